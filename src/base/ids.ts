@@ -1,0 +1,25 @@
+import { v7 } from 'uuid'
+
+/** Type prefixes of ids; an id is `<prefix>_<UUIDv7>`, so ids of one type sort by creation. */
+export type IdPrefix =
+  | 'prn' // principal
+  | 'root' // login session
+  | 'goal'
+  | 'task'
+  | 'job'
+  | 'att' // attempt
+  | 'req' // request
+  | 'op' // operation = reservation
+  | 'art' // artifact
+  | 'con' // consent
+  | 'led' // ledger
+  | 'row' // ledger row
+  | 'dec' // trust decision
+  | 'aud' // audit row
+  | 'int' // save intent
+  | 'prf' // capability proof
+  | 'grt' // gateway grant
+  | 'obs' // observation
+
+/** A new id with its type prefix. */
+export const newId = (prefix: IdPrefix): string => `${prefix}_${v7()}`

@@ -1,0 +1,340 @@
+/**
+ * Every document that governance keeps, as closed valibot shapes. A record is checked against
+ * these just before it is written and right after it is read; an extra field is damage.
+ * Money is integer micro-USD, times are ISO 8601 UTC text (`*_at`) or milliseconds (`*_ms`).
+ */
+import * as v from 'valibot'
+import type { CollectionSpec } from '../state/types.js'
+
+const text = v.string()
+const iso = v.pipe(v.string(), v.isoTimestamp())
+const count = v.pipe(v.number(), v.safeInteger(), v.minValue(0))
+const sha256 = v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/))
+const nullable = <S extends v.GenericSchema>(schema: S) => v.nullable(schema)
+
+/** Where an order came from; `face` is `cli`, `service` or `job`. */
+export const provenanceShape = v.strictObject({
+  face: v.picklist(['cli', 'service', 'job']),
+  principal: text,
+  root: nullable(text),
+})
+export type Provenance = v.InferOutput<typeof provenanceShape>
+
+const principalShape = v.strictObject({
+  principal_id: text,
+  name: text,
+  passphrase: nullable(
+    v.strictObject({ kdf: v.literal('scrypt'), n: count, r: count, p: count, salt: text, hash: text }),
+  ),
+  created_at: iso,
+  disabled_at: nullable(iso),
+})
+/** An owner: someone who logs in. */
+export type Principal = v.InferOutput<typeof principalShape>
+
+const rootShape = v.strictObject({
+  root_id: text,
+  principal_id: text,
+  /** Keyed digest of the session token; the token itself is never stored in a row. */
+  token_digest: sha256,
+  issued_at: iso,
+  idle_ms: count,
+  expires_at: iso,
+  ended: nullable(v.strictObject({ at: iso, reason: text })),
+})
+/** An operator login session; its last use lives in `run/`. */
+export type Root = v.InferOutput<typeof rootShape>
+
+const goalShape = v.strictObject({
+  goal_id: text,
+  revision: count,
+  owner: text,
+  title: text,
+  state: v.picklist(['open', 'closed']),
+  is_default: v.boolean(),
+  created_at: iso,
+  updated_at: iso,
+})
+export type Goal = v.InferOutput<typeof goalShape>
+
+/** Routes that share one policy epoch, one revoke fence and one ceiling. */
+export const routeNames = ['alpha', 'gateway', 'codehost'] as const
+export type RouteName = (typeof routeNames)[number]
+
+const consentShape = v.strictObject({
+  consent_id: text,
+  route: v.picklist(routeNames),
+  /** For example `alpha.text`, `gateway.cloud_egress`, `gateway.vision`. */
+  purpose: text,
+  state: v.picklist(['granted', 'revoked', 'cleared', 'withdrawn']),
+  /** Revision at which the operator granted it. */
+  granted_revision: count,
+  /** Active revision it is bound to now; carried forward by publication only. */
+  bound_revision: count,
+  principal: text,
+  root: text,
+  granted_at: iso,
+  expires_at: nullable(iso),
+  /** SHA-256 of the exact text that was acknowledged. */
+  statement_sha256: sha256,
+})
+export type Consent = v.InferOutput<typeof consentShape>
+
+const policyShape = v.strictObject({
+  revision: count,
+  state: v.picklist(['active', 'revoked']),
+  /** `init`, `save_begin` (r+1), `save` (r+2), `operator_revoke`, `save_interrupted`, `restore`. */
+  reason: text,
+  /** Raised by each global revocation, shared by every route. */
+  epoch: count,
+  /** Revision of the last global revocation; a consent granted at or below it is dead. */
+  fence: count,
+  published_at: iso,
+  principal: nullable(text),
+  consents: v.array(v.strictObject({ consent_id: text, purpose: text })),
+})
+export type PolicyRevision = v.InferOutput<typeof policyShape>
+
+const saveIntentShape = v.strictObject({
+  intent_id: text,
+  route: v.picklist(routeNames),
+  phase: v.picklist(['revoked', 'updated', 'applied', 'rolled_back', 'superseded']),
+  base_revision: count,
+  /** State of the policy at `base_revision`: tells a save from a global revocation. */
+  base_state: v.picklist(['active', 'revoked']),
+  base_reason: text,
+  principal: text,
+  root: text,
+  /** Documents as they were at r, for the roll-back: `[collection, id, doc or null]`. */
+  before: v.array(v.tuple([text, text, v.unknown()])),
+  staged_credentials: v.array(text),
+  created_at: iso,
+  ended_at: nullable(iso),
+})
+/** Tells a crash after r+1 from a global revocation. */
+export type SaveIntent = v.InferOutput<typeof saveIntentShape>
+
+const artifactRefShape = v.strictObject({ stored_sha256: sha256, sha256, bytes: count })
+
+const credentialShape = v.strictObject({
+  credential_ref: text,
+  fingerprint: text,
+  /** The sealed secret lies in an artifact, so that not even its sealed bytes are in the log. */
+  artifact: artifactRefShape,
+  staged: v.boolean(),
+  saved_at: iso,
+})
+/** A vault entry; the world sees presence and fingerprint. */
+export type Credential = v.InferOutput<typeof credentialShape>
+
+/** Which runtime spends; every ledger row names it. */
+export const runtimes = ['alpha_text_native', 'gateway_route', 'codehost_native'] as const
+export type Runtime = (typeof runtimes)[number]
+
+const ledgerAccountShape = v.strictObject({
+  ledger_id: text,
+  ceiling_microusd: count,
+  settled_microusd: count,
+  /** Reserved or contacted, not yet settled. */
+  held_microusd: count,
+  /** Unknown charges: the full liability of each. */
+  unknown_microusd: count,
+  rows: count,
+  last_row_id: nullable(text),
+  created_at: iso,
+})
+export type LedgerAccount = v.InferOutput<typeof ledgerAccountShape>
+
+const ledgerRowShape = v.strictObject({
+  row_id: text,
+  ledger_id: text,
+  operation_id: text,
+  kind: v.picklist([
+    'reserve', 'contact', 'recheck', 'settle', 'release', 'unknown', 'manual_settle', 'overrun_review', 'ceiling',
+  ]),
+  runtime: nullable(v.picklist(runtimes)),
+  profile: nullable(text),
+  /** Effect on the hold or the charge, micro-USD; what it means depends on `kind`. */
+  amount_microusd: count,
+  /** Typed evidence, content-safe; null where the kind has none. */
+  evidence: v.nullable(v.record(text, v.unknown())),
+  previous_row_id: nullable(text),
+  created_at: iso,
+})
+/** One immutable step of one operation's money. */
+export type LedgerRow = v.InferOutput<typeof ledgerRowShape>
+
+const reservationShape = v.strictObject({
+  operation_id: text,
+  runtime: v.picklist(runtimes),
+  profile: text,
+  task_id: nullable(text),
+  principal: text,
+  /** Full liability while the charge is not known. */
+  bound_microusd: count,
+  state: v.picklist(['reserved', 'contacted', 'settled', 'released', 'unknown']),
+  charged_microusd: nullable(count),
+  overrun: v.picklist(['none', 'review_required', 'accepted', 'rejected']),
+  row_ids: v.array(text),
+  updated_at: iso,
+})
+/** Where one operation's money stands; derived from its rows and checked against them. */
+export type Reservation = v.InferOutput<typeof reservationShape>
+
+export const taskStates = [
+  'accepted', 'queued', 'running', 'succeeded', 'blocked', 'failed', 'cancelled',
+] as const
+export type TaskState = (typeof taskStates)[number]
+
+const taskShape = v.strictObject({
+  task_id: text,
+  /** The native kind, for example `inference.alpha-text.v1`. */
+  kind: text,
+  owner: text,
+  goal_id: text,
+  goal_revision: count,
+  /** Root that admitted it: contact and adoption need exactly this one, live. */
+  original_root: text,
+  /** Root for reading, review and cancel; moved by `task recover` only. */
+  current_root: text,
+  input_artifact_id: text,
+  idempotency_key: text,
+  /** SHA-256 of the canonical request: same key and other content is a conflict. */
+  request_digest: sha256,
+  job_id: text,
+  operation_id: text,
+  state: v.picklist(taskStates),
+  /** Present only in state `blocked`. */
+  blocked: nullable(v.strictObject({ kind: text, reason: text })),
+  /** Present only in states `failed` and `cancelled`. */
+  reason: nullable(text),
+  cancel_requested_at: nullable(iso),
+  lease: nullable(v.strictObject({ holder: text, fence: count, expires_at: iso })),
+  provenance: provenanceShape,
+  purpose: v.strictObject({
+    consent_id: text, purpose: text, revision: count, root: text, expires_at: iso,
+  }),
+  /** Wall deadline of the whole operation and what was left of its budget at the last step. */
+  deadline_at: iso,
+  budget_left_ms: count,
+  review: v.picklist(['none', 'pending', 'approved', 'rejected']),
+  done_at: nullable(iso),
+  result_artifact_id: nullable(text),
+  recovered: v.array(v.strictObject({ at: iso, root: text, from_root: text })),
+  created_at: iso,
+  updated_at: iso,
+})
+/** A row of the work board. */
+export type Task = v.InferOutput<typeof taskShape>
+
+const jobShape = v.strictObject({
+  job_id: text,
+  task_id: text,
+  attempt: v.literal(1),
+  attempt_id: text,
+  request_id: text,
+  operation_id: text,
+  /** Content-safe receipt of the capability (its own schema), null until there is one. */
+  receipt: v.nullable(v.record(text, v.unknown())),
+  /** Capability's own progress facts, content-safe (for alpha: billing uuid and attempts). */
+  progress: v.record(text, v.unknown()),
+  created_at: iso,
+  updated_at: iso,
+})
+export type Job = v.InferOutput<typeof jobShape>
+
+const routeRecordShape = v.strictObject({
+  operation_id: text,
+  runtime: v.picklist(runtimes),
+  profile: text,
+  provider: text,
+  model: text,
+  url: text,
+  decision_id: text,
+  policy_revision: count,
+  contacted_at: nullable(iso),
+  outcome: nullable(text),
+})
+/** What was, or was about to be, contacted under one operation. */
+export type RouteRecord = v.InferOutput<typeof routeRecordShape>
+
+const artifactRowShape = v.strictObject({
+  artifact_id: text,
+  /** HKDF label it is sealed under; also the kind, for example `svc.alpha.text.input.v1`. */
+  label: text,
+  ref: artifactRefShape,
+  owner: text,
+  task_id: nullable(text),
+  adopted: v.boolean(),
+  created_at: iso,
+})
+/** Registry of private artifacts: no content, only digests. */
+export type ArtifactRow = v.InferOutput<typeof artifactRowShape>
+
+const decisionShape = v.strictObject({
+  decision_id: text,
+  operation_id: text,
+  outcome: v.picklist(['allow', 'deny']),
+  reasons: v.array(text),
+  /** The exact trust request that was evaluated, content-safe. */
+  request: v.record(text, v.unknown()),
+  request_digest: sha256,
+  made_at: iso,
+})
+/** A trust decision: made by evaluation only, never taken from a caller. */
+export type TrustDecision = v.InferOutput<typeof decisionShape>
+
+const auditShape = v.strictObject({
+  audit_id: text,
+  number: count,
+  at: iso,
+  what: text,
+  principal: nullable(text),
+  root: nullable(text),
+  subject: nullable(text),
+  facts: v.record(text, v.union([v.string(), v.number(), v.boolean(), v.null()])),
+  previous_digest: sha256,
+})
+/** One line of the append-only, hash-chained audit. */
+export type AuditRow = v.InferOutput<typeof auditShape>
+
+const auditHeadShape = v.strictObject({ number: count, digest: sha256 })
+const ownerSlotShape = v.strictObject({ owner: text, kind: text, task_id: text })
+const keyShape = v.strictObject({ key: text, kind: text, task_id: text, request_digest: sha256 })
+
+const one = <T>(name: string, schema: v.GenericSchema<T>): CollectionSpec<T> => ({
+  name, schema, partition: 'one',
+})
+const many = <T>(name: string, schema: v.GenericSchema<T>): CollectionSpec<T> => ({
+  name, schema, partition: 'hash256',
+})
+
+/** Collections by name. Document ids: the row's own id; single documents use id `the`. */
+export const collections = {
+  principals: one<Principal>('principals', principalShape),
+  roots: one<Root>('roots', rootShape),
+  goals: one<Goal>('goals', goalShape),
+  consents: one<Consent>('consents', consentShape),
+  /** Ids: revision padded to 12 digits. */
+  policy: one<PolicyRevision>('policy', policyShape),
+  saveIntents: one<SaveIntent>('save_intents', saveIntentShape),
+  credentials: one<Credential>('credentials', credentialShape),
+  ledgerAccounts: one<LedgerAccount>('ledger_accounts', ledgerAccountShape),
+  ledgerRows: many<LedgerRow>('ledger_rows', ledgerRowShape),
+  /** Reservations that still hold money or need a person (reserved, contacted, unknown, overrun). */
+  openReservations: one<Reservation>('reservations_open', reservationShape),
+  closedReservations: many<Reservation>('reservations_closed', reservationShape),
+  /** Tasks that are accepted, queued, running or blocked. */
+  openTasks: one<Task>('tasks_open', taskShape),
+  closedTasks: many<Task>('tasks_closed', taskShape),
+  jobs: many<Job>('jobs', jobShape),
+  routes: many<RouteRecord>('routes', routeRecordShape),
+  artifacts: many<ArtifactRow>('artifacts', artifactRowShape),
+  decisions: many<TrustDecision>('decisions', decisionShape),
+  audit: many<AuditRow>('audit', auditShape),
+  auditHead: one('audit_head', auditHeadShape),
+  /** At most one outstanding operation per owner and kind. Ids: `<owner>/<kind>`. */
+  ownerSlots: one('owner_slots', ownerSlotShape),
+  /** Idempotency keys, global to the store. */
+  idempotency: many('idempotency', keyShape),
+} as const

@@ -1,0 +1,59 @@
+/** What the one HTTPS client takes and gives. */
+import type { Clock } from '../base/clock.js'
+
+/** When authority is asked: before resolving, before dialling, before the first request byte. */
+export type AuthorityPoint = 'before_resolve' | 'before_dial' | 'before_first_byte'
+
+/** One outbound request. */
+export interface HttpsRequest {
+  readonly method: 'GET' | 'POST'
+  /** Absolute `https:` URL; any other scheme, user info or fragment is refused. */
+  readonly url: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly body?: Uint8Array
+  /** Most bytes of the request body (checked before anything else). */
+  readonly requestBytesMax: number
+  /** Most raw bytes of the reply body, counted on the stream. */
+  readonly replyBytesMax: number
+  /** Milliseconds from now until the request is given up, reply included. */
+  readonly timeoutMs: number
+  readonly signal?: AbortSignal
+  /** Re-reads authority; throws to refuse. Called three times per request. */
+  authority(point: AuthorityPoint): void | Promise<void>
+  /**
+   * Runs between `before_dial` having passed and the dial... see `docs/architecture.md`: makes the
+   * contacted mark durable. A throw sends nothing.
+   */
+  markContact(): void | Promise<void>
+}
+
+/** A reply, body undecoded. Header names are lowercase; a repeated header keeps every value. */
+export interface HttpsReply {
+  readonly status: number
+  readonly headers: ReadonlyMap<string, readonly string[]>
+  readonly body: Buffer
+}
+
+/**
+ * Whether a failed request may have reached the other side: `none` only when it is proved that no
+ * request byte left this process (refused, not resolved, not dialled, TLS not finished).
+ */
+export type ContactProof = 'none' | 'possible'
+
+/** Everything the client needs from outside; tests pass their own resolver. */
+export interface HttpsClientDeps {
+  readonly clock: Clock
+  readonly env: Readonly<Record<string, string | undefined>>
+  readonly execArgv: readonly string[]
+  /** Resolves a host name to addresses (one look-up per contact). */
+  resolve(host: string): Promise<readonly { address: string; family: 4 | 6 }[]>
+  /** PEM roots: Node's bundled ones, or the profile's sealed loopback CA. */
+  readonly ca: readonly string[]
+  /** True only for a profile whose every host is loopback. */
+  readonly loopbackOnly: boolean
+}
+
+/** The one client. Throws `ContactError` (src/net/contact-error.ts) with its `contact` proof. */
+export interface HttpsClient {
+  request(request: HttpsRequest): Promise<HttpsReply>
+}

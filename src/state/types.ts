@@ -1,0 +1,90 @@
+/**
+ * What the state directory offers to the layers above. Everything is synchronous inside a
+ * transaction, so that no lock is ever held across waiting; only taking the lock is awaited.
+ */
+import type { GenericSchema } from 'valibot'
+
+/** One collection of documents, keyed by text ids. */
+export interface CollectionSpec<T> {
+  readonly name: string
+  /** Checked just before a document is written and right after it is read. */
+  readonly schema: GenericSchema<T>
+  /**
+   * Which partition an id lives in: `one` file for small collections, `hash256` for collections
+   * that grow (first byte of the SHA-256 of the id), loaded on demand.
+   */
+  readonly partition: 'one' | 'hash256'
+}
+
+/** A consistent view: a snapshot plus the committed tail of the log. Takes no lock. */
+export interface View {
+  /** Sequence number of the last record in the view; 0 for a new store. */
+  readonly sequence: number
+  get<T>(spec: CollectionSpec<T>, id: string): T | undefined
+  /** Every document of the collection, ids ascending (loads every partition). */
+  all<T>(spec: CollectionSpec<T>): readonly { readonly id: string; readonly doc: T }[]
+}
+
+/** A transaction under the lock. Reads see its own writes. */
+export interface Tx extends View {
+  put<T>(spec: CollectionSpec<T>, id: string, doc: T): void
+  remove<T>(spec: CollectionSpec<T>, id: string): void
+  /**
+   * Marks the record as one that an old copy of the store must not be able to forget
+   * (policy publication, contact): the sealed anchor outside the store is moved to it and synced
+   * before `transact` answers.
+   */
+  mark(): void
+  /**
+   * Runs under the lock after the record is synced and before the anchor moves, for the witness
+   * log. It must be repeatable: a crash before it is mended by `onOpenForWrite` hooks.
+   */
+  afterSync(effect: () => void): void
+}
+
+/** How the anchor outside the store compares with the store. */
+export type AnchorStatus = 'ok' | 'behind' | 'forked' | 'missing' | 'forged'
+
+/** What is known of a stored artifact; the bytes are sealed at rest. */
+export interface ArtifactRef {
+  /** SHA-256 of the stored (sealed) bytes: the file's name. */
+  readonly stored_sha256: string
+  /** SHA-256 of the plaintext. */
+  readonly sha256: string
+  readonly bytes: number
+}
+
+/** Sealed private content, addressed by the SHA-256 of its stored bytes. */
+export interface Artifacts {
+  /** Seals, writes, syncs and publishes without replacing; durable when it returns. `label` binds
+   * the record type (HKDF subkey); opening needs the same label. */
+  write(label: string, plaintext: Uint8Array): ArtifactRef
+  /** Opens and verifies; throws `blocked`/`evidence_missing` or `damaged` errors. */
+  read(label: string, ref: ArtifactRef): Buffer
+  /** Removes one stored file (after the record that dropped it is durable). */
+  remove(storedSha256: string): void
+  /** Names of all stored files. */
+  list(): readonly string[]
+}
+
+/** An open state directory. */
+export interface Store {
+  readonly dir: string
+  readonly storeId: string
+  /** Catches up with the log and returns a view; no lock, no byte changed. */
+  read(): View
+  /**
+   * Takes the lock (bounded by `waitMs`), catches up, runs `fn`, writes one record, syncs it, runs
+   * `afterSync` effects, moves the anchor when marked, then answers. A throwing `fn` writes nothing;
+   * an `fn` that puts nothing writes no record. `verb` names the holder for messages.
+   */
+  transact<T>(verb: string, fn: (tx: Tx) => T): Promise<T>
+  readonly artifacts: Artifacts
+  /** Seals small secrets for a row or file under an HKDF subkey; random nonce. */
+  seal(label: string, plaintext: Uint8Array): Buffer
+  unseal(label: string, sealed: Uint8Array): Buffer
+  /** Keyed digest (HMAC-SHA-256, hex) under an HKDF subkey, for fingerprints of secrets. */
+  keyedDigest(label: string, data: Uint8Array): string
+  anchorStatus(): AnchorStatus
+  close(): void
+}
