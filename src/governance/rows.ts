@@ -89,6 +89,11 @@ const policyShape = v.strictObject({
   epoch: count,
   /** Revision of the last global revocation; a consent granted at or below it is dead. */
   fence: count,
+  /**
+   * Revision whose current consents a later save may carry over; null after a global revocation.
+   * This is what tells the revoked half of a save from an operator's revoke.
+   */
+  carries_from: nullable(count),
   published_at: iso,
   principal: nullable(text),
   consents: v.array(v.strictObject({ consent_id: text, purpose: text })),
@@ -98,20 +103,22 @@ export type PolicyRevision = v.InferOutput<typeof policyShape>
 const saveIntentShape = v.strictObject({
   intent_id: text,
   route: v.picklist(routeNames),
-  phase: v.picklist(['revoked', 'updated', 'applied', 'rolled_back', 'superseded']),
+  /** How far the save came: r+1, credential, accounting; then how it ended. */
+  phase: v.picklist([
+    'revoked', 'credential', 'accounting', 'applied', 'rolled_back', 'superseded',
+  ]),
   base_revision: count,
-  /** State of the policy at `base_revision`: tells a save from a global revocation. */
-  base_state: v.picklist(['active', 'revoked']),
-  base_reason: text,
+  /** r+1: what the last step compares the head with. */
+  revoked_revision: count,
   principal: text,
   root: text,
-  /** Documents as they were at r, for the roll-back: `[collection, id, doc or null]`. */
-  before: v.array(v.tuple([text, text, v.unknown()])),
-  staged_credentials: v.array(text),
+  /** The one deployment ceiling at r, for the roll-back; null before the first set-up. */
+  ceiling_before_microusd: nullable(count),
+  staged_credential: nullable(text),
   created_at: iso,
   ended_at: nullable(iso),
 })
-/** Tells a crash after r+1 from a global revocation. */
+/** Durable intent of one save, so that a crash after r+1 is rolled back and never activated. */
 export type SaveIntent = v.InferOutput<typeof saveIntentShape>
 
 const artifactRefShape = v.strictObject({ stored_sha256: sha256, sha256, bytes: count })
@@ -299,6 +306,8 @@ const auditShape = v.strictObject({
 export type AuditRow = v.InferOutput<typeof auditShape>
 
 const auditHeadShape = v.strictObject({ number: count, digest: sha256 })
+const policyHeadShape = v.strictObject({ revision: count })
+const ceilingOwnerShape = v.strictObject({ route: v.picklist(routeNames) })
 const ownerSlotShape = v.strictObject({ owner: text, kind: text, task_id: text })
 const keyShape = v.strictObject({ key: text, kind: text, task_id: text, request_digest: sha256 })
 
@@ -317,6 +326,9 @@ export const collections = {
   consents: one<Consent>('consents', consentShape),
   /** Ids: revision padded to 12 digits. */
   policy: one<PolicyRevision>('policy', policyShape),
+  policyHead: one('policy_head', policyHeadShape),
+  /** Which route may set the one ceiling to another value; absent until a set-up. */
+  ceilingOwner: one('ceiling_owner', ceilingOwnerShape),
   saveIntents: one<SaveIntent>('save_intents', saveIntentShape),
   credentials: one<Credential>('credentials', credentialShape),
   ledgerAccounts: one<LedgerAccount>('ledger_accounts', ledgerAccountShape),

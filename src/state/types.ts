@@ -67,10 +67,21 @@ export interface Artifacts {
   list(): readonly string[]
 }
 
+/** The hash-chained witness file beside the log; the policy above gives its lines meaning. */
+export interface WitnessLog {
+  /** Every line, oldest first, without its line end; an absent file gives none. */
+  lines(): readonly string[]
+  /** Appends one line and syncs it. */
+  append(line: string): void
+}
+
 /** An open state directory. */
 export interface Store {
   readonly dir: string
   readonly storeId: string
+  /** The deployment profile sealed at creation, plain JSON; upper layers give it its shape. */
+  readonly profile: unknown
+  readonly witness: WitnessLog
   /** Catches up with the log and returns a view; no lock, no byte changed. */
   read(): View
   /**
