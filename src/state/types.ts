@@ -32,9 +32,9 @@ export interface Tx extends View {
   /**
    * Marks the record as one that an old copy of the store must not be able to forget
    * (policy publication, contact): the sealed anchor outside the store is moved to it and synced
-   * before `transact` answers.
+   * before `transact` answers. `policyRevision` is kept in the anchor when given.
    */
-  mark(): void
+  mark(facts?: { readonly policyRevision?: number }): void
   /**
    * Runs under the lock after the record is synced and before the anchor moves, for the witness
    * log. It must be repeatable: a crash before it is mended by `onOpenForWrite` hooks.
@@ -97,5 +97,7 @@ export interface Store {
   /** Keyed digest (HMAC-SHA-256, hex) under an HKDF subkey, for fingerprints of secrets. */
   keyedDigest(label: string, data: Uint8Array): string
   anchorStatus(): AnchorStatus
+  /** Last policy revision that the anchor knows of; 0 when it is missing or forged. */
+  anchorPolicyRevision(): number
   close(): void
 }
