@@ -1,0 +1,272 @@
+/**
+ * A save of a route, in five steps: s1 publish r+1 revoked with a durable intent, s2 credential,
+ * s3 accounting, s4 publish r+2 by compare-and-set together with the route's documents, s5 answer.
+ * Between s1 and s4 nobody may contact anyone. An operator's revoke in between wins: the last step
+ * finds another head, and what s2 and s3 did is undone (A-074 to A-076, A-190, A-191).
+ */
+import { isoFromMs } from '../../base/clock.js'
+import { fail, type SallyportError } from '../../base/errors.js'
+import { newId } from '../../base/ids.js'
+import type { Tx } from '../../state/types.js'
+import { appendAudit } from '../audit.js'
+import type { Gov } from '../gov.js'
+import { holdGuard } from '../guard.js'
+import { setCeiling } from '../ledger/account.js'
+import { collections, type Consent, type RouteName, type SaveIntent } from '../rows.js'
+import { liveRoot } from '../session/authenticate.js'
+import type { Session } from '../session/types.js'
+import { adoptStaged, dropStaged, sealCredential, stageCredential } from '../vault.js'
+import { applyCeiling, checkCeiling } from './ceiling.js'
+import {
+  carryOver, endConsents, grantConsent, type ConsentGrant,
+} from './consents.js'
+import { isGloballyRevoked, policyHead } from './head.js'
+import { nextRevisionOf, publishRevision } from './publish.js'
+import { policyStanding } from './standing.js'
+
+/** What the rows at r decide about a save. */
+export interface SaveDecision {
+  /** The shared ceiling to stand after the save, micro-USD; null leaves it alone. */
+  readonly ceilingMicrousd: number | null
+  readonly grants: readonly ConsentGrant[]
+  /** Purposes of this route that end unless granted anew (changed or disabled). */
+  readonly drops: readonly string[]
+  /** Writes the route's own documents, in the same record as r+2. */
+  apply(tx: Tx, now: string, outcome: SaveOutcome): void
+}
+
+/** What the last step knows. */
+export interface SaveOutcome {
+  readonly revision: number
+  readonly consents: readonly Consent[]
+}
+
+/** One save, as its route describes it. */
+export interface SavePlan {
+  readonly route: RouteName
+  /** Compared with the head; null only where the route allows it (disabling). */
+  readonly expectedRevision: number | null
+  /** Pure over the rows at r, run under the lock; a throw changes nothing. Null: no change. */
+  decide(tx: Tx): SaveDecision | null
+  readonly credential: { readonly ref: string; readonly secret: Buffer } | null
+}
+
+/** Refuses a save whose caller looked at another revision. */
+export const checkExpectedRevision = (tx: Tx, expected: number | null): void => {
+  const { revision } = policyHead(tx)
+  if (expected === null || expected === revision) return
+  throw fail.conflict(
+    'stale_policy_revision',
+    `The policy stands at revision ${revision}, not at the expected one.`,
+    { next: 'Read the configuration again and repeat the save.', details: { revision } },
+  )
+}
+
+interface Begun {
+  readonly intent: SaveIntent
+  readonly decision: SaveDecision
+  readonly carriesFrom: number | null
+  readonly global: boolean
+}
+
+const begin = (
+  gov: Gov, session: Session, plan: SavePlan, intentId: string,
+): Promise<Begun | null> =>
+  gov.store.transact(`${plan.route} setup`, (tx) => {
+    const now = isoFromMs(gov.clock.wallMs())
+    liveRoot(tx, gov, session.root.root_id)
+    checkExpectedRevision(tx, plan.expectedRevision)
+    const decision = plan.decide(tx)
+    if (decision === null) return null
+    if (decision.ceilingMicrousd !== null) {
+      checkCeiling(tx, plan.route, decision.ceilingMicrousd)
+    }
+    requireUndamagedPolicy(gov, tx)
+    requireNoOtherSave(tx, plan, decision)
+    const base = policyHead(tx)
+    const account = tx.all(collections.ledgerAccounts).at(0)?.doc
+    const intent: SaveIntent = {
+      intent_id: intentId,
+      route: plan.route,
+      phase: 'revoked',
+      base_revision: base.revision,
+      revoked_revision: nextRevisionOf(tx),
+      principal: session.principal.principal_id,
+      root: session.root.root_id,
+      ceiling_before_microusd: account?.ceiling_microusd ?? null,
+      staged_credential: null,
+      created_at: now,
+      ended_at: null,
+    }
+    tx.put(collections.saveIntents, intentId, intent)
+    publishRevision(tx, gov.store, now, {
+      state: 'revoked', reason: 'save_begin', principal: intent.principal,
+      carriesFrom: base.carries_from,
+    })
+    return {
+      intent, decision, carriesFrom: base.carries_from, global: isGloballyRevoked(base),
+    }
+  })
+
+/**
+ * While another save is between r+1 and r+2 only one that merely stops something may overtake it:
+ * two saves must never have a staged key or a moved ceiling at once.
+ */
+const requireNoOtherSave = (tx: Tx, plan: SavePlan, decision: SaveDecision): void => {
+  if (policyHead(tx).reason !== 'save_begin') return
+  const onlyStops = plan.credential === null && decision.ceilingMicrousd === null
+    && decision.grants.length === 0
+  if (onlyStops) return
+  throw fail.conflict(
+    'save_in_progress', 'Another save of the model configuration is under way.',
+    { next: 'Wait for it to end, read the configuration again and repeat the save.' },
+  )
+}
+
+/** A save must not paper over a damaged witness or an old copy of the store. */
+const requireUndamagedPolicy = (gov: Gov, tx: Tx): void => {
+  const { block } = policyStanding(gov.store, tx)
+  if (block !== 'witness_mismatch' && block !== 'store_behind_anchor') return
+  throw fail.blocked(
+    block, 'The policy record of this state directory is not vouched for; nothing was saved.',
+    { next: 'Run: sallyport state check', reason: block },
+  )
+}
+
+/** Raised inside s2 to s4 when another publication came in between. */
+const superseded = (): SallyportError =>
+  fail.conflict(
+    'policy_moved', 'The policy was revoked or saved by somebody else during this save.',
+    { next: 'Nothing of this save is in force. Read the configuration again.' },
+  )
+
+const advance = (tx: Tx, intent: SaveIntent, change: Partial<SaveIntent>): SaveIntent => {
+  if (policyHead(tx).revision !== intent.revoked_revision) throw superseded()
+  const current = tx.get(collections.saveIntents, intent.intent_id)
+  if (!current || current.ended_at !== null) throw superseded()
+  const next = { ...current, ...change }
+  tx.put(collections.saveIntents, intent.intent_id, next)
+  return next
+}
+
+const updateCredential = async (gov: Gov, plan: SavePlan, begun: Begun): Promise<void> => {
+  const { credential } = plan
+  if (credential === null) return
+  const sealed = sealCredential(gov, credential)
+  await gov.store.transact(`${plan.route} setup`, (tx) => {
+    advance(tx, begun.intent, { phase: 'credential', staged_credential: credential.ref })
+    stageCredential(tx, isoFromMs(gov.clock.wallMs()), sealed)
+  })
+}
+
+const updateAccounting = async (gov: Gov, plan: SavePlan, begun: Begun): Promise<void> => {
+  const ceiling = begun.decision.ceilingMicrousd
+  if (ceiling === null) return
+  await gov.store.transact(`${plan.route} setup`, (tx) => {
+    advance(tx, begun.intent, { phase: 'accounting' })
+    applyCeiling(tx, isoFromMs(gov.clock.wallMs()), plan.route, ceiling)
+  })
+}
+
+/** Consents of every other route end for good when one route is granted after a revocation. */
+const clearOthers = (tx: Tx, route: RouteName): void =>
+  endConsents(tx, 'cleared', (old) => old.route !== route && old.state === 'revoked')
+
+const finish = (
+  gov: Gov, session: Session, plan: SavePlan, begun: Begun,
+): Promise<SaveOutcome> =>
+  gov.store.transact(`${plan.route} setup`, (tx) => {
+    const now = isoFromMs(gov.clock.wallMs())
+    const { decision, global } = begun
+    const intent = advance(tx, begun.intent, { phase: 'applied', ended_at: now })
+    liveRoot(tx, gov, session.root.root_id)
+    const regrants = decision.grants.length > 0
+    const active = !global || regrants
+    const revision = nextRevisionOf(tx)
+    if (global && regrants) clearOthers(tx, plan.route)
+    carryOver(tx, gov.clock.wallMs(), begun.carriesFrom, revision, new Set(decision.drops))
+    const by = {
+      route: plan.route, revision, principal: intent.principal, root: intent.root,
+    }
+    const consents = decision.grants.map((grant) => grantConsent(tx, now, grant, by))
+    if (plan.credential !== null) adoptStaged(tx, now, plan.credential.ref)
+    decision.apply(tx, now, { revision, consents })
+    publishRevision(tx, gov.store, now, {
+      state: active ? 'active' : 'revoked', reason: 'save', principal: intent.principal,
+      carriesFrom: begun.carriesFrom,
+    })
+    appendAudit(tx, now, {
+      what: `${plan.route}.saved`, principal: intent.principal, root: intent.root,
+      subject: intent.intent_id,
+      facts: { revision, active, grants: consents.length, credential: plan.credential !== null },
+    })
+    return { revision, consents }
+  })
+
+/**
+ * Undoes s2 and s3 of a save that did not reach r+2: the staged key is dropped, the old ceiling
+ * stands again. When its own r+1 is still the head, the policy is left revoked with the reason
+ * `save_interrupted`; when somebody revoked in between, that stays. Used by the save itself and by
+ * the recovery of a dead one.
+ */
+export const rollBackSave = (gov: Gov, tx: Tx, now: string, intent: SaveIntent): void => {
+  if (intent.staged_credential !== null) dropStaged(tx, now, intent.staged_credential)
+  const account = tx.all(collections.ledgerAccounts).at(0)?.doc
+  const before = intent.ceiling_before_microusd
+  if (account && before !== null && account.ceiling_microusd !== before) {
+    setCeiling(tx, now, before)
+  }
+  const head = policyHead(tx)
+  const own = head.revision === intent.revoked_revision
+  if (own) {
+    publishRevision(tx, gov.store, now, {
+      state: 'revoked', reason: 'save_interrupted', principal: intent.principal,
+      carriesFrom: head.carries_from,
+    })
+  }
+  tx.put(collections.saveIntents, intent.intent_id, {
+    ...intent, phase: own ? 'rolled_back' : 'superseded', ended_at: now,
+  })
+  appendAudit(tx, now, {
+    what: `${intent.route}.save_rolled_back`, principal: intent.principal, root: intent.root,
+    subject: intent.intent_id, facts: { superseded: !own },
+  })
+}
+
+const compensate = (gov: Gov, route: RouteName, intentId: string): Promise<void> =>
+  gov.store.transact(`${route} setup`, (tx) => {
+    const intent = tx.get(collections.saveIntents, intentId)
+    if (!intent || intent.ended_at !== null) return
+    rollBackSave(gov, tx, isoFromMs(gov.clock.wallMs()), intent)
+  })
+
+/**
+ * Runs a save. Answers null when the rows decide that nothing changes: no revision is published.
+ * Throws `conflict` for a stale revision or when somebody else published in between.
+ */
+export const publishSave = async (
+  gov: Gov, session: Session, plan: SavePlan,
+): Promise<SaveOutcome | null> => {
+  const intentId = newId('int')
+  // Held for the whole save: recovery takes a save for dead only when it can lock this file.
+  const guard = holdGuard(gov.store.dir, intentId)
+  try {
+    const begun = await begin(gov, session, plan, intentId)
+    if (begun === null) return null
+    await gov.observer.at('save.revoked')
+    try {
+      await updateCredential(gov, plan, begun)
+      await gov.observer.at('save.credential')
+      await updateAccounting(gov, plan, begun)
+      await gov.observer.at('save.accounting')
+      const outcome = await finish(gov, session, plan, begun)
+      await gov.observer.at('save.published')
+      return outcome
+    } catch (error) {
+      await compensate(gov, plan.route, intentId)
+      throw error
+    }
+  } finally {
+    guard.release()
+  }
+}

@@ -1,0 +1,41 @@
+import type { Store, View } from '../../state/types.js'
+import type { PolicyRevision } from '../rows.js'
+import { policyAt, policyHead } from './head.js'
+import { witnessStatus, type WitnessStatus } from './witness.js'
+
+/** Why no route may contact anyone now; null when the policy itself does not forbid it. */
+export type PolicyBlock =
+  | null
+  | 'policy_revoked'
+  | 'save_interrupted'
+  | 'save_in_progress'
+  | 'witness_mismatch'
+  | 'store_behind_anchor'
+
+/** Where the policy stands, judged from the log, the witness file and the anchor together. */
+export interface PolicyStanding {
+  readonly head: PolicyRevision
+  readonly witness: WitnessStatus
+  /** Active, witnessed, and not older than the anchor outside the store. */
+  readonly usable: boolean
+  readonly block: PolicyBlock
+}
+
+const blockOf = (
+  head: PolicyRevision, witness: WitnessStatus, anchored: boolean,
+): PolicyBlock => {
+  if (!anchored) return 'store_behind_anchor'
+  if (witness !== 'ok') return 'witness_mismatch'
+  if (head.state === 'active') return null
+  if (head.reason === 'save_begin') return 'save_in_progress'
+  if (head.reason === 'save_interrupted') return 'save_interrupted'
+  return 'policy_revoked'
+}
+
+/** Judges the policy for contact and for the configuration read. Changes nothing. */
+export const policyStanding = (store: Store, view: View): PolicyStanding => {
+  const head = policyHead(view)
+  const witness = witnessStatus(view, store.witness, (revision) => policyAt(view, revision))
+  const block = blockOf(head, witness, store.anchorStatus() === 'ok')
+  return { head, witness, usable: block === null, block }
+}
