@@ -1,0 +1,100 @@
+// Imports only ever point down. Each layer may import itself and the layers below it; capabilities
+// never import each other. There is no exceptions list.
+const layers = [
+  ['base'],
+  ['state'],
+  ['net'],
+  ['governance'],
+  ['observations'],
+  ['gateway'],
+  ['alpha', 'shots', 'edge', 'codehost'],
+  ['fabric'],
+  ['service'],
+  ['cli'],
+]
+
+const folder = (names) => `^src/(${names.join('|')})/`
+
+/** What no file of a layer may import: every layer above it, and its neighbours. */
+const layerRules = layers.flatMap((names, level) =>
+  names.map((name) => ({
+    name: `${name}-imports-down`,
+    severity: 'error',
+    from: { path: folder([name]) },
+    to: {
+      path: folder([
+        ...layers.slice(level + 1).flat(),
+        ...names.filter((other) => other !== name),
+        ...(name === 'alpha' ? ['gateway'] : []),
+        ...(name === 'cli' ? [] : ['sandbox']),
+      ]),
+    },
+  })),
+)
+
+/** Which folders alone may import a package or a part of Node. */
+const owners = {
+  'node_modules/(inquirer|@inquirer|commander|cli-table3|yocto-spinner)/': '^(src/cli|test)/',
+  'node_modules/(lowdb|steno)/': '^(src/state|test|bench)/',
+  'node_modules/fs-native-extensions/': '^(src/state|test|bench)/',
+  'node_modules/node-fetch/': '^(src/net|test|bench)/',
+  '^(node:)?(http|https|http2|net|tls|dns|dns/promises|dgram)$':
+    '^(src/(net|service|sandbox)|test|bench)/',
+  '^(node:)?child_process$': '^(src/(codehost|sandbox|cli/commands/(demo|sandbox))|test|bench)/',
+}
+
+const ownerRules = Object.entries(owners).map(([path, owner], number) => ({
+  name: `owner-${number + 1}`,
+  comment: `${path} belongs to ${owner}`,
+  severity: 'error',
+  from: { path: '^(src|test|bench)/', pathNot: owner },
+  to: { path, dependencyTypesNot: ['type-only'] },
+}))
+
+module.exports = {
+  forbidden: [
+    ...layerRules,
+    ...ownerRules,
+    {
+      name: 'sandbox-stands-on-base',
+      severity: 'error',
+      from: { path: '^src/sandbox/' },
+      to: { path: '^src/(?!sandbox/|base/)' },
+    },
+    {
+      name: 'sandbox-is-for-demo-and-tests',
+      severity: 'error',
+      from: { path: '^src/', pathNot: '^src/(sandbox|cli/commands/(demo|sandbox))/' },
+      to: { path: '^src/sandbox/' },
+    },
+    {
+      name: 'no-circles',
+      severity: 'error',
+      from: {},
+      to: { circular: true, viaOnly: { dependencyTypesNot: ['type-only'] } },
+    },
+    {
+      name: 'src-stands-alone',
+      severity: 'error',
+      from: { path: '^src/' },
+      to: { path: '^(test|bench|scripts)/' },
+    },
+    {
+      name: 'declared-packages-only',
+      severity: 'error',
+      from: { path: '^src/' },
+      to: { dependencyTypes: ['npm-dev', 'npm-no-pkg', 'npm-unknown'] },
+    },
+    { name: 'resolvable', severity: 'error', from: {}, to: { couldNotResolve: true } },
+  ],
+  options: {
+    doNotFollow: { path: 'node_modules' },
+    tsPreCompilationDeps: true,
+    tsConfig: { fileName: 'tsconfig.json' },
+    enhancedResolveOptions: {
+      exportsFields: ['exports'],
+      conditionNames: ['import', 'node', 'default', 'types'],
+      extensions: ['.ts', '.js', '.cjs', '.mjs', '.json'],
+    },
+  },
+}

@@ -1,0 +1,107 @@
+import tseslint from 'typescript-eslint'
+
+/** An export says what it is for, in a comment of its own right before it. */
+const docstring = {
+  meta: { type: 'suggestion', schema: [], messages: { missing: 'Describe what is exported.' } },
+  create(context) {
+    const source = context.sourceCode
+    const described = (node) => {
+      const before = source.getCommentsBefore(node).at(-1)
+      return before?.type === 'Block' && before.value.startsWith('*')
+    }
+    // Types inferred from the shape right above them are described by it.
+    const follows = (node) => {
+      const previous = source.ast.body[source.ast.body.indexOf(node) - 1]
+      return (
+        previous?.type === 'ExportNamedDeclaration' &&
+        previous.loc.end.line + 1 === node.loc.start.line
+      )
+    }
+    // Overloads share the comment of the first.
+    return {
+      ExportNamedDeclaration(node) {
+        if (node.declaration === null || described(node) || follows(node)) return
+        context.report({ node, messageId: 'missing' })
+      },
+    }
+  },
+}
+
+const processUse = [
+  'stdout', 'stderr', 'stdin', 'exit', 'exitCode', 'abort', 'on', 'once', 'env', 'argv', 'execArgv',
+  'emitWarning', 'cwd',
+].map((property) => ({
+  object: 'process',
+  property,
+  message: 'Only src/cli/io.ts touches the process; take it from the dependencies.',
+}))
+
+const rules = {
+  'no-console': 'error',
+  'no-eval': 'error',
+  'prefer-const': 'error',
+  eqeqeq: 'error',
+  'no-restricted-syntax': [
+    'error',
+    { selector: 'ExportDefaultDeclaration', message: 'Exports have names.' },
+  ],
+}
+
+export default tseslint.config(
+  { ignores: ['dist/', '.build/', '.tap/', 'coverage/', 'node_modules/'] },
+  {
+    files: ['src/**/*.ts', 'test/**/*.ts', 'bench/**/*.ts'],
+    extends: [tseslint.configs.recommendedTypeChecked],
+    languageOptions: { parserOptions: { projectService: true } },
+    rules: {
+      ...rules,
+      'max-lines-per-function': ['error', { max: 70, skipComments: true }],
+      '@typescript-eslint/no-explicit-any': 'error',
+      '@typescript-eslint/consistent-type-imports': 'error',
+      '@typescript-eslint/no-floating-promises': 'error',
+      '@typescript-eslint/switch-exhaustiveness-check': [
+        'error', { considerDefaultExhaustiveForUnions: true },
+      ],
+      '@typescript-eslint/no-unused-vars': ['error', { argsIgnorePattern: '^_' }],
+      '@typescript-eslint/prefer-promise-reject-errors': [
+        'error', { allowThrowingAny: true, allowThrowingUnknown: true },
+      ],
+      // Interfaces declare methods, and what implements them does not use `this`.
+      '@typescript-eslint/unbound-method': 'off',
+      // A use case may be asynchronous by contract and have nothing to wait for.
+      '@typescript-eslint/require-await': 'off',
+    },
+  },
+  {
+    files: ['src/**/*.ts'],
+    plugins: { local: { rules: { docstring } } },
+    rules: {
+      'local/docstring': 'error',
+      'no-restricted-properties': ['error', ...processUse],
+      'no-restricted-imports': ['error', { paths: ['process', 'node:process', 'console'] }],
+    },
+  },
+  // The one module that owns the process.
+  { files: ['src/cli/io.ts'], rules: { 'no-restricted-properties': 'off' } },
+  {
+    files: ['test/**/*.ts', 'bench/**/*.ts'],
+    rules: {
+      // Tests are lists of cases; fakes have loose types.
+      'max-lines-per-function': 'off',
+      '@typescript-eslint/no-floating-promises': 'off',
+      '@typescript-eslint/no-unsafe-assignment': 'off',
+      '@typescript-eslint/no-unsafe-member-access': 'off',
+      '@typescript-eslint/no-unsafe-argument': 'off',
+      '@typescript-eslint/no-unsafe-call': 'off',
+      '@typescript-eslint/no-unsafe-return': 'off',
+      '@typescript-eslint/no-misused-promises': 'off',
+    },
+  },
+  {
+    files: ['scripts/**/*.js', 'bin/*.js', '*.js'],
+    rules: {
+      'prefer-const': 'error', eqeqeq: 'error', 'no-eval': 'error',
+      'max-lines-per-function': ['error', { max: 70, skipComments: true }],
+    },
+  },
+)

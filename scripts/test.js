@@ -1,0 +1,30 @@
+// `npm test`: installs what is missing, builds, checks the source, runs every test with coverage.
+// `npm test -- test/cli/main.test.ts …`: builds and runs these files only.
+// The TAP of the run lies in .build/test.tap; the last line is `N passed, N failed`.
+import { spawn } from 'node:child_process'
+import { createWriteStream, mkdirSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { installMissing } from './tool/install.js'
+import { root } from './tool/run.js'
+
+await installMissing()
+const [{ compileTree, outputOf }, { bundleApp }, { countTap }] = await Promise.all([
+  import('./tool/tree.js'), import('./tool/app.js'), import('./tool/count.js'),
+])
+const only = process.argv.slice(2).map((path) => outputOf(resolve(path)))
+const whole = only.length === 0
+if (whole) await import('./build.js')
+const problems = await compileTree()
+for (const problem of problems) console.error(`does not compile: ${problem}`)
+await bundleApp()
+
+mkdirSync(`${root}/.build`, { recursive: true })
+const suite = spawn(process.execPath, [`${root}/scripts/tool/suite.js`, ...only], {
+  cwd: root,
+  stdio: ['ignore', 'pipe', 'inherit'],
+})
+if (whole) suite.stdout.pipe(createWriteStream(`${root}/.build/test.tap`))
+const { passed, failed, skipped } = await countTap(suite.stdout)
+if (skipped > 0) console.log(`${skipped} skipped`)
+console.log(`${passed} passed, ${failed + problems.length} failed`)
+process.exitCode = failed + problems.length === 0 ? 0 : 1

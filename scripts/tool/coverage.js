@@ -1,0 +1,62 @@
+// Coverage as V8 itself counts it, in every process of the run (spawned bundles too), mapped back
+// to src through source maps.
+import { readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { root, run, tool } from './run.js'
+
+/** Where each process of the run leaves its raw counts. */
+export const coverageDir = `${root}/.build/coverage`
+
+const ours = /\/\.build\/(tree\/src|app)\//
+const trimmed = new Set()
+
+/** Drops everything but our own code from the raw counts that are new: they are large otherwise. */
+export const trimCoverage = () => {
+  for (const name of readdirSync(coverageDir)) {
+    if (trimmed.has(name) || !name.endsWith('.json')) continue
+    trimmed.add(name)
+    const path = `${coverageDir}/${name}`
+    const raw = parse(path)
+    if (raw === null) continue
+    const result = raw.result.filter(({ url }) => ours.test(url))
+    if (result.length === 0) {
+      rmSync(path)
+      continue
+    }
+    const maps = Object.entries(raw['source-map-cache'] ?? {}).filter(([url]) => ours.test(url))
+    writeFileSync(path, JSON.stringify({ result, 'source-map-cache': Object.fromEntries(maps) }))
+  }
+}
+
+// A killed process leaves half a file.
+const parse = (path) => {
+  try {
+    return JSON.parse(readFileSync(path, 'utf8'))
+  } catch {
+    rmSync(path)
+    return null
+  }
+}
+
+/** Thresholds of .taprc, as c8's flags. */
+const thresholds = () =>
+  [...readFileSync(`${root}/.taprc`, 'utf8').matchAll(/^(\w+): (\d+)$/gm)]
+    .filter(([, name]) => ['lines', 'functions', 'statements', 'branches'].includes(name))
+    .map(([, name, percent]) => `--${name}=${percent}`)
+
+/**
+ * Writes .build/coverage-report (text and JSON) and compares with the thresholds.
+ * @returns {Promise<{ status: number, output: string, files: readonly string[] }>}
+ *   `files` are the source files that the report lists, relative to the project.
+ */
+export const reportCoverage = async () => {
+  const reports = `${root}/.build/coverage-report`
+  const { status, output } = await run(process.execPath, [
+    tool('c8/bin/c8.js'), 'report', `--temp-directory=${coverageDir}`, '--exclude-after-remap',
+    '--include=src/**', '--exclude=', '--extension=.ts', '--reporter=text',
+    '--reporter=json-summary', `--reports-dir=${reports}`, '--check-coverage', ...thresholds(),
+  ])
+  writeFileSync(`${root}/.build/coverage.txt`, output)
+  const summary = JSON.parse(readFileSync(`${reports}/coverage-summary.json`, 'utf8'))
+  const files = Object.keys(summary).filter((name) => name !== 'total')
+  return { status, output, files: files.map((path) => path.slice(root.length + 1)) }
+}

@@ -1,0 +1,74 @@
+// The whole run as one TAP stream on stdout: checks of the source, every test file, coverage.
+// Arguments: compiled test files. With none: everything.
+import { mkdirSync, readFileSync, rmSync } from 'node:fs'
+import { relative } from 'node:path'
+import t from 'tap'
+import { coverageDir, reportCoverage, trimCoverage } from './coverage.js'
+import { root, run, tool } from './run.js'
+import { filesBelow, outputOf, treeDir } from './tree.js'
+
+const node = process.execPath
+const only = process.argv.slice(2)
+const whole = only.length === 0
+const fileTimeoutMs = 300_000
+const processes = 2
+
+const checks = {
+  'types: tsc --noEmit': [tool('typescript/bin/tsc'), '--noEmit', '-p', root],
+  'lint: eslint': [tool('eslint/bin/eslint.js'), '--max-warnings=0', '.'],
+  'layers: dependency-cruiser': [
+    tool('dependency-cruiser/bin/dependency-cruise.mjs'), '--config', '.dependency-cruiser.cjs',
+    'src', 'test', 'bench',
+  ],
+  'generated files are those of the command tree': [`${root}/scripts/generate.js`, '--check'],
+}
+
+const testFiles = whole
+  ? filesBelow(`${treeDir}/test`).filter((path) => path.endsWith('.test.js')).sort()
+  : only
+
+const env = { ...process.env, TAP: '1', TAP_TIMEOUT: String(fileTimeoutMs / 1000) }
+if (whole) {
+  rmSync(coverageDir, { recursive: true, force: true })
+  mkdirSync(coverageDir, { recursive: true })
+  env.NODE_V8_COVERAGE = coverageDir
+}
+
+t.jobs = processes
+const running = []
+for (const file of testFiles) {
+  const spawned = t.spawn(node, ['--enable-source-maps', file], {
+    name: relative(treeDir, file).replace(/\.js$/, '.ts'),
+    buffered: true,
+    timeout: fileTimeoutMs,
+    cwd: root,
+    env,
+  })
+  running.push(whole ? spawned.then(trimCoverage) : spawned)
+}
+if (whole) {
+  for (const [name, args] of Object.entries(checks)) {
+    running.push(
+      t.test(name, { buffered: true, timeout: fileTimeoutMs }, async (t) => {
+        const { status, output } = await run(node, args)
+        t.equal(status, 0, name, status === 0 ? {} : { output: output.split('\n') })
+      }),
+    )
+  }
+}
+await Promise.all(running)
+if (whole) {
+  await t.test('coverage', { timeout: fileTimeoutMs }, async (t) => {
+    const { status, output, files } = await reportCoverage()
+    t.equal(status, 0, 'coverage reaches the thresholds', { output: output.split('\n') })
+    t.same(sourcesWithCode().filter((path) => !files.includes(path)), [], 'every file is listed')
+  })
+}
+
+// A file of types only compiles to nothing, so that nothing of it can run.
+function sourcesWithCode() {
+  return filesBelow(`${root}/src`)
+    .filter((path) => path.endsWith('.ts'))
+    .filter((path) => /[^\s]/.test(readFileSync(outputOf(path), 'utf8').replace(/\/\/#.*\n/, '')))
+    .map((path) => relative(root, path))
+}
