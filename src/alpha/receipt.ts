@@ -1,0 +1,139 @@
+import * as v from 'valibot'
+import type { Job, LedgerRow, Reservation, RouteRecord, Task } from '../governance/rows.js'
+import {
+  alphaCostSource, alphaProfile, alphaSchemas, type AlphaProvider,
+} from './constants.js'
+import { parseUuidText } from './identity.js'
+
+const text = v.pipe(v.string(), v.minLength(1))
+const sha256 = v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/))
+const count = v.pipe(v.number(), v.safeInteger(), v.minValue(0))
+
+/** Source of a charge that a person settled by hand. */
+export const manualCostSource = 'manual_operator_settlement'
+
+const costShape = v.strictObject({
+  /** Null while there is no charge. */
+  source: v.nullable(v.picklist([alphaCostSource, manualCostSource])),
+  /** Micro-USD charged; null while there is no charge. */
+  amount_microusd: v.nullable(count),
+  /** Where the operation's money stands; `none` when nothing was ever reserved. */
+  state: v.picklist(['none', 'reserved', 'contacted', 'settled', 'released', 'unknown']),
+  /** Ledger row that says so; null when nothing was ever reserved. */
+  ledger_ref: v.nullable(text),
+})
+
+/**
+ * The receipt: closed and content-safe (A-105, A-106, A-109 to A-115). It holds ids, digests,
+ * flags and money, and no text of question, answer, key or reply. `result_artifact_id` is a
+ * member only after success.
+ */
+export const alphaReceiptShape = v.pipe(
+  v.strictObject({
+    schema: v.literal(alphaSchemas.receipt),
+    task_id: text,
+    attempt_id: text,
+    job_id: text,
+    request_id: text,
+    operation_id: text,
+    provider: text,
+    profile: v.literal(alphaProfile),
+    model: text,
+    tls_transport: v.literal(true),
+    tee_verified: v.literal(false),
+    e2ee: v.literal(false),
+    /** SHA-256 of the input artifact's plaintext. */
+    input_digest: sha256,
+    /** SHA-256 of the answer's UTF-8 bytes; null until the answer is the task's result. */
+    output_digest: v.nullable(sha256),
+    /** Canonical digest of the policy revision the contact rested on. */
+    policy_digest: sha256,
+    policy_revision: count,
+    provider_billing_uuid: v.nullable(v.pipe(text, v.check((u) => parseUuidText(u) === u))),
+    cost: costShape,
+    no_learning: v.literal(true),
+    result_artifact_id: v.optional(text),
+  }),
+  v.check((r) => (r.result_artifact_id === undefined) === (r.output_digest === null)),
+  v.check((r) => (r.cost.source === null) === (r.cost.amount_microusd === null)),
+  v.check((r) => (r.cost.state === 'settled') === (r.cost.source !== null)),
+)
+export type AlphaReceipt = v.InferOutput<typeof alphaReceiptShape>
+
+/** Rows and digests that a receipt is built from. */
+export interface ReceiptParts {
+  readonly task: Task
+  readonly job: Job
+  /** Null when no contact was prepared. */
+  readonly route: RouteRecord | null
+  readonly reservation: Reservation | null
+  /** The `settle` or `manual_settle` row, once there is one. */
+  readonly settlement: LedgerRow | null
+  readonly provider: AlphaProvider
+  readonly inputDigest: string
+  readonly outputDigest: string | null
+  readonly policy: { readonly revision: number; readonly digest: string }
+  readonly billingUuid: string | null
+}
+
+/** Builds and checks a receipt; throws when the parts contradict each other (A-109 to A-115). */
+export const buildReceipt = (parts: ReceiptParts): AlphaReceipt => {
+  const { task, job } = parts
+  const succeeded = task.state === 'succeeded'
+  if (succeeded && task.result_artifact_id === null) {
+    throw new TypeError('a succeeded task has a result')
+  }
+  return v.parse(alphaReceiptShape, {
+    schema: alphaSchemas.receipt,
+    task_id: task.task_id,
+    attempt_id: job.attempt_id,
+    job_id: job.job_id,
+    request_id: job.request_id,
+    operation_id: task.operation_id,
+    provider: parts.route?.provider ?? parts.provider.name,
+    profile: alphaProfile,
+    model: parts.route?.model ?? parts.provider.model_id,
+    tls_transport: true,
+    tee_verified: false,
+    e2ee: false,
+    input_digest: parts.inputDigest,
+    output_digest: succeeded ? parts.outputDigest : null,
+    policy_digest: parts.policy.digest,
+    policy_revision: parts.policy.revision,
+    provider_billing_uuid: parts.billingUuid,
+    cost: costOf(parts),
+    no_learning: true,
+    ...(succeeded ? { result_artifact_id: task.result_artifact_id } : {}),
+  })
+}
+
+const costOf = ({ task, reservation, settlement }: ReceiptParts): AlphaReceipt['cost'] => {
+  if (reservation === null) {
+    return { source: null, amount_microusd: null, state: 'none', ledger_ref: null }
+  }
+  const foreign = reservation.operation_id !== task.operation_id ||
+    (settlement !== null && settlement.operation_id !== task.operation_id)
+  if (foreign) throw new TypeError('a receipt tells the money of its own operation only')
+  if (reservation.state !== 'settled') {
+    const ledgerRef = reservation.row_ids.at(-1) ?? null
+    return { source: null, amount_microusd: null, state: reservation.state, ledger_ref: ledgerRef }
+  }
+  return {
+    source: settlement?.kind === 'manual_settle' ? manualCostSource : alphaCostSource,
+    amount_microusd: reservation.charged_microusd,
+    state: 'settled',
+    ledger_ref: settlement?.row_id ?? null,
+  }
+}
+
+/** The receipt as one line for a terminal's error stream. */
+export const receiptLine = (receipt: AlphaReceipt): string => {
+  const { cost } = receipt
+  const charge = cost.amount_microusd === null
+    ? `cost ${cost.state}` : `cost ${cost.amount_microusd} micro-USD (${cost.source})`
+  return [
+    `receipt ${receipt.task_id}`, receipt.provider, receipt.model, charge,
+    `billing ${receipt.provider_billing_uuid ?? 'none'}`,
+    'TLS only, not verified',
+  ].join(' · ')
+}
