@@ -1,0 +1,171 @@
+import { fail } from '../../base/errors.js'
+import type { Draft, RawReply, SeenRequest, ServiceName } from '../types.js'
+import { bodyOf } from '../deliver.js'
+import { faultNamed } from './table.js'
+import type { FaultSpec, FaultStage } from './spec.js'
+
+/** How a fault is switched on. */
+export interface FaultOptions {
+  /** Default: the first service that the fault exists for. */
+  readonly service?: ServiceName
+  /** How many requests it strikes; left out, every one until cleared. */
+  readonly times?: number
+  /** How many fitting requests pass before it strikes. */
+  readonly after?: number
+  /** The fault's number, for faults that take one. */
+  readonly value?: number
+}
+
+/** A fault that is switched on. */
+export interface ActiveFault {
+  readonly name: string
+  readonly service: ServiceName
+  readonly route: string
+  /** Requests it still strikes; null for every one until cleared. */
+  readonly times: number | null
+  /** Fitting requests it still lets pass. */
+  readonly after: number
+  readonly value: number | null
+}
+
+/** Switches faults on and off. Unknown names and bad numbers throw `rejected`. */
+export interface Faults {
+  set(name: string, options?: FaultOptions): ActiveFault
+  /** Answers fitting requests with exactly this; `route` defaults to `completion`. */
+  reply(
+    raw: RawReply,
+    options?: Omit<FaultOptions, 'value'> & { route?: 'completion' | 'billing' },
+  ): void
+  /** Switches off one name, or everything. Returns how many were on. */
+  clear(name?: string): number
+  list(): readonly ActiveFault[]
+}
+
+/** The sandbox's side: faults that strike a request, applied to its draft. */
+export interface FaultBoard extends Faults {
+  /** Applies what is due, counts it down and returns the reply's body bytes. */
+  strike(request: SeenRequest, draft: Draft, origin: string): Buffer
+}
+
+interface Entry {
+  readonly spec: FaultSpec
+  readonly service: ServiceName
+  left: number | null
+  after: number
+  readonly value: number | undefined
+}
+
+const countMax = 1_000_000
+
+const count = (name: string, value: number | undefined, least: number): void => {
+  if (value === undefined) return
+  if (Number.isSafeInteger(value) && value >= least && value <= countMax) return
+  throw fail.rejected(
+    'sandbox_fault_count',
+    `${name} must be a whole number from ${least} to ${countMax}.`,
+  )
+}
+
+const known = (name: string): FaultSpec => {
+  const spec = faultNamed(name)
+  if (spec !== undefined) return spec
+  throw fail.rejected('sandbox_fault_unknown', 'The sandbox has no fault of that name.', {
+    next: 'List the names with: sallyport sandbox fault list',
+  })
+}
+
+const serviceFor = (spec: FaultSpec, asked: ServiceName | undefined): ServiceName => {
+  const service = asked ?? spec.services[0] ?? 'provider'
+  if (spec.services.includes(service)) return service
+  throw fail.rejected('sandbox_fault_service', `That fault does not exist for the ${service}.`, {
+    next: `It exists for: ${spec.services.join(', ')}.`,
+  })
+}
+
+const show = (entry: Entry): ActiveFault => ({
+  name: entry.spec.name,
+  service: entry.service,
+  route: entry.spec.route,
+  times: entry.left,
+  after: entry.after,
+  value: entry.value ?? entry.spec.value?.fallback ?? null,
+})
+
+const rawSpec = (raw: RawReply, route: 'completion' | 'billing'): FaultSpec => ({
+  name: 'reply',
+  summary: 'a reply given byte for byte',
+  route,
+  services: ['provider', 'gateway'],
+  stage: 'wire',
+  apply: ({ draft }) => {
+    draft.wire.raw = raw
+  },
+})
+
+const due = (entry: Entry): boolean => {
+  if (entry.after > 0) {
+    entry.after -= 1
+    return false
+  }
+  if (entry.left !== null) entry.left -= 1
+  return true
+}
+
+const stages: readonly FaultStage[] = ['members', 'bytes', 'wire']
+
+/** An empty board. */
+export const newFaultBoard = (): FaultBoard => {
+  let entries: Entry[] = []
+  const add = (spec: FaultSpec, options: FaultOptions): ActiveFault => {
+    count('times', options.times, 1)
+    count('after', options.after, 0)
+    const entry: Entry = {
+      spec,
+      service: serviceFor(spec, options.service),
+      left: options.times ?? null,
+      after: options.after ?? 0,
+      value: options.value,
+    }
+    entries.push(entry)
+    return show(entry)
+  }
+  return {
+    set: (name, options = {}) => {
+      const spec = known(name)
+      if (options.value !== undefined && spec.value === undefined) {
+        throw fail.rejected('sandbox_fault_value', 'That fault takes no value.')
+      }
+      if (options.value !== undefined && !Number.isSafeInteger(options.value)) {
+        throw fail.rejected('sandbox_fault_value', 'A fault value is a whole number.')
+      }
+      return add(spec, options)
+    },
+    reply: (raw, { route = 'completion', ...options } = {}) => {
+      add(rawSpec(raw, route), options)
+    },
+    clear: (name) => {
+      if (name !== undefined && name !== 'reply') known(name)
+      const before = entries.length
+      entries = name === undefined ? [] : entries.filter((one) => one.spec.name !== name)
+      return before - entries.length
+    },
+    list: () => entries.map(show),
+    strike: (request, draft, origin) => {
+      const struck = entries.filter(
+        (one) =>
+          one.service === request.service && one.spec.route === request.route && due(one),
+      )
+      entries = entries.filter((one) => one.left !== 0)
+      for (const stage of stages) {
+        if (stage === 'bytes') draft.bytes ??= bodyOf(draft)
+        for (const { spec, value } of struck.filter((one) => one.spec.stage === stage)) {
+          // An error reply has none of the members that these faults change.
+          if (stage === 'members' && draft.status !== 200) continue
+          spec.apply({ draft, request, value: value ?? spec.value?.fallback ?? 0, origin })
+          request.faults.push(spec.name)
+        }
+      }
+      return bodyOf(draft)
+    },
+  }
+}

@@ -1,0 +1,16 @@
+import { billingFaults } from './billing.js'
+import { completionFaults } from './completion.js'
+import type { FaultSpec } from './spec.js'
+import { transportFaults } from './transport.js'
+
+/** Every fault, in the order in which they are listed. */
+export const faultTable: readonly FaultSpec[] = [
+  ...transportFaults,
+  ...completionFaults,
+  ...billingFaults,
+]
+
+const byName = new Map(faultTable.map((spec) => [spec.name, spec]))
+
+/** The fault of a name. */
+export const faultNamed = (name: string): FaultSpec | undefined => byName.get(name)

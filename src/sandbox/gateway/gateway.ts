@@ -1,0 +1,92 @@
+import { randomUUID } from 'node:crypto'
+import { bearerOf, checkHeaders } from '../headers-check.js'
+import { requestObject } from '../json.js'
+import { Lexeme } from '../lexeme.js'
+import { plausibleAnswer, tokensOf } from '../provider/text.js'
+import { jsonDraft } from '../types.js'
+import type { Draft, JsonObject, ServiceModule } from '../types.js'
+import { readGatewayAsk } from './rules.js'
+import type { GatewayAsk } from './rules.js'
+import { schemaShaped } from './shaped.js'
+
+/** What the gateway needs to know of its sandbox. */
+export interface GatewayOptions {
+  /** Only this key is accepted; null accepts any. */
+  readonly key: string | null
+  port(): number
+  wallMs(): number
+}
+
+/** Prices in micro-USD. */
+const microUsdPerRequest = 25
+const microUsdPerImage = 400
+const microUsdPerToken = 2
+
+/** Room for a 20 MB image in base64 and its prompt. */
+const requestBytesMax = 32 * 1024 * 1024
+
+/** `some-upstream` is shown as `Some Upstream`: public gateways reply with display names. */
+const displayName = (slug: string): string =>
+  slug
+    .split(/[-_/]/)
+    .filter((word) => word !== '')
+    .map((word) => word.charAt(0).toUpperCase() + word.slice(1))
+    .join(' ')
+
+const answerTo = (ask: GatewayAsk): { text: string; cut: boolean } =>
+  ask.schema === null
+    ? plausibleAnswer(ask.text, ask.tokensMax)
+    : { text: JSON.stringify(schemaShaped(ask.schema)), cut: false }
+
+const errorDraft = (status: number, message: string): Draft =>
+  jsonDraft(status, { error: { message, code: status } })
+
+const reply = (ask: GatewayAsk, wallMs: number): JsonObject => {
+  const { text, cut } = answerTo(ask)
+  const [prompt, answer] = [tokensOf(ask.text), tokensOf(text)]
+  const images = ask.images * microUsdPerImage
+  const microUsd = microUsdPerRequest + images + (prompt + answer) * microUsdPerToken
+  const stop = cut ? 'length' : 'stop'
+  return {
+    id: `gen-${randomUUID()}`,
+    provider: displayName(ask.upstream),
+    model: `${ask.model}-2026-01-15`,
+    object: 'chat.completion',
+    created: Math.floor(wallMs / 1000),
+    choices: [
+      {
+        index: 0,
+        finish_reason: stop,
+        native_finish_reason: stop,
+        logprobs: null,
+        message: { role: 'assistant', content: text, refusal: null },
+      },
+    ],
+    usage: {
+      prompt_tokens: prompt,
+      completion_tokens: answer,
+      total_tokens: prompt + answer,
+      ...(ask.costWanted ? { cost: new Lexeme((microUsd / 1_000_000).toFixed(6)) } : {}),
+    },
+  }
+}
+
+/** A gateway that answers text and vision requests and insists on every routing control. */
+export const newGateway = (options: GatewayOptions): ServiceModule => ({
+  name: 'gateway',
+  routeOf: (method, path) =>
+    method === 'POST' && path === '/api/v1/chat/completions' ? 'completion' : 'unknown',
+  answer: (request) => {
+    checkHeaders(request, { bodyBytesMax: requestBytesMax, port: options.port() })
+    const key = bearerOf(request)
+    if (key === null || (options.key !== null && key !== options.key)) {
+      return errorDraft(401, 'The key is not accepted.')
+    }
+    const json = requestObject(request)
+    if (json === null) return errorDraft(400, 'The body is not a JSON object.')
+    const ask = readGatewayAsk(json, (text) => void request.violations.push(text))
+    return request.violations.length > 0
+      ? errorDraft(400, 'The request is not one that this gateway takes.')
+      : jsonDraft(200, reply(ask, options.wallMs()))
+  },
+})

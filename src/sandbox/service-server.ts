@@ -1,0 +1,147 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Clock } from '../base/clock.js'
+import type { TlsMaterial } from './certificates.js'
+import { bytesOf, deliver } from './deliver.js'
+import type { FaultBoard } from './faults/board.js'
+import type { RequestLogWriter } from './log.js'
+import { startTlsServer } from './tls-server.js'
+import type { ConnectionInfo, TlsServer } from './tls-server.js'
+import { jsonDraft } from './types.js'
+import type { Draft, RawReply, SandboxHooks, SeenRequest, ServiceModule } from './types.js'
+
+/** What every service of one sandbox shares. */
+export interface Shared {
+  readonly tls: TlsMaterial
+  readonly clock: Clock
+  readonly log: RequestLogWriter
+  readonly faults: FaultBoard
+  readonly hooks: SandboxHooks
+  /** Aborted when the sandbox stops, so that nothing waits on. */
+  readonly signal: AbortSignal
+}
+
+/** No service takes more; a longer body ends the connection. */
+const bodyBytesMax = 64 * 1024 * 1024
+
+const headersOf = (raw: readonly string[]): ReadonlyMap<string, readonly string[]> => {
+  const headers = new Map<string, string[]>()
+  for (let at = 0; at + 1 < raw.length; at += 2) {
+    const name = (raw[at] ?? '').toLowerCase()
+    headers.set(name, [...(headers.get(name) ?? []), raw[at + 1] ?? ''])
+  }
+  return headers
+}
+
+/** Reads the whole body into `seen`; false when the connection ended or the body is too long. */
+const readBody = async (request: IncomingMessage, seen: SeenRequest): Promise<boolean> => {
+  const chunks: Buffer[] = []
+  let length = 0
+  try {
+    for await (const part of request) {
+      const bytes = part as Buffer
+      length += bytes.length
+      if (length > bodyBytesMax) return false
+      chunks.push(bytes)
+    }
+    return request.complete
+  } catch {
+    return false
+  } finally {
+    // What arrived is kept also when the rest never came: tests ask how much left the client.
+    seen.body = Buffer.concat(chunks)
+    seen.complete = request.complete
+  }
+}
+
+const rawBody = (raw: RawReply): Buffer =>
+  Buffer.concat(
+    [...(raw.chunks ?? []), ...(raw.body === undefined ? [] : [raw.body])].map(bytesOf),
+  )
+
+const unknownRoute = (seen: SeenRequest): Draft => {
+  seen.violations.push('no such method and path')
+  return jsonDraft(404, { error: { message: 'There is nothing here.', code: 404 } })
+}
+
+/** Starts one service on its own port; `origin` of redirects names that port. */
+export const startService = async (
+  module: ServiceModule,
+  port: number,
+  shared: Shared,
+): Promise<TlsServer> => {
+  const { clock, faults, hooks, log, signal } = shared
+  let origin = ''
+
+  const reply = async (seen: SeenRequest, response: ServerResponse, via: ConnectionInfo) => {
+    await hooks.onRequest?.(module.name, seen)
+    const draft = seen.route === 'unknown' ? unknownRoute(seen) : module.answer(seen)
+    const body = faults.strike(seen, draft, origin)
+    const { raw } = draft.wire
+    if (seen.route !== 'unknown') module.delivered?.(seen, raw === null ? body : rawBody(raw))
+    seen.repliedStatus = raw === null ? draft.status : (raw.status ?? 200)
+    const { socket } = response.req
+    await deliver(draft, body, { response, socket, clock, signal, reset: via.reset })
+  }
+
+  const serve = async (
+    request: IncomingMessage,
+    response: ServerResponse,
+    via: ConnectionInfo,
+  ): Promise<void> => {
+    const path = request.url ?? ''
+    const method = request.method ?? ''
+    const seen = log.begin({
+      service: module.name,
+      connection: via.number,
+      route: module.routeOf(method, path),
+      method,
+      path,
+      httpVersion: request.httpVersion,
+      headers: headersOf(request.rawHeaders),
+      rawHeaders: request.rawHeaders,
+      receivedAtMs: clock.monotonicMs(),
+      body: Buffer.alloc(0),
+      complete: false,
+      aborted: false,
+      faults: [],
+      violations: [],
+      attempt: 1,
+      repliedStatus: null,
+    })
+    const ended = new Promise<void>((resolve) => {
+      response.once('finish', resolve)
+      request.socket.once('close', () => {
+        seen.aborted = !response.writableFinished && seen.repliedStatus === null
+        resolve()
+      })
+    })
+    try {
+      if (await readBody(request, seen)) await reply(seen, response, via)
+      else request.socket.destroy()
+    } catch {
+      // The sandbox stops, or a hook threw: the client sees its connection end.
+      request.socket.destroy()
+    }
+    await ended
+    log.end(seen)
+    await hooks.onDone?.(module.name, seen)
+  }
+
+  const server = await startTlsServer(
+    shared.tls,
+    port,
+    {
+      onConnect: () => {
+        void hooks.onConnect?.(module.name)
+        return log.connected(module.name)
+      },
+      onSecure: () => {
+        log.secured(module.name)
+        void hooks.onSecure?.(module.name)
+      },
+    },
+    (request, response, via) => void serve(request, response, via),
+  )
+  origin = `https://127.0.0.1:${server.port}`
+  return server
+}
