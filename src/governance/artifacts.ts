@@ -1,0 +1,98 @@
+/** The registry of private artifacts. Rows hold digests and lengths only; content lies sealed. */
+import { sha256Hex } from '../base/canonical.js'
+import { fail } from '../base/errors.js'
+import { newId } from '../base/ids.js'
+import type { ArtifactRef, Tx, View } from '../state/types.js'
+import type { Gov } from './gov.js'
+import { collections, type ArtifactRow } from './rows.js'
+
+/** What is registered about a stored artifact. */
+export interface ArtifactEntry {
+  /** Left out: a new id. */
+  readonly artifactId?: string
+  /** Record type it is sealed under, for example `svc.alpha.text.input.v1`. */
+  readonly label: string
+  readonly ref: ArtifactRef
+  readonly owner: string
+  readonly taskId: string | null
+  /** False for a result that is held back: nothing releases it before it is adopted. */
+  readonly adopted: boolean
+}
+
+/** Registers stored content; it exists for readers from this transaction on. */
+export const registerArtifact = (tx: Tx, now: string, entry: ArtifactEntry): ArtifactRow => {
+  const row: ArtifactRow = {
+    artifact_id: entry.artifactId ?? newId('art'),
+    label: entry.label,
+    ref: { ...entry.ref },
+    owner: entry.owner,
+    task_id: entry.taskId,
+    adopted: entry.adopted,
+    created_at: now,
+  }
+  if (tx.get(collections.artifacts, row.artifact_id) !== undefined) {
+    throw fail.conflict('artifact_exists', 'An artifact of this id is registered already.')
+  }
+  tx.put(collections.artifacts, row.artifact_id, row)
+  return row
+}
+
+const missing = () => fail.notFound('artifact_not_found', 'There is no such artifact.')
+
+/** The row of an artifact. Throws `not_found`/`artifact_not_found`. */
+export const requireArtifact = (view: View, artifactId: string): ArtifactRow => {
+  const row = view.get(collections.artifacts, artifactId)
+  if (row === undefined) throw missing()
+  return row
+}
+
+/** Releases a held result to its task's readers. Nothing else of the row ever changes. */
+export const adoptArtifact = (tx: Tx, artifactId: string): ArtifactRow => {
+  const row: ArtifactRow = { ...requireArtifact(tx, artifactId), adopted: true }
+  tx.put(collections.artifacts, artifactId, row)
+  return row
+}
+
+/**
+ * Drops an unadopted artifact's row. Returns the stored name, to be removed with
+ * `store.artifacts.remove` once the transaction is durable; null when there is no such row.
+ */
+export const dropArtifact = (tx: Tx, artifactId: string): string | null => {
+  const row = tx.get(collections.artifacts, artifactId)
+  if (row === undefined) return null
+  if (row.adopted) throw fail.conflict('artifact_adopted', 'An adopted artifact is never dropped.')
+  tx.remove(collections.artifacts, artifactId)
+  return row.ref.stored_sha256
+}
+
+/**
+ * The content of an artifact, verified against its row (A-100). Throws `not_found` for one that is
+ * missing, of another record type, or not adopted (unless `held`); whatever the store throws when
+ * the sealed bytes are missing or altered; `damaged` when they do not match the row.
+ */
+export const readArtifact = (
+  gov: Pick<Gov, 'store'>,
+  view: View,
+  artifactId: string,
+  label: string,
+  { held = false }: { readonly held?: boolean } = {},
+): Buffer => {
+  const row = requireArtifact(view, artifactId)
+  if (row.label !== label || (!row.adopted && !held)) throw missing()
+  const bytes = gov.store.artifacts.read(label, row.ref)
+  if (bytes.length !== row.ref.bytes || sha256Hex(bytes) !== row.ref.sha256) {
+    throw fail.damaged('artifact_altered', 'An artifact does not match its registered digest.', {
+      next: 'Run `sallyport state check`.',
+      details: { artifact_id: artifactId },
+    })
+  }
+  return bytes
+}
+
+/** Stored names that some row refers to; any other stored file belongs to no committed record. */
+export const referencedArtifacts = (view: View): ReadonlySet<string> => {
+  const names = new Set<string>()
+  for (const { doc } of view.all(collections.artifacts)) names.add(doc.ref.stored_sha256)
+  for (const { doc } of view.all(collections.credentials)) names.add(doc.artifact.stored_sha256)
+  return names
+}

@@ -1,0 +1,43 @@
+import { fail } from '../../base/errors.js'
+import type { Tx } from '../../state/types.js'
+import { appendAudit } from '../audit.js'
+import { collections, type Task } from '../rows.js'
+import { requireRootRow } from '../session/live.js'
+import type { Session } from '../session/types.js'
+import { moveTask } from './move.js'
+import { putTask } from './place.js'
+import { requireOwnTask } from './read.js'
+
+const refuse = (task: Task): never => {
+  const details = { task_id: task.task_id, state: task.state }
+  if (task.blocked !== null) {
+    throw fail.blocked('task_blocked', 'A blocked task cannot be cancelled: its money stands.', {
+      reason: task.blocked.reason,
+      next: 'Run `sallyport ledger reservations`.',
+      details,
+    })
+  }
+  throw fail.conflict('task_finished', 'This task has finished already.', { details })
+}
+
+/**
+ * Cancels one of the operator's tasks. One that nobody works on and that holds no money is
+ * cancelled at once; otherwise the wish is recorded, and the process that works on it (or recovery)
+ * ends it: it does not contact any more, or settles what it has contacted and drops the answer. A
+ * task that is cancelled, or asked to be, is nothing to do. Throws `blocked`/`task_blocked` (an
+ * open liability beats a cancel), `conflict`/`task_finished`, and what `requireOwnTask` throws.
+ */
+export const requestCancel = (tx: Tx, now: string, session: Session, taskId: string): Task => {
+  const current = requireRootRow(tx, now, session.root.root_id)
+  const task = requireOwnTask(tx, current, taskId, { for: 'cancel' })
+  if (task.state === 'cancelled' || task.cancel_requested_at !== null) return task
+  const idle = task.state === 'accepted' || task.state === 'queued'
+  if (!idle && task.state !== 'running') return refuse(task)
+  const by = { principal: current.principal.principal_id, root: current.root.root_id }
+  const asked: Task = { ...task, cancel_requested_at: now, updated_at: now }
+  putTask(tx, asked)
+  appendAudit(tx, now, { what: 'task.cancel_requested', ...by, subject: taskId })
+  const held = tx.get(collections.openReservations, task.operation_id) !== undefined
+  if (!idle || task.lease !== null || held) return asked
+  return moveTask(tx, now, taskId, 'cancelled', { reason: 'cancelled_by_owner' })
+}

@@ -1,0 +1,111 @@
+/**
+ * Who may see and touch a task.
+ *
+ * | for      | owner | current root | goal at the task's revision |
+ * |----------|-------|--------------|-----------------------------|
+ * | `show`   | yes   |              |                             |
+ * | `cancel` | yes   | yes          |                             |
+ * | `read`   | yes   | yes          | yes                         |
+ * | `review` | yes   | yes          | yes                         |
+ *
+ * `show` is the content-safe row only, so that an owner finds the task to recover after a new
+ * login. `read` is the output (A-130). Cancel only narrows, so a changed goal does not hinder it.
+ * A foreign task is as absent as a missing one (A-189).
+ */
+import { fail } from '../../base/errors.js'
+import type { View } from '../../state/types.js'
+import { collections, type Job, type Task, type TaskState } from '../rows.js'
+import type { Session } from '../session/types.js'
+import { findTask } from './place.js'
+
+/** What a task is wanted for. */
+export type TaskUse = 'show' | 'read' | 'review' | 'cancel'
+
+/** Whether the operator's session may read a task's output, and if not, why. */
+export type TaskAccess = 'current' | 'root_replaced' | 'goal_changed'
+
+const taskNotFound = () =>
+  fail.notFound('task_not_found', 'There is no such task.', { next: 'Run `sallyport task list`.' })
+
+/** A task by id. Throws `not_found`/`task_not_found`. */
+export const getTask = (view: View, taskId: string): Task => {
+  const task = findTask(view, taskId)
+  if (task === undefined) throw taskNotFound()
+  return task
+}
+
+/** The job of a task. Throws `damaged`/`job_missing`. */
+export const getJob = (view: View, task: Task): Job => {
+  const job = view.get(collections.jobs, task.job_id)
+  if (job !== undefined) return job
+  throw fail.damaged('job_missing', 'A task has no job.', { next: 'Run `sallyport state check`.' })
+}
+
+/** Whether the task's goal exists, is its owner's, and has the revision of the task. */
+export const isGoalCurrent = (view: View, task: Task): boolean => {
+  const goal = view.get(collections.goals, task.goal_id)
+  return goal?.owner === task.owner && goal.revision === task.goal_revision
+}
+
+/** How a session of the task's owner stands to it. */
+export const taskAccess = (view: View, session: Session, task: Task): TaskAccess => {
+  if (task.current_root !== session.root.root_id) return 'root_replaced'
+  return isGoalCurrent(view, task) ? 'current' : 'goal_changed'
+}
+
+/**
+ * The operator's own task, for one use. Throws `not_found`/`task_not_found` for a missing or a
+ * foreign task, `unauthorized`/`root_replaced` or `goal_changed` as the table above says.
+ */
+export const requireOwnTask = (
+  view: View,
+  session: Session,
+  taskId: string,
+  { for: use }: { readonly for: TaskUse } = { for: 'read' },
+): Task => {
+  const task = getTask(view, taskId)
+  if (task.owner !== session.principal.principal_id) throw taskNotFound()
+  const access = taskAccess(view, session, task)
+  const next = `Run \`sallyport task recover ${task.task_id}\`.`
+  if (access === 'root_replaced' && use !== 'show') {
+    const text = 'This task belongs to another session of its owner.'
+    throw fail.unauthorized('root_replaced', text, { next })
+  }
+  if (access === 'goal_changed' && (use === 'read' || use === 'review')) {
+    const text = 'The goal of this task has changed since the task was admitted.'
+    throw fail.unauthorized('goal_changed', text, { next })
+  }
+  return task
+}
+
+/** Which tasks to list. */
+export interface TaskFilter {
+  readonly kind?: string | undefined
+  readonly state?: TaskState | undefined
+  readonly goalId?: string | undefined
+  /** Most tasks; default 50. */
+  readonly limit?: number | undefined
+  /** Only tasks that are not finished: reads no finished task at all. */
+  readonly openOnly?: boolean | undefined
+}
+
+/** How many tasks a list shows unless told otherwise. */
+export const taskListDefault = 50
+
+/** The operator's own tasks, newest first. */
+export const listTasks = (
+  view: View,
+  session: Session,
+  filter: TaskFilter = {},
+): readonly Task[] => {
+  const open = view.all(collections.openTasks)
+  const closed = filter.openOnly === true ? [] : view.all(collections.closedTasks)
+  return [...open, ...closed]
+    .map(({ doc }) => doc)
+    .filter((task) => task.owner === session.principal.principal_id)
+    .filter((task) => filter.kind === undefined || task.kind === filter.kind)
+    .filter((task) => filter.state === undefined || task.state === filter.state)
+    .filter((task) => filter.goalId === undefined || task.goal_id === filter.goalId)
+    .sort((a, b) => (a.task_id < b.task_id ? 1 : -1))
+    .slice(0, filter.limit ?? taskListDefault)
+}

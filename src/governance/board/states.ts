@@ -1,0 +1,34 @@
+/**
+ * The closed table of task states. Nothing moves a task but `moveTask`, and it moves only along
+ * these arrows; a finished task never moves again.
+ *
+ *   accepted → queued → running → succeeded
+ *   accepted, queued, running → failed, cancelled, blocked
+ *   blocked → succeeded, failed        (on cost_liability: nowhere)
+ *
+ * Every outstanding task can be blocked, because a liability must be shown wherever it is found.
+ */
+import type { TaskState } from '../rows.js'
+
+const arrows: Readonly<Record<TaskState, readonly TaskState[]>> = {
+  accepted: ['queued', 'blocked', 'failed', 'cancelled'],
+  queued: ['running', 'blocked', 'failed', 'cancelled'],
+  running: ['succeeded', 'blocked', 'failed', 'cancelled'],
+  blocked: ['succeeded', 'failed'],
+  succeeded: [],
+  failed: [],
+  cancelled: [],
+}
+
+/** What a task is blocked on when its charge is not known: it can never go on (A-123). */
+export const costLiability = 'cost_liability'
+
+/** Whether the table has this arrow. */
+export const canMove = (from: TaskState, to: TaskState): boolean => arrows[from].includes(to)
+
+/** Accepted, queued or running: it occupies its owner's one place (A-196). */
+export const isOutstanding = (state: TaskState): boolean =>
+  state === 'accepted' || state === 'queued' || state === 'running'
+
+/** Not finished: outstanding, or blocked and waiting for a person. */
+export const isOpen = (state: TaskState): boolean => isOutstanding(state) || state === 'blocked'

@@ -1,0 +1,34 @@
+import { isoFromMs, type Clock } from '../base/clock.js'
+import type { Observer } from '../base/observer.js'
+import type { Store } from '../state/types.js'
+
+/** Which face an order came through. */
+export type Face = 'cli' | 'service' | 'job'
+
+/** What every governance use case works with: one open store, time, and someone watching. */
+export interface Gov {
+  readonly store: Store
+  readonly clock: Clock
+  readonly observer: Observer
+  readonly face: Face
+}
+
+/** Where `run/` lies and what time it is: all that session expiry needs besides rows. */
+export interface Place {
+  readonly dir: string
+  readonly clock: Clock
+}
+
+/** The `Place` of a `Gov`, or the place itself. */
+export const placeOf = (at: Gov | Place): Place =>
+  'store' in at ? { dir: at.store.dir, clock: at.clock } : at
+
+/** The wall clock as ISO text: the `now` that in-transaction rules take. */
+export const nowIso = (gov: { readonly clock: Clock }): string => isoFromMs(gov.clock.wallMs())
+
+/** One finding of a verification: a stable code, the id it is about, one sentence. */
+export interface Problem {
+  readonly code: string
+  readonly subject: string
+  readonly text: string
+}

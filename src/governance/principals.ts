@@ -1,0 +1,133 @@
+/** Owners. Every owner may add and disable owners; there is no rank among them. */
+import { fail } from '../base/errors.js'
+import { newId } from '../base/ids.js'
+import type { Tx, View } from '../state/types.js'
+import { appendAudit } from './audit.js'
+import { putDefaultGoal } from './goals.js'
+import { nowIso, type Gov } from './gov.js'
+import { hashPassphrase, type Passphrase } from './passphrase.js'
+import { collections, type Goal, type Principal } from './rows.js'
+import { endRootsOf } from './session/end.js'
+import { dropLastUse } from './session/last-use.js'
+import { requireRootRow } from './session/live.js'
+import type { Session } from './session/types.js'
+
+export { verifyPassphrase } from './passphrase.js'
+
+const nameForm = /^[A-Za-z0-9][A-Za-z0-9._@-]{0,63}$/
+
+/** What the world sees of an owner. */
+export interface PrincipalFacts {
+  readonly id: string
+  readonly name: string
+  readonly has_passphrase: boolean
+  readonly created_at: string
+  readonly disabled_at: string | null
+}
+
+/** What the world sees of an owner: nothing of the passphrase but that there is one. */
+export const principalFacts = (principal: Principal): PrincipalFacts => ({
+  id: principal.principal_id,
+  name: principal.name,
+  has_passphrase: principal.passphrase !== null,
+  created_at: principal.created_at,
+  disabled_at: principal.disabled_at,
+})
+
+/** Throws `rejected`/`principal_name` unless a name has the form of one. */
+export const requirePrincipalName = (name: string): void => {
+  if (nameForm.test(name)) return
+  const text = 'A name has 1 to 64 of A-Z a-z 0-9 . _ @ - and begins with a letter or digit.'
+  throw fail.rejected('principal_name', text)
+}
+
+/** Writes a principal and its default goal; names are unique whatever their letter case. */
+export const putPrincipal = (
+  tx: Tx,
+  now: string,
+  name: string,
+  passphrase: Principal['passphrase'],
+): { readonly principal: Principal; readonly goal: Goal } => {
+  requirePrincipalName(name)
+  const lower = name.toLowerCase()
+  if (tx.all(collections.principals).some(({ doc }) => doc.name.toLowerCase() === lower)) {
+    throw fail.conflict('principal_exists', 'There is an owner of this name already.', {
+      next: 'Run `sallyport principal list`.',
+    })
+  }
+  const principal: Principal = {
+    principal_id: newId('prn'), name, passphrase, created_at: now, disabled_at: null,
+  }
+  tx.put(collections.principals, principal.principal_id, principal)
+  return { principal, goal: putDefaultGoal(tx, now, principal.principal_id) }
+}
+
+/** Adds an owner with a default goal. Throws `rejected`, `conflict`/`principal_exists`. */
+export const addPrincipal = async (
+  gov: Gov,
+  session: Session,
+  request: { readonly name: string; readonly passphrase?: Passphrase | undefined },
+): Promise<{ readonly principal: Principal; readonly goal: Goal }> => {
+  requirePrincipalName(request.name)
+  const { passphrase } = request
+  const hash = passphrase === undefined ? null : await hashPassphrase(passphrase)
+  return gov.store.transact('principal add', (tx) => {
+    const now = nowIso(gov)
+    requireRootRow(tx, now, session.root.root_id)
+    const made = putPrincipal(tx, now, request.name, hash)
+    appendAudit(tx, now, {
+      what: 'principal.added',
+      principal: session.principal.principal_id,
+      root: session.root.root_id,
+      subject: made.principal.principal_id,
+      facts: { name: request.name, has_passphrase: hash !== null },
+    })
+    return made
+  })
+}
+
+/** Every owner, oldest first. */
+export const listPrincipals = (view: View): readonly Principal[] =>
+  view.all(collections.principals).map(({ doc }) => doc)
+
+const findByNameOrId = (view: View, nameOrId: string): Principal => {
+  const found = listPrincipals(view).find(
+    (principal) => principal.name === nameOrId || principal.principal_id === nameOrId,
+  )
+  if (found !== undefined) return found
+  throw fail.notFound('principal_not_found', 'There is no owner of this name.', {
+    next: 'Run `sallyport principal list`.',
+  })
+}
+
+/**
+ * Disables an owner and ends its sessions; its tasks, goals and liabilities stay. Nothing to do for
+ * one that is disabled. Throws `not_found`, or `conflict`/`last_principal` for the last one left.
+ */
+export const disablePrincipal = async (
+  gov: Gov,
+  session: Session,
+  nameOrId: string,
+): Promise<{ readonly principal: Principal; readonly sessions_ended: number }> => {
+  const done = await gov.store.transact('principal disable', (tx) => {
+    const now = nowIso(gov)
+    requireRootRow(tx, now, session.root.root_id)
+    const found = findByNameOrId(tx, nameOrId)
+    if (found.disabled_at !== null) return { principal: found, ended: [] }
+    const others = listPrincipals(tx).filter((row) => row !== found && row.disabled_at === null)
+    if (others.every((row) => row.principal_id === found.principal_id)) {
+      throw fail.conflict('last_principal', 'The last owner cannot be disabled.', {
+        next: 'Add another owner first: `sallyport principal add NAME --passphrase-file F`.',
+      })
+    }
+    const principal: Principal = { ...found, disabled_at: now }
+    tx.put(collections.principals, principal.principal_id, principal)
+    const by = { principal: session.principal.principal_id, root: session.root.root_id }
+    const ended = endRootsOf(tx, now, principal.principal_id, 'principal_disabled', by)
+    const facts = { sessions_ended: ended.length }
+    appendAudit(tx, now, { what: 'principal.disabled', ...by, subject: found.principal_id, facts })
+    return { principal, ended }
+  })
+  for (const id of done.ended) dropLastUse(gov.store.dir, id)
+  return { principal: done.principal, sessions_ended: done.ended.length }
+}

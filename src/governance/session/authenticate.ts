@@ -1,0 +1,43 @@
+import { fail } from '../../base/errors.js'
+import type { View } from '../../state/types.js'
+import { nowIso, type Gov } from '../gov.js'
+import { collections, type Root } from '../rows.js'
+import { touchLastUse } from './last-use.js'
+import { liveRoot, requireRootRow } from './live.js'
+import { isToken, sameDigest, tokenDigest } from './token.js'
+import type { Session } from './types.js'
+
+/** The root that a token belongs to, live or not; every row is compared, in constant time. */
+export const rootOfToken = (gov: Gov, view: View, token: string): Root | undefined => {
+  if (!isToken(token)) return undefined
+  const digest = tokenDigest(gov.store, token)
+  let found: Root | undefined
+  for (const { doc } of view.all(collections.roots)) {
+    if (sameDigest(doc.token_digest, digest)) found = doc
+  }
+  return found
+}
+
+/**
+ * The operator behind a token. Throws `unauthorized`: `session_required` (none given),
+ * `session_invalid`, `session_ended`, `session_expired`, `session_idle`, `clock_stepped_back`,
+ * `principal_disabled`. Notes the use unless `touch` is false.
+ */
+export const authenticate = (
+  gov: Gov,
+  token: string | null | undefined,
+  { touch = true }: { readonly touch?: boolean } = {},
+): Session => {
+  const next = 'Run `sallyport login`.'
+  if (token === null || token === undefined || token === '') {
+    throw fail.unauthorized('session_required', 'This needs a session.', { next })
+  }
+  const view = gov.store.read()
+  const found = rootOfToken(gov, view, token)
+  if (found === undefined) {
+    throw fail.unauthorized('session_invalid', 'There is no such session.', { next })
+  }
+  const root = liveRoot(view, gov, found.root_id)
+  if (touch) touchLastUse(gov.store.dir, root.root_id, gov.clock.wallMs())
+  return requireRootRow(view, nowIso(gov), root.root_id)
+}

@@ -1,0 +1,102 @@
+/**
+ * Whether a root is live. Two parts: what its row says (ended, absolute expiry, owner disabled),
+ * which a rule inside a transaction can check from rows alone; and idle expiry, which needs the
+ * last use kept in `run/`.
+ *
+ * The wall clock may step back. Time never runs back for a session: the newest moment at which it
+ * was used counts as now. A step back by more than a minute refuses it, because the time that
+ * passes until the clock has caught up again could not be counted and would lengthen it.
+ */
+import { isoFromMs, msFromIso } from '../../base/clock.js'
+import { fail } from '../../base/errors.js'
+import type { View } from '../../state/types.js'
+import { placeOf, type Gov, type Place } from '../gov.js'
+import { collections, type Principal, type Root } from '../rows.js'
+import { readLastUse } from './last-use.js'
+import type { Session, SessionFacts } from './types.js'
+
+/** How far the wall clock may lie behind the newest use before a session is refused. */
+export const clockStepBackMsMax = 60_000
+
+const next = 'Run `sallyport login`.'
+
+/** Owner of a root, if it exists and is not disabled. */
+const enabledOwner = (view: View, root: Root): Principal => {
+  const principal = view.get(collections.principals, root.principal_id)
+  if (principal === undefined || principal.disabled_at !== null) {
+    const text = 'The owner of this session is disabled.'
+    throw fail.unauthorized('principal_disabled', text, { next })
+  }
+  return principal
+}
+
+/**
+ * The session that a root's row still allows at `now` (ISO). Throws `unauthorized`:
+ * `session_invalid`, `session_ended`, `session_expired`, `principal_disabled`. Looks at rows only,
+ * so not at idleness.
+ */
+export const requireRootRow = (view: View, now: string, rootId: string): Session => {
+  const root = view.get(collections.roots, rootId)
+  if (root === undefined) {
+    throw fail.unauthorized('session_invalid', 'There is no such session.', { next })
+  }
+  if (root.ended !== null) {
+    const reason = root.ended.reason
+    throw fail.unauthorized('session_ended', 'This session has ended.', { next, reason })
+  }
+  if (msFromIso(now) >= msFromIso(root.expires_at)) {
+    throw fail.unauthorized('session_expired', 'This session is past its expiry.', { next })
+  }
+  return { root, principal: enabledOwner(view, root) }
+}
+
+/** Newest moment at which a root is known to have been used, milliseconds. */
+const newestUseMs = (dir: string, root: Root): number =>
+  Math.max(msFromIso(root.issued_at), readLastUse(dir, root.root_id) ?? 0)
+
+/**
+ * The root itself when it is live now: row, owner, absolute and idle expiry. Throws `unauthorized`
+ * as `requireRootRow` does, or `session_idle`, or `clock_stepped_back`. Touches nothing.
+ */
+export const liveRoot = (view: View, at: Gov | Place, rootId: string): Root => {
+  const { dir, clock } = placeOf(at)
+  const wall = clock.wallMs()
+  const row = view.get(collections.roots, rootId)
+  const used = row === undefined ? 0 : newestUseMs(dir, row)
+  const { root } = requireRootRow(view, isoFromMs(Math.max(wall, used)), rootId)
+  if (wall < used - clockStepBackMsMax) {
+    const text = 'The clock of this machine lies behind the last use of this session.'
+    throw fail.unauthorized('clock_stepped_back', text, { next })
+  }
+  if (Math.max(wall, used) - used >= root.idle_ms) {
+    throw fail.unauthorized('session_idle', 'This session was idle for too long.', { next })
+  }
+  return root
+}
+
+const isLive = (view: View, place: Place, rootId: string): boolean => {
+  try {
+    liveRoot(view, place, rootId)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** What the world sees of a root. */
+export const sessionFacts = (view: View, at: Gov | Place, root: Root): SessionFacts => {
+  const place = placeOf(at)
+  const used = newestUseMs(place.dir, root)
+  const idleEnd = Math.min(used + root.idle_ms, msFromIso(root.expires_at))
+  return {
+    id: root.root_id,
+    principal: view.get(collections.principals, root.principal_id)?.name ?? root.principal_id,
+    issued_at: root.issued_at,
+    last_use_at: isoFromMs(used),
+    idle_expires_at: isoFromMs(idleEnd),
+    expires_at: root.expires_at,
+    ended_at: root.ended?.at ?? null,
+    ended_reason: root.ended?.reason ?? null,
+    live: isLive(view, place, root.root_id),
+  }
+}

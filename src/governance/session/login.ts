@@ -1,0 +1,123 @@
+import { isoFromMs } from '../../base/clock.js'
+import { fail, type SallyportError } from '../../base/errors.js'
+import { newId } from '../../base/ids.js'
+import type { View } from '../../state/types.js'
+import { appendAudit } from '../audit.js'
+import { nowIso, type Gov } from '../gov.js'
+import { verifyPassphrase, type Passphrase } from '../passphrase.js'
+import { collections, type Principal, type Root } from '../rows.js'
+import { endRootsOf, pruneRoots } from './end.js'
+import { dropLastUse, touchLastUse } from './last-use.js'
+import { newToken, tokenDigest } from './token.js'
+
+/** Shortest and longest idle time and life of a session, milliseconds. */
+export const sessionLimits = {
+  idleMsMin: 1_000,
+  idleMsMax: 24 * 3_600_000,
+  ttlMsMin: 1_000,
+  ttlMsMax: 7 * 24 * 3_600_000,
+} as const
+
+/** How to log in. */
+export interface LoginRequest {
+  /** Name of the owner; may be left out where there is only one. */
+  readonly owner?: string | undefined
+  readonly passphrase?: Passphrase | undefined
+  readonly idleMs: number
+  readonly ttlMs: number
+  /** Ends every other session of the same owner. */
+  readonly replace?: boolean | undefined
+}
+
+const requireLimits = ({ idleMs, ttlMs }: LoginRequest): void => {
+  const within = (value: number, min: number, max: number): boolean =>
+    Number.isSafeInteger(value) && value >= min && value <= max
+  const { idleMsMin, idleMsMax, ttlMsMin, ttlMsMax } = sessionLimits
+  if (!within(idleMs, idleMsMin, idleMsMax)) {
+    throw fail.rejected('session_idle_out_of_range', 'The idle time is 1 second to 24 hours.', {
+      details: { idle_ms_min: idleMsMin, idle_ms_max: idleMsMax },
+    })
+  }
+  if (!within(ttlMs, ttlMsMin, ttlMsMax)) {
+    throw fail.rejected('session_ttl_out_of_range', 'A session lives 1 second to 7 days.', {
+      details: { ttl_ms_min: ttlMsMin, ttl_ms_max: ttlMsMax },
+    })
+  }
+}
+
+/** One error for every refusal, so that it does not tell which owners exist. */
+const refused = (): SallyportError =>
+  fail.unauthorized('login_refused', 'The owner or the passphrase is not right.', {
+    next: 'Check --owner and --passphrase-file (none for an owner without a passphrase).',
+  })
+
+const candidate = (view: View, name: string | undefined): Principal | undefined => {
+  const enabled = view
+    .all(collections.principals)
+    .map(({ doc }) => doc)
+    .filter((principal) => principal.disabled_at === null)
+  if (name !== undefined) return enabled.find((principal) => principal.name === name)
+  if (enabled.length === 1) return enabled[0]
+  throw fail.usage('owner_required', 'There are several owners, so one must be named.', {
+    next: 'Run `sallyport login --owner NAME`.',
+  })
+}
+
+const noteRefusal = (gov: Gov, subject: string | null): Promise<void> =>
+  gov.store.transact('login', (tx) => {
+    const face = gov.face
+    const entry = { what: 'session.login_refused', principal: null, root: null, subject }
+    appendAudit(tx, nowIso(gov), { ...entry, facts: { face } })
+  })
+
+const makeRoot = (gov: Gov, request: LoginRequest, principal: Principal, token: string): Root => {
+  const issuedMs = gov.clock.wallMs()
+  return {
+    root_id: newId('root'),
+    principal_id: principal.principal_id,
+    token_digest: tokenDigest(gov.store, token),
+    issued_at: isoFromMs(issuedMs),
+    idle_ms: request.idleMs,
+    expires_at: isoFromMs(issuedMs + request.ttlMs),
+    ended: null,
+  }
+}
+
+/**
+ * Opens a session. An owner without a passphrase logs in by possession of the store. The passphrase
+ * is checked outside the lock; the row is then written in its own transaction with its audit row.
+ * A second login ends no session unless `replace`. Throws `unauthorized`/`login_refused`, the same
+ * for a wrong passphrase, an unknown and a disabled owner; `usage`/`owner_required`; `rejected` for
+ * limits.
+ */
+export const login = async (
+  gov: Gov,
+  request: LoginRequest,
+): Promise<{ readonly root: Root; readonly token: string }> => {
+  requireLimits(request)
+  const known = candidate(gov.store.read(), request.owner)
+  if (!(await verifyPassphrase(known, request.passphrase)) || known === undefined) {
+    await noteRefusal(gov, known?.principal_id ?? null)
+    throw refused()
+  }
+  const token = newToken()
+  const root = makeRoot(gov, request, known, token)
+  const gone = await gov.store.transact('login', (tx) => {
+    const row = tx.get(collections.principals, known.principal_id)
+    // The owner may have been disabled while the passphrase was being checked.
+    if (row === undefined || row.disabled_at !== null) throw refused()
+    const now = root.issued_at
+    const by = { principal: row.principal_id, root: root.root_id }
+    const replaced = request.replace === true
+      ? endRootsOf(tx, now, row.principal_id, 'replaced', by)
+      : []
+    const pruned = pruneRoots(tx, now)
+    tx.put(collections.roots, root.root_id, root)
+    const facts = { face: gov.face, expires_at: root.expires_at, replaced: replaced.length }
+    appendAudit(tx, now, { what: 'session.login', ...by, subject: root.root_id, facts })
+    return [...replaced, ...pruned]
+  })
+  for (const id of gone) dropLastUse(gov.store.dir, id)
+  touchLastUse(gov.store.dir, root.root_id, gov.clock.wallMs())
+  return { root, token }
+}

@@ -1,0 +1,67 @@
+/**
+ * The session token: 32 random bytes as base64url text. A row keeps only its keyed digest; the
+ * token itself lies in one file of mode 600 (`run/session`, or where `login --token-file` says)
+ * or in the environment of a CI run, and is never printed.
+ */
+import { randomBytes, timingSafeEqual } from 'node:crypto'
+import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { fail } from '../../base/errors.js'
+import type { Store } from '../../state/types.js'
+
+const tokenBytes = 32
+const tokenForm = /^[A-Za-z0-9_-]{43}$/
+const digestLabel = 'session.token'
+
+/** A new token. */
+export const newToken = (): string => randomBytes(tokenBytes).toString('base64url')
+
+/** Whether a text has the form of a token. */
+export const isToken = (text: string): boolean => tokenForm.test(text)
+
+/** Keyed digest of a token: what a root's row keeps. */
+export const tokenDigest = (store: Store, token: string): string =>
+  store.keyedDigest(digestLabel, Buffer.from(token, 'ascii'))
+
+/** Compares two hex digests in constant time. */
+export const sameDigest = (a: string, b: string): boolean => {
+  const left = Buffer.from(a, 'ascii')
+  const right = Buffer.from(b, 'ascii')
+  return left.length === right.length && timingSafeEqual(left, right)
+}
+
+/** Where the terminal's own token lies. */
+export const tokenPath = (dir: string): string => join(dir, 'run', 'session')
+
+/** Writes a token to a file of mode 600, replacing what was there in one step. */
+export const saveToken = (path: string, token: string): void => {
+  const temporary = `${path}.${process.pid}.${randomBytes(4).toString('hex')}`
+  try {
+    mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+    writeFileSync(temporary, `${token}\n`, { mode: 0o600, flag: 'wx' })
+    renameSync(temporary, path)
+  } catch (cause) {
+    rmSync(temporary, { force: true })
+    throw fail.failed('token_not_written', 'The session token could not be written to its file.', {
+      next: 'Check that the folder of the token file can be written to, then log in again.',
+      cause,
+    })
+  }
+}
+
+/** The token in a file, or null when there is none of the right form. */
+export const loadToken = (path: string): string | null => {
+  try {
+    const text = readFileSync(path, 'utf8').trim()
+    return isToken(text) ? text : null
+  } catch {
+    return null
+  }
+}
+
+/** Removes a token file if it holds exactly this token: another login's token is left alone. */
+export const dropToken = (path: string, token: string): boolean => {
+  if (loadToken(path) !== token) return false
+  rmSync(path, { force: true })
+  return true
+}

@@ -1,0 +1,147 @@
+/**
+ * The vault. A secret is sealed into an artifact, so that not even its sealed bytes are in the log;
+ * rows keep a fingerprint. A new secret is first staged beside the adopted one and replaces it only
+ * by `adoptStaged`, so a save that fails leaves the old key in use (A-165, A-191).
+ */
+import { sha256Hex } from '../base/canonical.js'
+import { fail } from '../base/errors.js'
+import type { Store, Tx, View } from '../state/types.js'
+import { nowIso, type Gov } from './gov.js'
+import { collections, type Credential } from './rows.js'
+
+/** Longest secret, bytes. */
+export const secretBytesMax = 4096
+
+const sealLabel = 'vault.credential.v1'
+const fingerprintLabel = 'vault.fingerprint.v1'
+const fingerprintChars = 16
+const refForm = /^vault:[a-z0-9_]{1,64}$/
+
+/** A secret that lies sealed in the store and that no row names yet. */
+export type SealedCredential = Pick<Credential, 'credential_ref' | 'fingerprint' | 'artifact'>
+
+/** What the world sees of a credential. */
+export interface CredentialPresence {
+  readonly present: boolean
+  readonly fingerprint: string | null
+  readonly saved_at: string | null
+  /** Whether another one waits to be adopted. */
+  readonly staged: boolean
+}
+
+const stagedId = (ref: string): string => `${ref}+staged`
+
+const requireRef = (ref: string): void => {
+  if (!refForm.test(ref)) throw new TypeError('a credential reference is vault:<name>')
+}
+
+const requireSecret = (secret: Uint8Array): void => {
+  if (secret.length < 1 || secret.length > secretBytesMax) {
+    throw fail.rejected('secret_length', 'A key has 1 to 4096 bytes.', {
+      details: { bytes_max: secretBytesMax },
+    })
+  }
+  // It goes out in a header: anything else there could end the line or be altered on the way.
+  if (!secret.every((byte) => byte >= 0x21 && byte <= 0x7e)) {
+    throw fail.rejected('secret_characters', 'A key has printable ASCII without spaces only.')
+  }
+}
+
+/**
+ * What is shown of a secret: 16 hex digits of a keyed digest over its name and bytes. Without the
+ * store's key it tells nothing about the secret; it changes exactly when the secret does (A-038).
+ */
+export const fingerprintOf = (store: Store, ref: string, secret: Uint8Array): string =>
+  store
+    .keyedDigest(fingerprintLabel, Buffer.concat([Buffer.from(`${ref}\0`), secret]))
+    .slice(0, fingerprintChars)
+
+/** Seals a secret; durable when it returns, named by no row yet. Throws `rejected`. */
+export const sealCredential = (
+  store: Store,
+  { ref, secret }: { readonly ref: string; readonly secret: Uint8Array },
+): SealedCredential => {
+  requireRef(ref)
+  requireSecret(secret)
+  const artifact = store.artifacts.write(sealLabel, secret)
+  return { credential_ref: ref, fingerprint: fingerprintOf(store, ref, secret), artifact }
+}
+
+/**
+ * Stages a sealed secret beside the adopted one. Returns the stored name of a staged secret that it
+ * displaces, to be removed once the transaction is durable.
+ */
+export const stageSealed = (tx: Tx, now: string, sealed: SealedCredential): string | null => {
+  const id = stagedId(sealed.credential_ref)
+  const before = tx.get(collections.credentials, id)
+  tx.put(collections.credentials, id, { ...sealed, staged: true, saved_at: now })
+  return before?.artifact.stored_sha256 ?? null
+}
+
+/** Seals and stages a secret in a transaction of its own. Throws `rejected`. */
+export const stageCredential = async (
+  gov: Gov,
+  request: { readonly ref: string; readonly secret: Uint8Array },
+): Promise<SealedCredential> => {
+  const sealed = sealCredential(gov.store, request)
+  const displaced = await gov.store.transact('vault', (tx) => stageSealed(tx, nowIso(gov), sealed))
+  if (displaced !== null) gov.store.artifacts.remove(displaced)
+  return sealed
+}
+
+/**
+ * Makes the staged secret the one in use. Returns the stored name of the one it replaces, to be
+ * removed once the transaction is durable. Throws `conflict`/`credential_not_staged`.
+ */
+export const adoptStaged = (tx: Tx, now: string, ref: string): string | null => {
+  const staged = tx.get(collections.credentials, stagedId(ref))
+  if (staged === undefined) {
+    throw fail.conflict('credential_not_staged', 'No new key waits to be adopted.')
+  }
+  const before = tx.get(collections.credentials, ref)
+  tx.put(collections.credentials, ref, { ...staged, staged: false, saved_at: now })
+  tx.remove(collections.credentials, stagedId(ref))
+  return before?.artifact.stored_sha256 ?? null
+}
+
+/** Drops the staged secret, if any. Returns its stored name, to be removed after the commit. */
+export const dropStaged = (tx: Tx, ref: string): string | null => {
+  const staged = tx.get(collections.credentials, stagedId(ref))
+  if (staged === undefined) return null
+  tx.remove(collections.credentials, stagedId(ref))
+  return staged.artifact.stored_sha256
+}
+
+/** What may be shown of a credential: presence and fingerprint (A-053, A-165). */
+export const presence = (view: View, ref: string): CredentialPresence => {
+  const row = view.get(collections.credentials, ref)
+  return {
+    present: row !== undefined,
+    fingerprint: row?.fingerprint ?? null,
+    saved_at: row?.saved_at ?? null,
+    staged: view.get(collections.credentials, stagedId(ref)) !== undefined,
+  }
+}
+
+/**
+ * The adopted secret's bytes, for a request header and nothing else. Throws
+ * `blocked`/`credential_missing`; `damaged` when the stored secret does not match its row.
+ */
+export const openCredential = (gov: Pick<Gov, 'store'>, ref: string, view?: View): Buffer => {
+  requireRef(ref)
+  const row = (view ?? gov.store.read()).get(collections.credentials, ref)
+  if (row === undefined || row.staged) {
+    throw fail.blocked('credential_missing', 'No key is stored for this route.', {
+      next: 'Store one with the setup verb of the route (--api-key-file F).',
+    })
+  }
+  const secret = gov.store.artifacts.read(sealLabel, row.artifact)
+  const intact = sha256Hex(secret) === row.artifact.sha256
+  if (!intact || fingerprintOf(gov.store, ref, secret) !== row.fingerprint) {
+    secret.fill(0)
+    throw fail.damaged('credential_altered', 'The stored key does not match its fingerprint.', {
+      next: 'Run `sallyport state check`, then store the key again.',
+    })
+  }
+  return secret
+}
