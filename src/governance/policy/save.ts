@@ -13,9 +13,9 @@ import type { Gov } from '../gov.js'
 import { holdGuard } from '../guard.js'
 import { setCeiling } from '../ledger/account.js'
 import { collections, type Consent, type RouteName, type SaveIntent } from '../rows.js'
-import { liveRoot } from '../session/authenticate.js'
+import { liveRoot } from '../session/live.js'
 import type { Session } from '../session/types.js'
-import { adoptStaged, dropStaged, sealCredential, stageCredential } from '../vault.js'
+import { adoptStaged, dropStaged, sealCredential, stageSealed } from '../vault.js'
 import { applyCeiling, checkCeiling } from './ceiling.js'
 import {
   carryOver, endConsents, grantConsent, type ConsentGrant,
@@ -152,11 +152,17 @@ const advance = (tx: Tx, intent: SaveIntent, change: Partial<SaveIntent>): SaveI
 const updateCredential = async (gov: Gov, plan: SavePlan, begun: Begun): Promise<void> => {
   const { credential } = plan
   if (credential === null) return
-  const sealed = sealCredential(gov, credential)
-  await gov.store.transact(`${plan.route} setup`, (tx) => {
+  const sealed = sealCredential(gov.store, credential)
+  const displaced = await gov.store.transact(`${plan.route} setup`, (tx) => {
     advance(tx, begun.intent, { phase: 'credential', staged_credential: credential.ref })
-    stageCredential(tx, isoFromMs(gov.clock.wallMs()), sealed)
+    return stageSealed(tx, isoFromMs(gov.clock.wallMs()), sealed)
   })
+  removeArtifact(gov, displaced)
+}
+
+/** A secret that no row names any more; after a crash before this, compaction sweeps it. */
+const removeArtifact = (gov: Gov, storedSha256: string | null): void => {
+  if (storedSha256 !== null) gov.store.artifacts.remove(storedSha256)
 }
 
 const updateAccounting = async (gov: Gov, plan: SavePlan, begun: Begun): Promise<void> => {
@@ -172,10 +178,11 @@ const updateAccounting = async (gov: Gov, plan: SavePlan, begun: Begun): Promise
 const clearOthers = (tx: Tx, route: RouteName): void =>
   endConsents(tx, 'cleared', (old) => old.route !== route && old.state === 'revoked')
 
-const finish = (
+const finish = async (
   gov: Gov, session: Session, plan: SavePlan, begun: Begun,
-): Promise<SaveOutcome> =>
-  gov.store.transact(`${plan.route} setup`, (tx) => {
+): Promise<SaveOutcome> => {
+  let replaced: string | null = null
+  const outcome = await gov.store.transact(`${plan.route} setup`, (tx) => {
     const now = isoFromMs(gov.clock.wallMs())
     const { decision, global } = begun
     const intent = advance(tx, begun.intent, { phase: 'applied', ended_at: now })
@@ -189,7 +196,7 @@ const finish = (
       route: plan.route, revision, principal: intent.principal, root: intent.root,
     }
     const consents = decision.grants.map((grant) => grantConsent(tx, now, grant, by))
-    if (plan.credential !== null) adoptStaged(tx, now, plan.credential.ref)
+    if (plan.credential !== null) replaced = adoptStaged(tx, now, plan.credential.ref)
     decision.apply(tx, now, { revision, consents })
     publishRevision(tx, gov.store, now, {
       state: active ? 'active' : 'revoked', reason: 'save', principal: intent.principal,
@@ -202,6 +209,9 @@ const finish = (
     })
     return { revision, consents }
   })
+  removeArtifact(gov, replaced)
+  return outcome
+}
 
 /**
  * Undoes s2 and s3 of a save that did not reach r+2: the staged key is dropped, the old ceiling
@@ -210,7 +220,7 @@ const finish = (
  * the recovery of a dead one.
  */
 export const rollBackSave = (gov: Gov, tx: Tx, now: string, intent: SaveIntent): void => {
-  if (intent.staged_credential !== null) dropStaged(tx, now, intent.staged_credential)
+  if (intent.staged_credential !== null) dropStaged(tx, intent.staged_credential)
   const account = tx.all(collections.ledgerAccounts).at(0)?.doc
   const before = intent.ceiling_before_microusd
   if (account && before !== null && account.ceiling_microusd !== before) {

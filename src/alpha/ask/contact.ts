@@ -1,0 +1,90 @@
+/**
+ * Steps 6 to 10: the one inference request. The contact mark becomes durable, with the policy read
+ * again in the same transaction, before anything is dialled; authority is asked three times. What
+ * comes back is judged and nothing of it is kept but an accepted answer and the billing UUID.
+ */
+import { isoFromMs } from '../../base/clock.js'
+import { SallyportError } from '../../base/errors.js'
+import { markContacted, recheckRow } from '../../governance/ledger/contact.js'
+import { collections } from '../../governance/rows.js'
+import { contactOf } from '../../net/contact-error.js'
+import { judgeCompletion } from '../completion.js'
+import { alphaLimits } from '../constants.js'
+import { inferenceTimeoutMs, type InferenceEnd } from '../next-step.js'
+import { inferenceRequestBytes, inferenceUrl, providerHeaders } from '../request.js'
+import { requireAskAuthority } from './authority.js'
+import { bindingOf, remainingMs, type AskOperation } from './operation.js'
+import { requireRunnable, requireTrust, type Prepared } from './prepare.js'
+
+/** Authority as the log has it now; throws to refuse the contact. */
+const checkAuthority = (operation: AskOperation): void => {
+  const view = operation.ctx.gov.store.read()
+  const task = requireRunnable(operation, view, ['running'])
+  requireTrust(operation, view, task, requireAskAuthority(
+    operation.ctx.gov, view, task, operation.input,
+  ))
+}
+
+/** The last decision and the mark are one record: a revoke comes before it or after it. */
+const markContact = (operation: AskOperation): Promise<void> =>
+  operation.ctx.gov.store.transact('alpha ask', (tx) => {
+    const now = isoFromMs(operation.ctx.gov.clock.wallMs())
+    const task = requireRunnable(operation, tx, ['running'])
+    const authority = requireAskAuthority(operation.ctx.gov, tx, task, operation.input)
+    requireTrust(operation, tx, task, authority)
+    const binding = bindingOf(operation)
+    recheckRow(tx, now, { ...binding, policyRevision: authority.policyRevision })
+    markContacted(tx, now, binding)
+    const route = tx.get(collections.routes, operation.operationId)
+    if (!route) throw new TypeError('a prepared operation has a route record')
+    tx.put(collections.routes, operation.operationId, { ...route, contacted_at: now })
+    tx.mark()
+  })
+
+const endOf = (error: unknown): InferenceEnd => {
+  const known = error instanceof SallyportError
+  const reason = known ? error.reason ?? error.code : 'unexpected'
+  if (contactOf(error) !== 'none') return { kind: 'no_reply', reason }
+  return { kind: 'not_contacted', reason, errorKind: known ? error.kind : 'failed' }
+}
+
+/** Sends the question once, or proves that it was not sent. */
+export const contactProvider = async (
+  operation: AskOperation, prepared: Prepared, key: Buffer,
+): Promise<InferenceEnd> => {
+  const { ctx, input } = operation
+  const { observer } = ctx.gov
+  const timeoutMs = inferenceTimeoutMs({
+    timeoutSeconds: prepared.timeoutSeconds, remainingMs: remainingMs(operation),
+  })
+  if (timeoutMs === null) {
+    return { kind: 'not_contacted', reason: 'deadline_passed', errorKind: 'locked' }
+  }
+  try {
+    const client = await ctx.client()
+    const reply = await client.request({
+      method: 'POST',
+      url: inferenceUrl(ctx.provider.base_url),
+      headers: providerHeaders(key.toString('latin1')),
+      body: inferenceRequestBytes(input, ctx.provider.model_id),
+      requestBytesMax: alphaLimits.requestBytesMax,
+      replyBytesMax: alphaLimits.completionBytesMax,
+      timeoutMs,
+      authority: async (point) => {
+        await observer.at(`ask.${point}`)
+        checkAuthority(operation)
+      },
+      markContact: async () => {
+        await observer.at('ask.contact_begin')
+        await markContact(operation)
+        await observer.at('ask.contact_intent')
+      },
+    })
+    await observer.at('ask.replied')
+    return {
+      kind: 'reply', verdict: judgeCompletion(reply, { model: ctx.provider.model_id }),
+    }
+  } catch (error) {
+    return endOf(error)
+  }
+}

@@ -1,0 +1,170 @@
+/**
+ * Steps 13 and 14, in one record: the charge, the task's end, the receipt and, only while every
+ * authority still stands, the answer. There is no moment in which a settled charge has lost its
+ * answer to a crash, and none in which an answer is readable before its charge is known.
+ */
+import { digestOf } from '../../base/canonical.js'
+import { isoFromMs } from '../../base/clock.js'
+import { registerArtifact } from '../../governance/artifacts.js'
+import { appendAudit } from '../../governance/audit.js'
+import { moveTask, type TaskPatch } from '../../governance/board/move.js'
+import { getTask } from '../../governance/board/read.js'
+import { findReservation } from '../../governance/ledger/read.js'
+import { markUnknown, release, settle } from '../../governance/ledger/settle.js'
+import { policyAt, policyHead } from '../../governance/policy/head.js'
+import { collections, type Task } from '../../governance/rows.js'
+import type { ArtifactRef, Tx } from '../../state/types.js'
+import { buildBillingEvidence } from '../billing.js'
+import { alphaArtifactLabels } from '../constants.js'
+import { decideFinish, type Finish, type InferenceEnd } from '../next-step.js'
+import { buildReceipt, type AlphaReceipt } from '../receipt.js'
+import { authorityLost } from './authority.js'
+import type { BillingResult } from './billing-stage.js'
+import { bindingOf, cancelWanted, type AskOperation } from './operation.js'
+
+/** How the ask ended, with its receipt. */
+export interface AskEnd {
+  readonly task: Task
+  readonly finish: Finish
+  readonly receipt: AlphaReceipt
+}
+
+/** Everything that is known when the outcome becomes durable. */
+export interface EndFacts {
+  readonly inference: InferenceEnd
+  readonly billing: BillingResult
+  readonly boundMicrousd: number
+}
+
+const moneyStep = (operation: AskOperation, tx: Tx, now: string, ended: {
+  finish: Finish; facts: EndFacts; uuid: string | null
+}): void => {
+  const reservation = findReservation(tx, operation.operationId)
+  if (!reservation) return
+  const binding = bindingOf(operation)
+  const { finish, facts: { billing }, uuid } = ended
+  if (finish.ledger === 'release') {
+    release(tx, now, { ...binding, proof: 'no_request_byte' })
+  } else if (finish.ledger === 'settle' && billing.cost !== null && uuid !== null) {
+    const evidence = buildBillingEvidence({
+      operationId: operation.operationId, billingUuid: uuid, cost: billing.cost,
+      attempt: billing.attempt,
+    })
+    settle(tx, now, { ...binding, chargedMicrousd: billing.cost.microUsd, evidence })
+  } else {
+    const reason = billing.cost === null ? billing.reason : 'charge_not_bound'
+    markUnknown(tx, now, { ...binding, reason })
+  }
+}
+
+const registerAnswer = (
+  operation: AskOperation, tx: Tx, now: string, task: Task, sealed: ArtifactRef, adopted: boolean,
+): string => registerArtifact(tx, now, {
+  label: alphaArtifactLabels.answer, ref: sealed, owner: task.owner,
+  taskId: operation.taskId, adopted,
+}).artifact_id
+
+const patchOf = (task: Finish['task'], resultId: string | null): TaskPatch => {
+  if (task.state === 'blocked') return { blocked: { kind: task.kind, reason: task.reason } }
+  if (task.state !== 'succeeded') return { reason: task.reason }
+  return resultId === null ? {} : { result_artifact_id: resultId }
+}
+
+const endTask = (
+  operation: AskOperation, tx: Tx, now: string, finish: Finish, resultId: string | null,
+): Task => {
+  const { task } = finish
+  const before = getTask(tx, operation.taskId)
+  // A cancel that came before the lease has ended the task already.
+  if (before.state === 'cancelled') return before
+  return moveTask(tx, now, operation.taskId, task.state, patchOf(task, resultId))
+}
+
+/** The receipt of a task as its rows stand in this transaction; stored in the job record. */
+export const writeReceipt = (
+  tx: Tx, now: string, task: Task, provider: AskOperation['ctx']['provider'],
+): AlphaReceipt => {
+  const job = tx.get(collections.jobs, task.job_id)
+  const route = tx.get(collections.routes, task.operation_id) ?? null
+  const input = tx.get(collections.artifacts, task.input_artifact_id)
+  if (!job || !input) throw new TypeError('a task has a job and an input artifact')
+  const reservation = findReservation(tx, task.operation_id) ?? null
+  const rows = (reservation?.row_ids ?? []).map((id) => tx.get(collections.ledgerRows, id))
+  const result = task.result_artifact_id === null
+    ? undefined : tx.get(collections.artifacts, task.result_artifact_id)
+  const policy = route === null
+    ? policyHead(tx) : policyAt(tx, route.policy_revision) ?? policyHead(tx)
+  const uuid = job.progress['billing_uuid']
+  const receipt = buildReceipt({
+    task, job, route, reservation, provider,
+    settlement: rows.findLast((row) => row?.kind === 'settle' || row?.kind === 'manual_settle')
+      ?? null,
+    inputDigest: input.ref.sha256,
+    outputDigest: result?.ref.sha256 ?? null,
+    policy: { revision: policy.revision, digest: digestOf(policy) },
+    billingUuid: typeof uuid === 'string' ? uuid : null,
+  })
+  tx.put(collections.jobs, job.job_id, { ...job, receipt, updated_at: now })
+  return receipt
+}
+
+const commitEnd = (
+  operation: AskOperation, tx: Tx, facts: EndFacts, sealed: ArtifactRef | null,
+): AskEnd => {
+  const { gov, provider } = operation.ctx
+  const now = isoFromMs(gov.clock.wallMs())
+  const task = getTask(tx, operation.taskId)
+  const verdict = facts.inference.kind === 'reply' ? facts.inference.verdict : null
+  const finish = decideFinish({
+    inference: facts.inference,
+    cost: facts.billing.cost,
+    boundMicrousd: facts.boundMicrousd,
+    authorityLost: verdict?.ok === true && sealed === null
+      ? 'answer_not_stored' : authorityLost(gov, tx, task, operation.input),
+    cancelRequested: cancelWanted(operation, task),
+  })
+  moneyStep(operation, tx, now, { finish, facts, uuid: verdict?.billingUuid ?? null })
+  const keeps = sealed !== null && finish.answer !== 'drop'
+  const resultId = keeps
+    ? registerAnswer(operation, tx, now, task, sealed, finish.adopt) : null
+  const ended = endTask(operation, tx, now, finish, finish.adopt ? resultId : null)
+  const route = tx.get(collections.routes, operation.operationId)
+  if (route) {
+    tx.put(collections.routes, operation.operationId, { ...route, outcome: finish.task.state })
+  }
+  const receipt = writeReceipt(tx, now, ended, provider)
+  appendAudit(tx, now, {
+    what: 'alpha.ended', principal: task.owner, root: task.original_root, subject: task.task_id,
+    facts: { state: ended.state, ledger: finish.ledger, adopted: finish.adopt },
+  })
+  return { task: ended, finish, receipt }
+}
+
+/** Seals an accepted answer, if its charge is known; a full disk loses the answer, not the bill. */
+const sealAnswer = (operation: AskOperation, facts: EndFacts): ArtifactRef | null => {
+  const { inference, billing } = facts
+  if (inference.kind !== 'reply' || !inference.verdict.ok || billing.cost === null) return null
+  const plaintext = Buffer.from(inference.verdict.answer, 'utf8')
+  try {
+    return operation.ctx.gov.store.artifacts.write(alphaArtifactLabels.answer, plaintext)
+  } catch {
+    return null
+  } finally {
+    plaintext.fill(0)
+  }
+}
+
+/** Makes the outcome durable. Only a held or adopted answer stays on disk, sealed. */
+export const finishAsk = async (operation: AskOperation, facts: EndFacts): Promise<AskEnd> => {
+  const { gov } = operation.ctx
+  await gov.observer.at('ask.charge_known')
+  const sealed = sealAnswer(operation, facts)
+  await gov.observer.at('ask.answer_sealed')
+  const end = await gov.store.transact('alpha ask', (tx) =>
+    commitEnd(operation, tx, facts, sealed))
+  if (sealed !== null && end.finish.answer === 'drop') {
+    gov.store.artifacts.remove(sealed.stored_sha256)
+  }
+  await gov.observer.at('ask.finished')
+  return end
+}

@@ -1,0 +1,12 @@
+import type { Gov } from '../governance/gov.js'
+import type { Session } from '../governance/session/types.js'
+import type { AlphaProvider } from './constants.js'
+import { alphaFacts } from './facts.js'
+import { projectAlpha, type AlphaShow } from './projection.js'
+
+/**
+ * The configuration read of this route. It opens no socket and changes no byte; the session is
+ * required so that nobody else learns of the set-up (A-057, A-166).
+ */
+export const showAlpha = (gov: Gov, _session: Session, provider: AlphaProvider): AlphaShow =>
+  projectAlpha(alphaFacts(gov, gov.store.read(), provider))
