@@ -1,0 +1,178 @@
+/**
+ * The one provider lane of a state directory: at most one request to a provider is open at a time
+ * over all processes (A-197), and a higher priority goes first (A-198). Invariants:
+ * - the lane is the kernel lock of `run/lane/holder`; only its holder's release or death frees it;
+ * - a waiter holds the kernel lock of its own file `run/lane/<priority>/<ticket>`; a file that can
+ *   be locked is a dead waiter's and does not count;
+ * - a taker looks for live waiters ahead of it after it got the holder's lock and gives the lock
+ *   back when there is one, so no lower priority passes a waiter that was there before it took.
+ * Nothing of this is in the log: a lane without processes is a free lane.
+ */
+import { randomBytes } from 'node:crypto'
+import { mkdirSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Clock } from '../base/clock.js'
+import { fail, type SallyportError } from '../base/errors.js'
+import type { Observer } from '../base/observer.js'
+import {
+  holdFreshFile, probeFile, removeDeadFile, tryHoldFile, type HeldFile,
+} from './kernel-file.js'
+
+/** Highest first. `interactive`: an ask; `high`: reports, digests, proofs; `normal`: screenshots. */
+export const lanePriorities = ['interactive', 'high', 'normal'] as const
+export type LanePriority = (typeof lanePriorities)[number]
+
+/** Longest time that one holder may plan to keep the lane: the whole-operation limit of an ask. */
+export const laneHoldMsMax = 120_000
+
+/** How often the first in line looks, and how often those behind it. */
+const frontPollMs = 5
+const behindPollMs = 20
+
+/** What taking the lane needs. */
+export interface LaneRequest {
+  /** The state directory. */
+  readonly dir: string
+  readonly priority: LanePriority
+  /** The operation's own deadline, on the monotonic clock of this process. */
+  readonly deadlineMs: number
+  readonly clock: Clock
+  readonly signal?: AbortSignal | undefined
+  readonly observer?: Observer | undefined
+}
+
+/** The held lane. */
+export interface Lane {
+  /** Monotonic moment by which the holder has to be done: the deadline, at most 120 s from now. */
+  readonly holdUntilMs: number
+  /** Frees the lane. A second call does nothing. */
+  release(): void
+}
+
+const laneFolder = (stateDir: string): string => join(stateDir, 'run', 'lane')
+
+const ticketForm = /^[0-9a-f]{16}-[0-9]+-[0-9a-f]{8}$/
+
+/**
+ * Sorts by arrival over all processes of one boot: hrtime counts from the boot of the machine.
+ * Only fairness among equals rests on it, never exclusion.
+ */
+const newTicket = (): string => {
+  const arrival = process.hrtime.bigint().toString(16).padStart(16, '0')
+  return `${arrival}-${process.pid}-${randomBytes(4).toString('hex')}`
+}
+
+const ticketsIn = (folder: string): readonly string[] => {
+  try {
+    return readdirSync(folder).filter((name) => ticketForm.test(name)).sort()
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return []
+    throw error
+  }
+}
+
+const isLiveWaiter = (path: string): boolean => {
+  const liveness = probeFile(path)
+  if (liveness === 'dead') removeDeadFile(path)
+  return liveness === 'live'
+}
+
+/**
+ * Whether a live waiter stands before `ticket` (null: before a newcomer): any of a higher
+ * priority, or an earlier one of the same.
+ */
+const isSomebodyAhead = (request: LaneRequest, ticket: string | null): boolean => {
+  for (const priority of lanePriorities) {
+    const own = priority === request.priority
+    const folder = join(laneFolder(request.dir), priority)
+    const ahead = ticketsIn(folder).filter((name) => !own || ticket === null || name < ticket)
+    if (ahead.some((name) => isLiveWaiter(join(folder, name)))) return true
+    if (own) return false
+  }
+  return false
+}
+
+/** Takes the lane if it is free and nobody stands ahead; null otherwise. */
+const tryTake = (request: LaneRequest, ticket: string | null): HeldFile | null => {
+  const holder = tryHoldFile(join(laneFolder(request.dir), 'holder'))
+  if (!holder) return null
+  try {
+    if (!isSomebodyAhead(request, ticket)) return holder
+  } catch (error) {
+    holder.release()
+    throw error
+  }
+  holder.release()
+  return null
+}
+
+const busy = (request: LaneRequest): SallyportError =>
+  fail.locked('lane_busy', 'Another request kept the provider lane past the deadline.', {
+    next: 'Nothing was sent. Try again when the other request is done.',
+    details: { priority: request.priority },
+  })
+
+const checkGoing = (request: LaneRequest): void => {
+  request.signal?.throwIfAborted()
+  if (request.clock.monotonicMs() >= request.deadlineMs) throw busy(request)
+}
+
+const queue = (request: LaneRequest): { place: HeldFile; ticket: string } => {
+  const ticket = newTicket()
+  const folder = join(laneFolder(request.dir), request.priority)
+  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  const place = holdFreshFile(join(folder, ticket))
+  if (!place) throw fail.failed('lane_place_lost', 'A place in the provider lane was not kept.')
+  return { place, ticket }
+}
+
+/** Jitter keeps pollers apart; the last look comes at the deadline. */
+const nextPollMs = (request: LaneRequest, ahead: boolean): number => {
+  const left = Math.max(0, request.deadlineMs - request.clock.monotonicMs())
+  return Math.min(left, (ahead ? behindPollMs : frontPollMs) * (0.75 + Math.random() / 2))
+}
+
+const waitForTurn = async (request: LaneRequest): Promise<HeldFile> => {
+  const { place, ticket } = queue(request)
+  try {
+    await request.observer?.at('lane.waiting')
+    for (;;) {
+      checkGoing(request)
+      // A look before the try keeps those behind from touching the holder's lock for nothing.
+      const ahead = isSomebodyAhead(request, ticket)
+      const holder = ahead ? null : tryTake(request, ticket)
+      if (holder) return holder
+      await request.clock.sleep(nextPollMs(request, ahead), request.signal)
+    }
+  } finally {
+    place.remove()
+  }
+}
+
+/**
+ * Waits for the lane and takes it. Uncontended it does not sleep and leaves no file but `holder`.
+ * Announces `lane.waiting` when it has to wait and `lane.taken`. Throws `locked` `lane_busy` at the
+ * deadline, and the signal's reason when aborted; either leaves no place behind.
+ */
+export const acquireLane = async (request: LaneRequest): Promise<Lane> => {
+  checkGoing(request)
+  const holder = tryTake(request, null) ?? await waitForTurn(request)
+  try {
+    await request.observer?.at('lane.taken')
+    checkGoing(request)
+  } catch (error) {
+    holder.release()
+    throw error
+  }
+  const holdUntilMs = Math.min(request.deadlineMs, request.clock.monotonicMs() + laneHoldMsMax)
+  return { holdUntilMs, release: holder.release }
+}
+
+/** Live waiters by priority, for `status` and tests. Opens files and changes no byte. */
+export const laneWaiters = (stateDir: string): Readonly<Record<LanePriority, number>> => {
+  const count = (priority: LanePriority): number => {
+    const folder = join(laneFolder(stateDir), priority)
+    return ticketsIn(folder).filter((name) => probeFile(join(folder, name)) === 'live').length
+  }
+  return { interactive: count('interactive'), high: count('high'), normal: count('normal') }
+}

@@ -1,0 +1,41 @@
+import type { Tx } from '../../state/types.js'
+import { appendAudit } from '../audit.js'
+import type { Session } from '../session/types.js'
+import { amountMicrousdMax, checkAmount } from './limits.js'
+import { manualSource } from './machine.js'
+import { requireOwnReservation } from './own.js'
+import { post, type Posted } from './post.js'
+
+/** What an operator found on the provider's bill. */
+export interface ManualSettlement {
+  readonly operationId: string
+  /** Integer micro-USD, 0..1_000_000_000. */
+  readonly amount: number
+  /** SHA-256 of the operator's note; the note itself is not kept. */
+  readonly note_digest?: string
+}
+
+/**
+ * An operator clears the unknown charge of an own operation with the amount that was really
+ * billed. The task stays blocked: no answer comes back. An amount above the bound waits for an
+ * overrun review like any other charge. Audited.
+ */
+export const manualSettle = (
+  tx: Tx, now: string, session: Session, request: ManualSettlement,
+): Posted => {
+  checkAmount('amount', request.amount, 0, amountMicrousdMax)
+  const { reservation, binding } = requireOwnReservation(tx, session, request.operationId)
+  const who = { principal: session.principal.principal_id, root: session.root.root_id }
+  const posted = post(tx, now, binding, reservation, {
+    kind: 'manual_settle',
+    amount_microusd: request.amount,
+    evidence: { source: manualSource, ...who, note_sha256: request.note_digest ?? null },
+  })
+  appendAudit(tx, now, {
+    what: 'ledger.manual_settled',
+    ...who,
+    subject: request.operationId,
+    facts: { amount_microusd: request.amount, bound_microusd: reservation.bound_microusd },
+  })
+  return posted
+}

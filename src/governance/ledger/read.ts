@@ -1,0 +1,50 @@
+import type { View } from '../../state/types.js'
+import { collections, type LedgerAccount, type LedgerRow, type Reservation } from '../rows.js'
+import { requireAccount } from './account.js'
+
+/** Where the one ledger stands, integer micro-USD. */
+export interface Balances {
+  readonly ledger_id: string
+  readonly ceiling_microusd: number
+  readonly settled_microusd: number
+  readonly held_microusd: number
+  readonly unknown_microusd: number
+  /** settled + held + unknown: what the ceiling is compared with. */
+  readonly consumed_microusd: number
+  /** What a new reservation may still take; 0 when consumed is at or above the ceiling. */
+  readonly available_microusd: number
+  readonly rows: number
+}
+
+/** settled + held + unknown of an account. */
+export const consumedOf = (account: LedgerAccount): number =>
+  account.settled_microusd + account.held_microusd + account.unknown_microusd
+
+/** The balances of the one ledger. Throws `blocked` when there is none, or more than one. */
+export const balances = (view: View): Balances => {
+  const account = requireAccount(view)
+  const consumed = consumedOf(account)
+  return {
+    ledger_id: account.ledger_id,
+    ceiling_microusd: account.ceiling_microusd,
+    settled_microusd: account.settled_microusd,
+    held_microusd: account.held_microusd,
+    unknown_microusd: account.unknown_microusd,
+    consumed_microusd: consumed,
+    available_microusd: Math.max(0, account.ceiling_microusd - consumed),
+    rows: account.rows,
+  }
+}
+
+/** Reservations that hold money or wait for a person, oldest operation id first. */
+export const openReservations = (view: View): readonly Reservation[] =>
+  view.all(collections.openReservations).map(({ doc }) => doc)
+
+/** The reservation of an operation, open or closed. */
+export const findReservation = (view: View, operationId: string): Reservation | undefined =>
+  view.get(collections.openReservations, operationId)
+  ?? view.get(collections.closedReservations, operationId)
+
+/** The rows of an operation in order; a missing one is left out. */
+export const rowsOf = (view: View, reservation: Reservation): readonly LedgerRow[] =>
+  reservation.row_ids.flatMap((id) => view.get(collections.ledgerRows, id) ?? [])

@@ -1,0 +1,163 @@
+/**
+ * Recomputes the whole ledger from its rows alone and compares: the chain, the account, every
+ * reservation and the collection it lies in. Changes nothing.
+ */
+import { canonicalJson } from '../../base/canonical.js'
+import type { View } from '../../state/types.js'
+import type { Problem } from '../gov.js'
+import { collections, type LedgerAccount, type LedgerRow, type Reservation } from '../rows.js'
+import { applyRow, isOpen } from './machine.js'
+
+type Found = (code: string, subject: string, text: string) => void
+
+interface Rebuilt {
+  settled: number
+  held: number
+  unknown: number
+  ceiling: number | null
+  readonly reservations: Map<string, Reservation>
+}
+
+/** Rows from the first to the last by following `previous_row_id` back from the account. */
+const chainOf = (
+  rows: ReadonlyMap<string, LedgerRow>, account: LedgerAccount, found: Found,
+): LedgerRow[] => {
+  const chain: LedgerRow[] = []
+  const seen = new Set<string>()
+  for (let id = account.last_row_id; id !== null;) {
+    const row = rows.get(id)
+    if (!row || row.row_id !== id) {
+      found('ledger_row_missing', id, 'A ledger row that the chain names is missing.')
+      break
+    }
+    if (seen.has(id)) {
+      found('ledger_chain_loop', id, 'A ledger row is in the chain twice.')
+      break
+    }
+    seen.add(id)
+    chain.push(row)
+    id = row.previous_row_id
+  }
+  for (const id of rows.keys()) {
+    if (!seen.has(id)) found('ledger_row_stray', id, 'A ledger row is outside the chain.')
+  }
+  return chain.reverse()
+}
+
+const applyCeiling = (built: Rebuilt, row: LedgerRow, found: Found): void => {
+  const before = row.evidence?.['ceiling_before_microusd'] ?? null
+  const shaped = row.operation_id === row.ledger_id && row.runtime === null && row.profile === null
+  if (before !== built.ceiling || !shaped || row.amount_microusd < 1) {
+    found('ledger_ceiling_broken', row.row_id, 'A ceiling row does not follow the one before.')
+  }
+  built.ceiling = row.amount_microusd
+}
+
+const passesCeiling = (built: Rebuilt, row: LedgerRow): boolean =>
+  built.settled + built.held + built.unknown + row.amount_microusd > (built.ceiling ?? 0)
+
+const replay = (
+  chain: readonly LedgerRow[], account: LedgerAccount, found: Found,
+): Rebuilt => {
+  const built = emptyLedger()
+  for (const row of chain) {
+    if (row.ledger_id !== account.ledger_id) {
+      found('ledger_row_foreign', row.row_id, 'A ledger row names another ledger.')
+    }
+    if (row.kind === 'ceiling') {
+      applyCeiling(built, row, found)
+      continue
+    }
+    if (built.ceiling === null) {
+      found('ledger_ceiling_missing', row.row_id, 'A ledger row comes before any ceiling.')
+    }
+    if (row.kind === 'reserve' && passesCeiling(built, row)) {
+      found('ledger_ceiling_passed', row.row_id, 'A hold was taken past the ceiling of its time.')
+    }
+    const step = applyRow(built.reservations.get(row.operation_id), row)
+    if (typeof step === 'string') {
+      found('ledger_row_illegal', row.row_id, `A ${row.kind} row cannot follow: ${step}.`)
+      continue
+    }
+    built.reservations.set(row.operation_id, step.reservation)
+    built.settled += step.delta.settled
+    built.held += step.delta.held
+    built.unknown += step.delta.unknown
+  }
+  return built
+}
+
+const compareAccount = (
+  account: LedgerAccount, built: Rebuilt, rows: number, found: Found,
+): void => {
+  const pairs: readonly [string, number | null, number | null][] = [
+    ['ceiling_microusd', account.ceiling_microusd, built.ceiling],
+    ['settled_microusd', account.settled_microusd, built.settled],
+    ['held_microusd', account.held_microusd, built.held],
+    ['unknown_microusd', account.unknown_microusd, built.unknown],
+    ['rows', account.rows, rows],
+  ]
+  for (const [name, stored, computed] of pairs) {
+    if (stored !== computed) {
+      found(
+        'ledger_account_differs', account.ledger_id,
+        `The account's ${name} is ${stored}; its rows give ${computed}.`,
+      )
+    }
+  }
+}
+
+const compareReservations = (view: View, built: Rebuilt, found: Found): void => {
+  const stored = [
+    ...view.all(collections.openReservations).map((entry) => ({ ...entry, open: true })),
+    ...view.all(collections.closedReservations).map((entry) => ({ ...entry, open: false })),
+  ]
+  const seen = new Set<string>()
+  for (const { id, doc, open } of stored) {
+    const computed = built.reservations.get(id)
+    if (seen.has(id)) found('reservation_doubled', id, 'A reservation is both open and closed.')
+    seen.add(id)
+    if (!computed) found('reservation_without_rows', id, 'A reservation has no rows.')
+    else if (canonicalJson(computed) !== canonicalJson(doc)) {
+      found('reservation_differs', id, 'A reservation differs from its rows.')
+    } else if (open !== isOpen(doc)) {
+      found('reservation_misplaced', id, 'A reservation lies in the wrong collection.')
+    }
+  }
+  for (const id of built.reservations.keys()) {
+    if (!seen.has(id)) found('reservation_missing', id, 'The reservation of ledger rows is missing.')
+  }
+}
+
+/** Every way in which the stored ledger differs from its rows; [] is sound. */
+export const verifyLedger = (view: View): Problem[] => {
+  const problems: Problem[] = []
+  const found: Found = (code, subject, text) => {
+    problems.push({ code, subject, text })
+  }
+  const accounts = view.all(collections.ledgerAccounts)
+  const rows = new Map(view.all(collections.ledgerRows).map(({ id, doc }) => [id, doc]))
+  const only = accounts[0]
+  if (only === undefined) {
+    for (const id of rows.keys()) found('ledger_row_stray', id, 'A ledger row has no account.')
+    compareReservations(view, emptyLedger(), found)
+    return problems
+  }
+  for (const { id, doc } of accounts) {
+    if (id !== doc.ledger_id) found('ledger_id_differs', id, 'A ledger lies under another id.')
+  }
+  if (accounts.length > 1) {
+    found('ledger_not_unique', only.id, `There are ${accounts.length} ledgers instead of one.`)
+  }
+  if (only.doc.ceiling_microusd < 1) {
+    found('ceiling_not_positive', only.id, 'The ledger ceiling is not positive.')
+  }
+  const built = replay(chainOf(rows, only.doc, found), only.doc, found)
+  compareAccount(only.doc, built, rows.size, found)
+  compareReservations(view, built, found)
+  return problems
+}
+
+const emptyLedger = (): Rebuilt => ({
+  settled: 0, held: 0, unknown: 0, ceiling: null, reservations: new Map(),
+})

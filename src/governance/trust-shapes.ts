@@ -1,0 +1,69 @@
+import * as v from 'valibot'
+import { fail } from '../base/errors.js'
+import { provenanceShape, runtimes, type Root, type Runtime } from './rows.js'
+
+const text = v.pipe(v.string(), v.minLength(1), v.maxLength(512))
+const count = v.pipe(v.number(), v.safeInteger(), v.minValue(0))
+
+const requestShape = v.strictObject({
+  capability: text,
+  principal: text,
+  provenance: provenanceShape,
+  resource: v.strictObject({
+    runtime: v.picklist(runtimes), profile: text, provider: text, model: text, url: text,
+  }),
+  authority: v.strictObject({
+    root: text,
+    goal_id: text,
+    goal_revision: count,
+    consent_id: text,
+    /** Revision that the consent is bound to now. */
+    consent_revision: count,
+    policy_revision: count,
+  }),
+  task_id: text,
+  job_id: text,
+  operation_id: text,
+  lease: v.strictObject({ holder: text, fence: count }),
+  /** Full bound of the reservation, micro-USD. */
+  amount_microusd: v.pipe(count, v.minValue(1)),
+})
+/**
+ * The exact order that a preflight builds from canonical rows. The shape is closed: there is no
+ * place in it for a decision id, an `allowed` flag or a capability proof (A-159, A-160).
+ */
+export type TrustRequest = v.InferOutput<typeof requestShape>
+
+/** What is fixed for a route: constants of its capability and of the sealed profile (A-157). */
+export interface FixedRoute {
+  /** The native task kind. */
+  readonly capability: string
+  /** The consent purpose. */
+  readonly purpose: string
+  readonly runtime: Runtime
+  readonly profile: string
+  readonly provider: string
+  readonly model: string
+  readonly url: string
+}
+
+/** What evaluation needs besides rows; `trustFacts` builds it, a caller never fills it in. */
+export interface TrustFacts {
+  readonly fixed: FixedRoute
+  /** The root when it is live now; throws `unauthorized` otherwise. */
+  liveRoot(rootId: string): Root
+  readonly policy: {
+    readonly active: boolean
+    /** The witness log and the anchor both vouch for the head. */
+    readonly witnessed: boolean
+    readonly revision: number
+  }
+  readonly nowMs: number
+}
+
+/** The request in its closed shape. Throws `rejected` `trust_request_malformed`. */
+export const parseTrustRequest = (value: unknown): TrustRequest => {
+  const parsed = v.safeParse(requestShape, value)
+  if (parsed.success) return parsed.output
+  throw fail.rejected('trust_request_malformed', 'A trust request is not of its closed shape.')
+}

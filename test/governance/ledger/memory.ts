@@ -1,0 +1,44 @@
+/** A store of plain maps for rules that only need rows: checks every document like a real one. */
+import * as v from 'valibot'
+import type { CollectionSpec, Tx, View } from '../../../src/state/types.js'
+
+export class Memory {
+  private documents = new Map<string, Map<string, unknown>>()
+
+  view(): View {
+    return this.open(this.documents)
+  }
+
+  /** Runs `fn` on a copy that replaces the state only when `fn` does not throw. */
+  transact<T>(fn: (tx: Tx) => T): T {
+    const copy = new Map([...this.documents].map(([name, docs]) => [name, new Map(docs)]))
+    const result = fn(this.open(copy))
+    this.documents = copy
+    return result
+  }
+
+  private open(documents: Map<string, Map<string, unknown>>): Tx {
+    const docsOf = (name: string): Map<string, unknown> => {
+      const docs = documents.get(name) ?? new Map<string, unknown>()
+      documents.set(name, docs)
+      return docs
+    }
+    return {
+      sequence: 1,
+      get: <T>(spec: CollectionSpec<T>, id: string) =>
+        docsOf(spec.name).get(id) as T | undefined,
+      all: <T>(spec: CollectionSpec<T>) =>
+        [...docsOf(spec.name)]
+          .sort(([a], [b]) => (a < b ? -1 : 1))
+          .map(([id, doc]) => ({ id, doc: doc as T })),
+      put: (spec, id, doc) => {
+        docsOf(spec.name).set(id, structuredClone(v.parse(spec.schema, doc)))
+      },
+      remove: (spec, id) => {
+        docsOf(spec.name).delete(id)
+      },
+      mark: () => undefined,
+      afterSync: () => undefined,
+    }
+  }
+}
