@@ -58,6 +58,18 @@ const rawBody = (raw: RawReply): Buffer =>
     [...(raw.chunks ?? []), ...(raw.body === undefined ? [] : [raw.body])].map(bytesOf),
   )
 
+const silentModes: readonly string[] = [
+  'hang_before_headers',
+  'close_before_headers',
+  'reset_before_headers',
+]
+
+/** The status that reaches the client, or null where none does. */
+const sentStatus = ({ status, wire }: Draft): number | null => {
+  if (wire.raw !== null) return wire.raw.status ?? 200
+  return silentModes.includes(wire.mode) ? null : status
+}
+
 const unknownRoute = (seen: SeenRequest): Draft => {
   seen.violations.push('no such method and path')
   return jsonDraft(404, { error: { message: 'There is nothing here.', code: 404 } })
@@ -78,7 +90,7 @@ export const startService = async (
     const body = faults.strike(seen, draft, origin)
     const { raw } = draft.wire
     if (seen.route !== 'unknown') module.delivered?.(seen, raw === null ? body : rawBody(raw))
-    seen.repliedStatus = raw === null ? draft.status : (raw.status ?? 200)
+    seen.repliedStatus = sentStatus(draft)
     const { socket } = response.req
     await deliver(draft, body, { response, socket, clock, signal, reset: via.reset })
   }
@@ -108,16 +120,24 @@ export const startService = async (
       attempt: 1,
       repliedStatus: null,
     })
+    let delivered = false
     const ended = new Promise<void>((resolve) => {
-      response.once('finish', resolve)
-      request.socket.once('close', () => {
-        seen.aborted = !response.writableFinished && seen.repliedStatus === null
+      const onClose = (): void => {
+        seen.aborted = !delivered
+        resolve()
+      }
+      request.socket.once('close', onClose)
+      response.once('finish', () => {
+        // A kept-alive connection serves many requests: none may leave a listener behind.
+        request.socket.removeListener('close', onClose)
         resolve()
       })
     })
     try {
-      if (await readBody(request, seen)) await reply(seen, response, via)
-      else request.socket.destroy()
+      if (await readBody(request, seen)) {
+        await reply(seen, response, via)
+        delivered = true
+      } else request.socket.destroy()
     } catch {
       // The sandbox stops, or a hook threw: the client sees its connection end.
       request.socket.destroy()

@@ -38,7 +38,7 @@ export interface SeenRequest {
   body: Buffer
   /** True once the whole body has arrived. */
   complete: boolean
-  /** True when the connection closed before the reply was finished. */
+  /** True when the client ended the connection before the sandbox had done its part. */
   aborted: boolean
   /** Names of the faults applied to the reply. */
   faults: string[]

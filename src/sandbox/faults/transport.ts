@@ -176,7 +176,7 @@ const plain: readonly PlainFault[] = [
   ),
 ]
 
-const forCompletion = ({ billingFallback: _unused, ...fault }: PlainFault): FaultSpec => ({
+const forCompletion = (fault: PlainFault): FaultSpec => ({
   ...fault,
   route: 'completion',
   services: ['provider', 'gateway'],
