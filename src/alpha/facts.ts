@@ -29,9 +29,7 @@ export const alphaFacts = (gov: Gov, view: View, provider: AlphaProvider): Alpha
     setup,
     provider,
     key: presence(view, alphaCredentialRef),
-    policy: standing.head,
-    witnessOk: standing.witness === 'ok',
-    anchorOk: standing.block !== 'store_behind_anchor',
+    policy: { revision: standing.head.revision, block: standing.block },
     consentCurrent: consent !== undefined && consent.granted_revision === bound,
     account: ledgerFacts(view),
   }

@@ -20,7 +20,7 @@ import type { ArtifactRef, Tx, View } from '../../state/types.js'
 import { alphaArtifactLabels, alphaCapability, alphaLimits, alphaPurpose } from '../constants.js'
 import type { AlphaContext } from '../context.js'
 import { requireConfigured } from '../configured.js'
-import { encodeInput, requireWithinCap, type AlphaTextInput } from '../input.js'
+import { encodeInput, makeAlphaInput, requireWithinCap, type AlphaTextInput } from '../input.js'
 import { inferenceRequestBytes } from '../request.js'
 import type { AlphaTextSetup } from '../setup.js'
 
@@ -71,11 +71,7 @@ const requireStanding = (ctx: AlphaContext, view: View): Standing => {
 
 const buildInput = (request: AskRequest, setup: AlphaTextSetup): AlphaTextInput =>
   requireWithinCap(
-    {
-      schema: 'svc.alpha.text.input.v1',
-      question: request.question,
-      max_output_tokens: request.maxOutputTokens ?? setup.max_output_tokens,
-    },
+    makeAlphaInput(request.question, request.maxOutputTokens ?? setup.max_output_tokens),
     setup.max_output_tokens,
   )
 

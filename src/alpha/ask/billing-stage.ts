@@ -6,9 +6,9 @@
  */
 import { isoFromMs } from '../../base/clock.js'
 import { fail } from '../../base/errors.js'
-import { requireLiveReservation } from '../../governance/ledger/read.js'
+import { getJob, getTask } from '../../governance/board/read.js'
+import { requireBound } from '../../governance/ledger/post.js'
 import { collections } from '../../governance/rows.js'
-import type { View } from '../../state/types.js'
 import { judgeBilling, noBillingReply, type BillingVerdict } from '../billing.js'
 import { alphaLimits } from '../constants.js'
 import { billingStageMs, nextBillingStep, type BillingCost } from '../next-step.js'
@@ -22,8 +22,7 @@ export type BillingResult =
 
 const recordAttempt = (operation: AskOperation, uuid: string, attempt: 1 | 2): Promise<void> =>
   operation.ctx.gov.store.transact('alpha ask', (tx) => {
-    const job = tx.get(collections.jobs, jobIdOf(operation, tx))
-    if (!job) throw new TypeError('an admitted task has a job')
+    const job = getJob(tx, getTask(tx, operation.taskId))
     const made = Number(job.progress['billing_attempts'] ?? 0)
     if (made !== attempt - 1 || attempt > alphaLimits.billingPostsMax) {
       throw fail.conflict('billing_attempts_spent', 'At most two billing requests are ever made.')
@@ -35,19 +34,16 @@ const recordAttempt = (operation: AskOperation, uuid: string, attempt: 1 | 2): P
     })
   })
 
-const jobIdOf = (operation: AskOperation, view: View): string => {
-  const task = view.get(collections.openTasks, operation.taskId)
-  if (!task) throw new TypeError('a contacted task is open')
-  return task.job_id
-}
-
 /** Billing may go out only for an operation that is contacted and not settled yet. */
 const checkOwed = (operation: AskOperation): void => {
-  requireLiveReservation(operation.ctx.gov.store.read(), bindingOf(operation), 'contacted')
+  const { state } = requireBound(operation.ctx.gov.store.read(), bindingOf(operation))
+  if (state === 'contacted') return
+  throw fail.conflict('nothing_owed', 'This operation has no open charge to read back.')
 }
 
 const post = async (
-  operation: AskOperation, uuid: string, key: Buffer, attempt: 1 | 2, timeoutMs: number,
+  operation: AskOperation, uuid: string, key: Buffer,
+  { timeoutMs, earlier }: { timeoutMs: number; earlier: readonly BillingVerdict[] },
 ): Promise<BillingVerdict> => {
   const { ctx } = operation
   try {
@@ -64,7 +60,7 @@ const post = async (
       // The attempt is already durable; the charge itself was marked at the inference.
       markContact: () => undefined,
     })
-    return judgeBilling(reply, { uuid, attempt })
+    return judgeBilling(reply, { uuid, earlier })
   } catch (error) {
     return billingFailure(error)
   }
@@ -94,6 +90,7 @@ export const readBilling = async (
     if (step.pauseMs > 0) await clock.sleep(step.pauseMs)
     await recordAttempt(operation, uuid, step.attempt)
     await observer.at(`ask.billing_${step.attempt}`)
-    verdicts.push(await post(operation, uuid, key, step.attempt, step.timeoutMs))
+    const { timeoutMs } = step
+    verdicts.push(await post(operation, uuid, key, { timeoutMs, earlier: verdicts }))
   }
 }

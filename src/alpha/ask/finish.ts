@@ -5,10 +5,10 @@
  */
 import { digestOf } from '../../base/canonical.js'
 import { isoFromMs } from '../../base/clock.js'
-import { registerArtifact } from '../../governance/artifacts.js'
+import { registerArtifact, requireArtifact } from '../../governance/artifacts.js'
 import { appendAudit } from '../../governance/audit.js'
 import { moveTask, type TaskPatch } from '../../governance/board/move.js'
-import { getTask } from '../../governance/board/read.js'
+import { getJob, getTask } from '../../governance/board/read.js'
 import { findReservation } from '../../governance/ledger/read.js'
 import { markUnknown, release, settle } from '../../governance/ledger/settle.js'
 import { policyAt, policyHead } from '../../governance/policy/head.js'
@@ -44,7 +44,7 @@ const moneyStep = (operation: AskOperation, tx: Tx, now: string, ended: {
   const binding = bindingOf(operation)
   const { finish, facts: { billing }, uuid } = ended
   if (finish.ledger === 'release') {
-    release(tx, now, { ...binding, proof: 'no_request_byte' })
+    release(tx, now, { ...binding, proof: 'no_request_byte_sent' })
   } else if (finish.ledger === 'settle' && billing.cost !== null && uuid !== null) {
     const evidence = buildBillingEvidence({
       operationId: operation.operationId, billingUuid: uuid, cost: billing.cost,
@@ -80,14 +80,21 @@ const endTask = (
   return moveTask(tx, now, operation.taskId, task.state, patchOf(task, resultId))
 }
 
+/** Where the overrun review finds the answer that waits for it. */
+const noteHeld = (tx: Tx, task: Task, artifactId: string): void => {
+  const job = getJob(tx, task)
+  tx.put(collections.jobs, job.job_id, {
+    ...job, progress: { ...job.progress, held_artifact_id: artifactId },
+  })
+}
+
 /** The receipt of a task as its rows stand in this transaction; stored in the job record. */
 export const writeReceipt = (
   tx: Tx, now: string, task: Task, provider: AskOperation['ctx']['provider'],
 ): AlphaReceipt => {
-  const job = tx.get(collections.jobs, task.job_id)
+  const job = getJob(tx, task)
   const route = tx.get(collections.routes, task.operation_id) ?? null
-  const input = tx.get(collections.artifacts, task.input_artifact_id)
-  if (!job || !input) throw new TypeError('a task has a job and an input artifact')
+  const input = requireArtifact(tx, task.input_artifact_id)
   const reservation = findReservation(tx, task.operation_id) ?? null
   const rows = (reservation?.row_ids ?? []).map((id) => tx.get(collections.ledgerRows, id))
   const result = task.result_artifact_id === null
@@ -128,6 +135,7 @@ const commitEnd = (
   const resultId = keeps
     ? registerAnswer(operation, tx, now, task, sealed, finish.adopt) : null
   const ended = endTask(operation, tx, now, finish, finish.adopt ? resultId : null)
+  if (finish.answer === 'hold' && resultId !== null) noteHeld(tx, task, resultId)
   const route = tx.get(collections.routes, operation.operationId)
   if (route) {
     tx.put(collections.routes, operation.operationId, { ...route, outcome: finish.task.state })

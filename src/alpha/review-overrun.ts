@@ -1,0 +1,81 @@
+/**
+ * The review of a charge above its bound. Accepting adopts the held answer, if the authority that
+ * asked for it is still current; rejecting drops it. The charge stands either way (A-127, A-128).
+ */
+import { isoFromMs } from '../base/clock.js'
+import { fail } from '../base/errors.js'
+import { adoptArtifact, dropArtifact, readArtifact } from '../governance/artifacts.js'
+import { moveTask } from '../governance/board/move.js'
+import { getJob, requireOwnTask } from '../governance/board/read.js'
+import type { Gov } from '../governance/gov.js'
+import { reviewOverrun } from '../governance/ledger/overrun.js'
+import type { Task } from '../governance/rows.js'
+import type { Session } from '../governance/session/types.js'
+import type { Tx } from '../state/types.js'
+import { authorityLost } from './ask/authority.js'
+import { writeReceipt } from './ask/finish.js'
+import { alphaArtifactLabels, costOverrun, type AlphaProvider } from './constants.js'
+import { parseAlphaInput } from './input.js'
+import type { AlphaReceipt } from './receipt.js'
+
+/** The task after its review. */
+export interface OverrunReviewed {
+  readonly task: Task
+  readonly receipt: AlphaReceipt
+}
+
+const requireOverrun = (tx: Tx, session: Session, taskId: string): Task => {
+  const task = requireOwnTask(tx, session, taskId, { for: 'review' })
+  if (task.blocked?.kind === costOverrun.kind) return task
+  if (task.blocked !== null) {
+    throw fail.blocked('task_blocked', 'This task is blocked for another reason.', {
+      reason: task.blocked.reason, details: { task_id: taskId },
+    })
+  }
+  throw fail.conflict('no_overrun_to_review', 'No overrun of this task waits for review.', {
+    details: { task_id: taskId, state: task.state },
+  })
+}
+
+const heldAnswer = (tx: Tx, task: Task): string => {
+  const held = getJob(tx, task).progress['held_artifact_id']
+  if (typeof held === 'string') return held
+  throw fail.damaged('held_answer_missing', 'The held answer of this task is not recorded.', {
+    next: 'Run: sallyport state check',
+  })
+}
+
+const reasonToDrop = (
+  gov: Gov, tx: Tx, task: Task, verdict: 'accept' | 'reject',
+): string | null => {
+  if (verdict === 'reject') return 'overrun_rejected'
+  const input = parseAlphaInput(
+    readArtifact(gov, tx, task.input_artifact_id, alphaArtifactLabels.input),
+  )
+  return authorityLost(gov, tx, task, input)
+}
+
+/** Reviews the overrun of one of the operator's tasks; one verdict, never changed. */
+export const reviewAlphaOverrun = async (
+  gov: Gov, session: Session, provider: AlphaProvider, request: {
+    readonly taskId: string
+    readonly verdict: 'accept' | 'reject'
+  },
+): Promise<OverrunReviewed> => {
+  let dropped: string | null = null
+  const reviewed = await gov.store.transact('alpha review', (tx) => {
+    const now = isoFromMs(gov.clock.wallMs())
+    const task = requireOverrun(tx, session, request.taskId)
+    reviewOverrun(tx, now, session, task.operation_id, request.verdict)
+    const held = heldAnswer(tx, task)
+    const reason = reasonToDrop(gov, tx, task, request.verdict)
+    if (reason === null) adoptArtifact(tx, held)
+    else dropped = dropArtifact(tx, held)
+    const ended = reason === null
+      ? moveTask(tx, now, task.task_id, 'succeeded', { result_artifact_id: held })
+      : moveTask(tx, now, task.task_id, 'failed', { reason })
+    return { task: ended, receipt: writeReceipt(tx, now, ended, provider) }
+  })
+  if (dropped !== null) gov.store.artifacts.remove(dropped)
+  return reviewed
+}

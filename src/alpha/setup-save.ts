@@ -1,0 +1,125 @@
+/**
+ * The save of this route. What it changes is decided by `planSetupChange` on the rows at r, under
+ * the lock; governance publishes r+1 and r+2 around it (see policy/save.ts).
+ */
+import { ceilingOwner } from '../governance/policy/ceiling.js'
+import type { Gov } from '../governance/gov.js'
+import { publishSave, type SaveDecision } from '../governance/policy/save.js'
+import type { Session } from '../governance/session/types.js'
+import { fingerprintOf } from '../governance/vault.js'
+import type { Tx, View } from '../state/types.js'
+import { isBlankKey } from './api-key.js'
+import { alphaConsentStatement } from './consent-text.js'
+import {
+  alphaCredentialRef, alphaPurpose, alphaRouteName, type AlphaProvider,
+} from './constants.js'
+import { alphaFacts } from './facts.js'
+import { projectAlpha, type AlphaShow } from './projection.js'
+import {
+  alphaSetupCollection, alphaSetupId, planSetupChange, requireSaveAuthority,
+  type AlphaTextSetup, type AlphaTextSetupInput, type SetupPlan,
+} from './setup.js'
+
+/** A save request, already parsed strictly. */
+export interface AlphaSave {
+  readonly input: AlphaTextSetupInput
+  readonly expectedPolicyRevision: number | null
+}
+
+const planOf = (
+  gov: Gov, view: View, provider: AlphaProvider, save: AlphaSave, supplied: string | null,
+): SetupPlan => {
+  const facts = alphaFacts(gov, view, provider)
+  return planSetupChange(facts.setup, save.input, {
+    provider,
+    consentCurrent: facts.consentCurrent,
+    ledgerCeilingMicrousd: facts.account.ok ? facts.account.ceilingMicrousd : null,
+    storedFingerprint: facts.key.fingerprint,
+    suppliedFingerprint: supplied,
+  })
+}
+
+/** The two server-set fields follow from what this save does, never from the request. */
+const storedSetup = (
+  plan: SetupPlan, grantedRevision: number | null, fingerprint: string | null,
+): AlphaTextSetup => {
+  const kept = plan.consent === 'withdraw' ? null : plan.next.plaintext_egress_consent_revision
+  return {
+    ...plan.next,
+    credential_fingerprint: fingerprint ?? plan.next.credential_fingerprint,
+    plaintext_egress_consent_revision: grantedRevision ?? kept,
+  }
+}
+
+const decide = (
+  gov: Gov, provider: AlphaProvider, save: AlphaSave, supplied: string | null,
+) => (tx: Tx): SaveDecision | null => {
+  const plan = planOf(gov, tx, provider, save, supplied)
+  if (plan.unchanged) return null
+  requireSaveAuthority(plan, {
+    acknowledged: save.input.plaintext_provider_egress_acknowledged,
+    expectedPolicyRevision: save.expectedPolicyRevision,
+  })
+  const grants = plan.consent === 'grant'
+    ? [{
+      purpose: alphaPurpose, statementSha256: alphaConsentStatement(provider).sha256,
+      expiresAt: null,
+    }]
+    : []
+  // Without an owner of the ceiling there is no ledger yet: this save bootstraps it.
+  const ceilingMicrousd = plan.ceilingMicrousd ??
+    (ceilingOwner(tx) === undefined ? plan.next.spend_ceiling_microusd : null)
+  return {
+    ceilingMicrousd,
+    grants,
+    drops: plan.consent === 'keep' ? [] : [alphaPurpose],
+    apply: (write, _now, outcome) => {
+      const revision = outcome.consents.at(0)?.granted_revision ?? null
+      write.put(alphaSetupCollection, alphaSetupId, storedSetup(plan, revision, supplied))
+    },
+  }
+}
+
+/** The key to store, or null when none or a blank one was given: the stored one stays. */
+const suppliedKey = (input: AlphaTextSetupInput): Buffer | null => {
+  const key = input.api_key
+  return key === undefined || isBlankKey(key) ? null : Buffer.from(key, 'latin1')
+}
+
+/**
+ * Saves the route's setup and answers the configuration read of after. An unchanged block changes
+ * nothing and publishes nothing. Throws `rejected`, `conflict` (stale revision, differing ceiling,
+ * somebody published in between), `unauthorized`.
+ */
+export const saveAlpha = async (
+  gov: Gov, session: Session, provider: AlphaProvider, save: AlphaSave,
+): Promise<AlphaShow> => {
+  const secret = suppliedKey(save.input)
+  try {
+    const supplied = secret === null
+      ? null : fingerprintOf(gov.store, alphaCredentialRef, secret)
+    const plan = planOf(gov, gov.store.read(), provider, save, supplied)
+    await publishSave(gov, session, {
+      route: alphaRouteName,
+      expectedRevision: save.expectedPolicyRevision,
+      decide: decide(gov, provider, save, supplied),
+      credential: secret === null || plan.keyChange === 'none'
+        ? null : { ref: alphaCredentialRef, secret },
+    })
+  } finally {
+    secret?.fill(0)
+  }
+  return projectAlpha(alphaFacts(gov, gov.store.read(), provider))
+}
+
+/**
+ * Follows an edit of the one ceiling that another route made: the mirror is a budget field, no
+ * grant (A-068, A-090). Called inside that route's closing record.
+ */
+export const mirrorCeiling = (tx: Tx, ceilingMicrousd: number): void => {
+  const setup = tx.get(alphaSetupCollection, alphaSetupId)
+  if (!setup || setup.spend_ceiling_microusd === ceilingMicrousd) return
+  tx.put(alphaSetupCollection, alphaSetupId, {
+    ...setup, spend_ceiling_microusd: ceilingMicrousd,
+  })
+}
