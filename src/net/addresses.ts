@@ -1,0 +1,75 @@
+import { lookup } from 'node:dns/promises'
+import { isIP } from 'node:net'
+import ipaddr from 'ipaddr.js'
+import { ContactError } from './contact-error.js'
+
+/** An address to dial. */
+export interface DialAddress {
+  readonly address: string
+  readonly family: 4 | 6
+}
+
+/** The machine's own resolver: every address of the name, in the system's order of preference. */
+export const systemResolve = async (host: string): Promise<DialAddress[]> => {
+  const found = await lookup(host, { all: true, verbatim: true })
+  return found.map(({ address, family }) => ({ address, family: family === 6 ? 6 : 4 }))
+}
+
+/** The whole global unicast space of IPv6; anything else has a special meaning or none yet. */
+const globalUnicast = ipaddr.IPv6.parseCIDR('2000::/3')
+
+const kindOf = (address: string): 'public' | 'loopback' | 'special' => {
+  // Node's own check first: ipaddr.js also reads octal and shortened forms of IPv4.
+  if (isIP(address) === 0) return 'special'
+  const parsed = ipaddr.parse(address)
+  const range: string = parsed.range()
+  if (range === 'loopback') return 'loopback'
+  if (parsed instanceof ipaddr.IPv6) {
+    // NAT64: the network reaches the IPv4 address in the last four bytes.
+    if (range === 'rfc6052') return kindOf(parsed.toByteArray().slice(12).join('.'))
+    return range === 'unicast' && parsed.match(globalUnicast) ? 'public' : 'special'
+  }
+  return range === 'unicast' ? 'public' : 'special'
+}
+
+/**
+ * Whether an address may be dialled: a public unicast address, or with `loopbackOnly` a loopback
+ * one and nothing else. Private, link-local, shared (CGNAT), documentation, multicast, unspecified,
+ * tunnelled and IPv4-mapped addresses never pass.
+ */
+export const mayDial = (address: string, loopbackOnly: boolean): boolean =>
+  kindOf(address) === (loopbackOnly ? 'loopback' : 'public')
+
+/**
+ * The one address to dial: the first of the answer. Every address of the answer must pass, because
+ * an answer that mixes public and private ones is how a name is turned against its owner.
+ *
+ * Throws `dns_failed` for an empty answer and `address_refused`.
+ */
+export const chooseAddress = (
+  host: string,
+  answer: readonly DialAddress[],
+  loopbackOnly: boolean,
+): DialAddress => {
+  const [first] = answer
+  if (first === undefined) {
+    throw new ContactError('dns_failed', 'none', `The name ${host} has no address.`, { host })
+  }
+  if (!answer.every(({ address }) => mayDial(address, loopbackOnly))) {
+    const allowed = loopbackOnly ? 'a loopback address' : 'a public address'
+    throw new ContactError(
+      'address_refused',
+      'none',
+      `The host ${host} does not stand for ${allowed}, so it is not dialled.`,
+      { host },
+    )
+  }
+  return { address: first.address, family: isIP(first.address) === 6 ? 6 : 4 }
+}
+
+/** The address that a URL host spells out, or null for a name. Brackets of IPv6 are dropped. */
+export const literalAddress = (host: string): DialAddress | null => {
+  const bare = host.replace(/^\[|\]$/g, '')
+  const family = isIP(bare)
+  return family === 0 ? null : { address: bare, family: family === 6 ? 6 : 4 }
+}

@@ -1,0 +1,185 @@
+/**
+ * The one way out. Every outbound request of the program passes here, in this order: the form of
+ * the request, authority, one look-up, authority, the contacted mark, one dial, TLS, authority, and
+ * only then the first byte of the request. Nothing here retries, follows, decodes or remembers.
+ */
+import type { SecureContext } from 'node:tls'
+import { chooseAddress, literalAddress } from './addresses.js'
+import type { DialAddress } from './addresses.js'
+import { Attempt } from './attempt.js'
+import { checkRequest } from './checked-request.js'
+import type { Target } from './checked-request.js'
+import { ContactError, noteContact } from './contact-error.js'
+import { dial, secureContextFor } from './dial.js'
+import { Connection, exchange } from './exchange.js'
+import { refuseLeakyRuntime } from './leaky-runtime.js'
+import type { HttpsClient, HttpsClientDeps, HttpsReply, HttpsRequest } from './types.js'
+
+/**
+ * GETs of one operation that share one look-up and may share connections. All three authority
+ * checks and the contacted mark run for each request. At most `connectionsMax` connections stay
+ * idle; a request never waits for one.
+ */
+export interface HttpsSession extends HttpsClient {
+  /** Ends every connection. Requests under way fail. */
+  close(): void
+}
+
+/** The one client, and sessions of it for several GETs of one operation. */
+export interface SessionClient extends HttpsClient {
+  openSession(): HttpsSession
+}
+
+/** How a request gets its address and its connection, and what becomes of the connection. */
+interface Line {
+  resolve(attempt: Attempt, target: Target): Promise<DialAddress>
+  open(attempt: Attempt, target: Target, address: DialAddress): Promise<Connection>
+  close(connection: Connection, reply: HttpsReply | null): void
+}
+
+/** An idle connection older than this is not used again: servers close them without a word. */
+const idleMsMax = 2_000
+/** Idle connections kept by one session. */
+const connectionsMax = 8
+
+const lookUp = async (
+  deps: HttpsClientDeps,
+  attempt: Attempt,
+  { host }: Target,
+): Promise<DialAddress> => {
+  const literal = literalAddress(host)
+  if (literal !== null) return chooseAddress(host, [literal], deps.loopbackOnly)
+  const answer = await attempt.during(
+    Promise.resolve()
+      .then(() => deps.resolve(host))
+      .catch(() => {
+        throw attempt.failure('dns_failed', `The name ${host} could not be resolved.`)
+      }),
+  )
+  return chooseAddress(host, answer, deps.loopbackOnly)
+}
+
+/** The whole of one request. */
+const run = async (
+  deps: HttpsClientDeps,
+  line: Line,
+  request: HttpsRequest,
+): Promise<HttpsReply> => {
+  refuseLeakyRuntime(deps.env, deps.execArgv)
+  const checked = checkRequest(request)
+  const { target } = checked
+  const attempt = new Attempt(deps.clock, target.host, request.timeoutMs, request.signal)
+  let connection: Connection | null = null
+  let reply: HttpsReply | null = null
+  try {
+    await attempt.ask(() => request.authority('before_resolve'))
+    const address = await line.resolve(attempt, target)
+    await attempt.ask(() => request.authority('before_dial'))
+    await attempt.askToTheEnd(() => request.markContact())
+    connection = await line.open(attempt, target, address)
+    await attempt.ask(() => request.authority('before_first_byte'))
+    reply = await exchange(attempt, connection, checked, request)
+    return reply
+  } catch (error) {
+    noteContact(error, attempt.contact)
+    throw error
+  } finally {
+    attempt.end()
+    if (connection !== null) line.close(connection, reply)
+  }
+}
+
+/** A connection for one request and no other. */
+const freshLine = (deps: HttpsClientDeps, context: () => SecureContext): Line => ({
+  resolve: (attempt, target) => lookUp(deps, attempt, target),
+  open: async (attempt, target, address) =>
+    new Connection(await dial(attempt, target, address, context()), false),
+  close: (connection) => connection.destroy(),
+})
+
+/** Connections to one origin, pinned to the address of the first look-up. */
+class SharedLine implements Line {
+  readonly #deps: HttpsClientDeps
+  readonly #context: () => SecureContext
+  readonly #all = new Set<Connection>()
+  readonly #idle: { connection: Connection; sinceMs: number }[] = []
+  #origin: string | null = null
+  #address: DialAddress | null = null
+  #closed = false
+
+  constructor(deps: HttpsClientDeps, context: () => SecureContext) {
+    this.#deps = deps
+    this.#context = context
+  }
+
+  async resolve(attempt: Attempt, target: Target): Promise<DialAddress> {
+    this.#origin ??= target.url.origin
+    if (this.#closed || this.#origin !== target.url.origin) {
+      throw new ContactError('url_refused', 'none', 'A session is open for one host only.')
+    }
+    // Requests that start together may look up twice; the first answer is the one that stays.
+    const found = this.#address ?? (await lookUp(this.#deps, attempt, target))
+    this.#address ??= found
+    return this.#address
+  }
+
+  async open(attempt: Attempt, target: Target, address: DialAddress): Promise<Connection> {
+    for (let idle = this.#idle.pop(); idle !== undefined; idle = this.#idle.pop()) {
+      const { connection, sinceMs } = idle
+      const fresh = this.#deps.clock.monotonicMs() - sinceMs < idleMsMax
+      const { destroyed, readableEnded, readableLength } = connection.socket
+      // Bytes that nobody asked for would be read as the answer to the next request.
+      if (fresh && !destroyed && !readableEnded && readableLength === 0) return connection
+      this.#drop(connection)
+    }
+    const socket = await dial(attempt, target, address, this.#context())
+    const connection = new Connection(socket, true)
+    if (this.#closed) connection.destroy()
+    else this.#all.add(connection)
+    return connection
+  }
+
+  close(connection: Connection, reply: HttpsReply | null): void {
+    if (reply === null || this.#closed) return this.#drop(connection)
+    connection.whenFree(() => {
+      if (this.#closed || this.#idle.length >= connectionsMax) return this.#drop(connection)
+      this.#idle.push({ connection, sinceMs: this.#deps.clock.monotonicMs() })
+    })
+  }
+
+  closeAll(): void {
+    this.#closed = true
+    for (const connection of this.#all) this.#drop(connection)
+  }
+
+  #drop(connection: Connection): void {
+    this.#all.delete(connection)
+    connection.destroy()
+  }
+}
+
+/**
+ * The client. `request` always takes a fresh connection; `openSession` is for GETs of one
+ * operation. Rules that hold for both: https only, verified TLS 1.2 or later against `deps.ca`, no
+ * proxy, redirects come back as replies, identity encoding only, addresses checked and pinned, one
+ * deadline.
+ *
+ * Throws `ContactError`, or what `authority` and `markContact` threw; `contactOf` reads the proof
+ * from either.
+ */
+export const createHttpsClient = (deps: HttpsClientDeps): SessionClient => {
+  if (deps.ca.length === 0) throw new RangeError('a client without roots trusts nobody')
+  let made: SecureContext | null = null
+  const context = (): SecureContext => (made ??= secureContextFor(deps.ca))
+  const fresh = freshLine(deps, context)
+  return {
+    request: (request) => run(deps, fresh, request),
+    openSession: () => {
+      const shared = new SharedLine(deps, context)
+      return {
+        request: (request) => run(deps, request.method === 'GET' ? shared : fresh, request),
+        close: () => shared.closeAll(),
+      }
+    },
+  }
+}
