@@ -16,7 +16,11 @@ export interface CollectionSpec<T> {
   readonly partition: 'one' | 'hash256'
 }
 
-/** A consistent view: a snapshot plus the committed tail of the log. Takes no lock. */
+/**
+ * A consistent view: a snapshot plus the committed tail of the log. Takes no lock. Documents are
+ * frozen: make a changed copy (`{ ...doc, state: 'done' }`) and `put` it. A view is for one short
+ * piece of work; take a new one with `store.read()` rather than keeping it.
+ */
 export interface View {
   /** Sequence number of the last record in the view; 0 for a new store. */
   readonly sequence: number
@@ -57,8 +61,11 @@ export interface ArtifactRef {
 /** Sealed private content, addressed by the SHA-256 of its stored bytes. */
 export interface Artifacts {
   /** Seals, writes, syncs and publishes without replacing; durable when it returns. `label` binds
-   * the record type (HKDF subkey); opening needs the same label. */
-  write(label: string, plaintext: Uint8Array): ArtifactRef
+   * the record type (HKDF subkey); opening needs the same label. `deterministic` derives nonce
+   * and key from the plaintext's digest, so that equal content gives equal stored bytes. */
+  write(
+    label: string, plaintext: Uint8Array, options?: { readonly deterministic?: boolean },
+  ): ArtifactRef
   /** Opens and verifies; throws `blocked`/`evidence_missing` or `damaged` errors. */
   read(label: string, ref: ArtifactRef): Buffer
   /** Removes one stored file (after the record that dropped it is durable). */
@@ -71,8 +78,37 @@ export interface Artifacts {
 export interface WitnessLog {
   /** Every line, oldest first, without its line end; an absent file gives none. */
   lines(): readonly string[]
-  /** Appends one line and syncs it. */
+  /** Appends one line (no newline inside) and syncs it; call it under the lock (`afterSync`). A
+   * torn last line, which was never acknowledged, is cut first. */
   append(line: string): void
+  /** Whether the file ends in a line without its line end (not among `lines`). */
+  torn(): boolean
+}
+
+/** Something that is not as it should be; texts name files, sequences and counts, no content. */
+export interface Problem {
+  /** Stable snake_case name. */
+  readonly code: string
+  /** `damage` refuses writes; `torn` is cut by the next write; `notice` is worth knowing. */
+  readonly severity: 'damage' | 'torn' | 'notice'
+  readonly message: string
+  readonly subject?: string
+}
+
+/** How this process finds the store. */
+export interface StoreHealth {
+  /** Set: writes are refused with `damaged` until `state repair`. */
+  readonly damage: Problem | null
+  /** True after a failed write or sync: this process writes no more. */
+  readonly poisoned: boolean
+  /** What was mended or noticed, for people: a cut torn tail, a checkpoint that failed. */
+  readonly notices: readonly Problem[]
+}
+
+/** What an `onOpenForWrite` hook gets; it runs under the lock, before the transaction. */
+export interface WriteHookContext {
+  readonly view: View
+  readonly witness: WitnessLog
 }
 
 /** An open state directory. */
@@ -99,5 +135,10 @@ export interface Store {
   anchorStatus(): AnchorStatus
   /** Last policy revision that the anchor knows of; 0 when it is missing or forged. */
   anchorPolicyRevision(): number
+  /** When the state directory was made (ISO). */
+  readonly createdAt: string
+  /** `<state>/run`: session token and last use, lanes, guards; nothing that must survive. */
+  readonly runDir: string
+  health(): StoreHealth
   close(): void
 }

@@ -1,0 +1,60 @@
+/**
+ * The anchor: one sealed line outside the state directory that remembers the last mark. A copy of
+ * an old state, put back, is behind it; a state with another history does not match it.
+ */
+import * as v from 'valibot'
+import { canonicalJson } from '../base/canonical.js'
+import type { Files } from './files.js'
+import { publish, readWhole } from './files.js'
+import type { KeyRing } from './keys.js'
+import type { Mark } from './snapshot.js'
+import { markShape } from './snapshot.js'
+import type { AnchorStatus } from './types.js'
+
+const anchorShape = v.strictObject({
+  schema: v.literal('sallyport.anchor.v1'),
+  store_id: v.string(),
+  ...markShape.entries,
+})
+
+const encode = (keys: KeyRing, storeId: string, mark: Mark): Buffer => {
+  const text = canonicalJson({ schema: 'sallyport.anchor.v1', store_id: storeId, ...mark })
+  return Buffer.from(`${text} ${keys.hmac('anchor', text)}\n`)
+}
+
+/** Moves the anchor to a mark; durable when it returns. */
+export const writeAnchor = (
+  files: Files, path: string, keys: KeyRing, storeId: string, mark: Mark,
+): void => publish(files, path, encode(keys, storeId, mark))
+
+/** The anchored mark, or why there is none to believe. */
+export const readAnchor = (
+  files: Files, path: string, keys: KeyRing, storeId: string,
+): Mark | 'missing' | 'forged' => {
+  const bytes = readWhole(files, path)
+  if (bytes === undefined) return 'missing'
+  const text = bytes.toString('utf8')
+  const at = text.lastIndexOf(' ')
+  const body = text.slice(0, Math.max(0, at))
+  if (text !== `${body} ${keys.hmac('anchor', body)}\n`) return 'forged'
+  const parsed = v.safeParse(anchorShape, JSON.parse(body))
+  if (!parsed.success || parsed.output.store_id !== storeId) return 'forged'
+  const { number, sequence, chain, policy_revision } = parsed.output
+  return { number, sequence, chain, policy_revision }
+}
+
+/** How an anchored mark compares with the marks of a store (oldest first, at least one). */
+export const compareAnchor = (
+  anchored: Mark | 'missing' | 'forged', marks: readonly Mark[],
+): { readonly status: AnchorStatus; readonly oneAhead: boolean } => {
+  if (anchored === 'missing' || anchored === 'forged') return { status: anchored, oneAhead: false }
+  const last = marks.at(-1)
+  if (last === undefined || last.number < anchored.number) {
+    return { status: 'behind', oneAhead: false }
+  }
+  const same = marks.find((mark) => mark.number === anchored.number)
+  const agrees = same !== undefined && same.chain === anchored.chain
+  const distance = marks.filter((mark) => mark.number > anchored.number).length
+  if (!agrees || distance > 1) return { status: 'forked', oneAhead: false }
+  return { status: 'ok', oneAhead: distance === 1 }
+}

@@ -1,0 +1,194 @@
+/**
+ * A checkpoint folds the log into snapshot files and begins a new log. Order: changed partitions,
+ * their folder, the manifest, a read-back of all of it, and only then the new log, whose rename is
+ * the moment that counts. The generation before stays until the one after this.
+ */
+import { isoFromMs } from '../base/clock.js'
+import { fail } from '../base/errors.js'
+import type { Files } from './files.js'
+import { isTemporary, publish, removeFile, syncDir, writeTemporary } from './files.js'
+import type { Generation, Overlay } from './generation.js'
+import { encodeLogHeader } from './log-format.js'
+import type { Places } from './paths.js'
+import { formatVersion, logEpochs, manifestEpochs } from './paths.js'
+import { join } from 'node:path'
+import type { CollectionEntry, Manifest, PartEntry } from './snapshot.js'
+import {
+  encodeManifest, manifestShape, partNamesOf, partOf, readManifest, readPart, writePart,
+} from './snapshot.js'
+import * as v from 'valibot'
+import { readWhole } from './files.js'
+
+/** Total bytes of a growing collection from which it is split by one, then two hex digits. */
+const splitBytes: readonly number[] = [256 * 1024, 4 * 1024 * 1024]
+
+const digitsFor = (overlay: Overlay, entry: CollectionEntry | undefined): 0 | 1 | 2 => {
+  if (overlay.kind === 1) return 0
+  const parts = Object.values(entry?.parts ?? {})
+  const bytes = parts.reduce((sum, [, , size]) => sum + size, 0)
+  const wanted = splitBytes.filter((limit) => bytes > limit).length
+  return Math.max(entry?.digits ?? 0, wanted) as 0 | 1 | 2
+}
+
+/** Newest content of the partitions that the log has touched, or of all when they are re-split. */
+const foldCollection = (
+  generation: Generation, collection: string, overlay: Overlay, digits: 0 | 1 | 2,
+): Map<string, Record<string, unknown>> => {
+  const entry = generation.manifest.collections[collection]
+  const folded = new Map<string, Record<string, unknown>>()
+  const partFor = (part: string): Record<string, unknown> => {
+    let docs = folded.get(part)
+    if (docs === undefined) {
+      docs = Object.assign(
+        Object.create(null) as Record<string, unknown>,
+        entry?.digits === digits ? generation.loadPart(collection, part)?.docs : {},
+      )
+      folded.set(part, docs)
+    }
+    return docs
+  }
+  if (entry !== undefined && entry.digits !== digits) {
+    for (const part of Object.keys(entry.parts)) {
+      const docs = generation.loadPart(collection, part)?.docs ?? {}
+      for (const id of Object.keys(docs)) partFor(partOf(id, digits))[id] = docs[id]
+    }
+  }
+  for (const [id, version] of overlay.versions) {
+    const docs = partFor(partOf(id, digits))
+    if (version.removed) delete docs[id]
+    else docs[id] = version.text === undefined ? version.doc : JSON.parse(version.text)
+  }
+  return folded
+}
+
+const writeCollection = (
+  files: Files, places: Places, generation: Generation, epoch: number, collection: string,
+  overlay: Overlay,
+): CollectionEntry => {
+  const before = generation.manifest.collections[collection]
+  const digits = digitsFor(overlay, before)
+  const parts: Record<string, PartEntry> = before?.digits === digits ? { ...before.parts } : {}
+  for (const [part, docs] of foldCollection(generation, collection, overlay, digits)) {
+    if (Object.keys(docs).length === 0) {
+      delete parts[part]
+      continue
+    }
+    parts[part] = writePart(files, places, epoch, {
+      schema: 'sallyport.collection.v1', collection, part, sequence: generation.sequence, docs,
+    })
+  }
+  return { digits, parts }
+}
+
+/** Reads every file that a manifest newly names, and the manifest itself, back from the disk. */
+const readBack = (files: Files, places: Places, manifest: Manifest, sha256: string): void => {
+  const again = readManifest(files, places.manifest(manifest.epoch), sha256)
+  if (again === undefined) throw unreadable()
+  for (const [collection, { parts }] of Object.entries(manifest.collections)) {
+    for (const [part, entry] of Object.entries(parts)) {
+      if (entry[0] === manifest.epoch) readPart(files, places, collection, part, entry)
+    }
+  }
+}
+
+const unreadable = (): Error =>
+  fail.failed('snapshot_unreadable', 'A new snapshot could not be read back.', {
+    next: 'Check the disk, then run `sallyport state check`.',
+  })
+
+/** Publishes a manifest and the empty log that builds on it. */
+export interface NextGeneration {
+  readonly manifest: Manifest
+  /** Called right before the new log is renamed into place: from there on failure is ambiguous. */
+  readonly committing: () => void
+}
+
+/** Writes manifest and log of an epoch whose partition files are written already. */
+export const publishGeneration = (
+  files: Files, places: Places, { manifest, committing }: NextGeneration,
+): void => {
+  const { bytes, sha256 } = encodeManifest(manifest)
+  publish(files, places.manifest(manifest.epoch), bytes)
+  readBack(files, places, manifest, sha256)
+  const header = encodeLogHeader({
+    schema: 'sallyport.log.v1',
+    format_version: formatVersion,
+    store_id: manifest.store_id,
+    epoch: manifest.epoch,
+    manifest_sha256: sha256,
+    base_sequence: manifest.sequence,
+    base_chain: manifest.chain,
+  })
+  const temporary = writeTemporary(files, places.wal, header)
+  committing()
+  files.rename(temporary, places.log(manifest.epoch))
+  syncDir(files, places.wal)
+}
+
+/** Folds a fully read, undamaged generation into the next one. The lock must be held. */
+export const checkpoint = (
+  files: Files, places: Places, generation: Generation, nowMs: number, committing: () => void,
+): void => {
+  const epoch = generation.epoch + 1
+  const collections = { ...generation.manifest.collections }
+  for (const [collection, overlay] of generation.overlays) {
+    const entry = writeCollection(files, places, generation, epoch, collection, overlay)
+    if (Object.keys(entry.parts).length === 0) delete collections[collection]
+    else collections[collection] = entry
+  }
+  syncDir(files, places.collections)
+  const manifest: Manifest = {
+    ...generation.manifest,
+    epoch,
+    sequence: generation.sequence,
+    chain: generation.chain,
+    marks: generation.marks.slice(-2),
+    written_at: isoFromMs(nowMs),
+    collections,
+  }
+  publishGeneration(files, places, { manifest, committing })
+}
+
+/** What may go: everything older than the generation before the given epoch, and leftovers. */
+export const collectGarbage = (files: Files, places: Places, epoch: number): number => {
+  const logs = logEpochs(files.list(places.wal))
+  const before = logs.filter((other) => other < epoch).at(-1)
+  const keep = new Set([epoch, ...(before === undefined ? [] : [before])])
+  const names = new Set<string>()
+  for (const kept of keep) {
+    const manifest = looseManifest(files, places.manifest(kept))
+    // Without a readable manifest nothing is known to be unused, so nothing goes.
+    if (manifest === undefined) return 0
+    for (const name of partNamesOf(manifest)) names.add(name)
+  }
+  let removed = 0
+  const drop = (path: string): void => {
+    removeFile(files, path)
+    removed += 1
+  }
+  for (const other of logs) if (other < epoch && !keep.has(other)) drop(places.log(other))
+  const entries = files.list(places.collections)
+  const manifests = manifestEpochs(entries)
+  for (const other of manifests) if (!keep.has(other)) drop(places.manifest(other))
+  for (const name of entries) {
+    const known = names.has(name) || name.startsWith('manifest.')
+    if (!known) drop(join(places.collections, name))
+  }
+  for (const name of files.list(places.wal)) if (isTemporary(name)) drop(join(places.wal, name))
+  if (removed > 0) {
+    syncDir(files, places.wal)
+    syncDir(files, places.collections)
+  }
+  return removed
+}
+
+/** A manifest whose shape is right, whatever its hash. */
+export const looseManifest = (files: Files, path: string): Manifest | undefined => {
+  try {
+    const bytes = readWhole(files, path)
+    const parsed = v.safeParse(manifestShape, JSON.parse(bytes?.toString('utf8') ?? ''))
+    return parsed.success ? parsed.output : undefined
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,135 @@
+/** Makes a state directory: everything under a temporary name, synced, then one rename. */
+import { randomBytes, randomUUID } from 'node:crypto'
+import { basename, dirname, join } from 'node:path'
+import { isoFromMs } from '../base/clock.js'
+import { digestOf } from '../base/canonical.js'
+import { fail } from '../base/errors.js'
+import { writeAnchor } from './anchor.js'
+import type { Files } from './files.js'
+import {
+  ensureDirs, ioFailure, publish, removeTree, syncDir, withFile, writeAll,
+} from './files.js'
+import { KeyRing, makeKey } from './keys.js'
+import { encodeLogHeader, firstChain } from './log-format.js'
+import { formatVersion, keyPlaces, placesOf } from './paths.js'
+import type { Manifest } from './snapshot.js'
+import { encodeManifest } from './snapshot.js'
+import type { StateFile } from './state-file.js'
+import { encodeStateFile, profileSealText } from './state-file.js'
+
+/** What a new state directory is made from. */
+export interface CreateParts {
+  readonly dir: string
+  readonly configDir: string
+  readonly profile: Readonly<Record<string, unknown>>
+  readonly files: Files
+  readonly nowMs: number
+}
+
+/** Leftovers of a creation that died are removed when older than this. */
+const leftoverAgeMs = 10 * 60 * 1000
+
+const leftoverPrefix = (dir: string): string => `.${basename(dir)}.new-`
+
+/**
+ * Makes the directory and its key and anchor; answers the store id. A crash leaves nothing at
+ * `dir` or the whole of it. `conflict`/`state_exists` when something is there.
+ */
+export const createState = (parts: CreateParts): string => {
+  const { dir, files, configDir, nowMs } = parts
+  try {
+    refuseExisting(files, dir)
+    const parent = dirname(dir)
+    ensureDirs(files, parent)
+    removeLeftovers(files, dir, nowMs)
+    const storeId = randomUUID()
+    const keyAt = keyPlaces(configDir, storeId)
+    ensureDirs(files, keyAt.dir)
+    const { key, text } = makeKey()
+    publish(files, keyAt.key, Buffer.from(text))
+    const keys = new KeyRing(storeId, () => key)
+    const chain = firstChain(storeId)
+    const first = { number: 0, sequence: 0, chain, policy_revision: null }
+    writeAnchor(files, keyAt.anchor, keys, storeId, first)
+    const state: StateFile = {
+      schema: 'sallyport.state.v1',
+      format_version: formatVersion,
+      store_id: storeId,
+      created_at: isoFromMs(nowMs),
+      profile_digest: digestOf(parts.profile),
+      profile_seal: keys.hmac('profile', profileSealText(storeId, parts.profile)),
+      profile: { ...parts.profile },
+    }
+    const made = join(parent, `${leftoverPrefix(dir)}${randomBytes(6).toString('hex')}`)
+    writeSkeleton(files, made, firstManifest(state, chain))
+    files.rename(made, dir)
+    syncDir(files, parent)
+    return storeId
+  } catch (error) {
+    throw ioFailure(error, 'making the state directory')
+  }
+}
+
+const refuseExisting = (files: Files, dir: string): void => {
+  const facts = files.stat(dir)
+  if (facts === undefined) return
+  if (facts.kind === 'dir' && files.list(dir).length === 0) return
+  throw fail.conflict('state_exists', 'There is something at the state directory already.', {
+    next: 'Use it, or name another with --state-dir.',
+  })
+}
+
+const removeLeftovers = (files: Files, dir: string, nowMs: number): void => {
+  const parent = dirname(dir)
+  for (const name of files.list(parent)) {
+    if (!name.startsWith(leftoverPrefix(dir))) continue
+    const facts = files.stat(join(parent, name))
+    if (facts === undefined || facts.mtimeMs > nowMs - leftoverAgeMs) continue
+    removeTree(files, join(parent, name))
+  }
+}
+
+const firstManifest = (state: StateFile, chain: string): Manifest => ({
+  schema: 'sallyport.manifest.v1',
+  format_version: formatVersion,
+  store_id: state.store_id,
+  epoch: 1,
+  sequence: 0,
+  chain,
+  marks: [{ number: 0, sequence: 0, chain, policy_revision: null }],
+  mark_floor: 0,
+  written_at: state.created_at,
+  state,
+  collections: {},
+})
+
+/** Writes and syncs the folders, STATE, the manifest, its log and the empty files. */
+export const writeSkeleton = (files: Files, dir: string, manifest: Manifest): void => {
+  const places = placesOf(dir)
+  files.mkdir(dir)
+  for (const folder of [places.wal, places.collections, places.artifacts, places.run]) {
+    files.mkdir(folder)
+  }
+  const put = (path: string, bytes: Uint8Array): void =>
+    withFile(files, path, 'create', (fd) => {
+      if (bytes.length > 0) writeAll(files, fd, bytes, 0)
+      files.sync(fd)
+    })
+  const { bytes, sha256 } = encodeManifest(manifest)
+  put(places.state, encodeStateFile(manifest.state))
+  put(places.lock, Buffer.alloc(0))
+  put(places.witness, Buffer.alloc(0))
+  put(places.manifest(manifest.epoch), bytes)
+  put(places.log(manifest.epoch), encodeLogHeader({
+    schema: 'sallyport.log.v1',
+    format_version: manifest.format_version,
+    store_id: manifest.store_id,
+    epoch: manifest.epoch,
+    manifest_sha256: sha256,
+    base_sequence: manifest.sequence,
+    base_chain: manifest.chain,
+  }))
+  for (const folder of [places.wal, places.collections, places.artifacts, places.run, dir]) {
+    syncDir(files, folder)
+  }
+}

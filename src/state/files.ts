@@ -1,0 +1,256 @@
+/**
+ * The one layer through which the state directory touches the disk. Every call is synchronous and
+ * goes through a `Files` value, so that a test can fail the n-th call, count syncs, or keep the
+ * whole disk in memory and cut the power. No file is ever opened through a symbolic link.
+ */
+import { randomBytes } from 'node:crypto'
+import * as fs from 'node:fs'
+import { dirname, join } from 'node:path'
+import { fail, SallyportError } from '../base/errors.js'
+
+/**
+ * What a file is opened for; each intent has fixed flags. Only `dir` (to sync a folder's entries)
+ * follows a link, because a whole state directory may stand behind one; `folder` does not.
+ */
+export type OpenIntent = 'read' | 'readwrite' | 'create' | 'append' | 'lock' | 'dir' | 'folder'
+
+/** The facts of a file that the state layer uses. `size` in bytes, `mtimeMs` since 1970. */
+export interface FileFacts {
+  readonly size: number
+  readonly mtimeMs: number
+  readonly dev: number
+  readonly ino: number
+  /** Permission bits only. */
+  readonly mode: number
+  readonly kind: 'file' | 'dir' | 'other'
+}
+
+/** The disk. Methods throw Node's own errors (`code` ENOENT, ENOSPC, …). */
+export interface Files {
+  open(path: string, intent: OpenIntent): number
+  close(fd: number): void
+  /** Reads into `buffer` from `position`; answers how many bytes. */
+  read(fd: number, buffer: Uint8Array, position: number): number
+  /** Writes once and answers how many bytes were taken; `null` appends. */
+  write(fd: number, bytes: Uint8Array, position: number | null): number
+  /** Makes a file's bytes and size, or a folder's entries, durable. */
+  sync(fd: number): void
+  truncate(fd: number, size: number): void
+  fstat(fd: number): FileFacts
+  /** Facts of the entry itself (a link is not followed), or undefined when there is none. */
+  stat(path: string): FileFacts | undefined
+  list(path: string): string[]
+  rename(from: string, to: string): void
+  link(from: string, to: string): void
+  unlink(path: string): void
+  mkdir(path: string): void
+  rmdir(path: string): void
+  /** Sets the modification time to now. */
+  touch(path: string): void
+  /** Bytes that an unprivileged process may still write on that disk. */
+  freeBytes(path: string): number
+  /** A path for `name` that goes through the open folder itself where the system allows it. */
+  inside(dirFd: number, dirPath: string, name: string): string
+}
+
+const c = fs.constants
+const flagsOf: Record<OpenIntent, number> = {
+  read: c.O_RDONLY | c.O_NOFOLLOW,
+  readwrite: c.O_RDWR | c.O_NOFOLLOW,
+  create: c.O_WRONLY | c.O_CREAT | c.O_EXCL | c.O_NOFOLLOW,
+  append: c.O_WRONLY | c.O_CREAT | c.O_APPEND | c.O_NOFOLLOW,
+  lock: c.O_RDWR | c.O_CREAT | c.O_NOFOLLOW,
+  dir: c.O_RDONLY | c.O_DIRECTORY,
+  folder: c.O_RDONLY | c.O_DIRECTORY | c.O_NOFOLLOW,
+}
+
+const factsOf = (s: fs.Stats): FileFacts => ({
+  size: s.size,
+  mtimeMs: s.mtimeMs,
+  dev: s.dev,
+  ino: s.ino,
+  mode: s.mode & 0o777,
+  kind: s.isFile() ? 'file' : s.isDirectory() ? 'dir' : 'other',
+})
+
+/** The machine's own disk. */
+export const nodeFiles: Files = {
+  open: (path, intent) => fs.openSync(path, flagsOf[intent], 0o600),
+  close: (fd) => fs.closeSync(fd),
+  read: (fd, buffer, position) => fs.readSync(fd, buffer, 0, buffer.length, position),
+  write: (fd, bytes, position) => fs.writeSync(fd, bytes, 0, bytes.length, position),
+  sync: (fd) => fs.fsyncSync(fd),
+  truncate: (fd, size) => fs.ftruncateSync(fd, size),
+  fstat: (fd) => factsOf(fs.fstatSync(fd)),
+  stat: (path) => {
+    const s = fs.lstatSync(path, { throwIfNoEntry: false })
+    return s === undefined ? undefined : factsOf(s)
+  },
+  list: (path) => fs.readdirSync(path).sort(),
+  rename: (from, to) => fs.renameSync(from, to),
+  link: (from, to) => fs.linkSync(from, to),
+  unlink: (path) => fs.unlinkSync(path),
+  mkdir: (path) => fs.mkdirSync(path, { mode: 0o700 }),
+  rmdir: (path) => fs.rmdirSync(path),
+  touch: (path) => {
+    const now = new Date()
+    fs.utimesSync(path, now, now)
+  },
+  freeBytes: (path) => {
+    const s = fs.statfsSync(path)
+    return s.bavail * s.bsize
+  },
+  inside: (dirFd, dirPath, name) =>
+    process.platform === 'linux' ? `/proc/self/fd/${dirFd}/${name}` : join(dirPath, name),
+}
+
+/** Node's error code of anything thrown, or an empty text. */
+export const errnoOf = (error: unknown): string =>
+  error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : ''
+
+/** A disk that took only part of what it was given. */
+export class ShortWrite extends Error {
+  readonly code = 'ESHORT'
+}
+
+/**
+ * Turns a disk error into the program's error: `disk_full` (failed) for ENOSPC and EDQUOT,
+ * `not_permitted` for refused access, `io_failed` for the rest. Never quotes a path's content.
+ */
+export const ioFailure = (error: unknown, what: string): SallyportError => {
+  if (error instanceof SallyportError) return error
+  const errno = errnoOf(error)
+  const details = { errno, while: what }
+  if (errno === 'ENOSPC' || errno === 'EDQUOT') {
+    return fail.failed('disk_full', `The disk is full or over its quota (${what}).`, {
+      next: 'Free some space and run the command again.', details, cause: error,
+    })
+  }
+  if (errno === 'EACCES' || errno === 'EPERM' || errno === 'EROFS') {
+    return fail.failed('not_permitted', `The system refused access (${what}).`, {
+      next: 'Check the owner and mode of the state directory.', details, cause: error,
+    })
+  }
+  if (errno === '') throw error
+  return fail.failed('io_failed', `The disk reported an error (${what}, ${errno}).`, {
+    next: 'Check the disk, then run `sallyport state check`.', details, cause: error,
+  })
+}
+
+/** Writes all of `bytes` in one call or throws `ShortWrite`; a short write is never continued. */
+export const writeAll = (
+  files: Files, fd: number, bytes: Uint8Array, position: number | null,
+): void => {
+  if (files.write(fd, bytes, position) !== bytes.length) {
+    throw new ShortWrite('the disk took only part of a write')
+  }
+}
+
+/** Reads `length` bytes from `position`, fewer where the file ends. */
+export const readRange = (
+  files: Files, fd: number, position: number, length: number,
+): Buffer => {
+  const buffer = Buffer.allocUnsafe(length)
+  let have = 0
+  while (have < length) {
+    const got = files.read(fd, buffer.subarray(have), position + have)
+    if (got === 0) break
+    have += got
+  }
+  return buffer.subarray(0, have)
+}
+
+/** Runs `use` over an opened file and closes it whatever happens. */
+export const withFile = <T>(
+  files: Files, path: string, intent: OpenIntent, use: (fd: number) => T,
+): T => {
+  const fd = files.open(path, intent)
+  try {
+    return use(fd)
+  } finally {
+    files.close(fd)
+  }
+}
+
+/** A whole file's bytes, or undefined when it does not exist. */
+export const readWhole = (files: Files, path: string): Buffer | undefined => {
+  try {
+    return withFile(files, path, 'read', (fd) => readRange(files, fd, 0, files.fstat(fd).size))
+  } catch (error) {
+    if (errnoOf(error) === 'ENOENT') return undefined
+    throw error
+  }
+}
+
+/** Makes a folder's entries durable. */
+export const syncDir = (files: Files, path: string): void =>
+  withFile(files, path, 'dir', (fd) => files.sync(fd))
+
+const temporaryMark = '.tmp-'
+
+/** A name no other process uses; every leftover of a crash is known by it. */
+export const temporaryName = (): string =>
+  `${temporaryMark}${process.pid}-${randomBytes(6).toString('hex')}`
+
+/** Whether a name was made by `temporaryName`. */
+export const isTemporary = (name: string): boolean => name.startsWith(temporaryMark)
+
+/** Writes a synced file under a temporary name in `dir` and answers its path. */
+export const writeTemporary = (files: Files, dir: string, bytes: Uint8Array): string => {
+  const path = join(dir, temporaryName())
+  withFile(files, path, 'create', (fd) => {
+    writeAll(files, fd, bytes, 0)
+    files.sync(fd)
+  })
+  return path
+}
+
+/**
+ * Puts `bytes` at `path`, replacing what was there: unique temporary name, sync, rename, and sync
+ * of the folder unless the caller does that once for many files.
+ */
+export const publish = (
+  files: Files, path: string, bytes: Uint8Array, folder: 'sync' | 'later' = 'sync',
+): void => {
+  const dir = dirname(path)
+  files.rename(writeTemporary(files, dir, bytes), path)
+  if (folder === 'sync') syncDir(files, dir)
+}
+
+/** Makes a folder (mode 700) when it is missing and syncs its parent; true when it was made. */
+export const ensureDir = (files: Files, path: string): boolean => {
+  if (files.stat(path) !== undefined) return false
+  try {
+    files.mkdir(path)
+  } catch (error) {
+    if (errnoOf(error) === 'EEXIST') return false
+    throw error
+  }
+  syncDir(files, dirname(path))
+  return true
+}
+
+/** Makes a folder and every missing parent. */
+export const ensureDirs = (files: Files, path: string): void => {
+  const parent = dirname(path)
+  if (parent !== path && files.stat(parent) === undefined) ensureDirs(files, parent)
+  ensureDir(files, path)
+}
+
+/** Removes a file or a whole folder, no link followed; missing is fine. */
+export const removeTree = (files: Files, path: string): void => {
+  const facts = files.stat(path)
+  if (facts === undefined) return
+  if (facts.kind !== 'dir') return files.unlink(path)
+  for (const name of files.list(path)) removeTree(files, join(path, name))
+  files.rmdir(path)
+}
+
+/** Removes a file; a missing one is fine. */
+export const removeFile = (files: Files, path: string): void => {
+  try {
+    files.unlink(path)
+  } catch (error) {
+    if (errnoOf(error) !== 'ENOENT') throw error
+  }
+}

@@ -1,0 +1,232 @@
+/**
+ * One generation of the store in memory: a manifest, the partitions loaded so far, and the records
+ * of its log. Versions of a document are chained by sequence, so that a view keeps seeing its own
+ * moment while later records arrive.
+ */
+import type { GenericSchema } from 'valibot'
+import * as v from 'valibot'
+import { fail } from '../base/errors.js'
+import type { Files } from './files.js'
+import { readRange } from './files.js'
+import type { LogBinding, LogHeader, Scan } from './log-format.js'
+import { scanRecords } from './log-format.js'
+import type { Places } from './paths.js'
+import { partName } from './paths.js'
+import type { Change, PartitionKind, RecordPayload } from './record.js'
+import { decodePayload } from './record.js'
+import type { Manifest, Mark } from './snapshot.js'
+import { partOf, readPart } from './snapshot.js'
+import type { CollectionSpec } from './types.js'
+
+/** One document at one moment; `before` is how it was until `sequence`. */
+export interface Version {
+  readonly sequence: number
+  readonly removed: boolean
+  /** Canonical JSON, kept until the document is first wanted. */
+  text: string | undefined
+  doc: unknown
+  /** The schema it was last checked against. */
+  checked: GenericSchema | undefined
+  readonly before: Version | undefined
+}
+
+/** Documents of one snapshot partition, as parsed; versions are made when wanted. */
+export interface LoadedPart {
+  readonly docs: Readonly<Record<string, unknown>>
+  readonly versions: Map<string, Version>
+}
+
+/** Partitions by file name; files never change, so generations share them. */
+export type PartCache = Map<string, LoadedPart>
+
+/** Documents of one collection that the log has touched. */
+export interface Overlay {
+  readonly kind: PartitionKind
+  readonly versions: Map<string, Version>
+}
+
+/** How the log goes on after its last true record. */
+export type LogTail = Scan['tail'] | 'bad_payload'
+
+const freezeDeep = (value: unknown): void => {
+  if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return
+  Object.freeze(value)
+  for (const member of Object.values(value)) freezeDeep(member)
+}
+
+/** A document of a version, checked against the schema and frozen. */
+export const documentOf = <T>(spec: CollectionSpec<T>, version: Version): T => {
+  if (version.text !== undefined) {
+    version.doc = JSON.parse(version.text)
+    version.text = undefined
+  }
+  if (version.checked !== spec.schema) {
+    if (!v.is(spec.schema, version.doc)) throw damagedDocument(spec.name)
+    freezeDeep(version.doc)
+    version.checked = spec.schema
+  }
+  return version.doc as T
+}
+
+const damagedDocument = (collection: string): Error =>
+  fail.damaged('document_damaged', `A stored document of ${collection} breaks its shape.`, {
+    next: 'Run `sallyport state check`.', details: { collection },
+  })
+
+/** The state of one epoch as far as it has been read. */
+export class Generation {
+  readonly binding: LogBinding
+  readonly overlays = new Map<string, Overlay>()
+  sequence: number
+  chain: string
+  /** Marks, oldest first, at least one. */
+  marks: Mark[]
+  /** End of the last true record in the log file. */
+  end: number
+  tail: LogTail = 'clean'
+  readonly #files: Files
+  readonly #places: Places
+  readonly #cache: PartCache
+
+  constructor(
+    files: Files, places: Places, cache: PartCache,
+    readonly header: LogHeader, readonly manifest: Manifest,
+    /** The log file, open for reading. */
+    readonly fd: number, readonly inode: number, headerEnd: number,
+  ) {
+    this.#files = files
+    this.#places = places
+    this.#cache = cache
+    this.binding = { storeId: header.store_id, epoch: header.epoch }
+    this.sequence = header.base_sequence
+    this.chain = header.base_chain
+    this.marks = [...manifest.marks]
+    this.end = headerEnd
+  }
+
+  get epoch(): number {
+    return this.header.epoch
+  }
+
+  /** Reads the log from the last true record on; true when it held new records. */
+  readTail(size: number): boolean {
+    if (size <= this.end) {
+      this.tail = 'clean'
+      return false
+    }
+    const bytes = readRange(this.#files, this.fd, this.end, size - this.end)
+    const scan = scanRecords(this.binding, bytes, this)
+    const start = this.end
+    for (const record of scan.records) {
+      const payload = decodePayload(record.payload)
+      if (payload === undefined) {
+        this.tail = 'bad_payload'
+        return true
+      }
+      this.#apply(record.sequence, record.chain, payload)
+      this.end = start + record.end
+    }
+    this.tail = scan.tail
+    return scan.records.length > 0
+  }
+
+  #apply(sequence: number, chain: string, payload: RecordPayload): void {
+    for (const [collection, kind, id, ...rest] of payload.ops) {
+      this.#put(sequence, collection, kind, id, rest.length === 0, undefined, rest[0])
+    }
+    this.#advance(sequence, chain, payload.mark)
+  }
+
+  /** Takes over a record that this process has just made durable. */
+  applyOwn(
+    sequence: number, chain: string, bytes: number, changes: readonly Change[],
+    mark: RecordPayload['mark'],
+  ): void {
+    for (const { collection, kind, id, text } of changes) {
+      this.#put(sequence, collection, kind, id, text === null, text ?? undefined, undefined)
+    }
+    this.#advance(sequence, chain, mark)
+    this.end += bytes
+  }
+
+  #advance(sequence: number, chain: string, mark: RecordPayload['mark']): void {
+    this.sequence = sequence
+    this.chain = chain
+    if (mark !== undefined) this.marks.push({ ...mark, sequence, chain })
+  }
+
+  #put(
+    sequence: number, collection: string, kind: PartitionKind, id: string, removed: boolean,
+    text: string | undefined, doc: unknown,
+  ): void {
+    let overlay = this.overlays.get(collection)
+    if (overlay === undefined) {
+      overlay = { kind, versions: new Map() }
+      this.overlays.set(collection, overlay)
+    }
+    const before = overlay.versions.get(id)
+    overlay.versions.set(id, { sequence, removed, text, doc, checked: undefined, before })
+  }
+
+  /** The version of a document at a moment; undefined when there was none. */
+  find(collection: string, id: string, sequence: number): Version | undefined {
+    let version = this.overlays.get(collection)?.versions.get(id)
+    while (version !== undefined && version.sequence > sequence) version = version.before
+    if (version !== undefined) return version.removed ? undefined : version
+    const entry = this.manifest.collections[collection]
+    if (entry === undefined) return undefined
+    const loaded = this.loadPart(collection, partOf(id, entry.digits))
+    return loaded === undefined ? undefined : versionIn(loaded, id)
+  }
+
+  /** Every version of a collection at a moment, by id, in no order. */
+  findAll(collection: string, sequence: number): Map<string, Version> {
+    const found = new Map<string, Version>()
+    const entry = this.manifest.collections[collection]
+    for (const part of Object.keys(entry?.parts ?? {})) {
+      const loaded = this.loadPart(collection, part)
+      if (loaded === undefined) continue
+      for (const id of Object.keys(loaded.docs)) {
+        const version = versionIn(loaded, id)
+        if (version !== undefined) found.set(id, version)
+      }
+    }
+    for (const [id, newest] of this.overlays.get(collection)?.versions ?? []) {
+      let version: Version | undefined = newest
+      while (version !== undefined && version.sequence > sequence) version = version.before
+      if (version === undefined) continue
+      if (version.removed) found.delete(id)
+      else found.set(id, version)
+    }
+    return found
+  }
+
+  /** A snapshot partition; undefined when the collection has none of that name. */
+  loadPart(collection: string, part: string): LoadedPart | undefined {
+    const entry = this.manifest.collections[collection]?.parts[part]
+    if (entry === undefined) return undefined
+    const name = partName(collection, part, entry[0])
+    const known = this.#cache.get(name)
+    if (known !== undefined) return known
+    const docs = readPart(this.#files, this.#places, collection, part, entry)
+    const loaded: LoadedPart = { docs, versions: new Map() }
+    this.#cache.set(name, loaded)
+    return loaded
+  }
+
+  close(): void {
+    this.#files.close(this.fd)
+  }
+}
+
+const versionIn = (loaded: LoadedPart, id: string): Version | undefined => {
+  const known = loaded.versions.get(id)
+  if (known !== undefined) return known
+  if (!Object.hasOwn(loaded.docs, id)) return undefined
+  const version: Version = {
+    sequence: 0, removed: false, text: undefined, doc: loaded.docs[id], checked: undefined,
+    before: undefined,
+  }
+  loaded.versions.set(id, version)
+  return version
+}

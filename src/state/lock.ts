@@ -1,0 +1,150 @@
+/**
+ * The one lock of a state directory. The kernel holds it; the bytes in the file only tell people
+ * who had it last. Taking it never waits inside the kernel: it is polled until the bound.
+ */
+import { hostname } from 'node:os'
+import * as v from 'valibot'
+import type { Clock } from '../base/clock.js'
+import { isoFromMs } from '../base/clock.js'
+import { fail } from '../base/errors.js'
+import type { Files } from './files.js'
+import { nodeFiles, readWhole } from './files.js'
+import { isSameFile, tryLockFd, unlockFd } from './kernel-lock.js'
+
+const holderShape = v.strictObject({
+  pid: v.number(),
+  hostname: v.string(),
+  boot_id: v.string(),
+  started_at: v.string(),
+  verb: v.string(),
+})
+/** Who holds the lock, for messages only. `started_at` is when this holder took it. */
+export type LockHolder = v.InferOutput<typeof holderShape>
+
+/** A state lock that a process opens once and takes many times. */
+export interface StateLock {
+  /** Takes the lock without waiting; false when another process or store holds it. */
+  tryTake(verb: string): boolean
+  give(): void
+  /** Who wrote the file last, or null when that cannot be read. */
+  holder(): LockHolder | null
+  close(): void
+}
+
+/** Makes the lock of one state directory. */
+export type LockMaker = (path: string, clock: Clock) => StateLock
+
+const holderBytes = 512
+
+let bootId: string | undefined
+const bootIdOf = (files: Files): string => {
+  if (bootId !== undefined) return bootId
+  try {
+    const bytes = Buffer.alloc(64)
+    const fd = files.open('/proc/sys/kernel/random/boot_id', 'read')
+    try {
+      bootId = bytes.toString('latin1', 0, files.read(fd, bytes, 0)).trim()
+    } finally {
+      files.close(fd)
+    }
+  } catch {
+    bootId = 'unknown'
+  }
+  return bootId
+}
+
+/** Reads who wrote the lock file last; null when there is nobody or it cannot be read. */
+export const readHolder = (files: Files, path: string): LockHolder | null => {
+  try {
+    const text = readWhole(files, path)?.toString('utf8').trim() ?? ''
+    const parsed = v.safeParse(holderShape, JSON.parse(text))
+    return parsed.success ? parsed.output : null
+  } catch {
+    return null
+  }
+}
+
+class FileLock implements StateLock {
+  #fd: number | undefined
+  readonly #path: string
+  readonly #clock: Clock
+
+  constructor(path: string, clock: Clock) {
+    this.#path = path
+    this.#clock = clock
+  }
+
+  tryTake(verb: string): boolean {
+    for (;;) {
+      const fd = (this.#fd ??= nodeFiles.open(this.#path, 'lock'))
+      if (!tryLockFd(fd)) {
+        if (isSameFile(fd, this.#path)) return false
+      } else if (isSameFile(fd, this.#path)) {
+        this.#sign(fd, verb)
+        return true
+      }
+      // The file at the path is another one by now (a restore): the old lock guards nothing.
+      this.close()
+    }
+  }
+
+  #sign(fd: number, verb: string): void {
+    const holder: LockHolder = {
+      pid: process.pid,
+      hostname: hostname(),
+      boot_id: bootIdOf(nodeFiles),
+      started_at: isoFromMs(this.#clock.wallMs()),
+      verb,
+    }
+    const line = Buffer.alloc(holderBytes, ' ')
+    line.write(`${JSON.stringify(holder)}\n`)
+    line[holderBytes - 1] = 0x0a
+    try {
+      nodeFiles.write(fd, line, 0)
+    } catch {
+      // Only the message suffers: the kernel's lock is held.
+    }
+  }
+
+  give(): void {
+    if (this.#fd !== undefined) unlockFd(this.#fd)
+  }
+
+  holder(): LockHolder | null {
+    return readHolder(nodeFiles, this.#path)
+  }
+
+  close(): void {
+    if (this.#fd === undefined) return
+    nodeFiles.close(this.#fd)
+    this.#fd = undefined
+  }
+}
+
+/** The lock of the machine's own disk. */
+export const kernelStateLock: LockMaker = (path, clock) => new FileLock(path, clock)
+
+const pollFirstMs = 1
+const pollMostMs = 25
+
+/** Polls until the lock is taken; `locked`/`lock_held` after `waitMs` milliseconds. */
+export const takeLock = async (
+  lock: StateLock, verb: string, waitMs: number, clock: Clock,
+): Promise<void> => {
+  if (lock.tryTake(verb)) return
+  const until = clock.monotonicMs() + waitMs
+  for (let pause = pollFirstMs; ; pause = Math.min(pollMostMs, pause * 2)) {
+    const left = until - clock.monotonicMs()
+    if (left <= 0) throw heldError(lock.holder(), waitMs)
+    await clock.sleep(Math.min(pause, left))
+    if (lock.tryTake(verb)) return
+  }
+}
+
+const heldError = (holder: LockHolder | null, waitMs: number): Error => {
+  const who = holder === null ? 'Another process' : `Process ${holder.pid} (${holder.verb})`
+  return fail.locked('lock_held', `${who} holds the lock of the state directory.`, {
+    next: 'Try again, or wait longer with --wait SECONDS.',
+    details: holder === null ? { wait_ms: waitMs } : { wait_ms: waitMs, ...holder },
+  })
+}

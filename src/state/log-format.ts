@@ -1,0 +1,173 @@
+/**
+ * The bytes of a log file.
+ *
+ * A log begins with one header line: canonical JSON, a space, its SHA-256, a newline. Records
+ * follow. A record is a header of fixed length with a checksum of its own (so that a flipped length
+ * is never taken for a torn end), a canonical JSON payload, and a SHA-256 over the chain of the
+ * record before, this header and this payload. Every byte is covered by one of the checks: any
+ * single flipped bit is seen.
+ *
+ *     #c <sequence 16 digits> <payload bytes 10 digits> <check 16 hex>\n<payload>\n<chain 64 hex>\n
+ *
+ * The header check also covers store id and epoch, so that bytes of another log never pass.
+ */
+import { hash } from 'node:crypto'
+import * as v from 'valibot'
+import { canonicalJson, sha256Hex } from '../base/canonical.js'
+
+const sha = v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/))
+const count = v.pipe(v.number(), v.safeInteger(), v.minValue(0))
+
+/** Shape of a log's first line. */
+export const logHeaderShape = v.strictObject({
+  schema: v.literal('sallyport.log.v1'),
+  format_version: count,
+  store_id: v.string(),
+  epoch: count,
+  manifest_sha256: sha,
+  base_sequence: count,
+  base_chain: sha,
+})
+/** A log's first line: what the records build on. */
+export type LogHeader = v.InferOutput<typeof logHeaderShape>
+
+/** Most bytes of the header line of a log. */
+const logHeaderBytesMax = 4096
+/** Bytes of a record's header. */
+export const recordHeaderBytes = 48
+const chainBytes = 64
+/** Bytes of a record beside its payload. */
+export const recordFrameBytes = recordHeaderBytes + 1 + chainBytes + 1
+/** Most bytes of one payload. */
+export const payloadBytesMax = 16 * 1024 * 1024
+
+/** The header line of a log. */
+export const encodeLogHeader = (header: LogHeader): Buffer => {
+  const text = canonicalJson(header)
+  return Buffer.from(`${text} ${sha256Hex(text)}\n`)
+}
+
+/** Reads a header line; undefined when it is not whole or not true. `end` is its length. */
+export const decodeLogHeader = (
+  bytes: Buffer,
+): { readonly header: LogHeader; readonly end: number } | undefined => {
+  const at = bytes.subarray(0, logHeaderBytesMax).indexOf(0x0a)
+  if (at < chainBytes + 2) return undefined
+  const text = bytes.toString('utf8', 0, at - chainBytes - 1)
+  const line = Buffer.from(`${text} ${sha256Hex(text)}\n`)
+  if (!line.equals(bytes.subarray(0, at + 1))) return undefined
+  const parsed = v.safeParse(logHeaderShape, JSON.parse(text))
+  return parsed.success ? { header: parsed.output, end: at + 1 } : undefined
+}
+
+/** What binds a record to its log. */
+export interface LogBinding {
+  readonly storeId: string
+  readonly epoch: number
+}
+
+const headerText = (binding: LogBinding, sequence: number, length: number): string => {
+  const digits = `${String(sequence).padStart(16, '0')} ${String(length).padStart(10, '0')}`
+  const check = hash('sha256', `${binding.storeId}|${binding.epoch}|#c ${digits}`)
+  return `#c ${digits} ${check.slice(0, 16)}\n`
+}
+
+/** The chain value before the first record of a new store. */
+export const firstChain = (storeId: string): string => sha256Hex(`sallyport.log.v1|${storeId}`)
+
+/** One record's bytes and the chain value after it. `payload` is canonical JSON text. */
+export const encodeRecord = (
+  binding: LogBinding, sequence: number, before: string, payload: string,
+): { readonly bytes: Buffer; readonly chain: string } => {
+  const length = Buffer.byteLength(payload)
+  const whole = Buffer.allocUnsafe(chainBytes + recordFrameBytes + length)
+  whole.write(before, 0, 'latin1')
+  whole.write(headerText(binding, sequence, length), chainBytes, 'latin1')
+  whole.write(payload, chainBytes + recordHeaderBytes, 'utf8')
+  const payloadEnd = chainBytes + recordHeaderBytes + length
+  const chain = hash('sha256', whole.subarray(0, payloadEnd))
+  whole.write(`\n${chain}\n`, payloadEnd, 'latin1')
+  return { bytes: whole.subarray(chainBytes), chain }
+}
+
+/** A record that passed every check. Offsets count from the start of the scanned bytes. */
+export interface ScannedRecord {
+  readonly sequence: number
+  readonly start: number
+  readonly end: number
+  readonly payload: string
+  readonly chain: string
+}
+
+/**
+ * How scanned bytes end. `torn`: the last record is shorter than its length, so it was never
+ * acknowledged. `ambiguous`: the last record is whole and untrue. `damaged`: something untrue has
+ * more bytes behind it.
+ */
+export type TailKind = 'clean' | 'torn' | 'ambiguous' | 'damaged'
+
+/** What a scan found. */
+export interface Scan {
+  readonly records: readonly ScannedRecord[]
+  /** End of the last true record. */
+  readonly end: number
+  readonly tail: TailKind
+}
+
+const readHeader = (
+  binding: LogBinding, bytes: Buffer, at: number,
+): { readonly sequence: number; readonly length: number } | undefined => {
+  const text = bytes.toString('latin1', at, at + recordHeaderBytes)
+  const sequence = Number(text.slice(3, 19))
+  const length = Number(text.slice(20, 30))
+  if (!Number.isSafeInteger(sequence) || !Number.isSafeInteger(length)) return undefined
+  if (text !== headerText(binding, sequence, length)) return undefined
+  return length > payloadBytesMax ? undefined : { sequence, length }
+}
+
+/** Whether a true record header stands anywhere from `at` on. */
+const findsHeader = (binding: LogBinding, bytes: Buffer, at: number): boolean => {
+  for (let next = bytes.indexOf('#c ', at); next !== -1; next = bytes.indexOf('#c ', next + 1)) {
+    if (bytes.length - next < recordHeaderBytes) return false
+    if (readHeader(binding, bytes, next) !== undefined) return true
+  }
+  return false
+}
+
+const chainAfter = (before: string, bytes: Buffer, start: number, payloadEnd: number): string => {
+  const covered = Buffer.allocUnsafe(chainBytes + payloadEnd - start)
+  covered.write(before, 0, 'latin1')
+  bytes.copy(covered, chainBytes, start, payloadEnd)
+  return hash('sha256', covered)
+}
+
+/** Reads records from `bytes`, which must begin where the record after `from` begins. */
+export const scanRecords = (
+  binding: LogBinding, bytes: Buffer, from: { readonly sequence: number; readonly chain: string },
+): Scan => {
+  const records: ScannedRecord[] = []
+  let { sequence, chain } = from
+  let at = 0
+  const ended = (tail: TailKind): Scan => ({ records, end: at, tail })
+  while (at < bytes.length) {
+    if (bytes.length - at < recordHeaderBytes) return ended('torn')
+    const header = readHeader(binding, bytes, at)
+    if (header === undefined) {
+      return ended(findsHeader(binding, bytes, at + 1) ? 'damaged' : 'ambiguous')
+    }
+    const payloadEnd = at + recordHeaderBytes + header.length
+    const end = at + recordFrameBytes + header.length
+    if (end > bytes.length) return ended(header.sequence === sequence + 1 ? 'torn' : 'ambiguous')
+    const after = chainAfter(chain, bytes, at, payloadEnd)
+    const trailer = bytes.toString('latin1', payloadEnd, end)
+    if (header.sequence !== sequence + 1 || trailer !== `\n${after}\n`) {
+      return ended(end < bytes.length ? 'damaged' : 'ambiguous')
+    }
+    const payload = bytes.toString('utf8', at + recordHeaderBytes, payloadEnd)
+    records.push({ sequence: header.sequence, start: at, end, payload, chain: after })
+    sequence = header.sequence
+    chain = after
+    at = end
+  }
+  return ended('clean')
+}

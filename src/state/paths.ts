@@ -1,0 +1,56 @@
+/** Names and places of everything in a state directory and beside it. */
+import { join } from 'node:path'
+
+/** The format this program writes. */
+export const formatVersion = 1
+
+/** Epochs in file names have this many digits, so that names sort as numbers do. */
+const epochDigits = 12
+
+/** An epoch as it stands in a file name. */
+export const epochText = (epoch: number): string => String(epoch).padStart(epochDigits, '0')
+
+/** Places inside one state directory. */
+export const placesOf = (dir: string) => ({
+  state: join(dir, 'STATE'),
+  lock: join(dir, 'lock'),
+  wal: join(dir, 'wal'),
+  collections: join(dir, 'collections'),
+  artifacts: join(dir, 'artifacts'),
+  witness: join(dir, 'witness.log'),
+  run: join(dir, 'run'),
+  aside: join(dir, 'aside'),
+  log: (epoch: number) => join(dir, 'wal', `${epochText(epoch)}.log`),
+  manifest: (epoch: number) => join(dir, 'collections', `manifest.${epochText(epoch)}.json`),
+  part: (collection: string, part: string, epoch: number) =>
+    join(dir, 'collections', partName(collection, part, epoch)),
+})
+export type Places = ReturnType<typeof placesOf>
+
+/** File name of one partition: `all` stands for a collection that is not split. */
+export const partName = (collection: string, part: string, epoch: number): string =>
+  `${collection}.${part === '' ? 'all' : part}.${epochText(epoch)}.json`
+
+/** Places of a store's key and anchor, outside the state directory. */
+export const keyPlaces = (configDir: string, storeId: string) => ({
+  dir: join(configDir, 'keys'),
+  key: join(configDir, 'keys', `${storeId}.key`),
+  anchor: join(configDir, 'keys', `${storeId}.anchor`),
+})
+export type KeyPlaces = ReturnType<typeof keyPlaces>
+
+const logName = /^(\d{12})\.log$/
+const manifestName = /^manifest\.(\d{12})\.json$/
+
+const epochsOf = (names: readonly string[], form: RegExp): number[] =>
+  names
+    .map((name) => form.exec(name)?.[1])
+    .filter((text) => text !== undefined)
+    .map(Number)
+    .sort((a, b) => a - b)
+
+/** Epochs of the log files among `names`, ascending. */
+export const logEpochs = (names: readonly string[]): number[] => epochsOf(names, logName)
+
+/** Epochs of the manifests among `names`, ascending. */
+export const manifestEpochs = (names: readonly string[]): number[] => epochsOf(names, manifestName)

@@ -1,0 +1,70 @@
+/** The STATE file: what this directory is, written once at creation (and by a migration). */
+import * as v from 'valibot'
+import { canonicalJson, digestOf, sha256Hex } from '../base/canonical.js'
+import { fail } from '../base/errors.js'
+import type { Files } from './files.js'
+import { readWhole } from './files.js'
+import { formatVersion } from './paths.js'
+
+const sha = v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/))
+
+/** Shape of STATE. */
+export const stateFileShape = v.strictObject({
+  schema: v.literal('sallyport.state.v1'),
+  format_version: v.pipe(v.number(), v.safeInteger(), v.minValue(1)),
+  store_id: v.string(),
+  created_at: v.string(),
+  profile_digest: sha,
+  /** HMAC of store id and profile under the store's key: a changed profile is seen. */
+  profile_seal: sha,
+  profile: v.record(v.string(), v.unknown()),
+})
+/** What STATE says. */
+export type StateFile = v.InferOutput<typeof stateFileShape>
+
+/** The text that the profile's seal covers. */
+export const profileSealText = (storeId: string, profile: unknown): string =>
+  `${storeId}|${digestOf(profile)}`
+
+/** Bytes of a STATE file: canonical JSON, a space, its SHA-256, a newline. */
+export const encodeStateFile = (state: StateFile): Buffer => {
+  const text = canonicalJson(state)
+  return Buffer.from(`${text} ${sha256Hex(text)}\n`)
+}
+
+/** Reads STATE; undefined when a byte of it is untrue. */
+export const decodeStateFile = (bytes: Buffer): StateFile | undefined => {
+  const text = bytes.toString('utf8', 0, Math.max(0, bytes.length - 66))
+  if (!Buffer.from(`${text} ${sha256Hex(text)}\n`).equals(bytes)) return undefined
+  const parsed = v.safeParse(stateFileShape, JSON.parse(text))
+  if (!parsed.success) return undefined
+  return parsed.output.profile_digest === digestOf(parsed.output.profile)
+    ? parsed.output
+    : undefined
+}
+
+/**
+ * STATE of a directory. `no_state` when there is none, `damaged`/`state_file_damaged` when it is
+ * untrue, `blocked`/`state_too_new` when a newer program wrote it.
+ */
+export const readStateFile = (files: Files, path: string): StateFile => {
+  const bytes = readWhole(files, path)
+  if (bytes === undefined) {
+    throw fail.noState('no_state', 'There is no state directory here.', {
+      next: 'Run `sallyport init`.',
+    })
+  }
+  const state = decodeStateFile(bytes)
+  if (state === undefined) {
+    throw fail.damaged('state_file_damaged', 'The STATE file is damaged.', {
+      next: 'Run `sallyport state check`, then `sallyport state repair`.',
+    })
+  }
+  if (state.format_version > formatVersion) {
+    throw fail.blocked('state_too_new', 'A newer version of the program wrote this state.', {
+      next: 'Install that version, or a later one.',
+      details: { format_version: state.format_version, known: formatVersion },
+    })
+  }
+  return state
+}
