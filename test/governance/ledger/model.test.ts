@@ -10,7 +10,7 @@ import { setCeiling } from '../../../src/governance/ledger/account.js'
 import { markContacted, recheckRow } from '../../../src/governance/ledger/contact.js'
 import { manualSettle } from '../../../src/governance/ledger/manual.js'
 import { reviewOverrun } from '../../../src/governance/ledger/overrun.js'
-import { balances } from '../../../src/governance/ledger/read.js'
+import { balances, findReservation } from '../../../src/governance/ledger/read.js'
 import { reserve } from '../../../src/governance/ledger/reserve.js'
 import { markUnknown, release, settle } from '../../../src/governance/ledger/settle.js'
 import { verifyLedger } from '../../../src/governance/ledger/verify.js'
@@ -159,6 +159,10 @@ const holdsFor = (list: readonly Action[]): void => {
     const stands = balances(memory.view())
     for (const [name, value] of Object.entries(expected(model))) {
       if (stands[name as keyof typeof stands] !== value) throw new Error(`${name} is not ${value}`)
+    }
+    for (const [op, entry] of model.entries) {
+      const waits = findReservation(memory.view(), op)?.overrun === 'review_required'
+      if (waits !== entry.waits) throw new Error('an overrun is not told')
     }
     const [problem] = verifyLedger(memory.view())
     if (problem) throw new Error(problem.code)
