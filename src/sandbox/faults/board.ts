@@ -1,4 +1,5 @@
 import { fail } from '../../base/errors.js'
+import { isInteger } from '../json.js'
 import type { Draft, RawReply, SeenRequest, ServiceName } from '../types.js'
 import { bodyOf } from '../deliver.js'
 import { faultNamed } from './table.js'
@@ -56,10 +57,12 @@ interface Entry {
 }
 
 const countMax = 1_000_000
+/** Room for any cost in nano-USD that a reply may name. */
+const valueMax = 1_000_000_000_000
 
 const count = (name: string, value: number | undefined, least: number): void => {
   if (value === undefined) return
-  if (Number.isSafeInteger(value) && value >= least && value <= countMax) return
+  if (isInteger(value, least, countMax)) return
   throw fail.rejected(
     'sandbox_fault_count',
     `${name} must be a whole number from ${least} to ${countMax}.`,
@@ -135,8 +138,11 @@ export const newFaultBoard = (): FaultBoard => {
       if (options.value !== undefined && spec.value === undefined) {
         throw fail.rejected('sandbox_fault_value', 'That fault takes no value.')
       }
-      if (options.value !== undefined && !Number.isSafeInteger(options.value)) {
-        throw fail.rejected('sandbox_fault_value', 'A fault value is a whole number.')
+      if (options.value !== undefined && !isInteger(options.value, 0, valueMax)) {
+        throw fail.rejected(
+          'sandbox_fault_value',
+          `A fault value is a whole number from 0 to ${valueMax}.`,
+        )
       }
       return add(spec, options)
     },

@@ -62,9 +62,14 @@ const header = (
 })
 
 const idFaults: readonly FaultSpec[] = [
-  members('wrong_id', 'a body id that the Inference-Id header does not fit', (json) => {
-    json.id = `${String(json.id)}-other`
-  }),
+  members(
+    'wrong_id',
+    'a body id that the Inference-Id header does not fit',
+    (json) => {
+      json.id = `${String(json.id)}-other`
+    },
+    ['provider'],
+  ),
   members('empty_id', 'an empty body id', (json) => {
     json.id = ''
   }),

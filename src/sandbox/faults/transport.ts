@@ -159,7 +159,7 @@ const plain: readonly PlainFault[] = [
   text('trailing', 'a second JSON document after the first', (body) => `${body} {}`),
   text('empty_body', 'a body of no bytes', () => ''),
   text('duplicate_key', 'the first member stands twice', (body) => {
-    const first = /^\{("(?:[^"\\]|\\.)*":(?:"(?:[^"\\]|\\.)*"|[^,{[]*|\[[^\]]*\])),?/.exec(body)
+    const first = /^\{("(?:[^"\\]|\\.)*":(?:"(?:[^"\\]|\\.)*"|[-.\w]+|\[[^\]]*\])),?/.exec(body)
     return first === null ? body : `{${first[1]},${body.slice(1)}`
   }),
   text('deep', 'a member nested 2,000 levels deep', (body) =>
