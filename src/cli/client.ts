@@ -1,0 +1,25 @@
+/** The one HTTPS client of a run, loaded at the first contact: reading verbs never load it. */
+import type { DeploymentProfile } from '../governance/profile.js'
+import type { HttpsClient } from '../net/types.js'
+import type { CliDeps } from './deps.js'
+
+/** Makes the client once; roots are Node's bundled ones or the profile's sealed loopback CA. */
+export const clientOf = (
+  deps: CliDeps, profile: DeploymentProfile,
+): (() => Promise<HttpsClient>) => {
+  let made: Promise<HttpsClient> | null = null
+  const make = async (): Promise<HttpsClient> => {
+    const [{ createHttpsClient }, tls] = await Promise.all([
+      import('../net/client.js'), import('node:tls'),
+    ])
+    return createHttpsClient({
+      clock: deps.clock,
+      env: deps.env,
+      execArgv: deps.execArgv,
+      resolve: deps.resolve,
+      ca: profile.ca_pem === null ? [...tls.rootCertificates] : [profile.ca_pem],
+      loopbackOnly: profile.loopback,
+    })
+  }
+  return () => (made ??= make())
+}

@@ -1,0 +1,132 @@
+import * as v from 'valibot'
+import { v4 as randomUuid } from 'uuid'
+import { fail } from '../../../base/errors.js'
+import type { AskRequest } from '../../../alpha/ask/admit.js'
+import { alphaLimits } from '../../../alpha/constants.js'
+import { parseAlphaInput, questionFromBytes } from '../../../alpha/input.js'
+import { alphaReceiptShape, receiptLine } from '../../../alpha/receipt.js'
+import type { VerbDeps } from '../../bound.js'
+import { integerFlag } from '../../flags.js'
+import { readInput } from '../../input.js'
+import { loginToMutate } from '../../mutate.js'
+import { defineVerb, type Run, type Verb, type VerbDefinition } from '../../verb.js'
+import { alphaContext } from './context.js'
+import { taskFactsShape, taskFacts } from '../../task-facts.js'
+
+/** Flags of `alpha ask`. */
+export interface AskOptions {
+  /** `-` for stdin; anything else is refused, because a question never goes on argv. */
+  readonly stdin?: string
+  readonly file?: string
+  readonly from?: string
+  readonly maxOutputTokens?: number
+  readonly goal?: string
+  readonly idempotencyKey?: string
+}
+
+const schema = v.strictObject({
+  task: taskFactsShape, answer: v.string(), receipt: alphaReceiptShape,
+})
+/** Result of `alpha ask` and `alpha output`. */
+export type AnswerResult = v.InferOutput<typeof schema>
+export { schema as answerSchema }
+
+/** The answer alone on stdout, the receipt as one line on stderr. */
+export const answerText: VerbDefinition<AnswerResult>['text'] = (result, view) => ({
+  out: view.terminal ? `${view.foreign(result.answer)}\n` : result.answer,
+  notes: [receiptLine(result.receipt)],
+})
+
+const definition: VerbDefinition<AnswerResult> = {
+  meta: {
+    name: 'alpha ask',
+    summary: 'ask one question and pay for one answer',
+    description:
+      'Sends one question, once, to the one provider of this state directory, reads the charge '
+      + 'back and prints the answer. The question comes from stdin, a file or a prompt, never '
+      + 'from the command line, and goes out exactly as it is. What was sent is never sent '
+      + 'again: if its charge is not known, the task is blocked and the full bound stays held.',
+    examples: [
+      "$ printf 'What is a sally port?' | sallyport alpha ask -",
+      '$ sallyport alpha ask --file question.txt --max-output-tokens 200',
+      '$ sallyport alpha ask --from request.json --idempotency-key '
+        + '0b0e6a3c-7f0e-4a1e-9d3a-7a7c2f2f4a10 --json',
+    ],
+    session: 'required',
+    exits: [
+      'rejected', 'unauthorized', 'conflict', 'blocked', 'budget', 'remote', 'locked',
+    ],
+    json: { version: 1, schema },
+  },
+  flags: (command) => command
+    .argument('[stdin]', '- to read the question from stdin')
+    .option('--file <file>', 'read the question from a file; - for stdin')
+    .option('--from <file>', 'read a whole svc.alpha.text.input.v1 document; - for stdin')
+    .addOption(integerFlag('--max-output-tokens <n>', 'longest answer in tokens', {
+      min: alphaLimits.outputTokensMin, max: alphaLimits.outputTokensMax,
+    }))
+    .option('--goal <id>', "the goal it serves (default: the owner's default goal)")
+    .option('--idempotency-key <uuid>', 'the same key and question find the first ask again'),
+  text: answerText,
+}
+
+const checkSources = (options: AskOptions): void => {
+  if (options.stdin !== undefined && options.stdin !== '-') {
+    throw fail.usage('question_on_command_line', 'A question is never an argument.', {
+      next: 'Give it on stdin (`sallyport alpha ask -`) or in a file (--file F).',
+    })
+  }
+  const given = [options.stdin, options.file, options.from].filter((one) => one !== undefined)
+  if (given.length > 1) {
+    throw fail.usage('several_sources', 'Give one of -, --file and --from.')
+  }
+  if (options.from !== undefined && options.maxOutputTokens !== undefined) {
+    throw fail.usage('several_sources', 'The document of --from names max_output_tokens itself.')
+  }
+}
+
+const promptedQuestion = async (deps: VerbDeps): Promise<string> => {
+  const prompter = await deps.ask('Give the question on stdin (-), with --file or with --from.')
+  return questionFromBytes(Buffer.from(await prompter.text('Question:'), 'utf8'))
+}
+
+const readQuestion = async (
+  options: AskOptions, deps: VerbDeps,
+): Promise<Pick<AskRequest, 'question' | 'maxOutputTokens'>> => {
+  if (options.from !== undefined) {
+    const source = { from: options.from, flag: '--from', bytesMax: alphaLimits.inputBytesMax }
+    const input = parseAlphaInput(await readInput(deps, source))
+    return { question: input.question, maxOutputTokens: input.max_output_tokens }
+  }
+  const maxOutputTokens = options.maxOutputTokens ?? null
+  const from = options.stdin ?? options.file
+  if (from === undefined && deps.interactive) {
+    return { question: await promptedQuestion(deps), maxOutputTokens }
+  }
+  // One byte more than is allowed tells a question that is too long from one that just fits.
+  const source = {
+    from: from ?? '-', flag: options.file === undefined ? 'stdin' : '--file',
+    bytesMax: alphaLimits.inputBytesMax,
+  }
+  return { question: questionFromBytes(await readInput(deps, source)), maxOutputTokens }
+}
+
+/** Asks. */
+export const run: Run<AskOptions, AnswerResult> = async (options, deps) => {
+  checkSources(options)
+  const asked = await readQuestion(options, deps)
+  const { gov, session } = await loginToMutate(deps)
+  const { ask } = await import('../../../alpha/ask/ask.js')
+  const result = await ask(alphaContext(deps, gov), session, {
+    ...asked,
+    goalId: options.goal ?? null,
+    idempotencyKey: options.idempotencyKey ?? randomUuid(),
+  })
+  return {
+    task: taskFacts(gov.store.read(), result.task), answer: result.answer, receipt: result.receipt,
+  }
+}
+
+/** The verb. */
+export const build = (deps: VerbDeps, doIt: Run<AskOptions, AnswerResult> = run): Verb =>
+  defineVerb(deps, definition, doIt)

@@ -1,0 +1,145 @@
+import { alphaLimits } from '../../../alpha/constants.js'
+import { alphaConsentStatement } from '../../../alpha/consent-text.js'
+import { alphaShowShape, type AlphaShow } from '../../../alpha/projection.js'
+import { showAlpha } from '../../../alpha/show.js'
+import { fail } from '../../../base/errors.js'
+import { saveConfiguration } from '../../../fabric/configuration.js'
+import { deploymentProfile } from '../../../governance/profile.js'
+import type { VerbDeps } from '../../bound.js'
+import { integerFlag, moneyFlag } from '../../flags.js'
+import { readInput, readSecret } from '../../input.js'
+import { loginToMutate } from '../../mutate.js'
+import { defineVerb, type Run, type Verb, type VerbDefinition } from '../../verb.js'
+import { fillForm } from './setup-form.js'
+import { alphaText } from './text.js'
+
+/** Flags of `alpha setup`. */
+export interface SetupOptions {
+  readonly enable?: boolean
+  readonly disable?: boolean
+  readonly maxOutputTokens?: number
+  readonly timeoutSeconds?: string
+  readonly requestCostBoundMicrousd?: number
+  readonly spendCeilingMicrousd?: number
+  readonly apiKeyFile?: string
+  readonly acknowledgePlaintextEgress?: boolean
+  readonly expectedPolicyRevision?: number
+  readonly from?: string
+}
+
+/** A save as the configuration use case takes it; parsed strictly there. */
+export interface SetupBlock {
+  alpha_text: Record<string, unknown>
+  expected_policy_revision?: number
+}
+
+const money = { min: alphaLimits.microusdMin, max: alphaLimits.microusdMax }
+const saveBytesMax = 65_536
+
+const definition: VerbDefinition<AlphaShow> = {
+  meta: {
+    name: 'alpha setup',
+    summary: 'set up, enable, change or disable the text capability',
+    description:
+      'Saves the limits, the key and the consent of the text capability. Enabling it, or changing '
+      + 'it while enabled, needs the acknowledgment that the provider sees plaintext and the '
+      + 'policy revision that `alpha show` prints. Disabling needs neither. Without flags on a '
+      + 'terminal it is a form; its confirmation starts unchecked.',
+    examples: [
+      '$ sallyport alpha setup',
+      '$ sallyport alpha setup --enable --api-key-file key --max-output-tokens 512 '
+        + '--timeout-seconds 30 --request-cost-bound-microusd 20000 '
+        + '--spend-ceiling-microusd 1000000 --acknowledge-plaintext-egress '
+        + '--expected-policy-revision 1',
+      '$ sallyport alpha setup --disable',
+      '$ sallyport alpha setup --from setup.json --json',
+    ],
+    session: 'required',
+    exits: ['rejected', 'unauthorized', 'conflict', 'blocked'],
+    json: { version: 1, schema: alphaShowShape },
+  },
+  flags: (command) => command
+    .option('--enable', 'enable the capability')
+    .option('--disable', 'disable it; set-up, key and limits remain')
+    .addOption(integerFlag('--max-output-tokens <n>', 'longest answer in tokens', {
+      min: alphaLimits.outputTokensMin, max: alphaLimits.outputTokensMax,
+    }))
+    .option('--timeout-seconds <s>', 'longest wait for an answer (1 to 45)')
+    .addOption(moneyFlag('--request-cost-bound-microusd <n>', 'hold for one request', money))
+    .addOption(moneyFlag('--spend-ceiling-microusd <n>', 'the one ceiling of all routes', money))
+    .option('--api-key-file <file>', "the provider's key; - for stdin")
+    .option('--acknowledge-plaintext-egress', 'the provider sees question and answer in plaintext')
+    .addOption(integerFlag('--expected-policy-revision <n>', 'as `alpha show` prints it', {
+      min: 0, max: Number.MAX_SAFE_INTEGER,
+    }))
+    .option('--from <file>', 'a whole request as JSON; - for stdin'),
+  text: (result, view) => alphaText(result, view),
+}
+
+const numberText = (text: string): number => {
+  if (/^(?:0|[1-9][0-9]{0,3})(?:\.[0-9]{1,6})?$/.test(text)) return Number(text)
+  throw fail.rejected(
+    'flag_invalid', 'Flag --timeout-seconds must be a number of seconds from 1 to 45.',
+    { details: { field: '--timeout-seconds' } },
+  )
+}
+
+const enabledOf = (options: SetupOptions, current: AlphaShow): boolean => {
+  if (options.enable && options.disable) {
+    throw fail.usage('contradicting_flags', 'Give one of --enable and --disable.')
+  }
+  // A flag left out keeps what is saved; only a whole document has the default false.
+  return options.enable ?? (options.disable ? false : current.alpha_text?.enabled ?? false)
+}
+
+const blockOf = async (
+  options: SetupOptions, deps: VerbDeps, current: AlphaShow,
+): Promise<SetupBlock> => {
+  const set = (name: string, value: unknown) => (value === undefined ? {} : { [name]: value })
+  const key = options.apiKeyFile === undefined ? undefined : await readSecret(deps, {
+    from: options.apiKeyFile, flag: '--api-key-file', bytesMax: alphaLimits.apiKeyBytesMax + 2,
+  })
+  const timeout = options.timeoutSeconds
+  return {
+    alpha_text: {
+      enabled: enabledOf(options, current),
+      ...set('api_key', key),
+      ...set('max_output_tokens', options.maxOutputTokens),
+      ...set('timeout_seconds', timeout === undefined ? undefined : numberText(timeout)),
+      ...set('request_cost_bound_microusd', options.requestCostBoundMicrousd),
+      ...set('spend_ceiling_microusd', options.spendCeilingMicrousd),
+      plaintext_provider_egress_acknowledged: options.acknowledgePlaintextEgress ?? false,
+    },
+    ...(options.expectedPolicyRevision === undefined
+      ? {} : { expected_policy_revision: options.expectedPolicyRevision }),
+  }
+}
+
+const isEmpty = (options: SetupOptions): boolean =>
+  Object.values(options).every((value) => value === undefined)
+
+/** Saves the set-up. */
+export const run: Run<SetupOptions, AlphaShow> = async (options, deps) => {
+  if (options.from !== undefined && Object.keys(options).length > 1) {
+    throw fail.usage('several_sources', 'The document of --from stands alone.')
+  }
+  const bytes = options.from === undefined ? null : await readInput(deps, {
+    from: options.from, flag: '--from', bytesMax: saveBytesMax,
+  })
+  const { gov, session } = await loginToMutate(deps)
+  const { provider } = deploymentProfile(gov.store)
+  if (bytes !== null) {
+    await saveConfiguration(gov, session, { bytes, only: 'alpha_text' })
+    return showAlpha(gov, session, provider)
+  }
+  const current = showAlpha(gov, session, provider)
+  const block = isEmpty(options)
+    ? await fillForm(deps, current, alphaConsentStatement(provider))
+    : await blockOf(options, deps, current)
+  await saveConfiguration(gov, session, { value: block, only: 'alpha_text' })
+  return showAlpha(gov, session, provider)
+}
+
+/** The verb. */
+export const build = (deps: VerbDeps, doIt: Run<SetupOptions, AlphaShow> = run): Verb =>
+  defineVerb(deps, definition, doIt)

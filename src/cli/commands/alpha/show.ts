@@ -1,0 +1,32 @@
+import { alphaShowShape, type AlphaShow } from '../../../alpha/projection.js'
+import { showAlpha } from '../../../alpha/show.js'
+import { deploymentProfile } from '../../../governance/profile.js'
+import type { VerbDeps } from '../../bound.js'
+import { defineVerb, type Run, type Verb, type VerbDefinition } from '../../verb.js'
+import { alphaText } from './text.js'
+
+const definition: VerbDefinition<AlphaShow> = {
+  meta: {
+    name: 'alpha show',
+    summary: 'show the set-up of the text capability',
+    description:
+      'Shows the route, its limits, the shared ceiling, whether a key is stored, whether the '
+      + 'consent is current, and the status with its reason. It contacts nobody: `configured` '
+      + 'says nothing about the provider.',
+    examples: ['$ sallyport alpha show', '$ sallyport alpha show --json'],
+    session: 'required',
+    exits: ['unauthorized'],
+    json: { version: 1, schema: alphaShowShape },
+  },
+  text: (result, view) => alphaText(result, view),
+}
+
+/** Reads the set-up. */
+export const run: Run<object, AlphaShow> = async (_options, deps) => {
+  const { gov, session } = await deps.login()
+  return showAlpha(gov, session, deploymentProfile(gov.store).provider)
+}
+
+/** The verb. */
+export const build = (deps: VerbDeps, doIt: Run<object, AlphaShow> = run): Verb =>
+  defineVerb(deps, definition, doIt)

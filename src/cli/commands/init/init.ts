@@ -1,0 +1,122 @@
+import { join, resolve } from 'node:path'
+import { readFileSync } from 'node:fs'
+import * as v from 'valibot'
+import { fail } from '../../../base/errors.js'
+import {
+  caBytesMax, defaultProfile, parseProfile, profileBytesMax, type DeploymentProfile,
+} from '../../../governance/profile.js'
+import type { VerbDeps } from '../../bound.js'
+import { readInput, readSecret } from '../../input.js'
+import { defineVerb, type Run, type Verb, type VerbDefinition } from '../../verb.js'
+
+/** Flags of `init`. */
+export interface InitOptions {
+  readonly profile?: string
+  readonly owner?: string
+  readonly workspace?: string
+  readonly passphraseFile?: string
+}
+
+const schema = v.strictObject({
+  state_dir: v.string(),
+  store_id: v.string(),
+  owner: v.string(),
+  principal_id: v.string(),
+  goal_id: v.string(),
+  profile: v.string(),
+  provider: v.strictObject({ name: v.string(), base_url: v.string(), model_id: v.string() }),
+  workspace: v.string(),
+})
+/** Result of `init`. */
+export type InitResult = v.InferOutput<typeof schema>
+
+const definition: VerbDefinition<InitResult> = {
+  meta: {
+    name: 'init',
+    summary: 'make the state directory',
+    description:
+      'Makes the state directory with its first owner and seals the deployment profile: which '
+      + 'provider, model and hosts it may ever reach. Nothing can change them later. It opens no '
+      + 'session and contacts nobody.',
+    examples: [
+      '$ sallyport init',
+      '$ sallyport init --owner maria --passphrase-file ./passphrase',
+      '$ sallyport init --profile ./sandbox/profile.json --state-dir /tmp/trial',
+    ],
+    session: 'none',
+    exits: ['rejected', 'conflict'],
+    json: { version: 1, schema },
+  },
+  flags: (command) => command
+    .option('--profile <file>', 'the deployment profile (default: the built-in one)')
+    .option('--owner <name>', 'name of the first owner (default: owner)')
+    .option('--workspace <dir>', 'the workspace, an absolute path')
+    .option('--passphrase-file <file>', 'a passphrase for the owner; - for stdin'),
+  text: (result) => [
+    `state      ${result.state_dir}`,
+    `owner      ${result.owner}`,
+    `provider   ${result.provider.name} at ${result.provider.base_url}`,
+    `model      ${result.provider.model_id}`,
+    'next       sallyport login',
+    '',
+  ].join('\n'),
+}
+
+const workspaceOf = (deps: VerbDeps, given: string | undefined): string => {
+  if (given !== undefined) {
+    if (given.startsWith('/')) return resolve(given)
+    throw fail.rejected('workspace_not_absolute', 'The workspace must be an absolute path.')
+  }
+  const data = deps.env['XDG_DATA_HOME']
+  return join(data?.startsWith('/') ? data : join(deps.home, '.local/share'), 'sallyport')
+}
+
+const readCa = (folder: string) => (path: string): Uint8Array => {
+  try {
+    return readFileSync(resolve(folder, path)).subarray(0, caBytesMax + 1)
+  } catch (cause) {
+    throw fail.rejected('ca_unreadable', 'The CA file that the profile names cannot be read.', {
+      cause,
+    })
+  }
+}
+
+const profileOf = async (deps: VerbDeps, options: InitOptions): Promise<DeploymentProfile> => {
+  const workspace = workspaceOf(deps, options.workspace)
+  if (options.profile === undefined) return { ...defaultProfile, workspace }
+  const source = { from: options.profile, flag: '--profile', bytesMax: profileBytesMax }
+  const bytes = await readInput(deps, source)
+  const folder = options.profile === '-' ? deps.cwd : resolve(deps.cwd, options.profile, '..')
+  return parseProfile(bytes, workspace, readCa(folder))
+}
+
+const passphraseOf = async (deps: VerbDeps, file: string | undefined) => {
+  if (file === undefined) return undefined
+  return readSecret(deps, { from: file, flag: '--passphrase-file', bytesMax: 1_024 })
+}
+
+/** Makes the state directory. */
+export const run: Run<InitOptions, InitResult> = async (options, deps) => {
+  const profile = await profileOf(deps, options)
+  const passphrase = await passphraseOf(deps, options.passphraseFile)
+  const { initState } = await import('../../../fabric/init.js')
+  const { stateDir: dir, configDir } = deps.places
+  const { store, principal, goal } = await initState({
+    dir, configDir, waitMs: deps.globals.waitMs, clock: deps.clock, profile,
+    ownerName: options.owner ?? 'owner', passphrase,
+  })
+  return {
+    state_dir: store.dir,
+    store_id: store.storeId,
+    owner: principal.name,
+    principal_id: principal.principal_id,
+    goal_id: goal.goal_id,
+    profile: profile.name,
+    provider: profile.provider,
+    workspace: profile.workspace,
+  }
+}
+
+/** The verb. */
+export const build = (deps: VerbDeps, doIt: Run<InitOptions, InitResult> = run): Verb =>
+  defineVerb(deps, definition, doIt)

@@ -1,0 +1,43 @@
+import * as v from 'valibot'
+import type { VerbDeps } from '../../bound.js'
+import { integerFlag } from '../../flags.js'
+import { renderTable } from '../../table.js'
+import { defineVerb, type Run, type Verb, type VerbDefinition } from '../../verb.js'
+import { policyFactsShape, policyHistory, type PolicyFacts } from './facts.js'
+
+/** Flags of `policy history`. */
+export interface HistoryOptions {
+  readonly limit: number
+}
+
+const definition: VerbDefinition<PolicyFacts[]> = {
+  meta: {
+    name: 'policy history',
+    summary: 'list the published policy revisions, newest first',
+    description: 'Lists the revisions with state, reason, epoch and fence, newest first.',
+    examples: ['$ sallyport policy history --limit 5', '$ sallyport policy history --json'],
+    session: 'required',
+    exits: ['unauthorized'],
+    json: { version: 1, schema: v.array(policyFactsShape) },
+  },
+  flags: (command) => command.addOption(
+    integerFlag('--limit <n>', 'most revisions', { min: 1, max: 100_000 }).default(50),
+  ),
+  text: (rows, view) => renderTable(
+    view, ['revision', 'state', 'reason', 'epoch', 'fence', 'published'],
+    rows.map((row) => [
+      String(row.revision), row.state, row.reason, String(row.epoch), String(row.fence),
+      row.published_at,
+    ]),
+  ),
+}
+
+/** Reads the history. */
+export const run: Run<HistoryOptions, PolicyFacts[]> = async (options, deps) => {
+  const { gov } = await deps.login()
+  return policyHistory(gov.store.read()).slice(0, options.limit)
+}
+
+/** The verb. */
+export const build = (deps: VerbDeps, doIt: Run<HistoryOptions, PolicyFacts[]> = run): Verb =>
+  defineVerb(deps, definition, doIt)

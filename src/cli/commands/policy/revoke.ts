@@ -1,0 +1,45 @@
+import { revokePolicy } from '../../../governance/policy/revoke.js'
+import type { VerbDeps } from '../../bound.js'
+import { currentToken } from '../../login.js'
+import { recoverFirst } from '../../mutate.js'
+import { defineVerb, type Run, type Verb, type VerbDefinition } from '../../verb.js'
+import { policyFacts, policyFactsShape, type PolicyFacts } from './facts.js'
+
+const definition: VerbDefinition<PolicyFacts> = {
+  meta: {
+    name: 'policy revoke',
+    summary: 'stop every route at once',
+    description:
+      'Publishes a revoked policy revision: every route stops, every consent ends. It needs no '
+      + 'session, because stopping must never be hard. A charge that is already owed is still '
+      + 'read back. Each route has to be granted anew afterwards.',
+    examples: ['$ sallyport policy revoke', '$ sallyport policy revoke --json'],
+    session: 'none',
+    exits: [],
+    json: { version: 1, schema: policyFactsShape },
+  },
+  text: (policy) =>
+    `Every route is stopped: alpha, gateway and code host (policy revision ${policy.revision}).\n`,
+}
+
+/** Revokes. A session is named in the record when there is one, and never asked for. */
+export const run: Run<object, PolicyFacts> = async (_options, deps) => {
+  const gov = await deps.gov()
+  const by = { principal: null as string | null, root: null as string | null }
+  if (currentToken(gov, deps.env) !== null) {
+    try {
+      const { session } = await deps.login({ touch: false })
+      by.principal = session.principal.principal_id
+      by.root = session.root.root_id
+    } catch {
+      // An ended session must not keep anybody from stopping.
+    }
+  }
+  const policy = await revokePolicy(gov, by)
+  await recoverFirst(deps, gov)
+  return policyFacts(policy)
+}
+
+/** The verb. */
+export const build = (deps: VerbDeps, doIt: Run<object, PolicyFacts> = run): Verb =>
+  defineVerb(deps, definition, doIt)

@@ -1,0 +1,37 @@
+/** How a mutating verb opens the state: recovery first, and a line for what it resolved. */
+import type { Gov } from '../governance/gov.js'
+import type { RecoveryReport } from '../governance/recovery.js'
+import type { Session } from '../governance/session/types.js'
+import type { VerbDeps } from './bound.js'
+
+const lines = (report: RecoveryReport): string[] => {
+  const said = (count: number, text: string): string[] => (count > 0 ? [`recovered: ${text}`] : [])
+  return [
+    ...said(report.released.length, `${report.released.length} hold(s) released, never contacted`),
+    ...said(
+      report.unknown.length,
+      `${report.unknown.length} charge(s) unknown after an interrupted contact; the bound stays held`,
+    ),
+    ...said(report.endedTasks.length, `${report.endedTasks.length} interrupted task(s) ended`),
+    ...said(
+      report.rolledBackSaves.length,
+      'an interrupted save was rolled back; the policy stays revoked until the next save',
+    ),
+    ...(report.witnessCompleted ? ['recovered: the witness log was completed'] : []),
+  ]
+}
+
+/** Resolves what dead processes left and says so on stderr. */
+export const recoverFirst = async (deps: VerbDeps, gov: Gov): Promise<void> => {
+  const { recoverState } = await import('../fabric/recovery.js')
+  for (const line of lines(await recoverState(gov))) deps.note(line)
+}
+
+/** The open state with a session, recovered. Throws `unauthorized` before anything is written. */
+export const loginToMutate = async (
+  deps: VerbDeps,
+): Promise<{ readonly gov: Gov; readonly session: Session }> => {
+  const opened = await deps.login()
+  await recoverFirst(deps, opened.gov)
+  return opened
+}
