@@ -24,7 +24,8 @@ class PinnedAgent extends Agent {
   #socket: TLSSocket | null
 
   constructor(socket: TLSSocket, keepAlive: boolean) {
-    super({ keepAlive, maxSockets: 1, maxFreeSockets: 1 })
+    // With a finite maxSockets Node would ask to keep a connection that is used only once.
+    super({ keepAlive, maxFreeSockets: 1 })
     this.#socket = socket
   }
 

@@ -1,0 +1,66 @@
+/** Certificates made on the spot for servers on loopback. */
+import 'reflect-metadata'
+import { webcrypto } from 'node:crypto'
+import * as x509 from '@peculiar/x509'
+
+x509.cryptoProvider.set(webcrypto as never)
+
+/** A certificate and its private key, both PEM. */
+export interface Pair {
+  readonly cert: string
+  readonly key: string
+}
+
+/** A certificate authority of one test. */
+export interface Authority {
+  readonly ca: string
+  /** A server certificate for these DNS names and addresses. */
+  issue(names: readonly string[], options?: { notAfter?: Date }): Promise<Pair>
+}
+
+const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' } as const
+const day = 86_400_000
+let serial = 1000
+
+const newKeys = () => webcrypto.subtle.generateKey(algorithm, true, ['sign', 'verify'])
+
+const pemOf = async (key: webcrypto.CryptoKey): Promise<string> =>
+  x509.PemConverter.encode(await webcrypto.subtle.exportKey('pkcs8', key), 'PRIVATE KEY')
+
+/** A new authority, trusted by nobody until its `ca` is handed to a client. */
+export const newAuthority = async (name = 'Test CA'): Promise<Authority> => {
+  const keys = await newKeys()
+  const root = await x509.X509CertificateGenerator.createSelfSigned({
+    serialNumber: String(++serial),
+    name: `CN=${name}`,
+    notBefore: new Date(Date.now() - 30 * day),
+    notAfter: new Date(Date.now() + 30 * day),
+    signingAlgorithm: algorithm,
+    keys,
+    extensions: [
+      new x509.BasicConstraintsExtension(true, 0, true),
+      new x509.KeyUsagesExtension(x509.KeyUsageFlags.keyCertSign, true),
+    ],
+  })
+  const issue: Authority['issue'] = async (names, { notAfter } = {}) => {
+    const own = await newKeys()
+    const cert = await x509.X509CertificateGenerator.create({
+      serialNumber: String(++serial),
+      subject: 'CN=not looked at',
+      issuer: root.subject,
+      notBefore: new Date(Date.now() - 20 * day),
+      notAfter: notAfter ?? new Date(Date.now() + day),
+      signingAlgorithm: algorithm,
+      publicKey: own.publicKey,
+      signingKey: keys.privateKey,
+      extensions: [
+        new x509.SubjectAlternativeNameExtension(
+          names.map((value) => ({ type: /^[\d.]+$|:/.test(value) ? 'ip' : 'dns', value })),
+        ),
+        new x509.ExtendedKeyUsageExtension([x509.ExtendedKeyUsage.serverAuth]),
+      ],
+    })
+    return { cert: cert.toString('pem'), key: await pemOf(own.privateKey) }
+  }
+  return { ca: root.toString('pem'), issue }
+}
