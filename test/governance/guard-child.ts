@@ -1,0 +1,20 @@
+/** Holds a guard until it is killed or told to release it; see `guard.test.ts`. */
+import { spawn } from 'node:child_process'
+import { holdGuard } from '../../src/governance/guard.js'
+
+const args = JSON.parse(process.argv[2] ?? '{}') as {
+  dir: string, name: string, offspring?: boolean,
+}
+const guard = holdGuard(args.dir, args.name)
+if (args.offspring) {
+  // A child that outlives its parent must not keep the guard.
+  const sleeper = spawn(process.execPath, ['-e', 'setTimeout(() => {}, 20000)'], {
+    detached: true, stdio: 'ignore',
+  })
+  console.log(`offspring ${sleeper.pid}`)
+}
+console.log('held')
+process.stdin.once('data', () => {
+  guard.release()
+  process.exit(0)
+})

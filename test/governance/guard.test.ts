@@ -1,0 +1,119 @@
+import {
+  closeSync, existsSync, mkdirSync, openSync, readdirSync, renameSync, writeFileSync,
+} from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import { SallyportError } from '../../src/base/errors.js'
+import { holdGuard, isHeld, sweepGuards } from '../../src/governance/guard.js'
+import { probeFile, removeDeadFile, tryHoldFile } from '../../src/governance/kernel-file.js'
+import { lockAddon } from '../../src/state/kernel-lock.js'
+import { startChild, temporaryFolder } from './children.js'
+
+const codeOf = (run: () => unknown): string => {
+  try {
+    run()
+    return 'none'
+  } catch (error) {
+    return error instanceof SallyportError ? error.code : 'defect'
+  }
+}
+
+t.test('a guard is held until its release, which leaves no file', async (t) => {
+  const dir = temporaryFolder(t)
+  t.notOk(isHeld(dir, 'op_1'), 'never held')
+  const guard = holdGuard(dir, 'op_1')
+  t.ok(isHeld(dir, 'op_1'))
+  t.ok(isHeld(dir, 'op_1'), 'a look changes nothing')
+  t.equal(codeOf(() => holdGuard(dir, 'op_1')), 'guard_held')
+  t.notOk(isHeld(dir, 'op_2'), 'one guard is not another')
+  guard.release()
+  guard.release()
+  t.notOk(isHeld(dir, 'op_1'))
+  t.same(readdirSync(join(dir, 'run', 'ops')), [])
+  holdGuard(dir, 'op_1').release()
+})
+
+t.test('a second release never touches the guard of a later holder', async (t) => {
+  const dir = temporaryFolder(t)
+  const first = holdGuard(dir, 'op_1')
+  first.release()
+  const second = holdGuard(dir, 'op_1')
+  first.release()
+  t.ok(isHeld(dir, 'op_1'))
+  second.release()
+})
+
+t.test('a guard of a killed process belongs to nobody alive', async (t) => {
+  const dir = temporaryFolder(t)
+  const child = startChild(t, 'guard-child', { dir, name: 'op_1' })
+  t.equal(await child.line(), 'held')
+  t.ok(isHeld(dir, 'op_1'), 'held by another process')
+  t.equal(codeOf(() => holdGuard(dir, 'op_1')), 'guard_held')
+  t.equal(sweepGuards(dir), 0, 'a live guard is not swept')
+  t.ok(isHeld(dir, 'op_1'))
+  await child.kill()
+  t.notOk(isHeld(dir, 'op_1'), 'the kernel released it')
+  t.ok(existsSync(join(dir, 'run', 'ops', 'op_1')), 'a look removes nothing')
+  holdGuard(dir, 'op_1').release()
+})
+
+t.test('a child that outlives a killed holder does not keep the guard', async (t) => {
+  const dir = temporaryFolder(t)
+  const child = startChild(t, 'guard-child', { dir, name: 'op_1', offspring: true })
+  const pid = Number((await child.line()).split(' ')[1])
+  t.teardown(() => {
+    process.kill(pid, 'SIGKILL')
+  })
+  t.equal(await child.line(), 'held')
+  await child.kill()
+  t.doesNotThrow(() => process.kill(pid, 0), 'the offspring lives')
+  t.notOk(isHeld(dir, 'op_1'))
+})
+
+t.test('a sweep removes what dead processes left and nothing else', async (t) => {
+  const dir = temporaryFolder(t)
+  t.equal(sweepGuards(dir), 0, 'no folder yet')
+  const live = holdGuard(dir, 'op_live')
+  const folder = join(dir, 'run', 'ops')
+  for (const name of ['op_a', 'op_b', '.hidden']) writeFileSync(join(folder, name), '')
+  t.equal(sweepGuards(dir), 2)
+  t.same(readdirSync(folder).sort(), ['.hidden', 'op_live'])
+  live.release()
+})
+
+t.test('a holder whose file was replaced removes nothing of the new one', async (t) => {
+  const dir = temporaryFolder(t)
+  const path = join(dir, 'place')
+  const old = tryHoldFile(path)
+  renameSync(path, join(dir, 'moved'))
+  const fresh = tryHoldFile(path)
+  t.ok(fresh, 'the path names another file now')
+  old?.remove()
+  t.equal(probeFile(path), 'live')
+  t.notOk(removeDeadFile(path), 'a live file stays')
+  fresh?.release()
+  t.equal(probeFile(path), 'dead')
+  t.ok(removeDeadFile(path))
+  t.equal(probeFile(path), 'absent')
+  t.ok(removeDeadFile(path), 'already gone')
+})
+
+t.test('two who look at once do not take each other for the holder', async (t) => {
+  const dir = temporaryFolder(t)
+  const path = join(dir, 'run', 'ops', 'op_1')
+  mkdirSync(join(dir, 'run', 'ops'), { recursive: true })
+  writeFileSync(path, '')
+  const fd = openSync(path, 'r+')
+  t.teardown(() => closeSync(fd))
+  const locks: { tryLock(fd: number, options?: object): boolean } = lockAddon()
+  t.ok(locks.tryLock(fd, { shared: true }), 'somebody else is looking')
+  t.notOk(isHeld(dir, 'op_1'))
+})
+
+t.test('a guard name that could leave the folder is refused', async (t) => {
+  const dir = temporaryFolder(t)
+  for (const name of ['', '.', '..', '../x', 'a/b', '.x', 'a'.repeat(201), 'a\0b']) {
+    t.equal(codeOf(() => holdGuard(dir, name)), 'guard_name_invalid', JSON.stringify(name))
+    t.equal(codeOf(() => isHeld(dir, name)), 'guard_name_invalid')
+  }
+})
