@@ -29,6 +29,8 @@ export const bundle = async ({ entries, outdir, minify }) => {
     target: 'node20',
     // A native add-on finds its binary beside its own package.
     external: ['fs-native-extensions'],
+    // Some packages name an ES module only here; their UMD files cannot be bundled.
+    mainFields: ['module', 'main'],
     banner: { js: banner },
     sourcemap: true,
     sourcesContent: false,

@@ -5,7 +5,8 @@ import { relative } from 'node:path'
 import t from 'tap'
 import { coverageDir, reportCoverage, trimCoverage } from './coverage.js'
 import { root, run, tool } from './run.js'
-import { filesBelow, outputOf, treeDir } from './tree.js'
+import { filesBelow } from './files.js'
+import { outputOf, treeDir } from './tree.js'
 
 const node = process.execPath
 const only = process.argv.slice(2)

@@ -1,10 +1,11 @@
 // Compiles src, test and bench one file to one file into .build/tree, so that tests start without
 // a compiler, dynamic imports stay imports, and coverage maps back line by line.
 import {
-  copyFileSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, statSync, writeFileSync,
+  copyFileSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync,
 } from 'node:fs'
 import { dirname, relative } from 'node:path'
 import { transform } from 'esbuild'
+import { filesBelow } from './files.js'
 import { root } from './run.js'
 
 /** Where the compiled tree lies; it mirrors the project. */
@@ -71,12 +72,4 @@ const dropOrphans = (wanted) => {
     (path) => !wanted.has(path.replace(/\.map$/, '')) && !path.endsWith('.tmp'),
   )
   for (const path of orphans) rmSync(path, { force: true })
-}
-
-/** Every file below a folder, as absolute paths; none when there is no such folder. */
-export const filesBelow = (dir) => {
-  if (statSync(dir, { throwIfNoEntry: false }) === undefined) return []
-  return readdirSync(dir, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .map((entry) => `${entry.parentPath}/${entry.name}`)
 }

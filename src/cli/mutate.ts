@@ -31,7 +31,7 @@ export const recoverFirst = async (deps: VerbDeps, gov: Gov): Promise<void> => {
 export const loginToMutate = async (
   deps: VerbDeps,
 ): Promise<{ readonly gov: Gov; readonly session: Session }> => {
-  const opened = await deps.login()
+  const opened = await deps.login('write')
   await recoverFirst(deps, opened.gov)
   return opened
 }

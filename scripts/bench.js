@@ -1,0 +1,33 @@
+// `npm run bench`: runs every bench/*.ts that exports `run()` and prints ratios, side by side.
+// Arguments: parts of file names, to run only some.
+import { readFileSync } from 'node:fs'
+import { basename } from 'node:path'
+import { installMissing } from './tool/install.js'
+
+await installMissing()
+await import('./build.js')
+const { compileTree, treeDir } = await import('./tool/tree.js')
+const { filesBelow } = await import('./tool/files.js')
+for (const problem of await compileTree()) console.error(`does not compile: ${problem}`)
+
+const wanted = process.argv.slice(2)
+const modules = filesBelow(`${treeDir}/bench`)
+  .filter((path) => path.endsWith('.js') && /export\s*\{[^}]*\brun\b/s.test(readFileSync(path, 'utf8')))
+  .filter((path) => wanted.length === 0 || wanted.some((part) => basename(path).includes(part)))
+  .sort()
+
+const rows = []
+for (const path of modules) {
+  const { run } = await import(path)
+  rows.push(...(await run()))
+}
+const Table = (await import('cli-table3')).default
+const table = new Table({
+  head: ['bench', 'ratio', 'target', '', 'detail'], style: { head: [], border: [] }, wordWrap: true,
+  colWidths: [40, 9, 16, 6, 60],
+})
+for (const { name, ratio, target, pass, detail } of rows) {
+  table.push([name, ratio.toFixed(2), target, pass ? 'ok' : 'MISSED', detail])
+}
+console.log(table.toString())
+process.exitCode = rows.every(({ pass }) => pass) ? 0 : 1

@@ -1,0 +1,91 @@
+/**
+ * The one table from the class of a failure to what each face answers with: an exit status at the
+ * terminal, an HTTP status at the service. Scripts rely on both, so numbers never change meaning.
+ */
+import type { ErrorKind, SallyportError } from './errors.js'
+
+/** Exit statuses by name. Anything that is not named here is a failure too. */
+export const exitStatus = {
+  ok: 0,
+  failed: 1,
+  usage: 2,
+  rejected: 3,
+  unauthorized: 4,
+  conflict: 5,
+  not_found: 6,
+  blocked: 7,
+  budget: 8,
+  remote: 9,
+  no_state: 10,
+  locked: 11,
+  damaged: 12,
+  cancelled: 130,
+} as const satisfies Readonly<Record<ErrorKind | 'ok', number>>
+/** Name of an exit status. */
+export type ExitName = keyof typeof exitStatus
+
+/** HTTP statuses by kind; `httpStatusOf` refines two of them. */
+const httpStatus: Readonly<Record<ErrorKind, number>> = {
+  failed: 500,
+  usage: 400,
+  rejected: 400,
+  unauthorized: 403,
+  conflict: 409,
+  not_found: 404,
+  blocked: 423,
+  budget: 402,
+  remote: 502,
+  no_state: 503,
+  locked: 503,
+  damaged: 500,
+  // The caller went away before there was an answer.
+  cancelled: 499,
+}
+
+/** Codes of `unauthorized` failures where nobody is known to be asking; others are 403. */
+const sessionCode = /^(session|login|passphrase|token|principal)_/
+
+/**
+ * HTTP status of a failure. A `rejected` failure whose `reason` is `rule` broke a rule between
+ * well-formed values (422) and not a form or a limit (400).
+ */
+export const httpStatusOf = (error: Pick<SallyportError, 'kind' | 'code' | 'reason'>): number => {
+  if (error.kind === 'unauthorized' && sessionCode.test(error.code)) return 401
+  if (error.kind === 'rejected' && error.reason === 'rule') return 422
+  return httpStatus[error.kind]
+}
+
+/** Body of a failure: the last line of stderr with `--json`, and the service's answer. */
+export interface ErrorBody {
+  readonly error: {
+    readonly code: string
+    readonly message: string
+    readonly reason: string | null
+    /** HTTP status. */
+    readonly status: number
+    readonly details: Readonly<Record<string, string | number | boolean | null>>
+  }
+}
+
+/** The body of an expected failure. */
+export const errorBody = (error: SallyportError): ErrorBody => ({
+  error: {
+    code: error.code,
+    message: error.message,
+    reason: error.reason,
+    status: httpStatusOf(error),
+    details: error.details,
+  },
+})
+
+/** Which of several failures decides the exit status: damaged, then blocked, then remote. */
+const precedence: readonly ErrorKind[] = ['damaged', 'blocked', 'remote']
+
+/** The failure that speaks for several; null for none. Ties go to the first. */
+export const gravest = (errors: readonly SallyportError[]): SallyportError | null => {
+  for (const kind of precedence) {
+    const found = errors.find((error) => error.kind === kind)
+    if (found !== undefined) return found
+  }
+  return errors[0] ?? null
+}

@@ -1,0 +1,116 @@
+/** The dependencies of one command: the world, with this run's global flags applied to it. */
+import { fail } from '../base/errors.js'
+import type { Observer } from '../base/observer.js'
+import type { Gov } from '../governance/gov.js'
+import type { Session } from '../governance/session/types.js'
+import type { Store } from '../state/types.js'
+import type { CliDeps } from './deps.js'
+import type { Globals } from './globals.js'
+import { viewOf } from './output.js'
+import type { View } from './output.js'
+import { placesOf } from './places.js'
+import type { Places } from './places.js'
+import { drawProgress } from './progress.js'
+import type { Progress } from './progress.js'
+import type { Prompter } from './prompt.js'
+import type { Secrets } from './redact.js'
+
+/** What a verb works with. */
+export interface VerbDeps extends CliDeps {
+  readonly globals: Globals
+  /** State and key folders; throws where they cannot be decided. */
+  readonly places: Places
+  readonly secrets: Secrets
+  readonly view: View
+  readonly progress: Progress
+  /** Where use cases announce their steps. */
+  readonly observer: Observer
+  /** Whether a person can be asked: stdin and stdout are terminals and `--no-input` is absent. */
+  readonly interactive: boolean
+  /** A line on stderr, left out with `--quiet`. */
+  note(line: string): void
+  /** Somebody to ask. Throws `usage` `input_required`, naming `instead`, where nobody can be. */
+  ask(instead: string): Promise<Prompter>
+  /**
+   * Asks whether to go on; returns only on yes. Throws `cancelled` on no, and `usage` where nobody
+   * can be asked, naming the flag that says yes.
+   */
+  confirm(question: string, flag: string): Promise<void>
+  /**
+   * The open store, the same one each time in one mode. Throws `no_state` where there is none.
+   * `read` takes no lock and changes no byte.
+   */
+  openStore(mode?: StoreMode): Promise<Store>
+  /** The store with clock and observer, for use cases. Recovery is `mutate.ts`'s. */
+  gov(mode?: StoreMode): Promise<Gov>
+  /** The same, and the operator who is logged in. Throws `unauthorized`. */
+  login(
+    mode?: StoreMode, options?: LoginOptions,
+  ): Promise<{ readonly gov: Gov; readonly session: Session }>
+}
+
+/** `read` (the default) never takes the lock, changes no byte and loads no lock add-on. */
+export type StoreMode = 'read' | 'write'
+
+/** How a login is used. */
+export interface LoginOptions {
+  /** False for verbs that must not refresh the last use. */
+  readonly touch?: boolean
+}
+
+/** Binds the world to one command's global flags. Nothing is opened yet. */
+export const bindDeps = (deps: CliDeps, globals: Globals, secrets: Secrets): VerbDeps => {
+  const progress = drawProgress(deps, globals)
+  const interactive =
+    !globals.noInput && deps.io.terminal.stdout && deps.io.terminal.stdin
+  const stores = new Map<string, Promise<Store>>()
+  const bound: VerbDeps = {
+    ...deps,
+    globals,
+    get places() { return placesOf(deps, globals) },
+    secrets,
+    view: viewOf(deps, globals),
+    progress,
+    observer: deps.observe(progress),
+    interactive,
+    note(line) {
+      progress.clear()
+      if (!globals.quiet) deps.io.writeErr(`${line}\n`)
+    },
+    async ask(instead) {
+      if (!interactive) {
+        throw fail.usage('input_required', 'This needs an answer and nobody can be asked.', {
+          next: instead,
+        })
+      }
+      progress.clear()
+      return deps.prompter(deps.io)
+    },
+    async confirm(question, flag) {
+      const prompter = await bound.ask(`Give ${flag} to say yes.`)
+      if (!(await prompter.confirm(question))) {
+        throw fail.cancelled('declined', 'Declined; nothing was changed.')
+      }
+    },
+    async openStore(mode = 'read') {
+      const open = stores.get(mode) ?? loadStore(bound, mode)
+      stores.set(mode, open)
+      return open
+    },
+    async gov(mode) {
+      const store = await bound.openStore(mode)
+      return { store, clock: deps.clock, observer: bound.observer, face: 'cli' }
+    },
+    async login(mode, options) {
+      const { authenticateCli } = await import('./login.js')
+      const gov = await bound.gov(mode)
+      return { gov, session: authenticateCli(gov, deps.env, options) }
+    },
+  }
+  return bound
+}
+
+const loadStore = async (deps: VerbDeps, mode: StoreMode): Promise<Store> => {
+  const { openCliStore } = await import('./store.js')
+  return openCliStore(deps, mode)
+}

@@ -1,0 +1,49 @@
+/** `sallyport completion SHELL`: prints a completion script. */
+import { Argument } from 'commander'
+import { fail } from '../../../base/errors.js'
+import { completionScript, shells } from '../../completion/scripts.js'
+import type { Shell } from '../../completion/scripts.js'
+import { describeNouns, describeTree } from '../../tree.js'
+import { defineVerb } from '../../verb.js'
+import type { Run, VerbMeta } from '../../verb.js'
+import type { VerbDeps } from '../../bound.js'
+
+/** Which shell. */
+export interface CompletionOptions {
+  readonly shell: Shell
+}
+
+const meta: VerbMeta = {
+  name: 'completion',
+  summary: 'print a completion script for a shell',
+  description: 'Prints a script that completes commands and flags in bash, zsh or fish.',
+  examples: [
+    '$ sallyport completion bash > ~/.local/share/bash-completion/completions/sallyport',
+    '$ sallyport completion zsh > ~/.zfunc/_sallyport',
+    '$ sallyport completion fish > ~/.config/fish/completions/sallyport.fish',
+  ],
+  session: 'none',
+  exits: [],
+  json: null,
+}
+
+const shellArgument = (): Argument => {
+  const argument = new Argument('<shell>', shells.join(', '))
+  argument.argChoices = [...shells]
+  return argument.argParser((word) => {
+    if ((shells as readonly string[]).includes(word)) return word
+    throw fail.usage('unknown_shell', `The shell is one of ${shells.join(', ')}.`)
+  })
+}
+
+/** Parses the shell's name. */
+export const build = (deps: VerbDeps, run: Run<CompletionOptions, string> = completion) =>
+  defineVerb<CompletionOptions, string>(
+    deps,
+    { meta, flags: (command) => command.addArgument(shellArgument()), text: (script) => script },
+    run,
+  )
+
+/** Writes the script from the command tree. */
+export const completion: Run<CompletionOptions, string> = async ({ shell }, deps) =>
+  completionScript(shell, await describeTree(deps), describeNouns())

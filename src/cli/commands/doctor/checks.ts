@@ -1,0 +1,100 @@
+/** The checks of `doctor`: each looks at one thing and says one line. */
+import { accessSync, constants, statSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { dirname, join } from 'node:path'
+import type { VerbDeps } from '../../bound.js'
+import { leakyRuntime } from '../../../net/leaky-runtime.js'
+import type { DoctorReport } from './doctor.js'
+
+type Check = DoctorReport['checks'][number]
+
+/** Every check, in order. */
+export const runChecks = (deps: VerbDeps): Check[] => [
+  nodeVersion(),
+  lockAddon(),
+  stateFolder(deps.places.stateDir),
+  keyFolder(join(deps.places.configDir, 'keys')),
+  clock(deps),
+  environment(deps),
+]
+
+const ok = (name: string, text: string): Check => ({ name, result: 'ok', text, next: null })
+const note = (name: string, text: string, next: string | null = null): Check =>
+  ({ name, result: 'note', text, next })
+const problem = (name: string, text: string, next: string): Check =>
+  ({ name, result: 'problem', text, next })
+
+// An unsupported version never gets here: the entry script refuses it.
+const nodeVersion = (): Check => ok('node', process.version)
+
+const lockAddon = (): Check => {
+  try {
+    createRequire(import.meta.url)('fs-native-extensions')
+    return ok('lock add-on', `loads on ${process.platform} ${process.arch}`)
+  } catch {
+    return problem(
+      'lock add-on', `does not load on ${process.platform} ${process.arch}`,
+      'Install sallyport again on this machine; without the kernel lock nothing is written.',
+    )
+  }
+}
+
+const stateFolder = (dir: string): Check => {
+  const facts = statSync(join(dir, 'STATE'), { throwIfNoEntry: false })
+  if (facts !== undefined) return privateFolder('state directory', dir)
+  const parent = nearestFolder(dir)
+  return writable(parent)
+    ? note('state directory', `none at ${dir}`, 'sallyport init')
+    : problem('state directory', `cannot be made at ${dir}`, 'Give another one with --state-dir.')
+}
+
+const keyFolder = (dir: string): Check =>
+  statSync(dir, { throwIfNoEntry: false }) === undefined
+    ? note('key folder', `none at ${dir}; init makes it`)
+    : privateFolder('key folder', dir)
+
+const privateFolder = (name: string, dir: string): Check => {
+  const mode = statSync(dir).mode & 0o777
+  if ((mode & 0o077) === 0 && writable(dir)) return ok(name, dir)
+  return (mode & 0o077) === 0
+    ? problem(name, `${dir} cannot be written to`, 'Run as the owner of the folder.')
+    : problem(name, `${dir} has mode ${mode.toString(8)}; others can enter`, `chmod 700 ${dir}`)
+}
+
+const nearestFolder = (dir: string): string => {
+  const facts = statSync(dir, { throwIfNoEntry: false })
+  return facts?.isDirectory() === true || dirname(dir) === dir ? dir : nearestFolder(dirname(dir))
+}
+
+const writable = (dir: string): boolean => {
+  try {
+    accessSync(dir, constants.W_OK)
+    return true
+  } catch {
+    return false
+  }
+}
+
+// 1 January 2025: this program did not exist before.
+const earliestMs = Date.UTC(2025, 0, 1)
+
+const clock = (deps: VerbDeps): Check => {
+  const now = deps.clock.wallMs()
+  if (now >= earliestMs) return ok('clock', new Date(now).toISOString())
+  return problem('clock', 'the wall clock stands before 2025', 'Set the clock; sessions depend on it.')
+}
+
+const environment = ({ env, execArgv }: VerbDeps): Check => {
+  const leaky = leakyRuntime(env, execArgv)
+  if (leaky !== null) {
+    return problem(
+      'environment', `${leaky} would print requests and replies; nothing will be contacted`,
+      `Run without ${leaky}.`,
+    )
+  }
+  const ignored = ['HTTPS_PROXY', 'https_proxy', 'ALL_PROXY', 'NODE_EXTRA_CA_CERTS', 'SSL_CERT_FILE',
+    'NODE_TLS_REJECT_UNAUTHORIZED'].filter((name) => env[name])
+  return ignored.length === 0
+    ? ok('environment', 'nothing that leaks or is ignored')
+    : note('environment', `${ignored.join(', ')} has no effect here`, 'sallyport help environment')
+}

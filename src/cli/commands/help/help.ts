@@ -1,0 +1,55 @@
+/** `sallyport help [TOPIC | COMMAND…]`: a topic, or the help of a command. */
+import { fail } from '../../../base/errors.js'
+import { columns } from '../../help/sections.js'
+import { topicList, topicText } from '../../help/topics.js'
+import { describeTree } from '../../tree.js'
+import { nounHelp, overview } from '../../help/overview.js'
+import { commands } from '../table.js'
+import { defineVerb } from '../../verb.js'
+import type { Run, VerbMeta } from '../../verb.js'
+import type { VerbDeps } from '../../bound.js'
+
+/** What was asked for. */
+export interface HelpOptions {
+  readonly topic?: readonly string[]
+}
+
+const meta: VerbMeta = {
+  name: 'help',
+  summary: 'explain a topic or a command',
+  description: [
+    'Prints a help topic, or the help of a command.\n\nTopics:',
+    ...columns(topicList()),
+  ].join('\n'),
+  examples: ['$ sallyport help money', '$ sallyport help state check'],
+  session: 'none',
+  exits: ['not_found'],
+  json: null,
+}
+
+/** Parses the words. */
+export const build = (deps: VerbDeps, run: Run<HelpOptions, string> = help) =>
+  defineVerb<HelpOptions, string>(
+    deps,
+    {
+      meta,
+      flags: (command) => command.argument('[topic...]', 'a topic, or the words of a command'),
+      text: (page) => page,
+    },
+    run,
+  )
+
+/** Finds the page. Throws `not_found`. */
+export const help: Run<HelpOptions, string> = async ({ topic: words = [] }, deps) => {
+  const name = words.join(' ')
+  if (words.length === 0) return overview(deps)
+  const topic = words.length === 1 ? topicText(name) : null
+  if (topic !== null) return topic
+  const noun = commands.find((entry) => 'noun' in entry && entry.noun === name)
+  if (noun !== undefined && 'noun' in noun) return nounHelp(noun, deps)
+  const verb = (await describeTree(deps)).find(({ meta }) => meta.name === name)
+  if (verb !== undefined) return verb.help
+  throw fail.notFound('no_such_topic', 'There is no such topic or command.', {
+    next: `Topics: ${topicList().map(([one]) => one).join(', ')}.`,
+  })
+}

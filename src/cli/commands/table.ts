@@ -1,0 +1,32 @@
+/**
+ * Every command. Only the module of the verb that was named is loaded; help, completions and man
+ * pages load all of them.
+ */
+import type { Build } from '../verb.js'
+
+/** A verb and how to load it. */
+export interface VerbEntry {
+  readonly verb: string
+  load(): Promise<{ readonly build: Build }>
+}
+
+/** A noun and its verbs. */
+export interface NounEntry {
+  readonly noun: string
+  /** One short line, lowercase, no full stop. */
+  readonly summary: string
+  readonly verbs: readonly VerbEntry[]
+}
+
+import { doctorVerb } from './doctor/noun.js'
+import { completionVerb } from './completion/noun.js'
+import { helpVerb } from './help/noun.js'
+import { stateNoun } from './state/noun.js'
+
+/** Nouns and verbs in the order in which help lists them. */
+export const commands: readonly (NounEntry | VerbEntry)[] = [
+  stateNoun,
+  doctorVerb,
+  completionVerb,
+  helpVerb,
+]

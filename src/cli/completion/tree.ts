@@ -1,0 +1,32 @@
+import type { DescribedFlag, DescribedNoun, DescribedVerb } from '../tree.js'
+import { globalFlags } from '../globals.js'
+
+/** What a script is made from. */
+export interface CompletionTree {
+  readonly verbs: readonly DescribedVerb[]
+  readonly nouns: readonly DescribedNoun[]
+}
+
+/** A verb's flags and the global ones. */
+export const flagsOf = (verb: DescribedVerb): readonly DescribedFlag[] => [
+  ...verb.flags,
+  ...globalFlags.map(({ long, value, text }) => ({ short: null, long, value, text, choices: [] })),
+]
+
+/** Words of the first position: nouns, and verbs without a noun. */
+export const firstWords = ({ verbs, nouns }: CompletionTree): readonly [string, string][] => [
+  ...nouns.map(({ noun, summary }): [string, string] => [noun, summary]),
+  ...verbs
+    .filter(({ noun }) => noun === null)
+    .map(({ verb, meta }): [string, string] => [verb, meta.summary]),
+]
+
+/** Words of the second position under a noun. */
+export const verbsOf = ({ verbs }: CompletionTree, noun: string): readonly [string, string][] =>
+  verbs
+    .filter((verb) => verb.noun === noun)
+    .map(({ verb, meta }): [string, string] => [verb, meta.summary])
+
+/** Whether a flag's value is a file or a folder, by the name its value is shown with. */
+export const takesPath = ({ value }: DescribedFlag): boolean =>
+  value !== null && /file|dir|folder|path/i.test(value)

@@ -1,0 +1,56 @@
+import type { DescribedFlag, DescribedVerb } from '../tree.js'
+import { firstWords, flagsOf, takesPath, verbsOf } from './tree.js'
+import type { CompletionTree } from './tree.js'
+
+/** The zsh script, to be saved as `_sallyport` in a folder of `$fpath`. */
+export const zshScript = (tree: CompletionTree): string => `#compdef sallyport
+# zsh completion of sallyport
+
+_sallyport() {
+  local -a words_of
+  local first second at
+  for ((at = 2; at < CURRENT; at++)); do
+    case "$words[at]" in
+      --state-dir|--wait) ((at++)) ;;
+      -*) ;;
+      *) if [[ -z $first ]]; then first=$words[at]; elif [[ -z $second ]]; then second=$words[at]; fi ;;
+    esac
+  done
+  case "$first" in
+    "") words_of=(${pairs(firstWords(tree))})
+      _describe command words_of; return ;;
+${tree.nouns.map(({ noun }) => nounCase(tree, noun)).join('\n')}
+${tree.verbs.filter(({ noun }) => noun === null).map((verb) => verbCase(verb, '    ')).join('\n')}
+  esac
+}
+
+compdef _sallyport sallyport
+`
+
+const nounCase = (tree: CompletionTree, noun: string): string => `    ${noun})
+      case "$second" in
+        "") words_of=(${pairs(verbsOf(tree, noun))})
+          _describe verb words_of; return ;;
+${tree.verbs.filter((verb) => verb.noun === noun).map((verb) => verbCase(verb, '        ')).join('\n')}
+      esac ;;`
+
+const verbCase = (verb: DescribedVerb, indent: string): string => {
+  const choices = verb.arguments.flatMap((one) => one.choices)
+  const specs = flagsOf(verb).map((flag) => `'${flagSpec(flag)}'`)
+  const values = choices.length > 0 ? [`'*:value:(${choices.join(' ')})'`] : [`'*:file:_files'`]
+  const lines = [...specs, ...values].join(` \\\n${indent}    `)
+  return `${indent}${verb.verb})\n${indent}  _arguments \\\n${indent}    ${lines}; return ;;`
+}
+
+const flagSpec = (flag: DescribedFlag): string => {
+  const head = `${flag.long}[${escape(flag.text)}]`
+  if (flag.value === null) return head
+  if (flag.choices.length > 0) return `${head}:value:(${flag.choices.join(' ')})`
+  return takesPath(flag) ? `${head}:file:_files` : `${head}:value: `
+}
+
+const pairs = (words: readonly (readonly [string, string])[]): string =>
+  words.map(([name, text]) => `'${name}:${escape(text)}'`).join(' ')
+
+const escape = (text: string): string =>
+  text.replace(/\s+/g, ' ').replaceAll("'", "'\\''").replace(/[[\]:]/g, '\\$&')

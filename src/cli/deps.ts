@@ -1,0 +1,52 @@
+/**
+ * Everything the program takes from outside, in one record. Costly things are functions called at
+ * use and load their module then, so that `--help` touches neither disk nor network. Tests pass
+ * other clocks, resolvers and observers here; the shipped program has no other way to set them.
+ */
+import { lookup } from 'node:dns/promises'
+import { homedir } from 'node:os'
+import { systemClock } from '../base/clock.js'
+import type { Clock } from '../base/clock.js'
+import type { Observer } from '../base/observer.js'
+import type { HttpsClientDeps } from '../net/types.js'
+import type { Io, ProcessIo } from './io.js'
+import type { Prompter } from './prompt.js'
+
+/** The world as the program sees it. */
+export interface CliDeps {
+  /** Arguments after the program's own name. */
+  readonly argv: readonly string[]
+  readonly env: Readonly<Record<string, string | undefined>>
+  /** Flags of Node itself. */
+  readonly execArgv: readonly string[]
+  readonly cwd: string
+  readonly home: string
+  readonly io: Io
+  readonly clock: Clock
+  /** Aborted when the operator asks the program to stop. */
+  readonly stop: AbortSignal
+  /** One look-up per contact. */
+  readonly resolve: HttpsClientDeps['resolve']
+  /** Asks a person; loaded at the first question. */
+  prompter(io: Io): Promise<Prompter>
+  /** Puts something round the observer that draws progress. */
+  observe(drawn: Observer): Observer
+}
+
+/** The shipped program's dependencies. */
+export const systemDeps = (io: ProcessIo): CliDeps => ({
+  ...io.facts,
+  home: homedir(),
+  io,
+  clock: systemClock,
+  stop: io.stop,
+  async resolve(host) {
+    const found = await lookup(host, { all: true, verbatim: true })
+    return found.map(({ address, family }) => ({ address, family: family === 6 ? 6 : 4 }))
+  },
+  async prompter(streams) {
+    const { terminalPrompter } = await import('./prompt.js')
+    return terminalPrompter(streams)
+  },
+  observe: (drawn) => drawn,
+})

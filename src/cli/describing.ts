@@ -1,0 +1,25 @@
+/** Dependencies for describing the commands, which touches nothing of the world. */
+import { systemClock } from '../base/clock.js'
+import { bindDeps } from './bound.js'
+import type { VerbDeps } from './bound.js'
+import { scanGlobals } from './globals.js'
+import { secretsOfRun } from './redact.js'
+
+const nothing = (): never => {
+  throw new Error('a description touches nothing')
+}
+
+/** Bound dependencies whose every effect throws. */
+export const describingDeps = (): VerbDeps =>
+  bindDeps(
+    {
+      argv: [], env: {}, execArgv: [], cwd: '/', home: '/', clock: systemClock,
+      stop: new AbortController().signal,
+      io: {
+        terminal: { stdin: false, stdout: false, stderr: false }, columns: 80,
+        writeOut: nothing, writeErr: nothing, stdin: nothing, streams: nothing,
+      },
+      resolve: nothing, prompter: nothing, observe: (drawn) => drawn,
+    },
+    scanGlobals([]).globals, secretsOfRun(),
+  )

@@ -1,0 +1,97 @@
+/**
+ * What a thrown value becomes: an exit status and the lines that go to stderr. Expected failures
+ * print one line and perhaps the next step; only misuse prints usage; only a defect shows a stack.
+ */
+import { SallyportError, fail } from '../base/errors.js'
+import { errorBody, exitStatus } from '../base/outcome.js'
+import type { ErrorBody } from '../base/outcome.js'
+import type { Secrets } from './redact.js'
+
+/**
+ * A result that stands although something went wrong: its receipt is printed on stdout, then the
+ * failure decides the exit status. For batches and checks, never for a single effect.
+ */
+export class Degraded<R> extends Error {
+  readonly result: R
+  readonly failure: SallyportError
+
+  constructor(result: R, failure: SallyportError) {
+    super(failure.message)
+    this.name = 'Degraded'
+    this.result = result
+    this.failure = failure
+  }
+}
+
+/** How a failure is to be shown. */
+export interface FailureOptions {
+  readonly json: boolean
+  readonly verbose: boolean
+  readonly secrets: Secrets
+  /** Usage line of the command, when one was found. */
+  readonly usage: string | null
+}
+
+/** A failure, ready to print. */
+export interface Shown {
+  readonly status: number
+  readonly stderr: string
+}
+
+/** Prompts that were left with Ctrl-C, and waits that were aborted. */
+const leftNames = new Set(['ExitPromptError', 'AbortPromptError', 'CancelPromptError', 'AbortError'])
+
+/** Turns anything thrown into the one error type; null for a defect. */
+export const expectedOf = (thrown: unknown): SallyportError | null => {
+  if (thrown instanceof Degraded) return thrown.failure
+  if (thrown instanceof SallyportError) return thrown
+  if (!(thrown instanceof Error)) return null
+  if (leftNames.has(thrown.name)) {
+    return fail.cancelled('cancelled', 'Cancelled.', { cause: thrown })
+  }
+  const { code, syscall } = thrown as NodeJS.ErrnoException
+  if (code !== undefined && syscall !== undefined && /^E[A-Z0-9]+$/.test(code)) {
+    return fail.failed('system_error', `The operating system refused ${syscall} (${code}).`, {
+      details: { errno: code, syscall }, cause: thrown,
+    })
+  }
+  return null
+}
+
+/** Exit status and stderr text of a failure. */
+export const showFailure = (thrown: unknown, options: FailureOptions): Shown => {
+  const error = expectedOf(thrown)
+  if (error === null) return showDefect(thrown, options)
+  const status = exitStatus[error.kind]
+  const stack = options.verbose ? stackLines(error, options.secrets) : ''
+  if (options.json) return { status, stderr: stack + jsonLine(errorBody(error)) }
+  const usage = error.kind === 'usage' && options.usage !== null ? `usage: ${options.usage}\n` : ''
+  const next = error.next === null ? '' : `next: ${error.next}\n`
+  return { status, stderr: `${stack}sallyport: ${error.message}\n${usage}${next}` }
+}
+
+const showDefect = (thrown: unknown, { json, secrets }: FailureOptions): Shown => {
+  const name = thrown instanceof Error ? thrown.name : typeof thrown
+  const stack = stackLines(thrown, secrets)
+  const body: ErrorBody = {
+    error: {
+      code: 'unexpected',
+      message: 'Something failed that should not be able to.',
+      reason: name,
+      status: 500,
+      details: {},
+    },
+  }
+  const last = json ? jsonLine(body) : `sallyport: ${body.error.message}\n`
+  return { status: exitStatus.failed, stderr: stack + last }
+}
+
+const jsonLine = (body: ErrorBody): string => `${JSON.stringify(body)}\n`
+
+const stackLines = (thrown: unknown, secrets: Secrets): string => {
+  const stacks: string[] = []
+  for (let at = thrown; at instanceof Error && stacks.length < 5; at = at.cause) {
+    stacks.push(at.stack ?? at.message)
+  }
+  return `${secrets.cut(stacks.join('\ncaused by: ') || String(thrown))}\n`
+}

@@ -1,0 +1,67 @@
+/** The help of the whole program and of one noun. */
+import type { VerbDeps } from '../bound.js'
+import { commands } from '../commands/table.js'
+import type { NounEntry } from '../commands/table.js'
+import { globalFlags } from '../globals.js'
+import { columns } from './sections.js'
+import { topicNames } from './topics.js'
+
+/** What `sallyport --help` prints. */
+export const overview = async (deps: VerbDeps): Promise<string> => {
+  const rows: [string, string][] = []
+  for (const entry of commands) {
+    rows.push(
+      'noun' in entry
+        ? [`${entry.noun} ${entry.verbs.map(({ verb }) => verb).join('|')}`, entry.summary]
+        : [entry.verb, (await entry.load()).build(deps).meta.summary],
+    )
+  }
+  return [
+    'Usage: sallyport <command> [flags]',
+    '',
+    'A guarded double door for a workstation: reach the outside world one deliberate,',
+    'recorded step at a time.',
+    '',
+    'Commands:',
+    ...wrapped(rows),
+    '',
+    'Global flags (accepted anywhere):',
+    ...columns([
+      ...globalFlags.map(({ long, value, text }): [string, string] => [`${long} ${value ?? ''}`, text]),
+      ['--version', 'print the version'],
+      ['--help', 'help of the program, of a noun or of a verb'],
+    ]),
+    '',
+    `Topics (sallyport help TOPIC): ${topicNames.join(', ')}`,
+    '',
+  ].join('\n')
+}
+
+// The list of a noun's verbs can be long: what it is for stands on a line of its own then.
+const leftColumns = 34
+
+const wrapped = (rows: readonly (readonly [string, string])[]): string[] =>
+  rows.flatMap(([left, right]) =>
+    left.length <= leftColumns
+      ? [`  ${left.padEnd(leftColumns)}  ${right}`]
+      : [`  ${left}`, `  ${''.padEnd(leftColumns)}  ${right}`],
+  )
+
+/** What `sallyport NOUN --help` prints. */
+export const nounHelp = async (noun: NounEntry, deps: VerbDeps): Promise<string> => {
+  const rows: [string, string][] = []
+  for (const entry of noun.verbs) {
+    rows.push([entry.verb, (await entry.load()).build(deps).meta.summary])
+  }
+  return [
+    `Usage: sallyport ${noun.noun} <verb> [flags]`,
+    '',
+    `${noun.summary.charAt(0).toUpperCase()}${noun.summary.slice(1)}.`,
+    '',
+    'Verbs:',
+    ...columns(rows),
+    '',
+    `Help of one verb: sallyport ${noun.noun} <verb> --help`,
+    '',
+  ].join('\n')
+}

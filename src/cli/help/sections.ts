@@ -1,0 +1,50 @@
+/** The parts of a verb's help that follow its flags: global flags, session, JSON, examples, exits. */
+import { exitStatus } from '../../base/outcome.js'
+import { globalFlags } from '../globals.js'
+import type { SessionNeed, VerbMeta } from '../verb.js'
+import { commonExits, exitMeaning, inOrder } from './exits.js'
+import { topLevelFields } from './fields.js'
+
+/** What the session line of help says. */
+export const sessionText: Readonly<Record<SessionNeed, string>> = {
+  none: 'needs no session',
+  optional: 'a session is used where there is one',
+  required: 'needs a session: sallyport login',
+}
+
+/** The sections, beginning with an empty line. */
+export const helpSections = (meta: VerbMeta): string =>
+  [
+    '',
+    'Global flags:',
+    ...columns(globalFlags.map(({ long, value, text }) => [`${long} ${value ?? ''}`, text])),
+    '',
+    `Session: ${sessionText[meta.session]}`,
+    `JSON: ${jsonText(meta)}`,
+    '',
+    'Examples:',
+    ...meta.examples.map((line) => `  ${line}`),
+    '',
+    'Exit status:',
+    ...columns(exitRows(meta)),
+    '',
+  ].join('\n')
+
+/** Numbers and meanings of the statuses that a verb can end with. */
+export const exitRows = (meta: VerbMeta): [string, string][] =>
+  inOrder([...commonExits, ...meta.exits]).map((name) => [
+    String(exitStatus[name]), `${name}: ${exitMeaning[name]}`,
+  ])
+
+/** What the JSON line of help says. */
+export const jsonText = ({ json }: VerbMeta): string => {
+  if (json === null) return 'none; the output is the same with --json'
+  const fields = topLevelFields(json.schema)
+  return `version ${json.version}${fields.length === 0 ? '' : `: ${fields.join(', ')}`}`
+}
+
+/** Two columns, indented as commander indents its own. */
+export const columns = (rows: readonly (readonly [string, string])[]): string[] => {
+  const width = Math.max(...rows.map(([left]) => left.trimEnd().length)) + 2
+  return rows.map(([left, right]) => `  ${left.trimEnd().padEnd(width)}${right}`)
+}

@@ -1,0 +1,170 @@
+/** Help topics: `sallyport help TOPIC`. Each is a page of plain text, at most 80 columns wide. */
+import { exitStatus } from '../../base/outcome.js'
+import type { ExitName } from '../../base/outcome.js'
+import { exitMeaning, inOrder } from './exits.js'
+import { columns } from './sections.js'
+
+const environment = `Environment variables
+
+Places:
+  SALLYPORT_STATE_DIR   the state directory (below --state-dir)
+  XDG_STATE_HOME        else $XDG_STATE_HOME/sallyport, else ~/.local/state/sallyport
+  SALLYPORT_CONFIG_DIR  folder of the vault keys and anchors, outside the state
+  XDG_CONFIG_HOME       else $XDG_CONFIG_HOME/sallyport, else ~/.config/sallyport
+  XDG_DATA_HOME         where the default workspace lies when init fixes it
+
+Session:
+  SALLYPORT_SESSION     a session token, for CI; else the one that login stored
+
+Output:
+  NO_COLOR              any value but an empty one: no colour
+  TERM                  dumb: no colour
+
+Refused: with one of these set, nothing is contacted, because Node would write
+requests and replies in the clear:
+  NODE_DEBUG            for http, https, http2, net, tls or stream
+  NODE_DEBUG_NATIVE     any value
+  NODE_OPTIONS          with --tls-keylog, --trace-tls, --inspect or --heapsnapshot
+
+Without effect: HTTP_PROXY, HTTPS_PROXY, ALL_PROXY, NODE_EXTRA_CA_CERTS,
+SSL_CERT_FILE, SSL_CERT_DIR and NODE_TLS_REJECT_UNAUTHORIZED. Whom to trust and
+whom to reach was sealed by init.
+`
+
+const exits = `Exit status
+
+${columns(
+  inOrder(Object.keys(exitStatus) as ExitName[]).map((name) => [
+    String(exitStatus[name]), `${name}: ${exitMeaning[name]}`,
+  ]),
+).join('\n')}
+
+Any other number is a failure too. Where several fit, 12 comes before 7, and 7
+before 9. Nothing was contacted when the status is 2, 3, 8, 10 or 12.
+`
+
+const json = `JSON output
+
+With --json a command prints one JSON document on stdout. A list without rows is
+[]. Field names are snake_case, times are ISO 8601 in UTC, money is integer
+micro-USD. Each verb's help names the version of its output and its fields; under
+one version fields are added, never renamed or dropped: ignore what you do not
+know.
+
+A failure leaves stdout empty, and the last line of stderr is
+  {"error":{"code","message","reason","status","details"}}
+  code     a stable name to match on
+  message  one sentence for people; its wording may change
+  reason   a finer stable name, or null
+  status   the HTTP status that the service answers with
+  details  names, numbers and limits; never what was typed or received
+One exception: a batch or a check that went partly wrong prints its receipt on
+stdout as well.
+
+A whole request goes in with --from FILE, or --from - for stdin. It is read
+strictly: UTF-8 without a byte order mark, no field twice, no unknown field,
+integers written plainly (not 1.0, 1e3 or -0).
+`
+
+const files = `Files
+
+The state directory (sallyport state path) holds everything; many processes may
+share it. It must lie on a local disk.
+  STATE          format version, id of the store, digest of the sealed profile
+  lock           lock of the kernel; it also names its holder, for messages
+  wal/           the log: one checksummed line a commit
+  collections/   snapshots
+  artifacts/     private content, encrypted, named by its digest
+  witness.log    one chained line per published policy revision
+  run/           session token, last uses, lanes, guards; safe to lose
+
+The key folder lies outside, so that a copy of the state opens nothing:
+  keys/<store>.key     the vault key, mode 600
+  keys/<store>.anchor  how far the store had come, to notice an old copy
+
+Back both up, apart from each other. Files that you name with --x-file may be -
+for stdin. A secret file holds one line; one line end after it is dropped.
+`
+
+const consent = `Consent
+
+Nothing is contacted without consent that is current. Consent belongs to one
+purpose, was given by a logged-in operator with an explicit acknowledgment, and is
+bound to the revision of the policy at which it was given.
+
+One policy governs every route of the state directory. A save publishes a revoked
+revision first and an active one after it; an unchanged consent that was current is
+carried over. sallyport policy revoke stops every route at once, needs no session,
+and kills every consent: none comes back by itself. Only a new acknowledgment gives
+a new one.
+
+A consent is asked three times for each request: before the name is resolved,
+before the connection, and before the first byte. It is asked once more before a
+result is adopted.
+
+The provider receives the question in plaintext and could keep it. TLS protects the
+way there. Nothing is claimed about what runs at the other end.
+`
+
+const money = `Money
+
+Amounts are integers of micro-USD: 1000000 is one dollar. Nothing is rounded down,
+clipped or estimated from token prices.
+
+One ledger with one ceiling covers every route of the state directory:
+  reserve   the full request bound is held before contact
+  settle    the real charge replaces the hold
+  release   the hold is given back, only on proof that nothing was sent
+  unknown   the charge could not be read: the full bound stays a liability
+
+What would exceed the ceiling is refused before contact (status 8). The hold is a
+rule of this machine; the provider enforces no maximum. A charge above the bound
+stands, and its answer waits for your review (status 7):
+  sallyport alpha review TASK --accept-overrun
+An unknown charge blocks its task until you settle it by hand:
+  sallyport ledger settle --help
+`
+
+const retiredRoute = `The retired local analysis route (for diagnosis of a rollback only)
+
+This route is retired. It is not a way to set anything up, none of its settings
+activates anything, and nothing here contacts it. The names are recorded so that
+they can be recognised in an old installation.
+
+What it was: a local analysis wrapper in front of a GPU model server.
+
+Settings: SVC_VLM_BASE_URL, SVC_VLM_BACKEND_URL, SVC_VLM_API_KEY,
+SVC_VLM_FEEDER_WINDOW (default 2), SCREEN_ANALYSIS_PROVIDER=local-vlm.
+Default concurrency: 2.
+
+Endpoints: /health, /health/backend, /queue/status, /health/chat,
+POST /v1/analyze-file (multipart upload), POST /v1/analyze (base64 payload).
+
+Priority lanes: chat_thinking (interactive), report_thinking (high),
+screenshot_fast (normal); dispatched work-conserving, the highest ready lane first,
+never interrupting a running job; over direct HTTP, never tunnels.
+
+Fast metadata endpoints report vlm_runtime.live_probe.checked=false with reason
+deferred_fast_metadata.
+`
+
+const topics: Readonly<Record<string, { readonly summary: string; readonly text: string }>> = {
+  environment: { summary: 'variables that are read, refused or without effect', text: environment },
+  'exit-status': { summary: 'what each number means', text: exits },
+  json: { summary: 'JSON output, errors and requests', text: json },
+  files: { summary: 'what lies where', text: files },
+  consent: { summary: 'what must be current before anything is contacted', text: consent },
+  money: { summary: 'ceiling, holds, charges and liabilities', text: money },
+  'retired-route': { summary: 'names of a route that no longer exists', text: retiredRoute },
+}
+
+/** Names of the topics. */
+export const topicNames: readonly string[] = Object.keys(topics)
+
+/** Text of a topic; null when there is none of that name. */
+export const topicText = (name: string): string | null =>
+  Object.hasOwn(topics, name) ? (topics[name]?.text ?? null) : null
+
+/** One line per topic. */
+export const topicList = (): [string, string][] =>
+  Object.entries(topics).map(([name, { summary }]) => [name, summary])

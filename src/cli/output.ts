@@ -1,0 +1,58 @@
+/** One result value, printed as JSON or as text; only this last step differs. */
+import { styleText } from 'node:util'
+import type { Globals } from './globals.js'
+import type { CliDeps } from './deps.js'
+import { visible } from './text.js'
+
+/** What the stream that carries results can show. */
+export interface View {
+  /** Whether stdout is a terminal. */
+  readonly terminal: boolean
+  readonly color: boolean
+  /** Width in columns. */
+  readonly columns: number
+  /** Colours a text of ours, where colour is on. */
+  paint(style: Style, text: string): string
+  /**
+   * Text that others wrote (a provider, a file): escaped on a terminal, exact in a pipe. Text of
+   * others that is not passed through here could drive the operator's terminal.
+   */
+  foreign(text: string): string
+}
+
+/** Styles in use. */
+export type Style = 'bold' | 'dim' | 'green' | 'yellow' | 'red'
+
+/** A result as text. */
+export interface Rendered {
+  /** For stdout, exactly. */
+  readonly out: string | Uint8Array
+  /** Lines for stderr, left out with `--quiet`; without the final newline. */
+  readonly notes?: readonly string[]
+}
+
+/** What stdout can show in this run. */
+export const viewOf = ({ io, env }: CliDeps, globals: Globals): View => {
+  const terminal = io.terminal.stdout
+  const refused = globals.noColor || Boolean(env['NO_COLOR']) || env['TERM'] === 'dumb'
+  const color = terminal && !refused
+  return {
+    terminal,
+    color,
+    columns: io.columns,
+    paint: (style, text) =>
+      color ? styleText(style, text, { validateStream: false }) : text,
+    foreign: (text) => (terminal ? visible(text) : text),
+  }
+}
+
+/** Prints a result as one JSON document. */
+export const writeJson = ({ io }: CliDeps, result: unknown): void =>
+  io.writeOut(`${JSON.stringify(result, null, 2)}\n`)
+
+/** Prints a result as text, and its notes. */
+export const writeText = ({ io }: CliDeps, globals: Globals, rendered: Rendered | string): void => {
+  const { out, notes = [] } = typeof rendered === 'string' ? { out: rendered } : rendered
+  if (out.length > 0) io.writeOut(out)
+  if (!globals.quiet) for (const note of notes) io.writeErr(`${note}\n`)
+}

@@ -1,0 +1,103 @@
+/** One command, from the line to the exit status. Everything that is thrown ends here. */
+import { fail } from '../base/errors.js'
+import { exitStatus } from '../base/outcome.js'
+import { bindDeps } from './bound.js'
+import type { VerbDeps } from './bound.js'
+import { commands } from './commands/table.js'
+import type { NounEntry, VerbEntry } from './commands/table.js'
+import type { CliDeps } from './deps.js'
+import { showFailure } from './failure.js'
+import { scanGlobals, wantsJson } from './globals.js'
+import { nounHelp, overview } from './help/overview.js'
+import { secretsOfRun } from './redact.js'
+import type { Secrets } from './redact.js'
+import { runVerb, usageOf } from './verb.js'
+
+/** Runs the command; gives the exit status and never throws. */
+export const runCommand = async (deps: CliDeps): Promise<number> => {
+  const secrets = secretsOfRun()
+  const seen: Seen = { usage: 'sallyport <command> [flags]', verbose: false, bound: null }
+  try {
+    await runLine(deps, secrets, seen)
+    return exitStatus.ok
+  } catch (thrown) {
+    seen.bound?.progress.clear()
+    const shown = showFailure(thrown, { ...seen, json: wantsJson(deps.argv), secrets })
+    deps.io.writeErr(shown.stderr)
+    return shown.status
+  }
+}
+
+/** What is known of the line by the time something fails. */
+interface Seen {
+  usage: string
+  verbose: boolean
+  bound: VerbDeps | null
+}
+
+const helpFlags = new Set(['--help', '-h'])
+
+const runLine = async (deps: CliDeps, secrets: Secrets, seen: Seen): Promise<void> => {
+  const { globals, rest } = scanGlobals(deps.argv)
+  const bound = bindDeps(deps, globals, secrets)
+  seen.verbose = globals.verbose
+  seen.bound = bound
+  const [first, second] = rest
+  if (first === undefined || helpFlags.has(first)) {
+    return deps.io.writeOut(await overview(bound))
+  }
+  const entry = commands.find((one) => nameOf(one) === first)
+  if (entry === undefined) throw unknownWord('command', first, commands.map(nameOf))
+  if ('load' in entry) return runEntry(entry, rest.slice(1), bound, seen)
+  seen.usage = `sallyport ${entry.noun} <verb> [flags]`
+  if (second !== undefined && helpFlags.has(second)) {
+    return deps.io.writeOut(await nounHelp(entry, bound))
+  }
+  return runEntry(verbOf(entry, second), rest.slice(2), bound, seen)
+}
+
+const nameOf = (entry: NounEntry | VerbEntry): string =>
+  'noun' in entry ? entry.noun : entry.verb
+
+const verbOf = (noun: NounEntry, word: string | undefined): VerbEntry => {
+  const names = noun.verbs.map(nameOf)
+  if (word === undefined) {
+    throw fail.usage('verb_missing', `Which one: ${noun.noun} ${names.join(', ')}?`)
+  }
+  const verb = noun.verbs.find((one) => one.verb === word)
+  if (verb === undefined) throw unknownWord(`${noun.noun} verb`, word, names)
+  return verb
+}
+
+const runEntry = async (
+  entry: VerbEntry, words: readonly string[], bound: VerbDeps, seen: Seen,
+): Promise<void> => {
+  const verb = (await entry.load()).build(bound)
+  seen.usage = usageOf(verb)
+  await runVerb(verb, words)
+}
+
+/** The word itself is not repeated: it may be anything, also a question or a key. */
+const unknownWord = (what: string, word: string, names: readonly string[]): Error => {
+  const close = names.filter((name) => distance(name, word) <= 2)
+  return fail.usage('unknown_command', `There is no such ${what}.`, {
+    next: close.length > 0
+      ? `Did you mean ${close.join(' or ')}?`
+      : 'Run `sallyport --help` for the list of commands.',
+  })
+}
+
+/** Edits between two short words (Levenshtein); words beyond 40 characters are never close. */
+const distance = (a: string, b: string): number => {
+  if (a.length > 40 || b.length > 40) return Infinity
+  let row = Array.from({ length: b.length + 1 }, (_, at) => at)
+  for (let i = 1; i <= a.length; i += 1) {
+    const next = [i]
+    for (let j = 1; j <= b.length; j += 1) {
+      const same = a[i - 1] === b[j - 1] ? 0 : 1
+      next.push(Math.min((next[j - 1] ?? 0) + 1, (row[j] ?? 0) + 1, (row[j - 1] ?? 0) + same))
+    }
+    row = next
+  }
+  return row[b.length] ?? Infinity
+}

@@ -1,0 +1,38 @@
+/** Turning values into text for people. */
+
+// Everything that moves a cursor or changes a terminal: C0 but newline and tab, DEL, C1, and the
+// characters that reorder or hide text.
+const unsafe = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu
+
+/** Text of others with control characters shown escaped; newline and tab stay. */
+export const visible = (text: string): string =>
+  text.replace(unsafe, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`)
+
+/** The same, on one line. */
+export const visibleLine = (text: string): string =>
+  visible(text).replaceAll('\n', '\\n').replaceAll('\t', '\\t')
+
+/** Integer micro-USD as dollars: 1234567 is `$1.234567`. Exact: no rounding, no float. */
+export const dollars = (microusd: number): string => {
+  const sign = microusd < 0 ? '-' : ''
+  const digits = String(Math.abs(microusd)).padStart(7, '0')
+  return `${sign}$${digits.slice(0, -6)}.${digits.slice(-6)}`
+}
+
+/** Bytes in the unit that people read. */
+export const bytesText = (bytes: number): string => {
+  const units = ['B', 'KiB', 'MiB', 'GiB', 'TiB']
+  let value = bytes
+  let unit = 0
+  while (value >= 1024 && unit < units.length - 1) {
+    value /= 1024
+    unit += 1
+  }
+  return unit === 0 ? `${bytes} B` : `${value.toFixed(1)} ${units[unit]}`
+}
+
+/** Lines of `name: value` with the values in one column. */
+export const fieldLines = (fields: readonly (readonly [string, string])[]): string => {
+  const width = Math.max(...fields.map(([name]) => name.length))
+  return fields.map(([name, value]) => `${`${name}:`.padEnd(width + 2)}${value}\n`).join('')
+}

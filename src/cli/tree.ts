@@ -1,0 +1,102 @@
+/** The whole command tree as data: what man pages, completions and tests are made from. */
+import type { Option } from 'commander'
+import { commands } from './commands/table.js'
+import type { VerbEntry } from './commands/table.js'
+import { usageOf } from './verb.js'
+import type { VerbMeta } from './verb.js'
+import type { VerbDeps } from './bound.js'
+
+/** One flag of a verb. */
+export interface DescribedFlag {
+  readonly short: string | null
+  readonly long: string
+  /** As shown: `<file>`; null for a switch. */
+  readonly value: string | null
+  readonly text: string
+  /** The only words it takes; empty when it takes others. */
+  readonly choices: readonly string[]
+}
+
+/** One argument of a verb. */
+export interface DescribedArgument {
+  readonly name: string
+  readonly text: string
+  readonly choices: readonly string[]
+}
+
+/** One verb. */
+export interface DescribedVerb {
+  /** Null for a verb without a noun. */
+  readonly noun: string | null
+  readonly verb: string
+  readonly meta: VerbMeta
+  readonly usage: string
+  /** The whole help page. */
+  readonly help: string
+  readonly arguments: readonly DescribedArgument[]
+  readonly flags: readonly DescribedFlag[]
+}
+
+/** One noun. */
+export interface DescribedNoun {
+  readonly noun: string
+  readonly summary: string
+}
+
+/** The nouns, in order. */
+export const describeNouns = (): readonly DescribedNoun[] =>
+  commands.flatMap((entry) => ('noun' in entry ? [entry] : []))
+
+/** Loads and describes every verb. */
+export const describeTree = async (deps: VerbDeps): Promise<readonly DescribedVerb[]> => {
+  const described: DescribedVerb[] = []
+  for (const entry of commands) {
+    if ('noun' in entry) {
+      for (const verb of entry.verbs) described.push(await describe(entry.noun, verb, deps))
+    } else {
+      described.push(await describe(null, entry, deps))
+    }
+  }
+  return described
+}
+
+const describe = async (
+  noun: string | null, entry: VerbEntry, deps: VerbDeps,
+): Promise<DescribedVerb> => {
+  const verb = (await entry.load()).build(deps)
+  const { meta, command } = verb
+  return {
+    noun,
+    verb: entry.verb,
+    meta,
+    usage: usageOf(verb),
+    help: fullHelp(command),
+    arguments: command.registeredArguments.map((argument) => ({
+      name: argument.name(),
+      text: argument.description,
+      choices: argument.argChoices ?? [],
+    })),
+    flags: [
+      ...command.options.filter((option) => !option.hidden).map(describeFlag),
+      { short: '-h', long: '--help', value: null, text: 'show this help', choices: [] },
+    ],
+  }
+}
+
+const describeFlag = (option: Option): DescribedFlag => ({
+  short: option.short ?? null,
+  long: option.long ?? option.flags,
+  value: /[<[][^>\]]+[>\]]/.exec(option.flags)?.[0] ?? null,
+  text: option.description,
+  choices: option.argChoices ?? [],
+})
+
+// `helpInformation` leaves out what `addHelpText` added.
+const fullHelp = (command: import('commander').Command): string => {
+  let page = ''
+  const { writeOut } = command.configureOutput()
+  command.configureOutput({ writeOut: (text) => (page += text) })
+  command.outputHelp()
+  if (writeOut !== undefined) command.configureOutput({ writeOut })
+  return page
+}

@@ -1,0 +1,152 @@
+/**
+ * What a verb is. A verb's file holds an options record, `build(deps, run?)` that says how its line
+ * is parsed, and `run(options, deps)` that does it; a test injects `run` to see the options alone.
+ */
+import { Command, CommanderError } from 'commander'
+import type { GenericSchema } from 'valibot'
+import { fail } from '../base/errors.js'
+import type { SallyportError } from '../base/errors.js'
+import type { ExitName } from '../base/outcome.js'
+import { Degraded } from './failure.js'
+import { helpSections } from './help/sections.js'
+import { writeJson, writeText } from './output.js'
+import type { Rendered, View } from './output.js'
+import type { VerbDeps } from './bound.js'
+
+/** Whether a verb needs a login: `none` never asks for one, `required` fails without one. */
+export type SessionNeed = 'none' | 'optional' | 'required'
+
+/** The JSON output of a verb: fields are only ever added under one version. */
+export interface JsonOutput {
+  readonly version: number
+  readonly schema: GenericSchema
+}
+
+/** What help, man pages, completions and tests know of a verb. */
+export interface VerbMeta {
+  /** The words that name it: `alpha ask`, `doctor`. */
+  readonly name: string
+  /** One short line, lowercase, no full stop. */
+  readonly summary: string
+  /** A few sentences. */
+  readonly description: string
+  /** Whole lines that begin with `$ sallyport`. */
+  readonly examples: readonly string[]
+  readonly session: SessionNeed
+  /** Statuses that this verb can end with, besides those that every verb can. */
+  readonly exits: readonly ExitName[]
+  /** Null where `--json` has no meaning (it prints a script or a page). */
+  readonly json: JsonOutput | null
+}
+
+/** Does the work and gives the result; failures are thrown. */
+export type Run<O, R> = (options: O, deps: VerbDeps) => Promise<R>
+
+/** A verb as its file declares it. */
+export interface VerbDefinition<R> {
+  readonly meta: VerbMeta
+  /** Adds arguments and flags. Their names in camel case become the fields of the options. */
+  readonly flags?: (command: Command) => Command
+  /** The result as text; may be asynchronous (tables load their library at use). */
+  readonly text: (result: R, view: View, deps: VerbDeps) => Rendered | string | Promise<Rendered | string>
+}
+
+/** A verb, ready to parse a line. */
+export interface Verb {
+  readonly meta: VerbMeta
+  readonly command: Command
+}
+
+/** What every verb's file exports as `build`; `run` is the verb's own unless a test passes one. */
+export type Build = (deps: VerbDeps) => Verb
+
+/** Makes a verb out of its declaration and its run function. */
+export const defineVerb = <O extends object, R>(
+  deps: VerbDeps, definition: VerbDefinition<R>, run: Run<O, R>,
+): Verb => {
+  const { meta, flags = (command) => command } = definition
+  const command = flags(bareCommand(deps, meta))
+  command.addHelpText('after', () => helpSections(meta))
+  command.action(async () => {
+    try {
+      await show(await run(optionsOf<O>(command), deps), definition, deps)
+    } catch (thrown) {
+      if (thrown instanceof Degraded) await show(thrown.result as R, definition, deps)
+      throw thrown
+    }
+  })
+  return { meta, command }
+}
+
+const bareCommand = (deps: VerbDeps, meta: VerbMeta): Command =>
+  new Command(`sallyport ${meta.name}`)
+    .description(meta.description)
+    .helpOption('-h, --help', 'show this help')
+    .allowExcessArguments(false)
+    .exitOverride()
+    .configureOutput({
+      writeOut: (text) => deps.io.writeOut(text),
+      writeErr: () => undefined,
+      outputError: () => undefined,
+      getOutHelpWidth: () => helpColumns,
+    })
+
+const helpColumns = 100
+
+const show = async <R>(
+  result: R, { meta, text }: VerbDefinition<R>, deps: VerbDeps,
+): Promise<void> => {
+  deps.progress.clear()
+  if (deps.globals.json && meta.json !== null) writeJson(deps, result)
+  else writeText(deps, deps.globals, await text(result, deps.view, deps))
+}
+
+/** Flags and arguments in one record, by their names in camel case. */
+const optionsOf = <O>(command: Command): O => {
+  const named = command.registeredArguments.map(
+    (argument, at) => [camelCase(argument.name()), command.processedArgs[at] as unknown] as const,
+  )
+  const given = named.filter(([, value]) => value !== undefined)
+  return { ...command.opts(), ...Object.fromEntries(given) } as O
+}
+
+const camelCase = (name: string): string =>
+  name.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase())
+
+/** Parses a line (without the words that name the verb) and runs the verb. */
+export const runVerb = async ({ command }: Verb, words: readonly string[]): Promise<void> => {
+  try {
+    await command.parseAsync([...words], { from: 'user' })
+  } catch (thrown) {
+    if (!(thrown instanceof CommanderError)) throw thrown
+    if (thrown.exitCode !== 0) throw misuse(thrown, words)
+  }
+}
+
+/** The usage line of a verb. */
+export const usageOf = ({ command }: Verb): string => command.createHelp().commandUsage(command)
+
+const plainFlag = /^--?[a-z][a-z0-9-]{0,40}$/
+
+/** What the parser refused, in words that repeat no value. */
+const misuse = ({ code, message }: CommanderError, words: readonly string[]): SallyportError => {
+  if (code === 'commander.unknownOption') return unknownFlag(message, words)
+  if (code === 'commander.excessArguments') {
+    return fail.usage('too_many_arguments', 'There are more arguments than this command takes.')
+  }
+  const text = message.replace(/^error: /, '')
+  const sentence = `${text.charAt(0).toUpperCase()}${text.slice(1)}.`
+  return fail.usage(code.replace(/^commander\./, '').replace(/[A-Z]/g, (c) => `_${c.toLowerCase()}`), sentence)
+}
+
+// A mistyped flag may carry a pasted secret behind its `=`: only a plain name is repeated.
+const unknownFlag = (message: string, words: readonly string[]): SallyportError => {
+  const names = words.map((word) => word.split('=', 1)[0] as string)
+  const unknown = names.find((name) => plainFlag.test(name) && message.includes(`'${name}`))
+  const [, meant] = /Did you mean (--[a-z-]+)\?/.exec(message) ?? []
+  return fail.usage(
+    'unknown_flag',
+    unknown === undefined ? 'There is an unknown flag.' : `There is no flag ${unknown}.`,
+    meant === undefined ? {} : { next: `Did you mean ${meant}?` },
+  )
+}
