@@ -27,7 +27,7 @@ const definition: VerbDefinition<AnswerResult> = {
 
 /** Reads an answer. */
 export const run: Run<OutputOptions, AnswerResult> = async (options, deps) => {
-  const { gov, session } = await deps.login()
+  const { gov, session } = await deps.login('read')
   await gov.observer.at('ask.output')
   const { task, answer, receipt } = readOutput(gov, session, options.task)
   return { task: taskFacts(gov.store.read(), task), answer, receipt }

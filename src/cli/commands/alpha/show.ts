@@ -23,7 +23,7 @@ const definition: VerbDefinition<AlphaShow> = {
 
 /** Reads the set-up. */
 export const run: Run<object, AlphaShow> = async (_options, deps) => {
-  const { gov, session } = await deps.login()
+  const { gov, session } = await deps.login('read')
   return showAlpha(gov, session, deploymentProfile(gov.store).provider)
 }
 

@@ -34,7 +34,7 @@ const definition: VerbDefinition<PolicyFacts[]> = {
 
 /** Reads the history. */
 export const run: Run<HistoryOptions, PolicyFacts[]> = async (options, deps) => {
-  const { gov } = await deps.login()
+  const { gov } = await deps.login('read')
   return policyHistory(gov.store.read()).slice(0, options.limit)
 }
 

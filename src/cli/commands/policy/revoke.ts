@@ -24,11 +24,11 @@ const definition: VerbDefinition<PolicyFacts> = {
 
 /** Revokes. A session is named in the record when there is one, and never asked for. */
 export const run: Run<object, PolicyFacts> = async (_options, deps) => {
-  const gov = await deps.gov()
+  const gov = await deps.gov('write')
   const by = { principal: null as string | null, root: null as string | null }
   if (currentToken(gov, deps.env) !== null) {
     try {
-      const { session } = await deps.login({ touch: false })
+      const { session } = await deps.login('write', { touch: false })
       by.principal = session.principal.principal_id
       by.root = session.root.root_id
     } catch {

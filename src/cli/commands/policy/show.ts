@@ -45,7 +45,7 @@ const definition: VerbDefinition<PolicyShow> = {
 
 /** Reads the policy. */
 export const run: Run<object, PolicyShow> = async (_options, deps) => {
-  const { gov } = await deps.login()
+  const { gov } = await deps.login('read')
   const view = gov.store.read()
   const { head, usable, block, witness } = policyStanding(gov.store, view)
   const { currentConsent } = await import('../../../governance/policy/consents.js')

@@ -1,0 +1,61 @@
+import { fail } from '../../../base/errors.js'
+import { reviewAnyTask, type TaskVerdict } from '../../../fabric/tasks.js'
+import type { VerbDeps } from '../../bound.js'
+import { loginToMutate } from '../../mutate.js'
+import { taskFacts, taskFactsShape, taskText, type TaskFacts } from '../../task-facts.js'
+import { defineVerb, type Run, type Verb, type VerbDefinition } from '../../verb.js'
+
+/** Flags of `alpha review`. */
+export interface ReviewOptions {
+  readonly task: string
+  readonly approve?: boolean
+  readonly reject?: boolean
+  readonly acceptOverrun?: boolean
+}
+
+const definition: VerbDefinition<TaskFacts> = {
+  meta: {
+    name: 'alpha review',
+    summary: 'approve or reject an answer, or accept a charge above its bound',
+    description:
+      'Approving makes the task done; rejecting leaves it succeeded and never done; the charge '
+      + 'stands either way. --accept-overrun releases an answer whose charge passed the bound. '
+      + 'A task whose charge is not known cannot be reviewed.',
+    examples: [
+      '$ sallyport alpha review task_0190f… --approve',
+      '$ sallyport alpha review task_0190f… --accept-overrun',
+    ],
+    session: 'required',
+    exits: ['unauthorized', 'conflict', 'not_found', 'blocked'],
+    json: { version: 1, schema: taskFactsShape },
+  },
+  flags: (command) => command
+    .argument('<task>', 'id of the task')
+    .option('--approve', 'the answer serves its goal: done')
+    .option('--reject', 'it does not')
+    .option('--accept-overrun', 'accept a charge above the request bound'),
+  text: (task) => taskText(task),
+}
+
+/** The one verdict that was given. Throws `usage` for none or several. */
+export const verdictOf = (options: Omit<ReviewOptions, 'task'>): TaskVerdict => {
+  const given = ([
+    ['approve', options.approve], ['reject', options.reject],
+    ['accept-overrun', options.acceptOverrun],
+  ] as const).filter(([, on]) => on)
+  const [only] = given
+  if (only !== undefined && given.length === 1) return only[0]
+  throw fail.usage('one_verdict', 'Give one of --approve, --reject and --accept-overrun.')
+}
+
+/** Reviews. */
+export const run: Run<ReviewOptions, TaskFacts> = async (options, deps) => {
+  const verdict = verdictOf(options)
+  const { gov, session } = await loginToMutate(deps)
+  const task = await reviewAnyTask(gov, session, options.task, verdict)
+  return taskFacts(gov.store.read(), task)
+}
+
+/** The verb. */
+export const build = (deps: VerbDeps, doIt: Run<ReviewOptions, TaskFacts> = run): Verb =>
+  defineVerb(deps, definition, doIt)

@@ -1,0 +1,49 @@
+import * as v from 'valibot'
+import { alphaCapability } from '../../../alpha/constants.js'
+import { listTasks } from '../../../governance/board/read.js'
+import type { VerbDeps } from '../../bound.js'
+import { integerFlag } from '../../flags.js'
+import { renderTable } from '../../table.js'
+import { taskFacts, taskFactsShape, type TaskFacts } from '../../task-facts.js'
+import { defineVerb, type Run, type Verb, type VerbDefinition } from '../../verb.js'
+
+/** Flags of `alpha tasks`. */
+export interface TasksOptions {
+  readonly limit: number
+  readonly open?: boolean
+}
+
+const definition: VerbDefinition<TaskFacts[]> = {
+  meta: {
+    name: 'alpha tasks',
+    summary: 'list your text tasks, newest first',
+    description: 'Lists the tasks of the text capability: states, charges, reviews; no content.',
+    examples: ['$ sallyport alpha tasks', '$ sallyport alpha tasks --open --json'],
+    session: 'required',
+    exits: ['unauthorized'],
+    json: { version: 1, schema: v.array(taskFactsShape) },
+  },
+  flags: (command) => command
+    .addOption(integerFlag('--limit <n>', 'most tasks', { min: 1, max: 10_000 }).default(50))
+    .option('--open', 'only tasks that are not finished'),
+  text: (rows, view) => renderTable(
+    view, ['task', 'state', 'review', 'charged', 'created'],
+    rows.map((row) => [
+      row.id, row.blocked ? `blocked (${row.blocked.reason})` : row.state, row.review,
+      row.cost?.charged_microusd == null ? '-' : String(row.cost.charged_microusd), row.created_at,
+    ]),
+  ),
+}
+
+/** Lists. */
+export const run: Run<TasksOptions, TaskFacts[]> = async (options, deps) => {
+  const { gov, session } = await deps.login('read')
+  const view = gov.store.read()
+  return listTasks(view, session, {
+    kind: alphaCapability, limit: options.limit, openOnly: options.open ?? false,
+  }).map((task) => taskFacts(view, task))
+}
+
+/** The verb. */
+export const build = (deps: VerbDeps, doIt: Run<TasksOptions, TaskFacts[]> = run): Verb =>
+  defineVerb(deps, definition, doIt)
