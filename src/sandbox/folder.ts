@@ -64,10 +64,12 @@ const prepare = async (dir: string): Promise<void> => {
 }
 
 const readTls = async (dir: string): Promise<TlsMaterial | null> => {
-  const [caPem, certPem, keyPem] = await Promise.all(
-    [folderFiles.ca, folderFiles.certificate, folderFiles.key].map((name) => textIn(dir, name)),
-  )
-  if (caPem == null || certPem == null || keyPem == null) return null
+  const [caPem, certPem, keyPem] = await Promise.all([
+    textIn(dir, folderFiles.ca),
+    textIn(dir, folderFiles.certificate),
+    textIn(dir, folderFiles.key),
+  ])
+  if (caPem === null || certPem === null || keyPem === null) return null
   const tls = { caPem, certPem, keyPem }
   return certificatesUsable(tls) ? tls : null
 }

@@ -75,78 +75,98 @@ const unknownRoute = (seen: SeenRequest): Draft => {
   return jsonDraft(404, { error: { message: 'There is nothing here.', code: 404 } })
 }
 
-/** Starts one service on its own port; `origin` of redirects names that port. */
+/** One service with what it shares; `origin` is known once it listens. */
+interface Service {
+  readonly module: ServiceModule
+  readonly shared: Shared
+  origin: string
+}
+
+const reply = async (
+  { module, shared, origin }: Service,
+  seen: SeenRequest,
+  response: ServerResponse,
+  via: ConnectionInfo,
+): Promise<void> => {
+  const { clock, faults, hooks, signal } = shared
+  await hooks.onRequest?.(module.name, seen)
+  const draft = seen.route === 'unknown' ? unknownRoute(seen) : module.answer(seen)
+  const body = faults.strike(seen, draft, origin)
+  const { raw } = draft.wire
+  if (seen.route !== 'unknown') module.delivered?.(seen, raw === null ? body : rawBody(raw))
+  seen.repliedStatus = sentStatus(draft)
+  const { socket } = response.req
+  await deliver(draft, body, { response, socket, clock, signal, reset: via.reset })
+}
+
+const record = (
+  { module, shared }: Service,
+  request: IncomingMessage,
+  via: ConnectionInfo,
+): SeenRequest => {
+  const { url: path = '', method = '' } = request
+  return shared.log.begin({
+    service: module.name,
+    connection: via.number,
+    route: module.routeOf(method, path),
+    method,
+    path,
+    httpVersion: request.httpVersion,
+    headers: headersOf(request.rawHeaders),
+    rawHeaders: request.rawHeaders,
+    receivedAtMs: shared.clock.monotonicMs(),
+    body: Buffer.alloc(0),
+    complete: false,
+    aborted: false,
+    faults: [],
+    violations: [],
+    attempt: 1,
+    repliedStatus: null,
+  })
+}
+
+const serve = async (
+  service: Service,
+  request: IncomingMessage,
+  response: ServerResponse,
+  via: ConnectionInfo,
+): Promise<void> => {
+  const seen = record(service, request, via)
+  let delivered = false
+  const ended = new Promise<void>((resolve) => {
+    const onClose = (): void => {
+      seen.aborted = !delivered
+      resolve()
+    }
+    request.socket.once('close', onClose)
+    response.once('finish', () => {
+      // A kept-alive connection serves many requests: none may leave a listener behind.
+      request.socket.removeListener('close', onClose)
+      resolve()
+    })
+  })
+  try {
+    if (await readBody(request, seen)) {
+      await reply(service, seen, response, via)
+      delivered = true
+    } else request.socket.destroy()
+  } catch {
+    // The sandbox stops, or a hook threw: the client sees its connection end.
+    request.socket.destroy()
+  }
+  await ended
+  service.shared.log.end(seen)
+  await service.shared.hooks.onDone?.(service.module.name, seen)
+}
+
+/** Starts one service on its own port; `port` 0 takes any free one. */
 export const startService = async (
   module: ServiceModule,
   port: number,
   shared: Shared,
 ): Promise<TlsServer> => {
-  const { clock, faults, hooks, log, signal } = shared
-  let origin = ''
-
-  const reply = async (seen: SeenRequest, response: ServerResponse, via: ConnectionInfo) => {
-    await hooks.onRequest?.(module.name, seen)
-    const draft = seen.route === 'unknown' ? unknownRoute(seen) : module.answer(seen)
-    const body = faults.strike(seen, draft, origin)
-    const { raw } = draft.wire
-    if (seen.route !== 'unknown') module.delivered?.(seen, raw === null ? body : rawBody(raw))
-    seen.repliedStatus = sentStatus(draft)
-    const { socket } = response.req
-    await deliver(draft, body, { response, socket, clock, signal, reset: via.reset })
-  }
-
-  const serve = async (
-    request: IncomingMessage,
-    response: ServerResponse,
-    via: ConnectionInfo,
-  ): Promise<void> => {
-    const path = request.url ?? ''
-    const method = request.method ?? ''
-    const seen = log.begin({
-      service: module.name,
-      connection: via.number,
-      route: module.routeOf(method, path),
-      method,
-      path,
-      httpVersion: request.httpVersion,
-      headers: headersOf(request.rawHeaders),
-      rawHeaders: request.rawHeaders,
-      receivedAtMs: clock.monotonicMs(),
-      body: Buffer.alloc(0),
-      complete: false,
-      aborted: false,
-      faults: [],
-      violations: [],
-      attempt: 1,
-      repliedStatus: null,
-    })
-    let delivered = false
-    const ended = new Promise<void>((resolve) => {
-      const onClose = (): void => {
-        seen.aborted = !delivered
-        resolve()
-      }
-      request.socket.once('close', onClose)
-      response.once('finish', () => {
-        // A kept-alive connection serves many requests: none may leave a listener behind.
-        request.socket.removeListener('close', onClose)
-        resolve()
-      })
-    })
-    try {
-      if (await readBody(request, seen)) {
-        await reply(seen, response, via)
-        delivered = true
-      } else request.socket.destroy()
-    } catch {
-      // The sandbox stops, or a hook threw: the client sees its connection end.
-      request.socket.destroy()
-    }
-    await ended
-    log.end(seen)
-    await hooks.onDone?.(module.name, seen)
-  }
-
+  const { hooks, log } = shared
+  const service: Service = { module, shared, origin: '' }
   const server = await startTlsServer(
     shared.tls,
     port,
@@ -160,8 +180,8 @@ export const startService = async (
         void hooks.onSecure?.(module.name)
       },
     },
-    (request, response, via) => void serve(request, response, via),
+    (request, response, via) => void serve(service, request, response, via),
   )
-  origin = `https://127.0.0.1:${server.port}`
+  service.origin = `https://127.0.0.1:${server.port}`
   return server
 }

@@ -5,7 +5,7 @@ import { withSandbox } from './with-sandbox.js'
 
 const other = '"requestId":"9d7f0d0e-3c7b-5a41-8f0e-0d6f3a2b1c00"'
 
-/** What the reply's text is for one id whose honest cost is 77; the second is the next attempt's. */
+/** The reply's text for an id whose honest cost is 77; the second is the next attempt's. */
 const texts = (id: string): Readonly<Record<string, readonly [string, string?]>> => {
   const own = `"requestId":"${id}"`
   const one = (cost: string): [string] => [`{"requests":[{${own},"costNanoUsd":${cost}}]}`]

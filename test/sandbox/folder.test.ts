@@ -10,7 +10,8 @@ import { startSandbox } from '../../src/sandbox/start.js'
 import { ask } from './asks.js'
 import { withSandbox } from './with-sandbox.js'
 
-const modeOf = async (path: string): Promise<string> => ((await stat(path)).mode & 0o777).toString(8)
+const modeOf = async (path: string): Promise<string> =>
+  ((await stat(path)).mode & 0o777).toString(8)
 
 t.test('the folder is private, and no key of the authority is in it', async (t) => {
   const dir = join(t.testdir({}), 'box')

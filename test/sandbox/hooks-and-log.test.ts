@@ -35,7 +35,6 @@ t.test('the record of a request holds what was sent, byte for byte', async (t) =
 
 t.test('the reply waits for the hook, and a fault set in the hook strikes it', async (t) => {
   const steps: string[] = []
-  let sandbox: Awaited<ReturnType<typeof withSandbox>>
   const hooks: SandboxHooks = {
     onConnect: (service) => void steps.push(`connect ${service}`),
     onSecure: () => void steps.push('secure'),
@@ -46,7 +45,7 @@ t.test('the reply waits for the hook, and a fault set in the hook strikes it', a
     },
     onDone: () => void steps.push('done'),
   }
-  sandbox = await withSandbox(t, { hooks })
+  const sandbox = await withSandbox(t, { hooks })
   t.equal((await ask(sandbox)).status, 503)
   t.strictSame(steps.slice(0, 3), ['connect provider', 'secure', 'request completion'])
 })

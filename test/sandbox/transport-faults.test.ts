@@ -1,5 +1,6 @@
 import { brotliDecompressSync, gunzipSync, inflateSync } from 'node:zlib'
 import t from 'tap'
+import type { Test } from 'tap'
 import type { FaultOptions } from '../../src/sandbox/faults/board.js'
 import { ask, askGateway, askedId, bill } from './asks.js'
 import { jsonOf } from './https-post.js'
@@ -35,10 +36,7 @@ const ways: readonly Way[] = [
   },
 ]
 
-type Check = (t: Tap.Test, reply: Reply, honest: Reply) => void
-declare namespace Tap {
-  type Test = typeof t
-}
+type Check = (t: Test, reply: Reply, honest: Reply) => void
 
 const status =
   (code: number): Check =>
@@ -124,7 +122,7 @@ for (const way of ways) {
       sandbox.faults.set(`${way.prefix}${name}`, { times: 1, service: way.service ?? 'provider' })
       const giveUpMs = name.startsWith('hang') ? 150 : 20_000
       const reply = await way.go(sandbox, { giveUpMs })
-      await t.test(name, async (t) => check(t as unknown as Tap.Test, reply, honest))
+      await t.test(name, async (t) => check(t, reply, honest))
     }
     t.strictSame(sandbox.faults.list(), [])
     t.strictSame(sandbox.log.violations(), [])

@@ -47,10 +47,7 @@ const makeSelfSigned = async (): Promise<{ cert: string; key: string }> => {
   await import('reflect-metadata')
   const x509 = await import('@peculiar/x509')
   const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' }
-  const usages = ['sign', 'verify'] as const
-  const keys = (await webcrypto.subtle.generateKey(algorithm, true, [
-    ...usages,
-  ])) as webcrypto.CryptoKeyPair
+  const keys = await webcrypto.subtle.generateKey(algorithm, true, ['sign', 'verify'])
   const certificate = await x509.X509CertificateGenerator.createSelfSigned({
     name: 'CN=plain provider',
     notBefore: new Date(Date.now() - 3_600_000),
