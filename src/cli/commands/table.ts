@@ -22,9 +22,17 @@ import { doctorVerb } from './doctor/noun.js'
 import { completionVerb } from './completion/noun.js'
 import { helpVerb } from './help/noun.js'
 import { stateNoun } from './state/noun.js'
+import { initVerb } from './init/noun.js'
+import { alphaNoun } from './alpha/noun.js'
+import { policyNoun } from './policy/noun.js'
+import { statusVerb } from './status/noun.js'
 
 /** Nouns and verbs in the order in which help lists them. */
 export const commands: readonly (NounEntry | VerbEntry)[] = [
+  initVerb,
+  alphaNoun,
+  policyNoun,
+  statusVerb,
   stateNoun,
   doctorVerb,
   completionVerb,

@@ -1,0 +1,69 @@
+import * as v from 'valibot'
+import { readStatus, type StateStatus } from '../../../fabric/status.js'
+import type { VerbDeps } from '../../bound.js'
+import { defineVerb, type Run, type Verb, type VerbDefinition } from '../../verb.js'
+
+const count = v.number()
+const nullableText = v.nullable(v.string())
+
+const schema = v.strictObject({
+  state_dir: v.string(),
+  store_id: v.string(),
+  profile: v.string(),
+  policy: v.strictObject({
+    revision: count, state: v.picklist(['active', 'revoked']), usable: v.boolean(),
+    block: nullableText,
+  }),
+  alpha: v.strictObject({ status: v.string(), reason_code: nullableText }),
+  ledger: v.nullable(v.strictObject({
+    ceiling_microusd: count, settled_microusd: count, held_microusd: count,
+    unknown_microusd: count, available_microusd: count,
+  })),
+  attention: v.strictObject({ unknown_charges: count, overrun_reviews: count }),
+  tasks: v.record(v.string(), count),
+})
+
+const definition: VerbDefinition<StateStatus> = {
+  meta: {
+    name: 'status',
+    summary: 'one look at policy, capabilities, money and open tasks',
+    description:
+      'Shows where the policy stands, the status of each capability, the balance of the one '
+      + 'ledger and what waits for a person. It needs no session, takes no lock, changes no byte '
+      + 'and contacts nobody.',
+    examples: ['$ sallyport status', '$ sallyport status --json'],
+    session: 'none',
+    exits: ['no_state', 'damaged'],
+    json: { version: 1, schema },
+  },
+  text: (status, view) => {
+    const { policy, alpha, ledger, attention, tasks } = status
+    const open = Object.entries(tasks).map(([state, n]) => `${n} ${state}`).join(', ')
+    const waits = attention.unknown_charges + attention.overrun_reviews
+    return [
+      `state      ${status.state_dir}`,
+      `profile    ${status.profile}`,
+      `policy     ${policy.state} at revision ${policy.revision}`
+        + (policy.block === null ? '' : ` (${policy.block})`),
+      `alpha      ${alpha.status}${alpha.reason_code === null ? '' : ` (${alpha.reason_code})`}`,
+      ledger === null ? 'ledger     none yet' : `ledger     ${ledger.settled_microusd} spent, `
+        + `${ledger.held_microusd} held, ${ledger.unknown_microusd} unknown of `
+        + `${ledger.ceiling_microusd} micro-USD`,
+      `tasks      ${open === '' ? 'none open' : open}`,
+      waits === 0 ? 'attention  nothing waits for a person' : view.paint(
+        'yellow',
+        `attention  ${attention.unknown_charges} unknown charge(s), `
+          + `${attention.overrun_reviews} overrun review(s): sallyport ledger reservations`,
+      ),
+      '',
+    ].join('\n')
+  },
+}
+
+/** Reads the status. */
+export const run: Run<object, StateStatus> = async (_options, deps) =>
+  readStatus(await deps.gov('read'))
+
+/** The verb. */
+export const build = (deps: VerbDeps, doIt: Run<object, StateStatus> = run): Verb =>
+  defineVerb(deps, definition, doIt)

@@ -1,0 +1,77 @@
+/** One look at everything, without a session, a lock, a socket or a changed byte. */
+import { alphaFacts } from '../alpha/facts.js'
+import { alphaReasonOf, alphaReasons } from '../alpha/projection.js'
+import type { Gov } from '../governance/gov.js'
+import { balances, openReservations } from '../governance/ledger/read.js'
+import { policyStanding } from '../governance/policy/standing.js'
+import { deploymentProfile } from '../governance/profile.js'
+import { collections } from '../governance/rows.js'
+import type { View } from '../state/types.js'
+
+/** What `status` shows: states and counts, no names of owners and no content. */
+export interface StateStatus {
+  readonly state_dir: string
+  readonly store_id: string
+  readonly profile: string
+  readonly policy: {
+    readonly revision: number
+    readonly state: 'active' | 'revoked'
+    readonly usable: boolean
+    readonly block: string | null
+  }
+  readonly alpha: { readonly status: string; readonly reason_code: string | null }
+  readonly ledger: null | {
+    readonly ceiling_microusd: number
+    readonly settled_microusd: number
+    readonly held_microusd: number
+    readonly unknown_microusd: number
+    readonly available_microusd: number
+  }
+  /** Charges that wait for a person. */
+  readonly attention: { readonly unknown_charges: number; readonly overrun_reviews: number }
+  /** Unfinished tasks by state. */
+  readonly tasks: Readonly<Record<string, number>>
+}
+
+const alphaStatus = (gov: Gov, view: View): StateStatus['alpha'] => {
+  const facts = alphaFacts(gov, view, deploymentProfile(gov.store).provider)
+  if (facts.setup === null) return { status: 'disabled', reason_code: 'not_set_up' }
+  const reason = alphaReasonOf(facts, facts.setup)
+  if (reason === null) return { status: 'configured', reason_code: null }
+  return { status: alphaReasons[reason].status, reason_code: reason }
+}
+
+const ledgerOf = (view: View): StateStatus['ledger'] => {
+  const { ceiling_microusd, settled_microusd, held_microusd, unknown_microusd, available_microusd }
+    = balances(view)
+  return { ceiling_microusd, settled_microusd, held_microusd, unknown_microusd, available_microusd }
+}
+
+const openTasks = (view: View): Record<string, number> => {
+  const counts: Record<string, number> = {}
+  for (const { doc } of view.all(collections.openTasks)) {
+    counts[doc.state] = (counts[doc.state] ?? 0) + 1
+  }
+  return counts
+}
+
+/** Reads the status. */
+export const readStatus = (gov: Gov): StateStatus => {
+  const view = gov.store.read()
+  const { head, usable, block } = policyStanding(gov.store, view)
+  const open = openReservations(view)
+  const hasLedger = view.all(collections.ledgerAccounts).length === 1
+  return {
+    state_dir: gov.store.dir,
+    store_id: gov.store.storeId,
+    profile: deploymentProfile(gov.store).name,
+    policy: { revision: head.revision, state: head.state, usable, block },
+    alpha: alphaStatus(gov, view),
+    ledger: hasLedger ? ledgerOf(view) : null,
+    attention: {
+      unknown_charges: open.filter(({ state }) => state === 'unknown').length,
+      overrun_reviews: open.filter(({ overrun }) => overrun === 'review_required').length,
+    },
+    tasks: openTasks(view),
+  }
+}
