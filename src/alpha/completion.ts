@@ -24,7 +24,6 @@ export const completionReasons = {
   non_text: 'the message carries output other than text',
   content_type: 'the message content is not text',
   empty_answer: 'the answer is empty',
-  answer_unicode: 'the answer is not valid Unicode',
   answer_too_large: 'the answer is larger than 64 KiB',
 } as const
 
@@ -107,8 +106,8 @@ const judgeMessage = (message: JsonRecord): CompletionReason | { answer: string 
   if (!isSilent(member(message, 'audio')) || !isSilent(member(message, 'images'))) return 'non_text'
   const content = member(message, 'content')
   if (typeof content !== 'string') return 'content_type'
+  // The strict parser has refused text that is not valid Unicode, so bytes can be counted here.
   if (content === '') return 'empty_answer'
-  if (/\p{Surrogate}/u.test(content)) return 'answer_unicode'
   if (utf8Bytes(content) > alphaLimits.answerBytesMax) return 'answer_too_large'
   return { answer: content }
 }

@@ -85,7 +85,8 @@ const requireQuestionBytes = (bytes: number): void => {
 
 /**
  * Holds an input to the configured cap, at admission and again at contact (A-096, A-097). An
- * excess is refused, never lowered. Returns the input; throws `rejected` `max_output_tokens_above_cap`.
+ * excess is refused, never lowered. Returns the input; throws `rejected`
+ * `max_output_tokens_above_cap`.
  */
 export const requireWithinCap = (input: AlphaTextInput, capTokens: number): AlphaTextInput => {
   if (input.max_output_tokens <= capTokens) return input
