@@ -11,9 +11,9 @@ if (args.offspring) {
   const sleeper = spawn(process.execPath, ['-e', 'setTimeout(() => {}, 20000)'], {
     detached: true, stdio: 'ignore',
   })
-  console.log(`offspring ${sleeper.pid}`)
+  process.stdout.write(`offspring ${sleeper.pid}\n`)
 }
-console.log('held')
+process.stdout.write('held\n')
 process.stdin.once('data', () => {
   guard.release()
   process.exit(0)

@@ -16,7 +16,7 @@ for (let round = 0; round < args.rounds; round += 1) {
   const deadlineMs = systemClock.monotonicMs() + args.forMs
   const lane = await acquireLane({ dir, priority, deadlineMs, clock: systemClock })
   appendFileSync(log, `enter ${label}\n`)
-  if (round === 0) console.log('entered')
+  if (round === 0) process.stdout.write('entered\n')
   await systemClock.sleep(args.holdMs)
   appendFileSync(log, `leave ${label}\n`)
   lane.release()

@@ -1,0 +1,86 @@
+import fc from 'fast-check'
+import t from 'tap'
+import { SallyportError } from '../../src/base/errors.js'
+import {
+  parseGatewaySelector, parseSelectorAllowlist, requireGatewayCredential, type ReservedNames,
+} from '../../src/governance/selectors.js'
+
+const reserved: ReservedNames = {
+  capability: 'inference.alpha-text.v1',
+  profile: 'alpha.text',
+  runtime: 'alpha_text_native',
+  credentialRef: 'vault:alpha_text_api_key',
+  model: 'Maker/Fixed-Model-30B',
+}
+
+const codeOf = (run: () => unknown): string => {
+  try {
+    run()
+    return 'none'
+  } catch (error) {
+    return error instanceof SallyportError ? error.code : 'defect'
+  }
+}
+
+t.test('A-011 a general selector is exactly gateway/<provider>/<model>', async (t) => {
+  t.match(parseGatewaySelector('gateway/maker/model-1.5:free', reserved), {
+    provider: 'maker', model: 'model-1.5:free', wireModel: 'maker/model-1.5:free',
+  })
+  const bad = [
+    '', 'gateway', 'gateway/', 'gateway/maker', 'gateway/maker/', 'gateway//model', 'maker/model',
+    'gateway/maker/model/x', ' gateway/maker/model', 'gateway/maker/model ', 'GATEWAY/maker/model',
+    'gateway/maker/mo del', 'gateway/maker/model\n', 'gateway/../model', 'gateway/maker/.model',
+    'alpha/maker/model', 'gateway\\maker\\model', 'gateway/maker/modèle', 'auto', 'default',
+    `gateway/maker/${'m'.repeat(200)}`,
+  ]
+  for (const text of bad) {
+    t.equal(codeOf(() => parseGatewaySelector(text, reserved)), 'selector_refused', text)
+  }
+})
+
+t.test('A-011 the alpha profile, model, runtime and credential select nothing', async (t) => {
+  const names = [
+    ...Object.values(reserved), 'gateway/alpha.text/model', 'gateway/maker/alpha.text',
+    'gateway/maker/ALPHA.TEXT', 'gateway/Maker/Fixed-Model-30B', 'gateway/maker/fixed-model-30b',
+    'gateway/alpha_text_native/x', 'gateway/x/inference.alpha-text.v1',
+  ]
+  for (const text of names) {
+    t.equal(codeOf(() => parseGatewaySelector(text, reserved)), 'selector_refused', text)
+  }
+})
+
+t.test('A-161 a general allowlist cannot be widened to the alpha route', async (t) => {
+  const good = ['gateway/a/b', 'gateway/c/d']
+  t.same(parseSelectorAllowlist(good, reserved).map(({ wireModel }) => wireModel), ['a/b', 'c/d'])
+  for (const bad of ['alpha.text', 'Maker/Fixed-Model-30B', 'vault:alpha_text_api_key', '*']) {
+    t.equal(codeOf(() => parseSelectorAllowlist([...good, bad], reserved)), 'selector_refused', bad)
+  }
+  const many = Array.from({ length: 65 }, () => 'gateway/a/b')
+  t.equal(codeOf(() => parseSelectorAllowlist(many, reserved)), 'selector_refused')
+})
+
+t.test('A-161 a general route reads no credential but a gateway\'s own', async (t) => {
+  t.equal(requireGatewayCredential('vault:gateway_api_key', reserved), 'vault:gateway_api_key')
+  const bad = [
+    'vault:alpha_text_api_key', 'vault:codehost_token', 'gateway_api_key', 'vault:gateway_',
+    'vault:gateway_x/../alpha_text_api_key', 'env:KEY', '', 'vault:GATEWAY_API_KEY',
+  ]
+  for (const ref of bad) {
+    t.equal(codeOf(() => requireGatewayCredential(ref, reserved)), 'credential_refused', ref)
+  }
+  const own = { ...reserved, credentialRef: 'vault:gateway_odd' }
+  t.equal(codeOf(() => requireGatewayCredential('vault:gateway_odd', own)), 'credential_refused')
+})
+
+t.test('A-011 whatever parses goes out under the gateway\'s own form', async (t) => {
+  const texts = fc.oneof(fc.string(), fc.string().map((rest) => `gateway/${rest}`))
+  t.doesNotThrow(() => fc.assert(fc.property(texts, (text) => {
+    let parsed
+    try {
+      parsed = parseGatewaySelector(text, reserved)
+    } catch {
+      return true
+    }
+    return `gateway/${parsed.wireModel}` === text && parsed.wireModel.split('/').length === 2
+  }), { numRuns: 2000 }))
+})

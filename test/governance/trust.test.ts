@@ -1,0 +1,497 @@
+import t, { type Test } from 'tap'
+import { digestOf } from '../../src/base/canonical.js'
+import { fail, SallyportError } from '../../src/base/errors.js'
+import { markContacted } from '../../src/governance/ledger/contact.js'
+import { reserve } from '../../src/governance/ledger/reserve.js'
+import { bootstrapLedger, setCeiling } from '../../src/governance/ledger/account.js'
+import { release } from '../../src/governance/ledger/settle.js'
+import {
+  collections, type Consent, type Goal, type Job, type PolicyRevision, type Principal, type Root,
+  type RouteRecord, type Task, type TrustDecision,
+} from '../../src/governance/rows.js'
+import {
+  decideTrust, evaluateTrust, refuseDenied, requireAllowed, type FixedRoute, type TrustFacts,
+  type TrustRequest,
+} from '../../src/governance/trust.js'
+import type { CollectionSpec } from '../../src/state/types.js'
+import { Memory } from './ledger/memory.js'
+
+const now = '2026-11-20T10:00:00.000Z'
+const soon = '2026-11-20T10:01:00.000Z'
+const past = '2026-11-20T09:59:59.999Z'
+const nowMs = Date.parse(now)
+
+const fixed: FixedRoute = {
+  capability: 'inference.alpha-text.v1',
+  purpose: 'alpha.text',
+  runtime: 'alpha_text_native',
+  profile: 'alpha.text',
+  provider: 'example',
+  model: 'fixed-model',
+  url: 'https://provider.example/v1/chat/completions',
+}
+const binding = { operationId: 'op_1', runtime: fixed.runtime, profile: fixed.profile } as const
+
+const principal: Principal = {
+  principal_id: 'prn_1', name: 'owner', passphrase: null, created_at: now, disabled_at: null,
+}
+const root: Root = {
+  root_id: 'root_1', principal_id: 'prn_1', token_digest: '0'.repeat(64), issued_at: now,
+  idle_ms: 1000, expires_at: soon, ended: null,
+}
+const goal: Goal = {
+  goal_id: 'goal_1', revision: 2, owner: 'prn_1', title: 'g', state: 'open', is_default: true,
+  created_at: now, updated_at: now,
+}
+const consent: Consent = {
+  consent_id: 'con_1', route: 'alpha', purpose: 'alpha.text', state: 'granted',
+  granted_revision: 3, bound_revision: 7, principal: 'prn_1', root: 'root_1', granted_at: now,
+  expires_at: null, statement_sha256: '1'.repeat(64),
+}
+const policy: PolicyRevision = {
+  revision: 7, state: 'active', reason: 'save', epoch: 1, fence: 1, carries_from: 7,
+  published_at: now, principal: 'prn_1', consents: [],
+}
+const task: Task = {
+  task_id: 'task_1', kind: fixed.capability, owner: 'prn_1', goal_id: 'goal_1', goal_revision: 2,
+  original_root: 'root_1', current_root: 'root_1', input_artifact_id: 'art_1',
+  idempotency_key: 'k', request_digest: '2'.repeat(64), job_id: 'job_1', operation_id: 'op_1',
+  state: 'running', blocked: null, reason: null, cancel_requested_at: null,
+  lease: { holder: 'h', fence: 1, expires_at: soon },
+  provenance: { face: 'cli', principal: 'prn_1', root: 'root_1' },
+  purpose: {
+    consent_id: 'con_1', purpose: 'alpha.text', revision: 5, root: 'root_1', expires_at: soon,
+  },
+  deadline_at: soon, budget_left_ms: 1000, review: 'none', done_at: null,
+  result_artifact_id: null, recovered: [], created_at: now, updated_at: now,
+}
+const job: Job = {
+  job_id: 'job_1', task_id: 'task_1', attempt: 1, attempt_id: 'att_1', request_id: 'req_1',
+  operation_id: 'op_1', receipt: null, progress: {}, created_at: now, updated_at: now,
+}
+const request: TrustRequest = {
+  capability: fixed.capability,
+  principal: 'prn_1',
+  provenance: { face: 'cli', principal: 'prn_1', root: 'root_1' },
+  resource: {
+    runtime: fixed.runtime, profile: fixed.profile, provider: fixed.provider, model: fixed.model,
+    url: fixed.url,
+  },
+  authority: {
+    root: 'root_1', goal_id: 'goal_1', goal_revision: 2, consent_id: 'con_1',
+    consent_revision: 7, policy_revision: 7,
+  },
+  task_id: 'task_1', job_id: 'job_1', operation_id: 'op_1',
+  lease: { holder: 'h', fence: 1 },
+  amount_microusd: 100,
+}
+const facts: TrustFacts = {
+  fixed,
+  liveRoot: () => root,
+  policy: { active: true, witnessed: true, revision: 7 },
+  nowMs,
+}
+
+/** Rows under which `request` is allowed. */
+const sound = (): Memory => {
+  const memory = new Memory()
+  memory.transact((tx) => {
+    bootstrapLedger(tx, now, 1000)
+    tx.put(collections.principals, 'prn_1', principal)
+    tx.put(collections.roots, 'root_1', root)
+    tx.put(collections.goals, 'goal_1', goal)
+    tx.put(collections.consents, 'con_1', consent)
+    tx.put(collections.policy, '000000000007', policy)
+    tx.put(collections.policyHead, 'the', { revision: 7 })
+    tx.put(collections.openTasks, 'task_1', task)
+    tx.put(collections.jobs, 'job_1', job)
+  })
+  return memory
+}
+
+const alter = <T>(
+  memory: Memory, spec: CollectionSpec<T>, id: string, change: Partial<T> | null,
+): void =>
+  memory.transact((tx) => {
+    const doc = tx.get(spec, id)
+    if (doc === undefined) throw new Error('no such document')
+    if (change === null) tx.remove(spec, id)
+    else tx.put(spec, id, { ...doc, ...change })
+  })
+
+/** Allowed, reserved, and about to be contacted. */
+const decided = (): Memory => {
+  const memory = sound()
+  memory.transact((tx) => decideTrust(tx, request, facts))
+  memory.transact((tx) =>
+    reserve(tx, now, { ...binding, taskId: 'task_1', principal: 'prn_1', bound: 100 }))
+  return memory
+}
+
+const refusal = (run: () => unknown): { kind: string; code: string; reasons: string[] } => {
+  try {
+    run()
+  } catch (error) {
+    if (!(error instanceof SallyportError)) throw error
+    const reasons = String(error.details['reasons'] ?? '').split(',')
+    return { kind: error.kind, code: error.code, reasons }
+  }
+  return { kind: 'none', code: 'none', reasons: [] }
+}
+
+const contactReasons = (memory: Memory, one = request, about = facts): string[] =>
+  refusal(() => requireAllowed(memory.view(), one.operation_id, one, about)).reasons
+
+const evaluated = (memory: Memory, one: TrustRequest, about = facts): readonly string[] => {
+  const decision = evaluateTrust(memory.view(), one, about)
+  const outcome = decision.reasons.length === 0 ? 'allow' : 'deny'
+  if (decision.outcome !== outcome) throw new Error('the outcome is not that of the reasons')
+  return decision.reasons
+}
+
+t.test('A-153 A-154 a request whose every fact stands in the rows is allowed', async (t) => {
+  const memory = sound()
+  const decision = memory.transact((tx) => decideTrust(tx, request, facts))
+  t.match(decision, { outcome: 'allow', reasons: [], request, request_digest: digestOf(request) })
+  t.same(memory.view().get(collections.decisions, decision.decision_id), decision)
+  t.match(memory.view().get(collections.routes, 'op_1'), {
+    ...request.resource, decision_id: decision.decision_id, contacted_at: null,
+  })
+  t.doesNotThrow(() => refuseDenied(decision))
+  t.same(contactReasons(memory), ['reservation_missing'], 'no contact without its hold')
+  t.same(contactReasons(decided()), [])
+})
+
+interface Case {
+  readonly title: string
+  readonly reason: string
+  readonly rows?: (memory: Memory) => void
+  readonly claim?: Partial<TrustRequest>
+  readonly facts?: Partial<TrustFacts>
+}
+
+/** Each case must deny both before the reserve and at contact. */
+const denies = (t: Test, cases: readonly Case[]): void => {
+  for (const one of cases) {
+    const claim = { ...request, ...one.claim }
+    const about = { ...facts, ...one.facts }
+    const before = sound()
+    one.rows?.(before)
+    t.same(evaluated(before, claim, about), [one.reason], `${one.title}, before the reserve`)
+    const after = decided()
+    one.rows?.(after)
+    const reasons = contactReasons(after, claim, about)
+    const rest = reasons.filter((reason) =>
+      reason !== 'decision_not_genuine' && reason !== 'reservation_mismatch')
+    t.same(rest, [one.reason], `${one.title}, at contact`)
+  }
+}
+
+const set = <T>(spec: CollectionSpec<T>, id: string, change: Partial<T> | null) =>
+  (memory: Memory): void => alter(memory, spec, id, change)
+const setTask = (change: Partial<Task>) => set(collections.openTasks, 'task_1', change)
+const { authority, resource, provenance } = request
+
+t.test('A-154 the actual principal and provenance must be those of the task', async (t) => {
+  denies(t, [
+    { title: 'another principal', claim: { principal: 'prn_2' }, reason: 'principal_mismatch' },
+    {
+      title: 'a disabled principal', reason: 'principal_disabled',
+      rows: set(collections.principals, 'prn_1', { disabled_at: past }),
+    },
+    {
+      title: 'no principal', reason: 'principal_missing',
+      rows: set(collections.principals, 'prn_1', null),
+    },
+    {
+      title: 'another face', reason: 'provenance_mismatch',
+      claim: { provenance: { ...provenance, face: 'service' } },
+    },
+    {
+      title: 'a root of another', reason: 'provenance_mismatch',
+      claim: { provenance: { ...provenance, root: 'root_2' } },
+    },
+    {
+      title: 'an altered record', reason: 'provenance_mismatch',
+      rows: setTask({ provenance: { ...provenance, face: 'job' } }),
+    },
+  ])
+})
+
+t.test('A-155 the native runtime, a running task and a live lease of its own', async (t) => {
+  denies(t, [
+    {
+      title: 'another runtime', reason: 'runtime_mismatch',
+      claim: { resource: { ...resource, runtime: 'gateway_route' } },
+    },
+    { title: 'no lease', reason: 'lease_missing', rows: setTask({ lease: null }) },
+    {
+      title: 'an expired lease', reason: 'lease_expired',
+      rows: setTask({ lease: { holder: 'h', fence: 1, expires_at: now } }),
+    },
+    {
+      title: 'a foreign holder', reason: 'lease_foreign',
+      rows: setTask({ lease: { holder: 'x', fence: 1, expires_at: soon } }),
+    },
+    {
+      title: 'a later fence', reason: 'lease_foreign', claim: { lease: { holder: 'h', fence: 0 } },
+    },
+    { title: 'a task that waits', reason: 'task_not_running', rows: setTask({ state: 'queued' }) },
+    {
+      title: 'a cancelled task', reason: 'cancel_requested',
+      rows: setTask({ cancel_requested_at: now }),
+    },
+    { title: 'a late task', reason: 'deadline_passed', rows: setTask({ deadline_at: now }) },
+    {
+      title: 'another capability', reason: 'capability_mismatch', rows: setTask({ kind: 'other' }),
+    },
+    { title: 'another job', reason: 'job_binding_mismatch',
+      rows: set(collections.jobs, 'job_1', { operation_id: 'op_2' }) },
+    { title: 'no job', reason: 'job_binding_mismatch',
+      rows: set(collections.jobs, 'job_1', null) },
+    { title: 'another operation', reason: 'task_binding_mismatch',
+      rows: setTask({ operation_id: 'op_2' }) },
+  ])
+  const memory = sound()
+  memory.transact((tx) => tx.remove(collections.openTasks, 'task_1'))
+  t.same(evaluated(memory, request), ['task_missing'])
+})
+
+t.test('A-156 the original root must be live and the current one', async (t) => {
+  const gone = (): Root => {
+    throw fail.unauthorized('session_idle', 'idle')
+  }
+  denies(t, [
+    { title: 'a root that is not live', reason: 'root_not_live', facts: { liveRoot: gone } },
+    {
+      title: 'a live root of another', reason: 'root_not_live',
+      facts: { liveRoot: () => ({ ...root, root_id: 'root_2' }) },
+    },
+    {
+      title: 'an ended root', reason: 'root_not_live',
+      rows: set(collections.roots, 'root_1', { ended: { at: past, reason: 'logout' } }),
+    },
+    {
+      title: 'an expired root', reason: 'root_not_live',
+      rows: set(collections.roots, 'root_1', { expires_at: now }),
+    },
+    {
+      title: 'a root of another owner', reason: 'root_foreign',
+      rows: set(collections.roots, 'root_1', { principal_id: 'prn_2' }),
+    },
+    {
+      title: 'a recovered task', reason: 'root_recovered', rows: setTask({ current_root: 'root_2' }),
+    },
+    {
+      title: 'a claim of another root', reason: 'root_mismatch',
+      claim: { authority: { ...authority, root: 'root_2' } },
+    },
+  ])
+})
+
+t.test('A-156 the goal must be the owner\'s, open, and at the revision of the task', async (t) => {
+  denies(t, [
+    {
+      title: 'a changed goal', reason: 'goal_changed',
+      rows: set(collections.goals, 'goal_1', { revision: 3 }),
+    },
+    {
+      title: 'a closed goal', reason: 'goal_not_open',
+      rows: set(collections.goals, 'goal_1', { state: 'closed' }),
+    },
+    {
+      title: 'a foreign goal', reason: 'goal_foreign',
+      rows: set(collections.goals, 'goal_1', { owner: 'prn_2' }),
+    },
+    {
+      title: 'a claim of another revision', reason: 'goal_mismatch',
+      claim: { authority: { ...authority, goal_revision: 3 } },
+    },
+  ])
+})
+
+t.test('A-156 the purpose must rest on this consent, granted and current', async (t) => {
+  const consents = (change: Partial<Consent>) => set(collections.consents, 'con_1', change)
+  const purpose = (change: Partial<Task['purpose']>) =>
+    setTask({ purpose: { ...task.purpose, ...change } })
+  denies(t, [
+    ...(['revoked', 'cleared', 'withdrawn'] as const).map((state) => ({
+      title: `a ${state} consent`, reason: 'consent_not_current', rows: consents({ state }),
+    })),
+    {
+      title: 'a consent granted at the fence', reason: 'consent_not_current',
+      rows: set(collections.policy, '000000000007', { fence: 3 }),
+    },
+    {
+      title: 'a consent granted anew since', reason: 'consent_not_current',
+      rows: consents({ granted_revision: 6 }),
+    },
+    {
+      title: 'a purpose from the future', reason: 'consent_not_current',
+      rows: purpose({ revision: 8 }),
+    },
+    { title: 'an expired purpose', reason: 'purpose_expired', rows: purpose({ expires_at: now }) },
+    { title: 'an expired consent', reason: 'purpose_expired', rows: consents({ expires_at: now }) },
+    {
+      title: 'another purpose', reason: 'purpose_mismatch',
+      rows: consents({ purpose: 'gateway.vision' }),
+    },
+    { title: 'another route', reason: 'purpose_mismatch', rows: consents({ route: 'gateway' }) },
+    { title: 'a purpose of another root', reason: 'consent_mismatch',
+      rows: purpose({ root: 'root_2' }) },
+    {
+      title: 'a claim of an older binding', reason: 'consent_mismatch',
+      claim: { authority: { ...authority, consent_revision: 5 } },
+    },
+  ])
+  const memory = sound()
+  alter(memory, collections.consents, 'con_1', { bound_revision: 5 })
+  const older = { ...request, authority: { ...authority, consent_revision: 5 } }
+  t.same(evaluated(memory, older), ['consent_not_current'], 'not carried to this revision')
+})
+
+t.test('A-157 profile, provider, model and URL are exactly the fixed ones', async (t) => {
+  for (const name of ['profile', 'provider', 'model', 'url'] as const) {
+    denies(t, [{
+      title: `a claim of another ${name}`, reason: `${name}_mismatch`,
+      claim: { resource: { ...resource, [name]: `${resource[name]}/x` } },
+    }])
+    const memory = decided()
+    alter<RouteRecord>(memory, collections.routes, 'op_1', { [name]: 'https://other.example/' })
+    t.same(contactReasons(memory), [`${name}_mismatch`], `an altered ${name} in the record`)
+    t.same(evaluated(memory, request), [`${name}_mismatch`])
+  }
+  const memory = decided()
+  alter<RouteRecord>(memory, collections.routes, 'op_1', { runtime: 'gateway_route' })
+  t.same(contactReasons(memory), ['runtime_mismatch'])
+})
+
+t.test('A-158 only an active policy that the witness vouches for allows', async (t) => {
+  const policyFacts = (change: Partial<TrustFacts['policy']>): Partial<TrustFacts> =>
+    ({ policy: { ...facts.policy, ...change } })
+  denies(t, [
+    { title: 'no witness', reason: 'policy_not_witnessed', facts: policyFacts({ witnessed: false }) },
+    { title: 'a revoked policy', reason: 'policy_not_active', facts: policyFacts({ active: false }) },
+    {
+      title: 'a revoked row', reason: 'policy_not_active',
+      rows: set(collections.policy, '000000000007', { state: 'revoked' }),
+    },
+    {
+      title: 'a claim of another revision', reason: 'policy_revision_mismatch',
+      claim: { authority: { ...authority, policy_revision: 6 } },
+    },
+  ])
+  const memory = sound()
+  memory.transact((tx) => tx.remove(collections.policyHead, 'the'))
+  t.ok(evaluated(memory, request).includes('policy_not_active'), 'no policy at all')
+})
+
+t.test('the ledger must be ready and the hold the request\'s own', async (t) => {
+  const memory = sound()
+  memory.transact((tx) => setCeiling(tx, now, 99))
+  t.same(evaluated(memory, request), ['ceiling_exceeded'])
+  for (const { id } of memory.view().all(collections.ledgerAccounts)) {
+    alter(memory, collections.ledgerAccounts, id, null)
+  }
+  t.same(evaluated(memory, request), ['ledger_not_ready'])
+  const held = decided()
+  t.same(contactReasons(held, { ...request, amount_microusd: 99 }),
+    ['decision_not_genuine', 'reservation_mismatch'])
+  t.same(evaluated(held, request), [], 'a hold of its own is no obstacle')
+  held.transact((tx) => release(tx, now, { ...binding, proof: 'never_contacted' }))
+  t.same(contactReasons(held), ['reservation_not_held'])
+  const altered = decided()
+  for (const { id, doc } of altered.view().all(collections.ledgerRows)) {
+    if (doc.kind === 'reserve') {
+      alter(altered, collections.ledgerRows, id, { runtime: 'gateway_route' })
+    }
+  }
+  t.same(contactReasons(altered), ['reservation_binding_mismatch'])
+})
+
+t.test('after the contact mark the same request stands, but is never decided anew', async (t) => {
+  const memory = decided()
+  memory.transact((tx) => markContacted(tx, now, binding))
+  alter<RouteRecord>(memory, collections.routes, 'op_1', { contacted_at: now })
+  t.same(contactReasons(memory), [], 'the check before the first byte')
+  const again = memory.transact((tx) => decideTrust(tx, request, facts))
+  t.match(again, { outcome: 'deny', reasons: ['already_contacted', 'reservation_not_held'] })
+  t.not(memory.view().get(collections.routes, 'op_1')?.decision_id, again.decision_id)
+})
+
+t.test('A-159 a forged decision grants nothing', async (t) => {
+  const allowed = (memory: Memory): TrustDecision => {
+    const id = memory.view().get(collections.routes, 'op_1')?.decision_id ?? ''
+    const found = memory.view().get(collections.decisions, id)
+    if (!found) throw new Error('no decision')
+    return found
+  }
+  const forge = (change: Partial<TrustDecision>): string[] => {
+    const memory = decided()
+    alter(memory, collections.decisions, allowed(memory).decision_id, change)
+    return contactReasons(memory)
+  }
+  t.same(forge({ outcome: 'deny' }), ['decision_not_genuine'])
+  t.same(forge({ reasons: ['x'] }), ['decision_not_genuine'])
+  t.same(forge({ operation_id: 'op_2' }), ['decision_not_genuine'])
+  t.same(forge({ request_digest: '3'.repeat(64) }), ['decision_not_genuine'])
+  t.same(forge({ request: { ...request, allowed: true } }), ['decision_not_genuine'])
+  t.same(forge({ decision_id: 'dec_forged' }), ['decision_missing'])
+  const invented = decided()
+  alter<RouteRecord>(invented, collections.routes, 'op_1', { decision_id: 'dec_invented' })
+  t.same(contactReasons(invented), ['decision_missing'])
+  const missing = decided()
+  alter(missing, collections.routes, 'op_1', null)
+  t.same(contactReasons(missing), ['decision_missing'])
+})
+
+t.test('A-159 a complete forgery of an allowing decision does not replace the facts', async (t) => {
+  const memory = decided()
+  alter(memory, collections.consents, 'con_1', { state: 'revoked' })
+  const denied = memory.transact((tx) => decideTrust(tx, request, facts))
+  t.same(denied.reasons, ['consent_not_current'])
+  alter(memory, collections.decisions, denied.decision_id, { outcome: 'allow', reasons: [] })
+  alter<RouteRecord>(memory, collections.routes, 'op_1', { decision_id: denied.decision_id })
+  t.same(contactReasons(memory), ['consent_not_current'])
+})
+
+t.test('A-159 A-160 a request has no place for an id, a flag or a proof', async (t) => {
+  const memory = decided()
+  const extras = [
+    { allowed: true }, { decision_id: 'dec_1' }, { proof: { slot: 'chat' } },
+    { proof_id: 'prf_1' }, { outcome: 'allow' },
+  ]
+  for (const extra of extras) {
+    const forged = { ...request, ...extra }
+    t.match(refusal(() => evaluateTrust(memory.view(), forged, facts)), {
+      kind: 'rejected', code: 'trust_request_malformed',
+    }, JSON.stringify(extra))
+    t.match(refusal(() => requireAllowed(memory.view(), 'op_1', forged, facts)), {
+      code: 'trust_request_malformed',
+    })
+  }
+  const nested = { ...request, authority: { ...authority, allowed: true } }
+  t.equal(refusal(() => evaluateTrust(memory.view(), nested, facts)).code,
+    'trust_request_malformed')
+})
+
+t.test('a denial tells every reason, and its kind follows the first', async (t) => {
+  const memory = sound()
+  alter(memory, collections.consents, 'con_1', { state: 'revoked' })
+  alter(memory, collections.openTasks, 'task_1', { lease: null })
+  const decision = memory.transact((tx) => decideTrust(tx, request, facts))
+  t.same(decision.reasons, ['consent_not_current', 'lease_missing'])
+  t.equal(memory.view().get(collections.routes, 'op_1'), undefined, 'nothing is to be contacted')
+  t.match(refusal(() => refuseDenied(decision)), { kind: 'unauthorized', code: 'trust_denied' })
+  const blocked = sound()
+  alter(blocked, collections.openTasks, 'task_1', { lease: null })
+  const other = blocked.transact((tx) => decideTrust(tx, request, facts))
+  t.match(refusal(() => refuseDenied(other)), { kind: 'blocked', reasons: ['lease_missing'] })
+})
+
+t.test('a defect in a callback is not taken for a refusal', async (t) => {
+  const broken = (): Root => {
+    throw new TypeError('defect')
+  }
+  t.throws(() => evaluateTrust(sound().view(), request, { ...facts, liveRoot: broken }), TypeError)
+})
