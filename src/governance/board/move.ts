@@ -10,27 +10,24 @@ import { canMove, costLiability, isOutstanding } from './states.js'
 /** What a move may bring along. */
 export interface TaskPatch {
   /** Needed for `blocked`, refused elsewhere. */
-  readonly blocked?: NonNullable<Task['blocked']>
+  readonly blocked?: NonNullable<Task['blocked']> | undefined
   /** Needed for `failed` and `cancelled`, refused elsewhere: a snake_case reason. */
-  readonly reason?: string
+  readonly reason?: string | undefined
   /** What is left of the operation's budget; it only ever shrinks. */
-  readonly budget_left_ms?: number
+  readonly budget_left_ms?: number | undefined
   /** For `succeeded` only. */
-  readonly result_artifact_id?: string
+  readonly result_artifact_id?: string | null
 }
 
-const requirePatch = (task: Task, to: TaskState, patch: TaskPatch): void => {
+const requirePatch = (to: TaskState, patch: TaskPatch): void => {
   if ((patch.blocked !== undefined) !== (to === 'blocked')) {
     throw new TypeError('a blocked task, and only one, names what blocks it')
   }
   if ((patch.reason !== undefined) !== (to === 'failed' || to === 'cancelled')) {
     throw new TypeError('a failed or cancelled task, and only one, names its reason')
   }
-  if (patch.result_artifact_id !== undefined && to !== 'succeeded') {
+  if ((patch.result_artifact_id ?? null) !== null && to !== 'succeeded') {
     throw new TypeError('only a succeeded task has a result')
-  }
-  if (to === 'running' && task.lease === null) {
-    throw fail.conflict('lease_not_held', 'A task runs only under a lease.')
   }
 }
 
@@ -54,8 +51,8 @@ const mayMove = (task: Task, to: TaskState): boolean =>
 /**
  * Moves a task along the closed table: places it with the open or the finished ones, frees the
  * owner's place when it is no longer outstanding, ends its lease when it stops running, and opens
- * the human review when it succeeds (A-119, A-120). Throws `conflict`/`task_state`,
- * `blocked`/`task_blocked`, `conflict`/`lease_not_held`, `not_found`.
+ * the human review when it succeeds (A-119, A-120). A task that moves to running is leased in the
+ * same transaction. Throws `conflict`/`task_state`, `blocked`/`task_blocked`, `not_found`.
  */
 export const moveTask = (
   tx: Tx,
@@ -66,7 +63,7 @@ export const moveTask = (
 ): Task => {
   const task = getTask(tx, taskId)
   if (!mayMove(task, to)) refuseMove(task, to)
-  requirePatch(task, to, patch)
+  requirePatch(to, patch)
   const left = patch.budget_left_ms ?? task.budget_left_ms
   const moved: Task = {
     ...task,

@@ -4,9 +4,9 @@
  * only shortens a session, because the time of issue then counts as the last use; for the same
  * reason a failed write is ignored.
  */
-import { randomBytes } from 'node:crypto'
-import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
+import { writePrivate } from './private-file.js'
 
 const idForm = /^root_[0-9a-f-]{36}$/
 const lineForm = /^(\d{1,15})\n$/
@@ -27,15 +27,10 @@ export const readLastUse = (dir: string, rootId: string): number | null => {
 /** Notes a use at `ms`; never moves the noted time back. */
 export const touchLastUse = (dir: string, rootId: string, ms: number): void => {
   if (!idForm.test(rootId) || (readLastUse(dir, rootId) ?? -1) >= ms) return
-  const folder = folderOf(dir)
-  const temporary = join(folder, `.${rootId}.${process.pid}.${randomBytes(4).toString('hex')}`)
   try {
-    mkdirSync(folder, { recursive: true, mode: 0o700 })
-    // Through a rename: a half-written number would read as an older time.
-    writeFileSync(temporary, `${Math.floor(ms)}\n`, { mode: 0o600, flag: 'wx' })
-    renameSync(temporary, join(folder, rootId))
+    writePrivate(join(folderOf(dir), rootId), `${Math.floor(ms)}\n`)
   } catch {
-    rmSync(temporary, { force: true })
+    // The earlier time stays, which ends the session sooner.
   }
 }
 

@@ -4,10 +4,11 @@
  * or in the environment of a CI run, and is never printed.
  */
 import { randomBytes, timingSafeEqual } from 'node:crypto'
-import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { readFileSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
 import { fail } from '../../base/errors.js'
 import type { Store } from '../../state/types.js'
+import { writePrivate } from './private-file.js'
 
 const tokenBytes = 32
 const tokenForm = /^[A-Za-z0-9_-]{43}$/
@@ -35,13 +36,9 @@ export const tokenPath = (dir: string): string => join(dir, 'run', 'session')
 
 /** Writes a token to a file of mode 600, replacing what was there in one step. */
 export const saveToken = (path: string, token: string): void => {
-  const temporary = `${path}.${process.pid}.${randomBytes(4).toString('hex')}`
   try {
-    mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
-    writeFileSync(temporary, `${token}\n`, { mode: 0o600, flag: 'wx' })
-    renameSync(temporary, path)
+    writePrivate(path, `${token}\n`)
   } catch (cause) {
-    rmSync(temporary, { force: true })
     throw fail.failed('token_not_written', 'The session token could not be written to its file.', {
       next: 'Check that the folder of the token file can be written to, then log in again.',
       cause,

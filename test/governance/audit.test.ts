@@ -1,0 +1,60 @@
+import t from 'tap'
+import { appendAudit, listAudit, verifyAudit } from '../../src/governance/audit.js'
+import { collections, type AuditRow } from '../../src/governance/rows.js'
+import type { Tx } from '../../src/state/types.js'
+import { emptyBench, type Bench } from './bench.js'
+
+const entry = { what: 'test.done', principal: null, root: null, subject: 'x' }
+
+const filled = async (t: Parameters<typeof emptyBench>[0]): Promise<Bench> => {
+  const bench = await emptyBench(t)
+  for (const number of [1, 2, 3, 4]) {
+    await bench.run((tx, now) => appendAudit(tx, now, { ...entry, facts: { number } }))
+  }
+  return bench
+}
+
+t.test('an empty audit and an appended one verify', async (t) => {
+  const bench = await emptyBench(t)
+  t.same(verifyAudit(bench.view()), [])
+  await bench.run((tx, now) => {
+    appendAudit(tx, now, entry)
+    appendAudit(tx, now, { ...entry, facts: { a: 1, b: 'text', c: true, d: null } })
+  })
+  const rows = listAudit(bench.view())
+  t.same(rows.map(({ number }) => number), [1, 2])
+  t.equal(rows[0]?.previous_digest, '0'.repeat(64))
+  t.same(verifyAudit(bench.view()), [])
+})
+
+t.test('a changed, removed, doubled, moved or added row breaks the chain', async (t) => {
+  const change = (tx: Tx, row: AuditRow, patch: Partial<AuditRow>): void =>
+    tx.put(collections.audit, row.audit_id, { ...row, ...patch })
+  const forgeries: Record<string, (tx: Tx, rows: readonly AuditRow[]) => void> = {
+    'a changed fact': (tx, rows) => change(tx, rows[1]!, { facts: { number: 9 } }),
+    'a changed name': (tx, rows) => change(tx, rows[3]!, { what: 'test.other' }),
+    'a removed row': (tx, rows) => tx.remove(collections.audit, rows[1]!.audit_id),
+    'a removed newest row': (tx, rows) => tx.remove(collections.audit, rows[3]!.audit_id),
+    'a removed head': (tx) => tx.remove(collections.auditHead, 'the'),
+    'swapped numbers': (tx, rows) => {
+      change(tx, rows[1]!, { number: 3 })
+      change(tx, rows[2]!, { number: 2 })
+    },
+    'an added row': (tx, rows) =>
+      tx.put(collections.audit, 'aud_x', { ...rows[3]!, audit_id: 'aud_x', number: 5 }),
+    'a row under another id': (tx, rows) => tx.put(collections.audit, 'aud_y', rows[0]!),
+  }
+  for (const [name, forge] of Object.entries(forgeries)) {
+    const bench = await filled(t)
+    t.same(verifyAudit(bench.view()), [])
+    await bench.run((tx) => forge(tx, listAudit(tx)))
+    t.ok(verifyAudit(bench.view()).length > 0, name)
+  }
+})
+
+t.test('a fact is short, so that no content slips in', async (t) => {
+  const bench = await emptyBench(t)
+  const long = { ...entry, facts: { text: 'x'.repeat(513) } }
+  await t.rejects(bench.run((tx, now) => appendAudit(tx, now, long)), TypeError)
+  t.same(listAudit(bench.view()), [])
+})

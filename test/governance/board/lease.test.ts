@@ -1,0 +1,102 @@
+import fc from 'fast-check'
+import t from 'tap'
+import { isoFromMs } from '../../../src/base/clock.js'
+import { leaseTask, requireLease } from '../../../src/governance/board/lease.js'
+import { moveTask } from '../../../src/governance/board/move.js'
+import { getTask } from '../../../src/governance/board/read.js'
+import { makeBench, minute, signIn, taskAt, type Bench } from '../bench.js'
+
+const leaseFor = (bench: Bench, id: string, holder: string, ms: number) =>
+  bench.run((tx, now) => leaseTask(tx, now, id, holder, isoFromMs(bench.clock.wallMs() + ms)))
+
+t.test('A-155 a lease is good for its holder, under its fence, until it expires', async (t) => {
+  const bench = await makeBench(t)
+  const { session } = await signIn(bench)
+  const task = await taskAt(bench, session, 'queued')
+  const check = (holder: string, fence: number, at = bench.clock.wallMs()) =>
+    requireLease(bench.view(), task, holder, fence, at)
+  const refused = (reason: string) => ({ kind: 'conflict', code: 'lease_not_held', reason })
+  t.throws(() => check('one', 1), refused('none'))
+  const lease = await leaseFor(bench, task.task_id, 'one', minute)
+  t.match(lease, { holder: 'one', fence: 1 })
+  t.equal(check('one', 1).task_id, task.task_id)
+  t.throws(() => check('two', 1), refused('foreign'))
+  t.throws(() => check('one', 0), refused('stale_fence'))
+  t.throws(() => check('one', 1, Date.parse(lease.expires_at)), refused('expired'))
+})
+
+t.test('A-155 a holder that lost its lease is refused by its old fence', async (t) => {
+  const bench = await makeBench(t)
+  const { session } = await signIn(bench)
+  const task = await taskAt(bench, session, 'queued')
+  await leaseFor(bench, task.task_id, 'one', minute)
+  await t.rejects(leaseFor(bench, task.task_id, 'two', minute), {
+    kind: 'conflict', code: 'lease_held',
+  })
+  bench.clock.advance(minute)
+  t.match(await leaseFor(bench, task.task_id, 'two', 10_000), { holder: 'two', fence: 2 })
+  const now = bench.clock.wallMs()
+  t.throws(() => requireLease(bench.view(), task, 'one', 1, now), { code: 'lease_not_held', reason: 'foreign' })
+  t.match(await leaseFor(bench, task.task_id, 'two', 10_000), { fence: 3 })
+  t.throws(() => requireLease(bench.view(), task, 'two', 2, now), {
+    code: 'lease_not_held', reason: 'stale_fence',
+  })
+})
+
+t.test('a lease never outlives the deadline of its task', async (t) => {
+  const bench = await makeBench(t)
+  const { session } = await signIn(bench)
+  const task = await taskAt(bench, session, 'queued')
+  const lease = await leaseFor(bench, task.task_id, 'one', 60 * minute)
+  t.equal(lease.expires_at, task.deadline_at)
+  bench.clock.advance(2 * minute)
+  await t.rejects(leaseFor(bench, task.task_id, 'two', minute), { code: 'lease_expired' })
+})
+
+t.test('only a queued or running task is leased, and a finished one has none', async (t) => {
+  const bench = await makeBench(t)
+  const { session } = await signIn(bench)
+  const task = await taskAt(bench, session, 'accepted')
+  const { task_id: id } = task
+  await t.rejects(leaseFor(bench, id, 'one', minute), { kind: 'conflict', code: 'task_state' })
+  await bench.run((tx, now) => moveTask(tx, now, id, 'queued'))
+  await leaseFor(bench, id, 'one', minute)
+  await bench.run((tx, now) => moveTask(tx, now, id, 'running'))
+  t.equal(getTask(bench.view(), id).lease?.fence, 1, 'it keeps the lease when it runs')
+  await bench.run((tx, now) => moveTask(tx, now, id, 'failed', { reason: 'test' }))
+  const now = bench.clock.wallMs()
+  t.throws(() => requireLease(bench.view(), task, 'one', 1, now), {
+    code: 'lease_not_held', reason: 'none',
+  })
+  await t.rejects(leaseFor(bench, id, 'one', minute), { code: 'task_state' })
+  await t.rejects(leaseFor(bench, id, '', minute), TypeError)
+})
+
+t.test('fences rise with every grant, and two holders never both hold', async (t) => {
+  const bench = await makeBench(t)
+  const { session } = await signIn(bench)
+  const step = fc.tuple(fc.constantFrom('one', 'two', 'three'), fc.integer({ min: 1, max: 9_000 }))
+  const task = await taskAt(bench, session, 'queued')
+  const steps = fc.sample(step, { numRuns: 40, seed: 3 })
+  let fence = 0
+  const grants: { holder: string; fence: number }[] = []
+  for (const [holder, ms] of steps) {
+    bench.clock.advance(ms % 3_000)
+    const lease = await leaseFor(bench, task.task_id, holder, ms).catch(() => null)
+    if (lease !== null) {
+      t.ok(lease.fence > fence)
+      fence = lease.fence
+      grants.push({ holder, fence })
+    }
+    const held = grants.filter((grant) => {
+      try {
+        const now = bench.clock.wallMs()
+        return requireLease(bench.view(), task, grant.holder, grant.fence, now) !== undefined
+      } catch {
+        return false
+      }
+    })
+    t.ok(held.length <= 1)
+  }
+  t.ok(grants.length > 1)
+})

@@ -1,0 +1,106 @@
+import t from 'tap'
+import { listAudit } from '../../../src/governance/audit.js'
+import { getTask, requireOwnTask } from '../../../src/governance/board/read.js'
+import { recoveriesMax, recoverOwnership } from '../../../src/governance/board/recover.js'
+import { verifyBoard } from '../../../src/governance/board/verify.js'
+import { addGoal, closeGoal, defaultGoal, updateGoal } from '../../../src/governance/goals.js'
+import { collections } from '../../../src/governance/rows.js'
+import { logout } from '../../../src/governance/session/end.js'
+import type { Session } from '../../../src/governance/session/types.js'
+import { addAndSignIn, makeBench, signIn, taskAt, type Bench } from '../bench.js'
+
+const recover = (bench: Bench, session: Session, id: string) =>
+  bench.run((tx, now) => recoverOwnership(tx, now, session, id))
+
+t.test('A-130 recovery gives a new session of the same owner the task, with an audit row', async (t) => {
+  const bench = await makeBench(t)
+  const first = await signIn(bench)
+  const task = await taskAt(bench, first.session, 'succeeded')
+  const { task_id: id } = task
+  const second = await signIn(bench, 'ada', { replace: true })
+  t.throws(() => requireOwnTask(bench.view(), second.session, id), { code: 'root_replaced' })
+  const recovered = await recover(bench, second.session, id)
+  const [from_root, root] = [first.session.root.root_id, second.session.root.root_id]
+  t.match(recovered, { current_root: root, recovered: [{ root, from_root }] })
+  t.equal(recovered.original_root, from_root, 'never the original root')
+  t.same(recovered.purpose, task.purpose)
+  t.same(recovered.provenance, task.provenance)
+  t.match(listAudit(bench.view()).at(-1), {
+    what: 'task.recovered', root, subject: id, facts: { from_root },
+  })
+  t.ok(requireOwnTask(bench.view(), second.session, id))
+  t.throws(() => requireOwnTask(bench.view(), first.session, id), { code: 'root_replaced' })
+  const { sequence } = bench.view()
+  t.same(await recover(bench, second.session, id), recovered)
+  t.equal(bench.view().sequence, sequence, 'again is nothing to do')
+  t.same(verifyBoard(bench.view()), [])
+})
+
+t.test('another owner recovers nothing, nor does a session that has ended', async (t) => {
+  const bench = await makeBench(t)
+  const ada = await signIn(bench)
+  const bob = await addAndSignIn(bench, ada.session, 'bob')
+  const task = await taskAt(bench, ada.session, 'succeeded')
+  await t.rejects(recover(bench, bob.session, task.task_id), { code: 'task_not_found' })
+  const late = await signIn(bench)
+  await logout(bench.gov, late.token)
+  await t.rejects(recover(bench, late.session, task.task_id), { code: 'session_ended' })
+  t.same(getTask(bench.view(), task.task_id), task)
+})
+
+t.test('a finished task also takes over the revision of its goal; an open one never does', async (t) => {
+  const bench = await makeBench(t)
+  const { session } = await signIn(bench)
+  const owner = session.principal.principal_id
+  const { goal_id: goalId } = defaultGoal(bench.view(), owner)
+  const finished = await taskAt(bench, session, 'succeeded')
+  const open = await taskAt(bench, session, 'running')
+  await updateGoal(bench.gov, session, { goalId, title: 'Moons' })
+  const code = 'goal_changed'
+  for (const { task_id: id } of [finished, open]) {
+    t.throws(() => requireOwnTask(bench.view(), session, id), { code })
+  }
+  t.match(await recover(bench, session, finished.task_id), { goal_revision: 2 })
+  t.match(listAudit(bench.view()).at(-1), {
+    what: 'task.recovered', facts: { goal_revision: 2, from_goal_revision: 1 },
+  })
+  t.ok(requireOwnTask(bench.view(), session, finished.task_id))
+  t.same(await recover(bench, session, open.task_id), open, 'there is nothing to give it')
+  const other = await signIn(bench)
+  const moved = await recover(bench, other.session, open.task_id)
+  t.match(moved, { goal_revision: 1, current_root: other.session.root.root_id })
+  t.throws(() => requireOwnTask(bench.view(), other.session, open.task_id), { code })
+  t.ok(requireOwnTask(bench.view(), other.session, open.task_id, { for: 'cancel' }))
+  t.same(verifyBoard(bench.view()), [])
+})
+
+t.test('a finished task of a closed goal can be recovered, of a goal that is gone it cannot', async (t) => {
+  const bench = await makeBench(t)
+  const { session } = await signIn(bench)
+  const { goal_id: goalId } = await addGoal(bench.gov, session, 'Tides')
+  const task = await taskAt(bench, session, 'failed')
+  await bench.run((tx) => {
+    const row = tx.get(collections.closedTasks, task.task_id)!
+    tx.put(collections.closedTasks, task.task_id, { ...row, goal_id: goalId })
+  })
+  await closeGoal(bench.gov, session, { goalId })
+  t.match(await recover(bench, session, task.task_id), { goal_revision: 2 })
+  await bench.run((tx) => tx.remove(collections.goals, goalId))
+  await t.rejects(recover(bench, session, task.task_id), { code: 'goal_changed' })
+})
+
+t.test('the list of recoveries is bounded', async (t) => {
+  const bench = await makeBench(t)
+  const first = await signIn(bench)
+  const task = await taskAt(bench, first.session, 'failed')
+  const entry = { at: task.updated_at, root: 'root_a', from_root: 'root_b' }
+  await bench.run((tx) =>
+    tx.put(collections.closedTasks, task.task_id, {
+      ...task,
+      current_root: 'root_a',
+      recovered: Array.from({ length: recoveriesMax }, () => entry),
+    }))
+  await t.rejects(recover(bench, first.session, task.task_id), {
+    kind: 'conflict', code: 'recoveries_max',
+  })
+})

@@ -1,0 +1,90 @@
+import t from 'tap'
+import {
+  addGoal, closeGoal, defaultGoal, listGoals, requireOpenGoal, requireOwnGoal, updateGoal,
+} from '../../src/governance/goals.js'
+import { logout } from '../../src/governance/session/end.js'
+import { addAndSignIn, makeBench, signIn } from './bench.js'
+
+t.test('a default goal exists from the start and stays open', async (t) => {
+  const bench = await makeBench(t)
+  const { session } = await signIn(bench)
+  const goal = defaultGoal(bench.view(), session.principal.principal_id)
+  t.match(goal, { revision: 1, state: 'open', is_default: true })
+  const request = { goalId: goal.goal_id }
+  await t.rejects(closeGoal(bench.gov, session, request), { code: 'default_goal' })
+  t.throws(() => defaultGoal(bench.view(), 'prn_x'), { code: 'goal_not_found' })
+})
+
+t.test('every change of a goal raises its revision, and no change does not', async (t) => {
+  const bench = await makeBench(t)
+  const { session } = await signIn(bench)
+  const { goal_id: goalId } = await addGoal(bench.gov, session, 'Learn about tides')
+  const same = await updateGoal(bench.gov, session, { goalId, title: 'Learn about tides' })
+  t.equal(same.revision, 1)
+  const updated = await updateGoal(bench.gov, session, { goalId, title: 'Learn about moons' })
+  t.match(updated, { revision: 2, title: 'Learn about moons', state: 'open' })
+  t.match(await closeGoal(bench.gov, session, { goalId }), { revision: 3, state: 'closed' })
+  t.match(await closeGoal(bench.gov, session, { goalId }), { revision: 3 })
+  await t.rejects(updateGoal(bench.gov, session, { goalId, title: 'Again' }), {
+    kind: 'conflict', code: 'goal_closed',
+  })
+  const owner = session.principal.principal_id
+  t.throws(() => requireOpenGoal(bench.view(), owner, goalId), { code: 'goal_closed' })
+})
+
+t.test('a change that looked at another revision is a conflict', async (t) => {
+  const bench = await makeBench(t)
+  const { session } = await signIn(bench)
+  const { goal_id: goalId } = await addGoal(bench.gov, session, 'One')
+  const stale = { goalId, title: 'Two', expectedRevision: 2 }
+  await t.rejects(updateGoal(bench.gov, session, stale), {
+    kind: 'conflict', code: 'stale_goal_revision', details: { revision: 1 },
+  })
+  t.match(await updateGoal(bench.gov, session, { ...stale, expectedRevision: 1 }), { revision: 2 })
+})
+
+t.test('a title is one line of 1 to 200 characters', async (t) => {
+  const bench = await makeBench(t)
+  const { session } = await signIn(bench)
+  const wrong = ['', '   ', 'two\nlines', 'bell\u0007', 'x'.repeat(201), '\ud800', 'a\u2028b']
+  for (const title of wrong) {
+    t.throws(() => addGoal(bench.gov, session, title), { kind: 'rejected', code: 'goal_title' })
+  }
+  t.equal((await addGoal(bench.gov, session, '😀'.repeat(200))).revision, 1)
+})
+
+t.test('a foreign goal is as absent as a missing one', async (t) => {
+  const bench = await makeBench(t)
+  const ada = await signIn(bench)
+  const bob = await addAndSignIn(bench, ada.session, 'bob')
+  const { goal_id: goalId } = await addGoal(bench.gov, ada.session, 'Mine')
+  const errorOf = (id: string): unknown => {
+    try {
+      return requireOwnGoal(bench.view(), bob.session, id)
+    } catch (error) {
+      const { kind, code, message } = error as Record<string, unknown>
+      return { kind, code, message }
+    }
+  }
+  t.same(errorOf(goalId), errorOf('goal_x'))
+  await t.rejects(closeGoal(bench.gov, bob.session, { goalId }), { code: 'goal_not_found' })
+  await t.rejects(updateGoal(bench.gov, bob.session, { goalId, title: 'His' }), {
+    code: 'goal_not_found',
+  })
+  t.same(listGoals(bench.view(), bob.session).map(({ title }) => title), ['General'])
+  t.same(listGoals(bench.view(), ada.session).map(({ title }) => title), ['General', 'Mine'])
+})
+
+t.test('an ended session changes no goal', async (t) => {
+  const bench = await makeBench(t)
+  const { session, token } = await signIn(bench)
+  const { goal_id: goalId } = await addGoal(bench.gov, session, 'Mine')
+  await logout(bench.gov, token)
+  for (const act of [
+    () => addGoal(bench.gov, session, 'Other'),
+    () => updateGoal(bench.gov, session, { goalId, title: 'Other' }),
+    () => closeGoal(bench.gov, session, { goalId }),
+  ]) {
+    await t.rejects(act(), { kind: 'unauthorized', code: 'session_ended' })
+  }
+})

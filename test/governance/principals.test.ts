@@ -1,0 +1,106 @@
+import t from 'tap'
+import { defaultGoal } from '../../src/governance/goals.js'
+import { hashPassphrase, verifyPassphrase } from '../../src/governance/passphrase.js'
+import {
+  addPrincipal, disablePrincipal, listPrincipals, principalFacts,
+} from '../../src/governance/principals.js'
+import { collections, type Principal } from '../../src/governance/rows.js'
+import { authenticate } from '../../src/governance/session/authenticate.js'
+import { addAndSignIn, makeBench, signIn } from './bench.js'
+
+t.test('an added owner has a default goal of its own and a salted hash, never the passphrase', async (t) => {
+  const bench = await makeBench(t)
+  const { session } = await signIn(bench)
+  const passphrase = 'correct horse battery'
+  const { principal, goal } = await addPrincipal(bench.gov, session, { name: 'bob', passphrase })
+  t.same(defaultGoal(bench.view(), principal.principal_id), goal)
+  t.not(goal.goal_id, defaultGoal(bench.view(), session.principal.principal_id).goal_id)
+  t.notOk(JSON.stringify(bench.view().all(collections.principals)).includes(passphrase))
+  const again = await addPrincipal(bench.gov, session, { name: 'eve', passphrase })
+  t.not(again.principal.passphrase?.hash, principal.passphrase?.hash)
+  t.same(Object.keys(principalFacts(principal)).sort(), [
+    'created_at', 'disabled_at', 'has_passphrase', 'id', 'name',
+  ])
+})
+
+t.test('names have one form and are unique whatever their letter case', async (t) => {
+  const bench = await makeBench(t)
+  const { session } = await signIn(bench)
+  for (const name of ['', '-x', 'a b', 'é', 'a'.repeat(65), 'a/b', '../x', 'a\n']) {
+    await t.rejects(addPrincipal(bench.gov, session, { name }), {
+      kind: 'rejected', code: 'principal_name',
+    })
+  }
+  for (const name of ['ada', 'ADA']) {
+    await t.rejects(addPrincipal(bench.gov, session, { name }), {
+      kind: 'conflict', code: 'principal_exists',
+    })
+  }
+  t.ok(await addPrincipal(bench.gov, session, { name: 'a'.repeat(64) }))
+  t.equal(listPrincipals(bench.view()).length, 2)
+})
+
+t.test('a passphrase has 8 to 1024 bytes, counted as UTF-8', async (t) => {
+  for (const wrong of ['', 'seven77', 'x'.repeat(1025), 'é'.repeat(513)]) {
+    await t.rejects(hashPassphrase(wrong), { kind: 'rejected', code: 'passphrase_length' })
+  }
+  t.ok(await hashPassphrase('éééé'))
+  t.ok(await hashPassphrase(Buffer.alloc(1024, 1)))
+})
+
+t.test('a passphrase is compared byte by byte', async (t) => {
+  const bench = await makeBench(t)
+  const { session } = await signIn(bench)
+  const request = { name: 'bob', passphrase: 'correct horse' }
+  const { principal } = await addPrincipal(bench.gov, session, request)
+  t.ok(await verifyPassphrase(principal, 'correct horse'))
+  t.ok(await verifyPassphrase(principal, Buffer.from('correct horse')))
+  for (const wrong of ['correct horse\n', 'Correct horse', '', undefined]) {
+    t.notOk(await verifyPassphrase(principal, wrong))
+  }
+  t.notOk(await verifyPassphrase(undefined, 'correct horse'))
+})
+
+t.test('a stored passphrase that would exhaust the machine is damage', async (t) => {
+  const salt = Buffer.alloc(16).toString('base64url')
+  const passphrase = { kdf: 'scrypt', n: 2 ** 24, r: 8, p: 1, salt, hash: salt } as const
+  const principal: Principal = {
+    principal_id: 'prn_1', name: 'bob', passphrase, created_at: '', disabled_at: null,
+  }
+  await t.rejects(verifyPassphrase(principal, 'correct horse'), {
+    kind: 'damaged', code: 'principal_damaged',
+  })
+})
+
+t.test('disabling an owner ends its sessions and keeps the last owner', async (t) => {
+  const bench = await makeBench(t)
+  const ada = await signIn(bench)
+  await t.rejects(disablePrincipal(bench.gov, ada.session, 'ada'), {
+    kind: 'conflict', code: 'last_principal',
+  })
+  const bob = await addAndSignIn(bench, ada.session, 'bob')
+  const done = await disablePrincipal(bench.gov, ada.session, 'bob')
+  t.match(done, { sessions_ended: 1, principal: { name: 'bob', disabled_at: /^2026/ } })
+  t.throws(() => authenticate(bench.gov, bob.token), {
+    kind: 'unauthorized', code: 'session_ended',
+  })
+  t.match(await disablePrincipal(bench.gov, ada.session, 'bob'), { sessions_ended: 0 })
+  await t.rejects(disablePrincipal(bench.gov, ada.session, 'nobody'), {
+    code: 'principal_not_found',
+  })
+  await t.rejects(disablePrincipal(bench.gov, ada.session, 'ada'), { code: 'last_principal' })
+})
+
+t.test('an ended session adds and disables nobody', async (t) => {
+  const bench = await makeBench(t)
+  const ada = await signIn(bench)
+  const bob = await addAndSignIn(bench, ada.session, 'bob')
+  await disablePrincipal(bench.gov, ada.session, 'bob')
+  await t.rejects(addPrincipal(bench.gov, bob.session, { name: 'eve' }), {
+    kind: 'unauthorized', code: 'session_ended',
+  })
+  await t.rejects(disablePrincipal(bench.gov, bob.session, 'ada'), {
+    kind: 'unauthorized', code: 'session_ended',
+  })
+  t.equal(listPrincipals(bench.view()).length, 2)
+})

@@ -1,0 +1,74 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import { collections } from '../../../src/governance/rows.js'
+import { authenticate } from '../../../src/governance/session/authenticate.js'
+import { listSessions, logout, revokeSession } from '../../../src/governance/session/end.js'
+import { newToken } from '../../../src/governance/session/token.js'
+import { addAndSignIn, hour, makeBench, signIn } from '../bench.js'
+
+t.test('logout ends its own session, once, and keeps the others', async (t) => {
+  const bench = await makeBench(t)
+  const first = await signIn(bench)
+  const second = await signIn(bench)
+  const file = join(bench.gov.store.dir, 'run', 'sessions', first.session.root.root_id)
+  t.ok(existsSync(file))
+  t.same(await logout(bench.gov, first.token), { ended: true })
+  t.notOk(existsSync(file))
+  t.throws(() => authenticate(bench.gov, first.token), {
+    code: 'session_ended', reason: 'logout',
+  })
+  t.ok(authenticate(bench.gov, second.token))
+  const { sequence } = bench.view()
+  t.same(await logout(bench.gov, first.token), { ended: false })
+  t.same(await logout(bench.gov, newToken()), { ended: false })
+  t.equal(bench.view().sequence, sequence, 'nothing to do writes nothing')
+})
+
+t.test('an idle session can still be logged out', async (t) => {
+  const bench = await makeBench(t)
+  const { token, session } = await signIn(bench)
+  bench.clock.advance(hour)
+  t.same(await logout(bench.gov, token), { ended: true })
+  t.match(bench.view().get(collections.roots, session.root.root_id)?.ended, { reason: 'logout' })
+})
+
+t.test('a list shows the own sessions, or everybody’s when asked, and no token', async (t) => {
+  const bench = await makeBench(t)
+  const ada = await signIn(bench)
+  const bob = await addAndSignIn(bench, ada.session, 'bob')
+  const own = listSessions(bench.gov, bench.view(), ada.session)
+  t.match(own, [{ id: ada.session.root.root_id, principal: 'ada', live: true, ended_at: null }])
+  const all = listSessions(bench.gov, bench.view(), ada.session, { all: true })
+  t.same(all.map(({ principal }) => principal), ['bob', 'ada'])
+  const text = JSON.stringify(all)
+  for (const { token, session } of [ada, bob]) {
+    t.notOk(text.includes(token))
+    t.notOk(text.includes(session.root.token_digest))
+  }
+})
+
+t.test('any operator may revoke any session, which is then refused at once', async (t) => {
+  const bench = await makeBench(t)
+  const ada = await signIn(bench)
+  const bob = await addAndSignIn(bench, ada.session, 'bob')
+  const id = ada.session.root.root_id
+  const done = await revokeSession(bench.gov, bob.session, id)
+  t.match(done, { ended: true, session: { id, live: false, ended_reason: 'revoked' } })
+  t.throws(() => authenticate(bench.gov, ada.token), { code: 'session_ended' })
+  t.match(await revokeSession(bench.gov, bob.session, id), { ended: false })
+  await t.rejects(revokeSession(bench.gov, bob.session, 'root_x'), {
+    code: 'session_not_found',
+  })
+})
+
+t.test('a session that has ended revokes nothing', async (t) => {
+  const bench = await makeBench(t)
+  const first = await signIn(bench)
+  const second = await signIn(bench)
+  await logout(bench.gov, first.token)
+  await t.rejects(revokeSession(bench.gov, first.session, second.session.root.root_id), {
+    kind: 'unauthorized', code: 'session_ended',
+  })
+  t.ok(authenticate(bench.gov, second.token))
+})
