@@ -1,0 +1,59 @@
+import { mkdtemp } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import * as v from 'valibot'
+import type { Sandbox } from '../../../sandbox/start.js'
+import type { VerbDeps } from '../../bound.js'
+import { defineVerb, type Run, type Verb, type VerbDefinition } from '../../verb.js'
+import { playAlpha } from './alpha.js'
+import { openStage } from './stage.js'
+
+const schema = v.strictObject({ dir: v.string(), state_dir: v.string(), config_dir: v.string() })
+/** Where the demo left its files. */
+export type DemoResult = v.InferOutput<typeof schema>
+
+const definition: VerbDefinition<DemoResult> = {
+  meta: {
+    name: 'demo',
+    summary: 'see the whole program at work, with no key, no cost and no network',
+    description:
+      'Starts the sandbox on loopback, makes a temporary state directory and runs real commands '
+      + 'against it over real TLS. Each step is printed as the command a person would type and '
+      + 'what it answered. Nothing is left running; the state stays for a look.',
+    examples: ['$ sallyport demo'],
+    session: 'none',
+    exits: [],
+    json: { version: 1, schema },
+  },
+  text: ({ dir, state_dir, config_dir }) => [
+    '',
+    'That was the demo. Nothing is left running. Look around in what it left:',
+    `    export SALLYPORT_STATE_DIR=${state_dir} SALLYPORT_CONFIG_DIR=${config_dir}`,
+    '    sallyport status',
+    `Remove it with: rm -r ${dir}`,
+    '',
+  ].join('\n'),
+}
+
+const startSandboxIn = async (deps: VerbDeps, dir: string): Promise<Sandbox> => {
+  const { startSandbox } = await import('../../../sandbox/start.js')
+  return startSandbox({ dir, clock: deps.clock })
+}
+
+/** Plays the demo. */
+export const run: Run<object, DemoResult> = async (_options, deps) => {
+  const dir = await mkdtemp(join(tmpdir(), 'sallyport-demo-'))
+  const folders = { stateDir: join(dir, 'state'), configDir: join(dir, 'config') }
+  deps.io.writeOut('The sandbox plays the provider on loopback, over real TLS.\n')
+  const sandbox = await startSandboxIn(deps, join(dir, 'sandbox'))
+  try {
+    await playAlpha(openStage(deps, folders), sandbox)
+  } finally {
+    await sandbox.stop()
+  }
+  return { dir, state_dir: folders.stateDir, config_dir: folders.configDir }
+}
+
+/** The verb. */
+export const build = (deps: VerbDeps, doIt: Run<object, DemoResult> = run): Verb =>
+  defineVerb(deps, definition, doIt)
