@@ -25,8 +25,9 @@ const kindOf = (address: string): 'public' | 'loopback' | 'special' => {
   const range: string = parsed.range()
   if (range === 'loopback') return 'loopback'
   if (parsed instanceof ipaddr.IPv6) {
-    // NAT64: the network reaches the IPv4 address in the last four bytes.
-    if (range === 'rfc6052') return kindOf(parsed.toByteArray().slice(12).join('.'))
+    // NAT64: the network reaches the IPv4 address in the last four bytes, never this machine.
+    const inner = range === 'rfc6052' ? parsed.toByteArray().slice(12).join('.') : null
+    if (inner !== null) return kindOf(inner) === 'public' ? 'public' : 'special'
     return range === 'unicast' && parsed.match(globalUnicast) ? 'public' : 'special'
   }
   return range === 'unicast' ? 'public' : 'special'

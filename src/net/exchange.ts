@@ -146,6 +146,9 @@ const send = async (
   })
   const reply = connection.agent.reply
   if (reply === null) throw new Error('a response without its message')
+  if (response.status < 200) {
+    throw attempt.failure('reply_malformed', `The host ${attempt.host} switched protocols.`)
+  }
   const received = headerMap(reply.rawHeaders)
   requireIdentity(attempt, received)
   const limit = request.replyBytesMax

@@ -100,6 +100,8 @@ export const serve = async (
     socket.on('close', () => open.delete(socket))
   })
   server.on('tlsClientError', () => undefined)
+  // A test that fails before it closes its server must still end.
+  server.unref()
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo
