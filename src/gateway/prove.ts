@@ -1,0 +1,234 @@
+/**
+ * Capability proofs of the slots: one synthetic request through the exact route, paid and recorded
+ * like any other. The canary over all slots knows the slots of this route and nothing else, so the
+ * text capability can neither be proved by it nor contacted (A-012, A-160).
+ */
+import { digestOf } from '../base/canonical.js'
+import { fail, SallyportError } from '../base/errors.js'
+import { newId } from '../base/ids.js'
+import type { Session } from '../governance/session/types.js'
+import type { Tx, View } from '../state/types.js'
+import { claimCollection, claimStanding } from './call/claims.js'
+import type { CallResult } from './call/finish.js'
+import type { CallOrder } from './call/order.js'
+import { sendCall } from './call/send.js'
+import {
+  gatewayLimits, proofPurpose, slotNames, type SlotName,
+} from './constants.js'
+import type { GatewayContext } from './context.js'
+import { gatewayFacts } from './facts.js'
+import { gatewayReasons, slotReasonOf, type GatewayReasonCode } from './projection.js'
+import {
+  attemptCollection, bindingsOf, putProof, type GatewayProof, type ProofBindings,
+} from './proof.js'
+import type { GatewayReceipt } from './receipt.js'
+import { proofRecipes } from './recipes.js'
+import { gatewayCollection, gatewayRouteId } from './setup.js'
+
+/** A proof that stands; `made` false when it stood already and nobody was contacted. */
+export interface ProofResult {
+  readonly slot: SlotName
+  readonly made: boolean
+  readonly proof: GatewayProof
+  readonly receipt: GatewayReceipt
+}
+
+/** How to prove. */
+export interface ProofRequest {
+  readonly slot: SlotName
+  /** Contact nobody while the newest proof is current; never repeat an uncertain attempt. */
+  readonly ifStale: boolean
+}
+
+/** Reasons that the operator's own consent or switch can mend. */
+const consentReasons: ReadonlySet<GatewayReasonCode> = new Set([
+  'route_disabled', 'policy_revoked', 'save_interrupted', 'egress_not_acknowledged',
+  'consent_not_current',
+])
+
+const requireReady = (ctx: GatewayContext, view: View, slot: SlotName): void => {
+  const facts = gatewayFacts(ctx.gov, view, ctx.place)
+  const reason = facts.route === null ? 'slot_not_set' : slotReasonOf(facts, facts.route, slot)
+  if (reason === null) return
+  const make = consentReasons.has(reason) ? fail.unauthorized : fail.blocked
+  throw make('gateway_slot_not_ready', `The slot ${slot} may not be used now.`, {
+    reason, next: gatewayReasons[reason].text, details: { slot },
+  })
+}
+
+/** Only an attempt that provably sent nothing, or that gave a proof, may be followed by itself. */
+const requireRepeatable = (ctx: GatewayContext, view: View, slot: SlotName): void => {
+  const attempt = view.get(attemptCollection, slot)
+  const claim = attempt && view.get(claimCollection, attempt.input_digest)
+  if (claim === undefined) return
+  const standing = claimStanding(ctx.gov.store, view, claim)
+  if (standing === 'succeeded' || standing === 'not_contacted' || standing === 'interrupted') return
+  throw fail.blocked(
+    'proof_not_repeated',
+    'The last attempt was refused, failed or is uncertain; it is not repeated by itself.',
+    {
+      reason: standing, next: `Look at it, then run: sallyport gateway prove ${slot}`,
+      details: { slot, operation_id: claim.operation_id },
+    },
+  )
+}
+
+const requireNoneRunning = (ctx: GatewayContext, tx: Tx, slot: SlotName): void => {
+  const attempt = tx.get(attemptCollection, slot)
+  const claim = attempt && tx.get(claimCollection, attempt.input_digest)
+  if (claim === undefined || claimStanding(ctx.gov.store, tx, claim) !== 'running') return
+  throw fail.conflict('proof_in_progress', 'A proof of this slot is under way.', {
+    details: { slot, operation_id: claim.operation_id },
+  })
+}
+
+const requireBindings = (view: View, slot: SlotName): ProofBindings => {
+  const bindings = bindingsOf(view.get(gatewayCollection, gatewayRouteId) ?? null, slot)
+  if (bindings !== null) return bindings
+  throw fail.blocked('gateway_slot_not_ready', `The slot ${slot} is not set.`, {
+    reason: 'slot_not_set', details: { slot },
+  })
+}
+
+/** The claim's digest covers what is proved and the number of the attempt. */
+const claimAttempt = (
+  ctx: GatewayContext, tx: Tx, request: ProofRequest, bindings: ProofBindings,
+): string => {
+  const { slot } = request
+  requireReady(ctx, tx, slot)
+  requireNoneRunning(ctx, tx, slot)
+  if (request.ifStale) requireRepeatable(ctx, tx, slot)
+  const number = (tx.get(attemptCollection, slot)?.number ?? 0) + 1
+  const inputDigest = digestOf({ call: 'gateway.proof', slot, number, bindings })
+  tx.put(attemptCollection, slot, { slot, number, input_digest: inputDigest })
+  return inputDigest
+}
+
+/** An order and, once it has ended well, the proof that its closing record holds. */
+interface ProofOrder {
+  readonly order: CallOrder
+  made(): GatewayProof | null
+}
+
+const proofOrder = (
+  ctx: GatewayContext, session: Session, request: ProofRequest,
+): ProofOrder => {
+  const { slot } = request
+  const recipe = proofRecipes[slot]
+  let bindings: ProofBindings | null = null
+  let proof: GatewayProof | null = null
+  const order: CallOrder = {
+    step: 'prove',
+    slot,
+    purpose: proofPurpose[slot],
+    priority: slot === 'report' ? 'high' : 'normal',
+    principal: session.principal.principal_id,
+    root: session.root.root_id,
+    content: {
+      messages: recipe.messages, responseFormat: recipe.responseFormat,
+      maxTokens: gatewayLimits.proofOutputTokensMax,
+    },
+    claim: (tx) => {
+      bindings = requireBindings(tx, slot)
+      return claimAttempt(ctx, tx, request, bindings)
+    },
+    reject: ({ content }) => (recipe.accepts(content) ? null : 'not_as_asked'),
+    record: (tx, now, { receipt, reply }) => {
+      if (reply === null || bindings === null) return
+      proof = {
+        proof_id: newId('prf'), slot, operation_id: receipt.operation_id,
+        input_digest: receipt.input_digest, bindings,
+        reply_model: reply.model, reply_provider: reply.provider,
+        cost_microusd: receipt.cost.amount_microusd ?? 0, made_at: now, receipt,
+      }
+      putProof(tx, proof)
+    },
+  }
+  return { order, made: () => proof }
+}
+
+const errorOf = (slot: SlotName, result: CallResult): SallyportError => {
+  const { outcome, operationId, reason } = result
+  const details = { slot, operation_id: operationId, outcome }
+  const parts = { reason: reason ?? outcome, details }
+  switch (outcome) {
+    case 'not_contacted':
+      return new SallyportError({
+        kind: result.errorKind ?? 'failed', code: 'proof_not_sent',
+        message: 'The proof was not sent; nothing is owed.', ...parts,
+      })
+    case 'charge_unknown':
+      return fail.blocked(
+        'proof_charge_unknown', 'The charge of this proof is not known; its bound stays held.',
+        {
+          ...parts,
+          next: `Look it up with the gateway, then: sallyport ledger settle ${operationId}`,
+        },
+      )
+    case 'overrun':
+      return fail.blocked(
+        'proof_overrun', 'The charge passed the request bound; it stands and needs a review.',
+        { ...parts, next: `Run: sallyport ledger review ${operationId}` },
+      )
+    case 'authority_lost':
+      return fail.unauthorized(
+        'proof_not_adopted', 'The authority ended meanwhile; the charge stands, no proof was kept.',
+        parts,
+      )
+    default:
+      return fail.remote(
+        'proof_failed', 'The reply was not what a proof needs; the charge stands.', parts,
+      )
+  }
+}
+
+/**
+ * Proves one slot with exactly one request, or with none when `ifStale` and the newest proof is
+ * current. Throws for every end without a proof; the details name the operation whose money tells
+ * what it cost.
+ */
+export const proveSlot = async (
+  ctx: GatewayContext, session: Session, request: ProofRequest,
+): Promise<ProofResult> => {
+  const { slot } = request
+  const view = ctx.gov.store.read()
+  requireReady(ctx, view, slot)
+  if (request.ifStale) {
+    const { proof, state } = gatewayFacts(ctx.gov, view, ctx.place).proofs[slot]
+    if (state === 'current') return { slot, made: false, proof, receipt: proof.receipt }
+  }
+  await ctx.gov.observer.at('prove.begin')
+  const { order, made } = proofOrder(ctx, session, request)
+  const result = await sendCall(ctx, order)
+  const proof = made()
+  if (proof === null || result.outcome !== 'succeeded') throw errorOf(slot, result)
+  return { slot, made: true, proof, receipt: result.receipt }
+}
+
+/** One slot's part of a canary run. */
+export type CanaryEntry =
+  | ({ readonly ok: true } & ProofResult)
+  | { readonly ok: false; readonly slot: SlotName; readonly error: SallyportError }
+
+/** The generic capability canary: exactly the model slots that are set (A-012). */
+export const canarySlots = (view: View): readonly SlotName[] => {
+  const route = view.get(gatewayCollection, gatewayRouteId)
+  return slotNames.filter((slot) => route !== undefined && route.slots[slot] !== null)
+}
+
+/** Proves every slot that is set, one after the other; one failure does not stop the others. */
+export const proveAll = async (
+  ctx: GatewayContext, session: Session, options: { readonly ifStale: boolean },
+): Promise<readonly CanaryEntry[]> => {
+  const entries: CanaryEntry[] = []
+  for (const slot of canarySlots(ctx.gov.store.read())) {
+    try {
+      entries.push({ ok: true, ...await proveSlot(ctx, session, { slot, ...options }) })
+    } catch (error) {
+      if (!(error instanceof SallyportError)) throw error
+      entries.push({ ok: false, slot, error })
+    }
+  }
+  return entries
+}
+

@@ -1,0 +1,153 @@
+/**
+ * The save of this route. What it changes is decided by `planGatewayChange` on the rows at r, under
+ * the lock; governance publishes r+1 and r+2 around it (policy/save.ts). From its first save on
+ * the route owns the one ceiling, and other routes' mirrors follow in its closing record.
+ */
+import { fail } from '../base/errors.js'
+import { newId } from '../base/ids.js'
+import type { Gov } from '../governance/gov.js'
+import { ceilingOwner } from '../governance/policy/ceiling.js'
+import { publishSave, type SaveDecision } from '../governance/policy/save.js'
+import { collections } from '../governance/rows.js'
+import type { Session } from '../governance/session/types.js'
+import { fingerprintOf, presence } from '../governance/vault.js'
+import type { Tx, View } from '../state/types.js'
+import { egressStatement, purposeStatement } from './consent-text.js'
+import { gatewayConsents } from './consents.js'
+import {
+  gatewayCredentialRef, gatewayPurposes, gatewayRouteName, slotOfPurpose, type GatewayPlace,
+} from './constants.js'
+import { gatewayFacts } from './facts.js'
+import {
+  planGatewayChange, requireGatewayAuthority, type GatewayPlan,
+} from './plan.js'
+import { projectGateway, type GatewayShow } from './projection.js'
+import {
+  gatewayCollection, gatewayRouteId, isBlankKey, type GatewayInput,
+} from './setup.js'
+
+/** A save request, already parsed strictly. */
+export interface GatewaySave {
+  readonly input: GatewayInput
+  readonly expectedPolicyRevision: number | null
+}
+
+/** Follows an edit of the one ceiling in another route's document; a budget field, no grant. */
+export type CeilingMirror = (tx: Tx, ceilingMicrousd: number) => void
+
+const requireBase = (place: GatewayPlace): string => {
+  if (place.baseUrl !== null) return place.baseUrl
+  throw fail.rejected(
+    'gateway_not_in_profile', 'The sealed deployment profile names no gateway.',
+    { next: 'A gateway is named at init (--profile FILE) and never later.' },
+  )
+}
+
+const planOf = (
+  gov: Gov, view: View, place: GatewayPlace, save: GatewaySave, supplied: string | null,
+): GatewayPlan => {
+  const apiBase = requireBase(place)
+  const route = view.get(gatewayCollection, gatewayRouteId) ?? null
+  const consents = route === null ? null : gatewayConsents(gov, view, route)
+  return planGatewayChange(route, save.input, {
+    apiBase,
+    reserved: place.reserved,
+    ledgerCeilingMicrousd: view.all(collections.ledgerAccounts).at(0)?.doc.ceiling_microusd ?? null,
+    egressCurrent: consents?.egress() !== undefined,
+    currentPurposes: new Set(
+      gatewayPurposes.filter((purpose) => consents?.purpose(purpose) !== undefined),
+    ),
+    storedFingerprint: presence(view, gatewayCredentialRef).fingerprint,
+    suppliedFingerprint: supplied,
+    newGrantId: newId('grt'),
+  })
+}
+
+const grantsOf = (plan: GatewayPlan): SaveDecision['grants'] => {
+  const egress = plan.grantsEgress ? [egressStatement(plan.next)] : []
+  const purposes = plan.grants.flatMap((purpose) => {
+    const slot = plan.next.slots[slotOfPurpose[purpose]]
+    return slot === null ? [] : [purposeStatement(purpose, slot)]
+  })
+  return [...egress, ...purposes].map(({ purpose, sha256 }) => ({
+    purpose, statementSha256: sha256, expiresAt: null,
+  }))
+}
+
+interface SaveParts {
+  readonly gov: Gov
+  readonly place: GatewayPlace
+  readonly save: GatewaySave
+  readonly supplied: string | null
+  readonly mirrors: readonly CeilingMirror[]
+}
+
+const decide = ({ gov, place, save, supplied, mirrors }: SaveParts) => (
+  tx: Tx,
+): SaveDecision | null => {
+  const plan = planOf(gov, tx, place, save, supplied)
+  if (plan.unchanged) return null
+  requireGatewayAuthority(plan, {
+    acknowledged: save.input.cloud_egress_acknowledged,
+    expectedPolicyRevision: save.expectedPolicyRevision,
+  })
+  const owns = ceilingOwner(tx) === gatewayRouteName
+  const ceilingMicrousd = plan.ceilingMicrousd ?? (owns ? null : plan.next.spend_ceiling_microusd)
+  return {
+    ceilingMicrousd,
+    grants: grantsOf(plan),
+    drops: plan.drops,
+    apply: (write) => {
+      write.put(gatewayCollection, gatewayRouteId, plan.next)
+      if (ceilingMicrousd === null) return
+      for (const mirror of mirrors) mirror(write, ceilingMicrousd)
+    },
+  }
+}
+
+const suppliedKey = (input: GatewayInput): Buffer | null => {
+  const key = input.api_key
+  return key === undefined || isBlankKey(key) ? null : Buffer.from(key, 'latin1')
+}
+
+const withKey = async <T>(
+  gov: Gov, input: GatewayInput, use: (secret: Buffer | null, supplied: string | null) => T,
+): Promise<Awaited<T>> => {
+  const secret = suppliedKey(input)
+  try {
+    const supplied = secret === null
+      ? null : fingerprintOf(gov.store, gatewayCredentialRef, secret)
+    return await use(secret, supplied)
+  } finally {
+    secret?.fill(0)
+  }
+}
+
+/** Whether a save would change anything here, judged on one view (A-051). Throws as the save. */
+export const gatewayWouldChange = (
+  gov: Gov, view: View, place: GatewayPlace, save: GatewaySave,
+): Promise<boolean> =>
+  withKey(gov, save.input, (_secret, supplied) =>
+    !planOf(gov, view, place, save, supplied).unchanged)
+
+/**
+ * Saves the route and answers the read of after. An unchanged block changes nothing and publishes
+ * nothing; slots that are not named, the key under a blank one, the grant and every proof stay.
+ * Throws `rejected`, `conflict` (stale revision, somebody published in between), `unauthorized`.
+ */
+export const saveGateway = async (
+  gov: Gov, session: Session, place: GatewayPlace, save: GatewaySave,
+  mirrors: readonly CeilingMirror[],
+): Promise<GatewayShow> => {
+  await withKey(gov, save.input, async (secret, supplied) => {
+    const plan = planOf(gov, gov.store.read(), place, save, supplied)
+    await publishSave(gov, session, {
+      route: gatewayRouteName,
+      expectedRevision: save.expectedPolicyRevision,
+      decide: decide({ gov, place, save, supplied, mirrors }),
+      credential: secret !== null && plan.keyChange
+        ? { ref: gatewayCredentialRef, secret } : null,
+    })
+  })
+  return projectGateway(gatewayFacts(gov, gov.store.read(), place))
+}
