@@ -21,19 +21,35 @@ export interface NounEntry {
 import { doctorVerb } from './doctor/noun.js'
 import { completionVerb } from './completion/noun.js'
 import { helpVerb } from './help/noun.js'
+import { sandboxNoun } from './sandbox/noun.js'
 import { stateNoun } from './state/noun.js'
 import { initVerb } from './init/noun.js'
+import { loginVerb } from './login/noun.js'
+import { logoutVerb } from './logout/noun.js'
+import { sessionNoun } from './session/noun.js'
+import { principalNoun } from './principal/noun.js'
+import { goalNoun } from './goal/noun.js'
+import { taskNoun } from './task/noun.js'
 import { alphaNoun } from './alpha/noun.js'
 import { policyNoun } from './policy/noun.js'
+import { ledgerNoun } from './ledger/noun.js'
 import { statusVerb } from './status/noun.js'
 
 /** Nouns and verbs in the order in which help lists them. */
 export const commands: readonly (NounEntry | VerbEntry)[] = [
   initVerb,
+  loginVerb,
+  logoutVerb,
+  sessionNoun,
+  principalNoun,
+  goalNoun,
   alphaNoun,
+  taskNoun,
   policyNoun,
+  ledgerNoun,
   statusVerb,
   stateNoun,
+  sandboxNoun,
   doctorVerb,
   completionVerb,
   helpVerb,

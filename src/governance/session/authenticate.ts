@@ -20,8 +20,8 @@ export const rootOfToken = (gov: Gov, view: View, token: string): Root | undefin
 
 /**
  * The operator behind a token. Throws `unauthorized`: `session_required` (none given),
- * `session_invalid`, `session_ended`, `session_expired`, `session_idle`, `clock_stepped_back`,
- * `principal_disabled`. Notes the use unless `touch` is false.
+ * `session_invalid`, `session_ended`, `session_expired`, `session_idle`,
+ * `session_clock_stepped_back`, `principal_disabled`. Notes the use unless `touch` is false.
  */
 export const authenticate = (
   gov: Gov,

@@ -66,16 +66,21 @@ export const pruneRoots = (tx: Tx, now: string): readonly string[] => {
  * Ends the session of a token. A token that belongs to no session, or to one that is over, is
  * nothing to do.
  */
-export const logout = async (gov: Gov, token: string): Promise<{ readonly ended: boolean }> => {
+export const logout = async (
+  gov: Gov,
+  token: string,
+): Promise<{ readonly ended: boolean; readonly rootId: string | null }> => {
   const root = rootOfToken(gov, gov.store.read(), token)
-  if (root === undefined || root.ended !== null) return { ended: false }
+  if (root === undefined || root.ended !== null) {
+    return { ended: false, rootId: root?.root_id ?? null }
+  }
   const ended = await gov.store.transact('logout', (tx) => {
     const row = tx.get(collections.roots, root.root_id)
     const by = { principal: root.principal_id, root: root.root_id }
     return row !== undefined && endRoot(tx, nowIso(gov), row, 'logout', by)
   })
   dropLastUse(gov.store.dir, root.root_id)
-  return { ended }
+  return { ended, rootId: root.root_id }
 }
 
 /** Sessions of the operator, or of every owner with `all`; newest first. */

@@ -56,7 +56,7 @@ const newestUseMs = (dir: string, root: Root): number =>
 
 /**
  * The root itself when it is live now: row, owner, absolute and idle expiry. Throws `unauthorized`
- * as `requireRootRow` does, or `session_idle`, or `clock_stepped_back`. Touches nothing.
+ * as `requireRootRow` does, or `session_idle`, or `session_clock_stepped_back`. Touches nothing.
  */
 export const liveRoot = (view: View, at: Gov | Place, rootId: string): Root => {
   const { dir, clock } = placeOf(at)
@@ -66,7 +66,7 @@ export const liveRoot = (view: View, at: Gov | Place, rootId: string): Root => {
   const { root } = requireRootRow(view, isoFromMs(Math.max(wall, used)), rootId)
   if (wall < used - clockStepBackMsMax) {
     const text = 'The clock of this machine lies behind the last use of this session.'
-    throw fail.unauthorized('clock_stepped_back', text, { next })
+    throw fail.unauthorized('session_clock_stepped_back', text, { next })
   }
   if (Math.max(wall, used) - used >= root.idle_ms) {
     throw fail.unauthorized('session_idle', 'This session was idle for too long.', { next })

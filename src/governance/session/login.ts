@@ -63,6 +63,13 @@ const candidate = (view: View, name: string | undefined): Principal | undefined 
   })
 }
 
+/**
+ * Whether a login of this owner takes a passphrase, so that a face knows when to ask for one. True
+ * for an unknown owner, too. Throws `usage`/`owner_required`.
+ */
+export const takesPassphrase = (view: View, owner: string | undefined): boolean =>
+  candidate(view, owner)?.passphrase !== null
+
 const noteRefusal = (gov: Gov, subject: string | null): Promise<void> =>
   gov.store.transact('login', (tx) => {
     const face = gov.face

@@ -48,9 +48,9 @@ t.test('an idle session ends, and a use within the time keeps it', async (t) => 
 t.test('a session never lives past its absolute expiry, however much it is used', async (t) => {
   const bench = await makeBench(t)
   const { token } = await signIn(bench, 'ada', { ttlMs: hour })
-  for (const _ of [1, 2, 3, 4, 5]) {
+  for (const use of [1, 2, 3, 4, 5]) {
     bench.clock.advance(10 * minute)
-    t.ok(authenticate(bench.gov, token))
+    t.ok(authenticate(bench.gov, token), `use ${use}`)
   }
   bench.clock.advance(10 * minute - 1)
   t.ok(authenticate(bench.gov, token))
@@ -97,7 +97,7 @@ t.test('a clock that steps back a lot refuses the session and never moves its la
   t.equal(readLastUse(bench.gov.store.dir, session.root.root_id), used)
   bench.clock.stepWall(-1)
   t.throws(() => authenticate(bench.gov, token), {
-    kind: 'unauthorized', code: 'clock_stepped_back',
+    kind: 'unauthorized', code: 'session_clock_stepped_back',
   })
 })
 

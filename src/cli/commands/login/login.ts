@@ -1,0 +1,142 @@
+import { resolve } from 'node:path'
+import * as v from 'valibot'
+import { fail } from '../../../base/errors.js'
+import type { Gov } from '../../../governance/gov.js'
+import { passphraseLimits } from '../../../governance/passphrase.js'
+import { logout } from '../../../governance/session/end.js'
+import { sessionFacts } from '../../../governance/session/live.js'
+import { login, sessionLimits, takesPassphrase } from '../../../governance/session/login.js'
+import { saveToken, tokenPath } from '../../../governance/session/token.js'
+import type { VerbDeps } from '../../bound.js'
+import { durationFlag } from '../../flags.js'
+import { readSecret } from '../../input.js'
+import { recoverFirst } from '../../mutate.js'
+import { fieldLines } from '../../text.js'
+import { defineVerb, type Run, type Verb, type VerbDefinition } from '../../verb.js'
+
+/** Flags of `login`; durations in milliseconds. */
+export interface LoginOptions {
+  readonly owner?: string
+  readonly passphraseFile?: string
+  readonly idle: number
+  readonly ttl: number
+  readonly replace?: boolean
+  readonly tokenFile?: string
+}
+
+const schema = v.strictObject({
+  root: v.strictObject({
+    id: v.string(),
+    principal: v.string(),
+    issued_at: v.string(),
+    idle_expires_at: v.string(),
+    expires_at: v.string(),
+  }),
+})
+/** Result of `login`: never the token. */
+export type LoginResult = v.InferOutput<typeof schema>
+
+const { idleMsMin, idleMsMax, ttlMsMin, ttlMsMax } = sessionLimits
+
+const definition: VerbDefinition<LoginResult> = {
+  meta: {
+    name: 'login',
+    summary: 'open a session',
+    description:
+      'Opens a session of an owner and keeps its token in the state directory, or in --token-file '
+      + 'alone; the token is never printed. CI passes it on in SALLYPORT_SESSION. An owner without '
+      + 'a passphrase logs in by possession of the state directory and its key. A second login '
+      + 'ends no session; --replace ends the others of the same owner.',
+    examples: [
+      '$ sallyport login',
+      '$ sallyport login --owner maria --passphrase-file ./passphrase --ttl 1h',
+      '$ sallyport login --token-file ./token --json',
+      '$ SALLYPORT_SESSION="$(cat ./token)" sallyport status',
+    ],
+    session: 'none',
+    exits: ['rejected', 'unauthorized'],
+    json: { version: 1, schema },
+  },
+  flags: (command) => command
+    .option('--owner <name>', 'who logs in (needed where there are several owners)')
+    .option('--passphrase-file <file>', 'the passphrase of the owner; - for stdin')
+    .addOption(durationFlag('--idle <time>', 'ends after so long without use', {
+      min: idleMsMin, max: idleMsMax,
+    }).default(30 * 60_000, '30m'))
+    .addOption(durationFlag('--ttl <time>', 'ends after so long in any case', {
+      min: ttlMsMin, max: ttlMsMax,
+    }).default(8 * 3_600_000, '8h'))
+    .option('--replace', 'end the other sessions of this owner')
+    .option('--token-file <file>', 'write the token to this file (mode 600) and nowhere else'),
+  text: ({ root }) => fieldLines([
+    ['session', root.id],
+    ['owner', root.principal],
+    ['idle until', root.idle_expires_at],
+    ['expires', root.expires_at],
+  ]),
+}
+
+const passphraseOf = async (
+  deps: VerbDeps, gov: Gov, { owner, passphraseFile: from }: LoginOptions,
+): Promise<string | undefined> => {
+  const flag = '--passphrase-file'
+  if (from !== undefined) {
+    // Two more for the line end that editors write.
+    return readSecret(deps, { from, flag, bytesMax: passphraseLimits.bytesMax + 2 })
+  }
+  if (!deps.interactive || !takesPassphrase(gov.store.read(), owner)) return undefined
+  const given = await (await deps.ask(`Give ${flag}.`)).secret('Passphrase')
+  deps.secrets.add(given)
+  return given
+}
+
+const tokenPlace = (deps: VerbDeps, gov: Gov, file: string | undefined): string => {
+  if (file === '-') {
+    throw fail.usage('token_to_stdout', 'The token is never printed: --token-file takes a path.')
+  }
+  return file === undefined ? tokenPath(gov.store.dir) : resolve(deps.cwd, file)
+}
+
+/** A session whose token nobody holds would stay open unused: it is ended again. */
+const keepToken = async (gov: Gov, path: string, token: string): Promise<void> => {
+  try {
+    saveToken(path, token)
+  } catch (error) {
+    await logout(gov, token)
+    throw error
+  }
+}
+
+/** Logs in. */
+export const run: Run<LoginOptions, LoginResult> = async (options, deps) => {
+  const gov = await deps.gov('write')
+  const path = tokenPlace(deps, gov, options.tokenFile)
+  const passphrase = await passphraseOf(deps, gov, options)
+  const { root, token } = await login(gov, {
+    owner: options.owner,
+    passphrase,
+    idleMs: options.idle,
+    ttlMs: options.ttl,
+    replace: options.replace,
+  })
+  deps.secrets.add(token)
+  await keepToken(gov, path, token)
+  await recoverFirst(deps, gov)
+  if (deps.env['SALLYPORT_SESSION']) {
+    deps.note('note: SALLYPORT_SESSION is set and goes before the session that was just opened')
+  }
+  const facts = sessionFacts(gov.store.read(), gov, root)
+  return {
+    root: {
+      id: facts.id,
+      principal: facts.principal,
+      issued_at: facts.issued_at,
+      idle_expires_at: facts.idle_expires_at,
+      expires_at: facts.expires_at,
+    },
+  }
+}
+
+/** The verb. */
+export const build = (deps: VerbDeps, doIt: Run<LoginOptions, LoginResult> = run): Verb =>
+  defineVerb(deps, definition, doIt)

@@ -1,0 +1,63 @@
+import * as v from 'valibot'
+import { fail } from '../../../base/errors.js'
+import { passphraseLimits } from '../../../governance/passphrase.js'
+import { addPrincipal, principalFacts } from '../../../governance/principals.js'
+import type { VerbDeps } from '../../bound.js'
+import { readSecret } from '../../input.js'
+import { loginToMutate } from '../../mutate.js'
+import { defineVerb, type Run, type Verb, type VerbDefinition } from '../../verb.js'
+import { principalFactsShape, principalText } from './facts.js'
+
+/** Flags of `principal add`. */
+export interface PrincipalAddOptions {
+  readonly name: string
+  readonly passphraseFile?: string
+}
+
+const schema = v.strictObject({ principal: principalFactsShape, goal_id: v.string() })
+/** Result of `principal add`. */
+export type PrincipalAdded = v.InferOutput<typeof schema>
+
+const definition: VerbDefinition<PrincipalAdded> = {
+  meta: {
+    name: 'principal add',
+    summary: 'add an owner',
+    description:
+      'Adds an owner with a passphrase (8 to 1024 bytes) and a default goal. Each owner sees and '
+      + 'reviews only its own tasks and goals; all share one policy and one spend ceiling.',
+    examples: ['$ sallyport principal add maria --passphrase-file ./passphrase'],
+    session: 'required',
+    exits: ['rejected', 'unauthorized', 'conflict'],
+    json: { version: 1, schema },
+  },
+  flags: (command) => command
+    .argument('<name>', 'name of the owner')
+    .option('--passphrase-file <file>', 'the passphrase; - for stdin (asked for on a terminal)'),
+  text: ({ principal }) => principalText(principal),
+}
+
+const passphraseOf = async (deps: VerbDeps, from: string | undefined): Promise<string> => {
+  const flag = '--passphrase-file'
+  if (from !== undefined) {
+    return readSecret(deps, { from, flag, bytesMax: passphraseLimits.bytesMax + 2 })
+  }
+  const person = await deps.ask(`Give ${flag}.`)
+  const first = await person.secret('Passphrase of the new owner')
+  const second = await person.secret('The same again')
+  deps.secrets.add(first)
+  deps.secrets.add(second)
+  if (first === second) return first
+  throw fail.rejected('passphrase_differs', 'The two passphrases differ; nobody was added.')
+}
+
+/** Adds. */
+export const run: Run<PrincipalAddOptions, PrincipalAdded> = async (options, deps) => {
+  const { gov, session } = await loginToMutate(deps)
+  const passphrase = await passphraseOf(deps, options.passphraseFile)
+  const { principal, goal } = await addPrincipal(gov, session, { name: options.name, passphrase })
+  return { principal: principalFacts(principal), goal_id: goal.goal_id }
+}
+
+/** The verb. */
+export const build = (deps: VerbDeps, doIt: Run<PrincipalAddOptions, PrincipalAdded> = run): Verb =>
+  defineVerb(deps, definition, doIt)

@@ -1,0 +1,34 @@
+import * as v from 'valibot'
+import { listPrincipals, principalFacts } from '../../../governance/principals.js'
+import type { VerbDeps } from '../../bound.js'
+import { renderTable } from '../../table.js'
+import { defineVerb, type Run, type Verb, type VerbDefinition } from '../../verb.js'
+import { principalFactsShape, principalState, type PrincipalFactsJson } from './facts.js'
+
+const definition: VerbDefinition<PrincipalFactsJson[]> = {
+  meta: {
+    name: 'principal list',
+    summary: 'list the owners',
+    description: 'Lists the owners, oldest first; of a passphrase only whether there is one.',
+    examples: ['$ sallyport principal list', '$ sallyport principal list --json'],
+    session: 'required',
+    exits: ['unauthorized'],
+    json: { version: 1, schema: v.array(principalFactsShape) },
+  },
+  text: (rows, view) => renderTable(
+    view, ['owner', 'state', 'passphrase', 'added', 'id'],
+    rows.map((row) => [
+      row.name, principalState(row), row.has_passphrase ? 'yes' : 'none', row.created_at, row.id,
+    ]),
+  ),
+}
+
+/** Lists. */
+export const run: Run<object, PrincipalFactsJson[]> = async (_options, deps) => {
+  const { gov } = await deps.login('read')
+  return listPrincipals(gov.store.read()).map(principalFacts)
+}
+
+/** The verb. */
+export const build = (deps: VerbDeps, doIt: Run<object, PrincipalFactsJson[]> = run): Verb =>
+  defineVerb(deps, definition, doIt)

@@ -1,0 +1,32 @@
+import * as v from 'valibot'
+import { sessionFacts } from '../../../governance/session/live.js'
+import type { VerbDeps } from '../../bound.js'
+import { defineVerb, type Run, type Verb, type VerbDefinition } from '../../verb.js'
+import { sessionFactsShape, sessionText } from './facts.js'
+
+const schema = v.strictObject({ root: sessionFactsShape })
+/** Result of `session show`. */
+export type SessionShow = v.InferOutput<typeof schema>
+
+const definition: VerbDefinition<SessionShow> = {
+  meta: {
+    name: 'session show',
+    summary: 'show the session in use',
+    description: 'Shows whose session is in use and when it ends. Looking counts as a use.',
+    examples: ['$ sallyport session show', '$ sallyport session show --json'],
+    session: 'required',
+    exits: ['unauthorized'],
+    json: { version: 1, schema },
+  },
+  text: ({ root }) => sessionText(root),
+}
+
+/** Shows. */
+export const run: Run<object, SessionShow> = async (_options, deps) => {
+  const { gov, session } = await deps.login('read')
+  return { root: sessionFacts(gov.store.read(), gov, session.root) }
+}
+
+/** The verb. */
+export const build = (deps: VerbDeps, doIt: Run<object, SessionShow> = run): Verb =>
+  defineVerb(deps, definition, doIt)

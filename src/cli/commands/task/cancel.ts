@@ -1,0 +1,38 @@
+import { cancelAnyTask } from '../../../fabric/tasks.js'
+import type { VerbDeps } from '../../bound.js'
+import { loginToMutate } from '../../mutate.js'
+import { defineVerb, type Run, type Verb, type VerbDefinition } from '../../verb.js'
+import { boardTask, boardTaskShape, boardTaskText, type BoardTask } from './facts.js'
+
+/** Arguments of `task cancel`. */
+export interface TaskCancelOptions {
+  readonly task: string
+}
+
+const definition: VerbDefinition<BoardTask> = {
+  meta: {
+    name: 'task cancel',
+    summary: 'cancel one of your tasks',
+    description:
+      'Cancels a task at once, or asks the process that works on it to stop at its next step: '
+      + 'nothing more is sent, what was sent is settled, and its result is dropped. A task that is '
+      + 'blocked on money cannot be cancelled.',
+    examples: ['$ sallyport task cancel task_0190f…'],
+    session: 'required',
+    exits: ['unauthorized', 'conflict', 'not_found', 'blocked'],
+    json: { version: 1, schema: boardTaskShape },
+  },
+  flags: (command) => command.argument('<task>', 'id of the task'),
+  text: (task) => boardTaskText(task),
+}
+
+/** Cancels. */
+export const run: Run<TaskCancelOptions, BoardTask> = async (options, deps) => {
+  const { gov, session } = await loginToMutate(deps)
+  const task = await cancelAnyTask(gov, session, options.task)
+  return boardTask(gov.store.read(), session, task)
+}
+
+/** The verb. */
+export const build = (deps: VerbDeps, doIt: Run<TaskCancelOptions, BoardTask> = run): Verb =>
+  defineVerb(deps, definition, doIt)

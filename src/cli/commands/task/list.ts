@@ -1,0 +1,61 @@
+import * as v from 'valibot'
+import { listTasks } from '../../../governance/board/read.js'
+import { taskStates, type TaskState } from '../../../governance/rows.js'
+import type { VerbDeps } from '../../bound.js'
+import { choiceFlag, integerFlag } from '../../flags.js'
+import { renderTable } from '../../table.js'
+import { defineVerb, type Run, type Verb, type VerbDefinition } from '../../verb.js'
+import { boardTask, boardTaskShape, type BoardTask } from './facts.js'
+
+/** Flags of `task list`. */
+export interface TaskListOptions {
+  readonly limit: number
+  readonly open?: boolean
+  readonly state?: TaskState
+  readonly kind?: string
+  readonly goal?: string
+}
+
+const definition: VerbDefinition<BoardTask[]> = {
+  meta: {
+    name: 'task list',
+    summary: 'list your tasks of every kind, newest first',
+    description:
+      'Lists your own tasks: states, reviews, whether this session may read their output. No '
+      + 'content. Tasks of another session of yours are listed, too: `task recover` takes them over.',
+    examples: ['$ sallyport task list', '$ sallyport task list --state blocked --json'],
+    session: 'required',
+    exits: ['rejected', 'unauthorized'],
+    json: { version: 1, schema: v.array(boardTaskShape) },
+  },
+  flags: (command) => command
+    .addOption(integerFlag('--limit <n>', 'most tasks', { min: 1, max: 10_000 }).default(50))
+    .option('--open', 'only tasks that are not finished')
+    .addOption(choiceFlag('--state <state>', 'only tasks in this state', taskStates))
+    .option('--kind <kind>', 'only tasks of this kind')
+    .option('--goal <id>', 'only tasks of this goal'),
+  text: (rows, view) => renderTable(
+    view, ['task', 'kind', 'state', 'review', 'access', 'created'],
+    rows.map((row) => [
+      row.id, row.kind, row.blocked ? `blocked (${row.blocked.reason})` : row.state,
+      row.done ? 'done' : row.review, row.access, row.created_at,
+    ]),
+  ),
+}
+
+/** Lists. */
+export const run: Run<TaskListOptions, BoardTask[]> = async (options, deps) => {
+  const { gov, session } = await deps.login('read')
+  const view = gov.store.read()
+  return listTasks(view, session, {
+    limit: options.limit,
+    openOnly: options.open === true,
+    state: options.state,
+    kind: options.kind,
+    goalId: options.goal,
+  }).map((task) => boardTask(view, session, task))
+}
+
+/** The verb. */
+export const build = (deps: VerbDeps, doIt: Run<TaskListOptions, BoardTask[]> = run): Verb =>
+  defineVerb(deps, definition, doIt)

@@ -1,0 +1,39 @@
+import { recoverAnyTask } from '../../../fabric/tasks.js'
+import type { VerbDeps } from '../../bound.js'
+import { loginToMutate } from '../../mutate.js'
+import { defineVerb, type Run, type Verb, type VerbDefinition } from '../../verb.js'
+import { boardTask, boardTaskShape, boardTaskText, type BoardTask } from './facts.js'
+
+/** Arguments of `task recover`. */
+export interface TaskRecoverOptions {
+  readonly task: string
+}
+
+const definition: VerbDefinition<BoardTask> = {
+  meta: {
+    name: 'task recover',
+    summary: 'take over your task from an earlier session of yours',
+    description:
+      'Lets the session in use read, review and cancel a task that an earlier session of the same '
+      + 'owner admitted; the step is audited. It never lets the task be contacted or adopted: that '
+      + 'needs the session that admitted it. A finished task also follows its goal to the present '
+      + 'revision.',
+    examples: ['$ sallyport task recover task_0190f…'],
+    session: 'required',
+    exits: ['unauthorized', 'conflict', 'not_found'],
+    json: { version: 1, schema: boardTaskShape },
+  },
+  flags: (command) => command.argument('<task>', 'id of the task'),
+  text: (task) => boardTaskText(task),
+}
+
+/** Recovers. */
+export const run: Run<TaskRecoverOptions, BoardTask> = async (options, deps) => {
+  const { gov, session } = await loginToMutate(deps)
+  const task = await recoverAnyTask(gov, session, options.task)
+  return boardTask(gov.store.read(), session, task)
+}
+
+/** The verb. */
+export const build = (deps: VerbDeps, doIt: Run<TaskRecoverOptions, BoardTask> = run): Verb =>
+  defineVerb(deps, definition, doIt)

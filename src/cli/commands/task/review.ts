@@ -1,0 +1,42 @@
+import { reviewAnyTask } from '../../../fabric/tasks.js'
+import type { VerbDeps } from '../../bound.js'
+import { loginToMutate } from '../../mutate.js'
+import { defineVerb, type Run, type Verb, type VerbDefinition } from '../../verb.js'
+import { verdictOf, type ReviewOptions } from '../alpha/review.js'
+import { boardTask, boardTaskShape, boardTaskText, type BoardTask } from './facts.js'
+
+const definition: VerbDefinition<BoardTask> = {
+  meta: {
+    name: 'task review',
+    summary: 'approve or reject what a task gave',
+    description:
+      'Approving makes a succeeded task done; rejecting leaves it succeeded and never done; what '
+      + 'it cost stands either way. --accept-overrun releases a result whose charge passed its '
+      + 'bound. A task whose charge is not known cannot be reviewed.',
+    examples: [
+      '$ sallyport task review task_0190f… --approve',
+      '$ sallyport task review task_0190f… --reject --json',
+    ],
+    session: 'required',
+    exits: ['unauthorized', 'conflict', 'not_found', 'blocked'],
+    json: { version: 1, schema: boardTaskShape },
+  },
+  flags: (command) => command
+    .argument('<task>', 'id of the task')
+    .option('--approve', 'the result serves its goal: done')
+    .option('--reject', 'it does not')
+    .option('--accept-overrun', 'accept a charge above the request bound'),
+  text: (task) => boardTaskText(task),
+}
+
+/** Reviews. */
+export const run: Run<ReviewOptions, BoardTask> = async (options, deps) => {
+  const verdict = verdictOf(options)
+  const { gov, session } = await loginToMutate(deps)
+  const task = await reviewAnyTask(gov, session, options.task, verdict)
+  return boardTask(gov.store.read(), session, task)
+}
+
+/** The verb. */
+export const build = (deps: VerbDeps, doIt: Run<ReviewOptions, BoardTask> = run): Verb =>
+  defineVerb(deps, definition, doIt)
