@@ -1,5 +1,9 @@
-import type { Tx } from '../../state/types.js'
+import { isoFromMs } from '../../base/clock.js'
+import { fail } from '../../base/errors.js'
+import type { Tx, View } from '../../state/types.js'
 import { appendAudit } from '../audit.js'
+import type { Gov } from '../gov.js'
+import type { Reservation } from '../rows.js'
 import type { Session } from '../session/types.js'
 import { amountMicrousdMax, checkAmount } from './limits.js'
 import { manualSource } from './machine.js'
@@ -39,3 +43,27 @@ export const manualSettle = (
   })
   return posted
 }
+
+/**
+ * An own reservation whose charge is unknown. Throws `not_found`, or `conflict` `charge_not_unknown`
+ * when there is nothing to settle by hand.
+ */
+export const requireUnknownCharge = (
+  view: View, session: Session, operationId: string,
+): Reservation => {
+  const { reservation } = requireOwnReservation(view, session, operationId)
+  if (reservation.state === 'unknown') return reservation
+  throw fail.conflict(
+    'charge_not_unknown', 'Only an unknown charge is settled by hand.',
+    { details: { operation_id: operationId, state: reservation.state } },
+  )
+}
+
+/** `manualSettle` in a transaction of its own, which both faces call. */
+export const settleUnknownCharge = (
+  gov: Gov, session: Session, request: ManualSettlement,
+): Promise<Reservation> =>
+  gov.store.transact('ledger settle', (tx) => {
+    requireUnknownCharge(tx, session, request.operationId)
+    return manualSettle(tx, isoFromMs(gov.clock.wallMs()), session, request).reservation
+  })

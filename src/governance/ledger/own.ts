@@ -1,9 +1,9 @@
 import { fail } from '../../base/errors.js'
 import type { View } from '../../state/types.js'
-import type { Reservation } from '../rows.js'
+import { collections, type Reservation } from '../rows.js'
 import type { Session } from '../session/types.js'
 import { requireBound, type Binding } from './post.js'
-import { findReservation } from './read.js'
+import { findReservation, openReservations } from './read.js'
 
 /** A reservation with the binding that its own rows prove. */
 export interface OwnReservation {
@@ -26,4 +26,14 @@ export const requireOwnReservation = (
   }
   const binding = { operationId, runtime: found.runtime, profile: found.profile }
   return { reservation: requireBound(view, binding), binding }
+}
+
+/** An owner's reservations, newest operation first; `closed` adds those that are over. */
+export const ownReservations = (
+  view: View, session: Session, { closed }: { readonly closed: boolean },
+): readonly Reservation[] => {
+  const over = closed ? view.all(collections.closedReservations).map(({ doc }) => doc) : []
+  return [...openReservations(view), ...over]
+    .filter(({ principal }) => principal === session.principal.principal_id)
+    .sort((a, b) => (a.operation_id < b.operation_id ? 1 : -1))
 }

@@ -40,6 +40,34 @@ export const balances = (view: View): Balances => {
 export const openReservations = (view: View): readonly Reservation[] =>
   view.all(collections.openReservations).map(({ doc }) => doc)
 
+/** The ledger at a glance. */
+export interface LedgerStanding {
+  /** Null before the first set-up of a route. */
+  readonly ledger: Balances | null
+  /** How many reservations of all owners stand open, by state. */
+  readonly open: {
+    readonly reserved: number
+    readonly contacted: number
+    readonly unknown: number
+    readonly overrun_review_required: number
+  }
+}
+
+/** Balances and counts. Throws `blocked` when there is more than one ledger. */
+export const ledgerStanding = (view: View): LedgerStanding => {
+  const open = openReservations(view)
+  const count = (match: (one: Reservation) => boolean): number => open.filter(match).length
+  return {
+    ledger: view.all(collections.ledgerAccounts).length === 0 ? null : balances(view),
+    open: {
+      reserved: count(({ state }) => state === 'reserved'),
+      contacted: count(({ state }) => state === 'contacted'),
+      unknown: count(({ state }) => state === 'unknown'),
+      overrun_review_required: count(({ overrun }) => overrun === 'review_required'),
+    },
+  }
+}
+
 /** The reservation of an operation, open or closed. */
 export const findReservation = (view: View, operationId: string): Reservation | undefined =>
   view.get(collections.openReservations, operationId)

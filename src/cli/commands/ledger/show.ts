@@ -1,0 +1,65 @@
+import * as v from 'valibot'
+import { ledgerStanding } from '../../../governance/ledger/read.js'
+import type { VerbDeps } from '../../bound.js'
+import { defineVerb, type Run, type Verb, type VerbDefinition } from '../../verb.js'
+
+const schema = v.strictObject({
+  ledger: v.nullable(v.strictObject({
+    ledger_id: v.string(),
+    ceiling_microusd: v.number(),
+    settled_microusd: v.number(),
+    held_microusd: v.number(),
+    unknown_microusd: v.number(),
+    consumed_microusd: v.number(),
+    available_microusd: v.number(),
+    rows: v.number(),
+  })),
+  open: v.strictObject({
+    reserved: v.number(), contacted: v.number(), unknown: v.number(),
+    overrun_review_required: v.number(),
+  }),
+})
+/** Result of `ledger show`. */
+export type LedgerShow = v.InferOutput<typeof schema>
+
+const definition: VerbDefinition<LedgerShow> = {
+  meta: {
+    name: 'ledger show',
+    summary: 'show the ceiling and what is settled, held and unknown',
+    description:
+      'Shows the one ledger of this state directory. Settled, held and unknown together are '
+      + 'compared with the ceiling before any contact. A hold is a local admission hold in this '
+      + 'ledger, not a limit that a provider enforces. An unknown charge keeps its full bound '
+      + 'until it is settled by hand.',
+    examples: ['$ sallyport ledger show', '$ sallyport ledger show --json'],
+    session: 'required',
+    exits: ['unauthorized', 'blocked'],
+    json: { version: 1, schema },
+  },
+  text: ({ ledger, open }, view) => {
+    if (ledger === null) return 'There is no ledger yet; the first set-up of a route makes it.\n'
+    const line = (name: string, value: number): string =>
+      `${name.padEnd(11)}${String(value).padStart(12)} micro-USD\n`
+    const due = (count: number, text: string): string =>
+      count === 0 ? '' : `${view.paint('yellow', 'due')}        ${count} ${text}\n`
+    return [
+      line('ceiling', ledger.ceiling_microusd),
+      line('settled', ledger.settled_microusd),
+      line('held', ledger.held_microusd),
+      line('unknown', ledger.unknown_microusd),
+      line('available', ledger.available_microusd),
+      due(open.unknown, 'unknown charge(s): sallyport ledger settle OPERATION'),
+      due(open.overrun_review_required, 'overrun(s): sallyport ledger review OPERATION'),
+    ].join('')
+  },
+}
+
+/** Reads the ledger. */
+export const run: Run<object, LedgerShow> = async (_options, deps) => {
+  const { gov } = await deps.login('read')
+  return ledgerStanding(gov.store.read())
+}
+
+/** The verb. */
+export const build = (deps: VerbDeps, doIt: Run<object, LedgerShow> = run): Verb =>
+  defineVerb(deps, definition, doIt)
