@@ -3,31 +3,36 @@
  * their folder, the manifest, a read-back of all of it, and only then the new log, whose rename is
  * the moment that counts. The generation before stays until the one after this.
  */
+import { join } from 'node:path'
+import * as v from 'valibot'
+import { sha256Hex } from '../base/canonical.js'
 import { isoFromMs } from '../base/clock.js'
 import { fail } from '../base/errors.js'
 import type { Files } from './files.js'
-import { isTemporary, publish, removeFile, syncDir, writeTemporary } from './files.js'
+import {
+  isTemporary, publish, readWhole, removeFile, syncDir, writeTemporary,
+} from './files.js'
 import type { Generation, Overlay } from './generation.js'
 import { encodeLogHeader } from './log-format.js'
 import type { Places } from './paths.js'
-import { formatVersion, logEpochs, manifestEpochs } from './paths.js'
-import { join } from 'node:path'
+import { logEpochs, manifestEpochs } from './paths.js'
 import type { CollectionEntry, Manifest, PartEntry } from './snapshot.js'
 import {
-  encodeManifest, manifestShape, partNamesOf, partOf, readManifest, readPart, writePart,
+  encodeManifest, manifestShape, partNamesOf, partOf, readManifest, writePart,
 } from './snapshot.js'
-import * as v from 'valibot'
-import { readWhole } from './files.js'
 
 /** Total bytes of a growing collection from which it is split by one, then two hex digits. */
-const splitBytes: readonly number[] = [256 * 1024, 4 * 1024 * 1024]
+const splitBytes: readonly number[] = [512 * 1024, 8 * 1024 * 1024]
+
+/** How many hex digits split a growing collection of so many bytes. */
+export const splitDigits = (bytes: number): 0 | 1 | 2 =>
+  splitBytes.filter((limit) => bytes > limit).length as 0 | 1 | 2
 
 const digitsFor = (overlay: Overlay, entry: CollectionEntry | undefined): 0 | 1 | 2 => {
   if (overlay.kind === 1) return 0
   const parts = Object.values(entry?.parts ?? {})
   const bytes = parts.reduce((sum, [, , size]) => sum + size, 0)
-  const wanted = splitBytes.filter((limit) => bytes > limit).length
-  return Math.max(entry?.digits ?? 0, wanted) as 0 | 1 | 2
+  return Math.max(entry?.digits ?? 0, splitDigits(bytes)) as 0 | 1 | 2
 }
 
 /** Newest content of the partitions that the log has touched, or of all when they are re-split. */
@@ -77,7 +82,7 @@ const writeCollection = (
       schema: 'sallyport.collection.v1', collection, part, sequence: generation.sequence, docs,
     })
   }
-  return { digits, parts }
+  return { kind: overlay.kind, digits, parts }
 }
 
 /** Reads every file that a manifest newly names, and the manifest itself, back from the disk. */
@@ -86,7 +91,9 @@ const readBack = (files: Files, places: Places, manifest: Manifest, sha256: stri
   if (again === undefined) throw unreadable()
   for (const [collection, { parts }] of Object.entries(manifest.collections)) {
     for (const [part, entry] of Object.entries(parts)) {
-      if (entry[0] === manifest.epoch) readPart(files, places, collection, part, entry)
+      if (entry[0] !== manifest.epoch) continue
+      const bytes = readWhole(files, places.part(collection, part, manifest.epoch))
+      if (bytes === undefined || sha256Hex(bytes) !== entry[1]) throw unreadable()
     }
   }
 }
@@ -112,7 +119,7 @@ export const publishGeneration = (
   readBack(files, places, manifest, sha256)
   const header = encodeLogHeader({
     schema: 'sallyport.log.v1',
-    format_version: formatVersion,
+    format_version: manifest.format_version,
     store_id: manifest.store_id,
     epoch: manifest.epoch,
     manifest_sha256: sha256,

@@ -36,6 +36,7 @@ export type LockMaker = (path: string, clock: Clock) => StateLock
 
 const holderBytes = 512
 
+let hostName: string | undefined
 let bootId: string | undefined
 const bootIdOf = (files: Files): string => {
   if (bootId !== undefined) return bootId
@@ -91,7 +92,7 @@ class FileLock implements StateLock {
   #sign(fd: number, verb: string): void {
     const holder: LockHolder = {
       pid: process.pid,
-      hostname: hostname(),
+      hostname: (hostName ??= hostname()),
       boot_id: bootIdOf(nodeFiles),
       started_at: isoFromMs(this.#clock.wallMs()),
       verb,

@@ -3,15 +3,16 @@
  *
  * A log begins with one header line: canonical JSON, a space, its SHA-256, a newline. Records
  * follow. A record is a header of fixed length with a checksum of its own (so that a flipped length
- * is never taken for a torn end), a canonical JSON payload, and a SHA-256 over the chain of the
+ * is never taken for a torn end; a CRC-32 sees every flip of it), a canonical JSON payload, and a SHA-256 over the chain of the
  * record before, this header and this payload. Every byte is covered by one of the checks: any
  * single flipped bit is seen.
  *
- *     #c <sequence 16 digits> <payload bytes 10 digits> <check 16 hex>\n<payload>\n<chain 64 hex>\n
+ *     #c <sequence 16 digits> <payload bytes 10 digits> <check 8 hex>\n<payload>\n<chain 64 hex>\n
  *
  * The header check also covers store id and epoch, so that bytes of another log never pass.
  */
 import { hash } from 'node:crypto'
+import { crc32 } from 'node:zlib'
 import * as v from 'valibot'
 import { canonicalJson, sha256Hex } from '../base/canonical.js'
 
@@ -34,7 +35,7 @@ export type LogHeader = v.InferOutput<typeof logHeaderShape>
 /** Most bytes of the header line of a log. */
 const logHeaderBytesMax = 4096
 /** Bytes of a record's header. */
-export const recordHeaderBytes = 48
+export const recordHeaderBytes = 40
 const chainBytes = 64
 /** Bytes of a record beside its payload. */
 export const recordFrameBytes = recordHeaderBytes + 1 + chainBytes + 1
@@ -68,8 +69,8 @@ export interface LogBinding {
 
 const headerText = (binding: LogBinding, sequence: number, length: number): string => {
   const digits = `${String(sequence).padStart(16, '0')} ${String(length).padStart(10, '0')}`
-  const check = hash('sha256', `${binding.storeId}|${binding.epoch}|#c ${digits}`)
-  return `#c ${digits} ${check.slice(0, 16)}\n`
+  const check = crc32(`${binding.storeId}|${binding.epoch}|#c ${digits}`)
+  return `#c ${digits} ${check.toString(16).padStart(8, '0')}\n`
 }
 
 /** The chain value before the first record of a new store. */
@@ -132,6 +133,16 @@ const findsHeader = (binding: LogBinding, bytes: Buffer, at: number): boolean =>
     if (readHeader(binding, bytes, next) !== undefined) return true
   }
   return false
+}
+
+/** How many true record headers stand in the bytes from `at` on, whatever is between them. */
+export const countRecordHeaders = (binding: LogBinding, bytes: Buffer, at: number): number => {
+  let found = 0
+  for (let next = bytes.indexOf('#c ', at); next !== -1; next = bytes.indexOf('#c ', next + 1)) {
+    if (bytes.length - next < recordHeaderBytes) break
+    if (readHeader(binding, bytes, next) !== undefined) found += 1
+  }
+  return found
 }
 
 const chainAfter = (before: string, bytes: Buffer, start: number, payloadEnd: number): string => {

@@ -6,7 +6,6 @@
  * lowdb's own file adapter uses one fixed temporary name and never syncs, so ours replaces it.
  */
 import { hash } from 'node:crypto'
-import { dirname } from 'node:path'
 import { LowSync } from 'lowdb'
 import type { SyncAdapter } from 'lowdb'
 import * as v from 'valibot'
@@ -35,6 +34,8 @@ const partEntryShape = v.strictTuple([count, sha, count, count])
 export type PartEntry = v.InferOutput<typeof partEntryShape>
 
 const collectionEntryShape = v.strictObject({
+  /** `1`: always one file; `256`: grows. */
+  kind: v.picklist([1, 256]),
   /** Hex digits of the id's SHA-256 that name a partition: 0, 1 or 2. */
   digits: v.picklist([0, 1, 2]),
   parts: v.record(v.string(), partEntryShape),
@@ -168,6 +169,3 @@ export const partNamesOf = (manifest: Manifest): Set<string> => {
 /** Partition of an id under a number of hex digits; '' is the whole collection. */
 export const partOf = (id: string, digits: number): string =>
   digits === 0 ? '' : hash('sha256', id).slice(0, digits)
-
-/** The folder of a path, for the one sync after many files. */
-export const folderOf = (path: string): string => dirname(path)

@@ -60,11 +60,13 @@ export const readStateFile = (files: Files, path: string): StateFile => {
       next: 'Run `sallyport state check`, then `sallyport state repair`.',
     })
   }
-  if (state.format_version > formatVersion) {
-    throw fail.blocked('state_too_new', 'A newer version of the program wrote this state.', {
-      next: 'Install that version, or a later one.',
-      details: { format_version: state.format_version, known: formatVersion },
-    })
-  }
+  if (state.format_version > formatVersion) throw tooNew(state.format_version)
   return state
 }
+
+/** The refusal of a format that only a later program knows. */
+export const tooNew = (version: number): Error =>
+  fail.blocked('state_too_new', 'A newer version of the program wrote this state.', {
+    next: 'Install that version, or a later one.',
+    details: { format_version: version, known: formatVersion },
+  })

@@ -25,12 +25,12 @@ import type { LockMaker, StateLock } from './lock.js'
 import { kernelStateLock, takeLock } from './lock.js'
 import { encodeRecord, payloadBytesMax } from './log-format.js'
 import type { KeyPlaces, Places } from './paths.js'
-import { epochText, keyPlaces, placesOf } from './paths.js'
+import { epochText, formatVersion, keyPlaces, placesOf } from './paths.js'
 import { encodePayload } from './record.js'
 import { partNamesOf } from './snapshot.js'
 import type { Mark } from './snapshot.js'
 import type { StateFile } from './state-file.js'
-import { profileSealText, readStateFile } from './state-file.js'
+import { profileSealText, readStateFile, tooNew } from './state-file.js'
 import type {
   AnchorStatus, Artifacts, Problem, Store, StoreHealth, Tx, View, WitnessLog, WriteHookContext,
 } from './types.js'
@@ -54,7 +54,11 @@ export interface OpenOptions {
   readonly onOpenForWrite?: readonly ((context: WriteHookContext) => void)[]
   readonly files?: Files
   readonly lock?: LockMaker
-  /** The log is folded into snapshots when it grows past this many bytes (default 1 MiB). */
+  /**
+   * A process that wrote folds the log into snapshots when it closes the store and the log is past
+   * this many bytes (default 1 MiB), or earlier when the log is past eight times as much: a bulk
+   * writer folds seldom, and the next one to open finds a short log.
+   */
   readonly logBytesMax?: number
 }
 
@@ -66,6 +70,7 @@ export interface CreateOptions extends Omit<OpenOptions, 'mode'> {
 
 const waitMsDefault = 10_000
 const logBytesMaxDefault = 1024 * 1024
+const bulkFactor = 8
 const sealMagic = 'SPS1'
 const tailTriesMax = 20
 const tailPauseMs = 2
@@ -99,8 +104,11 @@ export class FileStore implements Store {
   readonly #lock: StateLock
   readonly #notices: Problem[] = []
   #generation: Generation
-  #damage: Problem | null = null
+  #loadDamage: Problem | null = null
+  #partDamage: { readonly epoch: number; readonly problem: Problem } | undefined
   #poisoned = false
+  #wrote = false
+  #closed = false
   #hooksDue = true
   #checkpointFailed = false
   #logFd: { readonly fd: number; readonly epoch: number } | undefined
@@ -155,17 +163,26 @@ export class FileStore implements Store {
   #load(): Generation {
     const { generation, damage } = loadNewest(
       this.files, this.places, this.#cache, this.storeId)
-    this.#damage = damage === undefined ? null : damageOf(damage.code, damage.message)
+    this.#loadDamage = damage === undefined ? null : damageOf(damage.code, damage.message)
+    refuseOtherFormat(generation.manifest.format_version)
     return generation
   }
 
-  #reload(): Generation {
+  #reload(): void {
     const before = this.#generation
     const loaded = this.#load()
     before.close()
     this.#generation = loaded
+    this.#hooksDue = true
     this.#forgetParts()
-    return loaded
+  }
+
+  /** Why writes are refused at this moment, or null. */
+  get #damage(): Problem | null {
+    const { tail, epoch } = this.#generation
+    if (this.#loadDamage !== null) return this.#loadDamage
+    if (tail !== 'clean' && tail !== 'torn') return damageOf(`log_${tail}`, tailMessage(tail))
+    return this.#partDamage?.epoch === epoch ? this.#partDamage.problem : null
   }
 
   /** Keeps only partitions that the generation still refers to. */
@@ -176,36 +193,38 @@ export class FileStore implements Store {
 
   /** Reads what other processes have committed since. `locked`: nobody can be writing now. */
   #catchUp(locked: boolean): void {
-    for (let tries = 0; ; tries += 1) {
-      const generation = this.#generation
-      const newer = this.files.stat(this.places.log(generation.epoch + 1)) !== undefined
-      const facts = this.files.stat(this.places.log(generation.epoch))
-      const replaced = facts === undefined || facts.ino !== generation.inode
-      if ((newer && this.#damage === null) || replaced || facts.size < generation.end) {
-        this.#reload()
-        this.#hooksDue = true
-        if (tries < tailTriesMax) continue
-      } else if (generation.readTail(facts.size)) {
-        this.#hooksDue = true
-      }
-      const { tail } = this.#generation
-      if (tail === 'clean' || tail === 'torn') return
-      // Without the lock this may be a record that is being written at this very moment.
-      if (!locked && tries < tailTriesMax) {
-        pause(tailPauseMs)
-        continue
-      }
-      this.#damage ??= damageOf(`log_${tail}`, tailMessage(tail))
-      return
-    }
-  }
-
-  read(): View {
     try {
-      this.#catchUp(false)
+      for (let tries = 0; ; tries += 1) {
+        if (this.#isStale()) this.#reload()
+        const { generation: now } = this
+        const size = this.files.stat(this.places.log(now.epoch))?.size ?? now.end
+        if (now.readTail(size)) this.#hooksDue = true
+        if (now.tail === 'clean' || now.tail === 'torn') return
+        // Without the lock this may be a record that is being written at this very moment.
+        if (locked || tries >= tailTriesMax) return
+        pause(tailPauseMs)
+      }
     } catch (error) {
       throw ioFailure(error, 'reading the log')
     }
+  }
+
+  /** Whether another generation has taken over, or the one before it had to stand in. */
+  #isStale(): boolean {
+    const { epoch, inode, end } = this.#generation
+    if (this.#loadDamage !== null) return true
+    if (this.files.stat(this.places.log(epoch + 1)) !== undefined) return true
+    const facts = this.files.stat(this.places.log(epoch))
+    return facts === undefined || facts.ino !== inode || facts.size < end
+  }
+
+  read(): View {
+    this.#catchUp(false)
+    return this.#view()
+  }
+
+  /** A view of this very moment, for callers that hold the lock. */
+  viewLocked(): View {
     return this.#view()
   }
 
@@ -226,7 +245,7 @@ export class FileStore implements Store {
         throw new TypeError('a transaction must not wait')
       }
       this.#commit(verb, tx)
-      this.#maybeCheckpoint()
+      this.#maybeCheckpoint(bulkFactor * this.#logBytesMax)
       return result
     })
   }
@@ -246,9 +265,6 @@ export class FileStore implements Store {
       this.#refusePoisoned()
       this.#catchUp(true)
       return fn()
-    } catch (error) {
-      if (error instanceof SallyportError) throw error
-      throw error instanceof TypeError ? error : ioFailure(error, verb)
     } finally {
       this.#lock.give()
     }
@@ -272,7 +288,8 @@ export class FileStore implements Store {
     } catch (error) {
       if (error instanceof SallyportError && error.kind === 'damaged') {
         const lasting = ['collection_damaged', 'collection_missing'].includes(error.code)
-        if (lasting) this.#damage ??= damageOf(error.code, error.message)
+        const problem = damageOf(error.code, error.message)
+        if (lasting) this.#partDamage = { epoch: this.#generation.epoch, problem }
       }
       throw error
     }
@@ -365,6 +382,7 @@ export class FileStore implements Store {
       writeAll(this.files, fd, bytes, generation.end)
       this.files.sync(fd)
     })
+    this.#wrote = true
     generation.applyOwn(sequence, chain, bytes.length, changes, mark)
   }
 
@@ -373,9 +391,13 @@ export class FileStore implements Store {
     if (this.#logFd?.epoch === epoch) return this.#logFd.fd
     if (this.#logFd !== undefined) this.files.close(this.#logFd.fd)
     this.#logFd = undefined
-    const fd = this.files.open(this.places.log(epoch), 'readwrite')
-    this.#logFd = { fd, epoch }
-    return fd
+    try {
+      const fd = this.files.open(this.places.log(epoch), 'readwrite')
+      this.#logFd = { fd, epoch }
+      return fd
+    } catch (error) {
+      throw ioFailure(error, 'opening the log')
+    }
   }
 
   /** The last record was never acknowledged: keep its bytes aside, then cut it. */
@@ -411,9 +433,8 @@ export class FileStore implements Store {
     }
   }
 
-  #maybeCheckpoint(): void {
-    if (this.#checkpointFailed) return
-    if (this.#generation.end <= (this.#options.logBytesMax ?? logBytesMaxDefault)) return
+  #maybeCheckpoint(bytesMax: number): void {
+    if (this.#checkpointFailed || this.#generation.end <= bytesMax) return
     try {
       this.checkpoint()
     } catch (error) {
@@ -486,12 +507,44 @@ export class FileStore implements Store {
     return { damage: this.#damage, poisoned: this.#poisoned, notices: [...this.#notices] }
   }
 
+  get #logBytesMax(): number {
+    return this.#options.logBytesMax ?? logBytesMaxDefault
+  }
+
+  /** Folds a long log if the lock is free at once; what fails here is not the caller's concern. */
+  #foldAtClose(): void {
+    if (!this.#wrote || this.#poisoned || this.#generation.end <= this.#logBytesMax) return
+    if (!this.#lock.tryTake('fold')) return
+    try {
+      this.#catchUp(true)
+      if (this.#damage === null) this.#maybeCheckpoint(this.#logBytesMax)
+    } finally {
+      this.#lock.give()
+    }
+  }
+
   close(): void {
+    if (this.#closed) return
+    this.#closed = true
+    try {
+      this.#foldAtClose()
+    } catch {
+      // The log stays as it is; the next writer folds it.
+    }
     this.#lock.close()
     if (this.#logFd !== undefined) this.files.close(this.#logFd.fd)
     this.#logFd = undefined
     this.#generation.close()
   }
+}
+
+const refuseOtherFormat = (version: number): void => {
+  if (version > formatVersion) throw tooNew(version)
+  if (version === formatVersion) return
+  throw fail.blocked('state_too_old', 'This state has an older format.', {
+    next: 'Run `sallyport state repair`, which brings it to the present format.',
+    details: { format_version: version, known: formatVersion },
+  })
 }
 
 const tailMessage = (tail: string): string =>

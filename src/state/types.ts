@@ -89,8 +89,11 @@ export interface WitnessLog {
 export interface Problem {
   /** Stable snake_case name. */
   readonly code: string
-  /** `damage` refuses writes; `torn` is cut by the next write; `notice` is worth knowing. */
-  readonly severity: 'damage' | 'torn' | 'notice'
+  /**
+   * `damage` needs `state repair` or a backup; `blocked` forbids contact until a person acts;
+   * `torn` is cut by the next write; `notice` is only worth knowing.
+   */
+  readonly severity: 'damage' | 'blocked' | 'torn' | 'notice'
   readonly message: string
   readonly subject?: string
 }

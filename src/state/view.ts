@@ -1,7 +1,8 @@
 /** What callers see of the documents: a moment of the store, and a transaction on top of one. */
 import * as v from 'valibot'
-import { canonicalJson } from '../base/canonical.js'
 import { fail } from '../base/errors.js'
+import { canonicalText } from './canonical-text.js'
+import { ioFailure } from './files.js'
 import type { Generation, Version } from './generation.js'
 import { documentOf } from './generation.js'
 import type { Change, PartitionKind } from './record.js'
@@ -46,7 +47,7 @@ export class StoreView implements View {
         this.#touched = true
         return found
       } catch (error) {
-        if (!(error instanceof PartMissing)) throw error
+        if (!(error instanceof PartMissing)) throw ioFailure(error, 'reading a collection')
         this.#moveOn()
       }
     }
@@ -121,7 +122,7 @@ export class StoreTx implements Tx {
 
   put<T>(spec: CollectionSpec<T>, id: string, doc: T): void {
     if (!v.is(spec.schema, doc) || doc === null || doc === undefined) throw badDocument(spec, doc)
-    this.#change(spec, id, canonicalJson(doc))
+    this.#change(spec, id, canonicalText(doc))
   }
 
   remove<T>(spec: CollectionSpec<T>, id: string): void {

@@ -1,0 +1,235 @@
+/**
+ * A consistent copy of a state directory as a folder. The bulk (artifacts, snapshot files) is
+ * copied without the lock; under the lock only what changed meanwhile, so that the lock is never
+ * held across large copies. The key is not in it: a backup alone opens nothing.
+ */
+import { randomBytes } from 'node:crypto'
+import { basename, dirname, join, resolve, sep } from 'node:path'
+import * as v from 'valibot'
+import { canonicalJson, sha256Hex } from '../base/canonical.js'
+import { isoFromMs } from '../base/clock.js'
+import { fail } from '../base/errors.js'
+import { copyFile, digestFile, filesBelow } from './copy.js'
+import type { Files } from './files.js'
+import {
+  ensureDirs, errnoOf, ioFailure, isTemporary, publish, readWhole, removeFile, removeTree,
+  syncDir,
+} from './files.js'
+import { encodeManifest, partNamesOf } from './snapshot.js'
+import type { Manifest } from './snapshot.js'
+import { FileStore } from './store.js'
+import type { Store } from './types.js'
+
+const sha = v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/))
+const count = v.pipe(v.number(), v.safeInteger(), v.minValue(0))
+
+/** Shape of `backup.json`, written last: a folder without it is no backup. */
+export const backupShape = v.strictObject({
+  schema: v.literal('sallyport.backup.v1'),
+  store_id: v.string(),
+  created_at: v.string(),
+  epoch: count,
+  sequence: count,
+  chain: sha,
+  /** Every file below `state/`: relative path, bytes, SHA-256. */
+  files: v.array(v.strictTuple([v.string(), count, sha])),
+})
+export type BackupFacts = v.InferOutput<typeof backupShape>
+
+/** Top-level entries that are never part of a backup. */
+const leftOut = new Set(['run', 'lock', 'aside'])
+
+/** Bytes of `backup.json`: canonical JSON, a space, its SHA-256. */
+const encodeFacts = (facts: BackupFacts): Buffer => {
+  const text = canonicalJson(facts)
+  return Buffer.from(`${text} ${sha256Hex(text)}\n`)
+}
+
+/** Reads `backup.json`; `rejected`/`backup_invalid` when it is missing or untrue. */
+export const readBackupFacts = (files: Files, dir: string): BackupFacts => {
+  const bytes = readWhole(files, join(dir, 'backup.json'))
+  const text = bytes?.toString('utf8', 0, Math.max(0, bytes.length - 66)) ?? ''
+  const whole = bytes !== undefined && Buffer.from(`${text} ${sha256Hex(text)}\n`).equals(bytes)
+  const parsed = whole ? v.safeParse(backupShape, JSON.parse(text)) : undefined
+  if (parsed?.success !== true) throw invalidBackup()
+  return parsed.output
+}
+
+/** The error for a folder that is no whole backup. */
+export const invalidBackup = (): Error =>
+  fail.rejected('backup_invalid', 'The folder is not a whole backup.', {
+    next: 'Use another backup; `sallyport state backup` makes one.',
+  })
+
+/** What a backup holds. */
+export interface BackupReport {
+  readonly to: string
+  readonly store_id: string
+  readonly sequence: number
+  readonly files: number
+  readonly bytes: number
+}
+
+const inner = (path: string, root: string): boolean =>
+  path === root || path.startsWith(root + sep)
+
+/** Copies a store (open for writing) into the new folder `to`, which must not exist. */
+export const backupState = async (store: Store, to: string): Promise<BackupReport> => {
+  if (!(store instanceof FileStore)) throw new TypeError('not a store of this program')
+  const { files } = store
+  const target = resolve(to)
+  if (inner(target, store.dir)) {
+    throw fail.rejected('backup_inside', 'A backup cannot lie inside the state directory.')
+  }
+  if (files.stat(target) !== undefined) {
+    throw fail.conflict('backup_exists', 'There is something at the place of the backup.', {
+      next: 'Name a folder that does not exist.',
+    })
+  }
+  const made = join(dirname(target), `.${basename(target)}.new-${randomBytes(6).toString('hex')}`)
+  try {
+    ensureDirs(files, dirname(target))
+    files.mkdir(made)
+    const copy = new Copy(store, join(made, 'state'))
+    copy.bulk()
+    const facts = await store.exclusive('state backup', () => copy.finish())
+    publish(files, join(made, 'backup.json'), encodeFacts(facts))
+    files.rename(made, target)
+    syncDir(files, dirname(target))
+    const bytes = facts.files.reduce((sum, [, size]) => sum + size, 0)
+    const { store_id, sequence } = facts
+    return { to: target, store_id, sequence, files: facts.files.length, bytes }
+  } catch (error) {
+    removeQuietly(files, made)
+    throw ioFailure(error, 'making a backup')
+  }
+}
+
+const removeQuietly = (files: Files, path: string): void => {
+  try {
+    removeTree(files, path)
+  } catch {
+    // The error that led here is the one to tell; the leftover has a temporary name.
+  }
+}
+
+class Copy {
+  readonly #store: FileStore
+  readonly #to: string
+  readonly #done = new Map<string, { readonly bytes: number; readonly sha256: string }>()
+
+  constructor(store: FileStore, to: string) {
+    this.#store = store
+    this.#to = to
+  }
+
+  /** Immutable files, as they are now; one that vanishes meanwhile is no longer needed. */
+  bulk(): void {
+    const { files } = this.#store
+    files.mkdir(this.#to)
+    this.#store.read()
+    for (const name of this.#immutable()) {
+      try {
+        this.#copy(name)
+      } catch (error) {
+        if (errnoOf(error) !== 'ENOENT') throw error
+      }
+    }
+  }
+
+  /** Under the lock: what is new, what is gone, the log, and everything else. */
+  finish(): BackupFacts {
+    const { files, clock, generation } = this.#store
+    const wanted = new Set(this.#immutable())
+    for (const name of [...this.#done.keys()]) {
+      if (wanted.has(name)) continue
+      removeFile(files, join(this.#to, name))
+      this.#done.delete(name)
+    }
+    for (const name of wanted) if (!this.#done.has(name)) this.#copy(name)
+    const log = `wal/${this.#store.places.log(generation.epoch).slice(-16)}`
+    this.#copy(log, generation.end)
+    for (const name of this.#others()) this.#copy(name)
+    this.#syncFolders()
+    this.#compare(generation.manifest)
+    return {
+      schema: 'sallyport.backup.v1',
+      store_id: this.#store.storeId,
+      created_at: isoFromMs(clock.wallMs()),
+      epoch: generation.epoch,
+      sequence: generation.sequence,
+      chain: generation.chain,
+      files: [...this.#done]
+        .sort(([a], [b]) => (a < b ? -1 : 1))
+        .map(([name, { bytes, sha256 }]) => [name, bytes, sha256]),
+    }
+  }
+
+  #immutable(): string[] {
+    const { files, places, generation } = this.#store
+    const names = [...partNamesOf(generation.manifest)].map((name) => `collections/${name}`)
+    names.push(places.manifest(generation.epoch).slice(this.#store.dir.length + 1))
+    for (const name of filesBelow(files, places.artifacts)) {
+      if (!isTemporary(basename(name))) names.push(`artifacts/${name}`)
+    }
+    return names
+  }
+
+  /** STATE, the witness log, and folders that other layers keep. */
+  #others(): string[] {
+    const { files, dir } = this.#store
+    const names: string[] = []
+    for (const name of files.list(dir)) {
+      if (leftOut.has(name) || ['wal', 'collections', 'artifacts'].includes(name)) continue
+      const kind = files.stat(join(dir, name))?.kind
+      if (kind === 'file') names.push(name)
+      if (kind === 'dir') {
+        names.push(...filesBelow(files, join(dir, name)).map((path) => `${name}/${path}`))
+      }
+    }
+    return names
+  }
+
+  #copy(name: string, size?: number): void {
+    const { files, dir } = this.#store
+    const to = join(this.#to, name)
+    ensureDirs(files, dirname(to))
+    this.#done.set(name, copyFile(files, join(dir, name), to, size))
+  }
+
+  #syncFolders(): void {
+    const folders = new Set([...this.#done.keys()].map((name) => dirname(join(this.#to, name))))
+    for (const folder of [...folders, this.#to]) syncDir(this.#store.files, folder)
+  }
+
+  /** The copied snapshot files must be the ones that the manifest names. */
+  #compare(manifest: Manifest): void {
+    const name = `collections/${this.#store.places.manifest(manifest.epoch).slice(-26)}`
+    const copied = this.#done.get(name)
+    const same = copied?.sha256 === encodeManifest(manifest).sha256
+    const parts = Object.entries(manifest.collections).every(([collection, { parts: entries }]) =>
+      Object.entries(entries).every(([part, [epoch, sha256]]) => {
+        const path = this.#store.places.part(collection, part, epoch)
+        return this.#done.get(path.slice(this.#store.dir.length + 1))?.sha256 === sha256
+      }))
+    if (!same || !parts) {
+      throw fail.damaged('collection_damaged', 'A collection file does not match its hash.', {
+        next: 'Run `sallyport state check`, then `sallyport state repair`.',
+      })
+    }
+  }
+}
+
+/** Compares every file of a backup with its recorded length and hash. */
+export const verifyBackup = (files: Files, dir: string): BackupFacts => {
+  const facts = readBackupFacts(files, dir)
+  for (const [name, bytes, sha256] of facts.files) {
+    const path = join(dir, 'state', name)
+    if (!inner(path, join(dir, 'state')) || files.stat(path)?.kind !== 'file') {
+      throw invalidBackup()
+    }
+    const found = digestFile(files, path)
+    if (found.bytes !== bytes || found.sha256 !== sha256) throw invalidBackup()
+  }
+  return facts
+}

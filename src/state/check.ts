@@ -1,0 +1,324 @@
+/**
+ * Reads everything and says what is wrong. Takes no lock and changes no byte; a finding that may
+ * be another process at work is looked at again before it is reported.
+ */
+import { hash } from 'node:crypto'
+import { join } from 'node:path'
+import * as v from 'valibot'
+import { SallyportError } from '../base/errors.js'
+import { storedNames, storedPath } from './artifacts.js'
+import type { Documents } from './documents.js'
+import { applyPayload, readDocuments, setOf } from './documents.js'
+import type { Files } from './files.js'
+import { ioFailure, isTemporary, readWhole } from './files.js'
+import { keyPlaces } from './paths.js'
+import type { SalvagedEpoch } from './salvage.js'
+import { headOf, salvageAll } from './salvage.js'
+import { PartMissing, partOf, readPart } from './snapshot.js'
+import type { StateFile } from './state-file.js'
+import { decodeStateFile, readStateFile } from './state-file.js'
+import { FileStore } from './store.js'
+import type { AnchorStatus, CollectionSpec, Problem, View } from './types.js'
+import type { Site, StatePlace } from './use-case.js'
+import { siteOf } from './use-case.js'
+
+/** What to check beside the directory itself. */
+export interface CheckOptions extends StatePlace {
+  /** Every known collection: stored documents must have its shape. */
+  readonly specs?: readonly CollectionSpec<unknown>[]
+  /** Rules of upper layers over the documents (a ledger that balances, a chained audit, …). */
+  readonly extra?: readonly ((view: View) => readonly Problem[])[]
+  /** Names of stored artifacts that the documents refer to. */
+  readonly referenced?: (view: View) => ReadonlySet<string>
+}
+
+/** What a check found. `ok`: nothing but notices. */
+export interface CheckReport {
+  readonly ok: boolean
+  readonly store_id: string | null
+  readonly epoch: number | null
+  readonly sequence: number | null
+  readonly log_records: number
+  readonly documents: number
+  readonly artifacts: number
+  readonly anchor: AnchorStatus | null
+  readonly problems: readonly Problem[]
+}
+
+const damage = (code: string, message: string, subject?: string): Problem =>
+  ({ code, severity: 'damage', message, ...(subject === undefined ? {} : { subject }) })
+const notice = (code: string, message: string, subject?: string): Problem =>
+  ({ code, severity: 'notice', message, ...(subject === undefined ? {} : { subject }) })
+
+const attemptsMax = 3
+
+/** Checks a state directory. `no_state` when there is none; anything else is in the report. */
+export const checkState = (options: CheckOptions): CheckReport => {
+  const site = siteOf(options)
+  try {
+    for (let attempt = 1; ; attempt += 1) {
+      const before = fingerprint(site)
+      const report = checkOnce(site, options)
+      if (report.ok || attempt >= attemptsMax || fingerprint(site) === before) return report
+    }
+  } catch (error) {
+    throw ioFailure(error, 'checking the state')
+  }
+}
+
+/** Changes whenever a process commits or folds. */
+const fingerprint = ({ files, places }: Site): string => {
+  if (files.stat(places.wal) === undefined) return ''
+  return files.list(places.wal)
+    .map((name) => `${name}:${files.stat(join(places.wal, name))?.size ?? 0}`)
+    .join(',')
+}
+
+const checkOnce = (site: Site, options: CheckOptions): CheckReport => {
+  const { files, places } = site
+  const problems: Problem[] = []
+  const state = checkStateFile(site, problems)
+  checkModes(site, problems)
+  const epochs = salvageAll(files, places)
+  const newest = epochs.at(-1)
+  checkEpochs(epochs, problems)
+  const documents = newest === undefined ? new Map() : checkDocuments(site, newest, problems)
+  checkShapes(documents, options.specs ?? [], problems)
+  checkLeftovers(site, problems)
+  const artifacts = checkArtifacts(site, problems)
+  const anchor = state === undefined ? null : checkWithStore(site, options, problems)
+  const head = newest === undefined ? undefined : headOf(newest)
+  return {
+    ok: problems.every(({ severity }) => severity === 'notice'),
+    store_id: state?.store_id ?? newest?.header?.store_id ?? null,
+    epoch: newest?.epoch ?? null,
+    sequence: head?.sequence ?? null,
+    log_records: newest?.records.length ?? 0,
+    documents: [...documents.values()].reduce((sum, set) => sum + set.docs.size, 0),
+    artifacts,
+    anchor,
+    problems,
+  }
+}
+
+const checkStateFile = (
+  { files, places }: Site, problems: Problem[],
+): StateFile | undefined => {
+  const bytes = readWhole(files, places.state)
+  if (bytes === undefined && files.stat(places.wal) === undefined) {
+    readStateFile(files, places.state)
+  }
+  const state = bytes === undefined ? undefined : decodeStateFile(bytes)
+  if (state === undefined) {
+    problems.push(damage('state_file_damaged', 'STATE is missing or untrue.', 'STATE'))
+  }
+  return state
+}
+
+const checkModes = ({ files, dir, places }: Site, problems: Problem[]): void => {
+  for (const [path, mode] of [
+    [dir, 0o700], [places.state, 0o600], [places.wal, 0o700], [places.collections, 0o700],
+    [places.artifacts, 0o700], [places.run, 0o700], [places.witness, 0o600], [places.lock, 0o600],
+  ] as const) {
+    const facts = files.stat(path)
+    const name = path === dir ? '.' : path.slice(dir.length + 1)
+    if (facts === undefined) {
+      if (path !== places.state) {
+        problems.push(notice('entry_missing', 'An entry of the state directory is missing.', name))
+      }
+    } else if ((facts.mode & ~mode) !== 0) {
+      problems.push(notice('mode_open', 'Others than the owner may reach an entry.', name))
+    }
+  }
+}
+
+const tailProblem = (epoch: SalvagedEpoch, newest: boolean): Problem | undefined => {
+  const subject = `wal epoch ${epoch.epoch}`
+  if (epoch.tail === 'clean') return undefined
+  if (epoch.tail === 'torn' && newest) {
+    return {
+      code: 'log_torn', severity: 'torn', subject,
+      message: `A torn last record (${epoch.bytesBehind} bytes) was never acknowledged.`,
+    }
+  }
+  const head = headOf(epoch)
+  const behind = `${epoch.bytesBehind} bytes, ${epoch.recordsBehind} record headers`
+  const text = `Untrue bytes follow sequence ${head?.sequence ?? 0} (${behind}).`
+  if (!newest) return notice(`old_log_${epoch.tail}`, text, subject)
+  return damage(`log_${epoch.tail}`, text, subject)
+}
+
+const checkEpochs = (epochs: readonly SalvagedEpoch[], problems: Problem[]): void => {
+  const newest = epochs.at(-1)
+  if (newest === undefined) problems.push(damage('log_missing', 'There is no log.', 'wal'))
+  for (const epoch of epochs) {
+    const isNewest = epoch === newest
+    const subject = `wal epoch ${epoch.epoch}`
+    const report = isNewest ? damage : notice
+    if (epoch.headerState !== 'true') {
+      problems.push(report('log_header_damaged', 'The first line of a log is untrue.', subject))
+    }
+    if (epoch.manifest === undefined) {
+      const text = 'A manifest is missing or does not match its log.'
+      problems.push(report('manifest_damaged', text, `manifest epoch ${epoch.epoch}`))
+    }
+    const tail = tailProblem(epoch, isNewest)
+    if (tail !== undefined) problems.push(tail)
+  }
+}
+
+const checkDocuments = (site: Site, newest: SalvagedEpoch, problems: Problem[]): Documents => {
+  const { files, places } = site
+  const { manifest } = newest
+  if (manifest === undefined) return new Map()
+  const { all, bad } = readDocuments(files, places, manifest)
+  for (const { collection, part, documents } of bad) {
+    problems.push(damage('collection_damaged',
+      `A collection file is missing or untrue (${documents} documents).`,
+      `${collection}.${part === '' ? 'all' : part}`))
+  }
+  checkPlacement(site, newest, problems)
+  for (const { content } of newest.records) applyPayload(all, content)
+  return all
+}
+
+/** Every document must lie in the partition that its id names. */
+const checkPlacement = (site: Site, { manifest }: SalvagedEpoch, problems: Problem[]): void => {
+  for (const [collection, { digits, parts }] of Object.entries(manifest?.collections ?? {})) {
+    for (const [part, entry] of Object.entries(parts)) {
+      let ids: string[]
+      try {
+        ids = Object.keys(readPart(site.files, site.places, collection, part, entry))
+      } catch (error) {
+        if (error instanceof PartMissing || error instanceof SallyportError) continue
+        throw error
+      }
+      const misplaced = ids.filter((id) => partOf(id, digits) !== part).length
+      if (misplaced > 0 || ids.length !== entry[3]) {
+        problems.push(damage('collection_misfiled',
+          'A collection file holds documents of another partition or another number of them.',
+          `${collection}.${part === '' ? 'all' : part}`))
+      }
+    }
+  }
+}
+
+const checkShapes = (
+  documents: Documents, specs: readonly CollectionSpec<unknown>[], problems: Problem[],
+): void => {
+  for (const spec of specs) {
+    const { docs } = setOf(new Map(documents), spec.name, 1)
+    const wrong = [...docs.values()].filter((doc) => !v.is(spec.schema, doc)).length
+    if (wrong > 0) {
+      problems.push(damage('document_damaged',
+        `${wrong} stored documents break the shape of their collection.`, spec.name))
+    }
+  }
+  if (specs.length === 0) return
+  const known = new Set(specs.map(({ name }) => name))
+  for (const name of documents.keys()) {
+    if (!known.has(name)) {
+      problems.push(notice('collection_unknown', 'A collection is not known here.', name))
+    }
+  }
+}
+
+const temporariesIn = (files: Files, dir: string): string[] =>
+  files.stat(dir) === undefined ? [] : files.list(dir).filter(isTemporary)
+
+const checkLeftovers = ({ files, places }: Site, problems: Problem[]): void => {
+  const left = [places.wal, places.collections].flatMap((dir) => temporariesIn(files, dir)).length
+  if (left > 0) {
+    problems.push(notice('leftovers', `${left} temporary files of dead processes remain.`))
+  }
+}
+
+const checkArtifacts = ({ files, places }: Site, problems: Problem[]): number => {
+  const names = storedNames(files, places.artifacts)
+  for (const name of names) {
+    const bytes = readWhole(files, storedPath(places.artifacts, name))
+    if (bytes !== undefined && hash('sha256', bytes) !== name) {
+      problems.push(damage('artifact_damaged', 'A stored artifact does not match its name.', name))
+    }
+  }
+  return names.length
+}
+
+const anchorProblem = (status: AnchorStatus): Problem => ({
+  code: `anchor_${status}`,
+  severity: 'blocked',
+  message: `The anchor outside the state directory says: ${status}. Nothing may be contacted.`,
+})
+
+/** The checks that need an opened store: key, profile, anchor, witness, rules of upper layers. */
+const checkWithStore = (
+  site: Site, options: CheckOptions, problems: Problem[],
+): AnchorStatus | null => {
+  let store: FileStore
+  try {
+    store = new FileStore({ ...options, mode: 'read' })
+  } catch (error) {
+    return noteFailure(error, problems)
+  }
+  try {
+    const keyAt = keyPlaces(site.configDir, store.storeId).key
+    if (site.files.stat(keyAt) === undefined) {
+      problems.push({
+        code: 'key_missing', severity: 'blocked', message: 'The key file is missing.',
+      })
+    } else {
+      noteFailures(problems, () => store.profile)
+    }
+    const status = store.anchorStatus()
+    if (status !== 'ok') problems.push(anchorProblem(status))
+    if (store.witness.torn()) {
+      problems.push({
+        code: 'witness_torn', severity: 'torn', message: 'The witness log ends in a torn line.',
+      })
+    }
+    const view = store.read()
+    for (const extra of options.extra ?? []) {
+      noteFailures(problems, () => problems.push(...extra(view)))
+    }
+    if (options.referenced !== undefined) {
+      const { referenced } = options
+      noteFailures(problems, () => checkReferences(site, referenced(view), problems))
+    }
+    return status
+  } catch (error) {
+    return noteFailure(error, problems)
+  } finally {
+    store.close()
+  }
+}
+
+const noteFailure = (error: unknown, problems: Problem[]): null => {
+  if (!(error instanceof SallyportError)) throw error
+  if (!problems.some(({ code }) => code === error.code)) {
+    problems.push(damage(error.code, error.message))
+  }
+  return null
+}
+
+const noteFailures = (problems: Problem[], fn: () => unknown): void => {
+  try {
+    fn()
+  } catch (error) {
+    noteFailure(error, problems)
+  }
+}
+
+const checkReferences = (
+  { files, places }: Site, referenced: ReadonlySet<string>, problems: Problem[],
+): void => {
+  const stored = new Set(storedNames(files, places.artifacts))
+  for (const name of referenced) {
+    if (!stored.has(name)) {
+      problems.push(damage('evidence_missing', 'A referenced artifact is missing.', name))
+    }
+  }
+  const orphans = [...stored].filter((name) => !referenced.has(name)).length
+  if (orphans > 0) {
+    problems.push(notice('artifact_orphans', `${orphans} stored artifacts have no record.`))
+  }
+}

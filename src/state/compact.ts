@@ -1,0 +1,35 @@
+/** Folds the log, removes what no generation needs, and sweeps artifacts without a record. */
+import { sweepOrphans } from './artifacts.js'
+import { FileStore } from './store.js'
+import type { Store, View } from './types.js'
+
+/** What a compaction did. */
+export interface CompactReport {
+  readonly epoch: number
+  readonly sequence: number
+  /** Bytes of the log before; afterwards it holds no record. */
+  readonly log_bytes_before: number
+  readonly orphans_removed: number
+}
+
+/**
+ * Compacts a store that is open for writing. `referenced` names the stored artifacts that documents
+ * refer to; without it no artifact is removed. Orphans younger than a quarter of an hour stay,
+ * because their record may be about to be written.
+ */
+export const compactState = async (
+  store: Store, referenced?: (view: View) => ReadonlySet<string>,
+): Promise<CompactReport> => {
+  if (!(store instanceof FileStore)) throw new TypeError('not a store of this program')
+  return store.exclusive('state compact', () => {
+    const before = store.generation.end
+    store.checkpoint()
+    const orphans = referenced === undefined
+      ? 0
+      : sweepOrphans(
+          store.files, store.places.artifacts, referenced(store.viewLocked()),
+          store.clock.wallMs())
+    const { epoch, sequence } = store.generation
+    return { epoch, sequence, log_bytes_before: before, orphans_removed: orphans }
+  })
+}

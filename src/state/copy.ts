@@ -1,0 +1,75 @@
+/** Copies of files and folders through the one file layer; every copy is synced. */
+import { createHash } from 'node:crypto'
+import { join } from 'node:path'
+import { fail } from '../base/errors.js'
+import type { Files } from './files.js'
+import { readRange, syncDir, withFile, writeAll } from './files.js'
+
+const chunkBytes = 1024 * 1024
+
+/**
+ * Copies the first `size` bytes (all of them by default) of a file to a new file and answers its
+ * length and SHA-256. The target must not exist.
+ */
+export const copyFile = (
+  files: Files, from: string, to: string, size?: number,
+): { readonly bytes: number; readonly sha256: string } =>
+  withFile(files, from, 'read', (source) =>
+    withFile(files, to, 'create', (target) => {
+      const digest = createHash('sha256')
+      const until = size ?? Number.POSITIVE_INFINITY
+      let at = 0
+      while (at < until) {
+        const chunk = readRange(files, source, at, Math.min(chunkBytes, until - at))
+        if (chunk.length === 0) break
+        writeAll(files, target, chunk, at)
+        digest.update(chunk)
+        at += chunk.length
+      }
+      files.sync(target)
+      return { bytes: at, sha256: digest.digest('hex') }
+    }))
+
+/** Length and SHA-256 of a file. */
+export const digestFile = (
+  files: Files, path: string,
+): { readonly bytes: number; readonly sha256: string } =>
+  withFile(files, path, 'read', (fd) => {
+    const digest = createHash('sha256')
+    let at = 0
+    for (;;) {
+      const chunk = readRange(files, fd, at, chunkBytes)
+      if (chunk.length === 0) break
+      digest.update(chunk)
+      at += chunk.length
+    }
+    return { bytes: at, sha256: digest.digest('hex') }
+  })
+
+/** Paths of all regular files below a folder, relative to it, sorted; links are refused. */
+export const filesBelow = (files: Files, root: string, below = ''): string[] => {
+  const found: string[] = []
+  for (const name of files.list(join(root, below))) {
+    const path = below === '' ? name : `${below}/${name}`
+    const facts = files.stat(join(root, path))
+    if (facts?.kind === 'dir') found.push(...filesBelow(files, root, path))
+    else if (facts?.kind === 'file') found.push(path)
+    else if (facts !== undefined) {
+      throw fail.rejected('not_a_file', 'A folder to be copied holds a link or a special file.', {
+        next: 'Remove it and run the command again.',
+      })
+    }
+  }
+  return found
+}
+
+/** Copies a folder's files into a new folder, which is made; empty folders are made too. */
+export const copyTree = (files: Files, from: string, to: string): void => {
+  files.mkdir(to)
+  for (const name of files.list(from)) {
+    const kind = files.stat(join(from, name))?.kind
+    if (kind === 'dir') copyTree(files, join(from, name), join(to, name))
+    else if (kind === 'file') copyFile(files, join(from, name), join(to, name))
+  }
+  syncDir(files, to)
+}

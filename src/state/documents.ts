@@ -1,0 +1,139 @@
+/**
+ * All documents of a state in memory, collected from whatever is still true on disk. Repair,
+ * restore and migrations work on this; ordinary commands never do.
+ */
+import { isoFromMs } from '../base/clock.js'
+import { SallyportError } from '../base/errors.js'
+import { publishGeneration, splitDigits } from './checkpoint.js'
+import type { Files } from './files.js'
+import { syncDir } from './files.js'
+import type { Places } from './paths.js'
+import type { PartitionKind, RecordPayload } from './record.js'
+import type { CollectionEntry, Manifest, Mark } from './snapshot.js'
+import { PartMissing, partOf, readPart, writePart } from './snapshot.js'
+import type { StateFile } from './state-file.js'
+
+/** Documents of one collection. */
+export interface DocumentSet {
+  readonly kind: PartitionKind
+  readonly docs: Map<string, unknown>
+}
+
+/** Every collection by name. */
+export type Documents = Map<string, DocumentSet>
+
+/** The set of a collection, made when missing. */
+export const setOf = (all: Documents, name: string, kind: PartitionKind): DocumentSet => {
+  let set = all.get(name)
+  if (set === undefined) {
+    set = { kind, docs: new Map() }
+    all.set(name, set)
+  }
+  return set
+}
+
+/** Lets one record's changes act on the documents. */
+export const applyPayload = (all: Documents, payload: RecordPayload): void => {
+  for (const [name, kind, id, ...rest] of payload.ops) {
+    const set = setOf(all, name, kind)
+    if (rest.length === 0) set.docs.delete(id)
+    else set.docs.set(id, rest[0])
+  }
+}
+
+/** A partition that is missing or does not match its hash. */
+export interface BadPart {
+  readonly collection: string
+  readonly part: string
+  readonly digits: number
+  readonly documents: number
+}
+
+/** Documents that a manifest's files hold, and the partitions that are not to be believed. */
+export const readDocuments = (
+  files: Files, places: Places, manifest: Manifest,
+): { readonly all: Documents; readonly bad: readonly BadPart[] } => {
+  const all: Documents = new Map()
+  const bad: BadPart[] = []
+  for (const [collection, { digits, parts }] of Object.entries(manifest.collections)) {
+    const set = setOf(all, collection, kindOf(collection, manifest))
+    for (const [part, entry] of Object.entries(parts)) {
+      const docs = readPartOrNot(() => readPart(files, places, collection, part, entry))
+      if (docs === undefined) bad.push({ collection, part, digits, documents: entry[3] })
+      else for (const id of Object.keys(docs)) set.docs.set(id, docs[id])
+    }
+  }
+  return { all, bad }
+}
+
+const kindOf = (collection: string, manifest: Manifest): PartitionKind =>
+  manifest.collections[collection]?.kind ?? 1
+
+const readPartOrNot = (
+  read: () => Record<string, unknown>,
+): Record<string, unknown> | undefined => {
+  try {
+    return read()
+  } catch (error) {
+    const untrue = error instanceof SallyportError && error.kind === 'damaged'
+    if (untrue || error instanceof PartMissing || error instanceof SyntaxError) return undefined
+    throw error
+  }
+}
+
+/** What a generation made from documents begins with. */
+export interface Founding {
+  readonly state: StateFile
+  readonly epoch: number
+  readonly sequence: number
+  readonly chain: string
+  readonly marks: readonly Mark[]
+  readonly markFloor: number
+  readonly nowMs: number
+}
+
+const writeSet = (
+  files: Files, places: Places, founding: Founding, collection: string, set: DocumentSet,
+): CollectionEntry => {
+  const bytes = set.kind === 1 ? 0 : Buffer.byteLength(JSON.stringify([...set.docs.values()]))
+  const digits = set.kind === 1 ? 0 : splitDigits(bytes)
+  const parts = new Map<string, Record<string, unknown>>()
+  for (const [id, doc] of set.docs) {
+    const part = partOf(id, digits)
+    const docs = parts.get(part) ?? (Object.create(null) as Record<string, unknown>)
+    docs[id] = doc
+    parts.set(part, docs)
+  }
+  const entries = [...parts].map(([part, docs]) => [
+    part,
+    writePart(files, places, founding.epoch, {
+      schema: 'sallyport.collection.v1', collection, part, sequence: founding.sequence, docs,
+    }),
+  ] as const)
+  return { kind: set.kind, digits, parts: Object.fromEntries(entries) }
+}
+
+/** Writes all documents as a new generation and publishes it. The lock must be held. */
+export const foundGeneration = (
+  files: Files, places: Places, all: Documents, founding: Founding,
+): void => {
+  const collections: Record<string, CollectionEntry> = {}
+  for (const [name, set] of all) {
+    if (set.docs.size > 0) collections[name] = writeSet(files, places, founding, name, set)
+  }
+  syncDir(files, places.collections)
+  const manifest: Manifest = {
+    schema: 'sallyport.manifest.v1',
+    format_version: founding.state.format_version,
+    store_id: founding.state.store_id,
+    epoch: founding.epoch,
+    sequence: founding.sequence,
+    chain: founding.chain,
+    marks: founding.marks.slice(-2),
+    mark_floor: founding.markFloor,
+    written_at: isoFromMs(founding.nowMs),
+    state: founding.state,
+    collections,
+  }
+  publishGeneration(files, places, { manifest, committing: () => undefined })
+}

@@ -1,0 +1,247 @@
+/**
+ * Puts a backup in place. The documents of the backup become a new generation above everything
+ * that is there, so that one rename decides. Until the policy above has published a revoked
+ * revision beyond the anchor (the `afterRestore` hook) the store is behind its anchor and contacts
+ * nobody: a crash in between leaves it refused, never forgetful.
+ */
+import { randomBytes } from 'node:crypto'
+import { basename, dirname, join, resolve } from 'node:path'
+import { fail } from '../base/errors.js'
+import { readAnchor } from './anchor.js'
+import { verifyBackup } from './backup.js'
+import { copyFile, copyTree, filesBelow } from './copy.js'
+import type { Documents } from './documents.js'
+import { applyPayload, foundGeneration, readDocuments } from './documents.js'
+import type { Files } from './files.js'
+import {
+  ensureDir, ensureDirs, ioFailure, publish, readWhole, syncDir, withFile, writeAll,
+} from './files.js'
+import { KeyRing, readKey } from './keys.js'
+import { takeLock } from './lock.js'
+import { keyPlaces, logEpochs, placesOf } from './paths.js'
+import type { Places } from './paths.js'
+import type { SalvagedEpoch } from './salvage.js'
+import { headOf, marksAfter, salvageEpoch } from './salvage.js'
+import type { Mark } from './snapshot.js'
+import { decodeStateFile, encodeStateFile } from './state-file.js'
+import type { StateFile } from './state-file.js'
+import { FileStore } from './store.js'
+import type { AnchorStatus, Store } from './types.js'
+import type { Site, StatePlace } from './use-case.js'
+import { siteOf, stampOf } from './use-case.js'
+
+/** How to restore. */
+export interface RestoreOptions extends StatePlace {
+  /** Folder that `backupState` made. */
+  readonly backup: string
+  /**
+   * Runs on the restored store; marks made here move the anchor. `anchorPolicyRevision` is the
+   * last revision that the anchor knows of (0 when it is missing or forged): publish above it.
+   */
+  readonly afterRestore?: (
+    store: Store, facts: { readonly anchorPolicyRevision: number },
+  ) => void | Promise<void>
+}
+
+/** What a restore did. */
+export interface RestoreReport {
+  readonly store_id: string
+  /** Sequence of the restored documents. */
+  readonly sequence: number
+  /** Folder with copies of what was there before; null when there was nothing. */
+  readonly copied_to: string | null
+  readonly anchor: AnchorStatus
+}
+
+interface Source {
+  readonly root: string
+  readonly state: StateFile
+  readonly epoch: SalvagedEpoch
+  readonly documents: Documents
+  readonly marks: readonly Mark[]
+  readonly sequence: number
+  readonly chain: string
+}
+
+/** Restores a backup; see `RestoreOptions`. `conflict`/`other_store`, `blocked`/`key_missing`. */
+export const restoreState = async (options: RestoreOptions): Promise<RestoreReport> => {
+  const site = siteOf(options)
+  try {
+    const source = readSource(site.files, resolve(options.backup))
+    const keys = keyPlaces(site.configDir, source.state.store_id)
+    const key = readKey(site.files, keys.key)
+    const ring = new KeyRing(source.state.store_id, () => key)
+    const anchored = readAnchor(site.files, keys.anchor, ring, source.state.store_id)
+    const floor = typeof anchored === 'string' ? 0 : anchored.number
+    const empty = isEmpty(site)
+    const copied = empty ? placeFresh(site, source, floor) : await placeOver(site, source, floor)
+    const revision = typeof anchored === 'string' ? 0 : (anchored.policy_revision ?? 0)
+    const anchor = await rebase(options, revision)
+    const { state: { store_id }, sequence } = source
+    return { store_id, sequence, copied_to: copied, anchor }
+  } catch (error) {
+    throw ioFailure(error, 'restoring a backup')
+  }
+}
+
+const isEmpty = ({ files, dir }: Site): boolean => {
+  const facts = files.stat(dir)
+  return facts === undefined || (facts.kind === 'dir' && files.list(dir).length === 0)
+}
+
+const readSource = (files: Files, backup: string): Source => {
+  const facts = verifyBackup(files, backup)
+  const root = join(backup, 'state')
+  const places = placesOf(root)
+  const bytes = readWhole(files, places.state)
+  const state = bytes === undefined ? undefined : decodeStateFile(bytes)
+  const epoch = salvageEpoch(files, places, facts.epoch)
+  const head = headOf(epoch)
+  if (state?.store_id !== facts.store_id || epoch.manifest === undefined || head === undefined) {
+    throw unusable()
+  }
+  if (head.sequence !== facts.sequence || head.chain !== facts.chain) throw unusable()
+  const { all, bad } = readDocuments(files, places, epoch.manifest)
+  if (bad.length > 0) throw unusable()
+  for (const { content } of epoch.records) applyPayload(all, content)
+  const marks = marksAfter(epoch, epoch.manifest.marks)
+  return { root, state, epoch, documents: all, marks, ...head }
+}
+
+const unusable = (): Error =>
+  fail.rejected('backup_invalid', 'The backup does not hold a whole state.', {
+    next: 'Use another backup.',
+  })
+
+const foundFrom = (site: Site, places: Places, source: Source, epoch: number, floor: number) =>
+  foundGeneration(site.files, places, source.documents, {
+    state: source.state,
+    epoch,
+    sequence: source.sequence,
+    chain: source.chain,
+    marks: source.marks,
+    markFloor: Math.max(floor, source.epoch.manifest?.mark_floor ?? 0),
+    nowMs: site.clock.wallMs(),
+  })
+
+/** Entries of a backup that are copied as they are. */
+const plainEntries = (files: Files, root: string): string[] =>
+  files.list(root).filter((name) => !['wal', 'collections', 'STATE'].includes(name))
+
+const placeFresh = (site: Site, source: Source, floor: number): null => {
+  const { files, dir } = site
+  const parent = dirname(dir)
+  ensureDirs(files, parent)
+  const made = join(parent, `.${basename(dir)}.new-${randomBytes(6).toString('hex')}`)
+  const places = placesOf(made)
+  files.mkdir(made)
+  for (const folder of [places.wal, places.collections, places.run]) files.mkdir(folder)
+  for (const name of plainEntries(files, source.root)) {
+    const from = join(source.root, name)
+    if (files.stat(from)?.kind === 'dir') copyTree(files, from, join(made, name))
+    else copyFile(files, from, join(made, name))
+  }
+  if (files.stat(places.artifacts) === undefined) files.mkdir(places.artifacts)
+  withFile(files, places.lock, 'lock', (fd) => files.sync(fd))
+  publish(files, places.state, encodeStateFile(source.state))
+  foundFrom(site, places, source, source.epoch.epoch + 1, floor)
+  syncDir(files, places.run)
+  syncDir(files, made)
+  files.rename(made, dir)
+  syncDir(files, parent)
+  return null
+}
+
+const placeOver = async (site: Site, source: Source, floor: number): Promise<string> => {
+  const { files, places, clock } = site
+  const bytes = readWhole(files, places.state)
+  const present = bytes === undefined ? undefined : decodeStateFile(bytes)
+  if (present !== undefined && present.store_id !== source.state.store_id) {
+    throw fail.conflict('other_store', 'Another state lies at the place of the restore.', {
+      next: 'Name another place with --state-dir.',
+    })
+  }
+  const lock = site.lock(places.lock, clock)
+  try {
+    await takeLock(lock, 'state restore', site.waitMs, clock)
+    try {
+      return placeLocked(site, source, floor)
+    } finally {
+      lock.give()
+    }
+  } finally {
+    lock.close()
+  }
+}
+
+const placeLocked = (site: Site, source: Source, floor: number): string => {
+  const { files, places, dir, clock } = site
+  for (const folder of [places.wal, places.collections, places.artifacts, places.run]) {
+    ensureDir(files, folder)
+  }
+  const aside = join(places.aside, `restore-${stampOf(clock)}-${randomBytes(3).toString('hex')}`)
+  ensureDir(files, places.aside)
+  files.mkdir(aside)
+  for (const name of ['wal', 'collections']) {
+    copyTree(files, join(dir, name), join(aside, name))
+  }
+  for (const name of ['STATE', 'witness.log']) {
+    if (files.stat(join(dir, name)) !== undefined) {
+      copyFile(files, join(dir, name), join(aside, name))
+    }
+  }
+  syncDir(files, aside)
+  syncDir(files, places.aside)
+  for (const name of plainEntries(files, source.root)) {
+    if (name === 'witness.log') restoreWitness(files, source.root, places)
+    else addMissing(files, join(source.root, name), join(dir, name))
+  }
+  publish(files, places.state, encodeStateFile(source.state))
+  const newest = logEpochs(files.list(places.wal)).at(-1) ?? 0
+  const epoch = Math.max(newest, source.epoch.epoch) + 1
+  foundFrom(site, places, source, epoch, floor)
+  return aside
+}
+
+/** A longer witness log that continues the backup's stays: it remembers what the backup forgot. */
+const restoreWitness = (files: Files, root: string, places: Places): void => {
+  const saved = readWhole(files, join(root, 'witness.log')) ?? Buffer.alloc(0)
+  const present = readWhole(files, places.witness) ?? Buffer.alloc(0)
+  if (present.subarray(0, saved.length).equals(saved)) return
+  publish(files, places.witness, saved)
+}
+
+/** Copies what is not there yet; names of artifacts are hashes of their content. */
+const addMissing = (files: Files, from: string, to: string): void => {
+  if (files.stat(from)?.kind === 'file') {
+    if (files.stat(to) === undefined) copyFile(files, from, to)
+    return
+  }
+  ensureDirs(files, to)
+  for (const name of filesBelow(files, from)) {
+    const target = join(to, name)
+    if (files.stat(target) !== undefined) continue
+    ensureDirs(files, dirname(target))
+    const bytes = readWhole(files, join(from, name)) ?? Buffer.alloc(0)
+    publishNew(files, target, bytes)
+  }
+}
+
+const publishNew = (files: Files, path: string, bytes: Buffer): void => {
+  withFile(files, path, 'create', (fd) => {
+    writeAll(files, fd, bytes, 0)
+    files.sync(fd)
+  })
+  syncDir(files, dirname(path))
+}
+
+const rebase = async (options: RestoreOptions, revision: number): Promise<AnchorStatus> => {
+  const store = new FileStore({ ...options, mode: 'write' })
+  store.rebasing = true
+  try {
+    await options.afterRestore?.(store, { anchorPolicyRevision: revision })
+    return store.anchorStatus()
+  } finally {
+    store.close()
+  }
+}

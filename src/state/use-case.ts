@@ -1,0 +1,50 @@
+/** What the use cases over a whole state directory have in common. */
+import { resolve } from 'node:path'
+import type { Clock } from '../base/clock.js'
+import { systemClock } from '../base/clock.js'
+import type { Files } from './files.js'
+import { nodeFiles } from './files.js'
+import type { LockMaker } from './lock.js'
+import { kernelStateLock } from './lock.js'
+import type { Places } from './paths.js'
+import { placesOf } from './paths.js'
+
+/** Where a state lies and what it is reached through. */
+export interface StatePlace {
+  readonly dir: string
+  readonly configDir: string
+  readonly files?: Files
+  readonly clock?: Clock
+  readonly lock?: LockMaker
+  /** Milliseconds to wait for the lock (default 10,000). */
+  readonly waitMs?: number
+}
+
+/** A place with its defaults filled in. */
+export interface Site {
+  readonly dir: string
+  readonly configDir: string
+  readonly files: Files
+  readonly clock: Clock
+  readonly lock: LockMaker
+  readonly waitMs: number
+  readonly places: Places
+}
+
+/** Fills in the defaults. */
+export const siteOf = (place: StatePlace): Site => {
+  const dir = resolve(place.dir)
+  return {
+    dir,
+    configDir: resolve(place.configDir),
+    files: place.files ?? nodeFiles,
+    clock: place.clock ?? systemClock,
+    lock: place.lock ?? kernelStateLock,
+    waitMs: place.waitMs ?? 10_000,
+    places: placesOf(dir),
+  }
+}
+
+/** A name for a folder of copies: time first, so that names sort by age. */
+export const stampOf = (clock: Clock): string =>
+  new Date(clock.wallMs()).toISOString().replace(/[^0-9TZ]/g, '')

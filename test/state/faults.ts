@@ -1,0 +1,146 @@
+/** A disk whose n-th changing call fails, stops the process, or is only counted. */
+import type { Files } from '../../src/state/files.js'
+import type { LockMaker } from '../../src/state/lock.js'
+
+/** Calls that change the disk. */
+export const changingCalls = [
+  'create', 'write', 'sync', 'truncate', 'rename', 'link', 'unlink', 'mkdir', 'rmdir',
+] as const
+export type ChangingCall = (typeof changingCalls)[number]
+
+/** An error code to fail with, a short write, or the end of the process. */
+export type Fault = 'ENOSPC' | 'EDQUOT' | 'EIO' | 'short' | 'stop'
+
+/** Thrown by every call after the process has ended. */
+export class Stopped extends Error {}
+
+/** What was called, and which call fails. */
+export interface Plan {
+  calls: number
+  /** Number of the call that fails, from 1. */
+  readonly at?: number
+  readonly fault?: Fault
+  /** Only these calls are counted. */
+  readonly only?: readonly ChangingCall[]
+  stopped: boolean
+  readonly seen: string[]
+}
+
+/** A plan that counts; `at` and `fault` make it fail. */
+export const plan = (
+  at?: number, fault?: Fault, only?: readonly ChangingCall[],
+): Plan => ({
+  calls: 0,
+  stopped: false,
+  seen: [],
+  ...(at === undefined ? {} : { at }),
+  ...(fault === undefined ? {} : { fault }),
+  ...(only === undefined ? {} : { only }),
+})
+
+const failure = (code: string): Error => Object.assign(new Error(code), { code })
+
+/** The same disk under a plan. */
+export const faulty = (inner: Files, to: Plan): Files => {
+  const alive = (): void => {
+    if (to.stopped) throw new Stopped()
+  }
+  const step = (call: ChangingCall, path: string): Fault | undefined => {
+    alive()
+    if (to.only !== undefined && !to.only.includes(call)) return undefined
+    to.calls += 1
+    to.seen.push(`${call} ${path}`)
+    if (to.calls !== to.at || to.fault === undefined) return undefined
+    if (to.fault === 'short' && call === 'write') return 'short'
+    if (to.fault === 'stop') {
+      to.stopped = true
+      throw new Stopped()
+    }
+    throw failure(to.fault === 'short' ? 'EIO' : to.fault)
+  }
+  const names = new Map<number, string>()
+  const nameOf = (fd: number): string => names.get(fd) ?? '?'
+  return {
+    open: (path, intent) => {
+      if (intent === 'create') step('create', path)
+      else alive()
+      const fd = inner.open(path, intent)
+      names.set(fd, path)
+      return fd
+    },
+    close: (fd) => {
+      names.delete(fd)
+      inner.close(fd)
+    },
+    read: (fd, buffer, position) => {
+      alive()
+      return inner.read(fd, buffer, position)
+    },
+    write: (fd, bytes, position) =>
+      step('write', nameOf(fd)) === 'short'
+        ? inner.write(fd, bytes.subarray(0, Math.floor(bytes.length / 2)), position)
+        : inner.write(fd, bytes, position),
+    sync: (fd) => {
+      step('sync', nameOf(fd))
+      inner.sync(fd)
+    },
+    truncate: (fd, size) => {
+      step('truncate', nameOf(fd))
+      inner.truncate(fd, size)
+    },
+    fstat: (fd) => inner.fstat(fd),
+    stat: (path) => {
+      alive()
+      return inner.stat(path)
+    },
+    list: (path) => {
+      alive()
+      return inner.list(path)
+    },
+    rename: (from, to2) => {
+      step('rename', to2)
+      inner.rename(from, to2)
+    },
+    link: (from, to2) => {
+      step('link', to2)
+      inner.link(from, to2)
+    },
+    unlink: (path) => {
+      step('unlink', path)
+      inner.unlink(path)
+    },
+    mkdir: (path) => {
+      step('mkdir', path)
+      inner.mkdir(path)
+    },
+    rmdir: (path) => {
+      step('rmdir', path)
+      inner.rmdir(path)
+    },
+    touch: (path) => inner.touch(path),
+    freeBytes: (path) => inner.freeBytes(path),
+    inside: (fd, dir, name) => inner.inside(fd, dir, name),
+  }
+}
+
+/** A lock for disks in memory: one holder at a time per returned maker. */
+export const memoryLock = (): LockMaker => {
+  let held = false
+  return () => {
+    let mine = false
+    return {
+      tryTake: () => {
+        if (held) return false
+        held = true
+        mine = true
+        return true
+      },
+      give: () => {
+        if (mine) held = false
+        mine = false
+      },
+      holder: () => null,
+      close: () => undefined,
+    }
+  }
+}

@@ -1,0 +1,61 @@
+/** Stores, collections and children for the tests of this folder. */
+import type { Test } from 'tap'
+import { join } from 'node:path'
+import * as v from 'valibot'
+import { systemClock } from '../../src/base/clock.js'
+import type { CreateOptions, OpenOptions } from '../../src/state/store.js'
+import { FileStore, createStore, openStore } from '../../src/state/store.js'
+import type { CollectionSpec, Store } from '../../src/state/types.js'
+
+const noteShape = v.strictObject({ n: v.pipe(v.number(), v.safeInteger()), text: v.string() })
+export type Note = v.InferOutput<typeof noteShape>
+
+/** A small collection. */
+export const notes: CollectionSpec<Note> = { name: 'notes', schema: noteShape, partition: 'one' }
+/** A collection that grows. */
+export const items: CollectionSpec<Note> = {
+  name: 'items', schema: noteShape, partition: 'hash256',
+}
+export const specs: readonly CollectionSpec<unknown>[] = [notes, items]
+
+export const profile = { schema: 'test.profile.v1', name: 'test' }
+
+/** A new state directory in the test's own folder, open for writing and closed at the end. */
+export const newStore = (t: Test, options: Partial<CreateOptions> = {}): FileStore => {
+  const base = t.testdir()
+  const store = createStore({
+    dir: join(base, 'state'), configDir: join(base, 'config'), profile, ...options,
+  }) as FileStore
+  t.teardown(() => store.close())
+  return store
+}
+
+/** Opens the directory of a store once more. */
+export const again = (
+  t: Test, store: Store, mode: 'read' | 'write' = 'read', options: Partial<OpenOptions> = {},
+): FileStore => {
+  const opened = openStore({
+    dir: store.dir, configDir: join(store.dir, '..', 'config'), mode, clock: systemClock,
+    ...options,
+  }) as FileStore
+  t.teardown(() => opened.close())
+  return opened
+}
+
+/** Puts one note. */
+export const put = (store: Store, id: string, n: number, text = ''): Promise<void> =>
+  store.transact('test', (tx) => tx.put(notes, id, { n, text }))
+
+/** Numbers of all notes by id. */
+export const numbers = (store: Store): Record<string, number> =>
+  Object.fromEntries(store.read().all(notes).map(({ id, doc }) => [id, doc.n]))
+
+/** The error of a call that must fail. */
+export const errorOf = (fn: () => unknown): unknown => {
+  try {
+    fn()
+  } catch (error) {
+    return error
+  }
+  return undefined
+}
