@@ -12,7 +12,8 @@ for (const problem of await compileTree()) console.error(`does not compile: ${pr
 
 const wanted = process.argv.slice(2)
 const modules = filesBelow(`${treeDir}/bench`)
-  .filter((path) => path.endsWith('.js') && /export\s*\{[^}]*\brun\b/s.test(readFileSync(path, 'utf8')))
+  .filter((path) => path.endsWith('.js'))
+  .filter((path) => /export\s*\{[^}]*\brun\b/s.test(readFileSync(path, 'utf8')))
   .filter((path) => wanted.length === 0 || wanted.some((part) => basename(path).includes(part)))
   .sort()
 

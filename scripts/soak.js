@@ -15,7 +15,8 @@ const roundsDefault = 200
 const rounds = Number(process.argv[2] ?? roundsDefault)
 const part = process.argv[3] ?? ''
 const modules = filesBelow(`${treeDir}/test/soak`)
-  .filter((path) => path.endsWith('.js') && !path.endsWith('.test.js') && basename(path).includes(part))
+  .filter((path) => path.endsWith('.js') && !path.endsWith('.test.js'))
+  .filter((path) => basename(path).includes(part))
   .sort()
 for (const path of modules) {
   const { run } = await import(path)

@@ -1,9 +1,9 @@
 /**
  * The program with other dependencies, for tests that need a real process. It is bundled apart and
  * never shipped. What to change comes in by the environment:
- * - TEST_STOP_AT=step or step#n: at the (n-th) announcement of the step the process does TEST_STOP_DO:
- *   `kill` (SIGKILL itself, the default), `wait` (print `stopped at step` on stderr, then wait until
- *   the file TEST_GO_FILE exists), `throw`.
+ * - TEST_STOP_AT=step or step#n: at the (n-th) announcement of the step the process does
+ *   TEST_STOP_DO: `kill` (SIGKILL itself, the default), `wait` (print `stopped at step` on stderr,
+ *   then wait until the file TEST_GO_FILE exists), `throw`.
  * - TEST_WALL_OFFSET_MS: added to the wall clock.
  * - TEST_HOSTS: JSON, host name to addresses; other names are looked up as usual.
  * - TEST_STEPS_FILE: every announced step is appended there, one a line.

@@ -16,6 +16,8 @@ import type { Observer } from '../src/base/observer.js'
 import { describingDeps } from '../src/cli/describing.js'
 import type { CliDeps } from '../src/cli/deps.js'
 import { main } from '../src/cli/main.js'
+import { runCommand } from '../src/cli/run.js'
+import type { CommandTable } from '../src/cli/run.js'
 import type { Prompter } from '../src/cli/prompt.js'
 import { describeTree } from '../src/cli/tree.js'
 import type { DescribedVerb } from '../src/cli/tree.js'
@@ -42,13 +44,15 @@ export interface RunOptions {
   readonly columns?: number
   readonly clock?: Clock
   readonly execArgv?: readonly string[]
-  /** Answers to prompts in order; `true`/`false` for a confirmation. A missing one fails the run. */
+  /** Answers to prompts in order, booleans for confirmations. A missing one fails the run. */
   readonly answers?: readonly (string | boolean)[]
   /** Called at each step that a use case announces; what it throws ends the use case there. */
   readonly at?: (step: string) => void | Promise<void>
   /** Host names to addresses; unknown names are not found. */
   readonly hosts?: Readonly<Record<string, readonly string[]>>
   readonly stop?: AbortSignal
+  /** Other commands than the program's own. */
+  readonly commands?: CommandTable
 }
 
 /** How to run a line as a process. */
@@ -137,15 +141,18 @@ const runHere = async (
     },
     async resolve(host) {
       const addresses = { localhost: ['127.0.0.1'], ...options.hosts }[host]
-      if (addresses === undefined) throw Object.assign(new Error('not found'), { code: 'ENOTFOUND' })
+      if (addresses === undefined) {
+        throw Object.assign(new Error('not found'), { code: 'ENOTFOUND' })
+      }
       return addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }))
     },
     prompter: async () => answering([...(options.answers ?? [])]),
     observe: (drawn) => watched(drawn, options.at),
   }
-  const status = await main(deps)
+  const status =
+    options.commands === undefined ? await main(deps) : await runCommand(deps, options.commands)
   const ran = result(status, Buffer.concat(out), err.join(''))
-  if (argv.includes('--json')) await requireShape(argv, ran)
+  if (argv.includes('--json') && options.commands === undefined) await requireShape(argv, ran)
   return ran
 }
 
@@ -241,7 +248,9 @@ const coverageEnv = ({ coverage = true }: SpawnOptions): Record<string, string> 
 }
 
 const signalStatus = (signal: NodeJS.Signals | null): number => {
-  const numbers: Partial<Record<NodeJS.Signals, number>> = { SIGKILL: 137, SIGTERM: 143, SIGINT: 130 }
+  const numbers: Partial<Record<NodeJS.Signals, number>> = {
+    SIGKILL: 137, SIGTERM: 143, SIGINT: 130,
+  }
   return (signal === null ? undefined : numbers[signal]) ?? 1
 }
 
@@ -258,7 +267,9 @@ export const builtApp = async (): Promise<string> => {
  * A clock that stands still until it is moved. `sleep` moves it, so that nothing waits.
  * Begins at 2026-01-01T00:00:00Z unless told otherwise.
  */
-export const fakeClock = (startMs = Date.UTC(2026, 0, 1)): Clock & { advance(ms: number): void } => {
+export const fakeClock = (
+  startMs = Date.UTC(2026, 0, 1),
+): Clock & { advance(ms: number): void } => {
   let passed = 0
   return {
     wallMs: () => startMs + passed,

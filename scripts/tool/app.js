@@ -18,7 +18,8 @@ export const bundleApp = async () => {
 export const freshApp = async () => {
   const built = statSync(`${appDir}/test-entry.js`, { throwIfNoEntry: false })
   const newest = Math.max(
-    ...[...filesBelow(`${root}/src`), `${root}/test/entry.ts`].map((path) => statSync(path).mtimeMs),
+    ...[...filesBelow(`${root}/src`), `${root}/test/entry.ts`]
+      .map((path) => statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0),
   )
   if (built === undefined) await bundleApp()
   else if (built.mtimeMs < newest) await bundleApp().catch(() => undefined)

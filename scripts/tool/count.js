@@ -51,7 +51,8 @@ const count = (result, counts, names) => {
 }
 
 const showFile = ({ ok, name, time }) => {
-  console.log(`${ok ? 'ok    ' : 'not ok'} ${name}${time === undefined ? '' : ` (${seconds(time)})`}`)
+  const took = time === undefined ? '' : ` (${seconds(time)})`
+  console.log(`${ok ? 'ok    ' : 'not ok'} ${name}${took}`)
 }
 
 const seconds = (ms) => `${(ms / 1000).toFixed(1)} s`

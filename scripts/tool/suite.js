@@ -12,6 +12,7 @@ const node = process.execPath
 const only = process.argv.slice(2)
 const whole = only.length === 0
 const fileTimeoutMs = 300_000
+const runTimeoutMs = 1_800_000
 const processes = 2
 
 const checks = {
@@ -36,6 +37,7 @@ if (whole) {
 }
 
 t.jobs = processes
+t.setTimeout(runTimeoutMs)
 const running = []
 for (const file of testFiles) {
   const spawned = t.spawn(node, ['--enable-source-maps', file], {

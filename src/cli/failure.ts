@@ -39,7 +39,9 @@ export interface Shown {
 }
 
 /** Prompts that were left with Ctrl-C, and waits that were aborted. */
-const leftNames = new Set(['ExitPromptError', 'AbortPromptError', 'CancelPromptError', 'AbortError'])
+const leftNames = new Set([
+  'ExitPromptError', 'AbortPromptError', 'CancelPromptError', 'AbortError',
+])
 
 /** Turns anything thrown into the one error type; null for a defect. */
 export const expectedOf = (thrown: unknown): SallyportError | null => {

@@ -15,7 +15,7 @@ export interface Range {
 const integer = (name: string, text: string, { min, max }: Range): number =>
   parseClosed(strictIntegerText(min, max), text, { code: 'flag_invalid', what: `flag ${name}` })
 
-/** A flag that takes a plain integer: `integerFlag('--limit <n>', 'most rows', {min: 1, max: 9})`. */
+/** A flag that takes a plain integer, for example `--limit <n>`. */
 export const integerFlag = (flags: string, text: string, range: Range): Option => {
   const option = new Option(flags, `${text} (${range.min} to ${range.max})`)
   return option.argParser((value) => integer(option.long ?? flags, value, range))

@@ -1,7 +1,7 @@
 /** Files that are made from the command tree and kept in the repository. */
 import { completionScript } from './completion/scripts.js'
 import type { VerbDeps } from './bound.js'
-import { manPages } from './man.js'
+import { manPages } from './man/pages.js'
 import { describeNouns, describeTree } from './tree.js'
 
 /** Every generated file: path relative to the project, and text. */
@@ -9,7 +9,7 @@ export const generatedFiles = async (deps: VerbDeps): Promise<ReadonlyMap<string
   const verbs = await describeTree(deps)
   const nouns = describeNouns()
   const files = new Map<string, string>()
-  for (const [name, text] of manPages(verbs, nouns)) files.set(`man/${name}`, `${text}\n`)
+  for (const [name, text] of manPages(verbs, nouns)) files.set(`man/${name}`, text)
   files.set('completions/sallyport.bash', completionScript('bash', verbs, nouns))
   files.set('completions/_sallyport', completionScript('zsh', verbs, nouns))
   files.set('completions/sallyport.fish', completionScript('fish', verbs, nouns))

@@ -19,7 +19,8 @@ const chunkBytes = 65_536
 
 /**
  * Reads a file or stdin whole, exactly as it is.
- * Throws `rejected`: `input_too_large` beyond `bytesMax`, `input_unreadable` when it cannot be read.
+ * Throws `rejected`: `input_too_large` beyond `bytesMax`, `input_unreadable` when the system says
+ * no.
  */
 export const readInput = async (deps: CliDeps, source: InputSource): Promise<Buffer> => {
   const chunks: Buffer[] = []

@@ -71,8 +71,13 @@ export const processIo = (): ProcessIo => {
   }
 }
 
+interface QuietPipe {
+  write(data: string | Uint8Array): void
+  flush(): Promise<void>
+}
+
 /** A reader that went away (`| head`) is no failure of ours: what follows is dropped. */
-const quietPipe = (stream: Writable): { write(data: string | Uint8Array): void; flush(): Promise<void> } => {
+const quietPipe = (stream: Writable): QuietPipe => {
   let broken = false
   stream.on('error', () => (broken = true))
   return {

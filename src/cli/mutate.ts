@@ -5,7 +5,8 @@ import type { Session } from '../governance/session/types.js'
 import type { VerbDeps } from './bound.js'
 
 const lines = (report: RecoveryReport): string[] => {
-  const said = (count: number, text: string): string[] => (count > 0 ? [`recovered: ${text}`] : [])
+  const said = (count: number, text: string): string[] =>
+    count > 0 ? [`recovered: ${text}`] : []
   return [
     ...said(report.released.length, `${report.released.length} hold(s) released, never contacted`),
     ...said(

@@ -1,4 +1,4 @@
-/** Where the state and the keys lie; decided from flags and environment, never from a default cwd. */
+/** Where the state and the keys lie: decided by flag and environment, never by the cwd alone. */
 import { join, resolve } from 'node:path'
 import { fail } from '../base/errors.js'
 import type { CliDeps } from './deps.js'
@@ -18,7 +18,7 @@ export const placesOf = (deps: CliDeps, globals: Globals): Places => {
     : fromEnvironment(deps, 'SALLYPORT_STATE_DIR', 'XDG_STATE_HOME', '.local/state')
   const configDir = fromEnvironment(deps, 'SALLYPORT_CONFIG_DIR', 'XDG_CONFIG_HOME', '.config')
   if (`${configDir}/`.startsWith(`${stateDir}/`)) {
-    throw fail.rejected('keys_inside_state', 'The key folder must lie outside the state directory.', {
+    throw fail.rejected('keys_inside_state', 'The key folder must lie outside the state.', {
       next: 'Set SALLYPORT_CONFIG_DIR to a folder that a copy of the state does not carry along.',
     })
   }

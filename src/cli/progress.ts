@@ -9,11 +9,11 @@ export interface Progress extends Observer {
   clear(): void
 }
 
-/** Progress goes to stderr: named lines with `--verbose`, else a spinner where stderr is a terminal. */
+/** Progress goes to stderr: named lines with `--verbose`, else a spinner on a terminal. */
 export const drawProgress = (deps: CliDeps, globals: Globals): Progress => {
   if (globals.verbose) return namedSteps(deps)
-  if (globals.quiet || !deps.io.terminal.stderr) return { at: () => undefined, clear: () => undefined }
-  return spinner(deps)
+  const silent = globals.quiet || !deps.io.terminal.stderr
+  return silent ? { at: () => undefined, clear: () => undefined } : spinner(deps)
 }
 
 const namedSteps = ({ io, clock }: CliDeps): Progress => {

@@ -13,12 +13,17 @@ import { secretsOfRun } from './redact.js'
 import type { Secrets } from './redact.js'
 import { runVerb, usageOf } from './verb.js'
 
+/** A table of commands. */
+export type CommandTable = readonly (NounEntry | VerbEntry)[]
+
 /** Runs the command; gives the exit status and never throws. */
-export const runCommand = async (deps: CliDeps): Promise<number> => {
+export const runCommand = async (
+  deps: CliDeps, table: CommandTable = commands,
+): Promise<number> => {
   const secrets = secretsOfRun()
   const seen: Seen = { usage: 'sallyport <command> [flags]', verbose: false, bound: null }
   try {
-    await runLine(deps, secrets, seen)
+    await runLine(deps, table, secrets, seen)
     return exitStatus.ok
   } catch (thrown) {
     seen.bound?.progress.clear()
@@ -37,7 +42,9 @@ interface Seen {
 
 const helpFlags = new Set(['--help', '-h'])
 
-const runLine = async (deps: CliDeps, secrets: Secrets, seen: Seen): Promise<void> => {
+const runLine = async (
+  deps: CliDeps, table: CommandTable, secrets: Secrets, seen: Seen,
+): Promise<void> => {
   const { globals, rest } = scanGlobals(deps.argv)
   const bound = bindDeps(deps, globals, secrets)
   seen.verbose = globals.verbose
@@ -46,8 +53,8 @@ const runLine = async (deps: CliDeps, secrets: Secrets, seen: Seen): Promise<voi
   if (first === undefined || helpFlags.has(first)) {
     return deps.io.writeOut(await overview(bound))
   }
-  const entry = commands.find((one) => nameOf(one) === first)
-  if (entry === undefined) throw unknownWord('command', first, commands.map(nameOf))
+  const entry = table.find((one) => nameOf(one) === first)
+  if (entry === undefined) throw unknownWord('command', first, table.map(nameOf))
   if ('load' in entry) return runEntry(entry, rest.slice(1), bound, seen)
   seen.usage = `sallyport ${entry.noun} <verb> [flags]`
   if (second !== undefined && helpFlags.has(second)) {

@@ -2,7 +2,9 @@
 
 // Everything that moves a cursor or changes a terminal: C0 but newline and tab, DEL, C1, and the
 // characters that reorder or hide text.
-const unsafe = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu
+const unsafe =
+  // eslint-disable-next-line no-control-regex
+  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu
 
 /** Text of others with control characters shown escaped; newline and tab stay. */
 export const visible = (text: string): string =>

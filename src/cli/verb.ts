@@ -42,13 +42,21 @@ export interface VerbMeta {
 /** Does the work and gives the result; failures are thrown. */
 export type Run<O, R> = (options: O, deps: VerbDeps) => Promise<R>
 
+/** A result as text: for stdout alone, or with notes for stderr. */
+export type Text = Rendered | string
+
 /** A verb as its file declares it. */
 export interface VerbDefinition<R> {
   readonly meta: VerbMeta
   /** Adds arguments and flags. Their names in camel case become the fields of the options. */
   readonly flags?: (command: Command) => Command
   /** The result as text; may be asynchronous (tables load their library at use). */
-  readonly text: (result: R, view: View, deps: VerbDeps) => Rendered | string | Promise<Rendered | string>
+  readonly text: (result: R, view: View, deps: VerbDeps) => Text | Promise<Text>
+  /**
+   * Goes on after the result was printed: a server says where it listens, then serves until
+   * `deps.stop`. What it throws is the command's failure.
+   */
+  readonly after?: (result: R, deps: VerbDeps) => Promise<void>
 }
 
 /** A verb, ready to parse a line. */
@@ -69,7 +77,9 @@ export const defineVerb = <O extends object, R>(
   command.addHelpText('after', () => helpSections(meta))
   command.action(async () => {
     try {
-      await show(await run(optionsOf<O>(command), deps), definition, deps)
+      const result = await run(optionsOf<O>(command), deps)
+      await show(result, definition, deps)
+      await definition.after?.(result, deps)
     } catch (thrown) {
       if (thrown instanceof Degraded) await show(thrown.result as R, definition, deps)
       throw thrown
@@ -113,6 +123,9 @@ const optionsOf = <O>(command: Command): O => {
 const camelCase = (name: string): string =>
   name.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase())
 
+const snakeCase = (name: string): string =>
+  name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+
 /** Parses a line (without the words that name the verb) and runs the verb. */
 export const runVerb = async ({ command }: Verb, words: readonly string[]): Promise<void> => {
   try {
@@ -136,7 +149,7 @@ const misuse = ({ code, message }: CommanderError, words: readonly string[]): Sa
   }
   const text = message.replace(/^error: /, '')
   const sentence = `${text.charAt(0).toUpperCase()}${text.slice(1)}.`
-  return fail.usage(code.replace(/^commander\./, '').replace(/[A-Z]/g, (c) => `_${c.toLowerCase()}`), sentence)
+  return fail.usage(snakeCase(code.replace(/^commander\./, '')), sentence)
 }
 
 // A mistyped flag may carry a pasted secret behind its `=`: only a plain name is repeated.

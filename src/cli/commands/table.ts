@@ -31,6 +31,8 @@ import { principalNoun } from './principal/noun.js'
 import { goalNoun } from './goal/noun.js'
 import { taskNoun } from './task/noun.js'
 import { alphaNoun } from './alpha/noun.js'
+import { gatewayNoun } from './gateway/noun.js'
+import { configNoun } from './config/noun.js'
 import { policyNoun } from './policy/noun.js'
 import { ledgerNoun } from './ledger/noun.js'
 import { statusVerb } from './status/noun.js'
@@ -44,6 +46,8 @@ export const commands: readonly (NounEntry | VerbEntry)[] = [
   principalNoun,
   goalNoun,
   alphaNoun,
+  gatewayNoun,
+  configNoun,
   taskNoun,
   policyNoun,
   ledgerNoun,

@@ -49,13 +49,15 @@ const verbCase = (verb: DescribedVerb): string => {
   const lines = verb.flags
     .filter(({ value }) => value !== null)
     .map((flag) => `        ${flag.long}) ${valueReply(flag)}; return ;;`)
-  const values = lines.length === 0 ? '' : `      case "$prev" in\n${lines.join('\n')}\n      esac\n`
+  const cases = `      case "$prev" in\n${lines.join('\n')}\n      esac\n`
+  const values = lines.length === 0 ? '' : cases
   const choices = verb.arguments.flatMap((one) => one.choices)
   const words = [...choices, ...flagsOf(verb).map(({ long }) => long)].join(' ')
   return `    ${pattern})\n${values}      COMPREPLY=($(compgen -W "${words}" -- "$cur"))\n      ;;`
 }
 
 const valueReply = (flag: DescribedVerb['flags'][number]): string => {
-  if (flag.choices.length > 0) return `COMPREPLY=($(compgen -W "${flag.choices.join(' ')}" -- "$cur"))`
+  const words = flag.choices.join(' ')
+  if (words !== '') return `COMPREPLY=($(compgen -W "${words}" -- "$cur"))`
   return takesPath(flag) ? 'COMPREPLY=($(compgen -f -- "$cur"))' : 'COMPREPLY=()'
 }

@@ -13,14 +13,15 @@ _sallyport() {
     case "$words[at]" in
       --state-dir|--wait) ((at++)) ;;
       -*) ;;
-      *) if [[ -z $first ]]; then first=$words[at]; elif [[ -z $second ]]; then second=$words[at]; fi ;;
+      *) if [[ -z $first ]]; then first=$words[at]
+         elif [[ -z $second ]]; then second=$words[at]; fi ;;
     esac
   done
   case "$first" in
     "") words_of=(${pairs(firstWords(tree))})
       _describe command words_of; return ;;
 ${tree.nouns.map(({ noun }) => nounCase(tree, noun)).join('\n')}
-${tree.verbs.filter(({ noun }) => noun === null).map((verb) => verbCase(verb, '    ')).join('\n')}
+${verbCases(tree, null, '    ')}
   esac
 }
 
@@ -31,8 +32,11 @@ const nounCase = (tree: CompletionTree, noun: string): string => `    ${noun})
       case "$second" in
         "") words_of=(${pairs(verbsOf(tree, noun))})
           _describe verb words_of; return ;;
-${tree.verbs.filter((verb) => verb.noun === noun).map((verb) => verbCase(verb, '        ')).join('\n')}
+${verbCases(tree, noun, '        ')}
       esac ;;`
+
+const verbCases = ({ verbs }: CompletionTree, of: string | null, indent: string): string =>
+  verbs.filter(({ noun }) => noun === of).map((verb) => verbCase(verb, indent)).join('\n')
 
 const verbCase = (verb: DescribedVerb, indent: string): string => {
   const choices = verb.arguments.flatMap((one) => one.choices)

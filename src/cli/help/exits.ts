@@ -9,7 +9,7 @@ export const exitMeaning: Readonly<Record<ExitName, string>> = {
   usage: 'wrong flags or arguments; nothing was tried',
   rejected: 'the input breaks a rule or a limit; nothing was contacted',
   unauthorized: 'your session or consent is missing, expired, revoked or for something else',
-  conflict: 'stale revision, same key with other content, or one operation already outstanding',
+  conflict: 'stale revision, other content under the same key, or one already outstanding',
   not_found: 'there is no such thing, or it is not yours',
   blocked: 'a person has to decide or to repair something first',
   budget: 'would exceed the ceiling or the budget; nothing was contacted',

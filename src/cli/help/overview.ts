@@ -2,8 +2,7 @@
 import type { VerbDeps } from '../bound.js'
 import { commands } from '../commands/table.js'
 import type { NounEntry } from '../commands/table.js'
-import { globalFlags } from '../globals.js'
-import { columns } from './sections.js'
+import { columns, globalFlagRows } from './sections.js'
 import { topicNames } from './topics.js'
 
 /** What `sallyport --help` prints. */
@@ -27,7 +26,7 @@ export const overview = async (deps: VerbDeps): Promise<string> => {
     '',
     'Global flags (accepted anywhere):',
     ...columns([
-      ...globalFlags.map(({ long, value, text }): [string, string] => [`${long} ${value ?? ''}`, text]),
+      ...globalFlagRows(),
       ['--version', 'print the version'],
       ['--help', 'help of the program, of a noun or of a verb'],
     ]),

@@ -1,4 +1,4 @@
-/** The parts of a verb's help that follow its flags: global flags, session, JSON, examples, exits. */
+/** The parts of a verb's help that follow its own flags. */
 import { exitStatus } from '../../base/outcome.js'
 import { globalFlags } from '../globals.js'
 import type { SessionNeed, VerbMeta } from '../verb.js'
@@ -17,10 +17,10 @@ export const helpSections = (meta: VerbMeta): string =>
   [
     '',
     'Global flags:',
-    ...columns(globalFlags.map(({ long, value, text }) => [`${long} ${value ?? ''}`, text])),
+    ...columns(globalFlagRows()),
     '',
     `Session: ${sessionText[meta.session]}`,
-    `JSON: ${jsonText(meta)}`,
+    wrap(`JSON: ${jsonText(meta)}`),
     '',
     'Examples:',
     ...meta.examples.map((line) => `  ${line}`),
@@ -29,6 +29,23 @@ export const helpSections = (meta: VerbMeta): string =>
     ...columns(exitRows(meta)),
     '',
   ].join('\n')
+
+/** The global flags, as rows of two columns. */
+export const globalFlagRows = (): [string, string][] =>
+  globalFlags.map(({ long, value, text }) => [`${long} ${value ?? ''}`, text])
+
+const columnsMax = 96
+
+/** Breaks a line at its spaces; what follows the first line is indented. */
+const wrap = (line: string): string => {
+  const lines = ['']
+  for (const word of line.split(' ')) {
+    const last = lines.at(-1) as string
+    if (last.length + word.length >= columnsMax) lines.push(word)
+    else lines[lines.length - 1] = `${last} ${word}`.trimStart()
+  }
+  return lines.join('\n  ')
+}
 
 /** Numbers and meanings of the statuses that a verb can end with. */
 export const exitRows = (meta: VerbMeta): [string, string][] =>

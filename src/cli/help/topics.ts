@@ -1,4 +1,4 @@
-/** Help topics: `sallyport help TOPIC`. Each is a page of plain text, at most 80 columns wide. */
+/** Help topics: `sallyport help TOPIC`. Each is a page of plain text, at most 96 columns wide. */
 import { exitStatus } from '../../base/outcome.js'
 import type { ExitName } from '../../base/outcome.js'
 import { exitMeaning, inOrder } from './exits.js'

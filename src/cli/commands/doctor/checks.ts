@@ -81,8 +81,14 @@ const earliestMs = Date.UTC(2025, 0, 1)
 const clock = (deps: VerbDeps): Check => {
   const now = deps.clock.wallMs()
   if (now >= earliestMs) return ok('clock', new Date(now).toISOString())
-  return problem('clock', 'the wall clock stands before 2025', 'Set the clock; sessions depend on it.')
+  return problem('clock', 'stands before 2025', 'Set the clock; sessions depend on it.')
 }
+
+/** Variables that change whom other programs reach or trust, and nothing here. */
+const ignoredNames = [
+  'HTTPS_PROXY', 'https_proxy', 'ALL_PROXY', 'all_proxy', 'NODE_EXTRA_CA_CERTS', 'SSL_CERT_FILE',
+  'SSL_CERT_DIR', 'NODE_TLS_REJECT_UNAUTHORIZED',
+]
 
 const environment = ({ env, execArgv }: VerbDeps): Check => {
   const leaky = leakyRuntime(env, execArgv)
@@ -92,8 +98,7 @@ const environment = ({ env, execArgv }: VerbDeps): Check => {
       `Run without ${leaky}.`,
     )
   }
-  const ignored = ['HTTPS_PROXY', 'https_proxy', 'ALL_PROXY', 'NODE_EXTRA_CA_CERTS', 'SSL_CERT_FILE',
-    'NODE_TLS_REJECT_UNAUTHORIZED'].filter((name) => env[name])
+  const ignored = ignoredNames.filter((name) => env[name])
   return ignored.length === 0
     ? ok('environment', 'nothing that leaks or is ignored')
     : note('environment', `${ignored.join(', ')} has no effect here`, 'sallyport help environment')

@@ -45,8 +45,10 @@ export const build = (deps: VerbDeps, run: Run<object, DoctorReport> = doctor) =
           problem: view.paint('red', 'problem'),
         }
         return checks
-          .map(({ name, result, text, next }) =>
-            `${marks[result]}  ${name}: ${view.foreign(text)}\n${next === null ? '' : `         next: ${next}\n`}`)
+          .map(({ name, result, text, next }) => {
+            const step = next === null ? '' : `         next: ${next}\n`
+            return `${marks[result]}  ${name}: ${view.foreign(text)}\n${step}`
+          })
           .join('')
       },
     },

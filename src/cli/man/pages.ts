@@ -1,0 +1,75 @@
+/** Man pages, generated from the command tree; the date is fixed so that they compare equal. */
+import { exitStatus } from '../../base/outcome.js'
+import type { ExitName } from '../../base/outcome.js'
+import { globalFlags } from '../globals.js'
+import { exitMeaning, inOrder } from '../help/exits.js'
+import { exitRows, jsonText, sessionText } from '../help/sections.js'
+import { topicNames, topicText } from '../help/topics.js'
+import type { DescribedFlag, DescribedNoun, DescribedVerb } from '../tree.js'
+import { version } from '../version.js'
+import { bold, italic, page, paragraphs, plain, section, tagged, verbatim } from './roff.js'
+
+/** Date of the pages: that of the release that last changed them. */
+const manDate = '2025-11-20'
+
+type Verbs = readonly DescribedVerb[]
+type Nouns = readonly DescribedNoun[]
+
+/** Every page by its file name. */
+export const manPages = (verbs: Verbs, nouns: Nouns): ReadonlyMap<string, string> => {
+  const pages = new Map([['sallyport.1', mainPage(verbs, nouns)]])
+  for (const noun of nouns) {
+    const own = verbs.filter((verb) => verb.noun === noun.noun)
+    pages.set(`sallyport-${noun.noun}.1`, nounPage(noun, own))
+  }
+  return pages
+}
+
+const mainPage = (verbs: Verbs, nouns: Nouns): string =>
+  page([
+    title('SALLYPORT'),
+    section('NAME', [
+      'sallyport \\- reach the outside world one deliberate, recorded step at a time',
+    ]),
+    section('SYNOPSIS', [bold('sallyport'), '\\fICOMMAND\\fR [\\fIFLAGS\\fR]']),
+    section('COMMANDS', nouns.flatMap(({ noun, summary }) =>
+      tagged(bold(noun), `${plain(summary)}; see sallyport\\-${noun}(1)`),
+    )),
+    ...verbs.filter(({ noun }) => noun === null).flatMap(verbSection),
+    section('GLOBAL FLAGS', globalFlags.flatMap(({ long, value, text }) =>
+      tagged(value === null ? bold(long) : `${bold(long)} ${italic(value)}`, plain(text)),
+    )),
+    section('EXIT STATUS', inOrder(Object.keys(exitStatus) as ExitName[]).flatMap((name) =>
+      tagged(bold(String(exitStatus[name])), plain(`${name}: ${exitMeaning[name]}`)),
+    )),
+    ...topicNames.filter((name) => name !== 'exit-status').map(topicSection),
+  ])
+
+const topicSection = (name: string): string =>
+  section(name.toUpperCase().replaceAll('-', ' '), [verbatim(topicText(name) ?? '')])
+
+const nounPage = (noun: DescribedNoun, verbs: Verbs): string =>
+  page([
+    title(`SALLYPORT\\-${noun.noun.toUpperCase()}`),
+    section('NAME', [`sallyport\\-${noun.noun} \\- ${plain(noun.summary)}`]),
+    ...verbs.flatMap(verbSection),
+    section('SEE ALSO', ['.BR sallyport (1)']),
+  ])
+
+const verbSection = ({ meta, usage, arguments: args, flags }: DescribedVerb): string[] => [
+  section(meta.name.toUpperCase(), [verbatim(usage), ...paragraphs(meta.description)]),
+  ...args.flatMap(({ name, text }) => tagged(italic(name), plain(text))),
+  ...flags.flatMap((flag) => tagged(flagTag(flag), plain(flag.text))),
+  '.PP', plain(`Session: ${sessionText[meta.session]}.`),
+  '.PP', plain(`JSON: ${jsonText(meta)}.`),
+  '.PP', 'Exit status:',
+  ...exitRows(meta).flatMap(([status, text]) => tagged(bold(status), plain(text))),
+  '.PP', 'Examples:', verbatim(meta.examples.join('\n')),
+]
+
+const flagTag = ({ short, long, value }: DescribedFlag): string => {
+  const names = [short, long].filter((name) => name !== null).map(bold).join(', ')
+  return value === null ? names : `${names} ${italic(value.replace(/[<>[\]]/g, ''))}`
+}
+
+const title = (name: string): string => `.TH ${name} 1 "${manDate}" "sallyport ${version}"`

@@ -1,0 +1,190 @@
+/** Walks every command of the program: what holds for one holds for all. */
+import { spawnSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { safeParse } from 'valibot'
+import t from 'tap'
+import { exitStatus } from '../../src/base/outcome.js'
+import { completionScript, shells } from '../../src/cli/completion/scripts.js'
+import { describingDeps } from '../../src/cli/describing.js'
+import { generatedFiles } from '../../src/cli/generate.js'
+import { globalFlags } from '../../src/cli/globals.js'
+import { topicNames, topicText } from '../../src/cli/help/topics.js'
+import { describeNouns } from '../../src/cli/tree.js'
+import { allVerbs, sallyport } from '../harness.js'
+
+const verbs = await allVerbs()
+const nouns = describeNouns()
+const pages = await generatedFiles(describingDeps())
+
+t.test('each verb has a summary, a description, examples, statuses and a shape', async (t) => {
+  for (const { noun, verb, meta } of verbs) {
+    t.equal(meta.name, noun === null ? verb : `${noun} ${verb}`, meta.name)
+    t.match(meta.summary, /^[^A-Z].{5,78}[^.]$/, `${meta.name}: one line, lowercase, no full stop`)
+    t.match(meta.description, /^[A-Z`][\s\S]{20,}/, `${meta.name}: sentences`)
+    t.ok(meta.examples.length > 0, `${meta.name}: an example`)
+    for (const line of meta.examples) t.match(line, /^\$ .*sallyport /, `${meta.name}: ${line}`)
+    t.ok(meta.examples.some((line) => line.includes(meta.name)), `${meta.name}: names itself`)
+    for (const name of meta.exits) t.ok(name in exitStatus, `${meta.name}: ${name}`)
+    const exits = meta.exits as readonly string[]
+    if (meta.session === 'required') t.ok(exits.includes('unauthorized'), meta.name)
+    if (meta.json !== null) {
+      t.ok(meta.json.version >= 1, `${meta.name}: version`)
+      t.notOk(safeParse(meta.json.schema, Symbol('no JSON')).success, `${meta.name}: a real shape`)
+    }
+  }
+})
+
+t.test('names are unique and lowercase; flags are described and never global', async (t) => {
+  const names = verbs.map(({ meta }) => meta.name)
+  t.same([...new Set(names)], names)
+  const reserved = [...globalFlags.map(({ long }) => long), '--version']
+  for (const { meta, flags } of verbs) {
+    t.match(meta.name, /^[a-z-]+( [a-z-]+)?$/)
+    for (const flag of flags) {
+      t.match(flag.long, /^--[a-z][a-z0-9-]*$/, `${meta.name} ${flag.long}`)
+      t.ok(flag.text.length > 3, `${meta.name} ${flag.long} is described`)
+      t.notOk(reserved.includes(flag.long), `${meta.name} ${flag.long} is its own`)
+    }
+  }
+})
+
+t.test('no flag takes a secret, an endpoint, a proxy or a trust root', async (t) => {
+  const words = 'password|passphrase|secret|token|key|url|host|base|endpoint|proxy|ca|cert|tls'
+  const refused = new RegExp(`^--(?!idempotency-)(.*-)?(${words}|insecure)$`)
+  for (const { meta, flags } of verbs) {
+    for (const { long, value } of flags) {
+      if (value !== null) t.notMatch(long, refused, `${meta.name} ${long}`)
+    }
+  }
+})
+
+t.test('--help of each verb ends with 0, shows all of it, and fits in 100 columns', async (t) => {
+  const place = sallyport(t)
+  for (const { meta, usage } of verbs) {
+    const { status, stdout, stderr } = await place.run([...meta.name.split(' '), '--help'])
+    t.same([status, stderr], [0, ''], meta.name)
+    for (const part of [usage, 'Examples:', 'Exit status:', 'Session: ', ...meta.examples]) {
+      t.ok(stdout.includes(part), `${meta.name}: ${part}`)
+    }
+    const long = stdout.split('\n').filter((line) => line.length > 100 && !line.includes('$ sally'))
+    t.same(long, [], meta.name)
+    t.equal((await place.run(['help', ...meta.name.split(' ')])).stdout, stdout, 'as help NAME')
+  }
+})
+
+t.test('the overview lists every noun, verb and topic', async (t) => {
+  const { stdout } = await sallyport(t).run(['--help'])
+  for (const { noun } of nouns) t.match(stdout, `  ${noun} `)
+  for (const { verb } of verbs) t.match(stdout, verb)
+  for (const name of topicNames) t.match(stdout, name)
+  t.equal((await sallyport(t).run([])).stdout, stdout)
+  t.equal((await sallyport(t).run(['help'])).stdout, stdout)
+})
+
+t.test('the help of a noun lists its verbs, and without a verb it is misuse', async (t) => {
+  const place = sallyport(t)
+  for (const { noun } of nouns) {
+    const { stdout } = await place.run([noun, '--help'])
+    for (const verb of verbs.filter((one) => one.noun === noun)) {
+      t.match(stdout, verb.meta.summary, verb.meta.name)
+    }
+    t.equal((await place.run([noun])).status, exitStatus.usage, noun)
+    t.equal((await place.run(['help', noun])).stdout, stdout)
+  }
+})
+
+t.test('an unknown flag is refused by each verb before anything is opened', async (t) => {
+  const place = sallyport(t)
+  for (const { meta } of verbs) {
+    const ran = await place.run([...meta.name.split(' '), '--no-such-flag', '--json'])
+    t.same([ran.status, ran.stdout], [exitStatus.usage, ''], meta.name)
+  }
+})
+
+t.test('each topic is a page that fits in 96 columns', async (t) => {
+  const place = sallyport(t)
+  for (const name of topicNames) {
+    const { status, stdout } = await place.run(['help', name])
+    t.same([status, stdout], [0, topicText(name)], name)
+    const long = stdout.split('\n').filter((line) => line.length > 96)
+    t.same(long, [], name)
+  }
+  t.equal((await place.run(['help', 'no-such-topic'])).status, exitStatus.not_found)
+  t.equal(topicText('toString'), null)
+})
+
+t.test('every verb and flag is in every completion script and man page', async (t) => {
+  for (const shell of shells) {
+    const script = completionScript(shell, verbs, nouns)
+    t.equal((await sallyport(t).run(['completion', shell])).stdout, script)
+    for (const { meta, verb, flags } of verbs) {
+      t.ok(script.includes(verb), `${shell}: ${meta.name}`)
+      for (const { long } of flags) {
+        const word = shell === 'fish' ? `-l ${long.slice(2)}` : long
+        t.ok(script.includes(word), `${shell}: ${meta.name} ${long}`)
+      }
+    }
+  }
+  for (const { noun, meta, flags } of verbs) {
+    const page = pages.get(noun === null ? 'man/sallyport.1' : `man/sallyport-${noun}.1`) ?? ''
+    t.match(page, `.SH ${meta.name.toUpperCase()}`, meta.name)
+    for (const { long } of flags) {
+      t.ok(page.includes(long.replaceAll('-', '\\-')), `${meta.name} ${long}`)
+    }
+  }
+  t.equal((await sallyport(t).run(['completion', 'tcsh'])).status, exitStatus.usage)
+})
+
+t.test('man pages have no line that roff would take for an unknown request', async (t) => {
+  const requests = new Set(['TH', 'SH', 'TP', 'PP', 'nf', 'fi', 'BR'])
+  for (const [path, page] of pages) {
+    if (!path.startsWith('man/')) continue
+    const unknown = page.split('\n').filter((line) => {
+      const [, request] = /^[.'](\w+)/.exec(line) ?? []
+      return request !== undefined && !requests.has(request)
+    })
+    t.same(unknown, [], path)
+    t.match(page, /^\.TH SALLYPORT/)
+  }
+})
+
+t.test('the bash script is valid and completes nouns, verbs, flags and topics', async (t) => {
+  const script = completionScript('bash', verbs, nouns)
+  const complete = (...words: string[]): string[] => {
+    const quoted = words.map((word) => `'${word}'`).join(' ')
+    const { stdout, stderr, error } = spawnSync('bash', ['--norc', '-c', `${script}
+COMP_WORDS=(${quoted}); COMP_CWORD=${words.length - 1}; _sallyport; echo "\${COMPREPLY[@]}"`])
+    if (error !== undefined) throw error
+    t.equal(String(stderr), '')
+    return String(stdout).trim().split(' ')
+  }
+  t.same(complete('sallyport', 'stat').includes('state'), true)
+  t.same(complete('sallyport', 'state', 'pa'), ['path'])
+  t.same(complete('sallyport', '--json', 'state', 'pa'), ['path'])
+  t.same(complete('sallyport', '--wait', '3', 'state', 'pa'), ['path'])
+  t.same(complete('sallyport', 'state', 'path', '--js'), ['--json'])
+  t.same(complete('sallyport', 'help', 'mon'), ['money'])
+  t.same(complete('sallyport', 'completion', 'z'), ['zsh'])
+})
+
+t.test('A-006 no help text, topic, man page or completion claims attestation, trusted execution or end-to-end encryption', async (t) => {
+  const texts = [...pages.values(), ...verbs.map(({ help }) => help)]
+  texts.push(...topicNames.map((name) => topicText(name) ?? ''))
+  const claim = /attest|trusted execution|enclave|\btee\b|end.to.end|e2ee|confidential/i
+  const denial = /\b(no|not|never|nothing|neither|nor|without|false)\b/i
+  for (const text of texts) {
+    const sentences = text.replace(/\s+/g, ' ').split(/(?<=[.:;])\s/)
+    const claims = sentences.filter((sentence) => claim.test(sentence) && !denial.test(sentence))
+    t.same(claims, [])
+  }
+})
+
+t.test('the changelog keeps one file per change, each one line of a known kind', async (t) => {
+  const { readdirSync } = await import('node:fs')
+  const names = readdirSync('changelog/unreleased')
+  t.ok(names.length > 0)
+  for (const name of names) {
+    const text = readFileSync(`changelog/unreleased/${name}`, 'utf8')
+    t.match(text, /^(Added|Changed|Fixed|Removed): .{10,}\n$/, name)
+  }
+})

@@ -1,0 +1,46 @@
+/** Commands of no meaning, for tests of the frame. */
+import * as v from 'valibot'
+import type { VerbDeps } from '../../src/cli/bound.js'
+import type { CommandTable } from '../../src/cli/run.js'
+import { defineVerb } from '../../src/cli/verb.js'
+import type { Verb, VerbMeta } from '../../src/cli/verb.js'
+import { durationFlag, choiceFlag, integerFlag } from '../../src/cli/flags.js'
+
+/** What the fake verb of a test does. */
+export type Act = (options: Record<string, unknown>, deps: VerbDeps) => Promise<unknown>
+
+const meta: VerbMeta = {
+  name: 'thing do',
+  summary: 'do a thing',
+  description: 'Does a thing.',
+  examples: ['$ sallyport thing do'],
+  session: 'none',
+  exits: [],
+  json: { version: 1, schema: v.unknown() },
+}
+
+/** `thing do [word] [--count n] [--for d] [--color-of c] [--name n]` and `single`. */
+export const fakeCommands = (act: Act): CommandTable => {
+  const build = (deps: VerbDeps): Verb =>
+    defineVerb<Record<string, unknown>, unknown>(
+      deps,
+      {
+        meta,
+        flags: (command) =>
+          command
+            .argument('[word]', 'a word')
+            .option('--name <name>', 'a name')
+            .option('--must <x>', 'x')
+            .addOption(integerFlag('--count <n>', 'how many', { min: 1, max: 9 }))
+            .addOption(durationFlag('--for <d>', 'how long', { min: 1000, max: 3_600_000 }))
+            .addOption(choiceFlag('--kind <k>', 'which', ['red', 'blue'])),
+        text: (result) =>
+          typeof result === 'string' ? { out: result, notes: ['a note'] } : JSON.stringify(result),
+      },
+      act,
+    )
+  return [
+    { noun: 'thing', summary: 'things', verbs: [{ verb: 'do', load: async () => ({ build }) }] },
+    { verb: 'single', load: async () => ({ build }) },
+  ]
+}

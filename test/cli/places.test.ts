@@ -1,0 +1,88 @@
+import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import { sallyport } from '../harness.js'
+
+t.test('the state directory: flag before variable before XDG before home', async (t) => {
+  const place = sallyport(t)
+  const where = async (argv: string[], env: Record<string, string | undefined>): Promise<string> =>
+    (await place.run(['state', 'path', ...argv], { env })).stdout.trimEnd()
+  const none = { SALLYPORT_STATE_DIR: undefined, XDG_STATE_HOME: undefined }
+  const home = place.env['HOME'] as string
+  t.equal(await where([], none), join(home, '.local/state/sallyport'))
+  t.equal(await where([], { ...none, XDG_STATE_HOME: '/x' }), '/x/sallyport')
+  const fallback = join(home, '.local/state/sallyport')
+  t.equal(await where([], { ...none, XDG_STATE_HOME: 'rel' }), fallback)
+  t.equal(await where([], { XDG_STATE_HOME: '/x', SALLYPORT_STATE_DIR: '/y' }), '/y')
+  t.equal(await where(['--state-dir', '/z'], { SALLYPORT_STATE_DIR: '/y' }), '/z')
+  t.equal(await where(['--state-dir', 'rel'], {}), place.path('rel'))
+  t.equal(await where([], { ...none, SALLYPORT_STATE_DIR: '' }), fallback)
+})
+
+t.test('the key folder is decided the same way and never lies inside the state', async (t) => {
+  const place = sallyport(t)
+  const config = async (env: Record<string, string | undefined>): Promise<string> =>
+    (await place.run(['state', 'path', '--json'], { env })).json().config_dir
+  const none = { SALLYPORT_CONFIG_DIR: undefined, XDG_CONFIG_HOME: undefined }
+  t.equal(await config(none), join(place.env['HOME'] as string, '.config/sallyport'))
+  t.equal(await config({ ...none, XDG_CONFIG_HOME: '/x' }), '/x/sallyport')
+  t.equal(await config({ ...none, SALLYPORT_CONFIG_DIR: '/y' }), '/y')
+  for (const inside of [place.stateDir, join(place.stateDir, 'keys')]) {
+    const env = { SALLYPORT_CONFIG_DIR: inside }
+    const ran = await place.run(['state', 'path', '--json'], { env })
+    t.same([ran.status, ran.error().code], [3, 'keys_inside_state'])
+  }
+})
+
+t.test('state path tells whether there is a state, and shows the keys with --verbose', async (t) => {
+  const place = sallyport(t)
+  t.same((await place.run(['state', 'path', '--json'])).json(), {
+    state_dir: place.stateDir, config_dir: place.configDir, exists: false,
+  })
+  mkdirSync(place.stateDir)
+  writeFileSync(join(place.stateDir, 'STATE'), '')
+  t.equal((await place.run(['state', 'path', '--json'])).json().exists, true)
+  const { stdout } = await place.run(['state', 'path', '--verbose'])
+  t.match(stdout, `state:  ${place.stateDir}\nkeys:   ${place.configDir}/keys\nexists: yes\n`)
+})
+
+t.test('doctor finds nothing on a sound machine and says what is not there yet', async (t) => {
+  const place = sallyport(t)
+  const ran = await place.run(['doctor', '--json'])
+  t.equal(ran.status, 0)
+  t.same(ran.json().checks.map((one: { name: string; result: string }) => [one.name, one.result]), [
+    ['node', 'ok'], ['lock add-on', 'ok'], ['state directory', 'note'], ['key folder', 'note'],
+    ['clock', 'ok'], ['environment', 'ok'],
+  ])
+  t.match((await place.run(['doctor'])).stdout, /^ok       node: v\d/)
+})
+
+t.test('doctor names each problem with its next step and ends with 7', async (t) => {
+  const place = sallyport(t)
+  mkdirSync(place.stateDir, { mode: 0o700 })
+  writeFileSync(join(place.stateDir, 'STATE'), '')
+  mkdirSync(join(place.configDir, 'keys'), { recursive: true, mode: 0o700 })
+  chmodSync(join(place.configDir, 'keys'), 0o750)
+  const ran = await place.run(['doctor', '--json'], {
+    env: { NODE_DEBUG: 'https', HTTPS_PROXY: 'http://127.0.0.1:1' },
+  })
+  t.same([ran.status, ran.error().code], [7, 'doctor_found_problems'])
+  t.same(ran.error().details, { problems: 2 })
+  const problems = ran.json().checks.filter((one: { result: string }) => one.result === 'problem')
+  t.same(problems.map((one: { name: string }) => one.name), ['key folder', 'environment'])
+  t.match(problems[1].text, 'NODE_DEBUG')
+  for (const one of problems) t.type(one.next, 'string')
+})
+
+t.test('doctor notes variables that have no effect', async (t) => {
+  const ran = await sallyport(t).run(['doctor'], { env: { NODE_TLS_REJECT_UNAUTHORIZED: '0' } })
+  t.equal(ran.status, 0)
+  t.match(ran.stdout, 'NODE_TLS_REJECT_UNAUTHORIZED has no effect here')
+})
+
+t.test('doctor sees a clock that was never set', async (t) => {
+  const { systemClock } = await import('../../src/base/clock.js')
+  const clock = { ...systemClock, wallMs: () => 0 }
+  const ran = await sallyport(t).run(['doctor', '--json'], { clock })
+  t.equal(ran.status, 7)
+})

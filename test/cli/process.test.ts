@@ -1,0 +1,73 @@
+import { spawn } from 'node:child_process'
+import type { ChildProcessWithoutNullStreams } from 'node:child_process'
+import { once } from 'node:events'
+import { extname } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import t from 'tap'
+
+const here = fileURLToPath(import.meta.url)
+const program = fileURLToPath(new URL(`./process-child${extname(here)}`, import.meta.url))
+
+const start = (t: Tap, ...args: string[]): ChildProcessWithoutNullStreams => {
+  const child = spawn(process.execPath, [...process.execArgv, program, ...args], { stdio: 'pipe' })
+  t.teardown(() => child.kill('SIGKILL'))
+  child.stderr.setEncoding('utf8')
+  return child
+}
+
+/** What these helpers need of `t`. */
+interface Tap {
+  teardown(fn: () => unknown): void
+}
+
+const sees = async (child: ChildProcessWithoutNullStreams, text: string): Promise<void> => {
+  let seen = ''
+  for await (const chunk of child.stderr.iterator({ destroyOnReturn: false })) {
+    seen += chunk
+    if (seen.includes(text)) return
+  }
+}
+
+t.test('everything written is flushed to a slow reader before the end', async (t) => {
+  const bytes = 4_000_000
+  const child = start(t, 'write', String(bytes))
+  await sees(child, 'end')
+  let read = 0
+  child.stdout.on('data', (chunk: Buffer) => (read += chunk.byteLength))
+  const [status] = await once(child, 'close')
+  t.same([status, read], [0, bytes])
+})
+
+t.test('a reader that goes away is no failure', async (t) => {
+  const child = start(t, 'write', '4000000')
+  child.stdout.destroy()
+  const [status] = await once(child, 'close')
+  t.equal(status, 0)
+})
+
+t.test('stdin is read to its end', async (t) => {
+  const child = start(t, 'read')
+  child.stdin.end('y'.repeat(200_000))
+  const [chunk] = await once(child.stdout, 'data')
+  t.equal(String(chunk), '200000')
+})
+
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+  t.test(`${signal} asks the program to stop, which ends with 130`, async (t) => {
+    const child = start(t, 'stop')
+    await sees(child, 'ready')
+    child.kill(signal)
+    const [status] = await once(child, 'close')
+    t.equal(status, 130)
+  })
+}
+
+t.test('the second signal ends a program that does not stop', async (t) => {
+  const child = start(t, 'hang')
+  await sees(child, 'ready')
+  child.kill('SIGINT')
+  await sees(child, 'stopping')
+  child.kill('SIGINT')
+  const [status] = await once(child, 'close')
+  t.equal(status, 130)
+})

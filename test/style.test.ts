@@ -1,0 +1,64 @@
+/** Style of the tree, as an ordinary test: what a formatter would not see or would fight over. */
+import { readFileSync, readdirSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+
+const columnsMax = 100
+
+const filesBelow = (path: string): string[] => {
+  const facts = statSync(path, { throwIfNoEntry: false })
+  if (facts === undefined) return []
+  if (!facts.isDirectory()) return [path]
+  return readdirSync(path).flatMap((name) => filesBelow(join(path, name)))
+}
+
+const code = ['src', 'test', 'bench', 'scripts', 'bin']
+  .flatMap(filesBelow)
+  .filter((path) => /\.(ts|js)$/.test(path))
+const prose = ['docs', 'man', 'completions', 'changelog', '.ci', 'README.md', 'package.json']
+  .flatMap(filesBelow)
+
+const linesWith = (paths: readonly string[], wrong: (line: string) => boolean): string[] =>
+  paths.flatMap((path) =>
+    readFileSync(path, 'utf8')
+      .split('\n')
+      .flatMap((line, at) => (wrong(line) ? [`${path}:${at + 1}`] : [])),
+  )
+
+t.test(`no line of code is longer than ${columnsMax} columns`, async (t) => {
+  t.ok(code.length > 50, 'the tree was found')
+  // A test's title is one sentence, and a sentence is not broken.
+  const title = /^\s*(await )?t\.(test|equal|same|match|ok)\(/
+  t.same(linesWith(code, (line) => [...line].length > columnsMax && !title.test(line)), [])
+})
+
+t.test('no tabs, no space at a line end, no semicolon at a line end', async (t) => {
+  t.same(linesWith(code, (line) => /\t|[ ]$/.test(line)), [])
+  const typescript = code.filter((path) => path.endsWith('.ts'))
+  t.same(linesWith(typescript, (line) => /[^;];$/.test(line) && !/^\s*(\*|\/\/)/.test(line)), [])
+})
+
+t.test('every file ends with one line end', async (t) => {
+  const wrong = [...code, ...prose].filter((path) => {
+    const text = readFileSync(path, 'utf8')
+    return text !== '' && (!text.endsWith('\n') || text.endsWith('\n\n'))
+  })
+  t.same(wrong, [])
+})
+
+t.test('nothing names the machine or the folders it was written in', async (t) => {
+  // Put together here, so that this file is not its own finding.
+  const words = [
+    ['/wo', 'rk/'], ['sha', 'red/(design|spec|facts|tools|hooks)'], ['/tmp/br', 'ief'],
+    ['\\.lib', 'rary'],
+    ['Cla', 'ude'], ['Anthr', 'opic'], ['Chat', 'GPT'], ['issues sh', 'ow'],
+  ].map((parts) => parts.join(''))
+  const forbidden = new RegExp(words.join('|'), 'i')
+  t.same(linesWith([...code, ...prose], (line) => forbidden.test(line)), [])
+})
+
+t.test('no test is left alone, skipped or unfinished', async (t) => {
+  const tests = code.filter((path) => path.endsWith('.test.ts'))
+  const unfinished = /\bt\.only\(|\bonly: true|\bskip: true|\btodo: /
+  t.same(linesWith(tests, (line) => unfinished.test(line)), [])
+})
