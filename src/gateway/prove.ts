@@ -168,7 +168,7 @@ const errorOf = (slot: SlotName, result: CallResult): SallyportError => {
     case 'overrun':
       return fail.blocked(
         'proof_overrun', 'The charge passed the request bound; it stands and needs a review.',
-        { ...parts, next: `Run: sallyport ledger review ${operationId}` },
+        { ...parts, next: `Run: sallyport ledger review ${operationId} --accept` },
       )
     case 'authority_lost':
       return fail.unauthorized(

@@ -12,7 +12,7 @@ import { collections } from '../governance/rows.js'
 import type { Session } from '../governance/session/types.js'
 import { fingerprintOf, presence } from '../governance/vault.js'
 import type { Tx, View } from '../state/types.js'
-import { egressStatement, purposeStatement } from './consent-text.js'
+import { egressStatement, purposeStatement, type GatewayStatement } from './consent-text.js'
 import { gatewayConsents } from './consents.js'
 import {
   gatewayCredentialRef, gatewayPurposes, gatewayRouteName, slotOfPurpose, type GatewayPlace,
@@ -63,16 +63,19 @@ const planOf = (
   })
 }
 
-const grantsOf = (plan: GatewayPlan): SaveDecision['grants'] => {
+const statementsOf = (plan: GatewayPlan): readonly GatewayStatement[] => {
   const egress = plan.grantsEgress ? [egressStatement(plan.next)] : []
   const purposes = plan.grants.flatMap((purpose) => {
     const slot = plan.next.slots[slotOfPurpose[purpose]]
     return slot === null ? [] : [purposeStatement(purpose, slot)]
   })
-  return [...egress, ...purposes].map(({ purpose, sha256 }) => ({
+  return [...egress, ...purposes]
+}
+
+const grantsOf = (plan: GatewayPlan): SaveDecision['grants'] =>
+  statementsOf(plan).map(({ purpose, sha256 }) => ({
     purpose, statementSha256: sha256, expiresAt: null,
   }))
-}
 
 interface SaveParts {
   readonly gov: Gov
@@ -129,6 +132,20 @@ export const gatewayWouldChange = (
 ): Promise<boolean> =>
   withKey(gov, save.input, (_secret, supplied) =>
     !planOf(gov, view, place, save, supplied).unchanged)
+
+/**
+ * The exact texts that a save with the acknowledgment would consent to, to be shown before it is
+ * given. Throws as the save.
+ */
+export const gatewayStatements = (
+  gov: Gov, place: GatewayPlace, input: GatewayInput,
+): Promise<readonly GatewayStatement[]> =>
+  withKey(gov, input, (_secret, supplied) => {
+    const save = {
+      input: { ...input, cloud_egress_acknowledged: true }, expectedPolicyRevision: null,
+    }
+    return statementsOf(planOf(gov, gov.store.read(), place, save, supplied))
+  })
 
 /**
  * Saves the route and answers the read of after. An unchanged block changes nothing and publishes

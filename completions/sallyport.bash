@@ -1,0 +1,264 @@
+# bash completion of sallyport
+_sallyport() {
+  local cur="${COMP_WORDS[COMP_CWORD]}" prev="${COMP_WORDS[COMP_CWORD-1]}" words=() word at
+  COMPREPLY=()
+  for ((at = 1; at < COMP_CWORD; at++)); do
+    word="${COMP_WORDS[at]}"
+    case "$word" in
+      --state-dir) ((at++)) ;;
+      --wait) ((at++)) ;;
+      -*) ;;
+      *) words+=("$word") ;;
+    esac
+  done
+  case "$prev" in
+    --state-dir) COMPREPLY=($(compgen -d -- "$cur")); return ;;
+    --wait) return ;;
+  esac
+  case "${words[*]:0:2}" in
+    "") COMPREPLY=($(compgen -W "session principal goal alpha gateway config task policy ledger state sandbox init login logout status doctor completion help --help --version" -- "$cur")); return ;;
+    "session") COMPREPLY=($(compgen -W "show list revoke --help" -- "$cur")); return ;;
+    "principal") COMPREPLY=($(compgen -W "add list disable --help" -- "$cur")); return ;;
+    "goal") COMPREPLY=($(compgen -W "add list show update close --help" -- "$cur")); return ;;
+    "alpha") COMPREPLY=($(compgen -W "setup show ask output tasks task review cancel --help" -- "$cur")); return ;;
+    "gateway") COMPREPLY=($(compgen -W "setup show prove --help" -- "$cur")); return ;;
+    "config") COMPREPLY=($(compgen -W "show save --help" -- "$cur")); return ;;
+    "task") COMPREPLY=($(compgen -W "list show review cancel recover --help" -- "$cur")); return ;;
+    "policy") COMPREPLY=($(compgen -W "show revoke history --help" -- "$cur")); return ;;
+    "ledger") COMPREPLY=($(compgen -W "show reservations review settle --help" -- "$cur")); return ;;
+    "state") COMPREPLY=($(compgen -W "path --help" -- "$cur")); return ;;
+    "sandbox") COMPREPLY=($(compgen -W "start status fault faults --help" -- "$cur")); return ;;
+    "init"|"init "*)
+      case "$prev" in
+        --profile) COMPREPLY=($(compgen -f -- "$cur")); return ;;
+        --owner) COMPREPLY=(); return ;;
+        --workspace) COMPREPLY=($(compgen -f -- "$cur")); return ;;
+        --passphrase-file) COMPREPLY=($(compgen -f -- "$cur")); return ;;
+      esac
+      COMPREPLY=($(compgen -W "--profile --owner --workspace --passphrase-file --help --state-dir --json --no-input --quiet --verbose --no-color --wait" -- "$cur"))
+      ;;
+    "login"|"login "*)
+      case "$prev" in
+        --owner) COMPREPLY=(); return ;;
+        --passphrase-file) COMPREPLY=($(compgen -f -- "$cur")); return ;;
+        --idle) COMPREPLY=(); return ;;
+        --ttl) COMPREPLY=(); return ;;
+        --token-file) COMPREPLY=($(compgen -f -- "$cur")); return ;;
+      esac
+      COMPREPLY=($(compgen -W "--owner --passphrase-file --idle --ttl --replace --token-file --help --state-dir --json --no-input --quiet --verbose --no-color --wait" -- "$cur"))
+      ;;
+    "logout"|"logout "*)
+      COMPREPLY=($(compgen -W "--help --state-dir --json --no-input --quiet --verbose --no-color --wait" -- "$cur"))
+      ;;
+    "session show")
+      COMPREPLY=($(compgen -W "--help --state-dir --json --no-input --quiet --verbose --no-color --wait" -- "$cur"))
+      ;;
+    "session list")
+      COMPREPLY=($(compgen -W "--all --live --help --state-dir --json --no-input --quiet --verbose --no-color --wait" -- "$cur"))
+      ;;
+    "session revoke")
+      COMPREPLY=($(compgen -W "--help --state-dir --json --no-input --quiet --verbose --no-color --wait" -- "$cur"))
+      ;;
+    "principal add")
+      case "$prev" in
+        --passphrase-file) COMPREPLY=($(compgen -f -- "$cur")); return ;;
+      esac
+      COMPREPLY=($(compgen -W "--passphrase-file --help --state-dir --json --no-input --quiet --verbose --no-color --wait" -- "$cur"))
+      ;;
+    "principal list")
+      COMPREPLY=($(compgen -W "--help --state-dir --json --no-input --quiet --verbose --no-color --wait" -- "$cur"))
+      ;;
+    "principal disable")
+      COMPREPLY=($(compgen -W "--yes --help --state-dir --json --no-input --quiet --verbose --no-color --wait" -- "$cur"))
+      ;;
+    "goal add")
+      COMPREPLY=($(compgen -W "--help --state-dir --json --no-input --quiet --verbose --no-color --wait" -- "$cur"))
+      ;;
+    "goal list")
+      COMPREPLY=($(compgen -W "--open --help --state-dir --json --no-input --quiet --verbose --no-color --wait" -- "$cur"))
+      ;;
+    "goal show")
+      COMPREPLY=($(compgen -W "--help --state-dir --json --no-input --quiet --verbose --no-color --wait" -- "$cur"))
+      ;;
+    "goal update")
+      case "$prev" in
+        --title) COMPREPLY=(); return ;;
+        --expected-revision) COMPREPLY=(); return ;;
+      esac
+      COMPREPLY=($(compgen -W "--title --expected-revision --help --state-dir --json --no-input --quiet --verbose --no-color --wait" -- "$cur"))
+      ;;
+    "goal close")
+      case "$prev" in
+        --expected-revision) COMPREPLY=(); return ;;
+      esac
+      COMPREPLY=($(compgen -W "--expected-revision --help --state-dir --json --no-input --quiet --verbose --no-color --wait" -- "$cur"))
+      ;;
+    "alpha setup")
+      case "$prev" in
+        --max-output-tokens) COMPREPLY=(); return ;;
+        --timeout-seconds) COMPREPLY=(); return ;;
+        --request-cost-bound-microusd) COMPREPLY=(); return ;;
+        --spend-ceiling-microusd) COMPREPLY=(); return ;;
+        --api-key-file) COMPREPLY=($(compgen -f -- "$cur")); return ;;
+        --expected-policy-revision) COMPREPLY=(); return ;;
+        --from) COMPREPLY=($(compgen -f -- "$cur")); return ;;
+      esac
+      COMPREPLY=($(compgen -W "--enable --disable --max-output-tokens --timeout-seconds --request-cost-bound-microusd --spend-ceiling-microusd --api-key-file --acknowledge-plaintext-egress --expected-policy-revision --from --help --state-dir --json --no-input --quiet --verbose --no-color --wait" -- "$cur"))
+      ;;
+    "alpha show")
+      COMPREPLY=($(compgen -W "--help --state-dir --json --no-input --quiet --verbose --no-color --wait" -- "$cur"))
+      ;;
+    "alpha ask")
+      case "$prev" in
+        --file) COMPREPLY=($(compgen -f -- "$cur")); return ;;
+        --from) COMPREPLY=($(compgen -f -- "$cur")); return ;;
+        --max-output-tokens) COMPREPLY=(); return ;;
+        --goal) COMPREPLY=(); return ;;
+        --idempotency-key) COMPREPLY=(); return ;;
+      esac
+      COMPREPLY=($(compgen -W "--file --from --max-output-tokens --goal --idempotency-key --help --state-dir --json --no-input --quiet --verbose --no-color --wait" -- "$cur"))
+      ;;
+    "alpha output")
+      COMPREPLY=($(compgen -W "--help --state-dir --json --no-input --quiet --verbose --no-color --wait" -- "$cur"))
+      ;;
+    "alpha tasks")
+      case "$prev" in
+        --limit) COMPREPLY=(); return ;;
+      esac
+      COMPREPLY=($(compgen -W "--limit --open --help --state-dir --json --no-input --quiet --verbose --no-color --wait" -- "$cur"))
+      ;;
+    "alpha task")
+      COMPREPLY=($(compgen -W "--help --state-dir --json --no-input --quiet --verbose --no-color --wait" -- "$cur"))
+      ;;
+    "alpha review")
+      COMPREPLY=($(compgen -W "--approve --reject --accept-overrun --help --state-dir --json --no-input --quiet --verbose --no-color --wait" -- "$cur"))
+      ;;
+    "alpha cancel")
+      COMPREPLY=($(compgen -W "--help --state-dir --json --no-input --quiet --verbose --no-color --wait" -- "$cur"))
+      ;;
+    "gateway setup")
+      case "$prev" in
+        --slot) COMPREPLY=($(compgen -W "chat report screenshot" -- "$cur")); return ;;
+        --model) COMPREPLY=(); return ;;
+        --upstream-allow) COMPREPLY=(); return ;;
+        --request-cost-bound-microusd) COMPREPLY=(); return ;;
+        --timeout-seconds) COMPREPLY=(); return ;;
+        --remove-slot) COMPREPLY=($(compgen -W "chat report screenshot" -- "$cur")); return ;;
+        --api-key-file) COMPREPLY=($(compgen -f -- "$cur")); return ;;
+        --spend-ceiling-microusd) COMPREPLY=(); return ;;
+        --consent) COMPREPLY=(); return ;;
+        --expected-policy-revision) COMPREPLY=(); return ;;
+        --from) COMPREPLY=($(compgen -f -- "$cur")); return ;;
+      esac
+      COMPREPLY=($(compgen -W "--slot --model --upstream-allow --request-cost-bound-microusd --timeout-seconds --remove-slot --api-key-file --spend-ceiling-microusd --consent --enable --disable --acknowledge-cloud-egress --expected-policy-revision --from --help --state-dir --json --no-input --quiet --verbose --no-color --wait" -- "$cur"))
+      ;;
+    "gateway show")
+      COMPREPLY=($(compgen -W "--help --state-dir --json --no-input --quiet --verbose --no-color --wait" -- "$cur"))
+      ;;
+    "gateway prove")
+      COMPREPLY=($(compgen -W "--all --if-stale --help --state-dir --json --no-input --quiet --verbose --no-color --wait" -- "$cur"))
+      ;;
+    "config show")
+      COMPREPLY=($(compgen -W "--help --state-dir --json --no-input --quiet --verbose --no-color --wait" -- "$cur"))
+      ;;
+    "config save")
+      case "$prev" in
+        --from) COMPREPLY=($(compgen -f -- "$cur")); return ;;
+      esac
+      COMPREPLY=($(compgen -W "--from --help --state-dir --json --no-input --quiet --verbose --no-color --wait" -- "$cur"))
+      ;;
+    "task list")
+      case "$prev" in
+        --limit) COMPREPLY=(); return ;;
+        --state) COMPREPLY=($(compgen -W "accepted queued running succeeded blocked failed cancelled" -- "$cur")); return ;;
+        --kind) COMPREPLY=(); return ;;
+        --goal) COMPREPLY=(); return ;;
+      esac
+      COMPREPLY=($(compgen -W "--limit --open --state --kind --goal --help --state-dir --json --no-input --quiet --verbose --no-color --wait" -- "$cur"))
+      ;;
+    "task show")
+      COMPREPLY=($(compgen -W "--help --state-dir --json --no-input --quiet --verbose --no-color --wait" -- "$cur"))
+      ;;
+    "task review")
+      COMPREPLY=($(compgen -W "--approve --reject --accept-overrun --help --state-dir --json --no-input --quiet --verbose --no-color --wait" -- "$cur"))
+      ;;
+    "task cancel")
+      COMPREPLY=($(compgen -W "--help --state-dir --json --no-input --quiet --verbose --no-color --wait" -- "$cur"))
+      ;;
+    "task recover")
+      COMPREPLY=($(compgen -W "--help --state-dir --json --no-input --quiet --verbose --no-color --wait" -- "$cur"))
+      ;;
+    "policy show")
+      COMPREPLY=($(compgen -W "--help --state-dir --json --no-input --quiet --verbose --no-color --wait" -- "$cur"))
+      ;;
+    "policy revoke")
+      COMPREPLY=($(compgen -W "--help --state-dir --json --no-input --quiet --verbose --no-color --wait" -- "$cur"))
+      ;;
+    "policy history")
+      case "$prev" in
+        --limit) COMPREPLY=(); return ;;
+      esac
+      COMPREPLY=($(compgen -W "--limit --help --state-dir --json --no-input --quiet --verbose --no-color --wait" -- "$cur"))
+      ;;
+    "ledger show")
+      COMPREPLY=($(compgen -W "--help --state-dir --json --no-input --quiet --verbose --no-color --wait" -- "$cur"))
+      ;;
+    "ledger reservations")
+      case "$prev" in
+        --limit) COMPREPLY=(); return ;;
+      esac
+      COMPREPLY=($(compgen -W "--all --limit --help --state-dir --json --no-input --quiet --verbose --no-color --wait" -- "$cur"))
+      ;;
+    "ledger review")
+      COMPREPLY=($(compgen -W "--accept --reject --help --state-dir --json --no-input --quiet --verbose --no-color --wait" -- "$cur"))
+      ;;
+    "ledger settle")
+      case "$prev" in
+        --amount-microusd) COMPREPLY=(); return ;;
+        --note-file) COMPREPLY=($(compgen -f -- "$cur")); return ;;
+      esac
+      COMPREPLY=($(compgen -W "--amount-microusd --note-file --yes --help --state-dir --json --no-input --quiet --verbose --no-color --wait" -- "$cur"))
+      ;;
+    "status"|"status "*)
+      COMPREPLY=($(compgen -W "--help --state-dir --json --no-input --quiet --verbose --no-color --wait" -- "$cur"))
+      ;;
+    "state path")
+      COMPREPLY=($(compgen -W "--help --state-dir --json --no-input --quiet --verbose --no-color --wait" -- "$cur"))
+      ;;
+    "sandbox start")
+      case "$prev" in
+        --dir) COMPREPLY=($(compgen -f -- "$cur")); return ;;
+      esac
+      COMPREPLY=($(compgen -W "--dir --help --state-dir --json --no-input --quiet --verbose --no-color --wait" -- "$cur"))
+      ;;
+    "sandbox status")
+      case "$prev" in
+        --dir) COMPREPLY=($(compgen -f -- "$cur")); return ;;
+      esac
+      COMPREPLY=($(compgen -W "--dir --help --state-dir --json --no-input --quiet --verbose --no-color --wait" -- "$cur"))
+      ;;
+    "sandbox fault")
+      case "$prev" in
+        --dir) COMPREPLY=($(compgen -f -- "$cur")); return ;;
+        --service) COMPREPLY=($(compgen -W "provider gateway" -- "$cur")); return ;;
+        --times) COMPREPLY=(); return ;;
+        --after) COMPREPLY=(); return ;;
+        --value) COMPREPLY=(); return ;;
+      esac
+      COMPREPLY=($(compgen -W "set clear --dir --service --times --after --value --help --state-dir --json --no-input --quiet --verbose --no-color --wait" -- "$cur"))
+      ;;
+    "sandbox faults")
+      COMPREPLY=($(compgen -W "--help --state-dir --json --no-input --quiet --verbose --no-color --wait" -- "$cur"))
+      ;;
+    "doctor"|"doctor "*)
+      COMPREPLY=($(compgen -W "--help --state-dir --json --no-input --quiet --verbose --no-color --wait" -- "$cur"))
+      ;;
+    "completion"|"completion "*)
+      COMPREPLY=($(compgen -W "bash zsh fish --help --state-dir --json --no-input --quiet --verbose --no-color --wait" -- "$cur"))
+      ;;
+    "help"|"help "*)
+      COMPREPLY=($(compgen -W "environment exit-status json files consent money retired-route --help --state-dir --json --no-input --quiet --verbose --no-color --wait" -- "$cur"))
+      ;;
+  esac
+}
+complete -F _sallyport sallyport

@@ -1,0 +1,47 @@
+import {
+  configurationBytesMax, configurationShape, saveConfiguration, type Configuration,
+} from '../../../fabric/configuration.js'
+import { fail } from '../../../base/errors.js'
+import type { VerbDeps } from '../../bound.js'
+import { readInput } from '../../input.js'
+import { loginToMutate } from '../../mutate.js'
+import { defineVerb, type Run, type Verb, type VerbDefinition } from '../../verb.js'
+import { configurationText } from './text.js'
+
+/** Flags of `config save`. */
+export interface ConfigSaveOptions {
+  readonly from?: string
+}
+
+const definition: VerbDefinition<Configuration> = {
+  meta: {
+    name: 'config save',
+    summary: 'save the model configuration from one document',
+    description:
+      'Takes {"alpha_text":{…},"gateway":{…},"expected_policy_revision":N}, strictly. A block '
+      + 'that is left out stays; null is refused; one save changes one of the two blocks only.',
+    examples: [
+      '$ sallyport config save --from configuration.json',
+      '$ sallyport config save --from - --json < configuration.json',
+    ],
+    session: 'required',
+    exits: ['rejected', 'unauthorized', 'conflict', 'blocked'],
+    json: { version: 1, schema: configurationShape },
+  },
+  flags: (command) => command.option('--from <file>', 'the document; - for stdin'),
+  text: configurationText,
+}
+
+/** Saves. */
+export const run: Run<ConfigSaveOptions, Configuration> = async (options, deps) => {
+  if (options.from === undefined) throw fail.usage('input_required', 'Give --from FILE or -.')
+  const bytes = await readInput(deps, {
+    from: options.from, flag: '--from', bytesMax: configurationBytesMax,
+  })
+  const { gov, session } = await loginToMutate(deps)
+  return saveConfiguration(gov, session, { bytes })
+}
+
+/** The verb. */
+export const build = (deps: VerbDeps, doIt: Run<ConfigSaveOptions, Configuration> = run): Verb =>
+  defineVerb(deps, definition, doIt)

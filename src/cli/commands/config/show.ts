@@ -1,0 +1,31 @@
+import {
+  configurationShape, readConfiguration, type Configuration,
+} from '../../../fabric/configuration.js'
+import type { VerbDeps } from '../../bound.js'
+import { defineVerb, type Run, type Verb, type VerbDefinition } from '../../verb.js'
+import { configurationText } from './text.js'
+
+const definition: VerbDefinition<Configuration> = {
+  meta: {
+    name: 'config show',
+    summary: 'show the model configuration over both routes',
+    description:
+      'Shows the text capability, the gateway and the policy revision that a save has to name. '
+      + 'It contacts nobody and changes nothing.',
+    examples: ['$ sallyport config show', '$ sallyport config show --json'],
+    session: 'required',
+    exits: ['unauthorized'],
+    json: { version: 1, schema: configurationShape },
+  },
+  text: configurationText,
+}
+
+/** Reads the configuration. */
+export const run: Run<object, Configuration> = async (_options, deps) => {
+  const { gov, session } = await deps.login()
+  return readConfiguration(gov, session)
+}
+
+/** The verb. */
+export const build = (deps: VerbDeps, doIt: Run<object, Configuration> = run): Verb =>
+  defineVerb(deps, definition, doIt)

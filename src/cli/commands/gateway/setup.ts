@@ -1,0 +1,195 @@
+import { fail } from '../../../base/errors.js'
+import { configurationBytesMax, saveConfiguration } from '../../../fabric/configuration.js'
+import { routePlaces } from '../../../fabric/places.js'
+import { gatewayLimits, gatewayPurposes, slotNames } from '../../../gateway/constants.js'
+import { gatewayShowShape, type GatewayShow } from '../../../gateway/projection.js'
+import { gatewayStatements } from '../../../gateway/save.js'
+import { parseGatewayInput } from '../../../gateway/setup.js'
+import { showGateway } from '../../../gateway/show.js'
+import type { Gov } from '../../../governance/gov.js'
+import { policyHead } from '../../../governance/policy/head.js'
+import type { VerbDeps } from '../../bound.js'
+import { choiceFlag, integerFlag, moneyFlag } from '../../flags.js'
+import { readInput, readSecret } from '../../input.js'
+import { loginToMutate } from '../../mutate.js'
+import { defineVerb, type Run, type Verb, type VerbDefinition } from '../../verb.js'
+import { gatewayText } from './text.js'
+
+/** Flags of `gateway setup`. */
+export interface GatewaySetupOptions {
+  readonly slot?: string
+  readonly model?: string
+  readonly upstreamAllow?: string
+  readonly requestCostBoundMicrousd?: number
+  readonly timeoutSeconds?: string
+  readonly removeSlot?: string
+  readonly apiKeyFile?: string
+  readonly spendCeilingMicrousd?: number
+  readonly consent?: readonly string[]
+  readonly enable?: boolean
+  readonly disable?: boolean
+  readonly acknowledgeCloudEgress?: boolean
+  readonly expectedPolicyRevision?: number
+  readonly from?: string
+}
+
+const money = { min: gatewayLimits.microusdMin, max: gatewayLimits.microusdMax }
+
+const definition: VerbDefinition<GatewayShow> = {
+  meta: {
+    name: 'gateway setup',
+    summary: 'set up slots, key, ceiling and consents of the general model route',
+    description:
+      'Saves one slot at a time: its exact model and the upstream hosts that may serve it. Key, '
+      + 'shared ceiling and the other slots stay as they are unless named. Whatever widens the '
+      + 'route needs the acknowledgment of cloud egress and the policy revision that `gateway '
+      + 'show` prints; each purpose needs a consent of its own. Disabling, removing a slot and '
+      + 'lowering a limit need neither.',
+    examples: [
+      '$ sallyport gateway setup --slot chat --model gateway/acme/text-1 --upstream-allow '
+        + 'acme-host --api-key-file key --spend-ceiling-microusd 1000000 --consent gateway.chat '
+        + '--acknowledge-cloud-egress --expected-policy-revision 3',
+      '$ sallyport gateway setup --slot report --timeout-seconds 20',
+      '$ sallyport gateway setup --spend-ceiling-microusd 500000 --json',
+      '$ sallyport gateway setup --disable',
+    ],
+    session: 'required',
+    exits: ['rejected', 'unauthorized', 'conflict', 'blocked'],
+    json: { version: 1, schema: gatewayShowShape },
+  },
+  flags: (command) => command
+    .addOption(choiceFlag('--slot <slot>', 'the slot that the slot flags are about', slotNames))
+    .option('--model <selector>', 'exactly gateway/<provider>/<model>')
+    .option('--upstream-allow <list>', 'upstream slugs, separated by commas')
+    .addOption(moneyFlag('--request-cost-bound-microusd <n>', 'hold for one request', money))
+    .option('--timeout-seconds <s>', 'longest wait for a reply (1 to 120)')
+    .addOption(choiceFlag('--remove-slot <slot>', 'remove a slot', slotNames))
+    .option('--api-key-file <file>', "the gateway's key; - for stdin")
+    .addOption(moneyFlag('--spend-ceiling-microusd <n>', 'the one ceiling of all routes', money))
+    .option('--consent <purpose...>', `purposes to consent to: ${gatewayPurposes.join(', ')}`)
+    .option('--enable', 'enable the route (a first set-up does)')
+    .option('--disable', 'disable it; slots, key and proofs remain')
+    .option('--acknowledge-cloud-egress', 'content leaves for the gateway and its upstream hosts')
+    .addOption(integerFlag('--expected-policy-revision <n>', 'as `gateway show` prints it', {
+      min: 0, max: Number.MAX_SAFE_INTEGER,
+    }))
+    .option('--from <file>', 'a whole request as JSON; - for stdin'),
+  text: (result, view) => gatewayText(result, view),
+}
+
+const seconds = (text: string): number => {
+  if (/^(?:0|[1-9][0-9]{0,3})(?:\.[0-9]{1,6})?$/.test(text)) return Number(text)
+  throw fail.rejected(
+    'flag_invalid', 'Flag --timeout-seconds must be a number of seconds from 1 to 120.',
+    { details: { field: '--timeout-seconds' } },
+  )
+}
+
+const set = (name: string, value: unknown) => (value === undefined ? {} : { [name]: value })
+
+const slotsOf = (options: GatewaySetupOptions): Record<string, unknown> => {
+  const { slot, model, upstreamAllow, requestCostBoundMicrousd, timeoutSeconds } = options
+  const about = [model, upstreamAllow, requestCostBoundMicrousd, timeoutSeconds]
+  const named = about.some((value) => value !== undefined)
+  if (named !== (slot !== undefined)) {
+    throw fail.usage('slot_flags', named
+      ? 'The slot flags need --slot.' : 'Flag --slot needs a flag about the slot, as --model.')
+  }
+  if (slot !== undefined && slot === options.removeSlot) {
+    throw fail.usage('contradicting_flags', 'A slot is set or removed, not both.')
+  }
+  return {
+    ...(slot === undefined ? {} : {
+      [slot]: {
+        ...set('model', model),
+        ...set('upstream_allow', upstreamAllow?.split(',').map((one) => one.trim())),
+        ...set('request_cost_bound_microusd', requestCostBoundMicrousd),
+        ...set('timeout_seconds', timeoutSeconds === undefined ? undefined : seconds(timeoutSeconds)),
+      },
+    }),
+    ...(options.removeSlot === undefined ? {} : { [options.removeSlot]: null }),
+  }
+}
+
+/** `chat` is short for `gateway.chat`; a list may be separated by commas too. */
+const consentsOf = (given: readonly string[] | undefined): string[] | undefined =>
+  given?.flatMap((one) => one.split(',')).map((one) => one.trim())
+    .map((one) => (one.startsWith('gateway.') ? one : `gateway.${one}`))
+
+const blockOf = async (
+  options: GatewaySetupOptions, deps: VerbDeps,
+): Promise<Record<string, unknown>> => {
+  if (options.enable && options.disable) {
+    throw fail.usage('contradicting_flags', 'Give one of --enable and --disable.')
+  }
+  const key = options.apiKeyFile === undefined ? undefined : await readSecret(deps, {
+    from: options.apiKeyFile, flag: '--api-key-file', bytesMax: gatewayLimits.apiKeyBytesMax + 2,
+  })
+  return {
+    ...set('enabled', options.enable ?? (options.disable ? false : undefined)),
+    ...set('api_key', key),
+    ...set('spend_ceiling_microusd', options.spendCeilingMicrousd),
+    ...set('slots', slotsOf(options)),
+    ...set('consents', consentsOf(options.consent)),
+    cloud_egress_acknowledged: options.acknowledgeCloudEgress ?? false,
+  }
+}
+
+interface Document {
+  gateway: Record<string, unknown>
+  expected_policy_revision?: number
+}
+
+/**
+ * What is consented to is shown before it counts. On a terminal the acknowledgment may be given at
+ * a prompt, which starts unchecked; elsewhere only by the flag.
+ */
+const acknowledged = async (
+  options: GatewaySetupOptions, deps: VerbDeps, gov: Gov, gateway: Record<string, unknown>,
+): Promise<Document> => {
+  const revision = options.expectedPolicyRevision
+  const document = { gateway, ...set('expected_policy_revision', revision) }
+  const statements = await gatewayStatements(
+    gov, routePlaces(gov).gateway, parseGatewayInput(gateway),
+  )
+  const asks = options.acknowledgeCloudEgress !== true
+  if (statements.length === 0 || (asks && !deps.interactive)) return document
+  for (const { text } of statements) deps.note(`\n${text}`)
+  if (!asks) return document
+  const prompter = await deps.ask('Give --acknowledge-cloud-egress.')
+  if (!(await prompter.confirm('I acknowledge this cloud egress'))) {
+    throw fail.cancelled('declined', 'Declined; nothing was changed.')
+  }
+  return {
+    gateway: { ...gateway, cloud_egress_acknowledged: true },
+    expected_policy_revision: revision ?? showRevision(gov),
+  }
+}
+
+const showRevision = (gov: Gov): number => policyHead(gov.store.read()).revision
+
+/** Saves the route. */
+export const run: Run<GatewaySetupOptions, GatewayShow> = async (options, deps) => {
+  const given = Object.keys(options).length
+  if (given === 0) throw fail.usage('nothing_to_save', 'Name what to save.')
+  if (options.from !== undefined && given > 1) {
+    throw fail.usage('several_sources', 'The document of --from stands alone.')
+  }
+  const bytes = options.from === undefined ? null : await readInput(deps, {
+    from: options.from, flag: '--from', bytesMax: configurationBytesMax,
+  })
+  const block = bytes === null ? await blockOf(options, deps) : null
+  const { gov, session } = await loginToMutate(deps)
+  if (block !== null) {
+    const value = await acknowledged(options, deps, gov, block)
+    await saveConfiguration(gov, session, { value, only: 'gateway' })
+  } else if (bytes !== null) {
+    await saveConfiguration(gov, session, { bytes, only: 'gateway' })
+  }
+  return showGateway(gov, session, routePlaces(gov).gateway)
+}
+
+/** The verb. */
+export const build = (
+  deps: VerbDeps, doIt: Run<GatewaySetupOptions, GatewayShow> = run,
+): Verb => defineVerb(deps, definition, doIt)

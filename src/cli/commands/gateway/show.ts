@@ -1,0 +1,32 @@
+import { routePlaces } from '../../../fabric/places.js'
+import { gatewayShowShape, type GatewayShow } from '../../../gateway/projection.js'
+import { showGateway } from '../../../gateway/show.js'
+import type { VerbDeps } from '../../bound.js'
+import { defineVerb, type Run, type Verb, type VerbDefinition } from '../../verb.js'
+import { gatewayText } from './text.js'
+
+const definition: VerbDefinition<GatewayShow> = {
+  meta: {
+    name: 'gateway show',
+    summary: 'show the general model route: slots, consents, key, proofs',
+    description:
+      'Shows the route, its three slots with model and upstream allow-list, whether a key is '
+      + 'stored, which consents are current, how each proof stands, and the status with its '
+      + 'reason. It contacts nobody: `configured` says nothing about the gateway.',
+    examples: ['$ sallyport gateway show', '$ sallyport gateway show --json'],
+    session: 'required',
+    exits: ['unauthorized'],
+    json: { version: 1, schema: gatewayShowShape },
+  },
+  text: (result, view) => gatewayText(result, view),
+}
+
+/** Reads the route. */
+export const run: Run<object, GatewayShow> = async (_options, deps) => {
+  const { gov, session } = await deps.login()
+  return showGateway(gov, session, routePlaces(gov).gateway)
+}
+
+/** The verb. */
+export const build = (deps: VerbDeps, doIt: Run<object, GatewayShow> = run): Verb =>
+  defineVerb(deps, definition, doIt)

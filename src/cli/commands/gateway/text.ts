@@ -1,0 +1,58 @@
+import type { GatewayShow, SlotProjection } from '../../../gateway/projection.js'
+import type { View } from '../../output.js'
+
+const line = (name: string, value: string): string => `${name.padEnd(18)}${value}`
+
+const statusText = (view: View, one: { status: string; reason_code: string | null }): string => {
+  const good = one.status === 'configured'
+  const reason = one.reason_code === null ? '' : ` (${one.reason_code})`
+  return view.paint(good ? 'green' : 'yellow', one.status) + reason
+}
+
+const proofText = (view: View, { proof }: SlotProjection): string => {
+  if (proof.state === 'missing') return 'none'
+  const reason = proof.reason === null ? '' : ` (${proof.reason})`
+  const names = `${proof.reply_model ?? ''} by ${proof.reply_provider ?? ''}`
+  return `${proof.state}${reason}, ${proof.made_at ?? ''}, ${view.foreign(names)}`
+}
+
+const slotLines = (view: View, slot: SlotProjection): string[] => [
+  line(`slot ${slot.slot}`, statusText(view, slot)),
+  ...(slot.model === null ? [] : [
+    line('  model', slot.model),
+    line('  upstreams', slot.upstream_allow.join(', ')),
+    line(
+      '  bound, timeout',
+      `${slot.request_cost_bound_microusd ?? 0} micro-USD, ${slot.timeout_seconds ?? 0} s`,
+    ),
+    line('  consent', `${slot.purpose}: ${slot.consent_current ? 'current' : 'not current'}`),
+    line('  proof', proofText(view, slot)),
+  ]),
+]
+
+/** The configuration read as text, for `show` and after a save. */
+export const gatewayText = (show: GatewayShow, view: View): string => {
+  const { gateway } = show
+  if (gateway === null) {
+    return [
+      line('status', 'not set up (disabled)'),
+      line('policy revision', String(show.policy_revision)),
+      line('next', 'sallyport gateway setup'),
+      '',
+    ].join('\n')
+  }
+  const { slots } = gateway
+  return [
+    line('status', statusText(view, gateway)),
+    ...(gateway.reason === null ? [] : [line('reason', gateway.reason)]),
+    line('gateway', gateway.api_base),
+    line('grant', gateway.grant_id),
+    line('spend ceiling', `${gateway.spend_ceiling_microusd} micro-USD (shared)`),
+    line('key', gateway.key_present ? `present, ${gateway.credential_fingerprint ?? ''}` : 'none'),
+    line('cloud egress', gateway.cloud_egress_acknowledged ? 'acknowledged' : 'not acknowledged'),
+    ...[slots.chat, slots.report, slots.screenshot].flatMap((slot) => slotLines(view, slot)),
+    line('policy revision', String(show.policy_revision)),
+    line('transport', 'TLS; gateway and upstream hosts see the content in plaintext'),
+    '',
+  ].join('\n')
+}
