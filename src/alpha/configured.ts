@@ -7,7 +7,8 @@ import type { AlphaTextSetup } from './setup.js'
 
 /** Reasons that the operator's own consent or switch can mend: exit 4, the others need a look. */
 const consentReasons = new Set<AlphaReasonCode>([
-  'route_disabled', 'policy_revoked', 'save_interrupted', 'consent_not_current',
+  'route_disabled', 'policy_revoked', 'save_interrupted', 'save_in_progress',
+  'consent_not_current',
 ])
 
 const refusal = (reason: AlphaReasonCode): SallyportError => {

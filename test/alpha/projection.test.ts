@@ -114,7 +114,10 @@ t.test('A-084 A-086 an unusable or differing ceiling degrades the configuration'
   for (const code of ['ledger_not_unique', 'ceiling_not_positive', 'ceiling_mismatch'] as const) {
     t.match(read(...ways[code]), { status: 'blocked', reason_code: code })
   }
-  t.equal(read({ account: { ok: true, ceilingMicrousd: 0 } }).reason_code, 'ceiling_not_positive')
+  const ceilingOf = (ceilingMicrousd: number) =>
+    read({ account: { ok: true, ceilingMicrousd } }).reason_code
+  t.equal(ceilingOf(0), 'ceiling_not_positive')
+  t.equal(ceilingOf(100_001), 'ceiling_mismatch', 'a higher one is a mismatch too')
 })
 
 t.test('the first reason of the ladder is the one that is shown', async (t) => {

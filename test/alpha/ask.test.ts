@@ -1,0 +1,14 @@
+import t from 'tap'
+import { checkLedger, makeRig, question } from './rig.js'
+
+t.test('A-001 A-003 A-019 one ask sends one inference and one billing request', async (t) => {
+  const rig = await makeRig(t)
+  const ran = await rig.ask()
+  t.equal(ran.status, 0, ran.stderr)
+  t.equal(rig.inferences().length, 1)
+  t.equal(rig.billings().length, 1)
+  const body = JSON.parse(rig.inferences()[0]?.body.toString() ?? '')
+  t.same(body.messages, [{ role: 'user', content: question }])
+  t.same(rig.sandbox.log.violations(), [])
+  checkLedger(t, rig)
+})
