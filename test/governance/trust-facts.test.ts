@@ -1,0 +1,56 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import { systemClock } from '../../src/base/clock.js'
+import { SallyportError } from '../../src/base/errors.js'
+import { silentObserver } from '../../src/base/observer.js'
+import type { Gov } from '../../src/governance/gov.js'
+import { revokePolicy } from '../../src/governance/policy/revoke.js'
+import { login } from '../../src/governance/session/login.js'
+import { trustFacts, type FixedRoute, type TrustFacts } from '../../src/governance/trust.js'
+import { openStore } from '../../src/state/store.js'
+import { sallyport, type Place } from '../harness.js'
+
+const fixed: FixedRoute = {
+  capability: 'c', purpose: 'p', runtime: 'alpha_text_native', profile: 'alpha.text',
+  provider: 'example', model: 'm', url: 'https://provider.example/v1/chat/completions',
+}
+
+const deployment = async (t: Test): Promise<{ place: Place, gov: Gov }> => {
+  const place = sallyport(t)
+  await place.run(['init', '--json'])
+  const store = openStore({ dir: place.stateDir, configDir: place.configDir, mode: 'write' })
+  t.teardown(() => store.close())
+  return { place, gov: { store, clock: systemClock, observer: silentObserver, face: 'cli' } }
+}
+
+const factsOf = (gov: Gov): TrustFacts => trustFacts(gov, gov.store.read(), fixed)
+
+t.test('A-158 the facts see a revoked policy and a witness that was removed or altered', async (t) => {
+  const { place, gov } = await deployment(t)
+  t.same(factsOf(gov).policy, { active: true, witnessed: true, revision: 1 })
+  await revokePolicy(gov, { principal: null, root: null })
+  t.same(factsOf(gov).policy, { active: false, witnessed: true, revision: 2 })
+  const path = join(place.stateDir, 'witness.log')
+  const lines = readFileSync(path, 'utf8')
+  for (const [what, text] of [
+    ['removed', ''],
+    ['altered', lines.replace('"revoked"', '"active"')],
+    ['rolled back', `${lines.split('\n')[0]}\n`],
+  ] as const) {
+    writeFileSync(path, text)
+    t.equal(factsOf(gov).policy.witnessed, false, what)
+  }
+  writeFileSync(path, lines)
+  t.equal(factsOf(gov).policy.witnessed, true, 'put back')
+})
+
+t.test('A-156 the facts know a root only while it is live', async (t) => {
+  const { gov } = await deployment(t)
+  const { root } = await login(gov, { idleMs: 60_000, ttlMs: 60_000 })
+  t.equal(factsOf(gov).liveRoot(root.root_id).root_id, root.root_id)
+  const later: Gov = { ...gov, clock: { ...systemClock, wallMs: () => Date.now() + 61_000 } }
+  t.throws(() => factsOf(later).liveRoot(root.root_id), SallyportError, 'it expired')
+  await login(gov, { idleMs: 60_000, ttlMs: 60_000, replace: true })
+  t.throws(() => factsOf(gov).liveRoot(root.root_id), SallyportError, 'it was replaced')
+})
