@@ -3,6 +3,25 @@
  * pages load all of them.
  */
 import type { Build } from '../verb.js'
+import { alphaNoun } from './alpha/noun.js'
+import { completionVerb } from './completion/noun.js'
+import { configNoun } from './config/noun.js'
+import { doctorVerb } from './doctor/noun.js'
+import { gatewayNoun } from './gateway/noun.js'
+import { goalNoun } from './goal/noun.js'
+import { helpVerb } from './help/noun.js'
+import { initVerb } from './init/noun.js'
+import { ledgerNoun } from './ledger/noun.js'
+import { loginVerb } from './login/noun.js'
+import { logoutVerb } from './logout/noun.js'
+import { policyNoun } from './policy/noun.js'
+import { principalNoun } from './principal/noun.js'
+import { sandboxNoun } from './sandbox/noun.js'
+import { sessionNoun } from './session/noun.js'
+import { stateNoun } from './state/noun.js'
+import { demoVerb } from './demo/noun.js'
+import { statusVerb } from './status/noun.js'
+import { taskNoun } from './task/noun.js'
 
 /** A verb and how to load it. */
 export interface VerbEntry {
@@ -17,25 +36,6 @@ export interface NounEntry {
   readonly summary: string
   readonly verbs: readonly VerbEntry[]
 }
-
-import { doctorVerb } from './doctor/noun.js'
-import { completionVerb } from './completion/noun.js'
-import { helpVerb } from './help/noun.js'
-import { sandboxNoun } from './sandbox/noun.js'
-import { stateNoun } from './state/noun.js'
-import { initVerb } from './init/noun.js'
-import { loginVerb } from './login/noun.js'
-import { logoutVerb } from './logout/noun.js'
-import { sessionNoun } from './session/noun.js'
-import { principalNoun } from './principal/noun.js'
-import { goalNoun } from './goal/noun.js'
-import { taskNoun } from './task/noun.js'
-import { alphaNoun } from './alpha/noun.js'
-import { gatewayNoun } from './gateway/noun.js'
-import { configNoun } from './config/noun.js'
-import { policyNoun } from './policy/noun.js'
-import { ledgerNoun } from './ledger/noun.js'
-import { statusVerb } from './status/noun.js'
 
 /** Nouns and verbs in the order in which help lists them. */
 export const commands: readonly (NounEntry | VerbEntry)[] = [
@@ -54,6 +54,7 @@ export const commands: readonly (NounEntry | VerbEntry)[] = [
   statusVerb,
   stateNoun,
   sandboxNoun,
+  demoVerb,
   doctorVerb,
   completionVerb,
   helpVerb,
