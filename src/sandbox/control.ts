@@ -10,7 +10,8 @@ import { serviceNames } from './types.js'
 
 /**
  * The control endpoint of a running sandbox, on its own loopback port and behind the folder's
- * token: `GET /status`, `POST /faults` (set), `POST /faults/clear`. It shows counts, never content.
+ * token: `GET /status`, `POST /faults` (set), `POST /faults/clear`; both answer with what was cleared
+ * and what is on. It shows counts, never content.
  */
 export interface ControlOptions {
   readonly token: string
@@ -21,6 +22,8 @@ export interface ControlOptions {
 }
 
 const bodyBytesMax = 16 * 1024
+/** Most violations that a status names; the latest ones. */
+const violationsMax = 100
 
 const send = (response: ServerResponse, status: number, json: unknown): void => {
   const body = Buffer.from(JSON.stringify(json))
@@ -84,11 +87,11 @@ const nameOf = (json: JsonObject): string | undefined => {
   throw fail.rejected('sandbox_control_body', 'name is not a text.')
 }
 
-const setFault = (json: JsonObject, faults: Faults): unknown => {
+const setFault = (json: JsonObject, faults: Faults): void => {
   if (strangers(json, ['name', 'service', 'times', 'after', 'value']).length > 0) {
     throw fail.rejected('sandbox_control_body', 'The control request has unknown members.')
   }
-  return faults.set(nameOf(json) ?? '', faultOptions(json))
+  faults.set(nameOf(json) ?? '', faultOptions(json))
 }
 
 const status = (options: ControlOptions): JsonObject => ({
@@ -106,7 +109,7 @@ const status = (options: ControlOptions): JsonObject => ({
       },
     ]),
   ),
-  violations: options.log.violations(),
+  violations: options.log.violations().slice(-violationsMax),
 })
 
 const handle = async (
@@ -118,10 +121,14 @@ const handle = async (
   switch (`${request.method} ${request.url}`) {
     case 'GET /status':
       return send(response, 200, status(options))
-    case 'POST /faults':
-      return send(response, 200, setFault(await bodyOf(request), options.faults))
-    case 'POST /faults/clear':
-      return send(response, 200, { cleared: options.faults.clear(nameOf(await bodyOf(request))) })
+    case 'POST /faults': {
+      setFault(await bodyOf(request), options.faults)
+      return send(response, 200, { cleared: 0, faults: options.faults.list() })
+    }
+    case 'POST /faults/clear': {
+      const cleared = options.faults.clear(nameOf(await bodyOf(request)))
+      return send(response, 200, { cleared, faults: options.faults.list() })
+    }
     default:
       return send(response, 404, { code: 'not_found' })
   }

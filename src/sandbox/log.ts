@@ -46,13 +46,38 @@ const rise = (gauge: Gauge): void => {
   gauge.peak = Math.max(gauge.peak, gauge.now)
 }
 
+/** Body bytes kept, so that a sandbox left running does not fill the memory; oldest go first. */
+const bodyBytesKeptMax = 256 * 1024 * 1024
+
+const keepBodies = (keptMax: number): { add(request: SeenRequest): void; clear(): void } => {
+  let held: SeenRequest[] = []
+  let bytes = 0
+  return {
+    add: (request) => {
+      held.push(request)
+      bytes += request.body.length
+      while (bytes > keptMax) {
+        const oldest = held.shift()
+        if (oldest === undefined) return
+        bytes -= oldest.body.length
+        oldest.body = Buffer.alloc(0)
+      }
+    },
+    clear: () => {
+      held = []
+      bytes = 0
+    },
+  }
+}
+
 /** An empty log. */
-export const newRequestLog = (): RequestLogWriter => {
+export const newRequestLog = (keptMax = bodyBytesKeptMax): RequestLogWriter => {
   let requests: SeenRequest[] = []
   let number = 0
   const counts = new Map<ServiceName, { opened: number; secured: number }>()
   const gauges = new Map<ServiceName | 'all', Gauge>()
   const open = new Set<SeenRequest>()
+  const bodies = keepBodies(keptMax)
   const countsOf = (service: ServiceName): { opened: number; secured: number } => {
     const found = counts.get(service) ?? { opened: 0, secured: 0 }
     counts.set(service, found)
@@ -81,6 +106,7 @@ export const newRequestLog = (): RequestLogWriter => {
     maxConcurrent: (service) => gaugeOf(service ?? 'all').peak,
     clear: () => {
       requests = []
+      bodies.clear()
       counts.clear()
       for (const gauge of gauges.values()) gauge.peak = gauge.now
     },
@@ -100,6 +126,7 @@ export const newRequestLog = (): RequestLogWriter => {
     },
     end: (request) => {
       if (!open.delete(request)) return
+      bodies.add(request)
       gaugeOf('all').now -= 1
       gaugeOf(request.service).now -= 1
     },

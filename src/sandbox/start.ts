@@ -52,6 +52,8 @@ export interface Sandbox {
   /** Sample key files, mode 600, for `--api-key-file`. */
   readonly keyFiles: { readonly provider: string; readonly gateway: string }
   readonly caPem: string
+  /** The process that it runs in. */
+  readonly pid: number
   readonly ports: Ports
   /** Bearer token of the control endpoint. */
   readonly controlToken: string
@@ -158,6 +160,7 @@ export const startSandbox = async (options: SandboxOptions): Promise<Sandbox> =>
       gateway: join(options.dir, folderFiles.gatewayKey),
     },
     caPem: tls.caPem,
+    pid: process.pid,
     ports,
     controlToken: folder.token,
     faults,

@@ -23,12 +23,16 @@ t.test('faults are set and cleared on a running sandbox', async (t) => {
   const sandbox = await withSandbox(t)
   const body = { name: 'status_500', service: 'provider', times: 2, after: 0, value: 7 }
   const set = await control(sandbox, 'POST', '/faults', { body })
-  t.match(jsonOf(set), { name: 'status_500', service: 'provider', times: 2, value: 7 })
+  const on = { name: 'status_500', service: 'provider', times: 2, value: 7 }
+  t.match(jsonOf(set), { cleared: 0, faults: [on] })
   const reply = await ask(sandbox)
   t.match(reply, { status: 500, headers: { 'retry-after': '7' } })
   const one = { body: { name: 'status_500' } }
-  t.strictSame(jsonOf(await control(sandbox, 'POST', '/faults/clear', one)), { cleared: 1 })
-  t.strictSame(jsonOf(await control(sandbox, 'POST', '/faults/clear')), { cleared: 0 })
+  t.strictSame(jsonOf(await control(sandbox, 'POST', '/faults/clear', one)), {
+    cleared: 1,
+    faults: [],
+  })
+  t.match(jsonOf(await control(sandbox, 'POST', '/faults/clear')), { cleared: 0 })
   t.equal((await ask(sandbox)).status, 200)
 })
 

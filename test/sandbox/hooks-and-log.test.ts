@@ -1,4 +1,5 @@
 import t from 'tap'
+import { newRequestLog } from '../../src/sandbox/log.js'
 import type { SandboxHooks, SeenRequest } from '../../src/sandbox/types.js'
 import { ask, askGateway, completionBody } from './asks.js'
 import { jsonOf, post } from './https-post.js'
@@ -184,4 +185,35 @@ t.test('requests of one kept connection are each recorded', async (t) => {
   t.equal(sandbox.log.count({ route: 'unknown' }), 15)
   t.equal(sandbox.log.connections('gateway').opened, 1)
   t.ok(sandbox.log.all().every((one) => one.connection === 1))
+})
+
+t.test('bodies beyond the memory limit are let go, the oldest first', async (t) => {
+  const log = newRequestLog(10)
+  const seen = (body: string): SeenRequest =>
+    log.begin({
+      service: 'provider',
+      connection: 1,
+      route: 'completion',
+      method: 'POST',
+      path: '/',
+      httpVersion: '1.1',
+      headers: new Map(),
+      rawHeaders: [],
+      receivedAtMs: 0,
+      body: Buffer.from(body),
+      complete: true,
+      aborted: false,
+      faults: [],
+      violations: [],
+      attempt: 1,
+      repliedStatus: 200,
+    })
+  for (const body of ['first', 'next', 'last']) log.end(seen(body))
+  t.strictSame(
+    log.all().map((one) => one.body.toString()),
+    ['', 'next', 'last'],
+  )
+  log.clear()
+  log.end(seen('way too long'))
+  t.equal(log.all()[0]?.body.length, 0)
 })

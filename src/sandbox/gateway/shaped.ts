@@ -3,12 +3,25 @@ import type { JsonObject } from '../types.js'
 
 /** Deepest schema that is followed; deeper parts become null. */
 const depthMax = 32
+/** Most values made for one schema: one that refers to itself twice would double at each level. */
+const valuesMax = 10_000
+/** Longest text and list that a schema's minimum is followed to. */
+const charactersMax = 10_000
+const itemsMax = 1_000
+
+/** What one schema's walk carries along. */
+interface Walk {
+  readonly root: JsonObject
+  valuesLeft: number
+}
+
+const bound = (value: unknown, fallback: number, most: number): number =>
+  typeof value === 'number' && value >= 0 ? Math.min(Math.floor(value), most) : fallback
 
 const text = (schema: JsonObject, name: string): string => {
   const given = schema.format === 'date-time' ? '2026-01-15T12:00:00.000Z' : `Sandbox ${name}`
-  const least = typeof schema.minLength === 'number' ? schema.minLength : 0
-  const most = typeof schema.maxLength === 'number' ? schema.maxLength : Infinity
-  return given.padEnd(least, '.').slice(0, most)
+  const padded = given.padEnd(bound(schema.minLength, 0, charactersMax), '.')
+  return padded.slice(0, bound(schema.maxLength, charactersMax, charactersMax))
 }
 
 const number = (schema: JsonObject, whole: boolean): number => {
@@ -36,30 +49,33 @@ const resolved = (schema: unknown, root: JsonObject): JsonObject => {
   return isObject(found) ? found : {}
 }
 
-const list = (schema: JsonObject, name: string, root: JsonObject, depth: number): unknown[] => {
-  const least = typeof schema.minItems === 'number' ? schema.minItems : 1
-  const most = typeof schema.maxItems === 'number' ? schema.maxItems : Infinity
-  const length = Math.min(Math.max(least, 1), most)
-  return Array.from({ length }, () => shaped(schema.items, name, root, depth + 1))
+const list = (schema: JsonObject, name: string, walk: Walk, depth: number): unknown[] => {
+  const least = Math.max(1, bound(schema.minItems, 1, itemsMax))
+  const length = Math.min(least, bound(schema.maxItems, itemsMax, itemsMax))
+  return Array.from({ length }, () => shaped(schema.items, name, walk, depth + 1))
 }
 
-const shaped = (given: unknown, name: string, root: JsonObject, depth: number): unknown => {
-  if (depth > depthMax) return null
-  const schema = resolved(given, root)
+const members = (schema: JsonObject, walk: Walk, depth: number): JsonObject =>
+  Object.fromEntries(
+    Object.entries(isObject(schema.properties) ? schema.properties : {}).map(([key, part]) => [
+      key,
+      shaped(part, key, walk, depth + 1),
+    ]),
+  )
+
+const shaped = (given: unknown, name: string, walk: Walk, depth: number): unknown => {
+  walk.valuesLeft -= 1
+  if (depth > depthMax || walk.valuesLeft < 0) return null
+  const schema = resolved(given, walk.root)
   if (schema.const !== undefined) return schema.const
   if (Array.isArray(schema.enum)) return (schema.enum as unknown[])[0]
   const [variant] = [schema.anyOf, schema.oneOf, schema.allOf].filter(Array.isArray)
-  if (variant !== undefined) return shaped((variant as unknown[])[0], name, root, depth + 1)
+  if (variant !== undefined) return shaped((variant as unknown[])[0], name, walk, depth + 1)
   switch (typeOf(schema)) {
     case 'object':
-      return Object.fromEntries(
-        Object.entries(isObject(schema.properties) ? schema.properties : {}).map(([key, part]) => [
-          key,
-          shaped(part, key, root, depth + 1),
-        ]),
-      )
+      return members(schema, walk, depth)
     case 'array':
-      return list(schema, name, root, depth)
+      return list(schema, name, walk, depth)
     case 'integer':
       return number(schema, true)
     case 'number':
@@ -74,4 +90,5 @@ const shaped = (given: unknown, name: string, root: JsonObject, depth: number): 
 }
 
 /** A value that fits a JSON schema: every named member, shortest lists, first choices. */
-export const schemaShaped = (schema: JsonObject): unknown => shaped(schema, 'answer', schema, 0)
+export const schemaShaped = (schema: JsonObject): unknown =>
+  shaped(schema, 'answer', { root: schema, valuesLeft: valuesMax }, 0)

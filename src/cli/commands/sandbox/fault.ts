@@ -1,0 +1,108 @@
+/** `sallyport sandbox fault set|clear`: switches faults of a running sandbox. */
+import { Argument } from 'commander'
+import * as v from 'valibot'
+import { fail } from '../../../base/errors.js'
+import type { VerbDeps } from '../../bound.js'
+import { choiceFlag, integerFlag } from '../../flags.js'
+import { defineVerb } from '../../verb.js'
+import type { Run, Verb, VerbDefinition } from '../../verb.js'
+import { activeFaultShape, askControl } from './control.js'
+import { dirFlag } from './dir.js'
+
+/** Arguments and flags of `sandbox fault`. */
+export interface SandboxFaultOptions {
+  readonly action: string
+  readonly name?: string
+  readonly dir?: string
+  readonly service?: string
+  readonly times?: number
+  readonly after?: number
+  readonly value?: number
+}
+
+const shape = v.strictObject({ cleared: v.number(), faults: v.array(activeFaultShape) })
+/** How many faults were switched off, and those that are on now. */
+export type SandboxFaults = v.InferOutput<typeof shape>
+
+const actions = ['set', 'clear'] as const
+const countMax = 1_000_000
+const valueMax = 1_000_000_000_000
+
+const definition: VerbDefinition<SandboxFaults> = {
+  meta: {
+    name: 'sandbox fault',
+    summary: 'switch a fault of a running sandbox on or off',
+    description:
+      '`set NAME` makes the sandbox answer the next fitting requests wrongly in a known way; '
+      + '`clear` switches one name or everything off. A fault strikes until it is cleared, or as '
+      + 'often as --times says. `sandbox faults` lists the names.',
+    examples: [
+      '$ sallyport sandbox fault set billing_no_entry --times 2',
+      '$ sallyport sandbox fault set delay --value 5000 --service gateway',
+      '$ sallyport sandbox fault set billing_overrun --value 100000 --times 1',
+      '$ sallyport sandbox fault clear billing_no_entry',
+      '$ sallyport sandbox fault clear --dir ./sandbox',
+    ],
+    session: 'none',
+    exits: ['rejected', 'not_found', 'remote'],
+    json: { version: 1, schema: shape },
+  },
+  flags: (command) => {
+    const action = new Argument('<action>', 'set or clear')
+    action.argChoices = [...actions]
+    return command
+      .addArgument(action)
+      .argument('[name]', 'name of the fault; clear without one clears all')
+      .option(...dirFlag)
+      .addOption(choiceFlag('--service <name>', 'whose fault', ['provider', 'gateway']))
+      .addOption(integerFlag('--times <n>', 'requests it strikes', { min: 1, max: countMax }))
+      .addOption(integerFlag('--after <n>', 'requests it lets pass', { min: 0, max: countMax }))
+      .addOption(integerFlag('--value <n>', "the fault's number", { min: 0, max: valueMax }))
+  },
+  text: ({ cleared, faults }) => ({
+    out: faults.map((fault) => `${faultLine(fault)}\n`).join(''),
+    notes: [
+      ...(cleared > 0 ? [`cleared: ${cleared}`] : []),
+      ...(faults.length === 0 ? ['no fault is on'] : []),
+    ],
+  }),
+}
+
+/** A fault that is on, in one line. */
+export const faultLine = (fault: v.InferOutput<typeof activeFaultShape>): string =>
+  [
+    `${fault.name} (${fault.service})`,
+    ...(fault.after > 0 ? [`after ${fault.after}`] : []),
+    fault.times === null ? 'until cleared' : `${fault.times} times`,
+    ...(fault.value === null ? [] : [`value ${fault.value}`]),
+  ].join(', ')
+
+const requireFitting = ({ action, name, ...flags }: SandboxFaultOptions): void => {
+  if (!actions.some((one) => one === action)) {
+    throw fail.usage('fault_action', 'Say what to do with the fault: set or clear.')
+  }
+  if (action === 'set' && name === undefined) {
+    throw fail.usage('fault_name_missing', 'Name the fault to set.', {
+      next: 'List the names with: sallyport sandbox faults',
+    })
+  }
+  const { service, times, after, value } = flags
+  if (action === 'clear' && [service, times, after, value].some((one) => one !== undefined)) {
+    throw fail.usage('fault_clear_flags', 'Clearing takes a name and --dir, nothing else.')
+  }
+}
+
+/** Sets or clears. Throws `usage`, `rejected` (the sandbox's reason), `sandbox_not_running`. */
+export const sandboxFault: Run<SandboxFaultOptions, SandboxFaults> = async (options, deps) => {
+  requireFitting(options)
+  const { action, dir, name, service, times, after, value } = options
+  const path = action === 'set' ? '/faults' : '/faults/clear'
+  // Members that are undefined are left out of the JSON.
+  const body = action === 'set' ? { name, service, times, after, value } : { name }
+  return askControl(deps, dir, { method: 'POST', path, body }, shape)
+}
+
+/** Parses the line. */
+export const build = (
+  deps: VerbDeps, run: Run<SandboxFaultOptions, SandboxFaults> = sandboxFault,
+): Verb => defineVerb(deps, definition, run)

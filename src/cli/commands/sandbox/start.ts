@@ -1,0 +1,113 @@
+/** `sallyport sandbox start`: runs the embedded outside world until it is told to stop. */
+import * as v from 'valibot'
+import type { Sandbox } from '../../../sandbox/start.js'
+import type { VerbDeps } from '../../bound.js'
+import { fieldLines } from '../../text.js'
+import { defineVerb } from '../../verb.js'
+import type { Run, Verb, VerbDefinition } from '../../verb.js'
+import { dirFlag, sandboxDir } from './dir.js'
+
+/** Flags of `sandbox start`. */
+export interface SandboxStartOptions {
+  readonly dir?: string
+}
+
+const shape = v.strictObject({
+  profile_file: v.string(),
+  pid: v.number(),
+  dir: v.string(),
+  provider_key_file: v.string(),
+  gateway_key_file: v.string(),
+})
+/** Where the sandbox is and what to give to `init` and to the set-ups. */
+export type SandboxStarted = v.InferOutput<typeof shape>
+
+/** Sandboxes that run in this process, by the result that names them. */
+const running = new WeakMap<SandboxStarted, Sandbox>()
+
+const definition: VerbDefinition<SandboxStarted> = {
+  meta: {
+    name: 'sandbox start',
+    summary: 'run a provider and a gateway on loopback, with real TLS',
+    description:
+      'Runs a text provider and a model gateway on this machine, with a certificate made on the '
+      + 'spot, and writes the deployment profile for `init`. Any key is accepted, nothing costs '
+      + 'anything and nothing leaves the machine. It stays in the foreground until Ctrl-C or '
+      + 'SIGTERM. The folder keeps ports and certificate, so that a state made against it works '
+      + 'again after the next start.',
+    examples: [
+      '$ sallyport sandbox start',
+      '$ sallyport sandbox start --dir ./sandbox',
+      '$ sallyport sandbox start --json',
+    ],
+    session: 'none',
+    exits: ['rejected', 'conflict'],
+    json: { version: 1, schema: shape },
+  },
+  flags: (command) => command.option(...dirFlag),
+  text: (started, view) => view.foreign(textOf(started)),
+  after: async (started, deps) => {
+    const sandbox = running.get(started)
+    if (sandbox === undefined) return
+    await stopped(deps.stop)
+    await sandbox.stop()
+  },
+}
+
+const stopped = (signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    if (signal.aborted) return resolve()
+    signal.addEventListener('abort', () => resolve(), { once: true })
+  })
+
+/** A path as a shell takes it. */
+const quoted = (path: string): string =>
+  /^[A-Za-z0-9_./-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`
+
+const textOf = (started: SandboxStarted): string =>
+  [
+    fieldLines([
+      ['sandbox', started.dir],
+      ['profile', started.profile_file],
+      ['process', String(started.pid)],
+    ]),
+    'Try this in another terminal:',
+    '  $ export SALLYPORT_STATE_DIR="$(mktemp -d)/state"',
+    `  $ sallyport init --profile ${quoted(started.profile_file)}`,
+    '  $ sallyport login',
+    '  $ sallyport alpha show',
+    '  $ sallyport alpha setup --enable --acknowledge-plaintext-egress \\',
+    '      --max-output-tokens 256 --timeout-seconds 30 \\',
+    '      --request-cost-bound-microusd 100000 --spend-ceiling-microusd 1000000 \\',
+    `      --api-key-file ${quoted(started.provider_key_file)} \\`,
+    '      --expected-policy-revision N     # the number that `alpha show` printed',
+    "  $ echo 'What is a sally port?' | sallyport alpha ask",
+    `  $ sallyport sandbox fault set billing_no_entry --dir ${quoted(started.dir)}`,
+    `  $ sallyport sandbox status --dir ${quoted(started.dir)}`,
+    'Ctrl-C stops it.',
+    '',
+  ].join('\n')
+
+/**
+ * Starts the sandbox. Throws `sandbox_dir_not_empty` (rejected) and `sandbox_port_taken`
+ * (conflict).
+ */
+export const sandboxStart: Run<SandboxStartOptions, SandboxStarted> = async (options, deps) => {
+  const { startSandbox } = await import('../../../sandbox/start.js')
+  const dir = sandboxDir(deps, options.dir)
+  const sandbox = await startSandbox({ dir, clock: deps.clock })
+  const started = {
+    profile_file: sandbox.profileFile,
+    pid: sandbox.pid,
+    dir,
+    provider_key_file: sandbox.keyFiles.provider,
+    gateway_key_file: sandbox.keyFiles.gateway,
+  }
+  running.set(started, sandbox)
+  return started
+}
+
+/** Parses the line. */
+export const build = (
+  deps: VerbDeps, run: Run<SandboxStartOptions, SandboxStarted> = sandboxStart,
+): Verb => defineVerb(deps, definition, run)

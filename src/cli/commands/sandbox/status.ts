@@ -1,0 +1,65 @@
+/** `sallyport sandbox status`: what a running sandbox has seen, in counts. */
+import * as v from 'valibot'
+import type { VerbDeps } from '../../bound.js'
+import { fieldLines } from '../../text.js'
+import type { View } from '../../output.js'
+import { defineVerb } from '../../verb.js'
+import type { Run, Verb, VerbDefinition } from '../../verb.js'
+import { activeFaultShape, askControl } from './control.js'
+import { dirFlag } from './dir.js'
+import { faultLine } from './fault.js'
+
+/** Flags of `sandbox status`. */
+export interface SandboxStatusOptions {
+  readonly dir?: string
+}
+
+const shape = v.strictObject({
+  pid: v.number(),
+  ports: v.record(v.string(), v.number()),
+  faults: v.array(activeFaultShape),
+  requests: v.number(),
+  in_progress: v.number(),
+  max_concurrent: v.number(),
+  services: v.record(v.string(), v.strictObject({ requests: v.number(), connections: v.number() })),
+  violations: v.array(v.string()),
+})
+/** What the sandbox says of itself. */
+export type SandboxStatus = v.InferOutput<typeof shape>
+
+const definition: VerbDefinition<SandboxStatus> = {
+  meta: {
+    name: 'sandbox status',
+    summary: 'show what a running sandbox has seen',
+    description:
+      'Shows ports, faults that are on, how many requests came to which service, and what any of '
+      + 'them did that the protocol does not allow. It shows counts, never questions or keys.',
+    examples: ['$ sallyport sandbox status', '$ sallyport sandbox status --dir ./sandbox --json'],
+    session: 'none',
+    exits: ['rejected', 'not_found', 'remote'],
+    json: { version: 1, schema: shape },
+  },
+  flags: (command) => command.option(...dirFlag),
+  text: (status, view) => textOf(status, view),
+}
+
+const textOf = (status: SandboxStatus, view: View): string =>
+  fieldLines([
+    ['process', String(status.pid)],
+    ...Object.entries(status.services).map(([name, seen]): [string, string] => [
+      name,
+      `port ${status.ports[name]}, ${seen.requests} requests, ${seen.connections} connections`,
+    ]),
+    ['at once', `${status.in_progress} now, ${status.max_concurrent} at most`],
+    ['faults', status.faults.length === 0 ? 'none' : status.faults.map(faultLine).join('; ')],
+    ['violations', status.violations.length === 0 ? 'none' : ''],
+  ]) + status.violations.map((line) => `  ${view.foreign(line)}\n`).join('')
+
+/** Asks the running sandbox. Throws `sandbox_not_running` (not_found). */
+export const sandboxStatus: Run<SandboxStatusOptions, SandboxStatus> = ({ dir }, deps) =>
+  askControl(deps, dir, { method: 'GET', path: '/status' }, shape)
+
+/** Parses the line. */
+export const build = (
+  deps: VerbDeps, run: Run<SandboxStatusOptions, SandboxStatus> = sandboxStatus,
+): Verb => defineVerb(deps, definition, run)
