@@ -134,6 +134,6 @@ export const receiptLine = (receipt: AlphaReceipt): string => {
   return [
     `receipt ${receipt.task_id}`, receipt.provider, receipt.model, charge,
     `billing ${receipt.provider_billing_uuid ?? 'none'}`,
-    'TLS only, not verified',
+    'TLS; no attestation, no end-to-end encryption',
   ].join(' · ')
 }

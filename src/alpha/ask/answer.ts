@@ -19,7 +19,8 @@ const blockedError = (task: Task): SallyportError => {
     reason: task.blocked?.reason ?? 'blocked',
     next: overrun
       ? `Run: sallyport alpha review ${task.task_id} --accept-overrun`
-      : `Look it up with the provider, then: sallyport ledger settle ${task.operation_id}`,
+      : 'Look it up with the provider, then: '
+        + `sallyport ledger settle ${task.operation_id} --amount-microusd N`,
     details: detailsOf(task),
   })
 }

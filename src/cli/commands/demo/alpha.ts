@@ -68,7 +68,7 @@ const askWithoutBill = async (stage: Stage, sandbox: Sandbox): Promise<void> => 
   })
   await stage.play({
     say: 'A person looks it up with the provider and settles the charge by hand.',
-    argv: ['ledger', 'settle', operation, '--amount-microusd', '17'],
+    argv: ['ledger', 'settle', operation, '--amount-microusd', '17', '--yes'],
   })
 }
 
