@@ -38,7 +38,11 @@ const waiting = (dir: string): number =>
   Object.values(laneWaiters(dir)).reduce((sum, count) => sum + count, 0)
 
 const untilWaiting = async (dir: string, count: number): Promise<void> => {
-  while (waiting(dir) < count) await systemClock.sleep(5)
+  const endsAtMs = systemClock.monotonicMs() + longMs
+  while (waiting(dir) < count) {
+    if (systemClock.monotonicMs() > endsAtMs) throw new Error(`${count} waiters never came`)
+    await systemClock.sleep(5)
+  }
 }
 
 const logOf = (dir: string): [string, string][] =>
