@@ -10,8 +10,8 @@ import { serviceNames } from './types.js'
 
 /**
  * The control endpoint of a running sandbox, on its own loopback port and behind the folder's
- * token: `GET /status`, `POST /faults` (set), `POST /faults/clear`; both answer with what was cleared
- * and what is on. It shows counts, never content.
+ * token: `GET /status`, `POST /faults` (set), `POST /faults/clear`; both answer with what was
+ * cleared and what is on. It shows counts, never content.
  */
 export interface ControlOptions {
   readonly token: string
