@@ -16,7 +16,7 @@ import type { Task } from '../../src/governance/rows.js'
 import { authenticate } from '../../src/governance/session/authenticate.js'
 import { login, type LoginRequest } from '../../src/governance/session/login.js'
 import type { Session } from '../../src/governance/session/types.js'
-import type { Tx, View } from '../../src/state/types.js'
+import type { Store, Tx, View } from '../../src/state/types.js'
 import { temporaryStore } from './temporary-store.js'
 
 /** A clock that moves only when told to. */
@@ -57,9 +57,8 @@ export interface Bench {
   run<T>(fn: (tx: Tx, now: string) => T): Promise<T>
 }
 
-export const emptyBench = async (t: Test): Promise<Bench> => {
-  const clock = testClock()
-  const store = await temporaryStore(t)
+/** The same over a store that is already there. */
+export const benchOn = (store: Store, clock: TestClock): Bench => {
   const gov: Gov = { store, clock, observer: silentObserver, face: 'cli' }
   return {
     gov,
@@ -68,6 +67,9 @@ export const emptyBench = async (t: Test): Promise<Bench> => {
     run: (fn) => store.transact('test', (tx) => fn(tx, nowIso(gov))),
   }
 }
+
+export const emptyBench = async (t: Test): Promise<Bench> =>
+  benchOn(await temporaryStore(t), testClock())
 
 export const makeBench = async (t: Test): Promise<Bench> => {
   const bench = await emptyBench(t)

@@ -23,7 +23,7 @@ t.test('a task that nobody works on is cancelled at once and frees its owner', a
   }
 })
 
-t.test('A-183 of a task that is worked on only the wish is recorded', async (t) => {
+t.test('of a task that is worked on only the wish is recorded', async (t) => {
   const bench = await makeBench(t)
   const { session } = await signIn(bench)
   const running = await taskAt(bench, session, 'running')

@@ -73,7 +73,7 @@ t.test('A-130 a changed goal stops reading and review, and hinders no cancel', a
   t.same(outcomes(bench, session, second.task_id), refused)
 })
 
-t.test('A-101 the rows of a task name its input and hold no content', async (t) => {
+t.test('the rows of a task name its input and hold no content', async (t) => {
   const bench = await makeBench(t)
   const { session } = await signIn(bench)
   const task = await taskAt(bench, session, 'succeeded')

@@ -11,7 +11,7 @@ import {
 import { newToken } from '../../../src/governance/session/token.js'
 import { hour, makeBench, minute, signIn } from '../bench.js'
 
-t.test('A-166 without a valid token nobody is authenticated', async (t) => {
+t.test('without a valid token nobody is authenticated', async (t) => {
   const bench = await makeBench(t)
   await signIn(bench)
   for (const none of [null, undefined, '']) {

@@ -1,0 +1,178 @@
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import type { VerbDeps } from '../../src/cli/bound.js'
+import {
+  build as buildLogin, type LoginOptions, type LoginResult,
+} from '../../src/cli/commands/login/login.js'
+import type { Run } from '../../src/cli/verb.js'
+import { tokenPath } from '../../src/governance/session/token.js'
+import { hour, minute } from '../governance/bench.js'
+import { sallyport } from '../harness.js'
+import { failure, owners } from './owners.js'
+
+const tokenOf = (path: string): string => readFileSync(path, 'utf8').trim()
+
+t.test('login prints the session and never the token, which lies in a private file', async (t) => {
+  const at = await owners(t)
+  const ran = await at.run(['login', '--json'])
+  t.equal(ran.status, 0)
+  const { root } = ran.json()
+  t.same(Object.keys(root), ['id', 'principal', 'issued_at', 'idle_expires_at', 'expires_at'])
+  t.equal(root.principal, 'ada')
+  t.equal(Date.parse(root.idle_expires_at) - Date.parse(root.issued_at), 30 * minute)
+  t.equal(Date.parse(root.expires_at) - Date.parse(root.issued_at), 8 * hour)
+  const path = tokenPath(at.place.stateDir)
+  const token = tokenOf(path)
+  t.match(token, /^[A-Za-z0-9_-]{43}$/)
+  t.equal(statSync(path).mode & 0o777, 0o600)
+  const text = await at.run(['login'])
+  for (const seen of [ran.stdout, ran.stderr, text.stdout, text.stderr]) {
+    t.notOk(seen.includes(token))
+    t.notOk(seen.includes(tokenOf(path)))
+  }
+  t.match(text.stdout, /owner: +ada/)
+})
+
+t.test('A-166 without a session, with an ended one and with another token a verb is refused', async (t) => {
+  const at = await owners(t)
+  const lines = [['session', 'show'], ['goal', 'list'], ['task', 'list'], ['principal', 'list'],
+    ['goal', 'add', 'Tides'], ['alpha', 'show'], ['config', 'show']]
+  const saves = [['alpha', 'setup', '--disable'], ['alpha', 'setup', '--max-output-tokens', '5']]
+  const before = at.bench().view().sequence
+  for (const line of [...lines, ...saves]) {
+    t.match(failure(await at.run([...line, '--json'])), {
+      status: 4, code: 'session_required', out: '',
+    })
+  }
+  t.equal(at.bench().view().sequence, before, 'nothing was written')
+  await at.json(['login'])
+  for (const line of lines) t.equal((await at.run(line)).status, 0, line.join(' '))
+  const env = { SALLYPORT_SESSION: 'A'.repeat(43) }
+  for (const line of [...lines, ...saves]) {
+    t.match(failure(await at.run([...line, '--json'], { env })), { code: 'session_invalid' })
+  }
+  at.clock.advance(30 * minute)
+  for (const line of [...lines, ...saves]) {
+    const ran = await at.run([...line, '--json'])
+    t.match(failure(ran), { status: 4, code: 'session_idle' })
+    t.equal(ran.error().status, 401)
+  }
+})
+
+t.test('a token file holds the token alone, and SALLYPORT_SESSION carries it', async (t) => {
+  const at = await owners(t)
+  await at.json(['login', '--token-file', 'token'])
+  t.notOk(existsSync(tokenPath(at.place.stateDir)))
+  t.equal(statSync(at.place.path('token')).mode & 0o777, 0o600)
+  t.equal((await at.run(['session', 'show'])).status, 4)
+  const env = { SALLYPORT_SESSION: tokenOf(at.place.path('token')) }
+  t.equal((await at.json(['session', 'show'], { env })).root.principal, 'ada')
+  const other = await at.run(['login'], { env })
+  t.match(other.stderr, /SALLYPORT_SESSION is set/)
+  t.match(failure(await at.run(['login', '--token-file', '-', '--json'])), {
+    status: 2, code: 'token_to_stdout',
+  })
+})
+
+t.test('a token that cannot be kept ends its session again', async (t) => {
+  const at = await owners(t)
+  const file = join(at.file('plain', ''), 'token')
+  const ran = await at.run(['login', '--json', '--token-file', file])
+  t.match(failure(ran), { status: 1, code: 'token_not_written', out: '' })
+  await at.json(['login'])
+  const live = await at.json(['session', 'list', '--live'])
+  t.equal(live.length, 1)
+  t.equal((await at.json(['session', 'list'])).length, 2)
+})
+
+t.test('a passphrase comes from a file, stdin or a prompt, never from the line', async (t) => {
+  const at = await owners(t)
+  await at.json(['login'])
+  const passphraseFile = at.file('passphrase', 'correct horse\n')
+  await at.json(['principal', 'add', 'bob', '--passphrase-file', passphraseFile])
+  const bob = ['login', '--owner', 'bob']
+  t.equal((await at.run([...bob, '--passphrase-file', passphraseFile])).status, 0)
+  t.equal((await at.run([...bob, '--passphrase-file', '-'], { stdin: 'correct horse' })).status, 0)
+  const terminal = { stdin: true, stdout: true }
+  t.equal((await at.run(bob, { terminal, answers: ['correct horse'] })).status, 0)
+  const ada = await at.run(['login', '--owner', 'ada'], { terminal })
+  t.equal(ada.status, 0, 'an owner without a passphrase is not asked for one')
+  const wrong = await at.run([...bob, '--json', '--passphrase-file', '-'], { stdin: 'wrong horse' })
+  t.match(failure(wrong), { status: 4, code: 'login_refused', out: '' })
+  const nobody = await at.run(
+    ['login', '--owner', 'zed', '--json', '--passphrase-file', '-'], { stdin: 'wrong horse' },
+  )
+  t.equal(nobody.stderr, wrong.stderr)
+  t.notOk(wrong.stderr.includes('wrong horse'))
+  t.match(failure(await at.run(['login', '--json'])), { status: 2, code: 'owner_required' })
+})
+
+t.test('--replace ends the other sessions of the owner, a plain login ends none', async (t) => {
+  const at = await owners(t)
+  await at.json(['login', '--token-file', 'one'])
+  await at.json(['login', '--token-file', 'two'])
+  const env = (name: string) => ({ SALLYPORT_SESSION: tokenOf(at.place.path(name)) })
+  t.equal((await at.run(['session', 'show'], { env: env('one') })).status, 0)
+  await at.json(['login', '--replace'])
+  for (const name of ['one', 'two']) {
+    const ran = await at.run(['session', 'show', '--json'], { env: env(name) })
+    t.match(failure(ran), { status: 4, code: 'session_ended' })
+    t.equal(ran.error().reason, 'replaced')
+  }
+  t.equal((await at.run(['session', 'show'])).status, 0)
+})
+
+t.test('times are durations within bounds, and a refused one opens nothing', async (t) => {
+  const at = await owners(t)
+  const { root } = await at.json(['login', '--idle', '5m', '--ttl', '1h'])
+  t.equal(Date.parse(root.expires_at) - Date.parse(root.issued_at), hour)
+  for (const wrong of ['0s', '8d', '1.5h', '-1h', '', '90']) {
+    t.match(failure(await at.run(['login', '--json', '--ttl', wrong])), {
+      status: 3, code: 'flag_invalid', out: '',
+    })
+  }
+  t.match(failure(await at.run(['login', '--json', '--idle', '25h'])), { status: 3 })
+  t.equal((await at.json(['session', 'list'])).length, 1)
+})
+
+t.test('logout ends the session, forgets the token, and has nothing to do twice', async (t) => {
+  const at = await owners(t)
+  const { root } = await at.json(['login'])
+  t.same(await at.json(['logout']), { ended: true, root: root.id })
+  t.notOk(existsSync(tokenPath(at.place.stateDir)))
+  t.same(await at.json(['logout']), { ended: false, root: null })
+  t.equal((await at.run(['session', 'show'])).status, 4)
+  t.match((await at.run(['logout'])).stdout, /no open session/)
+})
+
+t.test('logout also ends a session that is idle', async (t) => {
+  const at = await owners(t)
+  await at.json(['login'])
+  at.clock.advance(31 * minute)
+  t.match(await at.json(['logout']), { ended: true })
+  await at.json(['login'])
+  const [, idle] = await at.json(['session', 'list'])
+  t.match(idle, { live: false, ended_reason: 'logout' })
+})
+
+t.test('a plain init leaves no token and no session', async (t) => {
+  const at = await owners(t)
+  t.notOk(existsSync(tokenPath(at.place.stateDir)))
+  const run = join(at.place.stateDir, 'run')
+  t.notOk(existsSync(run) && readdirSync(run).includes('sessions'))
+})
+
+t.test('the options of login are what was written', async (t) => {
+  const seen: LoginOptions[] = []
+  const note: Run<LoginOptions, LoginResult> = async (options) => {
+    seen.push(options)
+    const [id, principal, issued_at, idle_expires_at, expires_at] = ['', '', '', '', '']
+    return { root: { id, principal, issued_at, idle_expires_at, expires_at } }
+  }
+  const build = (deps: VerbDeps) => buildLogin(deps, note)
+  const commands = [{ verb: 'login', load: async () => ({ build }) }]
+  const line = ['login', '--owner', 'maria', '--idle', '10m', '--ttl', '2h', '--replace']
+  t.equal((await sallyport(t).run(line, { commands })).status, 0)
+  t.same(seen, [{ owner: 'maria', idle: 10 * minute, ttl: 2 * hour, replace: true }])
+})

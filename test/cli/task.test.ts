@@ -1,0 +1,152 @@
+import t from 'tap'
+import { verifyAudit } from '../../src/governance/audit.js'
+import { verifyBoard } from '../../src/governance/board/verify.js'
+import { holdGuard } from '../../src/governance/guard.js'
+import type { Task } from '../../src/governance/rows.js'
+import { admit, taskAt, type Stage } from '../governance/bench.js'
+import { failure, owners, type Owners } from './owners.js'
+
+/** A task of the session in use, whose process counts as alive until the test is over. */
+const make = async (t: { teardown(fn: () => void): void }, at: Owners, stage: Stage) => {
+  const task = await taskAt(at.bench(), at.session(), stage)
+  const guard = holdGuard(at.place.stateDir, task.operation_id)
+  t.teardown(() => guard.release())
+  return task
+}
+
+const asBob = async (at: Owners): Promise<void> => {
+  const file = at.file('passphrase', 'correct horse')
+  await at.json(['principal', 'add', 'bob', '--passphrase-file', file])
+  await at.json(['login', '--owner', 'bob', '--passphrase-file', file])
+}
+
+t.test('tasks are listed and shown from the state directory, without content', async (t) => {
+  const at = await owners(t)
+  await at.json(['login'])
+  t.same(await at.json(['task', 'list']), [])
+  const done = await make(t, at, 'succeeded')
+  const blocked = await make(t, at, 'blocked')
+  const list = await at.json(['task', 'list'])
+  t.same(list.map(({ id }: { id: string }) => id), [blocked.task_id, done.task_id])
+  t.match(list[1], {
+    kind: 'inference.alpha-text.v1', state: 'succeeded', review: 'pending', done: false,
+    access: 'current', recovered: [],
+  })
+  const shown = await at.json(['task', 'show', blocked.task_id])
+  t.match(shown, {
+    task: {
+      state: 'blocked',
+      blocked: { kind: 'cost_liability', reason: 'alpha_cost_readback_required' },
+    },
+    receipt: null,
+  })
+  const text = (await at.run(['task', 'list'])).stdout
+  t.match(text, /blocked \(alpha_cost_readback_required\)/)
+  t.notOk((text + JSON.stringify([list, shown])).includes('a question'))
+  t.equal((await at.json(['task', 'list', '--state', 'blocked'])).length, 1)
+  t.equal((await at.json(['task', 'list', '--open'])).length, 1)
+  t.equal((await at.json(['task', 'list', '--limit', '1'])).length, 1)
+  t.equal((await at.json(['task', 'list', '--kind', 'other'])).length, 0)
+  t.match(failure(await at.run(['task', 'list', '--state', 'x', '--json'])), { status: 3 })
+})
+
+t.test('A-119 A-120 a task is done by an operator’s review alone', async (t) => {
+  const at = await owners(t)
+  await at.json(['login'])
+  const first = await make(t, at, 'succeeded')
+  const second = await make(t, at, 'succeeded')
+  t.match(await at.json(['task', 'review', first.task_id, '--approve']), {
+    state: 'succeeded', review: 'approved', done: true,
+  })
+  t.match(await at.json(['task', 'review', second.task_id, '--reject']), {
+    state: 'succeeded', review: 'rejected', done: false,
+  })
+  const turned = await at.run(['task', 'review', second.task_id, '--approve', '--json'])
+  t.match(failure(turned), { status: 5, code: 'already_reviewed', out: '' })
+  for (const flags of [[], ['--approve', '--reject']]) {
+    const ran = await at.run(['task', 'review', first.task_id, ...flags, '--json'])
+    t.match(failure(ran), { status: 2, code: 'one_verdict' })
+  }
+  t.match((await at.run(['task', 'show', first.task_id])).stdout, /state +succeeded \(done\)/)
+})
+
+t.test('A-123 a task whose charge is not known can be neither reviewed nor cancelled', async (t) => {
+  const at = await owners(t)
+  await at.json(['login'])
+  const { task_id: id } = await make(t, at, 'blocked')
+  for (const words of [['review', id, '--approve'], ['review', id, '--reject'], ['cancel', id]]) {
+    const ran = await at.run(['task', ...words, '--json'])
+    t.match(failure(ran), { status: 7, code: 'task_blocked', out: '' })
+    t.match(ran.error(), { reason: 'alpha_cost_readback_required', status: 423 })
+  }
+  t.match(await at.json(['task', 'show', id]), { task: { done: false, state: 'blocked' } })
+})
+
+t.test('a task is cancelled at once, or asked to stop where it runs', async (t) => {
+  const at = await owners(t)
+  await at.json(['login'])
+  const queued = await make(t, at, 'queued')
+  t.match(await at.json(['task', 'cancel', queued.task_id]), {
+    state: 'cancelled', reason: 'cancelled_by_owner',
+  })
+  const running = await make(t, at, 'running')
+  const asked = await at.json(['task', 'cancel', running.task_id])
+  t.match(asked, { state: 'running', cancel_requested_at: /^2026/ })
+  t.match(failure(await at.run(['task', 'cancel', 'task_x', '--json'])), { status: 6 })
+})
+
+t.test('A-189 another owner sees, reviews, cancels and recovers nothing', async (t) => {
+  const at = await owners(t)
+  await at.json(['login'])
+  const tasks: Task[] = []
+  for (const stage of ['succeeded', 'blocked', 'running'] as const) {
+    tasks.push(await make(t, at, stage))
+  }
+  await asBob(at)
+  t.same(await at.json(['task', 'list']), [])
+  const missing = (await at.run(['task', 'show', 'task_x', '--json'])).stderr
+  for (const { task_id: id } of tasks) {
+    for (const words of [
+      ['show', id], ['review', id, '--approve'], ['cancel', id], ['recover', id],
+    ]) {
+      const ran = await at.run(['task', ...words, '--json'])
+      t.match(failure(ran), { status: 6, code: 'task_not_found', out: '' })
+      t.equal(ran.stderr, missing, 'as if there were none')
+    }
+  }
+})
+
+t.test('A-130 after a new login a task is listed, and recovered explicitly', async (t) => {
+  const at = await owners(t)
+  await at.json(['login'])
+  const { task_id: id, original_root } = await make(t, at, 'succeeded')
+  const { root } = await at.json(['login', '--replace'])
+  t.match(await at.json(['task', 'list']), [{ id, access: 'root_replaced' }])
+  const text = (await at.run(['task', 'show', id])).stdout
+  t.match(text, new RegExp(`root_replaced, see: sallyport task recover ${id}`))
+  for (const words of [['review', id, '--approve'], ['cancel', id]]) {
+    const ran = await at.run(['task', ...words, '--json'])
+    t.match(failure(ran), { status: 4, code: 'root_replaced', out: '' })
+    t.equal(ran.error().status, 403)
+  }
+  t.match((await at.run(['task', 'cancel', id])).stderr, new RegExp(`task recover ${id}`))
+  const recovered = await at.json(['task', 'recover', id])
+  t.match(recovered, {
+    access: 'current', current_root: root.id, original_root,
+    recovered: [{ root: root.id, from_root: original_root }],
+  })
+  t.same(await at.json(['task', 'recover', id]), recovered)
+  t.match(await at.json(['task', 'review', id, '--approve']), { done: true })
+  const view = at.bench().view()
+  t.same([...verifyBoard(view), ...verifyAudit(view)], [])
+})
+
+t.test('a task whose process died is ended before a mutating verb does its work', async (t) => {
+  const at = await owners(t)
+  await at.json(['login'])
+  const { task } = await admit(at.bench(), at.session())
+  const ran = await at.run(['goal', 'add', 'Tides'])
+  t.equal(ran.status, 0)
+  t.match(ran.stderr, /recovered: 1 interrupted task/)
+  t.match(await at.json(['task', 'show', task.task_id]), { task: { state: 'failed' } })
+})
