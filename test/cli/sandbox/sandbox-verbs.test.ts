@@ -45,7 +45,7 @@ const refused = (port: number): Promise<boolean> =>
     socket.on('error', () => resolve(true))
   })
 
-t.test('sandbox start serves until SIGTERM, is steered meanwhile, and leaves nothing', async (t) => {
+t.test('sandbox start serves until SIGTERM, is steered, and leaves nothing', async (t) => {
   const place = sallyport(t)
   const dir = place.path('box')
   let ports: Record<string, number> = {}
@@ -84,6 +84,41 @@ t.test('as text, sandbox start prints commands to try and ends at SIGINT', async
   t.match(ran.stdout, "my '\\''box/profile.json'")
   t.match(ran.stdout, /alpha ask/)
   t.match(await readFile(`${dir}/provider-api.key`, 'utf8'), /^sandbox-/)
+})
+
+/** The commands that `sandbox start` prints, each on one line, without the prompt. */
+const printedCommands = (text: string): readonly string[] =>
+  text
+    .replaceAll(/ \\\n +/g, ' ')
+    .split('\n')
+    .flatMap((line) => /^ {2}\$ (.*)$/.exec(line)?.[1] ?? [])
+
+t.test('the commands that sandbox start prints work as they stand', async (t) => {
+  const place = sallyport(t)
+  const dir = place.path('box')
+  const statuses: [string, number][] = []
+  const run = async (line: string): Promise<void> => {
+    const [, stdin, rest = line] = /^echo '(.*)' \| (.*)$/.exec(line) ?? []
+    const words = rest.replace(/ +#.*$/, '').split(' ').slice(1)
+    const show = words.includes('N') ? await place.run(['alpha', 'show', '--json']) : null
+    const revision = show?.json<{ policy_revision: number }>().policy_revision
+    const argv = words.map((word) => (word === 'N' ? String(revision) : word))
+    const ran = await place.run(argv, stdin === undefined ? {} : { stdin })
+    statuses.push([words.slice(0, 2).join(' '), ran.status])
+  }
+  await started(place, ['--dir', dir], 'SIGTERM', async (printed) => {
+    const lines = printedCommands(printed).filter((line) => !line.startsWith('export '))
+    for (const line of lines) await run(line)
+  })
+  t.strictSame(statuses, [
+    ['init --profile', 0],
+    ['login', 0],
+    ['alpha show', 0],
+    ['alpha setup', 0],
+    ['alpha ask', 0],
+    ['sandbox fault', 0],
+    ['sandbox status', 0],
+  ])
 })
 
 t.test('without --dir the folder lies in the state home, beside the state', async (t) => {
