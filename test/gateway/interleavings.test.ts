@@ -1,0 +1,233 @@
+/**
+ * Every gap of a proof meets every event that can come into it, and a kill. Before the first
+ * request byte nothing is sent and nothing stays held; after it the charge is settled or stays
+ * whole, no proof is kept, and nothing is ever sent a second time by itself.
+ */
+import t, { type Test } from 'tap'
+import { claimCollection } from '../../src/gateway/call/claims.js'
+import { proofCollection } from '../../src/gateway/proof.js'
+import { findReservation } from '../../src/governance/ledger/read.js'
+import type { Ran } from '../harness.js'
+import { checkLedger, recover } from '../alpha/rig.js'
+import { must, slotFlags, withAllSlots, type GatewayRig } from './rig.js'
+
+t.setTimeout(280_000)
+
+const before = [
+  'claimed', 'slot', 'reserved', 'before_resolve', 'before_dial', 'contact_begin',
+  'contact_intent', 'before_first_byte',
+] as const
+const after = ['replied', 'charge_known'] as const
+
+/** An event, the reason it leaves, and how the deployment is made whole again. */
+interface Event {
+  readonly happens: (rig: GatewayRig) => Promise<unknown>
+  readonly reason: string
+  readonly mend: (rig: GatewayRig) => Promise<unknown>
+}
+
+const chat = slotFlags('chat', 'gateway.chat')
+
+const events: Readonly<Record<string, Event>> = {
+  revoke: {
+    happens: async (rig) => must(await rig.run(['policy', 'revoke'])),
+    reason: 'policy_revoked',
+    mend: async (rig) => must(await rig.widen(chat)),
+  },
+  disable: {
+    happens: async (rig) => must(await rig.run(['gateway', 'setup', '--disable'])),
+    reason: 'route_disabled',
+    mend: async (rig) => must(await rig.widen(['--enable', '--consent', 'chat'])),
+  },
+  'change the slot': {
+    happens: async (rig) => must(await rig.run([
+      'gateway', 'setup', '--slot', 'chat', '--upstream-allow', 'acme-host',
+    ])),
+    reason: 'slot_changed',
+    mend: async (rig) => must(await rig.widen(chat)),
+  },
+  'withdraw the consent with the slot': {
+    happens: async (rig) => must(await rig.run(['gateway', 'setup', '--remove-slot', 'chat'])),
+    reason: 'slot_not_set',
+    mend: async (rig) => must(await rig.widen(chat)),
+  },
+  'replace the session': {
+    happens: async (rig) => must(await rig.run(['login', '--replace'])),
+    reason: 'root_not_live',
+    mend: async () => undefined,
+  },
+}
+
+const proveWith = async (rig: GatewayRig, step: string, event: Event): Promise<Ran> => {
+  let done = false
+  return rig.prove('chat', {
+    at: async (name) => {
+      if (name !== `prove.${step}` || done) return
+      done = true
+      await event.happens(rig)
+    },
+  })
+}
+
+const stateOf = (rig: GatewayRig, ran: Ran) =>
+  findReservation(rig.view(), ran.error().details.operation_id)?.state
+
+for (const [name, event] of Object.entries(events)) {
+  t.test(`before the first byte, ${name} stops a proof and frees its hold`, async (t) => {
+    const rig = await withAllSlots(t)
+    for (const step of before) {
+      const ran = await proveWith(rig, step, event)
+      t.equal(ran.error().code, 'proof_not_sent', step)
+      t.equal(ran.error().reason, event.reason, step)
+      const held = stateOf(rig, ran)
+      t.ok(held === undefined || held === 'released', `${step}: nothing stays held`)
+      await event.mend(rig)
+    }
+    t.equal(rig.calls().length, 0)
+    checkLedger(t, rig)
+  })
+
+  t.test(`after the reply, ${name} leaves the charge and keeps no proof`, async (t) => {
+    const rig = await withAllSlots(t)
+    for (const [at, step] of after.entries()) {
+      const ran = await proveWith(rig, step, event)
+      t.equal(ran.status, 4, step)
+      t.match(ran.error(), { code: 'proof_not_adopted', reason: event.reason }, step)
+      t.equal(stateOf(rig, ran), 'settled', step)
+      t.equal(rig.calls().length, at + 1)
+      t.same(rig.view().all(proofCollection), [])
+      await event.mend(rig)
+    }
+    checkLedger(t, rig)
+  })
+}
+
+t.test('a key that is rotated after the request still settles; before it, nothing is sent', async (t) => {
+  const rig = await withAllSlots(t)
+  const rotate = (n: number) => async () => {
+    const stdin = JSON.stringify({
+      gateway: { api_key: `another-key-${n}`, cloud_egress_acknowledged: true },
+      expected_policy_revision: await rig.revision(),
+    })
+    must(await rig.run(['config', 'save', '--json', '--from', '-'], { stdin }))
+  }
+  const event = (n: number): Event => ({ happens: rotate(n), reason: '', mend: rotate(n) })
+  const early = await proveWith(rig, 'contact_begin', event(1))
+  t.equal(early.error().reason, 'credential_mismatch')
+  t.equal(rig.calls().length, 0)
+  const late = await proveWith(rig, 'replied', event(2))
+  t.equal(late.error().code, 'proof_not_adopted')
+  t.equal(stateOf(rig, late), 'settled')
+  t.equal((await rig.prove('chat')).status, 0)
+})
+
+t.test('A-073 a save of the other route in between changes the revision and stops contact', async (t) => {
+  const rig = await withAllSlots(t)
+  const ran = await proveWith(rig, 'before_first_byte', {
+    happens: async () => must(await rig.run(['alpha', 'setup', '--disable'])), reason: '',
+    mend: async () => undefined,
+  })
+  t.equal(ran.error().code, 'proof_not_sent')
+  t.equal(rig.calls().length, 0)
+  t.equal((await rig.prove('chat')).status, 0, 'the consents were carried over')
+})
+
+const newestClaim = (rig: GatewayRig) =>
+  rig.view().all(claimCollection).map(({ doc }) => doc)
+    .sort((a, b) => (a.claimed_at < b.claimed_at ? 1 : -1))[0]
+
+const killAt = async (t: Test, rig: GatewayRig, step: string): Promise<void> => {
+  const ran = await rig.place.spawn(['gateway', 'prove', 'chat', '--json'], {
+    entry: 'test', env: { TEST_STOP_AT: `prove.${step}` }, coverage: false,
+  })
+  t.equal(ran.status, 137, `killed at ${step}`)
+}
+
+t.test('a kill before the contact mark gives the hold back, and the proof may be made', async (t) => {
+  const rig = await withAllSlots(t)
+  for (const step of before.slice(0, before.indexOf('contact_intent'))) {
+    await killAt(t, rig, step)
+    const claim = newestClaim(rig)
+    await recover(rig)
+    const state = findReservation(rig.view(), claim?.operation_id ?? '')?.state
+    t.ok(state === undefined || state === 'released', `${step}: ${state}`)
+    t.equal(rig.calls().length, 0)
+  }
+  const ran = await rig.prove('chat', { args: ['--if-stale'] })
+  t.equal(ran.status, 0, ran.stderr)
+  checkLedger(t, rig)
+})
+
+t.test('a kill after the contact mark keeps the full liability and repeats nothing', async (t) => {
+  const rig = await withAllSlots(t)
+  let calls = 0
+  for (const step of ['contact_intent', 'before_first_byte', ...after]) {
+    await killAt(t, rig, step)
+    calls += after.includes(step as 'replied') ? 1 : 0
+    const claim = newestClaim(rig)
+    const again = await rig.prove('chat', { args: ['--if-stale'] })
+    t.match(again.error(), { code: 'proof_not_repeated', reason: 'charge_unknown' }, step)
+    t.match(findReservation(rig.view(), claim?.operation_id ?? ''), {
+      state: 'unknown', bound_microusd: 100_000,
+    }, step)
+    t.equal(rig.calls().length, calls, `${step}: no second request`)
+    t.same(rig.view().all(proofCollection), [])
+  }
+  t.equal((await rig.prove('chat')).status, 0, 'a person may start another attempt')
+  checkLedger(t, rig)
+})
+
+t.test('a second proof of a slot while one runs is refused', async (t) => {
+  const rig = await withAllSlots(t)
+  let second: Ran | undefined
+  const first = await rig.prove('chat', {
+    at: async (step) => { if (step === 'prove.reserved') second = await rig.prove('chat') },
+  })
+  t.equal(first.status, 0)
+  t.equal(second?.status, 5)
+  t.equal(second?.error().code, 'proof_in_progress')
+  t.equal(rig.calls().length, 1)
+})
+
+t.test('an interrupt before contact sends nothing; after the first byte the charge settles', async (t) => {
+  const rig = await withAllSlots(t)
+  const interruptAt = (wanted: string) => {
+    const stop = new AbortController()
+    const at = (step: string): void => { if (step === `prove.${wanted}`) stop.abort() }
+    return rig.prove('chat', { stop: stop.signal, at })
+  }
+  const early = await interruptAt('before_dial')
+  t.equal(early.status, 130)
+  t.equal(rig.calls().length, 0)
+  const late = await interruptAt('replied')
+  t.equal(late.status, 0, 'what was paid for is kept')
+  t.equal(rig.calls().length, 1)
+  checkLedger(t, rig)
+})
+
+t.test('a ceiling without room refuses a proof before contact', async (t) => {
+  const rig = await withAllSlots(t)
+  must(await rig.run(['gateway', 'setup', '--json', '--spend-ceiling-microusd', '150000']))
+  rig.sandbox.faults.set('status_500', { service: 'gateway' })
+  await rig.prove('chat')
+  const ran = await rig.prove('report')
+  t.equal(ran.status, 8)
+  t.equal(rig.calls().length, 1)
+  checkLedger(t, rig)
+})
+
+t.test('a charge above the bound stands, waits for a review, and gives no proof', async (t) => {
+  const rig = await withAllSlots(t)
+  must(await rig.run([
+    'gateway', 'setup', '--json', '--slot', 'chat', '--request-cost-bound-microusd', '1',
+  ]))
+  const ran = await rig.prove('chat')
+  t.equal(ran.status, 7)
+  t.equal(ran.error().code, 'proof_overrun')
+  const held = findReservation(rig.view(), ran.error().details.operation_id)
+  t.match(held, { state: 'settled', overrun: 'review_required' })
+  t.ok((held?.charged_microusd ?? 0) > 1, 'recorded whole')
+  t.same(rig.view().all(proofCollection), [])
+  must(await rig.run(['ledger', 'review', held?.operation_id ?? '', '--accept', '--json']))
+  checkLedger(t, rig)
+})
