@@ -18,7 +18,7 @@ import {
   holdFreshFile, probeFile, removeDeadFile, tryHoldFile, type HeldFile,
 } from './kernel-file.js'
 
-/** Highest first. `interactive`: an ask; `high`: reports, digests, proofs; `normal`: screenshots. */
+/** Highest first: `interactive` an ask; `high` reports, digests, proofs; `normal` screenshots. */
 export const lanePriorities = ['interactive', 'high', 'normal'] as const
 export type LanePriority = (typeof lanePriorities)[number]
 

@@ -166,7 +166,7 @@ t.test('a deadline ends the wait, leaves no place and takes nothing', async (t) 
   lane.release()
   lane.release()
   const again = await take(dir, 'interactive')
-  t.equal(await codeOf(take(dir, 'interactive', 20)), 'locked/lane_busy', 'a second release is none')
+  t.equal(await codeOf(take(dir, 'interactive', 20)), 'locked/lane_busy', 'released once')
   again.release()
 })
 

@@ -26,7 +26,7 @@ const deployment = async (t: Test): Promise<{ place: Place, gov: Gov }> => {
 
 const factsOf = (gov: Gov): TrustFacts => trustFacts(gov, gov.store.read(), fixed)
 
-t.test('A-158 the facts see a revoked policy and a witness that was removed or altered', async (t) => {
+t.test('A-158 the facts see a revoked policy and a removed or altered witness', async (t) => {
   const { place, gov } = await deployment(t)
   t.same(factsOf(gov).policy, { active: true, witnessed: true, revision: 1 })
   await revokePolicy(gov, { principal: null, root: null })

@@ -280,7 +280,8 @@ t.test('A-156 the original root must be live and the current one', async (t) => 
       rows: set(collections.roots, 'root_1', { principal_id: 'prn_2' }),
     },
     {
-      title: 'a recovered task', reason: 'root_recovered', rows: setTask({ current_root: 'root_2' }),
+      title: 'a recovered task', reason: 'root_recovered',
+      rows: setTask({ current_root: 'root_2' }),
     },
     {
       title: 'a claim of another root', reason: 'root_mismatch',
@@ -370,8 +371,14 @@ t.test('A-158 only an active policy that the witness vouches for allows', async 
   const policyFacts = (change: Partial<TrustFacts['policy']>): Partial<TrustFacts> =>
     ({ policy: { ...facts.policy, ...change } })
   denies(t, [
-    { title: 'no witness', reason: 'policy_not_witnessed', facts: policyFacts({ witnessed: false }) },
-    { title: 'a revoked policy', reason: 'policy_not_active', facts: policyFacts({ active: false }) },
+    {
+      title: 'no witness', reason: 'policy_not_witnessed',
+      facts: policyFacts({ witnessed: false }),
+    },
+    {
+      title: 'a revoked policy', reason: 'policy_not_active',
+      facts: policyFacts({ active: false }),
+    },
     {
       title: 'a revoked row', reason: 'policy_not_active',
       rows: set(collections.policy, '000000000007', { state: 'revoked' }),

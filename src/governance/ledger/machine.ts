@@ -28,7 +28,7 @@ export interface Step {
   readonly delta: Delta
 }
 
-/** Why a row cannot follow what stands: `binding` = another operation's money, `order` = illegal. */
+/** Why a row cannot follow: `binding` = another operation's money, `order` = illegal here. */
 export type Refusal = 'binding' | 'order' | 'malformed'
 
 const none: Delta = { settled: 0, held: 0, unknown: 0 }

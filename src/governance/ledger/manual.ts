@@ -45,8 +45,8 @@ export const manualSettle = (
 }
 
 /**
- * An own reservation whose charge is unknown. Throws `not_found`, or `conflict` `charge_not_unknown`
- * when there is nothing to settle by hand.
+ * An own reservation whose charge is unknown. Throws `not_found`, or `conflict`
+ * `charge_not_unknown` when there is nothing to settle by hand.
  */
 export const requireUnknownCharge = (
   view: View, session: Session, operationId: string,

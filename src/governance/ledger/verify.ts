@@ -125,7 +125,7 @@ const compareReservations = (view: View, built: Rebuilt, found: Found): void => 
     }
   }
   for (const id of built.reservations.keys()) {
-    if (!seen.has(id)) found('reservation_missing', id, 'The reservation of ledger rows is missing.')
+    if (!seen.has(id)) found('reservation_missing', id, 'Ledger rows have no reservation.')
   }
 }
 

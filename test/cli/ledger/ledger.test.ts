@@ -18,7 +18,9 @@ import { sallyport, type Place, type Ran } from '../../harness.js'
 
 const now = '2026-11-20T10:00:00.000Z'
 const bound = 50_000
-const binding = { operationId: 'op_1', runtime: 'alpha_text_native', profile: 'alpha.text' } as const
+const binding = {
+  operationId: 'op_1', runtime: 'alpha_text_native', profile: 'alpha.text',
+} as const
 const evidence = { source: 'provider_billing_costs' }
 const times = { idleMs: 3_600_000, ttlMs: 3_600_000 }
 

@@ -3,7 +3,9 @@ import { SallyportError } from '../../../src/base/errors.js'
 import { reserve } from '../../../src/governance/ledger/reserve.js'
 import { openStore } from '../../../src/state/store.js'
 
-const args = JSON.parse(process.argv[2] ?? '{}') as { dir: string, configDir: string, label: string }
+const args = JSON.parse(process.argv[2] ?? '{}') as {
+  dir: string, configDir: string, label: string,
+}
 const store = openStore({ dir: args.dir, configDir: args.configDir, mode: 'write', waitMs: 60_000 })
 
 const take = async (operationId: string): Promise<boolean> => {

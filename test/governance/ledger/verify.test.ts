@@ -125,7 +125,10 @@ t.test('A-089 a dropped or misplaced reservation, or a lost account, is found', 
       (tx) => tx.put(openReservations, 'op_1', reservation(tx, 'op_1')), 'reservation_doubled',
     ],
     invented: [
-      (tx) => tx.put(openReservations, 'op_9', { ...reservation(tx, 'op_2'), operation_id: 'op_9' }),
+      (tx) => {
+        const copied = { ...reservation(tx, 'op_2'), operation_id: 'op_9' }
+        tx.put(openReservations, 'op_9', copied)
+      },
       'reservation_without_rows',
     ],
     'lost account': [

@@ -28,7 +28,9 @@ const definition: VerbDefinition<ReservationFacts[]> = {
   },
   flags: (command) => command
     .option('--all', 'also the settled and released ones')
-    .addOption(integerFlag('--limit <n>', 'most reservations', { min: 1, max: 10_000 }).default(50)),
+    .addOption(
+      integerFlag('--limit <n>', 'most reservations', { min: 1, max: 10_000 }).default(50),
+    ),
   text: (rows, view) => renderTable(
     view, ['operation', 'runtime', 'state', 'bound', 'charged', 'due'],
     rows.map((row) => [
