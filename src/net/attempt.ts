@@ -1,5 +1,5 @@
 import type { Clock } from '../base/clock.js'
-import { ContactError, noteContact } from './contact-error.js'
+import { ContactError } from './contact-error.js'
 import type { ContactCode } from './contact-error.js'
 import type { ContactProof } from './types.js'
 
@@ -79,29 +79,17 @@ export class Attempt {
     }
   }
 
-  /**
-   * Runs a callback of the caller. What it throws goes on unchanged, with the proof remembered for
-   * `contactOf`.
-   */
+  /** Runs a callback of the caller. What it throws goes on unchanged. */
   async ask(callback: () => void | Promise<void>): Promise<void> {
     this.check()
-    await this.during(this.#own(callback))
+    await this.during((async () => callback())())
   }
 
   /** The same for a callback that writes: it is always waited for, so no mark lands later. */
   async askToTheEnd(callback: () => void | Promise<void>): Promise<void> {
     this.check()
-    await this.#own(callback)
+    await callback()
     this.check()
-  }
-
-  async #own(callback: () => void | Promise<void>): Promise<void> {
-    try {
-      await callback()
-    } catch (error) {
-      noteContact(error, this.contact)
-      throw error
-    }
   }
 
   #ended(): ContactError {

@@ -47,7 +47,6 @@ export const dial = (
     ...tcp,
     secureContext,
     rejectUnauthorized: true,
-    minVersion: 'TLSv1.2',
     servername: isIP(host) === 0 ? host : '',
     checkServerIdentity: (_dialled, certificate) => checkServerIdentity(host, certificate),
     ALPNProtocols: ['http/1.1'],

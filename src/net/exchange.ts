@@ -1,5 +1,4 @@
 import { Agent } from 'node:https'
-import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
 import type { TLSSocket } from 'node:tls'
 import fetch from 'node-fetch'
@@ -9,18 +8,11 @@ import { ContactError } from './contact-error.js'
 import { errorName } from './dial.js'
 import type { HttpsReply, HttpsRequest } from './types.js'
 
-/** What Node calls on an agent for each request; absent from its published types. */
-interface RequestTaker {
-  addRequest(request: NodeJS.EventEmitter, options: unknown): void
-}
-
 /**
  * An agent that knows one connection, already dialled and checked, and can make no other: the
  * address stays the one that was checked, and no request goes out beside the authority checks.
  */
 class PinnedAgent extends Agent {
-  /** The reply of the request under way, before node-fetch has seen it. */
-  reply: IncomingMessage | null = null
   #socket: TLSSocket | null
 
   constructor(socket: TLSSocket, keepAlive: boolean) {
@@ -35,18 +27,6 @@ class PinnedAgent extends Agent {
     if (socket === null) throw new Error('the pinned connection is gone')
     return socket
   }
-
-  addRequest(request: NodeJS.EventEmitter, options: unknown): void {
-    this.reply = null
-    request.once('response', (reply: IncomingMessage) => {
-      this.reply = reply
-      // node-fetch guesses the end of a chunked body from packet borders and calls a good reply
-      // cut when its last chunk is split over two. Node's parser knows; the guess is switched off.
-      delete reply.headers['transfer-encoding']
-    })
-    const parent = Agent.prototype as unknown as RequestTaker
-    parent.addRequest.call(this, request, options)
-  }
 }
 
 /** A connection on which requests may be made one after the other. */
@@ -55,6 +35,8 @@ export class Connection {
   readonly agent: PinnedAgent
   /** Name of the last error of the socket, which tells a reset from an early end. */
   lastError: string | null = null
+  /** Whether the head of a reply to the present request has come. */
+  replied = false
   #free = true
   #onFree: (() => void) | null = null
 
@@ -70,6 +52,7 @@ export class Connection {
 
   /** Marks the connection as taken by a request. */
   take(): void {
+    this.replied = false
     this.#free = false
     this.#onFree = null
   }
@@ -85,16 +68,6 @@ export class Connection {
     this.agent.destroy()
     this.socket.destroy()
   }
-}
-
-/** Every value of every header, as sent: an empty or a repeated one stays visible. */
-const headerMap = (raw: readonly string[]): Map<string, string[]> => {
-  const headers = new Map<string, string[]>()
-  for (let index = 0; index + 1 < raw.length; index += 2) {
-    const name = (raw[index] as string).toLowerCase()
-    headers.set(name, [...(headers.get(name) ?? []), raw[index + 1] as string])
-  }
-  return headers
 }
 
 /** Refuses every coding of the body but plain bytes, in either header that can announce one. */
@@ -139,22 +112,20 @@ const send = async (
     body: request.body === undefined ? null : Buffer.from(request.body),
     agent: connection.agent,
     redirect: 'manual',
-    follow: 0,
     compress: false,
     insecureHTTPParser: false,
     signal: attempt.signal,
   })
-  const reply = connection.agent.reply
-  if (reply === null) throw new Error('a response without its message')
+  connection.replied = true
   if (response.status < 200) {
     throw attempt.failure('reply_malformed', `The host ${attempt.host} switched protocols.`)
   }
-  const received = headerMap(reply.rawHeaders)
+  // Every value of every header, as sent: an empty or a repeated one stays visible.
+  const received = new Map(Object.entries(response.headers.raw()))
   requireIdentity(attempt, received)
   const limit = request.replyBytesMax
   if (Number(received.get('content-length')?.[0] ?? 0) > limit) throw tooLarge(attempt, limit)
   const body = await readBody(attempt, response.body as AsyncIterable<Buffer> | null, limit)
-  if (!reply.complete) throw cut(attempt, connection)
   return { status: response.status, headers: received, body }
 }
 
@@ -175,7 +146,7 @@ const explain = (attempt: Attempt, connection: Connection, error: unknown): unkn
       system_error: name,
     })
   }
-  if (connection.agent.reply !== null) return cut(attempt, connection)
+  if (connection.replied) return cut(attempt, connection)
   return attempt.failure('reset', `The connection to ${attempt.host} ended without a reply.`, {
     system_error: connection.lastError ?? name,
   })

@@ -25,7 +25,8 @@ const accepts = (schema: v.GenericSchema, value: unknown): boolean => v.is(schem
 t.test('an integer field takes only plain integers of its range', async (t) => {
   const schema = strictInteger(0, 1024)
   for (const text of ['0', '1', '1024']) t.ok(accepts(schema, json(text)), text)
-  for (const text of ['-1', '1025', '1.0', '1e2', '-0', '1.5', '"5"', 'true', 'null', '[]', '{}', '1e999']) {
+  for (const text of ['-1', '1025', '1.0', '1e2', '-0', '1.5', '"5"', 'true', 'null', '[]', '{}',
+    '1e999']) {
     t.notOk(accepts(schema, json(text)), text)
   }
   t.notOk(accepts(schema, -0), 'negative zero that no text spelled')
@@ -52,24 +53,27 @@ t.test('a number field takes every finite spelling and yields a number', async (
 t.test('an integer flag takes only decimal digits', async (t) => {
   const schema = strictIntegerText(-5, 1000)
   for (const text of ['0', '-5', '1000']) t.equal(parseClosed(schema, text, about), Number(text))
-  for (const text of ['', ' ', '+1', '0x10', '1e2', '1.0', '01', '-0', ' 1', '1 ', '1_0', '٣', '-6', '1001',
+  for (const text of ['', ' ', '+1', '0x10', '1e2', '1.0', '01', '-0', ' 1', '1 ', '1_0', '٣', '-6',
+    '1001',
     '99999999999999999999', 'NaN', '1\n']) {
     t.notOk(accepts(schema, text), JSON.stringify(text))
   }
   t.notOk(accepts(schema, 5))
 })
 
-t.test('a closed object refuses unknown fields, arrays and numbers, and never names the field', async (t) => {
+t.test('a closed object refuses unknown fields, arrays and numbers, naming no field', async (t) => {
   const schema = closedObject({ a: v.optional(v.string()), b: v.optional(v.string()) })
   t.strictSame(parseClosed(schema, json('{"a":"x"}'), about), { a: 'x' })
   const error = rejectionOf(schema, json('{"sk-hidden-key":1}'))
   t.notMatch(error.message, /hidden/)
   t.equal(error.message, 'The thing, field *, is not a known field (known: a, b).')
   t.strictSame(error.details, { field: '*', rule: 'unknown_field' })
-  for (const text of ['[]', '1.5', 'null', '"x"', '{"constructor":1}', '{"__proto__":{}}', '{"toString":1}']) {
+  for (const text of ['[]', '1.5', 'null', '"x"', '{"constructor":1}', '{"__proto__":{}}',
+    '{"toString":1}']) {
     t.notOk(accepts(schema, json(text)), text)
   }
-  t.strictSame(parseClosed(replyObject({ a: v.string() }), json('{"a":"x","z":1}'), about), { a: 'x' })
+  t.strictSame(parseClosed(replyObject({ a: v.string() }), json('{"a":"x","z":1}'), about),
+    { a: 'x' })
   t.notOk(accepts(replyObject({}), json('[]')))
   t.notOk(accepts(replyObject({}), json('1.5')))
 })
@@ -91,8 +95,10 @@ t.test('an error names the path and the rule of the field', async (t) => {
     ['{"name":"a"}', 'The thing, field name, must have a length of at least 2.'],
     ['{"name":"aaaaaaaaaaa"}', 'The thing, field name, must have at most 8 UTF-8 bytes.'],
     ['{"name":"aa","kind":"q"}', 'The thing, field kind, must be ("x" | "y").'],
-    ['{"name":"aa","list":[{"n":1},{"n":1.0}]}', 'The thing, field list[1].n, must be a plain integer from 1 to 9.'],
-    ['{"name":"aa","list":[{"n":1,"s3":1}]}', 'The thing, field list[0].*, is not a known field (known: n).'],
+    ['{"name":"aa","list":[{"n":1},{"n":1.0}]}',
+      'The thing, field list[1].n, must be a plain integer from 1 to 9.'],
+    ['{"name":"aa","list":[{"n":1,"s3":1}]}',
+      'The thing, field list[0].*, is not a known field (known: n).'],
     ['{"name":"aa","list":{}}', 'The thing, field list, must be Array.'],
     ['{"name":"aa","either":3}', 'The thing, field either, has none of the permitted forms.'],
     ['{"name":"aa","map":{"pw":{"n":"z"}}}', 'The thing, field map.*.n, must be number.'],
@@ -116,11 +122,13 @@ t.test('no rejection ever holds a received value or a received key', async (t) =
     h: v.optional(finiteNumber(0, 1)), i: v.optional(v.nullable(v.boolean())),
   })
   const value = fc.oneof(
-    fc.constantFrom<unknown>(marker, [marker], { [marker]: marker }, { type: marker }, 7777.5, null, true),
+    fc.constantFrom<unknown>(marker, [marker], { [marker]: marker }, { type: marker }, 7777.5, null,
+      true),
     fc.jsonValue({ maxDepth: 2 }),
   )
   fc.assert(
-    fc.property(fc.dictionary(fc.constantFrom('a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i', marker), value), (input) => {
+    fc.property(fc.dictionary(fc.constantFrom('a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i', marker),
+      value), (input) => {
       try {
         parseClosed(schema, input, about)
       } catch (error) {

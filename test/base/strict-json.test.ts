@@ -28,7 +28,7 @@ t.test('plain documents come out as JSON.parse gives them', async (t) => {
   }
 })
 
-t.test('a field named twice is refused at any depth, also when one spelling is escaped', async (t) => {
+t.test('a field named twice is refused at any depth, also when escaped', async (t) => {
   for (const text of ['{"a":1,"a":1}', '{"a":1,"\\u0061":2}', '[{"x":{"k":1,"j":2,"k":1}}]',
     '{"__proto__":1,"__proto__":2}', '{"":1,"":1}']) {
     t.equal(codeOf(text), 'json_duplicate_key', text)
@@ -57,7 +57,8 @@ t.test('bytes are counted before anything is read', async (t) => {
 
 t.test('bytes that are not UTF-8 and a byte order mark are refused', async (t) => {
   const quote = 0x22
-  for (const bytes of [[0xff], [0xc3], [0xed, 0xa0, 0x80], [0xc0, 0xaf], [0xf5, 0x80, 0x80, 0x80]]) {
+  for (const bytes of [[0xff], [0xc3], [0xed, 0xa0, 0x80], [0xc0, 0xaf], [0xf5, 0x80, 0x80,
+    0x80]]) {
     t.equal(faultOf(Uint8Array.from([quote, ...bytes, quote])).code, 'json_not_utf8')
   }
   t.equal(faultOf(Uint8Array.from([0xef, 0xbb, 0xbf, 0x31])).code, 'json_has_bom')
@@ -65,23 +66,27 @@ t.test('bytes that are not UTF-8 and a byte order mark are refused', async (t) =
 })
 
 t.test('lone surrogates are refused in values and in keys', async (t) => {
-  for (const text of ['"\\ud800"', '"a\\udc00b"', '"\\ude00\\ud83d"', '{"\\ud800":1}', '["\\ud83d "]']) {
+  for (const text of ['"\\ud800"', '"a\\udc00b"', '"\\ude00\\ud83d"', '{"\\ud800":1}',
+    '["\\ud83d "]']) {
     t.equal(codeOf(text), 'json_lone_surrogate', text)
   }
 })
 
 t.test('what RFC 8259 does not allow is refused', async (t) => {
-  for (const text of ['', ' ', '{', '[', '[1,]', '{"a":1,}', '[,1]', '[1,,2]', '[1 2]', '{"a" 1}', '{a:1}',
+  for (const text of ['', ' ', '{', '[', '[1,]', '{"a":1,}', '[,1]', '[1,,2]', '[1 2]', '{"a" 1}',
+    '{a:1}',
     "{'a':1}", '// x\n1', '/* x */ 1', '1 // x', '01', '-', '+1', '.5', '1.', '1e', '1e+', '0x10',
     'NaN', 'Infinity', '-Infinity', 'True', 'nul', 'truee', '"a', '"a\nb"', '"a\tb"', '"\\x41"',
-    '"\\u12"', '1 2', '[1]]', '{}{}', '"a"b', '\u00a01', '1\u2028', '[1\v]', '1\0', ':1', '/', '{"a":}',
+    '"\\u12"', '1 2', '[1]]', '{}{}', '"a"b', '\u00a01', '1\u2028', '[1\v]', '1\0', ':1', '/',
+      '{"a":}',
     '{"a"}', '{,}', '-01', '--1', '1.e3', '"\u0000"']) {
     t.equal(codeOf(text), 'not_json', encodeURI(text))
   }
 })
 
 t.test('only the plain spelling of a safe integer becomes a number', async (t) => {
-  for (const text of ['1.0', '1e3', '1E3', '-0', '0.5', '-0.0', '9007199254740992', '1e999', '-1e999',
+  for (const text of ['1.0', '1e3', '1E3', '-0', '0.5', '-0.0', '9007199254740992', '1e999',
+    '-1e999',
     '0e0', '123456789012345678901234567890', '1e-7', '-9007199254740993']) {
     const value = read(text)
     t.ok(value instanceof NumberLexeme, text)
@@ -127,13 +132,15 @@ t.test('every value round-trips through JSON.stringify and through canonical JSO
   t.pass('held for all')
 })
 
-t.test('a damaged document never crashes, never leaks, and never says more than JSON.parse', async (t) => {
+t.test('a damaged document never crashes, leaks, or differs from JSON.parse', async (t) => {
   const secret = 'SECRETSECRET'
-  const document = fc.jsonValue({ maxDepth: 4 }).map((value) => JSON.stringify([secret, value, secret]))
+  const document = fc.jsonValue({ maxDepth: 4 }).map((value) => JSON.stringify([secret, value,
+    secret]))
   const edit = fc.record({
     at: fc.nat({ max: 400 }), drop: fc.nat({ max: 3 }),
     insert: fc.oneof(
-      fc.constantFrom('{', '}', '[', ']', ',', ':', '"', '\\', '\\ud800', '/*', '//', '\0', '1', '-', 'é'),
+      fc.constantFrom('{', '}', '[', ']', ',', ':', '"', '\\', '\\ud800', '/*', '//', '\0', '1',
+        '-', 'é'),
       fc.string({ maxLength: 2 }),
     ),
   })

@@ -6,7 +6,6 @@ import { request as nodeRequest } from 'node:https'
 import { systemClock } from '../../src/base/clock.js'
 import { createHttpsClient } from '../../src/net/client.js'
 import { contactOf } from '../../src/net/contact-error.js'
-import { ask } from './world.js'
 
 const { url, ca, port, naive } = JSON.parse(process.argv[2] ?? '{}') as {
   url: string
@@ -34,15 +33,22 @@ const ours = (): Promise<{ status: number }> =>
     resolve: async () => [{ address: '127.0.0.1', family: 4 }],
     ca: [ca],
     loopbackOnly: true,
-  }).request(ask(url, {
-    body: Buffer.from('the secret question'),
+  }).request({
+    method: 'POST',
+    url,
     headers: { authorization: 'Bearer secret-key' },
-  }))
+    body: Buffer.from('the secret question'),
+    requestBytesMax: 1_000,
+    replyBytesMax: 1_000,
+    timeoutMs: 20_000,
+    authority: () => undefined,
+    markContact: () => undefined,
+  })
 
 try {
   const { status } = await (naive ? naively() : ours())
-  console.log(JSON.stringify({ status }))
+  process.stdout.write(JSON.stringify({ status }))
 } catch (error) {
   const { code, kind, message } = error as { code: string; kind: string; message: string }
-  console.log(JSON.stringify({ code, kind, message, contact: contactOf(error) }))
+  process.stdout.write(JSON.stringify({ code, kind, message, contact: contactOf(error) }))
 }

@@ -30,7 +30,7 @@ t.test('a request goes out as it was given, over TLS to the name of its URL', as
   t.strictSame(server.serverNames, [name], 'the server name is that of the URL')
 })
 
-t.test('authority, look-up, authority, mark, dial, authority, first byte: in this order', async (t) => {
+t.test('look-up, mark, dial and first byte each follow their authority check', async (t) => {
   const { steps, hooks } = recorder()
   const server = await serve((socket) => {
     steps.push('request')
@@ -220,6 +220,17 @@ t.test('a reply without end is cut at the limit, whatever length it announces', 
     t.match(await failureOf(client().request(ask(server.url))), { code: 'reply_too_large' })
     server.close()
     t.ok(sent < 20_000_000, 'the rest was never read')
+  }
+})
+
+t.test('a length over the limit or an encoding is refused when announced', async (t) => {
+  const heads = {
+    reply_too_large: 'content-length: 262145', encoding_refused: 'content-encoding: deflate',
+  }
+  for (const [code, line] of Object.entries(heads)) {
+    const server = await serve((socket) => void socket.write(`${ok}\r\n${line}\r\n\r\n`))
+    t.teardown(server.close)
+    t.match(await failureOf(client().request(ask(server.url))), { code, contact: 'possible' })
   }
 })
 

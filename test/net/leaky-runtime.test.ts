@@ -3,7 +3,8 @@ import { leakyRuntime } from '../../src/net/leaky-runtime.js'
 import { ask, client, failureOf, recorder } from './world.js'
 
 t.test('debug output that would show bodies or keys is found by variable', async (t) => {
-  for (const value of ['http', 'HTTPS', 'Net', 'tls', 'stream', 'http2', 'fs,tls', 'tls,fs', '*', 'h*',
+  for (const value of ['http', 'HTTPS', 'Net', 'tls', 'stream', 'http2', 'fs,tls', 'tls,fs', '*',
+    'h*',
     '*ttp', 'fs,n*t', 'tl*', 'module,*']) {
     t.equal(leakyRuntime({ NODE_DEBUG: value }, []), 'NODE_DEBUG', value)
   }
@@ -13,7 +14,7 @@ t.test('debug output that would show bodies or keys is found by variable', async
   t.equal(leakyRuntime({ NODE_DEBUG_NATIVE: 'tls' }, []), 'NODE_DEBUG_NATIVE')
 })
 
-t.test('options that write keys, records or memory are found on the command line and in NODE_OPTIONS', async (t) => {
+t.test('options that write keys, records or memory are found wherever they stand', async (t) => {
   for (const option of ['--tls-keylog=/tmp/k', '--tls-keylog', '--tls_keylog=/tmp/k', '--trace-tls',
     '--inspect', '--inspect=0', '--inspect-brk', '--inspect-wait', '--inspect-port=0',
     '--heapsnapshot-signal=SIGUSR2', '--heapsnapshot-near-heap-limit=1']) {
@@ -21,7 +22,8 @@ t.test('options that write keys, records or memory are found on the command line
     t.match(leakyRuntime({ NODE_OPTIONS: `--no-warnings  ${option}` }, []), /^NODE_OPTIONS \(--/)
     t.ok(leakyRuntime({ NODE_OPTIONS: `"${option}"` }, []), 'quoted')
   }
-  for (const option of ['--enable-source-maps', '--tls-min-v1.3', '--use-openssl-ca', '--import=x']) {
+  for (const option of ['--enable-source-maps', '--tls-min-v1.3', '--use-openssl-ca',
+    '--import=x']) {
     t.equal(leakyRuntime({ NODE_OPTIONS: option }, [option]), null, option)
   }
 })

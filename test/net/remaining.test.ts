@@ -58,7 +58,8 @@ t.test('a stage never outlives the whole', async (t) => {
 
 t.test('over any clock steps, stages and restarts the remaining time never grows', async (t) => {
   const step = fc.oneof(
-    fc.record({ kind: fc.constant('run' as const), ms: fc.double({ min: 0, max: 5e4, noNaN: true }) }),
+    fc.record({ kind: fc.constant('run' as const), ms: fc.double({ min: 0, max: 5e4,
+      noNaN: true }) }),
     fc.record({ kind: fc.constant('wall' as const), ms: fc.integer({ min: -1e6, max: 1e6 }) }),
     fc.record({ kind: fc.constant('restart' as const), ms: fc.integer({ min: 0, max: 1e5 }) }),
     fc.record({ kind: fc.constant('stage' as const), ms: fc.integer({ min: -5, max: 2e5 }) }),

@@ -8,7 +8,7 @@ const ok = 'HTTP/1.1 200 OK'
 const stay: Answer = (socket, _seen, index) => void socket.write(reply(ok, `{"n":${index}}`))
 const get = { method: 'GET' } as const
 
-t.test('the GETs of a session share one look-up and one connection, and every check runs', async (t) => {
+t.test('GETs of a session share look-up and connection, and every check runs', async (t) => {
   const server = await serve(stay)
   t.teardown(server.close)
   let lookUps = 0
@@ -33,7 +33,7 @@ t.test('the GETs of a session share one look-up and one connection, and every ch
   t.match(server.requests[0]?.head, /connection: keep-alive/i)
 })
 
-t.test('of 100 GETs after authority was withdrawn on a kept connection none goes out', async (t) => {
+t.test('of 100 GETs on a kept connection without authority none goes out', async (t) => {
   const server = await serve(stay)
   t.teardown(server.close)
   const session = client().openSession()
@@ -68,7 +68,8 @@ t.test('authority withdrawn at the third check stops a GET on a kept connection'
   const authority = (point: string): void => {
     if (point === 'before_first_byte') throw new Error('withdrawn')
   }
-  t.match(await failureOf(session.request(ask(server.url, { ...get, authority }))), { contact: 'none' })
+  t.match(await failureOf(session.request(ask(server.url, { ...get, authority }))),
+    { contact: 'none' })
   await systemClock.sleep(20)
   t.equal(server.requests.length, 1)
 })
@@ -107,7 +108,7 @@ t.test('GETs at once get connections of their own, which later ones reuse', asyn
   t.equal(server.connections(), 8)
 })
 
-t.test('a connection that the server closed, left too long or answered too much is not reused', async (t) => {
+t.test('a connection that the server closed or that idled too long is not reused', async (t) => {
   let now = 0
   const clock: Clock = { ...systemClock, monotonicMs: () => now }
   const closing = await serve((socket) => socket.end(reply(`${ok}\r\nconnection: close`)))
@@ -148,7 +149,8 @@ t.test('a failed GET ends its connection and is not repeated', async (t) => {
   t.teardown(() => session.close())
   await session.request(ask(server.url, get))
   await systemClock.sleep(20)
-  t.match(await failureOf(session.request(ask(server.url, get))), { code: 'reset', contact: 'possible' })
+  t.match(await failureOf(session.request(ask(server.url, get))), { code: 'reset',
+    contact: 'possible' })
   t.equal(server.requests.length, 2)
   t.equal((await session.request(ask(server.url, get))).status, 200)
   t.equal(server.connections(), 2)
