@@ -28,12 +28,17 @@ export const checkCeiling = (view: View, route: RouteName, requested: number): v
 }
 
 /** Creates the one ledger, or moves the ceiling of the existing one; liabilities stay. */
-export const applyCeiling = (
-  tx: Tx, now: string, route: RouteName, requested: number,
-): void => {
+export const applyCeiling = (tx: Tx, now: string, requested: number): void => {
   const accounts = tx.all(collections.ledgerAccounts)
   if (accounts.length === 0) bootstrapLedger(tx, now, requested)
   else if (requireAccount(tx).ceiling_microusd !== requested) setCeiling(tx, now, requested)
+}
+
+/**
+ * Notes whose ceiling it is, in the record that publishes r+2: a save that is rolled back must not
+ * take the ceiling away from the route that had it.
+ */
+export const ownCeiling = (tx: Tx, route: RouteName): void => {
   const owner = ceilingOwner(tx)
   if (owner === undefined || route === 'gateway') {
     tx.put(collections.ceilingOwner, 'the', { route })

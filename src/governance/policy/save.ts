@@ -16,7 +16,7 @@ import { collections, type Consent, type RouteName, type SaveIntent } from '../r
 import { liveRoot } from '../session/live.js'
 import type { Session } from '../session/types.js'
 import { adoptStaged, dropStaged, sealCredential, stageSealed } from '../vault.js'
-import { applyCeiling, checkCeiling } from './ceiling.js'
+import { applyCeiling, checkCeiling, ownCeiling } from './ceiling.js'
 import {
   carryOver, endConsents, grantConsent, type ConsentGrant,
 } from './consents.js'
@@ -170,7 +170,7 @@ const updateAccounting = async (gov: Gov, plan: SavePlan, begun: Begun): Promise
   if (ceiling === null) return
   await gov.store.transact(`${plan.route} setup`, (tx) => {
     advance(tx, begun.intent, { phase: 'accounting' })
-    applyCeiling(tx, isoFromMs(gov.clock.wallMs()), plan.route, ceiling)
+    applyCeiling(tx, isoFromMs(gov.clock.wallMs()), ceiling)
   })
 }
 
@@ -197,6 +197,7 @@ const finish = async (
     }
     const consents = decision.grants.map((grant) => grantConsent(tx, now, grant, by))
     if (plan.credential !== null) replaced = adoptStaged(tx, now, plan.credential.ref)
+    if (decision.ceilingMicrousd !== null) ownCeiling(tx, plan.route)
     decision.apply(tx, now, { revision, consents })
     publishRevision(tx, gov.store, now, {
       state: active ? 'active' : 'revoked', reason: 'save', principal: intent.principal,
@@ -263,8 +264,8 @@ export const publishSave = async (
   try {
     const begun = await begin(gov, session, plan, intentId)
     if (begun === null) return null
-    await gov.observer.at('save.revoked')
     try {
+      await gov.observer.at('save.revoked')
       await updateCredential(gov, plan, begun)
       await gov.observer.at('save.credential')
       await updateAccounting(gov, plan, begun)
