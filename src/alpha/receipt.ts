@@ -118,11 +118,13 @@ const costOf = ({ task, reservation, settlement }: ReceiptParts): AlphaReceipt['
     const ledgerRef = reservation.row_ids.at(-1) ?? null
     return { source: null, amount_microusd: null, state: reservation.state, ledger_ref: ledgerRef }
   }
+  // The source is read off the row; without it a receipt would vouch for billing that never was.
+  if (settlement === null) throw new TypeError('a settled charge has its ledger row')
   return {
-    source: settlement?.kind === 'manual_settle' ? manualCostSource : alphaCostSource,
+    source: settlement.kind === 'manual_settle' ? manualCostSource : alphaCostSource,
     amount_microusd: reservation.charged_microusd,
     state: 'settled',
-    ledger_ref: settlement?.row_id ?? null,
+    ledger_ref: settlement.row_id,
   }
 }
 

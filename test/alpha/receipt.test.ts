@@ -140,8 +140,20 @@ t.test('without a contact the receipt names the sealed provider and no billing U
 t.test('the line for a terminal is one line and tells the charge', async (t) => {
   const line = receiptLine(buildReceipt(parts))
   t.notMatch(line, /\n/)
-  t.match(line, /task_1.*7 micro-USD.*not verified/)
+  t.match(line, /task_1.*7 micro-USD.*no attestation/)
   const blocked = { ...task, state: 'blocked' as const }
   t.match(receiptLine(buildReceipt({ ...parts, task: blocked, ...unsettled('unknown') })),
-    /cost unknown/)
+    /cost unknown.*billing cc8b70d8/)
+})
+
+t.test('a settled charge without its row or amount gives no receipt', async (t) => {
+  t.throws(() => buildReceipt({ ...parts, settlement: null }), TypeError)
+  t.throws(() => buildReceipt({ ...parts, reservation: { ...reservation, charged_microusd: null } }))
+  const bare = { ...reservation, state: 'unknown' as const, charged_microusd: null, row_ids: [] }
+  const blocked = { ...task, state: 'blocked' as const }
+  const receipt = buildReceipt({
+    ...parts, task: blocked, reservation: bare, settlement: null, billingUuid: null,
+  })
+  t.equal(receipt.cost.ledger_ref, null)
+  t.match(receiptLine(receipt), /billing none/)
 })
