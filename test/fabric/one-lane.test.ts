@@ -1,0 +1,127 @@
+/** Asks of the text capability and proofs of the gateway share one lane over all processes. */
+import { readFileSync, writeFileSync } from 'node:fs'
+import type { ChildProcess } from 'node:child_process'
+import t, { type Test } from 'tap'
+import { systemClock } from '../../src/base/clock.js'
+import { acquireLane, laneWaiters } from '../../src/governance/lane.js'
+import type { SandboxHooks } from '../../src/sandbox/types.js'
+import { checkLedger, question, recover } from '../alpha/rig.js'
+import type { Ran } from '../harness.js'
+import { must, withAllSlots, type GatewayRig } from '../gateway/rig.js'
+
+t.setTimeout(280_000)
+
+/** Counts requests that provider and gateway hold open at once. */
+const counting = () => {
+  let open = 0
+  const seen = { peak: 0 }
+  const hooks: SandboxHooks = {
+    async onRequest() {
+      open += 1
+      seen.peak = Math.max(seen.peak, open)
+      // Long enough for another process to come in between, if anything let it.
+      await systemClock.sleep(60)
+    },
+    onDone() { open -= 1 },
+  }
+  return { hooks, seen }
+}
+
+/** Another owner with a session of its own: an owner has one ask outstanding. */
+const otherOwner = async (rig: GatewayRig, name: string): Promise<Record<string, string>> => {
+  const passphrase = ['--passphrase-file', rig.place.path(`${name}-passphrase`)]
+  writeFileSync(rig.place.path(`${name}-passphrase`), 'correct horse battery\n')
+  must(await rig.run(['principal', 'add', name, ...passphrase, '--json']))
+  const token = rig.place.path(`${name}-token`)
+  must(await rig.run([
+    'login', '--owner', name, ...passphrase, '--token-file', token, '--json',
+  ]))
+  return { SALLYPORT_SESSION: readFileSync(token, 'utf8').trim() }
+}
+
+const spawnAsk = (rig: GatewayRig, env: Record<string, string> = {}): Promise<Ran> =>
+  rig.place.spawn(['alpha', 'ask', '-', '--json'], { stdin: question, env, coverage: false })
+
+const spawnProof = (
+  rig: GatewayRig, slot: string, onChild?: (child: ChildProcess) => void,
+): Promise<Ran> => rig.place.spawn(['gateway', 'prove', slot, '--json'], {
+  coverage: false, ...(onChild === undefined ? {} : { onChild }),
+})
+
+const until = async (t: Test, what: string, holds: () => boolean): Promise<void> => {
+  const endMs = Date.now() + 60_000
+  while (!holds()) {
+    if (Date.now() > endMs) return t.fail(`${what} did not happen`) as never
+    await systemClock.sleep(10)
+  }
+}
+
+t.test('A-197 asks and proofs of five processes at once never overlap at the other side', async (t) => {
+  const { hooks, seen } = counting()
+  const rig = await withAllSlots(t, { sandbox: { hooks } })
+  const other = await otherOwner(rig, 'second')
+  const ran = await Promise.all([
+    spawnAsk(rig), spawnProof(rig, 'chat'), spawnAsk(rig, other), spawnProof(rig, 'report'),
+    spawnProof(rig, 'screenshot'),
+  ])
+  for (const one of ran) t.equal(one.status, 0, one.stderr)
+  t.equal(rig.inferences().length, 2)
+  t.equal(rig.calls().length, 3)
+  t.equal(seen.peak, 1, 'provider and gateway together saw one open request at most')
+  t.same(rig.sandbox.log.violations(), [])
+  checkLedger(t, rig)
+})
+
+t.test('A-197 a killed holder frees the lane for the other route, and nobody doubles up', async (t) => {
+  const { hooks, seen } = counting()
+  let holder: ChildProcess | undefined
+  const rig = await withAllSlots(t, {
+    sandbox: {
+      hooks: {
+        ...hooks,
+        async onRequest(service, request) {
+          if (service === 'gateway' && holder !== undefined) {
+            holder.kill('SIGKILL')
+            holder = undefined
+          }
+          await hooks.onRequest?.(service, request)
+        },
+      },
+    },
+  })
+  const proof = spawnProof(rig, 'chat', (child) => { holder = child })
+  await until(t, 'the gateway being asked', () => rig.calls().length === 1)
+  const asked = await spawnAsk(rig)
+  t.equal((await proof).status, 137)
+  t.equal(asked.status, 0, asked.stderr)
+  await recover(rig)
+  t.equal(rig.calls().length, 1, 'the dead proof was not sent again')
+  t.equal(seen.peak, 1)
+  checkLedger(t, rig)
+})
+
+t.test('A-198 an ask goes before a report\'s proof, and that before a screenshot\'s', async (t) => {
+  const rig = await withAllSlots(t)
+  const dir = rig.place.stateDir
+  const lane = await acquireLane({
+    dir, priority: 'normal', deadlineMs: systemClock.monotonicMs() + 100_000, clock: systemClock,
+  })
+  const waiting = (priority: 'interactive' | 'high' | 'normal') => () =>
+    laneWaiters(dir)[priority] === 1
+  const screenshot = spawnProof(rig, 'screenshot')
+  await until(t, 'the screenshot waiting', waiting('normal'))
+  const report = spawnProof(rig, 'report')
+  await until(t, 'the report waiting', waiting('high'))
+  const asked = spawnAsk(rig)
+  await until(t, 'the ask waiting', waiting('interactive'))
+  t.equal(rig.calls().length + rig.inferences().length, 0)
+  lane.release()
+  for (const one of await Promise.all([screenshot, report, asked])) {
+    t.equal(one.status, 0, one.stderr)
+  }
+  const order = rig.sandbox.log.all().map(({ service, body }) => {
+    const { model } = JSON.parse(body.toString()) as { model?: string }
+    return service === 'gateway' ? model : service
+  })
+  t.same([...new Set(order)], ['provider', 'acme/report-1', 'acme/screenshot-1'])
+})
