@@ -114,6 +114,19 @@ t.test('A-004 no option lowers the version of TLS', async (t) => {
   t.equal(server.applicationBytes(), before)
 })
 
+t.test('A-004 no option takes the encryption away', async (t) => {
+  const ciphers = 'ECDHE-ECDSA-NULL-SHA:@SECLEVEL=0'
+  const server = await serve((socket) => socket.end(reply('HTTP/1.1 200 OK')),
+    { ciphers, maxVersion: 'TLSv1.2' })
+  t.teardown(server.close)
+  const options = [`--tls-cipher-list=${ciphers}`]
+  const env = { NODE_TLS_REJECT_UNAUTHORIZED: '0' }
+  t.match(await child(server, env, options, true), { status: 200 }, 'a naive client goes along')
+  const before = server.applicationBytes()
+  t.match(await child(server, {}, options), { code: 'tls_failed', contact: 'none' })
+  t.equal(server.applicationBytes(), before)
+})
+
 t.test('a run that would print requests or keys contacts nobody and says why', async (t) => {
   const folder = t.testdir()
   const keys = `${folder}/keys.log`
