@@ -110,7 +110,10 @@ export interface NextGeneration {
   readonly committing: () => void
 }
 
-/** Writes manifest and log of an epoch whose partition files are written already. */
+/**
+ * Writes manifest and log of an epoch whose partition files are written already; publishing the
+ * manifest also makes their names durable, since they lie in one folder.
+ */
 export const publishGeneration = (
   files: Files, places: Places, { manifest, committing }: NextGeneration,
 ): void => {
@@ -143,7 +146,6 @@ export const checkpoint = (
     if (Object.keys(entry.parts).length === 0) delete collections[collection]
     else collections[collection] = entry
   }
-  syncDir(files, places.collections)
   const manifest: Manifest = {
     ...generation.manifest,
     epoch,

@@ -6,7 +6,6 @@ import { isoFromMs } from '../base/clock.js'
 import { SallyportError } from '../base/errors.js'
 import { publishGeneration, splitDigits } from './checkpoint.js'
 import type { Files } from './files.js'
-import { syncDir } from './files.js'
 import type { Places } from './paths.js'
 import type { PartitionKind, RecordPayload } from './record.js'
 import type { CollectionEntry, Manifest, Mark } from './snapshot.js'
@@ -121,7 +120,6 @@ export const foundGeneration = (
   for (const [name, set] of all) {
     if (set.docs.size > 0) collections[name] = writeSet(files, places, founding, name, set)
   }
-  syncDir(files, places.collections)
   const manifest: Manifest = {
     schema: 'sallyport.manifest.v1',
     format_version: founding.state.format_version,

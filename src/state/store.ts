@@ -74,6 +74,8 @@ const bulkFactor = 8
 const sealMagic = 'SPS1'
 const tailTriesMax = 20
 const tailPauseMs = 2
+/** A log that nobody has touched for so long is not being written. */
+const quietMsMin = 1000
 
 /** Blocks this thread for some milliseconds: a reader met a record that is being written. */
 const pause = (ms: number): void => {
@@ -101,7 +103,7 @@ export class FileStore implements Store {
   readonly runDir: string
   readonly #options: OpenOptions
   readonly #cache: PartCache = new Map()
-  readonly #lock: StateLock
+  #lock: StateLock | undefined
   readonly #notices: Problem[] = []
   #generation: Generation
   #loadDamage: Problem | null = null
@@ -134,7 +136,6 @@ export class FileStore implements Store {
       this.files, this.places.artifacts, this.storeId, this.keys, writing)
     this.witness = witnessAt(this.files, this.places.witness)
     this.runDir = this.places.run
-    this.#lock = (options.lock ?? kernelStateLock)(this.places.lock, this.clock)
   }
 
   get storeId(): string {
@@ -197,11 +198,12 @@ export class FileStore implements Store {
       for (let tries = 0; ; tries += 1) {
         if (this.#isStale()) this.#reload()
         const { generation: now } = this
-        const size = this.files.stat(this.places.log(now.epoch))?.size ?? now.end
-        if (now.readTail(size)) this.#hooksDue = true
-        if (now.tail === 'clean' || now.tail === 'torn') return
+        const facts = this.files.stat(this.places.log(now.epoch))
+        if (now.readTail(facts?.size ?? now.end)) this.#hooksDue = true
+        if (now.tail !== 'ambiguous' || locked || tries >= tailTriesMax) return
         // Without the lock this may be a record that is being written at this very moment.
-        if (locked || tries >= tailTriesMax) return
+        const quietMs = this.clock.wallMs() - (facts?.mtimeMs ?? 0)
+        if (quietMs > quietMsMin) return
         pause(tailPauseMs)
       }
     } catch (error) {
@@ -257,7 +259,7 @@ export class FileStore implements Store {
     }
     this.#refusePoisoned()
     try {
-      await takeLock(this.#lock, verb, this.#options.waitMs ?? waitMsDefault, this.clock)
+      await takeLock(this.#stateLock, verb, this.#options.waitMs ?? waitMsDefault, this.clock)
     } catch (error) {
       throw ioFailure(error, 'taking the lock')
     }
@@ -266,8 +268,14 @@ export class FileStore implements Store {
       this.#catchUp(true)
       return fn()
     } finally {
-      this.#lock.give()
+      this.#stateLock.give()
     }
+  }
+
+  /** Made at the first transaction, so that readers never touch it. */
+  get #stateLock(): StateLock {
+    this.#lock ??= (this.#options.lock ?? kernelStateLock)(this.places.lock, this.clock)
+    return this.#lock
   }
 
   #refusePoisoned(): void {
@@ -514,12 +522,12 @@ export class FileStore implements Store {
   /** Folds a long log if the lock is free at once; what fails here is not the caller's concern. */
   #foldAtClose(): void {
     if (!this.#wrote || this.#poisoned || this.#generation.end <= this.#logBytesMax) return
-    if (!this.#lock.tryTake('fold')) return
+    if (!this.#stateLock.tryTake('fold')) return
     try {
       this.#catchUp(true)
       if (this.#damage === null) this.#maybeCheckpoint(this.#logBytesMax)
     } finally {
-      this.#lock.give()
+      this.#stateLock.give()
     }
   }
 
@@ -531,7 +539,7 @@ export class FileStore implements Store {
     } catch {
       // The log stays as it is; the next writer folds it.
     }
-    this.#lock.close()
+    this.#lock?.close()
     if (this.#logFd !== undefined) this.files.close(this.#logFd.fd)
     this.#logFd = undefined
     this.#generation.close()

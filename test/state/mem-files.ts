@@ -272,13 +272,14 @@ export class MemFiles implements Files {
     node.mtimeMs = mtimeMs
   }
 
-  /** Replaces a file's bytes durably, as damage does. */
+  /** Replaces a file's bytes durably and long ago, as damage does. */
   overwrite(path: string, bytes: Buffer): void {
     const node = this.#find(path)
     if (node?.kind !== 'file') throw failure('ENOENT')
     node.durable = bytes
     node.content = bytes
     node.pending = []
+    node.mtimeMs = 0
   }
 
   /** The whole tree as it is now, nothing pending. */

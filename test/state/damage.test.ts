@@ -1,0 +1,262 @@
+import t from 'tap'
+import { existsSync, readFileSync, readdirSync, truncateSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { SallyportError } from '../../src/base/errors.js'
+import { checkState } from '../../src/state/check.js'
+import { openStore } from '../../src/state/store.js'
+import type { FileStore } from '../../src/state/store.js'
+import { MemFiles } from './mem-files.js'
+import { memoryLock } from './faults.js'
+import {
+  fingerprintOf, flipBit, forgeLogHeader, forgePayload, forgeRecord, forgeState, newestLog,
+  truncateTo,
+} from './forge.js'
+import { again, errorOf, newStore, notes, numbers, put, specs } from './support.js'
+import { createStore } from '../../src/state/store.js'
+
+const placeOf = (store: FileStore) =>
+  ({ dir: store.dir, configDir: join(store.dir, '..', 'config') })
+
+/** A store in memory with three records, and what the notes are after each. */
+const threeSteps = async () => {
+  const files = new MemFiles()
+  const common = { dir: '/tmp/state', configDir: '/tmp/config', files, lock: memoryLock() }
+  const store = createStore({ ...common, profile: {} })
+  const states: string[] = [JSON.stringify({})]
+  for (const [id, n] of [['a', 1], ['b', 2], ['a', 3]] as const) {
+    await store.transact('step', (tx) => tx.put(notes, id, { n, text: '' }))
+    states.push(JSON.stringify(numbers(store)))
+  }
+  store.close()
+  const path = newestLog('/tmp/state', files)
+  const fd = files.open(path, 'read')
+  const bytes = Buffer.alloc(files.fstat(fd).size)
+  files.read(fd, bytes, 0)
+  return { files, path, bytes, states }
+}
+
+const outcomeOf = async (
+  files: MemFiles,
+): Promise<{ readonly read: string; readonly write: string }> => {
+  const options = { dir: '/tmp/state', configDir: '/tmp/config', files, lock: memoryLock() }
+  let store
+  try {
+    store = openStore({ ...options, mode: 'write' })
+  } catch (error) {
+    if (!(error instanceof SallyportError)) throw error
+    return { read: error.code, write: error.kind }
+  }
+  const read = JSON.stringify(numbers(store))
+  const write = await put(store, 'z', 9).then(() => 'ok', (error) => String(error.kind))
+  return { read, write }
+}
+
+t.test('durability 6 and 11: a log cut at any byte reads as a moment it was at', async (t) => {
+  const { files, path, bytes, states } = await threeSteps()
+  const header = bytes.indexOf(0x0a) + 1
+  const wrong: string[] = []
+  let cut = 0
+  for (let size = 0; size <= bytes.length; size += 1) {
+    const disk = files.clone()
+    disk.overwrite(path, bytes.subarray(0, size))
+    const { read, write } = await outcomeOf(disk)
+    const fine = size < header ? write === 'damaged' : states.includes(read) && write === 'ok'
+    if (!fine) wrong.push(`${size}: ${read} ${write}`)
+    if (disk.stat('/tmp/state/aside') !== undefined) cut += 1
+  }
+  t.strictSame(wrong, [])
+  t.ok(cut > 100, 'torn tails were copied aside before they were cut')
+})
+
+t.test('durability 11: any flipped bit of a log refuses writes and loses nothing silently', async (t) => {
+  const { files, path, bytes, states } = await threeSteps()
+  const wrong: string[] = []
+  for (let at = 0; at < bytes.length; at += 1) {
+    for (let bit = 0; bit < 8; bit += 1) {
+      const disk = files.clone()
+      const flipped = Buffer.from(bytes)
+      flipped[at] = (flipped[at] ?? 0) ^ (1 << bit)
+      disk.overwrite(path, flipped)
+      const { read, write } = await outcomeOf(disk)
+      const readable = states.includes(read) || read === 'no_valid_generation'
+      if (write !== 'damaged' || !readable) wrong.push(`${at}.${bit}: ${read} ${write}`)
+    }
+  }
+  t.strictSame(wrong, [])
+})
+
+t.test('durability 6: a torn last record is copied aside, cut and reported', async (t) => {
+  const store = newStore(t)
+  await put(store, 'a', 1)
+  await put(store, 'b', 2)
+  const path = newestLog(store.dir)
+  truncateTo(path, readFileSync(path).length - 3)
+  const opened = again(t, store, 'write')
+  t.strictSame(numbers(opened), { a: 1 })
+  t.strictSame(opened.health().notices, [])
+  await put(opened, 'c', 3)
+  t.strictSame(numbers(opened), { a: 1, c: 3 })
+  t.match(opened.health().notices, [{ code: 'torn_tail_cut' }])
+  const [aside] = readdirSync(join(store.dir, 'aside'))
+  t.match(aside, /^torn-/)
+  t.ok(checkState(placeOf(store)).ok)
+})
+
+t.test('durability 6: a whole but untrue last record refuses writes and keeps reads', async (t) => {
+  const store = newStore(t)
+  await put(store, 'a', 1)
+  await put(store, 'b', 2)
+  const path = newestLog(store.dir)
+  flipBit(path, readFileSync(path).length - 70, 3)
+  const opened = again(t, store, 'write')
+  t.strictSame(numbers(opened), { a: 1 })
+  t.match(opened.health().damage, { code: 'log_ambiguous', severity: 'damage' })
+  await t.rejects(put(opened, 'c', 3), {
+    kind: 'damaged', code: 'log_ambiguous', next: /state check.*state repair/,
+  })
+})
+
+t.test('durability 6: damage before true records refuses writes and keeps reads', async (t) => {
+  const store = newStore(t)
+  await put(store, 'a', 1)
+  const end = readFileSync(newestLog(store.dir)).length
+  await put(store, 'b', 2)
+  await put(store, 'c', 3)
+  flipBit(newestLog(store.dir), end + 60, 0)
+  const opened = again(t, store, 'write')
+  t.strictSame(numbers(opened), { a: 1 })
+  await t.rejects(put(opened, 'd', 4), { kind: 'damaged', code: 'log_damaged' })
+  const report = checkState(placeOf(store))
+  t.match(report, { ok: false, problems: [{ code: 'log_damaged', severity: 'damage' }] })
+})
+
+t.test('damage of a collection file refuses writes once it is met', async (t) => {
+  const store = newStore(t)
+  await put(store, 'a', 1)
+  await store.exclusive('fold', () => store.checkpoint())
+  flipBit(join(store.dir, 'collections', 'notes.all.000000000002.json'), 40, 1)
+  const opened = again(t, store, 'write')
+  await t.rejects(opened.transact('x', (tx) => tx.get(notes, 'a')), { code: 'collection_damaged' })
+  await t.rejects(put(opened, 'b', 1), { kind: 'damaged', code: 'collection_damaged' })
+  t.match(errorOf(() => opened.read().get(notes, 'a')), { kind: 'damaged' })
+  t.match(checkState(placeOf(store)).problems[0], {
+    code: 'collection_damaged', subject: 'notes.all',
+  })
+})
+
+t.test('a missing collection file is damage, not an empty collection', async (t) => {
+  const store = newStore(t)
+  await put(store, 'a', 1)
+  await store.exclusive('fold', () => store.checkpoint())
+  const path = join(store.dir, 'collections', 'notes.all.000000000002.json')
+  writeFileSync(join(store.dir, '..', 'kept'), readFileSync(path))
+  const { unlinkSync } = await import('node:fs')
+  unlinkSync(path)
+  const opened = again(t, store, 'write')
+  t.match(errorOf(() => opened.read().get(notes, 'a')), {
+    kind: 'damaged', code: 'collection_missing',
+  })
+  t.notOk(checkState(placeOf(store)).ok)
+})
+
+t.test('durability 4: a damaged newest generation is passed over for reads, never for writes', async (t) => {
+  const store = newStore(t)
+  await put(store, 'a', 1)
+  await store.exclusive('fold', () => store.checkpoint())
+  flipBit(store.places.manifest(2), 30, 2)
+  const opened = again(t, store, 'write')
+  t.strictSame(numbers(opened), { a: 1 })
+  await t.rejects(put(opened, 'b', 1), { kind: 'damaged', code: 'generation_damaged' })
+})
+
+t.test('a process that found damage sees the repair of another one', async (t) => {
+  const store = newStore(t)
+  await put(store, 'a', 1)
+  await store.exclusive('fold', () => store.checkpoint())
+  const bytes = readFileSync(store.places.manifest(2))
+  flipBit(store.places.manifest(2), 30, 2)
+  const opened = again(t, store, 'write')
+  t.ok(opened.health().damage)
+  writeFileSync(store.places.manifest(2), bytes)
+  await put(opened, 'b', 1)
+  t.equal(opened.health().damage, null)
+})
+
+t.test('durability 11: true records that break a rule are met by the rule, not the checksum', async (t) => {
+  const store = newStore(t)
+  await put(store, 'a', 1)
+  forgeRecord(store.dir, [{ collection: 'notes', id: 'a', doc: { n: 'no', text: '' } }])
+  t.match(errorOf(() => store.read().get(notes, 'a')), { kind: 'damaged', code: 'document_damaged' })
+  const report = checkState({ ...placeOf(store), specs })
+  t.match(report.problems, [{ code: 'document_damaged', subject: 'notes' }])
+})
+
+t.test('a true record that is no record refuses writes', async (t) => {
+  const store = newStore(t)
+  await put(store, 'a', 1)
+  forgePayload(store.dir, '{"ops":"none"}')
+  const opened = again(t, store, 'write')
+  t.strictSame(numbers(opened), { a: 1 })
+  await t.rejects(put(opened, 'b', 1), { kind: 'damaged', code: 'log_bad_payload' })
+})
+
+t.test('a STATE file with an untrue byte, or of a later format, is refused clearly', async (t) => {
+  const store = newStore(t)
+  const path = join(store.dir, 'STATE')
+  const bytes = readFileSync(path)
+  for (let at = 0; at < bytes.length; at += 11) {
+    const flipped = Buffer.from(bytes)
+    flipped[at] = (flipped[at] ?? 0) ^ 4
+    writeFileSync(path, flipped)
+    t.match(errorOf(() => again(t, store)), { kind: 'damaged', code: 'state_file_damaged' })
+  }
+  writeFileSync(path, bytes)
+  forgeState(store.dir, { format_version: 99 })
+  t.match(errorOf(() => again(t, store)), { kind: 'blocked', code: 'state_too_new' })
+})
+
+t.test('a changed profile does not match its seal', async (t) => {
+  const store = newStore(t)
+  const { digestOf } = await import('../../src/base/canonical.js')
+  const profile = { schema: 'test.profile.v1', name: 'other' }
+  forgeState(store.dir, { profile, profile_digest: digestOf(profile) })
+  const opened = again(t, store)
+  t.match(errorOf(() => opened.profile), { kind: 'damaged', code: 'profile_damaged' })
+  t.match(checkState(placeOf(store)).problems, [{ code: 'profile_damaged' }])
+})
+
+t.test('a log that names another store or another base is no generation of this one', async (t) => {
+  const store = newStore(t)
+  await put(store, 'a', 1)
+  forgeLogHeader(newestLog(store.dir), { store_id: '00000000-0000-4000-8000-000000000001' })
+  t.match(errorOf(() => again(t, store)), { kind: 'damaged', code: 'no_valid_generation' })
+})
+
+t.test('a long-lived reader notices a log that was cut behind its back', async (t) => {
+  const store = newStore(t)
+  await put(store, 'a', 1)
+  const end = readFileSync(newestLog(store.dir)).length
+  await put(store, 'b', 2)
+  const reader = again(t, store)
+  t.strictSame(numbers(reader), { a: 1, b: 2 })
+  truncateSync(newestLog(store.dir), end)
+  t.strictSame(numbers(reader), { a: 1 })
+})
+
+t.test('durability 8: check changes no byte, takes no lock, makes no file', async (t) => {
+  const store = newStore(t)
+  await put(store, 'a', 1)
+  store.artifacts.write('x', Buffer.from('y'))
+  const path = newestLog(store.dir)
+  truncateTo(path, readFileSync(path).length - 1)
+  const before = fingerprintOf(join(store.dir, '..'))
+  const lock = (): never => { throw new Error('the lock was touched') }
+  const plain = await store.exclusive('held', () =>
+    checkState({ ...placeOf(store), specs, lock }))
+  t.match(plain.problems, [{ code: 'log_torn', severity: 'torn' }])
+  const after = fingerprintOf(join(store.dir, '..'))
+  delete before['state/lock']
+  delete after['state/lock']
+  t.strictSame(after, before)
+  t.notOk(existsSync(join(store.dir, 'aside')))
+})

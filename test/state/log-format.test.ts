@@ -1,0 +1,148 @@
+import t from 'tap'
+import fc from 'fast-check'
+import { canonicalJson } from '../../src/base/canonical.js'
+import { canonicalText } from '../../src/state/canonical-text.js'
+import {
+  decodeLogHeader, encodeLogHeader, encodeRecord, firstChain, scanRecords,
+} from '../../src/state/log-format.js'
+import { decodePayload, encodePayload } from '../../src/state/record.js'
+
+const storeId = '00000000-0000-4000-8000-000000000000'
+const binding = { storeId, epoch: 3 }
+const from = { sequence: 7, chain: firstChain(storeId) }
+
+const threeRecords = (): { bytes: Buffer; ends: number[] } => {
+  const parts: Buffer[] = []
+  const ends: number[] = []
+  let { sequence, chain } = from
+  for (const text of ['{"a":1}', '{"ü":"…"}', '{}']) {
+    sequence += 1
+    const record = encodeRecord(binding, sequence, chain, text)
+    parts.push(record.bytes)
+    ends.push((ends.at(-1) ?? 0) + record.bytes.length)
+    chain = record.chain
+  }
+  return { bytes: Buffer.concat(parts), ends }
+}
+
+t.test('records come back in order with their payloads and chain', async (t) => {
+  const { bytes, ends } = threeRecords()
+  const scan = scanRecords(binding, bytes, from)
+  t.equal(scan.tail, 'clean')
+  t.strictSame(scan.records.map((r) => [r.sequence, r.payload, r.end]), [
+    [8, '{"a":1}', ends[0]], [9, '{"ü":"…"}', ends[1]], [10, '{}', ends[2]],
+  ])
+})
+
+t.test('durability 3 and 11: records cut at any byte are the whole ones before, then torn', async (t) => {
+  const { bytes, ends } = threeRecords()
+  let wrong = 0
+  for (let size = 0; size <= bytes.length; size += 1) {
+    const scan = scanRecords(binding, bytes.subarray(0, size), from)
+    const whole = ends.filter((end) => end <= size).length
+    const clean = size === 0 || ends.includes(size)
+    if (scan.records.length !== whole || scan.tail !== (clean ? 'clean' : 'torn')) wrong += 1
+  }
+  t.equal(wrong, 0)
+})
+
+t.test('durability 3 and 11: no flipped bit passes or is taken for a torn end', async (t) => {
+  const { bytes, ends } = threeRecords()
+  const seen = new Map<string, number>()
+  for (let at = 0; at < bytes.length; at += 1) {
+    for (let bit = 0; bit < 8; bit += 1) {
+      const flipped = Buffer.from(bytes)
+      flipped[at] = (flipped[at] ?? 0) ^ (1 << bit)
+      const { records, tail } = scanRecords(binding, flipped, from)
+      const before = ends.filter((end) => end <= at).length
+      const inLast = before === 2
+      const right = records.length === before && tail === (inLast ? 'ambiguous' : 'damaged')
+      seen.set(right ? 'right' : `${records.length} ${tail} at ${at}`, 1)
+    }
+  }
+  t.strictSame([...seen.keys()], ['right'])
+})
+
+t.test('records of another store, epoch or chain do not pass', async (t) => {
+  const { bytes } = threeRecords()
+  for (const [other, start] of [
+    [{ ...binding, epoch: 4 }, from],
+    [{ ...binding, storeId: 'x' }, from],
+    [binding, { ...from, chain: firstChain('x') }],
+    [binding, { ...from, sequence: 8 }],
+  ] as const) {
+    const scan = scanRecords(other, bytes, start)
+    t.equal(scan.records.length, 0)
+    t.not(scan.tail, 'clean')
+    t.not(scan.tail, 'torn')
+  }
+})
+
+const header = {
+  schema: 'sallyport.log.v1' as const, format_version: 1, store_id: storeId, epoch: 3,
+  manifest_sha256: 'a'.repeat(64), base_sequence: 7, base_chain: 'b'.repeat(64),
+}
+
+t.test('durability 3: a log header is read whole or not at all', async (t) => {
+  const bytes = encodeLogHeader(header)
+  t.strictSame(decodeLogHeader(bytes), { header, end: bytes.length })
+  let passed = 0
+  for (let at = 0; at < bytes.length; at += 1) {
+    for (let bit = 0; bit < 8; bit += 1) {
+      const flipped = Buffer.from(bytes)
+      flipped[at] = (flipped[at] ?? 0) ^ (1 << bit)
+      if (decodeLogHeader(flipped) !== undefined) passed += 1
+    }
+    if (decodeLogHeader(bytes.subarray(0, at)) !== undefined) passed += 1
+  }
+  t.equal(passed, 0)
+})
+
+t.test('the quick canonical text equals the library\'s for every JSON value', async (t) => {
+  fc.assert(fc.property(fc.jsonValue(), (value) => canonicalText(value) === canonicalJson(value)))
+  fc.assert(fc.property(
+    fc.dictionary(fc.string({ unit: 'binary' }), fc.oneof(fc.double(), fc.string(), fc.nat())),
+    (value) => {
+      const tries = [canonicalText, canonicalJson].map((how) => {
+        try {
+          return how(value)
+        } catch {
+          return 'refused'
+        }
+      })
+      return tries[0] === tries[1]
+    }))
+  for (const value of [
+    { b: 1, a: { 10: 1, 9: 2 } }, { a: new Date(0) }, { a: '\\ud800' }, [undefined, null],
+    JSON.parse('{"__proto__":1,"a":2}') as unknown, { a: undefined, b: -0 },
+  ]) {
+    t.equal(canonicalText(value), canonicalJson(value))
+  }
+  t.throws(() => canonicalText({ a: Number.NaN }))
+  t.throws(() => canonicalText('\ud800'))
+})
+
+t.test('a payload is canonical JSON and comes back as it was', async (t) => {
+  const at = '2026-01-01T00:00:00.000Z'
+  const text = encodePayload(at, 'a "verb"', [
+    { collection: 'notes', kind: 1, id: 'a"b', text: '{"n":1}' },
+    { collection: 'items', kind: 256, id: 'ü', text: null },
+  ], { number: 2, policy_revision: null })
+  t.equal(text, canonicalJson(JSON.parse(text)))
+  t.strictSame(decodePayload(text), {
+    at, mark: { number: 2, policy_revision: null }, verb: 'a "verb"',
+    ops: [['notes', 1, 'a"b', { n: 1 }], ['items', 256, 'ü']],
+  })
+})
+
+t.test('what no record may hold is not read as one', async (t) => {
+  for (const text of [
+    '', '[]', '{}', 'null', '{"at":"x","ops":[["notes"]],"verb":"x"}',
+    '{"at":"x","ops":[["../x",1,"id",{}]],"verb":"x"}',
+    '{"at":"x","ops":[["notes",7,"id",{}]],"verb":"x"}',
+    '{"at":"x","ops":[],"verb":"x","more":1}',
+    '{"at":"x","mark":{"number":-1,"policy_revision":null},"ops":[],"verb":"x"}',
+  ]) {
+    t.equal(decodePayload(text), undefined, text)
+  }
+})
