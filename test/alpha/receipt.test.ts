@@ -148,7 +148,8 @@ t.test('the line for a terminal is one line and tells the charge', async (t) => 
 
 t.test('a settled charge without its row or amount gives no receipt', async (t) => {
   t.throws(() => buildReceipt({ ...parts, settlement: null }), TypeError)
-  t.throws(() => buildReceipt({ ...parts, reservation: { ...reservation, charged_microusd: null } }))
+  const amountless = { ...reservation, charged_microusd: null }
+  t.throws(() => buildReceipt({ ...parts, reservation: amountless }))
   const bare = { ...reservation, state: 'unknown' as const, charged_microusd: null, row_ids: [] }
   const blocked = { ...task, state: 'blocked' as const }
   const receipt = buildReceipt({
