@@ -65,12 +65,17 @@ export const withGateway = async (t: Test, options: RigOptions = {}): Promise<Ga
 /** The same with all three slots set, every purpose consented to, and the ceiling of alpha. */
 export const withAllSlots = async (t: Test, options: RigOptions = {}): Promise<GatewayRig> => {
   const rig = await withGateway(t, options)
-  must(await rig.widen([
-    ...slotFlags('chat', 'gateway.chat'), '--api-key-file', rig.place.path('gateway-key'),
-    '--spend-ceiling-microusd', '1000000',
-  ]))
-  must(await rig.widen(slotFlags('report', 'gateway.report', 'gateway.digest')))
-  must(await rig.widen(slotFlags('screenshot', 'gateway.vision')))
+  const slot = (name: string) => ({
+    model: `gateway/acme/${name}-1`, upstream_allow: ['acme-host', 'other-host'],
+  })
+  must(await saveConfig(rig, {
+    gateway: {
+      api_key: gatewayKey, spend_ceiling_microusd: 1_000_000, cloud_egress_acknowledged: true,
+      consents: ['gateway.chat', 'gateway.report', 'gateway.digest', 'gateway.vision'],
+      slots: { chat: slot('chat'), report: slot('report'), screenshot: slot('screenshot') },
+    },
+    expected_policy_revision: (await rig.show()).policy_revision,
+  }))
   return rig
 }
 
