@@ -1,14 +1,11 @@
 import { constants } from 'node:crypto'
 import { isIP } from 'node:net'
 import type { TcpSocketConnectOpts } from 'node:net'
-import { checkServerIdentity, connect, createSecureContext, rootCertificates } from 'node:tls'
+import { checkServerIdentity, connect, createSecureContext } from 'node:tls'
 import type { SecureContext, TLSSocket } from 'node:tls'
 import type { DialAddress } from './addresses.js'
 import type { Attempt } from './attempt.js'
 import type { Target } from './checked-request.js'
-
-/** Node's bundled roots in PEM, whatever the environment adds to or takes from them. */
-export const bundledRoots = (): readonly string[] => [...rootCertificates]
 
 /** System error names such as ECONNREFUSED: letters, digits and underscores, no content. */
 export const errorName = (error: unknown): string => {
