@@ -18,6 +18,12 @@ const lines = (report: RecoveryReport): string[] => {
       report.rolledBackSaves.length,
       'an interrupted save was rolled back; the policy stays revoked until the next save',
     ),
+    ...(report.leftAlone.length > 0
+      ? [
+          `not recovered: ${report.leftAlone.length} reservation(s) whose rows contradict them; `
+            + 'their hold stays. Run: sallyport state check',
+        ]
+      : []),
     ...(report.witnessCompleted ? ['recovered: the witness log was completed'] : []),
   ]
 }

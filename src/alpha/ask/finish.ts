@@ -162,17 +162,31 @@ const sealAnswer = (operation: AskOperation, facts: EndFacts): ArtifactRef | nul
   }
 }
 
+/** Commits the end; an answer that no committed row names leaves the disk, also on a refusal. */
+const commitOrDrop = async (
+  operation: AskOperation, facts: EndFacts, sealed: ArtifactRef | null,
+): Promise<AskEnd> => {
+  const { store } = operation.ctx.gov
+  let drops = true
+  try {
+    return await store.transact('alpha ask', (tx) => {
+      const end = commitEnd(operation, tx, facts, sealed)
+      // From here on a row may name it, also when the disk fails: then nobody knows.
+      drops = end.finish.answer === 'drop'
+      return end
+    })
+  } finally {
+    if (sealed !== null && drops) store.artifacts.remove(sealed.stored_sha256)
+  }
+}
+
 /** Makes the outcome durable. Only a held or adopted answer stays on disk, sealed. */
 export const finishAsk = async (operation: AskOperation, facts: EndFacts): Promise<AskEnd> => {
   const { gov } = operation.ctx
   await gov.observer.at('ask.charge_known')
   const sealed = sealAnswer(operation, facts)
   await gov.observer.at('ask.answer_sealed')
-  const end = await gov.store.transact('alpha ask', (tx) =>
-    commitEnd(operation, tx, facts, sealed))
-  if (sealed !== null && end.finish.answer === 'drop') {
-    gov.store.artifacts.remove(sealed.stored_sha256)
-  }
+  const end = await commitOrDrop(operation, facts, sealed)
   await gov.observer.at('ask.finished')
   return end
 }

@@ -1,0 +1,137 @@
+/** Recovery over a real store whose rows somebody has altered. */
+import { closeSync, existsSync, openSync } from 'node:fs'
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import { listAudit } from '../../src/governance/audit.js'
+import { getTask } from '../../src/governance/board/read.js'
+import { holdGuard } from '../../src/governance/guard.js'
+import { bootstrapLedger } from '../../src/governance/ledger/account.js'
+import { markContacted } from '../../src/governance/ledger/contact.js'
+import { findReservation } from '../../src/governance/ledger/read.js'
+import { reserve } from '../../src/governance/ledger/reserve.js'
+import { recoverInterrupted, settleRestored } from '../../src/governance/recovery.js'
+import { collections, type Reservation, type Task } from '../../src/governance/rows.js'
+import { addAndSignIn, makeBench, signIn, taskAt, type Bench } from './bench.js'
+
+const binding = (task: Task) => ({
+  operationId: task.operation_id, runtime: 'alpha_text_native', profile: 'alpha.text',
+} as const)
+
+interface Three {
+  readonly bench: Bench
+  /** Three running tasks of three owners, each with a hold of 100. */
+  readonly tasks: readonly [Task, Task, Task]
+}
+
+const three = async (t: Test): Promise<Three> => {
+  const bench = await makeBench(t)
+  const ada = await signIn(bench)
+  const bob = await addAndSignIn(bench, ada.session, 'bob')
+  const cyd = await addAndSignIn(bench, ada.session, 'cyd')
+  const running = async ({ session }: typeof ada): Promise<Task> => {
+    const task = await taskAt(bench, session, 'running')
+    await bench.run((tx, now) => reserve(tx, now, {
+      ...binding(task), taskId: task.task_id, principal: task.owner, bound: 100,
+    }))
+    return task
+  }
+  await bench.run((tx, now) => bootstrapLedger(tx, now, 1_000))
+  return { bench, tasks: [await running(ada), await running(bob), await running(cyd)] }
+}
+
+const alter = (bench: Bench, task: Task, change: Partial<Reservation>): Promise<void> =>
+  bench.run((tx) => {
+    const { openReservations } = collections
+    const doc = tx.get(openReservations, task.operation_id)
+    if (doc) tx.put(openReservations, task.operation_id, { ...doc, ...change })
+  })
+
+const stateOf = (bench: Bench, task: Task) => ({
+  task: getTask(bench.view(), task.task_id).state,
+  money: findReservation(bench.view(), task.operation_id)?.state,
+})
+
+const account = (bench: Bench) => bench.view().all(collections.ledgerAccounts)[0]?.doc
+
+t.test('A-117 one altered reservation keeps its hold and stops nothing else', async (t) => {
+  const changes: readonly (readonly [string, Partial<Reservation>])[] = [
+    ['runtime', { runtime: 'gateway_route' }], ['profile', { profile: 'alpha.other' }],
+    ['bound', { bound_microusd: 1 }], ['state', { state: 'contacted' }], ['rows', { row_ids: [] }],
+    ['operation', { operation_id: 'op_another' }],
+  ]
+  for (const [name, change] of changes) {
+    await t.test(name, async (t) => {
+      const { bench, tasks: [altered, contacted, fresh] } = await three(t)
+      await bench.run((tx, now) => markContacted(tx, now, binding(contacted)))
+      await alter(bench, altered, change)
+      const report = await recoverInterrupted(bench.gov, [])
+      t.same(report.released, [fresh.operation_id])
+      t.same(report.unknown, [contacted.operation_id])
+      t.same(report.leftAlone, [altered.operation_id], 'it is reported')
+      t.same(stateOf(bench, fresh), { task: 'failed', money: 'released' })
+      t.same(stateOf(bench, contacted), { task: 'blocked', money: 'unknown' })
+      t.equal(stateOf(bench, altered).task, 'blocked')
+      t.same(getTask(bench.view(), altered.task_id).blocked?.kind, 'cost_liability')
+      t.same(stateOf(bench, altered).money, change.state ?? 'reserved', 'it is as it was')
+      t.match(account(bench), { held_microusd: 100, unknown_microusd: 100, settled_microusd: 0 })
+      t.match(listAudit(bench.view()).at(-1), { what: 'recovery.ran', facts: { left_alone: 1 } })
+      const { sequence } = bench.view()
+      const again = await recoverInterrupted(bench.gov, [])
+      t.same(again.leftAlone, report.leftAlone, 'told each time')
+      t.equal(bench.view().sequence, sequence, 'and written once')
+    })
+  }
+})
+
+t.test('A-084 with a second ledger no hold is given back', async (t) => {
+  const { bench, tasks } = await three(t)
+  await bench.run((tx) => {
+    const only = account(bench)
+    if (only) tx.put(collections.ledgerAccounts, 'led_2', { ...only, ledger_id: 'led_2' })
+  })
+  const report = await recoverInterrupted(bench.gov, [])
+  t.same(report.released, [])
+  t.equal(report.leftAlone.length, 3)
+  for (const task of tasks) t.same(stateOf(bench, task), { task: 'blocked', money: 'reserved' })
+})
+
+t.test('A-124 a contact whose reservation is gone is a liability, not a free ending', async (t) => {
+  const { bench, tasks: [gone, never] } = await three(t)
+  await bench.run((tx, now) => {
+    for (const task of [gone, never]) {
+      tx.remove(collections.openReservations, task.operation_id)
+      tx.put(collections.routes, task.operation_id, {
+        operation_id: task.operation_id, runtime: 'alpha_text_native', profile: 'alpha.text',
+        provider: 'p', model: 'm', url: 'https://127.0.0.1/v1', decision_id: 'dec_1',
+        policy_revision: 3, contacted_at: task === gone ? now : null, outcome: null,
+      })
+    }
+  })
+  await recoverInterrupted(bench.gov, [])
+  t.same(stateOf(bench, gone), { task: 'blocked', money: undefined })
+  t.same(stateOf(bench, never), { task: 'failed', money: undefined })
+  t.equal(account(bench)?.held_microusd, 200, 'what the ledger held it holds')
+})
+
+t.test('guard files of the dead go after recovery, those of the living stay', async (t) => {
+  const { bench, tasks: [dead, live] } = await three(t)
+  const { dir } = bench.gov.store
+  const file = (task: Task): string => join(dir, 'run', 'ops', task.operation_id)
+  const held = holdGuard(dir, live.operation_id)
+  closeSync(openSync(file(dead), 'w'))
+  const report = await recoverInterrupted(bench.gov, [])
+  t.notOk(existsSync(file(dead)))
+  t.ok(existsSync(file(live)))
+  t.notOk(report.endedTasks.includes(live.task_id), 'the living operation is left to its process')
+  t.same(stateOf(bench, live), { task: 'running', money: 'reserved' })
+  held.release()
+})
+
+t.test('a restore goes on past an altered reservation and releases nothing', async (t) => {
+  const { bench, tasks: [altered, plain] } = await three(t)
+  await alter(bench, altered, { profile: 'alpha.other' })
+  await settleRestored(bench.gov)
+  t.same(stateOf(bench, altered), { task: 'blocked', money: 'reserved' })
+  t.same(stateOf(bench, plain), { task: 'blocked', money: 'unknown' })
+  t.match(account(bench), { held_microusd: 100, unknown_microusd: 200 })
+})
