@@ -14,7 +14,7 @@ import type { SeenRequest } from '../../src/sandbox/types.js'
 import { openStore } from '../../src/state/store.js'
 import type { Store, View } from '../../src/state/types.js'
 import { sallyport, type Place, type Ran, type RunOptions } from '../harness.js'
-import { withSandbox } from '../sandbox/with-sandbox.js'
+import { withSandbox, type Teardown } from '../sandbox/with-sandbox.js'
 
 /** What the provider charged nothing unusual means: the bound and ceiling of the set-up. */
 export const limits = {
@@ -65,8 +65,8 @@ export interface RigOptions {
   readonly bare?: boolean
 }
 
-/** Makes a deployment that goes when the test ends. */
-export const makeRig = async (t: Test, options: RigOptions = {}): Promise<Rig> => {
+/** Makes a deployment that goes when the test (or long loop) ends. */
+export const makeRig = async (t: Teardown, options: RigOptions = {}): Promise<Rig> => {
   const place = sallyport(t)
   const sandbox = await withSandbox(t, options.sandbox)
   writeFileSync(place.path('key'), 'MARK-KEY-0123456789\n')

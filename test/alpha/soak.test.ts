@@ -1,0 +1,22 @@
+/** The loop of `npm run soak`, eight rounds a step: real processes, really killed. */
+import t from 'tap'
+import { askSteps, providerMoments } from '../soak/ask-deployment.js'
+import { killAsks, tableOf } from '../soak/kill-asks.js'
+
+t.setTimeout(280_000)
+
+const perStep = 8
+
+t.test('A-026 A-108 A-124 A-182 killed at any moment: sound, balanced, never sent twice', async (t) => {
+  const report = await killAsks(t, { perStep, timed: perStep, deployments: 2 })
+  t.comment(tableOf(report))
+  t.same(report.broken, [])
+  for (const step of askSteps) {
+    const row = report.rows.find((one) => one.step === step)
+    t.ok((row?.by.failpoint ?? 0) >= perStep, `${step}: ${row?.by.failpoint ?? 0} rounds`)
+  }
+  for (const moment of providerMoments) {
+    t.ok((report.moments[moment] ?? 0) >= perStep, `on ${moment}: ${report.moments[moment] ?? 0}`)
+  }
+  t.ok(report.killed >= perStep * (askSteps.length + providerMoments.length + 1))
+})
