@@ -43,13 +43,16 @@ export const readAnchor = (
   return { number, sequence, chain, policy_revision }
 }
 
-/** How an anchored mark compares with the marks of a store (oldest first, at least one). */
+/**
+ * How an anchored mark compares with the marks of a store (oldest first, at least one). Below
+ * `floor` the store waits for the first mark after a restore or a loss: until then it is behind.
+ */
 export const compareAnchor = (
-  anchored: Mark | 'missing' | 'forged', marks: readonly Mark[],
+  anchored: Mark | 'missing' | 'forged', marks: readonly Mark[], floor: number,
 ): { readonly status: AnchorStatus; readonly oneAhead: boolean } => {
   if (anchored === 'missing' || anchored === 'forged') return { status: anchored, oneAhead: false }
   const last = marks.at(-1)
-  if (last === undefined || last.number < anchored.number) {
+  if (last === undefined || last.number < Math.max(anchored.number, floor)) {
     return { status: 'behind', oneAhead: false }
   }
   const same = marks.find((mark) => mark.number === anchored.number)

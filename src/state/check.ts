@@ -32,7 +32,7 @@ export interface CheckOptions extends StatePlace {
   readonly referenced?: (view: View) => ReadonlySet<string>
 }
 
-/** What a check found. `ok`: nothing but notices. */
+/** What a check found. `ok`: nothing but notices and torn ends, which the next write cuts. */
 export interface CheckReport {
   readonly ok: boolean
   readonly store_id: string | null
@@ -89,7 +89,7 @@ const checkOnce = (site: Site, options: CheckOptions): CheckReport => {
   const anchor = state === undefined ? null : checkWithStore(site, options, problems)
   const head = newest === undefined ? undefined : headOf(newest)
   return {
-    ok: problems.every(({ severity }) => severity === 'notice'),
+    ok: problems.every(({ severity }) => severity === 'notice' || severity === 'torn'),
     store_id: state?.store_id ?? newest?.header?.store_id ?? null,
     epoch: newest?.epoch ?? null,
     sequence: head?.sequence ?? null,

@@ -47,8 +47,6 @@ export interface Files {
   rmdir(path: string): void
   /** Sets the modification time to now. */
   touch(path: string): void
-  /** Bytes that an unprivileged process may still write on that disk. */
-  freeBytes(path: string): number
   /** A path for `name` that goes through the open folder itself where the system allows it. */
   inside(dirFd: number, dirPath: string, name: string): string
 }
@@ -96,10 +94,6 @@ export const nodeFiles: Files = {
     const now = new Date()
     fs.utimesSync(path, now, now)
   },
-  freeBytes: (path) => {
-    const s = fs.statfsSync(path)
-    return s.bavail * s.bsize
-  },
   inside: (dirFd, dirPath, name) =>
     process.platform === 'linux' ? `/proc/self/fd/${dirFd}/${name}` : join(dirPath, name),
 }
@@ -108,20 +102,20 @@ export const nodeFiles: Files = {
 export const errnoOf = (error: unknown): string =>
   error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : ''
 
-/** A disk that took only part of what it was given. */
+/** A disk that took only part of what it was given: on a regular file that means it is full. */
 export class ShortWrite extends Error {
   readonly code = 'ESHORT'
 }
 
 /**
- * Turns a disk error into the program's error: `disk_full` (failed) for ENOSPC and EDQUOT,
- * `not_permitted` for refused access, `io_failed` for the rest. Never quotes a path's content.
+ * Turns a disk error into the program's error: `disk_full` (failed) for ENOSPC, EDQUOT and a
+ * short write, `not_permitted` for refused access, `io_failed` for the rest. Never quotes a path's content.
  */
 export const ioFailure = (error: unknown, what: string): SallyportError => {
   if (error instanceof SallyportError) return error
   const errno = errnoOf(error)
   const details = { errno, while: what }
-  if (errno === 'ENOSPC' || errno === 'EDQUOT') {
+  if (['ENOSPC', 'EDQUOT', 'ESHORT'].includes(errno)) {
     return fail.failed('disk_full', `The disk is full or over its quota (${what}).`, {
       next: 'Free some space and run the command again.', details, cause: error,
     })

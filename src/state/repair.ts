@@ -37,8 +37,8 @@ export interface Loss {
 /** How to repair. */
 export interface RepairOptions extends StatePlace {
   /**
-   * Runs on the repaired store when acknowledged records may be lost, before anyone may contact
-   * anything: the policy above publishes a revoked revision, ends sessions, keeps liabilities.
+   * Runs on the repaired store when acknowledged records may be lost (or an earlier repair or
+   * restore ended before its hook had marked), before anyone may contact anything: the policy above publishes a revoked revision, ends sessions, keeps liabilities.
    * A mark made here moves the anchor to the repaired state.
    */
   readonly onLoss?: (store: Store, loss: Loss) => void | Promise<void>
@@ -97,9 +97,18 @@ export const repairState = async (options: RepairOptions): Promise<RepairReport>
     const text = `The format was brought from ${migrated.from} to ${migrated.to}.`
     report = { ...report, changed: true, done: [...report.done, note('format_changed', text)] }
   }
-  const lost = report.loss.records_after !== null || report.loss.documents > 0
-  if (lost && options.onLoss !== undefined) await runOnLoss(options, report.loss)
+  if ((isLoss(report.loss) || awaitsMark(site)) && options.onLoss !== undefined) await runOnLoss(options, report.loss)
   return report
+}
+
+const isLoss = (loss: Loss): boolean => loss.records_after !== null || loss.documents > 0
+
+/** An earlier repair or restore ended before the policy above published its revoked revision. */
+const awaitsMark = ({ files, places }: Site): boolean => {
+  const newest = salvageAll(files, places).at(-1)
+  if (newest?.manifest === undefined) return false
+  const last = marksAfter(newest, newest.manifest.marks).at(-1)
+  return (last?.number ?? 0) < newest.manifest.mark_floor
 }
 
 const runOnLoss = async (options: RepairOptions, loss: Loss): Promise<void> => {
@@ -261,7 +270,6 @@ const copyAside = ({ files, places, dir, clock }: Site, plan: Plan): string => {
   return target
 }
 
-/** The anchor's mark number stays below new marks only if the store still knows its own marks. */
 const found = (site: Site, plan: Plan, loss: Loss): void => {
   const { newest, before, state } = plan
   const head = headOf(newest)
@@ -269,9 +277,10 @@ const found = (site: Site, plan: Plan, loss: Loss): void => {
   const first = newest.manifest?.marks ??
     (before === undefined ? [] : marksAfter(before, before.manifest?.marks ?? []))
   const marks = marksAfter(newest, first)
-  const floor = Math.max(
-    newest.manifest?.mark_floor ?? before?.manifest?.mark_floor ?? 0,
-    loss.records_after === null ? 0 : anchoredNumber(site, state.store_id))
+  const known = newest.manifest?.mark_floor ?? before?.manifest?.mark_floor ?? 0
+  const floor = isLoss(loss)
+    ? Math.max(known, anchoredNumber(site, state.store_id), marks.at(-1)?.number ?? 0) + 1
+    : known
   foundGeneration(site.files, site.places, plan.documents, {
     state, epoch: newest.epoch + 1, ...head, marks, markFloor: floor,
     nowMs: site.clock.wallMs(),

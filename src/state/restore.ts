@@ -72,7 +72,10 @@ export const restoreState = async (options: RestoreOptions): Promise<RestoreRepo
     const key = readKey(site.files, keys.key)
     const ring = new KeyRing(source.state.store_id, () => key)
     const anchored = readAnchor(site.files, keys.anchor, ring, source.state.store_id)
-    const floor = typeof anchored === 'string' ? 0 : anchored.number
+    const floor = 1 + Math.max(
+      typeof anchored === 'string' ? 0 : anchored.number,
+      source.marks.at(-1)?.number ?? 0,
+      source.epoch.manifest?.mark_floor ?? 0)
     const empty = isEmpty(site)
     const copied = empty ? placeFresh(site, source, floor) : await placeOver(site, source, floor)
     const revision = typeof anchored === 'string' ? 0 : (anchored.policy_revision ?? 0)
@@ -120,7 +123,7 @@ const foundFrom = (site: Site, places: Places, source: Source, epoch: number, fl
     sequence: source.sequence,
     chain: source.chain,
     marks: source.marks,
-    markFloor: Math.max(floor, source.epoch.manifest?.mark_floor ?? 0),
+    markFloor: floor,
     nowMs: site.clock.wallMs(),
   })
 

@@ -53,7 +53,10 @@ export const manifestShape = v.strictObject({
   chain: sha,
   /** The last two marks, so that the anchor can be compared after a checkpoint. */
   marks: v.array(markShape),
-  /** Marks after a restore are numbered above this. */
+  /**
+   * Marks after a restore or a loss are numbered above this; until there is one, the store counts
+   * as behind its anchor.
+   */
   mark_floor: count,
   written_at: v.string(),
   /** A second copy of STATE, for repair. */

@@ -113,7 +113,7 @@ export class FileStore implements Store {
   #closed = false
   #hooksDue = true
   #checkpointFailed = false
-  #logFd: { readonly fd: number; readonly epoch: number } | undefined
+  #logFd: { readonly fd: number; readonly generation: Generation } | undefined
   /** Set while a restore re-bases the anchor: marks then move it whatever it says. */
   rebasing = false
 
@@ -314,7 +314,7 @@ export class FileStore implements Store {
   /** A process died between a marked record and the anchor: move the anchor on. */
   #completeAnchor(): void {
     const { marks } = this.#generation
-    const { oneAhead } = compareAnchor(this.#anchored(), marks)
+    const { oneAhead } = this.#compared(this.#anchored())
     const last = marks.at(-1)
     if (oneAhead && last !== undefined) this.#moveAnchor(last)
   }
@@ -326,6 +326,11 @@ export class FileStore implements Store {
       if (error instanceof SallyportError && error.code === 'key_missing') return 'missing'
       throw ioFailure(error, 'reading the anchor')
     }
+  }
+
+  #compared(anchored: Mark | 'missing' | 'forged'): ReturnType<typeof compareAnchor> {
+    const { marks, manifest } = this.#generation
+    return compareAnchor(anchored, marks, manifest.mark_floor)
   }
 
   #moveAnchor(mark: Mark): void {
@@ -359,7 +364,7 @@ export class FileStore implements Store {
   }
 
   #anchorAgrees(): boolean {
-    const { status, oneAhead } = compareAnchor(this.#anchored(), this.#generation.marks)
+    const { status, oneAhead } = this.#compared(this.#anchored())
     return status === 'ok' && !oneAhead
   }
 
@@ -395,13 +400,13 @@ export class FileStore implements Store {
   }
 
   #openLog(): number {
-    const { epoch } = this.#generation
-    if (this.#logFd?.epoch === epoch) return this.#logFd.fd
+    const generation = this.#generation
+    if (this.#logFd?.generation === generation) return this.#logFd.fd
     if (this.#logFd !== undefined) this.files.close(this.#logFd.fd)
     this.#logFd = undefined
     try {
-      const fd = this.files.open(this.places.log(epoch), 'readwrite')
-      this.#logFd = { fd, epoch }
+      const fd = this.files.open(this.places.log(generation.epoch), 'readwrite')
+      this.#logFd = { fd, generation }
       return fd
     } catch (error) {
       throw ioFailure(error, 'opening the log')
@@ -501,7 +506,7 @@ export class FileStore implements Store {
     for (let tries = 0; ; tries += 1) {
       const anchored = this.#anchored()
       this.read()
-      const { status } = compareAnchor(anchored, this.#generation.marks)
+      const { status } = this.#compared(anchored)
       if (status !== 'forked' || tries >= 4) return status
     }
   }

@@ -118,7 +118,6 @@ export const faulty = (inner: Files, to: Plan): Files => {
       inner.rmdir(path)
     },
     touch: (path) => inner.touch(path),
-    freeBytes: (path) => inner.freeBytes(path),
     inside: (fd, dir, name) => inner.inside(fd, dir, name),
   }
 }

@@ -1,0 +1,230 @@
+import t from 'tap'
+import { SallyportError } from '../../src/base/errors.js'
+import { checkState } from '../../src/state/check.js'
+import { createStore, openStore } from '../../src/state/store.js'
+import type { FileStore } from '../../src/state/store.js'
+import { faulty, memoryLock, plan } from './faults.js'
+import type { Fault, Plan } from './faults.js'
+import { MemFiles } from './mem-files.js'
+import { notes, numbers, put, specs } from './support.js'
+
+const site = { dir: '/tmp/state', configDir: '/tmp/config' }
+
+const makeOn = (disk: MemFiles, to: Plan = plan()): FileStore =>
+  createStore({
+    ...site, files: faulty(disk, to), lock: memoryLock(), profile: {},
+  }) as FileStore
+
+const openOn = (disk: MemFiles, mode: 'read' | 'write' = 'write', to: Plan = plan()): FileStore =>
+  openStore({ ...site, mode, files: faulty(disk, to), lock: memoryLock() }) as FileStore
+
+t.test('durability 2 and 9: one commit is one write and one sync of the log, nothing else', async (t) => {
+  const disk = new MemFiles()
+  makeOn(disk).close()
+  const to = plan()
+  const store = openOn(disk, 'write', to)
+  await put(store, 'a', 1)
+  t.strictSame(to.seen, [
+    'write /tmp/state/wal/000000000001.log', 'sync /tmp/state/wal/000000000001.log',
+  ])
+  to.seen.length = 0
+  store.read()
+  await store.transact('nothing', () => undefined)
+  t.strictSame(to.seen, [])
+})
+
+t.test('a marked commit syncs log, witness, anchor and the anchor\'s folder, in this order', async (t) => {
+  const disk = new MemFiles()
+  makeOn(disk).close()
+  const to = plan(undefined, undefined, ['sync'])
+  const store = openOn(disk, 'write', to)
+  await store.transact('publish', (tx) => {
+    tx.mark({ policyRevision: 3 })
+    tx.afterSync(() => store.witness.append('line'))
+  })
+  t.match(to.seen, [
+    /sync .*\/wal\//, /sync .*witness\.log/, /sync .*\/keys\/\.tmp-/, /sync .*\/keys$/,
+  ])
+  t.equal(to.seen.length, 4)
+})
+
+const expectations: readonly (readonly [Fault, string])[] = [
+  ['ENOSPC', 'disk_full'], ['EDQUOT', 'disk_full'], ['EIO', 'io_failed'], ['short', 'disk_full'],
+]
+
+t.test('durability 2 and 9: a failed write or sync of the log poisons the store, once for all', async (t) => {
+  for (const [fault, code] of expectations) {
+    for (const at of fault === 'short' ? [1] : [1, 2]) {
+      const disk = new MemFiles()
+      const first = makeOn(disk)
+      await put(first, 'a', 1)
+      first.close()
+      const store = openOn(disk, 'write', plan(at, fault))
+      await t.rejects(put(store, 'b', 2), { kind: 'failed', code }, `${fault} at ${at}`)
+      await t.rejects(put(store, 'c', 3), { kind: 'failed', code: 'store_poisoned' })
+      t.equal(store.health().poisoned, true)
+      t.notOk('c' in numbers(store))
+      store.close()
+      for (const mode of ['kept', 'dropped'] as const) {
+        const next = openOn(disk.crash(mode, 1))
+        const seen = numbers(next)
+        t.ok(JSON.stringify(seen) === '{"a":1}' || JSON.stringify(seen) === '{"a":1,"b":2}')
+        await put(next, 'd', 4)
+        t.strictSame(numbers(next), { ...seen, d: 4 })
+      }
+    }
+  }
+})
+
+t.test('durability 2: a disk that really is full ends with disk_full and replays when freed', async (t) => {
+  const disk = new MemFiles()
+  const store = makeOn(disk)
+  await put(store, 'a', 1)
+  disk.freeLeft = 100
+  await t.rejects(put(store, 'b', 2, 'x'.repeat(500)), { kind: 'failed', code: 'disk_full' })
+  store.close()
+  const full = openOn(disk)
+  t.strictSame(numbers(full), { a: 1 })
+  await t.rejects(put(full, 'c', 3, 'x'.repeat(500)), { kind: 'failed', code: 'disk_full' })
+  full.close()
+  disk.freeLeft = 1_000_000
+  const freed = openOn(disk)
+  await put(freed, 'd', 4)
+  t.strictSame(numbers(freed), { a: 1, d: 4 })
+  t.ok(checkState({ ...site, files: disk, specs }).ok)
+})
+
+t.test('a witness line that fails leaves the record durable and the hooks due', async (t) => {
+  const disk = new MemFiles()
+  makeOn(disk).close()
+  const to = plan(3, 'EIO')
+  const mended: number[] = []
+  const store = openStore({
+    ...site, mode: 'write', files: faulty(disk, to), lock: memoryLock(),
+    onOpenForWrite: [({ view }) => mended.push(view.sequence)],
+  })
+  await t.rejects(store.transact('publish', (tx) => {
+    tx.put(notes, 'a', { n: 1, text: '' })
+    tx.mark()
+    tx.afterSync(() => store.witness.append('line'))
+  }), { code: 'io_failed' })
+  t.strictSame(mended, [0])
+  t.equal(store.read().get(notes, 'a')?.n, 1)
+  await put(store, 'b', 2)
+  t.strictSame(mended, [0, 1], 'the hook ran again before the next record')
+  t.equal(store.anchorStatus(), 'ok')
+  t.notOk(openOn(disk).witness.torn())
+})
+
+t.test('an anchor that cannot be moved poisons; the next writer completes it', async (t) => {
+  const disk = new MemFiles()
+  makeOn(disk).close()
+  const store = openOn(disk, 'write', plan(3, 'EIO'))
+  await t.rejects(store.transact('publish', (tx) => tx.mark({ policyRevision: 5 })), {
+    code: 'io_failed',
+  })
+  await t.rejects(put(store, 'a', 1), { code: 'store_poisoned' })
+  const reader = openOn(disk, 'read')
+  t.equal(reader.anchorStatus(), 'ok')
+  t.equal(reader.anchorPolicyRevision(), 0)
+  const next = openOn(disk)
+  await next.transact('anything', () => undefined)
+  t.equal(next.anchorPolicyRevision(), 5)
+})
+
+t.test('durability 9: whichever call of a fold fails, the commit stands and nothing is lost', async (t) => {
+  const script = async (to: Plan): Promise<{ disk: MemFiles; outcome: string; seen: string }> => {
+    const disk = new MemFiles()
+    const first = makeOn(disk)
+    await put(first, 'a', 1)
+    first.close()
+    const store = openOn(disk, 'write', to)
+    const outcome = await store.exclusive('fold', () => store.checkpoint())
+      .then(() => 'folded', (error) => error instanceof SallyportError ? error.kind : 'thrown')
+    const after = await put(store, 'b', 2).then(() => 'b', (error) => String(error.code))
+    store.close()
+    return { disk, outcome: `${outcome} ${after}`, seen: to.seen.join() }
+  }
+  const counted = plan()
+  t.equal((await script(counted)).outcome, 'folded b')
+  const outcomes = new Set<string>()
+  for (let at = 1; at <= counted.calls; at += 1) {
+    for (const fault of ['ENOSPC', 'EIO', 'short'] as const) {
+      const { disk, outcome } = await script(plan(at, fault))
+      outcomes.add(outcome)
+      for (const mode of ['kept', 'dropped'] as const) {
+        const next = openOn(disk.crash(mode, at))
+        const seen = numbers(next)
+        if (seen['a'] !== 1) t.fail(`${fault} at ${counted.seen[at - 1]}: a is lost (${mode})`)
+        if (outcome.endsWith(' b') && seen['b'] !== 2) t.fail(`${fault} at ${at}: b is lost`)
+        if (next.health().damage !== null) t.fail(`${fault} at ${at}: ${mode} is damaged`)
+        await put(next, 'c', 3)
+        const report = checkState({ ...site, files: disk, specs })
+        if (!report.ok) {
+          t.fail(`${fault} at ${counted.seen[at - 1]}: ${JSON.stringify(report.problems)}`)
+        }
+      }
+    }
+  }
+  t.ok(outcomes.has('failed b'), 'an early failure leaves the store usable')
+  t.ok(outcomes.has('failed store_poisoned'), 'an ambiguous one poisons')
+})
+
+t.test('a commit whose automatic fold fails is still a commit', async (t) => {
+  const disk = new MemFiles()
+  makeOn(disk).close()
+  const files = faulty(disk, plan(1, 'ENOSPC', ['create']))
+  const store = openStore({ ...site, mode: 'write', files, lock: memoryLock(), logBytesMax: 50 })
+  await put(store, 'a', 1)
+  await put(store, 'b', 2)
+  t.strictSame(numbers(store), { a: 1, b: 2 })
+  t.match(store.health(), {
+    poisoned: false, notices: [{ code: 'checkpoint_failed', subject: 'disk_full' }],
+  })
+})
+
+t.test('durability 5 and 9: whichever call of a creation fails, there is nothing or all of it', async (t) => {
+  const counted = plan()
+  makeOn(new MemFiles(), counted)
+  for (let at = 1; at <= counted.calls; at += 1) {
+    const disk = new MemFiles()
+    const error = await Promise.resolve().then(() => makeOn(disk, plan(at, 'ENOSPC')))
+      .then(() => null, (thrown) => thrown)
+    if (!(error instanceof SallyportError) || error.code !== 'disk_full') {
+      t.fail(`${counted.seen[at - 1]}: ${String(error)}`)
+    }
+    if (disk.stat('/tmp/state') !== undefined) t.equal(openOn(disk).read().sequence, 0)
+  }
+  t.ok(counted.calls > 20)
+})
+
+t.test('leftovers of a creation that died are removed by a later one', async (t) => {
+  const counted = plan()
+  makeOn(new MemFiles(), counted)
+  const made = counted.seen.findIndex((call) => call.startsWith('mkdir /tmp/.state.new-'))
+  const disk = new MemFiles()
+  await Promise.resolve().then(() => makeOn(disk, plan(made + 5, 'stop'))).catch(() => undefined)
+  const leftover = disk.list('/tmp').find((name) => name.startsWith('.state.new-'))
+  t.ok(leftover)
+  disk.age(`/tmp/${leftover}`, 0)
+  makeOn(disk)
+  t.strictSame(disk.list('/tmp'), ['config', 'state'])
+})
+
+t.test('whichever call of writing an artifact fails, no half artifact is ever seen', async (t) => {
+  for (let at = 1; at <= 9; at += 1) {
+    for (const fault of ['ENOSPC', 'short', 'stop'] as const) {
+      const disk = new MemFiles()
+      makeOn(disk).close()
+      const store = openOn(disk, 'write', plan(at, fault))
+      try {
+        store.artifacts.write('x', Buffer.from('content'))
+      } catch (error) {
+        if (fault === 'ENOSPC') t.match(error, { kind: 'failed', code: 'disk_full' })
+      }
+      const report = checkState({ ...site, files: disk.crash('kept', 0), specs })
+      if (!report.ok) t.fail(`${fault} at ${at}`)
+    }
+  }
+  t.pass('27 failures')
+})

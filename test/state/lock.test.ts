@@ -1,0 +1,161 @@
+import t from 'tap'
+import type { Test } from 'tap'
+import { spawn } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { renameSync, rmSync, writeFileSync, existsSync } from 'node:fs'
+import { createInterface } from 'node:readline'
+import { extname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { systemClock } from '../../src/base/clock.js'
+import { checkState } from '../../src/state/check.js'
+import { tryLockFile } from '../../src/state/kernel-lock.js'
+import { kernelStateLock, readHolder, takeLock } from '../../src/state/lock.js'
+import { nodeFiles } from '../../src/state/files.js'
+import type { FileStore } from '../../src/state/store.js'
+import { again, newStore, notes, numbers, put } from './support.js'
+
+const start = (t: Test, store: FileStore, what: string, times = 0): ChildProcess => {
+  const here = fileURLToPath(import.meta.url)
+  const program = join(here, '..', `lock-child${extname(here)}`)
+  const child = spawn(process.execPath, [
+    ...process.execArgv, program, store.dir, join(store.dir, '..', 'config'), what, String(times),
+  ], { stdio: ['ignore', 'pipe', 'inherit'] })
+  t.teardown(() => child.kill('SIGKILL'))
+  return child
+}
+
+const firstLine = async (child: ChildProcess): Promise<string> => {
+  if (child.stdout === null) throw new Error('no output')
+  for await (const line of createInterface({ input: child.stdout })) return line
+  throw new Error('ended without a line')
+}
+
+const killed = async (child: ChildProcess): Promise<void> => {
+  const gone = once(child, 'exit')
+  child.kill('SIGKILL')
+  await gone
+}
+
+t.test('durability 1: while another process holds the lock, waiting is bounded and names it', async (t) => {
+  const store = newStore(t, { waitMs: 60 })
+  const child = start(t, store, 'hold')
+  await firstLine(child)
+  await t.rejects(put(store, 'a', 1), {
+    kind: 'locked', code: 'lock_held', details: { pid: child.pid, verb: 'hold' },
+  })
+  const holder = readHolder(nodeFiles, store.places.lock)
+  t.match(holder, { pid: child.pid, hostname: String, boot_id: /./, started_at: /Z$/ })
+  t.strictSame(numbers(store), {}, 'readers take no lock')
+  t.ok(checkState({ dir: store.dir, configDir: join(store.dir, '..', 'config') }).ok)
+  await killed(child)
+  await put(store, 'a', 1)
+  t.strictSame(numbers(store), { a: 1 })
+})
+
+t.test('durability 1: a killed holder frees the lock though its own child lives on', async (t) => {
+  const store = newStore(t, { waitMs: 5000 })
+  const child = start(t, store, 'hold-with-child')
+  const grandchild = Number(await firstLine(child))
+  t.teardown(() => {
+    try {
+      process.kill(grandchild, 'SIGKILL')
+    } catch {
+      // It has ended by itself.
+    }
+  })
+  await killed(child)
+  await put(store, 'a', 1)
+  t.strictSame(numbers(store), { a: 1 })
+})
+
+t.test('durability 10: processes racing for the lock lose no update', async (t) => {
+  const store = newStore(t, { waitMs: 60_000 })
+  const children = [start(t, store, 'add', 60), start(t, store, 'add', 60)]
+  const ends = children.map((child) => once(child, 'exit'))
+  for (let i = 0; i < 20; i += 1) {
+    await store.transact('add', (tx) => {
+      tx.put(notes, 'sum', { n: (tx.get(notes, 'sum')?.n ?? 0) + 1, text: '' })
+    })
+  }
+  for (const end of ends) t.strictSame(await end, [0, null])
+  t.strictSame(numbers(store), { sum: 140 })
+})
+
+t.test('durability 10: what a killed process acknowledged is there, and the state is whole', async (t) => {
+  for (let round = 0; round < 8; round += 1) {
+    const store = newStore(t, { logBytesMax: 200 })
+    const child = start(t, store, 'loop')
+    let acknowledged = 0
+    if (child.stdout === null) throw new Error('no output')
+    const lines = createInterface({ input: child.stdout })
+    const gone = once(child, 'exit')
+    for await (const line of lines) {
+      if (line === 'going') setTimeout(() => child.kill('SIGKILL'), 5 + round * 17)
+      else acknowledged = Number(line)
+    }
+    await gone
+    const sum = numbers(store)['sum'] ?? 0
+    t.ok(sum === acknowledged || sum === acknowledged + 1, `${acknowledged} then ${sum}`)
+    await put(store, 'after', 1)
+    const report = checkState({ dir: store.dir, configDir: join(store.dir, '..', 'config') })
+    t.ok(report.ok)
+    store.close()
+  }
+})
+
+t.test('a lock whose file was replaced guards nothing and is taken again', async (t) => {
+  const store = newStore(t)
+  await put(store, 'a', 1)
+  rmSync(store.places.lock)
+  writeFileSync(store.places.lock, '', { mode: 0o600 })
+  const other = kernelStateLock(store.places.lock, systemClock)
+  t.ok(other.tryTake('other'))
+  const bounded = again(t, store, 'write', { waitMs: 20 })
+  await t.rejects(put(bounded, 'b', 2), { code: 'lock_held' })
+  other.give()
+  await put(store, 'c', 3)
+  t.match(other.holder(), { verb: 'test' })
+  other.close()
+  t.strictSame(numbers(store), { a: 1, c: 3 })
+})
+
+t.test('a restore that swaps the directory is noticed by a process that held it open', async (t) => {
+  const store = newStore(t)
+  await put(store, 'a', 1)
+  const copy = `${store.dir}.copy`
+  const { cpSync } = await import('node:fs')
+  cpSync(store.dir, copy, { recursive: true })
+  await put(store, 'b', 2)
+  renameSync(store.dir, `${store.dir}.old`)
+  renameSync(copy, store.dir)
+  t.strictSame(numbers(store), { a: 1 })
+  await put(store, 'c', 3)
+  t.strictSame(numbers(again(t, store)), { a: 1, c: 3 })
+})
+
+t.test('a lock file is tried without waiting and freed by its release', async (t) => {
+  const dir = t.testdir()
+  const path = join(dir, 'guard')
+  const first = tryLockFile(path)
+  t.ok(first)
+  t.equal(tryLockFile(path), null)
+  first?.release()
+  const second = tryLockFile(path)
+  t.ok(second)
+  second?.release()
+  t.ok(existsSync(path))
+})
+
+t.test('waiting for a lock that is freed meanwhile succeeds', async (t) => {
+  const path = join(t.testdir(), 'lock')
+  const [a, b] = [kernelStateLock(path, systemClock), kernelStateLock(path, systemClock)]
+  t.ok(a.tryTake('a'))
+  const waiting = takeLock(b, 'b', 5000, systemClock)
+  setTimeout(() => a.give(), 20)
+  await waiting
+  t.match(b.holder(), { verb: 'b' })
+  a.close()
+  b.close()
+  t.equal(readHolder(nodeFiles, join(t.testdirName, 'none')), null)
+})

@@ -1,0 +1,445 @@
+/** The use cases over a whole state directory: check, repair, backup, restore, compact, migrate. */
+import t from 'tap'
+import type { Test } from 'tap'
+import {
+  cpSync, existsSync, mkdirSync, readFileSync, readdirSync, rmSync, symlinkSync, unlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { join } from 'node:path'
+import { backupState, verifyBackup } from '../../src/state/backup.js'
+import { checkState } from '../../src/state/check.js'
+import { compactState } from '../../src/state/compact.js'
+import { nodeFiles } from '../../src/state/files.js'
+import type { Migration } from '../../src/state/migrate.js'
+import { migrateState, migrations, stepsBetween } from '../../src/state/migrate.js'
+import { repairState } from '../../src/state/repair.js'
+import { restoreState } from '../../src/state/restore.js'
+import type { FileStore } from '../../src/state/store.js'
+import { fingerprintOf, flipBit, newestLog, truncateTo } from './forge.js'
+import { again, errorOf, items, newStore, notes, numbers, put, specs } from './support.js'
+
+const placeOf = (store: FileStore) =>
+  ({ dir: store.dir, configDir: join(store.dir, '..', 'config') })
+
+const fold = (store: FileStore): Promise<void> => store.exclusive('fold', () => store.checkpoint())
+
+const publish = (store: FileStore, policyRevision: number): Promise<void> =>
+  store.transact('publish', (tx) => tx.mark({ policyRevision }))
+
+/** A store with two generations and records in both logs. */
+const livedIn = async (t: Test): Promise<FileStore> => {
+  const store = newStore(t)
+  await put(store, 'a', 1)
+  await store.transact('test', (tx) => tx.put(items, 'i', { n: 10, text: '' }))
+  await fold(store)
+  await put(store, 'b', 2)
+  await publish(store, 1)
+  await fold(store)
+  await put(store, 'c', 3)
+  return store
+}
+const everything = { a: 1, b: 2, c: 3 }
+
+t.test('check of a sound state says so, and counts', async (t) => {
+  const store = await livedIn(t)
+  store.artifacts.write('x', Buffer.from('y'))
+  t.match(checkState({ ...placeOf(store), specs }), {
+    ok: true, store_id: store.storeId, epoch: 3, sequence: 5, log_records: 1, documents: 4,
+    artifacts: 1, anchor: 'ok', problems: [],
+  })
+})
+
+t.test('check asks the rules of upper layers and the artifacts that documents refer to', async (t) => {
+  const store = await livedIn(t)
+  const ref = store.artifacts.write('x', Buffer.from('y'))
+  const report = checkState({
+    ...placeOf(store), specs: [notes],
+    extra: [(view) => view.all(notes).length === 3
+      ? [{ code: 'too_many', severity: 'damage', message: 'Three notes are too many.' }] : []],
+    referenced: () => new Set(['0'.repeat(64)]),
+  })
+  t.strictSame(report.problems.map(({ code, severity }) => `${severity} ${code}`).sort(), [
+    'damage evidence_missing', 'damage too_many', 'notice artifact_orphans',
+    'notice collection_unknown',
+  ])
+  flipBit(join(store.dir, 'artifacts', ref.stored_sha256.slice(0, 2), ref.stored_sha256), 9, 0)
+  t.match(checkState(placeOf(store)).problems, [{ code: 'artifact_damaged' }])
+})
+
+t.test('check names open modes, missing entries and leftovers as notices', async (t) => {
+  const store = await livedIn(t)
+  const { chmodSync } = await import('node:fs')
+  chmodSync(store.dir, 0o755)
+  chmodSync(join(store.dir, 'STATE'), 0o644)
+  rmSync(join(store.dir, 'run'), { recursive: true })
+  writeFileSync(join(store.dir, 'wal', '.tmp-1-00'), '')
+  const report = checkState({ ...placeOf(store), specs })
+  t.ok(report.ok)
+  t.strictSame(report.problems.map(({ code, subject }) => `${code} ${subject ?? ''}`), [
+    'mode_open .', 'mode_open STATE', 'entry_missing run', 'leftovers ',
+  ])
+})
+
+t.test('check of an empty folder is no_state', async (t) => {
+  const dir = t.testdir()
+  t.match(errorOf(() => checkState({ dir, configDir: dir })), { kind: 'no_state' })
+})
+
+t.test('durability 8: repair of a sound state changes nothing', async (t) => {
+  const store = await livedIn(t)
+  const before = fingerprintOf(store.dir)
+  const report = await repairState(placeOf(store))
+  t.match(report, { changed: false, copied_to: null, done: [], loss: { records_after: null } })
+  const after = fingerprintOf(store.dir)
+  delete before['lock']
+  delete after['lock']
+  t.strictSame(after, before)
+})
+
+/** Damages a lived-in store, repairs it and answers what came back. */
+const repaired = async (
+  t: Test, hurt: (store: FileStore) => void | Promise<void>,
+): Promise<{ store: FileStore; report: Awaited<ReturnType<typeof repairState>>; lossSeen: number }> => {
+  const store = await livedIn(t)
+  await hurt(store)
+  store.close()
+  let lossSeen = 0
+  const report = await repairState({
+    ...placeOf(store),
+    onLoss: async (opened) => {
+      lossSeen += 1
+      await opened.transact('after loss', (tx) => tx.mark({ policyRevision: 50 }))
+    },
+  })
+  const next = again(t, store, 'write')
+  t.ok(checkState({ ...placeOf(store), specs }).ok)
+  await put(next, 'z', 26)
+  return { store: next, report, lossSeen }
+}
+
+t.test('durability 8: repair cuts a torn tail after copying it, and loses nothing', async (t) => {
+  const { store, report, lossSeen } = await repaired(t, (store) => {
+    const path = newestLog(store.dir)
+    writeFileSync(path, Buffer.concat([readFileSync(path), Buffer.from('#c 00')]))
+  })
+  t.strictSame(numbers(store), { ...everything, z: 26 })
+  t.match(report, { changed: true, done: [{ code: 'torn_tail_cut' }] })
+  t.ok(existsSync(join(report.copied_to ?? '', 'STATE')))
+  t.equal(lossSeen, 0)
+})
+
+t.test('durability 8: repair drops an untrue last record, says so and tells the policy', async (t) => {
+  const { store, report, lossSeen } = await repaired(t, (store) => {
+    const path = newestLog(store.dir)
+    flipBit(path, readFileSync(path).length - 4, 0)
+  })
+  t.strictSame(numbers(store), { a: 1, b: 2, z: 26 })
+  t.match(report, {
+    loss: { records_after: 4, records_seen: 1, documents: 0 },
+    done: [{ code: 'generation_rebuilt' }, { code: 'records_lost', message: /sequence 4/ }],
+  })
+  t.equal(lossSeen, 1)
+  t.equal(store.anchorStatus(), 'ok')
+  t.equal(store.anchorPolicyRevision(), 50)
+  t.ok(readdirSync(report.copied_to ?? '').includes('000000000003.log'))
+})
+
+t.test('a loss of marked records leaves the store behind its anchor until someone acts', async (t) => {
+  const store = await livedIn(t)
+  await publish(store, 2)
+  const path = newestLog(store.dir)
+  flipBit(path, readFileSync(path).length - 4, 0)
+  store.close()
+  await repairState(placeOf(store))
+  t.equal(again(t, store).anchorStatus(), 'behind')
+  const policy = async (opened: { transact: FileStore['transact'] }): Promise<void> =>
+    opened.transact('restore', (tx) => tx.mark({ policyRevision: 9 }))
+  const second = await repairState({ ...placeOf(store), onLoss: policy })
+  t.equal(second.changed, false)
+  t.equal(again(t, store).anchorStatus(), 'ok', 'the hook of the first repair had not run')
+  t.equal(again(t, store).anchorPolicyRevision(), 9)
+})
+
+t.test('repair rebuilds a log header, STATE, a manifest and a collection file without loss', async (t) => {
+  const hurts: readonly (readonly [string, (store: FileStore) => void, string])[] = [
+    ['header', (store) => flipBit(newestLog(store.dir), 9, 1), 'generation_rebuilt'],
+    ['STATE', (store) => flipBit(store.places.state, 9, 1), 'state_file_rebuilt'],
+    ['STATE gone', (store) => unlinkSync(store.places.state), 'state_file_rebuilt'],
+    ['manifest', (store) => flipBit(store.places.manifest(3), 9, 1), 'generation_rebuilt'],
+    ['manifest gone', (store) => unlinkSync(store.places.manifest(3)), 'generation_rebuilt'],
+    ['collection', (store) => flipBit(store.places.part('notes', '', 3), 60, 1),
+      'generation_rebuilt'],
+    ['collection gone', (store) => unlinkSync(store.places.part('notes', '', 3)),
+      'generation_rebuilt'],
+  ]
+  for (const [what, hurt, code] of hurts) {
+    await t.test(what, async (t) => {
+      const { store, report, lossSeen } = await repaired(t, hurt)
+      t.strictSame(numbers(store), { ...everything, z: 26 })
+      t.equal(store.read().get(items, 'i')?.n, 10)
+      t.match(report.done, [{ code }])
+      t.match(report.loss, { records_after: null, documents: 0 })
+      t.equal(lossSeen, 0)
+      t.equal(store.anchorStatus(), 'ok')
+    })
+  }
+})
+
+t.test('a collection file that no generation holds any more is a counted loss', async (t) => {
+  const { store, report, lossSeen } = await repaired(t, (store) => {
+    flipBit(store.places.part('items', '', 2), 60, 1)
+  })
+  t.strictSame(numbers(store), { ...everything, z: 26 })
+  t.strictSame(store.read().all(items), [])
+  t.equal(report.loss.documents, 1)
+  t.equal(lossSeen, 1)
+})
+
+t.test('what has no whole generation is beyond repair and is left as it is', async (t) => {
+  const store = await livedIn(t)
+  unlinkSync(store.places.manifest(2))
+  unlinkSync(store.places.manifest(3))
+  store.close()
+  const before = fingerprintOf(store.dir)
+  await t.rejects(repairState(placeOf(store)), { kind: 'damaged', code: 'beyond_repair' })
+  const after = fingerprintOf(store.dir)
+  delete before['lock']
+  delete after['lock']
+  t.strictSame(after, before)
+})
+
+t.test('a backup is a whole copy without the key; its verification sees any change', async (t) => {
+  const store = await livedIn(t)
+  store.artifacts.write('x', Buffer.from('private'))
+  store.witness.append('line')
+  const to = join(store.dir, '..', 'backup')
+  const report = await backupState(store, to)
+  t.match(report, { to, store_id: store.storeId, sequence: 5 })
+  const facts = verifyBackup(nodeFiles, to)
+  t.equal(facts.files.length, report.files)
+  t.notOk(Object.keys(fingerprintOf(to)).some((name) => /key|anchor|run\/|lock/.test(name)))
+  await t.rejects(backupState(store, to), { kind: 'conflict', code: 'backup_exists' })
+  const inside = join(store.dir, 'inside')
+  await t.rejects(backupState(store, inside), { kind: 'rejected', code: 'backup_inside' })
+  const files = Object.keys(fingerprintOf(to))
+  for (const name of files) {
+    const path = join(to, name)
+    const bytes = readFileSync(path)
+    if (bytes.length === 0) continue
+    flipBit(path, Math.floor(bytes.length / 2), 3)
+    t.match(errorOf(() => verifyBackup(nodeFiles, to)), { code: 'backup_invalid' }, name)
+    writeFileSync(path, bytes)
+  }
+  unlinkSync(join(to, 'backup.json'))
+  t.match(errorOf(() => verifyBackup(nodeFiles, to)), { code: 'backup_invalid' })
+})
+
+t.test('a backup taken while another process commits and folds is one moment of the state', async (t) => {
+  const store = await livedIn(t)
+  const other = again(t, store, 'write')
+  const to = join(store.dir, '..', 'backup')
+  const writing = (async () => {
+    for (let n = 0; n < 30; n += 1) {
+      await other.transact('both', (tx) => {
+        tx.put(notes, 'a', { n, text: '' })
+        tx.put(items, 'i', { n, text: '' })
+      })
+      if (n % 7 === 0) await fold(other)
+    }
+  })()
+  for (let round = 0; round < 3; round += 1) {
+    await backupState(store, `${to}${round}`)
+    await new Promise((done) => setTimeout(done, 2))
+  }
+  await writing
+  for (let round = 0; round < 3; round += 1) {
+    const base = join(store.dir, '..', `r${round}`)
+    mkdirSync(base)
+    cpSync(join(store.dir, '..', 'config'), join(base, 'config'), { recursive: true })
+    const place = { dir: join(base, 'state'), configDir: join(base, 'config') }
+    await restoreState({ ...place, backup: `${to}${round}` })
+    const report = checkState({ ...place, specs })
+    t.strictSame(report.problems.filter(({ severity }) => severity === 'damage'), [])
+  }
+})
+
+t.test('a folder of another layer is part of a backup; a link in it is refused', async (t) => {
+  const store = await livedIn(t)
+  mkdirSync(join(store.dir, 'stages', 'job'), { recursive: true })
+  writeFileSync(join(store.dir, 'stages', 'job', 'tree'), 'bytes')
+  const to = join(store.dir, '..', 'backup')
+  await backupState(store, to)
+  t.equal(readFileSync(join(to, 'state', 'stages', 'job', 'tree'), 'utf8'), 'bytes')
+  symlinkSync('/etc', join(store.dir, 'stages', 'link'))
+  await t.rejects(backupState(store, `${to}2`), { kind: 'rejected', code: 'not_a_file' })
+  t.notOk(existsSync(`${to}2`))
+})
+
+const restoreHook = async (
+  store: { transact: FileStore['transact'] }, facts: { anchorPolicyRevision: number },
+): Promise<void> =>
+  store.transact('restore', (tx) => {
+    tx.put(notes, 'restored', { n: facts.anchorPolicyRevision, text: '' })
+    tx.mark({ policyRevision: facts.anchorPolicyRevision + 1 })
+  })
+
+t.test('a restore over the present state is behind until the policy publishes above the anchor', async (t) => {
+  const store = await livedIn(t)
+  const ref = store.artifacts.write('x', Buffer.from('private'))
+  store.witness.append('one')
+  const to = join(store.dir, '..', 'backup')
+  await backupState(store, to)
+  store.witness.append('two')
+  await publish(store, 7)
+  await put(store, 'later', 1)
+  store.artifacts.remove(ref.stored_sha256)
+  store.close()
+  const blocked = await restoreState({ ...placeOf(store), backup: to })
+  t.match(blocked, { anchor: 'behind', sequence: 5, store_id: store.storeId })
+  t.strictSame(numbers(again(t, store)), everything)
+  const report = await restoreState({ ...placeOf(store), backup: to, afterRestore: restoreHook })
+  t.equal(report.anchor, 'ok')
+  t.ok(existsSync(join(report.copied_to ?? '', 'wal', '000000000003.log')))
+  const next = again(t, store, 'write')
+  t.strictSame(numbers(next), { ...everything, restored: 7 })
+  t.equal(next.anchorPolicyRevision(), 8)
+  t.strictSame(next.artifacts.read('x', ref).toString(), 'private')
+  t.strictSame(next.witness.lines(), ['one', 'two'], 'a longer witness is not forgotten')
+  await publish(next, 9)
+  await fold(next)
+  t.equal(next.anchorStatus(), 'ok')
+  t.ok(checkState({ ...placeOf(store), specs }).ok)
+})
+
+t.test('a restore that ends before the policy has published stays blocked', async (t) => {
+  const store = await livedIn(t)
+  const to = join(store.dir, '..', 'backup')
+  await backupState(store, to)
+  store.close()
+  const crash = (): never => { throw new Error('the process ends here') }
+  await t.rejects(restoreState({ ...placeOf(store), backup: to, afterRestore: crash }))
+  const next = again(t, store, 'write')
+  t.equal(next.anchorStatus(), 'behind', 'though no mark was lost')
+  await publish(next, 5)
+  t.not(next.anchorStatus(), 'ok', 'an ordinary mark does not end it')
+  next.close()
+  const report = await restoreState({ ...placeOf(store), backup: to, afterRestore: restoreHook })
+  t.equal(report.anchor, 'ok')
+})
+
+t.test('an open process sees a restore and refuses or goes on with the restored documents', async (t) => {
+  const store = await livedIn(t)
+  const to = join(store.dir, '..', 'backup')
+  await backupState(store, to)
+  await put(store, 'later', 1)
+  await restoreState({ ...placeOf(store), backup: to, afterRestore: restoreHook })
+  t.strictSame(numbers(store), { ...everything, restored: 1 })
+  await put(store, 'more', 2)
+  t.strictSame(numbers(again(t, store)), { ...everything, restored: 1, more: 2 })
+})
+
+t.test('a restore where nothing is left makes a whole directory', async (t) => {
+  const store = await livedIn(t)
+  const to = join(store.dir, '..', 'backup')
+  await backupState(store, to)
+  await publish(store, 3)
+  store.close()
+  rmSync(store.dir, { recursive: true })
+  const report = await restoreState({ ...placeOf(store), backup: to, afterRestore: restoreHook })
+  t.match(report, { copied_to: null, anchor: 'ok' })
+  t.strictSame(numbers(again(t, store)), { ...everything, restored: 3 })
+  t.ok(checkState({ ...placeOf(store), specs }).ok)
+})
+
+t.test('a restore mends a damaged state and a missing anchor', async (t) => {
+  const store = await livedIn(t)
+  const to = join(store.dir, '..', 'backup')
+  await backupState(store, to)
+  store.close()
+  unlinkSync(store.keyPlaces.anchor)
+  unlinkSync(store.places.manifest(2))
+  unlinkSync(store.places.manifest(3))
+  writeFileSync(store.places.state, 'x')
+  const report = await restoreState({ ...placeOf(store), backup: to, afterRestore: restoreHook })
+  t.equal(report.anchor, 'ok')
+  t.strictSame(numbers(again(t, store)), { ...everything, restored: 0 })
+})
+
+t.test('a restore needs the key, a whole backup and the place of the same store', async (t) => {
+  const store = await livedIn(t)
+  const to = join(store.dir, '..', 'backup')
+  await backupState(store, to)
+  const before = fingerprintOf(store.dir)
+  const keyless = { dir: join(store.dir, '..', 'new'), configDir: join(store.dir, '..', 'none') }
+  await t.rejects(restoreState({ ...keyless, backup: to }), { code: 'key_missing' })
+  t.notOk(existsSync(keyless.dir))
+  await t.test('another store', async (t) => {
+    const other = newStore(t)
+    cpSync(join(store.dir, '..', 'config'), join(other.dir, '..', 'config'), { recursive: true })
+    await t.rejects(restoreState({ ...placeOf(other), backup: to }), {
+      kind: 'conflict', code: 'other_store',
+    })
+  })
+  flipBit(join(to, 'state', 'STATE'), 5, 0)
+  await t.rejects(restoreState({ ...placeOf(store), backup: to }), {
+    kind: 'rejected', code: 'backup_invalid',
+  })
+  t.strictSame(fingerprintOf(store.dir), before)
+})
+
+t.test('compact folds the log and says how long it was', async (t) => {
+  const store = await livedIn(t)
+  const bytes = readFileSync(newestLog(store.dir)).length
+  t.match(await compactState(store), { epoch: 4, sequence: 5, log_bytes_before: bytes })
+  t.strictSame(numbers(again(t, store)), everything)
+  t.strictSame(readdirSync(store.places.wal), ['000000000003.log', '000000000004.log'])
+})
+
+const steps: readonly Migration[] = [
+  {
+    from: 1, to: 2, name: 'double the numbers',
+    run: (all) => {
+      for (const [id, doc] of all.get('notes')?.docs ?? []) {
+        const { n, text } = doc as { n: number; text: string }
+        all.get('notes')?.docs.set(id, { n: n * 2, text })
+      }
+    },
+  },
+  { from: 2, to: 3, name: 'drop the items', run: (all) => all.delete('items') },
+]
+
+t.test('durability 12: migrations run in order, once, as a new generation', async (t) => {
+  t.strictSame(migrations, [], 'format 1 is the first')
+  const store = await livedIn(t)
+  store.close()
+  t.strictSame(await migrateState(placeOf(store)), { from: 1, to: 1, steps: [] })
+  const report = await migrateState(placeOf(store), steps, 3)
+  t.strictSame(report, { from: 1, to: 3, steps: ['double the numbers', 'drop the items'] })
+  t.strictSame(checkOf(store), { notes: '{"a":2,"b":4,"c":6}', items: 0 })
+  t.match(errorOf(() => again(t, store)), { kind: 'blocked', code: 'state_too_new' })
+  t.match(errorOf(() => stepsBetween(steps, 3, 5)), { code: 'no_migration' })
+})
+
+const checkOf = (store: FileStore): object => {
+  const manifest = JSON.parse(readFileSync(store.places.manifest(4), 'utf8')) as {
+    format_version: number; collections: Record<string, unknown>
+  }
+  const data = JSON.parse(readFileSync(store.places.part('notes', '', 4), 'utf8')) as {
+    docs: Record<string, { n: number }>
+  }
+  const found = Object.entries(data.docs).map(([id, { n }]) => [id, n])
+  return {
+    notes: JSON.stringify(Object.fromEntries(found)),
+    items: 'items' in manifest.collections ? 1 : 0,
+  }
+}
+
+t.test('a migration refuses a damaged state', async (t) => {
+  const store = await livedIn(t)
+  store.close()
+  const path = newestLog(store.dir)
+  truncateTo(path, readFileSync(path).length - 2)
+  await t.rejects(migrateState(placeOf(store), steps, 2), { code: 'migration_refused' })
+  flipBit(store.places.manifest(3), 9, 1)
+  await t.rejects(migrateState(placeOf(store), steps, 2), { code: 'migration_refused' })
+})
