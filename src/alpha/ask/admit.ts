@@ -16,8 +16,9 @@ import { policyStanding } from '../../governance/policy/standing.js'
 import type { Consent, Task } from '../../governance/rows.js'
 import { liveRoot } from '../../governance/session/live.js'
 import type { Session } from '../../governance/session/types.js'
+import type { Deadline, StoredDeadline } from '../../net/remaining.js'
 import type { ArtifactRef, Tx, View } from '../../state/types.js'
-import { alphaArtifactLabels, alphaCapability, alphaLimits, alphaPurpose } from '../constants.js'
+import { alphaArtifactLabels, alphaCapability, alphaPurpose } from '../constants.js'
 import type { AlphaContext } from '../context.js'
 import { requireConfigured } from '../configured.js'
 import { encodeInput, makeAlphaInput, requireWithinCap, type AlphaTextInput } from '../input.js'
@@ -78,9 +79,17 @@ const buildInput = (request: AskRequest, setup: AlphaTextSetup): AlphaTextInput 
 const earlier = (iso: string, other: string | null): string =>
   other !== null && msFromIso(other) < msFromIso(iso) ? other : iso
 
+interface Made {
+  readonly input: AlphaTextInput
+  readonly artifact: ArtifactRef
+  readonly digest: string
+  readonly operationId: string
+  readonly deadline: StoredDeadline
+}
+
 const admitRow = (
   ctx: AlphaContext, tx: Tx, session: Session, request: AskRequest,
-  made: { input: AlphaTextInput; artifact: ArtifactRef; digest: string; operationId: string },
+  made: Made,
 ): Admission => {
   const { gov } = ctx
   const now = isoFromMs(gov.clock.wallMs())
@@ -108,8 +117,8 @@ const admitRow = (
       consent_id: consent.consent_id, purpose: alphaPurpose, revision: consent.bound_revision,
       root: root.root_id, expires_at: earlier(root.expires_at, consent.expires_at),
     },
-    deadlineAt: isoFromMs(gov.clock.wallMs() + alphaLimits.operationMsMax),
-    budgetMs: alphaLimits.operationMsMax,
+    deadlineAt: made.deadline.deadline_at,
+    budgetMs: made.deadline.budget_ms,
     provenance: { face: gov.face, principal: owner, root: root.root_id },
   })
   appendAudit(tx, now, {
@@ -142,7 +151,8 @@ const replayOf = (
  * is removed. `operationId` is chosen before, because its guard is already held.
  */
 export const admitAsk = async (
-  ctx: AlphaContext, session: Session, request: AskRequest, operationId: string,
+  ctx: AlphaContext, session: Session, request: AskRequest,
+  { operationId, deadline }: { readonly operationId: string; readonly deadline: Deadline },
 ): Promise<Admission> => {
   const { store } = ctx.gov
   const view = store.read()
@@ -158,7 +168,9 @@ export const admitAsk = async (
   try {
     const admission = await store.transact('alpha ask', (tx) =>
       replayOf(tx, session, request, digest)
-        ?? admitRow(ctx, tx, session, request, { input, artifact, digest, operationId }))
+        ?? admitRow(ctx, tx, session, request, {
+          input, artifact, digest, operationId, deadline: deadline.stored(),
+        }))
     kept = !admission.replayed
     return admission
   } finally {

@@ -3,7 +3,7 @@
  * contact mark, one request, billing readback, one closing record. Nothing is held across waiting
  * but the lane; nothing that may have happened is tried again.
  */
-import { isoFromMs, msFromIso } from '../../base/clock.js'
+import { isoFromMs } from '../../base/clock.js'
 import { fail, SallyportError } from '../../base/errors.js'
 import { newId } from '../../base/ids.js'
 import { moveTask } from '../../governance/board/move.js'
@@ -13,6 +13,7 @@ import { acquireLane, type Lane } from '../../governance/lane.js'
 import type { Task } from '../../governance/rows.js'
 import type { Session } from '../../governance/session/types.js'
 import { openCredential } from '../../governance/vault.js'
+import { startDeadline, type Deadline } from '../../net/remaining.js'
 import { alphaCredentialRef, alphaLimits } from '../constants.js'
 import type { AlphaContext } from '../context.js'
 import type { InferenceEnd } from '../next-step.js'
@@ -22,7 +23,7 @@ import { readBilling, type BillingResult } from './billing-stage.js'
 import { contactProvider } from './contact.js'
 import { errorOfEnd, replayedAsk } from './answer.js'
 import { finishAsk, type AskEnd } from './finish.js'
-import { remainingMs, type AskOperation } from './operation.js'
+import { type AskOperation } from './operation.js'
 import { prepareAsk, type Prepared } from './prepare.js'
 
 /** A succeeded ask. */
@@ -35,13 +36,13 @@ export interface AskResult {
 const queue = (operation: AskOperation): Promise<Task> =>
   operation.ctx.gov.store.transact('alpha ask', (tx) =>
     moveTask(tx, isoFromMs(operation.ctx.gov.clock.wallMs()), operation.taskId, 'queued', {
-      budget_left_ms: remainingMs(operation),
+      budget_left_ms: operation.deadline.remainingMs(),
     }))
 
 const waitForLane = (operation: AskOperation): Promise<Lane> => {
   const { gov, signal } = operation.ctx
   return acquireLane({
-    dir: gov.store.dir, priority: 'interactive', deadlineMs: operation.endsAtMs,
+    dir: gov.store.dir, priority: 'interactive', deadlineMs: gov.clock.monotonicMs() + operation.deadline.remainingMs(),
     clock: gov.clock, signal,
   })
 }
@@ -115,15 +116,14 @@ const recordInterrupt = (operation: AskOperation): (() => Promise<void>) => {
 
 const operationOf = (
   ctx: AlphaContext, session: Session, admission: Admission & { replayed: false },
-  startedMs: number,
+  deadline: Deadline,
 ): AskOperation => ({
   ctx,
   session,
   taskId: admission.task.task_id,
   operationId: admission.task.operation_id,
   input: admission.input,
-  endsAtMs: startedMs + alphaLimits.operationMsMax,
-  deadlineAtMs: msFromIso(admission.task.deadline_at),
+  deadline,
   holder: admission.task.operation_id,
 })
 
@@ -136,15 +136,15 @@ export const ask = async (
 ): Promise<AskResult> => {
   const { gov } = ctx
   if (ctx.signal.aborted) throw fail.cancelled('ask_cancelled', 'The ask was cancelled.')
-  const startedMs = gov.clock.monotonicMs()
+  const deadline = startDeadline(gov.clock, alphaLimits.operationMsMax)
   await gov.observer.at('ask.admit')
   const operationId = newId('op')
   // Held before the task exists, so that recovery never takes a live ask for a dead one.
   const guard = holdGuard(gov.store.dir, operationId)
   try {
-    const admission = await admitAsk(ctx, session, request, operationId)
+    const admission = await admitAsk(ctx, session, request, { operationId, deadline })
     if (admission.replayed) return replayedAsk(ctx, session, admission.task)
-    const operation = operationOf(ctx, session, admission, startedMs)
+    const operation = operationOf(ctx, session, admission, deadline)
     const stopRecording = recordInterrupt(operation)
     try {
       await gov.observer.at('ask.admitted')

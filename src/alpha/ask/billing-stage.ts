@@ -13,7 +13,7 @@ import { judgeBilling, noBillingReply, type BillingVerdict } from '../billing.js
 import { alphaLimits } from '../constants.js'
 import { billingStageMs, nextBillingStep, type BillingCost } from '../next-step.js'
 import { billingRequestBytes, billingUrl, providerHeaders } from '../request.js'
-import { bindingOf, remainingMs, type AskOperation } from './operation.js'
+import { bindingOf, type AskOperation } from './operation.js'
 
 /** A charge and the attempt that gave it, or why there is none. */
 export type BillingResult =
@@ -79,7 +79,7 @@ export const readBilling = async (
   operation: AskOperation, uuid: string, key: Buffer,
 ): Promise<BillingResult> => {
   const { clock, observer } = operation.ctx.gov
-  const endsAt = clock.monotonicMs() + billingStageMs(remainingMs(operation))
+  const endsAt = clock.monotonicMs() + billingStageMs(operation.deadline.remainingMs())
   const verdicts: BillingVerdict[] = []
   for (;;) {
     const step = nextBillingStep({ verdicts, stageLeftMs: endsAt - clock.monotonicMs() })

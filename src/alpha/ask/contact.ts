@@ -13,7 +13,7 @@ import { alphaLimits } from '../constants.js'
 import { inferenceTimeoutMs, type InferenceEnd } from '../next-step.js'
 import { inferenceRequestBytes, inferenceUrl, providerHeaders } from '../request.js'
 import { requireAskAuthority } from './authority.js'
-import { bindingOf, remainingMs, type AskOperation } from './operation.js'
+import { bindingOf, type AskOperation } from './operation.js'
 import { requireRunnable, requireTrust, type Prepared } from './prepare.js'
 
 /** Authority as the log has it now; throws to refuse the contact. */
@@ -55,7 +55,7 @@ export const contactProvider = async (
   const { ctx, input } = operation
   const { observer } = ctx.gov
   const timeoutMs = inferenceTimeoutMs({
-    timeoutSeconds: prepared.timeoutSeconds, remainingMs: remainingMs(operation),
+    timeoutSeconds: prepared.timeoutSeconds, remainingMs: operation.deadline.remainingMs(),
   })
   if (timeoutMs === null) {
     return { kind: 'not_contacted', reason: 'deadline_passed', errorKind: 'locked' }

@@ -16,7 +16,7 @@ import type { Tx, View } from '../../state/types.js'
 import { alphaCapability, alphaProfile, alphaPurpose, alphaRuntime } from '../constants.js'
 import { inferenceUrl } from '../request.js'
 import { requireAskAuthority, type AskAuthority } from './authority.js'
-import { bindingOf, cancelWanted, remainingMs, type AskOperation } from './operation.js'
+import { bindingOf, cancelWanted, type AskOperation } from './operation.js'
 
 /** What the operation was allowed, as the rows have it. */
 export interface Prepared {
@@ -37,7 +37,7 @@ export const requireRunnable = (
   if (cancelWanted(operation, task)) {
     throw fail.cancelled('ask_cancelled', 'The ask was cancelled before contact.')
   }
-  if (remainingMs(operation) <= 0) {
+  if (operation.deadline.remainingMs() <= 0) {
     throw fail.locked('deadline_passed', 'The deadline of 120 seconds passed before contact.', {
       reason: 'deadline_passed', next: 'Nothing was sent. Ask again.',
     })
@@ -104,7 +104,7 @@ const prepareRows = (operation: AskOperation, tx: Tx): Prepared => {
   const now = isoFromMs(gov.clock.wallMs())
   const queued = requireRunnable(operation, tx, ['queued'])
   const authority = requireAskAuthority(gov, tx, queued, operation.input)
-  moveTask(tx, now, operation.taskId, 'running', { budget_left_ms: remainingMs(operation) })
+  moveTask(tx, now, operation.taskId, 'running', { budget_left_ms: operation.deadline.remainingMs() })
   leaseTask(tx, now, operation.taskId, operation.holder, queued.deadline_at)
   const task = requireRunnable(operation, tx, ['running'])
   const bound = authority.setup.request_cost_bound_microusd
