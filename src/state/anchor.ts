@@ -44,20 +44,22 @@ export const readAnchor = (
 }
 
 /**
- * How an anchored mark compares with the marks of a store (oldest first, at least one). Below
- * `floor` the store waits for the first mark after a restore or a loss: until then it is behind.
+ * How an anchored mark compares with the marks of a store (oldest first, at least one). A
+ * restore or a loss sets `floor` above every earlier mark: until the anchor has been moved beyond
+ * it, which only their hooks can do, the store counts as behind.
  */
 export const compareAnchor = (
   anchored: Mark | 'missing' | 'forged', marks: readonly Mark[], floor: number,
 ): { readonly status: AnchorStatus; readonly oneAhead: boolean } => {
   if (anchored === 'missing' || anchored === 'forged') return { status: anchored, oneAhead: false }
   const last = marks.at(-1)
-  if (last === undefined || last.number < Math.max(anchored.number, floor)) {
+  const waits = floor > 0 && anchored.number <= floor
+  if (last === undefined || waits || last.number < anchored.number) {
     return { status: 'behind', oneAhead: false }
   }
   const same = marks.find((mark) => mark.number === anchored.number)
   const agrees = same !== undefined && same.chain === anchored.chain
-  const distance = marks.filter((mark) => mark.number > anchored.number).length
+  const distance = last.number - anchored.number
   if (!agrees || distance > 1) return { status: 'forked', oneAhead: false }
   return { status: 'ok', oneAhead: distance === 1 }
 }

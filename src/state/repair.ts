@@ -104,11 +104,10 @@ export const repairState = async (options: RepairOptions): Promise<RepairReport>
 const isLoss = (loss: Loss): boolean => loss.records_after !== null || loss.documents > 0
 
 /** An earlier repair or restore ended before the policy above published its revoked revision. */
-const awaitsMark = ({ files, places }: Site): boolean => {
-  const newest = salvageAll(files, places).at(-1)
-  if (newest?.manifest === undefined) return false
-  const last = marksAfter(newest, newest.manifest.marks).at(-1)
-  return (last?.number ?? 0) < newest.manifest.mark_floor
+const awaitsMark = (site: Site): boolean => {
+  const manifest = salvageAll(site.files, site.places).at(-1)?.manifest
+  if (manifest === undefined || manifest.mark_floor === 0) return false
+  return anchoredNumber(site, manifest.store_id) <= manifest.mark_floor
 }
 
 const runOnLoss = async (options: RepairOptions, loss: Loss): Promise<void> => {

@@ -54,8 +54,8 @@ export const manifestShape = v.strictObject({
   /** The last two marks, so that the anchor can be compared after a checkpoint. */
   marks: v.array(markShape),
   /**
-   * Marks after a restore or a loss are numbered above this; until there is one, the store counts
-   * as behind its anchor.
+   * Above 0 after a restore or a loss: later marks are numbered above it, and until the anchor
+   * has moved beyond it the store counts as behind.
    */
   mark_floor: count,
   written_at: v.string(),

@@ -8,6 +8,7 @@ import { checkState } from '../../src/state/check.js'
 import { repairState } from '../../src/state/repair.js'
 import { createStore, openStore } from '../../src/state/store.js'
 import type { FileStore } from '../../src/state/store.js'
+import type { Store } from '../../src/state/types.js'
 import { faulty, memoryLock, plan } from './faults.js'
 import type { Plan } from './faults.js'
 import { MemFiles } from './mem-files.js'
@@ -78,6 +79,8 @@ const script = async (disk: MemFiles, to: Plan): Promise<History> => {
   return history
 }
 
+const onLoss = (store: Store): Promise<void> => store.transact('loss', (tx) => tx.mark())
+
 interface Verdict {
   readonly problem: string | null
   readonly refused: boolean
@@ -110,9 +113,10 @@ const judge = async (
   if (store.health().damage !== null) {
     if (!mayRefuse) return wrong(`refused: ${store.health().damage?.code}`)
     refused = true
-    await repairState(options)
+    await repairState({ ...options, onLoss })
     if (!allowed.includes(stateOf(store))) return wrong('a repair lost something')
   }
+  if (store.anchorStatus() === 'behind' && mayRefuse) await repairState({ ...options, onLoss })
   if (store.anchorStatus() !== 'ok') return wrong(`anchor ${store.anchorStatus()}`)
   await store.transact('after', (tx) => {
     tx.put(notes, 'after', { n: 99, text: '' })
@@ -166,7 +170,7 @@ t.test('durability 10: a crash during a repair is no worse than the crash before
     const broken = first.crash('garbled', seed)
     const repair = async (disk: MemFiles, to: Plan): Promise<void> => {
       const files = faulty(disk, to)
-      await repairState({ ...site, files, lock: memoryLock() }).catch((error) => {
+      await repairState({ ...site, files, lock: memoryLock(), onLoss }).catch((error) => {
         if (!to.stopped) throw error
       })
     }
