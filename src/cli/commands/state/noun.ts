@@ -6,5 +6,10 @@ export const stateNoun: NounEntry = {
   summary: 'look after the state directory',
   verbs: [
     { verb: 'path', load: () => import('./path.js') },
+    { verb: 'check', load: () => import('./check.js') },
+    { verb: 'repair', load: () => import('./repair.js') },
+    { verb: 'backup', load: () => import('./backup.js') },
+    { verb: 'restore', load: () => import('./restore.js') },
+    { verb: 'compact', load: () => import('./compact.js') },
   ],
 }

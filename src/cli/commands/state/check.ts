@@ -1,0 +1,100 @@
+/** `sallyport state check`: reads everything, takes no lock, changes no byte. */
+import * as v from 'valibot'
+import { fail } from '../../../base/errors.js'
+import type { SallyportError } from '../../../base/errors.js'
+import type { Problem } from '../../../state/types.js'
+import { Degraded } from '../../failure.js'
+import type { View } from '../../output.js'
+import { fieldLines } from '../../text.js'
+import { defineVerb } from '../../verb.js'
+import type { Run, VerbMeta } from '../../verb.js'
+import type { VerbDeps } from '../../bound.js'
+import { anchorShape, countShape, problemShape } from './shapes.js'
+
+const shape = v.strictObject({
+  ok: v.boolean(),
+  store_id: v.nullable(v.string()),
+  epoch: v.nullable(countShape),
+  sequence: v.nullable(countShape),
+  log_records: countShape,
+  documents: countShape,
+  artifacts: countShape,
+  anchor: v.nullable(anchorShape),
+  problems: v.array(problemShape),
+})
+/** What a check found; `ok` when nothing but notices. */
+export type StateCheck = v.InferOutput<typeof shape>
+
+const meta: VerbMeta = {
+  name: 'state check',
+  summary: 'read the whole state and say what is wrong',
+  description:
+    'Reads the log, every snapshot, every document and every artifact, and checks them against ' +
+    'their checksums and against the rules of ledger, audit, board, witness and anchor. It takes ' +
+    'no lock and changes no byte, so it may run beside anything.',
+  examples: ['$ sallyport state check', "$ sallyport state check --json | jq '.problems'"],
+  session: 'none',
+  exits: ['rejected', 'blocked', 'no_state', 'damaged'],
+  json: { version: 1, schema: shape },
+}
+
+/** Parses the line. */
+export const build = (deps: VerbDeps, run: Run<object, StateCheck> = check) =>
+  defineVerb<object, StateCheck>(deps, { meta, text: checkText }, run)
+
+/** Checks. Throws `Degraded` with `damaged`, else with `blocked`, when something is wrong. */
+export const check: Run<object, StateCheck> = async (_options, deps) => {
+  const [{ checkState }, rules, { referencedArtifacts }] = await Promise.all([
+    import('../../../state/check.js'),
+    import('./rules.js'),
+    import('../../../governance/artifacts.js'),
+  ])
+  const found = checkState({
+    ...rules.placeOf(deps),
+    specs: rules.allCollections,
+    extra: rules.documentRules,
+    referenced: referencedArtifacts,
+  })
+  // A damaged log has no witness to compare with.
+  const readable = found.problems.every(({ severity }) => severity !== 'damage')
+  const more = readable ? rules.witnessProblems(await deps.openStore('read')) : []
+  const problems = [...found.problems, ...more]
+  const report = { ...found, ok: found.ok && more.length === 0, problems }
+  const failure = failureOf(problems)
+  if (failure !== null) throw new Degraded(report, failure)
+  return report
+}
+
+const failureOf = (problems: readonly Problem[]): SallyportError | null => {
+  const count = (severity: Problem['severity']): number =>
+    problems.filter((one) => one.severity === severity).length
+  const details = { damage: count('damage'), blocked: count('blocked') }
+  if (details.damage > 0) {
+    return fail.damaged('state_damaged', 'The state is damaged; writes are refused.', {
+      next: 'sallyport state repair', details,
+    })
+  }
+  if (details.blocked > 0) {
+    return fail.blocked('state_blocked', 'The state is whole, but nothing may be contacted.', {
+      next: 'sallyport help files', details,
+    })
+  }
+  return null
+}
+
+const checkText = (report: StateCheck, view: View): string => {
+  const colours = { damage: 'red', blocked: 'red', torn: 'yellow', notice: 'dim' } as const
+  const lines = report.problems.map(({ code, severity, message, subject }) => {
+    const where = subject === undefined ? '' : ` (${view.foreign(subject)})`
+    return `${view.paint(colours[severity], severity)}  ${code}: ${message}${where}\n`
+  })
+  const facts = fieldLines([
+    ['store', report.store_id ?? 'unknown'],
+    ['sequence', String(report.sequence ?? 'unknown')],
+    ['log records', String(report.log_records)],
+    ['documents', String(report.documents)],
+    ['artifacts', String(report.artifacts)],
+    ['anchor', report.anchor ?? 'unknown'],
+  ])
+  return `${lines.join('')}${facts}${report.ok ? 'The state is sound.\n' : ''}`
+}

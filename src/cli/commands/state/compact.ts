@@ -1,0 +1,49 @@
+/** `sallyport state compact`: folds the log into snapshots and sweeps what no record names. */
+import * as v from 'valibot'
+import { bytesText } from '../../text.js'
+import { defineVerb } from '../../verb.js'
+import type { Run, VerbMeta } from '../../verb.js'
+import type { VerbDeps } from '../../bound.js'
+import { countShape } from './shapes.js'
+
+const shape = v.strictObject({
+  epoch: countShape,
+  sequence: countShape,
+  log_bytes_before: countShape,
+  orphans_removed: countShape,
+})
+/** What a compaction did. */
+export type StateCompact = v.InferOutput<typeof shape>
+
+const meta: VerbMeta = {
+  name: 'state compact',
+  summary: 'fold the log into snapshots',
+  description:
+    'Folds the log into snapshots and removes stored artifacts that no record names. It happens ' +
+    'by itself as the log grows; this does it now. Nothing that a record names is removed.',
+  examples: ['$ sallyport state compact'],
+  session: 'none',
+  exits: ['rejected', 'no_state', 'locked', 'damaged'],
+  json: { version: 1, schema: shape },
+}
+
+/** Parses the line. */
+export const build = (deps: VerbDeps, run: Run<object, StateCompact> = compact) =>
+  defineVerb<object, StateCompact>(
+    deps,
+    {
+      meta,
+      text: (report) =>
+        `Folded ${bytesText(report.log_bytes_before)} of log up to record ${report.sequence}; ` +
+        `${report.orphans_removed} artifacts without a record removed.\n`,
+    },
+    run,
+  )
+
+/** Compacts. */
+export const compact: Run<object, StateCompact> = async (_options, deps) => {
+  const [{ compactState }, { referencedArtifacts }] = await Promise.all([
+    import('../../../state/compact.js'), import('../../../governance/artifacts.js'),
+  ])
+  return compactState(await deps.openStore('write'), referencedArtifacts)
+}

@@ -1,0 +1,77 @@
+/** `sallyport state repair`: back to the last moment that is provably whole; copies first. */
+import { existsSync } from 'node:fs'
+import * as v from 'valibot'
+import { fail } from '../../../base/errors.js'
+import { defineVerb } from '../../verb.js'
+import type { Run, VerbMeta } from '../../verb.js'
+import type { VerbDeps } from '../../bound.js'
+import { countShape, problemShape } from './shapes.js'
+
+const shape = v.strictObject({
+  changed: v.boolean(),
+  copied_to: v.nullable(v.string()),
+  done: v.array(problemShape),
+  loss: v.strictObject({
+    records_after: v.nullable(countShape),
+    records_seen: countShape,
+    bytes: countShape,
+    documents: countShape,
+  }),
+  sequence: countShape,
+})
+/** What a repair did and what it could not bring back. */
+export type StateRepair = v.InferOutput<typeof shape>
+
+const meta: VerbMeta = {
+  name: 'state repair',
+  summary: 'bring a damaged state back to the last whole moment',
+  description:
+    'Copies what is there into the folder aside/ first, then rebuilds the state from what is ' +
+    'provably true and says what was lost. Where records may be lost, every session ends, every ' +
+    'unfinished contact counts as unknown, and the policy is left revoked: grant anew after it. ' +
+    'It changes nothing where nothing is damaged.',
+  examples: ['$ sallyport state repair'],
+  session: 'none',
+  exits: ['rejected', 'no_state', 'locked', 'damaged'],
+  json: { version: 1, schema: shape },
+}
+
+/** Parses the line. */
+export const build = (deps: VerbDeps, run: Run<object, StateRepair> = repair) =>
+  defineVerb<object, StateRepair>(
+    deps,
+    {
+      meta,
+      text: ({ changed, copied_to: copied, done, loss }, view) => {
+        if (!changed) return 'Nothing had to be repaired.\n'
+        const lines = done.map(({ message }) => `${message}\n`)
+        if (copied !== null) lines.push(`What was there before: ${view.foreign(copied)}\n`)
+        return lines.join('') + lossText(loss)
+      },
+    },
+    run,
+  )
+
+/** Repairs. Throws `damaged` `beyond_repair` where nothing is whole. */
+export const repair: Run<object, StateRepair> = async (_options, deps) => {
+  if (!existsSync(deps.places.stateDir)) {
+    throw fail.noState('no_state', 'There is no state directory here.', {
+      next: 'Run `sallyport init`, or name another one with --state-dir.',
+    })
+  }
+  const [{ repairState }, { placeOf, settleOldState }] = await Promise.all([
+    import('../../../state/repair.js'), import('./rules.js'),
+  ])
+  const report = await repairState({ ...placeOf(deps), onLoss: settleOldState(deps) })
+  return { ...report, done: [...report.done] }
+}
+
+const lossText = (loss: StateRepair['loss']): string => {
+  const lost = loss.records_after !== null || loss.documents > 0
+  if (!lost) return 'Nothing acknowledged was lost.\n'
+  const after = loss.records_after === null ? '' : ` after record ${loss.records_after}`
+  return (
+    `Lost: at least ${loss.records_seen} records${after}, ${loss.bytes} bytes of the log, ` +
+    `${loss.documents} documents.\nThe policy is revoked and every session has ended.\n`
+  )
+}

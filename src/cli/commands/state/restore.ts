@@ -1,0 +1,70 @@
+/** `sallyport state restore DIR`: puts a backup in place, revoked. */
+import { existsSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import * as v from 'valibot'
+import { defineVerb } from '../../verb.js'
+import type { Run, VerbMeta } from '../../verb.js'
+import type { VerbDeps } from '../../bound.js'
+import { anchorShape, countShape } from './shapes.js'
+
+/** What from. */
+export interface RestoreOptions {
+  readonly dir: string
+  readonly yes?: boolean
+}
+
+const shape = v.strictObject({
+  store_id: v.string(),
+  sequence: countShape,
+  copied_to: v.nullable(v.string()),
+  anchor: anchorShape,
+})
+/** What a restore did. */
+export type StateRestore = v.InferOutput<typeof shape>
+
+const meta: VerbMeta = {
+  name: 'state restore',
+  summary: 'put a backup in place, with the policy revoked',
+  description:
+    'Checks the backup whole, copies what is there into the folder aside/, and puts the backup ' +
+    'in its place. Every session ends, every unfinished contact counts as unknown, and the ' +
+    'policy is revoked above everything that the anchor remembers: an old copy contacts nobody ' +
+    'until you grant anew. It needs the key folder of the store.',
+  examples: ['$ sallyport state restore /mnt/backup/sallyport-monday'],
+  session: 'none',
+  exits: ['rejected', 'conflict', 'blocked', 'locked', 'damaged'],
+  json: { version: 1, schema: shape },
+}
+
+/** Parses the line. */
+export const build = (deps: VerbDeps, run: Run<RestoreOptions, StateRestore> = restore) =>
+  defineVerb<RestoreOptions, StateRestore>(
+    deps,
+    {
+      meta,
+      flags: (command) =>
+        command
+          .argument('<dir>', 'a folder that `state backup` made')
+          .option('--yes', 'replace the state that is there without asking'),
+      text: ({ sequence, copied_to: copied }, view) =>
+        `Restored up to record ${sequence}; the policy is revoked and every session has ended.\n` +
+        (copied === null ? '' : `What was there before: ${view.foreign(copied)}\n`),
+    },
+    run,
+  )
+
+/** Restores. Asks first where a state is there already. */
+export const restore: Run<RestoreOptions, StateRestore> = async ({ dir, yes }, deps) => {
+  const present = existsSync(join(deps.places.stateDir, 'STATE'))
+  if (present && yes !== true) {
+    await deps.confirm('Put the backup in place of the state that is there?', '--yes')
+  }
+  const [{ restoreState }, { placeOf, settleOldState }] = await Promise.all([
+    import('../../../state/restore.js'), import('./rules.js'),
+  ])
+  return restoreState({
+    ...placeOf(deps),
+    backup: resolve(deps.cwd, dir),
+    afterRestore: settleOldState(deps),
+  })
+}

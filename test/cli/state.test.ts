@@ -1,0 +1,190 @@
+import {
+  appendFileSync, cpSync, existsSync, mkdirSync, readFileSync, readdirSync, rmSync, statSync,
+  writeFileSync,
+} from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import { tryLockFile } from '../../src/state/kernel-lock.js'
+import { sallyport } from '../harness.js'
+import type { Place, Ran } from '../harness.js'
+
+/** Names, sizes and times of everything below a folder. */
+const snapshotOf = (dir: string): string[] =>
+  readdirSync(dir, { recursive: true, withFileTypes: true })
+    .map((entry) => join(entry.parentPath, entry.name))
+    .map((path) => {
+      const { size, mtimeMs, mode } = statSync(path)
+      return `${path} ${size} ${mtimeMs} ${mode}`
+    })
+    .sort()
+
+const ok = async (place: Place, ...argv: string[]): Promise<Ran> => {
+  const ran = await place.run(argv)
+  if (ran.status !== 0) throw new Error(`${argv.join(' ')}: ${ran.status} ${ran.stderr}`)
+  return ran
+}
+
+const begun = async (t: { teardown(fn: () => void): void }): Promise<Place> => {
+  const place = sallyport(t)
+  await ok(place, 'init')
+  return place
+}
+
+const newestLog = (place: Place): string => {
+  const wal = join(place.stateDir, 'wal')
+  const name = readdirSync(wal).filter((one) => one.endsWith('.log')).sort().at(-1) as string
+  return join(wal, name)
+}
+
+t.test('without a state directory the state verbs end with 10 and name init', async (t) => {
+  const place = sallyport(t)
+  const verbs = [['check'], ['repair'], ['compact'], ['backup', 'there']]
+  for (const words of verbs) {
+    const ran = await place.run(['state', ...words])
+    t.equal(ran.status, 10, words.join(' '))
+    t.match(ran.stderr, /next: .*sallyport init/, words.join(' '))
+    t.equal(existsSync(place.stateDir), false, 'nothing was made')
+  }
+})
+
+t.test('check finds a new state sound, and changes no byte', async (t) => {
+  const place = await begun(t)
+  const before = snapshotOf(place.dir)
+  const ran = await ok(place, 'state', 'check', '--json')
+  const report = ran.json()
+  t.same([report.ok, report.anchor, report.problems], [true, 'ok', []])
+  t.ok(report.documents > 0)
+  t.match((await ok(place, 'state', 'check')).stdout, 'The state is sound.')
+  t.same(snapshotOf(place.dir), before)
+})
+
+t.test('check ends with 12 for damage, repair mends it, and check is content again', async (t) => {
+  const place = await begun(t)
+  await ok(place, 'login')
+  const log = newestLog(place)
+  const bytes = readFileSync(log)
+  bytes[bytes.length - 80] = (bytes[bytes.length - 80] as number) ^ 1
+  writeFileSync(log, bytes)
+  const found = await place.run(['state', 'check', '--json'])
+  t.same([found.status, found.error().code, found.json().ok], [12, 'state_damaged', false])
+  t.ok(found.error().details.damage > 0)
+  t.match((await place.run(['state', 'check'])).stdout, /^damage {2}\w+: /)
+  const refused = await place.run(['policy', 'revoke'])
+  t.equal(refused.status, 12, 'writes are refused')
+
+  const repaired = (await ok(place, 'state', 'repair', '--json')).json()
+  t.equal(repaired.changed, true)
+  t.ok(repaired.loss.records_after !== null, 'it says what was lost')
+  t.ok(existsSync(repaired.copied_to), 'it copied first')
+  t.equal((await place.run(['state', 'check', '--json'])).status, 0)
+  t.match((await ok(place, 'state', 'repair')).stdout, 'Nothing had to be repaired.')
+})
+
+t.test('repair says in words what it lost', async (t) => {
+  const place = await begun(t)
+  await ok(place, 'login')
+  const log = newestLog(place)
+  const bytes = readFileSync(log)
+  bytes[bytes.length - 80] = (bytes[bytes.length - 80] as number) ^ 1
+  writeFileSync(log, bytes)
+  const { stdout } = await ok(place, 'state', 'repair')
+  t.match(stdout, /Lost: at least 1 records after record \d+/)
+  t.match(stdout, 'The policy is revoked and every session has ended.')
+  t.equal((await ok(place, 'status', '--json')).json().policy.state, 'revoked')
+  t.equal((await place.run(['session', 'show'])).status, 4)
+})
+
+t.test('a torn last record was never acknowledged: nothing is lost, and check says so', async (t) => {
+  const place = await begun(t)
+  appendFileSync(newestLog(place), 'torn')
+  const found = await place.run(['state', 'check', '--json'])
+  t.equal(found.json().problems[0].severity, 'torn')
+  t.match((await ok(place, 'state', 'repair')).stdout, 'Nothing acknowledged was lost.')
+})
+
+t.test('a missing key blocks and is no damage', async (t) => {
+  const place = await begun(t)
+  rmSync(join(place.configDir, 'keys'), { recursive: true })
+  const found = await place.run(['state', 'check', '--json'])
+  t.same([found.status, found.error().code], [7, 'state_blocked'])
+})
+
+t.test('a witness log that does not vouch for the policy blocks', async (t) => {
+  const place = await begun(t)
+  writeFileSync(join(place.stateDir, 'witness.log'), '', { mode: 0o600 })
+  await ok(place, 'policy', 'revoke')
+  writeFileSync(join(place.stateDir, 'witness.log'), '', { mode: 0o600 })
+  const found = await place.run(['state', 'check', '--json'])
+  t.equal(found.status, 7)
+  t.match(found.json().problems.map((one: { code: string }) => one.code).join(), 'witness_')
+})
+
+t.test('backup and restore: the documents come back, revoked, with every session ended', async (t) => {
+  const place = await begun(t)
+  await ok(place, 'login')
+  const made = (await ok(place, 'state', 'backup', 'copy', '--json')).json()
+  t.equal(made.to, place.path('copy'))
+  t.match((await place.run(['state', 'backup', 'copy', '--json'])).error().code, 'backup_exists')
+  t.match((await ok(place, 'state', 'backup', 'copy2')).stdout, /\d+ files, .* the key is not in it/)
+  const keys = readdirSync(place.path('copy'), { recursive: true }).map(String)
+  t.notOk(keys.some((name) => name.endsWith('.key')), 'no key in the backup')
+
+  const refused = await place.run(['state', 'restore', 'copy', '--json'])
+  t.same([refused.status, refused.error().code], [2, 'input_required'])
+  const terminal = { stdin: true, stdout: true }
+  const declined = await place.run(['state', 'restore', 'copy'], { terminal, answers: [false] })
+  t.equal(declined.status, 130)
+  t.equal((await place.run(['session', 'show'])).status, 0, 'nothing happened so far')
+
+  const restored = await ok(place, 'state', 'restore', 'copy', '--yes')
+  t.match(restored.stdout, /Restored up to record \d+; the policy is revoked/)
+  t.match(restored.stdout, 'What was there before: ')
+  t.equal((await place.run(['session', 'show'])).status, 4)
+  const status = (await ok(place, 'status', '--json')).json()
+  t.equal(status.policy.state, 'revoked')
+  t.equal((await ok(place, 'state', 'check', '--json')).json().anchor, 'ok')
+})
+
+t.test('a restore into nothing needs no answer, and needs the key folder', async (t) => {
+  const place = await begun(t)
+  await ok(place, 'state', 'backup', 'copy')
+  rmSync(place.stateDir, { recursive: true })
+  const restored = (await ok(place, 'state', 'restore', 'copy', '--json')).json()
+  t.same([restored.copied_to, restored.anchor], [null, 'ok'])
+  rmSync(place.stateDir, { recursive: true })
+  rmSync(join(place.configDir, 'keys'), { recursive: true })
+  t.equal((await place.run(['state', 'restore', 'copy'])).status, 7)
+  mkdirSync(place.path('empty'))
+  t.equal((await place.run(['state', 'restore', 'empty'])).status, 3)
+})
+
+t.test('an old copy put back by hand is seen as behind its anchor and blocks', async (t) => {
+  const place = await begun(t)
+  cpSync(place.stateDir, place.path('old'), { recursive: true })
+  await ok(place, 'policy', 'revoke')
+  rmSync(place.stateDir, { recursive: true })
+  cpSync(place.path('old'), place.stateDir, { recursive: true })
+  const found = await place.run(['state', 'check', '--json'])
+  t.same([found.status, found.json().anchor], [7, 'behind'])
+})
+
+t.test('compact folds the log and keeps everything', async (t) => {
+  const place = await begun(t)
+  const before = (await ok(place, 'state', 'check', '--json')).json()
+  const folded = (await ok(place, 'state', 'compact', '--json')).json()
+  t.ok(folded.log_bytes_before > 0)
+  const after = (await ok(place, 'state', 'check', '--json')).json()
+  t.same([after.ok, after.documents, after.log_records], [true, before.documents, 0])
+  t.match((await ok(place, 'state', 'compact')).stdout, /^Folded .* of log up to record \d+; 0 /)
+})
+
+t.test('a held lock ends with 11 after --wait, and readers do not mind', async (t) => {
+  const place = await begun(t)
+  const held = tryLockFile(join(place.stateDir, 'lock'))
+  t.ok(held, 'the lock is ours')
+  const ran = await place.run(['state', 'compact', '--wait', '0', '--json'])
+  t.equal(ran.status, 11)
+  t.equal((await place.run(['state', 'check'])).status, 0)
+  held?.release()
+  t.equal((await place.run(['state', 'compact', '--wait', '0'])).status, 0)
+})
