@@ -49,11 +49,17 @@ const waitForLane = (operation: AskOperation): Promise<Lane> => {
 
 /** Why nothing was sent, from the error that stopped a step before contact. */
 const notContacted = (error: unknown): InferenceEnd => {
+  if (isAbort(error)) {
+    return { kind: 'not_contacted', reason: 'ask_cancelled', errorKind: 'cancelled' }
+  }
   if (!(error instanceof SallyportError)) throw error
   return {
     kind: 'not_contacted', reason: error.reason ?? error.code, errorKind: error.kind,
   }
 }
+
+/** The operator's stop as waits throw it: it ends the ask with a receipt, like any other cancel. */
+const isAbort = (error: unknown): boolean => error instanceof Error && error.name === 'AbortError'
 
 const noBill: BillingResult = { cost: null, reason: 'no_billing_identity' }
 

@@ -48,6 +48,17 @@ const endOf = (error: unknown): InferenceEnd => {
   return { kind: 'not_contacted', reason, errorKind: known ? error.kind : 'failed' }
 }
 
+/**
+ * The operator's stop, as far as it may end the request: only until the first byte may leave. From
+ * then on the reply is waited for, because it names the charge.
+ */
+const stopBeforeFirstByte = (stop: AbortSignal) => {
+  const controller = new AbortController()
+  const onStop = (): void => controller.abort()
+  stop.addEventListener('abort', onStop, { once: true })
+  return { signal: controller.signal, end: () => stop.removeEventListener('abort', onStop) }
+}
+
 /** Sends the question once, or proves that it was not sent. */
 export const contactProvider = async (
   operation: AskOperation, prepared: Prepared, key: Buffer,
@@ -60,6 +71,7 @@ export const contactProvider = async (
   if (timeoutMs === null) {
     return { kind: 'not_contacted', reason: 'deadline_passed', errorKind: 'locked' }
   }
+  const stop = stopBeforeFirstByte(ctx.signal)
   try {
     const client = await ctx.client()
     const reply = await client.request({
@@ -70,9 +82,11 @@ export const contactProvider = async (
       requestBytesMax: alphaLimits.requestBytesMax,
       replyBytesMax: alphaLimits.completionBytesMax,
       timeoutMs,
+      signal: stop.signal,
       authority: async (point) => {
         await observer.at(`ask.${point}`)
         checkAuthority(operation)
+        if (point === 'before_first_byte') stop.end()
       },
       markContact: async () => {
         await observer.at('ask.contact_begin')
@@ -86,5 +100,7 @@ export const contactProvider = async (
     }
   } catch (error) {
     return endOf(error)
+  } finally {
+    stop.end()
   }
 }

@@ -1,0 +1,202 @@
+/**
+ * Real signals to real processes. Before the first request byte an interrupt ends the ask with
+ * nothing sent; after it the cancel is recorded, the charge settled and the answer dropped; a
+ * second one ends the process at once.
+ */
+import type { ChildProcess } from 'node:child_process'
+import { writeFileSync } from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
+import t, { type Test } from 'tap'
+import { systemClock } from '../../src/base/clock.js'
+import { acquireLane } from '../../src/governance/lane.js'
+import { collections, type Task } from '../../src/governance/rows.js'
+import type { Ran, SpawnOptions } from '../harness.js'
+import { checkLedger, limits, makeRig, question, recover, type Rig } from './rig.js'
+
+t.setTimeout(120_000)
+
+const pollMs = 5
+
+/** Waits until something holds; the test's own time limit ends a wait that never does. */
+const until = async (holds: () => boolean): Promise<void> => {
+  while (!holds()) await sleep(pollMs)
+}
+
+const tasks = (rig: Rig): Task[] => {
+  const view = rig.view()
+  return [...view.all(collections.openTasks), ...view.all(collections.closedTasks)]
+    .map(({ doc }) => doc)
+}
+
+const theTask = (rig: Rig): Task => {
+  const [task, other] = tasks(rig)
+  if (task === undefined || other !== undefined) throw new Error('there is not exactly one task')
+  return task
+}
+
+const ask = (rig: Rig, options: SpawnOptions): Promise<Ran> =>
+  rig.place.spawn(['alpha', 'ask', '-', '--json'], { stdin: question, ...options })
+
+/** An ask that waits at a step until the signal was sent. */
+const signalledAt = async (
+  rig: Rig, step: string, signal: NodeJS.Signals,
+): Promise<Ran> => {
+  const go = rig.place.path('go')
+  return ask(rig, {
+    entry: 'test', env: { TEST_STOP_AT: step, TEST_STOP_DO: 'wait', TEST_GO_FILE: go },
+    onChild: (child) => {
+      child.stderr?.on('data', (chunk: Buffer) => {
+        if (!chunk.includes('stopped at')) return
+        child.kill(signal)
+        writeFileSync(go, '')
+      })
+    },
+  })
+}
+
+const checkCancelled = (t: Test, rig: Rig, ran: Ran): void => {
+  t.equal(ran.status, 130, ran.stderr)
+  t.equal(ran.stdout, '', 'no answer')
+  t.equal(ran.error().code, 'ask_cancelled')
+  t.equal(theTask(rig).state, 'cancelled')
+  t.equal(theTask(rig).result_artifact_id, null)
+  const job = rig.view().get(collections.jobs, theTask(rig).job_id)
+  t.match(job?.receipt, { schema: 'svc.alpha.text.receipt.v1' }, 'the receipt tells it')
+  t.equal(ran.error().details.task_id, theTask(rig).task_id, 'and the error names the task')
+  const account = checkLedger(t, rig)
+  t.equal(account?.held_microusd, 0)
+  t.equal(account?.unknown_microusd, 0)
+}
+
+const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
+const before = ['ask.queued', 'ask.reserved', 'ask.contact_intent'] as const
+
+for (const [at, step] of before.entries()) {
+  const signal = signals[at] ?? 'SIGINT'
+  t.test(`A-183 ${signal} at ${step}: nothing sent, hold released, status 130`, async (t) => {
+    const rig = await makeRig(t)
+    const ran = await signalledAt(rig, step, signal)
+    checkCancelled(t, rig, ran)
+    t.equal(rig.sandbox.log.all().length, 0, 'no request')
+    t.equal(checkLedger(t, rig)?.settled_microusd, 0)
+  })
+}
+
+t.test('A-183 an interrupt while waiting for the lane ends the wait', async (t) => {
+  const rig = await makeRig(t)
+  const lane = await acquireLane({
+    dir: rig.place.stateDir, priority: 'interactive', clock: systemClock,
+    deadlineMs: systemClock.monotonicMs() + 60_000,
+  })
+  const ran = await ask(rig, {
+    onChild: (child) => {
+      void until(() => tasks(rig).some(({ state }) => state === 'queued'))
+        .then(() => child.kill('SIGINT'))
+    },
+  })
+  // Only now: the ask ended although the lane was never free.
+  lane.release()
+  checkCancelled(t, rig, ran)
+  t.equal(rig.sandbox.log.connections('provider').opened, 0)
+})
+
+/** A rig whose provider calls `act` at one moment and goes on when it is done. */
+const rigThat = (
+  t: Test, moment: 'onConnect' | 'completion' | 'billing', act: () => Promise<void>,
+): Promise<Rig> => makeRig(t, {
+  sandbox: {
+    hooks: {
+      onConnect: async () => { if (moment === 'onConnect') await act() },
+      onRequest: async (_service, { route }) => { if (route === moment) await act() },
+    },
+  },
+})
+
+t.test('A-183 an interrupt while the provider does not finish TLS ends the ask', async (t) => {
+  let child: ChildProcess | null = null
+  let letGo = (): void => undefined
+  const rig = await rigThat(t, 'onConnect', async () => {
+    child?.kill('SIGINT')
+    await new Promise<void>((resolve) => { letGo = resolve })
+  })
+  const longest = ['--timeout-seconds', '45', '--acknowledge-plaintext-egress']
+  const revision = ['--expected-policy-revision', String(await rig.revision())]
+  t.equal((await rig.run(['alpha', 'setup', ...longest, ...revision])).status, 0)
+  const started = performance.now()
+  const ran = await ask(rig, { onChild: (one) => { child = one } })
+  t.ok(performance.now() - started < 40_000, 'not only the deadline ended it')
+  letGo()
+  checkCancelled(t, rig, ran)
+  t.equal(rig.inferences().length, 0)
+  t.equal(checkLedger(t, rig)?.settled_microusd, 0)
+})
+
+for (const [at, moment] of (['completion', 'billing'] as const).entries()) {
+  const signal = signals[at] ?? 'SIGINT'
+  t.test(`A-128 A-167 A-183 ${signal} while ${moment} is open: charged once, no answer`,
+    async (t) => {
+      let child: ChildProcess | null = null
+      const rig: Rig = await rigThat(t, moment, async () => {
+        child?.kill(signal)
+        await until(() => theTask(rig).cancel_requested_at !== null)
+      })
+      const ran = await ask(rig, { onChild: (one) => { child = one } })
+      checkCancelled(t, rig, ran)
+      t.equal(rig.inferences().length, 1)
+      t.equal(rig.billings().length, 1)
+      t.ok((checkLedger(t, rig)?.settled_microusd ?? 0) > 0, 'the charge stands')
+      t.same(rig.view().all(collections.artifacts).map(({ doc }) => doc.label), [
+        'svc.alpha.text.input.v1',
+      ], 'the answer is dropped')
+    })
+}
+
+t.test('A-123 A-183 an interrupt does not win against an unknown charge', async (t) => {
+  let child: ChildProcess | null = null
+  const rig: Rig = await rigThat(t, 'completion', async () => {
+    child?.kill('SIGINT')
+    await until(() => theTask(rig).cancel_requested_at !== null)
+  })
+  rig.sandbox.faults.set('billing_status_500')
+  const ran = await ask(rig, { onChild: (one) => { child = one } })
+  t.equal(ran.status, 7, ran.stderr)
+  t.equal(theTask(rig).state, 'blocked')
+  t.equal(checkLedger(t, rig)?.unknown_microusd, limits.boundMicrousd)
+})
+
+for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  t.test(`A-026 A-124 A-183 a second ${signal} ends the process at once`, async (t) => {
+    let child: ChildProcess | null = null
+    let gone: Promise<unknown> = Promise.resolve()
+    const rig: Rig = await rigThat(t, 'completion', async () => {
+      child?.kill(signal)
+      await until(() => theTask(rig).cancel_requested_at !== null)
+      child?.kill(signal)
+      // The provider answers nobody before the process is gone.
+      await gone
+    })
+    const ran = await ask(rig, {
+      onChild: (one) => {
+        child = one
+        gone = new Promise((resolve) => one.once('exit', resolve))
+      },
+    })
+    t.equal(ran.status, 130)
+    t.equal(ran.stdout, '')
+    await recover(rig)
+    t.equal(theTask(rig).state, 'blocked', 'the cost is unknown: that beats the cancel')
+    t.equal(checkLedger(t, rig)?.unknown_microusd, limits.boundMicrousd)
+    t.equal(rig.inferences().length, 1)
+    t.equal(rig.billings().length, 0)
+  })
+}
+
+t.test('A-133 an interrupt after the closing record changes nothing of it', async (t) => {
+  const rig = await makeRig(t)
+  const ran = await signalledAt(rig, 'ask.finished', 'SIGINT')
+  t.equal(ran.status, 0, ran.stderr)
+  const { task, answer } = ran.json<{ task: { id: string }; answer: string }>()
+  const output = await rig.run(['alpha', 'output', task.id, '--json'])
+  t.equal(output.json().answer, answer)
+  t.equal(theTask(rig).cancel_requested_at, null)
+})
