@@ -24,7 +24,8 @@ const toThisText = (consent: Consent | undefined, sha256: string): Consent | und
  * words that the stored route would show today.
  */
 export const gatewayConsents = (
-  gov: Gov, view: View, route: GatewayRoute, standing: PolicyStanding = policyStanding(gov.store, view),
+  gov: Gov, view: View, route: GatewayRoute,
+  standing: PolicyStanding = policyStanding(gov.store, view),
 ): ConsentReader => {
   const nowMs = gov.clock.wallMs()
   return {

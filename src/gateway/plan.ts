@@ -155,7 +155,7 @@ const grantsOf = (
  */
 const requireBoundsWithinCeiling = (next: GatewayRoute, input: GatewayInput): void => {
   const { spend_ceiling_microusd: ceiling } = next
-  for (const name of slotNames.filter((one) => input.slots?.[one] != null)) {
+  for (const name of slotNames.filter((one) => Boolean(input.slots?.[one]))) {
     const bound = next.slots[name]?.request_cost_bound_microusd ?? 0
     if (bound <= ceiling) continue
     throw fail.rejected(

@@ -23,11 +23,13 @@ const header = (): Buffer => {
 
 const row = (): Buffer => {
   const half = sidePixels / 2
-  const pixels = Array.from({ length: sidePixels }, (_, x) => (x < half ? [255, 0, 0] : [0, 0, 255]))
+  const pixels = Array.from(
+    { length: sidePixels }, (_, x) => (x < half ? [255, 0, 0] : [0, 0, 255]),
+  )
   return Buffer.from([0, ...pixels.flat()])
 }
 
-/** A synthetic PNG for proofs: 32x32 pixels, left half red, right half blue. The same bytes always. */
+/** A synthetic PNG for proofs: 32x32 pixels, left half red, right half blue. */
 export const twoColourPng = (): Buffer => Buffer.concat([
   signature,
   chunk('IHDR', header()),

@@ -6,7 +6,9 @@ import { latestConsent } from '../../src/governance/policy/consents.js'
 import { policyHead } from '../../src/governance/policy/head.js'
 import { collections } from '../../src/governance/rows.js'
 import { checkLedger, recover, setupFlags } from '../alpha/rig.js'
-import { bodyOf, must, slotFlags, withAllSlots, withGateway, type GatewayRig } from '../gateway/rig.js'
+import {
+  bodyOf, must, slotFlags, withAllSlots, withGateway, type GatewayRig,
+} from '../gateway/rig.js'
 
 const purposes = [
   'gateway.cloud_egress', 'gateway.chat', 'gateway.report', 'gateway.digest', 'gateway.vision',
@@ -52,7 +54,8 @@ t.test('A-192 gateway accounting is the same with and without alpha', async (t) 
     checkLedger(t, rig)
     return all
       .filter((row) => row.operation_id === receipt.operation_id)
-      .map(({ kind, runtime, profile, amount_microusd }) => ({ kind, runtime, profile, amount_microusd }))
+      .map(({ kind, runtime, profile, amount_microusd: amount }) =>
+        ({ kind, runtime, profile, amount }))
       .sort((a, b) => a.kind.localeCompare(b.kind))
   }
   const alone = await rowsWith(true)
@@ -82,7 +85,7 @@ t.test('A-065 an alpha save carries the gateway consents over', async (t) => {
     '--acknowledge-plaintext-egress', '--expected-policy-revision', String(await rig.revision()),
   ]))
   const { consents } = (await rig.show()).gateway
-  t.same(consents.filter(({ current }: { current: boolean }) => !current), [])
+  t.same(consents.filter(({ current }) => !current), [])
   t.equal((await rig.prove('chat')).status, 0)
 })
 
@@ -154,7 +157,9 @@ t.test('A-071 one revoke stops both routes and advances the one epoch and fence'
   t.equal(proof.status, 4)
   t.equal(proof.error().reason, 'policy_revoked')
   t.equal(rig.inferences().length + rig.calls().length, 0)
-  for (const purpose of ['alpha.text', ...purposes]) t.equal(stateOf(rig, purpose), 'revoked', purpose)
+  for (const purpose of ['alpha.text', ...purposes]) {
+    t.equal(stateOf(rig, purpose), 'revoked', purpose)
+  }
 })
 
 t.test('A-072 what an operator acknowledges says that a revoke stops both routes', async (t) => {
@@ -192,7 +197,7 @@ t.test('A-077 A-078 A-079 an alpha regrant after a revoke keeps objects and clea
   t.same(rig.kept(), kept, 'route objects, key and proofs are retained')
   const { gateway } = await rig.show()
   t.equal(gateway.cloud_egress_acknowledged, false)
-  t.same(gateway.consents.map(({ state }: { state: string }) => state), purposes.map(() => 'cleared'))
+  t.same(gateway.consents.map(({ state }) => state), purposes.map(() => 'cleared'))
   t.match(gateway, { status: 'blocked', reason_code: 'egress_not_acknowledged', key_present: true })
   const proof = await rig.prove('chat')
   t.equal(proof.status, 4)

@@ -105,7 +105,7 @@ for (const [name, [change, reason]] of Object.entries(forgeries)) {
   })
 }
 
-t.test('A-070 without its witness the policy lets no proof go out', async (t) => {
+t.test('without its witness the policy lets no proof go out', async (t) => {
   const rig = await withAllSlots(t)
   rmSync(join(rig.place.stateDir, 'witness.log'))
   const ran = await rig.prove('chat')

@@ -1,14 +1,13 @@
 /**
- * Every gap of a proof meets every event that can come into it, and a kill. Before the first
- * request byte nothing is sent and nothing stays held; after it the charge is settled or stays
- * whole, no proof is kept, and nothing is ever sent a second time by itself.
+ * Every gap of a proof meets every event that can come into it; kills.test.ts kills it there.
+ * Before the first request byte nothing is sent and nothing stays held; after it the charge is
+ * settled or stays whole, no proof is kept, and nothing is ever sent a second time by itself.
  */
-import t, { type Test } from 'tap'
-import { claimCollection } from '../../src/gateway/call/claims.js'
+import t from 'tap'
 import { proofCollection } from '../../src/gateway/proof.js'
 import { findReservation } from '../../src/governance/ledger/read.js'
 import type { Ran } from '../harness.js'
-import { checkLedger, recover } from '../alpha/rig.js'
+import { checkLedger } from '../alpha/rig.js'
 import { must, slotFlags, withAllSlots, type GatewayRig } from './rig.js'
 
 t.setTimeout(280_000)
@@ -121,7 +120,7 @@ t.test('a key that is rotated after the request still settles; before it, nothin
   t.equal((await rig.prove('chat')).status, 0)
 })
 
-t.test('A-073 a save of the other route in between changes the revision and stops contact', async (t) => {
+t.test('a save of the other route in between changes the revision and stops contact', async (t) => {
   const rig = await withAllSlots(t)
   const ran = await proveWith(rig, 'before_first_byte', {
     happens: async () => must(await rig.run(['alpha', 'setup', '--disable'])), reason: '',
@@ -130,51 +129,6 @@ t.test('A-073 a save of the other route in between changes the revision and stop
   t.equal(ran.error().code, 'proof_not_sent')
   t.equal(rig.calls().length, 0)
   t.equal((await rig.prove('chat')).status, 0, 'the consents were carried over')
-})
-
-const newestClaim = (rig: GatewayRig) =>
-  rig.view().all(claimCollection).map(({ doc }) => doc)
-    .sort((a, b) => (a.claimed_at < b.claimed_at ? 1 : -1))[0]
-
-const killAt = async (t: Test, rig: GatewayRig, step: string): Promise<void> => {
-  const ran = await rig.place.spawn(['gateway', 'prove', 'chat', '--json'], {
-    entry: 'test', env: { TEST_STOP_AT: `prove.${step}` }, coverage: false,
-  })
-  t.equal(ran.status, 137, `killed at ${step}`)
-}
-
-t.test('a kill before the contact mark gives the hold back, and the proof may be made', async (t) => {
-  const rig = await withAllSlots(t)
-  for (const step of before.slice(0, before.indexOf('contact_intent'))) {
-    await killAt(t, rig, step)
-    const claim = newestClaim(rig)
-    await recover(rig)
-    const state = findReservation(rig.view(), claim?.operation_id ?? '')?.state
-    t.ok(state === undefined || state === 'released', `${step}: ${state}`)
-    t.equal(rig.calls().length, 0)
-  }
-  const ran = await rig.prove('chat', { args: ['--if-stale'] })
-  t.equal(ran.status, 0, ran.stderr)
-  checkLedger(t, rig)
-})
-
-t.test('a kill after the contact mark keeps the full liability and repeats nothing', async (t) => {
-  const rig = await withAllSlots(t)
-  let calls = 0
-  for (const step of ['contact_intent', 'before_first_byte', ...after]) {
-    await killAt(t, rig, step)
-    calls += after.includes(step as 'replied') ? 1 : 0
-    const claim = newestClaim(rig)
-    const again = await rig.prove('chat', { args: ['--if-stale'] })
-    t.match(again.error(), { code: 'proof_not_repeated', reason: 'charge_unknown' }, step)
-    t.match(findReservation(rig.view(), claim?.operation_id ?? ''), {
-      state: 'unknown', bound_microusd: 100_000,
-    }, step)
-    t.equal(rig.calls().length, calls, `${step}: no second request`)
-    t.same(rig.view().all(proofCollection), [])
-  }
-  t.equal((await rig.prove('chat')).status, 0, 'a person may start another attempt')
-  checkLedger(t, rig)
 })
 
 t.test('a second proof of a slot while one runs is refused', async (t) => {

@@ -118,12 +118,17 @@ t.test('what no save may say is refused by name', async (t) => {
     [{ slots: { chat: { upstream_allow: [] } } }, 'gateway_invalid'],
     [{ slots: { chat: { upstream_allow: ['a', 'a'] } } }, 'gateway_invalid'],
     [{ slots: { chat: { upstream_allow: ['a b'] } } }, 'gateway_invalid'],
-    [{ slots: { chat: { request_cost_bound_microusd: 1_000_001 } } }, 'request_bound_above_ceiling'],
+    [
+      { slots: { chat: { request_cost_bound_microusd: 1_000_001 } } },
+      'request_bound_above_ceiling',
+    ],
     [{ slots: { chat: { timeout_seconds: 121 } } }, 'gateway_invalid'],
     [{ slots: { other: slot } }, 'gateway_invalid'],
     [{ spend_ceiling_microusd: 0 }, 'gateway_invalid'], [{ api_key: 'a b' }, 'gateway_invalid'],
   ]
-  for (const [input, code] of refusals) t.equal(codeOf(() => plan(input)), code, JSON.stringify(input))
+  for (const [input, code] of refusals) {
+    t.equal(codeOf(() => plan(input)), code, JSON.stringify(input))
+  }
 })
 
 t.test('A-011 A-161 no slot and no allow-list takes a name of the text capability', async (t) => {
@@ -149,7 +154,10 @@ t.test('a first save takes the ledger\'s ceiling and keeps its grant for ever', 
   )
   t.match(first, {
     needsAuthority: true, grantsEgress: true, ceilingMicrousd: 1_000_000,
-    next: { grant_id: 'grt_new', enabled: true, slots: { chat: { request_cost_bound_microusd: 100_000 } } },
+    next: {
+      grant_id: 'grt_new', enabled: true,
+      slots: { chat: { request_cost_bound_microusd: 100_000 } },
+    },
   })
   t.equal(plan({ slots: { report: slot } }).next.grant_id, 'grt_kept')
   t.equal(codeOf(() => planGatewayChange(

@@ -43,7 +43,7 @@ t.test('status follows key, slots, switch and consents, each with a reason', asy
   t.same(await statusOf(), ['configuration_required', 'slot_not_set'])
 })
 
-t.test('A-087 the gateway alone bootstraps the one ledger', async (t) => {
+t.test('the gateway alone bootstraps the one ledger', async (t) => {
   const rig = await withGateway(t, { bare: true })
   const ran = await rig.widen([...slotFlags('chat'), '--spend-ceiling-microusd', '12345'])
   t.equal(ran.status, 0, ran.stderr)
@@ -55,7 +55,9 @@ t.test('a blank key keeps the stored one, and the same key goes out', async (t) 
   const rig = await withAllSlots(t)
   const before = (await rig.show()).gateway.credential_fingerprint
   writeFileSync(rig.place.path('blank'), '\n')
-  must(await rig.widen(['--api-key-file', rig.place.path('blank'), '--slot', 'chat', '--timeout-seconds', '20']))
+  must(await rig.widen([
+    '--api-key-file', rig.place.path('blank'), '--slot', 'chat', '--timeout-seconds', '20',
+  ]))
   t.equal((await rig.show()).gateway.credential_fingerprint, before)
   must(await rig.prove('chat'))
   t.same(rig.calls()[0]?.headers.get('authorization'), [`Bearer ${gatewayKey}`])
@@ -83,13 +85,29 @@ t.test('misuse of the flags is told and nothing is saved', async (t) => {
   t.equal(await rig.revision(), revision)
 })
 
+t.test('the reads need no network and say the same without it', async (t) => {
+  const rig = await withAllSlots(t)
+  must(await rig.prove('chat'))
+  const reads = async () => [
+    must(await rig.run(['gateway', 'show', '--json'])).stdout,
+    must(await rig.run(['config', 'show', '--json'])).stdout,
+    must(await rig.prove('chat', { args: ['--if-stale'] })).stdout.replace(/"made": .*/, ''),
+  ]
+  const before = await reads()
+  await rig.sandbox.stop()
+  t.same(await reads(), before)
+  t.equal(rig.calls().length, 1)
+})
+
 t.test('a document on stdin sets the gateway up as the flags do', async (t) => {
   const rig = await withGateway(t, { bare: true })
   const stdin = JSON.stringify({
     gateway: {
       api_key: gatewayKey, spend_ceiling_microusd: 1_000_000, cloud_egress_acknowledged: true,
       consents: ['gateway.chat'],
-      slots: { chat: { model: 'gateway/acme/chat-1', upstream_allow: ['b', 'a'], timeout_seconds: 2.5 } },
+      slots: {
+        chat: { model: 'gateway/acme/chat-1', upstream_allow: ['b', 'a'], timeout_seconds: 2.5 },
+      },
     },
     expected_policy_revision: 1,
   })
@@ -138,8 +156,8 @@ t.test('replies of every kind of fault settle or stay unknown, and nothing is se
     'gateway', 'setup', '--slot', 'chat', '--timeout-seconds', '1', '--json',
   ]))
   const faults = [
-    'redirect_307', 'gzip', 'oversize', 'oversize_chunked', 'truncate', 'reset_mid_body', 'close_before_headers', 'trailing',
-    'duplicate_key', 'bom', 'status_401', 'hang_mid_body',
+    'redirect_307', 'gzip', 'oversize', 'oversize_chunked', 'truncate', 'reset_mid_body',
+    'close_before_headers', 'trailing', 'duplicate_key', 'bom', 'status_401', 'hang_mid_body',
   ]
   for (const [at, fault] of faults.entries()) {
     rig.sandbox.faults.set(fault, {
@@ -150,7 +168,8 @@ t.test('replies of every kind of fault settle or stay unknown, and nothing is se
     t.equal(ran.error().code, 'proof_charge_unknown', `${fault}: ${ran.stderr}`)
     t.equal(rig.calls().length, at + 1, fault)
     must(await rig.run([
-      'ledger', 'settle', ran.error().details.operation_id, '--amount-microusd', '0', '--yes', '--json',
+      'ledger', 'settle', ran.error().details.operation_id, '--amount-microusd', '0', '--yes',
+      '--json',
     ]))
   }
 })

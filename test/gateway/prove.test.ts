@@ -55,7 +55,9 @@ t.test('the screenshot slot is proved with a synthetic image and a strict schema
   t.equal(ran.status, 0, ran.stderr)
   t.same(rig.sandbox.log.violations(), [])
   const body = bodyOf(rig.calls()[0])
-  t.match(body.messages[0].content[1].image_url.url, /^data:image\/png;base64,/)
+  t.match(body.messages[0]?.content, [
+    { type: 'text' }, { type: 'image_url', image_url: { url: /^data:image\/png;base64,/ } },
+  ])
   t.equal(body.response_format.json_schema.strict, true)
 })
 

@@ -20,7 +20,9 @@ const judgeChanged = (change: Record<string, unknown>): ReplyVerdict =>
   judge(JSON.stringify({ ...good, ...change }))
 
 const message = (change: Record<string, unknown>, choice: Record<string, unknown> = {}) => ({
-  choices: [{ ...good.choices[0], message: { role: 'assistant', content: 'ready', ...change }, ...choice }],
+  choices: [{
+    ...good.choices[0], message: { role: 'assistant', content: 'ready', ...change }, ...choice,
+  }],
 })
 
 t.test('a whole reply gives text, names and an exact charge', async (t) => {
@@ -56,7 +58,8 @@ t.test('a reply whose text is refused still carries its charge', async (t) => {
     [{ model: 'a\nb' }, 'model_missing'], [{ model: 'a'.repeat(201) }, 'model_missing'],
     [{ model: '\u202eabc' }, 'model_missing'], [{ model: 7 }, 'model_missing'],
     [{ provider: undefined }, 'provider_missing'], [{ provider: null }, 'provider_missing'],
-    [{ choices: [] }, 'choice_count'], [{ choices: [good.choices[0], good.choices[0]] }, 'choice_count'],
+    [{ choices: [] }, 'choice_count'],
+    [{ choices: [good.choices[0], good.choices[0]] }, 'choice_count'],
     [{ choices: {} }, 'choice_count'], [{ choices: ['x'] }, 'choice_malformed'],
     [{ choices: [{ message: null }] }, 'choice_malformed'],
     [message({ tool_calls: [{}] }), 'tools'], [message({ function_call: {} }), 'tools'],
@@ -97,7 +100,10 @@ t.test('only proof that nothing was sent releases; only a known charge settles',
   const whole = reply(judge(JSON.stringify(good)))
   const dear = reply(judgeChanged({ usage: { cost: 0.250001 } }))
   const table: [ReturnType<typeof ending>, string, string][] = [
-    [ending({ kind: 'not_contacted', reason: 'x', errorKind: 'remote' }), 'not_contacted', 'release'],
+    [
+      ending({ kind: 'not_contacted', reason: 'x', errorKind: 'remote' }),
+      'not_contacted', 'release',
+    ],
     [ending({ kind: 'no_reply', reason: 'timeout' }), 'charge_unknown', 'unknown'],
     [ending(reply(judgeChanged({ usage: {} }))), 'charge_unknown', 'unknown'],
     [ending(reply(judge('no'))), 'charge_unknown', 'unknown'],

@@ -2,6 +2,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import type { Test } from 'tap'
 import { claimCollection } from '../../src/gateway/call/claims.js'
+import type { GatewayShow } from '../../src/gateway/projection.js'
 import { proofCollection } from '../../src/gateway/proof.js'
 import { gatewayCollection } from '../../src/gateway/setup.js'
 import { collections } from '../../src/governance/rows.js'
@@ -12,6 +13,9 @@ import { makeRig, type Rig, type RigOptions } from '../alpha/rig.js'
 /** Bytes of the gateway key, with a mark that leak tests search for. */
 export const gatewayKey = 'MARK-GATEWAY-KEY-0123456789'
 
+/** The read of a gateway that is set up. */
+export type GatewayRead = NonNullable<GatewayShow['gateway']>
+
 /** A deployment with helpers for the gateway. */
 export interface GatewayRig extends Rig {
   /** Requests that the gateway saw. */
@@ -19,7 +23,7 @@ export interface GatewayRig extends Rig {
   /** `gateway setup --json` with these flags, the acknowledgment and the exact revision. */
   widen(flags: readonly string[], options?: RunOptions): Promise<Ran>
   prove(slot: string, options?: RunOptions & { readonly args?: readonly string[] }): Promise<Ran>
-  show(): Promise<any>
+  show(): Promise<{ gateway: GatewayRead; policy_revision: number }>
   /** Documents that revocations and other routes' saves must leave alone. */
   kept(): unknown
 }
@@ -85,9 +89,17 @@ export const saveConfig = (rig: Rig, value: unknown): Promise<Ran> => {
   return rig.run(['config', 'save', '--json', '--from', rig.place.path('config.json')])
 }
 
+/** What the gateway was asked, as far as tests look. */
+export interface WireBody {
+  readonly model: string
+  readonly provider: { readonly only: readonly string[] }
+  readonly messages: readonly { readonly content: unknown }[]
+  readonly response_format: { readonly json_schema: { readonly strict: boolean } }
+}
+
 /** The JSON body of a request. */
-export const bodyOf = (request: SeenRequest | undefined): any =>
-  JSON.parse(request?.body.toString('utf8') ?? 'null')
+export const bodyOf = (request: SeenRequest | undefined): WireBody =>
+  JSON.parse(request?.body.toString('utf8') ?? 'null') as WireBody
 
 /** Text of a file. */
 export const textOf = (path: string): string => readFileSync(path, 'utf8')

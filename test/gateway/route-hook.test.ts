@@ -39,7 +39,7 @@ t.test('A-162 a hook that reports an alpha receipt lets nobody contact the provi
   t.same(rig.sandbox.log.all(), [], 'zero bytes anywhere')
 })
 
-t.test('A-159 A-162 a report that claims a decision or an allowance is refused', async (t) => {
+t.test('A-162 a report that claims a decision or an allowance is refused', async (t) => {
   const rig = await withAllSlots(t, { bare: true })
   const gov = govOf(rig)
   for (const change of [

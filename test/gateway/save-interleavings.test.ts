@@ -52,7 +52,7 @@ const checkMends = async (t: Test, rig: GatewayRig, step: string): Promise<void>
   must(await rig.widen(['--slot', 'chat', '--timeout-seconds', '44']))
   must(await rig.widen(['--slot', 'chat', '--timeout-seconds', '45']))
   t.equal(latestConsent(rig.view(), 'alpha.text')?.bound_revision, await rig.revision(), step)
-  t.same((await rig.show()).gateway.consents.filter((one: any) => !one.current), [], step)
+  t.same((await rig.show()).gateway.consents.filter((one) => !one.current), [], step)
 }
 
 t.test('a save that is killed at s1 to s3 is rolled back and activates nothing', async (t) => {
@@ -172,7 +172,9 @@ t.test('on a terminal the statements are shown and the answer starts at no', asy
   const rig = await withAllSlots(t)
   const revision = await rig.revision()
   const terminal = { stdin: true, stdout: true, stderr: true }
-  const argv = ['gateway', 'setup', '--slot', 'chat', '--model', 'gateway/acme/chat-2', '--consent', 'chat']
+  const argv = [
+    'gateway', 'setup', '--slot', 'chat', '--model', 'gateway/acme/chat-2', '--consent', 'chat',
+  ]
   const no = await rig.run(argv, { terminal, answers: [false] })
   t.equal(no.status, 130)
   t.match(no.stderr, /Consent to gateway\.chat[\s\S]*gateway\/acme\/chat-2/)

@@ -72,7 +72,9 @@ export const putClaim = (tx: Tx, claim: Omit<CallClaim, 'contacted_at' | 'ended'
 }
 
 /** The claim of a running call. Throws `conflict` `call_ended` when it has ended already. */
-export const requireOpenClaim = (view: View, inputDigest: string, operationId: string): CallClaim => {
+export const requireOpenClaim = (
+  view: View, inputDigest: string, operationId: string,
+): CallClaim => {
   const claim = view.get(claimCollection, inputDigest)
   if (claim?.operation_id === operationId && claim.ended === null) return claim
   throw fail.conflict('call_ended', 'This call has ended or belongs to another process.')

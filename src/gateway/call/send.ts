@@ -153,7 +153,7 @@ const contact = async (call: RunningCall, lane: Lane, key: Buffer): Promise<Cont
   }
 }
 
-/** Under the lane. The captured key outlives a revoke or a rotation: the charge is still settled. */
+/** Under the lane. The captured key outlives a revoke or a rotation: the charge is settled. */
 const runUnderLane = async (call: RunningCall, lane: Lane): Promise<CallResult> => {
   let key: Buffer
   try {

@@ -104,7 +104,7 @@ const slotsOf = (options: GatewaySetupOptions): Record<string, unknown> => {
         ...set('model', model),
         ...set('upstream_allow', upstreamAllow?.split(',').map((one) => one.trim())),
         ...set('request_cost_bound_microusd', requestCostBoundMicrousd),
-        ...set('timeout_seconds', timeoutSeconds === undefined ? undefined : seconds(timeoutSeconds)),
+        ...(timeoutSeconds === undefined ? {} : { timeout_seconds: seconds(timeoutSeconds) }),
       },
     }),
     ...(options.removeSlot === undefined ? {} : { [options.removeSlot]: null }),

@@ -1,0 +1,62 @@
+/** A proof's process is killed at every step; what the next one finds depends on the mark alone. */
+import t, { type Test } from 'tap'
+import { claimCollection } from '../../src/gateway/call/claims.js'
+import { proofCollection } from '../../src/gateway/proof.js'
+import { findReservation } from '../../src/governance/ledger/read.js'
+import { checkLedger, recover } from '../alpha/rig.js'
+import { withAllSlots, type GatewayRig } from './rig.js'
+
+t.setTimeout(280_000)
+
+/** Steps before the contact mark is durable. */
+const before = [
+  'claimed', 'slot', 'reserved', 'before_resolve', 'before_dial', 'contact_begin',
+] as const
+/** Steps with the mark durable and no byte sent: nobody could prove that afterwards. */
+const marked = ['contact_intent', 'before_first_byte'] as const
+const after = ['replied', 'charge_known'] as const
+
+const newestClaim = (rig: GatewayRig) =>
+  rig.view().all(claimCollection).map(({ doc }) => doc)
+    .sort((a, b) => (a.claimed_at < b.claimed_at ? 1 : -1))[0]
+
+const killAt = async (t: Test, rig: GatewayRig, step: string): Promise<void> => {
+  const ran = await rig.place.spawn(['gateway', 'prove', 'chat', '--json'], {
+    entry: 'test', env: { TEST_STOP_AT: `prove.${step}` }, coverage: false,
+  })
+  t.equal(ran.status, 137, `killed at ${step}: ${ran.stderr}`)
+}
+
+t.test('a kill before the contact mark gives the hold back, and the proof may be made', async (t) => {
+  const rig = await withAllSlots(t)
+  for (const step of before) {
+    await killAt(t, rig, step)
+    const claim = newestClaim(rig)
+    await recover(rig)
+    const state = findReservation(rig.view(), claim?.operation_id ?? '')?.state
+    t.ok(state === undefined || state === 'released', `${step}: ${state}`)
+    t.equal(rig.calls().length, 0)
+  }
+  const ran = await rig.prove('chat', { args: ['--if-stale'] })
+  t.equal(ran.status, 0, ran.stderr)
+  checkLedger(t, rig)
+})
+
+t.test('a kill after the contact mark keeps the full liability and repeats nothing', async (t) => {
+  const rig = await withAllSlots(t)
+  let calls = 0
+  for (const step of [...marked, ...after]) {
+    await killAt(t, rig, step)
+    calls += after.includes(step as 'replied') ? 1 : 0
+    const claim = newestClaim(rig)
+    const again = await rig.prove('chat', { args: ['--if-stale'] })
+    t.match(again.error(), { code: 'proof_not_repeated', reason: 'charge_unknown' }, step)
+    t.match(findReservation(rig.view(), claim?.operation_id ?? ''), {
+      state: 'unknown', bound_microusd: 100_000,
+    }, step)
+    t.equal(rig.calls().length, calls, `${step}: no second request`)
+    t.same(rig.view().all(proofCollection), [])
+  }
+  t.equal((await rig.prove('chat')).status, 0, 'a person may start another attempt')
+  checkLedger(t, rig)
+})
