@@ -1,0 +1,168 @@
+/** Stored state directories of each format and each kind of damage, opened for ever. */
+import t from 'tap'
+import type { Test } from 'tap'
+import { chmodSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { SallyportError } from '../../src/base/errors.js'
+import { checkState } from '../../src/state/check.js'
+import { repairState } from '../../src/state/repair.js'
+import { openStore } from '../../src/state/store.js'
+import type { FileStore } from '../../src/state/store.js'
+import { items, notes, numbers, specs } from './support.js'
+
+const folder = join(dirname(fileURLToPath(import.meta.url)), 'fixtures')
+
+const unpack = (t: Test, name: string): { dir: string; configDir: string } => {
+  const base = t.testdir()
+  const files = JSON.parse(readFileSync(join(folder, `${name}.json`), 'utf8')) as
+    Record<string, string>
+  for (const [path, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(base, path)), { recursive: true, mode: 0o700 })
+    writeFileSync(join(base, path), Buffer.from(text, 'base64'), { mode: 0o600 })
+  }
+  for (const empty of ['artifacts', 'run']) {
+    mkdirSync(join(base, 'state', empty), { recursive: true, mode: 0o700 })
+  }
+  chmodSync(join(base, 'state'), 0o700)
+  return { dir: join(base, 'state'), configDir: join(base, 'config') }
+}
+
+interface Expected {
+  /** Code of the error that opening gives, where it does. */
+  readonly open?: string
+  /** Notes that reading gives. */
+  readonly read?: readonly string[]
+  /** Outcome of a write. */
+  readonly write: 'ok' | 'damaged'
+  readonly check: readonly string[]
+  readonly anchor?: string
+  /** Codes of what a repair did, and the notes afterwards. */
+  readonly repair: readonly string[] | 'refused'
+  readonly after?: readonly string[]
+  readonly itemsAfter?: number
+}
+
+const all = ['a', 'artifact', 'b', 'c']
+const base = ['a', 'artifact']
+const lost = ['generation_rebuilt', 'records_lost']
+
+const expectations: Readonly<Record<string, Expected>> = {
+  sound: { read: all, write: 'ok', check: [], repair: [], after: all },
+  'torn-tail': {
+    read: [...base, 'b'], write: 'ok', check: ['log_torn'], repair: ['torn_tail_cut'],
+    after: [...base, 'b'],
+  },
+  'untrue-last-record': {
+    read: [...base, 'b'], write: 'damaged', check: ['log_ambiguous'], repair: lost,
+    after: [...base, 'b'],
+  },
+  'untrue-record-before-others': {
+    read: base, write: 'damaged', check: ['log_damaged'], repair: lost, after: base,
+  },
+  'flipped-length': {
+    read: [...base, 'b'], write: 'damaged', check: ['log_ambiguous'], repair: lost,
+    after: [...base, 'b'],
+  },
+  'log-header': {
+    read: base, write: 'damaged', check: ['log_header_damaged'], repair: ['generation_rebuilt'],
+    after: all,
+  },
+  manifest: {
+    read: base, write: 'damaged', check: ['manifest_damaged'], repair: ['generation_rebuilt'],
+    after: all,
+  },
+  'manifest-missing': {
+    read: base, write: 'damaged', check: ['manifest_damaged'], repair: ['generation_rebuilt'],
+    after: all,
+  },
+  'collection-file': {
+    write: 'damaged', check: ['collection_damaged'], repair: ['generation_rebuilt'], after: all,
+  },
+  'collection-file-in-both-generations': {
+    read: all, write: 'ok', check: ['collection_damaged'],
+    repair: ['generation_rebuilt', 'documents_lost'], after: all, itemsAfter: 0,
+  },
+  'state-file': {
+    open: 'state_file_damaged', write: 'damaged', check: ['state_file_damaged'],
+    repair: ['state_file_rebuilt'], after: all,
+  },
+  'zeroed-tail': {
+    read: all, write: 'damaged', check: ['log_ambiguous'], repair: lost, after: all,
+  },
+  'forged-payload': {
+    read: all, write: 'damaged', check: ['log_bad_payload'], repair: lost, after: all,
+  },
+  'forged-document': {
+    write: 'ok', check: ['document_damaged'], repair: [],
+  },
+  'anchor-missing': {
+    read: all, write: 'ok', check: ['anchor_missing'], anchor: 'missing', repair: [], after: all,
+  },
+  'old-copy': {
+    read: all, write: 'ok', check: ['anchor_behind'], anchor: 'behind', repair: [], after: all,
+  },
+}
+
+const readNotes = (store: FileStore): string[] | string => {
+  try {
+    return Object.keys(numbers(store))
+  } catch (error) {
+    return error instanceof SallyportError ? error.kind : String(error)
+  }
+}
+
+const tryWrite = (store: FileStore): Promise<string> =>
+  store.transact('test', (tx) => {
+    tx.get(notes, 'b')
+    tx.put(notes, 'z', { n: 1, text: '' })
+    tx.remove(notes, 'z')
+  }).then(() => 'ok', (error) => String(error.kind))
+
+const names = readdirSync(folder).map((name) => name.replace(/\.json$/, '')).sort()
+
+t.test('durability 12: there is a stored fixture of the format and of each kind of damage', async (t) => {
+  t.strictSame(names, Object.keys(expectations).map((kind) => `format-1-${kind}`).sort())
+})
+
+for (const name of names) {
+  const kind = name.replace(/^format-\d+-/, '')
+  const expected = expectations[kind]
+  t.test(`durability 12: ${name} opens, or is refused, as it always did`, async (t) => {
+    if (expected === undefined) throw new Error('no expectation')
+    const place = unpack(t, name)
+    const report = checkState({ ...place, specs })
+    const codes = report.problems.map(({ code }) => code)
+    t.strictSame([...new Set(codes)], expected.check)
+    if (expected.open === undefined) {
+      const store = openStore({ ...place, mode: 'write' }) as FileStore
+      const seen = readNotes(store)
+      t.strictSame(seen, expected.read ?? 'damaged')
+      t.equal(store.anchorStatus(), expected.anchor ?? 'ok')
+      t.equal(await tryWrite(store), expected.write)
+      store.close()
+    } else {
+      t.throws(() => openStore({ ...place, mode: 'read' }), { code: expected.open })
+    }
+    const repair = await repairState({
+      ...place, onLoss: (store) => store.transact('loss', (tx) => tx.mark()),
+    })
+    const done = repair.done.map((problem) => problem.code)
+    t.strictSame(done, kind === 'torn-tail' ? [] : expected.repair)
+    const after = openStore({ ...place, mode: 'write' }) as FileStore
+    if (expected.after !== undefined) t.strictSame(readNotes(after), expected.after)
+    t.equal(after.read().all(items).length, expected.itemsAfter ?? 5)
+    t.equal(await tryWrite(after), 'ok')
+    after.close()
+  })
+}
+
+t.test('durability 12: the artifact, profile and witness of the stored state still open', async (t) => {
+  const store = openStore({ ...unpack(t, 'format-1-sound'), mode: 'read' })
+  const text = store.read().get(notes, 'artifact')?.text ?? ''
+  const ref = JSON.parse(text) as Parameters<typeof store.artifacts.read>[1]
+  t.equal(store.artifacts.read('fixture.v1', ref).toString(), 'private content')
+  t.strictSame(store.profile, { schema: 'test.profile.v1', name: 'fixture' })
+  t.strictSame(store.witness.lines(), ['revision 1'])
+  store.close()
+})
