@@ -231,4 +231,3 @@ export const proveAll = async (
   }
   return entries
 }
-
