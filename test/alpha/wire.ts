@@ -91,11 +91,17 @@ const failureOf = (error: unknown): SallyportError => {
 }
 
 /** Makes it. */
-export const makeWire = async (t: Test): Promise<Wire> => {
+export const makeWire = async (
+  t: Test, money: { boundMicrousd: number; ceilingMicrousd: number } = wireLimits,
+): Promise<Wire> => {
   const rig = await makeRig(t, { bare: true })
   const { place, sandbox } = rig
   const flags = setupFlags(place, await rig.revision())
-  flags[flags.indexOf('--spend-ceiling-microusd') + 1] = String(wireLimits.ceilingMicrousd)
+  const give = (flag: string, value: number): void => {
+    flags[flags.indexOf(flag) + 1] = String(value)
+  }
+  give('--request-cost-bound-microusd', money.boundMicrousd)
+  give('--spend-ceiling-microusd', money.ceilingMicrousd)
   const set = await rig.run(flags)
   if (set.status !== 0) throw new Error(set.stderr)
   // What a power cut would leave is no question here, and syncing takes most of the time.
