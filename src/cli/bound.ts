@@ -5,6 +5,7 @@ import type { Gov } from '../governance/gov.js'
 import type { Session } from '../governance/session/types.js'
 import type { Store } from '../state/types.js'
 import type { CliDeps } from './deps.js'
+import type { CommandTable } from './entry.js'
 import type { Globals } from './globals.js'
 import { viewOf } from './output.js'
 import type { View } from './output.js'
@@ -15,8 +16,15 @@ import type { Progress } from './progress.js'
 import type { Prompter } from './prompt.js'
 import type { Secrets } from './redact.js'
 
+/** The program itself, for verbs that describe it or run lines of it. */
+export interface Program {
+  readonly commands: CommandTable
+  /** Runs another line, with its own dependencies; gives its exit status. */
+  again(deps: CliDeps): Promise<number>
+}
+
 /** What a verb works with. */
-export interface VerbDeps extends CliDeps {
+export interface VerbDeps extends CliDeps, Program {
   readonly globals: Globals
   /** State and key folders; throws where they cannot be decided. */
   readonly places: Places
@@ -59,13 +67,16 @@ export interface LoginOptions {
 }
 
 /** Binds the world to one command's global flags. Nothing is opened yet. */
-export const bindDeps = (deps: CliDeps, globals: Globals, secrets: Secrets): VerbDeps => {
+export const bindDeps = (
+  deps: CliDeps, globals: Globals, secrets: Secrets, program: Program,
+): VerbDeps => {
   const progress = drawProgress(deps, globals)
   const interactive =
     !globals.noInput && deps.io.terminal.stdout && deps.io.terminal.stdin
   const stores = new Map<string, Promise<Store>>()
   const bound: VerbDeps = {
     ...deps,
+    ...program,
     globals,
     get places() { return placesOf(deps, globals) },
     secrets,

@@ -9,15 +9,15 @@ export const clientOf = (
 ): (() => Promise<HttpsClient>) => {
   let made: Promise<HttpsClient> | null = null
   const make = async (): Promise<HttpsClient> => {
-    const [{ createHttpsClient }, tls] = await Promise.all([
-      import('../net/client.js'), import('node:tls'),
+    const [{ createHttpsClient }, { bundledRoots }] = await Promise.all([
+      import('../net/client.js'), import('../net/roots.js'),
     ])
     return createHttpsClient({
       clock: deps.clock,
       env: deps.env,
       execArgv: deps.execArgv,
       resolve: deps.resolve,
-      ca: profile.ca_pem === null ? [...tls.rootCertificates] : [profile.ca_pem],
+      ca: profile.ca_pem === null ? bundledRoots() : [profile.ca_pem],
       loopbackOnly: profile.loopback,
     })
   }

@@ -1,5 +1,6 @@
 /** Dependencies for describing the commands, which touches nothing of the world. */
 import { systemClock } from '../base/clock.js'
+import { commands } from './commands/table.js'
 import { bindDeps } from './bound.js'
 import type { VerbDeps } from './bound.js'
 import { scanGlobals } from './globals.js'
@@ -21,5 +22,5 @@ export const describingDeps = (): VerbDeps =>
       },
       resolve: nothing, prompter: nothing, observe: (drawn) => drawn,
     },
-    scanGlobals([]).globals, secretsOfRun(),
+    scanGlobals([]).globals, secretsOfRun(), { commands, again: nothing },
   )

@@ -7,7 +7,7 @@ import { describeNouns, describeTree } from './tree.js'
 /** Every generated file: path relative to the project, and text. */
 export const generatedFiles = async (deps: VerbDeps): Promise<ReadonlyMap<string, string>> => {
   const verbs = await describeTree(deps)
-  const nouns = describeNouns()
+  const nouns = describeNouns(deps)
   const files = new Map<string, string>()
   for (const [name, text] of manPages(verbs, nouns)) files.set(`man/${name}`, text)
   files.set('completions/sallyport.bash', completionScript('bash', verbs, nouns))

@@ -4,7 +4,7 @@ import { exitStatus } from '../base/outcome.js'
 import { bindDeps } from './bound.js'
 import type { VerbDeps } from './bound.js'
 import { commands } from './commands/table.js'
-import type { NounEntry, VerbEntry } from './commands/table.js'
+import type { CommandTable, NounEntry, VerbEntry } from './entry.js'
 import type { CliDeps } from './deps.js'
 import { showFailure } from './failure.js'
 import { scanGlobals, wantsJson } from './globals.js'
@@ -12,9 +12,6 @@ import { nounHelp, overview } from './help/overview.js'
 import { secretsOfRun } from './redact.js'
 import type { Secrets } from './redact.js'
 import { runVerb, usageOf } from './verb.js'
-
-/** A table of commands. */
-export type CommandTable = readonly (NounEntry | VerbEntry)[]
 
 /** Runs the command; gives the exit status and never throws. */
 export const runCommand = async (
@@ -46,7 +43,9 @@ const runLine = async (
   deps: CliDeps, table: CommandTable, secrets: Secrets, seen: Seen,
 ): Promise<void> => {
   const { globals, rest } = scanGlobals(deps.argv)
-  const bound = bindDeps(deps, globals, secrets)
+  const bound = bindDeps(deps, globals, secrets, {
+    commands: table, again: (other) => runCommand(other, table),
+  })
   seen.verbose = globals.verbose
   seen.bound = bound
   const [first, second] = rest

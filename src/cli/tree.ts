@@ -1,7 +1,6 @@
 /** The whole command tree as data: what man pages, completions and tests are made from. */
 import type { Option } from 'commander'
-import { commands } from './commands/table.js'
-import type { VerbEntry } from './commands/table.js'
+import type { VerbEntry } from './entry.js'
 import { usageOf } from './verb.js'
 import type { VerbMeta } from './verb.js'
 import type { VerbDeps } from './bound.js'
@@ -44,13 +43,13 @@ export interface DescribedNoun {
 }
 
 /** The nouns, in order. */
-export const describeNouns = (): readonly DescribedNoun[] =>
+export const describeNouns = ({ commands }: VerbDeps): readonly DescribedNoun[] =>
   commands.flatMap((entry) => ('noun' in entry ? [entry] : []))
 
 /** Loads and describes every verb. */
 export const describeTree = async (deps: VerbDeps): Promise<readonly DescribedVerb[]> => {
   const described: DescribedVerb[] = []
-  for (const entry of commands) {
+  for (const entry of deps.commands) {
     if ('noun' in entry) {
       for (const verb of entry.verbs) described.push(await describe(entry.noun, verb, deps))
     } else {

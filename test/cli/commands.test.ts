@@ -13,7 +13,7 @@ import { describeNouns } from '../../src/cli/tree.js'
 import { allVerbs, sallyport } from '../harness.js'
 
 const verbs = await allVerbs()
-const nouns = describeNouns()
+const nouns = describeNouns(describingDeps())
 const pages = await generatedFiles(describingDeps())
 
 t.test('each verb has a summary, a description, examples, statuses and a shape', async (t) => {

@@ -2,7 +2,7 @@
  * Every command. Only the module of the verb that was named is loaded; help, completions and man
  * pages load all of them.
  */
-import type { Build } from '../verb.js'
+import type { CommandTable } from '../entry.js'
 import { alphaNoun } from './alpha/noun.js'
 import { completionVerb } from './completion/noun.js'
 import { configNoun } from './config/noun.js'
@@ -38,7 +38,7 @@ export interface NounEntry {
 }
 
 /** Nouns and verbs in the order in which help lists them. */
-export const commands: readonly (NounEntry | VerbEntry)[] = [
+export const commands: CommandTable = [
   initVerb,
   loginVerb,
   logoutVerb,

@@ -1,14 +1,13 @@
 /** The help of the whole program and of one noun. */
 import type { VerbDeps } from '../bound.js'
-import { commands } from '../commands/table.js'
-import type { NounEntry } from '../commands/table.js'
+import type { NounEntry } from '../entry.js'
 import { columns, globalFlagRows } from './sections.js'
 import { topicNames } from './topics.js'
 
 /** What `sallyport --help` prints. */
 export const overview = async (deps: VerbDeps): Promise<string> => {
   const rows: [string, string][] = []
-  for (const entry of commands) {
+  for (const entry of deps.commands) {
     rows.push(
       'noun' in entry
         ? [`${entry.noun} ${entry.verbs.map(({ verb }) => verb).join('|')}`, entry.summary]

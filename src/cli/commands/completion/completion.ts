@@ -46,4 +46,4 @@ export const build = (deps: VerbDeps, run: Run<CompletionOptions, string> = comp
 
 /** Writes the script from the command tree. */
 export const completion: Run<CompletionOptions, string> = async ({ shell }, deps) =>
-  completionScript(shell, await describeTree(deps), describeNouns())
+  completionScript(shell, await describeTree(deps), describeNouns(deps))

@@ -1,4 +1,4 @@
-import type { VerbEntry } from '../table.js'
+import type { VerbEntry } from '../../entry.js'
 
 /** `sallyport completion SHELL`. */
 export const completionVerb: VerbEntry = {

@@ -42,9 +42,8 @@ export const openStage = (
   deps: VerbDeps, folders: { readonly stateDir: string; readonly configDir: string },
 ): Stage => {
   const run = async (argv: readonly string[], stdin = ''): Promise<Answered> => {
-    const { runCommand } = await import('../../run.js')
     const got = { stdout: '', stderr: '' }
-    const status = await runCommand({
+    const status = await deps.again({
       ...deps,
       argv,
       env: {

@@ -1,4 +1,4 @@
-import type { VerbEntry } from '../table.js'
+import type { VerbEntry } from '../../entry.js'
 
 /** `sallyport doctor`. */
 export const doctorVerb: VerbEntry = { verb: 'doctor', load: () => import('./doctor.js') }

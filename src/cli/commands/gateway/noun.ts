@@ -1,4 +1,4 @@
-import type { NounEntry } from '../table.js'
+import type { NounEntry } from '../../entry.js'
 
 /** `sallyport gateway …`. */
 export const gatewayNoun: NounEntry = {

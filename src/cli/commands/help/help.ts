@@ -4,7 +4,6 @@ import { columns } from '../../help/sections.js'
 import { topicList, topicText } from '../../help/topics.js'
 import { describeTree } from '../../tree.js'
 import { nounHelp, overview } from '../../help/overview.js'
-import { commands } from '../table.js'
 import { defineVerb } from '../../verb.js'
 import type { Run, VerbMeta } from '../../verb.js'
 import type { VerbDeps } from '../../bound.js'
@@ -45,7 +44,7 @@ export const help: Run<HelpOptions, string> = async ({ topic: words = [] }, deps
   if (words.length === 0) return overview(deps)
   const topic = words.length === 1 ? topicText(name) : null
   if (topic !== null) return topic
-  const noun = commands.find((entry) => 'noun' in entry && entry.noun === name)
+  const noun = deps.commands.find((entry) => 'noun' in entry && entry.noun === name)
   if (noun !== undefined && 'noun' in noun) return nounHelp(noun, deps)
   const verb = (await describeTree(deps)).find(({ meta }) => meta.name === name)
   if (verb !== undefined) return verb.help

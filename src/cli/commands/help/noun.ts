@@ -1,4 +1,4 @@
-import type { VerbEntry } from '../table.js'
+import type { VerbEntry } from '../../entry.js'
 
 /** `sallyport help [TOPIC]`. */
 export const helpVerb: VerbEntry = { verb: 'help', load: () => import('./help.js') }

@@ -1,4 +1,4 @@
-import type { VerbEntry } from '../table.js'
+import type { VerbEntry } from '../../entry.js'
 
 /** `sallyport init`. */
 export const initVerb: VerbEntry = { verb: 'init', load: () => import('./init.js') }

@@ -1,4 +1,4 @@
-import type { VerbEntry } from '../table.js'
+import type { VerbEntry } from '../../entry.js'
 
 /** `sallyport status`. */
 export const statusVerb: VerbEntry = { verb: 'status', load: () => import('./status.js') }

@@ -1,0 +1,19 @@
+/** What the table of commands is made of; apart from the table, so that verbs may read it. */
+import type { Build } from './verb.js'
+
+/** A verb and how to load it. */
+export interface VerbEntry {
+  readonly verb: string
+  load(): Promise<{ readonly build: Build }>
+}
+
+/** A noun and its verbs. */
+export interface NounEntry {
+  readonly noun: string
+  /** One short line, lowercase, no full stop. */
+  readonly summary: string
+  readonly verbs: readonly VerbEntry[]
+}
+
+/** A table of commands. */
+export type CommandTable = readonly (NounEntry | VerbEntry)[]
