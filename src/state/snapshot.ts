@@ -10,6 +10,7 @@ import { LowSync } from 'lowdb'
 import type { SyncAdapter } from 'lowdb'
 import * as v from 'valibot'
 import { canonicalJson, sha256Hex } from '../base/canonical.js'
+import type { SallyportError } from '../base/errors.js'
 import { fail } from '../base/errors.js'
 import type { Files } from './files.js'
 import { publish, readWhole } from './files.js'
@@ -128,6 +129,12 @@ export class SnapshotAdapter implements SyncAdapter<PartData> {
 
 const damagedPart = (): Error =>
   fail.damaged('collection_damaged', 'A collection file does not match its recorded hash.', {
+    next: 'Run `sallyport state check`, then `sallyport state repair`.',
+  })
+
+/** The error for a collection file that should be there. */
+export const missingPart = (): SallyportError =>
+  fail.damaged('collection_missing', 'A collection file is missing.', {
     next: 'Run `sallyport state check`, then `sallyport state repair`.',
   })
 

@@ -27,7 +27,7 @@ import { encodeRecord, payloadBytesMax } from './log-format.js'
 import type { KeyPlaces, Places } from './paths.js'
 import { epochText, formatVersion, keyPlaces, placesOf } from './paths.js'
 import { encodePayload } from './record.js'
-import { partNamesOf } from './snapshot.js'
+import { PartMissing, missingPart, partNamesOf } from './snapshot.js'
 import type { Mark } from './snapshot.js'
 import type { StateFile } from './state-file.js'
 import { profileSealText, readStateFile, tooNew } from './state-file.js'
@@ -231,9 +231,12 @@ export class FileStore implements Store {
   }
 
   #view(): StoreView {
-    return new StoreView(this.#generation, () => {
-      this.#catchUp(false)
-      return this.#generation
+    return new StoreView(this.#generation, {
+      refresh: () => {
+        this.#catchUp(false)
+        return this.#generation
+      },
+      met: (error) => this.#met(error),
     })
   }
 
@@ -242,7 +245,7 @@ export class FileStore implements Store {
       this.#refuseDamage()
       this.#runHooks()
       const tx = new StoreTx(this.#view())
-      const result = this.#noting(() => fn(tx))
+      const result = fn(tx)
       if (typeof result === 'object' && result !== null && 'then' in result) {
         throw new TypeError('a transaction must not wait')
       }
@@ -289,18 +292,13 @@ export class FileStore implements Store {
     if (this.#damage !== null) throw refusedWrites(this.#damage)
   }
 
-  /** Remembers damage that a document or a partition turns out to have. */
-  #noting<T>(fn: () => T): T {
-    try {
-      return fn()
-    } catch (error) {
-      if (error instanceof SallyportError && error.kind === 'damaged') {
-        const lasting = ['collection_damaged', 'collection_missing'].includes(error.code)
-        const problem = damageOf(error.code, error.message)
-        if (lasting) this.#partDamage = { epoch: this.#generation.epoch, problem }
-      }
-      throw error
+  /** Remembers damage that a collection file turns out to have. */
+  #met(error: SallyportError): SallyportError {
+    if (['collection_damaged', 'collection_missing'].includes(error.code)) {
+      const problem = damageOf(error.code, error.message)
+      this.#partDamage = { epoch: this.#generation.epoch, problem }
     }
+    return error
   }
 
   #runHooks(): void {
@@ -467,16 +465,16 @@ export class FileStore implements Store {
     this.#refuseDamage()
     let committing = false
     try {
-      this.#noting(() =>
-        checkpoint(this.files, this.places, this.#generation, this.clock.wallMs(), () => {
-          committing = true
-        }))
+      checkpoint(this.files, this.places, this.#generation, this.clock.wallMs(), () => {
+        committing = true
+      })
       this.#reload()
       collectGarbage(this.files, this.places, this.#generation.epoch)
     } catch (error) {
       // Once the new log may be in place, nobody knows which of the two a crash would leave.
       if (committing) this.#poisoned = true
-      throw ioFailure(error, 'folding the log')
+      if (error instanceof PartMissing) throw this.#met(missingPart())
+      throw this.#met(ioFailure(error, 'folding the log'))
     }
   }
 

@@ -1,5 +1,6 @@
 /** What callers see of the documents: a moment of the store, and a transaction on top of one. */
 import * as v from 'valibot'
+import type { SallyportError } from '../base/errors.js'
 import { fail } from '../base/errors.js'
 import { canonicalText } from './canonical-text.js'
 import { ioFailure } from './files.js'
@@ -7,21 +8,28 @@ import type { Generation, Version } from './generation.js'
 import { documentOf } from './generation.js'
 import type { Change, PartitionKind } from './record.js'
 import { isCollectionName, isDocumentId } from './record.js'
-import { PartMissing } from './snapshot.js'
+import { PartMissing, missingPart } from './snapshot.js'
 import type { CollectionSpec, Tx, View } from './types.js'
+
+/** What a view needs of its store. */
+export interface ViewHost {
+  /** The newest generation, when the view's own files have been replaced. */
+  refresh(): Generation
+  /** Learns of an error before it is thrown: met damage refuses later writes. */
+  met(error: SallyportError): SallyportError
+}
 
 /** A moment that can move on only while nobody has looked at it yet. */
 export class StoreView implements View {
   #generation: Generation
   #sequence: number
   #touched = false
-  readonly #refresh: () => Generation
+  readonly #host: ViewHost
 
-  /** `refresh` gives the newest generation when this one's files have been replaced. */
-  constructor(generation: Generation, refresh: () => Generation) {
+  constructor(generation: Generation, host: ViewHost) {
     this.#generation = generation
     this.#sequence = generation.sequence
-    this.#refresh = refresh
+    this.#host = host
   }
 
   get sequence(): number {
@@ -47,19 +55,17 @@ export class StoreView implements View {
         this.#touched = true
         return found
       } catch (error) {
-        if (!(error instanceof PartMissing)) throw ioFailure(error, 'reading a collection')
-        this.#moveOn()
+        if (error instanceof PartMissing) this.#moveOn()
+        else throw this.#host.met(ioFailure(error, 'reading a collection'))
       }
     }
   }
 
   /** Another process has checkpointed twice since: begin again, or say that it is too late. */
   #moveOn(): void {
-    const newest = this.#refresh()
+    const newest = this.#host.refresh()
     if (newest.epoch === this.#generation.epoch) {
-      throw fail.damaged('collection_missing', 'A collection file is missing.', {
-        next: 'Run `sallyport state check`, then `sallyport state repair`.',
-      })
+      throw this.#host.met(missingPart())
     }
     if (this.#touched) {
       throw fail.failed('view_expired', 'The state was compacted twice while it was being read.', {
