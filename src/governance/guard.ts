@@ -45,19 +45,22 @@ export const holdGuard = (stateDir: string, name: string): Guard => {
 export const isHeld = (stateDir: string, name: string): boolean =>
   probeFile(guardPath(stateDir, name)) === 'live'
 
+const guardsIn = (stateDir: string): readonly string[] => {
+  try {
+    return readdirSync(guardFolder(stateDir)).filter((name) => nameForm.test(name))
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return []
+    throw error
+  }
+}
+
+/** How many operations are under way. Changes no byte. */
+export const liveGuards = (stateDir: string): number =>
+  guardsIn(stateDir).filter((name) => isHeld(stateDir, name)).length
+
 /**
  * Removes the guard files of dead processes and answers how many went. For after recovery: a
  * guard file carries no fact, so removing it forgets nothing.
  */
-export const sweepGuards = (stateDir: string): number => {
-  let names: readonly string[]
-  try {
-    names = readdirSync(guardFolder(stateDir))
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return 0
-    throw error
-  }
-  return names
-    .filter((name) => nameForm.test(name))
-    .filter((name) => removeDeadFile(join(guardFolder(stateDir), name))).length
-}
+export const sweepGuards = (stateDir: string): number =>
+  guardsIn(stateDir).filter((name) => removeDeadFile(join(guardFolder(stateDir), name))).length

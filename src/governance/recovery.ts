@@ -8,17 +8,19 @@
  */
 import { isoFromMs } from '../base/clock.js'
 import { SallyportError } from '../base/errors.js'
-import type { Tx, View } from '../state/types.js'
+import type { Store, Tx, View } from '../state/types.js'
 import { appendAudit } from './audit.js'
 import { moveTask } from './board/move.js'
 import type { Gov } from './gov.js'
 import { isHeld, sweepGuards } from './guard.js'
+import { carryLiabilities } from './ledger/carry.js'
 import { findReservation } from './ledger/read.js'
 import { markUnknown, release } from './ledger/settle.js'
+import { endConsents } from './policy/consents.js'
 import { policyAt, policyHead } from './policy/head.js'
 import { publishRevision } from './policy/publish.js'
 import { rollBackSave } from './policy/save.js'
-import { witnessRevision, witnessStatus } from './policy/witness.js'
+import { lastWitnessed, witnessRevision, witnessStatus } from './policy/witness.js'
 import { collections, type Reservation, type SaveIntent, type Task } from './rows.js'
 
 /** What a capability says of its own tasks when one of them was cut off. */
@@ -26,7 +28,10 @@ export interface RecoveryRule {
   readonly kind: string
   /** Reason of the `cost_liability` block of a task whose charge nobody knows. */
   readonly unknownReason: string
-  /** Writes what the capability keeps of the end (its receipt), in the same record. */
+  /**
+   * Writes what the capability keeps of the end (its receipt), in the same record. It builds all of
+   * it before it writes anything; what it throws costs the receipt and nothing else.
+   */
   onInterrupted(tx: Tx, now: string, task: Task): void
 }
 
@@ -34,7 +39,7 @@ export interface RecoveryRule {
 export interface RecoveryReport {
   readonly released: readonly string[]
   readonly unknown: readonly string[]
-  /** Operations whose reservation could not be resolved: rows that contradict it, or the ledger. */
+  /** Operations and tasks that could not be resolved, because rows contradict them. */
   readonly leftAlone: readonly string[]
   readonly endedTasks: readonly string[]
   readonly rolledBackSaves: readonly string[]
@@ -50,7 +55,7 @@ interface Held {
 interface Leftovers {
   readonly intents: readonly SaveIntent[]
   readonly reservations: readonly Held[]
-  readonly tasks: readonly Task[]
+  readonly tasks: readonly { readonly id: string; readonly doc: Task }[]
   readonly witnessBehind: boolean
 }
 
@@ -66,8 +71,7 @@ const leftovers = (gov: Gov, view: View): Leftovers => {
       .filter(({ doc }) => doc.state === 'reserved' || doc.state === 'contacted')
       .filter(({ id }) => dead(id)),
     tasks: view.all(collections.openTasks)
-      .map(({ doc }) => doc)
-      .filter((doc) => active.has(doc.state) && dead(doc.operation_id)),
+      .filter(({ doc }) => active.has(doc.state) && dead(doc.operation_id)),
     witnessBehind:
       witnessStatus(view, gov.store.witness, (n) => policyAt(view, n)) === 'behind_by_one',
   }
@@ -80,18 +84,18 @@ const isEmpty = (found: Leftovers): boolean =>
 const keyOf = ({ id, doc }: Held) =>
   ({ operationId: id, runtime: doc.runtime, profile: doc.profile })
 
-type Resolved = 'released' | 'unknown' | 'leftAlone'
+type Resolved = 'released' | 'unknown' | 'endedTasks' | 'leftAlone'
 
 /**
- * Takes one step of a reservation's money, or leaves it: a ledger step checks everything before it
- * writes anything, so a refused one has changed nothing in this transaction.
+ * Takes one step of a reservation or a task, or leaves it: such a step checks everything before it
+ * writes anything, so a refused one has changed nothing in this transaction. Damage goes on.
  */
 const orLeave = (outcome: Resolved, step: () => void): Resolved => {
   try {
     step()
     return outcome
   } catch (error) {
-    if (error instanceof SallyportError && error.kind === 'blocked') return 'leftAlone'
+    if (error instanceof SallyportError && error.kind !== 'damaged') return 'leftAlone'
     throw error
   }
 }
@@ -116,7 +120,13 @@ const endTask = (
   } else {
     moveTask(tx, now, task.task_id, 'failed', { reason: 'interrupted_before_contact' })
   }
-  rule?.onInterrupted(tx, now, task)
+  try {
+    rule?.onInterrupted(tx, now, task)
+  } catch (error) {
+    // Rows that the receipt needs are missing: `state check` tells. The task has ended all the
+    // same, or every mutating verb would fail here for ever.
+    if (!(error instanceof SallyportError)) throw error
+  }
 }
 
 /** Whether an interrupted operation may still cost something, as far as its rows tell. */
@@ -132,13 +142,18 @@ const resolve = (
 ): RecoveryReport => {
   const now = isoFromMs(gov.clock.wallMs())
   const found = leftovers(gov, tx)
-  const report: Record<Resolved, string[]> = { released: [], unknown: [], leftAlone: [] }
+  const report: Record<Resolved, string[]> = {
+    released: [], unknown: [], endedTasks: [], leftAlone: [],
+  }
   for (const held of found.reservations) {
     report[resolveReservation(tx, now, held)].push(held.id)
   }
-  for (const task of found.tasks) {
+  for (const { id, doc: task } of found.tasks) {
     const rule = rules.find(({ kind }) => kind === task.kind)
-    endTask(tx, now, task, mayOwe(tx, task.operation_id), rule)
+    const how = orLeave('endedTasks', () => {
+      endTask(tx, now, task, mayOwe(tx, task.operation_id), rule)
+    })
+    report[how].push(id)
   }
   for (const intent of found.intents) rollBackSave(gov, tx, now, intent)
   if (found.witnessBehind) {
@@ -146,7 +161,7 @@ const resolve = (
     tx.afterSync(() => witnessRevision(gov.store.witness, head))
   }
   const resolved = report.released.length + report.unknown.length
-    + found.tasks.length + found.intents.length
+    + report.endedTasks.length + found.intents.length
   // What is left alone is found anew each time; it is told each time and written down once.
   if (resolved > 0 || found.witnessBehind) {
     appendAudit(tx, now, {
@@ -154,13 +169,12 @@ const resolve = (
       facts: {
         released: report.released.length, unknown: report.unknown.length,
         left_alone: report.leftAlone.length,
-        tasks: found.tasks.length, saves: found.intents.length, witness: found.witnessBehind,
+        tasks: report.endedTasks.length, saves: found.intents.length, witness: found.witnessBehind,
       },
     })
   }
   return {
     ...report,
-    endedTasks: found.tasks.map(({ task_id }) => task_id),
     rolledBackSaves: found.intents.map(({ intent_id }) => intent_id),
     witnessCompleted: found.witnessBehind,
   }
@@ -180,38 +194,90 @@ export const recoverInterrupted = async (
   return report
 }
 
+/** What was kept when an old copy was put in place. */
+export interface RestoredReport {
+  /** Operations of replaced stores that may owe something and that the old copy did not know. */
+  readonly keptLiabilities: readonly string[]
+  /** How many replaced stores could not be read whole. */
+  readonly unreadable: number
+}
+
+/** What else a restore rests on. */
+export interface RestoredFrom {
+  readonly rules: readonly RecoveryRule[]
+  /** Stores that restores have replaced here, in any order. */
+  readonly formers: readonly Pick<Store, 'read'>[]
+}
+
+/** A key that was used in a replaced store never sends anything again (A-026). */
+const carryKeys = (tx: Tx, former: View): void => {
+  for (const { id, doc } of former.all(collections.idempotency)) {
+    if (tx.get(collections.idempotency, id) !== undefined) continue
+    tx.put(collections.idempotency, id, { ...doc, restored: true })
+  }
+}
+
+const carryFormers = (
+  tx: Tx, now: string, formers: RestoredFrom['formers'],
+): RestoredReport => {
+  const keptLiabilities: string[] = []
+  let unreadable = 0
+  for (const former of formers) {
+    try {
+      const view = former.read()
+      keptLiabilities.push(...carryLiabilities(tx, now, view, 'restored_over_later_state'))
+      carryKeys(tx, view)
+    } catch (error) {
+      // A damaged copy tells what it can; an old copy must come into force revoked all the same.
+      if (!(error instanceof SallyportError)) throw error
+      unreadable += 1
+    }
+  }
+  return { keptLiabilities, unreadable }
+}
+
+const endEverything = (tx: Tx, now: string, rules: readonly RecoveryRule[]): void => {
+  for (const { id, doc } of tx.all(collections.roots)) {
+    if (doc.ended) continue
+    tx.put(collections.roots, id, { ...doc, ended: { at: now, reason: 'restored' } })
+  }
+  for (const { id, doc } of tx.all(collections.openReservations)) {
+    if (doc.state !== 'reserved' && doc.state !== 'contacted') continue
+    orLeave('unknown', () => {
+      markUnknown(tx, now, { ...keyOf({ id, doc }), reason: 'restored_from_backup' })
+    })
+  }
+  for (const { doc } of tx.all(collections.openTasks)) {
+    if (!active.has(doc.state)) continue
+    const rule = rules.find(({ kind }) => kind === doc.kind)
+    endTask(tx, now, doc, mayOwe(tx, doc.operation_id), rule)
+  }
+  endConsents(tx, 'revoked', (consent) => consent.state === 'granted')
+}
+
 /**
  * What must hold in a store that was put back from a backup: every root ends, every unfinished
- * contact becomes unknown, and a revoked revision is published above the anchor, so that the
- * restored store can contact nobody until an operator grants anew.
+ * contact becomes unknown, what the replaced store owed since is kept as unknown, its keys stay
+ * spent, and a revoked revision is published above anchor and witness, so that the restored store
+ * can contact nobody until an operator grants anew. May run twice.
  */
-export const settleRestored = (gov: Gov): Promise<void> =>
+export const settleRestored = (
+  gov: Gov, { rules, formers }: RestoredFrom = { rules: [], formers: [] },
+): Promise<RestoredReport> =>
   gov.store.transact('state restore', (tx) => {
     const now = isoFromMs(gov.clock.wallMs())
-    for (const { id, doc } of tx.all(collections.roots)) {
-      if (doc.ended) continue
-      tx.put(collections.roots, id, { ...doc, ended: { at: now, reason: 'restored' } })
-    }
-    for (const { id, doc } of tx.all(collections.openReservations)) {
-      if (doc.state === 'reserved' || doc.state === 'contacted') {
-        orLeave('unknown', () => {
-          markUnknown(tx, now, { ...keyOf({ id, doc }), reason: 'restored_from_backup' })
-        })
-      }
-    }
-    for (const { doc } of tx.all(collections.openTasks)) {
-      if (!active.has(doc.state)) continue
-      endTask(tx, now, doc, mayOwe(tx, doc.operation_id), undefined)
-    }
-    for (const { id, doc } of tx.all(collections.consents)) {
-      if (doc.state === 'granted') tx.put(collections.consents, id, { ...doc, state: 'revoked' })
-    }
+    endEverything(tx, now, rules)
+    const report = carryFormers(tx, now, formers)
     const policy = publishRevision(tx, gov.store, now, {
       state: 'revoked', reason: 'restore', principal: null, carriesFrom: null, global: true,
-      above: gov.store.anchorPolicyRevision(),
+      above: Math.max(gov.store.anchorPolicyRevision(), lastWitnessed(gov.store.witness)),
     })
     appendAudit(tx, now, {
       what: 'state.restored', principal: null, root: null, subject: String(policy.revision),
-      facts: { revision: policy.revision },
+      facts: {
+        revision: policy.revision, kept_liabilities: report.keptLiabilities.length,
+        unreadable: report.unreadable,
+      },
     })
+    return report
   })

@@ -309,7 +309,11 @@ const auditHeadShape = v.strictObject({ number: count, digest: sha256 })
 const policyHeadShape = v.strictObject({ revision: count })
 const ceilingOwnerShape = v.strictObject({ route: v.picklist(routeNames) })
 const ownerSlotShape = v.strictObject({ owner: text, kind: text, task_id: text })
-const keyShape = v.strictObject({ key: text, kind: text, task_id: text, request_digest: sha256 })
+const keyShape = v.strictObject({
+  key: text, kind: text, task_id: text, request_digest: sha256,
+  /** Used in a store that a backup replaced: its task is not here, and the key is spent. */
+  restored: v.optional(v.literal(true)),
+})
 
 const one = <T>(name: string, schema: v.GenericSchema<T>): CollectionSpec<T> => ({
   name, schema, partition: 'one',

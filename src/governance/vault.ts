@@ -123,6 +123,21 @@ export const presence = (view: View, ref: string): CredentialPresence => {
   }
 }
 
+/** The secret of a row, staged or not, compared with it. Throws `damaged`. */
+const openRow = (store: Store, row: Credential): Buffer => {
+  const secret = store.artifacts.read(sealLabel, row.artifact)
+  const intact = sha256Hex(secret) === row.artifact.sha256
+  if (intact && fingerprintOf(store, row.credential_ref, secret) === row.fingerprint) return secret
+  secret.fill(0)
+  throw fail.damaged('credential_altered', 'The stored key does not match its fingerprint.', {
+    next: 'Run `sallyport state check`, then store the key again.',
+  })
+}
+
+/** Opens a vault row and forgets it again: throws what opening it for use would throw. */
+export const requireIntact = (store: Store, row: Credential): void =>
+  void openRow(store, row).fill(0)
+
 /**
  * The adopted secret's bytes, for a request header and nothing else. Throws
  * `blocked`/`credential_missing`; `damaged` when the stored secret does not match its row.
@@ -135,13 +150,5 @@ export const openCredential = (gov: Pick<Gov, 'store'>, ref: string, view?: View
       next: 'Store one with the setup verb of the route (--api-key-file F).',
     })
   }
-  const secret = gov.store.artifacts.read(sealLabel, row.artifact)
-  const intact = sha256Hex(secret) === row.artifact.sha256
-  if (!intact || fingerprintOf(gov.store, ref, secret) !== row.fingerprint) {
-    secret.fill(0)
-    throw fail.damaged('credential_altered', 'The stored key does not match its fingerprint.', {
-      next: 'Run `sallyport state check`, then store the key again.',
-    })
-  }
-  return secret
+  return openRow(gov.store, { ...row, credential_ref: ref })
 }

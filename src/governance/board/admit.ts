@@ -64,6 +64,7 @@ export const findIdempotent = (
 ): Task | null => {
   const known = view.get(collections.idempotency, requireIdempotencyKey(request.key))
   if (known === undefined) return null
+  if (known.restored === true && findTask(view, known.task_id) === undefined) throw keySpent()
   const task = getTask(view, known.task_id)
   const same =
     known.kind === request.kind &&
@@ -75,6 +76,13 @@ export const findIdempotent = (
     next: 'Leave the key out, or give a new UUID.',
   })
 }
+
+const keySpent = () =>
+  fail.conflict(
+    'idempotency_key_spent',
+    'This key was used before a backup was put in place; what it made is not known here.',
+    { next: 'What it may have cost is held: run `sallyport ledger reservations`.' },
+  )
 
 const requireFreePlace = (tx: Tx, owner: string, kind: string): void => {
   const slot = tx.get(collections.ownerSlots, slotId(owner, kind))

@@ -133,7 +133,9 @@ const indexProblems = (view: View): Problem[] => {
     if (!ok) problems.push({ code: 'slot_stray', subject: id, text: 'A place holds no such task.' })
   }
   for (const { id, doc } of view.all(collections.idempotency)) {
-    const ok = id === doc.key && findTask(view, doc.task_id)?.idempotency_key === id
+    const task = findTask(view, doc.task_id)
+    const made = task === undefined ? doc.restored === true : task.idempotency_key === id
+    const ok = id === doc.key && made
     if (!ok) problems.push({ code: 'key_stray', subject: id, text: 'A key made no such task.' })
   }
   for (const { id, doc } of view.all(collections.jobs)) {

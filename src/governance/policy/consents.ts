@@ -17,9 +17,16 @@ export interface ConsentGrant {
   readonly expiresAt: string | null
 }
 
-/** The newest consent of a purpose, current or not. */
+/**
+ * The newest consent of a purpose, current or not: by the revision that granted it, because ids
+ * follow the wall clock, which may have stepped back in between.
+ */
 export const latestConsent = (view: View, purpose: string): Consent | undefined =>
-  view.all(collections.consents).filter(({ doc }) => doc.purpose === purpose).at(-1)?.doc
+  view.all(collections.consents)
+    .map(({ doc }) => doc)
+    .filter((doc) => doc.purpose === purpose)
+    .sort((a, b) => a.granted_revision - b.granted_revision)
+    .at(-1)
 
 const isExpired = (consent: Consent, nowMs: number): boolean =>
   consent.expires_at !== null && msFromIso(consent.expires_at) <= nowMs

@@ -1,8 +1,8 @@
 import type { Store, Tx } from '../../state/types.js'
 import { collections, type PolicyRevision } from '../rows.js'
 import { boundConsents } from './consents.js'
-import { policyHead, revisionId } from './head.js'
-import { witnessRevision } from './witness.js'
+import { policyAt, policyHead, revisionId } from './head.js'
+import { witnessRevision, witnessStatus } from './witness.js'
 
 /** What a publication says; the rest follows from the head before it. */
 export interface Publication {
@@ -26,6 +26,17 @@ const write = (tx: Tx, store: Store, policy: PolicyRevision): PolicyRevision => 
   return policy
 }
 
+/**
+ * Writes the line of a durable head that a crash left without one, before another revision goes on
+ * top: two missing lines could never be told from a witness that was put back. The transaction may
+ * still fail; the line is true either way.
+ */
+const completeWitness = (store: Store): void => {
+  const durable = store.read()
+  const status = witnessStatus(durable, store.witness, (revision) => policyAt(durable, revision))
+  if (status === 'behind_by_one') witnessRevision(store.witness, policyHead(durable))
+}
+
 /** The revision that a publication on top of the present head will have. */
 export const nextRevisionOf = (tx: Tx, above = 0): number =>
   Math.max(policyHead(tx).revision, above) + 1
@@ -37,6 +48,7 @@ export const nextRevisionOf = (tx: Tx, above = 0): number =>
 export const publishRevision = (
   tx: Tx, store: Store, now: string, publication: Publication,
 ): PolicyRevision => {
+  completeWitness(store)
   const head = policyHead(tx)
   const revision = nextRevisionOf(tx, publication.above)
   return write(tx, store, {

@@ -82,6 +82,10 @@ const nextRevision = (
   return undefined
 }
 
+/** The last revision that the witness has a line of; 0 when it has none or is damaged. */
+export const lastWitnessed = (log: WitnessLog): number =>
+  readChain(log.lines())?.at(-1)?.revision ?? 0
+
 /** Appends the line of `policy`, once: a second call for the same revision writes nothing. */
 export const witnessRevision = (log: WitnessLog, policy: PolicyRevision): void => {
   const chain = readChain(log.lines())

@@ -10,6 +10,7 @@ import { defineVerb } from '../../verb.js'
 import type { Run, VerbMeta } from '../../verb.js'
 import type { VerbDeps } from '../../bound.js'
 import { anchorShape, countShape, problemShape } from './shapes.js'
+import { siteOf } from './site.js'
 
 const shape = v.strictObject({
   ok: v.boolean(),
@@ -30,8 +31,9 @@ const meta: VerbMeta = {
   summary: 'read the whole state and say what is wrong',
   description:
     'Reads the log, every snapshot, every document and every artifact, and checks them against ' +
-    'their checksums and against the rules of ledger, audit, board, witness and anchor. It takes ' +
-    'no lock and changes no byte, so it may run beside anything.',
+    'their checksums and against the rules of ledger, audit, board, policy, witness and anchor; ' +
+    'it opens each artifact that a record names. It takes no lock and changes no byte, so it may ' +
+    'run beside anything.',
   examples: ['$ sallyport state check', "$ sallyport state check --json | jq '.problems'"],
   session: 'none',
   exits: ['rejected', 'blocked', 'no_state', 'damaged'],
@@ -44,23 +46,10 @@ export const build = (deps: VerbDeps, run: Run<object, StateCheck> = check) =>
 
 /** Checks. Throws `Degraded` with `damaged`, else with `blocked`, when something is wrong. */
 export const check: Run<object, StateCheck> = async (_options, deps) => {
-  const [{ checkState }, rules, { referencedArtifacts }] = await Promise.all([
-    import('../../../state/check.js'),
-    import('./rules.js'),
-    import('../../../governance/artifacts.js'),
-  ])
-  const found = checkState({
-    ...rules.placeOf(deps),
-    specs: rules.allCollections,
-    extra: rules.documentRules,
-    referenced: referencedArtifacts,
-  })
-  // A damaged log has no witness to compare with.
-  const readable = found.problems.every(({ severity }) => severity !== 'damage')
-  const more = readable ? rules.witnessProblems(await deps.openStore('read')) : []
-  const problems = [...found.problems, ...more]
-  const report = { ...found, ok: found.ok && more.length === 0, problems }
-  const failure = failureOf(problems)
+  const { checkWhole } = await import('../../../fabric/state-care.js')
+  const found = checkWhole(siteOf(deps))
+  const report = { ...found, problems: [...found.problems] }
+  const failure = failureOf(report.problems)
   if (failure !== null) throw new Degraded(report, failure)
   return report
 }
@@ -70,8 +59,9 @@ const failureOf = (problems: readonly Problem[]): SallyportError | null => {
     problems.filter((one) => one.severity === severity).length
   const details = { damage: count('damage'), blocked: count('blocked') }
   if (details.damage > 0) {
-    return fail.damaged('state_damaged', 'The state is damaged; writes are refused.', {
-      next: 'sallyport state repair', details,
+    return fail.damaged('state_damaged', 'The state is damaged or contradicts itself.', {
+      next: 'Run `sallyport state repair`; what it leaves needs a backup: `sallyport state restore`.',
+      details,
     })
   }
   if (details.blocked > 0) {

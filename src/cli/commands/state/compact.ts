@@ -20,7 +20,8 @@ const meta: VerbMeta = {
   summary: 'fold the log into snapshots',
   description:
     'Folds the log into snapshots and removes stored artifacts that no record names. It happens ' +
-    'by itself as the log grows; this does it now. Nothing that a record names is removed.',
+    'by itself as the log grows; this does it now. Nothing that a record names is removed, and ' +
+    'while an operation is under way no artifact is.',
   examples: ['$ sallyport state compact'],
   session: 'none',
   exits: ['rejected', 'no_state', 'locked', 'damaged'],
@@ -42,8 +43,6 @@ export const build = (deps: VerbDeps, run: Run<object, StateCompact> = compact) 
 
 /** Compacts. */
 export const compact: Run<object, StateCompact> = async (_options, deps) => {
-  const [{ compactState }, { referencedArtifacts }] = await Promise.all([
-    import('../../../state/compact.js'), import('../../../governance/artifacts.js'),
-  ])
-  return compactState(await deps.openStore('write'), referencedArtifacts)
+  const { compactWhole } = await import('../../../fabric/state-care.js')
+  return compactWhole(await deps.openStore('write'))
 }

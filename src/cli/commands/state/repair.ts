@@ -6,6 +6,7 @@ import { defineVerb } from '../../verb.js'
 import type { Run, VerbMeta } from '../../verb.js'
 import type { VerbDeps } from '../../bound.js'
 import { countShape, problemShape } from './shapes.js'
+import { siteOf } from './site.js'
 
 const shape = v.strictObject({
   changed: v.boolean(),
@@ -59,10 +60,8 @@ export const repair: Run<object, StateRepair> = async (_options, deps) => {
       next: 'Run `sallyport init`, or name another one with --state-dir.',
     })
   }
-  const [{ repairState }, { placeOf, settleOldState }] = await Promise.all([
-    import('../../../state/repair.js'), import('./rules.js'),
-  ])
-  const report = await repairState({ ...placeOf(deps), onLoss: settleOldState(deps) })
+  const { repairWhole } = await import('../../../fabric/state-care.js')
+  const report = await repairWhole(siteOf(deps))
   return { ...report, done: [...report.done] }
 }
 

@@ -2,10 +2,12 @@
 import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import * as v from 'valibot'
+import type { View } from '../../output.js'
 import { defineVerb } from '../../verb.js'
 import type { Run, VerbMeta } from '../../verb.js'
 import type { VerbDeps } from '../../bound.js'
 import { anchorShape, countShape } from './shapes.js'
+import { siteOf } from './site.js'
 
 /** What from. */
 export interface RestoreOptions {
@@ -18,6 +20,10 @@ const shape = v.strictObject({
   sequence: countShape,
   copied_to: v.nullable(v.string()),
   anchor: anchorShape,
+  /** Operations that the replaced state owed and the backup does not know: kept as unknown. */
+  kept_liabilities: countShape,
+  /** Replaced states that could not be read: what they owed since is not in the ledger. */
+  unreadable_states: countShape,
 })
 /** What a restore did. */
 export type StateRestore = v.InferOutput<typeof shape>
@@ -29,7 +35,8 @@ const meta: VerbMeta = {
     'Checks the backup whole, copies what is there into the folder aside/, and puts the backup ' +
     'in its place. Every session ends, every unfinished contact counts as unknown, and the ' +
     'policy is revoked above everything that the anchor remembers: an old copy contacts nobody ' +
-    'until you grant anew. It needs the key folder of the store.',
+    'until you grant anew. What the replaced state owed and the backup does not know stays held ' +
+    'as unknown, and its idempotency keys stay spent. It needs the key folder of the store.',
   examples: ['$ sallyport state restore /mnt/backup/sallyport-monday'],
   session: 'none',
   exits: ['rejected', 'conflict', 'blocked', 'locked', 'damaged'],
@@ -46,12 +53,20 @@ export const build = (deps: VerbDeps, run: Run<RestoreOptions, StateRestore> = r
         command
           .argument('<dir>', 'a folder that `state backup` made')
           .option('--yes', 'replace the state that is there without asking'),
-      text: ({ sequence, copied_to: copied }, view) =>
-        `Restored up to record ${sequence}; the policy is revoked and every session has ended.\n` +
-        (copied === null ? '' : `What was there before: ${view.foreign(copied)}\n`),
+      text: restoreText,
     },
     run,
   )
+
+const restoreText = (
+  { sequence, copied_to: copied, kept_liabilities: kept, unreadable_states: lost }: StateRestore,
+  view: View,
+): string => [
+  `Restored up to record ${sequence}; the policy is revoked and every session has ended.\n`,
+  kept === 0 ? '' : `${kept} later charge(s) are kept as unknown: sallyport ledger reservations\n`,
+  lost === 0 ? '' : `${lost} replaced state(s) could not be read: what they owed is not held.\n`,
+  copied === null ? '' : `What was there before: ${view.foreign(copied)}\n`,
+].join('')
 
 /** Restores. Asks first where a state is there already. */
 export const restore: Run<RestoreOptions, StateRestore> = async ({ dir, yes }, deps) => {
@@ -59,12 +74,6 @@ export const restore: Run<RestoreOptions, StateRestore> = async ({ dir, yes }, d
   if (present && yes !== true) {
     await deps.confirm('Put the backup in place of the state that is there?', '--yes')
   }
-  const [{ restoreState }, { placeOf, settleOldState }] = await Promise.all([
-    import('../../../state/restore.js'), import('./rules.js'),
-  ])
-  return restoreState({
-    ...placeOf(deps),
-    backup: resolve(deps.cwd, dir),
-    afterRestore: settleOldState(deps),
-  })
+  const { restoreWhole } = await import('../../../fabric/state-care.js')
+  return restoreWhole(siteOf(deps), resolve(deps.cwd, dir))
 }

@@ -1,0 +1,109 @@
+/** Use cases over a whole state directory: what the state verbs do, with every layer's rules. */
+import type { Clock } from '../base/clock.js'
+import { SallyportError } from '../base/errors.js'
+import type { Observer } from '../base/observer.js'
+import { referencedArtifacts } from '../governance/artifacts.js'
+import type { Face, Gov } from '../governance/gov.js'
+import { liveGuards } from '../governance/guard.js'
+import { settleRestored } from '../governance/recovery.js'
+import { replacedStates } from '../state/aside.js'
+import { checkState, type CheckReport } from '../state/check.js'
+import { compactState, type CompactReport } from '../state/compact.js'
+import { repairState, type RepairReport } from '../state/repair.js'
+import { restoreState, type RestoreReport } from '../state/restore.js'
+import { openStore } from '../state/store.js'
+import type { Store } from '../state/types.js'
+import { recoveryRules } from './recovery.js'
+import {
+  allCollections, artifactProblems, documentRules, witnessProblems,
+} from './state-rules.js'
+
+/** Where the state lies, and who looks after it. */
+export interface StateSite {
+  readonly dir: string
+  readonly configDir: string
+  readonly waitMs: number
+  readonly clock: Clock
+  readonly observer: Observer
+  readonly face: Face
+}
+
+/** Reads everything; takes no lock and changes no byte. `ok`: nothing but notices. */
+export const checkWhole = (site: StateSite): CheckReport => {
+  const found = checkState({
+    ...site, specs: allCollections, extra: documentRules, referenced: referencedArtifacts,
+  })
+  // A damaged log has no witness to compare with, and without the key nothing can be opened.
+  const bad = found.problems.some(({ severity, code }) =>
+    severity === 'damage' || code === 'key_missing')
+  if (bad) return found
+  const store = openStore({ ...site, mode: 'read' })
+  try {
+    const more = [...witnessProblems(store), ...artifactProblems(store)]
+    return { ...found, ok: found.ok && more.length === 0, problems: [...found.problems, ...more] }
+  } finally {
+    store.close()
+  }
+}
+
+/** What was kept of states that restores have replaced. */
+interface Kept {
+  /** Operations whose liability the old copy did not know. */
+  readonly kept_liabilities: number
+  /** Replaced states that could not be read: what they owed since is not in the ledger. */
+  readonly unreadable_states: number
+}
+
+const readable = (site: StateSite, dir: string): Store | null => {
+  try {
+    return openStore({ dir, configDir: site.configDir, mode: 'read' })
+  } catch (error) {
+    if (error instanceof SallyportError) return null
+    throw error
+  }
+}
+
+/**
+ * What must hold after documents may have been lost or an old copy was put back; see
+ * `settleRestored`. Every state that a restore has put aside here is asked for what it owed, also
+ * by a repair that goes on where a restore was cut off.
+ */
+const settleOldState = (site: StateSite, told: (kept: Kept) => void) =>
+  async (store: Store): Promise<void> => {
+    const gov: Gov = { store, clock: site.clock, observer: site.observer, face: site.face }
+    const opened = replacedStates(site.dir).map((dir) => readable(site, dir))
+    const formers = opened.filter((one) => one !== null)
+    try {
+      const { keptLiabilities, unreadable } = await settleRestored(gov, {
+        rules: recoveryRules(store), formers,
+      })
+      told({
+        kept_liabilities: keptLiabilities.length,
+        unreadable_states: unreadable + opened.length - formers.length,
+      })
+    } finally {
+      for (const former of formers) former.close()
+    }
+  }
+
+/** Back to the last moment that is provably whole. Throws `damaged` `beyond_repair`. */
+export const repairWhole = (site: StateSite): Promise<RepairReport> =>
+  repairState({ ...site, onLoss: settleOldState(site, () => undefined) })
+
+/** Puts a backup in place, revoked; what the replaced state owed since stays owed. */
+export const restoreWhole = async (
+  site: StateSite, backup: string,
+): Promise<RestoreReport & Kept> => {
+  let kept: Kept = { kept_liabilities: 0, unreadable_states: 0 }
+  const report = await restoreState({
+    ...site, backup, afterRestore: settleOldState(site, (told) => { kept = told }),
+  })
+  return { ...report, ...kept }
+}
+
+/**
+ * Folds the log and sweeps artifacts that no row names. While any operation is under way nothing
+ * is swept: its artifact may lie there with its record still to come.
+ */
+export const compactWhole = (store: Store): Promise<CompactReport> =>
+  compactState(store, liveGuards(store.dir) > 0 ? undefined : referencedArtifacts)

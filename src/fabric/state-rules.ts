@@ -1,0 +1,92 @@
+/** Everything that the layers below know of a sound state, gathered for check, repair and restore. */
+import { alphaCapability } from '../alpha/constants.js'
+import { alphaSetupCollection } from '../alpha/setup.js'
+import { SallyportError } from '../base/errors.js'
+import { claimCollection } from '../gateway/call/claims.js'
+import { attemptCollection, proofCollection } from '../gateway/proof.js'
+import { routeReportCollection } from '../gateway/route-hook.js'
+import { gatewayCollection } from '../gateway/setup.js'
+import { verifyAudit } from '../governance/audit.js'
+import { verifyBoard } from '../governance/board/verify.js'
+import type { Problem as RuleProblem } from '../governance/gov.js'
+import { findReservation } from '../governance/ledger/read.js'
+import { verifyLedger } from '../governance/ledger/verify.js'
+import { policyAt } from '../governance/policy/head.js'
+import { verifyPolicy } from '../governance/policy/verify.js'
+import { witnessStatus } from '../governance/policy/witness.js'
+import { collections, type Reservation, type Task } from '../governance/rows.js'
+import { requireIntact } from '../governance/vault.js'
+import type { CollectionSpec, Problem, Store, View } from '../state/types.js'
+
+/** Every collection that any layer keeps. */
+export const allCollections: readonly CollectionSpec<unknown>[] = [
+  ...Object.values(collections), alphaSetupCollection, gatewayCollection, proofCollection,
+  attemptCollection, claimCollection, routeReportCollection,
+] as readonly CollectionSpec<unknown>[]
+
+const asDamage = ({ code, subject, text }: RuleProblem): Problem => ({
+  code, severity: 'damage', message: text, subject,
+})
+
+/** Whether a finished text task and its money tell the same; open tasks are the ledger's concern. */
+const agrees = (task: Task, money: Reservation | undefined): boolean => {
+  if (task.state === 'succeeded') {
+    return money?.state === 'settled' && money.overrun !== 'review_required'
+  }
+  if (task.state === 'failed' || task.state === 'cancelled') {
+    return money === undefined || money.state === 'settled' || money.state === 'released'
+  }
+  return true
+}
+
+/** A released answer has a known charge, and an ended task holds no money (A-122 to A-125). */
+const verifyMoneyOfTasks = (view: View): RuleProblem[] =>
+  [...view.all(collections.openTasks), ...view.all(collections.closedTasks)]
+    .filter(({ doc }) => doc.kind === alphaCapability)
+    .filter(({ doc }) => !agrees(doc, findReservation(view, doc.operation_id)))
+    .map(({ id }) => ({
+      code: 'task_money_mismatch', subject: id, text: 'A task and its charge contradict each other.',
+    }))
+
+/** Rules over the documents: money that balances, a chained audit, a board and policy that agree. */
+export const documentRules: readonly ((view: View) => readonly Problem[])[] = [
+  verifyLedger, verifyAudit, verifyBoard, verifyPolicy, verifyMoneyOfTasks,
+].map((rule) => (view) => rule(view).map(asDamage))
+
+/** Whether the witness log vouches for the policy; a line behind is completed by the next write. */
+export const witnessProblems = (store: Store): Problem[] => {
+  const view = store.read()
+  const status = witnessStatus(view, store.witness, (revision) => policyAt(view, revision))
+  if (status === 'ok') return []
+  const severity = status === 'behind_by_one' ? 'torn' : 'blocked'
+  const message =
+    severity === 'torn'
+      ? 'The witness log is one line behind; the next write completes it.'
+      : 'The witness log does not vouch for the policy; nothing may be contacted.'
+  return [{ code: `witness_${status}`, severity, message }]
+}
+
+const opening = (subject: string, open: () => void): Problem[] => {
+  try {
+    open()
+    return []
+  } catch (error) {
+    if (!(error instanceof SallyportError)) throw error
+    // Missing files are found by their names; here it is about those that are there.
+    if (error.code === 'evidence_missing') return []
+    return [{ code: error.code, severity: 'damage', message: error.message, subject }]
+  }
+}
+
+/**
+ * Opens every private artifact that a row names and compares it with the row: sealed under its own
+ * record type, of its length and digest. Needs the store's key.
+ */
+export const artifactProblems = (store: Store): Problem[] => {
+  const view = store.read()
+  const content = view.all(collections.artifacts).flatMap(({ id, doc }) =>
+    opening(id, () => void store.artifacts.read(doc.label, doc.ref).fill(0)))
+  const keys = view.all(collections.credentials).flatMap(({ id, doc }) =>
+    opening(id, () => requireIntact(store, doc)))
+  return [...content, ...keys]
+}
