@@ -1,7 +1,7 @@
 /** Commands of no meaning, for tests of the frame. */
 import * as v from 'valibot'
 import type { VerbDeps } from '../../src/cli/bound.js'
-import type { CommandTable } from '../../src/cli/run.js'
+import type { CommandTable } from '../../src/cli/entry.js'
 import { defineVerb } from '../../src/cli/verb.js'
 import type { Verb, VerbMeta } from '../../src/cli/verb.js'
 import { durationFlag, choiceFlag, integerFlag } from '../../src/cli/flags.js'

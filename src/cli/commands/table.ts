@@ -23,20 +23,6 @@ import { demoVerb } from './demo/noun.js'
 import { statusVerb } from './status/noun.js'
 import { taskNoun } from './task/noun.js'
 
-/** A verb and how to load it. */
-export interface VerbEntry {
-  readonly verb: string
-  load(): Promise<{ readonly build: Build }>
-}
-
-/** A noun and its verbs. */
-export interface NounEntry {
-  readonly noun: string
-  /** One short line, lowercase, no full stop. */
-  readonly summary: string
-  readonly verbs: readonly VerbEntry[]
-}
-
 /** Nouns and verbs in the order in which help lists them. */
 export const commands: CommandTable = [
   initVerb,
