@@ -16,7 +16,7 @@ _sallyport() {
     --wait) return ;;
   esac
   case "${words[*]:0:2}" in
-    "") COMPREPLY=($(compgen -W "session principal goal alpha gateway config task policy ledger state sandbox init login logout status doctor completion help --help --version" -- "$cur")); return ;;
+    "") COMPREPLY=($(compgen -W "session principal goal alpha gateway config task policy ledger state sandbox init login logout status demo doctor completion help --help --version" -- "$cur")); return ;;
     "session") COMPREPLY=($(compgen -W "show list revoke --help" -- "$cur")); return ;;
     "principal") COMPREPLY=($(compgen -W "add list disable --help" -- "$cur")); return ;;
     "goal") COMPREPLY=($(compgen -W "add list show update close --help" -- "$cur")); return ;;
@@ -26,7 +26,7 @@ _sallyport() {
     "task") COMPREPLY=($(compgen -W "list show review cancel recover --help" -- "$cur")); return ;;
     "policy") COMPREPLY=($(compgen -W "show revoke history --help" -- "$cur")); return ;;
     "ledger") COMPREPLY=($(compgen -W "show reservations review settle --help" -- "$cur")); return ;;
-    "state") COMPREPLY=($(compgen -W "path --help" -- "$cur")); return ;;
+    "state") COMPREPLY=($(compgen -W "path check repair backup restore compact --help" -- "$cur")); return ;;
     "sandbox") COMPREPLY=($(compgen -W "start status fault faults --help" -- "$cur")); return ;;
     "init"|"init "*)
       case "$prev" in
@@ -225,6 +225,21 @@ _sallyport() {
     "state path")
       COMPREPLY=($(compgen -W "--help --state-dir --json --no-input --quiet --verbose --no-color --wait" -- "$cur"))
       ;;
+    "state check")
+      COMPREPLY=($(compgen -W "--help --state-dir --json --no-input --quiet --verbose --no-color --wait" -- "$cur"))
+      ;;
+    "state repair")
+      COMPREPLY=($(compgen -W "--help --state-dir --json --no-input --quiet --verbose --no-color --wait" -- "$cur"))
+      ;;
+    "state backup")
+      COMPREPLY=($(compgen -W "--help --state-dir --json --no-input --quiet --verbose --no-color --wait" -- "$cur"))
+      ;;
+    "state restore")
+      COMPREPLY=($(compgen -W "--yes --help --state-dir --json --no-input --quiet --verbose --no-color --wait" -- "$cur"))
+      ;;
+    "state compact")
+      COMPREPLY=($(compgen -W "--help --state-dir --json --no-input --quiet --verbose --no-color --wait" -- "$cur"))
+      ;;
     "sandbox start")
       case "$prev" in
         --dir) COMPREPLY=($(compgen -f -- "$cur")); return ;;
@@ -248,6 +263,9 @@ _sallyport() {
       COMPREPLY=($(compgen -W "set clear --dir --service --times --after --value --help --state-dir --json --no-input --quiet --verbose --no-color --wait" -- "$cur"))
       ;;
     "sandbox faults")
+      COMPREPLY=($(compgen -W "--help --state-dir --json --no-input --quiet --verbose --no-color --wait" -- "$cur"))
+      ;;
+    "demo"|"demo "*)
       COMPREPLY=($(compgen -W "--help --state-dir --json --no-input --quiet --verbose --no-color --wait" -- "$cur"))
       ;;
     "doctor"|"doctor "*)
