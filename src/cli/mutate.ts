@@ -20,8 +20,8 @@ const lines = (report: RecoveryReport): string[] => {
     ),
     ...(report.leftAlone.length > 0
       ? [
-          `not recovered: ${report.leftAlone.length} reservation(s) whose rows contradict them; `
-            + 'their hold stays. Run: sallyport state check',
+          `not recovered: ${report.leftAlone.length} hold(s) or task(s) whose rows contradict `
+            + 'them; nothing was given back. Run: sallyport state check',
         ]
       : []),
     ...(report.witnessCompleted ? ['recovered: the witness log was completed'] : []),

@@ -122,10 +122,9 @@ const endTask = (
   }
   try {
     rule?.onInterrupted(tx, now, task)
-  } catch (error) {
-    // Rows that the receipt needs are missing: `state check` tells. The task has ended all the
-    // same, or every mutating verb would fail here for ever.
-    if (!(error instanceof SallyportError)) throw error
+  } catch {
+    // Rows that the receipt needs are missing or contradict each other: `state check` tells. The
+    // task has ended all the same, or every mutating verb would fail here for ever.
   }
 }
 
@@ -250,7 +249,7 @@ const endEverything = (tx: Tx, now: string, rules: readonly RecoveryRule[]): voi
   for (const { doc } of tx.all(collections.openTasks)) {
     if (!active.has(doc.state)) continue
     const rule = rules.find(({ kind }) => kind === doc.kind)
-    endTask(tx, now, doc, mayOwe(tx, doc.operation_id), rule)
+    orLeave('endedTasks', () => endTask(tx, now, doc, mayOwe(tx, doc.operation_id), rule))
   }
   endConsents(tx, 'revoked', (consent) => consent.state === 'granted')
 }

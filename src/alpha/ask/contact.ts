@@ -4,12 +4,15 @@
  * comes back is judged and nothing of it is kept but an accepted answer and the billing UUID.
  */
 import { isoFromMs } from '../../base/clock.js'
-import { SallyportError } from '../../base/errors.js'
+import { fail, SallyportError } from '../../base/errors.js'
+import { readArtifact } from '../../governance/artifacts.js'
 import { markContacted, recheckRow } from '../../governance/ledger/contact.js'
-import { collections } from '../../governance/rows.js'
+import { collections, type Task } from '../../governance/rows.js'
+import type { View } from '../../state/types.js'
 import { contactOf } from '../../net/contact-error.js'
 import { judgeCompletion } from '../completion.js'
-import { alphaLimits } from '../constants.js'
+import { alphaArtifactLabels, alphaLimits } from '../constants.js'
+import { encodeInput } from '../input.js'
 import { inferenceTimeoutMs, type InferenceEnd } from '../next-step.js'
 import { inferenceRequestBytes, inferenceUrl, providerHeaders } from '../request.js'
 import { requireAskAuthority } from './authority.js'
@@ -23,6 +26,22 @@ const checkAuthority = (operation: AskOperation): void => {
   requireTrust(operation, view, task, requireAskAuthority(
     operation.ctx.gov, view, task, operation.input,
   ))
+  requireStoredInput(operation, view, task)
+}
+
+/** What is sent must be what the stored input still says, to the byte. */
+const requireStoredInput = (operation: AskOperation, view: View, task: Task): void => {
+  const stored = readArtifact(
+    operation.ctx.gov, view, task.input_artifact_id, alphaArtifactLabels.input,
+  )
+  try {
+    if (stored.equals(encodeInput(operation.input))) return
+  } finally {
+    stored.fill(0)
+  }
+  throw fail.blocked('input_altered', 'The stored input is not the one that was admitted.', {
+    reason: 'input_altered', next: 'Nothing was sent. Run: sallyport state check',
+  })
 }
 
 /** The last decision and the mark are one record: a revoke comes before it or after it. */
