@@ -1,23 +1,12 @@
-import { SallyportError } from '../base/errors.js'
 import type { Gov } from '../governance/gov.js'
-import { requireAccount } from '../governance/ledger/account.js'
+import { ledgerFacts } from '../governance/ledger/facts.js'
 import { currentConsent } from '../governance/policy/consents.js'
 import { policyStanding } from '../governance/policy/standing.js'
 import { presence } from '../governance/vault.js'
 import type { View } from '../state/types.js'
 import { alphaCredentialRef, alphaPurpose, type AlphaProvider } from './constants.js'
-import type { AlphaFacts, LedgerFacts } from './projection.js'
+import type { AlphaFacts } from './projection.js'
 import { alphaSetupCollection } from './setup.js'
-
-const ledgerFacts = (view: View): LedgerFacts => {
-  try {
-    return { ok: true, ceilingMicrousd: requireAccount(view).ceiling_microusd }
-  } catch (error) {
-    if (!(error instanceof SallyportError)) throw error
-    const positive = error.code === 'ceiling_not_positive'
-    return { ok: false, problem: positive ? 'ceiling_not_positive' : 'ledger_not_unique' }
-  }
-}
 
 /** Everything that the status of the route depends on, out of one view; contacts nobody. */
 export const alphaFacts = (gov: Gov, view: View, provider: AlphaProvider): AlphaFacts => {

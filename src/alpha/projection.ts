@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import type { LedgerFacts } from '../governance/ledger/facts.js'
 import {
   alphaCapability, alphaCredentialRef, alphaProfile, alphaRuntime, type AlphaProvider,
 } from './constants.js'
@@ -129,11 +130,6 @@ export interface AlphaFacts {
   readonly consentCurrent: boolean
   readonly account: LedgerFacts
 }
-
-/** The deployment ledger as one view shows it. */
-export type LedgerFacts =
-  | { readonly ok: true; readonly ceilingMicrousd: number }
-  | { readonly ok: false; readonly problem: 'ledger_not_unique' | 'ceiling_not_positive' }
 
 /** Whether the consent is bound to the active, witnessed policy of a current store. */
 export const isConsentCurrent = (facts: AlphaFacts): boolean =>

@@ -1,12 +1,21 @@
 /** One look at everything, without a session, a lock, a socket or a changed byte. */
 import { alphaFacts } from '../alpha/facts.js'
 import { alphaReasonOf, alphaReasons } from '../alpha/projection.js'
+import { gatewayFacts } from '../gateway/facts.js'
+import { projectGateway } from '../gateway/projection.js'
 import type { Gov } from '../governance/gov.js'
 import { balances, openReservations } from '../governance/ledger/read.js'
 import { policyStanding } from '../governance/policy/standing.js'
 import { deploymentProfile } from '../governance/profile.js'
 import { collections } from '../governance/rows.js'
 import type { View } from '../state/types.js'
+import { routePlaces } from './places.js'
+
+/** Status of one route and, where it is not `configured`, why. */
+export interface RouteStatus {
+  readonly status: string
+  readonly reason_code: string | null
+}
 
 /** What `status` shows: states and counts, no names of owners and no content. */
 export interface StateStatus {
@@ -19,7 +28,8 @@ export interface StateStatus {
     readonly usable: boolean
     readonly block: string | null
   }
-  readonly alpha: { readonly status: string; readonly reason_code: string | null }
+  readonly alpha: RouteStatus
+  readonly gateway: RouteStatus
   readonly ledger: null | {
     readonly ceiling_microusd: number
     readonly settled_microusd: number
@@ -33,12 +43,18 @@ export interface StateStatus {
   readonly tasks: Readonly<Record<string, number>>
 }
 
-const alphaStatus = (gov: Gov, view: View): StateStatus['alpha'] => {
+const alphaStatus = (gov: Gov, view: View): RouteStatus => {
   const facts = alphaFacts(gov, view, deploymentProfile(gov.store).provider)
   if (facts.setup === null) return { status: 'disabled', reason_code: 'not_set_up' }
   const reason = alphaReasonOf(facts, facts.setup)
   if (reason === null) return { status: 'configured', reason_code: null }
   return { status: alphaReasons[reason].status, reason_code: reason }
+}
+
+const gatewayStatus = (gov: Gov, view: View): RouteStatus => {
+  const { gateway } = projectGateway(gatewayFacts(gov, view, routePlaces(gov).gateway))
+  if (gateway === null) return { status: 'disabled', reason_code: 'not_set_up' }
+  return { status: gateway.status, reason_code: gateway.reason_code }
 }
 
 const ledgerOf = (view: View): StateStatus['ledger'] => {
@@ -67,6 +83,7 @@ export const readStatus = (gov: Gov): StateStatus => {
     profile: deploymentProfile(gov.store).name,
     policy: { revision: head.revision, state: head.state, usable, block },
     alpha: alphaStatus(gov, view),
+    gateway: gatewayStatus(gov, view),
     ledger: hasLedger ? ledgerOf(view) : null,
     attention: {
       unknown_charges: open.filter(({ state }) => state === 'unknown').length,

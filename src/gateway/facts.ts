@@ -1,6 +1,5 @@
-import { SallyportError } from '../base/errors.js'
 import type { Gov } from '../governance/gov.js'
-import { requireAccount } from '../governance/ledger/account.js'
+import { ledgerFacts, type LedgerFacts } from '../governance/ledger/facts.js'
 import { latestConsent } from '../governance/policy/consents.js'
 import { policyStanding, type PolicyBlock } from '../governance/policy/standing.js'
 import type { Consent } from '../governance/rows.js'
@@ -21,30 +20,15 @@ export interface ConsentFact {
   readonly current: boolean
 }
 
-/** The deployment ledger as one view shows it. */
-export type GatewayLedgerFacts =
-  | { readonly ok: true; readonly ceilingMicrousd: number }
-  | { readonly ok: false; readonly problem: 'ledger_not_unique' | 'ceiling_not_positive' }
-
 /** Everything that the status of the route depends on; nothing here is asked of the gateway. */
 export interface GatewayFacts {
   readonly route: GatewayRoute | null
   readonly apiBase: string | null
   readonly key: { readonly present: boolean; readonly fingerprint: string | null }
   readonly policy: { readonly revision: number; readonly block: PolicyBlock }
-  readonly account: GatewayLedgerFacts
+  readonly account: LedgerFacts
   readonly consents: readonly ConsentFact[]
   readonly proofs: Readonly<Record<SlotName, ProofState>>
-}
-
-const ledgerFacts = (view: View): GatewayLedgerFacts => {
-  try {
-    return { ok: true, ceilingMicrousd: requireAccount(view).ceiling_microusd }
-  } catch (error) {
-    if (!(error instanceof SallyportError)) throw error
-    const positive = error.code === 'ceiling_not_positive'
-    return { ok: false, problem: positive ? 'ceiling_not_positive' : 'ledger_not_unique' }
-  }
 }
 
 /** The facts of one consistent view; opens no socket. */

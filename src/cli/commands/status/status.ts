@@ -1,10 +1,12 @@
 import * as v from 'valibot'
-import { readStatus, type StateStatus } from '../../../fabric/status.js'
+import { readStatus, type RouteStatus, type StateStatus } from '../../../fabric/status.js'
 import type { VerbDeps } from '../../bound.js'
 import { defineVerb, type Run, type Verb, type VerbDefinition } from '../../verb.js'
 
 const count = v.number()
 const nullableText = v.nullable(v.string())
+
+const route = v.strictObject({ status: v.string(), reason_code: nullableText })
 
 const schema = v.strictObject({
   state_dir: v.string(),
@@ -14,7 +16,8 @@ const schema = v.strictObject({
     revision: count, state: v.picklist(['active', 'revoked']), usable: v.boolean(),
     block: nullableText,
   }),
-  alpha: v.strictObject({ status: v.string(), reason_code: nullableText }),
+  alpha: route,
+  gateway: route,
   ledger: v.nullable(v.strictObject({
     ceiling_microusd: count, settled_microusd: count, held_microusd: count,
     unknown_microusd: count, available_microusd: count,
@@ -22,6 +25,9 @@ const schema = v.strictObject({
   attention: v.strictObject({ unknown_charges: count, overrun_reviews: count }),
   tasks: v.record(v.string(), count),
 })
+
+const routeText = ({ status, reason_code: reason }: RouteStatus): string =>
+  reason === null ? status : `${status} (${reason})`
 
 const definition: VerbDefinition<StateStatus> = {
   meta: {
@@ -37,7 +43,7 @@ const definition: VerbDefinition<StateStatus> = {
     json: { version: 1, schema },
   },
   text: (status, view) => {
-    const { policy, alpha, ledger, attention, tasks } = status
+    const { policy, ledger, attention, tasks } = status
     const open = Object.entries(tasks).map(([state, n]) => `${n} ${state}`).join(', ')
     const waits = attention.unknown_charges + attention.overrun_reviews
     return [
@@ -45,7 +51,8 @@ const definition: VerbDefinition<StateStatus> = {
       `profile    ${status.profile}`,
       `policy     ${policy.state} at revision ${policy.revision}`
         + (policy.block === null ? '' : ` (${policy.block})`),
-      `alpha      ${alpha.status}${alpha.reason_code === null ? '' : ` (${alpha.reason_code})`}`,
+      `alpha      ${routeText(status.alpha)}`,
+      `gateway    ${routeText(status.gateway)}`,
       ledger === null ? 'ledger     none yet' : `ledger     ${ledger.settled_microusd} spent, `
         + `${ledger.held_microusd} held, ${ledger.unknown_microusd} unknown of `
         + `${ledger.ceiling_microusd} micro-USD`,
