@@ -13,12 +13,13 @@ import {
   isTemporary, publish, readWhole, removeFile, syncDir, writeTemporary,
 } from './files.js'
 import type { Generation, Overlay } from './generation.js'
+import { textOf } from './generation.js'
 import { encodeLogHeader } from './log-format.js'
 import type { Places } from './paths.js'
 import { logEpochs, manifestEpochs } from './paths.js'
 import type { CollectionEntry, Manifest, PartEntry } from './snapshot.js'
 import {
-  encodeManifest, manifestShape, partNamesOf, partOf, readManifest, writePart,
+  encodeManifest, manifestShape, partNamesOf, partOf, readManifest, readPartTexts, writePart,
 } from './snapshot.js'
 
 /** Total bytes of a growing collection from which it is split by one, then two hex digits. */
@@ -35,33 +36,35 @@ const digitsFor = (overlay: Overlay, entry: CollectionEntry | undefined): 0 | 1 
   return Math.max(entry?.digits ?? 0, splitDigits(bytes)) as 0 | 1 | 2
 }
 
-/** Newest content of the partitions that the log has touched, or of all when they are re-split. */
+/** Newest texts of the partitions that the log has touched, or of all when they are re-split. */
 const foldCollection = (
-  generation: Generation, collection: string, overlay: Overlay, digits: 0 | 1 | 2,
-): Map<string, Record<string, unknown>> => {
+  files: Files, places: Places, generation: Generation, collection: string, overlay: Overlay,
+  digits: 0 | 1 | 2,
+): Map<string, Map<string, string>> => {
   const entry = generation.manifest.collections[collection]
-  const folded = new Map<string, Record<string, unknown>>()
-  const partFor = (part: string): Record<string, unknown> => {
-    let docs = folded.get(part)
-    if (docs === undefined) {
-      docs = Object.assign(
-        Object.create(null) as Record<string, unknown>,
-        entry?.digits === digits ? generation.loadPart(collection, part)?.docs : {},
-      )
-      folded.set(part, docs)
+  const folded = new Map<string, Map<string, string>>()
+  const textsIn = (part: string): Map<string, string> => {
+    const known = entry?.parts[part]
+    return known === undefined
+      ? new Map() : readPartTexts(files, places, collection, part, known)
+  }
+  const partFor = (part: string): Map<string, string> => {
+    let texts = folded.get(part)
+    if (texts === undefined) {
+      texts = entry?.digits === digits ? textsIn(part) : new Map()
+      folded.set(part, texts)
     }
-    return docs
+    return texts
   }
   if (entry !== undefined && entry.digits !== digits) {
     for (const part of Object.keys(entry.parts)) {
-      const docs = generation.loadPart(collection, part)?.docs ?? {}
-      for (const id of Object.keys(docs)) partFor(partOf(id, digits))[id] = docs[id]
+      for (const [id, text] of textsIn(part)) partFor(partOf(id, digits)).set(id, text)
     }
   }
   for (const [id, version] of overlay.versions) {
-    const docs = partFor(partOf(id, digits))
-    if (version.removed) delete docs[id]
-    else docs[id] = version.text === undefined ? version.doc : JSON.parse(version.text)
+    const texts = partFor(partOf(id, digits))
+    if (version.removed) texts.delete(id)
+    else texts.set(id, textOf(version))
   }
   return folded
 }
@@ -73,14 +76,14 @@ const writeCollection = (
   const before = generation.manifest.collections[collection]
   const digits = digitsFor(overlay, before)
   const parts: Record<string, PartEntry> = before?.digits === digits ? { ...before.parts } : {}
-  for (const [part, docs] of foldCollection(generation, collection, overlay, digits)) {
-    if (Object.keys(docs).length === 0) {
-      delete parts[part]
-      continue
+  const { sequence } = generation
+  const folded = foldCollection(files, places, generation, collection, overlay, digits)
+  for (const [part, texts] of folded) {
+    if (texts.size === 0) delete parts[part]
+    else {
+      const schema = 'sallyport.collection.v1'
+      parts[part] = writePart(files, places, epoch, { schema, collection, part, sequence, texts })
     }
-    parts[part] = writePart(files, places, epoch, {
-      schema: 'sallyport.collection.v1', collection, part, sequence: generation.sequence, docs,
-    })
   }
   return { kind: overlay.kind, digits, parts }
 }

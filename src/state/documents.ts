@@ -94,19 +94,19 @@ export interface Founding {
 const writeSet = (
   files: Files, places: Places, founding: Founding, collection: string, set: DocumentSet,
 ): CollectionEntry => {
-  const bytes = set.kind === 1 ? 0 : Buffer.byteLength(JSON.stringify([...set.docs.values()]))
+  const all = [...set.docs].map(([id, doc]) => [id, JSON.stringify(doc)] as const)
+  const bytes = all.reduce((sum, [, text]) => sum + text.length, 0)
   const digits = set.kind === 1 ? 0 : splitDigits(bytes)
-  const parts = new Map<string, Record<string, unknown>>()
-  for (const [id, doc] of set.docs) {
+  const parts = new Map<string, Map<string, string>>()
+  for (const [id, text] of all) {
     const part = partOf(id, digits)
-    const docs = parts.get(part) ?? (Object.create(null) as Record<string, unknown>)
-    docs[id] = doc
-    parts.set(part, docs)
+    const texts = parts.get(part) ?? new Map<string, string>()
+    parts.set(part, texts.set(id, text))
   }
-  const entries = [...parts].map(([part, docs]) => [
+  const entries = [...parts].map(([part, texts]) => [
     part,
     writePart(files, places, founding.epoch, {
-      schema: 'sallyport.collection.v1', collection, part, sequence: founding.sequence, docs,
+      schema: 'sallyport.collection.v1', collection, part, sequence: founding.sequence, texts,
     }),
   ] as const)
   return { kind: set.kind, digits, parts: Object.fromEntries(entries) }

@@ -9,25 +9,39 @@ import { fail } from '../base/errors.js'
 import type { Files } from './files.js'
 import { readRange } from './files.js'
 import type { LogBinding, LogHeader, Scan } from './log-format.js'
-import { scanRecords } from './log-format.js'
+import { recordFrameBytes, recordHeaderBytes, scanRecords } from './log-format.js'
 import type { Places } from './paths.js'
 import { partName } from './paths.js'
-import type { Change, PartitionKind, RecordPayload } from './record.js'
+import type { Change, EncodedPayload, PartitionKind, RecordPayload } from './record.js'
 import { decodePayload } from './record.js'
 import type { Manifest, Mark } from './snapshot.js'
 import { partOf, readPart } from './snapshot.js'
 import type { CollectionSpec } from './types.js'
+
+/** Canonical JSON in the bytes of a record: kept off the heap until the document is wanted. */
+export interface TextSpan {
+  readonly bytes: Buffer
+  readonly start: number
+  readonly end: number
+}
 
 /** One document at one moment; `before` is how it was until `sequence`. */
 export interface Version {
   readonly sequence: number
   readonly removed: boolean
   /** Canonical JSON, kept until the document is first wanted. */
-  text: string | undefined
+  source: string | TextSpan | undefined
   doc: unknown
   /** The schema it was last checked against. */
   checked: GenericSchema | undefined
   readonly before: Version | undefined
+}
+
+/** JSON text of a version. */
+export const textOf = ({ source, doc }: Version): string => {
+  if (source === undefined) return JSON.stringify(doc)
+  if (typeof source === 'string') return source
+  return source.bytes.toString('latin1', source.start, source.end)
 }
 
 /** Documents of one snapshot partition, as parsed; versions are made when wanted. */
@@ -56,9 +70,9 @@ const freezeDeep = (value: unknown): void => {
 
 /** A document of a version, checked against the schema and frozen. */
 export const documentOf = <T>(spec: CollectionSpec<T>, version: Version): T => {
-  if (version.text !== undefined) {
-    version.doc = JSON.parse(version.text)
-    version.text = undefined
+  if (version.source !== undefined) {
+    version.doc = JSON.parse(textOf(version))
+    version.source = undefined
   }
   if (version.checked !== spec.schema) {
     if (!v.is(spec.schema, version.doc)) throw damagedDocument(spec.name)
@@ -139,14 +153,22 @@ export class Generation {
 
   /** Takes over a record that this process has just made durable. */
   applyOwn(
-    sequence: number, chain: string, bytes: number, changes: readonly Change[],
-    mark: RecordPayload['mark'],
+    sequence: number, record: { readonly bytes: Buffer; readonly chain: string },
+    changes: readonly Change[], encoded: EncodedPayload, mark: RecordPayload['mark'],
   ): void {
-    for (const { collection, kind, id, text } of changes) {
-      this.#put(sequence, collection, kind, id, text === null, text ?? undefined, undefined)
-    }
+    const { bytes, chain } = record
+    // In plain ASCII a position in the text is a position in the bytes.
+    const plain = bytes.length - recordFrameBytes === encoded.text.length
+    changes.forEach(({ collection, kind, id, text }, i) => {
+      const source = text === null || !plain ? (text ?? undefined) : {
+        bytes,
+        start: recordHeaderBytes + (encoded.spans[2 * i] ?? 0),
+        end: recordHeaderBytes + (encoded.spans[2 * i + 1] ?? 0),
+      }
+      this.#put(sequence, collection, kind, id, text === null, source, undefined)
+    })
     this.#advance(sequence, chain, mark)
-    this.end += bytes
+    this.end += bytes.length
   }
 
   #advance(sequence: number, chain: string, mark: RecordPayload['mark']): void {
@@ -157,7 +179,7 @@ export class Generation {
 
   #put(
     sequence: number, collection: string, kind: PartitionKind, id: string, removed: boolean,
-    text: string | undefined, doc: unknown,
+    source: Version['source'], doc: unknown,
   ): void {
     let overlay = this.overlays.get(collection)
     if (overlay === undefined) {
@@ -165,7 +187,7 @@ export class Generation {
       this.overlays.set(collection, overlay)
     }
     const before = overlay.versions.get(id)
-    overlay.versions.set(id, { sequence, removed, text, doc, checked: undefined, before })
+    overlay.versions.set(id, { sequence, removed, source, doc, checked: undefined, before })
   }
 
   /** The version of a document at a moment; undefined when there was none. */
@@ -224,7 +246,7 @@ const versionIn = (loaded: LoadedPart, id: string): Version | undefined => {
   if (known !== undefined) return known
   if (!Object.hasOwn(loaded.docs, id)) return undefined
   const version: Version = {
-    sequence: 0, removed: false, text: undefined, doc: loaded.docs[id], checked: undefined,
+    sequence: 0, removed: false, source: undefined, doc: loaded.docs[id], checked: undefined,
     before: undefined,
   }
   loaded.versions.set(id, version)

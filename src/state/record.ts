@@ -52,18 +52,34 @@ export interface Change {
   readonly text: string | null
 }
 
+/** A record's text, and where each change's document stands in it (UTF-16 units). */
+export interface EncodedPayload {
+  readonly text: string
+  /** Start and end per change, in the order of the changes; 0, 0 for a removal. */
+  readonly spans: readonly number[]
+}
+
 /** Canonical JSON of a record, put together from documents that are canonical already. */
 export const encodePayload = (
   at: string,
   verb: string,
   changes: readonly Change[],
   mark: { readonly number: number; readonly policy_revision: number | null } | undefined,
-): string => {
-  const ops = changes.map(({ collection, kind: k, id, text }) =>
-    text === null
-      ? `["${collection}",${k},${JSON.stringify(id)}]`
-      : `["${collection}",${k},${JSON.stringify(id)},${text}]`,
-  )
+): EncodedPayload => {
   const marked = mark === undefined ? '' : `"mark":${canonicalJson(mark)},`
-  return `{"at":"${at}",${marked}"ops":[${ops.join(',')}],"verb":${JSON.stringify(verb)}}`
+  let text = `{"at":"${at}",${marked}"ops":[`
+  const spans: number[] = []
+  let comma = ''
+  for (const { collection, kind: k, id, text: document } of changes) {
+    text += `${comma}["${collection}",${k},${JSON.stringify(id)}`
+    comma = ','
+    if (document === null) spans.push(0, 0)
+    else {
+      text += ','
+      spans.push(text.length, text.length + document.length)
+      text += document
+    }
+    text += ']'
+  }
+  return { text: `${text}],"verb":${JSON.stringify(verb)}}`, spans }
 }

@@ -94,11 +94,23 @@ export interface PartData {
   docs: Record<string, unknown>
 }
 
+/** A partition to be written: JSON text by id, so that a fold parses no document. */
+export interface PartTexts extends Omit<PartData, 'docs'> {
+  texts: ReadonlyMap<string, string>
+}
+
 /** A partition file that is no longer there: a newer generation has replaced it. */
 export class PartMissing extends Error {}
 
+/** Bytes of a partition file: JSON with one document a line, ids ascending. */
+const encodePart = ({ texts, ...head }: PartTexts): Buffer => {
+  const ids = [...texts.keys()].sort()
+  const lines = ids.map((id) => `${JSON.stringify(id)}:${texts.get(id) ?? 'null'}`)
+  return Buffer.from(`${JSON.stringify(head).slice(0, -1)},"docs":{\n${lines.join(',\n')}\n}}\n`)
+}
+
 /** lowdb's storage as this program needs it: hashed, uniquely named, synced, never half replaced. */
-export class SnapshotAdapter implements SyncAdapter<PartData> {
+export class SnapshotAdapter implements SyncAdapter<PartData | PartTexts> {
   readonly #files: Files
   readonly #path: string
   readonly #expected: string | undefined
@@ -112,16 +124,22 @@ export class SnapshotAdapter implements SyncAdapter<PartData> {
     this.#expected = expected
   }
 
-  read(): PartData | null {
+  read(): PartData {
+    return JSON.parse(this.readText()) as PartData
+  }
+
+  /** The file's text, its hash compared. */
+  readText(): string {
     const bytes = readWhole(this.#files, this.#path)
     if (bytes === undefined) throw new PartMissing()
     if (hash('sha256', bytes) !== this.#expected) throw damagedPart()
-    return JSON.parse(bytes.toString('utf8')) as PartData
+    return bytes.toString('utf8')
   }
 
   /** The caller syncs the folder once for all files of a checkpoint. */
-  write(data: PartData): void {
-    const bytes = Buffer.from(`${JSON.stringify(data)}\n`)
+  write(data: PartData | PartTexts): void {
+    if (!('texts' in data)) throw new TypeError('a partition is written from texts')
+    const bytes = encodePart(data)
     publish(this.#files, this.#path, bytes, 'later')
     this.written = { sha256: hash('sha256', bytes), bytes: bytes.length }
   }
@@ -147,22 +165,56 @@ export const readPart = (
   files: Files, places: Places, collection: string, part: string, entry: PartEntry,
 ): Record<string, unknown> => {
   const adapter = new SnapshotAdapter(files, places.part(collection, part, entry[0]), entry[1])
-  const db = new LowSync<PartData>(adapter, emptyPart(collection, part))
+  const db = new LowSync<PartData | PartTexts>(adapter, emptyPart(collection, part))
   db.read()
-  if (db.data.collection !== collection || db.data.part !== part) throw damagedPart()
-  return db.data.docs
+  const { data } = db
+  if (data.collection !== collection || data.part !== part || !('docs' in data)) throw damagedPart()
+  return data.docs
+}
+
+/** JSON text of each document of one partition, without parsing any; errors as `readPart`. */
+export const readPartTexts = (
+  files: Files, places: Places, collection: string, part: string, entry: PartEntry,
+): Map<string, string> => {
+  const adapter = new SnapshotAdapter(files, places.part(collection, part, entry[0]), entry[1])
+  const [head = '', ...lines] = adapter.readText().split('\n')
+  if (!head.endsWith(',"docs":{')) throw damagedPart()
+  const facts = JSON.parse(`${head.slice(0, -',"docs":{'.length)}}`) as PartData
+  if (facts.collection !== collection || facts.part !== part) throw damagedPart()
+  const texts = new Map<string, string>()
+  for (const line of lines) {
+    if (!line.startsWith('"')) continue
+    const colon = idEnd(line)
+    const end = line.endsWith(',') ? line.length - 1 : line.length
+    texts.set(JSON.parse(line.slice(0, colon)) as string, line.slice(colon + 1, end))
+  }
+  if (texts.size !== entry[3]) throw damagedPart()
+  return texts
+}
+
+/** Where the colon after the id of a line stands; an id may hold colons and escaped quotes. */
+const idEnd = (line: string): number => {
+  let at = line.indexOf('"', 1)
+  while (isEscaped(line, at)) at = line.indexOf('"', at + 1)
+  return at + 1
+}
+
+const isEscaped = (line: string, at: number): boolean => {
+  let slashes = 0
+  while (line[at - 1 - slashes] === '\\') slashes += 1
+  return slashes % 2 === 1
 }
 
 /** Writes one partition (not yet synced in its folder) and answers its manifest entry. */
 export const writePart = (
-  files: Files, places: Places, epoch: number, data: PartData,
+  files: Files, places: Places, epoch: number, data: PartTexts,
 ): PartEntry => {
   const adapter = new SnapshotAdapter(files, places.part(data.collection, data.part, epoch))
-  const db = new LowSync<PartData>(adapter, data)
+  const db = new LowSync<PartData | PartTexts>(adapter, data)
   db.write()
   if (adapter.written === undefined) throw new TypeError('lowdb wrote nothing')
   const { sha256, bytes } = adapter.written
-  return [epoch, sha256, bytes, Object.keys(data.docs).length]
+  return [epoch, sha256, bytes, data.texts.size]
 }
 
 /** Names of all collection files a manifest refers to. */

@@ -378,23 +378,22 @@ export class FileStore implements Store {
   ): void {
     const generation = this.#generation
     const at = isoFromMs(this.clock.wallMs())
-    const payload = encodePayload(at, verb, changes, mark)
-    if (Buffer.byteLength(payload) > payloadBytesMax) {
+    const encoded = encodePayload(at, verb, changes, mark)
+    if (Buffer.byteLength(encoded.text) > payloadBytesMax) {
       throw fail.rejected('record_too_large', 'One transaction may write 16 MiB at most.', {
         details: { bytes_max: payloadBytesMax },
       })
     }
     const sequence = generation.sequence + 1
-    const { bytes, chain } = encodeRecord(
-      generation.binding, sequence, generation.chain, payload)
+    const record = encodeRecord(generation.binding, sequence, generation.chain, encoded.text)
     const fd = this.#openLog()
     this.#cutTornTail(fd)
     this.#orPoison('writing the log', () => {
-      writeAll(this.files, fd, bytes, generation.end)
+      writeAll(this.files, fd, record.bytes, generation.end)
       this.files.sync(fd)
     })
     this.#wrote = true
-    generation.applyOwn(sequence, chain, bytes.length, changes, mark)
+    generation.applyOwn(sequence, record, changes, encoded, mark)
   }
 
   #openLog(): number {

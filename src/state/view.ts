@@ -87,7 +87,7 @@ const sortedDocuments = <T>(
 
 interface OwnChanges {
   readonly kind: PartitionKind
-  readonly versions: Map<string, Version>
+  /** Canonical JSON by id; null removes. */
   readonly texts: Map<string, string | null>
 }
 
@@ -112,18 +112,19 @@ export class StoreTx implements Tx {
   }
 
   get<T>(spec: CollectionSpec<T>, id: string): T | undefined {
-    const own = this.#own.get(spec.name)?.versions.get(id)
+    const own = this.#own.get(spec.name)?.texts.get(id)
     if (own === undefined) return this.#view.get(spec, id)
-    return own.removed ? undefined : documentOf(spec, own)
+    return own === null ? undefined : documentOf(spec, versionOf(own))
   }
 
   all<T>(spec: CollectionSpec<T>): readonly { readonly id: string; readonly doc: T }[] {
     const own = this.#own.get(spec.name)
     if (own === undefined) return this.#view.all(spec)
-    const kept = this.#view.all(spec).filter(({ id }) => !own.versions.has(id))
-    const added = [...own.versions].filter(([, version]) => !version.removed)
-    const mine = added.map(([id, version]) => ({ id, doc: documentOf(spec, version) }))
-    return [...kept, ...mine].sort((a, b) => (a.id < b.id ? -1 : 1))
+    const found = this.#view.all(spec).filter(({ id }) => !own.texts.has(id))
+    for (const [id, text] of own.texts) {
+      if (text !== null) found.push({ id, doc: documentOf(spec, versionOf(text)) })
+    }
+    return found.sort((a, b) => (a.id < b.id ? -1 : 1))
   }
 
   put<T>(spec: CollectionSpec<T>, id: string, doc: T): void {
@@ -142,14 +143,10 @@ export class StoreTx implements Tx {
     if (own === undefined) {
       if (!isCollectionName(spec.name)) throw new TypeError('not a collection name')
       const kind = spec.partition === 'one' ? 1 : 256
-      own = { kind, versions: new Map(), texts: new Map() }
+      own = { kind, texts: new Map() }
       this.#own.set(spec.name, own)
     }
     own.texts.set(id, text)
-    own.versions.set(id, {
-      sequence: 0, removed: text === null, text: text ?? undefined, doc: undefined,
-      checked: undefined, before: undefined,
-    })
   }
 
   mark(facts: MarkFacts = {}): void {
@@ -172,6 +169,9 @@ export class StoreTx implements Tx {
     return changes
   }
 }
+
+const versionOf = (text: string): Version =>
+  ({ sequence: 0, removed: false, source: text, doc: undefined, checked: undefined, before: undefined })
 
 const badDocument = <T>(spec: CollectionSpec<T>, doc: unknown): Error => {
   const { issues } = v.safeParse(spec.schema, doc)

@@ -124,11 +124,12 @@ t.test('the quick canonical text equals the library\'s for every JSON value', as
 
 t.test('a payload is canonical JSON and comes back as it was', async (t) => {
   const at = '2026-01-01T00:00:00.000Z'
-  const text = encodePayload(at, 'a "verb"', [
+  const { text, spans } = encodePayload(at, 'a "verb"', [
     { collection: 'notes', kind: 1, id: 'a"b', text: '{"n":1}' },
     { collection: 'items', kind: 256, id: 'ü', text: null },
   ], { number: 2, policy_revision: null })
   t.equal(text, canonicalJson(JSON.parse(text)))
+  t.equal(text.slice(spans[0], spans[1]), '{"n":1}')
   t.strictSame(decodePayload(text), {
     at, mark: { number: 2, policy_revision: null }, verb: 'a "verb"',
     ops: [['notes', 1, 'a"b', { n: 1 }], ['items', 256, 'ü']],
