@@ -7,7 +7,7 @@ import { canonicalJson } from '../../base/canonical.js'
 import { isoFromMs, msFromIso } from '../../base/clock.js'
 import { fail } from '../../base/errors.js'
 import { newId } from '../../base/ids.js'
-import { registerArtifact } from '../../governance/artifacts.js'
+import { discardStored, registerArtifact } from '../../governance/artifacts.js'
 import { appendAudit } from '../../governance/audit.js'
 import { admitTask, findIdempotent } from '../../governance/board/admit.js'
 import { balances } from '../../governance/ledger/read.js'
@@ -166,14 +166,16 @@ export const admitAsk = async (
   const artifact = store.artifacts.write(alphaArtifactLabels.input, encodeInput(input))
   let kept = false
   try {
-    const admission = await store.transact('alpha ask', (tx) =>
-      replayOf(tx, session, request, digest)
+    return await store.transact('alpha ask', (tx) => {
+      const admission = replayOf(tx, session, request, digest)
         ?? admitRow(ctx, tx, session, request, {
           input, artifact, digest, operationId, deadline: deadline.stored(),
-        }))
-    kept = !admission.replayed
-    return admission
+        })
+      // From here on a row may name it, also when the disk fails: then nobody knows.
+      kept = !admission.replayed
+      return admission
+    })
   } finally {
-    if (!kept) store.artifacts.remove(artifact.stored_sha256)
+    if (!kept) discardStored(store, artifact.stored_sha256)
   }
 }

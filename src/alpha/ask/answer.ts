@@ -4,7 +4,9 @@ import type { Session } from '../../governance/session/types.js'
 import type { AlphaContext } from '../context.js'
 import { readOutput } from '../output.js'
 import type { AskResult } from './ask.js'
+import type { InferenceEnd } from '../next-step.js'
 import type { AskEnd } from './finish.js'
+import type { AskOperation } from './operation.js'
 
 const detailsOf = (task: Task) => ({
   task_id: task.task_id, operation_id: task.operation_id, state: task.state,
@@ -43,13 +45,41 @@ export const errorOfTask = (task: Task): SallyportError => {
 }
 
 /** The error of an ask that just ended otherwise than with an answer. */
-export const errorOfEnd = ({ task, finish }: AskEnd): SallyportError => {
+export const errorOfEnd = ({ task, finish, cause }: AskEnd): SallyportError => {
   const plain = errorOfTask(task)
   if (task.state !== 'failed' || finish.errorKind === null) return plain
   // The board says only that it failed; why decides the exit status.
   return new SallyportError({
-    kind: finish.errorKind, code: plain.code, message: plain.message,
+    kind: finish.errorKind, code: plain.code, message: plain.message, cause,
     reason: plain.reason ?? 'failed', details: plain.details, next: plain.next ?? '',
+  })
+}
+
+/**
+ * The error of an ask whose end could not be recorded. Before contact it is what stopped the ask.
+ * After contact no status may say that nothing was sent or that trying again is free: what was only
+ * locked is `blocked`, because the charge is now for a person to settle.
+ */
+export const errorUnrecorded = (
+  operation: AskOperation, inference: InferenceEnd, error: unknown,
+): unknown => {
+  if (!(error instanceof SallyportError)) return error
+  if (inference.kind === 'not_contacted') {
+    const { cause } = inference
+    return cause instanceof SallyportError && error.kind !== 'damaged' ? cause : error
+  }
+  const kept = error.kind === 'damaged' || error.kind === 'failed'
+  const { taskId, operationId } = operation
+  return new SallyportError({
+    kind: kept ? error.kind : 'blocked',
+    code: error.code,
+    message: 'The question was sent, but how it ended could not be recorded. '
+      + 'Its full bound stays held.',
+    reason: 'outcome_not_recorded',
+    next: 'The next command that changes something ends the task as blocked; then see: '
+      + `sallyport alpha task ${taskId}`,
+    details: { ...error.details, task_id: taskId, operation_id: operationId },
+    cause: error,
   })
 }
 

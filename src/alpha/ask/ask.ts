@@ -21,8 +21,8 @@ import type { AlphaReceipt } from '../receipt.js'
 import { admitAsk, type Admission, type AskRequest } from './admit.js'
 import { readBilling, type BillingResult } from './billing-stage.js'
 import { contactProvider } from './contact.js'
-import { errorOfEnd, replayedAsk } from './answer.js'
-import { finishAsk, type AskEnd } from './finish.js'
+import { errorOfEnd, errorUnrecorded, replayedAsk } from './answer.js'
+import { finishAsk, type AskEnd, type EndFacts } from './finish.js'
 import { type AskOperation } from './operation.js'
 import { prepareAsk, type Prepared } from './prepare.js'
 
@@ -40,22 +40,21 @@ const queue = (operation: AskOperation): Promise<Task> =>
     }))
 
 const waitForLane = (operation: AskOperation): Promise<Lane> => {
-  const { gov, signal } = operation.ctx
+  const { deadline, ctx: { gov, signal } } = operation
   return acquireLane({
-    dir: gov.store.dir, priority: 'interactive', deadlineMs: gov.clock.monotonicMs() + operation.deadline.remainingMs(),
-    clock: gov.clock, signal,
+    dir: gov.store.dir, priority: 'interactive', clock: gov.clock, signal,
+    deadlineMs: gov.clock.monotonicMs() + deadline.remainingMs(),
   })
 }
 
 /** Why nothing was sent, from the error that stopped a step before contact. */
-const notContacted = (error: unknown): InferenceEnd => {
-  if (isAbort(error)) {
-    return { kind: 'not_contacted', reason: 'ask_cancelled', errorKind: 'cancelled' }
+const notContacted = (cause: unknown): InferenceEnd => {
+  const kind = 'not_contacted'
+  if (isAbort(cause)) return { kind, reason: 'ask_cancelled', errorKind: 'cancelled', cause }
+  if (!(cause instanceof SallyportError)) {
+    return { kind, reason: 'unexpected', errorKind: 'failed', cause }
   }
-  if (!(error instanceof SallyportError)) throw error
-  return {
-    kind: 'not_contacted', reason: error.reason ?? error.code, errorKind: error.kind,
-  }
+  return { kind, reason: cause.reason ?? cause.code, errorKind: cause.kind, cause }
 }
 
 /** The operator's stop as waits throw it: it ends the ask with a receipt, like any other cancel. */
@@ -63,42 +62,69 @@ const isAbort = (error: unknown): boolean => error instanceof Error && error.nam
 
 const noBill: BillingResult = { cost: null, reason: 'no_billing_identity' }
 
-/** Steps 6 to 14, under the lane. The captured key outlives a revoke or rotation. */
-const contactAndSettle = async (
-  operation: AskOperation, prepared: Prepared,
-): Promise<AskEnd> => {
-  const key = openCredential(operation.ctx.gov, alphaCredentialRef)
+/** Records the end; what keeps it from being recorded is told as what it means for the money. */
+const finish = async (operation: AskOperation, facts: EndFacts): Promise<AskEnd> => {
   try {
-    const inference = await contactProvider(operation, prepared, key)
-    const uuid = inference.kind === 'reply' ? inference.verdict.billingUuid : null
-    const billing = uuid === null ? noBill : await readBilling(operation, uuid, key)
-    return await finishAsk(operation, {
-      inference, billing, boundMicrousd: prepared.boundMicrousd,
-    })
+    return await finishAsk(operation, facts)
+  } catch (error) {
+    throw errorUnrecorded(operation, facts.inference, error)
+  }
+}
+
+/**
+ * Ends an operation that was stopped before contact, whatever stopped it: its task and its hold do
+ * not wait for the next recovery. A defect is thrown on after that, with its stack.
+ */
+const endUnsent = async (operation: AskOperation, error: unknown): Promise<AskEnd> => {
+  const end = await finish(operation, {
+    inference: notContacted(error), billing: noBill, boundMicrousd: 0,
+  })
+  if (error instanceof SallyportError || isAbort(error)) return end
+  throw error
+}
+
+/** Steps 6 to 14. The captured key outlives a revoke or rotation. */
+const contactAndSettle = async (
+  operation: AskOperation, prepared: Prepared, key: Buffer,
+): Promise<AskEnd> => {
+  const inference = await contactProvider(operation, prepared, key)
+  const uuid = inference.kind === 'reply' ? inference.verdict.billingUuid : null
+  const billing = uuid === null ? noBill : await readBilling(operation, uuid, key)
+  return finish(operation, { inference, billing, boundMicrousd: prepared.boundMicrousd })
+}
+
+const runUnderLane = async (operation: AskOperation): Promise<AskEnd> => {
+  const { gov } = operation.ctx
+  let prepared: Prepared
+  let key: Buffer
+  try {
+    await gov.observer.at('ask.slot')
+    prepared = await prepareAsk(operation)
+    await gov.observer.at('ask.reserved')
+    key = openCredential(gov, alphaCredentialRef)
+  } catch (error) {
+    return endUnsent(operation, error)
+  }
+  try {
+    return await contactAndSettle(operation, prepared, key)
   } finally {
     key.fill(0)
   }
 }
 
-const runUnderLane = async (operation: AskOperation): Promise<AskEnd> => {
+const runAdmitted = async (operation: AskOperation): Promise<AskEnd> => {
   const { observer } = operation.ctx.gov
-  const before = { billing: noBill, boundMicrousd: 0 } as const
   let lane: Lane
   try {
+    await observer.at('ask.admitted')
+    await queue(operation)
+    await observer.at('ask.queued')
     lane = await waitForLane(operation)
   } catch (error) {
-    return finishAsk(operation, { ...before, inference: notContacted(error) })
+    return endUnsent(operation, error)
   }
   try {
-    await observer.at('ask.slot')
-    let prepared: Prepared
-    try {
-      prepared = await prepareAsk(operation)
-    } catch (error) {
-      return await finishAsk(operation, { ...before, inference: notContacted(error) })
-    }
-    await observer.at('ask.reserved')
-    return await contactAndSettle(operation, prepared)
+    return await runUnderLane(operation)
   } finally {
     lane.release()
   }
@@ -113,7 +139,8 @@ const recordInterrupt = (operation: AskOperation): (() => Promise<void>) => {
       requestCancel(tx, isoFromMs(gov.clock.wallMs()), operation.session, operation.taskId)
     }).catch(() => undefined)
   }
-  signal.addEventListener('abort', onAbort, { once: true })
+  if (signal.aborted) onAbort()
+  else signal.addEventListener('abort', onAbort, { once: true })
   return () => {
     signal.removeEventListener('abort', onAbort)
     return recording
@@ -153,10 +180,7 @@ export const ask = async (
     const operation = operationOf(ctx, session, admission, deadline)
     const stopRecording = recordInterrupt(operation)
     try {
-      await gov.observer.at('ask.admitted')
-      await queue(operation)
-      await gov.observer.at('ask.queued')
-      const end = await runUnderLane(operation)
+      const end = await runAdmitted(operation)
       if (end.finish.errorKind !== null) throw errorOfEnd(end)
       return replayedAsk(ctx, session, end.task)
     } finally {

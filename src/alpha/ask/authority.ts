@@ -11,7 +11,9 @@ import { currentConsent } from '../../governance/policy/consents.js'
 import { policyStanding } from '../../governance/policy/standing.js'
 import { collections, type Consent, type Task } from '../../governance/rows.js'
 import { liveRoot } from '../../governance/session/live.js'
+import { requireConfigured } from '../configured.js'
 import { alphaPurpose } from '../constants.js'
+import type { AlphaContext } from '../context.js'
 import type { AlphaTextInput } from '../input.js'
 import { alphaSetupCollection, type AlphaTextSetup } from '../setup.js'
 
@@ -68,6 +70,18 @@ export const requireAskAuthority = (
     throw lost('output_cap_lowered', 'The configured max_output_tokens is now below the task\'s.')
   }
   return { setup, consent, policyRevision: standing.head.revision }
+}
+
+/**
+ * The same for contact, where the whole configuration must still stand as for a new ask: fixed
+ * route, key and accounting too (A-084, A-086, A-157). An answer once paid for does not need them.
+ */
+export const requireContactAuthority = (
+  ctx: AlphaContext, view: View, task: Task, input: AlphaTextInput,
+): AskAuthority => {
+  const authority = requireAskAuthority(ctx.gov, view, task, input)
+  requireConfigured(ctx, view)
+  return authority
 }
 
 /** The reason why an answer may not be adopted, or null while everything is current. */

@@ -5,7 +5,7 @@
  * (A-136, A-139, A-140, A-167).
  */
 import { isoFromMs } from '../../base/clock.js'
-import { fail } from '../../base/errors.js'
+import { fail, SallyportError } from '../../base/errors.js'
 import { getJob, getTask } from '../../governance/board/read.js'
 import { requireBound } from '../../governance/ledger/post.js'
 import { collections } from '../../governance/rows.js'
@@ -14,14 +14,17 @@ import { alphaLimits } from '../constants.js'
 import { billingStageMs, nextBillingStep, type BillingCost } from '../next-step.js'
 import { billingRequestBytes, billingUrl, providerHeaders } from '../request.js'
 import { bindingOf, type AskOperation } from './operation.js'
+import { persist } from './persist.js'
 
 /** A charge and the attempt that gave it, or why there is none. */
 export type BillingResult =
   | { readonly cost: BillingCost; readonly attempt: 1 | 2 }
   | { readonly cost: null; readonly reason: string }
 
-const recordAttempt = (operation: AskOperation, uuid: string, attempt: 1 | 2): Promise<void> =>
-  operation.ctx.gov.store.transact('alpha ask', (tx) => {
+const recordAttempt = (
+  operation: AskOperation, uuid: string, attempt: 1 | 2, leftMs: () => number,
+): Promise<void> =>
+  persist(operation, leftMs, (tx) => {
     const job = getJob(tx, getTask(tx, operation.taskId))
     const made = Number(job.progress['billing_attempts'] ?? 0)
     if (made !== attempt - 1 || attempt > alphaLimits.billingPostsMax) {
@@ -74,23 +77,42 @@ const billingFailure = (error: unknown): BillingVerdict => {
   return noBillingReply
 }
 
+/**
+ * Makes an attempt durable before it goes out. Answers why it cannot be made, or null: what keeps
+ * it from being recorded must not keep the operation from ending.
+ */
+const attemptRefused = async (
+  operation: AskOperation, uuid: string, attempt: 1 | 2, leftMs: () => number,
+): Promise<string | null> => {
+  try {
+    await recordAttempt(operation, uuid, attempt, leftMs)
+    return leftMs() < alphaLimits.billingAttemptMsMin ? 'deadline_passed' : null
+  } catch (error) {
+    if (error instanceof SallyportError) return error.code
+    throw error
+  }
+}
+
 /** Reads the charge back: at most two POSTs, one second apart, at most 15 seconds. */
 export const readBilling = async (
   operation: AskOperation, uuid: string, key: Buffer,
 ): Promise<BillingResult> => {
   const { clock, observer } = operation.ctx.gov
   const endsAt = clock.monotonicMs() + billingStageMs(operation.deadline.remainingMs())
+  const leftMs = (): number => Math.floor(endsAt - clock.monotonicMs())
   const verdicts: BillingVerdict[] = []
   for (;;) {
-    const step = nextBillingStep({ verdicts, stageLeftMs: endsAt - clock.monotonicMs() })
+    const step = nextBillingStep({ verdicts, stageLeftMs: leftMs() })
     if (step.kind === 'unknown') return { cost: null, reason: step.reason }
     if (step.kind === 'settle') {
       return { cost: step.cost, attempt: verdicts.length === 1 ? 1 : 2 }
     }
     if (step.pauseMs > 0) await clock.sleep(step.pauseMs)
-    await recordAttempt(operation, uuid, step.attempt)
+    const refused = await attemptRefused(operation, uuid, step.attempt, leftMs)
+    if (refused !== null) return { cost: null, reason: refused }
     await observer.at(`ask.billing_${step.attempt}`)
-    const { timeoutMs } = step
+    // The wait for the state lock counts as well: the whole stage ends in time.
+    const timeoutMs = Math.min(step.timeoutMs, leftMs())
     verdicts.push(await post(operation, uuid, key, { timeoutMs, earlier: verdicts }))
   }
 }

@@ -9,13 +9,13 @@ import { readArtifact } from '../../governance/artifacts.js'
 import { markContacted, recheckRow } from '../../governance/ledger/contact.js'
 import { collections, type Task } from '../../governance/rows.js'
 import type { View } from '../../state/types.js'
-import { contactOf } from '../../net/contact-error.js'
+import { contactOf, noteContact } from '../../net/contact-error.js'
 import { judgeCompletion } from '../completion.js'
 import { alphaArtifactLabels, alphaLimits } from '../constants.js'
 import { encodeInput } from '../input.js'
 import { inferenceTimeoutMs, type InferenceEnd } from '../next-step.js'
 import { inferenceRequestBytes, inferenceUrl, providerHeaders } from '../request.js'
-import { requireAskAuthority } from './authority.js'
+import { requireContactAuthority } from './authority.js'
 import { bindingOf, type AskOperation } from './operation.js'
 import { requireRunnable, requireTrust, type Prepared } from './prepare.js'
 
@@ -23,8 +23,8 @@ import { requireRunnable, requireTrust, type Prepared } from './prepare.js'
 const checkAuthority = (operation: AskOperation): void => {
   const view = operation.ctx.gov.store.read()
   const task = requireRunnable(operation, view, ['running'])
-  requireTrust(operation, view, task, requireAskAuthority(
-    operation.ctx.gov, view, task, operation.input,
+  requireTrust(operation, view, task, requireContactAuthority(
+    operation.ctx, view, task, operation.input,
   ))
   requireStoredInput(operation, view, task)
 }
@@ -49,7 +49,7 @@ const markContact = (operation: AskOperation): Promise<void> =>
   operation.ctx.gov.store.transact('alpha ask', (tx) => {
     const now = isoFromMs(operation.ctx.gov.clock.wallMs())
     const task = requireRunnable(operation, tx, ['running'])
-    const authority = requireAskAuthority(operation.ctx.gov, tx, task, operation.input)
+    const authority = requireContactAuthority(operation.ctx, tx, task, operation.input)
     requireTrust(operation, tx, task, authority)
     const binding = bindingOf(operation)
     recheckRow(tx, now, { ...binding, policyRevision: authority.policyRevision })
@@ -63,8 +63,15 @@ const markContact = (operation: AskOperation): Promise<void> =>
 const endOf = (error: unknown): InferenceEnd => {
   const known = error instanceof SallyportError
   const reason = known ? error.reason ?? error.code : 'unexpected'
-  if (contactOf(error) !== 'none') return { kind: 'no_reply', reason }
-  return { kind: 'not_contacted', reason, errorKind: known ? error.kind : 'failed' }
+  if (contactOf(error) !== 'none') return { kind: 'no_reply', reason, cause: error }
+  return { kind: 'not_contacted', reason, errorKind: known ? error.kind : 'failed', cause: error }
+}
+
+/** The client and the exact bytes, made before there is anything that could be contacted. */
+const equip = async ({ ctx, input }: AskOperation) => {
+  const body = inferenceRequestBytes(input, ctx.provider.model_id)
+  const client = await ctx.client()
+  return { body, client }
 }
 
 /**
@@ -82,8 +89,15 @@ const stopBeforeFirstByte = (stop: AbortSignal) => {
 export const contactProvider = async (
   operation: AskOperation, prepared: Prepared, key: Buffer,
 ): Promise<InferenceEnd> => {
-  const { ctx, input } = operation
+  const { ctx } = operation
   const { observer } = ctx.gov
+  let equipment: Awaited<ReturnType<typeof equip>>
+  try {
+    equipment = await equip(operation)
+  } catch (error) {
+    noteContact(error, 'none')
+    return endOf(error)
+  }
   const timeoutMs = inferenceTimeoutMs({
     timeoutSeconds: prepared.timeoutSeconds, remainingMs: operation.deadline.remainingMs(),
   })
@@ -92,12 +106,12 @@ export const contactProvider = async (
   }
   const stop = stopBeforeFirstByte(ctx.signal)
   try {
-    const client = await ctx.client()
+    const { client, body } = equipment
     const reply = await client.request({
       method: 'POST',
       url: inferenceUrl(ctx.provider.base_url),
       headers: providerHeaders(key.toString('latin1')),
-      body: inferenceRequestBytes(input, ctx.provider.model_id),
+      body,
       requestBytesMax: alphaLimits.requestBytesMax,
       replyBytesMax: alphaLimits.completionBytesMax,
       timeoutMs,

@@ -5,10 +5,12 @@
  */
 import { digestOf } from '../../base/canonical.js'
 import { isoFromMs } from '../../base/clock.js'
-import { registerArtifact, requireArtifact } from '../../governance/artifacts.js'
+import { SallyportError } from '../../base/errors.js'
+import { discardStored, registerArtifact, requireArtifact } from '../../governance/artifacts.js'
 import { appendAudit } from '../../governance/audit.js'
 import { moveTask, type TaskPatch } from '../../governance/board/move.js'
 import { getJob, getTask } from '../../governance/board/read.js'
+import { isOutstanding } from '../../governance/board/states.js'
 import { findReservation } from '../../governance/ledger/read.js'
 import { markUnknown, release, settle } from '../../governance/ledger/settle.js'
 import { policyAt, policyHead } from '../../governance/policy/head.js'
@@ -16,17 +18,20 @@ import { collections, type Task } from '../../governance/rows.js'
 import type { ArtifactRef, Tx } from '../../state/types.js'
 import { buildBillingEvidence } from '../billing.js'
 import { alphaArtifactLabels } from '../constants.js'
-import { decideFinish, type Finish, type InferenceEnd } from '../next-step.js'
+import { decideFinish, unaccounted, type Finish, type InferenceEnd } from '../next-step.js'
 import { buildReceipt, type AlphaReceipt } from '../receipt.js'
 import { authorityLost } from './authority.js'
 import type { BillingResult } from './billing-stage.js'
 import { bindingOf, cancelWanted, type AskOperation } from './operation.js'
+import { persist } from './persist.js'
 
 /** How the ask ended, with its receipt. */
 export interface AskEnd {
   readonly task: Task
   readonly finish: Finish
   readonly receipt: AlphaReceipt
+  /** What was thrown on the way to this ending, if anything. */
+  readonly cause?: unknown
 }
 
 /** Everything that is known when the outcome becomes durable. */
@@ -57,6 +62,26 @@ const moneyStep = (operation: AskOperation, tx: Tx, now: string, ended: {
   }
 }
 
+/**
+ * Takes the money's step, or, when the rows refuse it (they contradict the reservation, or recovery
+ * took this process for dead), leaves it where it is: the liability stays, no answer is released,
+ * and the task ends now rather than at the next recovery (A-117). A ledger step checks everything
+ * before it writes anything.
+ */
+const account = (...step: Parameters<typeof moneyStep>): Finish => {
+  const { finish, facts } = step[3]
+  try {
+    moneyStep(...step)
+    return finish
+  } catch (error) {
+    if (!(error instanceof SallyportError)) throw error
+    // Recovery has given the hold of an unsent question back already.
+    if (error.kind === 'conflict' && facts.inference.kind === 'not_contacted') return finish
+    if (error.kind === 'blocked' || error.kind === 'conflict') return unaccounted
+    throw error
+  }
+}
+
 const registerAnswer = (
   operation: AskOperation, tx: Tx, now: string, task: Task, sealed: ArtifactRef, adopted: boolean,
 ): string => registerArtifact(tx, now, {
@@ -75,8 +100,9 @@ const endTask = (
 ): Task => {
   const { task } = finish
   const before = getTask(tx, operation.taskId)
-  // A cancel that came before the lease has ended the task already.
-  if (before.state === 'cancelled') return before
+  // A cancel that came before the lease has ended the task already, or a recovery that took this
+  // process for dead, because somebody removed its guard.
+  if (!isOutstanding(before.state)) return before
   return moveTask(tx, now, operation.taskId, task.state, patchOf(task, resultId))
 }
 
@@ -122,7 +148,7 @@ const commitEnd = (
   const now = isoFromMs(gov.clock.wallMs())
   const task = getTask(tx, operation.taskId)
   const verdict = facts.inference.kind === 'reply' ? facts.inference.verdict : null
-  const finish = decideFinish({
+  const decided = decideFinish({
     inference: facts.inference,
     cost: facts.billing.cost,
     boundMicrousd: facts.boundMicrousd,
@@ -130,7 +156,8 @@ const commitEnd = (
       ? 'answer_not_stored' : authorityLost(gov, tx, task, operation.input),
     cancelRequested: cancelWanted(operation, task),
   })
-  moneyStep(operation, tx, now, { finish, facts, uuid: verdict?.billingUuid ?? null })
+  const uuid = verdict?.billingUuid ?? null
+  const finish = account(operation, tx, now, { finish: decided, facts, uuid })
   const keeps = sealed !== null && finish.answer !== 'drop'
   const resultId = keeps
     ? registerAnswer(operation, tx, now, task, sealed, finish.adopt) : null
@@ -145,8 +172,11 @@ const commitEnd = (
     what: 'alpha.ended', principal: task.owner, root: task.original_root, subject: task.task_id,
     facts: { state: ended.state, ledger: finish.ledger, adopted: finish.adopt },
   })
-  return { task: ended, finish, receipt }
+  return { task: ended, finish, receipt, cause: causeOf(facts) }
 }
+
+const causeOf = ({ inference }: EndFacts): unknown =>
+  inference.kind === 'reply' ? undefined : inference.cause
 
 /** Seals an accepted answer, if its charge is known; a full disk loses the answer, not the bill. */
 const sealAnswer = (operation: AskOperation, facts: EndFacts): ArtifactRef | null => {
@@ -167,16 +197,18 @@ const commitOrDrop = async (
   operation: AskOperation, facts: EndFacts, sealed: ArtifactRef | null,
 ): Promise<AskEnd> => {
   const { store } = operation.ctx.gov
+  const { deadline } = operation
+  const contacted = facts.inference.kind !== 'not_contacted'
   let drops = true
   try {
-    return await store.transact('alpha ask', (tx) => {
+    return await persist(operation, () => (contacted ? deadline.remainingMs() : 0), (tx) => {
       const end = commitEnd(operation, tx, facts, sealed)
       // From here on a row may name it, also when the disk fails: then nobody knows.
       drops = end.finish.answer === 'drop'
       return end
     })
   } finally {
-    if (sealed !== null && drops) store.artifacts.remove(sealed.stored_sha256)
+    if (sealed !== null && drops) discardStored(store, sealed.stored_sha256)
   }
 }
 

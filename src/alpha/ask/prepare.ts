@@ -15,7 +15,7 @@ import {
 import type { Tx, View } from '../../state/types.js'
 import { alphaCapability, alphaProfile, alphaPurpose, alphaRuntime } from '../constants.js'
 import { inferenceUrl } from '../request.js'
-import { requireAskAuthority, type AskAuthority } from './authority.js'
+import { requireContactAuthority, type AskAuthority } from './authority.js'
 import { bindingOf, cancelWanted, type AskOperation } from './operation.js'
 
 /** What the operation was allowed, as the rows have it. */
@@ -45,16 +45,22 @@ export const requireRunnable = (
   return task
 }
 
-/** The exact request that trust evaluates; built from rows and constants only. */
+/** The exact request that trust evaluates: rows, constants and the session. */
 const trustRequestOf = (
   operation: AskOperation, task: Task, authority: AskAuthority,
 ): TrustRequest => {
-  const { provider } = operation.ctx
-  if (!task.lease) throw new TypeError('a running task has a lease')
+  const { ctx: { gov, provider }, session } = operation
+  if (!task.lease) {
+    throw fail.blocked('trust_denied', 'Nobody holds the lease of this running task.', {
+      reason: 'lease_missing', next: 'Nothing was sent. Run: sallyport state check',
+    })
+  }
+  const principal = session.principal.principal_id
   return {
     capability: alphaCapability,
-    principal: task.owner,
-    provenance: task.provenance,
+    principal,
+    // Who really asks, and through which face: evaluation compares it with the task's row.
+    provenance: { face: gov.face, principal, root: session.root.root_id },
     resource: {
       runtime: alphaRuntime,
       profile: alphaProfile,
@@ -73,7 +79,7 @@ const trustRequestOf = (
     task_id: task.task_id,
     job_id: task.job_id,
     operation_id: task.operation_id,
-    lease: { holder: task.lease.holder, fence: task.lease.fence },
+    lease: { holder: operation.holder, fence: task.lease.fence },
     amount_microusd: authority.setup.request_cost_bound_microusd,
   }
 }
@@ -103,7 +109,7 @@ const prepareRows = (operation: AskOperation, tx: Tx): Prepared => {
   const { gov } = operation.ctx
   const now = isoFromMs(gov.clock.wallMs())
   const queued = requireRunnable(operation, tx, ['queued'])
-  const authority = requireAskAuthority(gov, tx, queued, operation.input)
+  const authority = requireContactAuthority(operation.ctx, tx, queued, operation.input)
   moveTask(tx, now, operation.taskId, 'running', { budget_left_ms: operation.deadline.remainingMs() })
   leaseTask(tx, now, operation.taskId, operation.holder, queued.deadline_at)
   const task = requireRunnable(operation, tx, ['running'])
