@@ -78,9 +78,15 @@ const firstAttemptMs = (stageLeftMs: number): number => {
 /** How the inference contact ended. */
 export type InferenceEnd =
   /** Proof that no request byte left; `reason` says why (refused, not resolved, too late). */
-  | { readonly kind: 'not_contacted'; readonly reason: string; readonly errorKind: ErrorKind }
+  | {
+    readonly kind: 'not_contacted'
+    readonly reason: string
+    readonly errorKind: ErrorKind
+    /** What was thrown, for the error that tells of this ending. */
+    readonly cause?: unknown
+  }
   /** Bytes may have left and no reply came: timeout, reset, TLS failure, crash. */
-  | { readonly kind: 'no_reply'; readonly reason: string }
+  | { readonly kind: 'no_reply'; readonly reason: string; readonly cause?: unknown }
   | { readonly kind: 'reply'; readonly verdict: CompletionVerdict }
 
 /** Everything the ending depends on. */
@@ -116,22 +122,23 @@ export interface Finish {
   readonly errorKind: ErrorKind | null
 }
 
+/** The ending of an operation whose charge nobody can tell. */
+export const unaccounted: Finish = {
+  ledger: 'unknown',
+  task: { state: 'blocked', ...costLiability },
+  adopt: false,
+  answer: 'drop',
+  overrun: false,
+  errorKind: 'blocked',
+}
+
 /** The finishing table (A-108, A-122 to A-128, A-167, A-168, A-183 to A-185). Total and pure. */
 export const decideFinish = (facts: FinishFacts): Finish => {
   const end = facts.inference
   if (end.kind === 'not_contacted') return finishUncontacted(facts, end)
   // A charge without the reply whose id it is billed under cannot be the charge of this ask.
   const named = end.kind === 'reply' && end.verdict.billingUuid !== null
-  if (facts.cost === null || !named) {
-    return {
-      ledger: 'unknown',
-      task: { state: 'blocked', ...costLiability },
-      adopt: false,
-      answer: 'drop',
-      overrun: false,
-      errorKind: 'blocked',
-    }
-  }
+  if (facts.cost === null || !named) return unaccounted
   return finishCharged(facts, end.verdict, facts.cost)
 }
 

@@ -1,8 +1,8 @@
 /** The registry of private artifacts. Rows hold digests and lengths only; content lies sealed. */
 import { sha256Hex } from '../base/canonical.js'
-import { fail } from '../base/errors.js'
+import { fail, SallyportError } from '../base/errors.js'
 import { newId } from '../base/ids.js'
-import type { ArtifactRef, Tx, View } from '../state/types.js'
+import type { ArtifactRef, Store, Tx, View } from '../state/types.js'
 import type { Gov } from './gov.js'
 import { collections, type ArtifactRow } from './rows.js'
 
@@ -38,6 +38,19 @@ export const registerArtifact = (tx: Tx, now: string, entry: ArtifactEntry): Art
 }
 
 const missing = () => fail.notFound('artifact_not_found', 'There is no such artifact.')
+
+/**
+ * Removes stored content that no row names any more, after the record that dropped it. A file that
+ * will not go is no failure of what was recorded: `state check` counts it and a compaction sweeps.
+ */
+export const discardStored = (store: Pick<Store, 'artifacts'>, name: string | null): void => {
+  if (name === null) return
+  try {
+    store.artifacts.remove(name)
+  } catch (error) {
+    if (!(error instanceof SallyportError)) throw error
+  }
+}
 
 /** The row of an artifact. Throws `not_found`/`artifact_not_found`. */
 export const requireArtifact = (view: View, artifactId: string): ArtifactRow => {
