@@ -47,14 +47,22 @@ const must = (ran: Ran): Ran => {
   return ran
 }
 
+/** Bound of one request and ceiling of the deployment, micro-USD. */
+export interface Money {
+  readonly boundMicrousd: number
+  readonly ceilingMicrousd: number
+}
+
 /** Flags of a set-up that enables the route. */
-export const setupFlags = (place: Place, revision: number): string[] => [
+export const setupFlags = (
+  place: Place, revision: number, money: Money = limits,
+): string[] => [
   'alpha', 'setup', '--json', '--enable', '--acknowledge-plaintext-egress',
   '--api-key-file', place.path('key'),
   '--max-output-tokens', String(limits.maxOutputTokens),
   '--timeout-seconds', String(limits.timeoutSeconds),
-  '--request-cost-bound-microusd', String(limits.boundMicrousd),
-  '--spend-ceiling-microusd', String(limits.ceilingMicrousd),
+  '--request-cost-bound-microusd', String(money.boundMicrousd),
+  '--spend-ceiling-microusd', String(money.ceilingMicrousd),
   '--expected-policy-revision', String(revision),
 ]
 
@@ -63,6 +71,7 @@ export interface RigOptions {
   readonly sandbox?: Partial<SandboxOptions>
   /** Leave the capability without a set-up. */
   readonly bare?: boolean
+  readonly money?: Money
 }
 
 /** Makes a deployment that goes when the test (or long loop) ends. */
@@ -90,7 +99,7 @@ export const makeRig = async (t: Teardown, options: RigOptions = {}): Promise<Ri
     view: () => open().read(),
     revision: async () => must(await run(['alpha', 'show', '--json'])).json().policy_revision,
   }
-  if (options.bare !== true) must(await run(setupFlags(place, await rig.revision())))
+  if (options.bare !== true) must(await run(setupFlags(place, await rig.revision(), options.money)))
   return rig
 }
 

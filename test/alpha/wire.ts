@@ -22,7 +22,7 @@ import { createHttpsClient } from '../../src/net/client.js'
 import type { RawReply } from '../../src/sandbox/types.js'
 import { nodeFiles } from '../../src/state/files.js'
 import { openStore } from '../../src/state/store.js'
-import { makeRig, question, setupFlags, type Rig } from './rig.js'
+import { makeRig, question, type Money, type Rig } from './rig.js'
 
 /** Bound and ceiling: room for hundreds of unknown charges. */
 export const wireLimits = { boundMicrousd: 50_000, ceilingMicrousd: 1_000_000_000 } as const
@@ -91,19 +91,9 @@ const failureOf = (error: unknown): SallyportError => {
 }
 
 /** Makes it. */
-export const makeWire = async (
-  t: Test, money: { boundMicrousd: number; ceilingMicrousd: number } = wireLimits,
-): Promise<Wire> => {
-  const rig = await makeRig(t, { bare: true })
+export const makeWire = async (t: Test, money: Money = wireLimits): Promise<Wire> => {
+  const rig = await makeRig(t, { money })
   const { place, sandbox } = rig
-  const flags = setupFlags(place, await rig.revision())
-  const give = (flag: string, value: number): void => {
-    flags[flags.indexOf(flag) + 1] = String(value)
-  }
-  give('--request-cost-bound-microusd', money.boundMicrousd)
-  give('--spend-ceiling-microusd', money.ceilingMicrousd)
-  const set = await rig.run(flags)
-  if (set.status !== 0) throw new Error(set.stderr)
   // What a power cut would leave is no question here, and syncing takes most of the time.
   const store = openStore({
     dir: place.stateDir, configDir: place.configDir, mode: 'write',
