@@ -1,0 +1,127 @@
+/** Publication, witness and consents over a real store, where crashes and clocks get in the way. */
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import { latestConsent, currentConsent } from '../../src/governance/policy/consents.js'
+import { policyHead } from '../../src/governance/policy/head.js'
+import { publishRevision } from '../../src/governance/policy/publish.js'
+import { policyStanding } from '../../src/governance/policy/standing.js'
+import { verifyPolicy } from '../../src/governance/policy/verify.js'
+import { recoverInterrupted } from '../../src/governance/recovery.js'
+import { collections, type Consent, type SaveIntent } from '../../src/governance/rows.js'
+import { digest, makeBench, signIn, type Bench } from './bench.js'
+
+const witnessOf = (bench: Bench): string => join(bench.gov.store.dir, 'witness.log')
+
+/** What a crash between the record and its witness line leaves. */
+const cutLastLine = (bench: Bench): void => {
+  const lines = readFileSync(witnessOf(bench), 'utf8').trimEnd().split('\n')
+  writeFileSync(witnessOf(bench), lines.slice(0, -1).map((line) => `${line}\n`).join(''))
+}
+
+const publish = (bench: Bench, state: 'active' | 'revoked' = 'active') =>
+  bench.run((tx, now) => publishRevision(tx, bench.gov.store, now, {
+    state, reason: 'save', principal: null, carriesFrom: policyHead(tx).revision,
+  }))
+
+const block = (bench: Bench) => policyStanding(bench.gov.store, bench.view()).block
+
+/** A save that died right after its r+1. */
+const deadSave = async (bench: Bench): Promise<void> => {
+  const { session } = await signIn(bench)
+  await bench.run((tx, now) => {
+    const base = policyHead(tx)
+    const intent: SaveIntent = {
+      intent_id: 'int_dead', route: 'alpha', phase: 'revoked', base_revision: base.revision,
+      revoked_revision: base.revision + 1, principal: session.principal.principal_id,
+      root: session.root.root_id, ceiling_before_microusd: null, staged_credential: null,
+      created_at: now, ended_at: null,
+    }
+    tx.put(collections.saveIntents, 'int_dead', intent)
+    publishRevision(tx, bench.gov.store, now, {
+      state: 'revoked', reason: 'save_begin', principal: null, carriesFrom: base.revision,
+    })
+  })
+}
+
+t.test('A-067 A-158 two crashes between record and witness do not block for ever', async (t) => {
+  const bench = await makeBench(t)
+  await deadSave(bench)
+  cutLastLine(bench)
+  t.equal(block(bench), 'witness_mismatch', 'a missing line blocks')
+  const first = await recoverInterrupted(bench.gov, [])
+  t.same(first.rolledBackSaves, ['int_dead'])
+  cutLastLine(bench)
+  const second = await recoverInterrupted(bench.gov, [])
+  t.equal(second.witnessCompleted, true)
+  t.equal(block(bench), 'save_interrupted', 'nothing activates by itself')
+  const revisions = readFileSync(witnessOf(bench), 'utf8').trimEnd().split('\n')
+    .map((line) => JSON.parse(line).revision)
+  t.same(revisions, [1, 2, 3], 'every publication is witnessed')
+})
+
+t.test('A-158 a witness that was put back by two lines is not completed', async (t) => {
+  const bench = await makeBench(t)
+  for (let more = 0; more < 3; more += 1) await publish(bench)
+  cutLastLine(bench)
+  cutLastLine(bench)
+  await recoverInterrupted(bench.gov, [])
+  t.equal(block(bench), 'witness_mismatch')
+  await publish(bench)
+  t.equal(block(bench), null, 'a publication by the program itself is vouched for again')
+})
+
+const consent = (id: string, revision: number, state: Consent['state']): Consent => ({
+  consent_id: id, route: 'alpha', purpose: 'alpha.text', state, granted_revision: revision,
+  bound_revision: revision, principal: 'p', root: 'r', granted_at: '2026-01-01T00:00:00.000Z',
+  expires_at: null, statement_sha256: digest('text'),
+})
+
+t.test('A-054 a grant made after the clock stepped back is the newest all the same', async (t) => {
+  const bench = await makeBench(t)
+  await publish(bench)
+  await bench.run((tx, now) => {
+    const revision = policyHead(tx).revision + 1
+    // Ids follow the wall clock: the one granted later may sort before the other.
+    tx.put(collections.consents, 'con_9', consent('con_9', 1, 'withdrawn'))
+    tx.put(collections.consents, 'con_1', consent('con_1', revision, 'granted'))
+    publishRevision(tx, bench.gov.store, now, {
+      state: 'active', reason: 'save', principal: null, carriesFrom: null,
+    })
+  })
+  const standing = policyStanding(bench.gov.store, bench.view())
+  t.equal(latestConsent(bench.view(), 'alpha.text')?.consent_id, 'con_1')
+  t.equal(
+    currentConsent(bench.view(), standing, 'alpha.text', bench.clock.wallMs())?.consent_id, 'con_1')
+  t.same(verifyPolicy(bench.view()), [])
+})
+
+t.test('a check of the policy finds what was forged', async (t) => {
+  const forgeries: Readonly<Record<string, (bench: Bench) => Promise<unknown>>> = {
+    policy_head_mismatch: (bench) => bench.run((tx) =>
+      tx.put(collections.policyHead, 'the', { revision: 1 })),
+    policy_carry_mismatch: (bench) => bench.run((tx) =>
+      tx.put(collections.policy, '000000000002', { ...policyHead(tx), carries_from: 1 })),
+    policy_epoch_broken: (bench) => bench.run((tx) =>
+      tx.put(collections.policy, '000000000002', { ...policyHead(tx), fence: 2 })),
+    policy_id_mismatch: (bench) => bench.run((tx) =>
+      tx.put(collections.policy, '000000000001', { ...policyHead(tx), revision: 7, fence: 0 })),
+    consent_doubled: (bench) => bench.run((tx) => {
+      tx.put(collections.consents, 'con_1', consent('con_1', 1, 'granted'))
+      tx.put(collections.consents, 'con_2', consent('con_2', 1, 'granted'))
+    }),
+    consent_bound_ahead: (bench) => bench.run((tx) =>
+      tx.put(collections.consents, 'con_1', consent('con_1', 9, 'withdrawn'))),
+    consent_id_mismatch: (bench) => bench.run((tx) =>
+      tx.put(collections.consents, 'con_1', consent('con_2', 1, 'withdrawn'))),
+    policy_consents_mismatch: (bench) => bench.run((tx) =>
+      tx.put(collections.consents, 'con_1', consent('con_1', 2, 'granted'))),
+  }
+  for (const [code, forge] of Object.entries(forgeries)) {
+    const bench = await makeBench(t)
+    await publish(bench)
+    t.same(verifyPolicy(bench.view()), [], 'sound before')
+    await forge(bench)
+    t.ok(verifyPolicy(bench.view()).some((one) => one.code === code), code)
+  }
+})
