@@ -13,6 +13,7 @@ import { getJob, getTask } from '../../governance/board/read.js'
 import { isOutstanding } from '../../governance/board/states.js'
 import { findReservation } from '../../governance/ledger/read.js'
 import { markUnknown, release, settle } from '../../governance/ledger/settle.js'
+import { persist } from '../../governance/persist.js'
 import { policyAt, policyHead } from '../../governance/policy/head.js'
 import { collections, type Task } from '../../governance/rows.js'
 import type { ArtifactRef, Tx } from '../../state/types.js'
@@ -23,13 +24,13 @@ import { buildReceipt, type AlphaReceipt } from '../receipt.js'
 import { authorityLost } from './authority.js'
 import type { BillingResult } from './billing-stage.js'
 import { bindingOf, cancelWanted, type AskOperation } from './operation.js'
-import { persist } from './persist.js'
 
 /** How the ask ended, with its receipt. */
 export interface AskEnd {
   readonly task: Task
   readonly finish: Finish
-  readonly receipt: AlphaReceipt
+  /** Null only where altered rows allow none. */
+  readonly receipt: AlphaReceipt | null
   /** What was thrown on the way to this ending, if anything. */
   readonly cause?: unknown
 }
@@ -141,6 +142,18 @@ export const writeReceipt = (
   return receipt
 }
 
+/** The receipt of this end; none where the rows that refused the money's step allow none. */
+const writeEndReceipt = (
+  tx: Tx, now: string, task: Task, finish: Finish, provider: AskOperation['ctx']['provider'],
+): AlphaReceipt | null => {
+  try {
+    return writeReceipt(tx, now, task, provider)
+  } catch (error) {
+    if (finish === unaccounted) return null
+    throw error
+  }
+}
+
 const commitEnd = (
   operation: AskOperation, tx: Tx, facts: EndFacts, sealed: ArtifactRef | null,
 ): AskEnd => {
@@ -167,7 +180,7 @@ const commitEnd = (
   if (route) {
     tx.put(collections.routes, operation.operationId, { ...route, outcome: finish.task.state })
   }
-  const receipt = writeReceipt(tx, now, ended, provider)
+  const receipt = writeEndReceipt(tx, now, ended, finish, provider)
   appendAudit(tx, now, {
     what: 'alpha.ended', principal: task.owner, root: task.original_root, subject: task.task_id,
     facts: { state: ended.state, ledger: finish.ledger, adopted: finish.adopt },
@@ -196,12 +209,12 @@ const sealAnswer = (operation: AskOperation, facts: EndFacts): ArtifactRef | nul
 const commitOrDrop = async (
   operation: AskOperation, facts: EndFacts, sealed: ArtifactRef | null,
 ): Promise<AskEnd> => {
-  const { store } = operation.ctx.gov
-  const { deadline } = operation
+  const { deadline, ctx: { gov, gov: { store } } } = operation
   const contacted = facts.inference.kind !== 'not_contacted'
+  const leftMs = (): number => (contacted ? deadline.remainingMs() : 0)
   let drops = true
   try {
-    return await persist(operation, () => (contacted ? deadline.remainingMs() : 0), (tx) => {
+    return await persist(gov, 'alpha ask', leftMs, (tx) => {
       const end = commitEnd(operation, tx, facts, sealed)
       // From here on a row may name it, also when the disk fails: then nobody knows.
       drops = end.finish.answer === 'drop'
