@@ -24,7 +24,6 @@ import { checkLedger, limits, makeRig, question, recover, type Rig } from './rig
 t.setTimeout(120_000)
 
 const key = '0b0e6a3c-7f0e-4a1e-9d3a-7a7c2f2f4a10'
-const wait = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
 
 const newest = (rig: Rig): Task => {
   const view = rig.view()
@@ -158,7 +157,7 @@ const failEach = async (t: Test, rig: Rig, error: SallyportError): Promise<numbe
     const failure = await outcome(ask(ctx, session, request))
     if (failure === null) return made()
     const contacted = rig.inferences().length - sent
-    if (!(failure instanceof SallyportError)) throw failure
+    if (!(failure instanceof SallyportError)) throw new Error('a defect', { cause: failure })
     t.equal(failure.kind, error.kind, `at ${at}: the failure is told as what it is`)
     t.equal(
       failure.reason === 'outcome_not_recorded', contacted === 1, `at ${at}: sent or not is told`)

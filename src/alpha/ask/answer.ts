@@ -1,4 +1,5 @@
 import { fail, SallyportError } from '../../base/errors.js'
+import { unrecorded } from '../../governance/persist.js'
 import type { Task } from '../../governance/rows.js'
 import type { Session } from '../../governance/session/types.js'
 import type { AlphaContext } from '../context.js'
@@ -57,8 +58,7 @@ export const errorOfEnd = ({ task, finish, cause }: AskEnd): SallyportError => {
 
 /**
  * The error of an ask whose end could not be recorded. Before contact it is what stopped the ask.
- * After contact no status may say that nothing was sent or that trying again is free: what was only
- * locked is `blocked`, because the charge is now for a person to settle.
+ * After contact see `unrecorded`.
  */
 export const errorUnrecorded = (
   operation: AskOperation, inference: InferenceEnd, error: unknown,
@@ -68,19 +68,7 @@ export const errorUnrecorded = (
     const { cause } = inference
     return cause instanceof SallyportError && error.kind !== 'damaged' ? cause : error
   }
-  const kept = error.kind === 'damaged' || error.kind === 'failed'
-  const { taskId, operationId } = operation
-  return new SallyportError({
-    kind: kept ? error.kind : 'blocked',
-    code: error.code,
-    message: 'The question was sent, but how it ended could not be recorded. '
-      + 'Its full bound stays held.',
-    reason: 'outcome_not_recorded',
-    next: 'The next command that changes something ends the task as blocked; then see: '
-      + `sallyport alpha task ${taskId}`,
-    details: { ...error.details, task_id: taskId, operation_id: operationId },
-    cause: error,
-  })
+  return unrecorded(error, operation.operationId, { task_id: operation.taskId })
 }
 
 /** The result of a task that succeeded, read back; any other state throws what it is. */

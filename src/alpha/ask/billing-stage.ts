@@ -8,13 +8,13 @@ import { isoFromMs } from '../../base/clock.js'
 import { fail, SallyportError } from '../../base/errors.js'
 import { getJob, getTask } from '../../governance/board/read.js'
 import { requireBound } from '../../governance/ledger/post.js'
+import { persist } from '../../governance/persist.js'
 import { collections } from '../../governance/rows.js'
 import { judgeBilling, noBillingReply, type BillingVerdict } from '../billing.js'
 import { alphaLimits } from '../constants.js'
 import { billingStageMs, nextBillingStep, type BillingCost } from '../next-step.js'
 import { billingRequestBytes, billingUrl, providerHeaders } from '../request.js'
 import { bindingOf, type AskOperation } from './operation.js'
-import { persist } from './persist.js'
 
 /** A charge and the attempt that gave it, or why there is none. */
 export type BillingResult =
@@ -24,7 +24,7 @@ export type BillingResult =
 const recordAttempt = (
   operation: AskOperation, uuid: string, attempt: 1 | 2, leftMs: () => number,
 ): Promise<void> =>
-  persist(operation, leftMs, (tx) => {
+  persist(operation.ctx.gov, 'alpha ask', leftMs, (tx) => {
     const job = getJob(tx, getTask(tx, operation.taskId))
     const made = Number(job.progress['billing_attempts'] ?? 0)
     if (made !== attempt - 1 || attempt > alphaLimits.billingPostsMax) {

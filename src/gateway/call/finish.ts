@@ -4,10 +4,11 @@
  */
 import { digestOf } from '../../base/canonical.js'
 import { isoFromMs } from '../../base/clock.js'
-import type { ErrorKind } from '../../base/errors.js'
+import { SallyportError, type ErrorKind } from '../../base/errors.js'
 import { appendAudit } from '../../governance/audit.js'
 import { findReservation, rowsOf } from '../../governance/ledger/read.js'
 import { gatewayUsageSource, markUnknown, release, settle } from '../../governance/ledger/settle.js'
+import { persist, unrecorded } from '../../governance/persist.js'
 import { policyAt, policyHead } from '../../governance/policy/head.js'
 import { collections } from '../../governance/rows.js'
 import type { Tx } from '../../state/types.js'
@@ -15,7 +16,7 @@ import { gatewaySchemas, profileOf, routingControls } from '../constants.js'
 import type { CallOutcome, GatewayReceipt } from '../receipt.js'
 import { claimCollection, requireOpenClaim, type CallClaim } from './claims.js'
 import {
-  bindingOfCall, completionUrl, type AcceptedReply, type RunningCall,
+  bindingOfCall, callRemainingMs, completionUrl, type AcceptedReply, type RunningCall,
 } from './order.js'
 import type { ReplyCost, ReplyVerdict } from './reply.js'
 import { gatewayAuthorityLost } from './trust.js'
@@ -190,12 +191,24 @@ const commitEnd = (call: RunningCall, tx: Tx, contact: Contact): CallResult => {
   }
 }
 
+/** Before contact a failure is told as it is; after it, as what it means for the money. */
+const recordEnd = async (call: RunningCall, contact: Contact): Promise<CallResult> => {
+  const contacted = contact.kind !== 'not_contacted'
+  const leftMs = (): number => (contacted ? callRemainingMs(call) : 0)
+  try {
+    return await persist(call.ctx.gov, `gateway ${call.order.step}`, leftMs, (tx) =>
+      commitEnd(call, tx, contact))
+  } catch (error) {
+    if (!contacted || !(error instanceof SallyportError)) throw error
+    throw unrecorded(error, call.operationId, { slot: call.order.slot })
+  }
+}
+
 /** Makes the end durable. */
 export const finishCall = async (call: RunningCall, contact: Contact): Promise<CallResult> => {
   const { gov } = call.ctx
   await gov.observer.at(`${call.order.step}.charge_known`)
-  const result = await gov.store.transact(`gateway ${call.order.step}`, (tx) =>
-    commitEnd(call, tx, contact))
+  const result = await recordEnd(call, contact)
   await gov.observer.at(`${call.order.step}.finished`)
   return result
 }

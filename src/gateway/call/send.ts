@@ -113,9 +113,15 @@ const notContacted = (error: unknown): Contact => {
   return { kind: 'not_contacted', ...failureOf(error) }
 }
 
+/** The client and the exact bytes, made before there is anything that could be contacted. */
+const equip = async ({ ctx, setup, order }: RunningCall) => {
+  const body = completionRequestBytes(ctx.place, setup, order.content)
+  return { body, client: await ctx.client() }
+}
+
 /** Sends the request once, or proves that it was not sent. */
 const contact = async (call: RunningCall, lane: Lane, key: Buffer): Promise<Contact> => {
-  const { ctx, setup, order } = call
+  const { ctx, setup } = call
   const leftMs = Math.min(
     callRemainingMs(call), lane.holdUntilMs - ctx.gov.clock.monotonicMs(),
     setup.timeout_seconds * 1_000,
@@ -123,9 +129,14 @@ const contact = async (call: RunningCall, lane: Lane, key: Buffer): Promise<Cont
   if (leftMs < gatewayLimits.requestMsMin) {
     return { kind: 'not_contacted', reason: 'deadline_passed', errorKind: 'locked' }
   }
+  let equipment: Awaited<ReturnType<typeof equip>>
   try {
-    const body = completionRequestBytes(ctx.place, setup, order.content)
-    const client = await ctx.client()
+    equipment = await equip(call)
+  } catch (error) {
+    return { kind: 'not_contacted', ...failureOf(error) }
+  }
+  try {
+    const { body, client } = equipment
     const reply = await client.request({
       method: 'POST',
       url: completionUrl(call.baseUrl),

@@ -1,0 +1,48 @@
+/** Writing down what came of a contact, in a state directory that may not take it. */
+import { SallyportError } from '../base/errors.js'
+import type { Tx } from '../state/types.js'
+import type { Gov } from './gov.js'
+
+/** Pause between two tries for the state lock, milliseconds. */
+const lockPauseMs = 50
+
+const isLockHeld = (error: unknown): boolean =>
+  error instanceof SallyportError && error.code === 'lock_held'
+
+/**
+ * Writes what must not be lost once somebody was contacted. Another process that holds the state
+ * lock past `--wait` costs neither a result nor the knowledge of its charge: the transaction, which
+ * did not run, is tried again while `leftMs` says that time is left. Any other error goes on up.
+ */
+export const persist = async <T>(
+  { store, clock }: Gov, verb: string, leftMs: () => number, fn: (tx: Tx) => T,
+): Promise<T> => {
+  for (;;) {
+    try {
+      return await store.transact(verb, fn)
+    } catch (error) {
+      if (!isLockHeld(error) || leftMs() <= 0) throw error
+      await clock.sleep(Math.min(lockPauseMs, leftMs()))
+    }
+  }
+}
+
+/**
+ * The error of a contact whose end could not be recorded. No status may say that nothing was sent
+ * or that trying again is free: what was only locked or refused is `blocked`, because the charge is
+ * now for a person to settle. Recovery makes it unknown.
+ */
+export const unrecorded = (
+  error: SallyportError, operationId: string, details: SallyportError['details'] = {},
+): SallyportError =>
+  new SallyportError({
+    kind: error.kind === 'damaged' || error.kind === 'failed' ? error.kind : 'blocked',
+    code: error.code,
+    message: 'The request was sent, but how it ended could not be recorded. '
+      + 'Its full bound stays held.',
+    reason: 'outcome_not_recorded',
+    next: 'The next command that changes something makes its charge unknown; then see: '
+      + 'sallyport ledger reservations',
+    details: { ...error.details, ...details, operation_id: operationId },
+    cause: error,
+  })
