@@ -5,8 +5,8 @@
  */
 import { canonicalJson } from '../base/canonical.js'
 
-/** Thrown inside to leave the fast path. */
-const leave = Symbol('leave')
+/** Thrown inside to leave the fast path; one object, so that it costs no stack. */
+const leave = new Error('left to the library')
 
 /** Keys that an object reorders by itself, or that would change the copy's prototype. */
 const unsafeKey = /^(?:\d+|__proto__)$/
@@ -18,29 +18,56 @@ const isSorted = (keys: readonly string[]): boolean => {
   return true
 }
 
-const sortedCopy = (value: unknown): unknown => {
-  if (typeof value === 'number' && !Number.isFinite(value)) throw leave
-  if (typeof value !== 'object' || value === null) return value
-  if (Array.isArray(value)) return value.map(sortedCopy)
-  if ('toJSON' in value) throw leave
-  const keys = Object.keys(value)
-  if (!isSorted(keys)) keys.sort()
-  const copy: Record<string, unknown> = {}
-  for (const key of keys) {
-    if (unsafeKey.test(key)) throw leave
-    copy[key] = sortedCopy((value as Record<string, unknown>)[key])
+const sameKeys = (a: readonly string[], b: readonly string[]): boolean => {
+  for (let i = 0; i < a.length; i += 1) if (a[i] !== b[i]) return false
+  return true
+}
+
+interface Order {
+  readonly keys: readonly string[]
+  readonly sorted: readonly string[]
+}
+
+/** Orders seen lately, by number of keys: documents of one collection share theirs. */
+const known: Order[][] = []
+const knownMost = 8
+const keysMost = 64
+
+const sortedKeys = (keys: readonly string[]): readonly string[] => {
+  const list = (known[keys.length] ??= [])
+  for (const order of list) if (sameKeys(order.keys, keys)) return order.sorted
+  for (const key of keys) if (unsafeKey.test(key)) throw leave
+  const sorted = isSorted(keys) ? keys : [...keys].sort()
+  if (keys.length <= keysMost) {
+    list.unshift({ keys, sorted })
+    if (list.length > knownMost) list.pop()
   }
+  return sorted
+}
+
+const sortedCopy = (value: object): unknown => {
+  if (Array.isArray(value)) return value.map(sortedMember)
+  if ('toJSON' in value) throw leave
+  const source = value as Record<string, unknown>
+  const copy: Record<string, unknown> = {}
+  for (const key of sortedKeys(Object.keys(source))) copy[key] = sortedMember(source[key])
   return copy
 }
 
-/** A lone surrogate leaves the serializer as an escape; a literal backslash may look like one. */
-const maybeLone = /\\ud[89a-f]/
+const sortedMember = (value: unknown): unknown => {
+  if (typeof value === 'object' && value !== null) return sortedCopy(value)
+  if (typeof value === 'number' && !Number.isFinite(value)) throw leave
+  return value
+}
+
+/** A lone surrogate leaves the serializer as an escape; other text may hold the same letters. */
+const maybeLone = '\\ud'
 
 /** RFC 8785 text of a plain value; equal to `canonicalJson`, faster for ordinary documents. */
 export const canonicalText = (value: unknown): string => {
   try {
-    const text = JSON.stringify(sortedCopy(value))
-    if (text !== undefined && !maybeLone.test(text)) return text
+    const text = JSON.stringify(sortedMember(value))
+    if (text !== undefined && !text.includes(maybeLone)) return text
   } catch (error) {
     if (error !== leave) throw error
   }

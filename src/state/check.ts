@@ -82,7 +82,8 @@ const checkOnce = (site: Site, options: CheckOptions): CheckReport => {
   const epochs = salvageAll(files, places)
   const newest = epochs.at(-1)
   checkEpochs(epochs, problems)
-  const documents = newest === undefined ? new Map() : checkDocuments(site, newest, problems)
+  const documents: Documents =
+    newest === undefined ? new Map<string, never>() : checkDocuments(site, newest, problems)
   checkShapes(documents, options.specs ?? [], problems)
   checkLeftovers(site, problems)
   const artifacts = checkArtifacts(site, problems)

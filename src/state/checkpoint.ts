@@ -45,8 +45,8 @@ const foldCollection = (
   const folded = new Map<string, Map<string, string>>()
   const textsIn = (part: string): Map<string, string> => {
     const known = entry?.parts[part]
-    return known === undefined
-      ? new Map() : readPartTexts(files, places, collection, part, known)
+    if (known === undefined) return new Map<string, string>()
+    return readPartTexts(files, places, collection, part, known)
   }
   const partFor = (part: string): Map<string, string> => {
     let texts = folded.get(part)

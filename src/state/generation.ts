@@ -98,6 +98,9 @@ export class Generation {
   /** End of the last true record in the log file. */
   end: number
   tail: LogTail = 'clean'
+  readonly logPath: string
+  /** Where the log of the next epoch will appear. */
+  readonly nextLogPath: string
   readonly #files: Files
   readonly #places: Places
   readonly #cache: PartCache
@@ -112,6 +115,8 @@ export class Generation {
     this.#places = places
     this.#cache = cache
     this.binding = { storeId: header.store_id, epoch: header.epoch }
+    this.logPath = places.log(header.epoch)
+    this.nextLogPath = places.log(header.epoch + 1)
     this.sequence = header.base_sequence
     this.chain = header.base_chain
     this.marks = [...manifest.marks]

@@ -35,7 +35,7 @@ export interface KernelLock {
 }
 
 /** Whether an open file is still the file at `path`. */
-export const isSameFile = (fd: number, path: string): boolean => {
+const isSameFile = (fd: number, path: string): boolean => {
   const [open, named] = [nodeFiles.fstat(fd), nodeFiles.stat(path)]
   return named !== undefined && named.ino === open.ino && named.dev === open.dev
 }

@@ -9,7 +9,7 @@ import { isoFromMs } from '../base/clock.js'
 import { fail } from '../base/errors.js'
 import type { Files } from './files.js'
 import { nodeFiles, readWhole } from './files.js'
-import { isSameFile, tryLockFd, unlockFd } from './kernel-lock.js'
+import { tryLockFd, unlockFd } from './kernel-lock.js'
 
 const holderShape = v.strictObject({
   pid: v.number(),
@@ -66,7 +66,7 @@ export const readHolder = (files: Files, path: string): LockHolder | null => {
 }
 
 class FileLock implements StateLock {
-  #fd: number | undefined
+  #open: { readonly fd: number; readonly ino: number; readonly dev: number } | undefined
   readonly #path: string
   readonly #clock: Clock
 
@@ -77,16 +77,26 @@ class FileLock implements StateLock {
 
   tryTake(verb: string): boolean {
     for (;;) {
-      const fd = (this.#fd ??= nodeFiles.open(this.#path, 'lock'))
-      if (!tryLockFd(fd)) {
-        if (isSameFile(fd, this.#path)) return false
-      } else if (isSameFile(fd, this.#path)) {
-        this.#sign(fd, verb)
-        return true
+      const { fd } = (this.#open ??= this.#opened())
+      const taken = tryLockFd(fd)
+      if (this.#isCurrent()) {
+        if (taken) this.#sign(fd, verb)
+        return taken
       }
       // The file at the path is another one by now (a restore): the old lock guards nothing.
       this.close()
     }
+  }
+
+  #opened(): { readonly fd: number; readonly ino: number; readonly dev: number } {
+    const fd = nodeFiles.open(this.#path, 'lock')
+    const { ino, dev } = nodeFiles.fstat(fd)
+    return { fd, ino, dev }
+  }
+
+  #isCurrent(): boolean {
+    const named = nodeFiles.stat(this.#path)
+    return named?.ino === this.#open?.ino && named?.dev === this.#open?.dev
   }
 
   #sign(fd: number, verb: string): void {
@@ -97,18 +107,16 @@ class FileLock implements StateLock {
       started_at: isoFromMs(this.#clock.wallMs()),
       verb,
     }
-    const line = Buffer.alloc(holderBytes, ' ')
-    line.write(`${JSON.stringify(holder)}\n`)
-    line[holderBytes - 1] = 0x0a
+    const text = `${JSON.stringify(holder)}\n`.padEnd(holderBytes - 1)
     try {
-      nodeFiles.write(fd, line, 0)
+      nodeFiles.write(fd, Buffer.from(`${text}\n`), 0)
     } catch {
       // Only the message suffers: the kernel's lock is held.
     }
   }
 
   give(): void {
-    if (this.#fd !== undefined) unlockFd(this.#fd)
+    if (this.#open !== undefined) unlockFd(this.#open.fd)
   }
 
   holder(): LockHolder | null {
@@ -116,9 +124,9 @@ class FileLock implements StateLock {
   }
 
   close(): void {
-    if (this.#fd === undefined) return
-    nodeFiles.close(this.#fd)
-    this.#fd = undefined
+    if (this.#open === undefined) return
+    nodeFiles.close(this.#open.fd)
+    this.#open = undefined
   }
 }
 

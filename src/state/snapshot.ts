@@ -28,10 +28,12 @@ export const markShape = v.strictObject({
   chain: sha,
   policy_revision: v.nullable(count),
 })
+/** A mark. */
 export type Mark = v.InferOutput<typeof markShape>
 
 /** One partition file: epoch of its name, SHA-256, bytes, documents. */
 const partEntryShape = v.strictTuple([count, sha, count, count])
+/** Where a partition lies and what it must be. */
 export type PartEntry = v.InferOutput<typeof partEntryShape>
 
 const collectionEntryShape = v.strictObject({
@@ -41,6 +43,7 @@ const collectionEntryShape = v.strictObject({
   digits: v.picklist([0, 1, 2]),
   parts: v.record(v.string(), partEntryShape),
 })
+/** How a collection is split, and its files. */
 export type CollectionEntry = v.InferOutput<typeof collectionEntryShape>
 
 /** Shape of a manifest file. */
@@ -64,6 +67,7 @@ export const manifestShape = v.strictObject({
   state: stateFileShape,
   collections: v.record(v.string(), collectionEntryShape),
 })
+/** What a manifest says. */
 export type Manifest = v.InferOutput<typeof manifestShape>
 
 /** Bytes of a manifest file and their hash. */

@@ -16,7 +16,7 @@ import { compareAnchor, readAnchor, writeAnchor } from './anchor.js'
 import { artifactsAt } from './artifacts.js'
 import { checkpoint, collectGarbage } from './checkpoint.js'
 import { createState } from './create.js'
-import type { Files } from './files.js'
+import type { FileFacts, Files } from './files.js'
 import { ioFailure, nodeFiles, publish, readRange, syncDir, writeAll } from './files.js'
 import type { Generation, PartCache } from './generation.js'
 import { KeyRing, openWith, readKey, sealWith } from './keys.js'
@@ -196,9 +196,12 @@ export class FileStore implements Store {
   #catchUp(locked: boolean): void {
     try {
       for (let tries = 0; ; tries += 1) {
-        if (this.#isStale()) this.#reload()
+        let facts = this.files.stat(this.#generation.logPath)
+        if (this.#isStale(facts)) {
+          this.#reload()
+          facts = this.files.stat(this.#generation.logPath)
+        }
         const { generation: now } = this
-        const facts = this.files.stat(this.places.log(now.epoch))
         if (now.readTail(facts?.size ?? now.end)) this.#hooksDue = true
         if (now.tail !== 'ambiguous' || locked || tries >= tailTriesMax) return
         // Without the lock this may be a record that is being written at this very moment.
@@ -212,11 +215,9 @@ export class FileStore implements Store {
   }
 
   /** Whether another generation has taken over, or the one before it had to stand in. */
-  #isStale(): boolean {
-    const { epoch, inode, end } = this.#generation
-    if (this.#loadDamage !== null) return true
-    if (this.files.stat(this.places.log(epoch + 1)) !== undefined) return true
-    const facts = this.files.stat(this.places.log(epoch))
+  #isStale(facts: FileFacts | undefined): boolean {
+    const { inode, end, nextLogPath } = this.#generation
+    if (this.#loadDamage !== null || this.files.exists(nextLogPath)) return true
     return facts === undefined || facts.ino !== inode || facts.size < end
   }
 
@@ -390,7 +391,7 @@ export class FileStore implements Store {
     this.#cutTornTail(fd)
     this.#orPoison('writing the log', () => {
       writeAll(this.files, fd, record.bytes, generation.end)
-      this.files.sync(fd)
+      this.files.syncData(fd)
     })
     this.#wrote = true
     generation.applyOwn(sequence, record, changes, encoded, mark)
@@ -402,7 +403,7 @@ export class FileStore implements Store {
     if (this.#logFd !== undefined) this.files.close(this.#logFd.fd)
     this.#logFd = undefined
     try {
-      const fd = this.files.open(this.places.log(generation.epoch), 'readwrite')
+      const fd = this.files.open(generation.logPath, 'readwrite')
       this.#logFd = { fd, generation }
       return fd
     } catch (error) {

@@ -84,6 +84,14 @@ export const faulty = (inner: Files, to: Plan): Files => {
       step('sync', nameOf(fd))
       inner.sync(fd)
     },
+    syncData: (fd) => {
+      step('sync', nameOf(fd))
+      inner.syncData(fd)
+    },
+    exists: (path) => {
+      alive()
+      return inner.exists(path)
+    },
     truncate: (fd, size) => {
       step('truncate', nameOf(fd))
       inner.truncate(fd, size)

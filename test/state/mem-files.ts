@@ -190,6 +190,14 @@ export class MemFiles implements Files {
     this.#pendingEntries = this.#pendingEntries.filter((change) => !touching.includes(change))
   }
 
+  syncData(fd: number): void {
+    this.sync(fd)
+  }
+
+  exists(path: string): boolean {
+    return this.#find(path) !== undefined
+  }
+
   truncate(fd: number, size: number): void {
     const file = this.#file(fd)
     file.content = applyEdit(file.content, { size })

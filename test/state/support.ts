@@ -3,8 +3,8 @@ import type { Test } from 'tap'
 import { join } from 'node:path'
 import * as v from 'valibot'
 import { systemClock } from '../../src/base/clock.js'
-import type { CreateOptions, OpenOptions } from '../../src/state/store.js'
-import { FileStore, createStore, openStore } from '../../src/state/store.js'
+import type { CreateOptions, FileStore, OpenOptions } from '../../src/state/store.js'
+import { createStore, openStore } from '../../src/state/store.js'
 import type { CollectionSpec, Store } from '../../src/state/types.js'
 
 const noteShape = v.strictObject({ n: v.pipe(v.number(), v.safeInteger()), text: v.string() })
