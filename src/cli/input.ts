@@ -27,7 +27,7 @@ export const readInput = async (deps: CliDeps, source: InputSource): Promise<Buf
   let length = 0
   const stream = source.from === '-' ? deps.io.stdin() : fileChunks(resolve(deps.cwd, source.from))
   try {
-    for await (const chunk of stream) {
+    for await (const chunk of endingWith(deps.stop, stream)) {
       length += chunk.byteLength
       if (length > source.bytesMax) throw tooLarge(source)
       chunks.push(Buffer.from(chunk))
@@ -36,6 +36,31 @@ export const readInput = async (deps: CliDeps, source: InputSource): Promise<Buf
     throw readFailure(source, cause)
   }
   return Buffer.concat(chunks, length)
+}
+
+/** Nobody may ever close stdin or a pipe: one interrupt ends the reading, with `AbortError`. */
+async function* endingWith(
+  stop: AbortSignal, chunks: AsyncIterable<Uint8Array>,
+): AsyncGenerator<Uint8Array> {
+  let onStop = (): void => undefined
+  const stopped = new Promise<never>((_resolve, reject) => {
+    onStop = () => reject(stop.reason)
+    if (stop.aborted) onStop()
+    else stop.addEventListener('abort', onStop, { once: true })
+  })
+  stopped.catch(() => undefined)
+  const iterator = chunks[Symbol.asyncIterator]()
+  try {
+    for (;;) {
+      const next = await Promise.race([iterator.next(), stopped])
+      if (next.done === true) return
+      yield next.value
+    }
+  } finally {
+    stop.removeEventListener('abort', onStop)
+    // A read that never ends cannot be closed; the process ends it.
+    if (!stop.aborted) await iterator.return?.()
+  }
 }
 
 async function* fileChunks(path: string): AsyncGenerator<Uint8Array> {

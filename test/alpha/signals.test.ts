@@ -3,14 +3,15 @@
  * nothing sent; after it the cancel is recorded, the charge settled and the answer dropped; a
  * second one ends the process at once.
  */
-import type { ChildProcess } from 'node:child_process'
-import { writeFileSync } from 'node:fs'
+import { spawn, type ChildProcess } from 'node:child_process'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { systemClock } from '../../src/base/clock.js'
 import { acquireLane } from '../../src/governance/lane.js'
 import { collections, type Task } from '../../src/governance/rows.js'
-import type { Ran, SpawnOptions } from '../harness.js'
+import { builtApp, type Ran, type SpawnOptions } from '../harness.js'
 import { checkLedger, limits, makeRig, question, recover, type Rig } from './rig.js'
 
 t.setTimeout(120_000)
@@ -199,4 +200,31 @@ t.test('A-133 an interrupt after the closing record changes nothing of it', asyn
   const output = await rig.run(['alpha', 'output', task.id, '--json'])
   t.equal(output.json().answer, answer)
   t.equal(theTask(rig).cancel_requested_at, null)
+})
+
+const startMsMax = 5_000
+
+/** Whether the process has taken the signals over (SIGHUP, which Node itself leaves alone). */
+const takesSignals = (pid: number | undefined): boolean => {
+  const read = (name: string): string => readFileSync(`/proc/${pid}/${name}`, 'utf8')
+  // Until it runs the program, the child shows what its parent has.
+  if (!read('cmdline').includes('alpha\0ask')) return false
+  const status = read('status')
+  return (BigInt(`0x${/SigCgt:\s*([0-9a-f]+)/.exec(status)?.[1] ?? '0'}`) & 1n) === 1n
+}
+
+t.test('A-104 one interrupt ends a command that reads stdin, with nothing written', async (t) => {
+  const rig = await makeRig(t)
+  const { sequence } = rig.view()
+  const script = join(await builtApp(), 'sallyport.js')
+  const child = spawn(process.execPath, [script, 'alpha', 'ask', '-'], {
+    cwd: rig.place.cwd, env: rig.place.env, stdio: 'pipe',
+  })
+  const ended = new Promise((resolve) => child.once('close', (...how) => resolve(how)))
+  child.stdin.write('MARK-QUESTION, not all of it')
+  if (existsSync('/proc/self/status')) await until(() => takesSignals(child.pid))
+  else await sleep(startMsMax)
+  child.kill('SIGINT')
+  t.same(await ended, [130, null])
+  t.equal(rig.view().sequence, sequence)
 })
