@@ -1,10 +1,11 @@
 import * as v from 'valibot'
 import { fail } from '../base/errors.js'
-import { readArtifact } from '../governance/artifacts.js'
+import { readArtifact, requireArtifact } from '../governance/artifacts.js'
 import { getJob, requireOwnTask } from '../governance/board/read.js'
 import type { Gov } from '../governance/gov.js'
 import type { Task } from '../governance/rows.js'
 import type { Session } from '../governance/session/types.js'
+import type { View } from '../state/types.js'
 import { alphaArtifactLabels, alphaCapability } from './constants.js'
 import { alphaReceiptShape, type AlphaReceipt } from './receipt.js'
 
@@ -22,6 +23,20 @@ export const receiptOf = (stored: unknown): AlphaReceipt | null => {
   if (parsed.success) return parsed.output
   throw fail.damaged('receipt_damaged', 'The stored receipt is not of its shape.', {
     next: 'Run: sallyport state check',
+  })
+}
+
+/** An altered row must not make the answer of one task, or of one owner, that of another (A-189). */
+const requireOwnResult = (
+  view: View, task: Task, receipt: AlphaReceipt, artifactId: string,
+): void => {
+  const row = requireArtifact(view, artifactId)
+  const own = row.task_id === task.task_id && row.owner === task.owner
+    && receipt.task_id === task.task_id && receipt.result_artifact_id === artifactId
+    && receipt.output_digest === row.ref.sha256
+  if (own) return
+  throw fail.damaged('result_mismatch', 'Task, receipt and answer do not belong together.', {
+    next: 'Run: sallyport state check', details: { task_id: task.task_id },
   })
 }
 
@@ -51,6 +66,7 @@ export const readOutput = (gov: Gov, session: Session, taskId: string): AlphaOut
       next: `See: sallyport alpha task ${task.task_id}`,
     })
   }
+  requireOwnResult(view, task, receipt, task.result_artifact_id)
   const answer = readArtifact(gov, view, task.result_artifact_id, alphaArtifactLabels.answer)
   return { task, answer: answer.toString('utf8'), receipt }
 }

@@ -4,7 +4,7 @@
  */
 import { isoFromMs } from '../base/clock.js'
 import { fail } from '../base/errors.js'
-import { adoptArtifact, dropArtifact, readArtifact } from '../governance/artifacts.js'
+import { adoptArtifact, discardStored, dropArtifact, readArtifact } from '../governance/artifacts.js'
 import { moveTask } from '../governance/board/move.js'
 import { getJob, requireOwnTask } from '../governance/board/read.js'
 import type { Gov } from '../governance/gov.js'
@@ -76,6 +76,6 @@ export const reviewAlphaOverrun = async (
       : moveTask(tx, now, task.task_id, 'failed', { reason })
     return { task: ended, receipt: writeReceipt(tx, now, ended, provider) }
   })
-  if (dropped !== null) gov.store.artifacts.remove(dropped)
+  discardStored(gov.store, dropped)
   return reviewed
 }

@@ -11,10 +11,31 @@ export interface Progress extends Observer {
 
 /** Progress goes to stderr: named lines with `--verbose`, else a spinner on a terminal. */
 export const drawProgress = (deps: CliDeps, globals: Globals): Progress => {
-  if (globals.verbose) return namedSteps(deps)
+  if (globals.verbose) return harmless(namedSteps(deps))
   const silent = globals.quiet || !deps.io.terminal.stderr
-  return silent ? { at: () => undefined, clear: () => undefined } : spinner(deps)
+  return silent ? { at: () => undefined, clear: () => undefined } : harmless(spinner(deps))
 }
+
+/**
+ * A drawing that fails (a full disk behind `2>`, a module that will not load) must not end a use
+ * case between two of its steps, with money under way.
+ */
+const harmless = (drawn: Progress): Progress => ({
+  async at(step) {
+    try {
+      await drawn.at(step)
+    } catch {
+      // What happens is recorded in the state; this was only its picture.
+    }
+  },
+  clear() {
+    try {
+      drawn.clear()
+    } catch {
+      // As above.
+    }
+  },
+})
 
 const namedSteps = ({ io, clock }: CliDeps): Progress => {
   const startMs = clock.monotonicMs()

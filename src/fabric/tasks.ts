@@ -2,12 +2,16 @@
 import { isoFromMs } from '../base/clock.js'
 import { fail } from '../base/errors.js'
 import { alphaCapability, alphaRuntime } from '../alpha/constants.js'
+import { writeReceipt } from '../alpha/ask/finish.js'
 import { reviewAlphaOverrun } from '../alpha/review-overrun.js'
 import { requestCancel } from '../governance/board/cancel.js'
-import { getTask, requireOwnTask } from '../governance/board/read.js'
+import { getJob, getTask, requireOwnTask } from '../governance/board/read.js'
 import { recoverOwnership } from '../governance/board/recover.js'
 import { reviewTask } from '../governance/board/review.js'
 import type { Gov } from '../governance/gov.js'
+import {
+  manualSettle, requireUnknownCharge, type ManualSettlement,
+} from '../governance/ledger/manual.js'
 import { requireOwnReservation } from '../governance/ledger/own.js'
 import { reviewOverrun } from '../governance/ledger/overrun.js'
 import { deploymentProfile } from '../governance/profile.js'
@@ -56,6 +60,24 @@ export const recoverAnyTask = (gov: Gov, session: Session, taskId: string): Prom
   gov.store.transact('task recover', (tx) => {
     recoverOwnership(tx, isoFromMs(gov.clock.wallMs()), session, taskId)
     return getTask(tx, taskId)
+  })
+
+/**
+ * Settles an unknown charge by hand. The receipt of the task tells it in the same record, so that
+ * receipt and ledger never disagree (A-113); the task stays blocked.
+ */
+export const settleAnyCharge = (
+  gov: Gov, session: Session, request: ManualSettlement,
+): Promise<Reservation> =>
+  gov.store.transact('ledger settle', (tx) => {
+    const now = isoFromMs(gov.clock.wallMs())
+    requireUnknownCharge(tx, session, request.operationId)
+    const { reservation } = manualSettle(tx, now, session, request)
+    const task = reservation.task_id === null ? undefined : getTask(tx, reservation.task_id)
+    if (task?.kind === alphaCapability && getJob(tx, task).receipt !== null) {
+      writeReceipt(tx, now, task, deploymentProfile(gov.store).provider)
+    }
+    return reservation
   })
 
 /**

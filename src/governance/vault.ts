@@ -6,6 +6,7 @@
 import { sha256Hex } from '../base/canonical.js'
 import { fail } from '../base/errors.js'
 import type { Store, Tx, View } from '../state/types.js'
+import { discardStored } from './artifacts.js'
 import { nowIso, type Gov } from './gov.js'
 import { collections, type Credential } from './rows.js'
 
@@ -85,7 +86,7 @@ export const stageCredential = async (
 ): Promise<SealedCredential> => {
   const sealed = sealCredential(gov.store, request)
   const displaced = await gov.store.transact('vault', (tx) => stageSealed(tx, nowIso(gov), sealed))
-  if (displaced !== null) gov.store.artifacts.remove(displaced)
+  discardStored(gov.store, displaced)
   return sealed
 }
 

@@ -1,8 +1,6 @@
-import { isoFromMs } from '../../base/clock.js'
 import { fail } from '../../base/errors.js'
 import type { Tx, View } from '../../state/types.js'
 import { appendAudit } from '../audit.js'
-import type { Gov } from '../gov.js'
 import type { Reservation } from '../rows.js'
 import type { Session } from '../session/types.js'
 import { amountMicrousdMax, checkAmount } from './limits.js'
@@ -58,12 +56,3 @@ export const requireUnknownCharge = (
     { details: { operation_id: operationId, state: reservation.state } },
   )
 }
-
-/** `manualSettle` in a transaction of its own, which both faces call. */
-export const settleUnknownCharge = (
-  gov: Gov, session: Session, request: ManualSettlement,
-): Promise<Reservation> =>
-  gov.store.transact('ledger settle', (tx) => {
-    requireUnknownCharge(tx, session, request.operationId)
-    return manualSettle(tx, isoFromMs(gov.clock.wallMs()), session, request).reservation
-  })

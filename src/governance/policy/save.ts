@@ -5,9 +5,10 @@
  * finds another head, and what s2 and s3 did is undone (A-074 to A-076, A-190, A-191).
  */
 import { isoFromMs } from '../../base/clock.js'
-import { fail, type SallyportError } from '../../base/errors.js'
+import { fail, SallyportError } from '../../base/errors.js'
 import { newId } from '../../base/ids.js'
 import type { Tx } from '../../state/types.js'
+import { discardStored } from '../artifacts.js'
 import { appendAudit } from '../audit.js'
 import type { Gov } from '../gov.js'
 import { holdGuard } from '../guard.js'
@@ -109,11 +110,13 @@ const begin = (
   })
 
 /**
- * While another save is between r+1 and r+2 only one that merely stops something may overtake it:
- * two saves must never have a staged key or a moved ceiling at once.
+ * While another save has not ended only one that merely stops something may overtake it: two saves
+ * must never have a staged key or a moved ceiling at once, or undoing the one would undo the other.
+ * A revoke in between ends no save: the save itself does, when it comes to its next step.
  */
 const requireNoOtherSave = (tx: Tx, plan: SavePlan, decision: SaveDecision): void => {
-  if (policyHead(tx).reason !== 'save_begin') return
+  const open = tx.all(collections.saveIntents).some(({ doc }) => doc.ended_at === null)
+  if (!open && policyHead(tx).reason !== 'save_begin') return
   const onlyStops = plan.credential === null && decision.ceilingMicrousd === null
     && decision.grants.length === 0
   if (onlyStops) return
@@ -153,16 +156,18 @@ const updateCredential = async (gov: Gov, plan: SavePlan, begun: Begun): Promise
   const { credential } = plan
   if (credential === null) return
   const sealed = sealCredential(gov.store, credential)
-  const displaced = await gov.store.transact(`${plan.route} setup`, (tx) => {
-    advance(tx, begun.intent, { phase: 'credential', staged_credential: credential.ref })
-    return stageSealed(tx, isoFromMs(gov.clock.wallMs()), sealed)
-  })
-  removeArtifact(gov, displaced)
-}
-
-/** A secret that no row names any more; after a crash before this, compaction sweeps it. */
-const removeArtifact = (gov: Gov, storedSha256: string | null): void => {
-  if (storedSha256 !== null) gov.store.artifacts.remove(storedSha256)
+  let named = false
+  try {
+    const displaced = await gov.store.transact(`${plan.route} setup`, (tx) => {
+      advance(tx, begun.intent, { phase: 'credential', staged_credential: credential.ref })
+      // From here on a row may name it, also when the disk fails: then nobody knows.
+      named = true
+      return stageSealed(tx, isoFromMs(gov.clock.wallMs()), sealed)
+    })
+    discardStored(gov.store, displaced)
+  } finally {
+    if (!named) discardStored(gov.store, sealed.artifact.stored_sha256)
+  }
 }
 
 const updateAccounting = async (gov: Gov, plan: SavePlan, begun: Begun): Promise<void> => {
@@ -210,8 +215,18 @@ const finish = async (
     })
     return { revision, consents }
   })
-  removeArtifact(gov, replaced)
+  discardStored(gov.store, replaced)
   return outcome
+}
+
+/** Without a sound ledger there is no ceiling to put back, and every route is blocked by that. */
+const restoreCeiling = (tx: Tx, now: string, before: number | null): void => {
+  if (before === null || tx.all(collections.ledgerAccounts).length === 0) return
+  try {
+    setCeiling(tx, now, before)
+  } catch (error) {
+    if (!(error instanceof SallyportError) || error.kind !== 'blocked') throw error
+  }
 }
 
 /**
@@ -221,12 +236,10 @@ const finish = async (
  * the recovery of a dead one.
  */
 export const rollBackSave = (gov: Gov, tx: Tx, now: string, intent: SaveIntent): void => {
-  if (intent.staged_credential !== null) dropStaged(tx, intent.staged_credential)
-  const account = tx.all(collections.ledgerAccounts).at(0)?.doc
-  const before = intent.ceiling_before_microusd
-  if (account && before !== null && account.ceiling_microusd !== before) {
-    setCeiling(tx, now, before)
-  }
+  const staged = intent.staged_credential === null ? null : dropStaged(tx, intent.staged_credential)
+  // Only once the row that names it is durably gone.
+  if (staged !== null) tx.afterSync(() => discardStored(gov.store, staged))
+  restoreCeiling(tx, now, intent.ceiling_before_microusd)
   const head = policyHead(tx)
   const own = head.revision === intent.revoked_revision
   if (own) {
@@ -244,12 +257,22 @@ export const rollBackSave = (gov: Gov, tx: Tx, now: string, intent: SaveIntent):
   })
 }
 
-const compensate = (gov: Gov, route: RouteName, intentId: string): Promise<void> =>
-  gov.store.transact(`${route} setup`, (tx) => {
-    const intent = tx.get(collections.saveIntents, intentId)
-    if (!intent || intent.ended_at !== null) return
-    rollBackSave(gov, tx, isoFromMs(gov.clock.wallMs()), intent)
-  })
+/**
+ * Undoes a save that failed. Where that fails too (a lock, a full disk), the next recovery does it,
+ * because the guard is given back with the intent still open; the policy stays revoked until then,
+ * and the error to tell is the one that the save itself met.
+ */
+const compensate = async (gov: Gov, route: RouteName, intentId: string): Promise<void> => {
+  try {
+    await gov.store.transact(`${route} setup`, (tx) => {
+      const intent = tx.get(collections.saveIntents, intentId)
+      if (!intent || intent.ended_at !== null) return
+      rollBackSave(gov, tx, isoFromMs(gov.clock.wallMs()), intent)
+    })
+  } catch (error) {
+    if (!(error instanceof SallyportError) || error.kind === 'damaged') throw error
+  }
+}
 
 /**
  * Runs a save. Answers null when the rows decide that nothing changes: no revision is published.

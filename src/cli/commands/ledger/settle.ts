@@ -1,7 +1,8 @@
 import { fail } from '../../../base/errors.js'
 import { sha256Hex } from '../../../base/canonical.js'
 import { amountMicrousdMax } from '../../../governance/ledger/limits.js'
-import { requireUnknownCharge, settleUnknownCharge } from '../../../governance/ledger/manual.js'
+import { settleAnyCharge } from '../../../fabric/tasks.js'
+import { requireUnknownCharge } from '../../../governance/ledger/manual.js'
 import type { VerbDeps } from '../../bound.js'
 import { moneyFlag } from '../../flags.js'
 import { readInput } from '../../input.js'
@@ -70,7 +71,7 @@ export const run: Run<SettleOptions, ReservationFacts> = async (options, deps) =
   if (options.yes !== true) {
     await deps.confirm(`Record ${amount} micro-USD as the charge of this operation?`, '--yes')
   }
-  return reservationFacts(await settleUnknownCharge(gov, session, {
+  return reservationFacts(await settleAnyCharge(gov, session, {
     operationId: options.operation,
     amount,
     ...(note === undefined ? {} : { note_digest: note }),

@@ -1,3 +1,4 @@
+import { SallyportError } from '../../../base/errors.js'
 import { revokePolicy } from '../../../governance/policy/revoke.js'
 import type { VerbDeps } from '../../bound.js'
 import { currentToken } from '../../login.js'
@@ -36,7 +37,13 @@ export const run: Run<object, PolicyFacts> = async (_options, deps) => {
     }
   }
   const policy = await revokePolicy(gov, by)
-  await recoverFirst(deps, gov)
+  try {
+    await recoverFirst(deps, gov)
+  } catch (error) {
+    // The routes are stopped and durable so: nothing that comes after may make it look otherwise.
+    if (!(error instanceof SallyportError)) throw error
+    deps.note(`Stopped, but what a dead process left was not resolved: ${error.message}`)
+  }
   return policyFacts(policy)
 }
 

@@ -1,0 +1,43 @@
+/** What stays true of a task after a person has settled its charge by hand. */
+import t from 'tap'
+import { collections } from '../../src/governance/rows.js'
+import { checkLedger, makeRig } from './rig.js'
+
+t.test('A-113 A-123 a manual settlement reaches the receipt, and the task stays blocked',
+  async (t) => {
+    const rig = await makeRig(t)
+    rig.sandbox.faults.set('billing_status_500', { service: 'provider' })
+    const asked = await rig.ask()
+    const { task_id: task, operation_id: operation } = asked.error().details
+    await rig.run(['ledger', 'settle', operation, '--amount-microusd', '1840', '--yes'])
+    checkLedger(t, rig)
+    const shown = (await rig.run(['alpha', 'task', task, '--json'])).json()
+    const row = rig.view().all(collections.ledgerRows).map(({ doc }) => doc)
+      .find(({ kind }) => kind === 'manual_settle')
+    t.same(shown.receipt.cost, {
+      source: 'manual_operator_settlement', amount_microusd: 1840, state: 'settled',
+      ledger_ref: row?.row_id,
+    })
+    t.equal(shown.receipt.result_artifact_id, undefined)
+    t.equal(shown.task.state, 'blocked')
+    t.equal((await rig.run(['alpha', 'output', task])).status, 7)
+    t.equal((await rig.run(['alpha', 'review', task, '--approve'])).status, 7)
+    t.equal((await rig.run(['state', 'check', '--json'])).status, 0)
+  })
+
+t.test('A-189 an altered row does not make one answer the result of another task', async (t) => {
+  const rig = await makeRig(t)
+  await rig.ask()
+  const second = (await rig.ask()).json()
+  const store = rig.open('write')
+  const view = store.read()
+  const other = view.all(collections.artifacts).map(({ doc }) => doc)
+    .find(({ label, task_id: of }) => label.includes('answer') && of !== second.task.id)
+  const task = view.get(collections.closedTasks, second.task.id)
+  if (!other || !task) throw new Error('there are not two answers')
+  await store.transact('forge', (tx) => tx.put(collections.closedTasks, task.task_id, {
+    ...task, result_artifact_id: other.artifact_id,
+  }))
+  const ran = await rig.run(['alpha', 'output', second.task.id, '--json'])
+  t.same([ran.status, ran.stdout, ran.error().code], [12, '', 'result_mismatch'])
+})

@@ -1,0 +1,20 @@
+/** `policy revoke` stops every route whatever else is wrong. */
+import { readdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import { makeRig } from '../../alpha/rig.js'
+
+t.test('A-071 a revoke stands and says so when leftovers cannot be resolved', async (t) => {
+  const rig = await makeRig(t)
+  await rig.run(['state', 'compact'])
+  const folder = join(rig.place.stateDir, 'collections')
+  const name = readdirSync(folder).find((one) => one.startsWith('save_intents.')) ?? ''
+  writeFileSync(join(folder, name), 'no document')
+  const ran = await rig.run(['policy', 'revoke', '--json'])
+  t.equal(ran.status, 0, ran.stderr)
+  t.equal(ran.json().state, 'revoked')
+  t.match(ran.stderr, 'was not resolved')
+  const asked = await rig.ask()
+  t.not(asked.status, 0)
+  t.equal(rig.inferences().length, 0)
+})
