@@ -104,7 +104,8 @@ const billings = (title: string, rows: (row: HostileBilling) => boolean): void =
     t.ok(wanted.length > 0, 'rows exist')
     for (const { name, reply, expected } of wanted) {
       await t.test(name, async (t) => {
-        const asked = await wire.ask({ completion: goodCompletionReply(wire.model), billing: reply })
+        const completion = goodCompletionReply(wire.model)
+        const asked = await wire.ask({ completion, billing: reply })
         checkBilling(t, wire, expected, asked)
       })
     }

@@ -40,6 +40,11 @@ const filled = (bytes: number): string => {
   return completion({ more: { filler: 'f'.repeat(bytes - Buffer.byteLength(empty)) } })
 }
 
+/** Asks with this completion, billed under its id. */
+const billed = (what: Parameters<typeof completion>[0] = {}): Promise<Asked> => wire.ask({
+  completion: raw(completion(what)), billing: raw(billing(what.id === undefined ? {} : what)),
+})
+
 const isBlocked = (t: Test, asked: Asked, billings: number): void => {
   t.equal(asked.status, 7)
   t.match(asked.task, {
@@ -121,11 +126,11 @@ t.test('A-201 an answer of 65536 bytes is whole, one of 65537 is refused and not
   ]
   for (const content of fitting) {
     t.equal(Buffer.byteLength(content), 65_536)
-    const asked = await wire.ask({ completion: raw(completion({ content })), billing: raw(billing()) })
+    const asked = await billed({ content })
     answers(t, asked, content)
   }
   for (const content of fitting.map((one) => `${one}b`)) {
-    const asked = await wire.ask({ completion: raw(completion({ content })), billing: raw(billing()) })
+    const asked = await billed({ content })
     t.equal(asked.status, 9)
     t.equal(asked.task.reason, 'completion_answer_too_large')
     t.notOk(asked.keepsAnswer)
@@ -139,19 +144,19 @@ t.test('A-201 an answer of 65536 bytes is whole, one of 65537 is refused and not
 
 t.test('A-144 A-138 ids of 1 and 256 bytes are billed, of 0 and 257 are not', async (t) => {
   for (const id of ['i', 'i'.repeat(256), 'é'.repeat(128), '😀'.repeat(64), '\u0000']) {
-    const asked = await wire.ask({ completion: raw(completion({ id })), billing: raw(billing({ id })) })
+    const asked = await billed({ id })
     answers(t, asked, 'yes')
     t.equal(asked.result?.receipt.provider_billing_uuid, uuidOf(id))
     t.equal(wire.rig.billings().at(-1)?.body.toString(), `{"requestIds":["${uuidOf(id)}"]}`)
   }
   for (const id of ['', 'i'.repeat(257), `${'é'.repeat(128)}i`, `${'😀'.repeat(64)}i`]) {
-    isBlocked(t, await wire.ask({ completion: raw(completion({ id })), billing: raw(billing({ id })) }), 0)
+    isBlocked(t, await billed({ id }), 0)
   }
 })
 
 t.test('A-146 A-148 without a header the UUID is computed from the body id', async (t) => {
   const id = 'chatcmpl-123'
-  const asked = await wire.ask({ completion: raw(completion({ id })), billing: raw(billing({ id })) })
+  const asked = await billed({ id })
   answers(t, asked, 'yes')
   t.same(JSON.parse(wire.rig.billings().at(-1)?.body.toString() ?? ''), {
     requestIds: ['cc8b70d8-7edb-5113-a31a-bee2bfbbf194'],
@@ -163,7 +168,8 @@ const headed = (...headers: (readonly [string, string])[]): RawReply =>
 
 t.test('A-147 A-149 the header must be the UUID in its one form; case is normalized', async (t) => {
   const uuid = uuidOf(bodyId)
-  for (const value of [uuid, uuid.toUpperCase(), `${uuid.slice(0, 8).toUpperCase()}${uuid.slice(8)}`]) {
+  const upper = uuid.toUpperCase()
+  for (const value of [uuid, upper, `${upper.slice(0, 8)}${uuid.slice(8)}`]) {
     const asked = await wire.ask({
       completion: headed(['Inference-Id', value]), billing: raw(billing()),
     })
@@ -228,7 +234,8 @@ t.test('A-151 A-204 a warning of another kind is no charge, and no amount is mad
   const usage = { prompt_tokens: 1_000, completion_tokens: 1_000, total_tokens: 2_000, cost: 0.01 }
   for (const warning of ['x', ' ', 0, false, [], {}]) {
     const asked = await wire.ask({
-      completion: raw(completion({ more: { usage } })), billing: raw(billing({ more: { warning } })),
+      completion: raw(completion({ more: { usage } })),
+      billing: raw(billing({ more: { warning } })),
     })
     isBlocked(t, asked, 1)
     t.equal(asked.reservation?.charged_microusd, null)

@@ -1,6 +1,8 @@
 /** The reservation of an ask altered before each of its steps: no contact, or no settlement. */
 import t, { type Test } from 'tap'
-import { collections, type LedgerRow, type Reservation, type Task } from '../../src/governance/rows.js'
+import {
+  collections, type LedgerRow, type Reservation, type Task,
+} from '../../src/governance/rows.js'
 import type { Tx } from '../../src/state/types.js'
 import {
   change, makeTamperBench, releasedNothing, remove, type Alter, type TamperBench,

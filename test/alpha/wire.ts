@@ -15,7 +15,9 @@ import { silentObserver } from '../../src/base/observer.js'
 import { exitStatus } from '../../src/base/outcome.js'
 import { findReservation } from '../../src/governance/ledger/read.js'
 import { deploymentProfile } from '../../src/governance/profile.js'
-import { collections, type LedgerRow, type Reservation, type Task } from '../../src/governance/rows.js'
+import {
+  collections, type LedgerRow, type Reservation, type Task,
+} from '../../src/governance/rows.js'
 import { authenticate } from '../../src/governance/session/authenticate.js'
 import { loadToken, tokenPath } from '../../src/governance/session/token.js'
 import { createHttpsClient } from '../../src/net/client.js'

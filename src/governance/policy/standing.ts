@@ -36,6 +36,8 @@ const blockOf = (
 export const policyStanding = (store: Store, view: View): PolicyStanding => {
   const head = policyHead(view)
   const witness = witnessStatus(view, store.witness, (revision) => policyAt(view, revision))
-  const block = blockOf(head, witness, store.anchorStatus() === 'ok')
+  // Head and witness can be rolled back together; what the anchor last saw published cannot.
+  const anchored = store.anchorStatus() === 'ok' && store.anchorPolicyRevision() <= head.revision
+  const block = blockOf(head, witness, anchored)
   return { head, witness, usable: block === null, block }
 }
