@@ -180,7 +180,8 @@ const resolve = (
 }
 
 const nothing: RecoveryReport = {
-  released: [], unknown: [], leftAlone: [], endedTasks: [], rolledBackSaves: [], witnessCompleted: false,
+  released: [], unknown: [], leftAlone: [], endedTasks: [], rolledBackSaves: [],
+  witnessCompleted: false,
 }
 
 /** Resolves leftovers; takes the lock only when a look without it found some. */

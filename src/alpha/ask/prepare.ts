@@ -110,7 +110,9 @@ const prepareRows = (operation: AskOperation, tx: Tx): Prepared => {
   const now = isoFromMs(gov.clock.wallMs())
   const queued = requireRunnable(operation, tx, ['queued'])
   const authority = requireContactAuthority(operation.ctx, tx, queued, operation.input)
-  moveTask(tx, now, operation.taskId, 'running', { budget_left_ms: operation.deadline.remainingMs() })
+  moveTask(tx, now, operation.taskId, 'running', {
+    budget_left_ms: operation.deadline.remainingMs(),
+  })
   leaseTask(tx, now, operation.taskId, operation.holder, queued.deadline_at)
   const task = requireRunnable(operation, tx, ['running'])
   const bound = authority.setup.request_cost_bound_microusd
