@@ -40,7 +40,8 @@ ${columns(
 ).join('\n')}
 
 Any other number is a failure too. Where several fit, 12 comes before 7, and 7
-before 9. Nothing was contacted when the status is 2, 3, 8, 10 or 12.
+before 9. Nothing was sent when the status is 2, 3, 5, 6, 8, 10 or 11. With 1 or 12
+and the reason outcome_not_recorded it was: the bound stays held until it is settled.
 `
 
 const json = `JSON output

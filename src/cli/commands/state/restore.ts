@@ -65,7 +65,9 @@ const restoreText = (
   `Restored up to record ${sequence}; the policy is revoked and every session has ended.\n`,
   kept === 0 ? '' : `${kept} later charge(s) are kept as unknown: sallyport ledger reservations\n`,
   lost === 0 ? '' : `${lost} replaced state(s) could not be read: what they owed is not held.\n`,
-  copied === null ? '' : `What was there before: ${view.foreign(copied)}\n`,
+  copied === null
+    ? 'There was no state here: what was spent since the backup is not in its ledger.\n'
+    : `What was there before: ${view.foreign(copied)}\n`,
 ].join('')
 
 /** Restores. Asks first where a state is there already. */
