@@ -1,6 +1,6 @@
 // Coverage as V8 itself counts it, in every process of the run (spawned bundles too), mapped back
 // to src through source maps.
-import { readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { root, run, tool } from './run.js'
 
 /** Where each process of the run leaves its raw counts. */
@@ -9,16 +9,22 @@ export const coverageDir = `${root}/.build/coverage`
 const ours = /\/\.build\/(tree\/src|app)\//
 const trimmed = new Set()
 
-/** Drops everything but our own code from the raw counts that are new: they are large otherwise. */
-export const trimCoverage = () => {
+/** A file younger than this may still be being written by the process that ends. */
+const settledMs = 15_000
+
+/**
+ * Drops everything but our own code from the raw counts that are new: they are large otherwise.
+ * While tests run, files that may be half written are left for later; `final` takes them all.
+ */
+export const trimCoverage = ({ final = false } = {}) => {
   for (const name of readdirSync(coverageDir)) {
     if (trimmed.has(name) || !name.endsWith('.json')) continue
-    trimmed.add(name)
     const path = `${coverageDir}/${name}`
+    if (!final && Date.now() - statSync(path).mtimeMs < settledMs) continue
+    trimmed.add(name)
     const raw = parse(path)
-    if (raw === null) continue
-    const result = raw.result.filter(({ url }) => ours.test(url))
-    if (result.length === 0) {
+    const result = raw?.result.filter(({ url }) => ours.test(url)) ?? []
+    if (raw === null || result.length === 0) {
       rmSync(path)
       continue
     }
@@ -27,12 +33,11 @@ export const trimCoverage = () => {
   }
 }
 
-// A killed process leaves half a file.
+// A killed process leaves half a file: no counts.
 const parse = (path) => {
   try {
     return JSON.parse(readFileSync(path, 'utf8'))
   } catch {
-    rmSync(path)
     return null
   }
 }
@@ -49,6 +54,7 @@ const thresholds = () =>
  *   `files` are the source files that the report lists, relative to the project.
  */
 export const reportCoverage = async () => {
+  trimCoverage({ final: true })
   const reports = `${root}/.build/coverage-report`
   const { status, output } = await run(process.execPath, [
     tool('c8/bin/c8.js'), 'report', `--temp-directory=${coverageDir}`, '--exclude-after-remap',

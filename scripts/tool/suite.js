@@ -47,7 +47,7 @@ for (const file of testFiles) {
     cwd: root,
     env,
   })
-  running.push(whole ? spawned.then(trimCoverage) : spawned)
+  running.push(whole ? spawned.then(() => trimCoverage()) : spawned)
 }
 if (whole) {
   for (const [name, args] of Object.entries(checks)) {
