@@ -61,4 +61,4 @@ const stopHere = async (step: string): Promise<void> => {
 }
 
 const io = processIo()
-await io.end(await main(changed(systemDeps(io))))
+void main(changed(systemDeps(io))).then(io.end)

@@ -13,6 +13,7 @@ import { safeParse } from 'valibot'
 import { systemClock } from '../src/base/clock.js'
 import type { Clock } from '../src/base/clock.js'
 import type { Observer } from '../src/base/observer.js'
+import type { ErrorBody } from '../src/base/outcome.js'
 import { describingDeps } from '../src/cli/describing.js'
 import type { CliDeps } from '../src/cli/deps.js'
 import { main } from '../src/cli/main.js'
@@ -22,6 +23,10 @@ import type { Prompter } from '../src/cli/prompt.js'
 import { describeTree } from '../src/cli/tree.js'
 import type { DescribedVerb } from '../src/cli/tree.js'
 
+/** Parsed JSON of a shape that only the test knows. */
+// eslint-disable-next-line @typescript-eslint/no-explicit-any
+export type Loose = any
+
 /** What a run wrote and how it ended. */
 export interface Ran {
   readonly status: number
@@ -30,9 +35,9 @@ export interface Ran {
   /** stdout, byte for byte. */
   readonly bytes: Buffer
   /** stdout as JSON. Throws when it is not. */
-  json<T = any>(): T
+  json<T = Loose>(): T
   /** The error object of the last line of stderr. Throws when there is none. */
-  error(): { code: string; message: string; reason: string | null; status: number; details: any }
+  error(): ErrorBody['error'] & { readonly details: Loose }
 }
 
 /** How to run a line in this process; everything has a default. */
@@ -222,7 +227,7 @@ const runSpawned = async (
     ...(options.nodeArgs ?? []), '--enable-source-maps', script, ...argv,
   ], {
     cwd: place.cwd,
-    env: { ...place.env, ...coverageEnv(options), ...options.env } as NodeJS.ProcessEnv,
+    env: { ...place.env, ...coverageEnv(options), ...options.env },
     stdio: 'pipe',
   })
   const out: Buffer[] = []

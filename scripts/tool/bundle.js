@@ -1,24 +1,22 @@
-// How the program is bundled: lazily imported modules become chunks of their own, so that a verb
-// loads only what it uses.
-import { mkdirSync, readdirSync, rmSync } from 'node:fs'
+// How the program is bundled. Lazily imported modules become chunks of their own, so that a verb
+// loads only what it uses. The chunks are then written as CommonJS: loading thirty small ES modules
+// takes half as long again as an empty Node program, and that is felt at every command.
+import { mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { basename } from 'node:path'
-import { build } from 'esbuild'
+import { build, transform } from 'esbuild'
+import { closureOf, packChunks } from './pack.js'
 import { root } from './run.js'
-
-// Bundled CommonJS parts call `require`, which an ES module does not have.
-const banner =
-  "import{createRequire as sallyportRequire}from'node:module';" +
-  'const require=sallyportRequire(import.meta.url);'
+import { warmUp } from './warm-up.js'
 
 /**
- * Bundles entry points into `outdir` and removes chunks of earlier builds from it.
- * @param {{ entries: Record<string, string>, outdir: string, minify: boolean }} options
- *   `entries` maps the name of an output to its source file, relative to the project.
- * @returns {Promise<readonly string[]>} the bundled source files, relative to the project
+ * Bundles entry points into `outdir` and removes files of earlier builds from it.
+ * @param {{ entries: Record<string, string>, outdir: string, minify: boolean,
+ *   packed?: readonly string[] }} options
+ *   `entries` maps the name of an output to its source file, relative to the project. `packed` are
+ *   sources whose chunks are packed into one file, the one with `runCommand` first; see pack.js.
  */
-export const bundle = async ({ entries, outdir, minify }) => {
-  mkdirSync(outdir, { recursive: true })
-  const { metafile } = await build({
+export const bundle = async ({ entries, outdir, minify, packed = [] }) => {
+  const { outputFiles, metafile } = await build({
     absWorkingDir: root,
     entryPoints: entries,
     outdir,
@@ -31,19 +29,77 @@ export const bundle = async ({ entries, outdir, minify }) => {
     external: ['fs-native-extensions'],
     // Some packages name an ES module only here; their UMD files cannot be bundled.
     mainFields: ['module', 'main'],
-    banner: { js: banner },
-    sourcemap: true,
+    plugins: [withoutSubcommands],
+    sourcemap: 'inline',
     sourcesContent: false,
-    minifyWhitespace: minify,
-    minifySyntax: minify,
-    keepNames: false,
     legalComments: 'none',
     metafile: true,
+    write: false,
     logLevel: 'warning',
   })
-  const written = new Set(Object.keys(metafile.outputs).map((path) => basename(path)))
-  for (const name of readdirSync(outdir)) {
-    if (!written.has(name)) rmSync(`${outdir}/${name}`, { recursive: true })
+  const chunks = new Map()
+  const files = new Map([['package.json', '{"type":"commonjs"}\n']])
+  for (const { path, text } of outputFiles) {
+    const name = basename(path)
+    const { code, map } = await toCommonJs(name, text, minify)
+    chunks.set(name, code)
+    files.set(`${name}.map`, map)
   }
-  return Object.keys(metafile.inputs)
+  for (const [name, code] of chunks) files.set(name, `${code}//# sourceMappingURL=${name}.map\n`)
+  const replaced = await pack(metafile, entries, packed, chunks)
+  for (const [name, text] of replaced) files.set(name, text)
+  publish(outdir, files)
+}
+
+const pack = async (metafile, entries, packed, chunks) => {
+  if (packed.length === 0) return []
+  // What the entry itself needs stays as it is: the version is answered without the rest.
+  const early = closureOf(metafile, Object.values(entries))
+  const names = [...closureOf(metafile, packed)].filter((name) => !early.has(name))
+  const { outputs } = metafile
+  const run = Object.keys(outputs).find((path) => outputs[path].entryPoint === packed[0])
+  return packChunks(chunks, names.sort(), (load) => warmUp(load(`./${basename(run)}`).runCommand))
+}
+
+const url = 'const sallyportUrl=require("node:url").pathToFileURL(__filename).href;'
+
+const toCommonJs = (name, text, minify) =>
+  transform(text, {
+    format: 'cjs',
+    platform: 'node',
+    target: 'node20',
+    supported: { 'dynamic-import': false },
+    define: { 'import.meta.url': 'sallyportUrl' },
+    banner: text.includes('import.meta.url') ? url : '',
+    minify,
+    sourcemap: 'external',
+    sourcefile: name,
+    logLevel: 'silent',
+  })
+
+/** Writes every file, then removes what an earlier build left. */
+const publish = (outdir, files) => {
+  mkdirSync(outdir, { recursive: true })
+  for (const [name, text] of files) {
+    // A program that starts while this runs must not see half a file.
+    const temp = `${outdir}/${name}.${process.pid}.tmp`
+    writeFileSync(temp, text)
+    renameSync(temp, `${outdir}/${name}`)
+  }
+  for (const name of readdirSync(outdir)) {
+    if (!files.has(name)) rmSync(`${outdir}/${name}`, { recursive: true, force: true })
+  }
+}
+
+/** commander can start subcommands as programs; we never do, and what that needs loads slowly. */
+const withoutSubcommands = {
+  name: 'without-subcommands',
+  setup({ onLoad, onResolve }) {
+    onResolve({ filter: /^node:child_process$/ }, ({ importer }) =>
+      importer.includes('/node_modules/commander/')
+        ? { path: 'child_process', namespace: 'left-out' }
+        : undefined,
+    )
+    onLoad({ filter: /.*/, namespace: 'left-out' }, () => ({ contents: 'module.exports = {}' }))
+  },
 }

@@ -5,7 +5,7 @@
 import * as v from 'valibot'
 import { fail } from './errors.js'
 import type { SallyportError } from './errors.js'
-import { NumberLexeme } from './strict-json.js'
+import { NumberLexeme } from './number-lexeme.js'
 
 const isPlainRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' &&

@@ -9,6 +9,7 @@
 import { visit } from 'jsonc-parser'
 import { fail } from './errors.js'
 import type { SallyportError } from './errors.js'
+import { NumberLexeme } from './number-lexeme.js'
 
 /** How much a document may cost to read. */
 export interface StrictJsonLimits {
@@ -17,6 +18,8 @@ export interface StrictJsonLimits {
   /** Most containers inside one another; `[]` and `{}` have depth 1, a scalar 0. At most 512. */
   readonly depthMax: number
 }
+
+export { NumberLexeme } from './number-lexeme.js'
 
 /** Codes of the errors of `parseStrictJson`. */
 export type StrictJsonCode =
@@ -27,28 +30,6 @@ export type StrictJsonCode =
   | 'json_duplicate_key'
   | 'json_lone_surrogate'
   | 'not_json'
-
-/**
- * A number whose text is not a plain safe integer: `1.0`, `1e3`, `-0`, `0.5`, 2^53, `1e999`.
- * It is an object, so a schema for integers or numbers rejects it; `finiteNumber` of schema.ts is
- * the one that takes it.
- */
-export class NumberLexeme {
-  /** The text as it stood in the document. Input: never for an error text. */
-  readonly lexeme: string
-  /** What a double makes of it; may be infinite, rounded or negative zero. */
-  readonly value: number
-
-  constructor(lexeme: string) {
-    this.lexeme = lexeme
-    this.value = Number(lexeme)
-  }
-
-  /** A re-written document shows the number, not this wrapper. */
-  toJSON(): number {
-    return this.value
-  }
-}
 
 /** The parser calls itself per level; above this the stack, not the caller, would set the limit. */
 const depthCeiling = 512

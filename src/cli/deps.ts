@@ -3,7 +3,6 @@
  * use and load their module then, so that `--help` touches neither disk nor network. Tests pass
  * other clocks, resolvers and observers here; the shipped program has no other way to set them.
  */
-import { lookup } from 'node:dns/promises'
 import { homedir } from 'node:os'
 import { systemClock } from '../base/clock.js'
 import type { Clock } from '../base/clock.js'
@@ -41,8 +40,8 @@ export const systemDeps = (io: ProcessIo): CliDeps => ({
   clock: systemClock,
   stop: io.stop,
   async resolve(host) {
-    const found = await lookup(host, { all: true, verbatim: true })
-    return found.map(({ address, family }) => ({ address, family: family === 6 ? 6 : 4 }))
+    const { lookUp } = await import('../net/look-up.js')
+    return lookUp(host)
   },
   async prompter(streams) {
     const { terminalPrompter } = await import('./prompt.js')

@@ -2,6 +2,7 @@
  * The only module that touches the process: its streams, terminal facts, signals, environment and
  * end. Everything else is handed an `Io`, so that a test is a record of what was written.
  */
+import { fstatSync, writeSync } from 'node:fs'
 import type { Readable, Writable } from 'node:stream'
 
 /** The process's streams and terminal facts. */
@@ -40,11 +41,14 @@ const cancelledStatus = 130
 const columnsUnknown = 80
 const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
-/** Takes hold of the process; called once, at the start. */
+/**
+ * Takes hold of the process; called once, at the start. Node makes a stream of each descriptor at
+ * its first mention, which costs a good part of what an empty program takes to start: results are
+ * written to the descriptor itself, and the streams are for prompts, the spinner and stdin.
+ */
 export const processIo = (): ProcessIo => {
-  const { stdout, stderr, stdin } = process
-  const out = quietPipe(stdout)
-  const err = quietPipe(stderr)
+  const out = openOutput(1, () => process.stdout)
+  const err = openOutput(2, () => process.stderr)
   return {
     facts: {
       argv: process.argv.slice(2),
@@ -53,16 +57,17 @@ export const processIo = (): ProcessIo => {
       cwd: process.cwd(),
     },
     terminal: {
-      // Asking for stdin opens it, so it is asked only when somebody wants to know.
-      get stdin() { return process.stdin.isTTY === true },
-      stdout: stdout.isTTY === true,
-      stderr: stderr.isTTY === true,
+      get stdin() { return mayBeTerminal(0) && process.stdin.isTTY },
+      get stdout() { return mayBeTerminal(1) && process.stdout.isTTY },
+      get stderr() { return mayBeTerminal(2) && process.stderr.isTTY },
     },
-    columns: stdout.columns ?? columnsUnknown,
+    get columns() {
+      return mayBeTerminal(1) ? (process.stdout.columns ?? columnsUnknown) : columnsUnknown
+    },
     writeOut: out.write,
     writeErr: err.write,
-    stdin: () => stdin,
-    streams: () => ({ stdin, stdout, stderr }),
+    stdin: () => process.stdin,
+    streams: () => ({ stdin: process.stdin, stdout: process.stdout, stderr: process.stderr }),
     stop: stopSignal(),
     async end(status) {
       await Promise.all([out.flush(), err.flush()])
@@ -71,27 +76,55 @@ export const processIo = (): ProcessIo => {
   }
 }
 
-interface QuietPipe {
+/** Pipes and files are told from terminals without making a stream. */
+const mayBeTerminal = (fd: number): boolean => {
+  try {
+    return fstatSync(fd).isCharacterDevice()
+  } catch {
+    return false
+  }
+}
+
+interface Output {
   write(data: string | Uint8Array): void
   flush(): Promise<void>
 }
 
-/** A reader that went away (`| head`) is no failure of ours: what follows is dropped. */
-const quietPipe = (stream: Writable): QuietPipe => {
-  let broken = false
-  stream.on('error', () => (broken = true))
+/**
+ * Writes in order and whole. A reader that went away (`| head`) is no failure of ours: what follows
+ * is dropped. Any other failure, such as a full disk behind `>`, is thrown.
+ */
+const openOutput = (fd: number, streamOf: () => Writable): Output => {
+  let gone = false
+  let stream: Writable | null = null
+  const onError = (error: unknown): void => {
+    gone = true
+    if (errnoOf(error) !== 'EPIPE') throw error
+  }
   return {
     write(data) {
-      if (!broken) stream.write(data)
+      if (gone) return
+      let rest = Buffer.from(data)
+      try {
+        while (stream === null && rest.length > 0) rest = rest.subarray(writeSync(fd, rest))
+      } catch (error) {
+        // Somebody made the pipe non-blocking and it is full: the stream knows how to wait.
+        if (errnoOf(error) !== 'EAGAIN') return onError(error)
+        stream = streamOf().on('error', onError)
+      }
+      if (rest.length > 0) stream?.write(rest)
     },
     flush: () =>
       new Promise((resolve) => {
-        if (broken || stream.destroyed) return resolve()
+        if (stream === null || gone || stream.destroyed) return resolve()
         stream.once('error', () => resolve())
         stream.write('', () => resolve())
       }),
   }
 }
+
+const errnoOf = (error: unknown): unknown =>
+  error instanceof Error && 'code' in error ? error.code : null
 
 const stopSignal = (): AbortSignal => {
   const controller = new AbortController()

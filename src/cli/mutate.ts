@@ -11,7 +11,7 @@ const lines = (report: RecoveryReport): string[] => {
     ...said(report.released.length, `${report.released.length} hold(s) released, never contacted`),
     ...said(
       report.unknown.length,
-      `${report.unknown.length} charge(s) unknown after an interrupted contact; the bound stays held`,
+      `${report.unknown.length} charge(s) unknown after a cut-off contact; the bound stays held`,
     ),
     ...said(report.endedTasks.length, `${report.endedTasks.length} interrupted task(s) ended`),
     ...said(

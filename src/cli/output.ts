@@ -2,7 +2,7 @@
 import { styleText } from 'node:util'
 import type { Globals } from './globals.js'
 import type { CliDeps } from './deps.js'
-import { visible } from './text.js'
+import { terminalSafe, visible } from './text.js'
 
 /** What the stream that carries results can show. */
 export interface View {
@@ -39,20 +39,24 @@ export const viewOf = ({ io, env }: CliDeps, globals: Globals): View => {
   return {
     terminal,
     color,
-    columns: io.columns,
+    get columns() { return io.columns },
     paint: (style, text) =>
       color ? styleText(style, text, { validateStream: false }) : text,
     foreign: (text) => (terminal ? visible(text) : text),
   }
 }
 
-/** Prints a result as one JSON document. */
+/**
+ * Prints a result as one JSON document. Characters that could drive a terminal are written as
+ * escapes, which mean the same text: exact for a parser, harmless on a screen.
+ */
 export const writeJson = ({ io }: CliDeps, result: unknown): void =>
-  io.writeOut(`${JSON.stringify(result, null, 2)}\n`)
+  io.writeOut(`${visible(JSON.stringify(result, null, 2))}\n`)
 
 /** Prints a result as text, and its notes. */
 export const writeText = ({ io }: CliDeps, globals: Globals, rendered: Rendered | string): void => {
   const { out, notes = [] } = typeof rendered === 'string' ? { out: rendered } : rendered
-  if (out.length > 0) io.writeOut(out)
-  if (!globals.quiet) for (const note of notes) io.writeErr(`${note}\n`)
+  const safe = typeof out === 'string' && io.terminal.stdout ? terminalSafe(out) : out
+  if (safe.length > 0) io.writeOut(safe)
+  if (!globals.quiet) for (const note of notes) io.writeErr(`${terminalSafe(note)}\n`)
 }

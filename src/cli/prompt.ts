@@ -20,26 +20,29 @@ export const terminalPrompter = async (io: Io): Promise<Prompter> => {
   const prompt = inquirer.createPromptModule({ input: stdin, output: stdout })
   return {
     async confirm(message) {
-      const answers = await prompt([{ type: 'confirm', name: 'it', message, default: false }])
-      return answers.it
+      const { it } = await prompt<{ it: boolean }>([
+        { type: 'confirm', name: 'it', message, default: false },
+      ])
+      return it
     },
     async text(message, initial) {
       const question = { type: 'input', name: 'it', message } as const
-      const answers = await prompt([
-        initial === undefined ? question : { ...question, default: initial },
-      ])
-      return answers.it
+      const { it } = await prompt<{ it: string }>([withInitial(question, initial)])
+      return it
     },
     async secret(message) {
-      const answers = await prompt([{ type: 'password', name: 'it', message, mask: false }])
-      return answers.it
+      const { it } = await prompt<{ it: string }>([
+        { type: 'password', name: 'it', message, mask: false },
+      ])
+      return it
     },
     async choose(message, choices, initial) {
       const question = { type: 'select', name: 'it', message, choices: [...choices] } as const
-      const answers = await prompt([
-        initial === undefined ? question : { ...question, default: initial },
-      ])
-      return answers.it
+      const { it } = await prompt<{ it: string }>([withInitial(question, initial)])
+      return it
     },
   }
 }
+
+const withInitial = <Q extends object>(question: Q, initial: string | undefined): Q =>
+  initial === undefined ? question : { ...question, default: initial }

@@ -8,7 +8,6 @@ import type { CommandTable, NounEntry, VerbEntry } from './entry.js'
 import type { CliDeps } from './deps.js'
 import { showFailure } from './failure.js'
 import { scanGlobals, wantsJson } from './globals.js'
-import { nounHelp, overview } from './help/overview.js'
 import { secretsOfRun } from './redact.js'
 import type { Secrets } from './redact.js'
 import { runVerb, usageOf } from './verb.js'
@@ -50,6 +49,7 @@ const runLine = async (
   seen.bound = bound
   const [first, second] = rest
   if (first === undefined || helpFlags.has(first)) {
+    const { overview } = await import('./help/overview.js')
     return deps.io.writeOut(await overview(bound))
   }
   const entry = table.find((one) => nameOf(one) === first)
@@ -57,6 +57,7 @@ const runLine = async (
   if ('load' in entry) return runEntry(entry, rest.slice(1), bound, seen)
   seen.usage = `sallyport ${entry.noun} <verb> [flags]`
   if (second !== undefined && helpFlags.has(second)) {
+    const { nounHelp } = await import('./help/overview.js')
     return deps.io.writeOut(await nounHelp(entry, bound))
   }
   return runEntry(verbOf(entry, second), rest.slice(2), bound, seen)

@@ -4,4 +4,5 @@ import { systemDeps } from './deps.js'
 import { main } from './main.js'
 
 const io = processIo()
-await io.end(await main(systemDeps(io)))
+// No top-level await: the shipped bundle is CommonJS, which starts faster.
+void main(systemDeps(io)).then(io.end)

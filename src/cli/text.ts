@@ -3,14 +3,23 @@
 // Everything that moves a cursor or changes a terminal: C0 but newline and tab, DEL, C1, and the
 // characters that reorder or hide text.
 const unsafe =
-  // eslint-disable-next-line no-control-regex
   /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu
 
 /** Text of others with control characters shown escaped; newline and tab stay. */
 export const visible = (text: string): string =>
   text.replace(unsafe, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`)
 
-/** The same, on one line. */
+/** Colours and nothing else: what our own `paint` writes. */
+const colours = /(\u001b\[[0-9;]*m)/u
+
+/**
+ * The last net before a terminal: everything but our own colours is made visible, so that a name
+ * out of a profile or a row that no renderer thought of cannot drive the terminal.
+ */
+export const terminalSafe = (text: string): string =>
+  text.split(colours).map((part, at) => (at % 2 === 1 ? part : visible(part))).join('')
+
+/** Text of others made visible, on one line. */
 export const visibleLine = (text: string): string =>
   visible(text).replaceAll('\n', '\\n').replaceAll('\t', '\\t')
 

@@ -1,5 +1,5 @@
 /** The whole command tree as data: what man pages, completions and tests are made from. */
-import type { Option } from 'commander'
+import type { Command, Option } from 'commander'
 import type { VerbEntry } from './entry.js'
 import { usageOf } from './verb.js'
 import type { VerbMeta } from './verb.js'
@@ -91,7 +91,7 @@ const describeFlag = (option: Option): DescribedFlag => ({
 })
 
 // `helpInformation` leaves out what `addHelpText` added.
-const fullHelp = (command: import('commander').Command): string => {
+const fullHelp = (command: Command): string => {
   let page = ''
   const { writeOut } = command.configureOutput()
   command.configureOutput({ writeOut: (text) => (page += text) })

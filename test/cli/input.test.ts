@@ -71,10 +71,10 @@ t.test('a secret is one line; one line end after it is dropped and nothing else'
   for (const [given, kept] of [
     ['key', 'key'], ['key\n', 'key'], ['key\r\n', 'key'], [' key ', ' key '], ['', ''], ['\n', ''],
   ] as const) {
-    t.equal((await reading(place, readSecret as Read, '-', 99, given)).value, kept)
+    t.equal((await reading(place, readSecret, '-', 99, given)).value, kept)
   }
   for (const given of ['a\nb', 'key\n\n', 'a\u0000b', '\tkey', 'key\u007f']) {
-    const { ran } = await reading(place, readSecret as Read, '-', 99, given)
+    const { ran } = await reading(place, readSecret, '-', 99, given)
     t.same([ran.status, ran.error().code], [3, 'secret_malformed'])
   }
 })

@@ -1,5 +1,9 @@
 /** What is true of the program as it is shipped: bundled, without anything of the tests. */
-import { mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs'
+import { spawnSync } from 'node:child_process'
+import {
+  cpSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { isBuiltin } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -14,36 +18,75 @@ const manifest = JSON.parse(readFileSync('package.json', 'utf8')) as {
   devDependencies: Record<string, string>
 }
 
-const bundled = async (t: { teardown(fn: () => void): void }): Promise<string[]> => {
+/** Bundles the program as `npm run build` does, into a folder of its own; gives the folder. */
+const bundled = async (t: { teardown(fn: () => void): void }): Promise<string> => {
   const tool = (await import(join(root, 'scripts/tool/bundle.js'))) as {
-    bundle(options: object): Promise<readonly string[]>
+    bundle(options: object): Promise<void>
   }
-  const outdir = mkdtempSync(join(tmpdir(), 'sallyport-dist-'))
-  t.teardown(() => rmSync(outdir, { recursive: true, force: true }))
-  await tool.bundle({ entries: { sallyport: 'src/cli/start.ts' }, outdir, minify: true })
-  return readdirSync(outdir)
-    .filter((name) => name.endsWith('.js'))
-    .map((name) => readFileSync(join(outdir, name), 'utf8'))
+  const dir = mkdtempSync(join(tmpdir(), 'sallyport-dist-'))
+  t.teardown(() => rmSync(dir, { recursive: true, force: true }))
+  symlinkSync(join(root, 'node_modules'), join(dir, 'node_modules'))
+  await tool.bundle({
+    entries: { sallyport: 'src/cli/start.ts' },
+    outdir: join(dir, 'dist'),
+    minify: true,
+    packed: ['src/cli/run.ts', 'src/cli/commands/state/path.ts'],
+  })
+  mkdirSync(join(dir, 'bin'))
+  for (const name of ['sallyport.js', 'package.json']) {
+    cpSync(join(root, 'bin', name), join(dir, 'bin', name))
+  }
+  return dir
 }
+
+const textsOf = (dir: string): string[] =>
+  readdirSync(join(dir, 'dist'))
+    .filter((name) => name.endsWith('.js'))
+    .map((name) => readFileSync(join(dir, 'dist', name), 'utf8'))
 
 t.test('the shipped program has no switch of the tests', async (t) => {
   const entry = readFileSync('test/entry.ts', 'utf8')
   const switches = [...new Set(entry.match(/\bTEST_[A-Z_]+/g))]
   t.ok(switches.length >= 6, 'the switches were found')
-  const texts = await bundled(t)
+  const texts = textsOf(await bundled(t))
   for (const name of [...switches, 'SALLYPORT_TEST_APP', 'test/entry', 'fast-check']) {
     t.notOk(texts.some((text) => text.includes(name)), name)
   }
 })
 
 t.test('the shipped program needs Node and the lock add-on, nothing else', async (t) => {
-  const texts = await bundled(t)
+  const texts = textsOf(await bundled(t))
   const imports = texts.flatMap((text) =>
-    [...text.matchAll(/(?:from|import)\s*\(?\s*["']([^"']+)["']/g)].map(([, name]) => name ?? ''),
+    [...text.matchAll(/\brequire\(["']([^"']+)["']\)/g)].map(([, name]) => name ?? ''),
   )
   const outside = new Set(imports.filter((name) => !name.startsWith('./') && !isBuiltin(name)))
   t.same([...outside].filter((name) => name in manifest.devDependencies), [])
   t.ok('fs-native-extensions' in manifest.dependencies)
+})
+
+t.test('the program starts with its compiled code, without it, and with altered bytes of it', async (t) => {
+  const dir = await bundled(t)
+  const start = (...argv: string[]): string => {
+    const env = { PATH: process.env['PATH'], SALLYPORT_STATE_DIR: '/s', SALLYPORT_CONFIG_DIR: '/c' }
+    const script = join(dir, 'bin/sallyport.js')
+    const { status, stdout, stderr } = spawnSync(process.execPath, [script, ...argv], { env })
+    t.same([status, String(stderr)], [0, ''])
+    return String(stdout)
+  }
+  const cache = join(dir, 'dist/modules.cache')
+  const bytes = readFileSync(cache)
+  t.equal(start('state', 'path'), '/s\n')
+  t.equal(start('--version'), `${version}\n`)
+  for (const at of [0, 40, bytes.length >> 1, bytes.length - 1]) {
+    const altered = Buffer.from(bytes)
+    altered[at] = (altered[at] ?? 0) ^ 0xff
+    writeFileSync(cache, altered)
+    t.equal(start('state', 'path'), '/s\n', `byte ${at} altered`)
+  }
+  writeFileSync(cache, bytes.subarray(0, 1000))
+  t.equal(start('state', 'path'), '/s\n', 'cut short')
+  rmSync(cache)
+  t.equal(start('state', 'path'), '/s\n', 'absent')
 })
 
 t.test('one version everywhere', async (t) => {
