@@ -1,13 +1,11 @@
 /**
  * A checkpoint folds the log into snapshot files and begins a new log. Order: changed partitions,
- * their folder, the manifest, a read-back of all of it, and only then the new log, whose rename is
- * the moment that counts. The generation before stays until the one after this.
+ * each read back, the manifest, read back too, their folder, and only then the new log, whose
+ * rename is the moment that counts. The generation before stays until the one after this.
  */
 import { join } from 'node:path'
 import * as v from 'valibot'
-import { sha256Hex } from '../base/canonical.js'
 import { isoFromMs } from '../base/clock.js'
-import { fail } from '../base/errors.js'
 import type { Files } from './files.js'
 import {
   isTemporary, publish, readWhole, removeFile, syncDir, writeTemporary,
@@ -19,7 +17,8 @@ import type { Places } from './paths.js'
 import { logEpochs, manifestEpochs } from './paths.js'
 import type { CollectionEntry, Manifest, PartEntry } from './snapshot.js'
 import {
-  encodeManifest, manifestShape, partNamesOf, partOf, readManifest, readPartTexts, writePart,
+  encodeManifest, manifestShape, partNamesOf, partOf, readManifest, readPartTexts, unreadable,
+  writePart,
 } from './snapshot.js'
 
 /** Total bytes of a growing collection from which it is split by one, then two hex digits. */
@@ -88,24 +87,6 @@ const writeCollection = (
   return { kind: overlay.kind, digits, parts }
 }
 
-/** Reads every file that a manifest newly names, and the manifest itself, back from the disk. */
-const readBack = (files: Files, places: Places, manifest: Manifest, sha256: string): void => {
-  const again = readManifest(files, places.manifest(manifest.epoch), sha256)
-  if (again === undefined) throw unreadable()
-  for (const [collection, { parts }] of Object.entries(manifest.collections)) {
-    for (const [part, entry] of Object.entries(parts)) {
-      if (entry[0] !== manifest.epoch) continue
-      const bytes = readWhole(files, places.part(collection, part, manifest.epoch))
-      if (bytes === undefined || sha256Hex(bytes) !== entry[1]) throw unreadable()
-    }
-  }
-}
-
-const unreadable = (): Error =>
-  fail.failed('snapshot_unreadable', 'A new snapshot could not be read back.', {
-    next: 'Check the disk, then run `sallyport state check`.',
-  })
-
 /** Publishes a manifest and the empty log that builds on it. */
 export interface NextGeneration {
   readonly manifest: Manifest
@@ -122,7 +103,7 @@ export const publishGeneration = (
 ): void => {
   const { bytes, sha256 } = encodeManifest(manifest)
   publish(files, places.manifest(manifest.epoch), bytes)
-  readBack(files, places, manifest, sha256)
+  if (readManifest(files, places.manifest(manifest.epoch), sha256) === undefined) throw unreadable()
   const header = encodeLogHeader({
     schema: 'sallyport.log.v1',
     format_version: manifest.format_version,

@@ -115,7 +115,7 @@ export class ShortWrite extends Error {
 
 /**
  * Turns a disk error into the program's error: `disk_full` (failed) for ENOSPC, EDQUOT and a
- * short write, `not_permitted` for refused access, `io_failed` for the rest. Never quotes a path's content.
+ * short write, `not_permitted` for refused access, `io_failed` for the rest. Never quotes content.
  */
 export const ioFailure = (error: unknown, what: string): SallyportError => {
   if (error instanceof SallyportError) return error
@@ -188,9 +188,14 @@ export const syncDir = (files: Files, path: string): void =>
 
 const temporaryMark = '.tmp-'
 
+const processMark = randomBytes(8).toString('hex')
+let temporaries = 0
+
 /** A name no other process uses; every leftover of a crash is known by it. */
-export const temporaryName = (): string =>
-  `${temporaryMark}${process.pid}-${randomBytes(6).toString('hex')}`
+export const temporaryName = (): string => {
+  temporaries += 1
+  return `${temporaryMark}${process.pid}-${processMark}-${temporaries}`
+}
 
 /** Whether a name was made by `temporaryName`. */
 export const isTemporary = (name: string): boolean => name.startsWith(temporaryMark)

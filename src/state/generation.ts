@@ -62,6 +62,13 @@ export interface Overlay {
 /** How the log goes on after its last true record. */
 export type LogTail = Scan['tail'] | 'bad_payload'
 
+interface LateRecord {
+  readonly sequence: number
+  readonly bytes: Buffer
+  readonly spans: readonly number[]
+  readonly targets: readonly Omit<Change, 'text'>[]
+}
+
 const freezeDeep = (value: unknown): void => {
   if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return
   Object.freeze(value)
@@ -90,7 +97,9 @@ const damagedDocument = (collection: string): Error =>
 /** The state of one epoch as far as it has been read. */
 export class Generation {
   readonly binding: LogBinding
-  readonly overlays = new Map<string, Overlay>()
+  readonly #overlays = new Map<string, Overlay>()
+  /** Records of this process that no version has been made of yet, oldest first. */
+  #late: LateRecord[] = []
   sequence: number
   chain: string
   /** Marks, oldest first, at least one. */
@@ -150,30 +159,58 @@ export class Generation {
   }
 
   #apply(sequence: number, chain: string, payload: RecordPayload): void {
+    if (this.#late.length > 0) this.#applyLate()
     for (const [collection, kind, id, ...rest] of payload.ops) {
       this.#put(sequence, collection, kind, id, rest.length === 0, undefined, rest[0])
     }
     this.#advance(sequence, chain, payload.mark)
   }
 
-  /** Takes over a record that this process has just made durable. */
+  /**
+   * Takes over a record that this process has just made durable. Versions are made from it only
+   * when somebody looks: a bulk writer that reads nothing pays for none.
+   */
   applyOwn(
     sequence: number, record: { readonly bytes: Buffer; readonly chain: string },
     changes: readonly Change[], encoded: EncodedPayload, mark: RecordPayload['mark'],
   ): void {
     const { bytes, chain } = record
-    // In plain ASCII a position in the text is a position in the bytes.
+    // In plain ASCII a position in the text is a position in the bytes, and the texts can go.
     const plain = bytes.length - recordFrameBytes === encoded.text.length
-    changes.forEach(({ collection, kind, id, text }, i) => {
-      const source = text === null || !plain ? (text ?? undefined) : {
+    if (plain) {
+      this.#late.push({
+        sequence,
         bytes,
-        start: recordHeaderBytes + (encoded.spans[2 * i] ?? 0),
-        end: recordHeaderBytes + (encoded.spans[2 * i + 1] ?? 0),
+        spans: encoded.spans,
+        targets: changes.map(({ collection, kind, id }) => ({ collection, kind, id })),
+      })
+    } else {
+      this.#applyLate()
+      for (const { collection, kind, id, text } of changes) {
+        this.#put(sequence, collection, kind, id, text === null, text ?? undefined, undefined)
       }
-      this.#put(sequence, collection, kind, id, text === null, source, undefined)
-    })
+    }
     this.#advance(sequence, chain, mark)
     this.end += bytes.length
+  }
+
+  #applyLate(): void {
+    for (const { sequence, bytes, spans, targets } of this.#late) {
+      targets.forEach(({ collection, kind, id }, i) => {
+        const start = recordHeaderBytes + (spans[2 * i] ?? 0)
+        const end = recordHeaderBytes + (spans[2 * i + 1] ?? 0)
+        const removed = start === end
+        const source = removed ? undefined : { bytes, start, end }
+        this.#put(sequence, collection, kind, id, removed, source, undefined)
+      })
+    }
+    this.#late = []
+  }
+
+  /** What the log has touched, by collection. */
+  get overlays(): ReadonlyMap<string, Overlay> {
+    if (this.#late.length > 0) this.#applyLate()
+    return this.#overlays
   }
 
   #advance(sequence: number, chain: string, mark: RecordPayload['mark']): void {
@@ -186,10 +223,10 @@ export class Generation {
     sequence: number, collection: string, kind: PartitionKind, id: string, removed: boolean,
     source: Version['source'], doc: unknown,
   ): void {
-    let overlay = this.overlays.get(collection)
+    let overlay = this.#overlays.get(collection)
     if (overlay === undefined) {
       overlay = { kind, versions: new Map() }
-      this.overlays.set(collection, overlay)
+      this.#overlays.set(collection, overlay)
     }
     const before = overlay.versions.get(id)
     overlay.versions.set(id, { sequence, removed, source, doc, checked: undefined, before })

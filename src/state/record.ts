@@ -1,6 +1,7 @@
 /** The JSON inside a log record: which documents it puts or removes, and whether it is a mark. */
 import * as v from 'valibot'
 import { canonicalJson } from '../base/canonical.js'
+import { canonicalText } from './canonical-text.js'
 
 /** `1`: the collection is one file; `256`: it grows and is split by the hash of the id. */
 export type PartitionKind = 1 | 256
@@ -71,7 +72,7 @@ export const encodePayload = (
   const spans: number[] = []
   let comma = ''
   for (const { collection, kind: k, id, text: document } of changes) {
-    text += `${comma}["${collection}",${k},${JSON.stringify(id)}`
+    text += `${comma}["${collection}",${k},${canonicalText(id)}`
     comma = ','
     if (document === null) spans.push(0, 0)
     else {

@@ -38,7 +38,8 @@ export interface Loss {
 export interface RepairOptions extends StatePlace {
   /**
    * Runs on the repaired store when acknowledged records may be lost (or an earlier repair or
-   * restore ended before its hook had marked), before anyone may contact anything: the policy above publishes a revoked revision, ends sessions, keeps liabilities.
+   * restore ended before its hook had marked), before anyone may contact anything: the policy
+   * above publishes a revoked revision, ends sessions, keeps liabilities.
    * A mark made here moves the anchor to the repaired state.
    */
   readonly onLoss?: (store: Store, loss: Loss) => void | Promise<void>
@@ -97,7 +98,8 @@ export const repairState = async (options: RepairOptions): Promise<RepairReport>
     const text = `The format was brought from ${migrated.from} to ${migrated.to}.`
     report = { ...report, changed: true, done: [...report.done, note('format_changed', text)] }
   }
-  if ((isLoss(report.loss) || awaitsMark(site)) && options.onLoss !== undefined) await runOnLoss(options, report.loss)
+  const settle = isLoss(report.loss) || awaitsMark(site)
+  if (settle && options.onLoss !== undefined) await runOnLoss(options, report.loss)
   return report
 }
 

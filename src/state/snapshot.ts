@@ -113,7 +113,7 @@ const encodePart = ({ texts, ...head }: PartTexts): Buffer => {
   return Buffer.from(`${JSON.stringify(head).slice(0, -1)},"docs":{\n${lines.join(',\n')}\n}}\n`)
 }
 
-/** lowdb's storage as this program needs it: hashed, uniquely named, synced, never half replaced. */
+/** lowdb's storage as needed here: hashed, uniquely named, synced, never half replaced. */
 export class SnapshotAdapter implements SyncAdapter<PartData | PartTexts> {
   readonly #files: Files
   readonly #path: string
@@ -140,11 +140,13 @@ export class SnapshotAdapter implements SyncAdapter<PartData | PartTexts> {
     return bytes.toString('utf8')
   }
 
-  /** The caller syncs the folder once for all files of a checkpoint. */
+  /** Writes and reads back; the caller syncs the folder once for all files of a checkpoint. */
   write(data: PartData | PartTexts): void {
     if (!('texts' in data)) throw new TypeError('a partition is written from texts')
     const bytes = encodePart(data)
     publish(this.#files, this.#path, bytes, 'later')
+    const again = readWhole(this.#files, this.#path)
+    if (again === undefined || !again.equals(bytes)) throw unreadable()
     this.written = { sha256: hash('sha256', bytes), bytes: bytes.length }
   }
 }
@@ -152,6 +154,12 @@ export class SnapshotAdapter implements SyncAdapter<PartData | PartTexts> {
 const damagedPart = (): Error =>
   fail.damaged('collection_damaged', 'A collection file does not match its recorded hash.', {
     next: 'Run `sallyport state check`, then `sallyport state repair`.',
+  })
+
+/** The error for a snapshot that does not read as it was written. */
+export const unreadable = (): SallyportError =>
+  fail.failed('snapshot_unreadable', 'A new snapshot could not be read back.', {
+    next: 'Check the disk, then run `sallyport state check`.',
   })
 
 /** The error for a collection file that should be there. */

@@ -3,7 +3,7 @@
  *
  * Invariants:
  * - A transaction is synchronous from the moment the lock is taken to the moment it is given back:
- *   catch up, run the caller's function, append one record, sync, effects, anchor, maybe checkpoint.
+ *   catch up, run the caller's function, append a record, sync, effects, anchor, maybe checkpoint.
  * - Nothing is answered before its record is synced. After one failed write or sync this process
  *   writes no more (a second sync may report success for lost bytes); the next process replays.
  * - Readers never take the lock; they see whole, chained records only.
@@ -56,7 +56,7 @@ export interface OpenOptions {
   readonly lock?: LockMaker
   /**
    * A process that wrote folds the log into snapshots when it closes the store and the log is past
-   * this many bytes (default 1 MiB), or earlier when the log is past eight times as much: a bulk
+   * this many bytes (default 1 MiB), or earlier when the log is past 32 times as much: a bulk
    * writer folds seldom, and the next one to open finds a short log.
    */
   readonly logBytesMax?: number
@@ -70,7 +70,7 @@ export interface CreateOptions extends Omit<OpenOptions, 'mode'> {
 
 const waitMsDefault = 10_000
 const logBytesMaxDefault = 1024 * 1024
-const bulkFactor = 8
+const bulkFactor = 32
 const sealMagic = 'SPS1'
 const tailTriesMax = 20
 const tailPauseMs = 2

@@ -125,7 +125,8 @@ export interface Store {
   read(): View
   /**
    * Takes the lock (bounded by `waitMs`), catches up, runs `fn`, writes one record, syncs it, runs
-   * `afterSync` effects, moves the anchor when marked, then answers. A throwing `fn` writes nothing;
+   * `afterSync` effects, moves the anchor when marked, then answers. A throwing `fn` writes
+   * nothing;
    * an `fn` that puts nothing writes no record. `verb` names the holder for messages.
    */
   transact<T>(verb: string, fn: (tx: Tx) => T): Promise<T>

@@ -171,7 +171,10 @@ export class StoreTx implements Tx {
 }
 
 const versionOf = (text: string): Version =>
-  ({ sequence: 0, removed: false, source: text, doc: undefined, checked: undefined, before: undefined })
+  ({
+    sequence: 0, removed: false, source: text, doc: undefined, checked: undefined,
+    before: undefined,
+  })
 
 const badDocument = <T>(spec: CollectionSpec<T>, doc: unknown): Error => {
   const { issues } = v.safeParse(spec.schema, doc)

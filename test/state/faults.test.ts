@@ -174,7 +174,7 @@ t.test('a commit whose automatic fold fails is still a commit', async (t) => {
   const disk = new MemFiles()
   makeOn(disk).close()
   const files = faulty(disk, plan(1, 'ENOSPC', ['create']))
-  const store = openStore({ ...site, mode: 'write', files, lock: memoryLock(), logBytesMax: 50 })
+  const store = openStore({ ...site, mode: 'write', files, lock: memoryLock(), logBytesMax: 5 })
   await put(store, 'a', 1)
   await put(store, 'b', 2)
   t.strictSame(numbers(store), { a: 1, b: 2 })

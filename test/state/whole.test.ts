@@ -99,7 +99,9 @@ t.test('durability 8: repair of a sound state changes nothing', async (t) => {
 /** Damages a lived-in store, repairs it and answers what came back. */
 const repaired = async (
   t: Test, hurt: (store: FileStore) => void | Promise<void>,
-): Promise<{ store: FileStore; report: Awaited<ReturnType<typeof repairState>>; lossSeen: number }> => {
+): Promise<{
+  store: FileStore; report: Awaited<ReturnType<typeof repairState>>; lossSeen: number
+}> => {
   const store = await livedIn(t)
   await hurt(store)
   store.close()
