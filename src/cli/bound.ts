@@ -7,7 +7,7 @@ import type { Store } from '../state/types.js'
 import type { CliDeps } from './deps.js'
 import type { CommandTable } from './entry.js'
 import type { Globals } from './globals.js'
-import { viewOf } from './output.js'
+import { tell, viewOf } from './output.js'
 import type { View } from './output.js'
 import { placesOf } from './places.js'
 import type { Places } from './places.js'
@@ -15,6 +15,7 @@ import { drawProgress } from './progress.js'
 import type { Progress } from './progress.js'
 import type { Prompter } from './prompt.js'
 import type { Secrets } from './redact.js'
+import { terminalSafe } from './text.js'
 
 /** The program itself, for verbs that describe it or run lines of it. */
 export interface Program {
@@ -86,7 +87,7 @@ export const bindDeps = (
     interactive,
     note(line) {
       progress.clear()
-      if (!globals.quiet) deps.io.writeErr(`${line}\n`)
+      if (!globals.quiet) tell(deps.io, terminalSafe(line))
     },
     async ask(instead) {
       if (!interactive) {

@@ -6,6 +6,7 @@ import { SallyportError, fail } from '../base/errors.js'
 import { errorBody, exitStatus } from '../base/outcome.js'
 import type { ErrorBody } from '../base/outcome.js'
 import type { Secrets } from './redact.js'
+import { visible } from './text.js'
 
 /**
  * A result that stands although something went wrong: its receipt is printed on stdout, then the
@@ -69,7 +70,7 @@ export const showFailure = (thrown: unknown, options: FailureOptions): Shown => 
   if (options.json) return { status, stderr: stack + jsonLine(errorBody(error)) }
   const usage = error.kind === 'usage' && options.usage !== null ? `usage: ${options.usage}\n` : ''
   const next = error.next === null ? '' : `next: ${error.next}\n`
-  return { status, stderr: `${stack}sallyport: ${error.message}\n${usage}${next}` }
+  return { status, stderr: visible(`${stack}sallyport: ${error.message}\n${usage}${next}`) }
 }
 
 const showDefect = (thrown: unknown, { json, secrets }: FailureOptions): Shown => {
@@ -88,12 +89,12 @@ const showDefect = (thrown: unknown, { json, secrets }: FailureOptions): Shown =
   return { status: exitStatus.failed, stderr: stack + last }
 }
 
-const jsonLine = (body: ErrorBody): string => `${JSON.stringify(body)}\n`
+const jsonLine = (body: ErrorBody): string => `${visible(JSON.stringify(body))}\n`
 
 const stackLines = (thrown: unknown, secrets: Secrets): string => {
   const stacks: string[] = []
   for (let at = thrown; at instanceof Error && stacks.length < 5; at = at.cause) {
     stacks.push(at.stack ?? at.message)
   }
-  return `${secrets.cut(stacks.join('\ncaused by: ') || String(thrown))}\n`
+  return `${visible(secrets.cut(stacks.join('\ncaused by: ') || String(thrown)))}\n`
 }

@@ -53,10 +53,22 @@ export const viewOf = ({ io, env }: CliDeps, globals: Globals): View => {
 export const writeJson = ({ io }: CliDeps, result: unknown): void =>
   io.writeOut(`${visible(JSON.stringify(result, null, 2))}\n`)
 
+/**
+ * A line beside the result. One that cannot be written (a full disk behind `2>`) changes nothing
+ * of what was done, so it must not change the exit status either.
+ */
+export const tell = (io: CliDeps['io'], line: string): void => {
+  try {
+    io.writeErr(`${line}\n`)
+  } catch {
+    // There is nobody to tell.
+  }
+}
+
 /** Prints a result as text, and its notes. */
 export const writeText = ({ io }: CliDeps, globals: Globals, rendered: Rendered | string): void => {
   const { out, notes = [] } = typeof rendered === 'string' ? { out: rendered } : rendered
   const safe = typeof out === 'string' && io.terminal.stdout ? terminalSafe(out) : out
   if (safe.length > 0) io.writeOut(safe)
-  if (!globals.quiet) for (const note of notes) io.writeErr(`${terminalSafe(note)}\n`)
+  if (!globals.quiet) for (const note of notes) tell(io, terminalSafe(note))
 }

@@ -24,7 +24,11 @@ export const runCommand = async (
   } catch (thrown) {
     seen.bound?.progress.clear()
     const shown = showFailure(thrown, { ...seen, json: wantsJson(deps.argv), secrets })
-    deps.io.writeErr(shown.stderr)
+    try {
+      deps.io.writeErr(shown.stderr)
+    } catch {
+      // Where it cannot be told the exit status still says it.
+    }
     return shown.status
   }
 }

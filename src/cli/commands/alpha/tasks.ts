@@ -30,7 +30,7 @@ const definition: VerbDefinition<TaskFacts[]> = {
     view, ['task', 'state', 'review', 'charged', 'created'],
     rows.map((row) => [
       row.id, row.blocked ? `blocked (${row.blocked.reason})` : row.state, row.review,
-      row.cost?.charged_microusd == null ? '-' : String(row.cost.charged_microusd), row.created_at,
+      String(row.cost?.charged_microusd ?? '-'), row.created_at,
     ]),
   ),
 }
