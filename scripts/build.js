@@ -8,10 +8,17 @@ await bundle({
   entries: { sallyport: 'src/cli/start.ts' },
   outdir: `${root}/dist`,
   minify: true,
-  // What reading commands load.
-  packed: [
-    'src/cli/run.ts', 'src/cli/store.ts', 'src/cli/login.ts', 'src/cli/commands/alpha/show.ts',
-    'src/cli/commands/alpha/output.ts', 'src/cli/commands/status/status.ts',
-    'src/cli/commands/task/list.ts',
-  ],
+  packs: {
+    // What reading commands load.
+    reading: [
+      'src/cli/run.ts', 'src/cli/store.ts', 'src/cli/login.ts', 'src/cli/commands/alpha/show.ts',
+      'src/cli/commands/alpha/output.ts', 'src/cli/commands/status/status.ts',
+      'src/cli/commands/task/list.ts',
+    ],
+    // What an ask loads besides.
+    asking: [
+      'src/cli/commands/alpha/ask.ts', 'src/alpha/ask/ask.ts', 'src/fabric/recovery.ts',
+      'src/net/client.ts',
+    ],
+  },
 })

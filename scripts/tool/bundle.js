@@ -5,17 +5,19 @@ import { mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:
 import { basename } from 'node:path'
 import { build, transform } from 'esbuild'
 import { closureOf, packChunks } from './pack.js'
+import { rewrites } from './rewrites.js'
 import { root } from './run.js'
 import { warmUp } from './warm-up.js'
 
 /**
  * Bundles entry points into `outdir` and removes files of earlier builds from it.
  * @param {{ entries: Record<string, string>, outdir: string, minify: boolean,
- *   packed?: readonly string[] }} options
- *   `entries` maps the name of an output to its source file, relative to the project. `packed` are
- *   sources whose chunks are packed into one file, the one with `runCommand` first; see pack.js.
+ *   packs?: Readonly<Record<string, readonly string[]>> }} options
+ *   `entries` maps the name of an output to its source file, relative to the project. `packs` are
+ *   sources whose chunks are packed into one file, by its name; see pack.js. What two packs need is
+ *   in the first of them. The very first source is the one with `runCommand`.
  */
-export const bundle = async ({ entries, outdir, minify, packed = [] }) => {
+export const bundle = async ({ entries, outdir, minify, packs = {} }) => {
   const { outputFiles, metafile } = await build({
     absWorkingDir: root,
     entryPoints: entries,
@@ -25,11 +27,9 @@ export const bundle = async ({ entries, outdir, minify, packed = [] }) => {
     format: 'esm',
     platform: 'node',
     target: 'node20',
-    // A native add-on finds its binary beside its own package.
-    external: ['fs-native-extensions'],
     // Some packages name an ES module only here; their UMD files cannot be bundled.
     mainFields: ['module', 'main'],
-    plugins: [withoutSubcommands],
+    plugins: [rewrites],
     sourcemap: 'inline',
     sourcesContent: false,
     legalComments: 'none',
@@ -46,19 +46,24 @@ export const bundle = async ({ entries, outdir, minify, packed = [] }) => {
     files.set(`${name}.map`, map)
   }
   for (const [name, code] of chunks) files.set(name, `${code}//# sourceMappingURL=${name}.map\n`)
-  const replaced = await pack(metafile, entries, packed, chunks)
+  const replaced = await pack(metafile, entries, packs, chunks)
   for (const [name, text] of replaced) files.set(name, text)
   publish(outdir, files)
 }
 
-const pack = async (metafile, entries, packed, chunks) => {
-  if (packed.length === 0) return []
+const pack = async (metafile, entries, packs, chunks) => {
+  const [source] = Object.values(packs).flat()
+  if (source === undefined) return []
   // What the entry itself needs stays as it is: the version is answered without the rest.
-  const early = closureOf(metafile, Object.values(entries))
-  const names = [...closureOf(metafile, packed)].filter((name) => !early.has(name))
+  const taken = closureOf(metafile, Object.values(entries))
+  const named = {}
+  for (const [name, sources] of Object.entries(packs)) {
+    named[name] = [...closureOf(metafile, sources)].filter((chunk) => !taken.has(chunk)).sort()
+    for (const chunk of named[name]) taken.add(chunk)
+  }
   const { outputs } = metafile
-  const run = Object.keys(outputs).find((path) => outputs[path].entryPoint === packed[0])
-  return packChunks(chunks, names.sort(), (load) => warmUp(load(`./${basename(run)}`).runCommand))
+  const run = Object.keys(outputs).find((path) => outputs[path].entryPoint === source)
+  return packChunks(chunks, named, (load) => warmUp(load(`./${basename(run)}`).runCommand))
 }
 
 const url = 'const sallyportUrl=require("node:url").pathToFileURL(__filename).href;'
@@ -89,17 +94,4 @@ const publish = (outdir, files) => {
   for (const name of readdirSync(outdir)) {
     if (!files.has(name)) rmSync(`${outdir}/${name}`, { recursive: true, force: true })
   }
-}
-
-/** commander can start subcommands as programs; we never do, and what that needs loads slowly. */
-const withoutSubcommands = {
-  name: 'without-subcommands',
-  setup({ onLoad, onResolve }) {
-    onResolve({ filter: /^node:child_process$/ }, ({ importer }) =>
-      importer.includes('/node_modules/commander/')
-        ? { path: 'child_process', namespace: 'left-out' }
-        : undefined,
-    )
-    onLoad({ filter: /.*/, namespace: 'left-out' }, () => ({ contents: 'module.exports = {}' }))
-  },
 }

@@ -1,5 +1,5 @@
-// Packs the chunks that nearly every command loads into one file, with V8's compiled code beside
-// it. Loading them one by one, and compiling them each time, would take longer than Node itself.
+// Packs chunks that are wanted together into one file, with V8's compiled code beside it. Loading
+// them one by one, and compiling them each time, would take longer than Node itself.
 import { createRequire } from 'node:module'
 import { basename } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -28,25 +28,32 @@ export const closureOf = ({ outputs }, sources) => {
 /**
  * Packs chunks.
  * @param {ReadonlyMap<string, string>} chunks CommonJS text of every chunk by file name
- * @param {readonly string[]} names the chunks to pack
+ * @param {Readonly<Record<string, readonly string[]>>} packs the chunks of each pack by its name
  * @param {(load: (name: string) => object) => Promise<void>} warmUp
  *   runs what is run often; the functions that it calls are kept in compiled form
- * @returns {Promise<ReadonlyMap<string, string | Buffer>>} files to write: the modules, what loads
- *   them, the compiled code, and a stub in the place of each packed chunk
+ * @returns {Promise<ReadonlyMap<string, string | Buffer>>} files to write: of each pack the modules
+ *   and the compiled code, what loads them, and a stub in the place of each packed chunk
  */
-export const packChunks = async (chunks, names, warmUp) => {
-  const modules = moduleTable(new Map(names.map((name) => [name, chunks.get(name)])))
-  const cache = await compiled(modules, chunks, warmUp)
-  const made = JSON.stringify([process.versions.v8, process.arch, cache.length, crc32(cache)])
-  const files = new Map([
-    ['modules.js', modules],
-    ['modules.cache', cache],
-    ['packed.js', loader.replace('MADE', made)],
-  ])
-  for (const name of names) {
-    files.set(name, `module.exports=require("./packed.js")("./${name}");\n`)
+export const packChunks = async (chunks, packs, warmUp) => {
+  const files = new Map()
+  for (const [pack, names] of Object.entries(packs)) {
+    files.set(`${pack}.js`, moduleTable(new Map(names.map((name) => [name, chunks.get(name)]))))
+    for (const name of names) {
+      files.set(name, `module.exports=require("./packed.js")("./${name}");\n`)
+    }
   }
-  return files
+  const caches = await compiled(files, chunks, packs, warmUp)
+  const facts = {}
+  const packOf = {}
+  for (const [pack, cache] of caches) {
+    files.set(`${pack}.cache`, cache)
+    facts[pack] = [cache.length, crc32(cache)]
+    for (const name of packs[pack]) packOf[`./${name}`] = pack
+  }
+  const { v8 } = process.versions
+  const values = { V8: v8, ARCH: process.arch, FACTS: facts, PACK_OF: packOf }
+  return files.set('packed.js', loader.replace(/\b(V8|ARCH|FACTS|PACK_OF)\b(?=;)/g,
+    (name) => JSON.stringify(values[name])))
 }
 
 // In parentheses a function is compiled at once and not parsed twice.
@@ -59,45 +66,61 @@ const moduleTable = (chunks) =>
 // its length. So it is used only when it is byte for byte what this build made, on the same V8.
 const loader = `"use strict";
 const { readFileSync } = require("node:fs");
-const path = __dirname + "/modules.js";
-const [v8, arch, bytes, sum] = MADE;
-const compiled = () => {
-  if (process.versions.v8 !== v8 || process.arch !== arch) return null;
+const v8 = V8;
+const arch = ARCH;
+const facts = FACTS;
+const packOf = PACK_OF;
+const sameNode = process.versions.v8 === v8 && process.arch === arch;
+const compiled = (pack) => {
+  if (!sameNode) return null;
   try {
-    const cache = readFileSync(__dirname + "/modules.cache");
+    const cache = readFileSync(__dirname + "/" + pack + ".cache");
+    const [bytes, sum] = facts[pack];
     const whole = cache.length === bytes && require("node:zlib").crc32(cache) === sum;
     return whole ? cache : null;
   } catch {
     return null;
   }
 };
-const cachedData = compiled();
-const table = (() => {
-  if (cachedData === null) return require(path);
+const pathOf = (pack) => __dirname + "/" + pack + ".js";
+const tables = {};
+const tableOf = (pack) => {
+  const cachedData = compiled(pack);
+  if (cachedData === null) return require(pathOf(pack));
   const { Script } = require("node:vm");
-  const text = "(function(module){" + readFileSync(path, "latin1") + "})";
+  const filename = pathOf(pack);
+  const text = "(function(module){" + readFileSync(filename, "latin1") + "})";
   const module = { exports: {} };
-  new Script(text, { filename: path, cachedData }).runInThisContext()(module);
+  new Script(text, { filename, cachedData }).runInThisContext()(module);
   return module.exports;
-})();
+};
 const loaded = {};
-module.exports = function load(name) {
-  const make = table[name];
-  if (make === undefined) return require(name);
+const load = (name) => {
+  const pack = packOf[name];
+  if (pack === undefined) return require(name);
   if (loaded[name] === undefined) {
+    tables[pack] ??= tableOf(pack);
     const module = (loaded[name] = { exports: {} });
-    make(module, module.exports, load, path);
+    tables[pack][name](module, module.exports, load, pathOf(pack));
   }
   return loaded[name].exports;
 };
+load.resolve = require.resolve;
+module.exports = load;
 `
 
-/** Compiled code of the modules, with every function that the warm-up called. */
-const compiled = async (modules, chunks, warmUp) => {
-  const script = new Script(`(function(module){${modules}})`, { filename: 'modules.js' })
-  const module = { exports: {} }
-  script.runInThisContext()(module)
-  const table = module.exports
+/** Compiled code of each pack, with every function that the warm-up called. */
+const compiled = async (files, chunks, packs, warmUp) => {
+  const scripts = new Map()
+  const table = {}
+  for (const pack of Object.keys(packs)) {
+    const text = `(function(module){${files.get(`${pack}.js`)}})`
+    const script = new Script(text, { filename: `${pack}.js` })
+    const module = { exports: {} }
+    script.runInThisContext()(module)
+    Object.assign(table, module.exports)
+    scripts.set(pack, script)
+  }
   const require = createRequire(import.meta.url)
   const loaded = {}
   const load = (name) => {
@@ -109,8 +132,9 @@ const compiled = async (modules, chunks, warmUp) => {
     }
     return loaded[name].exports
   }
+  load.resolve = require.resolve
   await warmUp(load)
-  return script.createCachedData()
+  return [...scripts].map(([pack, script]) => [pack, script.createCachedData()])
 }
 
 const plainChunk = (text) =>

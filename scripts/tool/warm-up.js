@@ -4,34 +4,80 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-const lines = [
-  ['init'], ['login'], ['status'], ['alpha', 'show'], ['alpha', 'show', '--json'], ['task', 'list'],
-  ['policy', 'show'], ['no-such-command'],
-]
+const startMsMax = 20_000
 
-/** Runs the lines. Their results do not matter; nothing is contacted. */
+/**
+ * Runs the commands that people wait for, an ask of the sandbox among them. Their results do not
+ * matter: what does not run here is compiled when it is first called.
+ */
 export const warmUp = async (runCommand) => {
   const dir = mkdtempSync(join(tmpdir(), 'sallyport-build-'))
-  const nothing = () => undefined
-  const clock = {
-    wallMs: () => Date.now(), monotonicMs: () => performance.now(), sleep: async () => undefined,
-  }
-  const io = {
-    terminal: { stdin: false, stdout: false, stderr: false }, columns: 80,
-    writeOut: nothing, writeErr: nothing, stdin: async function* stdin() {}, streams: nothing,
-  }
-  const env = {
-    SALLYPORT_STATE_DIR: join(dir, 'state'), SALLYPORT_CONFIG_DIR: join(dir, 'config'),
-    XDG_DATA_HOME: join(dir, 'data'),
-  }
-  const { signal } = new AbortController()
-  const deps = {
-    env, execArgv: [], cwd: dir, home: dir, io, clock, stop: signal,
-    resolve: async () => [], prompter: async () => null, observe: (drawn) => drawn,
-  }
+  const stop = new AbortController()
+  const run = (argv, { stdin = '', onOutput = () => undefined } = {}) =>
+    runCommand({ ...depsIn(dir, stop.signal), argv, io: ioOf(stdin, onOutput) })
   try {
-    for (const argv of lines) await runCommand({ ...deps, argv })
+    const sandbox = await startSandbox(run, join(dir, 'sandbox'))
+    await run(['init', '--profile', sandbox.profile_file])
+    await run(['login'])
+    await run(setup(sandbox.provider_key_file))
+    for (const argv of reading) await run(argv)
+    await run(['alpha', 'ask', '-'], { stdin: 'What is a sally port?' })
+    await run(['alpha', 'ask', '-', '--json'], { stdin: 'And what is a postern?' })
+    stop.abort()
+    await sandbox.ended
   } finally {
+    stop.abort()
     rmSync(dir, { recursive: true, force: true })
   }
 }
+
+const reading = [
+  ['status'], ['alpha', 'show'], ['alpha', 'show', '--json'], ['task', 'list'], ['policy', 'show'],
+  ['no-such-command'],
+]
+
+const setup = (keyFile) => [
+  'alpha', 'setup', '--enable', '--acknowledge-plaintext-egress', '--api-key-file', keyFile,
+  '--max-output-tokens', '200', '--timeout-seconds', '20', '--request-cost-bound-microusd', '1000',
+  '--spend-ceiling-microusd', '100000', '--expected-policy-revision', '1',
+]
+
+/** The sandbox in this process; gives what it prints and when it has ended. */
+const startSandbox = (run, dir) =>
+  new Promise((resolve, reject) => {
+    const argv = ['sandbox', 'start', '--json', '--dir', dir]
+    const ended = run(argv, { onOutput: (text) => resolve({ ...JSON.parse(text), ended }) })
+    ended.then(() => reject(new Error('the sandbox did not start')), reject)
+    setTimeout(() => reject(new Error('the sandbox did not start in time')), startMsMax).unref()
+  })
+
+const ioOf = (stdin, onOutput) => ({
+  terminal: { stdin: false, stdout: false, stderr: false },
+  columns: 80,
+  writeOut: (data) => onOutput(String(data)),
+  writeErr: () => undefined,
+  stdin: async function* chunks() { yield Buffer.from(stdin) },
+  streams: () => undefined,
+})
+
+const clock = {
+  wallMs: () => Date.now(),
+  monotonicMs: () => Number(process.hrtime.bigint()) / 1e6,
+  sleep: (ms, signal) =>
+    new Promise((resolve, reject) => {
+      const timer = setTimeout(resolve, ms)
+      signal?.addEventListener('abort', () => {
+        clearTimeout(timer)
+        reject(signal.reason)
+      }, { once: true })
+    }),
+}
+
+const depsIn = (dir, stop) => ({
+  env: {
+    SALLYPORT_STATE_DIR: join(dir, 'state'), SALLYPORT_CONFIG_DIR: join(dir, 'config'),
+    XDG_DATA_HOME: join(dir, 'data'),
+  },
+  execArgv: [], cwd: dir, home: dir, clock, stop,
+  resolve: async () => [], prompter: async () => null, observe: (drawn) => drawn,
+})

@@ -7,9 +7,12 @@ import {
 import { isBuiltin } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import t from 'tap'
+import { Script } from 'node:vm'
+import t, { type Test } from 'tap'
 import { version } from '../../src/cli/version.js'
 import { sallyport } from '../harness.js'
+
+t.setTimeout(120_000)
 
 const root = process.cwd()
 const manifest = JSON.parse(readFileSync('package.json', 'utf8')) as {
@@ -19,24 +22,40 @@ const manifest = JSON.parse(readFileSync('package.json', 'utf8')) as {
 }
 
 /** Bundles the program as `npm run build` does, into a folder of its own; gives the folder. */
-const bundled = async (t: { teardown(fn: () => void): void }): Promise<string> => {
+const bundled = async (): Promise<string> => {
   const tool = (await import(join(root, 'scripts/tool/bundle.js'))) as {
     bundle(options: object): Promise<void>
   }
   const dir = mkdtempSync(join(tmpdir(), 'sallyport-dist-'))
-  t.teardown(() => rmSync(dir, { recursive: true, force: true }))
   symlinkSync(join(root, 'node_modules'), join(dir, 'node_modules'))
   await tool.bundle({
     entries: { sallyport: 'src/cli/start.ts' },
     outdir: join(dir, 'dist'),
     minify: true,
-    packed: ['src/cli/run.ts', 'src/cli/commands/state/path.ts'],
+    packs: {
+      first: ['src/cli/run.ts', 'src/cli/commands/state/path.ts'],
+      second: ['src/alpha/ask/ask.ts', 'src/net/client.ts'],
+    },
   })
   mkdirSync(join(dir, 'bin'))
   for (const name of ['sallyport.js', 'package.json']) {
     cpSync(join(root, 'bin', name), join(dir, 'bin', name))
   }
   return dir
+}
+
+const shipped = bundled()
+t.teardown(async () => rmSync(await shipped, { recursive: true, force: true }))
+
+const start = async (t: Test, dir: string, ...argv: string[]): Promise<string> => {
+  const env = {
+    PATH: process.env['PATH'], XDG_DATA_HOME: dir,
+    SALLYPORT_STATE_DIR: join(dir, 's'), SALLYPORT_CONFIG_DIR: join(dir, 'c'),
+  }
+  const script = join(await shipped, 'bin/sallyport.js')
+  const { status, stdout, stderr } = spawnSync(process.execPath, [script, ...argv], { env })
+  t.same([status, String(stderr)], [0, ''])
+  return String(stdout)
 }
 
 const textsOf = (dir: string): string[] =>
@@ -48,14 +67,14 @@ t.test('the shipped program has no switch of the tests', async (t) => {
   const entry = readFileSync('test/entry.ts', 'utf8')
   const switches = [...new Set(entry.match(/\bTEST_[A-Z_]+/g))]
   t.ok(switches.length >= 6, 'the switches were found')
-  const texts = textsOf(await bundled(t))
+  const texts = textsOf(await shipped)
   for (const name of [...switches, 'SALLYPORT_TEST_APP', 'test/entry', 'fast-check']) {
     t.notOk(texts.some((text) => text.includes(name)), name)
   }
 })
 
 t.test('the shipped program needs Node and the lock add-on, nothing else', async (t) => {
-  const texts = textsOf(await bundled(t))
+  const texts = textsOf(await shipped)
   const imports = texts.flatMap((text) =>
     [...text.matchAll(/\brequire\(["']([^"']+)["']\)/g)].map(([, name]) => name ?? ''),
   )
@@ -64,29 +83,38 @@ t.test('the shipped program needs Node and the lock add-on, nothing else', async
   t.ok('fs-native-extensions' in manifest.dependencies)
 })
 
-t.test('the program starts with its compiled code, without it, and with altered bytes of it', async (t) => {
-  const dir = await bundled(t)
-  const start = (...argv: string[]): string => {
-    const env = { PATH: process.env['PATH'], SALLYPORT_STATE_DIR: '/s', SALLYPORT_CONFIG_DIR: '/c' }
-    const script = join(dir, 'bin/sallyport.js')
-    const { status, stdout, stderr } = spawnSync(process.execPath, [script, ...argv], { env })
-    t.same([status, String(stderr)], [0, ''])
-    return String(stdout)
+t.test('the compiled code beside each pack is the one of its text', async (t) => {
+  const dir = join(await shipped, 'dist')
+  for (const pack of ['first', 'second']) {
+    const text = `(function(module){${readFileSync(join(dir, `${pack}.js`), 'latin1')}})`
+    const cachedData = readFileSync(join(dir, `${pack}.cache`))
+    const script = new Script(text, { filename: join(dir, `${pack}.js`), cachedData })
+    t.equal(script.cachedDataRejected, false, pack)
   }
-  const cache = join(dir, 'dist/modules.cache')
+})
+
+t.test('the bundled wrapper of the lock add-on finds its binary', async (t) => {
+  const dir = t.testdir()
+  await start(t, dir, 'init')
+  t.match(await start(t, dir, 'doctor'), /lock add-on: loads/)
+})
+
+t.test('the program starts with its compiled code, without, and with altered bytes', async (t) => {
+  const cache = join(await shipped, 'dist/first.cache')
   const bytes = readFileSync(cache)
-  t.equal(start('state', 'path'), '/s\n')
-  t.equal(start('--version'), `${version}\n`)
+  const path = (): Promise<string> => start(t, '/d', 'state', 'path')
+  t.equal(await path(), '/d/s\n')
+  t.equal(await start(t, '/d', '--version'), `${version}\n`)
   for (const at of [0, 40, bytes.length >> 1, bytes.length - 1]) {
     const altered = Buffer.from(bytes)
     altered[at] = (altered[at] ?? 0) ^ 0xff
     writeFileSync(cache, altered)
-    t.equal(start('state', 'path'), '/s\n', `byte ${at} altered`)
+    t.equal(await path(), '/d/s\n', `byte ${at} altered`)
   }
   writeFileSync(cache, bytes.subarray(0, 1000))
-  t.equal(start('state', 'path'), '/s\n', 'cut short')
+  t.equal(await path(), '/d/s\n', 'cut short')
   rmSync(cache)
-  t.equal(start('state', 'path'), '/s\n', 'absent')
+  t.equal(await path(), '/d/s\n', 'absent')
 })
 
 t.test('one version everywhere', async (t) => {
