@@ -15,6 +15,7 @@ import { openStore } from '../../src/state/store.js'
 import type { Store, View } from '../../src/state/types.js'
 import { sallyport, type Place, type Ran, type RunOptions } from '../harness.js'
 import { withSandbox, type Teardown } from '../sandbox/with-sandbox.js'
+import { marksInFiles, searchFor } from '../support/marks.js'
 
 /** What the provider charged nothing unusual means: the bound and ceiling of the set-up. */
 export const limits = {
@@ -74,9 +75,19 @@ export interface RigOptions {
   readonly money?: Money
 }
 
+/** What the sandbox's answers end in, and what everything else that is private begins with. */
+const privateWords = searchFor(['(Sandbox answer.)', 'MARK-'])
+
+/** Throws, and so fails the test, when anything private lies in the clear in the deployment. */
+const requireNoLeak = ({ stateDir, configDir, env }: Place): void => {
+  const found = marksInFiles(privateWords, [stateDir, configDir, env['HOME'] ?? ''])
+  if (found.length > 0) throw new Error(`private text in the clear: ${found.join(', ')}`)
+}
+
 /** Makes a deployment that goes when the test (or long loop) ends. */
 export const makeRig = async (t: Teardown, options: RigOptions = {}): Promise<Rig> => {
   const place = sallyport(t)
+  t.teardown(() => requireNoLeak(place))
   const sandbox = await withSandbox(t, options.sandbox)
   writeFileSync(place.path('key'), 'MARK-KEY-0123456789\n')
   const run: Rig['run'] = (argv, more) => place.run(argv, more)
