@@ -125,3 +125,33 @@ t.test('a check of the policy finds what was forged', async (t) => {
     t.ok(verifyPolicy(bench.view()).some((one) => one.code === code), code)
   }
 })
+
+t.test('A-158 each new view judges the witness file as it is then', async (t) => {
+  const bench = await makeBench(t)
+  await publish(bench)
+  t.equal(block(bench), null)
+  const whole = readFileSync(witnessOf(bench))
+  const altered = Buffer.from(whole)
+  const at = altered.lastIndexOf('digest') + 'digest":"'.length
+  altered[at] = altered.toString('latin1', at, at + 1) === 'a' ? 0x62 : 0x61
+  writeFileSync(witnessOf(bench), altered)
+  t.equal(block(bench), 'witness_mismatch', 'one character altered, the length is the same')
+  writeFileSync(witnessOf(bench), whole)
+  t.equal(block(bench), null, 'put back')
+  cutLastLine(bench)
+  t.equal(block(bench), 'witness_mismatch', 'cut')
+})
+
+t.test('A-158 a publication is judged anew within its own transaction', async (t) => {
+  const bench = await makeBench(t)
+  const [before, after] = await bench.run((tx, now) => {
+    const first = policyStanding(bench.gov.store, tx)
+    publishRevision(tx, bench.gov.store, now, {
+      state: 'revoked', reason: 'operator_revoke', principal: null, carriesFrom: null, global: true,
+    })
+    return [first, policyStanding(bench.gov.store, tx)]
+  })
+  t.equal(before.usable, true)
+  t.equal(after.usable, false)
+  t.equal(after.head.revision, before.head.revision + 1)
+})

@@ -32,12 +32,22 @@ const blockOf = (
   return 'policy_revoked'
 }
 
-/** Judges the policy for contact and for the configuration read. Changes nothing. */
+/** What views were judged to be. */
+const judged = new WeakMap<View, PolicyStanding>()
+
+/**
+ * Judges the policy for contact and for the configuration read. Changes nothing. One view is judged
+ * once per head: whoever needs witness and anchor as they are now takes a new view.
+ */
 export const policyStanding = (store: Store, view: View): PolicyStanding => {
   const head = policyHead(view)
+  const known = judged.get(view)
+  if (known?.head === head) return known
   const witness = witnessStatus(view, store.witness, (revision) => policyAt(view, revision))
   // Head and witness can be rolled back together; what the anchor last saw published cannot.
   const anchored = store.anchorStatus() === 'ok' && store.anchorPolicyRevision() <= head.revision
   const block = blockOf(head, witness, anchored)
-  return { head, witness, usable: block === null, block }
+  const standing = { head, witness, usable: block === null, block }
+  judged.set(view, standing)
+  return standing
 }

@@ -33,8 +33,22 @@ const lineFor = (policy: PolicyRevision, previous: string): string => {
   return canonicalJson({ ...body, digest: bodyDigest(body) })
 }
 
-/** Parses and verifies the chain; null when any line is damaged, out of order or cut out. */
-const readChain = (lines: readonly string[]): WitnessLine[] | null => {
+type Chain = readonly WitnessLine[] | null
+
+/** The last lines that were verified: the file is read at every check, its text seldom changes. */
+let verified: { readonly lines: readonly string[]; readonly chain: Chain } = {
+  lines: [], chain: [],
+}
+
+/** The verified chain; null when any line is damaged, out of order or cut out. */
+const readChain = (lines: readonly string[]): Chain => {
+  const same = lines.length === verified.lines.length
+    && lines.every((line, at) => line === verified.lines[at])
+  if (!same) verified = { lines, chain: verifyChain(lines) }
+  return verified.chain
+}
+
+const verifyChain = (lines: readonly string[]): Chain => {
   const chain: WitnessLine[] = []
   for (const raw of lines) {
     let value: unknown

@@ -2,9 +2,8 @@ import { join, resolve } from 'node:path'
 import { readFileSync } from 'node:fs'
 import * as v from 'valibot'
 import { fail } from '../../../base/errors.js'
-import {
-  caBytesMax, defaultProfile, parseProfile, profileBytesMax, type DeploymentProfile,
-} from '../../../governance/profile.js'
+import { caBytesMax, parseProfile, profileBytesMax } from '../../../governance/profile-file.js'
+import { defaultProfile, type DeploymentProfile } from '../../../governance/profile.js'
 import type { VerbDeps } from '../../bound.js'
 import { readInput, readSecret } from '../../input.js'
 import { defineVerb, type Run, type Verb, type VerbDefinition } from '../../verb.js'
