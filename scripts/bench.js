@@ -25,10 +25,12 @@ for (const path of modules) {
 const Table = (await import('cli-table3')).default
 const table = new Table({
   head: ['bench', 'ratio', 'target', '', 'detail'], style: { head: [], border: [] }, wordWrap: true,
-  colWidths: [40, 9, 16, 6, 60],
+  colWidths: [38, 10, 16, 8, 60],
 })
 for (const { name, ratio, target, pass, detail } of rows) {
-  table.push([name, ratio.toFixed(2), target, pass ? 'ok' : 'MISSED', detail])
+  const [shown, verdict] = ratio === null
+    ? ['not measured', '-'] : [ratio.toFixed(2), pass ? 'ok' : 'MISSED']
+  table.push([name, shown, target, verdict, detail])
 }
 console.log(table.toString())
 process.exitCode = rows.every(({ pass }) => pass) ? 0 : 1
