@@ -1,0 +1,86 @@
+/**
+ * The list of behaviours that must fail closed, each with the tests that show it with the real
+ * client against a real TLS endpoint. A test that is renamed away or removed fails here.
+ */
+import { readFileSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import { makeRig } from './rig.js'
+
+t.setTimeout(60_000)
+
+/** Behaviour, and the ids of which a test of it cites at least one. */
+const behaviours: Readonly<Record<string, readonly string[]>> = {
+  'unknown cost': ['A-122', 'A-124'],
+  'timeout': ['A-181'],
+  'crash': ['A-182'],
+  'cancel race': ['A-183'],
+  'revoke race': ['A-184'],
+  'authority race': ['A-185'],
+  'one attempt': ['A-026'],
+  'idempotency': ['A-186'],
+  'shared priority': ['A-198'],
+  'peak of 1': ['A-197'],
+  'cost warning': ['A-151'],
+  'billing mismatch': ['A-176'],
+  'model mismatch': ['A-173'],
+  'identity mismatch': ['A-147'],
+  'overflow': ['A-187'],
+  'overrun': ['A-127', 'A-128'],
+  'unsafe override': ['A-188'],
+  'byte cap of the request': ['A-199'],
+  'byte cap of the completion': ['A-200'],
+  'byte cap of the answer': ['A-201'],
+  'byte cap of billing': ['A-202'],
+  'privacy': ['A-101', 'A-178'],
+  'foreign owner': ['A-189'],
+  'publication compare-and-set': ['A-190', 'A-076'],
+  'credential compensation': ['A-191'],
+}
+
+const folder = join('test', 'alpha')
+
+/** A test file runs the program or its use cases against the sandbox through one of these. */
+const drivesTheClient = /\b(makeRig|makeWire|makeTamperBench)\(/
+/** And looks at what came over the wire. */
+const looksAtTheWire =
+  /\b(inferences|billings|requests|sentNothing|cannotAsk)\(|\.(inferences|billings)\b/
+
+/** Titles as they stand in the source, placeholders included. */
+const titlesOf = (text: string): string[] =>
+  [...text.matchAll(/\b(?:t\.test|completions|billings|refuses)\(\s*(['"`])((?:\\.|(?!\1).)*)\1/gs)]
+    .map(([, , title = '']) => title)
+
+interface Listed {
+  readonly file: string
+  readonly title: string
+}
+
+const listed: readonly Listed[] = readdirSync(folder)
+  .filter((name) => name.endsWith('.test.ts') && name !== 'fail-closed.test.ts')
+  .map((file) => ({ file, text: readFileSync(join(folder, file), 'utf8') }))
+  .filter(({ text }) => drivesTheClient.test(text) && looksAtTheWire.test(text))
+  .flatMap(({ file, text }) => titlesOf(text).map((title) => ({ file, title })))
+
+const citing = (ids: readonly string[]): readonly Listed[] =>
+  listed.filter(({ title }) => ids.some((id) => title.split(/[\s,]+/).includes(id)))
+
+t.test('A-180 each behaviour that fails closed is shown through the real client', async (t) => {
+  t.ok(listed.length > 100, `${listed.length} titles`)
+  for (const [behaviour, ids] of Object.entries(behaviours)) {
+    const shown = citing(ids)
+    t.ok(shown.length > 0, behaviour)
+    for (const { file, title } of shown) t.comment(`${behaviour}: ${file}: ${title}`)
+  }
+})
+
+t.test('A-180 what those tests drive is the real client over real TLS', async (t) => {
+  const rig = await makeRig(t)
+  const ran = await rig.ask()
+  t.equal(ran.status, 0, ran.stderr)
+  const { opened, secured } = rig.sandbox.log.connections('provider')
+  t.equal(opened, 2, 'one connection for the inference, one for billing')
+  t.equal(secured, 2, 'both of them TLS')
+  t.equal(rig.inferences()[0]?.httpVersion, '1.1')
+  t.equal(rig.inferences()[0]?.complete, true)
+})
