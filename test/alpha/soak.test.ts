@@ -8,7 +8,7 @@ t.setTimeout(280_000)
 const perStep = 8
 
 t.test('A-026 A-108 A-124 A-182 killed at any moment: sound, balanced, never sent twice', async (t) => {
-  const report = await killAsks(t, { perStep, timed: perStep, deployments: 2 })
+  const report = await killAsks(t, { perStep, timed: perStep, deployments: 3 })
   t.comment(tableOf(report))
   t.same(report.broken, [])
   for (const step of askSteps) {

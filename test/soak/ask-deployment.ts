@@ -19,7 +19,7 @@ export const askSteps = [
   'ask.finished',
 ] as const
 
-/** Moments at which the provider pulls the trigger: each POST, as it came and as it was answered. */
+/** Moments at which the provider pulls the trigger: each POST, come and answered. */
 export const providerMoments = [
   'completion received', 'completion answered', 'billing received', 'billing answered',
   'second billing received',

@@ -14,9 +14,12 @@ export interface KillPlan {
   readonly perStep: number
   /** Rounds spread over the run time. */
   readonly timed: number
-  /** State directories that work side by side. */
+  /** Deployments that work side by side. */
   readonly deployments: number
 }
+
+/** Then a new deployment takes over: what is judged after each round grows with every round. */
+const roundsPerDeployment = 40
 
 /** Rounds of one step, by what triggered them and by how they ended. */
 export interface StepRow {
@@ -93,7 +96,9 @@ class Books {
 }
 
 const work = async (deployment: AskDeployment, rounds: Round[], books: Books): Promise<void> => {
-  for (let round = rounds.shift(); round !== undefined; round = rounds.shift()) {
+  for (let number = 0; number < roundsPerDeployment; number += 1) {
+    const round = rounds.shift()
+    if (round === undefined) return
     const killed = await deployment.kill(round)
     books.note(killed, await judge(deployment, killed))
     // A timed round that came too late is made up for a little earlier.
@@ -108,7 +113,7 @@ export const killAsks = async (t: Teardown, plan: KillPlan): Promise<KillReport>
   const rounds = roundsOf(plan)
   const books = new Books()
   await Promise.all(Array.from({ length: plan.deployments }, async () => {
-    await work(await makeAskDeployment(t), rounds, books)
+    while (rounds.length > 0) await work(await makeAskDeployment(t), rounds, books)
   }))
   return books.report()
 }
@@ -143,7 +148,7 @@ export const run = async (rounds: number): Promise<void> => {
   try {
     const report = await killAsks({ teardown: (done) => void undo.push(done) }, {
       timed: rounds, perStep: Math.max(perStepMin, Math.ceil(rounds / roundsPerStep)),
-      deployments: 2,
+      deployments: 3,
     })
     process.stdout.write(`${tableOf(report)}\n`)
     if (report.broken.length > 0) throw new Error(report.broken.join('\n'))
