@@ -106,7 +106,9 @@ class World implements LeakWorld {
     return ran
   }
 
-  ask({ flags = [], ...options }: CommandOptions & { readonly flags?: readonly string[] } = {}): Promise<Ran> {
+  ask(
+    { flags = [], ...options }: CommandOptions & { readonly flags?: readonly string[] } = {},
+  ): Promise<Ran> {
     return this.command(['alpha', 'ask', '-', ...flags], { stdin: texts.question, ...options })
   }
 

@@ -61,7 +61,8 @@ const overrun = async (t: Test, world: LeakWorld): Promise<void> => {
 
 const interrupt = async (t: Test, world: LeakWorld): Promise<void> => {
   world.during('completion', (child) => void child.kill('SIGINT'))
-  expect(t, await world.ask({ process: true, flags: ['--verbose'] }), 130, 'interrupted after the first byte')
+  const interrupted = await world.ask({ process: true, flags: ['--verbose'] })
+  expect(t, interrupted, 130, 'interrupted after the first byte')
   for (const step of [
     'ask.admitted', 'ask.contact_intent', 'ask.replied', 'ask.billing_1', 'ask.charge_known',
     'ask.answer_sealed', 'ask.finished',

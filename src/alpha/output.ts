@@ -26,7 +26,7 @@ export const receiptOf = (stored: unknown): AlphaReceipt | null => {
   })
 }
 
-/** An altered row must not make the answer of one task, or of one owner, that of another. */
+/** An altered row must not make one task's or owner's answer that of another. */
 const requireOwnResult = (
   view: View, task: Task, receipt: AlphaReceipt, artifactId: string,
 ): void => {

@@ -4,7 +4,9 @@
  */
 import { isoFromMs } from '../base/clock.js'
 import { fail } from '../base/errors.js'
-import { adoptArtifact, discardStored, dropArtifact, readArtifact } from '../governance/artifacts.js'
+import {
+  adoptArtifact, discardStored, dropArtifact, readArtifact,
+} from '../governance/artifacts.js'
 import { moveTask } from '../governance/board/move.js'
 import { getJob, requireOwnTask } from '../governance/board/read.js'
 import type { Gov } from '../governance/gov.js'

@@ -1,4 +1,4 @@
-/** Everything that the layers below know of a sound state, gathered for check, repair and restore. */
+/** Everything that the layers below know of a sound state, for check, repair and restore. */
 import { alphaCapability } from '../alpha/constants.js'
 import { alphaSetupCollection } from '../alpha/setup.js'
 import { SallyportError } from '../base/errors.js'
@@ -28,7 +28,7 @@ const asDamage = ({ code, subject, text }: RuleProblem): Problem => ({
   code, severity: 'damage', message: text, subject,
 })
 
-/** Whether a finished text task and its money tell the same; open tasks are the ledger's concern. */
+/** Whether a finished text task and its money tell the same; open ones are the ledger's. */
 const agrees = (task: Task, money: Reservation | undefined): boolean => {
   if (task.state === 'succeeded') {
     return money?.state === 'settled' && money.overrun !== 'review_required'
@@ -45,10 +45,11 @@ const verifyMoneyOfTasks = (view: View): RuleProblem[] =>
     .filter(({ doc }) => doc.kind === alphaCapability)
     .filter(({ doc }) => !agrees(doc, findReservation(view, doc.operation_id)))
     .map(({ id }) => ({
-      code: 'task_money_mismatch', subject: id, text: 'A task and its charge contradict each other.',
+      code: 'task_money_mismatch', subject: id,
+      text: 'A task and its charge contradict each other.',
     }))
 
-/** Rules over the documents: money that balances, a chained audit, a board and policy that agree. */
+/** Rules over the documents: money that balances, a chained audit, board and policy agree. */
 export const documentRules: readonly ((view: View) => readonly Problem[])[] = [
   verifyLedger, verifyAudit, verifyBoard, verifyPolicy, verifyMoneyOfTasks,
 ].map((rule) => (view) => rule(view).map(asDamage))

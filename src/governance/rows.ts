@@ -24,7 +24,9 @@ const principalShape = v.strictObject({
   principal_id: text,
   name: text,
   passphrase: nullable(
-    v.strictObject({ kdf: v.literal('scrypt'), n: count, r: count, p: count, salt: text, hash: text }),
+    v.strictObject({
+      kdf: v.literal('scrypt'), n: count, r: count, p: count, salt: text, hash: text,
+    }),
   ),
   created_at: iso,
   disabled_at: nullable(iso),
@@ -55,6 +57,7 @@ const goalShape = v.strictObject({
   created_at: iso,
   updated_at: iso,
 })
+/** What tasks are for; its revision rises with each change. */
 export type Goal = v.InferOutput<typeof goalShape>
 
 /** Routes that share one policy epoch, one revoke fence and one ceiling. */
@@ -78,6 +81,7 @@ const consentShape = v.strictObject({
   /** SHA-256 of the exact text that was acknowledged. */
   statement_sha256: sha256,
 })
+/** The operator's acknowledgment of one purpose. */
 export type Consent = v.InferOutput<typeof consentShape>
 
 const policyShape = v.strictObject({
@@ -98,6 +102,7 @@ const policyShape = v.strictObject({
   principal: nullable(text),
   consents: v.array(v.strictObject({ consent_id: text, purpose: text })),
 })
+/** One published revision of the policy. */
 export type PolicyRevision = v.InferOutput<typeof policyShape>
 
 const saveIntentShape = v.strictObject({
@@ -150,6 +155,7 @@ const ledgerAccountShape = v.strictObject({
   last_row_id: nullable(text),
   created_at: iso,
 })
+/** The one ledger: its ceiling and what is consumed of it. */
 export type LedgerAccount = v.InferOutput<typeof ledgerAccountShape>
 
 const ledgerRowShape = v.strictObject({
@@ -157,7 +163,8 @@ const ledgerRowShape = v.strictObject({
   ledger_id: text,
   operation_id: text,
   kind: v.picklist([
-    'reserve', 'contact', 'recheck', 'settle', 'release', 'unknown', 'manual_settle', 'overrun_review', 'ceiling',
+    'reserve', 'contact', 'recheck', 'settle', 'release', 'unknown', 'manual_settle',
+    'overrun_review', 'ceiling',
   ]),
   runtime: nullable(v.picklist(runtimes)),
   profile: nullable(text),
@@ -188,6 +195,7 @@ const reservationShape = v.strictObject({
 /** Where one operation's money stands; derived from its rows and checked against them. */
 export type Reservation = v.InferOutput<typeof reservationShape>
 
+/** States of a task, in the order of its life. */
 export const taskStates = [
   'accepted', 'queued', 'running', 'succeeded', 'blocked', 'failed', 'cancelled',
 ] as const
@@ -248,6 +256,7 @@ const jobShape = v.strictObject({
   created_at: iso,
   updated_at: iso,
 })
+/** How the one attempt at a task went. */
 export type Job = v.InferOutput<typeof jobShape>
 
 const routeRecordShape = v.strictObject({
@@ -337,7 +346,7 @@ export const collections = {
   credentials: one<Credential>('credentials', credentialShape),
   ledgerAccounts: one<LedgerAccount>('ledger_accounts', ledgerAccountShape),
   ledgerRows: many<LedgerRow>('ledger_rows', ledgerRowShape),
-  /** Reservations that still hold money or need a person (reserved, contacted, unknown, overrun). */
+  /** Reservations that hold money or need a person (reserved, contacted, unknown, overrun). */
   openReservations: one<Reservation>('reservations_open', reservationShape),
   closedReservations: many<Reservation>('reservations_closed', reservationShape),
   /** Tasks that are accepted, queued, running or blocked. */

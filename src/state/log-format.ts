@@ -4,8 +4,8 @@
  * A log begins with one header line: canonical JSON, a space, its SHA-256, a newline. Records
  * follow. A record is a header of fixed length with a checksum of its own (so that a flipped length
  * is never taken for a torn end; a CRC-32 sees every flip of it), a canonical JSON payload, and a
- * SHA-256 over the chain of the record before, this header and this payload. Every byte is covered by one of the checks: any
- * single flipped bit is seen.
+ * SHA-256 over the chain of the record before, this header and this payload. Every byte is covered
+ * by one of the checks: any single flipped bit is seen.
  *
  *     #c <sequence 16 digits> <payload bytes 10 digits> <check 8 hex>\n<payload>\n<chain 64 hex>\n
  *

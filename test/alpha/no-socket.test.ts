@@ -26,7 +26,8 @@ const handlesOf = async (
   return { status, handles: JSON.parse(readFileSync(file, 'utf8')) as string[] }
 }
 
-const canTrace = (): boolean => spawnSync('strace', ['-f', '-e', 'trace=network', 'true']).status === 0
+const canTrace = (): boolean =>
+  spawnSync('strace', ['-f', '-e', 'trace=network', 'true']).status === 0
 
 /** Network system calls of a process of the shipped bundle and all its threads and children. */
 const callsOf = async (rig: Rig, argv: readonly string[], input = ''): Promise<string[]> => {

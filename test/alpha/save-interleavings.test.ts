@@ -144,7 +144,9 @@ for (const step of steps) {
     const rig = await makeRig(t)
     let disabled: Ran | null = null
     const ran = await rig.run(changeFlags(rig, await rig.revision()), {
-      at: async (at) => { if (at === step) disabled = await rig.run(['alpha', 'setup', '--disable']) },
+      at: async (at) => {
+        if (at === step) disabled = await rig.run(['alpha', 'setup', '--disable'])
+      },
     })
     t.equal((disabled as Ran | null)?.status, 0)
     t.equal(ran.status, 5)

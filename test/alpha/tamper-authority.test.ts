@@ -125,7 +125,8 @@ refuses('A-154 A-156 the goal must be the task\'s, open and of its revision', ev
   'another revision of the task': onTask((task) => ({ goal_revision: task.goal_revision + 1 })),
 })
 
-refuses('A-154 A-156 the task\'s purpose must be the consent that admitted it', everywhere, [4, 7], {
+const purposeTitle = 'A-154 A-156 the task\'s purpose must be the consent that admitted it'
+refuses(purposeTitle, everywhere, [4, 7], {
   'another consent': purpose({ consent_id: 'con_another' }),
   'another purpose': purpose({ purpose: 'gateway.vision' }),
   'another root': purpose({ root: 'root_another' }),

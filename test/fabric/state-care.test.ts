@@ -130,7 +130,8 @@ t.test('A-070 A-125 a check compares policy, consents, tasks and money', async (
 t.test('A-126 a compaction sweeps what no row names, but not while an operation runs', async (t) => {
   const rig = await makeRig(t)
   const store = rig.open('write')
-  const { stored_sha256: name } = store.artifacts.write('svc.alpha.text.answer.v1', Buffer.from('x'))
+  const answer = 'svc.alpha.text.answer.v1'
+  const { stored_sha256: name } = store.artifacts.write(answer, Buffer.from('x'))
   const path = join(rig.place.stateDir, 'artifacts', name.slice(0, 2), name)
   const old = new Date(Date.now() - 3_600_000)
   utimesSync(path, old, old)

@@ -20,7 +20,9 @@ t.test('content is read back exactly, under its own label only', async (t) => {
   const row = await stored(bench, 'what is a tide?')
   const read = (id: string, as = label): Buffer => readArtifact(bench.gov, bench.view(), id, as)
   t.equal(read(row.artifact_id).toString(), 'what is a tide?')
-  t.throws(() => read(row.artifact_id, 'svc.alpha.text.answer.v1'), { kind: 'not_found', code: 'artifact_not_found' })
+  t.throws(() => read(row.artifact_id, 'svc.alpha.text.answer.v1'), {
+    kind: 'not_found', code: 'artifact_not_found',
+  })
   t.throws(() => read('art_x'), { kind: 'not_found', code: 'artifact_not_found' })
   t.notOk(JSON.stringify(row).includes('tide'))
 })
@@ -28,7 +30,9 @@ t.test('content is read back exactly, under its own label only', async (t) => {
 t.test('an artifact that is held back is not readable before it is adopted', async (t) => {
   const bench = await emptyBench(t)
   const { artifact_id: id } = await stored(bench, 'an answer', false)
-  t.throws(() => readArtifact(bench.gov, bench.view(), id, label), { kind: 'not_found', code: 'artifact_not_found' })
+  t.throws(() => readArtifact(bench.gov, bench.view(), id, label), {
+    kind: 'not_found', code: 'artifact_not_found',
+  })
   t.equal(readArtifact(bench.gov, bench.view(), id, label, { held: true }).toString(), 'an answer')
   await bench.run((tx) => adoptArtifact(tx, id))
   t.equal(readArtifact(bench.gov, bench.view(), id, label).toString(), 'an answer')

@@ -78,8 +78,10 @@ t.test('over any clock steps, stages and restarts the remaining time never grows
         } else if (kind === 'wall') state.wallMs += ms
         else if (kind === 'stage') deadline = deadline.stage(ms)
         else {
-          const stored = deadline.stored();
-          ({ state, clock } = handClock(state.wallMs, ms))
+          const stored = deadline.stored()
+          const next = handClock(state.wallMs, ms)
+          state = next.state
+          clock = next.clock
           deadline = resumeDeadline(clock, stored)
         }
         const left = deadline.remainingMs()

@@ -63,7 +63,9 @@ const requireStanding = (ctx: AlphaContext, view: View): Standing => {
         + `${available} are left under the ceiling.`,
       {
         next: 'See: sallyport ledger show',
-        details: { bound_microusd: setup.request_cost_bound_microusd, available_microusd: available },
+        details: {
+          bound_microusd: setup.request_cost_bound_microusd, available_microusd: available,
+        },
       },
     )
   }

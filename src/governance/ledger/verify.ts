@@ -71,7 +71,8 @@ const replay = (
     if (built.ceiling === null) {
       found('ledger_ceiling_missing', row.row_id, 'A ledger row comes before any ceiling.')
     }
-    if (row.kind === 'reserve' && passesCeiling(built, row) && row.evidence?.['restored'] !== true) {
+    const restored = row.evidence?.['restored'] === true
+    if (row.kind === 'reserve' && passesCeiling(built, row) && !restored) {
       found('ledger_ceiling_passed', row.row_id, 'A hold was taken past the ceiling of its time.')
     }
     const step = applyRow(built.reservations.get(row.operation_id), row)

@@ -36,7 +36,9 @@ t.test('A-155 a holder that lost its lease is refused by its old fence', async (
   bench.clock.advance(minute)
   t.match(await leaseFor(bench, task.task_id, 'two', 10_000), { holder: 'two', fence: 2 })
   const now = bench.clock.wallMs()
-  t.throws(() => requireLease(bench.view(), task, 'one', 1, now), { code: 'lease_not_held', reason: 'foreign' })
+  t.throws(() => requireLease(bench.view(), task, 'one', 1, now), {
+    code: 'lease_not_held', reason: 'foreign',
+  })
   t.match(await leaseFor(bench, task.task_id, 'two', 10_000), { fence: 3 })
   t.throws(() => requireLease(bench.view(), task, 'two', 2, now), {
     code: 'lease_not_held', reason: 'stale_fence',

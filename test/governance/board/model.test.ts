@@ -15,7 +15,9 @@ import { reviewTask } from '../../../src/governance/board/review.js'
 import { canMove, isOutstanding } from '../../../src/governance/board/states.js'
 import { verifyBoard } from '../../../src/governance/board/verify.js'
 import { taskStates, type TaskState } from '../../../src/governance/rows.js'
-import { addAndSignIn, admit, digest, makeBench, signIn, type Bench, type SignedIn } from '../bench.js'
+import {
+  addAndSignIn, admit, digest, makeBench, signIn, type Bench, type SignedIn,
+} from '../bench.js'
 
 interface Deed {
   readonly do: 'lease' | 'cancel' | 'recover' | 'review'
@@ -37,7 +39,8 @@ const orders: fc.Arbitrary<Order> = fc.oneof(
   {
     weight: 8,
     arbitrary: fc.record({
-      do: fc.constant('move' as const), task, to: fc.constantFrom(...taskStates), lost: fc.boolean(),
+      do: fc.constant('move' as const), task, to: fc.constantFrom(...taskStates),
+      lost: fc.boolean(),
     }),
   },
   {

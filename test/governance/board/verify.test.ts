@@ -30,10 +30,12 @@ const forgeries: readonly Forgery[] = [
   ['failed', 'purpose_mismatch', (tx, task) => closed(tx, task, { original_root: 'root_x' })],
   ['failed', 'provenance_mismatch', (tx, task) => closed(tx, task, { owner: 'prn_x' })],
   ['failed', 'job_mismatch', (tx, task) => tx.remove(collections.jobs, task.job_id)],
-  ['failed', 'key_mismatch', (tx, task) => tx.remove(collections.idempotency, task.idempotency_key)],
+  ['failed', 'key_mismatch', (tx, task) =>
+    tx.remove(collections.idempotency, task.idempotency_key)],
   ['failed', 'goal_mismatch', (tx, task) => tx.remove(collections.goals, task.goal_id)],
   ['failed', 'goal_ahead', (tx, task) => closed(tx, task, { goal_revision: 2 })],
-  ['failed', 'input_mismatch', (tx, task) => tx.remove(collections.artifacts, task.input_artifact_id)],
+  ['failed', 'input_mismatch', (tx, task) =>
+    tx.remove(collections.artifacts, task.input_artifact_id)],
   ['running', 'slot_mismatch', (tx) =>
     tx.all(collections.ownerSlots).forEach(({ id }) => tx.remove(collections.ownerSlots, id))],
   ['failed', 'slot_stray', (tx, task) => {

@@ -16,7 +16,9 @@ const definition: VerbDefinition<AnswerResult> = {
     description:
       'Reads the stored answer of a succeeded task. It contacts nobody. The owner, the session '
       + 'and the goal revision of the task must be current.',
-    examples: ['$ sallyport alpha output task_0190f…', '$ sallyport alpha output task_0190f… --json'],
+    examples: [
+      '$ sallyport alpha output task_0190f…', '$ sallyport alpha output task_0190f… --json',
+    ],
     session: 'required',
     exits: ['unauthorized', 'conflict', 'not_found', 'blocked'],
     json: { version: 1, schema: answerSchema },

@@ -13,7 +13,8 @@ const definition: VerbDefinition<GoalFacts> = {
   meta: {
     name: 'goal add',
     summary: 'add a goal',
-    description: 'Adds a goal that tasks can be given to. Its title is one line, 1 to 200 characters.',
+    description:
+      'Adds a goal that tasks can be given to. Its title is one line, 1 to 200 characters.',
     examples: ['$ sallyport goal add "Learn about tides"'],
     session: 'required',
     exits: ['rejected', 'unauthorized'],

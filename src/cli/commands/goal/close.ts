@@ -2,7 +2,9 @@ import { closeGoal } from '../../../governance/goals.js'
 import type { VerbDeps } from '../../bound.js'
 import { loginToMutate } from '../../mutate.js'
 import { defineVerb, type Run, type Verb, type VerbDefinition } from '../../verb.js'
-import { expectedRevisionFlag, goalFacts, goalFactsShape, goalText, type GoalFacts } from './facts.js'
+import {
+  expectedRevisionFlag, goalFacts, goalFactsShape, goalText, type GoalFacts,
+} from './facts.js'
 
 /** Flags of `goal close`. */
 export interface GoalCloseOptions {

@@ -2,7 +2,9 @@ import { updateGoal } from '../../../governance/goals.js'
 import type { VerbDeps } from '../../bound.js'
 import { loginToMutate } from '../../mutate.js'
 import { defineVerb, type Run, type Verb, type VerbDefinition } from '../../verb.js'
-import { expectedRevisionFlag, goalFacts, goalFactsShape, goalText, type GoalFacts } from './facts.js'
+import {
+  expectedRevisionFlag, goalFacts, goalFactsShape, goalText, type GoalFacts,
+} from './facts.js'
 
 /** Flags of `goal update`. */
 export interface GoalUpdateOptions {

@@ -23,7 +23,8 @@ const definition: VerbDefinition<LogoutResult> = {
     exits: [],
     json: { version: 1, schema },
   },
-  text: ({ ended, root }) => (ended ? `Session ${root} has ended.\n` : 'There is no open session.\n'),
+  text: ({ ended, root }) =>
+    (ended ? `Session ${root} has ended.\n` : 'There is no open session.\n'),
 }
 
 /** Logs out. */

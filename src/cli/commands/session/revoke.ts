@@ -44,5 +44,7 @@ export const run: Run<SessionRevokeOptions, SessionRevoked> = async (options, de
 }
 
 /** The verb. */
-export const build = (deps: VerbDeps, doIt: Run<SessionRevokeOptions, SessionRevoked> = run): Verb =>
+export const build = (
+  deps: VerbDeps, doIt: Run<SessionRevokeOptions, SessionRevoked> = run,
+): Verb =>
   defineVerb(deps, definition, doIt)

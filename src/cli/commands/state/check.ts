@@ -60,7 +60,7 @@ const failureOf = (problems: readonly Problem[]): SallyportError | null => {
   const details = { damage: count('damage'), blocked: count('blocked') }
   if (details.damage > 0) {
     return fail.damaged('state_damaged', 'The state is damaged or contradicts itself.', {
-      next: 'Run `sallyport state repair`; what it leaves needs a backup: `sallyport state restore`.',
+      next: 'Run `sallyport state repair`; what it leaves needs `sallyport state restore`.',
       details,
     })
   }

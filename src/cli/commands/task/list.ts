@@ -22,7 +22,8 @@ const definition: VerbDefinition<BoardTask[]> = {
     summary: 'list your tasks of every kind, newest first',
     description:
       'Lists your own tasks: states, reviews, whether this session may read their output. No '
-      + 'content. Tasks of another session of yours are listed, too: `task recover` takes them over.',
+      + 'content. Tasks of another session of yours are listed, too: `task recover` takes '
+      + 'them over.',
     examples: ['$ sallyport task list', '$ sallyport task list --state blocked --json'],
     session: 'required',
     exits: ['rejected', 'unauthorized'],
