@@ -1,8 +1,8 @@
 /**
  * Canonical JSON for the hot path of a commit: the order of an object's keys and the text around
  * them are remembered per shape, and strings that need no escape are taken as they are. Several
- * times faster than a general serializer. Whatever is out of the ordinary goes to the library; a property
- * test compares the two.
+ * times faster than a general serializer. Whatever is out of the ordinary goes to the library; a
+ * property test compares the two.
  */
 import { canonicalJson } from '../base/canonical.js'
 

@@ -77,7 +77,7 @@ share it. It must lie on a local disk.
   collections/   snapshots
   artifacts/     private content, encrypted, named by its digest
   witness.log    one chained line per published policy revision
-  run/           session token, last uses, lanes, guards; safe to lose
+  run/           session token, last uses, lanes, guards; it may go while nothing runs
 
 The key folder lies outside, so that a copy of the state opens nothing:
   keys/<store>.key     the vault key, mode 600

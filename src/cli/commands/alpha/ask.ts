@@ -54,7 +54,8 @@ const definition: VerbDefinition<AnswerResult> = {
     ],
     session: 'required',
     exits: [
-      'rejected', 'unauthorized', 'conflict', 'blocked', 'budget', 'remote', 'locked',
+      'rejected', 'unauthorized', 'conflict', 'blocked', 'budget', 'remote', 'no_state',
+      'locked', 'damaged',
     ],
     json: { version: 1, schema },
   },

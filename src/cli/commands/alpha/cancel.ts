@@ -18,7 +18,7 @@ const definition: VerbDefinition<TaskFacts> = {
       + 'the answer is dropped; a charge that stays unknown blocks the task all the same.',
     examples: ['$ sallyport alpha cancel task_0190f…'],
     session: 'required',
-    exits: ['unauthorized', 'conflict', 'not_found'],
+    exits: ['unauthorized', 'conflict', 'not_found', 'blocked', 'no_state', 'locked', 'damaged'],
     json: { version: 1, schema: taskFactsShape },
   },
   flags: (command) => command.argument('<task>', 'id of the task'),

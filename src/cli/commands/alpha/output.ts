@@ -20,7 +20,7 @@ const definition: VerbDefinition<AnswerResult> = {
       '$ sallyport alpha output task_0190f…', '$ sallyport alpha output task_0190f… --json',
     ],
     session: 'required',
-    exits: ['unauthorized', 'conflict', 'not_found', 'blocked'],
+    exits: ['unauthorized', 'conflict', 'not_found', 'blocked', 'no_state', 'damaged'],
     json: { version: 1, schema: answerSchema },
   },
   flags: (command) => command.argument('<task>', 'id of the task'),

@@ -26,7 +26,7 @@ const definition: VerbDefinition<TaskFacts> = {
       '$ sallyport alpha review task_0190f… --accept-overrun',
     ],
     session: 'required',
-    exits: ['unauthorized', 'conflict', 'not_found', 'blocked'],
+    exits: ['unauthorized', 'conflict', 'not_found', 'blocked', 'no_state', 'locked', 'damaged'],
     json: { version: 1, schema: taskFactsShape },
   },
   flags: (command) => command

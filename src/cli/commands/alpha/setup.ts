@@ -55,7 +55,7 @@ const definition: VerbDefinition<AlphaShow> = {
       '$ sallyport alpha setup --from setup.json --json',
     ],
     session: 'required',
-    exits: ['rejected', 'unauthorized', 'conflict', 'blocked'],
+    exits: ['rejected', 'unauthorized', 'conflict', 'blocked', 'no_state', 'locked', 'damaged'],
     json: { version: 1, schema: alphaShowShape },
   },
   flags: (command) => command

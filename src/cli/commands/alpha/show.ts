@@ -15,7 +15,7 @@ const definition: VerbDefinition<AlphaShow> = {
       + 'says nothing about the provider.',
     examples: ['$ sallyport alpha show', '$ sallyport alpha show --json'],
     session: 'required',
-    exits: ['unauthorized'],
+    exits: ['unauthorized', 'no_state', 'damaged'],
     json: { version: 1, schema: alphaShowShape },
   },
   text: (result, view) => alphaText(result, view),

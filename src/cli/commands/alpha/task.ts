@@ -22,7 +22,7 @@ const definition: VerbDefinition<AlphaTaskResult> = {
     description: 'Shows state, charge, review and receipt of a task; never question or answer.',
     examples: ['$ sallyport alpha task task_0190f…', '$ sallyport alpha task task_0190f… --json'],
     session: 'required',
-    exits: ['unauthorized', 'not_found'],
+    exits: ['unauthorized', 'not_found', 'no_state', 'damaged'],
     json: { version: 1, schema },
   },
   flags: (command) => command.argument('<task>', 'id of the task'),

@@ -20,7 +20,7 @@ const definition: VerbDefinition<TaskFacts[]> = {
     description: 'Lists the tasks of the text capability: states, charges, reviews; no content.',
     examples: ['$ sallyport alpha tasks', '$ sallyport alpha tasks --open --json'],
     session: 'required',
-    exits: ['unauthorized'],
+    exits: ['unauthorized', 'no_state', 'damaged'],
     json: { version: 1, schema: v.array(taskFactsShape) },
   },
   flags: (command) => command

@@ -25,7 +25,7 @@ const definition: VerbDefinition<Configuration> = {
       '$ sallyport config save --from - --json < configuration.json',
     ],
     session: 'required',
-    exits: ['rejected', 'unauthorized', 'conflict', 'blocked'],
+    exits: ['rejected', 'unauthorized', 'conflict', 'blocked', 'no_state', 'locked', 'damaged'],
     json: { version: 1, schema: configurationShape },
   },
   flags: (command) => command.option('--from <file>', 'the document; - for stdin'),

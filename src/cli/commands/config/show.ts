@@ -14,7 +14,7 @@ const definition: VerbDefinition<Configuration> = {
       + 'It contacts nobody and changes nothing.',
     examples: ['$ sallyport config show', '$ sallyport config show --json'],
     session: 'required',
-    exits: ['unauthorized'],
+    exits: ['unauthorized', 'no_state', 'damaged'],
     json: { version: 1, schema: configurationShape },
   },
   text: configurationText,

@@ -87,7 +87,10 @@ const definition: VerbDefinition<ProveResult> = {
       '$ sallyport gateway prove --all --if-stale',
     ],
     session: 'required',
-    exits: ['rejected', 'unauthorized', 'conflict', 'blocked', 'budget', 'remote', 'locked'],
+    exits: [
+      'rejected', 'unauthorized', 'conflict', 'blocked', 'budget', 'remote', 'no_state',
+      'locked', 'damaged',
+    ],
     json: { version: 1, schema },
   },
   flags: (command) => command

@@ -54,7 +54,7 @@ const definition: VerbDefinition<GatewayShow> = {
       '$ sallyport gateway setup --disable',
     ],
     session: 'required',
-    exits: ['rejected', 'unauthorized', 'conflict', 'blocked'],
+    exits: ['rejected', 'unauthorized', 'conflict', 'blocked', 'no_state', 'locked', 'damaged'],
     json: { version: 1, schema: gatewayShowShape },
   },
   flags: (command) => command

@@ -15,7 +15,7 @@ const definition: VerbDefinition<GatewayShow> = {
       + 'reason. It contacts nobody: `configured` says nothing about the gateway.',
     examples: ['$ sallyport gateway show', '$ sallyport gateway show --json'],
     session: 'required',
-    exits: ['unauthorized'],
+    exits: ['unauthorized', 'no_state', 'damaged'],
     json: { version: 1, schema: gatewayShowShape },
   },
   text: (result, view) => gatewayText(result, view),

@@ -17,7 +17,7 @@ const definition: VerbDefinition<GoalFacts> = {
       'Adds a goal that tasks can be given to. Its title is one line, 1 to 200 characters.',
     examples: ['$ sallyport goal add "Learn about tides"'],
     session: 'required',
-    exits: ['rejected', 'unauthorized'],
+    exits: ['rejected', 'unauthorized', 'no_state', 'locked', 'damaged'],
     json: { version: 1, schema: goalFactsShape },
   },
   flags: (command) => command.argument('<title>', 'what it is, in one line'),

@@ -21,7 +21,7 @@ const definition: VerbDefinition<GoalFacts> = {
       + 'adopted any more. The default goal stays open.',
     examples: ['$ sallyport goal close goal_0190f…'],
     session: 'required',
-    exits: ['unauthorized', 'conflict', 'not_found'],
+    exits: ['unauthorized', 'conflict', 'not_found', 'no_state', 'locked', 'damaged'],
     json: { version: 1, schema: goalFactsShape },
   },
   flags: (command) => command

@@ -17,7 +17,7 @@ const definition: VerbDefinition<GoalFacts[]> = {
     description: 'Lists your goals. Tasks that name none belong to the default goal.',
     examples: ['$ sallyport goal list', '$ sallyport goal list --open --json'],
     session: 'required',
-    exits: ['unauthorized'],
+    exits: ['unauthorized', 'no_state', 'damaged'],
     json: { version: 1, schema: v.array(goalFactsShape) },
   },
   flags: (command) => command.option('--open', 'only goals that are open'),

@@ -15,7 +15,7 @@ const definition: VerbDefinition<GoalFacts> = {
     description: 'Shows one of your goals with its revision.',
     examples: ['$ sallyport goal show goal_0190f…'],
     session: 'required',
-    exits: ['unauthorized', 'not_found'],
+    exits: ['unauthorized', 'not_found', 'no_state', 'damaged'],
     json: { version: 1, schema: goalFactsShape },
   },
   flags: (command) => command.argument('<goal>', 'id of the goal'),

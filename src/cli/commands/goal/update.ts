@@ -22,7 +22,7 @@ const definition: VerbDefinition<GoalFacts> = {
       + 'adopted any more; finished ones are readable again after `task recover`.',
     examples: ['$ sallyport goal update goal_0190f… --title "Learn about spring tides"'],
     session: 'required',
-    exits: ['rejected', 'unauthorized', 'conflict', 'not_found'],
+    exits: ['rejected', 'unauthorized', 'conflict', 'not_found', 'no_state', 'locked', 'damaged'],
     json: { version: 1, schema: goalFactsShape },
   },
   flags: (command) => command

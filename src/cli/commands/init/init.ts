@@ -43,7 +43,7 @@ const definition: VerbDefinition<InitResult> = {
       '$ sallyport init --profile ./sandbox/profile.json --state-dir /tmp/trial',
     ],
     session: 'none',
-    exits: ['rejected', 'conflict'],
+    exits: ['rejected', 'conflict', 'locked'],
     json: { version: 1, schema },
   },
   flags: (command) => command

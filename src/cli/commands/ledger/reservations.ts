@@ -23,7 +23,7 @@ const definition: VerbDefinition<ReservationFacts[]> = {
       + 'unknown, or charged above their bound and not reviewed. --all adds the finished ones.',
     examples: ['$ sallyport ledger reservations', '$ sallyport ledger reservations --all --json'],
     session: 'required',
-    exits: ['unauthorized'],
+    exits: ['unauthorized', 'no_state', 'damaged'],
     json: { version: 1, schema: v.array(reservationFactsShape) },
   },
   flags: (command) => command

@@ -27,7 +27,7 @@ const definition: VerbDefinition<ReservationFacts> = {
       '$ sallyport ledger review op_0190f… --reject --json',
     ],
     session: 'required',
-    exits: ['unauthorized', 'conflict', 'not_found', 'blocked'],
+    exits: ['unauthorized', 'conflict', 'not_found', 'blocked', 'no_state', 'locked', 'damaged'],
     json: { version: 1, schema: reservationFactsShape },
   },
   flags: (command) => command

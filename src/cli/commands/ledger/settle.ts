@@ -36,7 +36,10 @@ const definition: VerbDefinition<ReservationFacts> = {
       '$ sallyport ledger settle op_0190f… --amount-microusd 0 --note-file bill.txt --yes --json',
     ],
     session: 'required',
-    exits: ['rejected', 'unauthorized', 'conflict', 'not_found', 'blocked'],
+    exits: [
+      'rejected', 'unauthorized', 'conflict', 'not_found', 'blocked', 'no_state', 'locked',
+      'damaged',
+    ],
     json: { version: 1, schema: reservationFactsShape },
   },
   flags: (command) => command

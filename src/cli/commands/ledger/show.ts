@@ -33,7 +33,7 @@ const definition: VerbDefinition<LedgerShow> = {
       + 'until it is settled by hand.',
     examples: ['$ sallyport ledger show', '$ sallyport ledger show --json'],
     session: 'required',
-    exits: ['unauthorized', 'blocked'],
+    exits: ['unauthorized', 'blocked', 'no_state', 'damaged'],
     json: { version: 1, schema },
   },
   text: ({ ledger, open }, view) => {

@@ -54,7 +54,7 @@ const definition: VerbDefinition<LoginResult> = {
       '$ SALLYPORT_SESSION="$(cat ./token)" sallyport status',
     ],
     session: 'none',
-    exits: ['rejected', 'unauthorized'],
+    exits: ['rejected', 'unauthorized', 'no_state', 'locked', 'damaged'],
     json: { version: 1, schema },
   },
   flags: (command) => command

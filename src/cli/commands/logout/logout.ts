@@ -20,7 +20,7 @@ const definition: VerbDefinition<LogoutResult> = {
       + 'contacted or adopted any more.',
     examples: ['$ sallyport logout', '$ sallyport logout --json'],
     session: 'none',
-    exits: [],
+    exits: ['no_state', 'locked', 'damaged'],
     json: { version: 1, schema },
   },
   text: ({ ended, root }) =>

@@ -17,7 +17,7 @@ const definition: VerbDefinition<PolicyFacts[]> = {
     description: 'Lists the revisions with state, reason, epoch and fence, newest first.',
     examples: ['$ sallyport policy history --limit 5', '$ sallyport policy history --json'],
     session: 'required',
-    exits: ['unauthorized'],
+    exits: ['unauthorized', 'no_state', 'damaged'],
     json: { version: 1, schema: v.array(policyFactsShape) },
   },
   flags: (command) => command.addOption(

@@ -16,7 +16,7 @@ const definition: VerbDefinition<PolicyFacts> = {
       + 'read back. Each route has to be granted anew afterwards.',
     examples: ['$ sallyport policy revoke', '$ sallyport policy revoke --json'],
     session: 'none',
-    exits: [],
+    exits: ['no_state', 'locked', 'damaged'],
     json: { version: 1, schema: policyFactsShape },
   },
   text: (policy) =>

@@ -28,7 +28,7 @@ const definition: VerbDefinition<PolicyShow> = {
       + 'whether each is current. One policy governs every route.',
     examples: ['$ sallyport policy show', '$ sallyport policy show --json'],
     session: 'required',
-    exits: ['unauthorized'],
+    exits: ['unauthorized', 'no_state', 'damaged'],
     json: { version: 1, schema },
   },
   text: ({ policy, usable, block, witness, consents }, view) => [

@@ -27,7 +27,7 @@ const definition: VerbDefinition<PrincipalAdded> = {
       + 'reviews only its own tasks and goals; all share one policy and one spend ceiling.',
     examples: ['$ sallyport principal add maria --passphrase-file ./passphrase'],
     session: 'required',
-    exits: ['rejected', 'unauthorized', 'conflict'],
+    exits: ['rejected', 'unauthorized', 'conflict', 'no_state', 'locked', 'damaged'],
     json: { version: 1, schema },
   },
   flags: (command) => command

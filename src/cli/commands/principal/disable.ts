@@ -24,7 +24,7 @@ const definition: VerbDefinition<PrincipalDisabled> = {
       + 'owes stay. The last owner cannot be disabled, and nothing enables an owner again.',
     examples: ['$ sallyport principal disable maria', '$ sallyport principal disable maria --yes'],
     session: 'required',
-    exits: ['unauthorized', 'conflict', 'not_found'],
+    exits: ['unauthorized', 'conflict', 'not_found', 'no_state', 'locked', 'damaged'],
     json: { version: 1, schema },
   },
   flags: (command) => command

@@ -12,7 +12,7 @@ const definition: VerbDefinition<PrincipalFactsJson[]> = {
     description: 'Lists the owners, oldest first; of a passphrase only whether there is one.',
     examples: ['$ sallyport principal list', '$ sallyport principal list --json'],
     session: 'required',
-    exits: ['unauthorized'],
+    exits: ['unauthorized', 'no_state', 'damaged'],
     json: { version: 1, schema: v.array(principalFactsShape) },
   },
   text: (rows, view) => renderTable(

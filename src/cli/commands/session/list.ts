@@ -19,7 +19,7 @@ const definition: VerbDefinition<SessionFactsJson[]> = {
       'Lists sessions and when they end; those that have been over for 30 days are not kept.',
     examples: ['$ sallyport session list', '$ sallyport session list --all --live --json'],
     session: 'required',
-    exits: ['unauthorized'],
+    exits: ['unauthorized', 'no_state', 'damaged'],
     json: { version: 1, schema: v.array(sessionFactsShape) },
   },
   flags: (command) => command

@@ -25,7 +25,7 @@ const definition: VerbDefinition<SessionRevoked> = {
       + 'and is audited. Nothing that the session admitted is contacted or adopted any more.',
     examples: ['$ sallyport session revoke root_0190f…'],
     session: 'required',
-    exits: ['unauthorized', 'not_found'],
+    exits: ['unauthorized', 'not_found', 'no_state', 'locked', 'damaged'],
     json: { version: 1, schema },
   },
   flags: (command) => command.argument('<session>', 'id of the session'),

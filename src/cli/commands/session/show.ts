@@ -15,7 +15,7 @@ const definition: VerbDefinition<SessionShow> = {
     description: 'Shows whose session is in use and when it ends. Looking counts as a use.',
     examples: ['$ sallyport session show', '$ sallyport session show --json'],
     session: 'required',
-    exits: ['unauthorized'],
+    exits: ['unauthorized', 'no_state', 'damaged'],
     json: { version: 1, schema },
   },
   text: ({ root }) => sessionText(root),

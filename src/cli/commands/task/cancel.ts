@@ -19,7 +19,7 @@ const definition: VerbDefinition<BoardTask> = {
       + 'blocked on money cannot be cancelled.',
     examples: ['$ sallyport task cancel task_0190f…'],
     session: 'required',
-    exits: ['unauthorized', 'conflict', 'not_found', 'blocked'],
+    exits: ['unauthorized', 'conflict', 'not_found', 'blocked', 'no_state', 'locked', 'damaged'],
     json: { version: 1, schema: boardTaskShape },
   },
   flags: (command) => command.argument('<task>', 'id of the task'),

@@ -26,7 +26,7 @@ const definition: VerbDefinition<BoardTask[]> = {
       + 'them over.',
     examples: ['$ sallyport task list', '$ sallyport task list --state blocked --json'],
     session: 'required',
-    exits: ['rejected', 'unauthorized'],
+    exits: ['rejected', 'unauthorized', 'no_state', 'damaged'],
     json: { version: 1, schema: v.array(boardTaskShape) },
   },
   flags: (command) => command

@@ -20,7 +20,7 @@ const definition: VerbDefinition<BoardTask> = {
       + 'revision.',
     examples: ['$ sallyport task recover task_0190f…'],
     session: 'required',
-    exits: ['unauthorized', 'conflict', 'not_found'],
+    exits: ['unauthorized', 'conflict', 'not_found', 'no_state', 'locked', 'damaged'],
     json: { version: 1, schema: boardTaskShape },
   },
   flags: (command) => command.argument('<task>', 'id of the task'),

@@ -18,7 +18,7 @@ const definition: VerbDefinition<BoardTask> = {
       '$ sallyport task review task_0190f… --reject --json',
     ],
     session: 'required',
-    exits: ['unauthorized', 'conflict', 'not_found', 'blocked'],
+    exits: ['unauthorized', 'conflict', 'not_found', 'blocked', 'no_state', 'locked', 'damaged'],
     json: { version: 1, schema: boardTaskShape },
   },
   flags: (command) => command

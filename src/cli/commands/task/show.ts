@@ -24,7 +24,7 @@ const definition: VerbDefinition<TaskShow> = {
     description: 'Shows state, charge, review and receipt of a task; never its input or output.',
     examples: ['$ sallyport task show task_0190f…', '$ sallyport task show task_0190f… --json'],
     session: 'required',
-    exits: ['unauthorized', 'not_found'],
+    exits: ['unauthorized', 'not_found', 'no_state', 'damaged'],
     json: { version: 1, schema },
   },
   flags: (command) => command.argument('<task>', 'id of the task'),
