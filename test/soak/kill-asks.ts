@@ -64,11 +64,13 @@ class Books {
   #killed = 0
   #early = 0
 
-  note({ round, reached, early }: Killed, { outcome, broken }: Verdict): void {
+  note({ round, reached, early, ran }: Killed, { outcome, broken }: Verdict): void {
     const where = round.kind === 'provider' ? round.moment : reached ?? nothingReached
     this.#broken.push(...broken.map((text) => `${round.kind} at ${where}: ${text}`))
     if (early) {
       this.#early += 1
+      // Nothing of ours sent a signal yet: an ask that was left alone succeeds.
+      if (ran.status !== 0) this.#broken.push(`by itself ended with ${ran.status}: ${ran.stderr}`)
       if (round.kind !== 'timed') this.#broken.push(`${round.kind} at ${where}: not killed`)
       return
     }

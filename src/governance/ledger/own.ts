@@ -12,14 +12,24 @@ export interface OwnReservation {
 }
 
 /**
- * The reservation of an operation of this session's owner. A foreign one is `not_found`, the same
- * as one that does not exist. Its rows are verified as at every other step.
+ * Whose money a session may settle and review: its owner's, and that of an owner who is disabled or
+ * gone, whose unknown charges would hold a part of the one ceiling for ever. The rows name who did.
+ */
+const answersFor = (view: View, session: Session, principalId: string): boolean => {
+  if (principalId === session.principal.principal_id) return true
+  const owner = view.get(collections.principals, principalId)
+  return owner === undefined || owner.disabled_at !== null
+}
+
+/**
+ * The reservation of an operation of this session's owner, or of a disabled one. Any other is
+ * `not_found`, the same as one that does not exist. Its rows are verified as at every other step.
  */
 export const requireOwnReservation = (
   view: View, session: Session, operationId: string,
 ): OwnReservation => {
   const found = findReservation(view, operationId)
-  if (!found || found.principal !== session.principal.principal_id) {
+  if (!found || !answersFor(view, session, found.principal)) {
     throw fail.notFound('reservation_not_found', 'There is no reservation of this operation.', {
       next: 'List yours with: sallyport ledger reservations',
     })
@@ -28,12 +38,15 @@ export const requireOwnReservation = (
   return { reservation: requireBound(view, binding), binding }
 }
 
-/** An owner's reservations, newest operation first; `closed` adds those that are over. */
+/**
+ * An owner's reservations and those of disabled owners, newest operation first; `closed` adds
+ * those that are over.
+ */
 export const ownReservations = (
   view: View, session: Session, { closed }: { readonly closed: boolean },
 ): readonly Reservation[] => {
   const over = closed ? view.all(collections.closedReservations).map(({ doc }) => doc) : []
   return [...openReservations(view), ...over]
-    .filter(({ principal }) => principal === session.principal.principal_id)
+    .filter(({ principal }) => answersFor(view, session, principal))
     .sort((a, b) => (a.operation_id < b.operation_id ? 1 : -1))
 }

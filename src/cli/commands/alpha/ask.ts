@@ -54,8 +54,8 @@ const definition: VerbDefinition<AnswerResult> = {
     ],
     session: 'required',
     exits: [
-      'rejected', 'unauthorized', 'conflict', 'blocked', 'budget', 'remote', 'no_state',
-      'locked', 'damaged',
+      'rejected', 'unauthorized', 'conflict', 'not_found', 'blocked', 'budget', 'remote',
+      'no_state', 'locked', 'damaged',
     ],
     json: { version: 1, schema },
   },

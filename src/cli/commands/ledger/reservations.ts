@@ -20,7 +20,8 @@ const definition: VerbDefinition<ReservationFacts[]> = {
     summary: 'list your holds, unknown charges and overruns, newest first',
     description:
       'Lists your reservations that still hold money or wait for you: reserved, contacted, '
-      + 'unknown, or charged above their bound and not reviewed. --all adds the finished ones.',
+      + 'unknown, or charged above their bound and not reviewed. Those of disabled owners are '
+      + 'among them, because nobody else could settle them. --all adds the finished ones.',
     examples: ['$ sallyport ledger reservations', '$ sallyport ledger reservations --all --json'],
     session: 'required',
     exits: ['unauthorized', 'no_state', 'damaged'],

@@ -1,0 +1,34 @@
+/** What a disabled owner owes does not hold a part of the ceiling for ever. */
+import { writeFileSync } from 'node:fs'
+import t from 'tap'
+import type { Ran } from '../harness.js'
+import { checkLedger, limits, makeRig } from './rig.js'
+
+const must = (ran: Ran): Ran => {
+  if (ran.status !== 0) throw new Error(ran.stderr)
+  return ran
+}
+
+t.test('A-124 A-189 an unknown charge is its owner’s alone until the owner is disabled', async (t) => {
+  const rig = await makeRig(t)
+  writeFileSync(rig.place.path('passphrase'), 'another person')
+  const secret = ['--passphrase-file', rig.place.path('passphrase')]
+  must(await rig.run(['principal', 'add', 'bob', ...secret]))
+  must(await rig.run(['login', '--owner', 'bob', ...secret]))
+  rig.sandbox.faults.set('billing_status_500', { service: 'provider' })
+  const asked = await rig.ask()
+  t.equal(asked.status, 7)
+  const { operation_id: operation, task_id: task } = asked.error().details
+  const settle = ['ledger', 'settle', operation, '--amount-microusd', '9', '--yes']
+
+  must(await rig.run(['login', '--owner', 'owner']))
+  t.equal((await rig.run(settle)).status, 6, 'a foreign charge does not exist')
+  t.same(must(await rig.run(['ledger', 'reservations', '--json'])).json(), [])
+  t.equal(checkLedger(t, rig)?.unknown_microusd, limits.boundMicrousd)
+
+  must(await rig.run(['principal', 'disable', 'bob']))
+  t.equal(must(await rig.run(['ledger', 'reservations', '--json'])).json().length, 1)
+  must(await rig.run(settle))
+  t.match(checkLedger(t, rig), { unknown_microusd: 0, settled_microusd: 9 })
+  t.equal((await rig.run(['alpha', 'task', task])).status, 6, 'the task stays foreign')
+})
