@@ -20,6 +20,9 @@ export type IdPrefix =
   | 'prf' // capability proof
   | 'grt' // gateway grant
   | 'obs' // observation
+  | 'rct' // receipt of a scheduler job
+  | 'epi' // digest episode
+  | 'ccl' // conclusion of a report
 
 /** A new id with its type prefix. */
 export const newId = (prefix: IdPrefix): string => `${prefix}_${v7()}`

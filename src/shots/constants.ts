@@ -1,0 +1,84 @@
+/**
+ * The fixed names of the screenshot source, verbatim from its public contract, and every limit with
+ * its unit last.
+ */
+
+/** Where an observation comes from (S-060). */
+export const screenshotSource = 'screenshot_folder'
+
+/** Versions of prompt and schema that an analysis is made with (S-078, S-079). */
+export const analysisSchemaVersion = 'svc.screenshot_analysis.v1'
+export const analysisPromptVersion = 'svc.screenshot_analysis.prompt.v1'
+
+/** Names of a digest episode (S-096, S-097). */
+export const digestSourceTool = 'screenshot_observation_digest'
+export const digestSchemaVersion = 'svc.screenshot_observation_digest.v1'
+
+/** The only two names by which a folder can be configured (S-055). */
+export const folderVariable = 'SVC_SCREENSHOT_FOLDER'
+export const folderSetting = 'screenshot_folder'
+/** Below the sealed workspace, when nothing else names a folder (S-053). */
+export const defaultFolder = 'artifacts/screenshot-folder'
+
+/** The scheduler jobs (S-127). */
+export const jobNames = [
+  'screenshot_folder_ingest', 'screenshot_folder_analysis', 'screenshot_observation_digest',
+] as const
+export type JobName = (typeof jobNames)[number]
+
+/** Analysis status of an observation (S-143): there is no sixth. */
+export const analysisStatuses = [
+  'pending', 'blocked', 'succeeded', 'failed', 'needs_reanalysis',
+] as const
+export type AnalysisStatus = (typeof analysisStatuses)[number]
+
+/** Classifications beside the status (S-144); null means none. */
+export const classifications = ['source_missing', 'stale_root'] as const
+export type Classification = (typeof classifications)[number]
+
+/** Why an image is analysed again (S-179). */
+export const reanalyzeReasons = [
+  'prompt_version_changed', 'model_version_changed', 'provider_failure_retry',
+  'manual_operator_request',
+] as const
+export type ReanalyzeReason = (typeof reanalyzeReasons)[number]
+
+/** Record types under which private bytes are sealed. */
+export const shotLabels = {
+  payload: 'svc.screenshot_analysis.v1',
+  digest: 'svc.screenshot_observation_digest.v1',
+  conclusion: 'svc.screenshot_report.conclusion.v1',
+  fingerprint: 'svc.screenshot_fingerprint.v1',
+} as const
+
+/** Every limit of this capability; the unit is the last word of the name. */
+export const shotLimits = {
+  /** New files that one scan may read (S-130). */
+  ingestImagesDefault: 100,
+  ingestImagesMax: 10_000,
+  imageBytesMax: 20_000_000,
+  imagePixelsMax: 64_000_000,
+  /** One second look at a half-written file, and the age from which its end no longer matters. */
+  settleMs: 300,
+  settledAgeMs: 2_000,
+  recursiveDepthMax: 8,
+  /** Paths remembered of one content. */
+  pathsPerObservationMax: 16,
+  nameBytesMax: 4_096,
+  detailCharsMax: 300,
+  /** A run of like images gets a new representative after this long (S-210). */
+  visualRunRefreshMinutesDefault: 30,
+  visualRunRefreshMinutesMax: 1_440,
+  analysisItemsDefault: 20,
+  analysisItemsMax: 1_000,
+  concurrencyDefault: 2,
+  concurrencyMax: 16,
+  analysisTimeoutSecondsDefault: 45,
+  analysisTimeoutSecondsMax: 120,
+  digestCharsDefault: 6_000,
+  digestWindowsMax: 4,
+  digestAgeMsMax: 24 * 3_600_000,
+  hourPageIdsMax: 512,
+  listItemsDefault: 50,
+  listItemsMax: 10_000,
+} as const

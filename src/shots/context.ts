@@ -1,0 +1,19 @@
+import type { GatewayContext } from '../gateway/context.js'
+import type { Gov } from '../governance/gov.js'
+import type { Env } from './settings.js'
+
+/** What the use cases of the screenshot source work with. */
+export interface ShotsContext {
+  readonly gov: Gov
+  readonly env: Env
+  /** Absolute path sealed at init; the default folder lies below it. */
+  readonly workspace: string
+  /** Home folder of the user, for the roots that are too broad. */
+  readonly home: string
+  /** Folders that may never be an image root: the state's and the keys'. */
+  readonly ownFolders: readonly string[]
+  /** The general model route; its client is made at the first contact. */
+  readonly gateway: GatewayContext
+  /** Aborts on the first SIGINT or SIGTERM. */
+  readonly signal: AbortSignal
+}

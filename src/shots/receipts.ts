@@ -1,0 +1,29 @@
+/** Receipts of the scheduler jobs: numbered and chained, so that none can be lost unseen. */
+import { digestOf } from '../base/canonical.js'
+import { newId } from '../base/ids.js'
+import type { Tx, View } from '../state/types.js'
+import type { JobName } from './constants.js'
+import { shotCollections as c, type ShotReceipt } from './rows.js'
+
+const headId = 'the'
+
+/** Document id of a receipt. */
+export const receiptIdOf = (number: number): string => String(number).padStart(12, '0')
+
+/** Appends a receipt in the caller's record; its number and chain link are given here. */
+export const appendReceipt = (
+  tx: Tx, now: string, job: JobName, facts: ShotReceipt['facts'],
+): ShotReceipt => {
+  const head = tx.get(c.receiptHead, headId) ?? { number: 0, sha256: null }
+  const receipt: ShotReceipt = {
+    receipt_id: newId('rct'), number: head.number + 1, previous_sha256: head.sha256,
+    job, at: now, facts,
+  }
+  tx.put(c.receipts, receiptIdOf(receipt.number), receipt)
+  tx.put(c.receiptHead, headId, { number: receipt.number, sha256: digestOf(receipt) })
+  return receipt
+}
+
+/** A receipt by number. */
+export const receiptOf = (view: View, number: number): ShotReceipt | undefined =>
+  view.get(c.receipts, receiptIdOf(number))

@@ -1,0 +1,226 @@
+/**
+ * Every document of the screenshot source, as closed shapes. Times are ISO text (`*_at`), money is
+ * integer micro-USD, digests are lowercase hex. No row holds private text: payloads, digests,
+ * conclusions and fingerprints are sealed artifacts that rows name by id and digest.
+ * `keep.ts` alone writes observations, so that counters and calendar never disagree with them.
+ */
+import * as v from 'valibot'
+import type { CollectionSpec } from '../state/types.js'
+import { analysisStatuses, classifications, jobNames, reanalyzeReasons, screenshotSource }
+  from './constants.js'
+
+const text = v.string()
+const iso = v.pipe(v.string(), v.isoTimestamp())
+const count = v.pipe(v.number(), v.safeInteger(), v.minValue(0))
+const sha256 = v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/))
+const formatShape = v.picklist(['png', 'jpeg'])
+
+/** A file's name below its root: text for people, and the bytes where they are not UTF-8. */
+const fileNameShape = v.strictObject({ text, bytes_base64: v.nullable(text) })
+/** How a file is named below its root. */
+export type FileName = v.InferOutput<typeof fileNameShape>
+
+const pathShape = v.strictObject({ name: fileNameShape, modified_at: iso })
+
+/** Detail of a representative that stands for a run of like images (S-068, S-075). */
+const visualRunShape = v.strictObject({
+  representative_path: text,
+  first_seen: iso,
+  last_seen: iso,
+  suppressed_count: count,
+  latest_suppressed_path: v.nullable(text),
+  /** Suppressions by reason code. */
+  reason_counts: v.record(text, count),
+})
+export type VisualRun = v.InferOutput<typeof visualRunShape>
+
+const analyzerShape = v.strictObject({
+  /** Why the status is what it is: a code, or null for a good one. */
+  reason: v.nullable(text),
+  /** A sentence for people, bounded; never a body, a key or a reply's text. */
+  detail: v.nullable(v.pipe(text, v.maxLength(300))),
+  /** Worker attempts that were consumed, sent or not. */
+  attempts: count,
+  /** The newest claimed call; null when nothing was ever claimed. */
+  input_digest: v.nullable(sha256),
+  operation_id: v.nullable(text),
+  /** Set from before the first byte until the outcome is recorded. */
+  contact: v.picklist(['none', 'claimed', 'ended', 'uncertain']),
+  reanalyze_reason: v.nullable(v.picklist(reanalyzeReasons)),
+  updated_at: v.nullable(iso),
+})
+/** Bounded analyzer status details (S-065). */
+export type Analyzer = v.InferOutput<typeof analyzerShape>
+
+const payloadShape = v.strictObject({
+  artifact_id: text,
+  /** SHA-256 of the canonical payload. */
+  sha256,
+  /** Configured text `gateway/<provider>/<model>` that was in force when it was sent. */
+  model: text,
+  reply_model: text,
+  prompt_version: text,
+  schema_version: text,
+  analyzed_at: iso,
+  operation_id: text,
+  cost_microusd: count,
+  /** True when a later attempt failed: this is what succeeded before it. */
+  earlier: v.boolean(),
+})
+/** What is known of a sealed semantic payload. */
+export type PayloadRef = v.InferOutput<typeof payloadShape>
+
+const observationShape = v.strictObject({
+  observation_id: v.pipe(text, v.startsWith('obs_')),
+  source: v.literal(screenshotSource),
+  /** Absolute canonical path of the image root it was scanned from. */
+  root: text,
+  root_digest: sha256,
+  sha256,
+  bytes: count,
+  format: formatShape,
+  width: v.nullable(count),
+  height: v.nullable(count),
+  /** The file's modification time (S-063). */
+  captured_at: iso,
+  /** True when that time lay ahead of the clock at the scan. */
+  captured_in_future: v.boolean(),
+  observed_at: iso,
+  /** Names under which these very bytes were seen, first one first; bounded. */
+  paths: v.pipe(v.array(pathShape), v.minLength(1), v.maxLength(16)),
+  screenshot_visual_run: v.nullable(visualRunShape),
+  analysis_status: v.picklist(analysisStatuses),
+  classification: v.nullable(v.picklist(classifications)),
+  archived_at: v.nullable(iso),
+  analyzer: analyzerShape,
+  payload: v.nullable(payloadShape),
+})
+/** One image (sections 2 and 3 of the contract). */
+export type Observation = v.InferOutput<typeof observationShape>
+
+const contentShape = v.strictObject({
+  sha256,
+  observations: v.array(v.strictObject({ observation_id: text, root_digest: sha256 })),
+})
+
+const fileShape = v.strictObject({
+  root_digest: sha256,
+  name: fileNameShape,
+  bytes: count,
+  /** Modification time in nanoseconds, decimal text. */
+  modified_ns: text,
+  inode: text,
+  outcome: v.picklist(['ingested', 'duplicate', 'suppressed', 'rejected']),
+  reason: v.nullable(text),
+  /** Of a suppressed file: largest cell difference to the representative, 0..255. */
+  measure: v.nullable(v.number()),
+  observation_id: v.nullable(text),
+  sha256: v.nullable(sha256),
+  seen_at: iso,
+})
+/** What became of one file when it was read; the durable answer to "known?". */
+export type SeenFile = v.InferOutput<typeof fileShape>
+
+const artifactRefShape = v.strictObject({ stored_sha256: sha256, sha256, bytes: count })
+
+const rootShape = v.strictObject({
+  root: text,
+  root_digest: sha256,
+  /** Newest unsuppressed image: what the next one is compared with. */
+  representative: v.nullable(v.strictObject({
+    observation_id: text, format: formatShape, width: count, height: count,
+    /** Null where it could not be decoded: nothing is merged with it. */
+    fingerprint: v.nullable(artifactRefShape),
+  })),
+  observations: count,
+  /** Representatives that stand for a run, and files that they stand for. */
+  visual_runs: count,
+  suppressed: count,
+  duplicates: count,
+  rejected: count,
+  latest_captured_at: v.nullable(iso),
+  latest_analyzed_at: v.nullable(iso),
+  /** Rows that clear-stale archived. */
+  archived: count,
+  last_scan: v.nullable(v.strictObject({
+    at: iso, status: v.picklist(['ok', 'degraded', 'failed']), reason: v.nullable(text),
+    receipt_id: v.nullable(text),
+  })),
+  first_seen_at: iso,
+})
+/** What is known of one image root. */
+export type ShotRoot = v.InferOutput<typeof rootShape>
+
+const countShape = v.strictObject({
+  root_digest: sha256,
+  analysis_status: v.picklist(analysisStatuses),
+  classification: v.nullable(v.picklist(classifications)),
+  archived: v.boolean(),
+  /** Model, prompt and schema of the payload; null without one. */
+  model: v.nullable(text),
+  prompt_version: v.nullable(text),
+  schema_version: v.nullable(text),
+  count,
+})
+/** How many observations share these facts; status reads these and no observation. */
+export type ShotCount = v.InferOutput<typeof countShape>
+
+const hourShape = v.strictObject({
+  /** `2026-11-20T14`: the hour of capture, UTC. */
+  hour: v.pipe(text, v.regex(/^[-+0-9]+T[0-9]{2}$/)),
+  pages: count,
+  last_page_ids: count,
+  /** Unarchived rows of this hour by status, zero left out. */
+  statuses: v.record(text, count),
+})
+/** The calendar: which hours have observations, and which have work. */
+export type ShotHour = v.InferOutput<typeof hourShape>
+
+const hourPageShape = v.strictObject({ ids: v.pipe(v.array(text), v.maxLength(512)) })
+
+const receiptShape = v.strictObject({
+  receipt_id: v.pipe(text, v.startsWith('rct_')),
+  number: count,
+  /** SHA-256 of the canonical receipt before this one; null for the first. */
+  previous_sha256: v.nullable(sha256),
+  job: v.picklist(jobNames),
+  at: iso,
+  /** The job's own counts and facts, as printed. */
+  facts: v.record(text, v.unknown()),
+})
+/** Receipt of one tick of a job. */
+export type ShotReceipt = v.InferOutput<typeof receiptShape>
+
+const receiptHeadShape = v.strictObject({ number: count, sha256: v.nullable(sha256) })
+
+/** Every collection of the screenshot source but those of digests and settings. */
+export const shotCollections = {
+  /** By observation id. */
+  observations: { name: 'observations', schema: observationShape, partition: 'hash256' },
+  /** By SHA-256 of the content. */
+  contents: { name: 'observation_contents', schema: contentShape, partition: 'hash256' },
+  /** By `fileIdOf(root digest, name)`. */
+  files: { name: 'shot_files', schema: fileShape, partition: 'hash256' },
+  /** By root digest. */
+  roots: { name: 'shot_roots', schema: rootShape, partition: 'one' },
+  /** By `countIdOf`. */
+  counts: { name: 'shot_counts', schema: countShape, partition: 'one' },
+  /** By hour. */
+  hours: { name: 'shot_hours', schema: hourShape, partition: 'one' },
+  /** By `<hour>#<page>`. */
+  hourPages: { name: 'shot_hour_pages', schema: hourPageShape, partition: 'hash256' },
+  /** By receipt number, padded to 12 digits. */
+  receipts: { name: 'shot_receipts', schema: receiptShape, partition: 'hash256' },
+  /** Only `the`. */
+  receiptHead: { name: 'shot_receipt_head', schema: receiptHeadShape, partition: 'one' },
+} satisfies {
+  observations: CollectionSpec<Observation>
+  contents: CollectionSpec<v.InferOutput<typeof contentShape>>
+  files: CollectionSpec<SeenFile>
+  roots: CollectionSpec<ShotRoot>
+  counts: CollectionSpec<ShotCount>
+  hours: CollectionSpec<ShotHour>
+  hourPages: CollectionSpec<v.InferOutput<typeof hourPageShape>>
+  receipts: CollectionSpec<ShotReceipt>
+  receiptHead: CollectionSpec<v.InferOutput<typeof receiptHeadShape>>
+}

@@ -1,0 +1,192 @@
+/**
+ * Settings of the screenshot source: environment before saved before default, each with its source,
+ * so that `status` can say where a value comes from. What opens a gate has no permissive default:
+ * a control that was never set is null, and null blocks (S-008 to S-016).
+ */
+import * as v from 'valibot'
+import { fail } from '../base/errors.js'
+import { closedObject, parseClosed, strictInteger, strictIntegerText } from '../base/schema.js'
+import type { CollectionSpec, View } from '../state/types.js'
+import { folderSetting, folderVariable, shotLimits as limits } from './constants.js'
+
+const microusd = strictInteger(1, 1_000_000_000)
+
+const savedEntries = {
+  /** Canonical path text of the image root; judged by root.ts before it is saved. */
+  screenshot_folder: v.nullable(v.string()),
+  recursive: v.boolean(),
+  analysis: v.nullable(v.picklist(['on', 'off'])),
+  cloud_upload: v.nullable(v.picklist(['on', 'off'])),
+  fallbacks: v.nullable(v.picklist(['deny', 'allow'])),
+  data_collection: v.nullable(v.picklist(['deny', 'allow'])),
+  zdr: v.nullable(v.picklist(['on', 'off'])),
+  budget_microusd: v.nullable(microusd),
+  budget_requests: v.nullable(strictInteger(1, 1_000_000)),
+  request_cost_bound_microusd: v.nullable(microusd),
+  visual_run_refresh_minutes: v.nullable(strictInteger(1, limits.visualRunRefreshMinutesMax)),
+  ingest_enabled: v.nullable(v.boolean()),
+  ingest_interval_minutes: v.nullable(strictInteger(1, 1_440)),
+  ingest_limit: v.nullable(strictInteger(1, limits.ingestImagesMax)),
+  analysis_limit: v.nullable(strictInteger(1, limits.analysisItemsMax)),
+  analysis_concurrency: v.nullable(strictInteger(1, limits.concurrencyMax)),
+  analysis_interval_seconds: v.nullable(strictInteger(1, 86_400)),
+  analysis_job_timeout_seconds: v.nullable(strictInteger(1, limits.analysisTimeoutSecondsMax)),
+  digest_enabled: v.nullable(v.boolean()),
+  digest_interval_minutes: v.nullable(strictInteger(1, 1_440)),
+  digest_window_minutes: v.nullable(strictInteger(1, 1_440)),
+  digest_max_chars: v.nullable(strictInteger(1, 100_000)),
+}
+const savedShape = v.strictObject({
+  schema_version: v.literal('svc.screenshot_settings.v1'), ...savedEntries,
+})
+/** The saved settings; null means never set. */
+export type SavedShotSettings = v.InferOutput<typeof savedShape>
+
+/** Where the settings live; the only id is `settingsId`. */
+export const settingsCollection: CollectionSpec<SavedShotSettings> = {
+  name: 'shot_settings', schema: savedShape, partition: 'one',
+}
+/** Id of the only document of `settingsCollection`. */
+export const settingsId = 'the'
+
+/** Nothing saved. */
+export const unsetSettings: SavedShotSettings = {
+  schema_version: 'svc.screenshot_settings.v1',
+  screenshot_folder: null, recursive: false, analysis: null, cloud_upload: null, fallbacks: null,
+  data_collection: null, zdr: null, budget_microusd: null, budget_requests: null,
+  request_cost_bound_microusd: null, visual_run_refresh_minutes: null, ingest_enabled: null,
+  ingest_interval_minutes: null, ingest_limit: null, analysis_limit: null,
+  analysis_concurrency: null, analysis_interval_seconds: null, analysis_job_timeout_seconds: null,
+  digest_enabled: null, digest_interval_minutes: null, digest_window_minutes: null,
+  digest_max_chars: null,
+}
+
+/** The saved settings of a view. */
+export const savedSettings = (view: View): SavedShotSettings =>
+  view.get(settingsCollection, settingsId) ?? unsetSettings
+
+const changeShape = closedObject(Object.fromEntries(
+  Object.entries(savedEntries).map(([name, schema]) => [name, v.optional(schema)]),
+) as { [K in keyof typeof savedEntries]: v.OptionalSchema<(typeof savedEntries)[K], undefined> })
+/** What a save may change; null unsets. */
+export type ShotSettingsChange = v.InferOutput<typeof changeShape>
+
+/** Reads a change strictly: unknown and legacy names are refused (S-056, S-176). */
+export const parseSettingsChange = (value: unknown): ShotSettingsChange =>
+  parseClosed(changeShape, value, { code: 'settings_invalid', what: 'the settings' })
+
+/** Where a value comes from. */
+export type SettingSource = 'environment' | 'settings' | 'default'
+/** A value and its source. */
+export interface Setting<T> {
+  readonly value: T
+  readonly source: SettingSource
+}
+
+/** Settings that jobs use, resolved. */
+export interface ShotSettings {
+  readonly recursive: boolean
+  readonly refreshMinutes: Setting<number>
+  readonly ingestEnabled: Setting<boolean>
+  readonly ingestIntervalMinutes: Setting<number>
+  readonly ingestLimit: Setting<number>
+  readonly analysisLimit: Setting<number>
+  readonly concurrency: Setting<number>
+  readonly analysisIntervalSeconds: Setting<number>
+  readonly jobTimeoutSeconds: Setting<number>
+  readonly digestEnabled: Setting<boolean>
+  readonly digestIntervalMinutes: Setting<number>
+  readonly digestWindowMinutes: Setting<number>
+  readonly digestMaxChars: Setting<number>
+  /** The gates as saved; only the explicit closed values open them. */
+  readonly saved: SavedShotSettings
+}
+
+/** Environment of a process: names to texts. */
+export type Env = Readonly<Record<string, string | undefined>>
+
+const badVariable = (name: string, rule: string): Error =>
+  fail.rejected('setting_invalid', `The environment variable ${name} ${rule}.`, {
+    next: 'See: sallyport help environment', details: { variable: name },
+  })
+
+const integerSetting = (
+  env: Env, name: string, saved: number | null, fallback: number, max: number,
+): Setting<number> => {
+  const text = env[name]
+  if (text === undefined || text === '') {
+    return saved === null
+      ? { value: fallback, source: 'default' } : { value: saved, source: 'settings' }
+  }
+  const parsed = v.safeParse(strictIntegerText(1, max), text)
+  if (!parsed.success) throw badVariable(name, `must be a plain integer from 1 to ${max}`)
+  return { value: parsed.output, source: 'environment' }
+}
+
+const yes = new Set(['1', 'true', 'on', 'yes', 'enabled'])
+const no = new Set(['0', 'false', 'off', 'no', 'disabled'])
+
+const switchSetting = (env: Env, name: string, saved: boolean | null): Setting<boolean> => {
+  const text = env[name]?.toLowerCase()
+  if (text === undefined || text === '') {
+    return saved === null
+      ? { value: true, source: 'default' } : { value: saved, source: 'settings' }
+  }
+  if (yes.has(text)) return { value: true, source: 'environment' }
+  if (no.has(text)) return { value: false, source: 'environment' }
+  throw badVariable(name, 'must be enabled or disabled')
+}
+
+/** Resolves what the jobs use. Throws `rejected` `setting_invalid` for a variable of no meaning. */
+export const resolveSettings = (view: View, env: Env): ShotSettings => {
+  const saved = savedSettings(view)
+  const ingest = 'SCREENSHOT_FOLDER_INGEST_'
+  const analysis = 'SCREENSHOT_FOLDER_ANALYSIS_'
+  const digest = 'SCREENSHOT_OBSERVATION_DIGEST_'
+  return {
+    saved,
+    recursive: saved.recursive,
+    refreshMinutes: saved.visual_run_refresh_minutes === null
+      ? { value: limits.visualRunRefreshMinutesDefault, source: 'default' }
+      : { value: saved.visual_run_refresh_minutes, source: 'settings' },
+    ingestEnabled: switchSetting(env, `${ingest}ENABLED`, saved.ingest_enabled),
+    ingestIntervalMinutes:
+      integerSetting(env, `${ingest}INTERVAL_MIN`, saved.ingest_interval_minutes, 1, 1_440),
+    ingestLimit: integerSetting(
+      env, `${ingest}LIMIT`, saved.ingest_limit, limits.ingestImagesDefault, limits.ingestImagesMax,
+    ),
+    analysisLimit: integerSetting(
+      env, `${analysis}LIMIT`, saved.analysis_limit, limits.analysisItemsDefault,
+      limits.analysisItemsMax,
+    ),
+    concurrency: integerSetting(
+      env, `${analysis}CONCURRENCY`, saved.analysis_concurrency, limits.concurrencyDefault,
+      limits.concurrencyMax,
+    ),
+    analysisIntervalSeconds: integerSetting(
+      env, `${analysis}INTERVAL_SECONDS`, saved.analysis_interval_seconds, 60, 86_400,
+    ),
+    jobTimeoutSeconds: integerSetting(
+      env, `${analysis}JOB_TIMEOUT_SECONDS`, saved.analysis_job_timeout_seconds,
+      limits.analysisTimeoutSecondsDefault, limits.analysisTimeoutSecondsMax,
+    ),
+    digestEnabled: switchSetting(env, `${digest}ENABLED`, saved.digest_enabled),
+    digestIntervalMinutes:
+      integerSetting(env, `${digest}INTERVAL_MIN`, saved.digest_interval_minutes, 15, 1_440),
+    digestWindowMinutes:
+      integerSetting(env, `${digest}WINDOW_MIN`, saved.digest_window_minutes, 30, 1_440),
+    digestMaxChars: integerSetting(
+      env, `${digest}MAX_CHARS`, saved.digest_max_chars, limits.digestCharsDefault, 100_000,
+    ),
+  }
+}
+
+/** Which text names the folder, before root.ts judges it; an empty variable counts as absent. */
+export const configuredFolder = (
+  saved: SavedShotSettings, env: Env,
+): { readonly text: string | null; readonly source: SettingSource } => {
+  const variable = env[folderVariable]
+  if (variable !== undefined && variable !== '') return { text: variable, source: 'environment' }
+  const setting = saved[folderSetting]
+  return setting === null ? { text: null, source: 'default' } : { text: setting, source: 'settings' }
+}
