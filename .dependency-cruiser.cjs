@@ -3,6 +3,7 @@
 const layers = [
   ['base'],
   ['state'],
+  ['images'],
   ['net'],
   ['governance'],
   ['observations'],

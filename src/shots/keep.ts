@@ -64,8 +64,8 @@ const addHourStatus = (tx: Tx, row: Observation, by: 1 | -1): void => {
   const hour = tx.get(c.hours, id)
   if (hour === undefined) return
   const count = (hour.statuses[row.analysis_status] ?? 0) + by
-  const { [row.analysis_status]: _gone, ...others } = hour.statuses
-  const statuses = count > 0 ? { ...others, [row.analysis_status]: count } : others
+  const statuses = { ...hour.statuses, [row.analysis_status]: count }
+  if (count <= 0) delete statuses[row.analysis_status]
   tx.put(c.hours, id, { ...hour, statuses })
 }
 

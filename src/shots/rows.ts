@@ -32,6 +32,7 @@ const visualRunShape = v.strictObject({
   /** Suppressions by reason code. */
   reason_counts: v.record(text, count),
 })
+/** A run as its representative's row keeps it. */
 export type VisualRun = v.InferOutput<typeof visualRunShape>
 
 const analyzerShape = v.strictObject({

@@ -18,6 +18,7 @@ import { policyNoun } from './policy/noun.js'
 import { principalNoun } from './principal/noun.js'
 import { sandboxNoun } from './sandbox/noun.js'
 import { sessionNoun } from './session/noun.js'
+import { shotsNoun } from './shots/noun.js'
 import { stateNoun } from './state/noun.js'
 import { demoVerb } from './demo/noun.js'
 import { statusVerb } from './status/noun.js'
@@ -33,6 +34,7 @@ export const commands: CommandTable = [
   goalNoun,
   alphaNoun,
   gatewayNoun,
+  shotsNoun,
   configNoun,
   taskNoun,
   policyNoun,
