@@ -28,10 +28,14 @@ const splitBytes: readonly number[] = [512 * 1024, 8 * 1024 * 1024]
 export const splitDigits = (bytes: number): 0 | 1 | 2 =>
   splitBytes.filter((limit) => bytes > limit).length as 0 | 1 | 2
 
+/** What is stored and what the log adds: a bulk load must not end in one partition of megabytes. */
 const digitsFor = (overlay: Overlay, entry: CollectionEntry | undefined): 0 | 1 | 2 => {
   if (overlay.kind === 1) return 0
   const parts = Object.values(entry?.parts ?? {})
-  const bytes = parts.reduce((sum, [, , size]) => sum + size, 0)
+  let bytes = parts.reduce((sum, [, , size]) => sum + size, 0)
+  for (const version of overlay.versions.values()) {
+    if (!version.removed) bytes += textOf(version).length
+  }
   return Math.max(entry?.digits ?? 0, splitDigits(bytes)) as 0 | 1 | 2
 }
 
