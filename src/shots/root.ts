@@ -1,0 +1,275 @@
+/**
+ * Which folder is the image root, and whether it may be one. First present wins: environment,
+ * saved setting, default below the sealed workspace (S-051 to S-053); a folder given to one scan
+ * comes before all. Too broad are the filesystem root, home, Desktop, Downloads, the workspace
+ * root and the program's own folders, every folder that holds one of them, and everything inside
+ * the own ones (S-057 to S-059). Names are compared in the form that the kernel gives them and by
+ * device and inode, so that `..`, links, bind mounts and letter case hide nothing. A folder that
+ * is refused is an error, never a reason to try the next source.
+ */
+import { readFileSync, realpathSync, statSync } from 'node:fs'
+import { userInfo } from 'node:os'
+import { basename, dirname, isAbsolute, join, resolve } from 'node:path'
+import { fail, type SallyportError } from '../base/errors.js'
+import type { View } from '../state/types.js'
+import { defaultFolder, shotLimits } from './constants.js'
+import type { ShotsContext } from './context.js'
+import { rootDigestOf } from './keep.js'
+import { configuredFolder, savedSettings, type SavedShotSettings, type SettingSource }
+  from './settings.js'
+
+/** What the rule needs of the world. */
+export type RootWorld = Pick<ShotsContext, 'env' | 'home' | 'workspace' | 'ownFolders'>
+
+/** Which source named the folder; `input` is a folder given to one scan. */
+export type RootSource = 'input' | SettingSource
+
+/** A folder that may be an image root; `root` is canonical and absolute. */
+export interface ResolvedRoot {
+  readonly root: string
+  readonly rootDigest: string
+  readonly source: RootSource
+  /** True where a saved folder would count: nothing in the environment overrides it (S-111). */
+  readonly editable: boolean
+}
+
+/** Why a folder is too broad: which place it is, holds or lies in. */
+export type BroadPlace =
+  | 'filesystem_root' | 'home' | 'desktop' | 'downloads' | 'workspace' | 'own_folder'
+
+interface Place {
+  readonly name: BroadPlace
+  readonly path: string
+}
+
+const codeOf = (error: unknown): string =>
+  error instanceof Error && 'code' in error ? String(error.code) : ''
+
+const realOf = (path: string): string => {
+  const bytes = realpathSync.native(path, 'buffer')
+  const text = bytes.toString('utf8')
+  if (Buffer.from(text, 'utf8').equals(bytes)) return text
+  throw folderError('folder_name_not_utf8', 'has a name that is not UTF-8')
+}
+
+const folderError = (code: string, what: string): SallyportError =>
+  fail.rejected(code, `The screenshot folder ${what}.`, {
+    next: 'Give the absolute path of the folder that holds the screenshots.',
+  })
+
+/** As the kernel names it; of what is not there (yet), the nearest part that is, and the rest. */
+const canonicalOf = (text: string): string => {
+  try {
+    return realOf(text)
+  } catch (error) {
+    const code = codeOf(error)
+    if (code === 'ELOOP') throw folderError('folder_unreachable', 'leads back to itself')
+    if (code === 'ENAMETOOLONG') throw folderError('folder_name_too_long', 'has too long a name')
+    if (code === 'ENOTDIR') throw folderError('folder_not_directory', 'is not a folder')
+    if (code !== 'ENOENT' && code !== 'EACCES' && code !== 'EPERM') throw error
+  }
+  const plain = resolve(text)
+  const parent = dirname(plain)
+  return parent === plain ? plain : join(canonicalOf(parent), basename(plain))
+}
+
+/** The same without a complaint: a place that cannot be reached is known by its name alone. */
+const quietly = (path: string): string => {
+  try {
+    return canonicalOf(path)
+  } catch {
+    return resolve(path)
+  }
+}
+
+/** The folder and everything above it. */
+const chainOf = (path: string): string[] => {
+  const parent = dirname(path)
+  return parent === path ? [path] : [path, ...chainOf(parent)]
+}
+
+/** Device and inode; null for what is not there. */
+const identityOf = (path: string): string | null => {
+  try {
+    const { dev, ino } = statSync(path, { bigint: true })
+    return `${dev}:${ino}`
+  } catch {
+    return null
+  }
+}
+
+const userDirsBytesMax = 65_536
+
+/** Desktop and Downloads as the desktop's own settings file names them. */
+const userDirs = ({ env, home }: RootWorld): Place[] => {
+  const base = env['XDG_CONFIG_HOME']
+  const folder = base !== undefined && isAbsolute(base) ? base : join(home, '.config')
+  let text = ''
+  try {
+    const bytes = readFileSync(join(folder, 'user-dirs.dirs'))
+    text = bytes.subarray(0, userDirsBytesMax).toString('utf8')
+  } catch {
+    // Most systems without a desktop have none.
+  }
+  const named = (variable: string, name: BroadPlace): Place[] => {
+    const [, value] = new RegExp(`^\\s*${variable}="(.*)"\\s*$`, 'm').exec(text) ?? []
+    const texts = [env[variable], value].filter((one) => one !== undefined)
+    return texts
+      .map((one) => one.replace(/\\(.)/g, '$1').replace(/^\$(?:HOME|\{HOME\})(?=\/|$)/, home))
+      .filter((path) => isAbsolute(path))
+      .map((path) => ({ name, path }))
+  }
+  return [...named('XDG_DESKTOP_DIR', 'desktop'), ...named('XDG_DOWNLOAD_DIR', 'downloads')]
+}
+
+/** Homes: the one of this run, and that of the account when a variable names another. */
+const homesOf = ({ env, home }: RootWorld): string[] => {
+  const homes = [home, env['HOME'] ?? '']
+  try {
+    homes.push(userInfo().homedir)
+  } catch {
+    // An account without an entry has no other home.
+  }
+  return [...new Set(homes.filter((one) => isAbsolute(one)))]
+}
+
+const placesOf = (world: RootWorld): Place[] => [
+  { name: 'filesystem_root', path: '/' },
+  ...homesOf(world).flatMap((home): Place[] => [
+    { name: 'home', path: home },
+    { name: 'desktop', path: join(home, 'Desktop') },
+    { name: 'downloads', path: join(home, 'Downloads') },
+  ]),
+  ...userDirs(world),
+  { name: 'workspace', path: world.workspace },
+  ...world.ownFolders.map((path): Place => ({ name: 'own_folder', path })),
+]
+
+const present = (ids: (string | null)[]): string[] => ids.filter((id) => id !== null)
+
+/** A folder in all the ways in which two of them can turn out to be the same. */
+interface Forms {
+  /** Names, canonical and as written. */
+  readonly names: ReadonlySet<string>
+  readonly ids: ReadonlySet<string>
+}
+
+const formsOf = (paths: readonly string[]): Forms => ({
+  // A name that is not there may still be another spelling of one: letter case decides nothing.
+  names: new Set(paths.flatMap((path) =>
+    (identityOf(path) === null ? [path, path.toLowerCase()] : [path]))),
+  ids: new Set(present(paths.map(identityOf))),
+})
+
+const meet = (a: Forms, b: Forms): boolean =>
+  [...a.names].some((name) => b.names.has(name)) || [...a.ids].some((id) => b.ids.has(id))
+
+/** Which place makes a folder too broad; null where none does. */
+export const broadPlaceOf = (world: RootWorld, folder: string): BroadPlace | null => {
+  const written = [...new Set([resolve(folder), canonicalOf(folder)])]
+  const itself = formsOf(written)
+  const within = formsOf(written.flatMap(chainOf))
+  for (const { name, path } of placesOf(world)) {
+    const forms = [...new Set([resolve(path), quietly(path)])]
+    if (meet(itself, formsOf(forms.flatMap(chainOf)))) return name
+    if (name === 'own_folder' && meet(within, formsOf(forms))) return name
+  }
+  return null
+}
+
+const placeTexts: Readonly<Record<BroadPlace, string>> = {
+  filesystem_root: 'the root of the file system',
+  home: 'the home folder, or a folder that holds it',
+  desktop: 'the Desktop folder, or a folder that holds it',
+  downloads: 'the Downloads folder, or a folder that holds it',
+  workspace: 'the workspace root, or a folder that holds it',
+  own_folder: "one of the program's own folders, or holds one or lies in one",
+}
+
+const sourceTexts: Readonly<Record<RootSource, string>> = {
+  input: 'The folder that was given',
+  environment: 'The folder that the environment names',
+  settings: 'The saved screenshot folder',
+  default: 'The default screenshot folder',
+}
+
+/**
+ * The canonical path of a folder that may be an image root; it need not be there yet. Throws
+ * `rejected`: `broad_root`, `folder_relative`, `folder_invalid`, `folder_not_directory`, ….
+ */
+export const judgeFolder = (world: RootWorld, text: string, source: RootSource): string => {
+  if (text === '' || text.includes('\0')) throw folderError('folder_invalid', 'is not a path')
+  if (Buffer.byteLength(text) > shotLimits.nameBytesMax) {
+    throw folderError('folder_name_too_long', 'has too long a name')
+  }
+  if (!isAbsolute(text)) throw folderError('folder_relative', 'must be an absolute path')
+  const broad = broadPlaceOf(world, text)
+  if (broad !== null) {
+    throw fail.rejected('broad_root', `${sourceTexts[source]} is ${placeTexts[broad]}.`, {
+      reason: 'rule',
+      next: 'Choose a folder of its own for screenshots; a folder below these is fine.',
+      details: { source, broad },
+    })
+  }
+  return canonicalOf(text)
+}
+
+const sourceOf = (
+  world: RootWorld, saved: SavedShotSettings, folder: string | undefined,
+): { readonly text: string; readonly source: RootSource } => {
+  if (folder !== undefined) return { text: folder, source: 'input' }
+  const configured = configuredFolder(saved, world.env)
+  return { text: configured.text ?? join(world.workspace, defaultFolder), source: configured.source }
+}
+
+/** Whether a saved folder would count (S-111). */
+export const folderEditable = ({ env }: Pick<RootWorld, 'env'>): boolean =>
+  (env['SVC_SCREENSHOT_FOLDER'] ?? '') === ''
+
+/** The root that is in force, there or not. Throws `rejected` where it may not be one. */
+export const locateRoot = (
+  world: RootWorld, saved: SavedShotSettings, input: { readonly folder?: string } = {},
+): ResolvedRoot => {
+  const { text, source } = sourceOf(world, saved, input.folder)
+  const root = judgeFolder(world, text, source)
+  return { root, rootDigest: rootDigestOf(root), source, editable: folderEditable(world) }
+}
+
+/** What stands in the way of reading a root: `folder_missing`, …; null when it is a folder. */
+export const rootProblem = (root: string): string | null => {
+  try {
+    return statSync(root).isDirectory() ? null : 'folder_not_directory'
+  } catch (error) {
+    const code = codeOf(error)
+    if (code === 'ENOENT') return 'folder_missing'
+    return code === 'ENOTDIR' ? 'folder_not_directory' : 'folder_unreadable'
+  }
+}
+
+const problemTexts: Readonly<Record<string, string>> = {
+  folder_missing: 'is not there (yet)',
+  folder_not_directory: 'is not a folder',
+  folder_unreadable: 'cannot be read',
+}
+
+/** The failure of a scan over a root with such a problem. */
+export const rootFailure = (problem: string, source: RootSource): SallyportError =>
+  fail.rejected(problem, `${sourceTexts[source]} ${problemTexts[problem] ?? 'cannot be used'}.`, {
+    next: source === 'default'
+      ? 'Make the folder, or name another: sallyport shots config set --folder DIR'
+      : 'Look at what is in force: sallyport shots status',
+    details: { source },
+  })
+
+/**
+ * The root to work on. Throws `rejected`: as `judgeFolder`, and `folder_missing`,
+ * `folder_not_directory` or `folder_unreadable`.
+ */
+export const resolveRoot = (
+  ctx: RootWorld, view: View, input: { readonly folder?: string } = {},
+): ResolvedRoot => {
+  const resolved = locateRoot(ctx, savedSettings(view), input)
+  const problem = rootProblem(resolved.root)
+  if (problem !== null) throw rootFailure(problem, resolved.source)
+  return resolved
+}
