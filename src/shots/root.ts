@@ -219,7 +219,8 @@ const sourceOf = (
 ): { readonly text: string; readonly source: RootSource } => {
   if (folder !== undefined) return { text: folder, source: 'input' }
   const configured = configuredFolder(saved, world.env)
-  return { text: configured.text ?? join(world.workspace, defaultFolder), source: configured.source }
+  const text = configured.text ?? join(world.workspace, defaultFolder)
+  return { text, source: configured.source }
 }
 
 /** Whether a saved folder would count (S-111). */
