@@ -1,9 +1,222 @@
+/**
+ * The digest job and the digest of one window. Windows are looked at by their rows alone; a model
+ * is asked only for those that changed, at most four a tick and none older than a day.
+ */
+import { isoFromMs } from '../../base/clock.js'
+import { SallyportError } from '../../base/errors.js'
+import type { View } from '../../state/types.js'
+import { shotLimits } from '../constants.js'
 import type { ShotsContext } from '../context.js'
-import type { DigestReceipt } from './types.js'
+import { appendReceipt } from '../receipts.js'
+import { resolveSettings, type ShotSettings } from '../settings.js'
+import { planWindow, type WindowPlan } from './plan.js'
+import { sourcesBetween, type Analysed } from './sources.js'
+import type { DigestReceipt, WindowOutcome, WindowResult } from './types.js'
+import { windowEndingAt, windowOf, type DigestWindow } from './windows.js'
+import { reuseText, writeWindow } from './write.js'
 
-/** One tick of the digest job. */
-export const digestTick = (_ctx: ShotsContext): Promise<DigestReceipt> =>
-  Promise.resolve({
-    job: 'screenshot_observation_digest', receipt_id: null, enabled: true, windows: [],
-    written: 0, updated: 0, unchanged: 0, failed: 0, blocked: 0, duration_ms: 0,
+const job = 'screenshot_observation_digest'
+
+/** How one window of `shots digest` is chosen and treated. */
+export interface DigestWindowOptions {
+  /** End of the window, ISO text; aligned. */
+  readonly windowEnd: string
+  /** One more call after one that was refused, failed or is uncertain. */
+  readonly retry?: boolean
+}
+
+interface Work {
+  readonly ctx: ShotsContext
+  readonly settings: ShotSettings
+  readonly retry: boolean
+}
+
+const resultOf = (
+  plan: WindowPlan, outcome: WindowOutcome, rest: Partial<WindowResult> = {},
+): WindowResult => ({
+  window_start: plan.window.start,
+  window_end: plan.window.end,
+  outcome,
+  reason: null,
+  observation_count: plan.sources.length,
+  episode: plan.episode,
+  operation_id: null,
+  cost_microusd: null,
+  ...rest,
+})
+
+/** Kinds that a person mends; what is left is worth another look by itself. */
+const blocking: ReadonlySet<string> = new Set(['blocked', 'unauthorized', 'budget'])
+
+const refusedResult = (plan: WindowPlan, error: SallyportError): WindowResult =>
+  resultOf(plan, blocking.has(error.kind) ? 'blocked' : 'failed', {
+    reason: error.reason ?? error.code,
   })
+
+const buy = async (
+  { ctx, settings, retry }: Work, plan: Extract<WindowPlan, { kind: 'write' }>,
+): Promise<WindowResult> => {
+  const { result, episode } = await writeWindow(ctx, plan, {
+    charsMax: settings.digestMaxChars.value, retry,
+  })
+  const money = {
+    operation_id: result.operationId, cost_microusd: result.receipt.cost.amount_microusd,
+  }
+  if (episode !== null) {
+    return resultOf(plan, plan.episode === null ? 'written' : 'updated', { episode, ...money })
+  }
+  const refused = result.errorKind !== null && blocking.has(result.errorKind)
+  return resultOf(plan, refused ? 'blocked' : 'failed', {
+    reason: result.reason ?? result.outcome, ...money,
+  })
+}
+
+const reuse = ({ ctx }: Work, plan: Extract<WindowPlan, { kind: 'reuse' }>) =>
+  ctx.gov.store.transact('shots digest', (tx) =>
+    reuseText(tx, isoFromMs(ctx.gov.clock.wallMs()), plan))
+
+/** Does what a window asks for. A defect, a cancellation or a lock that is held goes on up. */
+const work = async (here: Work, plan: WindowPlan): Promise<WindowResult> => {
+  if (plan.kind === 'empty' || plan.kind === 'unchanged') return resultOf(plan, plan.kind)
+  if (plan.kind === 'not_repeated') {
+    return resultOf(plan, 'not_repeated', { reason: plan.reason })
+  }
+  try {
+    if (plan.kind === 'write') return await buy(here, plan)
+    return resultOf(plan, 'updated', { episode: await reuse(here, plan) })
+  } catch (error) {
+    const known = error instanceof SallyportError && error.kind !== 'cancelled'
+      && error.kind !== 'damaged'
+    if (!known) throw error
+    return refusedResult(plan, error)
+  }
+}
+
+const byWindow = (
+  sources: readonly Analysed[], minutes: number,
+): [DigestWindow, Analysed[]][] => {
+  const groups = new Map<string, [DigestWindow, Analysed[]]>()
+  for (const row of sources) {
+    const window = windowOf(row.captured_at, minutes)
+    const group = groups.get(window.key) ?? [window, []]
+    group[1].push(row)
+    groups.set(window.key, group)
+  }
+  return [...groups.values()]
+}
+
+/** Every window of the last day that holds something, oldest first. */
+const recentPlans = ({ ctx, settings }: Work, view: View): WindowPlan[] => {
+  const nowMs = ctx.gov.clock.wallMs()
+  const minutes = settings.digestWindowMinutes.value
+  const oldestMs = nowMs - shotLimits.digestAgeMsMax
+  const first = windowOf(isoFromMs(oldestMs), minutes)
+  const since = first.start >= isoFromMs(oldestMs) ? first.start : first.end
+  const sources = sourcesBetween(view, since, isoFromMs(nowMs))
+  return byWindow(sources, minutes)
+    .map(([window, members]) => planWindow(ctx, view, window, members))
+}
+
+const count = (results: readonly WindowResult[], outcome: WindowOutcome): number =>
+  results.filter((one) => one.outcome === outcome).length
+
+/** Facts of a result that stay in the receipt: names, counts and digests, no text. */
+const factsOf = ({ episode, ...rest }: WindowResult): Record<string, unknown> => ({
+  ...rest, episode_id: episode?.episode_id ?? null, digest_key: episode?.digest_key ?? null,
+  payload_sha256: episode?.payload_sha256 ?? null, revision: episode?.revision ?? null,
+})
+
+/** What is told first where a tick saw more windows than its receipt lists. */
+const ranks: Readonly<Record<WindowOutcome, number>> = {
+  written: 0, updated: 0, failed: 0, blocked: 0, not_repeated: 1, unchanged: 2, empty: 3,
+}
+
+const listed = (all: readonly WindowResult[]): WindowResult[] => {
+  const newestFirst = [...all].sort((a, b) => (a.window_start < b.window_start ? 1 : -1))
+  return newestFirst
+    .sort((a, b) => ranks[a.outcome] - ranks[b.outcome])
+    .slice(0, shotLimits.digestWindowsMax)
+    .sort((a, b) => (a.window_start < b.window_start ? -1 : 1))
+}
+
+const standingOf = (all: readonly WindowResult[]): Pick<DigestReceipt, 'status' | 'reason'> => {
+  for (const [outcome, status] of [['failed', 'degraded'], ['blocked', 'blocked']] as const) {
+    const found = all.find((one) => one.outcome === outcome)
+    if (found !== undefined) return { status, reason: found.reason }
+  }
+  return { status: 'ok', reason: null }
+}
+
+const close = async (
+  { ctx }: Work, startedMs: number, all: readonly WindowResult[],
+): Promise<DigestReceipt> => {
+  const { store, clock } = ctx.gov
+  const windows = listed(all)
+  const counts = {
+    written: count(all, 'written'), updated: count(all, 'updated'),
+    unchanged: count(all, 'unchanged'), not_repeated: count(all, 'not_repeated'),
+    blocked: count(all, 'blocked'), failed: count(all, 'failed'),
+  }
+  const base = {
+    job, ...standingOf(all), windows, ...counts,
+    duration_ms: Math.round(clock.monotonicMs() - startedMs),
+  } as const
+  try {
+    const receipt = await store.transact('shots digest', (tx) =>
+      appendReceipt(tx, isoFromMs(clock.wallMs()), job, {
+        ...base, windows: windows.map(factsOf),
+      }))
+    return { ...base, receipt_id: receipt.receipt_id }
+  } catch (error) {
+    if (!(error instanceof SallyportError) || error.kind !== 'locked') throw error
+    return { ...base, status: 'degraded', reason: error.code, receipt_id: null }
+  }
+}
+
+const disabled: DigestReceipt = {
+  job, receipt_id: null, status: 'disabled', reason: 'digest_disabled', windows: [], written: 0,
+  updated: 0, unchanged: 0, not_repeated: 0, blocked: 0, failed: 0, duration_ms: 0,
+}
+
+const calls = (plan: WindowPlan): boolean => plan.kind === 'write' || plan.kind === 'reuse'
+
+/**
+ * One tick of the digest job (S-096 to S-106, S-138 to S-142): at most four windows are worked on,
+ * oldest first, none older than 24 hours. The first one that is blocked ends it, since what blocks
+ * one blocks all.
+ */
+export const digestTick = async (ctx: ShotsContext): Promise<DigestReceipt> => {
+  const view = ctx.gov.store.read()
+  const settings = resolveSettings(view, ctx.env)
+  if (!settings.digestEnabled.value) return disabled
+  const here: Work = { ctx, settings, retry: false }
+  const startedMs = ctx.gov.clock.monotonicMs()
+  const plans = recentPlans(here, view)
+  const todo = plans.filter(calls).slice(0, shotLimits.digestWindowsMax)
+  const results: WindowResult[] = []
+  for (const plan of plans.filter((one) => !calls(one))) results.push(await work(here, plan))
+  for (const plan of todo) {
+    const result = await work(here, plan)
+    results.push(result)
+    if (result.outcome === 'blocked' || result.reason === 'lock_held') break
+  }
+  return close(here, startedMs, results)
+}
+
+/**
+ * The digest of one window of any age. Throws `rejected` `window_not_aligned`; the switch of the
+ * job has no part in it, since a person asks.
+ */
+export const digestWindow = async (
+  ctx: ShotsContext, options: DigestWindowOptions,
+): Promise<DigestReceipt> => {
+  const view = ctx.gov.store.read()
+  const settings = resolveSettings(view, ctx.env)
+  const window = windowEndingAt(options.windowEnd, settings.digestWindowMinutes.value)
+  const here: Work = { ctx, settings, retry: options.retry === true }
+  const startedMs = ctx.gov.clock.monotonicMs()
+  const sources = sourcesBetween(view, window.start, window.end)
+  const plan = planWindow(ctx, view, window, sources, { retry: here.retry })
+  const result = await work(here, plan)
+  return close(here, startedMs, [result])
+}

@@ -1,6 +1,6 @@
-import type { DigestRow } from './rows.js'
+import type { Episode } from './rows.js'
 
-/** What became of one window. */
+/** What became of one window. `not_repeated`: it was tried with these very inputs before. */
 export const windowOutcomes = [
   'written', 'updated', 'unchanged', 'empty', 'not_repeated', 'blocked', 'failed',
 ] as const
@@ -12,9 +12,10 @@ export interface WindowResult {
   readonly window_end: string
   readonly outcome: WindowOutcome
   readonly reason: string | null
+  /** Observations of the window that a digest may be made from. */
   readonly observation_count: number
-  /** The episode that stands for the window, new or old; null when there is none. */
-  readonly episode: DigestRow | null
+  /** The episode that stands for the window now, new or old; null when there is none. */
+  readonly episode: Episode | null
   readonly operation_id: string | null
   readonly cost_microusd: number | null
 }
@@ -22,13 +23,17 @@ export interface WindowResult {
 /** Receipt of the job `screenshot_observation_digest`: the episodes that it wrote (S-142). */
 export interface DigestReceipt {
   readonly job: 'screenshot_observation_digest'
+  /** Null where the job is switched off or the receipt could not be recorded. */
   readonly receipt_id: string | null
-  readonly enabled: boolean
+  readonly status: 'ok' | 'disabled' | 'blocked' | 'degraded'
+  readonly reason: string | null
+  /** At most four; those that asked for work come first. */
   readonly windows: readonly WindowResult[]
   readonly written: number
   readonly updated: number
   readonly unchanged: number
-  readonly failed: number
+  readonly not_repeated: number
   readonly blocked: number
+  readonly failed: number
   readonly duration_ms: number
 }

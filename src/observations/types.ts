@@ -1,0 +1,92 @@
+/**
+ * What any source of screen observations hands to the one report builder (S-024). Neutral: nothing
+ * here is a path, a digest of an image, visible text or a reply. Times are ISO text.
+ */
+
+/** Text that a language model wrote, never without the model's name and the time (S-026). */
+export interface ModelText {
+  readonly text: string
+  /** Configured text of the model. */
+  readonly model: string
+  /** The name that the reply gave. */
+  readonly replyModel: string
+  readonly writtenAt: string
+  /** A later attempt failed, or prompt, schema or model are newer: this is from before. */
+  readonly outdated: boolean
+}
+
+/** One screen observation of any source. */
+export interface ScreenObservationInput {
+  readonly observationId: string
+  /** Where it comes from: `screenshot_folder` or another capture path. */
+  readonly source: string
+  /** Name of the file, without its folder. */
+  readonly filename: string
+  readonly format: string
+  readonly width: number | null
+  readonly height: number | null
+  readonly bytes: number
+  readonly capturedAt: string
+  /** When a like image was last seen; `capturedAt` where there was none. */
+  readonly lastSeenAt: string
+  /** Like images that this one stands for. */
+  readonly likeImages: number
+  /** Analysis status. */
+  readonly status: string
+  readonly summary: ModelText | null
+}
+
+/** One digest of a window. */
+export interface ScreenDigestInput {
+  readonly episodeId: string
+  readonly windowStart: string
+  readonly windowEnd: string
+  readonly sourceObservationIds: readonly string[]
+  readonly text: ModelText
+}
+
+/** A conclusion over stored analyses and digests. */
+export interface ScreenConclusionInput {
+  readonly conclusionId: string
+  readonly text: ModelText
+  readonly digestIds: readonly string[]
+  readonly sourceObservationIds: readonly string[]
+  /** True when it was made from exactly what this report holds. */
+  readonly current: boolean
+}
+
+/** Spend against the budget over the rolling day that ends when the report is made; micro-USD. */
+export interface ScreenSpendInput {
+  readonly since: string
+  readonly budgetMicrousd: number | null
+  readonly spentMicrousd: number
+  /** Bounds of calls that are under way or whose charge is not known. */
+  readonly heldMicrousd: number
+  readonly budgetRequests: number | null
+  readonly requests: number
+}
+
+/** Why observations of the period are not in the report, by count. */
+export interface ScreenExclusions {
+  readonly sourceMissing: number
+  readonly staleRoot: number
+  readonly archived: number
+  /** Digests that rest on one of these. */
+  readonly digests: number
+}
+
+/** Everything that one report is built from. */
+export interface ScreenReportInput {
+  readonly madeAt: string
+  /** The period, half-open, by capture time. */
+  readonly since: string
+  readonly until: string
+  /** IANA name; days and hours are counted in it. */
+  readonly timeZone: string
+  /** By capture time, oldest first. */
+  readonly observations: readonly ScreenObservationInput[]
+  readonly digests: readonly ScreenDigestInput[]
+  readonly conclusion: ScreenConclusionInput | null
+  readonly spend: ScreenSpendInput | null
+  readonly excluded: ScreenExclusions
+}

@@ -1,0 +1,34 @@
+/** Small wordings that text and page share. */
+
+/** Bytes in the unit that people read. */
+export const sizeText = (bytes: number): string => {
+  if (bytes < 1_024) return `${bytes} B`
+  const kib = bytes / 1_024
+  return kib < 1_024 ? `${kib.toFixed(1)} KiB` : `${(kib / 1_024).toFixed(1)} MiB`
+}
+
+/** `1920 x 1080`, or a dash where it is not known. */
+export const dimensionsText = (width: number | null, height: number | null): string =>
+  width === null || height === null ? '-' : `${width} × ${height}`
+
+/** Integer micro-USD as dollars, exact. */
+export const dollarsText = (microusd: number): string => {
+  const digits = String(microusd).padStart(7, '0')
+  return `$${digits.slice(0, -6)}.${digits.slice(-6)}`
+}
+
+/** A span in minutes and hours. */
+export const spanText = (ms: number): string => {
+  const minutes = Math.round(ms / 60_000)
+  if (ms > 0 && minutes === 0) return '< 1 min'
+  if (minutes < 60) return `${minutes} min`
+  const hours = Math.floor(minutes / 60)
+  return minutes % 60 === 0 ? `${hours} h` : `${hours} h ${minutes % 60} min`
+}
+
+/** `1 image`, `2 images`. */
+export const countText = (count: number, one: string, many = `${one}s`): string =>
+  `${count} ${count === 1 ? one : many}`
+
+/** A status as people read it. */
+export const statusText = (status: string): string => status.replaceAll('_', ' ')

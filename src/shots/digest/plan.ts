@@ -1,0 +1,62 @@
+/** What a window asks for, decided from rows alone and before any model is asked (S-105). */
+import { claimCollection, claimStanding, type ClaimStanding } from '../../gateway/call/claims.js'
+import type { View } from '../../state/types.js'
+import type { ShotsContext } from '../context.js'
+import { digestCollections as c, type Episode, type MadeText } from './rows.js'
+import { sourceDigestOf, type Analysed } from './sources.js'
+import type { DigestWindow } from './windows.js'
+
+/** A window with what it holds. */
+interface Seen {
+  readonly window: DigestWindow
+  readonly sources: readonly Analysed[]
+  readonly sourceDigest: string
+  readonly episode: Episode | null
+}
+
+/** What is to be done. */
+export type WindowPlan = Seen & (
+  | { readonly kind: 'empty' }
+  | { readonly kind: 'unchanged' }
+  /** This very text was bought before: it takes its place again, with no call. */
+  | { readonly kind: 'reuse'; readonly made: MadeText }
+  | { readonly kind: 'not_repeated'; readonly reason: string }
+  | { readonly kind: 'write'; readonly number: number }
+)
+
+/** Only a call that provably sent nothing may be followed by itself (decision 29). */
+const sentNothing = (standing: ClaimStanding): boolean =>
+  standing === 'not_contacted' || standing === 'interrupted'
+
+/** How planning treats what was tried before. */
+export interface PlanOptions {
+  /** An operator asks for one more call after one that was refused, failed or is uncertain. */
+  readonly retry: boolean
+}
+
+const tried = (
+  ctx: ShotsContext, view: View, seen: Seen, { retry }: PlanOptions,
+): WindowPlan => {
+  const attempt = view.get(c.attempts, seen.sourceDigest)
+  if (attempt === undefined) return { ...seen, kind: 'write', number: 1 }
+  if (attempt.made !== null) return { ...seen, kind: 'reuse', made: attempt.made }
+  const claim = view.get(claimCollection, attempt.input_digest)
+  const standing = claim && claimStanding(ctx.gov.store, view, claim)
+  const again = standing === undefined || sentNothing(standing)
+    || (retry && standing !== 'running')
+  if (again) return { ...seen, kind: 'write', number: attempt.number + 1 }
+  const reason = claim?.ended?.reason ?? standing
+  return { ...seen, kind: 'not_repeated', reason }
+}
+
+/** Plans one window. */
+export const planWindow = (
+  ctx: ShotsContext, view: View, window: DigestWindow, sources: readonly Analysed[],
+  options: PlanOptions = { retry: false },
+): WindowPlan => {
+  const episode = view.get(c.episodes, window.key) ?? null
+  const seen: Seen = { window, sources, sourceDigest: sourceDigestOf(window, sources), episode }
+  if (sources.length === 0) return { ...seen, kind: 'empty' }
+  if (episode?.source_digest === seen.sourceDigest) return { ...seen, kind: 'unchanged' }
+  return tried(ctx, view, seen, options)
+}

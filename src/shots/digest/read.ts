@@ -1,0 +1,32 @@
+import * as v from 'valibot'
+import { closedObject, parseClosed } from '../../base/schema.js'
+import { parseStrictJson } from '../../base/strict-json.js'
+import { readArtifact } from '../../governance/artifacts.js'
+import type { Gov } from '../../governance/gov.js'
+import type { View } from '../../state/types.js'
+import { digestSchemaVersion, digestSourceTool, shotLabels } from '../constants.js'
+import type { Episode } from './rows.js'
+
+const text = v.string()
+const count = v.pipe(v.number(), v.safeInteger(), v.minValue(0))
+
+const payloadShape = closedObject({
+  schema: v.literal(digestSchemaVersion),
+  source_tool: v.literal(digestSourceTool),
+  digest_key: text,
+  window_start: text,
+  window_end: text,
+  source_observation_ids: v.array(text),
+  observation_count: count,
+  content_chars: count,
+  content: text,
+})
+/** The sealed payload of an episode. */
+export type DigestPayload = v.InferOutput<typeof payloadShape>
+
+/** Opens an episode's text. Throws what the store throws; `rejected` for another shape. */
+export const readDigest = (gov: Pick<Gov, 'store'>, view: View, row: Episode): DigestPayload => {
+  const bytes = readArtifact(gov, view, row.artifact_id, shotLabels.digest)
+  const value = parseStrictJson(bytes, { bytesMax: 4_194_304, depthMax: 4 })
+  return parseClosed(payloadShape, value, { code: 'digest_invalid', what: 'the stored digest' })
+}

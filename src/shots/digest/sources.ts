@@ -1,0 +1,36 @@
+/** Which observations a digest is made from, and what says that they changed. */
+import { digestOf } from '../../base/canonical.js'
+import type { View } from '../../state/types.js'
+import { digestSchemaVersion } from '../constants.js'
+import { findObservations } from '../find.js'
+import type { Observation, PayloadRef } from '../rows.js'
+import type { DigestWindow } from './windows.js'
+
+/** An observation whose analysis may be used. */
+export type Analysed = Observation & { readonly payload: PayloadRef }
+
+/**
+ * Whether a digest or a conclusion may be made from it: an analysis that stands, of an image that
+ * is neither missing, stale nor archived (S-166).
+ */
+export const isSource = (row: Observation): row is Analysed =>
+  row.payload !== null && row.classification === null && row.archived_at === null
+  && (row.analysis_status === 'succeeded' || row.analysis_status === 'needs_reanalysis')
+
+/** The sources of a span by capture time, oldest first; half-open. */
+export const sourcesBetween = (view: View, since: string, until: string): Analysed[] => {
+  const found: Analysed[] = []
+  const statuses = ['succeeded', 'needs_reanalysis'] as const
+  for (const row of findObservations(view, { since, until, statuses })) {
+    if (isSource(row)) found.push(row)
+  }
+  return found
+}
+
+/** Ids and payload digests: what a text depends on (S-105, S-106). */
+export const versionsOf = (sources: readonly Analysed[]): readonly (readonly [string, string])[] =>
+  sources.map((row) => [row.observation_id, row.payload.sha256] as const)
+
+/** Digest that decides whether a window changed, before any model is asked. */
+export const sourceDigestOf = (window: DigestWindow, sources: readonly Analysed[]): string =>
+  digestOf({ schema: digestSchemaVersion, digest_key: window.key, sources: versionsOf(sources) })

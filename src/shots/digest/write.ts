@@ -1,0 +1,198 @@
+/**
+ * Buying the text of one window: claimed under the digest of its inputs before anything is sent,
+ * kept in the record that settles its charge. The claim, not a hope, is why no text is ever bought
+ * twice: whoever comes second finds it.
+ */
+import { canonicalJson, digestOf, sha256Hex } from '../../base/canonical.js'
+import { fail } from '../../base/errors.js'
+import { newId } from '../../base/ids.js'
+import type { CallResult } from '../../gateway/call/finish.js'
+import type { AcceptedReply, CallEnd, CallOrder } from '../../gateway/call/order.js'
+import { sendCall } from '../../gateway/call/send.js'
+import { registerArtifact } from '../../governance/artifacts.js'
+import type { ArtifactRef, Tx, View } from '../../state/types.js'
+import { digestSchemaVersion, digestSourceTool, shotLabels } from '../constants.js'
+import type { ShotsContext } from '../context.js'
+import { requireTextBudget } from '../texts/budget.js'
+import { openerOf, promptEntries } from '../texts/entries.js'
+import { codePoints, judgeReply, judgeText } from '../texts/judge.js'
+import { digestPromptVersion, textContent } from '../texts/prompt.js'
+import { requireTextRoute, type TextRoute } from '../texts/readiness.js'
+import { holdsSecret } from '../texts/secrets.js'
+import { putEpisode } from './keep.js'
+import { planWindow, type WindowPlan } from './plan.js'
+import {
+  digestCollections as c, earlierTextsMax, type Episode, type MadeText,
+} from './rows.js'
+import { sourcesBetween } from './sources.js'
+
+/** A window whose text is to be bought. */
+export type WindowToWrite = Extract<WindowPlan, { kind: 'write' }>
+
+/** What a call for a window came to. */
+export interface Written {
+  readonly result: CallResult
+  readonly episode: Episode | null
+}
+
+interface Writing {
+  readonly ctx: ShotsContext
+  readonly plan: WindowToWrite
+  readonly charsMax: number
+  readonly retry: boolean
+  readonly route: TextRoute
+}
+
+const episodeOf = (
+  { window, sourceDigest }: WindowPlan, now: string, before: Episode | undefined, made: MadeText,
+): Episode => ({
+  episode_id: before?.episode_id ?? newId('epi'),
+  source_tool: digestSourceTool,
+  schema_version: digestSchemaVersion,
+  digest_key: window.key,
+  window_start: window.start,
+  window_end: window.end,
+  observation_count: made.source_observation_ids.length,
+  source_digest: sourceDigest,
+  created_at: before?.created_at ?? now,
+  updated_at: now,
+  revision: (before?.revision ?? 0) + 1,
+  earlier_artifact_ids: before === undefined ? []
+    : [...before.earlier_artifact_ids, before.artifact_id]
+      .filter((id) => id !== made.artifact_id).slice(-earlierTextsMax),
+  ...made,
+})
+
+/** Puts a text that was bought before back in its place. */
+export const reuseText = (
+  tx: Tx, now: string, plan: Extract<WindowPlan, { kind: 'reuse' }>,
+): Episode => {
+  const row = episodeOf(plan, now, tx.get(c.episodes, plan.window.key), plan.made)
+  putEpisode(tx, row)
+  return row
+}
+
+/** The sealed payload's bytes: metadata of the window and the content, canonical JSON (S-100). */
+const payloadOf = ({ window, sources }: WindowPlan, content: string): Buffer =>
+  Buffer.from(canonicalJson({
+    schema: digestSchemaVersion,
+    source_tool: digestSourceTool,
+    digest_key: window.key,
+    window_start: window.start,
+    window_end: window.end,
+    source_observation_ids: sources.map((row) => row.observation_id),
+    observation_count: sources.length,
+    content_chars: codePoints(content),
+    content,
+  }))
+
+/** What decides the text: a second claim of the same is refused by the gateway's own rows. */
+const inputDigestOf = ({ plan, route, charsMax }: Writing): string => digestOf({
+  call: 'shots.digest', digest_key: plan.window.key, source_digest: plan.sourceDigest,
+  model: route.setup.model, prompt_version: digestPromptVersion, chars_max: charsMax,
+  number: plan.number,
+})
+
+/** Inside the claiming record everything is judged once more: rows may have moved meanwhile. */
+const claim = (writing: Writing, tx: Tx): string => {
+  const { ctx, plan, retry } = writing
+  const { window } = plan
+  const route = requireTextRoute(ctx, tx, 'gateway.digest')
+  const fresh = planWindow(ctx, tx, window, sourcesBetween(tx, window.start, window.end), { retry })
+  const same = fresh.kind === 'write' && fresh.sourceDigest === plan.sourceDigest
+    && fresh.number === plan.number && route.principal === writing.route.principal
+  if (!same) {
+    throw fail.conflict('digest_inputs_changed', 'The window changed; nothing was sent.', {
+      reason: 'inputs_changed',
+    })
+  }
+  requireTextBudget(ctx, tx, route.setup)
+  const inputDigest = inputDigestOf(writing)
+  tx.put(c.attempts, plan.sourceDigest, {
+    source_digest: plan.sourceDigest, digest_key: window.key, number: plan.number,
+    input_digest: inputDigest, made: null,
+  })
+  return inputDigest
+}
+
+const madeOf = (
+  { plan, route }: Writing, now: string, end: CallEnd, reply: AcceptedReply,
+  stored: { readonly artifactId: string; readonly payload: Buffer },
+): MadeText => ({
+  artifact_id: stored.artifactId,
+  source_observation_ids: plan.sources.map((row) => row.observation_id),
+  content_chars: codePoints(reply.content),
+  payload_sha256: sha256Hex(stored.payload),
+  model: route.setup.model,
+  reply_model: reply.model,
+  reply_provider: reply.provider,
+  prompt_version: digestPromptVersion,
+  operation_id: end.receipt.operation_id,
+  cost_microusd: end.receipt.cost.amount_microusd ?? 0,
+  written_at: now,
+})
+
+/** Keeps the text in the record that settles its charge: both or neither. */
+const recorder = (writing: Writing, kept: (row: Episode) => void): CallOrder['record'] => {
+  const { ctx, plan, route } = writing
+  let ref: ArtifactRef | undefined
+  return (tx, now, end) => {
+    const { reply } = end
+    if (reply === null) return
+    const payload = payloadOf(plan, reply.content)
+    // Durable before the row that names it; a second try of this record finds it written.
+    ref ??= ctx.gov.store.artifacts.write(shotLabels.digest, payload)
+    const artifactId = registerArtifact(tx, now, {
+      label: shotLabels.digest, ref, owner: route.principal, taskId: null, adopted: true,
+    }).artifact_id
+    const made = madeOf(writing, now, end, reply, { artifactId, payload })
+    const row = episodeOf(plan, now, tx.get(c.episodes, plan.window.key), made)
+    putEpisode(tx, row)
+    const attempt = tx.get(c.attempts, plan.sourceDigest)
+    if (attempt !== undefined) tx.put(c.attempts, plan.sourceDigest, { ...attempt, made })
+    kept(row)
+  }
+}
+
+const orderOf = (
+  writing: Writing, view: View, kept: (row: Episode) => void,
+): CallOrder => {
+  const { ctx, plan, charsMax, route } = writing
+  const { window, sources } = plan
+  return {
+    step: 'digest',
+    slot: 'report',
+    purpose: 'gateway.digest',
+    priority: 'high',
+    principal: route.principal,
+    root: null,
+    content: textContent({
+      order: [
+        'Write a digest of what a person did at a computer in one window of time, from analyses '
+          + 'of screenshots.',
+        `The window is ${window.start} to ${window.end}; ${sources.length} analyses, oldest first.`,
+      ],
+      charsMax,
+      entries: promptEntries(sources, openerOf(ctx, view)),
+    }),
+    claim: (tx) => claim(writing, tx),
+    reject: (reply) =>
+      judgeReply(reply, route.proof) ?? judgeText(reply.content, charsMax, holdsSecret),
+    record: recorder(writing, kept),
+  }
+}
+
+/**
+ * Buys the text of a window with at most one request. Throws what kept it from being claimed
+ * (`blocked`, `budget`, `conflict`, `locked`); every end after that is in the result.
+ */
+export const writeWindow = async (
+  ctx: ShotsContext, plan: WindowToWrite, options: { charsMax: number; retry: boolean },
+): Promise<Written> => {
+  const view = ctx.gov.store.read()
+  const route = requireTextRoute(ctx, view, 'gateway.digest')
+  let episode: Episode | null = null
+  const order = orderOf({ ctx, plan, route, ...options }, view, (row) => { episode = row })
+  const result = await sendCall(ctx.gateway, order)
+  return { result, episode: result.outcome === 'succeeded' ? episode : null }
+}

@@ -1,0 +1,173 @@
+/** What a report is built from, out of one view; opens no socket and writes nothing. */
+import { digestOf } from '../../base/canonical.js'
+import { isoFromMs } from '../../base/clock.js'
+import type {
+  ModelText, ScreenConclusionInput, ScreenDigestInput, ScreenObservationInput, ScreenReportInput,
+} from '../../observations/types.js'
+import { reportLimits } from '../../observations/report.js'
+import type { View } from '../../state/types.js'
+import { shotLabels } from '../constants.js'
+import type { ShotsContext } from '../context.js'
+import { episodesBetween } from '../digest/keep.js'
+import { readDigest } from '../digest/read.js'
+import type { Episode } from '../digest/rows.js'
+import {
+  isSource, sourceDigestOf, sourcesBetween, versionsOf, type Analysed,
+} from '../digest/sources.js'
+import { findObservations } from '../find.js'
+import { shotCollections, type Observation } from '../rows.js'
+import { readSummary } from '../texts/analyses.js'
+import { spendOfDay } from '../texts/budget.js'
+import { isStale } from '../texts/stale.js'
+import { readConclusion } from './read.js'
+import { conclusionCollections as c, conclusionHeadId, type MadeConclusion } from './rows.js'
+
+/** The period of a report, half-open, by capture time. */
+export interface ReportPeriod {
+  readonly since: string
+  readonly until: string
+  /** IANA name of the zone in which days and hours are counted. */
+  readonly timeZone: string
+}
+
+/** Rows of a period, sorted by whether a report may hold them. */
+interface Sorted {
+  readonly rows: readonly Observation[]
+  readonly sourceMissing: number
+  readonly staleRoot: number
+  readonly archived: number
+}
+
+const sortRows = (ctx: ShotsContext, view: View, { since, until }: ReportPeriod): Sorted => {
+  const stale = isStale(ctx, view)
+  const rows: Observation[] = []
+  const left = { sourceMissing: 0, staleRoot: 0, archived: 0 }
+  for (const row of findObservations(view, { since, until, archived: true })) {
+    if (row.archived_at !== null) left.archived += 1
+    else if (row.classification === 'source_missing') left.sourceMissing += 1
+    else if (row.classification === 'stale_root' || stale(row)) left.staleRoot += 1
+    else rows.push(row)
+  }
+  return { rows, ...left }
+}
+
+/** The last part of a path: a report tells no folder. */
+const baseName = (text: string): string => text.slice(text.lastIndexOf('/') + 1)
+
+const summaryOf = (ctx: ShotsContext, view: View, row: Observation): ModelText | null => {
+  const { payload } = row
+  if (payload === null) return null
+  return {
+    text: readSummary(ctx, view, row), model: payload.model, replyModel: payload.reply_model,
+    writtenAt: payload.analyzed_at,
+    outdated: payload.earlier || row.analysis_status === 'needs_reanalysis',
+  }
+}
+
+const observationOf = (row: Observation, summary: ModelText | null): ScreenObservationInput => ({
+  observationId: row.observation_id,
+  source: row.source,
+  filename: baseName(row.paths[0]?.name.text ?? ''),
+  format: row.format,
+  width: row.width,
+  height: row.height,
+  bytes: row.bytes,
+  capturedAt: row.captured_at,
+  lastSeenAt: row.screenshot_visual_run?.last_seen ?? row.captured_at,
+  likeImages: row.screenshot_visual_run?.suppressed_count ?? 0,
+  status: row.analysis_status,
+  summary,
+})
+
+/** Whether every observation that a text rests on may still be in a report (S-166). */
+const standsOn = (view: View, ids: readonly string[]): boolean => ids.every((id) => {
+  const row = view.get(shotCollections.observations, id)
+  return row !== undefined && isSource(row)
+})
+
+const digestOfEpisode = (ctx: ShotsContext, view: View, row: Episode): ScreenDigestInput => {
+  const window = { start: row.window_start, end: row.window_end, key: row.digest_key }
+  const now = sourceDigestOf(window, sourcesBetween(view, window.start, window.end))
+  return {
+    episodeId: row.episode_id,
+    windowStart: row.window_start,
+    windowEnd: row.window_end,
+    sourceObservationIds: row.source_observation_ids,
+    text: {
+      text: readDigest(ctx.gov, view, row).content, model: row.model, replyModel: row.reply_model,
+      writtenAt: row.written_at, outdated: now !== row.source_digest,
+    },
+  }
+}
+
+/** Analyses and digests that a conclusion over a period is made from. */
+export interface ConclusionSources {
+  readonly sources: readonly Analysed[]
+  readonly episodes: readonly Episode[]
+  readonly digest: string
+}
+
+/** What a conclusion over a period rests on, and the digest that says whether it changed. */
+export const conclusionSources = (
+  view: View, { since, until }: Pick<ReportPeriod, 'since' | 'until'>,
+): ConclusionSources => {
+  const sources = sourcesBetween(view, since, until)
+  const episodes = episodesBetween(view, since, until)
+    .filter((row) => standsOn(view, row.source_observation_ids))
+  const digest = digestOf({
+    schema: shotLabels.conclusion,
+    sources: versionsOf(sources),
+    digests: episodes.map((row) => [row.episode_id, row.payload_sha256]),
+  })
+  return { sources, episodes, digest }
+}
+
+const conclusionOf = (
+  ctx: ShotsContext, view: View, made: MadeConclusion, current: boolean,
+): ScreenConclusionInput => ({
+  conclusionId: made.conclusion_id,
+  digestIds: made.digest_ids,
+  sourceObservationIds: made.source_observation_ids,
+  current,
+  text: {
+    text: readConclusion(ctx.gov, view, made), model: made.model, replyModel: made.reply_model,
+    writtenAt: made.written_at, outdated: !current,
+  },
+})
+
+/** The conclusion over exactly this, else the newest one if all it rests on is in the report. */
+const findConclusion = (
+  ctx: ShotsContext, view: View, sources: ConclusionSources,
+): ScreenConclusionInput | null => {
+  const exact = view.get(c.conclusions, sources.digest)?.made
+  if (exact) return conclusionOf(ctx, view, exact, true)
+  const head = view.get(c.head, conclusionHeadId)
+  const newest = head && view.get(c.conclusions, head.newest)?.made
+  if (!newest) return null
+  const ids = new Set(sources.sources.map((row) => row.observation_id))
+  const inside = newest.source_observation_ids.every((id) => ids.has(id))
+  return inside ? conclusionOf(ctx, view, newest, false) : null
+}
+
+/** Collects a report. Throws what opening a sealed text throws. */
+export const collectReport = (
+  ctx: ShotsContext, view: View, period: ReportPeriod,
+): ScreenReportInput => {
+  const nowMs = ctx.gov.clock.wallMs()
+  const { rows, ...left } = sortRows(ctx, view, period)
+  const sources = conclusionSources(view, period)
+  const firstSummary = rows.length - reportLimits.summariesMax
+  return {
+    madeAt: isoFromMs(nowMs),
+    ...period,
+    observations: rows.map((row, at) =>
+      observationOf(row, at < firstSummary ? null : summaryOf(ctx, view, row))),
+    digests: sources.episodes.map((row) => digestOfEpisode(ctx, view, row)),
+    conclusion: findConclusion(ctx, view, sources),
+    spend: spendOfDay(ctx, view),
+    excluded: {
+      ...left,
+      digests: episodesBetween(view, period.since, period.until).length - sources.episodes.length,
+    },
+  }
+}

@@ -1,0 +1,235 @@
+/**
+ * Buying a conclusion: stored analyses and digests of a period go through the `report` slot once.
+ * The same inputs are never bought twice, whatever period names them (decision 29, 34).
+ */
+import { canonicalJson, digestOf, sha256Hex } from '../../base/canonical.js'
+import { fail, SallyportError } from '../../base/errors.js'
+import { newId } from '../../base/ids.js'
+import { claimCollection, claimStanding } from '../../gateway/call/claims.js'
+import type { CallResult } from '../../gateway/call/finish.js'
+import type { AcceptedReply, CallEnd, CallOrder } from '../../gateway/call/order.js'
+import { sendCall } from '../../gateway/call/send.js'
+import type { GatewayReceipt } from '../../gateway/receipt.js'
+import { registerArtifact } from '../../governance/artifacts.js'
+import type { Session } from '../../governance/session/types.js'
+import type { ArtifactRef, Tx, View } from '../../state/types.js'
+import { shotLabels } from '../constants.js'
+import type { ShotsContext } from '../context.js'
+import { readDigest } from '../digest/read.js'
+import { requireTextBudget } from '../texts/budget.js'
+import { openerOf, promptEntries } from '../texts/entries.js'
+import { codePoints, judgeReply, judgeText } from '../texts/judge.js'
+import { conclusionPromptVersion, textContent, type PromptEntry } from '../texts/prompt.js'
+import { requireTextRoute, type TextRoute } from '../texts/readiness.js'
+import { holdsSecret } from '../texts/secrets.js'
+import { conclusionSources, type ConclusionSources, type ReportPeriod } from './collect.js'
+import {
+  conclusionCollections as c, conclusionHeadId, type MadeConclusion,
+} from './rows.js'
+
+/** Longest conclusion, Unicode code points. */
+export const conclusionCharsMax = 4_000
+
+/** A conclusion that stands; `bought` false when it stood already and nobody was contacted. */
+export interface Concluded {
+  readonly bought: boolean
+  readonly made: MadeConclusion
+  readonly receipt: GatewayReceipt | null
+}
+
+/** One more call after one that was refused, failed or is uncertain. */
+export interface ConcludeOptions {
+  readonly retry: boolean
+}
+
+interface Concluding extends ConcludeOptions {
+  readonly ctx: ShotsContext
+  readonly session: Session
+  readonly period: ReportPeriod
+  readonly sources: ConclusionSources
+  readonly route: TextRoute
+}
+
+/** The number of the next call. Throws `blocked` where one must not be repeated by itself. */
+const nextNumber = (
+  ctx: ShotsContext, view: View, sourceDigest: string, { retry }: ConcludeOptions,
+): number => {
+  const row = view.get(c.conclusions, sourceDigest)
+  if (row === undefined) return 1
+  const claim = view.get(claimCollection, row.input_digest)
+  const standing = claim && claimStanding(ctx.gov.store, view, claim)
+  if (standing === 'running') {
+    throw fail.conflict('conclusion_in_progress', 'This conclusion is being made now.')
+  }
+  const again = standing === undefined || standing === 'not_contacted'
+    || standing === 'interrupted' || retry
+  if (again) return row.number + 1
+  throw fail.blocked(
+    'conclusion_not_repeated',
+    'The last call for these inputs was refused, failed or is uncertain; it is not repeated.',
+    {
+      reason: claim?.ended?.reason ?? standing,
+      next: 'Look at it, then run: sallyport shots report --conclude --retry',
+      details: { operation_id: claim?.operation_id ?? null },
+    },
+  )
+}
+
+const claim = (one: Concluding, tx: Tx): string => {
+  const { ctx, period, sources, route } = one
+  const now = requireTextRoute(ctx, tx, 'gateway.report')
+  if (conclusionSources(tx, period).digest !== sources.digest) {
+    throw fail.conflict('report_inputs_changed', 'The report changed; nothing was sent.', {
+      reason: 'inputs_changed', next: 'Run it again.',
+    })
+  }
+  const number = nextNumber(ctx, tx, sources.digest, one)
+  requireTextBudget(ctx, tx, now.setup)
+  const inputDigest = digestOf({
+    call: 'shots.conclusion', source_digest: sources.digest, model: route.setup.model,
+    prompt_version: conclusionPromptVersion, number,
+  })
+  tx.put(c.conclusions, sources.digest, {
+    source_digest: sources.digest, number, input_digest: inputDigest, made: null,
+  })
+  return inputDigest
+}
+
+const idsOf = ({ sources, episodes }: ConclusionSources) => ({
+  source_observation_ids: sources.map((row) => row.observation_id),
+  digest_ids: episodes.map((row) => row.episode_id),
+})
+
+const madeOf = (
+  { route, sources }: Concluding, now: string, end: CallEnd, reply: AcceptedReply,
+  stored: { readonly artifactId: string; readonly payload: Buffer },
+): MadeConclusion => ({
+  conclusion_id: newId('ccl'),
+  artifact_id: stored.artifactId,
+  payload_sha256: sha256Hex(stored.payload),
+  content_chars: codePoints(reply.content),
+  digest_count: sources.episodes.length,
+  ...idsOf(sources),
+  model: route.setup.model,
+  reply_model: reply.model,
+  reply_provider: reply.provider,
+  prompt_version: conclusionPromptVersion,
+  operation_id: end.receipt.operation_id,
+  cost_microusd: end.receipt.cost.amount_microusd ?? 0,
+  written_at: now,
+})
+
+const recorder = (one: Concluding, kept: (made: MadeConclusion) => void): CallOrder['record'] => {
+  const { ctx, session, sources } = one
+  let ref: ArtifactRef | undefined
+  return (tx, now, end) => {
+    const { reply } = end
+    const row = tx.get(c.conclusions, sources.digest)
+    if (reply === null || row === undefined) return
+    const payload = Buffer.from(canonicalJson({
+      schema: shotLabels.conclusion, source_digest: sources.digest, ...idsOf(sources),
+      content: reply.content,
+    }))
+    ref ??= ctx.gov.store.artifacts.write(shotLabels.conclusion, payload)
+    const artifactId = registerArtifact(tx, now, {
+      label: shotLabels.conclusion, ref, owner: session.principal.principal_id, taskId: null,
+      adopted: true,
+    }).artifact_id
+    const made = madeOf(one, now, end, reply, { artifactId, payload })
+    tx.put(c.conclusions, sources.digest, { ...row, made })
+    const count = (tx.get(c.head, conclusionHeadId)?.count ?? 0) + 1
+    tx.put(c.head, conclusionHeadId, { count, newest: sources.digest })
+    kept(made)
+  }
+}
+
+const digestEntries = (ctx: ShotsContext, view: View, sources: ConclusionSources): PromptEntry[] =>
+  sources.episodes.map((row) => ({
+    captured_at: row.window_start, window_end: row.window_end,
+    digest: readDigest(ctx.gov, view, row).content,
+  }))
+
+const orderOf = (
+  one: Concluding, view: View, kept: (made: MadeConclusion) => void,
+): CallOrder => {
+  const { ctx, session, period, sources, route } = one
+  return {
+    step: 'conclude',
+    slot: 'report',
+    purpose: 'gateway.report',
+    priority: 'high',
+    principal: session.principal.principal_id,
+    root: session.root.root_id,
+    content: textContent({
+      order: [
+        'Write the conclusion of a report on what a person did at a computer: what was worked on, '
+          + 'how the time was spent, what was achieved and what stayed open.',
+        `The report covers ${period.since} to ${period.until}.`,
+      ],
+      charsMax: conclusionCharsMax,
+      entries: promptEntries(sources.sources, openerOf(ctx, view)),
+      digests: digestEntries(ctx, view, sources),
+    }),
+    claim: (tx) => claim(one, tx),
+    reject: (reply) =>
+      judgeReply(reply, route.proof) ?? judgeText(reply.content, conclusionCharsMax, holdsSecret),
+    record: recorder(one, kept),
+  }
+}
+
+const errorOf = ({ outcome, operationId, reason, errorKind }: CallResult): SallyportError => {
+  const parts = {
+    reason: reason ?? outcome, details: { operation_id: operationId, outcome },
+  }
+  switch (outcome) {
+    case 'not_contacted':
+      return new SallyportError({
+        kind: errorKind ?? 'failed', code: 'conclusion_not_sent',
+        message: 'The conclusion was not asked for; nothing is owed.', ...parts,
+      })
+    case 'charge_unknown':
+      return fail.blocked(
+        'conclusion_charge_unknown',
+        'The charge of this conclusion is not known; its bound stays held.',
+        { ...parts, next: `Look it up, then: sallyport ledger settle ${operationId}` },
+      )
+    case 'overrun':
+      return fail.blocked(
+        'conclusion_overrun', 'The charge passed the request bound; it stands and needs a review.',
+        { ...parts, next: `Run: sallyport ledger review ${operationId} --accept` },
+      )
+    case 'authority_lost':
+      return fail.unauthorized(
+        'conclusion_not_adopted', 'The authority ended meanwhile; the charge stands.', parts,
+      )
+    default:
+      return fail.remote(
+        'conclusion_refused', 'The reply cannot be kept; the charge stands.', parts,
+      )
+  }
+}
+
+/**
+ * Makes the conclusion over a period with at most one request, or finds it made. Throws `rejected`
+ * `nothing_to_conclude`, what keeps a text from being bought, and every end without a text.
+ */
+export const concludeReport = async (
+  ctx: ShotsContext, session: Session, period: ReportPeriod, options: ConcludeOptions,
+): Promise<Concluded> => {
+  const view = ctx.gov.store.read()
+  const sources = conclusionSources(view, period)
+  if (sources.sources.length === 0) {
+    throw fail.rejected('nothing_to_conclude', 'The period holds no analysed screenshot.', {
+      next: 'Run: sallyport shots analyze',
+    })
+  }
+  const known = view.get(c.conclusions, sources.digest)?.made
+  if (known) return { bought: false, made: known, receipt: null }
+  nextNumber(ctx, view, sources.digest, options)
+  const route = requireTextRoute(ctx, view, 'gateway.report')
+  let made: MadeConclusion | null = null
+  const one: Concluding = { ctx, session, period, sources, route, ...options }
+  const result = await sendCall(ctx.gateway, orderOf(one, view, (row) => { made = row }))
+  if (made === null || result.outcome !== 'succeeded') throw errorOf(result)
+  return { bought: true, made, receipt: result.receipt }
+}

@@ -1,0 +1,108 @@
+/** Writing a report's page where only its owner reads it, and never among the images. */
+import {
+  closeSync, constants, fsyncSync, openSync, realpathSync, unlinkSync, writeSync,
+} from 'node:fs'
+import { basename, dirname, join, resolve, sep } from 'node:path'
+import { fail, SallyportError } from '../../base/errors.js'
+import type { View } from '../../state/types.js'
+import type { ShotsContext } from '../context.js'
+import { locateRoot } from '../root.js'
+import { shotCollections } from '../rows.js'
+import { savedSettings } from '../settings.js'
+
+const codeOf = (error: unknown): string =>
+  error instanceof Error && 'code' in error ? String(error.code) : 'unknown'
+
+const realFolder = (path: string): string => {
+  try {
+    return realpathSync(path)
+  } catch (error) {
+    throw fail.rejected('report_folder_missing', 'The folder of the report file is not there.', {
+      reason: codeOf(error), next: 'Make the folder first.',
+    })
+  }
+}
+
+/** The image roots: the configured one and every one that was ever scanned, as they are now. */
+const watchedRoots = (ctx: ShotsContext, view: View): string[] => {
+  const roots = view.all(shotCollections.roots).map(({ doc }) => doc.root)
+  try {
+    roots.push(locateRoot(ctx, savedSettings(view)).root)
+  } catch (error) {
+    if (!(error instanceof SallyportError)) throw error
+  }
+  return roots.flatMap((root) => {
+    try {
+      return [root, realpathSync(root)]
+    } catch {
+      return [root]
+    }
+  })
+}
+
+const isInside = (path: string, folder: string): boolean =>
+  path === folder || path.startsWith(folder.endsWith(sep) ? folder : `${folder}${sep}`)
+
+/**
+ * The canonical path of a report file that may be written. Throws `rejected`:
+ * `report_folder_missing`, `report_inside_root`, `report_inside_state`.
+ */
+export const reportPath = (ctx: ShotsContext, view: View, path: string, cwd: string): string => {
+  const wanted = resolve(cwd, path)
+  const folder = realFolder(dirname(wanted))
+  if (watchedRoots(ctx, view).some((root) => isInside(folder, root))) {
+    throw fail.rejected(
+      'report_inside_root', 'A report is never written into the folder of the screenshots.',
+      { next: 'Name a file somewhere else.' },
+    )
+  }
+  const own = ctx.ownFolders.flatMap((one) => {
+    try {
+      return [realpathSync(one)]
+    } catch {
+      return []
+    }
+  })
+  if (own.some((one) => isInside(folder, one))) {
+    throw fail.rejected(
+      'report_inside_state', 'A report is never written into the state or the key folder.',
+      { next: 'Name a file somewhere else.' },
+    )
+  }
+  return join(folder, basename(wanted))
+}
+
+const writeAll = (descriptor: number, bytes: Buffer): void => {
+  for (let at = 0; at < bytes.length;) at += writeSync(descriptor, bytes, at)
+}
+
+/**
+ * Writes a new file of mode 600, never over one that is there. Throws `conflict` `file_exists`;
+ * `failed` where the disk refuses, and then nothing of it stays.
+ */
+export const writeReportFile = (path: string, text: string): void => {
+  const { O_CREAT, O_EXCL, O_NOFOLLOW, O_WRONLY } = constants
+  let descriptor: number
+  try {
+    descriptor = openSync(path, O_CREAT | O_EXCL | O_NOFOLLOW | O_WRONLY, 0o600)
+  } catch (error) {
+    const code = codeOf(error)
+    if (code === 'EEXIST' || code === 'ELOOP') {
+      throw fail.conflict('file_exists', 'There is a file of that name; it is not replaced.', {
+        next: 'Name another file.',
+      })
+    }
+    throw fail.failed('report_not_written', 'The report file could not be made.', { reason: code })
+  }
+  try {
+    writeAll(descriptor, Buffer.from(text))
+    fsyncSync(descriptor)
+  } catch (error) {
+    unlinkSync(path)
+    throw fail.failed('report_not_written', 'The report file could not be written.', {
+      reason: codeOf(error),
+    })
+  } finally {
+    closeSync(descriptor)
+  }
+}
