@@ -21,9 +21,11 @@ export const fileIdOf = (rootDigest: string, name: FileName): string =>
 export const hourOf = (capturedAt: string): string =>
   capturedAt.slice(0, capturedAt.indexOf('T') + 3)
 
-type CountKey = Omit<ShotCount, 'count'>
+/** The facts that a counter row is about. */
+export type CountKey = Omit<ShotCount, 'count'>
 
-const countKey = (row: Observation): CountKey => ({
+/** What a row is counted under. */
+export const countKeyOf = (row: Observation): CountKey => ({
   root_digest: row.root_digest,
   analysis_status: row.analysis_status,
   classification: row.classification,
@@ -37,7 +39,7 @@ const countKey = (row: Observation): CountKey => ({
 export const countIdOf = (key: CountKey): string => digestOf(key)
 
 const addCount = (tx: Tx, row: Observation, by: 1 | -1): void => {
-  const key = countKey(row)
+  const key = countKeyOf(row)
   const id = countIdOf(key)
   const count = (tx.get(c.counts, id)?.count ?? 0) + by
   if (count > 0) tx.put(c.counts, id, { ...key, count })

@@ -5,5 +5,9 @@ export const shotsNoun: NounEntry = {
   noun: 'shots',
   summary: 'a folder of screenshots: scan, analysis, digests, reports',
   verbs: [
+    { verb: 'config', load: () => import('./config.js') },
+    { verb: 'digest', load: () => import('./digest.js') },
+    { verb: 'digests', load: () => import('./digests.js') },
+    { verb: 'report', load: () => import('./report.js') },
   ],
 }

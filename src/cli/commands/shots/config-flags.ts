@@ -1,0 +1,147 @@
+/** Flags of `shots config set`: one per setting, named as the setting is. */
+import type { Command } from 'commander'
+import { fail } from '../../../base/errors.js'
+import { shotLimits as limits } from '../../../shots/constants.js'
+import type { ShotSettingsChange } from '../../../shots/settings.js'
+import { choiceFlag, integerFlag, moneyFlag } from '../../flags.js'
+
+type Field = Exclude<keyof ShotSettingsChange, undefined>
+
+interface SettingFlag {
+  readonly flag: string
+  readonly field: Field
+  readonly text: string
+  /** Words it takes, or the range of its integer. */
+  readonly takes: readonly string[] | { readonly min: number; readonly max: number }
+  /** Words on and off stand for true and false. */
+  readonly boolean?: boolean
+}
+
+const onOff = ['on', 'off'] as const
+const controls = ['deny', 'allow'] as const
+const range = (max: number) => ({ min: 1, max })
+const dayMinutes = 1_440
+
+/** Every flag but `--folder`, in the order of help. */
+export const settingFlags: readonly SettingFlag[] = [
+  {
+    flag: '--recursive', field: 'recursive', takes: onOff, boolean: true,
+    text: `folders below too, to depth ${limits.recursiveDepthMax}; no link is followed`,
+  },
+  { flag: '--analysis', field: 'analysis', takes: onOff, text: 'have images analysed' },
+  { flag: '--cloud-upload', field: 'cloud_upload', takes: onOff, text: 'let images leave' },
+  {
+    flag: '--fallbacks', field: 'fallbacks', takes: controls,
+    text: 'routing fallbacks; anything but deny blocks analysis',
+  },
+  {
+    flag: '--data-collection', field: 'data_collection', takes: controls,
+    text: 'data collection upstream; anything but deny blocks analysis',
+  },
+  {
+    flag: '--zdr', field: 'zdr', takes: onOff,
+    text: 'zero data retention; anything but on blocks analysis',
+  },
+  {
+    flag: '--budget-microusd', field: 'budget_microusd', takes: range(1_000_000_000),
+    text: 'spend over a rolling day',
+  },
+  {
+    flag: '--budget-requests', field: 'budget_requests', takes: range(1_000_000),
+    text: 'requests over a rolling day',
+  },
+  {
+    flag: '--request-cost-bound-microusd', field: 'request_cost_bound_microusd',
+    takes: range(1_000_000_000), text: 'hold for one image',
+  },
+  {
+    flag: '--visual-run-refresh-minutes', field: 'visual_run_refresh_minutes',
+    takes: range(limits.visualRunRefreshMinutesMax),
+    text: 'after this long a run of like images gets a new representative',
+  },
+  {
+    flag: '--ingest-enabled', field: 'ingest_enabled', takes: onOff, boolean: true,
+    text: 'the ingest job',
+  },
+  {
+    flag: '--ingest-interval-minutes', field: 'ingest_interval_minutes',
+    takes: range(dayMinutes), text: 'between its ticks',
+  },
+  {
+    flag: '--ingest-limit', field: 'ingest_limit', takes: range(limits.ingestImagesMax),
+    text: 'new files of one tick',
+  },
+  {
+    flag: '--analysis-limit', field: 'analysis_limit', takes: range(limits.analysisItemsMax),
+    text: 'images of one analysis',
+  },
+  {
+    flag: '--analysis-concurrency', field: 'analysis_concurrency',
+    takes: range(limits.concurrencyMax), text: 'images of one scheduled tick',
+  },
+  {
+    flag: '--analysis-interval-seconds', field: 'analysis_interval_seconds',
+    takes: range(86_400), text: 'between ticks of the analysis job',
+  },
+  {
+    flag: '--analysis-job-timeout-seconds', field: 'analysis_job_timeout_seconds',
+    takes: range(limits.analysisTimeoutSecondsMax), text: 'longest wait for one image',
+  },
+  {
+    flag: '--digest-enabled', field: 'digest_enabled', takes: onOff, boolean: true,
+    text: 'the digest job',
+  },
+  {
+    flag: '--digest-interval-minutes', field: 'digest_interval_minutes',
+    takes: range(dayMinutes), text: 'between its ticks',
+  },
+  {
+    flag: '--digest-window-minutes', field: 'digest_window_minutes', takes: range(dayMinutes),
+    text: 'length of a window',
+  },
+  {
+    flag: '--digest-max-chars', field: 'digest_max_chars', takes: range(100_000),
+    text: 'longest digest, in Unicode code points',
+  },
+]
+
+/** Adds every setting's flag. */
+export const addSettingFlags = (command: Command): Command => {
+  command.option('--folder <dir>', 'the image root: an absolute path of a folder of its own')
+  for (const { flag, text, takes } of settingFlags) {
+    if (!('min' in takes)) command.addOption(choiceFlag(`${flag} <word>`, text, takes))
+    else if (flag.endsWith('microusd')) command.addOption(moneyFlag(`${flag} <n>`, text, takes))
+    else command.addOption(integerFlag(`${flag} <n>`, text, takes))
+  }
+  return command
+}
+
+const camel = (flag: string): string =>
+  flag.slice(2).replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase())
+
+const settingNames: readonly string[] =
+  ['screenshot_folder', ...settingFlags.map(({ field }) => field)]
+
+const requireSetting = (name: string): void => {
+  if (settingNames.includes(name)) return
+  throw fail.rejected('flag_invalid', 'Flag --unset takes names of settings.', {
+    details: { field: '--unset', rule: 'choice' },
+  })
+}
+
+/** The change that the flags of a line name. Throws `rejected` for an unknown name to unset. */
+export const changeOfFlags = (options: Readonly<Record<string, unknown>>): object => {
+  const change: Record<string, unknown> = {}
+  if (options['folder'] !== undefined) change['screenshot_folder'] = options['folder']
+  for (const { flag, field, boolean } of settingFlags) {
+    const value = options[camel(flag)]
+    if (value !== undefined) change[field] = boolean === true ? value === 'on' : value
+  }
+  const unset = (options['unset'] ?? []) as readonly string[]
+  // `recursive` is the one setting that has no unset state: off is what it is without a save.
+  for (const name of unset) {
+    requireSetting(name)
+    change[name] = name === 'recursive' ? false : null
+  }
+  return change
+}

@@ -1,0 +1,40 @@
+import type { ShotsConfig } from '../../../shots/config.js'
+import type { View } from '../../output.js'
+import { visibleLine } from '../../text.js'
+
+const line = (name: string, value: string): string => `${name.padEnd(30)}${value}`
+
+const folderLines = ({ folder }: ShotsConfig, view: View): string[] => {
+  const path = folder.screenshot_folder
+  const shown = path === null ? 'none can be used' : visibleLine(view.foreign(path))
+  const problem = folder.problem === null ? '' : `  ${view.paint('yellow', folder.problem)}`
+  return [line('screenshot_folder', `${shown} (${folder.configuration_source})${problem}`)]
+}
+
+const gatewayLines = ({ gateway }: ShotsConfig): string[] => {
+  if (gateway === null) return ['gateway: not set up (sallyport gateway setup)']
+  const reason = gateway.reason_code === null ? '' : ` (${gateway.reason_code})`
+  return [
+    `gateway: ${gateway.status}${reason}; key ${gateway.key_present ? 'stored' : 'missing'}, `
+      + `ceiling ${gateway.spend_ceiling_microusd} micro-USD`,
+    ...gateway.slots.map((slot) => {
+      const consents = slot.purposes
+        .map(({ purpose, consent_current: current }) => `${purpose} ${current ? 'yes' : 'no'}`)
+      return `  ${slot.slot}: ${slot.model ?? 'no model'}; upstream `
+        + `${slot.upstream_allow.join(', ') || 'none'}; consent ${consents.join(', ')}; `
+        + `proof ${slot.capability_proof}`
+    }),
+  ]
+}
+
+/** Settings for people: name, value in force, source. */
+export const configText = (config: ShotsConfig, view: View): string => {
+  const settings = Object.entries(config.settings).map(([name, one]) =>
+    line(name, `${one.value === null ? 'not set' : String(one.value)} (${one.source})`))
+  const invalid = config.invalid_variables
+    .map((name) => view.paint('yellow', `${name} has no valid value; jobs refuse to run`))
+  const lines = [
+    ...folderLines(config, view), ...settings, ...invalid, ...gatewayLines(config),
+  ]
+  return `${lines.join('\n')}\n`
+}

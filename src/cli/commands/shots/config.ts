@@ -1,0 +1,116 @@
+/** `sallyport shots config set|show`. */
+import { Argument } from 'commander'
+import { fail } from '../../../base/errors.js'
+import { parseStrictJson } from '../../../base/strict-json.js'
+import {
+  egressText, overrideNote, saveShotsConfig, settingsBytesMax, showShotsConfig, shotsConfigShape,
+  widensEgress, type ShotsConfig,
+} from '../../../shots/config.js'
+import { parseSettingsChange, savedSettings } from '../../../shots/settings.js'
+import type { VerbDeps } from '../../bound.js'
+import { readInput } from '../../input.js'
+import { loginToMutate } from '../../mutate.js'
+import { defineVerb, type Run, type Verb, type VerbDefinition } from '../../verb.js'
+import { addSettingFlags, changeOfFlags } from './config-flags.js'
+import { fillConfigForm } from './config-form.js'
+import { configText } from './config-text.js'
+import { shotsContext } from './context.js'
+
+/** Arguments and flags of `shots config`; the settings' own flags besides. */
+export interface ShotsConfigOptions {
+  readonly action: string
+  readonly from?: string
+  readonly unset?: readonly string[]
+  readonly [flag: string]: unknown
+}
+
+const definition: VerbDefinition<ShotsConfig> = {
+  meta: {
+    name: 'shots config',
+    summary: 'show or save folder, analysis controls, budget and job settings',
+    description:
+      '`show` prints every setting with its value in force and where it comes from (environment, '
+      + 'settings, default), and what the gateway slots own: model, upstream hosts, key, ceiling '
+      + 'and consents, which `gateway setup` changes. `set` saves what its flags name and leaves '
+      + 'the rest; a folder that is too broad is refused and nothing is saved then. The controls '
+      + '(fallbacks, data collection, zdr, budget) have no default that opens anything. Without '
+      + 'a flag, on a terminal, `set` is a form.',
+    examples: [
+      '$ sallyport shots config show',
+      '$ sallyport shots config set --folder /home/me/Pictures/Screenshots',
+      '$ sallyport shots config set --analysis on --cloud-upload on --fallbacks deny '
+        + '--data-collection deny --zdr on --budget-microusd 500000 --budget-requests 200 '
+        + '--request-cost-bound-microusd 20000 --analysis-job-timeout-seconds 120',
+      '$ sallyport shots config set --from settings.json --json',
+    ],
+    session: 'required',
+    exits: ['rejected', 'unauthorized', 'no_state', 'locked', 'damaged'],
+    json: { version: 1, schema: shotsConfigShape },
+  },
+  flags: (command) => {
+    const action = new Argument('<action>', 'set or show')
+    action.argChoices = ['set', 'show']
+    return addSettingFlags(command.addArgument(action))
+      .option('--unset <setting...>', 'forget saved settings, named as `show` names them')
+      .option('--from <file>', 'settings as JSON, named as `show --json` names them; - for stdin')
+  },
+  text: (result, view) => configText(result, view),
+}
+
+const depthMax = 3
+
+const documentOf = async (
+  options: ShotsConfigOptions, deps: VerbDeps,
+): Promise<unknown> => {
+  const { action, from, ...flags } = options
+  const named = Object.keys(flags).length
+  if (from !== undefined && named > 0) {
+    throw fail.usage('several_sources', `Only --from goes with \`${action}\` when it is given.`, {
+      next: 'The document of --from stands alone.',
+    })
+  }
+  if (from === undefined) return named === 0 ? null : changeOfFlags(flags)
+  const bytes = await readInput(deps, { from, flag: '--from', bytesMax: settingsBytesMax })
+  return parseStrictJson(bytes, { bytesMax: settingsBytesMax, depthMax })
+}
+
+const show = async (options: ShotsConfigOptions, deps: VerbDeps): Promise<ShotsConfig> => {
+  if (Object.keys(options).length > 1) {
+    throw fail.usage('show_flags', 'Showing takes no flags.', {
+      next: 'To save, say: sallyport shots config set …',
+    })
+  }
+  const { gov } = await deps.login()
+  return showShotsConfig(shotsContext(deps, gov), gov.store.read())
+}
+
+const set = async (options: ShotsConfigOptions, deps: VerbDeps): Promise<ShotsConfig> => {
+  const given = await documentOf(options, deps)
+  if (given === null && !deps.interactive) {
+    throw fail.usage('nothing_to_save', 'Name what to save.')
+  }
+  // Before anything is written, recovery included, the change must be of its shape.
+  if (given !== null) parseSettingsChange(given)
+  const { gov, session } = await loginToMutate(deps)
+  const ctx = shotsContext(deps, gov)
+  const before = savedSettings(gov.store.read())
+  const document = given ?? await fillConfigForm(deps, before, before.screenshot_folder)
+  const change = parseSettingsChange(document)
+  await saveShotsConfig(ctx, session, document)
+  if (given !== null && widensEgress(before, change)) deps.note(egressText)
+  const override = overrideNote(ctx, change)
+  if (override !== null) deps.note(override)
+  return showShotsConfig(ctx, gov.store.read())
+}
+
+/** Shows or saves. */
+export const run: Run<ShotsConfigOptions, ShotsConfig> = async (options, deps) => {
+  if (options.action === 'show') return show(options, deps)
+  if (options.action === 'set') return set(options, deps)
+  throw fail.usage('config_action', 'Say what to do with the settings: set or show.')
+}
+
+/** The verb. */
+export const build = (
+  deps: VerbDeps, doIt: Run<ShotsConfigOptions, ShotsConfig> = run,
+): Verb => defineVerb(deps, definition, doIt)

@@ -1,0 +1,216 @@
+/** Saving and showing the settings of the screenshot source. */
+import * as v from 'valibot'
+import { SallyportError } from '../base/errors.js'
+import { slotNames } from '../gateway/constants.js'
+import { gatewayFacts } from '../gateway/facts.js'
+import { projectGateway } from '../gateway/projection.js'
+import { appendAudit } from '../governance/audit.js'
+import { nowIso } from '../governance/gov.js'
+import type { Session } from '../governance/session/types.js'
+import type { View } from '../state/types.js'
+import { folderVariable } from './constants.js'
+import type { ShotsContext } from './context.js'
+import { folderEditable, judgeFolder, locateRoot, rootProblem, type RootWorld } from './root.js'
+import {
+  configuredFolder, parseSettingsChange, resolveSettings, savedSettings, settingsCollection,
+  settingsId, type Env, type SavedShotSettings, type ShotSettings, type ShotSettingsChange,
+} from './settings.js'
+
+/** Bytes of a settings document. */
+export const settingsBytesMax = 65_536
+
+const text = v.string()
+const nullableText = v.nullable(text)
+const count = v.pipe(v.number(), v.safeInteger(), v.minValue(0))
+const source = v.picklist(['environment', 'settings', 'default'])
+const value = v.nullable(v.union([v.string(), v.number(), v.boolean()]))
+
+const slotShape = v.strictObject({
+  slot: v.picklist(slotNames), model: nullableText, upstream_allow: v.array(text),
+  request_cost_bound_microusd: v.nullable(count),
+  purposes: v.array(v.strictObject({ purpose: text, consent_current: v.boolean() })),
+  status: text, reason_code: nullableText, capability_proof: text,
+})
+
+/** What `shots config` prints. */
+export const shotsConfigShape = v.strictObject({
+  schema_version: v.literal('svc.screenshot_config.v1'),
+  folder: v.strictObject({
+    /** The image root in force; null where none can be used. */
+    screenshot_folder: nullableText,
+    configuration_source: source,
+    saved_folder: nullableText,
+    editable: v.boolean(),
+    /** Why it cannot be scanned now; null where it can. */
+    problem: nullableText,
+  }),
+  /** Every setting but the folder: what is in force, whence, and what is saved. */
+  settings: v.record(text, v.strictObject({ value, source, saved: value })),
+  /** Variables that have no meaning; a job refuses to run with one. */
+  invalid_variables: v.array(text),
+  /** What `gateway setup` owns; null without a route. */
+  gateway: v.nullable(v.strictObject({
+    status: text, reason_code: nullableText, key_present: v.boolean(),
+    spend_ceiling_microusd: count, cloud_egress_acknowledged: v.boolean(),
+    slots: v.array(slotShape),
+  })),
+})
+export type ShotsConfig = v.InferOutput<typeof shotsConfigShape>
+
+/** Settings in force, with variables that have no meaning left aside and named. */
+export const tolerantSettings = (
+  view: View, env: Env,
+): { readonly settings: ShotSettings; readonly invalid: readonly string[] } => {
+  const invalid: string[] = []
+  let left = env
+  for (;;) {
+    try {
+      return { settings: resolveSettings(view, left), invalid }
+    } catch (error) {
+      const variable = error instanceof SallyportError ? error.details['variable'] : undefined
+      if (typeof variable !== 'string' || left[variable] === undefined) throw error
+      invalid.push(variable)
+      left = { ...left, [variable]: undefined }
+    }
+  }
+}
+
+type Shown = ShotsConfig['settings']
+
+const fromSaved = (saved: SavedShotSettings): Shown => Object.fromEntries(
+  ([
+    'recursive', 'analysis', 'cloud_upload', 'fallbacks', 'data_collection', 'zdr',
+    'budget_microusd', 'budget_requests', 'request_cost_bound_microusd',
+  ] as const).map((name) => [name, {
+    value: saved[name], saved: saved[name],
+    source: saved[name] === null ? 'default' as const : 'settings' as const,
+  }]),
+)
+
+const fromJobs = (settings: ShotSettings): Shown => {
+  const { saved } = settings
+  const jobs = {
+    visual_run_refresh_minutes: settings.refreshMinutes,
+    ingest_enabled: settings.ingestEnabled,
+    ingest_interval_minutes: settings.ingestIntervalMinutes,
+    ingest_limit: settings.ingestLimit,
+    analysis_limit: settings.analysisLimit,
+    analysis_concurrency: settings.concurrency,
+    analysis_interval_seconds: settings.analysisIntervalSeconds,
+    analysis_job_timeout_seconds: settings.jobTimeoutSeconds,
+    digest_enabled: settings.digestEnabled,
+    digest_interval_minutes: settings.digestIntervalMinutes,
+    digest_window_minutes: settings.digestWindowMinutes,
+    digest_max_chars: settings.digestMaxChars,
+  }
+  return Object.fromEntries(Object.entries(jobs).map(([name, one]) =>
+    [name, { ...one, saved: saved[name as keyof SavedShotSettings] }]))
+}
+
+/** Every setting but the folder, with sources. */
+export const shownSettings = (settings: ShotSettings): Shown =>
+  ({ ...fromSaved(settings.saved), ...fromJobs(settings) })
+
+/** The folder in force and what stands in its way; never throws for a folder. */
+export const shownFolder = (world: RootWorld, saved: SavedShotSettings): ShotsConfig['folder'] => {
+  const { source: from } = configuredFolder(saved, world.env)
+  const facts = {
+    configuration_source: from, saved_folder: saved.screenshot_folder,
+    editable: folderEditable(world),
+  }
+  try {
+    const { root } = locateRoot(world, saved)
+    return { screenshot_folder: root, ...facts, problem: rootProblem(root) }
+  } catch (error) {
+    if (!(error instanceof SallyportError)) throw error
+    return { screenshot_folder: null, ...facts, problem: error.code }
+  }
+}
+
+const shownGateway = (ctx: ShotsContext, view: View): ShotsConfig['gateway'] => {
+  const { gateway } = projectGateway(gatewayFacts(ctx.gov, view, ctx.gateway.place))
+  if (gateway === null) return null
+  const current = (purpose: string) => ({
+    purpose,
+    consent_current: gateway.consents.some((one) => one.purpose === purpose && one.current),
+  })
+  const slot = (name: 'screenshot' | 'report', purposes: readonly string[]) => {
+    const one = gateway.slots[name]
+    return {
+      slot: name, model: one.model, upstream_allow: one.upstream_allow,
+      request_cost_bound_microusd: one.request_cost_bound_microusd,
+      purposes: purposes.map(current),
+      status: one.status, reason_code: one.reason_code, capability_proof: one.proof.state,
+    }
+  }
+  return {
+    status: gateway.status, reason_code: gateway.reason_code, key_present: gateway.key_present,
+    spend_ceiling_microusd: gateway.spend_ceiling_microusd,
+    cloud_egress_acknowledged: gateway.cloud_egress_acknowledged,
+    slots: [
+      slot('screenshot', ['gateway.vision']), slot('report', ['gateway.digest', 'gateway.report']),
+    ],
+  }
+}
+
+/** The settings in force and what the gateway owns. Opens no socket, changes no byte. */
+export const showShotsConfig = (ctx: ShotsContext, view: View): ShotsConfig => {
+  const { settings, invalid } = tolerantSettings(view, ctx.env)
+  return {
+    schema_version: 'svc.screenshot_config.v1',
+    folder: shownFolder(ctx, settings.saved),
+    settings: shownSettings(settings),
+    invalid_variables: [...invalid],
+    gateway: shownGateway(ctx, view),
+  }
+}
+
+/** What leaves the machine once both switches are on, for the person who turns one on. */
+export const egressText = [
+  'With analysis and cloud upload on, and a consent to gateway.vision, whole screenshots leave',
+  'this machine: the exact bytes of each new image go to the configured gateway and to the',
+  'upstream hosts that its screenshot slot allows, with everything that can be read in them.',
+  'Fallbacks and data collection are refused and zero data retention is demanded in every',
+  'request, but what others do with what they receive cannot be checked from here. A program',
+  'cannot recognise a private message: what must not be seen has to stay out of the folder.',
+].join('\n')
+
+/** Whether a change turns on something that lets images leave. */
+export const widensEgress = (before: SavedShotSettings, change: ShotSettingsChange): boolean =>
+  (change.analysis === 'on' && before.analysis !== 'on')
+  || (change.cloud_upload === 'on' && before.cloud_upload !== 'on')
+
+const given = (change: ShotSettingsChange): Partial<SavedShotSettings> =>
+  Object.fromEntries(Object.entries(change).filter(([, one]) => one !== undefined))
+
+/**
+ * Saves a change, whole or not at all (S-184 as a use case). Throws `rejected`:
+ * `settings_invalid` for another shape, and as `judgeFolder` for a folder that may not be one;
+ * then nothing is changed.
+ */
+export const saveShotsConfig = async (
+  ctx: ShotsContext, session: Session, document: unknown,
+): Promise<void> => {
+  const change = parseSettingsChange(document)
+  const folder = typeof change.screenshot_folder === 'string'
+    ? { screenshot_folder: judgeFolder(ctx, change.screenshot_folder, 'settings') } : {}
+  const named = given({ ...change, ...folder })
+  await ctx.gov.store.transact('shots config set', (tx) => {
+    const before = savedSettings(tx)
+    const after = { ...before, ...named }
+    const changed = (Object.keys(named) as (keyof SavedShotSettings)[])
+      .filter((name) => before[name] !== after[name])
+    if (changed.length === 0) return
+    tx.put(settingsCollection, settingsId, after)
+    appendAudit(tx, nowIso(ctx.gov), {
+      what: 'shots.settings_saved', principal: session.principal.principal_id,
+      root: session.root.root_id, subject: settingsId,
+      facts: { fields: changed.join(',') },
+    })
+  })
+}
+
+/** The line that says that a saved folder waits behind the environment; null where it does not. */
+export const overrideNote = (ctx: ShotsContext, document: ShotSettingsChange): string | null =>
+  typeof document.screenshot_folder === 'string' && !folderEditable(ctx)
+    ? `Saved, but ${folderVariable} is set and comes first.` : null

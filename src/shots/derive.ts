@@ -1,0 +1,81 @@
+/**
+ * What rows mean now. A changed root makes incomplete rows stale and a changed model, prompt or
+ * schema makes analyses old; both are told on read and written down by the verbs that change
+ * something, so that looking changes no byte (S-156 to S-158, S-162). The same rule serves one
+ * row and one counter, so that lists and numbers agree.
+ */
+import { SallyportError } from '../base/errors.js'
+import { gatewayCollection, gatewayRouteId } from '../gateway/setup.js'
+import type { View } from '../state/types.js'
+import {
+  analysisPromptVersion, analysisSchemaVersion, type AnalysisStatus, type Classification,
+} from './constants.js'
+import { countKeyOf, type CountKey } from './keep.js'
+import { locateRoot, type RootWorld } from './root.js'
+import type { Observation } from './rows.js'
+import { savedSettings } from './settings.js'
+
+/** What rows are compared with; null where nothing is configured or it may not be used. */
+export interface CurrentFacts {
+  readonly rootDigest: string | null
+  /** `gateway/<provider>/<model>` of the `screenshot` slot. */
+  readonly model: string | null
+}
+
+/** The model that the `screenshot` slot names. */
+export const configuredModel = (view: View): string | null =>
+  view.get(gatewayCollection, gatewayRouteId)?.slots.screenshot?.model ?? null
+
+const rootDigestNow = (world: RootWorld, view: View): string | null => {
+  try {
+    return locateRoot(world, savedSettings(view)).rootDigest
+  } catch (error) {
+    if (error instanceof SallyportError) return null
+    throw error
+  }
+}
+
+/** The root and the model that count now. */
+export const currentFacts = (world: RootWorld, view: View): CurrentFacts => ({
+  rootDigest: rootDigestNow(world, view), model: configuredModel(view),
+})
+
+const isOld = (key: CountKey, now: CurrentFacts): boolean =>
+  key.prompt_version !== analysisPromptVersion || key.schema_version !== analysisSchemaVersion
+  || (now.model !== null && key.model !== now.model)
+
+/** The status as of now: a succeeded row made under anything older needs reanalysis. */
+export const statusNow = (key: CountKey, now: CurrentFacts): AnalysisStatus =>
+  key.analysis_status === 'succeeded' && isOld(key, now) ? 'needs_reanalysis' : key.analysis_status
+
+/** Incomplete: nothing was ever analysed, so nothing is lost with the row (S-163). */
+export const isIncomplete = (key: CountKey): boolean => key.model === null
+
+/**
+ * The classification as of now. An incomplete row of another root is stale, whatever else it is;
+ * one of the current root is not. Where no root can be told, what was written stands.
+ */
+export const classificationNow = (key: CountKey, now: CurrentFacts): Classification | null => {
+  if (now.rootDigest === null || key.archived) return key.classification
+  if (key.root_digest !== now.rootDigest && isIncomplete(key)) return 'stale_root'
+  return key.classification === 'stale_root' ? null : key.classification
+}
+
+/** The same of a row. */
+export const rowStatusNow = (row: Observation, now: CurrentFacts): AnalysisStatus =>
+  statusNow(countKeyOf(row), now)
+
+/** The same of a row. */
+export const rowClassificationNow = (
+  row: Observation, now: CurrentFacts,
+): Classification | null => classificationNow(countKeyOf(row), now)
+
+/** Whether a row may be in digests and reports, and with what (S-067, S-166). */
+export const reportReadinesses = ['analysed', 'facts_only', 'excluded'] as const
+export type ReportReadiness = (typeof reportReadinesses)[number]
+
+/** Readiness of a row for reports. */
+export const reportReadinessOf = (row: Observation, now: CurrentFacts): ReportReadiness => {
+  if (row.archived_at !== null || rowClassificationNow(row, now) !== null) return 'excluded'
+  return row.payload === null ? 'facts_only' : 'analysed'
+}
