@@ -16,12 +16,16 @@ import { verifyPolicy } from '../governance/policy/verify.js'
 import { witnessStatus } from '../governance/policy/witness.js'
 import { collections, type Reservation, type Task } from '../governance/rows.js'
 import { requireIntact } from '../governance/vault.js'
+import { digestCollections } from '../shots/digest/rows.js'
+import { verifyDigests } from '../shots/digest/verify.js'
+import { conclusionCollections } from '../shots/report/rows.js'
 import type { CollectionSpec, Problem, Store, View } from '../state/types.js'
 
 /** Every collection that any layer keeps. */
 export const allCollections: readonly CollectionSpec<unknown>[] = [
   ...Object.values(collections), alphaSetupCollection, gatewayCollection, proofCollection,
   attemptCollection, claimCollection, routeReportCollection,
+  ...Object.values(digestCollections), ...Object.values(conclusionCollections),
 ] as readonly CollectionSpec<unknown>[]
 
 const asDamage = ({ code, subject, text }: RuleProblem): Problem => ({
@@ -52,6 +56,7 @@ const verifyMoneyOfTasks = (view: View): RuleProblem[] =>
 /** Rules over the documents: money that balances, a chained audit, board and policy agree. */
 export const documentRules: readonly ((view: View) => readonly Problem[])[] = [
   verifyLedger, verifyAudit, verifyBoard, verifyPolicy, verifyMoneyOfTasks,
+  verifyDigests,
 ].map((rule) => (view) => rule(view).map(asDamage))
 
 /** Whether the witness log vouches for the policy; a line behind is completed by the next write. */

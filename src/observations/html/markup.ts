@@ -17,8 +17,9 @@ const entities: Readonly<Record<string, string>> = {
 }
 
 // C0 but newline and tab, DEL, C1, lone surrogates, and what reorders or hides text.
-const unsafe =
-  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff]|\p{Cs}/gu
+const control = '\\u0000-\\u0008\\u000b-\\u001f\\u007f-\\u009f'
+const hiding = '\\u061c\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u2069\\ufeff'
+const unsafe = new RegExp(`[${control}${hiding}]|\\p{Cs}`, 'gu')
 
 /** Text of anybody as text of a page, in an element or in a quoted attribute. */
 export const escapeHtml = (text: string): string =>

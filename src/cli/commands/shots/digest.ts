@@ -1,0 +1,101 @@
+import { fail, type SallyportError } from '../../../base/errors.js'
+import type { DigestReceipt, WindowResult } from '../../../shots/digest/types.js'
+import type { VerbDeps } from '../../bound.js'
+import { Degraded } from '../../failure.js'
+import { recoverFirst } from '../../mutate.js'
+import { defineVerb, type Run, type Verb, type VerbDefinition } from '../../verb.js'
+import { shotsContext } from './context.js'
+import { digestReceiptShape } from './digest-shapes.js'
+import { momentFlag, type Moment } from './times.js'
+
+/** Flags of `shots digest`. */
+export interface DigestOptions {
+  readonly windowEnd?: Moment
+  readonly retry?: boolean
+}
+
+const line = ({ window_start, window_end, outcome, ...one }: WindowResult): string => {
+  const { reason, episode, observation_count: count, cost_microusd: cost } = one
+  const parts = [
+    `${window_start} to ${window_end}: ${outcome.replaceAll('_', ' ')}`,
+    ...(reason === null ? [] : [reason]),
+    `${count} analysed screenshot${count === 1 ? '' : 's'}`,
+    ...(episode === null ? [] : [`${episode.content_chars} characters`, episode.episode_id]),
+    ...(cost === null ? [] : [`${cost} micro-USD`]),
+  ]
+  return `${parts.join(', ')}\n`
+}
+
+const text: VerbDefinition<DigestReceipt>['text'] = (receipt) => {
+  if (receipt.status === 'disabled') return 'The digest job is switched off.\n'
+  const lines = receipt.windows.map(line).join('')
+  const none = 'No window of the last 24 hours holds an analysed screenshot.\n'
+  return {
+    out: lines === '' ? none : lines,
+    notes: receipt.receipt_id === null ? [] : [`receipt ${receipt.receipt_id}`],
+  }
+}
+
+const definition: VerbDefinition<DigestReceipt> = {
+  meta: {
+    name: 'shots digest',
+    summary: 'let the model write digests of windows from stored analyses',
+    description:
+      'Looks at the windows of the last 24 hours that hold analysed screenshots. A window whose '
+      + 'analyses did not change keeps its digest and costs nothing; at most four others are '
+      + 'written anew by the model of the report slot, under the purpose gateway.digest. Text goes '
+      + 'out, never a picture. The same inputs are never bought twice. With --window-end one '
+      + 'window of any age is digested.',
+    examples: [
+      '$ sallyport shots digest',
+      '$ sallyport shots digest --window-end 2026-11-20T14:30Z --json',
+    ],
+    session: 'none',
+    exits: [
+      'rejected', 'unauthorized', 'conflict', 'blocked', 'budget', 'remote', 'no_state', 'locked',
+      'damaged',
+    ],
+    json: { version: 1, schema: digestReceiptShape },
+  },
+  flags: (command) => command
+    .addOption(momentFlag('--window-end <time>', 'only the window that ends there'))
+    .option(
+      '--retry', 'with --window-end: one more paid call after one that was refused or is uncertain',
+    ),
+  text,
+}
+
+const failureOf = (receipt: DigestReceipt): SallyportError | null => {
+  const reason = receipt.reason ?? undefined
+  const parts = { ...(reason === undefined ? {} : { reason }) }
+  if (receipt.status === 'blocked') {
+    return fail.blocked('digest_blocked', 'No digest may be written now; nothing was sent.', {
+      ...parts, next: 'See: sallyport shots status',
+    })
+  }
+  if (receipt.status !== 'degraded') return null
+  return receipt.reason === 'lock_held'
+    ? fail.locked('digest_degraded', 'The state was locked; what is left waits.', parts)
+    : fail.remote('digest_degraded', 'A digest was asked for and could not be kept.', parts)
+}
+
+/** One tick of the job, or one window. */
+export const run: Run<DigestOptions, DigestReceipt> = async ({ windowEnd, retry }, deps) => {
+  if (retry === true && windowEnd === undefined) {
+    throw fail.usage('window_needed', 'Give --retry together with --window-end.')
+  }
+  const gov = await deps.gov('write')
+  await recoverFirst(deps, gov)
+  const { digestTick, digestWindow } = await import('../../../shots/digest/tick.js')
+  const ctx = shotsContext(deps, gov)
+  const receipt = windowEnd === undefined ? await digestTick(ctx) : await digestWindow(ctx, {
+    windowEnd: windowEnd.at(gov.clock.wallMs()), retry: retry === true,
+  })
+  const failure = failureOf(receipt)
+  if (failure !== null) throw new Degraded(receipt, failure)
+  return receipt
+}
+
+/** The verb. */
+export const build = (deps: VerbDeps, doIt: Run<DigestOptions, DigestReceipt> = run): Verb =>
+  defineVerb(deps, definition, doIt)

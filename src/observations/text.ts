@@ -1,0 +1,152 @@
+/** A report as text for a terminal or a file. */
+import type { ScreenReport } from './report.js'
+import {
+  countText, dimensionsText, dollarsText, sizeText, spanText, statusText,
+} from './words.js'
+import { longDay, zoneOf, type Zone } from './zone.js'
+
+/** How texts of others and headings are shown. */
+export interface TextStyle {
+  /** Text that others wrote: file names and what a model wrote. */
+  foreign(text: string): string
+  strong(text: string): string
+}
+
+type Lines = readonly string[]
+
+const filesMax = 40
+
+const moment = (zone: Zone, iso: string): string => {
+  const { day, time } = zone.at(iso)
+  return `${day} ${time}`
+}
+
+const indented = (text: string, by = '  '): string =>
+  text.split('\n').map((line) => `${by}${line}`).join('\n')
+
+const headLines = ({ period, facts, course }: ScreenReport, zone: Zone): Lines => [
+  `Screenshots from ${moment(zone, period.since)} to ${moment(zone, period.until)}, ${zone.name}`,
+  `${countText(facts.count, 'observation')} of ${countText(course.image_count, 'image')}`,
+]
+
+const statusLines = ({ course }: ScreenReport): Lines =>
+  Object.entries(course.statuses)
+    .sort(([, a], [, b]) => b - a)
+    .map(([status, count]) => `  ${statusText(status).padEnd(18)}${String(count).padStart(7)}`)
+
+const bar = (count: number, most: number): string =>
+  '#'.repeat(Math.ceil((count / Math.max(1, most)) * 40))
+
+const hourLines = ({ course }: ScreenReport): Lines => {
+  const most = Math.max(...course.hours)
+  return course.hours.flatMap((count, hour) => (count === 0 ? [] : [
+    `  ${String(hour).padStart(2, '0')}:00  ${String(count).padStart(6)}  ${bar(count, most)}`,
+  ]))
+}
+
+const spendLines = ({ course }: ScreenReport): Lines => {
+  const { spend } = course
+  if (spend === null) return []
+  const of = (used: string, budget: string | null): string =>
+    budget === null ? `${used}, no budget is set` : `${used} of ${budget}`
+  return [
+    '', 'Spend of the last 24 hours',
+    `  money     ${of(
+      dollarsText(spend.spent_microusd),
+      spend.budget_microusd === null ? null : dollarsText(spend.budget_microusd),
+    )}`,
+    ...(spend.held_microusd === 0 ? [] : [`  held      ${dollarsText(spend.held_microusd)}`]),
+    `  requests  ${of(
+      String(spend.requests),
+      spend.budget_requests === null ? null : String(spend.budget_requests),
+    )}`,
+  ]
+}
+
+const factLines = ({ facts, course }: ScreenReport, zone: Zone, style: TextStyle): Lines => {
+  const left = Math.max(0, facts.observations.length - filesMax)
+  let day = ''
+  return facts.observations.slice(left).flatMap((fact, at) => {
+    const run = course.runs[left + at]
+    if (run === undefined) return []
+    const seen = zone.at(run.captured_at)
+    const head = seen.day === day ? [] : [`  ${longDay(seen.day)}`]
+    day = seen.day
+    const span = Date.parse(run.last_seen_at) - Date.parse(run.captured_at)
+    const stood = span > 0 ? `, stood ${spanText(span)}` : ''
+    const size = `${dimensionsText(fact.width, fact.height)}, ${sizeText(fact.bytes)}`
+    const name = style.foreign(fact.filename.replaceAll('\n', '\\n'))
+    return [
+      ...head,
+      `  ${seen.time}  ${name}, ${fact.format}, ${size}, ${statusText(run.status)}${stood}`,
+    ]
+  })
+}
+
+interface Written {
+  readonly text: string
+  readonly model: string
+  readonly reply_model: string
+  readonly written_at: string
+  readonly outdated: boolean
+}
+
+const byline = (one: Written, zone: Zone, style: TextStyle): string => {
+  const model = style.foreign(`${one.model} (${one.reply_model})`)
+  const age = one.outdated ? ', from before a change' : ''
+  return `written by ${model} at ${moment(zone, one.written_at)}${age}`
+}
+
+const modelLines = (report: ScreenReport, zone: Zone, style: TextStyle): Lines => {
+  const { conclusion, digests, summaries } = report.model_text
+  const part = (head: string, one: Written): Lines => [
+    '', style.strong(head), `  ${byline(one, zone, style)}`,
+    indented(style.foreign(one.text)),
+  ]
+  const names = report.facts.observations
+  return [
+    ...(conclusion === null ? [] : part('Conclusion', conclusion)),
+    ...digests.flatMap((one) =>
+      part(`Digest of ${moment(zone, one.window_start)} to ${moment(zone, one.window_end)}`, one)),
+    ...(summaries.length === 0 ? [] : ['', style.strong('Summaries')]),
+    ...summaries.slice(-filesMax).flatMap((one) => [
+      `  ${style.foreign((names[one.number - 1]?.filename ?? '').replaceAll('\n', '\\n'))}: `
+        + style.foreign(one.text),
+      `    ${byline(one, zone, style)}`,
+    ]),
+  ]
+}
+
+const provenanceLines = ({ provenance }: ScreenReport): Lines => {
+  const { excluded } = provenance
+  const left = [
+    [excluded.source_missing, 'source missing'], [excluded.stale_root, 'stale root'],
+    [excluded.archived, 'archived'], [excluded.digests, 'digests that rest on one of these'],
+  ] as const
+  const out = left.filter(([count]) => count > 0).map(([count, text]) => `${count} ${text}`)
+  return [
+    `  ${countText(provenance.digest_count, 'digest')}, `
+      + `${countText(provenance.observation_count, 'source observation')} `
+      + `(${provenance.sources.join(', ') || 'no source'}); ids with --json`,
+    ...(out.length === 0 ? [] : [`  left out: ${out.join(', ')}`]),
+  ]
+}
+
+/** The report as text. What a model wrote stands apart, with its name and time. */
+export const reportText = (report: ScreenReport, style: TextStyle): string => {
+  const zone = zoneOf(report.period.time_zone)
+  const hidden = report.facts.count - Math.min(report.facts.listed, filesMax)
+  const lines = [
+    ...headLines(report, zone),
+    ...(report.facts.count === 0 ? [] : [
+      '', style.strong('Status'), ...statusLines(report),
+      '', style.strong('Images by hour'), ...hourLines(report),
+      '', style.strong('Files'), ...factLines(report, zone, style),
+      ...(hidden > 0 ? [`  and ${hidden} earlier ones`] : []),
+    ]),
+    ...modelLines(report, zone, style),
+    ...spendLines(report),
+    '', style.strong('Where it comes from'), ...provenanceLines(report),
+  ]
+  return `${lines.join('\n')}\n`
+}

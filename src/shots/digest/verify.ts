@@ -1,0 +1,46 @@
+/** Rules of a sound state about digests and conclusions, for `state check`. */
+import type { Problem } from '../../governance/gov.js'
+import { collections } from '../../governance/rows.js'
+import type { View } from '../../state/types.js'
+import { shotLabels } from '../constants.js'
+import { conclusionCollections } from '../report/rows.js'
+import { dayOf, digestHead } from './keep.js'
+import { digestCollections as c, type Episode } from './rows.js'
+
+const problem = (subject: string, text: string): Problem =>
+  ({ code: 'digest_rows_disagree', subject, text })
+
+const stored = (view: View, artifactId: string, label: string, sha256: string): boolean => {
+  const row = view.get(collections.artifacts, artifactId)
+  return row?.label === label && row.ref.sha256 === sha256
+}
+
+const episodeProblems = (view: View, id: string, row: Episode): Problem[] => {
+  const problems: Problem[] = []
+  if (id !== row.digest_key || row.observation_count !== row.source_observation_ids.length) {
+    problems.push(problem(id, 'A digest and its key or its count of sources contradict.'))
+  }
+  if (!(view.get(c.days, dayOf(row.window_start))?.keys.includes(id) ?? false)) {
+    problems.push(problem(id, 'A digest is missing from the calendar of digests.'))
+  }
+  if (!stored(view, row.artifact_id, shotLabels.digest, row.payload_sha256)) {
+    problems.push(problem(id, 'The text of a digest is not registered as its row says.'))
+  }
+  return problems
+}
+
+/** Digests agree with their calendar, their count and their sealed texts. */
+export const verifyDigests = (view: View): Problem[] => {
+  const rows = view.all(c.episodes)
+  const problems = rows.flatMap(({ id, doc }) => episodeProblems(view, id, doc))
+  if ((digestHead(view)?.count ?? 0) !== rows.length) {
+    problems.push(problem('head', 'The number of digests is not what is counted.'))
+  }
+  for (const { id, doc: { made } } of view.all(conclusionCollections.conclusions)) {
+    if (made === null) continue
+    if (!stored(view, made.artifact_id, shotLabels.conclusion, made.payload_sha256)) {
+      problems.push(problem(id, 'The text of a conclusion is not registered as its row says.'))
+    }
+  }
+  return problems
+}
