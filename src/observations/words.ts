@@ -11,10 +11,11 @@ export const sizeText = (bytes: number): string => {
 export const dimensionsText = (width: number | null, height: number | null): string =>
   width === null || height === null ? '-' : `${width} × ${height}`
 
-/** Integer micro-USD as dollars, exact. */
+/** Integer micro-USD as dollars: exact, at least two decimals. */
 export const dollarsText = (microusd: number): string => {
   const digits = String(microusd).padStart(7, '0')
-  return `$${digits.slice(0, -6)}.${digits.slice(-6)}`
+  const part = digits.slice(-6)
+  return `$${digits.slice(0, -6)}.${part.slice(0, 2)}${part.slice(2).replace(/0+$/, '')}`
 }
 
 /** A span in minutes and hours. */

@@ -95,9 +95,12 @@ const clock = (hour: number): string => `${String(hour).padStart(2, '0')}:00`
 const axisLabels = (hours: Span): Markup => {
   const span = hours.to - hours.from
   const step = [1, 2, 3, 4, 6].find((one) => span % one === 0 && span / one <= 8) ?? span
-  const labels = Array.from({ length: span / step + 1 }, (_, at) => {
-    const minor = at % 2 === 1 && span / step > 4
-    return html`<span class="${minor ? 'minor' : 'major'}">${clock(hours.from + at * step)}</span>`
+  const last = span / step
+  const labels = Array.from({ length: last + 1 }, (_, at) => {
+    const minor = at % 2 === 1 && last > 4 ? ' minor' : ''
+    const edge = at === 0 ? ' first' : at === last ? ' last' : ''
+    return html`<span class="hour${minor}${edge}" style="left:${((at / last) * 100).toFixed(2)}%"
+>${clock(hours.from + at * step)}</span>`
   })
   return html`<div class="axis" aria-hidden="true">${labels}</div>`
 }

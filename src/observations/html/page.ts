@@ -100,7 +100,7 @@ unknown charge</td><td class="n">${dollarsText(spend.held_microusd)}</td></tr>`
   const requests = against(
     String(spend.requests), spend.budget_requests === null ? null : String(spend.budget_requests),
   )
-  return html`<section aria-labelledby="spend"><h2 id="spend">Spend of the last 24 hours</h2>
+  return html`<section aria-labelledby="spend"><h2 id="spend">Spend in 24 hours</h2>
 ${spendBar(spend)}<table><tbody><tr><td>money</td><td class="n">${money}</td></tr>${held}
 <tr><td>requests</td><td class="n">${requests}</td></tr></tbody></table></section>`
 }

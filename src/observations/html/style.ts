@@ -3,14 +3,14 @@ export const pageStyle = `
 :root {
   color-scheme: light dark;
   --page: #f6f5f2; --card: #ffffff; --ink: #1d2530; --soft: #5b6675; --line: #dfe2e6;
-  --track: #eceef0; --accent: #2f5d8c; --quote: #f1f5f9;
+  --track: #eceef0; --grid: #d3d8dd; --accent: #2f5d8c; --quote: #f1f5f9;
   --s-succeeded: #2c8a63; --s-pending: #3f7fc1; --s-blocked: #c08a1e; --s-failed: #c2453d;
   --s-needs_reanalysis: #7d5fb2; --s-other: #7b8794;
 }
 @media (prefers-color-scheme: dark) {
   :root {
     --page: #12161b; --card: #1a2027; --ink: #e6e9ed; --soft: #9aa7b5; --line: #2c343d;
-    --track: #262d35; --accent: #7fb2e5; --quote: #202832;
+    --track: #262d35; --grid: #3a444f; --accent: #7fb2e5; --quote: #202832;
     --s-succeeded: #4cb98a; --s-pending: #68a5e3; --s-blocked: #d9a945; --s-failed: #e5756d;
     --s-needs_reanalysis: #a58bd8; --s-other: #94a1af;
   }
@@ -44,7 +44,7 @@ section {
 .figures b { display: block; font-size: 1.45rem; line-height: 1.25; font-weight: 650; }
 .figures span { color: var(--soft); font-size: .86rem; }
 .pair {
-  display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 22rem), 1fr));
+  display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 18rem), 1fr));
   gap: 1.1rem;
 }
 .pair > section { margin: 0; }
@@ -56,7 +56,7 @@ svg { display: block; width: 100%; overflow: hidden; }
 .hours svg { height: 8rem; }
 .bar svg { height: 1.1rem; border-radius: 4px; }
 .track { fill: var(--track); }
-.grid { stroke: var(--line); stroke-width: 1; vector-effect: non-scaling-stroke; }
+.grid { stroke: var(--grid); stroke-width: 1; vector-effect: non-scaling-stroke; }
 .digest { fill: var(--accent); opacity: .85; }
 .count { fill: var(--accent); }
 .spent { fill: var(--accent); }
@@ -69,9 +69,12 @@ svg { display: block; width: 100%; overflow: hidden; }
 .s-other { fill: var(--s-other); background: var(--s-other); }
 .s-digest { background: var(--accent); }
 .axis {
-  display: flex; justify-content: space-between; color: var(--soft); font-size: .78rem;
+  position: relative; height: 1.3rem; color: var(--soft); font-size: .78rem;
   font-variant-numeric: tabular-nums; margin-top: .25rem;
 }
+.hour { position: absolute; transform: translateX(-50%); }
+.hour.first { transform: none; }
+.hour.last { transform: translateX(-100%); }
 .lanes {
   display: grid; grid-template-columns: 4.6rem minmax(0, 1fr); column-gap: .6rem;
 }
@@ -112,6 +115,8 @@ code { font: .8rem/1.5 ui-monospace, SFMono-Regular, Menlo, Consolas, monospace;
   overflow-wrap: anywhere; }
 .ids { columns: 22rem; column-gap: 1.5rem; margin: .5rem 0 0; padding: 0; list-style: none; }
 footer { color: var(--soft); font-size: .84rem; margin-top: 1.5rem; }
+th:last-child, td:last-child { padding-right: 0; }
+.hours .minor { display: none; }
 @media (max-width: 34rem) {
   main { padding: 1.2rem .8rem 3rem; }
   section { padding: 1rem; border-radius: 10px; }
@@ -121,12 +126,12 @@ footer { color: var(--soft); font-size: .84rem; margin-top: 1.5rem; }
   .lanes { grid-template-columns: minmax(0, 1fr); }
   .lanes .names { display: none; }
   .lanes .axis { grid-column: 1; }
-  .axis .minor { display: none; }
+  .hour.minor { display: none; }
 }
 @media print {
   :root {
     color-scheme: light; --page: #fff; --card: #fff; --ink: #000; --soft: #444; --line: #bbb;
-    --track: #eee; --accent: #2f5d8c; --quote: #f5f5f5;
+    --track: #eee; --grid: #ccc; --accent: #2f5d8c; --quote: #f5f5f5;
     --s-succeeded: #2c8a63; --s-pending: #3f7fc1; --s-blocked: #c08a1e; --s-failed: #c2453d;
     --s-needs_reanalysis: #7d5fb2; --s-other: #7b8794;
   }
