@@ -6,6 +6,7 @@ export const shotsNoun: NounEntry = {
   summary: 'a folder of screenshots: scan, analysis, digests, reports',
   verbs: [
     { verb: 'config', load: () => import('./config.js') },
+    { verb: 'status', load: () => import('./status.js') },
     { verb: 'digest', load: () => import('./digest.js') },
     { verb: 'digests', load: () => import('./digests.js') },
     { verb: 'report', load: () => import('./report.js') },

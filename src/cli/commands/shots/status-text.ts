@@ -1,0 +1,95 @@
+import type { ShotsStatus } from '../../../shots/status/shape.js'
+import { durationText } from '../../flags.js'
+import type { View } from '../../output.js'
+import { visibleLine } from '../../text.js'
+
+type Folder = ShotsStatus['screenshot_folder']
+
+const line = (name: string, value: string): string => `${name.padEnd(16)}${value}`
+const known = (value: number | string | null): string => (value === null ? '?' : String(value))
+
+const unitOf = (seconds: number): number =>
+  [86_400, 3_600, 60].find((unit) => seconds >= 2 * unit) ?? 1
+
+const ageText = (seconds: number): string => {
+  if (seconds < 0) return 'in the future'
+  const unit = unitOf(seconds)
+  return `${durationText(Math.floor(seconds / unit) * unit * 1000)} ago`
+}
+
+const partial = (view: View, status: string, failure: string | null): string =>
+  status === 'ok' ? '' : `  ${view.paint('yellow', `partial: ${failure ?? 'unknown'}`)}`
+
+const folderLines = (folder: Folder, view: View): string[] => {
+  const path = folder.configured_folder
+  const shown = path === null ? 'unknown' : visibleLine(view.foreign(path))
+  const scan = [
+    folder.local_scan_status,
+    ...(folder.last_scan_at === null ? [] : [folder.last_scan_at]),
+    ...(folder.last_scan_reason === null ? [] : [`(${folder.last_scan_reason})`]),
+  ]
+  const age = folder.newest_item_age_seconds
+  return [
+    line('folder', `${shown} (${folder.configuration_source ?? 'unknown'}`
+      + `${folder.editable ? '' : ', not editable'})`),
+    line('images', `${known(folder.image_count)}, newest ${folder.latest_image_at ?? 'none'}`
+      + partial(view, folder.summary_status, folder.summary_failure)),
+    line('last scan', scan.join(' ')),
+    line('newest item', age === null ? 'none' : `${ageText(age)} (${folder.newest_item_at})`),
+  ]
+}
+
+const mixText = (mix: Folder['analysis']['status_mix']): string =>
+  mix === null ? '?' : Object.entries(mix).map(([status, n]) => `${n} ${status}`).join(', ')
+
+const analysisLines = ({ analysis }: Folder, view: View): string[] => {
+  const { stale_cleanup: stale, db_lock: lock } = analysis
+  return [
+    line('observations', `${known(analysis.observation_count)} of this root, `
+      + `${known(analysis.total_historical_observation_count)} ever`
+      + partial(view, analysis.metadata_status, analysis.metadata_failure)),
+    line('analysis', mixText(analysis.status_mix)),
+    line('active', `${known(analysis.active_backlog)} waiting, `
+      + `${known(analysis.active_failures)} failed, `
+      + `${known(analysis.source_missing_count)} source missing`),
+    line('stale roots', `${known(stale.stale_root_count)} to clear, `
+      + `${known(stale.archived_count)} archived`),
+    line('visual runs', `${known(analysis.visual_run_count)} with `
+      + `${known(analysis.visual_suppression_count)} like images`),
+    line('latest', `observed ${analysis.latest_observation_at ?? 'none'}, `
+      + `analysed ${analysis.latest_analyzed_at ?? 'none'}`),
+    line('digests', `${known(analysis.digest_count)}, `
+      + `latest ${analysis.latest_digest_at ?? 'none'}`),
+    line('state lock', `${lock.retry_count} retries, ${lock.failure_count} failures`),
+  ]
+}
+
+const visionLines = (vision: ShotsStatus['remote_vision'], view: View): string[] => {
+  const { budget, cloud_consent: consent, capability_proof: proof } = vision
+  const reason = vision.gateway_reason === null ? '' : ` (${vision.gateway_reason})`
+  const safe = vision.remote_routing_safe
+    ? view.paint('green', 'safe')
+    : view.paint('yellow', `not safe: ${vision.unsafe_reasons.join(', ')}`)
+  const money = budget.budget_microusd === null
+    ? 'none' : `${budget.budget_microusd} micro-USD, ${known(budget.budget_requests)} requests a day`
+  return [
+    line('remote vision', safe),
+    line('  gateway', `${vision.gateway_state}${reason}`),
+    line('  model', `${vision.selected_model ?? 'none'}; upstream `
+      + `${vision.upstream_allow.join(', ') || 'none'}`),
+    line('  consent', `analysis ${consent.analysis ?? 'not set'}, `
+      + `cloud upload ${consent.cloud_upload ?? 'not set'}, `
+      + `vision ${consent.vision_consent_current ? 'current' : 'not current'}`),
+    line('  budget', money),
+    line('  proof', `${proof.state}${proof.made_at === null ? '' : ` (${proof.made_at})`}`),
+  ]
+}
+
+/** The status for people. */
+export const statusText = (status: ShotsStatus, view: View): string => {
+  const { screenshot_folder: folder, remote_vision: vision } = status
+  const lines = [
+    ...folderLines(folder, view), ...analysisLines(folder, view), ...visionLines(vision, view),
+  ]
+  return `${lines.join('\n')}\n`
+}

@@ -1,0 +1,82 @@
+import { fail, SallyportError } from '../../../base/errors.js'
+import { shotsStatusShape, type ShotsStatus } from '../../../shots/status/shape.js'
+import { readShotsStatus, type StatusSite } from '../../../shots/status/status.js'
+import type { VerbDeps } from '../../bound.js'
+import { Degraded } from '../../failure.js'
+import { durationFlag, durationText } from '../../flags.js'
+import { defineVerb, type Run, type Verb, type VerbDefinition } from '../../verb.js'
+import { shotsContext } from './context.js'
+import { statusText } from './status-text.js'
+
+/** Flags of `shots status`. */
+export interface ShotsStatusOptions {
+  /** Milliseconds. */
+  readonly maxAge?: number
+}
+
+const yearMs = 366 * 86_400_000
+
+const definition: VerbDefinition<ShotsStatus> = {
+  meta: {
+    name: 'shots status',
+    summary: 'one look at folder, observations, analysis and the remote vision route',
+    description:
+      'Shows the folder in force and where it comes from, how many images lie there, what was '
+      + 'observed and analysed, what waits and what failed, and whether remote routing is safe. '
+      + 'Each number is about the root it names. It needs no session, takes no lock, changes no '
+      + 'byte and contacts nobody; what cannot be told in short time is marked partial. With '
+      + '--max-age the status is 7 when the newest item is older, or when there is none.',
+    examples: [
+      '$ sallyport shots status',
+      '$ sallyport shots status --json',
+      '$ sallyport shots status --max-age 2h --quiet',
+    ],
+    session: 'none',
+    exits: ['rejected', 'blocked', 'no_state'],
+    json: { version: 1, schema: shotsStatusShape },
+  },
+  flags: (command) => command.addOption(
+    durationFlag('--max-age <duration>', 'greatest age of the newest item', {
+      min: 1000, max: yearMs,
+    }),
+  ),
+  text: (status, view) => statusText(status, view),
+}
+
+/** The state, or why it cannot be opened; without one at all there is nothing to tell. */
+const stateOf = async (deps: VerbDeps): Promise<StatusSite['state']> => {
+  try {
+    return { ctx: shotsContext(deps, await deps.gov('read')) }
+  } catch (error) {
+    if (!(error instanceof SallyportError) || error.kind === 'no_state') throw error
+    const { stateDir, configDir } = deps.places
+    const world = { env: deps.env, home: deps.home, ownFolders: [stateDir, configDir] }
+    return { failure: error.code, world }
+  }
+}
+
+const requireFresh = (status: ShotsStatus, maxAgeMs: number): void => {
+  const age = status.screenshot_folder.newest_item_age_seconds
+  if (age !== null && age * 1000 <= maxAgeMs) return
+  throw new Degraded(status, fail.blocked(
+    'newest_item_too_old',
+    age === null
+      ? 'Nothing was observed under this root yet.'
+      : `The newest item is older than ${durationText(maxAgeMs)}.`,
+    { next: 'Look at the producer and at: sallyport shots scan', details: { age_seconds: age } },
+  ))
+}
+
+/** Reads the status. */
+export const run: Run<ShotsStatusOptions, ShotsStatus> = async ({ maxAge }, deps) => {
+  const state = await stateOf(deps)
+  const { stateDir } = deps.places
+  const status = readShotsStatus({ clock: deps.clock, stateDir, state })
+  if (maxAge !== undefined) requireFresh(status, maxAge)
+  return status
+}
+
+/** The verb. */
+export const build = (
+  deps: VerbDeps, doIt: Run<ShotsStatusOptions, ShotsStatus> = run,
+): Verb => defineVerb(deps, definition, doIt)

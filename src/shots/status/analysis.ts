@@ -1,0 +1,96 @@
+/** The numbers about observations, from counters and root rows; no observation list is read. */
+import type { View } from '../../state/types.js'
+import { analysisStatuses } from '../constants.js'
+import { classificationNow, statusNow, type CurrentFacts } from '../derive.js'
+import { digestCollections, digestHeadId } from '../digest/rows.js'
+import { readLockCounters } from '../lock-counters.js'
+import { shotCollections as c, type ShotCount, type ShotRoot } from '../rows.js'
+import type { AnalysisStatusPart, RootStatusPart } from './shape.js'
+
+const rootsShownMax = 20
+
+const sum = (counts: readonly ShotCount[]): number =>
+  counts.reduce((total, { count }) => total + count, 0)
+
+const isStale = (count: ShotCount, now: CurrentFacts): boolean =>
+  !count.archived && classificationNow(count, now) === 'stale_root'
+
+const lockOf = (dir: string): AnalysisStatusPart['db_lock'] => {
+  const { retries, failures } = readLockCounters(dir)
+  return { retry_count: retries, failure_count: failures }
+}
+
+/** The part where the rows cannot be read: short, and it says why (S-122). */
+export const unknownAnalysis = (dir: string, failure: string): AnalysisStatusPart => ({
+  counted_root: null, observation_count: null, total_historical_observation_count: null,
+  status_mix: null, active_backlog: null, active_failures: null, source_missing_count: null,
+  stale_cleanup: { stale_root_count: null, archived_count: null },
+  visual_run_count: null, visual_suppression_count: null, db_lock: lockOf(dir),
+  latest_observation_at: null, latest_analyzed_at: null, digest_count: null,
+  latest_digest_at: null, metadata_status: 'partial', metadata_failure: failure,
+})
+
+/** Numbers of the current root; `historical` and `stale_cleanup` count all roots. */
+export const analysisPart = (
+  view: View, dir: string, now: CurrentFacts, root: string | null,
+): AnalysisStatusPart => {
+  const all = view.all(c.counts).map(({ doc }) => doc)
+  const here = all.filter((one) => one.root_digest === now.rootDigest && !one.archived)
+  const active = here.filter((one) => classificationNow(one, now) === null)
+  const mix = Object.fromEntries(analysisStatuses.map((status) =>
+    [status, sum(here.filter((one) => statusNow(one, now) === status))],
+  )) as NonNullable<AnalysisStatusPart['status_mix']>
+  const facts = now.rootDigest === null ? undefined : view.get(c.roots, now.rootDigest)
+  const digests = view.get(digestCollections.head, digestHeadId)
+  return {
+    counted_root: root,
+    observation_count: sum(here),
+    total_historical_observation_count: sum(all),
+    status_mix: mix,
+    active_backlog: sum(active.filter((one) => one.analysis_status === 'pending')),
+    active_failures: sum(active.filter((one) => one.analysis_status === 'failed')),
+    source_missing_count:
+      sum(here.filter((one) => classificationNow(one, now) === 'source_missing')),
+    stale_cleanup: {
+      stale_root_count: sum(all.filter((one) => isStale(one, now))),
+      archived_count: sum(all.filter((one) => one.archived)),
+    },
+    visual_run_count: facts?.visual_runs ?? 0,
+    visual_suppression_count: facts?.suppressed ?? 0,
+    db_lock: lockOf(dir),
+    latest_observation_at: facts?.latest_captured_at ?? null,
+    latest_analyzed_at: facts?.latest_analyzed_at ?? null,
+    digest_count: digests?.count ?? 0,
+    latest_digest_at: digests?.latest_at ?? null,
+    metadata_status: 'ok',
+    metadata_failure: null,
+  }
+}
+
+/** When anything last came in under a root: the newest capture, or the newest like image. */
+export const newestItemAt = (view: View, root: ShotRoot | undefined): string | null => {
+  if (root === undefined) return null
+  const id = root.representative?.observation_id
+  const run = id === undefined ? undefined : view.get(c.observations, id)?.screenshot_visual_run
+  const seen = [root.latest_captured_at, run?.last_seen ?? null].filter((one) => one !== null)
+  return seen.sort().at(-1) ?? null
+}
+
+/** Roots that were ever scanned, newest image first. */
+export const rootsPart = (view: View, now: CurrentFacts): RootStatusPart[] => {
+  const counts = view.all(c.counts).map(({ doc }) => doc)
+  const latest = (root: ShotRoot): string => root.latest_captured_at ?? ''
+  return view.all(c.roots).map(({ doc }) => doc)
+    .sort((a, b) => (latest(a) < latest(b) ? 1 : -1))
+    .slice(0, rootsShownMax)
+    .map((root) => ({
+      root: root.root,
+      current: root.root_digest === now.rootDigest,
+      observation_count: root.observations - root.archived,
+      archived_count: root.archived,
+      stale_root_count: sum(counts.filter((one) =>
+        one.root_digest === root.root_digest && isStale(one, now))),
+      latest_observation_at: root.latest_captured_at,
+      last_scan_at: root.last_scan?.at ?? null,
+    }))
+}

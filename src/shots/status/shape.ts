@@ -1,0 +1,114 @@
+/** The settings status, closed; fields are only ever added. Null: could not be told just now. */
+import * as v from 'valibot'
+import { gatewayReceiptShape } from '../../gateway/receipt.js'
+import { analysisStatuses } from '../constants.js'
+
+const text = v.string()
+const nullableText = v.nullable(text)
+const count = v.pipe(v.number(), v.safeInteger(), v.minValue(0))
+const nullableCount = v.nullable(count)
+const seconds = v.nullable(v.pipe(v.number(), v.safeInteger()))
+
+const mix = v.strictObject(Object.fromEntries(
+  analysisStatuses.map((status) => [status, count]),
+) as { [K in (typeof analysisStatuses)[number]]: typeof count })
+
+const analysisShape = v.strictObject({
+  /** The root that the counts are about, but for those named historical or stale. */
+  counted_root: nullableText,
+  observation_count: nullableCount,
+  /** Every observation there ever was, of all roots, archived ones too. */
+  total_historical_observation_count: nullableCount,
+  status_mix: v.nullable(mix),
+  active_backlog: nullableCount,
+  active_failures: nullableCount,
+  source_missing_count: nullableCount,
+  /** Of all roots: rows that clear-stale would look at, and rows that it archived. */
+  stale_cleanup: v.strictObject({ stale_root_count: nullableCount, archived_count: nullableCount }),
+  visual_run_count: nullableCount,
+  visual_suppression_count: nullableCount,
+  db_lock: v.strictObject({ retry_count: count, failure_count: count }),
+  latest_observation_at: nullableText,
+  latest_analyzed_at: nullableText,
+  digest_count: nullableCount,
+  latest_digest_at: nullableText,
+  metadata_status: v.picklist(['ok', 'partial']),
+  metadata_failure: nullableText,
+})
+/** The part about observations. */
+export type AnalysisStatusPart = v.InferOutput<typeof analysisShape>
+
+const rootShape = v.strictObject({
+  root: text, current: v.boolean(), observation_count: count, archived_count: count,
+  stale_root_count: count, latest_observation_at: nullableText, last_scan_at: nullableText,
+})
+/** One root that was ever scanned. */
+export type RootStatusPart = v.InferOutput<typeof rootShape>
+
+const folderShape = v.strictObject({
+  configured_folder: nullableText,
+  configuration_source: v.nullable(v.picklist(['environment', 'settings', 'default'])),
+  saved_folder: nullableText,
+  editable: v.boolean(),
+  recursive: v.nullable(v.boolean()),
+  image_count: nullableCount,
+  latest_image_at: nullableText,
+  local_scan_status: v.picklist(['never', 'ok', 'degraded', 'failed', 'unknown']),
+  last_scan_at: nullableText,
+  last_scan_reason: nullableText,
+  manual_scan_action: v.strictObject({ command: text, method: text, path: text }),
+  inspection_endpoint: text,
+  inspection_command: text,
+  stored_artifact_type: v.literal('image'),
+  newest_item_at: nullableText,
+  newest_item_age_seconds: seconds,
+  summary_status: v.picklist(['ok', 'partial']),
+  summary_failure: nullableText,
+  analysis: analysisShape,
+  /** Newest first, at most 20. */
+  roots: v.array(rootShape),
+})
+/** The part about the folder. */
+export type FolderStatusPart = v.InferOutput<typeof folderShape>
+
+const visionShape = v.strictObject({
+  gateway_state: text,
+  gateway_reason: nullableText,
+  selected_model: nullableText,
+  upstream_allow: v.array(text),
+  cloud_consent: v.strictObject({
+    analysis: nullableText, cloud_upload: nullableText,
+    egress_acknowledged: v.boolean(), vision_consent_current: v.boolean(),
+  }),
+  controls: v.strictObject({
+    fallbacks: nullableText, data_collection: nullableText, zdr: nullableText,
+  }),
+  budget: v.strictObject({
+    period: v.literal('rolling_day'), budget_microusd: nullableCount,
+    budget_requests: nullableCount, request_cost_bound_microusd: nullableCount,
+  }),
+  capability_proof: v.strictObject({
+    state: v.picklist(['missing', 'current', 'stale', 'unknown']), reason: nullableText,
+    proof_id: nullableText, made_at: nullableText, receipt: v.nullable(gatewayReceiptShape),
+  }),
+  remote_routing_safe: v.boolean(),
+  /** Every gate that does not hold, most telling first. */
+  unsafe_reasons: v.array(text),
+})
+/** The part about the remote vision profile. */
+export type VisionStatusPart = v.InferOutput<typeof visionShape>
+
+/** What `shots status --json` prints. */
+export const shotsStatusShape = v.strictObject({
+  schema_version: v.literal('svc.screenshot_status.v1'),
+  checked_at: text,
+  screenshot_folder: folderShape,
+  remote_vision: visionShape,
+  /** Nothing was probed: this read only looks at what is stored (S-050). */
+  vlm_runtime: v.strictObject({
+    live_probe: v.strictObject({
+      checked: v.literal(false), reason: v.literal('deferred_fast_metadata'),
+    }),
+  }),
+})
+export type ShotsStatus = v.InferOutput<typeof shotsStatusShape>

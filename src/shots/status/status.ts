@@ -1,0 +1,200 @@
+/**
+ * The settings status (section 2 of the contract). It opens no socket, takes no lock, hashes
+ * nothing and changes no byte; each part that cannot be told says so and leaves the others alone.
+ */
+import { isoFromMs, msFromIso, type Clock } from '../../base/clock.js'
+import { SallyportError } from '../../base/errors.js'
+import type { View } from '../../state/types.js'
+import { folderVariable } from '../constants.js'
+import type { ShotsContext } from '../context.js'
+import { currentFacts } from '../derive.js'
+import { folderEditable, judgeFolder, locateRoot, type ResolvedRoot, type RootWorld }
+  from '../root.js'
+import { shotCollections, type ShotRoot } from '../rows.js'
+import { configuredFolder, savedSettings, unsetSettings, type SavedShotSettings }
+  from '../settings.js'
+import { analysisPart, newestItemAt, rootsPart, unknownAnalysis } from './analysis.js'
+import { countImages, type ImageCount } from './images.js'
+import type { FolderStatusPart, ShotsStatus, VisionStatusPart } from './shape.js'
+import { unknownVision, visionPart } from './vision.js'
+
+/** What a status is read from. */
+export interface StatusSite {
+  readonly clock: Clock
+  readonly stateDir: string
+  /** The open state, or why it could not be opened. */
+  readonly state:
+    | { readonly ctx: ShotsContext }
+    | { readonly failure: string; readonly world: Omit<RootWorld, 'workspace'> }
+}
+
+const entriesMax = 25_000
+const countMsMax = 150
+
+/** Where the folder is, as far as that can be told. */
+interface Located {
+  readonly resolved: ResolvedRoot | null
+  /** As configured, where it may not be used. */
+  readonly text: string | null
+  readonly source: FolderStatusPart['configuration_source']
+  readonly failure: string | null
+}
+
+const refused = (error: unknown): string => {
+  if (error instanceof SallyportError) return error.code
+  throw error
+}
+
+const locate = (world: RootWorld, saved: SavedShotSettings): Located => {
+  const { text, source } = configuredFolder(saved, world.env)
+  try {
+    const resolved = locateRoot(world, saved)
+    return { resolved, text: resolved.root, source, failure: null }
+  } catch (error) {
+    return { resolved: null, text, source, failure: refused(error) }
+  }
+}
+
+/** With a state that cannot be read only the environment is left to say where the folder is. */
+const locateBlindly = (world: Omit<RootWorld, 'workspace'>, failure: string): Located => {
+  const text = world.env[folderVariable] ?? ''
+  if (text === '') return { resolved: null, text: null, source: null, failure }
+  try {
+    const root = judgeFolder({ ...world, workspace: '/' }, text, 'environment')
+    const resolved = { root, rootDigest: '', source: 'environment' as const, editable: false }
+    return { resolved, text: root, source: 'environment', failure: null }
+  } catch (error) {
+    return { resolved: null, text, source: 'environment', failure: refused(error) }
+  }
+}
+
+const nothing = (failure: string): ImageCount => ({ images: 0, latestAt: null, failure })
+
+const imagesOf = (located: Located, recursive: boolean, clock: Clock): ImageCount => {
+  if (located.resolved === null) return nothing(located.failure ?? 'folder_unknown')
+  return countImages(located.resolved.root, recursive, {
+    entriesMax, msMax: countMsMax, now: () => clock.monotonicMs(),
+  })
+}
+
+const scanCommand = 'sallyport shots scan'
+
+/** What is the same for everybody: what to call and what is kept. */
+const fixedFolderFacts = {
+  manual_scan_action: {
+    command: scanCommand, method: 'POST', path: '/api/observer/screenshot-folder/scan',
+  },
+  inspection_endpoint: '/api/observer/screen-artifacts/{observation_id}/analysis',
+  inspection_command: 'sallyport shots list',
+  stored_artifact_type: 'image',
+} as const
+
+const ageSeconds = (at: string | null, clock: Clock): number | null =>
+  at === null ? null : Math.floor((clock.wallMs() - msFromIso(at)) / 1000)
+
+interface RowFacts {
+  readonly saved: SavedShotSettings
+  readonly root: ShotRoot | undefined
+  readonly newestAt: string | null
+  readonly analysis: FolderStatusPart['analysis']
+  readonly roots: FolderStatusPart['roots']
+}
+
+const folderPart = (
+  site: StatusSite, env: RootWorld['env'], located: Located, rows: RowFacts,
+): FolderStatusPart => {
+  const { saved, root, newestAt } = rows
+  const unread = rows.analysis.metadata_status === 'partial'
+  const images = imagesOf(located, saved.recursive, site.clock)
+  const counted = images.failure === null || images.failure === 'folder_too_large'
+  return {
+    configured_folder: located.text,
+    configuration_source: located.source,
+    saved_folder: saved.screenshot_folder,
+    editable: folderEditable({ env }),
+    recursive: unread ? null : saved.recursive,
+    image_count: counted ? images.images : null,
+    latest_image_at: images.latestAt,
+    local_scan_status: root?.last_scan?.status ?? (unread ? 'unknown' : 'never'),
+    last_scan_at: root?.last_scan?.at ?? null,
+    last_scan_reason: root?.last_scan?.reason ?? null,
+    ...fixedFolderFacts,
+    newest_item_at: newestAt,
+    newest_item_age_seconds: ageSeconds(newestAt, site.clock),
+    summary_status: images.failure === null ? 'ok' : 'partial',
+    summary_failure: images.failure,
+    analysis: rows.analysis,
+    roots: rows.roots,
+  }
+}
+
+const unreadRows = (stateDir: string, failure: string): RowFacts => ({
+  saved: unsetSettings, root: undefined, newestAt: null,
+  analysis: unknownAnalysis(stateDir, failure), roots: [],
+})
+
+const rowsOf = (
+  ctx: ShotsContext, view: View, saved: SavedShotSettings, located: Located,
+): RowFacts => {
+  try {
+    const now = currentFacts(ctx, view)
+    const root = now.rootDigest === null
+      ? undefined : view.get(shotCollections.roots, now.rootDigest)
+    const { dir } = ctx.gov.store
+    return {
+      saved, root, newestAt: newestItemAt(view, root),
+      analysis: analysisPart(view, dir, now, located.resolved?.root ?? null),
+      roots: rootsPart(view, now),
+    }
+  } catch (error) {
+    return { ...unreadRows(ctx.gov.store.dir, refused(error)), saved }
+  }
+}
+
+const visionOf = (ctx: ShotsContext, view: View): VisionStatusPart => {
+  try {
+    return visionPart(ctx, view)
+  } catch (error) {
+    return unknownVision(refused(error))
+  }
+}
+
+const whole = (
+  site: StatusSite, folder: FolderStatusPart, vision: VisionStatusPart,
+): ShotsStatus => ({
+  schema_version: 'svc.screenshot_status.v1',
+  checked_at: isoFromMs(site.clock.wallMs()),
+  screenshot_folder: folder,
+  remote_vision: vision,
+  vlm_runtime: { live_probe: { checked: false, reason: 'deferred_fast_metadata' } },
+})
+
+const blindly = (
+  site: StatusSite, failure: string, world: Omit<RootWorld, 'workspace'>,
+): ShotsStatus => {
+  const located = locateBlindly(world, failure)
+  const folder = folderPart(site, world.env, located, unreadRows(site.stateDir, failure))
+  return whole(site, folder, unknownVision(failure))
+}
+
+const readably = (site: StatusSite, ctx: ShotsContext, view: View): ShotsStatus => {
+  const saved = savedSettings(view)
+  const located = locate(ctx, saved)
+  const damage = ctx.gov.store.health().damage?.code ?? null
+  const rows = damage === null
+    ? rowsOf(ctx, view, saved, located)
+    : { ...unreadRows(ctx.gov.store.dir, damage), saved }
+  return whole(site, folderPart(site, ctx.env, located, rows), visionOf(ctx, view))
+}
+
+/** Reads the status. Throws nothing that a part can say. */
+export const readShotsStatus = (site: StatusSite): ShotsStatus => {
+  const { state } = site
+  if ('failure' in state) return blindly(site, state.failure, state.world)
+  try {
+    return readably(site, state.ctx, state.ctx.gov.store.read())
+  } catch (error) {
+    const { env, home, ownFolders } = state.ctx
+    return blindly(site, refused(error), { env, home, ownFolders })
+  }
+}
