@@ -153,7 +153,8 @@ export const resolveSettings = (view: View, env: Env): ShotSettings => {
     ingestIntervalMinutes:
       integerSetting(env, `${ingest}INTERVAL_MIN`, saved.ingest_interval_minutes, 1, 1_440),
     ingestLimit: integerSetting(
-      env, `${ingest}LIMIT`, saved.ingest_limit, limits.ingestImagesDefault, limits.ingestImagesMax,
+      env, `${ingest}LIMIT`, saved.ingest_limit, limits.ingestImagesDefault,
+      limits.ingestImagesMax,
     ),
     analysisLimit: integerSetting(
       env, `${analysis}LIMIT`, saved.analysis_limit, limits.analysisItemsDefault,
