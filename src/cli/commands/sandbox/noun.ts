@@ -9,5 +9,6 @@ export const sandboxNoun: NounEntry = {
     { verb: 'status', load: () => import('./status.js') },
     { verb: 'fault', load: () => import('./fault.js') },
     { verb: 'faults', load: () => import('./faults.js') },
+    { verb: 'samples', load: () => import('./samples.js') },
   ],
 }
