@@ -17,6 +17,8 @@ import { savedSettings } from './settings.js'
 
 /** What rows are compared with; null where nothing is configured or it may not be used. */
 export interface CurrentFacts {
+  /** Canonical path of the root in force. */
+  readonly root: string | null
   readonly rootDigest: string | null
   /** `gateway/<provider>/<model>` of the `screenshot` slot. */
   readonly model: string | null
@@ -26,19 +28,22 @@ export interface CurrentFacts {
 export const configuredModel = (view: View): string | null =>
   view.get(gatewayCollection, gatewayRouteId)?.slots.screenshot?.model ?? null
 
-const rootDigestNow = (world: RootWorld, view: View): string | null => {
+const rootNow = (
+  world: RootWorld, view: View,
+): Pick<CurrentFacts, 'root' | 'rootDigest'> => {
   try {
-    return locateRoot(world, savedSettings(view)).rootDigest
+    return locateRoot(world, savedSettings(view))
   } catch (error) {
-    if (error instanceof SallyportError) return null
+    if (error instanceof SallyportError) return { root: null, rootDigest: null }
     throw error
   }
 }
 
 /** The root and the model that count now. */
-export const currentFacts = (world: RootWorld, view: View): CurrentFacts => ({
-  rootDigest: rootDigestNow(world, view), model: configuredModel(view),
-})
+export const currentFacts = (world: RootWorld, view: View): CurrentFacts => {
+  const { root, rootDigest } = rootNow(world, view)
+  return { root, rootDigest, model: configuredModel(view) }
+}
 
 const isOld = (key: CountKey, now: CurrentFacts): boolean =>
   key.prompt_version !== analysisPromptVersion || key.schema_version !== analysisSchemaVersion

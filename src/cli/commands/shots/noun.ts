@@ -6,6 +6,11 @@ export const shotsNoun: NounEntry = {
   summary: 'a folder of screenshots: scan, analysis, digests, reports',
   verbs: [
     { verb: 'config', load: () => import('./config.js') },
+    { verb: 'scan', load: () => import('./scan.js') },
+    { verb: 'list', load: () => import('./list.js') },
+    { verb: 'show', load: () => import('./show.js') },
+    { verb: 'explain', load: () => import('./explain.js') },
+    { verb: 'clear-stale', load: () => import('./clear-stale.js') },
     { verb: 'status', load: () => import('./status.js') },
     { verb: 'digest', load: () => import('./digest.js') },
     { verb: 'digests', load: () => import('./digests.js') },

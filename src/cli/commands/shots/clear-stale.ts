@@ -1,0 +1,47 @@
+import { clearStale, clearStaleShape, staleNow, type ClearStaleReceipt }
+  from '../../../shots/clear-stale.js'
+import type { VerbDeps } from '../../bound.js'
+import { loginToMutate } from '../../mutate.js'
+import { defineVerb, type Run, type Verb, type VerbDefinition } from '../../verb.js'
+import { shotsContext } from './context.js'
+
+/** Flags of `shots clear-stale`. */
+export interface ClearStaleOptions {
+  readonly yes?: boolean
+}
+
+const definition: VerbDefinition<ClearStaleReceipt> = {
+  meta: {
+    name: 'shots clear-stale',
+    summary: 'archive incomplete observations of earlier folders',
+    description:
+      'Archives observations that were never analysed and lie under another root than the one in '
+      + 'force. Rows with an analysis are never archived, nor is one whose paid request is under '
+      + 'way. Archived rows stay on disk and in the historical count; no image is touched.',
+    examples: ['$ sallyport shots clear-stale', '$ sallyport shots clear-stale --yes --json'],
+    session: 'required',
+    exits: ['rejected', 'unauthorized', 'no_state', 'locked', 'damaged'],
+    json: { version: 1, schema: clearStaleShape },
+  },
+  flags: (command) => command.option('--yes', 'do not ask'),
+  text: ({ archived, skipped_active: skipped }) => ({
+    out: `${archived} archived\n`,
+    notes: skipped === 0 ? [] : [`${skipped} left alone: a paid request is under way`],
+  }),
+}
+
+/** Archives, after the count was seen. */
+export const run: Run<ClearStaleOptions, ClearStaleReceipt> = async ({ yes }, deps) => {
+  const { gov, session } = await loginToMutate(deps)
+  const ctx = shotsContext(deps, gov)
+  const stale = staleNow(ctx, gov.store.read())
+  if (stale > 0 && yes !== true) {
+    await deps.confirm(`Archive ${stale} incomplete observation(s) of other folders?`, '--yes')
+  }
+  return clearStale(ctx, session)
+}
+
+/** The verb. */
+export const build = (
+  deps: VerbDeps, doIt: Run<ClearStaleOptions, ClearStaleReceipt> = run,
+): Verb => defineVerb(deps, definition, doIt)

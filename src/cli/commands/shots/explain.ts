@@ -1,0 +1,66 @@
+import { resolve } from 'node:path'
+import { explainPath, explanationShape, type Explanation } from '../../../shots/explain.js'
+import type { VerbDeps } from '../../bound.js'
+import type { View } from '../../output.js'
+import { fieldLines, visibleLine } from '../../text.js'
+import { defineVerb, type Run, type Verb, type VerbDefinition } from '../../verb.js'
+import { shotsContext } from './context.js'
+
+/** Argument of `shots explain`. */
+export interface ExplainOptions {
+  readonly path: string
+}
+
+const outcomeText = ({ outcome, reason, seen_at: at }: Explanation): string =>
+  `${outcome.replace('_', ' ')}${reason === null ? '' : ` (${reason})`}`
+  + (at === null ? '' : ` at ${at}`)
+
+const gateText = (gate: NonNullable<Explanation['visual_gate']>): string =>
+  `largest difference of a cell of ${gate.cell_pixels}x${gate.cell_pixels} pixels is `
+  + `${gate.measure === null ? 'unknown' : gate.measure}, the limit is ${gate.limit} of 255`
+
+const explanationText = (one: Explanation, view: View): string => {
+  const shown = (path: string): string => visibleLine(view.foreign(path))
+  const root = one.root === null ? 'none' : shown(one.root)
+  return fieldLines([
+    ['file', shown(one.path)],
+    ['root', one.root === null || one.current_root ? root : `${root} (not the one in force)`],
+    ['outcome', outcomeText(one)],
+    ...(one.visual_gate === null ? [] : [['gate', gateText(one.visual_gate)] as const]),
+    ...(one.observation === null ? [] : [[
+      'observation', `${one.observation.observation_id}, ${one.observation.analysis_status}`,
+    ] as const]),
+    ['a scan would', `${one.now.scan_would.replaceAll('_', ' ')}: ${one.now.why}`],
+  ])
+}
+
+const definition: VerbDefinition<Explanation> = {
+  meta: {
+    name: 'shots explain',
+    summary: 'what became of one file and why',
+    description:
+      'Says whether a file is known, what it became (an observation, a duplicate, suppressed as '
+      + 'a like image with the measured difference and the limit, or rejected with the reason), '
+      + 'and what a scan would do with it now. It reads no content, needs no session, takes no '
+      + 'lock, changes no byte and contacts nobody.',
+    examples: [
+      '$ sallyport shots explain ~/Pictures/Screenshots/shot.png',
+      '$ sallyport shots explain shot.png --json',
+    ],
+    session: 'none',
+    exits: ['no_state', 'damaged'],
+    json: { version: 1, schema: explanationShape },
+  },
+  flags: (command) => command.argument('<path>', 'the file'),
+  text: (result, view) => explanationText(result, view),
+}
+
+/** Explains. */
+export const run: Run<ExplainOptions, Explanation> = async ({ path }, deps) => {
+  const gov = await deps.gov('read')
+  return explainPath(shotsContext(deps, gov), gov.store.read(), resolve(deps.cwd, path))
+}
+
+/** The verb. */
+export const build = (deps: VerbDeps, doIt: Run<ExplainOptions, Explanation> = run): Verb =>
+  defineVerb(deps, definition, doIt)

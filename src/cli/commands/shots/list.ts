@@ -1,0 +1,64 @@
+import * as v from 'valibot'
+import { analysisStatuses, shotLimits, type AnalysisStatus } from '../../../shots/constants.js'
+import { listedShape, type Listed } from '../../../shots/facts.js'
+import { listObservations } from '../../../shots/list.js'
+import type { VerbDeps } from '../../bound.js'
+import { choiceFlag, integerFlag } from '../../flags.js'
+import { renderTable } from '../../table.js'
+import { defineVerb, type Run, type Verb, type VerbDefinition } from '../../verb.js'
+import { shotsContext } from './context.js'
+import { pointInTime } from './since.js'
+
+/** Flags of `shots list`. */
+export interface ShotsListOptions {
+  readonly status?: AnalysisStatus
+  readonly since?: string
+  readonly limit?: number
+  readonly archived?: boolean
+}
+
+const definition: VerbDefinition<Listed[]> = {
+  meta: {
+    name: 'shots list',
+    summary: 'list observations, newest capture first',
+    description:
+      'Lists observations of every root that are not archived. The status is the one of now: '
+      + 'an analysis of another model, prompt or schema shows as needs_reanalysis, an incomplete '
+      + 'row of another root as stale_root. Nobody is contacted and no byte is changed.',
+    examples: [
+      '$ sallyport shots list',
+      '$ sallyport shots list --status failed --since 8h --json',
+      '$ sallyport shots list --archived --limit 10',
+    ],
+    session: 'required',
+    exits: ['rejected', 'unauthorized', 'no_state', 'damaged'],
+    json: { version: 1, schema: v.array(listedShape) },
+  },
+  flags: (command) => command
+    .addOption(choiceFlag('--status <status>', 'only this analysis status', analysisStatuses))
+    .option('--since <time>', 'captured since: a time (2026-11-20T10:00Z) or an age (8h)')
+    .addOption(integerFlag('--limit <n>', 'at most so many', {
+      min: 1, max: shotLimits.listItemsMax,
+    }))
+    .option('--archived', 'archived ones too'),
+  text: (rows, view) => renderTable(
+    view, ['observation', 'captured', 'status', 'size', 'like', 'file'],
+    rows.map((row) => [
+      row.observation_id, row.captured_at,
+      row.classification ?? (row.archived_at === null ? row.analysis_status : 'archived'),
+      row.width === null ? row.format : `${row.width}x${row.height} ${row.format}`,
+      String(row.suppressed_count), row.path,
+    ]),
+  ),
+}
+
+/** Lists. */
+export const run: Run<ShotsListOptions, Listed[]> = async ({ since, ...options }, deps) => {
+  const from = since === undefined ? {} : { since: pointInTime('--since', since, deps.clock) }
+  const { gov } = await deps.login('read')
+  return listObservations(shotsContext(deps, gov), gov.store.read(), { ...options, ...from })
+}
+
+/** The verb. */
+export const build = (deps: VerbDeps, doIt: Run<ShotsListOptions, Listed[]> = run): Verb =>
+  defineVerb(deps, definition, doIt)

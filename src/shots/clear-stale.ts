@@ -1,0 +1,116 @@
+/**
+ * Clear Stale: archives incomplete rows of roots that are not the current one (S-163, S-164). An
+ * archived row stays on disk and in the historical count and leaves everything active.
+ */
+import * as v from 'valibot'
+import { msFromIso } from '../base/clock.js'
+import { appendAudit } from '../governance/audit.js'
+import { nowIso } from '../governance/gov.js'
+import { isHeld } from '../governance/guard.js'
+import type { Session } from '../governance/session/types.js'
+import type { Tx, View } from '../state/types.js'
+import type { ShotsContext } from './context.js'
+import {
+  classificationNow, currentFacts, rowClassificationNow, type CurrentFacts,
+} from './derive.js'
+import { findObservations } from './find.js'
+import { putObservation } from './keep.js'
+import { locateRoot } from './root.js'
+import { shotCollections as c, type Observation } from './rows.js'
+import { savedSettings } from './settings.js'
+
+const count = v.pipe(v.number(), v.safeInteger(), v.minValue(0))
+
+/** What `shots clear-stale` prints. */
+export const clearStaleShape = v.strictObject({
+  /** The root that stays; rows of others were looked at. */
+  current_root: v.string(),
+  archived: count,
+  /** Left alone, because a paid request of theirs is under way. */
+  skipped_active: count,
+})
+export type ClearStaleReceipt = v.InferOutput<typeof clearStaleShape>
+
+/** Rows of one record: the lock is never held for long. */
+const rowsPerRecord = 500
+/** No request lives this long: a claim that is older belongs to nobody. */
+const claimMsMax = 10 * 60_000
+
+/** How many rows are stale now, from counters. */
+export const countStale = (view: View, now: CurrentFacts): number =>
+  view.all(c.counts)
+    .filter(({ doc }) => !doc.archived && classificationNow(doc, now) === 'stale_root')
+    .reduce((sum, { doc }) => sum + doc.count, 0)
+
+/** The same for the root that is in force. Throws `rejected` where none may be. */
+export const staleNow = (ctx: ShotsContext, view: View): number => {
+  locateRoot(ctx, savedSettings(view))
+  return countStale(view, currentFacts(ctx, view))
+}
+
+/** Whether a paid request of the row may still be under way. */
+const isActive = (ctx: ShotsContext, row: Observation): boolean => {
+  const { contact, operation_id: operation, updated_at: updated } = row.analyzer
+  if (contact !== 'claimed') return false
+  if (operation !== null && isHeld(ctx.gov.store.dir, operation)) return true
+  return updated === null || ctx.gov.clock.wallMs() - msFromIso(updated) < claimMsMax
+}
+
+const staleIds = (view: View, now: CurrentFacts): string[] => {
+  const ids: string[] = []
+  for (const row of findObservations(view, {})) {
+    if (rowClassificationNow(row, now) === 'stale_root') ids.push(row.observation_id)
+  }
+  return ids
+}
+
+interface Done { archived: number, skipped: number }
+
+/** Archives a page of rows, each judged anew within the record. */
+const archivePage = (
+  ctx: ShotsContext, tx: Tx, session: Session, ids: readonly string[],
+): Done => {
+  const now = nowIso(ctx.gov)
+  const current = currentFacts(ctx, tx)
+  const done = { archived: 0, skipped: 0 }
+  for (const id of ids) {
+    const row = tx.get(c.observations, id)
+    if (row === undefined || row.archived_at !== null) continue
+    if (rowClassificationNow(row, current) !== 'stale_root') continue
+    if (isActive(ctx, row)) {
+      done.skipped += 1
+      continue
+    }
+    putObservation(tx, now, { ...row, classification: 'stale_root', archived_at: now })
+    done.archived += 1
+  }
+  if (done.archived > 0) {
+    appendAudit(tx, now, {
+      what: 'shots.stale_archived', principal: session.principal.principal_id,
+      root: session.root.root_id, subject: null, facts: { archived: done.archived },
+    })
+  }
+  return done
+}
+
+/**
+ * Archives every stale row. Throws `rejected` where no root is in force: without one nothing can be
+ * called older. A stop in between leaves the rest for the next time.
+ */
+export const clearStale = async (
+  ctx: ShotsContext, session: Session,
+): Promise<ClearStaleReceipt> => {
+  const { store } = ctx.gov
+  const view = store.read()
+  const { root } = locateRoot(ctx, savedSettings(view))
+  const ids = staleIds(view, currentFacts(ctx, view))
+  const total = { archived: 0, skipped: 0 }
+  for (let at = 0; at < ids.length && !ctx.signal.aborted; at += rowsPerRecord) {
+    const page = ids.slice(at, at + rowsPerRecord)
+    const done = await store.transact('shots clear-stale', (tx) =>
+      archivePage(ctx, tx, session, page))
+    total.archived += done.archived
+    total.skipped += done.skipped
+  }
+  return { current_root: root, archived: total.archived, skipped_active: total.skipped }
+}

@@ -1,0 +1,210 @@
+/**
+ * What became of one file and why, or what a scan would do with it. From rows and one look at the
+ * file's facts: no content is read, no byte is changed, nobody is contacted.
+ */
+import { lstatSync, readdirSync, realpathSync, type BigIntStats } from 'node:fs'
+import { basename, dirname, join, relative } from 'node:path'
+import * as v from 'valibot'
+import { imageLimits, visualLimit } from '../images/limits.js'
+import type { View } from '../state/types.js'
+import { shotLimits } from './constants.js'
+import type { ShotsContext } from './context.js'
+import { currentFacts } from './derive.js'
+import { listedOf, listedShape } from './facts.js'
+import { fileIdOf, rootDigestOf } from './keep.js'
+import { shotCollections as c, type FileName, type SeenFile } from './rows.js'
+import { fileNameOf } from './scan/names.js'
+import { savedSettings } from './settings.js'
+
+const text = v.string()
+const nullableText = v.nullable(text)
+
+/** What a scan of the root would do with the file as it is now. */
+const scanWould = [
+  'skip_known', 'read', 'refuse_unread', 'not_look_at_it', 'find_nothing',
+] as const
+
+/** What `shots explain` prints. */
+export const explanationShape = v.strictObject({
+  path: text,
+  path_bytes_base64: nullableText,
+  /** The root whose rows were asked; null where no root that is in force or known holds it. */
+  root: nullableText,
+  /** Whether it is the root in force. */
+  current_root: v.boolean(),
+  /** What became of it when it was read; `never_seen` where it never was. */
+  outcome: v.picklist(['ingested', 'duplicate', 'suppressed', 'rejected', 'never_seen']),
+  reason: nullableText,
+  seen_at: nullableText,
+  sha256: nullableText,
+  /**
+   * The visual gate: the largest difference of any cell to the representative, in levels of 255,
+   * the limit up to which files are alike, and the side of a cell. Null where it never measured.
+   */
+  visual_gate: v.nullable(v.strictObject({
+    measure: v.nullable(v.number()), limit: v.number(), cell_pixels: v.number(),
+  })),
+  /** The observation that it is, duplicates or was suppressed for. */
+  observation: v.nullable(listedShape),
+  now: v.strictObject({
+    exists: v.boolean(),
+    /** Size, time or inode differ from what was read; null where nothing was. */
+    changed: v.nullable(v.boolean()),
+    scan_would: v.picklist(scanWould),
+    why: text,
+  }),
+})
+export type Explanation = v.InferOutput<typeof explanationShape>
+
+interface Found {
+  /** Absolute, with the folder in the kernel's form. */
+  readonly path: string
+  readonly bytes: Buffer
+  readonly stat: BigIntStats | null
+}
+
+const statOf = (path: Buffer): BigIntStats | null => {
+  try {
+    return lstatSync(path, { bigint: true })
+  } catch {
+    return null
+  }
+}
+
+const realFolder = (folder: string): string => {
+  try {
+    return realpathSync.native(folder)
+  } catch {
+    return folder
+  }
+}
+
+/** A name that is not UTF-8 reached us garbled: the folder is asked which one it may be. */
+const nameBytesOf = (folder: string, name: string): Buffer => {
+  const plain = Buffer.from(name)
+  if (!name.includes('\ufffd')) return plain
+  try {
+    const names = readdirSync(Buffer.from(folder), { encoding: 'buffer' })
+    return names.find((one) => one.toString('utf8') === name) ?? plain
+  } catch {
+    return plain
+  }
+}
+
+/** The file itself is not followed where it is a link; its folder is. */
+const lookAt = (path: string): Found => {
+  const folder = realFolder(dirname(path))
+  const name = nameBytesOf(folder, basename(path))
+  const bytes = Buffer.concat([Buffer.from(join(folder, '/')), name])
+  return { path: join(folder, basename(path)), bytes, stat: statOf(bytes) }
+}
+
+const nameBelow = (root: string, { bytes }: Found): FileName =>
+  fileNameOf(bytes.subarray(Buffer.byteLength(join(root, '/'))).toString('latin1'))
+
+const isBelow = (root: string, path: string): boolean => {
+  const rest = relative(root, path)
+  return rest !== '' && !rest.startsWith('..')
+}
+
+/** Roots that may have seen it: the one in force first, then known ones, the nearest first. */
+const rootsFor = (view: View, found: Found, current: string | null): string[] => {
+  const known = view.all(c.roots).map(({ doc }) => doc.root)
+    .sort((a, b) => b.length - a.length)
+  return [...new Set([...current === null ? [] : [current], ...known])]
+    .filter((root) => isBelow(root, found.path))
+}
+
+interface Seen {
+  readonly root: string | null
+  readonly row: SeenFile | undefined
+}
+
+const seenOf = (view: View, found: Found, roots: readonly string[]): Seen => {
+  for (const root of roots) {
+    const row = view.get(c.files, fileIdOf(rootDigestOf(root), nameBelow(root, found)))
+    if (row !== undefined) return { root, row }
+  }
+  return { root: roots[0] ?? null, row: undefined }
+}
+
+const isChanged = (row: SeenFile, stat: BigIntStats): boolean =>
+  Number(stat.size) !== row.bytes || String(stat.mtimeNs) !== row.modified_ns
+  || String(stat.ino) !== row.inode
+
+type Would = Pick<Explanation['now'], 'scan_would' | 'why'>
+
+const extension = /\.(?:png|jpe?g)$/i
+const ignore = (why: string): Would => ({ scan_would: 'not_look_at_it', why })
+
+const unselected = (
+  found: Found, stat: BigIntStats, root: string | null, recursive: boolean,
+): Would | null => {
+  if (root === null) return ignore('it lies below no root that is in force or known')
+  if (stat.isSymbolicLink()) return ignore('it is a link, and links are not followed')
+  if (!stat.isFile()) return ignore('it is not a regular file')
+  const parts = relative(root, found.path).split('/')
+  if (!extension.test(basename(found.path))) {
+    return ignore('its name does not end in .png, .jpg or .jpeg')
+  }
+  if (parts.some((part) => part.startsWith('.'))) {
+    return ignore('its name, or that of a folder on the way, begins with a dot')
+  }
+  if (parts.length > 1 && !recursive) {
+    return ignore('it lies in a folder below the root, and recursive is off')
+  }
+  return parts.length - 1 > shotLimits.recursiveDepthMax
+    ? ignore(`it lies deeper than ${shotLimits.recursiveDepthMax} folders`) : null
+}
+
+const wouldOf = (
+  found: Found, { root, row }: Seen, recursive: boolean,
+): Explanation['now'] => {
+  const { stat } = found
+  if (stat === null) {
+    return { exists: false, changed: null, scan_would: 'find_nothing', why: 'there is no such file' }
+  }
+  const changed = row === undefined ? null : isChanged(row, stat)
+  const facts = { exists: true, changed }
+  const aside = unselected(found, stat, root, recursive)
+  if (aside !== null) return { ...facts, ...aside }
+  if (changed === false) {
+    return { ...facts, scan_would: 'skip_known', why: 'it is known and has not changed since' }
+  }
+  if (stat.size > BigInt(shotLimits.imageBytesMax)) {
+    return {
+      ...facts, scan_would: 'refuse_unread',
+      why: `it has more than ${shotLimits.imageBytesMax} bytes`,
+    }
+  }
+  const why = changed === true ? 'it changed since it was read' : 'it was never read'
+  return { ...facts, scan_would: 'read', why }
+}
+
+const gateOf = (row: SeenFile | undefined): Explanation['visual_gate'] =>
+  row === undefined || (row.measure === null && row.outcome !== 'suppressed') ? null
+    : { measure: row.measure, limit: visualLimit, cell_pixels: imageLimits.cellPixels }
+
+/** Explains a file by its absolute path. */
+export const explainPath = (ctx: ShotsContext, view: View, path: string): Explanation => {
+  const now = currentFacts(ctx, view)
+  const found = lookAt(path)
+  const seen = seenOf(view, found, rootsFor(view, found, now.root))
+  const { row } = seen
+  const observation = row?.observation_id === undefined || row.observation_id === null
+    ? undefined : view.get(c.observations, row.observation_id)
+  const exact = Buffer.from(found.path).equals(found.bytes)
+  return {
+    path: found.path,
+    path_bytes_base64: exact ? null : found.bytes.toString('base64'),
+    root: seen.root,
+    current_root: seen.root !== null && seen.root === now.root,
+    outcome: row?.outcome ?? 'never_seen',
+    reason: row?.reason ?? null,
+    seen_at: row?.seen_at ?? null,
+    sha256: row?.sha256 ?? null,
+    visual_gate: gateOf(row),
+    observation: observation === undefined ? null : listedOf(observation, now),
+    now: wouldOf(found, seen, savedSettings(view).recursive),
+  }
+}

@@ -1,0 +1,116 @@
+/** What verbs and the service tell of an observation: local facts, never the semantic analysis. */
+import * as v from 'valibot'
+import {
+  analysisStatuses, classifications, reanalyzeReasons, screenshotSource,
+} from './constants.js'
+import {
+  reportReadinesses, reportReadinessOf, rowClassificationNow, rowStatusNow, type CurrentFacts,
+} from './derive.js'
+import type { FileName, Observation } from './rows.js'
+
+const text = v.string()
+const nullableText = v.nullable(text)
+const count = v.pipe(v.number(), v.safeInteger(), v.minValue(0))
+
+const nameFields = { path: text, path_bytes_base64: nullableText }
+
+/** One row of a list. */
+export const listedShape = v.strictObject({
+  observation_id: text,
+  source: v.literal(screenshotSource),
+  captured_at: text,
+  observed_at: text,
+  /** Image root, and the newest known path below it. */
+  root: text,
+  ...nameFields,
+  format: v.picklist(['png', 'jpeg']),
+  bytes: count,
+  width: v.nullable(count),
+  height: v.nullable(count),
+  sha256: text,
+  /** As of now: a changed model, prompt or schema makes a succeeded one old. */
+  analysis_status: v.picklist(analysisStatuses),
+  /** Why the status is what it is; null for a good one. */
+  reason: nullableText,
+  classification: v.nullable(v.picklist(classifications)),
+  archived_at: nullableText,
+  suppressed_count: count,
+  report_readiness: v.picklist(reportReadinesses),
+})
+export type Listed = v.InferOutput<typeof listedShape>
+
+const visualRunShape = v.strictObject({
+  representative_path: text, first_seen: text, last_seen: text, suppressed_count: count,
+  latest_suppressed_path: nullableText, reason_counts: v.record(text, count),
+})
+
+/** What is known of the analysis without its content. */
+const madeShape = v.strictObject({
+  model: text, reply_model: text, prompt_version: text, schema_version: text, analyzed_at: text,
+  cost_microusd: count, operation_id: text,
+  /** True when a later attempt failed: this is what succeeded before it. */
+  earlier: v.boolean(),
+})
+
+/** The local image metadata analysis of one observation (S-181). */
+export const observationFactsShape = v.strictObject({
+  ...listedShape.entries,
+  captured_in_future: v.boolean(),
+  paths: v.array(v.strictObject({ ...nameFields, modified_at: text })),
+  screenshot_visual_run: v.nullable(visualRunShape),
+  analyzer: v.strictObject({
+    reason: nullableText, detail: nullableText, attempts: count,
+    contact: v.picklist(['none', 'claimed', 'ended', 'uncertain']),
+    operation_id: nullableText,
+    reanalyze_reason: v.nullable(v.picklist(reanalyzeReasons)),
+    updated_at: nullableText,
+  }),
+  /** How the stored analysis was made; its content only with --analysis. */
+  analysis: v.nullable(madeShape),
+})
+export type ObservationFacts = v.InferOutput<typeof observationFactsShape>
+
+const nameOf = ({ text: path, bytes_base64 }: FileName) =>
+  ({ path, path_bytes_base64: bytes_base64 })
+
+/** A row as lists show it. */
+export const listedOf = (row: Observation, now: CurrentFacts): Listed => ({
+  observation_id: row.observation_id,
+  source: row.source,
+  captured_at: row.captured_at,
+  observed_at: row.observed_at,
+  root: row.root,
+  ...nameOf(row.paths.at(-1)?.name ?? { text: '', bytes_base64: null }),
+  format: row.format,
+  bytes: row.bytes,
+  width: row.width,
+  height: row.height,
+  sha256: row.sha256,
+  analysis_status: rowStatusNow(row, now),
+  reason: row.analyzer.reason,
+  classification: rowClassificationNow(row, now),
+  archived_at: row.archived_at,
+  suppressed_count: row.screenshot_visual_run?.suppressed_count ?? 0,
+  report_readiness: reportReadinessOf(row, now),
+})
+
+const madeOf = ({ payload }: Observation): ObservationFacts['analysis'] => payload === null ? null : {
+  model: payload.model, reply_model: payload.reply_model,
+  prompt_version: payload.prompt_version, schema_version: payload.schema_version,
+  analyzed_at: payload.analyzed_at, cost_microusd: payload.cost_microusd,
+  operation_id: payload.operation_id, earlier: payload.earlier,
+}
+
+/** Everything local about a row. */
+export const observationFactsOf = (row: Observation, now: CurrentFacts): ObservationFacts => ({
+  ...listedOf(row, now),
+  captured_in_future: row.captured_in_future,
+  paths: row.paths.map(({ name, modified_at }) => ({ ...nameOf(name), modified_at })),
+  screenshot_visual_run: row.screenshot_visual_run,
+  analyzer: {
+    reason: row.analyzer.reason, detail: row.analyzer.detail, attempts: row.analyzer.attempts,
+    contact: row.analyzer.contact, operation_id: row.analyzer.operation_id,
+    reanalyze_reason: row.analyzer.reanalyze_reason, updated_at: row.analyzer.updated_at,
+  },
+  analysis: madeOf(row),
+})

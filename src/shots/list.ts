@@ -1,0 +1,38 @@
+import type { View } from '../state/types.js'
+import { shotLimits, type AnalysisStatus } from './constants.js'
+import type { ShotsContext } from './context.js'
+import { currentFacts, rowStatusNow } from './derive.js'
+import { listedOf, type Listed } from './facts.js'
+import { findObservations } from './find.js'
+
+/** What is listed. */
+export interface ListQuery {
+  /** Status as of now. */
+  readonly status?: AnalysisStatus
+  /** ISO text: captured at or after. */
+  readonly since?: string
+  readonly limit?: number
+  /** Archived ones too. */
+  readonly archived?: boolean
+}
+
+/** A stored success may be old by now, so looking for either looks at both. */
+const storedAs = (status: AnalysisStatus): readonly AnalysisStatus[] =>
+  status === 'needs_reanalysis' ? ['needs_reanalysis', 'succeeded'] : [status]
+
+/** Observations of every root, newest capture first. Opens no socket, changes no byte. */
+export const listObservations = (ctx: ShotsContext, view: View, query: ListQuery): Listed[] => {
+  const { status, since, limit = shotLimits.listItemsDefault, archived = false } = query
+  const now = currentFacts(ctx, view)
+  const found: Listed[] = []
+  const rows = findObservations(view, {
+    newestFirst: true, archived,
+    ...(since === undefined ? {} : { since }),
+    ...(status === undefined ? {} : { statuses: storedAs(status) }),
+  })
+  for (const row of rows) {
+    if (found.length >= limit) break
+    if (status === undefined || rowStatusNow(row, now) === status) found.push(listedOf(row, now))
+  }
+  return found
+}
