@@ -2,6 +2,7 @@
 import type { View } from '../../state/types.js'
 import type { ShotsContext } from '../context.js'
 import type { Analysed } from '../digest/sources.js'
+import { readAnalysis } from './analyses.js'
 import type { PromptEntry } from './prompt.js'
 
 const bytesMax = 200_000
@@ -37,6 +38,19 @@ export const promptEntries = (sources: readonly Analysed[], open: Opened): Promp
   return whole.map(levels.at(-1) ?? ((entry) => entry))
 }
 
+/**
+ * What a prompt tells of an analysis: what the model said about the picture. Visible text, names of
+ * files and anything else that was read off the screen word by word stay out (S-103).
+ */
+const told = [
+  'summary', 'observations', 'activity', 'project', 'applications', 'intent', 'goal_alignment',
+  'pushed_the_needle', 'confidence', 'tags',
+] as const
+
 /** Opens analyses of one view. */
-export const openerOf = (_ctx: ShotsContext, _view: View): Opened =>
-  (row) => ({ captured_at: row.captured_at, summary: '' })
+export const openerOf = (ctx: ShotsContext, view: View): Opened => (row) => {
+  const analysis = readAnalysis(ctx, view, row)
+  const members = told.flatMap((name) =>
+    (analysis[name] === undefined ? [] : [[name, analysis[name]] as const]))
+  return { captured_at: row.captured_at, ...Object.fromEntries(members) }
+}
