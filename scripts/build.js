@@ -5,7 +5,8 @@ import { root } from './tool/run.js'
 await installMissing()
 const { bundle } = await import('./tool/bundle.js')
 await bundle({
-  entries: { sallyport: 'src/cli/start.ts' },
+  // The worker is a program of its own: threads are started from its file.
+  entries: { sallyport: 'src/cli/start.ts', worker: 'src/images/worker.ts' },
   outdir: `${root}/dist`,
   minify: true,
   packs: {

@@ -10,7 +10,9 @@ export const appDir = `${root}/.build/app`
 
 /** Builds the spawned bundles. */
 export const bundleApp = async () => {
-  const entries = { sallyport: 'src/cli/start.ts', 'test-entry': 'test/entry.ts' }
+  const entries = {
+    sallyport: 'src/cli/start.ts', worker: 'src/images/worker.ts', 'test-entry': 'test/entry.ts',
+  }
   await bundle({ entries, outdir: appDir, minify: false })
 }
 

@@ -1,0 +1,38 @@
+/** Adds up grey values into cells and makes planes of them. */
+import { imageLimits, levelScale } from './limits.js'
+
+const side = imageLimits.cellPixels
+
+/** Cells in a row or column of so many pixels. */
+export const cellsOf = (pixels: number): number => Math.ceil(pixels / side)
+
+/** Sums of one plane while a picture is read. */
+export interface CellSums {
+  readonly width: number
+  readonly height: number
+  readonly columns: number
+  /** Sum of grey levels per cell. */
+  readonly sums: Float64Array
+}
+
+/** Empty sums for a picture. */
+export const newSums = (width: number, height: number): CellSums => {
+  const columns = cellsOf(width)
+  return { width, height, columns, sums: new Float64Array(columns * cellsOf(height)) }
+}
+
+/** Averages in 1/64 of a level; edge cells count the pixels that they have. */
+export const planeOf = ({ width, height, columns, sums }: CellSums): Uint16Array => {
+  const plane = new Uint16Array(sums.length)
+  for (let i = 0; i < sums.length; i += 1) {
+    const x = (i % columns) * side
+    const y = Math.floor(i / columns) * side
+    const pixels = Math.min(side, width - x) * Math.min(side, height - y)
+    plane[i] = Math.round(((sums[i] ?? 0) * levelScale) / pixels)
+  }
+  return plane
+}
+
+/** Grey of a colour, 0 to 255: the luma that JPEG uses, in integers. */
+export const greyOf = (r: number, g: number, b: number): number =>
+  (r * 19_595 + g * 38_470 + b * 7_471 + 32_768) >> 16

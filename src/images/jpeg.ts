@@ -1,0 +1,358 @@
+/**
+ * The fingerprint of a JPEG from its DC coefficients: the average of each block of 8x8 luma samples
+ * stands in the data as it is, so no transform is needed. Baseline data has to be read through,
+ * because its DC and AC codes alternate; a progressive file's AC scans are passed over.
+ */
+import { isStartOfFrame } from './facts.js'
+import { BitReader, buildTable, type HuffmanTable } from './jpeg-huffman.js'
+import { cellsOf } from './cells.js'
+import { levelScale } from './limits.js'
+import { ImageProblem } from './problem.js'
+import type { Fingerprint } from './types.js'
+
+interface Component {
+  readonly id: number
+  readonly h: number
+  readonly v: number
+  readonly quantizer: number
+  /** Blocks that really hold picture. */
+  readonly columns: number
+  readonly rows: number
+  /** Blocks with the padding of whole MCUs. */
+  readonly stride: number
+  readonly dc: Int32Array
+  previous: number
+}
+
+interface Frame {
+  readonly width: number
+  readonly height: number
+  readonly progressive: boolean
+  readonly mcuColumns: number
+  readonly mcuRows: number
+  readonly components: readonly Component[]
+}
+
+interface Decoder {
+  readonly bytes: Buffer
+  readonly quantizers: Map<number, number>
+  readonly dcTables: Map<number, HuffmanTable>
+  readonly acTables: Map<number, HuffmanTable>
+  restartInterval: number
+  frame: Frame | null
+  adobeTransform: number | null
+  /** Scans that held DC values of the luma component. */
+  lumaScans: number
+}
+
+const scansMax = 512
+
+const u16 = (bytes: Buffer, at: number): number => {
+  if (at + 2 > bytes.length) throw new ImageProblem('truncated')
+  return bytes.readUInt16BE(at)
+}
+
+const readQuantizers = (decoder: Decoder, segment: Buffer): void => {
+  let at = 0
+  while (at < segment.length) {
+    const info = segment[at] ?? 0
+    const wide = info >> 4
+    if (wide > 1) throw new ImageProblem('data_damaged')
+    const length = wide === 1 ? 128 : 64
+    if (at + 1 + length > segment.length) throw new ImageProblem('truncated')
+    const first = wide === 1 ? segment.readUInt16BE(at + 1) : segment.readUInt8(at + 1)
+    decoder.quantizers.set(info & 15, first)
+    at += 1 + length
+  }
+}
+
+const readTables = (decoder: Decoder, segment: Buffer): void => {
+  let at = 0
+  while (at + 17 <= segment.length) {
+    const info = segment[at] ?? 0
+    const counts = segment.subarray(at + 1, at + 17)
+    const total = counts.reduce((sum, count) => sum + count, 0)
+    if (total > 256 || at + 17 + total > segment.length) throw new ImageProblem('data_damaged')
+    const table = buildTable(counts, segment.subarray(at + 17, at + 17 + total))
+    const tables = info >> 4 === 0 ? decoder.dcTables : decoder.acTables
+    tables.set(info & 15, table)
+    at += 17 + total
+  }
+}
+
+const readFrame = (decoder: Decoder, marker: number, segment: Buffer): Frame => {
+  if (decoder.frame !== null) throw new ImageProblem('data_damaged')
+  if (marker > 0xc2 || segment[0] !== 8) throw new ImageProblem('unsupported')
+  if (segment.length < 6) throw new ImageProblem('header_damaged')
+  const height = segment.readUInt16BE(1)
+  const width = segment.readUInt16BE(3)
+  const count = segment[5] ?? 0
+  if (height === 0 || width === 0 || count === 0) throw new ImageProblem('header_damaged')
+  if (segment.length < 6 + 3 * count) throw new ImageProblem('header_damaged')
+  const parts = Array.from({ length: count }, (_, i) => {
+    const at = 6 + 3 * i
+    const sampling = segment[at + 1] ?? 0
+    return {
+      id: segment[at] ?? 0, h: sampling >> 4, v: sampling & 15, table: segment[at + 2] ?? 0,
+    }
+  })
+  const sound = parts.every(({ h, v }) => h >= 1 && h <= 4 && v >= 1 && v <= 4)
+  if (!sound) throw new ImageProblem('header_damaged')
+  const hMax = Math.max(...parts.map(({ h }) => h))
+  const vMax = Math.max(...parts.map(({ v }) => v))
+  const mcuColumns = Math.ceil(width / (8 * hMax))
+  const mcuRows = Math.ceil(height / (8 * vMax))
+  const components = parts.map(({ id, h, v, table }): Component => ({
+    id, h, v,
+    quantizer: table,
+    columns: Math.ceil(Math.ceil((width * h) / hMax) / 8),
+    rows: Math.ceil(Math.ceil((height * v) / vMax) / 8),
+    stride: mcuColumns * h,
+    dc: new Int32Array(mcuColumns * h * mcuRows * v),
+    previous: 0,
+  }))
+  return { width, height, progressive: marker === 0xc2, mcuColumns, mcuRows, components }
+}
+
+interface ScanPart {
+  readonly component: Component
+  readonly dc: HuffmanTable | undefined
+  readonly ac: HuffmanTable | undefined
+}
+
+interface Scan {
+  readonly parts: readonly ScanPart[]
+  readonly low: number
+  readonly refines: boolean
+  readonly progressive: boolean
+}
+
+const noTable = (): ImageProblem => new ImageProblem('data_damaged')
+
+const baselineBlock = (reader: BitReader, part: ScanPart, index: number): void => {
+  const { component, dc, ac } = part
+  const size = reader.symbol(dc!)
+  if (size > 11) throw new ImageProblem('data_damaged')
+  component.previous += reader.signed(size)
+  component.dc[index] = component.previous
+  for (let k = 1; k < 64;) {
+    const symbol = reader.symbol(ac!)
+    const bits = symbol & 15
+    if (bits === 0) {
+      if (symbol !== 0xf0) break
+      k += 16
+    } else {
+      k += (symbol >> 4) + 1
+      reader.skip(bits)
+    }
+  }
+}
+
+const firstBlock = (reader: BitReader, part: ScanPart, index: number, low: number): void => {
+  const { component, dc } = part
+  const size = reader.symbol(dc!)
+  if (size > 11) throw new ImageProblem('data_damaged')
+  component.previous += reader.signed(size)
+  component.dc[index] = component.previous * 2 ** low
+}
+
+const refinedBlock = (reader: BitReader, part: ScanPart, index: number, low: number): void => {
+  if (reader.take(1) === 1) part.component.dc[index]! |= 1 << low
+}
+
+const readBlock = (reader: BitReader, scan: Scan, part: ScanPart, index: number): void => {
+  if (!scan.progressive) baselineBlock(reader, part, index)
+  else if (scan.refines) refinedBlock(reader, part, index, scan.low)
+  else firstBlock(reader, part, index, scan.low)
+}
+
+/** One component alone has only the blocks that hold picture; several go MCU by MCU. */
+const unitsOf = (frame: Frame, scan: Scan): { readonly columns: number; readonly rows: number } => {
+  const [only] = scan.parts
+  return scan.parts.length === 1 && only !== undefined
+    ? { columns: only.component.columns, rows: only.component.rows }
+    : { columns: frame.mcuColumns, rows: frame.mcuRows }
+}
+
+const readUnit = (reader: BitReader, scan: Scan, column: number, row: number): void => {
+  if (scan.parts.length === 1) {
+    const [part] = scan.parts
+    if (part !== undefined) {
+      readBlock(reader, scan, part, row * part.component.stride + column)
+    }
+    return
+  }
+  for (const part of scan.parts) {
+    const { h, v, stride } = part.component
+    for (let y = 0; y < v; y += 1) {
+      for (let x = 0; x < h; x += 1) {
+        readBlock(reader, scan, part, (row * v + y) * stride + column * h + x)
+      }
+    }
+  }
+}
+
+const readScanData = (decoder: Decoder, frame: Frame, scan: Scan, at: number): number => {
+  const reader = new BitReader(decoder.bytes, at)
+  const { columns, rows } = unitsOf(frame, scan)
+  const reset = (): void => { for (const { component } of scan.parts) component.previous = 0 }
+  reset()
+  let left = decoder.restartInterval
+  for (let row = 0; row < rows; row += 1) {
+    for (let column = 0; column < columns; column += 1) {
+      if (decoder.restartInterval > 0 && left === 0) {
+        if (!reader.restart()) throw new ImageProblem('data_damaged')
+        reset()
+        left = decoder.restartInterval
+      }
+      readUnit(reader, scan, column, row)
+      left -= 1
+    }
+  }
+  return reader.at
+}
+
+const scanOf = (
+  decoder: Decoder, frame: Frame, segment: Buffer,
+): Scan & { readonly isDc: boolean } => {
+  const count = segment[0] ?? 0
+  if (count < 1 || count > 4 || segment.length < 4 + 2 * count) {
+    throw new ImageProblem('data_damaged')
+  }
+  const parts = Array.from({ length: count }, (_, i): ScanPart => {
+    const component = frame.components.find(({ id }) => id === segment[1 + 2 * i])
+    if (component === undefined) throw new ImageProblem('data_damaged')
+    const tables = segment[2 + 2 * i] ?? 0
+    return {
+      component, dc: decoder.dcTables.get(tables >> 4), ac: decoder.acTables.get(tables & 15),
+    }
+  })
+  const start = segment[1 + 2 * count] ?? 0
+  const approximation = segment[3 + 2 * count] ?? 0
+  const refines = frame.progressive && approximation >> 4 !== 0
+  return {
+    parts, low: approximation & 15, refines, progressive: frame.progressive,
+    isDc: !frame.progressive || start === 0,
+  }
+}
+
+/** Where the next marker that is no stuffing and no restart stands. */
+const nextMarker = (bytes: Buffer, from: number): number => {
+  for (let at = bytes.indexOf(0xff, from); at !== -1; at = bytes.indexOf(0xff, at + 1)) {
+    const marker = bytes[at + 1]
+    if (marker === undefined) return -1
+    if (marker !== 0 && marker !== 0xff && (marker < 0xd0 || marker > 0xd7)) return at
+  }
+  return -1
+}
+
+const readScan = (decoder: Decoder, segment: Buffer, at: number): number => {
+  const { frame } = decoder
+  if (frame === null) throw new ImageProblem('data_damaged')
+  const scan = scanOf(decoder, frame, segment)
+  const [luma] = frame.components
+  const wanted = scan.isDc && scan.parts.some(({ component }) => component === luma)
+  if (!wanted) return nextMarker(decoder.bytes, at)
+  const needsDc = !scan.refines
+  for (const { dc, ac } of scan.parts) {
+    if (needsDc && dc === undefined) throw noTable()
+    if (!frame.progressive && ac === undefined) throw noTable()
+  }
+  decoder.lumaScans += 1
+  return nextMarker(decoder.bytes, readScanData(decoder, frame, scan, at))
+}
+
+const readAdobe = (decoder: Decoder, segment: Buffer): void => {
+  if (segment.toString('latin1', 0, 5) !== 'Adobe') return
+  decoder.adobeTransform = segment[11] ?? null
+}
+
+const takeSegment = (decoder: Decoder, marker: number, segment: Buffer): void => {
+  if (marker === 0xdb) readQuantizers(decoder, segment)
+  else if (marker === 0xc4) readTables(decoder, segment)
+  else if (marker === 0xdd) decoder.restartInterval = u16(segment, 0)
+  else if (isStartOfFrame(marker)) decoder.frame = readFrame(decoder, marker, segment)
+  else if (marker === 0xee && segment.length >= 12) readAdobe(decoder, segment)
+}
+
+const walk = (decoder: Decoder): void => {
+  const { bytes } = decoder
+  let at = 2
+  let scans = 0
+  while (at >= 0 && at + 2 <= bytes.length) {
+    if (bytes[at] !== 0xff) throw new ImageProblem('data_damaged')
+    const marker = bytes[at + 1] ?? 0
+    if (marker === 0xd9) return
+    if (marker === 0xff || marker === 0x01 || (marker >= 0xd0 && marker <= 0xd8)) {
+      at += marker === 0xff ? 1 : 2
+      continue
+    }
+    const length = u16(bytes, at + 2)
+    const end = at + 2 + length
+    if (length < 2 || end > bytes.length) throw new ImageProblem('truncated')
+    const segment = bytes.subarray(at + 4, end)
+    if (marker === 0xda) {
+      scans += 1
+      if (scans > scansMax) throw new ImageProblem('data_damaged')
+      at = readScan(decoder, segment, end)
+    } else {
+      takeSegment(decoder, marker, segment)
+      at = end
+    }
+  }
+  throw new ImageProblem('truncated')
+}
+
+/** Whether the first component is the luma of every pixel, so that its blocks tell the grey. */
+const lumaTells = ({ frame, adobeTransform }: Decoder): boolean => {
+  const [luma, ...others] = frame?.components ?? []
+  if (luma === undefined) return false
+  if (others.length === 0) return true
+  if (others.length !== 2 || adobeTransform === 0) return false
+  const ids = [luma, ...others].map(({ id }) => id)
+  const isRgb = adobeTransform === null && ids.join() === '82,71,66'
+  return !isRgb && others.every(({ h, v }) => h <= luma.h && v <= luma.v)
+}
+
+const levelOf = (value: number): number => Math.min(255, Math.max(0, value))
+
+/** Averages of 2x2 blocks; at the edge, of the blocks that there are. */
+const planeOf = (frame: Frame, luma: Component, quantizer: number): Uint16Array => {
+  const columns = cellsOf(frame.width)
+  const plane = new Uint16Array(columns * cellsOf(frame.height))
+  for (let i = 0; i < plane.length; i += 1) {
+    const x = (i % columns) * 2
+    const y = Math.floor(i / columns) * 2
+    let sum = 0
+    let blocks = 0
+    for (let by = y; by < Math.min(y + 2, luma.rows); by += 1) {
+      for (let bx = x; bx < Math.min(x + 2, luma.columns); bx += 1) {
+        sum += levelOf(((luma.dc[by * luma.stride + bx] ?? 0) * quantizer) / 8 + 128)
+        blocks += 1
+      }
+    }
+    plane[i] = Math.round((sum * levelScale) / Math.max(1, blocks))
+  }
+  return plane
+}
+
+/**
+ * The fingerprint of a JPEG whose facts were accepted, or null where the luma component alone does
+ * not tell the grey (RGB, CMYK): those are decoded whole. Throws `ImageProblem`.
+ */
+export const jpegFingerprint = (bytes: Uint8Array): Fingerprint | null => {
+  const decoder: Decoder = {
+    bytes: Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength),
+    quantizers: new Map(), dcTables: new Map(), acTables: new Map(),
+    restartInterval: 0, frame: null, adobeTransform: null, lumaScans: 0,
+  }
+  walk(decoder)
+  const { frame } = decoder
+  const [luma] = frame?.components ?? []
+  if (frame === null || luma === undefined) throw new ImageProblem('data_damaged')
+  if (!lumaTells(decoder)) return null
+  const quantizer = decoder.quantizers.get(luma.quantizer)
+  if (decoder.lumaScans === 0 || quantizer === undefined) throw new ImageProblem('data_damaged')
+  const { width, height } = frame
+  return { format: 'jpeg', width, height, planes: [planeOf(frame, luma, quantizer)] }
+}

@@ -1,0 +1,150 @@
+/**
+ * Worker threads for looking into images. Decoding is where a hostile file can take time or memory,
+ * so it happens in a thread that can be ended: past its time the image has a reason, the thread is
+ * replaced, and the scan goes on.
+ */
+import { createHash } from 'node:crypto'
+import { availableParallelism } from 'node:os'
+import { Worker } from 'node:worker_threads'
+import { readImageFacts } from './facts.js'
+import { imageLimits } from './limits.js'
+import type { Examined, ImageReason } from './types.js'
+
+/** How to make a pool. */
+export interface ImagePoolOptions {
+  /** Threads at most; default: one per processor, at most `imageLimits.workersMax`. */
+  readonly workers?: number
+  /** Longest time for one image, ms. */
+  readonly timeLimitMs?: number
+  /** Path or URL of the thread's program; tests give others. */
+  readonly program?: URL
+}
+
+/** Threads that are started when first needed. */
+export interface ImagePool {
+  /**
+   * Looks into one image. A buffer that owns its memory whole is moved to the thread and is empty
+   * for the caller from then on; any other is copied.
+   */
+  examine(bytes: Uint8Array): Promise<Examined>
+  /** How many images may be under way before `examine` waits for a thread. */
+  readonly workers: number
+  /** Ends every thread. */
+  close(): Promise<void>
+}
+
+interface Job {
+  readonly bytes: Uint8Array
+  /** Known before the bytes are moved away, for an image whose thread is ended. */
+  readonly fallback: (reason: ImageReason) => Examined
+  resolve(found: Examined): void
+}
+
+interface Thread {
+  readonly worker: Worker
+  job: Job | null
+  timer: NodeJS.Timeout | null
+}
+
+const fallbackOf = (bytes: Uint8Array): Job['fallback'] => {
+  // Hashing here costs a little, and an image that ends its thread still has hash and facts.
+  const sha256 = createHash('sha256').update(bytes).digest('hex')
+  const facts = readImageFacts(bytes)
+  return (reason) => ({ sha256, facts, fingerprint: null, reason })
+}
+
+/** Owns its memory whole: a view into a larger buffer would take its neighbours along. */
+const ownBytes = (bytes: Uint8Array): Uint8Array =>
+  bytes.byteOffset === 0 && bytes.byteLength === bytes.buffer.byteLength
+    && bytes.buffer instanceof ArrayBuffer
+    ? new Uint8Array(bytes.buffer) : Uint8Array.from(bytes)
+
+class Pool implements ImagePool {
+  readonly workers: number
+  readonly #timeLimitMs: number
+  readonly #program: URL
+  readonly #threads = new Set<Thread>()
+  readonly #waiting: Job[] = []
+  #closed = false
+
+  constructor({ workers, timeLimitMs, program }: ImagePoolOptions) {
+    const processors = Math.min(availableParallelism(), imageLimits.workersMax)
+    this.workers = Math.max(1, workers ?? processors)
+    this.#timeLimitMs = timeLimitMs ?? imageLimits.examineMsMax
+    this.#program = program ?? new URL('./worker.js', import.meta.url)
+  }
+
+  examine(bytes: Uint8Array): Promise<Examined> {
+    if (this.#closed) throw new TypeError('the pool is closed')
+    if (this.#waiting.length >= imageLimits.waitingMax) throw new TypeError('too many images wait')
+    const own = ownBytes(bytes)
+    return new Promise((resolve) => {
+      this.#waiting.push({ bytes: own, fallback: fallbackOf(own), resolve })
+      this.#next()
+    })
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true
+    const threads = [...this.#threads]
+    for (const thread of threads) this.#end(thread, 'decode_failed')
+    await Promise.all(threads.map(({ worker }) => worker.terminate()))
+  }
+
+  #next(): void {
+    if (this.#waiting.length === 0) return
+    const idle = [...this.#threads].find(({ job }) => job === null)
+    const thread = idle ?? (this.#threads.size < this.workers ? this.#start() : undefined)
+    const job = thread === undefined ? undefined : this.#waiting.shift()
+    if (thread === undefined || job === undefined) return
+    thread.job = job
+    thread.worker.ref()
+    thread.timer = setTimeout(() => {
+      this.#end(thread, 'decode_timed_out')
+      void thread.worker.terminate()
+      this.#next()
+    }, this.#timeLimitMs)
+    thread.worker.postMessage(job.bytes, [job.bytes.buffer as ArrayBuffer])
+    this.#next()
+  }
+
+  #start(): Thread {
+    const worker = new Worker(this.#program, {
+      resourceLimits: { maxOldGenerationSizeMb: imageLimits.workerHeapMegabytesMax },
+      stdout: false, stderr: true, execArgv: [],
+    })
+    const thread: Thread = { worker, job: null, timer: null }
+    worker.on('message', (found: Examined) => {
+      const { job } = thread
+      this.#rest(thread)
+      job?.resolve(found)
+      this.#next()
+    })
+    const lost = (): void => {
+      this.#end(thread, 'decode_failed')
+      this.#next()
+    }
+    worker.on('error', lost)
+    worker.on('exit', lost)
+    this.#threads.add(thread)
+    return thread
+  }
+
+  /** An idle thread keeps no process alive. */
+  #rest(thread: Thread): void {
+    if (thread.timer !== null) clearTimeout(thread.timer)
+    thread.timer = null
+    thread.job = null
+    thread.worker.unref()
+  }
+
+  #end(thread: Thread, reason: ImageReason): void {
+    const { job } = thread
+    this.#threads.delete(thread)
+    this.#rest(thread)
+    job?.resolve(job.fallback(reason))
+  }
+}
+
+/** A pool whose threads start at the first image. Close it, or an unfinished one lives on. */
+export const createImagePool = (options: ImagePoolOptions = {}): ImagePool => new Pool(options)
