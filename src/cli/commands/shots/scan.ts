@@ -1,0 +1,86 @@
+/** `sallyport shots scan`: takes in what is new in the image folder. */
+import { fail } from '../../../base/errors.js'
+import { parseStrictJson } from '../../../base/strict-json.js'
+import { shotLimits } from '../../../shots/constants.js'
+import { parseScanInput, type ScanInput } from '../../../shots/scan/input.js'
+import type { ScanReceipt } from '../../../shots/scan/types.js'
+import type { VerbDeps } from '../../bound.js'
+import { Degraded } from '../../failure.js'
+import { integerFlag } from '../../flags.js'
+import { readInput } from '../../input.js'
+import { defineVerb, type Run, type Verb, type VerbDefinition } from '../../verb.js'
+import { shotsContext } from './context.js'
+import { openForJobs } from './open.js'
+import { degradedFailure, scanReceiptShape, scanReceiptText } from './scan-receipt.js'
+
+/** Flags of `shots scan`. */
+export interface ScanVerbOptions {
+  readonly folder?: string
+  readonly limit?: number
+  readonly from?: string
+}
+
+const definition: VerbDefinition<ScanReceipt> = {
+  meta: {
+    name: 'shots scan',
+    summary: 'take in what is new in the image folder',
+    description:
+      'Looks at every .png, .jpg and .jpeg file of the folder, reads each new one once and writes '
+      + 'one observation per new image. Same bytes are a duplicate; what looks the same as the '
+      + 'image before it is suppressed. Nothing in the folder is changed, nothing is sent '
+      + 'anywhere and no model is asked. The receipt counts every file once: looked at = ingested '
+      + '+ duplicate + suppressed + rejected + deferred. Known files are not read again and do '
+      + 'not count towards the limit.',
+    examples: [
+      '$ sallyport shots scan',
+      '$ sallyport shots scan --folder /srv/shots --limit 500',
+      "$ echo '{\"limit\": 20}' | sallyport shots scan --from - --json",
+    ],
+    session: 'none',
+    exits: ['rejected', 'no_state', 'locked', 'damaged', 'cancelled'],
+    json: { version: 1, schema: scanReceiptShape },
+  },
+  flags: (command) => command
+    .option('--folder <dir>', 'this folder instead of the configured one')
+    .addOption(integerFlag('--limit <n>', 'new files to read in this scan', {
+      min: 1, max: shotLimits.ingestImagesMax,
+    }))
+    .option('--from <file>', 'input as JSON {screenshot_folder?, limit?}; - for stdin'),
+  text: (receipt, view) => scanReceiptText(receipt, view),
+}
+
+const inputBytesMax = 65_536
+const inputDepthMax = 2
+
+const inputOf = async (options: ScanVerbOptions, deps: VerbDeps): Promise<ScanInput> => {
+  const { folder, limit, from } = options
+  if (from === undefined) {
+    return parseScanInput({
+      ...(folder === undefined ? {} : { screenshot_folder: folder }),
+      ...(limit === undefined ? {} : { limit }),
+    })
+  }
+  if (folder !== undefined || limit !== undefined) {
+    throw fail.usage('several_sources', 'Give --from alone, or flags.')
+  }
+  const bytes = await readInput(deps, { from, flag: '--from', bytesMax: inputBytesMax })
+  return parseScanInput(
+    parseStrictJson(bytes, { bytesMax: inputBytesMax, depthMax: inputDepthMax }))
+}
+
+/** Scans. */
+export const run: Run<ScanVerbOptions, ScanReceipt> = async (options, deps) => {
+  const input = await inputOf(options, deps)
+  const gov = await openForJobs(deps)
+  const { scanFolder } = await import('../../../shots/scan/scan.js')
+  const receipt = await scanFolder(shotsContext(deps, gov), {
+    ...(input.screenshot_folder === undefined ? {} : { folder: input.screenshot_folder }),
+    ...(input.limit === undefined ? {} : { limit: input.limit }),
+  })
+  if (receipt.status === 'degraded') throw new Degraded(receipt, degradedFailure(receipt))
+  return receipt
+}
+
+/** The verb. */
+export const build = (deps: VerbDeps, doIt: Run<ScanVerbOptions, ScanReceipt> = run): Verb =>
+  defineVerb(deps, definition, doIt)

@@ -1,0 +1,256 @@
+/**
+ * Writing down one batch: every file of it is decided again from the rows as they are under the
+ * lock, in one transaction, so that two scans of one folder give each image once. What was read and
+ * decoded was read and decoded before; under the lock there are only rows and one sealed
+ * fingerprint.
+ */
+import { decodeFingerprint, encodeFingerprint } from '../../images/fingerprint.js'
+import type { Fingerprint } from '../../images/types.js'
+import { SallyportError } from '../../base/errors.js'
+import { newId } from '../../base/ids.js'
+import { discardStored, dropArtifact, registerArtifact } from '../../governance/artifacts.js'
+import { collections } from '../../governance/rows.js'
+import type { ArtifactRef, Store, Tx } from '../../state/types.js'
+import { screenshotSource, shotLabels } from '../constants.js'
+import type { CurrentFacts } from '../derive.js'
+import { fileIdOf, putObservation, rootRow } from '../keep.js'
+import { shotCollections as c, type Observation, type SeenFile } from '../rows.js'
+import { decide, type Decision, type Loaded } from './decide.js'
+import type { Counted } from './tally.js'
+import type { NewStatus, Representative, TakenFile } from './types.js'
+
+/** What a batch is written with. */
+export interface BatchRules {
+  readonly root: string
+  readonly rootDigest: string
+  readonly refreshMs: number
+  /** What rows are compared with, as of the transaction. */
+  readonly facts: (tx: Tx) => CurrentFacts
+  readonly newStatus: (tx: Tx) => NewStatus
+}
+
+/** Owner that a representative's fingerprint is registered under: no person's. */
+const fingerprintOwner = 'screenshot_folder_ingest'
+
+/** Id under which the only fingerprint of a root is registered. */
+export const fingerprintArtifactId = (rootDigest: string): string =>
+  `art_fingerprint_${rootDigest}`
+
+/** One batch inside its transaction. */
+class Batch {
+  readonly counted: Counted[] = []
+  #representative: Representative | null
+  #newest: TakenFile | null = null
+  #duplicates = 0
+  #rejected = 0
+  readonly #status: NewStatus
+  readonly #facts: CurrentFacts
+
+  constructor(
+    readonly tx: Tx, readonly store: Store, readonly now: string, readonly rules: BatchRules,
+  ) {
+    this.#representative = representativeOf(tx, store, rules.rootDigest)
+    this.#status = rules.newStatus(tx)
+    this.#facts = rules.facts(tx)
+  }
+
+  take(taken: TakenFile): void {
+    const decision = decide(taken, this.#load(taken))
+    this.counted.push(countedOf(taken, decision))
+    if (decision.kind === 'seen') return
+    const observation = this.#apply(taken, decision)
+    this.tx.put(c.files, this.#fileId(taken), seenOf(taken, decision, {
+      rootDigest: this.rules.rootDigest, observation, now: this.now,
+    }))
+  }
+
+  #fileId(taken: TakenFile): string {
+    return fileIdOf(this.rules.rootDigest, taken.name)
+  }
+
+  #load(taken: TakenFile): Loaded {
+    const { tx } = this
+    const seen = tx.get(c.files, this.#fileId(taken))
+    const observation = (id: string | null | undefined): Observation | undefined =>
+      id === null || id === undefined ? undefined : tx.get(c.observations, id)
+    const known = taken.sha256 === null ? undefined : tx.get(c.contents, taken.sha256)
+    const twins = (known?.observations ?? []).map((twin) => observation(twin.observation_id))
+    return {
+      rootDigest: this.rules.rootDigest,
+      seen,
+      seenObservation: observation(seen?.observation_id),
+      twins: twins.filter((row) => row !== undefined),
+      representative: this.#representative,
+      now: this.#facts,
+      refreshMs: this.rules.refreshMs,
+    }
+  }
+
+  /** Writes what a decision changes; gives the id of the observation that the file led to. */
+  #apply(taken: TakenFile, decision: Exclude<Decision, { kind: 'seen' }>): string | null {
+    if (decision.kind === 'rejected') {
+      this.#rejected += 1
+      return null
+    }
+    if (decision.kind === 'duplicate') {
+      this.#duplicates += 1
+      if (decision.changed !== null) this.#put(decision.changed)
+      return decision.observation.observation_id
+    }
+    if (decision.kind === 'suppressed') {
+      this.#put(decision.changed)
+      return decision.changed.observation_id
+    }
+    const row = this.#fresh(taken)
+    this.#put(row)
+    this.#representative = { row, fingerprint: taken.fingerprint }
+    this.#newest = taken
+    return row.observation_id
+  }
+
+  #put(row: Observation): void {
+    putObservation(this.tx, this.now, row)
+    const current = this.#representative
+    if (current?.row.observation_id === row.observation_id) {
+      this.#representative = { ...current, row }
+    }
+  }
+
+  #fresh(taken: TakenFile): Observation {
+    const { root, rootDigest } = this.rules
+    if (taken.sha256 === null || taken.format === null) {
+      throw new TypeError('only an image that was read becomes an observation')
+    }
+    return {
+      observation_id: newId('obs'),
+      source: screenshotSource,
+      root,
+      root_digest: rootDigest,
+      sha256: taken.sha256,
+      bytes: taken.bytes,
+      format: taken.format,
+      width: taken.width,
+      height: taken.height,
+      captured_at: taken.capturedAt,
+      captured_in_future: taken.inFuture,
+      observed_at: this.now,
+      paths: [{ name: taken.name, modified_at: taken.capturedAt }],
+      screenshot_visual_run: null,
+      analysis_status: this.#status.analysis_status,
+      classification: null,
+      archived_at: null,
+      analyzer: {
+        reason: this.#status.reason, detail: null, attempts: 0, input_digest: null,
+        operation_id: null, contact: 'none', reanalyze_reason: null, updated_at: null,
+      },
+      payload: null,
+    }
+  }
+
+  /** The root's own row, and the new representative's fingerprint in place of the old one's. */
+  finish(): string | null {
+    const { tx, now, rules } = this
+    const before = rootRow(tx, rules.root, now)
+    const row = {
+      ...before,
+      duplicates: before.duplicates + this.#duplicates,
+      rejected: before.rejected + this.#rejected,
+    }
+    const current = this.#representative
+    if (this.#newest === null || current === null) {
+      if (this.#duplicates + this.#rejected > 0) tx.put(c.roots, rules.rootDigest, row)
+      return null
+    }
+    const { old, fingerprint } = this.#keep(current.fingerprint)
+    const { observation_id, format, width, height } = current.row
+    tx.put(c.roots, rules.rootDigest, {
+      ...row,
+      representative: {
+        observation_id, format, width: width ?? 0, height: height ?? 0, fingerprint,
+      },
+    })
+    return old
+  }
+
+  #keep(
+    fingerprint: Fingerprint | null,
+  ): { readonly old: string | null; readonly fingerprint: ArtifactRef | null } {
+    const { tx, now, rules } = this
+    const artifactId = fingerprintArtifactId(rules.rootDigest)
+    const old = dropArtifact(tx, artifactId)
+    if (fingerprint === null) return { old, fingerprint: null }
+    const ref = this.store.artifacts.write(shotLabels.fingerprint, encodeFingerprint(fingerprint))
+    registerArtifact(tx, now, {
+      artifactId, label: shotLabels.fingerprint, ref, owner: fingerprintOwner, taskId: null,
+      adopted: false,
+    })
+    const { stored_sha256, sha256, bytes } = ref
+    return { old, fingerprint: { stored_sha256, sha256, bytes } }
+  }
+}
+
+const representativeOf = (tx: Tx, store: Store, rootDigest: string): Representative | null => {
+  const kept = tx.get(c.roots, rootDigest)?.representative ?? null
+  const row = kept === null ? undefined : tx.get(c.observations, kept.observation_id)
+  if (kept === null || row === undefined || row.archived_at !== null) return null
+  return { row, fingerprint: fingerprintFrom(tx, store, rootDigest, kept.fingerprint) }
+}
+
+/** One that does not open merges nothing; `state check` says what is wrong with it. */
+const fingerprintFrom = (
+  tx: Tx, store: Store, rootDigest: string, ref: ArtifactRef | null,
+): Fingerprint | null => {
+  if (ref === null) return null
+  const registered = tx.get(collections.artifacts, fingerprintArtifactId(rootDigest))
+  if (registered?.ref.stored_sha256 !== ref.stored_sha256) return null
+  try {
+    return decodeFingerprint(store.artifacts.read(shotLabels.fingerprint, ref))
+  } catch (error) {
+    if (error instanceof SallyportError) return null
+    throw error
+  }
+}
+
+const countedOf = (taken: TakenFile, decision: Decision): Counted => {
+  const { name } = taken
+  if (decision.kind === 'seen') {
+    return { name, outcome: 'duplicate', reason: 'taken_by_another_scan', isProblem: false }
+  }
+  if (decision.kind === 'ingested') {
+    return { name, outcome: 'ingested', reason: taken.flaw, isProblem: taken.flaw !== null }
+  }
+  const { kind, reason } = decision
+  return { name, outcome: kind, reason, isProblem: kind === 'rejected' }
+}
+
+const seenOf = (
+  taken: TakenFile, decision: Exclude<Decision, { kind: 'seen' }>,
+  { rootDigest, observation, now }: {
+    readonly rootDigest: string; readonly observation: string | null; readonly now: string
+  },
+): SeenFile => ({
+  root_digest: rootDigest,
+  name: taken.name,
+  bytes: taken.bytes,
+  modified_ns: taken.modifiedNs,
+  inode: taken.inode,
+  outcome: decision.kind,
+  reason: decision.reason,
+  measure: 'measure' in decision ? decision.measure : null,
+  observation_id: observation,
+  sha256: taken.sha256,
+  seen_at: now,
+})
+
+/**
+ * Writes a batch in the caller's transaction. Gives how each file is counted, and a clean-up for
+ * after the record is durable.
+ */
+export const writeBatch = (
+  tx: Tx, store: Store, now: string, rules: BatchRules, files: readonly TakenFile[],
+): { readonly counted: readonly Counted[]; readonly after: () => void } => {
+  const batch = new Batch(tx, store, now, rules)
+  for (const taken of files) batch.take(taken)
+  const old = batch.finish()
+  return { counted: batch.counted, after: () => discardStored(store, old) }
+}

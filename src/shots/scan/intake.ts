@@ -1,0 +1,186 @@
+/**
+ * The files that a scan reads: one read each, a few images with the workers at a time, and batches
+ * in the order of reading. What is held in memory is bounded in bytes, not in files.
+ */
+import { isoFromMs } from '../../base/clock.js'
+import type { Examined } from '../../images/types.js'
+import { shotLimits } from '../constants.js'
+import { fileNameOf } from './names.js'
+import { readOnce, type ReadFacts } from './read-once.js'
+import type { Counted } from './tally.js'
+import type { Examiner, TakenFile } from './types.js'
+
+/** Files whose rows go into one record. */
+export const batchFiles = 50
+/** Bytes of images that may be with the workers or wait for them. */
+const aheadBytesMax = 48_000_000
+const aheadFilesMax = 8
+
+/** What the intake works with. */
+export interface IntakeWorld {
+  readonly root: string
+  readonly examiner: Examiner
+  /** Wall time, milliseconds. */
+  nowMs(): number
+  /** Announces a step; what it throws ends the scan. */
+  at(step: string): void | Promise<void>
+  /** Waits for a file that is being written; may end with the scan's signal. */
+  settle(): Promise<void>
+  /** True once somebody asked the program to stop. */
+  stopped(): boolean
+  /** Writes a batch; false when no more can be written. */
+  commit(files: readonly TakenFile[]): Promise<boolean>
+}
+
+/** A file to be read: its number in the walk and its path below the root, latin1. */
+export interface Candidate {
+  readonly file: number
+  readonly name: string
+}
+
+/** What the intake leaves: files that were put off, and how many were never begun. */
+export interface IntakeEnd {
+  readonly deferred: readonly Counted[]
+  /** Taken files of the last batch, to be written with the receipt. */
+  readonly last: readonly TakenFile[]
+  readonly overLimit: number
+  /** Files that were begun or waited when writing failed or the stop came. */
+  readonly cutOff: number
+}
+
+interface Ahead {
+  readonly candidate: Candidate
+  readonly facts: ReadFacts
+  readonly refused: string | null
+  readonly size: number
+  readonly examined: Promise<Examined | null>
+}
+
+const isoMax = Date.parse('9999-12-31T23:59:59.999Z')
+const isoMin = Date.parse('0000-01-01T00:00:00.000Z')
+
+/** ISO text of a modification time; the ends of the calendar stand for what lies beyond. */
+export const capturedAtOf = (modifiedNs: bigint): string => {
+  const ms = Number(modifiedNs / 1_000_000n)
+  return isoFromMs(Math.min(isoMax, Math.max(isoMin, ms)))
+}
+
+const takenOf = (
+  { candidate, facts, refused }: Ahead, examined: Examined | null, nowMs: number,
+): TakenFile => ({
+  file: candidate.file,
+  name: fileNameOf(candidate.name),
+  bytes: facts.bytes,
+  modifiedNs: String(facts.modifiedNs),
+  inode: String(facts.inode),
+  stamp: facts.stamp,
+  capturedAt: capturedAtOf(facts.modifiedNs),
+  inFuture: Number(facts.modifiedNs / 1_000_000n) > nowMs,
+  sha256: examined?.sha256 ?? null,
+  format: examined?.facts.format ?? null,
+  width: examined?.facts.width ?? null,
+  height: examined?.facts.height ?? null,
+  fingerprint: examined?.fingerprint ?? null,
+  refused: refused ?? (examined?.facts.format === null
+    ? (examined.facts.reason ?? 'not_an_image') : (examined?.facts.reason ?? null)),
+  flaw: examined?.reason ?? null,
+})
+
+/** One scan's intake. */
+export class Intake {
+  readonly #deferred: Counted[] = []
+  readonly #ahead: Ahead[] = []
+  readonly #later: Candidate[] = []
+  #batch: TakenFile[] = []
+  #aheadBytes = 0
+  #left: number
+  #overLimit = 0
+  #cutOff = 0
+  #writing = true
+
+  /** `limit`: files that may be read for the first time. */
+  constructor(readonly world: IntakeWorld, limit: number) {
+    this.#left = limit
+  }
+
+  /** Reads the candidates in their order. */
+  async run(candidates: readonly Candidate[]): Promise<IntakeEnd> {
+    for (const candidate of candidates) await this.#next(candidate, true)
+    await this.#drainTo(0)
+    if (this.#later.length > 0 && this.#goesOn()) await this.world.settle().catch(() => undefined)
+    for (const candidate of this.#later.splice(0)) await this.#next(candidate, false)
+    await this.#drainTo(0)
+    return {
+      deferred: this.#deferred, last: this.#batch,
+      overLimit: this.#overLimit, cutOff: this.#cutOff,
+    }
+  }
+
+  #goesOn(): boolean {
+    return this.#writing && !this.world.stopped()
+  }
+
+  async #next(candidate: Candidate, first: boolean): Promise<void> {
+    if (!this.#goesOn()) this.#cutOff += 1
+    else if (this.#left === 0) this.#overLimit += 1
+    else await this.#read(candidate, first)
+  }
+
+  async #read(candidate: Candidate, first: boolean): Promise<void> {
+    const { world } = this
+    await world.at('scan.read')
+    const result = readOnce(world.root, candidate.name, world.nowMs())
+    if (result.kind === 'unsettled') {
+      if (first) this.#later.push(candidate)
+      else this.#defer(candidate, 'still_being_written')
+      return
+    }
+    if (result.kind === 'unavailable') return this.#defer(candidate, result.reason)
+    this.#left -= 1
+    const { facts } = result
+    const refused = result.kind === 'refused' ? result.reason : null
+    const size = result.kind === 'read' ? result.bytes.length : 0
+    const examined = result.kind === 'read'
+      ? world.examiner.examine(result.bytes) : Promise.resolve(null)
+    // It is awaited in its turn; until then a failure is nobody's.
+    examined.catch(() => undefined)
+    this.#ahead.push({ candidate, facts, refused, size, examined })
+    this.#aheadBytes += size
+    while (this.#aheadBytes > aheadBytesMax || this.#ahead.length > aheadFilesMax) {
+      await this.#takeFirst()
+    }
+  }
+
+  #defer({ name }: Candidate, reason: string): void {
+    this.#deferred.push({ name: fileNameOf(name), outcome: 'deferred', reason, isProblem: true })
+  }
+
+  async #drainTo(files: number): Promise<void> {
+    while (this.#ahead.length > files) await this.#takeFirst()
+  }
+
+  async #takeFirst(): Promise<void> {
+    const ahead = this.#ahead.shift()
+    if (ahead === undefined) return
+    const examined = await ahead.examined
+    this.#aheadBytes -= ahead.size
+    if (!this.#writing) {
+      this.#cutOff += 1
+      return
+    }
+    // The last batch waits for the receipt: only a full one that is followed by another goes now.
+    if (this.#batch.length >= batchFiles) await this.#commit()
+    if (this.#writing) this.#batch.push(takenOf(ahead, examined, this.world.nowMs()))
+    else this.#cutOff += 1
+  }
+
+  async #commit(): Promise<void> {
+    const files = this.#batch
+    this.#batch = []
+    this.#writing = await this.world.commit(files)
+    if (!this.#writing) this.#cutOff += files.length
+  }
+}
+
+/** The one wait of a scan, milliseconds. */
+export const settleMs = shotLimits.settleMs

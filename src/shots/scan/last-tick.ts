@@ -1,0 +1,42 @@
+/**
+ * When a root was last looked at. A tick that finds nothing new writes no durable byte: its time is
+ * kept in a small file of `run/`, which nothing depends on and which is not in any backup.
+ */
+import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import * as v from 'valibot'
+import { scanRunDir } from './known-index.js'
+
+const shape = v.strictObject({
+  at: v.pipe(v.string(), v.isoTimestamp()),
+  status: v.picklist(['ok', 'degraded', 'failed']),
+  scanned: v.number(),
+})
+/** The newest look at a root, whatever it found. */
+export type LastTick = v.InferOutput<typeof shape>
+
+const pathOf = (runDir: string, rootDigest: string): string =>
+  join(scanRunDir(runDir), `tick-${rootDigest}.json`)
+
+/** Keeps it; a disk that takes no byte loses it. */
+export const writeLastTick = (runDir: string, rootDigest: string, tick: LastTick): void => {
+  const path = pathOf(runDir, rootDigest)
+  const fresh = `${path}.${process.pid}`
+  try {
+    mkdirSync(scanRunDir(runDir), { recursive: true, mode: 0o700 })
+    writeFileSync(fresh, `${JSON.stringify(tick)}\n`, { mode: 0o600 })
+    renameSync(fresh, path)
+  } catch {
+    rmSync(fresh, { force: true })
+  }
+}
+
+/** Reads it; null where there is none that can be read. */
+export const readLastTick = (runDir: string, rootDigest: string): LastTick | null => {
+  try {
+    const parsed = v.safeParse(shape, JSON.parse(readFileSync(pathOf(runDir, rootDigest), 'utf8')))
+    return parsed.success ? parsed.output : null
+  } catch {
+    return null
+  }
+}

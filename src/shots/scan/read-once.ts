@@ -1,0 +1,142 @@
+/**
+ * One read of one file, by which everything about it is told. It is opened without following a
+ * link and without waiting for a pipe, looked at before and after, and taken only when both looks
+ * agree and it is finished: it ends as an image ends, or nobody has written to it for two seconds.
+ */
+import {
+  closeSync, constants, fstatSync, lstatSync, openSync, readSync, readlinkSync,
+} from 'node:fs'
+import { shotLimits } from '../constants.js'
+import { pathBelow } from './names.js'
+import type { FileStamp } from './walk.js'
+
+/** Exact facts of the file that was read, for its row. */
+export interface ReadFacts {
+  readonly bytes: number
+  readonly modifiedNs: bigint
+  readonly inode: bigint
+  /** The same as a walk sees it. */
+  readonly stamp: FileStamp
+}
+
+/** What became of a look at a file. */
+export type ReadResult =
+  /** Whole and still. */
+  | { readonly kind: 'read'; readonly bytes: Buffer; readonly facts: ReadFacts }
+  /** Still, and refused without being read whole: `too_many_bytes`, `empty`. */
+  | { readonly kind: 'refused'; readonly reason: string; readonly facts: ReadFacts }
+  /** Being written: worth one more look. */
+  | { readonly kind: 'unsettled' }
+  /** Not to be had now: `file_vanished`, `file_unreadable`, `not_a_regular_file`. */
+  | { readonly kind: 'unavailable'; readonly reason: string }
+
+const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants
+const flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK
+
+type Stat = ReturnType<typeof bigStat>
+const bigStat = (fd: number) => fstatSync(fd, { bigint: true })
+
+const same = (a: Stat, b: Stat): boolean =>
+  a.size === b.size && a.mtimeNs === b.mtimeNs && a.ctimeNs === b.ctimeNs && a.ino === b.ino
+  && a.dev === b.dev
+
+const pngEnd = Buffer.from('0000000049454e44ae426082', 'hex')
+const jpegEnd = Buffer.from('ffd9', 'hex')
+
+/** Whether bytes end as a PNG or a JPEG does. */
+export const endsProperly = (bytes: Buffer): boolean =>
+  bytes.subarray(-pngEnd.length).equals(pngEnd) || bytes.subarray(-jpegEnd.length).equals(jpegEnd)
+
+const nsPerMs = 1_000_000n
+
+/** A time in the future counts as old: nobody is writing then (a clock was set). */
+const isOld = (stat: Stat, nowMs: number): boolean => {
+  const ageMs = nowMs - Number(stat.mtimeNs / nsPerMs)
+  return ageMs < 0 || ageMs > shotLimits.settledAgeMs
+}
+
+const readWhole = (fd: number, size: number): Buffer => {
+  // Not from the pool: it is handed to a worker whole. One byte more tells a file that grew.
+  const bytes = Buffer.from(new ArrayBuffer(size + 1))
+  let at = 0
+  while (at < bytes.length) {
+    const got = readSync(fd, bytes, at, bytes.length - at, at)
+    if (got === 0) break
+    at += got
+  }
+  return bytes.subarray(0, at)
+}
+
+const factsOf = (fd: number, stat: Stat): ReadFacts => ({
+  bytes: Number(stat.size), modifiedNs: stat.mtimeNs, inode: stat.ino, stamp: fstatSync(fd),
+})
+
+/** Which name the open file has now: a folder on the way may have become a link to elsewhere. */
+const strayed = (fd: number, root: string, name: string): boolean => {
+  if (!name.includes('/')) return false
+  try {
+    const now = readlinkSync(`/proc/self/fd/${fd}`, { encoding: 'buffer' })
+    return !now.equals(Buffer.concat([Buffer.from(`${root}/`), Buffer.from(name, 'latin1')]))
+  } catch {
+    return false
+  }
+}
+
+const readOpened = (fd: number, root: string, name: string, nowMs: number): ReadResult => {
+  const before = bigStat(fd)
+  if (!before.isFile()) return { kind: 'unavailable', reason: 'not_a_regular_file' }
+  if (strayed(fd, root, name)) return { kind: 'unavailable', reason: 'outside_the_folder' }
+  const old = isOld(before, nowMs)
+  const tooLarge = before.size > BigInt(shotLimits.imageBytesMax)
+  if (tooLarge || before.size === 0n) {
+    const reason = tooLarge ? 'too_many_bytes' : 'empty'
+    return old ? { kind: 'refused', reason, facts: factsOf(fd, before) } : { kind: 'unsettled' }
+  }
+  const bytes = readWhole(fd, Number(before.size))
+  const after = bigStat(fd)
+  if (!same(before, after) || BigInt(bytes.length) !== after.size) return { kind: 'unsettled' }
+  if (!old && !endsProperly(bytes)) return { kind: 'unsettled' }
+  return { kind: 'read', bytes, facts: factsOf(fd, after) }
+}
+
+const unavailable = (error: unknown): ReadResult => {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+  if (code === 'ENOENT' || code === 'ENOTDIR') {
+    return { kind: 'unavailable', reason: 'file_vanished' }
+  }
+  const notFile = code === 'ELOOP' || code === 'ENXIO' || code === 'EISDIR'
+  if (notFile) return { kind: 'unavailable', reason: 'not_a_regular_file' }
+  if (/^E[A-Z0-9]+$/.test(code)) return { kind: 'unavailable', reason: 'file_unreadable' }
+  throw error
+}
+
+/** Reads a file below a root once; `nowMs` is wall time. Changes nothing of it. */
+export const readOnce = (root: string, name: string, nowMs: number): ReadResult => {
+  let fd: number
+  try {
+    fd = openSync(pathBelow(root, name), flags)
+  } catch (error) {
+    return unavailable(error)
+  }
+  try {
+    return readOpened(fd, root, name, nowMs)
+  } catch (error) {
+    return unavailable(error)
+  } finally {
+    closeSync(fd)
+  }
+}
+
+/** Exact size, modification time and inode of a file by its name; null where it is gone. */
+export const exactStamp = (
+  root: string, name: string,
+): { readonly bytes: number; readonly modifiedNs: string; readonly inode: string } | null => {
+  try {
+    const stat = lstatSync(pathBelow(root, name), { bigint: true })
+    return {
+      bytes: Number(stat.size), modifiedNs: String(stat.mtimeNs), inode: String(stat.ino),
+    }
+  } catch {
+    return null
+  }
+}

@@ -1,0 +1,288 @@
+/**
+ * One scan of an image root: walk, sort out what is known, read the rest once, decide and write in
+ * batches, write a receipt. It only ever reads the folder, opens no socket and calls no model
+ * (S-146, S-194). A tick that finds nothing new writes no durable byte.
+ */
+import { isoFromMs } from '../../base/clock.js'
+import { SallyportError } from '../../base/errors.js'
+import type { Tx, View } from '../../state/types.js'
+import type { ShotsContext } from '../context.js'
+import { currentFacts } from '../derive.js'
+import { rootRow } from '../keep.js'
+import { transactCounted } from '../locked.js'
+import { appendReceipt } from '../receipts.js'
+import { locateRoot, rootFailure, rootProblem, type ResolvedRoot } from '../root.js'
+import { shotCollections as c, type ShotReceipt, type ShotRoot } from '../rows.js'
+import { resolveSettings, type ShotSettings } from '../settings.js'
+import { writeBatch, type BatchRules } from './commit.js'
+import { makeExaminer } from './examiner.js'
+import { Intake, settleMs, type IntakeEnd, type IntakeWorld } from './intake.js'
+import { bindingOf, loadKnownIndex, writeKnownIndex } from './known-index.js'
+import { writeLastTick } from './last-tick.js'
+import { fileNameOf } from './names.js'
+import { newImageStatus } from './new-status.js'
+import { sortFiles, type SortedFiles } from './sort-files.js'
+import {
+  emptyTally, scannedOf, tallyDeferred, tallyFiles, tallyKnown, type Tally,
+} from './tally.js'
+import type { ScanReceipt, TakenFile } from './types.js'
+import { walkRoot, type Listing } from './walk.js'
+
+const job = 'screenshot_folder_ingest'
+
+/** How one scan is asked for. */
+export interface ScanOptions {
+  /** A folder instead of the configured one. */
+  readonly folder?: string
+  /** Files that may be read for the first time. */
+  readonly limit?: number
+  /** Names below the root that an event was about, latin1. */
+  readonly hints?: Iterable<string>
+}
+
+/** Codes of failures after which a batch is degraded and the rest is left for a later pass. */
+const degrades = (error: unknown): error is SallyportError =>
+  error instanceof SallyportError && (error.kind === 'locked' || error.kind === 'failed')
+
+/** One scan under way. */
+class Scan {
+  readonly #startedMs: number
+  #tally: Tally = emptyTally
+  #listing: Listing
+  #sorted: SortedFiles
+  #receipt: ShotReceipt | null = null
+  /** Why no more can be written. */
+  #failure: SallyportError | null = null
+  readonly limit: number
+
+  constructor(
+    readonly ctx: ShotsContext, readonly resolved: ResolvedRoot, readonly settings: ShotSettings,
+    readonly options: ScanOptions, readonly view: View, listing: Listing,
+  ) {
+    const { gov } = ctx
+    this.#startedMs = gov.clock.monotonicMs()
+    this.limit = options.limit ?? settings.ingestLimit.value
+    this.#listing = listing
+    const { root, rootDigest } = resolved
+    const index = loadKnownIndex(gov.store.runDir, view, gov.store.storeId, rootDigest)
+    this.#sorted = sortFiles(listing, {
+      view, root, rootDigest, index, hints: new Set(options.hints ?? []),
+    })
+    const { candidates } = this.#sorted
+    this.#tally = tallyKnown(this.#tally, listing.count - candidates.length)
+    this.#tally = tallyFiles(this.#tally, listing.unreadable.map((name) => ({
+      name: fileNameOf(name), outcome: 'deferred', reason: 'file_unreadable', isProblem: true,
+    })))
+  }
+
+  async run(): Promise<ScanReceipt> {
+    const { candidates } = this.#sorted
+    if (candidates.length > 0) await this.#takeIn()
+    else if (!this.#isSettled()) await this.#write([])
+    await this.ctx.gov.observer.at('scan.written')
+    this.#keepForNextTick()
+    await this.ctx.gov.observer.at('scan.done')
+    return this.#receiptOf()
+  }
+
+  /** Nothing was found and the root's row already says that its last scan was good. */
+  #isSettled(): boolean {
+    return this.view.get(c.roots, this.resolved.rootDigest)?.last_scan?.status === 'ok'
+  }
+
+  async #takeIn(): Promise<void> {
+    const examiner = makeExaminer()
+    let end: IntakeEnd
+    try {
+      end = await new Intake(this.#intakeWorld(examiner), this.limit).run(this.#sorted.candidates)
+    } finally {
+      await examiner.close()
+    }
+    this.#tally = tallyFiles(this.#tally, end.deferred)
+    this.#tally = tallyDeferred(this.#tally, end.overLimit, 'over_limit')
+    this.#tally = tallyDeferred(this.#tally, end.cutOff, this.#cutReason())
+    if (end.last.length > 0 || this.#changed() || !this.#isSettled()) await this.#write(end.last)
+  }
+
+  #cutReason(): string {
+    return this.#failure?.code ?? 'cancelled'
+  }
+
+  #changed(): boolean {
+    const { ingested, suppressed, rejected, duplicate, known } = this.#tally
+    return ingested + suppressed + rejected + duplicate - known > 0
+  }
+
+  #intakeWorld(examiner: ReturnType<typeof makeExaminer>): IntakeWorld {
+    const { gov, signal } = this.ctx
+    return {
+      root: this.resolved.root,
+      examiner,
+      nowMs: () => gov.clock.wallMs(),
+      at: (step) => gov.observer.at(step),
+      settle: () => gov.clock.sleep(settleMs, signal),
+      stopped: () => signal.aborted,
+      commit: (files) => this.#commit(files, false),
+    }
+  }
+
+  /** The last batch together with the receipt: one record. */
+  async #write(files: readonly TakenFile[]): Promise<void> {
+    if (this.#failure !== null) return
+    const done = await this.#commit(files, true)
+    if (!done) this.#tally = tallyDeferred(this.#tally, files.length, this.#cutReason())
+  }
+
+  async #commit(files: readonly TakenFile[], last: boolean): Promise<boolean> {
+    const { gov } = this.ctx
+    await gov.observer.at('scan.writing')
+    try {
+      const { tally, receipt, after } = await transactCounted(gov, 'shots scan', (tx) =>
+        this.#inTransaction(tx, files, last))
+      this.#tally = tally
+      this.#receipt = receipt
+      after()
+      this.#markKnown(files)
+    } catch (error) {
+      if (!degrades(error)) throw error
+      this.#failure = error
+      return false
+    }
+    await gov.observer.at('scan.batch')
+    return true
+  }
+
+  #inTransaction(tx: Tx, files: readonly TakenFile[], last: boolean): {
+    readonly tally: Tally; readonly receipt: ShotReceipt | null; readonly after: () => void
+  } {
+    const { store } = this.ctx.gov
+    const now = isoFromMs(this.ctx.gov.clock.wallMs())
+    const { counted, after } = writeBatch(tx, store, now, this.#rules(), files)
+    const tally = tallyFiles(this.#tally, counted)
+    if (!last) return { tally, receipt: null, after }
+    const facts = this.#factsOf(tally)
+    const receipt = appendReceipt(tx, now, job, facts)
+    const row: ShotRoot = {
+      ...rootRow(tx, this.resolved.root, now),
+      last_scan: {
+        at: now, status: facts.status, reason: facts.reason, receipt_id: receipt.receipt_id,
+      },
+    }
+    tx.put(c.roots, this.resolved.rootDigest, row)
+    return { tally, receipt, after }
+  }
+
+  #rules(): BatchRules {
+    const { ctx } = this
+    return {
+      root: this.resolved.root,
+      rootDigest: this.resolved.rootDigest,
+      refreshMs: this.settings.refreshMinutes.value * 60_000,
+      facts: (tx) => currentFacts(ctx, tx),
+      newStatus: (tx) => newImageStatus(ctx, tx),
+    }
+  }
+
+  #markKnown(files: readonly TakenFile[]): void {
+    for (const { file, stamp } of files) {
+      const walked = this.#listing.stampOf(file)
+      const same = walked.size === stamp.size && walked.mtimeMs === stamp.mtimeMs
+        && walked.ctimeMs === stamp.ctimeMs && walked.ino === stamp.ino
+      if (same) this.#sorted.known[file] = 1
+    }
+  }
+
+  #degraded(): string | null {
+    if (this.#failure !== null) return this.#failure.code
+    return this.ctx.signal.aborted ? 'cancelled' : null
+  }
+
+  #factsOf(tally: Tally) {
+    const reason = this.#degraded()
+    return {
+      root: this.resolved.root,
+      source: this.resolved.source,
+      status: reason === null ? 'ok' as const : 'degraded' as const,
+      reason,
+      limit: this.limit,
+      scanned: scannedOf(tally),
+      ...tally,
+      duration_ms: Math.round(this.ctx.gov.clock.monotonicMs() - this.#startedMs),
+    }
+  }
+
+  /** What makes the next tick cheap, and when this one was; both may be lost. */
+  #keepForNextTick(): void {
+    const { store, clock } = this.ctx.gov
+    const { rootDigest } = this.resolved
+    const { known, missedByIndex } = this.#sorted
+    if (missedByIndex > 0 || this.#receipt !== null) {
+      const binding = bindingOf(store.read(), store.storeId, rootDigest)
+      if (binding !== null) writeKnownIndex(store.runDir, binding, this.#listing, known)
+    }
+    const status = this.#degraded() === null ? 'ok' : 'degraded'
+    const at = isoFromMs(clock.wallMs())
+    writeLastTick(store.runDir, rootDigest, { at, status, scanned: scannedOf(this.#tally) })
+  }
+
+  #receiptOf(): ScanReceipt {
+    const receipt = this.#receipt
+    const facts = this.#factsOf(this.#tally)
+    return {
+      receipt_id: receipt?.receipt_id ?? null,
+      number: receipt?.number ?? null,
+      recorded: receipt !== null,
+      job,
+      at: receipt?.at ?? isoFromMs(this.ctx.gov.clock.wallMs()),
+      ...facts,
+    }
+  }
+}
+
+/** A scan that cannot begin is told by `status` too; the same failure is written down once. */
+const recordFailure = async (
+  { gov }: ShotsContext, { root, rootDigest }: ResolvedRoot, reason: string,
+): Promise<void> => {
+  const known = gov.store.read().get(c.roots, rootDigest)?.last_scan
+  const now = isoFromMs(gov.clock.wallMs())
+  writeLastTick(gov.store.runDir, rootDigest, { at: now, status: 'failed', scanned: 0 })
+  if (known?.status === 'failed' && known.reason === reason) return
+  await transactCounted(gov, 'shots scan', (tx) =>
+    tx.put(c.roots, rootDigest, {
+      ...rootRow(tx, root, now),
+      last_scan: { at: now, status: 'failed', reason, receipt_id: null },
+    }))
+}
+
+const walked = (root: string, recursive: boolean): Listing | string => {
+  const problem = rootProblem(root)
+  if (problem !== null) return problem
+  try {
+    return walkRoot(root, recursive)
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+    if (!/^E[A-Z0-9]+$/.test(code)) throw error
+    return rootProblem(root) ?? 'folder_unreadable'
+  }
+}
+
+/**
+ * Scans a root. A receipt whose status is `degraded` stands for what was written; the rest was left
+ * for a later pass. Throws `rejected` where the folder may not be scanned, is not there or cannot
+ * be read, `damaged` where the state is.
+ */
+export const scanFolder = async (
+  ctx: ShotsContext, options: ScanOptions = {},
+): Promise<ScanReceipt> => {
+  const view = ctx.gov.store.read()
+  const settings = resolveSettings(view, ctx.env)
+  const input = options.folder === undefined ? {} : { folder: options.folder }
+  const resolved = locateRoot(ctx, settings.saved, input)
+  const listing = walked(resolved.root, settings.recursive)
+  if (typeof listing === 'string') {
+    await recordFailure(ctx, resolved, listing)
+    throw rootFailure(listing, resolved.source)
+  }
+  await ctx.gov.observer.at('scan.walked')
+  return new Scan(ctx, resolved, settings, options, view, listing).run()
+}
