@@ -59,6 +59,11 @@ const settingGates = {
 const isPositive = (value: number | null): boolean =>
   value !== null && Number.isSafeInteger(value) && value > 0
 
+/** The first gate of the settings that is closed; digests and conclusions pass them too. */
+export const settingReasonOf = (saved: SavedShotSettings): keyof typeof settingGates | null =>
+  (Object.keys(settingGates) as (keyof typeof settingGates)[])
+    .find((name) => !settingGates[name].open(saved)) ?? null
+
 const setup = 'Run: sallyport gateway setup --slot screenshot'
 
 /** Gates of the slot that the general reasons of the route do not know. */

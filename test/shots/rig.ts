@@ -124,7 +124,7 @@ export const makeWorld = async (t: Test, options: WorldOptions = {}): Promise<Wo
 export const openSettings = [
   '--analysis', 'on', '--cloud-upload', 'on', '--fallbacks', 'deny', '--data-collection', 'deny',
   '--zdr', 'on', '--budget-microusd', '1000000', '--budget-requests', '100',
-  '--request-cost-bound-microusd', '50000',
+  '--request-cost-bound-microusd', '100000',
 ] as const
 
 /** A world with the sandbox as its gateway. */

@@ -8,6 +8,7 @@ import { reportLimits } from '../../observations/report.js'
 import type { View } from '../../state/types.js'
 import { shotLabels } from '../constants.js'
 import type { ShotsContext } from '../context.js'
+import { currentFacts, rowClassificationNow, rowStatusNow, type CurrentFacts } from '../derive.js'
 import { episodesBetween } from '../digest/keep.js'
 import { readDigest } from '../digest/read.js'
 import type { Episode } from '../digest/rows.js'
@@ -18,7 +19,6 @@ import { findObservations } from '../find.js'
 import { shotCollections, type Observation } from '../rows.js'
 import { readSummary } from '../texts/analyses.js'
 import { spendOfDay } from '../texts/budget.js'
-import { isStale } from '../texts/stale.js'
 import { readConclusion } from './read.js'
 import { conclusionCollections as c, conclusionHeadId, type MadeConclusion } from './rows.js'
 
@@ -38,15 +38,15 @@ interface Sorted {
   readonly archived: number
 }
 
-const sortRows = (ctx: ShotsContext, view: View, { since, until }: ReportPeriod): Sorted => {
-  const stale = isStale(ctx, view)
+const sortRows = (view: View, now: CurrentFacts, { since, until }: ReportPeriod): Sorted => {
   const rows: Observation[] = []
   const left = { sourceMissing: 0, staleRoot: 0, archived: 0 }
   for (const row of findObservations(view, { since, until, archived: true })) {
+    const classification = rowClassificationNow(row, now)
     if (row.archived_at !== null) left.archived += 1
-    else if (row.classification === 'source_missing') left.sourceMissing += 1
-    else if (row.classification === 'stale_root' || stale(row)) left.staleRoot += 1
-    else rows.push(row)
+    else if (classification === 'source_missing') left.sourceMissing += 1
+    else if (classification === 'stale_root') left.staleRoot += 1
+    else rows.push({ ...row, analysis_status: rowStatusNow(row, now) })
   }
   return { rows, ...left }
 }
@@ -154,7 +154,7 @@ export const collectReport = (
   ctx: ShotsContext, view: View, period: ReportPeriod,
 ): ScreenReportInput => {
   const nowMs = ctx.gov.clock.wallMs()
-  const { rows, ...left } = sortRows(ctx, view, period)
+  const { rows, ...left } = sortRows(view, currentFacts(ctx, view), period)
   const sources = conclusionSources(view, period)
   const firstSummary = rows.length - reportLimits.summariesMax
   return {

@@ -1,5 +1,6 @@
 /** Stored analyses as prompts tell them: opened, narrowed and bounded. */
 import type { View } from '../../state/types.js'
+import type { AnalysisPayload } from '../analysis/schema.js'
 import type { ShotsContext } from '../context.js'
 import type { Analysed } from '../digest/sources.js'
 import { readAnalysis } from './analyses.js'
@@ -42,10 +43,10 @@ export const promptEntries = (sources: readonly Analysed[], open: Opened): Promp
  * What a prompt tells of an analysis: what the model said about the picture. Visible text, names of
  * files and anything else that was read off the screen word by word stay out (S-103).
  */
-const told = [
-  'summary', 'observations', 'activity', 'project', 'applications', 'intent', 'goal_alignment',
-  'pushed_the_needle', 'confidence', 'tags',
-] as const
+const told: readonly (keyof AnalysisPayload)[] = [
+  'summary', 'observations', 'activity', 'project', 'applications', 'intent', 'goal', 'confidence',
+  'tags',
+]
 
 /** Opens analyses of one view. */
 export const openerOf = (ctx: ShotsContext, view: View): Opened => (row) => {

@@ -11,6 +11,7 @@ import type { GatewayProof } from '../../gateway/proof.js'
 import type { SlotSetup } from '../../gateway/setup.js'
 import type { View } from '../../state/types.js'
 import type { ShotsContext } from '../context.js'
+import { gateTextOf, settingReasonOf } from '../gates.js'
 import { savedSettings, type SavedShotSettings } from '../settings.js'
 
 /** The two purposes of the `report` slot. */
@@ -25,31 +26,32 @@ export interface TextRoute {
   readonly proof: GatewayProof
 }
 
-/** Gates of the source itself, in the order in which they are told. */
-const closedGate = (saved: SavedShotSettings): readonly [string, string] | null => {
-  const gates = [
-    [saved.analysis === 'on', 'analysis_off', '--analysis on'],
-    [saved.cloud_upload === 'on', 'cloud_upload_off', '--cloud-upload on'],
-    [saved.fallbacks === 'deny', 'fallbacks_not_denied', '--fallbacks deny'],
-    [
-      saved.data_collection === 'deny', 'data_collection_not_denied', '--data-collection deny',
-    ],
-    [saved.zdr === 'on', 'zdr_not_on', '--zdr on'],
-  ] as const
-  const closed = gates.find(([open]) => !open)
-  return closed === undefined ? null : [closed[1], `sallyport shots config set ${closed[2]}`]
-}
-
 const blocked = (reason: string, next: string): SallyportError =>
   fail.blocked('text_route_not_ready', 'No text may be bought now.', { reason, next })
+
+const requireOpenSettings = (saved: SavedShotSettings): void => {
+  const closed = settingReasonOf(saved)
+  if (closed !== null) throw blocked(closed, gateTextOf(closed)?.next ?? '')
+}
+
+const requireBound = (saved: SavedShotSettings, setup: SlotSetup, ceiling: number): void => {
+  const bound = setup.request_cost_bound_microusd
+  if (bound > ceiling) {
+    throw blocked('request_bound_above_ceiling', gatewayReasons.request_bound_above_ceiling.text)
+  }
+  const limit = saved.request_cost_bound_microusd
+  if (limit !== null && bound > limit) {
+    throw blocked('request_bound_above_limit', gateTextOf('request_bound_above_limit')?.next ?? '')
+  }
+}
 
 /** The route of a purpose. Throws `blocked` `text_route_not_ready` with the first reason. */
 export const requireTextRoute = (
   ctx: ShotsContext, view: View, purpose: TextPurpose,
 ): TextRoute => {
   const { gov, gateway } = ctx
-  const gate = closedGate(savedSettings(view))
-  if (gate !== null) throw blocked(gate[0], `Run: ${gate[1]}`)
+  const saved = savedSettings(view)
+  requireOpenSettings(saved)
   const facts = gatewayFacts(gov, view, gateway.place)
   const { route } = facts
   if (route === null) throw blocked('slot_not_set', gatewayReasons.slot_not_set.text)
@@ -61,9 +63,7 @@ export const requireTextRoute = (
   if (consent === undefined) {
     throw blocked('consent_not_current', `Consent to ${purpose}: sallyport gateway setup`)
   }
-  if (setup.request_cost_bound_microusd > route.spend_ceiling_microusd) {
-    throw blocked('request_bound_above_ceiling', gatewayReasons.request_bound_above_ceiling.text)
-  }
+  requireBound(saved, setup, route.spend_ceiling_microusd)
   const { state, proof } = facts.proofs.report
   if (state !== 'current') {
     throw blocked(`proof_${state}`, 'Run: sallyport gateway prove report --if-stale')
