@@ -2,7 +2,6 @@
 import type { Clock } from '../base/clock.js'
 import { SallyportError } from '../base/errors.js'
 import type { Observer } from '../base/observer.js'
-import { referencedArtifacts } from '../governance/artifacts.js'
 import type { Face, Gov } from '../governance/gov.js'
 import { liveGuards } from '../governance/guard.js'
 import { settleRestored } from '../governance/recovery.js'
@@ -15,7 +14,7 @@ import { openStore } from '../state/store.js'
 import type { Store } from '../state/types.js'
 import { recoveryRules } from './recovery.js'
 import {
-  allCollections, artifactProblems, documentRules, witnessProblems,
+  allCollections, artifactProblems, documentRules, referencedContent, witnessProblems,
 } from './state-rules.js'
 
 /** Where the state lies, and who looks after it. */
@@ -31,7 +30,7 @@ export interface StateSite {
 /** Reads everything; takes no lock and changes no byte. `ok`: nothing but notices. */
 export const checkWhole = (site: StateSite): CheckReport => {
   const found = checkState({
-    ...site, specs: allCollections, extra: documentRules, referenced: referencedArtifacts,
+    ...site, specs: allCollections, extra: documentRules, referenced: referencedContent,
   })
   // A damaged log has no witness to compare with, and without the key nothing can be opened.
   const bad = found.problems.some(({ severity, code }) =>
@@ -106,4 +105,4 @@ export const restoreWhole = async (
  * is swept: its artifact may lie there with its record still to come.
  */
 export const compactWhole = (store: Store): Promise<CompactReport> =>
-  compactState(store, liveGuards(store.dir) > 0 ? undefined : referencedArtifacts)
+  compactState(store, liveGuards(store.dir) > 0 ? undefined : referencedContent)

@@ -6,6 +6,7 @@ import { claimCollection } from '../gateway/call/claims.js'
 import { attemptCollection, proofCollection } from '../gateway/proof.js'
 import { routeReportCollection } from '../gateway/route-hook.js'
 import { gatewayCollection } from '../gateway/setup.js'
+import { referencedArtifacts } from '../governance/artifacts.js'
 import { verifyAudit } from '../governance/audit.js'
 import { verifyBoard } from '../governance/board/verify.js'
 import type { Problem as RuleProblem } from '../governance/gov.js'
@@ -19,12 +20,16 @@ import { requireIntact } from '../governance/vault.js'
 import { digestCollections } from '../shots/digest/rows.js'
 import { verifyDigests } from '../shots/digest/verify.js'
 import { conclusionCollections } from '../shots/report/rows.js'
+import { shotCollections } from '../shots/rows.js'
+import { settingsCollection } from '../shots/settings.js'
+import { shotArtifacts, verifyShots } from '../shots/verify.js'
 import type { CollectionSpec, Problem, Store, View } from '../state/types.js'
 
 /** Every collection that any layer keeps. */
 export const allCollections: readonly CollectionSpec<unknown>[] = [
   ...Object.values(collections), alphaSetupCollection, gatewayCollection, proofCollection,
   attemptCollection, claimCollection, routeReportCollection,
+  ...Object.values(shotCollections), settingsCollection,
   ...Object.values(digestCollections), ...Object.values(conclusionCollections),
 ] as readonly CollectionSpec<unknown>[]
 
@@ -56,7 +61,7 @@ const verifyMoneyOfTasks = (view: View): RuleProblem[] =>
 /** Rules over the documents: money that balances, a chained audit, board and policy agree. */
 export const documentRules: readonly ((view: View) => readonly Problem[])[] = [
   verifyLedger, verifyAudit, verifyBoard, verifyPolicy, verifyMoneyOfTasks,
-  verifyDigests,
+  verifyShots, verifyDigests,
 ].map((rule) => (view) => rule(view).map(asDamage))
 
 /** Whether the witness log vouches for the policy; a line behind is completed by the next write. */
@@ -71,6 +76,11 @@ export const witnessProblems = (store: Store): Problem[] => {
       : 'The witness log does not vouch for the policy; nothing may be contacted.'
   return [{ code: `witness_${status}`, severity, message }]
 }
+
+/** Names of all stored content that some row refers to; any other belongs to no record. */
+export const referencedContent = (view: View): ReadonlySet<string> => new Set([
+  ...referencedArtifacts(view), ...shotArtifacts(view).map(({ ref }) => ref.stored_sha256),
+])
 
 const opening = (subject: string, open: () => void): Problem[] => {
   try {
@@ -94,5 +104,7 @@ export const artifactProblems = (store: Store): Problem[] => {
     opening(id, () => void store.artifacts.read(doc.label, doc.ref).fill(0)))
   const keys = view.all(collections.credentials).flatMap(({ id, doc }) =>
     opening(id, () => requireIntact(store, doc)))
-  return [...content, ...keys]
+  const fingerprints = shotArtifacts(view).flatMap(({ label, ref }) =>
+    opening(ref.stored_sha256, () => void store.artifacts.read(label, ref).fill(0)))
+  return [...content, ...keys, ...fingerprints]
 }

@@ -70,7 +70,7 @@ const countFolder = (
 ): readonly Buffer[] => {
   const below: Buffer[] = []
   // The declared type knows no buffers here; names are bytes.
-  const dir = opendirSync(folder, { encoding: 'buffer' as BufferEncoding, bufferSize: 512 }) as Dir
+  const dir = opendirSync(folder, { encoding: 'buffer' as BufferEncoding, bufferSize: 512 })
   try {
     for (let entry = dir.readSync(); entry !== null; entry = dir.readSync()) {
       if (isSpent()) {

@@ -1,0 +1,215 @@
+/**
+ * Rules of `state check` over the screenshot source: everything that is counted or indexed from
+ * observations is counted again, receipts chain, and what a row refers to is there.
+ */
+import { canonicalJson, digestOf } from '../base/canonical.js'
+import type { Problem } from '../governance/gov.js'
+import { collections } from '../governance/rows.js'
+import type { View } from '../state/types.js'
+import { shotLabels } from './constants.js'
+import { countIdOf, countKeyOf, fileIdOf, hourOf, rootDigestOf } from './keep.js'
+import { receiptIdOf } from './receipts.js'
+import { shotCollections as c, type Observation, type ShotCount, type ShotRoot } from './rows.js'
+
+type Found = (code: string, subject: string, text: string) => void
+
+const same = (a: unknown, b: unknown): boolean => canonicalJson(a) === canonicalJson(b)
+
+const rowsOf = (view: View): Observation[] => view.all(c.observations).map(({ doc }) => doc)
+
+const verifyRows = (view: View, found: Found): void => {
+  for (const { id, doc } of view.all(c.observations)) {
+    if (id !== doc.observation_id) {
+      found('observation_id_mismatch', id, 'An observation lies under another id.')
+    }
+    if (doc.root_digest !== rootDigestOf(doc.root)) {
+      found('observation_root_mismatch', id, 'An observation names a root that is not its own.')
+    }
+    if (doc.analysis_status === 'succeeded' && doc.payload === null) {
+      found('observation_without_payload', id, 'A succeeded observation has no analysis.')
+    }
+    const { payload } = doc
+    if (payload === null) continue
+    const artifact = view.get(collections.artifacts, payload.artifact_id)
+    const right = artifact?.label === shotLabels.payload && artifact.adopted
+      && artifact.ref.sha256 === payload.sha256
+    if (!right) found('payload_missing', id, 'The analysis that an observation names is not there.')
+  }
+}
+
+/** Counters by id, counted again. */
+const countsOf = (rows: readonly Observation[]): Map<string, ShotCount> => {
+  const counts = new Map<string, ShotCount>()
+  for (const row of rows) {
+    const key = countKeyOf(row)
+    const id = countIdOf(key)
+    counts.set(id, { ...key, count: (counts.get(id)?.count ?? 0) + 1 })
+  }
+  return counts
+}
+
+const verifyCounts = (view: View, rows: readonly Observation[], found: Found): void => {
+  const counts = countsOf(rows)
+  const stored = view.all(c.counts)
+  const right = stored.length === counts.size
+    && stored.every(({ id, doc }) => same(counts.get(id) ?? null, doc))
+  if (!right) found('shot_counts_differ', 'counts', 'Counters disagree with the observations.')
+}
+
+const statusesOf = (rows: readonly Observation[]): Record<string, number> => {
+  const statuses: Record<string, number> = {}
+  for (const { archived_at: archived, analysis_status: status } of rows) {
+    if (archived === null) statuses[status] = (statuses[status] ?? 0) + 1
+  }
+  return statuses
+}
+
+const grouped = (
+  rows: readonly Observation[], keyOf: (row: Observation) => string,
+): Map<string, Observation[]> => {
+  const groups = new Map<string, Observation[]>()
+  for (const row of rows) {
+    const key = keyOf(row)
+    const group = groups.get(key)
+    if (group === undefined) groups.set(key, [row])
+    else group.push(row)
+  }
+  return groups
+}
+
+/** Every observation stands once in the calendar, under the hour of its capture. */
+const verifyCalendar = (view: View, rows: readonly Observation[], found: Found): void => {
+  const hours = grouped(rows, (row) => hourOf(row.captured_at))
+  const stored = view.all(c.hours)
+  let right = stored.length === hours.size
+  let pages = 0
+  for (const { id, doc } of stored) {
+    const expected = hours.get(id) ?? []
+    const ids: string[] = []
+    let last = 0
+    for (let page = 0; page < doc.pages; page += 1) {
+      const here = view.get(c.hourPages, `${id}#${page}`)?.ids ?? []
+      ids.push(...here)
+      last = here.length
+    }
+    pages += doc.pages
+    right &&= doc.hour === id && last === doc.last_page_ids
+      && same([...ids].sort(), expected.map((row) => row.observation_id).sort())
+      && same(doc.statuses, statusesOf(expected))
+  }
+  right &&= view.all(c.hourPages).length === pages
+  if (!right) found('shot_calendar_differs', 'hours', 'The calendar disagrees with observations.')
+}
+
+const verifyContents = (view: View, rows: readonly Observation[], found: Found): void => {
+  const twins = grouped(rows, (row) => row.sha256)
+  const stored = view.all(c.contents)
+  const right = stored.length === twins.size && stored.every(({ id, doc }) => {
+    const expected = (twins.get(id) ?? []).map((row) => row.observation_id).sort()
+    return doc.sha256 === id && same(doc.observations.map((one) => one.observation_id).sort(), expected)
+      && doc.observations.every((one) =>
+        view.get(c.observations, one.observation_id)?.root_digest === one.root_digest)
+  })
+  if (!right) found('shot_contents_differ', 'contents', 'Contents disagree with the observations.')
+}
+
+const newest = (times: readonly (string | null | undefined)[]): string | null =>
+  times.filter((one) => typeof one === 'string').sort().at(-1) ?? null
+
+type RootFacts = Pick<
+  ShotRoot, 'observations' | 'visual_runs' | 'suppressed' | 'archived' | 'latest_captured_at'
+>
+
+const rootFactsOf = (rows: readonly Observation[]): RootFacts => {
+  const suppressed = rows.map((row) => row.screenshot_visual_run?.suppressed_count ?? 0)
+  return {
+    observations: rows.length,
+    visual_runs: suppressed.filter((count) => count > 0).length,
+    suppressed: suppressed.reduce((sum, count) => sum + count, 0),
+    archived: rows.filter((row) => row.archived_at !== null).length,
+    latest_captured_at: newest(rows.map((row) => row.captured_at)),
+  }
+}
+
+const isRight = (view: View, root: ShotRoot, rows: readonly Observation[]): boolean => {
+  const { observations, visual_runs, suppressed, archived, latest_captured_at } = root
+  const analyzed = newest(rows.map((row) => row.payload?.analyzed_at))
+  // A dropped analysis leaves the time when there was one; it never lies before a present one.
+  const later = analyzed === null || (root.latest_analyzed_at ?? '') >= analyzed
+  const { representative } = root
+  return later
+    && same({ observations, visual_runs, suppressed, archived, latest_captured_at },
+      rootFactsOf(rows))
+    && (representative === null
+      || view.get(c.observations, representative.observation_id)?.root_digest === root.root_digest)
+}
+
+const verifyRoots = (view: View, rows: readonly Observation[], found: Found): void => {
+  const byRoot = grouped(rows, (row) => row.root_digest)
+  for (const { id, doc } of view.all(c.roots)) {
+    const mine = byRoot.get(id) ?? []
+    byRoot.delete(id)
+    const named = doc.root_digest === id && rootDigestOf(doc.root) === id
+    if (!named || !isRight(view, doc, mine)) {
+      found('shot_root_differs', id, 'The facts of a root disagree with its observations.')
+    }
+  }
+  for (const id of byRoot.keys()) {
+    found('shot_root_missing', id, 'Observations name a root that is not there.')
+  }
+}
+
+const verifyFiles = (view: View, found: Found): void => {
+  for (const { id, doc } of view.all(c.files)) {
+    const { observation_id: observation } = doc
+    const right = id === fileIdOf(doc.root_digest, doc.name)
+      && (observation === null || view.get(c.observations, observation) !== undefined)
+      && (doc.outcome === 'rejected' || observation !== null)
+    if (!right) found('shot_file_differs', id, 'What became of a file names no observation.')
+  }
+}
+
+const verifyReceipts = (view: View, found: Found): void => {
+  const receipts = view.all(c.receipts)
+  let previous: string | null = null
+  let number = 0
+  for (const { id, doc } of receipts) {
+    number += 1
+    const right = doc.number === number && id === receiptIdOf(number)
+      && doc.previous_sha256 === previous
+    if (!right) {
+      found('shot_receipt_chain_broken', id, 'A receipt does not continue the one before.')
+      number = doc.number
+    }
+    previous = digestOf(doc)
+  }
+  const head = view.get(c.receiptHead, 'the') ?? { number: 0, sha256: null }
+  if (head.number !== number || head.sha256 !== previous) {
+    found('shot_receipt_head_differs', 'the', 'The newest receipt is not the one that was noted.')
+  }
+}
+
+/** Recomputes everything that is derived; an empty list means that nothing drifted or was lost. */
+export const verifyShots = (view: View): Problem[] => {
+  const problems: Problem[] = []
+  const found: Found = (code, subject, text) => void problems.push({ code, subject, text })
+  const rows = rowsOf(view)
+  verifyRows(view, found)
+  verifyCounts(view, rows, found)
+  verifyCalendar(view, rows, found)
+  verifyContents(view, rows, found)
+  verifyRoots(view, rows, found)
+  verifyFiles(view, found)
+  verifyReceipts(view, found)
+  return problems
+}
+
+/** Sealed content that rows name themselves, beside the registry: the fingerprints of roots. */
+export const shotArtifacts = (
+  view: View,
+): readonly { readonly label: string, readonly ref: NonNullable<
+  NonNullable<ShotRoot['representative']>['fingerprint']
+> }[] => view.all(c.roots).flatMap(({ doc }) => {
+  const ref = doc.representative?.fingerprint ?? null
+  return ref === null ? [] : [{ label: shotLabels.fingerprint, ref }]
+})
