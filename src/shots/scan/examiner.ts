@@ -1,8 +1,5 @@
-import { examine } from '../../images/examine.js'
+import { createImagePool } from '../../images/pool.js'
 import type { Examiner } from './types.js'
 
-/** Looks into images of one scan. */
-export const makeExaminer = (): Examiner => ({
-  examine: async (bytes) => examine(bytes),
-  close: async () => undefined,
-})
+/** Looks into the images of one scan, in threads that start with the first of them. */
+export const makeExaminer = (): Examiner => createImagePool()

@@ -55,16 +55,16 @@ const isOld = (stat: Stat, nowMs: number): boolean => {
   return ageMs < 0 || ageMs > shotLimits.settledAgeMs
 }
 
-const readWhole = (fd: number, size: number): Buffer => {
-  // Not from the pool: it is handed to a worker whole. One byte more tells a file that grew.
-  const bytes = Buffer.from(new ArrayBuffer(size + 1))
+/** The file's bytes in memory of their own, which a worker can be given; null where it is moving. */
+const readWhole = (fd: number, size: number): Buffer | null => {
+  const bytes = Buffer.from(new ArrayBuffer(size))
   let at = 0
-  while (at < bytes.length) {
-    const got = readSync(fd, bytes, at, bytes.length - at, at)
-    if (got === 0) break
+  while (at < size) {
+    const got = readSync(fd, bytes, at, size - at, at)
+    if (got === 0) return null
     at += got
   }
-  return bytes.subarray(0, at)
+  return readSync(fd, Buffer.alloc(1), 0, 1, size) === 0 ? bytes : null
 }
 
 const factsOf = (fd: number, stat: Stat): ReadFacts => ({
@@ -94,7 +94,7 @@ const readOpened = (fd: number, root: string, name: string, nowMs: number): Read
   }
   const bytes = readWhole(fd, Number(before.size))
   const after = bigStat(fd)
-  if (!same(before, after) || BigInt(bytes.length) !== after.size) return { kind: 'unsettled' }
+  if (bytes === null || !same(before, after)) return { kind: 'unsettled' }
   if (!old && !endsProperly(bytes)) return { kind: 'unsettled' }
   return { kind: 'read', bytes, facts: factsOf(fd, after) }
 }

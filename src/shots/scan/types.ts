@@ -8,7 +8,7 @@ import type { FileStamp } from './walk.js'
 /** Looks into images somewhere else than in this thread. */
 export interface Examiner {
   /** Hash, facts and fingerprint of one buffer; the caller uses the buffer no more. */
-  examine(bytes: Buffer): Promise<Examined>
+  examine(bytes: Uint8Array): Promise<Examined>
   close(): Promise<void>
 }
 
