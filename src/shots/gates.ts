@@ -80,10 +80,6 @@ const slotGates = {
   allow_list_missing: {
     text: 'No upstream host is allowed.', next: `${setup} --upstream-allow SLUG`,
   },
-  request_bound_above_limit: {
-    text: 'The slot allows a request to cost more than the bound of this source.',
-    next: `${setup} with a lower bound, or raise --request-cost-bound-microusd`,
-  },
 } as const
 
 /** Reasons that appear only while analysing (never at a scan). */
@@ -160,6 +156,14 @@ export interface RouteStanding {
   readonly route: OpenRoute | null
 }
 
+/** What is held for one image, micro-USD: the source's own bound, never above the slot's. */
+export const imageBound = (
+  saved: Pick<SavedShotSettings, 'request_cost_bound_microusd'>, slot: SlotSetup,
+): number => Math.min(
+  saved.request_cost_bound_microusd ?? slot.request_cost_bound_microusd,
+  slot.request_cost_bound_microusd,
+)
+
 const isExact = (model: string, reserved: ReservedNames): boolean => {
   try {
     parseGatewaySelector(model, reserved)
@@ -172,13 +176,10 @@ const isExact = (model: string, reserved: ReservedNames): boolean => {
 
 const slotReasons = ({ saved, gateway, reserved }: GateFacts, slot: SlotSetup): GateReason[] => {
   const { route } = gateway
-  const limit = saved.request_cost_bound_microusd
-  const bound = slot.request_cost_bound_microusd
-  const above = route !== null && bound > route.spend_ceiling_microusd
+  const above = route !== null && imageBound(saved, slot) > route.spend_ceiling_microusd
   return [
     ...(isExact(slot.model, reserved) ? [] : ['model_not_exact' as const]),
     ...(slot.upstream_allow.length > 0 ? [] : ['allow_list_missing' as const]),
-    ...(limit === null || bound <= limit ? [] : ['request_bound_above_limit' as const]),
     ...(above ? ['request_bound_above_ceiling' as const] : []),
   ]
 }

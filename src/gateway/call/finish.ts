@@ -19,6 +19,7 @@ import {
   bindingOfCall, callRemainingMs, completionUrl, type AcceptedReply, type RunningCall,
 } from './order.js'
 import type { ReplyCost, ReplyVerdict } from './reply.js'
+import { addSpend, type SpendChange } from './spend.js'
 import { gatewayAuthorityLost } from './trust.js'
 
 /** What came of the contact. */
@@ -117,10 +118,19 @@ const costPart = (call: RunningCall, tx: Tx, ending: Ending): GatewayReceipt['co
     source: ending.cost === null ? null : gatewayUsageSource,
     usd: ending.cost?.lexeme ?? null,
     amount_microusd: ending.cost?.microUsd ?? null,
-    bound_microusd: call.setup.request_cost_bound_microusd,
+    bound_microusd: call.boundMicrousd,
     state: reservation?.state ?? null,
     ledger_ref: rows.at(-1)?.row_id ?? null,
   }
+}
+
+/** What a finished call changes in the sums of its hour; an unknown charge stays held. */
+const spendChange = (call: RunningCall, { ledger, cost }: Ending): SpendChange => {
+  if (ledger === 'unknown') return {}
+  const heldMicrousd = -call.boundMicrousd
+  return ledger === 'release'
+    ? { requests: -1, heldMicrousd }
+    : { heldMicrousd, settledMicrousd: cost?.microUsd ?? 0 }
 }
 
 const textOrNull = (value: unknown): string | null => (typeof value === 'string' ? value : null)
@@ -168,11 +178,12 @@ const commitEnd = (call: RunningCall, tx: Tx, contact: Contact): CallResult => {
   const claim = requireOpenClaim(tx, call.inputDigest, call.operationId)
   const ending = decideEnding({
     contact,
-    boundMicrousd: call.setup.request_cost_bound_microusd,
+    boundMicrousd: call.boundMicrousd,
     authorityLost: gatewayAuthorityLost(tx, call),
     reject: (reply) => order.reject(reply),
   })
   moneyStep(call, tx, now, ending)
+  addSpend(tx, { purpose: order.purpose, at: claim.claimed_at }, spendChange(call, ending))
   const receipt = receiptOf(call, tx, now, claim, ending)
   const { outcome, reason } = ending
   tx.put(claimCollection, call.inputDigest, {

@@ -41,11 +41,15 @@ export interface CallOrder {
   /** Root that has to stay live; null where the purpose consent alone carries the call. */
   readonly root: string | null
   readonly content: CallContent
+  /** Held for this call, micro-USD; the slot's bound when left out, and never more than that. */
+  readonly boundMicrousd?: number
+  /** Longest time of the one request; the slot's timeout when left out. */
+  readonly timeoutMs?: number
   /**
    * Inside the claiming record: what this call's input digest is (and rows of the capability's
    * own). A throw claims nothing.
    */
-  claim(tx: Tx, now: string, setup: SlotSetup): string
+  claim(tx: Tx, now: string, setup: SlotSetup, operationId: string): string
   /** Why the content is not what was asked for; null accepts it. */
   reject(reply: AcceptedReply): string | null
   /** Rows of the capability's own, in the record that settles the charge. */
@@ -61,6 +65,8 @@ export interface RunningCall {
   readonly grantId: string
   /** The slot and key as they were when the call was claimed; a later change refuses contact. */
   readonly setup: SlotSetup
+  /** Held for this call, micro-USD. */
+  readonly boundMicrousd: number
   readonly keyFingerprint: string
   readonly baseUrl: string
   /** Monotonic milliseconds at which the whole call ends, waiting included. */

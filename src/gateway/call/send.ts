@@ -24,6 +24,7 @@ import {
   bindingOfCall, callRemainingMs, completionUrl, type CallOrder, type RunningCall,
 } from './order.js'
 import { judgeGatewayReply } from './reply.js'
+import { addSpend } from './spend.js'
 import { completionRequestBytes, gatewayHeaders } from './request.js'
 import { decideGatewayTrust, requireGatewayTrust } from './trust.js'
 
@@ -45,14 +46,18 @@ const claimRow = (
   const setup = route?.slots[order.slot]
   if (route === undefined || setup === undefined || setup === null) throw notSetUp()
   if (slotOfPurpose[order.purpose] !== order.slot) throw new TypeError('the slot has the purpose')
-  const inputDigest = order.claim(tx, now, setup)
+  const inputDigest = order.claim(tx, now, setup, operationId)
+  const boundMicrousd = Math.min(
+    order.boundMicrousd ?? setup.request_cost_bound_microusd, setup.request_cost_bound_microusd,
+  )
+  addSpend(tx, { purpose: order.purpose, at: now }, { requests: 1, heldMicrousd: boundMicrousd })
   putClaim(tx, {
     input_digest: inputDigest, slot: order.slot, purpose: order.purpose,
     operation_id: operationId, grant_id: route.grant_id, principal: order.principal,
     root: order.root, claimed_at: now,
   })
   return {
-    ctx, order, operationId, inputDigest, grantId: route.grant_id, setup,
+    ctx, order, operationId, inputDigest, grantId: route.grant_id, setup, boundMicrousd,
     keyFingerprint: route.credential_fingerprint ?? '', baseUrl: route.api_base,
     endsAtMs: gov.clock.monotonicMs() + gatewayLimits.operationMsMax,
   }
@@ -82,7 +87,7 @@ const prepare = (call: RunningCall): Promise<void> =>
     requireOpenClaim(tx, call.inputDigest, call.operationId)
     reserve(tx, now, {
       ...bindingOfCall(call), taskId: null, principal: call.order.principal,
-      bound: call.setup.request_cost_bound_microusd,
+      bound: call.boundMicrousd,
     })
     decideGatewayTrust(tx, call)
   })
@@ -124,7 +129,7 @@ const contact = async (call: RunningCall, lane: Lane, key: Buffer): Promise<Cont
   const { ctx, setup } = call
   const leftMs = Math.min(
     callRemainingMs(call), lane.holdUntilMs - ctx.gov.clock.monotonicMs(),
-    setup.timeout_seconds * 1_000,
+    call.order.timeoutMs ?? setup.timeout_seconds * 1_000,
   )
   if (leftMs < gatewayLimits.requestMsMin) {
     return { kind: 'not_contacted', reason: 'deadline_passed', errorKind: 'locked' }

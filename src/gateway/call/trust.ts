@@ -81,7 +81,7 @@ const requestOf = ({ call, consents, policyRevision }: Case): GatewayTrustReques
   setup_sha256: sha256Hex(canonicalJson(call.setup)),
   key_fingerprint: call.keyFingerprint,
   input_digest: call.inputDigest,
-  amount_microusd: call.setup.request_cost_bound_microusd,
+  amount_microusd: call.boundMicrousd,
   consent_id: consents.purpose(call.order.purpose)?.consent_id ?? null,
   egress_consent_id: consents.egress()?.consent_id ?? null,
   policy_revision: policyRevision,
@@ -134,7 +134,7 @@ const consentReasons = ({ call, consents }: Case): Reasons => failing([
 
 const moneyReasons = ({ call, view, route }: Case, phase: GatewayPhase): Reasons => {
   if (phase === 'adopt') return []
-  const bound = call.setup.request_cost_bound_microusd
+  const bound = call.boundMicrousd
   if (!holds(() => requireAccount(view))) return ['ledger_not_ready']
   const account = requireAccount(view)
   const held = findReservation(view, call.operationId)

@@ -1,0 +1,96 @@
+/**
+ * What the calls of each purpose cost, by the hour in which they were claimed: a few rows that
+ * answer for a rolling day without a look at the history. They are written in the claiming and in
+ * the closing record of each call and nowhere else. A call whose process died stays counted with
+ * its full bound until its hour is out: too much, never too little.
+ */
+import * as v from 'valibot'
+import { isoFromMs, msFromIso } from '../../base/clock.js'
+import type { CollectionSpec, Tx, View } from '../../state/types.js'
+import { gatewayPurposes, type GatewayPurpose } from '../constants.js'
+
+const count = v.pipe(v.number(), v.safeInteger(), v.minValue(0))
+
+const spendShape = v.strictObject({
+  /** `2026-11-20T14`, UTC. */
+  hour: v.pipe(v.string(), v.regex(/^[-+0-9]+T[0-9]{2}$/)),
+  purpose: v.picklist(gatewayPurposes),
+  /** Calls that were, or may have been, or may yet be sent. */
+  requests: count,
+  /** Bounds of calls that are under way or whose charge is not known, micro-USD. */
+  held_microusd: count,
+  settled_microusd: count,
+})
+/** Calls of one purpose that were claimed in one hour. */
+export type SpendHour = v.InferOutput<typeof spendShape>
+
+/** Sums by `<hour>#<purpose>`; those older than two days go. */
+export const spendCollection: CollectionSpec<SpendHour> = {
+  name: 'gateway_spend', schema: spendShape, partition: 'one',
+}
+
+const hourMs = 3_600_000
+const keptMs = 48 * hourMs
+
+const hourOf = (iso: string): string => iso.slice(0, iso.indexOf('T') + 3)
+
+/** Which sum is meant. */
+export interface SpendKey {
+  readonly purpose: GatewayPurpose
+  /** Time of the claim, ISO. */
+  readonly at: string
+}
+
+/** What is added to it. */
+export interface SpendChange {
+  readonly requests?: number
+  readonly heldMicrousd?: number
+  readonly settledMicrousd?: number
+}
+
+const forgetOld = (tx: Tx, at: string): void => {
+  const oldest = hourOf(isoFromMs(msFromIso(at) - keptMs))
+  for (const { id, doc } of tx.all(spendCollection)) {
+    if (doc.hour < oldest) tx.remove(spendCollection, id)
+  }
+}
+
+const plus = (sum: number, change = 0): number => Math.max(0, sum + change)
+
+/** Adds to the sum of an hour, in the caller's record. */
+export const addSpend = (tx: Tx, { purpose, at }: SpendKey, change: SpendChange): void => {
+  const hour = hourOf(at)
+  const id = `${hour}#${purpose}`
+  const known = tx.get(spendCollection, id)
+  if (known === undefined) forgetOld(tx, at)
+  const before = known ?? { hour, purpose, requests: 0, held_microusd: 0, settled_microusd: 0 }
+  tx.put(spendCollection, id, {
+    ...before,
+    requests: plus(before.requests, change.requests),
+    held_microusd: plus(before.held_microusd, change.heldMicrousd),
+    settled_microusd: plus(before.settled_microusd, change.settledMicrousd),
+  })
+}
+
+/** What was spent since a time, whole hours: the first one counts whole. */
+export interface SpendSum {
+  readonly requests: number
+  readonly heldMicrousd: number
+  readonly settledMicrousd: number
+}
+
+/** Sums of these purposes over the 24 hours before `nowMs`, and the hour in which they begin. */
+export const spendOfDay = (
+  view: View, purposes: ReadonlySet<GatewayPurpose>, nowMs: number,
+): SpendSum => {
+  const since = hourOf(isoFromMs(nowMs - 24 * hourMs))
+  const rows = view.all(spendCollection).map(({ doc }) => doc)
+    .filter((row) => row.hour >= since && purposes.has(row.purpose))
+  const sum = (pick: (row: SpendHour) => number): number =>
+    rows.reduce((total, row) => total + pick(row), 0)
+  return {
+    requests: sum((row) => row.requests),
+    heldMicrousd: sum((row) => row.held_microusd),
+    settledMicrousd: sum((row) => row.settled_microusd),
+  }
+}

@@ -1,0 +1,62 @@
+/**
+ * The budget of the rolling day: money and requests, over everything that this source pays for
+ * (images, digests, conclusions and the proofs of their slots; decision of the operator, not of the
+ * gateway). A call is refused before it is claimed when its bound would not fit.
+ */
+import { isoFromMs } from '../base/clock.js'
+import { fail } from '../base/errors.js'
+import type { GatewayPurpose } from '../gateway/constants.js'
+import { spendOfDay } from '../gateway/call/spend.js'
+import type { View } from '../state/types.js'
+import { savedSettings, type SavedShotSettings } from './settings.js'
+
+/** Purposes whose calls count; the proof of a slot is a call of its purpose. */
+export const budgetedPurposes: ReadonlySet<GatewayPurpose> =
+  new Set<GatewayPurpose>(['gateway.vision', 'gateway.digest', 'gateway.report'])
+
+/** Where the budget stands. */
+export interface BudgetStanding {
+  /** Beginning of the day that counts: a whole hour, 24 to 25 hours ago. */
+  readonly since: string
+  readonly budgetMicrousd: number | null
+  readonly budgetRequests: number | null
+  readonly settledMicrousd: number
+  /** Bounds of calls under way or whose charge is not known. */
+  readonly heldMicrousd: number
+  readonly requests: number
+}
+
+/** Reads where the budget stands, from the sums of at most 25 hours. */
+export const budgetStanding = (
+  view: View, nowMs: number, saved: SavedShotSettings = savedSettings(view),
+): BudgetStanding => {
+  const since = isoFromMs(nowMs - 24 * 3_600_000)
+  return {
+    since: `${since.slice(0, since.indexOf('T') + 3)}:00:00.000Z`,
+    budgetMicrousd: saved.budget_microusd,
+    budgetRequests: saved.budget_requests,
+    ...spendOfDay(view, budgetedPurposes, nowMs),
+  }
+}
+
+/** How many more calls of such a bound fit; 0 where a budget is not set. */
+export const callsLeft = (standing: BudgetStanding, boundMicrousd: number): number => {
+  const { budgetMicrousd, budgetRequests, settledMicrousd, heldMicrousd, requests } = standing
+  if (budgetMicrousd === null || budgetRequests === null) return 0
+  const money = budgetMicrousd - settledMicrousd - heldMicrousd
+  return Math.max(0, Math.min(Math.floor(money / boundMicrousd), budgetRequests - requests))
+}
+
+/** Throws `budget` `budget_exhausted` when a call of this bound does not fit (S-016, S-205). */
+export const requireBudget = (view: View, nowMs: number, boundMicrousd: number): void => {
+  const standing = budgetStanding(view, nowMs)
+  if (callsLeft(standing, boundMicrousd) > 0) return
+  throw fail.budget('budget_exhausted', 'The budget of the last 24 hours is used up.', {
+    reason: 'budget_exhausted', next: 'Nothing was sent. See: sallyport shots status',
+    details: {
+      budget_microusd: standing.budgetMicrousd, budget_requests: standing.budgetRequests,
+      settled_microusd: standing.settledMicrousd, held_microusd: standing.heldMicrousd,
+      requests: standing.requests, bound_microusd: boundMicrousd,
+    },
+  })
+}
