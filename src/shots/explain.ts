@@ -162,7 +162,8 @@ const wouldOf = (
 ): Explanation['now'] => {
   const { stat } = found
   if (stat === null) {
-    return { exists: false, changed: null, scan_would: 'find_nothing', why: 'there is no such file' }
+    const why = 'there is no such file'
+    return { exists: false, changed: null, scan_would: 'find_nothing', why }
   }
   const changed = row === undefined ? null : isChanged(row, stat)
   const facts = { exists: true, changed }

@@ -94,12 +94,12 @@ export const listedOf = (row: Observation, now: CurrentFacts): Listed => ({
   report_readiness: reportReadinessOf(row, now),
 })
 
-const madeOf = ({ payload }: Observation): ObservationFacts['analysis'] => payload === null ? null : {
-  model: payload.model, reply_model: payload.reply_model,
-  prompt_version: payload.prompt_version, schema_version: payload.schema_version,
-  analyzed_at: payload.analyzed_at, cost_microusd: payload.cost_microusd,
-  operation_id: payload.operation_id, earlier: payload.earlier,
-}
+const madeOf = ({ payload: made }: Observation): ObservationFacts['analysis'] =>
+  made === null ? null : {
+    model: made.model, reply_model: made.reply_model, prompt_version: made.prompt_version,
+    schema_version: made.schema_version, analyzed_at: made.analyzed_at,
+    cost_microusd: made.cost_microusd, operation_id: made.operation_id, earlier: made.earlier,
+  }
 
 /** Everything local about a row. */
 export const observationFactsOf = (row: Observation, now: CurrentFacts): ObservationFacts => ({

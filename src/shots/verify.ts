@@ -106,7 +106,8 @@ const verifyContents = (view: View, rows: readonly Observation[], found: Found):
   const stored = view.all(c.contents)
   const right = stored.length === twins.size && stored.every(({ id, doc }) => {
     const expected = (twins.get(id) ?? []).map((row) => row.observation_id).sort()
-    return doc.sha256 === id && same(doc.observations.map((one) => one.observation_id).sort(), expected)
+    const ids = doc.observations.map((one) => one.observation_id).sort()
+    return doc.sha256 === id && same(ids, expected)
       && doc.observations.every((one) =>
         view.get(c.observations, one.observation_id)?.root_digest === one.root_digest)
   })

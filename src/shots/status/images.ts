@@ -2,7 +2,7 @@
  * How many images lie in the root and how new the newest is. Names and times only, no content, and
  * never more entries or time than the budget: what is beyond it is not waited for (S-126).
  */
-import { lstatSync, opendirSync, type Dir } from 'node:fs'
+import { lstatSync, opendirSync } from 'node:fs'
 import { isoFromMs } from '../../base/clock.js'
 import { shotLimits } from '../constants.js'
 

@@ -1,10 +1,11 @@
 /** How the remote vision profile stands, from what is stored; nothing is probed (S-123 to S-125). */
 import { egressPurpose, proofPurpose } from '../../gateway/constants.js'
 import { gatewayFacts, type GatewayFacts } from '../../gateway/facts.js'
-import { gatewayReasonOf, gatewayReasons, slotReasonOf } from '../../gateway/projection.js'
+import { gatewayReasonOf, gatewayReasons } from '../../gateway/projection.js'
 import type { View } from '../../state/types.js'
 import type { ShotsContext } from '../context.js'
-import { savedSettings, type SavedShotSettings } from '../settings.js'
+import { standingOf } from '../gates.js'
+import { savedSettings } from '../settings.js'
 import type { VisionStatusPart } from './shape.js'
 
 /** The part where nothing can be told; nothing unknown is ever safe. */
@@ -25,25 +26,10 @@ export const unknownVision = (reason: string): VisionStatusPart => ({
   unsafe_reasons: [reason],
 })
 
-const gatesOf = (saved: SavedShotSettings): readonly (readonly [string, boolean])[] => [
-  ['analysis_off', saved.analysis === 'on'],
-  ['cloud_upload_off', saved.cloud_upload === 'on'],
-  ['fallbacks_not_denied', saved.fallbacks === 'deny'],
-  ['data_collection_not_denied', saved.data_collection === 'deny'],
-  ['zdr_not_on', saved.zdr === 'on'],
-  ['budget_not_set', saved.budget_microusd !== null && saved.budget_requests !== null
-    && saved.request_cost_bound_microusd !== null],
-]
-
-const unsafeReasons = (facts: GatewayFacts, saved: SavedShotSettings): string[] => {
-  const { route, proofs } = facts
-  const route_reason = route === null ? 'slot_not_set' : slotReasonOf(facts, route, 'screenshot')
-  const proof = proofs.screenshot.state
-  return [
-    ...gatesOf(saved).filter(([, open]) => !open).map(([reason]) => reason),
-    ...(route_reason === null ? [] : [route_reason]),
-    ...(proof === 'current' ? [] : [`proof_${proof}`]),
-  ]
+/** Every gate there is: those of a scan, and the proof that only analysis asks for. */
+const unsafeReasons = (ctx: ShotsContext, view: View): string[] => {
+  const { reasons, proof } = standingOf(ctx, view)
+  return [...reasons, ...(proof === 'current' ? [] : [`proof_${proof}`])]
 }
 
 const gatewayState = (facts: GatewayFacts): Pick<
@@ -65,7 +51,7 @@ export const visionPart = (ctx: ShotsContext, view: View): VisionStatusPart => {
   const { state, reason, proof } = facts.proofs.screenshot
   const consented = (purpose: string): boolean =>
     facts.consents.some((one) => one.purpose === purpose && one.current)
-  const unsafe = unsafeReasons(facts, saved)
+  const unsafe = unsafeReasons(ctx, view)
   return {
     ...gatewayState(facts),
     selected_model: slot?.model ?? null,

@@ -70,8 +70,8 @@ const visionLines = (vision: ShotsStatus['remote_vision'], view: View): string[]
   const safe = vision.remote_routing_safe
     ? view.paint('green', 'safe')
     : view.paint('yellow', `not safe: ${vision.unsafe_reasons.join(', ')}`)
-  const money = budget.budget_microusd === null
-    ? 'none' : `${budget.budget_microusd} micro-USD, ${known(budget.budget_requests)} requests a day`
+  const money = budget.budget_microusd === null ? 'none'
+    : `${budget.budget_microusd} micro-USD, ${known(budget.budget_requests)} requests a day`
   return [
     line('remote vision', safe),
     line('  gateway', `${vision.gateway_state}${reason}`),
