@@ -32,6 +32,8 @@ export interface Said {
   readonly finish?: string
   /** US dollars as the reply writes them; null leaves the cost out. */
   readonly cost?: string | null
+  /** Requests that pass before it; several answers that wait need different numbers. */
+  readonly after?: number
 }
 
 const replyBody = (text: string, { model, provider, finish, cost = '0.0002' }: Said): string => {
@@ -63,7 +65,7 @@ export interface TextWorld extends GatewayWorld {
   reanalysed(row: Observation, says: Readonly<Record<string, unknown>>): Promise<void>
   /** Changes a row through its one writer. */
   change(id: string, change: Partial<Observation>): Promise<void>
-  /** The gateway's next answers, one request each. */
+  /** The gateway's next answer, to one request. */
   say(text: string, how?: Said): void
   /** Requests that were not proofs. */
   asked(): readonly SeenRequest[]
@@ -128,7 +130,7 @@ export const makeTextWorld = async (
     },
     say: (text, how = {}) =>
       world.rig.sandbox.faults.reply({ body: replyBody(text, how) }, {
-        service: 'gateway', times: 1,
+        service: 'gateway', times: 1, after: how.after ?? 0,
       }),
     asked: () => world.rig.calls().slice(proofs),
     digest: (...flags) => world.run(['shots', 'digest', '--json', ...flags]),

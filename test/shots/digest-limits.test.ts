@@ -1,0 +1,119 @@
+/** Switch, sizes and gates of the digest job. */
+import t from 'tap'
+import { bodyOf } from '../gateway/rig.js'
+import { makeWorld, observationOf, payloadRefOf } from './rig.js'
+import { makeTextWorld, moment } from './text-rig.js'
+
+t.setTimeout(120_000)
+
+t.test('switches and bounds of the job', async (t) => {
+  const world = await makeTextWorld(t)
+  const digestWith = (env: Record<string, string>, ...flags: string[]) =>
+    world.run(['shots', 'digest', '--json', ...flags], { env })
+  await world.analysed({ name: 'a.png', at: moment(2, 1) })
+
+  await t.test('S-138 the job runs unless it is switched off, by the environment or by a setting', async (t) => {
+    const off = await digestWith({ SCREENSHOT_OBSERVATION_DIGEST_ENABLED: 'false' })
+    t.equal(off.status, 0)
+    t.match(off.json(), { status: 'disabled', windows: [], receipt_id: null })
+    t.same(world.episodes(), [])
+    t.equal(world.asked().length, 0)
+    world.say('Unset: it runs.')
+    t.match((await digestWith({})).json(), { status: 'ok', written: 1 })
+  })
+
+  await t.test('S-141 a text longer than the bound is refused whole; the bound counts code points and follows its setting', async (t) => {
+    await world.analysed({ name: 'b.png', at: moment(3, 1) })
+    world.say('x'.repeat(10_000))
+    const long = await digestWith({})
+    t.equal(long.status, 9)
+    t.match(long.json(), { status: 'degraded', failed: 1, reason: 'text_too_long' })
+    t.equal(world.episodes().length, 1, 'nothing of it is stored')
+    await world.analysed({ name: 'c.png', at: moment(4, 1) }, { name: 'd.png', at: moment(5, 1) })
+    const limit = { SCREENSHOT_OBSERVATION_DIGEST_MAX_CHARS: '20' }
+    world.say('🙂'.repeat(20))
+    world.say('🙂'.repeat(21), { after: 1 })
+    const both = (await digestWith(limit)).json()
+    t.match(both, { written: 1, failed: 1 })
+    const kept = world.episodes().find((one) => one.window_start === moment(5))
+    t.equal(kept?.content_chars, 20)
+    const system = String(bodyOf(world.asked().at(-1)).messages[0]?.content)
+    t.match(system, 'at most 20 characters')
+  })
+
+  await t.test('S-140 the window follows its setting, and only an aligned end names one', async (t) => {
+    await world.analysed({ name: 'e.png', at: moment(70, 12) })
+    world.say('Ten minutes.')
+    const ran = await digestWith(
+      { SCREENSHOT_OBSERVATION_DIGEST_WINDOW_MIN: '10' }, '--window-end', moment(70, 20),
+    )
+    t.match(ran.json().windows, [{ window_start: moment(70, 10), window_end: moment(70, 20) }])
+    const odd = await digestWith({}, '--window-end', moment(70, 7))
+    t.equal(odd.status, 3)
+    t.equal(odd.error().code, 'window_not_aligned')
+    t.equal((await digestWith({}, '--retry')).status, 2)
+    t.equal((await digestWith({}, '--window-end', 'yesterday')).status, 3)
+  })
+
+  await t.test('a tick works on four windows at most, oldest first, none older than a day; an older one is digested when it is named, an empty one never', async (t) => {
+    const asked = world.asked().length
+    const at = [20, 19, 18, 17, 16, 15]
+    await world.analysed(...at.map((back) => ({ name: `w${back}.png`, at: moment(back, 3) })))
+    await world.analysed({ name: 'old.png', at: moment(60, 3) })
+    for (let n = 0; n < 7; n += 1) world.say(`Text ${n}.`, { after: n })
+    const first = (await digestWith({})).json()
+    t.equal(first.written, 4)
+    t.same(first.windows.map((one: { window_start: string }) => one.window_start), [
+      moment(20), moment(19), moment(18), moment(17),
+    ])
+    t.equal((await digestWith({})).json().written, 2)
+    t.equal((await digestWith({})).json().written, 0)
+    t.equal(world.asked().length, asked + 6)
+    const old = (await digestWith({}, '--window-end', moment(59))).json()
+    t.match(old, { written: 1 })
+    const empty = (await digestWith({}, '--window-end', moment(40))).json()
+    t.match(empty.windows, [{ outcome: 'empty', episode: null, observation_count: 0 }])
+    t.equal(world.asked().length, asked + 7)
+  })
+
+  await t.test('every gate of the settings blocks a digest alone', async (t) => {
+    const asked = world.asked().length
+    await world.analysed({ name: 'g.png', at: moment(6, 3) })
+    const gates = [
+      ['--analysis', 'off', 'on', 'analysis_off'],
+      ['--cloud-upload', 'off', 'on', 'cloud_upload_off'],
+      ['--fallbacks', 'allow', 'deny', 'fallbacks_not_denied'],
+      ['--data-collection', 'allow', 'deny', 'data_collection_not_denied'],
+      ['--zdr', 'off', 'on', 'zdr_not_on'],
+      ['--request-cost-bound-microusd', '99999', '100000', 'request_bound_above_limit'],
+    ] as const
+    for (const [flag, closed, open, reason] of gates) {
+      await world.run(['shots', 'config', 'set', flag, closed])
+      const ran = await digestWith({})
+      t.equal(ran.status, 7, reason)
+      t.match(ran.json(), { status: 'blocked', blocked: 1, reason })
+      await world.run(['shots', 'config', 'set', flag, open])
+    }
+    t.equal(world.asked().length, asked, 'nothing was sent')
+  })
+})
+
+t.test('S-104 S-026 without a model there is no episode and no text', async (t) => {
+  const world = await makeWorld(t)
+  await world.put(observationOf(world.folder, 'a.png', {
+    captured_at: moment(2, 1), analysis_status: 'succeeded', payload: payloadRefOf(),
+  }))
+  const ran = await world.run(['shots', 'digest', '--json'])
+  t.equal(ran.status, 7)
+  t.match(ran.json(), { status: 'blocked', written: 0, windows: [{ episode: null }] })
+  t.same((await world.run(['shots', 'digests', '--json'])).json(), [])
+})
+
+t.test('S-104 a slot that was never proved writes no digest', async (t) => {
+  const world = await makeTextWorld(t, { prove: false })
+  await world.analysed({ name: 'a.png', at: moment(2, 1) })
+  const ran = await world.digest()
+  t.match(ran.json(), { status: 'blocked', reason: 'proof_missing' })
+  t.match(ran.error(), { code: 'digest_blocked', reason: 'proof_missing' })
+  t.equal(world.asked().length, 0)
+})
