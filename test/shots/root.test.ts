@@ -5,7 +5,7 @@ import t, { type Test } from 'tap'
 import { SallyportError } from '../../src/base/errors.js'
 import { broadPlaceOf, judgeFolder, locateRoot, resolveRoot, rootProblem }
   from '../../src/shots/root.js'
-import { unsetSettings } from '../../src/shots/settings.js'
+import { unsetSettings, type SavedShotSettings } from '../../src/shots/settings.js'
 import { makeBareWorld, makeWorld, greyPng, type World } from './rig.js'
 
 t.setTimeout(120_000)
@@ -144,7 +144,7 @@ t.test('S-057 no detour through dots and slashes makes a broad root acceptable',
 t.test('S-051 S-052 S-053 environment, then settings, then the default below the workspace', async (t) => {
   const { at, world } = folders(t)
   const saved = { ...unsetSettings, screenshot_folder: at('home/Pictures/shots') }
-  const told = (env: Record<string, string>, settings = saved) => {
+  const told = (env: Record<string, string>, settings: SavedShotSettings = saved) => {
     const { root, source, editable } = locateRoot({ ...world, env }, settings)
     return [relative(at('.'), root), source, editable]
   }
