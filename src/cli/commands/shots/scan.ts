@@ -9,8 +9,7 @@ import { Degraded } from '../../failure.js'
 import { integerFlag } from '../../flags.js'
 import { readInput } from '../../input.js'
 import { defineVerb, type Run, type Verb, type VerbDefinition } from '../../verb.js'
-import { shotsContext } from './context.js'
-import { openForJobs } from './open.js'
+import { withJobs } from './open.js'
 import { degradedFailure, scanReceiptShape, scanReceiptText } from './scan-receipt.js'
 
 /** Flags of `shots scan`. */
@@ -71,12 +70,11 @@ const inputOf = async (options: ScanVerbOptions, deps: VerbDeps): Promise<ScanIn
 /** Scans. */
 export const run: Run<ScanVerbOptions, ScanReceipt> = async (options, deps) => {
   const input = await inputOf(options, deps)
-  const gov = await openForJobs(deps)
   const { scanFolder } = await import('../../../shots/scan/scan.js')
-  const receipt = await scanFolder(shotsContext(deps, gov), {
+  const receipt = await withJobs(deps, (ctx) => scanFolder(ctx, {
     ...(input.screenshot_folder === undefined ? {} : { folder: input.screenshot_folder }),
     ...(input.limit === undefined ? {} : { limit: input.limit }),
-  })
+  }))
   if (receipt.status === 'degraded') throw new Degraded(receipt, degradedFailure(receipt))
   return receipt
 }
