@@ -4,6 +4,7 @@
  */
 import { isoFromMs, msFromIso, type Clock } from '../../base/clock.js'
 import { SallyportError } from '../../base/errors.js'
+import { placesOf } from '../../state/paths.js'
 import type { View } from '../../state/types.js'
 import { folderVariable } from '../constants.js'
 import type { ShotsContext } from '../context.js'
@@ -13,6 +14,7 @@ import { folderEditable, judgeFolder, locateRoot, type ResolvedRoot, type RootWo
 import { shotCollections, type ShotRoot } from '../rows.js'
 import { configuredFolder, savedSettings, unsetSettings, type SavedShotSettings }
   from '../settings.js'
+import { readLastTick } from '../scan/last-tick.js'
 import { analysisPart, newestItemAt, rootsPart, unknownAnalysis } from './analysis.js'
 import { countImages, type ImageCount } from './images.js'
 import type { FolderStatusPart, ShotsStatus, VisionStatusPart } from './shape.js'
@@ -92,6 +94,32 @@ const fixedFolderFacts = {
 const ageSeconds = (at: string | null, clock: Clock): number | null =>
   at === null ? null : Math.floor((clock.wallMs() - msFromIso(at)) / 1000)
 
+type ScanFacts = Pick<
+  FolderStatusPart, 'local_scan_status' | 'last_scan_at' | 'last_scan_reason'
+>
+
+const unknownScan: ScanFacts = {
+  local_scan_status: 'unknown', last_scan_at: null, last_scan_reason: null,
+}
+
+/** The newest look at the root: its row tells those that changed it, a small file all others. */
+const lastScanOf = (
+  stateDir: string, { resolved }: Located, root: ShotRoot | undefined,
+): ScanFacts => {
+  const noted = root?.last_scan ?? null
+  const tick = resolved === null
+    ? null : readLastTick(placesOf(stateDir).run, resolved.rootDigest)
+  if (tick !== null && (noted === null || tick.at > noted.at)) {
+    const reason = noted?.status === tick.status ? noted.reason : null
+    return { local_scan_status: tick.status, last_scan_at: tick.at, last_scan_reason: reason }
+  }
+  return {
+    local_scan_status: noted?.status ?? 'never',
+    last_scan_at: noted?.at ?? null,
+    last_scan_reason: noted?.reason ?? null,
+  }
+}
+
 interface RowFacts {
   readonly saved: SavedShotSettings
   readonly root: ShotRoot | undefined
@@ -115,9 +143,7 @@ const folderPart = (
     recursive: unread ? null : saved.recursive,
     image_count: counted ? images.images : null,
     latest_image_at: images.latestAt,
-    local_scan_status: root?.last_scan?.status ?? (unread ? 'unknown' : 'never'),
-    last_scan_at: root?.last_scan?.at ?? null,
-    last_scan_reason: root?.last_scan?.reason ?? null,
+    ...(unread ? unknownScan : lastScanOf(site.stateDir, located, root)),
     ...fixedFolderFacts,
     newest_item_at: newestAt,
     newest_item_age_seconds: ageSeconds(newestAt, site.clock),

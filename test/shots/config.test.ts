@@ -1,0 +1,235 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import { greyPng, makeBareWorld, makeGatewayWorld, makeWorld, openSettings, type World }
+  from './rig.js'
+
+t.setTimeout(120_000)
+
+const show = async (world: World, env = {}) => {
+  const ran = await world.run(['shots', 'config', 'show', '--json'], { env })
+  if (ran.status !== 0) throw new Error(ran.stderr)
+  return ran.json()
+}
+const set = (world: World, ...flags: string[]) =>
+  world.run(['shots', 'config', 'set', '--json', ...flags])
+
+t.test('S-008 S-009 S-016 nothing that opens a gate has a permissive default', async (t) => {
+  const { settings, gateway, folder } = await show(await makeBareWorld(t))
+  for (const name of [
+    'analysis', 'cloud_upload', 'fallbacks', 'data_collection', 'zdr', 'budget_microusd',
+    'budget_requests', 'request_cost_bound_microusd',
+  ]) t.same(settings[name], { value: null, source: 'default', saved: null }, name)
+  t.equal(gateway, null)
+  t.match(folder, { configuration_source: 'default', saved_folder: null, editable: true })
+})
+
+t.test('S-128 S-129 S-130 S-138 S-139 S-140 S-141 S-210 S-211 defaults are shown with their source', async (t) => {
+  const { settings } = await show(await makeBareWorld(t))
+  const values = Object.fromEntries(Object.entries(settings as Record<string, { value: unknown }>)
+    .map(([name, one]) => [name, one.value]))
+  t.match(values, {
+    ingest_enabled: true, ingest_interval_minutes: 1, ingest_limit: 100,
+    digest_enabled: true, digest_interval_minutes: 15, digest_window_minutes: 30,
+    digest_max_chars: 6_000, visual_run_refresh_minutes: 30, analysis_limit: 20,
+    analysis_interval_seconds: 60, analysis_concurrency: 2, analysis_job_timeout_seconds: 45,
+  })
+})
+
+t.test('S-128 S-129 S-130 S-132 S-133 S-134 S-135 each variable comes before what is saved', async (t) => {
+  const world = await makeBareWorld(t)
+  const saved = await set(
+    world, '--ingest-enabled', 'on', '--ingest-interval-minutes', '5', '--ingest-limit', '7',
+    '--analysis-limit', '9', '--analysis-concurrency', '3', '--analysis-interval-seconds', '30',
+    '--analysis-job-timeout-seconds', '60',
+  )
+  t.equal(saved.status, 0, saved.stderr)
+  t.same(saved.json().settings.ingest_limit, { value: 7, source: 'settings', saved: 7 })
+  const env = {
+    SCREENSHOT_FOLDER_INGEST_ENABLED: 'disabled', SCREENSHOT_FOLDER_INGEST_INTERVAL_MIN: '2',
+    SCREENSHOT_FOLDER_INGEST_LIMIT: '11', SCREENSHOT_FOLDER_ANALYSIS_LIMIT: '12',
+    SCREENSHOT_FOLDER_ANALYSIS_CONCURRENCY: '4',
+    SCREENSHOT_FOLDER_ANALYSIS_INTERVAL_SECONDS: '13',
+    SCREENSHOT_FOLDER_ANALYSIS_JOB_TIMEOUT_SECONDS: '120',
+  }
+  const { settings } = await show(world, env)
+  const told = (name: string) => settings[name]
+  t.same(told('ingest_enabled'), { value: false, source: 'environment', saved: true })
+  t.same(told('ingest_interval_minutes'), { value: 2, source: 'environment', saved: 5 })
+  t.same(told('ingest_limit'), { value: 11, source: 'environment', saved: 7 })
+  t.same(told('analysis_limit'), { value: 12, source: 'environment', saved: 9 })
+  t.same(told('analysis_concurrency'), { value: 4, source: 'environment', saved: 3 })
+  t.same(told('analysis_interval_seconds'), { value: 13, source: 'environment', saved: 30 })
+  t.same(told('analysis_job_timeout_seconds'), { value: 120, source: 'environment', saved: 60 })
+  const odd = await show(world, { SCREENSHOT_FOLDER_INGEST_LIMIT: '1e2' })
+  t.same(odd.invalid_variables, ['SCREENSHOT_FOLDER_INGEST_LIMIT'])
+  t.equal(odd.settings.ingest_limit.value, 7)
+})
+
+t.test('S-052 S-184 a saved folder is used by the next scan, and says when the environment hides it', async (t) => {
+  const world = await makeBareWorld(t)
+  world.file('a.png', greyPng(32, 32, 1))
+  const saved = await set(world, '--folder', `${world.folder}/../shots/`)
+  t.same(saved.json().folder, {
+    screenshot_folder: world.folder, configuration_source: 'settings',
+    saved_folder: world.folder, editable: true, problem: null,
+  })
+  t.equal((await world.run(['shots', 'scan', '--json'])).json().ingested, 1)
+  const other = world.place.path('other')
+  mkdirSync(other)
+  const hidden = await world.run(['shots', 'config', 'set', '--folder', other, '--json'], {
+    env: { SVC_SCREENSHOT_FOLDER: world.folder },
+  })
+  t.match(hidden.json().folder, {
+    screenshot_folder: world.folder, configuration_source: 'environment', saved_folder: other,
+    editable: false,
+  })
+  t.match(hidden.stderr, /SVC_SCREENSHOT_FOLDER is set/)
+})
+
+t.test('S-055 S-056 S-185 a save takes the settings\' own names and refuses every other', async (t) => {
+  const world = await makeWorld(t)
+  const before = JSON.stringify(await show(world))
+  const file = world.place.path('settings.json')
+  const documents: [unknown, string][] = [
+    [{ artifact_root: world.folder }, 'settings_invalid'],
+    [{ screenshotFolder: world.folder }, 'settings_invalid'],
+    [{ SVC_SCREENSHOT_FOLDER: world.folder }, 'settings_invalid'],
+    [{ screenshot_folder: 7 }, 'settings_invalid'], [{ screenshot_folder: [] }, 'settings_invalid'],
+    [{ screenshot_folder: 'relative' }, 'folder_relative'], [{ screenshot_folder: '' }, 'folder_invalid'],
+    [{ analysis: true }, 'settings_invalid'], [{ recursive: 'on' }, 'settings_invalid'],
+    [{ budget_microusd: 0 }, 'settings_invalid'], [{ budget_requests: '5' }, 'settings_invalid'],
+    [[], 'settings_invalid'], ['x', 'settings_invalid'],
+  ]
+  for (const [document, code] of documents) {
+    writeFileSync(file, JSON.stringify(document))
+    const ran = await set(world, '--from', file)
+    t.same([ran.status, ran.error().code], [3, code], JSON.stringify(document).slice(0, 40))
+    t.notMatch(ran.stderr, world.folder, 'no text repeats what was given')
+  }
+  const texts: [string, string][] = [
+    ['{"budget_microusd":1.0}', 'settings_invalid'], ['{"budget_microusd":1e3}', 'settings_invalid'],
+    ['{"zdr":"on","zdr":"off"}', 'json_duplicate_key'], ['{"zdr":"on"} x', 'not_json'],
+    ['{"budget_microusd":Infinity}', 'not_json'], ['{"budget_microusd":NaN}', 'not_json'],
+  ]
+  for (const [text, code] of texts) {
+    const ran = await world.run(['shots', 'config', 'set', '--from', '-', '--json'], { stdin: text })
+    t.same([ran.status, ran.error().code], [3, code], text)
+  }
+  t.equal(JSON.stringify(await show(world)), before, 'nothing was changed by any of them')
+})
+
+t.test('S-185 a whole document is saved by --from, null forgets a setting', async (t) => {
+  const world = await makeWorld(t)
+  const stdin = JSON.stringify({
+    analysis: 'on', recursive: true, budget_microusd: 5, digest_enabled: false,
+    screenshot_folder: null,
+  })
+  const ran = await world.run(['shots', 'config', 'set', '--from', '-', '--json'], { stdin })
+  t.match(ran.json(), {
+    folder: { configuration_source: 'default', saved_folder: null },
+    settings: {
+      analysis: { value: 'on', source: 'settings' }, recursive: { value: true },
+      budget_microusd: { value: 5 }, digest_enabled: { value: false, source: 'settings' },
+    },
+  })
+  const unset = await set(world, '--unset', 'analysis', 'recursive', '--unset', 'budget_microusd')
+  t.match(unset.json().settings, {
+    analysis: { value: null, source: 'default' }, recursive: { value: false },
+    budget_microusd: { value: null },
+  })
+  for (const flags of [['--unset', 'artifact_root'], ['--fallbacks', 'maybe'],
+    ['--budget-microusd', '0x10'], ['--budget-microusd', '1e3'], ['--budget-requests', '-1']]) {
+    t.equal((await set(world, ...flags)).status, 3, flags.join(' '))
+  }
+  t.equal((await set(world, '--artifact-root', world.folder)).status, 2, 'an unknown flag')
+  t.equal((await set(world)).status, 2, 'nothing to save')
+  t.equal((await set(world, '--zdr', 'on', '--from', '-')).status, 2, '--from stands alone')
+  t.equal((await world.run(['shots', 'config', 'change', '--json'])).status, 2)
+  t.equal((await world.run(['shots', 'config', 'show', '--zdr', 'on'])).status, 2)
+})
+
+t.test('S-009 S-021 who turns uploads on is told what leaves the machine', async (t) => {
+  const world = await makeWorld(t)
+  const off = await set(world, '--zdr', 'on')
+  t.notMatch(off.stderr, /leave/)
+  const on = await set(world, '--cloud-upload', 'on')
+  t.match(on.stderr, /whole screenshots leave\s+this machine/)
+  t.notMatch((await set(world, '--cloud-upload', 'on')).stderr, /leave/, 'once')
+})
+
+t.test('S-009 S-185 the form asks unchecked, and Enter alone turns nothing on', async (t) => {
+  const world = await makeWorld(t)
+  const terminal = { stdin: true, stdout: true }
+  const other = world.place.path('others')
+  mkdirSync(other)
+  const no = await world.run(['shots', 'config', 'set'], { terminal, answers: [other, false] })
+  t.equal(no.status, 0, no.stderr)
+  t.match(no.stderr, /whole screenshots leave/, 'it is said before it is asked')
+  const { settings, folder } = await show(world)
+  t.equal(settings.analysis.value, 'off')
+  t.equal(settings.cloud_upload.value, null)
+  t.equal(folder.saved_folder, other)
+  const answers = [other, true, true, true, '900000', '50', '']
+  const yes = await world.run(['shots', 'config', 'set'], { terminal, answers })
+  t.equal(yes.status, 0, yes.stderr)
+  t.match((await show(world)).settings, {
+    analysis: { value: 'on' }, cloud_upload: { value: 'on' }, fallbacks: { value: 'deny' },
+    data_collection: { value: 'deny' }, zdr: { value: 'on' }, budget_microusd: { value: 900_000 },
+    budget_requests: { value: 50 }, request_cost_bound_microusd: { value: null },
+  })
+  const bad = await world.run(['shots', 'config', 'set'], {
+    terminal, answers: [other, true, true, false, '1e6'],
+  })
+  t.same([bad.status, (await show(world)).settings.budget_microusd.value], [3, 900_000])
+})
+
+t.test('S-123 S-124 what the gateway owns is shown beside the settings, the key never', async (t) => {
+  const world = await makeGatewayWorld(t)
+  const shown = await show(world)
+  t.match(shown.gateway, {
+    status: 'configured', key_present: true, spend_ceiling_microusd: 10_000_000,
+    slots: [
+      {
+        slot: 'screenshot', model: 'gateway/acme/screenshot-1',
+        upstream_allow: ['acme-host', 'other-host'], capability_proof: 'missing',
+        purposes: [{ purpose: 'gateway.vision', consent_current: true }],
+      },
+      {
+        slot: 'report',
+        purposes: [{ purpose: 'gateway.digest' }, { purpose: 'gateway.report' }],
+      },
+    ],
+  })
+  t.notMatch(JSON.stringify(shown), /MARK-GATEWAY-KEY/)
+  const text = (await world.run(['shots', 'config', 'show'])).stdout
+  t.match(text, /screenshot: gateway\/acme\/screenshot-1; upstream acme-host, other-host/)
+  t.match(text, /analysis +on \(settings\)/)
+})
+
+t.test('S-135 S-207 the sample settings of the remote route show 120 seconds', async (t) => {
+  const page = readFileSync(join(process.cwd(), 'docs/screenshots.md'), 'utf8')
+  const sample = /```json\n(\{[^`]*"analysis_job_timeout_seconds"[^`]*\})\n```/.exec(page)?.[1]
+  const document = JSON.parse(sample ?? 'null')
+  t.equal(document.analysis_job_timeout_seconds, 120)
+  const world = await makeBareWorld(t)
+  const stdin = JSON.stringify({ ...document, screenshot_folder: world.folder })
+  const ran = await world.run(['shots', 'config', 'set', '--from', '-', '--json'], { stdin })
+  t.equal(ran.status, 0, ran.stderr)
+  t.match(ran.json().settings.analysis_job_timeout_seconds, { value: 120, source: 'settings' })
+})
+
+t.test('S-006 no setting takes capture, cadence, retention or blocklist over from the producer', async (t) => {
+  const { settings } = await show(await makeBareWorld(t))
+  const names = ['screenshot_folder', ...Object.keys(settings)]
+  t.notMatch(names.join(' '), /capture|cadence|retention_|block|permission|schedule_capture/)
+  t.ok(names.length > 15)
+})
+
+t.test('S-185 settings need a session', async (t) => {
+  const world = await makeWorld(t)
+  await world.run(['logout'])
+  for (const argv of [['show'], ['set', ...openSettings]]) {
+    t.equal((await world.run(['shots', 'config', ...argv, '--json'])).status, 4)
+  }
+})
