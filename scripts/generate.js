@@ -1,10 +1,15 @@
-// `node scripts/generate.js`: writes man pages and completions from the command tree.
+// `node scripts/generate.js`: writes man pages and completions from the command tree, and the module
+// that holds the project's WebAssembly.
 // With `--check` it writes nothing and fails when a file differs or should not be there.
-import { mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { compileTree, treeDir } from './tool/tree.js'
 import { root } from './tool/run.js'
+import { wasmFiles } from './tool/wasm.js'
 
 const check = process.argv.includes('--check')
+const modules = await wasmFiles()
+const textOf = (path) => (existsSync(`${root}/${path}`) ? readFileSync(`${root}/${path}`, 'utf8') : '')
+if (!check) for (const [path, text] of modules) writeFileSync(`${root}/${path}`, text)
 await compileTree()
 const { generatedFiles } = await import(`${treeDir}/src/cli/generate.js`)
 const { describingDeps } = await import(`${treeDir}/src/cli/describing.js`)
@@ -16,9 +21,7 @@ const present = folders.flatMap((folder) => {
   return readdirSync(`${root}/${folder}`).map((name) => `${folder}/${name}`)
 })
 const stray = present.filter((path) => !wanted.has(path))
-const differing = [...wanted].filter(
-  ([path, text]) => !present.includes(path) || readFileSync(`${root}/${path}`, 'utf8') !== text,
-)
+const differing = [...wanted, ...modules].filter(([path, text]) => textOf(path) !== text)
 if (check) {
   for (const path of stray) console.error(`${path} is of no command`)
   for (const [path] of differing) console.error(`${path} differs: run npm run generate`)

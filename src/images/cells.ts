@@ -11,7 +11,7 @@ export interface CellSums {
   readonly width: number
   readonly height: number
   readonly columns: number
-  /** Sum of grey levels per cell. */
+  /** Sum of weighed grey per cell. */
   readonly sums: Float64Array
 }
 
@@ -28,11 +28,14 @@ export const planeOf = ({ width, height, columns, sums }: CellSums): Uint16Array
     const x = (i % columns) * side
     const y = Math.floor(i / columns) * side
     const pixels = Math.min(side, width - x) * Math.min(side, height - y)
-    plane[i] = Math.round(((sums[i] ?? 0) * levelScale) / pixels)
+    plane[i] = Math.round(((sums[i] ?? 0) * levelScale) / (pixels * weightScale))
   }
   return plane
 }
 
-/** Grey of a colour, 0 to 255: the luma that JPEG uses, in integers. */
-export const greyOf = (r: number, g: number, b: number): number =>
-  (r * 19_595 + g * 38_470 + b * 7_471 + 32_768) >> 16
+/** One level of grey as `weigh` counts it. */
+export const weightScale = 65_536
+
+/** Luma of a colour in 1/65536 of a level: the weights of JPEG, whose sum is one. Linear. */
+export const weigh = (r: number, g: number, b: number): number =>
+  r * 19_595 + g * 38_470 + b * 7_471

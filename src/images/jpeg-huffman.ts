@@ -1,11 +1,30 @@
 /** Huffman codes and the bits of a scan (ITU T.81, annexes C and F). */
 import { ImageProblem } from './problem.js'
 
-/** By the next 16 bits: code length in the high byte, symbol in the low one; 0 is no code. */
+/**
+ * By the next 16 bits. DC tables: code length in the high byte, symbol in the low one. AC tables:
+ * bits of code and value together in the high byte, coefficients to step on in the low one. 0 is
+ * no code.
+ */
 export type HuffmanTable = Uint16Array
 
+/** Whether a table is for DC or for AC values. */
+export type TableKind = 'dc' | 'ac'
+
+/** Steps on behind the last coefficient of a block. */
+const endOfBlock = 64
+
+const entryOf = (kind: TableKind, length: number, symbol: number): number => {
+  if (kind === 'dc') return (length << 8) | symbol
+  const bits = symbol & 15
+  const step = bits === 0 && symbol !== 0xf0 ? endOfBlock : (symbol >> 4) + 1
+  return ((length + bits) << 8) | step
+}
+
 /** Builds a table from the 16 counts and the symbols. Throws `data_damaged` when they overflow. */
-export const buildTable = (counts: Uint8Array, symbols: Uint8Array): HuffmanTable => {
+export const buildTable = (
+  kind: TableKind, counts: Uint8Array, symbols: Uint8Array,
+): HuffmanTable => {
   const table = new Uint16Array(65_536)
   let code = 0
   let next = 0
@@ -14,7 +33,7 @@ export const buildTable = (counts: Uint8Array, symbols: Uint8Array): HuffmanTabl
       const from = code << (16 - length)
       const to = from + (1 << (16 - length))
       if (to > 65_536 || next >= symbols.length) throw new ImageProblem('data_damaged')
-      table.fill((length << 8) | symbols[next]!, from, to)
+      table.fill(entryOf(kind, length, symbols[next]!), from, to)
       next += 1
       code += 1
     }
@@ -26,7 +45,10 @@ export const buildTable = (counts: Uint8Array, symbols: Uint8Array): HuffmanTabl
 /** Most bytes that may be read behind the end of a scan: a whole symbol's worth of padding. */
 const overrunBytesMax = 64
 
-/** Reads bits of one scan; stuffing bytes are taken out, a marker ends the data. */
+/**
+ * Reads bits of one scan; stuffing bytes are taken out, a marker ends the data. The next bits stand
+ * at the top of 32: a code and its value, 16 and 11 bits at most, are there after one filling.
+ */
 export class BitReader {
   #bits = 0
   #count = 0
@@ -35,52 +57,61 @@ export class BitReader {
   constructor(readonly bytes: Uint8Array, public at: number) {}
 
   #fill(): void {
-    while (this.#count <= 16) {
-      let byte = this.bytes[this.at]
-      if (byte === undefined || (byte === 0xff && this.bytes[this.at + 1] !== 0)) {
+    const { bytes } = this
+    let [bits, count, at] = [this.#bits, this.#count, this.at]
+    while (count <= 24) {
+      let byte = bytes[at]
+      if (byte === 0xff && bytes[at + 1] === 0) at += 2
+      else if (byte === undefined || byte === 0xff) {
         this.#overrun += 1
         if (this.#overrun > overrunBytesMax) throw new ImageProblem('truncated')
         byte = 0
-      } else this.at += byte === 0xff ? 2 : 1
-      this.#bits = ((this.#bits << 8) | byte) & 0xffffff
-      this.#count += 8
+      } else at += 1
+      bits |= byte << (24 - count)
+      count += 8
+    }
+    this.#bits = bits
+    this.#count = count
+    this.at = at
+  }
+
+  /** A DC difference: its size by the table, then as many bits (T.81, EXTEND). */
+  difference(table: HuffmanTable): number {
+    if (this.#count < 27) this.#fill()
+    const entry = table[this.#bits >>> 16]!
+    const size = entry & 0xff
+    if (entry === 0 || size > 11) throw new ImageProblem('data_damaged')
+    this.#drop(entry >> 8)
+    if (size === 0) return 0
+    const value = this.#bits >>> (32 - size)
+    this.#drop(size)
+    return value < 1 << (size - 1) ? value - (1 << size) + 1 : value
+  }
+
+  /** Passes over the AC values of one block. */
+  passBlock(table: HuffmanTable): void {
+    for (let k = 1; k < endOfBlock;) {
+      if (this.#count < 26) this.#fill()
+      const entry = table[this.#bits >>> 16]!
+      if (entry === 0) throw new ImageProblem('data_damaged')
+      const length = entry >> 8
+      this.#bits <<= length
+      this.#count -= length
+      k += entry & 0xff
     }
   }
 
-  /** The next symbol of a table. */
-  symbol(table: HuffmanTable): number {
-    if (this.#count < 16) this.#fill()
-    const entry = table[(this.#bits >> (this.#count - 16)) & 0xffff]!
-    if (entry === 0) throw new ImageProblem('data_damaged')
-    this.#drop(entry >> 8)
-    return entry & 0xff
-  }
-
-  #drop(count: number): void {
-    this.#count -= count
-    this.#bits &= (1 << this.#count) - 1
-  }
-
-  /** So many bits, at most 16. */
-  take(count: number): number {
-    if (count === 0) return 0
-    if (this.#count < count) this.#fill()
-    const value = this.#bits >> (this.#count - count)
-    this.#drop(count)
+  /** One bit. */
+  bit(): number {
+    if (this.#count < 1) this.#fill()
+    const value = this.#bits >>> 31
+    this.#drop(1)
     return value
   }
 
-  /** Passes over so many bits, at most 16. */
-  skip(count: number): void {
-    if (this.#count < count) this.#fill()
-    this.#drop(count)
-  }
-
-  /** A signed value of so many bits (T.81, EXTEND). */
-  signed(count: number): number {
-    if (count === 0) return 0
-    const value = this.take(count)
-    return value < 1 << (count - 1) ? value - (1 << count) + 1 : value
+  #drop(count: number): void {
+    this.#bits <<= count
+    this.#count -= count
   }
 
   /** Goes on behind a restart marker; false when there is none at this place. */

@@ -73,8 +73,9 @@ const readTables = (decoder: Decoder, segment: Buffer): void => {
     const counts = segment.subarray(at + 1, at + 17)
     const total = counts.reduce((sum, count) => sum + count, 0)
     if (total > 256 || at + 17 + total > segment.length) throw new ImageProblem('data_damaged')
-    const table = buildTable(counts, segment.subarray(at + 17, at + 17 + total))
-    const tables = info >> 4 === 0 ? decoder.dcTables : decoder.acTables
+    const kind = info >> 4 === 0 ? 'dc' : 'ac'
+    const table = buildTable(kind, counts, segment.subarray(at + 17, at + 17 + total))
+    const tables = kind === 'dc' ? decoder.dcTables : decoder.acTables
     tables.set(info & 15, table)
     at += 17 + total
   }
@@ -131,33 +132,19 @@ const noTable = (): ImageProblem => new ImageProblem('data_damaged')
 
 const baselineBlock = (reader: BitReader, part: ScanPart, index: number): void => {
   const { component, dc, ac } = part
-  const size = reader.symbol(dc!)
-  if (size > 11) throw new ImageProblem('data_damaged')
-  component.previous += reader.signed(size)
+  component.previous += reader.difference(dc!)
   component.dc[index] = component.previous
-  for (let k = 1; k < 64;) {
-    const symbol = reader.symbol(ac!)
-    const bits = symbol & 15
-    if (bits === 0) {
-      if (symbol !== 0xf0) break
-      k += 16
-    } else {
-      k += (symbol >> 4) + 1
-      reader.skip(bits)
-    }
-  }
+  reader.passBlock(ac!)
 }
 
 const firstBlock = (reader: BitReader, part: ScanPart, index: number, low: number): void => {
   const { component, dc } = part
-  const size = reader.symbol(dc!)
-  if (size > 11) throw new ImageProblem('data_damaged')
-  component.previous += reader.signed(size)
+  component.previous += reader.difference(dc!)
   component.dc[index] = component.previous * 2 ** low
 }
 
 const refinedBlock = (reader: BitReader, part: ScanPart, index: number, low: number): void => {
-  if (reader.take(1) === 1) part.component.dc[index]! |= 1 << low
+  if (reader.bit() === 1) part.component.dc[index]! |= 1 << low
 }
 
 const readBlock = (reader: BitReader, scan: Scan, part: ScanPart, index: number): void => {

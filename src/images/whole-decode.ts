@@ -3,7 +3,7 @@
  * CMYK). Slow and large in memory, so it runs inside the caps and the workers' time limit only.
  */
 import jpeg from 'jpeg-js'
-import { greyOf, newSums, planeOf } from './cells.js'
+import { newSums, planeOf, weigh } from './cells.js'
 import { imageLimits } from './limits.js'
 import { ImageProblem } from './problem.js'
 import type { Fingerprint } from './types.js'
@@ -19,7 +19,7 @@ export const averageRgba = (
     const first = Math.floor(y / imageLimits.cellPixels) * grey.columns
     for (let x = 0; x < width; x += 1, at += 4) {
       const cell = first + Math.floor(x / imageLimits.cellPixels)
-      const level = greyOf(rgba[at] ?? 0, rgba[at + 1] ?? 0, rgba[at + 2] ?? 0)
+      const level = weigh(rgba[at] ?? 0, rgba[at + 1] ?? 0, rgba[at + 2] ?? 0)
       grey.sums[cell] = (grey.sums[cell] ?? 0) + level
     }
   }
