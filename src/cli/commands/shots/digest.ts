@@ -6,11 +6,11 @@ import { recoverFirst } from '../../mutate.js'
 import { defineVerb, type Run, type Verb, type VerbDefinition } from '../../verb.js'
 import { shotsContext } from './context.js'
 import { digestReceiptShape } from './digest-shapes.js'
-import { momentFlag, type Moment } from './times.js'
+import { pointInTime } from './since.js'
 
 /** Flags of `shots digest`. */
 export interface DigestOptions {
-  readonly windowEnd?: Moment
+  readonly windowEnd?: string
   readonly retry?: boolean
 }
 
@@ -58,7 +58,7 @@ const definition: VerbDefinition<DigestReceipt> = {
     json: { version: 1, schema: digestReceiptShape },
   },
   flags: (command) => command
-    .addOption(momentFlag('--window-end <time>', 'only the window that ends there'))
+    .option('--window-end <time>', 'only the window that ends there (time, or an age such as 8h)')
     .option(
       '--retry', 'with --window-end: one more paid call after one that was refused or is uncertain',
     ),
@@ -84,12 +84,14 @@ export const run: Run<DigestOptions, DigestReceipt> = async ({ windowEnd, retry 
   if (retry === true && windowEnd === undefined) {
     throw fail.usage('window_needed', 'Give --retry together with --window-end.')
   }
+  const end = windowEnd === undefined
+    ? undefined : pointInTime('--window-end', windowEnd, deps.clock)
   const gov = await deps.gov('write')
   await recoverFirst(deps, gov)
   const { digestTick, digestWindow } = await import('../../../shots/digest/tick.js')
   const ctx = shotsContext(deps, gov)
-  const receipt = windowEnd === undefined ? await digestTick(ctx) : await digestWindow(ctx, {
-    windowEnd: windowEnd.at(gov.clock.wallMs()), retry: retry === true,
+  const receipt = end === undefined ? await digestTick(ctx) : await digestWindow(ctx, {
+    windowEnd: end, retry: retry === true,
   })
   const failure = failureOf(receipt)
   if (failure !== null) throw new Degraded(receipt, failure)

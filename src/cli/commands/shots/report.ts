@@ -11,12 +11,12 @@ import { Degraded } from '../../failure.js'
 import { recoverFirst } from '../../mutate.js'
 import { defineVerb, type Run, type Verb, type VerbDefinition } from '../../verb.js'
 import { shotsContext } from './context.js'
-import { momentFlag, type Moment } from './times.js'
+import { pointInTime } from './since.js'
 
 /** Flags of `shots report`. */
 export interface ReportOptions {
-  readonly since?: Moment
-  readonly until?: Moment
+  readonly since?: string
+  readonly until?: string
   readonly html?: string
   readonly conclude?: boolean
   readonly retry?: boolean
@@ -57,8 +57,8 @@ const definition: VerbDefinition<ReportResult> = {
     json: { version: 1, schema },
   },
   flags: (command) => command
-    .addOption(momentFlag('--since <time>', 'begin of the period, included'))
-    .addOption(momentFlag('--until <time>', 'end of the period, excluded'))
+    .option('--since <time>', 'begin of the period, included (time, or an age such as 8h)')
+    .option('--until <time>', 'end of the period, excluded')
     .option('--html <file>', 'write a page to a new file')
     .option('--conclude', 'let the model write a conclusion first (paid, once)')
     .option('--retry', 'with --conclude: one more paid call after one that was refused'),
@@ -82,9 +82,11 @@ const dayMs = 86_400_000
 const periodOf = ({ since, until }: ReportOptions, deps: VerbDeps): ReportPeriod => {
   const nowMs = deps.clock.wallMs()
   const period = {
-    since: since?.at(nowMs) ?? isoFromMs(nowMs - dayMs),
+    since: since === undefined
+      ? isoFromMs(nowMs - dayMs) : pointInTime('--since', since, deps.clock),
     // Rounded up, so that a screenshot of this very moment is in it.
-    until: until?.at(nowMs) ?? isoFromMs(nowMs + 1),
+    until: until === undefined
+      ? isoFromMs(nowMs + 1) : pointInTime('--until', until, deps.clock),
     timeZone: deps.env['TZ'] || Intl.DateTimeFormat().resolvedOptions().timeZone,
   }
   if (period.since < period.until) return period

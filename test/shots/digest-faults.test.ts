@@ -1,0 +1,105 @@
+/** Crashes, races and changes while a digest is made: no text is ever bought twice. */
+import t from 'tap'
+import { findReservation } from '../../src/governance/ledger/read.js'
+import { claimCollection } from '../../src/gateway/call/claims.js'
+import { verifyLedger } from '../../src/governance/ledger/verify.js'
+import { digestWindow } from '../../src/shots/digest/tick.js'
+import type { Tx } from '../../src/state/types.js'
+import { makeTextWorld, moment } from './text-rig.js'
+
+t.setTimeout(180_000)
+
+t.test('S-105 a digest killed before contact is made by the next tick, one killed after it is never sent again', async (t) => {
+  const world = await makeTextWorld(t)
+  const killAt = async (step: string): Promise<void> => {
+    const ran = await world.place.spawn(['shots', 'digest', '--json'], {
+      entry: 'test', env: { TEST_STOP_AT: `digest.${step}` }, coverage: false,
+    })
+    t.equal(ran.status, 137, `killed at ${step}: ${ran.stderr}`)
+  }
+  await world.analysed({ name: 'a.png', at: moment(2, 1) })
+  await killAt('contact_begin')
+  t.equal(world.asked().length, 0)
+  t.match((await world.digest()).json(), { written: 1 })
+  t.equal(world.asked().length, 1)
+  for (const [at, step] of ['replied', 'charge_known'].entries()) {
+    const [row] = await world.analysed({ name: `${step}.png`, at: moment(4 + at, 1) })
+    const asked = world.asked().length
+    await killAt(step)
+    t.equal(world.asked().length, asked + 1)
+    const later = (await world.digest()).json()
+    t.match(later, { written: 0, failed: 0, not_repeated: at + 1 }, step)
+    const mine = later.windows.find((one: { window_start: string }) =>
+      one.window_start === moment(4 + at))
+    t.match(mine, { outcome: 'not_repeated', reason: 'charge_unknown', episode: null })
+    t.equal(world.asked().length, asked + 1, `${step}: no second request`)
+    const claim = world.view().all(claimCollection).map(({ doc }) => doc)
+      .filter((one) => one.purpose === 'gateway.digest').sort((a, b) =>
+        (a.claimed_at < b.claimed_at ? 1 : -1))[0]
+    t.equal(findReservation(world.view(), claim?.operation_id ?? '')?.state, 'unknown')
+    t.ok(row)
+  }
+  await world.analysed({ name: 'last.png', at: moment(6, 1) })
+  await killAt('finished')
+  t.equal(world.episodes().length, 2, 'charge and episode are one record')
+  t.match((await world.digest()).json(), { written: 0, unchanged: 2 })
+  t.same(verifyLedger(world.view()), [])
+})
+
+t.test('races', async (t) => {
+  const world = await makeTextWorld(t)
+  await t.test('S-105 two digests of one window at once buy one text', async (t) => {
+    await world.analysed({ name: 'a.png', at: moment(2, 1) })
+    const both = await Promise.all([world.digest(), world.digest()])
+    const receipts = both.map((ran) => ran.json())
+    t.equal(world.asked().length, 1)
+    t.equal(world.episodes().length, 1)
+    t.equal(receipts.reduce((sum, one) => sum + one.written, 0), 1)
+    t.match((await world.digest()).json(), { unchanged: 1, failed: 0 })
+  })
+
+  await t.test('S-106 a member that is reanalysed while the digest is made leaves a text of the old analysis, which the next tick replaces', async (t) => {
+    const [row] = await world.analysed({ name: 'b.png', at: moment(4, 1) })
+    world.say('About the old one.')
+    const ran = await world.run(['shots', 'digest', '--json'], {
+      at: async (step) => {
+        if (step === 'digest.replied' && row !== undefined) {
+          await world.reanalysed(row, { summary: 'The new analysis.' })
+        }
+      },
+    })
+    t.match(ran.json(), { written: 1 })
+    world.say('About the new one.')
+    t.match((await world.digest()).json(), { updated: 1 })
+    t.match(String(world.asked().at(-1)?.body), 'The new analysis.')
+    const [episode] = world.episodes().filter((one) => one.window_start === moment(4))
+    t.equal(episode?.revision, 2)
+  })
+
+  await t.test('S-166 a member that goes between look and claim keeps everything unsent', async (t) => {
+    const asked = world.asked().length
+    const rows = await world.analysed(
+      { name: 'c.png', at: moment(6, 1) }, { name: 'd.png', at: moment(6, 2) },
+    )
+    const here = world.ctx('write')
+    const real = here.gov.store
+    let first = true
+    const store = new Proxy(real, {
+      get: (target, name) => {
+        const value: unknown = Reflect.get(target, name)
+        if (name !== 'transact') return typeof value === 'function' ? value.bind(target) : value
+        return async (verb: string, fn: (tx: Tx) => unknown) => {
+          const member = rows[0]?.observation_id ?? ''
+          if (first) await world.change(member, { classification: 'source_missing' })
+          first = false
+          return real.transact(verb, fn)
+        }
+      },
+    })
+    const gov = { ...here.gov, store }
+    const gateway = { ...here.gateway, gov }
+    const receipt = await digestWindow({ ...here, gov, gateway }, { windowEnd: moment(5) })
+    t.match(receipt.windows, [{ outcome: 'failed', reason: 'inputs_changed', episode: null }])
+    t.equal(world.asked().length, asked)
+  })
+})

@@ -1,0 +1,77 @@
+/** Texts that are not kept, calls that are not repeated, and what a person may do then. */
+import t from 'tap'
+import { claimCollection } from '../../src/gateway/call/claims.js'
+import { checkLedger } from '../alpha/rig.js'
+import { makeTextWorld, moment, type Said } from './text-rig.js'
+
+t.setTimeout(120_000)
+
+const base64 = Buffer.alloc(600, 7).toString('base64')
+
+/** A text of the gateway, how it is said, and why it is refused. */
+const refusals: readonly (readonly [string, Said, string])[] = [
+  ['x'.repeat(6_001), {}, 'text_too_long'],
+  ['   \n ', {}, 'text_empty'],
+  ['A bell \u0007 rings.', {}, 'text_has_control_characters'],
+  ['It was data:image/png;base64,iVBORw0KGgo= there.', {}, 'text_has_data'],
+  [`Blob ${base64}`, {}, 'text_has_data'],
+  [`Hash ${'ab'.repeat(32)}.`, {}, 'text_has_digest'],
+  ['The key is sk-live-abcdefghijklmnop0123456789ABCD.', {}, 'payload_contains_secret'],
+  ['AKIAIOSFODNN7EXAMPLE was on the screen.', {}, 'payload_contains_secret'],
+  ['-----BEGIN RSA PRIVATE KEY-----', {}, 'payload_contains_secret'],
+  ['Cut off', { finish: 'length' }, 'reply_truncated'],
+  ['Another model', { model: 'acme/other-9' }, 'reply_model_changed'],
+  ['Another host', { provider: 'Other Host' }, 'reply_provider_changed'],
+  ['No cost', { cost: null }, 'cost_missing'],
+  ['Dear', { cost: '0.2' }, 'overrun_review_required'],
+]
+
+t.test('S-101 S-102 S-087 S-141 a text that is too long, holds data, a hash, a control character or a key, or comes from another model is refused whole and bought once', async (t) => {
+  const world = await makeTextWorld(t)
+  const ends = refusals.map((_, at) => moment(at + 1))
+  await world.analysed(...refusals.map((_, at) => ({ name: `${at}.png`, at: moment(at + 2, 3) })))
+  for (const [at, [text, how, reason]] of refusals.entries()) {
+    world.say(text, how)
+    const ran = await world.digest('--window-end', ends[at] ?? '')
+    t.equal(ran.status, 9, reason)
+    t.match(ran.json().windows, [{ outcome: 'failed', reason, episode: null }])
+  }
+  t.same(world.episodes(), [], 'nothing of any is kept')
+  const asked = world.asked().length
+  t.equal(asked, refusals.length)
+  const claims = world.view().all(claimCollection).map(({ doc }) => doc)
+  const charged = claims.filter((one) => (one.ended?.receipt.cost.amount_microusd ?? 0) > 0)
+  t.equal(charged.length, refusals.length, 'known charges stand: all but one, and the proof')
+  const again = (await world.digest()).json()
+  t.match(again, { written: 0, failed: 0, not_repeated: refusals.length })
+  t.equal(again.windows.length, 4)
+  t.equal(world.asked().length, asked, 'none is repeated by itself')
+  world.say('A person asked for one more.')
+  const retried = (await world.digest('--window-end', ends[0] ?? '', '--retry')).json()
+  t.match(retried, { written: 1 })
+  t.equal(world.asked().length, asked + 1)
+  checkLedger(t, world.rig)
+})
+
+t.test('S-104 S-159 a call that provably sent nothing is made later; one whose consent went between claim and send sends nothing', async (t) => {
+  const world = await makeTextWorld(t)
+  await world.analysed({ name: 'a.png', at: moment(2, 1) })
+  const ran = await world.run(['shots', 'digest', '--json'], {
+    at: async (step) => {
+      if (step === 'digest.reserved') await world.run(['policy', 'revoke'])
+    },
+  })
+  t.equal(ran.status, 7)
+  t.match(ran.json().windows, [{ outcome: 'blocked', reason: 'policy_revoked', cost_microusd: null }])
+  t.equal(world.asked().length, 0, 'zero bytes')
+  t.match((await world.digest()).json(), { status: 'blocked', reason: 'policy_revoked' })
+  const shown = await world.rig.show()
+  await world.run([
+    'gateway', 'setup', '--json', '--enable', '--acknowledge-cloud-egress', '--consent', 'digest',
+    '--consent', 'report', '--expected-policy-revision', String(shown.policy_revision),
+  ])
+  world.say('Later.')
+  const later = await world.digest()
+  t.match(later.json(), { written: 1 }, later.stderr)
+  t.equal(world.asked().length, 1)
+})
