@@ -16,6 +16,22 @@ Places:
 Session:
   SALLYPORT_SESSION     a session token, for CI; else the one that login stored
 
+Screenshots (each comes before what is saved; an empty one counts as absent):
+  SVC_SCREENSHOT_FOLDER                          the image root, an absolute path
+  SCREENSHOT_FOLDER_INGEST_ENABLED               the ingest job (enabled)
+  SCREENSHOT_FOLDER_INGEST_INTERVAL_MIN          minutes between its ticks (1)
+  SCREENSHOT_FOLDER_INGEST_LIMIT                 new files of one tick (100)
+  SCREENSHOT_FOLDER_ANALYSIS_LIMIT               images of one analysis (20)
+  SCREENSHOT_FOLDER_ANALYSIS_CONCURRENCY         images of one scheduled tick (2)
+  SCREENSHOT_FOLDER_ANALYSIS_INTERVAL_SECONDS    between ticks of the analysis job (60)
+  SCREENSHOT_FOLDER_ANALYSIS_JOB_TIMEOUT_SECONDS longest wait for one image (45)
+  SCREENSHOT_OBSERVATION_DIGEST_ENABLED          the digest job (true)
+  SCREENSHOT_OBSERVATION_DIGEST_INTERVAL_MIN     minutes between its ticks (15)
+  SCREENSHOT_OBSERVATION_DIGEST_WINDOW_MIN       length of a window, minutes (30)
+  SCREENSHOT_OBSERVATION_DIGEST_MAX_CHARS        longest digest, Unicode code points (6000)
+  HOME, XDG_CONFIG_HOME, XDG_DESKTOP_DIR, XDG_DOWNLOAD_DIR and user-dirs.dirs say
+  which folders are too broad to be an image root. No other name is read.
+
 Output:
   NO_COLOR              any value but an empty one: no colour
   TERM                  dumb: no colour
@@ -77,13 +93,19 @@ share it. It must lie on a local disk.
   collections/   snapshots
   artifacts/     private content, encrypted, named by its digest
   witness.log    one chained line per published policy revision
-  run/           session token, last uses, lanes, guards; it may go while nothing runs
+  run/           session token, last uses, lanes, guards, lists of known screenshots; it
+                 may go while nothing runs
+  shots-lock-counters  one byte for each wait for the lock by a screenshot job
 
 The key folder lies outside, so that a copy of the state opens nothing:
   keys/<store>.key     the vault key, mode 600
   keys/<store>.anchor  how far the store had come, to notice an old copy
 
-Back both up, apart from each other. Files that you name with --x-file may be -
+The workspace that init fixed holds the default image root,
+artifacts/screenshot-folder. Image roots are only ever read: no file in one is
+written, renamed, linked or removed.
+
+Back up state and keys, apart from each other. Files that you name with --x-file may be -
 for stdin. A secret file holds one line; one line end after it is dropped.
 `
 
@@ -102,6 +124,12 @@ a new one.
 A consent is asked three times for each request: before the name is resolved,
 before the connection, and before the first byte. It is asked once more before a
 result is adopted.
+
+Screenshots need more than a consent. Two switches, analysis and cloud upload, the
+controls (fallbacks and data collection denied, zero data retention on), a budget
+and the consent to gateway.vision each block alone. A consent reaches forward only:
+images taken in before it stay here. Digests and conclusions send stored analyses
+under gateway.digest and gateway.report. See: sallyport shots config show
 
 The provider receives the question in plaintext and could keep it. TLS protects the
 way there. Nothing is claimed about what runs at the other end.
@@ -126,27 +154,28 @@ An unknown charge blocks its task until you settle it by hand:
   sallyport ledger settle --help
 `
 
-const retiredRoute = `The retired local analysis route (for diagnosis of a rollback only)
+const retiredRoute = `The retired local analysis route (rollback diagnosis only)
 
-This route is retired. It is not a way to set anything up, none of its settings
-activates anything, and nothing here contacts it. The names are recorded so that
-they can be recognised in an old installation.
+This route is retired. It is kept for rollback diagnosis only, must not be configured
+for current analysis, and is not an active setup path: none of its settings activates
+anything, and nothing here contacts it. The names are recorded so that they can be
+recognised in an old installation.
 
 What it was: a local analysis wrapper in front of a GPU model server.
 
-Settings: SVC_VLM_BASE_URL, SVC_VLM_BACKEND_URL, SVC_VLM_API_KEY,
+Settings names: SVC_VLM_BASE_URL, SVC_VLM_BACKEND_URL, SVC_VLM_API_KEY,
 SVC_VLM_FEEDER_WINDOW (default 2), SCREEN_ANALYSIS_PROVIDER=local-vlm.
 Default concurrency: 2.
 
 Endpoints: /health, /health/backend, /queue/status, /health/chat,
-POST /v1/analyze-file (multipart upload), POST /v1/analyze (base64 payload).
+POST /v1/analyze-file (multipart upload) and POST /v1/analyze (base64 payload).
 
-Priority lanes: chat_thinking (interactive), report_thinking (high),
-screenshot_fast (normal); dispatched work-conserving, the highest ready lane first,
-never interrupting a running job; over direct HTTP, never tunnels.
+Priority lanes: chat_thinking (interactive), report_thinking (high) and
+screenshot_fast (normal), dispatched work-conserving with the highest ready lane
+first and never interrupting a running job, over direct HTTP and never tunnels.
 
 Fast metadata endpoints report vlm_runtime.live_probe.checked=false with reason
-deferred_fast_metadata.
+deferred_fast_metadata. sallyport shots status --json still does: it probes nothing.
 `
 
 const topics: Readonly<Record<string, { readonly summary: string; readonly text: string }>> = {
