@@ -5,6 +5,7 @@ import { deploymentProfile } from '../governance/profile.js'
 import {
   recoverInterrupted, type RecoveryReport, type RecoveryRule,
 } from '../governance/recovery.js'
+import { settleAnalyses } from '../shots/analysis/settle.js'
 import type { Store } from '../state/types.js'
 
 /**
@@ -24,5 +25,9 @@ export const recoveryRules = (store: Store): readonly RecoveryRule[] => {
  * Resolves what dead processes left, with every capability's own rule. Faces call it once when
  * they open the state for a mutating verb, before anything else.
  */
-export const recoverState = (gov: Gov): Promise<RecoveryReport> =>
-  recoverInterrupted(gov, recoveryRules(gov.store))
+export const recoverState = async (gov: Gov): Promise<RecoveryReport> => {
+  const report = await recoverInterrupted(gov, recoveryRules(gov.store))
+  // After the money, because what became of an image follows what became of its charge.
+  await settleAnalyses(gov)
+  return report
+}

@@ -3,6 +3,7 @@ import { alphaCapability } from '../alpha/constants.js'
 import { alphaSetupCollection } from '../alpha/setup.js'
 import { SallyportError } from '../base/errors.js'
 import { claimCollection } from '../gateway/call/claims.js'
+import { spendCollection } from '../gateway/call/spend.js'
 import { attemptCollection, proofCollection } from '../gateway/proof.js'
 import { routeReportCollection } from '../gateway/route-hook.js'
 import { gatewayCollection } from '../gateway/setup.js'
@@ -17,6 +18,7 @@ import { verifyPolicy } from '../governance/policy/verify.js'
 import { witnessStatus } from '../governance/policy/witness.js'
 import { collections, type Reservation, type Task } from '../governance/rows.js'
 import { requireIntact } from '../governance/vault.js'
+import { runningCollection } from '../shots/analysis/rows.js'
 import { digestCollections } from '../shots/digest/rows.js'
 import { verifyDigests } from '../shots/digest/verify.js'
 import { conclusionCollections } from '../shots/report/rows.js'
@@ -28,7 +30,7 @@ import type { CollectionSpec, Problem, Store, View } from '../state/types.js'
 /** Every collection that any layer keeps. */
 export const allCollections: readonly CollectionSpec<unknown>[] = [
   ...Object.values(collections), alphaSetupCollection, gatewayCollection, proofCollection,
-  attemptCollection, claimCollection, routeReportCollection,
+  attemptCollection, claimCollection, routeReportCollection, spendCollection, runningCollection,
   ...Object.values(shotCollections), settingsCollection,
   ...Object.values(digestCollections), ...Object.values(conclusionCollections),
 ] as readonly CollectionSpec<unknown>[]

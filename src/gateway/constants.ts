@@ -50,6 +50,21 @@ export const proofPurpose: Readonly<Record<SlotName, GatewayPurpose>> = {
   chat: 'gateway.chat', report: 'gateway.report', screenshot: 'gateway.vision',
 }
 
+/**
+ * What a slot is used for, by the versions of prompt and schema that go through it. A proof names
+ * them too: one that was made before they changed says nothing about them.
+ */
+export const slotUse: Readonly<Record<SlotName, {
+  readonly prompt: string | null
+  readonly schema: string | null
+}>> = {
+  chat: { prompt: null, schema: null },
+  report: { prompt: null, schema: null },
+  screenshot: {
+    prompt: 'svc.screenshot_analysis.prompt.v1', schema: 'svc.screenshot_analysis.v1',
+  },
+}
+
 /** Profile id that ledger rows, route records and receipts of a slot name. */
 export const profileOf = (slot: SlotName): string => `gateway.${slot}`
 

@@ -22,6 +22,9 @@ const bindingsShape = v.strictObject({
   key_fingerprint: v.nullable(v.string()),
   prompt_version: v.string(),
   schema_version: v.nullable(v.string()),
+  /** Versions of what the slot is used for beside proofs. */
+  used_prompt_version: v.nullable(v.string()),
+  used_schema_version: v.nullable(v.string()),
 })
 /** What a proof holds for; any difference makes it stale. */
 export type ProofBindings = v.InferOutput<typeof bindingsShape>

@@ -5,7 +5,7 @@
 import * as v from 'valibot'
 import { SallyportError } from '../base/errors.js'
 import { parseStrictJson } from '../base/strict-json.js'
-import type { SlotName } from './constants.js'
+import { slotUse, type SlotName } from './constants.js'
 import { twoColourPng } from './test-image.js'
 
 /** One proof request, without the routing part that every request has. */
@@ -98,9 +98,14 @@ const screenshot: ProofRecipe = {
 export const proofRecipes: Readonly<Record<SlotName, ProofRecipe>> = { chat, report, screenshot }
 
 /** The versions that a proof of the slot is bound to. */
-export const proofVersions = (
-  slot: SlotName,
-): { readonly prompt_version: string; readonly schema_version: string | null } => ({
+export const proofVersions = (slot: SlotName): {
+  readonly prompt_version: string
+  readonly schema_version: string | null
+  readonly used_prompt_version: string | null
+  readonly used_schema_version: string | null
+} => ({
   prompt_version: proofRecipes[slot].promptVersion,
   schema_version: proofRecipes[slot].schemaVersion,
+  used_prompt_version: slotUse[slot].prompt,
+  used_schema_version: slotUse[slot].schema,
 })

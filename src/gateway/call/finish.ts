@@ -191,15 +191,13 @@ const commitEnd = (call: RunningCall, tx: Tx, contact: Contact): CallResult => {
   })
   const route = tx.get(collections.routes, call.operationId)
   if (route !== undefined) tx.put(collections.routes, call.operationId, { ...route, outcome })
-  order.record(tx, now, { receipt, reply: ending.reply })
+  const errorKind = contact.kind === 'not_contacted' ? contact.errorKind : null
+  order.record(tx, now, { receipt, reply: ending.reply, errorKind })
   appendAudit(tx, now, {
     what: `gateway.${order.step}_ended`, principal: order.principal, root: order.root,
     subject: call.operationId, facts: { slot: order.slot, outcome, ledger: ending.ledger },
   })
-  return {
-    ...ending, receipt, operationId: call.operationId,
-    errorKind: contact.kind === 'not_contacted' ? contact.errorKind : null,
-  }
+  return { ...ending, receipt, operationId: call.operationId, errorKind }
 }
 
 /** Before contact a failure is told as it is; after it, as what it means for the money. */

@@ -1,5 +1,6 @@
+import type { ErrorKind } from '../../base/errors.js'
 import type { LanePriority } from '../../governance/lane.js'
-import type { Tx } from '../../state/types.js'
+import type { Tx, View } from '../../state/types.js'
 import {
   gatewayLimits, gatewayRuntime, profileOf, type GatewayPurpose, type SlotName,
 } from '../constants.js'
@@ -28,6 +29,8 @@ export interface CallEnd {
   readonly receipt: GatewayReceipt
   /** Present only when the outcome is `succeeded`. */
   readonly reply: AcceptedReply | null
+  /** Class of the failure that kept it from being sent; null otherwise. */
+  readonly errorKind: ErrorKind | null
 }
 
 /** One paid call through a slot, as a capability orders it. */
@@ -50,6 +53,10 @@ export interface CallOrder {
    * own). A throw claims nothing.
    */
   claim(tx: Tx, now: string, setup: SlotSetup, operationId: string): string
+  /**
+   * The capability's own gates, asked again with the hold and at contact; a throw sends nothing.
+   */
+  recheck?(view: View): void
   /** Why the content is not what was asked for; null accepts it. */
   reject(reply: AcceptedReply): string | null
   /** Rows of the capability's own, in the record that settles the charge. */

@@ -76,6 +76,7 @@ const checkGoing = (call: RunningCall): void => {
 const requireAuthority = (call: RunningCall, view: View): number => {
   checkGoing(call)
   requireOpenClaim(view, call.inputDigest, call.operationId)
+  call.order.recheck?.(view)
   return requireGatewayTrust(view, call)
 }
 
@@ -85,6 +86,7 @@ const prepare = (call: RunningCall): Promise<void> =>
     const now = isoFromMs(call.ctx.gov.clock.wallMs())
     checkGoing(call)
     requireOpenClaim(tx, call.inputDigest, call.operationId)
+    call.order.recheck?.(tx)
     reserve(tx, now, {
       ...bindingOfCall(call), taskId: null, principal: call.order.principal,
       bound: call.boundMicrousd,

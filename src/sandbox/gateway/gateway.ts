@@ -7,6 +7,7 @@ import { jsonDraft } from '../types.js'
 import type { Draft, JsonObject, ServiceModule } from '../types.js'
 import { readGatewayAsk } from './rules.js'
 import type { GatewayAsk } from './rules.js'
+import { screenshotAnswer, screenshotSchemaName } from './screenshot.js'
 import { schemaShaped } from './shaped.js'
 
 /** What the gateway needs to know of its sandbox. */
@@ -33,10 +34,12 @@ const displayName = (slug: string): string =>
     .map((word) => word.charAt(0).toUpperCase() + word.slice(1))
     .join(' ')
 
-const answerTo = (ask: GatewayAsk): { text: string; cut: boolean } =>
-  ask.schema === null
-    ? plausibleAnswer(ask.text, ask.tokensMax)
-    : { text: JSON.stringify(schemaShaped(ask.schema)), cut: false }
+const answerTo = (ask: GatewayAsk): { text: string; cut: boolean } => {
+  if (ask.schema === null) return plausibleAnswer(ask.text, ask.tokensMax)
+  const value = ask.schemaName === screenshotSchemaName
+    ? screenshotAnswer(ask.image ?? Buffer.alloc(0)) : schemaShaped(ask.schema)
+  return { text: JSON.stringify(value), cut: false }
+}
 
 const errorDraft = (status: number, message: string): Draft =>
   jsonDraft(status, { error: { message, code: status } })

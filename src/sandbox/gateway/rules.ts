@@ -9,9 +9,13 @@ export interface GatewayAsk {
   /** All text of the messages, for the answer and for counting. */
   readonly text: string
   readonly images: number
+  /** Bytes of the first image; null without one. */
+  readonly image: Buffer | null
   readonly tokensMax: number
   /** The schema that the answer must fit, or null for free text. */
   readonly schema: JsonObject | null
+  /** The name that came with it. */
+  readonly schemaName: string | null
   readonly costWanted: boolean
 }
 
@@ -66,19 +70,31 @@ const magic: Readonly<Record<string, Buffer>> = {
   jpeg: Buffer.from('ffd8ff', 'hex'),
 }
 
-const checkImage = (part: JsonObject, bad: Bad): void => {
+const readImage = (part: JsonObject, bad: Bad): Buffer | null => {
   const url: unknown = isObject(part.image_url) ? part.image_url.url : undefined
   const match = typeof url === 'string' ? imageUrl.exec(url) : null
-  if (match === null) return bad('an image is not a PNG or JPEG data URL')
+  if (match === null) {
+    bad('an image is not a PNG or JPEG data URL')
+    return null
+  }
   const [, format = '', data = ''] = match
   const bytes = Buffer.from(data, 'base64')
   if (bytes.toString('base64') !== data) bad('an image is not canonical base64')
   const wanted = magic[format] ?? Buffer.alloc(0)
   if (!bytes.subarray(0, wanted.length).equals(wanted)) bad('an image is not what its URL says')
+  return bytes
 }
 
-const readParts = (parts: unknown[], bad: Bad): { text: string; images: number } => {
+/** What the parts of messages hold. */
+interface Parts {
+  readonly text: string
+  readonly images: number
+  readonly image: Buffer | null
+}
+
+const readParts = (parts: unknown[], bad: Bad): Parts => {
   let images = 0
+  let image: Buffer | null = null
   const texts: string[] = []
   if (parts.length === 0 || parts.length > partsMax) bad('a message has no parts or too many')
   for (const part of parts.slice(0, partsMax)) {
@@ -86,16 +102,17 @@ const readParts = (parts: unknown[], bad: Bad): { text: string; images: number }
       texts.push(part.text)
     } else if (isObject(part) && part.type === 'image_url') {
       images += 1
-      checkImage(part, bad)
+      image ??= readImage(part, bad)
     } else bad('a message part is neither text nor image')
   }
-  return { text: texts.join('\n'), images }
+  return { text: texts.join('\n'), images, image }
 }
 
-const readMessages = (json: JsonObject, bad: Bad): { text: string; images: number } => {
+const readMessages = (json: JsonObject, bad: Bad): Parts => {
   const messages = Array.isArray(json.messages) ? (json.messages as unknown[]) : []
   if (messages.length === 0 || messages.length > messagesMax) bad('no messages or too many')
   let images = 0
+  let image: Buffer | null = null
   const texts: string[] = []
   for (const message of messages.slice(0, messagesMax)) {
     if (!isObject(message) || strangers(message, ['role', 'content']).length > 0) {
@@ -107,23 +124,27 @@ const readMessages = (json: JsonObject, bad: Bad): { text: string; images: numbe
     else if (Array.isArray(message.content)) {
       const read = readParts(message.content as unknown[], bad)
       images += read.images
+      image ??= read.image
       texts.push(read.text)
     } else bad('a message has no content')
   }
-  return { text: texts.join('\n'), images }
+  return { text: texts.join('\n'), images, image }
 }
 
-const schemaOf = (json: JsonObject, bad: Bad): JsonObject | null => {
+type Asked = Pick<GatewayAsk, 'schema' | 'schemaName'>
+
+const schemaOf = (json: JsonObject, bad: Bad): Asked => {
+  const none = { schema: null, schemaName: null }
   const { response_format: format } = json
-  if (format === undefined) return null
+  if (format === undefined) return none
   const inner = isObject(format) && format.type === 'json_schema' ? format.json_schema : undefined
   if (!isObject(inner) || typeof inner.name !== 'string' || inner.strict !== true) {
     bad('response_format is not a strict JSON schema')
-    return null
+    return none
   }
-  if (isObject(inner.schema)) return inner.schema
+  if (isObject(inner.schema)) return { schema: inner.schema, schemaName: inner.name }
   bad('response_format holds no schema')
-  return null
+  return none
 }
 
 const tokensMaxMax = 65_536
@@ -144,7 +165,7 @@ export const readGatewayAsk = (json: JsonObject, bad: Bad): GatewayAsk => {
     upstream: upstreamOf(json, bad),
     ...readMessages(json, bad),
     tokensMax: isInteger(json.max_tokens, 1, tokensMaxMax) ? json.max_tokens : 1,
-    schema: schemaOf(json, bad),
+    ...schemaOf(json, bad),
     costWanted: isObject(usage) && usage.include === true,
   }
 }

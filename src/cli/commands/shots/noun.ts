@@ -7,6 +7,9 @@ export const shotsNoun: NounEntry = {
   verbs: [
     { verb: 'config', load: () => import('./config.js') },
     { verb: 'scan', load: () => import('./scan.js') },
+    { verb: 'watch', load: () => import('./watch.js') },
+    { verb: 'run', load: () => import('./run.js') },
+    { verb: 'analyze', load: () => import('./analyze.js') },
     { verb: 'list', load: () => import('./list.js') },
     { verb: 'show', load: () => import('./show.js') },
     { verb: 'explain', load: () => import('./explain.js') },

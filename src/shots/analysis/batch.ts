@@ -1,0 +1,214 @@
+/**
+ * The analysis job (S-019): rows that dead processes left are resolved, blocked rows whose reason
+ * is gone return, the oldest pending images are read, judged and sent one after the other, and one
+ * receipt tells of each. A lock or a lane that cannot be had leaves the rest pending.
+ */
+import { SallyportError } from '../../base/errors.js'
+import { nowIso } from '../../governance/gov.js'
+import type { View } from '../../state/types.js'
+import type { ShotsContext } from '../context.js'
+import { currentFacts, rowClassificationNow } from '../derive.js'
+import { findObservations } from '../find.js'
+import { standingOf, type RouteStanding } from '../gates.js'
+import { transactCounted } from '../locked.js'
+import { appendReceipt } from '../receipts.js'
+import { locateRoot, rootProblem } from '../root.js'
+import type { Observation } from '../rows.js'
+import { resolveSettings, type ShotSettings } from '../settings.js'
+import { blockRows } from './mark.js'
+import { endImage, prepareImage, type OneEnd } from './one.js'
+import { persistMeaning, restoreBlocked } from './restore.js'
+import { settleAnalyses } from './settle.js'
+import type { AnalysisFacts, AnalysisItem, AnalysisReceipt } from './types.js'
+
+const job = 'screenshot_folder_analysis'
+
+/** How a batch is asked for. */
+export interface AnalyzeOptions {
+  /** Most images of this pass; the setting when left out. */
+  readonly limit?: number
+  /** A tick of the job: never more than the concurrency window (S-208). */
+  readonly scheduled: boolean
+}
+
+interface Batch {
+  readonly ctx: ShotsContext
+  readonly options: AnalyzeOptions
+  readonly settings: ShotSettings
+  readonly limit: number
+  readonly startedMs: number
+  readonly items: AnalysisItem[]
+  skipped: number
+  restored: number
+  needs: number
+  stale: number
+  consentId: string | null
+  stop: string | null
+}
+
+/** Pending rows of the current root that nobody is at, oldest first. */
+const pendingRows = (ctx: ShotsContext, view: View, limit: number): Observation[] => {
+  const now = currentFacts(ctx, view)
+  const rows: Observation[] = []
+  if (now.rootDigest === null) return rows
+  const filter = { statuses: ['pending'], rootDigest: now.rootDigest } as const
+  for (const row of findObservations(view, filter)) {
+    if (rows.length >= limit) break
+    if (row.analyzer.contact === 'claimed' || rowClassificationNow(row, now) !== null) continue
+    rows.push(row)
+  }
+  return rows
+}
+
+const addItem = (batch: Batch, row: Observation, end: Omit<OneEnd, 'stop' | 'error'>): void => {
+  if (end.outcome === 'skipped') {
+    batch.skipped += 1
+    return
+  }
+  batch.items.push({
+    observation_id: row.observation_id, outcome: end.outcome, reason: end.reason,
+    operation_id: end.operationId, cost_microusd: end.costMicrousd,
+  })
+}
+
+const blockAll = async (
+  batch: Batch, rows: readonly Observation[], reason: string,
+): Promise<void> => {
+  if (rows.length === 0) return
+  await blockRows(batch.ctx, rows.map((row) => row.observation_id), reason)
+  for (const row of rows) {
+    addItem(batch, row, { outcome: 'blocked', reason, operationId: null, costMicrousd: null })
+  }
+}
+
+/** Why no image may be sent at all now; null when one may. */
+const closedReason = (standing: RouteStanding): string | null => {
+  if (!standing.ready) return standing.reason
+  return standing.proof === 'current' ? null : `proof_${standing.proof}`
+}
+
+const chunksOf = <T>(list: readonly T[], size: number): T[][] =>
+  Array.from({ length: Math.ceil(list.length / size) }, (_, at) =>
+    list.slice(at * size, (at + 1) * size))
+
+/** Sends them, oldest first; a prepared set is at most the concurrency window (S-133). */
+const sendAll = async (batch: Batch, rows: readonly Observation[]): Promise<void> => {
+  const { ctx, settings } = batch
+  const timeoutMs = settings.jobTimeoutSeconds.value * 1_000
+  for (const chunk of chunksOf(rows, settings.concurrency.value)) {
+    if (batch.stop !== null) {
+      batch.skipped += chunk.length
+      continue
+    }
+    const prepared = chunk.map((row) => prepareImage(ctx, row))
+    for (const one of prepared) {
+      if (batch.stop !== null || ctx.signal.aborted) {
+        batch.stop ??= 'cancelled'
+        batch.skipped += 1
+        continue
+      }
+      const end = await endImage(ctx, one, { reason: null, timeoutMs })
+      addItem(batch, one.row, end)
+      batch.stop = end.stop
+    }
+  }
+}
+
+const work = async (batch: Batch): Promise<void> => {
+  const { ctx, limit } = batch
+  await settleAnalyses(ctx.gov)
+  const { needs, stale } = await persistMeaning(ctx)
+  batch.needs = needs
+  batch.stale = stale
+  const { root } = locateRoot(ctx, batch.settings.saved)
+  const problem = rootProblem(root)
+  if (problem !== null) {
+    // A folder that is not mounted now has not lost its images.
+    batch.stop = problem
+    return
+  }
+  const standing = standingOf(ctx, ctx.gov.store.read())
+  const closed = closedReason(standing)
+  if (standing.ready) {
+    batch.consentId = standing.route?.consent.consent_id ?? null
+    batch.restored = await restoreBlocked(ctx, standing, limit)
+  }
+  const rows = pendingRows(ctx, ctx.gov.store.read(), limit)
+  await (closed === null ? sendAll(batch, rows) : blockAll(batch, rows, closed))
+}
+
+const count = (items: readonly AnalysisItem[], outcome: AnalysisItem['outcome']): number =>
+  items.filter((one) => one.outcome === outcome).length
+
+const statusOf = (batch: Batch): Pick<AnalysisFacts, 'status' | 'reason'> => {
+  const { items, stop } = batch
+  if (stop !== null) return { status: 'degraded', reason: stop }
+  const failed = items.find((one) => one.outcome === 'failed')
+  if (failed !== undefined) return { status: 'degraded', reason: failed.reason }
+  const blocked = items.find((one) => one.outcome === 'blocked')
+  return blocked === undefined
+    ? { status: 'ok', reason: null } : { status: 'blocked', reason: blocked.reason }
+}
+
+const factsOf = (batch: Batch): AnalysisFacts => {
+  const { ctx, items, settings, options } = batch
+  return {
+    ...statusOf(batch),
+    scheduled: options.scheduled,
+    limit: batch.limit,
+    concurrency: settings.concurrency.value,
+    timeout_seconds: settings.jobTimeoutSeconds.value,
+    scanned: items.length + batch.skipped,
+    analyzed: count(items, 'succeeded'),
+    failed: count(items, 'failed'),
+    blocked: count(items, 'blocked'),
+    skipped: batch.skipped,
+    restored: batch.restored,
+    needs_reanalysis: batch.needs,
+    stale_root: batch.stale,
+    cost_microusd: items.reduce((sum, one) => sum + (one.cost_microusd ?? 0), 0),
+    consent_id: items.some((one) => one.operation_id !== null) ? batch.consentId : null,
+    duration_ms: Math.max(0, Math.round(ctx.gov.clock.monotonicMs() - batch.startedMs)),
+    items,
+  }
+}
+
+/** Whether it ends the batch without being a defect: the lock, or a stop by the user. */
+const endsBatch = (error: unknown): error is SallyportError =>
+  error instanceof SallyportError && (error.kind === 'locked' || error.kind === 'cancelled')
+
+const close = async (batch: Batch): Promise<AnalysisReceipt> => {
+  const { gov } = batch.ctx
+  try {
+    const { receipt_id } = await transactCounted(gov, 'shots analyze', (tx) =>
+      appendReceipt(tx, nowIso(gov), job, { ...factsOf(batch) }))
+    return { job, receipt_id, ...factsOf(batch) }
+  } catch (error) {
+    if (!endsBatch(error)) throw error
+    batch.stop ??= error.reason ?? error.code
+    return { job, receipt_id: null, ...factsOf(batch) }
+  }
+}
+
+/**
+ * One pass of the job. The receipt stands whatever its status; throws `rejected` where the folder
+ * or a variable has no meaning, `damaged` where the state is.
+ */
+export const analyzeBatch = async (
+  ctx: ShotsContext, options: AnalyzeOptions,
+): Promise<AnalysisReceipt> => {
+  const settings = resolveSettings(ctx.gov.store.read(), ctx.env)
+  const asked = options.limit ?? settings.analysisLimit.value
+  const batch: Batch = {
+    ctx, options, settings, startedMs: ctx.gov.clock.monotonicMs(), items: [],
+    limit: options.scheduled ? Math.min(asked, settings.concurrency.value) : asked,
+    skipped: 0, restored: 0, needs: 0, stale: 0, consentId: null, stop: null,
+  }
+  try {
+    await work(batch)
+  } catch (error) {
+    if (!endsBatch(error)) throw error
+    batch.stop = error.reason ?? error.code
+  }
+  return close(batch)
+}

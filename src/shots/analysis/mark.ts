@@ -1,0 +1,53 @@
+/** Records that change rows without a call. */
+import { nowIso } from '../../governance/gov.js'
+import type { Tx } from '../../state/types.js'
+import type { ShotsContext } from '../context.js'
+import { gateTextOf } from '../gates.js'
+import { putObservation } from '../keep.js'
+import { transactCounted } from '../locked.js'
+import { shotCollections as c, type Observation } from '../rows.js'
+
+const change = (
+  tx: Tx, now: string, id: string, next: (row: Observation) => Observation,
+): boolean => {
+  const row = tx.get(c.observations, id)
+  const still = row !== undefined && row.archived_at === null
+    && row.analyzer.contact !== 'claimed'
+  if (still) putObservation(tx, now, next(row))
+  return still
+}
+
+/**
+ * Blocks rows for a reason. A missing or stale proof consumes one attempt of each (S-153); rows
+ * that are not pending any more are left alone.
+ */
+export const blockRows = (
+  ctx: ShotsContext, ids: readonly string[], reason: string,
+): Promise<void> =>
+  transactCounted(ctx.gov, 'shots analyze', (tx) => {
+    const now = nowIso(ctx.gov)
+    const attempt = reason.startsWith('proof_') ? 1 : 0
+    for (const id of ids) {
+      change(tx, now, id, (row) => (row.analysis_status !== 'pending' ? row : {
+        ...row, analysis_status: 'blocked',
+        analyzer: {
+          ...row.analyzer, reason, detail: gateTextOf(reason)?.text ?? null,
+          attempts: row.analyzer.attempts + attempt, updated_at: now,
+        },
+      }))
+    }
+  })
+
+/** The image is at none of its paths any more; its status stays for when it comes back (S-154). */
+export const markMissing = (ctx: ShotsContext, id: string): Promise<void> =>
+  transactCounted(ctx.gov, 'shots analyze', (tx) => {
+    const now = nowIso(ctx.gov)
+    change(tx, now, id, (row) => ({ ...row, classification: 'source_missing' }))
+  })
+
+/** The image is there again. */
+export const markFound = (ctx: ShotsContext, id: string): Promise<void> =>
+  transactCounted(ctx.gov, 'shots analyze', (tx) => {
+    const now = nowIso(ctx.gov)
+    change(tx, now, id, (row) => ({ ...row, classification: null }))
+  })

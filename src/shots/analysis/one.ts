@@ -1,0 +1,92 @@
+/** One image from its row to its outcome; what ends the whole batch is told apart. */
+import { SallyportError } from '../../base/errors.js'
+import type { CallResult } from '../../gateway/call/finish.js'
+import type { ReanalyzeReason } from '../constants.js'
+import type { ShotsContext } from '../context.js'
+import { countingLock } from '../locked.js'
+import type { Observation } from '../rows.js'
+import { blockRows, markMissing } from './mark.js'
+import { sendImage } from './order.js'
+import { blockingKinds, itemOutcomeOf, type ItemOutcome } from './outcome.js'
+import { readForUpload, type PrivacyVerdict } from './privacy.js'
+
+/** How one image ended. */
+export interface OneEnd {
+  readonly outcome: ItemOutcome
+  readonly reason: string | null
+  readonly operationId: string | null
+  readonly costMicrousd: number | null
+  /** Why no further image may be tried in this pass; null lets it go on. */
+  readonly stop: string | null
+  /** The error behind it, for a caller who asked for this one image. */
+  readonly error: SallyportError | null
+}
+
+/** An image that was looked at and may be sent. */
+export interface Prepared {
+  readonly row: Observation
+  readonly verdict: PrivacyVerdict
+}
+
+/** Reads the file of a row; at most `concurrency` of these are kept at a time. */
+export const prepareImage = (ctx: ShotsContext, row: Observation): Prepared =>
+  ({ row, verdict: readForUpload(row, ctx.gov.clock.wallMs()) })
+
+const without = { operationId: null, costMicrousd: null, stop: null, error: null } as const
+
+/** Kinds of failure that the next image would meet as well. */
+const stopping: ReadonlySet<string> = new Set(['locked', 'cancelled', 'remote'])
+
+const endOf = (result: CallResult): OneEnd => {
+  const { outcome, reason, errorKind, operationId, receipt } = result
+  return {
+    outcome: itemOutcomeOf(result), reason: outcome === 'succeeded' ? null : reason ?? outcome,
+    operationId, costMicrousd: receipt.cost.amount_microusd,
+    stop: errorKind !== null && stopping.has(errorKind) ? reason ?? errorKind : null, error: null,
+  }
+}
+
+/** Nothing was claimed: what kept it from being so. */
+const refused = async (
+  ctx: ShotsContext, row: Observation, error: unknown,
+): Promise<OneEnd> => {
+  if (!(error instanceof SallyportError)) throw error
+  const { kind, code } = error
+  const reason = error.reason ?? code
+  if (reason === 'outcome_not_recorded') {
+    return { ...without, outcome: 'failed', reason, stop: reason, error }
+  }
+  if (blockingKinds.has(kind)) {
+    await blockRows(ctx, [row.observation_id], reason)
+    return { ...without, outcome: 'blocked', reason, error }
+  }
+  if (kind === 'conflict') return { ...without, outcome: 'skipped', reason, error }
+  if (stopping.has(kind)) return { ...without, outcome: 'skipped', reason, stop: reason, error }
+  throw error
+}
+
+/** What is asked for. */
+export interface OneRequest {
+  readonly reason: ReanalyzeReason | null
+  readonly timeoutMs: number
+}
+
+/** Ends one image: sent, or refused with the row saying why. */
+export const endImage = async (
+  ctx: ShotsContext, { row, verdict }: Prepared, { reason, timeoutMs }: OneRequest,
+): Promise<OneEnd> => {
+  try {
+    if (verdict.kind === 'source_missing') {
+      await markMissing(ctx, row.observation_id)
+      return { ...without, outcome: 'blocked', reason: 'source_missing' }
+    }
+    if (verdict.kind === 'refused') {
+      await blockRows(ctx, [row.observation_id], verdict.reason)
+      return { ...without, outcome: 'blocked', reason: verdict.reason }
+    }
+    return endOf(await countingLock(ctx.gov, () =>
+      sendImage({ ctx, row, image: verdict, reason, timeoutMs })))
+  } catch (error) {
+    return refused(ctx, row, error)
+  }
+}

@@ -1,0 +1,208 @@
+/**
+ * One image through the one paid call: every gate is judged again in the claiming record, the
+ * outcome is written in the closing one. Between the two no lock is held (S-169).
+ */
+import { canonicalJson, digestOf, sha256Hex } from '../../base/canonical.js'
+import { fail } from '../../base/errors.js'
+import type { CallResult } from '../../gateway/call/finish.js'
+import type { AcceptedReply, CallEnd, CallOrder } from '../../gateway/call/order.js'
+import { sendCall } from '../../gateway/call/send.js'
+import type { GatewayProof } from '../../gateway/proof.js'
+import type { SlotSetup } from '../../gateway/setup.js'
+import { registerArtifact } from '../../governance/artifacts.js'
+import type { ArtifactRef, Tx } from '../../state/types.js'
+import { requireBudget } from '../budget.js'
+import {
+  analysisPromptVersion, analysisSchemaVersion, shotLabels, type ReanalyzeReason,
+} from '../constants.js'
+import type { ShotsContext } from '../context.js'
+import { consentReaches, gateTextOf, imageBound, standingOf, type RouteStanding } from '../gates.js'
+import { putObservation } from '../keep.js'
+import { shotCollections as c, type Observation, type PayloadRef } from '../rows.js'
+import { savedSettings } from '../settings.js'
+import { rowAfter } from './outcome.js'
+import { judgeAnalysis } from './parse.js'
+import type { PrivacyVerdict } from './privacy.js'
+import { analysisContent } from './prompt.js'
+import { runningCollection } from './rows.js'
+import type { AnalysisPayload } from './schema.js'
+
+/** An image that passed the gate of local bytes. */
+export type ReadyImage = Extract<PrivacyVerdict, { kind: 'ready' }>
+
+/** One analysis that is meant. */
+export interface Attempt {
+  readonly ctx: ShotsContext
+  readonly row: Observation
+  readonly image: ReadyImage
+  /** Null for the job's own analysis of a pending row. */
+  readonly reason: ReanalyzeReason | null
+  readonly timeoutMs: number
+}
+
+/** A closed gate as an error. */
+export const closedGate = (reason: string): Error => {
+  const told = gateTextOf(reason)
+  return fail.blocked('analysis_blocked', told?.text ?? 'This image may not be sent now.', {
+    reason, next: told?.next ?? 'See: sallyport shots status',
+  })
+}
+
+/** The route, judged on rows of now. Throws `blocked` with the reason of the first closed gate. */
+export const requireRoute = (standing: RouteStanding): {
+  readonly setup: SlotSetup, readonly proof: GatewayProof,
+  readonly consent: NonNullable<RouteStanding['route']>['consent'],
+} => {
+  const { route, newestProof } = standing
+  if (route === null) throw closedGate(standing.reason ?? 'model_not_set')
+  if (standing.proof !== 'current' || newestProof === null) {
+    throw closedGate(`proof_${standing.proof}`)
+  }
+  return { setup: route.setup, consent: route.consent, proof: newestProof }
+}
+
+const changed = (reason: string): Error =>
+  fail.conflict('observation_changed', 'The observation changed; nothing was sent.', { reason })
+
+/** Whether the row may be claimed now, by whom asks. Throws `conflict` or `blocked`. */
+const requireClaimable = (tx: Tx, { row: { observation_id: id }, reason }: Attempt): Observation => {
+  const row = tx.get(c.observations, id)
+  if (row === undefined || row.archived_at !== null) throw changed('archived')
+  if (row.analyzer.contact === 'claimed') throw changed('analysis_in_progress')
+  if (row.classification === 'stale_root') throw changed('stale_root')
+  if (reason === null && (row.analysis_status !== 'pending' || row.classification !== null)) {
+    throw changed('not_pending')
+  }
+  const uncertain = row.analysis_status === 'failed' || row.analyzer.contact === 'uncertain'
+  if (uncertain && reason !== 'provider_failure_retry') throw changed('provider_failure_retry_needed')
+  return row
+}
+
+/** Everything that decides what is sent, and the call before it: no claim repeats another. */
+const inputDigestOf = (row: Observation, setup: SlotSetup): string => digestOf({
+  call: 'shots.analysis', observation_id: row.observation_id, sha256: row.sha256,
+  model: setup.model, upstream_allow: setup.upstream_allow,
+  prompt_version: analysisPromptVersion, schema_version: analysisSchemaVersion,
+  after: row.analyzer.input_digest,
+})
+
+type Claimed = Pick<ReturnType<typeof requireRoute>, 'proof' | 'setup'> & {
+  readonly inputDigest: string
+}
+
+interface Terms {
+  readonly principal: string
+  readonly boundMicrousd: number
+}
+
+const claim = (
+  attempt: Attempt, { principal, boundMicrousd }: Terms, tx: Tx, now: string, operationId: string,
+): Claimed => {
+  const { ctx, reason } = attempt
+  const { setup, consent, proof } = requireRoute(standingOf(ctx, tx))
+  if (consent.principal !== principal) throw closedGate('consent_not_current')
+  if (imageBound(savedSettings(tx), setup) !== boundMicrousd) throw changed('bound_changed')
+  const row = requireClaimable(tx, attempt)
+  if (reason === null && !consentReaches(consent, row)) throw closedGate('before_consent')
+  requireBudget(tx, ctx.gov.clock.wallMs(), boundMicrousd)
+  const inputDigest = inputDigestOf(row, setup)
+  const { analysis_status, analyzer } = row
+  tx.put(runningCollection, row.observation_id, {
+    observation_id: row.observation_id, input_digest: inputDigest, operation_id: operationId,
+    before: {
+      analysis_status, reason: analyzer.reason, detail: analyzer.detail,
+      contact: analyzer.contact === 'claimed' ? 'none' : analyzer.contact,
+    },
+  })
+  putObservation(tx, now, {
+    ...row,
+    analyzer: {
+      ...analyzer, attempts: analyzer.attempts + 1, input_digest: inputDigest,
+      operation_id: operationId, contact: 'claimed', reanalyze_reason: reason, updated_at: now,
+    },
+  })
+  return { proof, setup, inputDigest }
+}
+
+/** Seals the payload once; a second try of the closing record finds it written. */
+const sealer = (ctx: ShotsContext, principal: string) => {
+  let ref: ArtifactRef | undefined
+  return (tx: Tx, now: string, end: CallEnd, payload: AnalysisPayload): PayloadRef => {
+    const bytes = Buffer.from(canonicalJson(payload), 'utf8')
+    ref ??= ctx.gov.store.artifacts.write(shotLabels.payload, bytes)
+    const { artifact_id } = registerArtifact(tx, now, {
+      label: shotLabels.payload, ref, owner: principal, taskId: null, adopted: true,
+    })
+    return {
+      artifact_id,
+      sha256: sha256Hex(bytes),
+      model: end.receipt.model,
+      reply_model: end.receipt.reply_model ?? '',
+      prompt_version: analysisPromptVersion,
+      schema_version: analysisSchemaVersion,
+      analyzed_at: now,
+      operation_id: end.receipt.operation_id,
+      cost_microusd: end.receipt.cost.amount_microusd ?? 0,
+      earlier: false,
+    }
+  }
+}
+
+/** The closing record's part: status, payload and analyzer together, or none of them. */
+const recorder = (
+  attempt: Attempt, principal: string, payloadOf: () => AnalysisPayload | null,
+): CallOrder['record'] => {
+  const seal = sealer(attempt.ctx, principal)
+  return (tx, now, end) => {
+    const { receipt, reply, errorKind } = end
+    const running = tx.get(runningCollection, attempt.row.observation_id)
+    const row = tx.get(c.observations, attempt.row.observation_id)
+    if (running?.operation_id !== receipt.operation_id || row === undefined) return
+    tx.remove(runningCollection, row.observation_id)
+    const payload = reply === null ? null : payloadOf()
+    const sealed = payload === null ? null : seal(tx, now, end, payload)
+    const { outcome, reason } = receipt
+    putObservation(tx, now, rowAfter(row, running.before, { outcome, reason, errorKind }, sealed, now))
+  }
+}
+
+/**
+ * Analyses one image with at most one request. Throws what kept it from being claimed (`blocked`,
+ * `budget`, `conflict`, `locked`); every end after that is a result and stands in the row.
+ */
+export const sendImage = (attempt: Attempt): Promise<CallResult> => {
+  const { ctx, image, timeoutMs } = attempt
+  const view = ctx.gov.store.read()
+  const route = requireRoute(standingOf(ctx, view))
+  const { principal } = route.consent
+  const boundMicrousd = imageBound(savedSettings(view), route.setup)
+  let proof = route.proof
+  let payload: AnalysisPayload | null = null
+  const reject = (reply: AcceptedReply): string | null => {
+    const verdict = judgeAnalysis(reply, proof)
+    payload = verdict.ok ? verdict.payload : null
+    return verdict.ok ? null : verdict.reason
+  }
+  return sendCall(ctx.gateway, {
+    step: 'analyze',
+    slot: 'screenshot',
+    purpose: 'gateway.vision',
+    priority: 'normal',
+    principal,
+    root: null,
+    content: analysisContent(image.bytes, image.mime),
+    boundMicrousd,
+    timeoutMs,
+    claim: (tx, now, _setup, operationId) => {
+      const claimed = claim(attempt, { principal, boundMicrousd }, tx, now, operationId)
+      proof = claimed.proof
+      return claimed.inputDigest
+    },
+    recheck: (now) => {
+      const standing = standingOf(ctx, now)
+      if (!standing.ready) throw closedGate(standing.reason ?? 'model_not_set')
+    },
+    reject,
+    record: recorder(attempt, principal, () => payload),
+  })
+}

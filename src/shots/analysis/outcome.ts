@@ -1,0 +1,99 @@
+/** What an ended call makes of an observation; pure, so that the whole table can be tested. */
+import type { ErrorKind } from '../../base/errors.js'
+import type { CallOutcome } from '../../gateway/receipt.js'
+import type { AnalysisStatus } from '../constants.js'
+import type { Observation, PayloadRef } from '../rows.js'
+import type { RunningAnalysis } from './rows.js'
+
+/** What a receipt says of one image (S-136); `skipped` was left as it was, for a later pass. */
+export type ItemOutcome = 'succeeded' | 'failed' | 'blocked' | 'skipped'
+
+/** How a call ended, as far as the observation is concerned. */
+export interface AnalysisEnd {
+  readonly outcome: CallOutcome
+  readonly reason: string | null
+  /** Class of what kept it from being sent; null when it may have been sent. */
+  readonly errorKind: ErrorKind | null
+}
+
+/** Kinds that a person mends; the image waits, blocked, with the reason. */
+export const blockingKinds: ReadonlySet<ErrorKind> = new Set(['blocked', 'unauthorized', 'budget'])
+
+/** What an end means for the image. */
+export const itemOutcomeOf = ({ outcome, errorKind }: AnalysisEnd): ItemOutcome => {
+  if (outcome === 'succeeded') return 'succeeded'
+  if (outcome !== 'not_contacted') return 'failed'
+  if (errorKind !== null && blockingKinds.has(errorKind)) return 'blocked'
+  return errorKind === 'locked' || errorKind === 'cancelled' || errorKind === 'remote'
+    ? 'skipped' : 'failed'
+}
+
+const details: Readonly<Partial<Record<CallOutcome, string>>> = {
+  charge_unknown: 'It may have been sent and its charge is not known; it is not sent again by '
+    + 'itself.',
+  reply_rejected: 'The reply was not what was asked for; the charge stands.',
+  overrun: 'The charge passed the bound and needs a review; the reply was not used.',
+  authority_lost: 'The permission ended before the reply came; the charge stands.',
+  not_contacted: 'Nothing was sent.',
+}
+
+/** A failed reanalysis loses nothing: what succeeded before stays, marked (decision of 33). */
+const earlier = (payload: PayloadRef | null): PayloadRef | null =>
+  payload === null ? null : { ...payload, earlier: true }
+
+/** A row whose status a blocked call does not take away. */
+const keepsStatus = (status: AnalysisStatus): boolean =>
+  status === 'succeeded' || status === 'needs_reanalysis'
+
+/**
+ * The row after its call, from the row as it is now: a scan may have counted more like images
+ * meanwhile, it may have been archived. Only status, payload and analyzer change.
+ */
+export const rowAfter = (
+  row: Observation, before: RunningAnalysis['before'], end: AnalysisEnd,
+  payload: PayloadRef | null, now: string,
+): Observation => {
+  const item = itemOutcomeOf(end)
+  const analyzer = { ...row.analyzer, updated_at: now }
+  if (item === 'succeeded' && payload !== null) {
+    return {
+      ...row, analysis_status: 'succeeded', payload,
+      analyzer: { ...analyzer, reason: null, detail: null, contact: 'ended' },
+    }
+  }
+  if (item === 'skipped' || (item === 'blocked' && keepsStatus(before.analysis_status))) {
+    const { analysis_status, detail, contact } = before
+    const reason = item === 'skipped' && !keepsStatus(analysis_status) ? end.reason : before.reason
+    return { ...row, analysis_status, analyzer: { ...analyzer, reason, detail, contact } }
+  }
+  const detail = details[end.outcome] ?? null
+  if (item === 'blocked') {
+    return {
+      ...row, analysis_status: 'blocked',
+      analyzer: { ...analyzer, reason: end.reason, detail, contact: before.contact },
+    }
+  }
+  const contact = end.outcome === 'charge_unknown' ? 'uncertain' : 'ended'
+  return {
+    ...row, analysis_status: 'failed', payload: earlier(row.payload),
+    analyzer: { ...analyzer, reason: end.reason ?? end.outcome, detail, contact },
+  }
+}
+
+/** The row of a process that died after it may have sent (S-168): failed, uncertain, kept so. */
+export const rowInterrupted = (row: Observation, now: string): Observation => ({
+  ...row, analysis_status: 'failed', payload: earlier(row.payload),
+  analyzer: {
+    ...row.analyzer, reason: 'interrupted_after_contact',
+    detail: details.charge_unknown ?? null, contact: 'uncertain', updated_at: now,
+  },
+})
+
+/** The row of a process that died before it sent anything: as it was before the claim. */
+export const rowReturned = (
+  row: Observation, { analysis_status, reason, detail, contact }: RunningAnalysis['before'],
+  now: string,
+): Observation => ({
+  ...row, analysis_status,
+  analyzer: { ...row.analyzer, reason, detail, contact, updated_at: now },
+})

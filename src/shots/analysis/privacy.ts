@@ -1,0 +1,42 @@
+/**
+ * The gate of the local bytes (S-019, S-021): a regular file inside the root, read once, of the
+ * very content that was observed, an image of a size that is sent. The buffer that was judged is
+ * the buffer that goes out; nothing is read a second time.
+ */
+import { sha256Hex } from '../../base/canonical.js'
+import { readImageFacts } from '../../images/facts.js'
+import { latin1Of } from '../scan/names.js'
+import { readOnce } from '../scan/read-once.js'
+import type { Observation } from '../rows.js'
+
+/** What the gate says of an observation's file. */
+export type PrivacyVerdict =
+  | { readonly kind: 'ready'; readonly bytes: Buffer; readonly mime: 'image/png' | 'image/jpeg' }
+  /** The content is at none of its paths any more (S-154). */
+  | { readonly kind: 'source_missing' }
+  /** It is there and may not go out, or cannot be read now. */
+  | { readonly kind: 'refused'; readonly reason: string }
+
+const judge = (bytes: Buffer): PrivacyVerdict => {
+  const { format, reason } = readImageFacts(bytes)
+  if (reason !== null) return { kind: 'refused', reason: `image_${reason}` }
+  if (format === null) return { kind: 'refused', reason: 'image_not_an_image' }
+  return { kind: 'ready', bytes, mime: format === 'png' ? 'image/png' : 'image/jpeg' }
+}
+
+/**
+ * Reads the image of a row: the first of its recorded paths whose bytes still have its hash. Where
+ * a file is there and cannot be read, that is told rather than that it is missing.
+ */
+export const readForUpload = (row: Observation, nowMs: number): PrivacyVerdict => {
+  let unreadable: string | null = null
+  for (const { name } of [...row.paths].reverse()) {
+    const read = readOnce(row.root, latin1Of(name), nowMs)
+    if (read.kind === 'read' && sha256Hex(read.bytes) === row.sha256) return judge(read.bytes)
+    if (read.kind === 'unavailable' && read.reason === 'file_unreadable') {
+      unreadable = read.reason
+    }
+  }
+  return unreadable === null
+    ? { kind: 'source_missing' } : { kind: 'refused', reason: unreadable }
+}

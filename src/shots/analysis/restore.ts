@@ -1,0 +1,145 @@
+/**
+ * Writing down what rows mean now, in small records: blocked rows whose reason is gone become
+ * pending, oldest first and bounded; analyses of an older model, prompt or schema need reanalysis;
+ * rows of another root are stale. Looking never writes any of this.
+ */
+import { nowIso } from '../../governance/gov.js'
+import { ledgerFacts } from '../../governance/ledger/facts.js'
+import { balances } from '../../governance/ledger/read.js'
+import type { Tx, View } from '../../state/types.js'
+import { budgetStanding, callsLeft } from '../budget.js'
+import type { ShotsContext } from '../context.js'
+import {
+  classificationNow, currentFacts, rowClassificationNow, rowStatusNow, statusNow,
+  type CurrentFacts,
+} from '../derive.js'
+import { findObservations } from '../find.js'
+import { consentReaches, imageBound, type RouteStanding } from '../gates.js'
+import { putObservation } from '../keep.js'
+import { transactCounted } from '../locked.js'
+import { shotCollections as c, type Observation } from '../rows.js'
+import { savedSettings } from '../settings.js'
+
+/** Rows that one record changes at most: the lock is never held for long. */
+const rowsPerTick = 1_000
+
+/** Reasons that no change of settings takes away; only an explicit reanalysis does. */
+const lasting = (reason: string | null): boolean =>
+  reason === 'before_consent' || reason === 'file_unreadable'
+  || (reason ?? '').startsWith('image_')
+
+/** Whether the ledger has room for one more image. */
+const ledgerHasRoom = (view: View, boundMicrousd: number): boolean => {
+  return ledgerFacts(view).ok && balances(view).available_microusd >= boundMicrousd
+}
+
+/** Which reasons of blocked rows hold although every gate of the route is open. */
+export const stillHolds = (
+  ctx: ShotsContext, view: View, standing: RouteStanding,
+): ((reason: string | null) => boolean) => {
+  const { route } = standing
+  if (route === null) return () => true
+  const saved = savedSettings(view)
+  const bound = imageBound(saved, route.setup)
+  const budget = budgetStanding(view, ctx.gov.clock.wallMs(), saved)
+  const exhausted = callsLeft(budget, bound) === 0
+  const noRoom = !ledgerHasRoom(view, bound)
+  return (reason) => {
+    if (lasting(reason)) return true
+    if (reason === 'proof_missing' || reason === 'proof_stale') return standing.proof !== 'current'
+    if (reason === 'budget_exhausted') return exhausted
+    return reason === 'ceiling_exceeded' && noRoom
+  }
+}
+
+interface Found {
+  readonly restore: readonly string[]
+  readonly before: readonly string[]
+}
+
+const nothing: Found = { restore: [], before: [] }
+
+const findBlocked = (
+  ctx: ShotsContext, view: View, standing: RouteStanding, now: CurrentFacts, limit: number,
+): Found => {
+  const { route } = standing
+  if (route === null || now.rootDigest === null) return nothing
+  const holds = stillHolds(ctx, view, standing)
+  const [restore, before]: [string[], string[]] = [[], []]
+  const filter = { statuses: ['blocked'], rootDigest: now.rootDigest } as const
+  for (const row of findObservations(view, filter)) {
+    if (restore.length >= limit || before.length >= rowsPerTick) break
+    if (rowClassificationNow(row, now) !== null || holds(row.analyzer.reason)) continue
+    (consentReaches(route.consent, row) ? restore : before).push(row.observation_id)
+  }
+  return { restore, before }
+}
+
+const setStatus = (
+  tx: Tx, now: string, id: string, status: 'pending' | 'blocked', reason: string | null,
+): boolean => {
+  const row = tx.get(c.observations, id)
+  if (row === undefined || row.analysis_status !== 'blocked' || row.archived_at !== null) {
+    return false
+  }
+  const analyzer = { ...row.analyzer, reason, detail: null, updated_at: now }
+  putObservation(tx, now, { ...row, analysis_status: status, analyzer })
+  return true
+}
+
+/** Blocked rows whose reason is gone become pending; answers how many. */
+export const restoreBlocked = async (
+  ctx: ShotsContext, standing: RouteStanding, limit: number,
+): Promise<number> => {
+  const view = ctx.gov.store.read()
+  const found = findBlocked(ctx, view, standing, currentFacts(ctx, view), limit)
+  if (found.restore.length + found.before.length === 0) return 0
+  return transactCounted(ctx.gov, 'shots analyze', (tx) => {
+    const now = nowIso(ctx.gov)
+    for (const id of found.before) setStatus(tx, now, id, 'blocked', 'before_consent')
+    return found.restore.filter((id) => setStatus(tx, now, id, 'pending', null)).length
+  })
+}
+
+/** Whether some counter says that a row is not written as it is meant now. */
+const anyChanged = (view: View, now: CurrentFacts): boolean =>
+  view.all(c.counts).some(({ doc }) => !doc.archived
+    && (statusNow(doc, now) !== doc.analysis_status
+      || classificationNow(doc, now) !== doc.classification))
+
+const meaning = (row: Observation, now: CurrentFacts) => ({
+  analysis_status: rowStatusNow(row, now), classification: rowClassificationNow(row, now),
+})
+
+const differs = (row: Observation, now: CurrentFacts): boolean => {
+  const { analysis_status, classification } = meaning(row, now)
+  return analysis_status !== row.analysis_status || classification !== row.classification
+}
+
+/** Persists needs_reanalysis and stale_root (S-156 to S-158, S-162); answers how many of each. */
+export const persistMeaning = async (
+  ctx: ShotsContext,
+): Promise<{ readonly needs: number, readonly stale: number }> => {
+  const view = ctx.gov.store.read()
+  const done = { needs: 0, stale: 0 }
+  const current = currentFacts(ctx, view)
+  if (!anyChanged(view, current)) return done
+  const ids: string[] = []
+  for (const row of findObservations(view, {})) {
+    if (ids.length >= rowsPerTick) break
+    if (differs(row, current)) ids.push(row.observation_id)
+  }
+  return transactCounted(ctx.gov, 'shots analyze', (tx) => {
+    const now = nowIso(ctx.gov)
+    const facts = currentFacts(ctx, tx)
+    for (const id of ids) {
+      const row = tx.get(c.observations, id)
+      if (row === undefined || row.archived_at !== null || !differs(row, facts)) continue
+      const next = { ...row, ...meaning(row, facts) }
+      putObservation(tx, now, next)
+      if (next.analysis_status !== row.analysis_status) done.needs += 1
+      else if (next.classification === 'stale_root') done.stale += 1
+    }
+    return done
+  })
+}

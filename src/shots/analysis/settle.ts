@@ -1,0 +1,51 @@
+/**
+ * What dead processes left of analyses. The money was resolved by recovery; here the observations
+ * follow it: provably unsent goes back to where it was, anything else is failed and uncertain, and
+ * is never sent again by itself (S-168). A call that lives is left alone.
+ */
+import { claimCollection, claimStanding } from '../../gateway/call/claims.js'
+import { nowIso, type Gov } from '../../governance/gov.js'
+import type { Tx } from '../../state/types.js'
+import { putObservation } from '../keep.js'
+import { shotCollections } from '../rows.js'
+import { rowInterrupted, rowReturned } from './outcome.js'
+import { runningCollection, type RunningAnalysis } from './rows.js'
+
+/** Observations that were resolved, by what became of them. */
+export interface SettledAnalyses {
+  readonly returned: readonly string[]
+  readonly uncertain: readonly string[]
+}
+
+const isRunning = (gov: Gov, tx: Pick<Tx, 'get'> & Parameters<typeof claimStanding>[1],
+  one: RunningAnalysis): boolean => {
+  const claim = tx.get(claimCollection, one.input_digest)
+  return claim !== undefined && claimStanding(gov.store, tx, claim) === 'running'
+}
+
+const settleOne = (gov: Gov, tx: Tx, now: string, one: RunningAnalysis): 'returned' | 'uncertain' => {
+  const claim = tx.get(claimCollection, one.input_digest)
+  const standing = claim && claimStanding(gov.store, tx, claim)
+  const sent = standing !== undefined && standing !== 'interrupted' && standing !== 'not_contacted'
+  const row = tx.get(shotCollections.observations, one.observation_id)
+  tx.remove(runningCollection, one.observation_id)
+  if (row !== undefined && row.analyzer.operation_id === one.operation_id) {
+    putObservation(tx, now, sent ? rowInterrupted(row, now) : rowReturned(row, one.before, now))
+  }
+  return sent ? 'uncertain' : 'returned'
+}
+
+/** Resolves them; takes the lock only when a look without it found some. */
+export const settleAnalyses = async (gov: Gov): Promise<SettledAnalyses> => {
+  const view = gov.store.read()
+  const dead = view.all(runningCollection).filter(({ doc }) => !isRunning(gov, view, doc))
+  if (dead.length === 0) return { returned: [], uncertain: [] }
+  return gov.store.transact('shots analyze', (tx) => {
+    const now = nowIso(gov)
+    const report = { returned: [] as string[], uncertain: [] as string[] }
+    for (const { id, doc } of tx.all(runningCollection)) {
+      if (!isRunning(gov, tx, doc)) report[settleOne(gov, tx, now, doc)].push(id)
+    }
+    return report
+  })
+}

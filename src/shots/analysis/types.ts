@@ -1,0 +1,56 @@
+/** Shapes of what the analysis job answers. */
+import * as v from 'valibot'
+
+const text = v.string()
+const nullableText = v.nullable(text)
+const count = v.pipe(v.number(), v.safeInteger(), v.minValue(0))
+
+const itemShape = v.strictObject({
+  observation_id: text,
+  outcome: v.picklist(['succeeded', 'failed', 'blocked']),
+  /** Why, where it did not succeed; a code. */
+  reason: nullableText,
+  operation_id: nullableText,
+  cost_microusd: v.nullable(count),
+})
+/** What became of one image (S-136). */
+export type AnalysisItem = v.InferOutput<typeof itemShape>
+
+/** Counts and facts of one tick, as the receipt keeps them. */
+export const analysisFactsShape = v.strictObject({
+  /** `degraded`: something failed or work was left for a later pass; `blocked`: a closed gate. */
+  status: v.picklist(['ok', 'blocked', 'degraded']),
+  reason: nullableText,
+  /** True for a tick of the job, which takes at most `concurrency` images (S-208). */
+  scheduled: v.boolean(),
+  limit: count,
+  concurrency: count,
+  timeout_seconds: count,
+  /** scanned = analyzed + failed + blocked + skipped. */
+  scanned: count,
+  analyzed: count,
+  failed: count,
+  blocked: count,
+  /** Taken up and left as they were, for a later pass. */
+  skipped: count,
+  /** Blocked rows that became pending again. */
+  restored: count,
+  /** Rows whose analysis was found to be of an older model, prompt or schema. */
+  needs_reanalysis: count,
+  /** Rows that were found to lie under an older root. */
+  stale_root: count,
+  cost_microusd: count,
+  /** Consent that the calls rested on; null where none was made. */
+  consent_id: nullableText,
+  duration_ms: count,
+  items: v.array(itemShape),
+})
+export type AnalysisFacts = v.InferOutput<typeof analysisFactsShape>
+
+/** Receipt of one tick (S-136, S-137); the id is null where the state took no record. */
+export const analysisReceiptShape = v.strictObject({
+  job: v.literal('screenshot_folder_analysis'),
+  receipt_id: nullableText,
+  ...analysisFactsShape.entries,
+})
+export type AnalysisReceipt = v.InferOutput<typeof analysisReceiptShape>
