@@ -129,11 +129,8 @@ const daysDrawnMax = 31
 
 /** One strip for each day that has something, newest days where there are too many. */
 export const timeline = (report: ScreenReport, zone: Zone): Markup => {
-  const { runs } = report.course
-  const first = runs[0]?.captured_at
-  if (first === undefined) return nothing
-  const last = runs.reduce((max, run) => (run.last_seen_at > max ? run.last_seen_at : max), first)
-  const days = daysOf(zone, first, last)
+  const days = [...new Set(report.course.runs.flatMap((run) =>
+    daysOf(zone, run.captured_at, run.last_seen_at)))].sort()
   return html`${days.slice(-daysDrawnMax).map((day, at) => dayFigure(report, zone, day, at))}`
 }
 

@@ -1,0 +1,122 @@
+import t from 'tap'
+import { parse } from 'valibot'
+import { buildReport, reportLimits, reportShape } from '../../src/observations/report.js'
+import { reportText } from '../../src/observations/text.js'
+import { daysOf, zoneOf } from '../../src/observations/zone.js'
+import { at, input, said, seen } from './inputs.js'
+
+const plain = { foreign: (text: string) => text, strong: (text: string) => text }
+
+t.test('S-024 one builder makes one report of observations of the folder and of another source', async (t) => {
+  const report = buildReport(input({
+    observations: [
+      seen({ observationId: 'obs_1', filename: 'folder.png' }),
+      seen({
+        observationId: 'edge_art_2', source: 'paired_edge', filename: 'edge.jpg', format: 'jpeg',
+        capturedAt: at(10), lastSeenAt: at(10), status: 'pending',
+      }),
+    ],
+  }))
+  t.same(parse(reportShape, report), report)
+  t.same(report.provenance.sources, ['paired_edge', 'screenshot_folder'])
+  t.same(report.provenance.source_observation_ids, ['obs_1', 'edge_art_2'])
+  t.same(Object.keys(report.facts.observations[0] ?? {}), Object.keys(report.facts.observations[1] ?? {}))
+  t.same(report.course.statuses, { succeeded: 1, pending: 1 })
+})
+
+t.test('S-025 the facts of a file are name, format, dimensions and size and nothing else', async (t) => {
+  const report = buildReport(input({
+    observations: [seen({ summary: said('A summary.') }), seen({ width: null, height: null })],
+  }))
+  t.same(report.facts.observations, [
+    { filename: 'a.png', format: 'png', width: 1920, height: 1080, bytes: 2048 },
+    { filename: 'a.png', format: 'png', width: null, height: null, bytes: 2048 },
+  ])
+})
+
+t.test('S-026 text of a model stands apart with its model and time, and without a model there is none', async (t) => {
+  const without = buildReport(input())
+  t.same(without.model_text, { conclusion: null, digests: [], summaries: [] })
+  const text = reportText(without, plain)
+  t.notMatch(text, /written by|Conclusion|Digest of|Summaries/)
+  const report = buildReport(input({
+    observations: [seen({ summary: said('What is seen.', { outdated: true }) })],
+    digests: [{
+      episodeId: 'epi_1', windowStart: at(9), windowEnd: at(9, 30), sourceObservationIds: ['obs_1'],
+      text: said('What was done.'),
+    }],
+    conclusion: {
+      conclusionId: 'ccl_1', digestIds: ['epi_1'], sourceObservationIds: ['obs_1'], current: true,
+      text: said('What it came to.'),
+    },
+  }))
+  const { conclusion, digests, summaries } = report.model_text
+  for (const one of [conclusion, ...digests, ...summaries]) {
+    t.match(one, {
+      model: 'gateway/acme/report-1', reply_model: 'acme/report-1-2026', written_at: at(17),
+    })
+  }
+  t.same([conclusion?.text, digests[0]?.text, summaries[0]?.text], [
+    'What it came to.', 'What was done.', 'What is seen.',
+  ])
+  t.match(reportText(report, plain), /written by gateway\/acme\/report-1 .* from before a change/)
+})
+
+t.test('S-107 provenance names the digest count, the digests and every source observation', async (t) => {
+  const report = buildReport(input({
+    digests: [{
+      episodeId: 'epi_1', windowStart: at(9), windowEnd: at(9, 30),
+      sourceObservationIds: ['obs_1', 'obs_7'], text: said('x'),
+    }],
+  }))
+  t.equal(report.provenance.digest_count, 1)
+  t.same(report.provenance.digests, [
+    { episode_id: 'epi_1', source_observation_ids: ['obs_1', 'obs_7'] },
+  ])
+  t.same(report.provenance.source_observation_ids, ['obs_1'])
+})
+
+t.test('S-166 what is left out is counted by its reason', async (t) => {
+  const report = buildReport(input({
+    observations: [], excluded: { sourceMissing: 2, staleRoot: 3, archived: 1, digests: 1 },
+  }))
+  t.same(report.provenance.excluded, { source_missing: 2, stale_root: 3, archived: 1, digests: 1 })
+  t.match(reportText(report, plain), '2 source missing, 3 stale root, 1 archived, 1 digests that')
+})
+
+t.test('all are counted, the newest are listed; images by hour count the like ones, in the time zone', async (t) => {
+  const many = Array.from({ length: reportLimits.listedMax + 5 }, (_, n) =>
+    seen({ observationId: `obs_${n}`, filename: `${n}.png`, likeImages: n === 0 ? 4 : 0 }))
+  const report = buildReport(input({ observations: many, timeZone: 'Asia/Tokyo' }))
+  t.equal(report.facts.count, many.length)
+  t.equal(report.facts.listed, reportLimits.listedMax)
+  t.equal(report.facts.observations[0]?.filename, '5.png')
+  t.equal(report.course.hours[18], many.length + 4, '9:00 UTC is 18:00 in Tokyo')
+  t.equal(report.course.image_count, many.length + 4)
+  t.equal(buildReport(input({ timeZone: 'No/Where' })).period.time_zone, 'UTC')
+})
+
+t.test('a day of a zone is that of its wall clock, over its changes', async (t) => {
+  const berlin = zoneOf('Europe/Berlin')
+  t.same(berlin.at('2026-03-29T00:59:00.000Z'), { day: '2026-03-29', minute: 119, time: '01:59' })
+  t.same(berlin.at('2026-03-29T01:00:00.000Z'), { day: '2026-03-29', minute: 180, time: '03:00' })
+  t.same(daysOf(berlin, '2026-10-24T21:00:00.000Z', '2026-10-26T00:00:00.000Z'), [
+    '2026-10-24', '2026-10-25', '2026-10-26',
+  ])
+  t.equal(daysOf(berlin, '1990-01-01T00:00:00.000Z', '2026-01-01T00:00:00.000Z').length, 366)
+})
+
+t.test('text for people: files by day with how long a screen stood, spend against the budget', async (t) => {
+  const report = buildReport(input({
+    observations: [seen({ lastSeenAt: at(10, 30), likeImages: 9, filename: 'x\ny.png' })],
+    spend: {
+      since: at(0), budgetMicrousd: 500_000, spentMicrousd: 1_234, heldMicrousd: 50_000,
+      budgetRequests: null, requests: 3,
+    },
+  }))
+  const text = reportText(report, plain)
+  t.match(text, '09:00  x\\ny.png, png, 1920 × 1080, 2.0 KiB, succeeded, stood 1 h 30 min')
+  t.match(text, '$0.001234 of $0.50')
+  t.match(text, 'held      $0.05')
+  t.match(text, '3, no budget is set')
+})
