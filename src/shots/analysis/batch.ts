@@ -6,6 +6,7 @@
 import { SallyportError } from '../../base/errors.js'
 import { nowIso } from '../../governance/gov.js'
 import type { View } from '../../state/types.js'
+import type { ReanalyzeReason } from '../constants.js'
 import type { ShotsContext } from '../context.js'
 import { currentFacts, rowClassificationNow } from '../derive.js'
 import { findObservations } from '../find.js'
@@ -36,6 +37,8 @@ interface Batch {
   readonly options: AnalyzeOptions
   readonly settings: ShotSettings
   readonly limit: number
+  /** Null for the job's own analysis of pending rows. */
+  readonly reason: ReanalyzeReason | null
   readonly startedMs: number
   readonly items: AnalysisItem[]
   skipped: number
@@ -107,26 +110,28 @@ const sendAll = async (batch: Batch, rows: readonly Observation[]): Promise<void
         batch.skipped += 1
         continue
       }
-      const end = await endImage(ctx, one, { reason: null, timeoutMs })
+      const end = await endImage(ctx, one, { reason: batch.reason, timeoutMs })
       addItem(batch, one.row, end)
       batch.stop = end.stop
     }
   }
 }
 
-const work = async (batch: Batch): Promise<void> => {
-  const { ctx, limit } = batch
+/** What comes before any image: leftovers, meanings, and a folder that is there. */
+const begin = async (batch: Batch): Promise<boolean> => {
+  const { ctx } = batch
   await settleAnalyses(ctx.gov)
   const { needs, stale } = await persistMeaning(ctx)
   batch.needs = needs
   batch.stale = stale
-  const { root } = locateRoot(ctx, batch.settings.saved)
-  const problem = rootProblem(root)
-  if (problem !== null) {
-    // A folder that is not mounted now has not lost its images.
-    batch.stop = problem
-    return
-  }
+  // A folder that is not mounted now has not lost its images.
+  batch.stop = rootProblem(locateRoot(ctx, batch.settings.saved).root)
+  return batch.stop === null
+}
+
+const work = async (batch: Batch): Promise<void> => {
+  const { ctx, limit } = batch
+  if (!await begin(batch)) return
   const standing = standingOf(ctx, ctx.gov.store.read())
   const closed = closedReason(standing)
   if (standing.ready) {
@@ -155,6 +160,7 @@ const factsOf = (batch: Batch): AnalysisFacts => {
   return {
     ...statusOf(batch),
     scheduled: options.scheduled,
+    reanalyze_reason: batch.reason,
     limit: batch.limit,
     concurrency: settings.concurrency.value,
     timeout_seconds: settings.jobTimeoutSeconds.value,
@@ -190,6 +196,28 @@ const close = async (batch: Batch): Promise<AnalysisReceipt> => {
   }
 }
 
+const newBatch = (
+  ctx: ShotsContext, options: AnalyzeOptions, reason: ReanalyzeReason | null,
+): Batch => {
+  const settings = resolveSettings(ctx.gov.store.read(), ctx.env)
+  const asked = options.limit ?? settings.analysisLimit.value
+  return {
+    ctx, options, settings, reason, startedMs: ctx.gov.clock.monotonicMs(), items: [],
+    limit: options.scheduled ? Math.min(asked, settings.concurrency.value) : asked,
+    skipped: 0, restored: 0, needs: 0, stale: 0, consentId: null, stop: null,
+  }
+}
+
+const finish = async (batch: Batch, doIt: () => Promise<void>): Promise<AnalysisReceipt> => {
+  try {
+    await doIt()
+  } catch (error) {
+    if (!endsBatch(error)) throw error
+    batch.stop = error.reason ?? error.code
+  }
+  return close(batch)
+}
+
 /**
  * One pass of the job. The receipt stands whatever its status; throws `rejected` where the folder
  * or a variable has no meaning, `damaged` where the state is.
@@ -197,18 +225,23 @@ const close = async (batch: Batch): Promise<AnalysisReceipt> => {
 export const analyzeBatch = async (
   ctx: ShotsContext, options: AnalyzeOptions,
 ): Promise<AnalysisReceipt> => {
-  const settings = resolveSettings(ctx.gov.store.read(), ctx.env)
-  const asked = options.limit ?? settings.analysisLimit.value
-  const batch: Batch = {
-    ctx, options, settings, startedMs: ctx.gov.clock.monotonicMs(), items: [],
-    limit: options.scheduled ? Math.min(asked, settings.concurrency.value) : asked,
-    skipped: 0, restored: 0, needs: 0, stale: 0, consentId: null, stop: null,
-  }
-  try {
-    await work(batch)
-  } catch (error) {
-    if (!endsBatch(error)) throw error
-    batch.stop = error.reason ?? error.code
-  }
-  return close(batch)
+  const batch = newBatch(ctx, options, null)
+  return finish(batch, () => work(batch))
+}
+
+/** Analyses these very rows for one reason, with the same gates and the same receipt. */
+export const reanalyzeRows = async (
+  ctx: ShotsContext, rows: readonly Observation[], reason: ReanalyzeReason,
+): Promise<AnalysisReceipt> => {
+  const batch = newBatch(ctx, { scheduled: false, limit: rows.length }, reason)
+  return finish(batch, async () => {
+    if (!await begin(batch)) {
+      batch.skipped = rows.length
+      return
+    }
+    const standing = standingOf(ctx, ctx.gov.store.read())
+    batch.consentId = standing.route?.consent.consent_id ?? null
+    const closed = closedReason(standing)
+    await (closed === null ? sendAll(batch, rows) : blockAll(batch, rows, closed))
+  })
 }

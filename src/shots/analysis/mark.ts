@@ -7,6 +7,9 @@ import { putObservation } from '../keep.js'
 import { transactCounted } from '../locked.js'
 import { shotCollections as c, type Observation } from '../rows.js'
 
+const waiting = (row: Observation): boolean =>
+  row.analysis_status === 'pending' || row.analysis_status === 'blocked'
+
 const change = (
   tx: Tx, now: string, id: string, next: (row: Observation) => Observation,
 ): boolean => {
@@ -18,8 +21,8 @@ const change = (
 }
 
 /**
- * Blocks rows for a reason. A missing or stale proof consumes one attempt of each (S-153); rows
- * that are not pending any more are left alone.
+ * Blocks rows for a reason, or gives blocked ones this reason. A missing or stale proof consumes
+ * one attempt of each (S-153); what was analysed or failed keeps its status.
  */
 export const blockRows = (
   ctx: ShotsContext, ids: readonly string[], reason: string,
@@ -28,7 +31,7 @@ export const blockRows = (
     const now = nowIso(ctx.gov)
     const attempt = reason.startsWith('proof_') ? 1 : 0
     for (const id of ids) {
-      change(tx, now, id, (row) => (row.analysis_status !== 'pending' ? row : {
+      change(tx, now, id, (row) => (!waiting(row) ? row : {
         ...row, analysis_status: 'blocked',
         analyzer: {
           ...row.analyzer, reason, detail: gateTextOf(reason)?.text ?? null,
@@ -43,11 +46,4 @@ export const markMissing = (ctx: ShotsContext, id: string): Promise<void> =>
   transactCounted(ctx.gov, 'shots analyze', (tx) => {
     const now = nowIso(ctx.gov)
     change(tx, now, id, (row) => ({ ...row, classification: 'source_missing' }))
-  })
-
-/** The image is there again. */
-export const markFound = (ctx: ShotsContext, id: string): Promise<void> =>
-  transactCounted(ctx.gov, 'shots analyze', (tx) => {
-    const now = nowIso(ctx.gov)
-    change(tx, now, id, (row) => ({ ...row, classification: null }))
   })

@@ -10,12 +10,14 @@ import { sendCall } from '../../gateway/call/send.js'
 import type { GatewayProof } from '../../gateway/proof.js'
 import type { SlotSetup } from '../../gateway/setup.js'
 import { registerArtifact } from '../../governance/artifacts.js'
-import type { ArtifactRef, Tx } from '../../state/types.js'
+import { collections } from '../../governance/rows.js'
+import type { ArtifactRef, Tx, View } from '../../state/types.js'
 import { requireBudget } from '../budget.js'
 import {
   analysisPromptVersion, analysisSchemaVersion, shotLabels, type ReanalyzeReason,
 } from '../constants.js'
 import type { ShotsContext } from '../context.js'
+import { configuredModel } from '../derive.js'
 import { consentReaches, gateTextOf, imageBound, standingOf, type RouteStanding } from '../gates.js'
 import { putObservation } from '../keep.js'
 import { shotCollections as c, type Observation, type PayloadRef } from '../rows.js'
@@ -64,6 +66,18 @@ export const requireRoute = (standing: RouteStanding): {
 const changed = (reason: string): Error =>
   fail.conflict('observation_changed', 'The observation changed; nothing was sent.', { reason })
 
+/**
+ * Whether what would be sent was sent before and failed or is uncertain: only the one reason that
+ * says so sends it again (S-168). Another model makes it another request; an uncertain one stays.
+ */
+export const needsRetryReason = (view: View, row: Observation): boolean => {
+  const { contact, operation_id: operation } = row.analyzer
+  if (contact === 'uncertain') return true
+  if (row.analysis_status !== 'failed') return false
+  const route = operation === null ? undefined : view.get(collections.routes, operation)
+  return route === undefined || route.model === configuredModel(view)
+}
+
 /** Whether the row may be claimed now, by whom asks. Throws `conflict` or `blocked`. */
 const requireClaimable = (tx: Tx, { row: { observation_id: id }, reason }: Attempt): Observation => {
   const row = tx.get(c.observations, id)
@@ -73,8 +87,9 @@ const requireClaimable = (tx: Tx, { row: { observation_id: id }, reason }: Attem
   if (reason === null && (row.analysis_status !== 'pending' || row.classification !== null)) {
     throw changed('not_pending')
   }
-  const uncertain = row.analysis_status === 'failed' || row.analyzer.contact === 'uncertain'
-  if (uncertain && reason !== 'provider_failure_retry') throw changed('provider_failure_retry_needed')
+  if (needsRetryReason(tx, row) && reason !== 'provider_failure_retry') {
+    throw changed('provider_failure_retry_needed')
+  }
   return row
 }
 

@@ -28,6 +28,9 @@ export const itemOutcomeOf = ({ outcome, errorKind }: AnalysisEnd): ItemOutcome 
     ? 'skipped' : 'failed'
 }
 
+const found = (classification: Observation['classification']): Observation['classification'] =>
+  classification === 'source_missing' ? null : classification
+
 const details: Readonly<Partial<Record<CallOutcome, string>>> = {
   charge_unknown: 'It may have been sent and its charge is not known; it is not sent again by '
     + 'itself.',
@@ -57,7 +60,8 @@ export const rowAfter = (
   const analyzer = { ...row.analyzer, updated_at: now }
   if (item === 'succeeded' && payload !== null) {
     return {
-      ...row, analysis_status: 'succeeded', payload,
+      // It was read a moment ago, so it is not missing, whatever an earlier look found.
+      ...row, analysis_status: 'succeeded', payload, classification: found(row.classification),
       analyzer: { ...analyzer, reason: null, detail: null, contact: 'ended' },
     }
   }
@@ -76,6 +80,7 @@ export const rowAfter = (
   const contact = end.outcome === 'charge_unknown' ? 'uncertain' : 'ended'
   return {
     ...row, analysis_status: 'failed', payload: earlier(row.payload),
+    classification: found(row.classification),
     analyzer: { ...analyzer, reason: end.reason ?? end.outcome, detail, contact },
   }
 }

@@ -1,5 +1,6 @@
 /** Shapes of what the analysis job answers. */
 import * as v from 'valibot'
+import { reanalyzeReasons } from '../constants.js'
 
 const text = v.string()
 const nullableText = v.nullable(text)
@@ -23,6 +24,8 @@ export const analysisFactsShape = v.strictObject({
   reason: nullableText,
   /** True for a tick of the job, which takes at most `concurrency` images (S-208). */
   scheduled: v.boolean(),
+  /** Null for the job's own analysis. */
+  reanalyze_reason: v.nullable(v.picklist(reanalyzeReasons)),
   limit: count,
   concurrency: count,
   timeout_seconds: count,

@@ -10,6 +10,7 @@ export const shotsNoun: NounEntry = {
     { verb: 'watch', load: () => import('./watch.js') },
     { verb: 'run', load: () => import('./run.js') },
     { verb: 'analyze', load: () => import('./analyze.js') },
+    { verb: 'reanalyze', load: () => import('./reanalyze.js') },
     { verb: 'list', load: () => import('./list.js') },
     { verb: 'show', load: () => import('./show.js') },
     { verb: 'explain', load: () => import('./explain.js') },

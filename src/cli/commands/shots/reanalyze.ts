@@ -1,0 +1,119 @@
+import * as v from 'valibot'
+import { resolve } from 'node:path'
+import { fail } from '../../../base/errors.js'
+import { reanalyzeReasons, shotLimits, type ReanalyzeReason } from '../../../shots/constants.js'
+import type { ReanalyzeGroup, ReanalyzePlan } from '../../../shots/analysis/reanalyze.js'
+import { analysisReceiptShape } from '../../../shots/analysis/types.js'
+import type { VerbDeps } from '../../bound.js'
+import { Degraded } from '../../failure.js'
+import { choiceFlag, integerFlag } from '../../flags.js'
+import { loginToMutate } from '../../mutate.js'
+import { defineVerb, type Run, type Verb, type VerbDefinition } from '../../verb.js'
+import { analysisFailure, analysisReceiptText } from './analyze.js'
+import { shotsContext } from './context.js'
+
+/** Argument and flags of `shots reanalyze`. */
+export interface ReanalyzeOptions {
+  readonly target?: string
+  readonly reason?: ReanalyzeReason
+  readonly blocked?: boolean
+  readonly failed?: boolean
+  readonly needs?: boolean
+  readonly limit?: number
+  readonly yes?: boolean
+}
+
+const resultShape = v.strictObject({
+  /** The row that was analysed; null in bulk. */
+  observation_id: v.nullable(v.string()),
+  ...analysisReceiptShape.entries,
+})
+/** Result of `shots reanalyze`. */
+export type ReanalyzeResult = v.InferOutput<typeof resultShape>
+
+const definition: VerbDefinition<ReanalyzeResult> = {
+  meta: {
+    name: 'shots reanalyze',
+    summary: 'analyse images again, for one reason',
+    description:
+      'Analyses one image again, by the id of its observation or the path of a file; a suppressed '
+      + 'file is answered with its representative. With --blocked, --failed or --needs it takes '
+      + 'many, oldest first, and shows count and price before it asks. Every gate of a first '
+      + 'analysis holds. What failed or is uncertain is sent again only for '
+      + 'provider_failure_retry. A failed reanalysis keeps the earlier analysis, marked as such.',
+    examples: [
+      '$ sallyport shots reanalyze obs_01890000-0000-7000-8000-000000000000 '
+        + '--reason manual_operator_request',
+      '$ sallyport shots reanalyze --needs --reason model_version_changed --limit 100',
+    ],
+    session: 'required',
+    exits: [
+      'rejected', 'unauthorized', 'conflict', 'not_found', 'blocked', 'budget', 'remote',
+      'no_state', 'locked', 'damaged',
+    ],
+    json: { version: 1, schema: resultShape },
+  },
+  flags: (command) => command
+    .argument('[target]', 'id of an observation, or the path of a file')
+    .addOption(choiceFlag('--reason <reason>', 'why, exactly one', reanalyzeReasons))
+    .option('--blocked', 'every blocked image, those from before the consent too')
+    .option('--failed', 'every failed image')
+    .option('--needs', 'every image whose model, prompt or schema changed')
+    .addOption(integerFlag('--limit <n>', 'in bulk: at most so many', {
+      min: 1, max: shotLimits.analysisItemsMax,
+    }))
+    .option('--yes', 'in bulk: do not ask'),
+  text: (result) => analysisReceiptText(result),
+}
+
+const groupOf = (options: ReanalyzeOptions): ReanalyzeGroup | null => {
+  const groups = (['blocked', 'failed', 'needs'] as const).filter((one) => options[one] === true)
+  const ways = groups.length + (options.target === undefined ? 0 : 1)
+  if (ways === 1) return groups[0] ?? null
+  throw fail.usage('one_target', 'Give one id or path, or one of --blocked, --failed, --needs.')
+}
+
+const planLines = (plan: ReanalyzePlan): string[] => [
+  `${plan.found} found, ${plan.rows.length} would be sent`,
+  `each holds ${plan.boundMicrousd} micro-USD, all together at most ${plan.atMostMicrousd}`,
+  ...(plan.earlierMicrousd === null
+    ? [] : [`their analyses cost ${plan.earlierMicrousd} micro-USD on average before`]),
+  `the budget of the day leaves room for ${plan.callsLeft} requests`,
+]
+
+/** Reanalyses. */
+export const run: Run<ReanalyzeOptions, ReanalyzeResult> = async (options, deps) => {
+  const { target, reason, limit, yes } = options
+  const group = groupOf(options)
+  if (reason === undefined) {
+    throw fail.usage('reason_needed', `Give --reason: ${reanalyzeReasons.join(', ')}.`)
+  }
+  if (group === null && limit !== undefined) {
+    throw fail.usage('limit_in_bulk', 'Give --limit with --blocked, --failed or --needs.')
+  }
+  const { gov } = await loginToMutate(deps)
+  const ctx = shotsContext(deps, gov)
+  const shots = await import('../../../shots/analysis/reanalyze.js')
+  let result: ReanalyzeResult
+  if (group === null) {
+    const given = target ?? ''
+    const found = given.startsWith('obs_') ? given : resolve(deps.cwd, given)
+    const done = await shots.reanalyzeOne(ctx, found, reason)
+    result = { observation_id: done.observationId, ...done.receipt }
+  } else {
+    const plan = shots.planReanalysis(ctx, group, reason, limit)
+    for (const line of planLines(plan)) deps.note(line)
+    if (plan.rows.length > 0 && yes !== true) {
+      await deps.confirm(`Send ${plan.rows.length} image(s)?`, '--yes')
+    }
+    result = { observation_id: null, ...await shots.reanalyzePlanned(ctx, plan, reason) }
+  }
+  const failure = analysisFailure(result)
+  if (failure !== null) throw new Degraded(result, failure)
+  return result
+}
+
+/** The verb. */
+export const build = (
+  deps: VerbDeps, doIt: Run<ReanalyzeOptions, ReanalyzeResult> = run,
+): Verb => defineVerb(deps, definition, doIt)

@@ -1,0 +1,160 @@
+/**
+ * Analysing again: one image by its id or by the path of a file, or many by what they have in
+ * common. The gates are those of a first analysis (S-159), the row stays the same one (S-160), its
+ * hash and capture time too (S-161). A file that was suppressed stands for nothing of its own: its
+ * representative is analysed (S-077).
+ */
+import * as v from 'valibot'
+import { fail, type SallyportError } from '../../base/errors.js'
+import { closedObject, parseClosed } from '../../base/schema.js'
+import type { View } from '../../state/types.js'
+import { budgetStanding, callsLeft } from '../budget.js'
+import { reanalyzeReasons, type AnalysisStatus, type ReanalyzeReason } from '../constants.js'
+import type { ShotsContext } from '../context.js'
+import { currentFacts, rowClassificationNow, rowStatusNow } from '../derive.js'
+import { explainPath } from '../explain.js'
+import { findObservations } from '../find.js'
+import { imageBound, standingOf } from '../gates.js'
+import type { Observation } from '../rows.js'
+import { resolveSettings, savedSettings } from '../settings.js'
+import { requireObservation } from '../show.js'
+import { reanalyzeRows } from './batch.js'
+import { needsRetryReason, requireRoute } from './order.js'
+import type { AnalysisReceipt } from './types.js'
+
+const inputShape = closedObject({ reason: v.picklist(reanalyzeReasons) })
+/** What a caller says of a reanalysis: exactly one reason, under the name `reason` (S-179, S-180). */
+export type ReanalyzeInput = v.InferOutput<typeof inputShape>
+
+/**
+ * Reads reanalyze input out of parsed JSON. Throws `rejected` `reanalyze_input_invalid` for none,
+ * two, a list, another text or another field.
+ */
+export const parseReanalyzeInput = (value: unknown): ReanalyzeInput =>
+  parseClosed(inputShape, value, {
+    code: 'reanalyze_input_invalid', what: 'the reanalyze input',
+  })
+
+/** What many rows have in common. */
+export const reanalyzeGroups = ['blocked', 'failed', 'needs'] as const
+export type ReanalyzeGroup = (typeof reanalyzeGroups)[number]
+
+const statusOfGroup: Readonly<Record<ReanalyzeGroup, AnalysisStatus>> = {
+  blocked: 'blocked', failed: 'failed', needs: 'needs_reanalysis',
+}
+
+/** The row that is meant by an id or an absolute path. Throws `not_found`. */
+export const findTarget = (ctx: ShotsContext, view: View, target: string): Observation => {
+  if (target.startsWith('obs_')) return requireObservation(view, target)
+  const { observation } = explainPath(ctx, view, target)
+  if (observation !== null) return requireObservation(view, observation.observation_id)
+  throw fail.notFound('observation_not_found', 'No observation stands for this file.', {
+    next: 'See: sallyport shots explain PATH',
+  })
+}
+
+const refuse = (reason: string, message: string, next: string): SallyportError =>
+  fail.conflict('reanalysis_refused', message, { reason, next })
+
+/** Rules that a row has to pass before any gate. Throws `conflict`. */
+const requireAnalyzable = (
+  ctx: ShotsContext, view: View, row: Observation, reason: ReanalyzeReason,
+): void => {
+  const now = currentFacts(ctx, view)
+  if (row.archived_at !== null) {
+    throw refuse('archived', 'This observation is archived.', 'See: sallyport shots show ID')
+  }
+  if (row.root_digest !== now.rootDigest) {
+    throw refuse(
+      'other_root', 'This observation lies under another folder than the one in force.',
+      'See: sallyport shots config show',
+    )
+  }
+  if (row.analyzer.contact === 'claimed') {
+    throw refuse(
+      'analysis_in_progress', 'This image is being analysed now.', 'Look again in a moment.',
+    )
+  }
+  if (reason !== 'provider_failure_retry' && needsRetryReason(view, row)) {
+    throw refuse(
+      'provider_failure_retry_needed', 'Its last request failed or is uncertain.',
+      'Sending it again is for --reason provider_failure_retry alone.',
+    )
+  }
+}
+
+/** One reanalysis and the row it is about. */
+export interface Reanalyzed {
+  /** The row that was analysed: a suppressed file's representative. */
+  readonly observationId: string
+  readonly receipt: AnalysisReceipt
+}
+
+/**
+ * Analyses one image again. Throws `not_found`, `conflict` (archived, another root, under way, the
+ * wrong reason after a failure) and `blocked` while a gate is closed: then nothing changes.
+ */
+export const reanalyzeOne = async (
+  ctx: ShotsContext, target: string, reason: ReanalyzeReason,
+): Promise<Reanalyzed> => {
+  const view = ctx.gov.store.read()
+  const row = findTarget(ctx, view, target)
+  requireAnalyzable(ctx, view, row, reason)
+  requireRoute(standingOf(ctx, view))
+  const receipt = await reanalyzeRows(ctx, [row], reason)
+  return { observationId: row.observation_id, receipt }
+}
+
+/** What a bulk reanalysis would do, to be shown before anybody says yes. */
+export interface ReanalyzePlan {
+  readonly rows: readonly Observation[]
+  /** How many there are, the limit left aside. */
+  readonly found: number
+  /** Most that one request can cost, micro-USD. */
+  readonly boundMicrousd: number
+  /** Most that all of these can cost. */
+  readonly atMostMicrousd: number
+  /** What analyses of these rows cost before, on average; null without one. */
+  readonly earlierMicrousd: number | null
+  /** Requests that the budget of the day still allows. */
+  readonly callsLeft: number
+}
+
+const average = (rows: readonly Observation[]): number | null => {
+  const costs = rows.flatMap(({ payload }) => (payload === null ? [] : [payload.cost_microusd]))
+  return costs.length === 0
+    ? null : Math.round(costs.reduce((sum, one) => sum + one, 0) / costs.length)
+}
+
+/** Plans a bulk reanalysis, oldest first. Throws `blocked` while a gate is closed. */
+export const planReanalysis = (
+  ctx: ShotsContext, group: ReanalyzeGroup, reason: ReanalyzeReason, limit?: number,
+): ReanalyzePlan => {
+  const view = ctx.gov.store.read()
+  const { setup } = requireRoute(standingOf(ctx, view))
+  const now = currentFacts(ctx, view)
+  const most = limit ?? resolveSettings(view, ctx.env).analysisLimit.value
+  const rows: Observation[] = []
+  let found = 0
+  for (const row of now.rootDigest === null
+    ? [] : findObservations(view, { rootDigest: now.rootDigest })) {
+    const meant = rowStatusNow(row, now) === statusOfGroup[group]
+      && rowClassificationNow(row, now) === null && row.analyzer.contact !== 'claimed'
+      && (reason === 'provider_failure_retry' || !needsRetryReason(view, row))
+    if (!meant) continue
+    found += 1
+    if (rows.length < most) rows.push(row)
+  }
+  const saved = savedSettings(view)
+  const boundMicrousd = imageBound(saved, setup)
+  return {
+    rows, found, boundMicrousd, atMostMicrousd: boundMicrousd * rows.length,
+    earlierMicrousd: average(rows),
+    callsLeft: callsLeft(budgetStanding(view, ctx.gov.clock.wallMs(), saved), boundMicrousd),
+  }
+}
+
+/** Does what was planned and said yes to. */
+export const reanalyzePlanned = (
+  ctx: ShotsContext, plan: ReanalyzePlan, reason: ReanalyzeReason,
+): Promise<AnalysisReceipt> => reanalyzeRows(ctx, plan.rows, reason)
