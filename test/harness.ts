@@ -200,11 +200,15 @@ const requireShape = async (argv: readonly string[], ran: Ran): Promise<void> =>
     .sort((a, b) => b.meta.name.length - a.meta.name.length)[0]
   const json = verb?.meta.json
   if (json === null || json === undefined) return
-  const parsed = safeParse(json.schema, ran.json())
-  if (parsed.success) return
-  const [issue] = parsed.issues
-  const path = issue.path?.map(({ key }) => String(key)).join('.') ?? ''
-  throw new Error(`${verb?.meta.name} --json is not of its shape at ${path}: ${issue.message}`)
+  const documents = json.lines === true
+    ? ran.stdout.trimEnd().split('\n').map((line) => JSON.parse(line) as unknown) : [ran.json()]
+  for (const document of documents) {
+    const parsed = safeParse(json.schema, document)
+    if (parsed.success) continue
+    const [issue] = parsed.issues
+    const path = issue.path?.map(({ key }) => String(key)).join('.') ?? ''
+    throw new Error(`${verb?.meta.name} --json is not of its shape at ${path}: ${issue.message}`)
+  }
 }
 
 const result = (status: number, bytes: Buffer, stderr: string): Ran => {

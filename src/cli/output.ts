@@ -53,6 +53,10 @@ export const viewOf = ({ io, env }: CliDeps, globals: Globals): View => {
 export const writeJson = ({ io }: CliDeps, result: unknown): void =>
   io.writeOut(`${visible(JSON.stringify(result, null, 2))}\n`)
 
+/** Prints one JSON document on a line of its own, for verbs that go on telling. */
+export const writeJsonLine = ({ io }: CliDeps, value: unknown): void =>
+  io.writeOut(`${visible(JSON.stringify(value))}\n`)
+
 /**
  * A line beside the result. One that cannot be written (a full disk behind `2>`) changes nothing
  * of what was done, so it must not change the exit status either.

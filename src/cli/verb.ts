@@ -9,7 +9,7 @@ import type { SallyportError } from '../base/errors.js'
 import type { ExitName } from '../base/outcome.js'
 import { Degraded } from './failure.js'
 import { helpSections } from './help/sections.js'
-import { writeJson, writeText } from './output.js'
+import { writeJson, writeJsonLine, writeText } from './output.js'
 import type { Rendered, View } from './output.js'
 import type { VerbDeps } from './bound.js'
 
@@ -20,6 +20,8 @@ export type SessionNeed = 'none' | 'optional' | 'required'
 export interface JsonOutput {
   readonly version: number
   readonly schema: GenericSchema
+  /** True for a verb that goes on telling: one document a line, each of the shape. */
+  readonly lines?: true
 }
 
 /** What help, man pages, completions and tests know of a verb. */
@@ -107,8 +109,12 @@ const show = async <R>(
   result: R, { meta, text }: VerbDefinition<R>, deps: VerbDeps,
 ): Promise<void> => {
   deps.progress.clear()
-  if (deps.globals.json && meta.json !== null) writeJson(deps, result)
-  else writeText(deps, deps.globals, await text(result, deps.view, deps))
+  if (deps.globals.json && meta.json !== null) {
+    if (meta.json.lines === true) writeJsonLine(deps, result)
+    else writeJson(deps, result)
+    return
+  }
+  writeText(deps, deps.globals, await text(result, deps.view, deps))
 }
 
 /** Flags and arguments in one record, by their names in camel case. */

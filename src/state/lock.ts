@@ -69,6 +69,8 @@ class FileLock implements StateLock {
   #open: { readonly fd: number; readonly ino: number; readonly dev: number } | undefined
   readonly #path: string
   readonly #clock: Clock
+  /** The kernel gives one descriptor its lock twice: two transactions of one store must not. */
+  #held = false
 
   constructor(path: string, clock: Clock) {
     this.#path = path
@@ -76,11 +78,13 @@ class FileLock implements StateLock {
   }
 
   tryTake(verb: string): boolean {
+    if (this.#held) return false
     for (;;) {
       const { fd } = (this.#open ??= this.#opened())
       const taken = tryLockFd(fd)
       if (this.#isCurrent()) {
         if (taken) this.#sign(fd, verb)
+        this.#held = taken
         return taken
       }
       // The file at the path is another one by now (a restore): the old lock guards nothing.
@@ -116,6 +120,7 @@ class FileLock implements StateLock {
   }
 
   give(): void {
+    this.#held = false
     if (this.#open !== undefined) unlockFd(this.#open.fd)
   }
 
@@ -124,6 +129,7 @@ class FileLock implements StateLock {
   }
 
   close(): void {
+    this.#held = false
     if (this.#open === undefined) return
     nodeFiles.close(this.#open.fd)
     this.#open = undefined

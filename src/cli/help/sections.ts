@@ -57,7 +57,8 @@ export const exitRows = (meta: VerbMeta): [string, string][] =>
 export const jsonText = ({ json }: VerbMeta): string => {
   if (json === null) return 'none; the output is the same with --json'
   const fields = topLevelFields(json.schema)
-  return `version ${json.version}${fields.length === 0 ? '' : `: ${fields.join(', ')}`}`
+  const form = json.lines === true ? ', one document a line' : ''
+  return `version ${json.version}${form}${fields.length === 0 ? '' : `: ${fields.join(', ')}`}`
 }
 
 /** Two columns, indented as commander indents its own. */

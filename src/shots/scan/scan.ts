@@ -38,6 +38,8 @@ export interface ScanOptions {
   readonly limit?: number
   /** Names below the root that an event was about, latin1. */
   readonly hints?: Iterable<string>
+  /** Told which folders below the root were entered, latin1. */
+  readonly onFolders?: (folders: readonly string[]) => void
 }
 
 /** Codes of failures after which a batch is degraded and the rest is left for a later pass. */
@@ -283,6 +285,7 @@ export const scanFolder = async (
     await recordFailure(ctx, resolved, listing)
     throw rootFailure(listing, resolved.source)
   }
+  options.onFolders?.(listing.folders)
   await ctx.gov.observer.at('scan.walked')
   return new Scan(ctx, resolved, settings, options, view, listing).run()
 }

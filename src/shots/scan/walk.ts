@@ -100,7 +100,7 @@ const namesAtOnce = 4_096
 
 /** Entries come unsorted and a few thousand at a time: sorting 100,000 names costs as much again. */
 const openFolder = (root: string, below: string): Dir =>
-  opendirSync(below === '' ? root : pathBelow(root, below) as string, {
+  opendirSync(below === '' ? root : pathBelow(root, below), {
     encoding: 'latin1', bufferSize: namesAtOnce,
   })
 

@@ -1,20 +1,27 @@
 /** How the verbs that need no session work on the state: cron and unit files have nobody to ask. */
-import { countingLock } from '../../../shots/locked.js'
+import type { Gov } from '../../../governance/gov.js'
 import type { ShotsContext } from '../../../shots/context.js'
+import { countingLock } from '../../../shots/locked.js'
 import type { VerbDeps } from '../../bound.js'
 import { recoverFirst } from '../../mutate.js'
 import { shotsContext } from './context.js'
 
+/** The state, open for writing and recovered; the waits for its lock are counted. */
+export const openForJobs = async (deps: VerbDeps): Promise<Gov> => {
+  const gov = await deps.gov('write')
+  await countingLock(gov, () => recoverFirst(deps, gov))
+  return gov
+}
+
 /**
- * Runs `use` over the state, open for writing and recovered. The lock's waits are counted, and the
- * store is closed at the end, which folds a log that has grown: jobs write more than anything else.
+ * Runs `use` over the state, open for writing and recovered. The store is closed at the end, which
+ * folds a log that has grown: jobs write more than anything else does.
  */
 export const withJobs = async <T>(
   deps: VerbDeps, use: (ctx: ShotsContext) => Promise<T>,
 ): Promise<T> => {
-  const gov = await deps.gov('write')
+  const gov = await openForJobs(deps)
   try {
-    await countingLock(gov, () => recoverFirst(deps, gov))
     return await use(shotsContext(deps, gov))
   } finally {
     gov.store.close()

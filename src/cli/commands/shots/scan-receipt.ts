@@ -27,7 +27,7 @@ export const scanReceiptShape = v.strictObject({
   deferred: count,
   known: count,
   reasons: v.record(v.string(), count),
-  problems: v.array(v.strictObject({ name, reason: v.string() })),
+  problems: v.pipe(v.array(v.strictObject({ name, reason: v.string() })), v.readonly()),
   problems_left_out: count,
   duration_ms: count,
 })

@@ -1,0 +1,196 @@
+/**
+ * The scheduler: three jobs, each on its own interval, each with its own receipt (S-127). A job
+ * that fails is told and comes again; the others go on. Of one job there is never a second one
+ * under way, neither here nor in another process of the same state directory.
+ */
+import { join } from 'node:path'
+import { isoFromMs } from '../base/clock.js'
+import { fail, SallyportError } from '../base/errors.js'
+import { tryHoldFile } from '../governance/kernel-file.js'
+import type { JobName } from './constants.js'
+import type { ShotsContext } from './context.js'
+import { scanFolder } from './scan/scan.js'
+import { resolveSettings, type ShotSettings } from './settings.js'
+
+/** What a job gives back: its receipt, whatever else is in it. */
+export interface JobReceipt {
+  readonly status: string
+  readonly reason: string | null
+}
+
+/** One job of the scheduler. */
+export interface Job {
+  readonly name: JobName
+  isOn(settings: ShotSettings): boolean
+  /** Milliseconds from the beginning of one tick to the beginning of the next. */
+  everyMs(settings: ShotSettings): number
+  run(ctx: ShotsContext): Promise<JobReceipt>
+}
+
+const minuteMs = 60_000
+
+/** The three jobs, in the order in which they come due together. */
+export const schedulerJobs: readonly Job[] = [
+  {
+    name: 'screenshot_folder_ingest',
+    isOn: (settings) => settings.ingestEnabled.value,
+    everyMs: (settings) => settings.ingestIntervalMinutes.value * minuteMs,
+    run: (ctx) => scanFolder(ctx),
+  },
+  {
+    name: 'screenshot_folder_analysis',
+    isOn: () => true,
+    everyMs: (settings) => settings.analysisIntervalSeconds.value * 1000,
+    run: async (ctx) => {
+      const { analyzeBatch } = await import('./analysis/batch.js')
+      return analyzeBatch(ctx, { scheduled: true })
+    },
+  },
+  {
+    name: 'screenshot_observation_digest',
+    isOn: (settings) => settings.digestEnabled.value,
+    everyMs: (settings) => settings.digestIntervalMinutes.value * minuteMs,
+    run: async (ctx) => {
+      const { digestTick } = await import('./digest/tick.js')
+      return digestTick(ctx)
+    },
+  },
+]
+
+/** How a turn of a job ended. */
+export const turnOutcomes = ['done', 'degraded', 'failed', 'disabled', 'busy'] as const
+/** One of `turnOutcomes`; `busy`: the same job is under way somewhere. */
+export type TurnOutcome = (typeof turnOutcomes)[number]
+
+/** One turn of one job. */
+export interface JobTurn {
+  readonly job: JobName
+  readonly at: string
+  readonly outcome: TurnOutcome
+  readonly receipt: JobReceipt | null
+  readonly error: SallyportError | null
+}
+
+const holdJob = (ctx: ShotsContext, name: JobName) =>
+  tryHoldFile(join(ctx.gov.store.runDir, 'shots', `job-${name}`))
+
+/** What stops a scheduler rather than one turn: nothing later could go better. */
+const isFinal = (ctx: ShotsContext, error: unknown): boolean =>
+  !(error instanceof SallyportError) || error.kind === 'damaged'
+  || ctx.gov.store.health().poisoned
+
+/** Takes one turn of a job. Throws only what ends the scheduler: a damaged state, a defect. */
+export const takeTurn = async (ctx: ShotsContext, job: Job): Promise<JobTurn> => {
+  const at = isoFromMs(ctx.gov.clock.wallMs())
+  const turn = (outcome: TurnOutcome, rest: Partial<JobTurn> = {}): JobTurn =>
+    ({ job: job.name, at, outcome, receipt: null, error: null, ...rest })
+  const settings = resolveSettings(ctx.gov.store.read(), ctx.env)
+  if (!job.isOn(settings)) return turn('disabled')
+  const held = holdJob(ctx, job.name)
+  if (held === null) return turn('busy')
+  try {
+    const receipt = await job.run(ctx)
+    if (ctx.gov.store.health().poisoned) {
+      throw fail.failed('store_poisoned', 'A write failed; this process writes no more.', {
+        next: 'Look at the disk of the state directory, then start it again.',
+      })
+    }
+    return turn(receipt.status === 'degraded' ? 'degraded' : 'done', { receipt })
+  } catch (error) {
+    if (isFinal(ctx, error)) throw error
+    return turn('failed', { error: error as SallyportError })
+  } finally {
+    held.release()
+  }
+}
+
+/** One turn of each job, one after another; each is told as it ends. */
+export const runOnce = async (
+  ctx: ShotsContext, onTurn: (turn: JobTurn) => void, jobs: readonly Job[] = schedulerJobs,
+): Promise<readonly JobTurn[]> => {
+  const turns: JobTurn[] = []
+  for (const job of jobs) {
+    if (ctx.signal.aborted) break
+    const turn = await takeTurn(ctx, job)
+    onTurn(turn)
+    turns.push(turn)
+  }
+  return turns
+}
+
+/** Longest sleep, so that changed settings count before long. */
+const napMsMax = 60_000
+
+interface Planned {
+  readonly job: Job
+  /** Monotonic; the first turn is due at once. */
+  startedMs: number | null
+  running: Promise<void> | null
+}
+
+const dueMs = (planned: Planned, settings: ShotSettings): number =>
+  planned.startedMs === null ? -Infinity : planned.startedMs + planned.job.everyMs(settings)
+
+/** A scheduler under way. */
+class Scheduler {
+  readonly #plan: Planned[]
+  /** Ends the present nap: a turn ended, or all of it does. */
+  #nap = new AbortController()
+  #broken: { readonly error: unknown } | null = null
+
+  constructor(
+    readonly ctx: ShotsContext, readonly onTurn: (turn: JobTurn) => void, jobs: readonly Job[],
+  ) {
+    this.#plan = jobs.map((job) => ({ job, startedMs: null, running: null }))
+  }
+
+  async run(): Promise<void> {
+    const { ctx } = this
+    while (!ctx.signal.aborted && this.#broken === null) {
+      this.#nap = new AbortController()
+      const napMs = this.#startDue()
+      const signal = AbortSignal.any([ctx.signal, this.#nap.signal])
+      await ctx.gov.clock.sleep(napMs, signal).catch(() => undefined)
+    }
+    for (const { running } of this.#plan) await running
+    if (this.#broken !== null) throw this.#broken.error
+  }
+
+  /** Starts what is due; gives how long nothing else will be. */
+  #startDue(): number {
+    const { clock, store } = this.ctx.gov
+    const settings = resolveSettings(store.read(), this.ctx.env)
+    const nowMs = clock.monotonicMs()
+    for (const planned of this.#plan) {
+      if (planned.running === null && dueMs(planned, settings) <= nowMs) this.#start(planned)
+    }
+    const idle = this.#plan.filter(({ running }) => running === null)
+    const waits = [...idle, ...this.#plan.filter((one) => dueMs(one, settings) > nowMs)]
+      .map((planned) => dueMs(planned, settings) - nowMs)
+    return Math.max(1, Math.min(napMsMax, ...waits))
+  }
+
+  #start(planned: Planned): void {
+    planned.startedMs = this.ctx.gov.clock.monotonicMs()
+    planned.running = this.#turn(planned).finally(() => {
+      planned.running = null
+      this.#nap.abort()
+    })
+  }
+
+  async #turn({ job }: Planned): Promise<void> {
+    try {
+      this.onTurn(await takeTurn(this.ctx, job))
+    } catch (error) {
+      this.#broken ??= { error }
+    }
+  }
+}
+
+/**
+ * Runs the jobs on their intervals until the context's signal; gives the turns to `onTurn` as they
+ * end. A turn that outlasts its interval delays only its own next one. Throws what ends it all.
+ */
+export const runJobs = (
+  ctx: ShotsContext, onTurn: (turn: JobTurn) => void, jobs: readonly Job[] = schedulerJobs,
+): Promise<void> => new Scheduler(ctx, onTurn, jobs).run()

@@ -1,0 +1,162 @@
+/**
+ * Follows an image folder: a notice runs a tick, and a tick takes in whatever is new, so that
+ * nothing depends on a notice being exact, single or even there. A finished file is taken within
+ * two seconds.
+ */
+import { fail, SallyportError } from '../../base/errors.js'
+import type { ShotsContext } from '../context.js'
+import { locateRoot, rootFailure, rootProblem, type ResolvedRoot } from '../root.js'
+import { scanFolder } from '../scan/scan.js'
+import type { ScanReceipt } from '../scan/types.js'
+import { resolveSettings } from '../settings.js'
+import { FolderHints } from './hints.js'
+
+/** Every time of the watcher, milliseconds. */
+export const watchTimes = {
+  /** Notices of one file come in bursts. */
+  gatherMs: 100,
+  /** A look at which folder is there. */
+  checkMs: 1_000,
+  /** A tick without any notice, as a net. */
+  netMs: 60_000,
+  /** The same where notices cannot be had. */
+  blindMs: 1_500,
+  /** Until a file that was being written is looked at again. */
+  againMs: 700,
+} as const
+
+/** Who is told what a watcher does. */
+export interface WatchListener {
+  /** The folder is watched: what is finished from now on is taken. */
+  ready(root: ResolvedRoot): void
+  /** A tick that changed something, or could not write it all down. */
+  tick(receipt: ScanReceipt): void
+  /** A tick that could not be: the folder is gone, the state is locked. Told once in a row. */
+  trouble(error: SallyportError): void
+}
+
+const foundSomething = (receipt: ScanReceipt): boolean =>
+  receipt.recorded || receipt.status === 'degraded'
+
+class Watch {
+  #hints: FolderHints | null = null
+  #root = ''
+  readonly #names = new Set<string>()
+  /** Monotonic time of the next tick, whatever else happens. */
+  #dueMs = 0
+  #wake = new AbortController()
+  #trouble: string | null = null
+
+  constructor(readonly ctx: ShotsContext, readonly listener: WatchListener) {}
+
+  async run(): Promise<void> {
+    const { ctx } = this
+    const resolved = this.#resolve()
+    const problem = rootProblem(resolved.root)
+    if (problem !== null) throw rootFailure(problem, resolved.source)
+    if (!this.#isOn()) {
+      throw fail.blocked('ingest_off', 'Taking in screenshots is switched off.', {
+        next: 'Run: sallyport shots config set --ingest-enabled on',
+      })
+    }
+    this.#follow(resolved.root)
+    this.listener.ready(resolved)
+    try {
+      while (!ctx.signal.aborted) await this.#turn()
+    } finally {
+      this.#hints?.close()
+    }
+  }
+
+  async #turn(): Promise<void> {
+    const { clock } = this.ctx.gov
+    const waitMs = this.#dueMs - clock.monotonicMs()
+    if (waitMs > 0) {
+      await this.#sleep(Math.min(waitMs, watchTimes.checkMs))
+      this.#hints?.check()
+      return
+    }
+    const names = [...this.#names]
+    this.#names.clear()
+    this.#dueMs = clock.monotonicMs()
+      + (this.#hints?.isBlind === true ? watchTimes.blindMs : watchTimes.netMs)
+    if (this.#isOn()) await this.#tick(names)
+  }
+
+  async #sleep(ms: number): Promise<void> {
+    this.#wake = new AbortController()
+    const signal = AbortSignal.any([this.ctx.signal, this.#wake.signal])
+    await this.ctx.gov.clock.sleep(ms, signal).catch(() => undefined)
+  }
+
+  #isOn(): boolean {
+    return resolveSettings(this.ctx.gov.store.read(), this.ctx.env).ingestEnabled.value
+  }
+
+  #resolve(): ResolvedRoot {
+    const { saved } = resolveSettings(this.ctx.gov.store.read(), this.ctx.env)
+    return locateRoot(this.ctx, saved)
+  }
+
+  /** A tick comes after so many milliseconds, or earlier when one is due earlier. */
+  #hurry(ms: number): void {
+    const atMs = this.ctx.gov.clock.monotonicMs() + ms
+    if (atMs >= this.#dueMs) return
+    this.#dueMs = atMs
+    this.#wake.abort()
+  }
+
+  #follow(root: string): void {
+    if (root === this.#root) return
+    this.#hints?.close()
+    this.#root = root
+    this.#hints = new FolderHints(root, {
+      hint: (name) => {
+        if (name !== null) this.#names.add(name)
+        this.#hurry(watchTimes.gatherMs)
+      },
+      blind: () => this.#hurry(watchTimes.blindMs),
+    })
+  }
+
+  async #tick(hints: readonly string[]): Promise<void> {
+    try {
+      this.#follow(this.#resolve().root)
+      const receipt = await scanFolder(this.ctx, {
+        hints, onFolders: (folders) => this.#hints?.follow(folders),
+      })
+      this.#trouble = null
+      this.#after(receipt)
+    } catch (error) {
+      this.#failed(error)
+    }
+  }
+
+  #after(receipt: ScanReceipt): void {
+    if (foundSomething(receipt)) this.listener.tick(receipt)
+    if (this.ctx.gov.store.health().poisoned) {
+      throw fail.failed('store_poisoned', 'A write failed; this process writes no more.', {
+        next: 'Look at the disk of the state directory, then start it again.',
+      })
+    }
+    if (receipt.status === 'degraded') return this.#hurry(watchTimes.checkMs)
+    if ((receipt.reasons['over_limit'] ?? 0) > 0) return this.#hurry(0)
+    if ((receipt.reasons['still_being_written'] ?? 0) > 0) this.#hurry(watchTimes.againMs)
+  }
+
+  #failed(error: unknown): void {
+    const known = error instanceof SallyportError && error.kind !== 'damaged'
+      && error.kind !== 'cancelled' && !this.ctx.gov.store.health().poisoned
+    if (!known) throw error
+    if (this.#trouble !== error.code) this.listener.trouble(error)
+    this.#trouble = error.code
+  }
+}
+
+/**
+ * Watches the configured folder until the context's signal. Throws `rejected` where there is no
+ * such folder at the start, `blocked` `ingest_off` where ticks are switched off, and what makes
+ * every later tick useless: a damaged state, a disk that failed.
+ */
+export const watchFolder = (ctx: ShotsContext, listener: WatchListener): Promise<void> =>
+  new Watch(ctx, listener).run()
