@@ -18,14 +18,16 @@ export interface ImageCount {
 /** Limits of one count. */
 export interface CountBudget {
   readonly entriesMax: number
-  /** Whole count; only asked after the first few thousand entries. */
+  /** Entries that are always looked at, however slow the machine is just now. */
+  readonly entriesFree: number
+  /** Time of the whole count. */
   readonly msMax: number
   /** Monotonic milliseconds. */
   readonly now: () => number
 }
 
-/** Entries that are always looked at, however slow the machine is just now. */
-const freeEntries = 4_096
+/** The clock is asked once for so many entries. */
+const entriesPerLook = 64
 const image = /\.(?:png|jpe?g)$/i
 const dot = 0x2e
 
@@ -55,7 +57,8 @@ const modifiedMs = (path: Buffer): number | null => {
 
 const spent = (tally: Tally, budget: CountBudget, endMs: number): boolean =>
   tally.entries >= budget.entriesMax
-  || (tally.entries >= freeEntries && tally.entries % 512 === 0 && budget.now() >= endMs)
+  || (tally.entries >= budget.entriesFree && tally.entries % entriesPerLook === 0
+    && budget.now() >= endMs)
 
 const addFile = (tally: Tally, path: Buffer): void => {
   const ms = modifiedMs(path)

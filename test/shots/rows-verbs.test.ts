@@ -1,0 +1,312 @@
+import { mkdirSync, symlinkSync, writeFileSync, utimesSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import { canonicalJson, sha256Hex } from '../../src/base/canonical.js'
+import { newId } from '../../src/base/ids.js'
+import { registerArtifact } from '../../src/governance/artifacts.js'
+import { holdGuard } from '../../src/governance/guard.js'
+import { fileIdOf, rootDigestOf } from '../../src/shots/keep.js'
+import { shotCollections as c, type Observation, type SeenFile } from '../../src/shots/rows.js'
+import { shotLabels } from '../../src/shots/constants.js'
+import { fakeClock, type Loose } from '../harness.js'
+import {
+  after, greyPng, makeWorld, observationOf, payloadRefOf, type World,
+} from './rig.js'
+
+t.setTimeout(120_000)
+
+const noon = Date.UTC(2026, 10, 20, 12)
+const json = async (world: World, ...argv: string[]): Promise<Loose> => {
+  const ran = await world.run([...argv, '--json'])
+  if (ran.status !== 0) throw new Error(`${argv.join(' ')}: ${ran.stderr}`)
+  return ran.json()
+}
+const idsOf = (rows: readonly Loose[]): string[] =>
+  rows.map((row) => row.path.replace('.png', ''))
+
+t.test('S-064 S-067 S-143 S-144 S-165 lists show status, class and readiness as of now', async (t) => {
+  const world = await makeWorld(t, { clock: fakeClock(noon) })
+  const { folder } = world
+  const other = world.place.path('other')
+  const hour = 3_600_000
+  await world.put(
+    observationOf(folder, 'blocked.png'),
+    observationOf(folder, 'pending.png', { analysis_status: 'pending', captured_at: after(1) }),
+    observationOf(folder, 'failed.png', { analysis_status: 'failed', captured_at: after(2) }),
+    observationOf(folder, 'done.png', {
+      analysis_status: 'succeeded', payload: payloadRefOf(), captured_at: after(hour),
+    }),
+    observationOf(folder, 'old.png', {
+      analysis_status: 'succeeded', captured_at: after(hour + 1),
+      payload: payloadRefOf({ prompt_version: 'v0' }),
+    }),
+    observationOf(folder, 'gone.png', {
+      analysis_status: 'pending', classification: 'source_missing', captured_at: after(3),
+    }),
+    observationOf(other, 'stale.png', { captured_at: after(4) }),
+    observationOf(folder, 'archived.png', { archived_at: after(0), captured_at: after(5) }),
+  )
+  const all: Loose[] = await json(world, 'shots', 'list')
+  t.same(idsOf(all), [
+    'old', 'done', 'stale', 'gone', 'failed', 'pending', 'blocked',
+  ], 'newest capture first, archived ones left out')
+  t.equal(new Set(all.map((row) => row.observation_id)).size, 7)
+  t.same(Object.fromEntries(all.map((row) => [row.path, [
+    row.analysis_status, row.classification, row.report_readiness,
+  ]])), {
+    'old.png': ['needs_reanalysis', null, 'analysed'],
+    'done.png': ['succeeded', null, 'analysed'],
+    'stale.png': ['blocked', 'stale_root', 'excluded'],
+    'gone.png': ['pending', 'source_missing', 'excluded'],
+    'failed.png': ['failed', null, 'facts_only'],
+    'pending.png': ['pending', null, 'facts_only'],
+    'blocked.png': ['blocked', null, 'facts_only'],
+  })
+  const listed = async (...flags: string[]) => idsOf(await json(world, 'shots', 'list', ...flags))
+  t.same(await listed('--status', 'succeeded'), ['done'])
+  t.same(await listed('--status', 'needs_reanalysis'), ['old'])
+  t.same(await listed('--status', 'blocked'), ['stale', 'blocked'])
+  t.same(await listed('--limit', '2'), ['old', 'done'])
+  t.same(await listed('--since', '2026-11-20T11:00:00Z'), ['old', 'done'])
+  t.same(await listed('--since', '60m', '--status', 'failed'), [])
+  t.same(await listed('--since', '2026-11-21'), [])
+  t.same((await listed('--archived')).length, 8)
+  const flags = [
+    ['--status', 'archived'], ['--since', 'yesterday'], ['--since', '2026-13-01'], ['--limit', '0'],
+  ]
+  for (const flag of flags) {
+    t.equal((await world.run(['shots', 'list', ...flag])).status, 3, flag.join(' '))
+  }
+  const piped = (await world.run(['shots', 'list', '--limit', '1'])).stdout.trimEnd().split('\t')
+  t.same(piped.slice(1), [after(hour + 1), 'needs_reanalysis', '64x48 png', '0', 'old.png'])
+})
+
+t.test('S-181 S-182 an observation shows its local facts, and the analysis only when asked', async (t) => {
+  const world = await makeWorld(t, { clock: fakeClock(noon) })
+  const payload = { schema: 'svc.screenshot_analysis.v1', summary: 'MARK-SUMMARY of a screen' }
+  const { gov } = world.ctx('write')
+  const bytes = Buffer.from(canonicalJson(payload))
+  const ref = gov.store.artifacts.write(shotLabels.payload, bytes)
+  const artifact = await gov.store.transact('test', (tx) => registerArtifact(tx, after(0), {
+    label: shotLabels.payload, ref, owner: 'prn_test', taskId: null, adopted: true,
+  }))
+  gov.store.close()
+  const row = observationOf(world.folder, 'a.png', {
+    analysis_status: 'succeeded',
+    payload: payloadRefOf({ artifact_id: artifact.artifact_id, sha256: sha256Hex(bytes) }),
+  })
+  const bare = observationOf(world.folder, 'b.png')
+  await world.put(row, bare)
+  const told = await json(world, 'shots', 'show', row.observation_id)
+  t.match(told, {
+    source: 'screenshot_folder', sha256: row.sha256, bytes: 1234, format: 'png', width: 64,
+    height: 48, observation_id: row.observation_id, report_readiness: 'analysed',
+    paths: [{ path: 'a.png', path_bytes_base64: null }],
+    analysis: { model: 'gateway/acme/screenshot-1', earlier: false },
+  })
+  const text = await world.run(['shots', 'show', row.observation_id])
+  t.notMatch(JSON.stringify(told) + text.stdout, /MARK-SUMMARY/, 'not the semantic analysis')
+  const whole = await json(world, 'shots', 'show', row.observation_id, '--analysis')
+  t.same(whole.payload, payload)
+  const shown = await world.run(['shots', 'show', row.observation_id, '--analysis'])
+  t.match(shown.stdout, /MARK-SUMMARY/)
+  const none = await world.run(['shots', 'show', bare.observation_id, '--analysis', '--json'])
+  t.same([none.status, none.error().code], [6, 'analysis_not_found'])
+  for (const id of ['obs_none', '../../STATE', '', `${row.observation_id}/..`]) {
+    const ran = await world.run(['shots', 'show', id, '--json'])
+    t.same([ran.status, ran.error().code], [6, 'observation_not_found'], id)
+  }
+  t.equal((await json(world, 'shots', 'show', bare.observation_id)).width, 64)
+})
+
+t.test('S-062 S-068 unknown dimensions are told as such, and a run with all its details', async (t) => {
+  const world = await makeWorld(t)
+  const run = {
+    representative_path: 'r.png', first_seen: after(0), last_seen: after(9_000),
+    suppressed_count: 2, latest_suppressed_path: 'r2.png', reason_counts: { alike: 2 },
+  }
+  const row = observationOf(world.folder, 'r.png', {
+    width: null, height: null, screenshot_visual_run: run, captured_in_future: true,
+  })
+  await world.put(row)
+  const told = await json(world, 'shots', 'show', row.observation_id)
+  t.match(told, { width: null, height: null, suppressed_count: 2, screenshot_visual_run: run })
+  const text = (await world.run(['shots', 'show', row.observation_id])).stdout
+  t.match(text, /dimensions unknown/)
+  t.match(text, /like images: +2, from /)
+  t.match(text, /ahead of the clock/)
+})
+
+t.test('names from the file system are escaped on a terminal and exact in JSON', async (t) => {
+  const world = await makeWorld(t)
+  const name = 'a\u001b[31m\n\u202eb.png'
+  const raw = Buffer.from('x\xff.png', 'latin1')
+  const odd = observationOf(world.folder, 'odd', {
+    paths: [{ name: { text: 'x\ufffd.png', bytes_base64: raw.toString('base64') },
+      modified_at: after(0) }],
+  })
+  const row = observationOf(world.folder, name, { captured_at: after(1) })
+  await world.put(row, odd)
+  const [first, second] = await json(world, 'shots', 'list')
+  t.equal(first.path, name)
+  t.same([second.path, second.path_bytes_base64], ['x\ufffd.png', raw.toString('base64')])
+  const terminal = { stdout: true, stdin: true }
+  for (const argv of [['list'], ['show', row.observation_id]]) {
+    const { stdout } = await world.run(['shots', ...argv, '--no-color'], { terminal })
+    t.notMatch(stdout, /\u001b\[31m|\u202e/)
+    t.match(stdout, /\\u001b\[31m\\n\\u202eb\.png/)
+  }
+})
+
+const seen = (root: string, name: string, changes: Partial<SeenFile>): SeenFile => ({
+  root_digest: rootDigestOf(root), name: { text: name, bytes_base64: null }, bytes: 1,
+  modified_ns: '0', inode: '0', outcome: 'ingested', reason: null, measure: null,
+  observation_id: null, sha256: null, seen_at: after(0),
+  ...changes,
+})
+
+const putFiles = async (world: World, ...files: readonly SeenFile[]): Promise<void> => {
+  const { store } = world.ctx('write').gov
+  await store.transact('test', (tx) => {
+    for (const file of files) tx.put(c.files, fileIdOf(file.root_digest, file.name), file)
+  })
+  store.close()
+}
+
+t.test('S-071 S-072 what became of a file, and why, is explained', async (t) => {
+  const world = await makeWorld(t)
+  const { folder } = world
+  const row = observationOf(folder, 'a.png')
+  await world.put(row)
+  await putFiles(
+    world,
+    seen(folder, 'alike.png', {
+      outcome: 'suppressed', reason: 'alike', measure: 1.5, observation_id: row.observation_id,
+    }),
+    seen(folder, 'bad.png', { outcome: 'rejected', reason: 'not_an_image' }),
+  )
+  for (const name of ['alike.png', 'bad.png', 'new.png', 'x.gif', '.hid.png']) {
+    world.file(name, Buffer.from('x'))
+  }
+  const explain = (path: string) => json(world, 'shots', 'explain', path)
+  t.match(await explain(join(folder, 'alike.png')), {
+    outcome: 'suppressed', reason: 'alike', root: folder, current_root: true,
+    visual_gate: { measure: 1.5, limit: 3, cell_pixels: 16 },
+    observation: { observation_id: row.observation_id },
+    now: { exists: true, changed: true, scan_would: 'read' },
+  })
+  t.match(await explain('shots/bad.png'), {
+    outcome: 'rejected', reason: 'not_an_image', visual_gate: null, observation: null,
+  }, 'a path is taken from where one stands')
+  t.match(await explain('shots/new.png'), {
+    outcome: 'never_seen', now: { exists: true, changed: null, scan_would: 'read' },
+  })
+  t.match((await explain('shots/x.gif')).now, { scan_would: 'not_look_at_it' })
+  t.match((await explain('shots/.hid.png')).now, { scan_would: 'not_look_at_it' })
+  t.match((await explain('shots/none.png')).now, { exists: false, scan_would: 'find_nothing' })
+  t.match(await explain('else/where.png'), { root: null, outcome: 'never_seen' })
+  const text = (await world.run(['shots', 'explain', join(folder, 'alike.png')])).stdout
+  t.match(text, /largest difference of a cell of 16x16 pixels is 1\.5, the limit is 3 of 255/)
+})
+
+t.test('S-001 S-069 a scanned file is explained as it was taken, also below, linked and oddly named', async (t) => {
+  const world = await makeWorld(t)
+  const { folder } = world
+  world.file('a.png', greyPng(64, 48, 1))
+  world.file('twin.png', greyPng(64, 48, 1), '2026-11-20T10:00:05.000Z')
+  const odd = Buffer.concat([Buffer.from(`${folder}/`), Buffer.from('x\xff.png', 'latin1')])
+  writeFileSync(odd, greyPng(64, 48, 2))
+  utimesSync(odd, 1, 1)
+  mkdirSync(join(folder, 'sub'))
+  writeFileSync(join(folder, 'sub/c.png'), greyPng(64, 48, 3))
+  symlinkSync(join(folder, 'a.png'), join(folder, 'link.png'))
+  symlinkSync(folder, world.place.path('way'))
+  await json(world, 'shots', 'scan')
+  const before = world.view().sequence
+  const explain = (path: string) => json(world, 'shots', 'explain', path)
+  t.match(await explain(join(folder, 'a.png')), {
+    outcome: 'ingested', now: { changed: false, scan_would: 'skip_known' },
+  })
+  t.match(await explain('way/twin.png'), { outcome: 'duplicate', path: join(folder, 'twin.png') })
+  t.match(await explain('shots/x\ufffd.png'), {
+    outcome: 'ingested', path_bytes_base64: odd.toString('base64'),
+  })
+  t.match((await explain('shots/link.png')).now.why, /link/)
+  t.match((await explain('shots/sub/c.png')).now.why, /recursive is off/)
+  await world.run(['shots', 'config', 'set', '--recursive', 'on'])
+  t.equal((await explain('shots/sub/c.png')).now.scan_would, 'read')
+  utimesSync(join(folder, 'a.png'), 5, 5)
+  t.match((await explain('shots/a.png')).now, { changed: true, scan_would: 'read' })
+  await world.run(['logout'])
+  t.equal((await world.run(['shots', 'explain', 'shots/a.png'])).status, 0, 'needs no session')
+  t.equal(world.view().all(c.files).length, 3)
+  t.ok(world.view().sequence >= before)
+})
+
+const stale = (root: string, name: string, changes: Partial<Observation> = {}) =>
+  observationOf(root, name, { analysis_status: 'pending', ...changes })
+
+t.test('S-116 S-163 S-164 S-165 clear-stale archives incomplete rows of earlier roots and no other', async (t) => {
+  const world = await makeWorld(t, { clock: fakeClock(noon) })
+  const { folder } = world
+  const old = world.place.path('old')
+  const claimed = (operation: string | null, updated: string | null) => ({
+    ...stale(old, 'x').analyzer, contact: 'claimed' as const, operation_id: operation,
+    updated_at: updated,
+  })
+  const held = newId('op')
+  await world.put(
+    stale(old, 'p.png'), stale(old, 'f.png', { analysis_status: 'failed' }),
+    stale(old, 'gone.png', { classification: 'source_missing' }),
+    stale(old, 'ok.png', { analysis_status: 'succeeded', payload: payloadRefOf() }),
+    stale(old, 'retried.png', {
+      analysis_status: 'failed', payload: payloadRefOf({ earlier: true }),
+    }),
+    stale(old, 'held.png', { analyzer: claimed(held, after(-86_400_000)) }),
+    stale(old, 'claimed.png', { analyzer: claimed(null, after(7_190_000)) }),
+    stale(old, 'dead.png', { analyzer: claimed(newId('op'), after(-86_400_000)) }),
+    stale(folder, 'here.png'), stale(folder, 'gone-here.png', { classification: 'source_missing' }),
+  )
+  const guard = holdGuard(world.place.stateDir, held)
+  t.teardown(() => guard.release())
+  const kept = () => world.rows().filter((row) => row.archived_at === null)
+    .map((row) => row.paths[0]?.name.text).sort()
+  const all = kept()
+  const mute = await world.run(['shots', 'clear-stale', '--json'])
+  t.same([mute.status, kept()], [2, all], 'without somebody to ask it needs --yes')
+  const terminal = { stdin: true, stdout: true }
+  const no = await world.run(['shots', 'clear-stale'], { terminal, answers: [false] })
+  t.same([no.status, kept()], [130, all], 'no is no')
+  const ran = await world.run(['shots', 'clear-stale', '--json'], { terminal, answers: [true] })
+  t.same(ran.json(), { current_root: folder, archived: 4, skipped_active: 2 })
+  t.same(kept(), [
+    'claimed.png', 'gone-here.png', 'held.png', 'here.png', 'ok.png', 'retried.png',
+  ])
+  const archived = world.rows().filter((row) => row.archived_at !== null)
+  t.same([...new Set(archived.map((row) => row.classification))], ['stale_root'])
+  t.equal(world.rows().length, 10, 'they stay on disk')
+  guard.release()
+  t.match(await json(world, 'shots', 'clear-stale', '--yes'), { archived: 1, skipped_active: 1 })
+  const env = { SVC_SCREENSHOT_FOLDER: '/' }
+  const broad = await world.run(['shots', 'clear-stale', '--yes', '--json'], { env })
+  t.same([broad.status, broad.error().code], [3, 'broad_root'], 'no root, nothing is older')
+  rmSync(folder, { recursive: true })
+  t.equal((await world.run(['shots', 'clear-stale', '--yes'])).status, 0)
+})
+
+t.test('S-162 a root that is in force again makes its rows current again', async (t) => {
+  const world = await makeWorld(t)
+  const other = world.place.path('other')
+  await world.put(
+    observationOf(world.folder, 'a.png', { classification: 'stale_root' }),
+    observationOf(other, 'b.png'),
+  )
+  const classes = async (env = {}): Promise<Loose> => Object.fromEntries(
+    (await world.run(['shots', 'list', '--json'], { env })).json()
+      .map((row: Loose) => [row.path, row.classification]))
+  t.same(await classes(), { 'a.png': null, 'b.png': 'stale_root' })
+  t.same(await classes({ SVC_SCREENSHOT_FOLDER: other }), { 'a.png': 'stale_root', 'b.png': null })
+  t.same(await classes({ SVC_SCREENSHOT_FOLDER: '/' }), {
+    'a.png': 'stale_root', 'b.png': null,
+  }, 'without a root what was written stands')
+})
