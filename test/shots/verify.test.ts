@@ -1,0 +1,147 @@
+import t, { type Test } from 'tap'
+import { allCollections, referencedContent } from '../../src/fabric/state-rules.js'
+import { shotLabels } from '../../src/shots/constants.js'
+import { rootDigestOf } from '../../src/shots/keep.js'
+import { appendReceipt, receiptIdOf } from '../../src/shots/receipts.js'
+import { shotCollections as c } from '../../src/shots/rows.js'
+import { settingsCollection } from '../../src/shots/settings.js'
+import { verifyShots } from '../../src/shots/verify.js'
+import type { Tx } from '../../src/state/types.js'
+import { after, greyPng, makeWorld, observationOf, payloadRefOf, type World } from './rig.js'
+
+t.setTimeout(120_000)
+
+const change = async (world: World, fn: (tx: Tx) => void): Promise<void> => {
+  const { store } = world.ctx('write').gov
+  await store.transact('test', fn)
+  store.close()
+}
+
+/** Two roots, some rows, three receipts; everything agrees. */
+const makeSound = async (t: Test): Promise<World> => {
+  const world = await makeWorld(t)
+  const other = world.place.path('other')
+  await world.put(
+    observationOf(world.folder, 'a.png'), observationOf(world.folder, 'b.png'),
+    observationOf(world.folder, 'c.png', {
+      analysis_status: 'pending', captured_at: after(3_600_000), archived_at: after(0),
+    }),
+    observationOf(other, 'a.png', { sha256: observationOf(world.folder, 'a.png').sha256 }),
+  )
+  await change(world, (tx) => {
+    for (let n = 0; n < 3; n += 1) {
+      appendReceipt(tx, after(n), 'screenshot_folder_ingest', { scanned: n })
+    }
+  })
+  return world
+}
+
+const codes = (world: World): string[] => verifyShots(world.view()).map(({ code }) => code)
+
+t.test('S-064 S-117 what drifts from the observations is found, each by its own name', async (t) => {
+  const world = await makeSound(t)
+  t.same(codes(world), [])
+  const view = world.view()
+  const [row] = world.rows()
+  const [count] = view.all(c.counts)
+  const [hour] = view.all(c.hours)
+  const [page] = view.all(c.hourPages)
+  const [content] = view.all(c.contents)
+  const root = view.get(c.roots, rootDigestOf(world.folder))
+  if (!row || !count || !hour || !page || !content || !root) throw new Error('nothing there')
+  const id = row.observation_id
+  const drifts: [string, (tx: Tx) => void, (tx: Tx) => void][] = [
+    ['shot_counts_differ',
+      (tx) => tx.put(c.counts, count.id, { ...count.doc, count: count.doc.count + 1 }),
+      (tx) => tx.put(c.counts, count.id, count.doc)],
+    ['shot_counts_differ', (tx) => tx.remove(c.counts, count.id),
+      (tx) => tx.put(c.counts, count.id, count.doc)],
+    ['shot_calendar_differs', (tx) => tx.put(c.hours, hour.id, { ...hour.doc, statuses: {} }),
+      (tx) => tx.put(c.hours, hour.id, hour.doc)],
+    ['shot_calendar_differs', (tx) => tx.put(c.hourPages, page.id, { ids: [] }),
+      (tx) => tx.put(c.hourPages, page.id, page.doc)],
+    ['shot_calendar_differs', (tx) => tx.put(c.hourPages, 'stray#0', { ids: [] }),
+      (tx) => tx.remove(c.hourPages, 'stray#0')],
+    ['shot_contents_differ', (tx) => tx.remove(c.contents, content.id),
+      (tx) => tx.put(c.contents, content.id, content.doc)],
+    ['shot_root_differs',
+      (tx) => tx.put(c.roots, root.root_digest, { ...root, suppressed: 7 }),
+      (tx) => tx.put(c.roots, root.root_digest, root)],
+    ['shot_root_differs',
+      (tx) => tx.put(c.roots, root.root_digest, { ...root, latest_captured_at: after(-1) }),
+      (tx) => tx.put(c.roots, root.root_digest, root)],
+    ['shot_root_missing', (tx) => tx.remove(c.roots, root.root_digest),
+      (tx) => tx.put(c.roots, root.root_digest, root)],
+    ['observation_without_payload',
+      (tx) => tx.put(c.observations, id, { ...row, analysis_status: 'succeeded' }),
+      (tx) => tx.put(c.observations, id, row)],
+    ['payload_missing', (tx) => tx.put(c.observations, id, { ...row, payload: payloadRefOf() }),
+      (tx) => tx.put(c.observations, id, row)],
+    ['observation_root_mismatch',
+      (tx) => tx.put(c.observations, id, { ...row, root: '/elsewhere' }),
+      (tx) => tx.put(c.observations, id, row)],
+  ]
+  for (const [code, drift, mend] of drifts) {
+    await change(world, drift)
+    t.ok(codes(world).includes(code), code)
+    await change(world, mend)
+    t.same(codes(world), [], `${code} is gone`)
+  }
+})
+
+t.test('S-131 a receipt that is changed, lost or added breaks the chain', async (t) => {
+  const world = await makeSound(t)
+  const two = world.view().get(c.receipts, receiptIdOf(2))
+  const three = world.view().get(c.receipts, receiptIdOf(3))
+  const head = world.view().get(c.receiptHead, 'the')
+  if (!two || !three || !head) throw new Error('nothing there')
+  const forge = async (text: string, fn: (tx: Tx) => void): Promise<void> => {
+    await change(world, fn)
+    t.match(codes(world).join(), /shot_receipt/, text)
+    await change(world, (tx) => {
+      tx.put(c.receipts, receiptIdOf(2), two)
+      tx.put(c.receipts, receiptIdOf(3), three)
+      tx.remove(c.receipts, receiptIdOf(4))
+      tx.put(c.receiptHead, 'the', head)
+    })
+    t.same(codes(world), [])
+  }
+  await forge('changed', (tx) =>
+    tx.put(c.receipts, receiptIdOf(2), { ...two, facts: { scanned: 99 } }))
+  await forge('lost in the middle', (tx) => tx.remove(c.receipts, receiptIdOf(2)))
+  await forge('lost at the end', (tx) => tx.remove(c.receipts, receiptIdOf(3)))
+  await forge('added', (tx) => tx.put(c.receipts, receiptIdOf(4), { ...three, number: 4 }))
+  await forge('head set back', (tx) => tx.put(c.receiptHead, 'the', { ...head, number: 2 }))
+})
+
+t.test('S-005 state check knows every row and every sealed byte of a scan, and a compaction keeps them', async (t) => {
+  const world = await makeWorld(t)
+  world.file('a.png', greyPng(64, 48, 1))
+  world.file('b.png', greyPng(64, 48, 2))
+  t.equal((await world.run(['shots', 'scan', '--json'])).status, 0)
+  const check = async () => (await world.run(['state', 'check', '--json'])).json()
+  t.match(await check(), { ok: true, problems: [] })
+  const root = world.view().get(c.roots, rootDigestOf(world.folder))
+  const ref = root?.representative?.fingerprint
+  if (!ref) throw new Error('no fingerprint')
+  t.ok(referencedContent(world.view()).has(ref.stored_sha256))
+  t.equal((await world.run(['state', 'compact'])).status, 0)
+  const { store } = world.ctx('write').gov
+  t.ok(store.artifacts.read(shotLabels.fingerprint, ref).length > 0, 'the fingerprint stays')
+  await store.transact('test', (tx) => {
+    const [one] = tx.all(c.counts)
+    if (one) tx.remove(c.counts, one.id)
+  })
+  const bad = await world.run(['state', 'check', '--json'])
+  t.equal(bad.status, 12)
+  t.match(bad.json().problems, [{ code: 'shot_counts_differ', severity: 'damage' }])
+  store.artifacts.remove(ref.stored_sha256)
+  const codesNow = (await check()).problems.map((one: { code: string }) => one.code)
+  t.ok(codesNow.includes('evidence_missing'))
+})
+
+t.test('every collection of the source is known to state check', async (t) => {
+  const known = new Set(allCollections.map(({ name }) => name))
+  for (const { name } of [...Object.values(c), settingsCollection]) t.ok(known.has(name), name)
+  t.equal(known.size, allCollections.length, 'no name twice')
+})
