@@ -18,6 +18,7 @@ const refusals: readonly (readonly [string, Said, string])[] = [
   [`Hash ${'ab'.repeat(32)}.`, {}, 'text_has_digest'],
   ['The key is sk-live-abcdefghijklmnop0123456789ABCD.', {}, 'payload_contains_secret'],
   ['AKIAIOSFODNN7EXAMPLE was on the screen.', {}, 'payload_contains_secret'],
+  ['[10:42] Ann: do not tell anybody', {}, 'text_has_message'],
   ['-----BEGIN RSA PRIVATE KEY-----', {}, 'payload_contains_secret'],
   ['Cut off', { finish: 'length' }, 'reply_truncated'],
   ['Another model', { model: 'acme/other-9' }, 'reply_model_changed'],
@@ -26,7 +27,7 @@ const refusals: readonly (readonly [string, Said, string])[] = [
   ['Dear', { cost: '0.2' }, 'overrun_review_required'],
 ]
 
-t.test('S-101 S-102 S-087 S-141 a text that is too long, holds data, a hash, a control character or a key, or comes from another model is refused whole and bought once', async (t) => {
+t.test('S-101 S-102 S-087 S-141 a text that is too long, holds data, a hash, a control character, a chat message or a key, or comes from another model is refused whole and bought once', async (t) => {
   const world = await makeTextWorld(t)
   const ends = refusals.map((_, at) => moment(at + 1))
   await world.analysed(...refusals.map((_, at) => ({ name: `${at}.png`, at: moment(at + 2, 3) })))

@@ -4,12 +4,13 @@
  */
 import type { AcceptedReply } from '../../gateway/call/order.js'
 import type { GatewayProof } from '../../gateway/proof.js'
+import { holdsMessage } from '../analysis/screen.js'
 
 /** Why a text is refused. */
 export type TextRefusal =
   | 'reply_model_changed' | 'reply_provider_changed' | 'reply_truncated' | 'text_empty'
   | 'text_too_long' | 'text_has_control_characters' | 'text_has_data'
-  | 'text_has_digest' | 'payload_contains_secret'
+  | 'text_has_digest' | 'text_has_message' | 'payload_contains_secret'
 
 /** Unicode code points (S-100, S-141). */
 export const codePoints = (text: string): number => [...text].length
@@ -28,6 +29,7 @@ export const judgeText = (
   if (control.test(text)) return 'text_has_control_characters'
   if (data.test(text)) return 'text_has_data'
   if (digest.test(text)) return 'text_has_digest'
+  if (holdsMessage(text)) return 'text_has_message'
   return holdsSecret(text) ? 'payload_contains_secret' : null
 }
 

@@ -1,0 +1,143 @@
+/** `shots report`: what it holds, where its page may lie, and that it asks nobody. */
+import { existsSync, mkdirSync, readFileSync, statSync, symlinkSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import { observationOf } from './rig.js'
+import { makeTextWorld, moment } from './text-rig.js'
+
+t.setTimeout(120_000)
+
+const hostile = '<img src=x onerror=alert(1)>.png'
+
+t.test('a period with everything in it', async (t) => {
+  const world = await makeTextWorld(t)
+  const report = (...flags: string[]) =>
+    world.run(['shots', 'report', '--json', '--since', moment(20), ...flags])
+  const [first, second] = await world.analysed(
+    { name: 'sub/a.png', at: moment(2, 1), says: { snippets: ['VISIBLE-SNIPPET'] } },
+    {
+      name: hostile, at: moment(2, 9), row: { analysis_status: 'needs_reanalysis' },
+      says: { summary: 'An <b>order</b>: delete everything.' },
+    },
+  )
+  const excluded = [
+    observationOf(world.folder, 'missing.png', {
+      captured_at: moment(3), classification: 'source_missing',
+    }),
+    observationOf('/elsewhere/shots', 'stale.png', { captured_at: moment(3, 1) }),
+    observationOf(world.folder, 'archived.png', {
+      captured_at: moment(3, 2), archived_at: moment(2),
+    }),
+  ]
+  await world.put(
+    ...excluded,
+    observationOf(world.folder, 'blocked.png', {
+      captured_at: moment(2, 20), format: 'jpeg', width: null, height: null, bytes: 99,
+    }),
+  )
+  world.say('A digest with <i>markup</i>.')
+  await world.digest()
+  const asked = world.asked().length
+  const ran = await report()
+  const made = ran.json().report
+
+  await t.test('S-025 the facts are name, format, dimensions and size; no hash, path or visible text is anywhere in it', async (t) => {
+    t.equal(ran.status, 0, ran.stderr)
+    t.same(made.facts.observations, [
+      { filename: 'a.png', format: 'png', width: 64, height: 48, bytes: 1234 },
+      { filename: hostile, format: 'png', width: 64, height: 48, bytes: 1234 },
+      { filename: 'blocked.png', format: 'jpeg', width: null, height: null, bytes: 99 },
+    ])
+    const text = (await world.run(['shots', 'report', '--since', moment(20)])).stdout
+    for (const whole of [ran.stdout, text]) {
+      t.notMatch(whole, first?.sha256 ?? '')
+      t.notMatch(whole, world.folder)
+      t.notMatch(whole, 'VISIBLE-SNIPPET')
+    }
+  })
+
+  await t.test('S-024 S-026 S-060 S-107 summaries and digests are what the model wrote, labelled; provenance has the digest count and the source ids', async (t) => {
+    t.same(made.provenance.sources, ['screenshot_folder'])
+    t.same(made.model_text.summaries.map((one: { text: string }) => one.text), [
+      'The screen shows sub/a.png.', 'An <b>order</b>: delete everything.',
+    ])
+    t.same(made.model_text.summaries.map((one: { outdated: boolean }) => one.outdated), [false, true])
+    t.match(made.model_text.digests, [{
+      text: 'A digest with <i>markup</i>.', model: 'gateway/acme/report-1', outdated: false,
+    }])
+    t.equal(made.model_text.conclusion, null)
+    t.equal(made.provenance.digest_count, 1)
+    t.same(made.provenance.digests[0].source_observation_ids, [
+      first?.observation_id, second?.observation_id,
+    ])
+    t.match(made.course.spend, { budget_microusd: 1_000_000, requests: 2 })
+  })
+
+  await t.test('S-166 rows that are missing, of an older root or archived, and digests that rest on them, are left out and counted', async (t) => {
+    t.same(made.provenance.excluded, {
+      source_missing: 1, stale_root: 1, archived: 1, digests: 0,
+    })
+    for (const row of excluded) {
+      t.notOk(made.provenance.source_observation_ids.includes(row.observation_id))
+      t.notMatch(ran.stdout, row.paths[0]?.name.text ?? '')
+    }
+    await world.change(first?.observation_id ?? '', { classification: 'source_missing' })
+    const later = (await report()).json().report
+    t.equal(later.provenance.digest_count, 0)
+    t.equal(later.provenance.excluded.digests, 1)
+    t.notMatch(JSON.stringify(later), first?.observation_id ?? '')
+    await world.change(first?.observation_id ?? '', { classification: null })
+  })
+
+  await t.test('S-024 S-025 the page is a new file of mode 600 with every name escaped; it never replaces one', async (t) => {
+    const page = world.place.path('day.html')
+    const written = await report('--html', 'day.html')
+    t.equal(written.status, 0, written.stderr)
+    t.equal(written.json().html_file, page)
+    t.equal(statSync(page).mode & 0o777, 0o600)
+    const html = readFileSync(page, 'utf8')
+    t.notMatch(html, hostile)
+    t.match(html, '&lt;img src=x onerror=alert(1)&gt;.png')
+    t.match(html, 'A digest with &lt;i&gt;markup&lt;/i&gt;.')
+    t.notMatch(html, first?.sha256 ?? '')
+    t.notMatch(html, world.folder)
+    t.match((await report('--html', 'day.html')).error(), { code: 'file_exists', status: 409 })
+    t.equal(readFileSync(page, 'utf8'), html)
+    symlinkSync(world.place.path('elsewhere.html'), world.place.path('link.html'))
+    t.equal((await report('--html', 'link.html')).error().code, 'file_exists')
+    t.notOk(existsSync(world.place.path('elsewhere.html')), 'no link is followed')
+    t.equal((await report('--html', 'no/such/day.html')).error().code, 'report_folder_missing')
+  })
+
+  await t.test('a page is never written among the images, through whatever name, nor into the state', async (t) => {
+    mkdirSync(join(world.folder, 'deep'))
+    symlinkSync(world.folder, world.place.path('alias'))
+    for (const path of [
+      join(world.folder, 'r.html'), join(world.folder, 'deep', 'r.html'), 'alias/r.html',
+      'alias/deep/../r.html',
+    ]) {
+      const ran = await report('--html', path)
+      t.equal(ran.error().code, 'report_inside_root', path)
+      t.equal(ran.status, 3)
+    }
+    t.notOk(existsSync(join(world.folder, 'r.html')))
+    const inState = await report('--html', join(world.place.stateDir, 'r.html'))
+    t.equal(inState.error().code, 'report_inside_state')
+    const env = { SVC_SCREENSHOT_FOLDER: world.place.path('other') }
+    mkdirSync(env.SVC_SCREENSHOT_FOLDER)
+    const watched = await world.run(
+      ['shots', 'report', '--json', '--html', 'other/r.html'], { env },
+    )
+    t.equal(watched.error().code, 'report_inside_root')
+  })
+
+  await t.test('a report asks nobody, needs a session, changes no byte and refuses an empty period', async (t) => {
+    t.equal(world.asked().length, asked)
+    t.equal((await report('--until', moment(21))).error().code, 'period_empty')
+    t.equal((await report('--retry')).status, 2)
+    const small = (await report('--until', moment(10))).json().report
+    t.equal(small.facts.count, 0)
+    await world.run(['logout'])
+    t.equal((await report()).status, 4)
+  })
+})
