@@ -47,7 +47,7 @@ const overrunBytesMax = 64
 
 /**
  * Reads bits of one scan; stuffing bytes are taken out, a marker ends the data. The next bits stand
- * at the top of 32: a code and its value, 16 and 11 bits at most, are there after one filling.
+ * at the top of 32; one filling leaves 25 of them at least.
  */
 export class BitReader {
   #bits = 0
@@ -58,7 +58,9 @@ export class BitReader {
 
   #fill(): void {
     const { bytes } = this
-    let [bits, count, at] = [this.#bits, this.#count, this.at]
+    let bits = this.#bits
+    let count = this.#count
+    let at = this.at
     while (count <= 24) {
       let byte = bytes[at]
       if (byte === 0xff && bytes[at + 1] === 0) at += 2
@@ -70,6 +72,15 @@ export class BitReader {
       bits |= byte << (24 - count)
       count += 8
     }
+    this.#keep(bits, count, at)
+  }
+
+  #skip(length: number): void {
+    this.#fill()
+    this.#drop(length)
+  }
+
+  #keep(bits: number, count: number, at: number): void {
     this.#bits = bits
     this.#count = count
     this.at = at
@@ -77,28 +88,56 @@ export class BitReader {
 
   /** A DC difference: its size by the table, then as many bits (T.81, EXTEND). */
   difference(table: HuffmanTable): number {
-    if (this.#count < 27) this.#fill()
+    if (this.#count < 16) this.#fill()
     const entry = table[this.#bits >>> 16]!
     const size = entry & 0xff
     if (entry === 0 || size > 11) throw new ImageProblem('data_damaged')
     this.#drop(entry >> 8)
     if (size === 0) return 0
+    if (this.#count < size) this.#fill()
     const value = this.#bits >>> (32 - size)
     this.#drop(size)
     return value < 1 << (size - 1) ? value - (1 << size) + 1 : value
   }
 
-  /** Passes over the AC values of one block. */
+  /** Passes over the AC values of one block; locals, because this loop is most of the work. */
   passBlock(table: HuffmanTable): void {
+    const { bytes } = this
+    let bits = this.#bits
+    let count = this.#count
+    let at = this.at
     for (let k = 1; k < endOfBlock;) {
-      if (this.#count < 26) this.#fill()
-      const entry = table[this.#bits >>> 16]!
+      while (count <= 24) {
+        const byte = bytes[at]
+        if (byte === undefined || byte === 0xff) {
+          this.#keep(bits, count, at)
+          this.#fill()
+          bits = this.#bits
+          count = this.#count
+          at = this.at
+        } else {
+          bits |= byte << (24 - count)
+          count += 8
+          at += 1
+        }
+      }
+      const entry = table[bits >>> 16]!
       if (entry === 0) throw new ImageProblem('data_damaged')
       const length = entry >> 8
-      this.#bits <<= length
-      this.#count -= length
       k += entry & 0xff
+      if (length <= count) {
+        bits <<= length
+        count -= length
+      } else {
+        // 26 bits at most are wanted and 25 are there: the last one comes with the next filling.
+        this.#keep(0, 0, at)
+        this.#skip(length - count)
+        bits = this.#bits
+        count = this.#count
+        at = this.at
+      }
     }
+    this.#keep(bits, count, at)
   }
 
   /** One bit. */

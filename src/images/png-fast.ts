@@ -79,10 +79,20 @@ const makeRoom = (memory: Memory, bytes: number): void => {
   if (missing > 0) memory.grow(Math.ceil(missing / pageBytes))
 }
 
-/** Weighs one cell's lanes: lane j is the sum of channel `j mod step`. */
-const cellSum = (lanes: Uint16Array, from: number, step: number): number => {
-  let [r, g, b] = [0, 0, 0]
+/** What a sum is where something shows through. */
+const transparent = -1
+
+/**
+ * Weighs one cell's lanes: lane j is the sum of channel `j mod step` over `rows` rows. With alpha,
+ * every one of its sums is full, or the cell is `transparent`.
+ */
+const cellSum = (lanes: Uint16Array, from: number, step: number, rows: number): number => {
+  let r = 0
+  let g = 0
+  let b = 0
+  const full = 255 * rows
   for (let at = from; at < from + side * step; at += step) {
+    if (step === 4 && lanes[at + 3] !== full) return transparent
     r += lanes[at]!
     g += lanes[at + 1]!
     b += lanes[at + 2]!
@@ -90,27 +100,24 @@ const cellSum = (lanes: Uint16Array, from: number, step: number): number => {
   return weigh(r, g, b)
 }
 
+/** A band of rows in memory: where it begins, how many rows of how many bytes. */
+interface Band {
+  readonly at: number
+  readonly rows: number
+  readonly length: number
+}
+
 /** Pixels right of the last whole cell. */
-const edgeSum = (
-  bytes: Uint8Array, at: number, rows: number, length: number, from: number, step: number,
-): number => {
+const edgeSum = (bytes: Uint8Array, band: Band, from: number, step: number): number => {
   let sum = 0
-  for (let row = 0; row < rows; row += 1) {
-    const first = at + row * (length + 1) + 1
-    for (let i = first + from * step; i < first + length; i += step) {
+  for (let row = 0; row < band.rows; row += 1) {
+    const first = band.at + row * (band.length + 1) + 1
+    for (let i = first + from * step; i < first + band.length; i += step) {
+      if (step === 4 && bytes[i + 3] !== 255) return transparent
       sum += weigh(bytes[i]!, bytes[i + 1]!, bytes[i + 2]!)
     }
   }
   return sum
-}
-
-/** Whether every pixel of RGBA rows is opaque. */
-const allOpaque = (bytes: Uint8Array, height: number, length: number): boolean => {
-  for (let row = 0; row < height; row += 1) {
-    const first = row * (length + 1) + 1
-    for (let i = first + 3; i < first + length; i += 4) if (bytes[i] !== 255) return false
-  }
-  return true
 }
 
 /**
@@ -131,21 +138,23 @@ export const addRowsFast = (png: Png, raw: Buffer, planes: Planes): Buffer | nul
   bytes.fill(0, 0, sums)
   bytes.set(raw, rows)
   if (program.unfilter(rows, height, length, step, 0) === 0) throw new ImageProblem('data_damaged')
-  const unfiltered = bytes.subarray(rows, rows + raw.length)
-  if (step === 4 && !allOpaque(unfiltered, height, length)) return Buffer.from(unfiltered)
   const lanes = new Uint16Array(program.memory.buffer, sums, whole * side * step)
+  const weighed = new Float64Array(columns * cellsOf(height))
   for (let top = 0; top < height; top += side) {
-    const band = Math.min(side, height - top)
-    const at = rows + top * (length + 1)
+    const band = {
+      at: rows + top * (length + 1), rows: Math.min(side, height - top), length,
+    }
     const first = Math.floor(top / side) * columns
     lanes.fill(0)
-    program.addRows(at, band, length, step, whole, sums)
+    program.addRows(band.at, band.rows, length, step, whole, sums)
     for (let cell = 0; cell < whole; cell += 1) {
-      planes.addCell(first + cell, cellSum(lanes, cell * side * step, step))
+      weighed[first + cell] = cellSum(lanes, cell * side * step, step, band.rows)
     }
-    if (columns > whole) {
-      planes.addCell(first + whole, edgeSum(bytes, at, band, length, whole * side, step))
-    }
+    if (columns > whole) weighed[first + whole] = edgeSum(bytes, band, whole * side, step)
   }
+  if (weighed.includes(transparent)) {
+    return Buffer.from(bytes.buffer, rows, raw.length)
+  }
+  for (let cell = 0; cell < weighed.length; cell += 1) planes.addCell(cell, weighed[cell]!)
   return null
 }
