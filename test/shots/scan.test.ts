@@ -1,29 +1,383 @@
-import { copyFileSync, mkdirSync } from 'node:fs'
+/** What a scan makes of a folder: observations, duplicates, runs, refusals, and the receipt. */
+import { createHash } from 'node:crypto'
+import { copyFileSync, mkdirSync, readdirSync, statSync, unlinkSync, utimesSync, writeFileSync }
+  from 'node:fs'
 import { join } from 'node:path'
+import jpeg from 'jpeg-js'
 import t from 'tap'
-import { shotCollections as c } from '../../src/shots/rows.js'
-import { greyPng, makeWorld } from './rig.js'
+import { digestOf } from '../../src/base/canonical.js'
+import { receiptOf } from '../../src/shots/receipts.js'
+import { shotCollections as c, type Observation } from '../../src/shots/rows.js'
+import { after, greyPng, makeBareWorld, makeGatewayWorld, makeWorld, type World } from './rig.js'
 
 t.setTimeout(120_000)
 
-t.test('S-001 S-002 S-003 a scan makes one observation per new image and knows it afterwards', async (t) => {
-  const world = await makeWorld(t)
+const scan = async (world: World, ...flags: string[]) => {
+  const ran = await world.run(['shots', 'scan', '--json', ...flags])
+  if (ran.status !== 0) throw new Error(ran.stderr)
+  const receipt = ran.json()
+  const sum = receipt.ingested + receipt.duplicate + receipt.suppressed + receipt.rejected
+    + receipt.deferred
+  if (sum !== receipt.scanned) throw new Error('a receipt does not balance')
+  return receipt
+}
+
+/** A root of its own in one world: rows of other roots are stale there and suppress nothing. */
+const roomIn = (world: World, name: string): World => {
+  const folder = world.place.path(name)
+  mkdirSync(folder)
+  const env = { SVC_SCREENSHOT_FOLDER: folder }
+  return {
+    ...world,
+    folder,
+    run: (argv, options = {}) => world.run(argv, { ...options, env: { ...env, ...options.env } }),
+    file: (file, bytes, modified = after(0)) => {
+      const path = join(folder, file)
+      writeFileSync(path, bytes)
+      utimesSync(path, new Date(modified), new Date(modified))
+      return path
+    },
+    rows: () => world.rows().filter(({ root }) => root === folder),
+  }
+}
+
+let shared: Promise<World> | null = null
+let rooms = 0
+const room = async (): Promise<World> => {
+  shared ??= makeWorld(t)
+  return roomIn(await shared, `room${(rooms += 1)}`)
+}
+
+const rootRowOf = (world: World) =>
+  world.view().all(c.roots).map(({ doc }) => doc).find(({ root }) => root === world.folder)
+const filesOf = (world: World) => world.view().all(c.files).map(({ doc }) => doc)
+  .filter((doc) => doc.root_digest === rootRowOf(world)?.root_digest)
+
+const rowOf = (world: World, name: string): Observation => {
+  const row = world.rows().find(({ paths }) => paths.some((path) => path.name.text === name))
+  if (row === undefined) throw new Error(`no row of ${name}`)
+  return row
+}
+
+const greyJpeg = (width: number, height: number, seed: number, quality = 85): Buffer => {
+  const data = Buffer.alloc(width * height * 4, 255)
+  for (let i = 0; i < width * height; i += 1) {
+    const cell = ((i % width) >> 4) + 3 * (Math.floor(i / width) >> 4)
+    data.fill((cell * 37 + seed * 101) & 0xff, i * 4, i * 4 + 3)
+  }
+  return Buffer.from(jpeg.encode({ data, width, height }, quality).data)
+}
+
+t.test('S-001 S-002 S-003 S-054 S-064 a scan makes one observation per new image of the root itself and knows it afterwards', async (t) => {
+  const world = await room()
   const { folder } = world
   world.file('a.png', greyPng(64, 48, 1))
-  world.file('b.PNG', greyPng(64, 48, 2), '2026-11-20T10:01:00.000Z')
-  world.file('d.gif', greyPng(64, 48, 3))
-  world.file('f.txt', Buffer.from('text'))
+  world.file('b.JPG', greyJpeg(64, 48, 2), after(1000))
+  world.file('c.jpeg', greyJpeg(64, 48, 9), after(2000))
+  for (const name of ['d.gif', 'e.webp', 'f.txt', 'png', '.hidden.png']) {
+    world.file(name, greyPng(64, 48, 3))
+  }
   mkdirSync(join(folder, 'g.png'))
-  copyFileSync(join(folder, 'a.png'), join(folder, 'a2.png'))
-  const first = await world.run(['shots', 'scan', '--json'])
-  t.equal(first.status, 0, first.stderr)
-  t.match(first.json(), { scanned: 3, ingested: 2, duplicate: 1, known: 0, recorded: true })
+  mkdirSync(join(folder, 'captures'))
+  copyFileSync(join(folder, 'a.png'), join(folder, 'captures', 'z.png'))
+  t.match(await scan(world), {
+    root: folder, scanned: 3, ingested: 3, duplicate: 0, known: 0, recorded: true, status: 'ok',
+  })
   const ids = world.rows().map(({ observation_id: id }) => id).sort()
-  t.equal(ids.length, 2)
-  const before = world.view().sequence
-  const second = await world.run(['shots', 'scan', '--json'])
-  t.match(second.json(), { scanned: 3, ingested: 0, duplicate: 3, known: 3, recorded: false })
-  t.equal(world.view().sequence, before)
+  t.equal(new Set(ids).size, 3)
+  t.strictSame(world.rows().map(({ paths }) => paths[0]?.name.text).sort(),
+    ['a.png', 'b.JPG', 'c.jpeg'])
+  t.ok(world.rows().every((row) => row.analysis_status === 'blocked'))
+  await scan(world)
   t.strictSame(world.rows().map(({ observation_id: id }) => id).sort(), ids)
-  t.equal(world.view().all(c.receipts).length, 1)
+})
+
+t.test('S-002 a tick that finds nothing new writes no durable byte and says so; its time is kept in run/', async (t) => {
+  const world = await room()
+  world.file('a.png', greyPng(64, 48, 1))
+  await scan(world)
+  const { sequence } = world.view()
+  const wal = join(world.place.stateDir, 'wal')
+  const bytes = () => readdirSync(wal).map((name) => statSync(join(wal, name)).size)
+  const before = bytes()
+  t.match(await scan(world), { scanned: 1, duplicate: 1, known: 1, recorded: false, receipt_id: null })
+  t.equal(world.view().sequence, sequence)
+  t.strictSame(bytes(), before)
+  t.equal(rootRowOf(world)?.last_scan?.status, 'ok')
+  const { readLastTick } = await import('../../src/shots/scan/last-tick.js')
+  const digest = rowOf(world, 'a.png').root_digest
+  t.match(readLastTick(join(world.place.stateDir, 'run'), digest), { status: 'ok', scanned: 1 })
+})
+
+t.test('S-060 S-061 S-062 S-063 a row holds source, hash, size, format by the bytes, dimensions and the time of modification', async (t) => {
+  const world = await room()
+  const png = greyPng(70, 50, 4)
+  const photo = greyJpeg(96, 64, 5)
+  const damaged = Buffer.concat([png.subarray(0, 10), Buffer.from('damaged header bytes'), png])
+  world.file('shot.png', png, '2001-02-03T04:05:06.789Z')
+  world.file('named-wrong.png', photo, after(0))
+  world.file('damaged.png', damaged, after(1000))
+  t.match(await scan(world), { scanned: 3, ingested: 3 })
+  t.match(rowOf(world, 'shot.png'), {
+    source: 'screenshot_folder', bytes: png.length, format: 'png', width: 70, height: 50,
+    captured_at: '2001-02-03T04:05:06.789Z', captured_in_future: false,
+    sha256: createHash('sha256').update(png).digest('hex'),
+  })
+  t.match(rowOf(world, 'named-wrong.png'), {
+    bytes: photo.length, format: 'jpeg', width: 96, height: 64,
+    sha256: createHash('sha256').update(photo).digest('hex'),
+  })
+  t.match(rowOf(world, 'damaged.png'), { format: 'png', width: null, height: null })
+})
+
+t.test('S-069 S-002 copies of one file under other names and times are one observation', async (t) => {
+  const world = await room()
+  const bytes = greyPng(64, 48, 1)
+  for (const [at, name] of ['one.png', 'two.png', 'three.PNG'].entries()) {
+    world.file(name, bytes, after(at * 60_000))
+  }
+  t.match(await scan(world), { ingested: 1, duplicate: 2, known: 0, suppressed: 0 })
+  t.equal(world.rows().length, 1)
+  t.strictSame(rowOf(world, 'one.png').paths.map(({ name }) => name.text),
+    ['one.png', 'two.png', 'three.PNG'])
+  t.equal(rowOf(world, 'one.png').captured_at, after(0))
+  t.match(rootRowOf(world), { duplicates: 2, observations: 1 })
+})
+
+const noisy = (by: number, at = 0) => greyPng(160, 96, (x, y) =>
+  (((x >> 4) + 3 * (y >> 4)) * 37 & 0x7f) + ((x * 7 + y * 3 + at) % 31 === 0 ? by : 0))
+
+t.test('S-068 S-071 S-072 S-075 like pictures extend the run of the representative and are no duplicates', async (t) => {
+  const world = await room()
+  const same = (x: number, y: number) => ((x >> 4) + 3 * (y >> 4)) * 37 & 0x7f
+  world.file('a.png', greyPng(160, 96, same), after(0))
+  world.file('b.png', greyPng(160, 96, same, 1), after(60_000))
+  world.file('c.png', noisy(1), after(120_000))
+  t.match(await scan(world), {
+    ingested: 1, suppressed: 2, duplicate: 0, reasons: { same_picture: 1, looks_alike: 1 },
+  })
+  t.equal(world.rows().length, 1)
+  t.strictSame(rowOf(world, 'a.png').screenshot_visual_run, {
+    representative_path: 'a.png', first_seen: after(0), last_seen: after(120_000),
+    suppressed_count: 2, latest_suppressed_path: 'c.png',
+    reason_counts: { same_picture: 1, looks_alike: 1 },
+  })
+  t.match(rootRowOf(world), { visual_runs: 1, suppressed: 2 })
+  const seen = filesOf(world).find((doc) => doc.name.text === 'c.png')
+  t.ok((seen?.measure ?? 0) > 0 && (seen?.measure ?? 9) <= 3)
+})
+
+t.test('S-070 S-071 A, B, A-prime: only the current representative is compared with', async (t) => {
+  const world = await room()
+  world.file('a.png', noisy(0), after(0))
+  world.file('b.png', greyPng(160, 96, 7), after(1000))
+  world.file('a-again.png', noisy(1), after(2000))
+  t.match(await scan(world), { ingested: 3, suppressed: 0 })
+  world.file('a-third.png', noisy(2), after(3000))
+  t.match(await scan(world), { ingested: 0, suppressed: 1, known: 3 })
+  t.equal(rowOf(world, 'a-again.png').screenshot_visual_run?.suppressed_count, 1)
+})
+
+t.test('S-073 S-074 another format or size is never merged', async (t) => {
+  const world = await room()
+  const shade = (x: number, y: number) => (x < 160 ? ((x >> 4) + 3 * (y >> 4)) * 37 & 0x7f : 0)
+  world.file('a.png', greyPng(160, 96, shade), after(0))
+  world.file('wider.png', greyPng(161, 96, shade), after(1000))
+  world.file('a.jpg', greyJpeg(160, 96, 0, 100), after(2000))
+  world.file('b.png', greyPng(160, 96, 3), after(3000))
+  t.match(await scan(world), { ingested: 4, suppressed: 0 })
+  const reasons = Object.fromEntries(filesOf(world).map((doc) => [doc.name.text, doc.reason]))
+  t.match(reasons, {
+    'a.png': 'first_image', 'wider.png': 'other_dimensions', 'a.jpg': 'other_format',
+    'b.png': 'other_format',
+  })
+})
+
+t.test('S-076 S-210 a long unchanged run gets a new representative after the configured time', async (t) => {
+  const world = await room()
+  const minutes = (value: string) =>
+    world.run(['shots', 'config', 'set', '--visual-run-refresh-minutes', value])
+  t.equal((await minutes('10')).status, 0)
+  for (const minute of [0, 4, 9, 10, 12, 19, 20]) {
+    world.file(`m${minute}.png`, noisy(1, minute), after(minute * 60_000))
+  }
+  t.match(await scan(world), { ingested: 3 })
+  t.strictSame(
+    world.rows().map((row) => [row.paths[0]?.name.text, row.screenshot_visual_run?.last_seen]).sort(),
+    [['m0.png', after(9 * 60_000)], ['m10.png', after(19 * 60_000)], ['m20.png', undefined]])
+  await minutes('30')
+})
+
+t.test('S-130 S-128 the limit counts files that are read, never known ones: 250 new images take three ticks of 100', async (t) => {
+  const world = await room()
+  for (let i = 0; i < 250; i += 1) {
+    world.file(`${i}.png`, greyPng(4, 4, (x) => (i >> x) & 1 ? 255 : i), after(i * 1000))
+  }
+  const counts: number[][] = []
+  for (let tick = 0; tick < 4; tick += 1) {
+    const { scanned, known, deferred, limit, reasons } = await scan(world)
+    counts.push([scanned, known, deferred, limit, reasons.over_limit ?? 0])
+  }
+  t.strictSame(counts, [
+    [250, 0, 150, 100, 150], [250, 100, 50, 100, 50], [250, 200, 0, 100, 0], [250, 250, 0, 100, 0],
+  ])
+  const other = await world.run(['shots', 'scan', '--json'], {
+    env: { SCREENSHOT_FOLDER_INGEST_LIMIT: '7' },
+  })
+  t.equal(other.json().limit, 7)
+})
+
+t.test('S-131 S-177 the receipt counts every file once, and receipts chain', async (t) => {
+  const world = await room()
+  const bytes = greyPng(64, 48, 1)
+  world.file('new.png', bytes)
+  world.file('copy.png', bytes, after(1))
+  world.file('text.png', Buffer.from('not an image at all'))
+  world.file('empty.jpg', Buffer.alloc(0))
+  const receipt = await scan(world)
+  t.match(receipt, {
+    job: 'screenshot_folder_ingest', scanned: 4, ingested: 1, duplicate: 1, rejected: 2, deferred: 0,
+    reasons: { not_an_image: 1, empty: 1, same_bytes: 1 },
+  })
+  t.strictSame(
+    receipt.problems.map((one: { name: { text: string }; reason: string }) =>
+      [one.name.text, one.reason]).sort(),
+    [['empty.jpg', 'empty'], ['text.png', 'not_an_image']])
+  world.file('later.png', greyPng(64, 48, 5), after(2))
+  const second = await scan(world)
+  t.match(second, { scanned: 5, ingested: 1, duplicate: 4, known: 4, rejected: 0 })
+  t.equal(second.number, receipt.number + 1)
+  const [one, two] = [receipt.number, second.number].map((at) => receiptOf(world.view(), at))
+  t.equal(two?.previous_sha256, digestOf(one))
+  t.match(two?.facts, { ingested: 1, known: 4 })
+  t.equal(one?.receipt_id, receipt.receipt_id)
+})
+
+t.test('S-004 S-044 nothing beside an image is read: no manifest, no sidecar', async (t) => {
+  const world = await room()
+  world.file('shot.png', greyPng(64, 48, 1))
+  world.file('shot.png.json', Buffer.from('{"summary":"MARK-SIDECAR"}'))
+  world.file('manifest.json', Buffer.from('{"note":"MARK-SIDECAR","files":["ghost.png"]}'))
+  t.match(await scan(world), { scanned: 1, ingested: 1 })
+  t.notMatch(JSON.stringify(world.rows()), /MARK-SIDECAR|ghost/)
+})
+
+t.test('S-145 S-146 a new image is pending while every gate of the route is open, and nobody is asked', async (t) => {
+  const world = await makeGatewayWorld(t)
+  world.file('a.png', greyPng(64, 48, 1))
+  const receipt = await scan(world)
+  t.equal(receipt.ingested, 1)
+  t.match(rowOf(world, 'a.png'), { analysis_status: 'pending', analyzer: { reason: null, attempts: 0 } })
+  t.strictSame(world.rig.calls(), [])
+})
+
+t.test('S-147 S-148 S-017 S-205 with the route incomplete hundreds of new images are blocked with the reason, none pending', async (t) => {
+  const world = await room()
+  for (let i = 0; i < 300; i += 1) {
+    world.file(`${i}.png`, greyPng(4, 4, (x) => (i >> x) & 1 ? 255 : i % 200), after(i * 1000))
+  }
+  const receipt = await scan(world, '--limit', '300')
+  t.equal(receipt.ingested + receipt.suppressed + receipt.duplicate, 300)
+  t.ok(receipt.ingested > 100)
+  t.ok(world.rows().every((row) =>
+    row.analysis_status === 'blocked' && row.analyzer.reason === 'analysis_off'))
+})
+
+t.test('S-069 S-154 bytes that come back give a missed observation its place again; archived ones do not suppress', async (t) => {
+  const world = await room()
+  const bytes = greyPng(64, 48, 1)
+  const path = world.file('a.png', bytes)
+  await scan(world)
+  const row = rowOf(world, 'a.png')
+  unlinkSync(path)
+  await world.put({ ...row, analysis_status: 'pending', classification: 'source_missing' })
+  t.match(await scan(world), { scanned: 0 })
+  world.file('a.png', bytes)
+  t.match(await scan(world), { ingested: 0, duplicate: 1, known: 0, reasons: { found_again: 1 } })
+  t.match(rowOf(world, 'a.png'), {
+    observation_id: row.observation_id, analysis_status: 'pending', classification: null,
+  })
+  await world.put({ ...rowOf(world, 'a.png'), archived_at: after(0) })
+  t.match(await scan(world), { ingested: 1, duplicate: 0, known: 0 })
+  t.equal(world.rows().length, 2)
+  t.match(await scan(world), { ingested: 0, duplicate: 1, known: 1 })
+})
+
+t.test('S-154 a file that was only moved away and back is found again although nothing of it changed', async (t) => {
+  const world = await room()
+  world.file('a.png', greyPng(64, 48, 1))
+  world.file('b.png', greyPng(64, 48, 2), after(1))
+  await scan(world)
+  const before = statSync(join(world.folder, 'a.png')).ctimeMs
+  // As when the whole folder is away while the analysis looks for its images.
+  await world.put({ ...rowOf(world, 'a.png'), classification: 'source_missing' })
+  t.equal(statSync(join(world.folder, 'a.png')).ctimeMs, before)
+  t.match(await scan(world), { duplicate: 2, known: 1, reasons: { found_again: 1 } })
+  t.equal(rowOf(world, 'a.png').classification, null)
+})
+
+t.test('S-069 S-173 a row of another root suppresses only while it is in force there', async (t) => {
+  const world = await makeWorld(t)
+  const other = world.place.path('other')
+  mkdirSync(other)
+  const bytes = greyPng(64, 48, 1)
+  world.file('a.png', bytes)
+  await scan(world)
+  writeFileSync(join(other, 'copy.png'), bytes)
+  utimesSync(join(other, 'copy.png'), new Date(after(0)), new Date(after(0)))
+  t.match(await scan(world, '--folder', other), {
+    root: other, source: 'input', duplicate: 1, ingested: 0, reasons: { same_bytes_elsewhere: 1 },
+  })
+  const set = await world.run(['shots', 'config', 'set', '--folder', other])
+  t.equal(set.status, 0, set.stderr)
+  writeFileSync(join(other, 'second.png'), bytes)
+  utimesSync(join(other, 'second.png'), new Date(after(0)), new Date(after(0)))
+  t.match(await scan(world), { ingested: 1, root: other, source: 'settings' })
+})
+
+t.test('S-172 S-173 S-174 S-175 S-176 scan input is a closed object of a folder and a plain integer', async (t) => {
+  const world = await room()
+  for (let i = 0; i < 5; i += 1) world.file(`${i}.png`, greyPng(64, 48, i), after(i))
+  const from = (stdin: string, ...more: string[]) =>
+    world.run(['shots', 'scan', '--json', '--from', '-', ...more], { stdin })
+  const bad = [
+    '[]', '"x"', '7', 'null', '', '{"foo":1}', '{"artifact_root":"/x"}', '{"limit":1.5}',
+    '{"limit":"2"}', '{"limit":true}', '{"limit":-1}', '{"limit":0}', '{"limit":2e0}',
+    '{"limit":2,"limit":3}', '{"screenshot_folder":7}', '{"screenshot_folder":""}',
+    '{"limit":10001}', '{"screenshot_folder":null}',
+  ]
+  for (const stdin of bad) t.equal((await from(stdin)).status, 3, stdin)
+  t.equal((await world.run(['shots', 'scan', '--artifact-root', '/x'])).status, 2)
+  t.equal((await world.run(['shots', 'scan', '--limit', '1.5'])).status, 3)
+  t.equal((await from('{}', '--limit', '1')).status, 2)
+  t.strictSame(world.rows(), [])
+  t.match((await from('{"limit":2}')).json(), { ingested: 2, deferred: 3 })
+  t.match((await from('{}')).json(), { ingested: 3, known: 2 })
+  const other = world.place.path('other')
+  mkdirSync(other)
+  writeFileSync(join(other, 'o.png'), greyPng(64, 48, 40))
+  t.match((await from(JSON.stringify({ screenshot_folder: other }))).json(), { root: other })
+})
+
+t.test('S-051 S-052 S-053 S-057 a scan reads the folder that is in force and refuses a broad one', async (t) => {
+  const world = await makeBareWorld(t)
+  const missing = await world.run(['shots', 'scan', '--json'])
+  t.equal(missing.status, 3)
+  t.equal(missing.error().code, 'folder_missing')
+  t.match(world.view().all(c.roots)[0]?.doc.last_scan, { status: 'failed', reason: 'folder_missing' })
+  const { sequence } = world.view()
+  await world.run(['shots', 'scan', '--json'])
+  t.equal(world.view().sequence, sequence, 'the same failure is written down once')
+  for (const folder of ['/', `${world.place.env['HOME'] ?? ''}/`, world.workspace]) {
+    mkdirSync(world.workspace, { recursive: true })
+    const ran = await world.run(['shots', 'scan', '--json', '--folder', folder])
+    t.equal(ran.status, 3)
+    t.equal(ran.error().code, 'broad_root')
+  }
+  mkdirSync(join(world.workspace, 'artifacts/screenshot-folder'), { recursive: true })
+  t.match(await scan(world), { source: 'default', scanned: 0, recorded: true })
+  const env = { SVC_SCREENSHOT_FOLDER: world.folder }
+  const named = await world.run(['shots', 'scan', '--json'], { env })
+  t.match(named.json(), { source: 'environment', root: world.folder })
+  t.equal(world.view().all(c.roots).find(({ doc }) => doc.root === world.folder)?.doc.last_scan?.status, 'ok')
 })
