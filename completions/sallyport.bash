@@ -16,18 +16,19 @@ _sallyport() {
     --wait) return ;;
   esac
   case "${words[*]:0:2}" in
-    "") COMPREPLY=($(compgen -W "session principal goal alpha gateway config task policy ledger state sandbox init login logout status demo doctor completion help --help --version" -- "$cur")); return ;;
+    "") COMPREPLY=($(compgen -W "session principal goal alpha gateway shots config task policy ledger state sandbox init login logout status demo doctor completion help --help --version" -- "$cur")); return ;;
     "session") COMPREPLY=($(compgen -W "show list revoke --help" -- "$cur")); return ;;
     "principal") COMPREPLY=($(compgen -W "add list disable --help" -- "$cur")); return ;;
     "goal") COMPREPLY=($(compgen -W "add list show update close --help" -- "$cur")); return ;;
     "alpha") COMPREPLY=($(compgen -W "setup show ask output tasks task review cancel --help" -- "$cur")); return ;;
     "gateway") COMPREPLY=($(compgen -W "setup show prove --help" -- "$cur")); return ;;
+    "shots") COMPREPLY=($(compgen -W "config scan watch run analyze reanalyze list show explain clear-stale status digest digests report --help" -- "$cur")); return ;;
     "config") COMPREPLY=($(compgen -W "show save --help" -- "$cur")); return ;;
     "task") COMPREPLY=($(compgen -W "list show review cancel recover --help" -- "$cur")); return ;;
     "policy") COMPREPLY=($(compgen -W "show revoke history --help" -- "$cur")); return ;;
     "ledger") COMPREPLY=($(compgen -W "show reservations review settle --help" -- "$cur")); return ;;
     "state") COMPREPLY=($(compgen -W "path check repair backup restore compact --help" -- "$cur")); return ;;
-    "sandbox") COMPREPLY=($(compgen -W "start status fault faults --help" -- "$cur")); return ;;
+    "sandbox") COMPREPLY=($(compgen -W "start status fault faults samples --help" -- "$cur")); return ;;
     "init"|"init "*)
       case "$prev" in
         --profile) COMPREPLY=($(compgen -f -- "$cur")); return ;;
@@ -158,6 +159,105 @@ _sallyport() {
     "gateway prove")
       COMPREPLY=($(compgen -W "--all --if-stale --help --state-dir --json --no-input --quiet --verbose --no-color --wait" -- "$cur"))
       ;;
+    "shots config")
+      case "$prev" in
+        --folder) COMPREPLY=($(compgen -f -- "$cur")); return ;;
+        --recursive) COMPREPLY=($(compgen -W "on off" -- "$cur")); return ;;
+        --analysis) COMPREPLY=($(compgen -W "on off" -- "$cur")); return ;;
+        --cloud-upload) COMPREPLY=($(compgen -W "on off" -- "$cur")); return ;;
+        --fallbacks) COMPREPLY=($(compgen -W "deny allow" -- "$cur")); return ;;
+        --data-collection) COMPREPLY=($(compgen -W "deny allow" -- "$cur")); return ;;
+        --zdr) COMPREPLY=($(compgen -W "on off" -- "$cur")); return ;;
+        --budget-microusd) COMPREPLY=(); return ;;
+        --budget-requests) COMPREPLY=(); return ;;
+        --request-cost-bound-microusd) COMPREPLY=(); return ;;
+        --visual-run-refresh-minutes) COMPREPLY=(); return ;;
+        --ingest-enabled) COMPREPLY=($(compgen -W "on off" -- "$cur")); return ;;
+        --ingest-interval-minutes) COMPREPLY=(); return ;;
+        --ingest-limit) COMPREPLY=(); return ;;
+        --analysis-limit) COMPREPLY=(); return ;;
+        --analysis-concurrency) COMPREPLY=(); return ;;
+        --analysis-interval-seconds) COMPREPLY=(); return ;;
+        --analysis-job-timeout-seconds) COMPREPLY=(); return ;;
+        --digest-enabled) COMPREPLY=($(compgen -W "on off" -- "$cur")); return ;;
+        --digest-interval-minutes) COMPREPLY=(); return ;;
+        --digest-window-minutes) COMPREPLY=(); return ;;
+        --digest-max-chars) COMPREPLY=(); return ;;
+        --unset) COMPREPLY=(); return ;;
+        --from) COMPREPLY=($(compgen -f -- "$cur")); return ;;
+      esac
+      COMPREPLY=($(compgen -W "set show --folder --recursive --analysis --cloud-upload --fallbacks --data-collection --zdr --budget-microusd --budget-requests --request-cost-bound-microusd --visual-run-refresh-minutes --ingest-enabled --ingest-interval-minutes --ingest-limit --analysis-limit --analysis-concurrency --analysis-interval-seconds --analysis-job-timeout-seconds --digest-enabled --digest-interval-minutes --digest-window-minutes --digest-max-chars --unset --from --help --state-dir --json --no-input --quiet --verbose --no-color --wait" -- "$cur"))
+      ;;
+    "shots scan")
+      case "$prev" in
+        --folder) COMPREPLY=($(compgen -f -- "$cur")); return ;;
+        --limit) COMPREPLY=(); return ;;
+        --from) COMPREPLY=($(compgen -f -- "$cur")); return ;;
+      esac
+      COMPREPLY=($(compgen -W "--folder --limit --from --help --state-dir --json --no-input --quiet --verbose --no-color --wait" -- "$cur"))
+      ;;
+    "shots watch")
+      COMPREPLY=($(compgen -W "--help --state-dir --json --no-input --quiet --verbose --no-color --wait" -- "$cur"))
+      ;;
+    "shots run")
+      COMPREPLY=($(compgen -W "--once --help --state-dir --json --no-input --quiet --verbose --no-color --wait" -- "$cur"))
+      ;;
+    "shots analyze")
+      case "$prev" in
+        --limit) COMPREPLY=(); return ;;
+      esac
+      COMPREPLY=($(compgen -W "--limit --help --state-dir --json --no-input --quiet --verbose --no-color --wait" -- "$cur"))
+      ;;
+    "shots reanalyze")
+      case "$prev" in
+        --reason) COMPREPLY=($(compgen -W "prompt_version_changed model_version_changed provider_failure_retry manual_operator_request" -- "$cur")); return ;;
+        --limit) COMPREPLY=(); return ;;
+      esac
+      COMPREPLY=($(compgen -W "--reason --blocked --failed --needs --limit --yes --help --state-dir --json --no-input --quiet --verbose --no-color --wait" -- "$cur"))
+      ;;
+    "shots list")
+      case "$prev" in
+        --status) COMPREPLY=($(compgen -W "pending blocked succeeded failed needs_reanalysis" -- "$cur")); return ;;
+        --since) COMPREPLY=(); return ;;
+        --limit) COMPREPLY=(); return ;;
+      esac
+      COMPREPLY=($(compgen -W "--status --since --limit --archived --help --state-dir --json --no-input --quiet --verbose --no-color --wait" -- "$cur"))
+      ;;
+    "shots show")
+      COMPREPLY=($(compgen -W "--analysis --help --state-dir --json --no-input --quiet --verbose --no-color --wait" -- "$cur"))
+      ;;
+    "shots explain")
+      COMPREPLY=($(compgen -W "--help --state-dir --json --no-input --quiet --verbose --no-color --wait" -- "$cur"))
+      ;;
+    "shots clear-stale")
+      COMPREPLY=($(compgen -W "--yes --help --state-dir --json --no-input --quiet --verbose --no-color --wait" -- "$cur"))
+      ;;
+    "shots status")
+      case "$prev" in
+        --max-age) COMPREPLY=(); return ;;
+      esac
+      COMPREPLY=($(compgen -W "--max-age --help --state-dir --json --no-input --quiet --verbose --no-color --wait" -- "$cur"))
+      ;;
+    "shots digest")
+      case "$prev" in
+        --window-end) COMPREPLY=(); return ;;
+      esac
+      COMPREPLY=($(compgen -W "--window-end --retry --help --state-dir --json --no-input --quiet --verbose --no-color --wait" -- "$cur"))
+      ;;
+    "shots digests")
+      case "$prev" in
+        --limit) COMPREPLY=(); return ;;
+      esac
+      COMPREPLY=($(compgen -W "--limit --help --state-dir --json --no-input --quiet --verbose --no-color --wait" -- "$cur"))
+      ;;
+    "shots report")
+      case "$prev" in
+        --since) COMPREPLY=(); return ;;
+        --until) COMPREPLY=(); return ;;
+        --html) COMPREPLY=($(compgen -f -- "$cur")); return ;;
+      esac
+      COMPREPLY=($(compgen -W "--since --until --html --conclude --retry --help --state-dir --json --no-input --quiet --verbose --no-color --wait" -- "$cur"))
+      ;;
     "config show")
       COMPREPLY=($(compgen -W "--help --state-dir --json --no-input --quiet --verbose --no-color --wait" -- "$cur"))
       ;;
@@ -263,6 +363,9 @@ _sallyport() {
       COMPREPLY=($(compgen -W "set clear --dir --service --times --after --value --help --state-dir --json --no-input --quiet --verbose --no-color --wait" -- "$cur"))
       ;;
     "sandbox faults")
+      COMPREPLY=($(compgen -W "--help --state-dir --json --no-input --quiet --verbose --no-color --wait" -- "$cur"))
+      ;;
+    "sandbox samples")
       COMPREPLY=($(compgen -W "--help --state-dir --json --no-input --quiet --verbose --no-color --wait" -- "$cur"))
       ;;
     "demo"|"demo "*)
