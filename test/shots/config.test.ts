@@ -96,7 +96,8 @@ t.test('S-055 S-056 S-185 a save takes the settings\' own names and refuses ever
     [{ screenshotFolder: world.folder }, 'settings_invalid'],
     [{ SVC_SCREENSHOT_FOLDER: world.folder }, 'settings_invalid'],
     [{ screenshot_folder: 7 }, 'settings_invalid'], [{ screenshot_folder: [] }, 'settings_invalid'],
-    [{ screenshot_folder: 'relative' }, 'folder_relative'], [{ screenshot_folder: '' }, 'folder_invalid'],
+    [{ screenshot_folder: 'relative' }, 'folder_relative'],
+    [{ screenshot_folder: '' }, 'folder_invalid'],
     [{ analysis: true }, 'settings_invalid'], [{ recursive: 'on' }, 'settings_invalid'],
     [{ budget_microusd: 0 }, 'settings_invalid'], [{ budget_requests: '5' }, 'settings_invalid'],
     [[], 'settings_invalid'], ['x', 'settings_invalid'],
@@ -108,12 +109,14 @@ t.test('S-055 S-056 S-185 a save takes the settings\' own names and refuses ever
     t.notMatch(ran.stderr, world.folder, 'no text repeats what was given')
   }
   const texts: [string, string][] = [
-    ['{"budget_microusd":1.0}', 'settings_invalid'], ['{"budget_microusd":1e3}', 'settings_invalid'],
+    ['{"budget_microusd":1.0}', 'settings_invalid'],
+    ['{"budget_microusd":1e3}', 'settings_invalid'],
     ['{"zdr":"on","zdr":"off"}', 'json_duplicate_key'], ['{"zdr":"on"} x', 'not_json'],
     ['{"budget_microusd":Infinity}', 'not_json'], ['{"budget_microusd":NaN}', 'not_json'],
   ]
   for (const [text, code] of texts) {
-    const ran = await world.run(['shots', 'config', 'set', '--from', '-', '--json'], { stdin: text })
+    const argv = ['shots', 'config', 'set', '--from', '-', '--json']
+    const ran = await world.run(argv, { stdin: text })
     t.same([ran.status, ran.error().code], [3, code], text)
   }
   t.equal(JSON.stringify(await show(world)), before, 'nothing was changed by any of them')

@@ -115,7 +115,8 @@ t.test('S-051 only an absolute path of a folder is taken', async (t) => {
   const cases: [string, string][] = [
     ['', 'folder_invalid'], ['shots', 'folder_relative'], ['./shots', 'folder_relative'],
     ['~/Pictures', 'folder_relative'], ['../..', 'folder_relative'],
-    [`${at('elsewhere')}/a\0b`, 'folder_invalid'], [`/${'x'.repeat(4_096)}`, 'folder_name_too_long'],
+    [`${at('elsewhere')}/a\0b`, 'folder_invalid'],
+    [`/${'x'.repeat(4_096)}`, 'folder_name_too_long'],
   ]
   for (const [path, code] of cases) {
     t.equal(judged(site, path), code, JSON.stringify(path.slice(0, 20)))

@@ -1,9 +1,9 @@
 import { chmodSync, mkdirSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync }
   from 'node:fs'
 import { spawnSync } from 'node:child_process'
-import { createHash } from 'node:crypto'
 import { join } from 'node:path'
 import t from 'tap'
+import { sha256Hex } from '../../src/base/canonical.js'
 import { rootDigestOf } from '../../src/shots/keep.js'
 import { countLockEvent } from '../../src/shots/lock-counters.js'
 import { countImages } from '../../src/shots/status/images.js'
@@ -295,7 +295,7 @@ const digests = (dir: string): string => readdirSync(dir, { recursive: true })
   .filter((path) => statSync(path).isFile())
   .map((path) => {
     const { mtimeMs, mode } = statSync(path)
-    return `${path} ${mtimeMs} ${mode} ${createHash('sha256').update(readFileSync(path)).digest('hex')}`
+    return [path, mtimeMs, mode, sha256Hex(readFileSync(path))].join(' ')
   })
   .sort().join('\n')
 
