@@ -7,6 +7,7 @@ import { SallyportError } from '../../base/errors.js'
 import type { View } from '../../state/types.js'
 import { shotLimits } from '../constants.js'
 import type { ShotsContext } from '../context.js'
+import { transactCounted } from '../locked.js'
 import { appendReceipt } from '../receipts.js'
 import { resolveSettings, type ShotSettings } from '../settings.js'
 import { planWindow, type WindowPlan } from './plan.js'
@@ -72,7 +73,7 @@ const buy = async (
 }
 
 const reuse = ({ ctx }: Work, plan: Extract<WindowPlan, { kind: 'reuse' }>) =>
-  ctx.gov.store.transact('shots digest', (tx) =>
+  transactCounted(ctx.gov, 'shots digest', (tx) =>
     reuseText(tx, isoFromMs(ctx.gov.clock.wallMs()), plan))
 
 /** Does what a window asks for. A defect, a cancellation or a lock that is held goes on up. */
@@ -150,7 +151,7 @@ const standingOf = (all: readonly WindowResult[]): Pick<DigestReceipt, 'status' 
 const close = async (
   { ctx }: Work, startedMs: number, all: readonly WindowResult[],
 ): Promise<DigestReceipt> => {
-  const { store, clock } = ctx.gov
+  const { clock } = ctx.gov
   const windows = listed(all)
   const counts = {
     written: count(all, 'written'), updated: count(all, 'updated'),
@@ -162,7 +163,7 @@ const close = async (
     duration_ms: Math.round(clock.monotonicMs() - startedMs),
   } as const
   try {
-    const receipt = await store.transact('shots digest', (tx) =>
+    const receipt = await transactCounted(ctx.gov, 'shots digest', (tx) =>
       appendReceipt(tx, isoFromMs(clock.wallMs()), job, {
         ...base, windows: windows.map(factsOf),
       }))

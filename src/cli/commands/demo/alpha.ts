@@ -82,6 +82,4 @@ export const playAlpha = async (stage: Stage, sandbox: Sandbox): Promise<void> =
     say: 'And nothing goes out any more.',
     argv: ['alpha', 'ask', '-'], stdin: 'Still there?', status: exitStatus.unauthorized,
   })
-  await stage.play({ say: 'The state is sound.', argv: ['state', 'check'] })
-  await stage.play({ say: 'Everything at a glance.', argv: ['status'] })
 }

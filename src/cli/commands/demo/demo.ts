@@ -6,6 +6,7 @@ import type { Sandbox } from '../../../sandbox/start.js'
 import type { VerbDeps } from '../../bound.js'
 import { defineVerb, type Run, type Verb, type VerbDefinition } from '../../verb.js'
 import { playAlpha } from './alpha.js'
+import { playShots, shotsPlaces } from './shots.js'
 import { openStage } from './stage.js'
 
 const schema = v.strictObject({ dir: v.string(), state_dir: v.string(), config_dir: v.string() })
@@ -30,6 +31,7 @@ const definition: VerbDefinition<DemoResult> = {
     'That was the demo. Nothing is left running. Look around in what it left:',
     `    export SALLYPORT_STATE_DIR=${state_dir} SALLYPORT_CONFIG_DIR=${config_dir}`,
     '    sallyport status',
+    `The page of the report: ${join(dir, 'report.html')}`,
     `Remove it with: rm -r ${dir}`,
     '',
   ].join('\n'),
@@ -44,10 +46,14 @@ const startSandboxIn = async (deps: VerbDeps, dir: string): Promise<Sandbox> => 
 export const run: Run<object, DemoResult> = async (_options, deps) => {
   const dir = await mkdtemp(join(tmpdir(), 'sallyport-demo-'))
   const folders = { stateDir: join(dir, 'state'), configDir: join(dir, 'config') }
-  deps.io.writeOut('The sandbox plays the provider on loopback, over real TLS.\n')
+  deps.io.writeOut('The sandbox plays provider and gateway on loopback, over real TLS.\n')
   const sandbox = await startSandboxIn(deps, join(dir, 'sandbox'))
   try {
-    await playAlpha(openStage(deps, folders), sandbox)
+    const stage = openStage(deps, folders)
+    await playAlpha(stage, sandbox)
+    await playShots(stage, sandbox, shotsPlaces(dir))
+    await stage.play({ say: 'The state is sound.', argv: ['state', 'check'] })
+    await stage.play({ say: 'Everything at a glance.', argv: ['status'] })
   } finally {
     await sandbox.stop()
   }

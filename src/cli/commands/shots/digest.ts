@@ -2,10 +2,9 @@ import { fail, type SallyportError } from '../../../base/errors.js'
 import type { DigestReceipt, WindowResult } from '../../../shots/digest/types.js'
 import type { VerbDeps } from '../../bound.js'
 import { Degraded } from '../../failure.js'
-import { recoverFirst } from '../../mutate.js'
 import { defineVerb, type Run, type Verb, type VerbDefinition } from '../../verb.js'
-import { shotsContext } from './context.js'
 import { digestReceiptShape } from './digest-shapes.js'
+import { withJobs } from './open.js'
 import { pointInTime } from './since.js'
 
 /** Flags of `shots digest`. */
@@ -86,13 +85,9 @@ export const run: Run<DigestOptions, DigestReceipt> = async ({ windowEnd, retry 
   }
   const end = windowEnd === undefined
     ? undefined : pointInTime('--window-end', windowEnd, deps.clock)
-  const gov = await deps.gov('write')
-  await recoverFirst(deps, gov)
   const { digestTick, digestWindow } = await import('../../../shots/digest/tick.js')
-  const ctx = shotsContext(deps, gov)
-  const receipt = end === undefined ? await digestTick(ctx) : await digestWindow(ctx, {
-    windowEnd: end, retry: retry === true,
-  })
+  const receipt = await withJobs(deps, (ctx) => (end === undefined
+    ? digestTick(ctx) : digestWindow(ctx, { windowEnd: end, retry: retry === true })))
   const failure = failureOf(receipt)
   if (failure !== null) throw new Degraded(receipt, failure)
   return receipt
