@@ -1,3 +1,4 @@
+import { analysisFaults } from './analysis.js'
 import { billingFaults } from './billing.js'
 import { completionFaults } from './completion.js'
 import type { FaultSpec } from './spec.js'
@@ -8,6 +9,7 @@ export const faultTable: readonly FaultSpec[] = [
   ...transportFaults,
   ...completionFaults,
   ...billingFaults,
+  ...analysisFaults,
 ]
 
 const byName = new Map(faultTable.map((spec) => [spec.name, spec]))
