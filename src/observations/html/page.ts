@@ -122,12 +122,14 @@ ${byline(one, zone)}</article>`)
   return html`<section aria-labelledby="digests"><h2 id="digests">Digests</h2>${articles}</section>`
 }
 
-const summariesPart = ({ model_text: model, course }: ScreenReport, zone: Zone): Markup => {
+const summariesPart = (report: ScreenReport, zone: Zone): Markup => {
+  const { model_text: model, course, facts } = report
   if (model.summaries.length === 0) return nothing
   const rows = model.summaries.map((one) => {
     const run = course.runs[one.number - 1]
-    return html`<article><h3>${run === undefined ? '' : moment(zone, run.captured_at)}, file
-${one.number}</h3><p class="said">${one.text}</p>${byline(one, zone)}</article>`
+    const name = facts.observations[one.number - 1]?.filename ?? ''
+    return html`<article><h3>${run === undefined ? '' : moment(zone, run.captured_at)},
+<bdi>${name}</bdi></h3><p class="said">${one.text}</p>${byline(one, zone)}</article>`
   })
   return html`<section aria-labelledby="summaries"><h2 id="summaries">Summaries</h2>
 <p class="note">A language model wrote these from the pictures. They may be wrong.</p>${rows}

@@ -41,7 +41,8 @@ section {
   background: var(--card); border: 1px solid var(--line); border-radius: 12px;
   padding: .8rem 1rem;
 }
-.figures b { display: block; font-size: 1.45rem; line-height: 1.25; font-weight: 650; }
+.figures b { display: block; font-size: 1.3rem; line-height: 1.3; font-weight: 650;
+  letter-spacing: -.01em; overflow-wrap: anywhere; }
 .figures span { color: var(--soft); font-size: .86rem; }
 .pair {
   display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 18rem), 1fr));
@@ -50,14 +51,15 @@ section {
 .pair > section { margin: 0; }
 .pair { margin: 0 0 1.1rem; }
 figure { margin: 0 0 1.25rem; }
-figure:last-child { margin-bottom: 0; }
+figure:last-child, section > :last-child, article > :last-child { margin-bottom: 0; }
 svg { display: block; width: 100%; overflow: hidden; }
 .day svg { height: 5.5rem; }
 .hours svg { height: 8rem; }
 .bar svg { height: 1.1rem; border-radius: 4px; }
 .track { fill: var(--track); }
 .grid { stroke: var(--grid); stroke-width: 1; vector-effect: non-scaling-stroke; }
-.digest { fill: var(--accent); opacity: .85; }
+.digest { fill: var(--accent); stroke: var(--card); stroke-width: 2;
+  vector-effect: non-scaling-stroke; }
 .count { fill: var(--accent); }
 .spent { fill: var(--accent); }
 .held { fill: var(--s-blocked); }
@@ -87,7 +89,8 @@ svg { display: block; width: 100%; overflow: hidden; }
   list-style: none; font-size: .86rem; }
 .key i { display: inline-block; width: .75rem; height: .75rem; border-radius: 3px;
   margin-right: .4rem; vertical-align: -.05rem; }
-article { border-top: 1px solid var(--line); padding: .9rem 0 .2rem; }
+article { border-top: 1px solid var(--line); padding: .9rem 0; }
+article:last-child { padding-bottom: 0; }
 article:first-of-type { border-top: 0; padding-top: 0; }
 .said {
   white-space: pre-wrap; overflow-wrap: anywhere; margin: .25rem 0 .5rem; max-width: 46rem;
@@ -121,7 +124,7 @@ th:last-child, td:last-child { padding-right: 0; }
   main { padding: 1.2rem .8rem 3rem; }
   section { padding: 1rem; border-radius: 10px; }
   .figures { grid-template-columns: 1fr 1fr; gap: .6rem; }
-  .figures b { font-size: 1.2rem; }
+  .figures b { font-size: 1.15rem; }
   h1 { font-size: 1.4rem; }
   .lanes { grid-template-columns: minmax(0, 1fr); }
   .lanes .names { display: none; }
