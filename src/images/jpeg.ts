@@ -41,11 +41,17 @@ interface Decoder {
   restartInterval: number
   frame: Frame | null
   adobeTransform: number | null
+  /** Huffman tables built so far. */
+  tables: number
   /** Scans that held DC values of the luma component. */
   lumaScans: number
 }
 
 const scansMax = 512
+/** Each has a value per block: a frame of 255 components would be a gigabyte. */
+const componentsMax = 4
+/** Each table costs 128 KiB to build; a file of nothing but tables must not take seconds. */
+const tablesMax = 4_096
 
 const u16 = (bytes: Buffer, at: number): number => {
   if (at + 2 > bytes.length) throw new ImageProblem('truncated')
@@ -77,6 +83,8 @@ const readTables = (decoder: Decoder, segment: Buffer): void => {
     const table = buildTable(kind, counts, segment.subarray(at + 17, at + 17 + total))
     const tables = kind === 'dc' ? decoder.dcTables : decoder.acTables
     tables.set(info & 15, table)
+    decoder.tables += 1
+    if (decoder.tables > tablesMax) throw new ImageProblem('data_damaged')
     at += 17 + total
   }
 }
@@ -88,8 +96,8 @@ const readFrame = (decoder: Decoder, marker: number, segment: Buffer): Frame => 
   const height = segment.readUInt16BE(1)
   const width = segment.readUInt16BE(3)
   const count = segment[5] ?? 0
-  if (height === 0 || width === 0 || count === 0) throw new ImageProblem('header_damaged')
-  if (segment.length < 6 + 3 * count) throw new ImageProblem('header_damaged')
+  const sane = height > 0 && width > 0 && count >= 1 && count <= componentsMax
+  if (!sane || segment.length < 6 + 3 * count) throw new ImageProblem('header_damaged')
   const parts = Array.from({ length: count }, (_, i) => {
     const at = 6 + 3 * i
     const sampling = segment[at + 1] ?? 0
@@ -331,7 +339,7 @@ export const jpegFingerprint = (bytes: Uint8Array): Fingerprint | null => {
   const decoder: Decoder = {
     bytes: Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength),
     quantizers: new Map(), dcTables: new Map(), acTables: new Map(),
-    restartInterval: 0, frame: null, adobeTransform: null, lumaScans: 0,
+    restartInterval: 0, frame: null, adobeTransform: null, tables: 0, lumaScans: 0,
   }
   walk(decoder)
   const { frame } = decoder

@@ -29,7 +29,7 @@ export interface ImagePool {
   examine(bytes: Uint8Array): Promise<Examined>
   /** How many images may be under way before `examine` waits for a thread. */
   readonly workers: number
-  /** Ends every thread. */
+  /** Ends every thread; images under way or waiting end as `decode_failed`. */
   close(): Promise<void>
 }
 
@@ -87,12 +87,13 @@ class Pool implements ImagePool {
   async close(): Promise<void> {
     this.#closed = true
     const threads = [...this.#threads]
+    for (const job of this.#waiting.splice(0)) job.resolve(job.fallback('decode_failed'))
     for (const thread of threads) this.#end(thread, 'decode_failed')
     await Promise.all(threads.map(({ worker }) => worker.terminate()))
   }
 
   #next(): void {
-    if (this.#waiting.length === 0) return
+    if (this.#closed || this.#waiting.length === 0) return
     const idle = [...this.#threads].find(({ job }) => job === null)
     const thread = idle ?? (this.#threads.size < this.workers ? this.#start() : undefined)
     const job = thread === undefined ? undefined : this.#waiting.shift()
