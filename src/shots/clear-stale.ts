@@ -3,12 +3,12 @@
  * archived row stays on disk and in the historical count and leaves everything active.
  */
 import * as v from 'valibot'
-import { msFromIso } from '../base/clock.js'
+import { fail } from '../base/errors.js'
 import { appendAudit } from '../governance/audit.js'
 import { nowIso } from '../governance/gov.js'
-import { isHeld } from '../governance/guard.js'
 import type { Session } from '../governance/session/types.js'
 import type { Tx, View } from '../state/types.js'
+import { settleAnalyses } from './analysis/settle.js'
 import type { ShotsContext } from './context.js'
 import {
   classificationNow, currentFacts, rowClassificationNow, type CurrentFacts,
@@ -16,7 +16,7 @@ import {
 import { findObservations } from './find.js'
 import { putObservation } from './keep.js'
 import { locateRoot } from './root.js'
-import { shotCollections as c, type Observation } from './rows.js'
+import { shotCollections as c } from './rows.js'
 import { savedSettings } from './settings.js'
 
 const count = v.pipe(v.number(), v.safeInteger(), v.minValue(0))
@@ -33,8 +33,6 @@ export type ClearStaleReceipt = v.InferOutput<typeof clearStaleShape>
 
 /** Rows of one record: the lock is never held for long. */
 const rowsPerRecord = 500
-/** No request lives this long: a claim that is older belongs to nobody. */
-const claimMsMax = 10 * 60_000
 
 /** How many rows are stale now, from counters. */
 export const countStale = (view: View, now: CurrentFacts): number =>
@@ -46,14 +44,6 @@ export const countStale = (view: View, now: CurrentFacts): number =>
 export const staleNow = (ctx: ShotsContext, view: View): number => {
   locateRoot(ctx, savedSettings(view))
   return countStale(view, currentFacts(ctx, view))
-}
-
-/** Whether a paid request of the row may still be under way. */
-const isActive = (ctx: ShotsContext, row: Observation): boolean => {
-  const { contact, operation_id: operation, updated_at: updated } = row.analyzer
-  if (contact !== 'claimed') return false
-  if (operation !== null && isHeld(ctx.gov.store.dir, operation)) return true
-  return updated === null || ctx.gov.clock.wallMs() - msFromIso(updated) < claimMsMax
 }
 
 const staleIds = (view: View, now: CurrentFacts): string[] => {
@@ -77,7 +67,8 @@ const archivePage = (
     const row = tx.get(c.observations, id)
     if (row === undefined || row.archived_at !== null) continue
     if (rowClassificationNow(row, current) !== 'stale_root') continue
-    if (isActive(ctx, row)) {
+    // What dead processes left was resolved before, so this one lives.
+    if (row.analyzer.contact === 'claimed') {
       done.skipped += 1
       continue
     }
@@ -101,11 +92,17 @@ export const clearStale = async (
   ctx: ShotsContext, session: Session,
 ): Promise<ClearStaleReceipt> => {
   const { store } = ctx.gov
+  await settleAnalyses(ctx.gov)
   const view = store.read()
   const { root } = locateRoot(ctx, savedSettings(view))
   const ids = staleIds(view, currentFacts(ctx, view))
   const total = { archived: 0, skipped: 0 }
-  for (let at = 0; at < ids.length && !ctx.signal.aborted; at += rowsPerRecord) {
+  for (let at = 0; at < ids.length; at += rowsPerRecord) {
+    if (ctx.signal.aborted) {
+      throw fail.cancelled('interrupted', 'Stopped; the rest is still stale.', {
+        details: { archived: total.archived },
+      })
+    }
     const page = ids.slice(at, at + rowsPerRecord)
     const done = await store.transact('shots clear-stale', (tx) =>
       archivePage(ctx, tx, session, page))

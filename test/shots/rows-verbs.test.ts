@@ -4,7 +4,7 @@ import t from 'tap'
 import { canonicalJson, sha256Hex } from '../../src/base/canonical.js'
 import { newId } from '../../src/base/ids.js'
 import { registerArtifact } from '../../src/governance/artifacts.js'
-import { holdGuard } from '../../src/governance/guard.js'
+import { runningCollection } from '../../src/shots/analysis/rows.js'
 import { fileIdOf, rootDigestOf } from '../../src/shots/keep.js'
 import { shotCollections as c, type Observation, type SeenFile } from '../../src/shots/rows.js'
 import { shotLabels } from '../../src/shots/constants.js'
@@ -250,11 +250,11 @@ t.test('S-116 S-163 S-164 S-165 clear-stale archives incomplete rows of earlier 
   const world = await makeWorld(t, { clock: fakeClock(noon) })
   const { folder } = world
   const old = world.place.path('old')
-  const claimed = (operation: string | null, updated: string | null) => ({
+  const dead = newId('op')
+  const claimed = (operation: string) => ({
     ...stale(old, 'x').analyzer, contact: 'claimed' as const, operation_id: operation,
-    updated_at: updated,
   })
-  const held = newId('op')
+  const interrupted = stale(old, 'dead.png', { analyzer: claimed(dead) })
   await world.put(
     stale(old, 'p.png'), stale(old, 'f.png', { analysis_status: 'failed' }),
     stale(old, 'gone.png', { classification: 'source_missing' }),
@@ -262,13 +262,18 @@ t.test('S-116 S-163 S-164 S-165 clear-stale archives incomplete rows of earlier 
     stale(old, 'retried.png', {
       analysis_status: 'failed', payload: payloadRefOf({ earlier: true }),
     }),
-    stale(old, 'held.png', { analyzer: claimed(held, after(-86_400_000)) }),
-    stale(old, 'claimed.png', { analyzer: claimed(null, after(7_190_000)) }),
-    stale(old, 'dead.png', { analyzer: claimed(newId('op'), after(-86_400_000)) }),
+    stale(old, 'claimed.png', { analyzer: claimed(newId('op')) }),
+    interrupted,
     stale(folder, 'here.png'), stale(folder, 'gone-here.png', { classification: 'source_missing' }),
   )
-  const guard = holdGuard(world.place.stateDir, held)
-  t.teardown(() => guard.release())
+  const { store } = world.ctx('write').gov
+  await store.transact('test', (tx) => {
+    tx.put(runningCollection, interrupted.observation_id, {
+      observation_id: interrupted.observation_id, input_digest: sha256Hex('x'),
+      operation_id: dead,
+      before: { analysis_status: 'pending', reason: null, detail: null, contact: 'none' },
+    })
+  })
   const kept = () => world.rows().filter((row) => row.archived_at === null)
     .map((row) => row.paths[0]?.name.text).sort()
   const all = kept()
@@ -278,15 +283,13 @@ t.test('S-116 S-163 S-164 S-165 clear-stale archives incomplete rows of earlier 
   const no = await world.run(['shots', 'clear-stale'], { terminal, answers: [false] })
   t.same([no.status, kept()], [130, all], 'no is no')
   const ran = await world.run(['shots', 'clear-stale', '--json'], { terminal, answers: [true] })
-  t.same(ran.json(), { current_root: folder, archived: 4, skipped_active: 2 })
+  t.same(ran.json(), { current_root: folder, archived: 4, skipped_active: 1 })
   t.same(kept(), [
-    'claimed.png', 'gone-here.png', 'held.png', 'here.png', 'ok.png', 'retried.png',
+    'claimed.png', 'gone-here.png', 'here.png', 'ok.png', 'retried.png',
   ])
   const archived = world.rows().filter((row) => row.archived_at !== null)
   t.same([...new Set(archived.map((row) => row.classification))], ['stale_root'])
-  t.equal(world.rows().length, 10, 'they stay on disk')
-  guard.release()
-  t.match(await json(world, 'shots', 'clear-stale', '--yes'), { archived: 1, skipped_active: 1 })
+  t.equal(world.rows().length, 9, 'they stay on disk')
   const env = { SVC_SCREENSHOT_FOLDER: '/' }
   const broad = await world.run(['shots', 'clear-stale', '--yes', '--json'], { env })
   t.same([broad.status, broad.error().code], [3, 'broad_root'], 'no root, nothing is older')

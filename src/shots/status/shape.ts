@@ -86,6 +86,9 @@ const visionShape = v.strictObject({
   budget: v.strictObject({
     period: v.literal('rolling_day'), budget_microusd: nullableCount,
     budget_requests: nullableCount, request_cost_bound_microusd: nullableCount,
+    /** Since when it is counted, and what was charged, is held and was asked since. */
+    since: nullableText, settled_microusd: nullableCount, held_microusd: nullableCount,
+    requests: nullableCount,
   }),
   capability_proof: v.strictObject({
     state: v.picklist(['missing', 'current', 'stale', 'unknown']), reason: nullableText,

@@ -4,7 +4,8 @@ import { gatewayFacts, type GatewayFacts } from '../../gateway/facts.js'
 import { gatewayReasonOf, gatewayReasons } from '../../gateway/projection.js'
 import type { View } from '../../state/types.js'
 import type { ShotsContext } from '../context.js'
-import { standingOf } from '../gates.js'
+import { budgetStanding, callsLeft, type BudgetStanding } from '../budget.js'
+import { imageBound, standingOf } from '../gates.js'
 import { savedSettings } from '../settings.js'
 import type { VisionStatusPart } from './shape.js'
 
@@ -18,6 +19,7 @@ export const unknownVision = (reason: string): VisionStatusPart => ({
   budget: {
     period: 'rolling_day', budget_microusd: null, budget_requests: null,
     request_cost_bound_microusd: null,
+    since: null, settled_microusd: null, held_microusd: null, requests: null,
   },
   capability_proof: {
     state: 'unknown', reason: null, proof_id: null, made_at: null, receipt: null,
@@ -26,10 +28,15 @@ export const unknownVision = (reason: string): VisionStatusPart => ({
   unsafe_reasons: [reason],
 })
 
-/** Every gate there is: those of a scan, and the proof that only analysis asks for. */
-const unsafeReasons = (ctx: ShotsContext, view: View): string[] => {
-  const { reasons, proof } = standingOf(ctx, view)
-  return [...reasons, ...(proof === 'current' ? [] : [`proof_${proof}`])]
+/** Every gate there is: those of a scan, and proof and spend that only analysis asks for. */
+const unsafeReasons = (ctx: ShotsContext, view: View, spend: BudgetStanding): string[] => {
+  const { reasons, proof, route } = standingOf(ctx, view)
+  const bound = route === null ? null : imageBound(savedSettings(view), route.setup)
+  const used = bound !== null && callsLeft(spend, bound) === 0
+  return [
+    ...reasons, ...(proof === 'current' ? [] : [`proof_${proof}`]),
+    ...(used ? ['budget_exhausted'] : []),
+  ]
 }
 
 const gatewayState = (facts: GatewayFacts): Pick<
@@ -51,7 +58,8 @@ export const visionPart = (ctx: ShotsContext, view: View): VisionStatusPart => {
   const { state, reason, proof } = facts.proofs.screenshot
   const consented = (purpose: string): boolean =>
     facts.consents.some((one) => one.purpose === purpose && one.current)
-  const unsafe = unsafeReasons(ctx, view)
+  const spend = budgetStanding(view, ctx.gov.clock.wallMs(), saved)
+  const unsafe = unsafeReasons(ctx, view, spend)
   return {
     ...gatewayState(facts),
     selected_model: slot?.model ?? null,
@@ -65,9 +73,11 @@ export const visionPart = (ctx: ShotsContext, view: View): VisionStatusPart => {
       fallbacks: saved.fallbacks, data_collection: saved.data_collection, zdr: saved.zdr,
     },
     budget: {
-      period: 'rolling_day', budget_microusd: saved.budget_microusd,
-      budget_requests: saved.budget_requests,
+      period: 'rolling_day', budget_microusd: spend.budgetMicrousd,
+      budget_requests: spend.budgetRequests,
       request_cost_bound_microusd: saved.request_cost_bound_microusd,
+      since: spend.since, settled_microusd: spend.settledMicrousd,
+      held_microusd: spend.heldMicrousd, requests: spend.requests,
     },
     capability_proof: {
       state, reason, proof_id: proof?.proof_id ?? null, made_at: proof?.made_at ?? null,

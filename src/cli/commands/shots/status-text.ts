@@ -71,7 +71,8 @@ const visionLines = (vision: ShotsStatus['remote_vision'], view: View): string[]
     ? view.paint('green', 'safe')
     : view.paint('yellow', `not safe: ${vision.unsafe_reasons.join(', ')}`)
   const money = budget.budget_microusd === null ? 'none'
-    : `${budget.budget_microusd} micro-USD, ${known(budget.budget_requests)} requests a day`
+    : `${known(budget.settled_microusd)} of ${budget.budget_microusd} micro-USD and `
+      + `${known(budget.requests)} of ${known(budget.budget_requests)} requests in a day`
   return [
     line('remote vision', safe),
     line('  gateway', `${vision.gateway_state}${reason}`),
