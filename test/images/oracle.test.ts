@@ -1,0 +1,192 @@
+/** The fast ways beside whole decoding by libraries, over pictures of every kind. */
+import fc from 'fast-check'
+import jpegJs from 'jpeg-js'
+import { PNG } from 'pngjs'
+import sharp from 'sharp'
+import t from 'tap'
+import { examine } from '../../src/images/examine.js'
+import type { Fingerprint } from '../../src/images/types.js'
+import { channelsOf, writePng, type PngPicture } from './png-writer.js'
+
+t.setTimeout(120_000)
+
+const side = 16
+
+/** The plane of an RGBA picture over a background, by the plainest of ways, in levels. */
+const planeOver = (rgba: Uint8Array, width: number, height: number, back: number): number[] => {
+  const columns = Math.ceil(width / side)
+  const cells = columns * Math.ceil(height / side)
+  const [sums, counts] = [Array<number>(cells).fill(0), Array<number>(cells).fill(0)]
+  for (let y = 0; y < height; y += 1) {
+    for (let x = 0; x < width; x += 1) {
+      const at = (y * width + x) * 4
+      const [r, g, b, a] = [rgba[at]!, rgba[at + 1]!, rgba[at + 2]!, rgba[at + 3]! / 255]
+      const cell = Math.floor(y / side) * columns + Math.floor(x / side)
+      sums[cell]! += (0.299 * r + 0.587 * g + 0.114 * b) * a + back * (1 - a)
+      counts[cell]! += 1
+    }
+  }
+  return sums.map((sum, cell) => sum / counts[cell]!)
+}
+
+const farthest = (plane: Uint16Array | undefined, wanted: readonly number[]): number => {
+  if (plane?.length !== wanted.length) return 255
+  return wanted.reduce((most, level, i) => Math.max(most, Math.abs(plane[i]! / 64 - level)), 0)
+}
+
+/** Largest difference in levels between a fingerprint and the libraries' pixels. */
+const offBy = (
+  found: Fingerprint | null, rgba: Uint8Array, width: number, height: number,
+): number => {
+  if (found === null) return 255
+  const [black, white = black] = found.planes
+  return Math.max(
+    farthest(black, planeOver(rgba, width, height, 0)),
+    farthest(white, planeOver(rgba, width, height, 255)),
+  )
+}
+
+// The weights are rounded to 1/65536 and the result to 1/64 of a level.
+const pngLevels = 1 / 64
+const jpegLevels = 3
+/** A block that the picture's edge cuts is averaged with its padding. */
+const jpegEdgeLevels = 8
+
+const kinds = [
+  [0, 1], [0, 2], [0, 4], [0, 8], [0, 16], [2, 8], [2, 16],
+  [3, 1], [3, 2], [3, 4], [3, 8], [4, 8], [4, 16], [6, 8], [6, 16],
+] as const
+
+/** A repeatable noise without a generator's state. */
+const noise = (seed: number, ...at: readonly number[]): number =>
+  at.reduce((sum, value) => Math.imul(sum ^ (value + 0x9e37), 0x85ebca6b) ^ (sum >>> 13), seed) >>> 0
+
+const picture = (
+  [colour, depth]: readonly [PngPicture['colour'], PngPicture['depth']],
+  width: number, height: number, seed: number, interlaced: boolean, filter: number, clear: number,
+): PngPicture => {
+  const most = 2 ** depth - 1
+  const entries = Math.min(256, most + 1)
+  const few = (seed & 3) === 0
+  const sample = (x: number, y: number, channel: number): number => {
+    if (channel === channelsOf[colour] - 1 && colour >= 4 && few) return most
+    const value = noise(seed, x >> 2, y >> 1, channel)
+    return clear === 1 && (x + y) % 3 === 0 ? most >> 1 : value % (most + 1)
+  }
+  const palette = Uint8Array.from({ length: entries * 3 }, (_, i) => noise(seed, i) & 255)
+  const triple = (values: readonly number[]): Uint8Array =>
+    Uint8Array.from(values.flatMap((value) => [value >> 8, value & 255]))
+  const transparency = clear === 0 || colour >= 4 ? {} : {
+    transparency: colour === 3
+      ? Uint8Array.from({ length: Math.max(1, entries >> 1) }, (_, i) => noise(seed, i, 7) & 255)
+      : triple(Array<number>(colour === 0 ? 1 : 3).fill(most >> 1)),
+  }
+  return {
+    width, height, depth, colour, interlaced, sample, ...transparency,
+    filter: (y) => (filter === 5 ? noise(seed, y) % 5 : filter),
+    ...(colour === 3 ? { palette } : {}), chunkBytes: 64 + (seed & 1023),
+  }
+}
+
+/** What pngjs makes of a picture, and how far the fingerprint is from it. */
+const pngOff = (given: PngPicture): number => {
+  const bytes = writePng(given)
+  const { width, height, data } = PNG.sync.read(bytes)
+  return offBy(examine(bytes).fingerprint, data, width, height)
+}
+
+t.test('S-070 PNGs of every colour type, depth, filter and order of rows average as pngjs decodes them', async (t) => {
+  const size = fc.oneof(fc.integer({ min: 1, max: 40 }), fc.constantFrom(15, 16, 17, 32, 33))
+  const numRuns = 1_500
+  let most = 0
+  const any = fc.tuple(
+    fc.constantFrom(...kinds), size, size, fc.nat(), fc.boolean(), fc.nat(5), fc.nat(1),
+  ).map((parts) => picture(...parts))
+  fc.assert(fc.property(any, (given) => {
+    const off = pngOff(given)
+    most = Math.max(most, off)
+    return off <= pngLevels
+  }), { numRuns })
+  t.comment(`${numRuns} PNGs, at most ${most.toFixed(4)} of 255 levels off`)
+  t.ok(most <= pngLevels)
+})
+
+t.test('S-070 every combination of kind, order, filter and transparency is held to pngjs once', async (t) => {
+  const off: string[] = []
+  for (const kind of kinds) {
+    for (const interlaced of [false, true]) {
+      for (const filter of [0, 1, 2, 3, 4, 5]) {
+        for (const clear of [0, 1]) {
+          const given = picture(kind, 37, 21, 11 + filter, interlaced, filter, clear)
+          const levels = pngOff(given)
+          const name = `${kind.join()} ${interlaced} ${filter} ${clear}`
+          if (levels > pngLevels) off.push(`${name}: ${levels}`)
+        }
+      }
+    }
+  }
+  t.same(off, [])
+})
+
+interface JpegKind {
+  readonly name: string
+  readonly options: Parameters<ReturnType<typeof sharp>['jpeg']>[0]
+  readonly grey?: boolean
+}
+
+const jpegKinds: readonly JpegKind[] = [false, true].flatMap((progressive) => [
+  ...['4:4:4', '4:2:0'].flatMap((chromaSubsampling) =>
+    [95, 80, 60].map((quality) => ({
+      name: `${chromaSubsampling} q${quality}`, options: { progressive, chromaSubsampling, quality },
+    }))),
+  { name: 'grey', grey: true, options: { progressive } },
+  { name: 'optimised', options: { progressive, optimizeScans: progressive, mozjpeg: true } },
+])
+
+/** Text-like strokes on soft colour: flat parts, hard edges, no extremes that clip a block. */
+const painted = (width: number, height: number, seed: number): Buffer => {
+  const pixels = Buffer.alloc(width * height * 3)
+  for (let y = 0; y < height; y += 1) {
+    for (let x = 0; x < width; x += 1) {
+      const stroke = noise(seed, x >> 1, y >> 2) % 5 === 0 ? 90 : 0
+      for (let c = 0; c < 3; c += 1) {
+        pixels[(y * width + x) * 3 + c] = 190 - stroke - ((x + y * (c + 1)) >> 2) % 60
+      }
+    }
+  }
+  return pixels
+}
+
+const jpegOff = (bytes: Buffer): number => {
+  const { width, height, data } = jpegJs.decode(bytes, { useTArray: true, formatAsRGBA: true })
+  return offBy(examine(bytes).fingerprint, data, width, height)
+}
+
+t.test('S-070 JPEGs, baseline and progressive, lie within three levels of jpeg-js, eight where the edge cuts a block', async (t) => {
+  let most = 0
+  let count = 0
+  for (const { name, options, grey } of jpegKinds) {
+    for (const [width, height] of [[64, 48], [160, 96], [8, 8], [65, 47], [33, 100]] as const) {
+      count += 1
+      const raw = { width, height, channels: 3 as const }
+      const made = sharp(painted(width, height, count), { raw })
+      const bytes = await (grey === true ? made.greyscale() : made).jpeg(options).toBuffer()
+      const off = jpegOff(bytes)
+      most = Math.max(most, off)
+      const limit = width % 8 === 0 && height % 8 === 0 ? jpegLevels : jpegEdgeLevels
+      if (off > limit) t.fail(`${name} ${width}x${height} is ${off.toFixed(2)} off`)
+    }
+  }
+  t.comment(`${count} JPEGs, at most ${most.toFixed(2)} of 255 levels off`)
+  t.ok(most > 0 && most <= jpegEdgeLevels)
+})
+
+t.test('S-070 a CMYK JPEG is decoded whole and equals the library', async (t) => {
+  for (const [width, height] of [[64, 64], [50, 35]] as const) {
+    const raw = { width, height, channels: 3 as const }
+    const bytes = await sharp(painted(width, height, 5), { raw })
+      .toColourspace('cmyk').jpeg().toBuffer()
+    t.equal(bytes.includes(Buffer.from([0xff, 0xc0])), true)
+    t.ok(jpegOff(bytes) <= pngLevels)
+  }
+})
