@@ -130,6 +130,9 @@ th:last-child, td:last-child { padding-right: 0; }
   .lanes .names { display: none; }
   .lanes .axis { grid-column: 1; }
   .hour.minor { display: none; }
+  table { font-size: .82rem; }
+  th, td { padding-right: .5rem; }
+  td.name { min-width: 5rem; }
 }
 @media print {
   :root {

@@ -1,0 +1,28 @@
+/** The demo, from the first line to the page. */
+import { rmSync, readFileSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import { sallyport } from '../harness.js'
+
+t.setTimeout(120_000)
+
+t.test('the demo runs every capability against the sandbox, shows each line, ends well and leaves a sound state and a page', async (t) => {
+  const place = sallyport(t)
+  const ran = await place.spawn(['demo'])
+  t.equal(ran.status, 0, ran.stderr)
+  const [, dir = ''] = /Remove it with: rm -r (\S+)/.exec(ran.stdout) ?? []
+  t.ok(dir)
+  t.teardown(() => rmSync(dir, { recursive: true, force: true }))
+  for (const line of [
+    'ledger show', 'gateway prove --all', 'shots scan', 'shots analyze', 'shots digest',
+    'state check',
+  ]) {
+    t.match(ran.stdout, `$ sallyport ${line}\n`)
+  }
+  t.match(ran.stdout, '6 looked at: 4 ingested, 1 duplicate (0 known), 1 suppressed')
+  t.match(ran.stdout, 'same_picture')
+  t.match(ran.stdout, 'The state is sound.')
+  const page = join(dir, 'report.html')
+  t.equal(statSync(page).mode & 0o777, 0o600)
+  t.match(readFileSync(page, 'utf8'), 'Course of the day')
+})

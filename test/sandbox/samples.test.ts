@@ -1,0 +1,45 @@
+import { readFileSync, statSync } from 'node:fs'
+import { inflateSync } from 'node:zlib'
+import t from 'tap'
+import { sampleScreens } from '../../src/sandbox/samples/samples.js'
+import { cell, isSet } from '../../src/sandbox/samples/font.js'
+import { sallyport } from '../harness.js'
+
+t.test('the samples have real sizes and few bytes; a repeat has the same pixels and other bytes', async (t) => {
+  const samples = sampleScreens()
+  const by = new Map(samples.map((one) => [one.name, one.bytes]))
+  const sizeOf = (bytes: Buffer): string => `${bytes.readUInt32BE(16)}x${bytes.readUInt32BE(20)}`
+  t.same(samples.map(({ bytes }) => sizeOf(bytes)), [
+    '1920x1080', '1920x1080', '1920x1080', '1920x1080', '2560x1440', '2560x1440',
+  ])
+  t.ok(samples.reduce((sum, { bytes }) => sum + bytes.length, 0) < 200_000)
+  const pixels = (name: string): Buffer => {
+    const bytes = by.get(name) ?? Buffer.alloc(0)
+    const at = bytes.indexOf('IDAT')
+    return inflateSync(bytes.subarray(at + 4, at + 4 + bytes.readUInt32BE(at - 4)))
+  }
+  const [one, again] = [by.get('editor.png'), by.get('editor-again.png')]
+  t.notOk(one?.equals(again ?? Buffer.alloc(0)))
+  t.ok(pixels('editor.png').equals(pixels('editor-again.png')))
+  t.notOk(pixels('editor.png').equals(pixels('editor-one-line.png')))
+  t.ok(by.get('board.png')?.equals(by.get('board-copy.png') ?? Buffer.alloc(0)))
+  t.notOk(isSet('~', 0, 0), 'what the font lacks is blank')
+  t.notOk(isSet('A', cell.width - 1, 0))
+})
+
+t.test('sandbox samples writes them with times of the last hour, and never over a file', async (t) => {
+  const place = sallyport(t)
+  const ran = await place.run(['sandbox', 'samples', 'screens', '--json'])
+  t.equal(ran.status, 0, ran.stderr)
+  const files = ran.json<{ path: string }[]>()
+  t.equal(files.length, 6)
+  const times = files.map(({ path }) => statSync(path).mtimeMs)
+  t.same(times, [...times].sort((a, b) => a - b), 'oldest first')
+  t.ok(Date.now() - (times[0] ?? 0) < 3_600_000)
+  const first = files[0]?.path ?? ''
+  const before = readFileSync(first)
+  const again = await place.run(['sandbox', 'samples', 'screens'])
+  t.equal(again.status, 5)
+  t.ok(readFileSync(first).equals(before))
+  t.match((await place.run(['sandbox', 'samples', 'other'])).stdout, 'editor-again.png: suppressed repeat')
+})
