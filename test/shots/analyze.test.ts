@@ -1,23 +1,182 @@
-import t from 'tap'
-import { bodyOf } from '../gateway/rig.js'
-import { greyPng, makeGatewayWorld } from './rig.js'
+/** Scan, analyse, look: the state table over the program and the sandbox. */
+import { mkdirSync, readdirSync, readFileSync, rmSync, unlinkSync } from 'node:fs'
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import { findReservation } from '../../src/governance/ledger/read.js'
+import { readArtifact } from '../../src/governance/artifacts.js'
+import { claimCollection } from '../../src/gateway/call/claims.js'
+import { runningCollection } from '../../src/shots/analysis/rows.js'
+import { readPayload } from '../../src/shots/analysis/read.js'
+import { analysisStatuses, classifications, shotLabels } from '../../src/shots/constants.js'
+import type { Observation } from '../../src/shots/rows.js'
+import { checkLedger } from '../alpha/rig.js'
+import type { Ran } from '../harness.js'
+import { greyPng, makeGatewayWorld, type GatewayWorld } from './rig.js'
 
 t.setTimeout(120_000)
 
-t.test('S-149 S-160 a pending image is analysed', async (t) => {
-  const world = await makeGatewayWorld(t)
-  world.file('a.png', greyPng(64, 48, 1))
-  const scan = await world.run(['shots', 'scan', '--json'])
-  t.equal(scan.status, 0, scan.stderr)
-  t.equal(world.rows()[0]?.analysis_status, 'pending')
-  const none = await world.run(['shots', 'analyze', '--json'])
-  t.equal(none.status, 7, none.stderr)
-  t.equal((await world.rig.prove('screenshot')).status, 0)
-  const ran = await world.run(['shots', 'analyze', '--json'])
-  t.equal(ran.status, 0, ran.stderr)
-  t.comment(ran.stdout)
-  t.equal(world.rows()[0]?.analysis_status, 'succeeded')
-  t.equal(bodyOf(world.rig.calls().at(-1)).model, 'acme/screenshot-1')
+let seed = 0
+/** Another image each time, so that neither hash nor look repeats. */
+const image = (): Buffer => greyPng(64, 48, (seed += 1))
+
+const scan = async (world: GatewayWorld): Promise<void> => {
+  const ran = await world.run(['shots', 'scan', '--json'])
+  if (ran.status !== 0) throw new Error(ran.stderr)
+}
+
+const analyze = (world: GatewayWorld, ...argv: string[]): Promise<Ran> =>
+  world.run(['shots', 'analyze', '--json', ...argv])
+
+const rowOf = (world: GatewayWorld, name: string): Observation => {
+  const row = world.rows().find(({ paths }) => paths[0]?.name.text === name)
+  if (row === undefined) throw new Error(`no row of ${name}`)
+  return row
+}
+
+/** Requests about pictures of screens, not proofs. */
+const sent = (world: GatewayWorld): number =>
+  world.rig.calls().filter(({ body }) => body.includes('svc_screenshot_analysis_v1')).length
+
+const healthy = async (t: Test, world: GatewayWorld): Promise<void> => {
   const check = await world.run(['state', 'check', '--json'])
   t.equal(check.status, 0, check.stdout)
+  checkLedger(t, world.rig)
+  t.same(world.view().all(runningCollection), [])
+}
+
+t.test('the life of an image', async (t) => {
+  const world = await makeGatewayWorld(t)
+  world.file('a.png', image())
+  world.file('b.png', image())
+  await scan(world)
+
+  await t.test('S-145 S-146 a scan with an open route gives pending and calls nobody', async (t) => {
+    t.same(world.rows().map((row) => row.analysis_status), ['pending', 'pending'])
+    t.equal(world.rig.calls().length, 0)
+    t.equal(rowOf(world, 'a.png').payload, null)
+  })
+
+  await t.test('S-152 S-153 S-205 without a proof it blocks at the cost of one attempt', async (t) => {
+    const ran = await analyze(world, '--limit', '1')
+    t.equal(ran.status, 7, ran.stderr)
+    t.match(ran.json(), {
+      status: 'blocked', reason: 'proof_missing', scanned: 1, analyzed: 0, blocked: 1, failed: 0,
+      skipped: 0, limit: 1, items: [{ outcome: 'blocked', reason: 'proof_missing' }],
+    })
+    const blocked = rowOf(world, 'a.png')
+    t.match(blocked, { analysis_status: 'blocked', analyzer: { reason: 'proof_missing' } })
+    t.equal(blocked.analyzer.attempts, 1)
+    await analyze(world, '--limit', '1')
+    await analyze(world, '--limit', '1')
+    t.equal(rowOf(world, 'a.png').analyzer.attempts, 1, 'no loop follows')
+    t.equal(rowOf(world, 'b.png').analyzer.attempts, 1)
+    t.equal(world.rig.calls().length, 0)
+  })
+
+  await t.test('S-136 S-137 S-149 S-205 a proof lets both be analysed, receipt and row agree', async (t) => {
+    t.equal((await world.rig.prove('screenshot')).status, 0)
+    const ran = await analyze(world)
+    t.equal(ran.status, 0, ran.stderr)
+    const receipt = ran.json()
+    t.match(receipt, {
+      job: 'screenshot_folder_analysis', status: 'ok', reason: null, scheduled: false,
+      scanned: 2, analyzed: 2, failed: 0, blocked: 0, skipped: 0, restored: 2,
+      concurrency: 2, limit: 20, timeout_seconds: 45, consent_id: /^con_/, receipt_id: /^rct_/,
+    })
+    t.ok(receipt.duration_ms >= 0)
+    t.same(receipt.items.map((one: { outcome: string }) => one.outcome), ['succeeded', 'succeeded'])
+    const row = rowOf(world, 'a.png')
+    t.match(row, {
+      analysis_status: 'succeeded', classification: null,
+      analyzer: { contact: 'ended', reason: null, attempts: 2 },
+      payload: {
+        model: 'gateway/acme/screenshot-1', prompt_version: 'svc.screenshot_analysis.prompt.v1',
+        schema_version: 'svc.screenshot_analysis.v1', earlier: false,
+      },
+    })
+    const sum = world.rows().reduce((all, one) => all + (one.payload?.cost_microusd ?? 0), 0)
+    t.equal(receipt.cost_microusd, sum)
+    t.equal(findReservation(world.view(), row.analyzer.operation_id ?? '')?.state, 'settled')
+  })
+
+  await t.test('S-066 S-078 S-080 the payload is sealed, exact and in its own record', async (t) => {
+    const row = rowOf(world, 'a.png')
+    const ctx = world.ctx()
+    const view = ctx.gov.store.read()
+    const payload = readPayload(ctx, view, row)
+    t.match(payload, { schema: 'svc.screenshot_analysis.v1', summary: /\.$/, confidence: Number })
+    const bytes = readArtifact(ctx.gov, view, row.payload?.artifact_id ?? '', shotLabels.payload)
+    t.match(JSON.parse(bytes.toString()), { schema: 'svc.screenshot_analysis.v1' })
+    const summary = Buffer.from(payload?.summary ?? 'none')
+    const files = readdirSync(world.place.stateDir, { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+    for (const { parentPath, name } of files) {
+      t.notOk(readFileSync(join(parentPath, name)).includes(summary), `${name} holds no word of it`)
+    }
+    const shown = await world.run(['shots', 'show', row.observation_id, '--analysis', '--json'])
+    t.same(shown.json().payload, payload)
+  })
+
+  await t.test('S-155 nothing is analysed twice', async (t) => {
+    const before = sent(world)
+    t.match((await analyze(world)).json(), { scanned: 0, items: [], status: 'ok' })
+    t.equal(sent(world), before)
+  })
+
+  await t.test('S-154 S-155 S-019 an image that is gone is missing, and nothing is sent', async (t) => {
+    world.file('gone.png', image())
+    await scan(world)
+    unlinkSync(`${world.folder}/gone.png`)
+    const before = sent(world)
+    const ran = await analyze(world)
+    t.match(ran.json(), { blocked: 1, items: [{ outcome: 'blocked', reason: 'source_missing' }] })
+    t.match(rowOf(world, 'gone.png'), {
+      classification: 'source_missing', analysis_status: 'pending',
+      analyzer: { attempts: 0, contact: 'none' },
+    })
+    for (let tick = 0; tick < 2; tick += 1) t.match((await analyze(world)).json(), { scanned: 0 })
+    t.equal(sent(world), before)
+    const claims = world.view().all(claimCollection).length
+    t.equal(claims, before + 1, 'no admission was taken: one claim a request, and the proof')
+  })
+
+  await t.test('S-019 other bytes under the name are not what was observed', async (t) => {
+    world.file('other.png', image())
+    await scan(world)
+    world.file('other.png', image())
+    const before = sent(world)
+    t.match((await analyze(world)).json(), { items: [{ reason: 'source_missing' }] })
+    t.equal(sent(world), before)
+  })
+
+  await t.test('a copy under another recorded path is sent instead', async (t) => {
+    const bytes = image()
+    world.file('first.png', bytes)
+    await scan(world)
+    world.file('second.png', bytes)
+    await scan(world)
+    unlinkSync(`${world.folder}/second.png`)
+    t.match((await analyze(world)).json(), { analyzed: 2, failed: 0 }, 'and the changed one')
+    t.equal(rowOf(world, 'first.png').analysis_status, 'succeeded')
+  })
+
+  await t.test('S-154 a folder that is not there loses no image', async (t) => {
+    world.file('later.png', image())
+    await scan(world)
+    const rows = world.rows()
+    rmSync(world.folder, { recursive: true })
+    const ran = await analyze(world)
+    t.match(ran.json(), { status: 'degraded', reason: 'folder_missing', scanned: 0 })
+    t.same(world.rows(), rows)
+    mkdirSync(world.folder)
+  })
+
+  await t.test('S-143 S-144 no other status and no other classification ever occurs', async (t) => {
+    for (const row of world.rows()) {
+      t.ok(analysisStatuses.includes(row.analysis_status))
+      t.ok(row.classification === null || classifications.includes(row.classification))
+    }
+  })
+
+  await healthy(t, world)
 })

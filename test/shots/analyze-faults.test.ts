@@ -1,0 +1,151 @@
+/** What a gateway may do to an analysis: each ends in a status, none in a payload or a retry. */
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import { findReservation } from '../../src/governance/ledger/read.js'
+import { planted } from '../../src/sandbox/faults/analysis.js'
+import { savedSettings } from '../../src/shots/settings.js'
+import { readPayload } from '../../src/shots/analysis/read.js'
+import type { Observation } from '../../src/shots/rows.js'
+import { checkLedger } from '../alpha/rig.js'
+import type { Ran, RunOptions } from '../harness.js'
+import { greyPng, makeGatewayWorld, type GatewayWorld } from './rig.js'
+
+t.setTimeout(120_000)
+
+let seed = 1_000
+
+const take = async (world: GatewayWorld, name: string): Promise<void> => {
+  world.file(name, greyPng(64, 48, (seed += 1)))
+  const ran = await world.run(['shots', 'scan', '--json'])
+  if (ran.status !== 0) throw new Error(ran.stderr)
+}
+
+const rowOf = (world: GatewayWorld, name: string): Observation => {
+  const row = world.rows().find(({ paths }) => paths[0]?.name.text === name)
+  if (row === undefined) throw new Error(`no row of ${name}`)
+  return row
+}
+
+/** Takes one image in and has it analysed under a fault. */
+const withFault = async (
+  world: GatewayWorld, fault: string, options: RunOptions & { readonly value?: number } = {},
+): Promise<{ readonly ran: Ran, readonly row: Observation }> => {
+  const name = `${fault}.png`
+  await take(world, name)
+  const { value, ...more } = options
+  world.rig.sandbox.faults.set(fault, {
+    service: 'gateway', times: 1, ...(value === undefined ? {} : { value }),
+  })
+  const ran = await world.run(['shots', 'analyze', '--json'], more)
+  return { ran, row: rowOf(world, name) }
+}
+
+const prepared = async (t: Test): Promise<GatewayWorld> => {
+  const world = await makeGatewayWorld(t)
+  const proof = await world.rig.prove('screenshot')
+  if (proof.status !== 0) throw new Error(proof.stderr)
+  return world
+}
+
+const stateHolds = (world: GatewayWorld, text: string): boolean =>
+  readdirSync(world.place.stateDir, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .some(({ parentPath, name }) => readFileSync(join(parentPath, name)).includes(text))
+
+/** Reply texts that are refused after their charge is settled. */
+const refused: Readonly<Record<string, string>> = {
+  shot_prose: 'payload_not_json',
+  shot_fenced: 'payload_not_json',
+  shot_truncated_json: 'payload_not_json',
+  shot_unknown_field: 'payload_unknown_field',
+  shot_unknown_nested_field: 'payload_unknown_field',
+  shot_other_activity: 'payload_enum_invalid',
+  shot_confidence_high: 'payload_confidence_invalid',
+  shot_confidence_text: 'payload_confidence_invalid',
+  shot_long_snippet: 'payload_text_too_long',
+  shot_secret: 'payload_contains_secret',
+  shot_password: 'payload_contains_secret',
+  shot_chat: 'payload_contains_message',
+  shot_cut: 'reply_truncated',
+  wrong_model: 'reply_model_changed',
+  wrong_upstream: 'reply_provider_changed',
+  empty_answer: 'empty_content',
+}
+
+/** Faults that leave the charge unknown. */
+const unknown = ['no_cost', 'status_500', 'shot_huge_error', 'reset_before_headers'] as const
+
+t.test('S-151 S-150 what is refused or uncertain', async (t) => {
+  const world = await prepared(t)
+  for (const [fault, reason] of Object.entries(refused)) {
+    await t.test(`S-019 S-090 S-091 S-092 S-093 S-151 ${fault} fails, paid and told`, async (t) => {
+      const { ran, row } = await withFault(world, fault)
+      t.equal(ran.status, 9, ran.stderr)
+      t.match(ran.json(), {
+        status: 'degraded', failed: 1, analyzed: 0, items: [{ outcome: 'failed', reason }],
+      })
+      t.match(row, { analysis_status: 'failed', payload: null, analyzer: { reason } })
+      t.ok((row.analyzer.detail ?? '').length <= 300)
+      const money = findReservation(world.view(), row.analyzer.operation_id ?? '')
+      t.equal(money?.state, 'settled')
+    })
+  }
+  for (const fault of unknown) {
+    await t.test(`S-065 S-150 S-168 ${fault} fails, uncertain, its hold kept`, async (t) => {
+      const { row } = await withFault(world, fault)
+      t.match(row, {
+        analysis_status: 'failed', payload: null, analyzer: { contact: 'uncertain' },
+      })
+      t.ok(JSON.stringify(row.analyzer).length < 1_000, 'bounded, whatever the reply')
+      const money = findReservation(world.view(), row.analyzer.operation_id ?? '')
+      t.equal(money?.state, 'unknown')
+    })
+  }
+  await t.test('S-168 S-155 later ticks send none of them again', async (t) => {
+    const before = world.rig.calls().length
+    for (let tick = 0; tick < 2; tick += 1) {
+      t.match((await world.run(['shots', 'analyze', '--json'])).json(), { scanned: 0 })
+    }
+    t.equal(world.rig.calls().length, before)
+  })
+  await t.test('S-083 S-087 S-088 nothing of what was planted is stored', async (t) => {
+    for (const text of [planted.key, planted.password, planted.chat, 'const value = compute']) {
+      t.notOk(stateHolds(world, text), text)
+    }
+  })
+  checkLedger(t, world.rig)
+})
+
+t.test('S-086 S-087 text in the picture gives no orders', async (t) => {
+  const world = await prepared(t)
+  const before = savedSettings(world.view())
+  const { ran, row } = await withFault(world, 'shot_injection')
+  t.equal(ran.status, 0, ran.stderr)
+  t.equal(row.analysis_status, 'succeeded')
+  const ctx = world.ctx()
+  const payload = readPayload(ctx, ctx.gov.store.read(), row)
+  t.strictSame(payload?.snippets, [planted.order, planted.markup], 'kept as data, exactly')
+  t.same(savedSettings(world.view()), before, 'no setting changed')
+  t.equal((await world.run(['shots', 'analyze', '--json'])).json().scanned, 0)
+})
+
+t.test('S-089 unknown, null and no confidence at all are a good answer', async (t) => {
+  const world = await prepared(t)
+  const { row } = await withFault(world, 'shot_unknowns')
+  t.equal(row.analysis_status, 'succeeded')
+})
+
+t.test('S-135 S-207 S-150 a gateway that never answers ends one image at its timeout', async (t) => {
+  const world = await prepared(t)
+  await take(world, 'second.png')
+  const startedMs = Date.now()
+  const { ran, row } = await withFault(world, 'hang_before_headers', {
+    env: { SCREENSHOT_FOLDER_ANALYSIS_JOB_TIMEOUT_SECONDS: '1' },
+  })
+  t.ok(Date.now() - startedMs < 30_000, 'far below the timeout of the slot')
+  t.match(ran.json(), { timeout_seconds: 1, failed: 1, analyzed: 1, scanned: 2 })
+  t.match([row, rowOf(world, 'second.png')].map((one) => one.analysis_status).sort(), [
+    'failed', 'succeeded',
+  ], 'for one image, not for the batch')
+})

@@ -1,0 +1,162 @@
+/** Limits, windows and gates of the analysis, over the program and the sandbox. */
+import t, { type Test } from 'tap'
+import { runningCollection } from '../../src/shots/analysis/rows.js'
+import type { Observation } from '../../src/shots/rows.js'
+import { checkLedger } from '../alpha/rig.js'
+import type { Ran } from '../harness.js'
+import { greyPng, makeGatewayWorld, type GatewayWorld } from './rig.js'
+
+t.setTimeout(120_000)
+
+let seed = 0
+/** Another image each time, so that neither hash nor look repeats. */
+const image = (): Buffer => greyPng(64, 48, (seed += 1))
+
+const scan = async (world: GatewayWorld): Promise<void> => {
+  const ran = await world.run(['shots', 'scan', '--json'])
+  if (ran.status !== 0) throw new Error(ran.stderr)
+}
+
+const analyze = (world: GatewayWorld, ...argv: string[]): Promise<Ran> =>
+  world.run(['shots', 'analyze', '--json', ...argv])
+
+const set = async (world: GatewayWorld, ...flags: string[]): Promise<void> => {
+  const ran = await world.run(['shots', 'config', 'set', '--json', ...flags])
+  if (ran.status !== 0) throw new Error(ran.stderr)
+}
+
+const rowOf = (world: GatewayWorld, name: string): Observation => {
+  const row = world.rows().find(({ paths }) => paths[0]?.name.text === name)
+  if (row === undefined) throw new Error(`no row of ${name}`)
+  return row
+}
+
+/** Requests about pictures of screens, not proofs. */
+const sent = (world: GatewayWorld): number =>
+  world.rig.calls().filter(({ body }) => body.includes('svc_screenshot_analysis_v1')).length
+
+const healthy = async (t: Test, world: GatewayWorld): Promise<void> => {
+  const check = await world.run(['state', 'check', '--json'])
+  t.equal(check.status, 0, check.stdout)
+  checkLedger(t, world.rig)
+  t.same(world.view().all(runningCollection), [])
+}
+
+t.test('limits, windows and gates', async (t) => {
+  const world = await makeGatewayWorld(t)
+  t.equal((await world.rig.prove('screenshot')).status, 0)
+  for (let n = 0; n < 6; n += 1) world.file(`${n}.png`, image(), `2026-11-20T10:0${n}:00.000Z`)
+  await scan(world)
+
+  await t.test('S-132 a pass takes at most the limit, oldest first', async (t) => {
+    const env = { SCREENSHOT_FOLDER_ANALYSIS_LIMIT: '1' }
+    const ran = await world.run(['shots', 'analyze', '--json'], { env })
+    t.match(ran.json(), { limit: 1, analyzed: 1 })
+    t.equal(rowOf(world, '0.png').analysis_status, 'succeeded')
+    t.equal(rowOf(world, '1.png').analysis_status, 'pending')
+  })
+
+  await t.test('S-208 S-133 S-134 a tick takes at most the window, whatever the limit', async (t) => {
+    const env = {
+      SCREENSHOT_FOLDER_ANALYSIS_LIMIT: '50', SCREENSHOT_FOLDER_ANALYSIS_CONCURRENCY: '3',
+      SCREENSHOT_FOLDER_ANALYSIS_JOB_TIMEOUT_SECONDS: '120',
+    }
+    const before = sent(world)
+    const ran = await world.run(['shots', 'run', '--once', '--json'], { env })
+    t.equal(sent(world), before + 3, ran.stdout)
+    t.equal(rowOf(world, '3.png').analysis_status, 'succeeded')
+    t.equal(rowOf(world, '4.png').analysis_status, 'pending')
+  })
+
+  const closings: readonly (readonly [string, string[], string[], string])[] = [
+    ['S-008', ['--analysis', 'off'], ['--analysis', 'on'], 'analysis_off'],
+    ['S-009', ['--cloud-upload', 'off'], ['--cloud-upload', 'on'], 'cloud_upload_off'],
+    ['S-013', ['--fallbacks', 'allow'], ['--fallbacks', 'deny'], 'fallbacks_not_denied'],
+    [
+      'S-014', ['--data-collection', 'allow'], ['--data-collection', 'deny'],
+      'data_collection_not_denied',
+    ],
+    ['S-015', ['--zdr', 'off'], ['--zdr', 'on'], 'zdr_not_on'],
+    [
+      'S-016', ['--budget-microusd', '1'], ['--budget-microusd', '1000000'],
+      'budget_exhausted',
+    ],
+  ]
+  await t.test('S-132 the rest follows', async (t) => {
+    t.equal((await analyze(world)).json().analyzed, 2)
+  })
+  for (const [id, close, open, reason] of closings) {
+    await t.test(`${id} S-017 S-021 S-205 ${reason} alone sends nothing, and is mended`, async (t) => {
+      const name = `${reason}.png`
+      world.file(name, image())
+      await scan(world)
+      const before = world.rig.calls().length
+      await set(world, ...close)
+      const ran = await analyze(world)
+      t.equal(ran.status, reason === 'budget_exhausted' ? 8 : 7, ran.stderr)
+      t.match(rowOf(world, name), {
+        analysis_status: 'blocked', analyzer: { reason, contact: 'none' }, payload: null,
+        width: 64, height: 48, format: 'png',
+      })
+      const shown = await world.run(['shots', 'list', '--json'])
+      t.match(shown.stdout, reason, 'the reason is visible')
+      t.equal((await analyze(world)).json().restored, 0)
+      t.equal(world.rig.calls().length, before)
+      await set(world, ...open)
+      t.match((await analyze(world)).json(), { restored: 1, analyzed: 1 })
+      t.equal(rowOf(world, name).analysis_status, 'succeeded', 'without a new capture')
+      t.equal(world.rig.calls().length, before + 1)
+    })
+  }
+
+  await healthy(t, world)
+})
+
+t.test('S-147 S-148 S-017 a scan with a closed route blocks each image, none is pending', async (t) => {
+  const world = await makeGatewayWorld(t)
+  await set(world, '--zdr', 'off')
+  for (let n = 0; n < 40; n += 1) world.file(`${n}.png`, image())
+  await scan(world)
+  const rows = world.rows()
+  t.equal(rows.length, 40)
+  t.ok(rows.every((row) => row.analysis_status === 'blocked'))
+  t.ok(rows.every((row) => row.analyzer.reason === 'zdr_not_on'))
+  const status = await world.run(['shots', 'status', '--json'])
+  t.match(status.stdout, 'zdr_not_on')
+  t.equal(world.rig.calls().length, 0)
+})
+
+t.test('S-021 S-205 what was taken in before the consent waits for a person', async (t) => {
+  const world = await makeGatewayWorld(t)
+  t.equal((await world.rig.prove('screenshot')).status, 0)
+  await set(world, '--cloud-upload', 'off')
+  world.file('old.png', image())
+  await scan(world)
+  await world.run(['gateway', 'setup', '--remove-slot', 'screenshot'])
+  const widened = await world.rig.widen([
+    '--slot', 'screenshot', '--model', 'gateway/acme/screenshot-1',
+    '--upstream-allow', 'acme-host,other-host', '--consent', 'gateway.vision',
+  ])
+  t.equal(widened.status, 0, widened.stderr)
+  await set(world, '--cloud-upload', 'on')
+  t.equal((await world.rig.prove('screenshot')).status, 0)
+  world.file('new.png', image())
+  await scan(world)
+  const ran = await analyze(world)
+  t.match(ran.json(), { analyzed: 1, scanned: 1 })
+  t.match(rowOf(world, 'old.png'), {
+    analysis_status: 'blocked', analyzer: { reason: 'before_consent' },
+  })
+  t.equal(rowOf(world, 'new.png').analysis_status, 'succeeded')
+  const before = sent(world)
+  t.match((await analyze(world)).json(), { scanned: 0 })
+  t.equal(sent(world), before)
+  const bulk = await world.run([
+    'shots', 'reanalyze', '--blocked', '--reason', 'manual_operator_request', '--yes', '--json',
+  ])
+  t.equal(bulk.status, 0, bulk.stderr)
+  t.match(bulk.stderr, /1 found, 1 would be sent/)
+  t.match(bulk.stderr, /at most 100000/)
+  t.equal(rowOf(world, 'old.png').analysis_status, 'succeeded')
+  await healthy(t, world)
+})
