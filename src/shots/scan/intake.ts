@@ -105,6 +105,15 @@ export class Intake {
 
   /** Reads the candidates in their order. */
   async run(candidates: readonly Candidate[]): Promise<IntakeEnd> {
+    try {
+      return await this.#all(candidates)
+    } finally {
+      // Nobody ends the workers while they hold an image: none is left behind, failed or not.
+      await Promise.allSettled(this.#ahead.map(({ examined }) => examined))
+    }
+  }
+
+  async #all(candidates: readonly Candidate[]): Promise<IntakeEnd> {
     for (const candidate of candidates) await this.#next(candidate, true)
     await this.#drainTo(0)
     if (this.#later.length > 0 && this.#goesOn()) await this.world.settle().catch(() => undefined)
