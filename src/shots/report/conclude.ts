@@ -17,7 +17,7 @@ import { shotLabels } from '../constants.js'
 import type { ShotsContext } from '../context.js'
 import { readDigest } from '../digest/read.js'
 import { requireTextBudget } from '../texts/budget.js'
-import { openerOf, promptEntries } from '../texts/entries.js'
+import { digestEntries, openerOf, promptEntries } from '../texts/entries.js'
 import { codePoints, judgeReply, judgeText } from '../texts/judge.js'
 import { conclusionPromptVersion, textContent, type PromptEntry } from '../texts/prompt.js'
 import { requireTextRoute, type TextRoute } from '../texts/readiness.js'
@@ -143,11 +143,11 @@ const recorder = (one: Concluding, kept: (made: MadeConclusion) => void): CallOr
   }
 }
 
-const digestEntries = (ctx: ShotsContext, view: View, sources: ConclusionSources): PromptEntry[] =>
-  sources.episodes.map((row) => ({
+const toldDigests = (ctx: ShotsContext, view: View, sources: ConclusionSources): PromptEntry[] =>
+  digestEntries(sources.episodes.map((row) => ({
     captured_at: row.window_start, window_end: row.window_end,
     digest: readDigest(ctx.gov, view, row).content,
-  }))
+  })))
 
 const orderOf = (
   one: Concluding, view: View, kept: (made: MadeConclusion) => void,
@@ -168,7 +168,7 @@ const orderOf = (
       ],
       charsMax: conclusionCharsMax,
       entries: promptEntries(sources.sources, openerOf(ctx, view)),
-      digests: digestEntries(ctx, view, sources),
+      digests: toldDigests(ctx, view, sources),
     }),
     claim: (tx) => claim(one, tx),
     reject: (reply) =>

@@ -1,4 +1,5 @@
-/** Stored analyses as prompts tell them: opened, narrowed and bounded. */
+/** Stored analyses and digests as prompts tell them: opened, narrowed and bounded. */
+import { fail } from '../../base/errors.js'
 import type { View } from '../../state/types.js'
 import type { AnalysisPayload } from '../analysis/schema.js'
 import type { ShotsContext } from '../context.js'
@@ -6,37 +7,61 @@ import type { Analysed } from '../digest/sources.js'
 import { readAnalysis } from './analyses.js'
 import type { PromptEntry } from './prompt.js'
 
-const bytesMax = 200_000
-const shortChars = 160
+/** What a prompt may hold of each kind. */
+export const entryLimits = { bytesMax: 200_000, entriesMax: 5_000, shortChars: 160 } as const
 
 /** Cut at a code point, never inside one. */
-const shorten = (text: string): string => {
-  const points = [...text]
-  return points.length <= shortChars ? text : `${points.slice(0, shortChars).join('')}…`
+const shorten = (text: unknown, chars: number = entryLimits.shortChars): string => {
+  const points = [...String(text)]
+  return points.length <= chars ? points.join('') : `${points.slice(0, chars).join('')}…`
 }
 
-type Opened = (row: Analysed) => PromptEntry
-
-const levels: readonly ((entry: PromptEntry) => PromptEntry)[] = [
-  (entry) => entry,
-  ({ captured_at, summary, activity }) => ({ captured_at, summary, activity }),
-  ({ captured_at, summary }) => ({ captured_at, summary: shorten(String(summary)) }),
-]
+type Level = (entry: PromptEntry) => PromptEntry
 
 const sizeOf = (entries: readonly PromptEntry[]): number =>
   entries.reduce((sum, entry) => sum + Buffer.byteLength(JSON.stringify(entry)), 0)
 
-/**
- * Entries of a prompt. Where they are too many, each is told more shortly; none is left out, since
- * a digest names all of its sources.
- */
-export const promptEntries = (sources: readonly Analysed[], open: Opened): PromptEntry[] => {
-  const whole = sources.map(open)
+/** Told as fully as fits; at the last level as it is. None is left out. */
+const fit = (whole: readonly PromptEntry[], levels: readonly Level[]): PromptEntry[] => {
+  let entries = [...whole]
   for (const level of levels) {
-    const entries = whole.map(level)
-    if (sizeOf(entries) <= bytesMax) return entries
+    if (sizeOf(entries) <= entryLimits.bytesMax) return entries
+    entries = whole.map(level)
   }
-  return whole.map(levels.at(-1) ?? ((entry) => entry))
+  return entries
+}
+
+const analysisLevels: readonly Level[] = [
+  ({ captured_at, summary, activity }) => ({ captured_at, summary, activity }),
+  ({ captured_at, summary }) => ({ captured_at, summary: shorten(summary) }),
+]
+
+const digestLevels: readonly Level[] = [1_000, entryLimits.shortChars].map((chars) =>
+  ({ digest, ...rest }) => ({ ...rest, digest: shorten(digest, chars) }))
+
+/** Digests as a conclusion's prompt tells them. */
+export const digestEntries = (digests: readonly PromptEntry[]): PromptEntry[] =>
+  fit(digests, digestLevels)
+
+/** Opens one analysis. */
+export type Opener = (row: Analysed) => PromptEntry
+
+/**
+ * Analyses as a prompt tells them. Where they are many, each is told more shortly; none is left
+ * out, since a text names all of its sources. Throws `rejected` `too_many_sources`.
+ */
+export const promptEntries = (sources: readonly Analysed[], open: Opener): PromptEntry[] => {
+  const { entriesMax } = entryLimits
+  if (sources.length > entriesMax) {
+    throw fail.rejected(
+      'too_many_sources', `A text is made from at most ${entriesMax} analyses.`,
+      {
+        reason: 'too_many_sources', next: 'Choose a shorter period or window.',
+        details: { sources: sources.length, limit: entriesMax },
+      },
+    )
+  }
+  return fit(sources.map(open), analysisLevels)
 }
 
 /**
@@ -49,7 +74,7 @@ const told: readonly (keyof AnalysisPayload)[] = [
 ]
 
 /** Opens analyses of one view. */
-export const openerOf = (ctx: ShotsContext, view: View): Opened => (row) => {
+export const openerOf = (ctx: ShotsContext, view: View): Opener => (row) => {
   const analysis = readAnalysis(ctx, view, row)
   const members = told.flatMap((name) =>
     (analysis[name] === undefined ? [] : [[name, analysis[name]] as const]))
