@@ -1,0 +1,143 @@
+/** The rule alone: what becomes of a file, by the rows that were loaded for it. */
+import fc from 'fast-check'
+import t from 'tap'
+import { sha256Hex } from '../../src/base/canonical.js'
+import { visualLimit } from '../../src/images/limits.js'
+import type { Fingerprint } from '../../src/images/types.js'
+import { rootDigestOf } from '../../src/shots/keep.js'
+import type { Observation, SeenFile } from '../../src/shots/rows.js'
+import { decide, type Loaded } from '../../src/shots/scan/decide.js'
+import type { TakenFile } from '../../src/shots/scan/types.js'
+import { after, observationOf } from './rig.js'
+
+const root = '/pictures'
+const print = (...cells: number[]): Fingerprint =>
+  ({ format: 'png', width: 32, height: 16, planes: [Uint16Array.from(cells, (v) => v * 64)] })
+
+const taken = (changes: Partial<TakenFile> = {}): TakenFile => ({
+  file: 0, name: { text: 'new.png', bytes_base64: null }, bytes: 10, modifiedNs: '1', inode: '2',
+  stamp: { size: 10, mtimeMs: 0, ctimeMs: 0, ino: 2 }, capturedAt: after(60_000), inFuture: false,
+  sha256: sha256Hex('new'), format: 'png', width: 32, height: 16, fingerprint: print(10, 20),
+  refused: null, flaw: null, ...changes,
+})
+
+const standing = (changes: Partial<Observation> = {}): Observation =>
+  observationOf(root, 'old.png', { width: 32, height: 16, captured_at: after(0), ...changes })
+
+const loaded = (changes: Partial<Loaded> = {}): Loaded => ({
+  rootDigest: rootDigestOf(root), seen: undefined, seenObservation: undefined, twins: [],
+  representative: { row: standing(), fingerprint: print(10, 20) },
+  now: { rootDigest: rootDigestOf(root), model: null }, refreshMs: 30 * 60_000,
+  ...changes,
+})
+
+t.test('S-070 S-071 the largest cell difference decides, up to the limit and not beyond it', async (t) => {
+  fc.assert(fc.property(
+    fc.array(fc.integer({ min: 0, max: 255 * 64 }), { minLength: 2, maxLength: 2 }),
+    fc.array(fc.integer({ min: 0, max: 255 * 64 }), { minLength: 2, maxLength: 2 }),
+    (one, other) => {
+      const of = (cells: number[]): Fingerprint => ({ ...print(), planes: [Uint16Array.from(cells)] })
+      const most = Math.max(...one.map((cell, i) => Math.abs(cell - (other[i] ?? 0)))) / 64
+      const decision = decide(taken({ fingerprint: of(one) }), loaded({
+        representative: { row: standing(), fingerprint: of(other) },
+      }))
+      return decision.kind === (most <= visualLimit ? 'suppressed' : 'ingested')
+    },
+  ))
+  t.match(decide(taken(), loaded()), { kind: 'suppressed', measure: 0, reason: 'same_picture' })
+})
+
+t.test('S-073 S-074 S-071 what cannot be compared is never merged', async (t) => {
+  const reason = (file: Partial<TakenFile>, rows: Partial<Loaded> = {}) => {
+    const decision = decide(taken(file), loaded(rows))
+    return decision.kind === 'ingested' ? decision.reason : decision.kind
+  }
+  t.equal(reason({}, { representative: null }), 'first_image')
+  t.equal(reason({ fingerprint: null }), 'not_decodable')
+  t.equal(reason({ format: 'jpeg' }), 'other_format')
+  t.equal(reason({ width: 33 }), 'other_dimensions')
+  t.equal(reason({ height: 17 }), 'other_dimensions')
+  t.equal(reason({}, { representative: { row: standing(), fingerprint: null } }),
+    'representative_not_decodable')
+})
+
+t.test('S-075 S-076 a run never turns round and never grows to the refresh time, whatever the clock does', async (t) => {
+  fc.assert(fc.property(
+    fc.array(fc.integer({ min: -3_600_000, max: 3_600_000 }), { maxLength: 30 }),
+    fc.integer({ min: 1, max: 60 }),
+    (times, minutes) => {
+      let row = standing()
+      for (const [i, at] of times.entries()) {
+        const decision = decide(taken({ capturedAt: after(at) }), loaded({
+          representative: { row, fingerprint: print(10, 20) }, refreshMs: minutes * 60_000,
+        }))
+        if (decision.kind === 'ingested') {
+          if (decision.reason !== 'run_refreshed') return false
+          row = standing({ captured_at: after(at) })
+          continue
+        }
+        if (decision.kind !== 'suppressed') return false
+        const before = row.screenshot_visual_run
+        row = decision.changed
+        const run = row.screenshot_visual_run
+        if (run === null || run.first_seen > run.last_seen) return false
+        if (Date.parse(run.last_seen) - Date.parse(run.first_seen) >= minutes * 60_000) return false
+        if (before !== null && run.suppressed_count !== before.suppressed_count + 1) return false
+        const reasons = Object.values(run.reason_counts).reduce((sum, count) => sum + count, 0)
+        if (reasons !== run.suppressed_count || i < 0) return false
+      }
+      return true
+    },
+  ))
+  const at = (ms: number) => decide(taken({ capturedAt: after(ms) }), loaded())
+  t.equal(at(30 * 60_000 - 1).kind, 'suppressed')
+  t.match(at(30 * 60_000), { kind: 'ingested', reason: 'run_refreshed' }, 'exactly at the window')
+})
+
+t.test('S-069 which twins count: this root unless archived, another only while it is in force', async (t) => {
+  const sha256 = sha256Hex('new')
+  const other = '/elsewhere'
+  const here = standing({ sha256 })
+  const there = observationOf(other, 'x.png', { sha256 })
+  const kind = (twins: Observation[], now = loaded().now) => decide(taken(), loaded({
+    twins, now, representative: null,
+  })).kind
+  t.equal(kind([here]), 'duplicate')
+  t.equal(kind([{ ...here, classification: 'stale_root' }]), 'duplicate')
+  t.equal(kind([{ ...here, archived_at: after(0) }]), 'ingested')
+  t.equal(kind([there]), 'ingested', 'stale: another root, no payload')
+  t.equal(kind([there], { rootDigest: rootDigestOf(other), model: null }), 'duplicate')
+  t.equal(kind([{ ...there, classification: 'source_missing' }],
+    { rootDigest: rootDigestOf(other), model: null }), 'ingested')
+  const missing = { ...here, classification: 'source_missing' as const }
+  t.match(decide(taken(), loaded({ twins: [there, missing] })), {
+    kind: 'duplicate', reason: 'found_again', changed: { classification: null },
+  })
+  t.equal(decide(taken({ refused: 'not_an_image' }), loaded({ twins: [here] })).kind, 'rejected')
+})
+
+t.test('S-069 paths are bounded and never dropped from the front', async (t) => {
+  let row = standing({ sha256: sha256Hex('new') })
+  for (let i = 0; i < 40; i += 1) {
+    const name = { text: `copy${i}.png`, bytes_base64: null }
+    const decision = decide(taken({ name }), loaded({ twins: [row] }))
+    if (decision.kind === 'duplicate' && decision.changed !== null) row = decision.changed
+  }
+  t.equal(row.paths.length, 16)
+  t.equal(row.paths[0]?.name.text, 'old.png')
+  t.equal(row.paths.at(-1)?.name.text, 'copy39.png')
+})
+
+t.test('S-002 what another scan took in since the walk is taken once', async (t) => {
+  const seen: SeenFile = {
+    root_digest: rootDigestOf(root), name: taken().name, bytes: 10, modified_ns: '1', inode: '2',
+    outcome: 'ingested', reason: null, measure: null, observation_id: 'obs_1',
+    sha256: sha256Hex('new'), seen_at: after(0),
+  }
+  const row = standing({ sha256: sha256Hex('new') })
+  const decision = (changes: Partial<Loaded>) =>
+    decide(taken(), loaded({ seen, seenObservation: row, twins: [row], ...changes })).kind
+  t.equal(decision({}), 'seen')
+  t.equal(decision({ seen: { ...seen, modified_ns: '3' } }), 'duplicate')
+  t.equal(decision({ seenObservation: { ...row, archived_at: after(0) }, twins: [] }), 'suppressed')
+})

@@ -1,0 +1,125 @@
+/** The derived index of known files: it saves time and is never believed beyond a committed row. */
+import { copyFileSync, cpSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync }
+  from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import { digestOf } from '../../src/base/canonical.js'
+import { receiptIdOf } from '../../src/shots/receipts.js'
+import { shotCollections as c } from '../../src/shots/rows.js'
+import { bindingOf, loadKnownIndex, writeKnownIndex } from '../../src/shots/scan/known-index.js'
+import { walkRoot } from '../../src/shots/scan/walk.js'
+import { after, greyPng, makeWorld, type World } from './rig.js'
+
+t.setTimeout(120_000)
+
+const image = (i: number): Buffer => greyPng(64, 48, i)
+
+const scan = async (world: World) => (await world.run(['shots', 'scan', '--json'])).json()
+
+const indexFile = (world: World): string => {
+  const folder = join(world.place.stateDir, 'run/shots')
+  const [name] = readdirSync(folder).filter((one) => one.startsWith('known-'))
+  return join(folder, name ?? '')
+}
+
+const load = (world: World) => {
+  const view = world.view()
+  const digest = view.all(c.roots)[0]?.doc.root_digest ?? ''
+  return loadKnownIndex(join(world.place.stateDir, 'run'), view, world.open().storeId, digest)
+}
+
+t.test('S-002 an index that is altered anywhere, cut or of another store is as if it were not there', async (t) => {
+  const world = await makeWorld(t)
+  for (let i = 0; i < 5; i += 1) world.file(`${i}.png`, image(i), after(i))
+  await scan(world)
+  const path = indexFile(world)
+  const bytes = readFileSync(path)
+  t.equal(load(world)?.count, 5)
+  const step = Math.max(1, Math.floor(bytes.length / 97))
+  for (let at = 0; at < bytes.length; at += step) {
+    const altered = Buffer.from(bytes)
+    altered[at] = (altered[at] as number) ^ 0x40
+    writeFileSync(path, altered)
+    t.equal(load(world), null, `byte ${at}`)
+  }
+  for (const length of [0, 7, 40, 100, bytes.length - 1]) {
+    writeFileSync(path, bytes.subarray(0, length))
+    t.equal(load(world), null, `${length} bytes`)
+  }
+  writeFileSync(path, Buffer.concat([bytes, Buffer.alloc(40)]))
+  t.equal(load(world), null)
+  t.match(await scan(world), { scanned: 5, known: 5, recorded: false }, 'the rows know')
+  t.equal(load(world)?.count, 5, 'and it is made again')
+})
+
+t.test('S-002 a store that is older than its index, or another history, does not believe it', async (t) => {
+  const world = await makeWorld(t)
+  world.file('a.png', image(1))
+  await scan(world)
+  const aside = world.place.path('aside')
+  cpSync(world.place.stateDir, aside, { recursive: true })
+  world.file('b.png', image(2), after(1))
+  await scan(world)
+  const newer = readFileSync(indexFile(world))
+  rmSync(world.place.stateDir, { recursive: true })
+  cpSync(aside, world.place.stateDir, { recursive: true })
+  writeFileSync(indexFile(world), newer)
+  t.equal(load(world), null, 'it knows a receipt that this store never wrote')
+  t.match(await scan(world), { scanned: 2, known: 1, ingested: 1 })
+  world.file('c.png', image(3), after(2))
+  await scan(world)
+  writeFileSync(indexFile(world), newer)
+  t.equal(load(world), null, 'and another receipt has its number now')
+  t.equal(world.rows().length, 3)
+})
+
+t.test('S-002 an entry holds for the very file: name, size, both times and inode', async (t) => {
+  const world = await makeWorld(t)
+  const path = world.file('a.png', image(1))
+  world.file('b.png', image(2), after(1))
+  await scan(world)
+  const index = load(world)
+  const listing = walkRoot(world.folder, false)
+  t.ok(index !== null && listing.names.every((_name, file) => index.has(listing, file)))
+  copyFileSync(path, `${path}.tmp`)
+  rmSync(path)
+  copyFileSync(`${path}.tmp`, path)
+  world.file('b.png', image(2), after(2))
+  const moved = walkRoot(world.folder, false)
+  t.ok(moved.names.every((_name, file) => index?.has(moved, file) === false))
+  t.match(await scan(world), { scanned: 2, known: 0, duplicate: 2 })
+  t.match(await scan(world), { scanned: 2, known: 2 })
+})
+
+t.test('S-002 rows that must be looked at again undo the index: missed images and archived ones', async (t) => {
+  const world = await makeWorld(t)
+  world.file('a.png', image(1))
+  await scan(world)
+  t.ok(load(world))
+  const [row] = world.rows()
+  if (row === undefined) throw new Error('no row')
+  await world.put({ ...row, classification: 'source_missing' })
+  t.equal(load(world), null)
+  await scan(world)
+  t.ok(load(world))
+  await world.put({ ...row, archived_at: after(0) })
+  t.equal(load(world), null)
+})
+
+t.test('S-002 only files with a committed row are ever written into it', async (t) => {
+  const world = await makeWorld(t)
+  for (let i = 0; i < 4; i += 1) world.file(`${i}.png`, image(i), after(i))
+  const ran = await world.run(['shots', 'scan', '--json', '--limit', '2'])
+  t.match(ran.json(), { ingested: 2, deferred: 2 })
+  t.equal(load(world)?.count, 2)
+  const view = world.view()
+  const { storeId } = world.open()
+  const binding = bindingOf(view, storeId, view.all(c.roots)[0]?.doc.root_digest ?? '')
+  t.equal(binding?.receipt_sha256, digestOf(view.get(c.receipts, receiptIdOf(1))))
+  const runDir = world.place.path('elsewhere')
+  mkdirSync(runDir)
+  const listing = walkRoot(world.folder, false)
+  if (binding === null) throw new Error('no binding')
+  writeKnownIndex(runDir, binding, listing, new Uint8Array(listing.count))
+  t.equal(loadKnownIndex(runDir, view, storeId, binding.root_digest)?.count, 0)
+})
