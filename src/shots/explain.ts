@@ -43,6 +43,8 @@ export const explanationShape = v.strictObject({
    */
   visual_gate: v.nullable(v.strictObject({
     measure: v.nullable(v.number()), limit: v.number(), cell_pixels: v.number(),
+    /** Corner of the cell that differs most, in pixels from the top left; null for none. */
+    cell: v.nullable(v.strictObject({ x_pixels: v.number(), y_pixels: v.number() })),
   })),
   /** The observation that it is, duplicates or was suppressed for. */
   observation: v.nullable(listedShape),
@@ -182,9 +184,13 @@ const wouldOf = (
   return { ...facts, scan_would: 'read', why }
 }
 
-const gateOf = (row: SeenFile | undefined): Explanation['visual_gate'] =>
-  row === undefined || (row.measure === null && row.outcome !== 'suppressed') ? null
-    : { measure: row.measure, limit: visualLimit, cell_pixels: imageLimits.cellPixels }
+const gateOf = (row: SeenFile | undefined): Explanation['visual_gate'] => {
+  if (row === undefined || (row.measure === null && row.outcome !== 'suppressed')) return null
+  const { cellPixels } = imageLimits
+  const cell = row.cell === undefined
+    ? null : { x_pixels: row.cell.x * cellPixels, y_pixels: row.cell.y * cellPixels }
+  return { measure: row.measure, limit: visualLimit, cell_pixels: cellPixels, cell }
+}
 
 /** Explains a file by its absolute path. */
 export const explainPath = (ctx: ShotsContext, view: View, path: string): Explanation => {

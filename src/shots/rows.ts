@@ -115,6 +115,8 @@ const fileShape = v.strictObject({
   reason: v.nullable(text),
   /** Of a suppressed file: largest cell difference to the representative, 0..255. */
   measure: v.nullable(v.number()),
+  /** The cell that differs most, counted from the top left; left out where nothing differs. */
+  cell: v.optional(v.strictObject({ x: count, y: count })),
   observation_id: v.nullable(text),
   sha256: v.nullable(sha256),
   seen_at: iso,

@@ -181,7 +181,8 @@ t.test('S-071 S-072 what became of a file, and why, is explained', async (t) => 
   await putFiles(
     world,
     seen(folder, 'alike.png', {
-      outcome: 'suppressed', reason: 'alike', measure: 1.5, observation_id: row.observation_id,
+      outcome: 'suppressed', reason: 'looks_alike', measure: 1.5, cell: { x: 3, y: 2 },
+      observation_id: row.observation_id,
     }),
     seen(folder, 'bad.png', { outcome: 'rejected', reason: 'not_an_image' }),
   )
@@ -190,8 +191,10 @@ t.test('S-071 S-072 what became of a file, and why, is explained', async (t) => 
   }
   const explain = (path: string) => json(world, 'shots', 'explain', path)
   t.match(await explain(join(folder, 'alike.png')), {
-    outcome: 'suppressed', reason: 'alike', root: folder, current_root: true,
-    visual_gate: { measure: 1.5, limit: 3, cell_pixels: 16 },
+    outcome: 'suppressed', reason: 'looks_alike', root: folder, current_root: true,
+    visual_gate: {
+      measure: 1.5, limit: 3, cell_pixels: 16, cell: { x_pixels: 48, y_pixels: 32 },
+    },
     observation: { observation_id: row.observation_id },
     now: { exists: true, changed: true, scan_would: 'read' },
   })
@@ -206,7 +209,8 @@ t.test('S-071 S-072 what became of a file, and why, is explained', async (t) => 
   t.match((await explain('shots/none.png')).now, { exists: false, scan_would: 'find_nothing' })
   t.match(await explain('else/where.png'), { root: null, outcome: 'never_seen' })
   const text = (await world.run(['shots', 'explain', join(folder, 'alike.png')])).stdout
-  t.match(text, /largest difference of a cell of 16x16 pixels is 1\.5, the limit is 3 of 255/)
+  t.match(text, /largest difference of a cell of 16x16 pixels is 1\.5, the limit is 3 of 255 \(at 48,32\)/)
+  t.match(text, /because: +no cell differs by more than the limit/)
 })
 
 t.test('S-001 S-069 a scanned file is explained as it was taken, also below, linked and oddly named', async (t) => {

@@ -237,6 +237,7 @@ const seenOf = (
   outcome: decision.kind,
   reason: decision.reason,
   measure: 'measure' in decision ? decision.measure : null,
+  ...('cell' in decision && decision.cell !== null ? { cell: decision.cell } : {}),
   observation_id: observation,
   sha256: taken.sha256,
   seen_at: now,

@@ -4,7 +4,7 @@
  * the visual-run gate, which compares with the current representative of the root and nothing else
  * (S-069 to S-076).
  */
-import { compareFingerprints } from '../../images/fingerprint.js'
+import { compareFingerprints, type Comparison } from '../../images/fingerprint.js'
 import { visualLimit } from '../../images/limits.js'
 import { msFromIso } from '../../base/clock.js'
 import { shotLimits } from '../constants.js'
@@ -26,6 +26,9 @@ export interface Loaded {
   readonly refreshMs: number
 }
 
+/** The cell in which two pictures differ most. */
+type Cell = NonNullable<Comparison['cell']>
+
 /** What becomes of the file. */
 export type Decision =
   /** Another scan took this very file in since the walk. */
@@ -42,10 +45,16 @@ export type Decision =
     readonly kind: 'suppressed'
     readonly reason: string
     readonly measure: number
+    readonly cell: Cell | null
     readonly changed: Observation
   }
   /** `reason`: why the gate did not hold it back. */
-  | { readonly kind: 'ingested'; readonly reason: string; readonly measure: number | null }
+  | {
+    readonly kind: 'ingested'
+    readonly reason: string
+    readonly measure: number | null
+    readonly cell: Cell | null
+  }
 
 /** Whether a file is still exactly the one that a row is about. */
 export const isSameFile = (
@@ -129,8 +138,9 @@ const lengthWith = (row: Observation, taken: TakenFile): number => {
     - msFromIso(earlier(run.first_seen, taken.capturedAt))
 }
 
-const fresh = (reason: string, measure: number | null = null): Decision =>
-  ({ kind: 'ingested', reason, measure })
+const fresh = (
+  reason: string, measure: number | null = null, cell: Cell | null = null,
+): Decision => ({ kind: 'ingested', reason, measure, cell })
 
 const gate = (taken: TakenFile, loaded: Loaded): Decision => {
   const { representative, refreshMs } = loaded
@@ -140,12 +150,12 @@ const gate = (taken: TakenFile, loaded: Loaded): Decision => {
   if (row.format !== taken.format) return fresh('other_format')
   if (row.width !== taken.width || row.height !== taken.height) return fresh('other_dimensions')
   if (fingerprint === null) return fresh('representative_not_decodable')
-  const { comparable, measure } = compareFingerprints(fingerprint, taken.fingerprint)
+  const { comparable, measure, cell } = compareFingerprints(fingerprint, taken.fingerprint)
   if (!comparable) return fresh('not_comparable')
-  if (measure > visualLimit) return fresh('looks_different', measure)
-  if (lengthWith(row, taken) >= refreshMs) return fresh('run_refreshed', measure)
+  if (measure > visualLimit) return fresh('looks_different', measure, cell)
+  if (lengthWith(row, taken) >= refreshMs) return fresh('run_refreshed', measure, cell)
   const reason = measure === 0 ? 'same_picture' : 'looks_alike'
-  return { kind: 'suppressed', reason, measure, changed: extended(row, taken, reason) }
+  return { kind: 'suppressed', reason, measure, cell, changed: extended(row, taken, reason) }
 }
 
 /** Decides about one file. */
