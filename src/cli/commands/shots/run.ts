@@ -85,7 +85,7 @@ const failureOf = (turn: JobTurn): SallyportError[] => {
   if (turn.outcome !== 'degraded') return []
   const reason = turn.receipt?.reason ?? 'unknown'
   const local = turn.job === 'screenshot_folder_ingest' || reason === 'lock_held'
-  return [(local ? fail.locked : fail.remote)(
+  return [(local ? fail.locked : fail.failed)(
     'job_degraded', 'A job left a part of its work for a later pass.',
     { reason, details: { job: turn.job } },
   )]

@@ -1,0 +1,210 @@
+/** The scheduler: intervals by a clock that is driven by hand, receipts by their names. */
+import t from 'tap'
+import { fail } from '../../src/base/errors.js'
+import { jobNames, type JobName } from '../../src/shots/constants.js'
+import {
+  runJobs, runOnce, schedulerJobs, takeTurn, type Job, type JobTurn,
+} from '../../src/shots/jobs.js'
+import { unsetSettings, resolveSettings, settingsCollection, settingsId }
+  from '../../src/shots/settings.js'
+import type { ShotsContext } from '../../src/shots/context.js'
+import { greyPng, makeWorld, type World } from './rig.js'
+
+t.setTimeout(120_000)
+
+/** Stands still until everybody sleeps; then moves to the nearest waking. */
+const drivenClock = () => {
+  let now = 0
+  return {
+    wallMs: () => Date.UTC(2026, 10, 20, 10) + now,
+    monotonicMs: () => now,
+    async sleep(ms: number, signal?: AbortSignal) {
+      await new Promise((resolve) => setImmediate(resolve))
+      if (signal?.aborted === true) throw new Error('woken')
+      now += ms
+    },
+  }
+}
+
+const minute = 60_000
+
+/** The scheduler's jobs with other work: when each began, in minutes. */
+const record = (
+  world: World, env: Record<string, string>, untilMin: number, work: Partial<Record<JobName, () => Promise<void>>> = {},
+) => {
+  const clock = drivenClock()
+  const stop = new AbortController()
+  const base = world.ctx('write')
+  const ctx: ShotsContext = {
+    ...base, env: { ...base.env, ...env }, signal: stop.signal, gov: { ...base.gov, clock },
+  }
+  const began = new Map<JobName, number[]>(jobNames.map((name) => [name, []]))
+  const turns: JobTurn[] = []
+  const jobs: Job[] = schedulerJobs.map((job) => ({
+    ...job,
+    run: async () => {
+      if (clock.monotonicMs() >= untilMin * minute) stop.abort()
+      else began.get(job.name)?.push(clock.monotonicMs() / minute)
+      await work[job.name]?.()
+      return { status: 'ok', reason: null }
+    },
+  }))
+  return { ctx, jobs, began, turns, clock, stop, run: () => runJobs(ctx, (turn) => turns.push(turn), jobs) }
+}
+
+t.test('S-127 S-129 S-134 S-139 the three jobs run on their default intervals: 1 minute, 60 seconds, 15 minutes', async (t) => {
+  const world = await makeWorld(t)
+  const { began, run, turns } = record(world, {}, 31)
+  await run()
+  t.strictSame([...began.keys()], [
+    'screenshot_folder_ingest', 'screenshot_folder_analysis', 'screenshot_observation_digest',
+  ])
+  const everyMinute = Array.from({ length: 31 }, (_, i) => i)
+  t.strictSame(began.get('screenshot_folder_ingest'), everyMinute)
+  t.strictSame(began.get('screenshot_folder_analysis'), everyMinute)
+  t.strictSame(began.get('screenshot_observation_digest'), [0, 15, 30])
+  t.ok(turns.every(({ outcome }) => outcome === 'done'))
+})
+
+t.test('S-129 S-134 S-139 an override of each interval is followed', async (t) => {
+  const world = await makeWorld(t)
+  const { began, run } = record(world, {
+    SCREENSHOT_FOLDER_INGEST_INTERVAL_MIN: '3',
+    SCREENSHOT_FOLDER_ANALYSIS_INTERVAL_SECONDS: '30',
+    SCREENSHOT_OBSERVATION_DIGEST_INTERVAL_MIN: '4',
+  }, 9)
+  await run()
+  t.strictSame(began.get('screenshot_folder_ingest'), [0, 3, 6])
+  t.strictSame(began.get('screenshot_folder_analysis'), Array.from({ length: 18 }, (_, i) => i / 2))
+  t.strictSame(began.get('screenshot_observation_digest'), [0, 4, 8])
+})
+
+t.test('S-128 S-138 ingest and digest are on unless they are switched off; then no tick of theirs runs', async (t) => {
+  const world = await makeWorld(t)
+  const settings = resolveSettings(world.view(), {})
+  t.match(settings, { ingestEnabled: { value: true, source: 'default' },
+    digestEnabled: { value: true, source: 'default' } })
+  const { began, run, turns } = record(world, {
+    SCREENSHOT_FOLDER_INGEST_ENABLED: 'disabled', SCREENSHOT_OBSERVATION_DIGEST_ENABLED: 'false',
+  }, 16)
+  await run()
+  t.strictSame(began.get('screenshot_folder_ingest'), [])
+  t.strictSame(began.get('screenshot_observation_digest'), [])
+  t.ok((began.get('screenshot_folder_analysis') ?? []).length > 10)
+  t.ok(turns.some(({ job, outcome }) => job === 'screenshot_folder_ingest' && outcome === 'disabled'))
+  world.file('a.png', greyPng(64, 48, 1))
+  const off = { SCREENSHOT_FOLDER_INGEST_ENABLED: 'disabled' }
+  const once = await world.run(['shots', 'run', '--once', '--json'], { env: off })
+  t.match(JSON.parse(once.stdout.split('\n')[0] ?? ''), { outcome: 'disabled' })
+  t.strictSame(world.rows(), [])
+  const watch = await world.run(['shots', 'watch', '--json'], { env: off })
+  t.equal(watch.status, 7)
+  t.equal(watch.error().code, 'ingest_off')
+})
+
+t.test('S-127 a job that fails does not stop the others and comes again', async (t) => {
+  const world = await makeWorld(t)
+  const { began, run, turns } = record(world, {}, 4, {
+    screenshot_folder_ingest: async () => {
+      throw fail.rejected('folder_missing', 'Not there.')
+    },
+  })
+  await run()
+  t.strictSame(began.get('screenshot_folder_ingest'), [0, 1, 2, 3])
+  t.strictSame(began.get('screenshot_folder_analysis'), [0, 1, 2, 3])
+  const failed = turns.filter(({ outcome }) => outcome === 'failed')
+  t.ok(failed.length >= 4 && failed.every(({ error }) => error?.code === 'folder_missing'))
+})
+
+t.test('S-127 a damaged state or a defect ends the scheduler, after the turns under way', async (t) => {
+  const world = await makeWorld(t)
+  const { run } = record(world, {}, 10, {
+    screenshot_folder_analysis: async () => {
+      throw fail.damaged('log_damaged', 'The log is damaged.')
+    },
+  })
+  await t.rejects(run(), { code: 'log_damaged' })
+})
+
+t.test('S-129 of one job there is never a second turn at once, here or in another process', async (t) => {
+  const world = await makeWorld(t)
+  let open = 0
+  let most = 0
+  const slow = record(world, {}, 8, {
+    screenshot_folder_ingest: async () => {
+      open += 1
+      most = Math.max(most, open)
+      for (let i = 0; i < 25; i += 1) await new Promise((resolve) => setImmediate(resolve))
+      open -= 1
+    },
+  })
+  await slow.run()
+  t.equal(most, 1)
+  const [job] = schedulerJobs
+  if (job === undefined) throw new Error('no job')
+  let inner: JobTurn | null = null
+  const held: Job = {
+    ...job,
+    run: async (ctx) => {
+      inner = await takeTurn({ ...ctx, gov: world.ctx('write').gov }, { ...job, run: async () => {
+        throw new Error('it must not run')
+      } })
+      return { status: 'ok', reason: null }
+    },
+  }
+  t.match(await takeTurn(world.ctx('write'), held), { outcome: 'done' })
+  t.match(inner, { outcome: 'busy', receipt: null })
+})
+
+t.test('S-127 S-142 shots run --once gives each job one turn with its own receipt, named exactly', async (t) => {
+  const world = await makeWorld(t)
+  world.file('a.png', greyPng(64, 48, 1))
+  const ran = await world.run(['shots', 'run', '--once', '--json'])
+  const lines = ran.stdout.trimEnd().split('\n').map((line) => JSON.parse(line))
+  t.strictSame(lines.slice(0, 3).map(({ job, receipt }) => [job, receipt?.job]), [
+    ['screenshot_folder_ingest', 'screenshot_folder_ingest'],
+    ['screenshot_folder_analysis', 'screenshot_folder_analysis'],
+    ['screenshot_observation_digest', 'screenshot_observation_digest'],
+  ])
+  t.match(lines[0].receipt, { ingested: 1, scanned: 1 })
+  t.strictSame(lines[3], { event: 'stopped' })
+  const text = await world.run(['shots', 'run', '--once'])
+  t.match(text.stdout, /screenshot_folder_ingest: done: limit 100, scanned 1, .*known 1/)
+})
+
+t.test('S-127 a turn that cannot be taken is in the exit status of --once and the others are taken', async (t) => {
+  const world = await makeWorld(t)
+  const { place } = world
+  const ran = await world.run(['shots', 'run', '--once', '--json'], {
+    env: { SVC_SCREENSHOT_FOLDER: place.path('nowhere') },
+  })
+  const lines = ran.stdout.trimEnd().split('\n').map((line) => JSON.parse(line))
+  t.match(lines[0], { outcome: 'failed', error: { code: 'folder_missing' } })
+  t.equal(lines.length, 4)
+  t.equal(ran.status, 3)
+})
+
+t.test('S-129 changed settings count without a restart', async (t) => {
+  const world = await makeWorld(t)
+  const one = record(world, {}, 12, {
+    screenshot_observation_digest: async () => {
+      if (one.clock.monotonicMs() > 0) return
+      await one.ctx.gov.store.transact('test', (tx) => tx.put(settingsCollection, settingsId, {
+        ...(tx.get(settingsCollection, settingsId) ?? unsetSettings), ingest_interval_minutes: 5,
+      }))
+    },
+  })
+  await one.run()
+  t.strictSame(one.began.get('screenshot_folder_ingest'), [0, 5, 10])
+})
+
+t.test('S-127 one turn of each and no more once the stop has come', async (t) => {
+  const world = await makeWorld(t)
+  const { ctx, jobs, stop } = record(world, {}, 1_000)
+  const turns: JobName[] = []
+  await runOnce(ctx, ({ job }) => {
+    turns.push(job)
+    stop.abort()
+  }, jobs)
+  t.strictSame(turns, ['screenshot_folder_ingest'])
+})
