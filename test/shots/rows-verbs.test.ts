@@ -1,6 +1,7 @@
-import { mkdirSync, symlinkSync, writeFileSync, utimesSync, rmSync } from 'node:fs'
+import { mkdirSync, readFileSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
+import { safeParse } from 'valibot'
 import { canonicalJson, sha256Hex } from '../../src/base/canonical.js'
 import { newId } from '../../src/base/ids.js'
 import { registerArtifact } from '../../src/governance/artifacts.js'
@@ -316,4 +317,40 @@ t.test('S-162 a root that is in force again makes its rows current again', async
   t.same(await classes({ SVC_SCREENSHOT_FOLDER: '/' }), {
     'a.png': 'stale_root', 'b.png': null,
   }, 'without a root what was written stands')
+})
+
+t.test('S-143 S-144 there is no sixth status and no third class', async (t) => {
+  const row = observationOf('/x', 'a.png')
+  const taken = (changes: object): boolean =>
+    safeParse(c.observations.schema, { ...row, ...changes }).success
+  for (const status of ['pending', 'blocked', 'succeeded', 'failed', 'needs_reanalysis']) {
+    t.equal(taken({ analysis_status: status }), true, status)
+  }
+  for (const status of ['archived', 'degraded', 'stale_root', 'queued', '', null]) {
+    t.equal(taken({ analysis_status: status }), false, String(status))
+  }
+  for (const name of ['source_missing', 'stale_root', null]) {
+    t.equal(taken({ classification: name }), true, String(name))
+  }
+  for (const name of ['archived', 'missing', '']) t.equal(taken({ classification: name }), false)
+  t.equal(taken({ status: 'pending' }), false, 'nor another field for it')
+})
+
+t.test('S-050 S-146 status, list, show, explain and settings make no network handle', async (t) => {
+  const world = await makeWorld(t)
+  const row = observationOf(world.folder, 'a.png')
+  await world.put(row)
+  const hook = join(process.cwd(), 'test/support/watch-sockets.mjs')
+  const file = world.place.path('sockets.json')
+  for (const argv of [
+    ['status', '--json'], ['list'], ['show', row.observation_id], ['explain', 'shots/a.png'],
+    ['config', 'show'],
+  ]) {
+    const { status, stderr } = await world.place.spawn(['shots', ...argv], {
+      nodeArgs: ['--import', hook], env: { SOCKETS_SEEN_FILE: file }, coverage: false,
+    })
+    t.equal(status, 0, stderr)
+    t.same(JSON.parse(readFileSync(file, 'utf8')), [], `${argv[0]} opens nothing`)
+    rmSync(file)
+  }
 })
