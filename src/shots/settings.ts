@@ -189,5 +189,6 @@ export const configuredFolder = (
   const variable = env[folderVariable]
   if (variable !== undefined && variable !== '') return { text: variable, source: 'environment' }
   const setting = saved[folderSetting]
-  return setting === null ? { text: null, source: 'default' } : { text: setting, source: 'settings' }
+  if (setting === null) return { text: null, source: 'default' }
+  return { text: setting, source: 'settings' }
 }

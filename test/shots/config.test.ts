@@ -1,6 +1,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
+import { sallyport } from '../harness.js'
 import { greyPng, makeBareWorld, makeGatewayWorld, makeWorld, openSettings, type World }
   from './rig.js'
 
@@ -234,5 +235,28 @@ t.test('S-185 settings need a session', async (t) => {
   await world.run(['logout'])
   for (const argv of [['show'], ['set', ...openSettings]]) {
     t.equal((await world.run(['shots', 'config', ...argv, '--json'])).status, 4)
+  }
+})
+
+t.test('S-128 S-130 S-138 S-141 help names every variable that is read, with its default', async (t) => {
+  const { stdout } = await sallyport(t).run(['help', 'environment'])
+  const sources = ['src/shots/settings.ts', 'src/shots/constants.ts']
+    .map((path) => readFileSync(join(process.cwd(), path), 'utf8')).join('\n')
+  const defaults: [string, string][] = [
+    ['SVC_SCREENSHOT_FOLDER', ''], ['SCREENSHOT_FOLDER_INGEST_ENABLED', 'enabled'],
+    ['SCREENSHOT_FOLDER_INGEST_INTERVAL_MIN', '1'], ['SCREENSHOT_FOLDER_INGEST_LIMIT', '100'],
+    ['SCREENSHOT_FOLDER_ANALYSIS_LIMIT', '20'], ['SCREENSHOT_FOLDER_ANALYSIS_CONCURRENCY', '2'],
+    ['SCREENSHOT_FOLDER_ANALYSIS_INTERVAL_SECONDS', '60'],
+    ['SCREENSHOT_FOLDER_ANALYSIS_JOB_TIMEOUT_SECONDS', '45'],
+    ['SCREENSHOT_OBSERVATION_DIGEST_ENABLED', 'true'],
+    ['SCREENSHOT_OBSERVATION_DIGEST_INTERVAL_MIN', '15'],
+    ['SCREENSHOT_OBSERVATION_DIGEST_WINDOW_MIN', '30'],
+    ['SCREENSHOT_OBSERVATION_DIGEST_MAX_CHARS', '6000'],
+  ]
+  for (const [name, value] of defaults) {
+    const line = stdout.split('\n').find((one) => one.includes(` ${name} `)) ?? ''
+    t.ok(value === '' ? line !== '' : line.includes(`(${value})`), name)
+    const suffix = /(?:INGEST|ANALYSIS|DIGEST)_(.+)$/.exec(name)?.[1] ?? name
+    t.ok(sources.includes(suffix), `${name} is read`)
   }
 })

@@ -1,4 +1,4 @@
-/** How the remote vision profile stands, from what is stored; nothing is probed (S-123 to S-125). */
+/** How the remote vision profile stands, from what is stored; nothing is probed (S-123, S-125). */
 import { egressPurpose, proofPurpose } from '../../gateway/constants.js'
 import { gatewayFacts, type GatewayFacts } from '../../gateway/facts.js'
 import { gatewayReasonOf, gatewayReasons } from '../../gateway/projection.js'
