@@ -1,0 +1,78 @@
+/** Scans as real processes: several at once, killed, without a socket, and very many files. */
+import { spawnSync } from 'node:child_process'
+import { existsSync, readFileSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import { shotCollections as c } from '../../src/shots/rows.js'
+import { builtApp } from '../harness.js'
+import { killScans } from '../soak/kill-scans.js'
+import { after, greyPng, makeWorld } from './rig.js'
+
+t.setTimeout(240_000)
+
+const image = (i: number): Buffer => greyPng(4, 4, (x, y) => (y === 0 ? (i >> (8 * x)) & 255 : 90))
+
+t.test('S-002 S-169 killed at any step eight times over: same observations, none lost, none doubled, receipts chain', async (t) => {
+  const report = await killScans(t, 8)
+  t.comment(JSON.stringify(report))
+  t.strictSame(report.broken, [])
+  t.ok(report.killed >= 6, `${report.killed} of 8 were killed`)
+})
+
+t.test('S-002 S-069 two processes that scan one folder at once give each image once', async (t) => {
+  const world = await makeWorld(t)
+  const files = 150
+  for (let i = 0; i < files; i += 1) world.file(`${i}.png`, image(i * 7), after(i * 2_000_000))
+  const both = await Promise.all([1, 2, 3].map(() => world.place.spawn(
+    ['shots', 'scan', '--json', '--limit', '1000'], { coverage: false })))
+  for (const ran of both) t.equal(ran.status, 0, ran.stderr)
+  const receipts = both.map((ran) => ran.json())
+  t.equal(receipts.reduce((sum, one) => sum + one.ingested, 0), files)
+  for (const one of receipts) {
+    t.equal(one.scanned, files)
+    t.equal(one.ingested + one.duplicate, files)
+  }
+  t.equal(world.rows().length, files)
+  t.equal(new Set(world.rows().map((row) => row.sha256)).size, files)
+  t.equal(world.view().all(c.roots)[0]?.doc.observations, files)
+  t.equal((await world.run(['state', 'check', '--json'])).status, 0)
+})
+
+const hook = join(process.cwd(), 'test/support/watch-sockets.mjs')
+
+t.test('S-146 S-021 S-007 a scan opens no socket and looks no name up, told from inside and by the system calls', async (t) => {
+  const world = await makeWorld(t)
+  for (let i = 0; i < 5; i += 1) world.file(`${i}.png`, image(i * 9), after(i * 2_000_000))
+  const file = world.place.path('sockets.json')
+  const ran = await world.place.spawn(['shots', 'scan', '--json'], {
+    nodeArgs: ['--import', hook], env: { SOCKETS_SEEN_FILE: file }, coverage: false,
+  })
+  t.equal(ran.status, 0, ran.stderr)
+  t.equal(ran.json().scanned, 5)
+  t.strictSame(JSON.parse(readFileSync(file, 'utf8')), [])
+  if (spawnSync('strace', ['-f', '-e', 'trace=network', 'true']).status !== 0) return
+  const calls = world.place.path('calls.txt')
+  world.file('one-more.png', image(400))
+  spawnSync('strace', [
+    '-f', '-qq', '-e', 'trace=network', '-e', 'signal=none', '-o', calls, process.execPath,
+    join(await builtApp(), 'sallyport.js'), 'shots', 'scan',
+  ], { cwd: world.place.cwd, env: world.place.env })
+  const seen = existsSync(calls) ? readFileSync(calls, 'utf8') : ''
+  // The C library may ask this machine's own name service cache for the account's home.
+  t.strictSame(seen.split('\n')
+    .filter((line) => /\b(socket|connect)\(/.test(line) && !line.includes('AF_UNIX')), [])
+})
+
+t.test('S-130 S-002 ten thousand files at once are taken in one scan of that limit', async (t) => {
+  const world = await makeWorld(t)
+  const files = 10_000
+  for (let i = 0; i < files; i += 1) world.file(`${i}.png`, image(i), after(i * 2_000_000))
+  const ran = await world.place.spawn(['shots', 'scan', '--json', '--limit', '10000'], {
+    coverage: false, timeoutMs: 200_000,
+  })
+  t.equal(ran.status, 0, ran.stderr)
+  t.match(ran.json(), { scanned: files, ingested: files, deferred: 0, rejected: 0 })
+  rmSync(join(world.place.stateDir, 'run/shots'), { recursive: true })
+  const again = await world.place.spawn(['shots', 'scan', '--json'], { coverage: false })
+  t.match(again.json(), { scanned: files, known: files, recorded: false })
+})

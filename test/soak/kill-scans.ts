@@ -1,0 +1,187 @@
+/**
+ * Kills scans at every step and at any moment, again and again, over folders of their own: after the
+ * kill the next scan must give exactly the observations that an undisturbed scan gives, none lost
+ * and none doubled, the receipts must chain and the state must be whole.
+ */
+import type { ChildProcess } from 'node:child_process'
+import { existsSync, mkdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { digestOf } from '../../src/base/canonical.js'
+import { receiptIdOf } from '../../src/shots/receipts.js'
+import { shotCollections as c } from '../../src/shots/rows.js'
+import { openStore } from '../../src/state/store.js'
+import type { View } from '../../src/state/types.js'
+import { sallyport, type Place, type Teardown } from '../harness.js'
+import { greyPng } from '../shots/rig.js'
+
+/** Every step that a scan announces. */
+export const scanSteps = [
+  'scan.walked', 'scan.read', 'scan.writing', 'scan.batch', 'scan.written', 'scan.done',
+] as const
+
+/** How many files a folder has: more than one batch. */
+const filesPerFolder = 60
+const shareOfCopies = 6
+const shareOfLookAlikes = 5
+
+/** What the rounds showed. */
+export interface ScanKillReport {
+  readonly rounds: number
+  readonly killed: number
+  /** Killed rounds by the step at which they were to stop. */
+  readonly steps: Readonly<Record<string, number>>
+  /** Rules that were broken; empty when all is well. */
+  readonly broken: readonly string[]
+}
+
+const start = Date.UTC(2026, 10, 20, 10)
+
+/** Distinct pictures, copies of an earlier one, and look-alikes of the one before. */
+const fill = (folder: string, round: number): void => {
+  mkdirSync(folder)
+  let last = 0
+  for (let i = 0; i < filesPerFolder; i += 1) {
+    const copy = i > 0 && i % shareOfCopies === 0
+    const like = i > 0 && i % shareOfLookAlikes === 0 && !copy
+    if (!copy && !like) last = round * filesPerFolder + i
+    const path = join(folder, `${String(i).padStart(3, '0')}.png`)
+    writeFileSync(path, greyPng(64, 48, last, like ? 1 : 6))
+    const at = new Date(start + i * 1000)
+    utimesSync(path, at, at)
+  }
+}
+
+/** What must be the same after a kill: what each file became, by name. */
+const outcomesOf = (view: View, folder: string): string[] => {
+  const root = view.all(c.roots).find(({ doc }) => doc.root === folder)?.doc.root_digest
+  return view.all(c.files).map(({ doc }) => doc).filter((doc) => doc.root_digest === root)
+    .map((doc) => `${doc.name.text} ${doc.outcome} ${doc.reason ?? ''} ${doc.sha256 ?? ''}`).sort()
+}
+
+const observationsOf = (view: View, folder: string): string[] =>
+  view.all(c.observations).map(({ doc }) => doc).filter((doc) => doc.root === folder)
+    .map((doc) => JSON.stringify([
+      doc.sha256, doc.captured_at, doc.paths, doc.screenshot_visual_run,
+    ])).sort()
+
+class Deployment {
+  readonly broken: string[] = []
+  readonly steps: Record<string, number> = {}
+  killed = 0
+
+  constructor(readonly place: Place) {}
+
+  #view<T>(use: (view: View) => T): T {
+    const { stateDir: dir, configDir } = this.place
+    const store = openStore({ dir, configDir, mode: 'read' })
+    try {
+      return use(store.read())
+    } finally {
+      store.close()
+    }
+  }
+
+  async #scan(folder: string, env: Record<string, string> = {}, onChild?: (c: ChildProcess) => void) {
+    return this.place.spawn(['shots', 'scan', '--json', '--folder', folder], {
+      entry: 'test', env, coverage: false, ...(onChild === undefined ? {} : { onChild }),
+    })
+  }
+
+  #expect(what: string, ok: boolean): void {
+    if (!ok) this.broken.push(what)
+  }
+
+  /** One folder scanned undisturbed and its twin killed in between; both must end the same. */
+  async round(number: number): Promise<void> {
+    const [calm, hurt] = ['calm', 'hurt'].map((name) => this.place.path(`${name}${number}`))
+    if (calm === undefined || hurt === undefined) return
+    fill(calm, 2 * number)
+    fill(hurt, 2 * number + 1)
+    const clean = await this.#scan(calm)
+    this.#expect(`round ${number}: the calm scan ended with ${clean.status}`, clean.status === 0)
+    await this.#kill(number, hurt)
+    const again = await this.#scan(hurt)
+    this.#expect(`round ${number}: the scan after the kill ended with ${again.status}`,
+      again.status === 0)
+    this.#judge(number, calm, hurt)
+    rmSync(calm, { recursive: true })
+    rmSync(hurt, { recursive: true })
+  }
+
+  async #kill(number: number, folder: string): Promise<void> {
+    const step = scanSteps[number % scanSteps.length] ?? 'scan.read'
+    const timed = number % 4 === 3
+    const steps = this.place.path('steps')
+    rmSync(steps, { force: true })
+    const nth = step === 'scan.read' ? 1 + (number * 7) % filesPerFolder
+      : step === 'scan.writing' ? 1 + number % 2 : 1
+    const env: Record<string, string> = timed
+      ? { TEST_STEPS_FILE: steps } : { TEST_STOP_AT: `${step}#${nth}`, TEST_STEPS_FILE: steps }
+    const ran = await this.#scan(folder, env, (child) => {
+      if (!timed) return
+      const wait = setInterval(() => {
+        if (!existsSync(steps) || readFileSync(steps, 'utf8').length < (number * 13) % 700) return
+        clearInterval(wait)
+        child.kill('SIGKILL')
+      }, 1)
+      child.once('exit', () => clearInterval(wait))
+    })
+    if (ran.status === 137) this.killed += 1
+    const name = timed ? 'timed' : step
+    this.steps[name] = (this.steps[name] ?? 0) + 1
+  }
+
+  #judge(number: number, calm: string, hurt: string): void {
+    this.#view((view) => {
+      const files = outcomesOf(view, hurt)
+      const shape = (rows: string[]): string =>
+        rows.map((row) => row.split(' ').slice(0, 3).join(' ')).join()
+      this.#expect(`round ${number}: files became something else`,
+        files.length === filesPerFolder && shape(files) === shape(outcomesOf(view, calm)))
+      const [one, other] = [observationsOf(view, calm), observationsOf(view, hurt)]
+      this.#expect(`round ${number}: ${other.length} observations instead of ${one.length}`,
+        one.length === other.length)
+      const hashes = new Set(other.map((row) => (JSON.parse(row) as string[])[0]))
+      this.#expect(`round ${number}: an image twice`, hashes.size === other.length)
+    })
+  }
+
+  /** The receipts are one chain and the state is whole. */
+  async end(): Promise<void> {
+    this.#view((view) => {
+      const head = view.get(c.receiptHead, 'the')
+      let previous: string | null = null
+      for (let at = 1; at <= (head?.number ?? 0); at += 1) {
+        const receipt = view.get(c.receipts, receiptIdOf(at))
+        this.#expect(`receipt ${at} does not follow`, receipt?.previous_sha256 === previous)
+        previous = digestOf(receipt)
+      }
+      this.#expect('the head is another receipt', head?.sha256 === previous)
+    })
+    const check = await this.place.run(['state', 'check', '--json'])
+    this.#expect(`state check: ${check.stdout}${check.stderr}`, check.status === 0)
+  }
+}
+
+/** Kills scans for so many rounds. Folders go with `t`. */
+export const killScans = async (t: Teardown, rounds: number): Promise<ScanKillReport> => {
+  const place = sallyport(t)
+  await place.run(['init', '--json'])
+  const deployment = new Deployment(place)
+  for (let number = 0; number < rounds; number += 1) await deployment.round(number)
+  await deployment.end()
+  const { killed, steps, broken } = deployment
+  return { rounds, killed, steps, broken }
+}
+
+/** The long loop. */
+export const run = async (rounds: number): Promise<void> => {
+  const undo: (() => void)[] = []
+  try {
+    const report = await killScans({ teardown: (done) => void undo.push(done) }, rounds)
+    process.stdout.write(`${JSON.stringify(report, null, 2)}\n`)
+    if (report.broken.length > 0) throw new Error(report.broken.join('\n'))
+  } finally {
+    for (const done of undo.reverse()) done()
+  }
+}
