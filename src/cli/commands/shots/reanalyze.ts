@@ -31,6 +31,16 @@ const resultShape = v.strictObject({
 /** Result of `shots reanalyze`. */
 export type ReanalyzeResult = v.InferOutput<typeof resultShape>
 
+/** The last of several would win otherwise; there is exactly one (S-179). */
+const reasonFlag = () => {
+  const flag = choiceFlag('--reason <reason>', 'why, exactly one', reanalyzeReasons)
+  const read = flag.parseArg
+  return flag.argParser((value, before) => {
+    if (before !== undefined) throw fail.usage('reason_repeated', 'Give exactly one --reason.')
+    return read?.(value, undefined)
+  })
+}
+
 const definition: VerbDefinition<ReanalyzeResult> = {
   meta: {
     name: 'shots reanalyze',
@@ -55,7 +65,7 @@ const definition: VerbDefinition<ReanalyzeResult> = {
   },
   flags: (command) => command
     .argument('[target]', 'id of an observation, or the path of a file')
-    .addOption(choiceFlag('--reason <reason>', 'why, exactly one', reanalyzeReasons))
+    .addOption(reasonFlag())
     .option('--blocked', 'every blocked image, those from before the consent too')
     .option('--failed', 'every failed image')
     .option('--needs', 'every image whose model, prompt or schema changed')

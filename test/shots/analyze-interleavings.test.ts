@@ -1,0 +1,256 @@
+/** What others do between the steps of one analysis, and what is sent and kept then. */
+import { writeFileSync } from 'node:fs'
+import t, { type Test } from 'tap'
+import { nowIso } from '../../src/governance/gov.js'
+import { findReservation } from '../../src/governance/ledger/read.js'
+import { runningCollection } from '../../src/shots/analysis/rows.js'
+import { putObservation } from '../../src/shots/keep.js'
+import { readLockCounters } from '../../src/shots/lock-counters.js'
+import { shotCollections, type Observation } from '../../src/shots/rows.js'
+import { tryLockFile, type KernelLock } from '../../src/state/kernel-lock.js'
+import { placesOf } from '../../src/state/paths.js'
+import { acquireLane } from '../../src/governance/lane.js'
+import { systemClock } from '../../src/base/clock.js'
+import { silentObserver } from '../../src/base/observer.js'
+import { checkLedger } from '../alpha/rig.js'
+import type { Ran, RunOptions } from '../harness.js'
+import { greyPng, makeGatewayWorld, type GatewayWorld } from './rig.js'
+
+t.setTimeout(120_000)
+
+let seed = 2_000
+
+const take = async (world: GatewayWorld, name: string): Promise<void> => {
+  world.file(name, greyPng(64, 48, (seed += 1)))
+  const ran = await world.run(['shots', 'scan', '--json'])
+  if (ran.status !== 0) throw new Error(ran.stderr)
+}
+
+const rowOf = (world: GatewayWorld, name: string): Observation => {
+  const row = world.rows().find(({ paths }) => paths[0]?.name.text === name)
+  if (row === undefined) throw new Error(`no row of ${name}`)
+  return row
+}
+
+const must = async (ran: Promise<Ran>): Promise<void> => {
+  const { status, stderr } = await ran
+  if (status !== 0) throw new Error(stderr)
+}
+
+const set = (world: GatewayWorld, ...flags: string[]): Promise<void> =>
+  must(world.run(['shots', 'config', 'set', '--json', ...flags]))
+
+const prepared = async (t: Test): Promise<GatewayWorld> => {
+  const world = await makeGatewayWorld(t)
+  await must(world.rig.prove('screenshot'))
+  return world
+}
+
+const analyzeWith = (
+  world: GatewayWorld, step: string, happens: () => unknown, options: RunOptions = {},
+): Promise<Ran> => {
+  let done = false
+  return world.run(['shots', 'analyze', '--json'], {
+    ...options,
+    at: async (at) => {
+      if (done || at !== `analyze.${step}`) return
+      done = true
+      await happens()
+    },
+  })
+}
+
+const sent = (world: GatewayWorld): number =>
+  world.rig.calls().filter(({ body }) => body.includes('svc_screenshot_analysis_v1')).length
+
+const widen = (world: GatewayWorld) => must(world.rig.widen([
+  '--slot', 'screenshot', '--model', 'gateway/acme/screenshot-1',
+  '--upstream-allow', 'acme-host,other-host', '--consent', 'gateway.vision',
+]))
+
+interface Event {
+  readonly happens: (world: GatewayWorld) => Promise<unknown>
+  readonly mend: (world: GatewayWorld) => Promise<unknown>
+}
+
+const events: Readonly<Record<string, Event>> = {
+  policy_revoked: {
+    happens: (world) => must(world.run(['policy', 'revoke', '--json'])),
+    mend: widen,
+  },
+  cloud_upload_off: {
+    happens: (world) => set(world, '--cloud-upload', 'off'),
+    mend: (world) => set(world, '--cloud-upload', 'on'),
+  },
+  route_disabled: {
+    happens: (world) => must(world.run(['gateway', 'setup', '--disable', '--json'])),
+    mend: (world) => must(world.rig.widen(['--enable', '--consent', 'gateway.vision'])),
+  },
+}
+
+const steps: Readonly<Record<string, readonly string[]>> = {
+  cloud_upload_off: ['claimed', 'contact_begin', 'before_first_byte'],
+  policy_revoked: ['before_first_byte'],
+  route_disabled: ['reserved'],
+}
+
+t.test('S-021 S-159 permission that ends between admission and send', async (t) => {
+  const world = await prepared(t)
+  for (const [reason, { happens, mend }] of Object.entries(events)) {
+    for (const step of steps[reason] ?? []) {
+      await t.test(`S-021 S-017 ${reason} at ${step}: zero bytes, blocked, nothing held`, async (t) => {
+        const name = `${reason}-${step}.png`
+        await take(world, name)
+        const calls = world.rig.calls().length
+        const ran = await analyzeWith(world, step, () => happens(world))
+        t.match(ran.json(), { analyzed: 0, blocked: 1 }, ran.stderr)
+        t.match(rowOf(world, name), {
+          analysis_status: 'blocked', payload: null, analyzer: { reason, contact: 'none' },
+        })
+        t.equal(world.rig.calls().length, calls)
+        const held = findReservation(world.view(), rowOf(world, name).analyzer.operation_id ?? '')
+        t.ok(held === undefined || held.state === 'released')
+        await mend(world)
+        await world.run(['shots', 'analyze', '--json'])
+      })
+    }
+  }
+  checkLedger(t, world.rig)
+})
+
+t.test('changes at the route meanwhile', async (t) => {
+  const world = await prepared(t)
+
+  await t.test('S-010 another model meanwhile: the request is not sent', async (t) => {
+    await take(world, 'model.png')
+    const calls = world.rig.calls().length
+    await analyzeWith(world, 'reserved', () => must(world.rig.widen([
+      '--slot', 'screenshot', '--model', 'gateway/acme/screenshot-2', '--consent', 'gateway.vision',
+      '--upstream-allow', 'acme-host',
+    ])))
+    t.equal(world.rig.calls().length, calls)
+    t.match(rowOf(world, 'model.png'), { analysis_status: 'blocked', payload: null })
+    t.match((await world.run(['shots', 'analyze', '--json'])).json(), { analyzed: 0 })
+    t.equal(rowOf(world, 'model.png').analyzer.reason, 'before_consent', 'or its consent: new')
+  })
+
+  await t.test('S-011 another key meanwhile: the request is not sent', async (t) => {
+    await must(world.rig.prove('screenshot'))
+    await take(world, 'key.png')
+    const calls = world.rig.calls().length
+    writeFileSync(world.place.path('key2'), 'ANOTHER-KEY-0123456789\n')
+    await analyzeWith(world, 'reserved', () => must(world.rig.widen([
+      '--api-key-file', world.place.path('key2'), '--consent', 'gateway.vision',
+    ])))
+    t.equal(world.rig.calls().length, calls)
+    t.match(rowOf(world, 'key.png'), { analysis_status: 'blocked', payload: null })
+    const next = await world.run(['shots', 'analyze', '--json'])
+    t.match(next.json(), { analyzed: 0 }, 'the proof was of another key')
+    t.equal(world.rig.calls().length, calls)
+  })
+})
+
+t.test('S-169 S-160 while a request is under way the state is free, and a late reply merges', async (t) => {
+  const world = await prepared(t)
+  await take(world, 'a.png')
+  const ran = await analyzeWith(world, 'replied', async () => {
+    const row = rowOf(world, 'a.png')
+    t.match(row, { analysis_status: 'pending', analyzer: { contact: 'claimed' } })
+    t.equal((await world.run(['shots', 'status', '--json'])).status, 0)
+    await take(world, 'b.png')
+    // What a scan does when it suppresses a like image.
+    const { gov } = world.ctx('write')
+    await gov.store.transact('test', (tx) => {
+      const now = tx.get(shotCollections.observations, row.observation_id) as Observation
+      putObservation(tx, nowIso(gov), {
+        ...now,
+        screenshot_visual_run: {
+          representative_path: 'a.png', first_seen: now.captured_at, last_seen: now.captured_at,
+          suppressed_count: 3, latest_suppressed_path: 'x.png', reason_counts: { like: 3 },
+        },
+      })
+    })
+    gov.store.close()
+  })
+  t.match(ran.json(), { analyzed: 1 })
+  t.match(rowOf(world, 'a.png'), {
+    analysis_status: 'succeeded', screenshot_visual_run: { suppressed_count: 3 },
+  })
+  t.equal(sent(world), 1)
+  t.equal(rowOf(world, 'b.png').analysis_status, 'pending')
+})
+
+t.test('S-160 a row that was archived meanwhile keeps what was paid for', async (t) => {
+  const world = await prepared(t)
+  await take(world, 'a.png')
+  const ran = await analyzeWith(world, 'replied', async () => {
+    const row = rowOf(world, 'a.png')
+    await world.put({ ...row, archived_at: row.captured_at })
+  })
+  t.match(ran.json(), { analyzed: 1 })
+  const row = rowOf(world, 'a.png')
+  t.ok(row.payload !== null && row.archived_at !== null)
+  t.same(world.view().all(runningCollection), [])
+  t.equal((await world.run(['state', 'check', '--json'])).status, 0)
+})
+
+const lockOf = (world: GatewayWorld): KernelLock => {
+  const lock = tryLockFile(placesOf(world.place.stateDir).lock)
+  if (lock === null) throw new Error('the lock was not free')
+  return lock
+}
+
+t.test('S-170 S-171 S-118 a lock that is held past the wait degrades the batch, the rest waits', async (t) => {
+  const world = await prepared(t)
+  for (const name of ['a.png', 'b.png', 'c.png']) await take(world, name)
+  let lock: KernelLock | null = null
+  let count = 0
+  const ran = await world.run(['shots', 'analyze', '--json', '--wait', '0'], {
+    at: (step) => {
+      if (step === 'analyze.finished') count += 1
+      if (step === 'analyze.finished' && count === 1) lock = lockOf(world)
+    },
+  })
+  t.match(ran.json(), {
+    status: 'degraded', reason: 'lock_held', analyzed: 1, skipped: 2, failed: 0, receipt_id: null,
+  })
+  t.equal(ran.status, 11)
+  ;(lock as KernelLock | null)?.release()
+  t.same(['a.png', 'b.png', 'c.png'].map((name) => rowOf(world, name).analysis_status).sort(), [
+    'pending', 'pending', 'succeeded',
+  ])
+  t.ok(readLockCounters(world.place.stateDir).failures > 0)
+  t.match((await world.run(['shots', 'analyze', '--json'])).json(), { analyzed: 2 })
+  checkLedger(t, world.rig)
+})
+
+t.test('S-020 S-022 S-167 one request at a time: a busy lane leaves the image pending', async (t) => {
+  const world = await prepared(t)
+  await take(world, 'a.png')
+  const lane = await acquireLane({
+    dir: world.place.stateDir, priority: 'high', clock: systemClock, observer: silentObserver,
+    deadlineMs: systemClock.monotonicMs() + 5_000, signal: new AbortController().signal,
+  })
+  let jumpMs = 0
+  const clock = { ...systemClock, monotonicMs: () => systemClock.monotonicMs() + jumpMs }
+  const ran = await world.run(['shots', 'analyze', '--json'], {
+    clock, at: (step) => { if (step === 'analyze.claimed') jumpMs = 121_000 },
+  })
+  lane.release()
+  t.match(ran.json(), { status: 'degraded', analyzed: 0, skipped: 1 })
+  t.match(rowOf(world, 'a.png'), { analysis_status: 'pending', analyzer: { contact: 'none' } })
+  t.equal(sent(world), 0)
+  t.match((await world.run(['shots', 'analyze', '--json'])).json(), { analyzed: 1 })
+})
+
+t.test('S-168 S-020 two processes at once never pay twice for one image', async (t) => {
+  const world = await prepared(t)
+  const names = ['a.png', 'b.png', 'c.png', 'd.png']
+  for (const name of names) await take(world, name)
+  const both = await Promise.all([1, 2].map(() =>
+    world.place.spawn(['shots', 'analyze', '--json'], { coverage: false })))
+  t.equal(sent(world), 4, both.map((ran) => ran.stderr).join())
+  t.ok(world.rows().every((row) => row.analysis_status === 'succeeded'))
+  t.equal(both.reduce((sum, ran) => sum + (ran.json().analyzed as number), 0), 4)
+  checkLedger(t, world.rig)
+})

@@ -1,0 +1,104 @@
+/** The analysing process is killed between any two steps; what later ticks do depends on the mark. */
+import t, { type Test } from 'tap'
+import { findReservation } from '../../src/governance/ledger/read.js'
+import { runningCollection } from '../../src/shots/analysis/rows.js'
+import type { Observation } from '../../src/shots/rows.js'
+import { checkLedger } from '../alpha/rig.js'
+import { greyPng, makeGatewayWorld, type GatewayWorld } from './rig.js'
+
+t.setTimeout(180_000)
+
+let seed = 3_000
+
+const prepared = async (t: Test): Promise<GatewayWorld> => {
+  const world = await makeGatewayWorld(t)
+  const proof = await world.rig.prove('screenshot')
+  if (proof.status !== 0) throw new Error(proof.stderr)
+  return world
+}
+
+const take = async (world: GatewayWorld, name: string): Promise<void> => {
+  world.file(name, greyPng(64, 48, (seed += 1)))
+  const ran = await world.run(['shots', 'scan', '--json'])
+  if (ran.status !== 0) throw new Error(ran.stderr)
+}
+
+const rowOf = (world: GatewayWorld, name: string): Observation => {
+  const row = world.rows().find(({ paths }) => paths[0]?.name.text === name)
+  if (row === undefined) throw new Error(`no row of ${name}`)
+  return row
+}
+
+const sent = (world: GatewayWorld): number =>
+  world.rig.calls().filter(({ body }) => body.includes('svc_screenshot_analysis_v1')).length
+
+const killAt = async (t: Test, world: GatewayWorld, step: string): Promise<void> => {
+  const ran = await world.place.spawn(['shots', 'analyze', '--json'], {
+    entry: 'test', env: { TEST_STOP_AT: `analyze.${step}` }, coverage: false,
+  })
+  t.equal(ran.status, 137, `killed at ${step}: ${ran.stderr}`)
+}
+
+const analyze = (world: GatewayWorld) => world.run(['shots', 'analyze', '--json'])
+
+t.test('S-149 S-022 killed before the mark: both or neither, and the next tick does the work', async (t) => {
+  const world = await prepared(t)
+  for (const step of ['claimed', 'contact_begin']) {
+    const name = `${step}.png`
+    await take(world, name)
+    await killAt(t, world, step)
+    const before = sent(world)
+    t.match(rowOf(world, name), { analysis_status: 'pending', payload: null })
+    const ran = await analyze(world)
+    t.match(ran.json(), { analyzed: 1, failed: 0 }, ran.stderr)
+    t.equal(sent(world), before + 1, 'once')
+    t.match(rowOf(world, name), { analysis_status: 'succeeded', analyzer: { attempts: 2 } })
+  }
+  t.same(world.view().all(runningCollection), [], 'no admission outlives its process')
+  checkLedger(t, world.rig)
+})
+
+t.test('S-149 S-168 killed after the mark: failed, uncertain, and never sent again by itself', async (t) => {
+  const world = await prepared(t)
+  for (const step of ['contact_intent', 'replied']) {
+    const name = `${step}.png`
+    await take(world, name)
+    await killAt(t, world, step)
+    const before = sent(world)
+    const ran = await analyze(world)
+    t.match(ran.json(), { scanned: 0 })
+    await analyze(world)
+    t.equal(sent(world), before, 'later ticks and restarts send nothing')
+    const row = rowOf(world, name)
+    t.match(row, {
+      analysis_status: 'failed', payload: null,
+      analyzer: { contact: 'uncertain', reason: 'interrupted_after_contact' },
+    })
+    t.equal(findReservation(world.view(), row.analyzer.operation_id ?? '')?.state, 'unknown')
+    const shown = await world.run(['shots', 'show', row.observation_id, '--json'])
+    t.match(shown.stdout, 'interrupted_after_contact', 'its state is shown')
+    const other = await world.run([
+      'shots', 'reanalyze', row.observation_id, '--reason', 'manual_operator_request', '--json',
+    ])
+    t.match(other.error(), { reason: 'provider_failure_retry_needed' })
+    t.equal(sent(world), before)
+  }
+  const [row] = world.rows()
+  const again = await world.run([
+    'shots', 'reanalyze', row?.observation_id ?? '', '--reason', 'provider_failure_retry', '--json',
+  ])
+  t.match(again.json(), { analyzed: 1 }, again.stderr)
+  checkLedger(t, world.rig)
+  t.equal((await world.run(['state', 'check', '--json'])).status, 0)
+})
+
+t.test('S-149 killed right after the closing record: status and payload are both there', async (t) => {
+  const world = await prepared(t)
+  await take(world, 'a.png')
+  await killAt(t, world, 'finished')
+  const row = rowOf(world, 'a.png')
+  t.equal(row.analysis_status, 'succeeded')
+  t.ok(row.payload !== null)
+  t.match((await analyze(world)).json(), { scanned: 0 })
+  t.equal(sent(world), 1)
+})

@@ -1,0 +1,207 @@
+/** Reanalysis: one reason, same gates, same row. */
+import { utimesSync } from 'node:fs'
+import t, { type Test } from 'tap'
+import { nowIso } from '../../src/governance/gov.js'
+import { parseReanalyzeInput } from '../../src/shots/analysis/reanalyze.js'
+import { reanalyzeReasons } from '../../src/shots/constants.js'
+import { putObservation } from '../../src/shots/keep.js'
+import type { Observation } from '../../src/shots/rows.js'
+import { checkLedger } from '../alpha/rig.js'
+import type { Ran, RunOptions } from '../harness.js'
+import { greyPng, makeGatewayWorld, type GatewayWorld } from './rig.js'
+
+t.setTimeout(120_000)
+
+let seed = 4_000
+
+const must = async (ran: Promise<Ran>): Promise<Ran> => {
+  const done = await ran
+  if (done.status !== 0) throw new Error(done.stderr)
+  return done
+}
+
+/** One image that was analysed. */
+const analysed = async (t: Test): Promise<GatewayWorld> => {
+  const world = await makeGatewayWorld(t)
+  await must(world.rig.prove('screenshot'))
+  world.file('a.png', greyPng(64, 48, (seed += 1)))
+  await must(world.run(['shots', 'scan', '--json']))
+  await must(world.run(['shots', 'analyze', '--json']))
+  return world
+}
+
+const rowOf = (world: GatewayWorld): Observation => {
+  const row = world.rows().find(({ paths }) => paths[0]?.name.text === 'a.png')
+  if (row === undefined) throw new Error('no row')
+  return row
+}
+
+const put = async (world: GatewayWorld, change: (row: Observation) => Observation) => {
+  const { gov } = world.ctx('write')
+  await gov.store.transact('test', (tx) => putObservation(tx, nowIso(gov), change(rowOf(world))))
+  gov.store.close()
+}
+
+const sent = (world: GatewayWorld): number =>
+  world.rig.calls().filter(({ body }) => body.includes('svc_screenshot_analysis_v1')).length
+
+const again = (
+  world: GatewayWorld, target: string, reason: string, options: RunOptions = {},
+): Promise<Ran> =>
+  world.run(['shots', 'reanalyze', target, '--reason', reason, '--json'], options)
+
+t.test('S-179 the input is exactly one of four reasons, under the name reason', async (t) => {
+  for (const reason of reanalyzeReasons) t.same(parseReanalyzeInput({ reason }), { reason })
+  t.same([...reanalyzeReasons], [
+    'prompt_version_changed', 'model_version_changed', 'provider_failure_retry',
+    'manual_operator_request',
+  ])
+  const bad: unknown[] = [
+    undefined, null, {}, [], 'manual_operator_request', { reason: null }, { reason: '' },
+    { reason: ['manual_operator_request'] }, { reason: 'because' },
+    { reason: 'manual_operator_request', reasons: [] }, { reasons: ['manual_operator_request'] },
+    { reason: 'Manual_operator_request' },
+  ]
+  for (const one of bad) {
+    t.throws(() => parseReanalyzeInput(one), { code: 'reanalyze_input_invalid' })
+  }
+})
+
+t.test('one image again', async (t) => {
+  const world = await analysed(t)
+  const first = rowOf(world)
+
+  await t.test('S-179 none, two, an unknown one and no target are refused, nothing sent', async (t) => {
+    const before = sent(world)
+    const id = first.observation_id
+    const lines = [
+      ['shots', 'reanalyze', id], ['shots', 'reanalyze', id, '--reason', 'because'],
+      ['shots', 'reanalyze', '--reason', 'manual_operator_request'],
+      ['shots', 'reanalyze', id, '--blocked', '--reason', 'manual_operator_request'],
+      ['shots', 'reanalyze', '--blocked', '--failed', '--reason', 'manual_operator_request'],
+      [
+        'shots', 'reanalyze', id, '--reason', 'manual_operator_request', '--reason',
+        'provider_failure_retry',
+      ],
+    ]
+    for (const argv of lines) {
+      const ran = await world.run(argv)
+      t.ok(ran.status === 2 || ran.status === 3, `${argv.join(' ')}: ${ran.status}`)
+    }
+    t.equal((await again(world, 'obs_none', 'manual_operator_request')).status, 6)
+    t.equal(sent(world), before)
+  })
+
+  await t.test('S-160 S-161 S-179 each reason is taken; same row, hash and capture time', async (t) => {
+    utimesSync(`${world.folder}/a.png`, new Date(), new Date())
+    for (const reason of reanalyzeReasons) {
+      const before = rowOf(world)
+      const ran = await again(world, first.observation_id, reason)
+      t.match(ran.json(), {
+        observation_id: first.observation_id, reanalyze_reason: reason, analyzed: 1,
+      }, ran.stderr)
+      const row = rowOf(world)
+      t.equal(row.sha256, first.sha256)
+      t.equal(row.captured_at, first.captured_at)
+      t.not(row.payload?.operation_id, before.payload?.operation_id)
+      t.equal(row.analyzer.reanalyze_reason, reason)
+    }
+    t.equal(world.rows().length, 1, 'no second record')
+  })
+
+  await t.test('S-077 the path of a suppressed file is answered with its representative', async (t) => {
+    const bytes = greyPng(64, 48, 5_000)
+    world.file('rep.png', bytes, '2026-11-20T12:00:00.000Z')
+    await must(world.run(['shots', 'scan', '--json']))
+    world.file('like.png', greyPng(64, 48, 5_000, 1), '2026-11-20T12:01:00.000Z')
+    const scan = (await must(world.run(['shots', 'scan', '--json']))).json()
+    t.equal(scan.suppressed, 1, JSON.stringify(scan))
+    const rep = world.rows().find(({ paths }) => paths[0]?.name.text === 'rep.png')
+    const ran = await again(world, `${world.folder}/like.png`, 'manual_operator_request')
+    t.equal(ran.json().observation_id, rep?.observation_id, ran.stderr)
+    const body = JSON.parse(world.rig.calls().at(-1)?.body.toString() ?? '')
+    t.equal(
+      body.messages[1].content[1].image_url.url,
+      `data:image/png;base64,${bytes.toString('base64')}`, 'its image is what was sent',
+    )
+    t.equal((await again(world, '/nowhere/x.png', 'manual_operator_request')).status, 6)
+  })
+
+  await t.test('S-159 each closed gate refuses it, with its reason and nothing sent', async (t) => {
+    const gates: readonly (readonly [string[], string[], string])[] = [
+      [['--analysis', 'off'], ['--analysis', 'on'], 'analysis_off'],
+      [['--cloud-upload', 'off'], ['--cloud-upload', 'on'], 'cloud_upload_off'],
+      [['--zdr', 'off'], ['--zdr', 'on'], 'zdr_not_on'],
+      [['--budget-requests', '1'], ['--budget-requests', '100'], 'budget_exhausted'],
+    ]
+    const before = world.rig.calls().length
+    for (const [close, open, reason] of gates) {
+      await must(world.run(['shots', 'config', 'set', ...close]))
+      const row = rowOf(world)
+      const ran = await again(world, first.observation_id, 'manual_operator_request')
+      t.match(ran.error(), { reason }, reason)
+      t.equal(rowOf(world).analysis_status, 'succeeded', 'nothing is lost')
+      t.same(rowOf(world).payload, row.payload)
+      await must(world.run(['shots', 'config', 'set', ...open]))
+    }
+    t.equal(world.rig.calls().length, before)
+  })
+
+  await t.test('S-160 a failed reanalysis keeps the earlier payload, marked', async (t) => {
+    world.rig.sandbox.faults.set('shot_prose', { service: 'gateway', times: 1 })
+    const ran = await again(world, first.observation_id, 'manual_operator_request')
+    t.equal(ran.status, 9)
+    t.match(rowOf(world), {
+      analysis_status: 'failed', payload: { earlier: true },
+      analyzer: { reason: 'payload_not_json' },
+    })
+    const refused = await again(world, first.observation_id, 'manual_operator_request')
+    t.match(refused.error(), { reason: 'provider_failure_retry_needed' })
+    const retried = await again(world, first.observation_id, 'provider_failure_retry')
+    t.equal(retried.status, 0, retried.stderr)
+    t.match(rowOf(world), { analysis_status: 'succeeded', payload: { earlier: false } })
+  })
+  checkLedger(t, world.rig)
+})
+
+t.test('what is old is found, and analysed again in bulk', async (t) => {
+  const world = await analysed(t)
+
+  await t.test('S-156 S-157 an older prompt or schema is detected and written down', async (t) => {
+    for (const name of ['prompt_version', 'schema_version'] as const) {
+      await put(world, (row) => ({
+        ...row, analysis_status: 'succeeded',
+        payload: row.payload === null ? null : { ...row.payload, [name]: 'svc.older.v0' },
+      }))
+      const before = sent(world)
+      const ran = await must(world.run(['shots', 'analyze', '--json']))
+      t.match(ran.json(), { needs_reanalysis: 1, scanned: 0 })
+      t.equal(rowOf(world).analysis_status, 'needs_reanalysis')
+      t.equal(sent(world), before, 'and not analysed by itself')
+      await must(again(world, rowOf(world).observation_id, 'prompt_version_changed'))
+      t.equal(rowOf(world).analysis_status, 'succeeded')
+    }
+  })
+
+  await t.test('S-158 another model makes it old; bulk shows count and price and asks', async (t) => {
+    await must(world.rig.widen([
+      '--slot', 'screenshot', '--model', 'gateway/acme/screenshot-2', '--consent', 'gateway.vision',
+      '--upstream-allow', 'acme-host,other-host',
+    ]))
+    await must(world.rig.prove('screenshot'))
+    t.match((await must(world.run(['shots', 'analyze', '--json']))).json(), { needs_reanalysis: 1 })
+    t.equal(rowOf(world).analysis_status, 'needs_reanalysis')
+    const bulk = ['shots', 'reanalyze', '--needs', '--reason', 'model_version_changed', '--json']
+    const before = sent(world)
+    const alone = await world.run(bulk)
+    t.equal(alone.status, 2, 'nobody can be asked')
+    t.match(alone.stderr, /1 found, 1 would be sent/)
+    t.match(alone.stderr, /micro-USD/)
+    t.equal(sent(world), before)
+    const ran = await world.run([...bulk, '--yes'])
+    t.match(ran.json(), { observation_id: null, analyzed: 1 }, ran.stderr)
+    t.match(rowOf(world), {
+      analysis_status: 'succeeded', payload: { model: 'gateway/acme/screenshot-2' },
+    })
+  })
+})
