@@ -71,8 +71,11 @@ const margin = 40
 export const paint = ({ width, height, theme, lines, scrolled }: Screen): Buffer => {
   const pixels = Buffer.alloc(width * height * 3, theme.ground)
   const dot: Dot = (x, y) => {
-    if (x < width && y >= 30 && y < height) pixels.fill(theme.ink, (y * width + x) * 3,
-      (y * width + x) * 3 + 3)
+    if (x >= width || y < 30 || y >= height) return
+    const at = (y * width + x) * 3
+    pixels[at] = theme.ink
+    pixels[at + 1] = theme.ink
+    pixels[at + 2] = theme.ink
   }
   pixels.fill((theme.ground + theme.ink) >> 1, 0, width * 3 * 30)
   for (const [index, line] of lines.entries()) {
