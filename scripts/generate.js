@@ -1,5 +1,5 @@
-// `node scripts/generate.js`: writes man pages and completions from the command tree, and the module
-// that holds the project's WebAssembly.
+// `node scripts/generate.js`: writes man pages and completions from the command tree, and the
+// module that holds the project's WebAssembly.
 // With `--check` it writes nothing and fails when a file differs or should not be there.
 import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { compileTree, treeDir } from './tool/tree.js'
@@ -8,7 +8,8 @@ import { wasmFiles } from './tool/wasm.js'
 
 const check = process.argv.includes('--check')
 const modules = await wasmFiles()
-const textOf = (path) => (existsSync(`${root}/${path}`) ? readFileSync(`${root}/${path}`, 'utf8') : '')
+const textOf = (path) =>
+  existsSync(`${root}/${path}`) ? readFileSync(`${root}/${path}`, 'utf8') : ''
 if (!check) for (const [path, text] of modules) writeFileSync(`${root}/${path}`, text)
 await compileTree()
 const { generatedFiles } = await import(`${treeDir}/src/cli/generate.js`)
