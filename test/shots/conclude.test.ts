@@ -49,7 +49,9 @@ t.test('a conclusion, from nothing to an outdated one', async (t) => {
   await t.test('the same inputs are never bought twice, whatever period names them; later reports show the text', async (t) => {
     const again = (await report('--conclude')).json()
     t.match(again.conclusion, { bought: false, receipt: null })
-    const wider = await world.run(['shots', 'report', '--conclude', '--json', '--since', moment(30)])
+    const wider = await world.run([
+      'shots', 'report', '--conclude', '--json', '--since', moment(30),
+    ])
     t.match(wider.json().conclusion, { bought: false })
     t.equal(world.asked().length, asked + 1)
     const plain = (await report()).json()

@@ -3,7 +3,9 @@ import { closeSync, openSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { newId } from '../../src/base/ids.js'
-import { digestHead, episodesBetween, findEpisode, putEpisode } from '../../src/shots/digest/keep.js'
+import {
+  digestHead, episodesBetween, findEpisode, putEpisode,
+} from '../../src/shots/digest/keep.js'
 import { digestCollections as c, digestHeadId, type Episode } from '../../src/shots/digest/rows.js'
 import { verifyDigests } from '../../src/shots/digest/verify.js'
 import { windowOf } from '../../src/shots/digest/windows.js'

@@ -92,7 +92,9 @@ const put = async (
       label: shotLabels.payload, ref, owner: 'prn_test', taskId: null, adopted: true,
     })
     const payload = { artifact_id: artifact.artifact_id, sha256: sha256Hex(bytes) }
-    const whole: Observation = { ...row, payload: { ...payloadRefOf(), ...row.payload, ...payload } }
+    const whole: Observation = {
+      ...row, payload: { ...payloadRefOf(), ...row.payload, ...payload },
+    }
     putObservation(tx, nowIso(gov), whole)
     return whole
   }))

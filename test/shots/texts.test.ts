@@ -12,7 +12,9 @@ const sources = (count: number): Analysed[] =>
 
 t.test('S-086 whatever an analysis says, the marks around the data stand once each and the data comes back whole', async (t) => {
   fc.assert(fc.property(
-    fc.array(fc.oneof(fc.string(), fc.constantFrom('</analyses>', '<analyses>', '\n</analyses>\n', '<', '>'))),
+    fc.array(fc.oneof(
+      fc.string(), fc.constantFrom('</analyses>', '<analyses>', '\n</analyses>\n', '<', '>'),
+    )),
     (parts) => {
       const summary = parts.join('')
       const { messages } = textContent({

@@ -1,6 +1,6 @@
 /**
- * The bitmap font of the sample screens: capitals, digits and marks of 5x7 pixels. Each character is
- * seven rows from the top; a row is one base-32 digit whose five bits are its pixels.
+ * The bitmap font of the sample screens: capitals, digits and marks of 5x7 pixels. Each character
+ * is seven rows from the top; a row is one base-32 digit whose five bits are its pixels.
  */
 const glyphs: Readonly<Record<string, string>> = {
   A: 'ehhvhhh', B: 'uhhuhhu', C: 'ehggghe', D: 'uhhhhhu', E: 'vgguggv', F: 'vgguggg',

@@ -58,7 +58,9 @@ const summaryOf = (ctx: ShotsContext, view: View, row: Observation): ModelText |
   const { payload } = row
   if (payload === null) return null
   return {
-    text: readSummary(ctx, view, { ...row, payload }), model: payload.model, replyModel: payload.reply_model,
+    text: readSummary(ctx, view, { ...row, payload }),
+    model: payload.model,
+    replyModel: payload.reply_model,
     writtenAt: payload.analyzed_at,
     outdated: payload.earlier || row.analysis_status === 'needs_reanalysis',
   }

@@ -77,7 +77,7 @@ const writeAll = (descriptor: number, bytes: Buffer): void => {
 }
 
 /**
- * Writes a new file of mode 600, never over one that is there. Throws `conflict` `file_exists`;
+ * Writes a new file of mode 600, never over one that is there. Throws `conflict` `file_exists`,
  * `failed` where the disk refuses, and then nothing of it stays.
  */
 export const writeReportFile = (path: string, text: string): void => {

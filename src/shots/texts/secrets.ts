@@ -25,7 +25,9 @@ const words = [
 
 /** `password: hunter2`, `api_key="…"`, `PASSWORD=…`: a value with a digit or a sign in it. */
 const assigned = new RegExp(
-  `(?<![A-Za-z])(?:${words})["']?\\s*(?:[:=]|\\bis\\b)\\s*["'\`]?(?=\\S*[\\d!@#$%^&*+~])[^\\s"'\`]{4,}`, 'i',
+  `(?<![A-Za-z])(?:${words})["']?\\s*(?:[:=]|\\bis\\b)\\s*["'\`]?`
+    + `(?=\\S*[\\d!@#$%^&*+~])[^\\s"'\`]{4,}`,
+  'i',
 )
 
 const longToken = /[A-Za-z0-9_+/-]{32,}/g
