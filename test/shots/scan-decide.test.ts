@@ -27,7 +27,7 @@ const standing = (changes: Partial<Observation> = {}): Observation =>
 const loaded = (changes: Partial<Loaded> = {}): Loaded => ({
   rootDigest: rootDigestOf(root), seen: undefined, seenObservation: undefined, twins: [],
   representative: { row: standing(), fingerprint: print(10, 20) },
-  now: { rootDigest: rootDigestOf(root), model: null }, refreshMs: 30 * 60_000,
+  now: { root, rootDigest: rootDigestOf(root), model: null }, refreshMs: 30 * 60_000,
   ...changes,
 })
 
@@ -106,9 +106,9 @@ t.test('S-069 which twins count: this root unless archived, another only while i
   t.equal(kind([{ ...here, classification: 'stale_root' }]), 'duplicate')
   t.equal(kind([{ ...here, archived_at: after(0) }]), 'ingested')
   t.equal(kind([there]), 'ingested', 'stale: another root, no payload')
-  t.equal(kind([there], { rootDigest: rootDigestOf(other), model: null }), 'duplicate')
+  t.equal(kind([there], { root: other, rootDigest: rootDigestOf(other), model: null }), 'duplicate')
   t.equal(kind([{ ...there, classification: 'source_missing' }],
-    { rootDigest: rootDigestOf(other), model: null }), 'ingested')
+    { root: other, rootDigest: rootDigestOf(other), model: null }), 'ingested')
   const missing = { ...here, classification: 'source_missing' as const }
   t.match(decide(taken(), loaded({ twins: [there, missing] })), {
     kind: 'duplicate', reason: 'found_again', changed: { classification: null },
