@@ -5,7 +5,9 @@ import { examine } from '../../src/images/examine.js'
 import { compareFingerprints } from '../../src/images/fingerprint.js'
 import { visualLimit } from '../../src/images/limits.js'
 import type { Fingerprint } from '../../src/images/types.js'
-import { edits, newScreen, paint, themes, withNoise, type Screen, type Theme } from './edit-suite.js'
+import {
+  edits, newScreen, paint, themes, withNoise, type Screen, type Theme,
+} from './edit-suite.js'
 
 t.setTimeout(240_000)
 

@@ -1,6 +1,7 @@
 /**
- * Pictures like screenshots of text, and small edits of them. The letters are made of stems and bars
- * of one pixel, about as tall as 14-pixel type, at every size of screen: text does not grow with it.
+ * Pictures like screenshots of text, and small edits of them. The letters are made of stems and
+ * bars of one pixel, about as tall as 14-pixel type, at every size of screen: text does not grow
+ * with it.
  */
 
 /** Colours of text and ground, 0 to 255. */

@@ -153,7 +153,8 @@ t.test('any change of any bytes gives a picture or a reason of the list, never a
   t.ok(seen.size > 2, [...seen].join())
 })
 
-const program = (source: string): URL => new URL(`data:text/javascript,${encodeURIComponent(source)}`)
+const program = (source: string): URL =>
+  new URL(`data:text/javascript,${encodeURIComponent(source)}`)
 
 const obeying = `
   import { parentPort } from 'node:worker_threads'

@@ -59,7 +59,8 @@ const kinds = [
 
 /** A repeatable noise without a generator's state. */
 const noise = (seed: number, ...at: readonly number[]): number =>
-  at.reduce((sum, value) => Math.imul(sum ^ (value + 0x9e37), 0x85ebca6b) ^ (sum >>> 13), seed) >>> 0
+  at.reduce((sum, value) =>
+    Math.imul(sum ^ (value + 0x9e37), 0x85ebca6b) ^ (sum >>> 13), seed) >>> 0
 
 const picture = (
   [colour, depth]: readonly [PngPicture['colour'], PngPicture['depth']],
@@ -137,7 +138,8 @@ interface JpegKind {
 const jpegKinds: readonly JpegKind[] = [false, true].flatMap((progressive) => [
   ...['4:4:4', '4:2:0'].flatMap((chromaSubsampling) =>
     [95, 80, 60].map((quality) => ({
-      name: `${chromaSubsampling} q${quality}`, options: { progressive, chromaSubsampling, quality },
+      name: `${chromaSubsampling} q${quality}`,
+      options: { progressive, chromaSubsampling, quality },
     }))),
   { name: 'grey', grey: true, options: { progressive } },
   { name: 'optimised', options: { progressive, optimizeScans: progressive, mozjpeg: true } },
