@@ -71,7 +71,8 @@ t.test('S-062 a damaged header leaves the size unknown and refuses nothing', asy
   huge.writeUInt32BE(0xffffffff, 20)
   const damaged = [
     zero, renamed, huge, png.subarray(0, 20),
-    jpeg(), jpeg(segment(0xe0, Buffer.alloc(2)), Buffer.alloc(4)), jpeg(frame(0xc0, 0, 10)), jpeg(frame(0xc0, 10, 0)),
+    jpeg(), jpeg(segment(0xe0, Buffer.alloc(2)), Buffer.alloc(4)),
+    jpeg(frame(0xc0, 0, 10)), jpeg(frame(0xc0, 10, 0)),
     jpeg(Buffer.from([0xff, 0xe0, 0, 1])), jpeg(segment(0xda, Buffer.alloc(6)), frame(0xc0, 9, 9)),
     Buffer.concat([start, frame(0xc0, 10, 10).subarray(0, 7)]),
   ]

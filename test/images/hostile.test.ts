@@ -159,7 +159,7 @@ const program = (source: string): URL =>
 const obeying = `
   import { parentPort } from 'node:worker_threads'
   parentPort.on('message', (bytes) => {
-    if (bytes[0] === 1) while (true);
+    if (bytes[0] === 1) while (true) {}
     if (bytes[0] === 2) process.exit(3)
     if (bytes[0] === 3) throw new Error('broken')
     parentPort.postMessage({ fine: bytes[0] })
