@@ -1,0 +1,278 @@
+/**
+ * The screenshot source as a whole: `shots scan` with its durable rows beside the programs that only
+ * look at pictures, its memory, a tick that finds nothing new, and the status, at 100,000 images.
+ */
+import { execFileSync, spawnSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { mkdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { crc32 } from 'node:zlib'
+import sharp from 'sharp'
+import { appendReceipt } from '../src/shots/receipts.js'
+import { rootRow, rootDigestOf } from '../src/shots/keep.js'
+import { shotCollections as c } from '../src/shots/rows.js'
+import { writeBatch } from '../src/shots/scan/commit.js'
+import type { TakenFile } from '../src/shots/scan/types.js'
+import { walkRoot } from '../src/shots/scan/walk.js'
+import { exactStamp } from '../src/shots/scan/read-once.js'
+import { openStore } from '../src/state/store.js'
+import { newScreen, paint, themes } from '../test/images/edit-suite.js'
+import { compare, median } from './pairs.js'
+import { withPlace, type BenchPlace } from './place.js'
+import type { BenchRow } from './types.js'
+
+const sizes = [[1920, 1080], [2560, 1440]] as const
+const distinct = 10
+const setFiles = 300
+const memoryFiles = 1_000
+const memoryMebibytesMax = 250
+const knownFiles = 100_000
+const tickMebibytesMax = 150
+const pairs = 9
+
+interface Kind {
+  readonly name: string
+  readonly overDupes: number
+  readonly overSharp: number | null
+  encode(image: ReturnType<typeof sharp>): ReturnType<typeof sharp>
+}
+
+const kinds: readonly Kind[] = [
+  { name: 'png', overDupes: 3, overSharp: 1.5, encode: (image) => image.png() },
+  { name: 'jpeg', overDupes: 3, overSharp: 1, encode: (image) => image.jpeg({ quality: 85 }) },
+  {
+    name: 'progressive', overDupes: 8, overSharp: null,
+    encode: (image) => image.jpeg({ quality: 85, progressive: true }),
+  },
+]
+
+/** The same picture under other bytes: a comment where its format keeps one. */
+const numbered = (bytes: Buffer, number: number): Buffer => {
+  const text = Buffer.from(`Comment\0${number}`)
+  if (bytes[0] === 0xff) {
+    const head = Buffer.from([0xff, 0xfe, 0, text.length + 2])
+    return Buffer.concat([bytes.subarray(0, 2), head, text, bytes.subarray(2)])
+  }
+  const body = Buffer.concat([Buffer.from('tEXt'), text])
+  const [length, sum] = [Buffer.alloc(4), Buffer.alloc(4)]
+  length.writeUInt32BE(text.length)
+  sum.writeUInt32BE(crc32(body))
+  const end = bytes.length - 12
+  return Buffer.concat([bytes.subarray(0, end), length, body, sum, bytes.subarray(end)])
+}
+
+const start = Date.UTC(2026, 10, 1)
+
+/** Screenshots of the given sizes in turns, no two of the same bytes, no two alike in a row. */
+const fill = async (
+  folder: string, count: number, kind: Kind, used: readonly (readonly [number, number])[],
+): Promise<void> => {
+  mkdirSync(folder, { recursive: true })
+  const pictures: Buffer[] = []
+  for (let i = 0; i < distinct * used.length; i += 1) {
+    const [width, height] = used[i % used.length]!
+    const screen = newScreen(width, height, themes[i % themes.length]!, i)
+    pictures.push(await kind.encode(
+      sharp(paint(screen), { raw: { width, height, channels: 3 } })).toBuffer())
+  }
+  for (let i = 0; i < count; i += 1) {
+    const path = join(folder, `${i}.${kind.name === 'png' ? 'png' : 'jpg'}`)
+    writeFileSync(path, numbered(pictures[i % pictures.length]!, i))
+    utimesSync(path, new Date(start + i * 1000), new Date(start + i * 1000))
+  }
+}
+
+const perSecond = (count: number, work: () => void): number => {
+  const from = performance.now()
+  work()
+  return (count * 1_000) / (performance.now() - from)
+}
+
+/** One whole process, from its start to its end; all files must become observations. */
+const scanAll = (place: BenchPlace, folder: string, count: number): void => {
+  const out = place.run('shots', 'scan', '--folder', folder, '--limit', String(count), '--json')
+  const receipt = JSON.parse(out) as { ingested: number }
+  if (receipt.ingested !== count) throw new Error(`${receipt.ingested} of ${count} were taken in`)
+}
+
+const sharpRate = async (folder: string, names: readonly string[]): Promise<number> => {
+  const waiting = names.values()
+  const from = performance.now()
+  await Promise.all([0, 1].map(async () => {
+    for (const name of waiting) {
+      const bytes = readFileSync(join(folder, name))
+      createHash('sha256').update(bytes).digest('hex')
+      await sharp(bytes).greyscale().resize(64, 64, { fit: 'fill' }).raw().toBuffer()
+    }
+  }))
+  return (names.length * 1_000) / (performance.now() - from)
+}
+
+const dupesRate = (folder: string): number | null => {
+  let failed = false
+  const rate = perSecond(setFiles, () => {
+    const { error, status } = spawnSync('findimagedupes', ['-R', '--no-compare', folder])
+    failed = error !== undefined || status !== 0
+  })
+  return failed ? null : rate
+}
+
+const rateRow = (
+  name: string, own: number, their: number | null, least: number | null,
+): BenchRow => {
+  const ratio = their === null ? null : own / their
+  return {
+    name, ratio, target: least === null ? 'no target' : `at least ${least}`,
+    pass: ratio === null || least === null || ratio >= least,
+    detail: `${own.toFixed(1)} images/s beside ${their?.toFixed(1) ?? '?'}; whole process, rows kept`,
+  }
+}
+
+const intake = async (place: BenchPlace, kind: Kind): Promise<BenchRow[]> => {
+  const folder = join(place.dir, kind.name)
+  await fill(folder, setFiles, kind, sizes)
+  const { names } = walkRoot(folder, false)
+  await sharpRate(folder, names.slice(0, 20))
+  const dupes = dupesRate(folder)
+  const other = await sharpRate(folder, names)
+  const own = perSecond(setFiles, () => scanAll(place, folder, setFiles))
+  return [
+    rateRow(`shots scan: ${kind.name} over findimagedupes`, own, dupes, kind.overDupes),
+    rateRow(`shots scan: ${kind.name} over sharp`, own, other, kind.overSharp),
+  ]
+}
+
+/**
+ * Peak memory of a line of the program, MiB, told by the process itself as it ends. Not by its
+ * resource usage: the kernel counts there what this process had when it was started from it.
+ */
+const peakOf = (place: BenchPlace, argv: readonly string[]): number => {
+  const file = join(place.dir, 'peak')
+  const hook = "data:text/javascript,import{copyFileSync}from'node:fs';process.on('exit',()=>"
+    + `copyFileSync('/proc/self/status',${JSON.stringify(file)}))`
+  const { args, env } = place.line(argv)
+  execFileSync(process.execPath, ['--import', hook, ...args], {
+    ...(env === undefined ? {} : { env }), stdio: 'pipe',
+  })
+  const [, kibibytes] = /^VmHWM:\s*(\d+) kB$/m.exec(readFileSync(file, 'utf8')) ?? []
+  return Number(kibibytes) / 1024
+}
+
+const memoryRow = (name: string, peak: number, most: number): BenchRow => ({
+  name, ratio: peak / most, target: 'at most 1', pass: peak <= most,
+  detail: `${peak.toFixed(0)} MiB of ${most} MiB`,
+})
+
+const intakeMemory = async (place: BenchPlace): Promise<BenchRow> => {
+  const folder = join(place.dir, 'memory')
+  await fill(folder, memoryFiles, kinds[0]!, [[2560, 1440]])
+  const argv = ['shots', 'scan', '--folder', folder, '--limit', String(memoryFiles)]
+  return memoryRow(
+    `shots scan: peak memory, ${memoryFiles} of 2560x1440`, peakOf(place, argv),
+    memoryMebibytesMax)
+}
+
+/** Rows as if all files of the folder had been taken in; nothing is decoded for them. */
+const knowAll = async (place: BenchPlace, folder: string): Promise<void> => {
+  const store = openStore({ dir: place.stateDir, configDir: place.configDir, mode: 'write' })
+  const rootDigest = rootDigestOf(folder)
+  const listing = walkRoot(folder, false)
+  const now = new Date(start).toISOString()
+  const takenOf = (file: number): TakenFile => {
+    const name = listing.nameOf(file)
+    const exact = exactStamp(folder, name)
+    if (exact === null) throw new Error('a file of the bench is gone')
+    return {
+      ...exact, file, name: { text: name, bytes_base64: null }, stamp: listing.stampOf(file),
+      capturedAt: new Date(Number(BigInt(exact.modifiedNs) / 1_000_000n)).toISOString(),
+      inFuture: false, sha256: createHash('sha256').update(name).digest('hex'),
+      format: 'png', width: 1920, height: 1080, fingerprint: null, refused: null,
+      flaw: 'truncated',
+    }
+  }
+  const batch = 2_000
+  for (let from = 0; from < listing.count; from += batch) {
+    const size = Math.min(batch, listing.count - from)
+    const files = Array.from({ length: size }, (_, i) => takenOf(from + i))
+    await store.transact('bench', (tx) => {
+      writeBatch(tx, store, now, {
+        root: folder, rootDigest, refreshMs: 1_800_000,
+        facts: () => ({ root: folder, rootDigest, model: null }),
+        newStatus: () => ({ analysis_status: 'blocked', reason: 'analysis_off' }),
+      }, files)
+    })
+  }
+  await store.transact('bench', (tx) => {
+    const { receipt_id } = appendReceipt(tx, now, 'screenshot_folder_ingest', {})
+    tx.put(c.roots, rootDigest, {
+      ...rootRow(tx, folder, now),
+      last_scan: { at: now, status: 'ok', reason: null, receipt_id },
+    })
+  })
+  store.close()
+}
+
+const timedCommand = (command: string, args: readonly string[], env?: NodeJS.ProcessEnv): number => {
+  const from = performance.now()
+  const { status } = spawnSync(command, args, { stdio: ['ignore', 'ignore', 'pipe'], env })
+  if (status !== 0) throw new Error(`${command} ended with ${status}`)
+  return performance.now() - from
+}
+
+const tick = (place: BenchPlace, folder: string): BenchRow[] => {
+  const { args, env } = place.line(['shots', 'scan'])
+  const find = (): number => timedCommand('find', [folder, '-printf', '%p %s %T@\\n'], process.env)
+  const own = (): number => timedCommand(process.execPath, args, env)
+  own()
+  find()
+  const [ours, theirs]: [number[], number[]] = [[], []]
+  for (let pair = 0; pair < pairs; pair += 1) {
+    theirs.push(find())
+    ours.push(own())
+  }
+  const ratio = median(ours) / median(theirs)
+  return [
+    {
+      name: `shots scan: nothing new among ${knownFiles}`, ratio, target: 'at most 2.5',
+      pass: ratio <= 2.5,
+      detail: `${median(ours).toFixed(0)} ms beside ${median(theirs).toFixed(0)} ms of find`,
+    },
+    memoryRow(
+      `shots scan: peak memory, nothing new among ${knownFiles}`, peakOf(place, ['shots', 'scan']),
+      tickMebibytesMax),
+  ]
+}
+
+const large = async (place: BenchPlace): Promise<BenchRow[]> => {
+  const folder = join(place.dir, 'large')
+  mkdirSync(folder)
+  for (let i = 0; i < knownFiles; i += 1) {
+    const path = join(folder, `Screenshot from 2026-11-20 ${String(i).padStart(6, '0')}.png`)
+    writeFileSync(path, String(i))
+    utimesSync(path, new Date(start + i * 30_000), new Date(start + i * 30_000))
+  }
+  await knowAll(place, folder)
+  place.run('login')
+  place.run('shots', 'config', 'set', '--folder', folder)
+  place.run('shots', 'scan')
+  const status = compare(place.line(['shots', 'status']), place.line(['--version']), pairs)
+  return [
+    ...tick(place, folder),
+    {
+      name: `shots status at ${knownFiles} observations`, ratio: status.ratio,
+      target: 'at most 5', pass: status.ratio <= 5,
+      detail: `${status.oursMs.toFixed(0)} ms beside ${status.theirsMs.toFixed(0)} ms of --version`,
+    },
+  ]
+}
+
+/** Intake of each kind, memory, then a folder of 100,000 known images. */
+export const run = async (): Promise<BenchRow[]> =>
+  withPlace(async (place) => {
+    place.run('init')
+    const rows: BenchRow[] = []
+    for (const kind of kinds) rows.push(...await intake(place, kind))
+    rows.push(await intakeMemory(place))
+    rows.push(...await large(place))
+    return rows
+  })
