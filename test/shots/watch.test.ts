@@ -42,7 +42,7 @@ const watching = async (world: World) => {
     lines, ingested, until,
     takes: (count: number) => until(() => ingested() >= count, `image ${count}`),
     stop: async (signal: NodeJS.Signals): Promise<Ran> => {
-      (child as ChildProcess | null)?.kill(signal)
+      child?.kill(signal)
       return ended
     },
   }
