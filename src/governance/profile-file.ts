@@ -56,9 +56,11 @@ export const parseProfile = (
     fileShape, parseStrictJson(bytes, { bytesMax: profileBytesMax, depthMax: 4 }),
     { code: 'profile_invalid', what: 'profile' },
   )
+  // One slash at its end means the same place: requests go to `{base}/chat/completions` (S-191).
+  const gatewayBase = file.gateway?.base_url.replace(/\/$/, '') ?? null
   const loopback = [
     checkBase('provider.base_url', file.provider.base_url, '/v1'),
-    ...(file.gateway ? [checkBase('gateway.base_url', file.gateway.base_url, '/api/v1')] : []),
+    ...(gatewayBase === null ? [] : [checkBase('gateway.base_url', gatewayBase, '/api/v1')]),
     ...(file.codehost ? [checkBase('codehost.base_url', file.codehost.base_url, '/')] : []),
   ].every(Boolean)
   if (file.ca_file !== undefined && !loopback) {
@@ -68,7 +70,7 @@ export const parseProfile = (
     schema: file.schema,
     name: file.name,
     provider: file.provider,
-    gateway: file.gateway ?? null,
+    gateway: gatewayBase === null ? null : { base_url: gatewayBase },
     codehost: file.codehost ?? null,
     ca_pem: file.ca_file === undefined ? null : checkPem(readCa(file.ca_file)),
     loopback,

@@ -79,7 +79,7 @@ const unknown = ['no_cost', 'status_500', 'shot_huge_error', 'reset_before_heade
 t.test('S-151 S-150 what is refused or uncertain', async (t) => {
   const world = await prepared(t)
   for (const [fault, reason] of Object.entries(refused)) {
-    await t.test(`S-019 S-090 S-091 S-092 S-093 S-151 ${fault} fails, paid and told`, async (t) => {
+    await t.test(`S-019 S-090 S-091 S-092 S-093 S-151 S-191 ${fault} fails, paid and told`, async (t) => {
       const { ran, row } = await withFault(world, fault)
       t.equal(ran.status, 9, ran.stderr)
       t.match(ran.json(), {

@@ -56,7 +56,7 @@ t.test('limits, windows and gates', async (t) => {
     t.equal(rowOf(world, '1.png').analysis_status, 'pending')
   })
 
-  await t.test('S-208 S-133 S-134 a tick takes at most the window, whatever the limit', async (t) => {
+  await t.test('S-208 S-133 a tick takes at most the window, whatever the limit', async (t) => {
     const env = {
       SCREENSHOT_FOLDER_ANALYSIS_LIMIT: '50', SCREENSHOT_FOLDER_ANALYSIS_CONCURRENCY: '3',
       SCREENSHOT_FOLDER_ANALYSIS_JOB_TIMEOUT_SECONDS: '120',

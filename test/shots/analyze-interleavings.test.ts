@@ -9,7 +9,7 @@ import { readLockCounters } from '../../src/shots/lock-counters.js'
 import { shotCollections, type Observation } from '../../src/shots/rows.js'
 import { tryLockFile, type KernelLock } from '../../src/state/kernel-lock.js'
 import { placesOf } from '../../src/state/paths.js'
-import { acquireLane } from '../../src/governance/lane.js'
+import { acquireLane, laneWaiters } from '../../src/governance/lane.js'
 import { systemClock } from '../../src/base/clock.js'
 import { silentObserver } from '../../src/base/observer.js'
 import { checkLedger } from '../alpha/rig.js'
@@ -224,7 +224,27 @@ t.test('S-170 S-171 S-118 a lock that is held past the wait degrades the batch, 
   checkLedger(t, world.rig)
 })
 
-t.test('S-020 S-022 S-167 one request at a time: a busy lane leaves the image pending', async (t) => {
+t.test('S-167 S-020 a request under way ends first, then the highest that waits', async (t) => {
+  const world = await prepared(t)
+  await take(world, 'a.png')
+  await take(world, 'b.png')
+  const before = world.rig.calls().length
+  let proof: Promise<Ran> | null = null
+  const ran = await analyzeWith(world, 'replied', async () => {
+    proof = world.rig.prove('report')
+    while (laneWaiters(world.place.stateDir).high === 0) {
+      await new Promise((done) => { setTimeout(done, 5) })
+    }
+    t.equal(world.rig.calls().length, before + 1, 'it waits, and the first one goes on')
+  })
+  t.match(ran.json(), { analyzed: 2 })
+  t.equal((await (proof as Promise<Ran> | null))?.status, 0)
+  const order = world.rig.calls().slice(before).map(({ body }) =>
+    (body.includes('svc_screenshot_analysis_v1') ? 'image' : 'proof'))
+  t.same(order, ['image', 'proof', 'image'])
+})
+
+t.test('S-020 S-022 one request at a time: a busy lane leaves the image pending', async (t) => {
   const world = await prepared(t)
   await take(world, 'a.png')
   const lane = await acquireLane({

@@ -43,7 +43,8 @@ export interface PlainProvider {
   stop(): Promise<void>
 }
 
-const makeSelfSigned = async (): Promise<{ cert: string; key: string }> => {
+/** A certificate for 127.0.0.1 that vouches for itself, PEM. */
+export const makeSelfSigned = async (): Promise<{ cert: string; key: string }> => {
   await import('reflect-metadata')
   const x509 = await import('@peculiar/x509')
   const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' }
