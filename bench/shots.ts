@@ -1,6 +1,7 @@
 /**
- * The screenshot source as a whole: `shots scan` with its durable rows beside the programs that only
- * look at pictures, its memory, a tick that finds nothing new, and the status, at 100,000 images.
+ * The screenshot source as a whole: `shots scan` with its durable rows beside the programs that
+ * only look at pictures, its memory, a tick that finds nothing new, and the status, at 100,000
+ * images.
  */
 import { execFileSync, spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -124,7 +125,7 @@ const rateRow = (
   return {
     name, ratio, target: least === null ? 'no target' : `at least ${least}`,
     pass: ratio === null || least === null || ratio >= least,
-    detail: `${own.toFixed(1)} images/s beside ${their?.toFixed(1) ?? '?'}; whole process, rows kept`,
+    detail: `${own.toFixed(1)} images/s beside ${their?.toFixed(1) ?? '?'}; with its rows`,
   }
 }
 
@@ -212,7 +213,9 @@ const knowAll = async (place: BenchPlace, folder: string): Promise<void> => {
   store.close()
 }
 
-const timedCommand = (command: string, args: readonly string[], env?: NodeJS.ProcessEnv): number => {
+const timedCommand = (
+  command: string, args: readonly string[], env?: NodeJS.ProcessEnv,
+): number => {
   const from = performance.now()
   const { status } = spawnSync(command, args, { stdio: ['ignore', 'ignore', 'pipe'], env })
   if (status !== 0) throw new Error(`${command} ended with ${status}`)

@@ -30,7 +30,8 @@ const minute = 60_000
 
 /** The scheduler's jobs with other work: when each began, in minutes. */
 const record = (
-  world: World, env: Record<string, string>, untilMin: number, work: Partial<Record<JobName, () => Promise<void>>> = {},
+  world: World, env: Record<string, string>, untilMin: number,
+  work: Partial<Record<JobName, () => Promise<void>>> = {},
 ) => {
   const clock = drivenClock()
   const stop = new AbortController()
@@ -49,7 +50,8 @@ const record = (
       return { status: 'ok', reason: null }
     },
   }))
-  return { ctx, jobs, began, turns, clock, stop, run: () => runJobs(ctx, (turn) => turns.push(turn), jobs) }
+  const run = () => runJobs(ctx, (turn) => turns.push(turn), jobs)
+  return { ctx, jobs, began, turns, clock, stop, run }
 }
 
 t.test('S-127 S-129 S-134 S-139 the three jobs run on their default intervals: 1 minute, 60 seconds, 15 minutes', async (t) => {
@@ -91,7 +93,8 @@ t.test('S-128 S-138 ingest and digest are on unless they are switched off; then 
   t.strictSame(began.get('screenshot_folder_ingest'), [])
   t.strictSame(began.get('screenshot_observation_digest'), [])
   t.ok((began.get('screenshot_folder_analysis') ?? []).length > 10)
-  t.ok(turns.some(({ job, outcome }) => job === 'screenshot_folder_ingest' && outcome === 'disabled'))
+  t.ok(turns.some(({ job, outcome }) =>
+    job === 'screenshot_folder_ingest' && outcome === 'disabled'))
   world.file('a.png', greyPng(64, 48, 1))
   const off = { SCREENSHOT_FOLDER_INGEST_ENABLED: 'disabled' }
   const once = await world.run(['shots', 'run', '--once', '--json'], { env: off })

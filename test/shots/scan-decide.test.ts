@@ -36,7 +36,8 @@ t.test('S-070 S-071 the largest cell difference decides, up to the limit and not
     fc.array(fc.integer({ min: 0, max: 255 * 64 }), { minLength: 2, maxLength: 2 }),
     fc.array(fc.integer({ min: 0, max: 255 * 64 }), { minLength: 2, maxLength: 2 }),
     (one, other) => {
-      const of = (cells: number[]): Fingerprint => ({ ...print(), planes: [Uint16Array.from(cells)] })
+      const of = (cells: number[]): Fingerprint =>
+        ({ ...print(), planes: [Uint16Array.from(cells)] })
       const most = Math.max(...one.map((cell, i) => Math.abs(cell - (other[i] ?? 0)))) / 64
       const decision = decide(taken({ fingerprint: of(one) }), loaded({
         representative: { row: standing(), fingerprint: of(other) },

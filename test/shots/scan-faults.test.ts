@@ -15,7 +15,9 @@ import { scanFolder } from '../../src/shots/scan/scan.js'
 import { nodeFiles, type Files } from '../../src/state/files.js'
 import { tryLockFile, type KernelLock } from '../../src/state/kernel-lock.js'
 import { placesOf } from '../../src/state/paths.js'
+import { unsetSettings } from '../../src/shots/settings.js'
 import { openStore } from '../../src/state/store.js'
+import { allVerbs } from '../harness.js'
 import { after, greyPng, makeWorld, type World } from './rig.js'
 
 t.setTimeout(120_000)
@@ -50,6 +52,16 @@ t.test('S-194 S-006 a scan changes no byte, time, inode or mode of the folder, r
   chmodSync(world.folder, 0o755)
 })
 
+t.test('S-006 no verb and no setting captures, schedules captures, keeps, deletes or blocks images', async (t) => {
+  const taken = /captur|cadence|retention|retain|prune|purge|delete|block_?list|permission/
+  const verbs = (await allVerbs()).filter(({ meta }) => meta.name.startsWith('shots '))
+  t.ok(verbs.length > 8)
+  for (const { meta, flags } of verbs) {
+    for (const name of [meta.name, ...flags.map(({ long }) => long)]) t.notMatch(name, taken)
+  }
+  for (const name of Object.keys(unsetSettings)) t.notMatch(name, taken)
+})
+
 t.test('S-001 names of any bytes are taken, told as text, and known afterwards', async (t) => {
   const world = await makeWorld(t)
   const names = [
@@ -66,7 +78,8 @@ t.test('S-001 names of any bytes are taken, told as text, and known afterwards',
   t.match((await scan(world)).json(), { scanned: 8, ingested: 8 })
   t.match((await scan(world)).json(), { scanned: 8, known: 8 })
   rmSync(join(world.place.stateDir, 'run/shots'), { recursive: true })
-  t.match((await scan(world)).json(), { scanned: 8, known: 8, recorded: false }, 'by the rows alone')
+  const byRows = { scanned: 8, known: 8, recorded: false }
+  t.match((await scan(world)).json(), byRows, 'by the rows alone')
   const told = world.rows().map(({ paths }) => paths[0]?.name)
   const bytes = told.map((name) => (name?.bytes_base64 === null
     ? Buffer.from(name.text) : Buffer.from(name?.bytes_base64 ?? '', 'base64')).toString('hex'))
@@ -285,7 +298,7 @@ t.test('S-171 a full disk in the middle keeps the batches before it and doubles 
   t.equal(check.status, 0, check.stderr)
 })
 
-t.test('S-002 S-169 stopped at any step, the next scan gives the same observations, none lost and none doubled', async (t) => {
+t.test('S-002 stopped at any step, the next scan gives the same observations, none lost and none doubled', async (t) => {
   const world = await makeWorld(t)
   for (let i = 0; i < 55; i += 1) world.file(`${i}.png`, image(i), after(i * 2_000_000))
   const stops = [

@@ -12,7 +12,7 @@ t.setTimeout(240_000)
 
 const image = (i: number): Buffer => greyPng(4, 4, (x, y) => (y === 0 ? (i >> (8 * x)) & 255 : 90))
 
-t.test('S-002 S-169 killed at any step eight times over: same observations, none lost, none doubled, receipts chain', async (t) => {
+t.test('S-002 killed at any step eight times over: same observations, none lost, none doubled, receipts chain', async (t) => {
   const report = await killScans(t, 8)
   t.comment(JSON.stringify(report))
   t.strictSame(report.broken, [])
@@ -40,7 +40,7 @@ t.test('S-002 S-069 two processes that scan one folder at once give each image o
 
 const hook = join(process.cwd(), 'test/support/watch-sockets.mjs')
 
-t.test('S-146 S-021 S-007 a scan opens no socket and looks no name up, told from inside and by the system calls', async (t) => {
+t.test('S-146 a scan opens no socket and looks no name up, told from inside and by the system calls', async (t) => {
   const world = await makeWorld(t)
   for (let i = 0; i < 5; i += 1) world.file(`${i}.png`, image(i * 9), after(i * 2_000_000))
   const file = world.place.path('sockets.json')

@@ -1,7 +1,7 @@
 /**
- * Kills scans at every step and at any moment, again and again, over folders of their own: after the
- * kill the next scan must give exactly the observations that an undisturbed scan gives, none lost
- * and none doubled, the receipts must chain and the state must be whole.
+ * Kills scans at every step and at any moment, again and again, over folders of their own: after
+ * the kill the next scan must give exactly the observations that an undisturbed scan gives, none
+ * lost and none doubled, the receipts must chain and the state must be whole.
  */
 import type { ChildProcess } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
@@ -81,7 +81,9 @@ class Deployment {
     }
   }
 
-  async #scan(folder: string, env: Record<string, string> = {}, onChild?: (c: ChildProcess) => void) {
+  async #scan(
+    folder: string, env: Record<string, string> = {}, onChild?: (child: ChildProcess) => void,
+  ) {
     return this.place.spawn(['shots', 'scan', '--json', '--folder', folder], {
       entry: 'test', env, coverage: false, ...(onChild === undefined ? {} : { onChild }),
     })

@@ -63,7 +63,7 @@ export const isSameFile = (
 ): boolean =>
   row.bytes === file.bytes && row.modified_ns === file.modifiedNs && row.inode === file.inode
 
-/** Whether a known file must be read again: its observation was missed at its place, or archived. */
+/** Whether a known file must be read again: its observation was missed there, or archived. */
 export const needsReading = (observation: Observation | undefined): boolean =>
   observation !== undefined
   && (observation.archived_at !== null || observation.classification === 'source_missing')

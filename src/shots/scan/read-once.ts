@@ -55,7 +55,7 @@ const isOld = (stat: Stat, nowMs: number): boolean => {
   return ageMs < 0 || ageMs > shotLimits.settledAgeMs
 }
 
-/** The file's bytes in memory of their own, which a worker can be given; null where it is moving. */
+/** The file's bytes in memory of their own, which a worker can be given; null: it is moving. */
 const readWhole = (fd: number, size: number): Buffer | null => {
   const bytes = Buffer.from(new ArrayBuffer(size))
   let at = 0

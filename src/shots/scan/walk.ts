@@ -98,7 +98,7 @@ const kindOf = (entry: Dirent, root: string, name: string): Kind => {
 
 const namesAtOnce = 4_096
 
-/** Entries come unsorted and a few thousand at a time: sorting 100,000 names costs as much again. */
+/** Entries come unsorted and a few thousand at a time: sorting 100,000 names costs much. */
 const openFolder = (root: string, below: string): Dir =>
   opendirSync(below === '' ? root : pathBelow(root, below), {
     encoding: 'latin1', bufferSize: namesAtOnce,
