@@ -311,22 +311,13 @@ const lumaTells = ({ frame, adobeTransform }: Decoder): boolean => {
 
 const levelOf = (value: number): number => Math.min(255, Math.max(0, value))
 
-/** Averages of 2x2 blocks; at the edge, of the blocks that there are. */
+/** A cell is a block: its average is its DC value. */
 const planeOf = (frame: Frame, luma: Component, quantizer: number): Uint16Array => {
   const columns = cellsOf(frame.width)
   const plane = new Uint16Array(columns * cellsOf(frame.height))
   for (let i = 0; i < plane.length; i += 1) {
-    const x = (i % columns) * 2
-    const y = Math.floor(i / columns) * 2
-    let sum = 0
-    let blocks = 0
-    for (let by = y; by < Math.min(y + 2, luma.rows); by += 1) {
-      for (let bx = x; bx < Math.min(x + 2, luma.columns); bx += 1) {
-        sum += levelOf(((luma.dc[by * luma.stride + bx] ?? 0) * quantizer) / 8 + 128)
-        blocks += 1
-      }
-    }
-    plane[i] = Math.round((sum * levelScale) / Math.max(1, blocks))
+    const at = Math.floor(i / columns) * luma.stride + (i % columns)
+    plane[i] = Math.round(levelOf(((luma.dc[at] ?? 0) * quantizer) / 8 + 128) * levelScale)
   }
   return plane
 }

@@ -2,8 +2,8 @@
 export const imageLimits = {
   bytesMax: 20_000_000,
   pixelsMax: 64_000_000,
-  /** Side of a fingerprint's cell. */
-  cellPixels: 16,
+  /** Side of a fingerprint's cell: that of a JPEG's block. Larger ones hide a faint word. */
+  cellPixels: 8,
   /** Longest time one image may take before its worker is ended. */
   examineMsMax: 10_000,
   workersMax: 4,

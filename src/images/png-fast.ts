@@ -11,6 +11,9 @@ import { ImageProblem } from './problem.js'
 import { rowsWasm } from './rows-wasm.js'
 
 const side = imageLimits.cellPixels
+/** Pixels whose bytes the program adds up together: two cells side by side. */
+const groupPixels = 16
+const vectorBytes = 16
 const pageBytes = 65_536
 /** A larger picture takes the other way: this memory is never given back. */
 const fastBytesMax = 64 * 1024 * 1024
@@ -67,11 +70,10 @@ interface Layout {
   readonly end: number
 }
 
-const layoutOf = (length: number, cells: number, step: number, bytes: number): Layout => {
-  const align = (value: number): number => Math.ceil(value / side) * side
-  const sums = align(length + side)
-  const rows = sums + cells * side * step * 2 + side
-  return { sums, rows, end: rows + bytes + 2 * side }
+const layoutOf = (length: number, lanes: number, bytes: number): Layout => {
+  const sums = Math.ceil(length / vectorBytes + 1) * vectorBytes
+  const rows = sums + lanes * 2 + vectorBytes
+  return { sums, rows, end: rows + bytes + 2 * vectorBytes }
 }
 
 const makeRoom = (memory: Memory, bytes: number): void => {
@@ -107,12 +109,14 @@ interface Band {
   readonly length: number
 }
 
-/** Pixels right of the last whole cell. */
-const edgeSum = (bytes: Uint8Array, band: Band, from: number, step: number): number => {
+/** A cell right of the last whole group, from pixel `from` to before pixel `to`. */
+const edgeSum = (
+  bytes: Uint8Array, band: Band, from: number, to: number, step: number,
+): number => {
   let sum = 0
   for (let row = 0; row < band.rows; row += 1) {
     const first = band.at + row * (band.length + 1) + 1
-    for (let i = first + from * step; i < first + band.length; i += step) {
+    for (let i = first + from * step; i < first + to * step; i += step) {
       if (step === 4 && bytes[i + 3] !== 255) return transparent
       sum += weigh(bytes[i]!, bytes[i + 1]!, bytes[i + 2]!)
     }
@@ -130,15 +134,17 @@ export const addRowsFast = (png: Png, raw: Buffer, planes: Planes): Buffer | nul
   const { width, height } = png
   const step = stepOf(png)
   const length = rowBytes(png, width)
-  const whole = Math.floor(width / side)
+  const groups = Math.floor(width / groupPixels)
+  const whole = groups * (groupPixels / side)
+  const laneCount = groups * groupPixels * step
   const columns = cellsOf(width)
-  const { sums, rows, end } = layoutOf(length, whole, step, raw.length)
+  const { sums, rows, end } = layoutOf(length, laneCount, raw.length)
   makeRoom(program.memory, end)
   const bytes = new Uint8Array(program.memory.buffer)
   bytes.fill(0, 0, sums)
   bytes.set(raw, rows)
   if (program.unfilter(rows, height, length, step, 0) === 0) throw new ImageProblem('data_damaged')
-  const lanes = new Uint16Array(program.memory.buffer, sums, whole * side * step)
+  const lanes = new Uint16Array(program.memory.buffer, sums, laneCount)
   const weighed = new Float64Array(columns * cellsOf(height))
   for (let top = 0; top < height; top += side) {
     const band = {
@@ -146,11 +152,14 @@ export const addRowsFast = (png: Png, raw: Buffer, planes: Planes): Buffer | nul
     }
     const first = Math.floor(top / side) * columns
     lanes.fill(0)
-    program.addRows(band.at, band.rows, length, step, whole, sums)
+    program.addRows(band.at, band.rows, length, step, groups, sums)
     for (let cell = 0; cell < whole; cell += 1) {
       weighed[first + cell] = cellSum(lanes, cell * side * step, step, band.rows)
     }
-    if (columns > whole) weighed[first + whole] = edgeSum(bytes, band, whole * side, step)
+    for (let cell = whole; cell < columns; cell += 1) {
+      const to = Math.min((cell + 1) * side, width)
+      weighed[first + cell] = edgeSum(bytes, band, cell * side, to, step)
+    }
   }
   if (weighed.includes(transparent)) {
     return Buffer.from(bytes.buffer, rows, raw.length)

@@ -1,5 +1,5 @@
-;; Rows of a PNG with 3 or 4 bytes a pixel: filters are undone in place, then the bytes of each whole
-;; cell are added up, lane by lane. `scripts/generate.js` makes src/images/rows-wasm.ts of this file.
+;; Rows of a PNG with 3 or 4 bytes a pixel: filters are undone in place, then the bytes of groups
+;; of 16 pixels are added up, lane by lane. `scripts/generate.js` makes src/images/rows-wasm.ts of this file.
 ;;
 ;; A row is one filter byte and `length` bytes of pixels; rows follow each other. Loads may read a
 ;; byte behind a pixel, so memory goes on behind the last row. Before the first row, `above` points to
@@ -131,10 +131,10 @@
       (i16x8.add (v128.load offset=16 (local.get $sums))
         (i16x8.extend_high_i8x16_u (local.get $bytes)))))
 
-  ;; Adds up to 16 unfiltered rows to the sums of their whole cells: 16 * step lanes of 16 bits a
-  ;; cell, lane j the sum of the bytes at place j of the cell's rows. Sixteen rows cannot overflow.
+  ;; Adds up to 16 unfiltered rows to the sums of their groups of 16 pixels: 16 * step lanes of 16
+  ;; bits a group, lane j the sum of the bytes at place j of its rows. Sixteen rows cannot overflow.
   (func (export "addRows")
-    (param $at i32) (param $rows i32) (param $length i32) (param $step i32) (param $cells i32)
+    (param $at i32) (param $rows i32) (param $length i32) (param $step i32) (param $groups i32)
     (param $sums i32)
     (local $from i32) (local $to i32) (local $left i32)
     (block $done
@@ -142,7 +142,7 @@
         (br_if $done (i32.eqz (local.get $rows)))
         (local.set $from (i32.add (local.get $at) (i32.const 1)))
         (local.set $to (local.get $sums))
-        (local.set $left (i32.mul (local.get $cells) (local.get $step)))
+        (local.set $left (i32.mul (local.get $groups) (local.get $step)))
         (block $ended
           (loop $vector
             (br_if $ended (i32.eqz (local.get $left)))

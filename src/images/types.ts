@@ -24,14 +24,14 @@ export interface ImageFacts {
 }
 
 /**
- * Average grey of cells of 16x16 pixels from the top left corner, in 1/64 of a level. Two planes
+ * Average grey of cells of 8x8 pixels from the top left corner, in 1/64 of a level. Two planes
  * where the picture has transparent parts: composited over black and over white.
  */
 export interface Fingerprint {
   readonly format: ImageFormat
   readonly width: number
   readonly height: number
-  /** Row after row, `ceil(width / 16)` cells each. */
+  /** Row after row, `ceil(width / 8)` cells each. */
   readonly planes: readonly Uint16Array[]
 }
 

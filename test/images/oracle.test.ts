@@ -10,7 +10,7 @@ import { channelsOf, writePng, type PngPicture } from './png-writer.js'
 
 t.setTimeout(120_000)
 
-const side = 16
+const side = 8
 
 /** The plane of an RGBA picture over a background, by the plainest of ways, in levels. */
 const planeOver = (rgba: Uint8Array, width: number, height: number, back: number): number[] => {
