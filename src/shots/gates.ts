@@ -93,7 +93,8 @@ const lateGates = {
     next: 'Run: sallyport gateway prove screenshot --if-stale',
   },
   before_consent: {
-    text: 'The image was taken in before the consent was given, and a consent reaches forward only.',
+    text:
+      'The image was taken in before the consent was given, and a consent reaches forward only.',
     next: 'Run: sallyport shots reanalyze --blocked --reason manual_operator_request',
   },
   budget_exhausted: {

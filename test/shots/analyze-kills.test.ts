@@ -1,4 +1,4 @@
-/** The analysing process is killed between any two steps; what later ticks do depends on the mark. */
+/** The analysing process is killed between two steps; later ticks do what the mark says. */
 import t, { type Test } from 'tap'
 import { findReservation } from '../../src/governance/ledger/read.js'
 import { runningCollection } from '../../src/shots/analysis/rows.js'

@@ -1,6 +1,9 @@
 /** The payload's fields, its JSON schema and its parser, all of one source. */
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import fc from 'fast-check'
 import t from 'tap'
+import { allCollections } from '../../src/fabric/state-rules.js'
 import {
   activities, artifactKinds, goalStatuses, needleSignals, payloadField, payloadLimits,
   payloadResponseFormat, type AnalysisPayload,
@@ -11,6 +14,7 @@ import { analysisPromptVersion, analysisSchemaVersion } from '../../src/shots/co
 import { bindingsOf, type GatewayProof } from '../../src/gateway/proof.js'
 import type { GatewayRoute } from '../../src/gateway/setup.js'
 import { holdsSecret } from '../../src/shots/texts/secrets.js'
+import { allVerbs } from '../harness.js'
 
 const good: AnalysisPayload = {
   schema: 'svc.screenshot_analysis.v1',
@@ -131,13 +135,15 @@ t.test('S-087 keys, passwords and chat lines are refused wherever they stand', a
   }
   const [half, rest] = ['sk-live-012345678', '9abcdefABCDEF']
   t.equal(reasonOf({ ...good, snippets: [half, rest] }), 'payload_contains_secret')
-  for (const chat of ['[10:42] Ann: see you', '10:42 Ann Lee: yes', '<ann> yes', 'Ann (10:42): no']) {
+  const chats = ['[10:42] Ann: see you', '10:42 Ann Lee: yes', '<ann> yes', 'Ann (10:42): no']
+  for (const chat of chats) {
     t.equal(reasonOf({ ...good, snippets: [chat] }), 'payload_contains_message', chat)
   }
   t.equal(reasonOf({ ...good, sensitive: true }), 'payload_sensitive_snippets')
   t.equal(reasonOf({ ...good, sensitive: true, snippets: [] }), null)
   const harmless = [
-    'Reset your password', 'API keys', 'Token count: 4096', 'commit 3f2a9c0d4b5e6f708192a3b4c5d6e7f8',
+    'Reset your password', 'API keys', 'Token count: 4096',
+    'commit 3f2a9c0d4b5e6f708192a3b4c5d6e7f8',
     'Step 10: 42 files', 'https://docs.example/getting-started', 'release 2026.11.20',
     'src/gateway/call/send.ts', 'Settings: Notifications',
   ]
@@ -183,7 +189,7 @@ t.test('S-091 an unknown field is refused at every level, a missing one too', as
     parsePayload(JSON.stringify(good).replace('{', '{"__proto__":1,')).ok, false, '__proto__ too',
   )
   for (const name of Object.keys(good)) {
-    const { [name as 'summary']: _left, ...rest } = good
+    const rest = Object.fromEntries(Object.entries(good).filter(([field]) => field !== name))
     t.equal(reasonOf(rest), 'payload_field_missing', name)
   }
   const twice = JSON.stringify(good).replace('{', '{"summary":"A.",')
@@ -256,4 +262,60 @@ t.test('a proof of the screenshot slot is bound to the versions of prompt and sc
   t.match(bindingsOf(route, 'screenshot'), {
     used_prompt_version: analysisPromptVersion, used_schema_version: analysisSchemaVersion,
   })
+})
+
+const page = (name: string): string => readFileSync(join(process.cwd(), name), 'utf8')
+
+t.test('S-094 the page names each field once, with the bounds and words of the schema', async (t) => {
+  const doc = page('docs/screenshot-analysis.md')
+  const rows = [...doc.matchAll(/^\| `([a-z_]+)` \| (.*) \| ?(.*) ?\|$/gm)]
+    .map(([, name = '', ...rest]) => [name, rest.join(' ')] as const)
+  const table = new Map(rows)
+  const names = Object.keys(schema.properties)
+  for (const name of names) t.equal(rows.filter(([one]) => one === name).length, 1, name)
+  const limits = payloadLimits
+  const bounds: Readonly<Record<string, readonly number[]>> = {
+    summary: [limits.summaryChars],
+    observations: [limits.observationItems, limits.observationChars],
+    project: [limits.nameChars],
+    applications: [limits.applicationItems, limits.nameChars],
+    artifacts: [limits.artifactItems, limits.artifactChars],
+    snippets: [limits.snippetItems, limits.snippetChars],
+    intent: [limits.intentChars],
+    goal: [limits.evidenceChars],
+    privacy_notes: [limits.noteItems, limits.noteChars],
+    tags: [limits.tagItems, 40],
+  }
+  for (const [name, numbers] of Object.entries(bounds)) {
+    for (const number of numbers) t.match(table.get(name), new RegExp(`\\b${number}\\b`), name)
+  }
+  for (const word of activities) t.match(table.get('activity'), new RegExp(`\\b${word}\\b`))
+  for (const word of artifactKinds) t.match(table.get('artifacts'), new RegExp(`\\b${word}\\b`))
+  for (const word of [...goalStatuses, ...needleSignals]) {
+    t.match(table.get('goal'), new RegExp(`\\b${word}\\b`))
+  }
+  const settled = page('docs/decisions/open-choices.md')
+  const choice = /^\| S-094 \| (.+) \|$/m.exec(settled)?.[1] ?? ''
+  for (const name of names) t.ok(choice.includes(`\`${name}\``), name)
+})
+
+t.test('S-192 the page and the choice name the members of the request', async (t) => {
+  const doc = page('docs/screenshot-analysis.md')
+  const choice = /^\| S-192 \| (.+) \|$/m.exec(page('docs/decisions/open-choices.md'))?.[1] ?? ''
+  for (const name of [
+    'model', 'messages', 'max_tokens', 'stream', 'response_format', 'usage', 'provider',
+  ]) {
+    t.match(doc, new RegExp(`^\\| \`${name}\` \\|`, 'm'), name)
+    t.ok(choice.includes(`\`${name}\``), name)
+  }
+})
+
+t.test('S-023 docs and help claim no durable queue and no reservation at a provider', async (t) => {
+  const doc = page('docs/screenshot-analysis.md')
+  t.match(doc, /There is no queue that survives a process, and no reservation at the provider/)
+  t.notOk(allCollections.some(({ name }) => /queue|provider_reserv/.test(name)))
+  for (const verb of await allVerbs()) {
+    if (!verb.meta.name.startsWith('shots ')) continue
+    t.notMatch(verb.meta.description, /durabl\w+ queue|queued durably|reserves? at the provider/i)
+  }
 })

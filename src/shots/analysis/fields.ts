@@ -64,7 +64,9 @@ export const shareField = (description: string): Field<number> => ({
 export const nullable = <T>({ json, shape }: Field<T>): Field<T | null> => {
   const { description, ...rest } = json
   return {
-    json: { anyOf: [rest, { type: 'null' }], ...(description === undefined ? {} : { description }) },
+    json: {
+      anyOf: [rest, { type: 'null' }], ...(description === undefined ? {} : { description }),
+    },
     shape: v.nullable(shape),
   }
 }

@@ -79,7 +79,9 @@ export const needsRetryReason = (view: View, row: Observation): boolean => {
 }
 
 /** Whether the row may be claimed now, by whom asks. Throws `conflict` or `blocked`. */
-const requireClaimable = (tx: Tx, { row: { observation_id: id }, reason }: Attempt): Observation => {
+const requireClaimable = (
+  tx: Tx, { row: { observation_id: id }, reason }: Attempt,
+): Observation => {
   const row = tx.get(c.observations, id)
   if (row === undefined || row.archived_at !== null) throw changed('archived')
   if (row.analyzer.contact === 'claimed') throw changed('analysis_in_progress')
@@ -177,7 +179,8 @@ const recorder = (
     const payload = reply === null ? null : payloadOf()
     const sealed = payload === null ? null : seal(tx, now, end, payload)
     const { outcome, reason } = receipt
-    putObservation(tx, now, rowAfter(row, running.before, { outcome, reason, errorKind }, sealed, now))
+    const ended = { outcome, reason, errorKind }
+    putObservation(tx, now, rowAfter(row, running.before, ended, sealed, now))
   }
 }
 

@@ -23,7 +23,7 @@ import { needsRetryReason, requireRoute } from './order.js'
 import type { AnalysisReceipt } from './types.js'
 
 const inputShape = closedObject({ reason: v.picklist(reanalyzeReasons) })
-/** What a caller says of a reanalysis: exactly one reason, under the name `reason` (S-179, S-180). */
+/** What a caller says: exactly one reason, under the name `reason` (S-179, S-180). */
 export type ReanalyzeInput = v.InferOutput<typeof inputShape>
 
 /**

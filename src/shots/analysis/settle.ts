@@ -23,7 +23,9 @@ const isRunning = (gov: Gov, tx: Pick<Tx, 'get'> & Parameters<typeof claimStandi
   return claim !== undefined && claimStanding(gov.store, tx, claim) === 'running'
 }
 
-const settleOne = (gov: Gov, tx: Tx, now: string, one: RunningAnalysis): 'returned' | 'uncertain' => {
+const settleOne = (
+  gov: Gov, tx: Tx, now: string, one: RunningAnalysis,
+): 'returned' | 'uncertain' => {
   const claim = tx.get(claimCollection, one.input_digest)
   const standing = claim && claimStanding(gov.store, tx, claim)
   const sent = standing !== undefined && standing !== 'interrupted' && standing !== 'not_contacted'

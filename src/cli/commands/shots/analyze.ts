@@ -47,7 +47,8 @@ export const analysisFailure = (receipt: AnalysisReceipt): SallyportError | null
   }
   if (status === 'blocked') {
     const make = reason === 'budget_exhausted' ? fail.budget : fail.blocked
-    return make('analysis_blocked', 'Some images are blocked; their reason stands with them.', parts)
+    const said = 'Some images are blocked; their reason stands with them.'
+    return make('analysis_blocked', said, parts)
   }
   if (reason === 'cancelled' || reason === 'call_cancelled') {
     return fail.cancelled('analysis_cancelled', 'Stopped; what is left waits.', parts)
