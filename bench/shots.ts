@@ -149,8 +149,9 @@ const intake = async (place: BenchPlace, kind: Kind): Promise<BenchRow[]> => {
  */
 const peakOf = (place: BenchPlace, argv: readonly string[]): number => {
   const file = join(place.dir, 'peak')
-  const hook = "data:text/javascript,import{copyFileSync}from'node:fs';process.on('exit',()=>"
-    + `copyFileSync('/proc/self/status',${JSON.stringify(file)}))`
+  const hook = "data:text/javascript,import{readFileSync,writeFileSync}from'node:fs';"
+    + "process.on('exit',()=>writeFileSync("
+    + `${JSON.stringify(file)},readFileSync('/proc/self/status')))`
   const { args, env } = place.line(argv)
   execFileSync(process.execPath, ['--import', hook, ...args], {
     ...(env === undefined ? {} : { env }), stdio: 'pipe',
