@@ -208,13 +208,15 @@ const forkedMsMax = 250
 
 /** Whether the process has taken the signals over (SIGHUP, which Node itself leaves alone). */
 const takesSignals = (pid: number | undefined): boolean => {
-  const status = readFileSync(`/proc/${pid}/status`, 'utf8')
-  return (BigInt(`0x${/SigCgt:\s*([0-9a-f]+)/.exec(status)?.[1] ?? '0'}`) & 1n) === 1n
+  const read = (name: string): string => readFileSync(`/proc/${pid}/${name}`, 'utf8')
+  // Before the kernel has loaded the program, the child is a copy of this process.
+  if (!read('cmdline').includes('alpha\0ask')) return false
+  return (BigInt(`0x${/SigCgt:\s*([0-9a-f]+)/.exec(read('status'))?.[1] ?? '0'}`) & 1n) === 1n
 }
 
 /**
- * Waits for that. For a moment after the fork the child shows what this process catches, so it is
- * asked a second time.
+ * Waits for that. For a moment after the program was loaded the child still shows what this process
+ * catches, so it is asked a second time.
  */
 const untilItTakesSignals = async (pid: number | undefined): Promise<void> => {
   if (!existsSync('/proc/self/status')) return sleep(startMsMax)
