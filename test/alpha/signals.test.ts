@@ -4,7 +4,7 @@
  * second one ends the process at once.
  */
 import { spawn, type ChildProcess } from 'node:child_process'
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import t, { type Test } from 'tap'
@@ -204,26 +204,6 @@ t.test('A-133 an interrupt after the closing record changes nothing of it', asyn
 })
 
 const startMsMax = 5_000
-const forkedMsMax = 250
-
-/** Whether the process has taken the signals over (SIGHUP, which Node itself leaves alone). */
-const takesSignals = (pid: number | undefined): boolean => {
-  const read = (name: string): string => readFileSync(`/proc/${pid}/${name}`, 'utf8')
-  // Before the kernel has loaded the program, the child is a copy of this process.
-  if (!read('cmdline').includes('alpha\0ask')) return false
-  return (BigInt(`0x${/SigCgt:\s*([0-9a-f]+)/.exec(read('status'))?.[1] ?? '0'}`) & 1n) === 1n
-}
-
-/**
- * Waits for that. For a moment after the program was loaded the child still shows what this process
- * catches, so it is asked a second time.
- */
-const untilItTakesSignals = async (pid: number | undefined): Promise<void> => {
-  if (!existsSync('/proc/self/status')) return sleep(startMsMax)
-  await until(() => takesSignals(pid))
-  await sleep(forkedMsMax)
-  await until(() => takesSignals(pid))
-}
 
 t.test('A-104 one interrupt ends a command that reads stdin, with nothing written', async (t) => {
   const rig = await makeRig(t)
@@ -234,7 +214,8 @@ t.test('A-104 one interrupt ends a command that reads stdin, with nothing writte
   })
   const ended = new Promise((resolve) => child.once('close', (...how) => resolve(how)))
   child.stdin.write('MARK-QUESTION, not all of it')
-  await untilItTakesSignals(child.pid)
+  // Nothing tells from outside that it reads: by now it does, however busy the machine is.
+  await sleep(startMsMax)
   child.kill('SIGINT')
   t.same(await ended, [130, null])
   t.equal(rig.view().sequence, sequence)
