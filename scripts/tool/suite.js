@@ -11,7 +11,7 @@ import { outputOf, treeDir } from './tree.js'
 const node = process.execPath
 const only = process.argv.slice(2)
 const whole = only.length === 0
-const fileTimeoutMs = 300_000
+const fileTimeoutMs = 600_000
 const runTimeoutMs = 1_800_000
 const processes = 2
 
