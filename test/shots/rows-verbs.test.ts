@@ -194,7 +194,7 @@ t.test('S-071 S-072 what became of a file, and why, is explained', async (t) => 
   t.match(await explain(join(folder, 'alike.png')), {
     outcome: 'suppressed', reason: 'looks_alike', root: folder, current_root: true,
     visual_gate: {
-      measure: 1.5, limit: 3, cell_pixels: 16, cell: { x_pixels: 48, y_pixels: 32 },
+      measure: 1.5, limit: 3, cell_pixels: 8, cell: { x_pixels: 24, y_pixels: 16 },
     },
     observation: { observation_id: row.observation_id },
     now: { exists: true, changed: true, scan_would: 'read' },
