@@ -38,8 +38,8 @@ export interface ScanOptions {
   readonly limit?: number
   /** Names below the root that an event was about, latin1. */
   readonly hints?: Iterable<string>
-  /** Told which folders below the root were entered, latin1. */
-  readonly onFolders?: (folders: readonly string[]) => void
+  /** Told which folders below the root were entered, latin1; null: none are, without recursion. */
+  readonly onFolders?: (folders: readonly string[] | null) => void
 }
 
 /** Codes of failures after which a batch is degraded and the rest is left for a later pass. */
@@ -285,7 +285,7 @@ export const scanFolder = async (
     await recordFailure(ctx, resolved, listing)
     throw rootFailure(listing, resolved.source)
   }
-  options.onFolders?.(listing.folders)
+  options.onFolders?.(settings.recursive ? listing.folders : null)
   await ctx.gov.observer.at('scan.walked')
   return new Scan(ctx, resolved, settings, options, view, listing).run()
 }

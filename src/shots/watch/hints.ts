@@ -3,8 +3,9 @@
  * look decides. The folder and its parent are watched, one watch each, so that a folder that is
  * removed, made again or renamed is noticed; a stat every second finds what the notices missed.
  */
-import { statSync, watch, type FSWatcher } from 'node:fs'
-import { basename, dirname } from 'node:path'
+import { lstatSync, statSync, watch, type FSWatcher } from 'node:fs'
+import { basename, dirname, posix } from 'node:path'
+import { pathBelow } from '../scan/names.js'
 import { isImageName } from '../scan/walk.js'
 
 /** Who is told. */
@@ -18,16 +19,30 @@ export interface HintListener {
 /** Folders below the root that are watched too, when the walk is recursive. */
 const foldersMax = 512
 
-const identityOf = (path: string): string | null => {
-  const stat = statSync(path, { bigint: true, throwIfNoEntry: false })
-  return stat?.isDirectory() === true ? `${stat.dev}:${stat.ino}` : null
+type Path = string | Buffer
+
+/** A folder that is followed below the root. */
+interface Followed {
+  readonly watcher: FSWatcher
+  readonly identity: string
 }
 
-const quietIdentity = (path: string): string | null => {
+/** Device and inode of a folder; null where none can be seen. */
+const identityOf = (path: Path): string | null => {
   try {
-    return identityOf(path)
+    const stat = statSync(path, { bigint: true, throwIfNoEntry: false })
+    return stat?.isDirectory() === true ? `${stat.dev}:${stat.ino}` : null
   } catch {
     return null
+  }
+}
+
+/** Whether the walk would enter it: a folder itself, not a link to one. */
+const isFolder = (path: Path): boolean => {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false })?.isDirectory() === true
+  } catch {
+    return false
   }
 }
 
@@ -38,7 +53,9 @@ export class FolderHints {
   /** Device and inode of what `#root` watches. */
   #identity: string | null = null
   #parentIdentity: string | null = null
-  readonly #below = new Map<string, FSWatcher>()
+  readonly #below = new Map<string, Followed>()
+  /** Whether folders below the root are followed. */
+  #recursive = false
   #blind = false
 
   constructor(readonly root: string, readonly listener: HintListener) {
@@ -53,7 +70,7 @@ export class FolderHints {
   /** Watches what is at the path now; tells when that is another folder than before. */
   check(): void {
     const parent = dirname(this.root)
-    const parentNow = quietIdentity(parent)
+    const parentNow = identityOf(parent)
     if (parentNow !== this.#parentIdentity) {
       this.#parent?.close()
       this.#parent = parentNow === null ? null : this.#open(parent, (name) => {
@@ -61,7 +78,7 @@ export class FolderHints {
       })
       this.#parentIdentity = parentNow
     }
-    const now = quietIdentity(this.root)
+    const now = identityOf(this.root)
     if (now === this.#identity) return
     this.#root?.close()
     this.#closeBelow()
@@ -70,20 +87,22 @@ export class FolderHints {
     this.listener.hint(null)
   }
 
-  /** Watches these folders below the root as well, and no others. */
-  follow(folders: readonly string[]): void {
-    const wanted = new Set(folders.slice(0, foldersMax))
-    for (const [name, watcher] of this.#below) {
-      if (wanted.has(name)) continue
+  /**
+   * Watches these folders below the root as well, and no others; null: the walk enters none. A
+   * folder that is new here is told, since files may have come to it before it was watched.
+   */
+  follow(folders: readonly string[] | null): void {
+    this.#recursive = folders !== null
+    const wanted = new Set(folders?.slice(0, foldersMax))
+    for (const [name, { watcher, identity }] of this.#below) {
+      // A folder that was made again under its name is another folder: the old watch is dead.
+      if (wanted.has(name) && identityOf(pathBelow(this.root, name)) === identity) continue
       watcher.close()
       this.#below.delete(name)
     }
-    for (const name of wanted) {
-      if (this.#below.has(name)) continue
-      const path = Buffer.from(name, 'latin1').toString('utf8')
-      const watcher = this.#open(`${this.root}/${path}`, (file) => this.#noticed(name, file))
-      if (watcher !== null) this.#below.set(name, watcher)
-    }
+    const before = this.#below.size
+    for (const name of wanted) this.#followOne(name)
+    if (this.#below.size > before) this.listener.hint(null)
   }
 
   close(): void {
@@ -99,18 +118,45 @@ export class FolderHints {
   }
 
   #closeBelow(): void {
-    for (const watcher of this.#below.values()) watcher.close()
+    for (const { watcher } of this.#below.values()) watcher.close()
     this.#below.clear()
+  }
+
+  #followOne(name: string): void {
+    if (this.#below.has(name)) return
+    const path = pathBelow(this.root, name)
+    const identity = identityOf(path)
+    if (identity === null) return
+    const watcher = this.#open(path, (file) => this.#noticed(name, file))
+    if (watcher !== null) this.#below.set(name, { watcher, identity })
+  }
+
+  /**
+   * A folder's own name is told when it goes or is moved. Its watch may be dead by then, and the
+   * folder made in its place may have its inode: so the watch is made anew.
+   */
+  #gone(below: string): void {
+    this.listener.hint(null)
+    if (below === '') {
+      this.#root?.close()
+      this.#root = null
+      this.#identity = null
+      return this.check()
+    }
+    this.#below.get(below)?.watcher.close()
+    this.#below.delete(below)
   }
 
   #noticed(below: string, name: string | null): void {
     if (name === null) return this.listener.hint(null)
-    if (isImageName(name)) this.listener.hint(below === '' ? name : `${below}/${name}`)
-    // A folder's own name is told when it goes or is moved; so is a new folder's below it.
-    else this.check()
+    const path = below === '' ? name : `${below}/${name}`
+    if (isImageName(name)) return this.listener.hint(path)
+    if (name === (below === '' ? this.#name : posix.basename(below))) return this.#gone(below)
+    this.check()
+    if (this.#recursive && isFolder(pathBelow(this.root, path))) this.listener.hint(null)
   }
 
-  #open(path: string, onName: (name: string | null) => void): FSWatcher | null {
+  #open(path: Path, onName: (name: string | null) => void): FSWatcher | null {
     try {
       const watcher = watch(path, { encoding: 'latin1' }, (_event, name) => onName(name))
       watcher.on('error', () => {
