@@ -7,7 +7,7 @@ import * as v from 'valibot'
 import type { Clock } from '../base/clock.js'
 import { isoFromMs } from '../base/clock.js'
 import { fail } from '../base/errors.js'
-import type { Files } from './files.js'
+import type { FileFacts, Files } from './files.js'
 import { nodeFiles, readWhole } from './files.js'
 import { tryLockFd, unlockFd } from './kernel-lock.js'
 
@@ -35,6 +35,8 @@ export interface StateLock {
 export type LockMaker = (path: string, clock: Clock) => StateLock
 
 const holderBytes = 512
+/** How long one signature may stand for takes that follow each other. */
+const signedMs = 250
 
 let hostName: string | undefined
 let bootId: string | undefined
@@ -71,6 +73,7 @@ class FileLock implements StateLock {
   readonly #clock: Clock
   /** The kernel gives one descriptor its lock twice: two transactions of one store must not. */
   #held = false
+  #signed: { readonly verb: string; readonly mtimeMs: number; readonly untilMs: number } | undefined
 
   constructor(path: string, clock: Clock) {
     this.#path = path
@@ -82,8 +85,9 @@ class FileLock implements StateLock {
     for (;;) {
       const { fd } = (this.#open ??= this.#opened())
       const taken = tryLockFd(fd)
-      if (this.#isCurrent()) {
-        if (taken) this.#sign(fd, verb)
+      const named = nodeFiles.stat(this.#path)
+      if (this.#isCurrent(named)) {
+        if (taken && !this.#isSigned(named, verb)) this.#sign(fd, verb)
         this.#held = taken
         return taken
       }
@@ -98,9 +102,15 @@ class FileLock implements StateLock {
     return { fd, ino, dev }
   }
 
-  #isCurrent(): boolean {
-    const named = nodeFiles.stat(this.#path)
+  #isCurrent(named: FileFacts | undefined): boolean {
     return named?.ino === this.#open?.ino && named?.dev === this.#open?.dev
+  }
+
+  /** Whether the file still says what this holder would write; a burst of takes writes it once. */
+  #isSigned(named: FileFacts | undefined, verb: string): boolean {
+    const signed = this.#signed
+    if (signed?.verb !== verb || signed.mtimeMs !== named?.mtimeMs) return false
+    return this.#clock.monotonicMs() < signed.untilMs
   }
 
   #sign(fd: number, verb: string): void {
@@ -114,7 +124,10 @@ class FileLock implements StateLock {
     const text = `${JSON.stringify(holder)}\n`.padEnd(holderBytes - 1)
     try {
       nodeFiles.write(fd, Buffer.from(`${text}\n`), 0)
+      const untilMs = this.#clock.monotonicMs() + signedMs
+      this.#signed = { verb, mtimeMs: nodeFiles.fstat(fd).mtimeMs, untilMs }
     } catch {
+      this.#signed = undefined
       // Only the message suffers: the kernel's lock is held.
     }
   }
@@ -133,6 +146,7 @@ class FileLock implements StateLock {
     if (this.#open === undefined) return
     nodeFiles.close(this.#open.fd)
     this.#open = undefined
+    this.#signed = undefined
   }
 }
 
