@@ -125,7 +125,8 @@ const memoryProgram = `
     }
   }))
   await threads.close()
-  console.log(process.resourceUsage().maxRSS / 1024)`
+  const [, peak] = /VmHWM:\\s+(\\d+)/.exec(readFileSync('/proc/self/status', 'utf8')) ?? []
+  console.log(Number(peak) / 1024)`
 
 const measureMemory = (dir: string): BenchRow => {
   const pool = new URL('../src/images/pool.js', import.meta.url).href

@@ -21,20 +21,27 @@ export const newSums = (width: number, height: number): CellSums => {
   return { width, height, columns, sums: new Float64Array(columns * cellsOf(height)) }
 }
 
-/** Averages in 1/64 of a level; edge cells count the pixels that they have. */
-export const planeOf = ({ width, height, columns, sums }: CellSums): Uint16Array => {
+/** One level of grey as `weigh` counts it. */
+export const weightScale = 65_536
+
+/**
+ * Averages in 1/64 of a level; edge cells count the pixels that they have. `scale`: what one level
+ * of one pixel adds to a sum.
+ */
+export const planeOf = (
+  { width, height, sums }: CellSums, scale = weightScale,
+): Uint16Array => {
   const plane = new Uint16Array(sums.length)
-  for (let i = 0; i < sums.length; i += 1) {
-    const x = (i % columns) * side
-    const y = Math.floor(i / columns) * side
-    const pixels = Math.min(side, width - x) * Math.min(side, height - y)
-    plane[i] = Math.round(((sums[i] ?? 0) * levelScale) / (pixels * weightScale))
+  let cell = 0
+  for (let y = 0; y < height; y += side) {
+    const rows = Math.min(side, height - y)
+    for (let x = 0; x < width; x += side, cell += 1) {
+      const pixels = rows * Math.min(side, width - x)
+      plane[cell] = Math.round((sums[cell]! * levelScale) / (pixels * scale))
+    }
   }
   return plane
 }
-
-/** One level of grey as `weigh` counts it. */
-export const weightScale = 65_536
 
 /** Luma of a colour in 1/65536 of a level: the weights of JPEG, whose sum is one. Linear. */
 export const weigh = (r: number, g: number, b: number): number =>

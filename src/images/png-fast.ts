@@ -34,8 +34,9 @@ interface Rows {
   readonly memory: Memory
   unfilter(at: number, rows: number, length: number, step: number, above: number): number
   addRows(
-    at: number, rows: number, length: number, step: number, cells: number, sums: number,
+    at: number, rows: number, length: number, step: number, groups: number, sums: number,
   ): void
+  weighCells(sums: number, cells: number, step: number, full: number, out: number): void
 }
 
 let loaded: Rows | null | undefined
@@ -63,17 +64,19 @@ export const canBeFast = (png: Png): boolean => {
   return bytes <= fastBytesMax && rowsProgram() !== null
 }
 
-/** Where things lie in the program's memory: zeros, sums, rows, and room behind the last row. */
+/** Where things lie in the program's memory: zeros, sums, cells, rows, and room behind them. */
 interface Layout {
   readonly sums: number
+  readonly weighed: number
   readonly rows: number
   readonly end: number
 }
 
-const layoutOf = (length: number, lanes: number, bytes: number): Layout => {
+const layoutOf = (length: number, lanes: number, cells: number, bytes: number): Layout => {
   const sums = Math.ceil(length / vectorBytes + 1) * vectorBytes
-  const rows = sums + lanes * 2 + vectorBytes
-  return { sums, rows, end: rows + bytes + 2 * vectorBytes }
+  const weighed = sums + lanes * 2
+  const rows = weighed + cells * 4 + vectorBytes
+  return { sums, weighed, rows, end: rows + bytes + 2 * vectorBytes }
 }
 
 const makeRoom = (memory: Memory, bytes: number): void => {
@@ -83,24 +86,6 @@ const makeRoom = (memory: Memory, bytes: number): void => {
 
 /** What a sum is where something shows through. */
 const transparent = -1
-
-/**
- * Weighs one cell's lanes: lane j is the sum of channel `j mod step` over `rows` rows. With alpha,
- * every one of its sums is full, or the cell is `transparent`.
- */
-const cellSum = (lanes: Uint16Array, from: number, step: number, rows: number): number => {
-  let r = 0
-  let g = 0
-  let b = 0
-  const full = 255 * rows
-  for (let at = from; at < from + side * step; at += step) {
-    if (step === 4 && lanes[at + 3] !== full) return transparent
-    r += lanes[at]!
-    g += lanes[at + 1]!
-    b += lanes[at + 2]!
-  }
-  return weigh(r, g, b)
-}
 
 /** A band of rows in memory: where it begins, how many rows of how many bytes. */
 interface Band {
@@ -138,31 +123,33 @@ export const addRowsFast = (png: Png, raw: Buffer, planes: Planes): Buffer | nul
   const whole = groups * (groupPixels / side)
   const laneCount = groups * groupPixels * step
   const columns = cellsOf(width)
-  const { sums, rows, end } = layoutOf(length, laneCount, raw.length)
-  makeRoom(program.memory, end)
+  const at = layoutOf(length, laneCount, whole, raw.length)
+  makeRoom(program.memory, at.end)
   const bytes = new Uint8Array(program.memory.buffer)
-  bytes.fill(0, 0, sums)
-  bytes.set(raw, rows)
-  if (program.unfilter(rows, height, length, step, 0) === 0) throw new ImageProblem('data_damaged')
-  const lanes = new Uint16Array(program.memory.buffer, sums, laneCount)
-  const weighed = new Float64Array(columns * cellsOf(height))
+  bytes.fill(0, 0, at.sums)
+  bytes.set(raw, at.rows)
+  if (program.unfilter(at.rows, height, length, step, 0) === 0) {
+    throw new ImageProblem('data_damaged')
+  }
+  const lanes = new Uint16Array(program.memory.buffer, at.sums, laneCount)
+  const cells = new Int32Array(program.memory.buffer, at.weighed, whole)
+  const weighed = new Int32Array(columns * cellsOf(height))
   for (let top = 0; top < height; top += side) {
     const band = {
-      at: rows + top * (length + 1), rows: Math.min(side, height - top), length,
+      at: at.rows + top * (length + 1), rows: Math.min(side, height - top), length,
     }
     const first = Math.floor(top / side) * columns
     lanes.fill(0)
-    program.addRows(band.at, band.rows, length, step, groups, sums)
-    for (let cell = 0; cell < whole; cell += 1) {
-      weighed[first + cell] = cellSum(lanes, cell * side * step, step, band.rows)
-    }
+    program.addRows(band.at, band.rows, length, step, groups, at.sums)
+    program.weighCells(at.sums, whole, step, 255 * band.rows, at.weighed)
+    weighed.set(cells, first)
     for (let cell = whole; cell < columns; cell += 1) {
       const to = Math.min((cell + 1) * side, width)
       weighed[first + cell] = edgeSum(bytes, band, cell * side, to, step)
     }
   }
   if (weighed.includes(transparent)) {
-    return Buffer.from(bytes.buffer, rows, raw.length)
+    return Buffer.from(bytes.buffer, at.rows, raw.length)
   }
   for (let cell = 0; cell < weighed.length; cell += 1) planes.addCell(cell, weighed[cell]!)
   return null

@@ -1,6 +1,6 @@
 /** Cells of a PNG: opaque rows and rows that something shows through. */
-import { newSums, weightScale, type CellSums } from './cells.js'
-import { imageLimits, levelScale } from './limits.js'
+import { newSums, planeOf, weightScale, type CellSums } from './cells.js'
+import { imageLimits } from './limits.js'
 import type { Pass } from './png-passes.js'
 
 const side = imageLimits.cellPixels
@@ -63,16 +63,16 @@ export class Planes {
 
   /** One plane, or two where something shows through. */
   finish(): Uint16Array[] {
-    const { sums, columns } = this.#grey
-    const plane = (light: boolean): Uint16Array => Uint16Array.from(sums, (sum, i) => {
-      const x = (i % columns) * side
-      const y = Math.floor(i / columns) * side
-      const pixels = Math.min(side, this.width - x) * Math.min(side, this.height - y)
-      const white = light ? (this.#missing[i] ?? 0) : 0
-      const whole = sum * 255 + (this.#shaded[i] ?? 0) + white
-      return Math.round((whole * levelScale) / (pixels * 255 * weightScale))
-    })
-    return this.#opaque ? [plane(false)] : [plane(false), plane(true)]
+    if (this.#opaque) return [planeOf(this.#grey)]
+    return [this.#plane(false), this.#plane(true)]
+  }
+
+  /** Sums of a plane, over black or over white, in 1/255 of what opaque sums are. */
+  #plane(light: boolean): Uint16Array {
+    const sums = new Float64Array(this.#shaded)
+    this.#grey.sums.forEach((sum, i) => { sums[i]! += sum * 255 })
+    if (light) this.#missing.forEach((sum, i) => { sums[i]! += sum })
+    return planeOf({ ...this.#grey, sums }, 255 * weightScale)
   }
 }
 

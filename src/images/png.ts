@@ -9,6 +9,7 @@ import { passesOf, type Pass } from './png-passes.js'
 import { Planes } from './png-planes.js'
 import { readerOf } from './png-readers.js'
 import { ImageProblem } from './problem.js'
+import { release } from './release.js'
 import type { Fingerprint } from './types.js'
 import { unfilterRow } from './unfilter.js'
 
@@ -50,6 +51,24 @@ const addPass = (png: Png, planes: Planes, raw: Buffer, at: number, pass: Pass):
   }
 }
 
+const addPicture = (
+  png: Png, planes: Planes, raw: Buffer, passes: readonly Pass[], sizes: readonly number[],
+): void => {
+  if (canBeFast(png)) {
+    const left = addRowsFast(png, raw, planes)
+    const [pass] = passes
+    if (left !== null && pass !== undefined) addPass(png, planes, left, 0, pass)
+    return
+  }
+  const step = Math.max(1, bitsPerPixel(png) >> 3)
+  let at = 0
+  for (const [index, pass] of passes.entries()) {
+    unfilter(raw, at, pass, rowBytes(png, pass.width), step)
+    addPass(png, planes, raw, at, pass)
+    at += sizes[index] ?? 0
+  }
+}
+
 /** The fingerprint of a PNG whose facts were accepted. Throws `ImageProblem`. */
 export const pngFingerprint = (bytes: Uint8Array): Fingerprint => {
   const png = readPng(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength))
@@ -58,18 +77,7 @@ export const pngFingerprint = (bytes: Uint8Array): Fingerprint => {
   const sizes = passes.map((pass) => pass.height * (1 + rowBytes(png, pass.width)))
   const raw = inflate(png, sizes.reduce((sum, size) => sum + size, 0))
   const planes = new Planes(width, height)
-  const step = Math.max(1, bitsPerPixel(png) >> 3)
-  if (canBeFast(png)) {
-    const left = addRowsFast(png, raw, planes)
-    const [pass] = passes
-    if (left !== null && pass !== undefined) addPass(png, planes, left, 0, pass)
-    return { format: 'png', width, height, planes: planes.finish() }
-  }
-  let at = 0
-  for (const [index, pass] of passes.entries()) {
-    unfilter(raw, at, pass, rowBytes(png, pass.width), step)
-    addPass(png, planes, raw, at, pass)
-    at += sizes[index] ?? 0
-  }
+  addPicture(png, planes, raw, passes, sizes)
+  release(raw)
   return { format: 'png', width, height, planes: planes.finish() }
 }

@@ -23,8 +23,8 @@ export interface ImagePoolOptions {
 /** Threads that are started when first needed. */
 export interface ImagePool {
   /**
-   * Looks into one image. A buffer that owns its memory whole is moved to the thread and is empty
-   * for the caller from then on; any other is copied.
+   * Looks into one image. Bytes in shared memory are seen by the thread as they are and must not
+   * change until the answer; any others are copied.
    */
   examine(bytes: Uint8Array): Promise<Examined>
   /** How many images may be under way before `examine` waits for a thread. */
@@ -35,8 +35,6 @@ export interface ImagePool {
 
 interface Job {
   readonly bytes: Uint8Array
-  /** Known before the bytes are moved away, for an image whose thread is ended. */
-  readonly fallback: (reason: ImageReason) => Examined
   resolve(found: Examined): void
 }
 
@@ -46,18 +44,20 @@ interface Thread {
   timer: NodeJS.Timeout | null
 }
 
-const fallbackOf = (bytes: Uint8Array): Job['fallback'] => {
-  // Hashing here costs a little, and an image that ends its thread still has hash and facts.
-  const sha256 = createHash('sha256').update(bytes).digest('hex')
-  const facts = readImageFacts(bytes)
-  return (reason) => ({ sha256, facts, fingerprint: null, reason })
-}
+/** What is known of an image whose thread was ended: hash and facts all the same. */
+const withoutThread = (bytes: Uint8Array, reason: ImageReason): Examined => ({
+  sha256: createHash('sha256').update(bytes).digest('hex'),
+  facts: readImageFacts(bytes), fingerprint: null, reason,
+})
 
-/** Owns its memory whole: a view into a larger buffer would take its neighbours along. */
-const ownBytes = (bytes: Uint8Array): Uint8Array =>
-  bytes.byteOffset === 0 && bytes.byteLength === bytes.buffer.byteLength
-    && bytes.buffer instanceof ArrayBuffer
-    ? new Uint8Array(bytes.buffer) : Uint8Array.from(bytes)
+/** Both sides hold the bytes: nothing is copied, and nobody hashes them to be safe. */
+const shared = (bytes: Uint8Array): Uint8Array => {
+  const { buffer, byteOffset, length } = bytes
+  if (buffer instanceof SharedArrayBuffer) return new Uint8Array(buffer, byteOffset, length)
+  const copy = new Uint8Array(new SharedArrayBuffer(bytes.length))
+  copy.set(bytes)
+  return copy
+}
 
 class Pool implements ImagePool {
   readonly workers: number
@@ -77,9 +77,8 @@ class Pool implements ImagePool {
   examine(bytes: Uint8Array): Promise<Examined> {
     if (this.#closed) throw new TypeError('the pool is closed')
     if (this.#waiting.length >= imageLimits.waitingMax) throw new TypeError('too many images wait')
-    const own = ownBytes(bytes)
     return new Promise((resolve) => {
-      this.#waiting.push({ bytes: own, fallback: fallbackOf(own), resolve })
+      this.#waiting.push({ bytes: shared(bytes), resolve })
       this.#next()
     })
   }
@@ -87,7 +86,9 @@ class Pool implements ImagePool {
   async close(): Promise<void> {
     this.#closed = true
     const threads = [...this.#threads]
-    for (const job of this.#waiting.splice(0)) job.resolve(job.fallback('decode_failed'))
+    for (const job of this.#waiting.splice(0)) {
+      job.resolve(withoutThread(job.bytes, 'decode_failed'))
+    }
     for (const thread of threads) this.#end(thread, 'decode_failed')
     await Promise.all(threads.map(({ worker }) => worker.terminate()))
   }
@@ -105,7 +106,7 @@ class Pool implements ImagePool {
       void thread.worker.terminate()
       this.#next()
     }, this.#timeLimitMs)
-    thread.worker.postMessage(job.bytes, [job.bytes.buffer as ArrayBuffer])
+    thread.worker.postMessage(job.bytes)
     this.#next()
   }
 
@@ -117,8 +118,10 @@ class Pool implements ImagePool {
     const thread: Thread = { worker, job: null, timer: null }
     worker.on('message', (found: Examined) => {
       const { job } = thread
+      // An answer that comes after the end of its time is nobody's.
+      if (job === null) return
       this.#rest(thread)
-      job?.resolve(found)
+      job.resolve(found)
       this.#next()
     })
     const lost = (): void => {
@@ -143,7 +146,7 @@ class Pool implements ImagePool {
     const { job } = thread
     this.#threads.delete(thread)
     this.#rest(thread)
-    job?.resolve(job.fallback(reason))
+    job?.resolve(withoutThread(job.bytes, reason))
   }
 }
 

@@ -1,5 +1,5 @@
 ;; Rows of a PNG with 3 or 4 bytes a pixel: filters are undone in place, then the bytes of groups
-;; of 16 pixels are added up, lane by lane. `scripts/generate.js` makes src/images/rows-wasm.ts of this file.
+;; of 16 pixels are added up, lane by lane, and weighed cell by cell. `scripts/generate.js` makes src/images/rows-wasm.ts of this file.
 ;;
 ;; A row is one filter byte and `length` bytes of pixels; rows follow each other. Loads may read a
 ;; byte behind a pixel, so memory goes on behind the last row. Before the first row, `above` points to
@@ -153,4 +153,40 @@
             (br $vector)))
         (local.set $at (i32.add (local.get $at) (i32.add (local.get $length) (i32.const 1))))
         (local.set $rows (i32.sub (local.get $rows) (i32.const 1)))
-        (br $next)))))
+        (br $next))))
+
+  ;; Weighs `cells` cells of 8 pixels each out of the sums of their rows: luma in 1/65536 of a level,
+  ;; 32 bits a cell; -1 where a sum of alpha is not `full`. The largest is 64 * 255 * 65536.
+  (func (export "weighCells")
+    (param $sums i32) (param $cells i32) (param $step i32) (param $full i32) (param $out i32)
+    (local $r i32) (local $g i32) (local $b i32) (local $left i32) (local $clear i32)
+    (block $done
+      (loop $cell
+        (br_if $done (i32.eqz (local.get $cells)))
+        (local.set $r (i32.const 0))
+        (local.set $g (i32.const 0))
+        (local.set $b (i32.const 0))
+        (local.set $clear (i32.const 0))
+        (local.set $left (i32.const 8))
+        (loop $pixel
+          (local.set $r (i32.add (local.get $r) (i32.load16_u (local.get $sums))))
+          (local.set $g (i32.add (local.get $g) (i32.load16_u offset=2 (local.get $sums))))
+          (local.set $b (i32.add (local.get $b) (i32.load16_u offset=4 (local.get $sums))))
+          (if (i32.eq (local.get $step) (i32.const 4))
+            (then
+              (local.set $clear
+                (i32.or (local.get $clear)
+                  (i32.ne (i32.load16_u offset=6 (local.get $sums)) (local.get $full))))))
+          (local.set $sums
+            (i32.add (local.get $sums) (i32.shl (local.get $step) (i32.const 1))))
+          (local.set $left (i32.sub (local.get $left) (i32.const 1)))
+          (br_if $pixel (local.get $left)))
+        (i32.store (local.get $out)
+          (select (i32.const -1)
+            (i32.add (i32.mul (local.get $r) (i32.const 19595))
+              (i32.add (i32.mul (local.get $g) (i32.const 38470))
+                (i32.mul (local.get $b) (i32.const 7471))))
+            (local.get $clear)))
+        (local.set $out (i32.add (local.get $out) (i32.const 4)))
+        (local.set $cells (i32.sub (local.get $cells) (i32.const 1)))
+        (br $cell)))))

@@ -55,9 +55,9 @@ const isOld = (stat: Stat, nowMs: number): boolean => {
   return ageMs < 0 || ageMs > shotLimits.settledAgeMs
 }
 
-/** The file's bytes in memory of their own, which a worker can be given; null: it is moving. */
+/** The file's bytes in memory that a worker sees too, without a copy; null: it is moving. */
 const readWhole = (fd: number, size: number): Buffer | null => {
-  const bytes = Buffer.from(new ArrayBuffer(size))
+  const bytes = Buffer.from(new SharedArrayBuffer(size))
   let at = 0
   while (at < size) {
     const got = readSync(fd, bytes, at, size - at, at)
