@@ -1,18 +1,30 @@
 /** Huffman codes and the bits of a scan (ITU T.81, annexes C and F). */
 import { ImageProblem } from './problem.js'
 
-/**
- * By the next 16 bits. DC tables: code length in the high byte, symbol in the low one. AC tables:
- * bits of code and value together in the high byte, coefficients to step on in the low one. 0 is
- * no code.
- */
-export type HuffmanTable = Uint16Array
+/** A Huffman code, for looking up and for passing over. */
+export interface HuffmanTable {
+  /**
+   * By the next 16 bits. DC tables: code length in the high byte, symbol in the low one. AC tables:
+   * bits of code and value together in the high byte, coefficients to step on in the low one. 0 is
+   * no code.
+   */
+  readonly full: Uint16Array
+  /**
+   * By the next 12 bits, AC tables only: as many symbols as lie in them whole with their values.
+   * Bits of all of them in the high byte; below, coefficients to step on, and 128 when the last one
+   * ends the block. 0: not even one. It is what makes a baseline file quick: the full table does
+   * not fit a processor's nearest memory, and two symbols in three come with another.
+   */
+  readonly quick: Uint16Array
+}
 
 /** Whether a table is for DC or for AC values. */
 export type TableKind = 'dc' | 'ac'
 
 /** Steps on behind the last coefficient of a block. */
 const endOfBlock = 64
+const quickBits = 12
+const endsBlock = 128
 
 const entryOf = (kind: TableKind, length: number, symbol: number): number => {
   if (kind === 'dc') return (length << 8) | symbol
@@ -21,10 +33,7 @@ const entryOf = (kind: TableKind, length: number, symbol: number): number => {
   return ((length + bits) << 8) | step
 }
 
-/** Builds a table from the 16 counts and the symbols. Throws `data_damaged` when they overflow. */
-export const buildTable = (
-  kind: TableKind, counts: Uint8Array, symbols: Uint8Array,
-): HuffmanTable => {
+const fullTable = (kind: TableKind, counts: Uint8Array, symbols: Uint8Array): Uint16Array => {
   const table = new Uint16Array(65_536)
   let code = 0
   let next = 0
@@ -40,6 +49,38 @@ export const buildTable = (
     code <<= 1
   }
   return table
+}
+
+/** Symbols of a window that lie in it whole; more steps than a block has are another window's. */
+const quickEntry = (full: Uint16Array, window: number): number => {
+  let used = 0
+  let steps = 0
+  for (;;) {
+    const entry = full[((window << used) & 0xfff) << (16 - quickBits)]!
+    const bits = entry >> 8
+    const step = entry & 0xff
+    if (entry === 0 || used + bits > quickBits) break
+    if (step === endOfBlock) return ((used + bits) << 8) | endsBlock | steps
+    if (steps + step >= endOfBlock) break
+    used += bits
+    steps += step
+  }
+  return (used << 8) | steps
+}
+
+const noWindows = new Uint16Array(0)
+
+/** Builds a table from the 16 counts and the symbols. Throws `data_damaged` when they overflow. */
+export const buildTable = (
+  kind: TableKind, counts: Uint8Array, symbols: Uint8Array,
+): HuffmanTable => {
+  const full = fullTable(kind, counts, symbols)
+  if (kind === 'dc') return { full, quick: noWindows }
+  const quick = new Uint16Array(1 << quickBits)
+  for (let window = 0; window < quick.length; window += 1) {
+    quick[window] = quickEntry(full, window)
+  }
+  return { full, quick }
 }
 
 /** Most bytes that may be read behind the end of a scan: a whole symbol's worth of padding. */
@@ -87,9 +128,9 @@ export class BitReader {
   }
 
   /** A DC difference: its size by the table, then as many bits (T.81, EXTEND). */
-  difference(table: HuffmanTable): number {
+  difference({ full }: HuffmanTable): number {
     if (this.#count < 16) this.#fill()
-    const entry = table[this.#bits >>> 16]!
+    const entry = full[this.#bits >>> 16]!
     const size = entry & 0xff
     if (entry === 0 || size > 11) throw new ImageProblem('data_damaged')
     this.#drop(entry >> 8)
@@ -101,7 +142,7 @@ export class BitReader {
   }
 
   /** Passes over the AC values of one block; locals, because this loop is most of the work. */
-  passBlock(table: HuffmanTable): void {
+  passBlock({ full, quick }: HuffmanTable): void {
     const { bytes } = this
     let bits = this.#bits
     let count = this.#count
@@ -121,7 +162,16 @@ export class BitReader {
           at += 1
         }
       }
-      const entry = table[bits >>> 16]!
+      const several = quick[bits >>> (32 - quickBits)]!
+      const to = k + (several & (endsBlock - 1))
+      if (several !== 0 && to < endOfBlock) {
+        bits <<= several >> 8
+        count -= several >> 8
+        if ((several & endsBlock) !== 0) break
+        k = to
+        continue
+      }
+      const entry = full[bits >>> 16]!
       if (entry === 0) throw new ImageProblem('data_damaged')
       const length = entry >> 8
       k += entry & 0xff

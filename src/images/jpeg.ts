@@ -315,9 +315,11 @@ const levelOf = (value: number): number => Math.min(255, Math.max(0, value))
 const planeOf = (frame: Frame, luma: Component, quantizer: number): Uint16Array => {
   const columns = cellsOf(frame.width)
   const plane = new Uint16Array(columns * cellsOf(frame.height))
-  for (let i = 0; i < plane.length; i += 1) {
-    const at = Math.floor(i / columns) * luma.stride + (i % columns)
-    plane[i] = Math.round(levelOf(((luma.dc[at] ?? 0) * quantizer) / 8 + 128) * levelScale)
+  for (let first = 0, from = 0; first < plane.length; first += columns, from += luma.stride) {
+    for (let column = 0; column < columns; column += 1) {
+      const level = levelOf((luma.dc[from + column]! * quantizer) / 8 + 128)
+      plane[first + column] = Math.round(level * levelScale)
+    }
   }
   return plane
 }
