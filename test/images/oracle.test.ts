@@ -1,4 +1,5 @@
 /** The fast ways beside whole decoding by libraries, over pictures of every kind. */
+import { readFileSync, readdirSync } from 'node:fs'
 import fc from 'fast-check'
 import jpegJs from 'jpeg-js'
 import { PNG } from 'pngjs'
@@ -181,6 +182,29 @@ t.test('S-070 JPEGs, baseline and progressive, lie within three levels of jpeg-j
   }
   t.comment(`${count} JPEGs, at most ${most.toFixed(2)} of 255 levels off`)
   t.ok(most > 0 && most <= jpegEdgeLevels)
+})
+
+/** Largest difference over cells that are whole blocks, and over all. */
+const jpegOffs = (bytes: Buffer): { readonly whole: number; readonly all: number } => {
+  const { width, height, data } = jpegJs.decode(bytes, { useTArray: true, formatAsRGBA: true })
+  const plane = examine(bytes).fingerprint?.planes[0]
+  const wanted = planeOver(data, width, height, 0)
+  const columns = Math.ceil(width / side)
+  const offs = wanted.map((level, i) => Math.abs((plane?.[i] ?? 1e6) / 64 - level))
+  const isWhole = (i: number): boolean =>
+    (i % columns + 1) * side <= width && (Math.floor(i / columns) + 1) * side <= height
+  return { whole: Math.max(...offs.filter((_, i) => isWhole(i))), all: Math.max(...offs) }
+}
+
+t.test('S-070 other samplings and restart intervals, written by libjpeg, lie within the same levels of jpeg-js', async (t) => {
+  // By cjpeg -quality 80 -sample HxV, -restart N or NB, -progressive; 96x64 and 90x51 pixels.
+  const names = readdirSync('test/images/fixtures').filter((name) => name.endsWith('.jpg'))
+  t.ok(names.length >= 18, `${names.length} files`)
+  for (const name of names) {
+    const { whole, all } = jpegOffs(readFileSync(`test/images/fixtures/${name}`))
+    t.ok(whole <= jpegLevels, `${name}: whole blocks ${whole.toFixed(2)} levels off`)
+    t.ok(all <= 2 * jpegEdgeLevels, `${name}: edge blocks ${all.toFixed(2)} levels off`)
+  }
 })
 
 t.test('S-070 a CMYK JPEG is decoded whole and equals the library', async (t) => {
