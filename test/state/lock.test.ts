@@ -6,6 +6,7 @@ import { once } from 'node:events'
 import { renameSync, rmSync, writeFileSync, existsSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 import { extname, join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { systemClock } from '../../src/base/clock.js'
 import { checkState } from '../../src/state/check.js'
@@ -158,4 +159,39 @@ t.test('waiting for a lock that is freed meanwhile succeeds', async (t) => {
   a.close()
   b.close()
   t.equal(readHolder(nodeFiles, join(t.testdirName, 'none')), null)
+})
+
+t.test('two transactions of one store never hold its lock at once', async (t) => {
+  const store = newStore(t)
+  const lock = kernelStateLock(store.places.lock, systemClock)
+  t.teardown(() => lock.close())
+  t.equal(lock.tryTake('first'), true)
+  t.equal(lock.tryTake('second'), false, 'the kernel would give it to this process again')
+  lock.give()
+  t.equal(lock.tryTake('second'), true)
+  lock.give()
+})
+
+t.test('a burst of takes signs the file once; another verb and another holder are told', async (t) => {
+  const store = newStore(t)
+  const lock = kernelStateLock(store.places.lock, systemClock)
+  const other = kernelStateLock(store.places.lock, systemClock)
+  t.teardown(() => { lock.close(); other.close() })
+  const signedBy = (one: typeof lock, verb: string): string => {
+    t.equal(one.tryTake(verb), true)
+    one.give()
+    const { verb: told, started_at: at } = readHolder(nodeFiles, store.places.lock) ?? {}
+    return `${told} ${at}`
+  }
+  const first = signedBy(lock, 'burst')
+  await sleep(20)
+  t.equal(signedBy(lock, 'burst'), first)
+  await sleep(20)
+  t.match(signedBy(lock, 'else'), /^else /)
+  await sleep(20)
+  t.match(signedBy(other, 'other'), /^other /)
+  await sleep(20)
+  t.match(signedBy(lock, 'else'), /^else /, 'it was overwritten meanwhile')
+  await sleep(300)
+  t.not(signedBy(lock, 'else'), signedBy(other, 'else'))
 })
