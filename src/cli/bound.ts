@@ -50,6 +50,8 @@ export interface VerbDeps extends CliDeps, Program {
    * `read` takes no lock and changes no byte.
    */
   openStore(mode?: StoreMode): Promise<Store>
+  /** Closes what was opened; a log that this run made long is folded then. Never throws. */
+  closeStores(): Promise<void>
   /** The store with clock and observer, for use cases. Recovery is `mutate.ts`'s. */
   gov(mode?: StoreMode): Promise<Gov>
   /** The same, and the operator who is logged in. Throws `unauthorized`. */
@@ -108,6 +110,17 @@ export const bindDeps = (
       const open = stores.get(mode) ?? loadStore(bound, mode)
       stores.set(mode, open)
       return open
+    },
+    async closeStores() {
+      const opened = await Promise.allSettled(stores.values())
+      stores.clear()
+      for (const one of opened) {
+        try {
+          if (one.status === 'fulfilled') one.value.close()
+        } catch {
+          // What was to be durable is; a descriptor that does not close changes nothing of it.
+        }
+      }
     },
     async gov(mode) {
       const store = await bound.openStore(mode)

@@ -30,6 +30,8 @@ export const runCommand = async (
       // Where it cannot be told the exit status still says it.
     }
     return shown.status
+  } finally {
+    await seen.bound?.closeStores()
   }
 }
 

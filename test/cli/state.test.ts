@@ -4,7 +4,10 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
+import * as v from 'valibot'
 import { tryLockFile } from '../../src/state/kernel-lock.js'
+import { openStore } from '../../src/state/store.js'
+import type { CollectionSpec } from '../../src/state/types.js'
 import { sallyport } from '../harness.js'
 import type { Place, Ran } from '../harness.js'
 
@@ -187,4 +190,25 @@ t.test('a held lock ends with 11 after --wait, and readers do not mind', async (
   t.equal((await place.run(['state', 'check'])).status, 0)
   held?.release()
   t.equal((await place.run(['state', 'compact', '--wait', '0'])).status, 0)
+})
+
+t.test('a command that wrote folds a long log at its end, and one that reads changes nothing', async (t) => {
+  const place = sallyport(t)
+  t.equal((await place.run(['init', '--json'])).status, 0)
+  const store = openStore({ dir: place.stateDir, configDir: place.configDir, mode: 'write' })
+  const text = 'x'.repeat(100_000)
+  const shape: CollectionSpec<string> = { name: 'long_texts', schema: v.string(), partition: 'one' }
+  for (let i = 0; i < 12; i += 1) {
+    await store.transact('test', (tx) => tx.put(shape, 'same', text + String(i)))
+  }
+  // It is not closed: the process that wrote may have been killed.
+  const logs = (): string[] => readdirSync(join(place.stateDir, 'wal')).sort()
+  const before = logs()
+  t.equal((await place.run(['status', '--json'])).status, 0)
+  t.strictSame(logs(), before)
+  t.equal((await place.run(['login', '--json'])).status, 0)
+  t.not(logs().at(-1), before.at(-1), 'a new log')
+  t.ok(statSync(join(place.stateDir, 'wal', logs().at(-1) ?? '')).size < 100_000)
+  t.equal((await place.run(['state', 'check', '--json'])).json().ok, true)
+  store.close()
 })

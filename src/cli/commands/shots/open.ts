@@ -13,17 +13,7 @@ export const openForJobs = async (deps: VerbDeps): Promise<Gov> => {
   return gov
 }
 
-/**
- * Runs `use` over the state, open for writing and recovered. The store is closed at the end, which
- * folds a log that has grown: jobs write more than anything else does.
- */
+/** Runs `use` over the state, open for writing and recovered. */
 export const withJobs = async <T>(
   deps: VerbDeps, use: (ctx: ShotsContext) => Promise<T>,
-): Promise<T> => {
-  const gov = await openForJobs(deps)
-  try {
-    return await use(shotsContext(deps, gov))
-  } finally {
-    gov.store.close()
-  }
-}
+): Promise<T> => use(shotsContext(deps, await openForJobs(deps)))
