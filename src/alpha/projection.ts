@@ -1,5 +1,6 @@
 import * as v from 'valibot'
 import type { LedgerFacts } from '../governance/ledger/facts.js'
+import { ledgerReasons } from '../governance/ledger/reasons.js'
 import {
   alphaCapability, alphaCredentialRef, alphaProfile, alphaRuntime, type AlphaProvider,
 } from './constants.js'
@@ -52,22 +53,7 @@ export const alphaReasons = {
     status: 'blocked',
     text: 'The consent is not current. Save the setup anew with the acknowledgment.',
   },
-  ledger_not_unique: {
-    status: 'blocked',
-    text: 'There is not exactly one ledger. See `sallyport state check`.',
-  },
-  ceiling_not_positive: {
-    status: 'blocked',
-    text: 'The deployment ceiling is not positive. See `sallyport ledger show`.',
-  },
-  ceiling_mismatch: {
-    status: 'blocked',
-    text: 'The saved ceiling is not that of the deployment ledger. Save the setup with that one.',
-  },
-  request_bound_above_ceiling: {
-    status: 'blocked',
-    text: 'The request bound is above the ceiling. Save a lower bound or raise the ceiling.',
-  },
+  ...ledgerReasons('setup'),
 } as const
 
 /** Name of a reason why the route is not `configured`. */

@@ -5,6 +5,9 @@
 import * as v from 'valibot'
 import { fail } from '../base/errors.js'
 import { closedObject, finiteNumber, parseClosed, strictInteger } from '../base/schema.js'
+import {
+  requireWideningAuthority, type GivenAuthority,
+} from '../governance/policy/save-authority.js'
 import type { CollectionSpec } from '../state/types.js'
 import { isBlankKey, isUsableKey } from './api-key.js'
 import {
@@ -240,21 +243,13 @@ const requireBoundWithinCeiling = (setup: AlphaTextSetup): void => {
  */
 export const requireSaveAuthority = (
   plan: SetupPlan,
-  given: { readonly acknowledged: boolean; readonly expectedPolicyRevision: number | null },
+  given: GivenAuthority,
 ): void => {
   if (!plan.needsAuthority) return
-  if (!given.acknowledged) {
-    throw fail.rejected(
-      'acknowledgment_required',
-      'Enabling or changing an enabled route needs the acknowledgment of plaintext egress.',
-      { next: 'Repeat with --acknowledge-plaintext-egress.' },
-    )
-  }
-  if (given.expectedPolicyRevision === null) {
-    throw fail.rejected(
-      'expected_policy_revision_required',
-      'Enabling or changing an enabled route needs the exact expected policy revision.',
-      { next: 'Read it with `sallyport alpha show` and repeat with --expected-policy-revision.' },
-    )
-  }
+  requireWideningAuthority(given, {
+    saves: 'Enabling or changing an enabled route',
+    egress: 'plaintext egress',
+    flag: '--acknowledge-plaintext-egress',
+    show: 'sallyport alpha show',
+  })
 }

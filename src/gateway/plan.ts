@@ -5,6 +5,9 @@
  */
 import { canonicalJson } from '../base/canonical.js'
 import { fail } from '../base/errors.js'
+import {
+  requireWideningAuthority, type GivenAuthority,
+} from '../governance/policy/save-authority.js'
 import { parseGatewaySelector, type ReservedNames } from '../governance/selectors.js'
 import { purposeStatement } from './consent-text.js'
 import {
@@ -228,21 +231,13 @@ export const planGatewayChange = (
  */
 export const requireGatewayAuthority = (
   plan: GatewayPlan,
-  given: { readonly acknowledged: boolean; readonly expectedPolicyRevision: number | null },
+  given: GivenAuthority,
 ): void => {
   if (!plan.needsAuthority) return
-  if (!given.acknowledged) {
-    throw fail.rejected(
-      'acknowledgment_required',
-      'A save that widens this route needs the acknowledgment of cloud egress.',
-      { next: 'Repeat with --acknowledge-cloud-egress.' },
-    )
-  }
-  if (given.expectedPolicyRevision === null) {
-    throw fail.rejected(
-      'expected_policy_revision_required',
-      'A save that widens this route needs the exact expected policy revision.',
-      { next: 'Read it with `sallyport gateway show` and repeat with --expected-policy-revision.' },
-    )
-  }
+  requireWideningAuthority(given, {
+    saves: 'A save that widens this route',
+    egress: 'cloud egress',
+    flag: '--acknowledge-cloud-egress',
+    show: 'sallyport gateway show',
+  })
 }

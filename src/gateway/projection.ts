@@ -1,5 +1,6 @@
 /** The configuration read of the route: closed, fields are only ever added. Pure. */
 import * as v from 'valibot'
+import { ledgerReasons } from '../governance/ledger/reasons.js'
 import {
   egressPurpose, gatewayCapability, gatewayCredentialRef, gatewayPurposes, proofPurpose,
   routingControls, slotNames, type SlotName,
@@ -61,21 +62,7 @@ export const gatewayReasons = {
     status: 'blocked',
     text: 'The purpose of this slot has no current consent. Save it with --consent.',
   },
-  ledger_not_unique: {
-    status: 'blocked', text: 'There is not exactly one ledger. See `sallyport state check`.',
-  },
-  ceiling_not_positive: {
-    status: 'blocked',
-    text: 'The deployment ceiling is not positive. See `sallyport ledger show`.',
-  },
-  ceiling_mismatch: {
-    status: 'blocked',
-    text: 'The saved ceiling is not that of the deployment ledger. Save the route with that one.',
-  },
-  request_bound_above_ceiling: {
-    status: 'blocked',
-    text: 'The request bound is above the ceiling. Save a lower bound or raise the ceiling.',
-  },
+  ...ledgerReasons('route'),
 } as const
 
 /** Name of a reason why the route or a slot is not `configured`. */

@@ -5,6 +5,7 @@
 import * as v from 'valibot'
 import type { CollectionSpec } from '../../state/types.js'
 import { digestSchemaVersion, digestSourceTool } from '../constants.js'
+import { madeTextEntries } from '../texts/made.js'
 
 const text = v.string()
 const iso = v.pipe(v.string(), v.isoTimestamp())
@@ -51,17 +52,7 @@ const episodeShape = v.strictObject({
 export type Episode = v.InferOutput<typeof episodeShape>
 
 const madeShape = v.strictObject({
-  artifact_id: text,
-  source_observation_ids: v.array(text),
-  content_chars: count,
-  payload_sha256: sha256,
-  model: text,
-  reply_model: text,
-  reply_provider: text,
-  prompt_version: text,
-  operation_id: text,
-  cost_microusd: count,
-  written_at: iso,
+  ...madeTextEntries,
 })
 /** A text that was bought. */
 export type MadeText = v.InferOutput<typeof madeShape>

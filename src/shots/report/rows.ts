@@ -4,27 +4,17 @@
  */
 import * as v from 'valibot'
 import type { CollectionSpec } from '../../state/types.js'
+import { madeTextEntries } from '../texts/made.js'
 
 const text = v.string()
-const iso = v.pipe(v.string(), v.isoTimestamp())
 const count = v.pipe(v.number(), v.safeInteger(), v.minValue(0))
 const sha256 = v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/))
 
 const madeShape = v.strictObject({
+  ...madeTextEntries,
   conclusion_id: v.pipe(text, v.startsWith('ccl_')),
-  artifact_id: text,
-  payload_sha256: sha256,
-  content_chars: count,
   digest_count: count,
   digest_ids: v.array(text),
-  source_observation_ids: v.array(text),
-  model: text,
-  reply_model: text,
-  reply_provider: text,
-  prompt_version: text,
-  operation_id: text,
-  cost_microusd: count,
-  written_at: iso,
 })
 /** A conclusion that was bought. */
 export type MadeConclusion = v.InferOutput<typeof madeShape>

@@ -1,0 +1,22 @@
+/** What a row says of a text that was bought, a digest's or a report's. */
+import * as v from 'valibot'
+
+const text = v.string()
+const count = v.pipe(v.number(), v.safeInteger(), v.minValue(0))
+
+/** Entries of a strict object; the text itself lies sealed under `artifact_id`. */
+export const madeTextEntries = {
+  artifact_id: text,
+  /** SHA-256 of the sealed payload's bytes, which are canonical JSON. */
+  payload_sha256: v.pipe(text, v.regex(/^[0-9a-f]{64}$/)),
+  /** Unicode code points. */
+  content_chars: count,
+  source_observation_ids: v.array(text),
+  model: text,
+  reply_model: text,
+  reply_provider: text,
+  prompt_version: text,
+  operation_id: text,
+  cost_microusd: count,
+  written_at: v.pipe(text, v.isoTimestamp()),
+}
