@@ -378,7 +378,7 @@ _sallyport() {
       COMPREPLY=($(compgen -W "bash zsh fish --help --state-dir --json --no-input --quiet --verbose --no-color --wait" -- "$cur"))
       ;;
     "help"|"help "*)
-      COMPREPLY=($(compgen -W "environment exit-status json files consent money retired-route --help --state-dir --json --no-input --quiet --verbose --no-color --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "environment exit-status json files consent money profile anchor retired-route --help --state-dir --json --no-input --quiet --verbose --no-color --wait" -- "$cur"))
       ;;
   esac
 }

@@ -47,11 +47,13 @@ export const alphaReasons = {
   },
   policy_revoked: {
     status: 'blocked',
-    text: 'The policy is revoked for every route. Save the setup anew with the acknowledgment.',
+    text: 'The policy is revoked for every route. Grant anew with `sallyport alpha setup --enable'
+      + ' --acknowledge-plaintext-egress`.',
   },
   consent_not_current: {
     status: 'blocked',
-    text: 'The consent is not current. Save the setup anew with the acknowledgment.',
+    text: 'The consent is not current. Grant anew with `sallyport alpha setup --enable'
+      + ' --acknowledge-plaintext-egress`.',
   },
   ...ledgerReasons('setup'),
 } as const

@@ -195,28 +195,38 @@ const keyChangeOf = (current: AlphaTextSetup | null, facts: SetupFacts): 'none' 
   return same ? 'none' : 'set'
 }
 
+const limitsRequired = (fields: readonly string[]): Error =>
+  fail.rejected('setup_field_required', `The first save must name ${fields.join(', ')}.`, {
+    next: 'There is no default for a limit. Flags and an example: sallyport alpha setup --help',
+    details: { field: fields[0] ?? '', fields: fields.join(',') },
+  })
+
 const nextSetup = (
   current: AlphaTextSetup | null,
   input: AlphaTextSetupInput,
   facts: SetupFacts,
 ): AlphaTextSetup => {
+  const absent: string[] = []
   const pick = (name: (typeof limitNames)[number], fallback: number | null = null): number => {
     const value = input[name] ?? current?.[name] ?? fallback
     if (value !== null) return value
-    throw fail.rejected('setup_field_required', `The first save must name ${name}.`, {
-      details: { field: name },
-    })
+    absent.push(name)
+    return 0
   }
+  const limits = {
+    max_output_tokens: pick('max_output_tokens'),
+    timeout_seconds: pick('timeout_seconds'),
+    request_cost_bound_microusd: pick('request_cost_bound_microusd'),
+    spend_ceiling_microusd: pick('spend_ceiling_microusd', facts.ledgerCeilingMicrousd),
+  }
+  if (absent.length > 0) throw limitsRequired(absent)
   return Object.freeze({
     schema_version: alphaSchemas.setup,
     enabled: input.enabled ?? false,
     profile_id: alphaProfile,
     model_id: facts.provider.model_id,
     api_base: facts.provider.base_url,
-    max_output_tokens: pick('max_output_tokens'),
-    timeout_seconds: pick('timeout_seconds'),
-    request_cost_bound_microusd: pick('request_cost_bound_microusd'),
-    spend_ceiling_microusd: pick('spend_ceiling_microusd', facts.ledgerCeilingMicrousd),
+    ...limits,
     credential_ref: alphaCredentialRef,
     credential_fingerprint: current?.credential_fingerprint ?? null,
     plaintext_egress_consent_revision: current?.plaintext_egress_consent_revision ?? null,

@@ -1,4 +1,5 @@
 /** Which token this process speaks with: the environment's (CI), else the terminal's own. */
+import { SallyportError } from '../base/errors.js'
 import { authenticate } from '../governance/session/authenticate.js'
 import { loadToken, tokenPath } from '../governance/session/token.js'
 import type { Gov } from '../governance/gov.js'
@@ -12,4 +13,17 @@ export const currentToken = (gov: Gov, env: CliDeps['env']): string | null =>
 /** The operator behind this process. Throws `unauthorized`. */
 export const authenticateCli = (
   gov: Gov, env: CliDeps['env'], options: { readonly touch?: boolean } = {},
-): Session => authenticate(gov, currentToken(gov, env), options)
+): Session => {
+  try {
+    return authenticate(gov, currentToken(gov, env), options)
+  } catch (cause) {
+    const own = cause instanceof SallyportError && cause.kind === 'unauthorized'
+    if (!own || !env['SALLYPORT_SESSION']) throw cause
+    const { kind, code, message, reason, details } = cause
+    throw new SallyportError({
+      kind, code, message, details, cause, ...(reason === null ? {} : { reason }),
+      next: 'It came from SALLYPORT_SESSION: unset that, or put the token of a new login there '
+        + '(sallyport login --token-file FILE).',
+    })
+  }
+}

@@ -1,4 +1,5 @@
 /** Opening the state directory for a verb. */
+import { fail, SallyportError } from '../base/errors.js'
 import { openStore } from '../state/store.js'
 import type { Store } from '../state/types.js'
 import type { StoreMode, VerbDeps } from './bound.js'
@@ -6,7 +7,15 @@ import type { StoreMode, VerbDeps } from './bound.js'
 /** Opens the state directory of this run. Throws `no_state` where there is none. */
 export const openCliStore = (deps: VerbDeps, mode: StoreMode): Store => {
   const { stateDir, configDir } = deps.places
-  return openStore({
-    dir: stateDir, configDir, mode, waitMs: deps.globals.waitMs, clock: deps.clock,
-  })
+  try {
+    return openStore({
+      dir: stateDir, configDir, mode, waitMs: deps.globals.waitMs, clock: deps.clock,
+    })
+  } catch (cause) {
+    const named = deps.globals.stateDir !== null
+    if (!named || !(cause instanceof SallyportError) || cause.kind !== 'no_state') throw cause
+    throw fail.noState(cause.code, 'There is no state directory where --state-dir points.', {
+      next: 'Correct it, or run `sallyport init` with the same --state-dir.', cause,
+    })
+  }
 }

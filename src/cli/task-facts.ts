@@ -91,6 +91,14 @@ export const taskFacts = (view: View, task: Task): TaskFacts => {
   }
 }
 
+const costText = (
+  { state, bound_microusd: bound, charged_microusd: charged }: NonNullable<TaskFacts['cost']>,
+): string => {
+  if (state === 'released') return 'released, nothing was charged'
+  if (charged === null) return `${state}, at most ${bound} micro-USD held`
+  return `${state}, ${charged} of at most ${bound} micro-USD`
+}
+
 /** The same as lines of text. */
 export const taskText = (task: TaskFacts): string => {
   const line = (name: string, value: string): string => `${name.padEnd(14)}${value}\n`
@@ -105,8 +113,7 @@ export const taskText = (task: TaskFacts): string => {
     line('goal', `${task.goal_id} at revision ${task.goal_revision}`),
     line('operation', task.operation_id),
     ...(cost === null ? [] : [
-      line('cost', `${cost.state}, ${cost.charged_microusd ?? 'unknown'} of at most `
-        + `${cost.bound_microusd} micro-USD`),
+      line('cost', costText(cost)),
       ...(cost.overrun === 'none' ? [] : [line('overrun', cost.overrun)]),
     ]),
     line('created', task.created_at),

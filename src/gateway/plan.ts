@@ -49,9 +49,10 @@ export interface GatewayPlan {
   readonly ceilingMicrousd: number | null
 }
 
-const required = (field: string): Error =>
-  fail.rejected('gateway_field_required', `The first save must name ${field}.`, {
-    details: { field },
+const required = (...fields: readonly string[]): Error =>
+  fail.rejected('gateway_field_required', `The first save must name ${fields.join(', ')}.`, {
+    next: 'Flags and an example: sallyport gateway setup --help',
+    details: { field: fields[0] ?? '', fields: fields.join(',') },
   })
 
 const checkUpstream = (slug: string, reserved: ReservedNames): void => {
@@ -69,8 +70,12 @@ const nextSlot = (
 ): SlotSetup => {
   const model = input.model ?? current?.model
   const upstream = input.upstream_allow ?? current?.upstream_allow
-  if (model === undefined) throw required(`slots.${name}.model`)
-  if (upstream === undefined) throw required(`slots.${name}.upstream_allow`)
+  if (model === undefined || upstream === undefined) {
+    throw required(
+      ...(model === undefined ? [`slots.${name}.model`] : []),
+      ...(upstream === undefined ? [`slots.${name}.upstream_allow`] : []),
+    )
+  }
   parseGatewaySelector(model, reserved)
   for (const slug of upstream) checkUpstream(slug, reserved)
   return {

@@ -52,7 +52,8 @@ export const gatewayReasons = {
   },
   policy_revoked: {
     status: 'blocked',
-    text: 'The policy is revoked for every route. Save the route anew with the acknowledgment.',
+    text: 'The policy is revoked for every route. Grant anew with `sallyport gateway setup'
+      + ' --consent PURPOSE --acknowledge-cloud-egress`.',
   },
   egress_not_acknowledged: {
     status: 'blocked',
@@ -60,7 +61,8 @@ export const gatewayReasons = {
   },
   consent_not_current: {
     status: 'blocked',
-    text: 'The purpose of this slot has no current consent. Save it with --consent.',
+    text: 'The purpose of this slot has no current consent. Give it with `sallyport gateway setup'
+      + ' --consent PURPOSE --acknowledge-cloud-egress`.',
   },
   ...ledgerReasons('route'),
 } as const

@@ -45,8 +45,9 @@ const encodeFacts = (facts: BackupFacts): Buffer => {
   return Buffer.from(`${text} ${sha256Hex(text)}\n`)
 }
 
-/** Reads `backup.json`; `rejected`/`backup_invalid` when it is missing or untrue. */
+/** Reads `backup.json`; `rejected`: `backup_missing` without a folder, else `backup_invalid`. */
 export const readBackupFacts = (files: Files, dir: string): BackupFacts => {
+  if (files.stat(dir) === undefined) throw noBackup()
   const bytes = readWhole(files, join(dir, 'backup.json'))
   const text = bytes?.toString('utf8', 0, Math.max(0, bytes.length - 66)) ?? ''
   const whole = bytes !== undefined && Buffer.from(`${text} ${sha256Hex(text)}\n`).equals(bytes)
@@ -54,6 +55,11 @@ export const readBackupFacts = (files: Files, dir: string): BackupFacts => {
   if (parsed?.success !== true) throw invalidBackup()
   return parsed.output
 }
+
+const noBackup = (): Error =>
+  fail.rejected('backup_missing', 'There is no folder at the place of the backup.', {
+    next: 'Name the folder that `sallyport state backup` made.',
+  })
 
 /** The error for a folder that is no whole backup. */
 export const invalidBackup = (): Error =>

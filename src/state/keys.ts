@@ -18,7 +18,7 @@ export const readKey = (files: Files, path: string): Buffer => {
   const bytes = readWhole(files, path)
   if (bytes === undefined) {
     throw fail.blocked('key_missing', 'The key file of this state directory is missing.', {
-      next: 'Put the key file back into the `keys` folder of the configuration directory.',
+      next: 'Put the key file back into the key folder; `sallyport doctor` tells where that is.',
     })
   }
   const text = bytes.toString('latin1')

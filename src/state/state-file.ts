@@ -51,7 +51,7 @@ export const readStateFile = (files: Files, path: string): StateFile => {
   const bytes = readWhole(files, path)
   if (bytes === undefined) {
     throw fail.noState('no_state', 'There is no state directory here.', {
-      next: 'Run `sallyport init`.',
+      next: 'Run `sallyport init`; `sallyport state path` tells which directory is meant.',
     })
   }
   const state = decodeStateFile(bytes)

@@ -277,6 +277,13 @@ t.test('a first save names every limit, but takes the shared ceiling when there 
     }
   })
 
+t.test('a first save that lacks several limits names them all at once', async (t) => {
+  const error = errorOf(() => plan(null, {}, { ledgerCeilingMicrousd: 70_000 }))
+  t.equal(error.details['fields'], 'max_output_tokens,timeout_seconds,request_cost_bound_microusd')
+  t.match(error.message, 'max_output_tokens, timeout_seconds, request_cost_bound_microusd.')
+  t.match(error.next, 'sallyport alpha setup --help')
+})
+
 t.test('A-029 the planned setup is frozen and valid; server-set fields keep their values',
   async (t) => {
     fc.assert(fc.property(

@@ -119,6 +119,7 @@ t.test('--replace ends the other sessions of the owner, a plain login ends none'
     const ran = await at.run(['session', 'show', '--json'], { env: env(name) })
     t.match(failure(ran), { status: 4, code: 'session_ended' })
     t.equal(ran.error().reason, 'replaced')
+    t.match((await at.run(['session', 'show'], { env: env(name) })).stderr, 'SALLYPORT_SESSION')
   }
   t.equal((await at.run(['session', 'show'])).status, 0)
 })

@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { sallyport } from '../harness.js'
@@ -72,6 +72,31 @@ t.test('doctor names each problem with its next step and ends with 7', async (t)
   t.same(problems.map((one: { name: string }) => one.name), ['key folder', 'environment'])
   t.match(problems[1].text, 'NODE_DEBUG')
   for (const one of problems) t.type(one.next, 'string')
+})
+
+t.test('doctor looks at both files of the store in the key folder, and says what to do', async (t) => {
+  const place = sallyport(t)
+  t.equal((await place.run(['init'])).status, 0)
+  type Looked = { name: string; result: string; next: string | null }
+  const look = async (): Promise<[number, [string, string | null][]]> => {
+    const ran = await place.run(['doctor', '--json'])
+    const files = (ran.json().checks as Looked[]).filter(({ name }) => name.endsWith(' file'))
+    return [ran.status, files.map(({ result, next }) => [result, next])]
+  }
+  t.same(await look(), [0, [['ok', null], ['ok', null]]])
+  const keys = join(place.configDir, 'keys')
+  const [anchor = '', key = ''] = readdirSync(keys).sort().map((name) => join(keys, name))
+  chmodSync(key, 0o640)
+  rmSync(anchor)
+  t.same(await look(), [7, [
+    ['problem', `chmod 600 ${key}`], ['problem', 'sallyport help anchor'],
+  ]])
+  rmSync(key)
+  const [status, [file]] = await look()
+  t.equal(status, 7)
+  t.match(file?.[1], /^Put it back/)
+  const check = await place.run(['state', 'check'])
+  t.match([check.status, check.stderr], [7, /next: Put the key file back.*sallyport doctor/])
 })
 
 t.test('doctor notes variables that have no effect', async (t) => {

@@ -158,7 +158,10 @@ t.test('a restore into nothing needs no answer, and needs the key folder', async
   rmSync(join(place.configDir, 'keys'), { recursive: true })
   t.equal((await place.run(['state', 'restore', 'copy'])).status, 7)
   mkdirSync(place.path('empty'))
-  t.equal((await place.run(['state', 'restore', 'empty'])).status, 3)
+  for (const [name, code] of [['empty', 'backup_invalid'], ['nope', 'backup_missing']] as const) {
+    const ran = await place.run(['state', 'restore', name, '--json'])
+    t.same([ran.status, ran.error().code], [3, code])
+  }
 })
 
 t.test('an old copy put back by hand is seen as behind its anchor and blocks', async (t) => {
@@ -169,6 +172,13 @@ t.test('an old copy put back by hand is seen as behind its anchor and blocks', a
   cpSync(place.path('old'), place.stateDir, { recursive: true })
   const found = await place.run(['state', 'check', '--json'])
   t.same([found.status, found.json().anchor], [7, 'behind'])
+  t.match((await place.run(['state', 'check'])).stderr, 'next: sallyport help anchor')
+  const topic = (await ok(place, 'help', 'anchor')).stdout
+  t.match(topic, /state backup DIR[^]*state restore DIR/, 'the remedy, which works:')
+  await ok(place, 'state', 'backup', 'copy')
+  await ok(place, 'state', 'restore', 'copy', '--yes')
+  t.equal((await ok(place, 'state', 'check', '--json')).json().anchor, 'ok')
+  t.equal((await ok(place, 'status', '--json')).json().policy.state, 'revoked')
 })
 
 t.test('compact folds the log and keeps everything', async (t) => {

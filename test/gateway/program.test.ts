@@ -36,6 +36,14 @@ t.test('status follows key, slots, switch and consents, each with a reason', asy
   t.equal((await rig.show()).gateway.slots.report.reason_code, 'slot_not_set')
   must(await rig.widen(['--consent', 'chat']))
   t.equal((await rig.show()).gateway.slots.chat.status, 'configured')
+  const consentLines = async (): Promise<string[]> =>
+    (await rig.run(['gateway', 'show'])).stdout.match(/^ *consent .*/gm) ?? []
+  t.match(await consentLines(), [/gateway\.chat: current$/], 'only a slot that is set has consents')
+  must(await rig.widen(slotFlags('report')))
+  t.match(await consentLines(), [
+    /gateway\.chat: current$/, /gateway\.report: not current$/, /gateway\.digest: not current$/,
+  ])
+  must(await rig.run(['gateway', 'setup', '--remove-slot', 'report', '--json']))
   must(await rig.run(['gateway', 'setup', '--disable', '--json']))
   t.same(await statusOf(), ['disabled', 'route_disabled'])
   must(await rig.widen(['--enable']))

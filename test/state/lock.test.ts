@@ -174,24 +174,24 @@ t.test('two transactions of one store never hold its lock at once', async (t) =>
 
 t.test('a burst of takes signs the file once; another verb and another holder are told', async (t) => {
   const store = newStore(t)
-  const lock = kernelStateLock(store.places.lock, systemClock)
-  const other = kernelStateLock(store.places.lock, systemClock)
+  let now = Date.parse('2026-01-01T00:00:00.000Z')
+  const clock = { ...systemClock, wallMs: () => now, monotonicMs: () => now }
+  const lock = kernelStateLock(store.places.lock, clock)
+  const other = kernelStateLock(store.places.lock, clock)
   t.teardown(() => { lock.close(); other.close() })
-  const signedBy = (one: typeof lock, verb: string): string => {
+  const signedBy = async (one: typeof lock, verb: string, afterMs: number): Promise<string> => {
+    await sleep(20) // The file tells one signature from the next by its time of change.
+    now += afterMs
     t.equal(one.tryTake(verb), true)
     one.give()
     const { verb: told, started_at: at } = readHolder(nodeFiles, store.places.lock) ?? {}
-    return `${told} ${at}`
+    return `${told} ${at?.slice(17)}`
   }
-  const first = signedBy(lock, 'burst')
-  await sleep(20)
-  t.equal(signedBy(lock, 'burst'), first)
-  await sleep(20)
-  t.match(signedBy(lock, 'else'), /^else /)
-  await sleep(20)
-  t.match(signedBy(other, 'other'), /^other /)
-  await sleep(20)
-  t.match(signedBy(lock, 'else'), /^else /, 'it was overwritten meanwhile')
-  await sleep(300)
-  t.not(signedBy(lock, 'else'), signedBy(other, 'else'))
+  t.equal(await signedBy(lock, 'burst', 0), 'burst 00.000Z')
+  t.equal(await signedBy(lock, 'burst', 100), 'burst 00.000Z')
+  t.equal(await signedBy(lock, 'else', 10), 'else 00.110Z')
+  t.equal(await signedBy(other, 'other', 10), 'other 00.120Z')
+  t.equal(await signedBy(lock, 'else', 10), 'else 00.130Z', 'it was overwritten meanwhile')
+  t.equal(await signedBy(lock, 'else', 240), 'else 00.130Z')
+  t.equal(await signedBy(lock, 'else', 10), 'else 00.380Z', 'a quarter of a second is over')
 })

@@ -3,6 +3,8 @@ import { exitStatus } from '../../base/outcome.js'
 import type { ExitName } from '../../base/outcome.js'
 import { exitMeaning, inOrder } from './exits.js'
 import { columns } from './sections.js'
+import { anchorTopic } from './topics/anchor.js'
+import { profileTopic } from './topics/profile.js'
 
 const environment = `Environment variables
 
@@ -99,7 +101,7 @@ share it. It must lie on a local disk.
 
 The key folder lies outside, so that a copy of the state opens nothing:
   keys/<store>.key     the vault key, mode 600
-  keys/<store>.anchor  how far the store had come, to notice an old copy
+  keys/<store>.anchor  how far the store had come, to notice an old copy (help anchor)
 
 The workspace that init fixed holds the default image root,
 artifacts/screenshot-folder. Image roots are only ever read: no file in one is
@@ -185,6 +187,12 @@ const topics: Readonly<Record<string, { readonly summary: string; readonly text:
   files: { summary: 'what lies where', text: files },
   consent: { summary: 'what must be current before anything is contacted', text: consent },
   money: { summary: 'ceiling, holds, charges and liabilities', text: money },
+  profile: {
+    summary: 'the built-in provider, and the form of a profile file', text: profileTopic,
+  },
+  anchor: {
+    summary: 'what an old copy of the state is noticed by, and what to do', text: anchorTopic,
+  },
   'retired-route': { summary: 'names of a route that no longer exists', text: retiredRoute },
 }
 

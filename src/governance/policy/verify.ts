@@ -62,7 +62,7 @@ export const verifyPolicy = (view: View): Problem[] => {
   const named = view.get(collections.policyHead, 'the')?.revision
   if (head === undefined || named !== head.revision) {
     const text = 'The policy head does not name the newest revision.'
-    return [{ code: 'policy_head_mismatch', subject: 'the', text }]
+    return [{ code: 'policy_head_mismatch', subject: String(named ?? 'none'), text }]
   }
   const consents = view.all(collections.consents)
   const granted = consents.map(({ doc }) => doc).filter(({ state }) => state === 'granted')

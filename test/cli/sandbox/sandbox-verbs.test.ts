@@ -82,6 +82,7 @@ t.test('as text, sandbox start prints commands to try and ends at SIGINT', async
   t.equal(ran.status, 0)
   t.match(ran.stdout, "sallyport init --profile '")
   t.match(ran.stdout, "my '\\''box/profile.json'")
+  t.match(ran.stdout, /^gateway key: +\S.*gateway/m)
   t.match(ran.stdout, /alpha ask/)
   t.match(await readFile(`${dir}/provider-api.key`, 'utf8'), /^sandbox-/)
 })
@@ -116,6 +117,8 @@ t.test('the commands that sandbox start prints work as they stand', async (t) =>
     ['alpha show', 0],
     ['alpha setup', 0],
     ['alpha ask', 0],
+    ['gateway setup', 0],
+    ['gateway prove', 0],
     ['sandbox fault', 0],
     ['sandbox status', 0],
   ])

@@ -3,7 +3,11 @@ import { accessSync, constants, statSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import type { VerbDeps } from '../../bound.js'
+import { SallyportError } from '../../../base/errors.js'
 import { leakyRuntime } from '../../../net/leaky-runtime.js'
+import { nodeFiles } from '../../../state/files.js'
+import { keyPlaces, placesOf } from '../../../state/paths.js'
+import { readStateFile } from '../../../state/state-file.js'
 import type { DoctorReport } from './doctor.js'
 
 type Check = DoctorReport['checks'][number]
@@ -14,6 +18,7 @@ export const runChecks = (deps: VerbDeps): Check[] => [
   lockAddon(),
   stateFolder(deps.places.stateDir),
   keyFolder(join(deps.places.configDir, 'keys')),
+  ...keyFiles(deps.places),
   clock(deps),
   environment(deps),
 ]
@@ -52,6 +57,38 @@ const keyFolder = (dir: string): Check =>
   statSync(dir, { throwIfNoEntry: false }) === undefined
     ? note('key folder', `none at ${dir}; init makes it`)
     : privateFolder('key folder', dir)
+
+/** Both files of this store in the key folder; none of it where there is no store to name them. */
+const keyFiles = ({ stateDir, configDir }: VerbDeps['places']): Check[] => {
+  const storeId = storeIdOf(stateDir)
+  if (storeId === null) return []
+  const { key, anchor } = keyPlaces(configDir, storeId)
+  return [
+    privateFile('key file', key, 'Put it back from its copy: without it nothing sealed opens.'),
+    privateFile('anchor file', anchor, 'sallyport help anchor'),
+  ]
+}
+
+const storeIdOf = (dir: string): string | null => {
+  try {
+    return readStateFile(nodeFiles, placesOf(dir).state).store_id
+  } catch (error) {
+    // No state, or a damaged one: `state check` says more about that than this could.
+    if (error instanceof SallyportError) return null
+    throw error
+  }
+}
+
+const privateFile = (name: string, path: string, whenMissing: string): Check => {
+  const mode = statSync(path, { throwIfNoEntry: false })?.mode
+  if (mode === undefined) return problem(name, `none at ${path}`, whenMissing)
+  return (mode & 0o077) === 0
+    ? ok(name, path)
+    : problem(
+      name, `${path} has mode ${(mode & 0o777).toString(8)}; others can use it`,
+      `chmod 600 ${path}`,
+    )
+}
 
 const privateFolder = (name: string, dir: string): Check => {
   const mode = statSync(dir).mode & 0o777

@@ -24,7 +24,8 @@ const meta: VerbMeta = {
   name: 'doctor',
   summary: 'check whether this machine can run sallyport',
   description:
-    'Looks at Node, the lock add-on, the folders and their modes, and the environment. ' +
+    'Looks at Node, the lock add-on, the folders and key files with their modes, and the ' +
+    'environment. ' +
     'It contacts nobody, needs no state and changes nothing.',
   examples: ['$ sallyport doctor', '$ sallyport doctor --json'],
   session: 'none',

@@ -171,7 +171,11 @@ const showRevision = (gov: Gov): number => policyHead(gov.store.read()).revision
 /** Saves the route. */
 export const run: Run<GatewaySetupOptions, GatewayShow> = async (options, deps) => {
   const given = Object.keys(options).length
-  if (given === 0) throw fail.usage('nothing_to_save', 'Name what to save.')
+  if (given === 0) {
+    throw fail.usage('nothing_to_save', 'Name what to save.', {
+      next: 'Flags and an example: sallyport gateway setup --help',
+    })
+  }
   if (options.from !== undefined && given > 1) {
     throw fail.usage('several_sources', 'The document of --from stands alone.')
   }

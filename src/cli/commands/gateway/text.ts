@@ -1,3 +1,4 @@
+import { egressPurpose, slotOfPurpose } from '../../../gateway/constants.js'
 import type { GatewayShow, SlotProjection } from '../../../gateway/projection.js'
 import type { View } from '../../output.js'
 
@@ -16,7 +17,15 @@ const proofText = (view: View, { proof }: SlotProjection): string => {
   return `${proof.state}${reason}, ${proof.made_at ?? ''}, ${view.foreign(names)}`
 }
 
-const slotLines = (view: View, slot: SlotProjection): string[] => [
+type Consents = NonNullable<GatewayShow['gateway']>['consents']
+
+/** A slot may serve several purposes; each has a consent of its own. */
+const consentLines = (slot: SlotProjection, consents: Consents): string[] =>
+  consents.flatMap(({ purpose, current }) =>
+    purpose === egressPurpose || slotOfPurpose[purpose] !== slot.slot
+      ? [] : [line('  consent', `${purpose}: ${current ? 'current' : 'not current'}`)])
+
+const slotLines = (view: View, slot: SlotProjection, consents: Consents): string[] => [
   line(`slot ${slot.slot}`, statusText(view, slot)),
   ...(slot.model === null ? [] : [
     line('  model', slot.model),
@@ -25,7 +34,7 @@ const slotLines = (view: View, slot: SlotProjection): string[] => [
       '  bound, timeout',
       `${slot.request_cost_bound_microusd ?? 0} micro-USD, ${slot.timeout_seconds ?? 0} s`,
     ),
-    line('  consent', `${slot.purpose}: ${slot.consent_current ? 'current' : 'not current'}`),
+    ...consentLines(slot, consents),
     line('  proof', proofText(view, slot)),
   ]),
 ]
@@ -41,7 +50,7 @@ export const gatewayText = (show: GatewayShow, view: View): string => {
       '',
     ].join('\n')
   }
-  const { slots } = gateway
+  const { slots, consents } = gateway
   return [
     line('status', statusText(view, gateway)),
     ...(gateway.reason === null ? [] : [line('reason', gateway.reason)]),
@@ -50,7 +59,8 @@ export const gatewayText = (show: GatewayShow, view: View): string => {
     line('spend ceiling', `${gateway.spend_ceiling_microusd} micro-USD (shared)`),
     line('key', gateway.key_present ? `present, ${gateway.credential_fingerprint ?? ''}` : 'none'),
     line('cloud egress', gateway.cloud_egress_acknowledged ? 'acknowledged' : 'not acknowledged'),
-    ...[slots.chat, slots.report, slots.screenshot].flatMap((slot) => slotLines(view, slot)),
+    ...[slots.chat, slots.report, slots.screenshot]
+      .flatMap((slot) => slotLines(view, slot, consents)),
     line('policy revision', String(show.policy_revision)),
     line('transport', 'TLS; gateway and upstream hosts see the content in plaintext'),
     '',

@@ -24,6 +24,7 @@ const schema = v.strictObject({
   goal_id: v.string(),
   profile: v.string(),
   provider: v.strictObject({ name: v.string(), base_url: v.string(), model_id: v.string() }),
+  gateway_base_url: v.nullable(v.string()),
   workspace: v.string(),
 })
 /** Result of `init`. */
@@ -36,7 +37,8 @@ const definition: VerbDefinition<InitResult> = {
     description:
       'Makes the state directory with its first owner and seals the deployment profile: which '
       + 'provider, model and hosts it may ever reach. Nothing can change them later. It opens no '
-      + 'session and contacts nobody.',
+      + 'session and contacts nobody. The built-in profile and the form of a profile file: '
+      + 'sallyport help profile.',
     examples: [
       '$ sallyport init',
       '$ sallyport init --owner maria --passphrase-file ./passphrase',
@@ -56,7 +58,8 @@ const definition: VerbDefinition<InitResult> = {
     `owner      ${result.owner}`,
     `provider   ${result.provider.name} at ${result.provider.base_url}`,
     `model      ${result.provider.model_id}`,
-    'next       sallyport login',
+    `gateway    ${result.gateway_base_url ?? 'none'}`,
+    'next       sallyport login, with the same --state-dir if you gave one',
     '',
   ].join('\n'),
 }
@@ -112,6 +115,7 @@ export const run: Run<InitOptions, InitResult> = async (options, deps) => {
     goal_id: goal.goal_id,
     profile: profile.name,
     provider: profile.provider,
+    gateway_base_url: profile.gateway?.base_url ?? null,
     workspace: profile.workspace,
   }
 }

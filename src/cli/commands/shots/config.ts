@@ -87,7 +87,9 @@ const show = async (options: ShotsConfigOptions, deps: VerbDeps): Promise<ShotsC
 const set = async (options: ShotsConfigOptions, deps: VerbDeps): Promise<ShotsConfig> => {
   const given = await documentOf(options, deps)
   if (given === null && !deps.interactive) {
-    throw fail.usage('nothing_to_save', 'Name what to save.')
+    throw fail.usage('nothing_to_save', 'Name what to save.', {
+      next: 'Flags and an example: sallyport shots config set --help',
+    })
   }
   // Before anything is written, recovery included, the change must be of its shape.
   if (given !== null) parseSettingsChange(given)

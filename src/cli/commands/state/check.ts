@@ -57,6 +57,7 @@ export const check: Run<object, StateCheck> = async (_options, deps) => {
 const failureOf = (problems: readonly Problem[]): SallyportError | null => {
   const count = (severity: Problem['severity']): number =>
     problems.filter((one) => one.severity === severity).length
+  const keyMissing = problems.some(({ code }) => code === 'key_missing')
   const details = { damage: count('damage'), blocked: count('blocked') }
   if (details.damage > 0) {
     return fail.damaged('state_damaged', 'The state is damaged or contradicts itself.', {
@@ -66,7 +67,10 @@ const failureOf = (problems: readonly Problem[]): SallyportError | null => {
   }
   if (details.blocked > 0) {
     return fail.blocked('state_blocked', 'The state is whole, but nothing may be contacted.', {
-      next: 'sallyport help files', details,
+      next: keyMissing
+        ? 'Put the key file back into the key folder; `sallyport doctor` tells where that is.'
+        : 'sallyport help anchor',
+      details,
     })
   }
   return null

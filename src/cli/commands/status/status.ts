@@ -35,8 +35,8 @@ const definition: VerbDefinition<StateStatus> = {
     summary: 'one look at policy, capabilities, money and open tasks',
     description:
       'Shows where the policy stands, the status of each capability, the balance of the one '
-      + 'ledger and what waits for a person. It needs no session, takes no lock, changes no byte '
-      + 'and contacts nobody.',
+      + 'ledger and the charges that wait for a person. It needs no session, takes no lock, '
+      + 'changes no byte and contacts nobody.',
     examples: ['$ sallyport status', '$ sallyport status --json'],
     session: 'none',
     exits: ['no_state', 'damaged'],
@@ -57,7 +57,7 @@ const definition: VerbDefinition<StateStatus> = {
         + `${ledger.held_microusd} held, ${ledger.unknown_microusd} unknown of `
         + `${ledger.ceiling_microusd} micro-USD`,
       `tasks      ${open === '' ? 'none open' : open}`,
-      waits === 0 ? 'attention  nothing waits for a person' : view.paint(
+      waits === 0 ? 'attention  no charge waits for a person' : view.paint(
         'yellow',
         `attention  ${attention.unknown_charges} unknown charge(s), `
           + `${attention.overrun_reviews} overrun review(s): sallyport ledger reservations`,

@@ -1,0 +1,30 @@
+/** `sallyport help anchor`: what the file beside the key says, and what to do. */
+
+/** Text of the topic. */
+export const anchorTopic = `The anchor
+
+One small sealed file in the key folder, outside the state directory, remembers how far
+the policy of the store had come. It is how an old copy of the state is noticed: a copy
+from before a revoke would otherwise bring dead consents back. Everything can be read
+whatever the anchor says; nothing is contacted unless it says ok.
+
+  ok        it agrees with the log
+  behind    the state is older than the anchor: an older copy was put back, or the newest
+            part of the log was lost
+  forked    both went on apart: two copies of the state were used with one key folder
+  missing   there is no anchor file
+  forged    the file was not sealed with the key of this store
+
+What to do, in this order:
+  1. Where a newer copy of the state directory exists, put that one back whole. Nothing
+     else is lost then, and the anchor says ok again.
+  2. A lost key folder: put its copy back, both files.
+  3. Else make the state that is here the one that counts. This revokes the policy, ends
+     every session and counts each unfinished contact as unknown:
+       $ sallyport state backup DIR
+       $ sallyport state restore DIR
+     Then log in and grant again what should be reached. Before that, compare the ledger
+     with the bill: what a lost part of the log had recorded is not in it.
+
+See: sallyport state check, sallyport ledger reservations
+`
