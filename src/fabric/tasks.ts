@@ -4,6 +4,7 @@ import { fail } from '../base/errors.js'
 import { alphaCapability, alphaRuntime } from '../alpha/constants.js'
 import { writeReceipt } from '../alpha/ask/finish.js'
 import { reviewAlphaOverrun } from '../alpha/review-overrun.js'
+import { moveSettledSpend } from '../gateway/call/settled-by-hand.js'
 import { requestCancel } from '../governance/board/cancel.js'
 import { getJob, getTask, requireOwnTask } from '../governance/board/read.js'
 import { recoverOwnership } from '../governance/board/recover.js'
@@ -64,7 +65,8 @@ export const recoverAnyTask = (gov: Gov, session: Session, taskId: string): Prom
 
 /**
  * Settles an unknown charge by hand. The receipt of the task tells it in the same record, so that
- * receipt and ledger never disagree (A-113); the task stays blocked.
+ * receipt and ledger never disagree (A-113); the task stays blocked. Of a call through the gateway
+ * the sums of its day follow, so that a budget does not hold the bound any longer.
  */
 export const settleAnyCharge = (
   gov: Gov, session: Session, request: ManualSettlement,
@@ -73,6 +75,9 @@ export const settleAnyCharge = (
     const now = isoFromMs(gov.clock.wallMs())
     requireUnknownCharge(tx, session, request.operationId)
     const { reservation } = manualSettle(tx, now, session, request)
+    if (reservation.runtime !== alphaRuntime) {
+      moveSettledSpend(tx, reservation, request.amount)
+    }
     const task = reservation.task_id === null ? undefined : getTask(tx, reservation.task_id)
     if (task?.kind === alphaCapability && getJob(tx, task).receipt !== null) {
       writeReceipt(tx, now, task, deploymentProfile(gov.store).provider)

@@ -1,8 +1,9 @@
 /**
  * What the calls of each purpose cost, by the hour in which they were claimed: a few rows that
  * answer for a rolling day without a look at the history. They are written in the claiming and in
- * the closing record of each call and nowhere else. A call whose process died stays counted with
- * its full bound until its hour is out: too much, never too little.
+ * the closing record of each call and where an operator settles an unknown charge, nowhere else. A
+ * call whose process died stays counted with its full bound until then, or until its hour is out:
+ * too much, never too little.
  */
 import * as v from 'valibot'
 import { isoFromMs, msFromIso } from '../../base/clock.js'
@@ -55,12 +56,18 @@ const forgetOld = (tx: Tx, at: string): void => {
   }
 }
 
+const idOf = ({ purpose, at }: SpendKey): string => `${hourOf(at)}#${purpose}`
+
+/** Whether the sums of that hour are still kept. */
+export const hasSpend = (view: Pick<View, 'get'>, key: SpendKey): boolean =>
+  view.get(spendCollection, idOf(key)) !== undefined
+
 const plus = (sum: number, change = 0): number => Math.max(0, sum + change)
 
 /** Adds to the sum of an hour, in the caller's record. */
 export const addSpend = (tx: Tx, { purpose, at }: SpendKey, change: SpendChange): void => {
   const hour = hourOf(at)
-  const id = `${hour}#${purpose}`
+  const id = idOf({ purpose, at })
   const known = tx.get(spendCollection, id)
   if (known === undefined) forgetOld(tx, at)
   const before = known ?? { hour, purpose, requests: 0, held_microusd: 0, settled_microusd: 0 }

@@ -30,7 +30,8 @@ const definition: VerbDefinition<ReservationFacts> = {
       'Records what the bill of the provider says for an operation whose charge is not known, in '
       + 'place of its full bound. The task of the operation stays blocked: no answer comes back '
       + 'and nothing is sent again. The row names you and the session; of a note only the '
-      + 'SHA-256 is kept. An amount above the bound waits for a review like any overrun.',
+      + 'SHA-256 is kept. An amount above the bound waits for a review like any overrun. '
+      + 'The day of the screenshot budget counts the amount from then on, no longer the bound.',
     examples: [
       '$ sallyport ledger settle op_0190f… --amount-microusd 1840',
       '$ sallyport ledger settle op_0190f… --amount-microusd 0 --note-file bill.txt --yes --json',

@@ -71,8 +71,9 @@ const visionLines = (vision: ShotsStatus['remote_vision'], view: View): string[]
     ? view.paint('green', 'safe')
     : view.paint('yellow', `not safe: ${vision.unsafe_reasons.join(', ')}`)
   const money = budget.budget_microusd === null ? 'none'
-    : `${known(budget.settled_microusd)} of ${budget.budget_microusd} micro-USD and `
-      + `${known(budget.requests)} of ${known(budget.budget_requests)} requests in a day`
+    : `${known(budget.settled_microusd)} spent, ${known(budget.held_microusd)} held, of `
+      + `${budget.budget_microusd} micro-USD; ${known(budget.requests)} of `
+      + `${known(budget.budget_requests)} requests in a day`
   return [
     line('remote vision', safe),
     line('  gateway', `${vision.gateway_state}${reason}`),

@@ -1,0 +1,19 @@
+import type { Reservation } from '../../governance/rows.js'
+import type { Tx } from '../../state/types.js'
+import { claimCollection } from './claims.js'
+import { hasSpend, addSpend } from './spend.js'
+
+/**
+ * What a charge that an operator settled changes in the sums of the hour in which its call was
+ * claimed: the bound is no longer held, the billed amount counts. Nothing for an operation that is
+ * no call of this route, and nothing for an hour whose sums are gone. Money is integer micro-USD.
+ */
+export const moveSettledSpend = (tx: Tx, { operation_id, bound_microusd }: Reservation,
+  amountMicrousd: number): void => {
+  const claim = tx.all(claimCollection).map(({ doc }) => doc)
+    .find((one) => one.operation_id === operation_id)
+  if (claim === undefined) return
+  const key = { purpose: claim.purpose, at: claim.claimed_at }
+  if (!hasSpend(tx, key)) return
+  addSpend(tx, key, { heldMicrousd: -bound_microusd, settledMicrousd: amountMicrousd })
+}
