@@ -8,10 +8,10 @@
  * is refused is an error, never a reason to try the next source.
  */
 import { readFileSync, realpathSync, statSync } from 'node:fs'
-import { userInfo } from 'node:os'
 import { basename, dirname, isAbsolute, join, resolve } from 'node:path'
 import { fail, type SallyportError } from '../base/errors.js'
 import type { View } from '../state/types.js'
+import { accountHome } from './account-home.js'
 import { defaultFolder, shotLimits } from './constants.js'
 import type { ShotsContext } from './context.js'
 import { rootDigestOf } from './keep.js'
@@ -124,12 +124,7 @@ const userDirs = ({ env, home }: RootWorld): Place[] => {
 
 /** Homes: the one of this run, and that of the account when a variable names another. */
 const homesOf = ({ env, home }: RootWorld): string[] => {
-  const homes = [home, env['HOME'] ?? '']
-  try {
-    homes.push(userInfo().homedir)
-  } catch {
-    // An account without an entry has no other home.
-  }
+  const homes = [home, env['HOME'] ?? '', accountHome() ?? '']
   return [...new Set(homes.filter((one) => isAbsolute(one)))]
 }
 
