@@ -341,6 +341,23 @@ t.test('S-069 S-173 a row of another root suppresses only while it is in force t
   t.match(await scan(world), { ingested: 1, root: other, source: 'settings' })
 })
 
+t.test('S-162 a scan of another folder says that its rows are stale at once; one of the configured folder says nothing', async (t) => {
+  const world = await makeWorld(t)
+  const other = world.place.path('other')
+  mkdirSync(other)
+  writeFileSync(join(other, 'a.png'), greyPng(64, 48, 1))
+  const ran = await world.run(['shots', 'scan', '--folder', other])
+  t.equal(ran.status, 0, ran.stderr)
+  t.match(ran.stderr, 'stale_root at once')
+  t.match(ran.stderr, 'shots config set --folder DIR')
+  const [row] = (await world.run(['shots', 'list', '--json'])).json()
+  t.match(row, { root: other, classification: 'stale_root', report_readiness: 'excluded' })
+  world.file('b.png', greyPng(64, 48, 2))
+  const same = await world.run(['shots', 'scan', '--folder', world.folder])
+  t.notMatch(same.stderr, 'stale_root')
+  t.notMatch((await world.run(['shots', 'scan'])).stderr, 'stale_root')
+})
+
 t.test('S-172 S-173 S-174 S-175 S-176 scan input is a closed object of a folder and a plain integer', async (t) => {
   const world = await room()
   for (let i = 0; i < 5; i += 1) world.file(`${i}.png`, greyPng(64, 48, i), after(i))

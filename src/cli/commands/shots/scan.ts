@@ -2,6 +2,8 @@
 import { fail } from '../../../base/errors.js'
 import { parseStrictJson } from '../../../base/strict-json.js'
 import { shotLimits } from '../../../shots/constants.js'
+import type { ShotsContext } from '../../../shots/context.js'
+import { currentFacts } from '../../../shots/derive.js'
 import { parseScanInput, type ScanInput } from '../../../shots/scan/input.js'
 import type { ScanReceipt } from '../../../shots/scan/types.js'
 import type { VerbDeps } from '../../bound.js'
@@ -29,7 +31,11 @@ const definition: VerbDefinition<ScanReceipt> = {
       + 'image before it is suppressed. Nothing in the folder is changed, nothing is sent '
       + 'anywhere and no model is asked. The receipt counts every file once: looked at = ingested '
       + '+ duplicate + suppressed + rejected + deferred. Known files are not read again and do '
-      + 'not count towards the limit.',
+      + 'not count towards the limit. Another folder than the configured one (--folder, or '
+      + 'screenshot_folder of --from) is a root of its own: until it is the configured one, its '
+      + 'observations are stale_root, so they are not analysed and in no digest or report, and '
+      + 'clear-stale archives them. To have them count, save the folder first: shots config set '
+      + '--folder DIR.',
     examples: [
       '$ sallyport shots scan',
       '$ sallyport shots scan --folder /srv/shots --limit 500',
@@ -40,10 +46,12 @@ const definition: VerbDefinition<ScanReceipt> = {
     json: { version: 1, schema: scanReceiptShape },
   },
   flags: (command) => command
-    .option('--folder <dir>', 'this folder instead of the configured one')
-    .addOption(integerFlag('--limit <n>', 'new files to read in this scan', {
-      min: 1, max: shotLimits.ingestImagesMax,
-    }))
+    .option('--folder <dir>', 'this folder for once; its observations are stale (see above)')
+    .addOption(integerFlag(
+      '--limit <n>',
+      `new files to read; ingest_limit of the settings, else ${shotLimits.ingestImagesDefault}`,
+      { min: 1, max: shotLimits.ingestImagesMax },
+    ))
     .option('--from <file>', 'input as JSON {screenshot_folder?, limit?}; - for stdin'),
   text: (receipt, view) => scanReceiptText(receipt, view),
 }
@@ -67,14 +75,29 @@ const inputOf = async (options: ScanVerbOptions, deps: VerbDeps): Promise<ScanIn
     parseStrictJson(bytes, { bytesMax: inputBytesMax, depthMax: inputDepthMax }))
 }
 
+const otherRoot = 'This is not the configured folder: what was taken in is stale_root at once, is '
+  + 'not analysed and is in no digest or report. To have it count, save the folder '
+  + '(sallyport shots config set --folder DIR) or name it in SVC_SCREENSHOT_FOLDER.'
+
+/** Says what becomes of observations of a root that is not the one in force (S-162). */
+const noteOtherRoot = (deps: VerbDeps, ctx: ShotsContext, receipt: ScanReceipt): void => {
+  if (receipt.source !== 'input') return
+  const { root } = currentFacts(ctx, ctx.gov.store.read())
+  if (root !== receipt.root) deps.note(otherRoot)
+}
+
 /** Scans. */
 export const run: Run<ScanVerbOptions, ScanReceipt> = async (options, deps) => {
   const input = await inputOf(options, deps)
   const { scanFolder } = await import('../../../shots/scan/scan.js')
-  const receipt = await withJobs(deps, (ctx) => scanFolder(ctx, {
-    ...(input.screenshot_folder === undefined ? {} : { folder: input.screenshot_folder }),
-    ...(input.limit === undefined ? {} : { limit: input.limit }),
-  }))
+  const receipt = await withJobs(deps, async (ctx) => {
+    const scanned = await scanFolder(ctx, {
+      ...(input.screenshot_folder === undefined ? {} : { folder: input.screenshot_folder }),
+      ...(input.limit === undefined ? {} : { limit: input.limit }),
+    })
+    noteOtherRoot(deps, ctx, scanned)
+    return scanned
+  })
   if (receipt.status === 'degraded') throw new Degraded(receipt, degradedFailure(receipt))
   return receipt
 }
