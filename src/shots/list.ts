@@ -4,6 +4,7 @@ import type { ShotsContext } from './context.js'
 import { currentFacts, rowStatusNow } from './derive.js'
 import { listedOf, type Listed } from './facts.js'
 import { findObservations } from './find.js'
+import { pageOf, type Page } from './page.js'
 
 /** What is listed. */
 export interface ListQuery {
@@ -21,18 +22,17 @@ const storedAs = (status: AnalysisStatus): readonly AnalysisStatus[] =>
   status === 'needs_reanalysis' ? ['needs_reanalysis', 'succeeded'] : [status]
 
 /** Observations of every root, newest capture first. Opens no socket, changes no byte. */
-export const listObservations = (ctx: ShotsContext, view: View, query: ListQuery): Listed[] => {
+export const listObservations = (
+  ctx: ShotsContext, view: View, query: ListQuery,
+): Page<Listed> => {
   const { status, since, limit = shotLimits.listItemsDefault, archived = false } = query
   const now = currentFacts(ctx, view)
-  const found: Listed[] = []
   const rows = findObservations(view, {
     newestFirst: true, archived,
     ...(since === undefined ? {} : { since }),
     ...(status === undefined ? {} : { statuses: storedAs(status) }),
   })
-  for (const row of rows) {
-    if (found.length >= limit) break
-    if (status === undefined || rowStatusNow(row, now) === status) found.push(listedOf(row, now))
-  }
-  return found
+  const page = pageOf(
+    rows, limit, (row) => status === undefined || rowStatusNow(row, now) === status)
+  return { ...page, rows: page.rows.map((row) => listedOf(row, now)) }
 }

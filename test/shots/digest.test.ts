@@ -154,6 +154,7 @@ t.test('one window, from the first digest to a restored analysis', async (t) => 
     const listed = (await world.run(['shots', 'digests', '--json'])).json()
     t.same(listed.map((one: { window_start: string }) => one.window_start), [moment(1), moment(2)])
     t.equal((await world.run(['shots', 'digests', '--limit', '1', '--json'])).json().length, 1)
+    t.match((await world.run(['shots', 'digests', '--limit', '1'])).stderr, '1 shown of 2')
     const table = await world.run(['shots', 'digests'])
     t.match(table.stdout, episode?.episode_id)
     const one = await world.run(['shots', 'digests', episode?.episode_id ?? ''])

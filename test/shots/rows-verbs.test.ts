@@ -7,6 +7,7 @@ import { newId } from '../../src/base/ids.js'
 import { registerArtifact } from '../../src/governance/artifacts.js'
 import { runningCollection } from '../../src/shots/analysis/rows.js'
 import { fileIdOf, rootDigestOf } from '../../src/shots/keep.js'
+import { countedBeyondMax, pageOf } from '../../src/shots/page.js'
 import { shotCollections as c, type Observation, type SeenFile } from '../../src/shots/rows.js'
 import { shotLabels } from '../../src/shots/constants.js'
 import { fakeClock, type Loose } from '../harness.js'
@@ -80,6 +81,36 @@ t.test('S-064 S-067 S-143 S-144 S-165 lists show status, class and readiness as 
   }
   const piped = (await world.run(['shots', 'list', '--limit', '1'])).stdout.trimEnd().split('\t')
   t.same(piped.slice(1), [after(hour + 1), 'needs_reanalysis', '64x48 png', '0', 'old.png'])
+})
+
+t.test('a list that was cut says how many there are and how to see more', async (t) => {
+  const world = await makeWorld(t, { clock: fakeClock(noon) })
+  await world.put(...Array.from({ length: 52 }, (_, at) =>
+    observationOf(world.folder, `${at}.png`, { captured_at: after(at) })))
+  const cut = await world.run(['shots', 'list'])
+  t.match(cut.stderr, '50 shown of 52, the newest; more with --limit N')
+  t.equal(cut.stdout.trimEnd().split('\n').length, 50)
+  const json = await world.run(['shots', 'list', '--limit', '1', '--since', after(50), '--json'])
+  t.equal(json.json().length, 1)
+  t.match(json.stderr, '1 shown of 2, ')
+  t.notMatch((await world.run(['shots', 'list', '--limit', '52'])).stderr, 'shown of')
+  t.notMatch((await world.run(['shots', 'list', '--limit', '1', '--quiet'])).stderr, 'shown of')
+  for (const [line, said] of [
+    ['shots list', '50 unless given'], ['shots digests', '50 unless given'],
+    ['shots scan', 'else 100'], ['shots analyze', 'else 20'],
+    ['sandbox start', '~/.local/state unless given'], ['gateway setup', 'first 45'],
+  ] as const) {
+    const help = await world.run([...line.split(' '), '--help'])
+    t.match(help.stdout.replace(/\s+/g, ' '), said, line)
+  }
+})
+
+t.test('counting beyond what is shown stops', (t) => {
+  t.same(pageOf([1, 2, 3, 4], 1, (one) => one % 2 === 0), { rows: [2], total: 2, counted: true })
+  const many = Array.from({ length: countedBeyondMax + 3 }, (_, at) => at)
+  t.same(pageOf(many, 2), { rows: [0, 1], total: countedBeyondMax + 2, counted: false })
+  t.same(pageOf([], 2), { rows: [], total: 0, counted: true })
+  t.end()
 })
 
 t.test('S-181 S-182 an observation shows its local facts, and the analysis only when asked', async (t) => {

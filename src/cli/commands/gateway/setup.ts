@@ -1,7 +1,7 @@
 import { fail } from '../../../base/errors.js'
 import { configurationBytesMax, saveConfiguration } from '../../../fabric/configuration.js'
 import { routePlaces } from '../../../fabric/places.js'
-import { gatewayLimits, gatewayPurposes, slotNames } from '../../../gateway/constants.js'
+import { gatewayLimits as limits, gatewayPurposes, slotNames } from '../../../gateway/constants.js'
 import { gatewayShowShape, type GatewayShow } from '../../../gateway/projection.js'
 import { gatewayStatements } from '../../../gateway/save.js'
 import { parseGatewayInput } from '../../../gateway/setup.js'
@@ -33,7 +33,7 @@ export interface GatewaySetupOptions {
   readonly from?: string
 }
 
-const money = { min: gatewayLimits.microusdMin, max: gatewayLimits.microusdMax }
+const money = { min: limits.microusdMin, max: limits.microusdMax }
 
 const definition: VerbDefinition<GatewayShow> = {
   meta: {
@@ -61,8 +61,16 @@ const definition: VerbDefinition<GatewayShow> = {
     .addOption(choiceFlag('--slot <slot>', 'the slot that the slot flags are about', slotNames))
     .option('--model <selector>', 'exactly gateway/<provider>/<model>')
     .option('--upstream-allow <list>', 'upstream slugs, separated by commas')
-    .addOption(moneyFlag('--request-cost-bound-microusd <n>', 'hold for one request', money))
-    .option('--timeout-seconds <s>', 'longest wait for a reply (1 to 120)')
+    .addOption(moneyFlag(
+      '--request-cost-bound-microusd <n>',
+      `hold for one request; first ${limits.requestBoundMicrousdDefault}, or the ceiling if less`,
+      money,
+    ))
+    .option(
+      '--timeout-seconds <s>',
+      `longest wait for a reply; first ${limits.timeoutSecondsDefault} `
+        + `(${limits.timeoutSecondsMin} to ${limits.timeoutSecondsMax})`,
+    )
     .addOption(choiceFlag('--remove-slot <slot>', 'remove a slot', slotNames))
     .option('--api-key-file <file>', "the gateway's key; - for stdin")
     .addOption(moneyFlag('--spend-ceiling-microusd <n>', 'the one ceiling of all routes', money))
@@ -123,7 +131,7 @@ const blockOf = async (
     throw fail.usage('contradicting_flags', 'Give one of --enable and --disable.')
   }
   const key = options.apiKeyFile === undefined ? undefined : await readSecret(deps, {
-    from: options.apiKeyFile, flag: '--api-key-file', bytesMax: gatewayLimits.apiKeyBytesMax + 2,
+    from: options.apiKeyFile, flag: '--api-key-file', bytesMax: limits.apiKeyBytesMax + 2,
   })
   return {
     ...set('enabled', options.enable ?? (options.disable ? false : undefined)),

@@ -2,7 +2,10 @@ import { join, resolve } from 'node:path'
 import type { CliDeps } from '../../deps.js'
 
 /** The flag that every sandbox verb takes. */
-export const dirFlag = ['--dir <dir>', 'folder of the sandbox'] as const
+export const dirFlag = [
+  '--dir <dir>',
+  'folder of the sandbox; sallyport-sandbox in $XDG_STATE_HOME or ~/.local/state unless given',
+] as const
 
 /**
  * The sandbox's folder: as given, or one of its own beside the default state directory, so that the

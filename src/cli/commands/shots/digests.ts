@@ -1,11 +1,12 @@
 import * as v from 'valibot'
 import { fail } from '../../../base/errors.js'
 import { shotLimits } from '../../../shots/constants.js'
-import type { Episode } from '../../../shots/digest/rows.js'
+import { pageOf } from '../../../shots/page.js'
 import type { VerbDeps } from '../../bound.js'
 import { integerFlag } from '../../flags.js'
 import { renderTable } from '../../table.js'
 import { defineVerb, type Run, type Verb, type VerbDefinition } from '../../verb.js'
+import { noteCut } from './cut-note.js'
 import { episodeShape } from './digest-shapes.js'
 
 /** Argument and flags of `shots digests`. */
@@ -36,9 +37,10 @@ const definition: VerbDefinition<DigestsResult> = {
   },
   flags: (command) => command
     .argument('[episode]', 'id of one digest, to print its text')
-    .addOption(integerFlag('--limit <n>', 'at most so many', {
-      min: 1, max: shotLimits.listItemsMax,
-    })),
+    .addOption(integerFlag(
+      '--limit <n>', `at most so many; ${shotLimits.listItemsDefault} unless given`,
+      { min: 1, max: shotLimits.listItemsMax },
+    )),
   text: (result, view) => {
     if (Array.isArray(result)) {
       return renderTable(
@@ -67,12 +69,9 @@ export const run: Run<DigestsOptions, DigestsResult> = async ({ episode, limit }
   const view = gov.store.read()
   const { episodesNewestFirst, findEpisode } = await import('../../../shots/digest/keep.js')
   if (episode === undefined) {
-    const rows: Episode[] = []
-    for (const row of episodesNewestFirst(view)) {
-      if (rows.length >= (limit ?? shotLimits.listItemsDefault)) break
-      rows.push(row)
-    }
-    return rows
+    const page = pageOf(episodesNewestFirst(view), limit ?? shotLimits.listItemsDefault)
+    noteCut(deps, page)
+    return [...page.rows]
   }
   const row = findEpisode(view, episode)
   if (row === undefined) throw fail.notFound('digest_not_found', 'There is no such digest.')

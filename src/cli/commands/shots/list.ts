@@ -7,6 +7,7 @@ import { choiceFlag, integerFlag } from '../../flags.js'
 import { renderTable } from '../../table.js'
 import { defineVerb, type Run, type Verb, type VerbDefinition } from '../../verb.js'
 import { shotsContext } from './context.js'
+import { noteCut } from './cut-note.js'
 import { pointInTime } from './since.js'
 
 /** Flags of `shots list`. */
@@ -37,9 +38,10 @@ const definition: VerbDefinition<Listed[]> = {
   flags: (command) => command
     .addOption(choiceFlag('--status <status>', 'only this analysis status', analysisStatuses))
     .option('--since <time>', 'captured since: a time (2026-11-20T10:00Z) or an age (8h)')
-    .addOption(integerFlag('--limit <n>', 'at most so many', {
-      min: 1, max: shotLimits.listItemsMax,
-    }))
+    .addOption(integerFlag(
+      '--limit <n>', `at most so many; ${shotLimits.listItemsDefault} unless given`,
+      { min: 1, max: shotLimits.listItemsMax },
+    ))
     .option('--archived', 'archived ones too'),
   text: (rows, view) => renderTable(
     view, ['observation', 'captured', 'status', 'size', 'like', 'file'],
@@ -56,7 +58,10 @@ const definition: VerbDefinition<Listed[]> = {
 export const run: Run<ShotsListOptions, Listed[]> = async ({ since, ...options }, deps) => {
   const from = since === undefined ? {} : { since: pointInTime('--since', since, deps.clock) }
   const { gov } = await deps.login('read')
-  return listObservations(shotsContext(deps, gov), gov.store.read(), { ...options, ...from })
+  const ctx = shotsContext(deps, gov)
+  const page = listObservations(ctx, gov.store.read(), { ...options, ...from })
+  noteCut(deps, page, ', fewer with --status or --since')
+  return [...page.rows]
 }
 
 /** The verb. */
