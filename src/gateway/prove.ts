@@ -6,6 +6,7 @@
 import { digestOf } from '../base/canonical.js'
 import { fail, SallyportError } from '../base/errors.js'
 import { newId } from '../base/ids.js'
+import { settleCommand } from '../governance/ledger/due.js'
 import type { Session } from '../governance/session/types.js'
 import type { Tx, View } from '../state/types.js'
 import { claimCollection, claimStanding } from './call/claims.js'
@@ -149,6 +150,7 @@ const proofOrder = (
 
 const errorOf = (slot: SlotName, result: CallResult): SallyportError => {
   const { outcome, operationId, reason } = result
+  const held = result.receipt.cost.bound_microusd
   const details = { slot, operation_id: operationId, outcome }
   const parts = { reason: reason ?? outcome, details }
   switch (outcome) {
@@ -159,11 +161,10 @@ const errorOf = (slot: SlotName, result: CallResult): SallyportError => {
       })
     case 'charge_unknown':
       return fail.blocked(
-        'proof_charge_unknown', 'The charge of this proof is not known; its bound stays held.',
-        {
-          ...parts,
-          next: `Look it up with the gateway, then: sallyport ledger settle ${operationId}`,
-        },
+        'proof_charge_unknown',
+        'The charge of this proof is not known; '
+          + `its full bound of ${held} micro-USD stays held.`,
+        { ...parts, next: `Look it up with the gateway, then: ${settleCommand(operationId)}` },
       )
     case 'overrun':
       return fail.blocked(

@@ -9,6 +9,7 @@ import { fail, SallyportError } from '../base/errors.js'
 import { tryHoldFile } from '../governance/kernel-file.js'
 import type { JobName } from './constants.js'
 import type { ShotsContext } from './context.js'
+import type { CallMoney } from './money.js'
 import { scanFolder } from './scan/scan.js'
 import { resolveSettings, type ShotSettings } from './settings.js'
 
@@ -16,6 +17,9 @@ import { resolveSettings, type ShotSettings } from './settings.js'
 export interface JobReceipt {
   readonly status: string
   readonly reason: string | null
+  /** Calls of the pass with their money, by whichever name its receipt lists them. */
+  readonly items?: readonly CallMoney[]
+  readonly windows?: readonly CallMoney[]
 }
 
 /** One job of the scheduler. */

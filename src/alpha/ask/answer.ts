@@ -1,4 +1,5 @@
 import { fail, SallyportError } from '../../base/errors.js'
+import { settleCommand } from '../../governance/ledger/due.js'
 import { unrecorded } from '../../governance/persist.js'
 import type { Task } from '../../governance/rows.js'
 import type { Session } from '../../governance/session/types.js'
@@ -22,8 +23,7 @@ const blockedError = (task: Task): SallyportError => {
     reason: task.blocked?.reason ?? 'blocked',
     next: overrun
       ? `Run: sallyport alpha review ${task.task_id} --accept-overrun`
-      : 'Look it up with the provider, then: '
-        + `sallyport ledger settle ${task.operation_id} --amount-microusd N`,
+      : `Look it up with the provider, then: ${settleCommand(task.operation_id)}`,
     details: detailsOf(task),
   })
 }

@@ -12,6 +12,7 @@ import { currentFacts, rowClassificationNow } from '../derive.js'
 import { findObservations } from '../find.js'
 import { standingOf, type RouteStanding } from '../gates.js'
 import { transactCounted } from '../locked.js'
+import { dueFactsOf, heldOf } from '../money.js'
 import { appendReceipt } from '../receipts.js'
 import { locateRoot, rootProblem } from '../root.js'
 import type { Observation } from '../rows.js'
@@ -71,6 +72,7 @@ const addItem = (batch: Batch, row: Observation, end: Omit<OneEnd, 'stop' | 'err
   batch.items.push({
     observation_id: row.observation_id, outcome: end.outcome, reason: end.reason,
     operation_id: end.operationId, cost_microusd: end.costMicrousd,
+    ...dueFactsOf(batch.ctx.gov.store.read(), end.operationId),
   })
 }
 
@@ -173,6 +175,7 @@ const factsOf = (batch: Batch): AnalysisFacts => {
     needs_reanalysis: batch.needs,
     stale_root: batch.stale,
     cost_microusd: items.reduce((sum, one) => sum + (one.cost_microusd ?? 0), 0),
+    held_microusd: heldOf(items),
     consent_id: items.some((one) => one.operation_id !== null) ? batch.consentId : null,
     duration_ms: Math.max(0, Math.round(ctx.gov.clock.monotonicMs() - batch.startedMs)),
     items,

@@ -46,7 +46,9 @@ const endOf = (result: CallResult): OneEnd => {
   }
 }
 
-/** Nothing was claimed: what kept it from being so. */
+const textOrNull = (value: unknown): string | null => (typeof value === 'string' ? value : null)
+
+/** Nothing was claimed, or its end could not be recorded: what kept it from being so. */
 const refused = async (
   ctx: ShotsContext, row: Observation, error: unknown,
 ): Promise<OneEnd> => {
@@ -54,7 +56,8 @@ const refused = async (
   const { kind, code } = error
   const reason = error.reason ?? code
   if (reason === 'outcome_not_recorded') {
-    return { ...without, outcome: 'failed', reason, stop: reason, error }
+    const operationId = textOrNull(error.details['operation_id'])
+    return { ...without, outcome: 'failed', reason, operationId, stop: reason, error }
   }
   if (blockingKinds.has(kind)) {
     await blockRows(ctx, [row.observation_id], reason)

@@ -1,6 +1,7 @@
 /** Shapes of what the analysis job answers. */
 import * as v from 'valibot'
 import { reanalyzeReasons } from '../constants.js'
+import { dueFields } from '../money.js'
 
 const text = v.string()
 const nullableText = v.nullable(text)
@@ -13,6 +14,7 @@ const itemShape = v.strictObject({
   reason: nullableText,
   operation_id: nullableText,
   cost_microusd: v.nullable(count),
+  ...dueFields,
 })
 /** What became of one image (S-136). */
 export type AnalysisItem = v.InferOutput<typeof itemShape>
@@ -43,6 +45,8 @@ export const analysisFactsShape = v.strictObject({
   /** Rows that were found to lie under an older root. */
   stale_root: count,
   cost_microusd: count,
+  /** Held for charges that nobody knows. */
+  held_microusd: count,
   /** Consent that the calls rested on; null where none was made. */
   consent_id: nullableText,
   duration_ms: count,

@@ -8,6 +8,7 @@ import type { View } from '../../state/types.js'
 import { shotLimits } from '../constants.js'
 import type { ShotsContext } from '../context.js'
 import { transactCounted } from '../locked.js'
+import { dueFactsOf, heldOf } from '../money.js'
 import { appendReceipt } from '../receipts.js'
 import { resolveSettings, type ShotSettings } from '../settings.js'
 import { planWindow, type WindowPlan } from './plan.js'
@@ -43,16 +44,26 @@ const resultOf = (
   episode: plan.episode,
   operation_id: null,
   cost_microusd: null,
+  due: null,
+  held_microusd: null,
   ...rest,
 })
 
 /** Kinds that a person mends; what is left is worth another look by itself. */
 const blocking: ReadonlySet<string> = new Set(['blocked', 'unauthorized', 'budget'])
 
-const refusedResult = (plan: WindowPlan, error: SallyportError): WindowResult =>
-  resultOf(plan, blocking.has(error.kind) ? 'blocked' : 'failed', {
-    reason: error.reason ?? error.code,
-  })
+const refusedResult = (
+  { ctx }: Work, plan: WindowPlan, error: SallyportError,
+): WindowResult => {
+  const reason = error.reason ?? error.code
+  const operationId = error.details['operation_id']
+  if (reason === 'outcome_not_recorded' && typeof operationId === 'string') {
+    // It was sent: whatever kind the error is of, this window was not merely refused.
+    const due = dueFactsOf(ctx.gov.store.read(), operationId)
+    return resultOf(plan, 'failed', { reason, operation_id: operationId, ...due })
+  }
+  return resultOf(plan, blocking.has(error.kind) ? 'blocked' : 'failed', { reason })
+}
 
 const buy = async (
   { ctx, settings, retry }: Work, plan: Extract<WindowPlan, { kind: 'write' }>,
@@ -62,6 +73,7 @@ const buy = async (
   })
   const money = {
     operation_id: result.operationId, cost_microusd: result.receipt.cost.amount_microusd,
+    ...dueFactsOf(ctx.gov.store.read(), result.operationId),
   }
   if (episode !== null) {
     return resultOf(plan, plan.episode === null ? 'written' : 'updated', { episode, ...money })
@@ -89,7 +101,7 @@ const work = async (here: Work, plan: WindowPlan): Promise<WindowResult> => {
     const known = error instanceof SallyportError && error.kind !== 'cancelled'
       && error.kind !== 'damaged'
     if (!known) throw error
-    return refusedResult(plan, error)
+    return refusedResult(here, plan, error)
   }
 }
 
@@ -156,7 +168,7 @@ const close = async (
   const counts = {
     written: count(all, 'written'), updated: count(all, 'updated'),
     unchanged: count(all, 'unchanged'), not_repeated: count(all, 'not_repeated'),
-    blocked: count(all, 'blocked'), failed: count(all, 'failed'),
+    blocked: count(all, 'blocked'), failed: count(all, 'failed'), held_microusd: heldOf(all),
   }
   const base = {
     job, ...standingOf(all), windows, ...counts,
@@ -176,7 +188,8 @@ const close = async (
 
 const disabled: DigestReceipt = {
   job, receipt_id: null, status: 'disabled', reason: 'digest_disabled', windows: [], written: 0,
-  updated: 0, unchanged: 0, not_repeated: 0, blocked: 0, failed: 0, duration_ms: 0,
+  updated: 0, unchanged: 0, not_repeated: 0, blocked: 0, failed: 0, held_microusd: 0,
+  duration_ms: 0,
 }
 
 const calls = (plan: WindowPlan): boolean => plan.kind === 'write' || plan.kind === 'reuse'

@@ -1,3 +1,4 @@
+import type { DueFacts } from '../money.js'
 import type { Episode } from './rows.js'
 
 /** What became of one window. `not_repeated`: it was tried with these very inputs before. */
@@ -7,7 +8,7 @@ export const windowOutcomes = [
 export type WindowOutcome = (typeof windowOutcomes)[number]
 
 /** One window of a tick; `reason` tells why nothing was written. */
-export interface WindowResult {
+export interface WindowResult extends DueFacts {
   readonly window_start: string
   readonly window_end: string
   readonly outcome: WindowOutcome
@@ -35,5 +36,7 @@ export interface DigestReceipt {
   readonly not_repeated: number
   readonly blocked: number
   readonly failed: number
+  /** Held for charges that nobody knows, micro-USD. */
+  readonly held_microusd: number
   readonly duration_ms: number
 }

@@ -11,6 +11,7 @@ import type { AcceptedReply, CallEnd, CallOrder } from '../../gateway/call/order
 import { sendCall } from '../../gateway/call/send.js'
 import type { GatewayReceipt } from '../../gateway/receipt.js'
 import { registerArtifact } from '../../governance/artifacts.js'
+import { settleCommand } from '../../governance/ledger/due.js'
 import type { Session } from '../../governance/session/types.js'
 import type { ArtifactRef, Tx, View } from '../../state/types.js'
 import { shotLabels } from '../constants.js'
@@ -177,7 +178,9 @@ const orderOf = (
   }
 }
 
-const errorOf = ({ outcome, operationId, reason, errorKind }: CallResult): SallyportError => {
+const errorOf = (
+  { outcome, operationId, reason, errorKind, receipt }: CallResult,
+): SallyportError => {
   const parts = {
     reason: reason ?? outcome, details: { operation_id: operationId, outcome },
   }
@@ -190,8 +193,9 @@ const errorOf = ({ outcome, operationId, reason, errorKind }: CallResult): Sally
     case 'charge_unknown':
       return fail.blocked(
         'conclusion_charge_unknown',
-        'The charge of this conclusion is not known; its bound stays held.',
-        { ...parts, next: `Look it up, then: sallyport ledger settle ${operationId}` },
+        'The charge of this conclusion is not known; '
+          + `its full bound of ${receipt.cost.bound_microusd} micro-USD stays held.`,
+        { ...parts, next: `Look it up with the gateway, then: ${settleCommand(operationId)}` },
       )
     case 'overrun':
       return fail.blocked(

@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { settleCommand } from '../../../governance/ledger/due.js'
 import { ledgerStanding } from '../../../governance/ledger/read.js'
 import type { VerbDeps } from '../../bound.js'
 import { defineVerb, type Run, type Verb, type VerbDefinition } from '../../verb.js'
@@ -48,7 +49,7 @@ const definition: VerbDefinition<LedgerShow> = {
       line('held', ledger.held_microusd),
       line('unknown', ledger.unknown_microusd),
       line('available', ledger.available_microusd),
-      due(open.unknown, 'unknown charge(s): sallyport ledger settle OPERATION'),
+      due(open.unknown, `unknown charge(s): ${settleCommand('OPERATION')}`),
       due(open.overrun_review_required, 'overrun(s): sallyport ledger review OPERATION'),
     ].join('')
   },

@@ -4,6 +4,7 @@ import {
   analysisReceiptShape, type AnalysisItem, type AnalysisReceipt,
 } from '../../../shots/analysis/types.js'
 import { gateTextOf } from '../../../shots/gates.js'
+import { dueFailure } from '../../../shots/money.js'
 import type { VerbDeps } from '../../bound.js'
 import { Degraded } from '../../failure.js'
 import { integerFlag } from '../../flags.js'
@@ -15,9 +16,16 @@ export interface AnalyzeVerbOptions {
   readonly limit?: number
 }
 
-const line = ({ observation_id: id, outcome, reason, cost_microusd: cost }: AnalysisItem): string =>
-  `${[id, outcome, ...(reason === null ? [] : [reason]),
-    ...(cost === null ? [] : [`${cost} micro-USD`])].join('  ')}\n`
+const line = ({ observation_id: id, outcome, ...one }: AnalysisItem): string => {
+  const { reason, cost_microusd: cost, held_microusd: held } = one
+  const parts = [
+    id, outcome,
+    ...(reason === null ? [] : [reason]),
+    ...(cost === null ? [] : [`${cost} micro-USD`]),
+    ...(held === null ? [] : [`${held} micro-USD stay held`]),
+  ]
+  return `${parts.join('  ')}\n`
+}
 
 /** The receipt for people. */
 export const analysisReceiptText = (receipt: AnalysisReceipt): { out: string, notes: string[] } => {
@@ -40,6 +48,8 @@ export const analysisReceiptText = (receipt: AnalysisReceipt): { out: string, no
 /** The failure that a receipt tells of; null for a good one. */
 export const analysisFailure = (receipt: AnalysisReceipt): SallyportError | null => {
   const { status, reason } = receipt
+  const due = dueFailure('analysis', receipt.items)
+  if (due !== null) return due
   if (status === 'ok') return null
   const gate = reason === null ? null : gateTextOf(reason)
   const parts = {
@@ -78,9 +88,12 @@ const definition: VerbDefinition<AnalysisReceipt> = {
     ],
     json: { version: 1, schema: analysisReceiptShape },
   },
-  flags: (command) => command.addOption(integerFlag('--limit <n>', 'most images of this pass', {
-    min: 1, max: shotLimits.analysisItemsMax,
-  })),
+  flags: (command) => command.addOption(integerFlag(
+    '--limit <n>',
+    `most images of this pass; analysis_limit of the settings, else ${
+      shotLimits.analysisItemsDefault}`,
+    { min: 1, max: shotLimits.analysisItemsMax },
+  )),
   text: (receipt) => analysisReceiptText(receipt),
 }
 

@@ -1,5 +1,6 @@
 import * as v from 'valibot'
 import { windowOutcomes } from '../../../shots/digest/types.js'
+import { dueFields } from '../../../shots/money.js'
 
 const text = v.string()
 const count = v.number()
@@ -24,7 +25,8 @@ export const digestReceiptShape = v.strictObject({
     window_start: text, window_end: text, outcome: v.picklist(windowOutcomes),
     reason: v.nullable(text), observation_count: count, episode: v.nullable(episodeShape),
     operation_id: v.nullable(text), cost_microusd: v.nullable(count),
+    ...dueFields,
   })),
   written: count, updated: count, unchanged: count, not_repeated: count, blocked: count,
-  failed: count, duration_ms: count,
+  failed: count, held_microusd: count, duration_ms: count,
 })

@@ -1,5 +1,6 @@
 import { fail, type SallyportError } from '../../../base/errors.js'
 import type { DigestReceipt, WindowResult } from '../../../shots/digest/types.js'
+import { dueFailure } from '../../../shots/money.js'
 import type { VerbDeps } from '../../bound.js'
 import { Degraded } from '../../failure.js'
 import { defineVerb, type Run, type Verb, type VerbDefinition } from '../../verb.js'
@@ -15,12 +16,14 @@ export interface DigestOptions {
 
 const line = ({ window_start, window_end, outcome, ...one }: WindowResult): string => {
   const { reason, episode, observation_count: count, cost_microusd: cost } = one
+  const { held_microusd: held } = one
   const parts = [
     `${window_start} to ${window_end}: ${outcome.replaceAll('_', ' ')}`,
     ...(reason === null ? [] : [reason]),
     `${count} analysed screenshot${count === 1 ? '' : 's'}`,
     ...(episode === null ? [] : [`${episode.content_chars} characters`, episode.episode_id]),
     ...(cost === null ? [] : [`${cost} micro-USD`]),
+    ...(held === null ? [] : [`${held} micro-USD stay held`]),
   ]
   return `${parts.join(', ')}\n`
 }
@@ -65,6 +68,8 @@ const definition: VerbDefinition<DigestReceipt> = {
 }
 
 const failureOf = (receipt: DigestReceipt): SallyportError | null => {
+  const due = dueFailure('digest', receipt.windows)
+  if (due !== null) return due
   const reason = receipt.reason ?? undefined
   const parts = { ...(reason === undefined ? {} : { reason }) }
   if (receipt.status === 'blocked') {

@@ -4,6 +4,7 @@ import { fail, type SallyportError } from '../../../base/errors.js'
 import { errorBody, gravest } from '../../../base/outcome.js'
 import { jobNames } from '../../../shots/constants.js'
 import { turnOutcomes, type JobTurn } from '../../../shots/jobs.js'
+import { dueFailure } from '../../../shots/money.js'
 import type { VerbDeps } from '../../bound.js'
 import { Degraded } from '../../failure.js'
 import { writeJsonLine } from '../../output.js'
@@ -82,6 +83,8 @@ const say = (deps: VerbDeps, turn: JobTurn): void => {
 
 const failureOf = (turn: JobTurn): SallyportError[] => {
   if (turn.error !== null) return [turn.error]
+  const due = dueFailure('job', [...turn.receipt?.items ?? [], ...turn.receipt?.windows ?? []])
+  if (due !== null) return [due]
   if (turn.outcome !== 'degraded') return []
   const reason = turn.receipt?.reason ?? 'unknown'
   const local = turn.job === 'screenshot_folder_ingest' || reason === 'lock_held'

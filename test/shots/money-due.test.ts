@@ -1,0 +1,145 @@
+/** Charges that nobody knows, and those above their bound: who hears of them, with which status. */
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import { systemClock, type Clock } from '../../src/base/clock.js'
+import { tryLockFile } from '../../src/state/kernel-lock.js'
+import { checkLedger } from '../alpha/rig.js'
+import { greyPng, makeGatewayWorld, type GatewayWorld } from './rig.js'
+import { makeTextWorld, moment } from './text-rig.js'
+
+t.setTimeout(120_000)
+
+let seed = 9_100
+
+const prepared = async (t: Test): Promise<GatewayWorld> => {
+  const world = await makeGatewayWorld(t)
+  const proof = await world.rig.prove('screenshot')
+  if (proof.status !== 0) throw new Error(proof.stderr)
+  return world
+}
+
+const take = async (world: GatewayWorld, name: string): Promise<void> => {
+  world.file(name, greyPng(64, 48, (seed += 1)))
+  const ran = await world.run(['shots', 'scan', '--json'])
+  if (ran.status !== 0) throw new Error(ran.stderr)
+}
+
+const costless = (world: GatewayWorld, times = 1): void => {
+  world.rig.sandbox.faults.set('no_cost', { service: 'gateway', times })
+}
+
+const settleOne = /ledger settle op_\S+ --amount-microusd N/
+
+t.test('S-168 an analysis whose charge is not known ends with 7, names what is held and how to settle it', async (t) => {
+  const world = await prepared(t)
+  await take(world, 'a.png')
+  costless(world)
+  const ran = await world.run(['shots', 'analyze'])
+  t.equal(ran.status, 7, ran.stderr)
+  t.match(ran.stdout, /100000 micro-USD stay held/)
+  t.match(ran.stderr, /full bound of 100000 micro-USD stays held/)
+  t.match(ran.stderr, settleOne)
+
+  await t.test('the command that was named settles it', async (t) => {
+    const id = /ledger settle (op_\S+)/.exec(ran.stderr)?.[1] ?? ''
+    const line = ['ledger', 'settle', id, '--amount-microusd', '12', '--yes']
+    t.equal((await world.run(line)).status, 0)
+  })
+
+  await t.test('so does a reanalysis, and its JSON holds the operation', async (t) => {
+    costless(world)
+    const again = await world.run([
+      'shots', 'reanalyze', '--failed', '--reason', 'provider_failure_retry', '--yes', '--json',
+    ])
+    t.equal(again.status, 7, again.stderr)
+    t.match(again.json(), {
+      status: 'degraded', held_microusd: 100_000, items: [{ due: 'settle', held_microusd: 100_000 }],
+    })
+    t.match(again.error(), {
+      code: 'analysis_charge_unknown', status: 423,
+      details: { operation_id: again.json().items[0].operation_id, held_microusd: 100_000 },
+    })
+  })
+
+  await t.test('S-136 one turn of the scheduler ends with 7, its receipt like the one of the verb', async (t) => {
+    await take(world, 'b.png')
+    costless(world)
+    const once = await world.run(['shots', 'run', '--once', '--json'])
+    t.equal(once.status, 7, once.stderr)
+    t.match(once.error(), { code: 'job_charge_unknown' })
+    const turns = once.stdout.trim().split('\n').map((line) => JSON.parse(line))
+    const turn = turns.find(({ job }) => job === 'screenshot_folder_analysis')
+    t.match(turn, { outcome: 'degraded', receipt: { held_microusd: 100_000, failed: 1 } })
+  })
+
+  await t.test('several are told together', async (t) => {
+    await take(world, 'c.png')
+    await take(world, 'd.png')
+    costless(world, 2)
+    const both = await world.run(['shots', 'analyze'])
+    t.equal(both.status, 7)
+    t.match(both.stderr, /charges of 2 requests are not known; 200000 micro-USD/)
+    t.match(both.stderr, /ledger reservations.*ledger settle OPERATION --amount-microusd N/)
+  })
+  checkLedger(t, world.rig)
+})
+
+t.test('a digest whose charge is not known ends with 7, and one above its bound names the review', async (t) => {
+  const world = await makeTextWorld(t)
+  await world.analysed({ name: 'a.png', at: moment(2, 1) })
+  world.say('No cost.', { cost: null })
+  const ran = await world.run(['shots', 'digest'])
+  t.equal(ran.status, 7, ran.stderr)
+  t.match(ran.stdout, /100000 micro-USD stay held/)
+  t.match(ran.stderr, /full bound of 100000 micro-USD stays held/)
+  t.match(ran.stderr, settleOne)
+  t.equal((await world.digest()).status, 0, 'it is told where it happened, and not repeated')
+
+  await world.analysed({ name: 'b.png', at: moment(3, 1) })
+  world.say('Dear.', { cost: '0.2' })
+  const dear = await world.digest()
+  t.equal(dear.status, 7)
+  t.match(dear.json(), { held_microusd: 0, windows: [{ due: 'review' }, { due: null }] })
+  t.match(dear.error(), { code: 'digest_overrun', reason: 'overrun_review_required' })
+  checkLedger(t, world.rig)
+})
+
+t.test('S-105 a digest that was sent and could not be recorded is not told as refused', async (t) => {
+  const world = await makeTextWorld(t)
+  await world.analysed({ name: 'a.png', at: moment(2, 1) })
+  world.say('Sent.')
+  let jumpMs = 0
+  let release = (): void => undefined
+  const clock: Clock = { ...systemClock, monotonicMs: () => systemClock.monotonicMs() + jumpMs }
+  const ran = await world.run(['shots', 'digest', '--json', '--wait', '0'], {
+    clock,
+    at: (step) => {
+      if (step !== 'digest.charge_known') return
+      release = tryLockFile(join(world.place.stateDir, 'lock'))?.release ?? release
+      jumpMs = 120_000
+    },
+  })
+  release()
+  t.equal(ran.status, 7, ran.stderr)
+  t.match(ran.json(), {
+    held_microusd: 100_000, blocked: 0, failed: 1,
+    windows: [{ outcome: 'failed', reason: 'outcome_not_recorded', due: 'settle' }],
+  })
+  t.match(ran.error(), { code: 'digest_charge_unknown' })
+})
+
+t.test('a proof and a conclusion whose charge is not known print the whole command', async (t) => {
+  const world = await makeTextWorld(t)
+  await world.analysed({ name: 'a.png', at: moment(2, 1) })
+  costless(world)
+  const proof = await world.run(['gateway', 'prove', 'screenshot'])
+  t.equal(proof.status, 7)
+  t.match(proof.stderr, /full bound of \d+ micro-USD stays held/)
+  t.match(proof.stderr, settleOne)
+  world.say('No cost.', { cost: null })
+  const concluded = await world.run(['shots', 'report', '--conclude'])
+  t.equal(concluded.status, 7)
+  t.match(concluded.stderr, /full bound of \d+ micro-USD stays held/)
+  t.match(concluded.stderr, settleOne)
+  t.match((await world.run(['ledger', 'show'])).stdout, /settle OPERATION --amount-microusd N/)
+})
