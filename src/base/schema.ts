@@ -153,6 +153,7 @@ const numbered: Readonly<Record<string, (limit: string) => string>> = {
 
 /** Rules without. */
 const worded: Readonly<Record<string, string>> = {
+  boolean: 'must be true or false',
   non_empty: 'must not be empty',
   regex: 'does not have the required form',
   integer: 'must be an integer',

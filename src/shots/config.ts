@@ -79,7 +79,7 @@ type Shown = ShotsConfig['settings']
 
 const fromSaved = (saved: SavedShotSettings): Shown => Object.fromEntries(
   ([
-    'recursive', 'analysis', 'cloud_upload', 'fallbacks', 'data_collection', 'zdr',
+    'analysis', 'cloud_upload', 'fallbacks', 'data_collection', 'zdr',
     'budget_microusd', 'budget_requests', 'request_cost_bound_microusd',
   ] as const).map((name) => [name, {
     value: saved[name], saved: saved[name],
@@ -109,7 +109,13 @@ const fromJobs = (settings: ShotSettings): Shown => {
 
 /** Every setting but the folder, with sources. */
 export const shownSettings = (settings: ShotSettings): Shown =>
-  ({ ...fromSaved(settings.saved), ...fromJobs(settings) })
+  ({
+    recursive: {
+      value: settings.recursive, saved: settings.saved.recursive,
+      source: settings.saved.recursive === null ? 'default' : 'settings',
+    },
+    ...fromSaved(settings.saved), ...fromJobs(settings),
+  })
 
 /** The folder in force and what stands in its way; never throws for a folder. */
 export const shownFolder = (world: RootWorld, saved: SavedShotSettings): ShotsConfig['folder'] => {

@@ -14,7 +14,7 @@ import { listedOf, listedShape } from './facts.js'
 import { fileIdOf, rootDigestOf } from './keep.js'
 import { shotCollections as c, type FileName, type SeenFile } from './rows.js'
 import { fileNameOf } from './scan/names.js'
-import { savedSettings } from './settings.js'
+import { isRecursive, savedSettings } from './settings.js'
 
 const text = v.string()
 const nullableText = v.nullable(text)
@@ -212,6 +212,6 @@ export const explainPath = (ctx: ShotsContext, view: View, path: string): Explan
     sha256: row?.sha256 ?? null,
     visual_gate: gateOf(row),
     observation: observation === undefined ? null : listedOf(observation, now),
-    now: wouldOf(found, seen, savedSettings(view).recursive),
+    now: wouldOf(found, seen, isRecursive(savedSettings(view))),
   }
 }

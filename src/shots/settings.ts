@@ -14,7 +14,7 @@ const microusd = strictInteger(1, 1_000_000_000)
 const savedEntries = {
   /** Canonical path text of the image root; judged by root.ts before it is saved. */
   screenshot_folder: v.nullable(v.string()),
-  recursive: v.boolean(),
+  recursive: v.nullable(v.boolean()),
   analysis: v.nullable(v.picklist(['on', 'off'])),
   cloud_upload: v.nullable(v.picklist(['on', 'off'])),
   fallbacks: v.nullable(v.picklist(['deny', 'allow'])),
@@ -52,7 +52,7 @@ export const settingsId = 'the'
 /** Nothing saved. */
 export const unsetSettings: SavedShotSettings = {
   schema_version: 'svc.screenshot_settings.v1',
-  screenshot_folder: null, recursive: false, analysis: null, cloud_upload: null, fallbacks: null,
+  screenshot_folder: null, recursive: null, analysis: null, cloud_upload: null, fallbacks: null,
   data_collection: null, zdr: null, budget_microusd: null, budget_requests: null,
   request_cost_bound_microusd: null, visual_run_refresh_minutes: null, ingest_enabled: null,
   ingest_interval_minutes: null, ingest_limit: null, analysis_limit: null,
@@ -60,6 +60,10 @@ export const unsetSettings: SavedShotSettings = {
   digest_enabled: null, digest_interval_minutes: null, digest_window_minutes: null,
   digest_max_chars: null,
 }
+
+/** Whether folders below count, too: not unless saved so. */
+export const isRecursive = (saved: Pick<SavedShotSettings, 'recursive'>): boolean =>
+  saved.recursive ?? false
 
 /** The saved settings of a view. */
 export const savedSettings = (view: View): SavedShotSettings =>
@@ -134,7 +138,7 @@ const switchSetting = (env: Env, name: string, saved: boolean | null): Setting<b
   }
   if (yes.has(text)) return { value: true, source: 'environment' }
   if (no.has(text)) return { value: false, source: 'environment' }
-  throw badVariable(name, 'must be enabled or disabled')
+  throw badVariable(name, `must be one of ${[...yes, ...no].join(', ')}`)
 }
 
 /** Resolves what the jobs use. Throws `rejected` `setting_invalid` for a variable of no meaning. */
@@ -145,7 +149,7 @@ export const resolveSettings = (view: View, env: Env): ShotSettings => {
   const digest = 'SCREENSHOT_OBSERVATION_DIGEST_'
   return {
     saved,
-    recursive: saved.recursive,
+    recursive: isRecursive(saved),
     refreshMinutes: saved.visual_run_refresh_minutes === null
       ? { value: limits.visualRunRefreshMinutesDefault, source: 'default' }
       : { value: saved.visual_run_refresh_minutes, source: 'settings' },

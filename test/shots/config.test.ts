@@ -139,9 +139,25 @@ t.test('S-185 a whole document is saved by --from, null forgets a setting', asyn
   })
   const unset = await set(world, '--unset', 'analysis', 'recursive', '--unset', 'budget_microusd')
   t.match(unset.json().settings, {
-    analysis: { value: null, source: 'default' }, recursive: { value: false },
+    analysis: { value: null, source: 'default' }, recursive: { value: false, source: 'default', saved: null },
     budget_microusd: { value: null },
   })
+  t.match(await show(world), { settings: { recursive: { value: false, saved: null } } })
+  const off = await set(world, '--recursive', 'off')
+  t.match(off.json().settings.recursive, { value: false, source: 'settings', saved: false })
+  const wrong: [string, string][] = [
+    ['{"recursive":"on"}', 'field recursive, must be true or false'],
+    ['{"zdr":"yes"}', 'field zdr, must be ("on" | "off")'],
+    ['{"analysis_limit":5000}', 'field analysis_limit, must be a plain integer from 1 to 1000'],
+  ]
+  for (const [stdin, text] of wrong) {
+    const said = await world.run(['shots', 'config', 'set', '--from', '-'], { stdin })
+    t.match(said.stderr.replace(/\s+/g, ' '), text)
+  }
+  t.match((await set(world, '--unset', 'zdr2')).stderr, 'analysis_limit')
+  const variable = { SCREENSHOT_FOLDER_INGEST_ENABLED: 'maybe' }
+  const refused = await world.run(['shots', 'scan'], { env: variable })
+  t.match(refused.stderr.replace(/\s+/g, ' '), 'must be one of 1, true, on, yes, enabled, 0,')
   for (const flags of [['--unset', 'artifact_root'], ['--fallbacks', 'maybe'],
     ['--budget-microusd', '0x10'], ['--budget-microusd', '1e3'], ['--budget-requests', '-1']]) {
     t.equal((await set(world, ...flags)).status, 3, flags.join(' '))
@@ -258,5 +274,21 @@ t.test('S-128 S-130 S-138 S-141 help names every variable that is read, with its
     t.ok(value === '' ? line !== '' : line.includes(`(${value})`), name)
     const suffix = /(?:INGEST|ANALYSIS|DIGEST)_(.+)$/.exec(name)?.[1] ?? name
     t.ok(sources.includes(suffix), `${name} is read`)
+  }
+})
+
+t.test('S-185 the table of settings in the docs names every field, its flag and its default', async (t) => {
+  const text = readFileSync('docs/screenshots.md', 'utf8')
+  const rows = new Map(text.replaceAll('| |', '|  |').split('\n').map((line) => line.split(' | '))
+    .filter((cells) => cells.length === 6)
+    .map((cells) => [cells[0]?.replace(/[|` ]/g, '') ?? '', cells] as const))
+  const world = await makeBareWorld(t)
+  const { settings } = await show(world)
+  const help = (await world.run(['shots', 'config', '--help'])).stdout
+  for (const [name, one] of Object.entries<{ value: unknown }>(settings)) {
+    const [, takes, flag, , fallback] = rows.get(name) ?? []
+    t.ok(takes, name)
+    t.match(help, flag?.replaceAll('`', '').split(' ')[0])
+    t.equal(fallback, one.value === null ? 'not set' : String(one.value), name)
   }
 })

@@ -12,7 +12,7 @@ import { currentFacts } from '../derive.js'
 import { folderEditable, judgeFolder, locateRoot, type ResolvedRoot, type RootWorld }
   from '../root.js'
 import { shotCollections, type ShotRoot } from '../rows.js'
-import { configuredFolder, savedSettings, unsetSettings, type SavedShotSettings }
+import { configuredFolder, isRecursive, savedSettings, unsetSettings, type SavedShotSettings }
   from '../settings.js'
 import { readLastTick } from '../scan/last-tick.js'
 import { analysisPart, newestItemAt, rootsPart, unknownAnalysis } from './analysis.js'
@@ -133,14 +133,14 @@ const folderPart = (
 ): FolderStatusPart => {
   const { saved, root, newestAt } = rows
   const unread = rows.analysis.metadata_status === 'partial'
-  const images = imagesOf(located, saved.recursive, site.clock)
+  const images = imagesOf(located, isRecursive(saved), site.clock)
   const counted = images.failure === null || images.failure === 'folder_too_large'
   return {
     configured_folder: located.text,
     configuration_source: located.source,
     saved_folder: saved.screenshot_folder,
     editable: folderEditable({ env }),
-    recursive: unread ? null : saved.recursive,
+    recursive: unread ? null : isRecursive(saved),
     image_count: counted ? images.images : null,
     latest_image_at: images.latestAt,
     ...(unread ? unknownScan : lastScanOf(site.stateDir, located, root)),

@@ -124,7 +124,8 @@ const settingNames: readonly string[] =
 
 const requireSetting = (name: string): void => {
   if (settingNames.includes(name)) return
-  throw fail.rejected('flag_invalid', 'Flag --unset takes names of settings.', {
+  const names = settingNames.join(', ')
+  throw fail.rejected('flag_invalid', `Flag --unset takes names of settings: ${names}.`, {
     details: { field: '--unset', rule: 'choice' },
   })
 }
@@ -138,10 +139,9 @@ export const changeOfFlags = (options: Readonly<Record<string, unknown>>): objec
     if (value !== undefined) change[field] = boolean === true ? value === 'on' : value
   }
   const unset = (options['unset'] ?? []) as readonly string[]
-  // `recursive` is the one setting that has no unset state: off is what it is without a save.
   for (const name of unset) {
     requireSetting(name)
-    change[name] = name === 'recursive' ? false : null
+    change[name] = null
   }
   return change
 }
