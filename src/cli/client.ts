@@ -1,14 +1,20 @@
 /** The one HTTPS client of a run, loaded at the first contact: reading verbs never load it. */
 import type { DeploymentProfile } from '../governance/profile.js'
+import { refuseLeakyRuntime } from '../net/leaky-runtime.js'
 import type { HttpsClient } from '../net/types.js'
 import type { CliDeps } from './deps.js'
 
-/** Makes the client once; roots are Node's bundled ones or the profile's sealed loopback CA. */
+/**
+ * Makes the client once; roots are Node's bundled ones or the profile's sealed loopback CA. Throws
+ * `debug_output_refused` where the environment forbids every contact: whoever is about to claim,
+ * to hold money or to write a task asks for the client first.
+ */
 export const clientOf = (
   deps: CliDeps, profile: DeploymentProfile,
 ): (() => Promise<HttpsClient>) => {
   let made: Promise<HttpsClient> | null = null
   const make = async (): Promise<HttpsClient> => {
+    refuseLeakyRuntime(deps.env, deps.execArgv)
     const [{ createHttpsClient }, { bundledRoots }] = await Promise.all([
       import('../net/client.js'), import('../net/roots.js'),
     ])

@@ -6,7 +6,10 @@ import type { GatewayPlace } from './constants.js'
 export interface GatewayContext {
   readonly gov: Gov
   readonly place: GatewayPlace
-  /** The one HTTPS client, made at first use: reads never load it. */
+  /**
+   * The one HTTPS client, made at first use: reads never load it. Throws `rejected` where this
+   * process may contact nobody; a use case asks before it claims anything.
+   */
   client(): Promise<HttpsClient>
   /** Aborts on the first SIGINT or SIGTERM. */
   readonly signal: AbortSignal

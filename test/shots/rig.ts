@@ -71,9 +71,11 @@ const worldOf = (
     const store = open(mode)
     const gov: Gov = { store, clock, observer: silentObserver, face: 'job' }
     const { signal } = new AbortController()
-    const client = async () => {
-      throw new Error('this test contacts nobody')
-    }
+    const client = async () => ({
+      request: async () => {
+        throw new Error('this test contacts nobody')
+      },
+    })
     return {
       gov, signal, env: { ...place.env, ...env },
       workspace: deploymentProfile(store).workspace,

@@ -162,6 +162,8 @@ export const admitAsk = async (
   const digest = requestDigest(ctx, request)
   const before = replayOf(view, session, request, digest)
   if (before) return before
+  // What forbids every contact refuses here: no question is sealed and no task is written.
+  await ctx.client()
   const input = buildInput(request, requireStanding(ctx, view).setup)
   // Encoded once here, so that a request too large for the wire is refused before anything is kept.
   inferenceRequestBytes(input, ctx.provider.model_id)

@@ -211,11 +211,13 @@ const run = async (call: RunningCall): Promise<CallResult> => {
 
 /**
  * Makes one paid call, or answers why nothing was sent. Throws only where no claim was made
- * (`unauthorized`, `conflict` `call_repeated`, what the order's own `claim` throws); every end
- * after that is a result with its receipt.
+ * (`rejected` `debug_output_refused`, `unauthorized`, `conflict` `call_repeated`, what the order's
+ * own `claim` throws); every end after that is a result with its receipt.
  */
 export const sendCall = async (ctx: GatewayContext, order: CallOrder): Promise<CallResult> => {
   if (ctx.signal.aborted) throw fail.cancelled('call_cancelled', 'The request was cancelled.')
+  // What forbids every contact refuses here: no claim, no hold and no attempt is left by it.
+  await ctx.client()
   const operationId = newId('op')
   // Held before the claim exists, so that recovery never takes a live call for a dead one.
   const guard = holdGuard(ctx.gov.store.dir, operationId)

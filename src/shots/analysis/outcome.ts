@@ -20,10 +20,12 @@ export interface AnalysisEnd {
 export const blockingKinds: ReadonlySet<ErrorKind> = new Set(['blocked', 'unauthorized', 'budget'])
 
 /** What an end means for the image. */
-export const itemOutcomeOf = ({ outcome, errorKind }: AnalysisEnd): ItemOutcome => {
+export const itemOutcomeOf = ({ outcome, reason, errorKind }: AnalysisEnd): ItemOutcome => {
   if (outcome === 'succeeded') return 'succeeded'
   if (outcome !== 'not_contacted') return 'failed'
   if (errorKind !== null && blockingKinds.has(errorKind)) return 'blocked'
+  // The environment forbade the contact: nothing about this image has failed.
+  if (reason === 'debug_output_refused') return 'skipped'
   return errorKind === 'locked' || errorKind === 'cancelled' || errorKind === 'remote'
     ? 'skipped' : 'failed'
 }

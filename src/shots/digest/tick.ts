@@ -94,6 +94,8 @@ const work = async (here: Work, plan: WindowPlan): Promise<WindowResult> => {
   if (plan.kind === 'not_repeated') {
     return resultOf(plan, 'not_repeated', { reason: plan.reason })
   }
+  // What forbids every contact is no fault of this window: it refuses the whole pass.
+  if (plan.kind === 'write') await here.ctx.gateway.client()
   try {
     if (plan.kind === 'write') return await buy(here, plan)
     return resultOf(plan, 'updated', { episode: await reuse(here, plan) })
