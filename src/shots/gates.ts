@@ -157,7 +157,7 @@ export interface RouteStanding {
   readonly route: OpenRoute | null
 }
 
-/** What is held for one image, micro-USD: the source's own bound, never above the slot's. */
+/** What is held for one image or text, micro-USD: the source's bound, never above the slot's. */
 export const imageBound = (
   saved: Pick<SavedShotSettings, 'request_cost_bound_microusd'>, slot: SlotSetup,
 ): number => Math.min(

@@ -85,16 +85,34 @@ t.test('switches and bounds of the job', async (t) => {
       ['--fallbacks', 'allow', 'deny', 'fallbacks_not_denied'],
       ['--data-collection', 'allow', 'deny', 'data_collection_not_denied'],
       ['--zdr', 'off', 'on', 'zdr_not_on'],
-      ['--request-cost-bound-microusd', '99999', '100000', 'request_bound_above_limit'],
     ] as const
     for (const [flag, closed, open, reason] of gates) {
       await world.run(['shots', 'config', 'set', flag, closed])
       const ran = await digestWith({})
       t.equal(ran.status, 7, reason)
       t.match(ran.json(), { status: 'blocked', blocked: 1, reason })
+      const told = await world.run(['shots', 'digest'])
+      t.match(told.stderr, `next: Run: sallyport shots config set ${flag} ${open}`, reason)
       await world.run(['shots', 'config', 'set', flag, open])
     }
     t.equal(world.asked().length, asked, 'nothing was sent')
+  })
+
+  await t.test('the bound of the source is what a text holds where it is below the slot', async (t) => {
+    const bounds = [['40000', 40_000], ['900000', 100_000]] as const
+    for (const [at, [bound, held]] of bounds.entries()) {
+      await world.run(['shots', 'config', 'set', '--request-cost-bound-microusd', bound])
+      await world.analysed({ name: `bound-${bound}.png`, at: moment(24 + at, 3) })
+      world.say('No cost.', { cost: null })
+      const ran = await digestWith({}, '--window-end', moment(23 + at))
+      t.match(ran.json(), { held_microusd: held }, ran.stderr)
+      await world.analysed({ name: `two-${bound}.png`, at: moment(24 + at, 4) })
+      world.say('No cost.', { cost: null })
+      const report = ['--since', moment(24 + at), '--until', moment(23 + at), '--conclude']
+      const concluded = await world.run(['shots', 'report', ...report])
+      t.match(concluded.stderr, `full bound of ${held} micro-USD`)
+    }
+    await world.run(['shots', 'config', 'set', '--request-cost-bound-microusd', '100000'])
   })
 })
 
@@ -116,4 +134,6 @@ t.test('S-104 a slot that was never proved writes no digest', async (t) => {
   t.match(ran.json(), { status: 'blocked', reason: 'proof_missing' })
   t.match(ran.error(), { code: 'digest_blocked', reason: 'proof_missing' })
   t.equal(world.asked().length, 0)
+  const told = await world.run(['shots', 'digest'])
+  t.match(told.stderr, 'next: Run: sallyport gateway prove report')
 })

@@ -52,7 +52,8 @@ export const errorOfEnd = ({ task, finish, cause }: AskEnd): SallyportError => {
   // The board says only that it failed; why decides the exit status.
   return new SallyportError({
     kind: finish.errorKind, code: plain.code, message: plain.message, cause,
-    reason: plain.reason ?? 'failed', details: plain.details, next: plain.next ?? '',
+    reason: plain.reason ?? 'failed', details: plain.details,
+    ...(plain.next === null ? {} : { next: plain.next }),
   })
 }
 

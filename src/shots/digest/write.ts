@@ -101,12 +101,13 @@ const claim = (writing: Writing, tx: Tx): string => {
   const fresh = planWindow(ctx, tx, window, sourcesBetween(tx, window.start, window.end), { retry })
   const same = fresh.kind === 'write' && fresh.sourceDigest === plan.sourceDigest
     && fresh.number === plan.number && route.principal === writing.route.principal
+    && route.boundMicrousd === writing.route.boundMicrousd
   if (!same) {
     throw fail.conflict('digest_inputs_changed', 'The window changed; nothing was sent.', {
       reason: 'inputs_changed',
     })
   }
-  requireTextBudget(ctx, tx, route.setup)
+  requireTextBudget(ctx, tx, route.boundMicrousd)
   const inputDigest = inputDigestOf(writing)
   tx.put(c.attempts, plan.sourceDigest, {
     source_digest: plan.sourceDigest, digest_key: window.key, number: plan.number,
@@ -166,6 +167,7 @@ const orderOf = (
     priority: 'high',
     principal: route.principal,
     root: null,
+    boundMicrousd: route.boundMicrousd,
     content: textContent({
       order: [
         'Write a digest of what a person did at a computer in one window of time, from analyses '

@@ -79,13 +79,15 @@ const nextNumber = (
 const claim = (one: Concluding, tx: Tx): string => {
   const { ctx, period, sources, route } = one
   const now = requireTextRoute(ctx, tx, 'gateway.report')
-  if (conclusionSources(tx, period).digest !== sources.digest) {
+  const same = conclusionSources(tx, period).digest === sources.digest
+    && now.boundMicrousd === route.boundMicrousd
+  if (!same) {
     throw fail.conflict('report_inputs_changed', 'The report changed; nothing was sent.', {
       reason: 'inputs_changed', next: 'Run it again.',
     })
   }
   const number = nextNumber(ctx, tx, sources.digest, one)
-  requireTextBudget(ctx, tx, now.setup)
+  requireTextBudget(ctx, tx, now.boundMicrousd)
   const inputDigest = digestOf({
     call: 'shots.conclusion', source_digest: sources.digest, model: route.setup.model,
     prompt_version: conclusionPromptVersion, number,
@@ -161,6 +163,7 @@ const orderOf = (
     priority: 'high',
     principal: session.principal.principal_id,
     root: session.root.root_id,
+    boundMicrousd: route.boundMicrousd,
     content: textContent({
       order: [
         'Write the conclusion of a report on what a person did at a computer: what was worked on, '

@@ -6,12 +6,12 @@
 import { fail, type SallyportError } from '../../base/errors.js'
 import { gatewayConsents } from '../../gateway/consents.js'
 import { gatewayFacts } from '../../gateway/facts.js'
-import { gatewayReasonOf, gatewayReasons } from '../../gateway/projection.js'
+import { gatewayReasonOf, gatewayReasons, type GatewayReasonCode } from '../../gateway/projection.js'
 import type { GatewayProof } from '../../gateway/proof.js'
 import type { SlotSetup } from '../../gateway/setup.js'
 import type { View } from '../../state/types.js'
 import type { ShotsContext } from '../context.js'
-import { gateTextOf, settingReasonOf } from '../gates.js'
+import { gateTextOf, imageBound, settingReasonOf } from '../gates.js'
 import { savedSettings, type SavedShotSettings } from '../settings.js'
 
 /** The two purposes of the `report` slot. */
@@ -24,25 +24,31 @@ export interface TextRoute {
   readonly setup: SlotSetup
   /** What the reply must call itself. */
   readonly proof: GatewayProof
+  /** Held for one call, micro-USD: the source's own bound, never above the slot's. */
+  readonly boundMicrousd: number
 }
 
-const blocked = (reason: string, next: string): SallyportError =>
+const proveNext = 'Run: sallyport gateway prove report --if-stale'
+
+/** What a person may do about a reason why no text was bought; never empty. */
+export const textReasonNext = (reason: string): string => {
+  if (reason === 'proof_missing' || reason === 'proof_stale') return proveNext
+  if (Object.hasOwn(gatewayReasons, reason)) return gatewayReasons[reason as GatewayReasonCode].text
+  return gateTextOf(reason)?.next ?? 'See: sallyport shots status'
+}
+
+const blocked = (reason: string, next = textReasonNext(reason)): SallyportError =>
   fail.blocked('text_route_not_ready', 'No text may be bought now.', { reason, next })
 
 const requireOpenSettings = (saved: SavedShotSettings): void => {
   const closed = settingReasonOf(saved)
-  if (closed !== null) throw blocked(closed, gateTextOf(closed)?.next ?? '')
+  if (closed !== null) throw blocked(closed)
 }
 
-const requireBound = (saved: SavedShotSettings, setup: SlotSetup, ceiling: number): void => {
-  const bound = setup.request_cost_bound_microusd
-  if (bound > ceiling) {
-    throw blocked('request_bound_above_ceiling', gatewayReasons.request_bound_above_ceiling.text)
-  }
-  const limit = saved.request_cost_bound_microusd
-  if (limit !== null && bound > limit) {
-    throw blocked('request_bound_above_limit', gateTextOf('request_bound_above_limit')?.next ?? '')
-  }
+const requireBound = (saved: SavedShotSettings, setup: SlotSetup, ceiling: number): number => {
+  const bound = imageBound(saved, setup)
+  if (bound > ceiling) throw blocked('request_bound_above_ceiling')
+  return bound
 }
 
 /** The route of a purpose. Throws `blocked` `text_route_not_ready` with the first reason. */
@@ -54,19 +60,21 @@ export const requireTextRoute = (
   requireOpenSettings(saved)
   const facts = gatewayFacts(gov, view, gateway.place)
   const { route } = facts
-  if (route === null) throw blocked('slot_not_set', gatewayReasons.slot_not_set.text)
+  if (route === null) throw blocked('slot_not_set')
   const reason = gatewayReasonOf(facts, route)
-  if (reason !== null) throw blocked(reason, gatewayReasons[reason].text)
+  if (reason !== null) throw blocked(reason)
   const setup = route.slots.report
-  if (setup === null) throw blocked('slot_not_set', gatewayReasons.slot_not_set.text)
+  if (setup === null) throw blocked('slot_not_set')
   const consent = gatewayConsents(gov, view, route).purpose(purpose)
   if (consent === undefined) {
-    throw blocked('consent_not_current', `Consent to ${purpose}: sallyport gateway setup`)
+    throw blocked(
+      'consent_not_current',
+      `Run: sallyport gateway setup --consent ${purpose.slice('gateway.'.length)}`
+        + ' --acknowledge-cloud-egress',
+    )
   }
-  requireBound(saved, setup, route.spend_ceiling_microusd)
+  const boundMicrousd = requireBound(saved, setup, route.spend_ceiling_microusd)
   const { state, proof } = facts.proofs.report
-  if (state !== 'current') {
-    throw blocked(`proof_${state}`, 'Run: sallyport gateway prove report --if-stale')
-  }
-  return { principal: consent.principal, setup, proof }
+  if (state !== 'current') throw blocked(`proof_${state}`)
+  return { principal: consent.principal, setup, proof, boundMicrousd }
 }

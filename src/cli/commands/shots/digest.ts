@@ -1,6 +1,7 @@
 import { fail, type SallyportError } from '../../../base/errors.js'
 import type { DigestReceipt, WindowResult } from '../../../shots/digest/types.js'
 import { dueFailure } from '../../../shots/money.js'
+import { textReasonNext } from '../../../shots/texts/readiness.js'
 import type { VerbDeps } from '../../bound.js'
 import { Degraded } from '../../failure.js'
 import { defineVerb, type Run, type Verb, type VerbDefinition } from '../../verb.js'
@@ -67,20 +68,31 @@ const definition: VerbDefinition<DigestReceipt> = {
   text,
 }
 
+/** What was paid for and refused comes again only for who says so; what was not sent, freely. */
+const againNext = ({ windows }: DigestReceipt): string => {
+  const failed = windows.find((one) => one.outcome === 'failed')
+  if (failed === undefined) return 'Run it again.'
+  const retry = failed.cost_microusd === null ? '' : ' --retry'
+  return `To try it again: sallyport shots digest --window-end ${failed.window_end}${retry}`
+}
+
 const failureOf = (receipt: DigestReceipt): SallyportError | null => {
   const due = dueFailure('digest', receipt.windows)
   if (due !== null) return due
-  const reason = receipt.reason ?? undefined
-  const parts = { ...(reason === undefined ? {} : { reason }) }
+  const reason = receipt.reason ?? 'unknown'
+  const parts = { reason, next: textReasonNext(reason) }
   if (receipt.status === 'blocked') {
-    return fail.blocked('digest_blocked', 'No digest may be written now; nothing was sent.', {
-      ...parts, next: 'See: sallyport shots status',
-    })
+    return fail.blocked('digest_blocked', 'No digest may be written now; nothing was sent.', parts)
   }
   if (receipt.status !== 'degraded') return null
-  return receipt.reason === 'lock_held'
-    ? fail.locked('digest_degraded', 'The state was locked; what is left waits.', parts)
-    : fail.remote('digest_degraded', 'A digest was asked for and could not be kept.', parts)
+  if (receipt.reason === 'lock_held') {
+    return fail.locked('digest_degraded', 'The state was locked; what is left waits.', {
+      ...parts, next: 'Run it again when the other process has ended.',
+    })
+  }
+  return fail.remote('digest_degraded', 'A digest was asked for and could not be kept.', {
+    ...parts, next: againNext(receipt),
+  })
 }
 
 /** One tick of the job, or one window. */

@@ -90,7 +90,7 @@ const failureOf = (turn: JobTurn): SallyportError[] => {
   const local = turn.job === 'screenshot_folder_ingest' || reason === 'lock_held'
   return [(local ? fail.locked : fail.failed)(
     'job_degraded', 'A job left a part of its work for a later pass.',
-    { reason, details: { job: turn.job } },
+    { reason, next: 'See: sallyport shots status', details: { job: turn.job } },
   )]
 }
 
