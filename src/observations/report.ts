@@ -52,7 +52,7 @@ export const reportShape = v.strictObject({
   course: v.strictObject({
     image_count: count,
     statuses: v.record(text, count),
-    /** Images, like ones included, by hour of the day in the time zone. */
+    /** Images, like ones included, each by its own hour of the day in the time zone. */
     hours: v.pipe(v.array(count), v.length(24)),
     runs: v.array(runShape),
     spend: v.nullable(spendShape),
@@ -101,6 +101,12 @@ const runOf = (one: ScreenObservationInput): ReportRun => ({
   status: one.status,
 })
 
+/** The image and its like ones at their own times; those without a known time at the image's. */
+const timesOf = ({ capturedAt, likeImages, likeTimes = [] }: ScreenObservationInput) => {
+  const known = likeTimes.reduce((sum, { images }) => sum + images, 0)
+  return [{ at: capturedAt, images: 1 + Math.max(0, likeImages - known) }, ...likeTimes]
+}
+
 const courseOf = (
   input: ScreenReportInput, listed: readonly ScreenObservationInput[],
 ): ScreenReport['course'] => {
@@ -110,8 +116,10 @@ const courseOf = (
   let images = 0
   for (const one of input.observations) {
     statuses[one.status] = (statuses[one.status] ?? 0) + 1
-    const hour = Math.floor(zone.at(one.capturedAt).minute / 60)
-    hours[hour] = (hours[hour] ?? 0) + 1 + one.likeImages
+    for (const { at, images: counted } of timesOf(one)) {
+      const hour = Math.floor(zone.at(at).minute / 60)
+      hours[hour] = (hours[hour] ?? 0) + counted
+    }
     images += 1 + one.likeImages
   }
   const { spend } = input

@@ -31,6 +31,8 @@ export interface ScreenObservationInput {
   readonly lastSeenAt: string
   /** Like images that this one stands for. */
   readonly likeImages: number
+  /** When they were captured, as far as it is known: times and how many. */
+  readonly likeTimes?: readonly { readonly at: string; readonly images: number }[]
   /** Analysis status. */
   readonly status: string
   readonly summary: ModelText | null

@@ -6,6 +6,7 @@ import {
 import {
   reportReadinesses, reportReadinessOf, rowClassificationNow, rowStatusNow, type CurrentFacts,
 } from './derive.js'
+import { fileNameOfRow } from './file-name.js'
 import type { FileName, Observation } from './rows.js'
 
 const text = v.string()
@@ -20,7 +21,7 @@ export const listedShape = v.strictObject({
   source: v.literal(screenshotSource),
   captured_at: text,
   observed_at: text,
-  /** Image root, and the newest known path below it. */
+  /** Image root, and the name below it under which these bytes were seen first. */
   root: text,
   ...nameFields,
   format: v.picklist(['png', 'jpeg']),
@@ -80,7 +81,7 @@ export const listedOf = (row: Observation, now: CurrentFacts): Listed => ({
   captured_at: row.captured_at,
   observed_at: row.observed_at,
   root: row.root,
-  ...nameOf(row.paths.at(-1)?.name ?? { text: '', bytes_base64: null }),
+  ...nameOf(fileNameOfRow(row)),
   format: row.format,
   bytes: row.bytes,
   width: row.width,
@@ -101,12 +102,21 @@ const madeOf = ({ payload: made }: Observation): ObservationFacts['analysis'] =>
     cost_microusd: made.cost_microusd, operation_id: made.operation_id, earlier: made.earlier,
   }
 
+const runOf = ({ screenshot_visual_run: run }: Observation) => {
+  if (run === null) return null
+  return {
+    representative_path: run.representative_path, first_seen: run.first_seen,
+    last_seen: run.last_seen, suppressed_count: run.suppressed_count,
+    latest_suppressed_path: run.latest_suppressed_path, reason_counts: run.reason_counts,
+  }
+}
+
 /** Everything local about a row. */
 export const observationFactsOf = (row: Observation, now: CurrentFacts): ObservationFacts => ({
   ...listedOf(row, now),
   captured_in_future: row.captured_in_future,
   paths: row.paths.map(({ name, modified_at }) => ({ ...nameOf(name), modified_at })),
-  screenshot_visual_run: row.screenshot_visual_run,
+  screenshot_visual_run: runOf(row),
   analyzer: {
     reason: row.analyzer.reason, detail: row.analyzer.detail, attempts: row.analyzer.attempts,
     contact: row.analyzer.contact, operation_id: row.analyzer.operation_id,

@@ -31,6 +31,11 @@ const visualRunShape = v.strictObject({
   latest_suppressed_path: v.nullable(text),
   /** Suppressions by reason code. */
   reason_counts: v.record(text, count),
+  /**
+   * Suppressions by the quarter hour of their files (its beginning, ISO): the hours of every time
+   * zone begin with one. Left out in runs of an earlier version.
+   */
+  quarter_counts: v.optional(v.record(text, count)),
 })
 /** A run as its representative's row keeps it. */
 export type VisualRun = v.InferOutput<typeof visualRunShape>
@@ -117,6 +122,8 @@ const fileShape = v.strictObject({
   measure: v.nullable(v.number()),
   /** The cell that differs most, counted from the top left; left out where nothing differs. */
   cell: v.optional(v.strictObject({ x: count, y: count })),
+  /** Why the picture could not be looked into; left out where it could. */
+  flaw: v.optional(text),
   observation_id: v.nullable(text),
   sha256: v.nullable(sha256),
   seen_at: iso,

@@ -140,3 +140,15 @@ t.test('a template escapes whatever it is given', async (t) => {
     '<b title="&quot;&lt;&gt;&amp;&#39;&#96;">\\u0007\\u202e</b>')
   t.equal(escapeHtml('é 🙂\n\t'), 'é 🙂\n\t')
 })
+
+t.test('rarer bars of a day are drawn last, and rows are named on a narrow page, too', (t) => {
+  const observations = [
+    seen({ status: 'failed' }),
+    ...[1, 2, 3].map((minute) => seen({ capturedAt: at(9, minute), lastSeenAt: at(9, minute) })),
+  ]
+  const page = reportPage(buildReport(input({ observations })))
+  const bars = [...page.matchAll(/<rect class="(s-[a-z]+)" x="[0-9.]+" y="36"/g)].map(([, c]) => c)
+  t.same(bars, ['s-succeeded', 's-succeeded', 's-succeeded', 's-failed'])
+  t.notMatch(page, /\.lanes \.names \{ display: none/)
+  t.end()
+})

@@ -120,3 +120,12 @@ t.test('text for people: files by day with how long a screen stood, spend agains
   t.match(text, 'held      $0.05')
   t.match(text, '3, no budget is set')
 })
+
+t.test('S-024 an image counts in its own hour, not in that of the run it belongs to', (t) => {
+  const likeTimes = [{ at: at(9, 45), images: 2 }, { at: at(10, 15), images: 3 }]
+  const one = seen({ capturedAt: at(9, 40), lastSeenAt: at(10, 20), likeImages: 6, likeTimes })
+  const { course } = buildReport(input({ observations: [one] }))
+  t.equal(course.image_count, 7)
+  t.same([course.hours[9], course.hours[10]], [4, 3], 'one without a known time is at the first')
+  t.end()
+})

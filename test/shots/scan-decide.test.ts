@@ -84,6 +84,8 @@ t.test('S-075 S-076 a run never turns round and never grows to the refresh time,
         if (run === null || run.first_seen > run.last_seen) return false
         if (Date.parse(run.last_seen) - Date.parse(run.first_seen) >= minutes * 60_000) return false
         if (before !== null && run.suppressed_count !== before.suppressed_count + 1) return false
+        const quarters = Object.values(run.quarter_counts ?? {}).reduce((sum, n) => sum + n, 0)
+        if (before === null && quarters !== 1) return false
         const reasons = Object.values(run.reason_counts).reduce((sum, count) => sum + count, 0)
         if (reasons !== run.suppressed_count || i < 0) return false
       }

@@ -83,6 +83,14 @@ const barMarkup = (bar: Bar, hours: Span): Markup => {
     width="${width.toFixed(2)}" height="${height}"><title>${bar.title}</title></rect>`
 }
 
+/** Rarer ones are drawn after commoner ones, so that nothing that is rare lies covered. */
+const rarestLast = (bars: readonly Bar[]): Bar[] => {
+  const counts = new Map<string, number>()
+  for (const { className } of bars) counts.set(className, (counts.get(className) ?? 0) + 1)
+  const often = ({ className }: Bar): number => counts.get(className) ?? 0
+  return [...bars].sort((a, b) => often(b) - often(a))
+}
+
 const gridLines = (hours: Span): Markup[] =>
   Array.from({ length: hours.to - hours.from + 1 }, (_, at) => {
     const x = ((at / (hours.to - hours.from)) * 1_000).toFixed(2)
@@ -105,16 +113,21 @@ const axisLabels = (hours: Span): Markup => {
   return html`<div class="axis" aria-hidden="true">${labels}</div>`
 }
 
+/** A lane's name; where it lies is said on a narrow page, which has no room beside the lanes. */
+const laneName = (name: string, where: string): Markup =>
+  html`${name}<span class="above">, ${where}</span>`
+
 const dayFigure = (report: ScreenReport, zone: Zone, day: string, at: number): Markup => {
   const digests = digestBars(report, zone, day)
   const bars = [...digests, ...runBars(report, zone, day)]
   if (bars.length === 0) return nothing
   const hours = drawnHours(bars)
   const screens = bars.length - digests.length
+  const both = digests.length > 0
   const id = `day-${at}`
   return html`<figure class="day"><h3>${longDay(day)}</h3><div class="lanes">
-<div class="names" aria-hidden="true"><span>${digests.length > 0 ? 'Digests' : ''}</span>
-<span>Screens</span></div>
+<div class="names" aria-hidden="true"><span>${both ? laneName('Digests', 'above') : ''}</span>
+<span>${both ? laneName('Screens', 'below') : 'Screens'}</span></div>
 <svg viewBox="0 0 1000 100" preserveAspectRatio="none" role="img"
   aria-labelledby="${id}-t ${id}-d">
 <title id="${id}-t">Course of ${longDay(day)}</title>
@@ -122,7 +135,7 @@ const dayFigure = (report: ScreenReport, zone: Zone, day: string, at: number): M
 ${clock(hours.to)}, each as long as it stood, and ${countText(digests.length, 'digest')}. The table
 of the course says the same.</desc>
 <rect class="track" x="0" y="36" width="1000" height="58"/>${gridLines(hours)}
-${bars.map((bar) => barMarkup(bar, hours))}</svg>${axisLabels(hours)}</div></figure>`
+${rarestLast(bars).map((bar) => barMarkup(bar, hours))}</svg>${axisLabels(hours)}</div></figure>`
 }
 
 const daysDrawnMax = 31

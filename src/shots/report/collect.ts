@@ -15,6 +15,7 @@ import type { Episode } from '../digest/rows.js'
 import {
   isSource, sourceDigestOf, sourcesBetween, versionsOf, type Analysed,
 } from '../digest/sources.js'
+import { fileNameOfRow } from '../file-name.js'
 import { findObservations } from '../find.js'
 import { shotCollections, type Observation } from '../rows.js'
 import { readSummary } from '../texts/analyses.js'
@@ -69,7 +70,7 @@ const summaryOf = (ctx: ShotsContext, view: View, row: Observation): ModelText |
 const observationOf = (row: Observation, summary: ModelText | null): ScreenObservationInput => ({
   observationId: row.observation_id,
   source: row.source,
-  filename: baseName(row.paths[0]?.name.text ?? ''),
+  filename: baseName(fileNameOfRow(row).text),
   format: row.format,
   width: row.width,
   height: row.height,
@@ -77,6 +78,8 @@ const observationOf = (row: Observation, summary: ModelText | null): ScreenObser
   capturedAt: row.captured_at,
   lastSeenAt: row.screenshot_visual_run?.last_seen ?? row.captured_at,
   likeImages: row.screenshot_visual_run?.suppressed_count ?? 0,
+  likeTimes: Object.entries(row.screenshot_visual_run?.quarter_counts ?? {})
+    .map(([at, images]) => ({ at, images })),
   status: row.analysis_status,
   summary,
 })

@@ -6,9 +6,10 @@
  */
 import { compareFingerprints, type Comparison } from '../../images/fingerprint.js'
 import { visualLimit } from '../../images/limits.js'
-import { msFromIso } from '../../base/clock.js'
+import { isoFromMs, msFromIso } from '../../base/clock.js'
 import { shotLimits } from '../constants.js'
 import { rowClassificationNow, type CurrentFacts } from '../derive.js'
+import { fileNameOfRow } from '../file-name.js'
 import type { FileName, Observation, SeenFile, VisualRun } from '../rows.js'
 import type { Representative, TakenFile } from './types.js'
 
@@ -104,13 +105,24 @@ const duplicateOf = (row: Observation, taken: TakenFile, rootDigest: string): De
 
 const runOf = (row: Observation): VisualRun =>
   row.screenshot_visual_run ?? {
-    representative_path: row.paths[0]?.name.text ?? '',
+    representative_path: fileNameOfRow(row).text,
     first_seen: row.captured_at,
     last_seen: row.captured_at,
     suppressed_count: 0,
     latest_suppressed_path: null,
     reason_counts: {},
+    quarter_counts: {},
   }
+
+const quarterMs = 900_000
+
+/** Counts an image in its quarter hour; a run of an earlier version stays without them. */
+const quartersWith = (run: VisualRun, capturedAt: string): Pick<VisualRun, 'quarter_counts'> => {
+  const counts = run.quarter_counts
+  if (counts === undefined) return {}
+  const quarter = isoFromMs(Math.floor(msFromIso(capturedAt) / quarterMs) * quarterMs)
+  return { quarter_counts: { ...counts, [quarter]: (counts[quarter] ?? 0) + 1 } }
+}
 
 const earlier = (a: string, b: string): string => (a < b ? a : b)
 const later = (a: string, b: string): string => (a > b ? a : b)
@@ -127,6 +139,7 @@ const extended = (row: Observation, taken: TakenFile, reason: string): Observati
       suppressed_count: run.suppressed_count + 1,
       latest_suppressed_path: taken.name.text,
       reason_counts: { ...run.reason_counts, [reason]: (run.reason_counts[reason] ?? 0) + 1 },
+      ...quartersWith(run, taken.capturedAt),
     },
   }
 }
