@@ -35,6 +35,8 @@ export const explanationShape = v.strictObject({
   /** What became of it when it was read; `never_seen` where it never was. */
   outcome: v.picklist(['ingested', 'duplicate', 'suppressed', 'rejected', 'never_seen']),
   reason: nullableText,
+  /** Why the picture could not be looked into (`truncated`, …); null where it could. */
+  decode_reason: nullableText,
   seen_at: nullableText,
   sha256: nullableText,
   /**
@@ -208,6 +210,7 @@ export const explainPath = (ctx: ShotsContext, view: View, path: string): Explan
     current_root: seen.root !== null && seen.root === now.root,
     outcome: row?.outcome ?? 'never_seen',
     reason: row?.reason ?? null,
+    decode_reason: row?.flaw ?? null,
     seen_at: row?.seen_at ?? null,
     sha256: row?.sha256 ?? null,
     visual_gate: gateOf(row),

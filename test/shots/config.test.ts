@@ -139,7 +139,8 @@ t.test('S-185 a whole document is saved by --from, null forgets a setting', asyn
   })
   const unset = await set(world, '--unset', 'analysis', 'recursive', '--unset', 'budget_microusd')
   t.match(unset.json().settings, {
-    analysis: { value: null, source: 'default' }, recursive: { value: false, source: 'default', saved: null },
+    analysis: { value: null, source: 'default' },
+    recursive: { value: false, source: 'default', saved: null },
     budget_microusd: { value: null },
   })
   t.match(await show(world), { settings: { recursive: { value: false, saved: null } } })
@@ -285,7 +286,7 @@ t.test('S-185 the table of settings in the docs names every field, its flag and 
   const world = await makeBareWorld(t)
   const { settings } = await show(world)
   const help = (await world.run(['shots', 'config', '--help'])).stdout
-  for (const [name, one] of Object.entries<{ value: unknown }>(settings)) {
+  for (const [name, one] of Object.entries<{ value: string | number | boolean | null }>(settings)) {
     const [, takes, flag, , fallback] = rows.get(name) ?? []
     t.ok(takes, name)
     t.match(help, flag?.replaceAll('`', '').split(' ')[0])

@@ -5,6 +5,8 @@ import { safeParse } from 'valibot'
 import { canonicalJson, sha256Hex } from '../../src/base/canonical.js'
 import { newId } from '../../src/base/ids.js'
 import { registerArtifact } from '../../src/governance/artifacts.js'
+import { decodeReasons, explainReasons } from '../../src/cli/commands/shots/explain-reasons.js'
+import { imageReasons } from '../../src/images/types.js'
 import { runningCollection } from '../../src/shots/analysis/rows.js'
 import { fileIdOf, rootDigestOf } from '../../src/shots/keep.js'
 import { countedBeyondMax, pageOf } from '../../src/shots/page.js'
@@ -243,6 +245,48 @@ t.test('S-071 S-072 what became of a file, and why, is explained', async (t) => 
   const text = (await world.run(['shots', 'explain', join(folder, 'alike.png')])).stdout
   t.match(text, /largest difference of a cell of 8x8 pixels is 1\.5, the limit is 3 of 255 \(at 24,16\)/)
   t.match(text, /because: +no cell differs by more than the limit/)
+})
+
+t.test('S-072 an image that could not be looked into is explained with the reason of the decoder', async (t) => {
+  const world = await makeWorld(t)
+  world.file('first.png', greyPng(64, 48, 1))
+  world.file('cut.png', greyPng(64, 48, 2).subarray(0, 90), after(1))
+  t.equal((await world.run(['shots', 'scan', '--json'])).status, 0)
+  const path = join(world.folder, 'cut.png')
+  const one = await json(world, 'shots', 'explain', path)
+  t.match(one, { outcome: 'ingested', reason: 'not_decodable', decode_reason: 'truncated' })
+  t.match((await world.run(['shots', 'explain', path])).stdout, /decoding: +the file ends .*truncated/)
+  t.equal((await json(world, 'shots', 'explain', join(world.folder, 'first.png'))).decode_reason, null)
+  t.equal((await world.run(['state', 'check', '--json'])).status, 0)
+})
+
+t.test('S-072 the page on scanning names every reason with its words', (t) => {
+  const page = readFileSync(join(process.cwd(), 'docs/scanning.md'), 'utf8')
+  const reasons = [...Object.entries(explainReasons), ...Object.entries(decodeReasons)]
+  for (const [code, words] of reasons) {
+    t.match(page, `| \`${code}\` | ${words} |`, code)
+  }
+  const known = new Set(reasons.map(([code]) => code))
+  for (const reason of imageReasons) t.ok(known.has(reason), reason)
+  t.end()
+})
+
+t.test('S-025 S-068 a copy of an image does not take its name in list, show, explain and report', async (t) => {
+  const world = await makeWorld(t)
+  const bytes = greyPng(64, 48, 1)
+  const now = Date.now()
+  world.file('a.png', bytes, new Date(now - 60_000).toISOString())
+  await world.run(['shots', 'scan'])
+  world.file('b.png', bytes, new Date(now - 30_000).toISOString())
+  t.match((await json(world, 'shots', 'scan')).duplicate, 2)
+  const [row] = await json(world, 'shots', 'list')
+  t.equal(row.path, 'a.png')
+  const shown = await json(world, 'shots', 'show', row.observation_id)
+  t.same([shown.path, shown.paths.map((one: Loose) => one.path)], ['a.png', ['a.png', 'b.png']])
+  const explained = await json(world, 'shots', 'explain', join(world.folder, 'b.png'))
+  t.equal(explained.observation.path, 'a.png')
+  const { report } = await json(world, 'shots', 'report')
+  t.equal(report.facts.observations[0].filename, 'a.png')
 })
 
 t.test('S-001 S-069 a scanned file is explained as it was taken, also below, linked and oddly named', async (t) => {

@@ -238,6 +238,7 @@ const seenOf = (
   reason: decision.reason,
   measure: 'measure' in decision ? decision.measure : null,
   ...('cell' in decision && decision.cell !== null ? { cell: decision.cell } : {}),
+  ...(decision.kind === 'ingested' && taken.flaw !== null ? { flaw: taken.flaw } : {}),
   observation_id: observation,
   sha256: taken.sha256,
   seen_at: now,

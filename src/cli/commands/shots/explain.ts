@@ -5,25 +5,11 @@ import type { View } from '../../output.js'
 import { fieldLines, visibleLine } from '../../text.js'
 import { defineVerb, type Run, type Verb, type VerbDefinition } from '../../verb.js'
 import { shotsContext } from './context.js'
+import { decodeReasons, explainReasons } from './explain-reasons.js'
 
 /** Argument of `shots explain`. */
 export interface ExplainOptions {
   readonly path: string
-}
-
-const reasonTexts: Readonly<Record<string, string>> = {
-  same_bytes: 'these very bytes were observed under this root',
-  same_bytes_elsewhere: 'these very bytes were observed under another root',
-  found_again: 'these very bytes were missing and are back',
-  looks_alike: 'no cell differs by more than the limit from the image before',
-  same_picture: 'every cell is equal to the image before, in other bytes',
-  looks_different: 'a cell differs by more than the limit from the image before',
-  run_refreshed: 'it looks alike, but the run has lasted for the refresh time',
-  first_image: 'there was no image before it to compare with',
-  other_format: 'the image before it is of another format',
-  other_dimensions: 'the image before it has other dimensions',
-  not_decodable: 'it could not be looked into, and such an image is never merged',
-  representative_not_decodable: 'the image before it could not be looked into',
 }
 
 const outcomeText = ({ outcome, reason, seen_at: at }: Explanation): string =>
@@ -35,15 +21,21 @@ const gateText = (gate: NonNullable<Explanation['visual_gate']>): string =>
   + `${gate.measure === null ? 'unknown' : gate.measure}, the limit is ${gate.limit} of 255`
   + (gate.cell === null ? '' : ` (at ${gate.cell.x_pixels},${gate.cell.y_pixels})`)
 
+const decodingText = (code: string): string => {
+  const text = decodeReasons[code]
+  return text === undefined ? code : `${text} (${code})`
+}
+
 const explanationText = (one: Explanation, view: View): string => {
   const shown = (path: string): string => visibleLine(view.foreign(path))
   const root = one.root === null ? 'none' : shown(one.root)
-  const reason = reasonTexts[one.reason ?? '']
+  const reason = explainReasons[one.reason ?? '']
   return fieldLines([
     ['file', shown(one.path)],
     ['root', one.root === null || one.current_root ? root : `${root} (not the one in force)`],
     ['outcome', outcomeText(one)],
     ...(reason === undefined ? [] : [['because', reason] as const]),
+    ...(one.decode_reason === null ? [] : [['decoding', decodingText(one.decode_reason)] as const]),
     ...(one.visual_gate === null ? [] : [['gate', gateText(one.visual_gate)] as const]),
     ...(one.observation === null ? [] : [[
       'observation', `${one.observation.observation_id}, ${one.observation.analysis_status}`,
