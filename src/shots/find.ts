@@ -33,15 +33,13 @@ const matches = (row: Observation, filter: ObservationFilter): boolean =>
   && (filter.rootDigest === undefined || row.root_digest === filter.rootDigest)
   && (filter.archived === true || row.archived_at === null)
 
-const ofHour = (view: View, hour: ShotHour): Observation[] => {
-  const rows: Observation[] = []
+function* ofHour(view: View, hour: ShotHour): Generator<Observation, void, undefined> {
   for (let page = 0; page < hour.pages; page += 1) {
     for (const id of view.get(c.hourPages, `${hour.hour}#${page}`)?.ids ?? []) {
       const row = view.get(c.observations, id)
-      if (row !== undefined) rows.push(row)
+      if (row !== undefined) yield row
     }
   }
-  return rows
 }
 
 const byTime = (a: Observation, b: Observation): number => {
@@ -56,9 +54,27 @@ export function* findObservations(
   const hours = view.all(c.hours).map(({ doc }) => doc).filter((hour) => wanted(hour, filter))
   if (filter.newestFirst === true) hours.reverse()
   for (const hour of hours) {
-    const rows = ofHour(view, hour).filter((row) => matches(row, filter)).sort(byTime)
+    const rows = [...ofHour(view, hour)].filter((row) => matches(row, filter)).sort(byTime)
     if (filter.newestFirst === true) rows.reverse()
     yield* rows
+  }
+}
+
+/**
+ * Some of them, newest hours first and in no order within an hour: at most `looksMax` rows are read
+ * for it, matching or not, so that it takes a short time however many there are.
+ */
+export function* sampleObservations(
+  view: View, filter: ObservationFilter, looksMax: number,
+): Generator<Observation, void, undefined> {
+  const hours = view.all(c.hours).map(({ doc }) => doc).filter((hour) => wanted(hour, filter))
+  let looks = 0
+  for (const hour of hours.reverse()) {
+    for (const row of ofHour(view, hour)) {
+      if (looks >= looksMax) return
+      looks += 1
+      if (matches(row, filter)) yield row
+    }
   }
 }
 

@@ -238,6 +238,12 @@ export const standingOf = (
   reserved: ctx.gateway.place.reserved,
 })
 
+/** Why no image may be sent at all now, the proof included; null when one may. */
+export const closedReason = (standing: RouteStanding): string | null => {
+  if (!standing.ready) return standing.reason
+  return standing.proof === 'current' ? null : `proof_${standing.proof}`
+}
+
 /** What a scan writes on a new image: pending only while every gate is open (S-145, S-147). */
 export const statusForNewImage = (
   standing: RouteStanding,

@@ -10,13 +10,14 @@ import type { ReanalyzeReason } from '../constants.js'
 import type { ShotsContext } from '../context.js'
 import { currentFacts, rowClassificationNow } from '../derive.js'
 import { findObservations } from '../find.js'
-import { standingOf, type RouteStanding } from '../gates.js'
+import { closedReason, standingOf } from '../gates.js'
 import { transactCounted } from '../locked.js'
 import { dueFactsOf, heldOf } from '../money.js'
 import { appendReceipt } from '../receipts.js'
 import { locateRoot, rootProblem } from '../root.js'
 import type { Observation } from '../rows.js'
 import { resolveSettings, type ShotSettings } from '../settings.js'
+import { blockedCount, blockedReasons, type BlockedReasons } from './blocked.js'
 import { blockRows } from './mark.js'
 import { endImage, prepareImage, type OneEnd } from './one.js'
 import { persistMeaning, restoreBlocked } from './restore.js'
@@ -46,6 +47,8 @@ interface Batch {
   restored: number
   needs: number
   stale: number
+  passedOver: number
+  passedOverReasons: BlockedReasons
   consentId: string | null
   stop: string | null
 }
@@ -84,12 +87,6 @@ const blockAll = async (
   for (const row of rows) {
     addItem(batch, row, { outcome: 'blocked', reason, operationId: null, costMicrousd: null })
   }
-}
-
-/** Why no image may be sent at all now; null when one may. */
-const closedReason = (standing: RouteStanding): string | null => {
-  if (!standing.ready) return standing.reason
-  return standing.proof === 'current' ? null : `proof_${standing.proof}`
 }
 
 const chunksOf = <T>(list: readonly T[], size: number): T[][] =>
@@ -142,7 +139,10 @@ const work = async (batch: Batch): Promise<void> => {
     batch.consentId = standing.route?.consent.consent_id ?? null
     batch.restored = await restoreBlocked(ctx, standing, limit)
   }
-  const rows = pendingRows(ctx, ctx.gov.store.read(), limit)
+  const view = ctx.gov.store.read()
+  const rows = pendingRows(ctx, view, limit)
+  batch.passedOver = blockedCount(ctx, view)
+  if (batch.passedOver > 0) batch.passedOverReasons = blockedReasons(ctx, view)
   await (closed === null ? sendAll(batch, rows) : blockAll(batch, rows, closed))
 }
 
@@ -174,6 +174,8 @@ const factsOf = (batch: Batch): AnalysisFacts => {
     blocked: count(items, 'blocked'),
     skipped: batch.skipped,
     restored: batch.restored,
+    passed_over: batch.passedOver,
+    passed_over_reasons: batch.passedOverReasons,
     needs_reanalysis: batch.needs,
     stale_root: batch.stale,
     cost_microusd: items.reduce((sum, one) => sum + (one.cost_microusd ?? 0), 0),
@@ -209,7 +211,8 @@ const newBatch = (
   return {
     ctx, options, settings, reason, startedMs: ctx.gov.clock.monotonicMs(), items: [],
     limit: options.scheduled ? Math.min(asked, settings.concurrency.value) : asked,
-    skipped: 0, restored: 0, needs: 0, stale: 0, consentId: null, stop: null,
+    skipped: 0, restored: 0, needs: 0, stale: 0, passedOver: 0, passedOverReasons: [],
+    consentId: null, stop: null,
   }
 }
 

@@ -24,7 +24,7 @@ import { savedSettings } from '../settings.js'
 const rowsPerTick = 1_000
 
 /** Reasons that no change of settings takes away; only an explicit reanalysis does. */
-const lasting = (reason: string | null): boolean =>
+export const lasting = (reason: string | null): boolean =>
   reason === 'before_consent' || reason === 'file_unreadable'
   || (reason ?? '').startsWith('image_')
 

@@ -2,6 +2,7 @@
 import * as v from 'valibot'
 import { reanalyzeReasons } from '../constants.js'
 import { dueFields } from '../money.js'
+import { blockedReasonsShape } from './blocked.js'
 
 const text = v.string()
 const nullableText = v.nullable(text)
@@ -40,6 +41,9 @@ export const analysisFactsShape = v.strictObject({
   skipped: count,
   /** Blocked rows that became pending again. */
   restored: count,
+  /** Blocked rows that were left as they are, and why, as far as some were looked at. */
+  passed_over: count,
+  passed_over_reasons: blockedReasonsShape,
   /** Rows whose analysis was found to be of an older model, prompt or schema. */
   needs_reanalysis: count,
   /** Rows that were found to lie under an older root. */

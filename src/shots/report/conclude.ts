@@ -14,9 +14,12 @@ import { registerArtifact } from '../../governance/artifacts.js'
 import { settleCommand } from '../../governance/ledger/due.js'
 import type { Session } from '../../governance/session/types.js'
 import type { ArtifactRef, Tx, View } from '../../state/types.js'
-import { shotLabels } from '../constants.js'
+import { blockedNext, blockedReasons } from '../analysis/blocked.js'
+import { shotLabels, type AnalysisStatus } from '../constants.js'
 import type { ShotsContext } from '../context.js'
+import { currentFacts } from '../derive.js'
 import { readDigest } from '../digest/read.js'
+import { takeObservations } from '../find.js'
 import { requireTextBudget } from '../texts/budget.js'
 import { digestEntries, openerOf, promptEntries } from '../texts/entries.js'
 import { codePoints, judgeReply, judgeText } from '../texts/judge.js'
@@ -216,6 +219,23 @@ const errorOf = (
   }
 }
 
+/** What brings an analysed screenshot into the period: `analyze` is named only where it would. */
+const nothingNext = (
+  ctx: ShotsContext, view: View, { since, until }: ReportPeriod,
+): string => {
+  const { rootDigest } = currentFacts(ctx, view)
+  if (rootDigest === null) return 'See: sallyport shots status'
+  const within = { since, until, rootDigest }
+  const any = (status: AnalysisStatus): boolean =>
+    takeObservations(view, { ...within, statuses: [status] }, 1).length > 0
+  if (any('pending')) return 'Run: sallyport shots analyze'
+  const [blocked] = blockedReasons(ctx, view, { since, until })
+  if (blocked !== undefined) return blockedNext(blocked.reason)
+  return any('failed')
+    ? 'Run: sallyport shots reanalyze --failed --reason provider_failure_retry'
+    : 'Give --since an earlier time; what lies in the folder is taken in by: sallyport shots scan'
+}
+
 /**
  * Makes the conclusion over a period with at most one request, or finds it made. Throws `rejected`
  * `nothing_to_conclude`, what keeps a text from being bought, and every end without a text.
@@ -227,7 +247,7 @@ export const concludeReport = async (
   const sources = conclusionSources(view, period)
   if (sources.sources.length === 0) {
     throw fail.rejected('nothing_to_conclude', 'The period holds no analysed screenshot.', {
-      next: 'Run: sallyport shots analyze',
+      next: nothingNext(ctx, view, period),
     })
   }
   const known = view.get(c.conclusions, sources.digest)?.made

@@ -1,6 +1,9 @@
-/** The numbers about observations, from counters and root rows; no observation list is read. */
+/** The numbers about observations, from counters and root rows; no whole list is ever read. */
 import type { View } from '../../state/types.js'
+import { SallyportError } from '../../base/errors.js'
+import { blockedReasons, type BlockedReasons } from '../analysis/blocked.js'
 import { analysisStatuses } from '../constants.js'
+import type { ShotsContext } from '../context.js'
 import { classificationNow, statusNow, type CurrentFacts } from '../derive.js'
 import { digestCollections, digestHeadId } from '../digest/rows.js'
 import { readLockCounters } from '../lock-counters.js'
@@ -23,16 +26,26 @@ const lockOf = (dir: string): AnalysisStatusPart['db_lock'] => {
 /** The part where the rows cannot be read: short, and it says why (S-122). */
 export const unknownAnalysis = (dir: string, failure: string): AnalysisStatusPart => ({
   counted_root: null, observation_count: null, total_historical_observation_count: null,
-  status_mix: null, active_backlog: null, active_failures: null, source_missing_count: null,
+  status_mix: null, blocked_reasons: null, active_backlog: null, active_failures: null, source_missing_count: null,
   stale_cleanup: { stale_root_count: null, archived_count: null },
   visual_run_count: null, visual_suppression_count: null, db_lock: lockOf(dir),
   latest_observation_at: null, latest_analyzed_at: null, digest_count: null,
   latest_digest_at: null, metadata_status: 'partial', metadata_failure: failure,
 })
 
+const reasonsOf = (ctx: ShotsContext, view: View): BlockedReasons | null => {
+  try {
+    return blockedReasons(ctx, view)
+  } catch (error) {
+    // The numbers stand without the reasons.
+    if (error instanceof SallyportError) return null
+    throw error
+  }
+}
+
 /** Numbers of the current root; `historical` and `stale_cleanup` count all roots. */
 export const analysisPart = (
-  view: View, dir: string, now: CurrentFacts, root: string | null,
+  ctx: ShotsContext, view: View, now: CurrentFacts, root: string | null,
 ): AnalysisStatusPart => {
   const all = view.all(c.counts).map(({ doc }) => doc)
   const here = all.filter((one) => one.root_digest === now.rootDigest && !one.archived)
@@ -47,6 +60,7 @@ export const analysisPart = (
     observation_count: sum(here),
     total_historical_observation_count: sum(all),
     status_mix: mix,
+    blocked_reasons: mix.blocked === 0 ? [] : reasonsOf(ctx, view),
     active_backlog: sum(active.filter((one) => one.analysis_status === 'pending')),
     active_failures: sum(active.filter((one) => one.analysis_status === 'failed')),
     source_missing_count:
@@ -57,7 +71,7 @@ export const analysisPart = (
     },
     visual_run_count: facts?.visual_runs ?? 0,
     visual_suppression_count: facts?.suppressed ?? 0,
-    db_lock: lockOf(dir),
+    db_lock: lockOf(ctx.gov.store.dir),
     latest_observation_at: facts?.latest_captured_at ?? null,
     latest_analyzed_at: facts?.latest_analyzed_at ?? null,
     digest_count: digests?.count ?? 0,

@@ -1,6 +1,7 @@
 /** The settings status, closed; fields are only ever added. Null: could not be told just now. */
 import * as v from 'valibot'
 import { gatewayReceiptShape } from '../../gateway/receipt.js'
+import { blockedReasonsShape } from '../analysis/blocked.js'
 import { analysisStatuses } from '../constants.js'
 
 const text = v.string()
@@ -20,6 +21,8 @@ const analysisShape = v.strictObject({
   /** Every observation there ever was, of all roots, archived ones too. */
   total_historical_observation_count: nullableCount,
   status_mix: v.nullable(mix),
+  /** Why blocked ones are, as of now, as far as some were looked at; most first. */
+  blocked_reasons: v.nullable(blockedReasonsShape),
   active_backlog: nullableCount,
   active_failures: nullableCount,
   source_missing_count: nullableCount,

@@ -166,10 +166,9 @@ const rowsOf = (
     const now = currentFacts(ctx, view)
     const root = now.rootDigest === null
       ? undefined : view.get(shotCollections.roots, now.rootDigest)
-    const { dir } = ctx.gov.store
     return {
       saved, root, newestAt: newestItemAt(view, root),
-      analysis: analysisPart(view, dir, now, located.resolved?.root ?? null),
+      analysis: analysisPart(ctx, view, now, located.resolved?.root ?? null),
       roots: rootsPart(view, now),
     }
   } catch (error) {

@@ -1,4 +1,5 @@
 import { fail, type SallyportError } from '../../../base/errors.js'
+import { blockedNext } from '../../../shots/analysis/blocked.js'
 import { shotLimits } from '../../../shots/constants.js'
 import {
   analysisReceiptShape, type AnalysisItem, type AnalysisReceipt,
@@ -27,19 +28,33 @@ const line = ({ observation_id: id, outcome, ...one }: AnalysisItem): string => 
   return `${parts.join('  ')}\n`
 }
 
+const passedOver = ({ passed_over: count, ...receipt }: AnalysisReceipt): string[] => {
+  if (count === 0) return []
+  const reasons = receipt.passed_over_reasons
+  const told = reasons.map((one) => `${one.count} ${one.reason}`).join(', ')
+  const [first] = reasons
+  return [
+    `${count} blocked and passed over${told === '' ? '' : `: ${told}`}`,
+    ...(first === undefined ? [] : [blockedNext(first.reason)]),
+  ]
+}
+
 /** The receipt for people. */
 export const analysisReceiptText = (receipt: AnalysisReceipt): { out: string, notes: string[] } => {
   const { scanned, analyzed, failed, blocked, skipped, cost_microusd: cost } = receipt
   const counts = `${scanned} looked at: ${analyzed} analysed, ${failed} failed, `
     + `${blocked} blocked, ${skipped} left for later; ${cost} micro-USD\n`
   const gate = receipt.reason === null ? null : gateTextOf(receipt.reason)
+  const notes = [
+    ...(gate === null ? [] : [gate.text, gate.next]), ...passedOver(receipt),
+  ]
   return {
     out: receipt.items.map(line).join('') + counts,
     notes: [
       ...(receipt.restored === 0 ? [] : [`${receipt.restored} blocked before, pending again`]),
       ...(receipt.needs_reanalysis === 0
         ? [] : [`${receipt.needs_reanalysis} need reanalysis: model, prompt or schema changed`]),
-      ...(gate === null ? [] : [gate.text, gate.next]),
+      ...new Set(notes),
       ...(receipt.receipt_id === null ? [] : [`receipt ${receipt.receipt_id}`]),
     ],
   }

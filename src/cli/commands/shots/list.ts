@@ -18,6 +18,10 @@ export interface ShotsListOptions {
   readonly archived?: boolean
 }
 
+/** Why it is not analysed; what was analysed needs no reason. */
+const reasonOf = ({ analysis_status: status, reason }: Listed): string =>
+  status === 'succeeded' || status === 'needs_reanalysis' ? '' : reason ?? ''
+
 const definition: VerbDefinition<Listed[]> = {
   meta: {
     name: 'shots list',
@@ -44,12 +48,12 @@ const definition: VerbDefinition<Listed[]> = {
     ))
     .option('--archived', 'archived ones too'),
   text: (rows, view) => renderTable(
-    view, ['observation', 'captured', 'status', 'size', 'like', 'file'],
+    view, ['observation', 'captured', 'status', 'size', 'like', 'file', 'reason'],
     rows.map((row) => [
       row.observation_id, row.captured_at,
       row.classification ?? (row.archived_at === null ? row.analysis_status : 'archived'),
       row.width === null ? row.format : `${row.width}x${row.height} ${row.format}`,
-      String(row.suppressed_count), row.path,
+      String(row.suppressed_count), row.path, reasonOf(row),
     ]),
   ),
 }

@@ -39,8 +39,13 @@ const folderLines = (folder: Folder, view: View): string[] => {
   ]
 }
 
-const mixText = (mix: Folder['analysis']['status_mix']): string =>
-  mix === null ? '?' : Object.entries(mix).map(([status, n]) => `${n} ${status}`).join(', ')
+const mixText = ({ status_mix: mix, blocked_reasons: blocked }: Folder['analysis']): string => {
+  if (mix === null) return '?'
+  const why = (blocked ?? []).map(({ reason }) => reason).join(', ')
+  return Object.entries(mix)
+    .map(([status, n]) => `${n} ${status}${status === 'blocked' && why !== '' ? ` (${why})` : ''}`)
+    .join(', ')
+}
 
 const analysisLines = ({ analysis }: Folder, view: View): string[] => {
   const { stale_cleanup: stale, db_lock: lock } = analysis
@@ -48,7 +53,7 @@ const analysisLines = ({ analysis }: Folder, view: View): string[] => {
     line('observations', `${known(analysis.observation_count)} of this root, `
       + `${known(analysis.total_historical_observation_count)} ever`
       + partial(view, analysis.metadata_status, analysis.metadata_failure)),
-    line('analysis', mixText(analysis.status_mix)),
+    line('analysis', mixText(analysis)),
     line('active', `${known(analysis.active_backlog)} waiting, `
       + `${known(analysis.active_failures)} failed, `
       + `${known(analysis.source_missing_count)} source missing`),

@@ -1,0 +1,72 @@
+/**
+ * Why blocked images are not analysed, as of now. A row keeps the reason of the moment in which it
+ * was blocked; what is told is what stands in its way today, so that nobody mends what is mended.
+ */
+import * as v from 'valibot'
+import type { View } from '../../state/types.js'
+import type { ShotsContext } from '../context.js'
+import { classificationNow, currentFacts, rowClassificationNow } from '../derive.js'
+import { sampleObservations, type ObservationFilter } from '../find.js'
+import { closedReason, consentReaches, gateTextOf, standingOf } from '../gates.js'
+import { shotCollections as c, type Observation } from '../rows.js'
+import { lasting, stillHolds } from './restore.js'
+
+/** Rows that are read for it at most: a look stays short however many there are. */
+const looksMax = 1_000
+
+/** How many of the rows that were looked at have a reason, most first. */
+export const blockedReasonsShape = v.array(v.strictObject({
+  reason: v.string(), count: v.pipe(v.number(), v.safeInteger(), v.minValue(0)),
+}))
+/** The same as a type. */
+export type BlockedReasons = v.InferOutput<typeof blockedReasonsShape>
+
+/** What nothing stands in the way of any more: a later pass of the job takes it up. */
+export const reasonGone = 'reason_gone'
+
+const reasonReader = (ctx: ShotsContext, view: View): ((row: Observation) => string) => {
+  const standing = standingOf(ctx, view)
+  const closed = closedReason(standing)
+  const holds = stillHolds(ctx, view, standing)
+  return (row) => {
+    const { reason } = row.analyzer
+    if (reason !== null && lasting(reason)) return reason
+    if (closed !== null) return closed
+    if (reason !== null && holds(reason)) return reason
+    const { route } = standing
+    return route === null || consentReaches(route.consent, row) ? reasonGone : 'before_consent'
+  }
+}
+
+/** Why images of the current root are blocked; with a period, those that were captured in it. */
+export const blockedReasons = (
+  ctx: ShotsContext, view: View, period: Pick<ObservationFilter, 'since' | 'until'> = {},
+): BlockedReasons => {
+  const now = currentFacts(ctx, view)
+  if (now.rootDigest === null) return []
+  const reasonOf = reasonReader(ctx, view)
+  const counts = new Map<string, number>()
+  const filter = { ...period, statuses: ['blocked'], rootDigest: now.rootDigest } as const
+  for (const row of sampleObservations(view, filter, looksMax)) {
+    if (rowClassificationNow(row, now) !== null) continue
+    const reason = reasonOf(row)
+    counts.set(reason, (counts.get(reason) ?? 0) + 1)
+  }
+  return [...counts].map(([reason, count]) => ({ reason, count }))
+    .sort((a, b) => b.count - a.count)
+}
+
+/** How many images of the current root are blocked, from counters alone. */
+export const blockedCount = (ctx: ShotsContext, view: View): number => {
+  const now = currentFacts(ctx, view)
+  return view.all(c.counts)
+    .filter(({ doc }) => doc.root_digest === now.rootDigest && !doc.archived
+      && doc.analysis_status === 'blocked' && classificationNow(doc, now) === null)
+    .reduce((sum, { doc }) => sum + doc.count, 0)
+}
+
+/** What a person may do about a reason why images are blocked; never empty. */
+export const blockedNext = (reason: string): string => {
+  if (reason === reasonGone) return 'The next passes take them up: sallyport shots analyze'
+  return gateTextOf(reason)?.next ?? 'See: sallyport shots list --status blocked'
+}

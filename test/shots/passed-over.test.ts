@@ -1,0 +1,76 @@
+/** Blocked images: who tells of them, and that no hint leads back to the verb that gave it. */
+import t from 'tap'
+import { fakeClock } from '../harness.js'
+import { greyPng, makeGatewayWorld, makeWorld, observationOf, type World } from './rig.js'
+
+t.setTimeout(120_000)
+
+const concludeNext = async (world: World): Promise<string> => {
+  const ran = await world.run(['shots', 'report', '--since', '2026-11-01', '--conclude'])
+  t.equal(ran.status, 3, ran.stderr)
+  return /^next: (.*)$/m.exec(ran.stderr)?.[1] ?? ''
+}
+
+t.test('analyze tells how many blocked images it passed over, why, and what to do', async (t) => {
+  const world = await makeGatewayWorld(t)
+  await world.rig.prove('screenshot')
+  const early = '2026-11-20T10:00:00.000Z'
+  await world.put(
+    ...['a.png', 'b.png'].map((name) => observationOf(world.folder, name, {
+      observed_at: '2020-01-01T00:00:00.000Z', captured_at: early,
+    })),
+    observationOf(world.folder, 'c.png', {
+      captured_at: early,
+      analyzer: { ...observationOf('/x', 'x').analyzer, reason: 'file_unreadable' },
+    }),
+  )
+  const ran = await world.run(['shots', 'analyze'])
+  t.equal(ran.status, 0, ran.stderr)
+  t.match(ran.stdout, /^0 looked at/m)
+  t.match(ran.stderr, '3 blocked and passed over: 2 before_consent, 1 file_unreadable')
+  t.match(ran.stderr, 'shots reanalyze --blocked --reason manual_operator_request')
+  const json = (await world.run(['shots', 'analyze', '--json'])).json()
+  t.match(json, {
+    scanned: 0, passed_over: 3,
+    passed_over_reasons: [
+      { reason: 'before_consent', count: 2 }, { reason: 'file_unreadable', count: 1 },
+    ],
+  })
+
+  await t.test('the status names the reasons, the list has them in a column', async (t) => {
+    const status = await world.run(['shots', 'status'])
+    t.match(status.stdout, /^analysis .*3 blocked \(before_consent, file_unreadable\)/m)
+    const lines = (await world.run(['shots', 'list'])).stdout.split('\n')
+    t.match(lines.find((line) => line.includes('c.png')), /\tfile_unreadable$/)
+    const seen = (await world.run(['shots', 'status', '--json'])).json()
+    t.match(seen.screenshot_folder.analysis.blocked_reasons, [{ count: 2 }, { count: 1 }])
+  })
+
+  await t.test('a conclusion over blocked images does not send to analyze', async (t) => {
+    t.match(await concludeNext(world), 'shots reanalyze --blocked')
+  })
+
+  await t.test('over pending images it does, and that helps', async (t) => {
+    world.file('p.png', greyPng(64, 48, 7_800), new Date().toISOString())
+    await world.run(['shots', 'scan', '--json'])
+    t.match(await concludeNext(world), 'Run: sallyport shots analyze')
+    const done = await world.run(['shots', 'analyze', '--json'])
+    t.match(done.json(), { analyzed: 1, passed_over: 3 })
+  })
+})
+
+t.test('a conclusion over nothing, over failures and behind a closed gate names another verb', async (t) => {
+  const world = await makeWorld(t, { clock: fakeClock(Date.UTC(2026, 10, 20, 12)) })
+  t.match(await concludeNext(world), '--since')
+  await world.put(observationOf(world.folder, 'f.png', { analysis_status: 'failed' }))
+  t.match(await concludeNext(world), 'reanalyze --failed --reason provider_failure_retry')
+  await world.put(observationOf(world.folder, 'b.png'))
+  t.match(await concludeNext(world), 'shots config set --analysis on')
+  await t.test('the reason is the one of now, not that of the moment it was blocked', async (t) => {
+    await world.run(['shots', 'config', 'set', '--analysis', 'on'])
+    const ran = await world.run(['shots', 'analyze'])
+    t.match(ran.stderr, '1 blocked and passed over: 1 cloud_upload_off')
+    t.match(ran.stderr, 'shots config set --cloud-upload on')
+    t.match(await concludeNext(world), 'shots config set --cloud-upload on')
+  })
+})
