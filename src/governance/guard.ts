@@ -6,10 +6,14 @@
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { fail } from '../base/errors.js'
+import { nodeFiles } from '../state/files.js'
+import { requireOwnFolders } from '../state/folders.js'
 import { holdFreshFile, probeFile, removeDeadFile } from './kernel-file.js'
 
 const nameBytesMax = 200
 const nameForm = /^[A-Za-z0-9][A-Za-z0-9._-]*$/
+/** Ids of operations and of save intents: what guards are called. */
+const ownForm = /^(?:op|int)_[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
 /** A held guard. */
 export interface Guard {
@@ -45,9 +49,13 @@ export const holdGuard = (stateDir: string, name: string): Guard => {
 export const isHeld = (stateDir: string, name: string): boolean =>
   probeFile(guardPath(stateDir, name)) === 'live'
 
+/** Guard files, live and dead; a link in the place of the folder is `damaged`, never followed. */
 const guardsIn = (stateDir: string): readonly string[] => {
+  requireOwnFolders(nodeFiles, stateDir, ['run', 'run/ops'])
   try {
-    return readdirSync(guardFolder(stateDir)).filter((name) => nameForm.test(name))
+    return readdirSync(guardFolder(stateDir), { withFileTypes: true })
+      .filter((entry) => entry.isFile() && ownForm.test(entry.name))
+      .map(({ name }) => name)
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return []
     throw error
@@ -60,7 +68,7 @@ export const liveGuards = (stateDir: string): number =>
 
 /**
  * Removes the guard files of dead processes and answers how many went. For after recovery: a
- * guard file carries no fact, so removing it forgets nothing.
+ * guard file carries no fact, so removing it forgets nothing. Files of other names stay.
  */
 export const sweepGuards = (stateDir: string): number =>
   guardsIn(stateDir).filter((name) => removeDeadFile(join(guardFolder(stateDir), name))).length

@@ -70,10 +70,15 @@ const damagedArtifact = (): Error =>
     next: 'Run `sallyport state check`.',
   })
 
+/** Folders of an artifacts folder; a link in the place of one is not followed. */
+const shardsIn = (files: Files, dir: string): string[] =>
+  files.list(dir)
+    .filter((name) => shardName.test(name) && files.stat(join(dir, name))?.kind === 'dir')
+
 /** Every stored file under an artifacts folder, as names (SHA-256 of the stored bytes), sorted. */
 export const storedNames = (files: Files, dir: string): string[] => {
   if (files.stat(dir) === undefined) return []
-  const shards = files.list(dir).filter((name) => shardName.test(name))
+  const shards = shardsIn(files, dir)
   return shards.flatMap((shard) =>
     files.list(join(dir, shard)).filter((name) => storedName.test(name)))
 }
@@ -105,8 +110,9 @@ export const artifactsAt = (
     if (!mayWrite) throw new TypeError('the store is open for reading only')
     if (!storedName.test(stored)) throw new TypeError('not a stored artifact name')
     try {
+      if (files.stat(shardOf(dir, stored))?.kind !== 'dir') return
       removeFile(files, storedPath(dir, stored))
-      if (files.stat(shardOf(dir, stored)) !== undefined) syncDir(files, shardOf(dir, stored))
+      syncDir(files, shardOf(dir, stored))
     } catch (error) {
       throw ioFailure(error, 'artifact')
     }
@@ -150,13 +156,13 @@ export const sweepOrphans = (
   files: Files, dir: string, referenced: ReadonlySet<string>, nowMs: number,
 ): number => {
   let removed = 0
-  for (const shard of files.list(dir).filter((name) => shardName.test(name))) {
+  for (const shard of shardsIn(files, dir)) {
     const folder = join(dir, shard)
     for (const name of files.list(folder)) {
       const orphan = isTemporary(name) || (storedName.test(name) && !referenced.has(name))
       const path = join(folder, name)
       const facts = orphan ? files.stat(path) : undefined
-      if (facts === undefined || facts.mtimeMs > nowMs - orphanAgeMs) continue
+      if (facts?.kind !== 'file' || facts.mtimeMs > nowMs - orphanAgeMs) continue
       removeFile(files, path)
       removed += 1
     }

@@ -11,6 +11,7 @@ import type { Documents } from './documents.js'
 import { applyPayload, readDocuments, setOf } from './documents.js'
 import type { Files } from './files.js'
 import { ioFailure, isTemporary, readWhole } from './files.js'
+import { replacedFolders, replacedMessage } from './folders.js'
 import { keyPlaces } from './paths.js'
 import type { SalvagedEpoch } from './salvage.js'
 import { headOf, salvageAll } from './salvage.js'
@@ -68,7 +69,7 @@ export const checkState = (options: CheckOptions): CheckReport => {
 
 /** Changes whenever a process commits or folds. */
 const fingerprint = ({ files, places }: Site): string => {
-  if (files.stat(places.wal) === undefined) return ''
+  if (files.stat(places.wal)?.kind !== 'dir') return ''
   return files.list(places.wal)
     .map((name) => `${name}:${files.stat(join(places.wal, name))?.size ?? 0}`)
     .join(',')
@@ -78,6 +79,7 @@ const checkOnce = (site: Site, options: CheckOptions): CheckReport => {
   const { files, places } = site
   const problems: Problem[] = []
   const state = checkStateFile(site, problems)
+  if (checkFolders(site, problems)) return unread(state, problems)
   checkModes(site, problems)
   const epochs = salvageAll(files, places)
   const newest = epochs.at(-1)
@@ -132,6 +134,21 @@ const checkModes = ({ files, dir, places }: Site, problems: Problem[]): void => 
     }
   }
 }
+
+/** Notes folders that are links or files; true when there is one, behind which nothing is read. */
+const checkFolders = ({ files, dir }: Site, problems: Problem[]): boolean => {
+  const replaced = replacedFolders(files, dir)
+  for (const folder of replaced) {
+    problems.push(damage('folder_replaced', replacedMessage(folder), folder))
+  }
+  return replaced.length > 0
+}
+
+/** The report on a directory of which nothing more can be read. */
+const unread = (state: StateFile | undefined, problems: readonly Problem[]): CheckReport => ({
+  ok: false, store_id: state?.store_id ?? null, epoch: null, sequence: null, log_records: 0,
+  documents: 0, artifacts: 0, anchor: null, problems,
+})
 
 const tailProblem = (epoch: SalvagedEpoch, newest: boolean): Problem | undefined => {
   const subject = `wal epoch ${epoch.epoch}`

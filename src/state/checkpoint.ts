@@ -10,11 +10,12 @@ import type { Files } from './files.js'
 import {
   isTemporary, publish, readWhole, removeFile, syncDir, writeTemporary,
 } from './files.js'
+import { requireGenerationFolders } from './folders.js'
 import type { Generation, Overlay } from './generation.js'
 import { textOf } from './generation.js'
 import { encodeLogHeader } from './log-format.js'
 import type { Places } from './paths.js'
-import { logEpochs, manifestEpochs } from './paths.js'
+import { isPartName, logEpochs, manifestEpochs } from './paths.js'
 import type { CollectionEntry, Manifest, PartEntry } from './snapshot.js'
 import {
   encodeManifest, manifestShape, partNamesOf, partOf, readManifest, readPartTexts, unreadable,
@@ -146,8 +147,12 @@ export const checkpoint = (
   publishGeneration(files, places, { manifest, committing })
 }
 
-/** What may go: everything older than the generation before the given epoch, and leftovers. */
+/**
+ * What may go: everything older than the generation before the given epoch, and leftovers. Only
+ * files go, and only under names that this program makes: anything else belongs to somebody.
+ */
 export const collectGarbage = (files: Files, places: Places, epoch: number): number => {
+  requireGenerationFolders(files, places)
   const logs = logEpochs(files.list(places.wal))
   const before = logs.filter((other) => other < epoch).at(-1)
   const keep = new Set([epoch, ...(before === undefined ? [] : [before])])
@@ -160,6 +165,7 @@ export const collectGarbage = (files: Files, places: Places, epoch: number): num
   }
   let removed = 0
   const drop = (path: string): void => {
+    if (files.stat(path)?.kind !== 'file') return
     removeFile(files, path)
     removed += 1
   }
@@ -168,8 +174,8 @@ export const collectGarbage = (files: Files, places: Places, epoch: number): num
   const manifests = manifestEpochs(entries)
   for (const other of manifests) if (!keep.has(other)) drop(places.manifest(other))
   for (const name of entries) {
-    const known = names.has(name) || name.startsWith('manifest.')
-    if (!known) drop(join(places.collections, name))
+    const ours = isPartName(name) || isTemporary(name)
+    if (ours && !names.has(name)) drop(join(places.collections, name))
   }
   for (const name of files.list(places.wal)) if (isTemporary(name)) drop(join(places.wal, name))
   if (removed > 0) {

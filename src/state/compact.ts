@@ -1,5 +1,6 @@
 /** Folds the log, removes what no generation needs, and sweeps artifacts without a record. */
 import { sweepOrphans } from './artifacts.js'
+import { requireOwnFolders } from './folders.js'
 import { FileStore } from './store.js'
 import type { Store, View } from './types.js'
 
@@ -24,6 +25,7 @@ export const compactState = async (
   return store.exclusive('state compact', () => {
     const before = store.generation.end
     store.checkpoint()
+    requireOwnFolders(store.files, store.dir, ['artifacts'])
     const orphans = referenced === undefined
       ? 0
       : sweepOrphans(

@@ -197,8 +197,10 @@ export const temporaryName = (): string => {
   return `${temporaryMark}${process.pid}-${processMark}-${temporaries}`
 }
 
+const temporaryForm = /^\.tmp-\d+-[0-9a-f]{16}-\d+$/
+
 /** Whether a name was made by `temporaryName`. */
-export const isTemporary = (name: string): boolean => name.startsWith(temporaryMark)
+export const isTemporary = (name: string): boolean => temporaryForm.test(name)
 
 /** Writes a synced file under a temporary name in `dir` and answers its path. */
 export const writeTemporary = (files: Files, dir: string, bytes: Uint8Array): string => {

@@ -7,6 +7,7 @@ import { fail } from '../base/errors.js'
 import type { Documents } from './documents.js'
 import { applyPayload, foundGeneration, readDocuments } from './documents.js'
 import { ioFailure, publish } from './files.js'
+import { requireOwnFolders } from './folders.js'
 import { takeLock } from './lock.js'
 import { formatVersion } from './paths.js'
 import { headOf, marksAfter, salvageAll } from './salvage.js'
@@ -71,8 +72,9 @@ export const migrateState = async (
 }
 
 const runSteps = (
-  { files, places, clock }: Site, list: readonly Migration[], target: number,
+  { files, places, dir, clock }: Site, list: readonly Migration[], target: number,
 ): MigrateReport => {
+  requireOwnFolders(files, dir)
   const newest = salvageAll(files, places).at(-1)
   const head = newest === undefined ? undefined : headOf(newest)
   if (newest?.manifest === undefined || head === undefined) throw needsRepair()

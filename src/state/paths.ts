@@ -41,6 +41,10 @@ export type KeyPlaces = ReturnType<typeof keyPlaces>
 
 const logName = /^(\d{12})\.log$/
 const manifestName = /^manifest\.(\d{12})\.json$/
+const partForm = /^[a-z][a-z0-9_]{0,63}\.(?:all|[0-9a-f]{1,2})\.\d{12}\.json$/
+
+/** Whether a name is one that `partName` makes. */
+export const isPartName = (name: string): boolean => partForm.test(name)
 
 const epochsOf = (names: readonly string[], form: RegExp): number[] =>
   names

@@ -10,6 +10,7 @@ import type { BadPart, Documents } from './documents.js'
 import { applyPayload, foundGeneration, readDocuments, setOf } from './documents.js'
 import type { Files } from './files.js'
 import { ensureDir, ioFailure, publish, readWhole, syncDir, withFile } from './files.js'
+import { requireOwnFolders } from './folders.js'
 import { takeLock } from './lock.js'
 import { migrateState } from './migrate.js'
 import { epochText, formatVersion, keyPlaces } from './paths.js'
@@ -76,7 +77,10 @@ interface Plan {
   readonly rebuiltFrom: 'newest' | 'before'
 }
 
-/** Repairs a state directory under its lock. `damaged`/`beyond_repair` when nothing is whole. */
+/**
+ * Repairs a state directory under its lock. `damaged`: `beyond_repair` when nothing is whole;
+ * `folder_replaced` when a folder is a link, which only a person can put right.
+ */
 export const repairState = async (options: RepairOptions): Promise<RepairReport> => {
   const site = siteOf(options)
   const lock = site.lock(site.places.lock, site.clock)
@@ -123,6 +127,7 @@ const runOnLoss = async (options: RepairOptions, loss: Loss): Promise<void> => {
 }
 
 const repairLocked = (site: Site): RepairReport => {
+  requireOwnFolders(site.files, site.dir)
   const plan = planRepair(site)
   const { newest } = plan
   const lossHere = lossOf(plan)

@@ -16,6 +16,7 @@ import type { Files } from './files.js'
 import {
   ensureDir, ensureDirs, ioFailure, publish, readWhole, syncDir, withFile, writeAll,
 } from './files.js'
+import { requireOwnFolders } from './folders.js'
 import { KeyRing, readKey } from './keys.js'
 import { takeLock } from './lock.js'
 import { keyPlaces, logEpochs, placesOf } from './paths.js'
@@ -179,6 +180,7 @@ const placeOver = async (site: Site, source: Source, floor: number): Promise<str
 
 const placeLocked = (site: Site, source: Source, floor: number): string => {
   const { files, places, dir, clock } = site
+  requireOwnFolders(files, dir)
   for (const folder of [places.wal, places.collections, places.artifacts, places.run]) {
     ensureDir(files, folder)
   }

@@ -18,6 +18,7 @@ import { checkpoint, collectGarbage } from './checkpoint.js'
 import { createState } from './create.js'
 import type { FileFacts, Files } from './files.js'
 import { ioFailure, nodeFiles, publish, readRange, syncDir, writeAll } from './files.js'
+import { requireOwnFolders } from './folders.js'
 import type { Generation, PartCache } from './generation.js'
 import { KeyRing, openWith, readKey, sealWith } from './keys.js'
 import { loadNewest } from './load.js'
@@ -162,6 +163,7 @@ export class FileStore implements Store {
   }
 
   #load(): Generation {
+    requireOwnFolders(this.files, this.dir)
     const { generation, damage } = loadNewest(
       this.files, this.places, this.#cache, this.storeId)
     this.#loadDamage = damage === undefined ? null : damageOf(damage.code, damage.message)
@@ -568,7 +570,7 @@ const tailMessage = (tail: string): string =>
 /**
  * Opens a state directory. Cheap: reads STATE, the newest manifest and the log's tail; partitions,
  * the key and the lock add-on are loaded when first needed.
- * Errors: `no_state`; `damaged`; `blocked`/`state_too_new`.
+ * Errors: `no_state`; `damaged` (also `folder_replaced`); `blocked`/`state_too_new`.
  */
 export const openStore = (options: OpenOptions): Store => new FileStore(options)
 

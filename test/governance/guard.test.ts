@@ -1,10 +1,11 @@
 import {
-  closeSync, existsSync, mkdirSync, openSync, readdirSync, renameSync, writeFileSync,
+  closeSync, existsSync, mkdirSync, openSync, readdirSync, renameSync, symlinkSync, writeFileSync,
 } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import t from 'tap'
 import { SallyportError } from '../../src/base/errors.js'
-import { holdGuard, isHeld, sweepGuards } from '../../src/governance/guard.js'
+import { newId } from '../../src/base/ids.js'
+import { holdGuard, isHeld, liveGuards, sweepGuards } from '../../src/governance/guard.js'
 import { probeFile, removeDeadFile, tryHoldFile } from '../../src/governance/kernel-file.js'
 import { lockAddon } from '../../src/state/kernel-lock.js'
 import { startChild, temporaryFolder } from './children.js'
@@ -45,16 +46,17 @@ t.test('a second release never touches the guard of a later holder', async (t) =
 
 t.test('a guard of a killed process belongs to nobody alive', async (t) => {
   const dir = temporaryFolder(t)
-  const child = startChild(t, 'guard-child', { dir, name: 'op_1' })
+  const operation = newId('op')
+  const child = startChild(t, 'guard-child', { dir, name: operation })
   t.equal(await child.line(), 'held')
-  t.ok(isHeld(dir, 'op_1'), 'held by another process')
-  t.equal(codeOf(() => holdGuard(dir, 'op_1')), 'guard_held')
+  t.ok(isHeld(dir, operation), 'held by another process')
+  t.equal(codeOf(() => holdGuard(dir, operation)), 'guard_held')
   t.equal(sweepGuards(dir), 0, 'a live guard is not swept')
-  t.ok(isHeld(dir, 'op_1'))
+  t.ok(isHeld(dir, operation))
   await child.kill()
-  t.notOk(isHeld(dir, 'op_1'), 'the kernel released it')
-  t.ok(existsSync(join(dir, 'run', 'ops', 'op_1')), 'a look removes nothing')
-  holdGuard(dir, 'op_1').release()
+  t.notOk(isHeld(dir, operation), 'the kernel released it')
+  t.ok(existsSync(join(dir, 'run', 'ops', operation)), 'a look removes nothing')
+  holdGuard(dir, operation).release()
 })
 
 t.test('a child that outlives a killed holder does not keep the guard', async (t) => {
@@ -73,12 +75,38 @@ t.test('a child that outlives a killed holder does not keep the guard', async (t
 t.test('a sweep removes what dead processes left and nothing else', async (t) => {
   const dir = temporaryFolder(t)
   t.equal(sweepGuards(dir), 0, 'no folder yet')
-  const live = holdGuard(dir, 'op_live')
+  const operation = newId('op')
+  const live = holdGuard(dir, operation)
   const folder = join(dir, 'run', 'ops')
-  for (const name of ['op_a', 'op_b', '.hidden']) writeFileSync(join(folder, name), '')
+  const foreign = ['.hidden', 'notes.txt', 'op_a', 'int_2026', `${newId('op')}.bak`]
+  for (const name of foreign) writeFileSync(join(folder, name), '')
+  for (const name of [newId('op'), newId('int')]) writeFileSync(join(folder, name), '')
+  const below = newId('op')
+  mkdirSync(join(folder, below))
   t.equal(sweepGuards(dir), 2)
-  t.same(readdirSync(folder).sort(), ['.hidden', 'op_live'])
+  t.equal(liveGuards(dir), 1, 'a folder of such a name is no guard')
+  t.same(readdirSync(folder).sort(), [...foreign, below, operation].sort())
   live.release()
+})
+
+t.test('a sweep follows no link in the place of the folder of guards', (t) => {
+  for (const linked of ['run', 'run/ops']) {
+    const base = temporaryFolder(t)
+    const [dir, away] = [join(base, 'state'), join(base, 'away')]
+    for (const folder of ['', 'ops']) mkdirSync(join(away, folder), { recursive: true })
+    const names = [newId('op'), newId('int')]
+    for (const at of [away, join(away, 'ops')]) {
+      for (const name of names) writeFileSync(join(at, name), '')
+    }
+    mkdirSync(dirname(join(dir, linked)), { recursive: true })
+    symlinkSync(away, join(dir, linked))
+    for (const look of [sweepGuards, liveGuards]) {
+      t.throws(() => look(dir), { code: 'folder_replaced', details: { folder: linked } })
+    }
+    t.same(readdirSync(join(away, 'ops')).sort(), [...names].sort())
+    t.same(readdirSync(away).sort(), [...names, 'ops'].sort())
+  }
+  t.end()
 })
 
 t.test('a holder whose file was replaced removes nothing of the new one', async (t) => {

@@ -81,7 +81,8 @@ t.test('a sweep removes only old files that no record refers to', async (t) => {
     store.artifacts.write(label, Buffer.from(text)))
   if (!kept || !orphan || !young) throw new Error('three were written')
   const pathOf = (name: string): string => join(store.dir, 'artifacts', name.slice(0, 2), name)
-  const leftover = join(store.dir, 'artifacts', kept.stored_sha256.slice(0, 2), '.tmp-1-aa')
+  const shard = join(store.dir, 'artifacts', kept.stored_sha256.slice(0, 2))
+  const leftover = join(shard, '.tmp-1-0123456789abcdef-1')
   writeFileSync(leftover, 'half')
   const old = new Date(Date.now() - 3_600_000)
   for (const path of [pathOf(kept.stored_sha256), pathOf(orphan.stored_sha256), leftover]) {

@@ -72,7 +72,7 @@ t.test('check names open modes, missing entries and leftovers as notices', async
   chmodSync(store.dir, 0o755)
   chmodSync(join(store.dir, 'STATE'), 0o644)
   rmSync(join(store.dir, 'run'), { recursive: true })
-  writeFileSync(join(store.dir, 'wal', '.tmp-1-00'), '')
+  writeFileSync(join(store.dir, 'wal', '.tmp-1-0123456789abcdef-1'), '')
   const report = checkState({ ...placeOf(store), specs })
   t.ok(report.ok)
   t.strictSame(report.problems.map(({ code, subject }) => `${code} ${subject ?? ''}`), [

@@ -1,0 +1,136 @@
+import t from 'tap'
+import type { Test } from 'tap'
+import {
+  existsSync, lstatSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, symlinkSync,
+  unlinkSync, utimesSync, writeFileSync,
+} from 'node:fs'
+import { join } from 'node:path'
+import { checkState } from '../../src/state/check.js'
+import { compactState } from '../../src/state/compact.js'
+import { backupState } from '../../src/state/backup.js'
+import { repairState } from '../../src/state/repair.js'
+import { restoreState } from '../../src/state/restore.js'
+import type { FileStore } from '../../src/state/store.js'
+import { again, errorOf, newStore, notes, numbers, put } from './support.js'
+
+const placeOf = (store: FileStore) =>
+  ({ dir: store.dir, configDir: join(store.dir, '..', 'config') })
+
+const inside = ['wal', 'collections', 'artifacts', 'run', 'run/ops', 'run/lane', 'aside'] as const
+
+/** A closed store of one note, with every folder that it may have. */
+const closedStore = async (t: Test): Promise<FileStore> => {
+  const store = newStore(t)
+  await put(store, 'a', 1)
+  await compactState(store)
+  store.close()
+  for (const folder of inside) mkdirSync(join(store.dir, folder), { recursive: true })
+  return store
+}
+
+/** Moves a folder out of the state and puts a link to it in its place. */
+const replaceByLink = (store: FileStore, folder: string): string => {
+  const away = join(store.dir, '..', `away-${folder.replace('/', '-')}`)
+  renameSync(join(store.dir, folder), away)
+  symlinkSync(away, join(store.dir, folder))
+  return away
+}
+
+for (const folder of inside) {
+  t.test(`a link in the place of ${folder} is damage to every way in`, async (t) => {
+    const store = await closedStore(t)
+    const away = replaceByLink(store, folder)
+    writeFileSync(join(away, 'letter.txt'), 'mine')
+    const before = readdirSync(away)
+    const refusal = { kind: 'damaged', code: 'folder_replaced', details: { folder } }
+    for (const mode of ['read', 'write'] as const) {
+      t.match(errorOf(() => again(t, store, mode)), refusal)
+    }
+    await t.rejects(repairState(placeOf(store)), refusal)
+    const { ok, problems } = checkState(placeOf(store))
+    t.notOk(ok)
+    t.match(problems, [{ code: 'folder_replaced', severity: 'damage', subject: folder }])
+    t.same(readdirSync(away), before, 'nothing behind the link was changed')
+    unlinkSync(join(store.dir, folder))
+    renameSync(away, join(store.dir, folder))
+    t.same(numbers(again(t, store, 'write')), { a: 1 }, 'what the next step says mends it')
+  })
+}
+
+t.test('a file in the place of a folder is damage, and check still reports', async (t) => {
+  for (const folder of ['wal', 'collections', 'artifacts', 'run', 'aside']) {
+    const store = await closedStore(t)
+    rmSync(join(store.dir, folder), { recursive: true })
+    writeFileSync(join(store.dir, folder), '')
+    t.match(errorOf(() => again(t, store)), { code: 'folder_replaced', details: { folder } })
+    t.match(checkState(placeOf(store)).problems, [{ code: 'folder_replaced', subject: folder }])
+  }
+})
+
+t.test('a folder replaced while a store is open is seen before its next fold', async (t) => {
+  const store = newStore(t)
+  await put(store, 'a', 1)
+  const away = replaceByLink(store, 'collections')
+  writeFileSync(join(away, 'x.all.000000000001.json'), 'mine')
+  await t.rejects(compactState(store), { code: 'folder_replaced' })
+  t.equal(readFileSync(join(away, 'x.all.000000000001.json'), 'utf8'), 'mine')
+})
+
+t.test('two directories never share one log through links', async (t) => {
+  const one = await closedStore(t)
+  const other = join(one.dir, '..', 'other')
+  mkdirSync(other)
+  for (const name of readdirSync(one.dir)) {
+    const from = join(one.dir, name)
+    if (['wal', 'collections'].includes(name)) symlinkSync(from, join(other, name))
+    else if (lstatSync(from).isDirectory()) mkdirSync(join(other, name))
+    else writeFileSync(join(other, name), readFileSync(from))
+  }
+  t.match(errorOf(() => again(t, { ...one, dir: other } as FileStore, 'write')), {
+    code: 'folder_replaced', details: { folder: 'wal' },
+  })
+})
+
+t.test('folding removes only files under names that the program makes', async (t) => {
+  const store = newStore(t)
+  const { collections, wal } = store.places
+  const foreign = ['letter.txt', 'notes.json', 'manifest.bak', '.tmp-notes', 'notes.all.1.json']
+  for (const name of foreign) writeFileSync(join(collections, name), '')
+  writeFileSync(join(wal, '.tmp-notes'), '')
+  mkdirSync(join(collections, 'gone.all.000000000001.json'))
+  const ours = ['gone.a0.000000000001.json', '.tmp-1-0123456789abcdef-1']
+  for (const name of ours) writeFileSync(join(collections, name), '')
+  for (const n of [1, 2, 3]) {
+    await store.transact('test', (tx) => tx.put(notes, 'a', { n, text: '' }))
+    await compactState(store)
+  }
+  for (const name of ours) t.notOk(existsSync(join(collections, name)), name)
+  for (const name of foreign) t.ok(existsSync(join(collections, name)), name)
+  t.ok(existsSync(join(wal, '.tmp-notes')))
+  t.ok(existsSync(join(collections, 'gone.all.000000000001.json')), 'a folder stays')
+})
+
+t.test('a sweep of artifacts follows no link in the place of a shard', async (t) => {
+  const store = newStore(t)
+  const away = join(store.dir, '..', 'away')
+  mkdirSync(away)
+  const file = join(away, 'ab'.repeat(32))
+  writeFileSync(file, '')
+  utimesSync(file, 0, 0)
+  symlinkSync(away, join(store.places.artifacts, 'ab'))
+  t.equal((await compactState(store, () => new Set())).orphans_removed, 0)
+  store.artifacts.remove('ab'.repeat(32))
+  t.ok(existsSync(file))
+})
+
+t.test('a restore over a directory with a linked folder changes nothing', async (t) => {
+  const store = newStore(t)
+  await put(store, 'a', 1)
+  const backup = join(store.dir, '..', 'backup')
+  await backupState(store, backup)
+  store.close()
+  const away = replaceByLink(store, 'collections')
+  const before = readdirSync(away)
+  await t.rejects(restoreState({ ...placeOf(store), backup }), { code: 'folder_replaced' })
+  t.same(readdirSync(away), before)
+})
