@@ -205,3 +205,26 @@ t.test('what is old is found, and analysed again in bulk', async (t) => {
     })
   })
 })
+
+t.test('S-168 failed images are sent again for provider_failure_retry alone; a bulk for another reason is refused and changes nothing', async (t) => {
+  const world = await analysed(t)
+  world.rig.sandbox.faults.set('shot_prose', { service: 'gateway', times: 1 })
+  await again(world, rowOf(world).observation_id, 'manual_operator_request')
+  const before = { row: rowOf(world), sent: sent(world), calls: world.rig.calls().length }
+  t.equal(before.row.analysis_status, 'failed')
+  const bulk = ['shots', 'reanalyze', '--failed', '--yes', '--reason']
+  const refused = await world.run([...bulk, 'manual_operator_request'])
+  t.equal(refused.status, 3, refused.stderr)
+  t.match(refused.stderr, 'next: Give --reason provider_failure_retry.')
+  const json = await world.run([...bulk, 'manual_operator_request', '--json'])
+  t.match(json.error(), {
+    code: 'reason_not_for_failed', reason: 'provider_failure_retry_needed', details: { images: 1 },
+  })
+  t.same({
+    row: rowOf(world), sent: sent(world), calls: world.rig.calls().length,
+  }, before, 'nothing changed, nothing was sent')
+  t.equal((await world.run([...bulk, 'provider_failure_retry'])).status, 0)
+  t.equal(rowOf(world).analysis_status, 'succeeded')
+  const none = await world.run([...bulk, 'manual_operator_request', '--json'])
+  t.match(none.json(), { scanned: 0 }, 'without any there is nothing to refuse')
+})

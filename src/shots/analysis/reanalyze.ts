@@ -110,6 +110,8 @@ export interface ReanalyzePlan {
   readonly rows: readonly Observation[]
   /** How many there are, the limit left aside. */
   readonly found: number
+  /** Left out: their last request failed or is uncertain, and the reason is not the one for that. */
+  readonly needRetryReason: number
   /** Most that one request can cost, micro-USD. */
   readonly boundMicrousd: number
   /** Most that all of these can cost. */
@@ -126,7 +128,21 @@ const average = (rows: readonly Observation[]): number | null => {
     ? null : Math.round(costs.reduce((sum, one) => sum + one, 0) / costs.length)
 }
 
-/** Plans a bulk reanalysis, oldest first. Throws `blocked` while a gate is closed. */
+/** Every row that is meant was sent before and failed: for those there is one reason alone. */
+const wrongReason = (count: number): SallyportError => fail.rejected(
+  'reason_not_for_failed',
+  `The last request for ${count === 1 ? 'the one image' : `all ${count} images`} that this would `
+    + 'take failed or is uncertain; another reason does not send it again.',
+  {
+    reason: 'provider_failure_retry_needed', next: 'Give --reason provider_failure_retry.',
+    details: { images: count },
+  },
+)
+
+/**
+ * Plans a bulk reanalysis, oldest first. Throws `blocked` while a gate is closed and `rejected`
+ * `reason_not_for_failed` where all that is meant needs `provider_failure_retry`.
+ */
 export const planReanalysis = (
   ctx: ShotsContext, group: ReanalyzeGroup, reason: ReanalyzeReason, limit?: number,
 ): ReanalyzePlan => {
@@ -136,19 +152,24 @@ export const planReanalysis = (
   const most = limit ?? resolveSettings(view, ctx.env).analysisLimit.value
   const rows: Observation[] = []
   let found = 0
+  let needRetryReason = 0
   for (const row of now.rootDigest === null
     ? [] : findObservations(view, { rootDigest: now.rootDigest })) {
     const meant = rowStatusNow(row, now) === statusOfGroup[group]
       && rowClassificationNow(row, now) === null && row.analyzer.contact !== 'claimed'
-      && (reason === 'provider_failure_retry' || !needsRetryReason(view, row))
     if (!meant) continue
+    if (reason !== 'provider_failure_retry' && needsRetryReason(view, row)) {
+      needRetryReason += 1
+      continue
+    }
     found += 1
     if (rows.length < most) rows.push(row)
   }
+  if (found === 0 && needRetryReason > 0) throw wrongReason(needRetryReason)
   const saved = savedSettings(view)
   const boundMicrousd = imageBound(saved, setup)
   return {
-    rows, found, boundMicrousd, atMostMicrousd: boundMicrousd * rows.length,
+    rows, found, needRetryReason, boundMicrousd, atMostMicrousd: boundMicrousd * rows.length,
     earlierMicrousd: average(rows),
     callsLeft: callsLeft(budgetStanding(view, ctx.gov.clock.wallMs(), saved), boundMicrousd),
   }

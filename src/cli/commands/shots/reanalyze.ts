@@ -50,7 +50,7 @@ const definition: VerbDefinition<ReanalyzeResult> = {
       + 'file is answered with its representative. With --blocked, --failed or --needs it takes '
       + 'many, oldest first, and shows count and price before it asks. Every gate of a first '
       + 'analysis holds. What failed or is uncertain is sent again only for '
-      + 'provider_failure_retry. A failed reanalysis keeps the earlier analysis, marked as such.',
+      + 'provider_failure_retry: another reason for nothing but such images is refused. A failed reanalysis keeps the earlier analysis, marked as such.',
     examples: [
       '$ sallyport shots reanalyze obs_01890000-0000-7000-8000-000000000000 '
         + '--reason manual_operator_request',
@@ -85,6 +85,9 @@ const groupOf = (options: ReanalyzeOptions): ReanalyzeGroup | null => {
 
 const planLines = (plan: ReanalyzePlan): string[] => [
   `${plan.found} found, ${plan.rows.length} would be sent`,
+  ...(plan.needRetryReason === 0 ? [] : [
+    `${plan.needRetryReason} left out: failed or uncertain, for provider_failure_retry alone`,
+  ]),
   `each holds ${plan.boundMicrousd} micro-USD, all together at most ${plan.atMostMicrousd}`,
   ...(plan.earlierMicrousd === null
     ? [] : [`their analyses cost ${plan.earlierMicrousd} micro-USD on average before`]),
