@@ -51,7 +51,9 @@ const unknownCharge = (job: string, calls: readonly CallMoney[]): SallyportError
       next: one
         ? `Look it up with the gateway, then: ${settleCommand(id)}`
         : `See: sallyport ledger reservations; then for each: ${settleCommand('OPERATION')}`,
-      details: { held_microusd: held, requests: calls.length, ...(one ? { operation_id: id } : {}) },
+      details: {
+        held_microusd: held, requests: calls.length, ...(one ? { operation_id: id } : {}),
+      },
     },
   )
 }

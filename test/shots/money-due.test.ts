@@ -53,7 +53,8 @@ t.test('S-168 an analysis whose charge is not known ends with 7, names what is h
     ])
     t.equal(again.status, 7, again.stderr)
     t.match(again.json(), {
-      status: 'degraded', held_microusd: 100_000, items: [{ due: 'settle', held_microusd: 100_000 }],
+      status: 'degraded', held_microusd: 100_000,
+      items: [{ due: 'settle', held_microusd: 100_000 }],
     })
     t.match(again.error(), {
       code: 'analysis_charge_unknown', status: 423,

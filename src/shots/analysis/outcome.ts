@@ -42,7 +42,7 @@ const details: Readonly<Partial<Record<CallOutcome, string>>> = {
   not_contacted: 'Nothing was sent.',
 }
 
-/** A failed reanalysis loses nothing: what succeeded before stays, marked (decision of 33). */
+/** A failed reanalysis loses nothing: what succeeded before stays, marked as earlier. */
 const earlier = (payload: PayloadRef | null): PayloadRef | null =>
   payload === null ? null : { ...payload, earlier: true }
 

@@ -110,7 +110,7 @@ export interface ReanalyzePlan {
   readonly rows: readonly Observation[]
   /** How many there are, the limit left aside. */
   readonly found: number
-  /** Left out: their last request failed or is uncertain, and the reason is not the one for that. */
+  /** Left out: they failed or are uncertain, and the reason is not the one for that. */
   readonly needRetryReason: number
   /** Most that one request can cost, micro-USD. */
   readonly boundMicrousd: number

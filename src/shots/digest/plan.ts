@@ -24,7 +24,7 @@ export type WindowPlan = Seen & (
   | { readonly kind: 'write'; readonly number: number }
 )
 
-/** Only a call that provably sent nothing may be followed by itself (decision 29). */
+/** Only a call that provably sent nothing may be followed by itself, without a person. */
 const sentNothing = (standing: ClaimStanding): boolean =>
   standing === 'not_contacted' || standing === 'interrupted'
 

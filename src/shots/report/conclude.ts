@@ -1,6 +1,7 @@
 /**
  * Buying a conclusion: stored analyses and digests of a period go through the `report` slot once.
- * The same inputs are never bought twice, whatever period names them (decision 29, 34).
+ * The same inputs are never bought twice, whatever period names them: another period
+ * over the same sources finds the same conclusion.
  */
 import { canonicalJson, digestOf, sha256Hex } from '../../base/canonical.js'
 import { fail, SallyportError } from '../../base/errors.js'

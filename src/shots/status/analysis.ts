@@ -26,7 +26,8 @@ const lockOf = (dir: string): AnalysisStatusPart['db_lock'] => {
 /** The part where the rows cannot be read: short, and it says why (S-122). */
 export const unknownAnalysis = (dir: string, failure: string): AnalysisStatusPart => ({
   counted_root: null, observation_count: null, total_historical_observation_count: null,
-  status_mix: null, blocked_reasons: null, active_backlog: null, active_failures: null, source_missing_count: null,
+  status_mix: null, blocked_reasons: null, active_backlog: null, active_failures: null,
+  source_missing_count: null,
   stale_cleanup: { stale_root_count: null, archived_count: null },
   visual_run_count: null, visual_suppression_count: null, db_lock: lockOf(dir),
   latest_observation_at: null, latest_analyzed_at: null, digest_count: null,

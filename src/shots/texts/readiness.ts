@@ -6,7 +6,9 @@
 import { fail, type SallyportError } from '../../base/errors.js'
 import { gatewayConsents } from '../../gateway/consents.js'
 import { gatewayFacts } from '../../gateway/facts.js'
-import { gatewayReasonOf, gatewayReasons, type GatewayReasonCode } from '../../gateway/projection.js'
+import {
+  gatewayReasonOf, gatewayReasons, type GatewayReasonCode,
+} from '../../gateway/projection.js'
 import type { GatewayProof } from '../../gateway/proof.js'
 import type { SlotSetup } from '../../gateway/setup.js'
 import type { View } from '../../state/types.js'

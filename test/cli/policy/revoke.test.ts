@@ -18,3 +18,11 @@ t.test('A-071 a revoke stands and says so when leftovers cannot be resolved', as
   t.not(asked.status, 0)
   t.equal(rig.inferences().length, 0)
 })
+
+t.test('a revoke names the routes that this version has, and no other', async (t) => {
+  const rig = await makeRig(t)
+  const ran = await rig.run(['policy', 'revoke'])
+  t.match(ran.stdout, /^Every route is stopped: alpha and gateway \(policy revision \d+\)\.$/m)
+  const help = await rig.run(['--help'])
+  t.notMatch(help.stdout, /code ?host/i, 'no verb for it exists')
+})

@@ -20,7 +20,7 @@ const definition: VerbDefinition<PolicyFacts> = {
     json: { version: 1, schema: policyFactsShape },
   },
   text: (policy) =>
-    `Every route is stopped: alpha, gateway and code host (policy revision ${policy.revision}).\n`,
+    `Every route is stopped: alpha and gateway (policy revision ${policy.revision}).\n`,
 }
 
 /** Revokes. A session is named in the record when there is one, and never asked for. */

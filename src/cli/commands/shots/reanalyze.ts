@@ -50,7 +50,8 @@ const definition: VerbDefinition<ReanalyzeResult> = {
       + 'file is answered with its representative. With --blocked, --failed or --needs it takes '
       + 'many, oldest first, and shows count and price before it asks. Every gate of a first '
       + 'analysis holds. What failed or is uncertain is sent again only for '
-      + 'provider_failure_retry: another reason for nothing but such images is refused. A failed reanalysis keeps the earlier analysis, marked as such.',
+      + 'provider_failure_retry; a bulk of such images alone is refused otherwise. '
+      + 'A failed reanalysis keeps the earlier analysis, marked as such.',
     examples: [
       '$ sallyport shots reanalyze obs_01890000-0000-7000-8000-000000000000 '
         + '--reason manual_operator_request',
