@@ -1,6 +1,8 @@
 /** What comes in through files and stdin: bounded, exact, and never repeated in an error text. */
-import { open } from 'node:fs/promises'
+import { close, constants, fstat, open, read } from 'node:fs'
+import type { Stats } from 'node:fs'
 import { resolve } from 'node:path'
+import { promisify } from 'node:util'
 import { fail } from '../base/errors.js'
 import type { SallyportError } from '../base/errors.js'
 import type { CliDeps } from './deps.js'
@@ -17,15 +19,22 @@ export interface InputSource {
 
 const chunkBytes = 65_536
 
+const files = {
+  open: promisify(open), fstat: promisify(fstat), read: promisify(read), close: promisify(close),
+}
+/** A pipe that nobody writes to, opened without this, keeps a thread that nothing can end. */
+const openFlags = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY
+
 /**
- * Reads a file or stdin whole, exactly as it is.
- * Throws `rejected`: `input_too_large` beyond `bytesMax`, `input_unreadable` when the system says
- * no.
+ * Reads a file, a pipe (also a shell's `<(command)`) or stdin whole, exactly as it is; one
+ * interrupt ends the wait for a pipe. Throws `rejected`: `input_too_large` beyond `bytesMax`,
+ * `input_unreadable` when the system says no or the path names a folder, a socket or a disk.
  */
 export const readInput = async (deps: CliDeps, source: InputSource): Promise<Buffer> => {
   const chunks: Buffer[] = []
   let length = 0
-  const stream = source.from === '-' ? deps.io.stdin() : fileChunks(resolve(deps.cwd, source.from))
+  const stream = source.from === '-'
+    ? deps.io.stdin() : namedChunks(source, resolve(deps.cwd, source.from), deps.stop)
   try {
     for await (const chunk of endingWith(deps.stop, stream)) {
       length += chunk.byteLength
@@ -63,17 +72,62 @@ async function* endingWith(
   }
 }
 
-async function* fileChunks(path: string): AsyncGenerator<Uint8Array> {
-  const file = await open(path, 'r')
+/** What a path names, in chunks: a stream where reading may wait, plain reads where it cannot. */
+async function* namedChunks(
+  source: InputSource, path: string, stop: AbortSignal,
+): AsyncGenerator<Uint8Array> {
+  const fd = await files.open(path, openFlags)
+  let owned = true
   try {
-    for (;;) {
-      const { bytesRead, buffer } = await file.read(Buffer.allocUnsafe(chunkBytes), 0, chunkBytes)
-      if (bytesRead === 0) return
-      yield buffer.subarray(0, bytesRead)
-    }
+    const facts = await files.fstat(fd)
+    refuseUnreadable(source, facts)
+    const stream = await streamOf(fd, facts, stop)
+    owned = stream === null
+    yield* stream ?? plainChunks(fd)
   } finally {
-    await file.close()
+    if (owned) await files.close(fd)
   }
+}
+
+async function* plainChunks(fd: number): AsyncGenerator<Uint8Array> {
+  for (;;) {
+    const { bytesRead, buffer } = await files.read(
+      fd, Buffer.allocUnsafe(chunkBytes), 0, chunkBytes, null)
+    if (bytesRead === 0) return
+    yield buffer.subarray(0, bytesRead)
+  }
+}
+
+/** Waits for a pipe or terminal outside any thread, and is over as soon as the run is stopped. */
+const streamOf = async (
+  fd: number, facts: Stats, stop: AbortSignal,
+): Promise<AsyncIterable<Uint8Array> | null> => {
+  if (!facts.isFIFO() && !facts.isCharacterDevice()) return null
+  // Loaded only here: most runs read no pipe, and both cost time at the start.
+  const { isatty, ReadStream } = await import('node:tty')
+  const { pipeStream } = await import('../net/pipe.js')
+  if (!facts.isFIFO() && !isatty(fd)) return null
+  const stream = facts.isFIFO() ? pipeStream(fd) : new ReadStream(fd)
+  const end = (): void => void stream.destroy()
+  if (stop.aborted) end()
+  else stop.addEventListener('abort', end, { once: true })
+  stream.once('close', () => stop.removeEventListener('abort', end))
+  return stream
+}
+
+const kindOf = (facts: Stats): string | null => {
+  if (facts.isDirectory()) return 'folder'
+  if (facts.isBlockDevice()) return 'block device'
+  return facts.isSocket() ? 'socket' : null
+}
+
+const refuseUnreadable = ({ flag }: InputSource, facts: Stats): void => {
+  const kind = kindOf(facts)
+  if (kind === null) return
+  const errno = kind === 'folder' ? 'EISDIR' : 'ENXIO'
+  throw fail.rejected('input_unreadable', `What ${flag} names is a ${kind}, not a file or pipe.`, {
+    details: { flag, errno, kind },
+  })
 }
 
 const tooLarge = ({ flag, bytesMax }: InputSource): SallyportError =>
@@ -84,7 +138,8 @@ const tooLarge = ({ flag, bytesMax }: InputSource): SallyportError =>
 const readFailure = ({ flag }: InputSource, cause: unknown): unknown => {
   const errno = cause instanceof Error && 'code' in cause ? String(cause.code) : ''
   if (!/^E[A-Z0-9]+$/.test(errno)) return cause
-  return fail.rejected('input_unreadable', `What ${flag} names cannot be read (${errno}).`, {
+  const why = errno === 'ENXIO' ? 'is a socket or no working device' : 'cannot be read'
+  return fail.rejected('input_unreadable', `What ${flag} names ${why} (${errno}).`, {
     details: { flag, errno }, cause,
   })
 }

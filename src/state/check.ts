@@ -2,16 +2,16 @@
  * Reads everything and says what is wrong. Takes no lock and changes no byte; a finding that may
  * be another process at work is looked at again before it is reported.
  */
-import { hash } from 'node:crypto'
 import { join } from 'node:path'
 import * as v from 'valibot'
 import { SallyportError } from '../base/errors.js'
 import { storedNames, storedPath } from './artifacts.js'
+import { placeProblems } from './check-places.js'
+import { digestFile } from './copy.js'
 import type { Documents } from './documents.js'
 import { applyPayload, readDocuments, setOf } from './documents.js'
 import type { Files } from './files.js'
 import { ioFailure, isTemporary, readWhole } from './files.js'
-import { replacedFolders, replacedMessage } from './folders.js'
 import { keyPlaces } from './paths.js'
 import type { SalvagedEpoch } from './salvage.js'
 import { headOf, salvageAll } from './salvage.js'
@@ -77,9 +77,10 @@ const fingerprint = ({ files, places }: Site): string => {
 
 const checkOnce = (site: Site, options: CheckOptions): CheckReport => {
   const { files, places } = site
+  const misplaced = placeProblems(site)
+  if (misplaced.length > 0) return unread(misplaced)
   const problems: Problem[] = []
   const state = checkStateFile(site, problems)
-  if (checkFolders(site, problems)) return unread(state, problems)
   checkModes(site, problems)
   const epochs = salvageAll(files, places)
   const newest = epochs.at(-1)
@@ -135,18 +136,9 @@ const checkModes = ({ files, dir, places }: Site, problems: Problem[]): void => 
   }
 }
 
-/** Notes folders that are links or files; true when there is one, behind which nothing is read. */
-const checkFolders = ({ files, dir }: Site, problems: Problem[]): boolean => {
-  const replaced = replacedFolders(files, dir)
-  for (const folder of replaced) {
-    problems.push(damage('folder_replaced', replacedMessage(folder), folder))
-  }
-  return replaced.length > 0
-}
-
 /** The report on a directory of which nothing more can be read. */
-const unread = (state: StateFile | undefined, problems: readonly Problem[]): CheckReport => ({
-  ok: false, store_id: state?.store_id ?? null, epoch: null, sequence: null, log_records: 0,
+const unread = (problems: readonly Problem[]): CheckReport => ({
+  ok: false, store_id: null, epoch: null, sequence: null, log_records: 0,
   documents: 0, artifacts: 0, anchor: null, problems,
 })
 
@@ -254,8 +246,10 @@ const checkLeftovers = ({ files, places }: Site, problems: Problem[]): void => {
 const checkArtifacts = ({ files, places }: Site, problems: Problem[]): number => {
   const names = storedNames(files, places.artifacts)
   for (const name of names) {
-    const bytes = readWhole(files, storedPath(places.artifacts, name))
-    if (bytes !== undefined && hash('sha256', bytes) !== name) {
+    const path = storedPath(places.artifacts, name)
+    const kind = files.stat(path)?.kind
+    if (kind === undefined) continue
+    if (kind !== 'file' || digestFile(files, path).sha256 !== name) {
       problems.push(damage('artifact_damaged', 'A stored artifact does not match its name.', name))
     }
   }

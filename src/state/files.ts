@@ -1,11 +1,12 @@
 /**
  * The one layer through which the state directory touches the disk. Every call is synchronous and
  * goes through a `Files` value, so that a test can fail the n-th call, count syncs, or keep the
- * whole disk in memory and cut the power. No file is ever opened through a symbolic link.
+ * whole disk in memory and cut the power. No file is ever opened through a symbolic link, and what
+ * is opened as a file is a regular one: a pipe or a device would keep the process for ever.
  */
 import { randomBytes } from 'node:crypto'
 import * as fs from 'node:fs'
-import { dirname, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { fail, SallyportError } from '../base/errors.js'
 
 /**
@@ -25,7 +26,10 @@ export interface FileFacts {
   readonly kind: 'file' | 'dir' | 'other'
 }
 
-/** The disk. Methods throw Node's own errors (`code` ENOENT, ENOSPC, …). */
+/**
+ * The disk. Methods throw Node's own errors (`code` ENOENT, ENOSPC, …); `open` throws `damaged`
+ * `not_regular` for a link, pipe, socket, device or folder where a file is meant.
+ */
 export interface Files {
   open(path: string, intent: OpenIntent): number
   close(fd: number): void
@@ -56,12 +60,14 @@ export interface Files {
 }
 
 const c = fs.constants
+/** On a regular file these change nothing; opening anything else must neither wait nor stay. */
+const guarded = c.O_NOFOLLOW | c.O_NONBLOCK | c.O_NOCTTY
 const flagsOf: Record<OpenIntent, number> = {
-  read: c.O_RDONLY | c.O_NOFOLLOW,
-  readwrite: c.O_RDWR | c.O_NOFOLLOW,
+  read: c.O_RDONLY | guarded,
+  readwrite: c.O_RDWR | guarded,
   create: c.O_WRONLY | c.O_CREAT | c.O_EXCL | c.O_NOFOLLOW,
-  append: c.O_WRONLY | c.O_CREAT | c.O_APPEND | c.O_NOFOLLOW,
-  lock: c.O_RDWR | c.O_CREAT | c.O_NOFOLLOW,
+  append: c.O_WRONLY | c.O_CREAT | c.O_APPEND | guarded,
+  lock: c.O_RDWR | c.O_CREAT | guarded,
   dir: c.O_RDONLY | c.O_DIRECTORY,
   folder: c.O_RDONLY | c.O_DIRECTORY | c.O_NOFOLLOW,
 }
@@ -75,9 +81,37 @@ const factsOf = (s: fs.Stats): FileFacts => ({
   kind: s.isFile() ? 'file' : s.isDirectory() ? 'dir' : 'other',
 })
 
+/** `damaged` `not_regular`: something else stands where a file of ours is meant. */
+const notRegular = (path: string, cause?: unknown): SallyportError =>
+  fail.damaged('not_regular',
+    'Where a file is meant there is a link, a pipe, a socket, a device or a folder.', {
+      next: 'Move it away, put the file itself back if there is a copy, then run ' +
+        '`sallyport state check`.',
+      details: { file: basename(path) }, cause,
+    })
+
+const foldersOnly: ReadonlySet<OpenIntent> = new Set(['dir', 'folder'])
+/** What the system says of links, sockets and pipes without a reader, and folders. */
+const notRegularErrnos = new Set(['ELOOP', 'ENXIO', 'ENODEV', 'EISDIR'])
+
+const openRegular = (path: string, intent: OpenIntent): number => {
+  if (foldersOnly.has(intent)) return fs.openSync(path, flagsOf[intent])
+  let fd: number
+  try {
+    fd = fs.openSync(path, flagsOf[intent], 0o600)
+  } catch (error) {
+    if (notRegularErrnos.has(errnoOf(error))) throw notRegular(path, error)
+    throw error
+  }
+  // A file that was made exclusively is a regular one.
+  if (intent === 'create' || fs.fstatSync(fd).isFile()) return fd
+  fs.closeSync(fd)
+  throw notRegular(path)
+}
+
 /** The machine's own disk. */
 export const nodeFiles: Files = {
-  open: (path, intent) => fs.openSync(path, flagsOf[intent], 0o600),
+  open: openRegular,
   close: (fd) => fs.closeSync(fd),
   read: (fd, buffer, position) => fs.readSync(fd, buffer, 0, buffer.length, position),
   write: (fd, bytes, position) => fs.writeSync(fd, bytes, 0, bytes.length, position),

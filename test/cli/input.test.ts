@@ -1,9 +1,16 @@
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import {
+  closeSync, mkdirSync, openSync, readdirSync, readlinkSync, realpathSync, writeFileSync,
+} from 'node:fs'
+import { createServer } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { join } from 'node:path'
 import t from 'tap'
 import { readInput, readInputText, readSecret } from '../../src/cli/input.js'
 import type { InputSource } from '../../src/cli/input.js'
 import type { VerbDeps } from '../../src/cli/bound.js'
-import { sallyport } from '../harness.js'
+import { builtApp, sallyport } from '../harness.js'
 import type { Place, Ran } from '../harness.js'
 import { fakeCommands } from './fake-verbs.js'
 
@@ -90,4 +97,114 @@ t.test('a secret that was read is cut out of the stack of a later defect', async
   })
   t.match(ran.stderr, 'lost [cut]')
   t.notMatch(ran.stderr, 'horse')
+})
+
+const mkfifo = (path: string): string => {
+  execFileSync('mkfifo', [path])
+  return path
+}
+
+t.test('a named pipe is read whole once somebody writes to it, up to the limit', async (t) => {
+  const place = sallyport(t)
+  const pipe = mkfifo(place.path('pipe'))
+  const write = (command: string) => spawn('sh', ['-c', `${command} > "$1"`, 'sh', pipe])
+  for (const [command, bytes] of [
+    ['sleep 0.3; printf abc', Buffer.from('abc')], [':', Buffer.alloc(0)],
+    ['head -c 300000 /dev/zero', Buffer.alloc(300_000)],
+  ] as const) {
+    const read = reading(place, readInput, 'pipe', 300_000)
+    const writer = write(command)
+    t.same((await read).value, bytes, command)
+    if (writer.exitCode === null) await once(writer, 'close')
+  }
+  const read = reading(place, readInput, 'pipe', 5)
+  const writer = write('printf abcdef')
+  t.equal((await read).ran.error().code, 'input_too_large')
+  if (writer.exitCode === null) await once(writer, 'close')
+})
+
+t.test('a folder, a socket and a disk are refused, naming the flag and the kind', async (t) => {
+  const place = sallyport(t)
+  mkdirSync(place.path('folder'))
+  const folder = await reading(place, readInput, 'folder', 5)
+  t.match(folder.ran.error(), {
+    code: 'input_unreadable', message: 'What --x-file names is a folder, not a file or pipe.',
+    details: { flag: '--x-file', errno: 'EISDIR', kind: 'folder' },
+  })
+  const server = createServer()
+  await new Promise<void>((resolve) => server.listen(place.path('socket'), resolve))
+  t.teardown(() => server.close())
+  const socket = await reading(place, readInput, 'socket', 5)
+  t.match(socket.ran.error(), { code: 'input_unreadable', details: { errno: 'ENXIO' } })
+  t.match(socket.ran.error().message, /is a socket/)
+})
+
+t.test('a device without an end is read up to the limit, an empty one is empty', async (t) => {
+  const place = sallyport(t)
+  t.same((await reading(place, readInput, '/dev/null', 5)).value, Buffer.alloc(0))
+  t.equal((await reading(place, readInput, '/dev/zero', 5)).ran.error().code, 'input_too_large')
+})
+
+/** Waits until a process has a file open, at most some seconds. */
+const opens = async (pid: number, path: string): Promise<boolean> => {
+  const real = realpathSync(path)
+  const folder = `/proc/${pid}/fd`
+  for (let tries = 0; tries < 500; tries += 1) {
+    try {
+      if (readdirSync(folder).some((fd) => readlinkSync(join(folder, fd)) === real)) return true
+    } catch {
+      // A descriptor was closed meanwhile, or the process has ended.
+    }
+    await sleep(20)
+  }
+  return false
+}
+
+const linux = process.platform === 'linux' ? {} : { skip: 'needs /proc' }
+
+for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  for (const writer of [false, true]) {
+    const what = writer ? 'whose writer is silent' : 'without a writer'
+    t.test(`${signal} ends a program that waits for a pipe ${what}`, linux, async (t) => {
+      const place = sallyport(t)
+      const pipe = mkfifo(place.path('pipe'))
+      let waits = false
+      const ran = await place.spawn(['init', '--owner', 'maria', '--profile', 'pipe'], {
+        timeoutMs: 30_000,
+        onChild: async (child) => {
+          waits = await opens(child.pid ?? 0, pipe)
+          const fd = writer && waits ? openSync(pipe, 'w') : null
+          child.kill(signal)
+          await once(child, 'close')
+          if (fd !== null) closeSync(fd)
+        },
+      })
+      t.ok(waits, 'it was waiting')
+      t.equal(ran.status, 130)
+      t.match(ran.stderr, 'Cancelled')
+    })
+  }
+}
+
+t.test('process substitution is read, also when its command has ended long ago', async (t) => {
+  const place = sallyport(t)
+  const program = join(await builtApp(), 'sallyport.js')
+  for (const [command, told] of [
+    ['echo; echo x', 'not JSON (line 2, column 1)'],
+    ['sleep 1; echo; echo x', 'not JSON (line 2, column 1)'],
+    ['true', 'not JSON (line 1, column 1)'],
+    ['head -c 3000000 /dev/zero', 'What --profile names is larger than'],
+  ] as const) {
+    const script = `"$1" "$2" init --owner maria --profile <(${command})`
+    const child = spawn('bash', ['-c', script, 'bash', process.execPath, program], {
+      cwd: place.cwd, env: place.env, stdio: ['ignore', 'ignore', 'pipe'],
+    })
+    const timer = setTimeout(() => child.kill('SIGKILL'), 30_000)
+    let text = ''
+    child.stderr.setEncoding('utf8').on('data', (chunk: string) => (text += chunk))
+    const [status] = await once(child, 'close')
+    clearTimeout(timer)
+    t.equal(status, 3, command)
+    t.ok(text.includes(told), `${command}: ${text}`)
+  }
 })

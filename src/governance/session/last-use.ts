@@ -4,12 +4,13 @@
  * only shortens a session, because the time of issue then counts as the last use; for the same
  * reason a failed write is ignored.
  */
-import { readFileSync, rmSync } from 'node:fs'
+import { rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { writePrivate } from './private-file.js'
+import { readPrivate, writePrivate } from './private-file.js'
 
 const idForm = /^root_[0-9a-f-]{36}$/
 const lineForm = /^(\d{1,15})\n$/
+const lineBytesMax = 64
 
 const folderOf = (dir: string): string => join(dir, 'run', 'sessions')
 
@@ -17,7 +18,7 @@ const folderOf = (dir: string): string => join(dir, 'run', 'sessions')
 export const readLastUse = (dir: string, rootId: string): number | null => {
   if (!idForm.test(rootId)) return null
   try {
-    const line = lineForm.exec(readFileSync(join(folderOf(dir), rootId), 'utf8'))
+    const line = lineForm.exec(readPrivate(join(folderOf(dir), rootId), lineBytesMax) ?? '')
     return line?.[1] === undefined ? null : Number(line[1])
   } catch {
     return null

@@ -1,5 +1,8 @@
 import { randomBytes } from 'node:crypto'
-import { mkdirSync, renameSync, unlinkSync, writeFileSync } from 'node:fs'
+import {
+  closeSync, constants, fstatSync, mkdirSync, openSync, readSync, renameSync, unlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { dirname } from 'node:path'
 
 /**
@@ -20,5 +23,30 @@ export const writePrivate = (path: string, text: string): void => {
       // It was never made.
     }
     throw error
+  }
+}
+
+const openFlags = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY
+
+/**
+ * The text of a small file, or null when there is none, when it is longer than `bytesMax` or when
+ * it is no regular file: a pipe in its place would keep the process for ever. Throws what the file
+ * system throws, except for a missing file.
+ */
+export const readPrivate = (path: string, bytesMax: number): string | null => {
+  let fd: number
+  try {
+    fd = openSync(path, openFlags)
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return null
+    throw error
+  }
+  try {
+    const facts = fstatSync(fd)
+    if (!facts.isFile() || facts.size > bytesMax) return null
+    const bytes = Buffer.alloc(bytesMax)
+    return bytes.toString('utf8', 0, readSync(fd, bytes, 0, bytesMax, 0))
+  } finally {
+    closeSync(fd)
   }
 }

@@ -4,14 +4,16 @@
  * or in the environment of a CI run, and is never printed.
  */
 import { randomBytes, timingSafeEqual } from 'node:crypto'
-import { readFileSync, rmSync } from 'node:fs'
+import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { fail } from '../../base/errors.js'
 import type { Store } from '../../state/types.js'
-import { writePrivate } from './private-file.js'
+import { readPrivate, writePrivate } from './private-file.js'
 
 const tokenBytes = 32
 const tokenForm = /^[A-Za-z0-9_-]{43}$/
+/** A token and what an editor may have put around it. */
+const fileBytesMax = 1_024
 const digestLabel = 'session.token'
 
 /** A new token. */
@@ -46,10 +48,13 @@ export const saveToken = (path: string, token: string): void => {
   }
 }
 
-/** The token in a file, or null when there is none of the right form. */
+/**
+ * The token in a file, or null when there is none of the right form, also in a pipe, a device or a
+ * file that is too long to hold one: the next login puts a file of its own there.
+ */
 export const loadToken = (path: string): string | null => {
   try {
-    const text = readFileSync(path, 'utf8').trim()
+    const text = readPrivate(path, fileBytesMax)?.trim() ?? ''
     return isToken(text) ? text : null
   } catch {
     return null

@@ -1,6 +1,9 @@
-import { chmodSync, existsSync, readdirSync, statSync, writeFileSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { chmodSync, existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
+import { newId } from '../../../src/base/ids.js'
+import { readLastUse } from '../../../src/governance/session/last-use.js'
 import {
   dropToken, isToken, loadToken, newToken, sameDigest, saveToken,
 } from '../../../src/governance/session/token.js'
@@ -41,6 +44,23 @@ t.test('a file that holds no token gives none', async (t) => {
   const path = join(t.testdir(), 'session')
   writeFileSync(path, 'not a token\n')
   t.equal(loadToken(path), null)
+})
+
+t.test('a pipe, a folder or a long file in the place of a token holds up nobody', async (t) => {
+  const dir = t.testdir({ folder: {} })
+  execFileSync('mkfifo', [join(dir, 'pipe')])
+  writeFileSync(join(dir, 'long'), `${newToken()}\n${' '.repeat(2_000)}`)
+  const token = newToken()
+  for (const name of ['pipe', 'long', 'folder']) {
+    t.equal(loadToken(join(dir, name)), null, name)
+    t.equal(dropToken(join(dir, name), token), false)
+  }
+  saveToken(join(dir, 'pipe'), token)
+  t.equal(loadToken(join(dir, 'pipe')), token, 'the next login puts a file there')
+  const root = newId('root')
+  mkdirSync(join(dir, 'run', 'sessions'), { recursive: true })
+  execFileSync('mkfifo', [join(dir, 'run', 'sessions', root)])
+  t.equal(readLastUse(dir, root), null)
 })
 
 t.test('a token that cannot be written is an error, not a silent loss', async (t) => {
