@@ -1,9 +1,10 @@
 /**
- * The review of a charge above its bound. Accepting adopts the held answer, if the authority that
- * asked for it is still current; rejecting drops it. The charge stands either way (A-127, A-128).
+ * The review of a charge above its bound. Accepting adopts the held answer, and is refused where
+ * the authority for that is not current; rejecting drops it. The charge stands either way (A-127,
+ * A-128).
  */
 import { isoFromMs } from '../base/clock.js'
-import { fail } from '../base/errors.js'
+import { fail, SallyportError } from '../base/errors.js'
 import {
   adoptArtifact, discardStored, dropArtifact, readArtifact,
 } from '../governance/artifacts.js'
@@ -14,7 +15,7 @@ import { reviewOverrun } from '../governance/ledger/overrun.js'
 import type { Task } from '../governance/rows.js'
 import type { Session } from '../governance/session/types.js'
 import type { Tx } from '../state/types.js'
-import { authorityLost } from './ask/authority.js'
+import { requireAdoptionAuthority } from './ask/authority.js'
 import { writeReceipt } from './ask/finish.js'
 import { alphaArtifactLabels, costOverrun, type AlphaProvider } from './constants.js'
 import { parseAlphaInput } from './input.js'
@@ -47,17 +48,30 @@ const heldAnswer = (tx: Tx, task: Task): string => {
   })
 }
 
-const reasonToDrop = (
-  gov: Gov, tx: Tx, task: Task, verdict: 'accept' | 'reject',
-): string | null => {
-  if (verdict === 'reject') return 'overrun_rejected'
+/** Before anything is decided: an answer that was paid for is dropped by `reject` alone. */
+const requireAdoption = (gov: Gov, tx: Tx, task: Task): void => {
   const input = parseAlphaInput(
     readArtifact(gov, tx, task.input_artifact_id, alphaArtifactLabels.input),
   )
-  return authorityLost(gov, tx, task, input)
+  try {
+    requireAdoptionAuthority(gov, tx, task, input)
+  } catch (error) {
+    if (!(error instanceof SallyportError) || error.kind !== 'unauthorized') throw error
+    throw fail.unauthorized(
+      'answer_not_adoptable',
+      'The answer cannot be released: what the question was admitted under is not current.',
+      {
+        reason: error.reason ?? error.code, cause: error, details: { task_id: task.task_id },
+        next: 'Nothing was decided. --reject drops the answer; the charge stands either way.',
+      },
+    )
+  }
 }
 
-/** Reviews the overrun of one of the operator's tasks; one verdict, never changed. */
+/**
+ * Reviews the overrun of one of the operator's tasks; one verdict, never changed. Throws
+ * `unauthorized`/`answer_not_adoptable` for an `accept` whose authority is gone.
+ */
 export const reviewAlphaOverrun = async (
   gov: Gov, session: Session, provider: AlphaProvider, request: {
     readonly taskId: string
@@ -68,14 +82,15 @@ export const reviewAlphaOverrun = async (
   const reviewed = await gov.store.transact('alpha review', (tx) => {
     const now = isoFromMs(gov.clock.wallMs())
     const task = requireOverrun(tx, session, request.taskId)
+    const accepts = request.verdict === 'accept'
+    if (accepts) requireAdoption(gov, tx, task)
     reviewOverrun(tx, now, session, task.operation_id, request.verdict)
     const held = heldAnswer(tx, task)
-    const reason = reasonToDrop(gov, tx, task, request.verdict)
-    if (reason === null) adoptArtifact(tx, held)
+    if (accepts) adoptArtifact(tx, held)
     else dropped = dropArtifact(tx, held)
-    const ended = reason === null
+    const ended = accepts
       ? moveTask(tx, now, task.task_id, 'succeeded', { result_artifact_id: held })
-      : moveTask(tx, now, task.task_id, 'failed', { reason })
+      : moveTask(tx, now, task.task_id, 'failed', { reason: 'overrun_rejected' })
     return { task: ended, receipt: writeReceipt(tx, now, ended, provider) }
   })
   discardStored(gov.store, dropped)

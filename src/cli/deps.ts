@@ -45,7 +45,7 @@ export const systemDeps = (io: ProcessIo): CliDeps => ({
   },
   async prompter(streams) {
     const { terminalPrompter } = await import('./prompt.js')
-    return terminalPrompter(streams)
+    return terminalPrompter(streams, io.stop)
   },
   observe: (drawn) => drawn,
 })

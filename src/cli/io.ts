@@ -2,7 +2,7 @@
  * The only module that touches the process: its streams, terminal facts, signals, environment and
  * end. Everything else is handed an `Io`, so that a test is a record of what was written.
  */
-import { fstatSync, writeSync } from 'node:fs'
+import { fstatSync, statSync, writeSync } from 'node:fs'
 import type { Readable, Writable } from 'node:stream'
 
 /** The process's streams and terminal facts. */
@@ -39,6 +39,9 @@ export interface ProcessIo extends Io {
 
 const cancelledStatus = 130
 const columnsUnknown = 80
+/** Device numbers as Linux packs them: eight bits of the minor, then twelve of the major. */
+const deviceMinorBits = 8
+const deviceMajorMask = 0xfff
 const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
 /**
@@ -67,11 +70,14 @@ export const processIo = (): ProcessIo => {
     writeOut: out.write,
     writeErr: err.write,
     stdin: () => process.stdin,
-    streams: () => ({ stdin: process.stdin, stdout: process.stdout, stderr: process.stderr }),
+    streams() {
+      endWithTerminal()
+      return { stdin: process.stdin, stdout: process.stdout, stderr: process.stderr }
+    },
     stop: stopSignal(),
     async end(status) {
       await Promise.all([out.flush(), err.flush()])
-      process.exit(status)
+      endNow(status)
     },
   }
 }
@@ -99,7 +105,8 @@ const openOutput = (fd: number, streamOf: () => Writable): Output => {
   let stream: Writable | null = null
   const onError = (error: unknown): void => {
     gone = true
-    if (errnoOf(error) !== 'EPIPE') throw error
+    const hangup = errnoOf(error) === 'EIO' && isLostTerminal(fd)
+    if (!hangup && errnoOf(error) !== 'EPIPE') throw error
   }
   return {
     write(data) {
@@ -123,15 +130,48 @@ const openOutput = (fd: number, streamOf: () => Writable): Output => {
   }
 }
 
+/**
+ * Node gives a terminal its old modes back when it ends, and aborts where there is no terminal any
+ * more; the core file of that may hold a key. Ended by the hangup itself, nothing is left behind.
+ */
+const endNow = (status: number): never => {
+  if ([0, 1, 2].some(isLostTerminal)) {
+    process.removeAllListeners('SIGHUP')
+    process.kill(process.pid, 'SIGHUP')
+  }
+  return process.exit(status)
+}
+
+let endsWithTerminal = false
+
+/** A prompt whose terminal goes away would fail while it gives back what is gone. */
+const endWithTerminal = (): void => {
+  if (endsWithTerminal) return
+  endsWithTerminal = true
+  process.stdin.prependListener('end', () => {
+    if (isLostTerminal(0)) endNow(cancelledStatus)
+  })
+}
+
+/** A device that is no terminal now and none of those beside /dev/null was one. */
+const isLostTerminal = (fd: number): boolean => {
+  if (!mayBeTerminal(fd)) return false
+  const [kind, kindOfNull] = [fstatSync(fd), statSync('/dev/null')]
+    .map(({ rdev }) => (rdev >> deviceMinorBits) & deviceMajorMask)
+  return kind !== kindOfNull && !process.getBuiltinModule('node:tty').isatty(fd)
+}
+
 const errnoOf = (error: unknown): unknown =>
   error instanceof Error && 'code' in error ? error.code : null
 
 const stopSignal = (): AbortSignal => {
   const controller = new AbortController()
   const onSignal = (): void => {
-    if (controller.signal.aborted) process.exit(cancelledStatus)
+    if (controller.signal.aborted) endNow(cancelledStatus)
     controller.abort()
   }
   for (const name of signals) process.on(name, onSignal)
+  // Unanswered, it opens Node's inspector: a port through which others read keys from memory.
+  if (process.platform !== 'win32') process.on('SIGUSR1', () => undefined)
   return controller.signal
 }

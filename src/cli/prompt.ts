@@ -13,11 +13,11 @@ export interface Prompter {
   choose(message: string, choices: readonly string[], initial?: string): Promise<string>
 }
 
-/** Asks on the process's own terminal. */
-export const terminalPrompter = async (io: Io): Promise<Prompter> => {
+/** Asks on the process's own terminal until `stop`, which rejects the open question. */
+export const terminalPrompter = async (io: Io, stop: AbortSignal): Promise<Prompter> => {
   const { default: inquirer } = await import('inquirer')
   const { stdin, stdout } = io.streams()
-  const prompt = inquirer.createPromptModule({ input: stdin, output: stdout })
+  const prompt = inquirer.createPromptModule({ input: stdin, output: stdout, signal: stop })
   return {
     async confirm(message) {
       const { it } = await prompt<{ it: boolean }>([

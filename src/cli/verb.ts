@@ -5,7 +5,7 @@
 import { Command, CommanderError } from 'commander'
 import type { GenericSchema } from 'valibot'
 import { fail } from '../base/errors.js'
-import type { SallyportError } from '../base/errors.js'
+import type { ErrorDetails, SallyportError } from '../base/errors.js'
 import type { ExitName } from '../base/outcome.js'
 import { Degraded } from './failure.js'
 import { helpSections } from './help/sections.js'
@@ -59,6 +59,8 @@ export interface VerbDefinition<R> {
    * `deps.stop`. What it throws is the command's failure.
    */
   readonly after?: (result: R, deps: VerbDeps) => Promise<void>
+  /** How to come by a result that could not be written out, and what names it. */
+  readonly again?: (result: R) => { readonly next: string; readonly details: ErrorDetails }
 }
 
 /** A verb, ready to parse a line. */
@@ -105,10 +107,28 @@ const bareCommand = (deps: VerbDeps, meta: VerbMeta): Command =>
 
 const helpColumns = 100
 
+/** A full disk behind `>` undoes nothing: whoever runs the command again must know that. */
 const show = async <R>(
-  result: R, { meta, text }: VerbDefinition<R>, deps: VerbDeps,
+  result: R, definition: VerbDefinition<R>, deps: VerbDeps,
 ): Promise<void> => {
   deps.progress.clear()
+  try {
+    await print(result, definition, deps)
+  } catch (cause) {
+    const { syscall, code } = cause as NodeJS.ErrnoException
+    if (syscall !== 'write') throw cause
+    const { next, details } = definition.again?.(result)
+      ?? { next: 'What it did stands. Look at it before running the command again.', details: {} }
+    throw fail.failed(
+      'result_not_written', `The command ended, but its result cannot be written (${code}).`,
+      { next, details: { errno: String(code), ...details }, cause },
+    )
+  }
+}
+
+const print = async <R>(
+  result: R, { meta, text }: VerbDefinition<R>, deps: VerbDeps,
+): Promise<void> => {
   if (deps.globals.json && meta.json !== null) {
     if (meta.json.lines === true) writeJsonLine(deps, result)
     else writeJson(deps, result)

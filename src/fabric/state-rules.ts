@@ -1,4 +1,5 @@
 /** Everything that the layers below know of a sound state, for check, repair and restore. */
+import { billingUuidCollection } from '../alpha/billing-uuids.js'
 import { alphaCapability } from '../alpha/constants.js'
 import { alphaSetupCollection } from '../alpha/setup.js'
 import { SallyportError } from '../base/errors.js'
@@ -11,6 +12,7 @@ import { referencedArtifacts } from '../governance/artifacts.js'
 import { verifyAudit } from '../governance/audit.js'
 import { verifyBoard } from '../governance/board/verify.js'
 import type { Problem as RuleProblem } from '../governance/gov.js'
+import { isInitUnfinished } from '../governance/initialized.js'
 import { findReservation } from '../governance/ledger/read.js'
 import { verifyLedger } from '../governance/ledger/verify.js'
 import { policyAt } from '../governance/policy/head.js'
@@ -29,8 +31,9 @@ import type { CollectionSpec, Problem, Store, View } from '../state/types.js'
 
 /** Every collection that any layer keeps. */
 export const allCollections: readonly CollectionSpec<unknown>[] = [
-  ...Object.values(collections), alphaSetupCollection, gatewayCollection, proofCollection,
-  attemptCollection, claimCollection, routeReportCollection, spendCollection, runningCollection,
+  ...Object.values(collections), alphaSetupCollection, billingUuidCollection,
+  gatewayCollection, proofCollection, attemptCollection, claimCollection, routeReportCollection,
+  spendCollection, runningCollection,
   ...Object.values(shotCollections), settingsCollection,
   ...Object.values(digestCollections), ...Object.values(conclusionCollections),
 ] as readonly CollectionSpec<unknown>[]
@@ -64,11 +67,17 @@ const verifyMoneyOfTasks = (view: View): RuleProblem[] =>
 export const documentRules: readonly ((view: View) => readonly Problem[])[] = [
   verifyLedger, verifyAudit, verifyBoard, verifyPolicy, verifyMoneyOfTasks,
   verifyShots, verifyDigests,
-].map((rule) => (view) => rule(view).map(asDamage))
+].map((rule) => (view) => isInitUnfinished(view) ? [] : rule(view).map(asDamage))
+
+const initUnfinished: Problem = {
+  code: 'init_unfinished', severity: 'blocked',
+  message: 'The making of this state directory was interrupted: run `sallyport init` again.',
+}
 
 /** Whether the witness log vouches for the policy; a line behind is completed by the next write. */
 export const witnessProblems = (store: Store): Problem[] => {
   const view = store.read()
+  if (isInitUnfinished(view)) return [initUnfinished]
   const status = witnessStatus(view, store.witness, (revision) => policyAt(view, revision))
   if (status === 'ok') return []
   const severity = status === 'behind_by_one' ? 'torn' : 'blocked'

@@ -34,6 +34,8 @@ const proofShape = v.strictObject({
   slot: v.picklist(slotNames),
   operation_id: v.string(),
   input_digest: sha256,
+  /** Number of the attempt that gave it; tells the newest, whatever the clock said. */
+  attempt: v.optional(v.pipe(v.number(), v.safeInteger(), v.minValue(1))),
   bindings: bindingsShape,
   /** The strings with which the reply named model and provider: what later replies must say. */
   reply_model: name,
@@ -77,16 +79,20 @@ export const bindingsOf = (route: GatewayRoute | null, slot: SlotName): ProofBin
   }
 }
 
+/** Oldest first, by attempt: a clock that was set back must not bury the newest. */
 const proofsOf = (view: View, slot: SlotName): GatewayProof[] =>
   view.all(proofCollection).map(({ doc }) => doc).filter((proof) => proof.slot === slot)
+    .sort((a, b) => (a.attempt ?? 0) - (b.attempt ?? 0))
 
-/** The newest proof of a slot: ids sort by creation. */
+/** The newest proof of a slot. */
 export const latestProof = (view: View, slot: SlotName): GatewayProof | undefined =>
   proofsOf(view, slot).at(-1)
 
 /** Writes a proof and forgets the slot's oldest beyond the limit. */
 export const putProof = (tx: Tx, proof: GatewayProof): void => {
-  tx.put(proofCollection, proof.proof_id, proof)
+  const last = tx.get(attemptCollection, proof.slot)
+  const attempt = last?.input_digest === proof.input_digest ? { attempt: last.number } : {}
+  tx.put(proofCollection, proof.proof_id, { ...proof, ...attempt })
   const all = proofsOf(tx, proof.slot)
   for (const old of all.slice(0, Math.max(0, all.length - gatewayLimits.proofsPerSlotMax))) {
     tx.remove(proofCollection, old.proof_id)

@@ -88,3 +88,17 @@ t.test('A-136 a cost that is not recorded yet is asked for once more', async (t)
   ])
   t.equal(provider.requests[1]?.body, provider.requests[2]?.body)
 })
+
+t.test('A-138 one charge settles one question: an id that was given before is an unknown charge', async (t) => {
+  const { place, provider } = await deploy(t, 'run', { repeatsId: true })
+  must(await place.run(['alpha', 'ask', '-', '--json'], { stdin: asked }))
+  const second = await place.run(['alpha', 'ask', '-', '--json'], { stdin: 'Another question.' })
+  t.equal(second.status, 7)
+  t.equal(second.error().reason, 'alpha_cost_readback_required')
+  t.same(provider.requests.map(({ path }) => path), [
+    '/v1/chat/completions', '/v1/billing/costs', '/v1/chat/completions',
+  ], 'a bill that belongs to another question is not even asked for')
+  const { ledger } = must(await place.run(['status', '--json'])).json()
+  t.match(ledger, { settled_microusd: 2346, unknown_microusd: 50_000 })
+  must(await place.run(['state', 'check']))
+})

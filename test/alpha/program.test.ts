@@ -1,12 +1,16 @@
 /** The text capability through the program: what an operator sees, and what the wire sees. */
-import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import {
+  closeSync, existsSync, openSync, readdirSync, readFileSync, statSync, writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { alphaSetupCollection } from '../../src/alpha/setup.js'
 import { collections } from '../../src/governance/rows.js'
 import { acquireLane } from '../../src/governance/lane.js'
 import { systemClock } from '../../src/base/clock.js'
-import { fakeClock, sallyport } from '../harness.js'
+import { builtApp, fakeClock, sallyport } from '../harness.js'
 import { checkLedger, limits, makeRig, question, setupFlags, type Rig } from './rig.js'
 
 t.setTimeout(180_000)
@@ -372,6 +376,60 @@ t.test('A-127 A-128 A-115 an overrun stands, and its answer waits for a person',
   t.equal(output.status, 0, output.stderr)
   t.equal(output.json().receipt.cost.amount_microusd, limits.boundMicrousd + 1)
   t.equal(checkLedger(t, rig)?.settled_microusd, limits.boundMicrousd + 1)
+})
+
+/** A task whose answer waits for the review of its charge. */
+const heldTask = async (rig: Rig): Promise<string> => {
+  rig.sandbox.faults.set('billing_overrun', { service: 'provider', value: limits.boundMicrousd })
+  return (await rig.ask()).error().details['task_id'] as string
+}
+
+t.test('A-128 an answer that was paid for waits through a new login, and is released to it', async (t) => {
+  const rig = await makeRig(t)
+  const id = await heldTask(rig)
+  t.equal((await rig.run(['login', '--replace', '--json'])).status, 0)
+  const foreign = await rig.run(['alpha', 'review', id, '--accept-overrun', '--json'])
+  t.same([foreign.status, foreign.error().code], [4, 'root_replaced'])
+  t.equal((await rig.run(['task', 'recover', id])).status, 0)
+  t.equal((await rig.run(['alpha', 'review', id, '--accept-overrun'])).status, 0)
+  const output = await rig.run(['alpha', 'output', id, '--json'])
+  t.equal(output.status, 0, output.stderr)
+  t.equal(rig.inferences().length, 1)
+})
+
+t.test('A-128 accepting what cannot be released decides nothing; only rejecting drops it', async (t) => {
+  const rig = await makeRig(t)
+  const id = await heldTask(rig)
+  t.equal((await rig.run(['policy', 'revoke'])).status, 0)
+  const before = rig.view().sequence
+  const ran = await rig.run(['alpha', 'review', id, '--accept-overrun', '--json'])
+  t.same([ran.status, ran.error().code, ran.error().reason], [
+    4, 'answer_not_adoptable', 'policy_revoked',
+  ])
+  t.equal(rig.view().sequence, before, 'nothing was written')
+  const rejected = await rig.run(['alpha', 'review', id, '--reject', '--json'])
+  t.match(rejected.json(), { state: 'failed', reason: 'overrun_rejected' })
+  t.equal(checkLedger(t, rig)?.settled_microusd, limits.boundMicrousd + 1)
+})
+
+t.test('an answer that cannot be written out names the task that keeps it', {
+  skip: !existsSync('/dev/full'),
+}, async (t) => {
+  const rig = await makeRig(t)
+  const full = openSync('/dev/full', 'w')
+  t.teardown(() => closeSync(full))
+  const child = spawn(process.execPath, [
+    join(await builtApp(), 'sallyport.js'), 'alpha', 'ask', '-', '--json',
+  ], { cwd: rig.place.cwd, env: rig.place.env, stdio: ['pipe', full, 'pipe'] })
+  let told = ''
+  child.stderr?.on('data', (chunk: Buffer) => { told += chunk.toString() })
+  child.stdin?.end(question)
+  const [status] = await once(child, 'close') as [number]
+  const { error } = JSON.parse(told.trimEnd().split('\n').at(-1) ?? '')
+  t.same([status, error.code, error.details.errno], [1, 'result_not_written', 'ENOSPC'])
+  const output = await rig.run(['alpha', 'output', error.details.task_id, '--json'])
+  t.equal(output.status, 0, output.stderr)
+  t.equal(rig.inferences().length, 1)
 })
 
 t.test('A-123 A-124 A-125 an unknown charge is never done and keeps its liability', async (t) => {

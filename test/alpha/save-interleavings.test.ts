@@ -88,6 +88,19 @@ for (const step of steps) {
     await cannotAsk(t, rig)
   })
 
+  t.test(`A-190 after a save killed at ${step} one that only stops activates nothing`, async (t) => {
+    const rig = await makeRig(t)
+    const flags = changeFlags(rig, await rig.revision())
+    await rig.place.spawn(flags, { entry: 'test', coverage: false, env: { TEST_STOP_AT: step } })
+    const off = await rig.run(['alpha', 'setup', '--disable', '--json'])
+    t.equal(off.status, 0, off.stderr)
+    t.match(factsOf(rig).policy, { state: 'revoked', reason: 'save_interrupted' })
+    await cannotAsk(t, rig)
+    const again = await rig.run(changeFlags(rig, await rig.revision()))
+    t.equal(again.status, 0, again.stderr)
+    t.match(factsOf(rig).policy, { state: 'active', reason: 'save' })
+  })
+
   t.test(`A-191 failing at ${step}: undone by the save itself`, async (t) => {
     const rig = await makeRig(t)
     const old = factsOf(rig)

@@ -193,6 +193,17 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   })
 }
 
+t.test('SIGUSR1 opens no port through which the key could be read', async (t) => {
+  let child: ChildProcess | null = null
+  const rig = await rigThat(t, 'completion', async () => {
+    child?.kill('SIGUSR1')
+    await sleep(200)
+  })
+  const ran = await ask(rig, { onChild: (one) => { child = one } })
+  t.equal(ran.status, 0, ran.stderr)
+  t.notMatch(ran.stderr, /[Dd]ebugger/)
+})
+
 t.test('A-133 an interrupt after the closing record changes nothing of it', async (t) => {
   const rig = await makeRig(t)
   const ran = await signalledAt(rig, 'ask.finished', 'SIGINT')

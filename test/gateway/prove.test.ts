@@ -1,8 +1,14 @@
 import t from 'tap'
+import { systemClock, type Clock } from '../../src/base/clock.js'
 import { verifyAudit } from '../../src/governance/audit.js'
 import { rowsOf, findReservation } from '../../src/governance/ledger/read.js'
 import { checkLedger } from '../alpha/rig.js'
 import { bodyOf, gatewayKey, withAllSlots } from './rig.js'
+
+const day = 24 * 3_600_000
+
+/** The machine's clock with its wall set ahead, milliseconds. */
+const shifted = (ms: number): Clock => ({ ...systemClock, wallMs: () => Date.now() + ms })
 
 t.test('one proof is one request with every routing control, settled and recorded', async (t) => {
   const rig = await withAllSlots(t)
@@ -75,16 +81,33 @@ t.test('a proof shows as current, and --if-stale then contacts nobody', async (t
   t.equal(rig.calls().length, 2)
 })
 
+t.test('a clock that was set back: the next proof is the current one and is paid once', async (t) => {
+  const rig = await withAllSlots(t)
+  const login = ['login', '--json', '--replace']
+  const ahead = { clock: shifted(2 * day) }
+  await rig.run(login, ahead)
+  t.equal((await rig.run(['gateway', 'prove', 'chat', '--json'], ahead)).status, 0)
+  await rig.run(login)
+  t.match((await rig.show()).gateway.slots.chat.proof, {
+    state: 'stale', reason: 'made_in_the_future',
+  })
+  const first = (await rig.prove('chat', { args: ['--if-stale'] })).json()
+  t.equal(first.made, true)
+  t.match((await rig.show()).gateway.slots.chat.proof, {
+    state: 'current', proof_id: first.proof_id,
+  })
+  for (let again = 0; again < 2; again += 1) {
+    t.match((await rig.prove('chat', { args: ['--if-stale'] })).json(), {
+      made: false, proof_id: first.proof_id,
+    })
+  }
+  t.equal(rig.calls().length, 2)
+})
+
 t.test('a proof goes stale after 24 hours and when what it was bound to changes', async (t) => {
   const rig = await withAllSlots(t)
   await rig.prove('chat')
-  const later = (ms: number) => ({
-    clock: {
-      wallMs: () => Date.now() + ms, monotonicMs: () => performance.now(),
-      sleep: (wait: number) => new Promise<void>((done) => void setTimeout(done, wait)),
-    },
-  })
-  const day = 24 * 3_600_000
+  const later = (ms: number) => ({ clock: shifted(ms) })
   const login = ['login', '--json', '--idle', '24h', '--ttl', '7d']
   await rig.run(login)
   const shown = await rig.run(['gateway', 'show', '--json'], later(day - 60_000))

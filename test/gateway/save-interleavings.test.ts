@@ -69,6 +69,21 @@ t.test('a save that is killed at s1 to s3 is rolled back and activates nothing',
   }
 })
 
+t.test('A-190 after an interrupted save one that only stops brings no route back', async (t) => {
+  const rig = await withAllSlots(t)
+  await rig.place.spawn(await bigSave(rig), {
+    entry: 'test', env: { TEST_STOP_AT: 'save.credential' }, coverage: false,
+  })
+  must(await rig.run(['alpha', 'setup', '--disable', '--json']))
+  t.match(policyHead(rig.view()), { state: 'revoked', reason: 'save_interrupted' })
+  t.equal((await rig.prove('chat')).error().reason, 'save_interrupted')
+  must(await rig.run(['gateway', 'setup', '--slot', 'chat', '--timeout-seconds', '9', '--json']))
+  t.equal((await rig.prove('chat')).error().reason, 'save_interrupted')
+  t.equal(rig.calls().length, 0, 'nobody was contacted')
+  must(await rig.widen(['--slot', 'chat', '--timeout-seconds', '44']))
+  t.same((await rig.show()).gateway.consents.filter((one) => !one.current), [])
+})
+
 t.test('a save that fails at s1 to s3 compensates itself', async (t) => {
   const rig = await withAllSlots(t)
   for (const step of steps) {

@@ -29,6 +29,8 @@ export interface PlainProviderOptions {
   readonly costNanoUsd?: number
   /** Billing requests that are answered with 0 before the cost is there. Default 0. */
   readonly zeroesFirst?: number
+  /** Gives every answer the id of the first. Default false. */
+  readonly repeatsId?: boolean
 }
 
 /** A running provider. */
@@ -107,7 +109,7 @@ const complete = (
 ): void => {
   const { model } = JSON.parse(body) as { model: string }
   books.number += 1
-  const id = `plain-${books.number}-${process.pid}`
+  const id = `plain-${options.repeatsId === true ? 1 : books.number}-${process.pid}`
   const uuid = plainBillingId(id)
   books.costs.set(uuid, options.costNanoUsd ?? 2_345_678)
   const content = options.answer ?? 'A door with two leaves, of which one is always shut.'

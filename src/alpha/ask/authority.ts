@@ -98,3 +98,13 @@ export const authorityLost = (
     throw error
   }
 }
+
+/**
+ * Throws `unauthorized` where a person may not adopt the held answer of their task now. A session
+ * that took the task over stands in the place of the one that asked; nothing is contacted.
+ */
+export const requireAdoptionAuthority = (
+  gov: Gov, view: View, task: Task, input: AlphaTextInput,
+): void => {
+  requireAskAuthority(gov, view, { ...task, original_root: task.current_root }, input)
+}

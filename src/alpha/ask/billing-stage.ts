@@ -10,6 +10,7 @@ import { getJob, getTask } from '../../governance/board/read.js'
 import { requireBound } from '../../governance/ledger/post.js'
 import { persist } from '../../governance/persist.js'
 import { collections } from '../../governance/rows.js'
+import { bindBillingUuid } from '../billing-uuids.js'
 import { judgeBilling, noBillingReply, type BillingVerdict } from '../billing.js'
 import { alphaLimits } from '../constants.js'
 import { billingStageMs, nextBillingStep, type BillingCost } from '../next-step.js'
@@ -26,6 +27,7 @@ const recordAttempt = (
 ): Promise<void> =>
   persist(operation.ctx.gov, 'alpha ask', leftMs, (tx) => {
     const job = getJob(tx, getTask(tx, operation.taskId))
+    bindBillingUuid(tx, uuid, operation.operationId)
     const made = Number(job.progress['billing_attempts'] ?? 0)
     if (made !== attempt - 1 || attempt > alphaLimits.billingPostsMax) {
       throw fail.conflict('billing_attempts_spent', 'At most two billing requests are ever made.')

@@ -68,6 +68,8 @@ interface Begun {
   readonly decision: SaveDecision
   readonly carriesFrom: number | null
   readonly global: boolean
+  /** A save that died before left the policy revoked, and this one may not end that. */
+  readonly staysInterrupted: boolean
 }
 
 const begin = (
@@ -105,7 +107,13 @@ const begin = (
       carriesFrom: base.carries_from,
     })
     return {
-      intent, decision, carriesFrom: base.carries_from, global: isGloballyRevoked(base),
+      intent,
+      decision,
+      carriesFrom: base.carries_from,
+      global: isGloballyRevoked(base),
+      // Nothing activates by itself: what only stops or lowers something names no revision.
+      staysInterrupted: base.reason === 'save_interrupted' && plan.expectedRevision === null
+        && decision.grants.length === 0,
     }
   })
 
@@ -193,10 +201,11 @@ const finish = async (
     const intent = advance(tx, begun.intent, { phase: 'applied', ended_at: now })
     liveRoot(tx, gov, session.root.root_id)
     const regrants = decision.grants.length > 0
-    const active = !global || regrants
+    const active = !begun.staysInterrupted && (!global || regrants)
     const revision = nextRevisionOf(tx)
     if (global && regrants) clearOthers(tx, plan.route)
-    carryOver(tx, gov.clock.wallMs(), begun.carriesFrom, revision, new Set(decision.drops))
+    const from = active ? begun.carriesFrom : null
+    carryOver(tx, gov.clock.wallMs(), from, revision, new Set(decision.drops))
     const by = {
       route: plan.route, revision, principal: intent.principal, root: intent.root,
     }
@@ -205,7 +214,9 @@ const finish = async (
     if (decision.ceilingMicrousd !== null) ownCeiling(tx, plan.route)
     decision.apply(tx, now, { revision, consents })
     publishRevision(tx, gov.store, now, {
-      state: active ? 'active' : 'revoked', reason: 'save', principal: intent.principal,
+      state: active ? 'active' : 'revoked',
+      reason: begun.staysInterrupted ? 'save_interrupted' : 'save',
+      principal: intent.principal,
       carriesFrom: begun.carriesFrom,
     })
     appendAudit(tx, now, {

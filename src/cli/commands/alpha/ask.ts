@@ -69,6 +69,10 @@ const definition: VerbDefinition<AnswerResult> = {
     .option('--goal <id>', "the goal it serves (default: the owner's default goal)")
     .option('--idempotency-key <uuid>', 'the same key and question find the first ask again'),
   text: answerText,
+  again: ({ task }) => ({
+    next: `It is paid for and kept: sallyport alpha output ${task.id}`,
+    details: { task_id: task.id },
+  }),
 }
 
 const checkSources = (options: AskOptions): void => {

@@ -57,7 +57,7 @@ export const check: Run<object, StateCheck> = async (_options, deps) => {
 const failureOf = (problems: readonly Problem[]): SallyportError | null => {
   const count = (severity: Problem['severity']): number =>
     problems.filter((one) => one.severity === severity).length
-  const keyMissing = problems.some(({ code }) => code === 'key_missing')
+  const has = (name: string): boolean => problems.some(({ code }) => code === name)
   const details = { damage: count('damage'), blocked: count('blocked') }
   if (details.damage > 0) {
     return fail.damaged('state_damaged', 'The state is damaged or contradicts itself.', {
@@ -67,13 +67,19 @@ const failureOf = (problems: readonly Problem[]): SallyportError | null => {
   }
   if (details.blocked > 0) {
     return fail.blocked('state_blocked', 'The state is whole, but nothing may be contacted.', {
-      next: keyMissing
-        ? 'Put the key file back into the key folder; `sallyport doctor` tells where that is.'
-        : 'sallyport help anchor',
+      next: nextOf(has),
       details,
     })
   }
   return null
+}
+
+/** The step that helps, by the reason that comes first. */
+const nextOf = (has: (name: string) => boolean): string => {
+  if (has('init_unfinished')) return 'Run `sallyport init` again, with the same arguments.'
+  return has('key_missing')
+    ? 'Put the key file back into the key folder; `sallyport doctor` tells where that is.'
+    : 'sallyport help anchor'
 }
 
 const checkText = (report: StateCheck, view: View): string => {

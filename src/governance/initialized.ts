@@ -1,0 +1,14 @@
+/** Whether `init` came to its end: the directory is one durable step, its first owner another. */
+import { fail } from '../base/errors.js'
+import type { Store, View } from '../state/types.js'
+
+/** True where `init` made the directory and died before it wrote who owns it. */
+export const isInitUnfinished = (view: View): boolean => view.sequence === 0
+
+/** Throws `no_state`/`init_unfinished`. A store whose log is damaged is left to other words. */
+export const requireInitialized = (store: Store): void => {
+  if (!isInitUnfinished(store.read()) || store.health().damage !== null) return
+  throw fail.noState('init_unfinished', 'The making of this state directory was interrupted.', {
+    next: 'Run `sallyport init` again, with the same arguments.',
+  })
+}

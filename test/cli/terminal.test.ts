@@ -1,0 +1,66 @@
+/**
+ * A prompt on a real terminal, made by script(1): signals and the terminal's own end. Where script
+ * is missing a child without a terminal decides what it can: nothing.
+ */
+import { spawn, spawnSync } from 'node:child_process'
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import t, { type Test } from 'tap'
+import { builtApp, sallyport } from '../harness.js'
+
+t.setTimeout(120_000)
+
+const hasScript = spawnSync('script', ['-qec', 'true', '/dev/null']).status === 0
+
+interface AtPrompt {
+  readonly pid: number
+  /** Ends the terminal, as closing its window does. */
+  closeTerminal(): void
+  /** `signal NAME` or `status N` of the program. */
+  ended(): Promise<string>
+}
+
+/** `alpha setup`, waiting at the first question of its form. */
+const atPrompt = async (t: Test): Promise<AtPrompt> => {
+  const place = sallyport(t)
+  for (const verb of ['init', 'login']) t.equal((await place.run([verb])).status, 0)
+  const [pidFile, endFile] = [place.path('pid'), place.path('end')]
+  const program = `'${process.execPath}' '${join(await builtApp(), 'sallyport.js')}' alpha setup`
+  // The outer shell outlives the terminal, to tell how the program ended.
+  const inner = `trap '' HUP; sh -c 'echo $$ > "${pidFile}"; trap - HUP; exec ${
+    program.replaceAll("'", '')}'; echo $? > '${endFile}'`
+  const terminal = spawn('script', ['-qec', inner, '/dev/null'], {
+    cwd: place.cwd, env: { ...place.env, SHELL: '/bin/sh', TERM: 'xterm' },
+    stdio: ['pipe', 'pipe', 'ignore'],
+  })
+  let shown = ''
+  terminal.stdout.on('data', (chunk: Buffer) => { shown += chunk.toString('latin1') })
+  t.teardown(() => { terminal.kill('SIGKILL') })
+  while (!/\?/.test(shown)) await sleep(20)
+  return {
+    pid: Number(readFileSync(pidFile, 'utf8')),
+    closeTerminal: () => { terminal.kill('SIGKILL') },
+    async ended() {
+      while (!existsSync(endFile) || readFileSync(endFile, 'utf8') === '') await sleep(20)
+      const status = Number(readFileSync(endFile, 'utf8'))
+      return status > 128 && status !== 130 ? `signal ${status - 128}` : `status ${status}`
+    },
+  }
+}
+
+t.test('one signal ends a prompt as cancelled', { skip: !hasScript }, async (t) => {
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+    const prompt = await atPrompt(t)
+    process.kill(prompt.pid, signal)
+    t.equal(await prompt.ended(), 'status 130', signal)
+  }
+})
+
+t.test('a terminal that is closed at a prompt ends it by the hangup, never by an abort', {
+  skip: !hasScript,
+}, async (t) => {
+  const prompt = await atPrompt(t)
+  prompt.closeTerminal()
+  t.equal(await prompt.ended(), 'signal 1')
+})

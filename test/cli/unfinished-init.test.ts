@@ -1,0 +1,27 @@
+import { rmSync } from 'node:fs'
+import t from 'tap'
+import { systemClock } from '../../src/base/clock.js'
+import { defaultProfile } from '../../src/governance/profile.js'
+import { createStore } from '../../src/state/store.js'
+import { sallyport } from '../harness.js'
+
+t.test('an init that died before it wrote an owner: every verb says to run it again', async (t) => {
+  const place = sallyport(t)
+  t.equal((await place.run(['init'])).status, 0)
+  const { workspace } = (await place.run(['status', '--json'])).json()
+  rmSync(place.stateDir, { recursive: true })
+  const profile = { ...defaultProfile, workspace: workspace ?? place.path('w') }
+  const { stateDir: dir, configDir } = place
+  createStore({ dir, configDir, profile, clock: systemClock }).close()
+  for (const words of [['status'], ['login'], ['policy', 'revoke'], ['alpha', 'show']]) {
+    const ran = await place.run([...words, '--json'])
+    t.same([ran.status, ran.error().code], [10, 'init_unfinished'], words.join(' '))
+  }
+  t.match((await place.run(['login'])).stderr, 'next: Run `sallyport init` again')
+  const check = await place.run(['state', 'check'])
+  t.match([check.status, check.stderr], [7, /next: Run `sallyport init` again/])
+  t.match(check.stdout, 'init_unfinished')
+  t.equal((await place.run(['init', '--workspace', place.path('w')])).status, 0)
+  t.equal((await place.run(['login'])).status, 0)
+  t.equal((await place.run(['state', 'check'])).status, 0)
+})
