@@ -7,6 +7,7 @@ import { canonicalJson } from '../base/canonical.js'
 import type { Files } from './files.js'
 import { publish, readWhole } from './files.js'
 import type { KeyRing } from './keys.js'
+import { fileBytesMax } from './limits.js'
 import type { Mark } from './snapshot.js'
 import { markShape } from './snapshot.js'
 import type { AnchorStatus } from './types.js'
@@ -31,7 +32,7 @@ export const writeAnchor = (
 export const readAnchor = (
   files: Files, path: string, keys: KeyRing, storeId: string,
 ): Mark | 'missing' | 'forged' => {
-  const bytes = readWhole(files, path)
+  const bytes = readWhole(files, path, fileBytesMax.anchor)
   if (bytes === undefined) return 'missing'
   const text = bytes.toString('utf8')
   const at = text.lastIndexOf(' ')

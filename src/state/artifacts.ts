@@ -6,14 +6,14 @@
  */
 import { hash } from 'node:crypto'
 import { join } from 'node:path'
-import { fail } from '../base/errors.js'
+import { fail, SallyportError } from '../base/errors.js'
 import type { Files } from './files.js'
 import {
   ensureDir, errnoOf, ioFailure, isTemporary, readWhole, removeFile, syncDir, temporaryName,
   withFile, writeAll,
 } from './files.js'
 import type { KeyRing } from './keys.js'
-import { openWith, sealWith } from './keys.js'
+import { openWith, sealedExtraBytes, sealWith } from './keys.js'
 import type { ArtifactRef, Artifacts } from './types.js'
 
 const randomMagic = 'SPA1'
@@ -50,7 +50,7 @@ const publishSealed = (files: Files, dir: string, stored: string, sealed: Buffer
       files.link(temporary, inside(stored))
     } catch (error) {
       if (errnoOf(error) !== 'EEXIST') throw error
-      adoptExisting(files, join(shard, stored), stored)
+      adoptExisting(files, join(shard, stored), stored, sealed.length)
     } finally {
       files.unlink(temporary)
     }
@@ -59,10 +59,22 @@ const publishSealed = (files: Files, dir: string, stored: string, sealed: Buffer
 }
 
 /** The same sealed bytes are there already: check them and make them young for the sweep. */
-const adoptExisting = (files: Files, path: string, stored: string): void => {
-  const bytes = readWhole(files, path)
+const adoptExisting = (
+  files: Files, path: string, stored: string, length: number,
+): void => {
+  const bytes = readSealed(files, path, length)
   if (bytes === undefined || hash('sha256', bytes) !== stored) throw damagedArtifact()
   files.touch(path)
+}
+
+/** The bytes of a stored file, whose length is known; a longer one is not what was stored. */
+const readSealed = (files: Files, path: string, length: number): Buffer | undefined => {
+  try {
+    return readWhole(files, path, length)
+  } catch (error) {
+    if (error instanceof SallyportError && error.kind === 'damaged') throw damagedArtifact()
+    throw error
+  }
 }
 
 const damagedArtifact = (): Error =>
@@ -126,7 +138,8 @@ const openStored = (
   if (!storedName.test(ref.stored_sha256)) throw damagedArtifact()
   let sealed: Buffer | undefined
   try {
-    sealed = readWhole(files, storedPath(dir, ref.stored_sha256))
+    const path = storedPath(dir, ref.stored_sha256)
+    sealed = readSealed(files, path, ref.bytes + sealedExtraBytes)
   } catch (error) {
     throw ioFailure(error, 'artifact')
   }

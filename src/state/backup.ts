@@ -15,6 +15,7 @@ import {
   ensureDirs, errnoOf, ioFailure, isTemporary, publish, readWhole, removeFile, removeTree,
   syncDir,
 } from './files.js'
+import { fileBytesMax } from './limits.js'
 import { encodeManifest, partNamesOf } from './snapshot.js'
 import type { Manifest } from './snapshot.js'
 import { FileStore } from './store.js'
@@ -48,7 +49,7 @@ const encodeFacts = (facts: BackupFacts): Buffer => {
 /** Reads `backup.json`; `rejected`: `backup_missing` without a folder, else `backup_invalid`. */
 export const readBackupFacts = (files: Files, dir: string): BackupFacts => {
   if (files.stat(dir) === undefined) throw noBackup()
-  const bytes = readWhole(files, join(dir, 'backup.json'))
+  const bytes = readWhole(files, join(dir, 'backup.json'), fileBytesMax.backup)
   const text = bytes?.toString('utf8', 0, Math.max(0, bytes.length - 66)) ?? ''
   const whole = bytes !== undefined && Buffer.from(`${text} ${sha256Hex(text)}\n`).equals(bytes)
   const parsed = whole ? v.safeParse(backupShape, JSON.parse(text)) : undefined

@@ -1,5 +1,6 @@
 /** What stands where the folders and files of a state directory are meant; nothing is opened. */
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
+import { fileBytesMax } from './limits.js'
 import { replacedFolders, replacedMessage } from './folders.js'
 import { isPartName, logEpochs, manifestEpochs } from './paths.js'
 import type { Problem } from './types.js'
@@ -21,20 +22,35 @@ const ownFiles = ({ files, places }: Site): string[] => {
   ]
 }
 
+/** Most bytes of a file that is read whole; the others are bounded by what is on record of them. */
+const bytesMaxOf = (name: string): number => {
+  if (name === 'STATE') return fileBytesMax.state
+  if (name === 'witness.log') return fileBytesMax.witness
+  const isManifest = manifestEpochs([basename(name)]).length > 0
+  return isManifest ? fileBytesMax.manifest : Number.POSITIVE_INFINITY
+}
+
+const fileProblem = ({ files, dir }: Site, name: string): Problem | undefined => {
+  const facts = files.stat(join(dir, name))
+  if (facts === undefined) return undefined
+  if (facts.kind !== 'file') {
+    const text = 'Where a file is meant there is something else: move it away.'
+    return damage('not_regular', text, name)
+  }
+  const bytesMax = bytesMaxOf(name)
+  if (facts.size <= bytesMax) return undefined
+  return damage('file_too_large',
+    `A file is longer than the ${bytesMax} bytes that it may have: move it away.`, name)
+}
+
 /**
- * Folders that are links or files, or else files that are links, pipes, devices or folders. While
- * there is one, nothing further should be read.
+ * Folders that are links or files, or else files that are links, pipes, devices or folders, or that
+ * are longer than they may be. While there is one, nothing further should be read.
  */
 export const placeProblems = (site: Site): readonly Problem[] => {
   const replaced = replacedFolders(site.files, site.dir)
   if (replaced.length > 0) {
     return replaced.map((folder) => damage('folder_replaced', replacedMessage(folder), folder))
   }
-  return ownFiles(site)
-    .filter((name) => {
-      const facts = site.files.stat(join(site.dir, name))
-      return facts !== undefined && facts.kind !== 'file'
-    })
-    .map((name) => damage(
-      'not_regular', 'Where a file is meant there is something else: move it away.', name))
+  return ownFiles(site).flatMap((name) => fileProblem(site, name) ?? [])
 }

@@ -12,6 +12,7 @@ import type { Documents } from './documents.js'
 import { applyPayload, readDocuments, setOf } from './documents.js'
 import type { Files } from './files.js'
 import { ioFailure, isTemporary, readWhole } from './files.js'
+import { fileBytesMax } from './limits.js'
 import { keyPlaces } from './paths.js'
 import type { SalvagedEpoch } from './salvage.js'
 import { headOf, salvageAll } from './salvage.js'
@@ -108,7 +109,7 @@ const checkOnce = (site: Site, options: CheckOptions): CheckReport => {
 const checkStateFile = (
   { files, places }: Site, problems: Problem[],
 ): StateFile | undefined => {
-  const bytes = readWhole(files, places.state)
+  const bytes = readWhole(files, places.state, fileBytesMax.state)
   if (bytes === undefined && files.stat(places.wal) === undefined) {
     readStateFile(files, places.state)
   }

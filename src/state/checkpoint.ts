@@ -13,6 +13,7 @@ import {
 import { requireGenerationFolders } from './folders.js'
 import type { Generation, Overlay } from './generation.js'
 import { textOf } from './generation.js'
+import { fileBytesMax } from './limits.js'
 import { encodeLogHeader } from './log-format.js'
 import type { Places } from './paths.js'
 import { isPartName, logEpochs, manifestEpochs } from './paths.js'
@@ -188,7 +189,7 @@ export const collectGarbage = (files: Files, places: Places, epoch: number): num
 /** A manifest whose shape is right, whatever its hash. */
 export const looseManifest = (files: Files, path: string): Manifest | undefined => {
   try {
-    const bytes = readWhole(files, path)
+    const bytes = readWhole(files, path, fileBytesMax.manifest)
     const parsed = v.safeParse(manifestShape, JSON.parse(bytes?.toString('utf8') ?? ''))
     return parsed.success ? parsed.output : undefined
   } catch {

@@ -206,10 +206,24 @@ export const withFile = <T>(
   }
 }
 
-/** A whole file's bytes, or undefined when it does not exist. */
-export const readWhole = (files: Files, path: string): Buffer | undefined => {
+const tooLarge = (path: string, bytesMax: number): SallyportError =>
+  fail.damaged('file_too_large', `A file is longer than the ${bytesMax} bytes that it may have.`, {
+    next: 'Move it away, put the file itself back if there is a copy, then run ' +
+      '`sallyport state check`.',
+    details: { file: basename(path), bytes_max: bytesMax },
+  })
+
+/**
+ * A whole file's bytes, or undefined when it does not exist. `damaged` `file_too_large` beyond
+ * `bytesMax`, before anything is read; see `limits.ts`.
+ */
+export const readWhole = (files: Files, path: string, bytesMax: number): Buffer | undefined => {
   try {
-    return withFile(files, path, 'read', (fd) => readRange(files, fd, 0, files.fstat(fd).size))
+    return withFile(files, path, 'read', (fd) => {
+      const { size } = files.fstat(fd)
+      if (size > bytesMax) throw tooLarge(path, bytesMax)
+      return readRange(files, fd, 0, size)
+    })
   } catch (error) {
     if (errnoOf(error) === 'ENOENT') return undefined
     throw error

@@ -7,9 +7,10 @@ import type { GenericSchema } from 'valibot'
 import * as v from 'valibot'
 import { fail } from '../base/errors.js'
 import type { Files } from './files.js'
-import { readRange } from './files.js'
-import type { LogBinding, LogHeader, Scan } from './log-format.js'
-import { recordFrameBytes, recordHeaderBytes, scanRecords } from './log-format.js'
+import type { LogBinding, LogHeader } from './log-format.js'
+import { recordFrameBytes, recordHeaderBytes } from './log-format.js'
+import type { TailKind } from './log-scan.js'
+import { bytesInFile, scanLog } from './log-scan.js'
 import type { Places } from './paths.js'
 import { partName } from './paths.js'
 import type { Change, EncodedPayload, PartitionKind, RecordPayload } from './record.js'
@@ -60,7 +61,7 @@ export interface Overlay {
 }
 
 /** How the log goes on after its last true record. */
-export type LogTail = Scan['tail'] | 'bad_payload'
+export type LogTail = TailKind | 'bad_payload'
 
 interface LateRecord {
   readonly sequence: number
@@ -142,20 +143,19 @@ export class Generation {
       this.tail = 'clean'
       return false
     }
-    const bytes = readRange(this.#files, this.fd, this.end, size - this.end)
-    const scan = scanRecords(this.binding, bytes, this)
     const start = this.end
-    for (const record of scan.records) {
-      const payload = decodePayload(record.payload)
-      if (payload === undefined) {
-        this.tail = 'bad_payload'
+    let bad = false
+    const tail = scanLog(
+      this.binding, bytesInFile(this.#files, this.fd, start, size), this, (record) => {
+        const payload = decodePayload(record.payload)
+        bad = payload === undefined
+        if (payload === undefined) return false
+        this.#apply(record.sequence, record.chain, payload)
+        this.end = start + record.end
         return true
-      }
-      this.#apply(record.sequence, record.chain, payload)
-      this.end = start + record.end
-    }
-    this.tail = scan.tail
-    return scan.records.length > 0
+      })
+    this.tail = bad ? 'bad_payload' : tail
+    return bad || this.end > start
   }
 
   #apply(sequence: number, chain: string, payload: RecordPayload): void {

@@ -7,15 +7,18 @@ import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } f
 import { fail } from '../base/errors.js'
 import type { Files } from './files.js'
 import { readWhole } from './files.js'
+import { fileBytesMax } from './limits.js'
 
 const keyBytes = 32
 const nonceBytes = 12
 const tagBytes = 16
 const magicBytes = 4
+/** How much longer sealed bytes are than what they hold. */
+export const sealedExtraBytes = magicBytes + nonceBytes + tagBytes
 
 /** Reads the store's key; `blocked`/`key_missing` or `damaged`/`key_damaged`. */
 export const readKey = (files: Files, path: string): Buffer => {
-  const bytes = readWhole(files, path)
+  const bytes = readWhole(files, path, fileBytesMax.key)
   if (bytes === undefined) {
     throw fail.blocked('key_missing', 'The key file of this state directory is missing.', {
       next: 'Put the key file back into the key folder; `sallyport doctor` tells where that is.',
@@ -86,7 +89,7 @@ export const openWith = (
   key: Buffer, magic: string, context: string, sealed: Uint8Array,
 ): Buffer | undefined => {
   const bytes = Buffer.from(sealed.buffer, sealed.byteOffset, sealed.byteLength)
-  if (bytes.length < magicBytes + nonceBytes + tagBytes) return undefined
+  if (bytes.length < sealedExtraBytes) return undefined
   if (bytes.toString('latin1', 0, magicBytes) !== magic) return undefined
   const iv = bytes.subarray(magicBytes, magicBytes + nonceBytes)
   const cipher = createDecipheriv('aes-256-gcm', key, iv, { authTagLength: tagBytes })

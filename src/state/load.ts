@@ -4,7 +4,7 @@ import type { Files } from './files.js'
 import { errnoOf, readRange } from './files.js'
 import type { PartCache } from './generation.js'
 import { Generation } from './generation.js'
-import { decodeLogHeader } from './log-format.js'
+import { decodeLogHeader, logHeaderBytesMax } from './log-format.js'
 import type { Places } from './paths.js'
 import { logEpochs } from './paths.js'
 import { readManifest } from './snapshot.js'
@@ -20,8 +20,6 @@ export interface Loaded {
   readonly generation: Generation
   readonly damage: Damage | undefined
 }
-
-const logHeaderBytesMax = 4096
 
 /**
  * Opens one epoch: header true, of this store, its manifest true. Undefined when any of it is not;

@@ -9,6 +9,7 @@ import { isoFromMs } from '../base/clock.js'
 import { fail } from '../base/errors.js'
 import type { FileFacts, Files } from './files.js'
 import { nodeFiles, readWhole } from './files.js'
+import { fileBytesMax } from './limits.js'
 import { tryLockFd, unlockFd } from './kernel-lock.js'
 
 const holderShape = v.strictObject({
@@ -59,7 +60,7 @@ const bootIdOf = (files: Files): string => {
 /** Reads who wrote the lock file last; null when there is nobody or it cannot be read. */
 export const readHolder = (files: Files, path: string): LockHolder | null => {
   try {
-    const text = readWhole(files, path)?.toString('utf8').trim() ?? ''
+    const text = readWhole(files, path, fileBytesMax.lock)?.toString('utf8').trim() ?? ''
     const parsed = v.safeParse(holderShape, JSON.parse(text))
     return parsed.success ? parsed.output : null
   } catch {

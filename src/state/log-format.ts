@@ -33,7 +33,7 @@ export const logHeaderShape = v.strictObject({
 export type LogHeader = v.InferOutput<typeof logHeaderShape>
 
 /** Most bytes of the header line of a log. */
-const logHeaderBytesMax = 4096
+export const logHeaderBytesMax = 4096
 /** Bytes of a record's header. */
 export const recordHeaderBytes = 40
 const chainBytes = 64
@@ -91,31 +91,8 @@ export const encodeRecord = (
   return { bytes: whole.subarray(chainBytes), chain }
 }
 
-/** A record that passed every check. Offsets count from the start of the scanned bytes. */
-export interface ScannedRecord {
-  readonly sequence: number
-  readonly start: number
-  readonly end: number
-  readonly payload: string
-  readonly chain: string
-}
-
-/**
- * How scanned bytes end. `torn`: the last record is shorter than its length, so it was never
- * acknowledged. `ambiguous`: the last record is whole and untrue. `damaged`: something untrue has
- * more bytes behind it.
- */
-export type TailKind = 'clean' | 'torn' | 'ambiguous' | 'damaged'
-
-/** What a scan found. */
-export interface Scan {
-  readonly records: readonly ScannedRecord[]
-  /** End of the last true record. */
-  readonly end: number
-  readonly tail: TailKind
-}
-
-const readHeader = (
+/** The record header at `at`; undefined when it is not true. */
+export const readRecordHeader = (
   binding: LogBinding, bytes: Buffer, at: number,
 ): { readonly sequence: number; readonly length: number } | undefined => {
   const text = bytes.toString('latin1', at, at + recordHeaderBytes)
@@ -126,59 +103,10 @@ const readHeader = (
   return length > payloadBytesMax ? undefined : { sequence, length }
 }
 
-/** Whether a true record header stands anywhere from `at` on. */
-const findsHeader = (binding: LogBinding, bytes: Buffer, at: number): boolean => {
-  for (let next = bytes.indexOf('#c ', at); next !== -1; next = bytes.indexOf('#c ', next + 1)) {
-    if (bytes.length - next < recordHeaderBytes) return false
-    if (readHeader(binding, bytes, next) !== undefined) return true
-  }
-  return false
-}
-
-/** How many true record headers stand in the bytes from `at` on, whatever is between them. */
-export const countRecordHeaders = (binding: LogBinding, bytes: Buffer, at: number): number => {
-  let found = 0
-  for (let next = bytes.indexOf('#c ', at); next !== -1; next = bytes.indexOf('#c ', next + 1)) {
-    if (bytes.length - next < recordHeaderBytes) break
-    if (readHeader(binding, bytes, next) !== undefined) found += 1
-  }
-  return found
-}
-
-const chainAfter = (before: string, bytes: Buffer, start: number, payloadEnd: number): string => {
-  const covered = Buffer.allocUnsafe(chainBytes + payloadEnd - start)
+/** The chain value after a record, whose bytes up to the end of its payload are covered. */
+export const chainAfter = (before: string, record: Buffer, payloadEnd: number): string => {
+  const covered = Buffer.allocUnsafe(chainBytes + payloadEnd)
   covered.write(before, 0, 'latin1')
-  bytes.copy(covered, chainBytes, start, payloadEnd)
+  record.copy(covered, chainBytes, 0, payloadEnd)
   return hash('sha256', covered)
-}
-
-/** Reads records from `bytes`, which must begin where the record after `from` begins. */
-export const scanRecords = (
-  binding: LogBinding, bytes: Buffer, from: { readonly sequence: number; readonly chain: string },
-): Scan => {
-  const records: ScannedRecord[] = []
-  let { sequence, chain } = from
-  let at = 0
-  const ended = (tail: TailKind): Scan => ({ records, end: at, tail })
-  while (at < bytes.length) {
-    if (bytes.length - at < recordHeaderBytes) return ended('torn')
-    const header = readHeader(binding, bytes, at)
-    if (header === undefined) {
-      return ended(findsHeader(binding, bytes, at + 1) ? 'damaged' : 'ambiguous')
-    }
-    const payloadEnd = at + recordHeaderBytes + header.length
-    const end = at + recordFrameBytes + header.length
-    if (end > bytes.length) return ended(header.sequence === sequence + 1 ? 'torn' : 'ambiguous')
-    const after = chainAfter(chain, bytes, at, payloadEnd)
-    const trailer = bytes.toString('latin1', payloadEnd, end)
-    if (header.sequence !== sequence + 1 || trailer !== `\n${after}\n`) {
-      return ended(end < bytes.length ? 'damaged' : 'ambiguous')
-    }
-    const payload = bytes.toString('utf8', at + recordHeaderBytes, payloadEnd)
-    records.push({ sequence: header.sequence, start: at, end, payload, chain: after })
-    sequence = header.sequence
-    chain = after
-    at = end
-  }
-  return ended('clean')
 }

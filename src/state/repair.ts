@@ -11,6 +11,7 @@ import { applyPayload, foundGeneration, readDocuments, setOf } from './documents
 import type { Files } from './files.js'
 import { ensureDir, ioFailure, publish, readWhole, syncDir, withFile } from './files.js'
 import { requireOwnFolders } from './folders.js'
+import { fileBytesMax } from './limits.js'
 import { takeLock } from './lock.js'
 import { migrateState } from './migrate.js'
 import { epochText, formatVersion, keyPlaces } from './paths.js'
@@ -203,7 +204,7 @@ const documentsAt = (
 
 const planRepair = (site: Site): Plan => {
   const { files, places } = site
-  const bytes = readWhole(files, places.state)
+  const bytes = readWhole(files, places.state, fileBytesMax.state)
   const stateRead = bytes === undefined ? undefined : decodeStateFile(bytes)
   const epochs = salvageAll(files, places)
   // Files of a checkpoint that never published its log lie beyond the newest log: not looked at.
@@ -297,7 +298,7 @@ const found = (site: Site, plan: Plan, loss: Loss): void => {
 export const anchoredNumber = (site: Site, storeId: string): number => {
   const path = keyPlaces(site.configDir, storeId).anchor
   try {
-    const text = readWhole(site.files, path)?.toString('utf8') ?? ''
+    const text = readWhole(site.files, path, fileBytesMax.anchor)?.toString('utf8') ?? ''
     const value: unknown = JSON.parse(text.slice(0, Math.max(0, text.lastIndexOf(' '))))
     const number = typeof value === 'object' && value !== null && 'number' in value
       ? value.number : 0

@@ -14,10 +14,11 @@ import type { Documents } from './documents.js'
 import { applyPayload, foundGeneration, readDocuments } from './documents.js'
 import type { Files } from './files.js'
 import {
-  ensureDir, ensureDirs, ioFailure, publish, readWhole, syncDir, withFile, writeAll,
+  ensureDir, ensureDirs, ioFailure, publish, readWhole, syncDir, withFile,
 } from './files.js'
 import { requireOwnFolders } from './folders.js'
 import { KeyRing, readKey } from './keys.js'
+import { fileBytesMax } from './limits.js'
 import { takeLock } from './lock.js'
 import { keyPlaces, logEpochs, placesOf } from './paths.js'
 import type { Places } from './paths.js'
@@ -97,7 +98,7 @@ const readSource = (files: Files, backup: string): Source => {
   const facts = verifyBackup(files, backup)
   const root = join(backup, 'state')
   const places = placesOf(root)
-  const bytes = readWhole(files, places.state)
+  const bytes = readWhole(files, places.state, fileBytesMax.state)
   const state = bytes === undefined ? undefined : decodeStateFile(bytes)
   const epoch = salvageEpoch(files, places, facts.epoch)
   const head = headOf(epoch)
@@ -158,7 +159,7 @@ const placeFresh = (site: Site, source: Source, floor: number): null => {
 
 const placeOver = async (site: Site, source: Source, floor: number): Promise<string> => {
   const { files, places, clock } = site
-  const bytes = readWhole(files, places.state)
+  const bytes = readWhole(files, places.state, fileBytesMax.state)
   const present = bytes === undefined ? undefined : decodeStateFile(bytes)
   if (present !== undefined && present.store_id !== source.state.store_id) {
     throw fail.conflict('other_store', 'Another state lies at the place of the restore.', {
@@ -210,8 +211,9 @@ const placeLocked = (site: Site, source: Source, floor: number): string => {
 
 /** A longer witness log that continues the backup's stays: it remembers what the backup forgot. */
 const restoreWitness = (files: Files, root: string, places: Places): void => {
-  const saved = readWhole(files, join(root, 'witness.log')) ?? Buffer.alloc(0)
-  const present = readWhole(files, places.witness) ?? Buffer.alloc(0)
+  const read = (path: string): Buffer =>
+    readWhole(files, path, fileBytesMax.witness) ?? Buffer.alloc(0)
+  const [saved, present] = [read(join(root, 'witness.log')), read(places.witness)]
   if (present.subarray(0, saved.length).equals(saved)) return
   publish(files, places.witness, saved)
 }
@@ -227,17 +229,9 @@ const addMissing = (files: Files, from: string, to: string): void => {
     const target = join(to, name)
     if (files.stat(target) !== undefined) continue
     ensureDirs(files, dirname(target))
-    const bytes = readWhole(files, join(from, name)) ?? Buffer.alloc(0)
-    publishNew(files, target, bytes)
+    copyFile(files, join(from, name), target)
+    syncDir(files, dirname(target))
   }
-}
-
-const publishNew = (files: Files, path: string, bytes: Buffer): void => {
-  withFile(files, path, 'create', (fd) => {
-    writeAll(files, fd, bytes, 0)
-    files.sync(fd)
-  })
-  syncDir(files, dirname(path))
 }
 
 const rebase = async (options: RestoreOptions, revision: number): Promise<AnchorStatus> => {

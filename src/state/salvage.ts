@@ -4,11 +4,12 @@
  */
 import { hash } from 'node:crypto'
 import type { Files } from './files.js'
-import { readWhole } from './files.js'
-import type { LogHeader, ScannedRecord, TailKind } from './log-format.js'
-import {
-  countRecordHeaders, decodeLogHeader, encodeLogHeader, scanRecords,
-} from './log-format.js'
+import { errnoOf, readRange, readWhole, withFile } from './files.js'
+import { fileBytesMax } from './limits.js'
+import type { LogHeader } from './log-format.js'
+import { decodeLogHeader, encodeLogHeader, logHeaderBytesMax } from './log-format.js'
+import type { ScannedRecord, TailKind } from './log-scan.js'
+import { bytesInFile, countRecordHeaders, scanLog } from './log-scan.js'
 import { looseManifest } from './checkpoint.js'
 import type { Places } from './paths.js'
 import { formatVersion, logEpochs } from './paths.js'
@@ -43,7 +44,7 @@ const rebuiltHeader = (
   files: Files, places: Places, epoch: number,
 ): { readonly header: LogHeader; readonly end: number } | undefined => {
   const manifest = looseManifest(files, places.manifest(epoch))
-  const bytes = readWhole(files, places.manifest(epoch))
+  const bytes = readWhole(files, places.manifest(epoch), fileBytesMax.manifest)
   if (manifest === undefined || bytes === undefined || manifest.epoch !== epoch) return undefined
   const header: LogHeader = {
     schema: 'sallyport.log.v1',
@@ -59,33 +60,42 @@ const rebuiltHeader = (
 
 /** Reads one epoch as far as it is true. */
 export const salvageEpoch = (files: Files, places: Places, epoch: number): SalvagedEpoch => {
-  const bytes = readWhole(files, places.log(epoch)) ?? Buffer.alloc(0)
-  const decoded = decodeLogHeader(bytes)
+  try {
+    return withFile(files, places.log(epoch), 'read', (fd) => salvageLog(files, places, epoch, fd))
+  } catch (error) {
+    if (errnoOf(error) === 'ENOENT') return lostEpoch(epoch, 0)
+    throw error
+  }
+}
+
+const salvageLog = (
+  files: Files, places: Places, epoch: number, fd: number,
+): SalvagedEpoch => {
+  const { size } = files.fstat(fd)
+  const decoded = decodeLogHeader(readRange(files, fd, 0, Math.min(size, logHeaderBytesMax)))
   const head = decoded ?? rebuiltHeader(files, places, epoch)
-  if (head === undefined || head.header.epoch !== epoch) return lostEpoch(epoch, bytes.length)
+  if (head === undefined || head.header.epoch !== epoch) return lostEpoch(epoch, size)
   const { header, end } = head
   const manifest = readManifest(files, places.manifest(epoch), header.manifest_sha256)
   const binding = { storeId: header.store_id, epoch }
   const from = { sequence: header.base_sequence, chain: header.base_chain }
-  const body = bytes.subarray(Math.min(end, bytes.length))
-  const scan = scanRecords(binding, body, from)
+  const body = bytesInFile(files, fd, end, size)
   const records: SalvagedRecord[] = []
-  let tail: SalvagedEpoch['tail'] = scan.tail
-  for (const record of scan.records) {
+  let bad = false
+  const tail = scanLog(binding, body, from, (record) => {
     const content = decodePayload(record.payload)
-    if (content === undefined) {
-      tail = 'bad_payload'
-      break
-    }
-    records.push({ ...record, content })
-  }
+    bad = content === undefined
+    if (content !== undefined) records.push({ ...record, content })
+    return !bad
+  })
   const trueEnd = records.at(-1)?.end ?? 0
   return {
     epoch,
     headerState: decoded === undefined ? 'rebuilt' : 'true',
-    header, manifest, records, tail,
+    header, manifest, records,
+    tail: bad ? 'bad_payload' : tail,
     end: end + trueEnd,
-    bytesBehind: body.length - trueEnd,
+    bytesBehind: body.size - trueEnd,
     recordsBehind: countRecordHeaders(binding, body, trueEnd),
   }
 }

@@ -10,10 +10,10 @@ import { LowSync } from 'lowdb'
 import type { SyncAdapter } from 'lowdb'
 import * as v from 'valibot'
 import { canonicalJson, sha256Hex } from '../base/canonical.js'
-import type { SallyportError } from '../base/errors.js'
-import { fail } from '../base/errors.js'
+import { fail, SallyportError } from '../base/errors.js'
 import type { Files } from './files.js'
 import { publish, readWhole } from './files.js'
+import { fileBytesMax } from './limits.js'
 import type { Places } from './paths.js'
 import { partName } from './paths.js'
 import { stateFileShape } from './state-file.js'
@@ -82,7 +82,7 @@ export const encodeManifest = (
 export const readManifest = (
   files: Files, path: string, sha256: string,
 ): Manifest | undefined => {
-  const bytes = readWhole(files, path)
+  const bytes = readWhole(files, path, fileBytesMax.manifest)
   if (bytes === undefined || hash('sha256', bytes) !== sha256) return undefined
   const parsed = v.safeParse(manifestShape, JSON.parse(bytes.toString('utf8')))
   return parsed.success ? parsed.output : undefined
@@ -117,12 +117,12 @@ const encodePart = ({ texts, ...head }: PartTexts): Buffer => {
 export class SnapshotAdapter implements SyncAdapter<PartData | PartTexts> {
   readonly #files: Files
   readonly #path: string
-  readonly #expected: string | undefined
+  readonly #expected: PartEntry | undefined
   /** SHA-256 and length of what was written last. */
   written: { readonly sha256: string; readonly bytes: number } | undefined
 
-  /** `expected` is the SHA-256 that a read demands. */
-  constructor(files: Files, path: string, expected?: string) {
+  /** `expected` names the SHA-256 and the length that a read demands. */
+  constructor(files: Files, path: string, expected?: PartEntry) {
     this.#files = files
     this.#path = path
     this.#expected = expected
@@ -134,10 +134,21 @@ export class SnapshotAdapter implements SyncAdapter<PartData | PartTexts> {
 
   /** The file's text, its hash compared. */
   readText(): string {
-    const bytes = readWhole(this.#files, this.#path)
+    const [, sha256, length = 0] = this.#expected ?? []
+    const bytes = this.#bytes(length)
     if (bytes === undefined) throw new PartMissing()
-    if (hash('sha256', bytes) !== this.#expected) throw damagedPart()
+    if (hash('sha256', bytes) !== sha256) throw damagedPart()
     return bytes.toString('utf8')
+  }
+
+  /** At most `length` bytes: a longer file is untrue, and is not read. */
+  #bytes(length: number): Buffer | undefined {
+    try {
+      return readWhole(this.#files, this.#path, length)
+    } catch (error) {
+      if (error instanceof SallyportError && error.code === 'file_too_large') throw damagedPart()
+      throw error
+    }
   }
 
   /** Writes and reads back; the caller syncs the folder once for all files of a checkpoint. */
@@ -145,7 +156,7 @@ export class SnapshotAdapter implements SyncAdapter<PartData | PartTexts> {
     if (!('texts' in data)) throw new TypeError('a partition is written from texts')
     const bytes = encodePart(data)
     publish(this.#files, this.#path, bytes, 'later')
-    const again = readWhole(this.#files, this.#path)
+    const again = readWhole(this.#files, this.#path, bytes.length)
     if (again === undefined || !again.equals(bytes)) throw unreadable()
     this.written = { sha256: hash('sha256', bytes), bytes: bytes.length }
   }
@@ -176,7 +187,7 @@ const emptyPart = (collection: string, part: string): PartData => ({
 export const readPart = (
   files: Files, places: Places, collection: string, part: string, entry: PartEntry,
 ): Record<string, unknown> => {
-  const adapter = new SnapshotAdapter(files, places.part(collection, part, entry[0]), entry[1])
+  const adapter = new SnapshotAdapter(files, places.part(collection, part, entry[0]), entry)
   const db = new LowSync<PartData | PartTexts>(adapter, emptyPart(collection, part))
   db.read()
   const { data } = db
@@ -188,7 +199,7 @@ export const readPart = (
 export const readPartTexts = (
   files: Files, places: Places, collection: string, part: string, entry: PartEntry,
 ): Map<string, string> => {
-  const adapter = new SnapshotAdapter(files, places.part(collection, part, entry[0]), entry[1])
+  const adapter = new SnapshotAdapter(files, places.part(collection, part, entry[0]), entry)
   const [head = '', ...lines] = adapter.readText().split('\n')
   if (!head.endsWith(',"docs":{')) throw damagedPart()
   const facts = JSON.parse(`${head.slice(0, -',"docs":{'.length)}}`) as PartData

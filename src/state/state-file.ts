@@ -4,6 +4,7 @@ import { canonicalJson, digestOf, sha256Hex } from '../base/canonical.js'
 import { fail } from '../base/errors.js'
 import type { Files } from './files.js'
 import { readWhole } from './files.js'
+import { fileBytesMax } from './limits.js'
 import { formatVersion } from './paths.js'
 
 const sha = v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/))
@@ -48,7 +49,7 @@ export const decodeStateFile = (bytes: Buffer): StateFile | undefined => {
  * untrue, `blocked`/`state_too_new` when a newer program wrote it.
  */
 export const readStateFile = (files: Files, path: string): StateFile => {
-  const bytes = readWhole(files, path)
+  const bytes = readWhole(files, path, fileBytesMax.state)
   if (bytes === undefined) {
     throw fail.noState('no_state', 'There is no state directory here.', {
       next: 'Run `sallyport init`; `sallyport state path` tells which directory is meant.',

@@ -1,6 +1,7 @@
 /** The witness log: whole lines, each synced before anyone relies on it. */
 import type { Files } from './files.js'
 import { errnoOf, ioFailure, readWhole, withFile, writeAll } from './files.js'
+import { fileBytesMax } from './limits.js'
 import type { WitnessLog } from './types.js'
 
 const wholeEnd = (bytes: Buffer): number => bytes.lastIndexOf(0x0a) + 1
@@ -9,7 +10,7 @@ const wholeEnd = (bytes: Buffer): number => bytes.lastIndexOf(0x0a) + 1
 export const witnessAt = (files: Files, path: string): WitnessLog => ({
   append: (line) => {
     if (line.includes('\n')) throw new TypeError('a witness line holds no newline')
-    const bytes = readWhole(files, path) ?? Buffer.alloc(0)
+    const bytes = readWhole(files, path, fileBytesMax.witness) ?? Buffer.alloc(0)
     const end = wholeEnd(bytes)
     try {
       withFile(files, path, 'lock', (fd) => {
@@ -34,7 +35,7 @@ export const witnessAt = (files: Files, path: string): WitnessLog => ({
 
 const readBytes = (files: Files, path: string): Buffer => {
   try {
-    return readWhole(files, path) ?? Buffer.alloc(0)
+    return readWhole(files, path, fileBytesMax.witness) ?? Buffer.alloc(0)
   } catch (error) {
     if (errnoOf(error) === 'ENOENT') return Buffer.alloc(0)
     throw ioFailure(error, 'witness log')

@@ -9,8 +9,9 @@ import { nodeFiles } from '../../src/state/files.js'
 import type { Files } from '../../src/state/files.js'
 import { readWhole } from '../../src/state/files.js'
 import {
-  decodeLogHeader, encodeLogHeader, encodeRecord, scanRecords,
+  decodeLogHeader, encodeLogHeader, encodeRecord,
 } from '../../src/state/log-format.js'
+import { scanRecords } from '../../src/state/log-scan.js'
 import { logEpochs, placesOf } from '../../src/state/paths.js'
 
 /** One forged change: a document to put, or `undefined` to remove it. */
@@ -43,7 +44,7 @@ export const newestLog = (dir: string, files: Files = nodeFiles): string => {
 /** Appends a record whose checksums are all true, with any content. Answers its sequence. */
 export const forgePayload = (dir: string, payload: string, files: Files = nodeFiles): number => {
   const path = newestLog(dir, files)
-  const bytes = readWhole(files, path)
+  const bytes = readWhole(files, path, Number.POSITIVE_INFINITY)
   const head = bytes === undefined ? undefined : decodeLogHeader(bytes)
   if (bytes === undefined || head === undefined) throw new Error('the log has no true header')
   const { header, end } = head

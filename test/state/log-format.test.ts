@@ -3,8 +3,9 @@ import fc from 'fast-check'
 import { canonicalJson } from '../../src/base/canonical.js'
 import { canonicalText } from '../../src/state/canonical-text.js'
 import {
-  decodeLogHeader, encodeLogHeader, encodeRecord, firstChain, scanRecords,
+  decodeLogHeader, encodeLogHeader, encodeRecord, firstChain,
 } from '../../src/state/log-format.js'
+import { bytesInMemory, countRecordHeaders, scanRecords } from '../../src/state/log-scan.js'
 import { decodePayload, encodePayload } from '../../src/state/record.js'
 
 const storeId = '00000000-0000-4000-8000-000000000000'
@@ -146,4 +147,24 @@ t.test('what no record may hold is not read as one', async (t) => {
   ]) {
     t.equal(decodePayload(text), undefined, text)
   }
+})
+
+t.test('however small the pieces are in which a log is read, it ends in the same way', async (t) => {
+  const { bytes } = threeRecords()
+  const altered = fc.record({
+    cut: fc.nat(bytes.length), flip: fc.option(fc.nat(8 * bytes.length - 1)), piece: fc.nat(300),
+    zeros: fc.constantFrom(0, 1, 39, 40, 500),
+  })
+  fc.assert(fc.property(altered, ({ cut, flip, piece, zeros }) => {
+    const given = Buffer.concat([bytes.subarray(0, cut), Buffer.alloc(zeros)])
+    const at = flip === null ? given.length : flip >> 3
+    if (at < given.length) given[at] = (given[at] ?? 0) ^ (1 << ((flip ?? 0) & 7))
+    const [whole, pieces] = [given.length + 1, piece + 1]
+    const start = given.length >> 1
+    const source = bytesInMemory(given)
+    t.strictSame(scanRecords(binding, given, from, pieces), scanRecords(binding, given, from, whole))
+    t.equal(
+      countRecordHeaders(binding, source, start, pieces),
+      countRecordHeaders(binding, source, start, whole))
+  }), { numRuns: 500 })
 })

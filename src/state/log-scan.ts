@@ -1,0 +1,160 @@
+/**
+ * Reads the records of a log in pieces, so that memory is bounded by one record and not by the log:
+ * a log that cannot be folded goes on growing, and a hole in a file may be of any length.
+ */
+import type { Files } from './files.js'
+import { readRange } from './files.js'
+import type { LogBinding } from './log-format.js'
+import {
+  chainAfter, readRecordHeader, recordFrameBytes, recordHeaderBytes,
+} from './log-format.js'
+
+/** Bytes of a log behind its first line. */
+export interface LogBytes {
+  readonly size: number
+  /** Fewer bytes than asked for where the file ends. */
+  read(position: number, length: number): Buffer
+}
+
+/** Bytes that are in memory. */
+export const bytesInMemory = (bytes: Buffer): LogBytes => ({
+  size: bytes.length,
+  read: (position, length) => bytes.subarray(position, position + length),
+})
+
+/** Bytes of an open file from `start` up to `end`. */
+export const bytesInFile = (files: Files, fd: number, start: number, end: number): LogBytes => ({
+  size: Math.max(0, end - start),
+  read: (position, length) => readRange(files, fd, start + position, length),
+})
+
+/** A record that passed every check. Offsets count from the start of the scanned bytes. */
+export interface ScannedRecord {
+  readonly sequence: number
+  readonly start: number
+  readonly end: number
+  readonly payload: string
+  readonly chain: string
+}
+
+/**
+ * How scanned bytes end. `torn`: the last record is shorter than its length, so it was never
+ * acknowledged. `ambiguous`: the last record is whole and untrue. `damaged`: something untrue has
+ * more bytes behind it.
+ */
+export type TailKind = 'clean' | 'torn' | 'ambiguous' | 'damaged'
+
+/** What a scan found. */
+export interface Scan {
+  readonly records: readonly ScannedRecord[]
+  /** End of the last true record. */
+  readonly end: number
+  readonly tail: TailKind
+}
+
+/** What the records build on: the one before them. */
+export interface ScanStart {
+  readonly sequence: number
+  readonly chain: string
+}
+
+/** How many bytes are read at once unless a record is longer. */
+export const pieceBytes = 1024 * 1024
+
+/** A moving view of the bytes; what was read last is kept. */
+class Pieces {
+  readonly #source: LogBytes
+  readonly #piece: number
+  #bytes: Buffer = Buffer.alloc(0)
+  #at = 0
+
+  constructor(source: LogBytes, piece: number) {
+    this.#source = source
+    this.#piece = piece
+  }
+
+  /** `length` bytes from `position`, fewer where the source ends. */
+  take(position: number, length: number): Buffer {
+    const from = position - this.#at
+    if (from < 0 || from + length > this.#bytes.length) {
+      const left = this.#source.size - position
+      this.#bytes = this.#source.read(position, Math.min(left, Math.max(length, this.#piece)))
+      this.#at = position
+      return this.#bytes.subarray(0, length)
+    }
+    return this.#bytes.subarray(from, from + length)
+  }
+}
+
+/** Where true record headers stand from `at` on, whatever is between them. */
+function* headersFrom(
+  binding: LogBinding, source: LogBytes, at: number, piece: number,
+): Generator<number> {
+  for (let start = at; start < source.size; start += piece) {
+    // A header that begins in this piece may end in the next one.
+    const length = Math.min(source.size - start, piece + recordHeaderBytes - 1)
+    const bytes = source.read(start, length)
+    for (let next = bytes.indexOf('#c '); next !== -1; next = bytes.indexOf('#c ', next + 1)) {
+      if (next >= piece || bytes.length - next < recordHeaderBytes) break
+      if (readRecordHeader(binding, bytes, next) !== undefined) yield start + next
+    }
+  }
+}
+
+/** How many true record headers stand in the bytes from `at` on, whatever is between them. */
+export const countRecordHeaders = (
+  binding: LogBinding, source: LogBytes, at: number, piece: number = pieceBytes,
+): number => {
+  let found = 0
+  const headers = headersFrom(binding, source, at, piece)
+  while (headers.next().done !== true) found += 1
+  return found
+}
+
+/**
+ * Gives each true record to `each`, in order, until one is untrue, the bytes end or `each` answers
+ * false; answers how the bytes end. They must begin where the record after `from` begins.
+ */
+export const scanLog = (
+  binding: LogBinding, source: LogBytes, from: ScanStart,
+  each: (record: ScannedRecord) => boolean, piece: number = pieceBytes,
+): TailKind => {
+  const pieces = new Pieces(source, piece)
+  let { sequence, chain } = from
+  let at = 0
+  while (at < source.size) {
+    const head = pieces.take(at, recordHeaderBytes)
+    if (head.length < recordHeaderBytes) return 'torn'
+    const header = readRecordHeader(binding, head, 0)
+    if (header === undefined) {
+      const more = headersFrom(binding, source, at + 1, piece).next().done !== true
+      return more ? 'damaged' : 'ambiguous'
+    }
+    const length = recordFrameBytes + header.length
+    const isNext = header.sequence === sequence + 1
+    const bytes = at + length > source.size ? head : pieces.take(at, length)
+    if (bytes.length < length) return isNext ? 'torn' : 'ambiguous'
+    const payloadEnd = recordHeaderBytes + header.length
+    const after = chainAfter(chain, bytes, payloadEnd)
+    if (!isNext || bytes.toString('latin1', payloadEnd) !== `\n${after}\n`) {
+      return at + length < source.size ? 'damaged' : 'ambiguous'
+    }
+    const payload = bytes.toString('utf8', recordHeaderBytes, payloadEnd)
+    const end = at + length
+    if (!each({ sequence: header.sequence, start: at, end, payload, chain: after })) break
+    sequence = header.sequence
+    chain = after
+    at = end
+  }
+  return 'clean'
+}
+
+/** Reads all records of bytes that are in memory. */
+export const scanRecords = (
+  binding: LogBinding, bytes: Buffer, from: ScanStart, piece: number = pieceBytes,
+): Scan => {
+  const records: ScannedRecord[] = []
+  const tail = scanLog(
+    binding, bytesInMemory(bytes), from, (record) => records.push(record) > 0, piece)
+  return { records, end: records.at(-1)?.end ?? 0, tail }
+}
