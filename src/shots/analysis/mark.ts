@@ -16,8 +16,10 @@ const change = (
   const row = tx.get(c.observations, id)
   const still = row !== undefined && row.archived_at === null
     && row.analyzer.contact !== 'claimed'
-  if (still) putObservation(tx, now, next(row))
-  return still
+  if (!still) return false
+  const changed = next(row)
+  if (changed !== row) putObservation(tx, now, changed)
+  return true
 }
 
 /**
@@ -41,9 +43,17 @@ export const blockRows = (
     }
   })
 
-/** The image is at none of its paths any more; its status stays for when it comes back (S-154). */
+/**
+ * What a row is whose image is at none of its paths any more; the status stays for when it comes
+ * back (S-154). Only one that was never analysed is missing something: an analysis that was paid
+ * for stands without its file, and stays in digests and reports.
+ */
+export const withoutSource = (row: Observation): Observation =>
+  row.payload === null ? { ...row, classification: 'source_missing' } : row
+
+/** Writes that down. */
 export const markMissing = (ctx: ShotsContext, id: string): Promise<void> =>
   transactCounted(ctx.gov, 'shots analyze', (tx) => {
     const now = nowIso(ctx.gov)
-    change(tx, now, id, (row) => ({ ...row, classification: 'source_missing' }))
+    change(tx, now, id, withoutSource)
   })

@@ -3,9 +3,10 @@
  * very content that was observed, an image of a size that is sent. The buffer that was judged is
  * the buffer that goes out; nothing is read a second time.
  */
+import { lstatSync } from 'node:fs'
 import { sha256Hex } from '../../base/canonical.js'
 import { readImageFacts } from '../../images/facts.js'
-import { latin1Of } from '../scan/names.js'
+import { latin1Of, pathBelow } from '../scan/names.js'
 import { readOnce } from '../scan/read-once.js'
 import type { Observation } from '../rows.js'
 
@@ -40,3 +41,17 @@ export const readForUpload = (row: Observation, nowMs: number): PrivacyVerdict =
   return unreadable === null
     ? { kind: 'source_missing' } : { kind: 'refused', reason: unreadable }
 }
+
+const isGone = (root: string, name: string): boolean => {
+  try {
+    lstatSync(pathBelow(root, name))
+    return false
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+    return code === 'ENOENT' || code === 'ENOTDIR'
+  }
+}
+
+/** Whether there is no file under any recorded path of a row; reads no content. */
+export const isSourceGone = ({ root, paths }: Pick<Observation, 'root' | 'paths'>): boolean =>
+  paths.every(({ name }) => isGone(root, latin1Of(name)))

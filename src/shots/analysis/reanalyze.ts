@@ -15,11 +15,13 @@ import { currentFacts, rowClassificationNow, rowStatusNow } from '../derive.js'
 import { explainPath } from '../explain.js'
 import { findObservations } from '../find.js'
 import { imageBound, standingOf } from '../gates.js'
+import { locateRoot, rootProblem } from '../root.js'
 import type { Observation } from '../rows.js'
 import { resolveSettings, savedSettings } from '../settings.js'
 import { requireObservation } from '../show.js'
 import { reanalyzeRows } from './batch.js'
 import { needsRetryReason, requireRoute } from './order.js'
+import { isSourceGone } from './privacy.js'
 import type { AnalysisReceipt } from './types.js'
 
 const inputShape = closedObject({ reason: v.picklist(reanalyzeReasons) })
@@ -112,6 +114,8 @@ export interface ReanalyzePlan {
   readonly found: number
   /** Left out: they failed or are uncertain, and the reason is not the one for that. */
   readonly needRetryReason: number
+  /** Left out: they have an analysis, which stays, and their files are gone. */
+  readonly sourceGone: number
   /** Most that one request can cost, micro-USD. */
   readonly boundMicrousd: number
   /** Most that all of these can cost. */
@@ -140,6 +144,16 @@ const wrongReason = (count: number): SallyportError => fail.rejected(
 )
 
 /**
+ * Which analysed rows a bulk cannot take because there is nothing to send; they would come up again
+ * each time. A folder that is not there says nothing about its files.
+ */
+const goneReader = (ctx: ShotsContext, view: View): ((row: Observation) => boolean) => {
+  const { root } = locateRoot(ctx, savedSettings(view))
+  return rootProblem(root) === null
+    ? (row) => row.payload !== null && isSourceGone(row) : () => false
+}
+
+/**
  * Plans a bulk reanalysis, oldest first. Throws `blocked` while a gate is closed and `rejected`
  * `reason_not_for_failed` where all that is meant needs `provider_failure_retry`.
  */
@@ -153,6 +167,8 @@ export const planReanalysis = (
   const rows: Observation[] = []
   let found = 0
   let needRetryReason = 0
+  let sourceGone = 0
+  const isGone = goneReader(ctx, view)
   for (const row of now.rootDigest === null
     ? [] : findObservations(view, { rootDigest: now.rootDigest })) {
     const meant = rowStatusNow(row, now) === statusOfGroup[group]
@@ -162,6 +178,10 @@ export const planReanalysis = (
       needRetryReason += 1
       continue
     }
+    if (isGone(row)) {
+      sourceGone += 1
+      continue
+    }
     found += 1
     if (rows.length < most) rows.push(row)
   }
@@ -169,7 +189,7 @@ export const planReanalysis = (
   const saved = savedSettings(view)
   const boundMicrousd = imageBound(saved, setup)
   return {
-    rows, found, needRetryReason, boundMicrousd, atMostMicrousd: boundMicrousd * rows.length,
+    rows, found, needRetryReason, sourceGone, boundMicrousd, atMostMicrousd: boundMicrousd * rows.length,
     earlierMicrousd: average(rows),
     callsLeft: callsLeft(budgetStanding(view, ctx.gov.clock.wallMs(), saved), boundMicrousd),
   }

@@ -89,6 +89,9 @@ const planLines = (plan: ReanalyzePlan): string[] => [
   ...(plan.needRetryReason === 0 ? [] : [
     `${plan.needRetryReason} left out: failed or uncertain, for provider_failure_retry alone`,
   ]),
+  ...(plan.sourceGone === 0 ? [] : [
+    `${plan.sourceGone} left out: their files are gone; what was analysed stays`,
+  ]),
   `each holds ${plan.boundMicrousd} micro-USD, all together at most ${plan.atMostMicrousd}`,
   ...(plan.earlierMicrousd === null
     ? [] : [`their analyses cost ${plan.earlierMicrousd} micro-USD on average before`]),
