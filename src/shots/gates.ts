@@ -254,8 +254,11 @@ export const statusForNewImage = (
 
 /**
  * Whether the consent that is current reaches an image: one that was taken in before it was given
- * waits for an explicit reanalysis.
+ * waits for an explicit reanalysis. Compared are policy revisions, which no clock sets back; rows
+ * of an earlier version have none, and for them the two times count.
  */
 export const consentReaches = (
-  consent: Pick<Consent, 'granted_at'>, row: { readonly observed_at: string },
-): boolean => row.observed_at >= consent.granted_at
+  consent: Pick<Consent, 'granted_at' | 'granted_revision'>,
+  row: { readonly observed_at: string, readonly observed_revision?: number | undefined },
+): boolean => (row.observed_revision === undefined
+  ? row.observed_at >= consent.granted_at : row.observed_revision >= consent.granted_revision)

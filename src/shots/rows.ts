@@ -92,6 +92,11 @@ const observationShape = v.strictObject({
   /** True when that time lay ahead of the clock at the scan. */
   captured_in_future: v.boolean(),
   observed_at: iso,
+  /**
+   * The policy revision that was in force then: what a consent is compared with, because a clock
+   * can be set back. Left out in rows of an earlier version.
+   */
+  observed_revision: v.optional(count),
   /** Names under which these very bytes were seen, first one first; bounded. */
   paths: v.pipe(v.array(pathShape), v.minLength(1), v.maxLength(16)),
   screenshot_visual_run: v.nullable(visualRunShape),

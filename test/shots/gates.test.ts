@@ -192,8 +192,18 @@ t.test('S-013 S-014 S-015 the controls that are judged are the ones that are sen
 
 t.test('S-021 a consent reaches forward only', async (t) => {
   const { granted_at } = consent('gateway.vision')
-  t.ok(consentReaches({ granted_at }, { observed_at: granted_at }))
-  t.notOk(consentReaches({ granted_at }, { observed_at: '2026-11-20T09:59:59.999Z' }))
+  const granted = { granted_at, granted_revision: 7 }
+  t.ok(consentReaches(granted, { observed_at: granted_at }))
+  t.notOk(consentReaches(granted, { observed_at: '2026-11-20T09:59:59.999Z' }))
+})
+
+t.test('S-021 a consent reaches by the revision of the policy, whatever the clock said', async (t) => {
+  const granted = { granted_at: '2026-11-20T10:00:00.000Z', granted_revision: 7 }
+  const later = '2026-11-20T11:00:00.000Z'
+  const earlier = '2026-11-20T09:00:00.000Z'
+  t.notOk(consentReaches(granted, { observed_at: later, observed_revision: 6 }))
+  t.ok(consentReaches(granted, { observed_at: earlier, observed_revision: 7 }))
+  t.ok(consentReaches(granted, { observed_at: earlier, observed_revision: 8 }))
 })
 
 t.test('S-016 the hold of an image is the lower of the two bounds', async (t) => {
