@@ -9,6 +9,7 @@ import type { Fingerprint } from '../../images/types.js'
 import { SallyportError } from '../../base/errors.js'
 import { newId } from '../../base/ids.js'
 import { discardStored, dropArtifact, registerArtifact } from '../../governance/artifacts.js'
+import { policyHead } from '../../governance/policy/head.js'
 import { collections } from '../../governance/rows.js'
 import type { ArtifactRef, Store, Tx } from '../../state/types.js'
 import { screenshotSource, shotLabels } from '../constants.js'
@@ -134,6 +135,7 @@ class Batch {
       captured_at: taken.capturedAt,
       captured_in_future: taken.inFuture,
       observed_at: this.now,
+      observed_revision: policyHead(this.tx).revision,
       paths: [{ name: taken.name, modified_at: taken.capturedAt }],
       screenshot_visual_run: null,
       analysis_status: this.#status.analysis_status,
