@@ -163,6 +163,7 @@ t.test('S-068 S-071 S-072 S-075 like pictures extend the run of the representati
     representative_path: 'a.png', first_seen: after(0), last_seen: after(120_000),
     suppressed_count: 2, latest_suppressed_path: 'c.png',
     reason_counts: { same_picture: 1, looks_alike: 1 },
+    quarter_counts: { [after(0)]: 2 },
   })
   t.match(rootRowOf(world), { visual_runs: 1, suppressed: 2 })
   const seen = filesOf(world).find((doc) => doc.name.text === 'c.png')

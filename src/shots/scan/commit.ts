@@ -16,7 +16,7 @@ import { screenshotSource, shotLabels } from '../constants.js'
 import type { CurrentFacts } from '../derive.js'
 import { fileIdOf, putObservation, rootRow } from '../keep.js'
 import { shotCollections as c, type Observation, type SeenFile } from '../rows.js'
-import { decide, type Decision, type Loaded } from './decide.js'
+import { decide, runLeft, type Decision, type Loaded } from './decide.js'
 import type { Counted } from './tally.js'
 import type { NewStatus, Representative, TakenFile } from './types.js'
 
@@ -37,6 +37,9 @@ const fingerprintOwner = 'screenshot_folder_ingest'
 export const fingerprintArtifactId = (rootDigest: string): string =>
   `art_fingerprint_${rootDigest}`
 
+/** Decisions by which a file's row is written anew. */
+type Written = Exclude<Decision, { kind: 'seen' | 'again' }>
+
 /** One batch inside its transaction. */
 class Batch {
   readonly counted: Counted[] = []
@@ -56,13 +59,24 @@ class Batch {
   }
 
   take(taken: TakenFile): void {
-    const decision = decide(taken, this.#load(taken))
+    const loaded = this.#load(taken)
+    const decision = decide(taken, loaded)
     this.counted.push(countedOf(taken, decision))
     if (decision.kind === 'seen') return
+    if (decision.kind === 'again') return this.#again(taken, loaded, decision.changed)
+    const left = runLeft(taken, loaded, decision)
+    if (left !== null) this.#put(left)
     const observation = this.#apply(taken, decision)
     this.tx.put(c.files, this.#fileId(taken), seenOf(taken, decision, {
       rootDigest: this.rules.rootDigest, observation, now: this.now,
     }))
+  }
+
+  /** The row stays what it was, about the file as it is now. */
+  #again(taken: TakenFile, { seen }: Loaded, changed: Observation | null): void {
+    if (changed !== null) this.#put(changed)
+    if (seen === undefined) return
+    this.tx.put(c.files, this.#fileId(taken), { ...seen, ...stampOf(taken) })
   }
 
   #fileId(taken: TakenFile): string {
@@ -88,7 +102,7 @@ class Batch {
   }
 
   /** Writes what a decision changes; gives the id of the observation that the file led to. */
-  #apply(taken: TakenFile, decision: Exclude<Decision, { kind: 'seen' }>): string | null {
+  #apply(taken: TakenFile, decision: Written): string | null {
     if (decision.kind === 'rejected') {
       this.#rejected += 1
       return null
@@ -222,20 +236,24 @@ const countedOf = (taken: TakenFile, decision: Decision): Counted => {
     return { name, outcome: 'ingested', reason: taken.flaw, isProblem: taken.flaw !== null }
   }
   const { kind, reason } = decision
+  if (kind === 'again') return { name, outcome: 'duplicate', reason, isProblem: false }
   return { name, outcome: kind, reason, isProblem: kind === 'rejected' }
 }
 
+const stampOf = (
+  { bytes, modifiedNs, inode }: TakenFile,
+): Pick<SeenFile, 'bytes' | 'modified_ns' | 'inode'> =>
+  ({ bytes, modified_ns: modifiedNs, inode })
+
 const seenOf = (
-  taken: TakenFile, decision: Exclude<Decision, { kind: 'seen' }>,
+  taken: TakenFile, decision: Written,
   { rootDigest, observation, now }: {
     readonly rootDigest: string; readonly observation: string | null; readonly now: string
   },
 ): SeenFile => ({
   root_digest: rootDigest,
   name: taken.name,
-  bytes: taken.bytes,
-  modified_ns: taken.modifiedNs,
-  inode: taken.inode,
+  ...stampOf(taken),
   outcome: decision.kind,
   reason: decision.reason,
   measure: 'measure' in decision ? decision.measure : null,

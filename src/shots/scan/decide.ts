@@ -11,6 +11,7 @@ import { shotLimits } from '../constants.js'
 import { rowClassificationNow, type CurrentFacts } from '../derive.js'
 import { fileNameOfRow } from '../file-name.js'
 import type { FileName, Observation, SeenFile, VisualRun } from '../rows.js'
+import { capturedAtOf } from './captured-at.js'
 import type { Representative, TakenFile } from './types.js'
 
 /** The rows that a decision rests on. */
@@ -34,6 +35,8 @@ type Cell = NonNullable<Comparison['cell']>
 export type Decision =
   /** Another scan took this very file in since the walk. */
   | { readonly kind: 'seen' }
+  /** What its row says still holds; only the file's own facts are new. Nothing is counted. */
+  | { readonly kind: 'again'; readonly reason: string; readonly changed: Observation | null }
   | { readonly kind: 'rejected'; readonly reason: string }
   /** `changed`: the observation with this path, or found again; null where nothing changes. */
   | {
@@ -64,10 +67,24 @@ export const isSameFile = (
 ): boolean =>
   row.bytes === file.bytes && row.modified_ns === file.modifiedNs && row.inode === file.inode
 
-/** Whether a known file must be read again: its observation was missed there, or archived. */
-export const needsReading = (observation: Observation | undefined): boolean =>
-  observation !== undefined
-  && (observation.archived_at !== null || observation.classification === 'source_missing')
+/**
+ * Whether an observation may stand for look-alikes: its picture can still be looked at, or was. One
+ * whose file is gone before it was ever analysed would hide them all.
+ */
+export const standsForOthers = (row: Observation): boolean =>
+  row.archived_at === null && (row.classification !== 'source_missing' || row.payload !== null)
+
+/**
+ * Whether a known file must be read again: its observation was missed there or archived, or the one
+ * that it looks like no longer stands for it.
+ */
+export const needsReading = (
+  seen: Pick<SeenFile, 'outcome'>, observation: Observation | undefined,
+): boolean => {
+  if (observation === undefined) return false
+  if (seen.outcome === 'suppressed') return !standsForOthers(observation)
+  return observation.archived_at !== null || observation.classification === 'source_missing'
+}
 
 /** Rows of the scanned root count unless archived; of others only those that are still in force. */
 const countsAsTwin = (row: Observation, { rootDigest, now }: Loaded): boolean => {
@@ -103,6 +120,12 @@ const duplicateOf = (row: Observation, taken: TakenFile, rootDigest: string): De
   return { kind, reason: found ? 'found_again' : 'same_bytes', observation: row, changed }
 }
 
+/** Whether a file holds what it held when its row was written; an unread one by its facts. */
+const sameContent = (seen: SeenFile, taken: TakenFile): boolean =>
+  seen.sha256 === taken.sha256
+  && (seen.sha256 !== null
+    || (seen.bytes === taken.bytes && seen.modified_ns === taken.modifiedNs))
+
 const runOf = (row: Observation): VisualRun =>
   row.screenshot_visual_run ?? {
     representative_path: fileNameOfRow(row).text,
@@ -116,12 +139,64 @@ const runOf = (row: Observation): VisualRun =>
 
 const quarterMs = 900_000
 
+const quarterOf = (capturedAt: string): string =>
+  isoFromMs(Math.floor(msFromIso(capturedAt) / quarterMs) * quarterMs)
+
 /** Counts an image in its quarter hour; a run of an earlier version stays without them. */
 const quartersWith = (run: VisualRun, capturedAt: string): Pick<VisualRun, 'quarter_counts'> => {
   const counts = run.quarter_counts
   if (counts === undefined) return {}
-  const quarter = isoFromMs(Math.floor(msFromIso(capturedAt) / quarterMs) * quarterMs)
+  const quarter = quarterOf(capturedAt)
   return { quarter_counts: { ...counts, [quarter]: (counts[quarter] ?? 0) + 1 } }
+}
+
+type Counts = Readonly<Record<string, number>>
+
+/** One less under a key; a key without a count is left out. */
+const lessOne = (counts: Counts, key: string): Record<string, number> => {
+  const { [key]: count = 0, ...others } = counts
+  return count > 1 ? { ...others, [key]: count - 1 } : others
+}
+
+/** A file that was touched since it was counted takes from the run's last quarter. */
+const quartersWithout = (
+  run: VisualRun, capturedAt: string,
+): Pick<VisualRun, 'quarter_counts'> => {
+  const counts = run.quarter_counts
+  if (counts === undefined) return {}
+  const quarter = quarterOf(capturedAt)
+  const last = Object.keys(counts).sort().at(-1) ?? quarter
+  return { quarter_counts: lessOne(counts, counts[quarter] === undefined ? last : quarter) }
+}
+
+/** An observation whose run no longer counts a file: its picture came to stand elsewhere. */
+const without = (row: Observation, seen: SeenFile): Observation => {
+  const run = row.screenshot_visual_run
+  if (run === null || run.suppressed_count <= 1) return { ...row, screenshot_visual_run: null }
+  const { latest_suppressed_path: latest, reason_counts: reasons } = run
+  return {
+    ...row,
+    screenshot_visual_run: {
+      ...run,
+      suppressed_count: run.suppressed_count - 1,
+      latest_suppressed_path: latest === seen.name.text ? null : latest,
+      reason_counts: lessOne(reasons, seen.reason ?? ''),
+      ...quartersWithout(run, capturedAtOf(BigInt(seen.modified_ns))),
+    },
+  }
+}
+
+/**
+ * The observation whose run a file leaves when it becomes something else with the content that was
+ * counted there, without it; null where there is none. A picture is counted once.
+ */
+export const runLeft = (
+  taken: TakenFile, { seen, seenObservation }: Loaded, decision: Decision,
+): Observation | null => {
+  if (decision.kind === 'seen' || decision.kind === 'again') return null
+  if (seen === undefined || seenObservation === undefined) return null
+  const counted = seen.outcome === 'suppressed' && sameContent(seen, taken)
+  return counted ? without(seenObservation, seen) : null
 }
 
 const earlier = (a: string, b: string): string => (a < b ? a : b)
@@ -157,7 +232,7 @@ const fresh = (
 
 const gate = (taken: TakenFile, loaded: Loaded): Decision => {
   const { representative, refreshMs } = loaded
-  if (representative === null) return fresh('first_image')
+  if (representative === null || !standsForOthers(representative.row)) return fresh('first_image')
   const { row, fingerprint } = representative
   if (taken.fingerprint === null) return fresh('not_decodable')
   if (row.format !== taken.format) return fresh('other_format')
@@ -171,12 +246,31 @@ const gate = (taken: TakenFile, loaded: Loaded): Decision => {
   return { kind: 'suppressed', reason, measure, cell, changed: extended(row, taken, reason) }
 }
 
+/** What its own row says of a file whose content is still the same; null: it is decided anew. */
+const asBefore = (taken: TakenFile, { seen, seenObservation }: Loaded): Decision | null => {
+  if (seen === undefined || !sameContent(seen, taken)) return null
+  if (needsReading(seen, seenObservation)) return null
+  if (isSameFile(seen, taken)) return { kind: 'seen' }
+  const holds = seen.outcome === 'suppressed'
+    || (seen.outcome === 'rejected' && taken.refused === seen.reason)
+  return holds ? { kind: 'again', reason: 'same_bytes', changed: null } : null
+}
+
+/** A known file that leads where it led is not counted as one more duplicate. */
+const countedOnce = (decision: Decision, taken: TakenFile, { seen }: Loaded): Decision => {
+  if (decision.kind !== 'duplicate' || decision.reason === 'found_again') return decision
+  if (seen === undefined || seen.outcome === 'suppressed') return decision
+  const { reason, observation, changed } = decision
+  const known = sameContent(seen, taken) && seen.observation_id === observation.observation_id
+  return known ? { kind: 'again', reason, changed } : decision
+}
+
 /** Decides about one file. */
 export const decide = (taken: TakenFile, loaded: Loaded): Decision => {
-  const { seen, seenObservation, rootDigest } = loaded
-  const settled = seen !== undefined && isSameFile(seen, taken) && seen.sha256 === taken.sha256
-  if (settled && !needsReading(seenObservation)) return { kind: 'seen' }
+  const before = asBefore(taken, loaded)
+  if (before !== null) return before
   if (taken.refused !== null) return { kind: 'rejected', reason: taken.refused }
   const twin = twinOf(loaded)
-  return twin === undefined ? gate(taken, loaded) : duplicateOf(twin, taken, rootDigest)
+  if (twin === undefined) return gate(taken, loaded)
+  return countedOnce(duplicateOf(twin, taken, loaded.rootDigest), taken, loaded)
 }

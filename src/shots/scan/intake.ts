@@ -2,9 +2,9 @@
  * The files that a scan reads: one read each, a few images with the workers at a time, and batches
  * in the order of reading. What is held in memory is bounded in bytes, not in files.
  */
-import { isoFromMs } from '../../base/clock.js'
 import type { Examined } from '../../images/types.js'
 import { shotLimits } from '../constants.js'
+import { capturedAtOf } from './captured-at.js'
 import { fileNameOf } from './names.js'
 import { readOnce, type ReadFacts } from './read-once.js'
 import type { Counted } from './tally.js'
@@ -54,15 +54,6 @@ interface Ahead {
   readonly refused: string | null
   readonly size: number
   readonly examined: Promise<Examined | null>
-}
-
-const isoMax = Date.parse('9999-12-31T23:59:59.999Z')
-const isoMin = Date.parse('0000-01-01T00:00:00.000Z')
-
-/** ISO text of a modification time; the ends of the calendar stand for what lies beyond. */
-export const capturedAtOf = (modifiedNs: bigint): string => {
-  const ms = Number(modifiedNs / 1_000_000n)
-  return isoFromMs(Math.min(isoMax, Math.max(isoMin, ms)))
 }
 
 const takenOf = (

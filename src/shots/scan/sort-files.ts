@@ -38,7 +38,7 @@ const knownByRow = (world: SortWorld, name: string, anyHidden: boolean): boolean
     && row.modified_ns === exact.modifiedNs && row.inode === exact.inode
   if (!same) return false
   if (!anyHidden || row.observation_id === null) return true
-  return !needsReading(view.get(c.observations, row.observation_id))
+  return !needsReading(row, view.get(c.observations, row.observation_id))
 }
 
 const inOrder = (listing: Listing, files: number[], hints: ReadonlySet<string>): Candidate[] => {

@@ -1,0 +1,173 @@
+/** A picture is counted once, however often its file is read, and one that is gone hides none. */
+import { readdirSync, rmSync, statSync, unlinkSync, utimesSync } from 'node:fs'
+import { join } from 'node:path'
+import fc from 'fast-check'
+import t from 'tap'
+import { shotCollections as c, type Observation } from '../../src/shots/rows.js'
+import { scanFolder } from '../../src/shots/scan/scan.js'
+import { verifyShots } from '../../src/shots/verify.js'
+import { after, greyPng, makeWorld, payloadRefOf, type World } from './rig.js'
+
+t.setTimeout(120_000)
+
+/** The same picture but for one pixel, in other bytes. */
+const like = (seed: number, other: number): Buffer =>
+  greyPng(64, 48, (x, y) => {
+    const cell = ((((x >> 4) + 3 * (y >> 4)) * 37 + seed * 101) * 53) & 0x7f
+    return cell + (x + y === 0 ? other : 0)
+  })
+
+const scan = async (world: World) => {
+  const ctx = world.ctx('write')
+  try {
+    return await scanFolder(ctx)
+  } finally {
+    ctx.gov.store.close()
+  }
+}
+
+const dropIndex = (world: World): void => {
+  const folder = join(world.place.stateDir, 'run/shots')
+  for (const name of readdirSync(folder)) {
+    if (name.startsWith('known-')) rmSync(join(folder, name))
+  }
+}
+
+const rowOf = (world: World, name: string): Observation => {
+  const row = world.rows().find(({ paths }) => paths.some((path) => path.name.text === name))
+  if (row === undefined) throw new Error(`no row of ${name}`)
+  return row
+}
+
+/** Everything that is counted of the root and of each observation. */
+const counts = (world: World) => {
+  const view = world.view()
+  const [root] = view.all(c.roots).map(({ doc }) => doc)
+  return {
+    root: [root?.observations, root?.visual_runs, root?.suppressed, root?.duplicates,
+      root?.rejected],
+    rows: world.rows().map((row) => [
+      row.observation_id, row.classification, row.screenshot_visual_run,
+    ]),
+    files: view.all(c.files).map(({ doc }) => [
+      doc.name.text, doc.outcome, doc.reason, doc.observation_id,
+    ]),
+    // The analyses of these tests have no artifact.
+    problems: verifyShots(view).filter(({ code }) => code !== 'payload_missing'),
+  }
+}
+
+const gone = async (world: World, name: string, analysed: boolean): Promise<void> => {
+  unlinkSync(join(world.folder, name))
+  await world.put({
+    ...rowOf(world, name), analysis_status: analysed ? 'succeeded' : 'pending',
+    classification: 'source_missing', payload: analysed ? payloadRefOf() : null,
+  })
+}
+
+const imagesOf = (row: Observation): number =>
+  1 + (row.screenshot_visual_run?.suppressed_count ?? 0)
+
+t.test('S-068 S-154 an image that is gone before it was analysed hides none that looks like it', async (t) => {
+  const world = await makeWorld(t)
+  world.file('r.png', like(1, 1))
+  await scan(world)
+  await gone(world, 'r.png', false)
+  for (const n of [2, 3, 4]) world.file(`${n}.png`, like(1, n), after(n * 1000))
+  t.match(await scan(world), { ingested: 1, suppressed: 2 })
+  const [row] = world.rows().filter(({ classification }) => classification === null)
+  t.equal(row?.paths[0]?.name.text, '2.png')
+  t.equal(row?.screenshot_visual_run?.suppressed_count, 2)
+})
+
+t.test('S-068 look-alikes of an image that is gone unanalysed stand for it, and when it returns every file counts once', async (t) => {
+  const world = await makeWorld(t)
+  const bytes = like(1, 1)
+  world.file('r.png', bytes)
+  for (const n of [2, 3, 4]) world.file(`${n}.png`, like(1, n), after(n * 1000))
+  t.match(await scan(world), { ingested: 1, suppressed: 3 })
+  await gone(world, 'r.png', false)
+  t.match(await scan(world), { ingested: 1, suppressed: 2 })
+  t.equal(rowOf(world, 'r.png').screenshot_visual_run, null)
+  world.file('r.png', bytes)
+  t.match(await scan(world), { duplicate: 4, known: 3, reasons: { found_again: 1 } })
+  t.equal(world.rows().map(imagesOf).reduce((sum, images) => sum + images, 0), 4)
+  t.same(counts(world).problems, [])
+})
+
+t.test('S-068 an analysis goes on standing for the look-alikes when the file of its image is gone', async (t) => {
+  const world = await makeWorld(t)
+  world.file('r.png', like(1, 1))
+  world.file('2.png', like(1, 2), after(1000))
+  await scan(world)
+  await gone(world, 'r.png', true)
+  for (let round = 0; round < 3; round += 1) {
+    dropIndex(world)
+    t.match(await scan(world), { known: 1, ingested: 0, suppressed: 0 })
+  }
+  world.file('3.png', like(1, 3), after(2000))
+  t.match(await scan(world), { known: 1, suppressed: 1 })
+  t.equal(rowOf(world, 'r.png').screenshot_visual_run?.suppressed_count, 2)
+})
+
+t.test('S-068 S-069 a file that is only touched is read again and counted nowhere again', async (t) => {
+  const world = await makeWorld(t)
+  world.file('r.png', like(1, 1))
+  world.file('like.png', like(1, 2), after(1000))
+  world.file('copy.png', like(1, 1), after(2000))
+  world.file('bad.png', Buffer.from('not an image'), after(3000))
+  await scan(world)
+  const before = counts(world)
+  t.same(before.root, [1, 1, 1, 1, 1])
+  for (const [n, name] of ['r.png', 'like.png', 'copy.png', 'bad.png'].entries()) {
+    const time = new Date(after(3_600_000 + n))
+    utimesSync(join(world.folder, name), time, time)
+  }
+  t.match(await scan(world), {
+    scanned: 4, known: 0, duplicate: 4, reasons: { same_bytes: 4 }, problems: [],
+  })
+  t.same(counts(world), before)
+  t.match(await scan(world), { known: 4, recorded: false })
+  const [row] = world.view().all(c.files).filter(({ doc }) => doc.name.text === 'like.png')
+  const { mtimeNs } = statSync(join(world.folder, 'like.png'), { bigint: true })
+  t.equal(row?.doc.modified_ns, String(mtimeNs))
+})
+
+type Step = 'scan' | 'index lost' | 'index lost, scan'
+
+t.test('S-131 however often a folder is scanned, with its index or without, the counts are those after one scan', async (t) => {
+  let round = 0
+  const world = await makeWorld(t)
+  await fc.assert(fc.asyncProperty(
+    fc.array(fc.tuple(fc.integer({ min: 1, max: 3 }), fc.integer({ min: 0, max: 9 })), {
+      minLength: 2, maxLength: 7,
+    }),
+    fc.subarray(['unanalysed', 'analysed'] as const),
+    fc.array(fc.constantFrom<Step>('scan', 'index lost', 'index lost, scan'), {
+      minLength: 2, maxLength: 3,
+    }),
+    async (pictures, missing, steps) => {
+      round += 1
+      for (const name of readdirSync(world.folder)) rmSync(join(world.folder, name))
+      for (const [n, [seed, level]] of pictures.entries()) {
+        world.file(`${round}-${n}.png`, like(seed * 31 + round, level), after(n * 1000))
+      }
+      await scan(world)
+      const here = new Set(readdirSync(world.folder))
+      for (const kind of missing) {
+        const standing = world.rows().find((row) => row.classification === null
+          && here.has(row.paths[0]?.name.text ?? ''))
+        const name = standing?.paths[0]?.name.text
+        if (name !== undefined) await gone(world, name, kind === 'analysed')
+      }
+      await scan(world)
+      const before = counts(world)
+      t.same(before.problems, [])
+      for (const step of steps) {
+        if (step !== 'scan') dropIndex(world)
+        if (step !== 'index lost') await scan(world)
+      }
+      t.same(counts(world), before)
+    },
+  ), { numRuns: 5 })
+})
