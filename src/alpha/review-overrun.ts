@@ -13,6 +13,7 @@ import { getJob, requireOwnTask } from '../governance/board/read.js'
 import type { Gov } from '../governance/gov.js'
 import { reviewOverrun } from '../governance/ledger/overrun.js'
 import type { Task } from '../governance/rows.js'
+import { requireRootRow } from '../governance/session/live.js'
 import type { Session } from '../governance/session/types.js'
 import type { Tx } from '../state/types.js'
 import { requireAdoptionAuthority } from './ask/authority.js'
@@ -81,6 +82,7 @@ export const reviewAlphaOverrun = async (
   let dropped: string | null = null
   const reviewed = await gov.store.transact('alpha review', (tx) => {
     const now = isoFromMs(gov.clock.wallMs())
+    requireRootRow(tx, now, session.root.root_id)
     const task = requireOverrun(tx, session, request.taskId)
     const accepts = request.verdict === 'accept'
     if (accepts) requireAdoption(gov, tx, task)

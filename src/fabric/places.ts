@@ -6,6 +6,7 @@ import type { GatewayContext } from '../gateway/context.js'
 import type { Gov } from '../governance/gov.js'
 import { deploymentProfile } from '../governance/profile.js'
 import type { ReservedNames } from '../governance/selectors.js'
+import { requireBudgetIfSet } from '../shots/budget.js'
 
 /** Names of the text capability that no general selector or allow-list may hold. */
 export const reservedNames = (provider: AlphaProvider): ReservedNames => ({
@@ -34,4 +35,6 @@ export const routePlaces = (gov: Pick<Gov, 'store'>): RoutePlaces => {
 /** What the gateway's use cases take; only this layer knows which names are reserved. */
 export const gatewayContext = (
   gov: Gov, parts: Pick<GatewayContext, 'client' | 'signal'>,
-): GatewayContext => ({ gov, place: routePlaces(gov).gateway, ...parts })
+): GatewayContext => ({
+  gov, place: routePlaces(gov).gateway, requireBudget: requireBudgetIfSet, ...parts,
+})

@@ -1,5 +1,6 @@
 import { alphaRecoveryRule } from '../alpha/recovery-rule.js'
 import { SallyportError } from '../base/errors.js'
+import { settleDeadCalls } from '../gateway/call/open-calls.js'
 import type { Gov } from '../governance/gov.js'
 import { deploymentProfile } from '../governance/profile.js'
 import {
@@ -27,6 +28,7 @@ export const recoveryRules = (store: Store): readonly RecoveryRule[] => {
  */
 export const recoverState = async (gov: Gov): Promise<RecoveryReport> => {
   const report = await recoverInterrupted(gov, recoveryRules(gov.store))
+  await settleDeadCalls(gov)
   // After the money, because what became of an image follows what became of its charge.
   await settleAnalyses(gov)
   return report

@@ -4,6 +4,7 @@ import { alphaCapability } from '../alpha/constants.js'
 import { alphaSetupCollection } from '../alpha/setup.js'
 import { SallyportError } from '../base/errors.js'
 import { claimCollection } from '../gateway/call/claims.js'
+import { openCallCollection } from '../gateway/call/open-calls.js'
 import { spendCollection } from '../gateway/call/spend.js'
 import { attemptCollection, proofCollection } from '../gateway/proof.js'
 import { routeReportCollection } from '../gateway/route-hook.js'
@@ -33,7 +34,7 @@ import type { CollectionSpec, Problem, Store, View } from '../state/types.js'
 export const allCollections: readonly CollectionSpec<unknown>[] = [
   ...Object.values(collections), alphaSetupCollection, billingUuidCollection,
   gatewayCollection, proofCollection, attemptCollection, claimCollection, routeReportCollection,
-  spendCollection, runningCollection,
+  spendCollection, openCallCollection, runningCollection,
   ...Object.values(shotCollections), settingsCollection,
   ...Object.values(digestCollections), ...Object.values(conclusionCollections),
 ] as readonly CollectionSpec<unknown>[]

@@ -17,6 +17,7 @@ import { requireOwnReservation } from '../governance/ledger/own.js'
 import { reviewOverrun } from '../governance/ledger/overrun.js'
 import { deploymentProfile } from '../governance/profile.js'
 import type { Reservation, Task } from '../governance/rows.js'
+import { requireRootRow } from '../governance/session/live.js'
 import type { Session } from '../governance/session/types.js'
 
 /** What a person may say of a task. */
@@ -73,6 +74,7 @@ export const settleAnyCharge = (
 ): Promise<Reservation> =>
   gov.store.transact('ledger settle', (tx) => {
     const now = isoFromMs(gov.clock.wallMs())
+    requireRootRow(tx, now, session.root.root_id)
     requireUnknownCharge(tx, session, request.operationId)
     const { reservation } = manualSettle(tx, now, session, request)
     if (reservation.runtime !== alphaRuntime) {
@@ -99,6 +101,9 @@ export const reviewAnyOverrun = async (
     await overrunOf(gov, session, task.task_id, verdict)
     return requireOwnReservation(gov.store.read(), session, operationId).reservation
   }
-  return gov.store.transact('ledger review', (tx) =>
-    reviewOverrun(tx, isoFromMs(gov.clock.wallMs()), session, operationId, verdict).reservation)
+  return gov.store.transact('ledger review', (tx) => {
+    const now = isoFromMs(gov.clock.wallMs())
+    requireRootRow(tx, now, session.root.root_id)
+    return reviewOverrun(tx, now, session, operationId, verdict).reservation
+  })
 }

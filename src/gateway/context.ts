@@ -1,6 +1,7 @@
 import type { Gov } from '../governance/gov.js'
 import type { HttpsClient } from '../net/types.js'
-import type { GatewayPlace } from './constants.js'
+import type { View } from '../state/types.js'
+import type { GatewayPlace, GatewayPurpose } from './constants.js'
 
 /** What the use cases of this route work with. */
 export interface GatewayContext {
@@ -11,6 +12,13 @@ export interface GatewayContext {
    * process may contact nobody; a use case asks before it claims anything.
    */
   client(): Promise<HttpsClient>
+  /**
+   * What an operator's budget says of a call, asked in its claiming record; throws `budget`. Absent
+   * where the caller asks a budget of its own.
+   */
+  requireBudget?(view: View, call: {
+    readonly purpose: GatewayPurpose; readonly boundMicrousd: number; readonly nowMs: number
+  }): void
   /** Aborts on the first SIGINT or SIGTERM. */
   readonly signal: AbortSignal
 }

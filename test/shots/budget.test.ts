@@ -1,5 +1,7 @@
 /** The day's budget: what is spent, what is held, and what a bill changes in it. */
 import t from 'tap'
+import { systemClock } from '../../src/base/clock.js'
+import { verifyLedger } from '../../src/governance/ledger/verify.js'
 import { greyPng, makeGatewayWorld } from './rig.js'
 
 t.setTimeout(120_000)
@@ -32,4 +34,56 @@ t.test('S-124 an unknown charge is held in the day of the budget until its bill 
     settled_microusd: before.settled_microusd + 1840, held_microusd: 0, requests: held.requests,
   })
   t.equal((await world.run(['state', 'check', '--json'])).status, 0)
+})
+
+t.test('a proof obeys the budget that is set, and is free to be made where none is', async (t) => {
+  const world = await makeGatewayWorld(t)
+  t.equal((await world.run(['shots', 'config', 'set', '--json', '--budget-requests', '1'])).status, 0)
+  t.equal((await world.rig.prove('screenshot')).status, 0)
+  const refused = await world.rig.prove('report')
+  t.same([refused.status, refused.error().code], [8, 'budget_exhausted'])
+  t.equal(world.rig.calls().length, 1, 'nothing was sent')
+  const status = (await world.run(['shots', 'status', '--json'])).json()
+  t.equal(status.remote_vision.budget.requests, 1)
+  t.same(verifyLedger(world.view()), [])
+})
+
+t.test('killed before anything was sent: the budget gets back what the call held', async (t) => {
+  const world = await makeGatewayWorld(t)
+  t.equal((await world.rig.prove('screenshot')).status, 0)
+  const budget = async () =>
+    (await world.run(['shots', 'status', '--json'])).json().remote_vision.budget
+  const before = await budget()
+  world.file('a.png', greyPng(64, 48, 2))
+  t.equal((await world.run(['shots', 'scan', '--json'])).status, 0)
+  for (const step of ['claimed', 'reserved', 'contact_begin']) {
+    const ran = await world.place.spawn(['shots', 'analyze', '--json'], {
+      entry: 'test', env: { TEST_STOP_AT: `analyze.${step}` }, coverage: false,
+    })
+    t.equal(ran.status, 137, step)
+    t.match(await budget(), { held_microusd: 100_000, requests: before.requests + 1 }, step)
+    t.equal((await world.run(['goal', 'add', step])).status, 0, 'any verb that writes recovers')
+    t.same(await budget(), { ...before, since: (await budget()).since }, step)
+  }
+  const sent = await world.place.spawn(['shots', 'analyze', '--json'], {
+    entry: 'test', env: { TEST_STOP_AT: 'analyze.contact_intent' }, coverage: false,
+  })
+  t.equal(sent.status, 137)
+  t.equal((await world.run(['goal', 'add', 'last'])).status, 0)
+  t.match(await budget(), { held_microusd: 100_000 }, 'what may have been sent stays counted')
+  t.equal((await world.run(['state', 'check'])).status, 0)
+})
+
+t.test('one call under a clock that stood ahead does not wipe out what was spent today', async (t) => {
+  const world = await makeGatewayWorld(t)
+  t.equal((await world.rig.prove('screenshot')).status, 0)
+  t.equal((await world.rig.prove('report')).status, 0)
+  const ahead = {
+    clock: { ...systemClock, wallMs: () => Date.now() + 72 * 3_600_000 },
+  }
+  const { run } = world.rig
+  t.equal((await run(['login', '--replace', '--json'], ahead)).status, 0)
+  t.equal((await run(['gateway', 'prove', 'screenshot', '--json'], ahead)).status, 0)
+  const { requests } = (await world.run(['shots', 'status', '--json'])).json().remote_vision.budget
+  t.equal(requests, 3)
 })

@@ -19,6 +19,7 @@ import {
   bindingOfCall, callRemainingMs, completionUrl, type AcceptedReply, type RunningCall,
 } from './order.js'
 import type { ReplyCost, ReplyVerdict } from './reply.js'
+import { closeCall } from './open-calls.js'
 import { addSpend, type SpendChange } from './spend.js'
 import { gatewayAuthorityLost } from './trust.js'
 
@@ -184,6 +185,7 @@ const commitEnd = (call: RunningCall, tx: Tx, contact: Contact): CallResult => {
   })
   moneyStep(call, tx, now, ending)
   addSpend(tx, { purpose: order.purpose, at: claim.claimed_at }, spendChange(call, ending))
+  closeCall(tx, call.operationId)
   const receipt = receiptOf(call, tx, now, claim, ending)
   const { outcome, reason } = ending
   tx.put(claimCollection, call.inputDigest, {

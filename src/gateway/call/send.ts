@@ -3,7 +3,7 @@
  * closing record. The claim is durable before anything else and the mark before anything is
  * dialled; nothing that may have been sent is tried again, by anybody.
  */
-import { isoFromMs } from '../../base/clock.js'
+import { isoFromMs, msFromIso } from '../../base/clock.js'
 import { fail, SallyportError, type ErrorKind } from '../../base/errors.js'
 import { newId } from '../../base/ids.js'
 import { holdGuard } from '../../governance/guard.js'
@@ -23,6 +23,7 @@ import { finishCall, type CallResult, type Contact } from './finish.js'
 import {
   bindingOfCall, callRemainingMs, completionUrl, type CallOrder, type RunningCall,
 } from './order.js'
+import { openCall } from './open-calls.js'
 import { judgeGatewayReply } from './reply.js'
 import { addSpend } from './spend.js'
 import { completionRequestBytes, gatewayHeaders } from './request.js'
@@ -50,7 +51,10 @@ const claimRow = (
   const boundMicrousd = Math.min(
     order.boundMicrousd ?? setup.request_cost_bound_microusd, setup.request_cost_bound_microusd,
   )
-  addSpend(tx, { purpose: order.purpose, at: now }, { requests: 1, heldMicrousd: boundMicrousd })
+  const { purpose } = order
+  ctx.requireBudget?.(tx, { purpose, boundMicrousd, nowMs: msFromIso(now) })
+  addSpend(tx, { purpose, at: now }, { requests: 1, heldMicrousd: boundMicrousd })
+  openCall(tx, operationId, { purpose, claimed_at: now, bound_microusd: boundMicrousd })
   putClaim(tx, {
     input_digest: inputDigest, slot: order.slot, purpose: order.purpose,
     operation_id: operationId, grant_id: route.grant_id, principal: order.principal,

@@ -1,12 +1,12 @@
 /**
  * What the calls of each purpose cost, by the hour in which they were claimed: a few rows that
  * answer for a rolling day without a look at the history. They are written in the claiming and in
- * the closing record of each call and where an operator settles an unknown charge, nowhere else. A
- * call whose process died stays counted with its full bound until then, or until its hour is out:
- * too much, never too little.
+ * the closing record of each call, where an operator settles an unknown charge, and where recovery
+ * finds that a dead process sent nothing. A call that may have been sent stays counted with its full
+ * bound: too much, never too little.
  */
 import * as v from 'valibot'
-import { isoFromMs, msFromIso } from '../../base/clock.js'
+import { isoFromMs } from '../../base/clock.js'
 import type { CollectionSpec, Tx, View } from '../../state/types.js'
 import { gatewayPurposes, type GatewayPurpose } from '../constants.js'
 
@@ -25,13 +25,14 @@ const spendShape = v.strictObject({
 /** Calls of one purpose that were claimed in one hour. */
 export type SpendHour = v.InferOutput<typeof spendShape>
 
-/** Sums by `<hour>#<purpose>`; those older than two days go. */
+/** Sums by `<hour>#<purpose>`; the newest `hoursKept` of all are kept. */
 export const spendCollection: CollectionSpec<SpendHour> = {
   name: 'gateway_spend', schema: spendShape, partition: 'one',
 }
 
 const hourMs = 3_600_000
-const keptMs = 48 * hourMs
+/** By number, not by age: one call under a clock that stood ahead must not wipe out the day. */
+const hoursKept = 400
 
 const hourOf = (iso: string): string => iso.slice(0, iso.indexOf('T') + 3)
 
@@ -49,10 +50,10 @@ export interface SpendChange {
   readonly settledMicrousd?: number
 }
 
-const forgetOld = (tx: Tx, at: string): void => {
-  const oldest = hourOf(isoFromMs(msFromIso(at) - keptMs))
-  for (const { id, doc } of tx.all(spendCollection)) {
-    if (doc.hour < oldest) tx.remove(spendCollection, id)
+const forgetOld = (tx: Tx): void => {
+  const ids = tx.all(spendCollection).map(({ id }) => id)
+  for (const id of ids.slice(0, Math.max(0, ids.length - hoursKept))) {
+    tx.remove(spendCollection, id)
   }
 }
 
@@ -69,7 +70,7 @@ export const addSpend = (tx: Tx, { purpose, at }: SpendKey, change: SpendChange)
   const hour = hourOf(at)
   const id = idOf({ purpose, at })
   const known = tx.get(spendCollection, id)
-  if (known === undefined) forgetOld(tx, at)
+  if (known === undefined) forgetOld(tx)
   const before = known ?? { hour, purpose, requests: 0, held_microusd: 0, settled_microusd: 0 }
   tx.put(spendCollection, id, {
     ...before,

@@ -1,0 +1,35 @@
+/** What a person decides about money, by somebody whose session ended a moment before. */
+import t from 'tap'
+import { systemClock } from '../../src/base/clock.js'
+import { silentObserver } from '../../src/base/observer.js'
+import { reviewAnyOverrun, settleAnyCharge } from '../../src/fabric/tasks.js'
+import type { Gov } from '../../src/governance/gov.js'
+import { authenticate } from '../../src/governance/session/authenticate.js'
+import { loadToken, tokenPath } from '../../src/governance/session/token.js'
+import { checkLedger, limits, makeRig, type Rig } from '../alpha/rig.js'
+
+t.setTimeout(60_000)
+
+const govOf = (rig: Rig): Gov => (
+  { store: rig.open('write'), clock: systemClock, observer: silentObserver, face: 'cli' }
+)
+
+for (const [what, fault] of [
+  ['a settlement', 'billing_status_500'], ['a review of an overrun', 'billing_overrun'],
+] as const) {
+  t.test(`a session that ends before the record is written: ${what} is refused`, async (t) => {
+    const rig = await makeRig(t)
+    rig.sandbox.faults.set(fault, { service: 'provider', value: limits.boundMicrousd })
+    const operation = (await rig.ask()).error().details['operation_id'] as string
+    const gov = govOf(rig)
+    const session = authenticate(gov, loadToken(tokenPath(rig.place.stateDir)))
+    t.equal((await rig.run(['logout'])).status, 0)
+    const before = rig.view().sequence
+    const decided = fault === 'billing_overrun'
+      ? reviewAnyOverrun(gov, session, operation, 'accept')
+      : settleAnyCharge(gov, session, { operationId: operation, amount: 5 })
+    await t.rejects(decided, { kind: 'unauthorized', code: 'session_ended' })
+    t.equal(rig.view().sequence, before, 'nothing was written')
+    checkLedger(t, rig)
+  })
+}
