@@ -63,3 +63,50 @@ t.test('S-021 what was taken in before the consent stays here although the clock
   t.equal(sent(world), 1)
   checkLedger(t, world.rig)
 })
+
+for (const step of ['claimed', 'reserved'] as const) {
+  t.test(`S-021 S-159 an image that waits at ${step} while the consent ends and another is given does not go out`, async (t) => {
+    const world = await prepared(t)
+    await take(world, 'a.png')
+    let done = false
+    const ran = await world.run(['shots', 'analyze', '--json'], {
+      at: async (at) => {
+        if (done || at !== `analyze.${step}`) return
+        done = true
+        await regrant(world)
+        await must(world.rig.prove('screenshot', { args: ['--if-stale'] }))
+      },
+    })
+    t.match(ran.json(), {
+      analyzed: 0, blocked: 1, items: [{ reason: 'before_consent', cost_microusd: null }],
+    }, ran.stderr)
+    t.match(rowOf(world, 'a.png'), {
+      analysis_status: 'blocked', payload: null,
+      analyzer: { reason: 'before_consent', contact: 'none' },
+    })
+    t.equal(sent(world), 0)
+    t.match((await world.run(['shots', 'analyze', '--json'])).json(), { scanned: 0 })
+    checkLedger(t, world.rig)
+  })
+}
+
+t.test('S-159 a reanalysis that waits does not go out under a consent that was given meanwhile, and what it had stays', async (t) => {
+  const world = await prepared(t)
+  await take(world, 'a.png')
+  await must(world.run(['shots', 'analyze', '--json']))
+  const before = rowOf(world, 'a.png')
+  let done = false
+  const argv = ['shots', 'reanalyze', before.observation_id, '--json']
+  const ran = await world.run([...argv, '--reason', 'manual_operator_request'], {
+    at: async (at) => {
+      if (done || at !== 'analyze.claimed') return
+      done = true
+      await regrant(world)
+    },
+  })
+  t.match(ran.json(), { analyzed: 0, blocked: 1 }, ran.stderr)
+  const { analysis_status, payload, analyzer } = rowOf(world, 'a.png')
+  t.same([analysis_status, payload], [before.analysis_status, before.payload])
+  t.equal(analyzer.contact, 'ended')
+  t.equal(sent(world), 1)
+})

@@ -103,13 +103,28 @@ const inputDigestOf = (row: Observation, setup: SlotSetup): string => digestOf({
   after: row.analyzer.input_digest,
 })
 
-type Claimed = Pick<ReturnType<typeof requireRoute>, 'proof' | 'setup'> & {
+type Claimed = ReturnType<typeof requireRoute> & {
   readonly inputDigest: string
 }
 
 interface Terms {
   readonly principal: string
   readonly boundMicrousd: number
+}
+
+/**
+ * Asked with the hold, at the mark and before the first byte: every gate is still open, and the
+ * consent is the very one that the image was admitted under. One that was given while the image
+ * waited reaches forward only, also where somebody asked for this image by name.
+ */
+const requireStill = (attempt: Attempt, consentId: string | null, view: View): void => {
+  const { ctx, reason } = attempt
+  const { ready, reason: closed, route } = standingOf(ctx, view)
+  if (!ready || route === null) throw closedGate(closed ?? 'model_not_set')
+  const row = view.get(c.observations, attempt.row.observation_id)
+  const reached = route.consent.consent_id === consentId
+    && (reason !== null || (row !== undefined && consentReaches(route.consent, row)))
+  if (!reached) throw closedGate('before_consent')
 }
 
 const claim = (
@@ -138,7 +153,7 @@ const claim = (
       operation_id: operationId, contact: 'claimed', reanalyze_reason: reason, updated_at: now,
     },
   })
-  return { proof, setup, inputDigest }
+  return { proof, setup, consent, inputDigest }
 }
 
 /** Seals the payload once; a second try of the closing record finds it written. */
@@ -195,6 +210,7 @@ export const sendImage = (attempt: Attempt): Promise<CallResult> => {
   const { principal } = route.consent
   const boundMicrousd = imageBound(savedSettings(view), route.setup)
   let proof = route.proof
+  let consentId: string | null = null
   let payload: AnalysisPayload | null = null
   const reject = (reply: AcceptedReply): string | null => {
     const verdict = judgeAnalysis(reply, proof)
@@ -214,12 +230,10 @@ export const sendImage = (attempt: Attempt): Promise<CallResult> => {
     claim: (tx, now, _setup, operationId) => {
       const claimed = claim(attempt, { principal, boundMicrousd }, tx, now, operationId)
       proof = claimed.proof
+      consentId = claimed.consent.consent_id
       return claimed.inputDigest
     },
-    recheck: (now) => {
-      const standing = standingOf(ctx, now)
-      if (!standing.ready) throw closedGate(standing.reason ?? 'model_not_set')
-    },
+    recheck: (now) => requireStill(attempt, consentId, now),
     reject,
     record: recorder(attempt, principal, () => payload),
   })
