@@ -61,11 +61,15 @@ export const requireBudget = (view: View, nowMs: number, boundMicrousd: number):
   })
 }
 
-/** For proofs: a budget that is set holds for them too; without one the operator's word is enough. */
-export const requireBudgetIfSet = (
-  view: View,
-  call: { readonly purpose: GatewayPurpose; readonly boundMicrousd: number; readonly nowMs: number },
-): void => {
+/** A call that is about to be claimed, as the route knows it. */
+interface ClaimedCall {
+  readonly purpose: GatewayPurpose
+  readonly boundMicrousd: number
+  readonly nowMs: number
+}
+
+/** For proofs: a budget that is set holds for them; without one the operator's word is enough. */
+export const requireBudgetIfSet = (view: View, call: ClaimedCall): void => {
   const { budget_microusd: money, budget_requests: requests } = savedSettings(view)
   if (!budgetedPurposes.has(call.purpose) || money === null || requests === null) return
   requireBudget(view, call.nowMs, call.boundMicrousd)

@@ -2,8 +2,8 @@
  * What the calls of each purpose cost, by the hour in which they were claimed: a few rows that
  * answer for a rolling day without a look at the history. They are written in the claiming and in
  * the closing record of each call, where an operator settles an unknown charge, and where recovery
- * finds that a dead process sent nothing. A call that may have been sent stays counted with its full
- * bound: too much, never too little.
+ * finds that a dead process sent nothing. A call that may have been sent stays counted with its
+ * full bound: too much, never too little.
  */
 import * as v from 'valibot'
 import { isoFromMs } from '../../base/clock.js'
