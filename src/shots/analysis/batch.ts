@@ -20,7 +20,8 @@ import { resolveSettings, type ShotSettings } from '../settings.js'
 import { blockedCount, blockedReasons, type BlockedReasons } from './blocked.js'
 import { blockRows } from './mark.js'
 import { endImage, prepareImage, type OneEnd } from './one.js'
-import { persistMeaning, restoreBlocked } from './restore.js'
+import { needsRetryReason } from './order.js'
+import { persistMeaning, restoreBlocked, returnUncertain } from './restore.js'
 import { settleAnalyses } from './settle.js'
 import type { AnalysisFacts, AnalysisItem, AnalysisReceipt } from './types.js'
 
@@ -53,18 +54,32 @@ interface Batch {
   stop: string | null
 }
 
-/** Pending rows of the current root that nobody is at, oldest first. */
-const pendingRows = (ctx: ShotsContext, view: View, limit: number): Observation[] => {
+/**
+ * Pending rows of the current root that nobody is at, oldest first. Rows that only somebody's
+ * retry may send are no work of the job; their ids go to `uncertain`.
+ */
+function* pendingRows(
+  ctx: ShotsContext, view: View, uncertain: string[],
+): Generator<Observation, void, undefined> {
   const now = currentFacts(ctx, view)
-  const rows: Observation[] = []
-  if (now.rootDigest === null) return rows
+  if (now.rootDigest === null) return
   const filter = { statuses: ['pending'], rootDigest: now.rootDigest } as const
   for (const row of findObservations(view, filter)) {
-    if (rows.length >= limit) break
     if (row.analyzer.contact === 'claimed' || rowClassificationNow(row, now) !== null) continue
-    rows.push(row)
+    if (needsRetryReason(view, row)) uncertain.push(row.observation_id)
+    else yield row
   }
-  return rows
+}
+
+/** The next rows, at most so many. */
+const nextOf = <T>(rows: Iterator<T, unknown>, most: number): T[] => {
+  const taken: T[] = []
+  while (taken.length < most) {
+    const next = rows.next()
+    if (next.done === true) break
+    taken.push(next.value)
+  }
+  return taken
 }
 
 const addItem = (batch: Batch, row: Observation, end: Omit<OneEnd, 'stop' | 'error'>): void => {
@@ -89,33 +104,39 @@ const blockAll = async (
   }
 }
 
-const chunksOf = <T>(list: readonly T[], size: number): T[][] =>
-  Array.from({ length: Math.ceil(list.length / size) }, (_, at) =>
-    list.slice(at * size, (at + 1) * size))
-
-/** Sends them, oldest first; a prepared set is at most the concurrency window (S-133). */
-const sendAll = async (batch: Batch, rows: readonly Observation[]): Promise<void> => {
-  const { ctx, settings } = batch
+/** A prepared set, at most the concurrency window (S-133), one after the other. */
+const sendSet = async (batch: Batch, rows: readonly Observation[]): Promise<void> => {
+  const { ctx, settings, reason } = batch
   const timeoutMs = settings.jobTimeoutSeconds.value * 1_000
-  // What forbids every contact refuses the pass: no image is touched for it.
-  if (rows.length > 0) await ctx.gateway.client()
-  for (const chunk of chunksOf(rows, settings.concurrency.value)) {
-    if (batch.stop !== null) {
-      batch.skipped += chunk.length
+  for (const one of rows.map((row) => prepareImage(ctx, row))) {
+    if (batch.stop !== null || ctx.signal.aborted) {
+      batch.stop ??= 'cancelled'
+      batch.skipped += 1
       continue
     }
-    const prepared = chunk.map((row) => prepareImage(ctx, row))
-    for (const one of prepared) {
-      if (batch.stop !== null || ctx.signal.aborted) {
-        batch.stop ??= 'cancelled'
-        batch.skipped += 1
-        continue
-      }
-      const end = await endImage(ctx, one, { reason: batch.reason, timeoutMs })
-      addItem(batch, one.row, end)
-      batch.stop = end.stop
-    }
+    const end = await endImage(ctx, one, { reason, timeoutMs })
+    addItem(batch, one.row, end)
+    batch.stop = end.stop
   }
+}
+
+/**
+ * Sends them in their order until the limit is reached. One that turns out to be taken by another
+ * process, or not to be sent by this pass, leaves its place to the next.
+ */
+const sendAll = async (batch: Batch, rows: Iterator<Observation, unknown>): Promise<void> => {
+  const { ctx, settings, limit } = batch
+  const size = settings.concurrency.value
+  let set = nextOf(rows, Math.min(size, limit))
+  // What forbids every contact refuses the pass: no image is touched for it.
+  if (set.length > 0) await ctx.gateway.client()
+  while (set.length > 0) {
+    await sendSet(batch, set)
+    if (batch.stop !== null) break
+    set = nextOf(rows, Math.min(size, limit - batch.items.length))
+  }
+  const left = limit - batch.items.length - batch.skipped
+  if (batch.stop !== null) batch.skipped += nextOf(rows, left).length
 }
 
 /** What comes before any image: leftovers, meanings, and a folder that is there. */
@@ -140,10 +161,12 @@ const work = async (batch: Batch): Promise<void> => {
     batch.restored = await restoreBlocked(ctx, standing, limit)
   }
   const view = ctx.gov.store.read()
-  const rows = pendingRows(ctx, view, limit)
+  const uncertain: string[] = []
+  const rows = pendingRows(ctx, view, uncertain)
   batch.passedOver = blockedCount(ctx, view)
   if (batch.passedOver > 0) batch.passedOverReasons = blockedReasons(ctx, view)
-  await (closed === null ? sendAll(batch, rows) : blockAll(batch, rows, closed))
+  await (closed === null ? sendAll(batch, rows) : blockAll(batch, nextOf(rows, limit), closed))
+  await returnUncertain(ctx, uncertain)
 }
 
 const count = (items: readonly AnalysisItem[], outcome: AnalysisItem['outcome']): number =>
@@ -250,6 +273,7 @@ export const reanalyzeRows = async (
     const standing = standingOf(ctx, ctx.gov.store.read())
     batch.consentId = standing.route?.consent.consent_id ?? null
     const closed = closedReason(standing)
-    await (closed === null ? sendAll(batch, rows) : blockAll(batch, rows, closed))
+    await (closed === null
+      ? sendAll(batch, rows.values()) : blockAll(batch, rows, closed))
   })
 }

@@ -46,9 +46,12 @@ const details: Readonly<Partial<Record<CallOutcome, string>>> = {
 const earlier = (payload: PayloadRef | null): PayloadRef | null =>
   payload === null ? null : { ...payload, earlier: true }
 
-/** A row whose status a blocked call does not take away. */
+/**
+ * A row whose status a call that sent nothing does not take away. What failed stays failed, and
+ * uncertain where it was: blocked it would become pending by itself one day (S-168).
+ */
 const keepsStatus = (status: AnalysisStatus): boolean =>
-  status === 'succeeded' || status === 'needs_reanalysis'
+  status === 'succeeded' || status === 'needs_reanalysis' || status === 'failed'
 
 /**
  * The row after its call, from the row as it is now: a scan may have counted more like images
@@ -79,7 +82,9 @@ export const rowAfter = (
       analyzer: { ...analyzer, reason: end.reason, detail, contact: before.contact },
     }
   }
-  const contact = end.outcome === 'charge_unknown' ? 'uncertain' : 'ended'
+  // What was not sent changes nothing about a request before it that nobody knows the end of.
+  const stays = end.outcome === 'not_contacted' && before.contact === 'uncertain'
+  const contact = end.outcome === 'charge_unknown' || stays ? 'uncertain' : 'ended'
   return {
     ...row, analysis_status: 'failed', payload: earlier(row.payload),
     classification: found(row.classification),
@@ -103,4 +108,16 @@ export const rowReturned = (
 ): Observation => ({
   ...row, analysis_status,
   analyzer: { ...row.analyzer, reason, detail, contact, updated_at: now },
+})
+
+/**
+ * The row of a request that nobody knows the end of, in a state that would send it again by itself
+ * (rows of an earlier version): failed and uncertain, as it was before (S-168).
+ */
+export const rowUncertain = (row: Observation, now: string): Observation => ({
+  ...row, analysis_status: 'failed',
+  analyzer: {
+    ...row.analyzer, reason: 'charge_unknown', detail: details.charge_unknown ?? null,
+    updated_at: now,
+  },
 })

@@ -19,6 +19,8 @@ import { putObservation } from '../keep.js'
 import { transactCounted } from '../locked.js'
 import { shotCollections as c, type Observation } from '../rows.js'
 import { savedSettings } from '../settings.js'
+import { needsRetryReason } from './order.js'
+import { rowUncertain } from './outcome.js'
 
 /** Rows that one record changes at most: the lock is never held for long. */
 const rowsPerTick = 1_000
@@ -55,9 +57,11 @@ export const stillHolds = (
 interface Found {
   readonly restore: readonly string[]
   readonly before: readonly string[]
+  /** They wait for a retry that somebody asks for, and for nothing else. */
+  readonly uncertain: readonly string[]
 }
 
-const nothing: Found = { restore: [], before: [] }
+const nothing: Found = { restore: [], before: [], uncertain: [] }
 
 const findBlocked = (
   ctx: ShotsContext, view: View, standing: RouteStanding, now: CurrentFacts, limit: number,
@@ -65,14 +69,19 @@ const findBlocked = (
   const { route } = standing
   if (route === null || now.rootDigest === null) return nothing
   const holds = stillHolds(ctx, view, standing)
-  const [restore, before]: [string[], string[]] = [[], []]
+  const [restore, before, uncertain]: [string[], string[], string[]] = [[], [], []]
   const filter = { statuses: ['blocked'], rootDigest: now.rootDigest } as const
   for (const row of findObservations(view, filter)) {
     if (restore.length >= limit || before.length >= rowsPerTick) break
-    if (rowClassificationNow(row, now) !== null || holds(row.analyzer.reason)) continue
+    if (rowClassificationNow(row, now) !== null) continue
+    if (needsRetryReason(view, row)) {
+      if (uncertain.length < rowsPerTick) uncertain.push(row.observation_id)
+      continue
+    }
+    if (holds(row.analyzer.reason)) continue
     (consentReaches(route.consent, row) ? restore : before).push(row.observation_id)
   }
-  return { restore, before }
+  return { restore, before, uncertain }
 }
 
 const setStatus = (
@@ -87,12 +96,29 @@ const setStatus = (
   return true
 }
 
+/** Waiting rows of a request that nobody knows the end of become what they were: failed. */
+export const returnUncertain = async (
+  ctx: ShotsContext, ids: readonly string[],
+): Promise<void> => {
+  if (ids.length === 0) return
+  await transactCounted(ctx.gov, 'shots analyze', (tx) => {
+    const now = nowIso(ctx.gov)
+    for (const id of ids) {
+      const row = tx.get(c.observations, id)
+      const meant = row !== undefined && row.archived_at === null
+        && row.analyzer.contact === 'uncertain'
+      if (meant) putObservation(tx, now, rowUncertain(row, now))
+    }
+  })
+}
+
 /** Blocked rows whose reason is gone become pending; answers how many. */
 export const restoreBlocked = async (
   ctx: ShotsContext, standing: RouteStanding, limit: number,
 ): Promise<number> => {
   const view = ctx.gov.store.read()
   const found = findBlocked(ctx, view, standing, currentFacts(ctx, view), limit)
+  await returnUncertain(ctx, found.uncertain)
   if (found.restore.length + found.before.length === 0) return 0
   return transactCounted(ctx.gov, 'shots analyze', (tx) => {
     const now = nowIso(ctx.gov)
