@@ -5,10 +5,11 @@
  * the money. No picture, no hash, no path and no visible text is in any of them (S-025, S-107).
  */
 import * as v from 'valibot'
+import { imagesIn, type PeriodImages } from './images.js'
 import type {
   ModelText, ScreenObservationInput, ScreenReportInput,
 } from './types.js'
-import { zoneOf } from './zone.js'
+import { zoneOf, type Zone } from './zone.js'
 
 /** Schema name of a report. */
 export const reportSchemaName = 'svc.screen_report.v1'
@@ -31,6 +32,7 @@ const factShape = v.strictObject({
 export type ReportFact = v.InferOutput<typeof factShape>
 
 const runShape = v.strictObject({
+  /** When the screen was first and last seen, within the period or not; like images are of it. */
   captured_at: text, last_seen_at: text, like_images: count, status: text,
 })
 /** How long one screen stood. */
@@ -46,13 +48,13 @@ export const reportShape = v.strictObject({
   schema: v.literal(reportSchemaName),
   made_at: text,
   period: v.strictObject({ since: text, until: text, time_zone: text }),
-  /** The newest files of the period, oldest first. */
+  /** The newest files of the period, oldest first; like images of it count with theirs. */
   facts: v.strictObject({ count, listed: count, observations: v.array(factShape) }),
   /** Counted, not written by anybody; `runs` is in the order of the facts. */
   course: v.strictObject({
     image_count: count,
     statuses: v.record(text, count),
-    /** Images, like ones included, each by its own hour of the day in the time zone. */
+    /** Images of the period, each by its own hour of the day in the time zone. */
     hours: v.pipe(v.array(count), v.length(24)),
     runs: v.array(runShape),
     spend: v.nullable(spendShape),
@@ -96,31 +98,51 @@ const factOf = (one: ScreenObservationInput): ReportFact => ({
   bytes: one.bytes,
 })
 
-const runOf = (one: ScreenObservationInput): ReportRun => ({
-  captured_at: one.capturedAt, last_seen_at: one.lastSeenAt, like_images: one.likeImages,
+/** An observation with what of it is in the period. */
+interface Counted extends PeriodImages {
+  readonly one: ScreenObservationInput
+}
+
+/** A run that began before the period, or ended after it, is there with its images of the period. */
+const countedOf = (input: ScreenReportInput): Counted[] =>
+  input.observations
+    .map((one) => ({ one, ...imagesIn(one, input) }))
+    .filter(({ images }) => images > 0)
+
+const runOf = ({ one, likeImages }: Counted): ReportRun => ({
+  captured_at: one.capturedAt, last_seen_at: one.lastSeenAt, like_images: likeImages,
   status: one.status,
 })
 
-/** The image and its like ones at their own times; those without a known time at the image's. */
-const timesOf = ({ capturedAt, likeImages, likeTimes = [] }: ScreenObservationInput) => {
-  const known = likeTimes.reduce((sum, { images }) => sum + images, 0)
-  return [{ at: capturedAt, images: 1 + Math.max(0, likeImages - known) }, ...likeTimes]
+const quarterMs = 900_000
+
+/** The hour of times by the wall clock; since 1973 those of one quarter hour share it everywhere. */
+const hoursOf = (zone: Zone): ((at: string) => number) => {
+  const known = new Map<number, number>()
+  const hourOf = (at: string): number => Math.floor(zone.at(at).minute / 60)
+  return (at) => {
+    if (at < '1973') return hourOf(at)
+    const quarter = Math.floor(Date.parse(at) / quarterMs)
+    const hour = known.get(quarter) ?? hourOf(at)
+    known.set(quarter, hour)
+    return hour
+  }
 }
 
 const courseOf = (
-  input: ScreenReportInput, listed: readonly ScreenObservationInput[],
+  input: ScreenReportInput, counted: readonly Counted[], listed: readonly Counted[],
 ): ScreenReport['course'] => {
-  const zone = zoneOf(input.timeZone)
+  const hourOf = hoursOf(zoneOf(input.timeZone))
   const statuses: Record<string, number> = {}
   const hours = Array.from({ length: 24 }, () => 0)
   let images = 0
-  for (const one of input.observations) {
+  for (const { one, times, images: here } of counted) {
     statuses[one.status] = (statuses[one.status] ?? 0) + 1
-    for (const { at, images: counted } of timesOf(one)) {
-      const hour = Math.floor(zone.at(at).minute / 60)
-      hours[hour] = (hours[hour] ?? 0) + counted
+    for (const { at, images: then } of times) {
+      const hour = hourOf(at)
+      hours[hour] = (hours[hour] ?? 0) + then
     }
-    images += 1 + one.likeImages
+    images += here
   }
   const { spend } = input
   return {
@@ -134,10 +156,10 @@ const courseOf = (
 }
 
 const modelTextOf = (
-  input: ScreenReportInput, listed: readonly ScreenObservationInput[],
+  input: ScreenReportInput, listed: readonly Counted[],
 ): ScreenReport['model_text'] => {
   const { conclusion, digests } = input
-  const summaries = listed.flatMap((one, at) =>
+  const summaries = listed.flatMap(({ one }, at) =>
     one.summary === null ? [] : [{ ...author(one.summary), number: at + 1 }])
   return {
     conclusion: conclusion === null ? null : {
@@ -153,8 +175,11 @@ const modelTextOf = (
   }
 }
 
-const provenanceOf = (input: ScreenReportInput): ScreenReport['provenance'] => {
-  const { observations, digests, conclusion, excluded } = input
+const provenanceOf = (
+  input: ScreenReportInput, counted: readonly Counted[],
+): ScreenReport['provenance'] => {
+  const { digests, conclusion, excluded } = input
+  const observations = counted.map(({ one }) => one)
   return {
     sources: [...new Set(observations.map(({ source }) => source))].sort(),
     observation_count: observations.length,
@@ -176,7 +201,8 @@ const provenanceOf = (input: ScreenReportInput): ScreenReport['provenance'] => {
 
 /** Builds a report. Pure: no text in it is made up here; without a model there is none. */
 export const buildReport = (input: ScreenReportInput): ScreenReport => {
-  const listed = input.observations.slice(-reportLimits.listedMax)
+  const counted = countedOf(input)
+  const listed = counted.slice(-reportLimits.listedMax)
   return {
     schema: reportSchemaName,
     made_at: input.madeAt,
@@ -184,10 +210,11 @@ export const buildReport = (input: ScreenReportInput): ScreenReport => {
       since: input.since, until: input.until, time_zone: zoneOf(input.timeZone).name,
     },
     facts: {
-      count: input.observations.length, listed: listed.length, observations: listed.map(factOf),
+      count: counted.length, listed: listed.length,
+      observations: listed.map(({ one }) => factOf(one)),
     },
-    course: courseOf(input, listed),
+    course: courseOf(input, counted, listed),
     model_text: modelTextOf(input, listed),
-    provenance: provenanceOf(input),
+    provenance: provenanceOf(input, counted),
   }
 }

@@ -80,12 +80,12 @@ export interface ScreenExclusions {
 /** Everything that one report is built from. */
 export interface ScreenReportInput {
   readonly madeAt: string
-  /** The period, half-open, by capture time. */
+  /** The period, half-open, by the time of each image. */
   readonly since: string
   readonly until: string
   /** IANA name; days and hours are counted in it. */
   readonly timeZone: string
-  /** By capture time, oldest first. */
+  /** By capture time, oldest first; one without an image in the period is left out. */
   readonly observations: readonly ScreenObservationInput[]
   readonly digests: readonly ScreenDigestInput[]
   readonly conclusion: ScreenConclusionInput | null

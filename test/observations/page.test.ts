@@ -126,6 +126,7 @@ t.test('an empty period makes a page too, days without anything are left out, a 
   t.match(empty, 'No screenshot of this period may be reported.')
   t.notMatch(empty, /NaN|undefined|Infinity/)
   const far = reportPage(buildReport(input({
+    since: '2025-01-01T00:00:00.000Z',
     observations: [
       seen({ capturedAt: '2025-01-01T10:00:00.000Z', lastSeenAt: '2025-01-01T10:00:00.000Z' }),
       seen({ capturedAt: at(23, 50), lastSeenAt: '2026-11-21T00:20:00.000Z', likeImages: 2 }),

@@ -1,5 +1,6 @@
 import t from 'tap'
 import { parse } from 'valibot'
+import { reportPage } from '../../src/observations/html/page.js'
 import { buildReport, reportLimits, reportShape } from '../../src/observations/report.js'
 import { reportText } from '../../src/observations/text.js'
 import { daysOf, zoneOf } from '../../src/observations/zone.js'
@@ -128,4 +129,32 @@ t.test('S-024 an image counts in its own hour, not in that of the run it belongs
   t.equal(course.image_count, 7)
   t.same([course.hours[9], course.hours[10]], [4, 3], 'one without a known time is at the first')
   t.end()
+})
+
+t.test('S-024 periods that meet count every image of a run once, each in its own hour, in every form of a report', async (t) => {
+  const likeTimes = [
+    { at: at(7, 50), images: 1 }, { at: at(8), images: 1 }, { at: at(8, 15), images: 2 },
+  ]
+  const one = seen({ capturedAt: at(7, 50), lastSeenAt: at(8, 20), likeImages: 4, likeTimes })
+  const told = (from: number, to: number) => {
+    const report = buildReport(input({ since: at(from), until: at(to), observations: [one] }))
+    return {
+      images: report.course.image_count, like: report.course.runs[0]?.like_images,
+      hours: report.course.hours.slice(6, 10), text: reportText(report, plain),
+      page: reportPage(report), report,
+    }
+  }
+  const [first, second, both] = [told(7, 8), told(8, 9), told(7, 9)]
+  t.match(first, { images: 2, like: 1, hours: [0, 2, 0, 0] })
+  t.match(second, { images: 3, like: 3, hours: [0, 0, 3, 0] })
+  t.match(both, { images: 5, like: 4, hours: [0, 2, 3, 0] })
+  t.match(second.text, '1 observation of 3 images')
+  t.match(second.text, /08:00 +3 /)
+  t.notMatch(second.text, /07:00/)
+  t.match(second.page, '<b>3</b><span>images</span>')
+  t.match(second.page, '08:00, 3 images')
+  for (const { report } of [told(6, 7), told(9, 10)]) {
+    t.equal(report.facts.count, 0, 'a run without an image in the period is not in it')
+    t.same(report.provenance.source_observation_ids, [])
+  }
 })

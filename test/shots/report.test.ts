@@ -141,3 +141,44 @@ t.test('a period with everything in it', async (t) => {
     t.equal((await report()).status, 4)
   })
 })
+
+t.test('S-024 S-068 a run is reported in each period that has an image of it, and outside of those nowhere', async (t) => {
+  const world = await makeTextWorld(t)
+  const at = (time: string): string => `2026-11-20T${time}:00.000Z`
+  const run = (quarters: Record<string, number>, last: string) => ({
+    representative_path: 'a.png', first_seen: at('07:50'), last_seen: at(last),
+    suppressed_count: Object.values(quarters).reduce((sum, images) => sum + images, 0),
+    latest_suppressed_path: 'z.png', reason_counts: {}, quarter_counts: quarters,
+  })
+  await world.put(
+    observationOf(world.folder, 'a.png', {
+      captured_at: at('07:50'),
+      screenshot_visual_run: run({
+        [at('07:45')]: 1, [at('08:00')]: 2, [at('08:15')]: 1,
+      }, '08:16'),
+    }),
+    observationOf(world.folder, 'old.png', {
+      captured_at: at('07:52'),
+      // A run of an earlier version knows no times.
+      screenshot_visual_run: { ...run({}, '08:20'), suppressed_count: 2, quarter_counts: undefined },
+    }),
+    observationOf(world.folder, 'gone.png', {
+      captured_at: at('07:40'), classification: 'source_missing',
+      screenshot_visual_run: run({ [at('08:30')]: 1 }, '08:31'),
+    }),
+  )
+  const told = async (since: string, until: string) => {
+    const ran = await world.run([
+      'shots', 'report', '--json', '--since', at(since), '--until', at(until),
+    ], { env: { TZ: 'UTC' } })
+    const { course, facts, provenance } = ran.json().report
+    return {
+      files: facts.count, images: course.image_count, hours: course.hours.slice(7, 10),
+      missing: provenance.excluded.source_missing,
+    }
+  }
+  t.same(await told('07:00', '08:00'), { files: 2, images: 5, hours: [5, 0, 0], missing: 1 })
+  t.same(await told('08:00', '09:00'), { files: 1, images: 3, hours: [0, 3, 0], missing: 1 })
+  t.same(await told('09:00', '10:00'), { files: 0, images: 0, hours: [0, 0, 0], missing: 0 })
+  t.same(await told('07:51', '08:10'), { files: 2, images: 5, hours: [3, 2, 0], missing: 0 })
+})

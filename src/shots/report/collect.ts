@@ -1,12 +1,13 @@
 /** What a report is built from, out of one view; opens no socket and writes nothing. */
 import { digestOf } from '../../base/canonical.js'
-import { isoFromMs } from '../../base/clock.js'
+import { isoFromMs, msFromIso } from '../../base/clock.js'
 import type {
   ModelText, ScreenConclusionInput, ScreenDigestInput, ScreenObservationInput, ScreenReportInput,
 } from '../../observations/types.js'
+import { imagesIn } from '../../observations/images.js'
 import { reportLimits } from '../../observations/report.js'
 import type { View } from '../../state/types.js'
-import { shotLabels } from '../constants.js'
+import { shotLabels, shotLimits } from '../constants.js'
 import type { ShotsContext } from '../context.js'
 import { currentFacts, rowClassificationNow, rowStatusNow, type CurrentFacts } from '../derive.js'
 import { episodesBetween } from '../digest/keep.js'
@@ -23,7 +24,7 @@ import { spendOfDay } from '../texts/budget.js'
 import { readConclusion } from './read.js'
 import { conclusionCollections as c, conclusionHeadId, type MadeConclusion } from './rows.js'
 
-/** The period of a report, half-open, by capture time. */
+/** The period of a report, half-open, by the time of each image. */
 export interface ReportPeriod {
   readonly since: string
   readonly until: string
@@ -39,10 +40,41 @@ interface Sorted {
   readonly archived: number
 }
 
-const sortRows = (view: View, now: CurrentFacts, { since, until }: ReportPeriod): Sorted => {
+/** No run is longer, so none that begins or ends further away reaches into a period. */
+const runMs = shotLimits.visualRunRefreshMinutesMax * 60_000
+const firstMs = Date.parse('0000-01-01T00:00:00.000Z')
+const lastMs = Date.parse('9999-12-31T23:59:59.999Z')
+
+const moved = (iso: string, byMs: number): string =>
+  isoFromMs(Math.min(lastMs, Math.max(firstMs, msFromIso(iso) + byMs)))
+
+const laterOf = (a: string, b: string): string => (a > b ? a : b)
+
+/** Times of the images of a row; a quarter hour counts from where the run had begun in it. */
+const timesOf = (row: Observation) => {
+  const { screenshot_visual_run: run } = row
+  return {
+    capturedAt: row.captured_at,
+    likeImages: run?.suppressed_count ?? 0,
+    likeTimes: run === null ? [] : Object.entries(run.quarter_counts ?? {})
+      .map(([at, images]) => ({ at: laterOf(at, run.first_seen), images })),
+  }
+}
+
+/** Rows with an image in the period, oldest first: their own one or one that they stand for. */
+function* rowsOf(view: View, period: ReportPeriod): Generator<Observation, void, undefined> {
+  const wide = {
+    since: moved(period.since, -runMs), until: moved(period.until, runMs), archived: true,
+  }
+  for (const row of findObservations(view, wide)) {
+    if (imagesIn(timesOf(row), period).images > 0) yield row
+  }
+}
+
+const sortRows = (view: View, now: CurrentFacts, period: ReportPeriod): Sorted => {
   const rows: Observation[] = []
   const left = { sourceMissing: 0, staleRoot: 0, archived: 0 }
-  for (const row of findObservations(view, { since, until, archived: true })) {
+  for (const row of rowsOf(view, period)) {
     const classification = rowClassificationNow(row, now)
     if (row.archived_at !== null) left.archived += 1
     else if (classification === 'source_missing') left.sourceMissing += 1
@@ -75,11 +107,8 @@ const observationOf = (row: Observation, summary: ModelText | null): ScreenObser
   width: row.width,
   height: row.height,
   bytes: row.bytes,
-  capturedAt: row.captured_at,
+  ...timesOf(row),
   lastSeenAt: row.screenshot_visual_run?.last_seen ?? row.captured_at,
-  likeImages: row.screenshot_visual_run?.suppressed_count ?? 0,
-  likeTimes: Object.entries(row.screenshot_visual_run?.quarter_counts ?? {})
-    .map(([at, images]) => ({ at, images })),
   status: row.analysis_status,
   summary,
 })
