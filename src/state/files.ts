@@ -84,7 +84,7 @@ const factsOf = (s: fs.Stats): FileFacts => ({
 /** `damaged` `not_regular`: something else stands where a file of ours is meant. */
 const notRegular = (path: string, cause?: unknown): SallyportError =>
   fail.damaged('not_regular',
-    'Where a file is meant there is a link, a pipe, a socket, a device or a folder.', {
+    `Where the file ${basename(path)} is meant there is a link, a pipe, a device or a folder.`, {
       next: 'Move it away, put the file itself back if there is a copy, then run ' +
         '`sallyport state check`.',
       details: { file: basename(path) }, cause,
@@ -206,12 +206,15 @@ export const withFile = <T>(
   }
 }
 
-const tooLarge = (path: string, bytesMax: number): SallyportError =>
-  fail.damaged('file_too_large', `A file is longer than the ${bytesMax} bytes that it may have.`, {
+const tooLarge = (path: string, bytesMax: number): SallyportError => {
+  const name = basename(path)
+  const text = `The file ${name} is longer than the ${bytesMax} bytes that it may have.`
+  return fail.damaged('file_too_large', text, {
     next: 'Move it away, put the file itself back if there is a copy, then run ' +
       '`sallyport state check`.',
-    details: { file: basename(path), bytes_max: bytesMax },
+    details: { file: name, bytes_max: bytesMax },
   })
+}
 
 /**
  * A whole file's bytes, or undefined when it does not exist. `damaged` `file_too_large` beyond

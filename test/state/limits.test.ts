@@ -72,7 +72,7 @@ t.test('the refusal of a long file names the file and the limit', async (t) => {
   truncateSync(store.places.state, hugeBytes)
   t.match(errorOf(() => again(t, store)), {
     code: 'file_too_large', details: { file: 'STATE', bytes_max: 1024 * 1024 },
-    message: /1048576 bytes/, next: /Move it away/,
+    message: /The file STATE .* 1048576 bytes/, next: /Move it away/,
   })
   await t.rejects(repairState(placeOf(store)), { code: 'file_too_large' })
   rmSync(store.places.state)
