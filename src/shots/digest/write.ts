@@ -17,7 +17,7 @@ import { requireTextBudget } from '../texts/budget.js'
 import { openerOf, promptEntries } from '../texts/entries.js'
 import { codePoints, judgeReply, judgeText } from '../texts/judge.js'
 import { digestPromptVersion, textContent } from '../texts/prompt.js'
-import { requireTextRoute, type TextRoute } from '../texts/readiness.js'
+import { requireSameRoute, requireTextRoute, type TextRoute } from '../texts/readiness.js'
 import { holdsSecret } from '../texts/secrets.js'
 import { putEpisode } from './keep.js'
 import { planWindow, type WindowPlan } from './plan.js'
@@ -100,7 +100,7 @@ const claim = (writing: Writing, tx: Tx): string => {
   const route = requireTextRoute(ctx, tx, 'gateway.digest')
   const fresh = planWindow(ctx, tx, window, sourcesBetween(tx, window.start, window.end), { retry })
   const same = fresh.kind === 'write' && fresh.sourceDigest === plan.sourceDigest
-    && fresh.number === plan.number && route.principal === writing.route.principal
+    && fresh.number === plan.number && route.consentId === writing.route.consentId
     && route.boundMicrousd === writing.route.boundMicrousd
   if (!same) {
     throw fail.conflict('digest_inputs_changed', 'The window changed; nothing was sent.', {
@@ -178,6 +178,7 @@ const orderOf = (
       entries: promptEntries(sources, openerOf(ctx, view)),
     }),
     claim: (tx) => claim(writing, tx),
+    recheck: (now) => requireSameRoute(ctx, now, 'gateway.digest', route),
     reject: (reply) =>
       judgeReply(reply, route.proof) ?? judgeText(reply.content, charsMax, holdsSecret),
     record: recorder(writing, kept),

@@ -25,7 +25,7 @@ import { requireTextBudget } from '../texts/budget.js'
 import { digestEntries, openerOf, promptEntries } from '../texts/entries.js'
 import { codePoints, judgeReply, judgeText } from '../texts/judge.js'
 import { conclusionPromptVersion, textContent, type PromptEntry } from '../texts/prompt.js'
-import { requireTextRoute, type TextRoute } from '../texts/readiness.js'
+import { requireSameRoute, requireTextRoute, type TextRoute } from '../texts/readiness.js'
 import { holdsSecret } from '../texts/secrets.js'
 import { conclusionSources, type ConclusionSources, type ReportPeriod } from './collect.js'
 import {
@@ -84,7 +84,7 @@ const claim = (one: Concluding, tx: Tx): string => {
   const { ctx, period, sources, route } = one
   const now = requireTextRoute(ctx, tx, 'gateway.report')
   const same = conclusionSources(tx, period).digest === sources.digest
-    && now.boundMicrousd === route.boundMicrousd
+    && now.boundMicrousd === route.boundMicrousd && now.consentId === route.consentId
   if (!same) {
     throw fail.conflict('report_inputs_changed', 'The report changed; nothing was sent.', {
       reason: 'inputs_changed', next: 'Run it again.',
@@ -179,6 +179,7 @@ const orderOf = (
       digests: toldDigests(ctx, view, sources),
     }),
     claim: (tx) => claim(one, tx),
+    recheck: (now) => requireSameRoute(ctx, now, 'gateway.report', route),
     reject: (reply) =>
       judgeReply(reply, route.proof) ?? judgeText(reply.content, conclusionCharsMax, holdsSecret),
     record: recorder(one, kept),

@@ -23,6 +23,8 @@ export type TextPurpose = 'gateway.digest' | 'gateway.report'
 export interface TextRoute {
   /** Who consented to the purpose. */
   readonly principal: string
+  /** The consent that was given. */
+  readonly consentId: string
   readonly setup: SlotSetup
   /** What the reply must call itself. */
   readonly proof: GatewayProof
@@ -78,5 +80,18 @@ export const requireTextRoute = (
   const boundMicrousd = requireBound(saved, setup, route.spend_ceiling_microusd)
   const { state, proof } = facts.proofs.report
   if (state !== 'current') throw blocked(`proof_${state}`)
-  return { principal: consent.principal, setup, proof, boundMicrousd }
+  return {
+    principal: consent.principal, consentId: consent.consent_id, setup, proof, boundMicrousd,
+  }
+}
+
+/**
+ * The same rule while a text waits and up to its first byte: every gate is open, and the consent is
+ * the one that the text was admitted under. Throws as `requireTextRoute` does.
+ */
+export const requireSameRoute = (
+  ctx: ShotsContext, view: View, purpose: TextPurpose, admitted: TextRoute,
+): void => {
+  const now = requireTextRoute(ctx, view, purpose)
+  if (now.consentId !== admitted.consentId) throw blocked('consent_not_current')
 }
