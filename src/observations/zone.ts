@@ -58,7 +58,29 @@ export const longDay = (day: string): string => {
   }).format(date)
 }
 
-const stepMs = 6 * 3_600_000
+const hourMs = 3_600_000
+const dayForm = /^\d{4}-\d{2}-\d{2}$/
+
+/**
+ * Milliseconds since 1970 UTC at which a day (`2026-11-20`) begins in a zone: its midnight, or the
+ * first moment after it where clocks leap over that. Null for what is no day of the calendar.
+ */
+export const startOfDay = (zone: Zone, day: string): number | null => {
+  const utc = dayForm.test(day) ? Date.parse(`${day}T00:00:00.000Z`) : Number.NaN
+  if (Number.isNaN(utc) || new Date(utc).toISOString().slice(0, 10) !== day) return null
+  // No zone is further from UTC than this; the ends of the calendar are left as they are.
+  let [before, from] = [utc - 16 * hourMs, utc + 16 * hourMs]
+  const begun = (ms: number): boolean => zone.at(new Date(ms).toISOString()).day >= day
+  if (day.startsWith('0000') || begun(before) || !begun(from)) return utc
+  while (from - before > 1) {
+    const middle = Math.floor((before + from) / 2)
+    if (begun(middle)) from = middle
+    else before = middle
+  }
+  return from
+}
+
+const stepMs = 6 * hourMs
 const daysMax = 366
 
 /** Every day of the zone that a span touches, in order; a span of years is cut at a year. */

@@ -3,7 +3,7 @@ import { parse } from 'valibot'
 import { reportPage } from '../../src/observations/html/page.js'
 import { buildReport, reportLimits, reportShape } from '../../src/observations/report.js'
 import { reportText } from '../../src/observations/text.js'
-import { daysOf, zoneOf } from '../../src/observations/zone.js'
+import { daysOf, startOfDay, zoneOf } from '../../src/observations/zone.js'
 import { at, input, said, seen } from './inputs.js'
 
 const plain = { foreign: (text: string) => text, strong: (text: string) => text }
@@ -156,5 +156,27 @@ t.test('S-024 periods that meet count every image of a run once, each in its own
   for (const { report } of [told(6, 7), told(9, 10)]) {
     t.equal(report.facts.count, 0, 'a run without an image in the period is not in it')
     t.same(report.provenance.source_observation_ids, [])
+  }
+})
+
+t.test('a day begins at midnight of its zone, or where clocks leap over that, and only days of the calendar begin', async (t) => {
+  const start = (zone: string, day: string): string | null => {
+    const ms = startOfDay(zoneOf(zone), day)
+    return ms === null ? null : new Date(ms).toISOString()
+  }
+  const cases: [string, string, string][] = [
+    ['UTC', '2026-11-20', '2026-11-20T00:00:00.000Z'],
+    ['America/New_York', '2026-11-01', '2026-11-01T04:00:00.000Z'],
+    ['America/New_York', '2026-11-02', '2026-11-02T05:00:00.000Z'],
+    ['Asia/Kathmandu', '2026-11-20', '2026-11-19T18:15:00.000Z'],
+    ['Pacific/Kiritimati', '2026-11-20', '2026-11-19T10:00:00.000Z'],
+    ['America/Sao_Paulo', '2018-11-04', '2018-11-04T03:00:00.000Z'],
+    ['Pacific/Apia', '2011-12-30', '2011-12-30T10:00:00.000Z'],
+    ['Asia/Tokyo', '0000-01-01', '0000-01-01T00:00:00.000Z'],
+    ['UTC', '9999-12-31', '9999-12-31T00:00:00.000Z'],
+  ]
+  for (const [zone, day, expected] of cases) t.equal(start(zone, day), expected, `${zone} ${day}`)
+  for (const day of ['2026-02-30', '2026-13-01', '2026-1-1', 'today']) {
+    t.equal(start('UTC', day), null, day)
   }
 })

@@ -182,3 +182,19 @@ t.test('S-024 S-068 a run is reported in each period that has an image of it, an
   t.same(await told('09:00', '10:00'), { files: 0, images: 0, hours: [0, 0, 0], missing: 0 })
   t.same(await told('07:51', '08:10'), { files: 2, images: 5, hours: [3, 2, 0], missing: 0 })
 })
+
+t.test('a day without a time begins in the zone in which the report tells days', async (t) => {
+  const world = await makeTextWorld(t)
+  const day = ['shots', 'report', '--since', '2026-11-01', '--until', '2026-11-02']
+  const env = { TZ: 'America/New_York' }
+  const ran = await world.run([...day, '--json'], { env })
+  t.same(ran.json().report.period, {
+    since: '2026-11-01T04:00:00.000Z', until: '2026-11-02T05:00:00.000Z',
+    time_zone: 'America/New_York',
+  })
+  t.match((await world.run(day, { env })).stdout, '2026-11-01 00:00 to 2026-11-02 00:00, America')
+  const utc = await world.run([...day, '--json'], { env: { TZ: 'UTC' } })
+  t.match(utc.json().report.period, { since: '2026-11-01T00:00:00.000Z' })
+  const wrong = await world.run(['shots', 'report', '--since', '2026-02-30', '--json'])
+  t.match(wrong.error(), { code: 'flag_invalid' })
+})

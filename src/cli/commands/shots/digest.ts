@@ -61,7 +61,7 @@ const definition: VerbDefinition<DigestReceipt> = {
     json: { version: 1, schema: digestReceiptShape },
   },
   flags: (command) => command
-    .option('--window-end <time>', 'only the window that ends there (time, or an age such as 8h)')
+    .option('--window-end <time>', 'only the window that ends there (a time, a day of UTC, or an age)')
     .option(
       '--retry', 'with --window-end: one more paid call after one that was refused or is uncertain',
     ),
@@ -101,7 +101,8 @@ export const run: Run<DigestOptions, DigestReceipt> = async ({ windowEnd, retry 
     throw fail.usage('window_needed', 'Give --retry together with --window-end.')
   }
   const end = windowEnd === undefined
-    ? undefined : pointInTime('--window-end', windowEnd, deps.clock)
+    // Windows are aligned to UTC, so a day is one of UTC here.
+    ? undefined : pointInTime('--window-end', windowEnd, deps.clock, 'UTC')
   const { digestTick, digestWindow } = await import('../../../shots/digest/tick.js')
   const receipt = await withJobs(deps, (ctx) => (end === undefined
     ? digestTick(ctx) : digestWindow(ctx, { windowEnd: end, retry: retry === true })))

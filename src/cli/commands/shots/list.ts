@@ -8,7 +8,7 @@ import { renderTable } from '../../table.js'
 import { defineVerb, type Run, type Verb, type VerbDefinition } from '../../verb.js'
 import { shotsContext } from './context.js'
 import { noteCut } from './cut-note.js'
-import { pointInTime } from './since.js'
+import { pointInTime, timeZoneOf } from './since.js'
 
 /** Flags of `shots list`. */
 export interface ShotsListOptions {
@@ -41,7 +41,7 @@ const definition: VerbDefinition<Listed[]> = {
   },
   flags: (command) => command
     .addOption(choiceFlag('--status <status>', 'only this analysis status', analysisStatuses))
-    .option('--since <time>', 'captured since: a time (2026-11-20T10:00Z) or an age (8h)')
+    .option('--since <time>', 'captured since a day (of TZ), a time (2026-11-20T10:00Z) or an age (8h)')
     .addOption(integerFlag(
       '--limit <n>', `at most so many; ${shotLimits.listItemsDefault} unless given`,
       { min: 1, max: shotLimits.listItemsMax },
@@ -60,7 +60,8 @@ const definition: VerbDefinition<Listed[]> = {
 
 /** Lists. */
 export const run: Run<ShotsListOptions, Listed[]> = async ({ since, ...options }, deps) => {
-  const from = since === undefined ? {} : { since: pointInTime('--since', since, deps.clock) }
+  const from = since === undefined
+    ? {} : { since: pointInTime('--since', since, deps.clock, timeZoneOf(deps.env)) }
   const { gov } = await deps.login('read')
   const ctx = shotsContext(deps, gov)
   const page = listObservations(ctx, gov.store.read(), { ...options, ...from })

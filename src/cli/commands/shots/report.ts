@@ -11,7 +11,7 @@ import { Degraded } from '../../failure.js'
 import { recoverFirst } from '../../mutate.js'
 import { defineVerb, type Run, type Verb, type VerbDefinition } from '../../verb.js'
 import { shotsContext } from './context.js'
-import { pointInTime } from './since.js'
+import { pointInTime, timeZoneOf } from './since.js'
 
 /** Flags of `shots report`. */
 export interface ReportOptions {
@@ -39,7 +39,8 @@ const definition: VerbDefinition<ReportResult> = {
     name: 'shots report',
     summary: 'report a period: facts, what the model wrote, and where it comes from',
     description:
-      'Reports the screenshots of a period, the last 24 hours unless said: names, formats, '
+      'Reports the screenshots of a period, the last 24 hours unless said; a day without a time '
+      + 'begins at its midnight in the zone of TZ, or of the machine. It holds names, formats, '
       + 'dimensions and sizes; the course of the day; digests and summaries with the model that '
       + 'wrote them; and the ids that they rest on. No picture is in it and nobody is contacted. '
       + '--html writes one page that loads nothing. --conclude first lets the model of the report '
@@ -57,8 +58,8 @@ const definition: VerbDefinition<ReportResult> = {
     json: { version: 1, schema },
   },
   flags: (command) => command
-    .option('--since <time>', 'begin of the period, included (time, or an age such as 8h)')
-    .option('--until <time>', 'end of the period, excluded')
+    .option('--since <time>', 'begin of the period, included: a day, a time, or an age (8h)')
+    .option('--until <time>', 'end of the period, excluded, in the same forms')
     .option('--html <file>', 'write a page to a new file')
     .option('--conclude', 'let the model write a conclusion first (paid, once)')
     .option('--retry', 'with --conclude: one more paid call after one that was refused'),
@@ -81,13 +82,14 @@ const dayMs = 86_400_000
 
 const periodOf = ({ since, until }: ReportOptions, deps: VerbDeps): ReportPeriod => {
   const nowMs = deps.clock.wallMs()
+  const timeZone = timeZoneOf(deps.env)
   const period = {
     since: since === undefined
-      ? isoFromMs(nowMs - dayMs) : pointInTime('--since', since, deps.clock),
+      ? isoFromMs(nowMs - dayMs) : pointInTime('--since', since, deps.clock, timeZone),
     // Rounded up, so that a screenshot of this very moment is in it.
     until: until === undefined
-      ? isoFromMs(nowMs + 1) : pointInTime('--until', until, deps.clock),
-    timeZone: deps.env['TZ'] || Intl.DateTimeFormat().resolvedOptions().timeZone,
+      ? isoFromMs(nowMs + 1) : pointInTime('--until', until, deps.clock, timeZone),
+    timeZone,
   }
   if (period.since < period.until) return period
   throw fail.rejected('period_empty', 'The period ends before it begins.', {

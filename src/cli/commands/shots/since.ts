@@ -1,6 +1,7 @@
-/** Points in time on a line: ISO text, or how long ago. */
+/** Points in time on a line: a day, ISO text, or how long ago. */
 import { fail } from '../../../base/errors.js'
 import { isoFromMs, type Clock } from '../../../base/clock.js'
+import { startOfDay, zoneOf } from '../../../observations/zone.js'
 import { parseDuration } from '../../flags.js'
 
 const dayForm = /^\d{4}-\d{2}-\d{2}$/
@@ -8,18 +9,31 @@ const timeForm = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,3})?)?(?:Z|[+
 const ageForm = /^[0-9]+[smhd]$/
 const yearsMs = 100 * 366 * 86_400_000
 
+/** The zone in which days are told and meant: that of `TZ`, else the machine's; an IANA name. */
+export const timeZoneOf = (env: Readonly<Record<string, string | undefined>>): string =>
+  env['TZ'] || Intl.DateTimeFormat().resolvedOptions().timeZone
+
+const momentOf = (text: string, timeZone: string): number => {
+  if (dayForm.test(text)) return startOfDay(zoneOf(timeZone), text) ?? Number.NaN
+  return timeForm.test(text) ? Date.parse(text) : Number.NaN
+}
+
 /**
- * ISO text in UTC of `2026-11-20`, `2026-11-20T10:00Z` or `8h` (ago). Throws `rejected`
- * `flag_invalid`.
+ * ISO text in UTC of `2026-11-20` (where that day begins in the zone), `2026-11-20T10:00Z` or `8h`
+ * (ago). Throws `rejected` `flag_invalid`.
  */
-export const pointInTime = (flag: string, text: string, clock: Clock): string => {
+export const pointInTime = (
+  flag: string, text: string, clock: Clock, timeZone: string,
+): string => {
   if (ageForm.test(text)) {
     return isoFromMs(clock.wallMs() - parseDuration(flag, text, { min: 1000, max: yearsMs }))
   }
-  const ms = dayForm.test(text) || timeForm.test(text) ? Date.parse(text) : Number.NaN
+  const ms = momentOf(text, timeZone)
   if (!Number.isNaN(ms)) return isoFromMs(ms)
   throw fail.rejected(
-    'flag_invalid', `Flag ${flag} must be a time such as 2026-11-20T10:00Z, or an age such as 8h.`,
+    'flag_invalid',
+    `Flag ${flag} must be a day such as 2026-11-20, a time such as 2026-11-20T10:00Z, or an age `
+      + 'such as 8h.',
     { details: { field: flag, rule: 'time' } },
   )
 }
