@@ -7,6 +7,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Test } from 'tap'
 import { ask, type AskResult } from '../../src/alpha/ask/ask.js'
+import { billingUuidCollection } from '../../src/alpha/billing-uuids.js'
 import { alphaArtifactLabels, alphaLimits } from '../../src/alpha/constants.js'
 import { readOutput } from '../../src/alpha/output.js'
 import { systemClock, type Clock } from '../../src/base/clock.js'
@@ -124,12 +125,19 @@ export const makeWire = async (t: Test, money: Money = wireLimits): Promise<Wire
     }
   }
 
+  /** Every row of a table replies under the same id; each is asked as if it were the first. */
+  const forgetBillingUuids = (): Promise<void> =>
+    store.transact('test', (tx) => {
+      for (const { id } of tx.all(billingUuidCollection)) tx.remove(billingUuidCollection, id)
+    })
+
   const askOnce = async ({ completion, billing }: Replies = {}): Promise<Asked> => {
     sandbox.faults.clear()
     if (completion) sandbox.faults.reply(onWire(completion), { route: 'completion' })
     if (billing) sandbox.faults.reply(onWire(billing), { route: 'billing' })
     const before = { inferences: rig.inferences().length, billings: rig.billings().length }
     pauses.length = 0
+    await forgetBillingUuids()
     const ended = await outcome()
     const view = store.read()
     const taskId = ended.result?.task.task_id ?? String(ended.error?.details['task_id'])
