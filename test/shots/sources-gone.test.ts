@@ -65,3 +65,77 @@ t.test('S-154 S-160 reanalysing an image whose file was deleted takes nothing aw
   })
   checkLedger(t, world.rig)
 })
+
+const analyzeWith = (
+  world: GatewayWorld, step: string, happens: () => unknown,
+): Promise<Ran> => {
+  let done = false
+  return world.run(['shots', 'analyze', '--json'], {
+    at: async (at) => {
+      if (done || at !== `analyze.${step}`) return
+      done = true
+      await happens()
+    },
+  })
+}
+
+t.test('S-154 S-021 an image that was read ahead and deleted before its turn is missing, and no byte of it leaves', async (t) => {
+  const world = await prepared(t, 'a.png', 'b.png')
+  const ran = await analyzeWith(world, 'replied', () => unlinkSync(`${world.folder}/b.png`))
+  t.match(ran.json(), {
+    analyzed: 1, blocked: 1, failed: 0, items: [{}, { reason: 'source_missing' }],
+  }, ran.stderr)
+  t.match(rowOf(world, 'b.png'), {
+    analysis_status: 'pending', classification: 'source_missing', analyzer: { contact: 'none' },
+  })
+  t.equal(sent(world), 1)
+  t.match((await world.run(['shots', 'analyze', '--json'])).json(), { scanned: 0 })
+  checkLedger(t, world.rig)
+})
+
+t.test('S-154 a deletion in front of the first byte is seen, and what was analysed before stays', async (t) => {
+  const world = await prepared(t, 'a.png')
+  await must(world.run(['shots', 'analyze', '--json']))
+  const before = rowOf(world, 'a.png')
+  let done = false
+  const argv = ['shots', 'reanalyze', before.observation_id, '--json']
+  const ran = await world.run([...argv, '--reason', 'manual_operator_request'], {
+    at: (at) => {
+      if (done || at !== 'analyze.before_first_byte') return
+      done = true
+      unlinkSync(`${world.folder}/a.png`)
+    },
+  })
+  t.match(ran.json(), { items: [{ outcome: 'blocked', reason: 'source_missing' }] }, ran.stderr)
+  const { analysis_status, payload, classification } = rowOf(world, 'a.png')
+  t.same({ analysis_status, payload, classification }, {
+    analysis_status: 'succeeded', payload: before.payload, classification: null,
+  })
+  t.equal(sent(world), 1)
+})
+
+t.test('S-019 another file under the name waits for a later pass, and nothing of the old one leaves', async (t) => {
+  const world = await prepared(t, 'a.png')
+  const other = greyPng(64, 48, (seed += 1))
+  const ran = await analyzeWith(world, 'claimed', () =>
+    world.file('a.png', other, '2026-11-20T10:30:00.000Z'))
+  t.match(ran.json(), { analyzed: 0, skipped: 1, failed: 0 }, ran.stderr)
+  t.match(rowOf(world, 'a.png'), {
+    analysis_status: 'pending', classification: null, analyzer: { contact: 'none' },
+  })
+  t.equal(sent(world), 0)
+})
+
+for (const status of [401, 403, 429]) {
+  t.test(`S-136 S-137 a reply of ${status} stops the pass: one hold, the rest pending, and the receipt says why`, async (t) => {
+    const world = await prepared(t, 'a.png', 'b.png', 'c.png')
+    world.rig.sandbox.faults.reply({ status, body: '{}' }, { service: 'gateway', times: 3 })
+    const ran = await world.run(['shots', 'analyze', '--json'])
+    t.match(ran.json(), {
+      status: 'degraded', reason: `http_status_${status}`, failed: 1, skipped: 2, analyzed: 0,
+      held_microusd: 100_000,
+    }, ran.stderr)
+    t.equal(sent(world), 1)
+    for (const name of ['b.png', 'c.png']) t.equal(rowOf(world, name).analysis_status, 'pending')
+  })
+}

@@ -6,6 +6,7 @@ import { gateTextOf } from '../gates.js'
 import { putObservation } from '../keep.js'
 import { transactCounted } from '../locked.js'
 import { shotCollections as c, type Observation } from '../rows.js'
+import { withoutSource } from './outcome.js'
 
 const waiting = (row: Observation): boolean =>
   row.analysis_status === 'pending' || row.analysis_status === 'blocked'
@@ -43,15 +44,7 @@ export const blockRows = (
     }
   })
 
-/**
- * What a row is whose image is at none of its paths any more; the status stays for when it comes
- * back (S-154). Only one that was never analysed is missing something: an analysis that was paid
- * for stands without its file, and stays in digests and reports.
- */
-export const withoutSource = (row: Observation): Observation =>
-  row.payload === null ? { ...row, classification: 'source_missing' } : row
-
-/** Writes that down. */
+/** Writes down that the image is at none of its paths any more. */
 export const markMissing = (ctx: ShotsContext, id: string): Promise<void> =>
   transactCounted(ctx.gov, 'shots analyze', (tx) => {
     const now = nowIso(ctx.gov)

@@ -1,13 +1,12 @@
 /** One image from its row to its outcome; what ends the whole batch is told apart. */
 import { SallyportError } from '../../base/errors.js'
-import type { CallResult } from '../../gateway/call/finish.js'
 import type { ReanalyzeReason } from '../constants.js'
 import type { ShotsContext } from '../context.js'
 import { countingLock } from '../locked.js'
 import type { Observation } from '../rows.js'
 import { blockRows, markMissing } from './mark.js'
-import { sendImage } from './order.js'
-import { blockingKinds, itemOutcomeOf, type ItemOutcome } from './outcome.js'
+import { sendImage, type Sent } from './order.js'
+import { blockingKinds, itemOutcomeOf, sourceMissing, type ItemOutcome } from './outcome.js'
 import { readForUpload, type PrivacyVerdict } from './privacy.js'
 
 /** How one image ended. */
@@ -37,12 +36,21 @@ const without = { operationId: null, costMicrousd: null, stop: null, error: null
 /** Kinds of failure that the next image would meet as well. */
 const stopping: ReadonlySet<string> = new Set(['locked', 'cancelled', 'remote'])
 
-const endOf = (result: CallResult): OneEnd => {
-  const { outcome, reason, errorKind, operationId, receipt } = result
+/** Replies that the next image would get as well: key, permission or rate. */
+const refusing: ReadonlySet<number | null> = new Set([401, 403, 429])
+
+/** Why the next image would end no better: the lane, the connection, or what the gateway said. */
+const stopOf = ({ errorKind, reason, httpStatus }: Sent): string | null => {
+  if (refusing.has(httpStatus)) return `http_status_${httpStatus}`
+  return errorKind !== null && stopping.has(errorKind) ? reason ?? errorKind : null
+}
+
+const endOf = (result: Sent): OneEnd => {
+  const { outcome, reason, operationId, receipt } = result
   return {
     outcome: itemOutcomeOf(result), reason: outcome === 'succeeded' ? null : reason ?? outcome,
     operationId, costMicrousd: receipt.cost.amount_microusd,
-    stop: errorKind !== null && stopping.has(errorKind) ? reason ?? errorKind : null, error: null,
+    stop: stopOf(result), error: null,
   }
 }
 
@@ -81,7 +89,7 @@ export const endImage = async (
   try {
     if (verdict.kind === 'source_missing') {
       await markMissing(ctx, row.observation_id)
-      return { ...without, outcome: 'blocked', reason: 'source_missing' }
+      return { ...without, outcome: 'blocked', reason: sourceMissing }
     }
     if (verdict.kind === 'refused') {
       await blockRows(ctx, [row.observation_id], verdict.reason)

@@ -7,6 +7,7 @@ import { fail } from '../../base/errors.js'
 import type { CallResult } from '../../gateway/call/finish.js'
 import type { AcceptedReply, CallEnd, CallOrder } from '../../gateway/call/order.js'
 import { sendCall } from '../../gateway/call/send.js'
+import type { GatewayContext } from '../../gateway/context.js'
 import type { GatewayProof } from '../../gateway/proof.js'
 import type { SlotSetup } from '../../gateway/setup.js'
 import { registerArtifact } from '../../governance/artifacts.js'
@@ -22,9 +23,9 @@ import { consentReaches, gateTextOf, imageBound, standingOf, type RouteStanding 
 import { putObservation } from '../keep.js'
 import { shotCollections as c, type Observation, type PayloadRef } from '../rows.js'
 import { savedSettings } from '../settings.js'
-import { rowAfter } from './outcome.js'
+import { rowAfter, sourceChanged, sourceMissing } from './outcome.js'
 import { judgeAnalysis } from './parse.js'
-import type { PrivacyVerdict } from './privacy.js'
+import { isSourceGone, isUnchanged, type PrivacyVerdict } from './privacy.js'
 import { analysisContent } from './prompt.js'
 import { runningCollection } from './rows.js'
 import type { AnalysisPayload } from './schema.js'
@@ -113,6 +114,18 @@ interface Terms {
 }
 
 /**
+ * What was read ahead goes out only while it is there: a file that somebody deleted or changed
+ * while the image waited is not sent. One look at a name, whatever the size of the file.
+ */
+const requireSource = ({ row, image }: Attempt): void => {
+  if (isUnchanged(row.root, image.source)) return
+  if (!isSourceGone(row)) throw changed(sourceChanged)
+  throw fail.blocked('source_missing', 'The file is gone; nothing was sent.', {
+    reason: sourceMissing, next: 'When it is back, a scan finds it.',
+  })
+}
+
+/**
  * Asked with the hold, at the mark and before the first byte: every gate is still open, and the
  * consent is the very one that the image was admitted under. One that was given while the image
  * waited reaches forward only, also where somebody asked for this image by name.
@@ -125,6 +138,7 @@ const requireStill = (attempt: Attempt, consentId: string | null, view: View): v
   const reached = route.consent.consent_id === consentId
     && (reason !== null || (row !== undefined && consentReaches(route.consent, row)))
   if (!reached) throw closedGate('before_consent')
+  requireSource(attempt)
 }
 
 const claim = (
@@ -199,11 +213,31 @@ const recorder = (
   }
 }
 
+/** How a call ended, with the HTTP status of its reply; null where none came. */
+export type Sent = CallResult & { readonly httpStatus: number | null }
+
+/** The gateway's client, telling the status of what it gives. */
+const listening = (
+  gateway: GatewayContext, told: (status: number) => void,
+): GatewayContext => ({
+  ...gateway,
+  client: async () => {
+    const client = await gateway.client()
+    return {
+      request: async (request) => {
+        const reply = await client.request(request)
+        told(reply.status)
+        return reply
+      },
+    }
+  },
+})
+
 /**
  * Analyses one image with at most one request. Throws what kept it from being claimed (`blocked`,
  * `budget`, `conflict`, `locked`); every end after that is a result and stands in the row.
  */
-export const sendImage = (attempt: Attempt): Promise<CallResult> => {
+export const sendImage = async (attempt: Attempt): Promise<Sent> => {
   const { ctx, image, timeoutMs } = attempt
   const view = ctx.gov.store.read()
   const route = requireRoute(standingOf(ctx, view))
@@ -217,7 +251,9 @@ export const sendImage = (attempt: Attempt): Promise<CallResult> => {
     payload = verdict.ok ? verdict.payload : null
     return verdict.ok ? null : verdict.reason
   }
-  return sendCall(ctx.gateway, {
+  let httpStatus: number | null = null
+  const gateway = listening(ctx.gateway, (status) => { httpStatus = status })
+  const result = await sendCall(gateway, {
     step: 'analyze',
     slot: 'screenshot',
     purpose: 'gateway.vision',
@@ -237,4 +273,5 @@ export const sendImage = (attempt: Attempt): Promise<CallResult> => {
     reject,
     record: recorder(attempt, principal, () => payload),
   })
+  return { ...result, httpStatus }
 }

@@ -19,13 +19,20 @@ export interface AnalysisEnd {
 /** Kinds that a person mends; the image waits, blocked, with the reason. */
 export const blockingKinds: ReadonlySet<ErrorKind> = new Set(['blocked', 'unauthorized', 'budget'])
 
+/** The file went between its reading and the first byte; nothing was sent. */
+export const sourceMissing = 'source_missing'
+/** It is another file than the one that was read; a later pass reads it anew. */
+export const sourceChanged = 'source_changed'
+
+/** Nothing about the image has failed: the environment forbade the contact, or it moved. */
+const leaving: ReadonlySet<string | null> = new Set(['debug_output_refused', sourceChanged])
+
 /** What an end means for the image. */
 export const itemOutcomeOf = ({ outcome, reason, errorKind }: AnalysisEnd): ItemOutcome => {
   if (outcome === 'succeeded') return 'succeeded'
   if (outcome !== 'not_contacted') return 'failed'
   if (errorKind !== null && blockingKinds.has(errorKind)) return 'blocked'
-  // The environment forbade the contact: nothing about this image has failed.
-  if (reason === 'debug_output_refused') return 'skipped'
+  if (leaving.has(reason)) return 'skipped'
   return errorKind === 'locked' || errorKind === 'cancelled' || errorKind === 'remote'
     ? 'skipped' : 'failed'
 }
@@ -41,6 +48,14 @@ const details: Readonly<Partial<Record<CallOutcome, string>>> = {
   authority_lost: 'The permission ended before the reply came; the charge stands.',
   not_contacted: 'Nothing was sent.',
 }
+
+/**
+ * What a row is whose image is at none of its paths any more; the status stays for when it comes
+ * back (S-154). Only one that was never analysed is missing something: an analysis that was paid
+ * for stands without its file, and stays in digests and reports.
+ */
+export const withoutSource = (row: Observation): Observation =>
+  row.payload === null ? { ...row, classification: 'source_missing' } : row
 
 /** A failed reanalysis loses nothing: what succeeded before stays, marked as earlier. */
 const earlier = (payload: PayloadRef | null): PayloadRef | null =>
@@ -70,6 +85,8 @@ export const rowAfter = (
       analyzer: { ...analyzer, reason: null, detail: null, contact: 'ended' },
     }
   }
+  const gone = item === 'blocked' && end.reason === sourceMissing
+  if (gone) return withoutSource(rowReturned(row, before, now))
   if (item === 'skipped' || (item === 'blocked' && keepsStatus(before.analysis_status))) {
     const { analysis_status, detail, contact } = before
     const reason = item === 'skipped' && !keepsStatus(analysis_status) ? end.reason : before.reason

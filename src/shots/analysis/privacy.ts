@@ -7,22 +7,32 @@ import { lstatSync } from 'node:fs'
 import { sha256Hex } from '../../base/canonical.js'
 import { readImageFacts } from '../../images/facts.js'
 import { latin1Of, pathBelow } from '../scan/names.js'
-import { readOnce } from '../scan/read-once.js'
+import { exactStamp, readOnce, type ReadFacts } from '../scan/read-once.js'
 import type { Observation } from '../rows.js'
+
+/** The file that was read, and what it was then. */
+export interface ImageSource {
+  /** Name below the root, as bytes of latin1. */
+  readonly name: string
+  readonly facts: Pick<ReadFacts, 'bytes' | 'modifiedNs' | 'inode'>
+}
 
 /** What the gate says of an observation's file. */
 export type PrivacyVerdict =
-  | { readonly kind: 'ready'; readonly bytes: Buffer; readonly mime: 'image/png' | 'image/jpeg' }
+  | {
+    readonly kind: 'ready'; readonly bytes: Buffer; readonly mime: 'image/png' | 'image/jpeg'
+    readonly source: ImageSource
+  }
   /** The content is at none of its paths any more (S-154). */
   | { readonly kind: 'source_missing' }
   /** It is there and may not go out, or cannot be read now. */
   | { readonly kind: 'refused'; readonly reason: string }
 
-const judge = (bytes: Buffer): PrivacyVerdict => {
+const judge = (bytes: Buffer, source: ImageSource): PrivacyVerdict => {
   const { format, reason } = readImageFacts(bytes)
   if (reason !== null) return { kind: 'refused', reason: `image_${reason}` }
   if (format === null) return { kind: 'refused', reason: 'image_not_an_image' }
-  return { kind: 'ready', bytes, mime: format === 'png' ? 'image/png' : 'image/jpeg' }
+  return { kind: 'ready', bytes, mime: format === 'png' ? 'image/png' : 'image/jpeg', source }
 }
 
 /**
@@ -32,8 +42,11 @@ const judge = (bytes: Buffer): PrivacyVerdict => {
 export const readForUpload = (row: Observation, nowMs: number): PrivacyVerdict => {
   let unreadable: string | null = null
   for (const { name } of [...row.paths].reverse()) {
-    const read = readOnce(row.root, latin1Of(name), nowMs)
-    if (read.kind === 'read' && sha256Hex(read.bytes) === row.sha256) return judge(read.bytes)
+    const bytesName = latin1Of(name)
+    const read = readOnce(row.root, bytesName, nowMs)
+    if (read.kind === 'read' && sha256Hex(read.bytes) === row.sha256) {
+      return judge(read.bytes, { name: bytesName, facts: read.facts })
+    }
     if (read.kind === 'unavailable' && read.reason === 'file_unreadable') {
       unreadable = read.reason
     }
@@ -55,3 +68,10 @@ const isGone = (root: string, name: string): boolean => {
 /** Whether there is no file under any recorded path of a row; reads no content. */
 export const isSourceGone = ({ root, paths }: Pick<Observation, 'root' | 'paths'>): boolean =>
   paths.every(({ name }) => isGone(root, latin1Of(name)))
+
+/** Whether the file under its name is still the one that was read: size, time and inode. */
+export const isUnchanged = (root: string, { name, facts }: ImageSource): boolean => {
+  const now = exactStamp(root, name)
+  return now !== null && now.bytes === facts.bytes && now.inode === String(facts.inode)
+    && now.modifiedNs === String(facts.modifiedNs)
+}
