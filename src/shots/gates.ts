@@ -11,6 +11,7 @@ import { gatewayFacts, type GatewayFacts } from '../gateway/facts.js'
 import { gatewayReasonOf, gatewayReasons, type GatewayReasonCode } from '../gateway/projection.js'
 import type { GatewayProof } from '../gateway/proof.js'
 import type { SlotSetup } from '../gateway/setup.js'
+import { giverReasonOf, type GiverReason } from '../governance/policy/consents.js'
 import type { Consent } from '../governance/rows.js'
 import { parseGatewaySelector, type ReservedNames } from '../governance/selectors.js'
 import type { View } from '../state/types.js'
@@ -82,6 +83,18 @@ const slotGates = {
   },
 } as const
 
+/** A consent that is current is not given twice: it ends first. */
+const consentAnew = 'As another owner run: sallyport policy revoke; then give the consents anew:'
+  + ' sallyport gateway setup --consent PURPOSE --acknowledge-cloud-egress'
+
+/** Gates of the person whose consent a call would rest on. */
+const giverGates = {
+  principal_missing: {
+    text: 'Whoever gave the consent is not known here any more.', next: consentAnew,
+  },
+  principal_disabled: { text: 'Whoever gave the consent is disabled.', next: consentAnew },
+} as const satisfies Record<GiverReason, GateText>
+
 /** Reasons that appear only while analysing (never at a scan). */
 const lateGates = {
   proof_missing: {
@@ -105,7 +118,7 @@ const lateGates = {
 
 /** Why an image may not be sent. The list is closed; scripts match the names. */
 export type GateReason =
-  | keyof typeof settingGates | keyof typeof slotGates | keyof typeof lateGates
+  | keyof typeof settingGates | keyof typeof slotGates | GiverReason | keyof typeof lateGates
   | GatewayReasonCode
 
 /** What a reason means and what opens the gate. */
@@ -115,7 +128,7 @@ export interface GateText {
 }
 
 const ownTexts: Readonly<Record<string, GateText>> =
-  { ...settingGates, ...slotGates, ...lateGates }
+  { ...settingGates, ...slotGates, ...giverGates, ...lateGates }
 
 /** Sentence and next step of a reason; null for a text that is none. */
 export const gateTextOf = (reason: string): GateText | null => {
@@ -131,6 +144,8 @@ export interface GateFacts {
   readonly saved: SavedShotSettings
   readonly gateway: GatewayFacts
   readonly reserved: ReservedNames
+  /** Why whoever gave the current consent carries no call; null or left out while they do. */
+  readonly giver?: GiverReason | null
 }
 
 /** What an open route is. */
@@ -206,6 +221,7 @@ const routeReasons = (facts: GateFacts): GateReason[] => {
       ? ['model_not_set' as const, 'allow_list_missing' as const] : slotReasons(facts, slot)),
     ...(isAcknowledged(gateway) ? [] : ['egress_not_acknowledged' as const]),
     ...(consentOf(gateway) === null ? ['consent_not_current' as const] : []),
+    ...(facts.giver === undefined || facts.giver === null ? [] : [facts.giver]),
   ]
 }
 
@@ -232,11 +248,14 @@ export const judgeGates = (facts: GateFacts): RouteStanding => {
 /** Judges every gate on one view. Opens no socket, changes no byte. */
 export const standingOf = (
   ctx: Pick<ShotsContext, 'gov' | 'gateway'>, view: View,
-): RouteStanding => judgeGates({
-  saved: savedSettings(view),
-  gateway: gatewayFacts(ctx.gov, view, ctx.gateway.place),
-  reserved: ctx.gateway.place.reserved,
-})
+): RouteStanding => {
+  const gateway = gatewayFacts(ctx.gov, view, ctx.gateway.place)
+  const consent = consentOf(gateway)
+  return judgeGates({
+    saved: savedSettings(view), gateway, reserved: ctx.gateway.place.reserved,
+    giver: consent === null ? null : giverReasonOf(view, consent),
+  })
+}
 
 /** Why no image may be sent at all now, the proof included; null when one may. */
 export const closedReason = (standing: RouteStanding): string | null => {

@@ -1,5 +1,8 @@
 /** From when a consent reaches, and whose: clocks, regrants and people who left. */
+import { writeFileSync } from 'node:fs'
 import t, { type Test } from 'tap'
+import { claimCollection } from '../../src/gateway/call/claims.js'
+import { collections } from '../../src/governance/rows.js'
 import { systemClock } from '../../src/base/clock.js'
 import type { Observation } from '../../src/shots/rows.js'
 import { checkLedger } from '../alpha/rig.js'
@@ -109,4 +112,39 @@ t.test('S-159 a reanalysis that waits does not go out under a consent that was g
   t.same([analysis_status, payload], [before.analysis_status, before.payload])
   t.equal(analyzer.contact, 'ended')
   t.equal(sent(world), 1)
+})
+
+t.test('S-021 S-126 the consent of a disabled owner opens no gate: no claim, no byte, and remote routing is not safe', async (t) => {
+  const world = await prepared(t)
+  await take(world, 'a.png')
+  const phrase = world.place.path('phrase')
+  writeFileSync(phrase, 'a phrase that is long enough\n')
+  await must(world.run(['principal', 'add', 'other', '--passphrase-file', phrase, '--json']))
+  const [owner] = world.view().all(collections.principals).map(({ doc }) => doc)
+    .filter((one) => one.name !== 'other')
+  await must(world.run([
+    'login', '--json', '--replace', '--owner', 'other', '--passphrase-file', phrase,
+  ]))
+  await must(world.run(['principal', 'disable', owner?.name ?? '', '--yes', '--json']))
+  const before = world.rig.calls().length
+  const claims = world.view().all(claimCollection).length
+  const reasons = { status: 'blocked', reason: 'principal_disabled' }
+  t.match((await world.run(['shots', 'analyze', '--json'])).json(), { ...reasons, blocked: 1 })
+  for (let pass = 0; pass < 2; pass += 1) {
+    t.match((await world.run(['shots', 'analyze', '--json'])).json(), { restored: 0, blocked: 0 })
+  }
+  t.equal(world.view().all(claimCollection).length, claims)
+  t.equal(world.rig.calls().length, before)
+  t.match(rowOf(world, 'a.png').analyzer, { reason: 'principal_disabled', attempts: 0 })
+  const status = (await world.run(['shots', 'status', '--json'])).json()
+  t.match(JSON.stringify(status), 'principal_disabled')
+  t.match(JSON.stringify(status), '"remote_routing_safe":false')
+  await take(world, 'b.png')
+  t.match(rowOf(world, 'b.png'), {
+    analysis_status: 'blocked', analyzer: { reason: 'principal_disabled' },
+  })
+  await regrant(world)
+  await must(world.rig.prove('screenshot'))
+  await take(world, 'c.png')
+  t.match((await world.run(['shots', 'analyze', '--json'])).json(), { analyzed: 1 })
 })

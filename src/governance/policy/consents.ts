@@ -102,3 +102,15 @@ export const boundConsents = (
   view.all(collections.consents)
     .filter(({ doc }) => doc.state === 'granted' && doc.bound_revision === revision)
     .map(({ doc }) => ({ consent_id: doc.consent_id, purpose: doc.purpose }))
+
+/** Why whoever gave a consent carries nothing any more; null while they do. */
+export type GiverReason = 'principal_missing' | 'principal_disabled'
+
+/** The same look at a person that the trust evaluation of a call takes. */
+export const giverReasonOf = (
+  view: View, consent: Pick<Consent, 'principal'>,
+): GiverReason | null => {
+  const giver = view.get(collections.principals, consent.principal)
+  if (giver === undefined) return 'principal_missing'
+  return giver.disabled_at === null ? null : 'principal_disabled'
+}

@@ -11,6 +11,7 @@ import {
 } from '../../gateway/projection.js'
 import type { GatewayProof } from '../../gateway/proof.js'
 import type { SlotSetup } from '../../gateway/setup.js'
+import { giverReasonOf } from '../../governance/policy/consents.js'
 import type { View } from '../../state/types.js'
 import type { ShotsContext } from '../context.js'
 import { gateTextOf, imageBound, settingReasonOf } from '../gates.js'
@@ -73,10 +74,12 @@ export const requireTextRoute = (
   if (consent === undefined) {
     throw blocked(
       'consent_not_current',
-      `Run: sallyport gateway setup --consent ${purpose.slice('gateway.'.length)}`
-        + ' --acknowledge-cloud-egress',
+      `Run: sallyport gateway setup --consent ${purpose} --acknowledge-cloud-egress`,
     )
   }
+  // A digest is paid for by whoever consented to it; a conclusion by whoever asks for it.
+  const giver = purpose === 'gateway.digest' ? giverReasonOf(view, consent) : null
+  if (giver !== null) throw blocked(giver)
   const boundMicrousd = requireBound(saved, setup, route.spend_ceiling_microusd)
   const { state, proof } = facts.proofs.report
   if (state !== 'current') throw blocked(`proof_${state}`)
