@@ -228,7 +228,7 @@ complete -c sallyport -n '__sallyport_in "shots reanalyze"' -l limit -x -d 'in b
 complete -c sallyport -n '__sallyport_in "shots reanalyze"' -l yes -d 'in bulk: do not ask'
 complete -c sallyport -n '__sallyport_in "shots reanalyze"' -l help -d 'show this help'
 complete -c sallyport -n '__sallyport_in "shots list"' -l status -x -a 'pending blocked succeeded failed needs_reanalysis' -d 'only this analysis status (pending, blocked, succeeded, failed, needs_reanalysis)'
-complete -c sallyport -n '__sallyport_in "shots list"' -l since -x -d 'captured since a day (of TZ), a time (2026-11-20T10:00Z) or an age (8h)'
+complete -c sallyport -n '__sallyport_in "shots list"' -l since -x -d 'captured since a day (of TZ), a time with its offset, or an age'
 complete -c sallyport -n '__sallyport_in "shots list"' -l limit -x -d 'at most so many; 50 unless given (1 to 10000)'
 complete -c sallyport -n '__sallyport_in "shots list"' -l archived -d 'archived ones too'
 complete -c sallyport -n '__sallyport_in "shots list"' -l help -d 'show this help'

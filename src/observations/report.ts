@@ -103,7 +103,7 @@ interface Counted extends PeriodImages {
   readonly one: ScreenObservationInput
 }
 
-/** A run that began before the period, or ended after it, is there with its images of the period. */
+/** A run that began before the period, or ended after it, is there with its images in it. */
 const countedOf = (input: ScreenReportInput): Counted[] =>
   input.observations
     .map((one) => ({ one, ...imagesIn(one, input) }))
@@ -116,7 +116,7 @@ const runOf = ({ one, likeImages }: Counted): ReportRun => ({
 
 const quarterMs = 900_000
 
-/** The hour of times by the wall clock; since 1973 those of one quarter hour share it everywhere. */
+/** The wall clock's hour of times; since 1973 those of one quarter hour share it everywhere. */
 const hoursOf = (zone: Zone): ((at: string) => number) => {
   const known = new Map<number, number>()
   const hourOf = (at: string): number => Math.floor(zone.at(at).minute / 60)

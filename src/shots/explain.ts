@@ -14,6 +14,7 @@ import { listedOf, listedShape } from './facts.js'
 import { fileIdOf, rootDigestOf } from './keep.js'
 import { shotCollections as c, type FileName, type SeenFile } from './rows.js'
 import { fileNameOf } from './scan/names.js'
+import { isSameFile } from './scan/same-file.js'
 import { isRecursive, savedSettings } from './settings.js'
 
 const text = v.string()
@@ -52,7 +53,7 @@ export const explanationShape = v.strictObject({
   observation: v.nullable(listedShape),
   now: v.strictObject({
     exists: v.boolean(),
-    /** Size, time or inode differ from what was read; null where nothing was. */
+    /** Size, a time or inode differ from what was read; null where nothing was. */
     changed: v.nullable(v.boolean()),
     scan_would: v.picklist(scanWould),
     why: text,
@@ -132,9 +133,11 @@ const seenOf = (view: View, found: Found, roots: readonly string[]): Seen => {
   return { root: roots[0] ?? null, row: undefined }
 }
 
-const isChanged = (row: SeenFile, stat: BigIntStats): boolean =>
-  Number(stat.size) !== row.bytes || String(stat.mtimeNs) !== row.modified_ns
-  || String(stat.ino) !== row.inode
+const isChanged = (row: SeenFile, { size, mtimeNs, ctimeNs, ino }: BigIntStats): boolean =>
+  !isSameFile(row, {
+    bytes: Number(size), modifiedNs: String(mtimeNs), changedNs: String(ctimeNs),
+    inode: String(ino),
+  })
 
 type Would = Pick<Explanation['now'], 'scan_would' | 'why'>
 

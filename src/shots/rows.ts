@@ -120,6 +120,8 @@ const fileShape = v.strictObject({
   bytes: count,
   /** Modification time in nanoseconds, decimal text. */
   modified_ns: text,
+  /** Time of the last change of content or facts, the same way; rows of old may not have it. */
+  changed_ns: v.optional(text),
   inode: text,
   outcome: v.picklist(['ingested', 'duplicate', 'suppressed', 'rejected']),
   reason: v.nullable(text),

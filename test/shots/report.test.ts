@@ -160,7 +160,9 @@ t.test('S-024 S-068 a run is reported in each period that has an image of it, an
     observationOf(world.folder, 'old.png', {
       captured_at: at('07:52'),
       // A run of an earlier version knows no times.
-      screenshot_visual_run: { ...run({}, '08:20'), suppressed_count: 2, quarter_counts: undefined },
+      screenshot_visual_run: {
+        ...run({}, '08:20'), suppressed_count: 2, quarter_counts: undefined,
+      },
     }),
     observationOf(world.folder, 'gone.png', {
       captured_at: at('07:40'), classification: 'source_missing',

@@ -15,7 +15,8 @@ const print = (...cells: number[]): Fingerprint =>
   ({ format: 'png', width: 32, height: 16, planes: [Uint16Array.from(cells, (v) => v * 64)] })
 
 const taken = (changes: Partial<TakenFile> = {}): TakenFile => ({
-  file: 0, name: { text: 'new.png', bytes_base64: null }, bytes: 10, modifiedNs: '1', inode: '2',
+  file: 0, name: { text: 'new.png', bytes_base64: null }, bytes: 10, modifiedNs: '1',
+  changedNs: '1', inode: '2',
   stamp: { size: 10, mtimeMs: 0, ctimeMs: 0, ino: 2 }, capturedAt: after(60_000), inFuture: false,
   sha256: sha256Hex('new'), format: 'png', width: 32, height: 16, fingerprint: print(10, 20),
   refused: null, flaw: null, ...changes,

@@ -1,6 +1,8 @@
 /** The derived index of known files: it saves time and is never believed beyond a committed row. */
-import { copyFileSync, cpSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync }
-  from 'node:fs'
+import {
+  chmodSync, copyFileSync, cpSync, linkSync, mkdirSync, readFileSync, readdirSync, rmSync, statSync,
+  utimesSync, writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { digestOf } from '../../src/base/canonical.js'
@@ -122,4 +124,57 @@ t.test('S-002 only files with a committed row are ever written into it', async (
   if (binding === null) throw new Error('no binding')
   writeKnownIndex(runDir, binding, listing, new Uint8Array(listing.count))
   t.equal(loadKnownIndex(runDir, view, storeId, binding.root_digest)?.count, 0)
+})
+
+/** Other bytes in place: size, time of modification and inode stay. */
+const rewrite = (path: string, bytes: Buffer): void => {
+  const { atime, mtime, size, ino } = statSync(path)
+  if (bytes.length > size) throw new Error('more bytes than before')
+  writeFileSync(path, Buffer.concat([bytes, Buffer.alloc(size - bytes.length)]), { flag: 'r+' })
+  utimesSync(path, atime, mtime)
+  const after = statSync(path)
+  if (after.size !== size || after.ino !== ino || after.mtimeMs !== mtime.getTime()) {
+    throw new Error('the facts of the file changed')
+  }
+}
+
+t.test('S-002 S-061 other bytes in place are read although size, modification time and inode stay, with the index and without', async (t) => {
+  const world = await makeWorld(t)
+  const large = (i: number): Buffer => Buffer.concat([image(i), Buffer.alloc(4_000)])
+  const path = world.file('a.png', large(1))
+  await scan(world)
+  rewrite(path, image(2))
+  t.match((await world.run(['shots', 'explain', path, '--json'])).json().now, {
+    changed: true, scan_would: 'read',
+  })
+  t.match(await scan(world), { known: 0, ingested: 1 })
+  rewrite(path, image(3))
+  rmSync(indexFile(world))
+  t.match(await scan(world), { known: 0, ingested: 1 })
+  t.match(await scan(world), { known: 1, recorded: false })
+  t.equal(world.rows().length, 3)
+})
+
+t.test('S-002 S-131 files that were only linked or given other rights are read once more, after new ones, and counted nowhere', async (t) => {
+  const world = await makeWorld(t)
+  const paths = [1, 2, 3, 4].map((i) => world.file(`${i}.png`, image(i), after(i)))
+  await scan(world)
+  const rows = world.rows()
+  for (const path of paths) chmodSync(path, 0o400)
+  linkSync(paths[0] ?? '', world.place.path('elsewhere.png'))
+  world.file('new.png', image(9), after(9))
+  const limited = ['shots', 'scan', '--json', '--limit', '2']
+  t.match((await world.run(limited)).json(), {
+    ingested: 1, duplicate: 1, known: 0, deferred: 3, reasons: { over_limit: 3, same_bytes: 1 },
+  })
+  t.equal(load(world)?.count, 5, 'those that wait are in the index as such')
+  t.match((await world.run(limited)).json(), { duplicate: 4, known: 2, deferred: 1 })
+  rmSync(indexFile(world))
+  t.match((await world.run(limited)).json(), { duplicate: 5, known: 4, deferred: 0 })
+  t.match(await scan(world), { known: 5, recorded: false })
+  rmSync(indexFile(world))
+  t.match(await scan(world), { known: 5, recorded: false })
+  t.same(world.rows().filter(({ paths: [path] }) => path?.name.text !== 'new.png'), rows)
+  const [root] = world.view().all(c.roots)
+  t.match(root?.doc, { observations: 5, duplicates: 0, suppressed: 0, rejected: 0 })
 })

@@ -17,6 +17,7 @@ import type { CurrentFacts } from '../derive.js'
 import { fileIdOf, putObservation, rootRow } from '../keep.js'
 import { shotCollections as c, type Observation, type SeenFile } from '../rows.js'
 import { decide, runLeft, type Decision, type Loaded } from './decide.js'
+import { stampOf } from './same-file.js'
 import type { Counted } from './tally.js'
 import type { NewStatus, Representative, TakenFile } from './types.js'
 
@@ -239,11 +240,6 @@ const countedOf = (taken: TakenFile, decision: Decision): Counted => {
   if (kind === 'again') return { name, outcome: 'duplicate', reason, isProblem: false }
   return { name, outcome: kind, reason, isProblem: kind === 'rejected' }
 }
-
-const stampOf = (
-  { bytes, modifiedNs, inode }: TakenFile,
-): Pick<SeenFile, 'bytes' | 'modified_ns' | 'inode'> =>
-  ({ bytes, modified_ns: modifiedNs, inode })
 
 const seenOf = (
   taken: TakenFile, decision: Written,

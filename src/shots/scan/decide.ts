@@ -12,6 +12,7 @@ import { rowClassificationNow, type CurrentFacts } from '../derive.js'
 import { fileNameOfRow } from '../file-name.js'
 import type { FileName, Observation, SeenFile, VisualRun } from '../rows.js'
 import { capturedAtOf } from './captured-at.js'
+import { isSameFile } from './same-file.js'
 import type { Representative, TakenFile } from './types.js'
 
 /** The rows that a decision rests on. */
@@ -59,13 +60,6 @@ export type Decision =
     readonly measure: number | null
     readonly cell: Cell | null
   }
-
-/** Whether a file is still exactly the one that a row is about. */
-export const isSameFile = (
-  row: Pick<SeenFile, 'bytes' | 'modified_ns' | 'inode'>,
-  file: Pick<TakenFile, 'bytes' | 'modifiedNs' | 'inode'>,
-): boolean =>
-  row.bytes === file.bytes && row.modified_ns === file.modifiedNs && row.inode === file.inode
 
 /**
  * Whether an observation may stand for look-alikes: its picture can still be looked at, or was. One

@@ -63,6 +63,7 @@ const takenOf = (
   name: fileNameOf(candidate.name),
   bytes: facts.bytes,
   modifiedNs: String(facts.modifiedNs),
+  changedNs: String(facts.changedNs),
   inode: String(facts.inode),
   stamp: facts.stamp,
   capturedAt: capturedAtOf(facts.modifiedNs),

@@ -95,6 +95,15 @@ const hashInto = (name: string, out: Uint32Array, at: number): void => {
   out[at + 1] = Math.imul(b ^ (b >>> 15), 0xc2b2ae35) >>> 0
 }
 
+/** Where a stamp has the time of the last change. */
+const changeAt = 2
+
+/** What the index says of a file. */
+export type Looked = 'known' | 'touched' | 'unknown'
+
+/** Marks of the files of a walk. */
+export const marks = { unknown: 0, known: 1, touched: 2 } as const
+
 /** Known files of one root, by name and stamp. */
 export class KnownIndex {
   readonly #hashes: Uint32Array
@@ -122,6 +131,11 @@ export class KnownIndex {
 
   /** Whether this file of a walk is one that a committed row was seen for. */
   has(listing: Listing, file: number): boolean {
+    return this.look(listing, file) === 'known'
+  }
+
+  /** The same; `touched`: only the time of its last change is another one. */
+  look(listing: Listing, file: number): Looked {
     hashInto(listing.nameOf(file), this.#probe, 0)
     const a = this.#probe[0] as number
     const b = this.#probe[1] as number
@@ -129,15 +143,17 @@ export class KnownIndex {
     for (let slot = a & mask; this.#slots[slot] !== -1; slot = (slot + 1) & mask) {
       const entry = this.#slots[slot] as number
       const same = this.#hashes[entry * 2] === a && this.#hashes[entry * 2 + 1] === b
-      if (same) return this.#sameStamp(entry * 4, listing.stamps, file * 4)
+      if (same) return this.#compare(entry * 4, listing.stamps, file * 4)
     }
-    return false
+    return 'unknown'
   }
 
-  #sameStamp(mine: number, theirs: Float64Array, at: number): boolean {
+  #compare(mine: number, theirs: Float64Array, at: number): Looked {
     const own = this.#stamps
-    return own[mine] === theirs[at] && own[mine + 1] === theirs[at + 1]
-      && own[mine + 2] === theirs[at + 2] && own[mine + 3] === theirs[at + 3]
+    const touchedAtMost = own[mine] === theirs[at] && own[mine + 1] === theirs[at + 1]
+      && own[mine + 3] === theirs[at + 3]
+    if (!touchedAtMost) return 'unknown'
+    return own[mine + changeAt] === theirs[at + changeAt] ? 'known' : 'touched'
   }
 }
 
@@ -179,14 +195,15 @@ export const loadKnownIndex = (
 }
 
 /**
- * Writes the index of a root: the files of a walk that `known` marks. A disk that takes no byte
- * leaves none, which only costs the next tick its time.
+ * Writes the index of a root: the files of a walk that `known` marks. One that was touched and not
+ * read yet is kept as such: with no time of its last change. A disk that takes no byte leaves none,
+ * which only costs the next tick its time.
  */
 export const writeKnownIndex = (
   runDir: string, binding: IndexBinding, listing: Listing, known: Uint8Array,
 ): void => {
   let count = 0
-  for (let file = 0; file < listing.count; file += 1) count += known[file] as number
+  for (const mark of known) if (mark !== marks.unknown) count += 1
   const head = Buffer.from(JSON.stringify(binding))
   const dataAt = magic.length + sumBytes + 8 + padded(head.length)
   const bytes = Buffer.alloc(dataAt + count * entryBytes)
@@ -198,8 +215,9 @@ export const writeKnownIndex = (
   const hashes = new Uint32Array(count * 2)
   let entry = 0
   for (let file = 0; file < listing.count; file += 1) {
-    if (known[file] !== 1) continue
+    if (known[file] === marks.unknown) continue
     stamps.set(listing.stamps.subarray(file * 4, file * 4 + 4), entry * 4)
+    if (known[file] === marks.touched) stamps[entry * 4 + changeAt] = Number.NaN
     hashInto(listing.nameOf(file), hashes, entry * 2)
     entry += 1
   }

@@ -8,12 +8,14 @@ import {
 } from 'node:fs'
 import { shotLimits } from '../constants.js'
 import { pathBelow } from './names.js'
+import type { ExactFacts } from './same-file.js'
 import type { FileStamp } from './walk.js'
 
 /** Exact facts of the file that was read, for its row. */
 export interface ReadFacts {
   readonly bytes: number
   readonly modifiedNs: bigint
+  readonly changedNs: bigint
   readonly inode: bigint
   /** The same as a walk sees it. */
   readonly stamp: FileStamp
@@ -68,7 +70,8 @@ const readWhole = (fd: number, size: number): Buffer | null => {
 }
 
 const factsOf = (fd: number, stat: Stat): ReadFacts => ({
-  bytes: Number(stat.size), modifiedNs: stat.mtimeNs, inode: stat.ino, stamp: fstatSync(fd),
+  bytes: Number(stat.size), modifiedNs: stat.mtimeNs, changedNs: stat.ctimeNs, inode: stat.ino,
+  stamp: fstatSync(fd),
 })
 
 /** Which name the open file has now: a folder on the way may have become a link to elsewhere. */
@@ -127,14 +130,13 @@ export const readOnce = (root: string, name: string, nowMs: number): ReadResult 
   }
 }
 
-/** Exact size, modification time and inode of a file by its name; null where it is gone. */
-export const exactStamp = (
-  root: string, name: string,
-): { readonly bytes: number; readonly modifiedNs: string; readonly inode: string } | null => {
+/** Exact size, times and inode of a file by its name; null where it is gone. */
+export const exactStamp = (root: string, name: string): ExactFacts | null => {
   try {
     const stat = lstatSync(pathBelow(root, name), { bigint: true })
     return {
-      bytes: Number(stat.size), modifiedNs: String(stat.mtimeNs), inode: String(stat.ino),
+      bytes: Number(stat.size), modifiedNs: String(stat.mtimeNs),
+      changedNs: String(stat.ctimeNs), inode: String(stat.ino),
     }
   } catch {
     return null

@@ -17,7 +17,7 @@ import { resolveSettings, type ShotSettings } from '../settings.js'
 import { writeBatch, type BatchRules } from './commit.js'
 import { makeExaminer } from './examiner.js'
 import { Intake, settleMs, type IntakeEnd, type IntakeWorld } from './intake.js'
-import { bindingOf, loadKnownIndex, writeKnownIndex } from './known-index.js'
+import { bindingOf, loadKnownIndex, marks, writeKnownIndex } from './known-index.js'
 import { writeLastTick } from './last-tick.js'
 import { fileNameOf } from './names.js'
 import { newImageStatus } from './new-status.js'
@@ -190,7 +190,7 @@ class Scan {
       const walked = this.#listing.stampOf(file)
       const same = walked.size === stamp.size && walked.mtimeMs === stamp.mtimeMs
         && walked.ctimeMs === stamp.ctimeMs && walked.ino === stamp.ino
-      if (same) this.#sorted.known[file] = 1
+      if (same) this.#sorted.known[file] = marks.known
     }
   }
 

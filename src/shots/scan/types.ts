@@ -3,6 +3,7 @@ import type { Examined, Fingerprint, ImageFormat } from '../../images/types.js'
 import type { AnalysisStatus } from '../constants.js'
 import type { RootSource } from '../root.js'
 import type { FileName, Observation } from '../rows.js'
+import type { ExactFacts } from './same-file.js'
 import type { FileStamp } from './walk.js'
 
 /** Looks into images somewhere else than in this thread. */
@@ -13,13 +14,10 @@ export interface Examiner {
 }
 
 /** A file that was read once and looked into; nothing about it is decided yet. */
-export interface TakenFile {
+export interface TakenFile extends ExactFacts {
   /** Its number in the walk. */
   readonly file: number
   readonly name: FileName
-  readonly bytes: number
-  readonly modifiedNs: string
-  readonly inode: string
   /** As a walk would see the file that was read. */
   readonly stamp: FileStamp
   /** ISO text of the modification time. */

@@ -61,7 +61,9 @@ const definition: VerbDefinition<DigestReceipt> = {
     json: { version: 1, schema: digestReceiptShape },
   },
   flags: (command) => command
-    .option('--window-end <time>', 'only the window that ends there (a time, a day of UTC, or an age)')
+    .option(
+      '--window-end <time>', 'only the window that ends there (a time, a day of UTC, or an age)',
+    )
     .option(
       '--retry', 'with --window-end: one more paid call after one that was refused or is uncertain',
     ),

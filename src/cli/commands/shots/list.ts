@@ -41,7 +41,7 @@ const definition: VerbDefinition<Listed[]> = {
   },
   flags: (command) => command
     .addOption(choiceFlag('--status <status>', 'only this analysis status', analysisStatuses))
-    .option('--since <time>', 'captured since a day (of TZ), a time (2026-11-20T10:00Z) or an age (8h)')
+    .option('--since <time>', 'captured since a day (of TZ), a time with its offset, or an age')
     .addOption(integerFlag(
       '--limit <n>', `at most so many; ${shotLimits.listItemsDefault} unless given`,
       { min: 1, max: shotLimits.listItemsMax },
