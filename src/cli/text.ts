@@ -1,13 +1,8 @@
 /** Turning values into text for people. */
-
-// Everything that moves a cursor or changes a terminal: C0 but newline and tab, DEL, C1, and the
-// characters that reorder or hide text.
-const unsafe =
-  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu
+import { shownText } from '../base/shown-text.js'
 
 /** Text of others with control characters shown escaped; newline and tab stay. */
-export const visible = (text: string): string =>
-  text.replace(unsafe, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`)
+export const visible = (text: string): string => shownText(text)
 
 /** Colours and nothing else: what our own `paint` writes. */
 const colours = /(\u001b\[[0-9;]*m)/u

@@ -3,6 +3,7 @@
  * it is markup that a template made. Control characters and those that reorder or hide text are
  * written out, so that a name shows what it is.
  */
+import { shownText } from '../../base/shown-text.js'
 
 /** A finished piece of markup. */
 export class Markup {
@@ -16,16 +17,9 @@ const entities: Readonly<Record<string, string>> = {
   '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', '\'': '&#39;', '`': '&#96;',
 }
 
-// C0 but newline and tab, DEL, C1, lone surrogates, and what reorders or hides text.
-const control = '\\u0000-\\u0008\\u000b-\\u001f\\u007f-\\u009f'
-const hiding = '\\u061c\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u2069\\ufeff'
-const unsafe = new RegExp(`[${control}${hiding}]|\\p{Cs}`, 'gu')
-
 /** Text of anybody as text of a page, in an element or in a quoted attribute. */
 export const escapeHtml = (text: string): string =>
-  text
-    .replace(unsafe, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`)
-    .replace(/[&<>"'`]/g, (char) => entities[char] ?? '')
+  shownText(text).replace(/[&<>"'`]/g, (char) => entities[char] ?? '')
 
 const textOf = (part: Part): string => {
   if (part instanceof Markup) return part.text
