@@ -11,6 +11,7 @@ import {
 import { judgeAnalysis, parsePayload } from '../../src/shots/analysis/parse.js'
 import { analysisContent, analysisPromptText } from '../../src/shots/analysis/prompt.js'
 import { analysisPromptVersion, analysisSchemaVersion } from '../../src/shots/constants.js'
+import { holdsMessage } from '../../src/shots/analysis/screen.js'
 import { bindingsOf, type GatewayProof } from '../../src/gateway/proof.js'
 import type { GatewayRoute } from '../../src/gateway/setup.js'
 import { holdsSecret } from '../../src/shots/texts/secrets.js'
@@ -318,4 +319,68 @@ t.test('S-023 docs and help claim no durable queue and no reservation at a provi
     if (!verb.meta.name.startsWith('shots ')) continue
     t.notMatch(verb.meta.description, /durabl\w+ queue|queued durably|reserves? at the provider/i)
   }
+})
+
+/** The same rules in a form whose time grows with the square of the text. */
+const slow = {
+  message: [
+    new RegExp(
+      "^\\s*\\[?\\d{1,2}[:.]\\d{2}(?:[:.]\\d{2})?(?:\\s?[AaPp][Mm])?\\]?[\\s,-]+"
+        + "\\p{L}[\\p{L}\\p{N} ._'-]{0,40}[:>]\\s*\\S",
+      'mu',
+    ),
+    /^\s*<[\p{L}][\p{L}\p{N}._-]{0,40}>\s+\S/mu,
+    /^\s*[\p{L}][\p{L}\p{N} ._'-]{0,40}[([]\d{1,2}:\d{2}[^)\]]{0,12}[)\]]\s*:?\s*\S/mu,
+  ],
+  token: /\beyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{5,}/,
+  assigned: new RegExp(
+    "(?<![A-Za-z])(?:password|token|pin)[\"']?\\s*(?:[:=]|\\bis\\b)\\s*[\"'`]?"
+      + "(?=\\S*[\\d!@#$%^&*+~])[^\\s\"'`]{4,}",
+    'i',
+  ),
+}
+
+const pieces = [
+  '\n', '\r', '\u2028', ' ', '\t', '[', ']', '(', ')', '<', '>', ':', '=', '.', '-', '"', 'is',
+  '10:42', '9.05', 'pm', 'Ann', 'é', 'a', '_', '7', '!', 'token', 'password', 'PIN', 'eyJ',
+  'eyJhbGciOiJI', '.eyJzdWIiOiIx', '.abcdefghij', 'hunter2',
+]
+const texts = fc.array(fc.constantFrom(...pieces), { maxLength: 24 }).map((all) => all.join(''))
+
+t.test('S-087 S-088 the screens find what their slower forms find, and nothing else', async (t) => {
+  fc.assert(fc.property(texts, (text) =>
+    holdsMessage(text) === slow.message.some((line) => line.test(text))), { numRuns: 5_000 })
+  fc.assert(fc.property(texts, (text) =>
+    holdsSecret(text) === (slow.token.test(text) || slow.assigned.test(text))), { numRuns: 5_000 })
+  t.pass('no counterexample')
+})
+
+t.test('S-087 S-088 a reply that is made to be slow is judged in a short time', async (t) => {
+  const long = 60_000
+  const made = [
+    '\n'.repeat(long), ' \n'.repeat(long), `Ann (10:42)${' '.repeat(long)}`,
+    `10:42 Ann:${'\n'.repeat(long)}`, 'token:'.repeat(long / 6), 'eyJ-'.repeat(long / 4),
+    `password${' '.repeat(long)}`, '10:42 '.repeat(long / 6), 'pin is '.repeat(long / 7),
+  ]
+  for (const text of made) {
+    const startedMs = performance.now()
+    holdsMessage(text)
+    holdsSecret(text)
+    const tookMs = performance.now() - startedMs
+    t.ok(tookMs < 5_000, `${JSON.stringify(text.slice(0, 14))}: ${Math.round(tookMs)} ms`)
+  }
+})
+
+t.test('S-092 a confidence counts by the number that is written, not by its nearest double', async (t) => {
+  const written = (number: string) => parsePayload(
+    JSON.stringify({ ...good, confidence: 'HERE' }).replace('"HERE"', number),
+  )
+  for (const number of [
+    '0', '1', '0.5', '1.0', '1.000e0', '10e-1', '0.1e1', '1e-999', '-0', '-0.0e5', '0e999',
+    '0.99999999999999999999',
+  ]) t.equal(written(number).ok, true, number)
+  for (const number of [
+    '1.0000000000000000000001', '-1e-999', '1e999', '-0.0000001', '10e-0', '2', '0.1e2', '-1',
+    '100000000000000000000000000000001e-32',
+  ]) t.match(written(number), { ok: false, reason: 'payload_confidence_invalid' }, number)
 })

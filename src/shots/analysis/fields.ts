@@ -3,6 +3,7 @@
  * closed shape that its answer has to fit. What is asked for and what is accepted cannot differ.
  */
 import * as v from 'valibot'
+import { NumberLexeme } from '../../base/number-lexeme.js'
 import { closedObject, finiteNumber } from '../../base/schema.js'
 
 /** One field: its JSON schema, and the shape that accepts exactly what that schema describes. */
@@ -55,9 +56,34 @@ export const flagField = (description: string): Field<boolean> => ({
   json: { type: 'boolean', description }, shape: v.boolean('must be true or false'),
 })
 
-/** A number from 0 to 1, both included. */
+/**
+ * Whether the number that a text of JSON writes is from 0 to 1. Its digits are looked at: a double
+ * makes 1 of `1.0000000000000000000001`, and a zero of `-1e-999`.
+ */
+export const isShareText = (text: string): boolean => {
+  const parts = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(text)
+  if (parts === null) return false
+  const [, minus, whole = '', fraction = '', exponent = '0'] = parts
+  const digits = `${whole}${fraction}`
+  const first = digits.search(/[1-9]/)
+  if (first === -1) return true
+  if (minus === '-') return false
+  // The value is 0.ddd times ten to this power, the first digit not a zero.
+  const power = whole.length - first + Number(exponent)
+  return power <= 0 || (power === 1 && /^10*$/.test(digits.slice(first)))
+}
+
+/** A number from 0 to 1, both included, by its exact value. */
 export const shareField = (description: string): Field<number> => ({
-  json: { type: 'number', minimum: 0, maximum: 1, description }, shape: finiteNumber(0, 1),
+  json: { type: 'number', minimum: 0, maximum: 1, description },
+  shape: v.pipe(
+    v.unknown(),
+    v.check(
+      (value) => !(value instanceof NumberLexeme) || isShareText(value.lexeme),
+      'must be a number from 0 to 1',
+    ),
+    finiteNumber(0, 1),
+  ),
 })
 
 /** The field, or null. */
