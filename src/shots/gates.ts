@@ -110,6 +110,10 @@ const lateGates = {
       'The image was taken in before the consent was given, and a consent reaches forward only.',
     next: 'Run: sallyport shots reanalyze --blocked --reason manual_operator_request',
   },
+  recursive_off: {
+    text: 'The image lies in a folder below the root, and recursive is off.',
+    next: setNext('--recursive on'),
+  },
   budget_exhausted: {
     text: 'The budget of the last 24 hours is used up.',
     next: 'It frees itself hour by hour; or raise it with sallyport shots config set.',

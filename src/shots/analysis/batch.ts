@@ -16,7 +16,7 @@ import { dueFactsOf, heldOf } from '../money.js'
 import { appendReceipt } from '../receipts.js'
 import { locateRoot, rootProblem } from '../root.js'
 import type { Observation } from '../rows.js'
-import { resolveSettings, type ShotSettings } from '../settings.js'
+import { isRecursive, resolveSettings, savedSettings, type ShotSettings } from '../settings.js'
 import { blockedCount, blockedReasons, type BlockedReasons } from './blocked.js'
 import { blockRows } from './mark.js'
 import { endImage, prepareImage, type OneEnd } from './one.js'
@@ -108,7 +108,8 @@ const blockAll = async (
 const sendSet = async (batch: Batch, rows: readonly Observation[]): Promise<void> => {
   const { ctx, settings, reason } = batch
   const timeoutMs = settings.jobTimeoutSeconds.value * 1_000
-  for (const one of rows.map((row) => prepareImage(ctx, row))) {
+  const recursive = isRecursive(savedSettings(ctx.gov.store.read()))
+  for (const one of rows.map((row) => prepareImage(ctx, row, recursive))) {
     if (batch.stop !== null || ctx.signal.aborted) {
       batch.stop ??= 'cancelled'
       batch.skipped += 1

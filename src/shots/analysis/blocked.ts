@@ -32,7 +32,7 @@ const reasonReader = (ctx: ShotsContext, view: View): ((row: Observation) => str
     const { reason } = row.analyzer
     if (reason !== null && lasting(reason)) return reason
     if (closed !== null) return closed
-    if (reason !== null && holds(reason)) return reason
+    if (reason !== null && holds(row)) return reason
     const { route } = standing
     return route === null || consentReaches(route.consent, row) ? reasonGone : 'before_consent'
   }

@@ -28,8 +28,9 @@ export interface Prepared {
 }
 
 /** Reads the file of a row; at most `concurrency` of these are kept at a time. */
-export const prepareImage = (ctx: ShotsContext, row: Observation): Prepared =>
-  ({ row, verdict: readForUpload(row, ctx.gov.clock.wallMs()) })
+export const prepareImage = (
+  ctx: ShotsContext, row: Observation, recursive: boolean,
+): Prepared => ({ row, verdict: readForUpload(row, ctx.gov.clock.wallMs(), recursive) })
 
 const without = { operationId: null, costMicrousd: null, stop: null, error: null } as const
 

@@ -22,10 +22,10 @@ import { configuredModel } from '../derive.js'
 import { consentReaches, gateTextOf, imageBound, standingOf, type RouteStanding } from '../gates.js'
 import { putObservation } from '../keep.js'
 import { shotCollections as c, type Observation, type PayloadRef } from '../rows.js'
-import { savedSettings } from '../settings.js'
+import { isRecursive, savedSettings } from '../settings.js'
 import { rowAfter, sourceChanged, sourceMissing } from './outcome.js'
 import { judgeAnalysis } from './parse.js'
-import { isSourceGone, isUnchanged, type PrivacyVerdict } from './privacy.js'
+import { isSelected, isSourceGone, isUnchanged, type PrivacyVerdict } from './privacy.js'
 import { analysisContent } from './prompt.js'
 import { runningCollection } from './rows.js'
 import type { AnalysisPayload } from './schema.js'
@@ -117,7 +117,10 @@ interface Terms {
  * What was read ahead goes out only while it is there: a file that somebody deleted or changed
  * while the image waited is not sent. One look at a name, whatever the size of the file.
  */
-const requireSource = ({ row, image }: Attempt): void => {
+const requireSource = ({ row, image }: Attempt, view: View): void => {
+  if (!isSelected(image.source.name, isRecursive(savedSettings(view)))) {
+    throw closedGate('recursive_off')
+  }
   if (isUnchanged(row.root, image.source)) return
   if (!isSourceGone(row)) throw changed(sourceChanged)
   throw fail.blocked('source_missing', 'The file is gone; nothing was sent.', {
@@ -138,7 +141,7 @@ const requireStill = (attempt: Attempt, consentId: string | null, view: View): v
   const reached = route.consent.consent_id === consentId
     && (reason !== null || (row !== undefined && consentReaches(route.consent, row)))
   if (!reached) throw closedGate('before_consent')
-  requireSource(attempt)
+  requireSource(attempt, view)
 }
 
 const claim = (

@@ -35,13 +35,26 @@ const judge = (bytes: Buffer, source: ImageSource): PrivacyVerdict => {
   return { kind: 'ready', bytes, mime: format === 'png' ? 'image/png' : 'image/jpeg', source }
 }
 
+/** Whether the settings of now select a name: below folders only with `recursive`. */
+export const isSelected = (name: string, recursive: boolean): boolean =>
+  recursive || !name.includes('/')
+
+/** Whether some recorded path of a row is selected. */
+export const isRowSelected = ({ paths }: Pick<Observation, 'paths'>, recursive: boolean): boolean =>
+  paths.some(({ name }) => isSelected(latin1Of(name), recursive))
+
 /**
- * Reads the image of a row: the first of its recorded paths whose bytes still have its hash. Where
- * a file is there and cannot be read, that is told rather than that it is missing.
+ * Reads the image of a row: the first of its recorded paths, of those that are selected, whose
+ * bytes still have its hash. Where a file is there and cannot be read, that is told rather than
+ * that it is missing.
  */
-export const readForUpload = (row: Observation, nowMs: number): PrivacyVerdict => {
+export const readForUpload = (
+  row: Observation, nowMs: number, recursive: boolean,
+): PrivacyVerdict => {
+  if (!isRowSelected(row, recursive)) return { kind: 'refused', reason: 'recursive_off' }
   let unreadable: string | null = null
-  for (const { name } of [...row.paths].reverse()) {
+  const selected = row.paths.filter(({ name }) => isSelected(latin1Of(name), recursive))
+  for (const { name } of selected.reverse()) {
     const bytesName = latin1Of(name)
     const read = readOnce(row.root, bytesName, nowMs)
     if (read.kind === 'read' && sha256Hex(read.bytes) === row.sha256) {

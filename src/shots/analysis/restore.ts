@@ -18,17 +18,37 @@ import { consentReaches, imageBound, type RouteStanding } from '../gates.js'
 import { putObservation } from '../keep.js'
 import { transactCounted } from '../locked.js'
 import { shotCollections as c, type Observation } from '../rows.js'
-import { savedSettings } from '../settings.js'
+import { isRecursive, savedSettings } from '../settings.js'
 import { needsRetryReason } from './order.js'
 import { rowUncertain } from './outcome.js'
+import { isRowSelected, readForUpload } from './privacy.js'
 
 /** Rows that one record changes at most: the lock is never held for long. */
 const rowsPerTick = 1_000
 
-/** Reasons that no change of settings takes away; only an explicit reanalysis does. */
+const unreadable = 'file_unreadable'
+
+/** Reasons that no change of settings takes away. */
 export const lasting = (reason: string | null): boolean =>
-  reason === 'before_consent' || reason === 'file_unreadable'
-  || (reason ?? '').startsWith('image_')
+  reason === 'before_consent' || reason === unreadable || (reason ?? '').startsWith('image_')
+
+/** Files that could not be read and are tried again in one pass, at most. */
+const readsPerTick = 100
+
+/**
+ * Answers whether a file that could not be read can be now (or is gone, which is told as such): it
+ * is read whole, as to send it, so that one which stays unreadable takes no image's place in a pass.
+ */
+const readableAgain = (ctx: ShotsContext, view: View): ((row: Observation) => boolean) => {
+  const recursive = isRecursive(savedSettings(view))
+  let reads = 0
+  return (row) => {
+    if (row.analyzer.reason !== unreadable || reads >= readsPerTick) return false
+    reads += 1
+    const verdict = readForUpload(row, ctx.gov.clock.wallMs(), recursive)
+    return verdict.kind !== 'refused' || verdict.reason !== unreadable
+  }
+}
 
 /** Whether the ledger has room for one more image. */
 const ledgerHasRoom = (view: View, boundMicrousd: number): boolean => {
@@ -38,7 +58,7 @@ const ledgerHasRoom = (view: View, boundMicrousd: number): boolean => {
 /** Which reasons of blocked rows hold although every gate of the route is open. */
 export const stillHolds = (
   ctx: ShotsContext, view: View, standing: RouteStanding,
-): ((reason: string | null) => boolean) => {
+): ((row: Observation) => boolean) => {
   const { route } = standing
   if (route === null) return () => true
   const saved = savedSettings(view)
@@ -46,8 +66,11 @@ export const stillHolds = (
   const budget = budgetStanding(view, ctx.gov.clock.wallMs(), saved)
   const exhausted = callsLeft(budget, bound) === 0
   const noRoom = !ledgerHasRoom(view, bound)
-  return (reason) => {
+  const recursive = isRecursive(saved)
+  return (row) => {
+    const { reason } = row.analyzer
     if (lasting(reason)) return true
+    if (reason === 'recursive_off') return !isRowSelected(row, recursive)
     if (reason === 'proof_missing' || reason === 'proof_stale') return standing.proof !== 'current'
     if (reason === 'budget_exhausted') return exhausted
     return reason === 'ceiling_exceeded' && noRoom
@@ -69,6 +92,7 @@ const findBlocked = (
   const { route } = standing
   if (route === null || now.rootDigest === null) return nothing
   const holds = stillHolds(ctx, view, standing)
+  const isReadable = readableAgain(ctx, view)
   const [restore, before, uncertain]: [string[], string[], string[]] = [[], [], []]
   const filter = { statuses: ['blocked'], rootDigest: now.rootDigest } as const
   for (const row of findObservations(view, filter)) {
@@ -78,8 +102,9 @@ const findBlocked = (
       if (uncertain.length < rowsPerTick) uncertain.push(row.observation_id)
       continue
     }
-    if (holds(row.analyzer.reason)) continue
-    (consentReaches(route.consent, row) ? restore : before).push(row.observation_id)
+    const reaches = consentReaches(route.consent, row)
+    if (holds(row) && !(reaches && isReadable(row))) continue
+    (reaches ? restore : before).push(row.observation_id)
   }
   return { restore, before, uncertain }
 }

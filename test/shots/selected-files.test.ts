@@ -1,0 +1,100 @@
+/** Images that the settings leave out, and files that cannot be read for a moment. */
+import { mkdirSync } from 'node:fs'
+import t, { type Test } from 'tap'
+import { isRowSelected } from '../../src/shots/analysis/privacy.js'
+import type { Observation } from '../../src/shots/rows.js'
+import type { Ran } from '../harness.js'
+import { greyPng, makeGatewayWorld, observationOf, type GatewayWorld } from './rig.js'
+
+t.setTimeout(120_000)
+
+let seed = 23_000
+
+const must = async (ran: Promise<Ran>): Promise<Ran> => {
+  const done = await ran
+  if (done.status !== 0) throw new Error(done.stderr)
+  return done
+}
+
+const rowOf = (world: GatewayWorld, name: string): Observation => {
+  const row = world.rows().find(({ paths }) => paths[0]?.name.text === name)
+  if (row === undefined) throw new Error(`no row of ${name}`)
+  return row
+}
+
+const sent = (world: GatewayWorld): number =>
+  world.rig.calls().filter(({ body }) => body.includes('svc_screenshot_analysis_v1')).length
+
+const set = (world: GatewayWorld, ...flags: string[]): Promise<Ran> =>
+  must(world.run(['shots', 'config', 'set', '--json', ...flags]))
+
+const analyze = async (world: GatewayWorld) => (await world.run(['shots', 'analyze', '--json'])).json()
+
+const prepared = async (t: Test): Promise<GatewayWorld> => {
+  const world = await makeGatewayWorld(t)
+  await must(world.rig.prove('screenshot'))
+  await set(world, '--recursive', 'on')
+  mkdirSync(`${world.folder}/below`)
+  world.file('below/a.png', greyPng(64, 48, (seed += 1)), '2026-11-20T10:00:00.000Z')
+  world.file('top.png', greyPng(64, 48, (seed += 1)), '2026-11-20T10:01:00.000Z')
+  await must(world.run(['shots', 'scan', '--json']))
+  return world
+}
+
+t.test('S-021 with recursive off an image of a folder below is blocked and stays here; on again it goes', async (t) => {
+  const world = await prepared(t)
+  await set(world, '--recursive', 'off')
+  t.match(await analyze(world), { analyzed: 1, blocked: 1, items: [{ reason: 'recursive_off' }, {}] })
+  t.equal(sent(world), 1)
+  t.match(rowOf(world, 'below/a.png'), {
+    analysis_status: 'blocked', classification: null, analyzer: { reason: 'recursive_off' },
+  })
+  t.match(await analyze(world), {
+    scanned: 0, restored: 0, passed_over_reasons: [{ reason: 'recursive_off', count: 1 }],
+  })
+  await set(world, '--recursive', 'on')
+  t.match(await analyze(world), { analyzed: 1, restored: 1 })
+  t.equal(rowOf(world, 'below/a.png').analysis_status, 'succeeded')
+})
+
+t.test('S-021 recursive that is switched off while such an image waits keeps it here', async (t) => {
+  const world = await prepared(t)
+  let done = false
+  const ran = await world.run(['shots', 'analyze', '--json', '--limit', '1'], {
+    at: async (at) => {
+      if (done || at !== 'analyze.claimed') return
+      done = true
+      await set(world, '--recursive', 'off')
+    },
+  })
+  t.match(ran.json(), { analyzed: 0, items: [{ reason: 'recursive_off' }] }, ran.stderr)
+  t.equal(sent(world), 0)
+  const paths = [...observationOf(world.folder, 'below/a.png').paths]
+  t.notOk(isRowSelected({ paths }, false))
+  t.ok(isRowSelected({ paths: [...paths, ...observationOf(world.folder, 'b.png').paths] }, false))
+})
+
+t.test('S-019 a file that cannot be read for a moment is tried again by the next pass, and takes no other one\'s place', async (t) => {
+  const world = await prepared(t)
+  await world.put({
+    ...rowOf(world, 'below/a.png'), analysis_status: 'blocked',
+    analyzer: { ...rowOf(world, 'below/a.png').analyzer, reason: 'file_unreadable' },
+  })
+  t.match(await analyze(world), { restored: 1, analyzed: 2, passed_over: 0 })
+  t.equal(rowOf(world, 'below/a.png').analysis_status, 'succeeded')
+})
+
+t.test('S-019 a file that stays unreadable keeps its reason and lets newer images go', async (t) => {
+  const world = await prepared(t)
+  // A name that the kernel refuses, whoever asks.
+  const name = `${'x'.repeat(300)}.png`
+  await world.put(observationOf(world.folder, name, {
+    analysis_status: 'pending', observed_revision: 1_000,
+    analyzer: { ...observationOf('/x', 'x').analyzer, reason: null },
+  }))
+  t.match(await analyze(world), { analyzed: 2, blocked: 1, skipped: 0 })
+  t.match(rowOf(world, name).analyzer, { reason: 'file_unreadable' })
+  t.match(await analyze(world), {
+    scanned: 0, restored: 0, passed_over_reasons: [{ reason: 'file_unreadable', count: 1 }],
+  })
+})
