@@ -6,6 +6,7 @@ import t from 'tap'
 import { shotCollections as c, type Observation } from '../../src/shots/rows.js'
 import { scanFolder } from '../../src/shots/scan/scan.js'
 import { verifyShots } from '../../src/shots/verify.js'
+import { writePng } from '../images/png-writer.js'
 import { after, greyPng, makeWorld, payloadRefOf, type World } from './rig.js'
 
 t.setTimeout(120_000)
@@ -170,4 +171,18 @@ t.test('S-131 however often a folder is scanned, with its index or without, the 
       t.same(counts(world), before)
     },
   ), { numRuns: 5 })
+})
+
+t.test('S-070 the comparison is one of brightness: a red light and a green one of the same grey are alike', async (t) => {
+  const light = (colour: readonly number[]): Buffer => writePng({
+    width: 64, height: 48, depth: 8, colour: 2,
+    sample: (x, y, channel) => ((x >> 4) === 1 && (y >> 4) === 1 ? colour[channel] ?? 0 : 240),
+  })
+  const world = await makeWorld(t)
+  world.file('red.png', light([255, 0, 0]))
+  world.file('green.png', light([0, 130, 0]), after(1000))
+  world.file('blue.png', light([0, 0, 255]), after(2000))
+  t.match(await scan(world), { ingested: 2, suppressed: 1, reasons: { looks_alike: 1 } })
+  const [green] = world.view().all(c.files).filter(({ doc }) => doc.name.text === 'green.png')
+  t.equal(green?.doc.measure?.toFixed(2), '0.06', 'as the docs say')
 })
