@@ -28,7 +28,8 @@ const sent = (world: GatewayWorld): number =>
 const set = (world: GatewayWorld, ...flags: string[]): Promise<Ran> =>
   must(world.run(['shots', 'config', 'set', '--json', ...flags]))
 
-const analyze = async (world: GatewayWorld) => (await world.run(['shots', 'analyze', '--json'])).json()
+const analyze = async (world: GatewayWorld) =>
+  (await world.run(['shots', 'analyze', '--json'])).json()
 
 const prepared = async (t: Test): Promise<GatewayWorld> => {
   const world = await makeGatewayWorld(t)

@@ -189,7 +189,8 @@ export const planReanalysis = (
   const saved = savedSettings(view)
   const boundMicrousd = imageBound(saved, setup)
   return {
-    rows, found, needRetryReason, sourceGone, boundMicrousd, atMostMicrousd: boundMicrousd * rows.length,
+    rows, found, needRetryReason, sourceGone, boundMicrousd,
+    atMostMicrousd: boundMicrousd * rows.length,
     earlierMicrousd: average(rows),
     callsLeft: callsLeft(budgetStanding(view, ctx.gov.clock.wallMs(), saved), boundMicrousd),
   }

@@ -36,8 +36,8 @@ export const lasting = (reason: string | null): boolean =>
 const readsPerTick = 100
 
 /**
- * Answers whether a file that could not be read can be now (or is gone, which is told as such): it
- * is read whole, as to send it, so that one which stays unreadable takes no image's place in a pass.
+ * Answers whether a file that could not be read can be now (or is gone, which is told as such).
+ * It is read whole, as to send it, so that one which stays unreadable takes no image's place.
  */
 const readableAgain = (ctx: ShotsContext, view: View): ((row: Observation) => boolean) => {
   const recursive = isRecursive(savedSettings(view))

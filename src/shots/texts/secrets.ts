@@ -38,8 +38,8 @@ const wordAt = (text: string, at: number): { readonly end: number; readonly sign
 }
 
 /**
- * `password: hunter2`, `api_key="…"`, `PASSWORD=…`: a value of four characters or more, with a digit
- * or a sign up to the next blank. Each word is walked once, however many assignments are in it.
+ * `password: hunter2`, `api_key="…"`, `PASSWORD=…`: a value of four characters or more, with a
+ * digit or a sign up to the next blank. A word is walked once, however many assignments are in it.
  */
 const holdsAssignment = (text: string): boolean => {
   let known = { end: -1, sign: -1 }
