@@ -2,6 +2,7 @@
 import { existsSync, mkdirSync, readFileSync, statSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
+import { capturedAtOf } from '../../src/shots/scan/captured-at.js'
 import { observationOf } from './rig.js'
 import { makeTextWorld, moment } from './text-rig.js'
 
@@ -199,4 +200,34 @@ t.test('a day without a time begins in the zone in which the report tells days',
   t.match(utc.json().report.period, { since: '2026-11-01T00:00:00.000Z' })
   const wrong = await world.run(['shots', 'report', '--since', '2026-02-30', '--json'])
   t.match(wrong.error(), { code: 'flag_invalid' })
+})
+
+t.test('S-063 times at the ends of the calendar are kept within it, and a report over all of it ends', async (t) => {
+  t.equal(capturedAtOf(10n ** 30n), '9999-12-31T23:59:59.999Z')
+  t.equal(capturedAtOf(-(10n ** 30n)), '0000-01-01T00:00:00.000Z')
+  const world = await makeTextWorld(t)
+  const last = '9999-12-31T23:59:59.998Z'
+  await world.put(
+    observationOf(world.folder, 'first.png', { captured_at: '0000-01-01T00:00:00.000Z' }),
+    observationOf(world.folder, 'last.png', {
+      captured_at: last,
+      screenshot_visual_run: {
+        representative_path: 'last.png', first_seen: last, last_seen: last, suppressed_count: 1,
+        latest_suppressed_path: 'b.png', reason_counts: {},
+        quarter_counts: { '9999-12-31T23:45:00.000Z': 1 },
+      },
+    }),
+  )
+  for (const zone of ['UTC', 'Pacific/Kiritimati', 'America/New_York']) {
+    const ran = await world.run([
+      'shots', 'report', '--json', '--since', '0000-01-01T00:00+14:00',
+      '--until', '9999-12-31T23:59:59.999-12:00', '--html', `${zone.slice(0, 3)}.html`,
+    ], { env: { TZ: zone } })
+    t.equal(ran.status, 0, ran.stderr)
+    const { facts, course } = ran.json().report
+    t.same([facts.count, course.image_count], [2, 3], zone)
+    t.match((await world.run(['shots', 'report', '--since', '0000-01-01'], {
+      env: { TZ: zone },
+    })).stdout, '1 observation of 1 image')
+  }
 })

@@ -1,4 +1,5 @@
 /** What a report is built from, out of one view; opens no socket and writes nothing. */
+import { isoWithin } from '../../base/calendar.js'
 import { digestOf } from '../../base/canonical.js'
 import { isoFromMs, msFromIso } from '../../base/clock.js'
 import type {
@@ -42,11 +43,8 @@ interface Sorted {
 
 /** No run is longer, so none that begins or ends further away reaches into a period. */
 const runMs = shotLimits.visualRunRefreshMinutesMax * 60_000
-const firstMs = Date.parse('0000-01-01T00:00:00.000Z')
-const lastMs = Date.parse('9999-12-31T23:59:59.999Z')
 
-const moved = (iso: string, byMs: number): string =>
-  isoFromMs(Math.min(lastMs, Math.max(firstMs, msFromIso(iso) + byMs)))
+const moved = (iso: string, byMs: number): string => isoWithin(msFromIso(iso) + byMs)
 
 const laterOf = (a: string, b: string): string => (a > b ? a : b)
 

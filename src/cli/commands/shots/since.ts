@@ -1,4 +1,5 @@
 /** Points in time on a line: a day, ISO text, or how long ago. */
+import { isoWithin } from '../../../base/calendar.js'
 import { fail } from '../../../base/errors.js'
 import { isoFromMs, type Clock } from '../../../base/clock.js'
 import { startOfDay, zoneOf } from '../../../observations/zone.js'
@@ -29,7 +30,7 @@ export const pointInTime = (
     return isoFromMs(clock.wallMs() - parseDuration(flag, text, { min: 1000, max: yearsMs }))
   }
   const ms = momentOf(text, timeZone)
-  if (!Number.isNaN(ms)) return isoFromMs(ms)
+  if (!Number.isNaN(ms)) return isoWithin(ms)
   throw fail.rejected(
     'flag_invalid',
     `Flag ${flag} must be a day such as 2026-11-20, a time such as 2026-11-20T10:00Z, or an age `
