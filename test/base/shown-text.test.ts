@@ -38,7 +38,9 @@ t.test('ordinary text stays what it is: joiners of scripts, pictures, keycaps an
 })
 
 t.test('joiners that join nothing, or too many of them, are written out', async (t) => {
-  const texts = ['a\u200d.png', '\u200cb', 'é\u200d', 'я\ufe0f', '1\ufe0f', '.\u180b', '\u200b\u200d']
+  const texts = [
+    'a\u200d.png', '\u200cb', 'é\u200d', 'я\ufe0f', '1\ufe0f', '.\u180b', '\u200b\u200d',
+  ]
   for (const text of texts) {
     t.notMatch(shownText(text), /[\u180b-\u180f\u200b-\u200d\ufe00-\ufe0f]/, JSON.stringify(text))
   }
