@@ -54,7 +54,7 @@ const guardsIn = (stateDir: string): readonly string[] => {
   requireOwnFolders(nodeFiles, stateDir, ['run', 'run/ops'])
   try {
     return readdirSync(guardFolder(stateDir), { withFileTypes: true })
-      .filter((entry) => entry.isFile() && ownForm.test(entry.name))
+      .filter((entry) => entry.isFile() && nameForm.test(entry.name))
       .map(({ name }) => name)
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return []
@@ -71,4 +71,6 @@ export const liveGuards = (stateDir: string): number =>
  * guard file carries no fact, so removing it forgets nothing. Files of other names stay.
  */
 export const sweepGuards = (stateDir: string): number =>
-  guardsIn(stateDir).filter((name) => removeDeadFile(join(guardFolder(stateDir), name))).length
+  guardsIn(stateDir)
+    .filter((name) => ownForm.test(name) && removeDeadFile(join(guardFolder(stateDir), name)))
+    .length

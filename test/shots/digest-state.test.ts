@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import t from 'tap'
 import { newId } from '../../src/base/ids.js'
 import {
-  digestHead, episodesBetween, findEpisode, putEpisode,
+  digestHead, episodesBetween, episodesNewestFirst, findEpisode, putEpisode,
 } from '../../src/shots/digest/keep.js'
 import { digestCollections as c, digestHeadId, type Episode } from '../../src/shots/digest/rows.js'
 import { verifyDigests } from '../../src/shots/digest/verify.js'
@@ -92,4 +92,20 @@ t.test('S-105 S-120 one episode a window; days and counts are kept beside it, wh
   })
   await store.transact('test', (tx) => { if (rows[0]) putEpisode(tx, { ...rows[0], revision: 2 }) })
   t.equal(digestHead(store.read())?.count, 3)
+})
+
+t.test('windows at both ends of the calendar are found without a walk over its days', async (t) => {
+  const store = await temporaryStore(t)
+  const at = ['1970-01-01T00:00:00.000Z', '2026-11-20T00:10:00.000Z', '9999-12-31T22:00:00.000Z']
+  const rows = at.map((one) => episode(one))
+  await store.transact('test', (tx) => { for (const row of rows) putEpisode(tx, row) })
+  const view = store.read()
+  const days = (found: Iterable<Episode>): string[] =>
+    [...found].map((one) => one.window_start.slice(0, 10))
+  const all = ['1970-01-01', '2026-11-20', '9999-12-31']
+  t.same(days(episodesBetween(view, '0000-01-01T00:00:00.000Z', '9999-12-31T23:59:59.999Z')), all)
+  t.same(days(episodesBetween(view, '9999-12-31T00:00:00.000Z', '9999-12-31T23:59:59.999Z')), [
+    '9999-12-31',
+  ])
+  t.same(days(episodesNewestFirst(view)), [...all].reverse())
 })

@@ -45,8 +45,20 @@ export const digestHead = (view: View): DigestHead | null =>
 
 const dayMs = 86_400_000
 
-const nextDay = (day: string, by: 1 | -1): string =>
-  dayOf(new Date(Date.parse(`${day}T00:00:00.000Z`) + by * dayMs).toISOString())
+/** Beyond this the calendar itself is read: a capture time may say year 9999. */
+const daysWalkedMost = 400
+
+const startOf = (day: string): number => Date.parse(`${day}T00:00:00.000Z`)
+
+/** Days from one to another, both included, oldest first; for long spans only those with episodes. */
+const daysBetween = (view: View, first: string, last: string): string[] => {
+  const count = (startOf(last) - startOf(first)) / dayMs + 1
+  if (count > daysWalkedMost) {
+    return view.all(c.days).map(({ id }) => id).filter((day) => day >= first && day <= last)
+  }
+  return Array.from({ length: Math.max(0, count) }, (_, i) =>
+    dayOf(new Date(startOf(first) + i * dayMs).toISOString()))
+}
 
 const ofDay = (view: View, day: string): Episode[] =>
   (view.get(c.days, day)?.keys ?? [])
@@ -56,19 +68,18 @@ const ofDay = (view: View, day: string): Episode[] =>
 export const episodesBetween = (view: View, since: string, until: string): Episode[] => {
   const head = digestHead(view)
   if (head === null || since >= until) return []
-  const found: Episode[] = []
+  const first = later(head.first_day, dayOf(since))
   const last = earlier(head.last_day, dayOf(until))
-  for (let day = later(head.first_day, dayOf(since)); day <= last; day = nextDay(day, 1)) {
-    found.push(...ofDay(view, day))
-  }
-  return found.filter((one) => one.window_start >= since && one.window_start < until)
+  return daysBetween(view, first, last)
+    .flatMap((day) => ofDay(view, day))
+    .filter((one) => one.window_start >= since && one.window_start < until)
 }
 
 /** Every episode, newest window first, day after day, so that a reader may stop early. */
 export function* episodesNewestFirst(view: View): Generator<Episode, void, undefined> {
   const head = digestHead(view)
   if (head === null) return
-  for (let day = head.last_day; day >= head.first_day; day = nextDay(day, -1)) {
+  for (const day of daysBetween(view, head.first_day, head.last_day).reverse()) {
     yield* ofDay(view, day).reverse()
   }
 }
