@@ -13,7 +13,7 @@ const only = process.argv.slice(2)
 const whole = only.length === 0
 const fileTimeoutMs = 600_000
 const runTimeoutMs = 1_800_000
-const processes = 2
+const processes = 3
 
 const checks = {
   'types: tsc --noEmit': [tool('typescript/bin/tsc'), '--noEmit', '-p', root],

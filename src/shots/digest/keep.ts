@@ -50,7 +50,7 @@ const daysWalkedMost = 400
 
 const startOf = (day: string): number => Date.parse(`${day}T00:00:00.000Z`)
 
-/** Days from one to another, both included, oldest first; for long spans only those with episodes. */
+/** Days from one to another, both included, in order; of a long span only those with episodes. */
 const daysBetween = (view: View, first: string, last: string): string[] => {
   const count = (startOf(last) - startOf(first)) / dayMs + 1
   if (count > daysWalkedMost) {
