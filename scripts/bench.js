@@ -5,6 +5,8 @@ import { basename } from 'node:path'
 import { installMissing } from './tool/install.js'
 
 await installMissing()
+// Node reads this whole file at each start, on both sides of a pair: it would hide what is added.
+delete process.env.NODE_EXTRA_CA_CERTS
 await import('./build.js')
 const { compileTree, treeDir } = await import('./tool/tree.js')
 const { filesBelow } = await import('./tool/files.js')

@@ -16,6 +16,8 @@ await bundle({
       'src/cli/commands/alpha/output.ts', 'src/cli/commands/status/status.ts',
       'src/cli/commands/task/list.ts',
     ],
+    // What looking after screenshots loads besides.
+    shots: ['src/cli/commands/shots/status.ts', 'src/cli/commands/shots/scan.ts'],
     // What an ask loads besides.
     asking: [
       'src/cli/commands/alpha/ask.ts', 'src/alpha/ask/ask.ts', 'src/fabric/recovery.ts',

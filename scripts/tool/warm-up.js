@@ -33,6 +33,7 @@ export const warmUp = async (runCommand) => {
 
 const reading = [
   ['status'], ['alpha', 'show'], ['alpha', 'show', '--json'], ['task', 'list'], ['policy', 'show'],
+  ['shots', 'scan'], ['shots', 'status'],
   ['no-such-command'],
 ]
 

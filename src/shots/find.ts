@@ -61,17 +61,17 @@ export function* findObservations(
 }
 
 /**
- * Some of them, newest hours first and in no order within an hour: at most `looksMax` rows are read
- * for it, matching or not, so that it takes a short time however many there are.
+ * Some of them, newest hours first and in no order within an hour. Before each row, matching or
+ * not, `goesOn` is asked with how many were read: it takes a short time however many there are.
  */
 export function* sampleObservations(
-  view: View, filter: ObservationFilter, looksMax: number,
+  view: View, filter: ObservationFilter, goesOn: (looks: number) => boolean,
 ): Generator<Observation, void, undefined> {
   const hours = view.all(c.hours).map(({ doc }) => doc).filter((hour) => wanted(hour, filter))
   let looks = 0
   for (const hour of hours.reverse()) {
     for (const row of ofHour(view, hour)) {
-      if (looks >= looksMax) return
+      if (!goesOn(looks)) return
       looks += 1
       if (matches(row, filter)) yield row
     }

@@ -11,8 +11,9 @@ import { closedReason, consentReaches, gateTextOf, standingOf } from '../gates.j
 import { shotCollections as c, type Observation } from '../rows.js'
 import { lasting, stillHolds } from './restore.js'
 
-/** Rows that are read for it at most: a look stays short however many there are. */
+/** Rows that are read for it at most, and milliseconds: a look stays short whatever there is. */
 const looksMax = 1_000
+const looksMsMax = 15
 
 /** How many of the rows that were looked at have a reason, most first. */
 export const blockedReasonsShape = v.array(v.strictObject({
@@ -47,7 +48,10 @@ export const blockedReasons = (
   const reasonOf = reasonReader(ctx, view)
   const counts = new Map<string, number>()
   const filter = { ...period, statuses: ['blocked'], rootDigest: now.rootDigest } as const
-  for (const row of sampleObservations(view, filter, looksMax)) {
+  const { clock } = ctx.gov
+  const untilMs = clock.monotonicMs() + looksMsMax
+  const goesOn = (looks: number): boolean => looks < looksMax && clock.monotonicMs() < untilMs
+  for (const row of sampleObservations(view, filter, goesOn)) {
     if (rowClassificationNow(row, now) !== null) continue
     const reason = reasonOf(row)
     counts.set(reason, (counts.get(reason) ?? 0) + 1)

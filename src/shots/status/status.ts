@@ -31,7 +31,7 @@ export interface StatusSite {
 }
 
 /** A folder of some thousand files is always counted whole. */
-const countBudget = { entriesMax: 25_000, entriesFree: 4_096, msMax: 150 } as const
+const countBudget = { entriesMax: 25_000, entriesFree: 4_096, msMax: 80 } as const
 
 /** Where the folder is, as far as that can be told. */
 interface Located {
