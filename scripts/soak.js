@@ -4,12 +4,13 @@ import { basename } from 'node:path'
 import { installMissing } from './tool/install.js'
 
 await installMissing()
-const [{ compileTree, treeDir }, { filesBelow }, { appDir, bundleApp }] = await Promise.all([
+const [{ compileTree, treeDir }, { filesBelow }, app] = await Promise.all([
   import('./tool/tree.js'), import('./tool/files.js'), import('./tool/app.js'),
 ])
 for (const problem of await compileTree()) console.error(`does not compile: ${problem}`)
-await bundleApp()
-process.env.SALLYPORT_TEST_APP = appDir
+await app.bundleAll()
+process.env.SALLYPORT_TEST_APP = app.appDir
+process.env.SALLYPORT_TEST_PACKED = app.packedDir
 
 const roundsDefault = 200
 const rounds = Number(process.argv[2] ?? roundsDefault)

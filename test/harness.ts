@@ -18,7 +18,9 @@ import { describingDeps } from '../src/cli/describing.js'
 import type { CliDeps } from '../src/cli/deps.js'
 import { main } from '../src/cli/main.js'
 import { runCommand } from '../src/cli/run.js'
-import type { CommandTable } from '../src/cli/entry.js'
+import { commands } from '../src/cli/commands/table.js'
+import type { CommandTable, VerbEntry } from '../src/cli/entry.js'
+import { scanGlobals } from '../src/cli/globals.js'
 import type { Prompter } from '../src/cli/prompt.js'
 import { describeTree } from '../src/cli/tree.js'
 import type { DescribedVerb } from '../src/cli/tree.js'
@@ -67,7 +69,10 @@ export interface SpawnOptions {
   /** `test` is test/entry.ts, which takes clocks, resolvers and failpoints from the environment. */
   readonly entry?: 'shipped' | 'test'
   readonly nodeArgs?: readonly string[]
-  /** False for processes that are killed or counted in hundreds: no coverage is taken. */
+  /**
+   * False for processes that are killed or counted in hundreds: no coverage is taken, and the
+   * program is packed as the shipped one is.
+   */
   readonly coverage?: boolean
   /** Ends the process with SIGKILL after so many milliseconds (default 60,000). */
   readonly timeoutMs?: number
@@ -191,15 +196,25 @@ let described: Promise<readonly DescribedVerb[]> | null = null
 export const allVerbs = (): Promise<readonly DescribedVerb[]> =>
   (described ??= describeTree(describingDeps()))
 
+/** The verb of a line; only its own module is loaded, which a whole tree would take long to. */
+const entryOf = (argv: readonly string[]): VerbEntry | undefined => {
+  const [first, second] = scanGlobals(argv).rest
+  for (const entry of commands) {
+    if (!('noun' in entry)) {
+      if (entry.verb === first) return entry
+    } else if (entry.noun === first) return entry.verbs.find(({ verb }) => verb === second)
+  }
+  return undefined
+}
+
 /** A JSON result has the shape that its verb declares, in every test that prints one. */
 const requireShape = async (argv: readonly string[], ran: Ran): Promise<void> => {
   if (ran.stdout === '' || argv.includes('--help')) return
-  const words = argv.filter((word) => !word.startsWith('-')).join(' ')
-  const verb = (await allVerbs())
-    .filter(({ meta }) => `${words} `.startsWith(`${meta.name} `))
-    .sort((a, b) => b.meta.name.length - a.meta.name.length)[0]
-  const json = verb?.meta.json
-  if (json === null || json === undefined) return
+  const entry = entryOf(argv)
+  if (entry === undefined) return
+  const { meta } = (await entry.load()).build(describingDeps())
+  const { json } = meta
+  if (json === null) return
   const documents = json.lines === true
     ? ran.stdout.trimEnd().split('\n').map((line) => JSON.parse(line) as unknown) : [ran.json()]
   for (const document of documents) {
@@ -207,7 +222,7 @@ const requireShape = async (argv: readonly string[], ran: Ran): Promise<void> =>
     if (parsed.success) continue
     const [issue] = parsed.issues
     const path = issue.path?.map(({ key }) => String(key)).join('.') ?? ''
-    throw new Error(`${verb?.meta.name} --json is not of its shape at ${path}: ${issue.message}`)
+    throw new Error(`${meta.name} --json is not of its shape at ${path}: ${issue.message}`)
   }
 }
 
@@ -226,10 +241,8 @@ const runSpawned = async (
   place: Place, argv: readonly string[], options: SpawnOptions,
 ): Promise<Ran> => {
   const entry = options.entry === 'test' ? 'test-entry.js' : 'sallyport.js'
-  const script = join(await builtApp(), entry)
-  const child = spawnChild(process.execPath, [
-    ...(options.nodeArgs ?? []), '--enable-source-maps', script, ...argv,
-  ], {
+  const script = join(await (options.coverage === false ? packedApp() : builtApp()), entry)
+  const child = spawnChild(process.execPath, [...(options.nodeArgs ?? []), script, ...argv], {
     cwd: place.cwd,
     env: { ...place.env, ...coverageEnv(options), ...options.env },
     stdio: 'pipe',
@@ -252,7 +265,7 @@ const runSpawned = async (
 }
 
 const coverageEnv = ({ coverage = true }: SpawnOptions): Record<string, string> => {
-  const dir = process.env['NODE_V8_COVERAGE']
+  const dir = process.env['SALLYPORT_COVERAGE_DIR']
   return coverage && dir !== undefined ? { NODE_V8_COVERAGE: dir } : {}
 }
 
@@ -271,6 +284,10 @@ export const builtApp = async (): Promise<string> => {
   const { freshApp } = (await import(tool)) as { freshApp(): Promise<string> }
   return freshApp()
 }
+
+/** Folder of the spawned bundles that are packed like the shipped one, where there is one. */
+const packedApp = async (): Promise<string> =>
+  process.env['SALLYPORT_TEST_PACKED'] ?? await builtApp()
 
 /**
  * A clock that stands still until it is moved. `sleep` moves it, so that nothing waits.

@@ -1,19 +1,34 @@
-// The program as tests spawn it: the same bundle as the shipped one but not minified, so that
-// coverage maps back, with the test entry beside it.
+// The program as tests spawn it, with the test entry beside it, in two forms: as text that coverage
+// maps back to its source, and built like the shipped one, with compiled code, for processes that
+// are killed or counted in hundreds.
 import { statSync } from 'node:fs'
 import { root } from './run.js'
 import { filesBelow } from './files.js'
 import { bundle } from './bundle.js'
+import { packs } from './packs.js'
 
 /** Where the spawned bundles lie: `sallyport.js` and `test-entry.js`. */
 export const appDir = `${root}/.build/app`
 
-/** Builds the spawned bundles. */
-export const bundleApp = async () => {
-  const entries = {
-    sallyport: 'src/cli/start.ts', worker: 'src/images/worker.ts', 'test-entry': 'test/entry.ts',
-  }
+/** Where the bundles lie that are built like the shipped one. */
+export const packedDir = `${root}/.build/packed`
+
+const entries = {
+  sallyport: 'src/cli/start.ts', worker: 'src/images/worker.ts', 'test-entry': 'test/entry.ts',
+}
+
+const bundleApp = async () => {
   await bundle({ entries, outdir: appDir, minify: false })
+}
+
+const bundlePacked = async () => {
+  await bundle({ entries, outdir: packedDir, minify: true, packs })
+}
+
+/** Builds both forms. */
+export const bundleAll = async () => {
+  await bundleApp()
+  await bundlePacked()
 }
 
 /** Builds the spawned bundles when a source is newer than they are; gives their folder. */

@@ -13,12 +13,13 @@ const trimmed = new Set()
 const settledMs = 15_000
 
 /**
- * Drops everything but our own code from the raw counts that are new: they are large otherwise.
+ * Drops everything but our own code from the raw counts of Node that are new: they are large
+ * otherwise.
  * While tests run, files that may be half written are left for later; `final` takes them all.
  */
 export const trimCoverage = ({ final = false } = {}) => {
   for (const name of readdirSync(coverageDir)) {
-    if (trimmed.has(name) || !name.endsWith('.json')) continue
+    if (trimmed.has(name) || !name.startsWith('coverage-')) continue
     const path = `${coverageDir}/${name}`
     if (!final && Date.now() - statSync(path).mtimeMs < settledMs) continue
     trimmed.add(name)

@@ -1,6 +1,6 @@
 // The whole run as one TAP stream on stdout: checks of the source, every test file, coverage.
 // Arguments: compiled test files. With none: everything.
-import { mkdirSync, readFileSync, rmSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, statfsSync } from 'node:fs'
 import { relative } from 'node:path'
 import t from 'tap'
 import { coverageDir, reportCoverage, trimCoverage } from './coverage.js'
@@ -14,6 +14,7 @@ const whole = only.length === 0
 const fileTimeoutMs = 600_000
 const runTimeoutMs = 1_800_000
 const processes = 3
+const memoryBytesMin = 4 * 1024 ** 3
 
 const checks = {
   'types: tsc --noEmit': [tool('typescript/bin/tsc'), '--noEmit', '-p', root],
@@ -31,25 +32,32 @@ const testFiles = whole
 
 // Every Node process would read that whole file at its start; nothing here looks beyond loopback.
 delete process.env.NODE_EXTRA_CA_CERTS
-const env = { ...process.env, TAP: '1', TAP_TIMEOUT: String(fileTimeoutMs / 1000) }
+const env = {
+  ...process.env,
+  TAP: '1',
+  TAP_TIMEOUT: String(fileTimeoutMs / 1000),
+  // Tap's own counting would end that of V8 in the process, and its files would be missing here.
+  _TAPJS_PROCESSINFO_COVERAGE_: '0',
+}
 if (whole) {
   rmSync(coverageDir, { recursive: true, force: true })
   mkdirSync(coverageDir, { recursive: true })
-  env.NODE_V8_COVERAGE = coverageDir
-  // Tap's own counting ends that of V8 in the process, and its files would be missing here.
-  env._TAPJS_PROCESSINFO_COVERAGE_ = '0'
+  env.SALLYPORT_COVERAGE_DIR = coverageDir
 }
 
+const memory = whole ? folderInMemory() : null
+if (memory !== null) t.teardown(() => rmSync(memory, { recursive: true, force: true }))
 t.jobs = processes
 t.setTimeout(runTimeoutMs)
 const running = []
 for (const file of testFiles) {
-  const spawned = t.spawn(node, ['--enable-source-maps', file], {
+  const { args, more } = counting(file)
+  const spawned = t.spawn(node, ['--enable-source-maps', ...args, file], {
     name: relative(treeDir, file).replace(/\.js$/, '.ts'),
     buffered: true,
     timeout: fileTimeoutMs,
     cwd: root,
-    env,
+    env: { ...env, ...more, ...placeOf(file) },
   })
   running.push(whole ? spawned.then(() => trimCoverage()) : spawned)
 }
@@ -70,6 +78,32 @@ if (whole) {
     t.equal(status, 0, 'coverage reaches the thresholds', { output: output.split('\n') })
     t.same(sourcesWithCode().filter((path) => !files.includes(path)), [], 'every file is listed')
   })
+}
+
+// A temporary folder in memory; null where there is none, or little room.
+function folderInMemory() {
+  try {
+    const { bavail, bsize } = statfsSync('/dev/shm')
+    return bavail * bsize < memoryBytesMin ? null : mkdtempSync('/dev/shm/sallyport-test-')
+  } catch {
+    return null
+  }
+}
+
+// Threads are counted by Node alone, and only these tests look at what runs in them.
+function counting(file) {
+  if (!whole) return { args: [], more: {} }
+  const threads = file.startsWith(`${treeDir}/test/images/`)
+  return threads
+    ? { args: [], more: { NODE_V8_COVERAGE: coverageDir } }
+    : { args: ['--require', `${root}/scripts/tool/count-runs.cjs`], more: {} }
+}
+
+// What must be durable is tested on the disk. Elsewhere tests wait for syncs and for nothing else,
+// three processes for the same disk: memory will do, where there is enough of it.
+function placeOf(file) {
+  const onDisk = ['state', 'soak', 'alpha/soak.test'].map((part) => `${treeDir}/test/${part}`)
+  return memory === null || onDisk.some((part) => file.startsWith(part)) ? {} : { TMPDIR: memory }
 }
 
 // A file of types only compiles to nothing, so that nothing of it can run.

@@ -1,0 +1,18 @@
+// Sources whose chunks are wanted together; see pack.js. What two need is in the first of them.
+
+/** The packs of the program, by the name of their files. */
+export const packs = {
+  // What reading commands load.
+  reading: [
+    'src/cli/run.ts', 'src/cli/store.ts', 'src/cli/login.ts', 'src/cli/commands/alpha/show.ts',
+    'src/cli/commands/alpha/output.ts', 'src/cli/commands/status/status.ts',
+    'src/cli/commands/task/list.ts',
+  ],
+  // What looking after screenshots loads besides.
+  shots: ['src/cli/commands/shots/status.ts', 'src/cli/commands/shots/scan.ts'],
+  // What an ask loads besides.
+  asking: [
+    'src/cli/commands/alpha/ask.ts', 'src/alpha/ask/ask.ts', 'src/fabric/recovery.ts',
+    'src/net/client.ts',
+  ],
+}
