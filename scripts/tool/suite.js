@@ -1,6 +1,8 @@
 // The whole run as one TAP stream on stdout: checks of the source, every test file, coverage.
 // Arguments: compiled test files. With none: everything.
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, statfsSync } from 'node:fs'
+import {
+  mkdirSync, mkdtempSync, readFileSync, rmSync, statfsSync, writeFileSync,
+} from 'node:fs'
 import { relative } from 'node:path'
 import t from 'tap'
 import { coverageDir, reportCoverage, trimCoverage } from './coverage.js'
@@ -43,6 +45,9 @@ if (whole) {
   rmSync(coverageDir, { recursive: true, force: true })
   mkdirSync(coverageDir, { recursive: true })
   env.SALLYPORT_COVERAGE_DIR = coverageDir
+  const { makeCertificates } = await import(`${treeDir}/src/sandbox/certificates.js`)
+  env.SALLYPORT_TEST_TLS = `${root}/.build/test-tls.json`
+  writeFileSync(env.SALLYPORT_TEST_TLS, JSON.stringify(await makeCertificates()), { mode: 0o600 })
 }
 
 const memory = whole ? folderInMemory() : null

@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { makeCertificates } from '../../src/sandbox/certificates.js'
@@ -16,8 +16,15 @@ export interface Teardown {
 
 let shared: Promise<TlsMaterial> | undefined
 
-/** One certificate for all sandboxes of a test process: making one costs a few hundred ms. */
-const sharedTls = (): Promise<TlsMaterial> => (shared ??= makeCertificates())
+/** One certificate for all sandboxes of a run: making one costs each process a few hundred ms. */
+const sharedTls = (): Promise<TlsMaterial> => (shared ??= givenTls() ?? makeCertificates())
+
+/** What the run of the whole suite made for its processes. */
+const givenTls = (): Promise<TlsMaterial> | undefined => {
+  const path = process.env['SALLYPORT_TEST_TLS']
+  if (path === undefined) return undefined
+  return readFile(path, 'utf8').then((text) => JSON.parse(text) as TlsMaterial)
+}
 
 /** Starts a sandbox that stops (and whose temporary folder goes) when the test ends. */
 export const withSandbox = async (
