@@ -7,6 +7,7 @@ import { dirname, relative } from 'node:path'
 import { transform } from 'esbuild'
 import { filesBelow } from './files.js'
 import { root } from './run.js'
+import { bundleTap } from './tap-in-one.js'
 
 /** Where the compiled tree lies; it mirrors the project. */
 export const treeDir = `${root}/.build/tree`
@@ -29,6 +30,7 @@ export const compileTree = async () => {
     }
   }
   dropOrphans(new Set(files.map(outputOf)))
+  await bundleTap(treeDir)
   return problems
 }
 
@@ -68,7 +70,7 @@ const publish = (path, text) => {
 }
 
 const dropOrphans = (wanted) => {
-  const orphans = filesBelow(treeDir).filter(
+  const orphans = sources.flatMap((dir) => filesBelow(`${treeDir}/${dir}`)).filter(
     (path) => !wanted.has(path.replace(/\.map$/, '')) && !path.endsWith('.tmp'),
   )
   for (const path of orphans) rmSync(path, { force: true })

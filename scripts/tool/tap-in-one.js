@@ -1,0 +1,47 @@
+// Tap in one file for the test processes: nearly two hundred of them each load it, and its
+// small modules take them as long as everything else that most of them load.
+import { mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { build } from 'esbuild'
+import { root } from './run.js'
+
+// Stack traces leave out what lies in packages of this scope.
+const bundled = '@tapjs/in-one'
+const require = 'import{createRequire as of}from"node:module";const require=of(import.meta.url);'
+
+/**
+ * Puts the copy where what lies in `dir` finds it as `tap`, unless this version is there.
+ * @param {string} dir
+ */
+export const bundleTap = async (dir) => {
+  const { version } = JSON.parse(readFileSync(`${root}/node_modules/tap/package.json`, 'utf8'))
+  const file = `${dir}/node_modules/${bundled}/tap-${version}.js`
+  if (statSync(file, { throwIfNoEntry: false }) !== undefined) return
+  const { outputFiles: [output] } = await build({
+    absWorkingDir: root,
+    stdin: { contents: reexport('tap'), resolveDir: root },
+    bundle: true,
+    format: 'esm',
+    platform: 'node',
+    target: 'node20',
+    banner: { js: require },
+    write: false,
+    logLevel: 'silent',
+  })
+  const manifest = (exports) => JSON.stringify({ type: 'module', exports })
+  publish(`${dirname(file)}/package.json`, manifest({ './*': './*' }))
+  publish(file, output.text)
+  const name = `${bundled}/tap-${version}.js`
+  publish(`${dir}/node_modules/tap/package.json`, manifest('./index.js'))
+  publish(`${dir}/node_modules/tap/index.js`, reexport(name))
+}
+
+const reexport = (name) => `export * from '${name}'\nexport { default } from '${name}'\n`
+
+// Two test runs may do this at once: neither may see half a file.
+const publish = (path, text) => {
+  const temp = `${path}.${process.pid}.tmp`
+  mkdirSync(dirname(path), { recursive: true })
+  writeFileSync(temp, text)
+  renameSync(temp, path)
+}
