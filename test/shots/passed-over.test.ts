@@ -1,5 +1,6 @@
 /** Blocked images: who tells of them, and that no hint leads back to the verb that gave it. */
 import t from 'tap'
+import { systemClock } from '../../src/base/clock.js'
 import { fakeClock } from '../harness.js'
 import { greyPng, makeGatewayWorld, makeWorld, observationOf, type World } from './rig.js'
 
@@ -43,6 +44,13 @@ t.test('analyze tells how many blocked images it passed over, why, and what to d
     const lines = (await world.run(['shots', 'list'])).stdout.split('\n')
     t.match(lines.find((line) => line.includes('c.png')), /\tfile_unreadable$/)
     const seen = (await world.run(['shots', 'status', '--json'])).json()
+    t.match(seen.screenshot_folder.analysis.blocked_reasons, [{ count: 2 }, { count: 1 }])
+  })
+
+  await t.test('a few rows are looked at however slow the machine is', async (t) => {
+    let ms = 0
+    const slow = { ...systemClock, monotonicMs: () => (ms += 1_000) }
+    const seen = (await world.run(['shots', 'status', '--json'], { clock: slow })).json()
     t.match(seen.screenshot_folder.analysis.blocked_reasons, [{ count: 2 }, { count: 1 }])
   })
 

@@ -11,9 +11,13 @@ import { closedReason, consentReaches, gateTextOf, standingOf } from '../gates.j
 import { shotCollections as c, type Observation } from '../rows.js'
 import { lasting, stillHolds } from './restore.js'
 
-/** Rows that are read for it at most, and milliseconds: a look stays short whatever there is. */
+/** Rows that are read for it at most; the first few are read however long they take. */
 const looksMax = 1_000
-const looksMsMax = 15
+const looksMin = 5
+/** How long a job may look beyond them, in ms. */
+const looksMsMax = 250
+/** The same for a status, which many a prompt and script waits for. */
+export const quickLooksMs = 15
 
 /** How many of the rows that were looked at have a reason, most first. */
 export const blockedReasonsShape = v.array(v.strictObject({
@@ -39,9 +43,14 @@ const reasonReader = (ctx: ShotsContext, view: View): ((row: Observation) => str
   }
 }
 
+/** Which rows to look at, and for how many milliseconds. */
+export interface BlockedLook extends Pick<ObservationFilter, 'since' | 'until'> {
+  readonly msMax?: number
+}
+
 /** Why images of the current root are blocked; with a period, those that were captured in it. */
 export const blockedReasons = (
-  ctx: ShotsContext, view: View, period: Pick<ObservationFilter, 'since' | 'until'> = {},
+  ctx: ShotsContext, view: View, { msMax = looksMsMax, ...period }: BlockedLook = {},
 ): BlockedReasons => {
   const now = currentFacts(ctx, view)
   if (now.rootDigest === null) return []
@@ -49,8 +58,9 @@ export const blockedReasons = (
   const counts = new Map<string, number>()
   const filter = { ...period, statuses: ['blocked'], rootDigest: now.rootDigest } as const
   const { clock } = ctx.gov
-  const untilMs = clock.monotonicMs() + looksMsMax
-  const goesOn = (looks: number): boolean => looks < looksMax && clock.monotonicMs() < untilMs
+  const untilMs = clock.monotonicMs() + msMax
+  const goesOn = (looks: number): boolean =>
+    looks < looksMin || (looks < looksMax && clock.monotonicMs() < untilMs)
   for (const row of sampleObservations(view, filter, goesOn)) {
     if (rowClassificationNow(row, now) !== null) continue
     const reason = reasonOf(row)

@@ -1,7 +1,7 @@
 /** The numbers about observations, from counters and root rows; no whole list is ever read. */
 import type { View } from '../../state/types.js'
 import { SallyportError } from '../../base/errors.js'
-import { blockedReasons, type BlockedReasons } from '../analysis/blocked.js'
+import { blockedReasons, quickLooksMs, type BlockedReasons } from '../analysis/blocked.js'
 import { analysisStatuses } from '../constants.js'
 import type { ShotsContext } from '../context.js'
 import { classificationNow, statusNow, type CurrentFacts } from '../derive.js'
@@ -36,7 +36,7 @@ export const unknownAnalysis = (dir: string, failure: string): AnalysisStatusPar
 
 const reasonsOf = (ctx: ShotsContext, view: View): BlockedReasons | null => {
   try {
-    return blockedReasons(ctx, view)
+    return blockedReasons(ctx, view, { msMax: quickLooksMs })
   } catch (error) {
     // The numbers stand without the reasons.
     if (error instanceof SallyportError) return null
