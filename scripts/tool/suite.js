@@ -3,6 +3,7 @@
 import {
   mkdirSync, mkdtempSync, readFileSync, rmSync, statfsSync, writeFileSync,
 } from 'node:fs'
+import { freemem } from 'node:os'
 import { relative } from 'node:path'
 import t from 'tap'
 import { coverageDir, reportCoverage, trimCoverage } from './coverage.js'
@@ -85,11 +86,14 @@ if (whole) {
   })
 }
 
-// A temporary folder in memory; null where there is none, or little room.
+// A temporary folder in memory; null where there is none, or little room, or another was named.
 function folderInMemory() {
+  if (process.env.TMPDIR !== undefined) return null
   try {
     const { bavail, bsize } = statfsSync('/dev/shm')
-    return bavail * bsize < memoryBytesMin ? null : mkdtempSync('/dev/shm/sallyport-test-')
+    // A container may be allowed less than the machine has.
+    const room = Math.min(bavail * bsize, freemem(), process.constrainedMemory() || Infinity)
+    return room < memoryBytesMin ? null : mkdtempSync('/dev/shm/sallyport-test-')
   } catch {
     return null
   }
