@@ -8,9 +8,8 @@ const [{ compileTree, treeDir }, { filesBelow }, app] = await Promise.all([
   import('./tool/tree.js'), import('./tool/files.js'), import('./tool/app.js'),
 ])
 for (const problem of await compileTree()) console.error(`does not compile: ${problem}`)
-await app.bundleAll()
-process.env.SALLYPORT_TEST_APP = app.appDir
-process.env.SALLYPORT_TEST_PACKED = app.packedDir
+await app.bundlePacked()
+process.env.SALLYPORT_TEST_APP = app.packedDir
 
 const roundsDefault = 200
 const rounds = Number(process.argv[2] ?? roundsDefault)

@@ -12,13 +12,19 @@ const [{ compileTree, outputOf }, app, { countTap }] = await Promise.all([
   import('./tool/tree.js'), import('./tool/app.js'), import('./tool/count.js'),
 ])
 process.env.SALLYPORT_TEST_APP = app.appDir
-process.env.SALLYPORT_TEST_PACKED = app.packedDir
 const only = process.argv.slice(2).map((path) => outputOf(resolve(path)))
 const whole = only.length === 0
-if (whole) await import('./build.js')
+if (whole) {
+  await import('./build.js')
+  process.env.SALLYPORT_TEST_PACKED = app.packedDir
+}
 const problems = [...(await compileTree())]
 for (const problem of problems) console.error(`does not compile: ${problem}`)
-const bundled = await app.bundleAll().then(() => [], (error) => [error.message.split('\n')[0]])
+const bundles = async () => {
+  await app.bundleApp()
+  if (whole) await app.bundlePacked()
+}
+const bundled = await bundles().then(() => [], (error) => [error.message.split('\n')[0]])
 for (const problem of bundled) console.error(`no new spawned bundle: ${problem}`)
 if (whole) problems.push(...bundled)
 

@@ -19,6 +19,7 @@ import type { CliDeps } from '../src/cli/deps.js'
 import { main } from '../src/cli/main.js'
 import { runCommand } from '../src/cli/run.js'
 import { commands } from '../src/cli/commands/table.js'
+import { nameOf } from '../src/cli/entry.js'
 import type { CommandTable, VerbEntry } from '../src/cli/entry.js'
 import { scanGlobals } from '../src/cli/globals.js'
 import type { Prompter } from '../src/cli/prompt.js'
@@ -196,15 +197,12 @@ let described: Promise<readonly DescribedVerb[]> | null = null
 export const allVerbs = (): Promise<readonly DescribedVerb[]> =>
   (described ??= describeTree(describingDeps()))
 
-/** The verb of a line; only its own module is loaded, which a whole tree would take long to. */
+/** The verb of a line. Only its own module is loaded: all of them take half a second. */
 const entryOf = (argv: readonly string[]): VerbEntry | undefined => {
   const [first, second] = scanGlobals(argv).rest
-  for (const entry of commands) {
-    if (!('noun' in entry)) {
-      if (entry.verb === first) return entry
-    } else if (entry.noun === first) return entry.verbs.find(({ verb }) => verb === second)
-  }
-  return undefined
+  const entry = commands.find((one) => nameOf(one) === first)
+  return entry === undefined || 'load' in entry
+    ? entry : entry.verbs.find(({ verb }) => verb === second)
 }
 
 /** A JSON result has the shape that its verb declares, in every test that prints one. */

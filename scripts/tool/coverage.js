@@ -2,12 +2,22 @@
 // to src through source maps.
 import { readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { root, run, tool } from './run.js'
+import { treeDir } from './tree.js'
 
 /** Where each process of the run leaves its raw counts. */
 export const coverageDir = `${root}/.build/coverage`
 
 const ours = /\/\.build\/(tree\/src|app)\//
 const trimmed = new Set()
+
+/**
+ * How a test process is counted: arguments of Node and variables. Threads are counted by Node
+ * alone, and only the tests of images look at what runs in them.
+ */
+export const countingOf = (file) =>
+  file.startsWith(`${treeDir}/test/images/`)
+    ? { args: [], more: { NODE_V8_COVERAGE: coverageDir } }
+    : { args: ['--require', `${root}/scripts/tool/count-runs.cjs`], more: {} }
 
 /** A file younger than this may still be being written by the process that ends. */
 const settledMs = 15_000

@@ -1,14 +1,12 @@
 // The whole run as one TAP stream on stdout: checks of the source, every test file, coverage.
 // Arguments: compiled test files. With none: everything.
-import {
-  mkdirSync, mkdtempSync, readFileSync, rmSync, statfsSync, writeFileSync,
-} from 'node:fs'
-import { freemem } from 'node:os'
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { relative } from 'node:path'
 import t from 'tap'
-import { coverageDir, reportCoverage, trimCoverage } from './coverage.js'
+import { countingOf, coverageDir, reportCoverage, trimCoverage } from './coverage.js'
 import { root, run, tool } from './run.js'
 import { filesBelow } from './files.js'
+import { folderInMemory, needsDisk } from './memory.js'
 import { outputOf, treeDir } from './tree.js'
 
 const node = process.execPath
@@ -17,7 +15,6 @@ const whole = only.length === 0
 const fileTimeoutMs = 600_000
 const runTimeoutMs = 1_800_000
 const processes = 3
-const memoryBytesMin = 4 * 1024 ** 3
 
 const checks = {
   'types: tsc --noEmit': [tool('typescript/bin/tsc'), '--noEmit', '-p', root],
@@ -57,13 +54,14 @@ t.jobs = processes
 t.setTimeout(runTimeoutMs)
 const running = []
 for (const file of testFiles) {
-  const { args, more } = counting(file)
+  const { args, more } = whole ? countingOf(file) : { args: [], more: {} }
+  const place = memory === null || needsDisk(file) ? {} : { TMPDIR: memory }
   const spawned = t.spawn(node, ['--enable-source-maps', ...args, file], {
     name: relative(treeDir, file).replace(/\.js$/, '.ts'),
     buffered: true,
     timeout: fileTimeoutMs,
     cwd: root,
-    env: { ...env, ...more, ...placeOf(file) },
+    env: { ...env, ...more, ...place },
   })
   running.push(whole ? spawned.then(() => trimCoverage()) : spawned)
 }
@@ -84,35 +82,6 @@ if (whole) {
     t.equal(status, 0, 'coverage reaches the thresholds', { output: output.split('\n') })
     t.same(sourcesWithCode().filter((path) => !files.includes(path)), [], 'every file is listed')
   })
-}
-
-// A temporary folder in memory; null where there is none, or little room, or another was named.
-function folderInMemory() {
-  if (process.env.TMPDIR !== undefined) return null
-  try {
-    const { bavail, bsize } = statfsSync('/dev/shm')
-    // A container may be allowed less than the machine has.
-    const room = Math.min(bavail * bsize, freemem(), process.constrainedMemory() || Infinity)
-    return room < memoryBytesMin ? null : mkdtempSync('/dev/shm/sallyport-test-')
-  } catch {
-    return null
-  }
-}
-
-// Threads are counted by Node alone, and only these tests look at what runs in them.
-function counting(file) {
-  if (!whole) return { args: [], more: {} }
-  const threads = file.startsWith(`${treeDir}/test/images/`)
-  return threads
-    ? { args: [], more: { NODE_V8_COVERAGE: coverageDir } }
-    : { args: ['--require', `${root}/scripts/tool/count-runs.cjs`], more: {} }
-}
-
-// What must be durable is tested on the disk. Elsewhere tests wait for syncs and for nothing else,
-// three processes for the same disk: memory will do, where there is enough of it.
-function placeOf(file) {
-  const onDisk = ['state', 'soak', 'alpha/soak.test'].map((part) => `${treeDir}/test/${part}`)
-  return memory === null || onDisk.some((part) => file.startsWith(part)) ? {} : { TMPDIR: memory }
 }
 
 // A file of types only compiles to nothing, so that nothing of it can run.

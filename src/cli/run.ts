@@ -4,6 +4,7 @@ import { exitStatus } from '../base/outcome.js'
 import { bindDeps } from './bound.js'
 import type { VerbDeps } from './bound.js'
 import { commands } from './commands/table.js'
+import { nameOf } from './entry.js'
 import type { CommandTable, NounEntry, VerbEntry } from './entry.js'
 import type { CliDeps } from './deps.js'
 import { showFailure } from './failure.js'
@@ -68,9 +69,6 @@ const runLine = async (
   }
   return runEntry(verbOf(entry, second), rest.slice(2), bound, seen)
 }
-
-const nameOf = (entry: NounEntry | VerbEntry): string =>
-  'noun' in entry ? entry.noun : entry.verb
 
 const verbOf = (noun: NounEntry, word: string | undefined): VerbEntry => {
   const names = noun.verbs.map(nameOf)

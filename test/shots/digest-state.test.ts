@@ -1,7 +1,7 @@
 /** Digests and the state they lie in: its lock, its rules, and rows that contradict each other. */
 import { closeSync, openSync } from 'node:fs'
 import { join } from 'node:path'
-import t from 'tap'
+import t, { type Test } from 'tap'
 import { newId } from '../../src/base/ids.js'
 import {
   digestHead, episodesBetween, episodesNewestFirst, findEpisode, putEpisode,
@@ -69,12 +69,16 @@ const episode = (at: string, changes: Partial<Episode> = {}): Episode => {
   }
 }
 
-t.test('S-105 S-120 one episode a window; days and counts are kept beside it, whatever the order', async (t) => {
+const viewOf = async (t: Test, rows: readonly Episode[]) => {
   const store = await temporaryStore(t)
+  await store.transact('test', (tx) => { for (const row of rows) putEpisode(tx, row) })
+  return { store, view: store.read() }
+}
+
+t.test('S-105 S-120 one episode a window; days and counts are kept beside it, whatever the order', async (t) => {
   const at = ['2026-11-20T23:40:00.000Z', '2026-11-18T01:00:00.000Z', '2026-11-20T00:10:00.000Z']
   const rows = at.map((one) => episode(one))
-  await store.transact('test', (tx) => { for (const row of rows) putEpisode(tx, row) })
-  const view = store.read()
+  const { store, view } = await viewOf(t, rows)
   t.match(digestHead(view), {
     count: 3, first_day: '2026-11-18', last_day: '2026-11-20', latest_at: at[0],
     latest_window_end: '2026-11-21T00:00:00.000Z',
@@ -95,11 +99,8 @@ t.test('S-105 S-120 one episode a window; days and counts are kept beside it, wh
 })
 
 t.test('windows at both ends of the calendar are found without a walk over its days', async (t) => {
-  const store = await temporaryStore(t)
   const at = ['1970-01-01T00:00:00.000Z', '2026-11-20T00:10:00.000Z', '9999-12-31T22:00:00.000Z']
-  const rows = at.map((one) => episode(one))
-  await store.transact('test', (tx) => { for (const row of rows) putEpisode(tx, row) })
-  const view = store.read()
+  const { view } = await viewOf(t, at.map((one) => episode(one)))
   const days = (found: Iterable<Episode>): string[] =>
     [...found].map((one) => one.window_start.slice(0, 10))
   const all = ['1970-01-01', '2026-11-20', '9999-12-31']
