@@ -1,5 +1,5 @@
 // `npm test`: installs what is missing, builds, checks the source, runs every test with coverage.
-// `npm test -- test/cli/main.test.ts …`: builds and runs these files only.
+// `npm test -- test/cli/process.test.ts …`: builds and runs these files only.
 // The TAP of the run lies in .build/test.tap; the last line is `N passed, N failed`.
 import { spawn } from 'node:child_process'
 import { createWriteStream, mkdirSync } from 'node:fs'
