@@ -1,4 +1,4 @@
-import type { Gov } from '../governance/gov.js'
+import type { Gov } from '../governance/context.js'
 import type { HttpsClient } from '../net/types.js'
 import type { AlphaProvider } from './constants.js'
 

@@ -1,4 +1,4 @@
-import type { Gov } from '../governance/gov.js'
+import type { Gov } from '../governance/context.js'
 import { ledgerFacts } from '../governance/ledger/facts.js'
 import { currentConsent } from '../governance/policy/consents.js'
 import { policyStanding } from '../governance/policy/standing.js'

@@ -10,7 +10,7 @@ import {
 } from '../governance/artifacts.js'
 import { moveTask } from '../governance/board/move.js'
 import { getJob, requireOwnTask } from '../governance/board/read.js'
-import type { Gov } from '../governance/gov.js'
+import type { Gov } from '../governance/context.js'
 import { reviewOverrun } from '../governance/ledger/overrun.js'
 import type { Task } from '../governance/rows.js'
 import { requireRootRow } from '../governance/session/live.js'

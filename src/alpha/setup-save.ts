@@ -3,7 +3,7 @@
  * the lock; governance publishes r+1 and r+2 around it (see policy/save.ts).
  */
 import { ceilingOwner } from '../governance/policy/ceiling.js'
-import type { Gov } from '../governance/gov.js'
+import type { Gov } from '../governance/context.js'
 import { publishSave, type SaveDecision } from '../governance/policy/save.js'
 import type { Session } from '../governance/session/types.js'
 import { fingerprintOf } from '../governance/vault.js'

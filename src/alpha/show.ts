@@ -1,4 +1,4 @@
-import type { Gov } from '../governance/gov.js'
+import type { Gov } from '../governance/context.js'
 import type { Session } from '../governance/session/types.js'
 import type { AlphaProvider } from './constants.js'
 import { alphaFacts } from './facts.js'

@@ -1,7 +1,7 @@
 /** The dependencies of one command: the world, with this run's global flags applied to it. */
 import { fail } from '../base/errors.js'
 import type { Observer } from '../base/observer.js'
-import type { Gov } from '../governance/gov.js'
+import type { Gov } from '../governance/context.js'
 import type { Session } from '../governance/session/types.js'
 import type { Store } from '../state/types.js'
 import type { CliDeps } from './deps.js'

@@ -2,7 +2,7 @@
 import { SallyportError } from '../base/errors.js'
 import { authenticate } from '../governance/session/authenticate.js'
 import { loadToken, tokenPath } from '../governance/session/token.js'
-import type { Gov } from '../governance/gov.js'
+import type { Gov } from '../governance/context.js'
 import type { Session } from '../governance/session/types.js'
 import type { CliDeps } from './deps.js'
 

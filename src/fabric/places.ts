@@ -3,7 +3,7 @@ import {
 } from '../alpha/constants.js'
 import type { GatewayPlace } from '../gateway/constants.js'
 import type { GatewayContext } from '../gateway/context.js'
-import type { Gov } from '../governance/gov.js'
+import type { Gov } from '../governance/context.js'
 import { deploymentProfile } from '../governance/profile.js'
 import type { ReservedNames } from '../governance/selectors.js'
 import { requireBudgetIfSet } from '../shots/budget.js'

@@ -1,7 +1,7 @@
 import { alphaRecoveryRule } from '../alpha/recovery-rule.js'
 import { SallyportError } from '../base/errors.js'
 import { settleDeadCalls } from '../gateway/call/open-calls.js'
-import type { Gov } from '../governance/gov.js'
+import type { Gov } from '../governance/context.js'
 import { deploymentProfile } from '../governance/profile.js'
 import {
   recoverInterrupted, type RecoveryReport, type RecoveryRule,

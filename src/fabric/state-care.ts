@@ -2,7 +2,7 @@
 import type { Clock } from '../base/clock.js'
 import { SallyportError } from '../base/errors.js'
 import type { Observer } from '../base/observer.js'
-import type { Face, Gov } from '../governance/gov.js'
+import type { Face, Gov } from '../governance/context.js'
 import { liveGuards } from '../governance/guard.js'
 import { settleRestored } from '../governance/recovery.js'
 import { replacedStates } from '../state/aside.js'

@@ -9,7 +9,7 @@ import { requestCancel } from '../governance/board/cancel.js'
 import { getJob, getTask, requireOwnTask } from '../governance/board/read.js'
 import { recoverOwnership } from '../governance/board/recover.js'
 import { reviewTask } from '../governance/board/review.js'
-import type { Gov } from '../governance/gov.js'
+import type { Gov } from '../governance/context.js'
 import {
   manualSettle, requireUnknownCharge, type ManualSettlement,
 } from '../governance/ledger/manual.js'

@@ -1,5 +1,5 @@
 import type { View } from '../state/types.js'
-import type { Gov } from '../governance/gov.js'
+import type { Gov } from '../governance/context.js'
 import { currentConsent } from '../governance/policy/consents.js'
 import { policyStanding, type PolicyStanding } from '../governance/policy/standing.js'
 import type { Consent } from '../governance/rows.js'

@@ -1,4 +1,4 @@
-import type { Gov } from '../governance/gov.js'
+import type { Gov } from '../governance/context.js'
 import { ledgerFacts, type LedgerFacts } from '../governance/ledger/facts.js'
 import { latestConsent } from '../governance/policy/consents.js'
 import { policyStanding, type PolicyBlock } from '../governance/policy/standing.js'

@@ -6,7 +6,7 @@
 import * as v from 'valibot'
 import { isoFromMs } from '../base/clock.js'
 import { parseClosed, closedObject } from '../base/schema.js'
-import type { Gov } from '../governance/gov.js'
+import type { Gov } from '../governance/context.js'
 import type { CollectionSpec, Tx, View } from '../state/types.js'
 import { gatewayLimits, gatewaySchemas } from './constants.js'
 

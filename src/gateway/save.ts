@@ -5,7 +5,7 @@
  */
 import { fail } from '../base/errors.js'
 import { newId } from '../base/ids.js'
-import type { Gov } from '../governance/gov.js'
+import type { Gov } from '../governance/context.js'
 import { ceilingOwner } from '../governance/policy/ceiling.js'
 import { publishSave, type SaveDecision } from '../governance/policy/save.js'
 import { collections } from '../governance/rows.js'

@@ -3,7 +3,7 @@ import { sha256Hex } from '../base/canonical.js'
 import { fail, SallyportError } from '../base/errors.js'
 import { newId } from '../base/ids.js'
 import type { ArtifactRef, Store, Tx, View } from '../state/types.js'
-import type { Gov } from './gov.js'
+import type { Gov } from './context.js'
 import { collections, type ArtifactRow } from './rows.js'
 
 /** What is registered about a stored artifact. */

@@ -6,7 +6,7 @@
 import { digestOf } from '../base/canonical.js'
 import { newId } from '../base/ids.js'
 import type { Tx, View } from '../state/types.js'
-import type { Problem } from './gov.js'
+import type { Problem } from './context.js'
 import { collections, type AuditRow } from './rows.js'
 
 /** What the first row names as the row before it. */

@@ -1,7 +1,7 @@
 /** Writing down what came of a contact, in a state directory that may not take it. */
 import { SallyportError } from '../base/errors.js'
 import type { Tx } from '../state/types.js'
-import type { Gov } from './gov.js'
+import type { Gov } from './context.js'
 
 /** Pause between two tries for the state lock, milliseconds. */
 const lockPauseMs = 50

@@ -7,7 +7,7 @@ import { sha256Hex } from '../base/canonical.js'
 import { fail } from '../base/errors.js'
 import type { Store, Tx, View } from '../state/types.js'
 import { discardStored } from './artifacts.js'
-import { nowIso, type Gov } from './gov.js'
+import { nowIso, type Gov } from './context.js'
 import { collections, type Credential } from './rows.js'
 
 /** Longest secret, bytes. */

@@ -8,7 +8,7 @@ import { fail } from '../base/errors.js'
 import type { GatewayPurpose } from '../gateway/constants.js'
 import { spendOfDay } from '../gateway/call/spend.js'
 import type { View } from '../state/types.js'
-import { savedSettings, type SavedShotSettings } from './settings.js'
+import { savedSettings, type SavedShotSettings } from './source/settings.js'
 
 /** Purposes whose calls count; the proof of a slot is a call of its purpose. */
 export const budgetedPurposes: ReadonlySet<GatewayPurpose> =

@@ -5,19 +5,19 @@
 import * as v from 'valibot'
 import { fail } from '../base/errors.js'
 import { appendAudit } from '../governance/audit.js'
-import { nowIso } from '../governance/gov.js'
+import { nowIso } from '../governance/context.js'
 import type { Session } from '../governance/session/types.js'
 import type { Tx, View } from '../state/types.js'
 import { settleAnalyses } from './analysis/settle.js'
 import type { ShotsContext } from './context.js'
 import {
   classificationNow, currentFacts, rowClassificationNow, type CurrentFacts,
-} from './derive.js'
-import { findObservations } from './find.js'
-import { putObservation } from './keep.js'
-import { locateRoot } from './root.js'
-import { shotCollections as c } from './rows.js'
-import { savedSettings } from './settings.js'
+} from './observations/as-of-now.js'
+import { findObservations } from './observations/find.js'
+import { putObservation } from './observations/observation-store.js'
+import { locateRoot } from './source/folder.js'
+import { shotCollections as c } from './observations/rows.js'
+import { savedSettings } from './source/settings.js'
 
 const count = v.pipe(v.number(), v.safeInteger(), v.minValue(0))
 

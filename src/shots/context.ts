@@ -1,6 +1,6 @@
 import type { GatewayContext } from '../gateway/context.js'
-import type { Gov } from '../governance/gov.js'
-import type { Env } from './settings.js'
+import type { Gov } from '../governance/context.js'
+import type { Env } from './source/settings.js'
 
 /** What the use cases of the screenshot source work with. */
 export interface ShotsContext {

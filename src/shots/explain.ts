@@ -9,13 +9,13 @@ import { imageLimits, visualLimit } from '../images/limits.js'
 import type { View } from '../state/types.js'
 import { shotLimits } from './constants.js'
 import type { ShotsContext } from './context.js'
-import { currentFacts } from './derive.js'
-import { listedOf, listedShape } from './facts.js'
-import { fileIdOf, rootDigestOf } from './keep.js'
-import { shotCollections as c, type FileName, type SeenFile } from './rows.js'
+import { currentFacts } from './observations/as-of-now.js'
+import { listedOf, listedShape } from './observations/facts.js'
+import { fileIdOf, rootDigestOf } from './observations/observation-store.js'
+import { shotCollections as c, type FileName, type SeenFile } from './observations/rows.js'
 import { fileNameOf } from './scan/names.js'
 import { isSameFile } from './scan/same-file.js'
-import { isRecursive, savedSettings } from './settings.js'
+import { isRecursive, savedSettings } from './source/settings.js'
 
 const text = v.string()
 const nullableText = v.nullable(text)

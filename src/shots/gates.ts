@@ -16,7 +16,7 @@ import type { Consent } from '../governance/rows.js'
 import { parseGatewaySelector, type ReservedNames } from '../governance/selectors.js'
 import type { View } from '../state/types.js'
 import type { ShotsContext } from './context.js'
-import { savedSettings, type SavedShotSettings } from './settings.js'
+import { savedSettings, type SavedShotSettings } from './source/settings.js'
 
 const setNext = (flag: string): string => `Run: sallyport shots config set ${flag}`
 

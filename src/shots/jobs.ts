@@ -11,7 +11,7 @@ import type { JobName } from './constants.js'
 import type { ShotsContext } from './context.js'
 import type { CallMoney } from './money.js'
 import { scanFolder } from './scan/scan.js'
-import { resolveSettings, type ShotSettings } from './settings.js'
+import { resolveSettings, type ShotSettings } from './source/settings.js'
 
 /** What a job gives back: its receipt, whatever else is in it. */
 export interface JobReceipt {

@@ -3,7 +3,7 @@
  * holds at the first try is a retry, one that is not had within the wait is a failure.
  */
 import { SallyportError } from '../base/errors.js'
-import type { Gov } from '../governance/gov.js'
+import type { Gov } from '../governance/context.js'
 import { probeFile } from '../governance/kernel-file.js'
 import { placesOf } from '../state/paths.js'
 import type { Tx } from '../state/types.js'

@@ -3,7 +3,7 @@ import { digestOf } from '../base/canonical.js'
 import { newId } from '../base/ids.js'
 import type { Tx, View } from '../state/types.js'
 import type { JobName } from './constants.js'
-import { shotCollections as c, type ShotReceipt } from './rows.js'
+import { shotCollections as c, type ShotReceipt } from './observations/rows.js'
 
 const headId = 'the'
 

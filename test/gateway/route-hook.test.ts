@@ -3,7 +3,7 @@ import { systemClock } from '../../src/base/clock.js'
 import { silentObserver } from '../../src/base/observer.js'
 import { reportRouteReceipt, routeReports } from '../../src/gateway/route-hook.js'
 import { collections } from '../../src/governance/rows.js'
-import type { Gov } from '../../src/governance/gov.js'
+import type { Gov } from '../../src/governance/context.js'
 import { setupFlags } from '../alpha/rig.js'
 import { must, withAllSlots, type GatewayRig } from './rig.js'
 

@@ -9,7 +9,7 @@ import { admitTask, type Admission, type Admitted } from '../../src/governance/b
 import { leaseTask } from '../../src/governance/board/lease.js'
 import { moveTask } from '../../src/governance/board/move.js'
 import { getTask } from '../../src/governance/board/read.js'
-import { nowIso, type Gov } from '../../src/governance/gov.js'
+import { nowIso, type Gov } from '../../src/governance/context.js'
 import { initialize } from '../../src/governance/init.js'
 import { addPrincipal } from '../../src/governance/principals.js'
 import type { Task } from '../../src/governance/rows.js'

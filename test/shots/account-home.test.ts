@@ -1,7 +1,7 @@
 import { userInfo } from 'node:os'
 import { join } from 'node:path'
 import t from 'tap'
-import { accountHome, homeInPasswd } from '../../src/shots/account-home.js'
+import { accountHome, homeInPasswd } from '../../src/shots/source/account-home.js'
 
 const passwd = 'root:x:0:0:root:/root:/bin/sh\nmaria:x:1000:1000:M,,:/home/maria:/bin/sh\n'
 

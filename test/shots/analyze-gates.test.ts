@@ -1,7 +1,7 @@
 /** Limits, windows and gates of the analysis, over the program and the sandbox. */
 import t, { type Test } from 'tap'
 import { runningCollection } from '../../src/shots/analysis/rows.js'
-import type { Observation } from '../../src/shots/rows.js'
+import type { Observation } from '../../src/shots/observations/rows.js'
 import { checkLedger } from '../alpha/rig.js'
 import type { Ran } from '../harness.js'
 import { greyPng, makeGatewayWorld, type GatewayWorld } from './rig.js'

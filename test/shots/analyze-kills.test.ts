@@ -2,7 +2,7 @@
 import t, { type Test } from 'tap'
 import { findReservation } from '../../src/governance/ledger/read.js'
 import { runningCollection } from '../../src/shots/analysis/rows.js'
-import type { Observation } from '../../src/shots/rows.js'
+import type { Observation } from '../../src/shots/observations/rows.js'
 import { checkLedger } from '../alpha/rig.js'
 import { greyPng, makeGatewayWorld, type GatewayWorld } from './rig.js'
 

@@ -5,7 +5,7 @@ import t, { type Test } from 'tap'
 import { newId } from '../../src/base/ids.js'
 import {
   digestHead, episodesBetween, episodesNewestFirst, findEpisode, putEpisode,
-} from '../../src/shots/digest/keep.js'
+} from '../../src/shots/digest/episode-store.js'
 import { digestCollections as c, digestHeadId, type Episode } from '../../src/shots/digest/rows.js'
 import { verifyDigests } from '../../src/shots/digest/verify.js'
 import { windowOf } from '../../src/shots/digest/windows.js'

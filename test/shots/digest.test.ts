@@ -3,7 +3,7 @@ import t from 'tap'
 import { canonicalJson, digestOf, sha256Hex } from '../../src/base/canonical.js'
 import { collections } from '../../src/governance/rows.js'
 import { digestCollections } from '../../src/shots/digest/rows.js'
-import { shotCollections, type Observation } from '../../src/shots/rows.js'
+import { shotCollections, type Observation } from '../../src/shots/observations/rows.js'
 import { bodyOf } from '../gateway/rig.js'
 import { makeTextWorld, moment, type TextWorld } from './text-rig.js'
 

@@ -8,7 +8,7 @@ import type { Consent } from '../../src/governance/rows.js'
 import {
   consentReaches, gateTextOf, imageBound, judgeGates, statusForNewImage, type GateFacts,
 } from '../../src/shots/gates.js'
-import { unsetSettings, type SavedShotSettings } from '../../src/shots/settings.js'
+import { unsetSettings, type SavedShotSettings } from '../../src/shots/source/settings.js'
 
 const saved: SavedShotSettings = {
   ...unsetSettings, analysis: 'on', cloud_upload: 'on', fallbacks: 'deny',

@@ -6,7 +6,7 @@ import {
   runJobs, runOnce, schedulerJobs, takeTurn, type Job, type JobTurn,
 } from '../../src/shots/jobs.js'
 import { unsetSettings, resolveSettings, settingsCollection, settingsId }
-  from '../../src/shots/settings.js'
+  from '../../src/shots/source/settings.js'
 import type { ShotsContext } from '../../src/shots/context.js'
 import { greyPng, makeWorld, type World } from './rig.js'
 

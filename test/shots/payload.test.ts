@@ -7,11 +7,11 @@ import { allCollections } from '../../src/fabric/state-rules.js'
 import {
   activities, artifactKinds, goalStatuses, needleSignals, payloadField, payloadLimits,
   payloadResponseFormat, type AnalysisPayload,
-} from '../../src/shots/analysis/schema.js'
-import { judgeAnalysis, parsePayload } from '../../src/shots/analysis/parse.js'
+} from '../../src/shots/payload/schema.js'
+import { judgeAnalysis, parsePayload } from '../../src/shots/payload/parse.js'
 import { analysisContent, analysisPromptText } from '../../src/shots/analysis/prompt.js'
 import { analysisPromptVersion, analysisSchemaVersion } from '../../src/shots/constants.js'
-import { holdsMessage } from '../../src/shots/analysis/screen.js'
+import { holdsMessage } from '../../src/shots/payload/screen.js'
 import { bindingsOf, type GatewayProof } from '../../src/gateway/proof.js'
 import type { GatewayRoute } from '../../src/gateway/setup.js'
 import { holdsSecret } from '../../src/shots/texts/secrets.js'

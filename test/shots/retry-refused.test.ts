@@ -1,6 +1,6 @@
 /** A retry that is refused before contact: what it was about stays what it was. */
 import t, { type Test } from 'tap'
-import type { Observation } from '../../src/shots/rows.js'
+import type { Observation } from '../../src/shots/observations/rows.js'
 import { checkLedger } from '../alpha/rig.js'
 import type { Ran } from '../harness.js'
 import { greyPng, makeGatewayWorld, type GatewayWorld } from './rig.js'

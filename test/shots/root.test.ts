@@ -4,8 +4,8 @@ import fc from 'fast-check'
 import t, { type Test } from 'tap'
 import { SallyportError } from '../../src/base/errors.js'
 import { broadPlaceOf, judgeFolder, locateRoot, resolveRoot, rootProblem }
-  from '../../src/shots/root.js'
-import { unsetSettings, type SavedShotSettings } from '../../src/shots/settings.js'
+  from '../../src/shots/source/folder.js'
+import { unsetSettings, type SavedShotSettings } from '../../src/shots/source/settings.js'
 import { makeBareWorld, makeWorld, greyPng, type World } from './rig.js'
 
 t.setTimeout(120_000)

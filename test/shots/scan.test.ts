@@ -7,7 +7,7 @@ import jpeg from 'jpeg-js'
 import t from 'tap'
 import { digestOf } from '../../src/base/canonical.js'
 import { receiptOf } from '../../src/shots/receipts.js'
-import { shotCollections as c, type Observation } from '../../src/shots/rows.js'
+import { shotCollections as c, type Observation } from '../../src/shots/observations/rows.js'
 import { after, greyPng, makeBareWorld, makeGatewayWorld, makeWorld, type World } from './rig.js'
 
 t.setTimeout(120_000)

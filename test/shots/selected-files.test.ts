@@ -2,7 +2,7 @@
 import { mkdirSync } from 'node:fs'
 import t, { type Test } from 'tap'
 import { isRowSelected } from '../../src/shots/analysis/privacy.js'
-import type { Observation } from '../../src/shots/rows.js'
+import type { Observation } from '../../src/shots/observations/rows.js'
 import type { Ran } from '../harness.js'
 import { greyPng, makeGatewayWorld, observationOf, type GatewayWorld } from './rig.js'
 

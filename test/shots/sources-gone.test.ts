@@ -1,7 +1,7 @@
 /** Images whose files go: what was paid for stays, and what is gone does not leave. */
 import { unlinkSync } from 'node:fs'
 import t, { type Test } from 'tap'
-import type { Observation } from '../../src/shots/rows.js'
+import type { Observation } from '../../src/shots/observations/rows.js'
 import { checkLedger } from '../alpha/rig.js'
 import type { Ran } from '../harness.js'
 import { greyPng, makeGatewayWorld, type GatewayWorld } from './rig.js'

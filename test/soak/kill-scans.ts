@@ -8,7 +8,7 @@ import { existsSync, mkdirSync, readFileSync, rmSync, utimesSync, writeFileSync 
 import { join } from 'node:path'
 import { digestOf } from '../../src/base/canonical.js'
 import { receiptIdOf } from '../../src/shots/receipts.js'
-import { shotCollections as c } from '../../src/shots/rows.js'
+import { shotCollections as c } from '../../src/shots/observations/rows.js'
 import { openStore } from '../../src/state/store.js'
 import type { View } from '../../src/state/types.js'
 import { sallyport, type Place, type Teardown } from '../harness.js'

@@ -6,7 +6,7 @@
 import { fail, SallyportError } from '../../base/errors.js'
 import { msFromIso } from '../../base/clock.js'
 import type { View } from '../../state/types.js'
-import type { Gov } from '../../governance/gov.js'
+import type { Gov } from '../../governance/context.js'
 import { currentConsent } from '../../governance/policy/consents.js'
 import { policyStanding } from '../../governance/policy/standing.js'
 import { collections, type Consent, type Task } from '../../governance/rows.js'

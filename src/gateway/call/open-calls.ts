@@ -4,7 +4,7 @@
  */
 import * as v from 'valibot'
 import { isHeld } from '../../governance/guard.js'
-import type { Gov } from '../../governance/gov.js'
+import type { Gov } from '../../governance/context.js'
 import { findReservation } from '../../governance/ledger/read.js'
 import type { CollectionSpec, Tx, View } from '../../state/types.js'
 import { gatewayPurposes } from '../constants.js'

@@ -1,6 +1,6 @@
 /** Checks of the whole board, for `state check`: every rule that the functions here keep. */
 import type { View } from '../../state/types.js'
-import type { Problem } from '../gov.js'
+import type { Problem } from '../context.js'
 import { collections, type Task } from '../rows.js'
 import { findTask, slotId } from './place.js'
 import { isOpen, isOutstanding } from './states.js'

@@ -4,7 +4,7 @@
  */
 import { canonicalJson } from '../../base/canonical.js'
 import type { View } from '../../state/types.js'
-import type { Problem } from '../gov.js'
+import type { Problem } from '../context.js'
 import { collections, type LedgerAccount, type LedgerRow, type Reservation } from '../rows.js'
 import { applyRow, isOpen } from './machine.js'
 

@@ -1,6 +1,6 @@
 import { isoFromMs } from '../../base/clock.js'
 import { appendAudit } from '../audit.js'
-import type { Gov } from '../gov.js'
+import type { Gov } from '../context.js'
 import type { PolicyRevision } from '../rows.js'
 import { endConsents } from './consents.js'
 import { publishRevision } from './publish.js'

@@ -1,6 +1,6 @@
 /** Checks of policy, consents and vault rows for `state check`. Changes nothing. */
 import type { View } from '../../state/types.js'
-import type { Problem } from '../gov.js'
+import type { Problem } from '../context.js'
 import { collections, type Consent, type PolicyRevision } from '../rows.js'
 import { boundConsents } from './consents.js'
 import { revisionId } from './head.js'

@@ -1,6 +1,6 @@
 import { fail } from '../../base/errors.js'
 import type { View } from '../../state/types.js'
-import { nowIso, type Gov } from '../gov.js'
+import { nowIso, type Gov } from '../context.js'
 import { collections, type Root } from '../rows.js'
 import { touchLastUse } from './last-use.js'
 import { liveRoot, requireRootRow } from './live.js'

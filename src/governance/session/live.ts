@@ -10,7 +10,7 @@
 import { isoFromMs, msFromIso } from '../../base/clock.js'
 import { fail } from '../../base/errors.js'
 import type { View } from '../../state/types.js'
-import { placeOf, type Gov, type Place } from '../gov.js'
+import { placeOf, type Gov, type Place } from '../context.js'
 import { collections, type Principal, type Root } from '../rows.js'
 import { readLastUse } from './last-use.js'
 import type { Session, SessionFacts } from './types.js'

@@ -5,10 +5,10 @@
 import * as v from 'valibot'
 import type { View } from '../../state/types.js'
 import type { ShotsContext } from '../context.js'
-import { classificationNow, currentFacts, rowClassificationNow } from '../derive.js'
-import { sampleObservations, type ObservationFilter } from '../find.js'
+import { classificationNow, currentFacts, rowClassificationNow } from '../observations/as-of-now.js'
+import { sampleObservations, type ObservationFilter } from '../observations/find.js'
 import { closedReason, consentReaches, gateTextOf, standingOf } from '../gates.js'
-import { shotCollections as c, type Observation } from '../rows.js'
+import { shotCollections as c, type Observation } from '../observations/rows.js'
 import { lasting, stillHolds } from './restore.js'
 
 /** Rows that are read for it at most; the first few are read however long they take. */

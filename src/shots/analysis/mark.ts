@@ -1,11 +1,11 @@
 /** Records that change rows without a call. */
-import { nowIso } from '../../governance/gov.js'
+import { nowIso } from '../../governance/context.js'
 import type { Tx } from '../../state/types.js'
 import type { ShotsContext } from '../context.js'
 import { gateTextOf } from '../gates.js'
-import { putObservation } from '../keep.js'
+import { putObservation } from '../observations/observation-store.js'
 import { transactCounted } from '../locked.js'
-import { shotCollections as c, type Observation } from '../rows.js'
+import { shotCollections as c, type Observation } from '../observations/rows.js'
 import { withoutSource } from './outcome.js'
 
 const waiting = (row: Observation): boolean =>

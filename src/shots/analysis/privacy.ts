@@ -8,7 +8,7 @@ import { sha256Hex } from '../../base/canonical.js'
 import { readImageFacts } from '../../images/facts.js'
 import { latin1Of, pathBelow } from '../scan/names.js'
 import { exactStamp, readOnce, type ReadFacts } from '../scan/read-once.js'
-import type { Observation } from '../rows.js'
+import type { Observation } from '../observations/rows.js'
 
 /** The file that was read, and what it was then. */
 export interface ImageSource {

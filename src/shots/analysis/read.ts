@@ -4,9 +4,9 @@ import { fail } from '../../base/errors.js'
 import type { View } from '../../state/types.js'
 import { analysisSchemaVersion } from '../constants.js'
 import type { ShotsContext } from '../context.js'
-import type { Observation } from '../rows.js'
-import { openPayload } from '../show.js'
-import { payloadField, type AnalysisPayload } from './schema.js'
+import type { Observation } from '../observations/rows.js'
+import { openPayload } from '../observations/show.js'
+import { payloadField, type AnalysisPayload } from '../payload/schema.js'
 
 /**
  * The payload of a row, or null where there is none or it is of another schema version. Throws what

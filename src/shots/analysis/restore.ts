@@ -3,7 +3,7 @@
  * pending, oldest first and bounded; analyses of an older model, prompt or schema need reanalysis;
  * rows of another root are stale. Looking never writes any of this.
  */
-import { nowIso } from '../../governance/gov.js'
+import { nowIso } from '../../governance/context.js'
 import { ledgerFacts } from '../../governance/ledger/facts.js'
 import { balances } from '../../governance/ledger/read.js'
 import type { Tx, View } from '../../state/types.js'
@@ -12,14 +12,14 @@ import type { ShotsContext } from '../context.js'
 import {
   classificationNow, currentFacts, rowClassificationNow, rowStatusNow, statusNow,
   type CurrentFacts,
-} from '../derive.js'
-import { findObservations } from '../find.js'
+} from '../observations/as-of-now.js'
+import { findObservations } from '../observations/find.js'
 import { consentReaches, imageBound, type RouteStanding } from '../gates.js'
-import { putObservation } from '../keep.js'
+import { putObservation } from '../observations/observation-store.js'
 import { transactCounted } from '../locked.js'
-import { shotCollections as c, type Observation } from '../rows.js'
-import { isRecursive, savedSettings } from '../settings.js'
-import { needsRetryReason } from './order.js'
+import { shotCollections as c, type Observation } from '../observations/rows.js'
+import { isRecursive, savedSettings } from '../source/settings.js'
+import { needsRetryReason } from './send-image.js'
 import { rowUncertain } from './outcome.js'
 import { isRowSelected, readForUpload } from './privacy.js'
 

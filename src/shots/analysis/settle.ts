@@ -4,10 +4,10 @@
  * is never sent again by itself (S-168). A call that lives is left alone.
  */
 import { claimCollection, claimStanding } from '../../gateway/call/claims.js'
-import { nowIso, type Gov } from '../../governance/gov.js'
+import { nowIso, type Gov } from '../../governance/context.js'
 import type { Tx } from '../../state/types.js'
-import { putObservation } from '../keep.js'
-import { shotCollections } from '../rows.js'
+import { putObservation } from '../observations/observation-store.js'
+import { shotCollections } from '../observations/rows.js'
 import { rowInterrupted, rowReturned } from './outcome.js'
 import { runningCollection, type RunningAnalysis } from './rows.js'
 

@@ -2,8 +2,8 @@
 import { digestOf } from '../../base/canonical.js'
 import type { View } from '../../state/types.js'
 import { digestSchemaVersion } from '../constants.js'
-import { findObservations } from '../find.js'
-import type { Observation, PayloadRef } from '../rows.js'
+import { findObservations } from '../observations/find.js'
+import type { Observation, PayloadRef } from '../observations/rows.js'
 import type { DigestWindow } from './windows.js'
 
 /** An observation whose analysis may be used. */

@@ -1,10 +1,10 @@
 /** Rules of a sound state about digests and conclusions, for `state check`. */
-import type { Problem } from '../../governance/gov.js'
+import type { Problem } from '../../governance/context.js'
 import { collections } from '../../governance/rows.js'
 import type { View } from '../../state/types.js'
 import { shotLabels } from '../constants.js'
 import { conclusionCollections } from '../report/rows.js'
-import { dayOf, digestHead } from './keep.js'
+import { dayOf, digestHead } from './episode-store.js'
 import { digestCollections as c, type Episode } from './rows.js'
 
 const problem = (subject: string, text: string): Problem =>

@@ -19,7 +19,7 @@ import { codePoints, judgeReply, judgeText } from '../texts/judge.js'
 import { digestPromptVersion, textContent } from '../texts/prompt.js'
 import { requireSameRoute, requireTextRoute, type TextRoute } from '../texts/readiness.js'
 import { holdsSecret } from '../texts/secrets.js'
-import { putEpisode } from './keep.js'
+import { putEpisode } from './episode-store.js'
 import { planWindow, type WindowPlan } from './plan.js'
 import {
   digestCollections as c, earlierTextsMax, type Episode, type MadeText,

@@ -6,9 +6,9 @@ import { basename, dirname, join, resolve, sep } from 'node:path'
 import { fail, SallyportError } from '../../base/errors.js'
 import type { View } from '../../state/types.js'
 import type { ShotsContext } from '../context.js'
-import { locateRoot } from '../root.js'
-import { shotCollections } from '../rows.js'
-import { savedSettings } from '../settings.js'
+import { locateRoot } from '../source/folder.js'
+import { shotCollections } from '../observations/rows.js'
+import { savedSettings } from '../source/settings.js'
 
 const codeOf = (error: unknown): string =>
   error instanceof Error && 'code' in error ? String(error.code) : 'unknown'

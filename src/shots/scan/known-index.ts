@@ -13,7 +13,7 @@ import * as v from 'valibot'
 import { digestOf } from '../../base/canonical.js'
 import type { View } from '../../state/types.js'
 import { receiptOf } from '../receipts.js'
-import { shotCollections as c } from '../rows.js'
+import { shotCollections as c } from '../observations/rows.js'
 import type { Listing } from './walk.js'
 
 const magic = Buffer.from('SPSHOTX1', 'latin1')

@@ -1,5 +1,5 @@
 /** The counts of a scan. Every file is counted once, so that a receipt always balances (S-131). */
-import type { FileName } from '../rows.js'
+import type { FileName } from '../observations/rows.js'
 import type { FileOutcome, ScanProblem } from './types.js'
 
 /** Files that a receipt names; the others are only counted. */

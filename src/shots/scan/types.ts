@@ -1,8 +1,8 @@
 /** What passes between the parts of a scan. */
 import type { Examined, Fingerprint, ImageFormat } from '../../images/types.js'
 import type { AnalysisStatus } from '../constants.js'
-import type { RootSource } from '../root.js'
-import type { FileName, Observation } from '../rows.js'
+import type { RootSource } from '../source/folder.js'
+import type { FileName, Observation } from '../observations/rows.js'
 import type { ExactFacts } from './same-file.js'
 import type { FileStamp } from './walk.js'
 

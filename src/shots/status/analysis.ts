@@ -4,10 +4,10 @@ import { SallyportError } from '../../base/errors.js'
 import { blockedReasons, quickLooksMs, type BlockedReasons } from '../analysis/blocked.js'
 import { analysisStatuses } from '../constants.js'
 import type { ShotsContext } from '../context.js'
-import { classificationNow, statusNow, type CurrentFacts } from '../derive.js'
+import { classificationNow, statusNow, type CurrentFacts } from '../observations/as-of-now.js'
 import { digestCollections, digestHeadId } from '../digest/rows.js'
 import { readLockCounters } from '../lock-counters.js'
-import { shotCollections as c, type ShotCount, type ShotRoot } from '../rows.js'
+import { shotCollections as c, type ShotCount, type ShotRoot } from '../observations/rows.js'
 import type { AnalysisStatusPart, RootStatusPart } from './shape.js'
 
 const rootsShownMax = 20

@@ -6,7 +6,7 @@ import type { View } from '../../state/types.js'
 import type { ShotsContext } from '../context.js'
 import { budgetStanding, callsLeft, type BudgetStanding } from '../budget.js'
 import { imageBound, standingOf } from '../gates.js'
-import { savedSettings } from '../settings.js'
+import { savedSettings } from '../source/settings.js'
 import type { VisionStatusPart } from './shape.js'
 
 /** The part where nothing can be told; nothing unknown is ever safe. */

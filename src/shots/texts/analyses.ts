@@ -4,7 +4,7 @@ import { readArtifact } from '../../governance/artifacts.js'
 import type { View } from '../../state/types.js'
 import { shotLabels } from '../constants.js'
 import type { ShotsContext } from '../context.js'
-import type { Observation, PayloadRef } from '../rows.js'
+import type { Observation, PayloadRef } from '../observations/rows.js'
 
 /** Members of a stored analysis. */
 export type StoredAnalysis = Readonly<Record<string, unknown>>

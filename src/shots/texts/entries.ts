@@ -1,7 +1,7 @@
 /** Stored analyses and digests as prompts tell them: opened, narrowed and bounded. */
 import { fail } from '../../base/errors.js'
 import type { View } from '../../state/types.js'
-import type { AnalysisPayload } from '../analysis/schema.js'
+import type { AnalysisPayload } from '../payload/schema.js'
 import type { ShotsContext } from '../context.js'
 import type { Analysed } from '../digest/sources.js'
 import { readAnalysis } from './analyses.js'

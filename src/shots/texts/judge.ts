@@ -4,7 +4,7 @@
  */
 import type { AcceptedReply } from '../../gateway/call/order.js'
 import type { GatewayProof } from '../../gateway/proof.js'
-import { holdsMessage } from '../analysis/screen.js'
+import { holdsMessage } from '../payload/screen.js'
 
 /** Why a text is refused. */
 export type TextRefusal =

@@ -15,7 +15,7 @@ import { giverReasonOf } from '../../governance/policy/consents.js'
 import type { View } from '../../state/types.js'
 import type { ShotsContext } from '../context.js'
 import { gateTextOf, imageBound, settingReasonOf } from '../gates.js'
-import { savedSettings, type SavedShotSettings } from '../settings.js'
+import { savedSettings, type SavedShotSettings } from '../source/settings.js'
 
 /** The two purposes of the `report` slot. */
 export type TextPurpose = 'gateway.digest' | 'gateway.report'

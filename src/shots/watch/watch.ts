@@ -5,10 +5,10 @@
  */
 import { fail, SallyportError } from '../../base/errors.js'
 import type { ShotsContext } from '../context.js'
-import { locateRoot, rootFailure, rootProblem, type ResolvedRoot } from '../root.js'
+import { locateRoot, rootFailure, rootProblem, type ResolvedRoot } from '../source/folder.js'
 import { scanFolder } from '../scan/scan.js'
 import type { ScanReceipt } from '../scan/types.js'
-import { resolveSettings } from '../settings.js'
+import { resolveSettings } from '../source/settings.js'
 import { FolderHints } from './hints.js'
 
 /** Every time of the watcher, milliseconds. */

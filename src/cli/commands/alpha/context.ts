@@ -1,5 +1,5 @@
 import type { AlphaContext } from '../../../alpha/context.js'
-import type { Gov } from '../../../governance/gov.js'
+import type { Gov } from '../../../governance/context.js'
 import { deploymentProfile } from '../../../governance/profile.js'
 import { clientOf } from '../../client.js'
 import type { VerbDeps } from '../../bound.js'

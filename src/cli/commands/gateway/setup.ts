@@ -6,7 +6,7 @@ import { gatewayShowShape, type GatewayShow } from '../../../gateway/projection.
 import { gatewayStatements } from '../../../gateway/save.js'
 import { parseGatewayInput } from '../../../gateway/setup.js'
 import { showGateway } from '../../../gateway/show.js'
-import type { Gov } from '../../../governance/gov.js'
+import type { Gov } from '../../../governance/context.js'
 import { policyHead } from '../../../governance/policy/head.js'
 import type { VerbDeps } from '../../bound.js'
 import { choiceFlag, integerFlag, moneyFlag } from '../../flags.js'

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 import * as v from 'valibot'
 import { fail } from '../../../base/errors.js'
-import type { Gov } from '../../../governance/gov.js'
+import type { Gov } from '../../../governance/context.js'
 import { passphraseLimits } from '../../../governance/passphrase.js'
 import { logout } from '../../../governance/session/end.js'
 import { sessionFacts } from '../../../governance/session/live.js'

@@ -2,7 +2,7 @@
 import type { Command } from 'commander'
 import { fail } from '../../../base/errors.js'
 import { shotLimits as limits } from '../../../shots/constants.js'
-import type { ShotSettingsChange } from '../../../shots/settings.js'
+import type { ShotSettingsChange } from '../../../shots/source/settings.js'
 import { choiceFlag, integerFlag, moneyFlag } from '../../flags.js'
 
 type Field = Exclude<keyof ShotSettingsChange, undefined>

@@ -1,6 +1,6 @@
 import { fail } from '../../../base/errors.js'
-import { egressText } from '../../../shots/config.js'
-import { type SavedShotSettings } from '../../../shots/settings.js'
+import { egressText } from '../../../shots/source/config.js'
+import { type SavedShotSettings } from '../../../shots/source/settings.js'
 import type { VerbDeps } from '../../bound.js'
 
 const integerOf = (text: string, field: string): number => {

@@ -1,4 +1,4 @@
-import type { ShotsConfig } from '../../../shots/config.js'
+import type { ShotsConfig } from '../../../shots/source/config.js'
 import type { View } from '../../output.js'
 import { visibleLine } from '../../text.js'
 

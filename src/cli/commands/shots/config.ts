@@ -5,8 +5,8 @@ import { parseStrictJson } from '../../../base/strict-json.js'
 import {
   egressText, overrideNote, saveShotsConfig, settingsBytesMax, showShotsConfig, shotsConfigShape,
   widensEgress, type ShotsConfig,
-} from '../../../shots/config.js'
-import { parseSettingsChange, savedSettings } from '../../../shots/settings.js'
+} from '../../../shots/source/config.js'
+import { parseSettingsChange, savedSettings } from '../../../shots/source/settings.js'
 import type { VerbDeps } from '../../bound.js'
 import { readInput } from '../../input.js'
 import { loginToMutate } from '../../mutate.js'

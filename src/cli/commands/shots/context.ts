@@ -1,6 +1,6 @@
 /** How every shots verb gets its context out of the command line's world. */
 import { gatewayContext } from '../../../fabric/places.js'
-import type { Gov } from '../../../governance/gov.js'
+import type { Gov } from '../../../governance/context.js'
 import { deploymentProfile } from '../../../governance/profile.js'
 import type { ShotsContext } from '../../../shots/context.js'
 import type { VerbDeps } from '../../bound.js'

@@ -1,4 +1,4 @@
-import type { Page } from '../../../shots/page.js'
+import type { Page } from '../../../shots/observations/page.js'
 import type { VerbDeps } from '../../bound.js'
 
 /** Says on stderr when a list was cut; `others` names flags that reach the rest. */

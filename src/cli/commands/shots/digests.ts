@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { fail } from '../../../base/errors.js'
 import { shotLimits } from '../../../shots/constants.js'
-import { pageOf } from '../../../shots/page.js'
+import { pageOf } from '../../../shots/observations/page.js'
 import type { VerbDeps } from '../../bound.js'
 import { integerFlag } from '../../flags.js'
 import { renderTable } from '../../table.js'
@@ -67,7 +67,7 @@ const definition: VerbDefinition<DigestsResult> = {
 export const run: Run<DigestsOptions, DigestsResult> = async ({ episode, limit }, deps) => {
   const { gov } = await deps.login('read')
   const view = gov.store.read()
-  const { episodesNewestFirst, findEpisode } = await import('../../../shots/digest/keep.js')
+  const { episodesNewestFirst, findEpisode } = await import('../../../shots/digest/episode-store.js')
   if (episode === undefined) {
     const page = pageOf(episodesNewestFirst(view), limit ?? shotLimits.listItemsDefault)
     noteCut(deps, page)

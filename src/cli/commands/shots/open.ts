@@ -1,5 +1,5 @@
 /** How the verbs that need no session work on the state: cron and unit files have nobody to ask. */
-import type { Gov } from '../../../governance/gov.js'
+import type { Gov } from '../../../governance/context.js'
 import type { ShotsContext } from '../../../shots/context.js'
 import { countingLock } from '../../../shots/locked.js'
 import type { VerbDeps } from '../../bound.js'

@@ -18,17 +18,17 @@ import {
   analysisPromptVersion, analysisSchemaVersion, shotLabels, type ReanalyzeReason,
 } from '../constants.js'
 import type { ShotsContext } from '../context.js'
-import { configuredModel } from '../derive.js'
+import { configuredModel } from '../observations/as-of-now.js'
 import { consentReaches, gateTextOf, imageBound, standingOf, type RouteStanding } from '../gates.js'
-import { putObservation } from '../keep.js'
-import { shotCollections as c, type Observation, type PayloadRef } from '../rows.js'
-import { isRecursive, savedSettings } from '../settings.js'
+import { putObservation } from '../observations/observation-store.js'
+import { shotCollections as c, type Observation, type PayloadRef } from '../observations/rows.js'
+import { isRecursive, savedSettings } from '../source/settings.js'
 import { rowAfter, sourceChanged, sourceMissing } from './outcome.js'
-import { judgeAnalysis } from './parse.js'
+import { judgeAnalysis } from '../payload/parse.js'
 import { isSelected, isSourceGone, isUnchanged, type PrivacyVerdict } from './privacy.js'
 import { analysisContent } from './prompt.js'
 import { runningCollection } from './rows.js'
-import type { AnalysisPayload } from './schema.js'
+import type { AnalysisPayload } from '../payload/schema.js'
 
 /** An image that passed the gate of local bytes. */
 export type ReadyImage = Extract<PrivacyVerdict, { kind: 'ready' }>

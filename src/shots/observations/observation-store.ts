@@ -3,9 +3,9 @@
  * the calendar by which work and reports are found, and the root's own facts, all in the caller's
  * one record; nothing else writes those rows, so they cannot drift apart.
  */
-import { digestOf } from '../base/canonical.js'
-import type { Tx, View } from '../state/types.js'
-import { shotLimits } from './constants.js'
+import { digestOf } from '../../base/canonical.js'
+import type { Tx, View } from '../../state/types.js'
+import { shotLimits } from '../constants.js'
 import {
   shotCollections as c, type FileName, type Observation, type ShotCount, type ShotRoot,
 } from './rows.js'

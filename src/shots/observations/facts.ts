@@ -2,10 +2,10 @@
 import * as v from 'valibot'
 import {
   analysisStatuses, classifications, reanalyzeReasons, screenshotSource,
-} from './constants.js'
+} from '../constants.js'
 import {
   reportReadinesses, reportReadinessOf, rowClassificationNow, rowStatusNow, type CurrentFacts,
-} from './derive.js'
+} from './as-of-now.js'
 import { fileNameOfRow } from './file-name.js'
 import type { FileName, Observation } from './rows.js'
 

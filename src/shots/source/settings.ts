@@ -4,10 +4,10 @@
  * a control that was never set is null, and null blocks (S-008 to S-016).
  */
 import * as v from 'valibot'
-import { fail } from '../base/errors.js'
-import { closedObject, parseClosed, strictInteger, strictIntegerText } from '../base/schema.js'
-import type { CollectionSpec, View } from '../state/types.js'
-import { folderSetting, folderVariable, shotLimits as limits } from './constants.js'
+import { fail } from '../../base/errors.js'
+import { closedObject, parseClosed, strictInteger, strictIntegerText } from '../../base/schema.js'
+import type { CollectionSpec, View } from '../../state/types.js'
+import { folderSetting, folderVariable, shotLimits as limits } from '../constants.js'
 
 const microusd = strictInteger(1, 1_000_000_000)
 

@@ -1,16 +1,16 @@
 /** Saving and showing the settings of the screenshot source. */
 import * as v from 'valibot'
-import { SallyportError } from '../base/errors.js'
-import { slotNames } from '../gateway/constants.js'
-import { gatewayFacts } from '../gateway/facts.js'
-import { projectGateway } from '../gateway/projection.js'
-import { appendAudit } from '../governance/audit.js'
-import { nowIso } from '../governance/gov.js'
-import type { Session } from '../governance/session/types.js'
-import type { View } from '../state/types.js'
-import { folderVariable } from './constants.js'
-import type { ShotsContext } from './context.js'
-import { folderEditable, judgeFolder, locateRoot, rootProblem, type RootWorld } from './root.js'
+import { SallyportError } from '../../base/errors.js'
+import { slotNames } from '../../gateway/constants.js'
+import { gatewayFacts } from '../../gateway/facts.js'
+import { projectGateway } from '../../gateway/projection.js'
+import { appendAudit } from '../../governance/audit.js'
+import { nowIso } from '../../governance/context.js'
+import type { Session } from '../../governance/session/types.js'
+import type { View } from '../../state/types.js'
+import { folderVariable } from '../constants.js'
+import type { ShotsContext } from '../context.js'
+import { folderEditable, judgeFolder, locateRoot, rootProblem, type RootWorld } from './folder.js'
 import {
   configuredFolder, parseSettingsChange, resolveSettings, savedSettings, settingsCollection,
   settingsId, type Env, type SavedShotSettings, type ShotSettings, type ShotSettingsChange,

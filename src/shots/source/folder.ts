@@ -9,12 +9,12 @@
  */
 import { readFileSync, realpathSync, statSync } from 'node:fs'
 import { basename, dirname, isAbsolute, join, resolve } from 'node:path'
-import { fail, type SallyportError } from '../base/errors.js'
-import type { View } from '../state/types.js'
+import { fail, type SallyportError } from '../../base/errors.js'
+import type { View } from '../../state/types.js'
 import { accountHome } from './account-home.js'
-import { defaultFolder, shotLimits } from './constants.js'
-import type { ShotsContext } from './context.js'
-import { rootDigestOf } from './keep.js'
+import { defaultFolder, shotLimits } from '../constants.js'
+import type { ShotsContext } from '../context.js'
+import { rootDigestOf } from '../observations/observation-store.js'
 import { configuredFolder, savedSettings, type SavedShotSettings, type SettingSource }
   from './settings.js'
 

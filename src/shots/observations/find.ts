@@ -1,7 +1,7 @@
 /** Finding observations by time and status, by way of the calendar: no reader loads all of them. */
-import type { View } from '../state/types.js'
-import type { AnalysisStatus } from './constants.js'
-import { hourOf } from './keep.js'
+import type { View } from '../../state/types.js'
+import type { AnalysisStatus } from '../constants.js'
+import { hourOf } from './observation-store.js'
 import { shotCollections as c, type Observation, type ShotHour } from './rows.js'
 
 /** What is looked for; times are ISO text, `since` included, `until` excluded. */

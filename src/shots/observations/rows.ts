@@ -5,9 +5,9 @@
  * `keep.ts` alone writes observations, so that counters and calendar never disagree with them.
  */
 import * as v from 'valibot'
-import type { CollectionSpec } from '../state/types.js'
+import type { CollectionSpec } from '../../state/types.js'
 import { analysisStatuses, classifications, jobNames, reanalyzeReasons, screenshotSource }
-  from './constants.js'
+  from '../constants.js'
 
 const text = v.string()
 const iso = v.pipe(v.string(), v.isoTimestamp())

@@ -4,16 +4,16 @@
  * something, so that looking changes no byte (S-156 to S-158, S-162). The same rule serves one
  * row and one counter, so that lists and numbers agree.
  */
-import { SallyportError } from '../base/errors.js'
-import { gatewayCollection, gatewayRouteId } from '../gateway/setup.js'
-import type { View } from '../state/types.js'
+import { SallyportError } from '../../base/errors.js'
+import { gatewayCollection, gatewayRouteId } from '../../gateway/setup.js'
+import type { View } from '../../state/types.js'
 import {
   analysisPromptVersion, analysisSchemaVersion, type AnalysisStatus, type Classification,
-} from './constants.js'
-import { countKeyOf, type CountKey } from './keep.js'
-import { locateRoot, type RootWorld } from './root.js'
+} from '../constants.js'
+import { countKeyOf, type CountKey } from './observation-store.js'
+import { locateRoot, type RootWorld } from '../source/folder.js'
 import type { Observation } from './rows.js'
-import { savedSettings } from './settings.js'
+import { savedSettings } from '../source/settings.js'
 
 /** What rows are compared with; null where nothing is configured or it may not be used. */
 export interface CurrentFacts {
