@@ -6,6 +6,7 @@ const layers = [
   ['images'],
   ['net'],
   ['governance'],
+  ['contact'],
   ['observations'],
   ['gateway'],
   ['alpha', 'shots', 'edge', 'codehost'],

@@ -7,9 +7,13 @@ import type { Problem } from '../governance/context.js'
 import { collections } from '../governance/rows.js'
 import type { View } from '../state/types.js'
 import { shotLabels } from './constants.js'
-import { countIdOf, countKeyOf, fileIdOf, hourOf, rootDigestOf } from './observations/observation-store.js'
+import {
+  countIdOf, countKeyOf, fileIdOf, hourOf, rootDigestOf,
+} from './observations/observation-store.js'
 import { receiptIdOf } from './receipts.js'
-import { shotCollections as c, type Observation, type ShotCount, type ShotRoot } from './observations/rows.js'
+import {
+  shotCollections as c, type Observation, type ShotCount, type ShotRoot,
+} from './observations/rows.js'
 
 type Found = (code: string, subject: string, text: string) => void
 

@@ -16,7 +16,9 @@ import { dueFactsOf, heldOf } from '../money.js'
 import { appendReceipt } from '../receipts.js'
 import { locateRoot, rootProblem } from '../source/folder.js'
 import type { Observation } from '../observations/rows.js'
-import { isRecursive, resolveSettings, savedSettings, type ShotSettings } from '../source/settings.js'
+import {
+  isRecursive, resolveSettings, savedSettings, type ShotSettings,
+} from '../source/settings.js'
 import { blockedCount, blockedReasons, type BlockedReasons } from './blocked.js'
 import { blockRows } from './mark.js'
 import { endImage, prepareImage, type OneEnd } from './one.js'

@@ -10,7 +10,9 @@ import { reportLimits } from '../../observations/report.js'
 import type { View } from '../../state/types.js'
 import { shotLabels, shotLimits } from '../constants.js'
 import type { ShotsContext } from '../context.js'
-import { currentFacts, rowClassificationNow, rowStatusNow, type CurrentFacts } from '../observations/as-of-now.js'
+import {
+  currentFacts, rowClassificationNow, rowStatusNow, type CurrentFacts,
+} from '../observations/as-of-now.js'
 import { episodesBetween } from '../digest/episode-store.js'
 import { readDigest } from '../digest/read.js'
 import type { Episode } from '../digest/rows.js'

@@ -67,7 +67,8 @@ const definition: VerbDefinition<DigestsResult> = {
 export const run: Run<DigestsOptions, DigestsResult> = async ({ episode, limit }, deps) => {
   const { gov } = await deps.login('read')
   const view = gov.store.read()
-  const { episodesNewestFirst, findEpisode } = await import('../../../shots/digest/episode-store.js')
+  const { episodesNewestFirst, findEpisode }
+    = await import('../../../shots/digest/episode-store.js')
   if (episode === undefined) {
     const page = pageOf(episodesNewestFirst(view), limit ?? shotLimits.listItemsDefault)
     noteCut(deps, page)
