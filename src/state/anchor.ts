@@ -8,8 +8,8 @@ import type { Files } from './files.js'
 import { publish, readWhole } from './files.js'
 import type { KeyRing } from './keys.js'
 import { fileBytesMax } from './limits.js'
-import type { Mark } from './snapshot.js'
-import { markShape } from './snapshot.js'
+import type { Mark } from './snapshot/snapshot.js'
+import { markShape } from './snapshot/snapshot.js'
 import type { AnchorStatus } from './types.js'
 
 const anchorShape = v.strictObject({

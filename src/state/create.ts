@@ -10,10 +10,10 @@ import {
   ensureDirs, ioFailure, publish, removeTree, syncDir, withFile, writeAll,
 } from './files.js'
 import { KeyRing, makeKey } from './keys.js'
-import { encodeLogHeader, firstChain } from './log-format.js'
+import { encodeLogHeader, firstChain } from './log/format.js'
 import { formatVersion, keyPlaces, placesOf } from './paths.js'
-import type { Manifest } from './snapshot.js'
-import { encodeManifest } from './snapshot.js'
+import type { Manifest } from './snapshot/snapshot.js'
+import { encodeManifest } from './snapshot/snapshot.js'
 import type { StateFile } from './state-file.js'
 import { encodeStateFile, profileSealText } from './state-file.js'
 

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { cpSync, readFileSync, rmSync, unlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { checkState } from '../../src/state/check.js'
+import { checkState } from '../../src/state/care/check.js'
 import type { FileStore } from '../../src/state/store.js'
 import { again, newStore, put } from './support.js'
 

@@ -4,7 +4,7 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { sha256Hex } from '../../src/base/canonical.js'
-import { compactState } from '../../src/state/compact.js'
+import { compactState } from '../../src/state/care/compact.js'
 import { again, errorOf, newStore } from './support.js'
 
 const label = 'test.input.v1'

@@ -4,8 +4,8 @@
  */
 import t from 'tap'
 import { SallyportError } from '../../src/base/errors.js'
-import { checkState } from '../../src/state/check.js'
-import { repairState } from '../../src/state/repair.js'
+import { checkState } from '../../src/state/care/check.js'
+import { repairState } from '../../src/state/care/repair.js'
 import { createStore, openStore } from '../../src/state/store.js'
 import type { FileStore } from '../../src/state/store.js'
 import type { Store } from '../../src/state/types.js'

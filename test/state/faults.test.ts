@@ -1,6 +1,6 @@
 import t from 'tap'
 import { SallyportError } from '../../src/base/errors.js'
-import { checkState } from '../../src/state/check.js'
+import { checkState } from '../../src/state/care/check.js'
 import { createStore, openStore } from '../../src/state/store.js'
 import type { FileStore } from '../../src/state/store.js'
 import { faulty, memoryLock, plan } from './faults.js'

@@ -5,11 +5,11 @@ import {
   unlinkSync, utimesSync, writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
-import { checkState } from '../../src/state/check.js'
-import { compactState } from '../../src/state/compact.js'
-import { backupState } from '../../src/state/backup.js'
-import { repairState } from '../../src/state/repair.js'
-import { restoreState } from '../../src/state/restore.js'
+import { checkState } from '../../src/state/care/check.js'
+import { compactState } from '../../src/state/care/compact.js'
+import { backupState } from '../../src/state/care/backup.js'
+import { repairState } from '../../src/state/care/repair.js'
+import { restoreState } from '../../src/state/care/restore.js'
 import type { FileStore } from '../../src/state/store.js'
 import { again, errorOf, newStore, notes, numbers, put } from './support.js'
 

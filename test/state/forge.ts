@@ -10,8 +10,8 @@ import type { Files } from '../../src/state/files.js'
 import { readWhole } from '../../src/state/files.js'
 import {
   decodeLogHeader, encodeLogHeader, encodeRecord,
-} from '../../src/state/log-format.js'
-import { scanRecords } from '../../src/state/log-scan.js'
+} from '../../src/state/log/format.js'
+import { scanRecords } from '../../src/state/log/scan.js'
 import { logEpochs, placesOf } from '../../src/state/paths.js'
 
 /** One forged change: a document to put, or `undefined` to remove it. */

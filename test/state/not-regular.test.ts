@@ -7,10 +7,10 @@ import {
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { checkState } from '../../src/state/check.js'
-import { compactState } from '../../src/state/compact.js'
+import { checkState } from '../../src/state/care/check.js'
+import { compactState } from '../../src/state/care/compact.js'
 import { nodeFiles } from '../../src/state/files.js'
-import { repairState } from '../../src/state/repair.js'
+import { repairState } from '../../src/state/care/repair.js'
 import type { FileStore } from '../../src/state/store.js'
 import { again, errorOf, newStore, numbers, put } from './support.js'
 

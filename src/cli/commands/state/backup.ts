@@ -50,6 +50,6 @@ export const build = (deps: VerbDeps, run: Run<BackupOptions, StateBackup> = bac
 
 /** Copies. Throws `conflict` where something is there already. */
 export const backup: Run<BackupOptions, StateBackup> = async ({ dir }, deps) => {
-  const { backupState } = await import('../../../state/backup.js')
+  const { backupState } = await import('../../../state/care/backup.js')
   return backupState(await deps.openStore('write'), resolve(deps.cwd, dir))
 }

@@ -1,13 +1,13 @@
 /** What the use cases over a whole state directory have in common. */
 import { resolve } from 'node:path'
-import type { Clock } from '../base/clock.js'
-import { systemClock } from '../base/clock.js'
-import type { Files } from './files.js'
-import { nodeFiles } from './files.js'
-import type { LockMaker } from './lock.js'
-import { kernelStateLock } from './lock.js'
-import type { Places } from './paths.js'
-import { placesOf } from './paths.js'
+import type { Clock } from '../../base/clock.js'
+import { systemClock } from '../../base/clock.js'
+import type { Files } from '../files.js'
+import { nodeFiles } from '../files.js'
+import type { LockMaker } from '../lock.js'
+import { kernelStateLock } from '../lock.js'
+import type { Places } from '../paths.js'
+import { placesOf } from '../paths.js'
 
 /** Where a state lies and what it is reached through. */
 export interface StatePlace {

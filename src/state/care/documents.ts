@@ -2,15 +2,15 @@
  * All documents of a state in memory, collected from whatever is still true on disk. Repair,
  * restore and migrations work on this; ordinary commands never do.
  */
-import { isoFromMs } from '../base/clock.js'
-import { SallyportError } from '../base/errors.js'
-import { publishGeneration, splitDigits } from './checkpoint.js'
-import type { Files } from './files.js'
-import type { Places } from './paths.js'
-import type { PartitionKind, RecordPayload } from './record.js'
-import type { CollectionEntry, Manifest, Mark } from './snapshot.js'
-import { PartMissing, partOf, readPart, writePart } from './snapshot.js'
-import type { StateFile } from './state-file.js'
+import { isoFromMs } from '../../base/clock.js'
+import { SallyportError } from '../../base/errors.js'
+import { publishGeneration, splitDigits } from '../snapshot/checkpoint.js'
+import type { Files } from '../files.js'
+import type { Places } from '../paths.js'
+import type { PartitionKind, RecordPayload } from '../log/record.js'
+import type { CollectionEntry, Manifest, Mark } from '../snapshot/snapshot.js'
+import { PartMissing, partOf, readPart, writePart } from '../snapshot/snapshot.js'
+import type { StateFile } from '../state-file.js'
 
 /** Documents of one collection. */
 export interface DocumentSet {

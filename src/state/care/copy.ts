@@ -1,9 +1,9 @@
 /** Copies of files and folders through the one file layer; every copy is synced. */
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'
-import { fail } from '../base/errors.js'
-import type { Files } from './files.js'
-import { readRange, syncDir, withFile, writeAll } from './files.js'
+import { fail } from '../../base/errors.js'
+import type { Files } from '../files.js'
+import { readRange, syncDir, withFile, writeAll } from '../files.js'
 
 const chunkBytes = 1024 * 1024
 

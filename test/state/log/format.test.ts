@@ -1,12 +1,12 @@
 import t from 'tap'
 import fc from 'fast-check'
-import { canonicalJson } from '../../src/base/canonical.js'
-import { canonicalText } from '../../src/state/canonical-text.js'
+import { canonicalJson } from '../../../src/base/canonical.js'
+import { canonicalText } from '../../../src/state/log/canonical-text.js'
 import {
   decodeLogHeader, encodeLogHeader, encodeRecord, firstChain,
-} from '../../src/state/log-format.js'
-import { bytesInMemory, countRecordHeaders, scanRecords } from '../../src/state/log-scan.js'
-import { decodePayload, encodePayload } from '../../src/state/record.js'
+} from '../../../src/state/log/format.js'
+import { bytesInMemory, countRecordHeaders, scanRecords } from '../../../src/state/log/scan.js'
+import { decodePayload, encodePayload } from '../../../src/state/log/record.js'
 
 const storeId = '00000000-0000-4000-8000-000000000000'
 const binding = { storeId, epoch: 3 }

@@ -1,6 +1,6 @@
 /** The JSON inside a log record: which documents it puts or removes, and whether it is a mark. */
 import * as v from 'valibot'
-import { canonicalJson } from '../base/canonical.js'
+import { canonicalJson } from '../../base/canonical.js'
 import { canonicalText } from './canonical-text.js'
 
 /** `1`: the collection is one file; `256`: it grows and is split by the hash of the id. */

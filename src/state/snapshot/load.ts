@@ -1,12 +1,12 @@
 /** Finds the newest valid generation on disk. Takes no lock and changes no byte. */
-import { fail } from '../base/errors.js'
-import type { Files } from './files.js'
-import { errnoOf, readRange } from './files.js'
+import { fail } from '../../base/errors.js'
+import type { Files } from '../files.js'
+import { errnoOf, readRange } from '../files.js'
 import type { PartCache } from './generation.js'
 import { Generation } from './generation.js'
-import { decodeLogHeader, logHeaderBytesMax } from './log-format.js'
-import type { Places } from './paths.js'
-import { logEpochs } from './paths.js'
+import { decodeLogHeader, logHeaderBytesMax } from '../log/format.js'
+import type { Places } from '../paths.js'
+import { logEpochs } from '../paths.js'
 import { readManifest } from './snapshot.js'
 
 /** Why a store refuses writes. `code` is stable; `message` names no content. */

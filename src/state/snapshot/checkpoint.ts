@@ -5,18 +5,18 @@
  */
 import { join } from 'node:path'
 import * as v from 'valibot'
-import { isoFromMs } from '../base/clock.js'
-import type { Files } from './files.js'
+import { isoFromMs } from '../../base/clock.js'
+import type { Files } from '../files.js'
 import {
   isTemporary, publish, readWhole, removeFile, syncDir, writeTemporary,
-} from './files.js'
-import { requireGenerationFolders } from './folders.js'
+} from '../files.js'
+import { requireGenerationFolders } from '../folders.js'
 import type { Generation, Overlay } from './generation.js'
 import { textOf } from './generation.js'
-import { fileBytesMax } from './limits.js'
-import { encodeLogHeader } from './log-format.js'
-import type { Places } from './paths.js'
-import { isPartName, logEpochs, manifestEpochs } from './paths.js'
+import { fileBytesMax } from '../limits.js'
+import { encodeLogHeader } from '../log/format.js'
+import type { Places } from '../paths.js'
+import { isPartName, logEpochs, manifestEpochs } from '../paths.js'
 import type { CollectionEntry, Manifest, PartEntry } from './snapshot.js'
 import {
   encodeManifest, manifestShape, partNamesOf, partOf, readManifest, readPartTexts, unreadable,

@@ -1,9 +1,9 @@
 /** What stands where the folders and files of a state directory are meant; nothing is opened. */
 import { basename, join } from 'node:path'
-import { fileBytesMax } from './limits.js'
-import { replacedFolders, replacedMessage } from './folders.js'
-import { isPartName, logEpochs, manifestEpochs } from './paths.js'
-import type { Problem } from './types.js'
+import { fileBytesMax } from '../limits.js'
+import { replacedFolders, replacedMessage } from '../folders.js'
+import { isPartName, logEpochs, manifestEpochs } from '../paths.js'
+import type { Problem } from '../types.js'
 import type { Site } from './use-case.js'
 
 const damage = (code: string, message: string, subject: string): Problem =>

@@ -1,8 +1,8 @@
 /** Folds the log, removes what no generation needs, and sweeps artifacts without a record. */
-import { sweepOrphans } from './artifacts.js'
-import { requireOwnFolders } from './folders.js'
-import { FileStore } from './store.js'
-import type { Store, View } from './types.js'
+import { sweepOrphans } from '../artifacts.js'
+import { requireOwnFolders } from '../folders.js'
+import { FileStore } from '../store.js'
+import type { Store, View } from '../types.js'
 
 /** What a compaction did. */
 export interface CompactReport {

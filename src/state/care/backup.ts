@@ -6,20 +6,20 @@
 import { randomBytes } from 'node:crypto'
 import { basename, dirname, join, resolve, sep } from 'node:path'
 import * as v from 'valibot'
-import { canonicalJson, sha256Hex } from '../base/canonical.js'
-import { isoFromMs } from '../base/clock.js'
-import { fail } from '../base/errors.js'
+import { canonicalJson, sha256Hex } from '../../base/canonical.js'
+import { isoFromMs } from '../../base/clock.js'
+import { fail } from '../../base/errors.js'
 import { copyFile, digestFile, filesBelow } from './copy.js'
-import type { Files } from './files.js'
+import type { Files } from '../files.js'
 import {
   ensureDirs, errnoOf, ioFailure, isTemporary, publish, readWhole, removeFile, removeTree,
   syncDir,
-} from './files.js'
-import { fileBytesMax } from './limits.js'
-import { encodeManifest, partNamesOf } from './snapshot.js'
-import type { Manifest } from './snapshot.js'
-import { FileStore } from './store.js'
-import type { Store } from './types.js'
+} from '../files.js'
+import { fileBytesMax } from '../limits.js'
+import { encodeManifest, partNamesOf } from '../snapshot/snapshot.js'
+import type { Manifest } from '../snapshot/snapshot.js'
+import { FileStore } from '../store.js'
+import type { Store } from '../types.js'
 
 const sha = v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/))
 const count = v.pipe(v.number(), v.safeInteger(), v.minValue(0))

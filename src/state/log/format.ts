@@ -14,7 +14,7 @@
 import { hash } from 'node:crypto'
 import { crc32 } from 'node:zlib'
 import * as v from 'valibot'
-import { canonicalJson, sha256Hex } from '../base/canonical.js'
+import { canonicalJson, sha256Hex } from '../../base/canonical.js'
 
 const sha = v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/))
 const count = v.pipe(v.number(), v.safeInteger(), v.minValue(0))

@@ -4,7 +4,7 @@
  * times faster than a general serializer. Whatever is out of the ordinary goes to the library; a
  * property test compares the two.
  */
-import { canonicalJson } from '../base/canonical.js'
+import { canonicalJson } from '../../base/canonical.js'
 
 /** Thrown inside to leave the fast path; one object, so that it costs no stack. */
 const leave = new Error('left to the library')

@@ -3,15 +3,15 @@
  * the result is published as a new generation, so that one rename decides and the generation
  * before stays.
  */
-import { fail } from '../base/errors.js'
+import { fail } from '../../base/errors.js'
 import type { Documents } from './documents.js'
 import { applyPayload, foundGeneration, readDocuments } from './documents.js'
-import { ioFailure, publish } from './files.js'
-import { requireOwnFolders } from './folders.js'
-import { takeLock } from './lock.js'
-import { formatVersion } from './paths.js'
+import { ioFailure, publish } from '../files.js'
+import { requireOwnFolders } from '../folders.js'
+import { takeLock } from '../lock.js'
+import { formatVersion } from '../paths.js'
 import { headOf, marksAfter, salvageAll } from './salvage.js'
-import { encodeStateFile, readStateFile } from './state-file.js'
+import { encodeStateFile, readStateFile } from '../state-file.js'
 import type { Site, StatePlace } from './use-case.js'
 import { siteOf } from './use-case.js'
 

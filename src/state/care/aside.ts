@@ -1,8 +1,8 @@
 /** Former states that a restore has put aside: whole enough to be opened for reading. */
 import { join } from 'node:path'
-import type { Files } from './files.js'
-import { nodeFiles } from './files.js'
-import { placesOf } from './paths.js'
+import type { Files } from '../files.js'
+import { nodeFiles } from '../files.js'
+import { placesOf } from '../paths.js'
 
 /** How the folders begin into which `state restore` copies what it replaces. */
 export const replacedPrefix = 'restore-'
