@@ -11,7 +11,7 @@ import {
 import { moveTask } from '../governance/board/move.js'
 import { getJob, requireOwnTask } from '../governance/board/read.js'
 import type { Gov } from '../governance/context.js'
-import { reviewOverrun } from '../governance/ledger/overrun.js'
+import { reviewOverrun } from '../governance/ledger/by-hand.js'
 import type { Task } from '../governance/rows.js'
 import { requireRootRow } from '../governance/session/live.js'
 import type { Session } from '../governance/session/types.js'

@@ -11,10 +11,9 @@ import { recoverOwnership } from '../governance/board/recover.js'
 import { reviewTask } from '../governance/board/review.js'
 import type { Gov } from '../governance/context.js'
 import {
-  manualSettle, requireUnknownCharge, type ManualSettlement,
-} from '../governance/ledger/manual.js'
+  manualSettle, type ManualSettlement, requireUnknownCharge, reviewOverrun,
+} from '../governance/ledger/by-hand.js'
 import { requireOwnReservation } from '../governance/ledger/own.js'
-import { reviewOverrun } from '../governance/ledger/overrun.js'
 import { deploymentProfile } from '../governance/profile.js'
 import type { Reservation, Task } from '../governance/rows.js'
 import { requireRootRow } from '../governance/session/live.js'

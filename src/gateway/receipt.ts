@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { gatewayUsageSource } from '../governance/ledger/settle.js'
+import { gatewayUsageSource } from '../governance/ledger/steps.js'
 import { gatewayLimits, gatewayPurposes, gatewaySchemas, slotNames } from './constants.js'
 
 const count = v.pipe(v.number(), v.safeInteger(), v.minValue(0))

@@ -1,10 +1,8 @@
 import t, { type Test } from 'tap'
 import { digestOf } from '../../src/base/canonical.js'
 import { fail, SallyportError } from '../../src/base/errors.js'
-import { markContacted } from '../../src/governance/ledger/contact.js'
-import { reserve } from '../../src/governance/ledger/reserve.js'
+import { markContacted, release, reserve } from '../../src/governance/ledger/steps.js'
 import { bootstrapLedger, setCeiling } from '../../src/governance/ledger/account.js'
-import { release } from '../../src/governance/ledger/settle.js'
 import {
   collections, type Consent, type Goal, type Job, type PolicyRevision, type Principal, type Root,
   type RouteRecord, type Task, type TrustDecision,

@@ -6,7 +6,7 @@
 import { isoFromMs } from '../../base/clock.js'
 import { fail, SallyportError } from '../../base/errors.js'
 import { readArtifact } from '../../governance/artifacts.js'
-import { markContacted, recheckRow } from '../../governance/ledger/contact.js'
+import { markContacted, recheckRow } from '../../governance/ledger/steps.js'
 import { collections, type Task } from '../../governance/rows.js'
 import type { View } from '../../state/types.js'
 import { contactOf, noteContact } from '../../net/contact-error.js'

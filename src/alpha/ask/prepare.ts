@@ -6,7 +6,7 @@ import { isoFromMs } from '../../base/clock.js'
 import { leaseTask } from '../../governance/board/lease.js'
 import { moveTask } from '../../governance/board/move.js'
 import { getTask } from '../../governance/board/read.js'
-import { reserve } from '../../governance/ledger/reserve.js'
+import { reserve } from '../../governance/ledger/steps.js'
 import type { Task } from '../../governance/rows.js'
 import { fail } from '../../base/errors.js'
 import {

@@ -5,9 +5,9 @@ import { systemClock } from '../../../src/base/clock.js'
 import { silentObserver } from '../../../src/base/observer.js'
 import type { Gov } from '../../../src/governance/context.js'
 import { bootstrapLedger } from '../../../src/governance/ledger/account.js'
-import { markContacted } from '../../../src/governance/ledger/contact.js'
-import { reserve } from '../../../src/governance/ledger/reserve.js'
-import { markUnknown, settle } from '../../../src/governance/ledger/settle.js'
+import {
+  markContacted, markUnknown, reserve, settle,
+} from '../../../src/governance/ledger/steps.js'
 import { verifyLedger } from '../../../src/governance/ledger/verify.js'
 import { addPrincipal } from '../../../src/governance/principals.js'
 import { collections } from '../../../src/governance/rows.js'

@@ -3,9 +3,7 @@ import {
   bootstrapLedger, isAccountingEmpty, requireAccount, setCeiling,
 } from '../../../src/governance/ledger/account.js'
 import { balances } from '../../../src/governance/ledger/read.js'
-import { markContacted } from '../../../src/governance/ledger/contact.js'
-import { reserve } from '../../../src/governance/ledger/reserve.js'
-import { markUnknown } from '../../../src/governance/ledger/settle.js'
+import { markContacted, markUnknown, reserve } from '../../../src/governance/ledger/steps.js'
 import { verifyLedger } from '../../../src/governance/ledger/verify.js'
 import { collections, type LedgerAccount } from '../../../src/governance/rows.js'
 import type { CollectionSpec } from '../../../src/state/types.js'

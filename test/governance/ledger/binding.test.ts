@@ -1,10 +1,9 @@
 import t, { type Test } from 'tap'
-import { markContacted, recheckRow } from '../../../src/governance/ledger/contact.js'
-import { manualSettle } from '../../../src/governance/ledger/manual.js'
-import { reviewOverrun } from '../../../src/governance/ledger/overrun.js'
+import {
+  markContacted, markUnknown, recheckRow, release, reserve, settle,
+} from '../../../src/governance/ledger/steps.js'
+import { manualSettle, reviewOverrun } from '../../../src/governance/ledger/by-hand.js'
 import { balances, findReservation, rowsOf } from '../../../src/governance/ledger/read.js'
-import { reserve } from '../../../src/governance/ledger/reserve.js'
-import { markUnknown, release, settle } from '../../../src/governance/ledger/settle.js'
 import { verifyLedger } from '../../../src/governance/ledger/verify.js'
 import { collections, type LedgerRow } from '../../../src/governance/rows.js'
 import type { Tx } from '../../../src/state/types.js'

@@ -1,7 +1,8 @@
 import { SallyportError } from '../../../src/base/errors.js'
 import { bootstrapLedger } from '../../../src/governance/ledger/account.js'
-import { markContacted } from '../../../src/governance/ledger/contact.js'
-import { reserve, type ReserveRequest } from '../../../src/governance/ledger/reserve.js'
+import {
+  markContacted, reserve, type ReserveRequest,
+} from '../../../src/governance/ledger/steps.js'
 import type { Binding } from '../../../src/governance/ledger/post.js'
 import type { Session } from '../../../src/governance/session/types.js'
 import { Memory } from './memory.js'

@@ -1,6 +1,6 @@
 /** Takes holds of one micro-USD until the ceiling refuses; see `processes.test.ts`. */
 import { SallyportError } from '../../../src/base/errors.js'
-import { reserve } from '../../../src/governance/ledger/reserve.js'
+import { reserve } from '../../../src/governance/ledger/steps.js'
 import { openStore } from '../../../src/state/store.js'
 
 const args = JSON.parse(process.argv[2] ?? '{}') as {

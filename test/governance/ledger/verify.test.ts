@@ -1,8 +1,8 @@
 import t from 'tap'
 import { setCeiling } from '../../../src/governance/ledger/account.js'
-import { markContacted } from '../../../src/governance/ledger/contact.js'
-import { reserve } from '../../../src/governance/ledger/reserve.js'
-import { markUnknown, settle } from '../../../src/governance/ledger/settle.js'
+import {
+  markContacted, markUnknown, reserve, settle,
+} from '../../../src/governance/ledger/steps.js'
 import { verifyLedger } from '../../../src/governance/ledger/verify.js'
 import {
   collections, type LedgerAccount, type LedgerRow, type Reservation,

@@ -1,3 +1,8 @@
+/**
+ * What a person says about an operation's money: the amount of a charge that nobody could read
+ * back (A-124), and the verdict on a charge above its bound (A-127). Both are audited, and neither
+ * sends anything.
+ */
 import { fail } from '../../base/errors.js'
 import type { Tx, View } from '../../state/types.js'
 import { appendAudit } from '../audit.js'
@@ -7,6 +12,9 @@ import { amountMicrousdMax, checkAmount } from './limits.js'
 import { manualSource } from './machine.js'
 import { requireOwnReservation } from './own.js'
 import { post, type Posted } from './post.js'
+
+const who = ({ principal, root }: Session) =>
+  ({ principal: principal.principal_id, root: root.root_id })
 
 /** What an operator found on the provider's bill. */
 export interface ManualSettlement {
@@ -27,15 +35,14 @@ export const manualSettle = (
 ): Posted => {
   checkAmount('amount', request.amount, 0, amountMicrousdMax)
   const { reservation, binding } = requireOwnReservation(tx, session, request.operationId)
-  const who = { principal: session.principal.principal_id, root: session.root.root_id }
   const posted = post(tx, now, binding, reservation, {
     kind: 'manual_settle',
     amount_microusd: request.amount,
-    evidence: { source: manualSource, ...who, note_sha256: request.note_digest ?? null },
+    evidence: { source: manualSource, ...who(session), note_sha256: request.note_digest ?? null },
   })
   appendAudit(tx, now, {
     what: 'ledger.manual_settled',
-    ...who,
+    ...who(session),
     subject: request.operationId,
     facts: { amount_microusd: request.amount, bound_microusd: reservation.bound_microusd },
   })
@@ -55,4 +62,31 @@ export const requireUnknownCharge = (
     'charge_not_unknown', 'Only an unknown charge is settled by hand.',
     { details: { operation_id: operationId, state: reservation.state } },
   )
+}
+
+/**
+ * A person's word on a charge above its bound (A-127). The charge stands either way; `accept` lets
+ * the answer be adopted, `reject` does not. One verdict, never changed. Throws `conflict`
+ * `no_overrun_to_review` when none is waiting. Audited.
+ */
+export const reviewOverrun = (
+  tx: Tx, now: string, session: Session, operationId: string, verdict: 'accept' | 'reject',
+): Posted => {
+  const { reservation, binding } = requireOwnReservation(tx, session, operationId)
+  const charged = reservation.charged_microusd
+  if (reservation.overrun !== 'review_required' || charged === null) {
+    throw fail.conflict('no_overrun_to_review', 'No overrun of this operation waits for review.', {
+      details: { state: reservation.state, overrun: reservation.overrun },
+    })
+  }
+  const posted = post(tx, now, binding, reservation, {
+    kind: 'overrun_review', amount_microusd: charged, evidence: { verdict, ...who(session) },
+  })
+  appendAudit(tx, now, {
+    what: `ledger.overrun_${posted.reservation.overrun}`,
+    ...who(session),
+    subject: operationId,
+    facts: { charged_microusd: charged, bound_microusd: reservation.bound_microusd },
+  })
+  return posted
 }
