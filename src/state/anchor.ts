@@ -4,8 +4,9 @@
  */
 import * as v from 'valibot'
 import { canonicalJson } from '../base/canonical.js'
+import { SallyportError } from '../base/errors.js'
 import type { Files } from './files.js'
-import { publish, readWhole } from './files.js'
+import { ioFailure, publish, readWhole } from './files.js'
 import type { KeyRing } from './keys.js'
 import { fileBytesMax } from './limits.js'
 import type { Mark } from './snapshot/snapshot.js'
@@ -43,6 +44,29 @@ export const readAnchor = (
   const { number, sequence, chain, policy_revision } = parsed.output
   return { number, sequence, chain, policy_revision }
 }
+
+/** The anchor of one store. */
+export interface Anchor {
+  /** The anchored mark, or why there is none to believe (a missing key is a missing anchor). */
+  read(): Mark | 'missing' | 'forged'
+  /** Moves it to a mark; durable when it returns. */
+  move(mark: Mark): void
+}
+
+/** The anchor in the file at `path`; the key is read when it is first needed. */
+export const anchorAt = (
+  files: Files, path: string, keys: KeyRing, storeId: string,
+): Anchor => ({
+  read: () => {
+    try {
+      return readAnchor(files, path, keys, storeId)
+    } catch (error) {
+      if (error instanceof SallyportError && error.code === 'key_missing') return 'missing'
+      throw ioFailure(error, 'reading the anchor')
+    }
+  },
+  move: (mark) => writeAnchor(files, path, keys, storeId, mark),
+})
 
 /**
  * How an anchored mark compares with the marks of a store (oldest first, at least one). A

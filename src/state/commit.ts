@@ -1,0 +1,333 @@
+/**
+ * The writing half of a state directory: one transaction at a time under the lock.
+ *
+ * - A transaction is synchronous from the moment the lock is taken to the moment it is given back:
+ *   catch up, run the caller's function, append a record, sync, effects, anchor, maybe checkpoint.
+ * - Nothing is answered before its record is synced. After one failed write or sync this process
+ *   writes no more (a second sync may report success for lost bytes); the next process replays.
+ */
+import { join } from 'node:path'
+import type { Clock } from '../base/clock.js'
+import { isoFromMs } from '../base/clock.js'
+import { fail, SallyportError } from '../base/errors.js'
+import type { Anchor } from './anchor.js'
+import { compareAnchor } from './anchor.js'
+import type { Files } from './files.js'
+import { ioFailure, publish, readRange, syncDir, writeAll } from './files.js'
+import type { Follower } from './follow.js'
+import type { LockMaker, StateLock } from './lock.js'
+import { takeLock } from './lock.js'
+import { encodeRecord, payloadBytesMax } from './log/format.js'
+import { encodePayload } from './log/record.js'
+import type { Places } from './paths.js'
+import { epochText } from './paths.js'
+import { checkpoint, collectGarbage } from './snapshot/checkpoint.js'
+import type { Generation } from './snapshot/generation.js'
+import { PartMissing, missingPart } from './snapshot/snapshot.js'
+import type { Problem, Tx, WitnessLog, WriteHookContext } from './types.js'
+import { StoreTx } from './view.js'
+
+/** What a writer writes to, and how. */
+export interface CommitParts {
+  readonly dir: string
+  readonly places: Places
+  readonly files: Files
+  readonly clock: Clock
+  readonly follower: Follower
+  readonly anchor: Anchor
+  readonly witness: WitnessLog
+  readonly lock: LockMaker
+  /** Milliseconds to wait for the lock. */
+  readonly waitMs: number
+  /** Bytes of log past which a process that wrote folds it when it closes. */
+  readonly logBytesMax: number
+  readonly hooks: readonly ((context: WriteHookContext) => void)[]
+}
+
+interface NextMark {
+  readonly number: number
+  readonly policy_revision: number | null
+}
+
+/** A log this many times longer than `logBytesMax` is folded in the middle of writing. */
+const bulkFactor = 32
+
+/** Writes records; see the invariants above. */
+export class Committer {
+  readonly #at: CommitParts
+  readonly #follower: Follower
+  readonly #notices: Problem[] = []
+  #lock: StateLock | undefined
+  #logFd: { readonly fd: number; readonly generation: Generation } | undefined
+  #poisoned = false
+  #wrote = false
+  #checkpointFailed = false
+  /** Set while a restore re-bases the anchor: marks then move it whatever it says. */
+  rebasing = false
+
+  constructor(parts: CommitParts) {
+    this.#at = parts
+    this.#follower = parts.follower
+  }
+
+  /** Whether a write or sync failed: this process writes no more. */
+  get poisoned(): boolean {
+    return this.#poisoned
+  }
+
+  /** What was mended or noticed, for people. */
+  get notices(): readonly Problem[] {
+    return this.#notices
+  }
+
+  /** One transaction; see `Store.transact`. */
+  async transact<T>(verb: string, fn: (tx: Tx) => T): Promise<T> {
+    return this.exclusive(verb, () => {
+      this.#refuseDamage()
+      this.#runHooks()
+      const tx = new StoreTx(this.#follower.view())
+      const result = fn(tx)
+      if (typeof result === 'object' && result !== null && 'then' in result) {
+        throw new TypeError('a transaction must not wait')
+      }
+      this.#commit(verb, tx)
+      this.#maybeCheckpoint(bulkFactor * this.#at.logBytesMax)
+      return result
+    })
+  }
+
+  /** Runs `fn` under the lock, caught up with the log. Waiting for the lock blocks no thread. */
+  async exclusive<T>(verb: string, fn: () => T): Promise<T> {
+    this.#refusePoisoned()
+    try {
+      await takeLock(this.#stateLock, verb, this.#at.waitMs, this.#at.clock)
+    } catch (error) {
+      throw ioFailure(error, 'taking the lock')
+    }
+    try {
+      this.#refusePoisoned()
+      this.#follower.catchUp(true)
+      return fn()
+    } finally {
+      this.#stateLock.give()
+    }
+  }
+
+  /** Made at the first transaction, so that readers never touch it. */
+  get #stateLock(): StateLock {
+    this.#lock ??= this.#at.lock(this.#at.places.lock, this.#at.clock)
+    return this.#lock
+  }
+
+  #refusePoisoned(): void {
+    if (!this.#poisoned) return
+    throw fail.failed('store_poisoned', 'An earlier write failed; this process writes no more.', {
+      next: 'Run the command again; it replays what is durable.',
+    })
+  }
+
+  #refuseDamage(): void {
+    const { damage } = this.#follower
+    if (damage === null) return
+    throw fail.damaged(damage.code, `${damage.message} Writes are refused.`, {
+      next: 'Run `sallyport state check`, then `sallyport state repair`.',
+    })
+  }
+
+  #runHooks(): void {
+    if (!this.#follower.hooksDue) return
+    this.#completeAnchor()
+    const view = this.#follower.view()
+    for (const hook of this.#at.hooks) hook({ view, witness: this.#at.witness })
+    this.#follower.hooksDue = false
+  }
+
+  /** A process died between a marked record and the anchor: move the anchor on. */
+  #completeAnchor(): void {
+    const last = this.#follower.generation.marks.at(-1)
+    if (this.#compared().oneAhead && last !== undefined) this.#moveAnchor(last)
+  }
+
+  #compared(): ReturnType<typeof compareAnchor> {
+    const { marks, manifest } = this.#follower.generation
+    return compareAnchor(this.#at.anchor.read(), marks, manifest.mark_floor)
+  }
+
+  #moveAnchor(mark: Parameters<Anchor['move']>[0]): void {
+    this.#orPoison('moving the anchor', () => this.#at.anchor.move(mark))
+  }
+
+  #commit(verb: string, tx: StoreTx): void {
+    const changes = tx.finish()
+    const marked = tx.marked
+    if (changes.length > 0 || marked !== undefined) {
+      // Only an anchor that agreed before may move: a mismatch must not be healed by writing on.
+      const moves = marked !== undefined && (this.rebasing || this.#anchorAgrees())
+      const mark = marked === undefined ? undefined : this.#nextMark(marked.policyRevision)
+      this.#append(verb, changes, mark)
+      this.#effects(tx)
+      const last = this.#follower.generation.marks.at(-1)
+      if (moves && last !== undefined) this.#moveAnchor(last)
+    } else {
+      this.#effects(tx)
+    }
+  }
+
+  #effects(tx: StoreTx): void {
+    try {
+      for (const effect of tx.effects) effect()
+    } catch (error) {
+      this.#follower.hooksDue = true
+      throw error
+    }
+  }
+
+  #anchorAgrees(): boolean {
+    const { status, oneAhead } = this.#compared()
+    return status === 'ok' && !oneAhead
+  }
+
+  #nextMark(revision: number | undefined): NextMark {
+    const { marks, manifest } = this.#follower.generation
+    const last = marks.at(-1)
+    const number = Math.max(last?.number ?? 0, manifest.mark_floor) + 1
+    return { number, policy_revision: revision ?? last?.policy_revision ?? null }
+  }
+
+  #append(
+    verb: string, changes: ReturnType<StoreTx['finish']>, mark: NextMark | undefined,
+  ): void {
+    const { files, clock } = this.#at
+    const { generation } = this.#follower
+    const encoded = encodePayload(isoFromMs(clock.wallMs()), verb, changes, mark)
+    if (Buffer.byteLength(encoded.text) > payloadBytesMax) {
+      throw fail.rejected('record_too_large', 'One transaction may write 16 MiB at most.', {
+        details: { bytes_max: payloadBytesMax },
+      })
+    }
+    const sequence = generation.sequence + 1
+    const record = encodeRecord(generation.binding, sequence, generation.chain, encoded.text)
+    const fd = this.#openLog()
+    this.#cutTornTail(fd)
+    this.#orPoison('writing the log', () => {
+      writeAll(files, fd, record.bytes, generation.end)
+      files.syncData(fd)
+    })
+    this.#wrote = true
+    generation.applyOwn(sequence, record, changes, encoded, mark)
+  }
+
+  #openLog(): number {
+    const { files } = this.#at
+    const { generation } = this.#follower
+    if (this.#logFd?.generation === generation) return this.#logFd.fd
+    this.#closeLog()
+    try {
+      const fd = files.open(generation.logPath, 'readwrite')
+      this.#logFd = { fd, generation }
+      return fd
+    } catch (error) {
+      throw ioFailure(error, 'opening the log')
+    }
+  }
+
+  #closeLog(): void {
+    if (this.#logFd !== undefined) this.#at.files.close(this.#logFd.fd)
+    this.#logFd = undefined
+  }
+
+  /** The last record was never acknowledged: keep its bytes aside, then cut it. */
+  #cutTornTail(fd: number): void {
+    const { files, places, clock } = this.#at
+    const { generation } = this.#follower
+    if (generation.tail !== 'torn') return
+    const size = files.fstat(fd).size
+    const bytes = readRange(files, fd, generation.end, size - generation.end)
+    this.#orPoison('cutting a torn record', () => {
+      if (files.stat(places.aside) === undefined) {
+        files.mkdir(places.aside)
+        syncDir(files, this.#at.dir)
+      }
+      const name = `torn-${epochText(generation.epoch)}-${generation.end}-${clock.wallMs()}`
+      publish(files, join(places.aside, name), bytes)
+      files.truncate(fd, generation.end)
+      files.sync(fd)
+    })
+    generation.tail = 'clean'
+    this.#notices.push({
+      code: 'torn_tail_cut',
+      severity: 'notice',
+      message: `A torn last record (${bytes.length} bytes, never acknowledged) was cut.`,
+    })
+  }
+
+  #orPoison(what: string, fn: () => void): void {
+    try {
+      fn()
+    } catch (error) {
+      this.#poisoned = true
+      throw ioFailure(error, what)
+    }
+  }
+
+  #maybeCheckpoint(bytesMax: number): void {
+    if (this.#checkpointFailed || this.#follower.generation.end <= bytesMax) return
+    try {
+      this.checkpoint()
+    } catch (error) {
+      // The caller's record is durable; only the folding failed, and it is not tried again here.
+      this.#checkpointFailed = true
+      this.#notices.push({
+        code: 'checkpoint_failed',
+        severity: 'notice',
+        message: 'The log could not be folded into snapshots; it goes on growing.',
+        ...(error instanceof SallyportError ? { subject: error.code } : {}),
+      })
+    }
+  }
+
+  /** Folds the log into snapshots. The lock must be held, see `exclusive`. */
+  checkpoint(): void {
+    const { files, places, clock } = this.#at
+    const follower = this.#follower
+    this.#refuseDamage()
+    let committing = false
+    try {
+      checkpoint(files, places, follower.generation, clock.wallMs(), () => {
+        committing = true
+      })
+      follower.reload()
+      collectGarbage(files, places, follower.generation.epoch)
+    } catch (error) {
+      // Once the new log may be in place, nobody knows which of the two a crash would leave.
+      if (committing) this.#poisoned = true
+      if (error instanceof PartMissing) throw follower.met(missingPart())
+      throw follower.met(ioFailure(error, 'folding the log'))
+    }
+  }
+
+  /** Folds a long log if the lock is free at once; what fails here is not the caller's concern. */
+  #foldAtClose(): void {
+    const { logBytesMax } = this.#at
+    const follower = this.#follower
+    if (!this.#wrote || this.#poisoned || follower.generation.end <= logBytesMax) return
+    if (!this.#stateLock.tryTake('fold')) return
+    try {
+      follower.catchUp(true)
+      if (follower.damage === null) this.#maybeCheckpoint(logBytesMax)
+    } finally {
+      this.#stateLock.give()
+    }
+  }
+
+  /** Folds what has grown long and closes lock and log. */
+  close(): void {
+    try {
+      this.#foldAtClose()
+    } catch {
+      // The log stays as it is; the next writer folds it.
+    }
+    this.#lock?.close()
+    this.#closeLog()
+  }
+}

@@ -1,0 +1,157 @@
+/**
+ * The newest state of a directory as one process knows it: a generation and how far its log has
+ * been read. Other processes write; `catchUp` follows them. Takes no lock and changes no byte.
+ */
+import type { Clock } from '../base/clock.js'
+import type { SallyportError } from '../base/errors.js'
+import { fail } from '../base/errors.js'
+import type { FileFacts, Files } from './files.js'
+import { ioFailure } from './files.js'
+import { requireOwnFolders } from './folders.js'
+import type { Places } from './paths.js'
+import { formatVersion } from './paths.js'
+import type { Generation, PartCache } from './snapshot/generation.js'
+import { loadNewest } from './snapshot/load.js'
+import { partNamesOf } from './snapshot/snapshot.js'
+import { tooNew } from './state-file.js'
+import type { Problem } from './types.js'
+import { StoreView } from './view.js'
+
+const tailTriesMax = 20
+const tailPauseMs = 2
+/** A log that nobody has touched for so long is not being written. */
+const quietMsMin = 1000
+
+/** Blocks this thread for some milliseconds: a reader met a record that is being written. */
+const pause = (ms: number): void => {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms)
+}
+
+const damageOf = (code: string, message: string): Problem => ({ code, severity: 'damage', message })
+
+/** Which directory is followed, and through what. */
+export interface Followed {
+  readonly files: Files
+  readonly clock: Clock
+  readonly dir: string
+  readonly places: Places
+  readonly storeId: string
+}
+
+/** Follows the log of one state directory. Made by opening it: throws what opening throws. */
+export class Follower {
+  readonly #at: Followed
+  readonly #cache: PartCache = new Map()
+  #generation: Generation
+  #loadDamage: Problem | null = null
+  #partDamage: { readonly epoch: number; readonly problem: Problem } | undefined
+  /**
+   * Whether another process may have died between a marked record and its effects, so that the
+   * hooks of opening have to run before this process writes. Its writer sets it back.
+   */
+  hooksDue = true
+
+  constructor(at: Followed) {
+    this.#at = at
+    this.#generation = this.#load()
+  }
+
+  /** The generation this process stands on. */
+  get generation(): Generation {
+    return this.#generation
+  }
+
+  #load(): Generation {
+    const { files, dir, places, storeId } = this.#at
+    requireOwnFolders(files, dir)
+    const { generation, damage } = loadNewest(files, places, this.#cache, storeId)
+    this.#loadDamage = damage === undefined ? null : damageOf(damage.code, damage.message)
+    refuseOtherFormat(generation.manifest.format_version)
+    return generation
+  }
+
+  /** Loads the newest generation again and lets go of what only the former one needed. */
+  reload(): void {
+    const before = this.#generation
+    const loaded = this.#load()
+    before.close()
+    this.#generation = loaded
+    this.hooksDue = true
+    const names = partNamesOf(this.#generation.manifest)
+    for (const name of this.#cache.keys()) if (!names.has(name)) this.#cache.delete(name)
+  }
+
+  /** Why writes are refused at this moment, or null. */
+  get damage(): Problem | null {
+    const { tail, epoch } = this.#generation
+    if (this.#loadDamage !== null) return this.#loadDamage
+    if (tail !== 'clean' && tail !== 'torn') return damageOf(`log_${tail}`, tailMessage(tail))
+    return this.#partDamage?.epoch === epoch ? this.#partDamage.problem : null
+  }
+
+  /** Remembers damage that a collection file turns out to have. */
+  met(error: SallyportError): SallyportError {
+    if (['collection_damaged', 'collection_missing'].includes(error.code)) {
+      const problem = damageOf(error.code, error.message)
+      this.#partDamage = { epoch: this.#generation.epoch, problem }
+    }
+    return error
+  }
+
+  /** Reads what other processes have committed since. `locked`: nobody can be writing now. */
+  catchUp(locked: boolean): void {
+    const { files, clock } = this.#at
+    try {
+      for (let tries = 0; ; tries += 1) {
+        let facts = files.stat(this.#generation.logPath)
+        if (this.#isStale(facts)) {
+          this.reload()
+          facts = files.stat(this.#generation.logPath)
+        }
+        const now = this.#generation
+        if (now.readTail(facts?.size ?? now.end)) this.hooksDue = true
+        if (now.tail !== 'ambiguous' || locked || tries >= tailTriesMax) return
+        // Without the lock this may be a record that is being written at this very moment.
+        const quietMs = clock.wallMs() - (facts?.mtimeMs ?? 0)
+        if (quietMs > quietMsMin) return
+        pause(tailPauseMs)
+      }
+    } catch (error) {
+      throw ioFailure(error, 'reading the log')
+    }
+  }
+
+  /** Whether another generation has taken over, or the one before it had to stand in. */
+  #isStale(facts: FileFacts | undefined): boolean {
+    const { inode, end, nextLogPath } = this.#generation
+    if (this.#loadDamage !== null || this.#at.files.exists(nextLogPath)) return true
+    return facts === undefined || facts.ino !== inode || facts.size < end
+  }
+
+  /** A view of what has been read so far. */
+  view(): StoreView {
+    return new StoreView(this.#generation, {
+      refresh: () => {
+        this.catchUp(false)
+        return this.#generation
+      },
+      met: (error) => this.met(error),
+    })
+  }
+}
+
+const refuseOtherFormat = (version: number): void => {
+  if (version > formatVersion) throw tooNew(version)
+  if (version === formatVersion) return
+  throw fail.blocked('state_too_old', 'This state has an older format.', {
+    next: 'Run `sallyport state repair`, which brings it to the present format.',
+    details: { format_version: version, known: formatVersion },
+  })
+}
+
+const tailMessage = (tail: string): string =>
+  tail === 'ambiguous'
+    ? 'The last record of the log is whole but untrue.'
+    : tail === 'bad_payload'
+      ? 'A record of the log holds something that no record may hold.'
+      : 'A record in the middle of the log is damaged.'
