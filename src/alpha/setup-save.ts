@@ -13,8 +13,8 @@ import { alphaConsentStatement } from './consent-text.js'
 import {
   alphaCredentialRef, alphaPurpose, alphaRouteName, type AlphaProvider,
 } from './constants.js'
-import { alphaFacts } from './facts.js'
 import { projectAlpha, type AlphaShow } from './projection.js'
+import { alphaFacts } from './readiness.js'
 import {
   alphaSetupCollection, alphaSetupId, planSetupChange, requireSaveAuthority,
   type AlphaTextSetup, type AlphaTextSetupInput, type SetupPlan,

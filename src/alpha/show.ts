@@ -1,8 +1,8 @@
 import type { Gov } from '../governance/context.js'
 import type { Session } from '../governance/session/types.js'
 import type { AlphaProvider } from './constants.js'
-import { alphaFacts } from './facts.js'
 import { projectAlpha, type AlphaShow } from './projection.js'
+import { alphaFacts } from './readiness.js'
 
 /**
  * The configuration read of this route. It opens no socket and changes no byte; the session is

@@ -4,8 +4,8 @@
  * ceiling on the gateway carries the text capability's mirror along.
  */
 import * as v from 'valibot'
-import { alphaFacts } from '../alpha/facts.js'
 import { alphaProjectionShape } from '../alpha/projection.js'
+import { alphaFacts } from '../alpha/readiness.js'
 import { mirrorCeiling, saveAlpha, type AlphaSave } from '../alpha/setup-save.js'
 import { isBlankKey } from '../alpha/api-key.js'
 import { alphaCredentialRef } from '../alpha/constants.js'

@@ -1,8 +1,7 @@
 /** One look at everything, without a session, a lock, a socket or a changed byte. */
-import { alphaFacts } from '../alpha/facts.js'
-import { alphaReasonOf, alphaReasons } from '../alpha/projection.js'
-import { gatewayFacts } from '../gateway/facts.js'
+import { alphaFacts, alphaReasonOf, alphaReasons } from '../alpha/readiness.js'
 import { projectGateway } from '../gateway/projection.js'
+import { gatewayFacts } from '../gateway/readiness.js'
 import type { Gov } from '../governance/context.js'
 import { balances, openReservations } from '../governance/ledger/read.js'
 import { policyStanding } from '../governance/policy/standing.js'

@@ -17,11 +17,12 @@ import {
   gatewayLimits, proofPurpose, slotNames, type SlotName,
 } from './constants.js'
 import type { GatewayContext } from './context.js'
-import { gatewayFacts } from './facts.js'
-import { gatewayReasons, slotReasonOf, type GatewayReasonCode } from './projection.js'
 import {
   attemptCollection, bindingsOf, putProof, type GatewayProof, type ProofBindings,
 } from './proof.js'
+import {
+  gatewayFacts, gatewayReasons, slotReasonOf, type GatewayReasonCode,
+} from './readiness.js'
 import type { GatewayReceipt } from './receipt.js'
 import { proofRecipes } from './recipes.js'
 import { gatewayCollection, gatewayRouteId } from './setup.js'

@@ -17,11 +17,11 @@ import { gatewayConsents } from './consents.js'
 import {
   gatewayCredentialRef, gatewayPurposes, gatewayRouteName, slotOfPurpose, type GatewayPlace,
 } from './constants.js'
-import { gatewayFacts } from './facts.js'
 import {
   planGatewayChange, requireGatewayAuthority, type GatewayPlan,
 } from './plan.js'
 import { projectGateway, type GatewayShow } from './projection.js'
+import { gatewayFacts } from './readiness.js'
 import {
   gatewayCollection, gatewayRouteId, isBlankKey, type GatewayInput,
 } from './setup.js'

@@ -1,8 +1,8 @@
 import type { Gov } from '../governance/context.js'
 import type { Session } from '../governance/session/types.js'
 import type { GatewayPlace } from './constants.js'
-import { gatewayFacts } from './facts.js'
 import { projectGateway, type GatewayShow } from './projection.js'
+import { gatewayFacts } from './readiness.js'
 
 /** The configuration read of the route. It opens no socket and changes no byte. */
 export const showGateway = (gov: Gov, _session: Session, place: GatewayPlace): GatewayShow =>

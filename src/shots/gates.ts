@@ -7,9 +7,10 @@
  * into every request (`routingControls`), and there is no way to send another value.
  */
 import { SallyportError } from '../base/errors.js'
-import { gatewayFacts, type GatewayFacts } from '../gateway/facts.js'
-import { gatewayReasonOf, gatewayReasons, type GatewayReasonCode } from '../gateway/projection.js'
 import type { GatewayProof } from '../gateway/proof.js'
+import {
+  gatewayFacts, gatewayReasonOf, gatewayReasons, type GatewayFacts, type GatewayReasonCode,
+} from '../gateway/readiness.js'
 import type { SlotSetup } from '../gateway/setup.js'
 import { giverReasonOf, type GiverReason } from '../governance/policy/consents.js'
 import type { Consent } from '../governance/rows.js'

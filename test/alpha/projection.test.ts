@@ -1,9 +1,10 @@
 import t from 'tap'
 import fc from 'fast-check'
 import * as v from 'valibot'
+import { alphaShowShape, projectAlpha } from '../../src/alpha/projection.js'
 import {
-  alphaReasonOf, alphaReasons, alphaShowShape, projectAlpha, type AlphaFacts, type AlphaReasonCode,
-} from '../../src/alpha/projection.js'
+  alphaReasonOf, alphaReasons, type AlphaFacts, type AlphaReasonCode,
+} from '../../src/alpha/readiness.js'
 import type { AlphaTextSetup } from '../../src/alpha/setup.js'
 
 const provider = { name: 'p', base_url: 'https://p.example/v1', model_id: 'fixed/model-1' }

@@ -1,7 +1,7 @@
 /** Every gate alone blocks, by its own name; none has a permissive default. */
 import t from 'tap'
 import { sha256Hex } from '../../src/base/canonical.js'
-import type { GatewayFacts } from '../../src/gateway/facts.js'
+import type { GatewayFacts } from '../../src/gateway/readiness.js'
 import type { GatewayProof } from '../../src/gateway/proof.js'
 import { routingControls } from '../../src/gateway/constants.js'
 import type { Consent } from '../../src/governance/rows.js'

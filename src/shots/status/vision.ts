@@ -1,7 +1,8 @@
 /** How the remote vision profile stands, from what is stored; nothing is probed (S-123, S-125). */
 import { egressPurpose, proofPurpose } from '../../gateway/constants.js'
-import { gatewayFacts, type GatewayFacts } from '../../gateway/facts.js'
-import { gatewayReasonOf, gatewayReasons } from '../../gateway/projection.js'
+import {
+  gatewayFacts, gatewayReasonOf, gatewayReasons, type GatewayFacts,
+} from '../../gateway/readiness.js'
 import type { View } from '../../state/types.js'
 import type { ShotsContext } from '../context.js'
 import { budgetStanding, callsLeft, type BudgetStanding } from '../budget.js'

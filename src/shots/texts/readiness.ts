@@ -5,11 +5,10 @@
  */
 import { fail, type SallyportError } from '../../base/errors.js'
 import { gatewayConsents } from '../../gateway/consents.js'
-import { gatewayFacts } from '../../gateway/facts.js'
-import {
-  gatewayReasonOf, gatewayReasons, type GatewayReasonCode,
-} from '../../gateway/projection.js'
 import type { GatewayProof } from '../../gateway/proof.js'
+import {
+  gatewayFacts, gatewayReasonOf, gatewayReasons, type GatewayReasonCode,
+} from '../../gateway/readiness.js'
 import type { SlotSetup } from '../../gateway/setup.js'
 import { giverReasonOf } from '../../governance/policy/consents.js'
 import type { View } from '../../state/types.js'
