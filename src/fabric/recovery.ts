@@ -3,9 +3,8 @@ import { SallyportError } from '../base/errors.js'
 import { settleDeadCalls } from '../gateway/call/open-calls.js'
 import type { Gov } from '../governance/context.js'
 import { deploymentProfile } from '../governance/profile.js'
-import {
-  recoverInterrupted, type RecoveryReport, type RecoveryRule,
-} from '../governance/recovery.js'
+import type { RecoveryRule } from '../governance/interrupted.js'
+import { recoverInterrupted, type RecoveryReport } from '../governance/recovery.js'
 import { settleAnalyses } from '../shots/analysis/settle.js'
 import type { Store } from '../state/types.js'
 

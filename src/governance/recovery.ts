@@ -13,8 +13,8 @@ import { appendAudit } from './audit.js'
 import { moveTask } from './board/move.js'
 import type { Gov } from './context.js'
 import { isHeld, sweepGuards } from './guard.js'
+import { endingOf, interruptedFacts, type RecoveryRule } from './interrupted.js'
 import { carryLiabilities } from './ledger/carry.js'
-import { findReservation } from './ledger/read.js'
 import { markUnknown, release } from './ledger/steps.js'
 import { endConsents } from './policy/consents.js'
 import { policyAt, policyHead } from './policy/head.js'
@@ -22,18 +22,6 @@ import { publishRevision } from './policy/publish.js'
 import { rollBackSave } from './policy/save.js'
 import { lastWitnessed, witnessRevision, witnessStatus } from './policy/witness.js'
 import { collections, type Reservation, type SaveIntent, type Task } from './rows.js'
-
-/** What a capability says of its own tasks when one of them was cut off. */
-export interface RecoveryRule {
-  readonly kind: string
-  /** Reason of the `cost_liability` block of a task whose charge nobody knows. */
-  readonly unknownReason: string
-  /**
-   * Writes what the capability keeps of the end (its receipt), in the same record. It builds all of
-   * it before it writes anything; what it throws costs the receipt and nothing else.
-   */
-  onInterrupted(tx: Tx, now: string, task: Task): void
-}
 
 /** What was resolved, for one line on standard error each. */
 export interface RecoveryReport {
@@ -109,32 +97,20 @@ const resolveReservation = (tx: Tx, now: string, held: Held): Resolved => {
       })
 }
 
-const endTask = (
-  tx: Tx, now: string, task: Task, unknown: boolean, rule: RecoveryRule | undefined,
-): void => {
-  if (unknown) {
-    const reason = rule?.unknownReason ?? 'charge_unknown'
-    moveTask(tx, now, task.task_id, 'blocked', { blocked: { kind: 'cost_liability', reason } })
-  } else if (task.cancel_requested_at !== null) {
-    moveTask(tx, now, task.task_id, 'cancelled', { reason: 'cancelled_by_operator' })
-  } else {
-    moveTask(tx, now, task.task_id, 'failed', { reason: 'interrupted_before_contact' })
-  }
+/** The end is decided before anything of it is written. */
+const endTask = (tx: Tx, now: string, task: Task, rule: RecoveryRule | undefined): void => {
+  const { state, ...patch } = endingOf(interruptedFacts(tx, task), rule)
+  moveTask(tx, now, task.task_id, state, patch)
   try {
-    rule?.onInterrupted(tx, now, task)
+    rule?.keep?.(tx, now, task)
   } catch {
     // Rows that the receipt needs are missing or contradict each other: `state check` tells. The
     // task has ended all the same, or every mutating verb would fail here for ever.
   }
 }
 
-/** Whether an interrupted operation may still cost something, as far as its rows tell. */
-const mayOwe = (tx: Tx, operationId: string): boolean => {
-  const reservation = findReservation(tx, operationId)
-  if (reservation) return reservation.state !== 'released' && reservation.state !== 'settled'
-  // No hold, and yet the route says that somebody was contacted: rows are missing.
-  return (tx.get(collections.routes, operationId)?.contacted_at ?? null) !== null
-}
+const ruleOf = (rules: readonly RecoveryRule[], { kind }: Task): RecoveryRule | undefined =>
+  rules.find(({ kinds }) => kinds.includes(kind))
 
 const resolve = (
   gov: Gov, tx: Tx, rules: readonly RecoveryRule[],
@@ -148,10 +124,7 @@ const resolve = (
     report[resolveReservation(tx, now, held)].push(held.id)
   }
   for (const { id, doc: task } of found.tasks) {
-    const rule = rules.find(({ kind }) => kind === task.kind)
-    const how = orLeave('endedTasks', () => {
-      endTask(tx, now, task, mayOwe(tx, task.operation_id), rule)
-    })
+    const how = orLeave('endedTasks', () => endTask(tx, now, task, ruleOf(rules, task)))
     report[how].push(id)
   }
   for (const intent of found.intents) rollBackSave(gov, tx, now, intent)
@@ -249,8 +222,7 @@ const endEverything = (tx: Tx, now: string, rules: readonly RecoveryRule[]): voi
   }
   for (const { doc } of tx.all(collections.openTasks)) {
     if (!active.has(doc.state)) continue
-    const rule = rules.find(({ kind }) => kind === doc.kind)
-    orLeave('endedTasks', () => endTask(tx, now, doc, mayOwe(tx, doc.operation_id), rule))
+    orLeave('endedTasks', () => endTask(tx, now, doc, ruleOf(rules, doc)))
   }
   endConsents(tx, 'revoked', (consent) => consent.state === 'granted')
 }

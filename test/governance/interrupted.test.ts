@@ -1,0 +1,82 @@
+/** How an interrupted task ends: what its capability's rule may say, and what it may not. */
+import t from 'tap'
+import {
+  afterContact, beforeContact, defaultEnding, endingOf, type Interrupted, type RecoveryRule,
+} from '../../src/governance/interrupted.js'
+import { recoverInterrupted } from '../../src/governance/recovery.js'
+import { getTask } from '../../src/governance/board/read.js'
+import { addAndSignIn, makeBench, signIn, taskAt } from './bench.js'
+
+const task = { task_id: 'task_1', cancel_requested_at: null } as Interrupted['task']
+const cancelled = { ...task, cancel_requested_at: '2026-11-20T10:00:00.000Z' }
+const monies: readonly Interrupted['money'][] = ['none', 'released', 'settled', 'owed']
+
+t.test('A-026 the ending of a task whose capability has no rule', async (t) => {
+  const unknown = {
+    state: 'blocked', blocked: { kind: 'cost_liability', reason: 'charge_unknown' },
+  }
+  for (const contacted of [false, true]) {
+    for (const one of [task, cancelled]) {
+      t.same(defaultEnding({ task: one, money: 'owed', contacted }), unknown)
+    }
+  }
+  for (const money of ['none', 'released'] as const) {
+    t.same(defaultEnding({ task, money, contacted: false }), {
+      state: 'failed', reason: beforeContact,
+    })
+    t.same(defaultEnding({ task: cancelled, money, contacted: false }), {
+      state: 'cancelled', reason: 'cancelled_by_operator',
+    })
+  }
+  for (const money of ['none', 'settled'] as const) {
+    for (const one of [task, cancelled]) {
+      t.same(defaultEnding({ task: one, money, contacted: true }), {
+        state: 'failed', reason: afterContact,
+      })
+    }
+  }
+})
+
+t.test('A-122 a rule decides, but never frees a charge nor calls a contact unsent', async (t) => {
+  const careless: RecoveryRule = {
+    kinds: ['k'], ending: () => ({ state: 'failed', reason: beforeContact }),
+  }
+  for (const money of monies) {
+    for (const contacted of [false, true]) {
+      const ending = endingOf({ task, money, contacted }, careless)
+      if (money === 'owed') t.match(ending, { blocked: { kind: 'cost_liability' } })
+      else t.equal('reason' in ending && ending.reason, contacted ? afterContact : beforeContact)
+    }
+  }
+  const careful: RecoveryRule = {
+    kinds: ['k'],
+    ending: () => ({ state: 'blocked', blocked: { kind: 'effect', reason: 'effect_unknown' } }),
+  }
+  t.match(endingOf({ task, money: 'none', contacted: true }, careful), {
+    blocked: { kind: 'effect', reason: 'effect_unknown' },
+  })
+})
+
+t.test('a task ends by the rule of its own kind, and what the rule keeps costs nothing', async (t) => {
+  const bench = await makeBench(t)
+  const ada = await signIn(bench)
+  const bob = await addAndSignIn(bench, ada.session, 'bob')
+  const mine = await taskAt(bench, ada.session, 'running')
+  const other = await taskAt(bench, bob.session, 'queued')
+  const kept: string[] = []
+  const rules: readonly RecoveryRule[] = [
+    { kinds: ['another'], ending: () => ({ state: 'failed', reason: 'not_mine' }) },
+    {
+      kinds: [mine.kind],
+      ending: ({ task: { state } }) => ({ state: 'failed', reason: `was_${state}` }),
+      keep: (tx, _now, { task_id: id }) => {
+        kept.push(`${id} ${getTask(tx, id).reason}`)
+        throw new Error('rows are missing')
+      },
+    },
+  ]
+  await recoverInterrupted(bench.gov, rules)
+  t.same(kept.sort(), [`${mine.task_id} was_running`, `${other.task_id} was_queued`].sort())
+  t.equal(getTask(bench.view(), mine.task_id).state, 'failed')
+  t.equal(getTask(bench.view(), other.task_id).state, 'failed')
+})
