@@ -10,11 +10,11 @@ import { join } from 'node:path'
 import { crc32 } from 'node:zlib'
 import sharp from 'sharp'
 import { appendReceipt } from '../src/shots/receipts.js'
-import { rootRow, rootDigestOf } from '../src/shots/observations/observation-store.js'
+import { folderRow, folderDigestOf } from '../src/shots/observations/observation-store.js'
 import { shotCollections as c } from '../src/shots/observations/rows.js'
 import { writeBatch } from '../src/shots/scan/commit.js'
 import type { TakenFile } from '../src/shots/scan/types.js'
-import { walkRoot } from '../src/shots/scan/walk.js'
+import { walkImageFolder } from '../src/shots/scan/walk.js'
 import { exactStamp } from '../src/shots/scan/read-once.js'
 import { openStore } from '../src/state/store.js'
 import { newScreen, paint, themes } from '../test/images/edit-suite.js'
@@ -132,7 +132,7 @@ const rateRow = (
 const intake = async (place: BenchPlace, kind: Kind): Promise<BenchRow[]> => {
   const folder = join(place.dir, kind.name)
   await fill(folder, setFiles, kind, sizes)
-  const { names } = walkRoot(folder, false)
+  const { names } = walkImageFolder(folder, false)
   await sharpRate(folder, names.slice(0, 20))
   const dupes = dupesRate(folder)
   const other = await sharpRate(folder, names)
@@ -177,8 +177,8 @@ const intakeMemory = async (place: BenchPlace): Promise<BenchRow> => {
 /** Rows as if all files of the folder had been taken in; nothing is decoded for them. */
 const knowAll = async (place: BenchPlace, folder: string): Promise<void> => {
   const store = openStore({ dir: place.stateDir, configDir: place.configDir, mode: 'write' })
-  const rootDigest = rootDigestOf(folder)
-  const listing = walkRoot(folder, false)
+  const folderDigest = folderDigestOf(folder)
+  const listing = walkImageFolder(folder, false)
   const now = new Date(start).toISOString()
   const takenOf = (file: number): TakenFile => {
     const name = listing.nameOf(file)
@@ -198,16 +198,16 @@ const knowAll = async (place: BenchPlace, folder: string): Promise<void> => {
     const files = Array.from({ length: size }, (_, i) => takenOf(from + i))
     await store.transact('bench', (tx) => {
       writeBatch(tx, store, now, {
-        root: folder, rootDigest, refreshMs: 1_800_000,
-        facts: () => ({ root: folder, rootDigest, model: null }),
+        folder, folderDigest, refreshMs: 1_800_000,
+        facts: () => ({ folder, folderDigest, model: null }),
         newStatus: () => ({ analysis_status: 'blocked', reason: 'analysis_off' }),
       }, files)
     })
   }
   await store.transact('bench', (tx) => {
     const { receipt_id } = appendReceipt(tx, now, 'screenshot_folder_ingest', {})
-    tx.put(c.roots, rootDigest, {
-      ...rootRow(tx, folder, now),
+    tx.put(c.folders, folderDigest, {
+      ...folderRow(tx, folder, now),
       last_scan: { at: now, status: 'ok', reason: null, receipt_id },
     })
   })

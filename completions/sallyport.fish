@@ -185,7 +185,7 @@ complete -c sallyport -n '__sallyport_in "gateway show"' -l help -d 'show this h
 complete -c sallyport -n '__sallyport_in "gateway prove"' -l all -d 'every slot that is set; one failure does not stop the others'
 complete -c sallyport -n '__sallyport_in "gateway prove"' -l if-stale -d 'only when there is no current proof'
 complete -c sallyport -n '__sallyport_in "gateway prove"' -l help -d 'show this help'
-complete -c sallyport -n '__sallyport_in "shots config"' -l folder -rF -d 'the image root: an absolute path of a folder of its own'
+complete -c sallyport -n '__sallyport_in "shots config"' -l folder -rF -d 'the image folder: an absolute path of a folder of its own'
 complete -c sallyport -n '__sallyport_in "shots config"' -l recursive -x -a 'on off' -d 'folders below too, to depth 8; no link is followed (on, off)'
 complete -c sallyport -n '__sallyport_in "shots config"' -l analysis -x -a 'on off' -d 'have images analysed (on, off)'
 complete -c sallyport -n '__sallyport_in "shots config"' -l cloud-upload -x -a 'on off' -d 'let images leave (on, off)'

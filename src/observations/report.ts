@@ -193,7 +193,7 @@ const provenanceOf = (
       source_observation_ids: [...conclusion.sourceObservationIds],
     },
     excluded: {
-      source_missing: excluded.sourceMissing, stale_root: excluded.staleRoot,
+      source_missing: excluded.sourceMissing, stale_root: excluded.staleFolder,
       archived: excluded.archived, digests: excluded.digests,
     },
   }

@@ -120,7 +120,7 @@ const modelLines = (report: ScreenReport, zone: Zone, style: TextStyle): Lines =
 const provenanceLines = ({ provenance }: ScreenReport): Lines => {
   const { excluded } = provenance
   const left = [
-    [excluded.source_missing, 'source missing'], [excluded.stale_root, 'stale root'],
+    [excluded.source_missing, 'source missing'], [excluded.stale_root, 'of an older folder'],
     [excluded.archived, 'archived'], [excluded.digests, 'digests that rest on one of these'],
   ] as const
   const out = left.filter(([count]) => count > 0).map(([count, text]) => `${count} ${text}`)

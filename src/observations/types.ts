@@ -71,7 +71,7 @@ export interface ScreenSpendInput {
 /** Why observations of the period are not in the report, by count. */
 export interface ScreenExclusions {
   readonly sourceMissing: number
-  readonly staleRoot: number
+  readonly staleFolder: number
   readonly archived: number
   /** Digests that rest on one of these. */
   readonly digests: number

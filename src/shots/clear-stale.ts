@@ -1,5 +1,5 @@
 /**
- * Clear Stale: archives incomplete rows of roots that are not the current one (S-163, S-164). An
+ * Clear Stale: archives incomplete rows of folders that are not the current one (S-163, S-164). An
  * archived row stays on disk and in the historical count and leaves everything active.
  */
 import * as v from 'valibot'
@@ -15,7 +15,7 @@ import {
 } from './observations/as-of-now.js'
 import { findObservations } from './observations/find.js'
 import { putObservation } from './observations/observation-store.js'
-import { locateRoot } from './source/folder.js'
+import { locateFolder } from './source/folder.js'
 import { shotCollections as c } from './observations/rows.js'
 import { savedSettings } from './source/settings.js'
 
@@ -23,7 +23,7 @@ const count = v.pipe(v.number(), v.safeInteger(), v.minValue(0))
 
 /** What `shots clear-stale` prints. */
 export const clearStaleShape = v.strictObject({
-  /** The root that stays; rows of others were looked at. */
+  /** The folder that stays; rows of others were looked at. */
   current_root: v.string(),
   archived: count,
   /** Left alone, because a paid request of theirs is under way. */
@@ -40,9 +40,9 @@ export const countStale = (view: View, now: CurrentFacts): number =>
     .filter(({ doc }) => !doc.archived && classificationNow(doc, now) === 'stale_root')
     .reduce((sum, { doc }) => sum + doc.count, 0)
 
-/** The same for the root that is in force. Throws `rejected` where none may be. */
+/** The same for the folder that is in force. Throws `rejected` where none may be. */
 export const staleNow = (ctx: ShotsContext, view: View): number => {
-  locateRoot(ctx, savedSettings(view))
+  locateFolder(ctx, savedSettings(view))
   return countStale(view, currentFacts(ctx, view))
 }
 
@@ -85,8 +85,8 @@ const archivePage = (
 }
 
 /**
- * Archives every stale row. Throws `rejected` where no root is in force: without one nothing can be
- * called older. A stop in between leaves the rest for the next time.
+ * Archives every stale row. Throws `rejected` where no folder is in force: without one nothing can
+ * be called older. A stop in between leaves the rest for the next time.
  */
 export const clearStale = async (
   ctx: ShotsContext, session: Session,
@@ -94,7 +94,7 @@ export const clearStale = async (
   const { store } = ctx.gov
   await settleAnalyses(ctx.gov)
   const view = store.read()
-  const { root } = locateRoot(ctx, savedSettings(view))
+  const { folder } = locateFolder(ctx, savedSettings(view))
   const ids = staleIds(view, currentFacts(ctx, view))
   const total = { archived: 0, skipped: 0 }
   for (let at = 0; at < ids.length; at += rowsPerRecord) {
@@ -109,5 +109,5 @@ export const clearStale = async (
     total.archived += done.archived
     total.skipped += done.skipped
   }
-  return { current_root: root, archived: total.archived, skipped_active: total.skipped }
+  return { current_root: folder, archived: total.archived, skipped_active: total.skipped }
 }

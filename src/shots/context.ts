@@ -8,9 +8,9 @@ export interface ShotsContext {
   readonly env: Env
   /** Absolute path sealed at init; the default folder lies below it. */
   readonly workspace: string
-  /** Home folder of the user, for the roots that are too broad. */
+  /** Home folder of the user, for the folders that are too broad. */
   readonly home: string
-  /** Folders that may never be an image root: the state's and the keys'. */
+  /** Folders that may never be an image folder: the state's and the keys'. */
   readonly ownFolders: readonly string[]
   /** The general model route; its client is made at the first contact. */
   readonly gateway: GatewayContext

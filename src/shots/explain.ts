@@ -11,7 +11,7 @@ import { shotLimits } from './constants.js'
 import type { ShotsContext } from './context.js'
 import { currentFacts } from './observations/as-of-now.js'
 import { listedOf, listedShape } from './observations/facts.js'
-import { fileIdOf, rootDigestOf } from './observations/observation-store.js'
+import { fileIdOf, folderDigestOf } from './observations/observation-store.js'
 import { shotCollections as c, type FileName, type SeenFile } from './observations/rows.js'
 import { fileNameOf } from './scan/names.js'
 import { isSameFile } from './scan/same-file.js'
@@ -20,7 +20,7 @@ import { isRecursive, savedSettings } from './source/settings.js'
 const text = v.string()
 const nullableText = v.nullable(text)
 
-/** What a scan of the root would do with the file as it is now. */
+/** What a scan of the folder would do with the file as it is now. */
 const scanWould = [
   'skip_known', 'read', 'refuse_unread', 'not_look_at_it', 'find_nothing',
 ] as const
@@ -29,9 +29,9 @@ const scanWould = [
 export const explanationShape = v.strictObject({
   path: text,
   path_bytes_base64: nullableText,
-  /** The root whose rows were asked; null where no root that is in force or known holds it. */
+  /** The folder whose rows were asked; null where no folder that is in force or known holds it. */
   root: nullableText,
-  /** Whether it is the root in force. */
+  /** Whether it is the folder in force. */
   current_root: v.boolean(),
   /** What became of it when it was read; `never_seen` where it never was. */
   outcome: v.picklist(['ingested', 'duplicate', 'suppressed', 'rejected', 'never_seen']),
@@ -104,33 +104,33 @@ const lookAt = (path: string): Found => {
   return { path: join(folder, basename(path)), bytes, stat: statOf(bytes) }
 }
 
-const nameBelow = (root: string, { bytes }: Found): FileName =>
-  fileNameOf(bytes.subarray(Buffer.byteLength(join(root, '/'))).toString('latin1'))
+const nameBelow = (folder: string, { bytes }: Found): FileName =>
+  fileNameOf(bytes.subarray(Buffer.byteLength(join(folder, '/'))).toString('latin1'))
 
-const isBelow = (root: string, path: string): boolean => {
-  const rest = relative(root, path)
+const isBelow = (folder: string, path: string): boolean => {
+  const rest = relative(folder, path)
   return rest !== '' && !rest.startsWith('..')
 }
 
-/** Roots that may have seen it: the one in force first, then known ones, the nearest first. */
-const rootsFor = (view: View, found: Found, current: string | null): string[] => {
-  const known = view.all(c.roots).map(({ doc }) => doc.root)
+/** Folders that may have seen it: the one in force first, then known ones, the nearest first. */
+const foldersFor = (view: View, found: Found, current: string | null): string[] => {
+  const known = view.all(c.folders).map(({ doc }) => doc.root)
     .sort((a, b) => b.length - a.length)
   return [...new Set([...current === null ? [] : [current], ...known])]
-    .filter((root) => isBelow(root, found.path))
+    .filter((folder) => isBelow(folder, found.path))
 }
 
 interface Seen {
-  readonly root: string | null
+  readonly folder: string | null
   readonly row: SeenFile | undefined
 }
 
-const seenOf = (view: View, found: Found, roots: readonly string[]): Seen => {
-  for (const root of roots) {
-    const row = view.get(c.files, fileIdOf(rootDigestOf(root), nameBelow(root, found)))
-    if (row !== undefined) return { root, row }
+const seenOf = (view: View, found: Found, folders: readonly string[]): Seen => {
+  for (const folder of folders) {
+    const row = view.get(c.files, fileIdOf(folderDigestOf(folder), nameBelow(folder, found)))
+    if (row !== undefined) return { folder, row }
   }
-  return { root: roots[0] ?? null, row: undefined }
+  return { folder: folders[0] ?? null, row: undefined }
 }
 
 const isChanged = (row: SeenFile, { size, mtimeNs, ctimeNs, ino }: BigIntStats): boolean =>
@@ -145,12 +145,12 @@ const extension = /\.(?:png|jpe?g)$/i
 const ignore = (why: string): Would => ({ scan_would: 'not_look_at_it', why })
 
 const unselected = (
-  found: Found, stat: BigIntStats, root: string | null, recursive: boolean,
+  found: Found, stat: BigIntStats, folder: string | null, recursive: boolean,
 ): Would | null => {
-  if (root === null) return ignore('it lies below no root that is in force or known')
+  if (folder === null) return ignore('it lies below no image folder that is in force or known')
   if (stat.isSymbolicLink()) return ignore('it is a link, and links are not followed')
   if (!stat.isFile()) return ignore('it is not a regular file')
-  const parts = relative(root, found.path).split('/')
+  const parts = relative(folder, found.path).split('/')
   if (!extension.test(basename(found.path))) {
     return ignore('its name does not end in .png, .jpg or .jpeg')
   }
@@ -158,14 +158,14 @@ const unselected = (
     return ignore('its name, or that of a folder on the way, begins with a dot')
   }
   if (parts.length > 1 && !recursive) {
-    return ignore('it lies in a folder below the root, and recursive is off')
+    return ignore('it lies in a subfolder, and recursive is off')
   }
   return parts.length - 1 > shotLimits.recursiveDepthMax
     ? ignore(`it lies deeper than ${shotLimits.recursiveDepthMax} folders`) : null
 }
 
 const wouldOf = (
-  found: Found, { root, row }: Seen, recursive: boolean,
+  found: Found, { folder, row }: Seen, recursive: boolean,
 ): Explanation['now'] => {
   const { stat } = found
   if (stat === null) {
@@ -174,7 +174,7 @@ const wouldOf = (
   }
   const changed = row === undefined ? null : isChanged(row, stat)
   const facts = { exists: true, changed }
-  const aside = unselected(found, stat, root, recursive)
+  const aside = unselected(found, stat, folder, recursive)
   if (aside !== null) return { ...facts, ...aside }
   if (changed === false) {
     return { ...facts, scan_would: 'skip_known', why: 'it is known and has not changed since' }
@@ -201,7 +201,7 @@ const gateOf = (row: SeenFile | undefined): Explanation['visual_gate'] => {
 export const explainPath = (ctx: ShotsContext, view: View, path: string): Explanation => {
   const now = currentFacts(ctx, view)
   const found = lookAt(path)
-  const seen = seenOf(view, found, rootsFor(view, found, now.root))
+  const seen = seenOf(view, found, foldersFor(view, found, now.folder))
   const { row } = seen
   const observation = row?.observation_id === undefined || row.observation_id === null
     ? undefined : view.get(c.observations, row.observation_id)
@@ -209,8 +209,8 @@ export const explainPath = (ctx: ShotsContext, view: View, path: string): Explan
   return {
     path: found.path,
     path_bytes_base64: exact ? null : found.bytes.toString('base64'),
-    root: seen.root,
-    current_root: seen.root !== null && seen.root === now.root,
+    root: seen.folder,
+    current_root: seen.folder !== null && seen.folder === now.folder,
     outcome: row?.outcome ?? 'never_seen',
     reason: row?.reason ?? null,
     decode_reason: row?.flaw ?? null,

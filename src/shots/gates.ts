@@ -112,7 +112,7 @@ const lateGates = {
     next: 'Run: sallyport shots reanalyze --blocked --reason manual_operator_request',
   },
   recursive_off: {
-    text: 'The image lies in a folder below the root, and recursive is off.',
+    text: 'The image lies in a subfolder, and recursive is off.',
     next: setNext('--recursive on'),
   },
   budget_exhausted: {

@@ -8,11 +8,11 @@ import { collections } from '../governance/rows.js'
 import type { View } from '../state/types.js'
 import { shotLabels } from './constants.js'
 import {
-  countIdOf, countKeyOf, fileIdOf, hourOf, rootDigestOf,
+  countIdOf, countKeyOf, fileIdOf, hourOf, folderDigestOf,
 } from './observations/observation-store.js'
 import { receiptIdOf } from './receipts.js'
 import {
-  shotCollections as c, type Observation, type ShotCount, type ShotRoot,
+  shotCollections as c, type Observation, type ShotCount, type ShotFolder,
 } from './observations/rows.js'
 
 type Found = (code: string, subject: string, text: string) => void
@@ -26,8 +26,8 @@ const verifyRows = (view: View, found: Found): void => {
     if (id !== doc.observation_id) {
       found('observation_id_mismatch', id, 'An observation lies under another id.')
     }
-    if (doc.root_digest !== rootDigestOf(doc.root)) {
-      found('observation_root_mismatch', id, 'An observation names a root that is not its own.')
+    if (doc.root_digest !== folderDigestOf(doc.root)) {
+      found('observation_root_mismatch', id, 'An observation names a folder that is not its own.')
     }
     if (doc.analysis_status === 'succeeded' && doc.payload === null) {
       found('observation_without_payload', id, 'A succeeded observation has no analysis.')
@@ -121,11 +121,11 @@ const verifyContents = (view: View, rows: readonly Observation[], found: Found):
 const newest = (times: readonly (string | null | undefined)[]): string | null =>
   times.filter((one) => typeof one === 'string').sort().at(-1) ?? null
 
-type RootFacts = Pick<
-  ShotRoot, 'observations' | 'visual_runs' | 'suppressed' | 'archived' | 'latest_captured_at'
+type FolderFacts = Pick<
+  ShotFolder, 'observations' | 'visual_runs' | 'suppressed' | 'archived' | 'latest_captured_at'
 >
 
-const rootFactsOf = (rows: readonly Observation[]): RootFacts => {
+const folderFactsOf = (rows: readonly Observation[]): FolderFacts => {
   const suppressed = rows.map((row) => row.screenshot_visual_run?.suppressed_count ?? 0)
   return {
     observations: rows.length,
@@ -136,31 +136,32 @@ const rootFactsOf = (rows: readonly Observation[]): RootFacts => {
   }
 }
 
-const isRight = (view: View, root: ShotRoot, rows: readonly Observation[]): boolean => {
-  const { observations, visual_runs, suppressed, archived, latest_captured_at } = root
+const isRight = (view: View, folder: ShotFolder, rows: readonly Observation[]): boolean => {
+  const { observations, visual_runs, suppressed, archived, latest_captured_at } = folder
   const analyzed = newest(rows.map((row) => row.payload?.analyzed_at))
   // A dropped analysis leaves the time when there was one; it never lies before a present one.
-  const later = analyzed === null || (root.latest_analyzed_at ?? '') >= analyzed
-  const { representative } = root
+  const later = analyzed === null || (folder.latest_analyzed_at ?? '') >= analyzed
+  const { representative } = folder
   return later
     && same({ observations, visual_runs, suppressed, archived, latest_captured_at },
-      rootFactsOf(rows))
+      folderFactsOf(rows))
     && (representative === null
-      || view.get(c.observations, representative.observation_id)?.root_digest === root.root_digest)
+      || view.get(c.observations, representative.observation_id)?.root_digest
+        === folder.root_digest)
 }
 
-const verifyRoots = (view: View, rows: readonly Observation[], found: Found): void => {
-  const byRoot = grouped(rows, (row) => row.root_digest)
-  for (const { id, doc } of view.all(c.roots)) {
-    const mine = byRoot.get(id) ?? []
-    byRoot.delete(id)
-    const named = doc.root_digest === id && rootDigestOf(doc.root) === id
+const verifyFolders = (view: View, rows: readonly Observation[], found: Found): void => {
+  const byFolder = grouped(rows, (row) => row.root_digest)
+  for (const { id, doc } of view.all(c.folders)) {
+    const mine = byFolder.get(id) ?? []
+    byFolder.delete(id)
+    const named = doc.root_digest === id && folderDigestOf(doc.root) === id
     if (!named || !isRight(view, doc, mine)) {
-      found('shot_root_differs', id, 'The facts of a root disagree with its observations.')
+      found('shot_root_differs', id, 'The facts of a folder disagree with its observations.')
     }
   }
-  for (const id of byRoot.keys()) {
-    found('shot_root_missing', id, 'Observations name a root that is not there.')
+  for (const id of byFolder.keys()) {
+    found('shot_root_missing', id, 'Observations name a folder that is not there.')
   }
 }
 
@@ -203,18 +204,18 @@ export const verifyShots = (view: View): Problem[] => {
   verifyCounts(view, rows, found)
   verifyCalendar(view, rows, found)
   verifyContents(view, rows, found)
-  verifyRoots(view, rows, found)
+  verifyFolders(view, rows, found)
   verifyFiles(view, found)
   verifyReceipts(view, found)
   return problems
 }
 
-/** Sealed content that rows name themselves, beside the registry: the fingerprints of roots. */
+/** Sealed content that rows name themselves, beside the registry: the fingerprints of folders. */
 export const shotArtifacts = (
   view: View,
 ): readonly { readonly label: string, readonly ref: NonNullable<
-  NonNullable<ShotRoot['representative']>['fingerprint']
-> }[] => view.all(c.roots).flatMap(({ doc }) => {
+  NonNullable<ShotFolder['representative']>['fingerprint']
+> }[] => view.all(c.folders).flatMap(({ doc }) => {
   const ref = doc.representative?.fingerprint ?? null
   return ref === null ? [] : [{ label: shotLabels.fingerprint, ref }]
 })

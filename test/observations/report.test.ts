@@ -79,10 +79,10 @@ t.test('S-107 provenance names the digest count, the digests and every source ob
 
 t.test('S-166 what is left out is counted by its reason', async (t) => {
   const report = buildReport(input({
-    observations: [], excluded: { sourceMissing: 2, staleRoot: 3, archived: 1, digests: 1 },
+    observations: [], excluded: { sourceMissing: 2, staleFolder: 3, archived: 1, digests: 1 },
   }))
   t.same(report.provenance.excluded, { source_missing: 2, stale_root: 3, archived: 1, digests: 1 })
-  t.match(reportText(report, plain), '2 source missing, 3 stale root, 1 archived, 1 digests that')
+  t.match(reportText(report, plain), '2 source missing, 3 of an older folder, 1 archived, 1 digests that')
 })
 
 t.test('all are counted, the newest are listed; images by hour count the like ones, in the time zone', async (t) => {

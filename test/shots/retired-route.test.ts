@@ -13,14 +13,14 @@ const filesBelow = (folder: string): string[] => readdirSync(folder, { recursive
   .map((name) => join(folder, String(name)))
   .filter((path) => statSync(path).isFile())
 
-const root = process.cwd()
-const sources = filesBelow(join(root, 'src'))
-const pages = ['README.md', ...filesBelow(join(root, 'docs'))]
-  .map((path) => join(root, path.replace(`${root}/`, '')))
+const folder = process.cwd()
+const sources = filesBelow(join(folder, 'src'))
+const pages = ['README.md', ...filesBelow(join(folder, 'docs'))]
+  .map((path) => join(folder, path.replace(`${folder}/`, '')))
   // The requirement tables tell what has to be proved, the retired route included.
   .filter((path) => path.endsWith('.md'))
 const textOf = (path: string): string => readFileSync(path, 'utf8')
-const topicFile = join(root, 'src/cli/help/topics.ts')
+const topicFile = join(folder, 'src/cli/help/topics.ts')
 
 const topic = async (t: Test, name: string): Promise<string> =>
   (await sallyport(t).run(['help', name])).stdout.replaceAll(/\s+/g, ' ')
@@ -35,7 +35,7 @@ t.test('S-045 the retired route is told as retired and for rollback diagnosis on
   const mention = /SVC_VLM|local-vlm|SCREEN_ANALYSIS_PROVIDER|GPU|analyze-file/
   for (const path of pages) {
     for (const line of textOf(path).split('\n').filter((one) => mention.test(one))) {
-      t.match(line, /retired|rollback diagnosis/, path.slice(root.length))
+      t.match(line, /retired|rollback diagnosis/, path.slice(folder.length))
     }
   }
   for (const { meta } of await allVerbs()) {
@@ -108,7 +108,7 @@ t.test('S-022 S-023 neither a durable queue nor a vendor-side hold is claimed or
   t.notMatch(status, /queue|reservation|admission/i)
   const claims =
     /durabl\w* queue|queue\w* durabl|persistent queue|provider(?:-side)? cost (?:reservation|hold)/i
-  const page = textOf(join(root, 'docs/screenshots.md')).replaceAll(/\s+/g, ' ')
+  const page = textOf(join(folder, 'docs/screenshots.md')).replaceAll(/\s+/g, ' ')
   t.notMatch(page, claims)
   t.match(page, /There is no queue of requests on disk, and no hold of money at a vendor/)
   const help: string[] = []

@@ -15,8 +15,9 @@ import { nowIso, type Gov } from '../../src/governance/context.js'
 import { deploymentProfile } from '../../src/governance/profile.js'
 import { analysisPromptVersion, analysisSchemaVersion } from '../../src/shots/constants.js'
 import type { ShotsContext } from '../../src/shots/context.js'
-import { putObservation, rootDigestOf } from '../../src/shots/observations/observation-store.js'
-import { shotCollections, type Observation, type PayloadRef } from '../../src/shots/observations/rows.js'
+import { putObservation, folderDigestOf } from '../../src/shots/observations/observation-store.js'
+import { shotCollections, type Observation, type PayloadRef }
+  from '../../src/shots/observations/rows.js'
 import { openStore } from '../../src/state/store.js'
 import type { Store, View } from '../../src/state/types.js'
 import { must, withGateway, type GatewayRig } from '../gateway/rig.js'
@@ -33,7 +34,7 @@ export interface WorldOptions {
 /** A world that goes when its test is over. */
 export interface World {
   readonly place: Place
-  /** The saved image root, empty at first; no image is in it. */
+  /** The saved image folder, empty at first; no image is in it. */
   readonly folder: string
   /** The workspace that `init` sealed. */
   readonly workspace: string
@@ -43,7 +44,7 @@ export interface World {
   view(): View
   /** What use cases work with, over a store of its own. */
   ctx(mode?: 'read' | 'write'): ShotsContext
-  /** Writes a file into the image root, with that modification time; gives its path. */
+  /** Writes a file into the image folder, with that modification time; gives its path. */
   file(name: string, bytes: Uint8Array, modified?: string): string
   /** Puts rows into the store as a scan would have. */
   put(...rows: readonly Observation[]): Promise<void>
@@ -106,7 +107,7 @@ const worldOf = (
   }
 }
 
-/** A world without a gateway route; the image root is not saved as a setting. */
+/** A world without a gateway route; the image folder is not saved as a setting. */
 export const makeBareWorld = async (t: Test, options: WorldOptions = {}): Promise<World> => {
   const place = sallyport(t)
   const more = options.clock === undefined ? {} : { clock: options.clock }
@@ -115,7 +116,7 @@ export const makeBareWorld = async (t: Test, options: WorldOptions = {}): Promis
   return worldOf(t, place, place.run, options)
 }
 
-/** The same with the image root saved. */
+/** The same with the image folder saved. */
 export const makeWorld = async (t: Test, options: WorldOptions = {}): Promise<World> => {
   const world = await makeBareWorld(t, options)
   must(await world.run(['shots', 'config', 'set', '--folder', world.folder, '--json']))
@@ -136,7 +137,7 @@ export interface GatewayWorld extends World {
 
 /**
  * A world whose gateway is the sandbox: slots `screenshot` and `report` are set up and consented
- * to, the image root and the controls are saved. No capability was proved yet.
+ * to, the image folder and the controls are saved. No capability was proved yet.
  */
 export const makeGatewayWorld = async (
   t: Test, options: WorldOptions = {},
@@ -195,17 +196,17 @@ export const greyPng = (
   ])
 }
 
-/** A row as a scan writes one; `name` is its file's, and `root` its image root. */
+/** A row as a scan writes one; `name` is its file's, and `root` its image folder. */
 export const observationOf = (
-  root: string, name: string, changes: Partial<Observation> = {},
+  folder: string, name: string, changes: Partial<Observation> = {},
 ): Observation => {
   const at = changes.captured_at ?? '2026-11-20T10:00:00.000Z'
   return {
     observation_id: newId('obs'),
     source: 'screenshot_folder',
-    root,
-    root_digest: rootDigestOf(root),
-    sha256: sha256Hex(`${root}/${name}`),
+    root: folder,
+    root_digest: folderDigestOf(folder),
+    sha256: sha256Hex(`${folder}/${name}`),
     bytes: 1234, format: 'png', width: 64, height: 48,
     captured_at: at, captured_in_future: false, observed_at: at,
     paths: [{ name: { text: name, bytes_base64: null }, modified_at: at }],

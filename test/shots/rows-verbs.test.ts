@@ -8,9 +8,10 @@ import { registerArtifact } from '../../src/governance/artifacts.js'
 import { decodeReasons, explainReasons } from '../../src/cli/commands/shots/explain-reasons.js'
 import { imageReasons } from '../../src/images/types.js'
 import { runningCollection } from '../../src/shots/analysis/rows.js'
-import { fileIdOf, rootDigestOf } from '../../src/shots/observations/observation-store.js'
+import { fileIdOf, folderDigestOf } from '../../src/shots/observations/observation-store.js'
 import { countedBeyondMax, pageOf } from '../../src/shots/observations/page.js'
-import { shotCollections as c, type Observation, type SeenFile } from '../../src/shots/observations/rows.js'
+import { shotCollections as c, type Observation, type SeenFile }
+  from '../../src/shots/observations/rows.js'
 import { shotLabels } from '../../src/shots/constants.js'
 import { fakeClock, type Loose } from '../harness.js'
 import {
@@ -192,8 +193,8 @@ t.test('names from the file system are escaped on a terminal and exact in JSON',
   }
 })
 
-const seen = (root: string, name: string, changes: Partial<SeenFile>): SeenFile => ({
-  root_digest: rootDigestOf(root), name: { text: name, bytes_base64: null }, bytes: 1,
+const seen = (folder: string, name: string, changes: Partial<SeenFile>): SeenFile => ({
+  root_digest: folderDigestOf(folder), name: { text: name, bytes_base64: null }, bytes: 1,
   modified_ns: '0', inode: '0', outcome: 'ingested', reason: null, measure: null,
   observation_id: null, sha256: null, seen_at: after(0),
   ...changes,
@@ -323,8 +324,8 @@ t.test('S-001 S-069 a scanned file is explained as it was taken, also below, lin
   t.ok(world.view().sequence >= before)
 })
 
-const stale = (root: string, name: string, changes: Partial<Observation> = {}) =>
-  observationOf(root, name, { analysis_status: 'pending', ...changes })
+const stale = (folder: string, name: string, changes: Partial<Observation> = {}) =>
+  observationOf(folder, name, { analysis_status: 'pending', ...changes })
 
 t.test('S-116 S-163 S-164 S-165 clear-stale archives incomplete rows of earlier roots and no other', async (t) => {
   const world = await makeWorld(t, { clock: fakeClock(noon) })
@@ -377,7 +378,7 @@ t.test('S-116 S-163 S-164 S-165 clear-stale archives incomplete rows of earlier 
   t.equal((await world.run(['shots', 'clear-stale', '--yes'])).status, 0)
 })
 
-t.test('S-162 a root that is in force again makes its rows current again', async (t) => {
+t.test('S-162 a folder that is in force again makes its rows current again', async (t) => {
   const world = await makeWorld(t)
   const other = world.place.path('other')
   await world.put(
@@ -391,7 +392,7 @@ t.test('S-162 a root that is in force again makes its rows current again', async
   t.same(await classes({ SVC_SCREENSHOT_FOLDER: other }), { 'a.png': 'stale_root', 'b.png': null })
   t.same(await classes({ SVC_SCREENSHOT_FOLDER: '/' }), {
     'a.png': 'stale_root', 'b.png': null,
-  }, 'without a root what was written stands')
+  }, 'without a folder what was written stands')
 })
 
 t.test('S-143 S-144 there is no sixth status and no third class', async (t) => {

@@ -40,13 +40,13 @@ const rowOf = (world: World, name: string): Observation => {
   return row
 }
 
-/** Everything that is counted of the root and of each observation. */
+/** Everything that is counted of the folder and of each observation. */
 const counts = (world: World) => {
   const view = world.view()
-  const [root] = view.all(c.roots).map(({ doc }) => doc)
+  const [folder] = view.all(c.folders).map(({ doc }) => doc)
   return {
-    root: [root?.observations, root?.visual_runs, root?.suppressed, root?.duplicates,
-      root?.rejected],
+    root: [folder?.observations, folder?.visual_runs, folder?.suppressed, folder?.duplicates,
+      folder?.rejected],
     rows: world.rows().map((row) => [
       row.observation_id, row.classification, row.screenshot_visual_run,
     ]),

@@ -4,13 +4,13 @@ import t from 'tap'
 import { sha256Hex } from '../../src/base/canonical.js'
 import { visualLimit } from '../../src/images/limits.js'
 import type { Fingerprint } from '../../src/images/types.js'
-import { rootDigestOf } from '../../src/shots/observations/observation-store.js'
+import { folderDigestOf } from '../../src/shots/observations/observation-store.js'
 import type { Observation, SeenFile } from '../../src/shots/observations/rows.js'
 import { decide, type Loaded } from '../../src/shots/scan/decide.js'
 import type { TakenFile } from '../../src/shots/scan/types.js'
 import { after, observationOf } from './rig.js'
 
-const root = '/pictures'
+const folder = '/pictures'
 const print = (...cells: number[]): Fingerprint =>
   ({ format: 'png', width: 32, height: 16, planes: [Uint16Array.from(cells, (v) => v * 64)] })
 
@@ -23,12 +23,12 @@ const taken = (changes: Partial<TakenFile> = {}): TakenFile => ({
 })
 
 const standing = (changes: Partial<Observation> = {}): Observation =>
-  observationOf(root, 'old.png', { width: 32, height: 16, captured_at: after(0), ...changes })
+  observationOf(folder, 'old.png', { width: 32, height: 16, captured_at: after(0), ...changes })
 
 const loaded = (changes: Partial<Loaded> = {}): Loaded => ({
-  rootDigest: rootDigestOf(root), seen: undefined, seenObservation: undefined, twins: [],
+  folderDigest: folderDigestOf(folder), seen: undefined, seenObservation: undefined, twins: [],
   representative: { row: standing(), fingerprint: print(10, 20) },
-  now: { root, rootDigest: rootDigestOf(root), model: null }, refreshMs: 30 * 60_000,
+  now: { folder, folderDigest: folderDigestOf(folder), model: null }, refreshMs: 30 * 60_000,
   ...changes,
 })
 
@@ -98,7 +98,7 @@ t.test('S-075 S-076 a run never turns round and never grows to the refresh time,
   t.match(at(30 * 60_000), { kind: 'ingested', reason: 'run_refreshed' }, 'exactly at the window')
 })
 
-t.test('S-069 which twins count: this root unless archived, another only while it is in force', async (t) => {
+t.test('S-069 which twins count: this folder unless archived, another only while it is in force', async (t) => {
   const sha256 = sha256Hex('new')
   const other = '/elsewhere'
   const here = standing({ sha256 })
@@ -109,10 +109,11 @@ t.test('S-069 which twins count: this root unless archived, another only while i
   t.equal(kind([here]), 'duplicate')
   t.equal(kind([{ ...here, classification: 'stale_root' }]), 'duplicate')
   t.equal(kind([{ ...here, archived_at: after(0) }]), 'ingested')
-  t.equal(kind([there]), 'ingested', 'stale: another root, no payload')
-  t.equal(kind([there], { root: other, rootDigest: rootDigestOf(other), model: null }), 'duplicate')
+  t.equal(kind([there]), 'ingested', 'stale: another folder, no payload')
+  t.equal(
+    kind([there], { folder: other, folderDigest: folderDigestOf(other), model: null }), 'duplicate')
   t.equal(kind([{ ...there, classification: 'source_missing' }],
-    { root: other, rootDigest: rootDigestOf(other), model: null }), 'ingested')
+    { folder: other, folderDigest: folderDigestOf(other), model: null }), 'ingested')
   const missing = { ...here, classification: 'source_missing' as const }
   t.match(decide(taken(), loaded({ twins: [there, missing] })), {
     kind: 'duplicate', reason: 'found_again', changed: { classification: null },
@@ -134,7 +135,8 @@ t.test('S-069 paths are bounded and never dropped from the front', async (t) => 
 
 t.test('S-002 what another scan took in since the walk is taken once', async (t) => {
   const seen: SeenFile = {
-    root_digest: rootDigestOf(root), name: taken().name, bytes: 10, modified_ns: '1', inode: '2',
+    root_digest: folderDigestOf(folder), name: taken().name, bytes: 10,
+    modified_ns: '1', inode: '2',
     outcome: 'ingested', reason: null, measure: null, observation_id: 'obs_1',
     sha256: sha256Hex('new'), seen_at: after(0),
   }

@@ -9,7 +9,7 @@ import { digestOf } from '../../src/base/canonical.js'
 import { receiptIdOf } from '../../src/shots/receipts.js'
 import { shotCollections as c } from '../../src/shots/observations/rows.js'
 import { bindingOf, loadKnownIndex, writeKnownIndex } from '../../src/shots/scan/known-index.js'
-import { walkRoot } from '../../src/shots/scan/walk.js'
+import { walkImageFolder } from '../../src/shots/scan/walk.js'
 import { after, greyPng, makeWorld, type World } from './rig.js'
 
 t.setTimeout(120_000)
@@ -26,7 +26,7 @@ const indexFile = (world: World): string => {
 
 const load = (world: World) => {
   const view = world.view()
-  const digest = view.all(c.roots)[0]?.doc.root_digest ?? ''
+  const digest = view.all(c.folders)[0]?.doc.root_digest ?? ''
   return loadKnownIndex(join(world.place.stateDir, 'run'), view, world.open().storeId, digest)
 }
 
@@ -81,13 +81,13 @@ t.test('S-002 an entry holds for the very file: name, size, both times and inode
   world.file('b.png', image(2), after(1))
   await scan(world)
   const index = load(world)
-  const listing = walkRoot(world.folder, false)
+  const listing = walkImageFolder(world.folder, false)
   t.ok(index !== null && listing.names.every((_name, file) => index.has(listing, file)))
   copyFileSync(path, `${path}.tmp`)
   rmSync(path)
   copyFileSync(`${path}.tmp`, path)
   world.file('b.png', image(2), after(2))
-  const moved = walkRoot(world.folder, false)
+  const moved = walkImageFolder(world.folder, false)
   t.ok(moved.names.every((_name, file) => index?.has(moved, file) === false))
   t.match(await scan(world), { scanned: 2, known: 0, duplicate: 2 })
   t.match(await scan(world), { scanned: 2, known: 2 })
@@ -116,11 +116,11 @@ t.test('S-002 only files with a committed row are ever written into it', async (
   t.equal(load(world)?.count, 2)
   const view = world.view()
   const { storeId } = world.open()
-  const binding = bindingOf(view, storeId, view.all(c.roots)[0]?.doc.root_digest ?? '')
+  const binding = bindingOf(view, storeId, view.all(c.folders)[0]?.doc.root_digest ?? '')
   t.equal(binding?.receipt_sha256, digestOf(view.get(c.receipts, receiptIdOf(1))))
   const runDir = world.place.path('elsewhere')
   mkdirSync(runDir)
-  const listing = walkRoot(world.folder, false)
+  const listing = walkImageFolder(world.folder, false)
   if (binding === null) throw new Error('no binding')
   writeKnownIndex(runDir, binding, listing, new Uint8Array(listing.count))
   t.equal(loadKnownIndex(runDir, view, storeId, binding.root_digest)?.count, 0)
@@ -175,6 +175,6 @@ t.test('S-002 S-131 files that were only linked or given other rights are read o
   rmSync(indexFile(world))
   t.match(await scan(world), { known: 5, recorded: false })
   t.same(world.rows().filter(({ paths: [path] }) => path?.name.text !== 'new.png'), rows)
-  const [root] = world.view().all(c.roots)
-  t.match(root?.doc, { observations: 5, duplicates: 0, suppressed: 0, rejected: 0 })
+  const [folder] = world.view().all(c.folders)
+  t.match(folder?.doc, { observations: 5, duplicates: 0, suppressed: 0, rejected: 0 })
 })

@@ -34,7 +34,7 @@ t.test('S-002 S-069 two processes that scan one folder at once give each image o
   }
   t.equal(world.rows().length, files)
   t.equal(new Set(world.rows().map((row) => row.sha256)).size, files)
-  t.equal(world.view().all(c.roots)[0]?.doc.observations, files)
+  t.equal(world.view().all(c.folders)[0]?.doc.observations, files)
   t.equal((await world.run(['state', 'check', '--json'])).status, 0)
 })
 

@@ -22,7 +22,7 @@ const scan = async (world: World, ...flags: string[]) => {
   return receipt
 }
 
-/** A root of its own in one world: rows of other roots are stale there and suppress nothing. */
+/** A folder of its own in one world: rows of other folders are stale there and suppress nothing. */
 const roomIn = (world: World, name: string): World => {
   const folder = world.place.path(name)
   mkdirSync(folder)
@@ -48,10 +48,10 @@ const room = async (): Promise<World> => {
   return roomIn(await shared, `room${(rooms += 1)}`)
 }
 
-const rootRowOf = (world: World) =>
-  world.view().all(c.roots).map(({ doc }) => doc).find(({ root }) => root === world.folder)
+const folderRowOf = (world: World) =>
+  world.view().all(c.folders).map(({ doc }) => doc).find(({ root }) => root === world.folder)
 const filesOf = (world: World) => world.view().all(c.files).map(({ doc }) => doc)
-  .filter((doc) => doc.root_digest === rootRowOf(world)?.root_digest)
+  .filter((doc) => doc.root_digest === folderRowOf(world)?.root_digest)
 
 const rowOf = (world: World, name: string): Observation => {
   const row = world.rows().find(({ paths }) => paths.some((path) => path.name.text === name))
@@ -68,7 +68,7 @@ const greyJpeg = (width: number, height: number, seed: number, quality = 85): Bu
   return Buffer.from(jpeg.encode({ data, width, height }, quality).data)
 }
 
-t.test('S-001 S-002 S-003 S-054 S-064 a scan makes one observation per new image of the root itself and knows it afterwards', async (t) => {
+t.test('S-001 S-002 S-003 S-054 S-064 a scan makes one observation per new image of the folder itself and knows it afterwards', async (t) => {
   const world = await room()
   const { folder } = world
   world.file('a.png', greyPng(64, 48, 1))
@@ -105,7 +105,7 @@ t.test('S-002 a tick that finds nothing new writes no durable byte and says so; 
   })
   t.equal(world.view().sequence, sequence)
   t.strictSame(bytes(), before)
-  t.equal(rootRowOf(world)?.last_scan?.status, 'ok')
+  t.equal(folderRowOf(world)?.last_scan?.status, 'ok')
   const { readLastTick } = await import('../../src/shots/scan/last-tick.js')
   const digest = rowOf(world, 'a.png').root_digest
   t.match(readLastTick(join(world.place.stateDir, 'run'), digest), { status: 'ok', scanned: 1 })
@@ -143,7 +143,7 @@ t.test('S-069 S-002 copies of one file under other names and times are one obser
   t.strictSame(rowOf(world, 'one.png').paths.map(({ name }) => name.text),
     ['one.png', 'two.png', 'three.PNG'])
   t.equal(rowOf(world, 'one.png').captured_at, after(0))
-  t.match(rootRowOf(world), { duplicates: 2, observations: 1 })
+  t.match(folderRowOf(world), { duplicates: 2, observations: 1 })
 })
 
 const noisy = (by: number, at = 0) => greyPng(160, 96, (x, y) =>
@@ -165,7 +165,7 @@ t.test('S-068 S-071 S-072 S-075 like pictures extend the run of the representati
     reason_counts: { same_picture: 1, looks_alike: 1 },
     quarter_counts: { [after(0)]: 2 },
   })
-  t.match(rootRowOf(world), { visual_runs: 1, suppressed: 2 })
+  t.match(folderRowOf(world), { visual_runs: 1, suppressed: 2 })
   const seen = filesOf(world).find((doc) => doc.name.text === 'c.png')
   t.ok((seen?.measure ?? 0) > 0 && (seen?.measure ?? 9) <= 3)
 })
@@ -323,7 +323,7 @@ t.test('S-154 a file that was only moved away and back is found again although n
   t.equal(rowOf(world, 'a.png').classification, null)
 })
 
-t.test('S-069 S-173 a row of another root suppresses only while it is in force there', async (t) => {
+t.test('S-069 S-173 a row of another folder suppresses only while it is in force there', async (t) => {
   const world = await makeWorld(t)
   const other = world.place.path('other')
   mkdirSync(other)
@@ -388,7 +388,7 @@ t.test('S-051 S-052 S-053 S-057 a scan reads the folder that is in force and ref
   const missing = await world.run(['shots', 'scan', '--json'])
   t.equal(missing.status, 3)
   t.equal(missing.error().code, 'folder_missing')
-  t.match(world.view().all(c.roots)[0]?.doc.last_scan, {
+  t.match(world.view().all(c.folders)[0]?.doc.last_scan, {
     status: 'failed', reason: 'folder_missing',
   })
   const { sequence } = world.view()
@@ -405,5 +405,5 @@ t.test('S-051 S-052 S-053 S-057 a scan reads the folder that is in force and ref
   const env = { SVC_SCREENSHOT_FOLDER: world.folder }
   const named = await world.run(['shots', 'scan', '--json'], { env })
   t.match(named.json(), { source: 'environment', root: world.folder })
-  t.equal(rootRowOf(world)?.last_scan?.status, 'ok')
+  t.equal(folderRowOf(world)?.last_scan?.status, 'ok')
 })

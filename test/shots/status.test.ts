@@ -4,7 +4,7 @@ import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 import t from 'tap'
 import { sha256Hex } from '../../src/base/canonical.js'
-import { rootDigestOf } from '../../src/shots/observations/observation-store.js'
+import { folderDigestOf } from '../../src/shots/observations/observation-store.js'
 import { countLockEvent } from '../../src/shots/lock-counters.js'
 import { countImages } from '../../src/shots/status/images.js'
 import { digestCollections } from '../../src/shots/digest/rows.js'
@@ -314,7 +314,7 @@ t.test('S-126 status needs no session, changes no byte of the state, and ignores
     return { ran, same: seen() === before }
   })
   t.equal(held.ran.status, 0, held.ran.stderr)
-  t.match(held.ran.stdout, /observations +1 of this root, 1 ever/)
+  t.match(held.ran.stdout, /observations +1 of this folder, 1 ever/)
   t.equal(held.same, true, 'no byte, no time and no mode changed')
 })
 
@@ -351,5 +351,5 @@ t.test('status without a state directory says so', async (t) => {
   const world = await makeBareWorld(t)
   rmSync(world.place.stateDir, { recursive: true })
   t.equal((await world.run(['shots', 'status'])).status, 10)
-  t.equal(rootDigestOf('/x').length, 64)
+  t.equal(folderDigestOf('/x').length, 64)
 })

@@ -1,7 +1,7 @@
 import t, { type Test } from 'tap'
 import { allCollections, referencedContent } from '../../src/fabric/state-rules.js'
 import { shotLabels } from '../../src/shots/constants.js'
-import { rootDigestOf } from '../../src/shots/observations/observation-store.js'
+import { folderDigestOf } from '../../src/shots/observations/observation-store.js'
 import { appendReceipt, receiptIdOf } from '../../src/shots/receipts.js'
 import { shotCollections as c } from '../../src/shots/observations/rows.js'
 import { settingsCollection } from '../../src/shots/source/settings.js'
@@ -17,7 +17,7 @@ const change = async (world: World, fn: (tx: Tx) => void): Promise<void> => {
   store.close()
 }
 
-/** Two roots, some rows, three receipts; everything agrees. */
+/** Two folders, some rows, three receipts; everything agrees. */
 const makeSound = async (t: Test): Promise<World> => {
   const world = await makeWorld(t)
   const other = world.place.path('other')
@@ -47,8 +47,8 @@ t.test('S-064 S-117 what drifts from the observations is found, each by its own 
   const [hour] = view.all(c.hours)
   const [page] = view.all(c.hourPages)
   const [content] = view.all(c.contents)
-  const root = view.get(c.roots, rootDigestOf(world.folder))
-  if (!row || !count || !hour || !page || !content || !root) throw new Error('nothing there')
+  const folder = view.get(c.folders, folderDigestOf(world.folder))
+  if (!row || !count || !hour || !page || !content || !folder) throw new Error('nothing there')
   const id = row.observation_id
   const drifts: [string, (tx: Tx) => void, (tx: Tx) => void][] = [
     ['shot_counts_differ',
@@ -65,13 +65,13 @@ t.test('S-064 S-117 what drifts from the observations is found, each by its own 
     ['shot_contents_differ', (tx) => tx.remove(c.contents, content.id),
       (tx) => tx.put(c.contents, content.id, content.doc)],
     ['shot_root_differs',
-      (tx) => tx.put(c.roots, root.root_digest, { ...root, suppressed: 7 }),
-      (tx) => tx.put(c.roots, root.root_digest, root)],
+      (tx) => tx.put(c.folders, folder.root_digest, { ...folder, suppressed: 7 }),
+      (tx) => tx.put(c.folders, folder.root_digest, folder)],
     ['shot_root_differs',
-      (tx) => tx.put(c.roots, root.root_digest, { ...root, latest_captured_at: after(-1) }),
-      (tx) => tx.put(c.roots, root.root_digest, root)],
-    ['shot_root_missing', (tx) => tx.remove(c.roots, root.root_digest),
-      (tx) => tx.put(c.roots, root.root_digest, root)],
+      (tx) => tx.put(c.folders, folder.root_digest, { ...folder, latest_captured_at: after(-1) }),
+      (tx) => tx.put(c.folders, folder.root_digest, folder)],
+    ['shot_root_missing', (tx) => tx.remove(c.folders, folder.root_digest),
+      (tx) => tx.put(c.folders, folder.root_digest, folder)],
     ['observation_without_payload',
       (tx) => tx.put(c.observations, id, { ...row, analysis_status: 'succeeded' }),
       (tx) => tx.put(c.observations, id, row)],
@@ -121,8 +121,8 @@ t.test('S-005 state check knows every row and every sealed byte of a scan, and a
   t.equal((await world.run(['shots', 'scan', '--json'])).status, 0)
   const check = async () => (await world.run(['state', 'check', '--json'])).json()
   t.match(await check(), { ok: true, problems: [] })
-  const root = world.view().get(c.roots, rootDigestOf(world.folder))
-  const ref = root?.representative?.fingerprint
+  const folder = world.view().get(c.folders, folderDigestOf(world.folder))
+  const ref = folder?.representative?.fingerprint
   if (!ref) throw new Error('no fingerprint')
   t.ok(referencedContent(world.view()).has(ref.stored_sha256))
   t.equal((await world.run(['state', 'compact'])).status, 0)

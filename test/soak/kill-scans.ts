@@ -53,8 +53,8 @@ const fill = (folder: string, round: number): void => {
 
 /** What must be the same after a kill: what each file became, by name. */
 const outcomesOf = (view: View, folder: string): string[] => {
-  const root = view.all(c.roots).find(({ doc }) => doc.root === folder)?.doc.root_digest
-  return view.all(c.files).map(({ doc }) => doc).filter((doc) => doc.root_digest === root)
+  const digest = view.all(c.folders).find(({ doc }) => doc.root === folder)?.doc.root_digest
+  return view.all(c.files).map(({ doc }) => doc).filter((doc) => doc.root_digest === digest)
     .map((doc) => `${doc.name.text} ${doc.outcome} ${doc.reason ?? ''} ${doc.sha256 ?? ''}`).sort()
 }
 

@@ -19,7 +19,7 @@ Session:
   SALLYPORT_SESSION     a session token, for CI; else the one that login stored
 
 Screenshots (each comes before what is saved; an empty one counts as absent):
-  SVC_SCREENSHOT_FOLDER                          the image root, an absolute path
+  SVC_SCREENSHOT_FOLDER                          the image folder, an absolute path
   SCREENSHOT_FOLDER_INGEST_ENABLED               the ingest job (enabled)
   SCREENSHOT_FOLDER_INGEST_INTERVAL_MIN          minutes between its ticks (1)
   SCREENSHOT_FOLDER_INGEST_LIMIT                 new files of one tick (100)
@@ -32,7 +32,7 @@ Screenshots (each comes before what is saved; an empty one counts as absent):
   SCREENSHOT_OBSERVATION_DIGEST_WINDOW_MIN       length of a window, minutes (30)
   SCREENSHOT_OBSERVATION_DIGEST_MAX_CHARS        longest digest, Unicode code points (6000)
   HOME, XDG_CONFIG_HOME, XDG_DESKTOP_DIR, XDG_DOWNLOAD_DIR and user-dirs.dirs say
-  which folders are too broad to be an image root. No other name is read.
+  which folders are too broad to be the image folder. No other name is read.
 
 Output:
   NO_COLOR              any value but an empty one: no colour
@@ -103,8 +103,8 @@ The key folder lies outside, so that a copy of the state opens nothing:
   keys/<store>.key     the vault key, mode 600
   keys/<store>.anchor  how far the store had come, to notice an old copy (help anchor)
 
-The workspace that init fixed holds the default image root,
-artifacts/screenshot-folder. Image roots are only ever read: no file in one is
+The workspace that init fixed holds the default image folder,
+artifacts/screenshot-folder. The image folder is only ever read: no file in it is
 written, renamed, linked or removed.
 
 Back up state and keys, apart from each other. Files that you name with --x-file may be -

@@ -14,7 +14,7 @@ import { closedReason, standingOf } from '../gates.js'
 import { transactCounted } from '../locked.js'
 import { dueFactsOf, heldOf } from '../money.js'
 import { appendReceipt } from '../receipts.js'
-import { locateRoot, rootProblem } from '../source/folder.js'
+import { locateFolder, folderProblem } from '../source/folder.js'
 import type { Observation } from '../observations/rows.js'
 import {
   isRecursive, resolveSettings, savedSettings, type ShotSettings,
@@ -57,15 +57,15 @@ interface Batch {
 }
 
 /**
- * Pending rows of the current root that nobody is at, oldest first. Rows that only somebody's
+ * Pending rows of the current folder that nobody is at, oldest first. Rows that only somebody's
  * retry may send are no work of the job; their ids go to `uncertain`.
  */
 function* pendingRows(
   ctx: ShotsContext, view: View, uncertain: string[],
 ): Generator<Observation, void, undefined> {
   const now = currentFacts(ctx, view)
-  if (now.rootDigest === null) return
-  const filter = { statuses: ['pending'], rootDigest: now.rootDigest } as const
+  if (now.folderDigest === null) return
+  const filter = { statuses: ['pending'], rootDigest: now.folderDigest } as const
   for (const row of findObservations(view, filter)) {
     if (row.analyzer.contact === 'claimed' || rowClassificationNow(row, now) !== null) continue
     if (needsRetryReason(view, row)) uncertain.push(row.observation_id)
@@ -150,7 +150,7 @@ const begin = async (batch: Batch): Promise<boolean> => {
   batch.needs = needs
   batch.stale = stale
   // A folder that is not mounted now has not lost its images.
-  batch.stop = rootProblem(locateRoot(ctx, batch.settings.saved).root)
+  batch.stop = folderProblem(locateFolder(ctx, batch.settings.saved).folder)
   return batch.stop === null
 }
 

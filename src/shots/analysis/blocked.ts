@@ -48,15 +48,15 @@ export interface BlockedLook extends Pick<ObservationFilter, 'since' | 'until'> 
   readonly msMax?: number
 }
 
-/** Why images of the current root are blocked; with a period, those that were captured in it. */
+/** Why images of the current folder are blocked; with a period, those that were captured in it. */
 export const blockedReasons = (
   ctx: ShotsContext, view: View, { msMax = looksMsMax, ...period }: BlockedLook = {},
 ): BlockedReasons => {
   const now = currentFacts(ctx, view)
-  if (now.rootDigest === null) return []
+  if (now.folderDigest === null) return []
   const reasonOf = reasonReader(ctx, view)
   const counts = new Map<string, number>()
-  const filter = { ...period, statuses: ['blocked'], rootDigest: now.rootDigest } as const
+  const filter = { ...period, statuses: ['blocked'], rootDigest: now.folderDigest } as const
   const { clock } = ctx.gov
   const untilMs = clock.monotonicMs() + msMax
   const goesOn = (looks: number): boolean =>
@@ -70,11 +70,11 @@ export const blockedReasons = (
     .sort((a, b) => b.count - a.count)
 }
 
-/** How many images of the current root are blocked, from counters alone. */
+/** How many images of the current folder are blocked, from counters alone. */
 export const blockedCount = (ctx: ShotsContext, view: View): number => {
   const now = currentFacts(ctx, view)
   return view.all(c.counts)
-    .filter(({ doc }) => doc.root_digest === now.rootDigest && !doc.archived
+    .filter(({ doc }) => doc.root_digest === now.folderDigest && !doc.archived
       && doc.analysis_status === 'blocked' && classificationNow(doc, now) === null)
     .reduce((sum, { doc }) => sum + doc.count, 0)
 }

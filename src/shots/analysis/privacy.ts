@@ -1,5 +1,5 @@
 /**
- * The gate of the local bytes (S-019, S-021): a regular file inside the root, read once, of the
+ * The gate of the local bytes (S-019, S-021): a regular file inside the folder, read once, of the
  * very content that was observed, an image of a size that is sent. The buffer that was judged is
  * the buffer that goes out; nothing is read a second time.
  */
@@ -12,7 +12,7 @@ import type { Observation } from '../observations/rows.js'
 
 /** The file that was read, and what it was then. */
 export interface ImageSource {
-  /** Name below the root, as bytes of latin1. */
+  /** Name below the folder, as bytes of latin1. */
   readonly name: string
   readonly facts: Pick<ReadFacts, 'bytes' | 'modifiedNs' | 'inode'>
 }
@@ -68,9 +68,9 @@ export const readForUpload = (
     ? { kind: 'source_missing' } : { kind: 'refused', reason: unreadable }
 }
 
-const isGone = (root: string, name: string): boolean => {
+const isGone = (folder: string, name: string): boolean => {
   try {
-    lstatSync(pathBelow(root, name))
+    lstatSync(pathBelow(folder, name))
     return false
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : ''
@@ -83,8 +83,8 @@ export const isSourceGone = ({ root, paths }: Pick<Observation, 'root' | 'paths'
   paths.every(({ name }) => isGone(root, latin1Of(name)))
 
 /** Whether the file under its name is still the one that was read: size, time and inode. */
-export const isUnchanged = (root: string, { name, facts }: ImageSource): boolean => {
-  const now = exactStamp(root, name)
+export const isUnchanged = (folder: string, { name, facts }: ImageSource): boolean => {
+  const now = exactStamp(folder, name)
   return now !== null && now.bytes === facts.bytes && now.inode === String(facts.inode)
     && now.modifiedNs === String(facts.modifiedNs)
 }

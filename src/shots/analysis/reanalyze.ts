@@ -15,7 +15,7 @@ import { currentFacts, rowClassificationNow, rowStatusNow } from '../observation
 import { explainPath } from '../explain.js'
 import { findObservations } from '../observations/find.js'
 import { imageBound, standingOf } from '../gates.js'
-import { locateRoot, rootProblem } from '../source/folder.js'
+import { locateFolder, folderProblem } from '../source/folder.js'
 import type { Observation } from '../observations/rows.js'
 import { resolveSettings, savedSettings } from '../source/settings.js'
 import { requireObservation } from '../observations/show.js'
@@ -66,7 +66,7 @@ const requireAnalyzable = (
   if (row.archived_at !== null) {
     throw refuse('archived', 'This observation is archived.', 'See: sallyport shots show ID')
   }
-  if (row.root_digest !== now.rootDigest) {
+  if (row.root_digest !== now.folderDigest) {
     throw refuse(
       'other_root', 'This observation lies under another folder than the one in force.',
       'See: sallyport shots config show',
@@ -93,8 +93,8 @@ export interface Reanalyzed {
 }
 
 /**
- * Analyses one image again. Throws `not_found`, `conflict` (archived, another root, under way, the
- * wrong reason after a failure) and `blocked` while a gate is closed: then nothing changes.
+ * Analyses one image again. Throws `not_found`, `conflict` (archived, another folder, under way,
+ * the wrong reason after a failure) and `blocked` while a gate is closed: then nothing changes.
  */
 export const reanalyzeOne = async (
   ctx: ShotsContext, target: string, reason: ReanalyzeReason,
@@ -148,8 +148,8 @@ const wrongReason = (count: number): SallyportError => fail.rejected(
  * each time. A folder that is not there says nothing about its files.
  */
 const goneReader = (ctx: ShotsContext, view: View): ((row: Observation) => boolean) => {
-  const { root } = locateRoot(ctx, savedSettings(view))
-  return rootProblem(root) === null
+  const { folder } = locateFolder(ctx, savedSettings(view))
+  return folderProblem(folder) === null
     ? (row) => row.payload !== null && isSourceGone(row) : () => false
 }
 
@@ -169,8 +169,8 @@ export const planReanalysis = (
   let needRetryReason = 0
   let sourceGone = 0
   const isGone = goneReader(ctx, view)
-  for (const row of now.rootDigest === null
-    ? [] : findObservations(view, { rootDigest: now.rootDigest })) {
+  for (const row of now.folderDigest === null
+    ? [] : findObservations(view, { folderDigest: now.folderDigest })) {
     const meant = rowStatusNow(row, now) === statusOfGroup[group]
       && rowClassificationNow(row, now) === null && row.analyzer.contact !== 'claimed'
     if (!meant) continue

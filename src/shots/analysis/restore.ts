@@ -1,7 +1,7 @@
 /**
  * Writing down what rows mean now, in small records: blocked rows whose reason is gone become
  * pending, oldest first and bounded; analyses of an older model, prompt or schema need reanalysis;
- * rows of another root are stale. Looking never writes any of this.
+ * rows of another folder are stale. Looking never writes any of this.
  */
 import { nowIso } from '../../governance/context.js'
 import { ledgerFacts } from '../../governance/ledger/facts.js'
@@ -90,11 +90,11 @@ const findBlocked = (
   ctx: ShotsContext, view: View, standing: RouteStanding, now: CurrentFacts, limit: number,
 ): Found => {
   const { route } = standing
-  if (route === null || now.rootDigest === null) return nothing
+  if (route === null || now.folderDigest === null) return nothing
   const holds = stillHolds(ctx, view, standing)
   const isReadable = readableAgain(ctx, view)
   const [restore, before, uncertain]: [string[], string[], string[]] = [[], [], []]
-  const filter = { statuses: ['blocked'], rootDigest: now.rootDigest } as const
+  const filter = { statuses: ['blocked'], rootDigest: now.folderDigest } as const
   for (const row of findObservations(view, filter)) {
     if (restore.length >= limit || before.length >= rowsPerTick) break
     if (rowClassificationNow(row, now) !== null) continue

@@ -46,7 +46,7 @@ export const analysisFactsShape = v.strictObject({
   passed_over_reasons: blockedReasonsShape,
   /** Rows whose analysis was found to be of an older model, prompt or schema. */
   needs_reanalysis: count,
-  /** Rows that were found to lie under an older root. */
+  /** Rows that were found to lie under an older folder. */
   stale_root: count,
   cost_microusd: count,
   /** Held for charges that nobody knows. */

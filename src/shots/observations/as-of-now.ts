@@ -1,5 +1,5 @@
 /**
- * What rows mean now. A changed root makes incomplete rows stale and a changed model, prompt or
+ * What rows mean now. A changed folder makes incomplete rows stale and a changed model, prompt or
  * schema makes analyses old; both are told on read and written down by the verbs that change
  * something, so that looking changes no byte (S-156 to S-158, S-162). The same rule serves one
  * row and one counter, so that lists and numbers agree.
@@ -11,15 +11,15 @@ import {
   analysisPromptVersion, analysisSchemaVersion, type AnalysisStatus, type Classification,
 } from '../constants.js'
 import { countKeyOf, type CountKey } from './observation-store.js'
-import { locateRoot, type RootWorld } from '../source/folder.js'
+import { locateFolder, type FolderWorld } from '../source/folder.js'
 import type { Observation } from './rows.js'
 import { savedSettings } from '../source/settings.js'
 
 /** What rows are compared with; null where nothing is configured or it may not be used. */
 export interface CurrentFacts {
-  /** Canonical path of the root in force. */
-  readonly root: string | null
-  readonly rootDigest: string | null
+  /** Canonical path of the folder in force. */
+  readonly folder: string | null
+  readonly folderDigest: string | null
   /** `gateway/<provider>/<model>` of the `screenshot` slot. */
   readonly model: string | null
 }
@@ -28,21 +28,21 @@ export interface CurrentFacts {
 export const configuredModel = (view: View): string | null =>
   view.get(gatewayCollection, gatewayRouteId)?.slots.screenshot?.model ?? null
 
-const rootNow = (
-  world: RootWorld, view: View,
-): Pick<CurrentFacts, 'root' | 'rootDigest'> => {
+const folderNow = (
+  world: FolderWorld, view: View,
+): Pick<CurrentFacts, 'folder' | 'folderDigest'> => {
   try {
-    return locateRoot(world, savedSettings(view))
+    return locateFolder(world, savedSettings(view))
   } catch (error) {
-    if (error instanceof SallyportError) return { root: null, rootDigest: null }
+    if (error instanceof SallyportError) return { folder: null, folderDigest: null }
     throw error
   }
 }
 
-/** The root and the model that count now. */
-export const currentFacts = (world: RootWorld, view: View): CurrentFacts => {
-  const { root, rootDigest } = rootNow(world, view)
-  return { root, rootDigest, model: configuredModel(view) }
+/** The folder and the model that count now. */
+export const currentFacts = (world: FolderWorld, view: View): CurrentFacts => {
+  const { folder, folderDigest } = folderNow(world, view)
+  return { folder, folderDigest, model: configuredModel(view) }
 }
 
 const isOld = (key: CountKey, now: CurrentFacts): boolean =>
@@ -57,12 +57,12 @@ export const statusNow = (key: CountKey, now: CurrentFacts): AnalysisStatus =>
 export const isIncomplete = (key: CountKey): boolean => key.model === null
 
 /**
- * The classification as of now. An incomplete row of another root is stale, whatever else it is;
- * one of the current root is not. Where no root can be told, what was written stands.
+ * The classification as of now. An incomplete row of another folder is stale, whatever else it is;
+ * one of the current folder is not. Where no folder can be told, what was written stands.
  */
 export const classificationNow = (key: CountKey, now: CurrentFacts): Classification | null => {
-  if (now.rootDigest === null || key.archived) return key.classification
-  if (key.root_digest !== now.rootDigest && isIncomplete(key)) return 'stale_root'
+  if (now.folderDigest === null || key.archived) return key.classification
+  if (key.root_digest !== now.folderDigest && isIncomplete(key)) return 'stale_root'
   return key.classification === 'stale_root' ? null : key.classification
 }
 

@@ -21,7 +21,7 @@ export const listedShape = v.strictObject({
   source: v.literal(screenshotSource),
   captured_at: text,
   observed_at: text,
-  /** Image root, and the name below it under which these bytes were seen first. */
+  /** Image folder, and the name below it under which these bytes were seen first. */
   root: text,
   ...nameFields,
   format: v.picklist(['png', 'jpeg']),

@@ -10,8 +10,8 @@ export interface ObservationFilter {
   readonly until?: string
   /** Only rows whose stored status is one of these. */
   readonly statuses?: readonly AnalysisStatus[]
-  /** Only rows of this root. */
-  readonly rootDigest?: string
+  /** Only rows of this folder. */
+  readonly folderDigest?: string
   /** Archived rows too. */
   readonly archived?: boolean
   /** Newest first; otherwise oldest first. */
@@ -30,7 +30,7 @@ const matches = (row: Observation, filter: ObservationFilter): boolean =>
   (filter.since === undefined || row.captured_at >= filter.since)
   && (filter.until === undefined || row.captured_at < filter.until)
   && (filter.statuses === undefined || filter.statuses.includes(row.analysis_status))
-  && (filter.rootDigest === undefined || row.root_digest === filter.rootDigest)
+  && (filter.folderDigest === undefined || row.root_digest === filter.folderDigest)
   && (filter.archived === true || row.archived_at === null)
 
 function* ofHour(view: View, hour: ShotHour): Generator<Observation, void, undefined> {

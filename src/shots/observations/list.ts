@@ -21,7 +21,7 @@ export interface ListQuery {
 const storedAs = (status: AnalysisStatus): readonly AnalysisStatus[] =>
   status === 'needs_reanalysis' ? ['needs_reanalysis', 'succeeded'] : [status]
 
-/** Observations of every root, newest capture first. Opens no socket, changes no byte. */
+/** Observations of every folder, newest capture first. Opens no socket, changes no byte. */
 export const listObservations = (
   ctx: ShotsContext, view: View, query: ListQuery,
 ): Page<Listed> => {

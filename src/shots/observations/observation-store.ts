@@ -1,21 +1,21 @@
 /**
  * The one place that writes observations. Beside each document go the counters that status reads,
- * the calendar by which work and reports are found, and the root's own facts, all in the caller's
+ * the calendar by which work and reports are found, and the folder's own facts, all in the caller's
  * one record; nothing else writes those rows, so they cannot drift apart.
  */
 import { digestOf } from '../../base/canonical.js'
 import type { Tx, View } from '../../state/types.js'
 import { shotLimits } from '../constants.js'
 import {
-  shotCollections as c, type FileName, type Observation, type ShotCount, type ShotRoot,
+  shotCollections as c, type FileName, type Observation, type ShotCount, type ShotFolder,
 } from './rows.js'
 
-/** Digest by which rows name a root: SHA-256 of its canonical path text. */
-export const rootDigestOf = (root: string): string => digestOf({ screenshot_root: root })
+/** Digest by which rows name a folder: SHA-256 of its canonical path text. */
+export const folderDigestOf = (folder: string): string => digestOf({ screenshot_root: folder })
 
-/** Id of a file's row: root and name bytes, so that equal text of other bytes is another file. */
-export const fileIdOf = (rootDigest: string, name: FileName): string =>
-  digestOf({ root: rootDigest, name: name.text, bytes: name.bytes_base64 })
+/** Id of a file's row: folder and name bytes, so that equal text of other bytes is another file. */
+export const fileIdOf = (folderDigest: string, name: FileName): string =>
+  digestOf({ root: folderDigest, name: name.text, bytes: name.bytes_base64 })
 
 /** The hour of capture by which an observation is found. */
 export const hourOf = (capturedAt: string): string =>
@@ -74,36 +74,36 @@ const addHourStatus = (tx: Tx, row: Observation, by: 1 | -1): void => {
 const later = (a: string | null, b: string | null): string | null =>
   a === null || (b !== null && b > a) ? b : a
 
-const emptyRoot = (root: string, now: string): ShotRoot => ({
-  root, root_digest: rootDigestOf(root), representative: null,
+const emptyFolder = (folder: string, now: string): ShotFolder => ({
+  root: folder, root_digest: folderDigestOf(folder), representative: null,
   observations: 0, visual_runs: 0, suppressed: 0, duplicates: 0, rejected: 0,
   latest_captured_at: null, latest_analyzed_at: null, archived: 0, last_scan: null,
   first_seen_at: now,
 })
 
-/** The row of a root; a fresh one (not yet written) when it was never scanned. */
-export const rootRow = (view: View, root: string, now: string): ShotRoot =>
-  view.get(c.roots, rootDigestOf(root)) ?? emptyRoot(root, now)
+/** The row of a folder; a fresh one (not yet written) when it was never scanned. */
+export const folderRow = (view: View, folder: string, now: string): ShotFolder =>
+  view.get(c.folders, folderDigestOf(folder)) ?? emptyFolder(folder, now)
 
 const suppressedOf = (row: Observation | undefined): number =>
   row?.screenshot_visual_run?.suppressed_count ?? 0
 
 const hasRun = (row: Observation | undefined): number => (suppressedOf(row) > 0 ? 1 : 0)
 
-const updateRoot = (
+const updateFolder = (
   tx: Tx, now: string, before: Observation | undefined, row: Observation,
 ): void => {
-  const root = rootRow(tx, row.root, now)
+  const folder = folderRow(tx, row.root, now)
   const archived = (one: Observation | undefined): number =>
     one !== undefined && one.archived_at !== null ? 1 : 0
-  tx.put(c.roots, root.root_digest, {
-    ...root,
-    observations: root.observations + (before === undefined ? 1 : 0),
-    visual_runs: root.visual_runs + hasRun(row) - hasRun(before),
-    suppressed: root.suppressed + suppressedOf(row) - suppressedOf(before),
-    latest_captured_at: later(root.latest_captured_at, row.captured_at),
-    latest_analyzed_at: later(root.latest_analyzed_at, row.payload?.analyzed_at ?? null),
-    archived: root.archived + archived(row) - archived(before),
+  tx.put(c.folders, folder.root_digest, {
+    ...folder,
+    observations: folder.observations + (before === undefined ? 1 : 0),
+    visual_runs: folder.visual_runs + hasRun(row) - hasRun(before),
+    suppressed: folder.suppressed + suppressedOf(row) - suppressedOf(before),
+    latest_captured_at: later(folder.latest_captured_at, row.captured_at),
+    latest_analyzed_at: later(folder.latest_analyzed_at, row.payload?.analyzed_at ?? null),
+    archived: folder.archived + archived(row) - archived(before),
   })
 }
 
@@ -116,7 +116,7 @@ const addTwin = (tx: Tx, row: Observation): void => {
 }
 
 /**
- * Writes an observation, new or changed, and everything that is counted from it. Hash, root,
+ * Writes an observation, new or changed, and everything that is counted from it. Hash, folder,
  * capture time and id of a known one never change (S-161): a changed one is a defect and throws.
  */
 export const putObservation = (tx: Tx, now: string, row: Observation): void => {
@@ -127,12 +127,12 @@ export const putObservation = (tx: Tx, now: string, row: Observation): void => {
   } else {
     const same = before.sha256 === row.sha256 && before.captured_at === row.captured_at
       && before.root === row.root
-    if (!same) throw new TypeError('hash, root and capture time of an observation never change')
+    if (!same) throw new TypeError('hash, folder and capture time of an observation never change')
     addCount(tx, before, -1)
     addHourStatus(tx, before, -1)
   }
   tx.put(c.observations, row.observation_id, row)
   addCount(tx, row, 1)
   addHourStatus(tx, row, 1)
-  updateRoot(tx, now, before, row)
+  updateFolder(tx, now, before, row)
 }

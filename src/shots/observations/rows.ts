@@ -17,7 +17,7 @@ const formatShape = v.picklist(['png', 'jpeg'])
 
 /** A file's name below its root: text for people, and the bytes where they are not UTF-8. */
 const fileNameShape = v.strictObject({ text, bytes_base64: v.nullable(text) })
-/** How a file is named below its root. */
+/** How a file is named below its folder. */
 export type FileName = v.InferOutput<typeof fileNameShape>
 
 const pathShape = v.strictObject({ name: fileNameShape, modified_at: iso })
@@ -79,7 +79,7 @@ export type PayloadRef = v.InferOutput<typeof payloadShape>
 const observationShape = v.strictObject({
   observation_id: v.pipe(text, v.startsWith('obs_')),
   source: v.literal(screenshotSource),
-  /** Absolute canonical path of the image root it was scanned from. */
+  /** Absolute canonical path of the image folder it was scanned from. */
   root: text,
   root_digest: sha256,
   sha256,
@@ -140,7 +140,7 @@ export type SeenFile = v.InferOutput<typeof fileShape>
 
 const artifactRefShape = v.strictObject({ stored_sha256: sha256, sha256, bytes: count })
 
-const rootShape = v.strictObject({
+const folderShape = v.strictObject({
   root: text,
   root_digest: sha256,
   /** Newest unsuppressed image: what the next one is compared with. */
@@ -165,8 +165,8 @@ const rootShape = v.strictObject({
   })),
   first_seen_at: iso,
 })
-/** What is known of one image root. */
-export type ShotRoot = v.InferOutput<typeof rootShape>
+/** What is known of one image folder. */
+export type ShotFolder = v.InferOutput<typeof folderShape>
 
 const countShape = v.strictObject({
   root_digest: sha256,
@@ -216,10 +216,10 @@ export const shotCollections = {
   observations: { name: 'observations', schema: observationShape, partition: 'hash256' },
   /** By SHA-256 of the content. */
   contents: { name: 'observation_contents', schema: contentShape, partition: 'hash256' },
-  /** By `fileIdOf(root digest, name)`. */
+  /** By `fileIdOf(folder digest, name)`. */
   files: { name: 'shot_files', schema: fileShape, partition: 'hash256' },
-  /** By root digest. */
-  roots: { name: 'shot_roots', schema: rootShape, partition: 'one' },
+  /** By folder digest. */
+  folders: { name: 'shot_roots', schema: folderShape, partition: 'one' },
   /** By `countIdOf`. */
   counts: { name: 'shot_counts', schema: countShape, partition: 'one' },
   /** By hour. */
@@ -234,7 +234,7 @@ export const shotCollections = {
   observations: CollectionSpec<Observation>
   contents: CollectionSpec<v.InferOutput<typeof contentShape>>
   files: CollectionSpec<SeenFile>
-  roots: CollectionSpec<ShotRoot>
+  folders: CollectionSpec<ShotFolder>
   counts: CollectionSpec<ShotCount>
   hours: CollectionSpec<ShotHour>
   hourPages: CollectionSpec<v.InferOutput<typeof hourPageShape>>

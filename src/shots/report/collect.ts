@@ -39,7 +39,7 @@ export interface ReportPeriod {
 interface Sorted {
   readonly rows: readonly Observation[]
   readonly sourceMissing: number
-  readonly staleRoot: number
+  readonly staleFolder: number
   readonly archived: number
 }
 
@@ -73,12 +73,12 @@ function* rowsOf(view: View, period: ReportPeriod): Generator<Observation, void,
 
 const sortRows = (view: View, now: CurrentFacts, period: ReportPeriod): Sorted => {
   const rows: Observation[] = []
-  const left = { sourceMissing: 0, staleRoot: 0, archived: 0 }
+  const left = { sourceMissing: 0, staleFolder: 0, archived: 0 }
   for (const row of rowsOf(view, period)) {
     const classification = rowClassificationNow(row, now)
     if (row.archived_at !== null) left.archived += 1
     else if (classification === 'source_missing') left.sourceMissing += 1
-    else if (classification === 'stale_root') left.staleRoot += 1
+    else if (classification === 'stale_root') left.staleFolder += 1
     else rows.push({ ...row, analysis_status: rowStatusNow(row, now) })
   }
   return { rows, ...left }

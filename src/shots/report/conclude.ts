@@ -225,9 +225,9 @@ const errorOf = (
 const nothingNext = (
   ctx: ShotsContext, view: View, { since, until }: ReportPeriod,
 ): string => {
-  const { rootDigest } = currentFacts(ctx, view)
-  if (rootDigest === null) return 'See: sallyport shots status'
-  const within = { since, until, rootDigest }
+  const { folderDigest } = currentFacts(ctx, view)
+  if (folderDigest === null) return 'See: sallyport shots status'
+  const within = { since, until, rootDigest: folderDigest }
   const any = (status: AnalysisStatus): boolean =>
     takeObservations(view, { ...within, statuses: [status] }, 1).length > 0
   if (any('pending')) return 'Run: sallyport shots analyze'

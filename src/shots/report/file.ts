@@ -6,7 +6,7 @@ import { basename, dirname, join, resolve, sep } from 'node:path'
 import { fail, SallyportError } from '../../base/errors.js'
 import type { View } from '../../state/types.js'
 import type { ShotsContext } from '../context.js'
-import { locateRoot } from '../source/folder.js'
+import { locateFolder } from '../source/folder.js'
 import { shotCollections } from '../observations/rows.js'
 import { savedSettings } from '../source/settings.js'
 
@@ -23,19 +23,19 @@ const realFolder = (path: string): string => {
   }
 }
 
-/** The image roots: the configured one and every one that was ever scanned, as they are now. */
-const watchedRoots = (ctx: ShotsContext, view: View): string[] => {
-  const roots = view.all(shotCollections.roots).map(({ doc }) => doc.root)
+/** The image folders: the configured one and every one that was ever scanned, as they are now. */
+const watchedFolders = (ctx: ShotsContext, view: View): string[] => {
+  const folders = view.all(shotCollections.folders).map(({ doc }) => doc.root)
   try {
-    roots.push(locateRoot(ctx, savedSettings(view)).root)
+    folders.push(locateFolder(ctx, savedSettings(view)).folder)
   } catch (error) {
     if (!(error instanceof SallyportError)) throw error
   }
-  return roots.flatMap((root) => {
+  return folders.flatMap((folder) => {
     try {
-      return [root, realpathSync(root)]
+      return [folder, realpathSync(folder)]
     } catch {
-      return [root]
+      return [folder]
     }
   })
 }
@@ -50,7 +50,7 @@ const isInside = (path: string, folder: string): boolean =>
 export const reportPath = (ctx: ShotsContext, view: View, path: string, cwd: string): string => {
   const wanted = resolve(cwd, path)
   const folder = realFolder(dirname(wanted))
-  if (watchedRoots(ctx, view).some((root) => isInside(folder, root))) {
+  if (watchedFolders(ctx, view).some((watched) => isInside(folder, watched))) {
     throw fail.rejected(
       'report_inside_root', 'A report is never written into the folder of the screenshots.',
       { next: 'Name a file somewhere else.' },

@@ -14,7 +14,7 @@ import { collections } from '../../governance/rows.js'
 import type { ArtifactRef, Store, Tx } from '../../state/types.js'
 import { screenshotSource, shotLabels } from '../constants.js'
 import type { CurrentFacts } from '../observations/as-of-now.js'
-import { fileIdOf, putObservation, rootRow } from '../observations/observation-store.js'
+import { fileIdOf, putObservation, folderRow } from '../observations/observation-store.js'
 import { shotCollections as c, type Observation, type SeenFile } from '../observations/rows.js'
 import { decide, runLeft, type Decision, type Loaded } from './decide.js'
 import { stampOf } from './same-file.js'
@@ -23,8 +23,8 @@ import type { NewStatus, Representative, TakenFile } from './types.js'
 
 /** What a batch is written with. */
 export interface BatchRules {
-  readonly root: string
-  readonly rootDigest: string
+  readonly folder: string
+  readonly folderDigest: string
   readonly refreshMs: number
   /** What rows are compared with, as of the transaction. */
   readonly facts: (tx: Tx) => CurrentFacts
@@ -34,9 +34,9 @@ export interface BatchRules {
 /** Owner that a representative's fingerprint is registered under: no person's. */
 const fingerprintOwner = 'screenshot_folder_ingest'
 
-/** Id under which the only fingerprint of a root is registered. */
-export const fingerprintArtifactId = (rootDigest: string): string =>
-  `art_fingerprint_${rootDigest}`
+/** Id under which the only fingerprint of a folder is registered. */
+export const fingerprintArtifactId = (folderDigest: string): string =>
+  `art_fingerprint_${folderDigest}`
 
 /** Decisions by which a file's row is written anew. */
 type Written = Exclude<Decision, { kind: 'seen' | 'again' }>
@@ -54,7 +54,7 @@ class Batch {
   constructor(
     readonly tx: Tx, readonly store: Store, readonly now: string, readonly rules: BatchRules,
   ) {
-    this.#representative = representativeOf(tx, store, rules.rootDigest)
+    this.#representative = representativeOf(tx, store, rules.folderDigest)
     this.#status = rules.newStatus(tx)
     this.#facts = rules.facts(tx)
   }
@@ -69,7 +69,7 @@ class Batch {
     if (left !== null) this.#put(left)
     const observation = this.#apply(taken, decision)
     this.tx.put(c.files, this.#fileId(taken), seenOf(taken, decision, {
-      rootDigest: this.rules.rootDigest, observation, now: this.now,
+      folderDigest: this.rules.folderDigest, observation, now: this.now,
     }))
   }
 
@@ -81,7 +81,7 @@ class Batch {
   }
 
   #fileId(taken: TakenFile): string {
-    return fileIdOf(this.rules.rootDigest, taken.name)
+    return fileIdOf(this.rules.folderDigest, taken.name)
   }
 
   #load(taken: TakenFile): Loaded {
@@ -92,7 +92,7 @@ class Batch {
     const known = taken.sha256 === null ? undefined : tx.get(c.contents, taken.sha256)
     const twins = (known?.observations ?? []).map((twin) => observation(twin.observation_id))
     return {
-      rootDigest: this.rules.rootDigest,
+      folderDigest: this.rules.folderDigest,
       seen,
       seenObservation: observation(seen?.observation_id),
       twins: twins.filter((row) => row !== undefined),
@@ -133,15 +133,15 @@ class Batch {
   }
 
   #fresh(taken: TakenFile): Observation {
-    const { root, rootDigest } = this.rules
+    const { folder, folderDigest } = this.rules
     if (taken.sha256 === null || taken.format === null) {
       throw new TypeError('only an image that was read becomes an observation')
     }
     return {
       observation_id: newId('obs'),
       source: screenshotSource,
-      root,
-      root_digest: rootDigest,
+      root: folder,
+      root_digest: folderDigest,
       sha256: taken.sha256,
       bytes: taken.bytes,
       format: taken.format,
@@ -164,10 +164,10 @@ class Batch {
     }
   }
 
-  /** The root's own row, and the new representative's fingerprint in place of the old one's. */
+  /** The folder's own row, and the new representative's fingerprint in place of the old one's. */
   finish(): string | null {
     const { tx, now, rules } = this
-    const before = rootRow(tx, rules.root, now)
+    const before = folderRow(tx, rules.folder, now)
     const row = {
       ...before,
       duplicates: before.duplicates + this.#duplicates,
@@ -175,12 +175,12 @@ class Batch {
     }
     const current = this.#representative
     if (this.#newest === null || current === null) {
-      if (this.#duplicates + this.#rejected > 0) tx.put(c.roots, rules.rootDigest, row)
+      if (this.#duplicates + this.#rejected > 0) tx.put(c.folders, rules.folderDigest, row)
       return null
     }
     const { old, fingerprint } = this.#keep(current.fingerprint)
     const { observation_id, format, width, height } = current.row
-    tx.put(c.roots, rules.rootDigest, {
+    tx.put(c.folders, rules.folderDigest, {
       ...row,
       representative: {
         observation_id, format, width: width ?? 0, height: height ?? 0, fingerprint,
@@ -193,7 +193,7 @@ class Batch {
     fingerprint: Fingerprint | null,
   ): { readonly old: string | null; readonly fingerprint: ArtifactRef | null } {
     const { tx, now, rules } = this
-    const artifactId = fingerprintArtifactId(rules.rootDigest)
+    const artifactId = fingerprintArtifactId(rules.folderDigest)
     const old = dropArtifact(tx, artifactId)
     if (fingerprint === null) return { old, fingerprint: null }
     const ref = this.store.artifacts.write(shotLabels.fingerprint, encodeFingerprint(fingerprint))
@@ -206,19 +206,19 @@ class Batch {
   }
 }
 
-const representativeOf = (tx: Tx, store: Store, rootDigest: string): Representative | null => {
-  const kept = tx.get(c.roots, rootDigest)?.representative ?? null
+const representativeOf = (tx: Tx, store: Store, folderDigest: string): Representative | null => {
+  const kept = tx.get(c.folders, folderDigest)?.representative ?? null
   const row = kept === null ? undefined : tx.get(c.observations, kept.observation_id)
   if (kept === null || row === undefined || row.archived_at !== null) return null
-  return { row, fingerprint: fingerprintFrom(tx, store, rootDigest, kept.fingerprint) }
+  return { row, fingerprint: fingerprintFrom(tx, store, folderDigest, kept.fingerprint) }
 }
 
 /** One that does not open merges nothing; `state check` says what is wrong with it. */
 const fingerprintFrom = (
-  tx: Tx, store: Store, rootDigest: string, ref: ArtifactRef | null,
+  tx: Tx, store: Store, folderDigest: string, ref: ArtifactRef | null,
 ): Fingerprint | null => {
   if (ref === null) return null
-  const registered = tx.get(collections.artifacts, fingerprintArtifactId(rootDigest))
+  const registered = tx.get(collections.artifacts, fingerprintArtifactId(folderDigest))
   if (registered?.ref.stored_sha256 !== ref.stored_sha256) return null
   try {
     return decodeFingerprint(store.artifacts.read(shotLabels.fingerprint, ref))
@@ -243,11 +243,11 @@ const countedOf = (taken: TakenFile, decision: Decision): Counted => {
 
 const seenOf = (
   taken: TakenFile, decision: Written,
-  { rootDigest, observation, now }: {
-    readonly rootDigest: string; readonly observation: string | null; readonly now: string
+  { folderDigest, observation, now }: {
+    readonly folderDigest: string; readonly observation: string | null; readonly now: string
   },
 ): SeenFile => ({
-  root_digest: rootDigest,
+  root_digest: folderDigest,
   name: taken.name,
   ...stampOf(taken),
   outcome: decision.kind,

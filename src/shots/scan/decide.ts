@@ -1,8 +1,8 @@
 /**
  * What becomes of one file that was read: a pure rule over the rows that were loaded for it. Same
  * bytes are a duplicate, whatever they look like; like bytes are never more than a suppression by
- * the visual-run gate, which compares with the current representative of the root and nothing else
- * (S-069 to S-076).
+ * the visual-run gate, which compares with the current representative of the folder and nothing
+ * else (S-069 to S-076).
  */
 import { compareFingerprints, type Comparison } from '../../images/fingerprint.js'
 import { visualLimit } from '../../images/limits.js'
@@ -17,12 +17,12 @@ import type { Representative, TakenFile } from './types.js'
 
 /** The rows that a decision rests on. */
 export interface Loaded {
-  readonly rootDigest: string
+  readonly folderDigest: string
   /** What the file's own row says; it may have been written since the walk by another scan. */
   readonly seen: SeenFile | undefined
   /** The observation that this row leads to. */
   readonly seenObservation: Observation | undefined
-  /** Observations of the same bytes, of any root. */
+  /** Observations of the same bytes, of any folder. */
   readonly twins: readonly Observation[]
   readonly representative: Representative | null
   readonly now: CurrentFacts
@@ -80,15 +80,15 @@ export const needsReading = (
   return observation.archived_at !== null || observation.classification === 'source_missing'
 }
 
-/** Rows of the scanned root count unless archived; of others only those that are still in force. */
-const countsAsTwin = (row: Observation, { rootDigest, now }: Loaded): boolean => {
+/** Rows of the scanned folder count unless archived; of others those that are still in force. */
+const countsAsTwin = (row: Observation, { folderDigest, now }: Loaded): boolean => {
   if (row.archived_at !== null) return false
-  return row.root_digest === rootDigest || rowClassificationNow(row, now) === null
+  return row.root_digest === folderDigest || rowClassificationNow(row, now) === null
 }
 
 const twinOf = (loaded: Loaded): Observation | undefined => {
   const twins = loaded.twins.filter((row) => countsAsTwin(row, loaded))
-  return twins.find((row) => row.root_digest === loaded.rootDigest) ?? twins[0]
+  return twins.find((row) => row.root_digest === loaded.folderDigest) ?? twins[0]
 }
 
 const sameName = (a: FileName, b: FileName): boolean =>
@@ -101,10 +101,10 @@ const pathsWith = (row: Observation, taken: TakenFile): Observation['paths'] => 
   return [...kept, { name: taken.name, modified_at: taken.capturedAt }]
 }
 
-const duplicateOf = (row: Observation, taken: TakenFile, rootDigest: string): Decision => {
+const duplicateOf = (row: Observation, taken: TakenFile, folderDigest: string): Decision => {
   const kind = 'duplicate'
-  // Names are told below a row's own root: another root's row does not learn this one.
-  if (row.root_digest !== rootDigest) {
+  // Names are told below a row's own folder: another folder's row does not learn this one.
+  if (row.root_digest !== folderDigest) {
     return { kind, reason: 'same_bytes_elsewhere', observation: row, changed: null }
   }
   const paths = pathsWith(row, taken)
@@ -266,5 +266,5 @@ export const decide = (taken: TakenFile, loaded: Loaded): Decision => {
   if (taken.refused !== null) return { kind: 'rejected', reason: taken.refused }
   const twin = twinOf(loaded)
   if (twin === undefined) return gate(taken, loaded)
-  return countedOnce(duplicateOf(twin, taken, loaded.rootDigest), taken, loaded)
+  return countedOnce(duplicateOf(twin, taken, loaded.folderDigest), taken, loaded)
 }

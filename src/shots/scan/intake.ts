@@ -18,7 +18,7 @@ const aheadFilesMax = 8
 
 /** What the intake works with. */
 export interface IntakeWorld {
-  readonly root: string
+  readonly folder: string
   readonly examiner: Examiner
   /** Wall time, milliseconds. */
   nowMs(): number
@@ -32,7 +32,7 @@ export interface IntakeWorld {
   commit(files: readonly TakenFile[]): Promise<boolean>
 }
 
-/** A file to be read: its number in the walk and its path below the root, latin1. */
+/** A file to be read: its number in the walk and its path below the folder, latin1. */
 export interface Candidate {
   readonly file: number
   readonly name: string
@@ -130,7 +130,7 @@ export class Intake {
   async #read(candidate: Candidate, first: boolean): Promise<void> {
     const { world } = this
     await world.at('scan.read')
-    const result = readOnce(world.root, candidate.name, world.nowMs())
+    const result = readOnce(world.folder, candidate.name, world.nowMs())
     if (result.kind === 'unsettled') {
       if (first) this.#later.push(candidate)
       else this.#defer(candidate, 'still_being_written')

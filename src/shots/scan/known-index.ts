@@ -2,7 +2,7 @@
  * A derived list of the files that are known, so that a tick over 100,000 of them reads no row.
  * The rows stay the truth: an entry is written only for a file that a committed row was seen for,
  * a miss looks at the row, and the whole list is thrown away unless it fits the store that reads
- * it. It is bound to the store, the root, the log's sequence and the newest receipt (so that it
+ * it. It is bound to the store, the folder, the log's sequence and the newest receipt (so that it
  * never outlives a restore), and to the counts of rows that must be looked at again: images that
  * were missed at their place, and archived ones.
  */
@@ -28,7 +28,7 @@ const bindingShape = v.strictObject({
   sequence: v.number(),
   receipt_number: v.number(),
   receipt_sha256: v.string(),
-  /** Rows of the root that are `source_missing` and not archived, and archived rows. */
+  /** Rows of the folder that are `source_missing` and not archived, and archived rows. */
   missing: v.number(),
   archived: v.number(),
 })
@@ -38,45 +38,47 @@ export type IndexBinding = v.InferOutput<typeof bindingShape>
 /** Folder of what scans keep for their own speed. */
 export const scanRunDir = (runDir: string): string => join(runDir, 'shots')
 
-const indexPath = (runDir: string, rootDigest: string): string =>
-  join(scanRunDir(runDir), `known-${rootDigest}`)
+const indexPath = (runDir: string, folderDigest: string): string =>
+  join(scanRunDir(runDir), `known-${folderDigest}`)
 
-/** Rows of a root that hide behind a known file: missed at their place, and archived. */
+/** Rows of a folder that hide behind a known file: missed at their place, and archived. */
 export const hiddenRows = (
-  view: View, rootDigest: string,
+  view: View, folderDigest: string,
 ): { readonly missing: number; readonly archived: number } => {
   let missing = 0
   for (const { doc } of view.all(c.counts)) {
-    const counted = doc.root_digest === rootDigest && !doc.archived
+    const counted = doc.root_digest === folderDigest && !doc.archived
       && doc.classification === 'source_missing'
     if (counted) missing += doc.count
   }
-  return { missing, archived: view.get(c.roots, rootDigest)?.archived ?? 0 }
+  return { missing, archived: view.get(c.folders, folderDigest)?.archived ?? 0 }
 }
 
 /** What an index written now would be bound to; null while there is no receipt. */
 export const bindingOf = (
-  view: View, storeId: string, rootDigest: string,
+  view: View, storeId: string, folderDigest: string,
 ): IndexBinding | null => {
   const head = view.get(c.receiptHead, 'the')
   if (head === undefined || head.sha256 === null) return null
   return {
     store_id: storeId,
-    root_digest: rootDigest,
+    root_digest: folderDigest,
     sequence: view.sequence,
     receipt_number: head.number,
     receipt_sha256: head.sha256,
-    ...hiddenRows(view, rootDigest),
+    ...hiddenRows(view, folderDigest),
   }
 }
 
 /** Whether the store that `view` shows came out of the one that the index was written over. */
-const fits = (binding: IndexBinding, view: View, storeId: string, rootDigest: string): boolean => {
-  if (binding.store_id !== storeId || binding.root_digest !== rootDigest) return false
+const fits = (
+  binding: IndexBinding, view: View, storeId: string, folderDigest: string,
+): boolean => {
+  if (binding.store_id !== storeId || binding.root_digest !== folderDigest) return false
   if (binding.sequence > view.sequence) return false
   const receipt = receiptOf(view, binding.receipt_number)
   if (receipt === undefined || digestOf(receipt) !== binding.receipt_sha256) return false
-  const { missing, archived } = hiddenRows(view, rootDigest)
+  const { missing, archived } = hiddenRows(view, folderDigest)
   return binding.missing === missing && binding.archived === archived
 }
 
@@ -104,7 +106,7 @@ export type Looked = 'known' | 'touched' | 'unknown'
 /** Marks of the files of a walk. */
 export const marks = { unknown: 0, known: 1, touched: 2 } as const
 
-/** Known files of one root, by name and stamp. */
+/** Known files of one folder, by name and stamp. */
 export class KnownIndex {
   readonly #hashes: Uint32Array
   readonly #stamps: Float64Array
@@ -182,22 +184,22 @@ const parse = (
     new Uint32Array(data, count * 32, count * 2), new Float64Array(data, 0, count * 4))
 }
 
-/** The index of a root where there is one that fits; anything else is as if it were not there. */
+/** The index of a folder where there is one that fits; anything else is as if it were not there. */
 export const loadKnownIndex = (
-  runDir: string, view: View, storeId: string, rootDigest: string,
+  runDir: string, view: View, storeId: string, folderDigest: string,
 ): KnownIndex | null => {
   try {
-    const bytes = readFileSync(indexPath(runDir, rootDigest))
-    return parse(bytes, (binding) => fits(binding, view, storeId, rootDigest))
+    const bytes = readFileSync(indexPath(runDir, folderDigest))
+    return parse(bytes, (binding) => fits(binding, view, storeId, folderDigest))
   } catch {
     return null
   }
 }
 
 /**
- * Writes the index of a root: the files of a walk that `known` marks. One that was touched and not
- * read yet is kept as such: with no time of its last change. A disk that takes no byte leaves none,
- * which only costs the next tick its time.
+ * Writes the index of a folder: the files of a walk that `known` marks. One that was touched and
+ * not read yet is kept as such: with no time of its last change. A disk that takes no byte leaves
+ * none, which only costs the next tick its time.
  */
 export const writeKnownIndex = (
   runDir: string, binding: IndexBinding, listing: Listing, known: Uint8Array,

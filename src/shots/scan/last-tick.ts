@@ -1,6 +1,6 @@
 /**
- * When a root was last looked at. A tick that finds nothing new writes no durable byte: its time is
- * kept in a small file of `run/`, which nothing depends on and which is not in any backup.
+ * When a folder was last looked at. A tick that finds nothing new writes no durable byte: its time
+ * is kept in a small file of `run/`, which nothing depends on and which is not in any backup.
  */
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -12,15 +12,15 @@ const shape = v.strictObject({
   status: v.picklist(['ok', 'degraded', 'failed']),
   scanned: v.number(),
 })
-/** The newest look at a root, whatever it found. */
+/** The newest look at a folder, whatever it found. */
 export type LastTick = v.InferOutput<typeof shape>
 
-const pathOf = (runDir: string, rootDigest: string): string =>
-  join(scanRunDir(runDir), `tick-${rootDigest}.json`)
+const pathOf = (runDir: string, folderDigest: string): string =>
+  join(scanRunDir(runDir), `tick-${folderDigest}.json`)
 
 /** Keeps it; a disk that takes no byte loses it. */
-export const writeLastTick = (runDir: string, rootDigest: string, tick: LastTick): void => {
-  const path = pathOf(runDir, rootDigest)
+export const writeLastTick = (runDir: string, folderDigest: string, tick: LastTick): void => {
+  const path = pathOf(runDir, folderDigest)
   const fresh = `${path}.${process.pid}`
   try {
     mkdirSync(scanRunDir(runDir), { recursive: true, mode: 0o700 })
@@ -32,9 +32,10 @@ export const writeLastTick = (runDir: string, rootDigest: string, tick: LastTick
 }
 
 /** Reads it; null where there is none that can be read. */
-export const readLastTick = (runDir: string, rootDigest: string): LastTick | null => {
+export const readLastTick = (runDir: string, folderDigest: string): LastTick | null => {
   try {
-    const parsed = v.safeParse(shape, JSON.parse(readFileSync(pathOf(runDir, rootDigest), 'utf8')))
+    const text = readFileSync(pathOf(runDir, folderDigest), 'utf8')
+    const parsed = v.safeParse(shape, JSON.parse(text))
     return parsed.success ? parsed.output : null
   } catch {
     return null

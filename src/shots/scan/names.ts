@@ -10,7 +10,7 @@ const onlyAscii = /^[\x00-\x7f]*$/
 /** Whether latin1 text of a name is ASCII, so that it is its own UTF-8 text. */
 export const isAscii = (latin1: string): boolean => onlyAscii.test(latin1)
 
-/** How rows name a file, from the latin1 text of its path below the root. */
+/** How rows name a file, from the latin1 text of its path below the folder. */
 export const fileNameOf = (latin1: string): FileName => {
   if (isAscii(latin1)) return { text: latin1, bytes_base64: null }
   const bytes = Buffer.from(latin1, 'latin1')
@@ -19,7 +19,7 @@ export const fileNameOf = (latin1: string): FileName => {
     ? { text, bytes_base64: null } : { text, bytes_base64: bytes.toString('base64') }
 }
 
-/** The bytes of a file's path below its root. */
+/** The bytes of a file's path below its folder. */
 export const nameBytes = (name: FileName): Buffer =>
   name.bytes_base64 === null
     ? Buffer.from(name.text, 'utf8') : Buffer.from(name.bytes_base64, 'base64')
@@ -29,6 +29,7 @@ export const latin1Of = (name: FileName): string =>
   name.bytes_base64 === null && isAscii(name.text) ? name.text : nameBytes(name).toString('latin1')
 
 /** What system calls take for a file below a root: text where that is exact, else bytes. */
-export const pathBelow = (root: string, latin1: string): string | Buffer =>
+export const pathBelow = (folder: string, latin1: string): string | Buffer =>
   isAscii(latin1)
-    ? `${root}/${latin1}` : Buffer.concat([Buffer.from(`${root}/`), Buffer.from(latin1, 'latin1')])
+    ? `${folder}/${latin1}`
+    : Buffer.concat([Buffer.from(`${folder}/`), Buffer.from(latin1, 'latin1')])

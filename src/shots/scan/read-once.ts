@@ -75,20 +75,20 @@ const factsOf = (fd: number, stat: Stat): ReadFacts => ({
 })
 
 /** Which name the open file has now: a folder on the way may have become a link to elsewhere. */
-const strayed = (fd: number, root: string, name: string): boolean => {
+const strayed = (fd: number, folder: string, name: string): boolean => {
   if (!name.includes('/')) return false
   try {
     const now = readlinkSync(`/proc/self/fd/${fd}`, { encoding: 'buffer' })
-    return !now.equals(Buffer.concat([Buffer.from(`${root}/`), Buffer.from(name, 'latin1')]))
+    return !now.equals(Buffer.concat([Buffer.from(`${folder}/`), Buffer.from(name, 'latin1')]))
   } catch {
     return false
   }
 }
 
-const readOpened = (fd: number, root: string, name: string, nowMs: number): ReadResult => {
+const readOpened = (fd: number, folder: string, name: string, nowMs: number): ReadResult => {
   const before = bigStat(fd)
   if (!before.isFile()) return { kind: 'unavailable', reason: 'not_a_regular_file' }
-  if (strayed(fd, root, name)) return { kind: 'unavailable', reason: 'outside_the_folder' }
+  if (strayed(fd, folder, name)) return { kind: 'unavailable', reason: 'outside_the_folder' }
   const old = isOld(before, nowMs)
   const tooLarge = before.size > BigInt(shotLimits.imageBytesMax)
   if (tooLarge || before.size === 0n) {
@@ -113,16 +113,16 @@ const unavailable = (error: unknown): ReadResult => {
   throw error
 }
 
-/** Reads a file below a root once; `nowMs` is wall time. Changes nothing of it. */
-export const readOnce = (root: string, name: string, nowMs: number): ReadResult => {
+/** Reads a file below a folder once; `nowMs` is wall time. Changes nothing of it. */
+export const readOnce = (folder: string, name: string, nowMs: number): ReadResult => {
   let fd: number
   try {
-    fd = openSync(pathBelow(root, name), flags)
+    fd = openSync(pathBelow(folder, name), flags)
   } catch (error) {
     return unavailable(error)
   }
   try {
-    return readOpened(fd, root, name, nowMs)
+    return readOpened(fd, folder, name, nowMs)
   } catch (error) {
     return unavailable(error)
   } finally {
@@ -131,9 +131,9 @@ export const readOnce = (root: string, name: string, nowMs: number): ReadResult 
 }
 
 /** Exact size, times and inode of a file by its name; null where it is gone. */
-export const exactStamp = (root: string, name: string): ExactFacts | null => {
+export const exactStamp = (folder: string, name: string): ExactFacts | null => {
   try {
-    const stat = lstatSync(pathBelow(root, name), { bigint: true })
+    const stat = lstatSync(pathBelow(folder, name), { bigint: true })
     return {
       bytes: Number(stat.size), modifiedNs: String(stat.mtimeNs),
       changedNs: String(stat.ctimeNs), inode: String(stat.ino),

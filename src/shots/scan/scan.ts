@@ -1,6 +1,6 @@
 /**
- * One scan of an image root: walk, sort out what is known, read the rest once, decide and write in
- * batches, write a receipt. It only ever reads the folder, opens no socket and calls no model
+ * One scan of an image folder: walk, sort out what is known, read the rest once, decide and write
+ * in batches, write a receipt. It only ever reads the folder, opens no socket and calls no model
  * (S-146, S-194). A tick that finds nothing new writes no durable byte.
  */
 import { isoFromMs } from '../../base/clock.js'
@@ -8,11 +8,12 @@ import { SallyportError } from '../../base/errors.js'
 import type { Tx, View } from '../../state/types.js'
 import type { ShotsContext } from '../context.js'
 import { currentFacts } from '../observations/as-of-now.js'
-import { rootRow } from '../observations/observation-store.js'
+import { folderRow } from '../observations/observation-store.js'
 import { transactCounted } from '../locked.js'
 import { appendReceipt } from '../receipts.js'
-import { locateRoot, rootFailure, rootProblem, type ResolvedRoot } from '../source/folder.js'
-import { shotCollections as c, type ShotReceipt, type ShotRoot } from '../observations/rows.js'
+import { folderFailure, folderProblem, locateFolder, type ResolvedFolder }
+  from '../source/folder.js'
+import { shotCollections as c, type ShotReceipt, type ShotFolder } from '../observations/rows.js'
 import { resolveSettings, type ShotSettings } from '../source/settings.js'
 import { writeBatch, type BatchRules } from './commit.js'
 import { makeExaminer } from './examiner.js'
@@ -26,7 +27,7 @@ import {
   emptyTally, scannedOf, tallyDeferred, tallyFiles, tallyKnown, type Tally,
 } from './tally.js'
 import type { ScanReceipt, TakenFile } from './types.js'
-import { walkRoot, type Listing } from './walk.js'
+import { walkImageFolder, type Listing } from './walk.js'
 
 const job = 'screenshot_folder_ingest'
 
@@ -36,9 +37,9 @@ export interface ScanOptions {
   readonly folder?: string
   /** Files that may be read for the first time. */
   readonly limit?: number
-  /** Names below the root that an event was about, latin1. */
+  /** Names below the folder that an event was about, latin1. */
   readonly hints?: Iterable<string>
-  /** Told which folders below the root were entered, latin1; null: none are, without recursion. */
+  /** Told which subfolders were entered, latin1; null: none are, without recursion. */
   readonly onFolders?: (folders: readonly string[] | null) => void
 }
 
@@ -58,17 +59,17 @@ class Scan {
   readonly limit: number
 
   constructor(
-    readonly ctx: ShotsContext, readonly resolved: ResolvedRoot, readonly settings: ShotSettings,
+    readonly ctx: ShotsContext, readonly resolved: ResolvedFolder, readonly settings: ShotSettings,
     readonly options: ScanOptions, readonly view: View, listing: Listing,
   ) {
     const { gov } = ctx
     this.#startedMs = gov.clock.monotonicMs()
     this.limit = options.limit ?? settings.ingestLimit.value
     this.#listing = listing
-    const { root, rootDigest } = resolved
-    const index = loadKnownIndex(gov.store.runDir, view, gov.store.storeId, rootDigest)
+    const { folder, folderDigest } = resolved
+    const index = loadKnownIndex(gov.store.runDir, view, gov.store.storeId, folderDigest)
     this.#sorted = sortFiles(listing, {
-      view, root, rootDigest, index, hints: new Set(options.hints ?? []),
+      view, folder, folderDigest, index, hints: new Set(options.hints ?? []),
     })
     const { candidates } = this.#sorted
     this.#tally = tallyKnown(this.#tally, listing.count - candidates.length)
@@ -87,9 +88,9 @@ class Scan {
     return this.#receiptOf()
   }
 
-  /** Nothing was found and the root's row already says that its last scan was good. */
+  /** Nothing was found and the folder's row already says that its last scan was good. */
   #isSettled(): boolean {
-    return this.view.get(c.roots, this.resolved.rootDigest)?.last_scan?.status === 'ok'
+    return this.view.get(c.folders, this.resolved.folderDigest)?.last_scan?.status === 'ok'
   }
 
   async #takeIn(): Promise<void> {
@@ -118,7 +119,7 @@ class Scan {
   #intakeWorld(examiner: ReturnType<typeof makeExaminer>): IntakeWorld {
     const { gov, signal } = this.ctx
     return {
-      root: this.resolved.root,
+      folder: this.resolved.folder,
       examiner,
       nowMs: () => gov.clock.wallMs(),
       at: (step) => gov.observer.at(step),
@@ -164,21 +165,21 @@ class Scan {
     if (!last) return { tally, receipt: null, after }
     const facts = this.#factsOf(tally)
     const receipt = appendReceipt(tx, now, job, facts)
-    const row: ShotRoot = {
-      ...rootRow(tx, this.resolved.root, now),
+    const row: ShotFolder = {
+      ...folderRow(tx, this.resolved.folder, now),
       last_scan: {
         at: now, status: facts.status, reason: facts.reason, receipt_id: receipt.receipt_id,
       },
     }
-    tx.put(c.roots, this.resolved.rootDigest, row)
+    tx.put(c.folders, this.resolved.folderDigest, row)
     return { tally, receipt, after }
   }
 
   #rules(): BatchRules {
     const { ctx } = this
     return {
-      root: this.resolved.root,
-      rootDigest: this.resolved.rootDigest,
+      folder: this.resolved.folder,
+      folderDigest: this.resolved.folderDigest,
       refreshMs: this.settings.refreshMinutes.value * 60_000,
       facts: (tx) => currentFacts(ctx, tx),
       newStatus: (tx) => newImageStatus(ctx, tx),
@@ -202,7 +203,7 @@ class Scan {
   #factsOf(tally: Tally) {
     const reason = this.#degraded()
     return {
-      root: this.resolved.root,
+      root: this.resolved.folder,
       source: this.resolved.source,
       status: reason === null ? 'ok' as const : 'degraded' as const,
       reason,
@@ -216,15 +217,15 @@ class Scan {
   /** What makes the next tick cheap, and when this one was; both may be lost. */
   #keepForNextTick(): void {
     const { store, clock } = this.ctx.gov
-    const { rootDigest } = this.resolved
+    const { folderDigest } = this.resolved
     const { known, missedByIndex } = this.#sorted
     if (missedByIndex > 0 || this.#receipt !== null) {
-      const binding = bindingOf(store.read(), store.storeId, rootDigest)
+      const binding = bindingOf(store.read(), store.storeId, folderDigest)
       if (binding !== null) writeKnownIndex(store.runDir, binding, this.#listing, known)
     }
     const status = this.#degraded() === null ? 'ok' : 'degraded'
     const at = isoFromMs(clock.wallMs())
-    writeLastTick(store.runDir, rootDigest, { at, status, scanned: scannedOf(this.#tally) })
+    writeLastTick(store.runDir, folderDigest, { at, status, scanned: scannedOf(this.#tally) })
   }
 
   #receiptOf(): ScanReceipt {
@@ -243,35 +244,35 @@ class Scan {
 
 /** A scan that cannot begin is told by `status` too; the same failure is written down once. */
 const recordFailure = async (
-  { gov }: ShotsContext, { root, rootDigest }: ResolvedRoot, reason: string,
+  { gov }: ShotsContext, { folder, folderDigest }: ResolvedFolder, reason: string,
 ): Promise<void> => {
-  const known = gov.store.read().get(c.roots, rootDigest)?.last_scan
+  const known = gov.store.read().get(c.folders, folderDigest)?.last_scan
   const now = isoFromMs(gov.clock.wallMs())
-  writeLastTick(gov.store.runDir, rootDigest, { at: now, status: 'failed', scanned: 0 })
+  writeLastTick(gov.store.runDir, folderDigest, { at: now, status: 'failed', scanned: 0 })
   if (known?.status === 'failed' && known.reason === reason) return
   await transactCounted(gov, 'shots scan', (tx) =>
-    tx.put(c.roots, rootDigest, {
-      ...rootRow(tx, root, now),
+    tx.put(c.folders, folderDigest, {
+      ...folderRow(tx, folder, now),
       last_scan: { at: now, status: 'failed', reason, receipt_id: null },
     }))
 }
 
-const walked = (root: string, recursive: boolean): Listing | string => {
-  const problem = rootProblem(root)
+const walked = (folder: string, recursive: boolean): Listing | string => {
+  const problem = folderProblem(folder)
   if (problem !== null) return problem
   try {
-    return walkRoot(root, recursive)
+    return walkImageFolder(folder, recursive)
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : ''
     if (!/^E[A-Z0-9]+$/.test(code)) throw error
-    return rootProblem(root) ?? 'folder_unreadable'
+    return folderProblem(folder) ?? 'folder_unreadable'
   }
 }
 
 /**
- * Scans a root. A receipt whose status is `degraded` stands for what was written; the rest was left
- * for a later pass. Throws `rejected` where the folder may not be scanned, is not there or cannot
- * be read, `damaged` where the state is.
+ * Scans a folder. A receipt whose status is `degraded` stands for what was written; the rest was
+ * left for a later pass. Throws `rejected` where the folder may not be scanned, is not there or
+ * cannot be read, `damaged` where the state is.
  */
 export const scanFolder = async (
   ctx: ShotsContext, options: ScanOptions = {},
@@ -279,11 +280,11 @@ export const scanFolder = async (
   const view = ctx.gov.store.read()
   const settings = resolveSettings(view, ctx.env)
   const input = options.folder === undefined ? {} : { folder: options.folder }
-  const resolved = locateRoot(ctx, settings.saved, input)
-  const listing = walked(resolved.root, settings.recursive)
+  const resolved = locateFolder(ctx, settings.saved, input)
+  const listing = walked(resolved.folder, settings.recursive)
   if (typeof listing === 'string') {
     await recordFailure(ctx, resolved, listing)
-    throw rootFailure(listing, resolved.source)
+    throw folderFailure(listing, resolved.source)
   }
   options.onFolders?.(settings.recursive ? listing.folders : null)
   await ctx.gov.observer.at('scan.walked')

@@ -22,8 +22,8 @@ export interface SortedFiles {
 /** What sorting looks at. */
 export interface SortWorld {
   readonly view: View
-  readonly root: string
-  readonly rootDigest: string
+  readonly folder: string
+  readonly folderDigest: string
   readonly index: KnownIndex | null
   /** Names that an event was about, latin1; they come first. */
   readonly hints: ReadonlySet<string>
@@ -31,10 +31,10 @@ export interface SortWorld {
 
 /** The row has the last word on a file that the index does not know. */
 const lookAtRow = (world: SortWorld, name: string, anyHidden: boolean): Looked => {
-  const { view, root, rootDigest } = world
-  const row = view.get(c.files, fileIdOf(rootDigest, fileNameOf(name)))
+  const { view, folder, folderDigest } = world
+  const row = view.get(c.files, fileIdOf(folderDigest, fileNameOf(name)))
   if (row === undefined) return 'unknown'
-  const exact = exactStamp(root, name)
+  const exact = exactStamp(folder, name)
   if (exact === null || !isTouchedAtMost(row, exact)) return 'unknown'
   const hidden = anyHidden && row.observation_id !== null
     && needsReading(row, view.get(c.observations, row.observation_id))
@@ -64,10 +64,10 @@ const inOrder = (
  * after all others, so that a folder of which every file got a link keeps no new image waiting.
  */
 export const sortFiles = (listing: Listing, world: SortWorld): SortedFiles => {
-  const { view, rootDigest, index } = world
-  const { missing, archived } = hiddenRows(view, rootDigest)
-  // A root that was never scanned has no row: none is looked for.
-  const rows = view.get(c.roots, rootDigest) !== undefined
+  const { view, folderDigest, index } = world
+  const { missing, archived } = hiddenRows(view, folderDigest)
+  // A folder that was never scanned has no row: none is looked for.
+  const rows = view.get(c.folders, folderDigest) !== undefined
   const known = new Uint8Array(listing.count)
   const unread: number[] = []
   let missedByIndex = 0

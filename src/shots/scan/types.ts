@@ -1,7 +1,7 @@
 /** What passes between the parts of a scan. */
 import type { Examined, Fingerprint, ImageFormat } from '../../images/types.js'
 import type { AnalysisStatus } from '../constants.js'
-import type { RootSource } from '../source/folder.js'
+import type { FolderSource } from '../source/folder.js'
 import type { FileName, Observation } from '../observations/rows.js'
 import type { ExactFacts } from './same-file.js'
 import type { FileStamp } from './walk.js'
@@ -66,7 +66,7 @@ export interface ScanReceipt {
   readonly job: 'screenshot_folder_ingest'
   readonly at: string
   readonly root: string
-  readonly source: RootSource
+  readonly source: FolderSource
   readonly status: 'ok' | 'degraded'
   /** Why it is degraded. */
   readonly reason: string | null

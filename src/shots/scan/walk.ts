@@ -1,5 +1,5 @@
 /**
- * What is in an image root: regular files whose extension says that they may be an image (S-001).
+ * What is in an image folder: regular files whose extension says that they may be an image (S-001).
  * Links are not followed, names that begin with a dot are left out, and nothing is opened. A folder
  * of 100,000 files is walked with one `lstat` a file and no object kept for any of them.
  */
@@ -20,11 +20,11 @@ const firstCapacity = 1_024
 
 /** Files of one walk, in the order in which the file system named them. */
 export class Listing {
-  /** Paths below the root, latin1. */
+  /** Paths below the folder, latin1. */
   readonly names: string[] = []
   /** Files that could not be looked at: they are told, never guessed about. */
   readonly unreadable: string[] = []
-  /** Folders below the root that were entered, latin1; the root itself is not among them. */
+  /** Subfolders that were entered, latin1, by their paths below the image folder. */
   readonly folders: string[] = []
   #stamps = new Float64Array(firstCapacity * fields)
 
@@ -73,9 +73,9 @@ export const isImageName = (name: string): boolean => imageName.test(name)
 
 const hidden = (name: string): boolean => name.charCodeAt(0) === 0x2e
 
-const addFile = (listing: Listing, root: string, name: string): void => {
+const addFile = (listing: Listing, folder: string, name: string): void => {
   try {
-    const stat = lstatSync(pathBelow(root, name), { throwIfNoEntry: false })
+    const stat = lstatSync(pathBelow(folder, name), { throwIfNoEntry: false })
     if (stat?.isFile() === true) listing.add(name, stat)
   } catch {
     listing.unreadable.push(name)
@@ -85,13 +85,13 @@ const addFile = (listing: Listing, root: string, name: string): void => {
 type Kind = 'file' | 'folder' | 'other'
 
 /** Some file systems do not say in the folder what an entry is: then it is looked at. */
-const kindOf = (entry: Dirent, root: string, name: string): Kind => {
+const kindOf = (entry: Dirent, folder: string, name: string): Kind => {
   if (entry.isFile()) return 'file'
   if (entry.isDirectory()) return 'folder'
   const told = entry.isSymbolicLink() || entry.isFIFO() || entry.isSocket()
     || entry.isBlockDevice() || entry.isCharacterDevice()
   if (told) return 'other'
-  const stat = lstatSync(pathBelow(root, name), { throwIfNoEntry: false })
+  const stat = lstatSync(pathBelow(folder, name), { throwIfNoEntry: false })
   if (stat?.isFile() === true) return 'file'
   return stat?.isDirectory() === true ? 'folder' : 'other'
 }
@@ -99,31 +99,31 @@ const kindOf = (entry: Dirent, root: string, name: string): Kind => {
 const namesAtOnce = 4_096
 
 /** Entries come unsorted and a few thousand at a time: sorting 100,000 names costs much. */
-const openFolder = (root: string, below: string): Dir =>
-  opendirSync(below === '' ? root : pathBelow(root, below), {
+const openFolder = (folder: string, below: string): Dir =>
+  opendirSync(below === '' ? folder : pathBelow(folder, below), {
     encoding: 'latin1', bufferSize: namesAtOnce,
   })
 
-const walkFolder = (listing: Listing, root: string, below: string, depthMax: number): void => {
+const walkFolder = (listing: Listing, folder: string, below: string, depthMax: number): void => {
   const folders: string[] = []
-  const folder = openFolder(root, below)
+  const opened = openFolder(folder, below)
   try {
-    for (let entry = folder.readSync(); entry !== null; entry = folder.readSync()) {
+    for (let entry = opened.readSync(); entry !== null; entry = opened.readSync()) {
       if (hidden(entry.name)) continue
       const name = below === '' ? entry.name : `${below}/${entry.name}`
       const image = isImageName(entry.name)
       if (!image && depthMax === 0) continue
-      const kind = kindOf(entry, root, name)
-      if (kind === 'file' && image) addFile(listing, root, name)
+      const kind = kindOf(entry, folder, name)
+      if (kind === 'file' && image) addFile(listing, folder, name)
       if (kind === 'folder' && depthMax > 0) folders.push(name)
     }
   } finally {
-    folder.closeSync()
+    opened.closeSync()
   }
   for (const name of folders) {
     listing.folders.push(name)
     try {
-      walkFolder(listing, root, name, depthMax - 1)
+      walkFolder(listing, folder, name, depthMax - 1)
     } catch {
       listing.unreadable.push(name)
     }
@@ -131,11 +131,11 @@ const walkFolder = (listing: Listing, root: string, below: string, depthMax: num
 }
 
 /**
- * Lists a root. `recursive` enters folders to a depth of eight. Throws the system's error when the
- * root itself cannot be read; a folder below it that cannot is among `unreadable`.
+ * Lists an image folder. `recursive` enters subfolders to a depth of eight. Throws the system's
+ * error when the folder itself cannot be read; a subfolder that cannot is among `unreadable`.
  */
-export const walkRoot = (root: string, recursive: boolean): Listing => {
+export const walkImageFolder = (folder: string, recursive: boolean): Listing => {
   const listing = new Listing()
-  walkFolder(listing, root, '', recursive ? shotLimits.recursiveDepthMax : 0)
+  walkFolder(listing, folder, '', recursive ? shotLimits.recursiveDepthMax : 0)
   return listing
 }

@@ -10,7 +10,8 @@ import type { Session } from '../../governance/session/types.js'
 import type { View } from '../../state/types.js'
 import { folderVariable } from '../constants.js'
 import type { ShotsContext } from '../context.js'
-import { folderEditable, judgeFolder, locateRoot, rootProblem, type RootWorld } from './folder.js'
+import { folderEditable, folderProblem, judgeFolder, locateFolder, type FolderWorld }
+  from './folder.js'
 import {
   configuredFolder, parseSettingsChange, resolveSettings, savedSettings, settingsCollection,
   settingsId, type Env, type SavedShotSettings, type ShotSettings, type ShotSettingsChange,
@@ -36,7 +37,7 @@ const slotShape = v.strictObject({
 export const shotsConfigShape = v.strictObject({
   schema_version: v.literal('svc.screenshot_config.v1'),
   folder: v.strictObject({
-    /** The image root in force; null where none can be used. */
+    /** The image folder in force; null where none can be used. */
     screenshot_folder: nullableText,
     configuration_source: source,
     saved_folder: nullableText,
@@ -118,15 +119,17 @@ export const shownSettings = (settings: ShotSettings): Shown =>
   })
 
 /** The folder in force and what stands in its way; never throws for a folder. */
-export const shownFolder = (world: RootWorld, saved: SavedShotSettings): ShotsConfig['folder'] => {
+export const shownFolder = (
+  world: FolderWorld, saved: SavedShotSettings,
+): ShotsConfig['folder'] => {
   const { source: from } = configuredFolder(saved, world.env)
   const facts = {
     configuration_source: from, saved_folder: saved.screenshot_folder,
     editable: folderEditable(world),
   }
   try {
-    const { root } = locateRoot(world, saved)
-    return { screenshot_folder: root, ...facts, problem: rootProblem(root) }
+    const { folder } = locateFolder(world, saved)
+    return { screenshot_folder: folder, ...facts, problem: folderProblem(folder) }
   } catch (error) {
     if (!(error instanceof SallyportError)) throw error
     return { screenshot_folder: null, ...facts, problem: error.code }

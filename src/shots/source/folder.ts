@@ -1,5 +1,5 @@
 /**
- * Which folder is the image root, and whether it may be one. First present wins: environment,
+ * Which folder is the image folder, and whether it may be one. First present wins: environment,
  * saved setting, default below the sealed workspace (S-051 to S-053); a folder given to one scan
  * comes before all. Too broad are the filesystem root, home, Desktop, Downloads, the workspace
  * root and the program's own folders, every folder that holds one of them, and everything inside
@@ -14,21 +14,21 @@ import type { View } from '../../state/types.js'
 import { accountHome } from './account-home.js'
 import { defaultFolder, shotLimits } from '../constants.js'
 import type { ShotsContext } from '../context.js'
-import { rootDigestOf } from '../observations/observation-store.js'
+import { folderDigestOf } from '../observations/observation-store.js'
 import { configuredFolder, savedSettings, type SavedShotSettings, type SettingSource }
   from './settings.js'
 
 /** What the rule needs of the world. */
-export type RootWorld = Pick<ShotsContext, 'env' | 'home' | 'workspace' | 'ownFolders'>
+export type FolderWorld = Pick<ShotsContext, 'env' | 'home' | 'workspace' | 'ownFolders'>
 
 /** Which source named the folder; `input` is a folder given to one scan. */
-export type RootSource = 'input' | SettingSource
+export type FolderSource = 'input' | SettingSource
 
-/** A folder that may be an image root; `root` is canonical and absolute. */
-export interface ResolvedRoot {
-  readonly root: string
-  readonly rootDigest: string
-  readonly source: RootSource
+/** A folder that may be the image folder; `folder` is its canonical, absolute path. */
+export interface ResolvedFolder {
+  readonly folder: string
+  readonly folderDigest: string
+  readonly source: FolderSource
   /** True where a saved folder would count: nothing in the environment overrides it (S-111). */
   readonly editable: boolean
 }
@@ -101,7 +101,7 @@ const identityOf = (path: string): string | null => {
 const userDirsBytesMax = 65_536
 
 /** Desktop and Downloads as the desktop's own settings file names them. */
-const userDirs = ({ env, home }: RootWorld): Place[] => {
+const userDirs = ({ env, home }: FolderWorld): Place[] => {
   const base = env['XDG_CONFIG_HOME']
   const folder = base !== undefined && isAbsolute(base) ? base : join(home, '.config')
   let text = ''
@@ -123,12 +123,12 @@ const userDirs = ({ env, home }: RootWorld): Place[] => {
 }
 
 /** Homes: the one of this run, and that of the account when a variable names another. */
-const homesOf = ({ env, home }: RootWorld): string[] => {
+const homesOf = ({ env, home }: FolderWorld): string[] => {
   const homes = [home, env['HOME'] ?? '', accountHome() ?? '']
   return [...new Set(homes.filter((one) => isAbsolute(one)))]
 }
 
-const placesOf = (world: RootWorld): Place[] => [
+const placesOf = (world: FolderWorld): Place[] => [
   { name: 'filesystem_root', path: '/' },
   ...homesOf(world).flatMap((home): Place[] => [
     { name: 'home', path: home },
@@ -160,7 +160,7 @@ const meet = (a: Forms, b: Forms): boolean =>
   [...a.names].some((name) => b.names.has(name)) || [...a.ids].some((id) => b.ids.has(id))
 
 /** Which place makes a folder too broad; null where none does. */
-export const broadPlaceOf = (world: RootWorld, folder: string): BroadPlace | null => {
+export const broadPlaceOf = (world: FolderWorld, folder: string): BroadPlace | null => {
   const written = [...new Set([resolve(folder), canonicalOf(folder)])]
   const itself = formsOf(written)
   const within = formsOf(written.flatMap(chainOf))
@@ -181,7 +181,7 @@ const placeTexts: Readonly<Record<BroadPlace, string>> = {
   own_folder: "one of the program's own folders, or holds one or lies in one",
 }
 
-const sourceTexts: Readonly<Record<RootSource, string>> = {
+const sourceTexts: Readonly<Record<FolderSource, string>> = {
   input: 'The folder that was given',
   environment: 'The folder that the environment names',
   settings: 'The saved screenshot folder',
@@ -189,10 +189,10 @@ const sourceTexts: Readonly<Record<RootSource, string>> = {
 }
 
 /**
- * The canonical path of a folder that may be an image root; it need not be there yet. Throws
+ * The canonical path of a folder that may be the image folder; it need not be there yet. Throws
  * `rejected`: `broad_root`, `folder_relative`, `folder_invalid`, `folder_not_directory`, ….
  */
-export const judgeFolder = (world: RootWorld, text: string, source: RootSource): string => {
+export const judgeFolder = (world: FolderWorld, text: string, source: FolderSource): string => {
   if (text === '' || text.includes('\0')) throw folderError('folder_invalid', 'is not a path')
   if (Buffer.byteLength(text) > shotLimits.nameBytesMax) {
     throw folderError('folder_name_too_long', 'has too long a name')
@@ -210,8 +210,8 @@ export const judgeFolder = (world: RootWorld, text: string, source: RootSource):
 }
 
 const sourceOf = (
-  world: RootWorld, saved: SavedShotSettings, folder: string | undefined,
-): { readonly text: string; readonly source: RootSource } => {
+  world: FolderWorld, saved: SavedShotSettings, folder: string | undefined,
+): { readonly text: string; readonly source: FolderSource } => {
   if (folder !== undefined) return { text: folder, source: 'input' }
   const configured = configuredFolder(saved, world.env)
   const text = configured.text ?? join(world.workspace, defaultFolder)
@@ -219,22 +219,22 @@ const sourceOf = (
 }
 
 /** Whether a saved folder would count (S-111). */
-export const folderEditable = ({ env }: Pick<RootWorld, 'env'>): boolean =>
+export const folderEditable = ({ env }: Pick<FolderWorld, 'env'>): boolean =>
   (env['SVC_SCREENSHOT_FOLDER'] ?? '') === ''
 
-/** The root that is in force, there or not. Throws `rejected` where it may not be one. */
-export const locateRoot = (
-  world: RootWorld, saved: SavedShotSettings, input: { readonly folder?: string } = {},
-): ResolvedRoot => {
+/** The folder that is in force, there or not. Throws `rejected` where it may not be one. */
+export const locateFolder = (
+  world: FolderWorld, saved: SavedShotSettings, input: { readonly folder?: string } = {},
+): ResolvedFolder => {
   const { text, source } = sourceOf(world, saved, input.folder)
-  const root = judgeFolder(world, text, source)
-  return { root, rootDigest: rootDigestOf(root), source, editable: folderEditable(world) }
+  const folder = judgeFolder(world, text, source)
+  return { folder, folderDigest: folderDigestOf(folder), source, editable: folderEditable(world) }
 }
 
-/** What stands in the way of reading a root: `folder_missing`, …; null when it is a folder. */
-export const rootProblem = (root: string): string | null => {
+/** What stands in the way of reading a folder: `folder_missing`, …; null when it is a folder. */
+export const folderProblem = (folder: string): string | null => {
   try {
-    return statSync(root).isDirectory() ? null : 'folder_not_directory'
+    return statSync(folder).isDirectory() ? null : 'folder_not_directory'
   } catch (error) {
     const code = codeOf(error)
     if (code === 'ENOENT') return 'folder_missing'
@@ -248,8 +248,8 @@ const problemTexts: Readonly<Record<string, string>> = {
   folder_unreadable: 'cannot be read',
 }
 
-/** The failure of a scan over a root with such a problem. */
-export const rootFailure = (problem: string, source: RootSource): SallyportError =>
+/** The failure of a scan over a folder with such a problem. */
+export const folderFailure = (problem: string, source: FolderSource): SallyportError =>
   fail.rejected(problem, `${sourceTexts[source]} ${problemTexts[problem] ?? 'cannot be used'}.`, {
     next: source === 'default'
       ? 'Make the folder, or name another: sallyport shots config set --folder DIR'
@@ -258,14 +258,14 @@ export const rootFailure = (problem: string, source: RootSource): SallyportError
   })
 
 /**
- * The root to work on. Throws `rejected`: as `judgeFolder`, and `folder_missing`,
+ * The folder to work on. Throws `rejected`: as `judgeFolder`, and `folder_missing`,
  * `folder_not_directory` or `folder_unreadable`.
  */
-export const resolveRoot = (
-  ctx: RootWorld, view: View, input: { readonly folder?: string } = {},
-): ResolvedRoot => {
-  const resolved = locateRoot(ctx, savedSettings(view), input)
-  const problem = rootProblem(resolved.root)
-  if (problem !== null) throw rootFailure(problem, resolved.source)
+export const resolveFolder = (
+  ctx: FolderWorld, view: View, input: { readonly folder?: string } = {},
+): ResolvedFolder => {
+  const resolved = locateFolder(ctx, savedSettings(view), input)
+  const problem = folderProblem(resolved.folder)
+  if (problem !== null) throw folderFailure(problem, resolved.source)
   return resolved
 }

@@ -12,7 +12,7 @@ import { folderSetting, folderVariable, shotLimits as limits } from '../constant
 const microusd = strictInteger(1, 1_000_000_000)
 
 const savedEntries = {
-  /** Canonical path text of the image root; judged by root.ts before it is saved. */
+  /** Canonical path text of the image folder; judged by folder.ts before it is saved. */
   screenshot_folder: v.nullable(v.string()),
   recursive: v.nullable(v.boolean()),
   analysis: v.nullable(v.picklist(['on', 'off'])),
@@ -186,7 +186,7 @@ export const resolveSettings = (view: View, env: Env): ShotSettings => {
   }
 }
 
-/** Which text names the folder, before root.ts judges it; an empty variable counts as absent. */
+/** Which text names the folder, before folder.ts judges it; an empty variable counts as absent. */
 export const configuredFolder = (
   saved: SavedShotSettings, env: Env,
 ): { readonly text: string | null; readonly source: SettingSource } => {

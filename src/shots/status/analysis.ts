@@ -1,4 +1,4 @@
-/** The numbers about observations, from counters and root rows; no whole list is ever read. */
+/** The numbers about observations, from counters and folder rows; no whole list is ever read. */
 import type { View } from '../../state/types.js'
 import { SallyportError } from '../../base/errors.js'
 import { blockedReasons, quickLooksMs, type BlockedReasons } from '../analysis/blocked.js'
@@ -7,10 +7,10 @@ import type { ShotsContext } from '../context.js'
 import { classificationNow, statusNow, type CurrentFacts } from '../observations/as-of-now.js'
 import { digestCollections, digestHeadId } from '../digest/rows.js'
 import { readLockCounters } from '../lock-counters.js'
-import { shotCollections as c, type ShotCount, type ShotRoot } from '../observations/rows.js'
-import type { AnalysisStatusPart, RootStatusPart } from './shape.js'
+import { shotCollections as c, type ShotCount, type ShotFolder } from '../observations/rows.js'
+import type { AnalysisStatusPart, ScannedFolder } from './shape.js'
 
-const rootsShownMax = 20
+const foldersShownMax = 20
 
 const sum = (counts: readonly ShotCount[]): number =>
   counts.reduce((total, { count }) => total + count, 0)
@@ -44,20 +44,20 @@ const reasonsOf = (ctx: ShotsContext, view: View): BlockedReasons | null => {
   }
 }
 
-/** Numbers of the current root; `historical` and `stale_cleanup` count all roots. */
+/** Numbers of the current folder; `historical` and `stale_cleanup` count all folders. */
 export const analysisPart = (
-  ctx: ShotsContext, view: View, now: CurrentFacts, root: string | null,
+  ctx: ShotsContext, view: View, now: CurrentFacts, folder: string | null,
 ): AnalysisStatusPart => {
   const all = view.all(c.counts).map(({ doc }) => doc)
-  const here = all.filter((one) => one.root_digest === now.rootDigest && !one.archived)
+  const here = all.filter((one) => one.root_digest === now.folderDigest && !one.archived)
   const active = here.filter((one) => classificationNow(one, now) === null)
   const mix = Object.fromEntries(analysisStatuses.map((status) =>
     [status, sum(here.filter((one) => statusNow(one, now) === status))],
   )) as NonNullable<AnalysisStatusPart['status_mix']>
-  const facts = now.rootDigest === null ? undefined : view.get(c.roots, now.rootDigest)
+  const facts = now.folderDigest === null ? undefined : view.get(c.folders, now.folderDigest)
   const digests = view.get(digestCollections.head, digestHeadId)
   return {
-    counted_root: root,
+    counted_root: folder,
     observation_count: sum(here),
     total_historical_observation_count: sum(all),
     status_mix: mix,
@@ -82,30 +82,30 @@ export const analysisPart = (
   }
 }
 
-/** When anything last came in under a root: the newest capture, or the newest like image. */
-export const newestItemAt = (view: View, root: ShotRoot | undefined): string | null => {
-  if (root === undefined) return null
-  const id = root.representative?.observation_id
+/** When anything last came in under a folder: the newest capture, or the newest like image. */
+export const newestItemAt = (view: View, folder: ShotFolder | undefined): string | null => {
+  if (folder === undefined) return null
+  const id = folder.representative?.observation_id
   const run = id === undefined ? undefined : view.get(c.observations, id)?.screenshot_visual_run
-  const seen = [root.latest_captured_at, run?.last_seen ?? null].filter((one) => one !== null)
+  const seen = [folder.latest_captured_at, run?.last_seen ?? null].filter((one) => one !== null)
   return seen.sort().at(-1) ?? null
 }
 
-/** Roots that were ever scanned, newest image first. */
-export const rootsPart = (view: View, now: CurrentFacts): RootStatusPart[] => {
+/** Folders that were ever scanned, newest image first. */
+export const scannedFolders = (view: View, now: CurrentFacts): ScannedFolder[] => {
   const counts = view.all(c.counts).map(({ doc }) => doc)
-  const latest = (root: ShotRoot): string => root.latest_captured_at ?? ''
-  return view.all(c.roots).map(({ doc }) => doc)
+  const latest = (folder: ShotFolder): string => folder.latest_captured_at ?? ''
+  return view.all(c.folders).map(({ doc }) => doc)
     .sort((a, b) => (latest(a) < latest(b) ? 1 : -1))
-    .slice(0, rootsShownMax)
-    .map((root) => ({
-      root: root.root,
-      current: root.root_digest === now.rootDigest,
-      observation_count: root.observations - root.archived,
-      archived_count: root.archived,
+    .slice(0, foldersShownMax)
+    .map((folder) => ({
+      root: folder.root,
+      current: folder.root_digest === now.folderDigest,
+      observation_count: folder.observations - folder.archived,
+      archived_count: folder.archived,
       stale_root_count: sum(counts.filter((one) =>
-        one.root_digest === root.root_digest && isStale(one, now))),
-      latest_observation_at: root.latest_captured_at,
-      last_scan_at: root.last_scan?.at ?? null,
+        one.root_digest === folder.root_digest && isStale(one, now))),
+      latest_observation_at: folder.latest_captured_at,
+      last_scan_at: folder.last_scan?.at ?? null,
     }))
 }

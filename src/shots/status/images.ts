@@ -1,12 +1,12 @@
 /**
- * How many images lie in the root and how new the newest is. Names and times only, no content, and
- * never more entries or time than the budget: what is beyond it is not waited for (S-126).
+ * How many images lie in the folder and how new the newest is. Names and times only, no content,
+ * and never more entries or time than the budget: what is beyond it is not waited for (S-126).
  */
 import { lstatSync, opendirSync } from 'node:fs'
 import { isoFromMs } from '../../base/clock.js'
 import { shotLimits } from '../constants.js'
 
-/** What is known of the files of a root. */
+/** What is known of the files of a folder. */
 export interface ImageCount {
   readonly images: number
   /** Newest modification time among them; null for none. */
@@ -93,18 +93,20 @@ const countFolder = (
   return below
 }
 
-/** Counts the images of a root; with `recursive` those of the folders below too. */
-export const countImages = (root: string, recursive: boolean, budget: CountBudget): ImageCount => {
+/** Counts the images of a folder; with `recursive` those of its subfolders too. */
+export const countImages = (
+  folder: string, recursive: boolean, budget: CountBudget,
+): ImageCount => {
   const tally: Tally = { entries: 0, images: 0, latestMs: null, failure: null }
   const endMs = budget.now() + budget.msMax
   const isSpent = () => spent(tally, budget, endMs)
-  let level: readonly Buffer[] = [Buffer.from(root)]
+  let level: readonly Buffer[] = [Buffer.from(folder)]
   const depthMax = recursive ? shotLimits.recursiveDepthMax : 0
   for (let depth = 0; depth <= depthMax && tally.failure === null; depth += 1) {
     const next: Buffer[] = []
-    for (const folder of level) {
+    for (const one of level) {
       try {
-        next.push(...countFolder(folder, tally, isSpent))
+        next.push(...countFolder(one, tally, isSpent))
       } catch (error) {
         tally.failure = failureOf(error)
       }

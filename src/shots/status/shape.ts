@@ -15,10 +15,10 @@ const mix = v.strictObject(Object.fromEntries(
 ) as { [K in (typeof analysisStatuses)[number]]: typeof count })
 
 const analysisShape = v.strictObject({
-  /** The root that the counts are about, but for those named historical or stale. */
+  /** The folder that the counts are about, but for those named historical or stale. */
   counted_root: nullableText,
   observation_count: nullableCount,
-  /** Every observation there ever was, of all roots, archived ones too. */
+  /** Every observation there ever was, of all folders, archived ones too. */
   total_historical_observation_count: nullableCount,
   status_mix: v.nullable(mix),
   /** Why blocked ones are, as of now, as far as some were looked at; most first. */
@@ -26,7 +26,7 @@ const analysisShape = v.strictObject({
   active_backlog: nullableCount,
   active_failures: nullableCount,
   source_missing_count: nullableCount,
-  /** Of all roots: rows that clear-stale would look at, and rows that it archived. */
+  /** Of all folders: rows that clear-stale would look at, and rows that it archived. */
   stale_cleanup: v.strictObject({ stale_root_count: nullableCount, archived_count: nullableCount }),
   visual_run_count: nullableCount,
   visual_suppression_count: nullableCount,
@@ -41,12 +41,12 @@ const analysisShape = v.strictObject({
 /** The part about observations. */
 export type AnalysisStatusPart = v.InferOutput<typeof analysisShape>
 
-const rootShape = v.strictObject({
+const scannedShape = v.strictObject({
   root: text, current: v.boolean(), observation_count: count, archived_count: count,
   stale_root_count: count, latest_observation_at: nullableText, last_scan_at: nullableText,
 })
-/** One root that was ever scanned. */
-export type RootStatusPart = v.InferOutput<typeof rootShape>
+/** One folder that was ever scanned. */
+export type ScannedFolder = v.InferOutput<typeof scannedShape>
 
 const folderShape = v.strictObject({
   configured_folder: nullableText,
@@ -69,7 +69,7 @@ const folderShape = v.strictObject({
   summary_failure: nullableText,
   analysis: analysisShape,
   /** Newest first, at most 20. */
-  roots: v.array(rootShape),
+  roots: v.array(scannedShape),
 })
 /** The part about the folder. */
 export type FolderStatusPart = v.InferOutput<typeof folderShape>

@@ -9,13 +9,13 @@ import type { View } from '../../state/types.js'
 import { folderVariable } from '../constants.js'
 import type { ShotsContext } from '../context.js'
 import { currentFacts } from '../observations/as-of-now.js'
-import { folderEditable, judgeFolder, locateRoot, type ResolvedRoot, type RootWorld }
+import { folderEditable, judgeFolder, locateFolder, type ResolvedFolder, type FolderWorld }
   from '../source/folder.js'
-import { shotCollections, type ShotRoot } from '../observations/rows.js'
+import { shotCollections, type ShotFolder } from '../observations/rows.js'
 import { configuredFolder, isRecursive, savedSettings, unsetSettings, type SavedShotSettings }
   from '../source/settings.js'
 import { readLastTick } from '../scan/last-tick.js'
-import { analysisPart, newestItemAt, rootsPart, unknownAnalysis } from './analysis.js'
+import { analysisPart, newestItemAt, scannedFolders, unknownAnalysis } from './analysis.js'
 import { countImages, type ImageCount } from './images.js'
 import type { FolderStatusPart, ShotsStatus, VisionStatusPart } from './shape.js'
 import { unknownVision, visionPart } from './vision.js'
@@ -27,7 +27,7 @@ export interface StatusSite {
   /** The open state, or why it could not be opened. */
   readonly state:
     | { readonly ctx: ShotsContext }
-    | { readonly failure: string; readonly world: Omit<RootWorld, 'workspace'> }
+    | { readonly failure: string; readonly world: Omit<FolderWorld, 'workspace'> }
 }
 
 /** A folder of some thousand files is always counted whole. */
@@ -35,7 +35,7 @@ const countBudget = { entriesMax: 25_000, entriesFree: 4_096, msMax: 80 } as con
 
 /** Where the folder is, as far as that can be told. */
 interface Located {
-  readonly resolved: ResolvedRoot | null
+  readonly resolved: ResolvedFolder | null
   /** As configured, where it may not be used. */
   readonly text: string | null
   readonly source: FolderStatusPart['configuration_source']
@@ -47,24 +47,24 @@ const refused = (error: unknown): string => {
   throw error
 }
 
-const locate = (world: RootWorld, saved: SavedShotSettings): Located => {
+const locate = (world: FolderWorld, saved: SavedShotSettings): Located => {
   const { text, source } = configuredFolder(saved, world.env)
   try {
-    const resolved = locateRoot(world, saved)
-    return { resolved, text: resolved.root, source, failure: null }
+    const resolved = locateFolder(world, saved)
+    return { resolved, text: resolved.folder, source, failure: null }
   } catch (error) {
     return { resolved: null, text, source, failure: refused(error) }
   }
 }
 
 /** With a state that cannot be read only the environment is left to say where the folder is. */
-const locateBlindly = (world: Omit<RootWorld, 'workspace'>, failure: string): Located => {
+const locateBlindly = (world: Omit<FolderWorld, 'workspace'>, failure: string): Located => {
   const text = world.env[folderVariable] ?? ''
   if (text === '') return { resolved: null, text: null, source: null, failure }
   try {
-    const root = judgeFolder({ ...world, workspace: '/' }, text, 'environment')
-    const resolved = { root, rootDigest: '', source: 'environment' as const, editable: false }
-    return { resolved, text: root, source: 'environment', failure: null }
+    const folder = judgeFolder({ ...world, workspace: '/' }, text, 'environment')
+    const resolved = { folder, folderDigest: '', source: 'environment' as const, editable: false }
+    return { resolved, text: folder, source: 'environment', failure: null }
   } catch (error) {
     return { resolved: null, text, source: 'environment', failure: refused(error) }
   }
@@ -74,7 +74,7 @@ const nothing = (failure: string): ImageCount => ({ images: 0, latestAt: null, f
 
 const imagesOf = (located: Located, recursive: boolean, clock: Clock): ImageCount => {
   if (located.resolved === null) return nothing(located.failure ?? 'folder_unknown')
-  return countImages(located.resolved.root, recursive, {
+  return countImages(located.resolved.folder, recursive, {
     ...countBudget, now: () => clock.monotonicMs(),
   })
 }
@@ -102,13 +102,13 @@ const unknownScan: ScanFacts = {
   local_scan_status: 'unknown', last_scan_at: null, last_scan_reason: null,
 }
 
-/** The newest look at the root: its row tells those that changed it, a small file all others. */
+/** The newest look at the folder: its row tells those that changed it, a small file all others. */
 const lastScanOf = (
-  stateDir: string, { resolved }: Located, root: ShotRoot | undefined,
+  stateDir: string, { resolved }: Located, folder: ShotFolder | undefined,
 ): ScanFacts => {
-  const noted = root?.last_scan ?? null
+  const noted = folder?.last_scan ?? null
   const tick = resolved === null
-    ? null : readLastTick(placesOf(stateDir).run, resolved.rootDigest)
+    ? null : readLastTick(placesOf(stateDir).run, resolved.folderDigest)
   if (tick !== null && (noted === null || tick.at > noted.at)) {
     const reason = noted?.status === tick.status ? noted.reason : null
     return { local_scan_status: tick.status, last_scan_at: tick.at, last_scan_reason: reason }
@@ -122,16 +122,16 @@ const lastScanOf = (
 
 interface RowFacts {
   readonly saved: SavedShotSettings
-  readonly root: ShotRoot | undefined
+  readonly folder: ShotFolder | undefined
   readonly newestAt: string | null
   readonly analysis: FolderStatusPart['analysis']
-  readonly roots: FolderStatusPart['roots']
+  readonly folders: FolderStatusPart['roots']
 }
 
 const folderPart = (
-  site: StatusSite, env: RootWorld['env'], located: Located, rows: RowFacts,
+  site: StatusSite, env: FolderWorld['env'], located: Located, rows: RowFacts,
 ): FolderStatusPart => {
-  const { saved, root, newestAt } = rows
+  const { saved, folder, newestAt } = rows
   const unread = rows.analysis.metadata_status === 'partial'
   const images = imagesOf(located, isRecursive(saved), site.clock)
   const counted = images.failure === null || images.failure === 'folder_too_large'
@@ -143,20 +143,20 @@ const folderPart = (
     recursive: unread ? null : isRecursive(saved),
     image_count: counted ? images.images : null,
     latest_image_at: images.latestAt,
-    ...(unread ? unknownScan : lastScanOf(site.stateDir, located, root)),
+    ...(unread ? unknownScan : lastScanOf(site.stateDir, located, folder)),
     ...fixedFolderFacts,
     newest_item_at: newestAt,
     newest_item_age_seconds: ageSeconds(newestAt, site.clock),
     summary_status: images.failure === null ? 'ok' : 'partial',
     summary_failure: images.failure,
     analysis: rows.analysis,
-    roots: rows.roots,
+    roots: rows.folders,
   }
 }
 
 const unreadRows = (stateDir: string, failure: string): RowFacts => ({
-  saved: unsetSettings, root: undefined, newestAt: null,
-  analysis: unknownAnalysis(stateDir, failure), roots: [],
+  saved: unsetSettings, folder: undefined, newestAt: null,
+  analysis: unknownAnalysis(stateDir, failure), folders: [],
 })
 
 const rowsOf = (
@@ -164,12 +164,12 @@ const rowsOf = (
 ): RowFacts => {
   try {
     const now = currentFacts(ctx, view)
-    const root = now.rootDigest === null
-      ? undefined : view.get(shotCollections.roots, now.rootDigest)
+    const folder = now.folderDigest === null
+      ? undefined : view.get(shotCollections.folders, now.folderDigest)
     return {
-      saved, root, newestAt: newestItemAt(view, root),
-      analysis: analysisPart(ctx, view, now, located.resolved?.root ?? null),
-      roots: rootsPart(view, now),
+      saved, folder, newestAt: newestItemAt(view, folder),
+      analysis: analysisPart(ctx, view, now, located.resolved?.folder ?? null),
+      folders: scannedFolders(view, now),
     }
   } catch (error) {
     return { ...unreadRows(ctx.gov.store.dir, refused(error)), saved }
@@ -195,7 +195,7 @@ const whole = (
 })
 
 const blindly = (
-  site: StatusSite, failure: string, world: Omit<RootWorld, 'workspace'>,
+  site: StatusSite, failure: string, world: Omit<FolderWorld, 'workspace'>,
 ): ShotsStatus => {
   const located = locateBlindly(world, failure)
   const folder = folderPart(site, world.env, located, unreadRows(site.stateDir, failure))

@@ -10,18 +10,18 @@ import { isImageName } from '../scan/walk.js'
 
 /** Who is told. */
 export interface HintListener {
-  /** A file was noticed, latin1 below the root; null: something about the folder itself. */
+  /** A file was noticed, latin1 below the folder; null: something about the folder itself. */
   hint(name: string | null): void
   /** Notices cannot be had (a limit of the system, a file system without them). */
   blind(): void
 }
 
-/** Folders below the root that are watched too, when the walk is recursive. */
+/** Folders below the image folder that are watched too, when the walk is recursive. */
 const foldersMax = 512
 
 type Path = string | Buffer
 
-/** A folder that is followed below the root. */
+/** A folder that is followed below the image folder. */
 interface Followed {
   readonly watcher: FSWatcher
   readonly identity: string
@@ -46,19 +46,19 @@ const isFolder = (path: Path): boolean => {
   }
 }
 
-/** Watches one root. Closed, it tells nothing any more. */
+/** Watches one image folder. Closed, it tells nothing any more. */
 export class FolderHints {
-  #root: FSWatcher | null = null
+  #watcher: FSWatcher | null = null
   #parent: FSWatcher | null = null
-  /** Device and inode of what `#root` watches. */
+  /** Device and inode of what `#watcher` watches. */
   #identity: string | null = null
   #parentIdentity: string | null = null
   readonly #below = new Map<string, Followed>()
-  /** Whether folders below the root are followed. */
+  /** Whether folders below it are followed. */
   #recursive = false
   #blind = false
 
-  constructor(readonly root: string, readonly listener: HintListener) {
+  constructor(readonly folder: string, readonly listener: HintListener) {
     this.check()
   }
 
@@ -69,7 +69,7 @@ export class FolderHints {
 
   /** Watches what is at the path now; tells when that is another folder than before. */
   check(): void {
-    const parent = dirname(this.root)
+    const parent = dirname(this.folder)
     const parentNow = identityOf(parent)
     if (parentNow !== this.#parentIdentity) {
       this.#parent?.close()
@@ -78,17 +78,17 @@ export class FolderHints {
       })
       this.#parentIdentity = parentNow
     }
-    const now = identityOf(this.root)
+    const now = identityOf(this.folder)
     if (now === this.#identity) return
-    this.#root?.close()
+    this.#watcher?.close()
     this.#closeBelow()
-    this.#root = now === null ? null : this.#open(this.root, (name) => this.#noticed('', name))
+    this.#watcher = now === null ? null : this.#open(this.folder, (name) => this.#noticed('', name))
     this.#identity = now
     this.listener.hint(null)
   }
 
   /**
-   * Watches these folders below the root as well, and no others; null: the walk enters none. A
+   * Watches these folders below it as well, and no others; null: the walk enters none. A
    * folder that is new here is told, since files may have come to it before it was watched.
    */
   follow(folders: readonly string[] | null): void {
@@ -96,7 +96,7 @@ export class FolderHints {
     const wanted = new Set(folders?.slice(0, foldersMax))
     for (const [name, { watcher, identity }] of this.#below) {
       // A folder that was made again under its name is another folder: the old watch is dead.
-      if (wanted.has(name) && identityOf(pathBelow(this.root, name)) === identity) continue
+      if (wanted.has(name) && identityOf(pathBelow(this.folder, name)) === identity) continue
       watcher.close()
       this.#below.delete(name)
     }
@@ -106,15 +106,15 @@ export class FolderHints {
   }
 
   close(): void {
-    this.#root?.close()
+    this.#watcher?.close()
     this.#parent?.close()
     this.#closeBelow()
-    this.#root = null
+    this.#watcher = null
     this.#parent = null
   }
 
   get #name(): string {
-    return Buffer.from(basename(this.root)).toString('latin1')
+    return Buffer.from(basename(this.folder)).toString('latin1')
   }
 
   #closeBelow(): void {
@@ -124,7 +124,7 @@ export class FolderHints {
 
   #followOne(name: string): void {
     if (this.#below.has(name)) return
-    const path = pathBelow(this.root, name)
+    const path = pathBelow(this.folder, name)
     const identity = identityOf(path)
     if (identity === null) return
     const watcher = this.#open(path, (file) => this.#noticed(name, file))
@@ -138,8 +138,8 @@ export class FolderHints {
   #gone(below: string): void {
     this.listener.hint(null)
     if (below === '') {
-      this.#root?.close()
-      this.#root = null
+      this.#watcher?.close()
+      this.#watcher = null
       this.#identity = null
       return this.check()
     }
@@ -153,7 +153,7 @@ export class FolderHints {
     if (isImageName(name)) return this.listener.hint(path)
     if (name === (below === '' ? this.#name : posix.basename(below))) return this.#gone(below)
     this.check()
-    if (this.#recursive && isFolder(pathBelow(this.root, path))) this.listener.hint(null)
+    if (this.#recursive && isFolder(pathBelow(this.folder, path))) this.listener.hint(null)
   }
 
   #open(path: Path, onName: (name: string | null) => void): FSWatcher | null {

@@ -5,7 +5,8 @@
  */
 import { fail, SallyportError } from '../../base/errors.js'
 import type { ShotsContext } from '../context.js'
-import { locateRoot, rootFailure, rootProblem, type ResolvedRoot } from '../source/folder.js'
+import { folderFailure, folderProblem, locateFolder, type ResolvedFolder }
+  from '../source/folder.js'
 import { scanFolder } from '../scan/scan.js'
 import type { ScanReceipt } from '../scan/types.js'
 import { resolveSettings } from '../source/settings.js'
@@ -28,7 +29,7 @@ export const watchTimes = {
 /** Who is told what a watcher does. */
 export interface WatchListener {
   /** The folder is watched: what is finished from now on is taken. */
-  ready(root: ResolvedRoot): void
+  ready(folder: ResolvedFolder): void
   /** A tick that changed something, or could not write it all down. */
   tick(receipt: ScanReceipt): void
   /** A tick that could not be: the folder is gone, the state is locked. Told once in a row. */
@@ -40,7 +41,7 @@ const foundSomething = (receipt: ScanReceipt): boolean =>
 
 class Watch {
   #hints: FolderHints | null = null
-  #root = ''
+  #folder = ''
   readonly #names = new Set<string>()
   /** Monotonic time of the next tick, whatever else happens. */
   #dueMs = 0
@@ -52,14 +53,14 @@ class Watch {
   async run(): Promise<void> {
     const { ctx } = this
     const resolved = this.#resolve()
-    const problem = rootProblem(resolved.root)
-    if (problem !== null) throw rootFailure(problem, resolved.source)
+    const problem = folderProblem(resolved.folder)
+    if (problem !== null) throw folderFailure(problem, resolved.source)
     if (!this.#isOn()) {
       throw fail.blocked('ingest_off', 'Taking in screenshots is switched off.', {
         next: 'Run: sallyport shots config set --ingest-enabled on',
       })
     }
-    this.#follow(resolved.root)
+    this.#follow(resolved.folder)
     this.listener.ready(resolved)
     try {
       while (!ctx.signal.aborted) await this.#turn()
@@ -93,9 +94,9 @@ class Watch {
     return resolveSettings(this.ctx.gov.store.read(), this.ctx.env).ingestEnabled.value
   }
 
-  #resolve(): ResolvedRoot {
+  #resolve(): ResolvedFolder {
     const { saved } = resolveSettings(this.ctx.gov.store.read(), this.ctx.env)
-    return locateRoot(this.ctx, saved)
+    return locateFolder(this.ctx, saved)
   }
 
   /** A tick comes after so many milliseconds, or earlier when one is due earlier. */
@@ -106,11 +107,11 @@ class Watch {
     this.#wake.abort()
   }
 
-  #follow(root: string): void {
-    if (root === this.#root) return
+  #follow(folder: string): void {
+    if (folder === this.#folder) return
     this.#hints?.close()
-    this.#root = root
-    this.#hints = new FolderHints(root, {
+    this.#folder = folder
+    this.#hints = new FolderHints(folder, {
       hint: (name) => {
         if (name !== null) this.#names.add(name)
         this.#hurry(watchTimes.gatherMs)
@@ -121,7 +122,7 @@ class Watch {
 
   async #tick(hints: readonly string[]): Promise<void> {
     try {
-      this.#follow(this.#resolve().root)
+      this.#follow(this.#resolve().folder)
       const receipt = await scanFolder(this.ctx, {
         hints, onFolders: (folders) => this.#hints?.follow(folders),
       })

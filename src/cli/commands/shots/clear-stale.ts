@@ -15,7 +15,7 @@ const definition: VerbDefinition<ClearStaleReceipt> = {
     name: 'shots clear-stale',
     summary: 'archive incomplete observations of earlier folders',
     description:
-      'Archives observations that were never analysed and lie under another root than the one in '
+      'Archives observations that were never analysed and lie under another folder than the one in '
       + 'force. Rows with an analysis are never archived, nor is one whose paid request is under '
       + 'way. Archived rows stay on disk and in the historical count; no image is touched.',
     examples: ['$ sallyport shots clear-stale', '$ sallyport shots clear-stale --yes --json'],

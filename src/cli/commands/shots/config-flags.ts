@@ -107,7 +107,7 @@ export const settingFlags: readonly SettingFlag[] = [
 
 /** Adds every setting's flag. */
 export const addSettingFlags = (command: Command): Command => {
-  command.option('--folder <dir>', 'the image root: an absolute path of a folder of its own')
+  command.option('--folder <dir>', 'the image folder: an absolute path of a folder of its own')
   for (const { flag, text, takes } of settingFlags) {
     if (!('min' in takes)) command.addOption(choiceFlag(`${flag} <word>`, text, takes))
     else if (flag.endsWith('microusd')) command.addOption(moneyFlag(`${flag} <n>`, text, takes))

@@ -1,7 +1,7 @@
 /** Why a file became what it became, by reason code; docs/scanning.md lists the same. */
 export const explainReasons: Readonly<Record<string, string>> = {
-  same_bytes: 'these very bytes were observed under this root',
-  same_bytes_elsewhere: 'these very bytes were observed under another root',
+  same_bytes: 'these very bytes were observed under this folder',
+  same_bytes_elsewhere: 'these very bytes were observed under another folder',
   found_again: 'these very bytes were missing and are back',
   looks_alike: 'no cell differs by more than the limit from the image before',
   same_picture: 'every cell is equal to the image before, in other bytes',

@@ -28,11 +28,11 @@ const decodingText = (code: string): string => {
 
 const explanationText = (one: Explanation, view: View): string => {
   const shown = (path: string): string => visibleLine(view.foreign(path))
-  const root = one.root === null ? 'none' : shown(one.root)
+  const folder = one.root === null ? 'none' : shown(one.root)
   const reason = explainReasons[one.reason ?? '']
   return fieldLines([
     ['file', shown(one.path)],
-    ['root', one.root === null || one.current_root ? root : `${root} (not the one in force)`],
+    ['folder', one.root === null || one.current_root ? folder : `${folder} (not the one in force)`],
     ['outcome', outcomeText(one)],
     ...(reason === undefined ? [] : [['because', reason] as const]),
     ...(one.decode_reason === null ? [] : [['decoding', decodingText(one.decode_reason)] as const]),

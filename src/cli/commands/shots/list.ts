@@ -27,9 +27,9 @@ const definition: VerbDefinition<Listed[]> = {
     name: 'shots list',
     summary: 'list observations, newest capture first',
     description:
-      'Lists observations of every root that are not archived. The status is the one of now: '
+      'Lists observations of every folder that are not archived. The status is the one of now: '
       + 'an analysis of another model, prompt or schema shows as needs_reanalysis, an incomplete '
-      + 'row of another root as stale_root. Nobody is contacted and no byte is changed.',
+      + 'row of another folder as stale_root. Nobody is contacted and no byte is changed.',
     examples: [
       '$ sallyport shots list',
       '$ sallyport shots list --status failed --since 8h --json',

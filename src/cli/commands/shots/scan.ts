@@ -32,7 +32,7 @@ const definition: VerbDefinition<ScanReceipt> = {
       + 'anywhere and no model is asked. The receipt counts every file once: looked at = ingested '
       + '+ duplicate + suppressed + rejected + deferred. Known files are not read again and do '
       + 'not count towards the limit. Another folder than the configured one (--folder, or '
-      + 'screenshot_folder of --from) is a root of its own: until it is the configured one, its '
+      + 'screenshot_folder of --from) is a folder of its own: until it is the configured one, its '
       + 'observations are stale_root, so they are not analysed and in no digest or report, and '
       + 'clear-stale archives them. To have them count, save the folder first: shots config set '
       + '--folder DIR.',
@@ -75,15 +75,15 @@ const inputOf = async (options: ScanVerbOptions, deps: VerbDeps): Promise<ScanIn
     parseStrictJson(bytes, { bytesMax: inputBytesMax, depthMax: inputDepthMax }))
 }
 
-const otherRoot = 'This is not the configured folder: what was taken in is stale_root at once, is '
-  + 'not analysed and is in no digest or report. To have it count, save the folder '
+const otherFolder = 'This is not the configured folder: what was taken in is stale_root at once, '
+  + 'is not analysed and is in no digest or report. To have it count, save the folder '
   + '(sallyport shots config set --folder DIR) or name it in SVC_SCREENSHOT_FOLDER.'
 
-/** Says what becomes of observations of a root that is not the one in force (S-162). */
-const noteOtherRoot = (deps: VerbDeps, ctx: ShotsContext, receipt: ScanReceipt): void => {
+/** Says what becomes of observations of a folder that is not the one in force (S-162). */
+const noteOtherFolder = (deps: VerbDeps, ctx: ShotsContext, receipt: ScanReceipt): void => {
   if (receipt.source !== 'input') return
-  const { root } = currentFacts(ctx, ctx.gov.store.read())
-  if (root !== receipt.root) deps.note(otherRoot)
+  const { folder } = currentFacts(ctx, ctx.gov.store.read())
+  if (folder !== receipt.root) deps.note(otherFolder)
 }
 
 /** Scans. */
@@ -95,7 +95,7 @@ export const run: Run<ScanVerbOptions, ScanReceipt> = async (options, deps) => {
       ...(input.screenshot_folder === undefined ? {} : { folder: input.screenshot_folder }),
       ...(input.limit === undefined ? {} : { limit: input.limit }),
     })
-    noteOtherRoot(deps, ctx, scanned)
+    noteOtherFolder(deps, ctx, scanned)
     return scanned
   })
   if (receipt.status === 'degraded') throw new Degraded(receipt, degradedFailure(receipt))

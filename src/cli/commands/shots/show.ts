@@ -47,7 +47,7 @@ const showText = (one: ShotsShowResult, view: View): string => {
   const facts = fieldLines([
     ['observation', one.observation_id],
     ['source', one.source],
-    ['root', shown(one.root)],
+    ['folder', shown(one.root)],
     ...one.paths.map(({ path }): [string, string] => ['file', shown(path)]),
     ['captured', `${one.captured_at}${one.captured_in_future ? ' (ahead of the clock)' : ''}`],
     ['observed', one.observed_at],

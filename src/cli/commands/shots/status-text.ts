@@ -50,14 +50,14 @@ const mixText = ({ status_mix: mix, blocked_reasons: blocked }: Folder['analysis
 const analysisLines = ({ analysis }: Folder, view: View): string[] => {
   const { stale_cleanup: stale, db_lock: lock } = analysis
   return [
-    line('observations', `${known(analysis.observation_count)} of this root, `
+    line('observations', `${known(analysis.observation_count)} of this folder, `
       + `${known(analysis.total_historical_observation_count)} ever`
       + partial(view, analysis.metadata_status, analysis.metadata_failure)),
     line('analysis', mixText(analysis)),
     line('active', `${known(analysis.active_backlog)} waiting, `
       + `${known(analysis.active_failures)} failed, `
       + `${known(analysis.source_missing_count)} source missing`),
-    line('stale roots', `${known(stale.stale_root_count)} to clear, `
+    line('older folders', `${known(stale.stale_root_count)} to clear, `
       + `${known(stale.archived_count)} archived`),
     line('visual runs', `${known(analysis.visual_run_count)} with `
       + `${known(analysis.visual_suppression_count)} like images`),

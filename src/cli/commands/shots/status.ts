@@ -23,7 +23,7 @@ const definition: VerbDefinition<ShotsStatus> = {
     description:
       'Shows the folder in force and where it comes from, how many images lie there, what was '
       + 'observed and analysed, what waits and what failed, and whether remote routing is safe. '
-      + 'Each number is about the root it names. It needs no session, takes no lock, changes no '
+      + 'Each number is about the folder it names. It needs no session, takes no lock, changes no '
       + 'byte and contacts nobody; what cannot be told in short time is marked partial. With '
       + '--max-age the status is 7 when the newest item is older, or when there is none.',
     examples: [
@@ -61,7 +61,7 @@ const requireFresh = (status: ShotsStatus, maxAgeMs: number): void => {
   throw new Degraded(status, fail.blocked(
     'newest_item_too_old',
     age === null
-      ? 'Nothing was observed under this root yet.'
+      ? 'Nothing was observed under this folder yet.'
       : `The newest item is older than ${durationText(maxAgeMs)}.`,
     { next: 'Look at the producer and at: sallyport shots scan', details: { age_seconds: age } },
   ))

@@ -62,8 +62,8 @@ const say = (deps: VerbDeps, value: WatchLine, text: string): void => {
 export const run: Run<WatchOptions, WatchLine> = async (_options, deps) => {
   const { watchFolder } = await import('../../../shots/watch/watch.js')
   await withJobs(deps, (ctx) => watchFolder(ctx, {
-    ready: ({ root }) =>
-      say(deps, line('watching', { root }), `watching ${deps.view.foreign(root)}`),
+    ready: ({ folder }) =>
+      say(deps, line('watching', { root: folder }), `watching ${deps.view.foreign(folder)}`),
     tick: (receipt) =>
       say(deps, line('tick', { root: receipt.root, receipt }), tickLine(receipt)),
     trouble: (error) => {

@@ -3,7 +3,7 @@ import { join, relative } from 'node:path'
 import fc from 'fast-check'
 import t, { type Test } from 'tap'
 import { SallyportError } from '../../src/base/errors.js'
-import { broadPlaceOf, judgeFolder, locateRoot, resolveRoot, rootProblem }
+import { broadPlaceOf, judgeFolder, locateFolder, resolveFolder, folderProblem }
   from '../../src/shots/source/folder.js'
 import { unsetSettings, type SavedShotSettings } from '../../src/shots/source/settings.js'
 import { makeBareWorld, makeWorld, greyPng, type World } from './rig.js'
@@ -125,9 +125,9 @@ t.test('S-051 only an absolute path of a folder is taken', async (t) => {
   symlinkSync(at('elsewhere/loop'), at('elsewhere/loop'))
   t.equal(judged(site, at('elsewhere/file/below')), 'folder_not_directory')
   t.equal(judged(site, at('elsewhere/loop')), 'folder_unreachable')
-  t.equal(rootProblem(at('elsewhere/file')), 'folder_not_directory')
-  t.equal(rootProblem(at('elsewhere/none')), 'folder_missing')
-  t.equal(rootProblem(at('elsewhere')), null)
+  t.equal(folderProblem(at('elsewhere/file')), 'folder_not_directory')
+  t.equal(folderProblem(at('elsewhere/none')), 'folder_missing')
+  t.equal(folderProblem(at('elsewhere')), null)
 })
 
 t.test('S-057 no detour through dots and slashes makes a broad root acceptable', async (t) => {
@@ -146,15 +146,15 @@ t.test('S-051 S-052 S-053 environment, then settings, then the default below the
   const { at, world } = folders(t)
   const saved = { ...unsetSettings, screenshot_folder: at('home/Pictures/shots') }
   const told = (env: Record<string, string>, settings: SavedShotSettings = saved) => {
-    const { root, source, editable } = locateRoot({ ...world, env }, settings)
-    return [relative(at('.'), root), source, editable]
+    const { folder, source, editable } = locateFolder({ ...world, env }, settings)
+    return [relative(at('.'), folder), source, editable]
   }
   const env = { SVC_SCREENSHOT_FOLDER: at('elsewhere/shots') }
   t.same(told(env), ['elsewhere/shots', 'environment', false])
   t.same(told({}), ['home/Pictures/shots', 'settings', true])
   t.same(told({ SVC_SCREENSHOT_FOLDER: '' }), ['home/Pictures/shots', 'settings', true], 'absent')
   t.same(told({}, unsetSettings), ['data/ws/artifacts/screenshot-folder', 'default', true])
-  const { source } = locateRoot({ ...world, env }, saved, { folder: at('home/Pictures') })
+  const { source } = locateFolder({ ...world, env }, saved, { folder: at('home/Pictures') })
   t.equal(source, 'input', 'a folder given to one scan comes before all')
 })
 
@@ -162,9 +162,9 @@ t.test('S-057 a broad root from the environment is an error and never falls thro
   const { at, world } = folders(t)
   const env = { SVC_SCREENSHOT_FOLDER: at('home') }
   const saved = { ...unsetSettings, screenshot_folder: at('home/Pictures/shots') }
-  t.equal(codeOf(() => locateRoot({ ...world, env }, saved)), 'broad_root')
+  t.equal(codeOf(() => locateFolder({ ...world, env }, saved)), 'broad_root')
   const relativeEnv = { SVC_SCREENSHOT_FOLDER: 'shots' }
-  t.equal(codeOf(() => locateRoot({ ...world, env: relativeEnv }, saved)), 'folder_relative')
+  t.equal(codeOf(() => locateFolder({ ...world, env: relativeEnv }, saved)), 'folder_relative')
 })
 
 t.test('S-055 S-056 lookalike names and artifact_root never become the folder', async (t) => {
@@ -175,8 +175,8 @@ t.test('S-055 S-056 lookalike names and artifact_root never become the folder', 
     svc_screenshot_folder: at('elsewhere'), SVC_SCREENSHOT_FOLDERS: at('elsewhere'),
     artifact_root: at('elsewhere'), ARTIFACT_ROOT: at('elsewhere'),
   }
-  const { root, source } = locateRoot({ ...world, env }, unsetSettings)
-  t.same([root, source], [at('data/ws/artifacts/screenshot-folder'), 'default'])
+  const { folder, source } = locateFolder({ ...world, env }, unsetSettings)
+  t.same([folder, source], [at('data/ws/artifacts/screenshot-folder'), 'default'])
 })
 
 const broadOf = (world: World): Record<string, string> => {
@@ -211,12 +211,12 @@ t.test('S-053 S-054 S-059 a default folder that is not there yet is told, and sc
   const folder = join(world.workspace, 'artifacts/screenshot-folder')
   const early = await world.run(['shots', 'scan', '--json'])
   t.same([early.status, early.error().code], [3, 'folder_missing'])
-  t.equal(codeOf(() => resolveRoot(world.ctx(), world.view())), 'folder_missing')
+  t.equal(codeOf(() => resolveFolder(world.ctx(), world.view())), 'folder_missing')
   mkdirSync(join(folder, 'captures'), { recursive: true })
   writeFileSync(join(folder, 'a.png'), greyPng(32, 32, 1))
   writeFileSync(join(folder, 'captures/b.png'), greyPng(32, 32, 2))
-  const { root, source } = resolveRoot(world.ctx(), world.view())
-  t.same([root, source], [folder, 'default'], 'the folder itself, and no captures/ below it')
+  const resolved = resolveFolder(world.ctx(), world.view())
+  t.same([resolved.folder, resolved.source], [folder, 'default'], 'the folder itself, and no captures/ below it')
   const scanned = await world.run(['shots', 'scan', '--json'])
   t.equal(scanned.status, 0, scanned.stderr)
   t.same(world.rows().map((row) => row.paths[0]?.name.text), ['a.png'])
