@@ -24,6 +24,7 @@ import type { CommandTable, VerbEntry } from '../src/cli/entry.js'
 import { scanGlobals } from '../src/cli/globals.js'
 import type { Prompter } from '../src/cli/prompt.js'
 import { describeTree } from '../src/cli/tree.js'
+import { outputOf } from '../src/cli/help/fields.js'
 import type { DescribedVerb } from '../src/cli/tree.js'
 
 /** Parsed JSON of a shape that only the test knows. */
@@ -216,7 +217,7 @@ const requireShape = async (argv: readonly string[], ran: Ran): Promise<void> =>
   const documents = json.lines === true
     ? ran.stdout.trimEnd().split('\n').map((line) => JSON.parse(line) as unknown) : [ran.json()]
   for (const document of documents) {
-    const parsed = safeParse(json.schema, document)
+    const parsed = safeParse(outputOf(json), document)
     if (parsed.success) continue
     const [issue] = parsed.issues
     const path = issue.path?.map(({ key }) => String(key)).join('.') ?? ''

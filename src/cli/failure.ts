@@ -2,27 +2,12 @@
  * What a thrown value becomes: an exit status and the lines that go to stderr. Expected failures
  * print one line and perhaps the next step; only misuse prints usage; only a defect shows a stack.
  */
+import { Degraded } from '../base/contract.js'
 import { SallyportError, fail } from '../base/errors.js'
 import { errorBody, exitStatus } from '../base/outcome.js'
 import type { ErrorBody } from '../base/outcome.js'
 import type { Secrets } from './redact.js'
 import { visible } from './text.js'
-
-/**
- * A result that stands although something went wrong: its receipt is printed on stdout, then the
- * failure decides the exit status. For batches and checks, never for a single effect.
- */
-export class Degraded<R> extends Error {
-  readonly result: R
-  readonly failure: SallyportError
-
-  constructor(result: R, failure: SallyportError) {
-    super(failure.message)
-    this.name = 'Degraded'
-    this.result = result
-    this.failure = failure
-  }
-}
 
 /** How a failure is to be shown. */
 export interface FailureOptions {

@@ -1,13 +1,15 @@
 /**
- * What a verb is. A verb's file holds an options record, `build(deps, run?)` that says how its line
- * is parsed, and `run(options, deps)` that does it; a test injects `run` to see the options alone.
+ * What a verb is. A verb's file holds an options record, a definition that says how its line is
+ * parsed and its document rendered as text, `run(options, deps)` that calls one use case, and
+ * `build(deps)`. Shapes, mappers and failure rules are the contract's, beside the use case.
  */
 import { Command, CommanderError } from 'commander'
 import type { GenericSchema } from 'valibot'
+import { Degraded } from '../base/contract.js'
+import type { ContractFacts } from '../base/contract.js'
 import { fail } from '../base/errors.js'
 import type { ErrorDetails, SallyportError } from '../base/errors.js'
 import type { ExitName } from '../base/outcome.js'
-import { Degraded } from './failure.js'
 import { helpSections } from './help/sections.js'
 import { writeJson, writeJsonLine, writeText } from './output.js'
 import type { Rendered, View } from './output.js'
@@ -16,11 +18,10 @@ import type { VerbDeps } from './bound.js'
 /** Whether a verb needs a login: `none` never asks for one, `required` fails without one. */
 export type SessionNeed = 'none' | 'optional' | 'required'
 
-/** The JSON output of a verb: fields are only ever added under one version. */
+/** The JSON output of a verb whose contract is not beside its use case yet. */
 export interface JsonOutput {
   readonly version: number
   readonly schema: GenericSchema
-  /** True for a verb that goes on telling: one document a line, each of the shape. */
   readonly lines?: true
 }
 
@@ -37,8 +38,8 @@ export interface VerbMeta {
   readonly session: SessionNeed
   /** Statuses that this verb can end with, besides those that every verb can. */
   readonly exits: readonly ExitName[]
-  /** Null where `--json` has no meaning (it prints a script or a page). */
-  readonly json: JsonOutput | null
+  /** The contract of its operation; null where `--json` has no meaning (a script, a page). */
+  readonly json: ContractFacts | JsonOutput | null
 }
 
 /** Does the work and gives the result; failures are thrown. */
@@ -69,7 +70,7 @@ export interface Verb {
   readonly command: Command
 }
 
-/** What every verb's file exports as `build`; `run` is the verb's own unless a test passes one. */
+/** What every verb's file exports as `build`. */
 export type Build = (deps: VerbDeps) => Verb
 
 /** Makes a verb out of its declaration and its run function. */

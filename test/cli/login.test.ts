@@ -3,9 +3,9 @@ import { join } from 'node:path'
 import t from 'tap'
 import type { VerbDeps } from '../../src/cli/bound.js'
 import {
-  build as buildLogin, type LoginOptions, type LoginResult,
+  definition as loginDefinition, type LoginOptions, type LoginResult,
 } from '../../src/cli/commands/login/login.js'
-import type { Run } from '../../src/cli/verb.js'
+import { defineVerb, type Run } from '../../src/cli/verb.js'
 import { tokenPath } from '../../src/governance/session/token.js'
 import { hour, minute } from '../governance/bench.js'
 import { sallyport } from '../harness.js'
@@ -171,7 +171,7 @@ t.test('the options of login are what was written', async (t) => {
     const [id, principal, issued_at, idle_expires_at, expires_at] = ['', '', '', '', '']
     return { root: { id, principal, issued_at, idle_expires_at, expires_at } }
   }
-  const build = (deps: VerbDeps) => buildLogin(deps, note)
+  const build = (deps: VerbDeps) => defineVerb(deps, loginDefinition, note)
   const commands = [{ verb: 'login', load: async () => ({ build }) }]
   const line = ['login', '--owner', 'maria', '--idle', '10m', '--ttl', '2h', '--replace']
   t.equal((await sallyport(t).run(line, { commands })).status, 0)

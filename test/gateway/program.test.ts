@@ -1,10 +1,7 @@
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { build as buildProve } from '../../src/cli/commands/gateway/prove.js'
 import { gatewayKey, must, slotFlags, withAllSlots, withGateway, bodyOf } from './rig.js'
-
-t.ok(buildProve, 'the verb has a build function')
 
 const filesUnder = (dir: string): string[] => readdirSync(dir).flatMap((name) => {
   const path = join(dir, name)

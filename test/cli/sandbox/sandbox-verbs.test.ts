@@ -2,10 +2,10 @@ import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { connect } from 'node:net'
 import t from 'tap'
-import { build as buildFault } from '../../../src/cli/commands/sandbox/fault.js'
+import { definition as faultDefinition } from '../../../src/cli/commands/sandbox/fault.js'
 import type { SandboxFaultOptions } from '../../../src/cli/commands/sandbox/fault.js'
 import { describingDeps } from '../../../src/cli/describing.js'
-import { runVerb } from '../../../src/cli/verb.js'
+import { defineVerb, runVerb } from '../../../src/cli/verb.js'
 import { faultTable } from '../../../src/sandbox/faults/table.js'
 import { sallyport } from '../../harness.js'
 import type { Place } from '../../harness.js'
@@ -219,11 +219,12 @@ t.test('sandbox faults lists every fault without a running sandbox', async (t) =
 
 t.test('arguments and flags of sandbox fault reach its run', async (t) => {
   let seen: SandboxFaultOptions | null = null
-  const verb = buildFault(describingDeps(), async (options) => {
+  const note = async (options: SandboxFaultOptions) => {
     seen = options
     // Ends here: these dependencies can print nothing.
     throw new Error('seen')
-  })
+  }
+  const verb = defineVerb(describingDeps(), faultDefinition, note)
   const words = ['set', 'delay', '--value', '5', '--after', '0', '--dir', 'x']
   await t.rejects(runVerb(verb, words), { message: 'seen' })
   t.strictSame(seen, { action: 'set', name: 'delay', value: 5, after: 0, dir: 'x' })

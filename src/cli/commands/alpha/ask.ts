@@ -9,7 +9,7 @@ import type { VerbDeps } from '../../bound.js'
 import { integerFlag } from '../../flags.js'
 import { readInput } from '../../input.js'
 import { loginToMutate } from '../../mutate.js'
-import { defineVerb, type Run, type Verb, type VerbDefinition } from '../../verb.js'
+import { defineVerb, type Build, type Run, type VerbDefinition } from '../../verb.js'
 import { alphaContext } from './context.js'
 import { taskFactsShape, taskFacts } from '../../task-facts.js'
 
@@ -132,6 +132,5 @@ export const run: Run<AskOptions, AnswerResult> = async (options, deps) => {
   }
 }
 
-/** The verb. */
-export const build = (deps: VerbDeps, doIt: Run<AskOptions, AnswerResult> = run): Verb =>
-  defineVerb(deps, definition, doIt)
+/** Parses a line of `alpha ask`. */
+export const build: Build = (deps) => defineVerb(deps, definition, run)

@@ -1,8 +1,7 @@
 import { cancelAnyTask } from '../../../fabric/tasks.js'
-import type { VerbDeps } from '../../bound.js'
 import { loginToMutate } from '../../mutate.js'
 import { taskFacts, taskFactsShape, taskText, type TaskFacts } from '../../task-facts.js'
-import { defineVerb, type Run, type Verb, type VerbDefinition } from '../../verb.js'
+import { defineVerb, type Build, type Run, type VerbDefinition } from '../../verb.js'
 
 /** Arguments of `alpha cancel`. */
 export interface CancelOptions {
@@ -31,6 +30,5 @@ export const run: Run<CancelOptions, TaskFacts> = async (options, deps) => {
   return taskFacts(gov.store.read(), await cancelAnyTask(gov, session, options.task))
 }
 
-/** The verb. */
-export const build = (deps: VerbDeps, doIt: Run<CancelOptions, TaskFacts> = run): Verb =>
-  defineVerb(deps, definition, doIt)
+/** Parses a line of `alpha cancel`. */
+export const build: Build = (deps) => defineVerb(deps, definition, run)

@@ -1,6 +1,5 @@
 import { readOutput } from '../../../alpha/output.js'
-import type { VerbDeps } from '../../bound.js'
-import { defineVerb, type Run, type Verb, type VerbDefinition } from '../../verb.js'
+import { defineVerb, type Build, type Run, type VerbDefinition } from '../../verb.js'
 import { answerSchema, answerText, type AnswerResult } from './ask.js'
 import { taskFacts } from '../../task-facts.js'
 
@@ -35,6 +34,5 @@ export const run: Run<OutputOptions, AnswerResult> = async (options, deps) => {
   return { task: taskFacts(gov.store.read(), task), answer, receipt }
 }
 
-/** The verb. */
-export const build = (deps: VerbDeps, doIt: Run<OutputOptions, AnswerResult> = run): Verb =>
-  defineVerb(deps, definition, doIt)
+/** Parses a line of `alpha output`. */
+export const build: Build = (deps) => defineVerb(deps, definition, run)

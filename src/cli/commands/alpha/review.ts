@@ -1,9 +1,8 @@
 import { fail } from '../../../base/errors.js'
 import { reviewAnyTask, type TaskVerdict } from '../../../fabric/tasks.js'
-import type { VerbDeps } from '../../bound.js'
 import { loginToMutate } from '../../mutate.js'
 import { taskFacts, taskFactsShape, taskText, type TaskFacts } from '../../task-facts.js'
-import { defineVerb, type Run, type Verb, type VerbDefinition } from '../../verb.js'
+import { defineVerb, type Build, type Run, type VerbDefinition } from '../../verb.js'
 
 /** Flags of `alpha review`. */
 export interface ReviewOptions {
@@ -56,6 +55,5 @@ export const run: Run<ReviewOptions, TaskFacts> = async (options, deps) => {
   return taskFacts(gov.store.read(), task)
 }
 
-/** The verb. */
-export const build = (deps: VerbDeps, doIt: Run<ReviewOptions, TaskFacts> = run): Verb =>
-  defineVerb(deps, definition, doIt)
+/** Parses a line of `alpha review`. */
+export const build: Build = (deps) => defineVerb(deps, definition, run)

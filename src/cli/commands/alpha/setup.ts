@@ -9,7 +9,7 @@ import type { VerbDeps } from '../../bound.js'
 import { integerFlag, moneyFlag } from '../../flags.js'
 import { readInput, readSecret } from '../../input.js'
 import { loginToMutate } from '../../mutate.js'
-import { defineVerb, type Run, type Verb, type VerbDefinition } from '../../verb.js'
+import { defineVerb, type Build, type Run, type VerbDefinition } from '../../verb.js'
 import { fillForm } from './setup-form.js'
 import { alphaText } from './text.js'
 
@@ -140,6 +140,5 @@ export const run: Run<SetupOptions, AlphaShow> = async (options, deps) => {
   return showAlpha(gov, session, provider)
 }
 
-/** The verb. */
-export const build = (deps: VerbDeps, doIt: Run<SetupOptions, AlphaShow> = run): Verb =>
-  defineVerb(deps, definition, doIt)
+/** Parses a line of `alpha setup`. */
+export const build: Build = (deps) => defineVerb(deps, definition, run)

@@ -1,8 +1,7 @@
 import { alphaShowShape, type AlphaShow } from '../../../alpha/projection.js'
 import { showAlpha } from '../../../alpha/show.js'
 import { deploymentProfile } from '../../../governance/profile.js'
-import type { VerbDeps } from '../../bound.js'
-import { defineVerb, type Run, type Verb, type VerbDefinition } from '../../verb.js'
+import { defineVerb, type Build, type Run, type VerbDefinition } from '../../verb.js'
 import { alphaText } from './text.js'
 
 const definition: VerbDefinition<AlphaShow> = {
@@ -27,6 +26,5 @@ export const run: Run<object, AlphaShow> = async (_options, deps) => {
   return showAlpha(gov, session, deploymentProfile(gov.store).provider)
 }
 
-/** The verb. */
-export const build = (deps: VerbDeps, doIt: Run<object, AlphaShow> = run): Verb =>
-  defineVerb(deps, definition, doIt)
+/** Parses a line of `alpha show`. */
+export const build: Build = (deps) => defineVerb(deps, definition, run)

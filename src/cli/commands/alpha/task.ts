@@ -2,9 +2,8 @@ import * as v from 'valibot'
 import { receiptOf } from '../../../alpha/output.js'
 import { alphaReceiptShape, receiptLine } from '../../../alpha/receipt.js'
 import { getJob, requireOwnTask } from '../../../governance/board/read.js'
-import type { VerbDeps } from '../../bound.js'
 import { taskFacts, taskFactsShape, taskText } from '../../task-facts.js'
-import { defineVerb, type Run, type Verb, type VerbDefinition } from '../../verb.js'
+import { defineVerb, type Build, type Run, type VerbDefinition } from '../../verb.js'
 
 /** Arguments of `alpha task`. */
 export interface TaskOptions {
@@ -38,6 +37,5 @@ export const run: Run<TaskOptions, AlphaTaskResult> = async (options, deps) => {
   return { task: taskFacts(view, task), receipt: receiptOf(getJob(view, task).receipt) }
 }
 
-/** The verb. */
-export const build = (deps: VerbDeps, doIt: Run<TaskOptions, AlphaTaskResult> = run): Verb =>
-  defineVerb(deps, definition, doIt)
+/** Parses a line of `alpha task`. */
+export const build: Build = (deps) => defineVerb(deps, definition, run)

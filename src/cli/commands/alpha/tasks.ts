@@ -1,11 +1,10 @@
 import * as v from 'valibot'
 import { alphaCapability } from '../../../alpha/constants.js'
 import { listTasks } from '../../../governance/board/read.js'
-import type { VerbDeps } from '../../bound.js'
 import { integerFlag } from '../../flags.js'
 import { renderTable } from '../../table.js'
 import { taskFacts, taskFactsShape, type TaskFacts } from '../../task-facts.js'
-import { defineVerb, type Run, type Verb, type VerbDefinition } from '../../verb.js'
+import { defineVerb, type Build, type Run, type VerbDefinition } from '../../verb.js'
 
 /** Flags of `alpha tasks`. */
 export interface TasksOptions {
@@ -44,6 +43,5 @@ export const run: Run<TasksOptions, TaskFacts[]> = async (options, deps) => {
   }).map((task) => taskFacts(view, task))
 }
 
-/** The verb. */
-export const build = (deps: VerbDeps, doIt: Run<TasksOptions, TaskFacts[]> = run): Verb =>
-  defineVerb(deps, definition, doIt)
+/** Parses a line of `alpha tasks`. */
+export const build: Build = (deps) => defineVerb(deps, definition, run)

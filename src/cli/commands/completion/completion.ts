@@ -5,8 +5,7 @@ import { completionScript, shells } from '../../completion/scripts.js'
 import type { Shell } from '../../completion/scripts.js'
 import { describeNouns, describeTree } from '../../tree.js'
 import { defineVerb } from '../../verb.js'
-import type { Run, VerbMeta } from '../../verb.js'
-import type { VerbDeps } from '../../bound.js'
+import type { Build, Run, VerbMeta } from '../../verb.js'
 
 /** Which shell. */
 export interface CompletionOptions {
@@ -36,12 +35,12 @@ const shellArgument = (): Argument => {
   })
 }
 
-/** Parses the shell's name. */
-export const build = (deps: VerbDeps, run: Run<CompletionOptions, string> = completion) =>
+/** Parses a line of `completion`. */
+export const build: Build = (deps) =>
   defineVerb<CompletionOptions, string>(
     deps,
     { meta, flags: (command) => command.addArgument(shellArgument()), text: (script) => script },
-    run,
+    completion,
   )
 
 /** Writes the script from the command tree. */

@@ -2,10 +2,9 @@ import {
   configurationBytesMax, configurationShape, saveConfiguration, type Configuration,
 } from '../../../fabric/configuration.js'
 import { fail } from '../../../base/errors.js'
-import type { VerbDeps } from '../../bound.js'
 import { readInput } from '../../input.js'
 import { loginToMutate } from '../../mutate.js'
-import { defineVerb, type Run, type Verb, type VerbDefinition } from '../../verb.js'
+import { defineVerb, type Build, type Run, type VerbDefinition } from '../../verb.js'
 import { configurationText } from './text.js'
 
 /** Flags of `config save`. */
@@ -42,6 +41,5 @@ export const run: Run<ConfigSaveOptions, Configuration> = async (options, deps) 
   return saveConfiguration(gov, session, { bytes })
 }
 
-/** The verb. */
-export const build = (deps: VerbDeps, doIt: Run<ConfigSaveOptions, Configuration> = run): Verb =>
-  defineVerb(deps, definition, doIt)
+/** Parses a line of `config save`. */
+export const build: Build = (deps) => defineVerb(deps, definition, run)

@@ -1,8 +1,7 @@
 import {
   configurationShape, readConfiguration, type Configuration,
 } from '../../../fabric/configuration.js'
-import type { VerbDeps } from '../../bound.js'
-import { defineVerb, type Run, type Verb, type VerbDefinition } from '../../verb.js'
+import { defineVerb, type Build, type Run, type VerbDefinition } from '../../verb.js'
 import { configurationText } from './text.js'
 
 const definition: VerbDefinition<Configuration> = {
@@ -26,6 +25,5 @@ export const run: Run<object, Configuration> = async (_options, deps) => {
   return readConfiguration(gov, session)
 }
 
-/** The verb. */
-export const build = (deps: VerbDeps, doIt: Run<object, Configuration> = run): Verb =>
-  defineVerb(deps, definition, doIt)
+/** Parses a line of `config show`. */
+export const build: Build = (deps) => defineVerb(deps, definition, run)

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import * as v from 'valibot'
 import type { Sandbox } from '../../../sandbox/start.js'
 import type { VerbDeps } from '../../bound.js'
-import { defineVerb, type Run, type Verb, type VerbDefinition } from '../../verb.js'
+import { defineVerb, type Build, type Run, type VerbDefinition } from '../../verb.js'
 import { playAlpha } from './alpha.js'
 import { playShots, shotsPlaces } from './shots.js'
 import { openStage } from './stage.js'
@@ -60,6 +60,5 @@ export const run: Run<object, DemoResult> = async (_options, deps) => {
   return { dir, state_dir: folders.stateDir, config_dir: folders.configDir }
 }
 
-/** The verb. */
-export const build = (deps: VerbDeps, doIt: Run<object, DemoResult> = run): Verb =>
-  defineVerb(deps, definition, doIt)
+/** Parses a line of `demo`. */
+export const build: Build = (deps) => defineVerb(deps, definition, run)

@@ -1,10 +1,9 @@
 /** `sallyport doctor`: whether this machine can run the program. Looks, and touches nothing. */
 import * as v from 'valibot'
 import { fail } from '../../../base/errors.js'
-import { Degraded } from '../../failure.js'
+import { Degraded } from '../../../base/contract.js'
 import { defineVerb } from '../../verb.js'
-import type { Run, VerbMeta } from '../../verb.js'
-import type { VerbDeps } from '../../bound.js'
+import type { Build, Run, VerbMeta } from '../../verb.js'
 
 const shape = v.strictObject({
   ok: v.boolean(),
@@ -33,8 +32,8 @@ const meta: VerbMeta = {
   json: { version: 1, schema: shape },
 }
 
-/** Parses the line. */
-export const build = (deps: VerbDeps, run: Run<object, DoctorReport> = doctor) =>
+/** Parses a line of `doctor`. */
+export const build: Build = (deps) =>
   defineVerb<object, DoctorReport>(
     deps,
     {
@@ -53,7 +52,7 @@ export const build = (deps: VerbDeps, run: Run<object, DoctorReport> = doctor) =
           .join('')
       },
     },
-    run,
+    doctor,
   )
 
 /** Runs every check. Throws `Degraded` with a `blocked` failure when one is a problem. */

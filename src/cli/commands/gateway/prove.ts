@@ -9,10 +9,10 @@ import type { Gov } from '../../../governance/context.js'
 import { deploymentProfile } from '../../../governance/profile.js'
 import type { VerbDeps } from '../../bound.js'
 import { clientOf } from '../../client.js'
-import { Degraded } from '../../failure.js'
+import { Degraded } from '../../../base/contract.js'
 import { loginToMutate } from '../../mutate.js'
 import type { View } from '../../output.js'
-import { defineVerb, type Run, type Verb, type VerbDefinition } from '../../verb.js'
+import { defineVerb, type Build, type Run, type VerbDefinition } from '../../verb.js'
 
 /** Arguments and flags of `gateway prove`. */
 export interface ProveOptions {
@@ -142,6 +142,5 @@ export const run: Run<ProveOptions, ProveResult> = async (options, deps) => {
   return factsOf(await proveSlot(context, parts.session, { slot: wanted, ifStale }))
 }
 
-/** The verb. */
-export const build = (deps: VerbDeps, doIt: Run<ProveOptions, ProveResult> = run): Verb =>
-  defineVerb(deps, definition, doIt)
+/** Parses a line of `gateway prove`. */
+export const build: Build = (deps) => defineVerb(deps, definition, run)

@@ -12,7 +12,7 @@ import type { VerbDeps } from '../../bound.js'
 import { choiceFlag, integerFlag, moneyFlag } from '../../flags.js'
 import { readInput, readSecret } from '../../input.js'
 import { loginToMutate } from '../../mutate.js'
-import { defineVerb, type Run, type Verb, type VerbDefinition } from '../../verb.js'
+import { defineVerb, type Build, type Run, type VerbDefinition } from '../../verb.js'
 import { gatewayText } from './text.js'
 
 /** Flags of `gateway setup`. */
@@ -201,7 +201,5 @@ export const run: Run<GatewaySetupOptions, GatewayShow> = async (options, deps) 
   return showGateway(gov, session, routePlaces(gov).gateway)
 }
 
-/** The verb. */
-export const build = (
-  deps: VerbDeps, doIt: Run<GatewaySetupOptions, GatewayShow> = run,
-): Verb => defineVerb(deps, definition, doIt)
+/** Parses a line of `gateway setup`. */
+export const build: Build = (deps) => defineVerb(deps, definition, run)

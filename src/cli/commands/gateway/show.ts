@@ -1,8 +1,7 @@
 import { routePlaces } from '../../../fabric/places.js'
 import { gatewayShowShape, type GatewayShow } from '../../../gateway/projection.js'
 import { showGateway } from '../../../gateway/show.js'
-import type { VerbDeps } from '../../bound.js'
-import { defineVerb, type Run, type Verb, type VerbDefinition } from '../../verb.js'
+import { defineVerb, type Build, type Run, type VerbDefinition } from '../../verb.js'
 import { gatewayText } from './text.js'
 
 const definition: VerbDefinition<GatewayShow> = {
@@ -27,6 +26,5 @@ export const run: Run<object, GatewayShow> = async (_options, deps) => {
   return showGateway(gov, session, routePlaces(gov).gateway)
 }
 
-/** The verb. */
-export const build = (deps: VerbDeps, doIt: Run<object, GatewayShow> = run): Verb =>
-  defineVerb(deps, definition, doIt)
+/** Parses a line of `gateway show`. */
+export const build: Build = (deps) => defineVerb(deps, definition, run)

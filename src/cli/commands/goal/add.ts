@@ -1,15 +1,16 @@
 import { addGoal } from '../../../governance/goals.js'
-import type { VerbDeps } from '../../bound.js'
+import { goalAdd, type GoalDocument } from '../../../governance/goals-contract.js'
 import { loginToMutate } from '../../mutate.js'
-import { defineVerb, type Run, type Verb, type VerbDefinition } from '../../verb.js'
-import { goalFacts, goalFactsShape, goalText, type GoalFacts } from './facts.js'
+import { requestOf } from '../../request.js'
+import { defineVerb, type Build, type Run, type VerbDefinition } from '../../verb.js'
+import { goalText } from './text.js'
 
 /** Arguments of `goal add`. */
 export interface GoalAddOptions {
   readonly title: string
 }
 
-const definition: VerbDefinition<GoalFacts> = {
+const definition: VerbDefinition<GoalDocument> = {
   meta: {
     name: 'goal add',
     summary: 'add a goal',
@@ -18,18 +19,18 @@ const definition: VerbDefinition<GoalFacts> = {
     examples: ['$ sallyport goal add "Learn about tides"'],
     session: 'required',
     exits: ['rejected', 'unauthorized', 'no_state', 'locked', 'damaged'],
-    json: { version: 1, schema: goalFactsShape },
+    json: goalAdd,
   },
   flags: (command) => command.argument('<title>', 'what it is, in one line'),
   text: (goal) => goalText(goal),
 }
 
 /** Adds. */
-export const run: Run<GoalAddOptions, GoalFacts> = async (options, deps) => {
+export const run: Run<GoalAddOptions, GoalDocument> = async (options, deps) => {
+  const { title } = requestOf(goalAdd, options)
   const { gov, session } = await loginToMutate(deps)
-  return goalFacts(await addGoal(gov, session, options.title))
+  return goalAdd.answer(await addGoal(gov, session, title))
 }
 
-/** The verb. */
-export const build = (deps: VerbDeps, doIt: Run<GoalAddOptions, GoalFacts> = run): Verb =>
-  defineVerb(deps, definition, doIt)
+/** Parses a line of `goal add`. */
+export const build: Build = (deps) => defineVerb(deps, definition, run)

@@ -1,10 +1,9 @@
 import { closeGoal } from '../../../governance/goals.js'
-import type { VerbDeps } from '../../bound.js'
+import { goalClose, type GoalDocument } from '../../../governance/goals-contract.js'
 import { loginToMutate } from '../../mutate.js'
-import { defineVerb, type Run, type Verb, type VerbDefinition } from '../../verb.js'
-import {
-  expectedRevisionFlag, goalFacts, goalFactsShape, goalText, type GoalFacts,
-} from './facts.js'
+import { requestOf } from '../../request.js'
+import { defineVerb, type Build, type Run, type VerbDefinition } from '../../verb.js'
+import { expectedRevisionFlag, goalText } from './text.js'
 
 /** Flags of `goal close`. */
 export interface GoalCloseOptions {
@@ -12,7 +11,7 @@ export interface GoalCloseOptions {
   readonly expectedRevision?: number
 }
 
-const definition: VerbDefinition<GoalFacts> = {
+const definition: VerbDefinition<GoalDocument> = {
   meta: {
     name: 'goal close',
     summary: 'close a goal',
@@ -22,7 +21,7 @@ const definition: VerbDefinition<GoalFacts> = {
     examples: ['$ sallyport goal close goal_0190f…'],
     session: 'required',
     exits: ['unauthorized', 'conflict', 'not_found', 'no_state', 'locked', 'damaged'],
-    json: { version: 1, schema: goalFactsShape },
+    json: goalClose,
   },
   flags: (command) => command
     .argument('<goal>', 'id of the goal')
@@ -31,12 +30,13 @@ const definition: VerbDefinition<GoalFacts> = {
 }
 
 /** Closes. */
-export const run: Run<GoalCloseOptions, GoalFacts> = async (options, deps) => {
+export const run: Run<GoalCloseOptions, GoalDocument> = async (options, deps) => {
+  const { goal: goalId, expected_revision: expectedRevision } = requestOf(
+    goalClose, options,
+  )
   const { gov, session } = await loginToMutate(deps)
-  const { goal: goalId, expectedRevision } = options
-  return goalFacts(await closeGoal(gov, session, { goalId, expectedRevision }))
+  return goalClose.answer(await closeGoal(gov, session, { goalId, expectedRevision }))
 }
 
-/** The verb. */
-export const build = (deps: VerbDeps, doIt: Run<GoalCloseOptions, GoalFacts> = run): Verb =>
-  defineVerb(deps, definition, doIt)
+/** Parses a line of `goal close`. */
+export const build: Build = (deps) => defineVerb(deps, definition, run)

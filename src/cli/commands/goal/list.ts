@@ -1,16 +1,15 @@
-import * as v from 'valibot'
 import { listGoals } from '../../../governance/goals.js'
-import type { VerbDeps } from '../../bound.js'
+import { goalList, type GoalDocument } from '../../../governance/goals-contract.js'
 import { renderTable } from '../../table.js'
-import { defineVerb, type Run, type Verb, type VerbDefinition } from '../../verb.js'
-import { goalFacts, goalFactsShape, type GoalFacts } from './facts.js'
+import { requestOf } from '../../request.js'
+import { defineVerb, type Build, type Run, type VerbDefinition } from '../../verb.js'
 
 /** Flags of `goal list`. */
 export interface GoalListOptions {
   readonly open?: boolean
 }
 
-const definition: VerbDefinition<GoalFacts[]> = {
+const definition: VerbDefinition<GoalDocument[]> = {
   meta: {
     name: 'goal list',
     summary: 'list your goals, oldest first',
@@ -18,7 +17,7 @@ const definition: VerbDefinition<GoalFacts[]> = {
     examples: ['$ sallyport goal list', '$ sallyport goal list --open --json'],
     session: 'required',
     exits: ['unauthorized', 'no_state', 'damaged'],
-    json: { version: 1, schema: v.array(goalFactsShape) },
+    json: goalList,
   },
   flags: (command) => command.option('--open', 'only goals that are open'),
   text: (rows, view) => renderTable(
@@ -30,13 +29,12 @@ const definition: VerbDefinition<GoalFacts[]> = {
 }
 
 /** Lists. */
-export const run: Run<GoalListOptions, GoalFacts[]> = async (options, deps) => {
+export const run: Run<GoalListOptions, GoalDocument[]> = async (options, deps) => {
+  const { open } = requestOf(goalList, options)
   const { gov, session } = await deps.login('read')
-  return listGoals(gov.store.read(), session)
-    .filter(({ state }) => state === 'open' || options.open !== true)
-    .map(goalFacts)
+  return goalList.answer(listGoals(gov.store.read(), session)
+    .filter(({ state }) => state === 'open' || open !== true))
 }
 
-/** The verb. */
-export const build = (deps: VerbDeps, doIt: Run<GoalListOptions, GoalFacts[]> = run): Verb =>
-  defineVerb(deps, definition, doIt)
+/** Parses a line of `goal list`. */
+export const build: Build = (deps) => defineVerb(deps, definition, run)

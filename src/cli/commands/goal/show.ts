@@ -1,14 +1,15 @@
 import { requireOwnGoal } from '../../../governance/goals.js'
-import type { VerbDeps } from '../../bound.js'
-import { defineVerb, type Run, type Verb, type VerbDefinition } from '../../verb.js'
-import { goalFacts, goalFactsShape, goalText, type GoalFacts } from './facts.js'
+import { goalShow, type GoalDocument } from '../../../governance/goals-contract.js'
+import { requestOf } from '../../request.js'
+import { defineVerb, type Build, type Run, type VerbDefinition } from '../../verb.js'
+import { goalText } from './text.js'
 
 /** Arguments of `goal show`. */
 export interface GoalShowOptions {
   readonly goal: string
 }
 
-const definition: VerbDefinition<GoalFacts> = {
+const definition: VerbDefinition<GoalDocument> = {
   meta: {
     name: 'goal show',
     summary: 'show one goal',
@@ -16,18 +17,18 @@ const definition: VerbDefinition<GoalFacts> = {
     examples: ['$ sallyport goal show goal_0190f…'],
     session: 'required',
     exits: ['unauthorized', 'not_found', 'no_state', 'damaged'],
-    json: { version: 1, schema: goalFactsShape },
+    json: goalShow,
   },
   flags: (command) => command.argument('<goal>', 'id of the goal'),
   text: (goal) => goalText(goal),
 }
 
 /** Shows. */
-export const run: Run<GoalShowOptions, GoalFacts> = async (options, deps) => {
+export const run: Run<GoalShowOptions, GoalDocument> = async (options, deps) => {
+  const { goal } = requestOf(goalShow, options)
   const { gov, session } = await deps.login('read')
-  return goalFacts(requireOwnGoal(gov.store.read(), session, options.goal))
+  return goalShow.answer(requireOwnGoal(gov.store.read(), session, goal))
 }
 
-/** The verb. */
-export const build = (deps: VerbDeps, doIt: Run<GoalShowOptions, GoalFacts> = run): Verb =>
-  defineVerb(deps, definition, doIt)
+/** Parses a line of `goal show`. */
+export const build: Build = (deps) => defineVerb(deps, definition, run)

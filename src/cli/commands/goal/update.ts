@@ -1,10 +1,9 @@
 import { updateGoal } from '../../../governance/goals.js'
-import type { VerbDeps } from '../../bound.js'
+import { goalUpdate, type GoalDocument } from '../../../governance/goals-contract.js'
 import { loginToMutate } from '../../mutate.js'
-import { defineVerb, type Run, type Verb, type VerbDefinition } from '../../verb.js'
-import {
-  expectedRevisionFlag, goalFacts, goalFactsShape, goalText, type GoalFacts,
-} from './facts.js'
+import { requestOf } from '../../request.js'
+import { defineVerb, type Build, type Run, type VerbDefinition } from '../../verb.js'
+import { expectedRevisionFlag, goalText } from './text.js'
 
 /** Flags of `goal update`. */
 export interface GoalUpdateOptions {
@@ -13,7 +12,7 @@ export interface GoalUpdateOptions {
   readonly expectedRevision?: number
 }
 
-const definition: VerbDefinition<GoalFacts> = {
+const definition: VerbDefinition<GoalDocument> = {
   meta: {
     name: 'goal update',
     summary: 'give a goal another title and the next revision',
@@ -23,7 +22,7 @@ const definition: VerbDefinition<GoalFacts> = {
     examples: ['$ sallyport goal update goal_0190f… --title "Learn about spring tides"'],
     session: 'required',
     exits: ['rejected', 'unauthorized', 'conflict', 'not_found', 'no_state', 'locked', 'damaged'],
-    json: { version: 1, schema: goalFactsShape },
+    json: goalUpdate,
   },
   flags: (command) => command
     .argument('<goal>', 'id of the goal')
@@ -33,12 +32,13 @@ const definition: VerbDefinition<GoalFacts> = {
 }
 
 /** Updates. */
-export const run: Run<GoalUpdateOptions, GoalFacts> = async (options, deps) => {
+export const run: Run<GoalUpdateOptions, GoalDocument> = async (options, deps) => {
+  const { goal: goalId, title, expected_revision: expectedRevision } = requestOf(
+    goalUpdate, options,
+  )
   const { gov, session } = await loginToMutate(deps)
-  const { goal: goalId, title, expectedRevision } = options
-  return goalFacts(await updateGoal(gov, session, { goalId, title, expectedRevision }))
+  return goalUpdate.answer(await updateGoal(gov, session, { goalId, title, expectedRevision }))
 }
 
-/** The verb. */
-export const build = (deps: VerbDeps, doIt: Run<GoalUpdateOptions, GoalFacts> = run): Verb =>
-  defineVerb(deps, definition, doIt)
+/** Parses a line of `goal update`. */
+export const build: Build = (deps) => defineVerb(deps, definition, run)

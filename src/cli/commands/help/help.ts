@@ -5,8 +5,7 @@ import { topicList, topicText } from '../../help/topics.js'
 import { describeTree } from '../../tree.js'
 import { nounHelp, overview } from '../../help/overview.js'
 import { defineVerb } from '../../verb.js'
-import type { Run, VerbMeta } from '../../verb.js'
-import type { VerbDeps } from '../../bound.js'
+import type { Build, Run, VerbMeta } from '../../verb.js'
 
 /** What was asked for. */
 export interface HelpOptions {
@@ -26,8 +25,8 @@ const meta: VerbMeta = {
   json: null,
 }
 
-/** Parses the words. */
-export const build = (deps: VerbDeps, run: Run<HelpOptions, string> = help) =>
+/** Parses a line of `help`. */
+export const build: Build = (deps) =>
   defineVerb<HelpOptions, string>(
     deps,
     {
@@ -35,7 +34,7 @@ export const build = (deps: VerbDeps, run: Run<HelpOptions, string> = help) =>
       flags: (command) => command.argument('[topic...]', 'a topic, or the words of a command'),
       text: (page) => page,
     },
-    run,
+    help,
   )
 
 /** Finds the page. Throws `not_found`. */

@@ -6,7 +6,7 @@ import { caBytesMax, parseProfile, profileBytesMax } from '../../../governance/p
 import { defaultProfile, type DeploymentProfile } from '../../../governance/profile.js'
 import type { VerbDeps } from '../../bound.js'
 import { readInput, readSecret } from '../../input.js'
-import { defineVerb, type Run, type Verb, type VerbDefinition } from '../../verb.js'
+import { defineVerb, type Build, type Run, type VerbDefinition } from '../../verb.js'
 
 /** Flags of `init`. */
 export interface InitOptions {
@@ -120,6 +120,5 @@ export const run: Run<InitOptions, InitResult> = async (options, deps) => {
   }
 }
 
-/** The verb. */
-export const build = (deps: VerbDeps, doIt: Run<InitOptions, InitResult> = run): Verb =>
-  defineVerb(deps, definition, doIt)
+/** Parses a line of `init`. */
+export const build: Build = (deps) => defineVerb(deps, definition, run)

@@ -1,9 +1,8 @@
 import * as v from 'valibot'
 import { ownReservations } from '../../../governance/ledger/own.js'
-import type { VerbDeps } from '../../bound.js'
 import { integerFlag } from '../../flags.js'
 import { renderTable } from '../../table.js'
-import { defineVerb, type Run, type Verb, type VerbDefinition } from '../../verb.js'
+import { defineVerb, type Build, type Run, type VerbDefinition } from '../../verb.js'
 import {
   dueOf, reservationFacts, reservationFactsShape, type ReservationFacts,
 } from './facts.js'
@@ -49,7 +48,5 @@ export const run: Run<ReservationsOptions, ReservationFacts[]> = async (options,
     .map(reservationFacts)
 }
 
-/** The verb. */
-export const build = (
-  deps: VerbDeps, doIt: Run<ReservationsOptions, ReservationFacts[]> = run,
-): Verb => defineVerb(deps, definition, doIt)
+/** Parses a line of `ledger reservations`. */
+export const build: Build = (deps) => defineVerb(deps, definition, run)

@@ -1,8 +1,7 @@
 import { fail } from '../../../base/errors.js'
 import { reviewAnyOverrun } from '../../../fabric/tasks.js'
-import type { VerbDeps } from '../../bound.js'
 import { loginToMutate } from '../../mutate.js'
-import { defineVerb, type Run, type Verb, type VerbDefinition } from '../../verb.js'
+import { defineVerb, type Build, type Run, type VerbDefinition } from '../../verb.js'
 import {
   reservationFacts, reservationFactsShape, reservationText, type ReservationFacts,
 } from './facts.js'
@@ -49,7 +48,5 @@ export const run: Run<LedgerReviewOptions, ReservationFacts> = async (options, d
   return reservationFacts(await reviewAnyOverrun(gov, session, options.operation, verdict))
 }
 
-/** The verb. */
-export const build = (
-  deps: VerbDeps, doIt: Run<LedgerReviewOptions, ReservationFacts> = run,
-): Verb => defineVerb(deps, definition, doIt)
+/** Parses a line of `ledger review`. */
+export const build: Build = (deps) => defineVerb(deps, definition, run)

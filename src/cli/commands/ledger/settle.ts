@@ -7,7 +7,7 @@ import type { VerbDeps } from '../../bound.js'
 import { moneyFlag } from '../../flags.js'
 import { readInput } from '../../input.js'
 import { loginToMutate } from '../../mutate.js'
-import { defineVerb, type Run, type Verb, type VerbDefinition } from '../../verb.js'
+import { defineVerb, type Build, type Run, type VerbDefinition } from '../../verb.js'
 import {
   reservationFacts, reservationFactsShape, reservationText, type ReservationFacts,
 } from './facts.js'
@@ -82,6 +82,5 @@ export const run: Run<SettleOptions, ReservationFacts> = async (options, deps) =
   }))
 }
 
-/** The verb. */
-export const build = (deps: VerbDeps, doIt: Run<SettleOptions, ReservationFacts> = run): Verb =>
-  defineVerb(deps, definition, doIt)
+/** Parses a line of `ledger settle`. */
+export const build: Build = (deps) => defineVerb(deps, definition, run)

@@ -1,8 +1,7 @@
 import * as v from 'valibot'
 import { settleCommand } from '../../../governance/ledger/due.js'
 import { ledgerStanding } from '../../../governance/ledger/read.js'
-import type { VerbDeps } from '../../bound.js'
-import { defineVerb, type Run, type Verb, type VerbDefinition } from '../../verb.js'
+import { defineVerb, type Build, type Run, type VerbDefinition } from '../../verb.js'
 
 const schema = v.strictObject({
   ledger: v.nullable(v.strictObject({
@@ -61,6 +60,5 @@ export const run: Run<object, LedgerShow> = async (_options, deps) => {
   return ledgerStanding(gov.store.read())
 }
 
-/** The verb. */
-export const build = (deps: VerbDeps, doIt: Run<object, LedgerShow> = run): Verb =>
-  defineVerb(deps, definition, doIt)
+/** Parses a line of `ledger show`. */
+export const build: Build = (deps) => defineVerb(deps, definition, run)

@@ -12,7 +12,7 @@ import { durationFlag } from '../../flags.js'
 import { readSecret } from '../../input.js'
 import { recoverFirst } from '../../mutate.js'
 import { fieldLines } from '../../text.js'
-import { defineVerb, type Run, type Verb, type VerbDefinition } from '../../verb.js'
+import { defineVerb, type Build, type Run, type VerbDefinition } from '../../verb.js'
 
 /** Flags of `login`; durations in milliseconds. */
 export interface LoginOptions {
@@ -38,7 +38,8 @@ export type LoginResult = v.InferOutput<typeof schema>
 
 const { idleMsMin, idleMsMax, ttlMsMin, ttlMsMax } = sessionLimits
 
-const definition: VerbDefinition<LoginResult> = {
+/** How its line is read and its document shown. */
+export const definition: VerbDefinition<LoginResult> = {
   meta: {
     name: 'login',
     summary: 'open a session',
@@ -137,6 +138,5 @@ export const run: Run<LoginOptions, LoginResult> = async (options, deps) => {
   }
 }
 
-/** The verb. */
-export const build = (deps: VerbDeps, doIt: Run<LoginOptions, LoginResult> = run): Verb =>
-  defineVerb(deps, definition, doIt)
+/** Parses a line of `login`. */
+export const build: Build = (deps) => defineVerb(deps, definition, run)

@@ -1,10 +1,9 @@
 import * as v from 'valibot'
 import { logout } from '../../../governance/session/end.js'
 import { dropToken, tokenPath } from '../../../governance/session/token.js'
-import type { VerbDeps } from '../../bound.js'
 import { currentToken } from '../../login.js'
 import { recoverFirst } from '../../mutate.js'
-import { defineVerb, type Run, type Verb, type VerbDefinition } from '../../verb.js'
+import { defineVerb, type Build, type Run, type VerbDefinition } from '../../verb.js'
 
 const schema = v.strictObject({ ended: v.boolean(), root: v.nullable(v.string()) })
 /** Result of `logout`: whether a session was ended now, and which one the token belongs to. */
@@ -38,6 +37,5 @@ export const run: Run<object, LogoutResult> = async (_options, deps) => {
   return { ended, root: rootId }
 }
 
-/** The verb. */
-export const build = (deps: VerbDeps, doIt: Run<object, LogoutResult> = run): Verb =>
-  defineVerb(deps, definition, doIt)
+/** Parses a line of `logout`. */
+export const build: Build = (deps) => defineVerb(deps, definition, run)

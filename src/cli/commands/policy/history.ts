@@ -1,8 +1,7 @@
 import * as v from 'valibot'
-import type { VerbDeps } from '../../bound.js'
 import { integerFlag } from '../../flags.js'
 import { renderTable } from '../../table.js'
-import { defineVerb, type Run, type Verb, type VerbDefinition } from '../../verb.js'
+import { defineVerb, type Build, type Run, type VerbDefinition } from '../../verb.js'
 import { policyFactsShape, policyHistory, type PolicyFacts } from './facts.js'
 
 /** Flags of `policy history`. */
@@ -38,6 +37,5 @@ export const run: Run<HistoryOptions, PolicyFacts[]> = async (options, deps) => 
   return policyHistory(gov.store.read()).slice(0, options.limit)
 }
 
-/** The verb. */
-export const build = (deps: VerbDeps, doIt: Run<HistoryOptions, PolicyFacts[]> = run): Verb =>
-  defineVerb(deps, definition, doIt)
+/** Parses a line of `policy history`. */
+export const build: Build = (deps) => defineVerb(deps, definition, run)

@@ -1,9 +1,8 @@
 import { SallyportError } from '../../../base/errors.js'
 import { revokePolicy } from '../../../governance/policy/revoke.js'
-import type { VerbDeps } from '../../bound.js'
 import { currentToken } from '../../login.js'
 import { recoverFirst } from '../../mutate.js'
-import { defineVerb, type Run, type Verb, type VerbDefinition } from '../../verb.js'
+import { defineVerb, type Build, type Run, type VerbDefinition } from '../../verb.js'
 import { policyFacts, policyFactsShape, type PolicyFacts } from './facts.js'
 
 const definition: VerbDefinition<PolicyFacts> = {
@@ -47,6 +46,5 @@ export const run: Run<object, PolicyFacts> = async (_options, deps) => {
   return policyFacts(policy)
 }
 
-/** The verb. */
-export const build = (deps: VerbDeps, doIt: Run<object, PolicyFacts> = run): Verb =>
-  defineVerb(deps, definition, doIt)
+/** Parses a line of `policy revoke`. */
+export const build: Build = (deps) => defineVerb(deps, definition, run)

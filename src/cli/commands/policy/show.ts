@@ -1,8 +1,7 @@
 import * as v from 'valibot'
 import { policyStanding } from '../../../governance/policy/standing.js'
 import { collections } from '../../../governance/rows.js'
-import type { VerbDeps } from '../../bound.js'
-import { defineVerb, type Run, type Verb, type VerbDefinition } from '../../verb.js'
+import { defineVerb, type Build, type Run, type VerbDefinition } from '../../verb.js'
 import { policyFacts, policyFactsShape } from './facts.js'
 
 const schema = v.strictObject({
@@ -70,6 +69,5 @@ export const run: Run<object, PolicyShow> = async (_options, deps) => {
   }
 }
 
-/** The verb. */
-export const build = (deps: VerbDeps, doIt: Run<object, PolicyShow> = run): Verb =>
-  defineVerb(deps, definition, doIt)
+/** Parses a line of `policy show`. */
+export const build: Build = (deps) => defineVerb(deps, definition, run)

@@ -5,7 +5,7 @@ import { addPrincipal, principalFacts } from '../../../governance/principals.js'
 import type { VerbDeps } from '../../bound.js'
 import { readSecret } from '../../input.js'
 import { loginToMutate } from '../../mutate.js'
-import { defineVerb, type Run, type Verb, type VerbDefinition } from '../../verb.js'
+import { defineVerb, type Build, type Run, type VerbDefinition } from '../../verb.js'
 import { principalFactsShape, principalText } from './facts.js'
 
 /** Flags of `principal add`. */
@@ -58,6 +58,5 @@ export const run: Run<PrincipalAddOptions, PrincipalAdded> = async (options, dep
   return { principal: principalFacts(principal), goal_id: goal.goal_id }
 }
 
-/** The verb. */
-export const build = (deps: VerbDeps, doIt: Run<PrincipalAddOptions, PrincipalAdded> = run): Verb =>
-  defineVerb(deps, definition, doIt)
+/** Parses a line of `principal add`. */
+export const build: Build = (deps) => defineVerb(deps, definition, run)

@@ -1,8 +1,7 @@
 import * as v from 'valibot'
 import { disablePrincipal, principalFacts } from '../../../governance/principals.js'
-import type { VerbDeps } from '../../bound.js'
 import { loginToMutate } from '../../mutate.js'
-import { defineVerb, type Run, type Verb, type VerbDefinition } from '../../verb.js'
+import { defineVerb, type Build, type Run, type VerbDefinition } from '../../verb.js'
 import { principalFactsShape, principalText } from './facts.js'
 
 /** Flags of `principal disable`. */
@@ -44,7 +43,5 @@ export const run: Run<PrincipalDisableOptions, PrincipalDisabled> = async (optio
   return { principal: principalFacts(principal), sessions_ended }
 }
 
-/** The verb. */
-export const build = (
-  deps: VerbDeps, doIt: Run<PrincipalDisableOptions, PrincipalDisabled> = run,
-): Verb => defineVerb(deps, definition, doIt)
+/** Parses a line of `principal disable`. */
+export const build: Build = (deps) => defineVerb(deps, definition, run)

@@ -1,8 +1,7 @@
 import * as v from 'valibot'
 import { listPrincipals, principalFacts } from '../../../governance/principals.js'
-import type { VerbDeps } from '../../bound.js'
 import { renderTable } from '../../table.js'
-import { defineVerb, type Run, type Verb, type VerbDefinition } from '../../verb.js'
+import { defineVerb, type Build, type Run, type VerbDefinition } from '../../verb.js'
 import { principalFactsShape, principalState, type PrincipalFactsJson } from './facts.js'
 
 const definition: VerbDefinition<PrincipalFactsJson[]> = {
@@ -29,6 +28,5 @@ export const run: Run<object, PrincipalFactsJson[]> = async (_options, deps) => 
   return listPrincipals(gov.store.read()).map(principalFacts)
 }
 
-/** The verb. */
-export const build = (deps: VerbDeps, doIt: Run<object, PrincipalFactsJson[]> = run): Verb =>
-  defineVerb(deps, definition, doIt)
+/** Parses a line of `principal list`. */
+export const build: Build = (deps) => defineVerb(deps, definition, run)

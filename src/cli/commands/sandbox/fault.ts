@@ -2,10 +2,9 @@
 import { Argument } from 'commander'
 import * as v from 'valibot'
 import { fail } from '../../../base/errors.js'
-import type { VerbDeps } from '../../bound.js'
 import { choiceFlag, integerFlag } from '../../flags.js'
 import { defineVerb } from '../../verb.js'
-import type { Run, Verb, VerbDefinition } from '../../verb.js'
+import type { Build, Run, VerbDefinition } from '../../verb.js'
 import { activeFaultShape, askControl } from './control.js'
 import { dirFlag } from './dir.js'
 
@@ -28,7 +27,8 @@ const actions = ['set', 'clear'] as const
 const countMax = 1_000_000
 const valueMax = 1_000_000_000_000
 
-const definition: VerbDefinition<SandboxFaults> = {
+/** How its line is read and its document shown. */
+export const definition: VerbDefinition<SandboxFaults> = {
   meta: {
     name: 'sandbox fault',
     summary: 'switch a fault of a running sandbox on or off',
@@ -102,7 +102,5 @@ export const sandboxFault: Run<SandboxFaultOptions, SandboxFaults> = async (opti
   return askControl(deps, dir, { method: 'POST', path, body }, shape)
 }
 
-/** Parses the line. */
-export const build = (
-  deps: VerbDeps, run: Run<SandboxFaultOptions, SandboxFaults> = sandboxFault,
-): Verb => defineVerb(deps, definition, run)
+/** Parses a line of `sandbox fault`. */
+export const build: Build = (deps) => defineVerb(deps, definition, sandboxFault)

@@ -1,9 +1,8 @@
 /** `sallyport sandbox faults`: the names of all faults. Needs no running sandbox. */
 import * as v from 'valibot'
-import type { VerbDeps } from '../../bound.js'
 import { renderTable } from '../../table.js'
 import { defineVerb } from '../../verb.js'
-import type { Run, Verb, VerbDefinition } from '../../verb.js'
+import type { Build, Run, VerbDefinition } from '../../verb.js'
 
 const shape = v.array(
   v.strictObject({
@@ -54,6 +53,5 @@ export const sandboxFaults: Run<object, FaultList> = async () => {
   }))
 }
 
-/** Parses the line. */
-export const build = (deps: VerbDeps, run: Run<object, FaultList> = sandboxFaults): Verb =>
-  defineVerb(deps, definition, run)
+/** Parses a line of `sandbox faults`. */
+export const build: Build = (deps) => defineVerb(deps, definition, sandboxFaults)

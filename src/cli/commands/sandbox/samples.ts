@@ -1,7 +1,6 @@
 import { resolve } from 'node:path'
 import * as v from 'valibot'
-import type { VerbDeps } from '../../bound.js'
-import { defineVerb, type Run, type Verb, type VerbDefinition } from '../../verb.js'
+import { defineVerb, type Build, type Run, type VerbDefinition } from '../../verb.js'
 
 /** Argument of `sandbox samples`. */
 export interface SamplesOptions {
@@ -35,6 +34,5 @@ export const run: Run<SamplesOptions, SamplesResult> = async ({ folder }, deps) 
   return [...writeSamples(resolve(deps.cwd, folder), deps.clock.wallMs())]
 }
 
-/** The verb. */
-export const build = (deps: VerbDeps, doIt: Run<SamplesOptions, SamplesResult> = run): Verb =>
-  defineVerb(deps, definition, doIt)
+/** Parses a line of `sandbox samples`. */
+export const build: Build = (deps) => defineVerb(deps, definition, run)

@@ -1,10 +1,9 @@
 /** `sallyport sandbox start`: runs the embedded outside world until it is told to stop. */
 import * as v from 'valibot'
 import type { Sandbox } from '../../../sandbox/start.js'
-import type { VerbDeps } from '../../bound.js'
 import { fieldLines } from '../../text.js'
 import { defineVerb } from '../../verb.js'
-import type { Run, Verb, VerbDefinition } from '../../verb.js'
+import type { Build, Run, VerbDefinition } from '../../verb.js'
 import { dirFlag, sandboxDir } from './dir.js'
 
 /** Flags of `sandbox start`. */
@@ -114,7 +113,5 @@ export const sandboxStart: Run<SandboxStartOptions, SandboxStarted> = async (opt
   return started
 }
 
-/** Parses the line. */
-export const build = (
-  deps: VerbDeps, run: Run<SandboxStartOptions, SandboxStarted> = sandboxStart,
-): Verb => defineVerb(deps, definition, run)
+/** Parses a line of `sandbox start`. */
+export const build: Build = (deps) => defineVerb(deps, definition, sandboxStart)

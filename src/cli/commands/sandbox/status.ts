@@ -1,10 +1,9 @@
 /** `sallyport sandbox status`: what a running sandbox has seen, in counts. */
 import * as v from 'valibot'
-import type { VerbDeps } from '../../bound.js'
 import { fieldLines } from '../../text.js'
 import type { View } from '../../output.js'
 import { defineVerb } from '../../verb.js'
-import type { Run, Verb, VerbDefinition } from '../../verb.js'
+import type { Build, Run, VerbDefinition } from '../../verb.js'
 import { activeFaultShape, askControl } from './control.js'
 import { dirFlag } from './dir.js'
 import { faultLine } from './fault.js'
@@ -59,7 +58,5 @@ const textOf = (status: SandboxStatus, view: View): string =>
 export const sandboxStatus: Run<SandboxStatusOptions, SandboxStatus> = ({ dir }, deps) =>
   askControl(deps, dir, { method: 'GET', path: '/status' }, shape)
 
-/** Parses the line. */
-export const build = (
-  deps: VerbDeps, run: Run<SandboxStatusOptions, SandboxStatus> = sandboxStatus,
-): Verb => defineVerb(deps, definition, run)
+/** Parses a line of `sandbox status`. */
+export const build: Build = (deps) => defineVerb(deps, definition, sandboxStatus)

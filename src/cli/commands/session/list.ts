@@ -1,8 +1,7 @@
 import * as v from 'valibot'
 import { listSessions } from '../../../governance/session/end.js'
-import type { VerbDeps } from '../../bound.js'
 import { renderTable } from '../../table.js'
-import { defineVerb, type Run, type Verb, type VerbDefinition } from '../../verb.js'
+import { defineVerb, type Build, type Run, type VerbDefinition } from '../../verb.js'
 import { sessionFactsShape, sessionState, type SessionFactsJson } from './facts.js'
 
 /** Flags of `session list`. */
@@ -41,7 +40,5 @@ export const run: Run<SessionListOptions, SessionFactsJson[]> = async (options, 
     .filter(({ live }) => live || options.live !== true)
 }
 
-/** The verb. */
-export const build = (
-  deps: VerbDeps, doIt: Run<SessionListOptions, SessionFactsJson[]> = run,
-): Verb => defineVerb(deps, definition, doIt)
+/** Parses a line of `session list`. */
+export const build: Build = (deps) => defineVerb(deps, definition, run)

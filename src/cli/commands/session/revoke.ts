@@ -1,10 +1,9 @@
 import * as v from 'valibot'
 import { revokeSession } from '../../../governance/session/end.js'
 import { dropToken, tokenPath } from '../../../governance/session/token.js'
-import type { VerbDeps } from '../../bound.js'
 import { currentToken } from '../../login.js'
 import { loginToMutate } from '../../mutate.js'
-import { defineVerb, type Run, type Verb, type VerbDefinition } from '../../verb.js'
+import { defineVerb, type Build, type Run, type VerbDefinition } from '../../verb.js'
 import { sessionFactsShape, sessionText } from './facts.js'
 
 /** Arguments of `session revoke`. */
@@ -43,8 +42,5 @@ export const run: Run<SessionRevokeOptions, SessionRevoked> = async (options, de
   return { root, ended }
 }
 
-/** The verb. */
-export const build = (
-  deps: VerbDeps, doIt: Run<SessionRevokeOptions, SessionRevoked> = run,
-): Verb =>
-  defineVerb(deps, definition, doIt)
+/** Parses a line of `session revoke`. */
+export const build: Build = (deps) => defineVerb(deps, definition, run)

@@ -1,7 +1,6 @@
 import * as v from 'valibot'
 import { sessionFacts } from '../../../governance/session/live.js'
-import type { VerbDeps } from '../../bound.js'
-import { defineVerb, type Run, type Verb, type VerbDefinition } from '../../verb.js'
+import { defineVerb, type Build, type Run, type VerbDefinition } from '../../verb.js'
 import { sessionFactsShape, sessionText } from './facts.js'
 
 const schema = v.strictObject({ root: sessionFactsShape })
@@ -27,6 +26,5 @@ export const run: Run<object, SessionShow> = async (_options, deps) => {
   return { root: sessionFacts(gov.store.read(), gov, session.root) }
 }
 
-/** The verb. */
-export const build = (deps: VerbDeps, doIt: Run<object, SessionShow> = run): Verb =>
-  defineVerb(deps, definition, doIt)
+/** Parses a line of `session show`. */
+export const build: Build = (deps) => defineVerb(deps, definition, run)

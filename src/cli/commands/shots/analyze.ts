@@ -7,7 +7,7 @@ import {
 import { gateTextOf } from '../../../shots/gates.js'
 import { dueFailure } from '../../../shots/money.js'
 import type { VerbDeps } from '../../bound.js'
-import { Degraded } from '../../failure.js'
+import { Degraded } from '../../../base/contract.js'
 import { integerFlag } from '../../flags.js'
 import { defineVerb, type Run, type Verb, type VerbDefinition } from '../../verb.js'
 import { withJobs } from './open.js'

@@ -3,7 +3,7 @@ import type { DigestReceipt, WindowResult } from '../../../shots/digest/types.js
 import { dueFailure } from '../../../shots/money.js'
 import { textReasonNext } from '../../../shots/texts/readiness.js'
 import type { VerbDeps } from '../../bound.js'
-import { Degraded } from '../../failure.js'
+import { Degraded } from '../../../base/contract.js'
 import { defineVerb, type Run, type Verb, type VerbDefinition } from '../../verb.js'
 import { digestReceiptShape } from './digest-shapes.js'
 import { withJobs } from './open.js'

@@ -5,7 +5,7 @@ import { reanalyzeReasons, shotLimits, type ReanalyzeReason } from '../../../sho
 import type { ReanalyzeGroup, ReanalyzePlan } from '../../../shots/analysis/reanalyze.js'
 import { analysisReceiptShape } from '../../../shots/analysis/types.js'
 import type { VerbDeps } from '../../bound.js'
-import { Degraded } from '../../failure.js'
+import { Degraded } from '../../../base/contract.js'
 import { choiceFlag, integerFlag } from '../../flags.js'
 import { loginToMutate } from '../../mutate.js'
 import { defineVerb, type Run, type Verb, type VerbDefinition } from '../../verb.js'

@@ -3,8 +3,7 @@ import { resolve } from 'node:path'
 import * as v from 'valibot'
 import { bytesText } from '../../text.js'
 import { defineVerb } from '../../verb.js'
-import type { Run, VerbMeta } from '../../verb.js'
-import type { VerbDeps } from '../../bound.js'
+import type { Build, Run, VerbMeta } from '../../verb.js'
 import { countShape } from './shapes.js'
 
 /** Where to. */
@@ -34,8 +33,8 @@ const meta: VerbMeta = {
   json: { version: 1, schema: shape },
 }
 
-/** Parses the line. */
-export const build = (deps: VerbDeps, run: Run<BackupOptions, StateBackup> = backup) =>
+/** Parses a line of `state backup`. */
+export const build: Build = (deps) =>
   defineVerb<BackupOptions, StateBackup>(
     deps,
     {
@@ -45,7 +44,7 @@ export const build = (deps: VerbDeps, run: Run<BackupOptions, StateBackup> = bac
         `${view.foreign(to)}\n` +
         `${files} files, ${bytesText(bytes)}, up to record ${sequence}; the key is not in it.\n`,
     },
-    run,
+    backup,
   )
 
 /** Copies. Throws `conflict` where something is there already. */

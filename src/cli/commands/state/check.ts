@@ -3,12 +3,11 @@ import * as v from 'valibot'
 import { fail } from '../../../base/errors.js'
 import type { SallyportError } from '../../../base/errors.js'
 import type { Problem } from '../../../state/types.js'
-import { Degraded } from '../../failure.js'
+import { Degraded } from '../../../base/contract.js'
 import type { View } from '../../output.js'
 import { fieldLines } from '../../text.js'
 import { defineVerb } from '../../verb.js'
-import type { Run, VerbMeta } from '../../verb.js'
-import type { VerbDeps } from '../../bound.js'
+import type { Build, Run, VerbMeta } from '../../verb.js'
 import { anchorShape, countShape, problemShape } from './shapes.js'
 import { siteOf } from './site.js'
 
@@ -40,9 +39,9 @@ const meta: VerbMeta = {
   json: { version: 1, schema: shape },
 }
 
-/** Parses the line. */
-export const build = (deps: VerbDeps, run: Run<object, StateCheck> = check) =>
-  defineVerb<object, StateCheck>(deps, { meta, text: checkText }, run)
+/** Parses a line of `state check`. */
+export const build: Build = (deps) =>
+  defineVerb<object, StateCheck>(deps, { meta, text: checkText }, check)
 
 /** Checks. Throws `Degraded` with `damaged`, else with `blocked`, when something is wrong. */
 export const check: Run<object, StateCheck> = async (_options, deps) => {

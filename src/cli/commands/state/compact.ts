@@ -2,8 +2,7 @@
 import * as v from 'valibot'
 import { bytesText } from '../../text.js'
 import { defineVerb } from '../../verb.js'
-import type { Run, VerbMeta } from '../../verb.js'
-import type { VerbDeps } from '../../bound.js'
+import type { Build, Run, VerbMeta } from '../../verb.js'
 import { countShape } from './shapes.js'
 
 const shape = v.strictObject({
@@ -28,8 +27,8 @@ const meta: VerbMeta = {
   json: { version: 1, schema: shape },
 }
 
-/** Parses the line. */
-export const build = (deps: VerbDeps, run: Run<object, StateCompact> = compact) =>
+/** Parses a line of `state compact`. */
+export const build: Build = (deps) =>
   defineVerb<object, StateCompact>(
     deps,
     {
@@ -38,7 +37,7 @@ export const build = (deps: VerbDeps, run: Run<object, StateCompact> = compact) 
         `Folded ${bytesText(report.log_bytes_before)} of log up to record ${report.sequence}; ` +
         `${report.orphans_removed} artifacts without a record removed.\n`,
     },
-    run,
+    compact,
   )
 
 /** Compacts. */

@@ -4,8 +4,7 @@ import { join } from 'node:path'
 import * as v from 'valibot'
 import { fieldLines } from '../../text.js'
 import { defineVerb } from '../../verb.js'
-import type { Run, VerbMeta } from '../../verb.js'
-import type { VerbDeps } from '../../bound.js'
+import type { Build, Run, VerbMeta } from '../../verb.js'
 
 const shape = v.strictObject({
   state_dir: v.string(),
@@ -27,8 +26,8 @@ const meta: VerbMeta = {
   json: { version: 1, schema: shape },
 }
 
-/** Parses the line. */
-export const build = (deps: VerbDeps, run: Run<object, StatePath> = statePath) =>
+/** Parses a line of `state path`. */
+export const build: Build = (deps) =>
   defineVerb<object, StatePath>(
     deps,
     {
@@ -42,7 +41,7 @@ export const build = (deps: VerbDeps, run: Run<object, StatePath> = statePath) =
             ])
           : `${view.foreign(found.state_dir)}\n`,
     },
-    run,
+    statePath,
   )
 
 /** Decides the folders. Throws `rejected` when the keys would lie inside the state. */

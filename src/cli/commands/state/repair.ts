@@ -3,8 +3,7 @@ import { existsSync } from 'node:fs'
 import * as v from 'valibot'
 import { fail } from '../../../base/errors.js'
 import { defineVerb } from '../../verb.js'
-import type { Run, VerbMeta } from '../../verb.js'
-import type { VerbDeps } from '../../bound.js'
+import type { Build, Run, VerbMeta } from '../../verb.js'
 import { countShape, problemShape } from './shapes.js'
 import { siteOf } from './site.js'
 
@@ -37,8 +36,8 @@ const meta: VerbMeta = {
   json: { version: 1, schema: shape },
 }
 
-/** Parses the line. */
-export const build = (deps: VerbDeps, run: Run<object, StateRepair> = repair) =>
+/** Parses a line of `state repair`. */
+export const build: Build = (deps) =>
   defineVerb<object, StateRepair>(
     deps,
     {
@@ -50,7 +49,7 @@ export const build = (deps: VerbDeps, run: Run<object, StateRepair> = repair) =>
         return lines.join('') + lossText(loss)
       },
     },
-    run,
+    repair,
   )
 
 /** Repairs. Throws `damaged` `beyond_repair` where nothing is whole. */

@@ -4,8 +4,7 @@ import { join, resolve } from 'node:path'
 import * as v from 'valibot'
 import type { View } from '../../output.js'
 import { defineVerb } from '../../verb.js'
-import type { Run, VerbMeta } from '../../verb.js'
-import type { VerbDeps } from '../../bound.js'
+import type { Build, Run, VerbMeta } from '../../verb.js'
 import { anchorShape, countShape } from './shapes.js'
 import { siteOf } from './site.js'
 
@@ -43,8 +42,8 @@ const meta: VerbMeta = {
   json: { version: 1, schema: shape },
 }
 
-/** Parses the line. */
-export const build = (deps: VerbDeps, run: Run<RestoreOptions, StateRestore> = restore) =>
+/** Parses a line of `state restore`. */
+export const build: Build = (deps) =>
   defineVerb<RestoreOptions, StateRestore>(
     deps,
     {
@@ -55,7 +54,7 @@ export const build = (deps: VerbDeps, run: Run<RestoreOptions, StateRestore> = r
           .option('--yes', 'replace the state that is there without asking'),
       text: restoreText,
     },
-    run,
+    restore,
   )
 
 const restoreText = (

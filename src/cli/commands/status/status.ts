@@ -1,7 +1,6 @@
 import * as v from 'valibot'
 import { readStatus, type RouteStatus, type StateStatus } from '../../../fabric/status.js'
-import type { VerbDeps } from '../../bound.js'
-import { defineVerb, type Run, type Verb, type VerbDefinition } from '../../verb.js'
+import { defineVerb, type Build, type Run, type VerbDefinition } from '../../verb.js'
 
 const count = v.number()
 const nullableText = v.nullable(v.string())
@@ -71,6 +70,5 @@ const definition: VerbDefinition<StateStatus> = {
 export const run: Run<object, StateStatus> = async (_options, deps) =>
   readStatus(await deps.gov('read'))
 
-/** The verb. */
-export const build = (deps: VerbDeps, doIt: Run<object, StateStatus> = run): Verb =>
-  defineVerb(deps, definition, doIt)
+/** Parses a line of `status`. */
+export const build: Build = (deps) => defineVerb(deps, definition, run)

@@ -1,7 +1,6 @@
 import { cancelAnyTask } from '../../../fabric/tasks.js'
-import type { VerbDeps } from '../../bound.js'
 import { loginToMutate } from '../../mutate.js'
-import { defineVerb, type Run, type Verb, type VerbDefinition } from '../../verb.js'
+import { defineVerb, type Build, type Run, type VerbDefinition } from '../../verb.js'
 import { boardTask, boardTaskShape, boardTaskText, type BoardTask } from './facts.js'
 
 /** Arguments of `task cancel`. */
@@ -33,6 +32,5 @@ export const run: Run<TaskCancelOptions, BoardTask> = async (options, deps) => {
   return boardTask(gov.store.read(), session, task)
 }
 
-/** The verb. */
-export const build = (deps: VerbDeps, doIt: Run<TaskCancelOptions, BoardTask> = run): Verb =>
-  defineVerb(deps, definition, doIt)
+/** Parses a line of `task cancel`. */
+export const build: Build = (deps) => defineVerb(deps, definition, run)

@@ -1,10 +1,9 @@
 import * as v from 'valibot'
 import { listTasks } from '../../../governance/board/read.js'
 import { taskStates, type TaskState } from '../../../governance/rows.js'
-import type { VerbDeps } from '../../bound.js'
 import { choiceFlag, integerFlag } from '../../flags.js'
 import { renderTable } from '../../table.js'
-import { defineVerb, type Run, type Verb, type VerbDefinition } from '../../verb.js'
+import { defineVerb, type Build, type Run, type VerbDefinition } from '../../verb.js'
 import { boardTask, boardTaskShape, type BoardTask } from './facts.js'
 
 /** Flags of `task list`. */
@@ -57,6 +56,5 @@ export const run: Run<TaskListOptions, BoardTask[]> = async (options, deps) => {
   }).map((task) => boardTask(view, session, task))
 }
 
-/** The verb. */
-export const build = (deps: VerbDeps, doIt: Run<TaskListOptions, BoardTask[]> = run): Verb =>
-  defineVerb(deps, definition, doIt)
+/** Parses a line of `task list`. */
+export const build: Build = (deps) => defineVerb(deps, definition, run)

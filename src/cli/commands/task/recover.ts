@@ -1,7 +1,6 @@
 import { recoverAnyTask } from '../../../fabric/tasks.js'
-import type { VerbDeps } from '../../bound.js'
 import { loginToMutate } from '../../mutate.js'
-import { defineVerb, type Run, type Verb, type VerbDefinition } from '../../verb.js'
+import { defineVerb, type Build, type Run, type VerbDefinition } from '../../verb.js'
 import { boardTask, boardTaskShape, boardTaskText, type BoardTask } from './facts.js'
 
 /** Arguments of `task recover`. */
@@ -34,6 +33,5 @@ export const run: Run<TaskRecoverOptions, BoardTask> = async (options, deps) => 
   return boardTask(gov.store.read(), session, task)
 }
 
-/** The verb. */
-export const build = (deps: VerbDeps, doIt: Run<TaskRecoverOptions, BoardTask> = run): Verb =>
-  defineVerb(deps, definition, doIt)
+/** Parses a line of `task recover`. */
+export const build: Build = (deps) => defineVerb(deps, definition, run)

@@ -1,7 +1,6 @@
 import { reviewAnyTask } from '../../../fabric/tasks.js'
-import type { VerbDeps } from '../../bound.js'
 import { loginToMutate } from '../../mutate.js'
-import { defineVerb, type Run, type Verb, type VerbDefinition } from '../../verb.js'
+import { defineVerb, type Build, type Run, type VerbDefinition } from '../../verb.js'
 import { verdictOf, type ReviewOptions } from '../alpha/review.js'
 import { boardTask, boardTaskShape, boardTaskText, type BoardTask } from './facts.js'
 
@@ -37,6 +36,5 @@ export const run: Run<ReviewOptions, BoardTask> = async (options, deps) => {
   return boardTask(gov.store.read(), session, task)
 }
 
-/** The verb. */
-export const build = (deps: VerbDeps, doIt: Run<ReviewOptions, BoardTask> = run): Verb =>
-  defineVerb(deps, definition, doIt)
+/** Parses a line of `task review`. */
+export const build: Build = (deps) => defineVerb(deps, definition, run)

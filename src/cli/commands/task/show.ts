@@ -1,7 +1,6 @@
 import * as v from 'valibot'
 import { getJob, requireOwnTask } from '../../../governance/board/read.js'
-import type { VerbDeps } from '../../bound.js'
-import { defineVerb, type Run, type Verb, type VerbDefinition } from '../../verb.js'
+import { defineVerb, type Build, type Run, type VerbDefinition } from '../../verb.js'
 import { boardTask, boardTaskShape, boardTaskText } from './facts.js'
 
 /** Arguments of `task show`. */
@@ -39,6 +38,5 @@ export const run: Run<TaskShowOptions, TaskShow> = async (options, deps) => {
   return { task: boardTask(view, session, task), receipt: getJob(view, task).receipt }
 }
 
-/** The verb. */
-export const build = (deps: VerbDeps, doIt: Run<TaskShowOptions, TaskShow> = run): Verb =>
-  defineVerb(deps, definition, doIt)
+/** Parses a line of `task show`. */
+export const build: Build = (deps) => defineVerb(deps, definition, run)
