@@ -38,6 +38,9 @@ export const alphaArtifactLabels = {
 /** The one source a charge of this capability may come from. */
 export const alphaCostSource = 'provider_billing_costs'
 
+/** The same for the ledger: no other evidence settles money of this capability. */
+export const alphaChargeSources = { [alphaCostSource]: { usage: false } } as const
+
 /** Kind and reason of a task whose charge is not known. */
 export const costLiability = {
   kind: 'cost_liability',

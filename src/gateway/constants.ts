@@ -10,6 +10,12 @@ export const gatewayCapability = 'gateway.route.v1'
 /** Runtime discriminator of every ledger row of this route. */
 export const gatewayRuntime = 'gateway_route'
 
+/** Source of a charge that the gateway reported with its reply. */
+export const gatewayUsageSource = 'gateway_usage'
+
+/** The same for the ledger: no other evidence settles money of this route. */
+export const gatewayChargeSources = { [gatewayUsageSource]: { usage: true } } as const
+
 /** The route's name among those that share one policy epoch and one ceiling. */
 export const gatewayRouteName = 'gateway'
 

@@ -1,6 +1,7 @@
 import * as v from 'valibot'
-import { gatewayUsageSource } from '../governance/ledger/steps.js'
-import { gatewayLimits, gatewayPurposes, gatewaySchemas, slotNames } from './constants.js'
+import {
+  gatewayLimits, gatewayPurposes, gatewaySchemas, gatewayUsageSource, slotNames,
+} from './constants.js'
 
 const count = v.pipe(v.number(), v.safeInteger(), v.minValue(0))
 const sha256 = v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/))

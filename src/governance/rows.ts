@@ -60,13 +60,16 @@ const goalShape = v.strictObject({
 /** What tasks are for; its revision rises with each change. */
 export type Goal = v.InferOutput<typeof goalShape>
 
-/** Routes that share one policy epoch, one revoke fence and one ceiling. */
-export const routeNames = ['alpha', 'gateway', 'codehost'] as const
-export type RouteName = (typeof routeNames)[number]
+/**
+ * Name of one of the routes that share one policy epoch, one revoke fence and one ceiling: one
+ * word. Which routes there are, the capabilities say.
+ */
+export const routeNameShape = v.pipe(v.string(), v.regex(/^[a-z][a-z0-9]{0,31}$/))
+export type RouteName = v.InferOutput<typeof routeNameShape>
 
 const consentShape = v.strictObject({
   consent_id: text,
-  route: v.picklist(routeNames),
+  route: routeNameShape,
   /** For example `alpha.text`, `gateway.cloud_egress`, `gateway.vision`. */
   purpose: text,
   state: v.picklist(['granted', 'revoked', 'cleared', 'withdrawn']),
@@ -107,7 +110,7 @@ export type PolicyRevision = v.InferOutput<typeof policyShape>
 
 const saveIntentShape = v.strictObject({
   intent_id: text,
-  route: v.picklist(routeNames),
+  route: routeNameShape,
   /** How far the save came: r+1, credential, accounting; then how it ended. */
   phase: v.picklist([
     'revoked', 'credential', 'accounting', 'applied', 'rolled_back', 'superseded',
@@ -139,9 +142,14 @@ const credentialShape = v.strictObject({
 /** A vault entry; the world sees presence and fingerprint. */
 export type Credential = v.InferOutput<typeof credentialShape>
 
-/** Which runtime spends; every ledger row names it. */
-export const runtimes = ['alpha_text_native', 'gateway_route', 'codehost_native'] as const
-export type Runtime = (typeof runtimes)[number]
+/**
+ * Which runtime spends; every ledger row names it: two words or more, for example
+ * `gateway_route`. Which runtimes there are, the capabilities say; `state check` compares.
+ */
+export const runtimeShape = v.pipe(
+  v.string(), v.maxLength(64), v.regex(/^[a-z][a-z0-9]*(?:_[a-z0-9]+)+$/),
+)
+export type Runtime = v.InferOutput<typeof runtimeShape>
 
 const ledgerAccountShape = v.strictObject({
   ledger_id: text,
@@ -166,7 +174,7 @@ const ledgerRowShape = v.strictObject({
     'reserve', 'contact', 'recheck', 'settle', 'release', 'unknown', 'manual_settle',
     'overrun_review', 'ceiling',
   ]),
-  runtime: nullable(v.picklist(runtimes)),
+  runtime: nullable(runtimeShape),
   profile: nullable(text),
   /** Effect on the hold or the charge, micro-USD; what it means depends on `kind`. */
   amount_microusd: count,
@@ -180,7 +188,7 @@ export type LedgerRow = v.InferOutput<typeof ledgerRowShape>
 
 const reservationShape = v.strictObject({
   operation_id: text,
-  runtime: v.picklist(runtimes),
+  runtime: runtimeShape,
   profile: text,
   task_id: nullable(text),
   principal: text,
@@ -261,7 +269,7 @@ export type Job = v.InferOutput<typeof jobShape>
 
 const routeRecordShape = v.strictObject({
   operation_id: text,
-  runtime: v.picklist(runtimes),
+  runtime: runtimeShape,
   profile: text,
   provider: text,
   model: text,
@@ -316,7 +324,7 @@ export type AuditRow = v.InferOutput<typeof auditShape>
 
 const auditHeadShape = v.strictObject({ number: count, digest: sha256 })
 const policyHeadShape = v.strictObject({ revision: count })
-const ceilingOwnerShape = v.strictObject({ route: v.picklist(routeNames) })
+const ceilingOwnerShape = v.strictObject({ route: routeNameShape })
 const ownerSlotShape = v.strictObject({ owner: text, kind: text, task_id: text })
 const keyShape = v.strictObject({
   key: text, kind: text, task_id: text, request_digest: sha256,

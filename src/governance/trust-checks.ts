@@ -10,9 +10,7 @@ import { requireAccount } from './ledger/account.js'
 import { requireBound } from './ledger/post.js'
 import { consumedOf, findReservation } from './ledger/read.js'
 import { policyHead } from './policy/head.js'
-import {
-  collections, type Reservation, type RouteName, type Runtime, type Task,
-} from './rows.js'
+import { collections, type Reservation, type Task } from './rows.js'
 import type { TrustFacts, TrustRequest } from './trust-shapes.js'
 
 /** `preflight`: before the reserve, nothing sent. `contact`: at and around the contact mark. */
@@ -27,10 +25,6 @@ export interface TrustCase {
 }
 
 type Reasons = readonly string[]
-
-const routeOf: Readonly<Record<Runtime, RouteName>> = {
-  alpha_text_native: 'alpha', gateway_route: 'gateway', codehost_native: 'codehost',
-}
 
 /** Pairs of (holds, reason): the reasons of those that do not hold. */
 const failing = (checks: readonly (readonly [boolean, string])[]): Reasons =>
@@ -129,7 +123,7 @@ const consentReasons = ({ view, request, facts }: TrustCase, task: Task): Reason
   return failing([
     [
       purpose.purpose === facts.fixed.purpose && consent?.purpose === facts.fixed.purpose
-        && consent.route === routeOf[facts.fixed.runtime],
+        && consent.route === facts.fixed.route,
       'purpose_mismatch',
     ],
     [

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { fail } from '../base/errors.js'
-import { provenanceShape, runtimes, type Root, type Runtime } from './rows.js'
+import { provenanceShape, runtimeShape, type Root, type RouteName, type Runtime } from './rows.js'
 
 const text = v.pipe(v.string(), v.minLength(1), v.maxLength(512))
 const count = v.pipe(v.number(), v.safeInteger(), v.minValue(0))
@@ -10,7 +10,7 @@ const requestShape = v.strictObject({
   principal: text,
   provenance: provenanceShape,
   resource: v.strictObject({
-    runtime: v.picklist(runtimes), profile: text, provider: text, model: text, url: text,
+    runtime: runtimeShape, profile: text, provider: text, model: text, url: text,
   }),
   authority: v.strictObject({
     root: text,
@@ -41,6 +41,8 @@ export interface FixedRoute {
   /** The consent purpose. */
   readonly purpose: string
   readonly runtime: Runtime
+  /** The route whose consents count for it. */
+  readonly route: RouteName
   readonly profile: string
   readonly provider: string
   readonly model: string

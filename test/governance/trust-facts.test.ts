@@ -12,7 +12,8 @@ import { openStore } from '../../src/state/store.js'
 import { sallyport, type Place } from '../harness.js'
 
 const fixed: FixedRoute = {
-  capability: 'c', purpose: 'p', runtime: 'alpha_text_native', profile: 'alpha.text',
+  capability: 'c', purpose: 'p', runtime: 'alpha_text_native', route: 'alpha',
+  profile: 'alpha.text',
   provider: 'example', model: 'm', url: 'https://provider.example/v1/chat/completions',
 }
 

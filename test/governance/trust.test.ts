@@ -23,6 +23,7 @@ const fixed: FixedRoute = {
   capability: 'inference.alpha-text.v1',
   purpose: 'alpha.text',
   runtime: 'alpha_text_native',
+  route: 'alpha',
   profile: 'alpha.text',
   provider: 'example',
   model: 'fixed-model',

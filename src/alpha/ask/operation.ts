@@ -1,7 +1,7 @@
 import type { Session } from '../../governance/session/types.js'
 import type { Task } from '../../governance/rows.js'
 import type { Deadline } from '../../net/remaining.js'
-import { alphaProfile, alphaRuntime } from '../constants.js'
+import { alphaChargeSources, alphaProfile, alphaRuntime } from '../constants.js'
 import type { AlphaContext } from '../context.js'
 import type { AlphaTextInput } from '../input.js'
 
@@ -23,6 +23,7 @@ export const bindingOf = (operation: AskOperation) => ({
   operationId: operation.operationId,
   runtime: alphaRuntime,
   profile: alphaProfile,
+  sources: alphaChargeSources,
 }) as const
 
 /** Whether an operator's cancel, here or from another process, stands on the row. */

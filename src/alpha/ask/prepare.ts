@@ -13,7 +13,9 @@ import {
   decideTrust, refuseDenied, requireAllowed, trustFacts, type TrustFacts, type TrustRequest,
 } from '../../governance/trust.js'
 import type { Tx, View } from '../../state/types.js'
-import { alphaCapability, alphaProfile, alphaPurpose, alphaRuntime } from '../constants.js'
+import {
+  alphaCapability, alphaProfile, alphaPurpose, alphaRouteName, alphaRuntime,
+} from '../constants.js'
 import { inferenceUrl } from '../request.js'
 import { requireContactAuthority, type AskAuthority } from './authority.js'
 import { bindingOf, cancelWanted, type AskOperation } from './operation.js'
@@ -90,6 +92,7 @@ const factsOf = (operation: AskOperation, view: View): TrustFacts => {
     capability: alphaCapability,
     purpose: alphaPurpose,
     runtime: alphaRuntime,
+    route: alphaRouteName,
     profile: alphaProfile,
     provider: provider.name,
     model: provider.model_id,

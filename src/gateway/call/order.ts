@@ -2,7 +2,8 @@ import type { ErrorKind } from '../../base/errors.js'
 import type { LanePriority } from '../../governance/lane.js'
 import type { Tx, View } from '../../state/types.js'
 import {
-  gatewayLimits, gatewayRuntime, profileOf, type GatewayPurpose, type SlotName,
+  gatewayChargeSources, gatewayLimits, gatewayRuntime, profileOf, type GatewayPurpose,
+  type SlotName,
 } from '../constants.js'
 import type { GatewayContext } from '../context.js'
 import type { GatewayReceipt } from '../receipt.js'
@@ -84,6 +85,7 @@ export interface RunningCall {
 export const bindingOfCall = (call: RunningCall) => ({
   operationId: call.operationId,
   runtime: gatewayRuntime,
+  sources: gatewayChargeSources,
   profile: profileOf(call.order.slot),
 }) as const
 

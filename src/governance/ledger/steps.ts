@@ -3,9 +3,10 @@
  * one of the three ends, settle, release or unknown, each at most once (A-117, A-124, A-127). Each
  * replays the operation's rows and refuses another runtime, profile or operation.
  */
+import * as v from 'valibot'
 import { fail } from '../../base/errors.js'
 import type { Tx } from '../../state/types.js'
-import { collections, runtimes, type LedgerRow, type Reservation } from '../rows.js'
+import { collections, runtimeShape, type LedgerRow, type Reservation } from '../rows.js'
 import { requireAccount } from './account.js'
 import { amountMicrousdMax, checkAmount, checkName, rechecksPerOperationMax } from './limits.js'
 import { manualSource, type ReleaseProof } from './machine.js'
@@ -34,8 +35,8 @@ const checkRequest = (request: ReserveRequest): void => {
   checkName('principal', request.principal)
   if (request.taskId !== null) checkName('task_id', request.taskId)
   checkAmount('request_cost_bound', request.bound, 1, amountMicrousdMax)
-  if (!runtimes.includes(request.runtime)) {
-    throw fail.rejected('runtime_unknown', 'The runtime is not one that this ledger knows.')
+  if (!v.is(runtimeShape, request.runtime)) {
+    throw fail.rejected('runtime_unknown', 'The runtime is not named as a runtime is.')
   }
 }
 
@@ -123,14 +124,19 @@ export const recheckRow = (
   })
 }
 
-/** Source of a charge that the gateway reported with its reply; only its own runtime may use it. */
-export const gatewayUsageSource = 'gateway_usage'
-
 /** Typed billing evidence: closed and described by its capability, here only bound and bounded. */
 export type Evidence = Readonly<Record<string, unknown>> & { readonly source: string }
 
+/**
+ * What the charges of a capability may rest on, by the name of the evidence source. `usage`: the
+ * evidence may speak of usage or tokens; a bill never does (A-116).
+ */
+export type ChargeSources = Readonly<Record<string, { readonly usage: boolean }>>
+
 /** A charge that is known. */
 export interface Settlement extends Binding {
+  /** The capability's own, beside its runtime: no other source settles its money. */
+  readonly sources: ChargeSources
   /** Integer micro-USD from 0; recorded whole, also above the bound or the ceiling (A-204). */
   readonly chargedMicrousd: number
   readonly evidence: Evidence
@@ -149,16 +155,16 @@ const imitation = (message: string): never => {
 
 /** Billing evidence must be what it says it is (A-116, A-118). */
 const checkSource = (settlement: Settlement): void => {
-  const { evidence, runtime, operationId } = settlement
+  const { evidence, sources, operationId } = settlement
   if (typeof evidence.source !== 'string') imitation('Billing evidence must name its source.')
   checkName('evidence_source', evidence.source)
   if (evidence.source === manualSource) {
     imitation('Billing evidence never names the source of a manual settlement.')
   }
-  const usage = evidence.source === gatewayUsageSource
-    || Object.keys(evidence).some((key) => /usage|token/i.test(key))
-  if (usage && runtime !== 'gateway_route') {
-    imitation('Only the gateway route settles from gateway usage.')
+  const own = Object.hasOwn(sources, evidence.source) ? sources[evidence.source] : undefined
+  if (own === undefined) imitation('This runtime settles nothing from such a source.')
+  if (own?.usage !== true && Object.keys(evidence).some((key) => /usage|token/i.test(key))) {
+    imitation('Evidence of this source never speaks of usage or tokens.')
   }
   const bound = evidence['operation_id']
   if (bound !== undefined && bound !== operationId) {

@@ -62,7 +62,10 @@ const deskWith = async (t: Test, end: (tx: Tx) => unknown): Promise<Desk> => {
 
 const unknown = (tx: Tx): unknown => markUnknown(tx, now, { ...binding, reason: 'timeout' })
 const settled = (charged: number) => (tx: Tx): unknown =>
-  settle(tx, now, { ...binding, chargedMicrousd: charged, evidence })
+  settle(tx, now, {
+    ...binding, sources: { provider_billing_costs: { usage: false } },
+    chargedMicrousd: charged, evidence,
+  })
 
 const refusedAs = (t: Test, ran: Ran, status: number, code: string): void => {
   t.equal(ran.status, status, code)

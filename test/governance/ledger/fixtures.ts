@@ -1,7 +1,7 @@
 import { SallyportError } from '../../../src/base/errors.js'
 import { bootstrapLedger } from '../../../src/governance/ledger/account.js'
 import {
-  markContacted, reserve, type ReserveRequest,
+  markContacted, reserve, type ReserveRequest, type Settlement,
 } from '../../../src/governance/ledger/steps.js'
 import type { Binding } from '../../../src/governance/ledger/post.js'
 import type { Session } from '../../../src/governance/session/types.js'
@@ -12,7 +12,9 @@ export const runtime = 'alpha_text_native'
 export const profile = 'alpha.text'
 
 /** What a step names. */
-export const binding = (operationId = 'op_1'): Binding => ({ operationId, runtime, profile })
+export const binding = (operationId = 'op_1'): Binding & Pick<Settlement, 'sources'> => ({
+  operationId, runtime, profile, sources: { provider_billing_costs: { usage: false } },
+})
 
 export const evidence = { source: 'provider_billing_costs', billing_uuid: 'u' }
 

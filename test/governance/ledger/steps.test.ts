@@ -78,7 +78,7 @@ t.test('a bound is an integer of 1 to 1000000000', async (t) => {
     t.equal(code, 'rejected/request_cost_bound_out_of_range', String(bound))
   }
   const code = codeOf(() => ledgerOf(500).transact((tx) =>
-    reserve(tx, now, request({ runtime: 'other' as 'alpha_text_native' }))))
+    reserve(tx, now, request({ runtime: 'other' }))))
   t.equal(code, 'rejected/runtime_unknown')
 })
 
@@ -173,6 +173,7 @@ t.test('A-118 billing evidence imitates neither gateway usage nor a person', asy
   t.equal(attempt(evidence), 'none')
   t.equal(attempt({ ...evidence, source: 'operator_manual' }), 'rejected/evidence_source_refused')
   t.equal(attempt({ ...evidence, source: 'gateway_usage' }), 'rejected/evidence_source_refused')
+  t.equal(attempt({ ...evidence, source: 'toString' }), 'rejected/evidence_source_refused')
   t.equal(attempt({ ...evidence, usage: { cost: 1 } }), 'rejected/evidence_source_refused')
   t.equal(attempt({ ...evidence, total_tokens: 9 }), 'rejected/evidence_source_refused')
   t.equal(attempt({ ...evidence, source: 7 }), 'rejected/evidence_source_refused')
@@ -186,7 +187,8 @@ t.test('the gateway route settles from its own usage', async (t) => {
   memory.transact((tx) => reserve(tx, now, request(gateway)))
   memory.transact((tx) => markContacted(tx, now, gateway))
   memory.transact((tx) => settle(tx, now, {
-    ...gateway, chargedMicrousd: 7, evidence: { source: 'gateway_usage', usage_cost: '0.000007' },
+    ...gateway, sources: { gateway_usage: { usage: true } },
+    chargedMicrousd: 7, evidence: { source: 'gateway_usage', usage_cost: '0.000007' },
   }))
   t.equal(balances(memory.view()).settled_microusd, 7)
 })

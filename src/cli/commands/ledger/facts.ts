@@ -1,10 +1,10 @@
 import * as v from 'valibot'
-import { runtimes, type Reservation } from '../../../governance/rows.js'
+import type { Reservation } from '../../../governance/rows.js'
 
 /** Shape of a reservation in JSON output; fields are only ever added. */
 export const reservationFactsShape = v.strictObject({
   operation_id: v.string(),
-  runtime: v.picklist(runtimes),
+  runtime: v.string(),
   profile: v.string(),
   task_id: v.nullable(v.string()),
   state: v.picklist(['reserved', 'contacted', 'settled', 'released', 'unknown']),
