@@ -242,7 +242,7 @@ export const settleRestored = (
     const report = carryFormers(tx, now, formers)
     const policy = publishRevision(tx, gov.store, now, {
       state: 'revoked', reason: 'restore', principal: null, carriesFrom: null, global: true,
-      above: Math.max(gov.store.anchorPolicyRevision(), lastWitnessed(gov.store.witness)),
+      above: Math.max(gov.store.anchor().policyRevision, lastWitnessed(gov.store.witness)),
     })
     appendAudit(tx, now, {
       what: 'state.restored', principal: null, root: null, subject: String(policy.revision),

@@ -51,22 +51,48 @@ export interface Anchor {
   read(): Mark | 'missing' | 'forged'
   /** Moves it to a mark; durable when it returns. */
   move(mark: Mark): void
+  /**
+   * Runs `fn`, for which the file is opened once at most: for whoever holds the lock, under which
+   * nobody else moves it.
+   */
+  heldStill<T>(fn: () => T): T
 }
 
 /** The anchor in the file at `path`; the key is read when it is first needed. */
 export const anchorAt = (
   files: Files, path: string, keys: KeyRing, storeId: string,
-): Anchor => ({
-  read: () => {
+): Anchor => {
+  let still = false
+  let known: Mark | 'missing' | 'forged' | undefined
+  const open = (): Mark | 'missing' | 'forged' => {
     try {
       return readAnchor(files, path, keys, storeId)
     } catch (error) {
       if (error instanceof SallyportError && error.code === 'key_missing') return 'missing'
       throw ioFailure(error, 'reading the anchor')
     }
-  },
-  move: (mark) => writeAnchor(files, path, keys, storeId, mark),
-})
+  }
+  return {
+    read: () => {
+      const mark = known ?? open()
+      known = still ? mark : undefined
+      return mark
+    },
+    move: (mark) => {
+      known = undefined
+      writeAnchor(files, path, keys, storeId, mark)
+    },
+    heldStill: (fn) => {
+      still = true
+      try {
+        return fn()
+      } finally {
+        still = false
+        known = undefined
+      }
+    },
+  }
+}
 
 /**
  * How an anchored mark compares with the marks of a store (oldest first, at least one). A

@@ -107,7 +107,7 @@ export class Committer {
     try {
       this.#refusePoisoned()
       this.#follower.catchUp(true)
-      return fn()
+      return this.#at.anchor.heldStill(fn)
     } finally {
       this.#stateLock.give()
     }

@@ -23,7 +23,7 @@ import type { Generation } from './snapshot/generation.js'
 import type { StateFile } from './state-file.js'
 import { profileSealText, readStateFile } from './state-file.js'
 import type {
-  AnchorStatus, Artifacts, Store, StoreHealth, Tx, View, WitnessLog, WriteHookContext,
+  AnchorStanding, Artifacts, Store, StoreHealth, Tx, View, WitnessLog, WriteHookContext,
 } from './types.js'
 import { witnessAt } from './witness.js'
 
@@ -193,7 +193,7 @@ export class FileStore implements Store {
     return this.keys.hmac(`digest/${label}`, data)
   }
 
-  anchorStatus(): AnchorStatus {
+  anchor(): AnchorStanding {
     // The anchor is read before the log: it never runs ahead of the log, so what is read of it
     // cannot be newer than what the log then shows.
     for (let tries = 0; ; tries += 1) {
@@ -201,13 +201,10 @@ export class FileStore implements Store {
       this.read()
       const { marks, manifest } = this.generation
       const { status } = compareAnchor(anchored, marks, manifest.mark_floor)
-      if (status !== 'forked' || tries >= 4) return status
+      if (status === 'forked' && tries < 4) continue
+      const policyRevision = typeof anchored === 'string' ? 0 : (anchored.policy_revision ?? 0)
+      return { status, policyRevision }
     }
-  }
-
-  anchorPolicyRevision(): number {
-    const anchored = this.#anchor.read()
-    return typeof anchored === 'string' ? 0 : (anchored.policy_revision ?? 0)
   }
 
   health(): StoreHealth {

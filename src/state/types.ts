@@ -49,6 +49,13 @@ export interface Tx extends View {
 /** How the anchor outside the store compares with the store. */
 export type AnchorStatus = 'ok' | 'behind' | 'forked' | 'missing' | 'forged'
 
+/** One reading of the anchor. */
+export interface AnchorStanding {
+  readonly status: AnchorStatus
+  /** Last policy revision that it knows of; 0 when it is missing or forged. */
+  readonly policyRevision: number
+}
+
 /** What is known of a stored artifact; the bytes are sealed at rest. */
 export interface ArtifactRef {
   /** SHA-256 of the stored (sealed) bytes: the file's name. */
@@ -136,9 +143,8 @@ export interface Store {
   unseal(label: string, sealed: Uint8Array): Buffer
   /** Keyed digest (HMAC-SHA-256, hex) under an HKDF subkey, for fingerprints of secrets. */
   keyedDigest(label: string, data: Uint8Array): string
-  anchorStatus(): AnchorStatus
-  /** Last policy revision that the anchor knows of; 0 when it is missing or forged. */
-  anchorPolicyRevision(): number
+  /** Opens the anchor once and compares it with the log as it is then. */
+  anchor(): AnchorStanding
   /** When the state directory was made (ISO). */
   readonly createdAt: string
   /** `<state>/run`: session token and last use, lanes, guards; nothing that must survive. */

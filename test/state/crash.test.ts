@@ -116,8 +116,8 @@ const judge = async (
     await repairState({ ...options, onLoss })
     if (!allowed.includes(stateOf(store))) return wrong('a repair lost something')
   }
-  if (store.anchorStatus() === 'behind' && mayRefuse) await repairState({ ...options, onLoss })
-  if (store.anchorStatus() !== 'ok') return wrong(`anchor ${store.anchorStatus()}`)
+  if (store.anchor().status === 'behind' && mayRefuse) await repairState({ ...options, onLoss })
+  if (store.anchor().status !== 'ok') return wrong(`anchor ${store.anchor().status}`)
   await store.transact('after', (tx) => {
     tx.put(notes, 'after', { n: 99, text: '' })
     tx.mark({ policyRevision: 100 })

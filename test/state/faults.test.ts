@@ -112,7 +112,7 @@ t.test('a witness line that fails leaves the record durable and the hooks due', 
   t.equal(store.read().get(notes, 'a')?.n, 1)
   await put(store, 'b', 2)
   t.strictSame(mended, [0, 1], 'the hook ran again before the next record')
-  t.equal(store.anchorStatus(), 'ok')
+  t.equal(store.anchor().status, 'ok')
   t.notOk(openOn(disk).witness.torn())
 })
 
@@ -125,11 +125,11 @@ t.test('an anchor that cannot be moved poisons; the next writer completes it', a
   })
   await t.rejects(put(store, 'a', 1), { code: 'store_poisoned' })
   const reader = openOn(disk, 'read')
-  t.equal(reader.anchorStatus(), 'ok')
-  t.equal(reader.anchorPolicyRevision(), 0)
+  t.equal(reader.anchor().status, 'ok')
+  t.equal(reader.anchor().policyRevision, 0)
   const next = openOn(disk)
   await next.transact('anything', () => undefined)
-  t.equal(next.anchorPolicyRevision(), 5)
+  t.equal(next.anchor().policyRevision, 5)
 })
 
 t.test('durability 9: whichever call of a fold fails, the commit stands and nothing is lost', async (t) => {

@@ -138,7 +138,7 @@ for (const name of names) {
       const store = openStore({ ...place, mode: 'write' }) as FileStore
       const seen = readNotes(store)
       t.strictSame(seen, expected.read ?? 'damaged')
-      t.equal(store.anchorStatus(), expected.anchor ?? 'ok')
+      t.equal(store.anchor().status, expected.anchor ?? 'ok')
       t.equal(await tryWrite(store), expected.write)
       store.close()
     } else {

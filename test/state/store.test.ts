@@ -11,7 +11,7 @@ t.test('a new store is empty, at sequence 0, private, and gives its profile back
   t.equal(store.read().sequence, 0)
   t.strictSame(store.read().all(notes), [])
   t.strictSame(store.profile, profile)
-  t.equal(store.anchorStatus(), 'ok')
+  t.equal(store.anchor().status, 'ok')
   t.equal(statSync(store.dir).mode & 0o777, 0o700)
   for (const name of ['STATE', 'lock', 'witness.log']) {
     t.equal(statSync(join(store.dir, name)).mode & 0o777, 0o600, name)

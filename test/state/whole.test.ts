@@ -141,8 +141,8 @@ t.test('durability 8: repair drops an untrue last record, says so and tells the 
     done: [{ code: 'generation_rebuilt' }, { code: 'records_lost', message: /sequence 4/ }],
   })
   t.equal(lossSeen, 1)
-  t.equal(store.anchorStatus(), 'ok')
-  t.equal(store.anchorPolicyRevision(), 50)
+  t.equal(store.anchor().status, 'ok')
+  t.equal(store.anchor().policyRevision, 50)
   t.ok(readdirSync(report.copied_to ?? '').includes('000000000003.log'))
 })
 
@@ -153,13 +153,13 @@ t.test('a loss of marked records leaves the store behind its anchor until someon
   flipBit(path, readFileSync(path).length - 4, 0)
   store.close()
   await repairState(placeOf(store))
-  t.equal(again(t, store).anchorStatus(), 'behind')
+  t.equal(again(t, store).anchor().status, 'behind')
   const policy = async (opened: { transact: FileStore['transact'] }): Promise<void> =>
     opened.transact('restore', (tx) => tx.mark({ policyRevision: 9 }))
   const second = await repairState({ ...placeOf(store), onLoss: policy })
   t.equal(second.changed, false)
-  t.equal(again(t, store).anchorStatus(), 'ok', 'the hook of the first repair had not run')
-  t.equal(again(t, store).anchorPolicyRevision(), 9)
+  t.equal(again(t, store).anchor().status, 'ok', 'the hook of the first repair had not run')
+  t.equal(again(t, store).anchor().policyRevision, 9)
 })
 
 t.test('repair rebuilds a log header, STATE, a manifest and a collection file without loss', async (t) => {
@@ -182,7 +182,7 @@ t.test('repair rebuilds a log header, STATE, a manifest and a collection file wi
       t.match(report.done, [{ code }])
       t.match(report.loss, { records_after: null, documents: 0 })
       t.equal(lossSeen, 0)
-      t.equal(store.anchorStatus(), 'ok')
+      t.equal(store.anchor().status, 'ok')
     })
   }
 })
@@ -304,12 +304,12 @@ t.test('a restore over the present state is behind until the policy publishes ab
   t.ok(existsSync(join(report.copied_to ?? '', 'wal', '000000000003.log')))
   const next = again(t, store, 'write')
   t.strictSame(numbers(next), { ...everything, restored: 7 })
-  t.equal(next.anchorPolicyRevision(), 8)
+  t.equal(next.anchor().policyRevision, 8)
   t.strictSame(next.artifacts.read('x', ref).toString(), 'private')
   t.strictSame(next.witness.lines(), ['one', 'two'], 'a longer witness is not forgotten')
   await publish(next, 9)
   await fold(next)
-  t.equal(next.anchorStatus(), 'ok')
+  t.equal(next.anchor().status, 'ok')
   t.ok(checkState({ ...placeOf(store), specs }).ok)
 })
 
@@ -321,9 +321,9 @@ t.test('a restore that ends before the policy has published stays blocked', asyn
   const crash = (): never => { throw new Error('the process ends here') }
   await t.rejects(restoreState({ ...placeOf(store), backup: to, afterRestore: crash }))
   const next = again(t, store, 'write')
-  t.equal(next.anchorStatus(), 'behind', 'though no mark was lost')
+  t.equal(next.anchor().status, 'behind', 'though no mark was lost')
   await publish(next, 5)
-  t.not(next.anchorStatus(), 'ok', 'an ordinary mark does not end it')
+  t.not(next.anchor().status, 'ok', 'an ordinary mark does not end it')
   next.close()
   const report = await restoreState({ ...placeOf(store), backup: to, afterRestore: restoreHook })
   t.equal(report.anchor, 'ok')

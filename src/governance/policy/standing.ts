@@ -45,7 +45,8 @@ export const policyStanding = (store: Store, view: View): PolicyStanding => {
   if (known?.head === head) return known
   const witness = witnessStatus(view, store.witness, (revision) => policyAt(view, revision))
   // Head and witness can be rolled back together; what the anchor last saw published cannot.
-  const anchored = store.anchorStatus() === 'ok' && store.anchorPolicyRevision() <= head.revision
+  const anchor = store.anchor()
+  const anchored = anchor.status === 'ok' && anchor.policyRevision <= head.revision
   const block = blockOf(head, witness, anchored)
   const standing = { head, witness, usable: block === null, block }
   judged.set(view, standing)

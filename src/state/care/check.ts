@@ -282,7 +282,7 @@ const checkWithStore = (
     } else {
       noteFailures(problems, () => store.profile)
     }
-    const status = store.anchorStatus()
+    const { status } = store.anchor()
     if (status !== 'ok') problems.push(anchorProblem(status))
     if (store.witness.torn()) {
       problems.push({

@@ -239,7 +239,7 @@ const rebase = async (options: RestoreOptions, revision: number): Promise<Anchor
   store.rebasing = true
   try {
     await options.afterRestore?.(store, { anchorPolicyRevision: revision })
-    return store.anchorStatus()
+    return store.anchor().status
   } finally {
     store.close()
   }

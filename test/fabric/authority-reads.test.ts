@@ -1,0 +1,79 @@
+/**
+ * How often a contact opens what it is judged by: the witness log, and the anchor outside the
+ * store. A boundary is a moment at which authority is asked; it opens each of them once at most.
+ */
+import fs from 'node:fs'
+import { syncBuiltinESMExports } from 'node:module'
+import t, { type Test } from 'tap'
+import { withAllSlots } from '../gateway/rig.js'
+
+const watched = { witness: '/witness.log', anchor: '.anchor' } as const
+type Opens = Record<keyof typeof watched, number>
+
+/** Counts opens by the step that was announced last, until the test is over. */
+const countOpens = (t: Test) => {
+  const counts = new Map<string, Opens>()
+  let step = 'begun'
+  const real = fs.openSync
+  fs.openSync = (path, ...rest) => {
+    for (const name of ['witness', 'anchor'] as const) {
+      if (!String(path).endsWith(watched[name])) continue
+      const opens = counts.get(step) ?? { witness: 0, anchor: 0 }
+      counts.set(step, { ...opens, [name]: opens[name] + 1 })
+    }
+    return real(path, ...rest)
+  }
+  syncBuiltinESMExports()
+  t.teardown(() => {
+    fs.openSync = real
+    syncBuiltinESMExports()
+  })
+  return {
+    counts,
+    at: (name: string): void => { step = name },
+    total: (name: keyof Opens): number =>
+      [...counts.values()].reduce((sum, opens) => sum + opens[name], 0),
+  }
+}
+
+/** Boundaries between one announced step and the next, where there is more than one. */
+const requireOnce = (
+  t: Test, counts: ReadonlyMap<string, Opens>, more: Readonly<Record<string, number>>,
+): void => {
+  for (const [step, opens] of counts) {
+    const boundaries = more[step] ?? 1
+    t.ok(opens.witness <= boundaries, `${step}: the witness ${opens.witness} times`)
+    t.ok(opens.anchor <= boundaries, `${step}: the anchor ${opens.anchor} times`)
+  }
+}
+
+const boundaries = (
+  counts: ReadonlyMap<string, Opens>, names: readonly string[],
+): (Opens | undefined)[] => names.map((name) => counts.get(name))
+
+t.test('A-158 A-070 an ask opens witness and anchor once a boundary', async (t) => {
+  const rig = await withAllSlots(t)
+  const { counts, at, total } = countOpens(t)
+  const ran = await rig.ask({ at })
+  t.equal(ran.status, 0, ran.stderr)
+  // Before it is admitted, a first look refuses what need not be sealed; then comes the record.
+  requireOnce(t, counts, { 'ask.admit': 2 })
+  const each = ['slot', 'before_resolve', 'before_dial', 'contact_begin', 'before_first_byte']
+  for (const opens of boundaries(counts, each.map((name) => `ask.${name}`))) {
+    t.same(opens, { witness: 1, anchor: 1 }, 'and none goes without')
+  }
+  t.ok(total('witness') <= 9, `the witness ${total('witness')} times`)
+  t.ok(total('witness') <= 9, `the witness ${total('witness')} times`)
+  t.ok(total('anchor') <= 8, `the anchor ${total('anchor')} times`)
+})
+
+t.test('A-158 A-070 a proof opens witness and anchor once a boundary', async (t) => {
+  const rig = await withAllSlots(t)
+  const { counts, at, total } = countOpens(t)
+  const ran = await rig.prove('chat', { at })
+  t.equal(ran.status, 0, ran.stderr)
+  // What was left open is looked for first, then whether the slot may be proved at all.
+  requireOnce(t, counts, { begun: 2 })
+  t.ok(total('witness') <= 9, `the witness ${total('witness')} times`)
+  t.ok(total('anchor') <= 8, `the anchor ${total('anchor')} times`)
+})
