@@ -24,6 +24,7 @@ import { requireIntact } from '../governance/vault.js'
 import { runningCollection } from '../shots/analysis/rows.js'
 import { digestCollections } from '../shots/digest/rows.js'
 import { verifyDigests } from '../shots/digest/verify.js'
+import { verifyConclusions } from '../shots/report/verify.js'
 import { conclusionCollections } from '../shots/report/rows.js'
 import { shotCollections } from '../shots/observations/rows.js'
 import { settingsCollection } from '../shots/source/settings.js'
@@ -67,7 +68,7 @@ const verifyMoneyOfTasks = (view: View): RuleProblem[] =>
 /** Rules over the documents: money that balances, a chained audit, board and policy agree. */
 export const documentRules: readonly ((view: View) => readonly Problem[])[] = [
   verifyLedger, verifyAudit, verifyBoard, verifyPolicy, verifyMoneyOfTasks,
-  verifyShots, verifyDigests,
+  verifyShots, verifyDigests, verifyConclusions,
 ].map((rule) => (view) => isInitUnfinished(view) ? [] : rule(view).map(asDamage))
 
 const initUnfinished: Problem = {

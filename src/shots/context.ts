@@ -1,6 +1,8 @@
 import type { GatewayContext } from '../gateway/context.js'
 import type { Gov } from '../governance/context.js'
-import type { Env } from './source/settings.js'
+
+/** Environment of a process: names to texts. */
+export type Env = Readonly<Record<string, string | undefined>>
 
 /** What the use cases of the screenshot source work with. */
 export interface ShotsContext {

@@ -7,9 +7,8 @@ import type { Problem } from '../governance/context.js'
 import { collections } from '../governance/rows.js'
 import type { View } from '../state/types.js'
 import { shotLabels } from './constants.js'
-import {
-  countIdOf, countKeyOf, fileIdOf, hourOf, folderDigestOf,
-} from './observations/observation-store.js'
+import { countIdOf, countKeyOf, fileIdOf, hourOf } from './observations/observation-store.js'
+import { folderDigestOf } from './source/folder-digest.js'
 import { receiptIdOf } from './receipts.js'
 import {
   shotCollections as c, type Observation, type ShotCount, type ShotFolder,

@@ -1,11 +1,13 @@
 /** What a gateway may do to an analysis: each ends in a status, none in a payload or a retry. */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import * as v from 'valibot'
 import t, { type Test } from 'tap'
 import { findReservation } from '../../src/governance/ledger/read.js'
 import { planted } from '../../src/sandbox/faults/analysis.js'
 import { savedSettings } from '../../src/shots/source/settings.js'
-import { readPayload } from '../../src/shots/analysis/read.js'
+import { openPayload } from '../../src/shots/payload/read.js'
+import { payloadField } from '../../src/shots/payload/schema.js'
 import type { Observation } from '../../src/shots/observations/rows.js'
 import { checkLedger } from '../alpha/rig.js'
 import type { Ran, RunOptions } from '../harness.js'
@@ -124,8 +126,10 @@ t.test('S-086 S-087 text in the picture gives no orders', async (t) => {
   t.equal(ran.status, 0, ran.stderr)
   t.equal(row.analysis_status, 'succeeded')
   const ctx = world.ctx()
-  const payload = readPayload(ctx, ctx.gov.store.read(), row)
-  t.strictSame(payload?.snippets, [planted.order, planted.markup], 'kept as data, exactly')
+  if (row.payload === null) return t.fail('no payload')
+  const stored = openPayload(ctx, ctx.gov.store.read(), row.payload)
+  const payload = v.parse(payloadField.shape, stored)
+  t.strictSame(payload.snippets, [planted.order, planted.markup], 'kept as data, exactly')
   t.same(savedSettings(world.view()), before, 'no setting changed')
   t.equal((await world.run(['shots', 'analyze', '--json'])).json().scanned, 0)
 })

@@ -1,12 +1,14 @@
 /** Scan, analyse, look: the state table over the program and the sandbox. */
 import { mkdirSync, readdirSync, readFileSync, rmSync, unlinkSync } from 'node:fs'
 import { join } from 'node:path'
+import * as v from 'valibot'
 import t, { type Test } from 'tap'
 import { findReservation } from '../../src/governance/ledger/read.js'
 import { readArtifact } from '../../src/governance/artifacts.js'
 import { claimCollection } from '../../src/gateway/call/claims.js'
 import { runningCollection } from '../../src/shots/analysis/rows.js'
-import { readPayload } from '../../src/shots/analysis/read.js'
+import { openPayload } from '../../src/shots/payload/read.js'
+import { payloadField } from '../../src/shots/payload/schema.js'
 import { analysisStatuses, classifications, shotLabels } from '../../src/shots/constants.js'
 import type { Observation } from '../../src/shots/observations/rows.js'
 import { checkLedger } from '../alpha/rig.js'
@@ -103,11 +105,12 @@ t.test('the life of an image', async (t) => {
     const row = rowOf(world, 'a.png')
     const ctx = world.ctx()
     const view = ctx.gov.store.read()
-    const payload = readPayload(ctx, view, row)
+    if (row.payload === null) return t.fail('no payload')
+    const payload = v.parse(payloadField.shape, openPayload(ctx, view, row.payload))
     t.match(payload, { schema: 'svc.screenshot_analysis.v1', summary: /\.$/, confidence: Number })
-    const bytes = readArtifact(ctx.gov, view, row.payload?.artifact_id ?? '', shotLabels.payload)
+    const bytes = readArtifact(ctx.gov, view, row.payload.artifact_id, shotLabels.payload)
     t.match(JSON.parse(bytes.toString()), { schema: 'svc.screenshot_analysis.v1' })
-    const summary = Buffer.from(payload?.summary ?? 'none')
+    const summary = Buffer.from(payload.summary)
     const files = readdirSync(world.place.stateDir, { recursive: true, withFileTypes: true })
       .filter((entry) => entry.isFile())
     for (const { parentPath, name } of files) {

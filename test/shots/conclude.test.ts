@@ -1,6 +1,7 @@
 /** `shots report --conclude`: one text for one set of inputs, bought once, shown ever after. */
 import t from 'tap'
 import { verifyDigests } from '../../src/shots/digest/verify.js'
+import { verifyConclusions } from '../../src/shots/report/verify.js'
 import { conclusionCollections } from '../../src/shots/report/rows.js'
 import { checkLedger } from '../alpha/rig.js'
 import { bodyOf } from '../gateway/rig.js'
@@ -97,6 +98,6 @@ t.test('a conclusion, from nothing to an outdated one', async (t) => {
     t.equal((await report('--conclude')).status, 4)
     t.equal(world.asked().length, before)
     checkLedger(t, world.rig)
-    t.same(verifyDigests(world.view()), [])
+    t.same([...verifyDigests(world.view()), ...verifyConclusions(world.view())], [])
   })
 })

@@ -14,7 +14,7 @@ import { analysisPromptVersion, analysisSchemaVersion } from '../../src/shots/co
 import { holdsMessage } from '../../src/shots/payload/screen.js'
 import { bindingsOf, type GatewayProof } from '../../src/gateway/proof.js'
 import type { GatewayRoute } from '../../src/gateway/setup.js'
-import { holdsSecret } from '../../src/shots/texts/secrets.js'
+import { holdsSecret } from '../../src/shots/payload/secrets.js'
 import { allVerbs } from '../harness.js'
 
 const good: AnalysisPayload = {

@@ -1,7 +1,7 @@
 /** Prompts and judgements of texts, as pure rules. */
 import fc from 'fast-check'
 import t from 'tap'
-import type { Analysed } from '../../src/shots/digest/sources.js'
+import type { Analysed } from '../../src/shots/texts/sources.js'
 import { windowEndingAt, windowOf } from '../../src/shots/digest/windows.js'
 import { digestEntries, entryLimits, promptEntries } from '../../src/shots/texts/entries.js'
 import { codePoints, judgeText } from '../../src/shots/texts/judge.js'

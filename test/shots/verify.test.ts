@@ -1,7 +1,7 @@
 import t, { type Test } from 'tap'
 import { allCollections, referencedContent } from '../../src/fabric/state-rules.js'
 import { shotLabels } from '../../src/shots/constants.js'
-import { folderDigestOf } from '../../src/shots/observations/observation-store.js'
+import { folderDigestOf } from '../../src/shots/source/folder-digest.js'
 import { appendReceipt, receiptIdOf } from '../../src/shots/receipts.js'
 import { shotCollections as c } from '../../src/shots/observations/rows.js'
 import { settingsCollection } from '../../src/shots/source/settings.js'

@@ -1,10 +1,16 @@
 /** What a window asks for, decided from rows alone and before any model is asked (S-105). */
+import { digestOf } from '../../base/canonical.js'
 import { claimCollection, claimStanding, type ClaimStanding } from '../../gateway/call/claims.js'
 import type { View } from '../../state/types.js'
+import { digestSchemaVersion } from '../constants.js'
 import type { ShotsContext } from '../context.js'
+import { versionsOf, type Analysed } from '../texts/sources.js'
 import { digestCollections as c, type Episode, type MadeText } from './rows.js'
-import { sourceDigestOf, type Analysed } from './sources.js'
 import type { DigestWindow } from './windows.js'
+
+/** Digest that decides whether a window changed, before any model is asked. */
+export const sourceDigestOf = (window: DigestWindow, sources: readonly Analysed[]): string =>
+  digestOf({ schema: digestSchemaVersion, digest_key: window.key, sources: versionsOf(sources) })
 
 /** A window with what it holds. */
 interface Seen {

@@ -1,19 +1,13 @@
-/** Rules of a sound state about digests and conclusions, for `state check`. */
+/** Rules of a sound state about digests, for `state check`. */
 import type { Problem } from '../../governance/context.js'
-import { collections } from '../../governance/rows.js'
 import type { View } from '../../state/types.js'
 import { shotLabels } from '../constants.js'
-import { conclusionCollections } from '../report/rows.js'
+import { isTextStored } from '../texts/made.js'
 import { dayOf, digestHead } from './episode-store.js'
 import { digestCollections as c, type Episode } from './rows.js'
 
 const problem = (subject: string, text: string): Problem =>
   ({ code: 'digest_rows_disagree', subject, text })
-
-const stored = (view: View, artifactId: string, label: string, sha256: string): boolean => {
-  const row = view.get(collections.artifacts, artifactId)
-  return row?.label === label && row.ref.sha256 === sha256
-}
 
 const episodeProblems = (view: View, id: string, row: Episode): Problem[] => {
   const problems: Problem[] = []
@@ -23,7 +17,7 @@ const episodeProblems = (view: View, id: string, row: Episode): Problem[] => {
   if (!(view.get(c.days, dayOf(row.window_start))?.keys.includes(id) ?? false)) {
     problems.push(problem(id, 'A digest is missing from the calendar of digests.'))
   }
-  if (!stored(view, row.artifact_id, shotLabels.digest, row.payload_sha256)) {
+  if (!isTextStored(view, shotLabels.digest, row)) {
     problems.push(problem(id, 'The text of a digest is not registered as its row says.'))
   }
   return problems
@@ -35,12 +29,6 @@ export const verifyDigests = (view: View): Problem[] => {
   const problems = rows.flatMap(({ id, doc }) => episodeProblems(view, id, doc))
   if ((digestHead(view)?.count ?? 0) !== rows.length) {
     problems.push(problem('head', 'The number of digests is not what is counted.'))
-  }
-  for (const { id, doc: { made } } of view.all(conclusionCollections.conclusions)) {
-    if (made === null) continue
-    if (!stored(view, made.artifact_id, shotLabels.conclusion, made.payload_sha256)) {
-      problems.push(problem(id, 'The text of a conclusion is not registered as its row says.'))
-    }
   }
   return problems
 }

@@ -15,16 +15,17 @@ import { digestSchemaVersion, digestSourceTool, shotLabels } from '../constants.
 import type { ShotsContext } from '../context.js'
 import { requireTextBudget } from '../texts/budget.js'
 import { openerOf, promptEntries } from '../texts/entries.js'
-import { codePoints, judgeReply, judgeText } from '../texts/judge.js'
+import { judgeReply } from '../payload/reply.js'
+import { codePoints, judgeText } from '../texts/judge.js'
 import { digestPromptVersion, textContent } from '../texts/prompt.js'
 import { requireSameRoute, requireTextRoute, type TextRoute } from '../texts/readiness.js'
-import { holdsSecret } from '../texts/secrets.js'
+import { holdsSecret } from '../payload/secrets.js'
 import { putEpisode } from './episode-store.js'
 import { planWindow, type WindowPlan } from './plan.js'
 import {
   digestCollections as c, earlierTextsMax, type Episode, type MadeText,
 } from './rows.js'
-import { sourcesBetween } from './sources.js'
+import { sourcesBetween } from '../texts/sources.js'
 
 /** A window whose text is to be bought. */
 export type WindowToWrite = Extract<WindowPlan, { kind: 'write' }>

@@ -6,12 +6,10 @@
 import { digestOf } from '../../base/canonical.js'
 import type { Tx, View } from '../../state/types.js'
 import { shotLimits } from '../constants.js'
+import { folderDigestOf } from '../source/folder-digest.js'
 import {
   shotCollections as c, type FileName, type Observation, type ShotCount, type ShotFolder,
 } from './rows.js'
-
-/** Digest by which rows name a folder: SHA-256 of its canonical path text. */
-export const folderDigestOf = (folder: string): string => digestOf({ screenshot_root: folder })
 
 /** Id of a file's row: folder and name bytes, so that equal text of other bytes is another file. */
 export const fileIdOf = (folderDigest: string, name: FileName): string =>

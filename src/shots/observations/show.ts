@@ -1,14 +1,9 @@
 import { fail } from '../../base/errors.js'
-import { parseStrictJson } from '../../base/strict-json.js'
-import { readArtifact } from '../../governance/artifacts.js'
 import type { View } from '../../state/types.js'
-import { shotLabels } from '../constants.js'
 import type { ShotsContext } from '../context.js'
 import { currentFacts } from './as-of-now.js'
 import { observationFactsOf, type ObservationFacts } from './facts.js'
-import { shotCollections, type Observation, type PayloadRef } from './rows.js'
-
-const payloadBytesMax = 1_048_576
+import { shotCollections, type Observation } from './rows.js'
 
 /** The row of an id. Throws `not_found` `observation_not_found`. */
 export const requireObservation = (view: View, id: string): Observation => {
@@ -24,17 +19,3 @@ export const requireObservation = (view: View, id: string): Observation => {
 /** The local image metadata analysis (S-181, S-182). Opens no socket, changes no byte. */
 export const showObservation = (ctx: ShotsContext, view: View, id: string): ObservationFacts =>
   observationFactsOf(requireObservation(view, id), currentFacts(ctx, view))
-
-/** Opens a stored analysis. Throws what the store throws; `damaged` for anything but an object. */
-export const openPayload = (
-  ctx: ShotsContext, view: View, payload: PayloadRef,
-): Record<string, unknown> => {
-  const bytes = readArtifact(ctx.gov, view, payload.artifact_id, shotLabels.payload)
-  const value = parseStrictJson(bytes, { bytesMax: payloadBytesMax, depthMax: 16 })
-  if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
-    return value as Record<string, unknown>
-  }
-  throw fail.damaged('payload_damaged', 'The stored analysis is not of its shape.', {
-    next: 'Run: sallyport state check',
-  })
-}

@@ -14,16 +14,15 @@ import {
   currentFacts, rowClassificationNow, rowStatusNow, type CurrentFacts,
 } from '../observations/as-of-now.js'
 import { episodesBetween } from '../digest/episode-store.js'
+import { sourceDigestOf } from '../digest/plan.js'
 import { readDigest } from '../digest/read.js'
 import type { Episode } from '../digest/rows.js'
-import {
-  isSource, sourceDigestOf, sourcesBetween, versionsOf, type Analysed,
-} from '../digest/sources.js'
 import { fileNameOfRow } from '../observations/file-name.js'
 import { findObservations } from '../observations/find.js'
 import { shotCollections, type Observation } from '../observations/rows.js'
-import { readSummary } from '../texts/analyses.js'
+import { openPayload } from '../payload/read.js'
 import { spendOfDay } from '../texts/budget.js'
+import { isSource, sourcesBetween, versionsOf, type Analysed } from '../texts/sources.js'
 import { readConclusion } from './read.js'
 import { conclusionCollections as c, conclusionHeadId, type MadeConclusion } from './rows.js'
 
@@ -90,8 +89,9 @@ const baseName = (text: string): string => text.slice(text.lastIndexOf('/') + 1)
 const summaryOf = (ctx: ShotsContext, view: View, row: Observation): ModelText | null => {
   const { payload } = row
   if (payload === null) return null
+  const { summary } = openPayload(ctx, view, payload)
   return {
-    text: readSummary(ctx, view, { ...row, payload }),
+    text: typeof summary === 'string' ? summary : '',
     model: payload.model,
     replyModel: payload.reply_model,
     writtenAt: payload.analyzed_at,

@@ -23,10 +23,11 @@ import { readDigest } from '../digest/read.js'
 import { takeObservations } from '../observations/find.js'
 import { requireTextBudget } from '../texts/budget.js'
 import { digestEntries, openerOf, promptEntries } from '../texts/entries.js'
-import { codePoints, judgeReply, judgeText } from '../texts/judge.js'
+import { judgeReply } from '../payload/reply.js'
+import { codePoints, judgeText } from '../texts/judge.js'
 import { conclusionPromptVersion, textContent, type PromptEntry } from '../texts/prompt.js'
 import { requireSameRoute, requireTextRoute, type TextRoute } from '../texts/readiness.js'
-import { holdsSecret } from '../texts/secrets.js'
+import { holdsSecret } from '../payload/secrets.js'
 import { conclusionSources, type ConclusionSources, type ReportPeriod } from './collect.js'
 import {
   conclusionCollections as c, conclusionHeadId, type MadeConclusion,

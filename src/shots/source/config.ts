@@ -9,12 +9,12 @@ import { nowIso } from '../../governance/context.js'
 import type { Session } from '../../governance/session/types.js'
 import type { View } from '../../state/types.js'
 import { folderVariable } from '../constants.js'
-import type { ShotsContext } from '../context.js'
+import type { Env, ShotsContext } from '../context.js'
 import { folderEditable, folderProblem, judgeFolder, locateFolder, type FolderWorld }
   from './folder.js'
 import {
   configuredFolder, parseSettingsChange, resolveSettings, savedSettings, settingsCollection,
-  settingsId, type Env, type SavedShotSettings, type ShotSettings, type ShotSettingsChange,
+  settingsId, type SavedShotSettings, type ShotSettings, type ShotSettingsChange,
 } from './settings.js'
 
 /** Bytes of a settings document. */

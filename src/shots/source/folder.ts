@@ -14,7 +14,7 @@ import type { View } from '../../state/types.js'
 import { accountHome } from './account-home.js'
 import { defaultFolder, shotLimits } from '../constants.js'
 import type { ShotsContext } from '../context.js'
-import { folderDigestOf } from '../observations/observation-store.js'
+import { folderDigestOf } from './folder-digest.js'
 import { configuredFolder, savedSettings, type SavedShotSettings, type SettingSource }
   from './settings.js'
 

@@ -7,6 +7,7 @@ import * as v from 'valibot'
 import { fail } from '../../base/errors.js'
 import { closedObject, parseClosed, strictInteger, strictIntegerText } from '../../base/schema.js'
 import type { CollectionSpec, View } from '../../state/types.js'
+import type { Env } from '../context.js'
 import { folderSetting, folderVariable, shotLimits as limits } from '../constants.js'
 
 const microusd = strictInteger(1, 1_000_000_000)
@@ -106,8 +107,6 @@ export interface ShotSettings {
   readonly saved: SavedShotSettings
 }
 
-/** Environment of a process: names to texts. */
-export type Env = Readonly<Record<string, string | undefined>>
 
 const badVariable = (name: string, rule: string): Error =>
   fail.rejected('setting_invalid', `The environment variable ${name} ${rule}.`, {

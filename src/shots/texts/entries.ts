@@ -3,8 +3,8 @@ import { fail } from '../../base/errors.js'
 import type { View } from '../../state/types.js'
 import type { AnalysisPayload } from '../payload/schema.js'
 import type { ShotsContext } from '../context.js'
-import type { Analysed } from '../digest/sources.js'
-import { readAnalysis } from './analyses.js'
+import type { Analysed } from './sources.js'
+import { openPayload } from '../payload/read.js'
 import type { PromptEntry } from './prompt.js'
 
 /** What a prompt may hold of each kind. */
@@ -75,7 +75,7 @@ const told: readonly (keyof AnalysisPayload)[] = [
 
 /** Opens analyses of one view. */
 export const openerOf = (ctx: ShotsContext, view: View): Opener => (row) => {
-  const analysis = readAnalysis(ctx, view, row)
+  const analysis = openPayload(ctx, view, row.payload)
   const members = told.flatMap((name) =>
     (analysis[name] === undefined ? [] : [[name, analysis[name]] as const]))
   return { captured_at: row.captured_at, ...Object.fromEntries(members) }

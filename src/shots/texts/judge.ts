@@ -2,14 +2,11 @@
  * Whether a text that a model wrote may be kept. It is taken whole or refused: nothing is cut,
  * cleaned or rewritten here, because then part of it would be ours (S-026, S-101, S-141).
  */
-import type { AcceptedReply } from '../../gateway/call/order.js'
-import type { GatewayProof } from '../../gateway/proof.js'
 import { holdsMessage } from '../payload/screen.js'
 
 /** Why a text is refused. */
 export type TextRefusal =
-  | 'reply_model_changed' | 'reply_provider_changed' | 'reply_truncated' | 'text_empty'
-  | 'text_too_long' | 'text_has_control_characters' | 'text_has_data'
+  | 'text_empty' | 'text_too_long' | 'text_has_control_characters' | 'text_has_data'
   | 'text_has_digest' | 'text_has_message' | 'payload_contains_secret'
 
 /** Unicode code points (S-100, S-141). */
@@ -31,11 +28,4 @@ export const judgeText = (
   if (digest.test(text)) return 'text_has_digest'
   if (holdsMessage(text)) return 'text_has_message'
   return holdsSecret(text) ? 'payload_contains_secret' : null
-}
-
-/** The names that the proof recorded, and that the model came to an end. */
-export const judgeReply = (reply: AcceptedReply, proof: GatewayProof): TextRefusal | null => {
-  if (reply.model !== proof.reply_model) return 'reply_model_changed'
-  if (reply.provider !== proof.reply_provider) return 'reply_provider_changed'
-  return reply.truncated ? 'reply_truncated' : null
 }

@@ -1,5 +1,7 @@
 /** What a row says of a text that was bought, a digest's or a report's. */
 import * as v from 'valibot'
+import { collections } from '../../governance/rows.js'
+import type { View } from '../../state/types.js'
 
 const text = v.string()
 const count = v.pipe(v.number(), v.safeInteger(), v.minValue(0))
@@ -19,4 +21,13 @@ export const madeTextEntries = {
   operation_id: text,
   cost_microusd: count,
   written_at: v.pipe(text, v.isoTimestamp()),
+}
+
+/** Whether the sealed text of a row is registered under this label, with the row's digest. */
+export const isTextStored = (
+  view: View, label: string,
+  made: { readonly artifact_id: string, readonly payload_sha256: string },
+): boolean => {
+  const row = view.get(collections.artifacts, made.artifact_id)
+  return row?.label === label && row.ref.sha256 === made.payload_sha256
 }

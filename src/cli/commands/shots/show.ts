@@ -1,9 +1,8 @@
 import * as v from 'valibot'
 import { fail } from '../../../base/errors.js'
 import { observationFactsShape } from '../../../shots/observations/facts.js'
-import {
-  openPayload, requireObservation, showObservation,
-} from '../../../shots/observations/show.js'
+import { requireObservation, showObservation } from '../../../shots/observations/show.js'
+import { openPayload } from '../../../shots/payload/read.js'
 import type { VerbDeps } from '../../bound.js'
 import type { View } from '../../output.js'
 import { bytesText, fieldLines, visibleLine } from '../../text.js'

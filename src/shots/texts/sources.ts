@@ -1,10 +1,7 @@
-/** Which observations a digest is made from, and what says that they changed. */
-import { digestOf } from '../../base/canonical.js'
+/** Which observations a text is made from, and what says that they changed. */
 import type { View } from '../../state/types.js'
-import { digestSchemaVersion } from '../constants.js'
 import { findObservations } from '../observations/find.js'
 import type { Observation, PayloadRef } from '../observations/rows.js'
-import type { DigestWindow } from './windows.js'
 
 /** An observation whose analysis may be used. */
 export type Analysed = Observation & { readonly payload: PayloadRef }
@@ -30,7 +27,3 @@ export const sourcesBetween = (view: View, since: string, until: string): Analys
 /** Ids and payload digests: what a text depends on (S-105, S-106). */
 export const versionsOf = (sources: readonly Analysed[]): readonly (readonly [string, string])[] =>
   sources.map((row) => [row.observation_id, row.payload.sha256] as const)
-
-/** Digest that decides whether a window changed, before any model is asked. */
-export const sourceDigestOf = (window: DigestWindow, sources: readonly Analysed[]): string =>
-  digestOf({ schema: digestSchemaVersion, digest_key: window.key, sources: versionsOf(sources) })

@@ -1,0 +1,26 @@
+import { fail } from '../../base/errors.js'
+import { parseStrictJson } from '../../base/strict-json.js'
+import { readArtifact } from '../../governance/artifacts.js'
+import type { View } from '../../state/types.js'
+import { shotLabels } from '../constants.js'
+import type { ShotsContext } from '../context.js'
+import type { PayloadRef } from '../observations/rows.js'
+
+const payloadBytesMax = 1_048_576
+
+/**
+ * Opens a stored analysis, of whatever schema version it is. Throws what the store throws;
+ * `damaged` `payload_damaged` for anything but an object.
+ */
+export const openPayload = (
+  ctx: ShotsContext, view: View, payload: PayloadRef,
+): Readonly<Record<string, unknown>> => {
+  const bytes = readArtifact(ctx.gov, view, payload.artifact_id, shotLabels.payload)
+  const value = parseStrictJson(bytes, { bytesMax: payloadBytesMax, depthMax: 16 })
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
+    return value as Readonly<Record<string, unknown>>
+  }
+  throw fail.damaged('payload_damaged', 'The stored analysis is not of its shape.', {
+    next: 'Run: sallyport state check',
+  })
+}
