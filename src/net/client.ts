@@ -1,7 +1,8 @@
 /**
  * The one way out. Every outbound request of the program passes here, in this order: the form of
- * the request, authority, one look-up, authority, the contacted mark, one dial, TLS, authority, and
- * only then the first byte of the request. Nothing here retries, follows, decodes or remembers.
+ * the request, authority, one look-up, authority, the contacted mark, one dial, TLS, the whole
+ * request collected, authority, and only then its first byte. Nothing here retries, follows,
+ * decodes or remembers.
  */
 import type { SecureContext } from 'node:tls'
 import { chooseAddress, literalAddress } from './addresses.js'
@@ -77,7 +78,6 @@ const run = async (
     await attempt.ask(() => request.authority('before_dial'))
     await attempt.askToTheEnd(() => request.markContact())
     connection = await line.open(attempt, target, address)
-    await attempt.ask(() => request.authority('before_first_byte'))
     reply = await exchange(attempt, connection, checked, request)
     return reply
   } catch (error) {
@@ -140,7 +140,7 @@ class SharedLine implements Line {
   }
 
   close(connection: Connection, reply: HttpsReply | null): void {
-    if (reply === null || this.#closed) return this.#drop(connection)
+    if (reply === null || this.#closed || connection.releasing) return this.#drop(connection)
     connection.whenFree(() => {
       if (this.#closed || this.#idle.length >= connectionsMax) return this.#drop(connection)
       this.#idle.push({ connection, sinceMs: this.#deps.clock.monotonicMs() })

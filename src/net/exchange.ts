@@ -4,6 +4,7 @@ import type { TLSSocket } from 'node:tls'
 import fetch from 'node-fetch'
 import type { Attempt } from './attempt.js'
 import type { CheckedRequest } from './checked-request.js'
+import { CollectingDuplex, HeadTooLarge } from './collecting-duplex.js'
 import { ContactError } from './contact-error.js'
 import { errorName } from './dial.js'
 import type { HttpsReply, HttpsRequest } from './types.js'
@@ -13,19 +14,31 @@ import type { HttpsReply, HttpsRequest } from './types.js'
  * address stays the one that was checked, and no request goes out beside the authority checks.
  */
 class PinnedAgent extends Agent {
-  #socket: TLSSocket | null
+  readonly #socket: TLSSocket
+  #wire: Duplex | null
 
-  constructor(socket: TLSSocket, keepAlive: boolean) {
+  constructor(socket: TLSSocket, wire: Duplex, keepAlive: boolean) {
     // With a finite maxSockets Node would ask to keep a connection that is used only once.
     super({ keepAlive, maxFreeSockets: 1 })
     this.#socket = socket
+    this.#wire = wire
   }
 
   override createConnection(): Duplex {
-    const socket = this.#socket
-    this.#socket = null
-    if (socket === null) throw new Error('the pinned connection is gone')
-    return socket
+    const wire = this.#wire
+    this.#wire = null
+    if (wire === null) throw new Error('the pinned connection is gone')
+    return wire
+  }
+
+  /** An idle connection keeps no process alive. */
+  override keepSocketAlive(): boolean {
+    this.#socket.unref()
+    return true
+  }
+
+  override reuseSocket(): void {
+    this.#socket.ref()
   }
 }
 
@@ -37,24 +50,42 @@ export class Connection {
   lastError: string | null = null
   /** Whether the head of a reply to the present request has come. */
   replied = false
+  readonly #wire: CollectingDuplex
   #free = true
+  /** Whether bytes of a request are still on their way to the kernel. */
+  #releasing = false
   #onFree: (() => void) | null = null
 
   constructor(socket: TLSSocket, keepAlive: boolean) {
     this.socket = socket
-    this.agent = new PinnedAgent(socket, keepAlive)
     socket.on('error', (error) => (this.lastError = errorName(error)))
-    socket.on('free', () => {
+    this.#wire = new CollectingDuplex(socket)
+    this.agent = new PinnedAgent(socket, this.#wire, keepAlive)
+    this.#wire.on('free', () => {
+      this.#wire.hold()
       this.#free = true
       this.#onFree?.()
     })
   }
 
-  /** Marks the connection as taken by a request. */
-  take(): void {
+  /** Takes the connection for one request and resolves to it when Node has written it whole. */
+  collect(bodyBytes: number): Promise<Buffer> {
     this.replied = false
     this.#free = false
     this.#onFree = null
+    return this.#wire.collect(bodyBytes)
+  }
+
+  /** Sends the collected request. */
+  async release(whole: Buffer): Promise<void> {
+    this.#releasing = true
+    await this.#wire.release(whole)
+    this.#releasing = false
+  }
+
+  /** Whether a reply came before its request had left: what follows would run into its rest. */
+  get releasing(): boolean {
+    return this.#releasing
   }
 
   /** Calls back when Node has wholly read the reply and both sides want to go on; maybe at once. */
@@ -66,7 +97,7 @@ export class Connection {
   /** Ends the connection and whatever is under way on it. */
   destroy(): void {
     this.agent.destroy()
-    this.socket.destroy()
+    this.#wire.destroy()
   }
 }
 
@@ -100,7 +131,8 @@ const readBody = async (
   return Buffer.concat(chunks, bytes)
 }
 
-const send = async (
+/** What Node's HTTP makes of the request and of the reply; nothing leaves before the release. */
+const converse = async (
   attempt: Attempt,
   connection: Connection,
   { target, headers }: CheckedRequest,
@@ -152,13 +184,38 @@ const explain = (attempt: Attempt, connection: Connection, error: unknown): unkn
   })
 }
 
+const closed = (attempt: Attempt): ContactError =>
+  attempt.failure('connect_failed', `The connection to ${attempt.host} was closed.`)
+
+/** The whole request as Node wrote it; nothing of it has left. */
+const collected = async (
+  attempt: Attempt, writing: Promise<Buffer>, reply: Promise<HttpsReply>,
+): Promise<Buffer> => {
+  try {
+    // A request that Node itself refuses is never written.
+    return await attempt.during(Promise.race([writing, reply.then(() => writing)]))
+  } catch (error) {
+    attempt.check()
+    if (error instanceof HeadTooLarge) {
+      throw attempt.failure(
+        'request_too_large',
+        `The head of the request is larger than the limit of ${error.limitBytes} bytes.`,
+        { limit_bytes: error.limitBytes },
+      )
+    }
+    throw closed(attempt)
+  }
+}
+
 /**
- * Sends one request over a connection that is already up and reads its whole reply. From its first
- * step on, contact is `possible`. Nothing is followed, repeated or decoded; every status is a
- * reply.
+ * Sends one request over a connection that is already up and reads its whole reply. The request is
+ * collected whole, then authority is asked for the last time, then the first byte is handed over;
+ * from that moment contact is `possible`. Nothing is followed, repeated or decoded; every status is
+ * a reply.
  *
- * Throws `timeout`, `cancelled`, `reset`, `truncated`, `reply_malformed`, `reply_too_large` or
- * `encoding_refused`.
+ * Throws `request_too_large` or `connect_failed` and what `authority` threw with contact `none`;
+ * `timeout` and `cancelled`; and with contact `possible` `reset`, `truncated`, `reply_malformed`,
+ * `reply_too_large` or `encoding_refused`.
  */
 export const exchange = async (
   attempt: Attempt,
@@ -167,13 +224,18 @@ export const exchange = async (
   request: HttpsRequest,
 ): Promise<HttpsReply> => {
   attempt.check()
-  if (connection.socket.destroyed) {
-    throw attempt.failure('connect_failed', `The connection to ${attempt.host} was closed.`)
-  }
-  connection.take()
+  if (connection.socket.destroyed) throw closed(attempt)
+  const writing = connection.collect(request.body?.byteLength ?? 0)
+  const reply = converse(attempt, connection, checked, request)
+  // Whichever of them ends first is told; the other one's end says nothing more.
+  for (const one of [writing, reply]) one.catch(() => undefined)
+  const whole = await collected(attempt, writing, reply)
+  await attempt.ask(() => request.authority('before_first_byte'))
+  if (!connection.socket.writable) throw closed(attempt)
   attempt.contact = 'possible'
   try {
-    return await attempt.during(send(attempt, connection, checked, request))
+    const released = connection.release(whole)
+    return await attempt.during(Promise.race([reply, released.then(() => reply)]))
   } catch (error) {
     attempt.check()
     throw explain(attempt, connection, error)

@@ -39,6 +39,8 @@ export interface TestServer {
   readonly requests: Seen[]
   /** Server names that clients asked for. */
   readonly serverNames: (string | false)[]
+  /** Hands over every connection whose handshake is finished. */
+  onConnection(take: (socket: TLSSocket) => void): void
   close(): void
 }
 
@@ -113,6 +115,7 @@ export const serve = async (
     applicationBytes: () => counts.bytes,
     requests,
     serverNames,
+    onConnection: (take) => void server.on('secureConnection', take),
     close: () => {
       for (const socket of open) socket.destroy()
       server.close()

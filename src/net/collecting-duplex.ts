@@ -1,0 +1,137 @@
+import { Duplex } from 'node:stream'
+import type { TLSSocket } from 'node:tls'
+
+/** Most bytes of a request's head: twice what servers commonly accept. */
+const headBytesMax = 32_768
+/** Bytes handed to the socket at a time. */
+const pieceBytesMax = 65_536
+const headEnd = '\r\n\r\n'
+
+/** Why a request was not collected: its head is larger than `limitBytes`. */
+export class HeadTooLarge extends Error {
+  readonly limitBytes = headBytesMax
+}
+
+/** A request that is being collected. */
+interface Collecting {
+  readonly bodyBytes: number
+  /** Everything written so far. */
+  bytes: Buffer
+  resolve(whole: Buffer): void
+  reject(error: Error): void
+}
+
+/**
+ * What Node's HTTP takes for the socket. What it writes is collected and goes nowhere until the
+ * request is whole and `release` is called with it; replies come through from then on, as fast as
+ * they are read. So nothing of a request can leave before the last check has seen all of it.
+ */
+export class CollectingDuplex extends Duplex {
+  readonly #socket: TLSSocket
+  #collecting: Collecting | null = null
+  #released = false
+  #ended = false
+
+  constructor(socket: TLSSocket) {
+    super({ allowHalfOpen: false })
+    this.#socket = socket
+    // Whoever uses the duplex listens as well; idle, nobody does, and an error would end the
+    // process.
+    this.on('error', () => undefined)
+    socket.pause()
+    socket.on('data', (chunk: Buffer) => {
+      if (!this.push(chunk)) socket.pause()
+    })
+    socket.on('end', () => {
+      this.#ended = true
+      this.push(null)
+    })
+    socket.on('error', (error: Error) => void this.destroy(error))
+    // An orderly end may still have bytes to be read here.
+    socket.on('close', () => {
+      if (!this.#ended) this.destroy()
+    })
+  }
+
+  /**
+   * Collects the next request: its head and `bodyBytes` of body. Rejects with `HeadTooLarge`, or
+   * when the connection ends before.
+   */
+  collect(bodyBytes: number): Promise<Buffer> {
+    this.hold()
+    return new Promise((resolve, reject) => {
+      this.#collecting = { bodyBytes, bytes: Buffer.alloc(0), resolve, reject }
+      if (this.destroyed) this.#refuse(new Error('the connection is gone'))
+    })
+  }
+
+  /**
+   * Sends a collected request, piece by piece, and lets the reply through. Returns when the kernel
+   * took the last piece or the connection takes no more; how it ended is told by the reply.
+   */
+  async release(whole: Buffer): Promise<void> {
+    this.#released = true
+    this.#socket.resume()
+    for (let at = 0; at < whole.length && this.#socket.writable; at += pieceBytesMax) {
+      await this.#releasePiece(whole.subarray(at, at + pieceBytesMax))
+    }
+  }
+
+  /** Reads no further until the next release: what comes unasked stays in the socket. */
+  hold(): void {
+    this.#released = false
+    this.#socket.pause()
+  }
+
+  /** Node asks every socket for it. The attempt has one deadline, which covers this as well. */
+  setTimeout(): this {
+    return this
+  }
+
+  override _write(chunk: Buffer, _encoding: string, done: (error?: Error | null) => void): void {
+    const request = this.#collecting
+    // Node ends a request by writing nothing.
+    if (chunk.length === 0) return done()
+    if (request === null) return done(new Error('more was written than one request'))
+    request.bytes = Buffer.concat([request.bytes, chunk])
+    const end = request.bytes.indexOf(headEnd)
+    const head = end < 0 ? request.bytes.length : end + headEnd.length
+    if (head > headBytesMax) return done(new HeadTooLarge('the head is too large'))
+    const whole = head + request.bodyBytes
+    if (end >= 0 && request.bytes.length > whole) {
+      return done(new Error('more was written than the request'))
+    }
+    if (end >= 0 && request.bytes.length === whole) {
+      this.#collecting = null
+      request.resolve(request.bytes)
+    }
+    done()
+  }
+
+  override _read(): void {
+    if (this.#released) this.#socket.resume()
+  }
+
+  override _final(done: () => void): void {
+    this.#socket.end()
+    done()
+  }
+
+  override _destroy(error: Error | null, done: (error: Error | null) => void): void {
+    this.#refuse(error ?? new Error('the connection is gone'))
+    this.#socket.destroy()
+    done(error)
+  }
+
+  #refuse(error: Error): void {
+    this.#collecting?.reject(error)
+    this.#collecting = null
+  }
+
+  /** The one place where bytes of a request leave; waits until the kernel took them. */
+  #releasePiece(piece: Buffer): Promise<void> {
+    return new Promise((resolve) => {
+      this.#socket.write(piece, () => resolve())
+    })
+  }
+}
