@@ -32,6 +32,8 @@ export type InterruptedEnding =
 export interface RecoveryRule {
   /** Task kinds it speaks for. */
   readonly kinds: readonly string[]
+  /** Its tasks never hold money, so that a contact without a hold is no lost liability. */
+  readonly unpaid?: boolean
   /** Decides the end; pure. Left out: `defaultEnding`. */
   ending?(found: Interrupted): InterruptedEnding
   /**
@@ -76,12 +78,14 @@ export const endingOf = (
 }
 
 /** What the rows tell of a cut-off task. Call it once its reservation was resolved. */
-export const interruptedFacts = (view: View, task: Task): Interrupted => {
+export const interruptedFacts = (
+  view: View, task: Task, rule: RecoveryRule | undefined,
+): Interrupted => {
   const state = findReservation(view, task.operation_id)?.state
   const marked = (view.get(collections.routes, task.operation_id)?.contacted_at ?? null) !== null
   if (state === 'released') return { task, money: 'released', contacted: false }
   if (state === 'settled') return { task, money: 'settled', contacted: true }
+  if (state !== undefined) return { task, money: 'owed', contacted: marked }
   // No hold, and yet the route says that somebody was contacted: rows are missing.
-  if (state !== undefined || marked) return { task, money: 'owed', contacted: marked }
-  return { task, money: 'none', contacted: false }
+  return { task, money: marked && rule?.unpaid !== true ? 'owed' : 'none', contacted: marked }
 }

@@ -99,7 +99,7 @@ const resolveReservation = (tx: Tx, now: string, held: Held): Resolved => {
 
 /** The end is decided before anything of it is written. */
 const endTask = (tx: Tx, now: string, task: Task, rule: RecoveryRule | undefined): void => {
-  const { state, ...patch } = endingOf(interruptedFacts(tx, task), rule)
+  const { state, ...patch } = endingOf(interruptedFacts(tx, task, rule), rule)
   moveTask(tx, now, task.task_id, state, patch)
   try {
     rule?.keep?.(tx, now, task)
