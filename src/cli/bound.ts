@@ -1,7 +1,7 @@
 /** The dependencies of one command: the world, with this run's global flags applied to it. */
 import { fail } from '../base/errors.js'
 import type { Observer } from '../base/observer.js'
-import type { Gov } from '../governance/context.js'
+import type { Face, Gov } from '../governance/context.js'
 import type { Session } from '../governance/session/types.js'
 import type { Store } from '../state/types.js'
 import type { CliDeps } from './deps.js'
@@ -52,8 +52,11 @@ export interface VerbDeps extends CliDeps, Program {
   openStore(mode?: StoreMode): Promise<Store>
   /** Closes what was opened; a log that this run made long is folded then. Never throws. */
   closeStores(): Promise<void>
-  /** The store with clock and observer, for use cases. Recovery is `mutate.ts`'s. */
-  gov(mode?: StoreMode): Promise<Gov>
+  /**
+   * The open store with clock and observer, for use cases. `face` is `job` where a scheduler and
+   * not a person gives the orders. Recovery is `mutate.ts`'s.
+   */
+  gov(mode?: StoreMode, face?: Face): Promise<Gov>
   /** The same, and the operator who is logged in. Throws `unauthorized`. */
   login(
     mode?: StoreMode, options?: LoginOptions,
@@ -122,14 +125,13 @@ export const bindDeps = (
         }
       }
     },
-    async gov(mode) {
-      const store = await bound.openStore(mode)
-      return { store, clock: deps.clock, observer: bound.observer, face: 'cli' }
+    async gov(mode = 'read', face = 'cli') {
+      const { openForNobody } = await import('./store.js')
+      return openForNobody(bound, mode, face)
     },
-    async login(mode, options) {
-      const { authenticateCli } = await import('./login.js')
-      const gov = await bound.gov(mode)
-      return { gov, session: authenticateCli(gov, deps.env, options) }
+    async login(mode = 'read', options) {
+      const { openForOperator } = await import('./store.js')
+      return openForOperator(bound, mode, options)
     },
   }
   return bound

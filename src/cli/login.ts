@@ -1,21 +1,17 @@
 /** Which token this process speaks with: the environment's (CI), else the terminal's own. */
 import { SallyportError } from '../base/errors.js'
-import { authenticate } from '../governance/session/authenticate.js'
-import { loadToken, tokenPath } from '../governance/session/token.js'
 import type { Gov } from '../governance/context.js'
-import type { Session } from '../governance/session/types.js'
+import { loadToken, tokenPath } from '../governance/session/token.js'
 import type { CliDeps } from './deps.js'
 
 /** The token in use, or null. An empty SALLYPORT_SESSION counts as absent. */
-export const currentToken = (gov: Gov, env: CliDeps['env']): string | null =>
+export const currentToken = (gov: Pick<Gov, 'store'>, env: CliDeps['env']): string | null =>
   env['SALLYPORT_SESSION'] || loadToken(tokenPath(gov.store.dir))
 
-/** The operator behind this process. Throws `unauthorized`. */
-export const authenticateCli = (
-  gov: Gov, env: CliDeps['env'], options: { readonly touch?: boolean } = {},
-): Session => {
+/** Runs something that takes the token in use; a refused one is told with where it came from. */
+export const withTokenPlace = async <T>(env: CliDeps['env'], use: () => Promise<T>): Promise<T> => {
   try {
-    return authenticate(gov, currentToken(gov, env), options)
+    return await use()
   } catch (cause) {
     const own = cause instanceof SallyportError && cause.kind === 'unauthorized'
     if (!own || !env['SALLYPORT_SESSION']) throw cause

@@ -3,6 +3,7 @@ import type { Gov } from '../governance/context.js'
 import type { RecoveryReport } from '../governance/recovery.js'
 import type { Session } from '../governance/session/types.js'
 import type { VerbDeps } from './bound.js'
+import { openForOperator } from './store.js'
 
 const lines = (report: RecoveryReport): string[] => {
   const said = (count: number, text: string): string[] =>
@@ -28,7 +29,10 @@ const lines = (report: RecoveryReport): string[] => {
   ]
 }
 
-/** Resolves what dead processes left and says so on stderr. */
+/**
+ * Resolves what dead processes left and says so on stderr. For verbs that must do something else
+ * before it: all others use `loginToMutate`.
+ */
 export const recoverFirst = async (deps: VerbDeps, gov: Gov): Promise<void> => {
   const { recoverState } = await import('../fabric/recovery.js')
   for (const line of lines(await recoverState(gov))) deps.note(line)
@@ -38,7 +42,7 @@ export const recoverFirst = async (deps: VerbDeps, gov: Gov): Promise<void> => {
 export const loginToMutate = async (
   deps: VerbDeps,
 ): Promise<{ readonly gov: Gov; readonly session: Session }> => {
-  const opened = await deps.login('write')
-  await recoverFirst(deps, opened.gov)
-  return opened
+  const { gov, session, recovered } = await openForOperator(deps, 'mutate')
+  if (recovered !== null) for (const line of lines(recovered)) deps.note(line)
+  return { gov, session }
 }

@@ -1,19 +1,27 @@
-/** Opening the state directory for a verb. */
+/** Opening the state directory for a verb: what only the terminal knows, given to `openWork`. */
 import { fail, SallyportError } from '../base/errors.js'
-import { requireInitialized } from '../governance/initialized.js'
-import { openStore } from '../state/store.js'
+import {
+  openState, openWork, type Work, type WorkMode, type WorkPlace,
+} from '../fabric/open-work.js'
+import type { Face, Gov } from '../governance/context.js'
+import type { Session } from '../governance/session/types.js'
 import type { Store } from '../state/types.js'
-import type { StoreMode, VerbDeps } from './bound.js'
+import type { LoginOptions, StoreMode, VerbDeps } from './bound.js'
+import { currentToken, withTokenPlace } from './login.js'
+
+const placeOf = (deps: VerbDeps): WorkPlace => ({
+  stateDir: deps.places.stateDir,
+  configDir: deps.places.configDir,
+  waitMs: deps.globals.waitMs,
+  signal: deps.stop,
+  clock: deps.clock,
+  observer: deps.observer,
+})
 
 /** Opens the state directory of this run. Throws `no_state` where there is no whole one. */
 export const openCliStore = (deps: VerbDeps, mode: StoreMode): Store => {
-  const { stateDir, configDir } = deps.places
   try {
-    const store = openStore({
-      dir: stateDir, configDir, mode, waitMs: deps.globals.waitMs, clock: deps.clock,
-    })
-    requireInitialized(store)
-    return store
+    return openState(placeOf(deps), mode)
   } catch (cause) {
     const named = deps.globals.stateDir !== null
     if (!named || !(cause instanceof SallyportError) || cause.code !== 'no_state') throw cause
@@ -21,4 +29,25 @@ export const openCliStore = (deps: VerbDeps, mode: StoreMode): Store => {
       next: 'Correct it, or run `sallyport init` with the same --state-dir.', cause,
     })
   }
+}
+
+const storeFor = (deps: VerbDeps, mode: WorkMode): Promise<Store> =>
+  deps.openStore(mode === 'read' ? 'read' : 'write')
+
+/** The open state, with nobody asked for. Throws what opening throws. */
+export const openForNobody = async (
+  deps: VerbDeps, mode: StoreMode, face: Face,
+): Promise<Gov> => {
+  const store = await storeFor(deps, mode)
+  return (await openWork({ ...placeOf(deps), store, face, mode })).gov
+}
+
+/** The open state and the operator behind this process. Throws `unauthorized` besides. */
+export const openForOperator = async (
+  deps: VerbDeps, mode: WorkMode, { touch = true }: LoginOptions = {},
+): Promise<Work<Session>> => {
+  const store = await storeFor(deps, mode)
+  const token = currentToken({ store }, deps.env)
+  return withTokenPlace(deps.env, () =>
+    openWork({ ...placeOf(deps), store, face: 'cli', mode, token, touch }))
 }

@@ -13,6 +13,8 @@ export interface InitRequest {
   readonly dir: string
   readonly configDir: string
   readonly waitMs: number
+  /** Its abort ends a wait for the lock of a directory that is there. */
+  readonly signal?: AbortSignal | undefined
   readonly clock: Clock
   readonly profile: DeploymentProfile
   readonly ownerName: string

@@ -22,6 +22,8 @@ export interface StateSite {
   readonly dir: string
   readonly configDir: string
   readonly waitMs: number
+  /** Its abort ends a wait for the lock. */
+  readonly signal?: AbortSignal | undefined
   readonly clock: Clock
   readonly observer: Observer
   readonly face: Face

@@ -6,13 +6,14 @@ import type { Gov } from './context.js'
 /** Pause between two tries for the state lock, milliseconds. */
 const lockPauseMs = 50
 
-const isLockHeld = (error: unknown): boolean =>
-  error instanceof SallyportError && error.code === 'lock_held'
+const isLockMissed = (error: unknown): boolean =>
+  error instanceof SallyportError && ['lock_held', 'lock_wait_stopped'].includes(error.code)
 
 /**
  * Writes what must not be lost once somebody was contacted. Another process that holds the state
- * lock past `--wait` costs neither a result nor the knowledge of its charge: the transaction, which
- * did not run, is tried again while `leftMs` says that time is left. Any other error goes on up.
+ * lock past `--wait` costs neither a result nor the knowledge of its charge, nor does a stop while
+ * it is waited for: the transaction, which did not run, is tried again while `leftMs` says that
+ * time is left. Any other error goes on up.
  */
 export const persist = async <T>(
   { store, clock }: Gov, verb: string, leftMs: () => number, fn: (tx: Tx) => T,
@@ -21,7 +22,7 @@ export const persist = async <T>(
     try {
       return await store.transact(verb, fn)
     } catch (error) {
-      if (!isLockHeld(error) || leftMs() <= 0) throw error
+      if (!isLockMissed(error) || leftMs() <= 0) throw error
       await clock.sleep(Math.min(lockPauseMs, leftMs()))
     }
   }

@@ -39,6 +39,7 @@ export interface CommitParts {
   readonly lock: LockMaker
   /** Milliseconds to wait for the lock. */
   readonly waitMs: number
+  readonly signal: AbortSignal | undefined
   /** Bytes of log past which a process that wrote folds it when it closes. */
   readonly logBytesMax: number
   readonly hooks: readonly ((context: WriteHookContext) => void)[]
@@ -100,7 +101,7 @@ export class Committer {
   async exclusive<T>(verb: string, fn: () => T): Promise<T> {
     this.#refusePoisoned()
     try {
-      await takeLock(this.#stateLock, verb, this.#at.waitMs, this.#at.clock)
+      await takeLock(this.#stateLock, verb, this.#at)
     } catch (error) {
       throw ioFailure(error, 'taking the lock')
     }

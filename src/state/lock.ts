@@ -157,19 +157,40 @@ export const kernelStateLock: LockMaker = (path, clock) => new FileLock(path, cl
 const pollFirstMs = 1
 const pollMostMs = 25
 
-/** Polls until the lock is taken; `locked`/`lock_held` after `waitMs` milliseconds. */
-export const takeLock = async (
-  lock: StateLock, verb: string, waitMs: number, clock: Clock,
-): Promise<void> => {
+/** How long a lock is waited for, and what ends the wait sooner. */
+export interface LockWait {
+  readonly waitMs: number
+  readonly clock: Clock
+  /**
+   * Its abort ends the wait. One that was aborted before the wait began does not: what is written
+   * after a stop is how the stopped work ends, and that must not be lost.
+   */
+  readonly signal?: AbortSignal | undefined
+}
+
+/**
+ * Polls until the lock is taken; the thread is free between two looks. Throws `locked`/`lock_held`
+ * after `waitMs` milliseconds, `cancelled`/`lock_wait_stopped` when the signal aborts meanwhile.
+ */
+export const takeLock = async (lock: StateLock, verb: string, wait: LockWait): Promise<void> => {
   if (lock.tryTake(verb)) return
+  const { waitMs, clock } = wait
+  const signal = wait.signal?.aborted === true ? undefined : wait.signal
   const until = clock.monotonicMs() + waitMs
   for (let pause = pollFirstMs; ; pause = Math.min(pollMostMs, pause * 2)) {
     const left = until - clock.monotonicMs()
     if (left <= 0) throw heldError(lock.holder(), waitMs)
-    await clock.sleep(Math.min(pause, left))
+    await clock.sleep(Math.min(pause, left), signal).catch((cause: unknown) => {
+      throw signal?.aborted === true ? stoppedError(cause) : cause
+    })
     if (lock.tryTake(verb)) return
   }
 }
+
+const stoppedError = (cause: unknown): Error =>
+  fail.cancelled('lock_wait_stopped', 'Stopped while waiting for the state lock.', {
+    next: 'Run it again when the other process is done.', cause,
+  })
 
 const heldError = (holder: LockHolder | null, waitMs: number): Error => {
   const who = holder === null ? 'Another process' : `Process ${holder.pid} (${holder.verb})`

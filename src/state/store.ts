@@ -35,6 +35,8 @@ export interface OpenOptions {
   readonly mode: 'read' | 'write'
   /** Milliseconds to wait for the lock (default 10,000). */
   readonly waitMs?: number
+  /** Its abort ends a wait for the lock (`cancelled`/`lock_wait_stopped`), see `LockWait`. */
+  readonly signal?: AbortSignal | undefined
   readonly clock?: Clock
   /**
    * Run under the lock before the first transaction of this process, and again whenever another
@@ -106,6 +108,7 @@ export class FileStore implements Store {
       witness: this.witness,
       lock: options.lock ?? kernelStateLock,
       waitMs: options.waitMs ?? waitMsDefault,
+      signal: options.signal,
       logBytesMax: options.logBytesMax ?? logBytesMaxDefault,
       hooks: options.onOpenForWrite ?? [],
     })

@@ -8,7 +8,8 @@ import {
 import { unsetSettings, resolveSettings, settingsCollection, settingsId }
   from '../../src/shots/source/settings.js'
 import type { ShotsContext } from '../../src/shots/context.js'
-import { greyPng, makeWorld, type World } from './rig.js'
+import { collections } from '../../src/governance/rows.js'
+import { greyPng, makeGatewayWorld, makeWorld, type World } from './rig.js'
 
 t.setTimeout(120_000)
 
@@ -173,6 +174,31 @@ t.test('S-127 S-142 shots run --once gives each job one turn with its own receip
   t.strictSame(lines[3], { event: 'stopped' })
   const text = await world.run(['shots', 'run', '--once'])
   t.match(text.stdout, /screenshot_folder_ingest: done: limit 100, scanned 1, .*known 1/)
+})
+
+t.test('a call that the scheduler orders is recorded as a job, one that a person orders is not', async (t) => {
+  const world = await makeGatewayWorld(t)
+  t.equal((await world.rig.prove('screenshot')).status, 0)
+  const faces = () => {
+    const view = world.view()
+    const audited = view.all(collections.audit)
+      .filter(({ doc }) => doc.what === 'gateway.analyze_ended').map(({ doc }) => doc.facts['face'])
+    const asked = view.all(collections.decisions)
+      .filter(({ doc }) => doc.request['purpose'] === 'gateway.vision')
+      .map(({ doc }) => doc.request['face'])
+    return { audited: new Set(audited), asked: new Set(asked) }
+  }
+  const before = faces()
+  world.file('a.png', greyPng(64, 48, 1))
+  const once = await world.run(['shots', 'run', '--once', '--json'])
+  t.equal(once.status, 0, once.stderr)
+  const job = faces()
+  t.notOk(before.audited.has('job') || before.asked.has('job'), 'the proof was a person’s')
+  t.ok(job.audited.has('job') && job.asked.has('job'))
+  world.file('b.png', greyPng(64, 48, 2))
+  t.equal((await world.run(['shots', 'scan', '--json'])).status, 0)
+  t.equal((await world.run(['shots', 'analyze', '--json'])).status, 0)
+  t.ok(faces().audited.has('cli'))
 })
 
 t.test('S-127 a turn that cannot be taken is in the exit status of --once and the others are taken', async (t) => {

@@ -9,7 +9,12 @@ import { extname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { systemClock } from '../../src/base/clock.js'
+import { backupState } from '../../src/state/care/backup.js'
 import { checkState } from '../../src/state/care/check.js'
+import { compactState } from '../../src/state/care/compact.js'
+import { migrateState } from '../../src/state/care/migrate.js'
+import { repairState } from '../../src/state/care/repair.js'
+import { restoreState } from '../../src/state/care/restore.js'
 import { tryLockFile } from '../../src/state/kernel-lock.js'
 import { kernelStateLock, readHolder, takeLock } from '../../src/state/lock.js'
 import { nodeFiles } from '../../src/state/files.js'
@@ -152,13 +157,65 @@ t.test('waiting for a lock that is freed meanwhile succeeds', async (t) => {
   const path = join(t.testdir(), 'lock')
   const [a, b] = [kernelStateLock(path, systemClock), kernelStateLock(path, systemClock)]
   t.ok(a.tryTake('a'))
-  const waiting = takeLock(b, 'b', 5000, systemClock)
+  const waiting = takeLock(b, 'b', { waitMs: 5000, clock: systemClock })
   setTimeout(() => a.give(), 20)
   await waiting
   t.match(b.holder(), { verb: 'b' })
   a.close()
   b.close()
   t.equal(readHolder(nodeFiles, join(t.testdirName, 'none')), null)
+})
+
+/** Resolves after so many timers of 5 ms have fired one after another. */
+const ticks = async (count: number): Promise<void> => {
+  for (let fired = 0; fired < count; fired += 1) await sleep(5)
+}
+
+t.test('a wait for the lock leaves the thread to others and ends with a stop, on every path', async (t) => {
+  const store = newStore(t, { waitMs: 60_000 })
+  await put(store, 'a', 1)
+  const configDir = join(store.dir, '..', 'config')
+  const backup = join(store.dir, '..', 'backup')
+  await backupState(store, backup)
+  const child = start(t, store, 'hold')
+  await firstLine(child)
+  const paths: Readonly<Record<string, (signal: AbortSignal) => Promise<unknown>>> = {
+    transaction: (signal) => put(again(t, store, 'write', { signal, waitMs: 60_000 }), 'b', 2),
+    backup: (signal) =>
+      backupState(again(t, store, 'write', { signal, waitMs: 60_000 }), `${backup}-2`),
+    compact: (signal) => compactState(again(t, store, 'write', { signal, waitMs: 60_000 })),
+    migrate: (signal) => migrateState({ dir: store.dir, configDir, signal, waitMs: 60_000 }),
+    repair: (signal) => repairState({ dir: store.dir, configDir, signal, waitMs: 60_000 }),
+    restore: (signal) =>
+      restoreState({ dir: store.dir, configDir, backup, signal, waitMs: 60_000 }),
+  }
+  for (const [name, run] of Object.entries(paths)) {
+    const stop = new AbortController()
+    let over = false
+    const waiting = run(stop.signal).finally(() => { over = true })
+    waiting.catch(() => undefined)
+    await ticks(10)
+    t.notOk(over, `${name} still waits, and ten timers have fired meanwhile`)
+    stop.abort()
+    await t.rejects(waiting, { kind: 'cancelled', code: 'lock_wait_stopped' }, name)
+  }
+  await killed(child)
+  t.strictSame(numbers(store), { a: 1 })
+  t.ok(checkState({ dir: store.dir, configDir }).ok)
+})
+
+t.test('what is written after a stop waits for the lock as ever', async (t) => {
+  const first = newStore(t)
+  const store = again(t, first, 'write', { signal: AbortSignal.abort(), waitMs: 60_000 })
+  const child = start(t, store, 'hold')
+  await firstLine(child)
+  let over = false
+  const waiting = put(store, 'a', 1).finally(() => { over = true })
+  await ticks(10)
+  t.notOk(over, 'an old stop does not end it')
+  await killed(child)
+  await waiting
+  t.strictSame(numbers(store), { a: 1 })
 })
 
 t.test('two transactions of one store never hold its lock at once', async (t) => {

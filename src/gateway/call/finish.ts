@@ -197,7 +197,9 @@ const commitEnd = (call: RunningCall, tx: Tx, contact: Contact): CallResult => {
   order.record(tx, now, { receipt, reply: ending.reply, errorKind })
   appendAudit(tx, now, {
     what: `gateway.${order.step}_ended`, principal: order.principal, root: order.root,
-    subject: call.operationId, facts: { slot: order.slot, outcome, ledger: ending.ledger },
+    subject: call.operationId, facts: {
+      slot: order.slot, outcome, ledger: ending.ledger, face: call.ctx.gov.face,
+    },
   })
   return { ...ending, receipt, operationId: call.operationId, errorKind }
 }

@@ -58,7 +58,7 @@ export const migrateState = async (
   const lock = site.lock(site.places.lock, site.clock)
   try {
     readStateFile(site.files, site.places.state)
-    await takeLock(lock, 'migrate', site.waitMs, site.clock)
+    await takeLock(lock, 'migrate', site)
     try {
       return runSteps(site, list, target)
     } finally {

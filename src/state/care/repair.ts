@@ -87,7 +87,7 @@ export const repairState = async (options: RepairOptions): Promise<RepairReport>
   const lock = site.lock(site.places.lock, site.clock)
   let report: RepairReport
   try {
-    await takeLock(lock, 'state repair', site.waitMs, site.clock)
+    await takeLock(lock, 'state repair', site)
     try {
       report = repairLocked(site)
     } finally {
@@ -118,7 +118,8 @@ const awaitsMark = (site: Site): boolean => {
 }
 
 const runOnLoss = async (options: RepairOptions, loss: Loss): Promise<void> => {
-  const store = new FileStore({ ...options, mode: 'write' })
+  // What was lost is lost by now: a stop may not keep its consequences from being written.
+  const store = new FileStore({ ...options, signal: undefined, mode: 'write' })
   store.rebasing = true
   try {
     await options.onLoss?.(store, loss)

@@ -168,7 +168,7 @@ const placeOver = async (site: Site, source: Source, floor: number): Promise<str
   }
   const lock = site.lock(places.lock, clock)
   try {
-    await takeLock(lock, 'state restore', site.waitMs, clock)
+    await takeLock(lock, 'state restore', site)
     try {
       return placeLocked(site, source, floor)
     } finally {
@@ -235,7 +235,8 @@ const addMissing = (files: Files, from: string, to: string): void => {
 }
 
 const rebase = async (options: RestoreOptions, revision: number): Promise<AnchorStatus> => {
-  const store = new FileStore({ ...options, mode: 'write' })
+  // The old copy is in place by now: a stop may not keep it from coming into force revoked.
+  const store = new FileStore({ ...options, signal: undefined, mode: 'write' })
   store.rebasing = true
   try {
     await options.afterRestore?.(store, { anchorPolicyRevision: revision })

@@ -18,6 +18,8 @@ export interface StatePlace {
   readonly lock?: LockMaker
   /** Milliseconds to wait for the lock (default 10,000). */
   readonly waitMs?: number
+  /** Its abort ends a wait for the lock, see `LockWait`. */
+  readonly signal?: AbortSignal | undefined
 }
 
 /** A place with its defaults filled in. */
@@ -28,6 +30,7 @@ export interface Site {
   readonly clock: Clock
   readonly lock: LockMaker
   readonly waitMs: number
+  readonly signal: AbortSignal | undefined
   readonly places: Places
 }
 
@@ -41,6 +44,7 @@ export const siteOf = (place: StatePlace): Site => {
     clock: place.clock ?? systemClock,
     lock: place.lock ?? kernelStateLock,
     waitMs: place.waitMs ?? 10_000,
+    signal: place.signal,
     places: placesOf(dir),
   }
 }

@@ -104,7 +104,7 @@ export const run: Run<InitOptions, InitResult> = async (options, deps) => {
   const { initState } = await import('../../../fabric/init.js')
   const { stateDir: dir, configDir } = deps.places
   const { store, principal, goal } = await initState({
-    dir, configDir, waitMs: deps.globals.waitMs, clock: deps.clock, profile,
+    dir, configDir, waitMs: deps.globals.waitMs, clock: deps.clock, signal: deps.stop, profile,
     ownerName: options.owner ?? 'owner', passphrase,
   })
   return {

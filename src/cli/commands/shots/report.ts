@@ -8,7 +8,7 @@ import type { Concluded } from '../../../shots/report/conclude.js'
 import type { ReportPeriod } from '../../../shots/report/collect.js'
 import type { VerbDeps } from '../../bound.js'
 import { Degraded } from '../../../base/contract.js'
-import { recoverFirst } from '../../mutate.js'
+import { loginToMutate } from '../../mutate.js'
 import { defineVerb, type Run, type Verb, type VerbDefinition } from '../../verb.js'
 import { shotsContext } from './context.js'
 import { pointInTime, timeZoneOf } from './since.js'
@@ -98,8 +98,7 @@ const periodOf = ({ since, until }: ReportOptions, deps: VerbDeps): ReportPeriod
 }
 
 const open = async (options: ReportOptions, deps: VerbDeps) => {
-  const opened = await deps.login(options.conclude === true ? 'write' : 'read')
-  if (options.conclude === true) await recoverFirst(deps, opened.gov)
+  const opened = options.conclude === true ? await loginToMutate(deps) : await deps.login('read')
   return { ...opened, ctx: shotsContext(deps, opened.gov) }
 }
 

@@ -107,7 +107,7 @@ export const run: Run<RunOptions, RunLine> = async ({ once }, deps) => {
     const worst = gravest(turns.flatMap(failureOf))
     if (worst !== null) throw new Degraded(stopped, worst)
     return stopped
-  })
+  }, 'job')
 }
 
 /** The verb. */

@@ -70,7 +70,7 @@ export const run: Run<WatchOptions, WatchLine> = async (_options, deps) => {
       const { details, ...body } = errorBody(error).error
       say(deps, line('trouble', { error: { ...body, details: { ...details } } }), error.message)
     },
-  }))
+  }), 'job')
   return line('stopped')
 }
 

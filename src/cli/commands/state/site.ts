@@ -8,5 +8,6 @@ export const siteOf = (deps: VerbDeps): StateSite => ({
   clock: deps.clock,
   waitMs: deps.globals.waitMs,
   observer: deps.observer,
+  signal: deps.stop,
   face: 'cli',
 })

@@ -1,0 +1,114 @@
+/**
+ * Opening a state directory for work, the same for every face: verbs, scheduled jobs and servers.
+ * A face brings what only it knows (where the state lies, which token was given, who watches) and
+ * gets a `Gov` that says which face the order came through.
+ */
+import type { Clock } from '../base/clock.js'
+import { systemClock } from '../base/clock.js'
+import type { Observer } from '../base/observer.js'
+import { silentObserver } from '../base/observer.js'
+import type { Face, Gov } from '../governance/context.js'
+import { requireInitialized } from '../governance/initialized.js'
+import type { RecoveryReport } from '../governance/recovery.js'
+import { authenticate } from '../governance/session/authenticate.js'
+import type { Session } from '../governance/session/types.js'
+import { openStore } from '../state/store.js'
+import type { Store } from '../state/types.js'
+
+/** Where a state lies and what it is worked on with. */
+export interface WorkPlace {
+  readonly stateDir: string
+  /** Folder of the store's key and anchor. */
+  readonly configDir: string
+  /** Milliseconds to wait for the lock of the state (default 10,000). */
+  readonly waitMs?: number | undefined
+  /** Ends a wait for that lock; nothing else of a use case is ended by it. */
+  readonly signal?: AbortSignal | undefined
+  readonly clock?: Clock
+  readonly observer?: Observer
+}
+
+/**
+ * How a state is opened.
+ * - `read`: takes no lock and changes no byte;
+ * - `write`: may write; what dead processes left stays until its caller has it recovered;
+ * - `mutate`: may write, and what dead processes left is resolved before anything else.
+ */
+export type WorkMode = 'read' | 'write' | 'mutate'
+
+/** What is opened, and for whom. */
+export interface WorkOrder extends WorkPlace {
+  /** Written into provenance, trust requests and audit. */
+  readonly face: Face
+  readonly mode: WorkMode
+  /** The session token that was given, null where there was none; left out: nobody is asked for. */
+  readonly token?: string | null
+  /** False where a use of the session must not be noted (default true). */
+  readonly touch?: boolean
+  /** A store that is open in a fitting mode already: it is used, and left open by `close`. */
+  readonly store?: Store
+}
+
+/** A state that is open for work. */
+export interface Work<S extends Session | null = Session | null> {
+  readonly gov: Gov
+  /** Who the token belongs to; null where no token was asked for. */
+  readonly session: S
+  /** What `mutate` resolved; null in the other modes. */
+  readonly recovered: RecoveryReport | null
+  /** Closes the store unless the order brought it; a log that was made long is folded then. */
+  close(): void
+}
+
+/** Opens the state directory. Throws `no_state` where there is no whole one, and `damaged`. */
+export const openState = (place: WorkPlace, mode: WorkMode): Store => {
+  const store = openStore({
+    dir: place.stateDir,
+    configDir: place.configDir,
+    mode: mode === 'read' ? 'read' : 'write',
+    clock: place.clock ?? systemClock,
+    signal: place.signal,
+    ...(place.waitMs === undefined ? {} : { waitMs: place.waitMs }),
+  })
+  try {
+    requireInitialized(store)
+    return store
+  } catch (error) {
+    store.close()
+    throw error
+  }
+}
+
+interface OpenWork {
+  (order: WorkOrder & { readonly token: string | null }): Promise<Work<Session>>
+  (order: WorkOrder): Promise<Work>
+}
+
+/**
+ * Opens the state, requires that `init` came to its end, authenticates the token where one is asked
+ * for, and resolves what dead processes left before mutating work. Throws `no_state`, `damaged`,
+ * `unauthorized` (before anything is written), and in mode `mutate` what the lock throws.
+ */
+export const openWork = (async (order: WorkOrder): Promise<Work> => {
+  const { face, mode, token, touch = true } = order
+  const { clock = systemClock, observer = silentObserver } = order
+  const store = order.store ?? openState(order, mode)
+  const close = (): void => {
+    if (order.store === undefined) store.close()
+  }
+  try {
+    const gov: Gov = { store, clock, observer, face }
+    const session = token === undefined ? null : authenticate(gov, token, { touch })
+    const recovered = mode === 'mutate' ? await recovery(gov) : null
+    return { gov, session, recovered, close }
+  } catch (error) {
+    close()
+    throw error
+  }
+}) as OpenWork
+
+/** Loaded at use: its rules know every capability, and most work only reads. */
+const recovery = async (gov: Gov): Promise<RecoveryReport> => {
+  const { recoverState } = await import('./recovery.js')
+  return recoverState(gov)
+}
