@@ -9,7 +9,7 @@ import type { View } from '../../state/types.js'
 import type { ReanalyzeReason } from '../constants.js'
 import type { ShotsContext } from '../context.js'
 import { currentFacts, rowClassificationNow } from '../observations/as-of-now.js'
-import { findObservations } from '../observations/find.js'
+import { findObservations, type ObservationFilter } from '../observations/find.js'
 import { closedReason, standingOf } from '../gates.js'
 import { transactCounted } from '../locked.js'
 import { dueFactsOf, heldOf } from '../money.js'
@@ -65,7 +65,7 @@ function* pendingRows(
 ): Generator<Observation, void, undefined> {
   const now = currentFacts(ctx, view)
   if (now.folderDigest === null) return
-  const filter = { statuses: ['pending'], rootDigest: now.folderDigest } as const
+  const filter = { statuses: ['pending'], folderDigest: now.folderDigest } satisfies ObservationFilter
   for (const row of findObservations(view, filter)) {
     if (row.analyzer.contact === 'claimed' || rowClassificationNow(row, now) !== null) continue
     if (needsRetryReason(view, row)) uncertain.push(row.observation_id)

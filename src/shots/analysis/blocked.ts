@@ -56,7 +56,9 @@ export const blockedReasons = (
   if (now.folderDigest === null) return []
   const reasonOf = reasonReader(ctx, view)
   const counts = new Map<string, number>()
-  const filter = { ...period, statuses: ['blocked'], rootDigest: now.folderDigest } as const
+  const filter: ObservationFilter = {
+    ...period, statuses: ['blocked'], folderDigest: now.folderDigest,
+  }
   const { clock } = ctx.gov
   const untilMs = clock.monotonicMs() + msMax
   const goesOn = (looks: number): boolean =>

@@ -13,7 +13,7 @@ import {
   classificationNow, currentFacts, rowClassificationNow, rowStatusNow, statusNow,
   type CurrentFacts,
 } from '../observations/as-of-now.js'
-import { findObservations } from '../observations/find.js'
+import { findObservations, type ObservationFilter } from '../observations/find.js'
 import { consentReaches, imageBound, type RouteStanding } from '../gates.js'
 import { putObservation } from '../observations/observation-store.js'
 import { transactCounted } from '../locked.js'
@@ -94,7 +94,7 @@ const findBlocked = (
   const holds = stillHolds(ctx, view, standing)
   const isReadable = readableAgain(ctx, view)
   const [restore, before, uncertain]: [string[], string[], string[]] = [[], [], []]
-  const filter = { statuses: ['blocked'], rootDigest: now.folderDigest } as const
+  const filter = { statuses: ['blocked'], folderDigest: now.folderDigest } satisfies ObservationFilter
   for (const row of findObservations(view, filter)) {
     if (restore.length >= limit || before.length >= rowsPerTick) break
     if (rowClassificationNow(row, now) !== null) continue

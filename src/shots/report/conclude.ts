@@ -20,7 +20,7 @@ import { shotLabels, type AnalysisStatus } from '../constants.js'
 import type { ShotsContext } from '../context.js'
 import { currentFacts } from '../observations/as-of-now.js'
 import { readDigest } from '../digest/read.js'
-import { takeObservations } from '../observations/find.js'
+import { takeObservations, type ObservationFilter } from '../observations/find.js'
 import { requireTextBudget } from '../texts/budget.js'
 import { digestEntries, openerOf, promptEntries } from '../texts/entries.js'
 import { judgeReply } from '../payload/reply.js'
@@ -228,7 +228,7 @@ const nothingNext = (
 ): string => {
   const { folderDigest } = currentFacts(ctx, view)
   if (folderDigest === null) return 'See: sallyport shots status'
-  const within = { since, until, rootDigest: folderDigest }
+  const within = { since, until, folderDigest } satisfies ObservationFilter
   const any = (status: AnalysisStatus): boolean =>
     takeObservations(view, { ...within, statuses: [status] }, 1).length > 0
   if (any('pending')) return 'Run: sallyport shots analyze'
