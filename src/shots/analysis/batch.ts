@@ -65,7 +65,9 @@ function* pendingRows(
 ): Generator<Observation, void, undefined> {
   const now = currentFacts(ctx, view)
   if (now.folderDigest === null) return
-  const filter = { statuses: ['pending'], folderDigest: now.folderDigest } satisfies ObservationFilter
+  const filter: ObservationFilter = {
+    statuses: ['pending'], folderDigest: now.folderDigest,
+  }
   for (const row of findObservations(view, filter)) {
     if (row.analyzer.contact === 'claimed' || rowClassificationNow(row, now) !== null) continue
     if (needsRetryReason(view, row)) uncertain.push(row.observation_id)

@@ -94,7 +94,9 @@ const findBlocked = (
   const holds = stillHolds(ctx, view, standing)
   const isReadable = readableAgain(ctx, view)
   const [restore, before, uncertain]: [string[], string[], string[]] = [[], [], []]
-  const filter = { statuses: ['blocked'], folderDigest: now.folderDigest } satisfies ObservationFilter
+  const filter: ObservationFilter = {
+    statuses: ['blocked'], folderDigest: now.folderDigest,
+  }
   for (const row of findObservations(view, filter)) {
     if (restore.length >= limit || before.length >= rowsPerTick) break
     if (rowClassificationNow(row, now) !== null) continue
