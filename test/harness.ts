@@ -60,6 +60,8 @@ export interface RunOptions {
   /** Host names to addresses; unknown names are not found. */
   readonly hosts?: Readonly<Record<string, readonly string[]>>
   readonly stop?: AbortSignal
+  /** Takes what the program would do at a second signal. */
+  readonly onInsist?: CliDeps['onInsist']
   /** Other commands than the program's own. */
   readonly commands?: CommandTable
 }
@@ -139,6 +141,7 @@ const runHere = async (
     home: place.env['HOME'] as string,
     clock: options.clock ?? systemClock,
     stop: options.stop ?? new AbortController().signal,
+    onInsist: options.onInsist ?? (() => undefined),
     io: {
       terminal,
       columns: options.columns ?? 80,

@@ -79,6 +79,6 @@ const depsIn = (dir, stop) => ({
     SALLYPORT_STATE_DIR: join(dir, 'state'), SALLYPORT_CONFIG_DIR: join(dir, 'config'),
     XDG_DATA_HOME: join(dir, 'data'),
   },
-  execArgv: [], cwd: dir, home: dir, clock, stop,
+  execArgv: [], cwd: dir, home: dir, clock, stop, onInsist: () => undefined,
   resolve: async () => [], prompter: async () => null, observe: (drawn) => drawn,
 })

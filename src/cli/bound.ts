@@ -15,6 +15,7 @@ import { drawProgress } from './progress.js'
 import type { Progress } from './progress.js'
 import type { Prompter } from './prompt.js'
 import type { Secrets } from './redact.js'
+import { followStopping } from './stopping.js'
 import { terminalSafe } from './text.js'
 
 /** The program itself, for verbs that describe it or run lines of it. */
@@ -79,6 +80,8 @@ export const bindDeps = (
   const progress = drawProgress(deps, globals)
   const interactive =
     !globals.noInput && deps.io.terminal.stdout && deps.io.terminal.stdin
+  const { waits } = followStopping(deps, { globals, secrets, clear: () => progress.clear() })
+  const watched = deps.observe(progress)
   const stores = new Map<string, Promise<Store>>()
   const bound: VerbDeps = {
     ...deps,
@@ -88,7 +91,7 @@ export const bindDeps = (
     secrets,
     view: viewOf(deps, globals),
     progress,
-    observer: deps.observe(progress),
+    observer: { at: (step) => watched.at(step), waits },
     interactive,
     note(line) {
       progress.clear()

@@ -8,7 +8,7 @@ import { systemClock } from '../base/clock.js'
 import type { Clock } from '../base/clock.js'
 import type { Observer } from '../base/observer.js'
 import type { HttpsClientDeps } from '../net/types.js'
-import type { Io, ProcessIo } from './io.js'
+import type { Insist, Io, ProcessIo } from './io.js'
 import type { Prompter } from './prompt.js'
 
 /** The world as the program sees it. */
@@ -24,6 +24,8 @@ export interface CliDeps {
   readonly clock: Clock
   /** Aborted when the operator asks the program to stop. */
   readonly stop: AbortSignal
+  /** Sets what the program does when it is asked a second time. */
+  onInsist(act: Insist): void
   /** One look-up per contact. */
   readonly resolve: HttpsClientDeps['resolve']
   /** Asks a person; loaded at the first question. */
@@ -39,6 +41,7 @@ export const systemDeps = (io: ProcessIo): CliDeps => ({
   io,
   clock: systemClock,
   stop: io.stop,
+  onInsist: io.onInsist,
   async resolve(host) {
     const { lookUp } = await import('../net/look-up.js')
     return lookUp(host)

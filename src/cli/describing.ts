@@ -15,7 +15,7 @@ export const describingDeps = (): VerbDeps =>
   bindDeps(
     {
       argv: [], env: {}, execArgv: [], cwd: '/', home: '/', clock: systemClock,
-      stop: new AbortController().signal,
+      stop: new AbortController().signal, onInsist: () => undefined,
       io: {
         terminal: { stdin: false, stdout: false, stderr: false }, columns: 80,
         writeOut: nothing, writeErr: nothing, stdin: nothing, streams: nothing,

@@ -28,11 +28,19 @@ export interface ProcessFacts {
   readonly cwd: string
 }
 
+/**
+ * What a second signal does. It calls `end`, now or a moment later, which writes the last words to
+ * stderr and ends the process with the status of what was cancelled.
+ */
+export type Insist = (end: (lastWords: string) => void) => void
+
 /** The real process. */
 export interface ProcessIo extends Io {
   readonly facts: ProcessFacts
-  /** Aborted by the first SIGINT, SIGTERM or SIGHUP; the second ends the process at once. */
+  /** Aborted by the first SIGINT, SIGTERM or SIGHUP. */
   readonly stop: AbortSignal
+  /** Says how every later one ends the process; at once and without a word until then. */
+  onInsist(act: Insist): void
   /** Flushes both streams and ends the process. */
   end(status: number): Promise<void>
 }
@@ -52,6 +60,14 @@ const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 export const processIo = (): ProcessIo => {
   const out = openOutput(1, () => process.stdout)
   const err = openOutput(2, () => process.stderr)
+  const endSaying = (lastWords: string): void => {
+    try {
+      err.write(lastWords)
+    } catch {
+      // Where it cannot be told the exit status still says it.
+    }
+    endNow(cancelledStatus)
+  }
   return {
     facts: {
       argv: process.argv.slice(2),
@@ -74,7 +90,7 @@ export const processIo = (): ProcessIo => {
       endWithTerminal()
       return { stdin: process.stdin, stdout: process.stdout, stderr: process.stderr }
     },
-    stop: stopSignal(),
+    ...stopSignal(endSaying),
     async end(status) {
       await Promise.all([out.flush(), err.flush()])
       endNow(status)
@@ -164,14 +180,20 @@ const isLostTerminal = (fd: number): boolean => {
 const errnoOf = (error: unknown): unknown =>
   error instanceof Error && 'code' in error ? error.code : null
 
-const stopSignal = (): AbortSignal => {
+const stopSignal = (
+  end: (lastWords: string) => void,
+): Pick<ProcessIo, 'stop' | 'onInsist'> => {
   const controller = new AbortController()
+  let insist: Insist = () => end('')
   const onSignal = (): void => {
-    if (controller.signal.aborted) endNow(cancelledStatus)
-    controller.abort()
+    if (controller.signal.aborted) insist(end)
+    else controller.abort()
   }
   for (const name of signals) process.on(name, onSignal)
   // Unanswered, it opens Node's inspector: a port through which others read keys from memory.
   if (process.platform !== 'win32') process.on('SIGUSR1', () => undefined)
-  return controller.signal
+  return {
+    stop: controller.signal,
+    onInsist: (act) => void (insist = act),
+  }
 }

@@ -12,7 +12,10 @@ const untilStopped = async (): Promise<number> => {
   await new Promise((resolve) => io.stop.addEventListener('abort', resolve))
   io.writeErr('stopping\n')
   if (what === 'stop') clearInterval(alive)
-  else await sleep(600_000)
+  else {
+    io.onInsist((end) => end('last words\n'))
+    await sleep(600_000)
+  }
   return 130
 }
 

@@ -62,12 +62,14 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
   })
 }
 
-t.test('the second signal ends a program that does not stop', async (t) => {
+t.test('the second signal ends a program that does not stop, with its last words', async (t) => {
   const child = start(t, 'hang')
   await sees(child, 'ready')
   child.kill('SIGINT')
   await sees(child, 'stopping')
+  const heard = sees(child, 'last words\n')
   child.kill('SIGINT')
   const [status] = await once(child, 'close')
+  await heard
   t.equal(status, 130)
 })
