@@ -10,14 +10,15 @@ import { parseStrictJson } from '../base/strict-json.js'
 import { alphaLimits as limits, alphaSchemas } from './constants.js'
 import { utf8Bytes } from './identity.js'
 
-const inputShape = closedObject({
+/** The fields of an input document, closed. */
+export const alphaInputShape = closedObject({
   schema: v.literal(alphaSchemas.input, `must be ${alphaSchemas.input}`),
   question: v.string('must be text'),
   max_output_tokens: strictInteger(limits.outputTokensMin, limits.outputTokensMax),
 })
 
 /** `svc.alpha.text.input.v1`: closed, without any field of authority (A-093, A-098). */
-export type AlphaTextInput = Readonly<v.InferOutput<typeof inputShape>>
+export type AlphaTextInput = Readonly<v.InferOutput<typeof alphaInputShape>>
 
 const about = { code: 'input_invalid', what: 'the input' }
 
@@ -29,14 +30,14 @@ export const parseAlphaInput = (bytes: Uint8Array): AlphaTextInput => {
   const value = parseStrictJson(bytes, {
     bytesMax: limits.inputBytesMax, depthMax: limits.inputDepthMax,
   })
-  const input = parseClosed(inputShape, value, about)
+  const input = parseClosed(alphaInputShape, value, about)
   return Object.freeze({ ...input, question: requireQuestion(input.question) })
 }
 
 /** Makes an input from a question and a length; same errors as `parseAlphaInput`. */
 export const makeAlphaInput = (question: string, maxOutputTokens: number): AlphaTextInput => {
   const input = parseClosed(
-    inputShape,
+    alphaInputShape,
     { schema: alphaSchemas.input, question, max_output_tokens: maxOutputTokens },
     about,
   )

@@ -65,7 +65,8 @@ const apiKey = v.pipe(
   ),
 )
 
-const inputShape = closedObject({
+/** The fields of a set-up that a save may name, closed. */
+export const alphaSetupInputShape = closedObject({
   api_key: v.optional(apiKey),
   enabled: v.optional(flag),
   max_output_tokens: v.optional(outputTokens),
@@ -79,7 +80,7 @@ const inputShape = closedObject({
  * The write shape (A-041 to A-046). A number left out keeps its saved value; `enabled` left out is
  * false, as the specification's default says; the acknowledgment is never remembered.
  */
-export type AlphaTextSetupInput = v.InferOutput<typeof inputShape>
+export type AlphaTextSetupInput = v.InferOutput<typeof alphaSetupInputShape>
 
 /** Fields of the setup that no save may name, equal value or not (A-032, A-046). */
 export const readOnlySetupFields = [
@@ -106,7 +107,7 @@ export const parseSetupInput = (value: unknown): AlphaTextSetupInput => {
       )
     }
   }
-  return parseClosed(inputShape, value, { code: 'setup_invalid', what: 'the setup' })
+  return parseClosed(alphaSetupInputShape, value, { code: 'setup_invalid', what: 'the setup' })
 }
 
 /** What a plan rests on besides the stored setup and the request. */

@@ -9,38 +9,7 @@ import { deploymentProfile } from '../governance/profile.js'
 import { collections } from '../governance/rows.js'
 import type { View } from '../state/types.js'
 import { routePlaces } from './places.js'
-
-/** Status of one route and, where it is not `configured`, why. */
-export interface RouteStatus {
-  readonly status: string
-  readonly reason_code: string | null
-}
-
-/** What `status` shows: states and counts, no names of owners and no content. */
-export interface StateStatus {
-  readonly state_dir: string
-  readonly store_id: string
-  readonly profile: string
-  readonly policy: {
-    readonly revision: number
-    readonly state: 'active' | 'revoked'
-    readonly usable: boolean
-    readonly block: string | null
-  }
-  readonly alpha: RouteStatus
-  readonly gateway: RouteStatus
-  readonly ledger: null | {
-    readonly ceiling_microusd: number
-    readonly settled_microusd: number
-    readonly held_microusd: number
-    readonly unknown_microusd: number
-    readonly available_microusd: number
-  }
-  /** Charges that wait for a person. */
-  readonly attention: { readonly unknown_charges: number; readonly overrun_reviews: number }
-  /** Unfinished tasks by state. */
-  readonly tasks: Readonly<Record<string, number>>
-}
+import type { RouteStatus, StatusDocument } from './status-contract.js'
 
 const alphaStatus = (gov: Gov, view: View): RouteStatus => {
   const facts = alphaFacts(gov, view, deploymentProfile(gov.store).provider)
@@ -56,7 +25,7 @@ const gatewayStatus = (gov: Gov, view: View): RouteStatus => {
   return { status: gateway.status, reason_code: gateway.reason_code }
 }
 
-const ledgerOf = (view: View): StateStatus['ledger'] => {
+const ledgerOf = (view: View): StatusDocument['ledger'] => {
   const { ceiling_microusd, settled_microusd, held_microusd, unknown_microusd, available_microusd }
     = balances(view)
   return { ceiling_microusd, settled_microusd, held_microusd, unknown_microusd, available_microusd }
@@ -71,7 +40,7 @@ const openTasks = (view: View): Record<string, number> => {
 }
 
 /** Reads the status. */
-export const readStatus = (gov: Gov): StateStatus => {
+export const readStatus = (gov: Gov): StatusDocument => {
   const view = gov.store.read()
   const { head, usable, block } = policyStanding(gov.store, view)
   const open = openReservations(view)

@@ -18,9 +18,7 @@ import { deploymentProfile } from '../governance/profile.js'
 import type { Reservation, Task } from '../governance/rows.js'
 import { requireRootRow } from '../governance/session/live.js'
 import type { Session } from '../governance/session/types.js'
-
-/** What a person may say of a task. */
-export type TaskVerdict = 'approve' | 'reject' | 'accept-overrun'
+import type { TaskVerdict } from './tasks-contract.js'
 
 const overrunOf = (
   gov: Gov, session: Session, taskId: string, verdict: 'accept' | 'reject',

@@ -86,7 +86,8 @@ const slotInput = v.optional(v.nullable(closedObject({
   timeout_seconds: v.optional(finiteNumber(limits.timeoutSecondsMin, limits.timeoutSecondsMax)),
 })))
 
-const inputShape = closedObject({
+/** The fields of the route that a save may name, closed. */
+export const gatewayInputShape = closedObject({
   api_key: v.optional(apiKey),
   enabled: v.optional(v.boolean()),
   spend_ceiling_microusd: v.optional(microusd),
@@ -102,7 +103,7 @@ const inputShape = closedObject({
  * The write shape. What is left out keeps its saved value; a slot that is null is removed; the
  * acknowledgment and the consents are never remembered.
  */
-export type GatewayInput = v.InferOutput<typeof inputShape>
+export type GatewayInput = v.InferOutput<typeof gatewayInputShape>
 /** What a save may say of one slot. */
 export type SlotInput = NonNullable<NonNullable<GatewayInput['slots']>['chat']>
 
@@ -131,5 +132,7 @@ export const parseGatewayInput = (value: unknown): GatewayInput => {
       )
     }
   }
-  return parseClosed(inputShape, value, { code: 'gateway_invalid', what: 'the gateway block' })
+  return parseClosed(gatewayInputShape, value, {
+    code: 'gateway_invalid', what: 'the gateway block',
+  })
 }

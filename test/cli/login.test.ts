@@ -3,9 +3,10 @@ import { join } from 'node:path'
 import t from 'tap'
 import type { VerbDeps } from '../../src/cli/bound.js'
 import {
-  definition as loginDefinition, type LoginOptions, type LoginResult,
+  definition as loginDefinition, type LoginOptions,
 } from '../../src/cli/commands/login/login.js'
 import { defineVerb, type Run } from '../../src/cli/verb.js'
+import type { LoginDocument } from '../../src/governance/session/contract.js'
 import { tokenPath } from '../../src/governance/session/token.js'
 import { hour, minute } from '../governance/bench.js'
 import { sallyport } from '../harness.js'
@@ -140,9 +141,13 @@ t.test('times are durations within bounds, and a refused one opens nothing', asy
 t.test('logout ends the session, forgets the token, and has nothing to do twice', async (t) => {
   const at = await owners(t)
   const { root } = await at.json(['login'])
-  t.same(await at.json(['logout']), { ended: true, root: root.id })
+  t.same(await at.json(['logout']), {
+    schema: 'sallyport.logout.v1', ended: true, root: root.id,
+  })
   t.notOk(existsSync(tokenPath(at.place.stateDir)))
-  t.same(await at.json(['logout']), { ended: false, root: null })
+  t.same(await at.json(['logout']), {
+    schema: 'sallyport.logout.v1', ended: false, root: null,
+  })
   t.equal((await at.run(['session', 'show'])).status, 4)
   t.match((await at.run(['logout'])).stdout, /no open session/)
 })
@@ -166,7 +171,7 @@ t.test('a plain init leaves no token and no session', async (t) => {
 
 t.test('the options of login are what was written', async (t) => {
   const seen: LoginOptions[] = []
-  const note: Run<LoginOptions, LoginResult> = async (options) => {
+  const note: Run<LoginOptions, LoginDocument> = async (options) => {
     seen.push(options)
     const [id, principal, issued_at, idle_expires_at, expires_at] = ['', '', '', '', '']
     return { root: { id, principal, issued_at, idle_expires_at, expires_at } }

@@ -31,7 +31,9 @@ const headOf = (rig: GatewayRig) => rig.view().get(collections.policyHead, 'the'
 t.test('A-047 A-061 a configuration without alpha_text reads, loads and saves', async (t) => {
   const rig = await withGateway(t, { bare: true })
   const fresh = must(await rig.run(['config', 'show', '--json'])).json()
-  t.same(fresh, { alpha_text: null, gateway: null, policy_revision: 1 })
+  t.same(fresh, {
+    schema: 'sallyport.configuration.v1', alpha_text: null, gateway: null, policy_revision: 1,
+  })
   const ran = await saveConfig(rig, {
     gateway: gatewayBlock({ api_key: gatewayKey }), expected_policy_revision: 1,
   })

@@ -10,7 +10,9 @@ const filesUnder = (dir: string): string[] => readdirSync(dir).flatMap((name) =>
 
 t.test('nothing set up: the read is null and says how to begin', async (t) => {
   const rig = await withGateway(t, { bare: true })
-  t.same(await rig.show(), { gateway: null, policy_revision: 1 })
+  t.same(await rig.show(), {
+    schema: 'sallyport.gateway.v1', gateway: null, policy_revision: 1,
+  })
   const text = must(await rig.run(['gateway', 'show'])).stdout
   t.match(text, /not set up \(disabled\)[\s\S]*sallyport gateway setup/)
   const both = must(await rig.run(['config', 'show'])).stdout

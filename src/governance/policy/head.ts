@@ -9,6 +9,10 @@ export const revisionId = (revision: number): string => String(revision).padStar
 export const policyAt = (view: View, revision: number): PolicyRevision | undefined =>
   view.get(collections.policy, revisionId(revision))
 
+/** Every published revision, newest first. */
+export const listPolicy = (view: View): readonly PolicyRevision[] =>
+  view.all(collections.policy).map(({ doc }) => doc).reverse()
+
 /** The last published revision. Throws `damaged` when a store has none: `init` publishes one. */
 export const policyHead = (view: View): PolicyRevision => {
   const head = view.get(collections.policyHead, 'the')

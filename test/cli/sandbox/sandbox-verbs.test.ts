@@ -61,7 +61,9 @@ t.test('sandbox start serves until SIGTERM, is steered, and leaves nothing', asy
     ])
     t.match(set.json(), { cleared: 0, faults: [{ name: 'gzip', times: 3 }] })
     const clear = await place.run(['sandbox', 'fault', 'clear', '--dir', dir, '--json'])
-    t.strictSame(clear.json(), { cleared: 1, faults: [] })
+    t.strictSame(clear.json(), {
+      schema: 'sallyport.sandbox.fault.v1', cleared: 1, faults: [],
+    })
     const second = await place.run(['sandbox', 'start', '--dir', dir, '--json'])
     t.equal(second.status, 5)
     t.equal(second.error().code, 'sandbox_port_taken')

@@ -1,17 +1,16 @@
-import * as v from 'valibot'
+import { alphaAsk, type AnswerDocument } from '../../../alpha/contract.js'
 import { v4 as randomUuid } from 'uuid'
 import { fail } from '../../../base/errors.js'
 import type { AskRequest } from '../../../alpha/ask/admit.js'
 import { alphaLimits } from '../../../alpha/constants.js'
 import { parseAlphaInput, questionFromBytes } from '../../../alpha/input.js'
-import { alphaReceiptShape, receiptLine } from '../../../alpha/receipt.js'
+import { receiptLine } from '../../../alpha/receipt.js'
 import type { VerbDeps } from '../../bound.js'
 import { integerFlag } from '../../flags.js'
 import { readInput } from '../../input.js'
 import { loginToMutate } from '../../mutate.js'
 import { defineVerb, type Build, type Run, type VerbDefinition } from '../../verb.js'
 import { alphaContext } from './context.js'
-import { taskFactsShape, taskFacts } from '../../task-facts.js'
 
 /** Flags of `alpha ask`. */
 export interface AskOptions {
@@ -24,20 +23,13 @@ export interface AskOptions {
   readonly idempotencyKey?: string
 }
 
-const schema = v.strictObject({
-  task: taskFactsShape, answer: v.string(), receipt: alphaReceiptShape,
-})
-/** Result of `alpha ask` and `alpha output`. */
-export type AnswerResult = v.InferOutput<typeof schema>
-export { schema as answerSchema }
-
 /** The answer alone on stdout, the receipt as one line on stderr. */
-export const answerText: VerbDefinition<AnswerResult>['text'] = (result, view) => ({
+export const answerText: VerbDefinition<AnswerDocument>['text'] = (result, view) => ({
   out: view.terminal ? `${view.foreign(result.answer)}\n` : result.answer,
   notes: [receiptLine(result.receipt)],
 })
 
-const definition: VerbDefinition<AnswerResult> = {
+const definition: VerbDefinition<AnswerDocument> = {
   meta: {
     name: 'alpha ask',
     summary: 'ask one question and pay for one answer',
@@ -57,7 +49,7 @@ const definition: VerbDefinition<AnswerResult> = {
       'rejected', 'unauthorized', 'conflict', 'not_found', 'blocked', 'budget', 'remote',
       'no_state', 'locked', 'damaged',
     ],
-    json: { version: 1, schema },
+    json: alphaAsk,
   },
   flags: (command) => command
     .argument('[stdin]', '- to read the question from stdin')
@@ -117,7 +109,7 @@ const readQuestion = async (
 }
 
 /** Asks. */
-export const run: Run<AskOptions, AnswerResult> = async (options, deps) => {
+export const run: Run<AskOptions, AnswerDocument> = async (options, deps) => {
   checkSources(options)
   const asked = await readQuestion(options, deps)
   const { gov, session } = await loginToMutate(deps)
@@ -127,9 +119,7 @@ export const run: Run<AskOptions, AnswerResult> = async (options, deps) => {
     goalId: options.goal ?? null,
     idempotencyKey: options.idempotencyKey ?? randomUuid(),
   })
-  return {
-    task: taskFacts(gov.store.read(), result.task), answer: result.answer, receipt: result.receipt,
-  }
+  return alphaAsk.answer({ ...result, view: gov.store.read() })
 }
 
 /** Parses a line of `alpha ask`. */

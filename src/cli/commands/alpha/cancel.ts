@@ -1,6 +1,9 @@
+import { alphaCancel } from '../../../alpha/contract.js'
+import type { TaskDocument } from '../../../governance/board/task-document.js'
 import { cancelAnyTask } from '../../../fabric/tasks.js'
 import { loginToMutate } from '../../mutate.js'
-import { taskFacts, taskFactsShape, taskText, type TaskFacts } from '../../task-facts.js'
+import { taskText } from '../../task-text.js'
+import { requestOf } from '../../request.js'
 import { defineVerb, type Build, type Run, type VerbDefinition } from '../../verb.js'
 
 /** Arguments of `alpha cancel`. */
@@ -8,7 +11,7 @@ export interface CancelOptions {
   readonly task: string
 }
 
-const definition: VerbDefinition<TaskFacts> = {
+const definition: VerbDefinition<TaskDocument> = {
   meta: {
     name: 'alpha cancel',
     summary: 'cancel a text task',
@@ -18,16 +21,18 @@ const definition: VerbDefinition<TaskFacts> = {
     examples: ['$ sallyport alpha cancel task_0190f…'],
     session: 'required',
     exits: ['unauthorized', 'conflict', 'not_found', 'blocked', 'no_state', 'locked', 'damaged'],
-    json: { version: 1, schema: taskFactsShape },
+    json: alphaCancel,
   },
   flags: (command) => command.argument('<task>', 'id of the task'),
   text: (task) => taskText(task),
 }
 
 /** Cancels. */
-export const run: Run<CancelOptions, TaskFacts> = async (options, deps) => {
+export const run: Run<CancelOptions, TaskDocument> = async (options, deps) => {
+  const request = requestOf(alphaCancel, options)
   const { gov, session } = await loginToMutate(deps)
-  return taskFacts(gov.store.read(), await cancelAnyTask(gov, session, options.task))
+  const task = await cancelAnyTask(gov, session, request.task)
+  return alphaCancel.answer({ view: gov.store.read(), task })
 }
 
 /** Parses a line of `alpha cancel`. */

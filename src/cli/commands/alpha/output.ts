@@ -1,14 +1,15 @@
+import { alphaOutput, type AnswerDocument } from '../../../alpha/contract.js'
 import { readOutput } from '../../../alpha/output.js'
+import { requestOf } from '../../request.js'
 import { defineVerb, type Build, type Run, type VerbDefinition } from '../../verb.js'
-import { answerSchema, answerText, type AnswerResult } from './ask.js'
-import { taskFacts } from '../../task-facts.js'
+import { answerText } from './ask.js'
 
 /** Arguments of `alpha output`. */
 export interface OutputOptions {
   readonly task: string
 }
 
-const definition: VerbDefinition<AnswerResult> = {
+const definition: VerbDefinition<AnswerDocument> = {
   meta: {
     name: 'alpha output',
     summary: 'print the answer and receipt of a task again',
@@ -20,18 +21,19 @@ const definition: VerbDefinition<AnswerResult> = {
     ],
     session: 'required',
     exits: ['unauthorized', 'conflict', 'not_found', 'blocked', 'no_state', 'damaged'],
-    json: { version: 1, schema: answerSchema },
+    json: alphaOutput,
   },
   flags: (command) => command.argument('<task>', 'id of the task'),
   text: answerText,
 }
 
 /** Reads an answer. */
-export const run: Run<OutputOptions, AnswerResult> = async (options, deps) => {
+export const run: Run<OutputOptions, AnswerDocument> = async (options, deps) => {
+  const request = requestOf(alphaOutput, options)
   const { gov, session } = await deps.login('read')
   await gov.observer.at('ask.output')
-  const { task, answer, receipt } = readOutput(gov, session, options.task)
-  return { task: taskFacts(gov.store.read(), task), answer, receipt }
+  const output = readOutput(gov, session, request.task)
+  return alphaOutput.answer({ ...output, view: gov.store.read() })
 }
 
 /** Parses a line of `alpha output`. */

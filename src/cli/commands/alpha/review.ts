@@ -1,7 +1,11 @@
+import { alphaReview } from '../../../alpha/contract.js'
+import type { TaskDocument } from '../../../governance/board/task-document.js'
 import { fail } from '../../../base/errors.js'
-import { reviewAnyTask, type TaskVerdict } from '../../../fabric/tasks.js'
+import { reviewAnyTask } from '../../../fabric/tasks.js'
+import type { TaskVerdict } from '../../../fabric/tasks-contract.js'
 import { loginToMutate } from '../../mutate.js'
-import { taskFacts, taskFactsShape, taskText, type TaskFacts } from '../../task-facts.js'
+import { taskText } from '../../task-text.js'
+import { requestOf } from '../../request.js'
 import { defineVerb, type Build, type Run, type VerbDefinition } from '../../verb.js'
 
 /** Flags of `alpha review`. */
@@ -12,7 +16,7 @@ export interface ReviewOptions {
   readonly acceptOverrun?: boolean
 }
 
-const definition: VerbDefinition<TaskFacts> = {
+const definition: VerbDefinition<TaskDocument> = {
   meta: {
     name: 'alpha review',
     summary: 'approve or reject an answer, or accept a charge above its bound',
@@ -26,7 +30,7 @@ const definition: VerbDefinition<TaskFacts> = {
     ],
     session: 'required',
     exits: ['unauthorized', 'conflict', 'not_found', 'blocked', 'no_state', 'locked', 'damaged'],
-    json: { version: 1, schema: taskFactsShape },
+    json: alphaReview,
   },
   flags: (command) => command
     .argument('<task>', 'id of the task')
@@ -48,11 +52,11 @@ export const verdictOf = (options: Omit<ReviewOptions, 'task'>): TaskVerdict => 
 }
 
 /** Reviews. */
-export const run: Run<ReviewOptions, TaskFacts> = async (options, deps) => {
-  const verdict = verdictOf(options)
+export const run: Run<ReviewOptions, TaskDocument> = async (options, deps) => {
+  const request = requestOf(alphaReview, { ...options, verdict: verdictOf(options) })
   const { gov, session } = await loginToMutate(deps)
-  const task = await reviewAnyTask(gov, session, options.task, verdict)
-  return taskFacts(gov.store.read(), task)
+  const task = await reviewAnyTask(gov, session, request.task, request.verdict)
+  return alphaReview.answer({ view: gov.store.read(), task })
 }
 
 /** Parses a line of `alpha review`. */

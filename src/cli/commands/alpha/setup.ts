@@ -1,6 +1,7 @@
+import { alphaSetup } from '../../../alpha/contract.js'
 import { alphaLimits } from '../../../alpha/constants.js'
 import { alphaConsentStatement } from '../../../alpha/consent-text.js'
-import { alphaShowShape, type AlphaShow } from '../../../alpha/projection.js'
+import type { AlphaShow } from '../../../alpha/projection.js'
 import { showAlpha } from '../../../alpha/show.js'
 import { fail } from '../../../base/errors.js'
 import { saveConfiguration } from '../../../fabric/configuration.js'
@@ -56,7 +57,7 @@ const definition: VerbDefinition<AlphaShow> = {
     ],
     session: 'required',
     exits: ['rejected', 'unauthorized', 'conflict', 'blocked', 'no_state', 'locked', 'damaged'],
-    json: { version: 1, schema: alphaShowShape },
+    json: alphaSetup,
   },
   flags: (command) => command
     .option('--enable', 'enable the capability')
@@ -130,14 +131,14 @@ export const run: Run<SetupOptions, AlphaShow> = async (options, deps) => {
   const { provider } = deploymentProfile(gov.store)
   if (bytes !== null) {
     await saveConfiguration(gov, session, { bytes, only: 'alpha_text' })
-    return showAlpha(gov, session, provider)
+    return alphaSetup.answer(showAlpha(gov, session, provider))
   }
   const current = showAlpha(gov, session, provider)
   const block = isEmpty(options)
     ? await fillForm(deps, current, alphaConsentStatement(provider))
     : await blockOf(options, deps, current)
   await saveConfiguration(gov, session, { value: block, only: 'alpha_text' })
-  return showAlpha(gov, session, provider)
+  return alphaSetup.answer(showAlpha(gov, session, provider))
 }
 
 /** Parses a line of `alpha setup`. */

@@ -1,4 +1,5 @@
-import { alphaShowShape, type AlphaShow } from '../../../alpha/projection.js'
+import { alphaShow } from '../../../alpha/contract.js'
+import type { AlphaShow } from '../../../alpha/projection.js'
 import { showAlpha } from '../../../alpha/show.js'
 import { deploymentProfile } from '../../../governance/profile.js'
 import { defineVerb, type Build, type Run, type VerbDefinition } from '../../verb.js'
@@ -15,7 +16,7 @@ const definition: VerbDefinition<AlphaShow> = {
     examples: ['$ sallyport alpha show', '$ sallyport alpha show --json'],
     session: 'required',
     exits: ['unauthorized', 'no_state', 'damaged'],
-    json: { version: 1, schema: alphaShowShape },
+    json: alphaShow,
   },
   text: (result, view) => alphaText(result, view),
 }
@@ -23,7 +24,7 @@ const definition: VerbDefinition<AlphaShow> = {
 /** Reads the set-up. */
 export const run: Run<object, AlphaShow> = async (_options, deps) => {
   const { gov, session } = await deps.login('read')
-  return showAlpha(gov, session, deploymentProfile(gov.store).provider)
+  return alphaShow.answer(showAlpha(gov, session, deploymentProfile(gov.store).provider))
 }
 
 /** Parses a line of `alpha show`. */

@@ -1,8 +1,8 @@
-import * as v from 'valibot'
-import { receiptOf } from '../../../alpha/output.js'
-import { alphaReceiptShape, receiptLine } from '../../../alpha/receipt.js'
-import { getJob, requireOwnTask } from '../../../governance/board/read.js'
-import { taskFacts, taskFactsShape, taskText } from '../../task-facts.js'
+import { alphaTask, type AlphaTaskDocument } from '../../../alpha/contract.js'
+import { receiptLine } from '../../../alpha/receipt.js'
+import { requireOwnTask } from '../../../governance/board/read.js'
+import { taskText } from '../../task-text.js'
+import { requestOf } from '../../request.js'
 import { defineVerb, type Build, type Run, type VerbDefinition } from '../../verb.js'
 
 /** Arguments of `alpha task`. */
@@ -10,11 +10,7 @@ export interface TaskOptions {
   readonly task: string
 }
 
-const schema = v.strictObject({ task: taskFactsShape, receipt: v.nullable(alphaReceiptShape) })
-/** Result of `alpha task`. */
-export type AlphaTaskResult = v.InferOutput<typeof schema>
-
-const definition: VerbDefinition<AlphaTaskResult> = {
+const definition: VerbDefinition<AlphaTaskDocument> = {
   meta: {
     name: 'alpha task',
     summary: 'show one text task and its receipt',
@@ -22,7 +18,7 @@ const definition: VerbDefinition<AlphaTaskResult> = {
     examples: ['$ sallyport alpha task task_0190f…', '$ sallyport alpha task task_0190f… --json'],
     session: 'required',
     exits: ['unauthorized', 'not_found', 'no_state', 'damaged'],
-    json: { version: 1, schema },
+    json: alphaTask,
   },
   flags: (command) => command.argument('<task>', 'id of the task'),
   text: ({ task, receipt }) =>
@@ -30,11 +26,12 @@ const definition: VerbDefinition<AlphaTaskResult> = {
 }
 
 /** Reads a task. */
-export const run: Run<TaskOptions, AlphaTaskResult> = async (options, deps) => {
+export const run: Run<TaskOptions, AlphaTaskDocument> = async (options, deps) => {
+  const request = requestOf(alphaTask, options)
   const { gov, session } = await deps.login('read')
   const view = gov.store.read()
-  const task = requireOwnTask(view, session, options.task, { for: 'show' })
-  return { task: taskFacts(view, task), receipt: receiptOf(getJob(view, task).receipt) }
+  const task = requireOwnTask(view, session, request.task, { for: 'show' })
+  return alphaTask.answer({ view, task })
 }
 
 /** Parses a line of `alpha task`. */

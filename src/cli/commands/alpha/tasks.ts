@@ -1,9 +1,10 @@
-import * as v from 'valibot'
+import { alphaTasks } from '../../../alpha/contract.js'
+import type { TaskDocument } from '../../../governance/board/task-document.js'
 import { alphaCapability } from '../../../alpha/constants.js'
 import { listTasks } from '../../../governance/board/read.js'
 import { integerFlag } from '../../flags.js'
 import { renderTable } from '../../table.js'
-import { taskFacts, taskFactsShape, type TaskFacts } from '../../task-facts.js'
+import { requestOf } from '../../request.js'
 import { defineVerb, type Build, type Run, type VerbDefinition } from '../../verb.js'
 
 /** Flags of `alpha tasks`. */
@@ -12,7 +13,7 @@ export interface TasksOptions {
   readonly open?: boolean
 }
 
-const definition: VerbDefinition<TaskFacts[]> = {
+const definition: VerbDefinition<TaskDocument[]> = {
   meta: {
     name: 'alpha tasks',
     summary: 'list your text tasks, newest first',
@@ -20,7 +21,7 @@ const definition: VerbDefinition<TaskFacts[]> = {
     examples: ['$ sallyport alpha tasks', '$ sallyport alpha tasks --open --json'],
     session: 'required',
     exits: ['unauthorized', 'no_state', 'damaged'],
-    json: { version: 1, schema: v.array(taskFactsShape) },
+    json: alphaTasks,
   },
   flags: (command) => command
     .addOption(integerFlag('--limit <n>', 'most tasks', { min: 1, max: 10_000 }).default(50))
@@ -35,12 +36,12 @@ const definition: VerbDefinition<TaskFacts[]> = {
 }
 
 /** Lists. */
-export const run: Run<TasksOptions, TaskFacts[]> = async (options, deps) => {
+export const run: Run<TasksOptions, TaskDocument[]> = async (options, deps) => {
+  const { limit, open = false } = requestOf(alphaTasks, options)
   const { gov, session } = await deps.login('read')
   const view = gov.store.read()
-  return listTasks(view, session, {
-    kind: alphaCapability, limit: options.limit, openOnly: options.open ?? false,
-  }).map((task) => taskFacts(view, task))
+  const tasks = listTasks(view, session, { kind: alphaCapability, limit, openOnly: open })
+  return alphaTasks.answer(tasks.map((task) => ({ view, task })))
 }
 
 /** Parses a line of `alpha tasks`. */

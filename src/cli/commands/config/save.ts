@@ -1,6 +1,7 @@
 import {
-  configurationBytesMax, configurationShape, saveConfiguration, type Configuration,
+  configurationBytesMax, saveConfiguration, type Configuration,
 } from '../../../fabric/configuration.js'
+import { configSave } from '../../../fabric/configuration-contract.js'
 import { fail } from '../../../base/errors.js'
 import { readInput } from '../../input.js'
 import { loginToMutate } from '../../mutate.js'
@@ -25,7 +26,7 @@ const definition: VerbDefinition<Configuration> = {
     ],
     session: 'required',
     exits: ['rejected', 'unauthorized', 'conflict', 'blocked', 'no_state', 'locked', 'damaged'],
-    json: { version: 1, schema: configurationShape },
+    json: configSave,
   },
   flags: (command) => command.option('--from <file>', 'the document; - for stdin'),
   text: configurationText,
@@ -38,7 +39,7 @@ export const run: Run<ConfigSaveOptions, Configuration> = async (options, deps) 
     from: options.from, flag: '--from', bytesMax: configurationBytesMax,
   })
   const { gov, session } = await loginToMutate(deps)
-  return saveConfiguration(gov, session, { bytes })
+  return configSave.answer(await saveConfiguration(gov, session, { bytes }))
 }
 
 /** Parses a line of `config save`. */

@@ -1,6 +1,7 @@
 import {
-  configurationShape, readConfiguration, type Configuration,
+  readConfiguration, type Configuration,
 } from '../../../fabric/configuration.js'
+import { configShow } from '../../../fabric/configuration-contract.js'
 import { defineVerb, type Build, type Run, type VerbDefinition } from '../../verb.js'
 import { configurationText } from './text.js'
 
@@ -14,7 +15,7 @@ const definition: VerbDefinition<Configuration> = {
     examples: ['$ sallyport config show', '$ sallyport config show --json'],
     session: 'required',
     exits: ['unauthorized', 'no_state', 'damaged'],
-    json: { version: 1, schema: configurationShape },
+    json: configShow,
   },
   text: configurationText,
 }
@@ -22,7 +23,7 @@ const definition: VerbDefinition<Configuration> = {
 /** Reads the configuration. */
 export const run: Run<object, Configuration> = async (_options, deps) => {
   const { gov, session } = await deps.login()
-  return readConfiguration(gov, session)
+  return configShow.answer(readConfiguration(gov, session))
 }
 
 /** Parses a line of `config show`. */

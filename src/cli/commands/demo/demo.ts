@@ -1,7 +1,7 @@
 import { mkdtemp } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import * as v from 'valibot'
+import { sandboxDemo, type DemoDocument } from '../../../sandbox/contract.js'
 import type { Sandbox } from '../../../sandbox/start.js'
 import type { VerbDeps } from '../../bound.js'
 import { defineVerb, type Build, type Run, type VerbDefinition } from '../../verb.js'
@@ -9,11 +9,7 @@ import { playAlpha } from './alpha.js'
 import { playShots, shotsPlaces } from './shots.js'
 import { openStage } from './stage.js'
 
-const schema = v.strictObject({ dir: v.string(), state_dir: v.string(), config_dir: v.string() })
-/** Where the demo left its files. */
-export type DemoResult = v.InferOutput<typeof schema>
-
-const definition: VerbDefinition<DemoResult> = {
+const definition: VerbDefinition<DemoDocument> = {
   meta: {
     name: 'demo',
     summary: 'see the whole program at work, with no key, no cost and no network',
@@ -24,7 +20,7 @@ const definition: VerbDefinition<DemoResult> = {
     examples: ['$ sallyport demo'],
     session: 'none',
     exits: [],
-    json: { version: 1, schema },
+    json: sandboxDemo,
   },
   text: ({ dir, state_dir, config_dir }) => [
     '',
@@ -43,7 +39,7 @@ const startSandboxIn = async (deps: VerbDeps, dir: string): Promise<Sandbox> => 
 }
 
 /** Plays the demo. */
-export const run: Run<object, DemoResult> = async (_options, deps) => {
+export const run: Run<object, DemoDocument> = async (_options, deps) => {
   const dir = await mkdtemp(join(tmpdir(), 'sallyport-demo-'))
   const folders = { stateDir: join(dir, 'state'), configDir: join(dir, 'config') }
   deps.io.writeOut('The sandbox plays provider and gateway on loopback, over real TLS.\n')
@@ -57,7 +53,9 @@ export const run: Run<object, DemoResult> = async (_options, deps) => {
   } finally {
     await sandbox.stop()
   }
-  return { dir, state_dir: folders.stateDir, config_dir: folders.configDir }
+  return sandboxDemo.answer({
+    dir, state_dir: folders.stateDir, config_dir: folders.configDir,
+  })
 }
 
 /** Parses a line of `demo`. */

@@ -1,23 +1,9 @@
 /** `sallyport doctor`: whether this machine can run the program. Looks, and touches nothing. */
-import * as v from 'valibot'
-import { fail } from '../../../base/errors.js'
-import { Degraded } from '../../../base/contract.js'
+import {
+  doctor as doctorContract, type DoctorDocument,
+} from '../../../fabric/doctor-contract.js'
 import { defineVerb } from '../../verb.js'
 import type { Build, Run, VerbMeta } from '../../verb.js'
-
-const shape = v.strictObject({
-  ok: v.boolean(),
-  checks: v.array(
-    v.strictObject({
-      name: v.string(),
-      result: v.picklist(['ok', 'note', 'problem']),
-      text: v.string(),
-      next: v.nullable(v.string()),
-    }),
-  ),
-})
-/** What was looked at. `ok` is true when nothing is a problem. */
-export type DoctorReport = v.InferOutput<typeof shape>
 
 const meta: VerbMeta = {
   name: 'doctor',
@@ -29,12 +15,12 @@ const meta: VerbMeta = {
   examples: ['$ sallyport doctor', '$ sallyport doctor --json'],
   session: 'none',
   exits: ['blocked', 'rejected'],
-  json: { version: 1, schema: shape },
+  json: doctorContract,
 }
 
 /** Parses a line of `doctor`. */
 export const build: Build = (deps) =>
-  defineVerb<object, DoctorReport>(
+  defineVerb<object, DoctorDocument>(
     deps,
     {
       meta,
@@ -56,16 +42,7 @@ export const build: Build = (deps) =>
   )
 
 /** Runs every check. Throws `Degraded` with a `blocked` failure when one is a problem. */
-export const doctor: Run<object, DoctorReport> = async (_options, deps) => {
-  const { runChecks } = await import('./checks.js')
-  const checks = runChecks(deps)
-  const problems = checks.filter(({ result }) => result === 'problem')
-  const report = { ok: problems.length === 0, checks }
-  if (report.ok) return report
-  throw new Degraded(
-    report,
-    fail.blocked('doctor_found_problems', `${problems.length} of ${checks.length} checks failed.`, {
-      details: { problems: problems.length },
-    }),
-  )
+export const doctor: Run<object, DoctorDocument> = async (_options, deps) => {
+  const { runChecks } = await import('../../../fabric/doctor.js')
+  return doctorContract.answer(runChecks(deps))
 }

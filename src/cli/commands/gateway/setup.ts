@@ -1,8 +1,9 @@
 import { fail } from '../../../base/errors.js'
 import { configurationBytesMax, saveConfiguration } from '../../../fabric/configuration.js'
 import { routePlaces } from '../../../fabric/places.js'
+import { gatewaySetup } from '../../../gateway/contract.js'
 import { gatewayLimits as limits, gatewayPurposes, slotNames } from '../../../gateway/constants.js'
-import { gatewayShowShape, type GatewayShow } from '../../../gateway/projection.js'
+import type { GatewayShow } from '../../../gateway/projection.js'
 import { gatewayStatements } from '../../../gateway/save.js'
 import { parseGatewayInput } from '../../../gateway/setup.js'
 import { showGateway } from '../../../gateway/show.js'
@@ -55,7 +56,7 @@ const definition: VerbDefinition<GatewayShow> = {
     ],
     session: 'required',
     exits: ['rejected', 'unauthorized', 'conflict', 'blocked', 'no_state', 'locked', 'damaged'],
-    json: { version: 1, schema: gatewayShowShape },
+    json: gatewaySetup,
   },
   flags: (command) => command
     .addOption(choiceFlag('--slot <slot>', 'the slot that the slot flags are about', slotNames))
@@ -198,7 +199,7 @@ export const run: Run<GatewaySetupOptions, GatewayShow> = async (options, deps) 
   } else if (bytes !== null) {
     await saveConfiguration(gov, session, { bytes, only: 'gateway' })
   }
-  return showGateway(gov, session, routePlaces(gov).gateway)
+  return gatewaySetup.answer(showGateway(gov, session, routePlaces(gov).gateway))
 }
 
 /** Parses a line of `gateway setup`. */

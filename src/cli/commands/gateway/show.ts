@@ -1,5 +1,6 @@
 import { routePlaces } from '../../../fabric/places.js'
-import { gatewayShowShape, type GatewayShow } from '../../../gateway/projection.js'
+import { gatewayShow } from '../../../gateway/contract.js'
+import type { GatewayShow } from '../../../gateway/projection.js'
 import { showGateway } from '../../../gateway/show.js'
 import { defineVerb, type Build, type Run, type VerbDefinition } from '../../verb.js'
 import { gatewayText } from './text.js'
@@ -15,7 +16,7 @@ const definition: VerbDefinition<GatewayShow> = {
     examples: ['$ sallyport gateway show', '$ sallyport gateway show --json'],
     session: 'required',
     exits: ['unauthorized', 'no_state', 'damaged'],
-    json: { version: 1, schema: gatewayShowShape },
+    json: gatewayShow,
   },
   text: (result, view) => gatewayText(result, view),
 }
@@ -23,7 +24,7 @@ const definition: VerbDefinition<GatewayShow> = {
 /** Reads the route. */
 export const run: Run<object, GatewayShow> = async (_options, deps) => {
   const { gov, session } = await deps.login()
-  return showGateway(gov, session, routePlaces(gov).gateway)
+  return gatewayShow.answer(showGateway(gov, session, routePlaces(gov).gateway))
 }
 
 /** Parses a line of `gateway show`. */

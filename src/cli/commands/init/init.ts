@@ -1,11 +1,12 @@
 import { join, resolve } from 'node:path'
 import { readFileSync } from 'node:fs'
-import * as v from 'valibot'
 import { fail } from '../../../base/errors.js'
+import { stateInit, type InitDocument } from '../../../fabric/init-contract.js'
 import { caBytesMax, parseProfile, profileBytesMax } from '../../../governance/profile-file.js'
 import { defaultProfile, type DeploymentProfile } from '../../../governance/profile.js'
 import type { VerbDeps } from '../../bound.js'
 import { readInput, readSecret } from '../../input.js'
+import { requestOf } from '../../request.js'
 import { defineVerb, type Build, type Run, type VerbDefinition } from '../../verb.js'
 
 /** Flags of `init`. */
@@ -16,21 +17,7 @@ export interface InitOptions {
   readonly passphraseFile?: string
 }
 
-const schema = v.strictObject({
-  state_dir: v.string(),
-  store_id: v.string(),
-  owner: v.string(),
-  principal_id: v.string(),
-  goal_id: v.string(),
-  profile: v.string(),
-  provider: v.strictObject({ name: v.string(), base_url: v.string(), model_id: v.string() }),
-  gateway_base_url: v.nullable(v.string()),
-  workspace: v.string(),
-})
-/** Result of `init`. */
-export type InitResult = v.InferOutput<typeof schema>
-
-const definition: VerbDefinition<InitResult> = {
+const definition: VerbDefinition<InitDocument> = {
   meta: {
     name: 'init',
     summary: 'make the state directory',
@@ -46,7 +33,7 @@ const definition: VerbDefinition<InitResult> = {
     ],
     session: 'none',
     exits: ['rejected', 'conflict', 'locked'],
-    json: { version: 1, schema },
+    json: stateInit,
   },
   flags: (command) => command
     .option('--profile <file>', 'the deployment profile (default: the built-in one)')
@@ -98,26 +85,17 @@ const passphraseOf = async (deps: VerbDeps, file: string | undefined) => {
 }
 
 /** Makes the state directory. */
-export const run: Run<InitOptions, InitResult> = async (options, deps) => {
+export const run: Run<InitOptions, InitDocument> = async (options, deps) => {
   const profile = await profileOf(deps, options)
   const passphrase = await passphraseOf(deps, options.passphraseFile)
   const { initState } = await import('../../../fabric/init.js')
   const { stateDir: dir, configDir } = deps.places
-  const { store, principal, goal } = await initState({
+  const { owner: ownerName = 'owner' } = requestOf(stateInit, { ...options, passphrase })
+  const made = await initState({
     dir, configDir, waitMs: deps.globals.waitMs, clock: deps.clock, signal: deps.stop, profile,
-    ownerName: options.owner ?? 'owner', passphrase,
+    ownerName, passphrase,
   })
-  return {
-    state_dir: store.dir,
-    store_id: store.storeId,
-    owner: principal.name,
-    principal_id: principal.principal_id,
-    goal_id: goal.goal_id,
-    profile: profile.name,
-    provider: profile.provider,
-    gateway_base_url: profile.gateway?.base_url ?? null,
-    workspace: profile.workspace,
-  }
+  return stateInit.answer({ ...made, profile })
 }
 
 /** Parses a line of `init`. */

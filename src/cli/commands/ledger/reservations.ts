@@ -1,11 +1,12 @@
-import * as v from 'valibot'
+import {
+  ledgerReservations, type ReservationDocument,
+} from '../../../governance/ledger/contract.js'
 import { ownReservations } from '../../../governance/ledger/own.js'
 import { integerFlag } from '../../flags.js'
 import { renderTable } from '../../table.js'
+import { requestOf } from '../../request.js'
 import { defineVerb, type Build, type Run, type VerbDefinition } from '../../verb.js'
-import {
-  dueOf, reservationFacts, reservationFactsShape, type ReservationFacts,
-} from './facts.js'
+import { dueOf } from './text.js'
 
 /** Flags of `ledger reservations`. */
 export interface ReservationsOptions {
@@ -13,7 +14,7 @@ export interface ReservationsOptions {
   readonly limit: number
 }
 
-const definition: VerbDefinition<ReservationFacts[]> = {
+const definition: VerbDefinition<ReservationDocument[]> = {
   meta: {
     name: 'ledger reservations',
     summary: 'list your holds, unknown charges and overruns, newest first',
@@ -24,7 +25,7 @@ const definition: VerbDefinition<ReservationFacts[]> = {
     examples: ['$ sallyport ledger reservations', '$ sallyport ledger reservations --all --json'],
     session: 'required',
     exits: ['unauthorized', 'no_state', 'damaged'],
-    json: { version: 1, schema: v.array(reservationFactsShape) },
+    json: ledgerReservations,
   },
   flags: (command) => command
     .option('--all', 'also the settled and released ones')
@@ -41,11 +42,12 @@ const definition: VerbDefinition<ReservationFacts[]> = {
 }
 
 /** Lists. */
-export const run: Run<ReservationsOptions, ReservationFacts[]> = async (options, deps) => {
+export const run: Run<ReservationsOptions, ReservationDocument[]> = async (options, deps) => {
+  const { all = false, limit } = requestOf(ledgerReservations, options)
   const { gov, session } = await deps.login('read')
-  return ownReservations(gov.store.read(), session, { closed: options.all ?? false })
-    .slice(0, options.limit)
-    .map(reservationFacts)
+  return ledgerReservations.answer(
+    ownReservations(gov.store.read(), session, { closed: all }).slice(0, limit),
+  )
 }
 
 /** Parses a line of `ledger reservations`. */

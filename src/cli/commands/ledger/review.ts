@@ -1,10 +1,10 @@
 import { fail } from '../../../base/errors.js'
+import { ledgerReview, type ReservationDocument } from '../../../governance/ledger/contract.js'
 import { reviewAnyOverrun } from '../../../fabric/tasks.js'
 import { loginToMutate } from '../../mutate.js'
+import { requestOf } from '../../request.js'
 import { defineVerb, type Build, type Run, type VerbDefinition } from '../../verb.js'
-import {
-  reservationFacts, reservationFactsShape, reservationText, type ReservationFacts,
-} from './facts.js'
+import { reservationText } from './text.js'
 
 /** Flags of `ledger review`. */
 export interface LedgerReviewOptions {
@@ -13,7 +13,7 @@ export interface LedgerReviewOptions {
   readonly reject?: boolean
 }
 
-const definition: VerbDefinition<ReservationFacts> = {
+const definition: VerbDefinition<ReservationDocument> = {
   meta: {
     name: 'ledger review',
     summary: 'accept or reject a charge above its bound',
@@ -27,7 +27,7 @@ const definition: VerbDefinition<ReservationFacts> = {
     ],
     session: 'required',
     exits: ['unauthorized', 'conflict', 'not_found', 'blocked', 'no_state', 'locked', 'damaged'],
-    json: { version: 1, schema: reservationFactsShape },
+    json: ledgerReview,
   },
   flags: (command) => command
     .argument('<operation>', 'id of the operation, from ledger reservations')
@@ -42,10 +42,12 @@ const verdictOf = ({ accept, reject }: LedgerReviewOptions): 'accept' | 'reject'
 }
 
 /** Reviews. */
-export const run: Run<LedgerReviewOptions, ReservationFacts> = async (options, deps) => {
-  const verdict = verdictOf(options)
+export const run: Run<LedgerReviewOptions, ReservationDocument> = async (options, deps) => {
+  const { operation, verdict } = requestOf(ledgerReview, {
+    ...options, verdict: verdictOf(options),
+  })
   const { gov, session } = await loginToMutate(deps)
-  return reservationFacts(await reviewAnyOverrun(gov, session, options.operation, verdict))
+  return ledgerReview.answer(await reviewAnyOverrun(gov, session, operation, verdict))
 }
 
 /** Parses a line of `ledger review`. */

@@ -1,5 +1,6 @@
 import { fail } from '../../../base/errors.js'
 import { sha256Hex } from '../../../base/canonical.js'
+import { ledgerSettle, type ReservationDocument } from '../../../governance/ledger/contract.js'
 import { amountMicrousdMax } from '../../../governance/ledger/limits.js'
 import { settleAnyCharge } from '../../../fabric/tasks.js'
 import { requireUnknownCharge } from '../../../governance/ledger/by-hand.js'
@@ -7,10 +8,9 @@ import type { VerbDeps } from '../../bound.js'
 import { moneyFlag } from '../../flags.js'
 import { readInput } from '../../input.js'
 import { loginToMutate } from '../../mutate.js'
+import { requestOf } from '../../request.js'
 import { defineVerb, type Build, type Run, type VerbDefinition } from '../../verb.js'
-import {
-  reservationFacts, reservationFactsShape, reservationText, type ReservationFacts,
-} from './facts.js'
+import { reservationText } from './text.js'
 
 /** Flags of `ledger settle`. */
 export interface SettleOptions {
@@ -22,7 +22,7 @@ export interface SettleOptions {
 
 const noteBytesMax = 65_536
 
-const definition: VerbDefinition<ReservationFacts> = {
+const definition: VerbDefinition<ReservationDocument> = {
   meta: {
     name: 'ledger settle',
     summary: 'settle an unknown charge by hand',
@@ -41,7 +41,7 @@ const definition: VerbDefinition<ReservationFacts> = {
       'rejected', 'unauthorized', 'conflict', 'not_found', 'blocked', 'no_state', 'locked',
       'damaged',
     ],
-    json: { version: 1, schema: reservationFactsShape },
+    json: ledgerSettle,
   },
   flags: (command) => command
     .argument('<operation>', 'id of the operation, from ledger reservations')
@@ -53,8 +53,8 @@ const definition: VerbDefinition<ReservationFacts> = {
   text: reservationText,
 }
 
-const requireAmount = ({ amountMicrousd }: SettleOptions): number => {
-  if (amountMicrousd !== undefined) return amountMicrousd
+const requireAmount = ({ amountMicrousd }: SettleOptions): void => {
+  if (amountMicrousd !== undefined) return
   throw fail.usage('amount_required', 'The billed amount is missing.', {
     next: 'Give it with --amount-microusd N; 0 says that nothing was billed.',
   })
@@ -67,18 +67,19 @@ const noteDigest = async (options: SettleOptions, deps: VerbDeps): Promise<strin
 }
 
 /** Settles. */
-export const run: Run<SettleOptions, ReservationFacts> = async (options, deps) => {
-  const amount = requireAmount(options)
-  const note = await noteDigest(options, deps)
+export const run: Run<SettleOptions, ReservationDocument> = async (options, deps) => {
+  requireAmount(options)
+  const request = requestOf(ledgerSettle, {
+    ...options, noteDigest: await noteDigest(options, deps),
+  })
+  const { operation: operationId, amount_microusd: amount, note_digest: note } = request
   const { gov, session } = await loginToMutate(deps)
-  requireUnknownCharge(gov.store.read(), session, options.operation)
+  requireUnknownCharge(gov.store.read(), session, operationId)
   if (options.yes !== true) {
     await deps.confirm(`Record ${amount} micro-USD as the charge of this operation?`, '--yes')
   }
-  return reservationFacts(await settleAnyCharge(gov, session, {
-    operationId: options.operation,
-    amount,
-    ...(note === undefined ? {} : { note_digest: note }),
+  return ledgerSettle.answer(await settleAnyCharge(gov, session, {
+    operationId, amount, ...(note === undefined ? {} : { note_digest: note }),
   }))
 }
 

@@ -1,28 +1,9 @@
-import * as v from 'valibot'
+import { ledgerShow, type LedgerDocument } from '../../../governance/ledger/contract.js'
 import { settleCommand } from '../../../governance/ledger/due.js'
 import { ledgerStanding } from '../../../governance/ledger/read.js'
 import { defineVerb, type Build, type Run, type VerbDefinition } from '../../verb.js'
 
-const schema = v.strictObject({
-  ledger: v.nullable(v.strictObject({
-    ledger_id: v.string(),
-    ceiling_microusd: v.number(),
-    settled_microusd: v.number(),
-    held_microusd: v.number(),
-    unknown_microusd: v.number(),
-    consumed_microusd: v.number(),
-    available_microusd: v.number(),
-    rows: v.number(),
-  })),
-  open: v.strictObject({
-    reserved: v.number(), contacted: v.number(), unknown: v.number(),
-    overrun_review_required: v.number(),
-  }),
-})
-/** Result of `ledger show`. */
-export type LedgerShow = v.InferOutput<typeof schema>
-
-const definition: VerbDefinition<LedgerShow> = {
+const definition: VerbDefinition<LedgerDocument> = {
   meta: {
     name: 'ledger show',
     summary: 'show the ceiling and what is settled, held and unknown',
@@ -34,7 +15,7 @@ const definition: VerbDefinition<LedgerShow> = {
     examples: ['$ sallyport ledger show', '$ sallyport ledger show --json'],
     session: 'required',
     exits: ['unauthorized', 'blocked', 'no_state', 'damaged'],
-    json: { version: 1, schema },
+    json: ledgerShow,
   },
   text: ({ ledger, open }, view) => {
     if (ledger === null) return 'There is no ledger yet; the first set-up of a route makes it.\n'
@@ -55,9 +36,9 @@ const definition: VerbDefinition<LedgerShow> = {
 }
 
 /** Reads the ledger. */
-export const run: Run<object, LedgerShow> = async (_options, deps) => {
+export const run: Run<object, LedgerDocument> = async (_options, deps) => {
   const { gov } = await deps.login('read')
-  return ledgerStanding(gov.store.read())
+  return ledgerShow.answer(ledgerStanding(gov.store.read()))
 }
 
 /** Parses a line of `ledger show`. */

@@ -1,8 +1,8 @@
 import { resolve } from 'node:path'
-import * as v from 'valibot'
 import { fail } from '../../../base/errors.js'
 import type { Gov } from '../../../governance/context.js'
 import { passphraseLimits } from '../../../governance/passphrase.js'
+import { sessionLogin, type LoginDocument } from '../../../governance/session/contract.js'
 import { logout } from '../../../governance/session/end.js'
 import { sessionFacts } from '../../../governance/session/live.js'
 import { login, sessionLimits, takesPassphrase } from '../../../governance/session/login.js'
@@ -11,6 +11,7 @@ import type { VerbDeps } from '../../bound.js'
 import { durationFlag } from '../../flags.js'
 import { readSecret } from '../../input.js'
 import { recoverFirst } from '../../mutate.js'
+import { requestOf } from '../../request.js'
 import { fieldLines } from '../../text.js'
 import { defineVerb, type Build, type Run, type VerbDefinition } from '../../verb.js'
 
@@ -24,22 +25,10 @@ export interface LoginOptions {
   readonly tokenFile?: string
 }
 
-const schema = v.strictObject({
-  root: v.strictObject({
-    id: v.string(),
-    principal: v.string(),
-    issued_at: v.string(),
-    idle_expires_at: v.string(),
-    expires_at: v.string(),
-  }),
-})
-/** Result of `login`: never the token. */
-export type LoginResult = v.InferOutput<typeof schema>
-
 const { idleMsMin, idleMsMax, ttlMsMin, ttlMsMax } = sessionLimits
 
 /** How its line is read and its document shown. */
-export const definition: VerbDefinition<LoginResult> = {
+export const definition: VerbDefinition<LoginDocument> = {
   meta: {
     name: 'login',
     summary: 'open a session',
@@ -56,7 +45,7 @@ export const definition: VerbDefinition<LoginResult> = {
     ],
     session: 'none',
     exits: ['rejected', 'unauthorized', 'no_state', 'locked', 'damaged'],
-    json: { version: 1, schema },
+    json: sessionLogin,
   },
   flags: (command) => command
     .option('--owner <name>', 'who logs in (needed where there are several owners)')
@@ -109,33 +98,19 @@ const keepToken = async (gov: Gov, path: string, token: string): Promise<void> =
 }
 
 /** Logs in. */
-export const run: Run<LoginOptions, LoginResult> = async (options, deps) => {
+export const run: Run<LoginOptions, LoginDocument> = async (options, deps) => {
   const gov = await deps.gov('write')
   const path = tokenPlace(deps, gov, options.tokenFile)
   const passphrase = await passphraseOf(deps, gov, options)
-  const { root, token } = await login(gov, {
-    owner: options.owner,
-    passphrase,
-    idleMs: options.idle,
-    ttlMs: options.ttl,
-    replace: options.replace,
-  })
+  const { idle, ttl, ...request } = requestOf(sessionLogin, { ...options, passphrase })
+  const { root, token } = await login(gov, { ...request, idleMs: idle, ttlMs: ttl })
   deps.secrets.add(token)
   await keepToken(gov, path, token)
   await recoverFirst(deps, gov)
   if (deps.env['SALLYPORT_SESSION']) {
     deps.note('note: SALLYPORT_SESSION is set and goes before the session that was just opened')
   }
-  const facts = sessionFacts(gov.store.read(), gov, root)
-  return {
-    root: {
-      id: facts.id,
-      principal: facts.principal,
-      issued_at: facts.issued_at,
-      idle_expires_at: facts.idle_expires_at,
-      expires_at: facts.expires_at,
-    },
-  }
+  return sessionLogin.answer(sessionFacts(gov.store.read(), gov, root))
 }
 
 /** Parses a line of `login`. */

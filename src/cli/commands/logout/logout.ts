@@ -1,15 +1,11 @@
-import * as v from 'valibot'
+import { sessionLogout, type LogoutDocument } from '../../../governance/session/contract.js'
 import { logout } from '../../../governance/session/end.js'
 import { dropToken, tokenPath } from '../../../governance/session/token.js'
 import { currentToken } from '../../login.js'
 import { recoverFirst } from '../../mutate.js'
 import { defineVerb, type Build, type Run, type VerbDefinition } from '../../verb.js'
 
-const schema = v.strictObject({ ended: v.boolean(), root: v.nullable(v.string()) })
-/** Result of `logout`: whether a session was ended now, and which one the token belongs to. */
-export type LogoutResult = v.InferOutput<typeof schema>
-
-const definition: VerbDefinition<LogoutResult> = {
+const definition: VerbDefinition<LogoutDocument> = {
   meta: {
     name: 'logout',
     summary: 'end your session',
@@ -20,21 +16,21 @@ const definition: VerbDefinition<LogoutResult> = {
     examples: ['$ sallyport logout', '$ sallyport logout --json'],
     session: 'none',
     exits: ['no_state', 'locked', 'damaged'],
-    json: { version: 1, schema },
+    json: sessionLogout,
   },
   text: ({ ended, root }) =>
     (ended ? `Session ${root} has ended.\n` : 'There is no open session.\n'),
 }
 
 /** Logs out. */
-export const run: Run<object, LogoutResult> = async (_options, deps) => {
+export const run: Run<object, LogoutDocument> = async (_options, deps) => {
   const gov = await deps.gov('write')
   const token = currentToken(gov, deps.env)
-  if (token === null) return { ended: false, root: null }
-  const { ended, rootId } = await logout(gov, token)
+  if (token === null) return sessionLogout.answer({ ended: false, rootId: null })
+  const ended = await logout(gov, token)
   dropToken(tokenPath(gov.store.dir), token)
   await recoverFirst(deps, gov)
-  return { ended, root: rootId }
+  return sessionLogout.answer(ended)
 }
 
 /** Parses a line of `logout`. */

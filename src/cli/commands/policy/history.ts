@@ -1,15 +1,16 @@
-import * as v from 'valibot'
+import { policyHistory, type PolicyDocument } from '../../../governance/policy/contract.js'
+import { listPolicy } from '../../../governance/policy/head.js'
 import { integerFlag } from '../../flags.js'
 import { renderTable } from '../../table.js'
+import { requestOf } from '../../request.js'
 import { defineVerb, type Build, type Run, type VerbDefinition } from '../../verb.js'
-import { policyFactsShape, policyHistory, type PolicyFacts } from './facts.js'
 
 /** Flags of `policy history`. */
 export interface HistoryOptions {
   readonly limit: number
 }
 
-const definition: VerbDefinition<PolicyFacts[]> = {
+const definition: VerbDefinition<PolicyDocument[]> = {
   meta: {
     name: 'policy history',
     summary: 'list the published policy revisions, newest first',
@@ -17,7 +18,7 @@ const definition: VerbDefinition<PolicyFacts[]> = {
     examples: ['$ sallyport policy history --limit 5', '$ sallyport policy history --json'],
     session: 'required',
     exits: ['unauthorized', 'no_state', 'damaged'],
-    json: { version: 1, schema: v.array(policyFactsShape) },
+    json: policyHistory,
   },
   flags: (command) => command.addOption(
     integerFlag('--limit <n>', 'most revisions', { min: 1, max: 100_000 }).default(50),
@@ -32,9 +33,10 @@ const definition: VerbDefinition<PolicyFacts[]> = {
 }
 
 /** Reads the history. */
-export const run: Run<HistoryOptions, PolicyFacts[]> = async (options, deps) => {
+export const run: Run<HistoryOptions, PolicyDocument[]> = async (options, deps) => {
+  const { limit } = requestOf(policyHistory, options)
   const { gov } = await deps.login('read')
-  return policyHistory(gov.store.read()).slice(0, options.limit)
+  return policyHistory.answer(listPolicy(gov.store.read()).slice(0, limit))
 }
 
 /** Parses a line of `policy history`. */

@@ -1,11 +1,11 @@
 import { SallyportError } from '../../../base/errors.js'
+import { policyRevoke, type PolicyDocument } from '../../../governance/policy/contract.js'
 import { revokePolicy } from '../../../governance/policy/revoke.js'
 import { currentToken } from '../../login.js'
 import { recoverFirst } from '../../mutate.js'
 import { defineVerb, type Build, type Run, type VerbDefinition } from '../../verb.js'
-import { policyFacts, policyFactsShape, type PolicyFacts } from './facts.js'
 
-const definition: VerbDefinition<PolicyFacts> = {
+const definition: VerbDefinition<PolicyDocument> = {
   meta: {
     name: 'policy revoke',
     summary: 'stop every route at once',
@@ -16,14 +16,14 @@ const definition: VerbDefinition<PolicyFacts> = {
     examples: ['$ sallyport policy revoke', '$ sallyport policy revoke --json'],
     session: 'none',
     exits: ['no_state', 'locked', 'damaged'],
-    json: { version: 1, schema: policyFactsShape },
+    json: policyRevoke,
   },
   text: (policy) =>
     `Every route is stopped: alpha and gateway (policy revision ${policy.revision}).\n`,
 }
 
 /** Revokes. A session is named in the record when there is one, and never asked for. */
-export const run: Run<object, PolicyFacts> = async (_options, deps) => {
+export const run: Run<object, PolicyDocument> = async (_options, deps) => {
   const gov = await deps.gov('write')
   const by = { principal: null as string | null, root: null as string | null }
   if (currentToken(gov, deps.env) !== null) {
@@ -43,7 +43,7 @@ export const run: Run<object, PolicyFacts> = async (_options, deps) => {
     if (!(error instanceof SallyportError)) throw error
     deps.note(`Stopped, but what a dead process left was not resolved: ${error.message}`)
   }
-  return policyFacts(policy)
+  return policyRevoke.answer(policy)
 }
 
 /** Parses a line of `policy revoke`. */

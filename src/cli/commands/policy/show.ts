@@ -1,24 +1,8 @@
-import * as v from 'valibot'
-import { policyStanding } from '../../../governance/policy/standing.js'
-import { collections } from '../../../governance/rows.js'
+import { policyShow, type PolicyShowDocument } from '../../../governance/policy/contract.js'
+import { showPolicy } from '../../../governance/policy/show.js'
 import { defineVerb, type Build, type Run, type VerbDefinition } from '../../verb.js'
-import { policyFacts, policyFactsShape } from './facts.js'
 
-const schema = v.strictObject({
-  policy: policyFactsShape,
-  usable: v.boolean(),
-  block: v.nullable(v.string()),
-  witness: v.string(),
-  consents: v.array(v.strictObject({
-    consent_id: v.string(), route: v.string(), purpose: v.string(), state: v.string(),
-    granted_revision: v.number(), bound_revision: v.number(), current: v.boolean(),
-    granted_at: v.string(), expires_at: v.nullable(v.string()),
-  })),
-})
-/** Result of `policy show`. */
-export type PolicyShow = v.InferOutput<typeof schema>
-
-const definition: VerbDefinition<PolicyShow> = {
+const definition: VerbDefinition<PolicyShowDocument> = {
   meta: {
     name: 'policy show',
     summary: 'show the policy, its witness and every consent',
@@ -28,7 +12,7 @@ const definition: VerbDefinition<PolicyShow> = {
     examples: ['$ sallyport policy show', '$ sallyport policy show --json'],
     session: 'required',
     exits: ['unauthorized', 'no_state', 'damaged'],
-    json: { version: 1, schema },
+    json: policyShow,
   },
   text: ({ policy, usable, block, witness, consents }, view) => [
     `revision  ${policy.revision}`,
@@ -43,30 +27,9 @@ const definition: VerbDefinition<PolicyShow> = {
 }
 
 /** Reads the policy. */
-export const run: Run<object, PolicyShow> = async (_options, deps) => {
+export const run: Run<object, PolicyShowDocument> = async (_options, deps) => {
   const { gov } = await deps.login('read')
-  const view = gov.store.read()
-  const { head, usable, block, witness } = policyStanding(gov.store, view)
-  const { currentConsent } = await import('../../../governance/policy/consents.js')
-  const standing = { head, usable, block, witness }
-  return {
-    policy: policyFacts(head),
-    usable,
-    block,
-    witness,
-    consents: view.all(collections.consents).map(({ doc }) => ({
-      consent_id: doc.consent_id,
-      route: doc.route,
-      purpose: doc.purpose,
-      state: doc.state,
-      granted_revision: doc.granted_revision,
-      bound_revision: doc.bound_revision,
-      current: currentConsent(view, standing, doc.purpose, gov.clock.wallMs())?.consent_id
-        === doc.consent_id,
-      granted_at: doc.granted_at,
-      expires_at: doc.expires_at,
-    })),
-  }
+  return policyShow.answer(showPolicy(gov))
 }
 
 /** Parses a line of `policy show`. */

@@ -1,12 +1,15 @@
-import * as v from 'valibot'
 import { fail } from '../../../base/errors.js'
 import { passphraseLimits } from '../../../governance/passphrase.js'
-import { addPrincipal, principalFacts } from '../../../governance/principals.js'
+import { addPrincipal } from '../../../governance/principals.js'
+import {
+  principalAdd, type PrincipalAddedDocument,
+} from '../../../governance/principals-contract.js'
 import type { VerbDeps } from '../../bound.js'
 import { readSecret } from '../../input.js'
 import { loginToMutate } from '../../mutate.js'
+import { requestOf } from '../../request.js'
 import { defineVerb, type Build, type Run, type VerbDefinition } from '../../verb.js'
-import { principalFactsShape, principalText } from './facts.js'
+import { principalText } from './text.js'
 
 /** Flags of `principal add`. */
 export interface PrincipalAddOptions {
@@ -14,11 +17,7 @@ export interface PrincipalAddOptions {
   readonly passphraseFile?: string
 }
 
-const schema = v.strictObject({ principal: principalFactsShape, goal_id: v.string() })
-/** Result of `principal add`. */
-export type PrincipalAdded = v.InferOutput<typeof schema>
-
-const definition: VerbDefinition<PrincipalAdded> = {
+const definition: VerbDefinition<PrincipalAddedDocument> = {
   meta: {
     name: 'principal add',
     summary: 'add an owner',
@@ -28,7 +27,7 @@ const definition: VerbDefinition<PrincipalAdded> = {
     examples: ['$ sallyport principal add maria --passphrase-file ./passphrase'],
     session: 'required',
     exits: ['rejected', 'unauthorized', 'conflict', 'no_state', 'locked', 'damaged'],
-    json: { version: 1, schema },
+    json: principalAdd,
   },
   flags: (command) => command
     .argument('<name>', 'name of the owner')
@@ -51,11 +50,11 @@ const passphraseOf = async (deps: VerbDeps, from: string | undefined): Promise<s
 }
 
 /** Adds. */
-export const run: Run<PrincipalAddOptions, PrincipalAdded> = async (options, deps) => {
+export const run: Run<PrincipalAddOptions, PrincipalAddedDocument> = async (options, deps) => {
   const { gov, session } = await loginToMutate(deps)
   const passphrase = await passphraseOf(deps, options.passphraseFile)
-  const { principal, goal } = await addPrincipal(gov, session, { name: options.name, passphrase })
-  return { principal: principalFacts(principal), goal_id: goal.goal_id }
+  const request = requestOf(principalAdd, { ...options, passphrase })
+  return principalAdd.answer(await addPrincipal(gov, session, request))
 }
 
 /** Parses a line of `principal add`. */

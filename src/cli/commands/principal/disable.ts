@@ -1,8 +1,11 @@
-import * as v from 'valibot'
-import { disablePrincipal, principalFacts } from '../../../governance/principals.js'
+import { disablePrincipal } from '../../../governance/principals.js'
+import {
+  principalDisable, type PrincipalDisabledDocument,
+} from '../../../governance/principals-contract.js'
 import { loginToMutate } from '../../mutate.js'
+import { requestOf } from '../../request.js'
 import { defineVerb, type Build, type Run, type VerbDefinition } from '../../verb.js'
-import { principalFactsShape, principalText } from './facts.js'
+import { principalText } from './text.js'
 
 /** Flags of `principal disable`. */
 export interface PrincipalDisableOptions {
@@ -10,11 +13,7 @@ export interface PrincipalDisableOptions {
   readonly yes?: boolean
 }
 
-const schema = v.strictObject({ principal: principalFactsShape, sessions_ended: v.number() })
-/** Result of `principal disable`. */
-export type PrincipalDisabled = v.InferOutput<typeof schema>
-
-const definition: VerbDefinition<PrincipalDisabled> = {
+const definition: VerbDefinition<PrincipalDisabledDocument> = {
   meta: {
     name: 'principal disable',
     summary: 'disable an owner for good',
@@ -24,7 +23,7 @@ const definition: VerbDefinition<PrincipalDisabled> = {
     examples: ['$ sallyport principal disable maria', '$ sallyport principal disable maria --yes'],
     session: 'required',
     exits: ['unauthorized', 'conflict', 'not_found', 'no_state', 'locked', 'damaged'],
-    json: { version: 1, schema },
+    json: principalDisable,
   },
   flags: (command) => command
     .argument('<name>', 'name or id of the owner')
@@ -34,13 +33,15 @@ const definition: VerbDefinition<PrincipalDisabled> = {
 }
 
 /** Disables. */
-export const run: Run<PrincipalDisableOptions, PrincipalDisabled> = async (options, deps) => {
+export const run: Run<PrincipalDisableOptions, PrincipalDisabledDocument> = async (
+  options, deps,
+) => {
+  const { name } = requestOf(principalDisable, options)
   const { gov, session } = await loginToMutate(deps)
   if (deps.interactive && options.yes !== true) {
     await deps.confirm('Disable this owner for good?', '--yes')
   }
-  const { principal, sessions_ended } = await disablePrincipal(gov, session, options.name)
-  return { principal: principalFacts(principal), sessions_ended }
+  return principalDisable.answer(await disablePrincipal(gov, session, name))
 }
 
 /** Parses a line of `principal disable`. */

@@ -1,10 +1,12 @@
-import * as v from 'valibot'
-import { listPrincipals, principalFacts } from '../../../governance/principals.js'
+import { listPrincipals } from '../../../governance/principals.js'
+import {
+  principalList, type PrincipalDocument,
+} from '../../../governance/principals-contract.js'
 import { renderTable } from '../../table.js'
 import { defineVerb, type Build, type Run, type VerbDefinition } from '../../verb.js'
-import { principalFactsShape, principalState, type PrincipalFactsJson } from './facts.js'
+import { principalState } from './text.js'
 
-const definition: VerbDefinition<PrincipalFactsJson[]> = {
+const definition: VerbDefinition<PrincipalDocument[]> = {
   meta: {
     name: 'principal list',
     summary: 'list the owners',
@@ -12,7 +14,7 @@ const definition: VerbDefinition<PrincipalFactsJson[]> = {
     examples: ['$ sallyport principal list', '$ sallyport principal list --json'],
     session: 'required',
     exits: ['unauthorized', 'no_state', 'damaged'],
-    json: { version: 1, schema: v.array(principalFactsShape) },
+    json: principalList,
   },
   text: (rows, view) => renderTable(
     view, ['owner', 'state', 'passphrase', 'added', 'id'],
@@ -23,9 +25,9 @@ const definition: VerbDefinition<PrincipalFactsJson[]> = {
 }
 
 /** Lists. */
-export const run: Run<object, PrincipalFactsJson[]> = async (_options, deps) => {
+export const run: Run<object, PrincipalDocument[]> = async (_options, deps) => {
   const { gov } = await deps.login('read')
-  return listPrincipals(gov.store.read()).map(principalFacts)
+  return principalList.answer(listPrincipals(gov.store.read()))
 }
 
 /** Parses a line of `principal list`. */

@@ -1,10 +1,11 @@
 /** Talks to the control endpoint of a running sandbox, through the one HTTPS client. */
-import * as v from 'valibot'
+import type { GenericSchema, InferOutput } from 'valibot'
 import { fail } from '../../../base/errors.js'
 import { parseClosed } from '../../../base/schema.js'
 import { parseStrictJson } from '../../../base/strict-json.js'
 import type { HttpsReply } from '../../../net/types.js'
 import type { VerbDeps } from '../../bound.js'
+import { refusalShape } from '../../../sandbox/contract.js'
 import { sandboxDir } from './dir.js'
 
 const timeoutMs = 5_000
@@ -18,22 +19,6 @@ export interface ControlRequest {
   readonly path: '/status' | '/faults' | '/faults/clear'
   readonly body?: Readonly<Record<string, unknown>>
 }
-
-/** A fault that is switched on, as the sandbox names it. */
-export const activeFaultShape = v.strictObject({
-  name: v.string(),
-  service: v.string(),
-  route: v.string(),
-  times: v.nullable(v.number()),
-  after: v.number(),
-  value: v.nullable(v.number()),
-})
-
-const refusalShape = v.object({
-  code: v.string(),
-  message: v.string(),
-  next: v.nullable(v.string()),
-})
 
 const notRunning = (dir: string) =>
   fail.notFound('sandbox_not_running', 'No sandbox runs in that folder.', {
@@ -89,9 +74,9 @@ const isCode = (error: unknown, code: string): boolean =>
  * Sends one request and reads its reply. Throws `not_found` `sandbox_not_running`, `rejected` with
  * the sandbox's own reason, and `remote` for a reply that is neither.
  */
-export const askControl = async <S extends v.GenericSchema>(
+export const askControl = async <S extends GenericSchema>(
   deps: VerbDeps, givenDir: string | undefined, request: ControlRequest, schema: S,
-): Promise<v.InferOutput<S>> => {
+): Promise<InferOutput<S>> => {
   const reply = await send(deps, sandboxDir(deps, givenDir), request)
   const json = parseStrictJson(reply.body, { bytesMax: replyBytesMax, depthMax })
   const about = { code: 'sandbox_reply', what: 'the reply of the sandbox' }

@@ -1,11 +1,15 @@
 /** `sallyport sandbox fault set|clear`: switches faults of a running sandbox. */
+import {
+  faultLimits, sandboxFault, sandboxFaultsShape,
+  type ActiveFaultDocument, type SandboxFaultsDocument,
+} from '../../../sandbox/contract.js'
 import { Argument } from 'commander'
-import * as v from 'valibot'
 import { fail } from '../../../base/errors.js'
 import { choiceFlag, integerFlag } from '../../flags.js'
+import { requestOf } from '../../request.js'
 import { defineVerb } from '../../verb.js'
 import type { Build, Run, VerbDefinition } from '../../verb.js'
-import { activeFaultShape, askControl } from './control.js'
+import { askControl } from './control.js'
 import { dirFlag } from './dir.js'
 
 /** Arguments and flags of `sandbox fault`. */
@@ -19,16 +23,11 @@ export interface SandboxFaultOptions {
   readonly value?: number
 }
 
-const shape = v.strictObject({ cleared: v.number(), faults: v.array(activeFaultShape) })
-/** How many faults were switched off, and those that are on now. */
-export type SandboxFaults = v.InferOutput<typeof shape>
-
 const actions = ['set', 'clear'] as const
-const countMax = 1_000_000
-const valueMax = 1_000_000_000_000
+const { countMax, valueMax } = faultLimits
 
 /** How its line is read and its document shown. */
-export const definition: VerbDefinition<SandboxFaults> = {
+export const definition: VerbDefinition<SandboxFaultsDocument> = {
   meta: {
     name: 'sandbox fault',
     summary: 'switch a fault of a running sandbox on or off',
@@ -45,7 +44,7 @@ export const definition: VerbDefinition<SandboxFaults> = {
     ],
     session: 'none',
     exits: ['rejected', 'not_found', 'remote'],
-    json: { version: 1, schema: shape },
+    json: sandboxFault,
   },
   flags: (command) => {
     const action = new Argument('<action>', 'set or clear')
@@ -69,7 +68,7 @@ export const definition: VerbDefinition<SandboxFaults> = {
 }
 
 /** A fault that is on, in one line. */
-export const faultLine = (fault: v.InferOutput<typeof activeFaultShape>): string =>
+export const faultLine = (fault: ActiveFaultDocument): string =>
   [
     `${fault.name} (${fault.service})`,
     ...(fault.after > 0 ? [`after ${fault.after}`] : []),
@@ -93,14 +92,16 @@ const requireFitting = ({ action, name, ...flags }: SandboxFaultOptions): void =
 }
 
 /** Sets or clears. Throws `usage`, `rejected` (the sandbox's reason), `sandbox_not_running`. */
-export const sandboxFault: Run<SandboxFaultOptions, SandboxFaults> = async (options, deps) => {
+export const run: Run<SandboxFaultOptions, SandboxFaultsDocument> = async (options, deps) => {
   requireFitting(options)
-  const { action, dir, name, service, times, after, value } = options
+  const { action, dir, ...fault } = requestOf(sandboxFault, options)
   const path = action === 'set' ? '/faults' : '/faults/clear'
   // Members that are undefined are left out of the JSON.
-  const body = action === 'set' ? { name, service, times, after, value } : { name }
-  return askControl(deps, dir, { method: 'POST', path, body }, shape)
+  const body = action === 'set' ? fault : { name: fault.name }
+  return sandboxFault.answer(
+    await askControl(deps, dir, { method: 'POST', path, body }, sandboxFaultsShape),
+  )
 }
 
 /** Parses a line of `sandbox fault`. */
-export const build: Build = (deps) => defineVerb(deps, definition, sandboxFault)
+export const build: Build = (deps) => defineVerb(deps, definition, run)

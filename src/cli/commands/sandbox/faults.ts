@@ -1,22 +1,10 @@
 /** `sallyport sandbox faults`: the names of all faults. Needs no running sandbox. */
-import * as v from 'valibot'
+import { sandboxFaults, type FaultListDocument } from '../../../sandbox/contract.js'
 import { renderTable } from '../../table.js'
 import { defineVerb } from '../../verb.js'
 import type { Build, Run, VerbDefinition } from '../../verb.js'
 
-const shape = v.array(
-  v.strictObject({
-    name: v.string(),
-    services: v.array(v.string()),
-    route: v.string(),
-    summary: v.string(),
-    value: v.nullable(v.strictObject({ meaning: v.string(), default: v.number() })),
-  }),
-)
-/** Every fault that a sandbox can be given. */
-export type FaultList = v.InferOutput<typeof shape>
-
-const definition: VerbDefinition<FaultList> = {
+const definition: VerbDefinition<FaultListDocument> = {
   meta: {
     name: 'sandbox faults',
     summary: 'list the faults that a sandbox can be given',
@@ -26,7 +14,7 @@ const definition: VerbDefinition<FaultList> = {
     examples: ['$ sallyport sandbox faults', '$ sallyport sandbox faults --json'],
     session: 'none',
     exits: [],
-    json: { version: 1, schema: shape },
+    json: sandboxFaults,
   },
   text: (list, view) =>
     renderTable(
@@ -42,16 +30,10 @@ const definition: VerbDefinition<FaultList> = {
 }
 
 /** Reads the table of faults. */
-export const sandboxFaults: Run<object, FaultList> = async () => {
+export const run: Run<object, FaultListDocument> = async () => {
   const { faultTable } = await import('../../../sandbox/faults/table.js')
-  return faultTable.map(({ name, services, route, summary, value }) => ({
-    name,
-    services: [...services],
-    route,
-    summary,
-    value: value === undefined ? null : { meaning: value.meaning, default: value.fallback },
-  }))
+  return sandboxFaults.answer(faultTable)
 }
 
 /** Parses a line of `sandbox faults`. */
-export const build: Build = (deps) => defineVerb(deps, definition, sandboxFaults)
+export const build: Build = (deps) => defineVerb(deps, definition, run)

@@ -1,5 +1,6 @@
 import { resolve } from 'node:path'
-import * as v from 'valibot'
+import { sandboxSamples, type SamplesDocument } from '../../../sandbox/contract.js'
+import { requestOf } from '../../request.js'
 import { defineVerb, type Build, type Run, type VerbDefinition } from '../../verb.js'
 
 /** Argument of `sandbox samples`. */
@@ -7,11 +8,7 @@ export interface SamplesOptions {
   readonly folder: string
 }
 
-const schema = v.array(v.strictObject({ path: v.string(), becomes: v.string() }))
-/** The files that were written. */
-export type SamplesResult = v.InferOutput<typeof schema>
-
-const definition: VerbDefinition<SamplesResult> = {
+const definition: VerbDefinition<SamplesDocument> = {
   meta: {
     name: 'sandbox samples',
     summary: 'write sample screenshots into a folder',
@@ -22,16 +19,17 @@ const definition: VerbDefinition<SamplesResult> = {
     examples: ['$ sallyport sandbox samples /tmp/screens'],
     session: 'none',
     exits: ['conflict'],
-    json: { version: 1, schema },
+    json: sandboxSamples,
   },
   flags: (command) => command.argument('<folder>', 'where to write them'),
   text: (files) => files.map(({ path, becomes }) => `${path}: ${becomes}\n`).join(''),
 }
 
 /** Writes them. */
-export const run: Run<SamplesOptions, SamplesResult> = async ({ folder }, deps) => {
+export const run: Run<SamplesOptions, SamplesDocument> = async (options, deps) => {
+  const { folder } = requestOf(sandboxSamples, options)
   const { writeSamples } = await import('../../../sandbox/samples/write.js')
-  return [...writeSamples(resolve(deps.cwd, folder), deps.clock.wallMs())]
+  return sandboxSamples.answer(writeSamples(resolve(deps.cwd, folder), deps.clock.wallMs()))
 }
 
 /** Parses a line of `sandbox samples`. */

@@ -1,7 +1,8 @@
 /** `sallyport sandbox start`: runs the embedded outside world until it is told to stop. */
-import * as v from 'valibot'
+import { sandboxStart, type SandboxStartedDocument } from '../../../sandbox/contract.js'
 import type { Sandbox } from '../../../sandbox/start.js'
 import { fieldLines } from '../../text.js'
+import { requestOf } from '../../request.js'
 import { defineVerb } from '../../verb.js'
 import type { Build, Run, VerbDefinition } from '../../verb.js'
 import { dirFlag, sandboxDir } from './dir.js'
@@ -11,20 +12,10 @@ export interface SandboxStartOptions {
   readonly dir?: string
 }
 
-const shape = v.strictObject({
-  profile_file: v.string(),
-  pid: v.number(),
-  dir: v.string(),
-  provider_key_file: v.string(),
-  gateway_key_file: v.string(),
-})
-/** Where the sandbox is and what to give to `init` and to the set-ups. */
-export type SandboxStarted = v.InferOutput<typeof shape>
-
 /** Sandboxes that run in this process, by the result that names them. */
-const running = new WeakMap<SandboxStarted, Sandbox>()
+const running = new WeakMap<SandboxStartedDocument, Sandbox>()
 
-const definition: VerbDefinition<SandboxStarted> = {
+const definition: VerbDefinition<SandboxStartedDocument> = {
   meta: {
     name: 'sandbox start',
     summary: 'run a provider and a gateway on loopback, with real TLS',
@@ -41,7 +32,7 @@ const definition: VerbDefinition<SandboxStarted> = {
     ],
     session: 'none',
     exits: ['rejected', 'conflict'],
-    json: { version: 1, schema: shape },
+    json: sandboxStart,
   },
   flags: (command) => command.option(...dirFlag),
   text: (started, view) => view.foreign(textOf(started)),
@@ -63,7 +54,7 @@ const stopped = (signal: AbortSignal): Promise<void> =>
 const quoted = (path: string): string =>
   /^[A-Za-z0-9_./-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`
 
-const textOf = (started: SandboxStarted): string =>
+const textOf = (started: SandboxStartedDocument): string =>
   [
     fieldLines([
       ['sandbox', started.dir],
@@ -98,20 +89,14 @@ const textOf = (started: SandboxStarted): string =>
  * Starts the sandbox. Throws `sandbox_dir_not_empty` (rejected) and `sandbox_port_taken`
  * (conflict).
  */
-export const sandboxStart: Run<SandboxStartOptions, SandboxStarted> = async (options, deps) => {
+export const run: Run<SandboxStartOptions, SandboxStartedDocument> = async (options, deps) => {
   const { startSandbox } = await import('../../../sandbox/start.js')
-  const dir = sandboxDir(deps, options.dir)
+  const dir = sandboxDir(deps, requestOf(sandboxStart, options).dir)
   const sandbox = await startSandbox({ dir, clock: deps.clock })
-  const started = {
-    profile_file: sandbox.profileFile,
-    pid: sandbox.pid,
-    dir,
-    provider_key_file: sandbox.keyFiles.provider,
-    gateway_key_file: sandbox.keyFiles.gateway,
-  }
+  const started = sandboxStart.answer({ dir, sandbox })
   running.set(started, sandbox)
   return started
 }
 
 /** Parses a line of `sandbox start`. */
-export const build: Build = (deps) => defineVerb(deps, definition, sandboxStart)
+export const build: Build = (deps) => defineVerb(deps, definition, run)

@@ -1,10 +1,13 @@
 /** `sallyport sandbox status`: what a running sandbox has seen, in counts. */
-import * as v from 'valibot'
+import {
+  sandboxStatus, sandboxStatusShape, type SandboxStatusDocument,
+} from '../../../sandbox/contract.js'
 import { fieldLines } from '../../text.js'
 import type { View } from '../../output.js'
+import { requestOf } from '../../request.js'
 import { defineVerb } from '../../verb.js'
 import type { Build, Run, VerbDefinition } from '../../verb.js'
-import { activeFaultShape, askControl } from './control.js'
+import { askControl } from './control.js'
 import { dirFlag } from './dir.js'
 import { faultLine } from './fault.js'
 
@@ -13,20 +16,7 @@ export interface SandboxStatusOptions {
   readonly dir?: string
 }
 
-const shape = v.strictObject({
-  pid: v.number(),
-  ports: v.record(v.string(), v.number()),
-  faults: v.array(activeFaultShape),
-  requests: v.number(),
-  in_progress: v.number(),
-  max_concurrent: v.number(),
-  services: v.record(v.string(), v.strictObject({ requests: v.number(), connections: v.number() })),
-  violations: v.array(v.string()),
-})
-/** What the sandbox says of itself. */
-export type SandboxStatus = v.InferOutput<typeof shape>
-
-const definition: VerbDefinition<SandboxStatus> = {
+const definition: VerbDefinition<SandboxStatusDocument> = {
   meta: {
     name: 'sandbox status',
     summary: 'show what a running sandbox has seen',
@@ -36,13 +26,13 @@ const definition: VerbDefinition<SandboxStatus> = {
     examples: ['$ sallyport sandbox status', '$ sallyport sandbox status --dir ./sandbox --json'],
     session: 'none',
     exits: ['rejected', 'not_found', 'remote'],
-    json: { version: 1, schema: shape },
+    json: sandboxStatus,
   },
   flags: (command) => command.option(...dirFlag),
   text: (status, view) => textOf(status, view),
 }
 
-const textOf = (status: SandboxStatus, view: View): string =>
+const textOf = (status: SandboxStatusDocument, view: View): string =>
   fieldLines([
     ['process', String(status.pid)],
     ...Object.entries(status.services).map(([name, seen]): [string, string] => [
@@ -55,8 +45,12 @@ const textOf = (status: SandboxStatus, view: View): string =>
   ]) + status.violations.map((line) => `  ${view.foreign(line)}\n`).join('')
 
 /** Asks the running sandbox. Throws `sandbox_not_running` (not_found). */
-export const sandboxStatus: Run<SandboxStatusOptions, SandboxStatus> = ({ dir }, deps) =>
-  askControl(deps, dir, { method: 'GET', path: '/status' }, shape)
+export const run: Run<SandboxStatusOptions, SandboxStatusDocument> = async (options, deps) => {
+  const { dir } = requestOf(sandboxStatus, options)
+  return sandboxStatus.answer(
+    await askControl(deps, dir, { method: 'GET', path: '/status' }, sandboxStatusShape),
+  )
+}
 
 /** Parses a line of `sandbox status`. */
-export const build: Build = (deps) => defineVerb(deps, definition, sandboxStatus)
+export const build: Build = (deps) => defineVerb(deps, definition, run)

@@ -1,8 +1,9 @@
-import * as v from 'valibot'
+import { sessionList, type SessionDocument } from '../../../governance/session/contract.js'
 import { listSessions } from '../../../governance/session/end.js'
 import { renderTable } from '../../table.js'
+import { requestOf } from '../../request.js'
 import { defineVerb, type Build, type Run, type VerbDefinition } from '../../verb.js'
-import { sessionFactsShape, sessionState, type SessionFactsJson } from './facts.js'
+import { sessionState } from './text.js'
 
 /** Flags of `session list`. */
 export interface SessionListOptions {
@@ -10,7 +11,7 @@ export interface SessionListOptions {
   readonly live?: boolean
 }
 
-const definition: VerbDefinition<SessionFactsJson[]> = {
+const definition: VerbDefinition<SessionDocument[]> = {
   meta: {
     name: 'session list',
     summary: 'list your sessions, newest first',
@@ -19,7 +20,7 @@ const definition: VerbDefinition<SessionFactsJson[]> = {
     examples: ['$ sallyport session list', '$ sallyport session list --all --live --json'],
     session: 'required',
     exits: ['unauthorized', 'no_state', 'damaged'],
-    json: { version: 1, schema: v.array(sessionFactsShape) },
+    json: sessionList,
   },
   flags: (command) => command
     .option('--all', 'the sessions of every owner')
@@ -33,11 +34,14 @@ const definition: VerbDefinition<SessionFactsJson[]> = {
 }
 
 /** Lists. */
-export const run: Run<SessionListOptions, SessionFactsJson[]> = async (options, deps) => {
+export const run: Run<SessionListOptions, SessionDocument[]> = async (options, deps) => {
+  const request = requestOf(sessionList, options)
   const { gov, session } = await deps.login('read')
   const view = gov.store.read()
-  return listSessions(gov, view, session, { all: options.all === true })
-    .filter(({ live }) => live || options.live !== true)
+  return sessionList.answer(
+    listSessions(gov, view, session, { all: request.all === true })
+      .filter(({ live }) => live || request.live !== true),
+  )
 }
 
 /** Parses a line of `session list`. */

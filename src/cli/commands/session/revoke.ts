@@ -1,21 +1,18 @@
-import * as v from 'valibot'
+import { sessionRevoke, type SessionRevokedDocument } from '../../../governance/session/contract.js'
 import { revokeSession } from '../../../governance/session/end.js'
 import { dropToken, tokenPath } from '../../../governance/session/token.js'
 import { currentToken } from '../../login.js'
 import { loginToMutate } from '../../mutate.js'
+import { requestOf } from '../../request.js'
 import { defineVerb, type Build, type Run, type VerbDefinition } from '../../verb.js'
-import { sessionFactsShape, sessionText } from './facts.js'
+import { sessionText } from './text.js'
 
 /** Arguments of `session revoke`. */
 export interface SessionRevokeOptions {
   readonly session: string
 }
 
-const schema = v.strictObject({ root: sessionFactsShape, ended: v.boolean() })
-/** Result of `session revoke`: `ended` says whether it was ended now. */
-export type SessionRevoked = v.InferOutput<typeof schema>
-
-const definition: VerbDefinition<SessionRevoked> = {
+const definition: VerbDefinition<SessionRevokedDocument> = {
   meta: {
     name: 'session revoke',
     summary: 'end a session by its id',
@@ -25,21 +22,22 @@ const definition: VerbDefinition<SessionRevoked> = {
     examples: ['$ sallyport session revoke root_0190f…'],
     session: 'required',
     exits: ['unauthorized', 'not_found', 'no_state', 'locked', 'damaged'],
-    json: { version: 1, schema },
+    json: sessionRevoke,
   },
   flags: (command) => command.argument('<session>', 'id of the session'),
   text: ({ root }) => sessionText(root),
 }
 
 /** Revokes. */
-export const run: Run<SessionRevokeOptions, SessionRevoked> = async (options, deps) => {
+export const run: Run<SessionRevokeOptions, SessionRevokedDocument> = async (options, deps) => {
+  const request = requestOf(sessionRevoke, options)
   const { gov, session } = await loginToMutate(deps)
-  const { session: root, ended } = await revokeSession(gov, session, options.session)
+  const revoked = await revokeSession(gov, session, request.session)
   const token = currentToken(gov, deps.env)
-  if (root.id === session.root.root_id && token !== null) {
+  if (revoked.session.id === session.root.root_id && token !== null) {
     dropToken(tokenPath(gov.store.dir), token)
   }
-  return { root, ended }
+  return sessionRevoke.answer(revoked)
 }
 
 /** Parses a line of `session revoke`. */

@@ -1,13 +1,9 @@
-import * as v from 'valibot'
+import { sessionShow, type SessionShowDocument } from '../../../governance/session/contract.js'
 import { sessionFacts } from '../../../governance/session/live.js'
 import { defineVerb, type Build, type Run, type VerbDefinition } from '../../verb.js'
-import { sessionFactsShape, sessionText } from './facts.js'
+import { sessionText } from './text.js'
 
-const schema = v.strictObject({ root: sessionFactsShape })
-/** Result of `session show`. */
-export type SessionShow = v.InferOutput<typeof schema>
-
-const definition: VerbDefinition<SessionShow> = {
+const definition: VerbDefinition<SessionShowDocument> = {
   meta: {
     name: 'session show',
     summary: 'show the session in use',
@@ -15,15 +11,15 @@ const definition: VerbDefinition<SessionShow> = {
     examples: ['$ sallyport session show', '$ sallyport session show --json'],
     session: 'required',
     exits: ['unauthorized', 'no_state', 'damaged'],
-    json: { version: 1, schema },
+    json: sessionShow,
   },
   text: ({ root }) => sessionText(root),
 }
 
 /** Shows. */
-export const run: Run<object, SessionShow> = async (_options, deps) => {
+export const run: Run<object, SessionShowDocument> = async (_options, deps) => {
   const { gov, session } = await deps.login('read')
-  return { root: sessionFacts(gov.store.read(), gov, session.root) }
+  return sessionShow.answer(sessionFacts(gov.store.read(), gov, session.root))
 }
 
 /** Parses a line of `session show`. */

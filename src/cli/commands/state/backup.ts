@@ -1,25 +1,15 @@
 /** `sallyport state backup DIR`: a consistent copy, without the key. */
+import { stateBackup, type StateBackupDocument } from '../../../fabric/state-contract.js'
 import { resolve } from 'node:path'
-import * as v from 'valibot'
 import { bytesText } from '../../text.js'
+import { requestOf } from '../../request.js'
 import { defineVerb } from '../../verb.js'
 import type { Build, Run, VerbMeta } from '../../verb.js'
-import { countShape } from './shapes.js'
 
 /** Where to. */
 export interface BackupOptions {
   readonly dir: string
 }
-
-const shape = v.strictObject({
-  to: v.string(),
-  store_id: v.string(),
-  sequence: countShape,
-  files: countShape,
-  bytes: countShape,
-})
-/** What a backup holds. */
-export type StateBackup = v.InferOutput<typeof shape>
 
 const meta: VerbMeta = {
   name: 'state backup',
@@ -30,12 +20,12 @@ const meta: VerbMeta = {
   examples: ['$ sallyport state backup /mnt/backup/sallyport-monday'],
   session: 'none',
   exits: ['rejected', 'conflict', 'no_state', 'locked', 'damaged'],
-  json: { version: 1, schema: shape },
+  json: stateBackup,
 }
 
 /** Parses a line of `state backup`. */
 export const build: Build = (deps) =>
-  defineVerb<BackupOptions, StateBackup>(
+  defineVerb<BackupOptions, StateBackupDocument>(
     deps,
     {
       meta,
@@ -48,7 +38,9 @@ export const build: Build = (deps) =>
   )
 
 /** Copies. Throws `conflict` where something is there already. */
-export const backup: Run<BackupOptions, StateBackup> = async ({ dir }, deps) => {
+export const backup: Run<BackupOptions, StateBackupDocument> = async (options, deps) => {
+  const { dir } = requestOf(stateBackup, options)
   const { backupState } = await import('../../../state/care/backup.js')
-  return backupState(await deps.openStore('write'), resolve(deps.cwd, dir))
+  const store = await deps.openStore('write')
+  return stateBackup.answer(await backupState(store, resolve(deps.cwd, dir)))
 }

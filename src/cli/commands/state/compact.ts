@@ -1,18 +1,8 @@
 /** `sallyport state compact`: folds the log into snapshots and sweeps what no record names. */
-import * as v from 'valibot'
+import { stateCompact, type StateCompactDocument } from '../../../fabric/state-contract.js'
 import { bytesText } from '../../text.js'
 import { defineVerb } from '../../verb.js'
 import type { Build, Run, VerbMeta } from '../../verb.js'
-import { countShape } from './shapes.js'
-
-const shape = v.strictObject({
-  epoch: countShape,
-  sequence: countShape,
-  log_bytes_before: countShape,
-  orphans_removed: countShape,
-})
-/** What a compaction did. */
-export type StateCompact = v.InferOutput<typeof shape>
 
 const meta: VerbMeta = {
   name: 'state compact',
@@ -24,12 +14,12 @@ const meta: VerbMeta = {
   examples: ['$ sallyport state compact'],
   session: 'none',
   exits: ['rejected', 'no_state', 'locked', 'damaged'],
-  json: { version: 1, schema: shape },
+  json: stateCompact,
 }
 
 /** Parses a line of `state compact`. */
 export const build: Build = (deps) =>
-  defineVerb<object, StateCompact>(
+  defineVerb<object, StateCompactDocument>(
     deps,
     {
       meta,
@@ -41,7 +31,7 @@ export const build: Build = (deps) =>
   )
 
 /** Compacts. */
-export const compact: Run<object, StateCompact> = async (_options, deps) => {
+export const compact: Run<object, StateCompactDocument> = async (_options, deps) => {
   const { compactWhole } = await import('../../../fabric/state-care.js')
-  return compactWhole(await deps.openStore('write'))
+  return stateCompact.answer(await compactWhole(await deps.openStore('write')))
 }

@@ -1,18 +1,10 @@
 /** `sallyport state path`: where everything lies. Looks, and touches nothing. */
+import { statePath, type StatePathDocument } from '../../../fabric/state-contract.js'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import * as v from 'valibot'
 import { fieldLines } from '../../text.js'
 import { defineVerb } from '../../verb.js'
 import type { Build, Run, VerbMeta } from '../../verb.js'
-
-const shape = v.strictObject({
-  state_dir: v.string(),
-  config_dir: v.string(),
-  exists: v.boolean(),
-})
-/** The two folders, and whether there is a state directory. */
-export type StatePath = v.InferOutput<typeof shape>
 
 const meta: VerbMeta = {
   name: 'state path',
@@ -23,12 +15,12 @@ const meta: VerbMeta = {
   examples: ['$ sallyport state path', '$ cd "$(sallyport state path)"'],
   session: 'none',
   exits: ['rejected'],
-  json: { version: 1, schema: shape },
+  json: statePath,
 }
 
 /** Parses a line of `state path`. */
 export const build: Build = (deps) =>
-  defineVerb<object, StatePath>(
+  defineVerb<object, StatePathDocument>(
     deps,
     {
       meta,
@@ -41,12 +33,13 @@ export const build: Build = (deps) =>
             ])
           : `${view.foreign(found.state_dir)}\n`,
     },
-    statePath,
+    findPath,
   )
 
 /** Decides the folders. Throws `rejected` when the keys would lie inside the state. */
-export const statePath: Run<object, StatePath> = async (_options, { places }) => ({
-  state_dir: places.stateDir,
-  config_dir: places.configDir,
-  exists: existsSync(join(places.stateDir, 'STATE')),
-})
+export const findPath: Run<object, StatePathDocument> = async (_options, { places }) =>
+  statePath.answer({
+    state_dir: places.stateDir,
+    config_dir: places.configDir,
+    exists: existsSync(join(places.stateDir, 'STATE')),
+  })

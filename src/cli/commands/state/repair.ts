@@ -1,26 +1,10 @@
 /** `sallyport state repair`: back to the last moment that is provably whole; copies first. */
+import { stateRepair, type StateRepairDocument } from '../../../fabric/state-contract.js'
 import { existsSync } from 'node:fs'
-import * as v from 'valibot'
 import { fail } from '../../../base/errors.js'
 import { defineVerb } from '../../verb.js'
 import type { Build, Run, VerbMeta } from '../../verb.js'
-import { countShape, problemShape } from './shapes.js'
 import { siteOf } from './site.js'
-
-const shape = v.strictObject({
-  changed: v.boolean(),
-  copied_to: v.nullable(v.string()),
-  done: v.array(problemShape),
-  loss: v.strictObject({
-    records_after: v.nullable(countShape),
-    records_seen: countShape,
-    bytes: countShape,
-    documents: countShape,
-  }),
-  sequence: countShape,
-})
-/** What a repair did and what it could not bring back. */
-export type StateRepair = v.InferOutput<typeof shape>
 
 const meta: VerbMeta = {
   name: 'state repair',
@@ -33,12 +17,12 @@ const meta: VerbMeta = {
   examples: ['$ sallyport state repair'],
   session: 'none',
   exits: ['rejected', 'no_state', 'locked', 'damaged'],
-  json: { version: 1, schema: shape },
+  json: stateRepair,
 }
 
 /** Parses a line of `state repair`. */
 export const build: Build = (deps) =>
-  defineVerb<object, StateRepair>(
+  defineVerb<object, StateRepairDocument>(
     deps,
     {
       meta,
@@ -53,18 +37,17 @@ export const build: Build = (deps) =>
   )
 
 /** Repairs. Throws `damaged` `beyond_repair` where nothing is whole. */
-export const repair: Run<object, StateRepair> = async (_options, deps) => {
+export const repair: Run<object, StateRepairDocument> = async (_options, deps) => {
   if (!existsSync(deps.places.stateDir)) {
     throw fail.noState('no_state', 'There is no state directory here.', {
       next: 'Run `sallyport init`, or name another one with --state-dir.',
     })
   }
   const { repairWhole } = await import('../../../fabric/state-care.js')
-  const report = await repairWhole(siteOf(deps))
-  return { ...report, done: [...report.done] }
+  return stateRepair.answer(await repairWhole(siteOf(deps)))
 }
 
-const lossText = (loss: StateRepair['loss']): string => {
+const lossText = (loss: StateRepairDocument['loss']): string => {
   const lost = loss.records_after !== null || loss.documents > 0
   if (!lost) return 'Nothing acknowledged was lost.\n'
   const after = loss.records_after === null ? '' : ` after record ${loss.records_after}`

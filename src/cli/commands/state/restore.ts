@@ -1,11 +1,11 @@
 /** `sallyport state restore DIR`: puts a backup in place, revoked. */
+import { stateRestore, type StateRestoreDocument } from '../../../fabric/state-contract.js'
 import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import * as v from 'valibot'
 import type { View } from '../../output.js'
+import { requestOf } from '../../request.js'
 import { defineVerb } from '../../verb.js'
 import type { Build, Run, VerbMeta } from '../../verb.js'
-import { anchorShape, countShape } from './shapes.js'
 import { siteOf } from './site.js'
 
 /** What from. */
@@ -13,19 +13,6 @@ export interface RestoreOptions {
   readonly dir: string
   readonly yes?: boolean
 }
-
-const shape = v.strictObject({
-  store_id: v.string(),
-  sequence: countShape,
-  copied_to: v.nullable(v.string()),
-  anchor: anchorShape,
-  /** Operations that the replaced state owed and the backup does not know: kept as unknown. */
-  kept_liabilities: countShape,
-  /** Replaced states that could not be read: what they owed since is not in the ledger. */
-  unreadable_states: countShape,
-})
-/** What a restore did. */
-export type StateRestore = v.InferOutput<typeof shape>
 
 const meta: VerbMeta = {
   name: 'state restore',
@@ -39,12 +26,12 @@ const meta: VerbMeta = {
   examples: ['$ sallyport state restore /mnt/backup/sallyport-monday'],
   session: 'none',
   exits: ['rejected', 'conflict', 'blocked', 'locked', 'damaged'],
-  json: { version: 1, schema: shape },
+  json: stateRestore,
 }
 
 /** Parses a line of `state restore`. */
 export const build: Build = (deps) =>
-  defineVerb<RestoreOptions, StateRestore>(
+  defineVerb<RestoreOptions, StateRestoreDocument>(
     deps,
     {
       meta,
@@ -57,24 +44,26 @@ export const build: Build = (deps) =>
     restore,
   )
 
-const restoreText = (
-  { sequence, copied_to: copied, kept_liabilities: kept, unreadable_states: lost }: StateRestore,
-  view: View,
-): string => [
-  `Restored up to record ${sequence}; the policy is revoked and every session has ended.\n`,
-  kept === 0 ? '' : `${kept} later charge(s) are kept as unknown: sallyport ledger reservations\n`,
-  lost === 0 ? '' : `${lost} replaced state(s) could not be read: what they owed is not held.\n`,
-  copied === null
-    ? 'There was no state here: what was spent since the backup is not in its ledger.\n'
-    : `What was there before: ${view.foreign(copied)}\n`,
-].join('')
+const restoreText = (report: StateRestoreDocument, view: View): string => {
+  const { sequence, copied_to: copied, kept_liabilities: kept, unreadable_states: lost } = report
+  return [
+    `Restored up to record ${sequence}; the policy is revoked and every session has ended.\n`,
+    kept === 0
+      ? '' : `${kept} later charge(s) are kept as unknown: sallyport ledger reservations\n`,
+    lost === 0 ? '' : `${lost} replaced state(s) could not be read: what they owed is not held.\n`,
+    copied === null
+      ? 'There was no state here: what was spent since the backup is not in its ledger.\n'
+      : `What was there before: ${view.foreign(copied)}\n`,
+  ].join('')
+}
 
 /** Restores. Asks first where a state is there already. */
-export const restore: Run<RestoreOptions, StateRestore> = async ({ dir, yes }, deps) => {
+export const restore: Run<RestoreOptions, StateRestoreDocument> = async (options, deps) => {
+  const { dir } = requestOf(stateRestore, options)
   const present = existsSync(join(deps.places.stateDir, 'STATE'))
-  if (present && yes !== true) {
+  if (present && options.yes !== true) {
     await deps.confirm('Put the backup in place of the state that is there?', '--yes')
   }
   const { restoreWhole } = await import('../../../fabric/state-care.js')
-  return restoreWhole(siteOf(deps), resolve(deps.cwd, dir))
+  return stateRestore.answer(await restoreWhole(siteOf(deps), resolve(deps.cwd, dir)))
 }

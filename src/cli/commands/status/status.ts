@@ -1,34 +1,13 @@
-import * as v from 'valibot'
-import { readStatus, type RouteStatus, type StateStatus } from '../../../fabric/status.js'
+import { readStatus } from '../../../fabric/status.js'
+import {
+  statusShow, type RouteStatus, type StatusDocument,
+} from '../../../fabric/status-contract.js'
 import { defineVerb, type Build, type Run, type VerbDefinition } from '../../verb.js'
-
-const count = v.number()
-const nullableText = v.nullable(v.string())
-
-const route = v.strictObject({ status: v.string(), reason_code: nullableText })
-
-const schema = v.strictObject({
-  state_dir: v.string(),
-  store_id: v.string(),
-  profile: v.string(),
-  policy: v.strictObject({
-    revision: count, state: v.picklist(['active', 'revoked']), usable: v.boolean(),
-    block: nullableText,
-  }),
-  alpha: route,
-  gateway: route,
-  ledger: v.nullable(v.strictObject({
-    ceiling_microusd: count, settled_microusd: count, held_microusd: count,
-    unknown_microusd: count, available_microusd: count,
-  })),
-  attention: v.strictObject({ unknown_charges: count, overrun_reviews: count }),
-  tasks: v.record(v.string(), count),
-})
 
 const routeText = ({ status, reason_code: reason }: RouteStatus): string =>
   reason === null ? status : `${status} (${reason})`
 
-const definition: VerbDefinition<StateStatus> = {
+const definition: VerbDefinition<StatusDocument> = {
   meta: {
     name: 'status',
     summary: 'one look at policy, capabilities, money and open tasks',
@@ -39,7 +18,7 @@ const definition: VerbDefinition<StateStatus> = {
     examples: ['$ sallyport status', '$ sallyport status --json'],
     session: 'none',
     exits: ['no_state', 'damaged'],
-    json: { version: 1, schema },
+    json: statusShow,
   },
   text: (status, view) => {
     const { policy, ledger, attention, tasks } = status
@@ -67,8 +46,8 @@ const definition: VerbDefinition<StateStatus> = {
 }
 
 /** Reads the status. */
-export const run: Run<object, StateStatus> = async (_options, deps) =>
-  readStatus(await deps.gov('read'))
+export const run: Run<object, StatusDocument> = async (_options, deps) =>
+  statusShow.answer(readStatus(await deps.gov('read')))
 
 /** Parses a line of `status`. */
 export const build: Build = (deps) => defineVerb(deps, definition, run)

@@ -1,14 +1,17 @@
+import { taskCancel } from '../../../fabric/tasks-contract.js'
+import type { BoardTaskDocument } from '../../../governance/board/task-document.js'
 import { cancelAnyTask } from '../../../fabric/tasks.js'
 import { loginToMutate } from '../../mutate.js'
+import { requestOf } from '../../request.js'
 import { defineVerb, type Build, type Run, type VerbDefinition } from '../../verb.js'
-import { boardTask, boardTaskShape, boardTaskText, type BoardTask } from './facts.js'
+import { boardTaskText } from '../../task-text.js'
 
 /** Arguments of `task cancel`. */
 export interface TaskCancelOptions {
   readonly task: string
 }
 
-const definition: VerbDefinition<BoardTask> = {
+const definition: VerbDefinition<BoardTaskDocument> = {
   meta: {
     name: 'task cancel',
     summary: 'cancel one of your tasks',
@@ -19,17 +22,18 @@ const definition: VerbDefinition<BoardTask> = {
     examples: ['$ sallyport task cancel task_0190f…'],
     session: 'required',
     exits: ['unauthorized', 'conflict', 'not_found', 'blocked', 'no_state', 'locked', 'damaged'],
-    json: { version: 1, schema: boardTaskShape },
+    json: taskCancel,
   },
   flags: (command) => command.argument('<task>', 'id of the task'),
   text: (task) => boardTaskText(task),
 }
 
 /** Cancels. */
-export const run: Run<TaskCancelOptions, BoardTask> = async (options, deps) => {
+export const run: Run<TaskCancelOptions, BoardTaskDocument> = async (options, deps) => {
+  const request = requestOf(taskCancel, options)
   const { gov, session } = await loginToMutate(deps)
-  const task = await cancelAnyTask(gov, session, options.task)
-  return boardTask(gov.store.read(), session, task)
+  const task = await cancelAnyTask(gov, session, request.task)
+  return taskCancel.answer({ view: gov.store.read(), session, task })
 }
 
 /** Parses a line of `task cancel`. */

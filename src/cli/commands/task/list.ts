@@ -1,10 +1,11 @@
-import * as v from 'valibot'
+import { taskList } from '../../../fabric/tasks-contract.js'
+import type { BoardTaskDocument } from '../../../governance/board/task-document.js'
 import { listTasks } from '../../../governance/board/read.js'
 import { taskStates, type TaskState } from '../../../governance/rows.js'
 import { choiceFlag, integerFlag } from '../../flags.js'
 import { renderTable } from '../../table.js'
+import { requestOf } from '../../request.js'
 import { defineVerb, type Build, type Run, type VerbDefinition } from '../../verb.js'
-import { boardTask, boardTaskShape, type BoardTask } from './facts.js'
 
 /** Flags of `task list`. */
 export interface TaskListOptions {
@@ -15,7 +16,7 @@ export interface TaskListOptions {
   readonly goal?: string
 }
 
-const definition: VerbDefinition<BoardTask[]> = {
+const definition: VerbDefinition<BoardTaskDocument[]> = {
   meta: {
     name: 'task list',
     summary: 'list your tasks of every kind, newest first',
@@ -26,7 +27,7 @@ const definition: VerbDefinition<BoardTask[]> = {
     examples: ['$ sallyport task list', '$ sallyport task list --state blocked --json'],
     session: 'required',
     exits: ['rejected', 'unauthorized', 'no_state', 'damaged'],
-    json: { version: 1, schema: v.array(boardTaskShape) },
+    json: taskList,
   },
   flags: (command) => command
     .addOption(integerFlag('--limit <n>', 'most tasks', { min: 1, max: 10_000 }).default(50))
@@ -44,16 +45,14 @@ const definition: VerbDefinition<BoardTask[]> = {
 }
 
 /** Lists. */
-export const run: Run<TaskListOptions, BoardTask[]> = async (options, deps) => {
+export const run: Run<TaskListOptions, BoardTaskDocument[]> = async (options, deps) => {
+  const { limit, open, state, kind, goal } = requestOf(taskList, options)
   const { gov, session } = await deps.login('read')
   const view = gov.store.read()
-  return listTasks(view, session, {
-    limit: options.limit,
-    openOnly: options.open === true,
-    state: options.state,
-    kind: options.kind,
-    goalId: options.goal,
-  }).map((task) => boardTask(view, session, task))
+  const tasks = listTasks(view, session, {
+    limit, openOnly: open === true, state, kind, goalId: goal,
+  })
+  return taskList.answer(tasks.map((task) => ({ view, session, task })))
 }
 
 /** Parses a line of `task list`. */

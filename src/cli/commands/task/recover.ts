@@ -1,14 +1,17 @@
+import { taskRecover } from '../../../fabric/tasks-contract.js'
+import type { BoardTaskDocument } from '../../../governance/board/task-document.js'
 import { recoverAnyTask } from '../../../fabric/tasks.js'
 import { loginToMutate } from '../../mutate.js'
+import { requestOf } from '../../request.js'
 import { defineVerb, type Build, type Run, type VerbDefinition } from '../../verb.js'
-import { boardTask, boardTaskShape, boardTaskText, type BoardTask } from './facts.js'
+import { boardTaskText } from '../../task-text.js'
 
 /** Arguments of `task recover`. */
 export interface TaskRecoverOptions {
   readonly task: string
 }
 
-const definition: VerbDefinition<BoardTask> = {
+const definition: VerbDefinition<BoardTaskDocument> = {
   meta: {
     name: 'task recover',
     summary: 'take over your task from an earlier session of yours',
@@ -20,17 +23,18 @@ const definition: VerbDefinition<BoardTask> = {
     examples: ['$ sallyport task recover task_0190f…'],
     session: 'required',
     exits: ['unauthorized', 'conflict', 'not_found', 'no_state', 'locked', 'damaged'],
-    json: { version: 1, schema: boardTaskShape },
+    json: taskRecover,
   },
   flags: (command) => command.argument('<task>', 'id of the task'),
   text: (task) => boardTaskText(task),
 }
 
 /** Recovers. */
-export const run: Run<TaskRecoverOptions, BoardTask> = async (options, deps) => {
+export const run: Run<TaskRecoverOptions, BoardTaskDocument> = async (options, deps) => {
+  const request = requestOf(taskRecover, options)
   const { gov, session } = await loginToMutate(deps)
-  const task = await recoverAnyTask(gov, session, options.task)
-  return boardTask(gov.store.read(), session, task)
+  const task = await recoverAnyTask(gov, session, request.task)
+  return taskRecover.answer({ view: gov.store.read(), session, task })
 }
 
 /** Parses a line of `task recover`. */

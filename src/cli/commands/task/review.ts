@@ -1,10 +1,13 @@
+import { taskReview } from '../../../fabric/tasks-contract.js'
+import type { BoardTaskDocument } from '../../../governance/board/task-document.js'
 import { reviewAnyTask } from '../../../fabric/tasks.js'
 import { loginToMutate } from '../../mutate.js'
+import { requestOf } from '../../request.js'
 import { defineVerb, type Build, type Run, type VerbDefinition } from '../../verb.js'
 import { verdictOf, type ReviewOptions } from '../alpha/review.js'
-import { boardTask, boardTaskShape, boardTaskText, type BoardTask } from './facts.js'
+import { boardTaskText } from '../../task-text.js'
 
-const definition: VerbDefinition<BoardTask> = {
+const definition: VerbDefinition<BoardTaskDocument> = {
   meta: {
     name: 'task review',
     summary: 'approve or reject what a task gave',
@@ -18,7 +21,7 @@ const definition: VerbDefinition<BoardTask> = {
     ],
     session: 'required',
     exits: ['unauthorized', 'conflict', 'not_found', 'blocked', 'no_state', 'locked', 'damaged'],
-    json: { version: 1, schema: boardTaskShape },
+    json: taskReview,
   },
   flags: (command) => command
     .argument('<task>', 'id of the task')
@@ -29,11 +32,11 @@ const definition: VerbDefinition<BoardTask> = {
 }
 
 /** Reviews. */
-export const run: Run<ReviewOptions, BoardTask> = async (options, deps) => {
-  const verdict = verdictOf(options)
+export const run: Run<ReviewOptions, BoardTaskDocument> = async (options, deps) => {
+  const request = requestOf(taskReview, { ...options, verdict: verdictOf(options) })
   const { gov, session } = await loginToMutate(deps)
-  const task = await reviewAnyTask(gov, session, options.task, verdict)
-  return boardTask(gov.store.read(), session, task)
+  const task = await reviewAnyTask(gov, session, request.task, request.verdict)
+  return taskReview.answer({ view: gov.store.read(), session, task })
 }
 
 /** Parses a line of `task review`. */

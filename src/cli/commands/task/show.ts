@@ -1,22 +1,15 @@
-import * as v from 'valibot'
-import { getJob, requireOwnTask } from '../../../governance/board/read.js'
+import { taskShow, type TaskShowDocument } from '../../../fabric/tasks-contract.js'
+import { requireOwnTask } from '../../../governance/board/read.js'
+import { requestOf } from '../../request.js'
 import { defineVerb, type Build, type Run, type VerbDefinition } from '../../verb.js'
-import { boardTask, boardTaskShape, boardTaskText } from './facts.js'
+import { boardTaskText } from '../../task-text.js'
 
 /** Arguments of `task show`. */
 export interface TaskShowOptions {
   readonly task: string
 }
 
-const schema = v.strictObject({
-  task: boardTaskShape,
-  /** The receipt of the task's own capability, with its own schema name. */
-  receipt: v.nullable(v.record(v.string(), v.unknown())),
-})
-/** Result of `task show`. */
-export type TaskShow = v.InferOutput<typeof schema>
-
-const definition: VerbDefinition<TaskShow> = {
+const definition: VerbDefinition<TaskShowDocument> = {
   meta: {
     name: 'task show',
     summary: 'show one of your tasks and its receipt',
@@ -24,18 +17,19 @@ const definition: VerbDefinition<TaskShow> = {
     examples: ['$ sallyport task show task_0190f…', '$ sallyport task show task_0190f… --json'],
     session: 'required',
     exits: ['unauthorized', 'not_found', 'no_state', 'damaged'],
-    json: { version: 1, schema },
+    json: taskShow,
   },
   flags: (command) => command.argument('<task>', 'id of the task'),
   text: ({ task }) => boardTaskText(task),
 }
 
 /** Shows. */
-export const run: Run<TaskShowOptions, TaskShow> = async (options, deps) => {
+export const run: Run<TaskShowOptions, TaskShowDocument> = async (options, deps) => {
+  const request = requestOf(taskShow, options)
   const { gov, session } = await deps.login('read')
   const view = gov.store.read()
-  const task = requireOwnTask(view, session, options.task, { for: 'show' })
-  return { task: boardTask(view, session, task), receipt: getJob(view, task).receipt }
+  const task = requireOwnTask(view, session, request.task, { for: 'show' })
+  return taskShow.answer({ view, session, task })
 }
 
 /** Parses a line of `task show`. */

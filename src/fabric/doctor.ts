@@ -1,19 +1,26 @@
-/** The checks of `doctor`: each looks at one thing and says one line. */
+/** Whether this machine can run the program: each check looks at one thing and says one line. */
 import { accessSync, constants, statSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
-import type { VerbDeps } from '../../bound.js'
-import { SallyportError } from '../../../base/errors.js'
-import { leakyRuntime } from '../../../net/leaky-runtime.js'
-import { nodeFiles } from '../../../state/files.js'
-import { keyPlaces, placesOf } from '../../../state/paths.js'
-import { readStateFile } from '../../../state/state-file.js'
-import type { DoctorReport } from './doctor.js'
+import type { Clock } from '../base/clock.js'
+import { SallyportError } from '../base/errors.js'
+import { leakyRuntime } from '../net/leaky-runtime.js'
+import { nodeFiles } from '../state/files.js'
+import { keyPlaces, placesOf } from '../state/paths.js'
+import { readStateFile } from '../state/state-file.js'
+import type { MachineCheck as Check } from './doctor-contract.js'
 
-type Check = DoctorReport['checks'][number]
+/** What the checks look at. */
+export interface Machine {
+  readonly places: { readonly stateDir: string; readonly configDir: string }
+  readonly clock: Clock
+  readonly env: Readonly<Record<string, string | undefined>>
+  /** Flags of Node itself. */
+  readonly execArgv: readonly string[]
+}
 
-/** Every check, in order. */
-export const runChecks = (deps: VerbDeps): Check[] => [
+/** Every check, in order. Touches nothing. */
+export const runChecks = (deps: Machine): Check[] => [
   nodeVersion(),
   lockAddon(),
   stateFolder(deps.places.stateDir),
@@ -59,7 +66,7 @@ const keyFolder = (dir: string): Check =>
     : privateFolder('key folder', dir)
 
 /** Both files of this store in the key folder; none of it where there is no store to name them. */
-const keyFiles = ({ stateDir, configDir }: VerbDeps['places']): Check[] => {
+const keyFiles = ({ stateDir, configDir }: Machine['places']): Check[] => {
   const storeId = storeIdOf(stateDir)
   if (storeId === null) return []
   const { key, anchor } = keyPlaces(configDir, storeId)
@@ -115,7 +122,7 @@ const writable = (dir: string): boolean => {
 // 1 January 2025: this program did not exist before.
 const earliestMs = Date.UTC(2025, 0, 1)
 
-const clock = (deps: VerbDeps): Check => {
+const clock = (deps: Machine): Check => {
   const now = deps.clock.wallMs()
   if (now >= earliestMs) return ok('clock', new Date(now).toISOString())
   return problem('clock', 'stands before 2025', 'Set the clock; sessions depend on it.')
@@ -127,7 +134,7 @@ const ignoredNames = [
   'SSL_CERT_DIR', 'NODE_TLS_REJECT_UNAUTHORIZED',
 ]
 
-const environment = ({ env, execArgv }: VerbDeps): Check => {
+const environment = ({ env, execArgv }: Machine): Check => {
   const leaky = leakyRuntime(env, execArgv)
   if (leaky !== null) {
     return problem(

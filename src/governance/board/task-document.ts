@@ -1,13 +1,15 @@
-/** A task as scripts see it: content-safe, the specification's field names. */
+/** A task of the board as a document: content-safe, in the specification's field names. */
 import * as v from 'valibot'
-import { findReservation } from '../governance/ledger/read.js'
-import { collections, taskStates, type Task } from '../governance/rows.js'
-import type { View } from '../state/types.js'
+import type { View } from '../../state/types.js'
+import { findReservation } from '../ledger/read.js'
+import { collections, taskStates, type Task } from '../rows.js'
+import type { Session } from '../session/types.js'
+import { taskAccess } from './read.js'
 
 const nullableText = v.nullable(v.string())
 
-/** Shape of a task in JSON output; fields are only ever added. */
-export const taskFactsShape = v.strictObject({
+/** Shape of a task; fields are only ever added. */
+export const taskShape = v.strictObject({
   id: v.string(),
   kind: v.string(),
   state: v.picklist(taskStates),
@@ -46,18 +48,18 @@ export const taskFactsShape = v.strictObject({
   created_at: v.string(),
   updated_at: v.string(),
 })
-/** A task in JSON output. */
-export type TaskFacts = v.InferOutput<typeof taskFactsShape>
+/** A task as a document. */
+export type TaskDocument = v.InferOutput<typeof taskShape>
 
-const costOf = (view: View, task: Task): TaskFacts['cost'] => {
+const costOf = (view: View, task: Task): TaskDocument['cost'] => {
   const reservation = findReservation(view, task.operation_id)
   if (!reservation) return null
   const { state, bound_microusd, charged_microusd, overrun } = reservation
   return { state, bound_microusd, charged_microusd, overrun }
 }
 
-/** The facts of one task out of its rows; no input, no answer. */
-export const taskFacts = (view: View, task: Task): TaskFacts => {
+/** The document of a task out of its rows; no input, no answer. */
+export const taskDocument = (view: View, task: Task): TaskDocument => {
   const job = view.get(collections.jobs, task.job_id)
   return {
     id: task.task_id,
@@ -91,32 +93,26 @@ export const taskFacts = (view: View, task: Task): TaskFacts => {
   }
 }
 
-const costText = (
-  { state, bound_microusd: bound, charged_microusd: charged }: NonNullable<TaskFacts['cost']>,
-): string => {
-  if (state === 'released') return 'released, nothing was charged'
-  if (charged === null) return `${state}, at most ${bound} micro-USD held`
-  return `${state}, ${charged} of at most ${bound} micro-USD`
+/** Shape of a task on its owner's board. */
+export const boardTaskShape = v.strictObject({
+  ...taskShape.entries,
+  /** Whether this session may read the output, and if not, why. */
+  access: v.picklist(['current', 'root_replaced', 'goal_changed']),
+  recovered: v.array(v.strictObject({ at: v.string(), root: v.string(), from_root: v.string() })),
+})
+/** A task of the board as a document. */
+export type BoardTaskDocument = v.InferOutput<typeof boardTaskShape>
+
+/** One of the operator's own tasks, with the rows it refers to and the session that looks. */
+export interface SeenTask {
+  readonly view: View
+  readonly session: Session
+  readonly task: Task
 }
 
-/** The same as lines of text. */
-export const taskText = (task: TaskFacts): string => {
-  const line = (name: string, value: string): string => `${name.padEnd(14)}${value}\n`
-  const cost = task.cost
-  return [
-    line('task', task.id),
-    line('kind', task.kind),
-    line('state', task.state + (task.done ? ' (done)' : '')),
-    ...(task.blocked ? [line('blocked', `${task.blocked.kind}: ${task.blocked.reason}`)] : []),
-    ...(task.reason === null ? [] : [line('reason', task.reason)]),
-    line('review', task.review),
-    line('goal', `${task.goal_id} at revision ${task.goal_revision}`),
-    line('operation', task.operation_id),
-    ...(cost === null ? [] : [
-      line('cost', costText(cost)),
-      ...(cost.overrun === 'none' ? [] : [line('overrun', cost.overrun)]),
-    ]),
-    line('created', task.created_at),
-    line('updated', task.updated_at),
-  ].join('')
-}
+/** The document of one of the operator's own tasks. */
+export const boardTaskDocument = ({ view, session, task }: SeenTask): BoardTaskDocument => ({
+  ...taskDocument(view, task),
+  access: taskAccess(view, session, task),
+  recovered: task.recovered.map((entry) => ({ ...entry })),
+})

@@ -1,0 +1,105 @@
+/** What goes in and comes out of the operations of the text capability. */
+import * as v from 'valibot'
+import { contract, noInput } from '../base/contract.js'
+import { closedObject, strictInteger } from '../base/schema.js'
+import { getJob } from '../governance/board/read.js'
+import { taskDocument, taskShape } from '../governance/board/task-document.js'
+import type { Task } from '../governance/rows.js'
+import type { View } from '../state/types.js'
+import { alphaInputShape } from './input.js'
+import { receiptOf, type AlphaOutput } from './output.js'
+import { alphaShowShape, type AlphaShow } from './projection.js'
+import { alphaReceiptShape } from './receipt.js'
+import { alphaSetupInputShape } from './setup.js'
+
+const one = closedObject({ task: v.string() })
+
+const show = {
+  document: 'alpha', version: 1, output: alphaShowShape, toDocument: (read: AlphaShow) => read,
+} as const
+
+/** Reading the set-up. */
+export const alphaShow = contract({ ...show, name: 'alpha.show', input: noInput })
+
+/** Saving the set-up; each field by the rules of `alphaSetupInputShape`. */
+export const alphaSetup = contract({
+  ...show,
+  name: 'alpha.setup',
+  input: closedObject({
+    alpha_text: alphaSetupInputShape,
+    expected_policy_revision: v.optional(strictInteger(0, Number.MAX_SAFE_INTEGER)),
+  }),
+})
+
+const answerShape = v.strictObject({
+  task: taskShape, answer: v.string(), receipt: alphaReceiptShape,
+})
+/** An answer with its task and receipt. */
+export type AnswerDocument = v.InferOutput<typeof answerShape>
+
+const answer = {
+  document: 'alpha.answer',
+  version: 1,
+  output: answerShape,
+  toDocument: ({ view, task, answer: text, receipt }: AlphaOutput & { readonly view: View }) =>
+    ({ task: taskDocument(view, task), answer: text, receipt }),
+} as const
+
+/** One question, one answer. Whatever is no answer is thrown by the use case. */
+export const alphaAsk = contract({ ...answer, name: 'alpha.ask', input: alphaInputShape })
+
+/** The answer of a succeeded task again. */
+export const alphaOutput = contract({ ...answer, name: 'alpha.output', input: one })
+
+/** A task and the rows it refers to. */
+export interface ViewedTask {
+  readonly view: View
+  readonly task: Task
+}
+
+const oneTask = {
+  document: 'alpha.task',
+  version: 1,
+  output: taskShape,
+  toDocument: ({ view, task }: ViewedTask) => taskDocument(view, task),
+} as const
+
+/** Text tasks of the operator, newest first. */
+export const alphaTasks = contract({
+  name: 'alpha.tasks',
+  version: 1,
+  input: closedObject({ limit: strictInteger(1, 10_000), open: v.optional(v.boolean()) }),
+  output: v.array(taskShape),
+  toDocument: (tasks: readonly ViewedTask[]) =>
+    tasks.map(({ view, task }) => taskDocument(view, task)),
+})
+
+const taskReceiptShape = v.strictObject({
+  task: taskShape, receipt: v.nullable(alphaReceiptShape),
+})
+/** A text task with its receipt, null until there is one. */
+export type AlphaTaskDocument = v.InferOutput<typeof taskReceiptShape>
+
+/** Reading a text task and its receipt. */
+export const alphaTask = contract({
+  name: 'alpha.task',
+  document: 'alpha.task_receipt',
+  version: 1,
+  input: one,
+  output: taskReceiptShape,
+  toDocument: ({ view, task }: ViewedTask) => ({
+    task: taskDocument(view, task), receipt: receiptOf(getJob(view, task).receipt),
+  }),
+})
+
+/** The verdict on an answer. */
+export const alphaReview = contract({
+  ...oneTask,
+  name: 'alpha.review',
+  input: closedObject({
+    task: v.string(), verdict: v.picklist(['approve', 'reject', 'accept-overrun']),
+  }),
+})
+
+/** Cancelling a text task. */
+export const alphaCancel = contract({ ...oneTask, name: 'alpha.cancel', input: one })

@@ -1,0 +1,23 @@
+import type { ReservationDocument } from '../../../governance/ledger/contract.js'
+
+/** What a person has to do about a reservation; empty when nothing. */
+export const dueOf = ({ state, overrun }: ReservationDocument): string => {
+  if (state === 'unknown') return 'settle by hand'
+  return overrun === 'review_required' ? 'review the overrun' : ''
+}
+
+/** A reservation as lines of text. */
+export const reservationText = (one: ReservationDocument): string => {
+  const line = (name: string, value: string): string => `${name.padEnd(11)}${value}\n`
+  const due = dueOf(one)
+  return [
+    line('operation', one.operation_id),
+    ...(one.task_id === null ? [] : [line('task', one.task_id)]),
+    line('runtime', `${one.runtime} (${one.profile})`),
+    line('state', one.state),
+    line('bound', `${one.bound_microusd} micro-USD`),
+    line('charged', one.charged_microusd === null ? '-' : `${one.charged_microusd} micro-USD`),
+    ...(one.overrun === 'none' ? [] : [line('overrun', one.overrun)]),
+    ...(due === '' ? [] : [line('due', due)]),
+  ].join('')
+}

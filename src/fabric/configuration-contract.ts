@@ -1,0 +1,28 @@
+/** What goes in and comes out of the model configuration over both routes. */
+import * as v from 'valibot'
+import { alphaSetupInputShape } from '../alpha/setup.js'
+import { contract, noInput } from '../base/contract.js'
+import { closedObject, strictInteger } from '../base/schema.js'
+import { gatewayInputShape } from '../gateway/setup.js'
+import { configurationShape, type Configuration } from './configuration.js'
+
+const configuration = {
+  document: 'configuration',
+  version: 1,
+  output: configurationShape,
+  toDocument: (read: Configuration) => read,
+} as const
+
+/** Reading both routes. */
+export const configShow = contract({ ...configuration, name: 'config.show', input: noInput })
+
+/** Saving one of them; what is left out stays. */
+export const configSave = contract({
+  ...configuration,
+  name: 'config.save',
+  input: closedObject({
+    alpha_text: v.optional(alphaSetupInputShape),
+    gateway: v.optional(gatewayInputShape),
+    expected_policy_revision: v.optional(strictInteger(0, Number.MAX_SAFE_INTEGER)),
+  }),
+})

@@ -1,0 +1,37 @@
+/** What comes out of looking at this machine. */
+import * as v from 'valibot'
+import { contract, noInput } from '../base/contract.js'
+import { fail } from '../base/errors.js'
+
+const checkShape = v.strictObject({
+  name: v.string(),
+  result: v.picklist(['ok', 'note', 'problem']),
+  text: v.string(),
+  next: v.nullable(v.string()),
+})
+/** What one check found. */
+export type MachineCheck = v.InferOutput<typeof checkShape>
+
+const doctorShape = v.strictObject({ ok: v.boolean(), checks: v.array(checkShape) })
+/** What was looked at; `ok` when nothing is a problem. */
+export type DoctorDocument = v.InferOutput<typeof doctorShape>
+
+const problemsOf = (checks: readonly MachineCheck[]): number =>
+  checks.filter(({ result }) => result === 'problem').length
+
+/** Looking at the machine. A problem is a failure. */
+export const doctor = contract({
+  name: 'doctor',
+  version: 1,
+  input: noInput,
+  output: doctorShape,
+  toDocument: (checks: readonly MachineCheck[]) =>
+    ({ ok: problemsOf(checks) === 0, checks: [...checks] }),
+  failure: (checks) => {
+    const problems = problemsOf(checks)
+    return problems === 0 ? null : fail.blocked(
+      'doctor_found_problems', `${problems} of ${checks.length} checks failed.`,
+      { details: { problems } },
+    )
+  },
+})

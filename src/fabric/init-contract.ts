@@ -1,0 +1,51 @@
+/** What goes in and comes out of making a state directory. */
+import * as v from 'valibot'
+import { contract } from '../base/contract.js'
+import { closedObject } from '../base/schema.js'
+import type { DeploymentProfile } from '../governance/profile.js'
+import type { Goal, Principal } from '../governance/rows.js'
+
+const initShape = v.strictObject({
+  state_dir: v.string(),
+  store_id: v.string(),
+  owner: v.string(),
+  principal_id: v.string(),
+  goal_id: v.string(),
+  profile: v.string(),
+  provider: v.strictObject({ name: v.string(), base_url: v.string(), model_id: v.string() }),
+  gateway_base_url: v.nullable(v.string()),
+  workspace: v.string(),
+})
+/** A new state directory, its owner and what was sealed. */
+export type InitDocument = v.InferOutput<typeof initShape>
+
+/** What making a state directory gave. */
+export interface MadeState {
+  readonly store: { readonly dir: string; readonly storeId: string }
+  readonly principal: Principal
+  readonly goal: Goal
+  readonly profile: DeploymentProfile
+}
+
+/** Making the state directory; the profile is a file of its own, read strictly. */
+export const stateInit = contract({
+  name: 'init',
+  version: 1,
+  input: closedObject({
+    owner: v.optional(v.string()),
+    passphrase: v.optional(v.string()),
+    workspace: v.optional(v.string()),
+  }),
+  output: initShape,
+  toDocument: ({ store, principal, goal, profile }: MadeState) => ({
+    state_dir: store.dir,
+    store_id: store.storeId,
+    owner: principal.name,
+    principal_id: principal.principal_id,
+    goal_id: goal.goal_id,
+    profile: profile.name,
+    provider: profile.provider,
+    gateway_base_url: profile.gateway?.base_url ?? null,
+    workspace: profile.workspace,
+  }),
+})

@@ -1,0 +1,159 @@
+/** What goes in and comes out of looking after a whole state directory. */
+import * as v from 'valibot'
+import { contract, noInput } from '../base/contract.js'
+import { fail, type SallyportError } from '../base/errors.js'
+import { closedObject } from '../base/schema.js'
+import type { BackupReport } from '../state/care/backup.js'
+import type { CheckReport } from '../state/care/check.js'
+import type { CompactReport } from '../state/care/compact.js'
+import type { RepairReport } from '../state/care/repair.js'
+import type { Problem } from '../state/types.js'
+
+const count = v.pipe(v.number(), v.safeInteger(), v.minValue(0))
+const anchorShape = v.picklist(['ok', 'behind', 'forked', 'missing', 'forged'])
+const folder = closedObject({ dir: v.string() })
+
+/** One finding. */
+const problemShape = v.strictObject({
+  code: v.string(),
+  severity: v.picklist(['damage', 'blocked', 'torn', 'notice']),
+  message: v.string(),
+  subject: v.optional(v.string()),
+})
+
+const checkShape = v.strictObject({
+  ok: v.boolean(),
+  store_id: v.nullable(v.string()),
+  epoch: v.nullable(count),
+  sequence: v.nullable(count),
+  log_records: count,
+  documents: count,
+  artifacts: count,
+  anchor: v.nullable(anchorShape),
+  problems: v.array(problemShape),
+})
+/** What a check found; `ok` when nothing but notices. */
+export type StateCheckDocument = v.InferOutput<typeof checkShape>
+
+/** The step that helps, by the reason that comes first. */
+const nextOf = (problems: readonly Problem[]): string => {
+  const has = (name: string): boolean => problems.some(({ code }) => code === name)
+  if (has('init_unfinished')) return 'Run `sallyport init` again, with the same arguments.'
+  return has('key_missing')
+    ? 'Put the key file back into the key folder; `sallyport doctor` tells where that is.'
+    : 'sallyport help anchor'
+}
+
+const checkFailure = ({ problems }: CheckReport): SallyportError | null => {
+  const of = (severity: Problem['severity']): number =>
+    problems.filter((one) => one.severity === severity).length
+  const details = { damage: of('damage'), blocked: of('blocked') }
+  if (details.damage > 0) {
+    return fail.damaged('state_damaged', 'The state is damaged or contradicts itself.', {
+      next: 'Run `sallyport state repair`; what it leaves needs `sallyport state restore`.',
+      details,
+    })
+  }
+  if (details.blocked === 0) return null
+  return fail.blocked('state_blocked', 'The state is whole, but nothing may be contacted.', {
+    next: nextOf(problems), details,
+  })
+}
+
+/** Reading everything. Damage is a failure, and so is what forbids contact. */
+export const stateCheck = contract({
+  name: 'state.check',
+  version: 1,
+  input: noInput,
+  output: checkShape,
+  toDocument: (report: CheckReport) => ({ ...report, problems: [...report.problems] }),
+  failure: checkFailure,
+})
+
+const repairShape = v.strictObject({
+  changed: v.boolean(),
+  copied_to: v.nullable(v.string()),
+  done: v.array(problemShape),
+  loss: v.strictObject({
+    records_after: v.nullable(count), records_seen: count, bytes: count, documents: count,
+  }),
+  sequence: count,
+})
+/** What a repair did and what it could not bring back. */
+export type StateRepairDocument = v.InferOutput<typeof repairShape>
+
+/** Going back to the last moment that is provably whole. */
+export const stateRepair = contract({
+  name: 'state.repair',
+  version: 1,
+  input: noInput,
+  output: repairShape,
+  toDocument: (report: RepairReport) => ({ ...report, done: [...report.done] }),
+})
+
+const backupShape = v.strictObject({
+  to: v.string(), store_id: v.string(), sequence: count, files: count, bytes: count,
+})
+/** What a backup holds. */
+export type StateBackupDocument = v.InferOutput<typeof backupShape>
+
+/** Copying the state into a new folder. */
+export const stateBackup = contract({
+  name: 'state.backup',
+  version: 1,
+  input: folder,
+  output: backupShape,
+  toDocument: (report: BackupReport) => report,
+})
+
+const restoreShape = v.strictObject({
+  store_id: v.string(),
+  sequence: count,
+  copied_to: v.nullable(v.string()),
+  anchor: anchorShape,
+  /** Operations that the replaced state owed and the backup does not know: kept as unknown. */
+  kept_liabilities: count,
+  /** Replaced states that could not be read: what they owed since is not in the ledger. */
+  unreadable_states: count,
+})
+/** What a restore did. */
+export type StateRestoreDocument = v.InferOutput<typeof restoreShape>
+
+/** Putting a backup in place, revoked. */
+export const stateRestore = contract({
+  name: 'state.restore',
+  version: 1,
+  input: folder,
+  output: restoreShape,
+  toDocument: (report: StateRestoreDocument) => report,
+})
+
+const compactShape = v.strictObject({
+  epoch: count, sequence: count, log_bytes_before: count, orphans_removed: count,
+})
+/** What a compaction did. */
+export type StateCompactDocument = v.InferOutput<typeof compactShape>
+
+/** Folding the log into snapshots. */
+export const stateCompact = contract({
+  name: 'state.compact',
+  version: 1,
+  input: noInput,
+  output: compactShape,
+  toDocument: (report: CompactReport) => report,
+})
+
+const pathShape = v.strictObject({
+  state_dir: v.string(), config_dir: v.string(), exists: v.boolean(),
+})
+/** The two folders, and whether there is a state directory. */
+export type StatePathDocument = v.InferOutput<typeof pathShape>
+
+/** Where state and keys lie. */
+export const statePath = contract({
+  name: 'state.path',
+  version: 1,
+  input: noInput,
+  output: pathShape,
+  toDocument: (places: StatePathDocument) => places,
+})

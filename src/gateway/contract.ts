@@ -1,0 +1,83 @@
+/** What goes in and comes out of the operations of the general model route. */
+import * as v from 'valibot'
+import { contract, noInput } from '../base/contract.js'
+import { gravest } from '../base/outcome.js'
+import { closedObject, strictInteger } from '../base/schema.js'
+import { slotNames } from './constants.js'
+import { gatewayShowShape, type GatewayShow } from './projection.js'
+import type { CanaryEntry, ProofResult } from './prove.js'
+import { gatewayReceiptShape } from './receipt.js'
+import { gatewayInputShape } from './setup.js'
+
+const show = {
+  document: 'gateway', version: 1, output: gatewayShowShape,
+  toDocument: (read: GatewayShow) => read,
+} as const
+
+/** Reading the route. */
+export const gatewayShow = contract({ ...show, name: 'gateway.show', input: noInput })
+
+/** Saving the route. */
+export const gatewaySetup = contract({
+  ...show,
+  name: 'gateway.setup',
+  input: closedObject({
+    gateway: gatewayInputShape,
+    expected_policy_revision: v.optional(strictInteger(0, Number.MAX_SAFE_INTEGER)),
+  }),
+})
+
+const provedShape = v.strictObject({
+  slot: v.picklist(slotNames),
+  made: v.boolean(),
+  proof_id: v.string(),
+  made_at: v.string(),
+  reply_model: v.string(),
+  reply_provider: v.string(),
+  cost_microusd: v.number(),
+  receipt: gatewayReceiptShape,
+})
+/** A proof that stands. */
+export type ProvedDocument = v.InferOutput<typeof provedShape>
+
+const entryShape = v.union([
+  v.strictObject({ ok: v.literal(true), ...provedShape.entries }),
+  v.strictObject({
+    ok: v.literal(false), slot: v.picklist(slotNames), code: v.string(),
+    reason: v.nullable(v.string()), message: v.string(),
+  }),
+])
+/** One slot of many: its proof, or why there is none. */
+export type ProofEntry = v.InferOutput<typeof entryShape>
+
+const provedDocument = ({ slot, made, proof, receipt }: ProofResult): ProvedDocument => ({
+  slot, made, proof_id: proof.proof_id, made_at: proof.made_at, reply_model: proof.reply_model,
+  reply_provider: proof.reply_provider, cost_microusd: proof.cost_microusd, receipt,
+})
+
+const entryDocument = (outcome: CanaryEntry): ProofEntry => {
+  if (outcome.ok) return { ok: true, ...provedDocument(outcome) }
+  const { code, reason, message } = outcome.error
+  return { ok: false, slot: outcome.slot, code, reason, message }
+}
+
+const isMany = (
+  result: ProofResult | readonly CanaryEntry[],
+): result is readonly CanaryEntry[] => Array.isArray(result)
+
+/** One proof, or one entry for each slot that is set; the gravest failure speaks for many. */
+export const gatewayProve = contract({
+  name: 'gateway.prove',
+  document: 'gateway.proof',
+  version: 1,
+  input: closedObject({
+    /** Left out for every slot that is set. */
+    slot: v.optional(v.picklist(slotNames)),
+    if_stale: v.optional(v.boolean()),
+  }),
+  output: v.union([provedShape, v.array(entryShape)]),
+  toDocument: (result: ProofResult | readonly CanaryEntry[]) =>
+    isMany(result) ? result.map(entryDocument) : provedDocument(result),
+  failure: (result) => isMany(result)
+    ? gravest(result.flatMap((one) => (one.ok ? [] : [one.error]))) : null,
+})

@@ -1,0 +1,101 @@
+/** What goes in and comes out of the operations on the one policy. */
+import * as v from 'valibot'
+import { contract, noInput } from '../../base/contract.js'
+import { closedObject, strictInteger } from '../../base/schema.js'
+import type { Consent, PolicyRevision } from '../rows.js'
+import type { PolicyStanding } from './standing.js'
+
+/** A published policy revision. */
+const policyShape = v.strictObject({
+  revision: v.number(),
+  state: v.picklist(['active', 'revoked']),
+  reason: v.string(),
+  epoch: v.number(),
+  fence: v.number(),
+  published_at: v.string(),
+  principal: v.nullable(v.string()),
+  consents: v.array(v.strictObject({ consent_id: v.string(), purpose: v.string() })),
+})
+/** A policy revision as a document. */
+export type PolicyDocument = v.InferOutput<typeof policyShape>
+
+const policyDocument = (policy: PolicyRevision): PolicyDocument => ({
+  revision: policy.revision,
+  state: policy.state,
+  reason: policy.reason,
+  epoch: policy.epoch,
+  fence: policy.fence,
+  published_at: policy.published_at,
+  principal: policy.principal,
+  consents: policy.consents,
+})
+
+const standingShape = v.strictObject({
+  policy: policyShape,
+  usable: v.boolean(),
+  block: v.nullable(v.string()),
+  witness: v.string(),
+  consents: v.array(v.strictObject({
+    consent_id: v.string(), route: v.string(), purpose: v.string(), state: v.string(),
+    granted_revision: v.number(), bound_revision: v.number(), current: v.boolean(),
+    granted_at: v.string(), expires_at: v.nullable(v.string()),
+  })),
+})
+/** The head of the policy, its witness and every consent. */
+export type PolicyShowDocument = v.InferOutput<typeof standingShape>
+
+/** A consent and whether it is the current one of its purpose. */
+export interface StandingConsent {
+  readonly consent: Consent
+  readonly current: boolean
+}
+
+/** How the policy stands, with every consent. */
+export interface PolicyShow {
+  readonly standing: PolicyStanding
+  readonly consents: readonly StandingConsent[]
+}
+
+/** Reading how the policy stands. */
+export const policyShow = contract({
+  name: 'policy.show',
+  version: 1,
+  input: noInput,
+  output: standingShape,
+  toDocument: ({ standing, consents }: PolicyShow) => ({
+    policy: policyDocument(standing.head),
+    usable: standing.usable,
+    block: standing.block,
+    witness: standing.witness,
+    consents: consents.map(({ consent, current }) => ({
+      consent_id: consent.consent_id,
+      route: consent.route,
+      purpose: consent.purpose,
+      state: consent.state,
+      granted_revision: consent.granted_revision,
+      bound_revision: consent.bound_revision,
+      current,
+      granted_at: consent.granted_at,
+      expires_at: consent.expires_at,
+    })),
+  }),
+})
+
+/** Stopping every route. */
+export const policyRevoke = contract({
+  name: 'policy.revoke',
+  document: 'policy',
+  version: 1,
+  input: noInput,
+  output: policyShape,
+  toDocument: policyDocument,
+})
+
+/** The published revisions, newest first. */
+export const policyHistory = contract({
+  name: 'policy.history',
+  version: 1,
+  input: closedObject({ limit: strictInteger(1, 100_000) }),
+  output: v.array(policyShape),
+  toDocument: (revisions: readonly PolicyRevision[]) => revisions.map(policyDocument),
+})

@@ -1,0 +1,55 @@
+/** What goes in and comes out of the operations on owners. */
+import * as v from 'valibot'
+import { contract, noInput } from '../base/contract.js'
+import { closedObject } from '../base/schema.js'
+import { principalFacts } from './principals.js'
+import type { Goal, Principal } from './rows.js'
+
+/** An owner: of a passphrase only whether there is one. */
+const principalShape = v.strictObject({
+  id: v.string(),
+  name: v.string(),
+  has_passphrase: v.boolean(),
+  created_at: v.string(),
+  disabled_at: v.nullable(v.string()),
+})
+/** An owner as a document. */
+export type PrincipalDocument = v.InferOutput<typeof principalShape>
+
+const addedShape = v.strictObject({ principal: principalShape, goal_id: v.string() })
+/** A new owner with its default goal. */
+export type PrincipalAddedDocument = v.InferOutput<typeof addedShape>
+
+/** Adding an owner. */
+export const principalAdd = contract({
+  name: 'principal.add',
+  version: 1,
+  input: closedObject({ name: v.string(), passphrase: v.string() }),
+  output: addedShape,
+  toDocument: ({ principal, goal }: { readonly principal: Principal; readonly goal: Goal }) =>
+    ({ principal: principalFacts(principal), goal_id: goal.goal_id }),
+})
+
+/** The owners, oldest first. */
+export const principalList = contract({
+  name: 'principal.list',
+  version: 1,
+  input: noInput,
+  output: v.array(principalShape),
+  toDocument: (principals: readonly Principal[]) => principals.map(principalFacts),
+})
+
+const disabledShape = v.strictObject({ principal: principalShape, sessions_ended: v.number() })
+/** An owner that was disabled, and how many sessions ended with it. */
+export type PrincipalDisabledDocument = v.InferOutput<typeof disabledShape>
+
+/** Disabling an owner for good, by name or id. */
+export const principalDisable = contract({
+  name: 'principal.disable',
+  version: 1,
+  input: closedObject({ name: v.string() }),
+  output: disabledShape,
+  toDocument: ({ principal, sessions_ended }: {
+    readonly principal: Principal; readonly sessions_ended: number
+  }) => ({ principal: principalFacts(principal), sessions_ended }),
+})

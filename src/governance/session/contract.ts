@@ -1,0 +1,103 @@
+/** What goes in and comes out of logging in and out, and of the operations on sessions. */
+import * as v from 'valibot'
+import { contract, noInput } from '../../base/contract.js'
+import { closedObject, strictInteger } from '../../base/schema.js'
+import { sessionLimits } from './login.js'
+import type { SessionFacts } from './types.js'
+
+const nullableText = v.nullable(v.string())
+
+/** A session: times and names, never the token or its digest. */
+const sessionShape = v.strictObject({
+  id: v.string(),
+  principal: v.string(),
+  issued_at: v.string(),
+  last_use_at: v.string(),
+  idle_expires_at: v.string(),
+  expires_at: v.string(),
+  ended_at: nullableText,
+  ended_reason: nullableText,
+  live: v.boolean(),
+})
+/** A session as a document. */
+export type SessionDocument = v.InferOutput<typeof sessionShape>
+
+const loginShape = v.strictObject({
+  root: v.strictObject({
+    id: v.string(),
+    principal: v.string(),
+    issued_at: v.string(),
+    idle_expires_at: v.string(),
+    expires_at: v.string(),
+  }),
+})
+/** Result of a login: never the token. */
+export type LoginDocument = v.InferOutput<typeof loginShape>
+
+const { idleMsMin, idleMsMax, ttlMsMin, ttlMsMax } = sessionLimits
+
+/** Opening a session; idle time and life in milliseconds. */
+export const sessionLogin = contract({
+  name: 'login',
+  version: 1,
+  input: closedObject({
+    owner: v.optional(v.string()),
+    passphrase: v.optional(v.string()),
+    idle: strictInteger(idleMsMin, idleMsMax),
+    ttl: strictInteger(ttlMsMin, ttlMsMax),
+    replace: v.optional(v.boolean()),
+  }),
+  output: loginShape,
+  toDocument: ({ id, principal, issued_at, idle_expires_at, expires_at }: SessionFacts) =>
+    ({ root: { id, principal, issued_at, idle_expires_at, expires_at } }),
+})
+
+const logoutShape = v.strictObject({ ended: v.boolean(), root: nullableText })
+/** Result of a logout: whether a session was ended now, and which one the token belongs to. */
+export type LogoutDocument = v.InferOutput<typeof logoutShape>
+
+/** Ending the session in use. */
+export const sessionLogout = contract({
+  name: 'logout',
+  version: 1,
+  input: noInput,
+  output: logoutShape,
+  toDocument: ({ ended, rootId }: { readonly ended: boolean; readonly rootId: string | null }) =>
+    ({ ended, root: rootId }),
+})
+
+const showShape = v.strictObject({ root: sessionShape })
+/** The session in use. */
+export type SessionShowDocument = v.InferOutput<typeof showShape>
+
+/** Reading the session in use. */
+export const sessionShow = contract({
+  name: 'session.show',
+  version: 1,
+  input: noInput,
+  output: showShape,
+  toDocument: (root: SessionFacts) => ({ root }),
+})
+
+/** Sessions of the operator or of every owner, newest first. */
+export const sessionList = contract({
+  name: 'session.list',
+  version: 1,
+  input: closedObject({ all: v.optional(v.boolean()), live: v.optional(v.boolean()) }),
+  output: v.array(sessionShape),
+  toDocument: (sessions: readonly SessionFacts[]) => [...sessions],
+})
+
+const revokedShape = v.strictObject({ root: sessionShape, ended: v.boolean() })
+/** A session that was revoked: `ended` says whether it was ended now. */
+export type SessionRevokedDocument = v.InferOutput<typeof revokedShape>
+
+/** Ending a session by its id. */
+export const sessionRevoke = contract({
+  name: 'session.revoke',
+  version: 1,
+  input: closedObject({ session: v.string() }),
+  output: revokedShape,
+  toDocument: ({ session, ended }: { readonly session: SessionFacts; readonly ended: boolean }) =>
+    ({ root: session, ended }),
+})

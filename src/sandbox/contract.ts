@@ -1,0 +1,165 @@
+/** What goes in and comes out of the operations on a sandbox. */
+import * as v from 'valibot'
+import { contract, noInput } from '../base/contract.js'
+import { closedObject, replyObject, strictInteger } from '../base/schema.js'
+
+const count = v.number()
+const dir = v.optional(v.string())
+/** Most requests that a fault strikes or lets pass, and its greatest number. */
+export const faultLimits = { countMax: 1_000_000, valueMax: 1_000_000_000_000 } as const
+
+/** A fault that is switched on. */
+const activeFaultShape = v.strictObject({
+  name: v.string(),
+  service: v.string(),
+  route: v.string(),
+  times: v.nullable(count),
+  after: count,
+  value: v.nullable(count),
+})
+/** A fault that is on. */
+export type ActiveFaultDocument = v.InferOutput<typeof activeFaultShape>
+
+/** Why the control endpoint refuses a change; other fields are dropped. */
+export const refusalShape = replyObject({
+  code: v.string(), message: v.string(), next: v.nullable(v.string()),
+})
+
+const startedShape = v.strictObject({
+  profile_file: v.string(),
+  pid: count,
+  dir: v.string(),
+  provider_key_file: v.string(),
+  gateway_key_file: v.string(),
+})
+/** Where a sandbox is and what to give to `init` and to the set-ups. */
+export type SandboxStartedDocument = v.InferOutput<typeof startedShape>
+
+/** Starting a sandbox. */
+export const sandboxStart = contract({
+  name: 'sandbox.start',
+  version: 1,
+  input: closedObject({ dir }),
+  output: startedShape,
+  toDocument: ({ dir: folder, sandbox }: {
+    readonly dir: string
+    readonly sandbox: {
+      readonly profileFile: string
+      readonly pid: number
+      readonly keyFiles: { readonly provider: string; readonly gateway: string }
+    }
+  }) => ({
+    profile_file: sandbox.profileFile,
+    pid: sandbox.pid,
+    dir: folder,
+    provider_key_file: sandbox.keyFiles.provider,
+    gateway_key_file: sandbox.keyFiles.gateway,
+  }),
+})
+
+/** What the control endpoint of a sandbox says of it. */
+export const sandboxStatusShape = v.strictObject({
+  pid: count,
+  ports: v.record(v.string(), count),
+  faults: v.array(activeFaultShape),
+  requests: count,
+  in_progress: count,
+  max_concurrent: count,
+  services: v.record(v.string(), v.strictObject({ requests: count, connections: count })),
+  violations: v.array(v.string()),
+})
+export type SandboxStatusDocument = v.InferOutput<typeof sandboxStatusShape>
+
+/** Asking a running sandbox what it has seen. */
+export const sandboxStatus = contract({
+  name: 'sandbox.status',
+  version: 1,
+  input: closedObject({ dir }),
+  output: sandboxStatusShape,
+  toDocument: (status: SandboxStatusDocument) => status,
+})
+
+/** What the control endpoint answers to a change of faults. */
+export const sandboxFaultsShape = v.strictObject({
+  cleared: count, faults: v.array(activeFaultShape),
+})
+/** How many faults were switched off, and those that are on now. */
+export type SandboxFaultsDocument = v.InferOutput<typeof sandboxFaultsShape>
+
+/** Switching faults of a running sandbox. */
+export const sandboxFault = contract({
+  name: 'sandbox.fault',
+  version: 1,
+  input: closedObject({
+    action: v.picklist(['set', 'clear']),
+    name: v.optional(v.string()),
+    dir,
+    service: v.optional(v.picklist(['provider', 'gateway'])),
+    times: v.optional(strictInteger(1, faultLimits.countMax)),
+    after: v.optional(strictInteger(0, faultLimits.countMax)),
+    value: v.optional(strictInteger(0, faultLimits.valueMax)),
+  }),
+  output: sandboxFaultsShape,
+  toDocument: (faults: SandboxFaultsDocument) => faults,
+})
+
+const faultListShape = v.array(v.strictObject({
+  name: v.string(),
+  services: v.array(v.string()),
+  route: v.string(),
+  summary: v.string(),
+  value: v.nullable(v.strictObject({ meaning: v.string(), default: count })),
+}))
+/** Every fault that a sandbox can be given. */
+export type FaultListDocument = v.InferOutput<typeof faultListShape>
+
+/** A fault as the table of faults has it. */
+interface FaultRow {
+  readonly name: string
+  readonly services: readonly string[]
+  readonly route: string
+  readonly summary: string
+  readonly value?: { readonly meaning: string; readonly fallback: number } | undefined
+}
+
+/** Reading the table of faults. */
+export const sandboxFaults = contract({
+  name: 'sandbox.faults',
+  version: 1,
+  input: noInput,
+  output: faultListShape,
+  toDocument: (table: readonly FaultRow[]) =>
+    table.map(({ name, services, route, summary, value }) => ({
+      name,
+      services: [...services],
+      route,
+      summary,
+      value: value === undefined ? null : { meaning: value.meaning, default: value.fallback },
+    })),
+})
+
+const samplesShape = v.array(v.strictObject({ path: v.string(), becomes: v.string() }))
+/** Sample files that were written. */
+export type SamplesDocument = v.InferOutput<typeof samplesShape>
+
+/** Writing sample screenshots. */
+export const sandboxSamples = contract({
+  name: 'sandbox.samples',
+  version: 1,
+  input: closedObject({ folder: v.string() }),
+  output: samplesShape,
+  toDocument: (files: readonly SamplesDocument[number][]) => [...files],
+})
+
+const demoShape = v.strictObject({ dir: v.string(), state_dir: v.string(), config_dir: v.string() })
+/** Where the demo left its files. */
+export type DemoDocument = v.InferOutput<typeof demoShape>
+
+/** Playing the demo. */
+export const sandboxDemo = contract({
+  name: 'demo',
+  version: 1,
+  input: noInput,
+  output: demoShape,
+  toDocument: (places: DemoDocument) => places,
+})
