@@ -8,8 +8,8 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Test } from 'tap'
 import type { SeenRequest } from '../src/sandbox/types.js'
-import { makeRig, type Rig } from './alpha/rig.js'
-import type { Ran, SpawnOptions } from './harness.js'
+import type { Ran, SpawnOptions } from './world/place.js'
+import { World, type AlphaWorld } from './world/world.js'
 import { marksInFiles, searchFor } from './support/marks.js'
 
 /** Marks by what they stand for; the rig's own key carries the first. */
@@ -43,7 +43,7 @@ export interface CommandOptions extends SpawnOptions {
 
 /** The watched deployment. */
 export interface LeakWorld {
-  readonly rig: Rig
+  readonly rig: AlphaWorld
   /** Folder for input files, outside everything that is searched. */
   file(name: string, content: string): string
   command(argv: readonly string[], options?: CommandOptions): Promise<Ran>
@@ -64,8 +64,8 @@ const search = searchFor(Object.values(marks))
 const withoutAnswer = (text: string): string =>
   text.replaceAll(texts.answer, '').replaceAll(JSON.stringify(texts.answer).slice(1, -1), '')
 
-class World implements LeakWorld {
-  rig!: Rig
+class Watched implements LeakWorld {
+  rig!: AlphaWorld
   reply: Reply = {}
   readonly #outside: string
   readonly #found: string[] = []
@@ -188,9 +188,9 @@ class World implements LeakWorld {
 
 /** Makes the deployment, set up and logged in. */
 export const leakWorld = async (t: Test): Promise<LeakWorld> => {
-  const world = new World(t.testdir({}))
-  world.rig = await makeRig(t, {
-    sandbox: { hooks: { onRequest: (_service, request) => world.onRequest(request) } },
-  })
+  const world = new Watched(t.testdir({}))
+  world.rig = await World.in(t)
+    .sandbox({ hooks: { onRequest: (_service, request) => world.onRequest(request) } })
+    .state().session().alpha()
   return world
 }

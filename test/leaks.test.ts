@@ -6,8 +6,8 @@
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { collections } from '../src/governance/rows.js'
-import { recover } from './alpha/rig.js'
-import type { Ran } from './harness.js'
+import { recover } from './support/ledger.js'
+import type { Ran } from './world/place.js'
 import { leakWorld, marks, texts, type LeakWorld } from './leak-world.js'
 
 t.setTimeout(280_000)

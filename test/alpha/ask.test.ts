@@ -1,8 +1,10 @@
 import t from 'tap'
-import { checkLedger, makeRig, question } from './rig.js'
+import { checkLedger } from '../support/ledger.js'
+import { question } from '../world/alpha.js'
+import { World } from '../world/world.js'
 
 t.test('A-001 A-003 A-019 one ask sends one inference and one billing request', async (t) => {
-  const rig = await makeRig(t)
+  const rig = await World.in(t).sandbox().state().session().alpha()
   const ran = await rig.ask()
   t.equal(ran.status, 0, ran.stderr)
   t.equal(rig.inferences().length, 1)

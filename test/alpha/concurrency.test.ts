@@ -11,9 +11,10 @@ import { systemClock, type Clock } from '../../src/base/clock.js'
 import { acquireLane, laneWaiters, type LanePriority } from '../../src/governance/lane.js'
 import { collections } from '../../src/governance/rows.js'
 import type { SandboxHooks, SeenRequest } from '../../src/sandbox/types.js'
-import { withAllSlots, type GatewayRig } from '../gateway/rig.js'
-import type { Ran } from '../harness.js'
-import { checkLedger, makeRig, question, recover, type Rig } from './rig.js'
+import { checkLedger, recover } from '../support/ledger.js'
+import { question } from '../world/alpha.js'
+import type { Ran } from '../world/place.js'
+import { World, type AlphaWorld, type RoutesWorld } from '../world/world.js'
 
 t.setTimeout(240_000)
 
@@ -58,7 +59,7 @@ const until = async (what: string, holds: () => boolean): Promise<void> => {
   }
 }
 
-const untilWaiting = (rig: Rig, priority: LanePriority, count: number): Promise<void> =>
+const untilWaiting = (rig: AlphaWorld, priority: LanePriority, count: number): Promise<void> =>
   until(`${count} waiting with priority ${priority}`,
     () => laneWaiters(rig.place.stateDir)[priority] === count)
 
@@ -69,7 +70,7 @@ interface SpawnAsk {
 }
 
 /** An ask of a process of its own. */
-const spawnAsk = (rig: Rig, { session, key, onChild }: SpawnAsk = {}): Promise<Ran> =>
+const spawnAsk = (rig: AlphaWorld, { session, key, onChild }: SpawnAsk = {}): Promise<Ran> =>
   rig.place.spawn(['alpha', 'ask', '-', '--json', '--idempotency-key', key ?? randomUUID()], {
     stdin: question, coverage: false,
     ...(session === undefined ? {} : { env: { SALLYPORT_SESSION: session } }),
@@ -77,7 +78,7 @@ const spawnAsk = (rig: Rig, { session, key, onChild }: SpawnAsk = {}): Promise<R
   })
 
 /** Adds an owner; gives the session token. */
-const addOwner = async (rig: Rig, name: string): Promise<string> => {
+const addOwner = async (rig: AlphaWorld, name: string): Promise<string> => {
   const file = rig.place.path(`${name}-passphrase`)
   writeFileSync(file, `the passphrase of ${name}`)
   const token = rig.place.path(`${name}-token`)
@@ -91,14 +92,14 @@ const addOwner = async (rig: Rig, name: string): Promise<string> => {
   return readFileSync(token, 'utf8').trim()
 }
 
-const tasksOf = (rig: Rig): number => {
+const tasksOf = (rig: AlphaWorld): number => {
   const view = rig.view()
   return view.all(collections.openTasks).length + view.all(collections.closedTasks).length
 }
 
 t.test('A-196 a second ask of the same owner is refused while one is outstanding', async (t) => {
   const door = makeDoor()
-  const rig = await makeRig(t, { sandbox: { hooks: door.hooks } })
+  const rig = await World.in(t).sandbox({ hooks: door.hooks }).state().session().alpha()
   const first = spawnAsk(rig)
   await door.arrived
   const seconds = await Promise.all([spawnAsk(rig), spawnAsk(rig)])
@@ -119,7 +120,7 @@ t.test('A-196 a second ask of the same owner is refused while one is outstanding
 
 t.test('A-186 A-026 one key at once from several processes is one task and one request', async (t) => {
   const door = makeDoor()
-  const rig = await makeRig(t, { sandbox: { hooks: door.hooks } })
+  const rig = await World.in(t).sandbox({ hooks: door.hooks }).state().session().alpha()
   const key = randomUUID()
   const asks = [spawnAsk(rig, { key }), spawnAsk(rig, { key }), spawnAsk(rig, { key })]
   await door.arrived
@@ -142,9 +143,9 @@ t.test('A-186 A-026 one key at once from several processes is one task and one r
 })
 
 t.test('A-197 A-196 two owners at once are served one after the other', async (t) => {
-  const rig = await makeRig(t, {
-    sandbox: { hooks: { onRequest: () => new Promise((resolve) => setTimeout(resolve, 100)) } },
-  })
+  const rig = await World.in(t)
+    .sandbox({ hooks: { onRequest: () => new Promise((resolve) => setTimeout(resolve, 100)) } })
+    .state().session().alpha()
   const session = await addOwner(rig, 'other')
   const both = await Promise.all([spawnAsk(rig), spawnAsk(rig, { session })])
   t.same(both.map(({ status }) => status), [0, 0], both.map(({ stderr }) => stderr).join())
@@ -158,15 +159,15 @@ t.test('A-197 A-196 two owners at once are served one after the other', async (t
 })
 
 /** The services in the order in which they were asked for a completion. */
-const order = (rig: Rig): string[] =>
+const order = (rig: AlphaWorld): string[] =>
   rig.sandbox.log.all({ route: 'completion' }).map(({ service }) => service)
 
-const prove = (rig: GatewayRig, slot: string): Promise<Ran> =>
+const prove = (rig: RoutesWorld, slot: string): Promise<Ran> =>
   rig.place.spawn(['gateway', 'prove', slot, '--json'], { coverage: false })
 
 t.test('A-197 A-198 asks pass the proofs that waited before them, and the peak is one', async (t) => {
   const door = makeDoor()
-  const rig = await withAllSlots(t, { sandbox: { hooks: door.hooks } })
+  const rig = await World.in(t).sandbox({ hooks: door.hooks }).state().session().alpha().gateway()
   const sessions = [await addOwner(rig, 'second'), await addOwner(rig, 'third')]
   const holder = prove(rig, 'chat')
   await door.arrived
@@ -196,8 +197,7 @@ t.test('A-197 A-182 a holder killed at the provider frees the lane for the next'
   let victim: ChildProcess | null = null
   const seen = deferred<void>()
   const waiting = deferred<void>()
-  const rig = await makeRig(t, {
-    sandbox: {
+  const rig = await World.in(t).sandbox({
       hooks: {
         onRequest: async (_service, request) => {
           if (rig.inferences()[0] !== request) return
@@ -207,8 +207,7 @@ t.test('A-197 A-182 a holder killed at the provider frees the lane for the next'
           await until('the connection of the dead ends', () => request.aborted)
         },
       },
-    },
-  })
+    }).state().session().alpha()
   const session = await addOwner(rig, 'other')
   const killed = spawnAsk(rig, { onChild: (child) => { victim = child } })
   await seen.promise
@@ -229,7 +228,7 @@ t.test('A-197 A-182 a holder killed at the provider frees the lane for the next'
 
 t.test('A-197 a killed waiter is in nobody\'s way', async (t) => {
   const door = makeDoor()
-  const rig = await makeRig(t, { sandbox: { hooks: door.hooks } })
+  const rig = await World.in(t).sandbox({ hooks: door.hooks }).state().session().alpha()
   const [second, third] = [await addOwner(rig, 'second'), await addOwner(rig, 'third')]
   const holder = spawnAsk(rig)
   await door.arrived
@@ -261,7 +260,7 @@ const movedClock = (): Clock & { skip(ms: number): void } => {
 }
 
 /** Asks with the lane held until the ask waits and so much of its 120 seconds has gone by. */
-const askAfterWaiting = async (t: Test, rig: Rig, waitedMs: number): Promise<Ran> => {
+const askAfterWaiting = async (t: Test, rig: AlphaWorld, waitedMs: number): Promise<Ran> => {
   const lane = await acquireLane({
     dir: rig.place.stateDir, priority: 'interactive', clock: systemClock,
     deadlineMs: systemClock.monotonicMs() + 60_000,
@@ -277,7 +276,7 @@ const askAfterWaiting = async (t: Test, rig: Rig, waitedMs: number): Promise<Ran
 
 t.test('A-193 A-194 an ask has left what its wait in the queue has left of 120 seconds', async (t) => {
   await t.test('with three seconds left a hanging inference ends long before its 20', async (t) => {
-    const rig = await makeRig(t)
+    const rig = await World.in(t).sandbox().state().session().alpha()
     rig.sandbox.faults.set('hang_before_headers')
     const started = performance.now()
     const ran = await askAfterWaiting(t, rig, 117_000)
@@ -288,7 +287,7 @@ t.test('A-193 A-194 an ask has left what its wait in the queue has left of 120 s
   })
 
   await t.test('with less than a second left nothing is sent', async (t) => {
-    const rig = await makeRig(t)
+    const rig = await World.in(t).sandbox().state().session().alpha()
     const ran = await askAfterWaiting(t, rig, 119_500)
     t.equal(ran.status, 11, ran.stderr)
     t.equal(rig.inferences().length, 0)
@@ -296,7 +295,7 @@ t.test('A-193 A-194 an ask has left what its wait in the queue has left of 120 s
   })
 
   await t.test('with nothing left it ends in the queue', async (t) => {
-    const rig = await makeRig(t)
+    const rig = await World.in(t).sandbox().state().session().alpha()
     const ran = await askAfterWaiting(t, rig, 121_000)
     t.equal(ran.status, 11, ran.stderr)
     t.equal(rig.inferences().length, 0)
@@ -305,7 +304,7 @@ t.test('A-193 A-194 an ask has left what its wait in the queue has left of 120 s
 })
 
 t.test('A-140 A-194 billing ends with the operation, not with its own 15 seconds', async (t) => {
-  const rig = await makeRig(t)
+  const rig = await World.in(t).sandbox().state().session().alpha()
   rig.sandbox.faults.reply({ delayMs: 60_000, body: '{}' }, { route: 'billing' })
   const clock = movedClock()
   const started = performance.now()

@@ -1,8 +1,10 @@
 /** What a disabled owner owes does not hold a part of the ceiling for ever. */
 import { writeFileSync } from 'node:fs'
 import t from 'tap'
-import type { Ran } from '../harness.js'
-import { checkLedger, limits, makeRig } from './rig.js'
+import { checkLedger } from '../support/ledger.js'
+import { limits } from '../world/alpha.js'
+import type { Ran } from '../world/place.js'
+import { World } from '../world/world.js'
 
 const must = (ran: Ran): Ran => {
   if (ran.status !== 0) throw new Error(ran.stderr)
@@ -10,7 +12,7 @@ const must = (ran: Ran): Ran => {
 }
 
 t.test('A-124 A-189 an unknown charge is its owner’s alone until the owner is disabled', async (t) => {
-  const rig = await makeRig(t)
+  const rig = await World.in(t).sandbox().state().session().alpha()
   writeFileSync(rig.place.path('passphrase'), 'another person')
   const secret = ['--passphrase-file', rig.place.path('passphrase')]
   must(await rig.run(['principal', 'add', 'bob', ...secret]))

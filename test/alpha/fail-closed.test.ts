@@ -5,7 +5,7 @@
 import { readFileSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { makeRig } from './rig.js'
+import { World } from '../world/world.js'
 
 t.setTimeout(60_000)
 
@@ -41,7 +41,7 @@ const behaviours: Readonly<Record<string, readonly string[]>> = {
 const folder = join('test', 'alpha')
 
 /** A test file runs the program or its use cases against the sandbox through one of these. */
-const drivesTheClient = /\b(makeRig|makeWire|makeTamperBench)\(/
+const drivesTheClient = /\.alpha\(/
 /** And looks at what came over the wire. */
 const looksAtTheWire =
   /\b(inferences|billings|requests|sentNothing|cannotAsk)\(|\.(inferences|billings)\b/
@@ -75,7 +75,7 @@ t.test('A-180 each behaviour that fails closed is shown through the real client'
 })
 
 t.test('A-180 what those tests drive is the real client over real TLS', async (t) => {
-  const rig = await makeRig(t)
+  const rig = await World.in(t).sandbox().state().session().alpha()
   const ran = await rig.ask()
   t.equal(ran.status, 0, ran.stderr)
   const { opened, secured } = rig.sandbox.log.connections('provider')

@@ -8,13 +8,15 @@ import {
   tableAnswer, tableUuid, type BillingExpected, type CompletionExpected, type HostileBilling,
   type HostileCompletion,
 } from './hostile-replies.js'
-import { checkLedger } from './rig.js'
-import { makeWire, wireLimits, type Asked, type Wire } from './wire.js'
+import { checkLedger } from '../support/ledger.js'
+import { manyAsks, type Asked, type Wire } from './wire.js'
+import { roomy } from '../world/alpha.js'
+import { World } from '../world/world.js'
 
 t.setTimeout(180_000)
 
 const liability = { kind: 'cost_liability', reason: 'alpha_cost_readback_required' }
-const boundMicrousd = wireLimits.boundMicrousd
+const boundMicrousd = roomy.boundMicrousd
 
 /** What holds for every row, whatever was replied. */
 const checkAlways = (t: Test, asked: Asked): void => {
@@ -82,7 +84,10 @@ const checkBilling = (t: Test, wire: Wire, expected: BillingExpected, asked: Ask
 }
 
 let wire: Wire
-t.before(async () => { wire = await makeWire(t) })
+t.before(async () => {
+  const world = World.in(t).sandbox().state().session().alpha({ money: roomy })
+  wire = (await world.with(manyAsks)).wire
+})
 
 /** Some rows under one title; the rows that it needs must exist. */
 const completions = (title: string, rows: (row: HostileCompletion) => boolean): void => {

@@ -7,8 +7,10 @@
 import { writeFileSync } from 'node:fs'
 import t, { type Test } from 'tap'
 import { collections, type Task } from '../../src/governance/rows.js'
-import type { Ran } from '../harness.js'
-import { checkLedger, limits, makeRig, question, recover, type Rig } from './rig.js'
+import { checkLedger, recover } from '../support/ledger.js'
+import { limits, question } from '../world/alpha.js'
+import type { Ran } from '../world/place.js'
+import { World, type AlphaWorld } from '../world/world.js'
 
 /** Steps before any request byte: whatever comes here, nothing is sent. */
 const before = [
@@ -34,7 +36,7 @@ const must = (ran: Ran): Ran => {
   return ran
 }
 
-const newest = (rig: Rig): Task => {
+const newest = (rig: AlphaWorld): Task => {
   const view = rig.view()
   const tasks = [...view.all(collections.openTasks), ...view.all(collections.closedTasks)]
   const task = tasks.map(({ doc }) => doc).sort((a, b) => (a.task_id < b.task_id ? 1 : -1))[0]
@@ -43,7 +45,7 @@ const newest = (rig: Rig): Task => {
 }
 
 /** What another person does, by name. */
-const events: Readonly<Record<string, (rig: Rig) => Promise<unknown>>> = {
+const events: Readonly<Record<string, (rig: AlphaWorld) => Promise<unknown>>> = {
   cancel: async (rig) => must(await rig.run(['alpha', 'cancel', newest(rig).task_id])),
   revoke: async (rig) => must(await rig.run(['policy', 'revoke'])),
   disable: async (rig) => must(await rig.run(['alpha', 'setup', '--disable'])),
@@ -74,24 +76,22 @@ const reasons: Readonly<Record<string, string>> = {
 
 /** Runs an ask and lets the event happen once, at the step. */
 const askWith = async (
-  t: Test, step: Step, event: (rig: Rig) => Promise<unknown>,
-): Promise<{ rig: Rig; ran: Ran }> => {
+  t: Test, step: Step, event: (rig: AlphaWorld) => Promise<unknown>,
+): Promise<{ rig: AlphaWorld; ran: Ran }> => {
   let done = false
   const once = async (): Promise<void> => {
     if (done) return
     done = true
     await event(rig)
   }
-  const rig: Rig = await makeRig(t, {
-    sandbox: {
+  const rig: AlphaWorld = await World.in(t).sandbox({
       hooks: {
         onRequest: async (_service, request) => {
           if (step === 'provider.request' && request.route === 'completion') await once()
           if (step === 'provider.billing' && request.route === 'billing') await once()
         },
       },
-    },
-  })
+    }).state().session().alpha()
   const ran = await rig.ask({
     args: ['--idempotency-key', key],
     at: async (at) => { if (at === step) await once() },
@@ -100,7 +100,7 @@ const askWith = async (
   return { rig, ran }
 }
 
-const checkNothingReleased = async (t: Test, rig: Rig, ran: Ran): Promise<void> => {
+const checkNothingReleased = async (t: Test, rig: AlphaWorld, ran: Ran): Promise<void> => {
   t.not(ran.status, 0, 'the ask does not succeed')
   t.equal(ran.stdout, '', 'nothing on stdout')
   t.not(newest(rig).state, 'succeeded')
@@ -110,7 +110,7 @@ const checkNothingReleased = async (t: Test, rig: Rig, ran: Ran): Promise<void> 
   t.same(answers, [], 'no answer is kept')
 }
 
-const checkNoReplay = async (t: Test, rig: Rig, inferences: number): Promise<void> => {
+const checkNoReplay = async (t: Test, rig: AlphaWorld, inferences: number): Promise<void> => {
   await rig.run(['login', '--replace'])
   await rig.ask({ args: ['--idempotency-key', key] })
   t.equal(rig.inferences().length, inferences, 'the same key never sends again')
@@ -157,7 +157,7 @@ for (const [name, event] of Object.entries(events)) {
 }
 
 t.test('A-123 A-183 a cancel does not win against an unknown charge', async (t) => {
-  const rig = await makeRig(t)
+  const rig = await World.in(t).sandbox().state().session().alpha()
   rig.sandbox.faults.set('billing_status_500', { service: 'provider' })
   const ran = await rig.ask({
     at: async (step) => { if (step === 'ask.replied') await events['cancel']?.(rig) },
@@ -168,10 +168,9 @@ t.test('A-123 A-183 a cancel does not win against an unknown charge', async (t) 
 })
 
 /** A real process that is killed at a step; what the next run makes of it. */
-const killAt = async (t: Test, step: Step): Promise<{ rig: Rig; ran: Ran }> => {
+const killAt = async (t: Test, step: Step): Promise<{ rig: AlphaWorld; ran: Ran }> => {
   let kill: () => void = () => undefined
-  const rig = await makeRig(t, {
-    sandbox: {
+  const rig = await World.in(t).sandbox({
       hooks: {
         onRequest: async (_service, request) => {
           const here = (step === 'provider.request' && request.route === 'completion')
@@ -181,8 +180,7 @@ const killAt = async (t: Test, step: Step): Promise<{ rig: Rig; ran: Ran }> => {
           await new Promise((resolve) => setTimeout(resolve, 50))
         },
       },
-    },
-  })
+    }).state().session().alpha()
   const atProvider = step.startsWith('provider.')
   const ran = await rig.place.spawn(['alpha', 'ask', '-', '--json', '--idempotency-key', key], {
     entry: 'test', coverage: false, stdin: question,
@@ -193,7 +191,7 @@ const killAt = async (t: Test, step: Step): Promise<{ rig: Rig; ran: Ran }> => {
   return { rig, ran }
 }
 
-const afterKill = async (t: Test, rig: Rig, sent: number): Promise<Task> => {
+const afterKill = async (t: Test, rig: AlphaWorld, sent: number): Promise<Task> => {
   await recover(rig)
   t.equal(rig.inferences().length, sent, 'recovery sends nothing')
   const task = newest(rig)

@@ -4,8 +4,10 @@ import t, { type Test } from 'tap'
 import { v5 } from 'uuid'
 import type { RawReply } from '../../src/sandbox/types.js'
 import { goodCompletionReply } from './hostile-replies.js'
-import { checkLedger, makeRig } from './rig.js'
-import { makeWire, wireLimits, type Asked, type Wire } from './wire.js'
+import { checkLedger } from '../support/ledger.js'
+import { World } from '../world/world.js'
+import { manyAsks, type Asked, type Wire } from './wire.js'
+import { roomy } from '../world/alpha.js'
 
 t.setTimeout(180_000)
 
@@ -14,7 +16,10 @@ const bodyId = 'chatcmpl-limits-1'
 const json = [['content-type', 'application/json']] as const
 
 let wire: Wire
-t.before(async () => { wire = await makeWire(t) })
+t.before(async () => {
+  const world = World.in(t).sandbox().state().session().alpha({ money: roomy })
+  wire = (await world.with(manyAsks)).wire
+})
 
 /** A completion with these members changed; `content` is the answer. */
 const completion = ({ content = 'yes', id = bodyId, more = {} }: {
@@ -51,7 +56,7 @@ const isBlocked = (t: Test, asked: Asked, billings: number): void => {
     state: 'blocked',
     blocked: { kind: 'cost_liability', reason: 'alpha_cost_readback_required' },
   })
-  t.match(asked.reservation, { state: 'unknown', bound_microusd: wireLimits.boundMicrousd })
+  t.match(asked.reservation, { state: 'unknown', bound_microusd: roomy.boundMicrousd })
   t.notOk(asked.keepsAnswer)
   t.equal(asked.billings, billings)
 }
@@ -245,7 +250,9 @@ t.test('A-151 A-204 a warning of another kind is no charge, and no amount is mad
 t.test('A-142 A-152 A-204 A-187 the highest cost is recorded whole, one more is unknown', async (t) => {
   const money = { boundMicrousd: 1_000_000_000, ceilingMicrousd: 1_000_000_000 }
   const at = async (nano: string, bound = money.boundMicrousd): Promise<Asked> => {
-    const own = await makeWire(t, { ...money, boundMicrousd: bound })
+    const world = World.in(t).sandbox().state().session()
+      .alpha({ money: { ...money, boundMicrousd: bound } })
+    const { wire: own } = await world.with(manyAsks)
     const body = billing({ nano: 7 }).replace('7}', `${nano}}`)
     const asked = await own.ask({ completion: raw(completion()), billing: raw(body) })
     checkLedger(t, own.rig)
@@ -270,7 +277,7 @@ t.test('A-142 A-152 A-204 A-187 the highest cost is recorded whole, one more is 
 
 t.test('A-139 the second billing request comes about a second after the first, not sooner',
   async (t) => {
-    const rig = await makeRig(t)
+    const rig = await World.in(t).sandbox().state().session().alpha()
     for (const fault of ['billing_500_once', 'billing_no_entry_once', 'billing_zero_first']) {
       rig.sandbox.faults.clear()
       rig.sandbox.faults.set(fault)

@@ -1,11 +1,12 @@
 /** What stays true of a task after a person has settled its charge by hand. */
 import t from 'tap'
 import { collections } from '../../src/governance/rows.js'
-import { checkLedger, makeRig } from './rig.js'
+import { checkLedger } from '../support/ledger.js'
+import { World } from '../world/world.js'
 
 t.test('A-113 A-123 a manual settlement reaches the receipt, and the task stays blocked',
   async (t) => {
-    const rig = await makeRig(t)
+    const rig = await World.in(t).sandbox().state().session().alpha()
     rig.sandbox.faults.set('billing_status_500', { service: 'provider' })
     const asked = await rig.ask()
     const { task_id: task, operation_id: operation } = asked.error().details
@@ -26,7 +27,7 @@ t.test('A-113 A-123 a manual settlement reaches the receipt, and the task stays 
   })
 
 t.test('A-189 an altered row does not make one answer the result of another task', async (t) => {
-  const rig = await makeRig(t)
+  const rig = await World.in(t).sandbox().state().session().alpha()
   await rig.ask()
   const second = (await rig.ask()).json()
   const store = rig.open('write')

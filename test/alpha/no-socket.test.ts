@@ -7,8 +7,9 @@ import { spawnSync } from 'node:child_process'
 import { existsSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { builtApp } from '../harness.js'
-import { makeRig, question, type Rig } from './rig.js'
+import { question } from '../world/alpha.js'
+import { builtApp } from '../world/process.js'
+import { World, type AlphaWorld } from '../world/world.js'
 
 t.setTimeout(120_000)
 
@@ -16,7 +17,7 @@ const hook = join(process.cwd(), 'test/support/watch-sockets.mjs')
 
 /** Network handles of a process of the shipped bundle, by the hook inside it. */
 const handlesOf = async (
-  rig: Rig, argv: readonly string[], stdin = '',
+  rig: AlphaWorld, argv: readonly string[], stdin = '',
 ): Promise<{ status: number; handles: string[] }> => {
   const file = rig.place.path('sockets.json')
   rmSync(file, { force: true })
@@ -30,7 +31,7 @@ const canTrace = (): boolean =>
   spawnSync('strace', ['-f', '-e', 'trace=network', 'true']).status === 0
 
 /** Network system calls of a process of the shipped bundle and all its threads and children. */
-const callsOf = async (rig: Rig, argv: readonly string[], input = ''): Promise<string[]> => {
+const callsOf = async (rig: AlphaWorld, argv: readonly string[], input = ''): Promise<string[]> => {
   const file = rig.place.path('calls.txt')
   rmSync(file, { force: true })
   const script = join(await builtApp(), 'sallyport.js')
@@ -51,7 +52,7 @@ const readers = (task: string): string[][] => [
 ]
 
 t.test('A-057 A-132 no reading command makes a network handle or looks a name up', async (t) => {
-  const rig = await makeRig(t)
+  const rig = await World.in(t).sandbox().state().session().alpha()
   const { task } = (await rig.ask()).json<{ task: { id: string } }>()
   const connections = rig.sandbox.log.connections('provider')
   for (const argv of readers(task.id)) {
@@ -67,7 +68,7 @@ t.test('A-057 A-132 no reading command makes a network handle or looks a name up
 t.test('A-057 A-132 no reading command makes a socket by the system calls', {
   skip: canTrace() ? false : 'strace is missing or may not trace here',
 }, async (t) => {
-  const rig = await makeRig(t)
+  const rig = await World.in(t).sandbox().state().session().alpha()
   const { task } = (await rig.ask()).json<{ task: { id: string } }>()
   const traced = [
     ['alpha', 'show'], ['status'], ['alpha', 'output', task.id], ['alpha', 'tasks'],

@@ -2,11 +2,13 @@
 import { writeFileSync } from 'node:fs'
 import t from 'tap'
 import { collections } from '../../src/governance/rows.js'
-import { checkLedger, makeRig, type Rig } from './rig.js'
+import { checkLedger } from '../support/ledger.js'
+import { World, type AlphaWorld } from '../world/world.js'
+import type { RunOptions } from '../world/place.js'
 
 t.setTimeout(60_000)
 
-const save = async (rig: Rig, ceiling: number, more: Parameters<Rig['run']>[1] = {}) =>
+const save = async (rig: AlphaWorld, ceiling: number, more: RunOptions = {}) =>
   rig.run([
     'alpha', 'setup', '--json', '--enable', '--acknowledge-plaintext-egress',
     '--api-key-file', rig.place.path('key-2'), '--spend-ceiling-microusd', String(ceiling),
@@ -16,7 +18,7 @@ const save = async (rig: Rig, ceiling: number, more: Parameters<Rig['run']>[1] =
 t.test('A-083 A-190 A-191 a save that was overtaken by a revoke cannot undo the next one',
   async (t) => {
     for (const step of ['save.revoked', 'save.credential', 'save.accounting']) {
-      const rig = await makeRig(t)
+      const rig = await World.in(t).sandbox().state().session().alpha()
       writeFileSync(rig.place.path('key-2'), 'MARK-KEY-another\n')
       let status = 0
       const first = await save(rig, 2_000_000, {

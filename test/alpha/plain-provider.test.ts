@@ -4,7 +4,8 @@
  */
 import { writeFileSync } from 'node:fs'
 import t, { type Test } from 'tap'
-import { sallyport, type Place, type Ran } from '../harness.js'
+import type { Place, Ran } from '../world/place.js'
+import { World } from '../world/world.js'
 import {
   plainBillingId, startPlainProvider, type PlainProvider, type PlainProviderOptions,
 } from '../support/plain-provider.js'
@@ -26,7 +27,7 @@ const deploy = async (
 ): Promise<{ place: Place; provider: PlainProvider }> => {
   const provider = await startPlainProvider({ dir: t.testdir({}), answer: answered, ...options })
   t.teardown(() => provider.stop())
-  const place = sallyport(t)
+  const place = World.in(t).place
   const command = (...argv: string[]): Promise<Ran> => place[how](argv)
   writeFileSync(place.path('key'), `${apiKey}\n`)
   must(await command('init', '--profile', provider.profileFile))

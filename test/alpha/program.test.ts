@@ -10,15 +10,18 @@ import { alphaSetupCollection } from '../../src/alpha/setup.js'
 import { collections } from '../../src/governance/rows.js'
 import { acquireLane } from '../../src/governance/lane.js'
 import { systemClock } from '../../src/base/clock.js'
-import { builtApp, fakeClock, sallyport } from '../harness.js'
-import { checkLedger, limits, makeRig, question, setupFlags, type Rig } from './rig.js'
+import { stillClock } from '../support/clock.js'
+import { checkLedger } from '../support/ledger.js'
+import { limits, question, setupFlags } from '../world/alpha.js'
+import { builtApp } from '../world/process.js'
+import { World, type AlphaWorld } from '../world/world.js'
 
 t.setTimeout(180_000)
 
-const requests = (rig: Rig): number => rig.sandbox.log.all().length
+const requests = (rig: AlphaWorld): number => rig.sandbox.log.all().length
 
 t.test('A-002 A-013 A-014 A-015 A-092 A-107 A-109 A-163 the rows of one ask', async (t) => {
-  const rig = await makeRig(t)
+  const rig = await World.in(t).sandbox().state().session().alpha()
   const { task, receipt } = (await rig.ask()).json()
   const view = rig.view()
   const row = view.get(collections.closedTasks, task.id)
@@ -49,7 +52,7 @@ t.test('A-002 A-013 A-014 A-015 A-092 A-107 A-109 A-163 the rows of one ask', as
 })
 
 t.test('A-008 A-061 a fresh state directory shows nothing and sends nothing', async (t) => {
-  const rig = await makeRig(t, { bare: true })
+  const rig = await World.in(t).sandbox().state().session().alpha({ setUp: false })
   const show = await rig.run(['alpha', 'show', '--json'])
   t.equal(show.json().alpha_text, null)
   t.match((await rig.run(['alpha', 'show'])).stdout, /not set up \(disabled\)/)
@@ -60,7 +63,7 @@ t.test('A-008 A-061 a fresh state directory shows nothing and sends nothing', as
 })
 
 t.test('A-009 neither a missing nor a lapsed consent sends a byte', async (t) => {
-  const rig = await makeRig(t, { bare: true })
+  const rig = await World.in(t).sandbox().state().session().alpha({ setUp: false })
   const flags = setupFlags(rig.place, 1)
     .filter((flag) => flag !== '--enable' && flag !== '--acknowledge-plaintext-egress')
   t.equal((await rig.run([...flags])).status, 0)
@@ -72,7 +75,7 @@ t.test('A-009 neither a missing nor a lapsed consent sends a byte', async (t) =>
 })
 
 t.test('A-017 A-137 A-018 every request goes to the one host under /v1', async (t) => {
-  const rig = await makeRig(t)
+  const rig = await World.in(t).sandbox().state().session().alpha()
   await rig.ask()
   const seen = rig.sandbox.log.all()
   t.same(seen.map(({ service, method, path }) => [service, method, path]), [
@@ -85,7 +88,7 @@ t.test('A-017 A-137 A-018 every request goes to the one host under /v1', async (
 
 t.test('A-020 A-025 a failing provider is not replaced, retried or asked again', async (t) => {
   for (const fault of ['status_429', 'status_500', 'status_503', 'reset_before_headers']) {
-    const rig = await makeRig(t)
+    const rig = await World.in(t).sandbox().state().session().alpha()
     rig.sandbox.faults.set(fault, { service: 'provider' })
     const ran = await rig.ask()
     t.equal(ran.status, 7, `${fault}: the charge is not known`)
@@ -95,7 +98,7 @@ t.test('A-020 A-025 a failing provider is not replaced, retried or asked again',
 })
 
 t.test('A-039 A-046 A-083 the consent revision and the ceiling are the service\'s own', async (t) => {
-  const rig = await makeRig(t)
+  const rig = await World.in(t).sandbox().state().session().alpha()
   const { alpha_text: alpha, policy_revision: revision } =
     (await rig.run(['alpha', 'show', '--json'])).json()
   t.equal(alpha.plaintext_egress_consent_revision, revision)
@@ -114,7 +117,7 @@ t.test('A-039 A-046 A-083 the consent revision and the ceiling are the service\'
 })
 
 t.test('A-057 A-059 A-132 reads open no connection, also when nobody is there', async (t) => {
-  const rig = await makeRig(t)
+  const rig = await World.in(t).sandbox().state().session().alpha()
   const { task } = (await rig.ask()).json()
   const connections = rig.sandbox.log.connections('provider')
   const before = (await rig.run(['alpha', 'show', '--json'])).stdout
@@ -130,7 +133,7 @@ t.test('A-057 A-059 A-132 reads open no connection, also when nobody is there', 
 })
 
 t.test('A-062 A-072 the form opens disabled and shows what is acknowledged', async (t) => {
-  const rig = await makeRig(t, { bare: true })
+  const rig = await World.in(t).sandbox().state().session().alpha({ setUp: false })
   const declined = await rig.run(['alpha', 'setup'], {
     terminal: { stdin: true, stdout: true, stderr: true },
     answers: ['256', '20', '50000', '1000000', 'FORM-KEY-1', false],
@@ -154,7 +157,7 @@ const filesBelow = (folder: string): string[] =>
   })
 
 t.test('A-101 A-104 A-106 A-108 A-126 A-041 no file holds question, answer or key', async (t) => {
-  const rig = await makeRig(t)
+  const rig = await World.in(t).sandbox().state().session().alpha()
   const { answer, task } = (await rig.ask()).json()
   rig.sandbox.faults.set('billing_status_500', { service: 'provider' })
   await rig.ask()
@@ -174,7 +177,7 @@ t.test('A-101 A-104 A-106 A-108 A-126 A-041 no file holds question, answer or ke
 })
 
 t.test('A-104 a question left at the prompt is kept nowhere', async (t) => {
-  const rig = await makeRig(t)
+  const rig = await World.in(t).sandbox().state().session().alpha()
   const before = rig.view().sequence
   const ran = await rig.run(['alpha', 'ask'], {
     terminal: { stdin: true, stdout: true }, answers: [],
@@ -186,7 +189,7 @@ t.test('A-104 a question left at the prompt is kept nowhere', async (t) => {
 })
 
 t.test('A-129 A-131 A-166 A-189 output, read and save need the owner\'s session', async (t) => {
-  const rig = await makeRig(t)
+  const rig = await World.in(t).sandbox().state().session().alpha()
   const { task, answer, receipt } = (await rig.ask()).json()
   const output = (await rig.run(['alpha', 'output', task.id, '--json'])).json()
   t.equal(output.answer, answer)
@@ -220,7 +223,7 @@ t.test('A-178 no error text or step line repeats a body', async (t) => {
   ]
   for (const body of bodies) {
     for (const route of ['completion', 'billing'] as const) {
-      const rig = await makeRig(t)
+      const rig = await World.in(t).sandbox().state().session().alpha()
       rig.sandbox.faults.reply({ body }, { route })
       const ran = await rig.ask({ args: ['--verbose'] })
       t.not(ran.status, 0)
@@ -234,7 +237,7 @@ t.test('A-178 no error text or step line repeats a body', async (t) => {
 
 t.test('A-181 A-195 a hanging inference ends closed', async (t) => {
   for (const fault of ['hang_before_headers', 'hang_mid_body']) {
-    const rig = await makeRig(t)
+    const rig = await World.in(t).sandbox().state().session().alpha()
     const flags = ['--timeout-seconds', '1.5', '--acknowledge-plaintext-egress']
     const revision = ['--expected-policy-revision', String(await rig.revision())]
     t.equal((await rig.run(['alpha', 'setup', ...flags, ...revision])).status, 0)
@@ -249,7 +252,7 @@ t.test('A-181 A-195 a hanging inference ends closed', async (t) => {
 })
 
 t.test('A-181 A-140 a hanging billing reply ends closed', async (t) => {
-  const rig = await makeRig(t)
+  const rig = await World.in(t).sandbox().state().session().alpha()
   rig.sandbox.faults.set('billing_hang_before_headers', { service: 'provider' })
   const started = performance.now()
   const ran = await rig.ask()
@@ -261,7 +264,7 @@ t.test('A-181 A-140 a hanging billing reply ends closed', async (t) => {
 })
 
 t.test('A-016 A-023 A-043 A-188 environment and flags override nothing', async (t) => {
-  const rig = await makeRig(t)
+  const rig = await World.in(t).sandbox().state().session().alpha()
   const elsewhere = 'https://127.0.0.1:9'
   const env = {
     HTTP_PROXY: elsewhere, HTTPS_PROXY: elsewhere, ALL_PROXY: elsewhere, https_proxy: elsewhere,
@@ -287,12 +290,12 @@ t.test('A-016 A-023 A-043 A-188 environment and flags override nothing', async (
 })
 
 t.test('A-193 A-194 an ask that waits 120 seconds for the lane ends without contact', async (t) => {
-  const rig = await makeRig(t)
+  const rig = await World.in(t).sandbox().state().session().alpha()
   const lane = await acquireLane({
     dir: rig.place.stateDir, priority: 'interactive', clock: systemClock,
     deadlineMs: systemClock.monotonicMs() + 60_000,
   })
-  const clock = fakeClock(Date.now())
+  const clock = stillClock(Date.now())
   const ran = await rig.ask({ clock })
   lane.release()
   t.equal(ran.status, 11, ran.stderr)
@@ -302,7 +305,7 @@ t.test('A-193 A-194 an ask that waits 120 seconds for the lane ends without cont
 })
 
 t.test('A-199 the worst valid question goes out whole', async (t) => {
-  const rig = await makeRig(t)
+  const rig = await World.in(t).sandbox().state().session().alpha()
   const worst = '\u0001'.repeat(8_192)
   const ran = await rig.ask({ stdin: worst })
   t.equal(ran.status, 0, ran.stderr)
@@ -310,12 +313,12 @@ t.test('A-199 the worst valid question goes out whole', async (t) => {
 })
 
 t.test('A-094 A-095 A-096 A-093 A-098 bad input is refused with nothing kept', async (t) => {
-  const rig = await makeRig(t)
+  const rig = await World.in(t).sandbox().state().session().alpha()
   const before = rig.view().sequence
   const artifacts = rig.open().artifacts.list()
   const from = (value: unknown) => ({ args: ['--from', '-'], stdin: JSON.stringify(value) })
   const input = { schema: 'svc.alpha.text.input.v1', question: 'q', max_output_tokens: 5 }
-  const asks: [string, number, Parameters<Rig['run']>[1], string[]][] = [
+  const asks: [string, number, Parameters<AlphaWorld['run']>[1], string[]][] = [
     ['empty', 3, { stdin: '' }, ['-']],
     ['8193 bytes', 3, { stdin: 'x'.repeat(8_193) }, ['-']],
     ['8193 bytes of two-byte letters', 3, { stdin: 'é'.repeat(4_097) }, ['-']],
@@ -341,7 +344,7 @@ t.test('A-094 A-095 A-096 A-093 A-098 bad input is refused with nothing kept', a
 })
 
 t.test('A-102 A-186 a key that is no UUID is refused; the same key never asks twice', async (t) => {
-  const rig = await makeRig(t)
+  const rig = await World.in(t).sandbox().state().session().alpha()
   t.equal((await rig.ask({ args: ['--idempotency-key', 'not-a-uuid'] })).status, 3)
   const key = '7f2f0f2e-53f5-4cf1-92c6-0a6b8a6c0b11'
   const [one, two] = await Promise.all([
@@ -358,7 +361,7 @@ t.test('A-102 A-186 a key that is no UUID is refused; the same key never asks tw
 })
 
 t.test('A-127 A-128 A-115 an overrun stands, and its answer waits for a person', async (t) => {
-  const rig = await makeRig(t)
+  const rig = await World.in(t).sandbox().state().session().alpha()
   rig.sandbox.faults.set('billing_overrun', {
     service: 'provider', value: limits.boundMicrousd,
   })
@@ -379,13 +382,13 @@ t.test('A-127 A-128 A-115 an overrun stands, and its answer waits for a person',
 })
 
 /** A task whose answer waits for the review of its charge. */
-const heldTask = async (rig: Rig): Promise<string> => {
+const heldTask = async (rig: AlphaWorld): Promise<string> => {
   rig.sandbox.faults.set('billing_overrun', { service: 'provider', value: limits.boundMicrousd })
   return (await rig.ask()).error().details['task_id'] as string
 }
 
 t.test('A-128 an answer that was paid for waits through a new login, and is released to it', async (t) => {
-  const rig = await makeRig(t)
+  const rig = await World.in(t).sandbox().state().session().alpha()
   const id = await heldTask(rig)
   t.equal((await rig.run(['login', '--replace', '--json'])).status, 0)
   const foreign = await rig.run(['alpha', 'review', id, '--accept-overrun', '--json'])
@@ -398,7 +401,7 @@ t.test('A-128 an answer that was paid for waits through a new login, and is rele
 })
 
 t.test('A-128 accepting what cannot be released decides nothing; only rejecting drops it', async (t) => {
-  const rig = await makeRig(t)
+  const rig = await World.in(t).sandbox().state().session().alpha()
   const id = await heldTask(rig)
   t.equal((await rig.run(['policy', 'revoke'])).status, 0)
   const before = rig.view().sequence
@@ -415,7 +418,7 @@ t.test('A-128 accepting what cannot be released decides nothing; only rejecting 
 t.test('an answer that cannot be written out names the task that keeps it', {
   skip: !existsSync('/dev/full'),
 }, async (t) => {
-  const rig = await makeRig(t)
+  const rig = await World.in(t).sandbox().state().session().alpha()
   const full = openSync('/dev/full', 'w')
   t.teardown(() => closeSync(full))
   const child = spawn(process.execPath, [
@@ -433,7 +436,7 @@ t.test('an answer that cannot be written out names the task that keeps it', {
 })
 
 t.test('A-123 A-124 A-125 an unknown charge is never done and keeps its liability', async (t) => {
-  const rig = await makeRig(t)
+  const rig = await World.in(t).sandbox().state().session().alpha()
   rig.sandbox.faults.set('billing_status_500', { service: 'provider' })
   const ran = await rig.ask()
   const { task_id: id, operation_id: operation } = ran.error().details
@@ -460,7 +463,7 @@ t.test('A-007 no provider SDK and no native crypto dependency', (t) => {
 })
 
 t.test('A-027 tests name no host outside this machine and need no key', async (t) => {
-  const place = sallyport(t)
+  const place = World.in(t).place
   t.equal((await place.run(['init'])).status, 0, 'the built-in profile')
   t.equal((await place.run(['login'])).status, 0)
   writeFileSync(place.path('key'), 'no-real-key')

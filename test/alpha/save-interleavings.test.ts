@@ -10,15 +10,17 @@ import { policyHead } from '../../src/governance/policy/head.js'
 import { collections } from '../../src/governance/rows.js'
 import { alphaCredentialRef } from '../../src/alpha/constants.js'
 import { alphaSetupCollection } from '../../src/alpha/setup.js'
-import type { Ran } from '../harness.js'
-import { limits, makeRig, recover, type Rig } from './rig.js'
+import { recover } from '../support/ledger.js'
+import { limits } from '../world/alpha.js'
+import type { Ran } from '../world/place.js'
+import { World, type AlphaWorld } from '../world/world.js'
 
 t.setTimeout(120_000)
 
 const steps = ['save.revoked', 'save.credential', 'save.accounting'] as const
 
 /** A change of everything that a save can change: key, ceiling, limits. */
-const changeFlags = (rig: Rig, revision: number): string[] => {
+const changeFlags = (rig: AlphaWorld, revision: number): string[] => {
   writeFileSync(rig.place.path('key2'), 'MARK-KEY-SECOND-987\n')
   return [
     'alpha', 'setup', '--json', '--enable', '--acknowledge-plaintext-egress',
@@ -36,7 +38,7 @@ interface Facts {
   readonly policy: { readonly revision: number; readonly state: string; readonly reason: string }
 }
 
-const factsOf = (rig: Rig): Facts => {
+const factsOf = (rig: AlphaWorld): Facts => {
   const view = rig.view()
   const { fingerprint, staged } = presence(view, alphaCredentialRef)
   const { revision, state, reason } = policyHead(view)
@@ -55,7 +57,7 @@ const asBefore = (t: Test, now: Facts, old: Facts): void => {
   t.equal(now.ceiling, old.ceiling, 'the old ceiling stands')
 }
 
-const cannotAsk = async (t: Test, rig: Rig): Promise<void> => {
+const cannotAsk = async (t: Test, rig: AlphaWorld): Promise<void> => {
   const ran = await rig.ask()
   t.equal(ran.status, 4, 'an ask is refused')
   t.equal(rig.inferences().length, 0, 'and sends nothing')
@@ -63,7 +65,7 @@ const cannotAsk = async (t: Test, rig: Rig): Promise<void> => {
 
 for (const step of steps) {
   t.test(`A-074 A-075 A-190 A-191 killed at ${step}: rolled back, revoked, old key`, async (t) => {
-    const rig = await makeRig(t)
+    const rig = await World.in(t).sandbox().state().session().alpha()
     const old = factsOf(rig)
     const ran = await rig.place.spawn(changeFlags(rig, old.policy.revision), {
       entry: 'test', coverage: false, env: { TEST_STOP_AT: step },
@@ -89,7 +91,7 @@ for (const step of steps) {
   })
 
   t.test(`A-190 after a save killed at ${step} one that only stops activates nothing`, async (t) => {
-    const rig = await makeRig(t)
+    const rig = await World.in(t).sandbox().state().session().alpha()
     const flags = changeFlags(rig, await rig.revision())
     await rig.place.spawn(flags, { entry: 'test', coverage: false, env: { TEST_STOP_AT: step } })
     const off = await rig.run(['alpha', 'setup', '--disable', '--json'])
@@ -102,7 +104,7 @@ for (const step of steps) {
   })
 
   t.test(`A-191 failing at ${step}: undone by the save itself`, async (t) => {
-    const rig = await makeRig(t)
+    const rig = await World.in(t).sandbox().state().session().alpha()
     const old = factsOf(rig)
     const ran = await rig.run(changeFlags(rig, old.policy.revision), {
       at: (at) => { if (at === step) throw new Error('stopped by the test') },
@@ -114,7 +116,7 @@ for (const step of steps) {
   })
 
   t.test(`A-076 A-190 A-191 an operator's revoke at ${step} wins`, async (t) => {
-    const rig = await makeRig(t)
+    const rig = await World.in(t).sandbox().state().session().alpha()
     const old = factsOf(rig)
     const ran = await rig.run(changeFlags(rig, old.policy.revision), {
       at: async (at) => { if (at === step) await rig.run(['policy', 'revoke']) },
@@ -128,7 +130,7 @@ for (const step of steps) {
   })
 
   t.test(`A-074 an ask at ${step} sends nothing`, async (t) => {
-    const rig = await makeRig(t)
+    const rig = await World.in(t).sandbox().state().session().alpha()
     let asked: Ran | null = null
     const ran = await rig.run(changeFlags(rig, await rig.revision()), {
       at: async (at) => { if (at === step) asked = await rig.ask() },
@@ -139,7 +141,7 @@ for (const step of steps) {
   })
 
   t.test(`A-190 a second save at ${step} is refused, the first one stands`, async (t) => {
-    const rig = await makeRig(t)
+    const rig = await World.in(t).sandbox().state().session().alpha()
     const revision = await rig.revision()
     let second: Ran | null = null
     const ran = await rig.run(changeFlags(rig, revision), {
@@ -154,7 +156,7 @@ for (const step of steps) {
   })
 
   t.test(`A-050 disabling at ${step} of another save is never held up`, async (t) => {
-    const rig = await makeRig(t)
+    const rig = await World.in(t).sandbox().state().session().alpha()
     let disabled: Ran | null = null
     const ran = await rig.run(changeFlags(rig, await rig.revision()), {
       at: async (at) => {
@@ -169,7 +171,7 @@ for (const step of steps) {
 }
 
 t.test('A-076 killed after r+2: the save applies, its old revision is stale', async (t) => {
-  const rig = await makeRig(t)
+  const rig = await World.in(t).sandbox().state().session().alpha()
   const old = factsOf(rig)
   await rig.place.spawn(changeFlags(rig, old.policy.revision), {
     entry: 'test', coverage: false, env: { TEST_STOP_AT: 'save.published' },
@@ -188,7 +190,7 @@ t.test('A-076 killed after r+2: the save applies, its old revision is stale', as
 })
 
 t.test('A-067 a save after an interrupted one is no regrant after revocation', async (t) => {
-  const rig = await makeRig(t)
+  const rig = await World.in(t).sandbox().state().session().alpha()
   await rig.place.spawn(changeFlags(rig, await rig.revision()), {
     entry: 'test', coverage: false, env: { TEST_STOP_AT: 'save.accounting' },
   })

@@ -11,8 +11,11 @@ import t, { type Test } from 'tap'
 import { systemClock } from '../../src/base/clock.js'
 import { acquireLane } from '../../src/governance/lane.js'
 import { collections, type Task } from '../../src/governance/rows.js'
-import { builtApp, type Ran, type SpawnOptions } from '../harness.js'
-import { checkLedger, limits, makeRig, question, recover, type Rig } from './rig.js'
+import { checkLedger, recover } from '../support/ledger.js'
+import { limits, question } from '../world/alpha.js'
+import type { Ran, SpawnOptions } from '../world/place.js'
+import { builtApp } from '../world/process.js'
+import { World, type AlphaWorld } from '../world/world.js'
 
 t.setTimeout(120_000)
 
@@ -23,24 +26,24 @@ const until = async (holds: () => boolean): Promise<void> => {
   while (!holds()) await sleep(pollMs)
 }
 
-const tasks = (rig: Rig): Task[] => {
+const tasks = (rig: AlphaWorld): Task[] => {
   const view = rig.view()
   return [...view.all(collections.openTasks), ...view.all(collections.closedTasks)]
     .map(({ doc }) => doc)
 }
 
-const theTask = (rig: Rig): Task => {
+const theTask = (rig: AlphaWorld): Task => {
   const [task, other] = tasks(rig)
   if (task === undefined || other !== undefined) throw new Error('there is not exactly one task')
   return task
 }
 
-const ask = (rig: Rig, options: SpawnOptions): Promise<Ran> =>
+const ask = (rig: AlphaWorld, options: SpawnOptions): Promise<Ran> =>
   rig.place.spawn(['alpha', 'ask', '-', '--json'], { stdin: question, ...options })
 
 /** An ask that waits at a step until the signal was sent. */
 const signalledAt = async (
-  rig: Rig, step: string, signal: NodeJS.Signals,
+  rig: AlphaWorld, step: string, signal: NodeJS.Signals,
 ): Promise<Ran> => {
   const go = rig.place.path('go')
   return ask(rig, {
@@ -55,7 +58,7 @@ const signalledAt = async (
   })
 }
 
-const checkCancelled = (t: Test, rig: Rig, ran: Ran): void => {
+const checkCancelled = (t: Test, rig: AlphaWorld, ran: Ran): void => {
   t.equal(ran.status, 130, ran.stderr)
   t.equal(ran.stdout, '', 'no answer')
   t.equal(ran.error().code, 'ask_cancelled')
@@ -75,7 +78,7 @@ const before = ['ask.queued', 'ask.reserved', 'ask.contact_intent'] as const
 for (const [at, step] of before.entries()) {
   const signal = signals[at] ?? 'SIGINT'
   t.test(`A-183 ${signal} at ${step}: nothing sent, hold released, status 130`, async (t) => {
-    const rig = await makeRig(t)
+    const rig = await World.in(t).sandbox().state().session().alpha()
     const ran = await signalledAt(rig, step, signal)
     checkCancelled(t, rig, ran)
     t.equal(rig.sandbox.log.all().length, 0, 'no request')
@@ -84,7 +87,7 @@ for (const [at, step] of before.entries()) {
 }
 
 t.test('A-183 an interrupt while waiting for the lane ends the wait', async (t) => {
-  const rig = await makeRig(t)
+  const rig = await World.in(t).sandbox().state().session().alpha()
   const lane = await acquireLane({
     dir: rig.place.stateDir, priority: 'interactive', clock: systemClock,
     deadlineMs: systemClock.monotonicMs() + 60_000,
@@ -104,14 +107,12 @@ t.test('A-183 an interrupt while waiting for the lane ends the wait', async (t) 
 /** A rig whose provider calls `act` at one moment and goes on when it is done. */
 const rigThat = (
   t: Test, moment: 'onConnect' | 'completion' | 'billing', act: () => Promise<void>,
-): Promise<Rig> => makeRig(t, {
-  sandbox: {
-    hooks: {
-      onConnect: async () => { if (moment === 'onConnect') await act() },
-      onRequest: async (_service, { route }) => { if (route === moment) await act() },
-    },
+): World<AlphaWorld> => World.in(t).sandbox({
+  hooks: {
+    onConnect: async () => { if (moment === 'onConnect') await act() },
+    onRequest: async (_service, { route }) => { if (route === moment) await act() },
   },
-})
+}).state().session().alpha()
 
 const silentMs = 3_000
 
@@ -138,7 +139,7 @@ for (const [at, moment] of (['completion', 'billing'] as const).entries()) {
   t.test(`A-128 A-167 A-183 ${signal} while ${moment} is open: charged once, no answer`,
     async (t) => {
       let child: ChildProcess | null = null
-      const rig: Rig = await rigThat(t, moment, async () => {
+      const rig: AlphaWorld = await rigThat(t, moment, async () => {
         child?.kill(signal)
         await until(() => theTask(rig).cancel_requested_at !== null)
       })
@@ -155,7 +156,7 @@ for (const [at, moment] of (['completion', 'billing'] as const).entries()) {
 
 t.test('A-123 A-183 an interrupt does not win against an unknown charge', async (t) => {
   let child: ChildProcess | null = null
-  const rig: Rig = await rigThat(t, 'completion', async () => {
+  const rig: AlphaWorld = await rigThat(t, 'completion', async () => {
     child?.kill('SIGINT')
     await until(() => theTask(rig).cancel_requested_at !== null)
   })
@@ -170,7 +171,7 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   t.test(`A-026 A-124 A-183 a second ${signal} ends the process at once`, async (t) => {
     let child: ChildProcess | null = null
     let gone: Promise<unknown> = Promise.resolve()
-    const rig: Rig = await rigThat(t, 'completion', async () => {
+    const rig: AlphaWorld = await rigThat(t, 'completion', async () => {
       child?.kill(signal)
       await until(() => theTask(rig).cancel_requested_at !== null)
       child?.kill(signal)
@@ -205,7 +206,7 @@ t.test('SIGUSR1 opens no port through which the key could be read', async (t) =>
 })
 
 t.test('A-133 an interrupt after the closing record changes nothing of it', async (t) => {
-  const rig = await makeRig(t)
+  const rig = await World.in(t).sandbox().state().session().alpha()
   const ran = await signalledAt(rig, 'ask.finished', 'SIGINT')
   t.equal(ran.status, 0, ran.stderr)
   const { task, answer } = ran.json<{ task: { id: string }; answer: string }>()
@@ -217,7 +218,7 @@ t.test('A-133 an interrupt after the closing record changes nothing of it', asyn
 const startMsMax = 5_000
 
 t.test('A-104 one interrupt ends a command that reads stdin, with nothing written', async (t) => {
-  const rig = await makeRig(t)
+  const rig = await World.in(t).sandbox().state().session().alpha()
   const { sequence } = rig.view()
   const script = join(await builtApp(), 'sallyport.js')
   const child = spawn(process.execPath, [script, 'alpha', 'ask', '-'], {

@@ -14,13 +14,18 @@ import {
 } from '../../src/governance/rows.js'
 import type { Tx } from '../../src/state/types.js'
 import {
-  change, makeTamperBench, releasedNothing, remove, type Alter, type TamperBench,
+  change, releasedNothing, remove, tampering, type Alter, type TamperBench,
 } from './tamper.js'
+import { roomy } from '../world/alpha.js'
+import { World } from '../world/world.js'
 
 t.setTimeout(240_000)
 
 let bench: TamperBench
-t.before(async () => { bench = await makeTamperBench(t) })
+t.before(async () => {
+  const world = World.in(t).sandbox().state().session().alpha({ money: roomy })
+  bench = (await world.with(tampering)).bench
+})
 
 const past = '2020-01-01T00:00:00.000Z'
 

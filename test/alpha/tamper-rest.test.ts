@@ -11,15 +11,19 @@ import { alphaSetupCollection, type AlphaTextSetup } from '../../src/alpha/setup
 import { revisionId } from '../../src/governance/policy/head.js'
 import { collections } from '../../src/governance/rows.js'
 import type { Tx } from '../../src/state/types.js'
-import type { Ran } from '../harness.js'
 import { forgeRecord, forgeState } from '../state/forge.js'
-import { change, makeTamperBench, type TamperBench } from './tamper.js'
-import { question } from './rig.js'
+import { change, tampering, type TamperBench } from './tamper.js'
+import { question, roomy } from '../world/alpha.js'
+import type { Ran } from '../world/place.js'
+import { World } from '../world/world.js'
 
 t.setTimeout(180_000)
 
 let bench: TamperBench
-t.before(async () => { bench = await makeTamperBench(t) })
+t.before(async () => {
+  const world = World.in(t).sandbox().state().session().alpha({ money: roomy })
+  bench = (await world.with(tampering)).bench
+})
 
 const noTask = undefined as never
 const stateFile = (...names: string[]): string => join(bench.rig.place.stateDir, ...names)

@@ -9,15 +9,15 @@ import { alphaArtifactLabels } from '../../src/alpha/constants.js'
 import { collections, type Task } from '../../src/governance/rows.js'
 import { openStore } from '../../src/state/store.js'
 import type { CollectionSpec, Store, Tx } from '../../src/state/types.js'
-import type { Ran } from '../harness.js'
-import { makeRig, type Rig } from './rig.js'
+import type { Ran } from '../world/place.js'
+import type { AlphaWorld } from '../world/world.js'
 
 /** What somebody does to the rows; `task` is the ask's own, where there is one yet. */
 export type Alter = (tx: Tx, task: Task) => void
 
 /** A deployment that is put back before each case. */
 export interface TamperBench {
-  readonly rig: Rig
+  readonly rig: AlphaWorld
   /** Puts everything back as it was when the bench was made, and forgets the requests. */
   reset(): void
   /** Copies state and keys aside under a name, or puts such a copy back. */
@@ -47,11 +47,8 @@ export const change = <T extends object>(
 export const remove = <T>(spec: CollectionSpec<T>, id: (task: Task) => string): Alter =>
   (tx, task) => tx.remove(spec, id(task))
 
-/** Makes the bench. */
-export const makeTamperBench = async (t: Test): Promise<TamperBench> => {
-  const rig = await makeRig(t, {
-    money: { boundMicrousd: 50_000, ceilingMicrousd: 1_000_000_000 },
-  })
+/** The stage of tampering. */
+export const tampering = async (rig: AlphaWorld): Promise<{ bench: TamperBench }> => {
   const { place, sandbox } = rig
   const parts = { state: place.stateDir, config: place.configDir }
   const kept = (name: string, part: 'state' | 'config'): string =>
@@ -110,7 +107,7 @@ export const makeTamperBench = async (t: Test): Promise<TamperBench> => {
     },
   }
   bench.keep('beginning')
-  return bench
+  return { bench }
 }
 
 /** Asserts that no answer came out and none is kept. */

@@ -19,13 +19,15 @@ import { loadToken, tokenPath } from '../../src/governance/session/token.js'
 import { createHttpsClient } from '../../src/net/client.js'
 import { tryLockFile } from '../../src/state/kernel-lock.js'
 import type { Store } from '../../src/state/types.js'
-import { checkLedger, limits, makeRig, question, recover, type Rig } from './rig.js'
+import { checkLedger, recover } from '../support/ledger.js'
+import { limits, question } from '../world/alpha.js'
+import { World, type AlphaWorld } from '../world/world.js'
 
 t.setTimeout(120_000)
 
 const key = '0b0e6a3c-7f0e-4a1e-9d3a-7a7c2f2f4a10'
 
-const newest = (rig: Rig): Task => {
+const newest = (rig: AlphaWorld): Task => {
   const view = rig.view()
   const tasks = [...view.all(collections.openTasks), ...view.all(collections.closedTasks)]
   const task = tasks.map(({ doc }) => doc).sort((a, b) => (a.task_id < b.task_id ? 1 : -1))[0]
@@ -34,7 +36,7 @@ const newest = (rig: Rig): Task => {
 }
 
 /** Another process that holds the state lock; answers how it is given back. */
-const holdLock = (rig: Rig): (() => void) => {
+const holdLock = (rig: AlphaWorld): (() => void) => {
   const lock = tryLockFile(join(rig.place.stateDir, 'lock'))
   if (lock === null) throw new Error('the lock was not free')
   return lock.release
@@ -43,7 +45,7 @@ const holdLock = (rig: Rig): (() => void) => {
 for (const step of ['ask.replied', 'ask.billing_1', 'ask.charge_known', 'ask.answer_sealed']) {
   t.test(`A-003 A-142 a lock held past --wait at ${step} costs neither answer nor charge`,
     async (t) => {
-      const rig = await makeRig(t)
+      const rig = await World.in(t).sandbox().state().session().alpha()
       const ran = await rig.ask({
         args: ['--wait', '0'],
         at: (at) => {
@@ -57,7 +59,7 @@ for (const step of ['ask.replied', 'ask.billing_1', 'ask.charge_known', 'ask.ans
 }
 
 t.test('A-124 A-194 a lock held past the deadline ends as blocked, never as locked', async (t) => {
-  const rig = await makeRig(t)
+  const rig = await World.in(t).sandbox().state().session().alpha()
   let jumpMs = 0
   const clock: Clock = { ...systemClock, monotonicMs: () => systemClock.monotonicMs() + jumpMs }
   let release = (): void => undefined
@@ -83,7 +85,7 @@ t.test('A-124 A-194 a lock held past the deadline ends as blocked, never as lock
 })
 
 t.test('A-140 the wait for the lock counts against the billing stage', async (t) => {
-  const rig = await makeRig(t)
+  const rig = await World.in(t).sandbox().state().session().alpha()
   let jumpMs = 0
   const clock: Clock = { ...systemClock, monotonicMs: () => systemClock.monotonicMs() + jumpMs }
   const ran = await rig.ask({
@@ -101,7 +103,7 @@ t.test('A-140 the wait for the lock counts against the billing stage', async (t)
 })
 
 /** A context on a real store whose n-th transaction fails as told. */
-const contextOf = (rig: Rig, store: Store, fault: { at: number; error: SallyportError }) => {
+const contextOf = (rig: AlphaWorld, store: Store, fault: { at: number; error: SallyportError }) => {
   let count = 0
   const faulty: Store = new Proxy(store, {
     get: (target, name) => {
@@ -152,7 +154,7 @@ const outcome = async (work: Promise<unknown>): Promise<unknown> => {
 }
 
 /** Every transaction of an ask fails once, with all that follow. */
-const failEach = async (t: Test, rig: Rig, error: SallyportError): Promise<number> => {
+const failEach = async (t: Test, rig: AlphaWorld, error: SallyportError): Promise<number> => {
   for (let at = 1; ; at += 1) {
     const store = rig.open('write')
     const sent = rig.inferences().length
@@ -181,14 +183,14 @@ const failEach = async (t: Test, rig: Rig, error: SallyportError): Promise<numbe
 
 for (const [name, error] of Object.entries(faults)) {
   t.test(`A-124 A-182 A-026 ${name}: whichever record fails, money and status agree`, async (t) => {
-    const rig = await makeRig(t)
+    const rig = await World.in(t).sandbox().state().session().alpha()
     t.ok(await failEach(t, rig, error) >= 6, 'every record had its turn')
     checkLedger(t, rig)
   })
 }
 
 t.test('A-156 a key that vanishes after the hold ends the ask at once, hold released', async (t) => {
-  const rig = await makeRig(t)
+  const rig = await World.in(t).sandbox().state().session().alpha()
   const name = rig.view().get(collections.credentials, alphaCredentialRef)?.artifact.stored_sha256
   const ran = await rig.ask({
     at: (at) => {
@@ -204,7 +206,7 @@ t.test('A-156 a key that vanishes after the hold ends the ask at once, hold rele
 
 t.test('A-182 a process that recovery took for dead releases no answer', async (t) => {
   for (const step of ['ask.reserved', 'ask.replied', 'ask.answer_sealed']) {
-    const rig = await makeRig(t)
+    const rig = await World.in(t).sandbox().state().session().alpha()
     const ran = await rig.ask({
       at: async (at) => {
         if (at !== step) return
@@ -224,7 +226,7 @@ t.test('A-182 a process that recovery took for dead releases no answer', async (
 })
 
 t.test('A-117 rows altered before the settlement: refused, blocked at once, still held', async (t) => {
-  const rig = await makeRig(t)
+  const rig = await World.in(t).sandbox().state().session().alpha()
   const ran = await rig.ask({
     at: async (at) => {
       if (at !== 'ask.charge_known') return

@@ -5,7 +5,6 @@
 import { randomUUID } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Test } from 'tap'
 import { ask, type AskResult } from '../../src/alpha/ask/ask.js'
 import { billingUuidCollection } from '../../src/alpha/billing-uuids.js'
 import { alphaArtifactLabels, alphaLimits } from '../../src/alpha/constants.js'
@@ -25,10 +24,9 @@ import { createHttpsClient } from '../../src/net/client.js'
 import type { RawReply } from '../../src/sandbox/types.js'
 import { nodeFiles } from '../../src/state/files.js'
 import { openStore } from '../../src/state/store.js'
-import { makeRig, question, type Money, type Rig } from './rig.js'
-
-/** Bound and ceiling: room for hundreds of unknown charges. */
-export const wireLimits = { boundMicrousd: 50_000, ceilingMicrousd: 1_000_000_000 } as const
+import { question } from '../world/alpha.js'
+import type { Teardown } from '../world/place.js'
+import type { AlphaWorld } from '../world/world.js'
 
 /** One ask, with everything that it left. */
 export interface Asked {
@@ -56,7 +54,7 @@ export interface Replies {
 
 /** A deployment for many asks. */
 export interface Wire {
-  readonly rig: Rig
+  readonly rig: AlphaWorld
   readonly model: string
   ask(replies?: Replies): Promise<Asked>
   /** Why the output of a task is not to be had; null when it is. */
@@ -93,9 +91,8 @@ const failureOf = (error: unknown): SallyportError => {
   throw error
 }
 
-/** Makes it. */
-export const makeWire = async (t: Test, money: Money = wireLimits): Promise<Wire> => {
-  const rig = await makeRig(t, { money })
+/** The stage of many asks. */
+export const manyAsks = async (rig: AlphaWorld, t: Teardown): Promise<{ wire: Wire }> => {
   const { place, sandbox } = rig
   // What a power cut would leave is no question here, and syncing takes most of the time.
   const store = openStore({
@@ -158,7 +155,7 @@ export const makeWire = async (t: Test, money: Money = wireLimits): Promise<Wire
     }
   }
 
-  return {
+  const wire: Wire = {
     rig,
     model: provider.model_id,
     ask: askOnce,
@@ -175,4 +172,5 @@ export const makeWire = async (t: Test, money: Money = wireLimits): Promise<Wire
       .map((entry) => join(entry.parentPath, entry.name))
       .filter((path) => readFileSync(path).includes(bytes)),
   }
+  return { wire }
 }

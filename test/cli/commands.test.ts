@@ -11,7 +11,8 @@ import { globalFlags } from '../../src/cli/globals.js'
 import { topicNames, topicText } from '../../src/cli/help/topics.js'
 import { describeNouns } from '../../src/cli/tree.js'
 import { outputOf } from '../../src/cli/help/fields.js'
-import { allVerbs, sallyport } from '../harness.js'
+import { allVerbs } from '../world/program.js'
+import { World } from '../world/world.js'
 
 const verbs = await allVerbs()
 const nouns = describeNouns(describingDeps())
@@ -61,7 +62,7 @@ t.test('no flag takes a secret, an endpoint, a proxy or a trust root', async (t)
 })
 
 t.test('--help of each verb ends with 0, shows all of it, and fits in 100 columns', async (t) => {
-  const place = sallyport(t)
+  const place = World.in(t).place
   for (const { meta, usage } of verbs) {
     const { status, stdout, stderr } = await place.run([...meta.name.split(' '), '--help'])
     t.same([status, stderr], [0, ''], meta.name)
@@ -75,16 +76,16 @@ t.test('--help of each verb ends with 0, shows all of it, and fits in 100 column
 })
 
 t.test('the overview lists every noun, verb and topic', async (t) => {
-  const { stdout } = await sallyport(t).run(['--help'])
+  const { stdout } = await World.in(t).place.run(['--help'])
   for (const { noun } of nouns) t.match(stdout, `  ${noun} `)
   for (const { verb } of verbs) t.match(stdout, verb)
   for (const name of topicNames) t.match(stdout, name)
-  t.equal((await sallyport(t).run([])).stdout, stdout)
-  t.equal((await sallyport(t).run(['help'])).stdout, stdout)
+  t.equal((await World.in(t).place.run([])).stdout, stdout)
+  t.equal((await World.in(t).place.run(['help'])).stdout, stdout)
 })
 
 t.test('the help of a noun lists its verbs, and without a verb it is misuse', async (t) => {
-  const place = sallyport(t)
+  const place = World.in(t).place
   for (const { noun } of nouns) {
     const { stdout } = await place.run([noun, '--help'])
     for (const verb of verbs.filter((one) => one.noun === noun)) {
@@ -96,7 +97,7 @@ t.test('the help of a noun lists its verbs, and without a verb it is misuse', as
 })
 
 t.test('an unknown flag is refused by each verb before anything is opened', async (t) => {
-  const place = sallyport(t)
+  const place = World.in(t).place
   for (const { meta } of verbs) {
     const ran = await place.run([...meta.name.split(' '), '--no-such-flag', '--json'])
     t.same([ran.status, ran.stdout], [exitStatus.usage, ''], meta.name)
@@ -104,7 +105,7 @@ t.test('an unknown flag is refused by each verb before anything is opened', asyn
 })
 
 t.test('each topic is a page that fits in 96 columns', async (t) => {
-  const place = sallyport(t)
+  const place = World.in(t).place
   for (const name of topicNames) {
     const { status, stdout } = await place.run(['help', name])
     t.same([status, stdout], [0, topicText(name)], name)
@@ -118,7 +119,7 @@ t.test('each topic is a page that fits in 96 columns', async (t) => {
 t.test('every verb and flag is in every completion script and man page', async (t) => {
   for (const shell of shells) {
     const script = completionScript(shell, verbs, nouns)
-    t.equal((await sallyport(t).run(['completion', shell])).stdout, script)
+    t.equal((await World.in(t).place.run(['completion', shell])).stdout, script)
     for (const { meta, verb, flags } of verbs) {
       t.ok(script.includes(verb), `${shell}: ${meta.name}`)
       for (const { long } of flags) {
@@ -134,7 +135,7 @@ t.test('every verb and flag is in every completion script and man page', async (
       t.ok(page.includes(long.replaceAll('-', '\\-')), `${meta.name} ${long}`)
     }
   }
-  t.equal((await sallyport(t).run(['completion', 'tcsh'])).status, exitStatus.usage)
+  t.equal((await World.in(t).place.run(['completion', 'tcsh'])).status, exitStatus.usage)
 })
 
 t.test('man pages have no line that roff would take for an unknown request', async (t) => {

@@ -2,12 +2,12 @@
 import { rmSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { sallyport } from '../harness.js'
+import { World } from '../world/world.js'
 
 t.setTimeout(120_000)
 
 t.test('the demo runs every capability against the sandbox, shows each line, ends well and leaves a sound state and a page', async (t) => {
-  const place = sallyport(t)
+  const place = World.in(t).place
   const ran = await place.spawn(['demo'])
   t.equal(ran.status, 0, ran.stderr)
   const [, dir = ''] = /Remove it with: rm -r (\S+)/.exec(ran.stdout) ?? []

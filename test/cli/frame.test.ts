@@ -3,8 +3,8 @@ import { SallyportError, fail } from '../../src/base/errors.js'
 import type { ErrorKind } from '../../src/base/errors.js'
 import { exitStatus, gravest, httpStatusOf } from '../../src/base/outcome.js'
 import { Degraded } from '../../src/base/contract.js'
-import { sallyport } from '../harness.js'
-import type { Ran, RunOptions, Teardown } from '../harness.js'
+import type { Ran, RunOptions, Teardown } from '../world/place.js'
+import { World } from '../world/world.js'
 import { fakeCommands } from './fake-verbs.js'
 import type { Act } from './fake-verbs.js'
 
@@ -13,7 +13,8 @@ const nothing: Act = async () => 'done\n'
 const runFake = (
   t: Teardown, line: string, act: Act = nothing, options: RunOptions = {},
 ): Promise<Ran> =>
-  sallyport(t).run(line.split(' ').filter(Boolean), { ...options, commands: fakeCommands(act) })
+  World.in(t).place
+    .run(line.split(' ').filter(Boolean), { ...options, commands: fakeCommands(act) })
 
 /** Options that the fake verb saw. */
 const seenBy = async (t: Teardown, line: string): Promise<Record<string, unknown>> => {

@@ -1,8 +1,9 @@
 import t from 'tap'
-import { failure, owners } from './owners.js'
+import { World } from '../world/world.js'
+import { failure } from '../support/must.js'
 
 t.test('goals are added, listed, shown, updated and closed', async (t) => {
-  const at = await owners(t)
+  const at = await World.still(t).state({ owner: 'ada' })
   await at.json(['login'])
   const goal = await at.json(['goal', 'add', 'Learn about tides'])
   t.match(goal, { title: 'Learn about tides', state: 'open', revision: 1, is_default: false })
@@ -18,7 +19,7 @@ t.test('goals are added, listed, shown, updated and closed', async (t) => {
 })
 
 t.test('a change of a goal that moved, is closed or is the default is a conflict', async (t) => {
-  const at = await owners(t)
+  const at = await World.still(t).state({ owner: 'ada' })
   await at.json(['login'])
   const [general] = await at.json(['goal', 'list'])
   const refused = async (...words: string[]) => failure(await at.run(['goal', ...words, '--json']))
@@ -36,7 +37,7 @@ t.test('a change of a goal that moved, is closed or is the default is a conflict
 })
 
 t.test('bad titles, bad numbers and goals of others are refused', async (t) => {
-  const at = await owners(t)
+  const at = await World.still(t).state({ owner: 'ada' })
   await at.json(['login'])
   const refused = async (...words: string[]) => failure(await at.run(['goal', ...words, '--json']))
   for (const title of ['', 'x'.repeat(201), 'a\nb']) {
@@ -50,7 +51,7 @@ t.test('bad titles, bad numbers and goals of others are refused', async (t) => {
     })
   }
   const mine = await at.json(['goal', 'add', 'Mine'])
-  const file = at.file('passphrase', 'correct horse')
+  const file = at.place.write('passphrase', 'correct horse')
   await at.json(['principal', 'add', 'bob', '--passphrase-file', file])
   await at.json(['login', '--owner', 'bob', '--passphrase-file', file])
   t.match(await refused('show', mine.id), { status: 6, code: 'goal_not_found' })

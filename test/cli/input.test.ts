@@ -10,8 +10,9 @@ import t from 'tap'
 import { readInput, readInputText, readSecret } from '../../src/cli/input.js'
 import type { InputSource } from '../../src/cli/input.js'
 import type { VerbDeps } from '../../src/cli/bound.js'
-import { builtApp, sallyport } from '../harness.js'
-import type { Place, Ran } from '../harness.js'
+import type { Place, Ran } from '../world/place.js'
+import { builtApp } from '../world/process.js'
+import { World } from '../world/world.js'
 import { fakeCommands } from './fake-verbs.js'
 
 type Read = (deps: VerbDeps, source: InputSource) => Promise<unknown>
@@ -32,7 +33,7 @@ const reading = async (
 }
 
 t.test('files and stdin are taken exactly as they are, up to the limit', async (t) => {
-  const place = sallyport(t)
+  const place = World.in(t).place
   const bytes = Buffer.from([0, 255, 10, 32, 10])
   writeFileSync(place.path('f'), bytes)
   t.same((await reading(place, readInput, 'f', 5)).value, bytes)
@@ -44,7 +45,7 @@ t.test('files and stdin are taken exactly as they are, up to the limit', async (
 })
 
 t.test('one byte beyond the limit is refused, naming flag and limit', async (t) => {
-  const place = sallyport(t)
+  const place = World.in(t).place
   writeFileSync(place.path('f'), 'abcdef')
   for (const from of ['f', '-']) {
     const { ran } = await reading(place, readInput, from, 5, 'abcdef')
@@ -55,7 +56,7 @@ t.test('one byte beyond the limit is refused, naming flag and limit', async (t) 
 })
 
 t.test('what cannot be read is refused, naming the flag and not the path', async (t) => {
-  const place = sallyport(t)
+  const place = World.in(t).place
   mkdirSync(place.path('folder'))
   const missing = await reading(place, readInput, 'no-such-thing', 5)
   t.equal(missing.ran.status, 3)
@@ -66,7 +67,7 @@ t.test('what cannot be read is refused, naming the flag and not the path', async
 })
 
 t.test('text is UTF-8 without exception, and keeps a byte order mark', async (t) => {
-  const place = sallyport(t)
+  const place = World.in(t).place
   t.equal((await reading(place, readInputText, '-', 99, ' é\r\n\n')).value, ' é\r\n\n')
   t.equal((await reading(place, readInputText, '-', 99, '\uFEFFx')).value, '\uFEFFx')
   const bad = await reading(place, readInputText, '-', 99, Buffer.from([0xc3, 0x28]))
@@ -74,7 +75,7 @@ t.test('text is UTF-8 without exception, and keeps a byte order mark', async (t)
 })
 
 t.test('a secret is one line; one line end after it is dropped and nothing else', async (t) => {
-  const place = sallyport(t)
+  const place = World.in(t).place
   for (const [given, kept] of [
     ['key', 'key'], ['key\n', 'key'], ['key\r\n', 'key'], [' key ', ' key '], ['', ''], ['\n', ''],
   ] as const) {
@@ -87,7 +88,7 @@ t.test('a secret is one line; one line end after it is dropped and nothing else'
 })
 
 t.test('a secret that was read is cut out of the stack of a later defect', async (t) => {
-  const place = sallyport(t)
+  const place = World.in(t).place
   const ran = await place.run(['thing', 'do'], {
     stdin: 'correct horse battery\n',
     commands: fakeCommands(async (_options, deps) => {
@@ -105,7 +106,7 @@ const mkfifo = (path: string): string => {
 }
 
 t.test('a named pipe is read whole once somebody writes to it, up to the limit', async (t) => {
-  const place = sallyport(t)
+  const place = World.in(t).place
   const pipe = mkfifo(place.path('pipe'))
   const write = (command: string) => spawn('sh', ['-c', `${command} > "$1"`, 'sh', pipe])
   for (const [command, bytes] of [
@@ -124,7 +125,7 @@ t.test('a named pipe is read whole once somebody writes to it, up to the limit',
 })
 
 t.test('a folder, a socket and a disk are refused, naming the flag and the kind', async (t) => {
-  const place = sallyport(t)
+  const place = World.in(t).place
   mkdirSync(place.path('folder'))
   const folder = await reading(place, readInput, 'folder', 5)
   t.match(folder.ran.error(), {
@@ -140,7 +141,7 @@ t.test('a folder, a socket and a disk are refused, naming the flag and the kind'
 })
 
 t.test('a device without an end is read up to the limit, an empty one is empty', async (t) => {
-  const place = sallyport(t)
+  const place = World.in(t).place
   t.same((await reading(place, readInput, '/dev/null', 5)).value, Buffer.alloc(0))
   t.equal((await reading(place, readInput, '/dev/zero', 5)).ran.error().code, 'input_too_large')
 })
@@ -166,7 +167,7 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   for (const writer of [false, true]) {
     const what = writer ? 'whose writer is silent' : 'without a writer'
     t.test(`${signal} ends a program that waits for a pipe ${what}`, linux, async (t) => {
-      const place = sallyport(t)
+      const place = World.in(t).place
       const pipe = mkfifo(place.path('pipe'))
       let waits = false
       const ran = await place.spawn(['init', '--owner', 'maria', '--profile', 'pipe'], {
@@ -187,7 +188,7 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
 }
 
 t.test('process substitution is read, also when its command has ended long ago', async (t) => {
-  const place = sallyport(t)
+  const place = World.in(t).place
   const program = join(await builtApp(), 'sallyport.js')
   for (const [command, told] of [
     ['echo; echo x', 'not JSON (line 2, column 1)'],

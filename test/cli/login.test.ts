@@ -8,14 +8,14 @@ import {
 import { defineVerb, type Run } from '../../src/cli/verb.js'
 import type { LoginDocument } from '../../src/governance/session/contract.js'
 import { tokenPath } from '../../src/governance/session/token.js'
-import { hour, minute } from '../governance/bench.js'
-import { sallyport } from '../harness.js'
-import { failure, owners } from './owners.js'
+import { hour, minute } from '../support/clock.js'
+import { World } from '../world/world.js'
+import { failure } from '../support/must.js'
 
 const tokenOf = (path: string): string => readFileSync(path, 'utf8').trim()
 
 t.test('login prints the session and never the token, which lies in a private file', async (t) => {
-  const at = await owners(t)
+  const at = await World.still(t).state({ owner: 'ada' })
   const ran = await at.run(['login', '--json'])
   t.equal(ran.status, 0)
   const { root } = ran.json()
@@ -36,17 +36,17 @@ t.test('login prints the session and never the token, which lies in a private fi
 })
 
 t.test('A-166 without a session, with an ended one and with another token a verb is refused', async (t) => {
-  const at = await owners(t)
+  const at = await World.still(t).state({ owner: 'ada' })
   const lines = [['session', 'show'], ['goal', 'list'], ['task', 'list'], ['principal', 'list'],
     ['goal', 'add', 'Tides'], ['alpha', 'show'], ['config', 'show']]
   const saves = [['alpha', 'setup', '--disable'], ['alpha', 'setup', '--max-output-tokens', '5']]
-  const before = at.bench().view().sequence
+  const before = at.view().sequence
   for (const line of [...lines, ...saves]) {
     t.match(failure(await at.run([...line, '--json'])), {
       status: 4, code: 'session_required', out: '',
     })
   }
-  t.equal(at.bench().view().sequence, before, 'nothing was written')
+  t.equal(at.view().sequence, before, 'nothing was written')
   await at.json(['login'])
   for (const line of lines) t.equal((await at.run(line)).status, 0, line.join(' '))
   const env = { SALLYPORT_SESSION: 'A'.repeat(43) }
@@ -62,7 +62,7 @@ t.test('A-166 without a session, with an ended one and with another token a verb
 })
 
 t.test('a token file holds the token alone, and SALLYPORT_SESSION carries it', async (t) => {
-  const at = await owners(t)
+  const at = await World.still(t).state({ owner: 'ada' })
   await at.json(['login', '--token-file', 'token'])
   t.notOk(existsSync(tokenPath(at.place.stateDir)))
   t.equal(statSync(at.place.path('token')).mode & 0o777, 0o600)
@@ -77,8 +77,8 @@ t.test('a token file holds the token alone, and SALLYPORT_SESSION carries it', a
 })
 
 t.test('a token that cannot be kept ends its session again', async (t) => {
-  const at = await owners(t)
-  const file = join(at.file('plain', ''), 'token')
+  const at = await World.still(t).state({ owner: 'ada' })
+  const file = join(at.place.write('plain', ''), 'token')
   const ran = await at.run(['login', '--json', '--token-file', file])
   t.match(failure(ran), { status: 1, code: 'token_not_written', out: '' })
   await at.json(['login'])
@@ -88,9 +88,9 @@ t.test('a token that cannot be kept ends its session again', async (t) => {
 })
 
 t.test('a passphrase comes from a file, stdin or a prompt, never from the line', async (t) => {
-  const at = await owners(t)
+  const at = await World.still(t).state({ owner: 'ada' })
   await at.json(['login'])
-  const passphraseFile = at.file('passphrase', 'correct horse\n')
+  const passphraseFile = at.place.write('passphrase', 'correct horse\n')
   await at.json(['principal', 'add', 'bob', '--passphrase-file', passphraseFile])
   const bob = ['login', '--owner', 'bob']
   t.equal((await at.run([...bob, '--passphrase-file', passphraseFile])).status, 0)
@@ -110,7 +110,7 @@ t.test('a passphrase comes from a file, stdin or a prompt, never from the line',
 })
 
 t.test('--replace ends the other sessions of the owner, a plain login ends none', async (t) => {
-  const at = await owners(t)
+  const at = await World.still(t).state({ owner: 'ada' })
   await at.json(['login', '--token-file', 'one'])
   await at.json(['login', '--token-file', 'two'])
   const env = (name: string) => ({ SALLYPORT_SESSION: tokenOf(at.place.path(name)) })
@@ -126,7 +126,7 @@ t.test('--replace ends the other sessions of the owner, a plain login ends none'
 })
 
 t.test('times are durations within bounds, and a refused one opens nothing', async (t) => {
-  const at = await owners(t)
+  const at = await World.still(t).state({ owner: 'ada' })
   const { root } = await at.json(['login', '--idle', '5m', '--ttl', '1h'])
   t.equal(Date.parse(root.expires_at) - Date.parse(root.issued_at), hour)
   for (const wrong of ['0s', '8d', '1.5h', '-1h', '', '90']) {
@@ -139,7 +139,7 @@ t.test('times are durations within bounds, and a refused one opens nothing', asy
 })
 
 t.test('logout ends the session, forgets the token, and has nothing to do twice', async (t) => {
-  const at = await owners(t)
+  const at = await World.still(t).state({ owner: 'ada' })
   const { root } = await at.json(['login'])
   t.same(await at.json(['logout']), {
     schema: 'sallyport.logout.v1', ended: true, root: root.id,
@@ -153,7 +153,7 @@ t.test('logout ends the session, forgets the token, and has nothing to do twice'
 })
 
 t.test('logout also ends a session that is idle', async (t) => {
-  const at = await owners(t)
+  const at = await World.still(t).state({ owner: 'ada' })
   await at.json(['login'])
   at.clock.advance(31 * minute)
   t.match(await at.json(['logout']), { ended: true })
@@ -163,7 +163,7 @@ t.test('logout also ends a session that is idle', async (t) => {
 })
 
 t.test('a plain init leaves no token and no session', async (t) => {
-  const at = await owners(t)
+  const at = await World.still(t).state({ owner: 'ada' })
   t.notOk(existsSync(tokenPath(at.place.stateDir)))
   const run = join(at.place.stateDir, 'run')
   t.notOk(existsSync(run) && readdirSync(run).includes('sessions'))
@@ -179,6 +179,6 @@ t.test('the options of login are what was written', async (t) => {
   const build = (deps: VerbDeps) => defineVerb(deps, loginDefinition, note)
   const commands = [{ verb: 'login', load: async () => ({ build }) }]
   const line = ['login', '--owner', 'maria', '--idle', '10m', '--ttl', '2h', '--replace']
-  t.equal((await sallyport(t).run(line, { commands })).status, 0)
+  t.equal((await World.in(t).place.run(line, { commands })).status, 0)
   t.same(seen, [{ owner: 'maria', idle: 10 * minute, ttl: 2 * hour, replace: true }])
 })

@@ -1,10 +1,10 @@
 import { chmodSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { sallyport } from '../harness.js'
+import { World } from '../world/world.js'
 
 t.test('the state directory: flag before variable before XDG before home', async (t) => {
-  const place = sallyport(t)
+  const place = World.in(t).place
   const where = async (argv: string[], env: Record<string, string | undefined>): Promise<string> =>
     (await place.run(['state', 'path', ...argv], { env })).stdout.trimEnd()
   const none = { SALLYPORT_STATE_DIR: undefined, XDG_STATE_HOME: undefined }
@@ -20,7 +20,7 @@ t.test('the state directory: flag before variable before XDG before home', async
 })
 
 t.test('the key folder is decided the same way and never lies inside the state', async (t) => {
-  const place = sallyport(t)
+  const place = World.in(t).place
   const config = async (env: Record<string, string | undefined>): Promise<string> =>
     (await place.run(['state', 'path', '--json'], { env })).json().config_dir
   const none = { SALLYPORT_CONFIG_DIR: undefined, XDG_CONFIG_HOME: undefined }
@@ -35,7 +35,7 @@ t.test('the key folder is decided the same way and never lies inside the state',
 })
 
 t.test('state path tells whether there is a state, and shows the keys with --verbose', async (t) => {
-  const place = sallyport(t)
+  const place = World.in(t).place
   t.same((await place.run(['state', 'path', '--json'])).json(), {
     state_dir: place.stateDir, config_dir: place.configDir, exists: false,
   })
@@ -47,7 +47,7 @@ t.test('state path tells whether there is a state, and shows the keys with --ver
 })
 
 t.test('doctor finds nothing on a sound machine and says what is not there yet', async (t) => {
-  const place = sallyport(t)
+  const place = World.in(t).place
   const ran = await place.run(['doctor', '--json'])
   t.equal(ran.status, 0)
   t.same(ran.json().checks.map((one: { name: string; result: string }) => [one.name, one.result]), [
@@ -58,7 +58,7 @@ t.test('doctor finds nothing on a sound machine and says what is not there yet',
 })
 
 t.test('doctor names each problem with its next step and ends with 7', async (t) => {
-  const place = sallyport(t)
+  const place = World.in(t).place
   mkdirSync(place.stateDir, { mode: 0o700 })
   writeFileSync(join(place.stateDir, 'STATE'), '')
   mkdirSync(join(place.configDir, 'keys'), { recursive: true, mode: 0o700 })
@@ -75,7 +75,7 @@ t.test('doctor names each problem with its next step and ends with 7', async (t)
 })
 
 t.test('doctor looks at both files of the store in the key folder, and says what to do', async (t) => {
-  const place = sallyport(t)
+  const place = World.in(t).place
   t.equal((await place.run(['init'])).status, 0)
   type Looked = { name: string; result: string; next: string | null }
   const look = async (): Promise<[number, [string, string | null][]]> => {
@@ -100,7 +100,8 @@ t.test('doctor looks at both files of the store in the key folder, and says what
 })
 
 t.test('doctor notes variables that have no effect', async (t) => {
-  const ran = await sallyport(t).run(['doctor'], { env: { NODE_TLS_REJECT_UNAUTHORIZED: '0' } })
+  const env = { NODE_TLS_REJECT_UNAUTHORIZED: '0' }
+  const ran = await World.in(t).place.run(['doctor'], { env })
   t.equal(ran.status, 0)
   t.match(ran.stdout, 'NODE_TLS_REJECT_UNAUTHORIZED has no effect here')
 })
@@ -108,6 +109,6 @@ t.test('doctor notes variables that have no effect', async (t) => {
 t.test('doctor sees a clock that was never set', async (t) => {
   const { systemClock } = await import('../../src/base/clock.js')
   const clock = { ...systemClock, wallMs: () => 0 }
-  const ran = await sallyport(t).run(['doctor', '--json'], { clock })
+  const ran = await World.in(t).place.run(['doctor', '--json'], { clock })
   t.equal(ran.status, 7)
 })

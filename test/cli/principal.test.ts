@@ -1,14 +1,15 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { failure, owners } from './owners.js'
+import { World } from '../world/world.js'
+import { failure } from '../support/must.js'
 
 const terminal = { stdin: true, stdout: true }
 
 t.test('principal add makes an owner with a goal, and its passphrase is in no file', async (t) => {
-  const at = await owners(t)
+  const at = await World.still(t).state({ owner: 'ada' })
   await at.json(['login'])
-  const file = at.file('passphrase', 'correct horse battery\n')
+  const file = at.place.write('passphrase', 'correct horse battery\n')
   const added = await at.json(['principal', 'add', 'bob', '--passphrase-file', file])
   t.match(added, { principal: { name: 'bob', has_passphrase: true, disabled_at: null } })
   t.match(added.goal_id, /^goal_/)
@@ -23,7 +24,7 @@ t.test('principal add makes an owner with a goal, and its passphrase is in no fi
 })
 
 t.test('a passphrase is asked for twice on a terminal, and never elsewhere', async (t) => {
-  const at = await owners(t)
+  const at = await World.still(t).state({ owner: 'ada' })
   await at.json(['login'])
   const add = ['principal', 'add', 'bob']
   t.match(failure(await at.run([...add, '--json'])), { status: 2, code: 'input_required', out: '' })
@@ -38,23 +39,23 @@ t.test('a passphrase is asked for twice on a terminal, and never elsewhere', asy
 })
 
 t.test('a bad name, a short passphrase and a name that is taken change nothing', async (t) => {
-  const at = await owners(t)
+  const at = await World.still(t).state({ owner: 'ada' })
   await at.json(['login'])
-  const file = at.file('passphrase', 'correct horse')
+  const file = at.place.write('passphrase', 'correct horse')
   const add = async (name: string, from = file) =>
     failure(await at.run(['principal', 'add', name, '--passphrase-file', from, '--json']))
   t.match(await add('b b'), { status: 3, code: 'principal_name' })
-  t.match(await add('bob', at.file('short', 'short')), { status: 3, code: 'passphrase_length' })
-  t.match(await add('bob', at.file('long', 'x'.repeat(1025))), { status: 3 })
+  t.match(await add('bob', at.place.write('short', 'short')), { status: 3, code: 'passphrase_length' })
+  t.match(await add('bob', at.place.write('long', 'x'.repeat(1025))), { status: 3 })
   t.match(await add('bob', at.place.path('missing')), { status: 3, code: 'input_unreadable' })
   t.match(await add('Ada'), { status: 5, code: 'principal_exists' })
   t.equal((await at.json(['principal', 'list'])).length, 1)
 })
 
 t.test('principal disable ends an owner’s sessions for good, and asks on a terminal', async (t) => {
-  const at = await owners(t)
+  const at = await World.still(t).state({ owner: 'ada' })
   await at.json(['login'])
-  const file = at.file('passphrase', 'correct horse')
+  const file = at.place.write('passphrase', 'correct horse')
   await at.json(['principal', 'add', 'bob', '--passphrase-file', file])
   const login = ['login', '--owner', 'bob', '--passphrase-file', file, '--token-file', 'bob']
   await at.json(login)

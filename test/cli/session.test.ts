@@ -1,11 +1,12 @@
 import { existsSync } from 'node:fs'
 import t from 'tap'
 import { tokenPath } from '../../src/governance/session/token.js'
-import { minute } from '../governance/bench.js'
-import { failure, owners } from './owners.js'
+import { minute } from '../support/clock.js'
+import { World } from '../world/world.js'
+import { failure } from '../support/must.js'
 
 t.test('session show says whose session it is and until when', async (t) => {
-  const at = await owners(t)
+  const at = await World.still(t).state({ owner: 'ada' })
   const { root } = await at.json(['login'])
   at.clock.advance(10 * minute)
   const shown = (await at.json(['session', 'show'])).root
@@ -18,10 +19,10 @@ t.test('session show says whose session it is and until when', async (t) => {
 })
 
 t.test('session list shows the own sessions, or everybody’s, newest first', async (t) => {
-  const at = await owners(t)
+  const at = await World.still(t).state({ owner: 'ada' })
   const first = (await at.json(['login', '--token-file', 'one'])).root
   const second = (await at.json(['login'])).root
-  const file = at.file('passphrase', 'correct horse')
+  const file = at.place.write('passphrase', 'correct horse')
   await at.json(['principal', 'add', 'bob', '--passphrase-file', file])
   const login = ['login', '--owner', 'bob', '--passphrase-file', file, '--token-file', 'bob']
   const bob = (await at.json(login)).root
@@ -34,9 +35,9 @@ t.test('session list shows the own sessions, or everybody’s, newest first', as
 })
 
 t.test('session revoke ends a session by its id, also another owner’s', async (t) => {
-  const at = await owners(t)
+  const at = await World.still(t).state({ owner: 'ada' })
   await at.json(['login'])
-  const file = at.file('passphrase', 'correct horse')
+  const file = at.place.write('passphrase', 'correct horse')
   await at.json(['principal', 'add', 'bob', '--passphrase-file', file])
   const login = ['login', '--owner', 'bob', '--passphrase-file', file, '--token-file', 'bob']
   const bob = (await at.json(login)).root
@@ -51,7 +52,7 @@ t.test('session revoke ends a session by its id, also another owner’s', async 
 })
 
 t.test('revoking the session in use forgets its token, too', async (t) => {
-  const at = await owners(t)
+  const at = await World.still(t).state({ owner: 'ada' })
   const { root } = await at.json(['login'])
   t.match((await at.run(['session', 'revoke', root.id])).stdout, /ended \(revoked\)/)
   t.notOk(existsSync(tokenPath(at.place.stateDir)))

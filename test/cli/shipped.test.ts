@@ -10,7 +10,7 @@ import { join } from 'node:path'
 import { Script } from 'node:vm'
 import t, { type Test } from 'tap'
 import { version } from '../../src/cli/version.js'
-import { sallyport } from '../harness.js'
+import { World } from '../world/world.js'
 
 t.setTimeout(120_000)
 
@@ -119,7 +119,7 @@ t.test('the program starts with its compiled code, without, and with altered byt
 
 t.test('one version everywhere', async (t) => {
   t.equal(version, manifest.version)
-  t.equal((await sallyport(t).run(['-V'])).stdout, `${manifest.version}\n`)
+  t.equal((await World.in(t).place.run(['-V'])).stdout, `${manifest.version}\n`)
 })
 
 t.test('every dependency is pinned to one version', async (t) => {

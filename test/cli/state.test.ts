@@ -8,8 +8,8 @@ import * as v from 'valibot'
 import { tryLockFile } from '../../src/state/kernel-lock.js'
 import { openStore } from '../../src/state/store.js'
 import type { CollectionSpec } from '../../src/state/types.js'
-import { sallyport } from '../harness.js'
-import type { Place, Ran } from '../harness.js'
+import type { Place, Ran } from '../world/place.js'
+import { World } from '../world/world.js'
 
 /** Names, sizes and times of everything below a folder. */
 const snapshotOf = (dir: string): string[] =>
@@ -28,7 +28,7 @@ const ok = async (place: Place, ...argv: string[]): Promise<Ran> => {
 }
 
 const begun = async (t: { teardown(fn: () => void): void }): Promise<Place> => {
-  const place = sallyport(t)
+  const place = World.in(t).place
   await ok(place, 'init')
   return place
 }
@@ -40,7 +40,7 @@ const newestLog = (place: Place): string => {
 }
 
 t.test('without a state directory the state verbs end with 10 and name init', async (t) => {
-  const place = sallyport(t)
+  const place = World.in(t).place
   const verbs = [['check'], ['repair'], ['compact'], ['backup', 'there']]
   for (const words of verbs) {
     const ran = await place.run(['state', ...words])
@@ -203,7 +203,7 @@ t.test('a held lock ends with 11 after --wait, and readers do not mind', async (
 })
 
 t.test('a command that wrote folds a long log at its end, and one that reads changes nothing', async (t) => {
-  const place = sallyport(t)
+  const place = World.in(t).place
   t.equal((await place.run(['init', '--json'])).status, 0)
   const store = openStore({ dir: place.stateDir, configDir: place.configDir, mode: 'write' })
   const text = 'x'.repeat(100_000)

@@ -4,16 +4,17 @@ import type { Waiting } from '../../src/base/observer.js'
 import type { VerbDeps } from '../../src/cli/bound.js'
 import type { Insist } from '../../src/cli/io.js'
 import { interruption, waitingLine } from '../../src/cli/stopping.js'
-import { fakeClock, sallyport } from '../harness.js'
-import type { RunOptions } from '../harness.js'
+import { stillClock } from '../support/clock.js'
+import type { RunOptions } from '../world/place.js'
 import { fakeCommands } from './fake-verbs.js'
+import { World } from '../world/world.js'
 
 const sent: Waiting = {
   step: 'ask', operationId: 'op_1', taskId: 'tk_1', for: 'reply', sent: true, untilMs: 13_400,
 }
 const unsent: Waiting = { ...sent, for: 'connection', sent: false }
 
-interface World {
+interface Signals {
   readonly waits: (now: Waiting | null) => void
   readonly stop: () => void
   /** What a second signal does; answers the last words once they are spoken. */
@@ -22,7 +23,7 @@ interface World {
 
 /** Runs a command during which `during` happens; answers what was written to stderr. */
 const told = async (
-  t: { teardown(fn: () => void): void }, line: string, during: (world: World) => Promise<void>,
+  t: { teardown(fn: () => void): void }, line: string, during: (world: Signals) => Promise<void>,
   options: RunOptions = {},
 ): Promise<string> => {
   const stop = new AbortController()
@@ -34,8 +35,8 @@ const told = async (
     })
     return {}
   }
-  const ran = await sallyport(t).run(line.split(' '), {
-    stop: stop.signal, onInsist: (one) => { act = one }, clock: fakeClock(),
+  const ran = await World.in(t).place.run(line.split(' '), {
+    stop: stop.signal, onInsist: (one) => { act = one }, clock: stillClock(Date.UTC(2026, 0, 1)),
     terminal: { stderr: true }, commands: fakeCommands(run), ...options,
   })
   return ran.stderr
@@ -47,7 +48,7 @@ t.test('a first signal says on a terminal what is waited for and how long', asyn
   t.equal(waitingLine(unsent, 0), 'nothing was sent; stopping')
   t.equal(waitingLine(sent, 99_000),
     'sent; waiting up to 0 s for the reply; again leaves it unknown')
-  const during = async ({ waits, stop }: World): Promise<void> => {
+  const during = async ({ waits, stop }: Signals): Promise<void> => {
     waits(unsent)
     waits(sent)
     stop()
@@ -66,7 +67,7 @@ t.test('a first signal says on a terminal what is waited for and how long', asyn
 
 t.test('the last words name task and operation, in JSON as well', async (t) => {
   let words = ''
-  const during = async ({ waits, stop, insist }: World): Promise<void> => {
+  const during = async ({ waits, stop, insist }: Signals): Promise<void> => {
     waits(sent)
     stop()
     words = await insist()
@@ -91,7 +92,7 @@ t.test('unknown is claimed only where a request byte may have left', async (t) =
 })
 
 t.test('a second signal gives an unsent operation a moment, a third one none', async (t) => {
-  const clock = fakeClock()
+  const clock = stillClock(Date.UTC(2026, 0, 1))
   let sleeps = 0
   const sleep = (): Promise<void> => {
     sleeps += 1

@@ -3,25 +3,27 @@ import { verifyAudit } from '../../src/governance/audit.js'
 import { verifyBoard } from '../../src/governance/board/verify.js'
 import { holdGuard } from '../../src/governance/guard.js'
 import type { Task } from '../../src/governance/rows.js'
-import { admit, taskAt, type Stage } from '../governance/bench.js'
-import { failure, owners, type Owners } from './owners.js'
+import { admit, taskAt, type Stage } from '../support/tasks.js'
+import { World, type StateWorld } from '../world/world.js'
+import { failure } from '../support/must.js'
+import { sessionOf } from '../world/session.js'
 
 /** A task of the session in use, whose process counts as alive until the test is over. */
-const make = async (t: { teardown(fn: () => void): void }, at: Owners, stage: Stage) => {
-  const task = await taskAt(at.bench(), at.session(), stage)
+const make = async (t: { teardown(fn: () => void): void }, at: StateWorld, stage: Stage) => {
+  const task = await taskAt(at, sessionOf(at), stage)
   const guard = holdGuard(at.place.stateDir, task.operation_id)
   t.teardown(() => guard.release())
   return task
 }
 
-const asBob = async (at: Owners): Promise<void> => {
-  const file = at.file('passphrase', 'correct horse')
+const asBob = async (at: StateWorld): Promise<void> => {
+  const file = at.place.write('passphrase', 'correct horse')
   await at.json(['principal', 'add', 'bob', '--passphrase-file', file])
   await at.json(['login', '--owner', 'bob', '--passphrase-file', file])
 }
 
 t.test('tasks are listed and shown from the state directory, without content', async (t) => {
-  const at = await owners(t)
+  const at = await World.still(t).state({ owner: 'ada' })
   await at.json(['login'])
   t.same(await at.json(['task', 'list']), [])
   const done = await make(t, at, 'succeeded')
@@ -51,7 +53,7 @@ t.test('tasks are listed and shown from the state directory, without content', a
 })
 
 t.test('A-119 A-120 a task is done by an operator’s review alone', async (t) => {
-  const at = await owners(t)
+  const at = await World.still(t).state({ owner: 'ada' })
   await at.json(['login'])
   const first = await make(t, at, 'succeeded')
   const second = await make(t, at, 'succeeded')
@@ -71,7 +73,7 @@ t.test('A-119 A-120 a task is done by an operator’s review alone', async (t) =
 })
 
 t.test('A-123 a task whose charge is not known can be neither reviewed nor cancelled', async (t) => {
-  const at = await owners(t)
+  const at = await World.still(t).state({ owner: 'ada' })
   await at.json(['login'])
   const { task_id: id } = await make(t, at, 'blocked')
   for (const words of [['review', id, '--approve'], ['review', id, '--reject'], ['cancel', id]]) {
@@ -83,7 +85,7 @@ t.test('A-123 a task whose charge is not known can be neither reviewed nor cance
 })
 
 t.test('a task is cancelled at once, or asked to stop where it runs', async (t) => {
-  const at = await owners(t)
+  const at = await World.still(t).state({ owner: 'ada' })
   await at.json(['login'])
   const queued = await make(t, at, 'queued')
   t.match(await at.json(['task', 'cancel', queued.task_id]), {
@@ -96,7 +98,7 @@ t.test('a task is cancelled at once, or asked to stop where it runs', async (t) 
 })
 
 t.test('A-189 another owner sees, reviews, cancels and recovers nothing', async (t) => {
-  const at = await owners(t)
+  const at = await World.still(t).state({ owner: 'ada' })
   await at.json(['login'])
   const tasks: Task[] = []
   for (const stage of ['succeeded', 'blocked', 'running'] as const) {
@@ -117,7 +119,7 @@ t.test('A-189 another owner sees, reviews, cancels and recovers nothing', async 
 })
 
 t.test('A-130 after a new login a task is listed, and recovered explicitly', async (t) => {
-  const at = await owners(t)
+  const at = await World.still(t).state({ owner: 'ada' })
   await at.json(['login'])
   const { task_id: id, original_root } = await make(t, at, 'succeeded')
   const { root } = await at.json(['login', '--replace'])
@@ -137,14 +139,14 @@ t.test('A-130 after a new login a task is listed, and recovered explicitly', asy
   })
   t.same(await at.json(['task', 'recover', id]), recovered)
   t.match(await at.json(['task', 'review', id, '--approve']), { done: true })
-  const view = at.bench().view()
+  const view = at.view()
   t.same([...verifyBoard(view), ...verifyAudit(view)], [])
 })
 
 t.test('a task whose process died is ended before a mutating verb does its work', async (t) => {
-  const at = await owners(t)
+  const at = await World.still(t).state({ owner: 'ada' })
   await at.json(['login'])
-  const { task } = await admit(at.bench(), at.session())
+  const { task } = await admit(at, sessionOf(at))
   const ran = await at.run(['goal', 'add', 'Tides'])
   t.equal(ran.status, 0)
   t.match(ran.stderr, /recovered: 1 interrupted task/)

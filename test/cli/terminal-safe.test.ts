@@ -4,7 +4,7 @@ import { fail } from '../../src/base/errors.js'
 import type { processIo } from '../../src/cli/io.js'
 import { tell } from '../../src/cli/output.js'
 import { terminalSafe } from '../../src/cli/text.js'
-import { sallyport } from '../harness.js'
+import { World } from '../world/world.js'
 import { fakeCommands, type Act } from './fake-verbs.js'
 
 const hostile = 'a\u001b]0;title\u0007b\u009b31mc\u202ed\u0000'
@@ -13,7 +13,7 @@ const drives =
 const terminal = { stdin: true, stdout: true, stderr: true }
 
 const runWith = (t: { teardown(fn: () => void): void }, act: Act, argv: string[] = []) =>
-  sallyport(t).run(['thing', 'do', ...argv], { commands: fakeCommands(act), terminal })
+  World.in(t).place.run(['thing', 'do', ...argv], { commands: fakeCommands(act), terminal })
 
 t.test('results, notes and failures are escaped on a terminal, colours stay', async (t) => {
   const shown = await runWith(t, async (_options, deps) => {

@@ -7,7 +7,8 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import t, { type Test } from 'tap'
-import { builtApp, sallyport } from '../harness.js'
+import { World } from '../world/world.js'
+import { builtApp } from '../world/process.js'
 
 t.setTimeout(120_000)
 
@@ -23,7 +24,7 @@ interface AtPrompt {
 
 /** `alpha setup`, waiting at the first question of its form. */
 const atPrompt = async (t: Test): Promise<AtPrompt> => {
-  const place = sallyport(t)
+  const place = World.in(t).place
   for (const verb of ['init', 'login']) t.equal((await place.run([verb])).status, 0)
   const [pidFile, endFile] = [place.path('pid'), place.path('end')]
   const program = `'${process.execPath}' '${join(await builtApp(), 'sallyport.js')}' alpha setup`

@@ -3,10 +3,10 @@ import t from 'tap'
 import { systemClock } from '../../src/base/clock.js'
 import { defaultProfile } from '../../src/governance/profile.js'
 import { createStore } from '../../src/state/store.js'
-import { sallyport } from '../harness.js'
+import { World } from '../world/world.js'
 
 t.test('an init that died before it wrote an owner: every verb says to run it again', async (t) => {
-  const place = sallyport(t)
+  const place = World.in(t).place
   t.equal((await place.run(['init'])).status, 0)
   const { workspace } = (await place.run(['status', '--json'])).json()
   rmSync(place.stateDir, { recursive: true })

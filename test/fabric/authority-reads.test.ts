@@ -5,7 +5,7 @@
 import fs from 'node:fs'
 import { syncBuiltinESMExports } from 'node:module'
 import t, { type Test } from 'tap'
-import { withAllSlots } from '../gateway/rig.js'
+import { World } from '../world/world.js'
 
 const watched = { witness: '/witness.log', anchor: '.anchor' } as const
 type Opens = Record<keyof typeof watched, number>
@@ -52,7 +52,7 @@ const boundaries = (
 ): (Opens | undefined)[] => names.map((name) => counts.get(name))
 
 t.test('A-158 A-070 an ask opens witness and anchor once a boundary', async (t) => {
-  const rig = await withAllSlots(t)
+  const rig = await World.in(t).sandbox().state().session().alpha().gateway()
   const { counts, at, total } = countOpens(t)
   const ran = await rig.ask({ at })
   t.equal(ran.status, 0, ran.stderr)
@@ -68,7 +68,7 @@ t.test('A-158 A-070 an ask opens witness and anchor once a boundary', async (t) 
 })
 
 t.test('A-158 A-070 a proof opens witness and anchor once a boundary', async (t) => {
-  const rig = await withAllSlots(t)
+  const rig = await World.in(t).sandbox().state().session().alpha().gateway()
   const { counts, at, total } = countOpens(t)
   const ran = await rig.prove('chat', { at })
   t.equal(ran.status, 0, ran.stderr)

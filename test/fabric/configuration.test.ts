@@ -3,14 +3,14 @@ import t from 'tap'
 import { collections } from '../../src/governance/rows.js'
 import { alphaSetupCollection } from '../../src/alpha/setup.js'
 import { gatewayCollection } from '../../src/gateway/setup.js'
-import { checkLedger, limits, makeRig } from '../alpha/rig.js'
-import { sallyport } from '../harness.js'
-import {
-  gatewayKey, must, saveConfig, slotFlags, withAllSlots, withGateway, type GatewayRig,
-} from '../gateway/rig.js'
+import { checkLedger } from '../support/ledger.js'
+import { must } from '../support/must.js'
+import { limits } from '../world/alpha.js'
+import { gatewayKey, saveConfig, slotFlags } from '../world/gateway.js'
+import { World, type RoutesWorld } from '../world/world.js'
 
-const alphaDoc = (rig: GatewayRig) => rig.view().get(alphaSetupCollection, 'the')
-const gatewayDoc = (rig: GatewayRig) => rig.view().get(gatewayCollection, 'the')
+const alphaDoc = (rig: RoutesWorld) => rig.view().get(alphaSetupCollection, 'the')
+const gatewayDoc = (rig: RoutesWorld) => rig.view().get(gatewayCollection, 'the')
 
 /** The write form of what is saved, so that a save of it changes nothing. */
 const alphaBlock = (change: object = {}) => ({
@@ -26,10 +26,11 @@ const gatewayBlock = (change: object = {}) => ({
   ...change,
 })
 
-const headOf = (rig: GatewayRig) => rig.view().get(collections.policyHead, 'the')?.revision
+const headOf = (rig: RoutesWorld) => rig.view().get(collections.policyHead, 'the')?.revision
 
 t.test('A-047 A-061 a configuration without alpha_text reads, loads and saves', async (t) => {
-  const rig = await withGateway(t, { bare: true })
+  const rig = await World.in(t).sandbox().state().session()
+    .alpha({ setUp: false }).gateway({ slots: [] })
   const fresh = must(await rig.run(['config', 'show', '--json'])).json()
   t.same(fresh, {
     schema: 'sallyport.configuration.v1', alpha_text: null, gateway: null, policy_revision: 1,
@@ -44,7 +45,7 @@ t.test('A-047 A-061 a configuration without alpha_text reads, loads and saves', 
 })
 
 t.test('A-048 a save that omits a block preserves it', async (t) => {
-  const rig = await withAllSlots(t)
+  const rig = await World.in(t).sandbox().state().session().alpha().gateway()
   const [alpha, gateway] = [alphaDoc(rig), gatewayDoc(rig)]
   must(await saveConfig(rig, {
     gateway: { slots: { chat: { timeout_seconds: 30 } } }, expected_policy_revision: headOf(rig),
@@ -61,7 +62,7 @@ t.test('A-048 a save that omits a block preserves it', async (t) => {
 })
 
 t.test('A-049 an explicit null is refused for either block, and nothing changes', async (t) => {
-  const rig = await withAllSlots(t)
+  const rig = await World.in(t).sandbox().state().session().alpha().gateway()
   const before = [alphaDoc(rig), gatewayDoc(rig), headOf(rig)]
   const alpha = await saveConfig(rig, { alpha_text: null, expected_policy_revision: headOf(rig) })
   t.equal(alpha.status, 3)
@@ -76,7 +77,7 @@ t.test('A-049 an explicit null is refused for either block, and nothing changes'
 })
 
 t.test('A-050 disabling is enabled=false; setup, key and limits remain', async (t) => {
-  const rig = await withAllSlots(t)
+  const rig = await World.in(t).sandbox().state().session().alpha().gateway()
   const { enabled: was, ...before } = alphaDoc(rig) ?? { enabled: false }
   t.equal(was, true)
   const ran = await saveConfig(rig, { alpha_text: { enabled: false } })
@@ -92,7 +93,7 @@ t.test('A-050 disabling is enabled=false; setup, key and limits remain', async (
 })
 
 t.test('A-051 a save that changes both routes is refused and changes neither', async (t) => {
-  const rig = await withAllSlots(t)
+  const rig = await World.in(t).sandbox().state().session().alpha().gateway()
   const before = [alphaDoc(rig), gatewayDoc(rig), headOf(rig)]
   const ran = await saveConfig(rig, {
     alpha_text: alphaBlock({ max_output_tokens: 10 }),
@@ -113,7 +114,7 @@ t.test('A-051 a save that changes both routes is refused and changes neither', a
 })
 
 t.test('A-051 an unchanged resubmitted block is no change beside the other one', async (t) => {
-  const rig = await withAllSlots(t)
+  const rig = await World.in(t).sandbox().state().session().alpha().gateway()
   const gateway = gatewayDoc(rig)
   const one = await saveConfig(rig, {
     alpha_text: alphaBlock({ max_output_tokens: 10 }), gateway: gatewayBlock(),
@@ -139,7 +140,7 @@ t.test('A-051 an unchanged resubmitted block is no change beside the other one',
 })
 
 t.test('a document is strict: unknown fields, doubled keys, stale and odd revisions', async (t) => {
-  const rig = await withAllSlots(t)
+  const rig = await World.in(t).sandbox().state().session().alpha().gateway()
   const revision = headOf(rig)
   const save = (stdin: string) => rig.run(['config', 'save', '--json', '--from', '-'], { stdin })
   const refusals: [string, string][] = [
@@ -162,7 +163,7 @@ t.test('a document is strict: unknown fields, doubled keys, stale and odd revisi
 })
 
 t.test('a verb of one route refuses a document that names the other', async (t) => {
-  const rig = await withAllSlots(t)
+  const rig = await World.in(t).sandbox().state().session().alpha().gateway()
   const stdin = JSON.stringify({ alpha_text: { enabled: false }, gateway: { enabled: false } })
   const alpha = await rig.run(['alpha', 'setup', '--json', '--from', '-'], { stdin })
   t.equal(alpha.error().code, 'block_not_of_this_verb')
@@ -171,7 +172,7 @@ t.test('a verb of one route refuses a document that names the other', async (t) 
 })
 
 t.test('A-166 configuration read and save need a session, and change nothing without', async (t) => {
-  const rig = await withAllSlots(t)
+  const rig = await World.in(t).sandbox().state().session().alpha().gateway()
   await rig.run(['logout'])
   const before = rig.kept()
   for (const argv of [
@@ -188,7 +189,7 @@ t.test('A-166 configuration read and save need a session, and change nothing wit
 })
 
 t.test('A-085 an alpha save with another ceiling than the gateway\'s is a 409', async (t) => {
-  const rig = await withAllSlots(t)
+  const rig = await World.in(t).sandbox().state().session().alpha().gateway()
   const before = [alphaDoc(rig), gatewayDoc(rig), headOf(rig)]
   const ran = await saveConfig(rig, {
     alpha_text: alphaBlock({ spend_ceiling_microusd: 900_000 }),
@@ -201,7 +202,7 @@ t.test('A-085 an alpha save with another ceiling than the gateway\'s is a 409', 
 })
 
 t.test('A-085 before a gateway exists the text capability edits its own ceiling', async (t) => {
-  const rig = await makeRig(t)
+  const rig = await World.in(t).sandbox().state().session().alpha()
   const ran = await saveConfig(rig, {
     alpha_text: alphaBlock({ spend_ceiling_microusd: 900_000 }),
     expected_policy_revision: await rig.revision(),
@@ -211,7 +212,7 @@ t.test('A-085 before a gateway exists the text capability edits its own ceiling'
 })
 
 t.test('A-088 A-090 a gateway edit of the ceiling carries the alpha mirror along', async (t) => {
-  const rig = await withAllSlots(t)
+  const rig = await World.in(t).sandbox().state().session().alpha().gateway()
   must(await rig.widen(['--spend-ceiling-microusd', '2000000']))
   t.equal(alphaDoc(rig)?.spend_ceiling_microusd, 2_000_000)
   t.equal(gatewayDoc(rig)?.spend_ceiling_microusd, 2_000_000)
@@ -222,7 +223,7 @@ t.test('A-088 A-090 a gateway edit of the ceiling carries the alpha mirror along
 })
 
 t.test('a ceiling below the request bounds is accepted and blocks what it no longer covers', async (t) => {
-  const rig = await withAllSlots(t)
+  const rig = await World.in(t).sandbox().state().session().alpha().gateway()
   must(await rig.run(['gateway', 'setup', '--json', '--spend-ceiling-microusd', '40000']))
   const shown = must(await rig.run(['config', 'show', '--json'])).json()
   t.match(shown.alpha_text, { status: 'blocked', reason_code: 'request_bound_above_ceiling' })
@@ -235,7 +236,7 @@ t.test('a ceiling below the request bounds is accepted and blocks what it no lon
 })
 
 t.test('a gateway that the sealed profile does not name cannot be set up', async (t) => {
-  const place = sallyport(t)
+  const place = World.in(t).place
   writeFileSync(place.path('profile.json'), JSON.stringify({
     schema: 'sallyport.profile.v1', name: 'alone',
     provider: { name: 'p', base_url: 'https://127.0.0.1:1/v1', model_id: 'only' },

@@ -5,9 +5,11 @@ import t, { type Test } from 'tap'
 import { systemClock } from '../../src/base/clock.js'
 import { acquireLane, laneWaiters } from '../../src/governance/lane.js'
 import type { SandboxHooks } from '../../src/sandbox/types.js'
-import { checkLedger, question, recover } from '../alpha/rig.js'
-import type { Ran } from '../harness.js'
-import { must, withAllSlots, type GatewayRig } from '../gateway/rig.js'
+import { checkLedger, recover } from '../support/ledger.js'
+import { must } from '../support/must.js'
+import { question } from '../world/alpha.js'
+import type { Ran } from '../world/place.js'
+import { World, type RoutesWorld } from '../world/world.js'
 
 t.setTimeout(280_000)
 
@@ -28,7 +30,7 @@ const counting = () => {
 }
 
 /** Another owner with a session of its own: an owner has one ask outstanding. */
-const otherOwner = async (rig: GatewayRig, name: string): Promise<Record<string, string>> => {
+const otherOwner = async (rig: RoutesWorld, name: string): Promise<Record<string, string>> => {
   const passphrase = ['--passphrase-file', rig.place.path(`${name}-passphrase`)]
   writeFileSync(rig.place.path(`${name}-passphrase`), 'correct horse battery\n')
   must(await rig.run(['principal', 'add', name, ...passphrase, '--json']))
@@ -39,11 +41,11 @@ const otherOwner = async (rig: GatewayRig, name: string): Promise<Record<string,
   return { SALLYPORT_SESSION: readFileSync(token, 'utf8').trim() }
 }
 
-const spawnAsk = (rig: GatewayRig, env: Record<string, string> = {}): Promise<Ran> =>
+const spawnAsk = (rig: RoutesWorld, env: Record<string, string> = {}): Promise<Ran> =>
   rig.place.spawn(['alpha', 'ask', '-', '--json'], { stdin: question, env, coverage: false })
 
 const spawnProof = (
-  rig: GatewayRig, slot: string, onChild?: (child: ChildProcess) => void,
+  rig: RoutesWorld, slot: string, onChild?: (child: ChildProcess) => void,
 ): Promise<Ran> => rig.place.spawn(['gateway', 'prove', slot, '--json'], {
   coverage: false, ...(onChild === undefined ? {} : { onChild }),
 })
@@ -58,7 +60,7 @@ const until = async (t: Test, what: string, holds: () => boolean): Promise<void>
 
 t.test('A-197 asks and proofs of five processes at once never overlap at the other side', async (t) => {
   const { hooks, seen } = counting()
-  const rig = await withAllSlots(t, { sandbox: { hooks } })
+  const rig = await World.in(t).sandbox({ hooks }).state().session().alpha().gateway()
   const other = await otherOwner(rig, 'second')
   const ran = await Promise.all([
     spawnAsk(rig), spawnProof(rig, 'chat'), spawnAsk(rig, other), spawnProof(rig, 'report'),
@@ -75,8 +77,7 @@ t.test('A-197 asks and proofs of five processes at once never overlap at the oth
 t.test('A-197 a killed holder frees the lane for the other route, and nobody doubles up', async (t) => {
   const { hooks, seen } = counting()
   let holder: ChildProcess | undefined
-  const rig = await withAllSlots(t, {
-    sandbox: {
+  const rig = await World.in(t).sandbox({
       hooks: {
         ...hooks,
         async onRequest(service, request) {
@@ -87,8 +88,7 @@ t.test('A-197 a killed holder frees the lane for the other route, and nobody dou
           await hooks.onRequest?.(service, request)
         },
       },
-    },
-  })
+    }).state().session().alpha().gateway()
   const proof = spawnProof(rig, 'chat', (child) => { holder = child })
   await until(t, 'the gateway being asked', () => rig.calls().length === 1)
   const asked = await spawnAsk(rig)
@@ -101,7 +101,7 @@ t.test('A-197 a killed holder frees the lane for the other route, and nobody dou
 })
 
 t.test('A-198 an ask goes before a report\'s proof, and that before a screenshot\'s', async (t) => {
-  const rig = await withAllSlots(t)
+  const rig = await World.in(t).sandbox().state().session().alpha().gateway()
   const dir = rig.place.stateDir
   const lane = await acquireLane({
     dir, priority: 'normal', deadlineMs: systemClock.monotonicMs() + 100_000, clock: systemClock,

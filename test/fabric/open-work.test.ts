@@ -2,18 +2,19 @@
 import t from 'tap'
 import { openWork } from '../../src/fabric/open-work.js'
 import { loadToken, tokenPath } from '../../src/governance/session/token.js'
-import { owners, type Owners } from '../cli/owners.js'
-import { minute, taskAt } from '../governance/bench.js'
-import { sallyport } from '../harness.js'
+import { minute } from '../support/clock.js'
+import { taskAt } from '../support/tasks.js'
+import { sessionOf } from '../world/session.js'
+import { World, type StateWorld } from '../world/world.js'
 
 t.setTimeout(60_000)
 
-const placeOf = (at: Owners) => ({
+const placeOf = (at: StateWorld) => ({
   stateDir: at.place.stateDir, configDir: at.place.configDir, clock: at.clock,
 })
 
 t.test('work is opened under the face that asks, for the owner of the token', async (t) => {
-  const at = await owners(t)
+  const at = await World.still(t).state({ owner: 'ada' })
   await at.json(['login'])
   const token = loadToken(tokenPath(at.place.stateDir))
   for (const face of ['cli', 'service', 'job'] as const) {
@@ -29,10 +30,10 @@ t.test('work is opened under the face that asks, for the owner of the token', as
 })
 
 t.test('a token that is none is refused before anything is recovered or written', async (t) => {
-  const at = await owners(t)
+  const at = await World.still(t).state({ owner: 'ada' })
   await at.json(['login'])
-  const task = await taskAt(at.bench(), at.session(), 'queued')
-  const before = at.bench().view().sequence
+  const task = await taskAt(at, sessionOf(at), 'queued')
+  const before = at.view().sequence
   for (const [token, code] of [
     [null, 'session_required'], ['', 'session_required'], ['x'.repeat(43), 'session_invalid'],
   ] as const) {
@@ -40,11 +41,11 @@ t.test('a token that is none is refused before anything is recovered or written'
       kind: 'unauthorized', code,
     })
   }
-  t.equal(at.bench().view().sequence, before)
+  t.equal(at.view().sequence, before)
   const token = loadToken(tokenPath(at.place.stateDir))
   const writing = await openWork({ ...placeOf(at), face: 'job', mode: 'write', token })
   t.equal(writing.recovered, null)
-  t.equal(at.bench().view().sequence, before, 'opening for writing alone recovers nothing')
+  t.equal(at.view().sequence, before, 'opening for writing alone recovers nothing')
   writing.close()
   const work = await openWork({ ...placeOf(at), face: 'service', mode: 'mutate', token })
   t.same(work.recovered?.endedTasks, [task.task_id], 'what a dead process left is resolved first')
@@ -52,7 +53,7 @@ t.test('a token that is none is refused before anything is recovered or written'
 })
 
 t.test('a use is noted unless told otherwise, and a store that was brought stays open', async (t) => {
-  const at = await owners(t)
+  const at = await World.still(t).state({ owner: 'ada' })
   await at.json(['login', '--idle', '30m'])
   const token = loadToken(tokenPath(at.place.stateDir))
   const open = (touch: boolean) =>
@@ -63,14 +64,14 @@ t.test('a use is noted unless told otherwise, and a store that was brought stays
   ;(await open(false)).close()
   at.clock.advance(20 * minute)
   await t.rejects(open(false), { code: 'session_idle' })
-  const { store } = at.bench().gov
+  const { store } = at.gov
   const work = await openWork({ ...placeOf(at), face: 'service', mode: 'read', store })
   work.close()
   t.ok(store.read().sequence > 0)
 })
 
 t.test('where there is no state, or an unfinished one, nothing opens', async (t) => {
-  const { stateDir, configDir } = sallyport(t)
+  const { stateDir, configDir } = World.in(t).place
   await t.rejects(openWork({ stateDir, configDir, face: 'cli', mode: 'read' }), {
     kind: 'no_state', code: 'no_state',
   })

@@ -4,8 +4,10 @@ import { join } from 'node:path'
 import t from 'tap'
 import { holdGuard } from '../../src/governance/guard.js'
 import { collections } from '../../src/governance/rows.js'
-import type { Ran } from '../harness.js'
-import { checkLedger, limits, makeRig, setupFlags, type Rig } from '../alpha/rig.js'
+import { checkLedger } from '../support/ledger.js'
+import { limits, setupFlags } from '../world/alpha.js'
+import type { Ran } from '../world/place.js'
+import { World, type AlphaWorld } from '../world/world.js'
 
 t.setTimeout(120_000)
 
@@ -18,7 +20,7 @@ const codes = (ran: Ran): string[] =>
   ran.json().problems.map(({ code }: { code: string }) => code)
 
 /** A backup, then one ask whose charge is known and one whose charge is not. */
-const spentSince = async (rig: Rig): Promise<string> => {
+const spentSince = async (rig: AlphaWorld): Promise<string> => {
   const backup = rig.place.path('backup')
   must(await rig.run(['state', 'backup', backup]))
   must(await rig.ask({ args: ['--idempotency-key', key] }))
@@ -30,7 +32,7 @@ const spentSince = async (rig: Rig): Promise<string> => {
 
 t.test('A-026 A-089 A-124 a restore keeps what was owed since as unknown, and keys stay spent',
   async (t) => {
-    const rig = await makeRig(t)
+    const rig = await World.in(t).sandbox().state().session().alpha()
     const backup = await spentSince(rig)
     const restored = must(await rig.run(['state', 'restore', backup, '--yes', '--json'])).json()
     t.match(restored, { kept_liabilities: 2, unreadable_states: 0, anchor: 'ok' })
@@ -54,7 +56,7 @@ t.test('A-026 A-089 A-124 a restore keeps what was owed since as unknown, and ke
   })
 
 t.test('A-089 liabilities above the ceiling of the backup are kept all the same', async (t) => {
-  const rig = await makeRig(t)
+  const rig = await World.in(t).sandbox().state().session().alpha()
   const ceiling = limits.boundMicrousd + 10_000
   must(await rig.run([
     'alpha', 'setup', '--enable', '--spend-ceiling-microusd', String(ceiling),
@@ -72,7 +74,7 @@ t.test('A-089 liabilities above the ceiling of the backup are kept all the same'
 })
 
 t.test('a restore over a state that cannot be read says so, and stays revoked', async (t) => {
-  const rig = await makeRig(t)
+  const rig = await World.in(t).sandbox().state().session().alpha()
   const backup = await spentSince(rig)
   const wal = join(rig.place.stateDir, 'wal')
   for (const name of readdirSync(wal)) writeFileSync(join(wal, name), 'no log at all')
@@ -82,7 +84,7 @@ t.test('a restore over a state that cannot be read says so, and stays revoked', 
 })
 
 t.test('A-070 a restore without an anchor publishes above the witness that is there', async (t) => {
-  const rig = await makeRig(t)
+  const rig = await World.in(t).sandbox().state().session().alpha()
   const backup = await spentSince(rig)
   must(await rig.run(['policy', 'revoke']))
   const keys = join(rig.place.configDir, 'keys')
@@ -94,7 +96,7 @@ t.test('A-070 a restore without an anchor publishes above the witness that is th
 })
 
 t.test('A-100 a check opens what rows name: another digest in a row is found', async (t) => {
-  const rig = await makeRig(t)
+  const rig = await World.in(t).sandbox().state().session().alpha()
   must(await rig.ask())
   const store = rig.open('write')
   const row = store.read().all(collections.artifacts)[0]?.doc
@@ -108,7 +110,7 @@ t.test('A-100 a check opens what rows name: another digest in a row is found', a
 })
 
 t.test('A-070 A-125 a check compares policy, consents, tasks and money', async (t) => {
-  const rig = await makeRig(t)
+  const rig = await World.in(t).sandbox().state().session().alpha()
   must(await rig.ask())
   const store = rig.open('write')
   const view = store.read()
@@ -128,7 +130,7 @@ t.test('A-070 A-125 a check compares policy, consents, tasks and money', async (
 })
 
 t.test('A-126 a compaction sweeps what no row names, but not while an operation runs', async (t) => {
-  const rig = await makeRig(t)
+  const rig = await World.in(t).sandbox().state().session().alpha()
   const store = rig.open('write')
   const answer = 'svc.alpha.text.answer.v1'
   const { stored_sha256: name } = store.artifacts.write(answer, Buffer.from('x'))

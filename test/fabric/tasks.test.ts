@@ -6,11 +6,13 @@ import { reviewAnyOverrun, settleAnyCharge } from '../../src/fabric/tasks.js'
 import type { Gov } from '../../src/governance/context.js'
 import { authenticate } from '../../src/governance/session/authenticate.js'
 import { loadToken, tokenPath } from '../../src/governance/session/token.js'
-import { checkLedger, limits, makeRig, type Rig } from '../alpha/rig.js'
+import { checkLedger } from '../support/ledger.js'
+import { limits } from '../world/alpha.js'
+import { World, type AlphaWorld } from '../world/world.js'
 
 t.setTimeout(60_000)
 
-const govOf = (rig: Rig): Gov => (
+const govOf = (rig: AlphaWorld): Gov => (
   { store: rig.open('write'), clock: systemClock, observer: silentObserver, face: 'cli' }
 )
 
@@ -18,7 +20,7 @@ for (const [what, fault] of [
   ['a settlement', 'billing_status_500'], ['a review of an overrun', 'billing_overrun'],
 ] as const) {
   t.test(`a session that ends before the record is written: ${what} is refused`, async (t) => {
-    const rig = await makeRig(t)
+    const rig = await World.in(t).sandbox().state().session().alpha()
     rig.sandbox.faults.set(fault, { service: 'provider', value: limits.boundMicrousd })
     const operation = (await rig.ask()).error().details['operation_id'] as string
     const gov = govOf(rig)

@@ -5,31 +5,32 @@ import { gatewayCollection } from '../../src/gateway/setup.js'
 import { latestConsent } from '../../src/governance/policy/consents.js'
 import { policyHead } from '../../src/governance/policy/head.js'
 import { collections } from '../../src/governance/rows.js'
-import { checkLedger, recover, setupFlags } from '../alpha/rig.js'
-import {
-  bodyOf, must, slotFlags, withAllSlots, withGateway, type GatewayRig,
-} from '../gateway/rig.js'
+import { checkLedger, recover } from '../support/ledger.js'
+import { must } from '../support/must.js'
+import { setupFlags } from '../world/alpha.js'
+import { bodyOf, slotFlags } from '../world/gateway.js'
+import { World, type RoutesWorld } from '../world/world.js'
 
 const purposes = [
   'gateway.cloud_egress', 'gateway.chat', 'gateway.report', 'gateway.digest', 'gateway.vision',
 ]
 
-const alphaShow = async (rig: GatewayRig) =>
+const alphaShow = async (rig: RoutesWorld) =>
   must(await rig.run(['alpha', 'show', '--json'])).json().alpha_text
 
-const revoke = async (rig: GatewayRig) => must(await rig.run(['policy', 'revoke', '--json']))
+const revoke = async (rig: RoutesWorld) => must(await rig.run(['policy', 'revoke', '--json']))
 
-const regrantAlpha = async (rig: GatewayRig) =>
+const regrantAlpha = async (rig: RoutesWorld) =>
   must(await rig.run(setupFlags(rig.place, await rig.revision())))
 
-const stateOf = (rig: GatewayRig, purpose: string) => latestConsent(rig.view(), purpose)?.state
+const stateOf = (rig: RoutesWorld, purpose: string) => latestConsent(rig.view(), purpose)?.state
 
-const regrantGateway = async (rig: GatewayRig) => must(await rig.widen([
+const regrantGateway = async (rig: RoutesWorld) => must(await rig.widen([
   '--consent', 'gateway.chat', 'gateway.report', 'gateway.digest', 'gateway.vision',
 ]))
 
 t.test('A-010 A-192 alpha set-up, asks and disabling leave gateway objects and routing alone', async (t) => {
-  const rig = await withAllSlots(t, { bare: true })
+  const rig = await World.in(t).sandbox().state().session().alpha({ setUp: false }).gateway()
   must(await rig.prove('chat'))
   const kept = rig.kept()
   const [before] = rig.calls().map(bodyOf)
@@ -47,7 +48,7 @@ t.test('A-010 A-192 alpha set-up, asks and disabling leave gateway objects and r
 
 t.test('A-192 gateway accounting is the same with and without alpha', async (t) => {
   const rowsWith = async (bare: boolean) => {
-    const rig = await withAllSlots(t, { bare })
+    const rig = await World.in(t).sandbox().state().session().alpha({ setUp: !bare }).gateway()
     if (!bare) t.equal((await rig.ask()).status, 0)
     const { receipt } = must(await rig.prove('report')).json()
     const all = rig.view().all(collections.ledgerRows).map(({ doc }) => doc)
@@ -64,7 +65,7 @@ t.test('A-192 gateway accounting is the same with and without alpha', async (t) 
 })
 
 t.test('A-065 a gateway save that advances the policy carries the alpha consent over', async (t) => {
-  const rig = await withGateway(t)
+  const rig = await World.in(t).sandbox().state().session().alpha().gateway({ slots: [] })
   const revision = await rig.revision()
   const granted = latestConsent(rig.view(), 'alpha.text')
   must(await rig.widen([
@@ -79,7 +80,7 @@ t.test('A-065 a gateway save that advances the policy carries the alpha consent 
 })
 
 t.test('A-065 an alpha save carries the gateway consents over', async (t) => {
-  const rig = await withAllSlots(t)
+  const rig = await World.in(t).sandbox().state().session().alpha().gateway()
   must(await rig.run([
     'alpha', 'setup', '--json', '--enable', '--max-output-tokens', '99',
     '--acknowledge-plaintext-egress', '--expected-policy-revision', String(await rig.revision()),
@@ -90,7 +91,7 @@ t.test('A-065 an alpha save carries the gateway consents over', async (t) => {
 })
 
 t.test('A-066 an alpha consent that is not current does not carry over a gateway save', async (t) => {
-  const rig = await withAllSlots(t)
+  const rig = await World.in(t).sandbox().state().session().alpha().gateway()
   must(await rig.run(['alpha', 'setup', '--json', '--disable']))
   must(await rig.widen(['--slot', 'chat', '--timeout-seconds', '50']))
   t.equal((await alphaShow(rig)).consent_current, false)
@@ -99,7 +100,7 @@ t.test('A-066 an alpha consent that is not current does not carry over a gateway
 })
 
 t.test('A-067 A-081 a gateway regrant, restarts and recovery never resurrect alpha', async (t) => {
-  const rig = await withAllSlots(t)
+  const rig = await World.in(t).sandbox().state().session().alpha().gateway()
   await revoke(rig)
   await regrantGateway(rig)
   t.equal((await rig.show()).gateway.status, 'configured', 'the gateway is granted again')
@@ -120,7 +121,7 @@ t.test('A-067 A-081 a gateway regrant, restarts and recovery never resurrect alp
 })
 
 t.test('A-067 a blank key is no regrant', async (t) => {
-  const rig = await withAllSlots(t)
+  const rig = await World.in(t).sandbox().state().session().alpha().gateway()
   await revoke(rig)
   const stdin = JSON.stringify({
     alpha_text: { enabled: true, api_key: '' }, expected_policy_revision: await rig.revision(),
@@ -132,7 +133,7 @@ t.test('A-067 a blank key is no regrant', async (t) => {
 })
 
 t.test('A-068 the ceiling mirror follows while the consent is not current, and grants nothing', async (t) => {
-  const rig = await withAllSlots(t)
+  const rig = await World.in(t).sandbox().state().session().alpha().gateway()
   await revoke(rig)
   await regrantGateway(rig)
   const before = latestConsent(rig.view(), 'alpha.text')
@@ -146,7 +147,7 @@ t.test('A-068 the ceiling mirror follows while the consent is not current, and g
 })
 
 t.test('A-071 one revoke stops both routes and advances the one epoch and fence', async (t) => {
-  const rig = await withAllSlots(t)
+  const rig = await World.in(t).sandbox().state().session().alpha().gateway()
   const before = policyHead(rig.view())
   await revoke(rig)
   const after = policyHead(rig.view())
@@ -163,7 +164,7 @@ t.test('A-071 one revoke stops both routes and advances the one epoch and fence'
 })
 
 t.test('A-072 what an operator acknowledges says that a revoke stops both routes', async (t) => {
-  const rig = await withGateway(t)
+  const rig = await World.in(t).sandbox().state().session().alpha().gateway({ slots: [] })
   const ran = await rig.widen([
     ...slotFlags('chat', 'gateway.chat'), '--api-key-file', rig.place.path('gateway-key'),
   ])
@@ -173,7 +174,7 @@ t.test('A-072 what an operator acknowledges says that a revoke stops both routes
 })
 
 t.test('A-073 A-082 alpha saves keep the gateway grant, slots, proofs and key', async (t) => {
-  const rig = await withAllSlots(t)
+  const rig = await World.in(t).sandbox().state().session().alpha().gateway()
   for (const slot of ['chat', 'report', 'screenshot']) must(await rig.prove(slot))
   const kept = rig.kept()
   const grant = rig.view().get(gatewayCollection, 'the')?.grant_id
@@ -188,7 +189,7 @@ t.test('A-073 A-082 alpha saves keep the gateway grant, slots, proofs and key', 
 })
 
 t.test('A-077 A-078 A-079 an alpha regrant after a revoke keeps objects and clears consents', async (t) => {
-  const rig = await withAllSlots(t)
+  const rig = await World.in(t).sandbox().state().session().alpha().gateway()
   must(await rig.prove('chat'))
   const kept = rig.kept()
   await revoke(rig)
@@ -210,7 +211,7 @@ t.test('A-077 A-078 A-079 an alpha regrant after a revoke keeps objects and clea
 })
 
 t.test('A-079 the acknowledgment alone brings no purpose back', async (t) => {
-  const rig = await withAllSlots(t)
+  const rig = await World.in(t).sandbox().state().session().alpha().gateway()
   await revoke(rig)
   await regrantAlpha(rig)
   must(await rig.widen(['--enable']))
@@ -222,7 +223,7 @@ t.test('A-079 the acknowledgment alone brings no purpose back', async (t) => {
 })
 
 t.test('A-080 a disabled save from a revoked state leaves the publication revoked', async (t) => {
-  const rig = await withAllSlots(t)
+  const rig = await World.in(t).sandbox().state().session().alpha().gateway()
   await revoke(rig)
   must(await rig.run(['alpha', 'setup', '--json', '--disable']))
   t.match(policyHead(rig.view()), { state: 'revoked', reason: 'save' })
@@ -238,7 +239,7 @@ t.test('A-080 a disabled save from a revoked state leaves the publication revoke
 })
 
 t.test('A-082 the three slots outlive a revoke and a gateway regrant unchanged', async (t) => {
-  const rig = await withAllSlots(t)
+  const rig = await World.in(t).sandbox().state().session().alpha().gateway()
   must(await rig.prove('report'))
   const kept = rig.kept()
   await revoke(rig)
@@ -248,7 +249,7 @@ t.test('A-082 the three slots outlive a revoke and a gateway regrant unchanged',
 })
 
 t.test('A-160 a current gateway proof grants alpha nothing', async (t) => {
-  const rig = await withAllSlots(t, { bare: true })
+  const rig = await World.in(t).sandbox().state().session().alpha({ setUp: false }).gateway()
   must(await rig.prove('chat'))
   t.equal((await rig.show()).gateway.slots.chat.proof.state, 'current')
   t.equal((await rig.ask()).status, 4, 'alpha is not set up')
@@ -260,7 +261,7 @@ t.test('A-160 a current gateway proof grants alpha nothing', async (t) => {
 })
 
 t.test('A-012 the canary over every capability knows the gateway\'s slots and not alpha', async (t) => {
-  const rig = await withAllSlots(t)
+  const rig = await World.in(t).sandbox().state().session().alpha().gateway()
   const ran = await rig.run(['gateway', 'prove', '--all', '--json'])
   t.equal(ran.status, 0, ran.stderr)
   t.same(ran.json().map(({ slot }: { slot: string }) => slot), ['chat', 'report', 'screenshot'])
@@ -270,7 +271,7 @@ t.test('A-012 the canary over every capability knows the gateway\'s slots and no
 })
 
 t.test('A-011 A-161 an allow-list or selector that names alpha is refused and grants nothing', async (t) => {
-  const rig = await withAllSlots(t)
+  const rig = await World.in(t).sandbox().state().session().alpha().gateway()
   const model = rig.view().get(alphaSetupCollection, 'the')?.model_id ?? ''
   const kept = rig.kept()
   for (const flags of [
@@ -287,7 +288,7 @@ t.test('A-011 A-161 an allow-list or selector that names alpha is refused and gr
 })
 
 t.test('A-043 the gateway key is no key for alpha', async (t) => {
-  const rig = await withAllSlots(t, { bare: true })
+  const rig = await World.in(t).sandbox().state().session().alpha({ setUp: false }).gateway()
   const flags = setupFlags(rig.place, await rig.revision())
   const at = flags.indexOf('--api-key-file')
   must(await rig.run([...flags.slice(0, at), ...flags.slice(at + 2)]))

@@ -7,7 +7,8 @@ import { proofCollection } from '../../src/gateway/proof.js'
 import { gatewayCollection } from '../../src/gateway/setup.js'
 import { collections } from '../../src/governance/rows.js'
 import type { CollectionSpec, Tx } from '../../src/state/types.js'
-import { must, withAllSlots, type GatewayRig } from './rig.js'
+import { must } from '../support/must.js'
+import { World, type RoutesWorld } from '../world/world.js'
 
 t.setTimeout(280_000)
 
@@ -18,7 +19,7 @@ const alter = <T>(
   for (const { id, doc } of tx.all(spec)) if (pick(doc)) tx.put(spec, id, change(doc))
 }
 
-const forge = async (rig: GatewayRig, change: (tx: Tx) => void): Promise<void> => {
+const forge = async (rig: RoutesWorld, change: (tx: Tx) => void): Promise<void> => {
   await rig.open('write').transact('forge', change)
 }
 
@@ -94,7 +95,7 @@ const forgeries: Readonly<Record<string, [(tx: Tx) => void, string]>> = {
 
 for (const [name, [change, reason]] of Object.entries(forgeries)) {
   t.test(`${name} stops a proof before a byte`, async (t) => {
-    const rig = await withAllSlots(t)
+    const rig = await World.in(t).sandbox().state().session().alpha().gateway()
     const ran = await rig.prove('chat', {
       at: async (step) => { if (step === 'prove.reserved') await forge(rig, change) },
     })
@@ -106,7 +107,7 @@ for (const [name, [change, reason]] of Object.entries(forgeries)) {
 }
 
 t.test('without its witness the policy lets no proof go out', async (t) => {
-  const rig = await withAllSlots(t)
+  const rig = await World.in(t).sandbox().state().session().alpha().gateway()
   rmSync(join(rig.place.stateDir, 'witness.log'))
   const ran = await rig.prove('chat')
   t.equal(ran.status, 7)
@@ -115,7 +116,7 @@ t.test('without its witness the policy lets no proof go out', async (t) => {
 })
 
 t.test('A-011 A-161 a stored selector that names alpha\'s model sends nothing anywhere', async (t) => {
-  const rig = await withAllSlots(t)
+  const rig = await World.in(t).sandbox().state().session().alpha().gateway()
   const model = `gateway/${rig.sandbox.profile.provider.model_id}`
   await forge(rig, alter(gatewayCollection, (doc) => ({
     ...doc, slots: { ...doc.slots, chat: doc.slots.chat && { ...doc.slots.chat, model } },
@@ -126,7 +127,7 @@ t.test('A-011 A-161 a stored selector that names alpha\'s model sends nothing an
 })
 
 t.test('A-160 a forged proof grants nobody anything', async (t) => {
-  const rig = await withAllSlots(t)
+  const rig = await World.in(t).sandbox().state().session().alpha().gateway()
   must(await rig.prove('chat'))
   await forge(rig, (tx) => {
     const proof = tx.all(proofCollection).at(-1)?.doc

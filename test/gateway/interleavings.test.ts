@@ -6,9 +6,11 @@
 import t from 'tap'
 import { proofCollection } from '../../src/gateway/proof.js'
 import { findReservation } from '../../src/governance/ledger/read.js'
-import type { Ran } from '../harness.js'
-import { checkLedger } from '../alpha/rig.js'
-import { must, slotFlags, withAllSlots, type GatewayRig } from './rig.js'
+import { checkLedger } from '../support/ledger.js'
+import { must } from '../support/must.js'
+import { slotFlags } from '../world/gateway.js'
+import type { Ran } from '../world/place.js'
+import { World, type RoutesWorld } from '../world/world.js'
 
 t.setTimeout(280_000)
 
@@ -20,9 +22,9 @@ const after = ['replied', 'charge_known'] as const
 
 /** An event, the reason it leaves, and how the deployment is made whole again. */
 interface Event {
-  readonly happens: (rig: GatewayRig) => Promise<unknown>
+  readonly happens: (rig: RoutesWorld) => Promise<unknown>
   readonly reason: string
-  readonly mend: (rig: GatewayRig) => Promise<unknown>
+  readonly mend: (rig: RoutesWorld) => Promise<unknown>
 }
 
 const chat = slotFlags('chat', 'gateway.chat')
@@ -57,7 +59,7 @@ const events: Readonly<Record<string, Event>> = {
   },
 }
 
-const proveWith = async (rig: GatewayRig, step: string, event: Event): Promise<Ran> => {
+const proveWith = async (rig: RoutesWorld, step: string, event: Event): Promise<Ran> => {
   let done = false
   return rig.prove('chat', {
     at: async (name) => {
@@ -68,12 +70,12 @@ const proveWith = async (rig: GatewayRig, step: string, event: Event): Promise<R
   })
 }
 
-const stateOf = (rig: GatewayRig, ran: Ran) =>
+const stateOf = (rig: RoutesWorld, ran: Ran) =>
   findReservation(rig.view(), ran.error().details.operation_id)?.state
 
 for (const [name, event] of Object.entries(events)) {
   t.test(`before the first byte, ${name} stops a proof and frees its hold`, async (t) => {
-    const rig = await withAllSlots(t)
+    const rig = await World.in(t).sandbox().state().session().alpha().gateway()
     for (const step of before) {
       const ran = await proveWith(rig, step, event)
       t.equal(ran.error().code, 'proof_not_sent', step)
@@ -87,7 +89,7 @@ for (const [name, event] of Object.entries(events)) {
   })
 
   t.test(`after the reply, ${name} leaves the charge and keeps no proof`, async (t) => {
-    const rig = await withAllSlots(t)
+    const rig = await World.in(t).sandbox().state().session().alpha().gateway()
     for (const [at, step] of after.entries()) {
       const ran = await proveWith(rig, step, event)
       t.equal(ran.status, 4, step)
@@ -102,7 +104,7 @@ for (const [name, event] of Object.entries(events)) {
 }
 
 t.test('a key that is rotated after the request still settles; before it, nothing is sent', async (t) => {
-  const rig = await withAllSlots(t)
+  const rig = await World.in(t).sandbox().state().session().alpha().gateway()
   const rotate = (n: number) => async () => {
     const stdin = JSON.stringify({
       gateway: { api_key: `another-key-${n}`, cloud_egress_acknowledged: true },
@@ -121,7 +123,7 @@ t.test('a key that is rotated after the request still settles; before it, nothin
 })
 
 t.test('a save of the other route in between changes the revision and stops contact', async (t) => {
-  const rig = await withAllSlots(t)
+  const rig = await World.in(t).sandbox().state().session().alpha().gateway()
   const ran = await proveWith(rig, 'before_first_byte', {
     happens: async () => must(await rig.run(['alpha', 'setup', '--disable'])), reason: '',
     mend: async () => undefined,
@@ -132,7 +134,7 @@ t.test('a save of the other route in between changes the revision and stops cont
 })
 
 t.test('a second proof of a slot while one runs is refused', async (t) => {
-  const rig = await withAllSlots(t)
+  const rig = await World.in(t).sandbox().state().session().alpha().gateway()
   let second: Ran | undefined
   const first = await rig.prove('chat', {
     at: async (step) => { if (step === 'prove.reserved') second = await rig.prove('chat') },
@@ -144,7 +146,7 @@ t.test('a second proof of a slot while one runs is refused', async (t) => {
 })
 
 t.test('an interrupt before contact sends nothing; after the first byte the charge settles', async (t) => {
-  const rig = await withAllSlots(t)
+  const rig = await World.in(t).sandbox().state().session().alpha().gateway()
   const interruptAt = (wanted: string) => {
     const stop = new AbortController()
     const at = (step: string): void => { if (step === `prove.${wanted}`) stop.abort() }
@@ -160,7 +162,7 @@ t.test('an interrupt before contact sends nothing; after the first byte the char
 })
 
 t.test('a ceiling without room refuses a proof before contact', async (t) => {
-  const rig = await withAllSlots(t)
+  const rig = await World.in(t).sandbox().state().session().alpha().gateway()
   must(await rig.run(['gateway', 'setup', '--json', '--spend-ceiling-microusd', '150000']))
   rig.sandbox.faults.set('status_500', { service: 'gateway' })
   await rig.prove('chat')
@@ -171,7 +173,7 @@ t.test('a ceiling without room refuses a proof before contact', async (t) => {
 })
 
 t.test('a charge above the bound stands, waits for a review, and gives no proof', async (t) => {
-  const rig = await withAllSlots(t)
+  const rig = await World.in(t).sandbox().state().session().alpha().gateway()
   must(await rig.run([
     'gateway', 'setup', '--json', '--slot', 'chat', '--request-cost-bound-microusd', '1',
   ]))

@@ -3,8 +3,8 @@ import t, { type Test } from 'tap'
 import { claimCollection } from '../../src/gateway/call/claims.js'
 import { proofCollection } from '../../src/gateway/proof.js'
 import { findReservation } from '../../src/governance/ledger/read.js'
-import { checkLedger, recover } from '../alpha/rig.js'
-import { withAllSlots, type GatewayRig } from './rig.js'
+import { checkLedger, recover } from '../support/ledger.js'
+import { World, type RoutesWorld } from '../world/world.js'
 
 t.setTimeout(280_000)
 
@@ -16,11 +16,11 @@ const before = [
 const marked = ['contact_intent', 'before_first_byte'] as const
 const after = ['replied', 'charge_known'] as const
 
-const newestClaim = (rig: GatewayRig) =>
+const newestClaim = (rig: RoutesWorld) =>
   rig.view().all(claimCollection).map(({ doc }) => doc)
     .sort((a, b) => (a.claimed_at < b.claimed_at ? 1 : -1))[0]
 
-const killAt = async (t: Test, rig: GatewayRig, step: string): Promise<void> => {
+const killAt = async (t: Test, rig: RoutesWorld, step: string): Promise<void> => {
   const ran = await rig.place.spawn(['gateway', 'prove', 'chat', '--json'], {
     entry: 'test', env: { TEST_STOP_AT: `prove.${step}` }, coverage: false,
   })
@@ -28,7 +28,7 @@ const killAt = async (t: Test, rig: GatewayRig, step: string): Promise<void> => 
 }
 
 t.test('a kill before the contact mark gives the hold back, and the proof may be made', async (t) => {
-  const rig = await withAllSlots(t)
+  const rig = await World.in(t).sandbox().state().session().alpha().gateway()
   for (const step of before) {
     await killAt(t, rig, step)
     const claim = newestClaim(rig)
@@ -43,7 +43,7 @@ t.test('a kill before the contact mark gives the hold back, and the proof may be
 })
 
 t.test('a kill after the contact mark keeps the full liability and repeats nothing', async (t) => {
-  const rig = await withAllSlots(t)
+  const rig = await World.in(t).sandbox().state().session().alpha().gateway()
   let calls = 0
   for (const step of [...marked, ...after]) {
     await killAt(t, rig, step)

@@ -1,7 +1,9 @@
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { gatewayKey, must, slotFlags, withAllSlots, withGateway, bodyOf } from './rig.js'
+import { must } from '../support/must.js'
+import { bodyOf, gatewayKey, slotFlags } from '../world/gateway.js'
+import { World } from '../world/world.js'
 
 const filesUnder = (dir: string): string[] => readdirSync(dir).flatMap((name) => {
   const path = join(dir, name)
@@ -9,7 +11,8 @@ const filesUnder = (dir: string): string[] => readdirSync(dir).flatMap((name) =>
 })
 
 t.test('nothing set up: the read is null and says how to begin', async (t) => {
-  const rig = await withGateway(t, { bare: true })
+  const rig = await World.in(t).sandbox().state().session()
+    .alpha({ setUp: false }).gateway({ slots: [] })
   t.same(await rig.show(), {
     schema: 'sallyport.gateway.v1', gateway: null, policy_revision: 1,
   })
@@ -22,7 +25,8 @@ t.test('nothing set up: the read is null and says how to begin', async (t) => {
 })
 
 t.test('status follows key, slots, switch and consents, each with a reason', async (t) => {
-  const rig = await withGateway(t, { bare: true })
+  const rig = await World.in(t).sandbox().state().session()
+    .alpha({ setUp: false }).gateway({ slots: [] })
   const statusOf = async () => {
     const { status, reason_code: reason } = (await rig.show()).gateway
     return [status, reason]
@@ -51,7 +55,8 @@ t.test('status follows key, slots, switch and consents, each with a reason', asy
 })
 
 t.test('the gateway alone bootstraps the one ledger', async (t) => {
-  const rig = await withGateway(t, { bare: true })
+  const rig = await World.in(t).sandbox().state().session()
+    .alpha({ setUp: false }).gateway({ slots: [] })
   const ran = await rig.widen([...slotFlags('chat'), '--spend-ceiling-microusd', '12345'])
   t.equal(ran.status, 0, ran.stderr)
   t.match(ran.json().gateway, { shared_ceiling_microusd: 12_345, spend_ceiling_microusd: 12_345 })
@@ -59,7 +64,7 @@ t.test('the gateway alone bootstraps the one ledger', async (t) => {
 })
 
 t.test('a blank key keeps the stored one, and the same key goes out', async (t) => {
-  const rig = await withAllSlots(t)
+  const rig = await World.in(t).sandbox().state().session().alpha().gateway()
   const before = (await rig.show()).gateway.credential_fingerprint
   writeFileSync(rig.place.path('blank'), '\n')
   must(await rig.widen([
@@ -71,7 +76,7 @@ t.test('a blank key keeps the stored one, and the same key goes out', async (t) 
 })
 
 t.test('misuse of the flags is told and nothing is saved', async (t) => {
-  const rig = await withAllSlots(t)
+  const rig = await World.in(t).sandbox().state().session().alpha().gateway()
   const revision = await rig.revision()
   const lines: [string[], number][] = [
     [['setup'], 2], [['setup', '--model', 'gateway/a/b'], 2], [['setup', '--slot', 'chat'], 2],
@@ -93,7 +98,7 @@ t.test('misuse of the flags is told and nothing is saved', async (t) => {
 })
 
 t.test('the reads need no network and say the same without it', async (t) => {
-  const rig = await withAllSlots(t)
+  const rig = await World.in(t).sandbox().state().session().alpha().gateway()
   must(await rig.prove('chat'))
   const reads = async () => [
     must(await rig.run(['gateway', 'show', '--json'])).stdout,
@@ -107,7 +112,8 @@ t.test('the reads need no network and say the same without it', async (t) => {
 })
 
 t.test('a document on stdin sets the gateway up as the flags do', async (t) => {
-  const rig = await withGateway(t, { bare: true })
+  const rig = await World.in(t).sandbox().state().session()
+    .alpha({ setUp: false }).gateway({ slots: [] })
   const stdin = JSON.stringify({
     gateway: {
       api_key: gatewayKey, spend_ceiling_microusd: 1_000_000, cloud_egress_acknowledged: true,
@@ -126,7 +132,7 @@ t.test('a document on stdin sets the gateway up as the flags do', async (t) => {
 })
 
 t.test('a canary that fails in one slot proves the others and says so', async (t) => {
-  const rig = await withAllSlots(t)
+  const rig = await World.in(t).sandbox().state().session().alpha().gateway()
   rig.sandbox.faults.set('status_500', { service: 'gateway', times: 1 })
   const ran = await rig.run(['gateway', 'prove', '--all', '--json'])
   t.equal(ran.status, 7)
@@ -143,7 +149,7 @@ t.test('a canary that fails in one slot proves the others and says so', async (t
 })
 
 t.test('neither the key nor a reply\'s text lies in the state or comes out anywhere', async (t) => {
-  const rig = await withAllSlots(t)
+  const rig = await World.in(t).sandbox().state().session().alpha().gateway()
   rig.sandbox.faults.set('not_json', { service: 'gateway', times: 1 })
   const said = [
     await rig.prove('chat', { args: ['--verbose'] }), await rig.prove('report'),
@@ -157,7 +163,7 @@ t.test('neither the key nor a reply\'s text lies in the state or comes out anywh
 })
 
 t.test('replies of every kind of fault settle or stay unknown, and nothing is sent twice', async (t) => {
-  const rig = await withAllSlots(t)
+  const rig = await World.in(t).sandbox().state().session().alpha().gateway()
   must(await rig.run(['gateway', 'setup', '--spend-ceiling-microusd', '1000000', '--json']))
   must(await rig.run([
     'gateway', 'setup', '--slot', 'chat', '--timeout-seconds', '1', '--json',

@@ -2,8 +2,9 @@ import t from 'tap'
 import { systemClock, type Clock } from '../../src/base/clock.js'
 import { verifyAudit } from '../../src/governance/audit.js'
 import { rowsOf, findReservation } from '../../src/governance/ledger/read.js'
-import { checkLedger } from '../alpha/rig.js'
-import { bodyOf, gatewayKey, withAllSlots } from './rig.js'
+import { checkLedger } from '../support/ledger.js'
+import { bodyOf, gatewayKey } from '../world/gateway.js'
+import { World } from '../world/world.js'
 
 const day = 24 * 3_600_000
 
@@ -11,7 +12,7 @@ const day = 24 * 3_600_000
 const shifted = (ms: number): Clock => ({ ...systemClock, wallMs: () => Date.now() + ms })
 
 t.test('one proof is one request with every routing control, settled and recorded', async (t) => {
-  const rig = await withAllSlots(t)
+  const rig = await World.in(t).sandbox().state().session().alpha().gateway()
   const steps: string[] = []
   const ran = await rig.prove('report', { at: (step) => void steps.push(step) })
   t.equal(ran.status, 0, ran.stderr)
@@ -41,7 +42,7 @@ t.test('one proof is one request with every routing control, settled and recorde
 })
 
 t.test('every ledger step of a proof names the gateway runtime and the slot', async (t) => {
-  const rig = await withAllSlots(t)
+  const rig = await World.in(t).sandbox().state().session().alpha().gateway()
   const { receipt } = (await rig.prove('chat')).json()
   const view = rig.view()
   const reservation = findReservation(view, receipt.operation_id)
@@ -56,7 +57,7 @@ t.test('every ledger step of a proof names the gateway runtime and the slot', as
 })
 
 t.test('the screenshot slot is proved with a synthetic image and a strict schema', async (t) => {
-  const rig = await withAllSlots(t)
+  const rig = await World.in(t).sandbox().state().session().alpha().gateway()
   const ran = await rig.prove('screenshot')
   t.equal(ran.status, 0, ran.stderr)
   t.same(rig.sandbox.log.violations(), [])
@@ -68,7 +69,7 @@ t.test('the screenshot slot is proved with a synthetic image and a strict schema
 })
 
 t.test('a proof shows as current, and --if-stale then contacts nobody', async (t) => {
-  const rig = await withAllSlots(t)
+  const rig = await World.in(t).sandbox().state().session().alpha().gateway()
   t.match((await rig.show()).gateway.slots.chat.proof, { state: 'missing', proof_id: null })
   const first = (await rig.prove('chat')).json()
   t.match((await rig.show()).gateway.slots.chat.proof, {
@@ -82,7 +83,7 @@ t.test('a proof shows as current, and --if-stale then contacts nobody', async (t
 })
 
 t.test('a clock that was set back: the next proof is the current one and is paid once', async (t) => {
-  const rig = await withAllSlots(t)
+  const rig = await World.in(t).sandbox().state().session().alpha().gateway()
   const login = ['login', '--json', '--replace']
   const ahead = { clock: shifted(2 * day) }
   await rig.run(login, ahead)
@@ -105,7 +106,7 @@ t.test('a clock that was set back: the next proof is the current one and is paid
 })
 
 t.test('a proof goes stale after 24 hours and when what it was bound to changes', async (t) => {
-  const rig = await withAllSlots(t)
+  const rig = await World.in(t).sandbox().state().session().alpha().gateway()
   await rig.prove('chat')
   const later = (ms: number) => ({ clock: shifted(ms) })
   const login = ['login', '--json', '--idle', '24h', '--ttl', '7d']
@@ -123,7 +124,7 @@ t.test('a proof goes stale after 24 hours and when what it was bound to changes'
 })
 
 t.test('an unknown charge keeps the full bound, keeps no proof, and is not repeated', async (t) => {
-  const rig = await withAllSlots(t)
+  const rig = await World.in(t).sandbox().state().session().alpha().gateway()
   rig.sandbox.faults.set('status_500', { service: 'gateway' })
   const ran = await rig.prove('chat')
   t.equal(ran.status, 7)
@@ -142,7 +143,7 @@ t.test('an unknown charge keeps the full bound, keeps no proof, and is not repea
 })
 
 t.test('a connection that nobody took releases the hold and may be tried again', async (t) => {
-  const rig = await withAllSlots(t)
+  const rig = await World.in(t).sandbox().state().session().alpha().gateway()
   await rig.sandbox.stop()
   const ran = await rig.prove('chat')
   t.equal(ran.error().code, 'proof_not_sent')
@@ -153,7 +154,7 @@ t.test('a connection that nobody took releases the hold and may be tried again',
 })
 
 t.test('a slot that is not set, and a name that is no slot, are refused unsent', async (t) => {
-  const rig = await withAllSlots(t)
+  const rig = await World.in(t).sandbox().state().session().alpha().gateway()
   await rig.run(['gateway', 'setup', '--remove-slot', 'report', '--json'])
   const unset = await rig.prove('report')
   t.equal(unset.status, 7)

@@ -4,10 +4,11 @@ import { silentObserver } from '../../src/base/observer.js'
 import { reportRouteReceipt, routeReports } from '../../src/gateway/route-hook.js'
 import { collections } from '../../src/governance/rows.js'
 import type { Gov } from '../../src/governance/context.js'
-import { setupFlags } from '../alpha/rig.js'
-import { must, withAllSlots, type GatewayRig } from './rig.js'
+import { must } from '../support/must.js'
+import { setupFlags } from '../world/alpha.js'
+import { World, type RoutesWorld } from '../world/world.js'
 
-const govOf = (rig: GatewayRig): Gov =>
+const govOf = (rig: RoutesWorld): Gov =>
   ({ store: rig.open('write'), clock: systemClock, observer: silentObserver, face: 'job' })
 
 const report = (change: object = {}) => ({
@@ -16,7 +17,7 @@ const report = (change: object = {}) => ({
 })
 
 /** Every row that could let anybody contact anyone. */
-const authority = (rig: GatewayRig) => {
+const authority = (rig: RoutesWorld) => {
   const view = rig.view()
   return [
     collections.consents, collections.policy, collections.decisions, collections.routes,
@@ -25,7 +26,7 @@ const authority = (rig: GatewayRig) => {
 }
 
 t.test('A-162 a hook that reports an alpha receipt lets nobody contact the provider', async (t) => {
-  const rig = await withAllSlots(t, { bare: true })
+  const rig = await World.in(t).sandbox().state().session().alpha({ setUp: false }).gateway()
   const gov = govOf(rig)
   const before = [authority(rig), rig.kept()]
   await reportRouteReceipt(gov, report())
@@ -40,7 +41,7 @@ t.test('A-162 a hook that reports an alpha receipt lets nobody contact the provi
 })
 
 t.test('A-162 a report that claims a decision or an allowance is refused', async (t) => {
-  const rig = await withAllSlots(t, { bare: true })
+  const rig = await World.in(t).sandbox().state().session().alpha({ setUp: false }).gateway()
   const gov = govOf(rig)
   for (const change of [
     { decision_id: 'dec_1' }, { allowed: true }, { outcome: 'a b' }, { model: 'x'.repeat(201) },
@@ -55,7 +56,7 @@ t.test('A-162 a report that claims a decision or an allowance is refused', async
 })
 
 t.test('the newest reports are kept and the oldest forgotten', async (t) => {
-  const rig = await withAllSlots(t, { bare: true })
+  const rig = await World.in(t).sandbox().state().session().alpha({ setUp: false }).gateway()
   const gov = govOf(rig)
   for (let number = 1; number <= 260; number += 1) {
     await reportRouteReceipt(gov, report({ operation_id: `op_${number}` }))

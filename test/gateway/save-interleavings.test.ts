@@ -7,15 +7,17 @@ import { ceilingOwner } from '../../src/governance/policy/ceiling.js'
 import { latestConsent } from '../../src/governance/policy/consents.js'
 import { policyHead } from '../../src/governance/policy/head.js'
 import { presence } from '../../src/governance/vault.js'
-import { checkLedger, recover } from '../alpha/rig.js'
-import { must, slotFlags, withAllSlots, withGateway, type GatewayRig } from './rig.js'
+import { checkLedger, recover } from '../support/ledger.js'
+import { must } from '../support/must.js'
+import { World, type RoutesWorld } from '../world/world.js'
+import { slotFlags } from '../world/gateway.js'
 
 t.setTimeout(280_000)
 
 const steps = ['revoked', 'credential', 'accounting'] as const
 
 /** Everything that a save which did not come through must leave as it was. */
-const facts = (rig: GatewayRig) => {
+const facts = (rig: RoutesWorld) => {
   const view = rig.view()
   return {
     kept: rig.kept(),
@@ -26,7 +28,7 @@ const facts = (rig: GatewayRig) => {
 }
 
 /** A save that changes key, ceiling and a slot at once. */
-const bigSave = async (rig: GatewayRig): Promise<string[]> => {
+const bigSave = async (rig: RoutesWorld): Promise<string[]> => {
   writeFileSync(rig.place.path('new-key'), 'MARK-NEW-GATEWAY-KEY\n')
   return [
     'gateway', 'setup', '--json', '--slot', 'chat', '--timeout-seconds', '60',
@@ -36,7 +38,7 @@ const bigSave = async (rig: GatewayRig): Promise<string[]> => {
 }
 
 const checkRolledBack = async (
-  t: Test, rig: GatewayRig, before: ReturnType<typeof facts>, step: string,
+  t: Test, rig: RoutesWorld, before: ReturnType<typeof facts>, step: string,
 ): Promise<void> => {
   t.same(facts(rig), before, `${step}: key, slots, mirrors and owner stand as before`)
   t.match(policyHead(rig.view()), { state: 'revoked', reason: 'save_interrupted' }, step)
@@ -48,7 +50,7 @@ const checkRolledBack = async (
 }
 
 /** A save after an interrupted one is no regrant after a revocation: consents carry over. */
-const checkMends = async (t: Test, rig: GatewayRig, step: string): Promise<void> => {
+const checkMends = async (t: Test, rig: RoutesWorld, step: string): Promise<void> => {
   must(await rig.widen(['--slot', 'chat', '--timeout-seconds', '44']))
   must(await rig.widen(['--slot', 'chat', '--timeout-seconds', '45']))
   t.equal(latestConsent(rig.view(), 'alpha.text')?.bound_revision, await rig.revision(), step)
@@ -56,7 +58,7 @@ const checkMends = async (t: Test, rig: GatewayRig, step: string): Promise<void>
 }
 
 t.test('a save that is killed at s1 to s3 is rolled back and activates nothing', async (t) => {
-  const rig = await withAllSlots(t)
+  const rig = await World.in(t).sandbox().state().session().alpha().gateway()
   for (const step of steps) {
     const before = facts(rig)
     const ran = await rig.place.spawn(await bigSave(rig), {
@@ -70,7 +72,7 @@ t.test('a save that is killed at s1 to s3 is rolled back and activates nothing',
 })
 
 t.test('A-190 after an interrupted save one that only stops brings no route back', async (t) => {
-  const rig = await withAllSlots(t)
+  const rig = await World.in(t).sandbox().state().session().alpha().gateway()
   await rig.place.spawn(await bigSave(rig), {
     entry: 'test', env: { TEST_STOP_AT: 'save.credential' }, coverage: false,
   })
@@ -85,7 +87,7 @@ t.test('A-190 after an interrupted save one that only stops brings no route back
 })
 
 t.test('a save that fails at s1 to s3 compensates itself', async (t) => {
-  const rig = await withAllSlots(t)
+  const rig = await World.in(t).sandbox().state().session().alpha().gateway()
   for (const step of steps) {
     const before = facts(rig)
     const ran = await rig.run(await bigSave(rig), {
@@ -98,7 +100,7 @@ t.test('a save that fails at s1 to s3 compensates itself', async (t) => {
 })
 
 t.test('an operator\'s revoke during a save wins, and the save is undone', async (t) => {
-  const rig = await withAllSlots(t)
+  const rig = await World.in(t).sandbox().state().session().alpha().gateway()
   for (const step of steps) {
     const before = facts(rig)
     const ran = await rig.run(await bigSave(rig), {
@@ -117,7 +119,7 @@ t.test('an operator\'s revoke during a save wins, and the save is undone', async
 })
 
 t.test('a save that is killed after r+2 has happened, and its repetition is stale', async (t) => {
-  const rig = await withAllSlots(t)
+  const rig = await World.in(t).sandbox().state().session().alpha().gateway()
   const argv = await bigSave(rig)
   const ran = await rig.place.spawn(argv, {
     entry: 'test', env: { TEST_STOP_AT: 'save.published' }, coverage: false,
@@ -130,7 +132,7 @@ t.test('a save that is killed after r+2 has happened, and its repetition is stal
 })
 
 t.test('A-085 a first gateway save that did not come through leaves the ceiling to alpha', async (t) => {
-  const rig = await withGateway(t)
+  const rig = await World.in(t).sandbox().state().session().alpha().gateway({ slots: [] })
   const flags = [
     ...slotFlags('chat', 'gateway.chat'), '--api-key-file', rig.place.path('gateway-key'),
     '--spend-ceiling-microusd', '2000000',
@@ -150,7 +152,7 @@ t.test('A-085 a first gateway save that did not come through leaves the ceiling 
 })
 
 t.test('A-190 of two saves at once one wins, and the other changes nothing', async (t) => {
-  const rig = await withAllSlots(t)
+  const rig = await World.in(t).sandbox().state().session().alpha().gateway()
   let second: { status: number; code: string } | undefined
   const first = await rig.run(await bigSave(rig), {
     at: async (name) => {
@@ -165,7 +167,7 @@ t.test('A-190 of two saves at once one wins, and the other changes nothing', asy
 })
 
 t.test('a save ahead of its session, or with a stale revision, is refused unpublished', async (t) => {
-  const rig = await withAllSlots(t)
+  const rig = await World.in(t).sandbox().state().session().alpha().gateway()
   const revision = await rig.revision()
   for (const flags of [[], ['--expected-policy-revision', String(revision - 1)],
     ['--expected-policy-revision', String(revision + 1)]]) {
@@ -184,7 +186,7 @@ t.test('a save ahead of its session, or with a stale revision, is refused unpubl
 })
 
 t.test('on a terminal the statements are shown and the answer starts at no', async (t) => {
-  const rig = await withAllSlots(t)
+  const rig = await World.in(t).sandbox().state().session().alpha().gateway()
   const revision = await rig.revision()
   const terminal = { stdin: true, stdout: true, stderr: true }
   const argv = [

@@ -3,19 +3,19 @@ import { join } from 'node:path'
 import t from 'tap'
 import { systemClock, type Clock } from '../../src/base/clock.js'
 import { tryLockFile } from '../../src/state/kernel-lock.js'
-import { checkLedger, recover } from '../alpha/rig.js'
-import { withAllSlots, type GatewayRig } from './rig.js'
+import { checkLedger, recover } from '../support/ledger.js'
+import { World, type RoutesWorld } from '../world/world.js'
 
 t.setTimeout(60_000)
 
-const holdLock = (rig: GatewayRig): (() => void) => {
+const holdLock = (rig: RoutesWorld): (() => void) => {
   const lock = tryLockFile(join(rig.place.stateDir, 'lock'))
   if (lock === null) throw new Error('the lock was not free')
   return lock.release
 }
 
 t.test('A-192 a lock held past --wait does not cost a proof that was paid for', async (t) => {
-  const rig = await withAllSlots(t)
+  const rig = await World.in(t).sandbox().state().session().alpha().gateway()
   const ran = await rig.prove('chat', {
     args: ['--wait', '0'],
     at: (at) => { if (at === 'prove.charge_known') setTimeout(holdLock(rig), 300) },
@@ -26,7 +26,7 @@ t.test('A-192 a lock held past --wait does not cost a proof that was paid for', 
 })
 
 t.test('A-124 a lock held past the deadline ends as blocked, never as locked', async (t) => {
-  const rig = await withAllSlots(t)
+  const rig = await World.in(t).sandbox().state().session().alpha().gateway()
   let jumpMs = 0
   const clock: Clock = { ...systemClock, monotonicMs: () => systemClock.monotonicMs() + jumpMs }
   let release = (): void => undefined

@@ -5,18 +5,18 @@ import {
   adoptArtifact, dropArtifact, readArtifact, referencedArtifacts, registerArtifact,
 } from '../../src/governance/artifacts.js'
 import { stageCredential } from '../../src/governance/vault.js'
-import { emptyBench, type Bench } from './bench.js'
+import { World, type StateWorld } from '../world/world.js'
 
 const label = 'svc.alpha.text.input.v1'
 
-const stored = (bench: Bench, text: string, adopted = true) => {
+const stored = (bench: StateWorld, text: string, adopted = true) => {
   const ref = bench.gov.store.artifacts.write(label, Buffer.from(text))
-  return bench.run((tx, now) =>
+  return bench.transact((tx, now) =>
     registerArtifact(tx, now, { label, ref, owner: 'prn_1', taskId: null, adopted }))
 }
 
 t.test('content is read back exactly, under its own label only', async (t) => {
-  const bench = await emptyBench(t)
+  const bench = await World.still(t).store()
   const row = await stored(bench, 'what is a tide?')
   const read = (id: string, as = label): Buffer => readArtifact(bench.gov, bench.view(), id, as)
   t.equal(read(row.artifact_id).toString(), 'what is a tide?')
@@ -28,39 +28,39 @@ t.test('content is read back exactly, under its own label only', async (t) => {
 })
 
 t.test('an artifact that is held back is not readable before it is adopted', async (t) => {
-  const bench = await emptyBench(t)
+  const bench = await World.still(t).store()
   const { artifact_id: id } = await stored(bench, 'an answer', false)
   t.throws(() => readArtifact(bench.gov, bench.view(), id, label), {
     kind: 'not_found', code: 'artifact_not_found',
   })
   t.equal(readArtifact(bench.gov, bench.view(), id, label, { held: true }).toString(), 'an answer')
-  await bench.run((tx) => adoptArtifact(tx, id))
+  await bench.transact((tx) => adoptArtifact(tx, id))
   t.equal(readArtifact(bench.gov, bench.view(), id, label).toString(), 'an answer')
 })
 
 t.test('only what was not adopted can be dropped', async (t) => {
-  const bench = await emptyBench(t)
+  const bench = await World.still(t).store()
   const held = await stored(bench, 'held', false)
   const kept = await stored(bench, 'kept')
-  t.equal(await bench.run((tx) => dropArtifact(tx, held.artifact_id)), held.ref.stored_sha256)
-  t.equal(await bench.run((tx) => dropArtifact(tx, held.artifact_id)), null)
-  await t.rejects(bench.run((tx) => dropArtifact(tx, kept.artifact_id)), {
+  t.equal(await bench.transact((tx) => dropArtifact(tx, held.artifact_id)), held.ref.stored_sha256)
+  t.equal(await bench.transact((tx) => dropArtifact(tx, held.artifact_id)), null)
+  await t.rejects(bench.transact((tx) => dropArtifact(tx, kept.artifact_id)), {
     kind: 'conflict', code: 'artifact_adopted',
   })
 })
 
 t.test('an id is registered once', async (t) => {
-  const bench = await emptyBench(t)
+  const bench = await World.still(t).store()
   const row = await stored(bench, 'one')
   const { artifact_id: artifactId, ref, owner } = row
   const again = { artifactId, label, ref, owner, taskId: null, adopted: true }
-  await t.rejects(bench.run((tx, now) => registerArtifact(tx, now, again)), {
+  await t.rejects(bench.transact((tx, now) => registerArtifact(tx, now, again)), {
     kind: 'conflict', code: 'artifact_exists',
   })
 })
 
 t.test('A-100 an input artifact that was altered is detected when it is read', async (t) => {
-  const bench = await emptyBench(t)
+  const bench = await World.still(t).store()
   const row = await stored(bench, 'what is a tide?')
   const entry = readdirSync(bench.gov.store.dir, { recursive: true, withFileTypes: true })
     .find((file) => file.isFile() && file.name.includes(row.ref.stored_sha256))
@@ -72,16 +72,16 @@ t.test('A-100 an input artifact that was altered is detected when it is read', a
 })
 
 t.test('a row that names other content than the stored one is damage', async (t) => {
-  const bench = await emptyBench(t)
+  const bench = await World.still(t).store()
   const ref = bench.gov.store.artifacts.write(label, Buffer.from('one'))
   const forged = { ...ref, sha256: 'a'.repeat(64) }
-  const row = await bench.run((tx, now) =>
+  const row = await bench.transact((tx, now) =>
     registerArtifact(tx, now, { label, ref: forged, owner: 'x', taskId: null, adopted: true }))
   t.throws(() => readArtifact(bench.gov, bench.view(), row.artifact_id, label))
 })
 
 t.test('what rows refer to is known, secrets included', async (t) => {
-  const bench = await emptyBench(t)
+  const bench = await World.still(t).store()
   const row = await stored(bench, 'one')
   const secret = Buffer.from('key')
   const { artifact } = await stageCredential(bench.gov, { ref: 'vault:x', secret })

@@ -2,22 +2,23 @@ import t from 'tap'
 import { appendAudit, listAudit, verifyAudit } from '../../src/governance/audit.js'
 import { collections, type AuditRow } from '../../src/governance/rows.js'
 import type { Tx } from '../../src/state/types.js'
-import { emptyBench, type Bench } from './bench.js'
+import type { Teardown } from '../world/place.js'
+import { World, type StateWorld } from '../world/world.js'
 
 const entry = { what: 'test.done', principal: null, root: null, subject: 'x' }
 
-const filled = async (t: Parameters<typeof emptyBench>[0]): Promise<Bench> => {
-  const bench = await emptyBench(t)
+const filled = async (t: Teardown): Promise<StateWorld> => {
+  const bench = await World.still(t).store()
   for (const number of [1, 2, 3, 4]) {
-    await bench.run((tx, now) => appendAudit(tx, now, { ...entry, facts: { number } }))
+    await bench.transact((tx, now) => appendAudit(tx, now, { ...entry, facts: { number } }))
   }
   return bench
 }
 
 t.test('an empty audit and an appended one verify', async (t) => {
-  const bench = await emptyBench(t)
+  const bench = await World.still(t).store()
   t.same(verifyAudit(bench.view()), [])
-  await bench.run((tx, now) => {
+  await bench.transact((tx, now) => {
     appendAudit(tx, now, entry)
     appendAudit(tx, now, { ...entry, facts: { a: 1, b: 'text', c: true, d: null } })
   })
@@ -47,14 +48,14 @@ t.test('a changed, removed, doubled, moved or added row breaks the chain', async
   for (const [name, forge] of Object.entries(forgeries)) {
     const bench = await filled(t)
     t.same(verifyAudit(bench.view()), [])
-    await bench.run((tx) => forge(tx, listAudit(tx)))
+    await bench.transact((tx) => forge(tx, listAudit(tx)))
     t.ok(verifyAudit(bench.view()).length > 0, name)
   }
 })
 
 t.test('a fact is short, so that no content slips in', async (t) => {
-  const bench = await emptyBench(t)
+  const bench = await World.still(t).store()
   const long = { ...entry, facts: { text: 'x'.repeat(513) } }
-  await t.rejects(bench.run((tx, now) => appendAudit(tx, now, long)), TypeError)
+  await t.rejects(bench.transact((tx, now) => appendAudit(tx, now, long)), TypeError)
   t.same(listAudit(bench.view()), [])
 })

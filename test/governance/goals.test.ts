@@ -3,10 +3,11 @@ import {
   addGoal, closeGoal, defaultGoal, listGoals, requireOpenGoal, requireOwnGoal, updateGoal,
 } from '../../src/governance/goals.js'
 import { logout } from '../../src/governance/session/end.js'
-import { addAndSignIn, makeBench, signIn } from './bench.js'
+import { addAndSignIn, signIn } from '../support/tasks.js'
+import { World } from '../world/world.js'
 
 t.test('a default goal exists from the start and stays open', async (t) => {
-  const bench = await makeBench(t)
+  const bench = await World.still(t).state({ owner: 'ada' })
   const { session } = await signIn(bench)
   const goal = defaultGoal(bench.view(), session.principal.principal_id)
   t.match(goal, { revision: 1, state: 'open', is_default: true })
@@ -16,7 +17,7 @@ t.test('a default goal exists from the start and stays open', async (t) => {
 })
 
 t.test('every change of a goal raises its revision, and no change does not', async (t) => {
-  const bench = await makeBench(t)
+  const bench = await World.still(t).state({ owner: 'ada' })
   const { session } = await signIn(bench)
   const { goal_id: goalId } = await addGoal(bench.gov, session, 'Learn about tides')
   const same = await updateGoal(bench.gov, session, { goalId, title: 'Learn about tides' })
@@ -33,7 +34,7 @@ t.test('every change of a goal raises its revision, and no change does not', asy
 })
 
 t.test('a change that looked at another revision is a conflict', async (t) => {
-  const bench = await makeBench(t)
+  const bench = await World.still(t).state({ owner: 'ada' })
   const { session } = await signIn(bench)
   const { goal_id: goalId } = await addGoal(bench.gov, session, 'One')
   const stale = { goalId, title: 'Two', expectedRevision: 2 }
@@ -44,7 +45,7 @@ t.test('a change that looked at another revision is a conflict', async (t) => {
 })
 
 t.test('a title is one line of 1 to 200 characters', async (t) => {
-  const bench = await makeBench(t)
+  const bench = await World.still(t).state({ owner: 'ada' })
   const { session } = await signIn(bench)
   const wrong = ['', '   ', 'two\nlines', 'bell\u0007', 'x'.repeat(201), '\ud800', 'a\u2028b']
   for (const title of wrong) {
@@ -54,7 +55,7 @@ t.test('a title is one line of 1 to 200 characters', async (t) => {
 })
 
 t.test('a foreign goal is as absent as a missing one', async (t) => {
-  const bench = await makeBench(t)
+  const bench = await World.still(t).state({ owner: 'ada' })
   const ada = await signIn(bench)
   const bob = await addAndSignIn(bench, ada.session, 'bob')
   const { goal_id: goalId } = await addGoal(bench.gov, ada.session, 'Mine')
@@ -76,7 +77,7 @@ t.test('a foreign goal is as absent as a missing one', async (t) => {
 })
 
 t.test('an ended session changes no goal', async (t) => {
-  const bench = await makeBench(t)
+  const bench = await World.still(t).state({ owner: 'ada' })
   const { session, token } = await signIn(bench)
   const { goal_id: goalId } = await addGoal(bench.gov, session, 'Mine')
   await logout(bench.gov, token)

@@ -8,7 +8,8 @@ import { newId } from '../../src/base/ids.js'
 import { holdGuard, isHeld, liveGuards, sweepGuards } from '../../src/governance/guard.js'
 import { probeFile, removeDeadFile, tryHoldFile } from '../../src/governance/kernel-file.js'
 import { lockAddon } from '../../src/state/kernel-lock.js'
-import { startChild, temporaryFolder } from './children.js'
+import { startChild } from '../support/children.js'
+import { temporaryFolder } from '../world/place.js'
 
 const codeOf = (run: () => unknown): string => {
   try {
@@ -47,7 +48,7 @@ t.test('a second release never touches the guard of a later holder', async (t) =
 t.test('a guard of a killed process belongs to nobody alive', async (t) => {
   const dir = temporaryFolder(t)
   const operation = newId('op')
-  const child = startChild(t, 'guard-child', { dir, name: operation })
+  const child = startChild(t, 'guard', { dir, name: operation })
   t.equal(await child.line(), 'held')
   t.ok(isHeld(dir, operation), 'held by another process')
   t.equal(codeOf(() => holdGuard(dir, operation)), 'guard_held')
@@ -61,7 +62,7 @@ t.test('a guard of a killed process belongs to nobody alive', async (t) => {
 
 t.test('a child that outlives a killed holder does not keep the guard', async (t) => {
   const dir = temporaryFolder(t)
-  const child = startChild(t, 'guard-child', { dir, name: 'op_1', offspring: true })
+  const child = startChild(t, 'guard', { dir, name: 'op_1', offspring: true })
   const pid = Number((await child.line()).split(' ')[1])
   t.teardown(() => {
     process.kill(pid, 'SIGKILL')

@@ -3,10 +3,10 @@ import { verifyAudit } from '../../src/governance/audit.js'
 import { initialize } from '../../src/governance/init.js'
 import { policyHead } from '../../src/governance/policy/head.js'
 import { collections } from '../../src/governance/rows.js'
-import { emptyBench } from './bench.js'
+import { World } from '../world/world.js'
 
 t.test('a new store gets one owner, its default goal and policy revision 1, and no session', async (t) => {
-  const bench = await emptyBench(t)
+  const bench = await World.still(t).store()
   const { store } = bench.gov
   const made = await initialize(store, { ownerName: 'ada', clock: bench.clock })
   t.match(made.principal, { name: 'ada', passphrase: null, disabled_at: null })
@@ -19,7 +19,7 @@ t.test('a new store gets one owner, its default goal and policy revision 1, and 
 })
 
 t.test('a store is initialized once', async (t) => {
-  const bench = await emptyBench(t)
+  const bench = await World.still(t).store()
   await initialize(bench.gov.store, { ownerName: 'ada', clock: bench.clock })
   const again = initialize(bench.gov.store, { ownerName: 'bob', clock: bench.clock })
   await t.rejects(again, { kind: 'conflict', code: 'already_initialized' })
@@ -27,7 +27,7 @@ t.test('a store is initialized once', async (t) => {
 })
 
 t.test('a name or passphrase that is refused leaves the store empty', async (t) => {
-  const bench = await emptyBench(t)
+  const bench = await World.still(t).store()
   const { clock } = bench
   const { store } = bench.gov
   await t.rejects(initialize(store, { ownerName: 'a b', clock }), { code: 'principal_name' })

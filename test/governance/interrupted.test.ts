@@ -5,7 +5,8 @@ import {
 } from '../../src/governance/interrupted.js'
 import { recoverInterrupted } from '../../src/governance/recovery.js'
 import { getTask } from '../../src/governance/board/read.js'
-import { addAndSignIn, makeBench, signIn, taskAt } from './bench.js'
+import { addAndSignIn, signIn, taskAt } from '../support/tasks.js'
+import { World } from '../world/world.js'
 
 const task = { task_id: 'task_1', cancel_requested_at: null } as Interrupted['task']
 const cancelled = { ...task, cancel_requested_at: '2026-11-20T10:00:00.000Z' }
@@ -58,7 +59,7 @@ t.test('A-122 a rule decides, but never frees a charge nor calls a contact unsen
 })
 
 t.test('a task ends by the rule of its own kind, and what the rule keeps costs nothing', async (t) => {
-  const bench = await makeBench(t)
+  const bench = await World.still(t).state({ owner: 'ada' })
   const ada = await signIn(bench)
   const bob = await addAndSignIn(bench, ada.session, 'bob')
   const mine = await taskAt(bench, ada.session, 'running')

@@ -7,7 +7,8 @@ import {
   acquireLane, laneHoldMsMax, lanePriorities, laneWaiters, type Lane, type LanePriority,
 } from '../../src/governance/lane.js'
 import { tryHoldFile } from '../../src/governance/kernel-file.js'
-import { startChild, temporaryFolder, type Child, type Teardown } from './children.js'
+import { startChild, type Child } from '../support/children.js'
+import { temporaryFolder, type Teardown } from '../world/place.js'
 
 const longMs = 60_000
 
@@ -30,7 +31,7 @@ const codeOf = async (taken: Promise<unknown>): Promise<string> => {
 const start = (
   t: Teardown, dir: string, label: string, priority: LanePriority, rounds = 1, holdMs = 2,
 ): Child =>
-  startChild(t, 'lane-child', {
+  startChild(t, 'lane', {
     dir, log: join(dir, 'log'), label, priority, rounds, holdMs, forMs: longMs,
   })
 

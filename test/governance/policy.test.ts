@@ -9,27 +9,29 @@ import { policyStanding } from '../../src/governance/policy/standing.js'
 import { verifyPolicy } from '../../src/governance/policy/verify.js'
 import { recoverInterrupted } from '../../src/governance/recovery.js'
 import { collections, type Consent, type SaveIntent } from '../../src/governance/rows.js'
-import { digest, makeBench, signIn, type Bench } from './bench.js'
+import { sha256Hex } from '../../src/base/canonical.js'
+import { signIn } from '../support/tasks.js'
+import { World, type StateWorld } from '../world/world.js'
 
-const witnessOf = (bench: Bench): string => join(bench.gov.store.dir, 'witness.log')
+const witnessOf = (bench: StateWorld): string => join(bench.gov.store.dir, 'witness.log')
 
 /** What a crash between the record and its witness line leaves. */
-const cutLastLine = (bench: Bench): void => {
+const cutLastLine = (bench: StateWorld): void => {
   const lines = readFileSync(witnessOf(bench), 'utf8').trimEnd().split('\n')
   writeFileSync(witnessOf(bench), lines.slice(0, -1).map((line) => `${line}\n`).join(''))
 }
 
-const publish = (bench: Bench, state: 'active' | 'revoked' = 'active') =>
-  bench.run((tx, now) => publishRevision(tx, bench.gov.store, now, {
+const publish = (bench: StateWorld, state: 'active' | 'revoked' = 'active') =>
+  bench.transact((tx, now) => publishRevision(tx, bench.gov.store, now, {
     state, reason: 'save', principal: null, carriesFrom: policyHead(tx).revision,
   }))
 
-const block = (bench: Bench) => policyStanding(bench.gov.store, bench.view()).block
+const block = (bench: StateWorld) => policyStanding(bench.gov.store, bench.view()).block
 
 /** A save that died right after its r+1. */
-const deadSave = async (bench: Bench): Promise<void> => {
+const deadSave = async (bench: StateWorld): Promise<void> => {
   const { session } = await signIn(bench)
-  await bench.run((tx, now) => {
+  await bench.transact((tx, now) => {
     const base = policyHead(tx)
     const intent: SaveIntent = {
       intent_id: 'int_dead', route: 'alpha', phase: 'revoked', base_revision: base.revision,
@@ -45,7 +47,7 @@ const deadSave = async (bench: Bench): Promise<void> => {
 }
 
 t.test('A-067 A-158 two crashes between record and witness do not block for ever', async (t) => {
-  const bench = await makeBench(t)
+  const bench = await World.still(t).state({ owner: 'ada' })
   await deadSave(bench)
   cutLastLine(bench)
   t.equal(block(bench), 'witness_mismatch', 'a missing line blocks')
@@ -61,7 +63,7 @@ t.test('A-067 A-158 two crashes between record and witness do not block for ever
 })
 
 t.test('A-158 a witness that was put back by two lines is not completed', async (t) => {
-  const bench = await makeBench(t)
+  const bench = await World.still(t).state({ owner: 'ada' })
   for (let more = 0; more < 3; more += 1) await publish(bench)
   cutLastLine(bench)
   cutLastLine(bench)
@@ -74,13 +76,13 @@ t.test('A-158 a witness that was put back by two lines is not completed', async 
 const consent = (id: string, revision: number, state: Consent['state']): Consent => ({
   consent_id: id, route: 'alpha', purpose: 'alpha.text', state, granted_revision: revision,
   bound_revision: revision, principal: 'p', root: 'r', granted_at: '2026-01-01T00:00:00.000Z',
-  expires_at: null, statement_sha256: digest('text'),
+  expires_at: null, statement_sha256: sha256Hex('text'),
 })
 
 t.test('A-054 a grant made after the clock stepped back is the newest all the same', async (t) => {
-  const bench = await makeBench(t)
+  const bench = await World.still(t).state({ owner: 'ada' })
   await publish(bench)
-  await bench.run((tx, now) => {
+  await bench.transact((tx, now) => {
     const revision = policyHead(tx).revision + 1
     // Ids follow the wall clock: the one granted later may sort before the other.
     tx.put(collections.consents, 'con_9', consent('con_9', 1, 'withdrawn'))
@@ -97,28 +99,28 @@ t.test('A-054 a grant made after the clock stepped back is the newest all the sa
 })
 
 t.test('a check of the policy finds what was forged', async (t) => {
-  const forgeries: Readonly<Record<string, (bench: Bench) => Promise<unknown>>> = {
-    policy_head_mismatch: (bench) => bench.run((tx) =>
+  const forgeries: Readonly<Record<string, (bench: StateWorld) => Promise<unknown>>> = {
+    policy_head_mismatch: (bench) => bench.transact((tx) =>
       tx.put(collections.policyHead, 'the', { revision: 1 })),
-    policy_carry_mismatch: (bench) => bench.run((tx) =>
+    policy_carry_mismatch: (bench) => bench.transact((tx) =>
       tx.put(collections.policy, '000000000002', { ...policyHead(tx), carries_from: 1 })),
-    policy_epoch_broken: (bench) => bench.run((tx) =>
+    policy_epoch_broken: (bench) => bench.transact((tx) =>
       tx.put(collections.policy, '000000000002', { ...policyHead(tx), fence: 2 })),
-    policy_id_mismatch: (bench) => bench.run((tx) =>
+    policy_id_mismatch: (bench) => bench.transact((tx) =>
       tx.put(collections.policy, '000000000001', { ...policyHead(tx), revision: 7, fence: 0 })),
-    consent_doubled: (bench) => bench.run((tx) => {
+    consent_doubled: (bench) => bench.transact((tx) => {
       tx.put(collections.consents, 'con_1', consent('con_1', 1, 'granted'))
       tx.put(collections.consents, 'con_2', consent('con_2', 1, 'granted'))
     }),
-    consent_bound_ahead: (bench) => bench.run((tx) =>
+    consent_bound_ahead: (bench) => bench.transact((tx) =>
       tx.put(collections.consents, 'con_1', consent('con_1', 9, 'withdrawn'))),
-    consent_id_mismatch: (bench) => bench.run((tx) =>
+    consent_id_mismatch: (bench) => bench.transact((tx) =>
       tx.put(collections.consents, 'con_1', consent('con_2', 1, 'withdrawn'))),
-    policy_consents_mismatch: (bench) => bench.run((tx) =>
+    policy_consents_mismatch: (bench) => bench.transact((tx) =>
       tx.put(collections.consents, 'con_1', consent('con_1', 2, 'granted'))),
   }
   for (const [code, forge] of Object.entries(forgeries)) {
-    const bench = await makeBench(t)
+    const bench = await World.still(t).state({ owner: 'ada' })
     await publish(bench)
     t.same(verifyPolicy(bench.view()), [], 'sound before')
     await forge(bench)
@@ -127,7 +129,7 @@ t.test('a check of the policy finds what was forged', async (t) => {
 })
 
 t.test('A-158 each new view judges the witness file as it is then', async (t) => {
-  const bench = await makeBench(t)
+  const bench = await World.still(t).state({ owner: 'ada' })
   await publish(bench)
   t.equal(block(bench), null)
   const whole = readFileSync(witnessOf(bench))
@@ -143,8 +145,8 @@ t.test('A-158 each new view judges the witness file as it is then', async (t) =>
 })
 
 t.test('A-158 a publication is judged anew within its own transaction', async (t) => {
-  const bench = await makeBench(t)
-  const [before, after] = await bench.run((tx, now) => {
+  const bench = await World.still(t).state({ owner: 'ada' })
+  const [before, after] = await bench.transact((tx, now) => {
     const first = policyStanding(bench.gov.store, tx)
     publishRevision(tx, bench.gov.store, now, {
       state: 'revoked', reason: 'operator_revoke', principal: null, carriesFrom: null, global: true,

@@ -6,10 +6,11 @@ import {
 } from '../../src/governance/principals.js'
 import { collections, type Principal } from '../../src/governance/rows.js'
 import { authenticate } from '../../src/governance/session/authenticate.js'
-import { addAndSignIn, makeBench, signIn } from './bench.js'
+import { addAndSignIn, signIn } from '../support/tasks.js'
+import { World } from '../world/world.js'
 
 t.test('an added owner has a default goal of its own and a salted hash, never the passphrase', async (t) => {
-  const bench = await makeBench(t)
+  const bench = await World.still(t).state({ owner: 'ada' })
   const { session } = await signIn(bench)
   const passphrase = 'correct horse battery'
   const { principal, goal } = await addPrincipal(bench.gov, session, { name: 'bob', passphrase })
@@ -24,7 +25,7 @@ t.test('an added owner has a default goal of its own and a salted hash, never th
 })
 
 t.test('names have one form and are unique whatever their letter case', async (t) => {
-  const bench = await makeBench(t)
+  const bench = await World.still(t).state({ owner: 'ada' })
   const { session } = await signIn(bench)
   for (const name of ['', '-x', 'a b', 'é', 'a'.repeat(65), 'a/b', '../x', 'a\n']) {
     await t.rejects(addPrincipal(bench.gov, session, { name }), {
@@ -49,7 +50,7 @@ t.test('a passphrase has 8 to 1024 bytes, counted as UTF-8', async (t) => {
 })
 
 t.test('a passphrase is compared byte by byte', async (t) => {
-  const bench = await makeBench(t)
+  const bench = await World.still(t).state({ owner: 'ada' })
   const { session } = await signIn(bench)
   const request = { name: 'bob', passphrase: 'correct horse' }
   const { principal } = await addPrincipal(bench.gov, session, request)
@@ -73,7 +74,7 @@ t.test('a stored passphrase that would exhaust the machine is damage', async (t)
 })
 
 t.test('disabling an owner ends its sessions and keeps the last owner', async (t) => {
-  const bench = await makeBench(t)
+  const bench = await World.still(t).state({ owner: 'ada' })
   const ada = await signIn(bench)
   await t.rejects(disablePrincipal(bench.gov, ada.session, 'ada'), {
     kind: 'conflict', code: 'last_principal',
@@ -92,7 +93,7 @@ t.test('disabling an owner ends its sessions and keeps the last owner', async (t
 })
 
 t.test('an ended session adds and disables nobody', async (t) => {
-  const bench = await makeBench(t)
+  const bench = await World.still(t).state({ owner: 'ada' })
   const ada = await signIn(bench)
   const bob = await addAndSignIn(bench, ada.session, 'bob')
   await disablePrincipal(bench.gov, ada.session, 'bob')

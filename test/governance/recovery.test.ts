@@ -10,47 +10,48 @@ import { markContacted, reserve } from '../../src/governance/ledger/steps.js'
 import { findReservation } from '../../src/governance/ledger/read.js'
 import { recoverInterrupted, settleRestored } from '../../src/governance/recovery.js'
 import { collections, type Reservation, type Task } from '../../src/governance/rows.js'
-import { addAndSignIn, makeBench, signIn, taskAt, type Bench } from './bench.js'
+import { addAndSignIn, signIn, taskAt } from '../support/tasks.js'
+import { World, type StateWorld } from '../world/world.js'
 
 const binding = (task: Task) => ({
   operationId: task.operation_id, runtime: 'alpha_text_native', profile: 'alpha.text',
 } as const)
 
 interface Three {
-  readonly bench: Bench
+  readonly bench: StateWorld
   /** Three running tasks of three owners, each with a hold of 100. */
   readonly tasks: readonly [Task, Task, Task]
 }
 
 const three = async (t: Test): Promise<Three> => {
-  const bench = await makeBench(t)
+  const bench = await World.still(t).state({ owner: 'ada' })
   const ada = await signIn(bench)
   const bob = await addAndSignIn(bench, ada.session, 'bob')
   const cyd = await addAndSignIn(bench, ada.session, 'cyd')
   const running = async ({ session }: typeof ada): Promise<Task> => {
     const task = await taskAt(bench, session, 'running')
-    await bench.run((tx, now) => reserve(tx, now, {
+    await bench.transact((tx, now) => reserve(tx, now, {
       ...binding(task), taskId: task.task_id, principal: task.owner, bound: 100,
     }))
     return task
   }
-  await bench.run((tx, now) => bootstrapLedger(tx, now, 1_000))
+  await bench.transact((tx, now) => bootstrapLedger(tx, now, 1_000))
   return { bench, tasks: [await running(ada), await running(bob), await running(cyd)] }
 }
 
-const alter = (bench: Bench, task: Task, change: Partial<Reservation>): Promise<void> =>
-  bench.run((tx) => {
+const alter = (bench: StateWorld, task: Task, change: Partial<Reservation>): Promise<void> =>
+  bench.transact((tx) => {
     const { openReservations } = collections
     const doc = tx.get(openReservations, task.operation_id)
     if (doc) tx.put(openReservations, task.operation_id, { ...doc, ...change })
   })
 
-const stateOf = (bench: Bench, task: Task) => ({
+const stateOf = (bench: StateWorld, task: Task) => ({
   task: getTask(bench.view(), task.task_id).state,
   money: findReservation(bench.view(), task.operation_id)?.state,
 })
 
-const account = (bench: Bench) => bench.view().all(collections.ledgerAccounts)[0]?.doc
+const account = (bench: StateWorld) => bench.view().all(collections.ledgerAccounts)[0]?.doc
 
 t.test('A-117 one altered reservation keeps its hold and stops nothing else', async (t) => {
   const changes: readonly (readonly [string, Partial<Reservation>])[] = [
@@ -61,7 +62,7 @@ t.test('A-117 one altered reservation keeps its hold and stops nothing else', as
   for (const [name, change] of changes) {
     await t.test(name, async (t) => {
       const { bench, tasks: [altered, contacted, fresh] } = await three(t)
-      await bench.run((tx, now) => markContacted(tx, now, binding(contacted)))
+      await bench.transact((tx, now) => markContacted(tx, now, binding(contacted)))
       await alter(bench, altered, change)
       const report = await recoverInterrupted(bench.gov, [])
       t.same(report.released, [fresh.operation_id])
@@ -84,7 +85,7 @@ t.test('A-117 one altered reservation keeps its hold and stops nothing else', as
 
 t.test('A-084 with a second ledger no hold is given back', async (t) => {
   const { bench, tasks } = await three(t)
-  await bench.run((tx) => {
+  await bench.transact((tx) => {
     const only = account(bench)
     if (only) tx.put(collections.ledgerAccounts, 'led_2', { ...only, ledger_id: 'led_2' })
   })
@@ -96,7 +97,7 @@ t.test('A-084 with a second ledger no hold is given back', async (t) => {
 
 t.test('A-124 a contact whose reservation is gone is a liability, not a free ending', async (t) => {
   const { bench, tasks: [gone, never] } = await three(t)
-  await bench.run((tx, now) => {
+  await bench.transact((tx, now) => {
     for (const task of [gone, never]) {
       tx.remove(collections.openReservations, task.operation_id)
       tx.put(collections.routes, task.operation_id, {

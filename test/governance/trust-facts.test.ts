@@ -9,7 +9,8 @@ import { revokePolicy } from '../../src/governance/policy/revoke.js'
 import { login } from '../../src/governance/session/login.js'
 import { trustFacts, type FixedRoute, type TrustFacts } from '../../src/governance/trust.js'
 import { openStore } from '../../src/state/store.js'
-import { sallyport, type Place } from '../harness.js'
+import type { Place } from '../world/place.js'
+import { World } from '../world/world.js'
 
 const fixed: FixedRoute = {
   capability: 'c', purpose: 'p', runtime: 'alpha_text_native', route: 'alpha',
@@ -18,7 +19,7 @@ const fixed: FixedRoute = {
 }
 
 const deployment = async (t: Test): Promise<{ place: Place, gov: Gov }> => {
-  const place = sallyport(t)
+  const place = World.in(t).place
   await place.run(['init', '--json'])
   const store = openStore({ dir: place.stateDir, configDir: place.configDir, mode: 'write' })
   t.teardown(() => store.close())

@@ -7,18 +7,18 @@ import { collections } from '../../src/governance/rows.js'
 import {
   adoptStaged, dropStaged, fingerprintOf, openCredential, presence, stageCredential,
 } from '../../src/governance/vault.js'
-import { emptyBench, type Bench } from './bench.js'
+import { World, type StateWorld } from '../world/world.js'
 
 const ref = 'vault:alpha_text_api_key'
 const key = (text: string): Buffer => Buffer.from(text)
 
-const adopt = async (bench: Bench): Promise<void> => {
-  const old = await bench.run((tx, now) => adoptStaged(tx, now, ref))
+const adopt = async (bench: StateWorld): Promise<void> => {
+  const old = await bench.transact((tx, now) => adoptStaged(tx, now, ref))
   if (old !== null) bench.gov.store.artifacts.remove(old)
 }
 
 t.test('A-165 the key is under its name only, and shows as presence and fingerprint', async (t) => {
-  const bench = await emptyBench(t)
+  const bench = await World.still(t).store()
   const secret = 'sk-live-0123456789abcdef'
   t.same(presence(bench.view(), ref), {
     present: false, fingerprint: null, saved_at: null, staged: false,
@@ -40,7 +40,7 @@ t.test('A-165 the key is under its name only, and shows as presence and fingerpr
 })
 
 t.test('A-038 the fingerprint changes exactly when the key does', async (t) => {
-  const bench = await emptyBench(t)
+  const bench = await World.still(t).store()
   const { store } = bench.gov
   const secret = fc.string({ minLength: 1, maxLength: 40, unit: 'grapheme-ascii' })
   fc.assert(
@@ -56,7 +56,7 @@ t.test('A-038 the fingerprint changes exactly when the key does', async (t) => {
 })
 
 t.test('a staged key is not in use before it is adopted, and the old one is until then', async (t) => {
-  const bench = await emptyBench(t)
+  const bench = await World.still(t).store()
   await stageCredential(bench.gov, { ref, secret: key('old-key') })
   t.match(presence(bench.view(), ref), { present: false, staged: true })
   t.throws(() => openCredential(bench.gov, ref), { code: 'credential_missing' })
@@ -69,24 +69,24 @@ t.test('a staged key is not in use before it is adopted, and the old one is unti
 })
 
 t.test('a dropped staged key leaves the old one as it was', async (t) => {
-  const bench = await emptyBench(t)
+  const bench = await World.still(t).store()
   await stageCredential(bench.gov, { ref, secret: key('old-key') })
   await adopt(bench)
   const before = bench.view().all(collections.credentials)
   await stageCredential(bench.gov, { ref, secret: key('new-key') })
-  const dropped = await bench.run((tx) => dropStaged(tx, ref))
+  const dropped = await bench.transact((tx) => dropStaged(tx, ref))
   t.ok(dropped)
   if (dropped !== null) bench.gov.store.artifacts.remove(dropped)
   t.same(bench.view().all(collections.credentials), before)
   t.equal(openCredential(bench.gov, ref).toString(), 'old-key')
-  t.equal(await bench.run((tx) => dropStaged(tx, ref)), null)
-  await t.rejects(bench.run((tx, now) => adoptStaged(tx, now, ref)), {
+  t.equal(await bench.transact((tx) => dropStaged(tx, ref)), null)
+  await t.rejects(bench.transact((tx, now) => adoptStaged(tx, now, ref)), {
     kind: 'conflict', code: 'credential_not_staged',
   })
 })
 
 t.test('staging twice keeps the newest and forgets the bytes of the other', async (t) => {
-  const bench = await emptyBench(t)
+  const bench = await World.still(t).store()
   await stageCredential(bench.gov, { ref, secret: key('one') })
   await stageCredential(bench.gov, { ref, secret: key('two') })
   t.equal(bench.gov.store.artifacts.list().length, 1)
@@ -95,7 +95,7 @@ t.test('staging twice keeps the newest and forgets the bytes of the other', asyn
 })
 
 t.test('a key has 1 to 4096 bytes of printable ASCII without spaces', async (t) => {
-  const bench = await emptyBench(t)
+  const bench = await World.still(t).store()
   for (const wrong of ['', 'x'.repeat(4097)]) {
     await t.rejects(stageCredential(bench.gov, { ref, secret: key(wrong) }), {
       kind: 'rejected', code: 'secret_length',
@@ -113,12 +113,12 @@ t.test('a key has 1 to 4096 bytes of printable ASCII without spaces', async (t) 
 })
 
 t.test('a key that does not match its row is damage, not a key', async (t) => {
-  const bench = await emptyBench(t)
+  const bench = await World.still(t).store()
   await stageCredential(bench.gov, { ref, secret: key('one') })
   await adopt(bench)
   const other = 'vault:gateway_api_key'
   await stageCredential(bench.gov, { ref: other, secret: key('two') })
-  await bench.run((tx) => {
+  await bench.transact((tx) => {
     const row = tx.get(collections.credentials, ref)!
     const { artifact } = tx.get(collections.credentials, `${other}+staged`)!
     tx.put(collections.credentials, ref, { ...row, artifact })

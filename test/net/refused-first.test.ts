@@ -5,10 +5,12 @@ import { openReservations } from '../../src/governance/ledger/read.js'
 import { collections } from '../../src/governance/rows.js'
 import { itemOutcomeOf } from '../../src/shots/analysis/outcome.js'
 import type { View } from '../../src/state/types.js'
-import { makeRig } from '../alpha/rig.js'
-import type { Ran, RunOptions } from '../harness.js'
-import { greyPng } from '../shots/rig.js'
-import { makeTextWorld, moment } from '../shots/text-rig.js'
+import { greyPng } from '../support/png.js'
+import { forImages } from '../world/gateway.js'
+import { allowed } from '../world/images.js'
+import type { Ran, RunOptions } from '../world/place.js'
+import { moment } from '../world/texts.js'
+import { World } from '../world/world.js'
 
 t.setTimeout(120_000)
 
@@ -22,7 +24,8 @@ const leaky: readonly (readonly [string, RunOptions])[] = [
 const claims = (view: View): number => view.all(claimCollection).length
 
 t.test('no image, proof, digest or conclusion is claimed where the environment forbids contact', async (t) => {
-  const world = await makeTextWorld(t)
+  const world = await World.in(t).sandbox().state().session()
+    .gateway(forImages).images(allowed).proof('report').texts()
   await world.run(['gateway', 'prove', 'screenshot', '--json'])
   world.file('a.png', greyPng(64, 48, 7_700))
   await world.run(['shots', 'scan', '--json'])
@@ -38,7 +41,7 @@ t.test('no image, proof, digest or conclusion is claimed where the environment f
     ['gateway', 'prove', 'report'],
     ['gateway', 'prove', '--all'],
   ]
-  const before = { calls: world.rig.calls().length, claims: claims(world.view()), id }
+  const before = { calls: world.calls().length, claims: claims(world.view()), id }
   t.not(id, '')
   for (const [name, options] of leaky) {
     for (const line of lines) {
@@ -50,7 +53,7 @@ t.test('no image, proof, digest or conclusion is claimed where the environment f
   }
   const view = world.view()
   t.same({
-    calls: world.rig.calls().length, claims: claims(view),
+    calls: world.calls().length, claims: claims(view),
     id: world.rows().find((row) => row.analysis_status === 'pending')?.observation_id,
   }, before, 'nothing was sent or claimed, and the image is as it was')
   t.same(openReservations(view), [])
@@ -59,7 +62,7 @@ t.test('no image, proof, digest or conclusion is claimed where the environment f
 })
 
 t.test('A-004 no task is written for a question where the environment forbids contact', async (t) => {
-  const rig = await makeRig(t)
+  const rig = await World.in(t).sandbox().state().session().alpha()
   for (const [name, options] of leaky) {
     const ran = await rig.ask(options)
     t.equal(ran.status, 3, ran.stderr)

@@ -2,10 +2,10 @@ import t from 'tap'
 import { analysisFaults, planted } from '../../src/sandbox/faults/analysis.js'
 import { payloadResponseFormat } from '../../src/shots/payload/schema.js'
 import { parsePayload } from '../../src/shots/payload/parse.js'
-import { greyPng } from '../shots/rig.js'
 import { askGateway } from './asks.js'
 import { jsonOf, type Reply } from './https-post.js'
-import { withSandbox } from './with-sandbox.js'
+import { greyPng } from '../support/png.js'
+import { World } from '../world/world.js'
 
 t.setTimeout(60_000)
 
@@ -36,7 +36,7 @@ const answerOf = (reply: Reply): Answer => {
 }
 
 t.test('the gateway answers an image with a payload that depends on it alone', async (t) => {
-  const sandbox = await withSandbox(t)
+  const { sandbox } = await World.in(t).sandbox()
   const first = answerOf(await askGateway(sandbox, change(1)))
   t.match(parsePayload(first.content), { ok: true })
   t.equal(answerOf(await askGateway(sandbox, change(1))).content, first.content)
@@ -78,7 +78,7 @@ const reasons: Readonly<Record<string, string | null>> = {
 }
 
 t.test('S-087 S-089 S-090 S-091 S-092 S-093 each fault is refused for its reason', async (t) => {
-  const sandbox = await withSandbox(t)
+  const { sandbox } = await World.in(t).sandbox()
   const names = analysisFaults.map(({ name }) => name).filter((name) => name !== 'shot_huge_error')
   t.strictSame(names.sort(), Object.keys(reasons).sort(), 'every fault has its reason here')
   for (const name of names) {
@@ -92,13 +92,13 @@ t.test('S-087 S-089 S-090 S-091 S-092 S-093 each fault is refused for its reason
 })
 
 t.test('faults of analyses leave other replies alone', async (t) => {
-  const sandbox = await withSandbox(t)
+  const { sandbox } = await World.in(t).sandbox()
   sandbox.faults.set('shot_prose', { service: 'gateway', times: 1 })
   t.match(answerOf(await askGateway(sandbox)).content, /Sandbox answer/)
 })
 
 t.test('a huge error is an error of its size', async (t) => {
-  const sandbox = await withSandbox(t)
+  const { sandbox } = await World.in(t).sandbox()
   sandbox.faults.set('shot_huge_error', { service: 'gateway', times: 1 })
   const reply = await askGateway(sandbox, change(1))
   t.equal(reply.status, 500)

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { billingFaults } from '../../src/sandbox/faults/billing.js'
 import { askedId, bill } from './asks.js'
-import { withSandbox } from './with-sandbox.js'
+import { World } from '../world/world.js'
 
 const other = '"requestId":"9d7f0d0e-3c7b-5a41-8f0e-0d6f3a2b1c00"'
 
@@ -61,7 +61,7 @@ const texts = (id: string): Readonly<Record<string, readonly [string, string?]>>
 }
 
 t.test('each billing fault answers with exactly the text its name says', async (t) => {
-  const sandbox = await withSandbox(t)
+  const { sandbox } = await World.in(t).sandbox()
   t.strictSame(billingFaults.map((one) => one.name).sort(), Object.keys(texts('')).sort())
   for (const { name } of billingFaults) {
     const id = sandbox.provider.billingId(name)
@@ -78,7 +78,7 @@ t.test('each billing fault answers with exactly the text its name says', async (
 })
 
 t.test('a first attempt is one per id, not per sandbox', async (t) => {
-  const sandbox = await withSandbox(t)
+  const { sandbox } = await World.in(t).sandbox()
   sandbox.faults.set('billing_500_once')
   const ids = [await askedId(sandbox), await askedId(sandbox)]
   const statuses = []
@@ -87,7 +87,7 @@ t.test('a first attempt is one per id, not per sandbox', async (t) => {
 })
 
 t.test('a cost and a bound can be chosen', async (t) => {
-  const sandbox = await withSandbox(t)
+  const { sandbox } = await World.in(t).sandbox()
   const id = await askedId(sandbox)
   sandbox.faults.set('billing_cost', { value: 12, times: 1 })
   t.match((await bill(sandbox, id)).body.toString(), '"costNanoUsd":12}')

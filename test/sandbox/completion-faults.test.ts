@@ -5,7 +5,7 @@ import type { Sandbox } from '../../src/sandbox/start.js'
 import { ask, askGateway, bill } from './asks.js'
 import { jsonOf } from './https-post.js'
 import type { Reply } from './https-post.js'
-import { withSandbox } from './with-sandbox.js'
+import { World } from '../world/world.js'
 
 interface Seen {
   readonly json: Record<string, unknown>
@@ -78,7 +78,7 @@ t.test('every completion fault has a check here', async (t) => {
 })
 
 t.test('each completion fault does what its name says, on each of its services', async (t) => {
-  const sandbox = await withSandbox(t)
+  const { sandbox } = await World.in(t).sandbox()
   for (const { name, services } of completionFaults) {
     for (const service of services) {
       sandbox.faults.set(name, { service, times: 1 })
@@ -96,21 +96,21 @@ const costOf = async (sandbox: Sandbox, id: string): Promise<unknown> => {
 }
 
 t.test('a changed body id is billed as the client computes it', async (t) => {
-  const sandbox = await withSandbox(t)
+  const { sandbox } = await World.in(t).sandbox()
   sandbox.faults.set('id_257_bytes', { times: 1 })
   const { own } = read(await ask(sandbox))
   t.ok(Number(await costOf(sandbox, own)) > 0)
 })
 
 t.test('the id in a reply given byte for byte is billed too', async (t) => {
-  const sandbox = await withSandbox(t)
+  const { sandbox } = await World.in(t).sandbox()
   sandbox.faults.reply({ chunks: ['{"id":', '"raw-1"}'] }, { times: 1 })
   await ask(sandbox)
   t.ok(Number(await costOf(sandbox, v5('raw-1', v5.DNS))) > 0)
 })
 
 t.test('a reply without a usable id books nothing and ends nothing', async (t) => {
-  const sandbox = await withSandbox(t)
+  const { sandbox } = await World.in(t).sandbox()
   for (const body of ['{"id":"\\ud800"}', '{"id":""}', '{"id":1}', '[]', 'nope']) {
     sandbox.faults.reply({ body }, { times: 1 })
     t.equal((await ask(sandbox)).body.toString(), body)

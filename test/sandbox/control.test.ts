@@ -3,7 +3,7 @@ import type { Sandbox } from '../../src/sandbox/start.js'
 import { ask } from './asks.js'
 import { jsonOf, post } from './https-post.js'
 import type { Ask, Reply } from './https-post.js'
-import { withSandbox } from './with-sandbox.js'
+import { World } from '../world/world.js'
 
 const control = (
   sandbox: Sandbox,
@@ -20,7 +20,7 @@ const control = (
   })
 
 t.test('faults are set and cleared on a running sandbox', async (t) => {
-  const sandbox = await withSandbox(t)
+  const { sandbox } = await World.in(t).sandbox()
   const body = { name: 'status_500', service: 'provider', times: 2, after: 0, value: 7 }
   const set = await control(sandbox, 'POST', '/faults', { body })
   const on = { name: 'status_500', service: 'provider', times: 2, value: 7 }
@@ -37,7 +37,7 @@ t.test('faults are set and cleared on a running sandbox', async (t) => {
 })
 
 t.test('status counts requests and shows no content of them', async (t) => {
-  const sandbox = await withSandbox(t)
+  const { sandbox } = await World.in(t).sandbox()
   sandbox.faults.set('gzip', { times: 5 })
   await ask(sandbox, { messages: [{ role: 'user', content: 'kumquat' }], n: 2 })
   const status = await control(sandbox, 'GET', '/status')
@@ -56,7 +56,7 @@ t.test('status counts requests and shows no content of them', async (t) => {
 })
 
 t.test('without the token nothing is told and nothing changes', async (t) => {
-  const sandbox = await withSandbox(t)
+  const { sandbox } = await World.in(t).sandbox()
   for (const authorization of ['', 'Bearer x', `Bearer ${sandbox.controlToken}x`]) {
     const how = { headers: { authorization }, body: { name: 'gzip' } }
     t.equal((await control(sandbox, 'POST', '/faults', how)).status, 401)
@@ -66,7 +66,7 @@ t.test('without the token nothing is told and nothing changes', async (t) => {
 })
 
 t.test('a control request that is wrong is refused with a reason', async (t) => {
-  const sandbox = await withSandbox(t)
+  const { sandbox } = await World.in(t).sandbox()
   const bodies: readonly unknown[] = [
     {},
     { name: 'nonsense' },

@@ -3,7 +3,7 @@ import { newFaultBoard } from '../../src/sandbox/faults/board.js'
 import { faultTable } from '../../src/sandbox/faults/table.js'
 import { ask, askGateway, askedId, bill } from './asks.js'
 import { jsonOf } from './https-post.js'
-import { withSandbox } from './with-sandbox.js'
+import { World } from '../world/world.js'
 
 t.test('names are unique, plain words and described', async (t) => {
   t.equal(new Set(faultTable.map((one) => one.name)).size, faultTable.length)
@@ -14,7 +14,7 @@ t.test('names are unique, plain words and described', async (t) => {
 })
 
 t.test('a fault strikes so many requests and no more', async (t) => {
-  const sandbox = await withSandbox(t)
+  const { sandbox } = await World.in(t).sandbox()
   sandbox.faults.set('status_503', { times: 2 })
   const statuses = []
   for (let at = 0; at < 3; at += 1) statuses.push((await ask(sandbox)).status)
@@ -23,7 +23,7 @@ t.test('a fault strikes so many requests and no more', async (t) => {
 })
 
 t.test('a fault can let requests pass first', async (t) => {
-  const sandbox = await withSandbox(t)
+  const { sandbox } = await World.in(t).sandbox()
   sandbox.faults.set('status_500', { after: 1, times: 1 })
   const statuses = []
   for (let at = 0; at < 3; at += 1) statuses.push((await ask(sandbox)).status)
@@ -31,7 +31,7 @@ t.test('a fault can let requests pass first', async (t) => {
 })
 
 t.test('a fault without a count strikes until it is cleared', async (t) => {
-  const sandbox = await withSandbox(t)
+  const { sandbox } = await World.in(t).sandbox()
   sandbox.faults.set('status_404')
   sandbox.faults.set('gzip')
   t.equal((await ask(sandbox)).status, 404)
@@ -43,7 +43,7 @@ t.test('a fault without a count strikes until it is cleared', async (t) => {
 })
 
 t.test('a fault strikes its own service and route only', async (t) => {
-  const sandbox = await withSandbox(t)
+  const { sandbox } = await World.in(t).sandbox()
   const id = await askedId(sandbox)
   sandbox.faults.set('status_500', { service: 'gateway' })
   t.equal((await ask(sandbox)).status, 200)
@@ -56,7 +56,7 @@ t.test('a fault strikes its own service and route only', async (t) => {
 })
 
 t.test('faults on one request add up and are recorded', async (t) => {
-  const sandbox = await withSandbox(t)
+  const { sandbox } = await World.in(t).sandbox()
   sandbox.faults.set('bom')
   sandbox.faults.set('wrong_model')
   const reply = await ask(sandbox)
@@ -66,7 +66,7 @@ t.test('faults on one request add up and are recorded', async (t) => {
 })
 
 t.test('a fault leaves the refusal of a bad request a refusal', async (t) => {
-  const sandbox = await withSandbox(t)
+  const { sandbox } = await World.in(t).sandbox()
   sandbox.faults.set('two_choices')
   sandbox.faults.set('usage_cost', { service: 'gateway' })
   t.match(jsonOf(await ask(sandbox, { n: 2 })), { error: { code: 400 } })

@@ -8,14 +8,14 @@ import { certificatesUsable, makeCertificates } from '../../src/sandbox/certific
 import { folderFiles, readFolder } from '../../src/sandbox/folder.js'
 import { startSandbox } from '../../src/sandbox/start.js'
 import { ask } from './asks.js'
-import { withSandbox } from './with-sandbox.js'
+import { World } from '../world/world.js'
 
 const modeOf = async (path: string): Promise<string> =>
   ((await stat(path)).mode & 0o777).toString(8)
 
 t.test('the folder is private, and no key of the authority is in it', async (t) => {
   const dir = join(t.testdir({}), 'box')
-  const sandbox = await withSandbox(t, { dir })
+  const { sandbox } = await World.in(t).sandbox({ dir })
   t.equal(await modeOf(dir), '700')
   const names = await readdir(dir)
   t.strictSame([...names].sort(), [...Object.values(folderFiles)].sort())
@@ -30,7 +30,7 @@ t.test('the folder is private, and no key of the authority is in it', async (t) 
 })
 
 t.test('the profile has the closed shape that init takes', async (t) => {
-  const sandbox = await withSandbox(t)
+  const { sandbox } = await World.in(t).sandbox()
   const profile = JSON.parse(await readFile(sandbox.profileFile, 'utf8')) as unknown
   t.strictSame(profile, {
     schema: 'sallyport.profile.v1',
@@ -49,9 +49,9 @@ t.test('the profile has the closed shape that init takes', async (t) => {
 
 t.test('a second start in the same folder keeps ports, certificate and token', async (t) => {
   const dir = join(t.testdir({}), 'box')
-  const first = await withSandbox(t, { dir })
+  const { sandbox: first } = await World.in(t).sandbox({ dir })
   await first.stop()
-  const second = await withSandbox(t, { dir })
+  const { sandbox: second } = await World.in(t).sandbox({ dir })
   t.strictSame(second.ports, first.ports)
   t.equal(second.caPem, first.caPem)
   t.equal(second.controlToken, first.controlToken)
@@ -60,7 +60,7 @@ t.test('a second start in the same folder keeps ports, certificate and token', a
 
 t.test('starting where one runs is a conflict that leaves nothing behind', async (t) => {
   const dir = join(t.testdir({}), 'box')
-  const first = await withSandbox(t, { dir })
+  const { sandbox: first } = await World.in(t).sandbox({ dir })
   await t.rejects(startSandbox({ dir }), { kind: 'conflict', code: 'sandbox_port_taken' })
   t.equal((await ask(first)).status, 200)
   t.strictSame((await readFolder(dir))?.ports, first.ports)
@@ -75,12 +75,12 @@ t.test('a folder of something else is refused and left as it was', async (t) => 
 
 t.test('what a crash or a hand left broken is made anew', async (t) => {
   const dir = join(t.testdir({}), 'box')
-  const first = await withSandbox(t, { dir })
+  const { sandbox: first } = await World.in(t).sandbox({ dir })
   await first.stop()
   for (const text of ['{}', 'nope', '{"schema":"sallyport.sandbox.v1","ports":{},"token":"x"}']) {
     await writeFile(join(dir, 'sandbox.json'), text)
     await writeFile(join(dir, 'server.pem'), 'not a certificate')
-    const again = await withSandbox(t, { dir })
+    const { sandbox: again } = await World.in(t).sandbox({ dir })
     t.equal((await ask(again)).status, 200)
     await again.stop()
   }
@@ -92,14 +92,14 @@ t.test('every loopback name is served and verified', async (t) => {
   )
   for (const host of ['127.0.0.1', 'localhost', '[::1]'] as const) {
     if (host === '[::1]' && !v6) continue
-    const sandbox = await withSandbox(t, { host })
+    const { sandbox } = await World.in(t).sandbox({ host })
     const reply = await ask(sandbox)
     t.equal(reply.status, 200, `${host}: ${reply.error}`)
   }
 })
 
 t.test('a client that does not trust the authority gets nowhere', async (t) => {
-  const sandbox = await withSandbox(t)
+  const { sandbox } = await World.in(t).sandbox()
   const { caPem } = await makeCertificates()
   const reply = await ask(sandbox, {}, { ca: caPem })
   t.equal(reply.status, null)
@@ -108,7 +108,7 @@ t.test('a client that does not trust the authority gets nowhere', async (t) => {
 })
 
 t.test('TLS below 1.2 is refused', async (t) => {
-  const sandbox = await withSandbox(t)
+  const { sandbox } = await World.in(t).sandbox()
   const error = await new Promise((resolve) => {
     const socket = connect({
       host: '127.0.0.1',

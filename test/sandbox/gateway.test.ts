@@ -3,7 +3,7 @@ import t from 'tap'
 import { schemaShaped } from '../../src/sandbox/gateway/shaped.js'
 import { askGateway, gatewayBody } from './asks.js'
 import { jsonOf } from './https-post.js'
-import { withSandbox } from './with-sandbox.js'
+import { World } from '../world/world.js'
 
 const png = Buffer.concat([Buffer.from('89504e470d0a1a0a', 'hex'), Buffer.alloc(8)])
 
@@ -37,7 +37,7 @@ const schema = {
 }
 
 t.test('text is answered with model, provider and cost', async (t) => {
-  const sandbox = await withSandbox(t)
+  const { sandbox } = await World.in(t).sandbox()
   const reply = await askGateway(sandbox)
   t.equal(reply.status, 200)
   t.match(jsonOf(reply), {
@@ -51,12 +51,12 @@ t.test('text is answered with model, provider and cost', async (t) => {
 })
 
 t.test('the cost is there only when usage accounting is on', async (t) => {
-  const sandbox = await withSandbox(t)
+  const { sandbox } = await World.in(t).sandbox()
   t.notHas(jsonOf(await askGateway(sandbox, { usage: undefined })).usage, { cost: Number })
 })
 
 t.test('an exact word that is asked for is given', async (t) => {
-  const sandbox = await withSandbox(t)
+  const { sandbox } = await World.in(t).sandbox()
   const messages = [{ role: 'user', content: 'Reply with exactly: ready-42' }]
   t.match(jsonOf(await askGateway(sandbox, { messages })), {
     choices: [{ message: { content: 'ready-42' } }],
@@ -64,7 +64,7 @@ t.test('an exact word that is asked for is given', async (t) => {
 })
 
 t.test('an image with a strict schema is answered with JSON of that shape', async (t) => {
-  const sandbox = await withSandbox(t)
+  const { sandbox } = await World.in(t).sandbox()
   const reply = await askGateway(sandbox, {
     ...image(`data:image/png;base64,${png.toString('base64')}`),
     response_format: { type: 'json_schema', json_schema: { name: 'x', strict: true, schema } },
@@ -97,7 +97,7 @@ t.test('a schema that refers to itself, or asks for too much, ends', async (t) =
 const routing = gatewayBody().provider as Record<string, unknown>
 
 t.test('every routing control left out or changed is refused and recorded', async (t) => {
-  const sandbox = await withSandbox(t)
+  const { sandbox } = await World.in(t).sandbox()
   const changes: readonly Record<string, unknown>[] = [
     ...Object.keys(routing).map((name) => ({ [name]: undefined })),
     { only: [] },
@@ -117,7 +117,7 @@ t.test('every routing control left out or changed is refused and recorded', asyn
 })
 
 t.test('other members that Sallyport must not send are refused and recorded', async (t) => {
-  const sandbox = await withSandbox(t)
+  const { sandbox } = await World.in(t).sandbox()
   const changes: readonly Record<string, unknown>[] = [
     { models: ['a/b'] },
     { route: 'fallback' },
@@ -147,7 +147,7 @@ t.test('other members that Sallyport must not send are refused and recorded', as
 })
 
 t.test('keys and bodies are checked like the provider’s', async (t) => {
-  const sandbox = await withSandbox(t, { gatewayKey: 'k' })
+  const { sandbox } = await World.in(t).sandbox({ gatewayKey: 'k' })
   t.equal((await askGateway(sandbox)).status, 401)
   const headers = { authorization: 'Bearer k' }
   t.equal((await askGateway(sandbox, {}, { headers })).status, 200)

@@ -3,7 +3,7 @@ import { newRequestLog } from '../../src/sandbox/log.js'
 import type { SandboxHooks, SeenRequest } from '../../src/sandbox/types.js'
 import { ask, askGateway, completionBody } from './asks.js'
 import { jsonOf, post } from './https-post.js'
-import { withSandbox } from './with-sandbox.js'
+import { World } from '../world/world.js'
 
 const gate = (): { open: () => void; passed: Promise<void> } => {
   let open = (): void => undefined
@@ -12,7 +12,7 @@ const gate = (): { open: () => void; passed: Promise<void> } => {
 }
 
 t.test('the record of a request holds what was sent, byte for byte', async (t) => {
-  const sandbox = await withSandbox(t)
+  const { sandbox } = await World.in(t).sandbox()
   const body = completionBody(sandbox)
   await ask(sandbox)
   const [seen] = sandbox.log.all({ service: 'provider', route: 'completion' })
@@ -46,7 +46,7 @@ t.test('the reply waits for the hook, and a fault set in the hook strikes it', a
     },
     onDone: () => void steps.push('done'),
   }
-  const sandbox = await withSandbox(t, { hooks })
+  const { sandbox } = await World.in(t).sandbox({ hooks })
   t.equal((await ask(sandbox)).status, 503)
   t.strictSame(steps.slice(0, 3), ['connect provider', 'secure', 'request completion'])
 })
@@ -61,7 +61,7 @@ t.test('the peak of requests at the same moment is counted', async (t) => {
       await passed
     },
   }
-  const sandbox = await withSandbox(t, { hooks })
+  const { sandbox } = await World.in(t).sandbox({ hooks })
   await Promise.all([ask(sandbox), ask(sandbox), askGateway(sandbox)])
   t.equal(sandbox.log.maxConcurrent(), 3)
   t.equal(sandbox.log.maxConcurrent('provider'), 2)
@@ -81,7 +81,7 @@ t.test('a client that leaves is recorded as gone, with the bytes that it sent', 
       open()
     },
   }
-  const sandbox = await withSandbox(t, { hooks })
+  const { sandbox } = await World.in(t).sandbox({ hooks })
   const bytes = Buffer.from('{"model":')
   const headers = { 'content-length': '500' }
   const reply = await ask(sandbox, {}, { bytes, headers, giveUpMs: 200 })
@@ -94,7 +94,7 @@ t.test('a client that leaves is recorded as gone, with the bytes that it sent', 
 
 t.test('a client that leaves a hanging reply is recorded as gone', async (t) => {
   const { open, passed } = gate()
-  const sandbox = await withSandbox(t, { hooks: { onDone: () => open() } })
+  const { sandbox } = await World.in(t).sandbox({ hooks: { onDone: () => open() } })
   sandbox.faults.set('hang_before_headers')
   await ask(sandbox, {}, { giveUpMs: 100 })
   await passed
@@ -109,13 +109,13 @@ t.test('a hook that throws ends the connection and nothing else', async (t) => {
       if (times === 1) throw new Error('test')
     },
   }
-  const sandbox = await withSandbox(t, { hooks })
+  const { sandbox } = await World.in(t).sandbox({ hooks })
   t.match(await ask(sandbox), { status: null, error: 'ECONNRESET' })
   t.equal((await ask(sandbox)).status, 200)
 })
 
 t.test('a reply can be given byte for byte', async (t) => {
-  const sandbox = await withSandbox(t)
+  const { sandbox } = await World.in(t).sandbox()
   const once = { times: 1 }
   sandbox.faults.reply({ status: 418, headers: { 'X-A': '1' }, body: 'tea' }, once)
   const tea = await ask(sandbox)
@@ -155,7 +155,7 @@ t.test('a reply can be given byte for byte', async (t) => {
 
 t.test('stopping ends whatever waits, and every port is free again', async (t) => {
   const { open, passed } = gate()
-  const sandbox = await withSandbox(t, { hooks: { onRequest: () => open() } })
+  const { sandbox } = await World.in(t).sandbox({ hooks: { onRequest: () => open() } })
   sandbox.faults.set('delay', { value: 1_000_000 })
   const waiting = ask(sandbox)
   await passed
@@ -171,7 +171,7 @@ t.test('stopping ends whatever waits, and every port is free again', async (t) =
 
 t.test('requests of one kept connection are each recorded', async (t) => {
   const { Agent, request } = await import('node:https')
-  const sandbox = await withSandbox(t)
+  const { sandbox } = await World.in(t).sandbox()
   const agent = new Agent({ keepAlive: true, maxSockets: 1, ca: sandbox.caPem })
   t.teardown(() => agent.destroy())
   const get = (): Promise<void> =>

@@ -3,10 +3,10 @@ import { v5 } from 'uuid'
 import { ask, askedId, bill } from './asks.js'
 import { jsonOf, post } from './https-post.js'
 import type { Ask } from './https-post.js'
-import { withSandbox } from './with-sandbox.js'
+import { World } from '../world/world.js'
 
 t.test('a completion carries its billing id and is billed under it', async (t) => {
-  const sandbox = await withSandbox(t)
+  const { sandbox } = await World.in(t).sandbox()
   const reply = await ask(sandbox)
   t.equal(reply.status, 200)
   const json = jsonOf(reply)
@@ -23,7 +23,7 @@ t.test('a completion carries its billing id and is billed under it', async (t) =
 })
 
 t.test('the same question gets the same answer and price, under another id', async (t) => {
-  const sandbox = await withSandbox(t)
+  const { sandbox } = await World.in(t).sandbox()
   const [one, two] = [jsonOf(await ask(sandbox)), jsonOf(await ask(sandbox))]
   t.strictSame(one.choices, two.choices)
   t.strictSame(one.usage, two.usage)
@@ -31,7 +31,7 @@ t.test('the same question gets the same answer and price, under another id', asy
 })
 
 t.test('max_tokens shortens the answer and says so', async (t) => {
-  const sandbox = await withSandbox(t)
+  const { sandbox } = await World.in(t).sandbox()
   const json = jsonOf(await ask(sandbox, { max_tokens: 3 }))
   const { choices } = json as {
     choices: [{ message: { content: string }; finish_reason: string }]
@@ -41,19 +41,19 @@ t.test('max_tokens shortens the answer and says so', async (t) => {
 })
 
 t.test('no answer quotes the question', async (t) => {
-  const sandbox = await withSandbox(t)
+  const { sandbox } = await World.in(t).sandbox()
   const reply = await ask(sandbox, { messages: [{ role: 'user', content: 'kumquat' }] })
   t.notMatch(reply.body.toString(), 'kumquat')
 })
 
 t.test('an id that was never answered costs 0', async (t) => {
-  const sandbox = await withSandbox(t)
+  const { sandbox } = await World.in(t).sandbox()
   const id = v5('never', v5.DNS)
   t.strictSame(jsonOf(await bill(sandbox, id)), { requests: [{ requestId: id, costNanoUsd: 0 }] })
 })
 
 t.test('a charge that a test books is billed under the id of its body', async (t) => {
-  const sandbox = await withSandbox(t)
+  const { sandbox } = await World.in(t).sandbox()
   sandbox.provider.recordCharge('body-1', 77)
   const reply = await bill(sandbox, v5('body-1', v5.DNS))
   t.match(jsonOf(reply), { requests: [{ costNanoUsd: 77 }] })
@@ -81,7 +81,7 @@ const forbidden: readonly [string, Record<string, unknown>, RegExp][] = [
 ]
 
 t.test('a completion request that Sallyport must not send is refused and recorded', async (t) => {
-  const sandbox = await withSandbox(t)
+  const { sandbox } = await World.in(t).sandbox()
   for (const [title, change, violation] of forbidden) {
     sandbox.log.clear()
     const reply = await ask(sandbox, change)
@@ -93,7 +93,7 @@ t.test('a completion request that Sallyport must not send is refused and recorde
 const uuid = v5('x', v5.DNS)
 
 t.test('a billing request that Sallyport must not send is refused and recorded', async (t) => {
-  const sandbox = await withSandbox(t)
+  const { sandbox } = await World.in(t).sandbox()
   const bodies: readonly unknown[] = [
     {},
     { requestIds: [] },
@@ -111,7 +111,7 @@ t.test('a billing request that Sallyport must not send is refused and recorded',
 })
 
 t.test('headers that Sallyport must not send are refused and recorded', async (t) => {
-  const sandbox = await withSandbox(t)
+  const { sandbox } = await World.in(t).sandbox()
   const headers: readonly [NonNullable<Ask['headers']>, number, RegExp][] = [
     [{ authorization: '' }, 401, /bearer/],
     [{ authorization: 'Basic YTpi' }, 401, /bearer/],
@@ -131,7 +131,7 @@ t.test('headers that Sallyport must not send are refused and recorded', async (t
 })
 
 t.test('a body that is too long or no JSON object is refused', async (t) => {
-  const sandbox = await withSandbox(t)
+  const { sandbox } = await World.in(t).sandbox()
   for (const bytes of [Buffer.alloc(65_537, 0x20), Buffer.from('nope'), Buffer.of(0x22, 0xff)]) {
     t.equal((await ask(sandbox, {}, { bytes })).status, 400)
   }
@@ -139,7 +139,7 @@ t.test('a body that is too long or no JSON object is refused', async (t) => {
 })
 
 t.test('another path or method is a recorded violation', async (t) => {
-  const sandbox = await withSandbox(t)
+  const { sandbox } = await World.in(t).sandbox()
   const base = sandbox.profile.provider.base_url
   t.equal((await post({ url: `${base}/models`, ca: sandbox.caPem })).status, 404)
   t.equal((await ask(sandbox, {}, { method: 'PUT' })).status, 404)
@@ -148,10 +148,10 @@ t.test('another path or method is a recorded violation', async (t) => {
 })
 
 t.test('with a named key every other key is refused', async (t) => {
-  const sandbox = await withSandbox(t, { providerKey: 'the-key' })
+  const { sandbox } = await World.in(t).sandbox({ providerKey: 'the-key' })
   const as = (key: string) => ask(sandbox, {}, { headers: { authorization: `Bearer ${key}` } })
   t.equal((await as('the-key')).status, 200)
   t.equal((await as('the-kez')).status, 401)
   t.equal((await as('the-key-2')).status, 401)
-  t.type(await askedId(await withSandbox(t)), 'string')
+  t.type(await askedId((await World.in(t).sandbox()).sandbox), 'string')
 })

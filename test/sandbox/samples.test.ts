@@ -3,7 +3,7 @@ import { inflateSync } from 'node:zlib'
 import t from 'tap'
 import { sampleScreens } from '../../src/sandbox/samples/samples.js'
 import { cell, isSet } from '../../src/sandbox/samples/font.js'
-import { sallyport } from '../harness.js'
+import { World } from '../world/world.js'
 
 t.test('the samples have real sizes and few bytes; a repeat has the same pixels and other bytes', async (t) => {
   const samples = sampleScreens()
@@ -28,7 +28,7 @@ t.test('the samples have real sizes and few bytes; a repeat has the same pixels 
 })
 
 t.test('sandbox samples writes them with times of the last hour, and never over a file', async (t) => {
-  const place = sallyport(t)
+  const place = World.in(t).place
   const ran = await place.run(['sandbox', 'samples', 'screens', '--json'])
   t.equal(ran.status, 0, ran.stderr)
   const files = ran.json<{ path: string }[]>()

@@ -5,7 +5,7 @@ import type { FaultOptions } from '../../src/sandbox/faults/board.js'
 import { ask, askGateway, askedId, bill } from './asks.js'
 import { jsonOf } from './https-post.js'
 import type { Ask, Reply } from './https-post.js'
-import { withSandbox } from './with-sandbox.js'
+import { World } from '../world/world.js'
 import type { Sandbox } from '../../src/sandbox/start.js'
 
 interface Way {
@@ -116,7 +116,7 @@ const checks: Readonly<Record<string, Check>> = {
 
 for (const way of ways) {
   t.test(`each transport fault does to a ${way.title} what its name says`, async (t) => {
-    const sandbox = await withSandbox(t)
+    const { sandbox } = await World.in(t).sandbox()
     const honest = await way.go(sandbox)
     for (const [name, check] of Object.entries(checks)) {
       sandbox.faults.set(`${way.prefix}${name}`, { times: 1, service: way.service ?? 'provider' })
@@ -130,7 +130,7 @@ for (const way of ways) {
 }
 
 t.test('an oversize body has the asked or the smallest forbidden size', async (t) => {
-  const sandbox = await withSandbox(t)
+  const { sandbox } = await World.in(t).sandbox()
   const id = await askedId(sandbox)
   sandbox.faults.set('oversize', { times: 1 })
   const one = await ask(sandbox)
@@ -153,7 +153,7 @@ t.test('delay and drip follow the sandbox’s clock', async (t) => {
     monotonicMs: () => 5,
     sleep: async (ms: number) => void slept.push(ms),
   }
-  const sandbox = await withSandbox(t, { clock })
+  const { sandbox } = await World.in(t).sandbox({ clock })
   sandbox.faults.set('delay', { times: 1, value: 60_000 })
   t.equal(jsonOf(await ask(sandbox)).created, 1_700_000_000)
   t.strictSame(slept, [60_000])

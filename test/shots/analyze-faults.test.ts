@@ -9,21 +9,24 @@ import { savedSettings } from '../../src/shots/source/settings.js'
 import { openPayload } from '../../src/shots/payload/read.js'
 import { payloadField } from '../../src/shots/payload/schema.js'
 import type { Observation } from '../../src/shots/observations/rows.js'
-import { checkLedger } from '../alpha/rig.js'
-import type { Ran, RunOptions } from '../harness.js'
-import { greyPng, makeGatewayWorld, type GatewayWorld } from './rig.js'
+import { checkLedger } from '../support/ledger.js'
+import { greyPng } from '../support/png.js'
+import { forImages } from '../world/gateway.js'
+import { allowed } from '../world/images.js'
+import type { Ran, RunOptions } from '../world/place.js'
+import { World, type AnalysisWorld } from '../world/world.js'
 
 t.setTimeout(120_000)
 
 let seed = 1_000
 
-const take = async (world: GatewayWorld, name: string): Promise<void> => {
+const take = async (world: AnalysisWorld, name: string): Promise<void> => {
   world.file(name, greyPng(64, 48, (seed += 1)))
   const ran = await world.run(['shots', 'scan', '--json'])
   if (ran.status !== 0) throw new Error(ran.stderr)
 }
 
-const rowOf = (world: GatewayWorld, name: string): Observation => {
+const rowOf = (world: AnalysisWorld, name: string): Observation => {
   const row = world.rows().find(({ paths }) => paths[0]?.name.text === name)
   if (row === undefined) throw new Error(`no row of ${name}`)
   return row
@@ -31,26 +34,26 @@ const rowOf = (world: GatewayWorld, name: string): Observation => {
 
 /** Takes one image in and has it analysed under a fault. */
 const withFault = async (
-  world: GatewayWorld, fault: string, options: RunOptions & { readonly value?: number } = {},
+  world: AnalysisWorld, fault: string, options: RunOptions & { readonly value?: number } = {},
 ): Promise<{ readonly ran: Ran, readonly row: Observation }> => {
   const name = `${fault}.png`
   await take(world, name)
   const { value, ...more } = options
-  world.rig.sandbox.faults.set(fault, {
+  world.sandbox.faults.set(fault, {
     service: 'gateway', times: 1, ...(value === undefined ? {} : { value }),
   })
   const ran = await world.run(['shots', 'analyze', '--json'], more)
   return { ran, row: rowOf(world, name) }
 }
 
-const prepared = async (t: Test): Promise<GatewayWorld> => {
-  const world = await makeGatewayWorld(t)
-  const proof = await world.rig.prove('screenshot')
+const prepared = async (t: Test): Promise<AnalysisWorld> => {
+  const world = await World.in(t).sandbox().state().session().gateway(forImages).images(allowed)
+  const proof = await world.prove('screenshot')
   if (proof.status !== 0) throw new Error(proof.stderr)
   return world
 }
 
-const stateHolds = (world: GatewayWorld, text: string): boolean =>
+const stateHolds = (world: AnalysisWorld, text: string): boolean =>
   readdirSync(world.place.stateDir, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .some(({ parentPath, name }) => readFileSync(join(parentPath, name)).includes(text))
@@ -105,18 +108,18 @@ t.test('S-151 S-150 what is refused or uncertain', async (t) => {
     })
   }
   await t.test('S-168 S-155 later ticks send none of them again', async (t) => {
-    const before = world.rig.calls().length
+    const before = world.calls().length
     for (let tick = 0; tick < 2; tick += 1) {
       t.match((await world.run(['shots', 'analyze', '--json'])).json(), { scanned: 0 })
     }
-    t.equal(world.rig.calls().length, before)
+    t.equal(world.calls().length, before)
   })
   await t.test('S-083 S-087 S-088 nothing of what was planted is stored', async (t) => {
     for (const text of [planted.key, planted.password, planted.chat, 'const value = compute']) {
       t.notOk(stateHolds(world, text), text)
     }
   })
-  checkLedger(t, world.rig)
+  checkLedger(t, world)
 })
 
 t.test('S-086 S-087 text in the picture gives no orders', async (t) => {

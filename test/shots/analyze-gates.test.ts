@@ -2,9 +2,12 @@
 import t, { type Test } from 'tap'
 import { runningCollection } from '../../src/shots/analysis/rows.js'
 import type { Observation } from '../../src/shots/observations/rows.js'
-import { checkLedger } from '../alpha/rig.js'
-import type { Ran } from '../harness.js'
-import { greyPng, makeGatewayWorld, type GatewayWorld } from './rig.js'
+import { checkLedger } from '../support/ledger.js'
+import { greyPng } from '../support/png.js'
+import { forImages } from '../world/gateway.js'
+import { allowed } from '../world/images.js'
+import type { Ran } from '../world/place.js'
+import { World, type AnalysisWorld } from '../world/world.js'
 
 t.setTimeout(120_000)
 
@@ -12,39 +15,39 @@ let seed = 0
 /** Another image each time, so that neither hash nor look repeats. */
 const image = (): Buffer => greyPng(64, 48, (seed += 1))
 
-const scan = async (world: GatewayWorld): Promise<void> => {
+const scan = async (world: AnalysisWorld): Promise<void> => {
   const ran = await world.run(['shots', 'scan', '--json'])
   if (ran.status !== 0) throw new Error(ran.stderr)
 }
 
-const analyze = (world: GatewayWorld, ...argv: string[]): Promise<Ran> =>
+const analyze = (world: AnalysisWorld, ...argv: string[]): Promise<Ran> =>
   world.run(['shots', 'analyze', '--json', ...argv])
 
-const set = async (world: GatewayWorld, ...flags: string[]): Promise<void> => {
+const set = async (world: AnalysisWorld, ...flags: string[]): Promise<void> => {
   const ran = await world.run(['shots', 'config', 'set', '--json', ...flags])
   if (ran.status !== 0) throw new Error(ran.stderr)
 }
 
-const rowOf = (world: GatewayWorld, name: string): Observation => {
+const rowOf = (world: AnalysisWorld, name: string): Observation => {
   const row = world.rows().find(({ paths }) => paths[0]?.name.text === name)
   if (row === undefined) throw new Error(`no row of ${name}`)
   return row
 }
 
 /** Requests about pictures of screens, not proofs. */
-const sent = (world: GatewayWorld): number =>
-  world.rig.calls().filter(({ body }) => body.includes('svc_screenshot_analysis_v1')).length
+const sent = (world: AnalysisWorld): number =>
+  world.calls().filter(({ body }) => body.includes('svc_screenshot_analysis_v1')).length
 
-const healthy = async (t: Test, world: GatewayWorld): Promise<void> => {
+const healthy = async (t: Test, world: AnalysisWorld): Promise<void> => {
   const check = await world.run(['state', 'check', '--json'])
   t.equal(check.status, 0, check.stdout)
-  checkLedger(t, world.rig)
+  checkLedger(t, world)
   t.same(world.view().all(runningCollection), [])
 }
 
 t.test('limits, windows and gates', async (t) => {
-  const world = await makeGatewayWorld(t)
-  t.equal((await world.rig.prove('screenshot')).status, 0)
+  const world = await World.in(t).sandbox().state().session().gateway(forImages).images(allowed)
+  t.equal((await world.prove('screenshot')).status, 0)
   for (let n = 0; n < 6; n += 1) world.file(`${n}.png`, image(), `2026-11-20T10:0${n}:00.000Z`)
   await scan(world)
 
@@ -90,7 +93,7 @@ t.test('limits, windows and gates', async (t) => {
       const name = `${reason}.png`
       world.file(name, image())
       await scan(world)
-      const before = world.rig.calls().length
+      const before = world.calls().length
       await set(world, ...close)
       const ran = await analyze(world)
       t.equal(ran.status, reason === 'budget_exhausted' ? 8 : 7, ran.stderr)
@@ -101,11 +104,11 @@ t.test('limits, windows and gates', async (t) => {
       const shown = await world.run(['shots', 'list', '--json'])
       t.match(shown.stdout, reason, 'the reason is visible')
       t.equal((await analyze(world)).json().restored, 0)
-      t.equal(world.rig.calls().length, before)
+      t.equal(world.calls().length, before)
       await set(world, ...open)
       t.match((await analyze(world)).json(), { restored: 1, analyzed: 1 })
       t.equal(rowOf(world, name).analysis_status, 'succeeded', 'without a new capture')
-      t.equal(world.rig.calls().length, before + 1)
+      t.equal(world.calls().length, before + 1)
     })
   }
 
@@ -113,7 +116,7 @@ t.test('limits, windows and gates', async (t) => {
 })
 
 t.test('S-147 S-148 S-017 a scan with a closed route blocks each image, none is pending', async (t) => {
-  const world = await makeGatewayWorld(t)
+  const world = await World.in(t).sandbox().state().session().gateway(forImages).images(allowed)
   await set(world, '--zdr', 'off')
   for (let n = 0; n < 40; n += 1) world.file(`${n}.png`, image())
   await scan(world)
@@ -123,23 +126,23 @@ t.test('S-147 S-148 S-017 a scan with a closed route blocks each image, none is 
   t.ok(rows.every((row) => row.analyzer.reason === 'zdr_not_on'))
   const status = await world.run(['shots', 'status', '--json'])
   t.match(status.stdout, 'zdr_not_on')
-  t.equal(world.rig.calls().length, 0)
+  t.equal(world.calls().length, 0)
 })
 
 t.test('S-021 S-205 what was taken in before the consent waits for a person', async (t) => {
-  const world = await makeGatewayWorld(t)
-  t.equal((await world.rig.prove('screenshot')).status, 0)
+  const world = await World.in(t).sandbox().state().session().gateway(forImages).images(allowed)
+  t.equal((await world.prove('screenshot')).status, 0)
   await set(world, '--cloud-upload', 'off')
   world.file('old.png', image())
   await scan(world)
   await world.run(['gateway', 'setup', '--remove-slot', 'screenshot'])
-  const widened = await world.rig.widen([
+  const widened = await world.widen([
     '--slot', 'screenshot', '--model', 'gateway/acme/screenshot-1',
     '--upstream-allow', 'acme-host,other-host', '--consent', 'gateway.vision',
   ])
   t.equal(widened.status, 0, widened.stderr)
   await set(world, '--cloud-upload', 'on')
-  t.equal((await world.rig.prove('screenshot')).status, 0)
+  t.equal((await world.prove('screenshot')).status, 0)
   world.file('new.png', image())
   await scan(world)
   const ran = await analyze(world)

@@ -12,21 +12,24 @@ import { placesOf } from '../../src/state/paths.js'
 import { acquireLane, laneWaiters } from '../../src/governance/lane.js'
 import { systemClock } from '../../src/base/clock.js'
 import { silentObserver } from '../../src/base/observer.js'
-import { checkLedger } from '../alpha/rig.js'
-import type { Ran, RunOptions } from '../harness.js'
-import { greyPng, makeGatewayWorld, type GatewayWorld } from './rig.js'
+import { checkLedger } from '../support/ledger.js'
+import { greyPng } from '../support/png.js'
+import { forImages } from '../world/gateway.js'
+import { allowed } from '../world/images.js'
+import type { Ran, RunOptions } from '../world/place.js'
+import { World, type AnalysisWorld } from '../world/world.js'
 
 t.setTimeout(120_000)
 
 let seed = 2_000
 
-const take = async (world: GatewayWorld, name: string): Promise<void> => {
+const take = async (world: AnalysisWorld, name: string): Promise<void> => {
   world.file(name, greyPng(64, 48, (seed += 1)))
   const ran = await world.run(['shots', 'scan', '--json'])
   if (ran.status !== 0) throw new Error(ran.stderr)
 }
 
-const rowOf = (world: GatewayWorld, name: string): Observation => {
+const rowOf = (world: AnalysisWorld, name: string): Observation => {
   const row = world.rows().find(({ paths }) => paths[0]?.name.text === name)
   if (row === undefined) throw new Error(`no row of ${name}`)
   return row
@@ -37,17 +40,17 @@ const must = async (ran: Promise<Ran>): Promise<void> => {
   if (status !== 0) throw new Error(stderr)
 }
 
-const set = (world: GatewayWorld, ...flags: string[]): Promise<void> =>
+const set = (world: AnalysisWorld, ...flags: string[]): Promise<void> =>
   must(world.run(['shots', 'config', 'set', '--json', ...flags]))
 
-const prepared = async (t: Test): Promise<GatewayWorld> => {
-  const world = await makeGatewayWorld(t)
-  await must(world.rig.prove('screenshot'))
+const prepared = async (t: Test): Promise<AnalysisWorld> => {
+  const world = await World.in(t).sandbox().state().session().gateway(forImages).images(allowed)
+  await must(world.prove('screenshot'))
   return world
 }
 
 const analyzeWith = (
-  world: GatewayWorld, step: string, happens: () => unknown, options: RunOptions = {},
+  world: AnalysisWorld, step: string, happens: () => unknown, options: RunOptions = {},
 ): Promise<Ran> => {
   let done = false
   return world.run(['shots', 'analyze', '--json'], {
@@ -60,17 +63,17 @@ const analyzeWith = (
   })
 }
 
-const sent = (world: GatewayWorld): number =>
-  world.rig.calls().filter(({ body }) => body.includes('svc_screenshot_analysis_v1')).length
+const sent = (world: AnalysisWorld): number =>
+  world.calls().filter(({ body }) => body.includes('svc_screenshot_analysis_v1')).length
 
-const widen = (world: GatewayWorld) => must(world.rig.widen([
+const widen = (world: AnalysisWorld) => must(world.widen([
   '--slot', 'screenshot', '--model', 'gateway/acme/screenshot-1',
   '--upstream-allow', 'acme-host,other-host', '--consent', 'gateway.vision',
 ]))
 
 interface Event {
-  readonly happens: (world: GatewayWorld) => Promise<unknown>
-  readonly mend: (world: GatewayWorld) => Promise<unknown>
+  readonly happens: (world: AnalysisWorld) => Promise<unknown>
+  readonly mend: (world: AnalysisWorld) => Promise<unknown>
 }
 
 const events: Readonly<Record<string, Event>> = {
@@ -84,7 +87,7 @@ const events: Readonly<Record<string, Event>> = {
   },
   route_disabled: {
     happens: (world) => must(world.run(['gateway', 'setup', '--disable', '--json'])),
-    mend: (world) => must(world.rig.widen(['--enable', '--consent', 'gateway.vision'])),
+    mend: (world) => must(world.widen(['--enable', '--consent', 'gateway.vision'])),
   },
 }
 
@@ -101,13 +104,13 @@ t.test('S-021 S-159 permission that ends between admission and send', async (t) 
       await t.test(`S-021 S-017 ${reason} at ${step}: zero bytes, blocked, nothing held`, async (t) => {
         const name = `${reason}-${step}.png`
         await take(world, name)
-        const calls = world.rig.calls().length
+        const calls = world.calls().length
         const ran = await analyzeWith(world, step, () => happens(world))
         t.match(ran.json(), { analyzed: 0, blocked: 1 }, ran.stderr)
         t.match(rowOf(world, name), {
           analysis_status: 'blocked', payload: null, analyzer: { reason, contact: 'none' },
         })
-        t.equal(world.rig.calls().length, calls)
+        t.equal(world.calls().length, calls)
         const held = findReservation(world.view(), rowOf(world, name).analyzer.operation_id ?? '')
         t.ok(held === undefined || held.state === 'released')
         await mend(world)
@@ -115,7 +118,7 @@ t.test('S-021 S-159 permission that ends between admission and send', async (t) 
       })
     }
   }
-  checkLedger(t, world.rig)
+  checkLedger(t, world)
 })
 
 t.test('changes at the route meanwhile', async (t) => {
@@ -123,30 +126,30 @@ t.test('changes at the route meanwhile', async (t) => {
 
   await t.test('S-010 another model meanwhile: the request is not sent', async (t) => {
     await take(world, 'model.png')
-    const calls = world.rig.calls().length
-    await analyzeWith(world, 'reserved', () => must(world.rig.widen([
+    const calls = world.calls().length
+    await analyzeWith(world, 'reserved', () => must(world.widen([
       '--slot', 'screenshot', '--model', 'gateway/acme/screenshot-2', '--consent', 'gateway.vision',
       '--upstream-allow', 'acme-host',
     ])))
-    t.equal(world.rig.calls().length, calls)
+    t.equal(world.calls().length, calls)
     t.match(rowOf(world, 'model.png'), { analysis_status: 'blocked', payload: null })
     t.match((await world.run(['shots', 'analyze', '--json'])).json(), { analyzed: 0 })
     t.equal(rowOf(world, 'model.png').analyzer.reason, 'before_consent', 'or its consent: new')
   })
 
   await t.test('S-011 another key meanwhile: the request is not sent', async (t) => {
-    await must(world.rig.prove('screenshot'))
+    await must(world.prove('screenshot'))
     await take(world, 'key.png')
-    const calls = world.rig.calls().length
+    const calls = world.calls().length
     writeFileSync(world.place.path('key2'), 'ANOTHER-KEY-0123456789\n')
-    await analyzeWith(world, 'reserved', () => must(world.rig.widen([
+    await analyzeWith(world, 'reserved', () => must(world.widen([
       '--api-key-file', world.place.path('key2'), '--consent', 'gateway.vision',
     ])))
-    t.equal(world.rig.calls().length, calls)
+    t.equal(world.calls().length, calls)
     t.match(rowOf(world, 'key.png'), { analysis_status: 'blocked', payload: null })
     const next = await world.run(['shots', 'analyze', '--json'])
     t.match(next.json(), { analyzed: 0 }, 'the proof was of another key')
-    t.equal(world.rig.calls().length, calls)
+    t.equal(world.calls().length, calls)
   })
 })
 
@@ -194,7 +197,7 @@ t.test('S-160 a row that was archived meanwhile keeps what was paid for', async 
   t.equal((await world.run(['state', 'check', '--json'])).status, 0)
 })
 
-const lockOf = (world: GatewayWorld): KernelLock => {
+const lockOf = (world: AnalysisWorld): KernelLock => {
   const lock = tryLockFile(placesOf(world.place.stateDir).lock)
   if (lock === null) throw new Error('the lock was not free')
   return lock
@@ -221,25 +224,25 @@ t.test('S-170 S-171 S-118 a lock that is held past the wait degrades the batch, 
   ])
   t.ok(readLockCounters(world.place.stateDir).failures > 0)
   t.match((await world.run(['shots', 'analyze', '--json'])).json(), { analyzed: 2 })
-  checkLedger(t, world.rig)
+  checkLedger(t, world)
 })
 
 t.test('S-167 S-020 a request under way ends first, then the highest that waits', async (t) => {
   const world = await prepared(t)
   await take(world, 'a.png')
   await take(world, 'b.png')
-  const before = world.rig.calls().length
+  const before = world.calls().length
   let proof: Promise<Ran> | null = null
   const ran = await analyzeWith(world, 'replied', async () => {
-    proof = world.rig.prove('report')
+    proof = world.prove('report')
     while (laneWaiters(world.place.stateDir).high === 0) {
       await new Promise((done) => { setTimeout(done, 5) })
     }
-    t.equal(world.rig.calls().length, before + 1, 'it waits, and the first one goes on')
+    t.equal(world.calls().length, before + 1, 'it waits, and the first one goes on')
   })
   t.match(ran.json(), { analyzed: 2 })
   t.equal((await (proof as Promise<Ran> | null))?.status, 0)
-  const order = world.rig.calls().slice(before).map(({ body }) =>
+  const order = world.calls().slice(before).map(({ body }) =>
     (body.includes('svc_screenshot_analysis_v1') ? 'image' : 'proof'))
   t.same(order, ['image', 'proof', 'image'])
 })
@@ -272,5 +275,5 @@ t.test('S-168 S-020 two processes at once never pay twice for one image', async 
   t.equal(sent(world), 4, both.map((ran) => ran.stderr).join())
   t.ok(world.rows().every((row) => row.analysis_status === 'succeeded'))
   t.equal(both.reduce((sum, ran) => sum + (ran.json().analyzed as number), 0), 4)
-  checkLedger(t, world.rig)
+  checkLedger(t, world)
 })

@@ -3,43 +3,46 @@ import t, { type Test } from 'tap'
 import { findReservation } from '../../src/governance/ledger/read.js'
 import { runningCollection } from '../../src/shots/analysis/rows.js'
 import type { Observation } from '../../src/shots/observations/rows.js'
-import { checkLedger } from '../alpha/rig.js'
-import { greyPng, makeGatewayWorld, type GatewayWorld } from './rig.js'
+import { checkLedger } from '../support/ledger.js'
+import { greyPng } from '../support/png.js'
+import { forImages } from '../world/gateway.js'
+import { allowed } from '../world/images.js'
+import { World, type AnalysisWorld } from '../world/world.js'
 
 t.setTimeout(180_000)
 
 let seed = 3_000
 
-const prepared = async (t: Test): Promise<GatewayWorld> => {
-  const world = await makeGatewayWorld(t)
-  const proof = await world.rig.prove('screenshot')
+const prepared = async (t: Test): Promise<AnalysisWorld> => {
+  const world = await World.in(t).sandbox().state().session().gateway(forImages).images(allowed)
+  const proof = await world.prove('screenshot')
   if (proof.status !== 0) throw new Error(proof.stderr)
   return world
 }
 
-const take = async (world: GatewayWorld, name: string): Promise<void> => {
+const take = async (world: AnalysisWorld, name: string): Promise<void> => {
   world.file(name, greyPng(64, 48, (seed += 1)))
   const ran = await world.run(['shots', 'scan', '--json'])
   if (ran.status !== 0) throw new Error(ran.stderr)
 }
 
-const rowOf = (world: GatewayWorld, name: string): Observation => {
+const rowOf = (world: AnalysisWorld, name: string): Observation => {
   const row = world.rows().find(({ paths }) => paths[0]?.name.text === name)
   if (row === undefined) throw new Error(`no row of ${name}`)
   return row
 }
 
-const sent = (world: GatewayWorld): number =>
-  world.rig.calls().filter(({ body }) => body.includes('svc_screenshot_analysis_v1')).length
+const sent = (world: AnalysisWorld): number =>
+  world.calls().filter(({ body }) => body.includes('svc_screenshot_analysis_v1')).length
 
-const killAt = async (t: Test, world: GatewayWorld, step: string): Promise<void> => {
+const killAt = async (t: Test, world: AnalysisWorld, step: string): Promise<void> => {
   const ran = await world.place.spawn(['shots', 'analyze', '--json'], {
     entry: 'test', env: { TEST_STOP_AT: `analyze.${step}` }, coverage: false,
   })
   t.equal(ran.status, 137, `killed at ${step}: ${ran.stderr}`)
 }
 
-const analyze = (world: GatewayWorld) => world.run(['shots', 'analyze', '--json'])
+const analyze = (world: AnalysisWorld) => world.run(['shots', 'analyze', '--json'])
 
 t.test('S-149 S-022 killed before the mark: both or neither, and the next tick does the work', async (t) => {
   const world = await prepared(t)
@@ -55,7 +58,7 @@ t.test('S-149 S-022 killed before the mark: both or neither, and the next tick d
     t.match(rowOf(world, name), { analysis_status: 'succeeded', analyzer: { attempts: 2 } })
   }
   t.same(world.view().all(runningCollection), [], 'no admission outlives its process')
-  checkLedger(t, world.rig)
+  checkLedger(t, world)
 })
 
 t.test('S-149 S-168 killed after the mark: failed, uncertain, and never sent again by itself', async (t) => {
@@ -88,7 +91,7 @@ t.test('S-149 S-168 killed after the mark: failed, uncertain, and never sent aga
     'shots', 'reanalyze', row?.observation_id ?? '', '--reason', 'provider_failure_retry', '--json',
   ])
   t.match(again.json(), { analyzed: 1 }, again.stderr)
-  checkLedger(t, world.rig)
+  checkLedger(t, world)
   t.equal((await world.run(['state', 'check', '--json'])).status, 0)
 })
 

@@ -4,9 +4,11 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import t, { type Test } from 'tap'
 import { analysisPromptText } from '../../src/shots/analysis/prompt.js'
 import { payloadResponseFormat } from '../../src/shots/payload/schema.js'
-import { sallyport, type Place, type Ran } from '../harness.js'
 import { plainAnalysis, startPlainGateway, type PlainGateway } from '../support/plain-gateway.js'
-import { greyPng, openSettings } from './rig.js'
+import { greyPng } from '../support/png.js'
+import type { Place, Ran } from '../world/place.js'
+import { World } from '../world/world.js'
+import { openSettings } from '../world/images.js'
 
 t.setTimeout(120_000)
 
@@ -38,7 +40,7 @@ const deploy = async (
 ): Promise<Deployed> => {
   const gateway = await startPlainGateway({ dir: t.testdir({}), slash })
   t.teardown(() => gateway.stop())
-  const place = sallyport(t)
+  const place = World.in(t).place
   const folder = place.path('shots')
   mkdirSync(folder)
   writeFileSync(place.path('key'), 'plain-gateway-key-77\n')

@@ -11,9 +11,12 @@ import { openPayload } from '../../src/shots/payload/read.js'
 import { payloadField } from '../../src/shots/payload/schema.js'
 import { analysisStatuses, classifications, shotLabels } from '../../src/shots/constants.js'
 import type { Observation } from '../../src/shots/observations/rows.js'
-import { checkLedger } from '../alpha/rig.js'
-import type { Ran } from '../harness.js'
-import { greyPng, makeGatewayWorld, type GatewayWorld } from './rig.js'
+import { checkLedger } from '../support/ledger.js'
+import { greyPng } from '../support/png.js'
+import { forImages } from '../world/gateway.js'
+import { allowed } from '../world/images.js'
+import type { Ran } from '../world/place.js'
+import { World, type AnalysisWorld } from '../world/world.js'
 
 t.setTimeout(120_000)
 
@@ -21,40 +24,40 @@ let seed = 0
 /** Another image each time, so that neither hash nor look repeats. */
 const image = (): Buffer => greyPng(64, 48, (seed += 1))
 
-const scan = async (world: GatewayWorld): Promise<void> => {
+const scan = async (world: AnalysisWorld): Promise<void> => {
   const ran = await world.run(['shots', 'scan', '--json'])
   if (ran.status !== 0) throw new Error(ran.stderr)
 }
 
-const analyze = (world: GatewayWorld, ...argv: string[]): Promise<Ran> =>
+const analyze = (world: AnalysisWorld, ...argv: string[]): Promise<Ran> =>
   world.run(['shots', 'analyze', '--json', ...argv])
 
-const rowOf = (world: GatewayWorld, name: string): Observation => {
+const rowOf = (world: AnalysisWorld, name: string): Observation => {
   const row = world.rows().find(({ paths }) => paths[0]?.name.text === name)
   if (row === undefined) throw new Error(`no row of ${name}`)
   return row
 }
 
 /** Requests about pictures of screens, not proofs. */
-const sent = (world: GatewayWorld): number =>
-  world.rig.calls().filter(({ body }) => body.includes('svc_screenshot_analysis_v1')).length
+const sent = (world: AnalysisWorld): number =>
+  world.calls().filter(({ body }) => body.includes('svc_screenshot_analysis_v1')).length
 
-const healthy = async (t: Test, world: GatewayWorld): Promise<void> => {
+const healthy = async (t: Test, world: AnalysisWorld): Promise<void> => {
   const check = await world.run(['state', 'check', '--json'])
   t.equal(check.status, 0, check.stdout)
-  checkLedger(t, world.rig)
+  checkLedger(t, world)
   t.same(world.view().all(runningCollection), [])
 }
 
 t.test('the life of an image', async (t) => {
-  const world = await makeGatewayWorld(t)
+  const world = await World.in(t).sandbox().state().session().gateway(forImages).images(allowed)
   world.file('a.png', image())
   world.file('b.png', image())
   await scan(world)
 
   await t.test('S-145 S-146 a scan with an open route gives pending and calls nobody', async (t) => {
     t.same(world.rows().map((row) => row.analysis_status), ['pending', 'pending'])
-    t.equal(world.rig.calls().length, 0)
+    t.equal(world.calls().length, 0)
     t.equal(rowOf(world, 'a.png').payload, null)
   })
 
@@ -72,11 +75,11 @@ t.test('the life of an image', async (t) => {
     await analyze(world, '--limit', '1')
     t.equal(rowOf(world, 'a.png').analyzer.attempts, 1, 'no loop follows')
     t.equal(rowOf(world, 'b.png').analyzer.attempts, 1)
-    t.equal(world.rig.calls().length, 0)
+    t.equal(world.calls().length, 0)
   })
 
   await t.test('S-136 S-137 S-149 S-205 a proof lets both be analysed, receipt and row agree', async (t) => {
-    t.equal((await world.rig.prove('screenshot')).status, 0)
+    t.equal((await world.prove('screenshot')).status, 0)
     const ran = await analyze(world)
     t.equal(ran.status, 0, ran.stderr)
     const receipt = ran.json()

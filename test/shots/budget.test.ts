@@ -2,20 +2,23 @@
 import t from 'tap'
 import { systemClock } from '../../src/base/clock.js'
 import { verifyLedger } from '../../src/governance/ledger/verify.js'
-import { greyPng, makeGatewayWorld } from './rig.js'
+import { greyPng } from '../support/png.js'
+import { forImages } from '../world/gateway.js'
+import { allowed } from '../world/images.js'
+import { World } from '../world/world.js'
 
 t.setTimeout(120_000)
 
 t.test('S-124 an unknown charge is held in the day of the budget until its bill is recorded', async (t) => {
-  const world = await makeGatewayWorld(t)
-  t.equal((await world.rig.prove('screenshot')).status, 0)
+  const world = await World.in(t).sandbox().state().session().gateway(forImages).images(allowed)
+  t.equal((await world.prove('screenshot')).status, 0)
   world.file('a.png', greyPng(64, 48, 1))
   t.equal((await world.run(['shots', 'scan', '--json'])).status, 0)
   const budget = async () =>
     (await world.run(['shots', 'status', '--json'])).json().remote_vision.budget
   const before = await budget()
   t.equal(before.held_microusd, 0)
-  world.rig.sandbox.faults.set('no_cost', { service: 'gateway', times: 1 })
+  world.sandbox.faults.set('no_cost', { service: 'gateway', times: 1 })
   await world.run(['shots', 'analyze', '--json'])
   const held = await budget()
   t.match(held, {
@@ -37,20 +40,20 @@ t.test('S-124 an unknown charge is held in the day of the budget until its bill 
 })
 
 t.test('a proof obeys the budget that is set, and is free to be made where none is', async (t) => {
-  const world = await makeGatewayWorld(t)
+  const world = await World.in(t).sandbox().state().session().gateway(forImages).images(allowed)
   t.equal((await world.run(['shots', 'config', 'set', '--json', '--budget-requests', '1'])).status, 0)
-  t.equal((await world.rig.prove('screenshot')).status, 0)
-  const refused = await world.rig.prove('report')
+  t.equal((await world.prove('screenshot')).status, 0)
+  const refused = await world.prove('report')
   t.same([refused.status, refused.error().code], [8, 'budget_exhausted'])
-  t.equal(world.rig.calls().length, 1, 'nothing was sent')
+  t.equal(world.calls().length, 1, 'nothing was sent')
   const status = (await world.run(['shots', 'status', '--json'])).json()
   t.equal(status.remote_vision.budget.requests, 1)
   t.same(verifyLedger(world.view()), [])
 })
 
 t.test('killed before anything was sent: the budget gets back what the call held', async (t) => {
-  const world = await makeGatewayWorld(t)
-  t.equal((await world.rig.prove('screenshot')).status, 0)
+  const world = await World.in(t).sandbox().state().session().gateway(forImages).images(allowed)
+  t.equal((await world.prove('screenshot')).status, 0)
   const budget = async () =>
     (await world.run(['shots', 'status', '--json'])).json().remote_vision.budget
   const before = await budget()
@@ -75,13 +78,13 @@ t.test('killed before anything was sent: the budget gets back what the call held
 })
 
 t.test('one call under a clock that stood ahead does not wipe out what was spent today', async (t) => {
-  const world = await makeGatewayWorld(t)
-  t.equal((await world.rig.prove('screenshot')).status, 0)
-  t.equal((await world.rig.prove('report')).status, 0)
+  const world = await World.in(t).sandbox().state().session().gateway(forImages).images(allowed)
+  t.equal((await world.prove('screenshot')).status, 0)
+  t.equal((await world.prove('report')).status, 0)
   const ahead = {
     clock: { ...systemClock, wallMs: () => Date.now() + 72 * 3_600_000 },
   }
-  const { run } = world.rig
+  const { run } = world
   t.equal((await run(['login', '--replace', '--json'], ahead)).status, 0)
   t.equal((await run(['gateway', 'prove', 'screenshot', '--json'], ahead)).status, 0)
   const { requests } = (await world.run(['shots', 'status', '--json'])).json().remote_vision.budget

@@ -3,14 +3,17 @@ import t from 'tap'
 import { verifyDigests } from '../../src/shots/digest/verify.js'
 import { verifyConclusions } from '../../src/shots/report/verify.js'
 import { conclusionCollections } from '../../src/shots/report/rows.js'
-import { checkLedger } from '../alpha/rig.js'
-import { bodyOf } from '../gateway/rig.js'
-import { makeTextWorld, moment } from './text-rig.js'
+import { checkLedger } from '../support/ledger.js'
+import { bodyOf, forImages } from '../world/gateway.js'
+import { allowed } from '../world/images.js'
+import { moment } from '../world/texts.js'
+import { World } from '../world/world.js'
 
 t.setTimeout(120_000)
 
 t.test('a conclusion, from nothing to an outdated one', async (t) => {
-  const world = await makeTextWorld(t)
+  const world = await World.in(t).sandbox().state().session()
+    .gateway(forImages).images(allowed).proof('report').texts()
   const report = (...flags: string[]) =>
     world.run(['shots', 'report', '--json', '--since', moment(20), ...flags])
   const nothing = await report('--conclude')
@@ -97,7 +100,7 @@ t.test('a conclusion, from nothing to an outdated one', async (t) => {
     await world.run(['logout'])
     t.equal((await report('--conclude')).status, 4)
     t.equal(world.asked().length, before)
-    checkLedger(t, world.rig)
+    checkLedger(t, world)
     t.same([...verifyDigests(world.view()), ...verifyConclusions(world.view())], [])
   })
 })

@@ -1,22 +1,24 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { sallyport } from '../harness.js'
-import { greyPng, makeBareWorld, makeGatewayWorld, makeWorld, openSettings, type World }
-  from './rig.js'
+import { greyPng } from '../support/png.js'
+import { forImages } from '../world/gateway.js'
+import { allowed, openSettings } from '../world/images.js'
+import { World, type ImageWorld } from '../world/world.js'
 
 t.setTimeout(120_000)
 
-const show = async (world: World, env = {}) => {
+const show = async (world: ImageWorld, env = {}) => {
   const ran = await world.run(['shots', 'config', 'show', '--json'], { env })
   if (ran.status !== 0) throw new Error(ran.stderr)
   return ran.json()
 }
-const set = (world: World, ...flags: string[]) =>
+const set = (world: ImageWorld, ...flags: string[]) =>
   world.run(['shots', 'config', 'set', '--json', ...flags])
 
 t.test('S-008 S-009 S-016 nothing that opens a gate has a permissive default', async (t) => {
-  const { settings, gateway, folder } = await show(await makeBareWorld(t))
+  const { settings, gateway, folder } = await show(await World.in(t).state()
+    .session().images({ saved: false }))
   for (const name of [
     'analysis', 'cloud_upload', 'fallbacks', 'data_collection', 'zdr', 'budget_microusd',
     'budget_requests', 'request_cost_bound_microusd',
@@ -26,7 +28,7 @@ t.test('S-008 S-009 S-016 nothing that opens a gate has a permissive default', a
 })
 
 t.test('S-128 S-129 S-130 S-138 S-139 S-140 S-141 S-210 S-211 defaults are shown with their source', async (t) => {
-  const { settings } = await show(await makeBareWorld(t))
+  const { settings } = await show(await World.in(t).state().session().images({ saved: false }))
   const values = Object.fromEntries(Object.entries(settings as Record<string, { value: unknown }>)
     .map(([name, one]) => [name, one.value]))
   t.match(values, {
@@ -38,7 +40,7 @@ t.test('S-128 S-129 S-130 S-138 S-139 S-140 S-141 S-210 S-211 defaults are shown
 })
 
 t.test('S-128 S-129 S-130 S-132 S-133 S-134 S-135 each variable comes before what is saved', async (t) => {
-  const world = await makeBareWorld(t)
+  const world = await World.in(t).state().session().images({ saved: false })
   const saved = await set(
     world, '--ingest-enabled', 'on', '--ingest-interval-minutes', '5', '--ingest-limit', '7',
     '--analysis-limit', '9', '--analysis-concurrency', '3', '--analysis-interval-seconds', '30',
@@ -68,7 +70,7 @@ t.test('S-128 S-129 S-130 S-132 S-133 S-134 S-135 each variable comes before wha
 })
 
 t.test('S-052 S-184 a saved folder is used by the next scan, and says when the environment hides it', async (t) => {
-  const world = await makeBareWorld(t)
+  const world = await World.in(t).state().session().images({ saved: false })
   world.file('a.png', greyPng(32, 32, 1))
   const saved = await set(world, '--folder', `${world.folder}/../shots/`)
   t.same(saved.json().folder, {
@@ -89,7 +91,7 @@ t.test('S-052 S-184 a saved folder is used by the next scan, and says when the e
 })
 
 t.test('S-055 S-056 S-185 a save takes the settings\' own names and refuses every other', async (t) => {
-  const world = await makeWorld(t)
+  const world = await World.in(t).state().session().images()
   const before = JSON.stringify(await show(world))
   const file = world.place.path('settings.json')
   const documents: [unknown, string][] = [
@@ -124,7 +126,7 @@ t.test('S-055 S-056 S-185 a save takes the settings\' own names and refuses ever
 })
 
 t.test('S-185 a whole document is saved by --from, null forgets a setting', async (t) => {
-  const world = await makeWorld(t)
+  const world = await World.in(t).state().session().images()
   const stdin = JSON.stringify({
     analysis: 'on', recursive: true, budget_microusd: 5, digest_enabled: false,
     screenshot_folder: null,
@@ -171,7 +173,7 @@ t.test('S-185 a whole document is saved by --from, null forgets a setting', asyn
 })
 
 t.test('S-009 S-021 who turns uploads on is told what leaves the machine', async (t) => {
-  const world = await makeWorld(t)
+  const world = await World.in(t).state().session().images()
   const off = await set(world, '--zdr', 'on')
   t.notMatch(off.stderr, /leave/)
   const on = await set(world, '--cloud-upload', 'on')
@@ -180,7 +182,7 @@ t.test('S-009 S-021 who turns uploads on is told what leaves the machine', async
 })
 
 t.test('S-009 S-185 the form asks unchecked, and Enter alone turns nothing on', async (t) => {
-  const world = await makeWorld(t)
+  const world = await World.in(t).state().session().images()
   const terminal = { stdin: true, stdout: true }
   const other = world.place.path('others')
   mkdirSync(other)
@@ -206,7 +208,7 @@ t.test('S-009 S-185 the form asks unchecked, and Enter alone turns nothing on', 
 })
 
 t.test('S-123 S-124 what the gateway owns is shown beside the settings, the key never', async (t) => {
-  const world = await makeGatewayWorld(t)
+  const world = await World.in(t).sandbox().state().session().gateway(forImages).images(allowed)
   const shown = await show(world)
   t.match(shown.gateway, {
     status: 'configured', key_present: true, spend_ceiling_microusd: 10_000_000,
@@ -233,7 +235,7 @@ t.test('S-135 S-207 the sample settings of the remote route show 120 seconds', a
   const sample = /```json\n(\{[^`]*"analysis_job_timeout_seconds"[^`]*\})\n```/.exec(page)?.[1]
   const document = JSON.parse(sample ?? 'null')
   t.equal(document.analysis_job_timeout_seconds, 120)
-  const world = await makeBareWorld(t)
+  const world = await World.in(t).state().session().images({ saved: false })
   const stdin = JSON.stringify({ ...document, screenshot_folder: world.folder })
   const ran = await world.run(['shots', 'config', 'set', '--from', '-', '--json'], { stdin })
   t.equal(ran.status, 0, ran.stderr)
@@ -241,14 +243,14 @@ t.test('S-135 S-207 the sample settings of the remote route show 120 seconds', a
 })
 
 t.test('S-006 no setting takes capture, cadence, retention or blocklist over from the producer', async (t) => {
-  const { settings } = await show(await makeBareWorld(t))
+  const { settings } = await show(await World.in(t).state().session().images({ saved: false }))
   const names = ['screenshot_folder', ...Object.keys(settings)]
   t.notMatch(names.join(' '), /capture|cadence|retention_|block|permission|schedule_capture/)
   t.ok(names.length > 15)
 })
 
 t.test('S-185 settings need a session', async (t) => {
-  const world = await makeWorld(t)
+  const world = await World.in(t).state().session().images()
   await world.run(['logout'])
   for (const argv of [['show'], ['set', ...openSettings]]) {
     t.equal((await world.run(['shots', 'config', ...argv, '--json'])).status, 4)
@@ -256,8 +258,8 @@ t.test('S-185 settings need a session', async (t) => {
 })
 
 t.test('S-128 S-130 S-138 S-141 help names every variable that is read, with its default', async (t) => {
-  const { stdout } = await sallyport(t).run(['help', 'environment'])
-  const sources = ['src/shots/settings.ts', 'src/shots/constants.ts']
+  const { stdout } = await World.in(t).place.run(['help', 'environment'])
+  const sources = ['src/shots/source/settings.ts', 'src/shots/constants.ts']
     .map((path) => readFileSync(join(process.cwd(), path), 'utf8')).join('\n')
   const defaults: [string, string][] = [
     ['SVC_SCREENSHOT_FOLDER', ''], ['SCREENSHOT_FOLDER_INGEST_ENABLED', 'enabled'],
@@ -283,7 +285,7 @@ t.test('S-185 the table of settings in the docs names every field, its flag and 
   const rows = new Map(text.replaceAll('| |', '|  |').split('\n').map((line) => line.split(' | '))
     .filter((cells) => cells.length === 6)
     .map((cells) => [cells[0]?.replace(/[|` ]/g, '') ?? '', cells] as const))
-  const world = await makeBareWorld(t)
+  const world = await World.in(t).state().session().images({ saved: false })
   const { settings } = await show(world)
   const help = (await world.run(['shots', 'config', '--help'])).stdout
   for (const [name, one] of Object.entries<{ value: string | number | boolean | null }>(settings)) {

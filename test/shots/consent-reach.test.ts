@@ -5,9 +5,12 @@ import { claimCollection } from '../../src/gateway/call/claims.js'
 import { collections } from '../../src/governance/rows.js'
 import { systemClock } from '../../src/base/clock.js'
 import type { Observation } from '../../src/shots/observations/rows.js'
-import { checkLedger } from '../alpha/rig.js'
-import type { Ran } from '../harness.js'
-import { greyPng, makeGatewayWorld, type GatewayWorld } from './rig.js'
+import { checkLedger } from '../support/ledger.js'
+import { greyPng } from '../support/png.js'
+import { forImages } from '../world/gateway.js'
+import { allowed } from '../world/images.js'
+import type { Ran } from '../world/place.js'
+import { World, type AnalysisWorld } from '../world/world.js'
 
 t.setTimeout(120_000)
 
@@ -19,30 +22,30 @@ const must = async (ran: Promise<Ran>): Promise<Ran> => {
   return done
 }
 
-const prepared = async (t: Test): Promise<GatewayWorld> => {
-  const world = await makeGatewayWorld(t)
-  await must(world.rig.prove('screenshot'))
+const prepared = async (t: Test): Promise<AnalysisWorld> => {
+  const world = await World.in(t).sandbox().state().session().gateway(forImages).images(allowed)
+  await must(world.prove('screenshot'))
   return world
 }
 
-const take = async (world: GatewayWorld, name: string): Promise<void> => {
+const take = async (world: AnalysisWorld, name: string): Promise<void> => {
   world.file(name, greyPng(64, 48, (seed += 1)))
   await must(world.run(['shots', 'scan', '--json']))
 }
 
-const rowOf = (world: GatewayWorld, name: string): Observation => {
+const rowOf = (world: AnalysisWorld, name: string): Observation => {
   const row = world.rows().find(({ paths }) => paths[0]?.name.text === name)
   if (row === undefined) throw new Error(`no row of ${name}`)
   return row
 }
 
-const sent = (world: GatewayWorld): number =>
-  world.rig.calls().filter(({ body }) => body.includes('svc_screenshot_analysis_v1')).length
+const sent = (world: AnalysisWorld): number =>
+  world.calls().filter(({ body }) => body.includes('svc_screenshot_analysis_v1')).length
 
 /** The consent ends and another one is given. */
-const regrant = async (world: GatewayWorld): Promise<void> => {
+const regrant = async (world: AnalysisWorld): Promise<void> => {
   await must(world.run(['policy', 'revoke', '--json']))
-  await must(world.rig.widen([
+  await must(world.widen([
     '--slot', 'screenshot', '--model', 'gateway/acme/screenshot-1',
     '--upstream-allow', 'acme-host,other-host', '--consent', 'gateway.vision',
   ]))
@@ -64,7 +67,7 @@ t.test('S-021 what was taken in before the consent stays here although the clock
   })
   t.equal(rowOf(world, 'new.png').analysis_status, 'succeeded')
   t.equal(sent(world), 1)
-  checkLedger(t, world.rig)
+  checkLedger(t, world)
 })
 
 for (const step of ['claimed', 'reserved'] as const) {
@@ -77,7 +80,7 @@ for (const step of ['claimed', 'reserved'] as const) {
         if (done || at !== `analyze.${step}`) return
         done = true
         await regrant(world)
-        await must(world.rig.prove('screenshot', { args: ['--if-stale'] }))
+        await must(world.prove('screenshot', { args: ['--if-stale'] }))
       },
     })
     t.match(ran.json(), {
@@ -89,7 +92,7 @@ for (const step of ['claimed', 'reserved'] as const) {
     })
     t.equal(sent(world), 0)
     t.match((await world.run(['shots', 'analyze', '--json'])).json(), { scanned: 0 })
-    checkLedger(t, world.rig)
+    checkLedger(t, world)
   })
 }
 
@@ -126,7 +129,7 @@ t.test('S-021 S-126 the consent of a disabled owner opens no gate: no claim, no 
     'login', '--json', '--replace', '--owner', 'other', '--passphrase-file', phrase,
   ]))
   await must(world.run(['principal', 'disable', owner?.name ?? '', '--yes', '--json']))
-  const before = world.rig.calls().length
+  const before = world.calls().length
   const claims = world.view().all(claimCollection).length
   const reasons = { status: 'blocked', reason: 'principal_disabled' }
   t.match((await world.run(['shots', 'analyze', '--json'])).json(), { ...reasons, blocked: 1 })
@@ -134,7 +137,7 @@ t.test('S-021 S-126 the consent of a disabled owner opens no gate: no claim, no 
     t.match((await world.run(['shots', 'analyze', '--json'])).json(), { restored: 0, blocked: 0 })
   }
   t.equal(world.view().all(claimCollection).length, claims)
-  t.equal(world.rig.calls().length, before)
+  t.equal(world.calls().length, before)
   t.match(rowOf(world, 'a.png').analyzer, { reason: 'principal_disabled', attempts: 0 })
   const status = (await world.run(['shots', 'status', '--json'])).json()
   t.match(JSON.stringify(status), 'principal_disabled')
@@ -144,7 +147,7 @@ t.test('S-021 S-126 the consent of a disabled owner opens no gate: no claim, no 
     analysis_status: 'blocked', analyzer: { reason: 'principal_disabled' },
   })
   await regrant(world)
-  await must(world.rig.prove('screenshot'))
+  await must(world.prove('screenshot'))
   await take(world, 'c.png')
   t.match((await world.run(['shots', 'analyze', '--json'])).json(), { analyzed: 1 })
 })

@@ -5,12 +5,16 @@ import { claimCollection } from '../../src/gateway/call/claims.js'
 import { verifyLedger } from '../../src/governance/ledger/verify.js'
 import { digestWindow } from '../../src/shots/digest/tick.js'
 import type { Tx } from '../../src/state/types.js'
-import { makeTextWorld, moment } from './text-rig.js'
+import { forImages } from '../world/gateway.js'
+import { allowed } from '../world/images.js'
+import { moment } from '../world/texts.js'
+import { World } from '../world/world.js'
 
 t.setTimeout(180_000)
 
 t.test('S-105 a digest killed before contact is made by the next tick, one killed after it is never sent again', async (t) => {
-  const world = await makeTextWorld(t)
+  const world = await World.in(t).sandbox().state().session()
+    .gateway(forImages).images(allowed).proof('report').texts()
   const killAt = async (step: string): Promise<void> => {
     const ran = await world.place.spawn(['shots', 'digest', '--json'], {
       entry: 'test', env: { TEST_STOP_AT: `digest.${step}` }, coverage: false,
@@ -47,7 +51,8 @@ t.test('S-105 a digest killed before contact is made by the next tick, one kille
 })
 
 t.test('races', async (t) => {
-  const world = await makeTextWorld(t)
+  const world = await World.in(t).sandbox().state().session()
+    .gateway(forImages).images(allowed).proof('report').texts()
   await t.test('S-105 two digests of one window at once buy one text', async (t) => {
     await world.analysed({ name: 'a.png', at: moment(2, 1) })
     const both = await Promise.all([world.digest(), world.digest()])

@@ -1,13 +1,16 @@
 /** Switch, sizes and gates of the digest job. */
 import t from 'tap'
-import { bodyOf } from '../gateway/rig.js'
-import { makeWorld, observationOf, payloadRefOf } from './rig.js'
-import { makeTextWorld, moment } from './text-rig.js'
+import { observationOf, payloadRefOf } from '../support/observations.js'
+import { bodyOf, forImages } from '../world/gateway.js'
+import { allowed } from '../world/images.js'
+import { moment } from '../world/texts.js'
+import { World } from '../world/world.js'
 
 t.setTimeout(120_000)
 
 t.test('switches and bounds of the job', async (t) => {
-  const world = await makeTextWorld(t)
+  const world = await World.in(t).sandbox().state().session()
+    .gateway(forImages).images(allowed).proof('report').texts()
   const digestWith = (env: Record<string, string>, ...flags: string[]) =>
     world.run(['shots', 'digest', '--json', ...flags], { env })
   await world.analysed({ name: 'a.png', at: moment(2, 1) })
@@ -117,7 +120,7 @@ t.test('switches and bounds of the job', async (t) => {
 })
 
 t.test('S-104 S-026 without a model there is no episode and no text', async (t) => {
-  const world = await makeWorld(t)
+  const world = await World.in(t).state().session().images()
   await world.put(observationOf(world.folder, 'a.png', {
     captured_at: moment(2, 1), analysis_status: 'succeeded', payload: payloadRefOf(),
   }))
@@ -128,7 +131,8 @@ t.test('S-104 S-026 without a model there is no episode and no text', async (t) 
 })
 
 t.test('S-104 a slot that was never proved writes no digest', async (t) => {
-  const world = await makeTextWorld(t, { prove: false })
+  const world = await World.in(t).sandbox().state().session()
+    .gateway(forImages).images(allowed).texts()
   await world.analysed({ name: 'a.png', at: moment(2, 1) })
   const ran = await world.digest()
   t.match(ran.json(), { status: 'blocked', reason: 'proof_missing' })

@@ -1,8 +1,11 @@
 /** Texts that are not kept, calls that are not repeated, and what a person may do then. */
 import t from 'tap'
 import { claimCollection } from '../../src/gateway/call/claims.js'
-import { checkLedger } from '../alpha/rig.js'
-import { makeTextWorld, moment, type Said } from './text-rig.js'
+import { checkLedger } from '../support/ledger.js'
+import { forImages } from '../world/gateway.js'
+import { allowed } from '../world/images.js'
+import { moment, type Said } from '../world/texts.js'
+import { World } from '../world/world.js'
 
 t.setTimeout(120_000)
 
@@ -28,7 +31,8 @@ const refusals: readonly (readonly [string, Said, string])[] = [
 ]
 
 t.test('S-101 S-102 S-087 S-141 a text that is too long, holds data, a hash, a control character, a chat message or a key, or comes from another model is refused whole and bought once', async (t) => {
-  const world = await makeTextWorld(t)
+  const world = await World.in(t).sandbox().state().session()
+    .gateway(forImages).images(allowed).proof('report').texts()
   const ends = refusals.map((_, at) => moment(at + 1))
   await world.analysed(...refusals.map((_, at) => ({ name: `${at}.png`, at: moment(at + 2, 3) })))
   for (const [at, [text, how, reason]] of refusals.entries()) {
@@ -52,11 +56,12 @@ t.test('S-101 S-102 S-087 S-141 a text that is too long, holds data, a hash, a c
   const retried = (await world.digest('--window-end', ends[0] ?? '', '--retry')).json()
   t.match(retried, { written: 1 })
   t.equal(world.asked().length, asked + 1)
-  checkLedger(t, world.rig)
+  checkLedger(t, world)
 })
 
 t.test('S-104 S-159 a call that provably sent nothing is made later; one whose consent went between claim and send sends nothing', async (t) => {
-  const world = await makeTextWorld(t)
+  const world = await World.in(t).sandbox().state().session()
+    .gateway(forImages).images(allowed).proof('report').texts()
   await world.analysed({ name: 'a.png', at: moment(2, 1) })
   const ran = await world.run(['shots', 'digest', '--json'], {
     at: async (step) => {
@@ -67,7 +72,7 @@ t.test('S-104 S-159 a call that provably sent nothing is made later; one whose c
   t.match(ran.json().windows, [{ outcome: 'blocked', reason: 'policy_revoked', cost_microusd: null }])
   t.equal(world.asked().length, 0, 'zero bytes')
   t.match((await world.digest()).json(), { status: 'blocked', reason: 'policy_revoked' })
-  const shown = await world.rig.show()
+  const shown = await world.show()
   await world.run([
     'gateway', 'setup', '--json', '--enable', '--acknowledge-cloud-egress', '--consent', 'digest',
     '--consent', 'report', '--expected-policy-revision', String(shown.policy_revision),

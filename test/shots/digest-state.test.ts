@@ -11,13 +11,16 @@ import { verifyDigests } from '../../src/shots/digest/verify.js'
 import { windowOf } from '../../src/shots/digest/windows.js'
 import { tryLockFd } from '../../src/state/kernel-lock.js'
 import type { Tx } from '../../src/state/types.js'
-import { temporaryStore } from '../governance/temporary-store.js'
-import { makeTextWorld, moment } from './text-rig.js'
+import { forImages } from '../world/gateway.js'
+import { allowed } from '../world/images.js'
+import { moment } from '../world/texts.js'
+import { World } from '../world/world.js'
 
 t.setTimeout(120_000)
 
 t.test('S-170 S-171 a lock that is held past the wait degrades the tick and leaves the window for a later one; rows that contradict a digest are found by the check', async (t) => {
-  const world = await makeTextWorld(t)
+  const world = await World.in(t).sandbox().state().session()
+    .gateway(forImages).images(allowed).proof('report').texts()
   await world.analysed({ name: 'a.png', at: moment(2, 1) })
   const descriptor = openSync(join(world.place.stateDir, 'lock'), 'r+')
   t.ok(tryLockFd(descriptor))
@@ -70,7 +73,7 @@ const episode = (at: string, changes: Partial<Episode> = {}): Episode => {
 }
 
 const viewOf = async (t: Test, rows: readonly Episode[]) => {
-  const store = await temporaryStore(t)
+  const { store } = await World.still(t).store()
   await store.transact('test', (tx) => { for (const row of rows) putEpisode(tx, row) })
   return { store, view: store.read() }
 }

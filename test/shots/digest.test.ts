@@ -4,8 +4,10 @@ import { canonicalJson, digestOf, sha256Hex } from '../../src/base/canonical.js'
 import { collections } from '../../src/governance/rows.js'
 import { digestCollections } from '../../src/shots/digest/rows.js'
 import { shotCollections, type Observation } from '../../src/shots/observations/rows.js'
-import { bodyOf } from '../gateway/rig.js'
-import { makeTextWorld, moment, type TextWorld } from './text-rig.js'
+import { bodyOf, forImages } from '../world/gateway.js'
+import { allowed } from '../world/images.js'
+import { moment } from '../world/texts.js'
+import { World, type TextWorld } from '../world/world.js'
 
 t.setTimeout(120_000)
 
@@ -27,7 +29,8 @@ const userText = (world: TextWorld, at: number): string =>
   String(bodyOf(world.asked()[at]).messages.at(-1)?.content)
 
 t.test('one window, from the first digest to a restored analysis', async (t) => {
-  const world = await makeTextWorld(t)
+  const world = await World.in(t).sandbox().state().session()
+    .gateway(forImages).images(allowed).proof('report').texts()
   const rows = await three(world)
   world.say(text)
   const ran = await world.digest()

@@ -6,7 +6,8 @@ import { SallyportError } from '../../src/base/errors.js'
 import { broadPlaceOf, judgeFolder, locateFolder, resolveFolder, folderProblem }
   from '../../src/shots/source/folder.js'
 import { unsetSettings, type SavedShotSettings } from '../../src/shots/source/settings.js'
-import { makeBareWorld, makeWorld, greyPng, type World } from './rig.js'
+import { greyPng } from '../support/png.js'
+import { World, type ImageWorld } from '../world/world.js'
 
 t.setTimeout(120_000)
 
@@ -179,7 +180,7 @@ t.test('S-055 S-056 lookalike names and artifact_root never become the folder', 
   t.same([folder, source], [at('data/ws/artifacts/screenshot-folder'), 'default'])
 })
 
-const broadOf = (world: World): Record<string, string> => {
+const broadOf = (world: ImageWorld): Record<string, string> => {
   const home = world.place.env['HOME'] as string
   return {
     root: '/', home, 'home with dots': `${home}/x/..`, desktop: join(home, 'Desktop'),
@@ -189,7 +190,7 @@ const broadOf = (world: World): Record<string, string> => {
 }
 
 t.test('S-057 S-058 S-059 the program refuses broad roots by environment, settings and scan input', async (t) => {
-  const world = await makeWorld(t)
+  const world = await World.in(t).state().session().images()
   world.file('a.png', greyPng(32, 32, 1))
   const settings = () => world.run(['shots', 'config', 'show', '--json'])
   const before = (await settings()).stdout
@@ -207,7 +208,7 @@ t.test('S-057 S-058 S-059 the program refuses broad roots by environment, settin
 })
 
 t.test('S-053 S-054 S-059 a default folder that is not there yet is told, and scanned once it is', async (t) => {
-  const world = await makeBareWorld(t)
+  const world = await World.in(t).state().session().images({ saved: false })
   const folder = join(world.workspace, 'artifacts/screenshot-folder')
   const early = await world.run(['shots', 'scan', '--json'])
   t.same([early.status, early.error().code], [3, 'folder_missing'])

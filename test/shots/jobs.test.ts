@@ -9,7 +9,10 @@ import { unsetSettings, resolveSettings, settingsCollection, settingsId }
   from '../../src/shots/source/settings.js'
 import type { ShotsContext } from '../../src/shots/context.js'
 import { collections } from '../../src/governance/rows.js'
-import { greyPng, makeGatewayWorld, makeWorld, type World } from './rig.js'
+import { greyPng } from '../support/png.js'
+import { forImages } from '../world/gateway.js'
+import { allowed } from '../world/images.js'
+import { World, type ImageWorld } from '../world/world.js'
 
 t.setTimeout(120_000)
 
@@ -31,7 +34,7 @@ const minute = 60_000
 
 /** The scheduler's jobs with other work: when each began, in minutes. */
 const record = (
-  world: World, env: Record<string, string>, untilMin: number,
+  world: ImageWorld, env: Record<string, string>, untilMin: number,
   work: Partial<Record<JobName, () => Promise<void>>> = {},
 ) => {
   const clock = drivenClock()
@@ -56,7 +59,7 @@ const record = (
 }
 
 t.test('S-127 S-129 S-134 S-139 the three jobs run on their default intervals: 1 minute, 60 seconds, 15 minutes', async (t) => {
-  const world = await makeWorld(t)
+  const world = await World.in(t).state().session().images()
   const { began, run, turns } = record(world, {}, 31)
   await run()
   t.strictSame([...began.keys()], [
@@ -70,7 +73,7 @@ t.test('S-127 S-129 S-134 S-139 the three jobs run on their default intervals: 1
 })
 
 t.test('S-129 S-134 S-139 an override of each interval is followed', async (t) => {
-  const world = await makeWorld(t)
+  const world = await World.in(t).state().session().images()
   const { began, run } = record(world, {
     SCREENSHOT_FOLDER_INGEST_INTERVAL_MIN: '3',
     SCREENSHOT_FOLDER_ANALYSIS_INTERVAL_SECONDS: '30',
@@ -83,7 +86,7 @@ t.test('S-129 S-134 S-139 an override of each interval is followed', async (t) =
 })
 
 t.test('S-128 S-138 ingest and digest are on unless they are switched off; then no tick of theirs runs', async (t) => {
-  const world = await makeWorld(t)
+  const world = await World.in(t).state().session().images()
   const settings = resolveSettings(world.view(), {})
   t.match(settings, { ingestEnabled: { value: true, source: 'default' },
     digestEnabled: { value: true, source: 'default' } })
@@ -107,7 +110,7 @@ t.test('S-128 S-138 ingest and digest are on unless they are switched off; then 
 })
 
 t.test('S-127 a job that fails does not stop the others and comes again', async (t) => {
-  const world = await makeWorld(t)
+  const world = await World.in(t).state().session().images()
   const { began, run, turns } = record(world, {}, 4, {
     screenshot_folder_ingest: async () => {
       throw fail.rejected('folder_missing', 'Not there.')
@@ -121,7 +124,7 @@ t.test('S-127 a job that fails does not stop the others and comes again', async 
 })
 
 t.test('S-127 a damaged state or a defect ends the scheduler, after the turns under way', async (t) => {
-  const world = await makeWorld(t)
+  const world = await World.in(t).state().session().images()
   const { run } = record(world, {}, 10, {
     screenshot_folder_analysis: async () => {
       throw fail.damaged('log_damaged', 'The log is damaged.')
@@ -131,7 +134,7 @@ t.test('S-127 a damaged state or a defect ends the scheduler, after the turns un
 })
 
 t.test('S-129 of one job there is never a second turn at once, here or in another process', async (t) => {
-  const world = await makeWorld(t)
+  const world = await World.in(t).state().session().images()
   let open = 0
   let most = 0
   const slow = record(world, {}, 8, {
@@ -161,7 +164,7 @@ t.test('S-129 of one job there is never a second turn at once, here or in anothe
 })
 
 t.test('S-127 S-142 shots run --once gives each job one turn with its own receipt, named exactly', async (t) => {
-  const world = await makeWorld(t)
+  const world = await World.in(t).state().session().images()
   world.file('a.png', greyPng(64, 48, 1))
   const ran = await world.run(['shots', 'run', '--once', '--json'])
   const lines = ran.stdout.trimEnd().split('\n').map((line) => JSON.parse(line))
@@ -177,8 +180,8 @@ t.test('S-127 S-142 shots run --once gives each job one turn with its own receip
 })
 
 t.test('a call that the scheduler orders is recorded as a job, one that a person orders is not', async (t) => {
-  const world = await makeGatewayWorld(t)
-  t.equal((await world.rig.prove('screenshot')).status, 0)
+  const world = await World.in(t).sandbox().state().session().gateway(forImages).images(allowed)
+  t.equal((await world.prove('screenshot')).status, 0)
   const faces = () => {
     const view = world.view()
     const audited = view.all(collections.audit)
@@ -202,7 +205,7 @@ t.test('a call that the scheduler orders is recorded as a job, one that a person
 })
 
 t.test('S-127 a turn that cannot be taken is in the exit status of --once and the others are taken', async (t) => {
-  const world = await makeWorld(t)
+  const world = await World.in(t).state().session().images()
   const { place } = world
   const ran = await world.run(['shots', 'run', '--once', '--json'], {
     env: { SVC_SCREENSHOT_FOLDER: place.path('nowhere') },
@@ -214,7 +217,7 @@ t.test('S-127 a turn that cannot be taken is in the exit status of --once and th
 })
 
 t.test('S-129 changed settings count without a restart', async (t) => {
-  const world = await makeWorld(t)
+  const world = await World.in(t).state().session().images()
   const one = record(world, {}, 12, {
     screenshot_observation_digest: async () => {
       if (one.clock.monotonicMs() > 0) return
@@ -228,7 +231,7 @@ t.test('S-129 changed settings count without a restart', async (t) => {
 })
 
 t.test('S-127 one turn of each and no more once the stop has come', async (t) => {
-  const world = await makeWorld(t)
+  const world = await World.in(t).state().session().images()
   const { ctx, jobs, stop } = record(world, {}, 1_000)
   const turns: JobName[] = []
   await runOnce(ctx, ({ job }) => {

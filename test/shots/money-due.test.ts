@@ -3,29 +3,32 @@ import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { systemClock, type Clock } from '../../src/base/clock.js'
 import { tryLockFile } from '../../src/state/kernel-lock.js'
-import { checkLedger } from '../alpha/rig.js'
-import { greyPng, makeGatewayWorld, type GatewayWorld } from './rig.js'
-import { makeTextWorld, moment } from './text-rig.js'
+import { checkLedger } from '../support/ledger.js'
+import { greyPng } from '../support/png.js'
+import { forImages } from '../world/gateway.js'
+import { allowed } from '../world/images.js'
+import { moment } from '../world/texts.js'
+import { World, type AnalysisWorld } from '../world/world.js'
 
 t.setTimeout(120_000)
 
 let seed = 9_100
 
-const prepared = async (t: Test): Promise<GatewayWorld> => {
-  const world = await makeGatewayWorld(t)
-  const proof = await world.rig.prove('screenshot')
+const prepared = async (t: Test): Promise<AnalysisWorld> => {
+  const world = await World.in(t).sandbox().state().session().gateway(forImages).images(allowed)
+  const proof = await world.prove('screenshot')
   if (proof.status !== 0) throw new Error(proof.stderr)
   return world
 }
 
-const take = async (world: GatewayWorld, name: string): Promise<void> => {
+const take = async (world: AnalysisWorld, name: string): Promise<void> => {
   world.file(name, greyPng(64, 48, (seed += 1)))
   const ran = await world.run(['shots', 'scan', '--json'])
   if (ran.status !== 0) throw new Error(ran.stderr)
 }
 
-const costless = (world: GatewayWorld, times = 1): void => {
-  world.rig.sandbox.faults.set('no_cost', { service: 'gateway', times })
+const costless = (world: AnalysisWorld, times = 1): void => {
+  world.sandbox.faults.set('no_cost', { service: 'gateway', times })
 }
 
 const settleOne = /ledger settle op_\S+ --amount-microusd N/
@@ -82,11 +85,12 @@ t.test('S-168 an analysis whose charge is not known ends with 7, names what is h
     t.match(both.stderr, /charges of 2 requests are not known; 200000 micro-USD/)
     t.match(both.stderr, /ledger reservations.*ledger settle OPERATION --amount-microusd N/)
   })
-  checkLedger(t, world.rig)
+  checkLedger(t, world)
 })
 
 t.test('a digest whose charge is not known ends with 7, and one above its bound names the review', async (t) => {
-  const world = await makeTextWorld(t)
+  const world = await World.in(t).sandbox().state().session()
+    .gateway(forImages).images(allowed).proof('report').texts()
   await world.analysed({ name: 'a.png', at: moment(2, 1) })
   world.say('No cost.', { cost: null })
   const ran = await world.run(['shots', 'digest'])
@@ -102,11 +106,12 @@ t.test('a digest whose charge is not known ends with 7, and one above its bound 
   t.equal(dear.status, 7)
   t.match(dear.json(), { held_microusd: 0, windows: [{ due: 'review' }, { due: null }] })
   t.match(dear.error(), { code: 'digest_overrun', reason: 'overrun_review_required' })
-  checkLedger(t, world.rig)
+  checkLedger(t, world)
 })
 
 t.test('S-105 a digest that was sent and could not be recorded is not told as refused', async (t) => {
-  const world = await makeTextWorld(t)
+  const world = await World.in(t).sandbox().state().session()
+    .gateway(forImages).images(allowed).proof('report').texts()
   await world.analysed({ name: 'a.png', at: moment(2, 1) })
   world.say('Sent.')
   let jumpMs = 0
@@ -130,7 +135,8 @@ t.test('S-105 a digest that was sent and could not be recorded is not told as re
 })
 
 t.test('a proof and a conclusion whose charge is not known print the whole command', async (t) => {
-  const world = await makeTextWorld(t)
+  const world = await World.in(t).sandbox().state().session()
+    .gateway(forImages).images(allowed).proof('report').texts()
   await world.analysed({ name: 'a.png', at: moment(2, 1) })
   costless(world)
   const proof = await world.run(['gateway', 'prove', 'screenshot'])

@@ -8,8 +8,9 @@ import { reanalyzeReasons, shotLimits } from '../../src/shots/constants.js'
 import { observationFactsShape } from '../../src/shots/observations/facts.js'
 import { parseSettingsChange, resolveSettings } from '../../src/shots/source/settings.js'
 import { shotsStatusShape } from '../../src/shots/status/shape.js'
-import { allVerbs, sallyport } from '../harness.js'
-import { greyPng, makeWorld } from './rig.js'
+import { greyPng } from '../support/png.js'
+import { allVerbs } from '../world/program.js'
+import { World } from '../world/world.js'
 
 t.setTimeout(120_000)
 
@@ -31,7 +32,7 @@ const verbNamed = async (name: string) => {
 }
 
 t.test('S-177 the answer to a scan is its receipt, with the fields that the page names', async (t) => {
-  const world = await makeWorld(t)
+  const world = await World.in(t).state().session().images()
   world.file('a.png', greyPng(32, 32, 1))
   const receipt = (await world.run(['shots', 'scan', '--json'])).json()
   const fields = fieldsIn(choice('S-177'))
@@ -49,7 +50,7 @@ t.test('S-180 a reanalysis takes one field, reason, with one of the four words',
 t.test('S-183 the artifact analysis has a path, and the fields of shots show', async (t) => {
   const path = '/api/observer/screen-artifacts/{observation_id}/analysis'
   t.ok(choice('S-183').includes(`GET ${path}`))
-  const world = await makeWorld(t)
+  const world = await World.in(t).state().session().images()
   const status = (await world.run(['shots', 'status', '--json'])).json()
   t.equal(status.screenshot_folder.inspection_endpoint, path)
   for (const name of [
@@ -72,7 +73,7 @@ t.test('S-185 the settings body takes every name of the table in the page, and n
 t.test('S-187 S-212 the settings status is one document that names its schema', async (t) => {
   t.match(choice('S-187'), /GET \/api\/settings\/artifact-storage/)
   t.match(choice('S-212'), /Paths carry no version/)
-  const world = await makeWorld(t)
+  const world = await World.in(t).state().session().images()
   const status = (await world.run(['shots', 'status', '--json'])).json()
   t.equal(safeParse(shotsStatusShape, status).success, true)
   t.equal(status.schema_version, 'svc.screenshot_status.v1')
@@ -83,7 +84,7 @@ t.test('S-187 S-212 the settings status is one document that names its schema', 
 
 t.test('S-189 clearing has a path and no body', async (t) => {
   t.match(choice('S-189'), /POST \/api\/settings\/screen-analysis\/clear-stale`, no body/)
-  const world = await makeWorld(t)
+  const world = await World.in(t).state().session().images()
   const cleared = await world.run(['shots', 'clear-stale', '--yes', '--json'])
   t.same(cleared.json(), { current_root: world.folder, archived: 0, skipped_active: 0 })
 })
@@ -94,13 +95,13 @@ t.test('S-200 there are no events', async (t) => {
 })
 
 const refusal = async (t: Test, argv: string[]): Promise<[number, string, number]> => {
-  const ran = await sallyport(t).run(argv)
+  const ran = await World.in(t).place.run(argv)
   return [ran.status, ran.error().code, ran.error().status]
 }
 
 t.test('S-206 refusals have the exit statuses and codes that the page names', async (t) => {
   t.match(choice('S-206'), /`broad_root` \(422, exit 3\)/)
-  const world = await makeWorld(t)
+  const world = await World.in(t).state().session().images()
   const told = async (argv: string[]) => {
     const ran = await world.run(argv, { stdin: '{"artifact_root":"/x"}' })
     const { code, status, ...rest } = ran.error()
@@ -119,7 +120,7 @@ t.test('S-206 refusals have the exit statuses and codes that the page names', as
 t.test('S-210 S-211 refresh window, analysis limit and interval are those of the page', async (t) => {
   t.match(choice('S-210'), /30 minutes by default, 1 to 1440/)
   t.match(choice('S-211'), /limit is 20, the interval 60 seconds/)
-  const world = await makeWorld(t)
+  const world = await World.in(t).state().session().images()
   const settings = resolveSettings(world.view(), {})
   t.equal(settings.refreshMinutes.value, 30)
   t.equal(shotLimits.visualRunRefreshMinutesMax, 1_440)

@@ -1,20 +1,23 @@
 /** Blocked images: who tells of them, and that no hint leads back to the verb that gave it. */
 import t from 'tap'
 import { systemClock } from '../../src/base/clock.js'
-import { fakeClock } from '../harness.js'
-import { greyPng, makeGatewayWorld, makeWorld, observationOf, type World } from './rig.js'
+import { observationOf } from '../support/observations.js'
+import { greyPng } from '../support/png.js'
+import { forImages } from '../world/gateway.js'
+import { allowed } from '../world/images.js'
+import { World, type ImageWorld } from '../world/world.js'
 
 t.setTimeout(120_000)
 
-const concludeNext = async (world: World): Promise<string> => {
+const concludeNext = async (world: ImageWorld): Promise<string> => {
   const ran = await world.run(['shots', 'report', '--since', '2026-11-01', '--conclude'])
   t.equal(ran.status, 3, ran.stderr)
   return /^next: (.*)$/m.exec(ran.stderr)?.[1] ?? ''
 }
 
 t.test('analyze tells how many blocked images it passed over, why, and what to do', async (t) => {
-  const world = await makeGatewayWorld(t)
-  await world.rig.prove('screenshot')
+  const world = await World.in(t).sandbox().state().session().gateway(forImages).images(allowed)
+  await world.prove('screenshot')
   const early = '2026-11-20T10:00:00.000Z'
   await world.put(
     ...['a.png', 'b.png'].map((name) => observationOf(world.folder, name, {
@@ -68,7 +71,7 @@ t.test('analyze tells how many blocked images it passed over, why, and what to d
 })
 
 t.test('a conclusion over nothing, over failures and behind a closed gate names another verb', async (t) => {
-  const world = await makeWorld(t, { clock: fakeClock(Date.UTC(2026, 10, 20, 12)) })
+  const world = await World.still(t, Date.UTC(2026, 10, 20, 12)).state().session().images()
   t.match(await concludeNext(world), '--since')
   await world.put(observationOf(world.folder, 'f.png', { analysis_status: 'failed' }))
   t.match(await concludeNext(world), 'reanalyze --failed --reason provider_failure_retry')

@@ -15,7 +15,7 @@ import { holdsMessage } from '../../src/shots/payload/screen.js'
 import { bindingsOf, type GatewayProof } from '../../src/gateway/proof.js'
 import type { GatewayRoute } from '../../src/gateway/setup.js'
 import { holdsSecret } from '../../src/shots/payload/secrets.js'
-import { allVerbs } from '../harness.js'
+import { allVerbs } from '../world/program.js'
 
 const good: AnalysisPayload = {
   schema: 'svc.screenshot_analysis.v1',

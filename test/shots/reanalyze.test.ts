@@ -6,9 +6,12 @@ import { parseReanalyzeInput } from '../../src/shots/analysis/reanalyze.js'
 import { reanalyzeReasons } from '../../src/shots/constants.js'
 import { putObservation } from '../../src/shots/observations/observation-store.js'
 import type { Observation } from '../../src/shots/observations/rows.js'
-import { checkLedger } from '../alpha/rig.js'
-import type { Ran, RunOptions } from '../harness.js'
-import { greyPng, makeGatewayWorld, type GatewayWorld } from './rig.js'
+import { checkLedger } from '../support/ledger.js'
+import { greyPng } from '../support/png.js'
+import { forImages } from '../world/gateway.js'
+import { allowed } from '../world/images.js'
+import type { Ran, RunOptions } from '../world/place.js'
+import { World, type AnalysisWorld } from '../world/world.js'
 
 t.setTimeout(120_000)
 
@@ -21,32 +24,32 @@ const must = async (ran: Promise<Ran>): Promise<Ran> => {
 }
 
 /** One image that was analysed. */
-const analysed = async (t: Test): Promise<GatewayWorld> => {
-  const world = await makeGatewayWorld(t)
-  await must(world.rig.prove('screenshot'))
+const analysed = async (t: Test): Promise<AnalysisWorld> => {
+  const world = await World.in(t).sandbox().state().session().gateway(forImages).images(allowed)
+  await must(world.prove('screenshot'))
   world.file('a.png', greyPng(64, 48, (seed += 1)))
   await must(world.run(['shots', 'scan', '--json']))
   await must(world.run(['shots', 'analyze', '--json']))
   return world
 }
 
-const rowOf = (world: GatewayWorld): Observation => {
+const rowOf = (world: AnalysisWorld): Observation => {
   const row = world.rows().find(({ paths }) => paths[0]?.name.text === 'a.png')
   if (row === undefined) throw new Error('no row')
   return row
 }
 
-const put = async (world: GatewayWorld, change: (row: Observation) => Observation) => {
+const put = async (world: AnalysisWorld, change: (row: Observation) => Observation) => {
   const { gov } = world.ctx('write')
   await gov.store.transact('test', (tx) => putObservation(tx, nowIso(gov), change(rowOf(world))))
   gov.store.close()
 }
 
-const sent = (world: GatewayWorld): number =>
-  world.rig.calls().filter(({ body }) => body.includes('svc_screenshot_analysis_v1')).length
+const sent = (world: AnalysisWorld): number =>
+  world.calls().filter(({ body }) => body.includes('svc_screenshot_analysis_v1')).length
 
 const again = (
-  world: GatewayWorld, target: string, reason: string, options: RunOptions = {},
+  world: AnalysisWorld, target: string, reason: string, options: RunOptions = {},
 ): Promise<Ran> =>
   world.run(['shots', 'reanalyze', target, '--reason', reason, '--json'], options)
 
@@ -119,7 +122,7 @@ t.test('one image again', async (t) => {
     const rep = world.rows().find(({ paths }) => paths[0]?.name.text === 'rep.png')
     const ran = await again(world, `${world.folder}/like.png`, 'manual_operator_request')
     t.equal(ran.json().observation_id, rep?.observation_id, ran.stderr)
-    const body = JSON.parse(world.rig.calls().at(-1)?.body.toString() ?? '')
+    const body = JSON.parse(world.calls().at(-1)?.body.toString() ?? '')
     t.equal(
       body.messages[1].content[1].image_url.url,
       `data:image/png;base64,${bytes.toString('base64')}`, 'its image is what was sent',
@@ -134,7 +137,7 @@ t.test('one image again', async (t) => {
       [['--zdr', 'off'], ['--zdr', 'on'], 'zdr_not_on'],
       [['--budget-requests', '1'], ['--budget-requests', '100'], 'budget_exhausted'],
     ]
-    const before = world.rig.calls().length
+    const before = world.calls().length
     for (const [close, open, reason] of gates) {
       await must(world.run(['shots', 'config', 'set', ...close]))
       const row = rowOf(world)
@@ -144,11 +147,11 @@ t.test('one image again', async (t) => {
       t.same(rowOf(world).payload, row.payload)
       await must(world.run(['shots', 'config', 'set', ...open]))
     }
-    t.equal(world.rig.calls().length, before)
+    t.equal(world.calls().length, before)
   })
 
   await t.test('S-160 a failed reanalysis keeps the earlier payload, marked', async (t) => {
-    world.rig.sandbox.faults.set('shot_prose', { service: 'gateway', times: 1 })
+    world.sandbox.faults.set('shot_prose', { service: 'gateway', times: 1 })
     const ran = await again(world, first.observation_id, 'manual_operator_request')
     t.equal(ran.status, 9)
     t.match(rowOf(world), {
@@ -161,7 +164,7 @@ t.test('one image again', async (t) => {
     t.equal(retried.status, 0, retried.stderr)
     t.match(rowOf(world), { analysis_status: 'succeeded', payload: { earlier: false } })
   })
-  checkLedger(t, world.rig)
+  checkLedger(t, world)
 })
 
 t.test('what is old is found, and analysed again in bulk', async (t) => {
@@ -184,11 +187,11 @@ t.test('what is old is found, and analysed again in bulk', async (t) => {
   })
 
   await t.test('S-158 another model makes it old; bulk shows count and price and asks', async (t) => {
-    await must(world.rig.widen([
+    await must(world.widen([
       '--slot', 'screenshot', '--model', 'gateway/acme/screenshot-2', '--consent', 'gateway.vision',
       '--upstream-allow', 'acme-host,other-host',
     ]))
-    await must(world.rig.prove('screenshot'))
+    await must(world.prove('screenshot'))
     t.match((await must(world.run(['shots', 'analyze', '--json']))).json(), { needs_reanalysis: 1 })
     t.equal(rowOf(world).analysis_status, 'needs_reanalysis')
     const bulk = ['shots', 'reanalyze', '--needs', '--reason', 'model_version_changed', '--json']
@@ -208,9 +211,9 @@ t.test('what is old is found, and analysed again in bulk', async (t) => {
 
 t.test('S-168 failed images are sent again for provider_failure_retry alone; a bulk for another reason is refused and changes nothing', async (t) => {
   const world = await analysed(t)
-  world.rig.sandbox.faults.set('shot_prose', { service: 'gateway', times: 1 })
+  world.sandbox.faults.set('shot_prose', { service: 'gateway', times: 1 })
   await again(world, rowOf(world).observation_id, 'manual_operator_request')
-  const before = { row: rowOf(world), sent: sent(world), calls: world.rig.calls().length }
+  const before = { row: rowOf(world), sent: sent(world), calls: world.calls().length }
   t.equal(before.row.analysis_status, 'failed')
   const bulk = ['shots', 'reanalyze', '--failed', '--yes', '--reason']
   const refused = await world.run([...bulk, 'manual_operator_request'])
@@ -221,7 +224,7 @@ t.test('S-168 failed images are sent again for provider_failure_retry alone; a b
     code: 'reason_not_for_failed', reason: 'provider_failure_retry_needed', details: { images: 1 },
   })
   t.same({
-    row: rowOf(world), sent: sent(world), calls: world.rig.calls().length,
+    row: rowOf(world), sent: sent(world), calls: world.calls().length,
   }, before, 'nothing changed, nothing was sent')
   t.equal((await world.run([...bulk, 'provider_failure_retry'])).status, 0)
   t.equal(rowOf(world).analysis_status, 'succeeded')

@@ -3,15 +3,19 @@ import { existsSync, mkdirSync, readFileSync, statSync, symlinkSync } from 'node
 import { join } from 'node:path'
 import t from 'tap'
 import { capturedAtOf } from '../../src/shots/scan/captured-at.js'
-import { observationOf } from './rig.js'
-import { makeTextWorld, moment } from './text-rig.js'
+import { observationOf } from '../support/observations.js'
+import { forImages } from '../world/gateway.js'
+import { allowed } from '../world/images.js'
+import { moment } from '../world/texts.js'
+import { World } from '../world/world.js'
 
 t.setTimeout(120_000)
 
 const hostile = '<img src=x onerror=alert(1)>.png'
 
 t.test('a period with everything in it', async (t) => {
-  const world = await makeTextWorld(t)
+  const world = await World.in(t).sandbox().state().session()
+    .gateway(forImages).images(allowed).proof('report').texts()
   const report = (...flags: string[]) =>
     world.run(['shots', 'report', '--json', '--since', moment(20), ...flags])
   const [first, second] = await world.analysed(
@@ -144,7 +148,8 @@ t.test('a period with everything in it', async (t) => {
 })
 
 t.test('S-024 S-068 a run is reported in each period that has an image of it, and outside of those nowhere', async (t) => {
-  const world = await makeTextWorld(t)
+  const world = await World.in(t).sandbox().state().session()
+    .gateway(forImages).images(allowed).proof('report').texts()
   const at = (time: string): string => `2026-11-20T${time}:00.000Z`
   const run = (quarters: Record<string, number>, last: string) => ({
     representative_path: 'a.png', first_seen: at('07:50'), last_seen: at(last),
@@ -187,7 +192,8 @@ t.test('S-024 S-068 a run is reported in each period that has an image of it, an
 })
 
 t.test('a day without a time begins in the zone in which the report tells days', async (t) => {
-  const world = await makeTextWorld(t)
+  const world = await World.in(t).sandbox().state().session()
+    .gateway(forImages).images(allowed).proof('report').texts()
   const day = ['shots', 'report', '--since', '2026-11-01', '--until', '2026-11-02']
   const env = { TZ: 'America/New_York' }
   const ran = await world.run([...day, '--json'], { env })
@@ -205,7 +211,8 @@ t.test('a day without a time begins in the zone in which the report tells days',
 t.test('S-063 times at the ends of the calendar are kept within it, and a report over all of it ends', async (t) => {
   t.equal(capturedAtOf(10n ** 30n), '9999-12-31T23:59:59.999Z')
   t.equal(capturedAtOf(-(10n ** 30n)), '0000-01-01T00:00:00.000Z')
-  const world = await makeTextWorld(t)
+  const world = await World.in(t).sandbox().state().session()
+    .gateway(forImages).images(allowed).proof('report').texts()
   const last = '9999-12-31T23:59:59.998Z'
   await world.put(
     observationOf(world.folder, 'first.png', { captured_at: '0000-01-01T00:00:00.000Z' }),

@@ -4,8 +4,9 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { allCollections } from '../../src/fabric/state-rules.js'
-import { allVerbs, sallyport } from '../harness.js'
-import { greyPng, makeWorld } from './rig.js'
+import { greyPng } from '../support/png.js'
+import { allVerbs } from '../world/program.js'
+import { World } from '../world/world.js'
 
 t.setTimeout(120_000)
 
@@ -23,7 +24,7 @@ const textOf = (path: string): string => readFileSync(path, 'utf8')
 const topicFile = join(folder, 'src/cli/help/topics.ts')
 
 const topic = async (t: Test, name: string): Promise<string> =>
-  (await sallyport(t).run(['help', name])).stdout.replaceAll(/\s+/g, ' ')
+  (await World.in(t).place.run(['help', name])).stdout.replaceAll(/\s+/g, ' ')
 
 t.test('S-045 the retired route is told as retired and for rollback diagnosis only, nowhere else', async (t) => {
   const told = await topic(t, 'retired-route')
@@ -86,7 +87,7 @@ t.test('S-018 S-046 all five retired settings activate nothing and reach nobody'
     SVC_VLM_BASE_URL: url, SVC_VLM_BACKEND_URL: url, SVC_VLM_API_KEY: 'key',
     SVC_VLM_FEEDER_WINDOW: '2', SCREEN_ANALYSIS_PROVIDER: 'local-vlm',
   }
-  const world = await makeWorld(t, { env })
+  const world = await World.in(t, { env }).state().session().images()
   world.file('a.png', greyPng(64, 48, 1))
   const config = () => world.run(['shots', 'config', 'show', '--json'])
   const shown = (await config()).json()
@@ -103,7 +104,7 @@ t.test('S-018 S-046 all five retired settings activate nothing and reach nobody'
 
 t.test('S-022 S-023 neither a durable queue nor a vendor-side hold is claimed or kept', async (t) => {
   for (const { name } of allCollections) t.notMatch(name, /queue|admission|cost_reservation/, name)
-  const world = await makeWorld(t)
+  const world = await World.in(t).state().session().images()
   const status = (await world.run(['shots', 'status', '--json'])).stdout
   t.notMatch(status, /queue|reservation|admission/i)
   const claims =

@@ -1,9 +1,12 @@
 /** A retry that is refused before contact: what it was about stays what it was. */
 import t, { type Test } from 'tap'
 import type { Observation } from '../../src/shots/observations/rows.js'
-import { checkLedger } from '../alpha/rig.js'
-import type { Ran } from '../harness.js'
-import { greyPng, makeGatewayWorld, type GatewayWorld } from './rig.js'
+import { checkLedger } from '../support/ledger.js'
+import { greyPng } from '../support/png.js'
+import { forImages } from '../world/gateway.js'
+import { allowed } from '../world/images.js'
+import type { Ran } from '../world/place.js'
+import { World, type AnalysisWorld } from '../world/world.js'
 
 t.setTimeout(120_000)
 
@@ -15,33 +18,33 @@ const must = async (ran: Promise<Ran>): Promise<Ran> => {
   return done
 }
 
-const rowOf = (world: GatewayWorld, name: string): Observation => {
+const rowOf = (world: AnalysisWorld, name: string): Observation => {
   const row = world.rows().find(({ paths }) => paths[0]?.name.text === name)
   if (row === undefined) throw new Error(`no row of ${name}`)
   return row
 }
 
-const set = (world: GatewayWorld, ...flags: string[]): Promise<Ran> =>
+const set = (world: AnalysisWorld, ...flags: string[]): Promise<Ran> =>
   must(world.run(['shots', 'config', 'set', '--json', ...flags]))
 
 const names = ['a.png', 'b.png']
 
 /** Two images whose requests nobody knows the end of. */
-const uncertain = async (t: Test): Promise<GatewayWorld> => {
-  const world = await makeGatewayWorld(t)
-  await must(world.rig.prove('screenshot'))
+const uncertain = async (t: Test): Promise<AnalysisWorld> => {
+  const world = await World.in(t).sandbox().state().session().gateway(forImages).images(allowed)
+  await must(world.prove('screenshot'))
   for (const [n, name] of names.entries()) {
     world.file(name, greyPng(64, 48, (seed += 1)), `2026-11-20T10:0${n}:00.000Z`)
   }
   await must(world.run(['shots', 'scan', '--json']))
-  world.rig.sandbox.faults.set('reset_before_headers', { service: 'gateway', times: 2 })
+  world.sandbox.faults.set('reset_before_headers', { service: 'gateway', times: 2 })
   await world.run(['shots', 'analyze', '--json'])
   return world
 }
 
 /** What later passes do with a newer image while the two wait. */
-const newerGoes = async (t: Test, world: GatewayWorld): Promise<void> => {
-  const calls = world.rig.calls().length
+const newerGoes = async (t: Test, world: AnalysisWorld): Promise<void> => {
+  const calls = world.calls().length
   world.file('new.png', greyPng(64, 48, (seed += 1)), '2026-11-20T11:00:00.000Z')
   await must(world.run(['shots', 'scan', '--json']))
   for (const expected of [{ analyzed: 1, skipped: 0 }, { scanned: 0, skipped: 0 }]) {
@@ -49,7 +52,7 @@ const newerGoes = async (t: Test, world: GatewayWorld): Promise<void> => {
     t.match(ran.json(), expected, ran.stderr)
   }
   t.equal(rowOf(world, 'new.png').analysis_status, 'succeeded')
-  t.equal(world.rig.calls().length, calls + 1, 'and nothing uncertain is sent again')
+  t.equal(world.calls().length, calls + 1, 'and nothing uncertain is sent again')
   for (const name of names) {
     t.match(rowOf(world, name), {
       analysis_status: 'failed', analyzer: { contact: 'uncertain' },
@@ -83,7 +86,7 @@ t.test('S-168 a retry that is refused before contact leaves an uncertain image f
     })
   }
   await newerGoes(t, world)
-  checkLedger(t, world.rig)
+  checkLedger(t, world)
 })
 
 for (const status of ['blocked', 'pending'] as const) {

@@ -14,15 +14,15 @@ import { countedBeyondMax, pageOf } from '../../src/shots/observations/page.js'
 import { shotCollections as c, type Observation, type SeenFile }
   from '../../src/shots/observations/rows.js'
 import { shotLabels } from '../../src/shots/constants.js'
-import { fakeClock, type Loose } from '../harness.js'
-import {
-  after, greyPng, makeWorld, observationOf, payloadRefOf, type World,
-} from './rig.js'
+import { after, observationOf, payloadRefOf } from '../support/observations.js'
+import { greyPng } from '../support/png.js'
+import type { Loose } from '../world/place.js'
+import { World, type ImageWorld } from '../world/world.js'
 
 t.setTimeout(120_000)
 
 const noon = Date.UTC(2026, 10, 20, 12)
-const json = async (world: World, ...argv: string[]): Promise<Loose> => {
+const json = async (world: ImageWorld, ...argv: string[]): Promise<Loose> => {
   const ran = await world.run([...argv, '--json'])
   if (ran.status !== 0) throw new Error(`${argv.join(' ')}: ${ran.stderr}`)
   return ran.json()
@@ -31,7 +31,7 @@ const idsOf = (rows: readonly Loose[]): string[] =>
   rows.map((row) => row.path.replace('.png', ''))
 
 t.test('S-064 S-067 S-143 S-144 S-165 lists show status, class and readiness as of now', async (t) => {
-  const world = await makeWorld(t, { clock: fakeClock(noon) })
+  const world = await World.still(t, noon).state().session().images()
   const { folder } = world
   const other = world.place.path('other')
   const hour = 3_600_000
@@ -88,7 +88,7 @@ t.test('S-064 S-067 S-143 S-144 S-165 lists show status, class and readiness as 
 })
 
 t.test('a list that was cut says how many there are and how to see more', async (t) => {
-  const world = await makeWorld(t, { clock: fakeClock(noon) })
+  const world = await World.still(t, noon).state().session().images()
   await world.put(...Array.from({ length: 52 }, (_, at) =>
     observationOf(world.folder, `${at}.png`, { captured_at: after(at) })))
   const cut = await world.run(['shots', 'list'])
@@ -118,7 +118,7 @@ t.test('counting beyond what is shown stops', (t) => {
 })
 
 t.test('S-181 S-182 an observation shows its local facts, and the analysis only when asked', async (t) => {
-  const world = await makeWorld(t, { clock: fakeClock(noon) })
+  const world = await World.still(t, noon).state().session().images()
   const payload = { schema: 'svc.screenshot_analysis.v1', summary: 'MARK-SUMMARY of a screen' }
   const { gov } = world.ctx('write')
   const bytes = Buffer.from(canonicalJson(payload))
@@ -156,7 +156,7 @@ t.test('S-181 S-182 an observation shows its local facts, and the analysis only 
 })
 
 t.test('S-062 S-068 unknown dimensions are told as such, and a run with all its details', async (t) => {
-  const world = await makeWorld(t)
+  const world = await World.in(t).state().session().images()
   const run = {
     representative_path: 'r.png', first_seen: after(0), last_seen: after(9_000),
     suppressed_count: 2, latest_suppressed_path: 'r2.png', reason_counts: { alike: 2 },
@@ -174,7 +174,7 @@ t.test('S-062 S-068 unknown dimensions are told as such, and a run with all its 
 })
 
 t.test('names from the file system are escaped on a terminal and exact in JSON', async (t) => {
-  const world = await makeWorld(t)
+  const world = await World.in(t).state().session().images()
   const name = 'a\u001b[31m\n\u202eb.png'
   const raw = Buffer.from('x\xff.png', 'latin1')
   const odd = observationOf(world.folder, 'odd', {
@@ -201,7 +201,7 @@ const seen = (folder: string, name: string, changes: Partial<SeenFile>): SeenFil
   ...changes,
 })
 
-const putFiles = async (world: World, ...files: readonly SeenFile[]): Promise<void> => {
+const putFiles = async (world: ImageWorld, ...files: readonly SeenFile[]): Promise<void> => {
   const { store } = world.ctx('write').gov
   await store.transact('test', (tx) => {
     for (const file of files) tx.put(c.files, fileIdOf(file.root_digest, file.name), file)
@@ -210,7 +210,7 @@ const putFiles = async (world: World, ...files: readonly SeenFile[]): Promise<vo
 }
 
 t.test('S-071 S-072 what became of a file, and why, is explained', async (t) => {
-  const world = await makeWorld(t)
+  const world = await World.in(t).state().session().images()
   const { folder } = world
   const row = observationOf(folder, 'a.png')
   await world.put(row)
@@ -250,7 +250,7 @@ t.test('S-071 S-072 what became of a file, and why, is explained', async (t) => 
 })
 
 t.test('S-072 an image that could not be looked into is explained with the reason of the decoder', async (t) => {
-  const world = await makeWorld(t)
+  const world = await World.in(t).state().session().images()
   world.file('first.png', greyPng(64, 48, 1))
   world.file('cut.png', greyPng(64, 48, 2).subarray(0, 90), after(1))
   t.equal((await world.run(['shots', 'scan', '--json'])).status, 0)
@@ -274,7 +274,7 @@ t.test('S-072 the page on scanning names every reason with its words', (t) => {
 })
 
 t.test('S-025 S-068 a copy of an image does not take its name in list, show, explain and report', async (t) => {
-  const world = await makeWorld(t)
+  const world = await World.in(t).state().session().images()
   const bytes = greyPng(64, 48, 1)
   const now = Date.now()
   world.file('a.png', bytes, new Date(now - 60_000).toISOString())
@@ -292,7 +292,7 @@ t.test('S-025 S-068 a copy of an image does not take its name in list, show, exp
 })
 
 t.test('S-001 S-069 a scanned file is explained as it was taken, also below, linked and oddly named', async (t) => {
-  const world = await makeWorld(t)
+  const world = await World.in(t).state().session().images()
   const { folder } = world
   world.file('a.png', greyPng(64, 48, 1))
   world.file('twin.png', greyPng(64, 48, 1), '2026-11-20T10:00:05.000Z')
@@ -329,7 +329,7 @@ const stale = (folder: string, name: string, changes: Partial<Observation> = {})
   observationOf(folder, name, { analysis_status: 'pending', ...changes })
 
 t.test('S-116 S-163 S-164 S-165 clear-stale archives incomplete rows of earlier roots and no other', async (t) => {
-  const world = await makeWorld(t, { clock: fakeClock(noon) })
+  const world = await World.still(t, noon).state().session().images()
   const { folder } = world
   const old = world.place.path('old')
   const dead = newId('op')
@@ -380,7 +380,7 @@ t.test('S-116 S-163 S-164 S-165 clear-stale archives incomplete rows of earlier 
 })
 
 t.test('S-162 a folder that is in force again makes its rows current again', async (t) => {
-  const world = await makeWorld(t)
+  const world = await World.in(t).state().session().images()
   const other = world.place.path('other')
   await world.put(
     observationOf(world.folder, 'a.png', { classification: 'stale_root' }),
@@ -414,7 +414,7 @@ t.test('S-143 S-144 there is no sixth status and no third class', async (t) => {
 })
 
 t.test('S-050 S-146 status, list, show, explain and settings make no network handle', async (t) => {
-  const world = await makeWorld(t)
+  const world = await World.in(t).state().session().images()
   const row = observationOf(world.folder, 'a.png')
   await world.put(row)
   const hook = join(process.cwd(), 'test/support/watch-sockets.mjs')

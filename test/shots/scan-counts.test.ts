@@ -7,7 +7,9 @@ import { shotCollections as c, type Observation } from '../../src/shots/observat
 import { scanFolder } from '../../src/shots/scan/scan.js'
 import { verifyShots } from '../../src/shots/verify.js'
 import { writePng } from '../images/png-writer.js'
-import { after, greyPng, makeWorld, payloadRefOf, type World } from './rig.js'
+import { after, payloadRefOf } from '../support/observations.js'
+import { greyPng } from '../support/png.js'
+import { World, type ImageWorld } from '../world/world.js'
 
 t.setTimeout(120_000)
 
@@ -18,7 +20,7 @@ const like = (seed: number, other: number): Buffer =>
     return cell + (x + y === 0 ? other : 0)
   })
 
-const scan = async (world: World) => {
+const scan = async (world: ImageWorld) => {
   const ctx = world.ctx('write')
   try {
     return await scanFolder(ctx)
@@ -27,21 +29,21 @@ const scan = async (world: World) => {
   }
 }
 
-const dropIndex = (world: World): void => {
+const dropIndex = (world: ImageWorld): void => {
   const folder = join(world.place.stateDir, 'run/shots')
   for (const name of readdirSync(folder)) {
     if (name.startsWith('known-')) rmSync(join(folder, name))
   }
 }
 
-const rowOf = (world: World, name: string): Observation => {
+const rowOf = (world: ImageWorld, name: string): Observation => {
   const row = world.rows().find(({ paths }) => paths.some((path) => path.name.text === name))
   if (row === undefined) throw new Error(`no row of ${name}`)
   return row
 }
 
 /** Everything that is counted of the folder and of each observation. */
-const counts = (world: World) => {
+const counts = (world: ImageWorld) => {
   const view = world.view()
   const [folder] = view.all(c.folders).map(({ doc }) => doc)
   return {
@@ -58,7 +60,7 @@ const counts = (world: World) => {
   }
 }
 
-const gone = async (world: World, name: string, analysed: boolean): Promise<void> => {
+const gone = async (world: ImageWorld, name: string, analysed: boolean): Promise<void> => {
   unlinkSync(join(world.folder, name))
   await world.put({
     ...rowOf(world, name), analysis_status: analysed ? 'succeeded' : 'pending',
@@ -70,7 +72,7 @@ const imagesOf = (row: Observation): number =>
   1 + (row.screenshot_visual_run?.suppressed_count ?? 0)
 
 t.test('S-068 S-154 an image that is gone before it was analysed hides none that looks like it', async (t) => {
-  const world = await makeWorld(t)
+  const world = await World.in(t).state().session().images()
   world.file('r.png', like(1, 1))
   await scan(world)
   await gone(world, 'r.png', false)
@@ -82,7 +84,7 @@ t.test('S-068 S-154 an image that is gone before it was analysed hides none that
 })
 
 t.test('S-068 look-alikes of an image that is gone unanalysed stand for it, and when it returns every file counts once', async (t) => {
-  const world = await makeWorld(t)
+  const world = await World.in(t).state().session().images()
   const bytes = like(1, 1)
   world.file('r.png', bytes)
   for (const n of [2, 3, 4]) world.file(`${n}.png`, like(1, n), after(n * 1000))
@@ -97,7 +99,7 @@ t.test('S-068 look-alikes of an image that is gone unanalysed stand for it, and 
 })
 
 t.test('S-068 an analysis goes on standing for the look-alikes when the file of its image is gone', async (t) => {
-  const world = await makeWorld(t)
+  const world = await World.in(t).state().session().images()
   world.file('r.png', like(1, 1))
   world.file('2.png', like(1, 2), after(1000))
   await scan(world)
@@ -112,7 +114,7 @@ t.test('S-068 an analysis goes on standing for the look-alikes when the file of 
 })
 
 t.test('S-068 S-069 a file that is only touched is read again and counted nowhere again', async (t) => {
-  const world = await makeWorld(t)
+  const world = await World.in(t).state().session().images()
   world.file('r.png', like(1, 1))
   world.file('like.png', like(1, 2), after(1000))
   world.file('copy.png', like(1, 1), after(2000))
@@ -138,7 +140,7 @@ type Step = 'scan' | 'index lost' | 'index lost, scan'
 
 t.test('S-131 however often a folder is scanned, with its index or without, the counts are those after one scan', async (t) => {
   let round = 0
-  const world = await makeWorld(t)
+  const world = await World.in(t).state().session().images()
   await fc.assert(fc.asyncProperty(
     fc.array(fc.tuple(fc.integer({ min: 1, max: 3 }), fc.integer({ min: 0, max: 9 })), {
       minLength: 2, maxLength: 7,
@@ -178,7 +180,7 @@ t.test('S-070 the comparison is one of brightness: a red light and a green one o
     width: 64, height: 48, depth: 8, colour: 2,
     sample: (x, y, channel) => ((x >> 4) === 1 && (y >> 4) === 1 ? colour[channel] ?? 0 : 240),
   })
-  const world = await makeWorld(t)
+  const world = await World.in(t).state().session().images()
   world.file('red.png', light([255, 0, 0]))
   world.file('green.png', light([0, 130, 0]), after(1000))
   world.file('blue.png', light([0, 0, 255]), after(2000))

@@ -8,7 +8,7 @@ import { folderDigestOf } from '../../src/shots/source/folder-digest.js'
 import type { Observation, SeenFile } from '../../src/shots/observations/rows.js'
 import { decide, type Loaded } from '../../src/shots/scan/decide.js'
 import type { TakenFile } from '../../src/shots/scan/types.js'
-import { after, observationOf } from './rig.js'
+import { after, observationOf } from '../support/observations.js'
 
 const folder = '/pictures'
 const print = (...cells: number[]): Fingerprint =>

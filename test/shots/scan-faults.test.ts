@@ -17,12 +17,14 @@ import { tryLockFile, type KernelLock } from '../../src/state/kernel-lock.js'
 import { placesOf } from '../../src/state/paths.js'
 import { unsetSettings } from '../../src/shots/source/settings.js'
 import { openStore } from '../../src/state/store.js'
-import { allVerbs } from '../harness.js'
-import { after, greyPng, makeWorld, type World } from './rig.js'
+import { after } from '../support/observations.js'
+import { greyPng } from '../support/png.js'
+import { allVerbs } from '../world/program.js'
+import { World, type ImageWorld } from '../world/world.js'
 
 t.setTimeout(120_000)
 
-const scan = (world: World, options: Parameters<World['run']>[1] = {}) =>
+const scan = (world: ImageWorld, options: Parameters<ImageWorld['run']>[1] = {}) =>
   world.run(['shots', 'scan', '--json'], options)
 
 const image = (i: number): Buffer => greyPng(8, 4, (x, y) => (y === 0 ? (i >> x) & 1 : 0) * 200 + y)
@@ -37,7 +39,7 @@ const manifest = (folder: string): unknown =>
   })
 
 t.test('S-194 S-006 a scan changes no byte, time, inode or mode of the folder, read-only or not', async (t) => {
-  const world = await makeWorld(t)
+  const world = await World.in(t).state().session().images()
   for (let i = 0; i < 12; i += 1) world.file(`${i}.png`, image(i), after(i * 1000))
   world.file('copy.png', image(3), after(20_000))
   world.file('text.png', Buffer.from('no image'))
@@ -63,7 +65,7 @@ t.test('S-006 no verb and no setting captures, schedules captures, keeps, delete
 })
 
 t.test('S-001 names of any bytes are taken, told as text, and known afterwards', async (t) => {
-  const world = await makeWorld(t)
+  const world = await World.in(t).state().session().images()
   const names = [
     Buffer.from('new\nline.png'), Buffer.from('-rf.png'), Buffer.from('sp ace \u001b[2J.png'),
     Buffer.from('\u00e9t\u00e9.png'), Buffer.from('e\u0301.png'), Buffer.from('\u{1f5bc}.JPEG'),
@@ -88,7 +90,7 @@ t.test('S-001 names of any bytes are taken, told as text, and known afterwards',
 })
 
 t.test('S-001 links, pipes, sockets and folders that look like images are neither opened nor counted', async (t) => {
-  const world = await makeWorld(t)
+  const world = await World.in(t).state().session().images()
   const outside = world.place.path('outside.png')
   writeFileSync(outside, image(99))
   symlinkSync(outside, join(world.folder, 'link.png'))
@@ -103,7 +105,7 @@ t.test('S-001 links, pipes, sockets and folders that look like images are neithe
 })
 
 t.test('S-001 recursion is a setting: it enters folders, follows no link, and leaves dot names out', async (t) => {
-  const world = await makeWorld(t)
+  const world = await World.in(t).state().session().images()
   const deep = join(world.folder, '1/2/3/4/5/6/7/8')
   mkdirSync(join(deep, '9'), { recursive: true })
   mkdirSync(join(world.folder, '.hidden'))
@@ -140,7 +142,7 @@ const pngOf = (width: number, height: number, interlace: number, data: Buffer | 
 }
 
 t.test('S-062 hostile, truncated and empty files end as a reason with the file named, and the scan goes on', async (t) => {
-  const world = await makeWorld(t)
+  const world = await World.in(t).state().session().images()
   world.file('bomb.png', pngOf(1_233_092_999, 2_147_483_647, 0, null))
   world.file('huge.png', pngOf(50_000, 50_000, 0, deflateSync(Buffer.alloc(100))))
   world.file('inflates.png', pngOf(16, 16, 1, deflateSync(Buffer.alloc(50_000_000))))
@@ -163,7 +165,7 @@ t.test('S-062 hostile, truncated and empty files end as a reason with the file n
 })
 
 t.test('S-002 a file that is being written is looked at once more in the same scan, then put off', async (t) => {
-  const world = await makeWorld(t)
+  const world = await World.in(t).state().session().images()
   const whole = greyPng(300, 300, 1)
   const paths = ['a.png', 'b.png'].map((name) => join(world.folder, name))
   for (const path of paths) writeFileSync(path, whole.subarray(0, 100))
@@ -191,7 +193,7 @@ t.test('S-002 a file that is being written is looked at once more in the same sc
 })
 
 t.test('S-002 files that vanish, are renamed or become links between the look and the reading are put off', async (t) => {
-  const world = await makeWorld(t)
+  const world = await World.in(t).state().session().images()
   for (let i = 0; i < 4; i += 1) world.file(`${i}.png`, image(i), after(i))
   const path = (name: string): string => join(world.folder, name)
   const ran = await scan(world, {
@@ -211,7 +213,7 @@ t.test('S-002 files that vanish, are renamed or become links between the look an
 })
 
 t.test('S-118 S-170 S-171 a lock that is held past the wait degrades the scan: what was written stays, the rest waits', async (t) => {
-  const world = await makeWorld(t)
+  const world = await World.in(t).state().session().images()
   for (let i = 0; i < 60; i += 1) world.file(`${i}.png`, image(i), after(i))
   let lock: KernelLock | null = null
   let writes = 0
@@ -237,7 +239,7 @@ t.test('S-118 S-170 S-171 a lock that is held past the wait degrades the scan: w
 })
 
 t.test('S-118 a lock that is held for a moment is a retry and no failure', async (t) => {
-  const world = await makeWorld(t)
+  const world = await World.in(t).state().session().images()
   world.file('a.png', image(1))
   const ran = await scan(world, {
     at: (step) => {
@@ -270,7 +272,7 @@ const fullAt = (at: number, short: boolean): Files => {
 }
 
 t.test('S-171 a full disk in the middle keeps the batches before it and doubles none afterwards', async (t) => {
-  const world = await makeWorld(t)
+  const world = await World.in(t).state().session().images()
   for (let i = 0; i < 120; i += 1) world.file(`${i}.png`, image(i), after(i))
   const { stateDir: dir, configDir } = world.place
   const scanOn = async (files: Files) => {
@@ -299,7 +301,7 @@ t.test('S-171 a full disk in the middle keeps the batches before it and doubles 
 })
 
 t.test('S-002 stopped at any step, the next scan gives the same observations, none lost and none doubled', async (t) => {
-  const world = await makeWorld(t)
+  const world = await World.in(t).state().session().images()
   for (let i = 0; i < 55; i += 1) world.file(`${i}.png`, image(i), after(i * 2_000_000))
   const stops = [
     'scan.walked#1', 'scan.read#1', 'scan.read#40', 'scan.writing#1', 'scan.batch#1',
@@ -323,7 +325,7 @@ t.test('S-002 stopped at any step, the next scan gives the same observations, no
 })
 
 t.test('S-002 an interrupt ends the scan with a receipt of what was written; the rest waits', async (t) => {
-  const world = await makeWorld(t)
+  const world = await World.in(t).state().session().images()
   for (let i = 0; i < 20; i += 1) world.file(`${i}.png`, image(i), after(i))
   const stop = new AbortController()
   let reads = 0

@@ -10,28 +10,30 @@ import { receiptIdOf } from '../../src/shots/receipts.js'
 import { shotCollections as c } from '../../src/shots/observations/rows.js'
 import { bindingOf, loadKnownIndex, writeKnownIndex } from '../../src/shots/scan/known-index.js'
 import { walkImageFolder } from '../../src/shots/scan/walk.js'
-import { after, greyPng, makeWorld, type World } from './rig.js'
+import { greyPng } from '../support/png.js'
+import { World, type ImageWorld } from '../world/world.js'
+import { after } from '../support/observations.js'
 
 t.setTimeout(120_000)
 
 const image = (i: number): Buffer => greyPng(64, 48, i)
 
-const scan = async (world: World) => (await world.run(['shots', 'scan', '--json'])).json()
+const scan = async (world: ImageWorld) => (await world.run(['shots', 'scan', '--json'])).json()
 
-const indexFile = (world: World): string => {
+const indexFile = (world: ImageWorld): string => {
   const folder = join(world.place.stateDir, 'run/shots')
   const [name] = readdirSync(folder).filter((one) => one.startsWith('known-'))
   return join(folder, name ?? '')
 }
 
-const load = (world: World) => {
+const load = (world: ImageWorld) => {
   const view = world.view()
   const digest = view.all(c.folders)[0]?.doc.root_digest ?? ''
   return loadKnownIndex(join(world.place.stateDir, 'run'), view, world.open().storeId, digest)
 }
 
 t.test('S-002 an index that is altered anywhere, cut or of another store is as if it were not there', async (t) => {
-  const world = await makeWorld(t)
+  const world = await World.in(t).state().session().images()
   for (let i = 0; i < 5; i += 1) world.file(`${i}.png`, image(i), after(i))
   await scan(world)
   const path = indexFile(world)
@@ -55,7 +57,7 @@ t.test('S-002 an index that is altered anywhere, cut or of another store is as i
 })
 
 t.test('S-002 a store that is older than its index, or another history, does not believe it', async (t) => {
-  const world = await makeWorld(t)
+  const world = await World.in(t).state().session().images()
   world.file('a.png', image(1))
   await scan(world)
   const aside = world.place.path('aside')
@@ -76,7 +78,7 @@ t.test('S-002 a store that is older than its index, or another history, does not
 })
 
 t.test('S-002 an entry holds for the very file: name, size, both times and inode', async (t) => {
-  const world = await makeWorld(t)
+  const world = await World.in(t).state().session().images()
   const path = world.file('a.png', image(1))
   world.file('b.png', image(2), after(1))
   await scan(world)
@@ -94,7 +96,7 @@ t.test('S-002 an entry holds for the very file: name, size, both times and inode
 })
 
 t.test('S-002 rows that must be looked at again undo the index: missed images and archived ones', async (t) => {
-  const world = await makeWorld(t)
+  const world = await World.in(t).state().session().images()
   world.file('a.png', image(1))
   await scan(world)
   t.ok(load(world))
@@ -109,7 +111,7 @@ t.test('S-002 rows that must be looked at again undo the index: missed images an
 })
 
 t.test('S-002 only files with a committed row are ever written into it', async (t) => {
-  const world = await makeWorld(t)
+  const world = await World.in(t).state().session().images()
   for (let i = 0; i < 4; i += 1) world.file(`${i}.png`, image(i), after(i))
   const ran = await world.run(['shots', 'scan', '--json', '--limit', '2'])
   t.match(ran.json(), { ingested: 2, deferred: 2 })
@@ -139,7 +141,7 @@ const rewrite = (path: string, bytes: Buffer): void => {
 }
 
 t.test('S-002 S-061 other bytes in place are read although size, modification time and inode stay, with the index and without', async (t) => {
-  const world = await makeWorld(t)
+  const world = await World.in(t).state().session().images()
   const large = (i: number): Buffer => Buffer.concat([image(i), Buffer.alloc(4_000)])
   const path = world.file('a.png', large(1))
   await scan(world)
@@ -156,7 +158,7 @@ t.test('S-002 S-061 other bytes in place are read although size, modification ti
 })
 
 t.test('S-002 S-131 files that were only linked or given other rights are read once more, after new ones, and counted nowhere', async (t) => {
-  const world = await makeWorld(t)
+  const world = await World.in(t).state().session().images()
   const paths = [1, 2, 3, 4].map((i) => world.file(`${i}.png`, image(i), after(i)))
   await scan(world)
   const rows = world.rows()

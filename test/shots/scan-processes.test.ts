@@ -4,9 +4,11 @@ import { existsSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { shotCollections as c } from '../../src/shots/observations/rows.js'
-import { builtApp } from '../harness.js'
 import { killScans } from '../soak/kill-scans.js'
-import { after, greyPng, makeWorld } from './rig.js'
+import { after } from '../support/observations.js'
+import { greyPng } from '../support/png.js'
+import { builtApp } from '../world/process.js'
+import { World } from '../world/world.js'
 
 t.setTimeout(240_000)
 
@@ -20,7 +22,7 @@ t.test('S-002 killed at any step eight times over: same observations, none lost,
 })
 
 t.test('S-002 S-069 two processes that scan one folder at once give each image once', async (t) => {
-  const world = await makeWorld(t)
+  const world = await World.in(t).state().session().images()
   const files = 150
   for (let i = 0; i < files; i += 1) world.file(`${i}.png`, image(i * 7), after(i * 2_000_000))
   const both = await Promise.all([1, 2, 3].map(() => world.place.spawn(
@@ -41,7 +43,7 @@ t.test('S-002 S-069 two processes that scan one folder at once give each image o
 const hook = join(process.cwd(), 'test/support/watch-sockets.mjs')
 
 t.test('S-146 a scan opens no socket and looks no name up, told from inside and by the system calls', async (t) => {
-  const world = await makeWorld(t)
+  const world = await World.in(t).state().session().images()
   for (let i = 0; i < 5; i += 1) world.file(`${i}.png`, image(i * 9), after(i * 2_000_000))
   const file = world.place.path('sockets.json')
   const ran = await world.place.spawn(['shots', 'scan', '--json'], {
@@ -68,7 +70,7 @@ t.test('S-146 a scan opens no socket and looks no name up, told from inside and 
 })
 
 t.test('S-130 S-002 ten thousand files at once are taken in one scan of that limit', async (t) => {
-  const world = await makeWorld(t)
+  const world = await World.in(t).state().session().images()
   const files = 10_000
   for (let i = 0; i < files; i += 1) world.file(`${i}.png`, image(i), after(i * 2_000_000))
   const ran = await world.place.spawn(['shots', 'scan', '--json', '--limit', '10000'], {

@@ -8,11 +8,15 @@ import t from 'tap'
 import { digestOf } from '../../src/base/canonical.js'
 import { receiptOf } from '../../src/shots/receipts.js'
 import { shotCollections as c, type Observation } from '../../src/shots/observations/rows.js'
-import { after, greyPng, makeBareWorld, makeGatewayWorld, makeWorld, type World } from './rig.js'
+import { after } from '../support/observations.js'
+import { greyPng } from '../support/png.js'
+import { forImages } from '../world/gateway.js'
+import { allowed } from '../world/images.js'
+import { World, type ImageWorld } from '../world/world.js'
 
 t.setTimeout(120_000)
 
-const scan = async (world: World, ...flags: string[]) => {
+const scan = async (world: ImageWorld, ...flags: string[]) => {
   const ran = await world.run(['shots', 'scan', '--json', ...flags])
   if (ran.status !== 0) throw new Error(ran.stderr)
   const receipt = ran.json()
@@ -23,7 +27,7 @@ const scan = async (world: World, ...flags: string[]) => {
 }
 
 /** A folder of its own in one world: rows of other folders are stale there and suppress nothing. */
-const roomIn = (world: World, name: string): World => {
+const roomIn = (world: ImageWorld, name: string): ImageWorld => {
   const folder = world.place.path(name)
   mkdirSync(folder)
   const env = { SVC_SCREENSHOT_FOLDER: folder }
@@ -41,19 +45,19 @@ const roomIn = (world: World, name: string): World => {
   }
 }
 
-let shared: Promise<World> | null = null
+let shared: World<ImageWorld> | null = null
 let rooms = 0
-const room = async (): Promise<World> => {
-  shared ??= makeWorld(t)
+const room = async (): Promise<ImageWorld> => {
+  shared ??= World.in(t).state().session().images()
   return roomIn(await shared, `room${(rooms += 1)}`)
 }
 
-const folderRowOf = (world: World) =>
+const folderRowOf = (world: ImageWorld) =>
   world.view().all(c.folders).map(({ doc }) => doc).find(({ root }) => root === world.folder)
-const filesOf = (world: World) => world.view().all(c.files).map(({ doc }) => doc)
+const filesOf = (world: ImageWorld) => world.view().all(c.files).map(({ doc }) => doc)
   .filter((doc) => doc.root_digest === folderRowOf(world)?.root_digest)
 
-const rowOf = (world: World, name: string): Observation => {
+const rowOf = (world: ImageWorld, name: string): Observation => {
   const row = world.rows().find(({ paths }) => paths.some((path) => path.name.text === name))
   if (row === undefined) throw new Error(`no row of ${name}`)
   return row
@@ -268,14 +272,14 @@ t.test('S-004 nothing beside an image is read: no manifest, no sidecar', async (
 })
 
 t.test('S-145 S-146 a new image is pending while every gate of the route is open, and nobody is asked', async (t) => {
-  const world = await makeGatewayWorld(t)
+  const world = await World.in(t).sandbox().state().session().gateway(forImages).images(allowed)
   world.file('a.png', greyPng(64, 48, 1))
   const receipt = await scan(world)
   t.equal(receipt.ingested, 1)
   t.match(rowOf(world, 'a.png'), {
     analysis_status: 'pending', analyzer: { reason: null, attempts: 0 },
   })
-  t.strictSame(world.rig.calls(), [])
+  t.strictSame(world.calls(), [])
 })
 
 t.test('S-147 S-148 S-017 S-205 with the route incomplete hundreds of new images are blocked with the reason, none pending', async (t) => {
@@ -324,7 +328,7 @@ t.test('S-154 a file that was only moved away and back is found again although n
 })
 
 t.test('S-069 S-173 a row of another folder suppresses only while it is in force there', async (t) => {
-  const world = await makeWorld(t)
+  const world = await World.in(t).state().session().images()
   const other = world.place.path('other')
   mkdirSync(other)
   const bytes = greyPng(64, 48, 1)
@@ -343,7 +347,7 @@ t.test('S-069 S-173 a row of another folder suppresses only while it is in force
 })
 
 t.test('S-162 a scan of another folder says that its rows are stale at once; one of the configured folder says nothing', async (t) => {
-  const world = await makeWorld(t)
+  const world = await World.in(t).state().session().images()
   const other = world.place.path('other')
   mkdirSync(other)
   writeFileSync(join(other, 'a.png'), greyPng(64, 48, 1))
@@ -384,7 +388,7 @@ t.test('S-172 S-173 S-174 S-175 S-176 scan input is a closed object of a folder 
 })
 
 t.test('S-051 S-052 S-053 S-057 a scan reads the folder that is in force and refuses a broad one', async (t) => {
-  const world = await makeBareWorld(t)
+  const world = await World.in(t).state().session().images({ saved: false })
   const missing = await world.run(['shots', 'scan', '--json'])
   t.equal(missing.status, 3)
   t.equal(missing.error().code, 'folder_missing')

@@ -3,8 +3,12 @@ import { mkdirSync } from 'node:fs'
 import t, { type Test } from 'tap'
 import { isRowSelected } from '../../src/shots/analysis/privacy.js'
 import type { Observation } from '../../src/shots/observations/rows.js'
-import type { Ran } from '../harness.js'
-import { greyPng, makeGatewayWorld, observationOf, type GatewayWorld } from './rig.js'
+import { observationOf } from '../support/observations.js'
+import { greyPng } from '../support/png.js'
+import { forImages } from '../world/gateway.js'
+import { allowed } from '../world/images.js'
+import type { Ran } from '../world/place.js'
+import { World, type AnalysisWorld } from '../world/world.js'
 
 t.setTimeout(120_000)
 
@@ -16,24 +20,24 @@ const must = async (ran: Promise<Ran>): Promise<Ran> => {
   return done
 }
 
-const rowOf = (world: GatewayWorld, name: string): Observation => {
+const rowOf = (world: AnalysisWorld, name: string): Observation => {
   const row = world.rows().find(({ paths }) => paths[0]?.name.text === name)
   if (row === undefined) throw new Error(`no row of ${name}`)
   return row
 }
 
-const sent = (world: GatewayWorld): number =>
-  world.rig.calls().filter(({ body }) => body.includes('svc_screenshot_analysis_v1')).length
+const sent = (world: AnalysisWorld): number =>
+  world.calls().filter(({ body }) => body.includes('svc_screenshot_analysis_v1')).length
 
-const set = (world: GatewayWorld, ...flags: string[]): Promise<Ran> =>
+const set = (world: AnalysisWorld, ...flags: string[]): Promise<Ran> =>
   must(world.run(['shots', 'config', 'set', '--json', ...flags]))
 
-const analyze = async (world: GatewayWorld) =>
+const analyze = async (world: AnalysisWorld) =>
   (await world.run(['shots', 'analyze', '--json'])).json()
 
-const prepared = async (t: Test): Promise<GatewayWorld> => {
-  const world = await makeGatewayWorld(t)
-  await must(world.rig.prove('screenshot'))
+const prepared = async (t: Test): Promise<AnalysisWorld> => {
+  const world = await World.in(t).sandbox().state().session().gateway(forImages).images(allowed)
+  await must(world.prove('screenshot'))
   await set(world, '--recursive', 'on')
   mkdirSync(`${world.folder}/below`)
   world.file('below/a.png', greyPng(64, 48, (seed += 1)), '2026-11-20T10:00:00.000Z')

@@ -2,9 +2,12 @@
 import { unlinkSync } from 'node:fs'
 import t, { type Test } from 'tap'
 import type { Observation } from '../../src/shots/observations/rows.js'
-import { checkLedger } from '../alpha/rig.js'
-import type { Ran } from '../harness.js'
-import { greyPng, makeGatewayWorld, type GatewayWorld } from './rig.js'
+import { checkLedger } from '../support/ledger.js'
+import { greyPng } from '../support/png.js'
+import { forImages } from '../world/gateway.js'
+import { allowed } from '../world/images.js'
+import type { Ran } from '../world/place.js'
+import { World, type AnalysisWorld } from '../world/world.js'
 
 t.setTimeout(120_000)
 
@@ -16,9 +19,9 @@ const must = async (ran: Promise<Ran>): Promise<Ran> => {
   return done
 }
 
-const prepared = async (t: Test, ...names: readonly string[]): Promise<GatewayWorld> => {
-  const world = await makeGatewayWorld(t)
-  await must(world.rig.prove('screenshot'))
+const prepared = async (t: Test, ...names: readonly string[]): Promise<AnalysisWorld> => {
+  const world = await World.in(t).sandbox().state().session().gateway(forImages).images(allowed)
+  await must(world.prove('screenshot'))
   for (const [n, name] of names.entries()) {
     world.file(name, greyPng(64, 48, (seed += 1)), `2026-11-20T10:0${n}:00.000Z`)
   }
@@ -26,14 +29,14 @@ const prepared = async (t: Test, ...names: readonly string[]): Promise<GatewayWo
   return world
 }
 
-const rowOf = (world: GatewayWorld, name: string): Observation => {
+const rowOf = (world: AnalysisWorld, name: string): Observation => {
   const row = world.rows().find(({ paths }) => paths[0]?.name.text === name)
   if (row === undefined) throw new Error(`no row of ${name}`)
   return row
 }
 
-const sent = (world: GatewayWorld): number =>
-  world.rig.calls().filter(({ body }) => body.includes('svc_screenshot_analysis_v1')).length
+const sent = (world: AnalysisWorld): number =>
+  world.calls().filter(({ body }) => body.includes('svc_screenshot_analysis_v1')).length
 
 t.test('S-154 S-160 reanalysing an image whose file was deleted takes nothing away that was paid for', async (t) => {
   const world = await prepared(t, 'a.png', 'b.png')
@@ -63,11 +66,11 @@ t.test('S-154 S-160 reanalysing an image whose file was deleted takes nothing aw
       analysis_status: 'needs_reanalysis', classification: null, payload: before.row.payload,
     })
   })
-  checkLedger(t, world.rig)
+  checkLedger(t, world)
 })
 
 const analyzeWith = (
-  world: GatewayWorld, step: string, happens: () => unknown,
+  world: AnalysisWorld, step: string, happens: () => unknown,
 ): Promise<Ran> => {
   let done = false
   return world.run(['shots', 'analyze', '--json'], {
@@ -90,7 +93,7 @@ t.test('S-154 S-021 an image that was read ahead and deleted before its turn is 
   })
   t.equal(sent(world), 1)
   t.match((await world.run(['shots', 'analyze', '--json'])).json(), { scanned: 0 })
-  checkLedger(t, world.rig)
+  checkLedger(t, world)
 })
 
 t.test('S-154 a deletion in front of the first byte is seen, and what was analysed before stays', async (t) => {
@@ -129,7 +132,7 @@ t.test('S-019 another file under the name waits for a later pass, and nothing of
 for (const status of [401, 403, 429]) {
   t.test(`S-136 S-137 a reply of ${status} stops the pass: one hold, the rest pending, and the receipt says why`, async (t) => {
     const world = await prepared(t, 'a.png', 'b.png', 'c.png')
-    world.rig.sandbox.faults.reply({ status, body: '{}' }, { service: 'gateway', times: 3 })
+    world.sandbox.faults.reply({ status, body: '{}' }, { service: 'gateway', times: 3 })
     const ran = await world.run(['shots', 'analyze', '--json'])
     t.match(ran.json(), {
       status: 'degraded', reason: `http_status_${status}`, failed: 1, skipped: 2, analyzed: 0,

@@ -8,29 +8,32 @@ import { folderDigestOf } from '../../src/shots/source/folder-digest.js'
 import { countLockEvent } from '../../src/shots/lock-counters.js'
 import { countImages } from '../../src/shots/status/images.js'
 import { digestCollections } from '../../src/shots/digest/rows.js'
-import { builtApp, fakeClock, type Loose } from '../harness.js'
-import {
-  after, greyPng, makeBareWorld, makeGatewayWorld, makeWorld, observationOf, payloadRefOf,
-  type World,
-} from './rig.js'
+import { stillClock } from '../support/clock.js'
+import { after, observationOf, payloadRefOf } from '../support/observations.js'
+import { greyPng } from '../support/png.js'
+import { forImages } from '../world/gateway.js'
+import { allowed } from '../world/images.js'
+import type { Loose } from '../world/place.js'
+import { builtApp } from '../world/process.js'
+import { World, type ImageWorld } from '../world/world.js'
 
 t.setTimeout(120_000)
 
 const noon = Date.UTC(2026, 10, 20, 12)
 
-const status = async (world: World, env = {}): Promise<Loose> => {
+const status = async (world: ImageWorld, env = {}): Promise<Loose> => {
   const ran = await world.run(['shots', 'status', '--json'], { env })
   if (ran.status !== 0) throw new Error(ran.stderr)
   return ran.json()
 }
-const folderOf = async (world: World, env = {}): Promise<Loose> =>
+const folderOf = async (world: ImageWorld, env = {}): Promise<Loose> =>
   (await status(world, env)).screenshot_folder
-const analysisOf = async (world: World): Promise<Loose> => (await folderOf(world)).analysis
+const analysisOf = async (world: ImageWorld): Promise<Loose> => (await folderOf(world)).analysis
 
 const succeeded = { analysis_status: 'succeeded', payload: payloadRefOf() } as const
 
 t.test('S-050 S-112 S-126 a fresh place: nothing probed, nothing there, and it says so', async (t) => {
-  const world = await makeBareWorld(t)
+  const world = await World.in(t).state().session().images({ saved: false })
   const told = await status(world)
   t.same(told.vlm_runtime, { live_probe: { checked: false, reason: 'deferred_fast_metadata' } })
   t.match(told.screenshot_folder, {
@@ -54,7 +57,7 @@ t.test('S-050 S-112 S-126 a fresh place: nothing probed, nothing there, and it s
 })
 
 t.test('S-108 S-109 S-110 S-111 folder, source, images, scan status and action follow what is', async (t) => {
-  const world = await makeWorld(t)
+  const world = await World.in(t).state().session().images()
   world.file('a.png', greyPng(32, 32, 1), '2026-11-20T09:00:00.000Z')
   world.file('B.JPG', greyPng(32, 32, 2), '2026-11-20T11:00:00.000Z')
   world.file('note.txt', Buffer.from('x'), '2026-11-20T11:30:00.000Z')
@@ -82,7 +85,7 @@ t.test('S-108 S-109 S-110 S-111 folder, source, images, scan status and action f
 })
 
 t.test('S-110 S-121 a folder that cannot be read is marked, with the failure, and the rest is told', async (t) => {
-  const world = await makeWorld(t)
+  const world = await World.in(t).state().session().images()
   world.file('a.png', greyPng(32, 32, 1))
   await world.run(['shots', 'scan', '--json'])
   rmSync(world.folder, { recursive: true })
@@ -128,7 +131,7 @@ t.test('S-109 S-126 a huge folder is counted within the budget and marked', asyn
 })
 
 t.test('S-113 S-114 S-115 S-117 S-119 S-165 the numbers are those of the rows', async (t) => {
-  const world = await makeWorld(t, { clock: fakeClock(noon) })
+  const world = await World.still(t, noon).state().session().images()
   const { folder } = world
   const run = {
     representative_path: 'r.png', first_seen: after(0), last_seen: after(3_000),
@@ -162,7 +165,7 @@ t.test('S-113 S-114 S-115 S-117 S-119 S-165 the numbers are those of the rows', 
 })
 
 t.test('S-113 S-116 S-162 S-163 a changed root makes incomplete rows stale; history keeps all', async (t) => {
-  const world = await makeWorld(t)
+  const world = await World.in(t).state().session().images()
   const other = world.place.path('other')
   mkdirSync(other)
   await world.put(
@@ -187,7 +190,7 @@ t.test('S-113 S-116 S-162 S-163 a changed root makes incomplete rows stale; hist
 })
 
 t.test('S-118 lock retries and lock failures are counted apart, beside the log', async (t) => {
-  const world = await makeWorld(t)
+  const world = await World.in(t).state().session().images()
   t.same((await analysisOf(world)).db_lock, { retry_count: 0, failure_count: 0 })
   for (const kind of ['retry', 'retry', 'failure'] as const) {
     countLockEvent(world.place.stateDir, kind)
@@ -196,7 +199,7 @@ t.test('S-118 lock retries and lock failures are counted apart, beside the log',
 })
 
 t.test('S-120 digest count and time are those of the stored episodes', async (t) => {
-  const world = await makeWorld(t)
+  const world = await World.in(t).state().session().images()
   const { gov } = world.ctx('write')
   await gov.store.transact('test', (tx) => tx.put(digestCollections.head, 'the', {
     count: 4, first_day: '2026-11-19', last_day: '2026-11-20', latest_window_end: after(0),
@@ -206,7 +209,7 @@ t.test('S-120 digest count and time are those of the stored episodes', async (t)
 })
 
 t.test('a place with a gateway', async (t) => {
-  const world = await makeGatewayWorld(t)
+  const world = await World.in(t).sandbox().state().session().gateway(forImages).images(allowed)
 
   t.test('S-156 S-157 S-158 an analysis of another prompt, schema or model shows as needs_reanalysis', async (t) => {
     const { folder } = world
@@ -248,7 +251,7 @@ t.test('a place with a gateway', async (t) => {
       remote_routing_safe: true, unsafe_reasons: [],
     })
     t.notMatch(JSON.stringify(safe), /MARK-GATEWAY-KEY/, 'the key appears nowhere')
-    const aged = fakeClock(Date.now() + 25 * 3_600_000)
+    const aged = stillClock(Date.now() + 25 * 3_600_000)
     const old = (await world.run(['shots', 'status', '--json'], { clock: aged })).json()
     t.match(old.remote_vision, {
       capability_proof: { state: 'stale' }, remote_routing_safe: false,
@@ -275,8 +278,8 @@ t.test('a place with a gateway', async (t) => {
 })
 
 t.test('the newest item has an age, and --max-age fails when it is too old', async (t) => {
-  const clock = fakeClock(noon)
-  const world = await makeWorld(t, { clock })
+  const clock = stillClock(noon)
+  const world = await World.in(t, { clock }).state().session().images()
   const check = (age: string) =>
     world.run(['shots', 'status', '--json', '--max-age', age], { clock })
   const empty = await check('365d')
@@ -300,7 +303,7 @@ const digests = (dir: string): string => readdirSync(dir, { recursive: true })
   .sort().join('\n')
 
 t.test('S-126 status needs no session, changes no byte of the state, and ignores a held lock', async (t) => {
-  const world = await makeWorld(t)
+  const world = await World.in(t).state().session().images()
   world.file('a.png', greyPng(32, 32, 1))
   await world.run(['shots', 'scan'])
   await world.run(['logout'])
@@ -319,7 +322,7 @@ t.test('S-126 status needs no session, changes no byte of the state, and ignores
 })
 
 t.test('S-122 S-126 damaged observations are marked with the failure, and status still answers', async (t) => {
-  const world = await makeWorld(t)
+  const world = await World.in(t).state().session().images()
   world.file('a.png', greyPng(32, 32, 1))
   await world.run(['shots', 'scan'])
   await world.run(['state', 'compact'])
@@ -348,7 +351,7 @@ t.test('S-122 S-126 damaged observations are marked with the failure, and status
 })
 
 t.test('status without a state directory says so', async (t) => {
-  const world = await makeBareWorld(t)
+  const world = await World.in(t).state().session().images({ saved: false })
   rmSync(world.place.stateDir, { recursive: true })
   t.equal((await world.run(['shots', 'status'])).status, 10)
   t.equal(folderDigestOf('/x').length, 64)

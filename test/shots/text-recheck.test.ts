@@ -1,8 +1,11 @@
 /** Digests and conclusions while they wait: what admitted them is asked up to the first byte. */
 import t from 'tap'
-import { checkLedger } from '../alpha/rig.js'
-import type { Ran } from '../harness.js'
-import { makeTextWorld, moment, type TextWorld } from './text-rig.js'
+import { checkLedger } from '../support/ledger.js'
+import { forImages } from '../world/gateway.js'
+import { allowed } from '../world/images.js'
+import type { Ran } from '../world/place.js'
+import { moment } from '../world/texts.js'
+import { World, type TextWorld } from '../world/world.js'
 
 t.setTimeout(120_000)
 
@@ -17,7 +20,7 @@ const set = (world: TextWorld, ...flags: string[]): Promise<void> =>
 const regrant = async (world: TextWorld): Promise<void> => {
   await must(world.run(['policy', 'revoke', '--json']))
   const consents = ['--consent', 'gateway.report', '--consent', 'gateway.digest']
-  await must(world.rig.widen([
+  await must(world.widen([
     '--slot', 'report', '--model', 'gateway/acme/report-1',
     '--upstream-allow', 'acme-host,other-host', ...consents,
   ]))
@@ -36,7 +39,8 @@ const verbs = {
 
 for (const [step, reason, close] of closings) {
   t.test(`S-017 S-021 ${reason} at ${step} keeps a digest and a conclusion here, and no hold stays`, async (t) => {
-    const world = await makeTextWorld(t)
+    const world = await World.in(t).sandbox().state().session()
+      .gateway(forImages).images(allowed).proof('report').texts()
     await world.analysed({ name: 'a.png', at: moment(4, 1) })
     for (const [name, argv] of Object.entries(verbs)) {
       let done = false
@@ -55,6 +59,6 @@ for (const [step, reason, close] of closings) {
     }
     world.say('Later it goes.')
     t.match((await world.digest()).json(), { written: 1 }, 'the window was not used up')
-    checkLedger(t, world.rig)
+    checkLedger(t, world)
   })
 }

@@ -7,19 +7,21 @@ import { shotCollections as c } from '../../src/shots/observations/rows.js'
 import { settingsCollection } from '../../src/shots/source/settings.js'
 import { verifyShots } from '../../src/shots/verify.js'
 import type { Tx } from '../../src/state/types.js'
-import { after, greyPng, makeWorld, observationOf, payloadRefOf, type World } from './rig.js'
+import { after, observationOf, payloadRefOf } from '../support/observations.js'
+import { greyPng } from '../support/png.js'
+import { World, type ImageWorld } from '../world/world.js'
 
 t.setTimeout(120_000)
 
-const change = async (world: World, fn: (tx: Tx) => void): Promise<void> => {
+const change = async (world: ImageWorld, fn: (tx: Tx) => void): Promise<void> => {
   const { store } = world.ctx('write').gov
   await store.transact('test', fn)
   store.close()
 }
 
 /** Two folders, some rows, three receipts; everything agrees. */
-const makeSound = async (t: Test): Promise<World> => {
-  const world = await makeWorld(t)
+const makeSound = async (t: Test): Promise<ImageWorld> => {
+  const world = await World.in(t).state().session().images()
   const other = world.place.path('other')
   await world.put(
     observationOf(world.folder, 'a.png'), observationOf(world.folder, 'b.png'),
@@ -36,7 +38,7 @@ const makeSound = async (t: Test): Promise<World> => {
   return world
 }
 
-const codes = (world: World): string[] => verifyShots(world.view()).map(({ code }) => code)
+const codes = (world: ImageWorld): string[] => verifyShots(world.view()).map(({ code }) => code)
 
 t.test('S-064 S-117 what drifts from the observations is found, each by its own name', async (t) => {
   const world = await makeSound(t)
@@ -115,7 +117,7 @@ t.test('S-131 a receipt that is changed, lost or added breaks the chain', async 
 })
 
 t.test('S-005 state check knows every row and every sealed byte of a scan, and a compaction keeps them', async (t) => {
-  const world = await makeWorld(t)
+  const world = await World.in(t).state().session().images()
   world.file('a.png', greyPng(64, 48, 1))
   world.file('b.png', greyPng(64, 48, 2))
   t.equal((await world.run(['shots', 'scan', '--json'])).status, 0)

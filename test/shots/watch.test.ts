@@ -4,15 +4,16 @@ import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
-import type { Loose, Ran } from '../harness.js'
-import { greyPng, makeWorld, type World } from './rig.js'
+import { greyPng } from '../support/png.js'
+import type { Loose, Ran } from '../world/place.js'
+import { World, type ImageWorld } from '../world/world.js'
 
 t.setTimeout(180_000)
 
 const image = (i: number): Buffer => greyPng(64, 48, i)
 
 /** A watcher under way: its lines as they come. */
-const watching = async (world: World) => {
+const watching = async (world: ImageWorld) => {
   const lines: Loose[] = []
   let child: ChildProcess | null = null
   let rest = ''
@@ -49,7 +50,7 @@ const watching = async (world: World) => {
 }
 
 t.test('S-001 a finished file is taken soon after it is there, and SIGINT ends the watcher with status 0', async (t) => {
-  const world = await makeWorld(t)
+  const world = await World.in(t).state().session().images()
   world.file('before.png', image(0))
   const watch = await watching(world)
   await watch.takes(1)
@@ -73,7 +74,7 @@ t.test('S-001 a finished file is taken soon after it is there, and SIGINT ends t
 })
 
 t.test('S-001 the folder may be removed, made again and renamed: what is there is taken, and SIGTERM ends it', async (t) => {
-  const world = await makeWorld(t)
+  const world = await World.in(t).state().session().images()
   const watch = await watching(world)
   rmSync(world.folder, { recursive: true })
   await watch.until(() => watch.lines.some(({ event }) => event === 'trouble'), 'trouble')
@@ -94,7 +95,7 @@ t.test('S-001 the folder may be removed, made again and renamed: what is there i
 })
 
 t.test('S-001 with recursion new folders are followed too, and names that are not UTF-8 are taken', async (t) => {
-  const world = await makeWorld(t)
+  const world = await World.in(t).state().session().images()
   await world.run(['shots', 'config', 'set', '--recursive', 'on'])
   const watch = await watching(world)
   mkdirSync(join(world.folder, 'sub'))
@@ -119,7 +120,7 @@ t.test('S-001 with recursion new folders are followed too, and names that are no
 })
 
 t.test('S-057 a watcher does not begin over a folder that is not there or too broad', async (t) => {
-  const world = await makeWorld(t)
+  const world = await World.in(t).state().session().images()
   const at = (folder: string) =>
     world.run(['shots', 'watch', '--json'], { env: { SVC_SCREENSHOT_FOLDER: folder } })
   t.equal((await at(world.place.path('nowhere'))).error().code, 'folder_missing')

@@ -7,9 +7,9 @@ import { randomUUID } from 'node:crypto'
 import { readFileSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { makeRig, setupFlags, type Rig } from '../alpha/rig.js'
-import type { Ran } from '../harness.js'
-import type { Teardown } from '../sandbox/with-sandbox.js'
+import { setupFlags } from '../world/alpha.js'
+import type { Ran, Teardown } from '../world/place.js'
+import { World, type AlphaWorld } from '../world/world.js'
 
 /** Every step that an ask announces, in order; the second billing step needs a first that fails. */
 export const askSteps = [
@@ -47,7 +47,7 @@ export interface Killed {
 
 /** The deployment and its trigger. */
 export interface AskDeployment {
-  readonly rig: Rig
+  readonly rig: AlphaWorld
   /** Micro-USD that every ask reserves. */
   readonly boundMicrousd: number
   kill(round: Round): Promise<Killed>
@@ -79,7 +79,7 @@ const firstRecord = async (stateDir: string, before: string, ended: () => boolea
 
 class Deployment implements AskDeployment {
   readonly boundMicrousd = boundMicrousd
-  rig!: Rig
+  rig!: AlphaWorld
   #moment: ProviderMoment | null = null
   #fire: () => Promise<void> = async () => undefined
   #billings = 0
@@ -168,15 +168,12 @@ class Deployment implements AskDeployment {
 /** Makes a deployment that goes when the loop ends. */
 export const makeAskDeployment = async (t: Teardown): Promise<AskDeployment> => {
   const deployment = new Deployment()
-  deployment.rig = await makeRig(t, {
-    bare: true,
-    sandbox: {
+  deployment.rig = await World.in(t).sandbox({
       hooks: {
         onRequest: (_service, { route }) => deployment.at(route, 'received'),
         onDone: (_service, { route }) => deployment.at(route, 'answered'),
       },
-    },
-  })
+    }).state().session().alpha({ setUp: false })
   const { rig } = deployment
   const money = [
     '--request-cost-bound-microusd', String(boundMicrousd),

@@ -11,8 +11,9 @@ import { receiptIdOf } from '../../src/shots/receipts.js'
 import { shotCollections as c } from '../../src/shots/observations/rows.js'
 import { openStore } from '../../src/state/store.js'
 import type { View } from '../../src/state/types.js'
-import { sallyport, type Place, type Teardown } from '../harness.js'
-import { greyPng } from '../shots/rig.js'
+import { greyPng } from '../support/png.js'
+import type { Place, Teardown } from '../world/place.js'
+import { World } from '../world/world.js'
 
 /** Every step that a scan announces. */
 export const scanSteps = [
@@ -171,7 +172,7 @@ class Deployment {
 
 /** Kills scans for so many rounds. Folders go with `t`. */
 export const killScans = async (t: Teardown, rounds: number): Promise<ScanKillReport> => {
-  const place = sallyport(t)
+  const place = World.in(t).place
   await place.run(['init', '--json'])
   const deployment = new Deployment(place)
   await deployment.calm()

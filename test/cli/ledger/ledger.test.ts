@@ -14,7 +14,8 @@ import { collections } from '../../../src/governance/rows.js'
 import { login } from '../../../src/governance/session/login.js'
 import { openStore } from '../../../src/state/store.js'
 import type { Tx } from '../../../src/state/types.js'
-import { sallyport, type Place, type Ran } from '../../harness.js'
+import type { Place, Ran } from '../../world/place.js'
+import { World } from '../../world/world.js'
 
 const now = '2026-11-20T10:00:00.000Z'
 const bound = 50_000
@@ -33,7 +34,7 @@ interface Desk {
 
 /** A state directory with an owner who is logged in, and no ledger. */
 const makeDesk = async (t: Test): Promise<Desk> => {
-  const place = sallyport(t)
+  const place = World.in(t).place
   const made = await place.run(['init', '--json'])
   const store = openStore({ dir: place.stateDir, configDir: place.configDir, mode: 'write' })
   t.teardown(() => store.close())

@@ -2,10 +2,10 @@
 import { readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { makeRig } from '../../alpha/rig.js'
+import { World } from '../../world/world.js'
 
 t.test('A-071 a revoke stands and says so when leftovers cannot be resolved', async (t) => {
-  const rig = await makeRig(t)
+  const rig = await World.in(t).sandbox().state().session().alpha()
   await rig.run(['state', 'compact'])
   const folder = join(rig.place.stateDir, 'collections')
   const name = readdirSync(folder).find((one) => one.startsWith('save_intents.')) ?? ''
@@ -20,7 +20,7 @@ t.test('A-071 a revoke stands and says so when leftovers cannot be resolved', as
 })
 
 t.test('a revoke names the routes that this version has, and no other', async (t) => {
-  const rig = await makeRig(t)
+  const rig = await World.in(t).sandbox().state().session().alpha()
   const ran = await rig.run(['policy', 'revoke'])
   t.match(ran.stdout, /^Every route is stopped: alpha and gateway \(policy revision \d+\)\.$/m)
   const help = await rig.run(['--help'])

@@ -7,10 +7,9 @@ import type { SandboxFaultOptions } from '../../../src/cli/commands/sandbox/faul
 import { describingDeps } from '../../../src/cli/describing.js'
 import { defineVerb, runVerb } from '../../../src/cli/verb.js'
 import { faultTable } from '../../../src/sandbox/faults/table.js'
-import { sallyport } from '../../harness.js'
-import type { Place } from '../../harness.js'
 import { ask } from '../../sandbox/asks.js'
-import { withSandbox } from '../../sandbox/with-sandbox.js'
+import type { Place } from '../../world/place.js'
+import { World } from '../../world/world.js'
 
 /** Runs `sandbox start` as a process, calls `use` once it has printed, then ends it by `signal`. */
 const started = async (
@@ -46,7 +45,7 @@ const refused = (port: number): Promise<boolean> =>
   })
 
 t.test('sandbox start serves until SIGTERM, is steered, and leaves nothing', async (t) => {
-  const place = sallyport(t)
+  const place = World.in(t).place
   const dir = place.path('box')
   let ports: Record<string, number> = {}
   const ran = await started(place, ['--dir', dir, '--json'], 'SIGTERM', async (printed) => {
@@ -78,7 +77,7 @@ t.test('sandbox start serves until SIGTERM, is steered, and leaves nothing', asy
 })
 
 t.test('as text, sandbox start prints commands to try and ends at SIGINT', async (t) => {
-  const place = sallyport(t)
+  const place = World.in(t).place
   const dir = place.path("my 'box")
   const ran = await started(place, ['--dir', dir], 'SIGINT', async () => undefined)
   t.equal(ran.status, 0)
@@ -97,7 +96,7 @@ const printedCommands = (text: string): readonly string[] =>
     .flatMap((line) => /^ {2}\$ (.*)$/.exec(line)?.[1] ?? [])
 
 t.test('the commands that sandbox start prints work as they stand', async (t) => {
-  const place = sallyport(t)
+  const place = World.in(t).place
   const dir = place.path('box')
   const statuses: [string, number][] = []
   const run = async (line: string): Promise<void> => {
@@ -127,7 +126,7 @@ t.test('the commands that sandbox start prints work as they stand', async (t) =>
 })
 
 t.test('without --dir the folder lies in the state home, beside the state', async (t) => {
-  const place = sallyport(t)
+  const place = World.in(t).place
   const stop = AbortSignal.abort()
   const ran = await place.run(['sandbox', 'start', '--json'], { stop })
   t.equal(ran.status, 0)
@@ -140,9 +139,9 @@ t.test('without --dir the folder lies in the state home, beside the state', asyn
 })
 
 t.test('faults set by command strike, and status counts what came', async (t) => {
-  const place = sallyport(t)
+  const place = World.in(t).place
   const dir = place.path('box')
-  const sandbox = await withSandbox(t, { dir })
+  const { sandbox } = await World.in(t).sandbox({ dir })
   const set = await place.run([
     ...['sandbox', 'fault', 'set', 'status_429', '--dir', dir, '--service', 'provider'],
     ...['--times', '1', '--after', '1', '--value', '9'],
@@ -161,9 +160,9 @@ t.test('faults set by command strike, and status counts what came', async (t) =>
 })
 
 t.test('the sandbox’s own refusal reaches the operator', async (t) => {
-  const place = sallyport(t)
+  const place = World.in(t).place
   const dir = place.path('box')
-  await withSandbox(t, { dir })
+  await World.in(t).sandbox({ dir })
   const fault = (...words: string[]) =>
     place.run(['sandbox', 'fault', ...words, '--dir', dir, '--json'])
   const unknown = await fault('set', 'nonsense')
@@ -175,7 +174,7 @@ t.test('the sandbox’s own refusal reaches the operator', async (t) => {
 })
 
 t.test('a wrong line is misuse and asks nobody', async (t) => {
-  const place = sallyport(t)
+  const place = World.in(t).place
   for (const words of [
     ['fault'],
     ['fault', 'toggle'],
@@ -190,18 +189,18 @@ t.test('a wrong line is misuse and asks nobody', async (t) => {
 })
 
 t.test('where no sandbox runs, and where none ever was, that is said', async (t) => {
-  const place = sallyport(t)
+  const place = World.in(t).place
   const status = () => place.run(['sandbox', 'status', '--dir', place.path('box'), '--json'])
   t.equal((await status()).error().code, 'sandbox_not_running')
   t.notOk(existsSync(place.path('box')))
-  const sandbox = await withSandbox(t, { dir: place.path('box') })
+  const { sandbox } = await World.in(t).sandbox({ dir: place.path('box') })
   t.equal((await status()).status, 0)
   await sandbox.stop()
   t.equal((await status()).status, 6)
 })
 
 t.test('a folder of something else is refused', async (t) => {
-  const place = sallyport(t)
+  const place = World.in(t).place
   const dir = t.testdir({ mine: 'x' })
   const ran = await place.run(['sandbox', 'start', '--dir', dir, '--json'])
   t.equal(ran.status, 3)
@@ -209,7 +208,7 @@ t.test('a folder of something else is refused', async (t) => {
 })
 
 t.test('sandbox faults lists every fault without a running sandbox', async (t) => {
-  const place = sallyport(t)
+  const place = World.in(t).place
   const ran = await place.run(['sandbox', 'faults', '--json'])
   t.strictSame(
     ran.json<{ name: string }[]>().map((one) => one.name),

@@ -7,10 +7,12 @@ import { verifyBoard } from '../../../src/governance/board/verify.js'
 import { addGoal, closeGoal, defaultGoal } from '../../../src/governance/goals.js'
 import { collections } from '../../../src/governance/rows.js'
 import { logout } from '../../../src/governance/session/end.js'
-import { admissionOf, addAndSignIn, admit, digest, kind, makeBench, signIn } from '../bench.js'
+import { sha256Hex } from '../../../src/base/canonical.js'
+import { addAndSignIn, admissionOf, admit, kind, signIn } from '../../support/tasks.js'
+import { World } from '../../world/world.js'
 
 t.test('A-102 a task names its input artifact and its UUID key, and other keys are refused', async (t) => {
-  const bench = await makeBench(t)
+  const bench = await World.still(t).state({ owner: 'ada' })
   const { session } = await signIn(bench)
   const idempotencyKey = randomUUID().toUpperCase()
   const { task, job } = await admit(bench, session, { idempotencyKey })
@@ -30,7 +32,7 @@ t.test('A-102 a task names its input artifact and its UUID key, and other keys a
 })
 
 t.test('A-103 owner, root, goal revision and purpose come from the session and rows', async (t) => {
-  const bench = await makeBench(t)
+  const bench = await World.still(t).state({ owner: 'ada' })
   const ada = await signIn(bench)
   const bob = await addAndSignIn(bench, ada.session, 'bob')
   const goal = defaultGoal(bench.view(), ada.session.principal.principal_id)
@@ -64,7 +66,7 @@ t.test('A-103 owner, root, goal revision and purpose come from the session and r
 })
 
 t.test('a session whose row says otherwise cannot be forged into another owner', async (t) => {
-  const bench = await makeBench(t)
+  const bench = await World.still(t).state({ owner: 'ada' })
   const ada = await signIn(bench)
   const bob = await addAndSignIn(bench, ada.session, 'bob')
   const forged = { principal: ada.session.principal, root: bob.session.root }
@@ -72,7 +74,7 @@ t.test('a session whose row says otherwise cannot be forged into another owner',
 })
 
 t.test('a session that ended before the transaction admits nothing', async (t) => {
-  const bench = await makeBench(t)
+  const bench = await World.still(t).state({ owner: 'ada' })
   const { session, token } = await signIn(bench)
   await logout(bench.gov, token)
   await t.rejects(admit(bench, session), { kind: 'unauthorized', code: 'session_ended' })
@@ -80,7 +82,7 @@ t.test('a session that ended before the transaction admits nothing', async (t) =
 })
 
 t.test('a purpose or deadline that has passed admits nothing', async (t) => {
-  const bench = await makeBench(t)
+  const bench = await World.still(t).state({ owner: 'ada' })
   const { session } = await signIn(bench)
   const past = new Date(bench.clock.wallMs()).toISOString()
   const purpose = {
@@ -93,24 +95,24 @@ t.test('a purpose or deadline that has passed admits nothing', async (t) => {
 })
 
 t.test('A-196 an owner has one outstanding operation of a kind', async (t) => {
-  const bench = await makeBench(t)
+  const bench = await World.still(t).state({ owner: 'ada' })
   const ada = await signIn(bench)
   const bob = await addAndSignIn(bench, ada.session, 'bob')
   const { task } = await admit(bench, ada.session)
   const outstanding = { kind: 'conflict', code: 'operation_outstanding' } as const
-  const again = () => admit(bench, ada.session, { requestDigest: digest('other') })
+  const again = () => admit(bench, ada.session, { requestDigest: sha256Hex('other') })
   await t.rejects(again(), { ...outstanding, details: { task_id: task.task_id } })
   t.ok(await admit(bench, bob.session), 'another owner is free')
   t.ok(await admit(bench, ada.session, { kind: 'other.kind' }), 'another kind is free')
-  await bench.run((tx, now) => moveTask(tx, now, task.task_id, 'queued'))
+  await bench.transact((tx, now) => moveTask(tx, now, task.task_id, 'queued'))
   await t.rejects(again(), outstanding)
-  await bench.run((tx, now) => moveTask(tx, now, task.task_id, 'failed', { reason: 'test' }))
+  await bench.transact((tx, now) => moveTask(tx, now, task.task_id, 'failed', { reason: 'test' }))
   t.ok(await again())
   t.same(verifyBoard(bench.view()), [])
 })
 
 t.test('A-196 of two admissions at once one is refused', async (t) => {
-  const bench = await makeBench(t)
+  const bench = await World.still(t).state({ owner: 'ada' })
   const first = await signIn(bench)
   const second = await signIn(bench)
   const both = await Promise.allSettled([admit(bench, first.session), admit(bench, second.session)])
@@ -119,14 +121,14 @@ t.test('A-196 of two admissions at once one is refused', async (t) => {
 })
 
 t.test('A-186 the same key and content make one task, whatever became of it', async (t) => {
-  const bench = await makeBench(t)
+  const bench = await World.still(t).state({ owner: 'ada' })
   const { session } = await signIn(bench)
   const idempotencyKey = randomUUID()
   const { task, replayed } = await admit(bench, session, { idempotencyKey })
   t.equal(replayed, false)
   const again = await admit(bench, session, { idempotencyKey })
   t.match(again, { replayed: true, task: { task_id: task.task_id } })
-  await bench.run((tx, now) => moveTask(tx, now, task.task_id, 'failed', { reason: 'test' }))
+  await bench.transact((tx, now) => moveTask(tx, now, task.task_id, 'failed', { reason: 'test' }))
   const later = await admit(bench, session, { idempotencyKey: idempotencyKey.toUpperCase() })
   t.match(later, { replayed: true, task: { task_id: task.task_id, state: 'failed' } })
   const request = { kind, key: idempotencyKey, requestDigest: task.request_digest }
@@ -138,13 +140,13 @@ t.test('A-186 the same key and content make one task, whatever became of it', as
 })
 
 t.test('A-186 the same key with other content, kind or owner is a conflict', async (t) => {
-  const bench = await makeBench(t)
+  const bench = await World.still(t).state({ owner: 'ada' })
   const ada = await signIn(bench)
   const bob = await addAndSignIn(bench, ada.session, 'bob')
   const idempotencyKey = randomUUID()
   const { task } = await admit(bench, ada.session, { idempotencyKey })
   const conflict = { kind: 'conflict', code: 'idempotency_conflict' } as const
-  const other = { idempotencyKey, requestDigest: digest('other') }
+  const other = { idempotencyKey, requestDigest: sha256Hex('other') }
   await t.rejects(admit(bench, ada.session, other), conflict)
   await t.rejects(admit(bench, ada.session, { idempotencyKey, kind: 'other.kind' }), conflict)
   try {
@@ -157,7 +159,7 @@ t.test('A-186 the same key with other content, kind or owner is a conflict', asy
 })
 
 t.test('a goal that is closed takes no task', async (t) => {
-  const bench = await makeBench(t)
+  const bench = await World.still(t).state({ owner: 'ada' })
   const { session } = await signIn(bench)
   const { goal_id: goalId } = await addGoal(bench.gov, session, 'Tides')
   await closeGoal(bench.gov, session, { goalId })
@@ -168,10 +170,10 @@ t.test('a goal that is closed takes no task', async (t) => {
 })
 
 t.test('an input belongs to one task, and ids are used once', async (t) => {
-  const bench = await makeBench(t)
+  const bench = await World.still(t).state({ owner: 'ada' })
   const { session } = await signIn(bench)
   const { task } = await admit(bench, session)
-  await bench.run((tx, now) => moveTask(tx, now, task.task_id, 'failed', { reason: 'test' }))
+  await bench.transact((tx, now) => moveTask(tx, now, task.task_id, 'failed', { reason: 'test' }))
   const taken = { inputArtifactId: task.input_artifact_id }
   await t.rejects(admit(bench, session, taken), { code: 'input_artifact_taken' })
   await t.rejects(admit(bench, session, { taskId: task.task_id }), { code: 'task_exists' })
@@ -179,10 +181,10 @@ t.test('an input belongs to one task, and ids are used once', async (t) => {
 })
 
 t.test('an input registered for its task beforehand is bound to it', async (t) => {
-  const bench = await makeBench(t)
+  const bench = await World.still(t).state({ owner: 'ada' })
   const { session } = await signIn(bench)
   const owner = session.principal.principal_id
-  const { task } = await bench.run((tx, now) => {
+  const { task } = await bench.transact((tx, now) => {
     const draft = admissionOf(bench, tx, now, session)
     const ref = bench.gov.store.artifacts.write('test.input', Buffer.from('another'))
     const entry = { label: 'test.input', ref, owner, taskId: draft.taskId, adopted: true }

@@ -5,14 +5,15 @@ import { getTask } from '../../../src/governance/board/read.js'
 import { verifyBoard } from '../../../src/governance/board/verify.js'
 import { collections, type Reservation } from '../../../src/governance/rows.js'
 import type { Session } from '../../../src/governance/session/types.js'
-import { addAndSignIn, admit, makeBench, signIn, taskAt, type Bench } from '../bench.js'
+import { addAndSignIn, admit, signIn, taskAt } from '../../support/tasks.js'
+import { World, type StateWorld } from '../../world/world.js'
 
-const cancel = (bench: Bench, session: Session, id: string) =>
-  bench.run((tx, now) => requestCancel(tx, now, session, id))
+const cancel = (bench: StateWorld, session: Session, id: string) =>
+  bench.transact((tx, now) => requestCancel(tx, now, session, id))
 
 t.test('a task that nobody works on is cancelled at once and frees its owner', async (t) => {
   for (const stage of ['accepted', 'queued'] as const) {
-    const bench = await makeBench(t)
+    const bench = await World.still(t).state({ owner: 'ada' })
     const { session } = await signIn(bench)
     const { task_id: id } = await taskAt(bench, session, stage)
     const done = await cancel(bench, session, id)
@@ -24,7 +25,7 @@ t.test('a task that nobody works on is cancelled at once and frees its owner', a
 })
 
 t.test('of a task that is worked on only the wish is recorded', async (t) => {
-  const bench = await makeBench(t)
+  const bench = await World.still(t).state({ owner: 'ada' })
   const { session } = await signIn(bench)
   const running = await taskAt(bench, session, 'running')
   const asked = await cancel(bench, session, running.task_id)
@@ -36,11 +37,11 @@ t.test('of a task that is worked on only the wish is recorded', async (t) => {
 })
 
 t.test('a queued task with a lease or a hold is not cancelled under its holder', async (t) => {
-  const bench = await makeBench(t)
+  const bench = await World.still(t).state({ owner: 'ada' })
   const ada = await signIn(bench)
   const bob = await addAndSignIn(bench, ada.session, 'bob')
   const leased = await taskAt(bench, ada.session, 'queued')
-  await bench.run((tx, now) => leaseTask(tx, now, leased.task_id, 'one', leased.deadline_at))
+  await bench.transact((tx, now) => leaseTask(tx, now, leased.task_id, 'one', leased.deadline_at))
   t.match(await cancel(bench, ada.session, leased.task_id), { state: 'queued' })
   const held = await taskAt(bench, bob.session, 'queued')
   const reservation: Reservation = {
@@ -56,13 +57,13 @@ t.test('a queued task with a lease or a hold is not cancelled under its holder',
     row_ids: [],
     updated_at: held.updated_at,
   }
-  await bench.run((tx) => tx.put(collections.openReservations, held.operation_id, reservation))
+  await bench.transact((tx) => tx.put(collections.openReservations, held.operation_id, reservation))
   const asked = await cancel(bench, bob.session, held.task_id)
   t.match(asked, { state: 'queued', cancel_requested_at: /^2026/ })
 })
 
 t.test('an open liability beats a cancel', async (t) => {
-  const bench = await makeBench(t)
+  const bench = await World.still(t).state({ owner: 'ada' })
   const { session } = await signIn(bench)
   const task = await taskAt(bench, session, 'blocked')
   await t.rejects(cancel(bench, session, task.task_id), {
@@ -72,7 +73,7 @@ t.test('an open liability beats a cancel', async (t) => {
 })
 
 t.test('a finished task is not cancelled, nor a foreign one', async (t) => {
-  const bench = await makeBench(t)
+  const bench = await World.still(t).state({ owner: 'ada' })
   const ada = await signIn(bench)
   const bob = await addAndSignIn(bench, ada.session, 'bob')
   for (const stage of ['succeeded', 'failed'] as const) {

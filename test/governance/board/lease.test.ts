@@ -4,13 +4,15 @@ import { isoFromMs } from '../../../src/base/clock.js'
 import { leaseTask, requireLease } from '../../../src/governance/board/lease.js'
 import { moveTask } from '../../../src/governance/board/move.js'
 import { getTask } from '../../../src/governance/board/read.js'
-import { makeBench, minute, signIn, taskAt, type Bench } from '../bench.js'
+import { minute } from '../../support/clock.js'
+import { signIn, taskAt } from '../../support/tasks.js'
+import { World, type StateWorld } from '../../world/world.js'
 
-const leaseFor = (bench: Bench, id: string, holder: string, ms: number) =>
-  bench.run((tx, now) => leaseTask(tx, now, id, holder, isoFromMs(bench.clock.wallMs() + ms)))
+const leaseFor = (bench: StateWorld, id: string, holder: string, ms: number) =>
+  bench.transact((tx, now) => leaseTask(tx, now, id, holder, isoFromMs(bench.clock.wallMs() + ms)))
 
 t.test('A-155 a lease is good for its holder, under its fence, until it expires', async (t) => {
-  const bench = await makeBench(t)
+  const bench = await World.still(t).state({ owner: 'ada' })
   const { session } = await signIn(bench)
   const task = await taskAt(bench, session, 'queued')
   const check = (holder: string, fence: number, at = bench.clock.wallMs()) =>
@@ -26,7 +28,7 @@ t.test('A-155 a lease is good for its holder, under its fence, until it expires'
 })
 
 t.test('A-155 a holder that lost its lease is refused by its old fence', async (t) => {
-  const bench = await makeBench(t)
+  const bench = await World.still(t).state({ owner: 'ada' })
   const { session } = await signIn(bench)
   const task = await taskAt(bench, session, 'queued')
   await leaseFor(bench, task.task_id, 'one', minute)
@@ -46,7 +48,7 @@ t.test('A-155 a holder that lost its lease is refused by its old fence', async (
 })
 
 t.test('a lease never outlives the deadline of its task', async (t) => {
-  const bench = await makeBench(t)
+  const bench = await World.still(t).state({ owner: 'ada' })
   const { session } = await signIn(bench)
   const task = await taskAt(bench, session, 'queued')
   const lease = await leaseFor(bench, task.task_id, 'one', 60 * minute)
@@ -56,16 +58,16 @@ t.test('a lease never outlives the deadline of its task', async (t) => {
 })
 
 t.test('only a queued or running task is leased, and a finished one has none', async (t) => {
-  const bench = await makeBench(t)
+  const bench = await World.still(t).state({ owner: 'ada' })
   const { session } = await signIn(bench)
   const task = await taskAt(bench, session, 'accepted')
   const { task_id: id } = task
   await t.rejects(leaseFor(bench, id, 'one', minute), { kind: 'conflict', code: 'task_state' })
-  await bench.run((tx, now) => moveTask(tx, now, id, 'queued'))
+  await bench.transact((tx, now) => moveTask(tx, now, id, 'queued'))
   await leaseFor(bench, id, 'one', minute)
-  await bench.run((tx, now) => moveTask(tx, now, id, 'running'))
+  await bench.transact((tx, now) => moveTask(tx, now, id, 'running'))
   t.equal(getTask(bench.view(), id).lease?.fence, 1, 'it keeps the lease when it runs')
-  await bench.run((tx, now) => moveTask(tx, now, id, 'failed', { reason: 'test' }))
+  await bench.transact((tx, now) => moveTask(tx, now, id, 'failed', { reason: 'test' }))
   const now = bench.clock.wallMs()
   t.throws(() => requireLease(bench.view(), task, 'one', 1, now), {
     code: 'lease_not_held', reason: 'none',
@@ -75,7 +77,7 @@ t.test('only a queued or running task is leased, and a finished one has none', a
 })
 
 t.test('fences rise with every grant, and two holders never both hold', async (t) => {
-  const bench = await makeBench(t)
+  const bench = await World.still(t).state({ owner: 'ada' })
   const { session } = await signIn(bench)
   const step = fc.tuple(fc.constantFrom('one', 'two', 'three'), fc.integer({ min: 1, max: 9_000 }))
   const task = await taskAt(bench, session, 'queued')

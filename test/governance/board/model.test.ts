@@ -15,9 +15,9 @@ import { reviewTask } from '../../../src/governance/board/review.js'
 import { canMove, isOutstanding } from '../../../src/governance/board/states.js'
 import { verifyBoard } from '../../../src/governance/board/verify.js'
 import { taskStates, type TaskState } from '../../../src/governance/rows.js'
-import {
-  addAndSignIn, admit, digest, makeBench, signIn, type Bench, type SignedIn,
-} from '../bench.js'
+import { sha256Hex } from '../../../src/base/canonical.js'
+import { addAndSignIn, admit, signIn, type SignedIn } from '../../support/tasks.js'
+import { World, type StateWorld } from '../../world/world.js'
 
 interface Deed {
   readonly do: 'lease' | 'cancel' | 'recover' | 'review'
@@ -66,7 +66,7 @@ interface Row {
 class Model {
   readonly rows: Row[] = []
   readonly keys = new Map<number, Row>()
-  constructor(readonly bench: Bench, readonly signed: SignedIn[]) {}
+  constructor(readonly bench: StateWorld, readonly signed: SignedIn[]) {}
 
   private root(owner: number): string {
     return this.signed[owner]!.session.root.root_id
@@ -104,7 +104,7 @@ class Model {
     const busy = this.rows.some((row) => row.owner === owner && isOutstanding(row.state))
     const allowed = known === undefined ? !busy : known.owner === owner
     const { session } = this.signed[owner]!
-    const request = { idempotencyKey: this.uuid(key), requestDigest: digest(String(key)) }
+    const request = { idempotencyKey: this.uuid(key), requestDigest: sha256Hex(String(key)) }
     const result = await admit(this.bench, session, request).catch((error: unknown) => {
       if (error instanceof SallyportError) return null
       throw error
@@ -128,7 +128,7 @@ class Model {
     const patch =
       to === 'blocked' ? { blocked: { kind, reason: 'test' } }
         : to === 'failed' || to === 'cancelled' ? { reason: 'test' } : {}
-    const done = await this.accepted(this.bench.run((tx, now) => {
+    const done = await this.accepted(this.bench.transact((tx, now) => {
       const { deadline_at } = findTask(tx, row.id)!
       moveTask(tx, now, row.id, to, patch)
       if (wantsLease) leaseTask(tx, now, row.id, 'holder', deadline_at)
@@ -147,13 +147,13 @@ class Model {
     const own = row.owner === order.who
     const current = own && row.root === session.root.root_id
     if (order.do === 'lease') {
-      const done = await this.accepted(this.bench.run((tx, now) =>
+      const done = await this.accepted(this.bench.transact((tx, now) =>
         leaseTask(tx, now, row.id, 'holder', findTask(tx, row.id)!.deadline_at)))
       if (done) row.leased = true
       return done === (row.state === 'queued' || row.state === 'running')
     }
     if (order.do === 'recover') {
-      const done = await this.accepted(this.bench.run((tx, now) =>
+      const done = await this.accepted(this.bench.transact((tx, now) =>
         recoverOwnership(tx, now, session, row.id)))
       if (done) row.root = session.root.root_id
       return done === own
@@ -161,14 +161,14 @@ class Model {
     if (order.do === 'cancel') {
       const open = isOutstanding(row.state) || row.state === 'cancelled'
       const asked = findTask(this.bench.view(), row.id)!.cancel_requested_at !== null
-      const done = await this.accepted(this.bench.run((tx, now) =>
+      const done = await this.accepted(this.bench.transact((tx, now) =>
         requestCancel(tx, now, session, row.id)))
       const idle = row.state === 'accepted' || row.state === 'queued'
       if (done && idle && !row.leased && !asked) row.state = 'cancelled'
       return done === (current && (open || asked))
     }
     const verdict = order.yes ? 'approved' : 'rejected'
-    const done = await this.accepted(this.bench.run((tx, now) =>
+    const done = await this.accepted(this.bench.transact((tx, now) =>
       reviewTask(tx, now, session, row.id, order.yes ? 'approve' : 'reject')))
     const allowed = current && (row.review === 'pending' || row.review === verdict)
     if (done && row.review === 'pending') row.review = verdict
@@ -190,7 +190,7 @@ class Model {
 }
 
 const started = async (t: Test): Promise<Model> => {
-  const bench = await makeBench(t)
+  const bench = await World.still(t).state({ owner: 'ada' })
   const ada = await signIn(bench)
   return new Model(bench, [ada, await addAndSignIn(bench, ada.session, 'bob')])
 }

@@ -5,7 +5,8 @@ import { getTask } from '../../../src/governance/board/read.js'
 import { canMove, isOpen, isOutstanding } from '../../../src/governance/board/states.js'
 import { verifyBoard } from '../../../src/governance/board/verify.js'
 import { collections, taskStates, type TaskState } from '../../../src/governance/rows.js'
-import { admit, makeBench, signIn, taskAt, type Stage } from '../bench.js'
+import { admit, signIn, taskAt, type Stage } from '../../support/tasks.js'
+import { World } from '../../world/world.js'
 
 const table: Record<TaskState, string> = {
   accepted: 'queued blocked failed cancelled',
@@ -35,11 +36,12 @@ const patchOf = (to: TaskState): TaskPatch =>
 t.test('A-119 a move off the table is refused and changes nothing', async (t) => {
   const stages: Stage[] = ['accepted', 'queued', 'running', 'succeeded', 'failed']
   for (const stage of stages) {
-    const bench = await makeBench(t)
+    const bench = await World.still(t).state({ owner: 'ada' })
     const { session } = await signIn(bench)
     const task = await taskAt(bench, session, stage)
     for (const to of taskStates.filter((state) => !canMove(stage, state))) {
-      await t.rejects(bench.run((tx, now) => moveTask(tx, now, task.task_id, to, patchOf(to))), {
+      const move = bench.transact((tx, now) => moveTask(tx, now, task.task_id, to, patchOf(to)))
+      await t.rejects(move, {
         kind: 'conflict', code: 'task_state',
       })
     }
@@ -48,18 +50,18 @@ t.test('A-119 a move off the table is refused and changes nothing', async (t) =>
 })
 
 t.test('a task lies with the open or the finished ones and frees its owner’s place', async (t) => {
-  const bench = await makeBench(t)
+  const bench = await World.still(t).state({ owner: 'ada' })
   const { session } = await signIn(bench)
   const task = await taskAt(bench, session, 'running')
   const { task_id: id } = task
   t.equal(bench.view().all(collections.ownerSlots).length, 1)
   t.ok(task.lease)
   const blocked = { kind: 'overrun', reason: 'overrun_review_required' }
-  const held = await bench.run((tx, now) => moveTask(tx, now, id, 'blocked', { blocked }))
+  const held = await bench.transact((tx, now) => moveTask(tx, now, id, 'blocked', { blocked }))
   t.match(held, { state: 'blocked', blocked, lease: null, review: 'none' })
   t.same(bench.view().all(collections.ownerSlots), [])
   t.ok(bench.view().get(collections.openTasks, id))
-  const done = await bench.run((tx, now) => moveTask(tx, now, id, 'succeeded'))
+  const done = await bench.transact((tx, now) => moveTask(tx, now, id, 'succeeded'))
   t.match(done, { state: 'succeeded', blocked: null, review: 'pending', done_at: null })
   t.equal(bench.view().get(collections.openTasks, id), undefined)
   t.ok(bench.view().get(collections.closedTasks, id))
@@ -71,11 +73,11 @@ t.test('a task lies with the open or the finished ones and frees its owner’s p
 })
 
 t.test('A-123 a task blocked on an unknown charge moves nowhere', async (t) => {
-  const bench = await makeBench(t)
+  const bench = await World.still(t).state({ owner: 'ada' })
   const { session } = await signIn(bench)
   const task = await taskAt(bench, session, 'blocked')
   for (const to of taskStates) {
-    await t.rejects(bench.run((tx, now) => moveTask(tx, now, task.task_id, to, patchOf(to))), {
+    await t.rejects(bench.transact((tx, now) => moveTask(tx, now, task.task_id, to, patchOf(to))), {
       kind: 'blocked', code: 'task_blocked', reason: 'alpha_cost_readback_required',
     })
   }
@@ -84,7 +86,7 @@ t.test('A-123 a task blocked on an unknown charge moves nowhere', async (t) => {
 })
 
 t.test('a move says what its state needs and nothing else', async (t) => {
-  const bench = await makeBench(t)
+  const bench = await World.still(t).state({ owner: 'ada' })
   const { session } = await signIn(bench)
   const { task_id: id } = await taskAt(bench, session, 'running')
   const wrong: [TaskState, TaskPatch][] = [
@@ -96,21 +98,21 @@ t.test('a move says what its state needs and nothing else', async (t) => {
     ['failed', { reason: 'test', result_artifact_id: 'art_1' }],
   ]
   for (const [to, patch] of wrong) {
-    await t.rejects(bench.run((tx, now) => moveTask(tx, now, id, to, patch)), TypeError)
+    await t.rejects(bench.transact((tx, now) => moveTask(tx, now, id, to, patch)), TypeError)
   }
-  await t.rejects(bench.run((tx, now) => moveTask(tx, now, 'task_x', 'queued')), {
+  await t.rejects(bench.transact((tx, now) => moveTask(tx, now, 'task_x', 'queued')), {
     kind: 'not_found', code: 'task_not_found',
   })
   t.equal(getTask(bench.view(), id).state, 'running')
 })
 
 t.test('A-194 the budget that is kept of an operation only ever shrinks', async (t) => {
-  const bench = await makeBench(t)
+  const bench = await World.still(t).state({ owner: 'ada' })
   const { session } = await signIn(bench)
   const { task_id: id, deadline_at } = await taskAt(bench, session, 'accepted')
   const move = (to: TaskState, left: number) =>
-    bench.run((tx, now) => moveTask(tx, now, id, to, { budget_left_ms: left }))
-  const keep = (left: number) => bench.run((tx, now) => keepBudget(tx, now, id, left))
+    bench.transact((tx, now) => moveTask(tx, now, id, to, { budget_left_ms: left }))
+  const keep = (left: number) => bench.transact((tx, now) => keepBudget(tx, now, id, left))
   t.equal((await move('queued', 90_000.7)).budget_left_ms, 90_000)
   t.equal((await keep(100_000)).budget_left_ms, 90_000)
   t.equal((await keep(50_000)).budget_left_ms, 50_000)

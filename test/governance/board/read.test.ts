@@ -5,11 +5,12 @@ import { moveTask } from '../../../src/governance/board/move.js'
 import { addGoal, closeGoal, updateGoal } from '../../../src/governance/goals.js'
 import { collections } from '../../../src/governance/rows.js'
 import type { Session } from '../../../src/governance/session/types.js'
-import { addAndSignIn, admit, makeBench, signIn, taskAt, type Bench } from '../bench.js'
+import { addAndSignIn, admit, signIn, taskAt } from '../../support/tasks.js'
+import { World, type StateWorld } from '../../world/world.js'
 
 const uses: TaskUse[] = ['show', 'read', 'review', 'cancel']
 
-const outcomes = (bench: Bench, session: Session, id: string): Record<string, string> => {
+const outcomes = (bench: StateWorld, session: Session, id: string): Record<string, string> => {
   const outcome = (use: TaskUse): string => {
     try {
       return requireOwnTask(bench.view(), session, id, { for: use }).task_id === id ? 'ok' : 'other'
@@ -21,7 +22,7 @@ const outcomes = (bench: Bench, session: Session, id: string): Record<string, st
 }
 
 t.test('A-130 A-189 another owner finds no task, as if there were none', async (t) => {
-  const bench = await makeBench(t)
+  const bench = await World.still(t).state({ owner: 'ada' })
   const ada = await signIn(bench)
   const bob = await addAndSignIn(bench, ada.session, 'bob')
   const { task_id: id } = await taskAt(bench, ada.session, 'succeeded')
@@ -41,7 +42,7 @@ t.test('A-130 A-189 another owner finds no task, as if there were none', async (
 })
 
 t.test('A-130 a replaced root reads, reviews and cancels nothing, and is told how to go on', async (t) => {
-  const bench = await makeBench(t)
+  const bench = await World.still(t).state({ owner: 'ada' })
   const first = await signIn(bench)
   const { task_id: id } = await taskAt(bench, first.session, 'succeeded')
   const second = await signIn(bench, 'ada', { replace: true })
@@ -56,7 +57,7 @@ t.test('A-130 a replaced root reads, reviews and cancels nothing, and is told ho
 })
 
 t.test('A-130 a changed goal stops reading and review, and hinders no cancel', async (t) => {
-  const bench = await makeBench(t)
+  const bench = await World.still(t).state({ owner: 'ada' })
   const { session } = await signIn(bench)
   const { goal_id: goalId } = await addGoal(bench.gov, session, 'Tides')
   const { task } = await admit(bench, session, { goalId })
@@ -64,17 +65,17 @@ t.test('A-130 a changed goal stops reading and review, and hinders no cancel', a
   await updateGoal(bench.gov, session, { goalId, title: 'Moons' })
   t.same(outcomes(bench, session, task.task_id), refused)
   const other = await addGoal(bench.gov, session, 'Other')
-  await bench.run((tx, now) => moveTask(tx, now, task.task_id, 'failed', { reason: 'test' }))
+  await bench.transact((tx, now) => moveTask(tx, now, task.task_id, 'failed', { reason: 'test' }))
   const { task: second } = await admit(bench, session, { goalId: other.goal_id })
   t.equal(outcomes(bench, session, second.task_id).read, 'ok')
   await closeGoal(bench.gov, session, { goalId: other.goal_id })
   t.same(outcomes(bench, session, second.task_id), refused)
-  await bench.run((tx) => tx.remove(collections.goals, other.goal_id))
+  await bench.transact((tx) => tx.remove(collections.goals, other.goal_id))
   t.same(outcomes(bench, session, second.task_id), refused)
 })
 
 t.test('the rows of a task name its input and hold no content', async (t) => {
-  const bench = await makeBench(t)
+  const bench = await World.still(t).state({ owner: 'ada' })
   const { session } = await signIn(bench)
   const task = await taskAt(bench, session, 'succeeded')
   const rows = JSON.stringify([
@@ -89,7 +90,7 @@ t.test('the rows of a task name its input and hold no content', async (t) => {
 })
 
 t.test('a list is the owner’s, newest first, filtered and bounded', async (t) => {
-  const bench = await makeBench(t)
+  const bench = await World.still(t).state({ owner: 'ada' })
   const { session } = await signIn(bench)
   const ids: string[] = []
   for (const stage of ['failed', 'succeeded', 'blocked', 'running'] as const) {
@@ -106,10 +107,10 @@ t.test('a list is the owner’s, newest first, filtered and bounded', async (t) 
 })
 
 t.test('a task without its job is damage', async (t) => {
-  const bench = await makeBench(t)
+  const bench = await World.still(t).state({ owner: 'ada' })
   const { session } = await signIn(bench)
   const { task } = await admit(bench, session)
-  await bench.run((tx) => tx.remove(collections.jobs, task.job_id))
+  await bench.transact((tx) => tx.remove(collections.jobs, task.job_id))
   t.throws(() => getJob(bench.view(), getTask(bench.view(), task.task_id)), {
     kind: 'damaged', code: 'job_missing',
   })

@@ -7,13 +7,14 @@ import { addGoal, closeGoal, defaultGoal, updateGoal } from '../../../src/govern
 import { collections } from '../../../src/governance/rows.js'
 import { logout } from '../../../src/governance/session/end.js'
 import type { Session } from '../../../src/governance/session/types.js'
-import { addAndSignIn, makeBench, signIn, taskAt, type Bench } from '../bench.js'
+import { addAndSignIn, signIn, taskAt } from '../../support/tasks.js'
+import { World, type StateWorld } from '../../world/world.js'
 
-const recover = (bench: Bench, session: Session, id: string) =>
-  bench.run((tx, now) => recoverOwnership(tx, now, session, id))
+const recover = (bench: StateWorld, session: Session, id: string) =>
+  bench.transact((tx, now) => recoverOwnership(tx, now, session, id))
 
 t.test('A-130 recovery gives a new session of the same owner the task, with an audit row', async (t) => {
-  const bench = await makeBench(t)
+  const bench = await World.still(t).state({ owner: 'ada' })
   const first = await signIn(bench)
   const task = await taskAt(bench, first.session, 'succeeded')
   const { task_id: id } = task
@@ -37,7 +38,7 @@ t.test('A-130 recovery gives a new session of the same owner the task, with an a
 })
 
 t.test('another owner recovers nothing, nor does a session that has ended', async (t) => {
-  const bench = await makeBench(t)
+  const bench = await World.still(t).state({ owner: 'ada' })
   const ada = await signIn(bench)
   const bob = await addAndSignIn(bench, ada.session, 'bob')
   const task = await taskAt(bench, ada.session, 'succeeded')
@@ -49,7 +50,7 @@ t.test('another owner recovers nothing, nor does a session that has ended', asyn
 })
 
 t.test('a finished task also takes over the revision of its goal; an open one never does', async (t) => {
-  const bench = await makeBench(t)
+  const bench = await World.still(t).state({ owner: 'ada' })
   const { session } = await signIn(bench)
   const owner = session.principal.principal_id
   const { goal_id: goalId } = defaultGoal(bench.view(), owner)
@@ -75,26 +76,26 @@ t.test('a finished task also takes over the revision of its goal; an open one ne
 })
 
 t.test('a finished task of a closed goal can be recovered, of a goal that is gone it cannot', async (t) => {
-  const bench = await makeBench(t)
+  const bench = await World.still(t).state({ owner: 'ada' })
   const { session } = await signIn(bench)
   const { goal_id: goalId } = await addGoal(bench.gov, session, 'Tides')
   const task = await taskAt(bench, session, 'failed')
-  await bench.run((tx) => {
+  await bench.transact((tx) => {
     const row = tx.get(collections.closedTasks, task.task_id)!
     tx.put(collections.closedTasks, task.task_id, { ...row, goal_id: goalId })
   })
   await closeGoal(bench.gov, session, { goalId })
   t.match(await recover(bench, session, task.task_id), { goal_revision: 2 })
-  await bench.run((tx) => tx.remove(collections.goals, goalId))
+  await bench.transact((tx) => tx.remove(collections.goals, goalId))
   await t.rejects(recover(bench, session, task.task_id), { code: 'goal_changed' })
 })
 
 t.test('the list of recoveries is bounded', async (t) => {
-  const bench = await makeBench(t)
+  const bench = await World.still(t).state({ owner: 'ada' })
   const first = await signIn(bench)
   const task = await taskAt(bench, first.session, 'failed')
   const entry = { at: task.updated_at, root: 'root_a', from_root: 'root_b' }
-  await bench.run((tx) =>
+  await bench.transact((tx) =>
     tx.put(collections.closedTasks, task.task_id, {
       ...task,
       current_root: 'root_a',

@@ -7,13 +7,14 @@ import { verifyBoard } from '../../../src/governance/board/verify.js'
 import { collections, type Reservation } from '../../../src/governance/rows.js'
 import { logout } from '../../../src/governance/session/end.js'
 import type { Session } from '../../../src/governance/session/types.js'
-import { addAndSignIn, makeBench, signIn, taskAt, type Bench } from '../bench.js'
+import { addAndSignIn, signIn, taskAt } from '../../support/tasks.js'
+import { World, type StateWorld } from '../../world/world.js'
 
-const review = (bench: Bench, session: Session, id: string, verdict: Verdict) =>
-  bench.run((tx, now) => reviewTask(tx, now, session, id, verdict))
+const review = (bench: StateWorld, session: Session, id: string, verdict: Verdict) =>
+  bench.transact((tx, now) => reviewTask(tx, now, session, id, verdict))
 
 t.test('A-120 a succeeded task is not Done before an operator approves it', async (t) => {
-  const bench = await makeBench(t)
+  const bench = await World.still(t).state({ owner: 'ada' })
   const { session } = await signIn(bench)
   const task = await taskAt(bench, session, 'succeeded')
   t.match(task, { state: 'succeeded', review: 'pending', done_at: null })
@@ -28,7 +29,7 @@ t.test('A-120 a succeeded task is not Done before an operator approves it', asyn
 })
 
 t.test('a rejected task stays succeeded and is never Done', async (t) => {
-  const bench = await makeBench(t)
+  const bench = await World.still(t).state({ owner: 'ada' })
   const { session } = await signIn(bench)
   const { task_id: id } = await taskAt(bench, session, 'succeeded')
   const rejected = await review(bench, session, id, 'reject')
@@ -42,7 +43,7 @@ t.test('a rejected task stays succeeded and is never Done', async (t) => {
 })
 
 t.test('A-123 a task with an unknown charge is never Done', async (t) => {
-  const bench = await makeBench(t)
+  const bench = await World.still(t).state({ owner: 'ada' })
   const { session } = await signIn(bench)
   const { task_id: id } = await taskAt(bench, session, 'blocked')
   for (const verdict of ['approve', 'reject'] as const) {
@@ -54,7 +55,7 @@ t.test('A-123 a task with an unknown charge is never Done', async (t) => {
 })
 
 t.test('A-123 a succeeded row does not hide a charge that is not accounted for', async (t) => {
-  const bench = await makeBench(t)
+  const bench = await World.still(t).state({ owner: 'ada' })
   const { session } = await signIn(bench)
   const task = await taskAt(bench, session, 'succeeded')
   const reservation: Reservation = {
@@ -71,7 +72,7 @@ t.test('A-123 a succeeded row does not hide a charge that is not accounted for',
     updated_at: task.updated_at,
   }
   const put = (patch: Partial<Reservation>) =>
-    bench.run((tx) =>
+    bench.transact((tx) =>
       tx.put(collections.openReservations, task.operation_id, { ...reservation, ...patch }))
   for (const state of ['reserved', 'contacted', 'unknown'] as const) {
     await put({ state })
@@ -87,19 +88,19 @@ t.test('A-123 a succeeded row does not hide a charge that is not accounted for',
 })
 
 t.test('a task that is held for an overrun is reviewed in the ledger first', async (t) => {
-  const bench = await makeBench(t)
+  const bench = await World.still(t).state({ owner: 'ada' })
   const { session } = await signIn(bench)
   const overrun = { kind: 'overrun', reason: 'overrun_review_required' }
   const { task_id: id } = await taskAt(bench, session, 'blocked', overrun)
   await t.rejects(review(bench, session, id, 'approve'), {
     code: 'task_blocked', reason: 'overrun_review_required',
   })
-  await bench.run((tx, now) => moveTask(tx, now, id, 'succeeded'))
+  await bench.transact((tx, now) => moveTask(tx, now, id, 'succeeded'))
   t.match(await review(bench, session, id, 'approve'), { review: 'approved' })
 })
 
 t.test('only a succeeded task is reviewed, by its owner’s current session', async (t) => {
-  const bench = await makeBench(t)
+  const bench = await World.still(t).state({ owner: 'ada' })
   const ada = await signIn(bench)
   const bob = await addAndSignIn(bench, ada.session, 'bob')
   for (const stage of ['failed', 'running'] as const) {

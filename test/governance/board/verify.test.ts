@@ -2,7 +2,8 @@ import t from 'tap'
 import { verifyBoard } from '../../../src/governance/board/verify.js'
 import { collections, type Task } from '../../../src/governance/rows.js'
 import type { Tx } from '../../../src/state/types.js'
-import { makeBench, signIn, taskAt, type Stage } from '../bench.js'
+import { signIn, taskAt, type Stage } from '../../support/tasks.js'
+import { World } from '../../world/world.js'
 
 type Forgery = readonly [stage: Stage, code: string, forge: (tx: Tx, task: Task) => void]
 
@@ -48,11 +49,11 @@ const forgeries: readonly Forgery[] = [
 
 t.test('A-123 every contradiction of the board is found, a forged Done included', async (t) => {
   for (const [stage, code, forge] of forgeries) {
-    const bench = await makeBench(t)
+    const bench = await World.still(t).state({ owner: 'ada' })
     const { session } = await signIn(bench)
     const task = await taskAt(bench, session, stage)
     t.same(verifyBoard(bench.view()), [], `${stage} is sound`)
-    await bench.run((tx) => forge(tx, task))
+    await bench.transact((tx) => forge(tx, task))
     t.ok(verifyBoard(bench.view()).some((problem) => problem.code === code), code)
   }
 })

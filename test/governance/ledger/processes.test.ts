@@ -4,7 +4,8 @@ import { bootstrapLedger } from '../../../src/governance/ledger/account.js'
 import { balances } from '../../../src/governance/ledger/read.js'
 import { verifyLedger } from '../../../src/governance/ledger/verify.js'
 import { createStore, openStore } from '../../../src/state/store.js'
-import { startChild, temporaryFolder } from '../children.js'
+import { startChild } from '../../support/children.js'
+import { temporaryFolder } from '../../world/place.js'
 import { now } from './fixtures.js'
 
 t.test('processes that race for the last unit share exactly the ceiling', async (t) => {
@@ -15,7 +16,7 @@ t.test('processes that race for the last unit share exactly the ceiling', async 
   t.teardown(() => store.close())
   await store.transact('test', (tx) => bootstrapLedger(tx, now, ceiling))
   const children = ['a', 'b', 'c'].map((label) =>
-    startChild(t, 'ledger/reserve-child', { ...places, label }))
+    startChild(t, 'reserve', { ...places, label }))
   const taken = await Promise.all(children.map(async (child) => Number(await child.line())))
   for (const child of children) t.equal(await child.ended(), 0)
   t.equal(taken.reduce((sum, count) => sum + count, 0), ceiling, taken.join(' + '))

@@ -9,10 +9,12 @@ import {
   clockStepBackMsMax, liveRoot, requireRootRow, sessionFacts,
 } from '../../../src/governance/session/live.js'
 import { newToken } from '../../../src/governance/session/token.js'
-import { hour, makeBench, minute, signIn } from '../bench.js'
+import { hour, minute } from '../../support/clock.js'
+import { signIn } from '../../support/tasks.js'
+import { World } from '../../world/world.js'
 
 t.test('without a valid token nobody is authenticated', async (t) => {
-  const bench = await makeBench(t)
+  const bench = await World.still(t).state({ owner: 'ada' })
   await signIn(bench)
   for (const none of [null, undefined, '']) {
     const code = 'session_required'
@@ -25,7 +27,7 @@ t.test('without a valid token nobody is authenticated', async (t) => {
 })
 
 t.test('a token opens the session of its own root only', async (t) => {
-  const bench = await makeBench(t)
+  const bench = await World.still(t).state({ owner: 'ada' })
   const first = await signIn(bench)
   const second = await signIn(bench)
   t.not(first.session.root.root_id, second.session.root.root_id)
@@ -35,7 +37,7 @@ t.test('a token opens the session of its own root only', async (t) => {
 })
 
 t.test('an idle session ends, and a use within the time keeps it', async (t) => {
-  const bench = await makeBench(t)
+  const bench = await World.still(t).state({ owner: 'ada' })
   const { token } = await signIn(bench)
   bench.clock.advance(30 * minute - 1)
   t.ok(authenticate(bench.gov, token))
@@ -46,7 +48,7 @@ t.test('an idle session ends, and a use within the time keeps it', async (t) => 
 })
 
 t.test('a session never lives past its absolute expiry, however much it is used', async (t) => {
-  const bench = await makeBench(t)
+  const bench = await World.still(t).state({ owner: 'ada' })
   const { token } = await signIn(bench, 'ada', { ttlMs: hour })
   for (const use of [1, 2, 3, 4, 5]) {
     bench.clock.advance(10 * minute)
@@ -59,7 +61,7 @@ t.test('a session never lives past its absolute expiry, however much it is used'
 })
 
 t.test('uses write no record, and looking without touching does not count as a use', async (t) => {
-  const bench = await makeBench(t)
+  const bench = await World.still(t).state({ owner: 'ada' })
   const { token, session } = await signIn(bench)
   const { sequence } = bench.view()
   const before = readLastUse(bench.gov.store.dir, session.root.root_id)
@@ -72,7 +74,7 @@ t.test('uses write no record, and looking without touching does not count as a u
 })
 
 t.test('a clock that steps back a little does not lengthen a session', async (t) => {
-  const bench = await makeBench(t)
+  const bench = await World.still(t).state({ owner: 'ada' })
   const { token } = await signIn(bench, 'ada', { ttlMs: hour })
   bench.clock.advance(20 * minute)
   authenticate(bench.gov, token)
@@ -87,7 +89,7 @@ t.test('a clock that steps back a little does not lengthen a session', async (t)
 })
 
 t.test('a clock that steps back a lot refuses the session and never moves its last use back', async (t) => {
-  const bench = await makeBench(t)
+  const bench = await World.still(t).state({ owner: 'ada' })
   const { token, session } = await signIn(bench)
   bench.clock.advance(10 * minute)
   authenticate(bench.gov, token)
@@ -102,7 +104,7 @@ t.test('a clock that steps back a lot refuses the session and never moves its la
 })
 
 t.test('a lost or damaged last use shortens a session and never lengthens it', async (t) => {
-  const bench = await makeBench(t)
+  const bench = await World.still(t).state({ owner: 'ada' })
   const { token, session } = await signIn(bench)
   const file = join(bench.gov.store.dir, 'run', 'sessions', session.root.root_id)
   t.equal(readFileSync(file, 'utf8'), `${bench.clock.wallMs()}\n`)
@@ -118,7 +120,7 @@ t.test('a lost or damaged last use shortens a session and never lengthens it', a
 })
 
 t.test('requireRootRow looks at rows, liveRoot also at idleness', async (t) => {
-  const bench = await makeBench(t)
+  const bench = await World.still(t).state({ owner: 'ada' })
   const { session } = await signIn(bench)
   const id = session.root.root_id
   bench.clock.advance(hour)
@@ -131,7 +133,7 @@ t.test('requireRootRow looks at rows, liveRoot also at idleness', async (t) => {
 })
 
 t.test('what is shown of a session never says more than its expiry allows', async (t) => {
-  const bench = await makeBench(t)
+  const bench = await World.still(t).state({ owner: 'ada' })
   const { session, token } = await signIn(bench)
   await fc.assert(
     fc.asyncProperty(fc.array(fc.integer({ min: -90_000, max: 25 * minute })), async (steps) => {

@@ -5,10 +5,12 @@ import { collections } from '../../../src/governance/rows.js'
 import { authenticate } from '../../../src/governance/session/authenticate.js'
 import { listSessions, logout, revokeSession } from '../../../src/governance/session/end.js'
 import { newToken } from '../../../src/governance/session/token.js'
-import { addAndSignIn, hour, makeBench, signIn } from '../bench.js'
+import { hour } from '../../support/clock.js'
+import { addAndSignIn, signIn } from '../../support/tasks.js'
+import { World } from '../../world/world.js'
 
 t.test('logout ends its own session, once, and keeps the others', async (t) => {
-  const bench = await makeBench(t)
+  const bench = await World.still(t).state({ owner: 'ada' })
   const first = await signIn(bench)
   const second = await signIn(bench)
   const file = join(bench.gov.store.dir, 'run', 'sessions', first.session.root.root_id)
@@ -26,7 +28,7 @@ t.test('logout ends its own session, once, and keeps the others', async (t) => {
 })
 
 t.test('an idle session can still be logged out', async (t) => {
-  const bench = await makeBench(t)
+  const bench = await World.still(t).state({ owner: 'ada' })
   const { token, session } = await signIn(bench)
   bench.clock.advance(hour)
   t.match(await logout(bench.gov, token), { ended: true })
@@ -34,7 +36,7 @@ t.test('an idle session can still be logged out', async (t) => {
 })
 
 t.test('a list shows the own sessions, or everybody’s when asked, and no token', async (t) => {
-  const bench = await makeBench(t)
+  const bench = await World.still(t).state({ owner: 'ada' })
   const ada = await signIn(bench)
   const bob = await addAndSignIn(bench, ada.session, 'bob')
   const own = listSessions(bench.gov, bench.view(), ada.session)
@@ -49,7 +51,7 @@ t.test('a list shows the own sessions, or everybody’s when asked, and no token
 })
 
 t.test('any operator may revoke any session, which is then refused at once', async (t) => {
-  const bench = await makeBench(t)
+  const bench = await World.still(t).state({ owner: 'ada' })
   const ada = await signIn(bench)
   const bob = await addAndSignIn(bench, ada.session, 'bob')
   const id = ada.session.root.root_id
@@ -63,7 +65,7 @@ t.test('any operator may revoke any session, which is then refused at once', asy
 })
 
 t.test('a session that has ended revokes nothing', async (t) => {
-  const bench = await makeBench(t)
+  const bench = await World.still(t).state({ owner: 'ada' })
   const first = await signIn(bench)
   const second = await signIn(bench)
   await logout(bench.gov, first.token)

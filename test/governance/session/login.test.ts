@@ -9,7 +9,9 @@ import { authenticate } from '../../../src/governance/session/authenticate.js'
 import { rootKeepMs } from '../../../src/governance/session/end.js'
 import { login } from '../../../src/governance/session/login.js'
 import { saveToken, tokenPath } from '../../../src/governance/session/token.js'
-import { hour, makeBench, minute, signIn } from '../bench.js'
+import { hour, minute } from '../../support/clock.js'
+import { signIn } from '../../support/tasks.js'
+import { World } from '../../world/world.js'
 
 const usual = { idleMs: 30 * minute, ttlMs: 8 * hour }
 
@@ -19,7 +21,7 @@ const filesUnder = (dir: string): string[] =>
     .map((entry) => join(entry.parentPath, entry.name))
 
 t.test('a login makes a root whose row holds no token', async (t) => {
-  const bench = await makeBench(t)
+  const bench = await World.still(t).state({ owner: 'ada' })
   const { root, token } = await login(bench.gov, usual)
   t.match(token, /^[A-Za-z0-9_-]{43}$/)
   t.equal(Buffer.from(token, 'base64url').length, 32)
@@ -31,7 +33,7 @@ t.test('a login makes a root whose row holds no token', async (t) => {
 })
 
 t.test('the token lies in no file but the one it is saved to', async (t) => {
-  const bench = await makeBench(t)
+  const bench = await World.still(t).state({ owner: 'ada' })
   const { token } = await signIn(bench)
   const dir = bench.gov.store.dir
   const holds = (): string[] => filesUnder(dir).filter((f) => readFileSync(f).includes(token))
@@ -42,7 +44,7 @@ t.test('the token lies in no file but the one it is saved to', async (t) => {
 })
 
 t.test('a second login ends no session, and one with replace ends the others of its owner', async (t) => {
-  const bench = await makeBench(t)
+  const bench = await World.still(t).state({ owner: 'ada' })
   const first = await signIn(bench)
   const second = await signIn(bench)
   t.equal(authenticate(bench.gov, first.token).root.root_id, first.session.root.root_id)
@@ -59,7 +61,7 @@ t.test('a second login ends no session, and one with replace ends the others of 
 })
 
 t.test('a wrong passphrase, an unknown owner and a disabled owner give the same error', async (t) => {
-  const bench = await makeBench(t)
+  const bench = await World.still(t).state({ owner: 'ada' })
   const { session } = await signIn(bench)
   await addPrincipal(bench.gov, session, { name: 'bob', passphrase: 'correct horse' })
   await addPrincipal(bench.gov, session, { name: 'eve', passphrase: 'correct horse' })
@@ -83,7 +85,7 @@ t.test('a wrong passphrase, an unknown owner and a disabled owner give the same 
 })
 
 t.test('refused and accepted logins are audited', async (t) => {
-  const bench = await makeBench(t)
+  const bench = await World.still(t).state({ owner: 'ada' })
   await t.rejects(login(bench.gov, { ...usual, owner: 'nobody', passphrase: 'secret words' }))
   const { session } = await signIn(bench)
   const rows = listAudit(bench.view())
@@ -94,7 +96,7 @@ t.test('refused and accepted logins are audited', async (t) => {
 })
 
 t.test('the owner may be left out only where there is one', async (t) => {
-  const bench = await makeBench(t)
+  const bench = await World.still(t).state({ owner: 'ada' })
   const { root } = await login(bench.gov, usual)
   const session = { root, principal: bench.view().all(collections.principals)[0]!.doc }
   await addPrincipal(bench.gov, session, { name: 'bob' })
@@ -104,7 +106,7 @@ t.test('the owner may be left out only where there is one', async (t) => {
 })
 
 t.test('idle time and life have bounds', async (t) => {
-  const bench = await makeBench(t)
+  const bench = await World.still(t).state({ owner: 'ada' })
   for (const idleMs of [0, 999, 24 * hour + 1, 1.5, Number.NaN]) {
     const code = 'session_idle_out_of_range'
     await t.rejects(login(bench.gov, { ...usual, idleMs }), { kind: 'rejected', code })
@@ -117,7 +119,7 @@ t.test('idle time and life have bounds', async (t) => {
 })
 
 t.test('rows of roots that were over long ago are dropped at a login', async (t) => {
-  const bench = await makeBench(t)
+  const bench = await World.still(t).state({ owner: 'ada' })
   const old = await signIn(bench)
   bench.clock.advance(8 * hour + rootKeepMs)
   await signIn(bench)
@@ -128,7 +130,7 @@ t.test('rows of roots that were over long ago are dropped at a login', async (t)
 })
 
 t.test('an owner disabled while its passphrase is checked does not get in', async (t) => {
-  const bench = await makeBench(t)
+  const bench = await World.still(t).state({ owner: 'ada' })
   const { session } = await signIn(bench)
   await addPrincipal(bench.gov, session, { name: 'bob', passphrase: 'correct horse' })
   const late = login(bench.gov, { ...usual, owner: 'bob', passphrase: 'correct horse' })

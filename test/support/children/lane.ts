@@ -3,8 +3,8 @@
  * appended, so their order in the file is the order in time. See `lane.test.ts`.
  */
 import { appendFileSync } from 'node:fs'
-import { systemClock } from '../../src/base/clock.js'
-import { acquireLane, type LanePriority } from '../../src/governance/lane.js'
+import { systemClock } from '../../../src/base/clock.js'
+import { acquireLane, type LanePriority } from '../../../src/governance/lane.js'
 
 const args = JSON.parse(process.argv[2] ?? '{}') as {
   dir: string, log: string, label: string, priority: LanePriority, rounds: number,

@@ -1,5 +1,4 @@
-/** A world whose `report` slot is proved, with stored analyses behind its rows. */
-import type { Test } from 'tap'
+/** The stage of stored analyses behind rows, and of a gateway that says what a test wants. */
 import { canonicalJson, sha256Hex } from '../../src/base/canonical.js'
 import { isoFromMs } from '../../src/base/clock.js'
 import { registerArtifact } from '../../src/governance/artifacts.js'
@@ -8,12 +7,11 @@ import type { SeenRequest } from '../../src/sandbox/types.js'
 import { shotLabels } from '../../src/shots/constants.js'
 import { digestCollections, type Episode } from '../../src/shots/digest/rows.js'
 import { putObservation } from '../../src/shots/observations/observation-store.js'
-import { shotCollections, type Observation, type PayloadRef } from '../../src/shots/observations/rows.js'
-import type { Ran } from '../harness.js'
-import { must } from '../gateway/rig.js'
-import {
-  makeGatewayWorld, observationOf, payloadRefOf, type GatewayWorld, type WorldOptions,
-} from './rig.js'
+import { shotCollections, type Observation, type PayloadRef }
+  from '../../src/shots/observations/rows.js'
+import { observationOf, payloadRefOf } from '../support/observations.js'
+import type { Ran } from './place.js'
+import type { AnalysisWorld } from './world.js'
 
 const windowMs = 30 * 60_000
 
@@ -57,8 +55,8 @@ export interface Analysed {
   readonly payload?: Partial<PayloadRef>
 }
 
-/** A world with texts. */
-export interface TextWorld extends GatewayWorld {
+/** Ways to put analyses there, and to be answered. */
+export interface Texts {
   /** Puts rows with a sealed analysis; gives them as they were put. */
   analysed(...rows: readonly Analysed[]): Promise<Observation[]>
   /** A new analysis for a row, as a reanalysis would leave it. */
@@ -79,7 +77,7 @@ const analysisOf = (one: Analysed): Record<string, unknown> => ({
 })
 
 const put = async (
-  world: GatewayWorld, rows: readonly { row: Observation; says: Record<string, unknown> }[],
+  world: AnalysisWorld, rows: readonly { row: Observation; says: Record<string, unknown> }[],
 ): Promise<Observation[]> => {
   const { gov } = world.ctx('write')
   const { store } = gov
@@ -102,15 +100,10 @@ const put = async (
   return done
 }
 
-/** Makes one; `prove` false leaves the slot without a proof. */
-export const makeTextWorld = async (
-  t: Test, { prove = true, ...options }: WorldOptions & { readonly prove?: boolean } = {},
-): Promise<TextWorld> => {
-  const world = await makeGatewayWorld(t, options)
-  if (prove) must(await world.run(['gateway', 'prove', 'report', '--json']))
-  const proofs = world.rig.calls().length
+/** Texts; requests until now are not among those that were asked. */
+export const texts = (world: AnalysisWorld): Texts => {
+  const before = world.calls().length
   return {
-    ...world,
     analysed: (...rows) => put(world, rows.map((one) => ({
       says: analysisOf(one),
       row: observationOf(world.folder, one.name, {
@@ -131,10 +124,10 @@ export const makeTextWorld = async (
       gov.store.close()
     },
     say: (text, how = {}) =>
-      world.rig.sandbox.faults.reply({ body: replyBody(text, how) }, {
+      world.sandbox.faults.reply({ body: replyBody(text, how) }, {
         service: 'gateway', times: 1, after: how.after ?? 0,
       }),
-    asked: () => world.rig.calls().slice(proofs),
+    asked: () => world.calls().slice(before),
     digest: (...flags) => world.run(['shots', 'digest', '--json', ...flags]),
     episodes: () => world.view().all(digestCollections.episodes).map(({ doc }) => doc),
   }

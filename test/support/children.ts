@@ -1,16 +1,10 @@
-/** Starts programs of this folder as processes of their own, which end with the test. */
+/** Starts programs of the folder `children` as processes of their own, which end with the test. */
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { extname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
-
-/** What the helpers need of tap's `t`. */
-export interface Teardown {
-  teardown(done: () => Promise<void> | void): void
-}
+import type { Teardown } from '../world/place.js'
 
 /** A running program that speaks in lines. */
 export interface Child {
@@ -24,17 +18,10 @@ export interface Child {
   ended(): Promise<number | null>
 }
 
-/** A temporary folder that goes with the test. */
-export const temporaryFolder = (t: Teardown): string => {
-  const dir = mkdtempSync(join(tmpdir(), 'sallyport-governance-'))
-  t.teardown(() => rmSync(dir, { recursive: true, force: true }))
-  return dir
-}
-
-/** Starts `name` of this folder (without its extension) with JSON arguments. */
+/** Starts `name` of that folder (without its extension) with JSON arguments. */
 export const startChild = (t: Teardown, name: string, args: object): Child => {
   const here = fileURLToPath(import.meta.url)
-  const program = join(here, '..', `${name}${extname(here)}`)
+  const program = join(here, '../children', `${name}${extname(here)}`)
   const child = spawn(process.execPath, [...process.execArgv, program, JSON.stringify(args)], {
     stdio: ['pipe', 'pipe', 'inherit'],
   })

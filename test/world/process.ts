@@ -1,0 +1,60 @@
+/** Runs the bundled program as a process of its own. */
+import { spawn as spawnChild } from 'node:child_process'
+import { join } from 'node:path'
+import type { Place, Ran, SpawnOptions } from './place.js'
+import { ranOf } from './ran.js'
+
+const spawnTimeoutMs = 60_000
+
+/** Runs one line at a place, to the end of the process. */
+export const runSpawned = async (
+  place: Place, argv: readonly string[], options: SpawnOptions,
+): Promise<Ran> => {
+  const entry = options.entry === 'test' ? 'test-entry.js' : 'sallyport.js'
+  const script = join(await (options.coverage === false ? packedApp() : builtApp()), entry)
+  const child = spawnChild(process.execPath, [...(options.nodeArgs ?? []), script, ...argv], {
+    cwd: place.cwd,
+    env: { ...place.env, ...coverageEnv(options), ...options.env },
+    stdio: 'pipe',
+  })
+  const out: Buffer[] = []
+  const err: Buffer[] = []
+  child.stdout.on('data', (chunk: Buffer) => out.push(chunk))
+  child.stderr.on('data', (chunk: Buffer) => err.push(chunk))
+  // A process that ends before it reads its stdin closes the pipe.
+  child.stdin.on('error', () => undefined)
+  child.stdin.end(options.stdin ?? '')
+  options.onChild?.(child)
+  const timer = setTimeout(() => child.kill('SIGKILL'), options.timeoutMs ?? spawnTimeoutMs)
+  const status = await new Promise<number>((resolve, reject) => {
+    child.once('error', reject)
+    child.once('close', (code, signal) => resolve(code ?? signalStatus(signal)))
+  })
+  clearTimeout(timer)
+  return ranOf(status, Buffer.concat(out), Buffer.concat(err).toString('utf8'))
+}
+
+const coverageEnv = ({ coverage = true }: SpawnOptions): Record<string, string> => {
+  const dir = process.env['SALLYPORT_COVERAGE_DIR']
+  return coverage && dir !== undefined ? { NODE_V8_COVERAGE: dir } : {}
+}
+
+const signalStatus = (signal: NodeJS.Signals | null): number => {
+  const numbers: Partial<Record<NodeJS.Signals, number>> = {
+    SIGKILL: 137, SIGTERM: 143, SIGINT: 130,
+  }
+  return (signal === null ? undefined : numbers[signal]) ?? 1
+}
+
+/** Folder of the spawned bundles, built first where this test was not started by `npm test`. */
+export const builtApp = async (): Promise<string> => {
+  const folder = process.env['SALLYPORT_TEST_APP']
+  if (folder !== undefined) return folder
+  const tool = join(process.cwd(), 'scripts/tool/app.js')
+  const { freshApp } = (await import(tool)) as { freshApp(): Promise<string> }
+  return freshApp()
+}
+
+/** Folder of the spawned bundles that are packed like the shipped one, where there is one. */
+const packedApp = async (): Promise<string> =>
+  process.env['SALLYPORT_TEST_PACKED'] ?? await builtApp()

@@ -1,0 +1,121 @@
+/** Runs the program in this process, with fakes for everything outside it. */
+import { PassThrough } from 'node:stream'
+import { safeParse } from 'valibot'
+import { systemClock } from '../../src/base/clock.js'
+import type { Observer } from '../../src/base/observer.js'
+import { describingDeps } from '../../src/cli/describing.js'
+import type { CliDeps } from '../../src/cli/deps.js'
+import { main } from '../../src/cli/main.js'
+import { runCommand } from '../../src/cli/run.js'
+import { commands } from '../../src/cli/commands/table.js'
+import { nameOf } from '../../src/cli/entry.js'
+import type { VerbEntry } from '../../src/cli/entry.js'
+import { scanGlobals } from '../../src/cli/globals.js'
+import type { Prompter } from '../../src/cli/prompt.js'
+import { outputOf } from '../../src/cli/help/fields.js'
+import { describeTree } from '../../src/cli/tree.js'
+import type { DescribedVerb } from '../../src/cli/tree.js'
+import type { Place, Ran, RunOptions } from './place.js'
+import { ranOf } from './ran.js'
+
+/** Runs one line at a place. */
+export const runHere = async (
+  place: Place, argv: readonly string[], options: RunOptions,
+): Promise<Ran> => {
+  const out: Buffer[] = []
+  const err: string[] = []
+  const terminal = { stdin: false, stdout: false, stderr: false, ...options.terminal }
+  const deps: CliDeps = {
+    argv,
+    env: { ...place.env, ...options.env },
+    execArgv: options.execArgv ?? [],
+    cwd: place.cwd,
+    home: place.env['HOME'] as string,
+    clock: options.clock ?? systemClock,
+    stop: options.stop ?? new AbortController().signal,
+    onInsist: options.onInsist ?? (() => undefined),
+    io: {
+      terminal,
+      columns: options.columns ?? 80,
+      writeOut: (data) => void out.push(Buffer.from(data)),
+      writeErr: (text) => void err.push(text),
+      async *stdin() {
+        if (options.stdin !== undefined) yield Buffer.from(options.stdin)
+      },
+      streams: () => ({
+        stdin: new PassThrough(), stdout: new PassThrough(), stderr: new PassThrough(),
+      }),
+    },
+    async resolve(host) {
+      const addresses = { localhost: ['127.0.0.1'], ...options.hosts }[host]
+      if (addresses === undefined) {
+        throw Object.assign(new Error('not found'), { code: 'ENOTFOUND' })
+      }
+      return addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }))
+    },
+    prompter: async () => answering([...(options.answers ?? [])]),
+    observe: (drawn) => watched(drawn, options.at),
+  }
+  const status =
+    options.commands === undefined ? await main(deps) : await runCommand(deps, options.commands)
+  const ran = ranOf(status, Buffer.concat(out), err.join(''))
+  if (argv.includes('--json') && options.commands === undefined) await requireShape(argv, ran)
+  return ran
+}
+
+const watched = (drawn: Observer, at: RunOptions['at']): Observer =>
+  at === undefined
+    ? drawn
+    : {
+        async at(step) {
+          await drawn.at(step)
+          await at(step)
+        },
+      }
+
+const answering = (answers: (string | boolean)[]): Prompter => {
+  const next = (): string | boolean => {
+    const answer = answers.shift()
+    if (answer === undefined) throw new Error('a prompt has no answer in this test')
+    return answer
+  }
+  return {
+    confirm: async () => next() === true,
+    text: async () => String(next()),
+    secret: async () => String(next()),
+    choose: async () => String(next()),
+  }
+}
+
+let described: Promise<readonly DescribedVerb[]> | null = null
+
+/** Every verb of the program. */
+export const allVerbs = (): Promise<readonly DescribedVerb[]> =>
+  (described ??= describeTree(describingDeps()))
+
+/** The verb of a line. Only its own module is loaded: all of them take half a second. */
+const entryOf = (argv: readonly string[]): VerbEntry | undefined => {
+  const [first, second] = scanGlobals(argv).rest
+  const entry = commands.find((one) => nameOf(one) === first)
+  return entry === undefined || 'load' in entry
+    ? entry : entry.verbs.find(({ verb }) => verb === second)
+}
+
+/** A JSON result has the shape that its verb declares, in every test that prints one. */
+const requireShape = async (argv: readonly string[], ran: Ran): Promise<void> => {
+  if (ran.stdout === '' || argv.includes('--help')) return
+  const entry = entryOf(argv)
+  if (entry === undefined) return
+  const { meta } = (await entry.load()).build(describingDeps())
+  const { json } = meta
+  if (json === null) return
+  const documents = json.lines === true
+    ? ran.stdout.trimEnd().split('\n').map((line) => JSON.parse(line) as unknown) : [ran.json()]
+  for (const document of documents) {
+    const parsed = safeParse(outputOf(json), document)
+    if (parsed.success) continue
+    const [issue] = parsed.issues
+    const path = issue.path?.map(({ key }) => String(key)).join('.') ?? ''
+    throw new Error(`${meta.name} --json is not of its shape at ${path}: ${issue.message}`)
+  }
+}
