@@ -1,22 +1,35 @@
 /**
- * Whether the route may be used now: the facts of one view, the reasons in their order, and the
- * demand that a use case makes of them. Nothing is asked of the provider (A-057).
+ * May the route be used, begun, contacted, its answer adopted? One list of named facts answers all
+ * of it; the configuration read tells the first that does not hold. Nothing is asked of the
+ * provider (A-057).
  */
-import { fail, type SallyportError } from '../base/errors.js'
 import type { Gov } from '../governance/context.js'
+import {
+  claimFacts, purposeFacts, standingFacts, type EffectCase,
+} from '../governance/judge/effect.js'
+import {
+  always, denied, judge, underWay, untilContact, within, type Denial, type Fact, type Phase,
+} from '../governance/judge/fact.js'
+import { momentOf, type Moment } from '../governance/judge/moment.js'
+import { accountFacts, accountWords } from '../governance/judge/money-facts.js'
+import {
+  policyFacts, policyWords, storeFacts, storeWords,
+} from '../governance/judge/policy-facts.js'
 import { ledgerFacts, type LedgerFacts } from '../governance/ledger/facts.js'
-import { ledgerReasons } from '../governance/ledger/reasons.js'
 import { currentConsent } from '../governance/policy/consents.js'
-import { policyStanding, type PolicyBlock } from '../governance/policy/standing.js'
+import type { PolicyBlock } from '../governance/policy/standing.js'
 import { presence } from '../governance/vault.js'
 import type { View } from '../state/types.js'
 import { alphaCredentialRef, alphaPurpose, type AlphaProvider } from './constants.js'
-import type { AlphaContext } from './context.js'
+import type { AlphaTextInput } from './input.js'
 import { alphaSetupCollection, type AlphaTextSetup } from './setup.js'
+import { fail } from '../base/errors.js'
+
+const grant = 'sallyport alpha setup --enable --acknowledge-plaintext-egress'
 
 /**
- * Reasons, most telling first: the first that holds is shown. Each has its status and a sentence
- * with what to do. The list is closed; scripts match the names.
+ * What the configuration read says of a reason, in the order of the list: its status, and a
+ * sentence with what to do. The names are closed; scripts match them.
  */
 export const alphaReasons = {
   route_disabled: {
@@ -27,14 +40,7 @@ export const alphaReasons = {
     status: 'configuration_required',
     text: 'No provider key is stored. Store one with `sallyport alpha setup --api-key-file F`.',
   },
-  store_behind_anchor: {
-    status: 'blocked',
-    text: 'The state directory is not the newest of its kind. See `sallyport state check`.',
-  },
-  witness_mismatch: {
-    status: 'blocked',
-    text: 'The policy and its witness disagree. See `sallyport state check`.',
-  },
+  ...storeWords,
   fixed_route_mismatch: {
     status: 'blocked',
     text: 'The stored provider or model is not the sealed one. Save the setup anew.',
@@ -43,25 +49,11 @@ export const alphaReasons = {
     status: 'blocked',
     text: 'The stored key is not the one that was saved with this setup. Save the key anew.',
   },
-  save_in_progress: {
-    status: 'blocked',
-    text: 'A save of the model configuration is under way. Look again when it has ended.',
-  },
-  save_interrupted: {
-    status: 'blocked',
-    text: 'A save was interrupted and rolled back. Save the setup anew to activate it.',
-  },
-  policy_revoked: {
-    status: 'blocked',
-    text: 'The policy is revoked for every route. Grant anew with `sallyport alpha setup --enable'
-      + ' --acknowledge-plaintext-egress`.',
-  },
+  ...policyWords({ noun: 'setup', grant }),
   consent_not_current: {
-    status: 'blocked',
-    text: 'The consent is not current. Grant anew with `sallyport alpha setup --enable'
-      + ' --acknowledge-plaintext-egress`.',
+    status: 'blocked', text: `The consent is not current. Grant anew with \`${grant}\`.`,
   },
-  ...ledgerReasons('setup'),
+  ...accountWords('setup'),
 } as const
 
 /** Name of a reason why the route is not `configured`. */
@@ -87,75 +79,145 @@ export interface AlphaFacts {
   readonly account: LedgerFacts
 }
 
-/** Everything that the status of the route depends on, out of one view; contacts nobody. */
-export const alphaFacts = (gov: Gov, view: View, provider: AlphaProvider): AlphaFacts => {
+/** An ask, as far as it has come. */
+export interface AskCase extends EffectCase {
+  readonly input: AlphaTextInput
+}
+
+/** What the route is judged on; `ask` is null where no ask is meant. */
+export interface AlphaCase {
+  readonly facts: AlphaFacts
+  readonly ask: AskCase | null
+}
+
+interface SavedCase extends AlphaFacts {
+  readonly setup: AlphaTextSetup
+}
+
+const asked = ({ ask }: AlphaCase): AskCase | null => ask
+const policy = ({ facts }: AlphaCase) => facts.policy
+/** Without a setup there is one reason, and it is that. */
+const saved = ({ facts }: AlphaCase): SavedCase | null =>
+  (facts.setup === null ? null : { ...facts, setup: facts.setup })
+
+const savedFact = <Name extends AlphaReasonCode>(
+  fact: Fact<SavedCase, Name>,
+): readonly Fact<AlphaCase, Name>[] => within(saved, [fact])
+
+/**
+ * Everything that a use of the route rests on, most telling first (A-069, A-070, A-084, A-086,
+ * A-097, A-153 to A-158). Key and accounting count until the contact only: an answer once paid for
+ * does not need them.
+ */
+export const alphaRoute = [
+  ...within(asked, standingFacts),
+  {
+    name: 'route_disabled', kind: 'unauthorized', phases: always,
+    holds: ({ facts }: AlphaCase) => facts.setup?.enabled === true,
+  },
+  ...savedFact({
+    name: 'key_missing', kind: 'blocked', phases: untilContact, holds: ({ key }) => key.present,
+  }),
+  ...within(policy, storeFacts),
+  ...savedFact({
+    name: 'fixed_route_mismatch', kind: 'blocked', phases: untilContact,
+    holds: ({ setup, provider }) =>
+      setup.model_id === provider.model_id && setup.api_base === provider.base_url,
+  }),
+  ...savedFact({
+    name: 'credential_mismatch', kind: 'blocked', phases: untilContact,
+    holds: ({ setup, key }) => setup.credential_fingerprint === key.fingerprint,
+  }),
+  ...within(policy, policyFacts),
+  ...savedFact({
+    name: 'consent_not_current', kind: 'unauthorized', phases: always,
+    holds: ({ consentCurrent }) => consentCurrent,
+  }),
+  ...within(asked, purposeFacts),
+  {
+    name: 'output_cap_lowered', kind: 'unauthorized', phases: underWay,
+    holds: ({ facts: { setup }, ask }: AlphaCase) => ask === null || setup === null
+      || ask.input.max_output_tokens <= setup.max_output_tokens,
+  },
+  ...within((one: AlphaCase) => {
+    const its = saved(one)
+    return its === null ? null : {
+      account: its.account, ceilingMicrousd: its.setup.spend_ceiling_microusd,
+      boundMicrousd: its.setup.request_cost_bound_microusd,
+    }
+  }, accountFacts),
+  ...within(asked, claimFacts),
+] as const
+
+/**
+ * What the end of a task, its receipt and the review of an overrun have always said of these
+ * reasons; the names in the list are those of the configuration read and of a stored decision.
+ */
+export const alphaToldAs = {
+  root_not_live: 'root_gone',
+  root_foreign: 'root_gone',
+  goal_not_open: 'goal_changed',
+  goal_foreign: 'goal_changed',
+  route_disabled: 'alpha_disabled',
+  purpose_expired: 'consent_not_current',
+} as const
+
+/** The facts of one moment; contacts nobody. */
+export const alphaFactsAt = (moment: Moment, provider: AlphaProvider): AlphaFacts => {
+  const { view, nowMs } = moment
   const setup = view.get(alphaSetupCollection, 'the') ?? null
-  const standing = policyStanding(gov.store, view)
-  const consent = currentConsent(view, standing, alphaPurpose, gov.clock.wallMs())
+  const consent = currentConsent(view, moment.policy, alphaPurpose, nowMs)
   const bound = setup?.plaintext_egress_consent_revision ?? null
   return {
     setup,
     provider,
     key: presence(view, alphaCredentialRef),
-    policy: { revision: standing.head.revision, block: standing.block },
+    policy: { revision: moment.policy.head.revision, block: moment.policy.block },
     consentCurrent: consent !== undefined && consent.granted_revision === bound,
     account: ledgerFacts(view),
   }
 }
 
+/** Everything that the status of the route depends on, out of one view; contacts nobody. */
+export const alphaFacts = (gov: Gov, view: View, provider: AlphaProvider): AlphaFacts =>
+  alphaFactsAt(momentOf(gov, view), provider)
+
 /** Whether the consent is bound to the active, witnessed policy of a current store (A-070). */
 export const isConsentCurrent = (facts: AlphaFacts): boolean =>
   facts.consentCurrent && facts.policy.block === null
+
+const hasWords = (name: string): name is AlphaReasonCode => Object.hasOwn(alphaReasons, name)
+
+const worded = (denials: readonly Denial[]): AlphaReasonCode | null => {
+  const [first] = denials
+  if (first === undefined) return null
+  if (hasWords(first.name)) return first.name
+  throw new TypeError('a reason of the status has its words')
+}
+
+const judgeRoute = (facts: AlphaFacts, phase: Phase) =>
+  judge(alphaRoute, { facts, ask: null }, phase)
 
 /**
  * The first reason why the route may not contact its provider, or null when key, consent and
  * accounting are ready; null promises nothing about the provider (A-059, A-084, A-086).
  */
-export const alphaReasonOf = (facts: AlphaFacts, setup: AlphaTextSetup): AlphaReasonCode | null => {
-  if (!setup.enabled) return 'route_disabled'
-  if (!facts.key.present) return 'key_missing'
-  const { block } = facts.policy
-  if (block === 'store_behind_anchor' || block === 'witness_mismatch') return block
-  const { provider } = facts
-  if (setup.model_id !== provider.model_id || setup.api_base !== provider.base_url) {
-    return 'fixed_route_mismatch'
-  }
-  if (setup.credential_fingerprint !== facts.key.fingerprint) return 'credential_mismatch'
-  if (block !== null) return block
-  if (!facts.consentCurrent) return 'consent_not_current'
-  return ledgerReason(facts.account, setup)
-}
+export const alphaReasonOf = (facts: AlphaFacts, setup: AlphaTextSetup): AlphaReasonCode | null =>
+  worded(judgeRoute({ ...facts, setup }, 'status'))
 
-const ledgerReason = (account: LedgerFacts, setup: AlphaTextSetup): AlphaReasonCode | null => {
-  if (!account.ok) return account.problem
-  if (account.ceilingMicrousd < 1) return 'ceiling_not_positive'
-  if (account.ceilingMicrousd !== setup.spend_ceiling_microusd) return 'ceiling_mismatch'
-  const above = setup.request_cost_bound_microusd > account.ceilingMicrousd
-  return above ? 'request_bound_above_ceiling' : null
-}
-
-/** Reasons that the operator's own consent or switch can mend: exit 4, the others need a look. */
-const consentReasons = new Set<AlphaReasonCode>([
-  'route_disabled', 'policy_revoked', 'save_interrupted', 'save_in_progress',
-  'consent_not_current',
-])
-
-const refusal = (reason: AlphaReasonCode): SallyportError => {
-  const make = consentReasons.has(reason) ? fail.unauthorized : fail.blocked
-  return make('alpha_not_configured', 'The text capability may not be used now.', {
-    reason, next: alphaReasons[reason].text,
-  })
-}
-
-/** The setup, if the route's status is `configured`; else throws with the read's reason. */
-export const requireConfigured = (ctx: AlphaContext, view: View): AlphaTextSetup => {
-  const facts = alphaFacts(ctx.gov, view, ctx.provider)
+/** The setup, if a new ask may be taken on; else throws with the reason of the read. */
+export const requireConfigured = (moment: Moment, provider: AlphaProvider): AlphaTextSetup => {
+  const facts = alphaFactsAt(moment, provider)
   if (facts.setup === null) {
     throw fail.unauthorized('alpha_not_set_up', 'The text capability is not set up.', {
       reason: 'not_set_up', next: 'Run: sallyport alpha setup',
     })
   }
-  const reason = alphaReasonOf(facts, facts.setup)
-  if (reason !== null) throw refusal(reason)
-  return facts.setup
+  const denials = judgeRoute(facts, 'admit')
+  const reason = worded(denials)
+  if (reason === null) return facts.setup
+  throw denied(denials, {
+    code: 'alpha_not_configured', message: 'The text capability may not be used now.',
+    next: alphaReasons[reason].text,
+  })
 }

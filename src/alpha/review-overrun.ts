@@ -50,14 +50,16 @@ const heldAnswer = (tx: Tx, task: Task): string => {
 }
 
 /** Before anything is decided: an answer that was paid for is dropped by `reject` alone. */
-const requireAdoption = (gov: Gov, tx: Tx, task: Task): void => {
+const requireAdoption = (
+  gov: Gov, provider: AlphaProvider, tx: Tx, task: Task,
+): void => {
   const input = parseAlphaInput(
     readArtifact(gov, tx, task.input_artifact_id, alphaArtifactLabels.input),
   )
   try {
-    requireAdoptionAuthority(gov, tx, task, input)
+    requireAdoptionAuthority({ gov, provider }, tx, task, input)
   } catch (error) {
-    if (!(error instanceof SallyportError) || error.kind !== 'unauthorized') throw error
+    if (!(error instanceof SallyportError) || error.code !== 'ask_not_authorized') throw error
     throw fail.unauthorized(
       'answer_not_adoptable',
       'The answer cannot be released: what the question was admitted under is not current.',
@@ -85,7 +87,7 @@ export const reviewAlphaOverrun = async (
     requireRootRow(tx, now, session.root.root_id)
     const task = requireOverrun(tx, session, request.taskId)
     const accepts = request.verdict === 'accept'
-    if (accepts) requireAdoption(gov, tx, task)
+    if (accepts) requireAdoption(gov, provider, tx, task)
     reviewOverrun(tx, now, session, task.operation_id, request.verdict)
     const held = heldAnswer(tx, task)
     if (accepts) adoptArtifact(tx, held)

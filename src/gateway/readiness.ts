@@ -4,7 +4,7 @@
  */
 import type { Gov } from '../governance/context.js'
 import { ledgerFacts, type LedgerFacts } from '../governance/ledger/facts.js'
-import { ledgerReasons } from '../governance/ledger/reasons.js'
+import { accountWords } from '../governance/judge/money-facts.js'
 import { latestConsent } from '../governance/policy/consents.js'
 import { policyStanding, type PolicyBlock } from '../governance/policy/standing.js'
 import type { Consent } from '../governance/rows.js'
@@ -72,7 +72,7 @@ export const gatewayReasons = {
     text: 'The purpose of this slot has no current consent. Give it with `sallyport gateway setup'
       + ' --consent PURPOSE --acknowledge-cloud-egress`.',
   },
-  ...ledgerReasons('route'),
+  ...accountWords('route'),
 } as const
 
 /** Name of a reason why the route or a slot is not `configured`. */

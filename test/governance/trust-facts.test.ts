@@ -7,16 +7,10 @@ import { silentObserver } from '../../src/base/observer.js'
 import type { Gov } from '../../src/governance/context.js'
 import { revokePolicy } from '../../src/governance/policy/revoke.js'
 import { login } from '../../src/governance/session/login.js'
-import { trustFacts, type FixedRoute, type TrustFacts } from '../../src/governance/trust.js'
+import { momentOf, type Moment } from '../../src/governance/judge/moment.js'
 import { openStore } from '../../src/state/store.js'
 import type { Place } from '../world/place.js'
 import { World } from '../world/world.js'
-
-const fixed: FixedRoute = {
-  capability: 'c', purpose: 'p', runtime: 'alpha_text_native', route: 'alpha',
-  profile: 'alpha.text',
-  provider: 'example', model: 'm', url: 'https://provider.example/v1/chat/completions',
-}
 
 const deployment = async (t: Test): Promise<{ place: Place, gov: Gov }> => {
   const place = World.in(t).place
@@ -26,13 +20,15 @@ const deployment = async (t: Test): Promise<{ place: Place, gov: Gov }> => {
   return { place, gov: { store, clock: systemClock, observer: silentObserver, face: 'cli' } }
 }
 
-const factsOf = (gov: Gov): TrustFacts => trustFacts(gov, gov.store.read(), fixed)
+const factsOf = (gov: Gov): Moment => momentOf(gov, gov.store.read())
 
 t.test('A-158 the facts see a revoked policy and a removed or altered witness', async (t) => {
   const { place, gov } = await deployment(t)
-  t.same(factsOf(gov).policy, { active: true, witnessed: true, revision: 1 })
+  t.match(factsOf(gov).policy, { block: null, witness: 'ok', head: { revision: 1 } })
   await revokePolicy(gov, { principal: null, root: null })
-  t.same(factsOf(gov).policy, { active: false, witnessed: true, revision: 2 })
+  t.match(factsOf(gov).policy, {
+    block: 'policy_revoked', witness: 'ok', head: { revision: 2 },
+  })
   const path = join(place.stateDir, 'witness.log')
   const lines = readFileSync(path, 'utf8')
   for (const [what, text] of [
@@ -41,10 +37,10 @@ t.test('A-158 the facts see a revoked policy and a removed or altered witness', 
     ['rolled back', `${lines.split('\n')[0]}\n`],
   ] as const) {
     writeFileSync(path, text)
-    t.equal(factsOf(gov).policy.witnessed, false, what)
+    t.equal(factsOf(gov).policy.block, 'witness_mismatch', what)
   }
   writeFileSync(path, lines)
-  t.equal(factsOf(gov).policy.witnessed, true, 'put back')
+  t.equal(factsOf(gov).policy.block, 'policy_revoked', 'put back')
 })
 
 t.test('A-156 the facts know a root only while it is live', async (t) => {

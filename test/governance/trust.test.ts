@@ -7,11 +7,14 @@ import {
   collections, type Consent, type Goal, type Job, type PolicyRevision, type Principal, type Root,
   type RouteRecord, type Task, type TrustDecision,
 } from '../../src/governance/rows.js'
-import {
-  decideTrust, evaluateTrust, refuseDenied, requireAllowed, type FixedRoute, type TrustFacts,
-  type TrustRequest,
-} from '../../src/governance/trust.js'
-import type { CollectionSpec } from '../../src/state/types.js'
+import { storeDecision } from '../../src/governance/judge/decision.js'
+import { effectCase, effectFacts } from '../../src/governance/judge/effect.js'
+import { denied, judge, type Denial } from '../../src/governance/judge/fact.js'
+import type { FixedRoute, TrustRequest } from '../../src/governance/judge/request.js'
+import { policyHead } from '../../src/governance/policy/head.js'
+import { judgePolicy } from '../../src/governance/policy/standing.js'
+import type { WitnessStatus } from '../../src/governance/policy/witness.js'
+import type { CollectionSpec, Tx, View } from '../../src/state/types.js'
 import { Memory } from './ledger/memory.js'
 
 const now = '2026-11-20T10:00:00.000Z'
@@ -28,6 +31,7 @@ const fixed: FixedRoute = {
   provider: 'example',
   model: 'fixed-model',
   url: 'https://provider.example/v1/chat/completions',
+  paid: true,
 }
 const binding = { operationId: 'op_1', runtime: fixed.runtime, profile: fixed.profile } as const
 
@@ -84,11 +88,42 @@ const request: TrustRequest = {
   lease: { holder: 'h', fence: 1 },
   amount_microusd: 100,
 }
-const facts: TrustFacts = {
-  fixed,
-  liveRoot: () => root,
-  policy: { active: true, witnessed: true, revision: 7 },
-  nowMs,
+/** What is not in the rows: live sessions, and what witness file and anchor say. */
+interface About {
+  readonly liveRoot: () => Root
+  readonly witness: WitnessStatus
+  readonly anchored: boolean
+}
+const facts: About = { liveRoot: () => root, witness: 'ok', anchored: true }
+
+const judged = (
+  view: View, one: TrustRequest, about: About, phase: 'preflight' | 'contact',
+): readonly Denial[] => {
+  const policy = judgePolicy(policyHead(view), about.witness, about.anchored)
+  const moment = { view, nowMs, policy, liveRoot: about.liveRoot }
+  const route = view.get(collections.routes, one.operation_id)
+  return judge(effectFacts, effectCase(moment, fixed, one, route), phase)
+}
+
+/** Judges, stores the decision and, for an allowed one, the route row that names it. */
+const decide = (tx: Tx, one: TrustRequest, about = facts): TrustDecision => {
+  const denials = judged(tx, one, about, 'preflight')
+  const decision = storeDecision(tx, nowMs, {
+    operationId: one.operation_id, request: one, denials,
+  })
+  if (denials.length === 0) {
+    tx.put(collections.routes, one.operation_id, {
+      operation_id: one.operation_id, ...one.resource, model: fixed.model ?? '',
+      decision_id: decision.decision_id, policy_revision: one.authority.policy_revision,
+      contacted_at: null, outcome: null,
+    })
+  }
+  return decision
+}
+
+const refuse = (denials: readonly Denial[]): void => {
+  if (denials.length === 0) return
+  throw denied(denials, { code: 'trust_denied', message: 'Not allowed.', next: 'Look at it.' })
 }
 
 /** Rows under which `request` is allowed. */
@@ -121,7 +156,7 @@ const alter = <T>(
 /** Allowed, reserved, and about to be contacted. */
 const decided = (): Memory => {
   const memory = sound()
-  memory.transact((tx) => decideTrust(tx, request, facts))
+  memory.transact((tx) => decide(tx, request))
   memory.transact((tx) =>
     reserve(tx, now, { ...binding, taskId: 'task_1', principal: 'prn_1', bound: 100 }))
   return memory
@@ -139,24 +174,19 @@ const refusal = (run: () => unknown): { kind: string; code: string; reasons: str
 }
 
 const contactReasons = (memory: Memory, one = request, about = facts): string[] =>
-  refusal(() => requireAllowed(memory.view(), one.operation_id, one, about)).reasons
+  judged(memory.view(), one, about, 'contact').map(({ name }) => name)
 
-const evaluated = (memory: Memory, one: TrustRequest, about = facts): readonly string[] => {
-  const decision = evaluateTrust(memory.view(), one, about)
-  const outcome = decision.reasons.length === 0 ? 'allow' : 'deny'
-  if (decision.outcome !== outcome) throw new Error('the outcome is not that of the reasons')
-  return decision.reasons
-}
+const evaluated = (memory: Memory, one: TrustRequest, about = facts): readonly string[] =>
+  judged(memory.view(), one, about, 'preflight').map(({ name }) => name)
 
 t.test('A-153 A-154 a request whose every fact stands in the rows is allowed', async (t) => {
   const memory = sound()
-  const decision = memory.transact((tx) => decideTrust(tx, request, facts))
+  const decision = memory.transact((tx) => decide(tx, request))
   t.match(decision, { outcome: 'allow', reasons: [], request, request_digest: digestOf(request) })
   t.same(memory.view().get(collections.decisions, decision.decision_id), decision)
   t.match(memory.view().get(collections.routes, 'op_1'), {
     ...request.resource, decision_id: decision.decision_id, contacted_at: null,
   })
-  t.doesNotThrow(() => refuseDenied(decision))
   t.same(contactReasons(memory), ['reservation_missing'], 'no contact without its hold')
   t.same(contactReasons(decided()), [])
 })
@@ -166,7 +196,7 @@ interface Case {
   readonly reason: string
   readonly rows?: (memory: Memory) => void
   readonly claim?: Partial<TrustRequest>
-  readonly facts?: Partial<TrustFacts>
+  readonly facts?: Partial<About>
 }
 
 /** Each case must deny both before the reserve and at contact. */
@@ -367,20 +397,26 @@ t.test('A-157 profile, provider, model and URL are exactly the fixed ones', asyn
 })
 
 t.test('A-158 only an active policy that the witness vouches for allows', async (t) => {
-  const policyFacts = (change: Partial<TrustFacts['policy']>): Partial<TrustFacts> =>
-    ({ policy: { ...facts.policy, ...change } })
+  const onPolicy = (change: Partial<PolicyRevision>) =>
+    set(collections.policy, '000000000007', change)
   denies(t, [
+    { title: 'no witness', reason: 'witness_mismatch', facts: { witness: 'missing' } },
     {
-      title: 'no witness', reason: 'policy_not_witnessed',
-      facts: policyFacts({ witnessed: false }),
+      title: 'a witness that is behind', reason: 'witness_mismatch',
+      facts: { witness: 'behind_by_one' },
+    },
+    { title: 'an anchor ahead', reason: 'store_behind_anchor', facts: { anchored: false } },
+    {
+      title: 'a revoked policy', reason: 'policy_revoked',
+      rows: onPolicy({ state: 'revoked', reason: 'operator_revoke' }),
     },
     {
-      title: 'a revoked policy', reason: 'policy_not_active',
-      facts: policyFacts({ active: false }),
+      title: 'a save under way', reason: 'save_in_progress',
+      rows: onPolicy({ state: 'revoked', reason: 'save_begin' }),
     },
     {
-      title: 'a revoked row', reason: 'policy_not_active',
-      rows: set(collections.policy, '000000000007', { state: 'revoked' }),
+      title: 'a save that was interrupted', reason: 'save_interrupted',
+      rows: onPolicy({ state: 'revoked', reason: 'save_interrupted' }),
     },
     {
       title: 'a claim of another revision', reason: 'policy_revision_mismatch',
@@ -389,7 +425,8 @@ t.test('A-158 only an active policy that the witness vouches for allows', async 
   ])
   const memory = sound()
   memory.transact((tx) => tx.remove(collections.policyHead, 'the'))
-  t.ok(evaluated(memory, request).includes('policy_not_active'), 'no policy at all')
+  t.match(refusal(() => evaluated(memory, request)), { kind: 'damaged', code: 'policy_missing' },
+    'no policy at all')
 })
 
 t.test('the ledger must be ready and the hold the request\'s own', async (t) => {
@@ -399,7 +436,7 @@ t.test('the ledger must be ready and the hold the request\'s own', async (t) => 
   for (const { id } of memory.view().all(collections.ledgerAccounts)) {
     alter(memory, collections.ledgerAccounts, id, null)
   }
-  t.same(evaluated(memory, request), ['ledger_not_ready'])
+  t.same(evaluated(memory, request), ['ledger_not_unique'])
   const held = decided()
   t.same(contactReasons(held, { ...request, amount_microusd: 99 }),
     ['decision_not_genuine', 'reservation_mismatch'])
@@ -420,7 +457,7 @@ t.test('after the contact mark the same request stands, but is never decided ane
   memory.transact((tx) => markContacted(tx, now, binding))
   alter<RouteRecord>(memory, collections.routes, 'op_1', { contacted_at: now })
   t.same(contactReasons(memory), [], 'the check before the first byte')
-  const again = memory.transact((tx) => decideTrust(tx, request, facts))
+  const again = memory.transact((tx) => decide(tx, request))
   t.match(again, { outcome: 'deny', reasons: ['already_contacted', 'reservation_not_held'] })
   t.not(memory.view().get(collections.routes, 'op_1')?.decision_id, again.decision_id)
 })
@@ -454,7 +491,7 @@ t.test('A-159 a forged decision grants nothing', async (t) => {
 t.test('A-159 a complete forgery of an allowing decision does not replace the facts', async (t) => {
   const memory = decided()
   alter(memory, collections.consents, 'con_1', { state: 'revoked' })
-  const denied = memory.transact((tx) => decideTrust(tx, request, facts))
+  const denied = memory.transact((tx) => decide(tx, request))
   t.same(denied.reasons, ['consent_not_current'])
   alter(memory, collections.decisions, denied.decision_id, { outcome: 'allow', reasons: [] })
   alter<RouteRecord>(memory, collections.routes, 'op_1', { decision_id: denied.decision_id })
@@ -469,15 +506,15 @@ t.test('A-159 A-160 a request has no place for an id, a flag or a proof', async 
   ]
   for (const extra of extras) {
     const forged = { ...request, ...extra }
-    t.match(refusal(() => evaluateTrust(memory.view(), forged, facts)), {
+    t.match(refusal(() => evaluated(memory, forged)), {
       kind: 'rejected', code: 'trust_request_malformed',
     }, JSON.stringify(extra))
-    t.match(refusal(() => requireAllowed(memory.view(), 'op_1', forged, facts)), {
+    t.match(refusal(() => contactReasons(memory, forged)), {
       code: 'trust_request_malformed',
     })
   }
   const nested = { ...request, authority: { ...authority, allowed: true } }
-  t.equal(refusal(() => evaluateTrust(memory.view(), nested, facts)).code,
+  t.equal(refusal(() => evaluated(memory, nested)).code,
     'trust_request_malformed')
 })
 
@@ -485,19 +522,76 @@ t.test('a denial tells every reason, and its kind follows the first', async (t) 
   const memory = sound()
   alter(memory, collections.consents, 'con_1', { state: 'revoked' })
   alter(memory, collections.openTasks, 'task_1', { lease: null })
-  const decision = memory.transact((tx) => decideTrust(tx, request, facts))
+  const decision = memory.transact((tx) => decide(tx, request))
   t.same(decision.reasons, ['consent_not_current', 'lease_missing'])
   t.equal(memory.view().get(collections.routes, 'op_1'), undefined, 'nothing is to be contacted')
-  t.match(refusal(() => refuseDenied(decision)), { kind: 'unauthorized', code: 'trust_denied' })
+  const refused = (of: Memory) =>
+    refusal(() => refuse(judged(of.view(), request, facts, 'preflight')))
+  t.match(refused(memory), { kind: 'unauthorized', code: 'trust_denied' })
   const blocked = sound()
   alter(blocked, collections.openTasks, 'task_1', { lease: null })
-  const other = blocked.transact((tx) => decideTrust(tx, request, facts))
-  t.match(refusal(() => refuseDenied(other)), { kind: 'blocked', reasons: ['lease_missing'] })
+  t.match(refused(blocked), { kind: 'blocked', reasons: ['lease_missing'] })
+})
+
+t.test('A-159 a decision that an earlier version stored is still the decision of its request', async (t) => {
+  const memory = decided()
+  const stored = {
+    decision_id: 'dec_older', operation_id: 'op_1', outcome: 'allow' as const, reasons: [],
+    request: {
+      amount_microusd: 100,
+      authority: {
+        consent_id: 'con_1', consent_revision: 7, goal_id: 'goal_1', goal_revision: 2,
+        policy_revision: 7, root: 'root_1',
+      },
+      capability: 'inference.alpha-text.v1', job_id: 'job_1', lease: { fence: 1, holder: 'h' },
+      operation_id: 'op_1', principal: 'prn_1',
+      provenance: { face: 'cli', principal: 'prn_1', root: 'root_1' },
+      resource: {
+        model: 'fixed-model', profile: 'alpha.text', provider: 'example',
+        runtime: 'alpha_text_native', url: 'https://provider.example/v1/chat/completions',
+      },
+      task_id: 'task_1',
+    },
+    request_digest: '0251adc83cc96d7287540a23d77e29576d602e0c8b13118d1de7de98d4cf11d0',
+    made_at: now,
+  }
+  memory.transact((tx) => tx.put(collections.decisions, 'dec_older', stored))
+  alter<RouteRecord>(memory, collections.routes, 'op_1', { decision_id: 'dec_older' })
+  t.same(contactReasons(memory), [])
+})
+
+t.test('an effect that is not paid for names neither a model nor an amount', async (t) => {
+  const { runtime, profile, provider, url } = fixed
+  const place = { runtime, profile, provider, url }
+  const { capability, purpose, route } = fixed
+  const free: FixedRoute = { capability, purpose, route, ...place, paid: false }
+  const { task_id, job_id, operation_id, lease } = request
+  const unpaid: TrustRequest = {
+    capability, principal: 'prn_1', provenance, resource: place, authority, task_id, job_id,
+    operation_id, lease,
+  }
+  const reasons = (memory: Memory, one: TrustRequest, of: FixedRoute): string[] => {
+    const view = memory.view()
+    const policy = judgePolicy(policyHead(view), 'ok', true)
+    const moment = { view, nowMs, policy, liveRoot: () => root }
+    return judge(effectFacts, effectCase(moment, of, one, undefined), 'preflight')
+      .map(({ name }) => name)
+  }
+  const memory = sound()
+  for (const { id } of memory.view().all(collections.ledgerAccounts)) {
+    alter(memory, collections.ledgerAccounts, id, null)
+  }
+  t.same(reasons(memory, unpaid, free), [], 'it needs no ledger')
+  t.same(reasons(sound(), unpaid, fixed), ['model_mismatch', 'amount_mismatch'])
+  t.same(reasons(sound(), request, free), ['model_mismatch', 'amount_mismatch'])
+  const revoked = sound()
+  alter(revoked, collections.consents, 'con_1', { state: 'revoked' })
+  t.same(reasons(revoked, unpaid, free), ['consent_not_current'], 'all the rest it does need')
 })
 
 t.test('a defect in a callback is not taken for a refusal', async (t) => {
   const broken = (): Root => {
     throw new TypeError('defect')
   }
-  t.throws(() => evaluateTrust(sound().view(), request, { ...facts, liveRoot: broken }), TypeError)
+  t.throws(() => evaluated(sound(), request, { ...facts, liveRoot: broken }), TypeError)
 })

@@ -10,9 +10,9 @@ import { newId } from '../../base/ids.js'
 import { discardStored, registerArtifact } from '../../governance/artifacts.js'
 import { appendAudit } from '../../governance/audit.js'
 import { admitTask, findIdempotent } from '../../governance/board/admit.js'
+import { momentOf } from '../../governance/judge/moment.js'
 import { balances } from '../../governance/ledger/read.js'
 import { currentConsent } from '../../governance/policy/consents.js'
-import { policyStanding } from '../../governance/policy/standing.js'
 import type { Consent, Task } from '../../governance/rows.js'
 import { liveRoot } from '../../governance/session/live.js'
 import type { Session } from '../../governance/session/types.js'
@@ -46,9 +46,9 @@ interface Standing {
 }
 
 const requireStanding = (ctx: AlphaContext, view: View): Standing => {
-  const setup = requireConfigured(ctx, view)
-  const standing = policyStanding(ctx.gov.store, view)
-  const consent = currentConsent(view, standing, alphaPurpose, ctx.gov.clock.wallMs())
+  const moment = momentOf(ctx.gov, view)
+  const setup = requireConfigured(moment, ctx.provider)
+  const consent = currentConsent(view, moment.policy, alphaPurpose, moment.nowMs)
   if (!consent) {
     throw fail.unauthorized('consent_not_current', 'No current consent covers this route.', {
       next: 'Run: sallyport alpha setup --enable --acknowledge-plaintext-egress', reason:

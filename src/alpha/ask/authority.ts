@@ -1,110 +1,173 @@
 /**
- * Whether an admitted ask may still contact the provider, or adopt an answer, judged anew from the
- * rows each time (A-069, A-070, A-097, A-156, A-168, A-183 to A-185). Pure but for the policy
- * standing, which also reads the witness file and the anchor.
+ * Whether an admitted ask may be begun, sent, or its answer adopted, judged anew from the rows of
+ * one moment each time (A-069, A-070, A-097, A-156, A-168, A-183 to A-185).
  */
-import { fail, SallyportError } from '../../base/errors.js'
-import { msFromIso } from '../../base/clock.js'
-import type { View } from '../../state/types.js'
 import type { Gov } from '../../governance/context.js'
+import { storeDecision, type JudgedRoute } from '../../governance/judge/decision.js'
+import { effectCase, type Claim } from '../../governance/judge/effect.js'
+import { denied, judge, type Denial, type Phase } from '../../governance/judge/fact.js'
+import { momentOf, type Moment } from '../../governance/judge/moment.js'
+import type { FixedRoute, TrustRequest } from '../../governance/judge/request.js'
 import { currentConsent } from '../../governance/policy/consents.js'
-import { policyStanding } from '../../governance/policy/standing.js'
-import { collections, type Consent, type Task } from '../../governance/rows.js'
-import { liveRoot } from '../../governance/session/live.js'
-import { requireConfigured } from '../readiness.js'
-import { alphaPurpose } from '../constants.js'
-import type { AlphaContext } from '../context.js'
+import type { Task, TrustDecision } from '../../governance/rows.js'
+import type { Tx, View } from '../../state/types.js'
+import {
+  alphaCapability, alphaProfile, alphaPurpose, alphaRouteName, alphaRuntime, type AlphaProvider,
+} from '../constants.js'
 import type { AlphaTextInput } from '../input.js'
-import { alphaSetupCollection, type AlphaTextSetup } from '../setup.js'
+import { alphaFactsAt, alphaRoute, alphaToldAs, type AskCase } from '../readiness.js'
+import { inferenceUrl } from '../request.js'
+import type { AlphaTextSetup } from '../setup.js'
+import type { AskOperation } from './operation.js'
 
-/** Everything an allowed contact rests on. */
+/** Where an ask is judged: the deployment and its sealed provider. */
+export interface AskPlace {
+  readonly gov: Gov
+  readonly provider: AlphaProvider
+}
+
+/** What a judged contact rests on. */
 export interface AskAuthority {
   readonly setup: AlphaTextSetup
-  readonly consent: Consent
   readonly policyRevision: number
 }
 
-const lost = (reason: string, message: string): SallyportError =>
-  fail.unauthorized('ask_not_authorized', message, {
-    reason, next: 'Nothing more is sent for this task. See: sallyport alpha show',
-  })
+const fixedOf = (provider: AlphaProvider): FixedRoute => ({
+  capability: alphaCapability,
+  purpose: alphaPurpose,
+  runtime: alphaRuntime,
+  route: alphaRouteName,
+  profile: alphaProfile,
+  provider: provider.name,
+  model: provider.model_id,
+  url: inferenceUrl(provider.base_url),
+  paid: true,
+})
 
-const requireGoal = (view: View, task: Task): void => {
-  const goal = view.get(collections.goals, task.goal_id)
-  if (!goal || goal.state !== 'open' || goal.revision !== task.goal_revision) {
-    throw lost('goal_changed', 'The goal of this task has changed since it was admitted.')
+/** The exact request that is judged: rows, constants and the session (A-153, A-154). */
+const requestOf = (
+  operation: AskOperation, moment: Moment, task: Task, setup: AlphaTextSetup | null,
+): TrustRequest => {
+  const { ctx: { gov, provider }, session } = operation
+  const { runtime, profile, model, url } = fixedOf(provider)
+  const consent = currentConsent(moment.view, moment.policy, alphaPurpose, moment.nowMs)
+  const principal = session.principal.principal_id
+  return {
+    capability: alphaCapability,
+    principal,
+    // Who really asks, and through which face: it is compared with the task's row.
+    provenance: { face: gov.face, principal, root: session.root.root_id },
+    resource: { runtime, profile, provider: provider.name, model, url },
+    authority: {
+      root: task.original_root,
+      goal_id: task.goal_id,
+      goal_revision: task.goal_revision,
+      consent_id: consent?.consent_id ?? task.purpose.consent_id,
+      consent_revision: consent?.bound_revision ?? 0,
+      policy_revision: moment.policy.head.revision,
+    },
+    task_id: task.task_id,
+    job_id: task.job_id,
+    operation_id: task.operation_id,
+    lease: { holder: operation.operationId, fence: task.lease?.fence ?? 0 },
+    ...(setup === null ? {} : { amount_microusd: setup.request_cost_bound_microusd }),
   }
 }
 
-const requireRoot = (gov: Gov, view: View, task: Task): void => {
-  try {
-    const root = liveRoot(view, gov, task.original_root)
-    if (root.principal_id === task.owner) return
-  } catch (error) {
-    if (!(error instanceof SallyportError)) throw error
-  }
-  throw lost('root_gone', 'The login session that admitted this task is not live any more.')
+interface Judged {
+  readonly moment: Moment
+  readonly setup: AlphaTextSetup | null
+  readonly claim: Claim | null
+  readonly denials: readonly Denial[]
 }
 
-/** The setup and consent that authorize the task's purpose now; throws `unauthorized`. */
-export const requireAskAuthority = (
-  gov: Gov, view: View, task: Task, input: AlphaTextInput,
-): AskAuthority => {
-  requireRoot(gov, view, task)
-  requireGoal(view, task)
-  const nowMs = gov.clock.wallMs()
-  const setup = view.get(alphaSetupCollection, 'the')
-  if (!setup?.enabled) throw lost('alpha_disabled', 'The capability is disabled.')
-  const standing = policyStanding(gov.store, view)
-  if (standing.block !== null) {
-    throw lost(standing.block, 'The policy does not allow contact now.')
+/** Judges a task without a request: when it is begun, and when its answer is adopted. */
+const judgeTask = (
+  { gov, provider }: AskPlace, view: View, task: Task, input: AlphaTextInput, phase: Phase,
+): Judged => {
+  const moment = momentOf(gov, view)
+  const facts = alphaFactsAt(moment, provider)
+  const ask: AskCase = { moment, task, fixed: fixedOf(provider), claim: null, input }
+  return {
+    moment, setup: facts.setup, claim: null, denials: judge(alphaRoute, { facts, ask }, phase),
   }
-  const consent = currentConsent(view, standing, alphaPurpose, nowMs)
-  const same = consent !== undefined
-    && consent.consent_id === task.purpose.consent_id
-    && consent.granted_revision === setup.plaintext_egress_consent_revision
-  if (!same || msFromIso(task.purpose.expires_at) <= nowMs) {
-    throw lost('consent_not_current', 'The consent that admitted this task is not current.')
+}
+
+/** Judges the exact request of a task with its lease. */
+const judgeRequest = (
+  operation: AskOperation, view: View, task: Task, route: JudgedRoute | undefined,
+  phase: 'preflight' | 'contact',
+): Judged => {
+  const { ctx: { gov, provider }, input } = operation
+  const moment = momentOf(gov, view)
+  const facts = alphaFactsAt(moment, provider)
+  const request = requestOf(operation, moment, task, facts.setup)
+  const effect = effectCase(moment, fixedOf(provider), request, route)
+  const ask: AskCase = { ...effect, input }
+  return {
+    moment, setup: facts.setup, claim: effect.claim,
+    denials: judge(alphaRoute, { facts, ask }, phase),
   }
-  if (input.max_output_tokens > setup.max_output_tokens) {
-    throw lost('output_cap_lowered', 'The configured max_output_tokens is now below the task\'s.')
+}
+
+const allowed = ({ denials, moment, setup }: Judged, code: string): AskAuthority => {
+  if (denials.length > 0 || setup === null) {
+    throw denied(denials, {
+      code, toldAs: alphaToldAs, message: 'What this ask rests on does not stand any more.',
+      next: 'Nothing more is sent for this task. See: sallyport alpha show',
+    })
   }
-  return { setup, consent, policyRevision: standing.head.revision }
+  return { setup, policyRevision: moment.policy.head.revision }
 }
 
 /**
- * The same for contact, where the whole configuration must still stand as for a new ask: fixed
- * route, key and accounting too (A-084, A-086, A-157). An answer once paid for does not need them.
+ * What an ask may be begun on, before it has a lease or a hold. The whole configuration must stand
+ * as for a new ask. Throws `ask_not_authorized`.
  */
-export const requireContactAuthority = (
-  ctx: AlphaContext, view: View, task: Task, input: AlphaTextInput,
-): AskAuthority => {
-  const authority = requireAskAuthority(ctx.gov, view, task, input)
-  requireConfigured(ctx, view)
-  return authority
+export const requireBeginning = (
+  operation: AskOperation, view: View, task: Task,
+): AskAuthority =>
+  allowed(judgeTask(operation.ctx, view, task, operation.input, 'admit'), 'ask_not_authorized')
+
+/**
+ * Decides the exact request and stores the decision. `route`: the operation's row, where there is
+ * one already. Throws `trust_denied`.
+ */
+export const decideAsk = (
+  operation: AskOperation, tx: Tx, task: Task, route: JudgedRoute | undefined,
+): TrustDecision => {
+  const judged = judgeRequest(operation, tx, task, route, 'preflight')
+  allowed(judged, 'trust_denied')
+  const { operationId } = operation
+  const request = judged.claim?.request ?? {}
+  return storeDecision(tx, judged.moment.nowMs, { operationId, request, denials: [] })
 }
+
+/**
+ * Requires the stored decision of this very request and everything that it rests on: in the record
+ * of the contact mark, and around it. Throws `trust_denied`.
+ */
+export const requireContact = (
+  operation: AskOperation, view: View, task: Task, route: JudgedRoute | undefined,
+): AskAuthority => allowed(judgeRequest(operation, view, task, route, 'contact'), 'trust_denied')
 
 /** The reason why an answer may not be adopted, or null while everything is current. */
 export const authorityLost = (
-  gov: Gov, view: View, task: Task, input: AlphaTextInput,
+  place: AskPlace, view: View, task: Task, input: AlphaTextInput,
 ): string | null => {
-  try {
-    requireAskAuthority(gov, view, task, input)
-    return null
-  } catch (error) {
-    if (error instanceof SallyportError && error.kind === 'unauthorized') {
-      return error.reason ?? error.code
-    }
-    throw error
-  }
+  const [first] = judgeTask(place, view, task, input, 'adopt').denials
+  if (first === undefined) return null
+  const toldAs: Readonly<Record<string, string | undefined>> = alphaToldAs
+  return toldAs[first.name] ?? first.name
 }
 
 /**
- * Throws `unauthorized` where a person may not adopt the held answer of their task now. A session
- * that took the task over stands in the place of the one that asked; nothing is contacted.
+ * Throws `ask_not_authorized` where a person may not adopt the held answer of their task now. A
+ * session that took the task over stands in the place of the one that asked; nothing is contacted.
  */
 export const requireAdoptionAuthority = (
-  gov: Gov, view: View, task: Task, input: AlphaTextInput,
+  place: AskPlace, view: View, task: Task, input: AlphaTextInput,
 ): void => {
-  requireAskAuthority(gov, view, { ...task, original_root: task.current_root }, input)
+  const taken: Task = { ...task, original_root: task.current_root }
+  allowed(judgeTask(place, view, taken, input, 'adopt'), 'ask_not_authorized')
 }

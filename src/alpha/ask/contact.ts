@@ -15,17 +15,15 @@ import { alphaArtifactLabels, alphaLimits } from '../constants.js'
 import { encodeInput } from '../input.js'
 import { inferenceTimeoutMs, type InferenceEnd } from '../next-step.js'
 import { inferenceRequestBytes, inferenceUrl, providerHeaders } from '../request.js'
-import { requireContactAuthority } from './authority.js'
+import { requireContact } from './authority.js'
 import { bindingOf, type AskOperation } from './operation.js'
-import { requireRunnable, requireTrust, type Prepared } from './prepare.js'
+import { requireRunnable, type Prepared } from './prepare.js'
 
 /** Authority as the log has it now; throws to refuse the contact. */
 const checkAuthority = (operation: AskOperation): void => {
   const view = operation.ctx.gov.store.read()
   const task = requireRunnable(operation, view, ['running'])
-  requireTrust(operation, view, task, requireContactAuthority(
-    operation.ctx, view, task, operation.input,
-  ))
+  requireContact(operation, view, task, view.get(collections.routes, operation.operationId))
   requireStoredInput(operation, view, task)
 }
 
@@ -49,12 +47,11 @@ const markContact = (operation: AskOperation): Promise<void> =>
   operation.ctx.gov.store.transact('alpha ask', (tx) => {
     const now = isoFromMs(operation.ctx.gov.clock.wallMs())
     const task = requireRunnable(operation, tx, ['running'])
-    const authority = requireContactAuthority(operation.ctx, tx, task, operation.input)
-    requireTrust(operation, tx, task, authority)
-    const binding = bindingOf(operation)
-    recheckRow(tx, now, { ...binding, policyRevision: authority.policyRevision })
-    markContacted(tx, now, binding)
     const route = tx.get(collections.routes, operation.operationId)
+    const { policyRevision } = requireContact(operation, tx, task, route)
+    const binding = bindingOf(operation)
+    recheckRow(tx, now, { ...binding, policyRevision })
+    markContacted(tx, now, binding)
     if (!route) throw new TypeError('a prepared operation has a route record')
     tx.put(collections.routes, operation.operationId, { ...route, contacted_at: now })
     tx.mark()

@@ -166,7 +166,7 @@ const commitEnd = (
     cost: facts.billing.cost,
     boundMicrousd: facts.boundMicrousd,
     authorityLost: verdict?.ok === true && sealed === null
-      ? 'answer_not_stored' : authorityLost(gov, tx, task, operation.input),
+      ? 'answer_not_stored' : authorityLost(operation.ctx, tx, task, operation.input),
     cancelRequested: cancelWanted(operation, task),
   })
   const uuid = verdict?.billingUuid ?? null

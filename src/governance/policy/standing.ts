@@ -32,6 +32,14 @@ const blockOf = (
   return 'policy_revoked'
 }
 
+/** Judges a head with what witness and anchor say of it. Pure. */
+export const judgePolicy = (
+  head: PolicyRevision, witness: WitnessStatus, anchored: boolean,
+): PolicyStanding => {
+  const block = blockOf(head, witness, anchored)
+  return { head, witness, usable: block === null, block }
+}
+
 /** What views were judged to be. */
 const judged = new WeakMap<View, PolicyStanding>()
 
@@ -47,8 +55,7 @@ export const policyStanding = (store: Store, view: View): PolicyStanding => {
   // Head and witness can be rolled back together; what the anchor last saw published cannot.
   const anchor = store.anchor()
   const anchored = anchor.status === 'ok' && anchor.policyRevision <= head.revision
-  const block = blockOf(head, witness, anchored)
-  const standing = { head, witness, usable: block === null, block }
+  const standing = judgePolicy(head, witness, anchored)
   judged.set(view, standing)
   return standing
 }

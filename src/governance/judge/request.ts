@@ -1,6 +1,6 @@
 import * as v from 'valibot'
-import { fail } from '../base/errors.js'
-import { provenanceShape, runtimeShape, type Root, type RouteName, type Runtime } from './rows.js'
+import { fail } from '../../base/errors.js'
+import { provenanceShape, runtimeShape, type RouteName, type Runtime } from '../rows.js'
 
 const text = v.pipe(v.string(), v.minLength(1), v.maxLength(512))
 const count = v.pipe(v.number(), v.safeInteger(), v.minValue(0))
@@ -10,7 +10,10 @@ const requestShape = v.strictObject({
   principal: text,
   provenance: provenanceShape,
   resource: v.strictObject({
-    runtime: runtimeShape, profile: text, provider: text, model: text, url: text,
+    runtime: runtimeShape, profile: text, provider: text,
+    /** Left out where what is contacted is no model. */
+    model: v.optional(text),
+    url: text,
   }),
   authority: v.strictObject({
     root: text,
@@ -25,8 +28,8 @@ const requestShape = v.strictObject({
   job_id: text,
   operation_id: text,
   lease: v.strictObject({ holder: text, fence: count }),
-  /** Full bound of the reservation, micro-USD. */
-  amount_microusd: v.pipe(count, v.minValue(1)),
+  /** Full bound of the reservation, micro-USD; left out where nothing is paid for. */
+  amount_microusd: v.optional(v.pipe(count, v.minValue(1))),
 })
 /**
  * The exact order that a preflight builds from canonical rows. The shape is closed: there is no
@@ -45,22 +48,10 @@ export interface FixedRoute {
   readonly route: RouteName
   readonly profile: string
   readonly provider: string
-  readonly model: string
+  readonly model?: string
   readonly url: string
-}
-
-/** What evaluation needs besides rows; `trustFacts` builds it, a caller never fills it in. */
-export interface TrustFacts {
-  readonly fixed: FixedRoute
-  /** The root when it is live now; throws `unauthorized` otherwise. */
-  liveRoot(rootId: string): Root
-  readonly policy: {
-    readonly active: boolean
-    /** The witness log and the anchor both vouch for the head. */
-    readonly witnessed: boolean
-    readonly revision: number
-  }
-  readonly nowMs: number
+  /** Whether a request of it is paid for and has to name its full bound. */
+  readonly paid: boolean
 }
 
 /** The request in its closed shape. Throws `rejected` `trust_request_malformed`. */

@@ -1,0 +1,26 @@
+import type { View } from '../../state/types.js'
+import type { Gov } from '../context.js'
+import { policyStanding, type PolicyStanding } from '../policy/standing.js'
+import type { Root } from '../rows.js'
+import { liveRoot } from '../session/live.js'
+
+/**
+ * One boundary's look at what authority rests on. Everything that is judged at a boundary is judged
+ * on the same moment, so that witness and anchor are opened once for it.
+ */
+export interface Moment {
+  readonly view: View
+  readonly nowMs: number
+  /** The policy as log, witness file and anchor have it together. */
+  readonly policy: PolicyStanding
+  /** The root when it is live now; throws `unauthorized` otherwise. */
+  liveRoot(rootId: string): Root
+}
+
+/** The moment of a view. */
+export const momentOf = (gov: Gov, view: View): Moment => ({
+  view,
+  nowMs: gov.clock.wallMs(),
+  policy: policyStanding(gov.store, view),
+  liveRoot: (rootId) => liveRoot(view, gov, rootId),
+})

@@ -1,0 +1,54 @@
+/** What the policy of the whole deployment says; every route says it in the same words. */
+import type { PolicyBlock } from '../policy/standing.js'
+import { always, type Fact } from './fact.js'
+
+/** Why the policy forbids contact; null when it does not. */
+interface PolicyCase {
+  readonly block: PolicyBlock
+}
+
+type BlockName = NonNullable<PolicyBlock>
+
+const fact = <Name extends BlockName>(
+  name: Name, kind: 'blocked' | 'unauthorized',
+): Fact<PolicyCase, Name> =>
+  ({ name, kind, phases: always, holds: ({ block }) => block !== name })
+
+/** The store is the newest of its kind, and the policy is the one that was published (A-158). */
+export const storeFacts = [
+  fact('store_behind_anchor', 'blocked'), fact('witness_mismatch', 'blocked'),
+] as const
+
+/** The policy is active (A-070). */
+export const policyFacts = [
+  fact('save_in_progress', 'unauthorized'), fact('save_interrupted', 'unauthorized'),
+  fact('policy_revoked', 'unauthorized'),
+] as const
+
+/** Status and sentence of each of the store's. */
+export const storeWords = {
+  store_behind_anchor: {
+    status: 'blocked',
+    text: 'The state directory is not the newest of its kind. See `sallyport state check`.',
+  },
+  witness_mismatch: {
+    status: 'blocked',
+    text: 'The policy and its witness disagree. See `sallyport state check`.',
+  },
+} as const
+
+/** The same of the policy's. `saved`: what the route calls its set-up, and what grants it anew. */
+export const policyWords = (saved: { readonly noun: string, readonly grant: string }) => ({
+  save_in_progress: {
+    status: 'blocked',
+    text: 'A save of the model configuration is under way. Look again when it has ended.',
+  },
+  save_interrupted: {
+    status: 'blocked',
+    text: `A save was interrupted and rolled back. Save the ${saved.noun} anew to activate it.`,
+  },
+  policy_revoked: {
+    status: 'blocked',
+    text: `The policy is revoked for every route. Grant anew with \`${saved.grant}\`.`,
+  },
+} as const)
