@@ -1,7 +1,5 @@
-import type { View } from '../state/types.js'
-import type { Gov } from '../governance/context.js'
+import type { Moment } from '../governance/judge/moment.js'
 import { currentConsent } from '../governance/policy/consents.js'
-import { policyStanding, type PolicyStanding } from '../governance/policy/standing.js'
 import type { Consent } from '../governance/rows.js'
 import { egressStatement, purposeStatement } from './consent-text.js'
 import { egressPurpose, slotOfPurpose, type GatewayPurpose } from './constants.js'
@@ -19,24 +17,22 @@ const toThisText = (consent: Consent | undefined, sha256: string): Consent | und
   consent?.route === 'gateway' && consent.statement_sha256 === sha256 ? consent : undefined
 
 /**
- * Consents of the route out of one view. A consent counts only while governance calls it current
+ * Consents of the route at one moment. A consent counts only while governance calls it current
  * (granted, unexpired, bound to the active witnessed revision) and it was given to exactly the
  * words that the stored route would show today.
  */
 export const gatewayConsents = (
-  gov: Gov, view: View, route: GatewayRoute,
-  standing: PolicyStanding = policyStanding(gov.store, view),
+  { view, nowMs, policy }: Moment, route: GatewayRoute,
 ): ConsentReader => {
-  const nowMs = gov.clock.wallMs()
   return {
     egress: () => toThisText(
-      currentConsent(view, standing, egressPurpose, nowMs), egressStatement(route).sha256,
+      currentConsent(view, policy, egressPurpose, nowMs), egressStatement(route).sha256,
     ),
     purpose: (purpose) => {
       const slot = route.slots[slotOfPurpose[purpose]]
       if (slot === null) return undefined
       return toThisText(
-        currentConsent(view, standing, purpose, nowMs), purposeStatement(purpose, slot).sha256,
+        currentConsent(view, policy, purpose, nowMs), purposeStatement(purpose, slot).sha256,
       )
     },
   }

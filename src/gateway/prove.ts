@@ -6,6 +6,7 @@
 import { digestOf } from '../base/canonical.js'
 import { fail, SallyportError } from '../base/errors.js'
 import { newId } from '../base/ids.js'
+import { denied } from '../governance/judge/fact.js'
 import { settleCommand } from '../governance/ledger/due.js'
 import type { Session } from '../governance/session/types.js'
 import type { Tx, View } from '../state/types.js'
@@ -21,7 +22,7 @@ import {
   attemptCollection, bindingsOf, putProof, type GatewayProof, type ProofBindings,
 } from './proof.js'
 import {
-  gatewayFacts, gatewayReasons, slotReasonOf, type GatewayReasonCode,
+  gatewayDenials, gatewayFacts, gatewayReasons, type GatewayDenial,
 } from './readiness.js'
 import type { GatewayReceipt } from './receipt.js'
 import { proofRecipes } from './recipes.js'
@@ -42,19 +43,17 @@ export interface ProofRequest {
   readonly ifStale: boolean
 }
 
-/** Reasons that the operator's own consent or switch can mend. */
-const consentReasons: ReadonlySet<GatewayReasonCode> = new Set([
-  'route_disabled', 'policy_revoked', 'save_interrupted', 'egress_not_acknowledged',
-  'consent_not_current',
-])
+const notSet: GatewayDenial = { name: 'slot_not_set', kind: 'blocked' }
 
 const requireReady = (ctx: GatewayContext, view: View, slot: SlotName): void => {
   const facts = gatewayFacts(ctx.gov, view, ctx.place)
-  const reason = facts.route === null ? 'slot_not_set' : slotReasonOf(facts, facts.route, slot)
-  if (reason === null) return
-  const make = consentReasons.has(reason) ? fail.unauthorized : fail.blocked
-  throw make('gateway_slot_not_ready', `The slot ${slot} may not be used now.`, {
-    reason, next: gatewayReasons[reason].text, details: { slot },
+  const use = { slot, purpose: proofPurpose[slot] }
+  const denials = facts.route === null ? [notSet] : gatewayDenials(facts, use, 'admit')
+  const [first] = denials
+  if (first === undefined) return
+  throw denied([first], {
+    code: 'gateway_slot_not_ready', message: `The slot ${slot} may not be used now.`,
+    next: gatewayReasons[first.name].text, details: { slot },
   })
 }
 

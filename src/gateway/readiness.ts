@@ -1,26 +1,44 @@
 /**
- * Whether the route may be used now: the facts of one view and the reasons in their order. Nothing
- * is asked of the gateway.
+ * May the route or one of its slots be used, a call be decided, contacted, its result adopted? One
+ * list of named facts answers all of it; the configuration read tells the first that does not hold.
+ * Nothing is asked of the gateway.
  */
+import { canonicalJson } from '../base/canonical.js'
 import type { Gov } from '../governance/context.js'
+import {
+  decisionFacts, routeRowFacts, type DecisionCase, type JudgedRoute,
+} from '../governance/judge/decision.js'
+import {
+  always, judge, orUndefined, within, type Denial, type Fact, type Phase,
+} from '../governance/judge/fact.js'
+import { momentOf, type Moment } from '../governance/judge/moment.js'
+import {
+  accountFacts, accountWords, holdFacts, type HoldCase,
+} from '../governance/judge/money-facts.js'
+import { personFacts, rootFacts } from '../governance/judge/person-facts.js'
+import {
+  policyFacts, policyWords, storeFacts, storeWords,
+} from '../governance/judge/policy-facts.js'
 import { ledgerFacts, type LedgerFacts } from '../governance/ledger/facts.js'
-import { accountWords } from '../governance/judge/money-facts.js'
 import { latestConsent } from '../governance/policy/consents.js'
-import { policyStanding, type PolicyBlock } from '../governance/policy/standing.js'
+import type { PolicyBlock } from '../governance/policy/standing.js'
 import type { Consent } from '../governance/rows.js'
+import {
+  parseGatewaySelector, requireGatewayCredential, type ReservedNames,
+} from '../governance/selectors.js'
 import { presence } from '../governance/vault.js'
 import type { View } from '../state/types.js'
 import { gatewayConsents } from './consents.js'
 import {
-  egressPurpose, gatewayCredentialRef, gatewayPurposes, proofPurpose, slotNames, type GatewayPlace,
-  type GatewayPurpose, type SlotName,
+  egressPurpose, gatewayCredentialRef, gatewayPurposes, gatewayRuntime, profileOf, proofPurpose,
+  slotNames, type GatewayPlace, type GatewayPurpose, type SlotName,
 } from './constants.js'
 import { latestProof, proofStateOf, type ProofState } from './proof.js'
-import { gatewayCollection, gatewayRouteId, type GatewayRoute } from './setup.js'
+import { gatewayCollection, gatewayRouteId, type GatewayRoute, type SlotSetup } from './setup.js'
 
 /**
- * Reasons, most telling first: the first that holds is shown. Each has its status and a sentence
- * with what to do. The list is closed; scripts match the names.
+ * What the configuration read says of a reason: its status, and a sentence with what to do. The
+ * names are closed; scripts match them.
  */
 export const gatewayReasons = {
   route_disabled: {
@@ -34,14 +52,7 @@ export const gatewayReasons = {
     status: 'configuration_required',
     text: 'No model is set. Set one with `sallyport gateway setup --slot S --model M`.',
   },
-  store_behind_anchor: {
-    status: 'blocked',
-    text: 'The state directory is not the newest of its kind. See `sallyport state check`.',
-  },
-  witness_mismatch: {
-    status: 'blocked',
-    text: 'The policy and its witness disagree. See `sallyport state check`.',
-  },
+  ...storeWords,
   fixed_route_mismatch: {
     status: 'blocked',
     text: 'The stored gateway is not the sealed one. Save the route anew.',
@@ -50,19 +61,9 @@ export const gatewayReasons = {
     status: 'blocked',
     text: 'The stored key is not the one that was saved with this route. Save the key anew.',
   },
-  save_in_progress: {
-    status: 'blocked',
-    text: 'A save of the model configuration is under way. Look again when it has ended.',
-  },
-  save_interrupted: {
-    status: 'blocked',
-    text: 'A save was interrupted and rolled back. Save the route anew to activate it.',
-  },
-  policy_revoked: {
-    status: 'blocked',
-    text: 'The policy is revoked for every route. Grant anew with `sallyport gateway setup'
-      + ' --consent PURPOSE --acknowledge-cloud-egress`.',
-  },
+  ...policyWords({
+    noun: 'route', grant: 'sallyport gateway setup --consent PURPOSE --acknowledge-cloud-egress',
+  }),
   egress_not_acknowledged: {
     status: 'blocked',
     text: 'Cloud egress is not acknowledged. Save the route with --acknowledge-cloud-egress.',
@@ -101,19 +102,18 @@ export interface GatewayFacts {
   readonly proofs: Readonly<Record<SlotName, ProofState>>
 }
 
-/** The facts of one consistent view; opens no socket. */
-export const gatewayFacts = (gov: Gov, view: View, place: GatewayPlace): GatewayFacts => {
+/** The facts of one moment; opens no socket. */
+export const gatewayFactsAt = (moment: Moment, place: GatewayPlace): GatewayFacts => {
+  const { view, nowMs, policy } = moment
   const route = view.get(gatewayCollection, gatewayRouteId) ?? null
-  const standing = policyStanding(gov.store, view)
-  const reader = route === null ? null : gatewayConsents(gov, view, route, standing)
-  const nowMs = gov.clock.wallMs()
+  const reader = route === null ? null : gatewayConsents(moment, route)
   const proofs = slotNames.map((slot) =>
     [slot, proofStateOf(route, slot, latestProof(view, slot), nowMs)] as const)
   return {
     route,
     apiBase: place.baseUrl,
     key: presence(view, gatewayCredentialRef),
-    policy: { revision: standing.head.revision, block: standing.block },
+    policy: { revision: policy.head.revision, block: policy.block },
     account: ledgerFacts(view),
     consents: [
       {
@@ -129,15 +129,241 @@ export const gatewayFacts = (gov: Gov, view: View, place: GatewayPlace): Gateway
   }
 }
 
+/** Everything that the status of the route depends on, out of one view; opens no socket. */
+export const gatewayFacts = (gov: Gov, view: View, place: GatewayPlace): GatewayFacts =>
+  gatewayFactsAt(momentOf(gov, view), place)
+
+/** The current consent to a purpose. */
+export const consentTo = (
+  facts: GatewayFacts, purpose: ConsentFact['purpose'],
+): Consent | undefined =>
+  facts.consents.find((fact) => fact.purpose === purpose && fact.current)?.newest
+
 /** Whether a purpose has a current consent. */
 export const isCurrent = (facts: GatewayFacts, purpose: ConsentFact['purpose']): boolean =>
   facts.consents.some((fact) => fact.purpose === purpose && fact.current)
 
-const ledgerReason = (facts: GatewayFacts, route: GatewayRoute): GatewayReasonCode | null => {
-  const { account } = facts
-  if (!account.ok) return account.problem
-  return account.ceilingMicrousd === route.spend_ceiling_microusd ? null : 'ceiling_mismatch'
+/** A claimed call, and the exact request that it is judged on. */
+export interface CallCase {
+  readonly moment: Moment
+  readonly reserved: ReservedNames
+  readonly operationId: string
+  readonly principal: string
+  /** Null where the purpose consent alone carries the call. */
+  readonly root: string | null
+  readonly grantId: string
+  readonly baseUrl: string
+  readonly url: string
+  readonly keyFingerprint: string
+  /** The slot as it was when the call was claimed. */
+  readonly setup: SlotSetup
+  readonly boundMicrousd: number
+  readonly request: Readonly<Record<string, unknown>>
+  /** The operation's route row; undefined before its decision. */
+  readonly route: JudgedRoute | undefined
 }
+
+/** One slot and what it is used for. */
+export interface SlotUse {
+  readonly slot: SlotName
+  readonly purpose: GatewayPurpose
+}
+
+/** What the route is judged on. */
+export interface GatewayCase {
+  readonly facts: GatewayFacts
+  /** Null where the route as a whole is meant. */
+  readonly use: SlotUse | null
+  /** Null where no call is meant. */
+  readonly call: CallCase | null
+}
+
+interface SavedCase extends GatewayCase {
+  readonly route: GatewayRoute
+}
+interface UseCase extends SavedCase {
+  readonly use: SlotUse
+}
+interface RunningCase extends UseCase {
+  readonly call: CallCase
+}
+
+const saved = (one: GatewayCase): SavedCase | null =>
+  (one.facts.route === null ? null : { ...one, route: one.facts.route })
+const used = (one: GatewayCase): UseCase | null => {
+  const its = saved(one)
+  return its === null || one.use === null ? null : { ...its, use: one.use }
+}
+const running = (one: GatewayCase): RunningCase | null => {
+  const its = used(one)
+  return its === null || one.call === null ? null : { ...its, call: one.call }
+}
+const policy = ({ facts }: GatewayCase) => facts.policy
+
+/** A call from its decision on. */
+const ofCall = ['preflight', 'contact', 'adopt'] as const
+/** Before there is a call. */
+const beforeCall = ['status', 'admit'] as const
+
+const savedFacts = [
+  {
+    name: 'route_disabled', kind: 'unauthorized', phases: always,
+    holds: ({ route }) => route.enabled,
+  },
+  {
+    name: 'key_missing', kind: 'blocked', phases: always, holds: ({ facts }) => facts.key.present,
+  },
+  {
+    name: 'slot_not_set', kind: 'blocked', phases: always,
+    holds: ({ route }) => slotNames.some((slot) => route.slots[slot] !== null),
+  },
+] as const satisfies readonly Fact<SavedCase>[]
+
+const sealedFacts = [
+  {
+    name: 'fixed_route_mismatch', kind: 'blocked', phases: always,
+    holds: ({ route, facts, call }) => route.api_base === facts.apiBase
+      && (call === null || call.baseUrl === route.api_base),
+  },
+  {
+    name: 'credential_mismatch', kind: 'blocked', phases: always,
+    holds: ({ route, facts, call }) => route.credential_fingerprint === facts.key.fingerprint
+      && (call === null || call.keyFingerprint === route.credential_fingerprint),
+  },
+] as const satisfies readonly Fact<SavedCase>[]
+
+/** The set-up is still the one that the call was claimed under. */
+const claimedFacts = [
+  {
+    name: 'grant_mismatch', kind: 'unauthorized', phases: ofCall,
+    holds: ({ route, call }) => route.grant_id === call.grantId,
+  },
+  {
+    name: 'slot_not_set', kind: 'blocked', phases: ofCall,
+    holds: ({ route, use }) => route.slots[use.slot] !== null,
+  },
+  {
+    name: 'slot_changed', kind: 'unauthorized', phases: ofCall,
+    holds: ({ route, use, call }) =>
+      canonicalJson(route.slots[use.slot]) === canonicalJson(call.setup),
+  },
+  {
+    name: 'selector_refused', kind: 'blocked', phases: ofCall,
+    holds: ({ call }) =>
+      orUndefined(() => parseGatewaySelector(call.setup.model, call.reserved)) !== undefined,
+  },
+  {
+    name: 'credential_refused', kind: 'blocked', phases: ofCall,
+    holds: ({ route, call }) => orUndefined(() =>
+      requireGatewayCredential(route.credential_ref, call.reserved)) !== undefined,
+  },
+] as const satisfies readonly Fact<RunningCase>[]
+
+const useFacts = [
+  {
+    name: 'slot_not_set', kind: 'blocked', phases: beforeCall,
+    holds: ({ route, use }) => route.slots[use.slot] !== null,
+  },
+  {
+    name: 'consent_not_current', kind: 'unauthorized', phases: always,
+    holds: ({ facts, use }) => isCurrent(facts, use.purpose),
+  },
+  {
+    name: 'request_bound_above_ceiling', kind: 'blocked', phases: beforeCall,
+    holds: ({ route, use }) => {
+      const bound = route.slots[use.slot]?.request_cost_bound_microusd ?? 0
+      return bound <= route.spend_ceiling_microusd
+    },
+  },
+] as const satisfies readonly Fact<UseCase>[]
+
+const decisionPart = (one: GatewayCase): DecisionCase | null => {
+  const its = running(one)
+  if (its === null) return null
+  const { call, use } = its
+  return {
+    view: call.moment.view, operationId: call.operationId, request: call.request,
+    route: call.route,
+    fixed: {
+      runtime: gatewayRuntime, profile: profileOf(use.slot), provider: 'gateway',
+      model: call.setup.model, url: call.url,
+    },
+  }
+}
+
+const holdPart = (one: GatewayCase): HoldCase | null => {
+  const its = running(one)
+  if (its === null) return null
+  const { call, use } = its
+  return {
+    view: call.moment.view, operationId: call.operationId, runtime: gatewayRuntime,
+    profile: profileOf(use.slot), principal: call.principal, taskId: null,
+    boundMicrousd: call.boundMicrousd,
+  }
+}
+
+/** Everything that a use of the route rests on, most telling first. */
+export const gatewayRoute = [
+  {
+    name: 'route_missing', kind: 'unauthorized', phases: ofCall,
+    holds: ({ facts }: GatewayCase) => facts.route !== null,
+  },
+  ...within(saved, savedFacts),
+  ...within(running, claimedFacts),
+  ...within(policy, storeFacts),
+  ...within(saved, sealedFacts),
+  ...within(policy, policyFacts),
+  ...within(saved, [{
+    name: 'egress_not_acknowledged', kind: 'unauthorized', phases: always,
+    holds: ({ facts }: SavedCase) => isCurrent(facts, egressPurpose),
+  } as const]),
+  ...within((one: GatewayCase) => {
+    const its = saved(one)
+    return its === null ? null : {
+      account: its.facts.account, ceilingMicrousd: its.route.spend_ceiling_microusd,
+      boundMicrousd: null,
+    }
+  }, accountFacts),
+  ...within(used, useFacts),
+  ...within(({ call }: GatewayCase) => (call === null ? null : {
+    view: call.moment.view, principal: call.principal,
+  }), personFacts),
+  ...within(({ call }: GatewayCase) => (call === null || call.root === null ? null : {
+    moment: call.moment, principal: call.principal, root: call.root,
+  }), rootFacts),
+  ...within(holdPart, holdFacts),
+  ...within(decisionPart, routeRowFacts),
+  ...within(decisionPart, decisionFacts),
+] as const
+
+/**
+ * What the end of a call and its receipt have always said of these reasons; the names in the list
+ * are those of the configuration read and of the other routes.
+ */
+export const gatewayToldAs = {
+  fixed_route_mismatch: 'url_mismatch',
+  root_foreign: 'root_not_live',
+  reservation_not_held: 'reservation_mismatch',
+  runtime_mismatch: 'decision_not_genuine',
+  profile_mismatch: 'decision_not_genuine',
+  provider_mismatch: 'decision_not_genuine',
+  model_mismatch: 'decision_not_genuine',
+  url_mismatch: 'decision_not_genuine',
+} as const
+
+const hasWords = (name: string): name is GatewayReasonCode => Object.hasOwn(gatewayReasons, name)
+
+/** A denial of the read, and its class. */
+export type GatewayDenial = Denial<GatewayReasonCode>
+
+/** Every reason why the route, or one use of a slot, may not be used, first things first. */
+export const gatewayDenials = (
+  facts: GatewayFacts, use: SlotUse | null, phase: Extract<Phase, 'status' | 'admit'>,
+): readonly GatewayDenial[] =>
+  judge(gatewayRoute, { facts, use, call: null }, phase).map(({ name, kind }) => {
+    if (hasWords(name)) return { name, kind }
+    throw new TypeError('a reason of the status has its words')
+  })
 
 /**
  * The first reason why nothing may go through the route, or null when key, acknowledgment and
@@ -145,29 +371,13 @@ const ledgerReason = (facts: GatewayFacts, route: GatewayRoute): GatewayReasonCo
  */
 export const gatewayReasonOf = (
   facts: GatewayFacts, route: GatewayRoute,
-): GatewayReasonCode | null => {
-  if (!route.enabled) return 'route_disabled'
-  if (!facts.key.present) return 'key_missing'
-  if (slotNames.every((slot) => route.slots[slot] === null)) return 'slot_not_set'
-  const { block } = facts.policy
-  if (block === 'store_behind_anchor' || block === 'witness_mismatch') return block
-  if (route.api_base !== facts.apiBase) return 'fixed_route_mismatch'
-  if (route.credential_fingerprint !== facts.key.fingerprint) return 'credential_mismatch'
-  if (block !== null) return block
-  if (!isCurrent(facts, egressPurpose)) return 'egress_not_acknowledged'
-  return ledgerReason(facts, route)
-}
+): GatewayReasonCode | null =>
+  gatewayDenials({ ...facts, route }, null, 'status')[0]?.name ?? null
 
 /** The same for one slot and the purpose of its proof. */
 export const slotReasonOf = (
   facts: GatewayFacts, route: GatewayRoute, slot: SlotName,
 ): GatewayReasonCode | null => {
-  const general = gatewayReasonOf(facts, route)
-  if (general !== null) return general
-  const setup = route.slots[slot]
-  if (setup === null) return 'slot_not_set'
-  if (!isCurrent(facts, proofPurpose[slot])) return 'consent_not_current'
-  const above = setup.request_cost_bound_microusd > route.spend_ceiling_microusd
-  return above ? 'request_bound_above_ceiling' : null
+  const use = { slot, purpose: proofPurpose[slot] }
+  return gatewayDenials({ ...facts, route }, use, 'status')[0]?.name ?? null
 }
-

@@ -6,6 +6,7 @@
 import { fail } from '../base/errors.js'
 import { newId } from '../base/ids.js'
 import type { Gov } from '../governance/context.js'
+import { momentOf } from '../governance/judge/moment.js'
 import { ceilingOwner } from '../governance/policy/ceiling.js'
 import { publishSave, type SaveDecision } from '../governance/policy/save.js'
 import { collections } from '../governance/rows.js'
@@ -48,7 +49,7 @@ const planOf = (
 ): GatewayPlan => {
   const apiBase = requireBase(place)
   const route = view.get(gatewayCollection, gatewayRouteId) ?? null
-  const consents = route === null ? null : gatewayConsents(gov, view, route)
+  const consents = route === null ? null : gatewayConsents(momentOf(gov, view), route)
   return planGatewayChange(route, save.input, {
     apiBase,
     reserved: place.reserved,

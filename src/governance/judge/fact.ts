@@ -4,7 +4,7 @@
  * first one is what is told. The list is the only place where a reason has its name, its class and
  * the questions that it counts in. Pure.
  */
-import { SallyportError, type ErrorKind } from '../../base/errors.js'
+import { SallyportError, type ErrorDetails, type ErrorKind } from '../../base/errors.js'
 
 /**
  * What is asked. `status`: may the route be used, as the configuration read says it. `admit`: may
@@ -83,12 +83,13 @@ export const denied = (denials: readonly Denial[], parts: {
   readonly message: string
   readonly next: string
   readonly toldAs?: ToldAs
+  readonly details?: ErrorDetails
 }): SallyportError => {
-  const { code, message, next, toldAs = {} } = parts
+  const { code, message, next, toldAs = {}, details } = parts
   const names = denials.map(({ name }) => toldAs[name] ?? name)
   return new SallyportError({
     kind: denials[0]?.kind ?? 'blocked', code, message, next,
     reason: names[0] ?? 'not_decided',
-    details: { reasons: [...new Set(names)].join(',') },
+    details: { ...details, reasons: [...new Set(names)].join(',') },
   })
 }

@@ -4,10 +4,9 @@
  * here too, and each blocks alone.
  */
 import { fail, type SallyportError } from '../../base/errors.js'
-import { gatewayConsents } from '../../gateway/consents.js'
 import type { GatewayProof } from '../../gateway/proof.js'
 import {
-  gatewayFacts, gatewayReasonOf, gatewayReasons, type GatewayReasonCode,
+  consentTo, gatewayFacts, gatewayReasonOf, gatewayReasons, type GatewayReasonCode,
 } from '../../gateway/readiness.js'
 import type { SlotSetup } from '../../gateway/setup.js'
 import { giverReasonOf } from '../../governance/policy/consents.js'
@@ -69,7 +68,7 @@ export const requireTextRoute = (
   if (reason !== null) throw blocked(reason)
   const setup = route.slots.report
   if (setup === null) throw blocked('slot_not_set')
-  const consent = gatewayConsents(gov, view, route).purpose(purpose)
+  const consent = consentTo(facts, purpose)
   if (consent === undefined) {
     throw blocked(
       'consent_not_current',
