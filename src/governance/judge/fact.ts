@@ -37,7 +37,7 @@ export interface Fact<Case, Name extends string = string> {
 /** A fact that does not hold. */
 export type Denial<Name extends string = string> = Pick<Fact<never, Name>, 'name' | 'kind'>
 
-/** Every fact of a phase that does not hold, each name once, in the order of the list; [] allows. */
+/** Every fact of a phase that does not hold, each name once, in the order of the list. */
 export const judge = <Case, Name extends string>(
   facts: readonly Fact<Case, Name>[], one: Case, phase: Phase,
 ): readonly Denial<Name>[] => {
