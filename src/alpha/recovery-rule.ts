@@ -1,15 +1,21 @@
 import { getTask } from '../governance/board/read.js'
-import { defaultEnding, type RecoveryRule } from '../governance/interrupted.js'
+import type { CapabilityRecovery } from '../governance/capability.js'
+import { defaultEnding } from '../governance/interrupted.js'
+import { deploymentProfile } from '../governance/profile.js'
 import { writeReceipt } from './ask/finish.js'
-import { alphaCapability, costLiability, type AlphaProvider } from './constants.js'
+import { costLiability } from './constants.js'
 
-/** What this capability says of an ask whose process died. */
-export const alphaRecoveryRule = (provider: AlphaProvider): RecoveryRule => ({
-  kinds: [alphaCapability],
-  ending: (found) => found.money === 'owed'
-    ? { state: 'blocked', blocked: costLiability }
-    : defaultEnding(found),
-  keep: (tx, now, task) => {
-    writeReceipt(tx, now, getTask(tx, task.task_id), provider)
-  },
-})
+/**
+ * What this capability says of an ask whose process died (A-026, A-122, A-182). Where the sealed
+ * profile does not open the ask ends all the same, without a receipt.
+ */
+export const alphaRecovery: CapabilityRecovery = {
+  rule: (store) => ({
+    ending: (found) => found.money === 'owed'
+      ? { state: 'blocked', blocked: costLiability }
+      : defaultEnding(found),
+    keep: (tx, now, task) => {
+      writeReceipt(tx, now, getTask(tx, task.task_id), deploymentProfile(store).provider)
+    },
+  }),
+}

@@ -7,6 +7,7 @@ import type { Clock } from '../base/clock.js'
 import { systemClock } from '../base/clock.js'
 import type { Observer } from '../base/observer.js'
 import { silentObserver } from '../base/observer.js'
+import type { Registry } from '../governance/capability.js'
 import type { Face, Gov } from '../governance/context.js'
 import { requireInitialized } from '../governance/initialized.js'
 import type { RecoveryReport } from '../governance/recovery.js'
@@ -47,6 +48,8 @@ export interface WorkOrder extends WorkPlace {
   readonly touch?: boolean
   /** A store that is open in a fitting mode already: it is used, and left open by `close`. */
   readonly store?: Store
+  /** The capabilities that there are (default: those of this program). */
+  readonly registry?: Registry
 }
 
 /** A state that is open for work. */
@@ -99,7 +102,7 @@ export const openWork = (async (order: WorkOrder): Promise<Work> => {
   try {
     const gov: Gov = { store, clock, observer, face }
     const session = token === undefined ? null : authenticate(gov, token, { touch })
-    const recovered = mode === 'mutate' ? await recovery(gov) : null
+    const recovered = mode === 'mutate' ? await recovery(gov, order.registry) : null
     return { gov, session, recovered, close }
   } catch (error) {
     close()
@@ -108,7 +111,9 @@ export const openWork = (async (order: WorkOrder): Promise<Work> => {
 }) as OpenWork
 
 /** Loaded at use: its rules know every capability, and most work only reads. */
-const recovery = async (gov: Gov): Promise<RecoveryReport> => {
+const recovery = async (
+  gov: Gov, registry: Registry | undefined,
+): Promise<RecoveryReport> => {
   const { recoverState } = await import('./recovery.js')
-  return recoverState(gov)
+  return recoverState(gov, registry)
 }

@@ -1,34 +1,27 @@
-import { alphaRecoveryRule } from '../alpha/recovery-rule.js'
-import { SallyportError } from '../base/errors.js'
-import { settleDeadCalls } from '../gateway/call/open-calls.js'
+import { isPaid, type Registry } from '../governance/capability.js'
 import type { Gov } from '../governance/context.js'
-import { deploymentProfile } from '../governance/profile.js'
 import type { RecoveryRule } from '../governance/interrupted.js'
 import { recoverInterrupted, type RecoveryReport } from '../governance/recovery.js'
-import { settleAnalyses } from '../shots/analysis/settle.js'
 import type { Store } from '../state/types.js'
+import { capabilities } from './capabilities.js'
 
-/**
- * Every capability's own rule of an interrupted task. None where the sealed profile does not open:
- * what was interrupted is then ended without a receipt, which a damaged state must not prevent.
- */
-export const recoveryRules = (store: Store): readonly RecoveryRule[] => {
-  try {
-    return [alphaRecoveryRule(deploymentProfile(store).provider)]
-  } catch (error) {
-    if (error instanceof SallyportError) return []
-    throw error
-  }
-}
+/** How the interrupted tasks of each capability end, in one store. */
+export const recoveryRules = (
+  store: Store, registry: Registry = capabilities,
+): Promise<readonly RecoveryRule[]> =>
+  Promise.all(registry.filter(({ taskKinds }) => taskKinds.length > 0).map(async (one) => ({
+    ...(await one.recovery?.())?.rule?.(store), kinds: one.taskKinds, unpaid: !isPaid(one),
+  })))
 
 /**
  * Resolves what dead processes left, with every capability's own rule. Faces call it once when
  * they open the state for a mutating verb, before anything else.
  */
-export const recoverState = async (gov: Gov): Promise<RecoveryReport> => {
-  const report = await recoverInterrupted(gov, recoveryRules(gov.store))
-  await settleDeadCalls(gov)
-  // After the money, because what became of an image follows what became of its charge.
-  await settleAnalyses(gov)
+export const recoverState = async (
+  gov: Gov, registry: Registry = capabilities,
+): Promise<RecoveryReport> => {
+  const report = await recoverInterrupted(gov, await recoveryRules(gov.store, registry))
+  // One after the other, after the money: what became of an effect follows its charge.
+  for (const one of registry) await (await one.recovery?.())?.settleRows?.(gov)
   return report
 }

@@ -2,6 +2,7 @@
 import type { Clock } from '../base/clock.js'
 import { SallyportError } from '../base/errors.js'
 import type { Observer } from '../base/observer.js'
+import type { Registry } from '../governance/capability.js'
 import type { Face, Gov } from '../governance/context.js'
 import { liveGuards } from '../governance/guard.js'
 import { settleRestored } from '../governance/recovery.js'
@@ -12,10 +13,9 @@ import { repairState, type RepairReport } from '../state/care/repair.js'
 import { restoreState, type RestoreReport } from '../state/care/restore.js'
 import { openStore } from '../state/store.js'
 import type { Store } from '../state/types.js'
+import { capabilities } from './capabilities.js'
 import { recoveryRules } from './recovery.js'
-import {
-  allCollections, artifactProblems, documentRules, referencedContent, witnessProblems,
-} from './state-rules.js'
+import { stateRules, witnessProblems } from './state-rules.js'
 
 /** Where the state lies, and who looks after it. */
 export interface StateSite {
@@ -30,17 +30,18 @@ export interface StateSite {
 }
 
 /** Reads everything; takes no lock and changes no byte. `ok`: nothing but notices. */
-export const checkWhole = (site: StateSite): CheckReport => {
-  const found = checkState({
-    ...site, specs: allCollections, extra: documentRules, referenced: referencedContent,
-  })
+export const checkWhole = async (
+  site: StateSite, registry: Registry = capabilities,
+): Promise<CheckReport> => {
+  const { collections, documents, referenced, openArtifacts } = await stateRules(registry)
+  const found = checkState({ ...site, specs: collections, extra: documents, referenced })
   // A damaged log has no witness to compare with, and without the key nothing can be opened.
   const bad = found.problems.some(({ severity, code }) =>
     severity === 'damage' || code === 'key_missing')
   if (bad) return found
   const store = openStore({ ...site, mode: 'read' })
   try {
-    const more = [...witnessProblems(store), ...artifactProblems(store)]
+    const more = [...witnessProblems(store), ...openArtifacts(store)]
     return { ...found, ok: found.ok && more.length === 0, problems: [...found.problems, ...more] }
   } finally {
     store.close()
@@ -69,14 +70,14 @@ const readable = (site: StateSite, dir: string): Store | null => {
  * `settleRestored`. Every state that a restore has put aside here is asked for what it owed, also
  * by a repair that goes on where a restore was cut off.
  */
-const settleOldState = (site: StateSite, told: (kept: Kept) => void) =>
+const settleOldState = (site: StateSite, registry: Registry, told: (kept: Kept) => void) =>
   async (store: Store): Promise<void> => {
     const gov: Gov = { store, clock: site.clock, observer: site.observer, face: site.face }
     const opened = replacedStates(site.dir).map((dir) => readable(site, dir))
     const formers = opened.filter((one) => one !== null)
     try {
       const { keptLiabilities, unreadable } = await settleRestored(gov, {
-        rules: recoveryRules(store), formers,
+        rules: await recoveryRules(store, registry), formers,
       })
       told({
         kept_liabilities: keptLiabilities.length,
@@ -88,16 +89,18 @@ const settleOldState = (site: StateSite, told: (kept: Kept) => void) =>
   }
 
 /** Back to the last moment that is provably whole. Throws `damaged` `beyond_repair`. */
-export const repairWhole = (site: StateSite): Promise<RepairReport> =>
-  repairState({ ...site, onLoss: settleOldState(site, () => undefined) })
+export const repairWhole = (
+  site: StateSite, registry: Registry = capabilities,
+): Promise<RepairReport> =>
+  repairState({ ...site, onLoss: settleOldState(site, registry, () => undefined) })
 
 /** Puts a backup in place, revoked; what the replaced state owed since stays owed. */
 export const restoreWhole = async (
-  site: StateSite, backup: string,
+  site: StateSite, backup: string, registry: Registry = capabilities,
 ): Promise<RestoreReport & Kept> => {
   let kept: Kept = { kept_liabilities: 0, unreadable_states: 0 }
   const report = await restoreState({
-    ...site, backup, afterRestore: settleOldState(site, (told) => { kept = told }),
+    ...site, backup, afterRestore: settleOldState(site, registry, (told) => { kept = told }),
   })
   return { ...report, ...kept }
 }
@@ -106,5 +109,9 @@ export const restoreWhole = async (
  * Folds the log and sweeps artifacts that no row names. While any operation is under way nothing
  * is swept: its artifact may lie there with its record still to come.
  */
-export const compactWhole = (store: Store): Promise<CompactReport> =>
-  compactState(store, liveGuards(store.dir) > 0 ? undefined : referencedContent)
+export const compactWhole = async (
+  store: Store, registry: Registry = capabilities,
+): Promise<CompactReport> => {
+  const { referenced } = await stateRules(registry)
+  return compactState(store, liveGuards(store.dir) > 0 ? undefined : referenced)
+}

@@ -1,75 +1,44 @@
-/** Everything that the layers below know of a sound state, for check, repair and restore. */
-import { billingUuidCollection } from '../alpha/billing-uuids.js'
-import { alphaCapability } from '../alpha/constants.js'
-import { alphaSetupCollection } from '../alpha/setup.js'
+/**
+ * Everything that governance and the capabilities know of a sound state, for check, repair,
+ * restore and compaction.
+ */
 import { SallyportError } from '../base/errors.js'
-import { claimCollection } from '../gateway/call/claims.js'
-import { openCallCollection } from '../gateway/call/open-calls.js'
-import { spendCollection } from '../gateway/call/spend.js'
-import { attemptCollection, proofCollection } from '../gateway/proof.js'
-import { routeReportCollection } from '../gateway/route-hook.js'
-import { gatewayCollection } from '../gateway/setup.js'
 import { referencedArtifacts } from '../governance/artifacts.js'
 import { verifyAudit } from '../governance/audit.js'
 import { verifyBoard } from '../governance/board/verify.js'
+import type { CapabilityRows, Registry } from '../governance/capability.js'
 import type { Problem as RuleProblem } from '../governance/context.js'
 import { isInitUnfinished } from '../governance/initialized.js'
-import { findReservation } from '../governance/ledger/read.js'
 import { verifyLedger } from '../governance/ledger/verify.js'
 import { policyAt } from '../governance/policy/head.js'
 import { verifyPolicy } from '../governance/policy/verify.js'
 import { witnessStatus } from '../governance/policy/witness.js'
-import { collections, type Reservation, type Task } from '../governance/rows.js'
+import { collections } from '../governance/rows.js'
 import { requireIntact } from '../governance/vault.js'
-import { runningCollection } from '../shots/analysis/rows.js'
-import { digestCollections } from '../shots/digest/rows.js'
-import { verifyDigests } from '../shots/digest/verify.js'
-import { verifyConclusions } from '../shots/report/verify.js'
-import { conclusionCollections } from '../shots/report/rows.js'
-import { shotCollections } from '../shots/observations/rows.js'
-import { settingsCollection } from '../shots/source/settings.js'
-import { shotArtifacts, verifyShots } from '../shots/verify.js'
 import type { CollectionSpec, Problem, Store, View } from '../state/types.js'
+import { capabilities } from './capabilities.js'
+import { verifyOwnership } from './ownership.js'
 
-/** Every collection that any layer keeps. */
-export const allCollections: readonly CollectionSpec<unknown>[] = [
-  ...Object.values(collections), alphaSetupCollection, billingUuidCollection,
-  gatewayCollection, proofCollection, attemptCollection, claimCollection, routeReportCollection,
-  spendCollection, openCallCollection, runningCollection,
-  ...Object.values(shotCollections), settingsCollection,
-  ...Object.values(digestCollections), ...Object.values(conclusionCollections),
-] as readonly CollectionSpec<unknown>[]
+/** The rules of one program: its capabilities' and those that hold for all. */
+export interface StateRules {
+  /** Every collection that any layer keeps. */
+  readonly collections: readonly CollectionSpec<unknown>[]
+  /** Rules over the documents: money that balances, a chained audit, rows that agree. */
+  readonly documents: readonly ((view: View) => readonly Problem[])[]
+  /** Names of all stored content that some row refers to; any other belongs to no record. */
+  readonly referenced: (view: View) => ReadonlySet<string>
+  /**
+   * Opens every private artifact that a row names and compares it with the row: sealed under its
+   * own record type, of its length and digest. Needs the store's key.
+   */
+  readonly openArtifacts: (store: Store) => readonly Problem[]
+}
 
 const asDamage = ({ code, subject, text }: RuleProblem): Problem => ({
   code, severity: 'damage', message: text, subject,
 })
 
-/** Whether a finished text task and its money tell the same; open ones are the ledger's. */
-const agrees = (task: Task, money: Reservation | undefined): boolean => {
-  if (task.state === 'succeeded') {
-    return money?.state === 'settled' && money.overrun !== 'review_required'
-  }
-  if (task.state === 'failed' || task.state === 'cancelled') {
-    return money === undefined || money.state === 'settled' || money.state === 'released'
-  }
-  return true
-}
-
-/** A released answer has a known charge, and an ended task holds no money (A-122 to A-125). */
-const verifyMoneyOfTasks = (view: View): RuleProblem[] =>
-  [...view.all(collections.openTasks), ...view.all(collections.closedTasks)]
-    .filter(({ doc }) => doc.kind === alphaCapability)
-    .filter(({ doc }) => !agrees(doc, findReservation(view, doc.operation_id)))
-    .map(({ id }) => ({
-      code: 'task_money_mismatch', subject: id,
-      text: 'A task and its charge contradict each other.',
-    }))
-
-/** Rules over the documents: money that balances, a chained audit, board and policy agree. */
-export const documentRules: readonly ((view: View) => readonly Problem[])[] = [
-  verifyLedger, verifyAudit, verifyBoard, verifyPolicy, verifyMoneyOfTasks,
-  verifyShots, verifyDigests, verifyConclusions,
-].map((rule) => (view) => isInitUnfinished(view) ? [] : rule(view).map(asDamage))
+const ofGovernance = [verifyLedger, verifyAudit, verifyBoard, verifyPolicy]
 
 const initUnfinished: Problem = {
   code: 'init_unfinished', severity: 'blocked',
@@ -90,11 +59,6 @@ export const witnessProblems = (store: Store): Problem[] => {
   return [{ code: `witness_${status}`, severity, message }]
 }
 
-/** Names of all stored content that some row refers to; any other belongs to no record. */
-export const referencedContent = (view: View): ReadonlySet<string> => new Set([
-  ...referencedArtifacts(view), ...shotArtifacts(view).map(({ ref }) => ref.stored_sha256),
-])
-
 const opening = (subject: string, open: () => void): Problem[] => {
   try {
     open()
@@ -107,17 +71,33 @@ const opening = (subject: string, open: () => void): Problem[] => {
   }
 }
 
-/**
- * Opens every private artifact that a row names and compares it with the row: sealed under its own
- * record type, of its length and digest. Needs the store's key.
- */
-export const artifactProblems = (store: Store): Problem[] => {
+const sealedIn = (rows: readonly CapabilityRows[], view: View) =>
+  rows.flatMap(({ sealed }) => sealed?.(view) ?? [])
+
+const openArtifacts = (rows: readonly CapabilityRows[], store: Store): Problem[] => {
   const view = store.read()
   const content = view.all(collections.artifacts).flatMap(({ id, doc }) =>
     opening(id, () => void store.artifacts.read(doc.label, doc.ref).fill(0)))
   const keys = view.all(collections.credentials).flatMap(({ id, doc }) =>
     opening(id, () => requireIntact(store, doc)))
-  const fingerprints = shotArtifacts(view).flatMap(({ label, ref }) =>
+  const named = sealedIn(rows, view).flatMap(({ label, ref }) =>
     opening(ref.stored_sha256, () => void store.artifacts.read(label, ref).fill(0)))
-  return [...content, ...keys, ...fingerprints]
+  return [...content, ...keys, ...named]
+}
+
+/** The rules over these capabilities. */
+export const stateRules = async (registry: Registry = capabilities): Promise<StateRules> => {
+  const rows = await Promise.all(registry.map((one) => one.rows()))
+  return {
+    collections: [
+      ...Object.values(collections),
+      ...rows.flatMap((one) => one.collections),
+    ],
+    documents: [...ofGovernance, verifyOwnership(registry), ...rows.flatMap(({ rules }) => rules)]
+      .map((rule) => (view) => isInitUnfinished(view) ? [] : rule(view).map(asDamage)),
+    referenced: (view) => new Set([
+      ...referencedArtifacts(view), ...sealedIn(rows, view).map(({ ref }) => ref.stored_sha256),
+    ]),
+    openArtifacts: (store) => openArtifacts(rows, store),
+  }
 }

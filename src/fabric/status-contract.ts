@@ -1,16 +1,16 @@
 /** What comes out of the one look at everything. */
 import * as v from 'valibot'
 import { contract, noInput } from '../base/contract.js'
+import type { Registry, StatusLine } from '../governance/capability.js'
+import { capabilities } from './capabilities.js'
 
 const count = v.number()
 const nullableText = v.nullable(v.string())
 
-const routeShape = v.strictObject({ status: v.string(), reason_code: nullableText })
-/** Status of one route and, where it is not `configured`, why. */
-export type RouteStatus = v.InferOutput<typeof routeShape>
+/** Status of one capability and, where it is not `configured`, why. */
+const lineShape = v.strictObject({ status: v.string(), reason_code: nullableText })
 
-/** States and counts; no names of owners and no content. */
-const statusShape = v.strictObject({
+const factsShape = v.strictObject({
   state_dir: v.string(),
   store_id: v.string(),
   profile: v.string(),
@@ -18,8 +18,6 @@ const statusShape = v.strictObject({
     revision: count, state: v.picklist(['active', 'revoked']), usable: v.boolean(),
     block: nullableText,
   }),
-  alpha: routeShape,
-  gateway: routeShape,
   /** Null before the first set-up of a route. */
   ledger: v.nullable(v.strictObject({
     ceiling_microusd: count, settled_microusd: count, held_microusd: count,
@@ -30,14 +28,41 @@ const statusShape = v.strictObject({
   /** Unfinished tasks by state. */
   tasks: v.record(v.string(), count),
 })
-/** The one look at everything. */
-export type StatusDocument = v.InferOutput<typeof statusShape>
 
-/** Looking at everything at once. */
-export const statusShow = contract({
-  name: 'status',
-  version: 1,
-  input: noInput,
-  output: statusShape,
-  toDocument: (status: StatusDocument) => status,
-})
+/** Capabilities with a line of their own, in their order. */
+const namesOf = (registry: Registry): readonly string[] =>
+  registry.filter(({ status }) => status !== undefined).map(({ name }) => name)
+
+/** What a look at everything found: states and counts, no names of owners and no content. */
+export interface StateStatus extends v.InferOutput<typeof factsShape> {
+  /** Of each capability that has a line of its own, by its name. */
+  readonly lines: Readonly<Record<string, StatusLine>>
+}
+
+/** The same as a document: the line of each capability is a field of its name. */
+export type StatusDocument = v.InferOutput<typeof factsShape> & Readonly<Record<string, unknown>>
+
+/** The lines in a document, by name and in their order. */
+export const statusLinesOf = (
+  document: StatusDocument, registry: Registry = capabilities,
+): readonly (readonly [string, StatusLine])[] =>
+  namesOf(registry).map((name) => [name, v.parse(lineShape, document[name])])
+
+/** Looking at everything at once, over these capabilities. */
+export const statusContract = (registry: Registry) => {
+  const { ledger, attention, tasks, ...before } = factsShape.entries
+  const lines = Object.fromEntries(namesOf(registry).map((name) => [name, lineShape]))
+  const shape: v.GenericSchema<unknown, StatusDocument> =
+    v.strictObject({ ...before, ...lines, ledger, attention, tasks })
+  return contract({
+    name: 'status',
+    version: 1,
+    input: noInput,
+    output: shape,
+    toDocument: ({ lines, ledger, attention, tasks, ...before }: StateStatus) =>
+      ({ ...before, ...lines, ledger, attention, tasks }),
+  })
+}
+
+/** The same over the capabilities of this program. */
+export const statusShow = statusContract(capabilities)

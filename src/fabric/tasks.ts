@@ -1,30 +1,32 @@
 /** What people decide about tasks, over every capability: both faces call these. */
 import { isoFromMs } from '../base/clock.js'
 import { fail } from '../base/errors.js'
-import { alphaCapability, alphaRuntime } from '../alpha/constants.js'
-import { writeReceipt } from '../alpha/ask/finish.js'
-import { reviewAlphaOverrun } from '../alpha/review-overrun.js'
-import { moveSettledSpend } from '../gateway/call/settled-by-hand.js'
 import { requestCancel } from '../governance/board/cancel.js'
-import { getJob, getTask, requireOwnTask } from '../governance/board/read.js'
+import { getTask, requireOwnTask } from '../governance/board/read.js'
 import { recoverOwnership } from '../governance/board/recover.js'
 import { reviewTask } from '../governance/board/review.js'
+import {
+  ownerOfKind, ownerOfRuntime, type Capability, type Registry,
+} from '../governance/capability.js'
 import type { Gov } from '../governance/context.js'
 import {
   manualSettle, type ManualSettlement, requireUnknownCharge, reviewOverrun,
 } from '../governance/ledger/by-hand.js'
 import { requireOwnReservation } from '../governance/ledger/own.js'
-import { deploymentProfile } from '../governance/profile.js'
+import { findReservation } from '../governance/ledger/read.js'
 import type { Reservation, Task } from '../governance/rows.js'
 import { requireRootRow } from '../governance/session/live.js'
 import type { Session } from '../governance/session/types.js'
+import { capabilities } from './capabilities.js'
 import type { TaskVerdict } from './tasks-contract.js'
 
-const overrunOf = (
-  gov: Gov, session: Session, taskId: string, verdict: 'accept' | 'reject',
+const overrunOf = async (
+  gov: Gov, session: Session, owner: Capability | undefined,
+  request: { readonly taskId: string; readonly verdict: 'accept' | 'reject' },
 ): Promise<Task> => {
-  const { provider } = deploymentProfile(gov.store)
-  return reviewAlphaOverrun(gov, session, provider, { taskId, verdict }).then(({ task }) => task)
+  const review = (await owner?.decisions?.())?.reviewOverrun
+  if (review !== undefined) return review(gov, session, request)
+  throw fail.conflict('no_overrun_to_review', 'No overrun of this task waits for review.')
 }
 
 const waitsForOverrun = (task: Task): boolean =>
@@ -36,14 +38,15 @@ const waitsForOverrun = (task: Task): boolean =>
  */
 export const reviewAnyTask = async (
   gov: Gov, session: Session, taskId: string, verdict: TaskVerdict,
+  registry: Registry = capabilities,
 ): Promise<Task> => {
   const task = requireOwnTask(gov.store.read(), session, taskId, { for: 'review' })
+  const owner = ownerOfKind(registry, task.kind)
   if (verdict === 'accept-overrun') {
-    if (task.kind === alphaCapability) return overrunOf(gov, session, taskId, 'accept')
-    throw fail.conflict('no_overrun_to_review', 'No overrun of this task waits for review.')
+    return overrunOf(gov, session, owner, { taskId, verdict: 'accept' })
   }
   if (verdict === 'reject' && waitsForOverrun(task)) {
-    return overrunOf(gov, session, taskId, 'reject')
+    return overrunOf(gov, session, owner, { taskId, verdict })
   }
   return gov.store.transact('task review', (tx) =>
     reviewTask(tx, isoFromMs(gov.clock.wallMs()), session, taskId, verdict))
@@ -62,27 +65,25 @@ export const recoverAnyTask = (gov: Gov, session: Session, taskId: string): Prom
   })
 
 /**
- * Settles an unknown charge by hand. The receipt of the task tells it in the same record, so that
- * receipt and ledger never disagree (A-113); the task stays blocked. Of a call through the gateway
- * the sums of its day follow, so that a budget does not hold the bound any longer.
+ * Settles an unknown charge by hand. What the capability keeps of the charge follows in the same
+ * record (a receipt, the sums of a budget), so that it never disagrees with the ledger (A-113); the
+ * task stays blocked.
  */
-export const settleAnyCharge = (
-  gov: Gov, session: Session, request: ManualSettlement,
-): Promise<Reservation> =>
-  gov.store.transact('ledger settle', (tx) => {
+export const settleAnyCharge = async (
+  gov: Gov, session: Session, request: ManualSettlement, registry: Registry = capabilities,
+): Promise<Reservation> => {
+  const found = findReservation(gov.store.read(), request.operationId)
+  const owner = found && ownerOfRuntime(registry, found.runtime)
+  const decisions = await owner?.decisions?.()
+  return gov.store.transact('ledger settle', (tx) => {
     const now = isoFromMs(gov.clock.wallMs())
     requireRootRow(tx, now, session.root.root_id)
     requireUnknownCharge(tx, session, request.operationId)
     const { reservation } = manualSettle(tx, now, session, request)
-    if (reservation.runtime !== alphaRuntime) {
-      moveSettledSpend(tx, reservation, request.amount)
-    }
-    const task = reservation.task_id === null ? undefined : getTask(tx, reservation.task_id)
-    if (task?.kind === alphaCapability && getJob(tx, task).receipt !== null) {
-      writeReceipt(tx, now, task, deploymentProfile(gov.store).provider)
-    }
+    decisions?.settledByHand?.(gov, tx, now, reservation)
     return reservation
   })
+}
 
 /**
  * Reviews a charge above its bound by its operation. Where a task waits for it, the review of the
@@ -90,12 +91,14 @@ export const settleAnyCharge = (
  */
 export const reviewAnyOverrun = async (
   gov: Gov, session: Session, operationId: string, verdict: 'accept' | 'reject',
+  registry: Registry = capabilities,
 ): Promise<Reservation> => {
   const view = gov.store.read()
   const { reservation } = requireOwnReservation(view, session, operationId)
   const task = reservation.task_id === null ? undefined : getTask(view, reservation.task_id)
-  if (reservation.runtime === alphaRuntime && task !== undefined && waitsForOverrun(task)) {
-    await overrunOf(gov, session, task.task_id, verdict)
+  if (task !== undefined && waitsForOverrun(task)) {
+    const owner = ownerOfRuntime(registry, reservation.runtime)
+    await overrunOf(gov, session, owner, { taskId: task.task_id, verdict })
     return requireOwnReservation(gov.store.read(), session, operationId).reservation
   }
   return gov.store.transact('ledger review', (tx) => {

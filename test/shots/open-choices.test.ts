@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { safeParse } from 'valibot'
-import { allCollections } from '../../src/fabric/state-rules.js'
+import { stateRules } from '../../src/fabric/state-rules.js'
 import { reanalyzeReasons, shotLimits } from '../../src/shots/constants.js'
 import { observationFactsShape } from '../../src/shots/observations/facts.js'
 import { parseSettingsChange, resolveSettings } from '../../src/shots/source/settings.js'
@@ -91,7 +91,7 @@ t.test('S-189 clearing has a path and no body', async (t) => {
 
 t.test('S-200 there are no events', async (t) => {
   t.match(choice('S-200'), /There are no events/)
-  for (const { name } of allCollections) t.notMatch(name, /event/, name)
+  for (const { name } of (await stateRules()).collections) t.notMatch(name, /event/, name)
 })
 
 const refusal = async (t: Test, argv: string[]): Promise<[number, string, number]> => {

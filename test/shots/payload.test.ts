@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import t from 'tap'
-import { allCollections } from '../../src/fabric/state-rules.js'
+import { stateRules } from '../../src/fabric/state-rules.js'
 import {
   activities, artifactKinds, goalStatuses, needleSignals, payloadField, payloadLimits,
   payloadResponseFormat, type AnalysisPayload,
@@ -314,7 +314,7 @@ t.test('S-192 the page and the choice name the members of the request', async (t
 t.test('S-023 docs and help claim no durable queue and no reservation at a provider', async (t) => {
   const doc = page('docs/screenshot-analysis.md')
   t.match(doc, /There is no queue that survives a process, and no reservation at the provider/)
-  t.notOk(allCollections.some(({ name }) => /queue|provider_reserv/.test(name)))
+  t.notOk((await stateRules()).collections.some(({ name }) => /queue|provider_reserv/.test(name)))
   for (const verb of await allVerbs()) {
     if (!verb.meta.name.startsWith('shots ')) continue
     t.notMatch(verb.meta.description, /durabl\w+ queue|queued durably|reserves? at the provider/i)

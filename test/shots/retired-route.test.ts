@@ -3,7 +3,7 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { allCollections } from '../../src/fabric/state-rules.js'
+import { stateRules } from '../../src/fabric/state-rules.js'
 import { greyPng } from '../support/png.js'
 import { allVerbs } from '../world/program.js'
 import { World } from '../world/world.js'
@@ -103,7 +103,9 @@ t.test('S-018 S-046 all five retired settings activate nothing and reach nobody'
 })
 
 t.test('S-022 S-023 neither a durable queue nor a vendor-side hold is claimed or kept', async (t) => {
-  for (const { name } of allCollections) t.notMatch(name, /queue|admission|cost_reservation/, name)
+  for (const { name } of (await stateRules()).collections) {
+    t.notMatch(name, /queue|admission|cost_reservation/, name)
+  }
   const world = await World.in(t).state().session().images()
   const status = (await world.run(['shots', 'status', '--json'])).stdout
   t.notMatch(status, /queue|reservation|admission/i)

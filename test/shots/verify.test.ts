@@ -1,5 +1,5 @@
 import t, { type Test } from 'tap'
-import { allCollections, referencedContent } from '../../src/fabric/state-rules.js'
+import { stateRules } from '../../src/fabric/state-rules.js'
 import { shotLabels } from '../../src/shots/constants.js'
 import { folderDigestOf } from '../../src/shots/source/folder-digest.js'
 import { appendReceipt, receiptIdOf } from '../../src/shots/receipts.js'
@@ -126,7 +126,7 @@ t.test('S-005 state check knows every row and every sealed byte of a scan, and a
   const folder = world.view().get(c.folders, folderDigestOf(world.folder))
   const ref = folder?.representative?.fingerprint
   if (!ref) throw new Error('no fingerprint')
-  t.ok(referencedContent(world.view()).has(ref.stored_sha256))
+  t.ok((await stateRules()).referenced(world.view()).has(ref.stored_sha256))
   t.equal((await world.run(['state', 'compact'])).status, 0)
   const { store } = world.ctx('write').gov
   t.ok(store.artifacts.read(shotLabels.fingerprint, ref).length > 0, 'the fingerprint stays')
@@ -143,7 +143,8 @@ t.test('S-005 state check knows every row and every sealed byte of a scan, and a
 })
 
 t.test('every collection of the source is known to state check', async (t) => {
-  const known = new Set(allCollections.map(({ name }) => name))
+  const { collections } = await stateRules()
+  const known = new Set(collections.map(({ name }) => name))
   for (const { name } of [...Object.values(c), settingsCollection]) t.ok(known.has(name), name)
-  t.equal(known.size, allCollections.length, 'no name twice')
+  t.equal(known.size, collections.length, 'no name twice')
 })

@@ -1,3 +1,4 @@
+import type { CapabilityDecisions } from '../../governance/capability.js'
 import type { Reservation } from '../../governance/rows.js'
 import type { Tx } from '../../state/types.js'
 import { claimCollection } from './claims.js'
@@ -8,12 +9,18 @@ import { hasSpend, addSpend } from './spend.js'
  * claimed: the bound is no longer held, the billed amount counts. Nothing for an operation that is
  * no call of this route, and nothing for an hour whose sums are gone. Money is integer micro-USD.
  */
-export const moveSettledSpend = (tx: Tx, { operation_id, bound_microusd }: Reservation,
-  amountMicrousd: number): void => {
+const moveSettledSpend = (
+  tx: Tx, { operation_id, bound_microusd, charged_microusd }: Reservation,
+): void => {
   const claim = tx.all(claimCollection).map(({ doc }) => doc)
     .find((one) => one.operation_id === operation_id)
   if (claim === undefined) return
   const key = { purpose: claim.purpose, at: claim.claimed_at }
   if (!hasSpend(tx, key)) return
-  addSpend(tx, key, { heldMicrousd: -bound_microusd, settledMicrousd: amountMicrousd })
+  addSpend(tx, key, { heldMicrousd: -bound_microusd, settledMicrousd: charged_microusd ?? 0 })
+}
+
+/** What people decide about calls: a settled charge leaves the budget that held its bound. */
+export const gatewayDecisions: CapabilityDecisions = {
+  settledByHand: (_gov, tx, _now, reservation) => moveSettledSpend(tx, reservation),
 }

@@ -27,7 +27,7 @@ export const build: Build = (deps) =>
 /** Checks. Throws `Degraded` with `damaged`, else with `blocked`, when something is wrong. */
 export const check: Run<object, StateCheckDocument> = async (_options, deps) => {
   const { checkWhole } = await import('../../../fabric/state-care.js')
-  return stateCheck.answer(checkWhole(siteOf(deps)))
+  return stateCheck.answer(await checkWhole(siteOf(deps)))
 }
 
 const checkText = (report: StateCheckDocument, view: View): string => {

@@ -1,10 +1,11 @@
 import { readStatus } from '../../../fabric/status.js'
 import {
-  statusShow, type RouteStatus, type StatusDocument,
+  statusLinesOf, statusShow, type StatusDocument,
 } from '../../../fabric/status-contract.js'
+import type { StatusLine } from '../../../governance/capability.js'
 import { defineVerb, type Build, type Run, type VerbDefinition } from '../../verb.js'
 
-const routeText = ({ status, reason_code: reason }: RouteStatus): string =>
+const lineText = ({ status, reason_code: reason }: StatusLine): string =>
   reason === null ? status : `${status} (${reason})`
 
 const definition: VerbDefinition<StatusDocument> = {
@@ -29,8 +30,7 @@ const definition: VerbDefinition<StatusDocument> = {
       `profile    ${status.profile}`,
       `policy     ${policy.state} at revision ${policy.revision}`
         + (policy.block === null ? '' : ` (${policy.block})`),
-      `alpha      ${routeText(status.alpha)}`,
-      `gateway    ${routeText(status.gateway)}`,
+      ...statusLinesOf(status).map(([name, line]) => `${name.padEnd(10)} ${lineText(line)}`),
       ledger === null ? 'ledger     none yet' : `ledger     ${ledger.settled_microusd} spent, `
         + `${ledger.held_microusd} held, ${ledger.unknown_microusd} unknown of `
         + `${ledger.ceiling_microusd} micro-USD`,
@@ -47,7 +47,7 @@ const definition: VerbDefinition<StatusDocument> = {
 
 /** Reads the status. */
 export const run: Run<object, StatusDocument> = async (_options, deps) =>
-  statusShow.answer(readStatus(await deps.gov('read')))
+  statusShow.answer(await readStatus(await deps.gov('read')))
 
 /** Parses a line of `status`. */
 export const build: Build = (deps) => defineVerb(deps, definition, run)

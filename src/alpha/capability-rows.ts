@@ -1,0 +1,12 @@
+/** Rows of the text capability, for check, repair and restore. */
+import type { CapabilityRows } from '../governance/capability.js'
+import { billingUuidCollection } from './billing-uuids.js'
+import { alphaSetupCollection } from './setup.js'
+
+/** Its collections; what tasks and money must agree on is checked for every capability alike. */
+export const alphaRows: CapabilityRows = {
+  collections: [
+    alphaSetupCollection, billingUuidCollection,
+  ],
+  rules: [],
+}

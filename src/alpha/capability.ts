@@ -1,0 +1,19 @@
+import type { Capability } from '../governance/capability.js'
+import {
+  alphaArtifactLabels, alphaCapability, alphaChargeSources, alphaLimits, alphaRouteName,
+  alphaRuntime,
+} from './constants.js'
+
+/** The text capability. */
+export const alpha: Capability = {
+  name: alphaRouteName,
+  taskKinds: [alphaCapability],
+  runtimes: [alphaRuntime],
+  sources: alphaChargeSources,
+  artifactLabels: Object.values(alphaArtifactLabels),
+  operationMsMax: alphaLimits.operationMsMax,
+  rows: async () => (await import('./capability-rows.js')).alphaRows,
+  recovery: async () => (await import('./recovery-rule.js')).alphaRecovery,
+  decisions: async () => (await import('./decisions.js')).alphaDecisions,
+  status: async () => (await import('./status-line.js')).alphaStatusLine,
+}

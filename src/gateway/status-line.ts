@@ -1,0 +1,13 @@
+import type { StatusLine } from '../governance/capability.js'
+import type { Gov } from '../governance/context.js'
+import type { View } from '../state/types.js'
+import type { GatewayPlace } from './constants.js'
+import { projectGateway } from './projection.js'
+import { gatewayFacts } from './readiness.js'
+
+/** The route in one line of `status`. */
+export const gatewayStatusLine = (gov: Gov, view: View, place: GatewayPlace): StatusLine => {
+  const { gateway } = projectGateway(gatewayFacts(gov, view, place))
+  if (gateway === null) return { status: 'disabled', reason_code: 'not_set_up' }
+  return { status: gateway.status, reason_code: gateway.reason_code }
+}

@@ -1,0 +1,91 @@
+/**
+ * What a capability brings to the parts that all capabilities share, as one record: whose tasks and
+ * whose money are its own, which rows it keeps and when they are sound, how its interrupted work
+ * ends, what people decide about it, and its line of the status. One registry lists the records,
+ * and what spans capabilities loops over it. Parts with code of their own are loaded at use, so
+ * that whoever needs one part does not load every capability.
+ */
+import type { ArtifactRef, CollectionSpec, Store, Tx, View } from '../state/types.js'
+import type { Gov, Problem } from './context.js'
+import type { RecoveryRule } from './interrupted.js'
+import type { ChargeSources } from './ledger/steps.js'
+import type { Reservation, Runtime, Task } from './rows.js'
+import type { Session } from './session/types.js'
+
+/** Status of one capability and, where it is not `configured`, why (a code that scripts match). */
+export interface StatusLine {
+  readonly status: string
+  readonly reason_code: string | null
+}
+
+/** Sealed content that a row names itself, beside the registry of artifacts. */
+export interface SealedContent {
+  /** Record type it is sealed under. */
+  readonly label: string
+  readonly ref: ArtifactRef
+}
+
+/** The rows of a capability and what must hold of them. */
+export interface CapabilityRows {
+  readonly collections: readonly CollectionSpec<unknown>[]
+  /** Each names every way in which rows contradict each other; [] is sound. Pure. */
+  readonly rules: readonly ((view: View) => readonly Problem[])[]
+  /** Sealed content that its rows name beside the registry of artifacts. */
+  readonly sealed?: (view: View) => readonly SealedContent[]
+}
+
+/** What a capability does about what dead processes left. */
+export interface CapabilityRecovery {
+  /** How its own interrupted tasks end, in one store. Left out: the default of every task. */
+  readonly rule?: (store: Store) => Pick<RecoveryRule, 'ending' | 'keep'>
+  /**
+   * Resolves rows of its own once tasks and money are resolved; takes the lock only when a look
+   * without it found some.
+   */
+  readonly settleRows?: (gov: Gov) => Promise<unknown>
+}
+
+/** What people decide about a capability's work. */
+export interface CapabilityDecisions {
+  /** Reviews a charge above its bound that a task of its waits for; one verdict, never changed. */
+  readonly reviewOverrun?: (gov: Gov, session: Session, request: {
+    readonly taskId: string
+    readonly verdict: 'accept' | 'reject'
+  }) => Promise<Task>
+  /** What else changes when an operator settled one of its charges by hand, in the same record. */
+  readonly settledByHand?: (gov: Gov, tx: Tx, now: string, reservation: Reservation) => void
+}
+
+/** A capability, as everything that spans capabilities knows it. */
+export interface Capability {
+  /** One word; its field and its line in `status`. */
+  readonly name: string
+  /** Kinds of tasks that are its own. */
+  readonly taskKinds: readonly string[]
+  /** Runtimes whose operations, and whose money, are its own. */
+  readonly runtimes: readonly Runtime[]
+  /** What its charges may rest on; empty for work that costs nothing. */
+  readonly sources: ChargeSources
+  /** Record types that its private content is sealed under. */
+  readonly artifactLabels: readonly string[]
+  /** Longest time from the admission of a task to its wall deadline; null where it has no tasks. */
+  readonly operationMsMax: number | null
+  readonly rows: () => Promise<CapabilityRows>
+  readonly recovery?: () => Promise<CapabilityRecovery>
+  readonly decisions?: () => Promise<CapabilityDecisions>
+  readonly status?: () => Promise<(gov: Gov, view: View) => StatusLine>
+}
+
+/** The one list of capabilities, or another one in tests. */
+export type Registry = readonly Capability[]
+
+/** Whose tasks of this kind are; undefined for a kind that no capability has. */
+export const ownerOfKind = (registry: Registry, kind: string): Capability | undefined =>
+  registry.find(({ taskKinds }) => taskKinds.includes(kind))
+
+/** Whose money of this runtime is; undefined for a runtime that no capability has. */
+export const ownerOfRuntime = (registry: Registry, runtime: Runtime): Capability | undefined =>
+  registry.find(({ runtimes }) => runtimes.includes(runtime))
+
+/** Whether work of a capability holds money before contact. */
+export const isPaid = ({ sources }: Capability): boolean => Object.keys(sources).length > 0

@@ -1,0 +1,17 @@
+import type { Capability } from '../governance/capability.js'
+import { shotLabels } from './constants.js'
+
+/** The screenshot source: it asks through the gateway and has no tasks or money of its own. */
+export const shots: Capability = {
+  name: 'shots',
+  taskKinds: [],
+  runtimes: [],
+  sources: {},
+  artifactLabels: Object.values(shotLabels),
+  operationMsMax: null,
+  rows: async () => (await import('./capability-rows.js')).shotRows,
+  recovery: async () => {
+    const { settleAnalyses } = await import('./analysis/settle.js')
+    return { settleRows: settleAnalyses }
+  },
+}
