@@ -270,7 +270,7 @@ _sallyport() {
     "task list")
       case "$prev" in
         --limit) COMPREPLY=(); return ;;
-        --state) COMPREPLY=($(compgen -W "accepted queued running succeeded blocked failed cancelled" -- "$cur")); return ;;
+        --state) COMPREPLY=($(compgen -W "prepared accepted queued running succeeded blocked failed cancelled" -- "$cur")); return ;;
         --kind) COMPREPLY=(); return ;;
         --goal) COMPREPLY=(); return ;;
       esac

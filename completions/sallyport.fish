@@ -255,7 +255,7 @@ complete -c sallyport -n '__sallyport_in "config save"' -l from -rF -d 'the docu
 complete -c sallyport -n '__sallyport_in "config save"' -l help -d 'show this help'
 complete -c sallyport -n '__sallyport_in "task list"' -l limit -x -d 'most tasks (1 to 10000)'
 complete -c sallyport -n '__sallyport_in "task list"' -l open -d 'only tasks that are not finished'
-complete -c sallyport -n '__sallyport_in "task list"' -l state -x -a 'accepted queued running succeeded blocked failed cancelled' -d 'only tasks in this state (accepted, queued, running, succeeded, blocked, failed, cancelled)'
+complete -c sallyport -n '__sallyport_in "task list"' -l state -x -a 'prepared accepted queued running succeeded blocked failed cancelled' -d 'only tasks in this state (prepared, accepted, queued, running, succeeded, blocked, failed, cancelled)'
 complete -c sallyport -n '__sallyport_in "task list"' -l kind -x -d 'only tasks of this kind'
 complete -c sallyport -n '__sallyport_in "task list"' -l goal -x -d 'only tasks of this goal'
 complete -c sallyport -n '__sallyport_in "task list"' -l help -d 'show this help'

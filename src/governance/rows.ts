@@ -203,17 +203,26 @@ const reservationShape = v.strictObject({
 /** Where one operation's money stands; derived from its rows and checked against them. */
 export type Reservation = v.InferOutput<typeof reservationShape>
 
-/** States of a task, in the order of its life. */
+/** States of a task, in the order of its life; `prepared` work waits for a person to start it. */
 export const taskStates = [
-  'accepted', 'queued', 'running', 'succeeded', 'blocked', 'failed', 'cancelled',
+  'prepared', 'accepted', 'queued', 'running', 'succeeded', 'blocked', 'failed', 'cancelled',
 ] as const
 export type TaskState = (typeof taskStates)[number]
 
+const counted = v.pipe(v.number(), v.safeInteger(), v.minValue(1))
+
 const taskShape = v.strictObject({
   task_id: text,
+  /** Counts every change of this row, from 1. */
+  revision: counted,
   /** The native kind, for example `inference.alpha-text.v1`. */
   kind: text,
   owner: text,
+  /**
+   * What its owner's one place for outstanding tasks is for, besides the kind (a connection); null
+   * where the kind has one place.
+   */
+  place: nullable(text),
   goal_id: text,
   goal_revision: count,
   /** Root that admitted it: contact and adoption need exactly this one, live. */
@@ -232,7 +241,11 @@ const taskShape = v.strictObject({
   /** Present only in states `failed` and `cancelled`. */
   reason: nullable(text),
   cancel_requested_at: nullable(iso),
+  /** Which try at the work this is, from 1; raised when blocked work goes on. */
+  attempt: counted,
   lease: nullable(v.strictObject({ holder: text, fence: count, expires_at: iso })),
+  /** Fence of the last lease that was granted; it outlives every lease. */
+  lease_fence: count,
   provenance: provenanceShape,
   purpose: v.strictObject({
     consent_id: text, purpose: text, revision: count, root: text, expires_at: iso,
@@ -250,10 +263,18 @@ const taskShape = v.strictObject({
 /** A row of the work board. */
 export type Task = v.InferOutput<typeof taskShape>
 
+/** Rows of programs that did not count the changes of a task: they had one attempt, one place. */
+const upgradeTask = (stored: unknown): unknown => {
+  if (typeof stored !== 'object' || stored === null || 'revision' in stored) return stored
+  const { lease } = stored as { readonly lease?: Task['lease'] }
+  return { ...stored, revision: 1, attempt: 1, place: null, lease_fence: lease?.fence ?? 0 }
+}
+
 const jobShape = v.strictObject({
   job_id: text,
   task_id: text,
-  attempt: v.literal(1),
+  /** That of its task, from 1. */
+  attempt: counted,
   attempt_id: text,
   request_id: text,
   operation_id: text,
@@ -264,7 +285,7 @@ const jobShape = v.strictObject({
   created_at: iso,
   updated_at: iso,
 })
-/** How the one attempt at a task went. */
+/** How the last attempt at a task went. */
 export type Job = v.InferOutput<typeof jobShape>
 
 const routeRecordShape = v.strictObject({
@@ -357,16 +378,16 @@ export const collections = {
   /** Reservations that hold money or need a person (reserved, contacted, unknown, overrun). */
   openReservations: one<Reservation>('reservations_open', reservationShape),
   closedReservations: many<Reservation>('reservations_closed', reservationShape),
-  /** Tasks that are accepted, queued, running or blocked. */
-  openTasks: one<Task>('tasks_open', taskShape),
-  closedTasks: many<Task>('tasks_closed', taskShape),
+  /** Tasks that are prepared, accepted, queued, running or blocked. */
+  openTasks: { ...one<Task>('tasks_open', taskShape), upgrade: upgradeTask },
+  closedTasks: { ...many<Task>('tasks_closed', taskShape), upgrade: upgradeTask },
   jobs: many<Job>('jobs', jobShape),
   routes: many<RouteRecord>('routes', routeRecordShape),
   artifacts: many<ArtifactRow>('artifacts', artifactRowShape),
   decisions: many<TrustDecision>('decisions', decisionShape),
   audit: many<AuditRow>('audit', auditShape),
   auditHead: one('audit_head', auditHeadShape),
-  /** At most one outstanding operation per owner and kind. Ids: `<owner>/<kind>`. */
+  /** At most one outstanding operation per owner, kind and place. Ids: see `slotId`. */
   ownerSlots: one('owner_slots', ownerSlotShape),
   /** Idempotency keys, global to the store. */
   idempotency: many('idempotency', keyShape),

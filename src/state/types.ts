@@ -10,6 +10,11 @@ export interface CollectionSpec<T> {
   /** Checked just before a document is written and right after it is read. */
   readonly schema: GenericSchema<T>
   /**
+   * Gives a document that an earlier program wrote the shape of today, before it is checked; one of
+   * today comes back as it is. Pure. On disk a document stays as it is until it is written again.
+   */
+  readonly upgrade?: (stored: unknown) => unknown
+  /**
    * Which partition an id lives in: `one` file for small collections, `hash256` for collections
    * that grow (first byte of the SHA-256 of the id), loaded on demand.
    */

@@ -10,7 +10,8 @@ const hex = (letter: string): string => letter.repeat(64)
 const uuid = 'cc8b70d8-7edb-5113-a31a-bee2bfbbf194'
 
 const task: Task = {
-  task_id: 'task_1', kind: 'inference.alpha-text.v1', owner: 'prn_1', goal_id: 'goal_1',
+  task_id: 'task_1', revision: 7, kind: 'inference.alpha-text.v1', place: null, attempt: 1,
+  lease_fence: 1, owner: 'prn_1', goal_id: 'goal_1',
   goal_revision: 1, original_root: 'root_1', current_root: 'root_1', input_artifact_id: 'art_1',
   idempotency_key: uuid, request_digest: hex('1'), job_id: 'job_1', operation_id: 'op_1',
   state: 'succeeded', blocked: null, reason: null, cancel_requested_at: null, lease: null,

@@ -56,7 +56,8 @@ const policy: PolicyRevision = {
   published_at: now, principal: 'prn_1', consents: [],
 }
 const task: Task = {
-  task_id: 'task_1', kind: fixed.capability, owner: 'prn_1', goal_id: 'goal_1', goal_revision: 2,
+  task_id: 'task_1', revision: 4, kind: fixed.capability, place: null, attempt: 1, lease_fence: 1,
+  owner: 'prn_1', goal_id: 'goal_1', goal_revision: 2,
   original_root: 'root_1', current_root: 'root_1', input_artifact_id: 'art_1',
   idempotency_key: 'k', request_digest: '2'.repeat(64), job_id: 'job_1', operation_id: 'op_1',
   state: 'running', blocked: null, reason: null, cancel_requested_at: null,

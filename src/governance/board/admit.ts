@@ -12,7 +12,7 @@ import { defaultGoal, requireOpenGoal } from '../goals.js'
 import { collections, type Goal, type Job, type Provenance, type Task } from '../rows.js'
 import { requireRootRow } from '../session/live.js'
 import type { Session } from '../session/types.js'
-import { findTask, putTask, slotId } from './place.js'
+import { findTask, putTask, requireFreePlace, takePlace } from './place.js'
 import { getJob, getTask } from './read.js'
 
 /** One order to be admitted; ids are the caller's, made before and durable with the task. */
@@ -20,6 +20,10 @@ export interface Admission {
   /** Native kind, for example `inference.alpha-text.v1`. */
   readonly kind: string
   readonly session: Session
+  /** What the owner's one place is for besides the kind; left out: the kind has one place. */
+  readonly place?: string | undefined
+  /** True for work that waits for a person to start it: no place is taken, see `moveTask`. */
+  readonly prepared?: boolean
   /** Left out: the owner's default goal. */
   readonly goalId?: string | undefined
   /** Registered in this or an earlier transaction, the owner's, and bound to no other task. */
@@ -84,15 +88,6 @@ const keySpent = () =>
     { next: 'What it may have cost is held: run `sallyport ledger reservations`.' },
   )
 
-const requireFreePlace = (tx: Tx, owner: string, kind: string): void => {
-  const slot = tx.get(collections.ownerSlots, slotId(owner, kind))
-  if (slot === undefined) return
-  throw fail.conflict('operation_outstanding', 'An operation of this owner is under way already.', {
-    next: `Wait for it, or run \`sallyport task cancel ${slot.task_id}\`.`,
-    details: { task_id: slot.task_id, outstanding_max: 1 },
-  })
-}
-
 const requireDerived = (admission: Admission, session: Session, now: string): void => {
   const { provenance, purpose } = admission
   const root = session.root.root_id
@@ -124,8 +119,11 @@ const bindInput = (tx: Tx, admission: Admission, owner: string): void => {
 
 const taskOf = (admission: Admission, key: string, goal: Goal, now: string): Task => ({
   task_id: admission.taskId,
+  // The first writing makes it 1.
+  revision: 0,
   kind: admission.kind,
   owner: goal.owner,
+  place: admission.place ?? null,
   goal_id: goal.goal_id,
   goal_revision: goal.revision,
   original_root: admission.session.root.root_id,
@@ -135,11 +133,13 @@ const taskOf = (admission: Admission, key: string, goal: Goal, now: string): Tas
   request_digest: admission.requestDigest,
   job_id: admission.jobId,
   operation_id: admission.operationId,
-  state: 'accepted',
+  state: admission.prepared === true ? 'prepared' : 'accepted',
   blocked: null,
   reason: null,
   cancel_requested_at: null,
+  attempt: 1,
   lease: null,
+  lease_fence: 0,
   provenance: { ...admission.provenance },
   purpose: { ...admission.purpose },
   deadline_at: admission.deadlineAt,
@@ -165,12 +165,15 @@ const jobOf = (admission: Admission, now: string): Job => ({
   updated_at: now,
 })
 
+const placeForm = /^[A-Za-z0-9._-]{1,100}$/
+
 /**
- * Admits an order as a task in state `accepted`, with attempt 1 of one job. The same key and digest
- * of the same owner returns the first task and job (`replayed`), whatever became of it (A-186).
- * Throws `unauthorized` when the session has ended meanwhile; `conflict`: `idempotency_conflict`,
- * `operation_outstanding` (A-196), `goal_closed`, `input_artifact_taken`; `not_found` for goal and
- * artifact; `rejected` for key, provenance and deadline.
+ * Admits an order as a task in state `accepted`, or `prepared` where a person is to start it, with
+ * attempt 1 of one job. The same key and digest of the same owner returns the first task and job
+ * (`replayed`), whatever became of it (A-186). Throws `unauthorized` when the session has ended
+ * meanwhile; `conflict`: `idempotency_conflict`, `operation_outstanding` (A-196), `goal_closed`,
+ * `input_artifact_taken`; `not_found` for goal and artifact; `rejected` for key, provenance and
+ * deadline.
  */
 export const admitTask = (tx: Tx, now: string, admission: Admission): Admitted => {
   const key = requireIdempotencyKey(admission.idempotencyKey)
@@ -179,8 +182,9 @@ export const admitTask = (tx: Tx, now: string, admission: Admission): Admitted =
   const earlier = findIdempotent(tx, session, { ...admission, key })
   if (earlier !== null) return { task: earlier, job: getJob(tx, earlier), replayed: true }
   requireDerived(admission, session, now)
-  requireFreePlace(tx, owner, admission.kind)
-  const { goalId } = admission
+  const { goalId, kind, place = null, taskId: task_id } = admission
+  if (place !== null && !placeForm.test(place)) throw new TypeError('not the name of a place')
+  if (admission.prepared !== true) requireFreePlace(tx, { owner, kind, place })
   const goal = goalId === undefined ? defaultGoal(tx, owner) : requireOpenGoal(tx, owner, goalId)
   if (findTask(tx, admission.taskId) ?? tx.get(collections.jobs, admission.jobId)) {
     throw fail.conflict('task_exists', 'A task or job of this id exists already.')
@@ -189,8 +193,7 @@ export const admitTask = (tx: Tx, now: string, admission: Admission): Admitted =
   const task = putTask(tx, taskOf(admission, key, goal, now))
   const job = jobOf(admission, now)
   tx.put(collections.jobs, job.job_id, job)
-  const { kind, taskId: task_id } = admission
-  tx.put(collections.ownerSlots, slotId(owner, kind), { owner, kind, task_id })
+  if (task.state !== 'prepared') takePlace(tx, task)
   const digest = admission.requestDigest
   tx.put(collections.idempotency, key, { key, kind, task_id, request_digest: digest })
   const by = { principal: owner, root: session.root.root_id }

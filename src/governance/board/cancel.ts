@@ -31,11 +31,10 @@ export const requestCancel = (tx: Tx, now: string, session: Session, taskId: str
   const current = requireRootRow(tx, now, session.root.root_id)
   const task = requireOwnTask(tx, current, taskId, { for: 'cancel' })
   if (task.state === 'cancelled' || task.cancel_requested_at !== null) return task
-  const idle = task.state === 'accepted' || task.state === 'queued'
+  const idle = ['prepared', 'accepted', 'queued'].includes(task.state)
   if (!idle && task.state !== 'running') return refuse(task)
   const by = { principal: current.principal.principal_id, root: current.root.root_id }
-  const asked: Task = { ...task, cancel_requested_at: now, updated_at: now }
-  putTask(tx, asked)
+  const asked = putTask(tx, { ...task, cancel_requested_at: now, updated_at: now })
   appendAudit(tx, now, { what: 'task.cancel_requested', ...by, subject: taskId })
   const held = tx.get(collections.openReservations, task.operation_id) !== undefined
   if (!idle || task.lease !== null || held) return asked

@@ -1,6 +1,7 @@
 /**
  * The lease of a task: which process works on it, until when, under which fence. Each grant raises
- * the fence, so a holder that lost its lease and comes back is refused by its old number (A-155).
+ * the fence above every one before, also above those of leases that are gone, so a holder that lost
+ * its lease and comes back is refused by its old number (A-155). Renewing keeps the fence.
  */
 import { isoFromMs, msFromIso } from '../../base/clock.js'
 import { fail } from '../../base/errors.js'
@@ -13,6 +14,22 @@ import { getTask } from './read.js'
 export type Lease = NonNullable<Task['lease']>
 
 const holderCharsMax = 256
+
+const requireLeasable = (task: Task): void => {
+  if (task.state === 'queued' || task.state === 'running') return
+  throw fail.conflict('task_state', 'Only a queued or running task can be leased.', {
+    details: { task_id: task.task_id, from: task.state },
+  })
+}
+
+/** When a lease ends that is wanted until `expiresAt`: no later than its task. */
+const endOf = (task: Task, now: string, expiresAt: string): string => {
+  const endMs = Math.min(msFromIso(expiresAt), msFromIso(task.deadline_at))
+  if (endMs > msFromIso(now)) return isoFromMs(endMs)
+  throw fail.conflict('lease_expired', 'The deadline of this task has passed.', {
+    details: { task_id: task.task_id },
+  })
+}
 
 /**
  * Grants the lease of a queued or running task. The same holder gets a new fence; another holder
@@ -30,11 +47,7 @@ export const leaseTask = (
     throw new TypeError('the holder of a lease is named in 1 to 256 characters')
   }
   const task = getTask(tx, taskId)
-  if (task.state !== 'queued' && task.state !== 'running') {
-    throw fail.conflict('task_state', 'Only a queued or running task can be leased.', {
-      details: { task_id: taskId, from: task.state },
-    })
-  }
+  requireLeasable(task)
   const held = task.lease
   const isHeld = held !== null && msFromIso(held.expires_at) > msFromIso(now)
   if (isHeld && held.holder !== holder) {
@@ -42,13 +55,25 @@ export const leaseTask = (
       details: { task_id: taskId },
     })
   }
-  const endMs = Math.min(msFromIso(expiresAt), msFromIso(task.deadline_at))
-  if (!(endMs > msFromIso(now))) {
-    throw fail.conflict('lease_expired', 'The deadline of this task has passed.', {
-      details: { task_id: taskId },
-    })
-  }
-  const lease: Lease = { holder, fence: (held?.fence ?? 0) + 1, expires_at: isoFromMs(endMs) }
+  const fence = task.lease_fence + 1
+  const lease: Lease = { holder, fence, expires_at: endOf(task, now, expiresAt) }
+  putTask(tx, { ...task, lease, lease_fence: fence, updated_at: now })
+  return lease
+}
+
+/**
+ * Moves the end of a held lease; its fence stays. Throws what `requireLease` throws, so a holder
+ * that was replaced, or came too late, cannot renew; `conflict`/`lease_expired` past the deadline.
+ */
+export const renewLease = (
+  tx: Tx,
+  now: string,
+  taskId: string,
+  { holder, fence }: Pick<Lease, 'holder' | 'fence'>,
+  expiresAt: string,
+): Lease => {
+  const task = requireLease(tx, { task_id: taskId }, holder, fence, msFromIso(now))
+  const lease: Lease = { holder, fence, expires_at: endOf(task, now, expiresAt) }
   putTask(tx, { ...task, lease, updated_at: now })
   return lease
 }
@@ -68,7 +93,7 @@ export const requireLease = (
   const { lease } = fresh
   const reason =
     lease === null
-      ? 'none'
+      ? fence < fresh.lease_fence ? 'stale_fence' : 'none'
       : lease.holder !== holder
         ? 'foreign'
         : lease.fence !== fence

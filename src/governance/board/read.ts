@@ -34,6 +34,17 @@ export const getTask = (view: View, taskId: string): Task => {
   return task
 }
 
+/**
+ * Compare-and-set for those who decided on what they read: throws `conflict`/`task_changed` unless
+ * the task is still at the revision that they saw; without one there is nothing to compare.
+ */
+export const requireRevision = (task: Task, revision: number | undefined): void => {
+  if (revision === undefined || task.revision === revision) return
+  throw fail.conflict('task_changed', 'The task has changed since it was read.', {
+    details: { task_id: task.task_id, revision: task.revision, expected_revision: revision },
+  })
+}
+
 /** The job of a task. Throws `damaged`/`job_missing`. */
 export const getJob = (view: View, task: Task): Job => {
   const job = view.get(collections.jobs, task.job_id)

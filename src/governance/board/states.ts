@@ -2,15 +2,20 @@
  * The closed table of task states. Nothing moves a task but `moveTask`, and it moves only along
  * these arrows; a finished task never moves again.
  *
- *   accepted → queued → running → succeeded
+ *   prepared → accepted → queued → running → succeeded
  *   accepted, queued, running → failed, cancelled, blocked
+ *   prepared → failed, cancelled
  *   blocked → succeeded, failed        (on cost_liability: nowhere)
+ *   blocked → queued                   (for its capability alone; on cost_liability: nowhere)
  *
  * Every outstanding task can be blocked, because a liability must be shown wherever it is found.
+ * Prepared work waits for a person to start it: it is nobody's process, so recovery has nothing to
+ * end, and it has no place of its owner until it is started.
  */
 import type { TaskState } from '../rows.js'
 
 const arrows: Readonly<Record<TaskState, readonly TaskState[]>> = {
+  prepared: ['accepted', 'failed', 'cancelled'],
   accepted: ['queued', 'blocked', 'failed', 'cancelled'],
   queued: ['running', 'blocked', 'failed', 'cancelled'],
   running: ['succeeded', 'blocked', 'failed', 'cancelled'],
@@ -23,12 +28,17 @@ const arrows: Readonly<Record<TaskState, readonly TaskState[]>> = {
 /** What a task is blocked on when its charge is not known: it can never go on (A-123). */
 export const costLiability = 'cost_liability'
 
-/** Whether the table has this arrow. */
+/** Whether the table has this arrow for everybody. */
 export const canMove = (from: TaskState, to: TaskState): boolean => arrows[from].includes(to)
+
+/** Whether the table has this arrow for the capability whose work it is. */
+export const canGoOn = (from: TaskState, to: TaskState): boolean =>
+  from === 'blocked' && to === 'queued'
 
 /** Accepted, queued or running: it occupies its owner's one place (A-196). */
 export const isOutstanding = (state: TaskState): boolean =>
   state === 'accepted' || state === 'queued' || state === 'running'
 
-/** Not finished: outstanding, or blocked and waiting for a person. */
-export const isOpen = (state: TaskState): boolean => isOutstanding(state) || state === 'blocked'
+/** Not finished: outstanding, or prepared or blocked and waiting for a person. */
+export const isOpen = (state: TaskState): boolean =>
+  isOutstanding(state) || state === 'prepared' || state === 'blocked'

@@ -11,7 +11,11 @@ const nullableText = v.nullable(v.string())
 /** Shape of a task; fields are only ever added. */
 export const taskShape = v.strictObject({
   id: v.string(),
+  /** Counts every change of the task, from 1. */
+  revision: v.number(),
   kind: v.string(),
+  /** What its owner's one place is for besides the kind; null: the kind has one place. */
+  place: nullableText,
   state: v.picklist(taskStates),
   blocked: v.nullable(v.strictObject({ kind: v.string(), reason: v.string() })),
   reason: nullableText,
@@ -24,7 +28,8 @@ export const taskShape = v.strictObject({
   result_artifact_id: nullableText,
   idempotency_key: v.string(),
   job_id: v.string(),
-  attempt: v.literal(1),
+  /** Which try at the work this is, from 1. */
+  attempt: v.number(),
   attempt_id: nullableText,
   request_id: nullableText,
   operation_id: v.string(),
@@ -33,6 +38,8 @@ export const taskShape = v.strictObject({
     expires_at: v.string(),
   }),
   provenance: v.strictObject({ face: v.string(), principal: v.string(), root: nullableText }),
+  /** Fence of the last lease that was granted; 0 before the first. */
+  lease_fence: v.number(),
   deadline_at: v.string(),
   cancel_requested_at: nullableText,
   review: v.picklist(['none', 'pending', 'approved', 'rejected']),
@@ -63,7 +70,9 @@ export const taskDocument = (view: View, task: Task): TaskDocument => {
   const job = view.get(collections.jobs, task.job_id)
   return {
     id: task.task_id,
+    revision: task.revision,
     kind: task.kind,
+    place: task.place,
     state: task.state,
     blocked: task.blocked,
     reason: task.reason,
@@ -76,12 +85,13 @@ export const taskDocument = (view: View, task: Task): TaskDocument => {
     result_artifact_id: task.result_artifact_id,
     idempotency_key: task.idempotency_key,
     job_id: task.job_id,
-    attempt: 1,
+    attempt: task.attempt,
     attempt_id: job?.attempt_id ?? null,
     request_id: job?.request_id ?? null,
     operation_id: task.operation_id,
     purpose: task.purpose,
     provenance: task.provenance,
+    lease_fence: task.lease_fence,
     deadline_at: task.deadline_at,
     cancel_requested_at: task.cancel_requested_at,
     review: task.review,

@@ -30,6 +30,11 @@ const shapeRules = (task: Task): readonly Rule[] => {
       'Only a queued or running task has a lease.',
       task.lease === null || queuedOrRunning,
     ],
+    [
+      'fence_mismatch',
+      'The lease of a task has the highest fence that was granted.',
+      task.lease === null || task.lease.fence === task.lease_fence,
+    ],
     ['lease_missing', 'A running task has a lease.', state !== 'running' || task.lease !== null],
     [
       'review_mismatch',
@@ -69,7 +74,7 @@ const linkRules = (view: View, task: Task): readonly Rule[] => {
   const key = view.get(collections.idempotency, task.idempotency_key)
   const goal = view.get(collections.goals, task.goal_id)
   const input = view.get(collections.artifacts, task.input_artifact_id)
-  const slot = view.get(collections.ownerSlots, slotId(task.owner, task.kind))
+  const slot = view.get(collections.ownerSlots, slotId(task))
   const holdsSlot = slot?.task_id === task.task_id
   const sameJob = job?.task_id === task.task_id && job.operation_id === task.operation_id
   const sameKey = key?.task_id === task.task_id && key.request_digest === task.request_digest
@@ -79,6 +84,7 @@ const linkRules = (view: View, task: Task): readonly Rule[] => {
   const ownsResult = result?.adopted === true && result.owner === task.owner
   return [
     ['job_mismatch', 'A task has its own job.', sameJob],
+    ['attempt_mismatch', 'A job is at the attempt of its task.', job?.attempt === task.attempt],
     ['key_mismatch', 'A task has its own idempotency key.', sameKey && key.kind === task.kind],
     ['goal_mismatch', 'A task has a goal of its owner.', goal?.owner === task.owner],
     [
@@ -128,7 +134,7 @@ const indexProblems = (view: View): Problem[] => {
   const problems: Problem[] = []
   for (const { id, doc } of view.all(collections.ownerSlots)) {
     const task = findTask(view, doc.task_id)
-    const holder = task === undefined ? null : slotId(task.owner, task.kind)
+    const holder = task === undefined ? null : slotId(task)
     const ok = id === holder && task !== undefined && isOutstanding(task.state)
     if (!ok) problems.push({ code: 'slot_stray', subject: id, text: 'A place holds no such task.' })
   }

@@ -219,7 +219,8 @@ const checkShapes = (
 ): void => {
   for (const spec of specs) {
     const { docs } = setOf(new Map(documents), spec.name, 1)
-    const wrong = [...docs.values()].filter((doc) => !v.is(spec.schema, doc)).length
+    const { schema, upgrade = (doc) => doc } = spec
+    const wrong = [...docs.values()].filter((doc) => !v.is(schema, upgrade(doc))).length
     if (wrong > 0) {
       problems.push(damage('document_damaged',
         `${wrong} stored documents break the shape of their collection.`, spec.name))

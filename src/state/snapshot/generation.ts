@@ -83,6 +83,7 @@ export const documentOf = <T>(spec: CollectionSpec<T>, version: Version): T => {
     version.source = undefined
   }
   if (version.checked !== spec.schema) {
+    if (spec.upgrade !== undefined) version.doc = spec.upgrade(version.doc)
     if (!v.is(spec.schema, version.doc)) throw damagedDocument(spec.name)
     freezeDeep(version.doc)
     version.checked = spec.schema

@@ -1,11 +1,11 @@
 import fc from 'fast-check'
 import t from 'tap'
 import { isoFromMs } from '../../../src/base/clock.js'
-import { leaseTask, requireLease } from '../../../src/governance/board/lease.js'
+import { leaseTask, renewLease, requireLease } from '../../../src/governance/board/lease.js'
 import { moveTask } from '../../../src/governance/board/move.js'
 import { getTask } from '../../../src/governance/board/read.js'
 import { minute } from '../../support/clock.js'
-import { signIn, taskAt } from '../../support/tasks.js'
+import { kind, signIn, taskAt } from '../../support/tasks.js'
 import { World, type StateWorld } from '../../world/world.js'
 
 const leaseFor = (bench: StateWorld, id: string, holder: string, ms: number) =>
@@ -45,6 +45,36 @@ t.test('A-155 a holder that lost its lease is refused by its old fence', async (
   t.throws(() => requireLease(bench.view(), task, 'two', 2, now), {
     code: 'lease_not_held', reason: 'stale_fence',
   })
+})
+
+t.test('A-155 renewing keeps the fence, a new grant raises it, and the highest one survives the lease', async (t) => {
+  const bench = await World.still(t).state({ owner: 'ada' })
+  const { session } = await signIn(bench)
+  const { task_id: id, deadline_at } = await taskAt(bench, session, 'queued')
+  const renew = (fence: number, ms: number, holder = 'one') => bench.transact((tx, now) =>
+    renewLease(tx, now, id, { holder, fence }, isoFromMs(bench.clock.wallMs() + ms)))
+  await leaseFor(bench, id, 'one', 10_000)
+  bench.clock.advance(9_000)
+  const renewed = await renew(1, 20_000)
+  t.match(renewed, { holder: 'one', fence: 1 })
+  t.equal(getTask(bench.view(), id).lease_fence, 1)
+  t.equal((await renew(1, 60 * minute)).expires_at, deadline_at, 'never past the deadline')
+  await t.rejects(renew(1, minute, 'two'), { code: 'lease_not_held', reason: 'foreign' })
+  t.match(await leaseFor(bench, id, 'one', 10_000), { fence: 2 })
+  await t.rejects(renew(1, minute), { code: 'lease_not_held', reason: 'stale_fence' })
+  bench.clock.advance(10_000)
+  await t.rejects(renew(2, minute), { code: 'lease_not_held', reason: 'expired' })
+  const blocked = { kind: 'unknown_effect', reason: 'effect_not_known' }
+  await bench.transact((tx, now) => moveTask(tx, now, id, 'blocked', { blocked }))
+  t.match(getTask(bench.view(), id), { lease: null, lease_fence: 2 })
+  const by = { kinds: [kind], blocked: ['unknown_effect'] }
+  await bench.transact((tx, now) => moveTask(tx, now, id, 'queued', {
+    goesOn: { by, attempt_id: 'att_2', deadline_at, budget_left_ms: minute },
+  }))
+  t.throws(() => requireLease(bench.view(), { task_id: id }, 'one', 1, bench.clock.wallMs()), {
+    code: 'lease_not_held', reason: 'stale_fence',
+  })
+  t.match(await leaseFor(bench, id, 'one', 10_000), { fence: 3 }, 'it does not begin again at 1')
 })
 
 t.test('a lease never outlives the deadline of its task', async (t) => {

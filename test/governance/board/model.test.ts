@@ -12,11 +12,11 @@ import { moveTask } from '../../../src/governance/board/move.js'
 import { findTask } from '../../../src/governance/board/place.js'
 import { recoverOwnership } from '../../../src/governance/board/recover.js'
 import { reviewTask } from '../../../src/governance/board/review.js'
-import { canMove, isOutstanding } from '../../../src/governance/board/states.js'
+import { canGoOn, canMove, isOutstanding } from '../../../src/governance/board/states.js'
 import { verifyBoard } from '../../../src/governance/board/verify.js'
 import { taskStates, type TaskState } from '../../../src/governance/rows.js'
 import { sha256Hex } from '../../../src/base/canonical.js'
-import { addAndSignIn, admit, signIn, type SignedIn } from '../../support/tasks.js'
+import { addAndSignIn, admit, kind as native, signIn, type SignedIn } from '../../support/tasks.js'
 import { World, type StateWorld } from '../../world/world.js'
 
 interface Deed {
@@ -27,7 +27,8 @@ interface Deed {
 }
 
 type Order =
-  | { readonly do: 'admit'; readonly who: number; readonly key: number }
+  | { readonly do: 'admit'; readonly who: number; readonly key: number
+    readonly prepared: boolean }
   | { readonly do: 'move'; readonly task: number; readonly to: TaskState; readonly lost: boolean }
   | Deed
   | { readonly do: 'login'; readonly who: number }
@@ -35,7 +36,9 @@ type Order =
 const who = fc.nat(1)
 const task = fc.nat(4)
 const orders: fc.Arbitrary<Order> = fc.oneof(
-  { weight: 4, arbitrary: fc.record({ do: fc.constant('admit' as const), who, key: fc.nat(5) }) },
+  { weight: 4, arbitrary: fc.record({
+    do: fc.constant('admit' as const), who, key: fc.nat(5), prepared: fc.boolean(),
+  }) },
   {
     weight: 8,
     arbitrary: fc.record({
@@ -58,6 +61,7 @@ interface Row {
   state: TaskState
   liability: boolean
   leased: boolean
+  attempt: number
   root: string
   review: 'none' | 'pending' | 'approved' | 'rejected'
 }
@@ -99,12 +103,16 @@ class Model {
     }
   }
 
-  private async admit({ who: owner, key }: Order & { do: 'admit' }): Promise<boolean> {
+  private busy(owner: number): boolean {
+    return this.rows.some((row) => row.owner === owner && isOutstanding(row.state))
+  }
+
+  private async admit({ who: owner, key, prepared }: Order & { do: 'admit' }): Promise<boolean> {
     const known = this.keys.get(key)
-    const busy = this.rows.some((row) => row.owner === owner && isOutstanding(row.state))
-    const allowed = known === undefined ? !busy : known.owner === owner
+    const allowed = known === undefined ? prepared || !this.busy(owner) : known.owner === owner
     const { session } = this.signed[owner]!
-    const request = { idempotencyKey: this.uuid(key), requestDigest: sha256Hex(String(key)) }
+    const requestDigest = sha256Hex(String(key))
+    const request = { idempotencyKey: this.uuid(key), requestDigest, prepared }
     const result = await admit(this.bench, session, request).catch((error: unknown) => {
       if (error instanceof SallyportError) return null
       throw error
@@ -113,8 +121,8 @@ class Model {
     if (result === null) return true
     if (known !== undefined) return result.replayed && result.task.task_id === known.id
     const row: Row = {
-      id: result.task.task_id, owner, state: 'accepted', liability: false, leased: false,
-      root: this.root(owner), review: 'none',
+      id: result.task.task_id, owner, state: prepared ? 'prepared' : 'accepted', liability: false,
+      leased: false, attempt: 1, root: this.root(owner), review: 'none',
     }
     this.rows.push(row)
     this.keys.set(key, row)
@@ -123,18 +131,27 @@ class Model {
 
   private async move({ to, lost }: Order & { do: 'move' }, row: Row): Promise<boolean> {
     const wantsLease = to === 'running' && !row.leased
-    const allowed = canMove(row.state, to) && !(row.state === 'blocked' && row.liability)
+    const arrow = canMove(row.state, to) || canGoOn(row.state, to)
+    const enters = isOutstanding(to) && !isOutstanding(row.state)
+    const allowed = arrow && !(row.state === 'blocked' && row.liability)
+      && !(enters && this.busy(row.owner))
+    const limits = { deadline_at: '2026-11-20T12:02:00.000Z', budget_left_ms: 1_000 }
+    const by = { kinds: [native], blocked: ['overrun'] }
+    const entry = !arrow || !enters ? {}
+      : to === 'accepted' ? { starts: limits }
+        : { goesOn: { ...limits, by, attempt_id: 'att_next' } }
     const kind = lost ? 'cost_liability' : 'overrun'
     const patch =
       to === 'blocked' ? { blocked: { kind, reason: 'test' } }
         : to === 'failed' || to === 'cancelled' ? { reason: 'test' } : {}
     const done = await this.accepted(this.bench.transact((tx, now) => {
       const { deadline_at } = findTask(tx, row.id)!
-      moveTask(tx, now, row.id, to, patch)
+      moveTask(tx, now, row.id, to, { ...patch, ...entry })
       if (wantsLease) leaseTask(tx, now, row.id, 'holder', deadline_at)
     }))
     if (done !== allowed) return false
     if (!done) return true
+    if (row.state === 'blocked' && to === 'queued') row.attempt += 1
     row.state = to
     row.leased = isOutstanding(to) && (row.leased || wantsLease)
     row.liability = to === 'blocked' && lost
@@ -159,11 +176,11 @@ class Model {
       return done === own
     }
     if (order.do === 'cancel') {
-      const open = isOutstanding(row.state) || row.state === 'cancelled'
+      const open = ['prepared', 'cancelled'].includes(row.state) || isOutstanding(row.state)
       const asked = findTask(this.bench.view(), row.id)!.cancel_requested_at !== null
       const done = await this.accepted(this.bench.transact((tx, now) =>
         requestCancel(tx, now, session, row.id)))
-      const idle = row.state === 'accepted' || row.state === 'queued'
+      const idle = ['prepared', 'accepted', 'queued'].includes(row.state)
       if (done && idle && !row.leased && !asked) row.state = 'cancelled'
       return done === (current && (open || asked))
     }
@@ -185,6 +202,7 @@ class Model {
         && stored.current_root === row.root
         && (stored.done_at !== null) === (row.review === 'approved')
         && (stored.lease !== null) === row.leased
+        && stored.attempt === row.attempt
     })
   }
 }

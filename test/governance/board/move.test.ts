@@ -2,13 +2,14 @@ import t from 'tap'
 import { listAudit } from '../../../src/governance/audit.js'
 import { keepBudget, moveTask, type TaskPatch } from '../../../src/governance/board/move.js'
 import { getTask } from '../../../src/governance/board/read.js'
-import { canMove, isOpen, isOutstanding } from '../../../src/governance/board/states.js'
+import { canGoOn, canMove, isOpen, isOutstanding } from '../../../src/governance/board/states.js'
 import { verifyBoard } from '../../../src/governance/board/verify.js'
 import { collections, taskStates, type TaskState } from '../../../src/governance/rows.js'
 import { admit, signIn, taskAt, type Stage } from '../../support/tasks.js'
 import { World } from '../../world/world.js'
 
 const table: Record<TaskState, string> = {
+  prepared: 'accepted failed cancelled',
   accepted: 'queued blocked failed cancelled',
   queued: 'running blocked failed cancelled',
   running: 'succeeded blocked failed cancelled',
@@ -25,7 +26,10 @@ t.test('A-119 the table of states is closed: exactly these arrows exist', async 
     }
   }
   t.same(taskStates.filter(isOutstanding), ['accepted', 'queued', 'running'])
-  t.same(taskStates.filter(isOpen), ['accepted', 'queued', 'running', 'blocked'])
+  t.same(taskStates.filter(isOpen), ['prepared', 'accepted', 'queued', 'running', 'blocked'])
+  const goesOn = taskStates.flatMap((from) =>
+    taskStates.filter((to) => canGoOn(from, to)).map((to) => `${from} to ${to}`))
+  t.same(goesOn, ['blocked to queued'], 'and this one for the capability whose work it is')
 })
 
 const patchOf = (to: TaskState): TaskPatch =>

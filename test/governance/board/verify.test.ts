@@ -22,6 +22,8 @@ const forgeries: readonly Forgery[] = [
   ['running', 'lease_missing', (tx, task) => open(tx, task, { lease: null })],
   ['failed', 'lease_mismatch', (tx, task) =>
     closed(tx, task, { lease: { holder: 'x', fence: 1, expires_at: task.deadline_at } })],
+  ['running', 'fence_mismatch', (tx, task) => open(tx, task, { lease_fence: 9 })],
+  ['failed', 'attempt_mismatch', (tx, task) => closed(tx, task, { attempt: 2 })],
   ['succeeded', 'review_mismatch', (tx, task) => closed(tx, task, { review: 'none' })],
   ['succeeded', 'done_mismatch', (tx, task) => closed(tx, task, { done_at: task.updated_at })],
   ['failed', 'result_mismatch', (tx, task) =>
