@@ -9,7 +9,7 @@ import { mkdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { crc32 } from 'node:zlib'
 import sharp from 'sharp'
-import { appendReceipt } from '../src/shots/receipts.js'
+import { appendReceipt } from '../src/shots/receipts/append.js'
 import { folderRow } from '../src/shots/observations/observation-store.js'
 import { folderDigestOf } from '../src/shots/source/folder-digest.js'
 import { shotCollections as c } from '../src/shots/observations/rows.js'
@@ -206,7 +206,11 @@ const knowAll = async (place: BenchPlace, folder: string): Promise<void> => {
     })
   }
   await store.transact('bench', (tx) => {
-    const { receipt_id } = appendReceipt(tx, now, 'screenshot_folder_ingest', {})
+    const { receipt_id } = appendReceipt(tx, now, 'screenshot_folder_ingest', {
+      root: folder, source: 'settings', status: 'ok', reason: null, limit: listing.count,
+      scanned: listing.count, ingested: listing.count, duplicate: 0, suppressed: 0, rejected: 0,
+      deferred: 0, known: 0, reasons: {}, problems: [], problems_left_out: 0, duration_ms: 0,
+    })
     tx.put(c.folders, folderDigest, {
       ...folderRow(tx, folder, now),
       last_scan: { at: now, status: 'ok', reason: null, receipt_id },

@@ -2,6 +2,7 @@
  * The one table from the class of a failure to what each face answers with: an exit status at the
  * terminal, an HTTP status at the service. Scripts rely on both, so numbers never change meaning.
  */
+import * as v from 'valibot'
 import type { ErrorKind, SallyportError } from './errors.js'
 
 /** Exit statuses by name. Anything that is not named here is a failure too. */
@@ -54,6 +55,16 @@ export const httpStatusOf = (error: Pick<SallyportError, 'kind' | 'code' | 'reas
   if (error.kind === 'rejected' && error.reason === 'rule') return 422
   return httpStatus[error.kind]
 }
+
+/** A failure as a document holds it. */
+export const errorShape = v.strictObject({
+  code: v.string(),
+  message: v.string(),
+  reason: v.nullable(v.string()),
+  /** HTTP status. */
+  status: v.number(),
+  details: v.record(v.string(), v.nullable(v.union([v.string(), v.number(), v.boolean()]))),
+})
 
 /** Body of a failure: the last line of stderr with `--json`, and the service's answer. */
 export interface ErrorBody {

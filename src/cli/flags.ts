@@ -3,6 +3,7 @@
  * guessed, and no error text holds the value itself.
  */
 import { Option } from 'commander'
+import { durationText, unitMs } from '../base/duration.js'
 import { fail } from '../base/errors.js'
 import { parseClosed, strictIntegerText } from '../base/schema.js'
 
@@ -27,7 +28,6 @@ export const moneyFlag = (flags: string, text: string, range: Range): Option => 
   return option.argParser((value) => integer(option.long ?? flags, value, range))
 }
 
-const unitMs = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const
 const durationForm = /^([1-9][0-9]{0,8})([smhd])$/
 
 /** Milliseconds of a duration such as `45s`, `30m`, `8h` or `7d`; bounds in milliseconds. */
@@ -51,14 +51,6 @@ export const durationFlag = (flags: string, text: string, range: Range): Option 
   const limits = `${durationText(range.min)} to ${durationText(range.max)}`
   const option = new Option(flags, `${text} (${limits})`)
   return option.argParser((value) => parseDuration(option.long ?? flags, value, range))
-}
-
-/** A duration in the largest unit that holds it exactly. */
-export const durationText = (ms: number): string => {
-  for (const unit of ['d', 'h', 'm'] as const) {
-    if (ms > 0 && ms % unitMs[unit] === 0) return `${ms / unitMs[unit]}${unit}`
-  }
-  return `${ms / 1000}s`
 }
 
 /** A flag that takes one of a few words. */

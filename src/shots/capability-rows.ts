@@ -4,16 +4,18 @@ import { runningCollection } from './analysis/rows.js'
 import { digestCollections } from './digest/rows.js'
 import { verifyDigests } from './digest/verify.js'
 import { shotCollections } from './observations/rows.js'
+import { receiptCollections } from './receipts/rows.js'
 import { conclusionCollections } from './report/rows.js'
 import { verifyConclusions } from './report/verify.js'
 import { settingsCollection } from './source/settings.js'
 import { shotArtifacts, verifyShots } from './verify.js'
 
-/** Its collections, what is counted again, and the fingerprints that roots name themselves. */
+/** Its collections, what is counted again, and the fingerprints that folders name themselves. */
 export const shotRows: CapabilityRows = {
   collections: [
     runningCollection, settingsCollection, ...Object.values(shotCollections),
-    ...Object.values(digestCollections), ...Object.values(conclusionCollections),
+    ...Object.values(receiptCollections), ...Object.values(digestCollections),
+    ...Object.values(conclusionCollections),
   ],
   rules: [verifyShots, verifyDigests, verifyConclusions],
   sealed: shotArtifacts,

@@ -3,6 +3,7 @@
  * archived row stays on disk and in the historical count and leaves everything active.
  */
 import * as v from 'valibot'
+import { contract, noInput } from '../base/contract.js'
 import { fail } from '../base/errors.js'
 import { appendAudit } from '../governance/audit.js'
 import { nowIso } from '../governance/context.js'
@@ -21,15 +22,24 @@ import { savedSettings } from './source/settings.js'
 
 const count = v.pipe(v.number(), v.safeInteger(), v.minValue(0))
 
-/** What `shots clear-stale` prints. */
-export const clearStaleShape = v.strictObject({
+const clearStaleShape = v.strictObject({
   /** The folder that stays; rows of others were looked at. */
   current_root: v.string(),
   archived: count,
   /** Left alone, because a paid request of theirs is under way. */
   skipped_active: count,
 })
+/** How many were archived. */
 export type ClearStaleReceipt = v.InferOutput<typeof clearStaleShape>
+
+/** Archiving incomplete observations of earlier folders. */
+export const shotsClearStale = contract({
+  name: 'shots.clear-stale',
+  version: 1,
+  input: noInput,
+  output: clearStaleShape,
+  toDocument: (receipt: ClearStaleReceipt) => receipt,
+})
 
 /** Rows of one record: the lock is never held for long. */
 const rowsPerRecord = 500

@@ -82,3 +82,7 @@ export const shotLimits = {
   listItemsDefault: 50,
   listItemsMax: 10_000,
 } as const
+
+/** How a turn of a job ended; `busy`: the same job is under way somewhere. */
+export const turnOutcomes = ['done', 'degraded', 'failed', 'disabled', 'busy'] as const
+export type TurnOutcome = (typeof turnOutcomes)[number]

@@ -5,6 +5,8 @@
 import { lstatSync, readdirSync, realpathSync, type BigIntStats } from 'node:fs'
 import { basename, dirname, join, relative } from 'node:path'
 import * as v from 'valibot'
+import { contract } from '../base/contract.js'
+import { closedObject } from '../base/schema.js'
 import { imageLimits, visualLimit } from '../images/limits.js'
 import type { View } from '../state/types.js'
 import { shotLimits } from './constants.js'
@@ -26,8 +28,7 @@ const scanWould = [
   'skip_known', 'read', 'refuse_unread', 'not_look_at_it', 'find_nothing',
 ] as const
 
-/** What `shots explain` prints. */
-export const explanationShape = v.strictObject({
+const explanationShape = v.strictObject({
   path: text,
   path_bytes_base64: nullableText,
   /** The folder whose rows were asked; null where no folder that is in force or known holds it. */
@@ -60,7 +61,17 @@ export const explanationShape = v.strictObject({
     why: text,
   }),
 })
+/** What became of one file, and what a scan would do with it now. */
 export type Explanation = v.InferOutput<typeof explanationShape>
+
+/** Explaining the file of an absolute path. */
+export const shotsExplain = contract({
+  name: 'shots.explain',
+  version: 1,
+  input: closedObject({ path: v.string() }),
+  output: explanationShape,
+  toDocument: (explanation: Explanation) => explanation,
+})
 
 interface Found {
   /** Absolute, with the folder in the kernel's form. */

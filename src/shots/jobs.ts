@@ -7,20 +7,16 @@ import { join } from 'node:path'
 import { isoFromMs } from '../base/clock.js'
 import { fail, SallyportError } from '../base/errors.js'
 import { tryHoldFile } from '../governance/kernel-file.js'
-import type { JobName } from './constants.js'
+import type { JobName, TurnOutcome } from './constants.js'
 import type { ShotsContext } from './context.js'
-import type { CallMoney } from './money.js'
+import type { DigestReceipt } from './digest/types.js'
+import type { AnalysisReceipt } from './receipts/analysis.js'
+import type { ScanReceipt } from './receipts/scan.js'
 import { scanFolder } from './scan/scan.js'
 import { resolveSettings, type ShotSettings } from './source/settings.js'
 
-/** What a job gives back: its receipt, whatever else is in it. */
-export interface JobReceipt {
-  readonly status: string
-  readonly reason: string | null
-  /** Calls of the pass with their money, by whichever name its receipt lists them. */
-  readonly items?: readonly CallMoney[]
-  readonly windows?: readonly CallMoney[]
-}
+/** What a job gives back. */
+export type JobReceipt = ScanReceipt | AnalysisReceipt | DigestReceipt
 
 /** One job of the scheduler. */
 export interface Job {
@@ -60,11 +56,6 @@ export const schedulerJobs: readonly Job[] = [
     },
   },
 ]
-
-/** How a turn of a job ended. */
-export const turnOutcomes = ['done', 'degraded', 'failed', 'disabled', 'busy'] as const
-/** One of `turnOutcomes`; `busy`: the same job is under way somewhere. */
-export type TurnOutcome = (typeof turnOutcomes)[number]
 
 /** One turn of one job. */
 export interface JobTurn {

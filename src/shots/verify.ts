@@ -9,7 +9,8 @@ import type { View } from '../state/types.js'
 import { shotLabels } from './constants.js'
 import { countIdOf, countKeyOf, fileIdOf, hourOf } from './observations/observation-store.js'
 import { folderDigestOf } from './source/folder-digest.js'
-import { receiptIdOf } from './receipts.js'
+import { receiptIdOf } from './receipts/append.js'
+import { receiptCollections, receiptHeadId } from './receipts/rows.js'
 import {
   shotCollections as c, type Observation, type ShotCount, type ShotFolder,
 } from './observations/rows.js'
@@ -175,7 +176,7 @@ const verifyFiles = (view: View, found: Found): void => {
 }
 
 const verifyReceipts = (view: View, found: Found): void => {
-  const receipts = view.all(c.receipts)
+  const receipts = view.all(receiptCollections.receipts)
   let previous: string | null = null
   let number = 0
   for (const { id, doc } of receipts) {
@@ -188,7 +189,7 @@ const verifyReceipts = (view: View, found: Found): void => {
     }
     previous = digestOf(doc)
   }
-  const head = view.get(c.receiptHead, 'the') ?? { number: 0, sha256: null }
+  const head = view.get(receiptCollections.head, receiptHeadId) ?? { number: 0, sha256: null }
   if (head.number !== number || head.sha256 !== previous) {
     found('shot_receipt_head_differs', 'the', 'The newest receipt is not the one that was noted.')
   }

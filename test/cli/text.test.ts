@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { durationText, parseDuration } from '../../src/cli/flags.js'
+import { durationText } from '../../src/base/duration.js'
+import { parseDuration } from '../../src/cli/flags.js'
 import type { View } from '../../src/cli/output.js'
 import { secretsOfRun } from '../../src/cli/redact.js'
 import { renderTable } from '../../src/cli/table.js'

@@ -3,7 +3,8 @@ import t from 'tap'
 import { canonicalJson, digestOf, sha256Hex } from '../../src/base/canonical.js'
 import { collections } from '../../src/governance/rows.js'
 import { digestCollections } from '../../src/shots/digest/rows.js'
-import { shotCollections, type Observation } from '../../src/shots/observations/rows.js'
+import type { Observation } from '../../src/shots/observations/rows.js'
+import { receiptCollections } from '../../src/shots/receipts/rows.js'
 import { bodyOf, forImages } from '../world/gateway.js'
 import { allowed } from '../world/images.js'
 import { moment } from '../world/texts.js'
@@ -58,7 +59,7 @@ t.test('one window, from the first digest to a restored analysis', async (t) => 
     const stored = world.open().artifacts.read(artifact.label, artifact.ref)
     t.equal(sha256Hex(stored), episode?.payload_sha256, 'the digest is that of the payload')
     t.equal(canonicalJson(JSON.parse(stored.toString())), stored.toString())
-    const [kept] = world.view().all(shotCollections.receipts).slice(-1)
+    const [kept] = world.view().all(receiptCollections.receipts).slice(-1)
     t.match(JSON.stringify(kept?.doc.facts), episode?.episode_id, 'the receipt refers to it')
   })
 

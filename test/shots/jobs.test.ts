@@ -10,6 +10,7 @@ import { unsetSettings, resolveSettings, settingsCollection, settingsId }
 import type { ShotsContext } from '../../src/shots/context.js'
 import { collections } from '../../src/governance/rows.js'
 import { greyPng } from '../support/png.js'
+import { digestReceiptOf } from '../support/receipts.js'
 import { forImages } from '../world/gateway.js'
 import { allowed } from '../world/images.js'
 import { World, type ImageWorld } from '../world/world.js'
@@ -51,7 +52,7 @@ const record = (
       if (clock.monotonicMs() >= untilMin * minute) stop.abort()
       else began.get(job.name)?.push(clock.monotonicMs() / minute)
       await work[job.name]?.()
-      return { status: 'ok', reason: null }
+      return digestReceiptOf()
     },
   }))
   const run = () => runJobs(ctx, (turn) => turns.push(turn), jobs)
@@ -156,7 +157,7 @@ t.test('S-129 of one job there is never a second turn at once, here or in anothe
       inner = await takeTurn({ ...ctx, gov: world.ctx('write').gov }, { ...job, run: async () => {
         throw new Error('it must not run')
       } })
-      return { status: 'ok', reason: null }
+      return digestReceiptOf()
     },
   }
   t.match(await takeTurn(world.ctx('write'), held), { outcome: 'done' })
@@ -174,7 +175,7 @@ t.test('S-127 S-142 shots run --once gives each job one turn with its own receip
     ['screenshot_observation_digest', 'screenshot_observation_digest'],
   ])
   t.match(lines[0].receipt, { ingested: 1, scanned: 1 })
-  t.strictSame(lines[3], { event: 'stopped' })
+  t.strictSame(lines[3], { schema: 'sallyport.shots.run.v1', event: 'stopped' })
   const text = await world.run(['shots', 'run', '--once'])
   t.match(text.stdout, /screenshot_folder_ingest: done: limit 100, scanned 1, .*known 1/)
 })

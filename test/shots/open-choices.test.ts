@@ -7,7 +7,7 @@ import { stateRules } from '../../src/fabric/state-rules.js'
 import { reanalyzeReasons, shotLimits } from '../../src/shots/constants.js'
 import { observationFactsShape } from '../../src/shots/observations/facts.js'
 import { parseSettingsChange, resolveSettings } from '../../src/shots/source/settings.js'
-import { shotsStatusShape } from '../../src/shots/status/shape.js'
+import { shotsStatus } from '../../src/shots/status/contract.js'
 import { greyPng } from '../support/png.js'
 import { allVerbs } from '../world/program.js'
 import { World } from '../world/world.js'
@@ -75,7 +75,7 @@ t.test('S-187 S-212 the settings status is one document that names its schema', 
   t.match(choice('S-212'), /Paths carry no version/)
   const world = await World.in(t).state().session().images()
   const status = (await world.run(['shots', 'status', '--json'])).json()
-  t.equal(safeParse(shotsStatusShape, status).success, true)
+  t.equal(safeParse(shotsStatus.output, status).success, true)
   t.equal(status.schema_version, 'svc.screenshot_status.v1')
   const paths = [...choices.matchAll(/\/api\/[a-z{}_/-]+/g)].map(([path]) => path)
   t.ok(paths.length >= 4)
@@ -86,7 +86,10 @@ t.test('S-189 clearing has a path and no body', async (t) => {
   t.match(choice('S-189'), /POST \/api\/settings\/screen-analysis\/clear-stale`, no body/)
   const world = await World.in(t).state().session().images()
   const cleared = await world.run(['shots', 'clear-stale', '--yes', '--json'])
-  t.same(cleared.json(), { current_root: world.folder, archived: 0, skipped_active: 0 })
+  t.same(cleared.json(), {
+    schema: 'sallyport.shots.clear-stale.v1',
+    current_root: world.folder, archived: 0, skipped_active: 0,
+  })
 })
 
 t.test('S-200 there are no events', async (t) => {

@@ -5,7 +5,7 @@ import { safeParse } from 'valibot'
 import { canonicalJson, sha256Hex } from '../../src/base/canonical.js'
 import { newId } from '../../src/base/ids.js'
 import { registerArtifact } from '../../src/governance/artifacts.js'
-import { decodeReasons, explainReasons } from '../../src/cli/commands/shots/explain-reasons.js'
+import { decodeReasons, explainReasons } from '../../src/shots/explain-reasons.js'
 import { imageReasons } from '../../src/images/types.js'
 import { runningCollection } from '../../src/shots/analysis/rows.js'
 import { fileIdOf } from '../../src/shots/observations/observation-store.js'
@@ -328,7 +328,7 @@ t.test('S-001 S-069 a scanned file is explained as it was taken, also below, lin
 const stale = (folder: string, name: string, changes: Partial<Observation> = {}) =>
   observationOf(folder, name, { analysis_status: 'pending', ...changes })
 
-t.test('S-116 S-163 S-164 S-165 clear-stale archives incomplete rows of earlier roots and no other', async (t) => {
+t.test('S-116 S-163 S-164 S-165 clear-stale archives incomplete rows of earlier folders and no other', async (t) => {
   const world = await World.still(t, noon).state().session().images()
   const { folder } = world
   const old = world.place.path('old')
@@ -365,7 +365,10 @@ t.test('S-116 S-163 S-164 S-165 clear-stale archives incomplete rows of earlier 
   const no = await world.run(['shots', 'clear-stale'], { terminal, answers: [false] })
   t.same([no.status, kept()], [130, all], 'no is no')
   const ran = await world.run(['shots', 'clear-stale', '--json'], { terminal, answers: [true] })
-  t.same(ran.json(), { current_root: folder, archived: 4, skipped_active: 1 })
+  t.same(ran.json(), {
+    schema: 'sallyport.shots.clear-stale.v1',
+    current_root: folder, archived: 4, skipped_active: 1,
+  })
   t.same(kept(), [
     'claimed.png', 'gone-here.png', 'here.png', 'ok.png', 'retried.png',
   ])

@@ -6,7 +6,8 @@ import {
 import { join } from 'node:path'
 import t from 'tap'
 import { digestOf } from '../../src/base/canonical.js'
-import { receiptIdOf } from '../../src/shots/receipts.js'
+import { receiptIdOf } from '../../src/shots/receipts/append.js'
+import { receiptCollections } from '../../src/shots/receipts/rows.js'
 import { shotCollections as c } from '../../src/shots/observations/rows.js'
 import { bindingOf, loadKnownIndex, writeKnownIndex } from '../../src/shots/scan/known-index.js'
 import { walkImageFolder } from '../../src/shots/scan/walk.js'
@@ -119,7 +120,7 @@ t.test('S-002 only files with a committed row are ever written into it', async (
   const view = world.view()
   const { storeId } = world.open()
   const binding = bindingOf(view, storeId, view.all(c.folders)[0]?.doc.root_digest ?? '')
-  t.equal(binding?.receipt_sha256, digestOf(view.get(c.receipts, receiptIdOf(1))))
+  t.equal(binding?.receipt_sha256, digestOf(view.get(receiptCollections.receipts, receiptIdOf(1))))
   const runDir = world.place.path('elsewhere')
   mkdirSync(runDir)
   const listing = walkImageFolder(world.folder, false)

@@ -2,13 +2,15 @@ import t, { type Test } from 'tap'
 import { stateRules } from '../../src/fabric/state-rules.js'
 import { shotLabels } from '../../src/shots/constants.js'
 import { folderDigestOf } from '../../src/shots/source/folder-digest.js'
-import { appendReceipt, receiptIdOf } from '../../src/shots/receipts.js'
+import { appendReceipt, receiptIdOf } from '../../src/shots/receipts/append.js'
+import { receiptCollections as kept } from '../../src/shots/receipts/rows.js'
 import { shotCollections as c } from '../../src/shots/observations/rows.js'
 import { settingsCollection } from '../../src/shots/source/settings.js'
 import { verifyShots } from '../../src/shots/verify.js'
 import type { Tx } from '../../src/state/types.js'
 import { after, observationOf, payloadRefOf } from '../support/observations.js'
 import { greyPng } from '../support/png.js'
+import { scanFactsOf } from '../support/receipts.js'
 import { World, type ImageWorld } from '../world/world.js'
 
 t.setTimeout(120_000)
@@ -32,7 +34,7 @@ const makeSound = async (t: Test): Promise<ImageWorld> => {
   )
   await change(world, (tx) => {
     for (let n = 0; n < 3; n += 1) {
-      appendReceipt(tx, after(n), 'screenshot_folder_ingest', { scanned: n })
+      appendReceipt(tx, after(n), 'screenshot_folder_ingest', scanFactsOf({ scanned: n }))
     }
   })
   return world
@@ -93,27 +95,29 @@ t.test('S-064 S-117 what drifts from the observations is found, each by its own 
 
 t.test('S-131 a receipt that is changed, lost or added breaks the chain', async (t) => {
   const world = await makeSound(t)
-  const two = world.view().get(c.receipts, receiptIdOf(2))
-  const three = world.view().get(c.receipts, receiptIdOf(3))
-  const head = world.view().get(c.receiptHead, 'the')
+  const two = world.view().get(kept.receipts, receiptIdOf(2))
+  const three = world.view().get(kept.receipts, receiptIdOf(3))
+  const head = world.view().get(kept.head, 'the')
   if (!two || !three || !head) throw new Error('nothing there')
   const forge = async (text: string, fn: (tx: Tx) => void): Promise<void> => {
     await change(world, fn)
     t.match(codes(world).join(), /shot_receipt/, text)
     await change(world, (tx) => {
-      tx.put(c.receipts, receiptIdOf(2), two)
-      tx.put(c.receipts, receiptIdOf(3), three)
-      tx.remove(c.receipts, receiptIdOf(4))
-      tx.put(c.receiptHead, 'the', head)
+      tx.put(kept.receipts, receiptIdOf(2), two)
+      tx.put(kept.receipts, receiptIdOf(3), three)
+      tx.remove(kept.receipts, receiptIdOf(4))
+      tx.put(kept.head, 'the', head)
     })
     t.same(codes(world), [])
   }
   await forge('changed', (tx) =>
-    tx.put(c.receipts, receiptIdOf(2), { ...two, facts: { scanned: 99 } }))
-  await forge('lost in the middle', (tx) => tx.remove(c.receipts, receiptIdOf(2)))
-  await forge('lost at the end', (tx) => tx.remove(c.receipts, receiptIdOf(3)))
-  await forge('added', (tx) => tx.put(c.receipts, receiptIdOf(4), { ...three, number: 4 }))
-  await forge('head set back', (tx) => tx.put(c.receiptHead, 'the', { ...head, number: 2 }))
+    tx.put(kept.receipts, receiptIdOf(2), {
+      ...two, job: 'screenshot_folder_ingest', facts: scanFactsOf({ scanned: 99 }),
+    }))
+  await forge('lost in the middle', (tx) => tx.remove(kept.receipts, receiptIdOf(2)))
+  await forge('lost at the end', (tx) => tx.remove(kept.receipts, receiptIdOf(3)))
+  await forge('added', (tx) => tx.put(kept.receipts, receiptIdOf(4), { ...three, number: 4 }))
+  await forge('head set back', (tx) => tx.put(kept.head, 'the', { ...head, number: 2 }))
 })
 
 t.test('S-005 state check knows every row and every sealed byte of a scan, and a compaction keeps them', async (t) => {

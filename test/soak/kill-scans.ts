@@ -7,7 +7,8 @@ import type { ChildProcess } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { digestOf } from '../../src/base/canonical.js'
-import { receiptIdOf } from '../../src/shots/receipts.js'
+import { receiptIdOf } from '../../src/shots/receipts/append.js'
+import { receiptCollections } from '../../src/shots/receipts/rows.js'
 import { shotCollections as c } from '../../src/shots/observations/rows.js'
 import { openStore } from '../../src/state/store.js'
 import type { View } from '../../src/state/types.js'
@@ -156,10 +157,10 @@ class Deployment {
   /** The receipts are one chain and the state is whole. */
   async end(): Promise<void> {
     this.#view((view) => {
-      const head = view.get(c.receiptHead, 'the')
+      const head = view.get(receiptCollections.head, 'the')
       let previous: string | null = null
       for (let at = 1; at <= (head?.number ?? 0); at += 1) {
-        const receipt = view.get(c.receipts, receiptIdOf(at))
+        const receipt = view.get(receiptCollections.receipts, receiptIdOf(at))
         this.#expect(`receipt ${at} does not follow`, receipt?.previous_sha256 === previous)
         previous = digestOf(receipt)
       }

@@ -13,19 +13,21 @@ import { findObservations, type ObservationFilter } from '../observations/find.j
 import { closedReason, standingOf } from '../gates.js'
 import { transactCounted } from '../locked.js'
 import { dueFactsOf, heldOf } from '../money.js'
-import { appendReceipt } from '../receipts.js'
+import type {
+  AnalysisFacts, AnalysisItem, AnalysisReceipt, BlockedReasons,
+} from '../receipts/analysis.js'
+import { appendReceipt } from '../receipts/append.js'
 import { locateFolder, folderProblem } from '../source/folder.js'
 import type { Observation } from '../observations/rows.js'
 import {
   isRecursive, resolveSettings, savedSettings, type ShotSettings,
 } from '../source/settings.js'
-import { blockedCount, blockedReasons, type BlockedReasons } from './blocked.js'
+import { blockedCount, blockedReasons } from './blocked.js'
 import { blockRows } from './mark.js'
 import { endImage, prepareImage, type OneEnd } from './one.js'
 import { needsRetryReason } from './send-image.js'
 import { persistMeaning, restoreBlocked, returnUncertain } from './restore.js'
 import { settleAnalyses } from './settle.js'
-import type { AnalysisFacts, AnalysisItem, AnalysisReceipt } from './types.js'
 
 const job = 'screenshot_folder_analysis'
 

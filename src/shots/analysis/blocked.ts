@@ -2,13 +2,13 @@
  * Why blocked images are not analysed, as of now. A row keeps the reason of the moment in which it
  * was blocked; what is told is what stands in its way today, so that nobody mends what is mended.
  */
-import * as v from 'valibot'
 import type { View } from '../../state/types.js'
 import type { ShotsContext } from '../context.js'
 import { classificationNow, currentFacts, rowClassificationNow } from '../observations/as-of-now.js'
 import { sampleObservations, type ObservationFilter } from '../observations/find.js'
 import { closedReason, consentReaches, gateTextOf, standingOf } from '../gates.js'
 import { shotCollections as c, type Observation } from '../observations/rows.js'
+import type { BlockedReasons } from '../receipts/analysis.js'
 import { lasting, stillHolds } from './restore.js'
 
 /** Rows that are read for it at most; the first few are read however long they take. */
@@ -18,13 +18,6 @@ const looksMin = 5
 const looksMsMax = 250
 /** The same for a status, which many a prompt and script waits for. */
 export const quickLooksMs = 15
-
-/** How many of the rows that were looked at have a reason, most first. */
-export const blockedReasonsShape = v.array(v.strictObject({
-  reason: v.string(), count: v.pipe(v.number(), v.safeInteger(), v.minValue(0)),
-}))
-/** The same as a type. */
-export type BlockedReasons = v.InferOutput<typeof blockedReasonsShape>
 
 /** What nothing stands in the way of any more: a later pass of the job takes it up. */
 export const reasonGone = 'reason_gone'

@@ -22,7 +22,7 @@ import { requireObservation } from '../observations/show.js'
 import { reanalyzeRows } from './batch.js'
 import { needsRetryReason, requireRoute } from './send-image.js'
 import { isSourceGone } from './privacy.js'
-import type { AnalysisReceipt } from './types.js'
+import type { AnalysisReceipt } from '../receipts/analysis.js'
 
 const inputShape = closedObject({ reason: v.picklist(reanalyzeReasons) })
 /** What a caller says: exactly one reason, under the name `reason` (S-179, S-180). */

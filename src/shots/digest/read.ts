@@ -1,10 +1,12 @@
 import * as v from 'valibot'
+import { fail } from '../../base/errors.js'
 import { closedObject, parseClosed } from '../../base/schema.js'
 import { parseStrictJson } from '../../base/strict-json.js'
 import { readArtifact } from '../../governance/artifacts.js'
 import type { Gov } from '../../governance/context.js'
 import type { View } from '../../state/types.js'
 import { digestSchemaVersion, digestSourceTool, shotLabels } from '../constants.js'
+import { findEpisode } from './episode-store.js'
 import type { Episode } from './rows.js'
 
 const text = v.string()
@@ -29,4 +31,17 @@ export const readDigest = (gov: Pick<Gov, 'store'>, view: View, row: Episode): D
   const bytes = readArtifact(gov, view, row.artifact_id, shotLabels.digest)
   const value = parseStrictJson(bytes, { bytesMax: 4_194_304, depthMax: 4 })
   return parseClosed(payloadShape, value, { code: 'digest_invalid', what: 'the stored digest' })
+}
+
+/** An episode with the text that the model wrote. */
+export interface OpenedDigest {
+  readonly episode: Episode
+  readonly content: string
+}
+
+/** Opens the digest of an id. Throws `not_found` `digest_not_found`, and as `readDigest`. */
+export const openDigest = (gov: Pick<Gov, 'store'>, view: View, id: string): OpenedDigest => {
+  const episode = findEpisode(view, id)
+  if (episode === undefined) throw fail.notFound('digest_not_found', 'There is no such digest.')
+  return { episode, content: readDigest(gov, view, episode).content }
 }

@@ -15,7 +15,8 @@ const sha256 = v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/))
 /** Texts of a window that are kept after newer ones. */
 export const earlierTextsMax = 64
 
-const episodeShape = v.strictObject({
+/** Metadata of one episode (S-098 to S-100). */
+export const episodeShape = v.strictObject({
   episode_id: v.pipe(text, v.startsWith('epi_')),
   source_tool: v.literal(digestSourceTool),
   schema_version: v.literal(digestSchemaVersion),
@@ -48,7 +49,6 @@ const episodeShape = v.strictObject({
   /** Sealed texts that this window had before, newest last; the oldest go out of the list. */
   earlier_artifact_ids: v.pipe(v.array(text), v.maxLength(earlierTextsMax)),
 })
-/** Metadata of one episode (S-098 to S-100). */
 export type Episode = v.InferOutput<typeof episodeShape>
 
 const madeShape = v.strictObject({

@@ -9,11 +9,12 @@ import { shotLimits } from '../constants.js'
 import type { ShotsContext } from '../context.js'
 import { transactCounted } from '../locked.js'
 import { dueFactsOf, heldOf } from '../money.js'
-import { appendReceipt } from '../receipts.js'
+import { appendReceipt } from '../receipts/append.js'
+import type { StoredDigest, WindowOutcome } from '../receipts/digest.js'
 import { resolveSettings, type ShotSettings } from '../source/settings.js'
 import { planWindow, type WindowPlan } from './plan.js'
 import { sourcesBetween, type Analysed } from '../texts/sources.js'
-import type { DigestReceipt, WindowOutcome, WindowResult } from './types.js'
+import type { DigestReceipt, WindowResult } from './types.js'
 import { windowEndingAt, windowOf, type DigestWindow } from './windows.js'
 import { reuseText, writeWindow } from './write.js'
 
@@ -136,7 +137,7 @@ const count = (results: readonly WindowResult[], outcome: WindowOutcome): number
   results.filter((one) => one.outcome === outcome).length
 
 /** Facts of a result that stay in the receipt: names, counts and digests, no text. */
-const factsOf = ({ episode, ...rest }: WindowResult): Record<string, unknown> => ({
+const factsOf = ({ episode, ...rest }: WindowResult): StoredDigest['windows'][number] => ({
   ...rest, episode_id: episode?.episode_id ?? null, digest_key: episode?.digest_key ?? null,
   payload_sha256: episode?.payload_sha256 ?? null, revision: episode?.revision ?? null,
 })

@@ -9,12 +9,12 @@ import { pageOf, type Page } from './page.js'
 /** What is listed. */
 export interface ListQuery {
   /** Status as of now. */
-  readonly status?: AnalysisStatus
+  readonly status?: AnalysisStatus | undefined
   /** ISO text: captured at or after. */
-  readonly since?: string
-  readonly limit?: number
+  readonly since?: string | undefined
+  readonly limit?: number | undefined
   /** Archived ones too. */
-  readonly archived?: boolean
+  readonly archived?: boolean | undefined
 }
 
 /** A stored success may be old by now, so looking for either looks at both. */

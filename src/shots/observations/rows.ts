@@ -2,11 +2,11 @@
  * Every document of the screenshot source, as closed shapes. Times are ISO text (`*_at`), money is
  * integer micro-USD, digests are lowercase hex. No row holds private text: payloads, digests,
  * conclusions and fingerprints are sealed artifacts that rows name by id and digest.
- * `keep.ts` alone writes observations, so that counters and calendar never disagree with them.
+ * `observation-store.ts` alone writes observations, so that counters and calendar never disagree with them.
  */
 import * as v from 'valibot'
 import type { CollectionSpec } from '../../state/types.js'
-import { analysisStatuses, classifications, jobNames, reanalyzeReasons, screenshotSource }
+import { analysisStatuses, classifications, reanalyzeReasons, screenshotSource }
   from '../constants.js'
 
 const text = v.string()
@@ -15,9 +15,8 @@ const count = v.pipe(v.number(), v.safeInteger(), v.minValue(0))
 const sha256 = v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/))
 const formatShape = v.picklist(['png', 'jpeg'])
 
-/** A file's name below its root: text for people, and the bytes where they are not UTF-8. */
-const fileNameShape = v.strictObject({ text, bytes_base64: v.nullable(text) })
-/** How a file is named below its folder. */
+/** A file's name below its folder: text for people, and the bytes where they are not UTF-8. */
+export const fileNameShape = v.strictObject({ text, bytes_base64: v.nullable(text) })
 export type FileName = v.InferOutput<typeof fileNameShape>
 
 const pathShape = v.strictObject({ name: fileNameShape, modified_at: iso })
@@ -195,22 +194,7 @@ export type ShotHour = v.InferOutput<typeof hourShape>
 
 const hourPageShape = v.strictObject({ ids: v.pipe(v.array(text), v.maxLength(512)) })
 
-const receiptShape = v.strictObject({
-  receipt_id: v.pipe(text, v.startsWith('rct_')),
-  number: count,
-  /** SHA-256 of the canonical receipt before this one; null for the first. */
-  previous_sha256: v.nullable(sha256),
-  job: v.picklist(jobNames),
-  at: iso,
-  /** The job's own counts and facts, as printed. */
-  facts: v.record(text, v.unknown()),
-})
-/** Receipt of one tick of a job. */
-export type ShotReceipt = v.InferOutput<typeof receiptShape>
-
-const receiptHeadShape = v.strictObject({ number: count, sha256: v.nullable(sha256) })
-
-/** Every collection of the screenshot source but those of digests and settings. */
+/** Every collection of the screenshot source but those of receipts, texts and settings. */
 export const shotCollections = {
   /** By observation id. */
   observations: { name: 'observations', schema: observationShape, partition: 'hash256' },
@@ -226,10 +210,6 @@ export const shotCollections = {
   hours: { name: 'shot_hours', schema: hourShape, partition: 'one' },
   /** By `<hour>#<page>`. */
   hourPages: { name: 'shot_hour_pages', schema: hourPageShape, partition: 'hash256' },
-  /** By receipt number, padded to 12 digits. */
-  receipts: { name: 'shot_receipts', schema: receiptShape, partition: 'hash256' },
-  /** Only `the`. */
-  receiptHead: { name: 'shot_receipt_head', schema: receiptHeadShape, partition: 'one' },
 } satisfies {
   observations: CollectionSpec<Observation>
   contents: CollectionSpec<v.InferOutput<typeof contentShape>>
@@ -238,6 +218,4 @@ export const shotCollections = {
   counts: CollectionSpec<ShotCount>
   hours: CollectionSpec<ShotHour>
   hourPages: CollectionSpec<v.InferOutput<typeof hourPageShape>>
-  receipts: CollectionSpec<ShotReceipt>
-  receiptHead: CollectionSpec<v.InferOutput<typeof receiptHeadShape>>
 }

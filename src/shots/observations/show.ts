@@ -1,8 +1,10 @@
 import { fail } from '../../base/errors.js'
 import type { View } from '../../state/types.js'
 import type { ShotsContext } from '../context.js'
+import { openPayload } from '../payload/read.js'
 import { currentFacts } from './as-of-now.js'
-import { observationFactsOf, type ObservationFacts } from './facts.js'
+import type { ShownObservation } from './contract.js'
+import { observationFactsOf } from './facts.js'
 import { shotCollections, type Observation } from './rows.js'
 
 /** The row of an id. Throws `not_found` `observation_not_found`. */
@@ -16,6 +18,21 @@ export const requireObservation = (view: View, id: string): Observation => {
   return row
 }
 
-/** The local image metadata analysis (S-181, S-182). Opens no socket, changes no byte. */
-export const showObservation = (ctx: ShotsContext, view: View, id: string): ObservationFacts =>
-  observationFactsOf(requireObservation(view, id), currentFacts(ctx, view))
+/**
+ * The local image metadata analysis (S-181, S-182), with what the model wrote where `analysis` asks
+ * for it. Opens no socket, changes no byte. Throws `not_found` `observation_not_found` or
+ * `analysis_not_found`, and as `openPayload`.
+ */
+export const showObservation = (
+  ctx: ShotsContext, view: View, id: string, analysis = false,
+): ShownObservation => {
+  const row = requireObservation(view, id)
+  const facts = observationFactsOf(row, currentFacts(ctx, view))
+  if (!analysis) return { facts, payload: null }
+  if (row.payload === null) {
+    throw fail.notFound('analysis_not_found', 'This observation has no analysis.', {
+      next: 'See why with: sallyport shots show ID',
+    })
+  }
+  return { facts, payload: openPayload(ctx, view, row.payload) }
+}

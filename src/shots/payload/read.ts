@@ -4,7 +4,6 @@ import { readArtifact } from '../../governance/artifacts.js'
 import type { View } from '../../state/types.js'
 import { shotLabels } from '../constants.js'
 import type { ShotsContext } from '../context.js'
-import type { PayloadRef } from '../observations/rows.js'
 
 const payloadBytesMax = 1_048_576
 
@@ -13,7 +12,7 @@ const payloadBytesMax = 1_048_576
  * `damaged` `payload_damaged` for anything but an object.
  */
 export const openPayload = (
-  ctx: ShotsContext, view: View, payload: PayloadRef,
+  ctx: ShotsContext, view: View, payload: { readonly artifact_id: string },
 ): Readonly<Record<string, unknown>> => {
   const bytes = readArtifact(ctx.gov, view, payload.artifact_id, shotLabels.payload)
   const value = parseStrictJson(bytes, { bytesMax: payloadBytesMax, depthMax: 16 })

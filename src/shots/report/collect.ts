@@ -23,16 +23,9 @@ import { shotCollections, type Observation } from '../observations/rows.js'
 import { openPayload } from '../payload/read.js'
 import { spendOfDay } from '../texts/budget.js'
 import { isSource, sourcesBetween, versionsOf, type Analysed } from '../texts/sources.js'
+import type { ReportPeriod } from './period.js'
 import { readConclusion } from './read.js'
 import { conclusionCollections as c, conclusionHeadId, type MadeConclusion } from './rows.js'
-
-/** The period of a report, half-open, by the time of each image. */
-export interface ReportPeriod {
-  readonly since: string
-  readonly until: string
-  /** IANA name of the zone in which days and hours are counted. */
-  readonly timeZone: string
-}
 
 /** Rows of a period, sorted by whether a report may hold them. */
 interface Sorted {

@@ -28,7 +28,8 @@ import { codePoints, judgeText } from '../texts/judge.js'
 import { conclusionPromptVersion, textContent, type PromptEntry } from '../texts/prompt.js'
 import { requireSameRoute, requireTextRoute, type TextRoute } from '../texts/readiness.js'
 import { holdsSecret } from '../payload/secrets.js'
-import { conclusionSources, type ConclusionSources, type ReportPeriod } from './collect.js'
+import { conclusionSources, type ConclusionSources } from './collect.js'
+import type { ReportPeriod } from './period.js'
 import {
   conclusionCollections as c, conclusionHeadId, type MadeConclusion,
 } from './rows.js'

@@ -12,7 +12,8 @@ import { dirname, join } from 'node:path'
 import * as v from 'valibot'
 import { digestOf } from '../../base/canonical.js'
 import type { View } from '../../state/types.js'
-import { receiptOf } from '../receipts.js'
+import { receiptOf } from '../receipts/append.js'
+import { receiptCollections, receiptHeadId } from '../receipts/rows.js'
 import { shotCollections as c } from '../observations/rows.js'
 import type { Listing } from './walk.js'
 
@@ -58,7 +59,7 @@ export const hiddenRows = (
 export const bindingOf = (
   view: View, storeId: string, folderDigest: string,
 ): IndexBinding | null => {
-  const head = view.get(c.receiptHead, 'the')
+  const head = view.get(receiptCollections.head, receiptHeadId)
   if (head === undefined || head.sha256 === null) return null
   return {
     store_id: storeId,

@@ -10,10 +10,12 @@ import type { ShotsContext } from '../context.js'
 import { currentFacts } from '../observations/as-of-now.js'
 import { folderRow } from '../observations/observation-store.js'
 import { transactCounted } from '../locked.js'
-import { appendReceipt } from '../receipts.js'
+import { appendReceipt } from '../receipts/append.js'
+import type { ShotReceipt } from '../receipts/rows.js'
+import type { ScanFacts, ScanReceipt } from '../receipts/scan.js'
 import { folderFailure, folderProblem, locateFolder, type ResolvedFolder }
   from '../source/folder.js'
-import { shotCollections as c, type ShotReceipt, type ShotFolder } from '../observations/rows.js'
+import { shotCollections as c, type ShotFolder } from '../observations/rows.js'
 import { resolveSettings, type ShotSettings } from '../source/settings.js'
 import { writeBatch, type BatchRules } from './commit.js'
 import { makeExaminer } from './examiner.js'
@@ -26,7 +28,7 @@ import { sortFiles, type SortedFiles } from './sort-files.js'
 import {
   emptyTally, scannedOf, tallyDeferred, tallyFiles, tallyKnown, type Tally,
 } from './tally.js'
-import type { ScanReceipt, TakenFile } from './types.js'
+import type { TakenFile } from './types.js'
 import { walkImageFolder, type Listing } from './walk.js'
 
 const job = 'screenshot_folder_ingest'
@@ -200,12 +202,12 @@ class Scan {
     return this.ctx.signal.aborted ? 'cancelled' : null
   }
 
-  #factsOf(tally: Tally) {
+  #factsOf(tally: Tally): ScanFacts {
     const reason = this.#degraded()
     return {
       root: this.resolved.folder,
       source: this.resolved.source,
-      status: reason === null ? 'ok' as const : 'degraded' as const,
+      status: reason === null ? 'ok' : 'degraded',
       reason,
       limit: this.limit,
       scanned: scannedOf(tally),

@@ -1,6 +1,7 @@
 /** The counts of a scan. Every file is counted once, so that a receipt always balances (S-131). */
 import type { FileName } from '../observations/rows.js'
-import type { FileOutcome, ScanProblem } from './types.js'
+import type { ScanFacts } from '../receipts/scan.js'
+import type { FileOutcome } from './types.js'
 
 /** Files that a receipt names; the others are only counted. */
 const problemsMax = 20
@@ -15,18 +16,11 @@ export interface Counted {
   readonly isProblem: boolean
 }
 
-/** Counts so far. */
-export interface Tally {
-  readonly ingested: number
-  readonly duplicate: number
-  readonly suppressed: number
-  readonly rejected: number
-  readonly deferred: number
-  readonly known: number
-  readonly reasons: Readonly<Record<string, number>>
-  readonly problems: readonly ScanProblem[]
-  readonly problems_left_out: number
-}
+/** Counts so far, as a receipt tells them. */
+export type Tally = Readonly<Pick<ScanFacts,
+  'ingested' | 'duplicate' | 'suppressed' | 'rejected' | 'deferred' | 'known' | 'reasons'
+  | 'problems' | 'problems_left_out'
+>>
 
 /** Nothing was looked at yet. */
 export const emptyTally: Tally = {

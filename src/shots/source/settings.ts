@@ -70,15 +70,15 @@ export const isRecursive = (saved: Pick<SavedShotSettings, 'recursive'>): boolea
 export const savedSettings = (view: View): SavedShotSettings =>
   view.get(settingsCollection, settingsId) ?? unsetSettings
 
-const changeShape = closedObject(Object.fromEntries(
+/** What a save may change; null unsets. */
+export const settingsChangeShape = closedObject(Object.fromEntries(
   Object.entries(savedEntries).map(([name, schema]) => [name, v.optional(schema)]),
 ) as { [K in keyof typeof savedEntries]: v.OptionalSchema<(typeof savedEntries)[K], undefined> })
-/** What a save may change; null unsets. */
-export type ShotSettingsChange = v.InferOutput<typeof changeShape>
+export type ShotSettingsChange = v.InferOutput<typeof settingsChangeShape>
 
 /** Reads a change strictly: unknown and legacy names are refused (S-056, S-176). */
 export const parseSettingsChange = (value: unknown): ShotSettingsChange =>
-  parseClosed(changeShape, value, { code: 'settings_invalid', what: 'the settings' })
+  parseClosed(settingsChangeShape, value, { code: 'settings_invalid', what: 'the settings' })
 
 /** Where a value comes from. */
 export type SettingSource = 'environment' | 'settings' | 'default'

@@ -1,13 +1,14 @@
 /** The numbers about observations, from counters and folder rows; no whole list is ever read. */
 import type { View } from '../../state/types.js'
 import { SallyportError } from '../../base/errors.js'
-import { blockedReasons, quickLooksMs, type BlockedReasons } from '../analysis/blocked.js'
+import { blockedReasons, quickLooksMs } from '../analysis/blocked.js'
 import { analysisStatuses } from '../constants.js'
 import type { ShotsContext } from '../context.js'
 import { classificationNow, statusNow, type CurrentFacts } from '../observations/as-of-now.js'
 import { digestCollections, digestHeadId } from '../digest/rows.js'
 import { readLockCounters } from '../lock-counters.js'
 import { shotCollections as c, type ShotCount, type ShotFolder } from '../observations/rows.js'
+import type { BlockedReasons } from '../receipts/analysis.js'
 import type { AnalysisStatusPart, ScannedFolder } from './shape.js'
 
 const foldersShownMax = 20

@@ -1,7 +1,7 @@
 /** The settings status, closed; fields are only ever added. Null: could not be told just now. */
 import * as v from 'valibot'
 import { gatewayReceiptShape } from '../../gateway/receipt.js'
-import { blockedReasonsShape } from '../analysis/blocked.js'
+import { blockedReasonsShape } from '../receipts/analysis.js'
 import { analysisStatuses } from '../constants.js'
 
 const text = v.string()

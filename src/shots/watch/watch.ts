@@ -8,7 +8,7 @@ import type { ShotsContext } from '../context.js'
 import { folderFailure, folderProblem, locateFolder, type ResolvedFolder }
   from '../source/folder.js'
 import { scanFolder } from '../scan/scan.js'
-import type { ScanReceipt } from '../scan/types.js'
+import type { ScanReceipt } from '../receipts/scan.js'
 import { resolveSettings } from '../source/settings.js'
 import { FolderHints } from './hints.js'
 

@@ -1,15 +1,11 @@
-import { fail, type SallyportError } from '../../../base/errors.js'
 import { blockedNext } from '../../../shots/analysis/blocked.js'
 import { shotLimits } from '../../../shots/constants.js'
-import {
-  analysisReceiptShape, type AnalysisItem, type AnalysisReceipt,
-} from '../../../shots/analysis/types.js'
+import { shotsAnalyze } from '../../../shots/analysis/contract.js'
 import { gateTextOf } from '../../../shots/gates.js'
-import { dueFailure } from '../../../shots/money.js'
-import type { VerbDeps } from '../../bound.js'
-import { Degraded } from '../../../base/contract.js'
+import type { AnalysisItem, AnalysisReceipt } from '../../../shots/receipts/analysis.js'
 import { integerFlag } from '../../flags.js'
-import { defineVerb, type Run, type Verb, type VerbDefinition } from '../../verb.js'
+import { requestOf } from '../../request.js'
+import { defineVerb, type Build, type Run, type VerbDefinition } from '../../verb.js'
 import { withJobs } from './open.js'
 
 /** Flags of `shots analyze`. */
@@ -60,31 +56,6 @@ export const analysisReceiptText = (receipt: AnalysisReceipt): { out: string, no
   }
 }
 
-/** The failure that a receipt tells of; null for a good one. */
-export const analysisFailure = (receipt: AnalysisReceipt): SallyportError | null => {
-  const { status, reason } = receipt
-  const due = dueFailure('analysis', receipt.items)
-  if (due !== null) return due
-  if (status === 'ok') return null
-  const gate = reason === null ? null : gateTextOf(reason)
-  const parts = {
-    ...(reason === null ? {} : { reason }), next: gate?.next ?? 'See: sallyport shots status',
-  }
-  if (status === 'blocked') {
-    const make = reason === 'budget_exhausted' ? fail.budget : fail.blocked
-    const said = 'Some images are blocked; their reason stands with them.'
-    return make('analysis_blocked', said, parts)
-  }
-  if (reason === 'cancelled' || reason === 'call_cancelled') {
-    return fail.cancelled('analysis_cancelled', 'Stopped; what is left waits.', parts)
-  }
-  if (receipt.failed > 0 || receipt.receipt_id === null) {
-    const make = receipt.receipt_id === null ? fail.locked : fail.remote
-    return make('analysis_degraded', 'Not every image could be analysed.', parts)
-  }
-  return fail.locked('analysis_degraded', 'Work was left for a later pass.', parts)
-}
-
 const definition: VerbDefinition<AnalysisReceipt> = {
   meta: {
     name: 'shots analyze',
@@ -101,7 +72,7 @@ const definition: VerbDefinition<AnalysisReceipt> = {
       'rejected', 'unauthorized', 'blocked', 'budget', 'remote', 'no_state', 'locked', 'damaged',
       'cancelled',
     ],
-    json: { version: 1, schema: analysisReceiptShape },
+    json: shotsAnalyze,
   },
   flags: (command) => command.addOption(integerFlag(
     '--limit <n>',
@@ -113,17 +84,14 @@ const definition: VerbDefinition<AnalysisReceipt> = {
 }
 
 /** One pass. */
-export const run: Run<AnalyzeVerbOptions, AnalysisReceipt> = async ({ limit }, deps) => {
+export const run: Run<AnalyzeVerbOptions, AnalysisReceipt> = async (options, deps) => {
+  const { limit } = requestOf(shotsAnalyze, options)
   const { analyzeBatch } = await import('../../../shots/analysis/batch.js')
   const receipt = await withJobs(deps, (ctx) => analyzeBatch(ctx, {
     scheduled: false, ...(limit === undefined ? {} : { limit }),
   }))
-  const failure = analysisFailure(receipt)
-  if (failure !== null) throw new Degraded(receipt, failure)
-  return receipt
+  return shotsAnalyze.answer(receipt)
 }
 
-/** The verb. */
-export const build = (
-  deps: VerbDeps, doIt: Run<AnalyzeVerbOptions, AnalysisReceipt> = run,
-): Verb => defineVerb(deps, definition, doIt)
+/** Parses a line of `shots analyze`. */
+export const build: Build = (deps) => defineVerb(deps, definition, run)

@@ -1,8 +1,7 @@
-import { clearStale, clearStaleShape, staleNow, type ClearStaleReceipt }
+import { clearStale, shotsClearStale, staleNow, type ClearStaleReceipt }
   from '../../../shots/clear-stale.js'
-import type { VerbDeps } from '../../bound.js'
 import { loginToMutate } from '../../mutate.js'
-import { defineVerb, type Run, type Verb, type VerbDefinition } from '../../verb.js'
+import { defineVerb, type Build, type Run, type VerbDefinition } from '../../verb.js'
 import { shotsContext } from './context.js'
 
 /** Flags of `shots clear-stale`. */
@@ -21,7 +20,7 @@ const definition: VerbDefinition<ClearStaleReceipt> = {
     examples: ['$ sallyport shots clear-stale', '$ sallyport shots clear-stale --yes --json'],
     session: 'required',
     exits: ['rejected', 'unauthorized', 'no_state', 'locked', 'damaged'],
-    json: { version: 1, schema: clearStaleShape },
+    json: shotsClearStale,
   },
   flags: (command) => command.option('--yes', 'do not ask'),
   text: ({ archived, skipped_active: skipped }) => ({
@@ -38,10 +37,8 @@ export const run: Run<ClearStaleOptions, ClearStaleReceipt> = async ({ yes }, de
   if (stale > 0 && yes !== true) {
     await deps.confirm(`Archive ${stale} incomplete observation(s) of other folders?`, '--yes')
   }
-  return clearStale(ctx, session)
+  return shotsClearStale.answer(await clearStale(ctx, session))
 }
 
-/** The verb. */
-export const build = (
-  deps: VerbDeps, doIt: Run<ClearStaleOptions, ClearStaleReceipt> = run,
-): Verb => defineVerb(deps, definition, doIt)
+/** Parses a line of `shots clear-stale`. */
+export const build: Build = (deps) => defineVerb(deps, definition, run)

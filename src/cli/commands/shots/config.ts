@@ -3,14 +3,15 @@ import { Argument } from 'commander'
 import { fail } from '../../../base/errors.js'
 import { parseStrictJson } from '../../../base/strict-json.js'
 import {
-  egressText, overrideNote, saveShotsConfig, settingsBytesMax, showShotsConfig, shotsConfigShape,
-  widensEgress, type ShotsConfig,
+  egressText, overrideNote, saveShotsConfig, settingsBytesMax, showShotsConfig, widensEgress,
+  type ShotsConfig,
 } from '../../../shots/source/config.js'
+import { shotsConfig } from '../../../shots/source/contract.js'
 import { parseSettingsChange, savedSettings } from '../../../shots/source/settings.js'
 import type { VerbDeps } from '../../bound.js'
 import { readInput } from '../../input.js'
 import { loginToMutate } from '../../mutate.js'
-import { defineVerb, type Run, type Verb, type VerbDefinition } from '../../verb.js'
+import { defineVerb, type Build, type Run, type VerbDefinition } from '../../verb.js'
 import { addSettingFlags, changeOfFlags } from './config-flags.js'
 import { fillConfigForm } from './config-form.js'
 import { configText } from './config-text.js'
@@ -45,7 +46,7 @@ const definition: VerbDefinition<ShotsConfig> = {
     ],
     session: 'required',
     exits: ['rejected', 'unauthorized', 'no_state', 'locked', 'damaged'],
-    json: { version: 1, schema: shotsConfigShape },
+    json: shotsConfig,
   },
   flags: (command) => {
     const action = new Argument('<action>', 'set or show')
@@ -81,7 +82,7 @@ const show = async (options: ShotsConfigOptions, deps: VerbDeps): Promise<ShotsC
     })
   }
   const { gov } = await deps.login()
-  return showShotsConfig(shotsContext(deps, gov), gov.store.read())
+  return shotsConfig.answer(showShotsConfig(shotsContext(deps, gov), gov.store.read()))
 }
 
 const set = async (options: ShotsConfigOptions, deps: VerbDeps): Promise<ShotsConfig> => {
@@ -102,7 +103,7 @@ const set = async (options: ShotsConfigOptions, deps: VerbDeps): Promise<ShotsCo
   if (given !== null && widensEgress(before, change)) deps.note(egressText)
   const override = overrideNote(ctx, change)
   if (override !== null) deps.note(override)
-  return showShotsConfig(ctx, gov.store.read())
+  return shotsConfig.answer(showShotsConfig(ctx, gov.store.read()))
 }
 
 /** Shows or saves. */
@@ -112,7 +113,5 @@ export const run: Run<ShotsConfigOptions, ShotsConfig> = async (options, deps) =
   throw fail.usage('config_action', 'Say what to do with the settings: set or show.')
 }
 
-/** The verb. */
-export const build = (
-  deps: VerbDeps, doIt: Run<ShotsConfigOptions, ShotsConfig> = run,
-): Verb => defineVerb(deps, definition, doIt)
+/** Parses a line of `shots config`. */
+export const build: Build = (deps) => defineVerb(deps, definition, run)

@@ -1,11 +1,7 @@
-import { fail, type SallyportError } from '../../../base/errors.js'
+import { fail } from '../../../base/errors.js'
+import { shotsDigest } from '../../../shots/digest/contract.js'
 import type { DigestReceipt, WindowResult } from '../../../shots/digest/types.js'
-import { dueFailure } from '../../../shots/money.js'
-import { textReasonNext } from '../../../shots/texts/readiness.js'
-import type { VerbDeps } from '../../bound.js'
-import { Degraded } from '../../../base/contract.js'
-import { defineVerb, type Run, type Verb, type VerbDefinition } from '../../verb.js'
-import { digestReceiptShape } from './digest-shapes.js'
+import { defineVerb, type Build, type Run, type VerbDefinition } from '../../verb.js'
 import { withJobs } from './open.js'
 import { pointInTime } from './since.js'
 
@@ -58,7 +54,7 @@ const definition: VerbDefinition<DigestReceipt> = {
       'rejected', 'unauthorized', 'conflict', 'blocked', 'budget', 'remote', 'no_state', 'locked',
       'damaged',
     ],
-    json: { version: 1, schema: digestReceiptShape },
+    json: shotsDigest,
   },
   flags: (command) => command
     .option(
@@ -68,33 +64,6 @@ const definition: VerbDefinition<DigestReceipt> = {
       '--retry', 'with --window-end: one more paid call after one that was refused or is uncertain',
     ),
   text,
-}
-
-/** What was paid for and refused comes again only for who says so; what was not sent, freely. */
-const againNext = ({ windows }: DigestReceipt): string => {
-  const failed = windows.find((one) => one.outcome === 'failed')
-  if (failed === undefined) return 'Run it again.'
-  const retry = failed.cost_microusd === null ? '' : ' --retry'
-  return `To try it again: sallyport shots digest --window-end ${failed.window_end}${retry}`
-}
-
-const failureOf = (receipt: DigestReceipt): SallyportError | null => {
-  const due = dueFailure('digest', receipt.windows)
-  if (due !== null) return due
-  const reason = receipt.reason ?? 'unknown'
-  const parts = { reason, next: textReasonNext(reason) }
-  if (receipt.status === 'blocked') {
-    return fail.blocked('digest_blocked', 'No digest may be written now; nothing was sent.', parts)
-  }
-  if (receipt.status !== 'degraded') return null
-  if (receipt.reason === 'lock_held') {
-    return fail.locked('digest_degraded', 'The state was locked; what is left waits.', {
-      ...parts, next: 'Run it again when the other process has ended.',
-    })
-  }
-  return fail.remote('digest_degraded', 'A digest was asked for and could not be kept.', {
-    ...parts, next: againNext(receipt),
-  })
 }
 
 /** One tick of the job, or one window. */
@@ -108,11 +77,8 @@ export const run: Run<DigestOptions, DigestReceipt> = async ({ windowEnd, retry 
   const { digestTick, digestWindow } = await import('../../../shots/digest/tick.js')
   const receipt = await withJobs(deps, (ctx) => (end === undefined
     ? digestTick(ctx) : digestWindow(ctx, { windowEnd: end, retry: retry === true })))
-  const failure = failureOf(receipt)
-  if (failure !== null) throw new Degraded(receipt, failure)
-  return receipt
+  return shotsDigest.answer(receipt)
 }
 
-/** The verb. */
-export const build = (deps: VerbDeps, doIt: Run<DigestOptions, DigestReceipt> = run): Verb =>
-  defineVerb(deps, definition, doIt)
+/** Parses a line of `shots digest`. */
+export const build: Build = (deps) => defineVerb(deps, definition, run)

@@ -1,13 +1,11 @@
-import * as v from 'valibot'
-import { fail } from '../../../base/errors.js'
 import { shotLimits } from '../../../shots/constants.js'
+import { shotsDigests, type DigestsDocument } from '../../../shots/digest/contract.js'
 import { pageOf } from '../../../shots/observations/page.js'
-import type { VerbDeps } from '../../bound.js'
 import { integerFlag } from '../../flags.js'
 import { renderTable } from '../../table.js'
-import { defineVerb, type Run, type Verb, type VerbDefinition } from '../../verb.js'
+import { requestOf } from '../../request.js'
+import { defineVerb, type Build, type Run, type VerbDefinition } from '../../verb.js'
 import { noteCut } from './cut-note.js'
-import { episodeShape } from './digest-shapes.js'
 
 /** Argument and flags of `shots digests`. */
 export interface DigestsOptions {
@@ -15,12 +13,7 @@ export interface DigestsOptions {
   readonly limit?: number
 }
 
-const oneShape = v.strictObject({ ...episodeShape.entries, content: v.string() })
-const schema = v.union([v.array(episodeShape), oneShape])
-/** The list, or one episode with its content. */
-export type DigestsResult = v.InferOutput<typeof schema>
-
-const definition: VerbDefinition<DigestsResult> = {
+const definition: VerbDefinition<DigestsDocument> = {
   meta: {
     name: 'shots digests',
     summary: 'list the digests, newest window first, or print one',
@@ -33,7 +26,7 @@ const definition: VerbDefinition<DigestsResult> = {
     ],
     session: 'required',
     exits: ['rejected', 'unauthorized', 'not_found', 'no_state', 'damaged'],
-    json: { version: 1, schema },
+    json: shotsDigests,
   },
   flags: (command) => command
     .argument('[episode]', 'id of one digest, to print its text')
@@ -64,22 +57,19 @@ const definition: VerbDefinition<DigestsResult> = {
 }
 
 /** Lists, or opens one. */
-export const run: Run<DigestsOptions, DigestsResult> = async ({ episode, limit }, deps) => {
+export const run: Run<DigestsOptions, DigestsDocument> = async (options, deps) => {
+  const { episode, limit } = requestOf(shotsDigests, options)
   const { gov } = await deps.login('read')
   const view = gov.store.read()
-  const { episodesNewestFirst, findEpisode }
-    = await import('../../../shots/digest/episode-store.js')
   if (episode === undefined) {
+    const { episodesNewestFirst } = await import('../../../shots/digest/episode-store.js')
     const page = pageOf(episodesNewestFirst(view), limit ?? shotLimits.listItemsDefault)
     noteCut(deps, page)
-    return [...page.rows]
+    return shotsDigests.answer(page.rows)
   }
-  const row = findEpisode(view, episode)
-  if (row === undefined) throw fail.notFound('digest_not_found', 'There is no such digest.')
-  const { readDigest } = await import('../../../shots/digest/read.js')
-  return { ...row, content: readDigest(gov, view, row).content }
+  const { openDigest } = await import('../../../shots/digest/read.js')
+  return shotsDigests.answer(openDigest(gov, view, episode))
 }
 
-/** The verb. */
-export const build = (deps: VerbDeps, doIt: Run<DigestsOptions, DigestsResult> = run): Verb =>
-  defineVerb(deps, definition, doIt)
+/** Parses a line of `shots digests`. */
+export const build: Build = (deps) => defineVerb(deps, definition, run)

@@ -1,11 +1,10 @@
 import { resolve } from 'node:path'
-import { explainPath, explanationShape, type Explanation } from '../../../shots/explain.js'
-import type { VerbDeps } from '../../bound.js'
+import { explainPath, shotsExplain, type Explanation } from '../../../shots/explain.js'
+import { decodeReasons, explainReasons } from '../../../shots/explain-reasons.js'
 import type { View } from '../../output.js'
 import { fieldLines, visibleLine } from '../../text.js'
-import { defineVerb, type Run, type Verb, type VerbDefinition } from '../../verb.js'
+import { defineVerb, type Build, type Run, type VerbDefinition } from '../../verb.js'
 import { shotsContext } from './context.js'
-import { decodeReasons, explainReasons } from './explain-reasons.js'
 
 /** Argument of `shots explain`. */
 export interface ExplainOptions {
@@ -59,18 +58,18 @@ const definition: VerbDefinition<Explanation> = {
     ],
     session: 'none',
     exits: ['no_state', 'damaged'],
-    json: { version: 1, schema: explanationShape },
+    json: shotsExplain,
   },
   flags: (command) => command.argument('<path>', 'the file'),
   text: (result, view) => explanationText(result, view),
 }
 
 /** Explains. */
-export const run: Run<ExplainOptions, Explanation> = async ({ path }, deps) => {
+export const run: Run<ExplainOptions, Explanation> = async (options, deps) => {
+  const { path } = shotsExplain.request({ path: resolve(deps.cwd, options.path) })
   const gov = await deps.gov('read')
-  return explainPath(shotsContext(deps, gov), gov.store.read(), resolve(deps.cwd, path))
+  return shotsExplain.answer(explainPath(shotsContext(deps, gov), gov.store.read(), path))
 }
 
-/** The verb. */
-export const build = (deps: VerbDeps, doIt: Run<ExplainOptions, Explanation> = run): Verb =>
-  defineVerb(deps, definition, doIt)
+/** Parses a line of `shots explain`. */
+export const build: Build = (deps) => defineVerb(deps, definition, run)

@@ -1,11 +1,11 @@
-import * as v from 'valibot'
 import { analysisStatuses, shotLimits, type AnalysisStatus } from '../../../shots/constants.js'
-import { listedShape, type Listed } from '../../../shots/observations/facts.js'
+import { shotsList } from '../../../shots/observations/contract.js'
+import type { Listed } from '../../../shots/observations/facts.js'
 import { listObservations } from '../../../shots/observations/list.js'
-import type { VerbDeps } from '../../bound.js'
 import { choiceFlag, integerFlag } from '../../flags.js'
 import { renderTable } from '../../table.js'
-import { defineVerb, type Run, type Verb, type VerbDefinition } from '../../verb.js'
+import { requestOf } from '../../request.js'
+import { defineVerb, type Build, type Run, type VerbDefinition } from '../../verb.js'
 import { shotsContext } from './context.js'
 import { noteCut } from './cut-note.js'
 import { pointInTime, timeZoneOf } from './since.js'
@@ -37,7 +37,7 @@ const definition: VerbDefinition<Listed[]> = {
     ],
     session: 'required',
     exits: ['rejected', 'unauthorized', 'no_state', 'damaged'],
-    json: { version: 1, schema: v.array(listedShape) },
+    json: shotsList,
   },
   flags: (command) => command
     .addOption(choiceFlag('--status <status>', 'only this analysis status', analysisStatuses))
@@ -64,11 +64,11 @@ export const run: Run<ShotsListOptions, Listed[]> = async ({ since, ...options }
     ? {} : { since: pointInTime('--since', since, deps.clock, timeZoneOf(deps.env)) }
   const { gov } = await deps.login('read')
   const ctx = shotsContext(deps, gov)
-  const page = listObservations(ctx, gov.store.read(), { ...options, ...from })
+  const query = requestOf(shotsList, { ...options, ...from })
+  const page = listObservations(ctx, gov.store.read(), query)
   noteCut(deps, page, ', fewer with --status or --since')
-  return [...page.rows]
+  return shotsList.answer(page.rows)
 }
 
-/** The verb. */
-export const build = (deps: VerbDeps, doIt: Run<ShotsListOptions, Listed[]> = run): Verb =>
-  defineVerb(deps, definition, doIt)
+/** Parses a line of `shots list`. */
+export const build: Build = (deps) => defineVerb(deps, definition, run)

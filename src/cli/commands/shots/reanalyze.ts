@@ -1,15 +1,14 @@
-import * as v from 'valibot'
 import { resolve } from 'node:path'
 import { fail } from '../../../base/errors.js'
 import { reanalyzeReasons, shotLimits, type ReanalyzeReason } from '../../../shots/constants.js'
+import {
+  shotsReanalyze, type ReanalysisDocument,
+} from '../../../shots/analysis/contract.js'
 import type { ReanalyzeGroup, ReanalyzePlan } from '../../../shots/analysis/reanalyze.js'
-import { analysisReceiptShape } from '../../../shots/analysis/types.js'
-import type { VerbDeps } from '../../bound.js'
-import { Degraded } from '../../../base/contract.js'
 import { choiceFlag, integerFlag } from '../../flags.js'
 import { loginToMutate } from '../../mutate.js'
-import { defineVerb, type Run, type Verb, type VerbDefinition } from '../../verb.js'
-import { analysisFailure, analysisReceiptText } from './analyze.js'
+import { defineVerb, type Build, type Run, type VerbDefinition } from '../../verb.js'
+import { analysisReceiptText } from './analyze.js'
 import { shotsContext } from './context.js'
 
 /** Argument and flags of `shots reanalyze`. */
@@ -23,14 +22,6 @@ export interface ReanalyzeOptions {
   readonly yes?: boolean
 }
 
-const resultShape = v.strictObject({
-  /** The row that was analysed; null in bulk. */
-  observation_id: v.nullable(v.string()),
-  ...analysisReceiptShape.entries,
-})
-/** Result of `shots reanalyze`. */
-export type ReanalyzeResult = v.InferOutput<typeof resultShape>
-
 /** The last of several would win otherwise; there is exactly one (S-179). */
 const reasonFlag = () => {
   const flag = choiceFlag('--reason <reason>', 'why, exactly one', reanalyzeReasons)
@@ -41,7 +32,7 @@ const reasonFlag = () => {
   })
 }
 
-const definition: VerbDefinition<ReanalyzeResult> = {
+const definition: VerbDefinition<ReanalysisDocument> = {
   meta: {
     name: 'shots reanalyze',
     summary: 'analyse images again, for one reason',
@@ -62,7 +53,7 @@ const definition: VerbDefinition<ReanalyzeResult> = {
       'rejected', 'unauthorized', 'conflict', 'not_found', 'blocked', 'budget', 'remote',
       'no_state', 'locked', 'damaged',
     ],
-    json: { version: 1, schema: resultShape },
+    json: shotsReanalyze,
   },
   flags: (command) => command
     .argument('[target]', 'id of an observation, or the path of a file')
@@ -99,7 +90,7 @@ const planLines = (plan: ReanalyzePlan): string[] => [
 ]
 
 /** Reanalyses. */
-export const run: Run<ReanalyzeOptions, ReanalyzeResult> = async (options, deps) => {
+export const run: Run<ReanalyzeOptions, ReanalysisDocument> = async (options, deps) => {
   const { target, reason, limit, yes } = options
   const group = groupOf(options)
   if (reason === undefined) {
@@ -111,26 +102,19 @@ export const run: Run<ReanalyzeOptions, ReanalyzeResult> = async (options, deps)
   const { gov } = await loginToMutate(deps)
   const ctx = shotsContext(deps, gov)
   const shots = await import('../../../shots/analysis/reanalyze.js')
-  let result: ReanalyzeResult
   if (group === null) {
     const given = target ?? ''
     const found = given.startsWith('obs_') ? given : resolve(deps.cwd, given)
-    const done = await shots.reanalyzeOne(ctx, found, reason)
-    result = { observation_id: done.observationId, ...done.receipt }
-  } else {
-    const plan = shots.planReanalysis(ctx, group, reason, limit)
-    for (const line of planLines(plan)) deps.note(line)
-    if (plan.rows.length > 0 && yes !== true) {
-      await deps.confirm(`Send ${plan.rows.length} image(s)?`, '--yes')
-    }
-    result = { observation_id: null, ...await shots.reanalyzePlanned(ctx, plan, reason) }
+    return shotsReanalyze.answer(await shots.reanalyzeOne(ctx, found, reason))
   }
-  const failure = analysisFailure(result)
-  if (failure !== null) throw new Degraded(result, failure)
-  return result
+  const plan = shots.planReanalysis(ctx, group, reason, limit)
+  for (const line of planLines(plan)) deps.note(line)
+  if (plan.rows.length > 0 && yes !== true) {
+    await deps.confirm(`Send ${plan.rows.length} image(s)?`, '--yes')
+  }
+  const receipt = await shots.reanalyzePlanned(ctx, plan, reason)
+  return shotsReanalyze.answer({ observationId: null, receipt })
 }
 
-/** The verb. */
-export const build = (
-  deps: VerbDeps, doIt: Run<ReanalyzeOptions, ReanalyzeResult> = run,
-): Verb => defineVerb(deps, definition, doIt)
+/** Parses a line of `shots reanalyze`. */
+export const build: Build = (deps) => defineVerb(deps, definition, run)

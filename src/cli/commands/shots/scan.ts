@@ -2,17 +2,16 @@
 import { fail } from '../../../base/errors.js'
 import { parseStrictJson } from '../../../base/strict-json.js'
 import { shotLimits } from '../../../shots/constants.js'
-import type { ShotsContext } from '../../../shots/context.js'
-import { currentFacts } from '../../../shots/observations/as-of-now.js'
+import type { ScanReceipt } from '../../../shots/receipts/scan.js'
+import { shotsScan } from '../../../shots/scan/contract.js'
 import { parseScanInput, type ScanInput } from '../../../shots/scan/input.js'
-import type { ScanReceipt } from '../../../shots/scan/types.js'
+import { otherFolderNote } from '../../../shots/scan/other-folder.js'
 import type { VerbDeps } from '../../bound.js'
-import { Degraded } from '../../../base/contract.js'
 import { integerFlag } from '../../flags.js'
 import { readInput } from '../../input.js'
-import { defineVerb, type Run, type Verb, type VerbDefinition } from '../../verb.js'
+import { defineVerb, type Build, type Run, type VerbDefinition } from '../../verb.js'
 import { withJobs } from './open.js'
-import { degradedFailure, scanReceiptShape, scanReceiptText } from './scan-receipt.js'
+import { scanReceiptText } from './scan-text.js'
 
 /** Flags of `shots scan`. */
 export interface ScanVerbOptions {
@@ -43,7 +42,7 @@ const definition: VerbDefinition<ScanReceipt> = {
     ],
     session: 'none',
     exits: ['rejected', 'no_state', 'locked', 'damaged', 'cancelled'],
-    json: { version: 1, schema: scanReceiptShape },
+    json: shotsScan,
   },
   flags: (command) => command
     .option('--folder <dir>', 'this folder for once; its observations are stale (see above)')
@@ -75,17 +74,6 @@ const inputOf = async (options: ScanVerbOptions, deps: VerbDeps): Promise<ScanIn
     parseStrictJson(bytes, { bytesMax: inputBytesMax, depthMax: inputDepthMax }))
 }
 
-const otherFolder = 'This is not the configured folder: what was taken in is stale_root at once, '
-  + 'is not analysed and is in no digest or report. To have it count, save the folder '
-  + '(sallyport shots config set --folder DIR) or name it in SVC_SCREENSHOT_FOLDER.'
-
-/** Says what becomes of observations of a folder that is not the one in force (S-162). */
-const noteOtherFolder = (deps: VerbDeps, ctx: ShotsContext, receipt: ScanReceipt): void => {
-  if (receipt.source !== 'input') return
-  const { folder } = currentFacts(ctx, ctx.gov.store.read())
-  if (folder !== receipt.root) deps.note(otherFolder)
-}
-
 /** Scans. */
 export const run: Run<ScanVerbOptions, ScanReceipt> = async (options, deps) => {
   const input = await inputOf(options, deps)
@@ -95,13 +83,12 @@ export const run: Run<ScanVerbOptions, ScanReceipt> = async (options, deps) => {
       ...(input.screenshot_folder === undefined ? {} : { folder: input.screenshot_folder }),
       ...(input.limit === undefined ? {} : { limit: input.limit }),
     })
-    noteOtherFolder(deps, ctx, scanned)
+    const note = otherFolderNote(ctx, scanned)
+    if (note !== null) deps.note(note)
     return scanned
   })
-  if (receipt.status === 'degraded') throw new Degraded(receipt, degradedFailure(receipt))
-  return receipt
+  return shotsScan.answer(receipt)
 }
 
-/** The verb. */
-export const build = (deps: VerbDeps, doIt: Run<ScanVerbOptions, ScanReceipt> = run): Verb =>
-  defineVerb(deps, definition, doIt)
+/** Parses a line of `shots scan`. */
+export const build: Build = (deps) => defineVerb(deps, definition, run)

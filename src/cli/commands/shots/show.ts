@@ -1,12 +1,9 @@
-import * as v from 'valibot'
-import { fail } from '../../../base/errors.js'
-import { observationFactsShape } from '../../../shots/observations/facts.js'
-import { requireObservation, showObservation } from '../../../shots/observations/show.js'
-import { openPayload } from '../../../shots/payload/read.js'
-import type { VerbDeps } from '../../bound.js'
+import { shotsShow, type ObservationDocument } from '../../../shots/observations/contract.js'
+import { showObservation } from '../../../shots/observations/show.js'
 import type { View } from '../../output.js'
 import { bytesText, fieldLines, visibleLine } from '../../text.js'
-import { defineVerb, type Run, type Verb, type VerbDefinition } from '../../verb.js'
+import { requestOf } from '../../request.js'
+import { defineVerb, type Build, type Run, type VerbDefinition } from '../../verb.js'
 import { shotsContext } from './context.js'
 
 /** Argument and flags of `shots show`. */
@@ -15,20 +12,12 @@ export interface ShotsShowOptions {
   readonly analysis?: boolean
 }
 
-const schema = v.strictObject({
-  ...observationFactsShape.entries,
-  /** The semantic analysis, as the model wrote it; only with --analysis. */
-  payload: v.optional(v.record(v.string(), v.unknown())),
-})
-/** One observation. */
-export type ShotsShowResult = v.InferOutput<typeof schema>
-
-const runText = ({ screenshot_visual_run: run }: ShotsShowResult): [string, string][] =>
+const runText = ({ screenshot_visual_run: run }: ObservationDocument): [string, string][] =>
   run === null ? [] : [[
     'like images', `${run.suppressed_count}, from ${run.first_seen} to ${run.last_seen}`,
   ]]
 
-const analysisText = (one: ShotsShowResult): [string, string][] => {
+const analysisText = (one: ObservationDocument): [string, string][] => {
   const { analysis: made } = one
   return made === null ? [] : [[
     'analysed', `${made.analyzed_at} by ${made.model} (${made.reply_model}), `
@@ -39,7 +28,7 @@ const analysisText = (one: ShotsShowResult): [string, string][] => {
 const payloadText = (payload: Readonly<Record<string, unknown>>): string =>
   `\nWritten by the model:\n${JSON.stringify(payload, null, 2)}\n`
 
-const showText = (one: ShotsShowResult, view: View): string => {
+const showText = (one: ObservationDocument, view: View): string => {
   const shown = (text: string): string => visibleLine(view.foreign(text))
   const size = one.width === null ? 'dimensions unknown' : `${one.width}x${one.height}`
   const reason = one.reason === null ? '' : ` (${one.reason})`
@@ -63,7 +52,7 @@ const showText = (one: ShotsShowResult, view: View): string => {
   return one.payload === undefined ? facts : facts + view.foreign(payloadText(one.payload))
 }
 
-const definition: VerbDefinition<ShotsShowResult> = {
+const definition: VerbDefinition<ObservationDocument> = {
   meta: {
     name: 'shots show',
     summary: 'local facts of one observation',
@@ -77,7 +66,7 @@ const definition: VerbDefinition<ShotsShowResult> = {
     ],
     session: 'required',
     exits: ['rejected', 'unauthorized', 'not_found', 'blocked', 'no_state', 'damaged'],
-    json: { version: 1, schema },
+    json: shotsShow,
   },
   flags: (command) => command
     .argument('<id>', 'id of the observation')
@@ -86,22 +75,12 @@ const definition: VerbDefinition<ShotsShowResult> = {
 }
 
 /** Shows. */
-export const run: Run<ShotsShowOptions, ShotsShowResult> = async ({ id, analysis }, deps) => {
+export const run: Run<ShotsShowOptions, ObservationDocument> = async (options, deps) => {
+  const { id, analysis } = requestOf(shotsShow, options)
   const { gov } = await deps.login('read')
-  const ctx = shotsContext(deps, gov)
-  const view = gov.store.read()
-  const facts = showObservation(ctx, view, id)
-  if (analysis !== true) return facts
-  const row = requireObservation(view, id)
-  if (row.payload === null) {
-    throw fail.notFound('analysis_not_found', 'This observation has no analysis.', {
-      next: 'See why with: sallyport shots show ID',
-    })
-  }
-  return { ...facts, payload: openPayload(ctx, view, row.payload) }
+  return shotsShow.answer(
+    showObservation(shotsContext(deps, gov), gov.store.read(), id, analysis))
 }
 
-/** The verb. */
-export const build = (
-  deps: VerbDeps, doIt: Run<ShotsShowOptions, ShotsShowResult> = run,
-): Verb => defineVerb(deps, definition, doIt)
+/** Parses a line of `shots show`. */
+export const build: Build = (deps) => defineVerb(deps, definition, run)

@@ -1,5 +1,5 @@
 import type { ShotsStatus } from '../../../shots/status/shape.js'
-import { durationText } from '../../flags.js'
+import { durationText } from '../../../base/duration.js'
 import type { View } from '../../output.js'
 import { visibleLine } from '../../text.js'
 

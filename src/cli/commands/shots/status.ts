@@ -1,10 +1,10 @@
-import { fail, SallyportError } from '../../../base/errors.js'
-import { shotsStatusShape, type ShotsStatus } from '../../../shots/status/shape.js'
+import { SallyportError } from '../../../base/errors.js'
+import { maxAgeMs, shotsStatus } from '../../../shots/status/contract.js'
+import type { ShotsStatus } from '../../../shots/status/shape.js'
 import { readShotsStatus, type StatusSite } from '../../../shots/status/status.js'
 import type { VerbDeps } from '../../bound.js'
-import { Degraded } from '../../../base/contract.js'
-import { durationFlag, durationText } from '../../flags.js'
-import { defineVerb, type Run, type Verb, type VerbDefinition } from '../../verb.js'
+import { durationFlag } from '../../flags.js'
+import { defineVerb, type Build, type Run, type VerbDefinition } from '../../verb.js'
 import { shotsContext } from './context.js'
 import { statusText } from './status-text.js'
 
@@ -13,8 +13,6 @@ export interface ShotsStatusOptions {
   /** Milliseconds. */
   readonly maxAge?: number
 }
-
-const yearMs = 366 * 86_400_000
 
 const definition: VerbDefinition<ShotsStatus> = {
   meta: {
@@ -33,12 +31,10 @@ const definition: VerbDefinition<ShotsStatus> = {
     ],
     session: 'none',
     exits: ['rejected', 'blocked', 'no_state'],
-    json: { version: 1, schema: shotsStatusShape },
+    json: shotsStatus,
   },
   flags: (command) => command.addOption(
-    durationFlag('--max-age <duration>', 'greatest age of the newest item', {
-      min: 1000, max: yearMs,
-    }),
+    durationFlag('--max-age <duration>', 'greatest age of the newest item', maxAgeMs),
   ),
   text: (status, view) => statusText(status, view),
 }
@@ -55,28 +51,14 @@ const stateOf = async (deps: VerbDeps): Promise<StatusSite['state']> => {
   }
 }
 
-const requireFresh = (status: ShotsStatus, maxAgeMs: number): void => {
-  const age = status.screenshot_folder.newest_item_age_seconds
-  if (age !== null && age * 1000 <= maxAgeMs) return
-  throw new Degraded(status, fail.blocked(
-    'newest_item_too_old',
-    age === null
-      ? 'Nothing was observed under this folder yet.'
-      : `The newest item is older than ${durationText(maxAgeMs)}.`,
-    { next: 'Look at the producer and at: sallyport shots scan', details: { age_seconds: age } },
-  ))
-}
-
 /** Reads the status. */
 export const run: Run<ShotsStatusOptions, ShotsStatus> = async ({ maxAge }, deps) => {
+  const asked = shotsStatus.request(maxAge === undefined ? {} : { max_age_ms: maxAge })
   const state = await stateOf(deps)
   const { stateDir } = deps.places
   const status = readShotsStatus({ clock: deps.clock, stateDir, state })
-  if (maxAge !== undefined) requireFresh(status, maxAge)
-  return status
+  return shotsStatus.answer({ status, maxAgeMs: asked.max_age_ms ?? null })
 }
 
-/** The verb. */
-export const build = (
-  deps: VerbDeps, doIt: Run<ShotsStatusOptions, ShotsStatus> = run,
-): Verb => defineVerb(deps, definition, doIt)
+/** Parses a line of `shots status`. */
+export const build: Build = (deps) => defineVerb(deps, definition, run)

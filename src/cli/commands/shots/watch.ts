@@ -1,35 +1,18 @@
 /** `sallyport shots watch`: follows the image folder until it is told to stop. */
-import * as v from 'valibot'
-import { errorBody } from '../../../base/outcome.js'
-import type { ScanReceipt } from '../../../shots/scan/types.js'
+import type { ScanReceipt } from '../../../shots/receipts/scan.js'
+import { shotsWatch, type WatchDocument, type WatchEvent }
+  from '../../../shots/watch/contract.js'
 import type { VerbDeps } from '../../bound.js'
 import { writeJsonLine } from '../../output.js'
 import { terminalSafe } from '../../text.js'
-import { defineVerb, type Run, type Verb, type VerbDefinition } from '../../verb.js'
+import { defineVerb, type Build, type Run, type VerbDefinition } from '../../verb.js'
 import { withJobs } from './open.js'
-import { scanCountsLine, scanReceiptShape } from './scan-receipt.js'
+import { scanCountsLine } from './scan-text.js'
 
 /** `shots watch` takes no flags of its own. */
 export type WatchOptions = Record<string, never>
 
-const errorShape = v.strictObject({
-  code: v.string(), message: v.string(), reason: v.nullable(v.string()), status: v.number(),
-  details: v.record(v.string(), v.unknown()),
-})
-const lineShape = v.strictObject({
-  event: v.picklist(['watching', 'tick', 'trouble', 'stopped']),
-  /** The folder; null at `trouble` and `stopped`. */
-  root: v.nullable(v.string()),
-  receipt: v.nullable(scanReceiptShape),
-  error: v.nullable(errorShape),
-})
-/** One line of `shots watch`. */
-export type WatchLine = v.InferOutput<typeof lineShape>
-
-const line = (event: WatchLine['event'], rest: Partial<WatchLine> = {}): WatchLine =>
-  ({ event, root: null, receipt: null, error: null, ...rest })
-
-const definition: VerbDefinition<WatchLine> = {
+const definition: VerbDefinition<WatchDocument> = {
   meta: {
     name: 'shots watch',
     summary: 'take in new screenshots as they appear',
@@ -43,7 +26,7 @@ const definition: VerbDefinition<WatchLine> = {
     examples: ['$ sallyport shots watch', '$ sallyport shots watch --json'],
     session: 'none',
     exits: ['rejected', 'blocked', 'no_state', 'locked', 'damaged'],
-    json: { version: 1, schema: lineShape, lines: true },
+    json: shotsWatch,
   },
   text: () => 'stopped\n',
 }
@@ -52,28 +35,23 @@ const tickLine = (receipt: ScanReceipt): string =>
   `${receipt.at} ${scanCountsLine(receipt)}`
   + (receipt.status === 'degraded' ? `; degraded: ${receipt.reason ?? 'unknown'}` : '')
 
-const say = (deps: VerbDeps, value: WatchLine, text: string): void => {
+const say = (deps: VerbDeps, told: WatchEvent, text: string): void => {
   deps.progress.clear()
-  if (deps.globals.json) writeJsonLine(deps, value)
+  if (deps.globals.json) writeJsonLine(deps, shotsWatch.document(told))
   else deps.io.writeOut(deps.io.terminal.stdout ? terminalSafe(`${text}\n`) : `${text}\n`)
 }
 
 /** Watches until stopped. */
-export const run: Run<WatchOptions, WatchLine> = async (_options, deps) => {
+export const run: Run<WatchOptions, WatchDocument> = async (_options, deps) => {
   const { watchFolder } = await import('../../../shots/watch/watch.js')
   await withJobs(deps, (ctx) => watchFolder(ctx, {
     ready: ({ folder }) =>
-      say(deps, line('watching', { root: folder }), `watching ${deps.view.foreign(folder)}`),
-    tick: (receipt) =>
-      say(deps, line('tick', { root: receipt.root, receipt }), tickLine(receipt)),
-    trouble: (error) => {
-      const { details, ...body } = errorBody(error).error
-      say(deps, line('trouble', { error: { ...body, details: { ...details } } }), error.message)
-    },
+      say(deps, { event: 'watching', folder }, `watching ${deps.view.foreign(folder)}`),
+    tick: (receipt) => say(deps, { event: 'tick', receipt }, tickLine(receipt)),
+    trouble: (error) => say(deps, { event: 'trouble', error }, error.message),
   }), 'job')
-  return line('stopped')
+  return shotsWatch.answer({ event: 'stopped' })
 }
 
-/** The verb. */
-export const build = (deps: VerbDeps, doIt: Run<WatchOptions, WatchLine> = run): Verb =>
-  defineVerb(deps, definition, doIt)
+/** Parses a line of `shots watch`. */
+export const build: Build = (deps) => defineVerb(deps, definition, run)

@@ -1,12 +1,15 @@
-/** Shapes of what the analysis job answers. */
+/** What a pass of the analysis job tells: printed by verbs and stored in its receipt. */
 import * as v from 'valibot'
 import { reanalyzeReasons } from '../constants.js'
 import { dueFields } from '../money.js'
-import { blockedReasonsShape } from './blocked.js'
 
 const text = v.string()
 const nullableText = v.nullable(text)
 const count = v.pipe(v.number(), v.safeInteger(), v.minValue(0))
+
+/** How many of the blocked rows that were looked at have a reason, most first. */
+export const blockedReasonsShape = v.array(v.strictObject({ reason: text, count }))
+export type BlockedReasons = v.InferOutput<typeof blockedReasonsShape>
 
 const itemShape = v.strictObject({
   observation_id: text,
@@ -65,3 +68,20 @@ export const analysisReceiptShape = v.strictObject({
   ...analysisFactsShape.entries,
 })
 export type AnalysisReceipt = v.InferOutput<typeof analysisReceiptShape>
+
+const { passed_over, passed_over_reasons, held_microusd, reanalyze_reason } =
+  analysisFactsShape.entries
+
+/** The facts as states hold them: fields that came later may be missing in rows of old. */
+export const storedAnalysisShape = v.strictObject({
+  ...analysisFactsShape.entries,
+  reanalyze_reason: v.optional(reanalyze_reason),
+  passed_over: v.optional(passed_over),
+  passed_over_reasons: v.optional(passed_over_reasons),
+  held_microusd: v.optional(held_microusd),
+  items: v.array(v.strictObject({
+    ...itemShape.entries,
+    due: v.optional(dueFields.due),
+    held_microusd: v.optional(dueFields.held_microusd),
+  })),
+})

@@ -1,26 +1,25 @@
 /** Receipts of the scheduler jobs: numbered and chained, so that none can be lost unseen. */
-import { digestOf } from '../base/canonical.js'
-import { newId } from '../base/ids.js'
-import type { Tx, View } from '../state/types.js'
-import type { JobName } from './constants.js'
-import { shotCollections as c, type ShotReceipt } from './observations/rows.js'
-
-const headId = 'the'
+import { digestOf } from '../../base/canonical.js'
+import { newId } from '../../base/ids.js'
+import type { Tx, View } from '../../state/types.js'
+import {
+  receiptCollections as c, receiptHeadId, type ReceiptFacts, type ShotReceipt,
+} from './rows.js'
 
 /** Document id of a receipt. */
 export const receiptIdOf = (number: number): string => String(number).padStart(12, '0')
 
 /** Appends a receipt in the caller's record; its number and chain link are given here. */
-export const appendReceipt = (
-  tx: Tx, now: string, job: JobName, facts: ShotReceipt['facts'],
+export const appendReceipt = <Job extends ShotReceipt['job']>(
+  tx: Tx, now: string, job: Job, facts: ReceiptFacts<Job>,
 ): ShotReceipt => {
-  const head = tx.get(c.receiptHead, headId) ?? { number: 0, sha256: null }
-  const receipt: ShotReceipt = {
+  const head = tx.get(c.head, receiptHeadId) ?? { number: 0, sha256: null }
+  const receipt = {
     receipt_id: newId('rct'), number: head.number + 1, previous_sha256: head.sha256,
     job, at: now, facts,
-  }
+  } as ShotReceipt
   tx.put(c.receipts, receiptIdOf(receipt.number), receipt)
-  tx.put(c.receiptHead, headId, { number: receipt.number, sha256: digestOf(receipt) })
+  tx.put(c.head, receiptHeadId, { number: receipt.number, sha256: digestOf(receipt) })
   return receipt
 }
 

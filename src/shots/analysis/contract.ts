@@ -1,0 +1,80 @@
+/** What goes into an analysis or a reanalysis and what comes out. */
+import * as v from 'valibot'
+import { contract } from '../../base/contract.js'
+import { fail, type SallyportError } from '../../base/errors.js'
+import { closedObject, strictInteger } from '../../base/schema.js'
+import { reanalyzeReasons, shotLimits } from '../constants.js'
+import { gateTextOf } from '../gates.js'
+import { dueFailure } from '../money.js'
+import { analysisReceiptShape, type AnalysisReceipt } from '../receipts/analysis.js'
+
+const limit = v.optional(strictInteger(1, shotLimits.analysisItemsMax))
+
+/**
+ * The failure that a pass tells of; null for a good one. A charge that nobody knows comes before
+ * whatever else became of it.
+ */
+const analysisFailure = (receipt: AnalysisReceipt): SallyportError | null => {
+  const { status, reason } = receipt
+  const due = dueFailure('analysis', receipt.items)
+  if (due !== null) return due
+  if (status === 'ok') return null
+  const gate = reason === null ? null : gateTextOf(reason)
+  const parts = {
+    ...(reason === null ? {} : { reason }), next: gate?.next ?? 'See: sallyport shots status',
+  }
+  if (status === 'blocked') {
+    const make = reason === 'budget_exhausted' ? fail.budget : fail.blocked
+    const said = 'Some images are blocked; their reason stands with them.'
+    return make('analysis_blocked', said, parts)
+  }
+  if (reason === 'cancelled' || reason === 'call_cancelled') {
+    return fail.cancelled('analysis_cancelled', 'Stopped; what is left waits.', parts)
+  }
+  if (receipt.failed > 0 || receipt.receipt_id === null) {
+    const make = receipt.receipt_id === null ? fail.locked : fail.remote
+    return make('analysis_degraded', 'Not every image could be analysed.', parts)
+  }
+  return fail.locked('analysis_degraded', 'Work was left for a later pass.', parts)
+}
+
+/** One pass over pending images. */
+export const shotsAnalyze = contract({
+  name: 'shots.analyze',
+  version: 1,
+  input: closedObject({ limit }),
+  output: analysisReceiptShape,
+  toDocument: (receipt: AnalysisReceipt) => receipt,
+  failure: analysisFailure,
+})
+
+const reanalysisShape = v.strictObject({
+  /** The row that was analysed; null in bulk. */
+  observation_id: v.nullable(v.string()),
+  ...analysisReceiptShape.entries,
+})
+/** Result of a reanalysis. */
+export type ReanalysisDocument = v.InferOutput<typeof reanalysisShape>
+
+/** A receipt, and the row it is about; null in bulk. */
+export interface Reanalysis {
+  readonly observationId: string | null
+  readonly receipt: AnalysisReceipt
+}
+
+/** One image again, or many of a group; exactly one of `target` and `group`. */
+export const shotsReanalyze = contract({
+  name: 'shots.reanalyze',
+  version: 1,
+  input: closedObject({
+    /** Id of an observation, or the absolute path of a file. */
+    target: v.optional(v.string()),
+    group: v.optional(v.picklist(['blocked', 'failed', 'needs'])),
+    reason: v.picklist(reanalyzeReasons),
+    limit,
+  }),
+  output: reanalysisShape,
+  toDocument: ({ observationId, receipt }: Reanalysis) =>
+    ({ observation_id: observationId, ...receipt }),
+  failure: ({ receipt }: Reanalysis) => analysisFailure(receipt),
+})

@@ -1,0 +1,73 @@
+/** What goes into the digest job and its lists, and what comes out. */
+import * as v from 'valibot'
+import { contract } from '../../base/contract.js'
+import { fail, type SallyportError } from '../../base/errors.js'
+import { closedObject, strictInteger } from '../../base/schema.js'
+import { shotLimits } from '../constants.js'
+import { dueFailure } from '../money.js'
+import { textReasonNext } from '../texts/readiness.js'
+import type { OpenedDigest } from './read.js'
+import { episodeShape, type Episode } from './rows.js'
+import { digestReceiptShape, type DigestReceipt } from './types.js'
+
+/** What was paid for and refused comes again only for who says so; what was not sent, freely. */
+const againNext = ({ windows }: DigestReceipt): string => {
+  const failed = windows.find((one) => one.outcome === 'failed')
+  if (failed === undefined) return 'Run it again.'
+  const retry = failed.cost_microusd === null ? '' : ' --retry'
+  return `To try it again: sallyport shots digest --window-end ${failed.window_end}${retry}`
+}
+
+const digestFailure = (receipt: DigestReceipt): SallyportError | null => {
+  const due = dueFailure('digest', receipt.windows)
+  if (due !== null) return due
+  const reason = receipt.reason ?? 'unknown'
+  const parts = { reason, next: textReasonNext(reason) }
+  if (receipt.status === 'blocked') {
+    return fail.blocked('digest_blocked', 'No digest may be written now; nothing was sent.', parts)
+  }
+  if (receipt.status !== 'degraded') return null
+  if (receipt.reason === 'lock_held') {
+    return fail.locked('digest_degraded', 'The state was locked; what is left waits.', {
+      ...parts, next: 'Run it again when the other process has ended.',
+    })
+  }
+  return fail.remote('digest_degraded', 'A digest was asked for and could not be kept.', {
+    ...parts, next: againNext(receipt),
+  })
+}
+
+/** One tick of the job, or one window of any age; `retry` only with a window. */
+export const shotsDigest = contract({
+  name: 'shots.digest',
+  version: 1,
+  input: closedObject({
+    /** ISO text, aligned to the windows. */
+    window_end: v.optional(v.string()),
+    retry: v.optional(v.boolean()),
+  }),
+  output: digestReceiptShape,
+  toDocument: (receipt: DigestReceipt) => receipt,
+  failure: digestFailure,
+})
+
+const openedShape = v.strictObject({ ...episodeShape.entries, content: v.string() })
+const digestsShape = v.union([v.array(episodeShape), openedShape])
+/** The list, or one episode with its text. */
+export type DigestsDocument = v.InferOutput<typeof digestsShape>
+
+const isList = (source: readonly Episode[] | OpenedDigest): source is readonly Episode[] =>
+  Array.isArray(source)
+
+/** Digests, newest window first; or one of them with its text. */
+export const shotsDigests = contract({
+  name: 'shots.digests',
+  version: 1,
+  input: closedObject({
+    episode: v.optional(v.string()),
+    limit: v.optional(strictInteger(1, shotLimits.listItemsMax)),
+  }),
+  output: digestsShape,
+  toDocument: (source: readonly Episode[] | OpenedDigest): DigestsDocument =>
+    (isList(source) ? [...source] : { ...source.episode, content: source.content }),
+})

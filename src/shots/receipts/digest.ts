@@ -1,0 +1,59 @@
+/** What a pass of the digest job keeps of itself: names, counts and digests, no text. */
+import * as v from 'valibot'
+import { dueFields } from '../money.js'
+
+const text = v.string()
+const nullableText = v.nullable(text)
+const count = v.pipe(v.number(), v.safeInteger(), v.minValue(0))
+
+/** What became of one window. `not_repeated`: it was tried with these very inputs before. */
+export const windowOutcomes = [
+  'written', 'updated', 'unchanged', 'empty', 'not_repeated', 'blocked', 'failed',
+] as const
+export type WindowOutcome = (typeof windowOutcomes)[number]
+
+/** Fields of one window of a tick, but for its episode. */
+export const windowEntries = {
+  window_start: text,
+  window_end: text,
+  outcome: v.picklist(windowOutcomes),
+  /** Why nothing was written. */
+  reason: nullableText,
+  /** Observations of the window that a digest may be made from. */
+  observation_count: count,
+  operation_id: nullableText,
+  cost_microusd: v.nullable(count),
+  ...dueFields,
+}
+
+/** Fields of a tick, but for its windows. */
+export const digestEntries = {
+  job: v.literal('screenshot_observation_digest'),
+  status: v.picklist(['ok', 'disabled', 'blocked', 'degraded']),
+  reason: nullableText,
+  written: count,
+  updated: count,
+  unchanged: count,
+  not_repeated: count,
+  blocked: count,
+  failed: count,
+  /** Held for charges that nobody knows, micro-USD. */
+  held_microusd: count,
+  duration_ms: count,
+}
+
+/** The facts as states hold them: fields that came later may be missing in rows of old. */
+export const storedDigestShape = v.strictObject({
+  ...digestEntries,
+  held_microusd: v.optional(count),
+  windows: v.array(v.strictObject({
+    ...windowEntries,
+    due: v.optional(dueFields.due),
+    held_microusd: v.optional(dueFields.held_microusd),
+    episode_id: nullableText,
+    digest_key: nullableText,
+    payload_sha256: nullableText,
+    revision: v.nullable(count),
+  })),
+})
+export type StoredDigest = v.InferOutput<typeof storedDigestShape>

@@ -1,0 +1,52 @@
+/** Rows of the receipts of the scheduler jobs; the facts of each job are of a closed shape. */
+import * as v from 'valibot'
+import type { CollectionSpec } from '../../state/types.js'
+import { storedAnalysisShape } from './analysis.js'
+import { storedDigestShape } from './digest.js'
+import { scanFactsShape } from './scan.js'
+
+const text = v.string()
+const count = v.pipe(v.number(), v.safeInteger(), v.minValue(0))
+const sha256 = v.pipe(text, v.regex(/^[0-9a-f]{64}$/))
+
+const head = {
+  receipt_id: v.pipe(text, v.startsWith('rct_')),
+  number: count,
+  /** SHA-256 of the canonical receipt before this one; null for the first. */
+  previous_sha256: v.nullable(sha256),
+  at: v.pipe(text, v.isoTimestamp()),
+}
+
+const receiptShape = v.variant('job', [
+  v.strictObject({
+    ...head, job: v.literal('screenshot_folder_ingest'), facts: scanFactsShape,
+  }),
+  v.strictObject({
+    ...head, job: v.literal('screenshot_folder_analysis'), facts: storedAnalysisShape,
+  }),
+  v.strictObject({
+    ...head, job: v.literal('screenshot_observation_digest'), facts: storedDigestShape,
+  }),
+])
+/** Receipt of one tick of a job. */
+export type ShotReceipt = v.InferOutput<typeof receiptShape>
+
+/** The facts that receipts of a job keep. */
+export type ReceiptFacts<Job extends ShotReceipt['job']> =
+  Extract<ShotReceipt, { readonly job: Job }>['facts']
+
+const receiptHeadShape = v.strictObject({ number: count, sha256: v.nullable(sha256) })
+
+/** The collections of receipts. */
+export const receiptCollections = {
+  /** By receipt number, padded to 12 digits. */
+  receipts: { name: 'shot_receipts', schema: receiptShape, partition: 'hash256' },
+  /** Only `the`: number and digest of the newest. */
+  head: { name: 'shot_receipt_head', schema: receiptHeadShape, partition: 'one' },
+} satisfies {
+  receipts: CollectionSpec<ShotReceipt>
+  head: CollectionSpec<v.InferOutput<typeof receiptHeadShape>>
+}
+
+/** Id of the only document of `receiptCollections.head`. */
+export const receiptHeadId = 'the'

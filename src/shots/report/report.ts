@@ -1,0 +1,65 @@
+/** One report: checked, concluded where that is asked for, built, and written as a page. */
+import { SallyportError } from '../../base/errors.js'
+import type { Session } from '../../governance/session/types.js'
+import { buildReport, type ScreenReport } from '../../observations/report.js'
+import type { ShotsContext } from '../context.js'
+import { collectReport } from './collect.js'
+import type { Concluded } from './conclude.js'
+import { reportPath, writeReportFile } from './file.js'
+import type { ReportPeriod } from './period.js'
+
+/** What is asked for. */
+export interface ReportOrder {
+  readonly period: ReportPeriod
+  /** A new file for the page, and the folder that a relative path of it begins at. */
+  readonly html: { readonly path: string; readonly cwd: string } | null
+  /** Let the model write a conclusion first; `retry`: once more after one that was refused. */
+  readonly conclude: { readonly retry: boolean } | null
+}
+
+/** What became of it. */
+export interface Reported {
+  readonly report: ScreenReport
+  /** Canonical path of the page; null where none was asked for. */
+  readonly htmlFile: string | null
+  readonly concluded: Concluded | null
+  /** Why there is no conclusion although one was asked for. */
+  readonly failure: SallyportError | null
+}
+
+interface Conclusion {
+  readonly concluded: Concluded | null
+  readonly failure: SallyportError | null
+}
+
+const conclude = async (
+  ctx: ShotsContext, session: Session, { period, conclude: asked }: ReportOrder,
+): Promise<Conclusion> => {
+  if (asked === null) return { concluded: null, failure: null }
+  const { concludeReport } = await import('./conclude.js')
+  try {
+    return { concluded: await concludeReport(ctx, session, period, asked), failure: null }
+  } catch (error) {
+    if (!(error instanceof SallyportError) || error.kind === 'cancelled') throw error
+    return { concluded: null, failure: error }
+  }
+}
+
+/**
+ * Reports a period. A conclusion that could not be had is told as `failure`, beside the report.
+ * Throws what `reportPath` and `writeReportFile` throw, and `cancelled`.
+ */
+export const reportShots = async (
+  ctx: ShotsContext, session: Session, order: ReportOrder,
+): Promise<Reported> => {
+  const { html, period } = order
+  const htmlFile = html === null
+    ? null : reportPath(ctx, ctx.gov.store.read(), html.path, html.cwd)
+  const conclusion = await conclude(ctx, session, order)
+  const report = buildReport(collectReport(ctx, ctx.gov.store.read(), period))
+  if (htmlFile !== null) {
+    const { reportPage } = await import('../../observations/html/page.js')
+    writeReportFile(htmlFile, reportPage(report))
+  }
+  return { report, htmlFile, ...conclusion }
+}
