@@ -245,7 +245,8 @@ t.test('S-071 S-072 what became of a file, and why, is explained', async (t) => 
   t.match((await explain('shots/none.png')).now, { exists: false, scan_would: 'find_nothing' })
   t.match(await explain('else/where.png'), { root: null, outcome: 'never_seen' })
   const text = (await world.run(['shots', 'explain', join(folder, 'alike.png')])).stdout
-  t.match(text, /largest difference of a cell of 8x8 pixels is 1\.5, the limit is 3 of 255 \(at 24,16\)/)
+  t.match(text,
+    /largest difference of a cell of 8x8 pixels is 1\.5, the limit is 3 of 255 \(at 24,16\)/)
   t.match(text, /because: +no cell differs by more than the limit/)
 })
 

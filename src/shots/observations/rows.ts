@@ -2,7 +2,8 @@
  * Every document of the screenshot source, as closed shapes. Times are ISO text (`*_at`), money is
  * integer micro-USD, digests are lowercase hex. No row holds private text: payloads, digests,
  * conclusions and fingerprints are sealed artifacts that rows name by id and digest.
- * `observation-store.ts` alone writes observations, so that counters and calendar never disagree with them.
+ * `observation-store.ts` alone writes observations, so that counters and calendar never disagree
+ * with them.
  */
 import * as v from 'valibot'
 import type { CollectionSpec } from '../../state/types.js'

@@ -53,7 +53,7 @@ export const scanReceiptShape = v.strictObject({
 })
 export type ScanReceipt = v.InferOutput<typeof scanReceiptShape>
 
-/** The failure of a degraded scan, whose rest waits for a later pass (S-171); null for a good one. */
+/** The failure of a degraded scan (S-171), whose rest waits; null for a good one. */
 export const scanFailure = (receipt: ScanReceipt): SallyportError | null => {
   const { status, reason, deferred } = receipt
   if (status === 'ok') return null
