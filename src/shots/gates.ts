@@ -6,15 +6,19 @@
  * The controls that are judged here are the ones that are sent: the route writes every one of them
  * into every request (`routingControls`), and there is no way to send another value.
  */
-import { SallyportError } from '../base/errors.js'
+import {
+  boundFacts, buyingWords, consentFacts, proofFacts, routeFacts, slotFacts, slotOf,
+  type BuyingCase,
+} from '../gateway/buying.js'
 import type { GatewayProof } from '../gateway/proof.js'
 import {
-  gatewayFacts, gatewayReasonOf, gatewayReasons, type GatewayFacts, type GatewayReasonCode,
+  consentTo, gatewayFacts, gatewayReasons, type GatewayFacts, type GatewayReasonCode,
 } from '../gateway/readiness.js'
 import type { SlotSetup } from '../gateway/setup.js'
+import { judge, type Fact } from '../governance/judge/fact.js'
 import { giverReasonOf, type GiverReason } from '../governance/policy/consents.js'
 import type { Consent } from '../governance/rows.js'
-import { parseGatewaySelector, type ReservedNames } from '../governance/selectors.js'
+import type { ReservedNames } from '../governance/selectors.js'
 import type { View } from '../state/types.js'
 import type { ShotsContext } from './context.js'
 import { savedSettings, type SavedShotSettings } from './source/settings.js'
@@ -61,51 +65,15 @@ const settingGates = {
 const isPositive = (value: number | null): boolean =>
   value !== null && Number.isSafeInteger(value) && value > 0
 
-/** The first gate of the settings that is closed; digests and conclusions pass them too. */
-export const settingReasonOf = (saved: SavedShotSettings): keyof typeof settingGates | null =>
-  (Object.keys(settingGates) as (keyof typeof settingGates)[])
-    .find((name) => !settingGates[name].open(saved)) ?? null
+/** The same as facts, for every list that begins with them. */
+export const settingFacts = (Object.keys(settingGates) as (keyof typeof settingGates)[])
+  .map((name): Fact<{ readonly saved: SavedShotSettings }, typeof name> => ({
+    name, kind: 'blocked', phases: ['status', 'admit'],
+    holds: ({ saved }) => settingGates[name].open(saved),
+  }))
 
-const setup = 'Run: sallyport gateway setup --slot screenshot'
-
-/** Gates of the slot that the general reasons of the route do not know. */
-const slotGates = {
-  gateway_not_in_profile: {
-    text: 'The sealed deployment profile names no gateway.',
-    next: 'A gateway is named at init (--profile FILE) and never later.',
-  },
-  model_not_set: { text: 'No vision model is set.', next: `${setup} --model M` },
-  model_not_exact: {
-    text: 'The vision model is not of the form gateway/<provider>/<model>.',
-    next: `${setup} --model M`,
-  },
-  allow_list_missing: {
-    text: 'No upstream host is allowed.', next: `${setup} --upstream-allow SLUG`,
-  },
-} as const
-
-/** A consent that is current is not given twice: it ends first. */
-const consentAnew = 'As another owner run: sallyport policy revoke; then give the consents anew:'
-  + ' sallyport gateway setup --consent PURPOSE --acknowledge-cloud-egress'
-
-/** Gates of the person whose consent a call would rest on. */
-const giverGates = {
-  principal_missing: {
-    text: 'Whoever gave the consent is not known here any more.', next: consentAnew,
-  },
-  principal_disabled: { text: 'Whoever gave the consent is disabled.', next: consentAnew },
-} as const satisfies Record<GiverReason, GateText>
-
-/** Reasons that appear only while analysing (never at a scan). */
+/** Reasons of one image, which no scan looks for. */
 const lateGates = {
-  proof_missing: {
-    text: 'The route was never proved with its present model, key and hosts.',
-    next: 'Run: sallyport gateway prove screenshot',
-  },
-  proof_stale: {
-    text: 'The proof of the route is older than a day or of another set-up.',
-    next: 'Run: sallyport gateway prove screenshot --if-stale',
-  },
   before_consent: {
     text:
       'The image was taken in before the consent was given, and a consent reaches forward only.',
@@ -121,9 +89,11 @@ const lateGates = {
   },
 } as const
 
+const slotWords = buyingWords('screenshot')
+
 /** Why an image may not be sent. The list is closed; scripts match the names. */
 export type GateReason =
-  | keyof typeof settingGates | keyof typeof slotGates | GiverReason | keyof typeof lateGates
+  | keyof typeof settingGates | keyof typeof slotWords | keyof typeof lateGates
   | GatewayReasonCode
 
 /** What a reason means and what opens the gate. */
@@ -133,7 +103,7 @@ export interface GateText {
 }
 
 const ownTexts: Readonly<Record<string, GateText>> =
-  { ...settingGates, ...slotGates, ...giverGates, ...lateGates }
+  { ...settingGates, ...slotWords, ...lateGates }
 
 /** Sentence and next step of a reason; null for a text that is none. */
 export const gateTextOf = (reason: string): GateText | null => {
@@ -169,6 +139,8 @@ export interface RouteStanding {
   /** Every reason, each once, in a fixed order. */
   readonly reasons: readonly GateReason[]
   readonly proof: 'current' | 'stale' | 'missing'
+  /** The first reason before sending, the proof included (S-152); null when one may be sent. */
+  readonly closed: GateReason | null
   /** What made a proof stale; null otherwise. */
   readonly proofReason: string | null
   /** The newest proof, current or not. */
@@ -185,67 +157,50 @@ export const imageBound = (
   slot.request_cost_bound_microusd,
 )
 
-const isExact = (model: string, reserved: ReservedNames): boolean => {
-  try {
-    parseGatewaySelector(model, reserved)
-    return true
-  } catch (error) {
-    if (error instanceof SallyportError) return false
-    throw error
-  }
+interface ImageCase extends BuyingCase {
+  readonly saved: SavedShotSettings
 }
 
-const slotReasons = ({ saved, gateway, reserved }: GateFacts, slot: SlotSetup): GateReason[] => {
-  const { route } = gateway
-  const above = route !== null && imageBound(saved, slot) > route.spend_ceiling_microusd
-  return [
-    ...(isExact(slot.model, reserved) ? [] : ['model_not_exact' as const]),
-    ...(slot.upstream_allow.length > 0 ? [] : ['allow_list_missing' as const]),
-    ...(above ? ['request_bound_above_ceiling' as const] : []),
-  ]
-}
+/** Everything that sending an image rests on, most telling first. */
+const imageRoute = [
+  ...settingFacts,
+  {
+    name: 'gateway_not_in_profile', kind: 'blocked', phases: ['status', 'admit'],
+    holds: ({ gateway }: ImageCase) => gateway.apiBase !== null,
+  },
+  ...routeFacts, ...slotFacts, ...boundFacts, ...consentFacts, ...proofFacts,
+] as const
 
-const consentOf = ({ consents }: GatewayFacts): Consent | null => {
-  const vision = consents.find(({ purpose }) => purpose === 'gateway.vision')
-  return vision?.current === true ? vision.newest ?? null : null
-}
+const hasWords = (name: string): name is GateReason =>
+  Object.hasOwn(ownTexts, name) || Object.hasOwn(gatewayReasons, name)
 
-const isAcknowledged = ({ consents }: GatewayFacts): boolean =>
-  consents.some(({ purpose, current }) => purpose === 'gateway.cloud_egress' && current)
+const reasonsOf = (one: ImageCase, phase: 'status' | 'admit'): readonly GateReason[] =>
+  judge(imageRoute, one, phase).map(({ name }) => {
+    if (hasWords(name)) return name
+    throw new TypeError('a gate has its words')
+  })
 
-const routeReasons = (facts: GateFacts): GateReason[] => {
-  const { gateway } = facts
-  const { route } = gateway
-  const slot = route?.slots.screenshot ?? null
-  const general = route === null ? null : gatewayReasonOf(gateway, route)
-  return [
-    ...(gateway.apiBase === null ? ['gateway_not_in_profile' as const] : []),
-    ...(general === null || general === 'slot_not_set' ? [] : [general]),
-    ...(gateway.key.present ? [] : ['key_missing' as const]),
-    ...(slot === null
-      ? ['model_not_set' as const, 'allow_list_missing' as const] : slotReasons(facts, slot)),
-    ...(isAcknowledged(gateway) ? [] : ['egress_not_acknowledged' as const]),
-    ...(consentOf(gateway) === null ? ['consent_not_current' as const] : []),
-    ...(facts.giver === undefined || facts.giver === null ? [] : [facts.giver]),
-  ]
-}
+const use = { slot: 'screenshot', purpose: 'gateway.vision' } as const
 
 /** Judges every gate on facts alone. Pure. */
 export const judgeGates = (facts: GateFacts): RouteStanding => {
-  const closed = (Object.keys(settingGates) as (keyof typeof settingGates)[])
-    .filter((name) => !settingGates[name].open(facts.saved))
-  const reasons = [...new Set<GateReason>([...closed, ...routeReasons(facts)])]
-  const slot = facts.gateway.route?.slots.screenshot ?? null
-  const consent = consentOf(facts.gateway)
-  const { state, reason, proof } = facts.gateway.proofs.screenshot
+  const { saved, gateway } = facts
+  const one: ImageCase = {
+    ...facts, use, giver: facts.giver ?? null, bound: (slot) => imageBound(saved, slot),
+  }
+  const reasons = reasonsOf(one, 'status')
+  const slot = slotOf(one)
+  const consent = consentTo(gateway, use.purpose)
+  const { state, reason, proof } = gateway.proofs[use.slot]
   return {
     ready: reasons.length === 0,
     reason: reasons[0] ?? null,
     reasons,
     proof: state,
+    closed: reasonsOf(one, 'admit')[0] ?? null,
     proofReason: reason,
     newestProof: proof,
-    route: reasons.length === 0 && slot !== null && consent !== null
+    route: reasons.length === 0 && slot !== null && consent !== undefined
       ? { setup: slot, consent } : null,
   }
 }
@@ -255,17 +210,11 @@ export const standingOf = (
   ctx: Pick<ShotsContext, 'gov' | 'gateway'>, view: View,
 ): RouteStanding => {
   const gateway = gatewayFacts(ctx.gov, view, ctx.gateway.place)
-  const consent = consentOf(gateway)
+  const consent = consentTo(gateway, use.purpose)
   return judgeGates({
     saved: savedSettings(view), gateway, reserved: ctx.gateway.place.reserved,
-    giver: consent === null ? null : giverReasonOf(view, consent),
+    giver: consent === undefined ? null : giverReasonOf(view, consent),
   })
-}
-
-/** Why no image may be sent at all now, the proof included; null when one may. */
-export const closedReason = (standing: RouteStanding): string | null => {
-  if (!standing.ready) return standing.reason
-  return standing.proof === 'current' ? null : `proof_${standing.proof}`
 }
 
 /** What a scan writes on a new image: pending only while every gate is open (S-145, S-147). */

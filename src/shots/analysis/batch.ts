@@ -10,7 +10,7 @@ import type { ReanalyzeReason } from '../constants.js'
 import type { ShotsContext } from '../context.js'
 import { currentFacts, rowClassificationNow } from '../observations/as-of-now.js'
 import { findObservations, type ObservationFilter } from '../observations/find.js'
-import { closedReason, standingOf } from '../gates.js'
+import { standingOf } from '../gates.js'
 import { transactCounted } from '../locked.js'
 import { dueFactsOf, heldOf } from '../money.js'
 import type {
@@ -162,7 +162,7 @@ const work = async (batch: Batch): Promise<void> => {
   const { ctx, limit } = batch
   if (!await begin(batch)) return
   const standing = standingOf(ctx, ctx.gov.store.read())
-  const closed = closedReason(standing)
+  const { closed } = standing
   if (standing.ready) {
     batch.consentId = standing.route?.consent.consent_id ?? null
     batch.restored = await restoreBlocked(ctx, standing, limit)
@@ -279,7 +279,7 @@ export const reanalyzeRows = async (
     }
     const standing = standingOf(ctx, ctx.gov.store.read())
     batch.consentId = standing.route?.consent.consent_id ?? null
-    const closed = closedReason(standing)
+    const { closed } = standing
     await (closed === null
       ? sendAll(batch, rows.values()) : blockAll(batch, rows, closed))
   })

@@ -6,7 +6,7 @@ import type { View } from '../../state/types.js'
 import type { ShotsContext } from '../context.js'
 import { classificationNow, currentFacts, rowClassificationNow } from '../observations/as-of-now.js'
 import { sampleObservations, type ObservationFilter } from '../observations/find.js'
-import { closedReason, consentReaches, gateTextOf, standingOf } from '../gates.js'
+import { consentReaches, gateTextOf, standingOf } from '../gates.js'
 import { shotCollections as c, type Observation } from '../observations/rows.js'
 import type { BlockedReasons } from '../receipts/analysis.js'
 import { lasting, stillHolds } from './restore.js'
@@ -24,7 +24,7 @@ export const reasonGone = 'reason_gone'
 
 const reasonReader = (ctx: ShotsContext, view: View): ((row: Observation) => string) => {
   const standing = standingOf(ctx, view)
-  const closed = closedReason(standing)
+  const { closed } = standing
   const holds = stillHolds(ctx, view, standing)
   return (row) => {
     const { reason } = row.analyzer

@@ -56,10 +56,9 @@ export const requireRoute = (standing: RouteStanding): {
   readonly setup: SlotSetup, readonly proof: GatewayProof,
   readonly consent: NonNullable<RouteStanding['route']>['consent'],
 } => {
-  const { route, newestProof } = standing
-  if (route === null) throw closedGate(standing.reason ?? 'model_not_set')
-  if (standing.proof !== 'current' || newestProof === null) {
-    throw closedGate(`proof_${standing.proof}`)
+  const { closed, route, newestProof } = standing
+  if (closed !== null || route === null || newestProof === null) {
+    throw closedGate(closed ?? 'model_not_set')
   }
   return { setup: route.setup, consent: route.consent, proof: newestProof }
 }

@@ -4,15 +4,19 @@
  * here too, and each blocks alone.
  */
 import { fail, type SallyportError } from '../../base/errors.js'
+import {
+  boundFacts, consentFacts, proofFacts, routeFacts, slotOf, type BuyingCase,
+} from '../../gateway/buying.js'
 import type { GatewayProof } from '../../gateway/proof.js'
 import {
-  consentTo, gatewayFacts, gatewayReasonOf, gatewayReasons, type GatewayReasonCode,
+  consentTo, gatewayFacts, gatewayReasons, type GatewayReasonCode,
 } from '../../gateway/readiness.js'
 import type { SlotSetup } from '../../gateway/setup.js'
+import { judge } from '../../governance/judge/fact.js'
 import { giverReasonOf } from '../../governance/policy/consents.js'
 import type { View } from '../../state/types.js'
 import type { ShotsContext } from '../context.js'
-import { gateTextOf, imageBound, settingReasonOf } from '../gates.js'
+import { gateTextOf, imageBound, settingFacts } from '../gates.js'
 import { savedSettings, type SavedShotSettings } from '../source/settings.js'
 
 /** The two purposes of the `report` slot. */
@@ -40,50 +44,50 @@ export const textReasonNext = (reason: string): string => {
   return gateTextOf(reason)?.next ?? 'See: sallyport shots status'
 }
 
+const consentNext = (purpose: TextPurpose): string =>
+  `Run: sallyport gateway setup --consent ${purpose} --acknowledge-cloud-egress`
+
 const blocked = (reason: string, next = textReasonNext(reason)): SallyportError =>
   fail.blocked('text_route_not_ready', 'No text may be bought now.', { reason, next })
 
-const requireOpenSettings = (saved: SavedShotSettings): void => {
-  const closed = settingReasonOf(saved)
-  if (closed !== null) throw blocked(closed)
+interface TextCase extends BuyingCase {
+  readonly saved: SavedShotSettings
 }
 
-const requireBound = (saved: SavedShotSettings, setup: SlotSetup, ceiling: number): number => {
-  const bound = imageBound(saved, setup)
-  if (bound > ceiling) throw blocked('request_bound_above_ceiling')
-  return bound
-}
+/** Everything that buying a text rests on, most telling first. */
+const textRoute = [
+  ...settingFacts,
+  ...routeFacts,
+  {
+    name: 'slot_not_set', kind: 'blocked', phases: ['status', 'admit'],
+    holds: (one: TextCase) => slotOf(one) !== null,
+  },
+  ...consentFacts, ...boundFacts, ...proofFacts,
+] as const
 
 /** The route of a purpose. Throws `blocked` `text_route_not_ready` with the first reason. */
 export const requireTextRoute = (
   ctx: ShotsContext, view: View, purpose: TextPurpose,
 ): TextRoute => {
-  const { gov, gateway } = ctx
   const saved = savedSettings(view)
-  requireOpenSettings(saved)
-  const facts = gatewayFacts(gov, view, gateway.place)
-  const { route } = facts
-  if (route === null) throw blocked('slot_not_set')
-  const reason = gatewayReasonOf(facts, route)
-  if (reason !== null) throw blocked(reason)
-  const setup = route.slots.report
-  if (setup === null) throw blocked('slot_not_set')
-  const consent = consentTo(facts, purpose)
-  if (consent === undefined) {
-    throw blocked(
-      'consent_not_current',
-      `Run: sallyport gateway setup --consent ${purpose} --acknowledge-cloud-egress`,
-    )
-  }
+  const gateway = gatewayFacts(ctx.gov, view, ctx.gateway.place)
+  const consent = consentTo(gateway, purpose)
   // A digest is paid for by whoever consented to it; a conclusion by whoever asks for it.
-  const giver = purpose === 'gateway.digest' ? giverReasonOf(view, consent) : null
-  if (giver !== null) throw blocked(giver)
-  const boundMicrousd = requireBound(saved, setup, route.spend_ceiling_microusd)
-  const { state, proof } = facts.proofs.report
-  if (state !== 'current') throw blocked(`proof_${state}`)
-  return {
-    principal: consent.principal, consentId: consent.consent_id, setup, proof, boundMicrousd,
+  const given = purpose === 'gateway.digest' ? consent : undefined
+  const one: TextCase = {
+    saved, gateway, use: { slot: 'report', purpose }, reserved: ctx.gateway.place.reserved,
+    giver: given === undefined ? null : giverReasonOf(view, given),
+    bound: (slot) => imageBound(saved, slot),
   }
+  const [first] = judge(textRoute, one, 'admit')
+  const setup = slotOf(one)
+  const { proof } = gateway.proofs.report
+  if (first === undefined && setup !== null && consent !== undefined && proof !== null) {
+    const { principal, consent_id: consentId } = consent
+    return { principal, consentId, setup, proof, boundMicrousd: imageBound(saved, setup) }
+  }
+  const reason = first?.name ?? 'slot_not_set'
+  throw reason === 'consent_not_current' ? blocked(reason, consentNext(purpose)) : blocked(reason)
 }
 
 /**
