@@ -16,7 +16,7 @@ _sallyport() {
     --wait) return ;;
   esac
   case "${words[*]:0:2}" in
-    "") COMPREPLY=($(compgen -W "session principal goal alpha gateway shots config task policy ledger state sandbox init login logout status demo doctor completion help --help --version" -- "$cur")); return ;;
+    "") COMPREPLY=($(compgen -W "session principal goal alpha gateway shots config task policy ledger audit state sandbox init login logout status demo doctor schema completion help --help --version" -- "$cur")); return ;;
     "session") COMPREPLY=($(compgen -W "show list revoke --help" -- "$cur")); return ;;
     "principal") COMPREPLY=($(compgen -W "add list disable --help" -- "$cur")); return ;;
     "goal") COMPREPLY=($(compgen -W "add list show update close --help" -- "$cur")); return ;;
@@ -27,6 +27,7 @@ _sallyport() {
     "task") COMPREPLY=($(compgen -W "list show review cancel recover --help" -- "$cur")); return ;;
     "policy") COMPREPLY=($(compgen -W "show revoke history --help" -- "$cur")); return ;;
     "ledger") COMPREPLY=($(compgen -W "show reservations review settle --help" -- "$cur")); return ;;
+    "audit") COMPREPLY=($(compgen -W "list show --help" -- "$cur")); return ;;
     "state") COMPREPLY=($(compgen -W "path check repair backup restore compact --help" -- "$cur")); return ;;
     "sandbox") COMPREPLY=($(compgen -W "start status fault faults samples --help" -- "$cur")); return ;;
     "init"|"init "*)
@@ -319,6 +320,18 @@ _sallyport() {
       esac
       COMPREPLY=($(compgen -W "--amount-microusd --note-file --yes --help --state-dir --json --no-input --quiet --verbose --no-color --wait" -- "$cur"))
       ;;
+    "audit list")
+      case "$prev" in
+        --limit) COMPREPLY=(); return ;;
+        --since) COMPREPLY=(); return ;;
+        --what) COMPREPLY=(); return ;;
+        --principal) COMPREPLY=(); return ;;
+      esac
+      COMPREPLY=($(compgen -W "--limit --since --what --principal --help --state-dir --json --no-input --quiet --verbose --no-color --wait" -- "$cur"))
+      ;;
+    "audit show")
+      COMPREPLY=($(compgen -W "--help --state-dir --json --no-input --quiet --verbose --no-color --wait" -- "$cur"))
+      ;;
     "status"|"status "*)
       COMPREPLY=($(compgen -W "--help --state-dir --json --no-input --quiet --verbose --no-color --wait" -- "$cur"))
       ;;
@@ -373,6 +386,9 @@ _sallyport() {
       ;;
     "doctor"|"doctor "*)
       COMPREPLY=($(compgen -W "--help --state-dir --json --no-input --quiet --verbose --no-color --wait" -- "$cur"))
+      ;;
+    "schema"|"schema "*)
+      COMPREPLY=($(compgen -W "--input --help --state-dir --json --no-input --quiet --verbose --no-color --wait" -- "$cur"))
       ;;
     "completion"|"completion "*)
       COMPREPLY=($(compgen -W "bash zsh fish --help --state-dir --json --no-input --quiet --verbose --no-color --wait" -- "$cur"))

@@ -1,5 +1,5 @@
-// `node scripts/generate.js`: writes man pages and completions from the command tree, and the
-// module that holds the project's WebAssembly.
+// `node scripts/generate.js`: writes man pages, completions and JSON Schemas from the commands,
+// and the module that holds the project's WebAssembly.
 // With `--check` it writes nothing and fails when a file differs or should not be there.
 import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { compileTree, treeDir } from './tool/tree.js'
@@ -16,7 +16,7 @@ const { generatedFiles } = await import(`${treeDir}/src/cli/generate.js`)
 const { describingDeps } = await import(`${treeDir}/src/cli/describing.js`)
 const wanted = await generatedFiles(describingDeps())
 
-const folders = ['man', 'completions']
+const folders = ['man', 'completions', 'docs/schemas']
 const present = folders.flatMap((folder) => {
   mkdirSync(`${root}/${folder}`, { recursive: true })
   return readdirSync(`${root}/${folder}`).map((name) => `${folder}/${name}`)

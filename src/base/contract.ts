@@ -110,9 +110,10 @@ export const contract = <
   }
 }
 
-/** A receipt that is stored with a `schema` of its own keeps it; lists have none. */
+/** What says its schema itself keeps it (a stored receipt, a JSON Schema); lists have none. */
 const stampDocument = <D>(document: D, schema: string): Stamped<D> => {
-  const plain = Array.isArray(document) || 'schema' in (document as object)
+  const fields = document as object
+  const plain = Array.isArray(document) || 'schema' in fields || '$schema' in fields
   return (plain ? document : { schema, ...document }) as Stamped<D>
 }
 

@@ -1,7 +1,8 @@
-/** Files that are made from the command tree and kept in the repository. */
+/** Files that are made from the commands and kept in the repository. */
 import { completionScript } from './completion/scripts.js'
 import type { VerbDeps } from './bound.js'
 import { manPages } from './man/pages.js'
+import { allSchemas, schemaText } from './schemas.js'
 import { describeNouns, describeTree } from './tree.js'
 
 /** Every generated file: path relative to the project, and text. */
@@ -13,5 +14,8 @@ export const generatedFiles = async (deps: VerbDeps): Promise<ReadonlyMap<string
   files.set('completions/sallyport.bash', completionScript('bash', verbs, nouns))
   files.set('completions/_sallyport', completionScript('zsh', verbs, nouns))
   files.set('completions/sallyport.fish', completionScript('fish', verbs, nouns))
+  for (const { schema, document } of allSchemas(verbs)) {
+    files.set(`docs/schemas/${schema}.json`, schemaText(document))
+  }
   return files
 }

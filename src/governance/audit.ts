@@ -39,7 +39,7 @@ const requireShortFacts = (facts: AuditRow['facts']): void => {
 export const appendAudit = (tx: Tx, now: string, entry: AuditEntry): AuditRow => {
   const facts = entry.facts ?? {}
   requireShortFacts(facts)
-  const head = tx.get(collections.auditHead, headId) ?? { number: 0, digest: auditGenesis }
+  const head = auditHead(tx)
   const row: AuditRow = {
     audit_id: newId('aud'),
     number: head.number + 1,
@@ -55,6 +55,10 @@ export const appendAudit = (tx: Tx, now: string, entry: AuditEntry): AuditRow =>
   tx.put(collections.auditHead, headId, { number: row.number, digest: digestOf(row) })
   return row
 }
+
+/** How many rows there are and the digest of the newest; the genesis where there is none. */
+export const auditHead = (view: View): { readonly number: number; readonly digest: string } =>
+  view.get(collections.auditHead, headId) ?? { number: 0, digest: auditGenesis }
 
 /** Every audit row, oldest first (loads all of them). */
 export const listAudit = (view: View): readonly AuditRow[] =>
@@ -85,7 +89,7 @@ export const verifyAudit = (view: View): Problem[] => {
     }
     digest = digestOf(row)
   }
-  const head = view.get(collections.auditHead, headId) ?? { number: 0, digest: auditGenesis }
+  const head = auditHead(view)
   if (head.number !== number || head.digest !== digest) {
     found('audit_head_mismatch', headId, 'The audit head does not name the newest audit row.')
   }

@@ -68,7 +68,9 @@ With --json a command prints one JSON document on stdout. A list without rows is
 []. Field names are snake_case, times are ISO 8601 in UTC, money is integer
 micro-USD. Each verb's help names the version of its output and its fields; under
 one version fields are added, never renamed or dropped: ignore what you do not
-know.
+know. A result that is an object says its schema in the field schema, for example
+sallyport.goal.v1; sallyport schema prints the JSON Schema of every result,
+request and error.
 
 A failure leaves stdout empty, and the last line of stderr is
   {"error":{"code","message","reason","status","details"}}

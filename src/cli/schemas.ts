@@ -1,0 +1,56 @@
+/** The schemas of what commands print and take, gathered from the contracts of their verbs. */
+import { isDeepStrictEqual } from 'node:util'
+import type { GenericSchema } from 'valibot'
+import type { ContractFacts } from '../base/contract.js'
+import { errorBodyShape, errorSchemaName } from '../base/error-shape.js'
+import { jsonSchemaOf, type JsonSchema } from '../base/json-schema.js'
+import type { SchemaRow } from '../base/json-schema-contract.js'
+import type { DescribedVerb } from './tree.js'
+
+/** A schema, what it is of, and the shape that it was made from. */
+export interface NamedSchema extends SchemaRow {
+  readonly document: JsonSchema
+  readonly shape: GenericSchema
+}
+
+/** The schema of every failure. */
+export const errorSchema = (): JsonSchema => jsonSchemaOf(errorBodyShape, errorSchemaName)
+
+/** The schema of what a command prints, each line of it where it goes on telling. */
+export const resultSchema = ({ output, schemaName }: ContractFacts): JsonSchema =>
+  jsonSchemaOf(output, schemaName)
+
+/** The schema of a request. */
+export const inputSchema = ({ input, inputName }: ContractFacts): JsonSchema =>
+  jsonSchemaOf(input, inputName)
+
+/** Every schema, by name. Throws where two shapes have one name: it would not say which. */
+export const allSchemas = (verbs: readonly DescribedVerb[]): readonly NamedSchema[] => {
+  const found = new Map<string, NamedSchema>([[errorSchemaName, {
+    schema: errorSchemaName, kind: 'error', commands: [], document: errorSchema(),
+    shape: errorBodyShape,
+  }]])
+  const add = (one: NamedSchema): void => {
+    const known = found.get(one.schema)
+    if (known !== undefined && !isDeepStrictEqual(known.document, one.document)) {
+      throw new TypeError(`two shapes are called ${one.schema}`)
+    }
+    const commands = [...known?.commands ?? [], ...one.commands]
+    found.set(one.schema, { ...one, commands })
+  }
+  for (const { meta } of verbs) {
+    const { json, name } = meta
+    if (json === null || 'schema' in json) continue
+    const commands = [name]
+    const { schemaName, inputName, output, input } = json
+    add({
+      schema: schemaName, kind: 'result', commands, document: resultSchema(json), shape: output,
+    })
+    add({ schema: inputName, kind: 'input', commands, document: inputSchema(json), shape: input })
+  }
+  return [...found.values()].sort((a, b) => (a.schema < b.schema ? -1 : 1))
+}
+
+/** A schema as the text of a file. */
+export const schemaText = (document: JsonSchema): string =>
+  `${JSON.stringify(document, null, 2)}\n`
