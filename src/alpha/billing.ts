@@ -1,11 +1,11 @@
 import * as v from 'valibot'
 import { sha256Hex } from '../base/canonical.js'
+import {
+  isEventStream, isIdentityEncoded, isRecord, isRedirect, member, parseReply, type JsonRecord,
+} from '../net/reply.js'
+import type { HttpsReply } from '../net/types.js'
 import { alphaCostSource, alphaLimits, alphaSchemas } from './constants.js'
 import { isOperationId, parseUuidText } from './identity.js'
-import {
-  isEventStream, isIdentityEncoded, isRecord, isRedirect, member, parseReply,
-  type JsonRecord, type ProviderReply,
-} from './reply.js'
 
 /** Why a billing reply gives no charge, in the order of the checks; texts for people. */
 export const billingReasons = {
@@ -61,7 +61,7 @@ export const noBillingReply: BillingVerdict = { kind: 'no_verdict', reason: 'tra
  * when it is the second 0, because an id not yet recorded is answered with 0 too.
  */
 export const judgeBilling = (
-  reply: ProviderReply,
+  reply: HttpsReply,
   expected: { readonly uuid: string; readonly earlier: readonly BillingVerdict[] },
 ): BillingVerdict => {
   if (isRedirect(reply.status)) return notYet('redirect')
@@ -69,7 +69,9 @@ export const judgeBilling = (
   if (!isIdentityEncoded(reply.headers)) return violation('content_encoding')
   if (reply.body.length > alphaLimits.billingBytesMax) return violation('oversize')
   if (isEventStream(reply.headers)) return violation('event_stream')
-  const root = parseReply(reply.body, alphaLimits.billingBytesMax)
+  const root = parseReply(reply.body, {
+    bytesMax: alphaLimits.billingBytesMax, depthMax: alphaLimits.replyDepthMax,
+  })
   if (root === null) return violation('malformed_json')
   const entries = member(root, 'requests')
   if (!Array.isArray(entries)) return violation('envelope')

@@ -1,9 +1,9 @@
+import {
+  isEventStream, isIdentityEncoded, isRecord, isRedirect, member, parseReply, type JsonRecord,
+} from '../net/reply.js'
+import type { HttpsReply } from '../net/types.js'
 import { alphaLimits } from './constants.js'
 import { billingUuidOf, inferenceHeaderAgrees, parseBodyId, utf8Bytes } from './identity.js'
-import {
-  isEventStream, isIdentityEncoded, isRecord, isRedirect, member, parseReply,
-  type JsonRecord, type ProviderReply,
-} from './reply.js'
 
 /** Why a completion reply is rejected, in the order of the checks; texts for people. */
 export const completionReasons = {
@@ -52,14 +52,16 @@ export type CompletionVerdict =
  * (A-203). Nothing of the reply is in the result but an accepted answer and its id.
  */
 export const judgeCompletion = (
-  reply: ProviderReply,
+  reply: HttpsReply,
   expected: { readonly model: string },
 ): CompletionVerdict => {
   if (isRedirect(reply.status)) return nameless('redirect')
   if (reply.status !== 200) return nameless('http_status')
   if (!isIdentityEncoded(reply.headers)) return nameless('content_encoding')
   if (reply.body.length > alphaLimits.completionBytesMax) return nameless('oversize')
-  const root = parseReply(reply.body, alphaLimits.completionBytesMax)
+  const root = parseReply(reply.body, {
+    bytesMax: alphaLimits.completionBytesMax, depthMax: alphaLimits.replyDepthMax,
+  })
   const streams = isEventStream(reply.headers)
   if (root === null) return nameless(streams ? 'event_stream' : 'malformed_json')
   const bodyId = parseBodyId(member(root, 'id'))

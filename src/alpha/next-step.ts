@@ -1,4 +1,5 @@
 import type { ErrorKind } from '../base/errors.js'
+import type { Outcome, Unsent } from '../contact/order.js'
 import { alphaLimits, costLiability, costOverrun } from './constants.js'
 import type { BillingVerdict } from './billing.js'
 import type { CompletionVerdict } from './completion.js'
@@ -75,23 +76,9 @@ const firstAttemptMs = (stageLeftMs: number): number => {
   return half >= alphaLimits.billingAttemptMsMin ? half : Math.floor(stageLeftMs)
 }
 
-/** How the inference contact ended. */
-export type InferenceEnd =
-  /** Proof that no request byte left; `reason` says why (refused, not resolved, too late). */
-  | {
-    readonly kind: 'not_contacted'
-    readonly reason: string
-    readonly errorKind: ErrorKind
-    /** What was thrown, for the error that tells of this ending. */
-    readonly cause?: unknown
-  }
-  /** Bytes may have left and no reply came: timeout, reset, TLS failure, crash. */
-  | { readonly kind: 'no_reply'; readonly reason: string; readonly cause?: unknown }
-  | { readonly kind: 'reply'; readonly verdict: CompletionVerdict }
-
 /** Everything the ending depends on. */
 export interface FinishFacts {
-  readonly inference: InferenceEnd
+  readonly inference: Outcome<CompletionVerdict>
   /** Definite charge, or null when there is none (not asked, no verdict, violation). */
   readonly cost: BillingCost | null
   /** Bound that was reserved, micro-USD. */
@@ -135,7 +122,7 @@ export const unaccounted: Finish = {
 /** The finishing table (A-108, A-122 to A-128, A-167, A-168, A-183 to A-185). Total and pure. */
 export const decideFinish = (facts: FinishFacts): Finish => {
   const end = facts.inference
-  if (end.kind === 'not_contacted') return finishUncontacted(facts, end)
+  if (end.kind === 'unsent') return finishUncontacted(facts, end)
   // A charge without the reply whose id it is billed under cannot be the charge of this ask.
   const named = end.kind === 'reply' && end.verdict.billingUuid !== null
   if (facts.cost === null || !named) return unaccounted
@@ -144,7 +131,7 @@ export const decideFinish = (facts: FinishFacts): Finish => {
 
 const finishUncontacted = (
   facts: FinishFacts,
-  end: Extract<InferenceEnd, { kind: 'not_contacted' }>,
+  end: Unsent,
 ): Finish => {
   const rest = { ledger: 'release', adopt: false, answer: 'drop', overrun: false } as const
   if (facts.cancelRequested) {

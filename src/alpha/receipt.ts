@@ -1,5 +1,6 @@
 import * as v from 'valibot'
-import type { Job, LedgerRow, Reservation, RouteRecord, Task } from '../governance/rows.js'
+import { transportClaims, transportEntries, type ReceiptBase } from '../contact/receipt.js'
+import type { Job, Task } from '../governance/rows.js'
 import {
   alphaCostSource, alphaProfile, alphaSchemas, type AlphaProvider,
 } from './constants.js'
@@ -39,9 +40,7 @@ export const alphaReceiptShape = v.pipe(
     provider: text,
     profile: v.literal(alphaProfile),
     model: text,
-    tls_transport: v.literal(true),
-    tee_verified: v.literal(false),
-    e2ee: v.literal(false),
+    ...transportEntries,
     /** SHA-256 of the input artifact's plaintext. */
     input_digest: sha256,
     /** SHA-256 of the answer's UTF-8 bytes; null until the answer is the task's result. */
@@ -61,24 +60,18 @@ export const alphaReceiptShape = v.pipe(
 export type AlphaReceipt = v.InferOutput<typeof alphaReceiptShape>
 
 /** Rows and digests that a receipt is built from. */
-export interface ReceiptParts {
+export interface ReceiptParts extends Omit<ReceiptBase, 'lastRow'> {
   readonly task: Task
   readonly job: Job
-  /** Null when no contact was prepared. */
-  readonly route: RouteRecord | null
-  readonly reservation: Reservation | null
-  /** The `settle` or `manual_settle` row, once there is one. */
-  readonly settlement: LedgerRow | null
   readonly provider: AlphaProvider
   readonly inputDigest: string
   readonly outputDigest: string | null
-  readonly policy: { readonly revision: number; readonly digest: string }
   readonly billingUuid: string | null
 }
 
 /** Builds and checks a receipt; throws when the parts contradict each other (A-109 to A-115). */
 export const buildReceipt = (parts: ReceiptParts): AlphaReceipt => {
-  const { task, job } = parts
+  const { task, job, route, policy } = parts
   const succeeded = task.state === 'succeeded'
   if (succeeded && task.result_artifact_id === null) {
     throw new TypeError('a succeeded task has a result')
@@ -90,16 +83,14 @@ export const buildReceipt = (parts: ReceiptParts): AlphaReceipt => {
     job_id: job.job_id,
     request_id: job.request_id,
     operation_id: task.operation_id,
-    provider: parts.route?.provider ?? parts.provider.name,
+    provider: route?.provider ?? parts.provider.name,
     profile: alphaProfile,
-    model: parts.route?.model ?? parts.provider.model_id,
-    tls_transport: true,
-    tee_verified: false,
-    e2ee: false,
+    model: route?.model ?? parts.provider.model_id,
+    ...transportClaims,
     input_digest: parts.inputDigest,
     output_digest: succeeded ? parts.outputDigest : null,
-    policy_digest: parts.policy.digest,
-    policy_revision: parts.policy.revision,
+    policy_digest: policy.sha256,
+    policy_revision: policy.revision,
     provider_billing_uuid: parts.billingUuid,
     cost: costOf(parts),
     no_learning: true,

@@ -1,6 +1,6 @@
 /** How a mutating verb opens the state: recovery first, and a line for what it resolved. */
 import type { Gov } from '../governance/context.js'
-import type { RecoveryReport } from '../governance/recovery.js'
+import type { RecoveryReport } from '../contact/recovery.js'
 import type { Session } from '../governance/session/types.js'
 import type { VerbDeps } from './bound.js'
 import { openForOperator } from './store.js'

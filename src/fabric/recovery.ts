@@ -1,7 +1,7 @@
 import { isPaid, type Registry } from '../governance/capability.js'
 import type { Gov } from '../governance/context.js'
 import type { RecoveryRule } from '../governance/interrupted.js'
-import { recoverInterrupted, type RecoveryReport } from '../governance/recovery.js'
+import { recoverInterrupted, type RecoveryReport } from '../contact/recovery.js'
 import type { Store } from '../state/types.js'
 import { capabilities } from './capabilities.js'
 

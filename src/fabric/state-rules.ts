@@ -3,6 +3,7 @@
  * restore and compaction.
  */
 import { SallyportError } from '../base/errors.js'
+import { routeCollection } from '../contact/routes.js'
 import { referencedArtifacts } from '../governance/artifacts.js'
 import { verifyAudit } from '../governance/audit.js'
 import { verifyBoard } from '../governance/board/verify.js'
@@ -90,7 +91,7 @@ export const stateRules = async (registry: Registry = capabilities): Promise<Sta
   const rows = await Promise.all(registry.map((one) => one.rows()))
   return {
     collections: [
-      ...Object.values(collections),
+      ...Object.values(collections), routeCollection,
       ...rows.flatMap((one) => one.collections),
     ],
     documents: [...ofGovernance, verifyOwnership(registry), ...rows.flatMap(({ rules }) => rules)]

@@ -7,11 +7,10 @@ import { digestOf } from '../base/canonical.js'
 import { fail, SallyportError } from '../base/errors.js'
 import { newId } from '../base/ids.js'
 import { denied } from '../governance/judge/fact.js'
-import { settleCommand } from '../governance/ledger/due.js'
 import type { Session } from '../governance/session/types.js'
 import type { Tx, View } from '../state/types.js'
 import { claimCollection, claimStanding } from './call/claims.js'
-import type { CallResult } from './call/finish.js'
+import { callError } from './call/ending.js'
 import type { CallOrder } from './call/order.js'
 import { sendCall } from './call/send.js'
 import {
@@ -93,32 +92,25 @@ const requireBindings = (view: View, slot: SlotName): ProofBindings => {
 
 /** The claim's digest covers what is proved and the number of the attempt. */
 const claimAttempt = (
-  ctx: GatewayContext, tx: Tx, request: ProofRequest, bindings: ProofBindings,
-): string => {
+  ctx: GatewayContext, tx: Tx, request: ProofRequest,
+): { readonly inputDigest: string; readonly claimed: ProofBindings } => {
   const { slot } = request
+  const bindings = requireBindings(tx, slot)
   requireReady(ctx, tx, slot)
   requireNoneRunning(ctx, tx, slot)
   if (request.ifStale) requireRepeatable(ctx, tx, slot)
   const number = (tx.get(attemptCollection, slot)?.number ?? 0) + 1
   const inputDigest = digestOf({ call: 'gateway.proof', slot, number, bindings })
   tx.put(attemptCollection, slot, { slot, number, input_digest: inputDigest })
-  return inputDigest
-}
-
-/** An order and, once it has ended well, the proof that its closing record holds. */
-interface ProofOrder {
-  readonly order: CallOrder
-  made(): GatewayProof | null
+  return { inputDigest, claimed: bindings }
 }
 
 const proofOrder = (
   ctx: GatewayContext, session: Session, request: ProofRequest,
-): ProofOrder => {
+): CallOrder<ProofBindings, true, GatewayProof> => {
   const { slot } = request
   const recipe = proofRecipes[slot]
-  let bindings: ProofBindings | null = null
-  let proof: GatewayProof | null = null
-  const order: CallOrder = {
+  return {
     step: 'prove',
     slot,
     purpose: proofPurpose[slot],
@@ -129,57 +121,20 @@ const proofOrder = (
       messages: recipe.messages, responseFormat: recipe.responseFormat,
       maxTokens: gatewayLimits.proofOutputTokensMax,
     },
-    claim: (tx) => {
-      bindings = requireBindings(tx, slot)
-      return claimAttempt(ctx, tx, request, bindings)
-    },
-    reject: ({ content }) => (recipe.accepts(content) ? null : 'not_as_asked'),
-    record: (tx, now, { receipt, reply }) => {
-      if (reply === null || bindings === null) return
-      proof = {
+    claim: (tx) => claimAttempt(ctx, tx, request),
+    judge: ({ content }) => (recipe.accepts(content)
+      ? { refused: null, content: true } : { refused: 'not_as_asked' }),
+    record: (tx, now, { receipt, usable }, bindings) => {
+      if (usable === null) return null
+      const proof: GatewayProof = {
         proof_id: newId('prf'), slot, operation_id: receipt.operation_id,
         input_digest: receipt.input_digest, bindings,
-        reply_model: reply.model, reply_provider: reply.provider,
+        reply_model: usable.reply.model, reply_provider: usable.reply.provider,
         cost_microusd: receipt.cost.amount_microusd ?? 0, made_at: now, receipt,
       }
       putProof(tx, proof)
+      return proof
     },
-  }
-  return { order, made: () => proof }
-}
-
-const errorOf = (slot: SlotName, result: CallResult): SallyportError => {
-  const { outcome, operationId, reason } = result
-  const held = result.receipt.cost.bound_microusd
-  const details = { slot, operation_id: operationId, outcome }
-  const parts = { reason: reason ?? outcome, details }
-  switch (outcome) {
-    case 'not_contacted':
-      return new SallyportError({
-        kind: result.errorKind ?? 'failed', code: 'proof_not_sent',
-        message: 'The proof was not sent; nothing is owed.', ...parts,
-      })
-    case 'charge_unknown':
-      return fail.blocked(
-        'proof_charge_unknown',
-        'The charge of this proof is not known; '
-          + `its full bound of ${held} micro-USD stays held.`,
-        { ...parts, next: `Look it up with the gateway, then: ${settleCommand(operationId)}` },
-      )
-    case 'overrun':
-      return fail.blocked(
-        'proof_overrun', 'The charge passed the request bound; it stands and needs a review.',
-        { ...parts, next: `Run: sallyport ledger review ${operationId} --accept` },
-      )
-    case 'authority_lost':
-      return fail.unauthorized(
-        'proof_not_adopted', 'The authority ended meanwhile; the charge stands, no proof was kept.',
-        parts,
-      )
-    default:
-      return fail.remote(
-        'proof_failed', 'The reply was not what a proof needs; the charge stands.', parts,
-      )
   }
 }
 
@@ -199,11 +154,11 @@ export const proveSlot = async (
     if (state === 'current') return { slot, made: false, proof, receipt: proof.receipt }
   }
   await ctx.gov.observer.at('prove.begin')
-  const { order, made } = proofOrder(ctx, session, request)
-  const result = await sendCall(ctx, order)
-  const proof = made()
-  if (proof === null || result.outcome !== 'succeeded') throw errorOf(slot, result)
-  return { slot, made: true, proof, receipt: result.receipt }
+  const result = await sendCall(ctx, proofOrder(ctx, session, request))
+  if (result.made === null) {
+    throw callError({ noun: 'proof', codes: { refused: 'proof_failed' } }, result, { slot })
+  }
+  return { slot, made: true, proof: result.made, receipt: result.receipt }
 }
 
 /** One slot's part of a canary run. */

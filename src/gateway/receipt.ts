@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { transportEntries } from '../contact/receipt.js'
 import {
   gatewayLimits, gatewayPurposes, gatewaySchemas, gatewayUsageSource, slotNames,
 } from './constants.js'
@@ -56,9 +57,7 @@ export const gatewayReceiptShape = v.strictObject({
   }),
   outcome: v.picklist(callOutcomes),
   reason: v.nullable(v.string()),
-  tls_transport: v.literal(true),
-  tee_verified: v.literal(false),
-  e2ee: v.literal(false),
+  ...transportEntries,
   claimed_at: time,
   contacted_at: v.nullable(time),
   ended_at: time,

@@ -6,7 +6,7 @@
 import type { Tx, View } from '../state/types.js'
 import { costLiability } from './board/states.js'
 import { findReservation } from './ledger/read.js'
-import { collections, type Task } from './rows.js'
+import type { Task } from './rows.js'
 
 /** What is known of a cut-off task once its money was resolved. */
 export interface Interrupted {
@@ -77,12 +77,14 @@ export const endingOf = (
   return isSound(found, ending) ? ending : defaultEnding(found)
 }
 
-/** What the rows tell of a cut-off task. Call it once its reservation was resolved. */
+/**
+ * What the rows tell of a cut-off task, `marked` whether its route says that somebody was
+ * contacted. Call it once its reservation was resolved.
+ */
 export const interruptedFacts = (
-  view: View, task: Task, rule: RecoveryRule | undefined,
+  view: View, task: Task, marked: boolean, rule: RecoveryRule | undefined,
 ): Interrupted => {
   const state = findReservation(view, task.operation_id)?.state
-  const marked = (view.get(collections.routes, task.operation_id)?.contacted_at ?? null) !== null
   if (state === 'released') return { task, money: 'released', contacted: false }
   if (state === 'settled') return { task, money: 'settled', contacted: true }
   if (state !== undefined) return { task, money: 'owed', contacted: marked }

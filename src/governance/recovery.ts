@@ -1,255 +1,56 @@
 /**
- * What a dead process left is resolved before any mutating verb does its own work: a reservation
- * that never reached contact is released; one that was contacted and not settled becomes unknown
- * with its full liability; a half-done save is rolled back; a witness one line behind is completed.
- * Nothing is sent again and no bill is asked for (A-026, A-182). A process is dead when the kernel
- * lets us lock the guard file that it held. A reservation that its own rows contradict is left as
- * it is, its liability held: it is never released, and it keeps nothing else from being resolved.
+ * What a dead save left of the policy: a half-done save is rolled back, a witness that is one line
+ * behind is completed. A process is dead when the kernel lets us lock the guard file that it held.
+ * What dead processes left of operations is resolved above, in the same record.
  */
-import { isoFromMs } from '../base/clock.js'
-import { SallyportError } from '../base/errors.js'
-import type { Store, Tx, View } from '../state/types.js'
-import { appendAudit } from './audit.js'
-import { moveTask } from './board/move.js'
+import type { Tx, View } from '../state/types.js'
 import type { Gov } from './context.js'
-import { isHeld, sweepGuards } from './guard.js'
-import { endingOf, interruptedFacts, type RecoveryRule } from './interrupted.js'
-import { carryLiabilities } from './ledger/carry.js'
-import { markUnknown, release } from './ledger/steps.js'
+import { isHeld } from './guard.js'
 import { endConsents } from './policy/consents.js'
 import { policyAt, policyHead } from './policy/head.js'
 import { publishRevision } from './policy/publish.js'
 import { rollBackSave } from './policy/save.js'
 import { lastWitnessed, witnessRevision, witnessStatus } from './policy/witness.js'
-import { collections, type Reservation, type SaveIntent, type Task } from './rows.js'
+import { collections, type PolicyRevision, type SaveIntent } from './rows.js'
 
-/** What was resolved, for one line on standard error each. */
-export interface RecoveryReport {
-  readonly released: readonly string[]
-  readonly unknown: readonly string[]
-  /** Operations and tasks that could not be resolved, because rows contradict them. */
-  readonly leftAlone: readonly string[]
-  readonly endedTasks: readonly string[]
-  readonly rolledBackSaves: readonly string[]
-  readonly witnessCompleted: boolean
-}
-
-/** A reservation under the id that it lies under, which an altered one does not say itself. */
-interface Held {
-  readonly id: string
-  readonly doc: Reservation
-}
-
-interface Leftovers {
+/** What is left of saves and publications. */
+export interface PolicyLeftovers {
   readonly intents: readonly SaveIntent[]
-  readonly reservations: readonly Held[]
-  readonly tasks: readonly { readonly id: string; readonly doc: Task }[]
+  /** The witness log lacks the line of the head. */
   readonly witnessBehind: boolean
 }
 
-const active = new Set(['accepted', 'queued', 'running'])
+/** Looks for leftovers; reads only. */
+export const policyLeftovers = (gov: Gov, view: View): PolicyLeftovers => ({
+  intents: view.all(collections.saveIntents)
+    .map(({ doc }) => doc)
+    .filter((doc) => doc.ended_at === null && !isHeld(gov.store.dir, doc.intent_id)),
+  witnessBehind:
+    witnessStatus(view, gov.store.witness, (n) => policyAt(view, n)) === 'behind_by_one',
+})
 
-const leftovers = (gov: Gov, view: View): Leftovers => {
-  const dead = (id: string): boolean => !isHeld(gov.store.dir, id)
-  return {
-    intents: view.all(collections.saveIntents)
-      .map(({ doc }) => doc)
-      .filter((doc) => doc.ended_at === null && dead(doc.intent_id)),
-    reservations: view.all(collections.openReservations)
-      .filter(({ doc }) => doc.state === 'reserved' || doc.state === 'contacted')
-      .filter(({ id }) => dead(id)),
-    tasks: view.all(collections.openTasks)
-      .filter(({ doc }) => active.has(doc.state) && dead(doc.operation_id)),
-    witnessBehind:
-      witnessStatus(view, gov.store.witness, (n) => policyAt(view, n)) === 'behind_by_one',
-  }
+/** Resolves them, in the caller's record. */
+export const resolvePolicyLeftovers = (
+  gov: Gov, tx: Tx, now: string, { intents, witnessBehind }: PolicyLeftovers,
+): void => {
+  for (const intent of intents) rollBackSave(gov, tx, now, intent)
+  if (!witnessBehind) return
+  const head = policyHead(tx)
+  tx.afterSync(() => witnessRevision(gov.store.witness, head))
 }
-
-const isEmpty = (found: Leftovers): boolean =>
-  found.intents.length + found.reservations.length + found.tasks.length === 0
-  && !found.witnessBehind
-
-const keyOf = ({ id, doc }: Held) =>
-  ({ operationId: id, runtime: doc.runtime, profile: doc.profile })
-
-type Resolved = 'released' | 'unknown' | 'endedTasks' | 'leftAlone'
 
 /**
- * Takes one step of a reservation or a task, or leaves it: such a step checks everything before it
- * writes anything, so a refused one has changed nothing in this transaction. Damage goes on.
+ * Ends every authority of a store that was put back from a backup: roots, consents, and a revoked
+ * revision above anchor and witness, so that it contacts nobody until an operator grants anew.
  */
-const orLeave = (outcome: Resolved, step: () => void): Resolved => {
-  try {
-    step()
-    return outcome
-  } catch (error) {
-    if (error instanceof SallyportError && error.kind !== 'damaged') return 'leftAlone'
-    throw error
-  }
-}
-
-const resolveReservation = (tx: Tx, now: string, held: Held): Resolved => {
-  const key = keyOf(held)
-  return held.doc.state === 'reserved'
-    ? orLeave('released', () => release(tx, now, { ...key, proof: 'never_contacted' }))
-    : orLeave('unknown', () => {
-        markUnknown(tx, now, { ...key, reason: 'interrupted_after_contact' })
-      })
-}
-
-/** The end is decided before anything of it is written. */
-const endTask = (tx: Tx, now: string, task: Task, rule: RecoveryRule | undefined): void => {
-  const { state, ...patch } = endingOf(interruptedFacts(tx, task, rule), rule)
-  moveTask(tx, now, task.task_id, state, patch)
-  try {
-    rule?.keep?.(tx, now, task)
-  } catch {
-    // Rows that the receipt needs are missing or contradict each other: `state check` tells. The
-    // task has ended all the same, or every mutating verb would fail here for ever.
-  }
-}
-
-const ruleOf = (rules: readonly RecoveryRule[], { kind }: Task): RecoveryRule | undefined =>
-  rules.find(({ kinds }) => kinds.includes(kind))
-
-const resolve = (
-  gov: Gov, tx: Tx, rules: readonly RecoveryRule[],
-): RecoveryReport => {
-  const now = isoFromMs(gov.clock.wallMs())
-  const found = leftovers(gov, tx)
-  const report: Record<Resolved, string[]> = {
-    released: [], unknown: [], endedTasks: [], leftAlone: [],
-  }
-  for (const held of found.reservations) {
-    report[resolveReservation(tx, now, held)].push(held.id)
-  }
-  for (const { id, doc: task } of found.tasks) {
-    const how = orLeave('endedTasks', () => endTask(tx, now, task, ruleOf(rules, task)))
-    report[how].push(id)
-  }
-  for (const intent of found.intents) rollBackSave(gov, tx, now, intent)
-  if (found.witnessBehind) {
-    const head = policyHead(tx)
-    tx.afterSync(() => witnessRevision(gov.store.witness, head))
-  }
-  const resolved = report.released.length + report.unknown.length
-    + report.endedTasks.length + found.intents.length
-  // What is left alone is found anew each time; it is told each time and written down once.
-  if (resolved > 0 || found.witnessBehind) {
-    appendAudit(tx, now, {
-      what: 'recovery.ran', principal: null, root: null, subject: null,
-      facts: {
-        released: report.released.length, unknown: report.unknown.length,
-        left_alone: report.leftAlone.length,
-        tasks: report.endedTasks.length, saves: found.intents.length, witness: found.witnessBehind,
-      },
-    })
-  }
-  return {
-    ...report,
-    rolledBackSaves: found.intents.map(({ intent_id }) => intent_id),
-    witnessCompleted: found.witnessBehind,
-  }
-}
-
-const nothing: RecoveryReport = {
-  released: [], unknown: [], leftAlone: [], endedTasks: [], rolledBackSaves: [],
-  witnessCompleted: false,
-}
-
-/** Resolves leftovers; takes the lock only when a look without it found some. */
-export const recoverInterrupted = async (
-  gov: Gov, rules: readonly RecoveryRule[],
-): Promise<RecoveryReport> => {
-  if (isEmpty(leftovers(gov, gov.store.read()))) return nothing
-  const report = await gov.store.transact('recovery', (tx) => resolve(gov, tx, rules))
-  sweepGuards(gov.store.dir)
-  return report
-}
-
-/** What was kept when an old copy was put in place. */
-export interface RestoredReport {
-  /** Operations of replaced stores that may owe something and that the old copy did not know. */
-  readonly keptLiabilities: readonly string[]
-  /** How many replaced stores could not be read whole. */
-  readonly unreadable: number
-}
-
-/** What else a restore rests on. */
-export interface RestoredFrom {
-  readonly rules: readonly RecoveryRule[]
-  /** Stores that restores have replaced here, in any order. */
-  readonly formers: readonly Pick<Store, 'read'>[]
-}
-
-/** A key that was used in a replaced store never sends anything again (A-026). */
-const carryKeys = (tx: Tx, former: View): void => {
-  for (const { id, doc } of former.all(collections.idempotency)) {
-    if (tx.get(collections.idempotency, id) !== undefined) continue
-    tx.put(collections.idempotency, id, { ...doc, restored: true })
-  }
-}
-
-const carryFormers = (
-  tx: Tx, now: string, formers: RestoredFrom['formers'],
-): RestoredReport => {
-  const keptLiabilities: string[] = []
-  let unreadable = 0
-  for (const former of formers) {
-    try {
-      const view = former.read()
-      keptLiabilities.push(...carryLiabilities(tx, now, view, 'restored_over_later_state'))
-      carryKeys(tx, view)
-    } catch (error) {
-      // A damaged copy tells what it can; an old copy must come into force revoked all the same.
-      if (!(error instanceof SallyportError)) throw error
-      unreadable += 1
-    }
-  }
-  return { keptLiabilities, unreadable }
-}
-
-const endEverything = (tx: Tx, now: string, rules: readonly RecoveryRule[]): void => {
+export const revokeRestored = (gov: Gov, tx: Tx, now: string): PolicyRevision => {
   for (const { id, doc } of tx.all(collections.roots)) {
     if (doc.ended) continue
     tx.put(collections.roots, id, { ...doc, ended: { at: now, reason: 'restored' } })
   }
-  for (const { id, doc } of tx.all(collections.openReservations)) {
-    if (doc.state !== 'reserved' && doc.state !== 'contacted') continue
-    orLeave('unknown', () => {
-      markUnknown(tx, now, { ...keyOf({ id, doc }), reason: 'restored_from_backup' })
-    })
-  }
-  for (const { doc } of tx.all(collections.openTasks)) {
-    if (!active.has(doc.state)) continue
-    orLeave('endedTasks', () => endTask(tx, now, doc, ruleOf(rules, doc)))
-  }
   endConsents(tx, 'revoked', (consent) => consent.state === 'granted')
-}
-
-/**
- * What must hold in a store that was put back from a backup: every root ends, every unfinished
- * contact becomes unknown, what the replaced store owed since is kept as unknown, its keys stay
- * spent, and a revoked revision is published above anchor and witness, so that the restored store
- * can contact nobody until an operator grants anew. May run twice.
- */
-export const settleRestored = (
-  gov: Gov, { rules, formers }: RestoredFrom = { rules: [], formers: [] },
-): Promise<RestoredReport> =>
-  gov.store.transact('state restore', (tx) => {
-    const now = isoFromMs(gov.clock.wallMs())
-    endEverything(tx, now, rules)
-    const report = carryFormers(tx, now, formers)
-    const policy = publishRevision(tx, gov.store, now, {
-      state: 'revoked', reason: 'restore', principal: null, carriesFrom: null, global: true,
-      above: Math.max(gov.store.anchor().policyRevision, lastWitnessed(gov.store.witness)),
-    })
-    appendAudit(tx, now, {
-      what: 'state.restored', principal: null, root: null, subject: String(policy.revision),
-      facts: {
-        revision: policy.revision, kept_liabilities: report.keptLiabilities.length,
-        unreadable: report.unreadable,
-      },
-    })
-    return report
+  return publishRevision(tx, gov.store, now, {
+    state: 'revoked', reason: 'restore', principal: null, carriesFrom: null, global: true,
+    above: Math.max(gov.store.anchor().policyRevision, lastWitnessed(gov.store.witness)),
   })
+}

@@ -288,21 +288,6 @@ const jobShape = v.strictObject({
 /** How the last attempt at a task went. */
 export type Job = v.InferOutput<typeof jobShape>
 
-const routeRecordShape = v.strictObject({
-  operation_id: text,
-  runtime: runtimeShape,
-  profile: text,
-  provider: text,
-  model: text,
-  url: text,
-  decision_id: text,
-  policy_revision: count,
-  contacted_at: nullable(iso),
-  outcome: nullable(text),
-})
-/** What was, or was about to be, contacted under one operation. */
-export type RouteRecord = v.InferOutput<typeof routeRecordShape>
-
 const artifactRowShape = v.strictObject({
   artifact_id: text,
   /** HKDF label it is sealed under; also the kind, for example `svc.alpha.text.input.v1`. */
@@ -382,7 +367,6 @@ export const collections = {
   openTasks: { ...one<Task>('tasks_open', taskShape), upgrade: upgradeTask },
   closedTasks: { ...many<Task>('tasks_closed', taskShape), upgrade: upgradeTask },
   jobs: many<Job>('jobs', jobShape),
-  routes: many<RouteRecord>('routes', routeRecordShape),
   artifacts: many<ArtifactRow>('artifacts', artifactRowShape),
   decisions: many<TrustDecision>('decisions', decisionShape),
   audit: many<AuditRow>('audit', auditShape),

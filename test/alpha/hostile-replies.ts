@@ -6,7 +6,7 @@
 import { v5 } from 'uuid'
 import type { BillingReason } from '../../src/alpha/billing.js'
 import type { CompletionReason } from '../../src/alpha/completion.js'
-import type { ProviderReply } from '../../src/alpha/reply.js'
+import type { HttpsReply } from '../../src/net/types.js'
 
 /** A reply as a server would write it. */
 export interface RawReply {
@@ -56,7 +56,7 @@ const json = ['content-type', 'application/json'] as const
 const otherUuid = v5('another reply', v5.DNS)
 
 /** The reply as the one client hands it on: lowercase names, every value of a repeated header. */
-export const asProviderReply = (raw: RawReply): ProviderReply => {
+export const asProviderReply = (raw: RawReply): HttpsReply => {
   const headers = new Map<string, string[]>()
   for (const [name, value] of raw.headers) {
     const key = name.toLowerCase()

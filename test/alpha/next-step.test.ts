@@ -6,7 +6,7 @@ import { completionReasons, type CompletionReason, type CompletionVerdict } from
   '../../src/alpha/completion.js'
 import {
   billingStageMs, decideFinish, inferenceTimeoutMs, nextBillingStep, type BillingCost, type Finish,
-  type FinishFacts, type InferenceEnd,
+  type FinishFacts,
 } from '../../src/alpha/next-step.js'
 
 const uuid = 'cc8b70d8-7edb-5113-a31a-bee2bfbbf194'
@@ -19,12 +19,12 @@ const rejected = (reason: CompletionReason, billingUuid: string | null): Complet
   ({ ok: false, reason, billingUuid })
 
 /** Every end of the inference, every cost, every authority, cancelled or not. */
-const ends: readonly (readonly [string, InferenceEnd])[] = [
+const ends: readonly (readonly [string, FinishFacts['inference']])[] = [
   ['not contacted',
-    { kind: 'not_contacted', reason: 'provider_unreachable', errorKind: 'remote' }],
+    { kind: 'unsent', reason: 'provider_unreachable', errorKind: 'remote' }],
   ['too late to contact',
-    { kind: 'not_contacted', reason: 'deadline_passed', errorKind: 'locked' }],
-  ['no reply', { kind: 'no_reply', reason: 'timeout' }],
+    { kind: 'unsent', reason: 'deadline_passed', errorKind: 'locked' }],
+  ['no reply', { kind: 'sent', reason: 'timeout' }],
   ['good reply', { kind: 'reply', verdict: answered }],
   ...Object.keys(completionReasons).flatMap((reason) => [uuid, null].map((id) => [
     `rejected ${reason} ${id === null ? 'nameless' : 'named'}`,
@@ -44,7 +44,7 @@ const table: readonly Case[] = ends.flatMap(([name, inference]) =>
       return { name: label, facts, end: decideFinish(facts) }
     }))))
 
-const uncontacted = ({ facts }: Case): boolean => facts.inference.kind === 'not_contacted'
+const uncontacted = ({ facts }: Case): boolean => facts.inference.kind === 'unsent'
 const isNamed = ({ facts }: Case): boolean =>
   facts.inference.kind === 'reply' && facts.inference.verdict.billingUuid !== null
 const isUnknown = (c: Case): boolean =>
@@ -118,7 +118,7 @@ each('a rejected reply with a known charge fails under its reason',
 
 each('an ask that was never sent fails for its own reason',
   (c) => uncontacted(c) && undisturbed(c), ({ end, facts: { inference } }) =>
-    inference.kind === 'not_contacted' && end.errorKind === inference.errorKind &&
+    inference.kind === 'unsent' && end.errorKind === inference.errorKind &&
     isDeep(end.task, { state: 'failed', reason: inference.reason }) && end.answer === 'drop')
 
 t.test('A-195 the inference gets the least of setting, 45 s and what is left', async (t) => {

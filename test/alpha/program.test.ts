@@ -7,6 +7,7 @@ import {
 import { join } from 'node:path'
 import t from 'tap'
 import { alphaSetupCollection } from '../../src/alpha/setup.js'
+import { routeCollection } from '../../src/contact/routes.js'
 import { collections } from '../../src/governance/rows.js'
 import { acquireLane } from '../../src/governance/lane.js'
 import { systemClock } from '../../src/base/clock.js'
@@ -44,7 +45,7 @@ t.test('A-002 A-013 A-014 A-015 A-092 A-107 A-109 A-163 the rows of one ask', as
   t.equal(rows.at(-1)?.evidence?.['source'], 'provider_billing_costs')
   t.equal(receipt.cost.ledger_ref, rows.at(-1)?.row_id)
   t.equal(view.all(collections.ledgerAccounts).length, 1, 'one ledger')
-  const route = view.get(collections.routes, row?.operation_id ?? '')
+  const route = view.get(routeCollection, row?.operation_id ?? '')
   t.equal(route?.profile, 'alpha.text')
   t.notMatch(JSON.stringify([rows, route, receipt]), /gateway/)
   const names = readdirSync(join(rig.place.stateDir, 'collections'))

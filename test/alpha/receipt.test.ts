@@ -3,7 +3,8 @@ import * as v from 'valibot'
 import {
   alphaReceiptShape, buildReceipt, receiptLine, type ReceiptParts,
 } from '../../src/alpha/receipt.js'
-import type { Job, LedgerRow, Reservation, RouteRecord, Task } from '../../src/governance/rows.js'
+import type { RouteRecord } from '../../src/contact/routes.js'
+import type { Job, LedgerRow, Reservation, Task } from '../../src/governance/rows.js'
 
 const at = '2026-11-20T10:00:00.000Z'
 const hex = (letter: string): string => letter.repeat(64)
@@ -44,7 +45,7 @@ const settlement: LedgerRow = {
 const parts: ReceiptParts = {
   task, job, route, reservation, settlement,
   provider: { name: 'p', base_url: 'https://p.example/v1', model_id: 'fixed/model-1' },
-  inputDigest: hex('a'), outputDigest: hex('b'), policy: { revision: 3, digest: hex('c') },
+  inputDigest: hex('a'), outputDigest: hex('b'), policy: { revision: 3, sha256: hex('c') },
   billingUuid: uuid,
 }
 const unsettled = (state: Reservation['state']): Partial<ReceiptParts> => ({

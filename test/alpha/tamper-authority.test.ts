@@ -7,10 +7,11 @@ import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { alphaSetupCollection } from '../../src/alpha/setup.js'
 import type { AlphaTextSetup } from '../../src/alpha/setup.js'
+import { routeCollection, type RouteRecord } from '../../src/contact/routes.js'
 import { revisionId } from '../../src/governance/policy/head.js'
 import {
   collections, type Consent, type Goal, type PolicyRevision, type Principal, type Root,
-  type RouteRecord, type Task, type TrustDecision,
+  type Task, type TrustDecision,
 } from '../../src/governance/rows.js'
 import type { Tx } from '../../src/state/types.js'
 import {
@@ -74,13 +75,13 @@ const onGoal = (with_: Partial<Goal> | ((goal: Goal) => Partial<Goal>)): Alter =
 const onConsent = (with_: Partial<Consent> | ((one: Consent) => Partial<Consent>)): Alter =>
   change(collections.consents, (task) => task.purpose.consent_id, with_)
 const onRoute = (with_: Partial<RouteRecord>): Alter =>
-  change(collections.routes, (task) => task.operation_id, with_)
+  change(routeCollection, (task) => task.operation_id, with_)
 const onSetup = (with_: Partial<AlphaTextSetup>): Alter =>
   change(alphaSetupCollection, () => 'the', with_)
 const onDecision = (
   with_: Partial<TrustDecision> | ((one: TrustDecision) => Partial<TrustDecision>),
 ): Alter => (tx, task) => {
-  const id = tx.get(collections.routes, task.operation_id)?.decision_id ?? ''
+  const id = tx.get(routeCollection, task.operation_id)?.decision_id ?? ''
   change(collections.decisions, () => id, with_)(tx, task)
 }
 const onPolicy = (
@@ -206,7 +207,7 @@ refuses('A-157 A-155 the stored route must be the fixed one', decided, [7], {
   'another model': onRoute({ model: 'another/model' }),
   'another URL': onRoute({ url: 'https://127.0.0.1:1/v1/chat/completions' }),
   'another operation': onRoute({ operation_id: 'op_another' }),
-  'no route': remove(collections.routes, (task) => task.operation_id),
+  'no route': remove(routeCollection, (task) => task.operation_id),
 })
 
 refuses('A-155 the lease must be this process\'s, held and not expired', decided, [7], {
@@ -221,7 +222,7 @@ refuses('A-159 a decision is never taken from its row or its name', decided, [7]
   'an invented id': onRoute({ decision_id: 'dec_invented' }),
   'the decision removed': (tx, task) => {
     tx.remove(collections.decisions,
-      tx.get(collections.routes, task.operation_id)?.decision_id ?? '')
+      tx.get(routeCollection, task.operation_id)?.decision_id ?? '')
   },
   'a denial': onDecision({ outcome: 'deny', reasons: ['forged'] }),
   'a denial without reasons': onDecision({ outcome: 'deny' }),
@@ -252,7 +253,7 @@ const forgeAllowance = (tx: Tx, task: Task): void => {
     decision_id: 'dec_forged', operation_id: task.operation_id, outcome: 'allow', reasons: [],
     request: { allowed: true }, request_digest: '0'.repeat(64), made_at: past,
   })
-  tx.put(collections.routes, task.operation_id, {
+  tx.put(routeCollection, task.operation_id, {
     operation_id: task.operation_id, runtime: 'alpha_text_native', profile: 'alpha.text',
     provider: 'sandbox', model: 'sandbox/plain-answer-1', url: 'https://127.0.0.1/v1',
     decision_id: 'dec_forged', policy_revision: task.purpose.revision, contacted_at: null,

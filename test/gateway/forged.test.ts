@@ -5,6 +5,7 @@ import t from 'tap'
 import { claimCollection } from '../../src/gateway/call/claims.js'
 import { proofCollection } from '../../src/gateway/proof.js'
 import { gatewayCollection } from '../../src/gateway/setup.js'
+import { routeCollection } from '../../src/contact/routes.js'
 import { collections } from '../../src/governance/rows.js'
 import type { CollectionSpec, Tx } from '../../src/state/types.js'
 import { must } from '../support/must.js'
@@ -25,7 +26,7 @@ const forge = async (rig: RoutesWorld, change: (tx: Tx) => void): Promise<void> 
 
 const isChat = ({ profile }: { profile: string | null }): boolean => profile === 'gateway.chat'
 
-const forgeries: Readonly<Record<string, [(tx: Tx) => void, string]>> = {
+const forgeries: Readonly<Record<string, [(tx: Tx) => void, string, string?]>> = {
   'a decision that says something else': [
     alter(collections.decisions, (doc) => ({
       ...doc, request: { ...doc.request, amount_microusd: 1 },
@@ -36,11 +37,11 @@ const forgeries: Readonly<Record<string, [(tx: Tx) => void, string]>> = {
     'decision_not_genuine',
   ],
   'a route record that names an invented decision': [
-    alter(collections.routes, (doc) => ({ ...doc, decision_id: 'dec_invented' })),
+    alter(routeCollection, (doc) => ({ ...doc, decision_id: 'dec_invented' })),
     'decision_missing',
   ],
   'a route record of another runtime': [
-    alter(collections.routes, (doc) => ({ ...doc, runtime: 'alpha_text_native' as const })),
+    alter(routeCollection, (doc) => ({ ...doc, runtime: 'alpha_text_native' as const })),
     'decision_not_genuine',
   ],
   'a reserve row of another runtime': [
@@ -86,18 +87,24 @@ const forgeries: Readonly<Record<string, [(tx: Tx) => void, string]>> = {
     alter(
       collections.credentials, (doc) => ({ ...doc, fingerprint: 'ffffffffffffffff' }),
       ({ credential_ref: ref }) => ref === 'vault:gateway_api_key',
-    ), 'credential_mismatch',
+    ), 'credential_altered',
+  ],
+  'a key row that changes when the key is open': [
+    alter(
+      collections.credentials, (doc) => ({ ...doc, fingerprint: 'ffffffffffffffff' }),
+      ({ credential_ref: ref }) => ref === 'vault:gateway_api_key',
+    ), 'credential_mismatch', 'prove.before_resolve',
   ],
   'a claim that has another operation': [
     alter(claimCollection, (doc) => ({ ...doc, operation_id: 'op_other' })), 'call_ended',
   ],
 }
 
-for (const [name, [change, reason]] of Object.entries(forgeries)) {
+for (const [name, [change, reason, moment = 'prove.reserved']] of Object.entries(forgeries)) {
   t.test(`${name} stops a proof before a byte`, async (t) => {
     const rig = await World.in(t).sandbox().state().session().alpha().gateway()
     const ran = await rig.prove('chat', {
-      at: async (step) => { if (step === 'prove.reserved') await forge(rig, change) },
+      at: async (step) => { if (step === moment) await forge(rig, change) },
     })
     t.not(ran.status, 0)
     // Where the closing record itself finds the forgery, it is refused under its own name.

@@ -91,7 +91,7 @@ t.test('a good text without a readable charge has none', async (t) => {
 
 const ending = (contact: Contact, more: { lost?: string; refuse?: string } = {}) => decideEnding({
   contact, boundMicrousd: 250_000, authorityLost: more.lost ?? null,
-  reject: () => more.refuse ?? null,
+  refused: more.refuse ?? null,
 })
 
 const reply = (verdict: ReplyVerdict): Contact => ({ kind: 'reply', verdict })
@@ -101,10 +101,10 @@ t.test('only proof that nothing was sent releases; only a known charge settles',
   const dear = reply(judgeChanged({ usage: { cost: 0.250001 } }))
   const table: [ReturnType<typeof ending>, string, string][] = [
     [
-      ending({ kind: 'not_contacted', reason: 'x', errorKind: 'remote' }),
+      ending({ kind: 'unsent', reason: 'x', errorKind: 'remote' }),
       'not_contacted', 'release',
     ],
-    [ending({ kind: 'no_reply', reason: 'timeout' }), 'charge_unknown', 'unknown'],
+    [ending({ kind: 'sent', reason: 'timeout' }), 'charge_unknown', 'unknown'],
     [ending(reply(judgeChanged({ usage: {} }))), 'charge_unknown', 'unknown'],
     [ending(reply(judge('no'))), 'charge_unknown', 'unknown'],
     [ending(reply(judgeChanged({ choices: [] }))), 'reply_rejected', 'settle'],

@@ -2,6 +2,7 @@ import t from 'tap'
 import { systemClock } from '../../src/base/clock.js'
 import { silentObserver } from '../../src/base/observer.js'
 import { reportRouteReceipt, routeReports } from '../../src/gateway/route-hook.js'
+import { routeCollection } from '../../src/contact/routes.js'
 import { collections } from '../../src/governance/rows.js'
 import type { Gov } from '../../src/governance/context.js'
 import { must } from '../support/must.js'
@@ -20,7 +21,7 @@ const report = (change: object = {}) => ({
 const authority = (rig: RoutesWorld) => {
   const view = rig.view()
   return [
-    collections.consents, collections.policy, collections.decisions, collections.routes,
+    collections.consents, collections.policy, collections.decisions, routeCollection,
     collections.ledgerRows, collections.openReservations, collections.openTasks,
   ].map((spec) => view.all<unknown>(spec as never))
 }

@@ -3,7 +3,7 @@ import t from 'tap'
 import {
   afterContact, beforeContact, defaultEnding, endingOf, type Interrupted, type RecoveryRule,
 } from '../../src/governance/interrupted.js'
-import { recoverInterrupted } from '../../src/governance/recovery.js'
+import { recoverInterrupted } from '../../src/contact/recovery.js'
 import { getTask } from '../../src/governance/board/read.js'
 import { addAndSignIn, signIn, taskAt } from '../support/tasks.js'
 import { World } from '../world/world.js'

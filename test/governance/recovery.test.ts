@@ -2,13 +2,14 @@
 import { closeSync, existsSync, openSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
+import { routeCollection } from '../../src/contact/routes.js'
 import { listAudit } from '../../src/governance/audit.js'
 import { getTask } from '../../src/governance/board/read.js'
 import { holdGuard } from '../../src/governance/guard.js'
 import { bootstrapLedger } from '../../src/governance/ledger/account.js'
 import { markContacted, reserve } from '../../src/governance/ledger/steps.js'
 import { findReservation } from '../../src/governance/ledger/read.js'
-import { recoverInterrupted, settleRestored } from '../../src/governance/recovery.js'
+import { recoverInterrupted, settleRestored } from '../../src/contact/recovery.js'
 import { collections, type Reservation, type Task } from '../../src/governance/rows.js'
 import { addAndSignIn, signIn, taskAt } from '../support/tasks.js'
 import { World, type StateWorld } from '../world/world.js'
@@ -100,7 +101,7 @@ t.test('A-124 a contact whose reservation is gone is a liability, not a free end
   await bench.transact((tx, now) => {
     for (const task of [gone, never]) {
       tx.remove(collections.openReservations, task.operation_id)
-      tx.put(collections.routes, task.operation_id, {
+      tx.put(routeCollection, task.operation_id, {
         operation_id: task.operation_id, runtime: 'alpha_text_native', profile: 'alpha.text',
         provider: 'p', model: 'm', url: 'https://127.0.0.1/v1', decision_id: 'dec_1',
         policy_revision: 3, contacted_at: task === gone ? now : null, outcome: null,

@@ -1,11 +1,12 @@
 import t, { type Test } from 'tap'
 import { digestOf } from '../../src/base/canonical.js'
 import { fail, SallyportError } from '../../src/base/errors.js'
+import { routeCollection, type RouteRecord } from '../../src/contact/routes.js'
 import { markContacted, release, reserve } from '../../src/governance/ledger/steps.js'
 import { bootstrapLedger, setCeiling } from '../../src/governance/ledger/account.js'
 import {
   collections, type Consent, type Goal, type Job, type PolicyRevision, type Principal, type Root,
-  type RouteRecord, type Task, type TrustDecision,
+  type Task, type TrustDecision,
 } from '../../src/governance/rows.js'
 import { storeDecision } from '../../src/governance/judge/decision.js'
 import { effectCase, effectFacts } from '../../src/governance/judge/effect.js'
@@ -102,7 +103,7 @@ const judged = (
 ): readonly Denial[] => {
   const policy = judgePolicy(policyHead(view), about.witness, about.anchored)
   const moment = { view, nowMs, policy, liveRoot: about.liveRoot }
-  const route = view.get(collections.routes, one.operation_id)
+  const route = view.get(routeCollection, one.operation_id)
   return judge(effectFacts, effectCase(moment, fixed, one, route), phase)
 }
 
@@ -113,7 +114,7 @@ const decide = (tx: Tx, one: TrustRequest, about = facts): TrustDecision => {
     operationId: one.operation_id, request: one, denials,
   })
   if (denials.length === 0) {
-    tx.put(collections.routes, one.operation_id, {
+    tx.put(routeCollection, one.operation_id, {
       operation_id: one.operation_id, ...one.resource, model: fixed.model ?? '',
       decision_id: decision.decision_id, policy_revision: one.authority.policy_revision,
       contacted_at: null, outcome: null,
@@ -185,7 +186,7 @@ t.test('A-153 A-154 a request whose every fact stands in the rows is allowed', a
   const decision = memory.transact((tx) => decide(tx, request))
   t.match(decision, { outcome: 'allow', reasons: [], request, request_digest: digestOf(request) })
   t.same(memory.view().get(collections.decisions, decision.decision_id), decision)
-  t.match(memory.view().get(collections.routes, 'op_1'), {
+  t.match(memory.view().get(routeCollection, 'op_1'), {
     ...request.resource, decision_id: decision.decision_id, contacted_at: null,
   })
   t.same(contactReasons(memory), ['reservation_missing'], 'no contact without its hold')
@@ -388,12 +389,12 @@ t.test('A-157 profile, provider, model and URL are exactly the fixed ones', asyn
       claim: { resource: { ...resource, [name]: `${resource[name]}/x` } },
     }])
     const memory = decided()
-    alter<RouteRecord>(memory, collections.routes, 'op_1', { [name]: 'https://other.example/' })
+    alter<RouteRecord>(memory, routeCollection, 'op_1', { [name]: 'https://other.example/' })
     t.same(contactReasons(memory), [`${name}_mismatch`], `an altered ${name} in the record`)
     t.same(evaluated(memory, request), [`${name}_mismatch`])
   }
   const memory = decided()
-  alter<RouteRecord>(memory, collections.routes, 'op_1', { runtime: 'gateway_route' })
+  alter<RouteRecord>(memory, routeCollection, 'op_1', { runtime: 'gateway_route' })
   t.same(contactReasons(memory), ['runtime_mismatch'])
 })
 
@@ -456,16 +457,16 @@ t.test('the ledger must be ready and the hold the request\'s own', async (t) => 
 t.test('after the contact mark the same request stands, but is never decided anew', async (t) => {
   const memory = decided()
   memory.transact((tx) => markContacted(tx, now, binding))
-  alter<RouteRecord>(memory, collections.routes, 'op_1', { contacted_at: now })
+  alter<RouteRecord>(memory, routeCollection, 'op_1', { contacted_at: now })
   t.same(contactReasons(memory), [], 'the check before the first byte')
   const again = memory.transact((tx) => decide(tx, request))
   t.match(again, { outcome: 'deny', reasons: ['already_contacted', 'reservation_not_held'] })
-  t.not(memory.view().get(collections.routes, 'op_1')?.decision_id, again.decision_id)
+  t.not(memory.view().get(routeCollection, 'op_1')?.decision_id, again.decision_id)
 })
 
 t.test('A-159 a forged decision grants nothing', async (t) => {
   const allowed = (memory: Memory): TrustDecision => {
-    const id = memory.view().get(collections.routes, 'op_1')?.decision_id ?? ''
+    const id = memory.view().get(routeCollection, 'op_1')?.decision_id ?? ''
     const found = memory.view().get(collections.decisions, id)
     if (!found) throw new Error('no decision')
     return found
@@ -482,10 +483,10 @@ t.test('A-159 a forged decision grants nothing', async (t) => {
   t.same(forge({ request: { ...request, allowed: true } }), ['decision_not_genuine'])
   t.same(forge({ decision_id: 'dec_forged' }), ['decision_missing'])
   const invented = decided()
-  alter<RouteRecord>(invented, collections.routes, 'op_1', { decision_id: 'dec_invented' })
+  alter<RouteRecord>(invented, routeCollection, 'op_1', { decision_id: 'dec_invented' })
   t.same(contactReasons(invented), ['decision_missing'])
   const missing = decided()
-  alter(missing, collections.routes, 'op_1', null)
+  alter(missing, routeCollection, 'op_1', null)
   t.same(contactReasons(missing), ['decision_missing'])
 })
 
@@ -495,7 +496,7 @@ t.test('A-159 a complete forgery of an allowing decision does not replace the fa
   const denied = memory.transact((tx) => decide(tx, request))
   t.same(denied.reasons, ['consent_not_current'])
   alter(memory, collections.decisions, denied.decision_id, { outcome: 'allow', reasons: [] })
-  alter<RouteRecord>(memory, collections.routes, 'op_1', { decision_id: denied.decision_id })
+  alter<RouteRecord>(memory, routeCollection, 'op_1', { decision_id: denied.decision_id })
   t.same(contactReasons(memory), ['consent_not_current'])
 })
 
@@ -525,7 +526,7 @@ t.test('a denial tells every reason, and its kind follows the first', async (t) 
   alter(memory, collections.openTasks, 'task_1', { lease: null })
   const decision = memory.transact((tx) => decide(tx, request))
   t.same(decision.reasons, ['consent_not_current', 'lease_missing'])
-  t.equal(memory.view().get(collections.routes, 'op_1'), undefined, 'nothing is to be contacted')
+  t.equal(memory.view().get(routeCollection, 'op_1'), undefined, 'nothing is to be contacted')
   const refused = (of: Memory) =>
     refusal(() => refuse(judged(of.view(), request, facts, 'preflight')))
   t.match(refused(memory), { kind: 'unauthorized', code: 'trust_denied' })
@@ -557,7 +558,7 @@ t.test('A-159 a decision that an earlier version stored is still the decision of
     made_at: now,
   }
   memory.transact((tx) => tx.put(collections.decisions, 'dec_older', stored))
-  alter<RouteRecord>(memory, collections.routes, 'op_1', { decision_id: 'dec_older' })
+  alter<RouteRecord>(memory, routeCollection, 'op_1', { decision_id: 'dec_older' })
   t.same(contactReasons(memory), [])
 })
 

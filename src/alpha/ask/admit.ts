@@ -4,10 +4,11 @@
  * the caller (A-098, A-102, A-103).
  */
 import { canonicalJson } from '../../base/canonical.js'
-import { isoFromMs, msFromIso } from '../../base/clock.js'
+import { msFromIso } from '../../base/clock.js'
 import { fail } from '../../base/errors.js'
 import { newId } from '../../base/ids.js'
-import { discardStored, registerArtifact } from '../../governance/artifacts.js'
+import type { Claiming } from '../../contact/order.js'
+import { registerArtifact } from '../../governance/artifacts.js'
 import { appendAudit } from '../../governance/audit.js'
 import { admitTask, findIdempotent } from '../../governance/board/admit.js'
 import { momentOf } from '../../governance/judge/moment.js'
@@ -16,7 +17,6 @@ import { currentConsent } from '../../governance/policy/consents.js'
 import type { Consent, Task } from '../../governance/rows.js'
 import { liveRoot } from '../../governance/session/live.js'
 import type { Session } from '../../governance/session/types.js'
-import type { Deadline, StoredDeadline } from '../../net/remaining.js'
 import type { ArtifactRef, Tx, View } from '../../state/types.js'
 import { alphaArtifactLabels, alphaCapability, alphaPurpose } from '../constants.js'
 import type { AlphaContext } from '../context.js'
@@ -35,10 +35,12 @@ export interface AskRequest {
   readonly idempotencyKey: string
 }
 
-/** An admitted task, or the one that the same key found again. */
-export type Admission =
-  | { readonly replayed: false; readonly task: Task; readonly input: AlphaTextInput }
-  | { readonly replayed: true; readonly task: Task }
+/** A question that was sealed to be admitted. */
+export interface SealedQuestion {
+  readonly input: AlphaTextInput
+  readonly artifact: ArtifactRef
+  readonly digest: string
+}
 
 interface Standing {
   readonly setup: AlphaTextSetup
@@ -81,20 +83,11 @@ const buildInput = (request: AskRequest, setup: AlphaTextSetup): AlphaTextInput 
 const earlier = (iso: string, other: string | null): string =>
   other !== null && msFromIso(other) < msFromIso(iso) ? other : iso
 
-interface Made {
-  readonly input: AlphaTextInput
-  readonly artifact: ArtifactRef
-  readonly digest: string
-  readonly operationId: string
-  readonly deadline: StoredDeadline
-}
-
 const admitRow = (
-  ctx: AlphaContext, tx: Tx, session: Session, request: AskRequest,
-  made: Made,
-): Admission => {
+  ctx: AlphaContext, tx: Tx, now: string, session: Session, request: AskRequest,
+  made: SealedQuestion, { operationId, deadline }: Claiming,
+): Task => {
   const { gov } = ctx
-  const now = isoFromMs(gov.clock.wallMs())
   const root = liveRoot(tx, gov, session.root.root_id)
   const { setup, consent } = requireStanding(ctx, tx)
   requireWithinCap(made.input, setup.max_output_tokens)
@@ -103,6 +96,7 @@ const admitRow = (
   const row = registerArtifact(tx, now, {
     label: alphaArtifactLabels.input, ref: made.artifact, owner, taskId, adopted: true,
   })
+  const stored = deadline.stored()
   const { task } = admitTask(tx, now, {
     kind: alphaCapability,
     session,
@@ -112,22 +106,22 @@ const admitRow = (
     requestDigest: made.digest,
     taskId,
     jobId: newId('job'),
-    operationId: made.operationId,
+    operationId,
     requestId: newId('req'),
     attemptId: newId('att'),
     purpose: {
       consent_id: consent.consent_id, purpose: alphaPurpose, revision: consent.bound_revision,
       root: root.root_id, expires_at: earlier(root.expires_at, consent.expires_at),
     },
-    deadlineAt: made.deadline.deadline_at,
-    budgetMs: made.deadline.budget_ms,
+    deadlineAt: stored.deadline_at,
+    budgetMs: stored.budget_ms,
     provenance: { face: gov.face, principal: owner, root: root.root_id },
   })
   appendAudit(tx, now, {
     what: 'alpha.admitted', principal: owner, root: root.root_id, subject: task.task_id,
-    facts: { operation_id: made.operationId, max_output_tokens: made.input.max_output_tokens },
+    facts: { operation_id: operationId, max_output_tokens: made.input.max_output_tokens },
   })
-  return { task, input: made.input, replayed: false }
+  return task
 }
 
 /** Keyed, so that a copy of the state tells nothing about a guessed question. */
@@ -140,46 +134,40 @@ const requestDigest = (ctx: AlphaContext, request: AskRequest): string =>
 
 const replayOf = (
   view: View, session: Session, request: AskRequest, digest: string,
-): Admission | null => {
-  const task = findIdempotent(view, session, {
+): Task | null =>
+  findIdempotent(view, session, {
     kind: alphaCapability, key: request.idempotencyKey, requestDigest: digest,
   })
-  return task === null ? null : { task, replayed: true }
-}
 
 /**
- * Admits a question. The same key with the same content finds the first task again; with other
- * content it is a conflict. A refusal leaves nothing: the sealed artifact of a refused admission
- * is removed. `operationId` is chosen before, because its guard is already held.
+ * Seals a question that may be asked, or finds the task of the same key and content; the same key
+ * with other content is a conflict. Encoded once here, so that a request too large for the wire is
+ * refused before anything is kept.
  */
-export const admitAsk = async (
+export const sealQuestion = async (
   ctx: AlphaContext, session: Session, request: AskRequest,
-  { operationId, deadline }: { readonly operationId: string; readonly deadline: Deadline },
-): Promise<Admission> => {
+): Promise<SealedQuestion | { readonly replayed: Task }> => {
   const { store } = ctx.gov
   const view = store.read()
   liveRoot(view, ctx.gov, session.root.root_id)
   const digest = requestDigest(ctx, request)
-  const before = replayOf(view, session, request, digest)
-  if (before) return before
+  const replayed = replayOf(view, session, request, digest)
+  if (replayed !== null) return { replayed }
   // What forbids every contact refuses here: no question is sealed and no task is written.
   await ctx.client()
   const input = buildInput(request, requireStanding(ctx, view).setup)
-  // Encoded once here, so that a request too large for the wire is refused before anything is kept.
   inferenceRequestBytes(input, ctx.provider.model_id)
   const artifact = store.artifacts.write(alphaArtifactLabels.input, encodeInput(input))
-  let kept = false
-  try {
-    return await store.transact('alpha ask', (tx) => {
-      const admission = replayOf(tx, session, request, digest)
-        ?? admitRow(ctx, tx, session, request, {
-          input, artifact, digest, operationId, deadline: deadline.stored(),
-        })
-      // From here on a row may name it, also when the disk fails: then nobody knows.
-      kept = !admission.replayed
-      return admission
-    })
-  } finally {
-    if (!kept) discardStored(store, artifact.stored_sha256)
-  }
+  return { input, digest, artifact }
+}
+
+/** Admits a sealed question as a task, in the claiming record. */
+export const admitQuestion = (
+  ctx: AlphaContext, tx: Tx, now: string, session: Session, request: AskRequest,
+  sealed: SealedQuestion, claiming: Claiming,
+): { readonly task: Task; readonly replayed: boolean } => {
+  const replayed = replayOf(tx, session, request, sealed.digest)
+  return replayed === null
+    ? { task: admitRow(ctx, tx, now, session, request, sealed, claiming), replayed: false }
+    : { task: replayed, replayed: true }
 }

@@ -135,12 +135,13 @@ export const requireBeginning = (
  */
 export const decideAsk = (
   operation: AskOperation, tx: Tx, task: Task, route: JudgedRoute | undefined,
-): TrustDecision => {
+): { readonly decision: TrustDecision; readonly policyRevision: number } => {
   const judged = judgeRequest(operation, tx, task, route, 'preflight')
-  allowed(judged, 'trust_denied')
+  const { policyRevision } = allowed(judged, 'trust_denied')
   const { operationId } = operation
   const request = judged.claim?.request ?? {}
-  return storeDecision(tx, judged.moment.nowMs, { operationId, request, denials: [] })
+  const decision = storeDecision(tx, judged.moment.nowMs, { operationId, request, denials: [] })
+  return { decision, policyRevision }
 }
 
 /**

@@ -2,32 +2,34 @@
  * The end of a call, in one record: the charge, the claim, the receipt and what the capability
  * keeps. What becomes of money and result is decided by one pure function first.
  */
-import { digestOf } from '../../base/canonical.js'
-import { isoFromMs } from '../../base/clock.js'
-import { SallyportError, type ErrorKind } from '../../base/errors.js'
+import type { ErrorKind } from '../../base/errors.js'
+import type { Closed, Closing, MoneyEnd, Outcome } from '../../contact/order.js'
+import { receiptBase, transportClaims } from '../../contact/receipt.js'
 import { appendAudit } from '../../governance/audit.js'
-import { findReservation, rowsOf } from '../../governance/ledger/read.js'
-import { markUnknown, release, settle } from '../../governance/ledger/steps.js'
-import { persist, unrecorded } from '../../governance/persist.js'
-import { policyAt, policyHead } from '../../governance/policy/head.js'
 import { collections } from '../../governance/rows.js'
 import type { Tx } from '../../state/types.js'
 import { gatewaySchemas, gatewayUsageSource, profileOf, routingControls } from '../constants.js'
 import type { CallOutcome, GatewayReceipt } from '../receipt.js'
 import { claimCollection, requireOpenClaim, type CallClaim } from './claims.js'
+import { closeCall } from './open-calls.js'
 import {
-  bindingOfCall, callRemainingMs, completionUrl, type AcceptedReply, type RunningCall,
+  completionUrl, type AcceptedReply, type CallOrder, type Judged, type RunningCall, type Usable,
 } from './order.js'
 import type { ReplyCost, ReplyVerdict } from './reply.js'
-import { closeCall } from './open-calls.js'
 import { addSpend, type SpendChange } from './spend.js'
 import { gatewayAuthorityLost } from './trust.js'
 
 /** What came of the contact. */
-export type Contact =
-  | { readonly kind: 'not_contacted'; readonly reason: string; readonly errorKind: ErrorKind }
-  | { readonly kind: 'no_reply'; readonly reason: string }
-  | { readonly kind: 'reply'; readonly verdict: ReplyVerdict }
+export type Contact = Outcome<ReplyVerdict>
+
+/** Everything that is known of a call before it is closed. */
+export interface CallEvidence<Content> {
+  readonly contact: Contact
+  /** Status of the reply; null where none came. */
+  readonly httpStatus: number | null
+  /** What the capability makes of an accepted reply; null without one. */
+  readonly judged: Judged<Content> | null
+}
 
 /** What becomes of a call. */
 export interface Ending {
@@ -40,11 +42,14 @@ export interface Ending {
 }
 
 /** How a call ended, for its caller. */
-export interface CallResult extends Ending {
+export interface CallResult<Made = unknown> extends Ending {
   readonly receipt: GatewayReceipt
   readonly operationId: string
   /** Class of the failure that kept it from being sent; null otherwise. */
   readonly errorKind: ErrorKind | null
+  readonly httpStatus: number | null
+  /** What the closing record kept of it. */
+  readonly made: Made | null
 }
 
 /** What the decision rests on. */
@@ -54,7 +59,7 @@ export interface EndingFacts {
   /** Why the result may not be used any more, or null. */
   readonly authorityLost: string | null
   /** Why the content is not what was asked for, or null. */
-  reject(reply: AcceptedReply): string | null
+  readonly refused: string | null
 }
 
 /**
@@ -64,10 +69,10 @@ export interface EndingFacts {
 export const decideEnding = (facts: EndingFacts): Ending => {
   const { contact } = facts
   const without = { cost: null, reply: null }
-  if (contact.kind === 'not_contacted') {
+  if (contact.kind === 'unsent') {
     return { outcome: 'not_contacted', reason: contact.reason, ledger: 'release', ...without }
   }
-  if (contact.kind === 'no_reply') {
+  if (contact.kind === 'sent') {
     return { outcome: 'charge_unknown', reason: contact.reason, ledger: 'unknown', ...without }
   }
   const { cost, costReason, reply, reason } = contact.verdict
@@ -76,8 +81,9 @@ export const decideEnding = (facts: EndingFacts): Ending => {
   }
   const settled = { ledger: 'settle', cost, reply: null } as const
   if (reply === null) return { outcome: 'reply_rejected', reason, ...settled }
-  const refused = facts.reject(reply)
-  if (refused !== null) return { outcome: 'reply_rejected', reason: refused, ...settled }
+  if (facts.refused !== null) {
+    return { outcome: 'reply_rejected', reason: facts.refused, ...settled }
+  }
   if (cost.microUsd > facts.boundMicrousd) {
     return { outcome: 'overrun', reason: 'overrun_review_required', ...settled }
   }
@@ -87,41 +93,39 @@ export const decideEnding = (facts: EndingFacts): Ending => {
   return { outcome: 'succeeded', reason: null, ...settled, reply }
 }
 
-const moneyStep = (call: RunningCall, tx: Tx, now: string, ending: Ending): void => {
-  const reservation = findReservation(tx, call.operationId)
-  if (reservation === undefined) return
-  const binding = bindingOfCall(call)
-  const { cost } = ending
-  if (ending.ledger === 'release') {
-    release(tx, now, { ...binding, proof: 'no_request_byte_sent' })
-  } else if (cost === null) {
-    markUnknown(tx, now, { ...binding, reason: ending.reason ?? 'charge_unknown' })
-  } else {
-    settle(tx, now, {
-      ...binding,
-      chargedMicrousd: cost.microUsd,
-      evidence: {
-        schema: gatewaySchemas.usageEvidence,
-        source: gatewayUsageSource,
-        operation_id: call.operationId,
-        cost_usd: cost.lexeme,
-        cost_microusd: cost.microUsd,
-        response_sha256: cost.responseSha256,
-      },
-    })
-  }
-}
+/** The end as far as the evidence alone decides it. */
+export const endingOf = <Content>(
+  { boundMicrousd }: RunningCall, { contact, judged }: CallEvidence<Content>,
+  authorityLost: string | null = null,
+): Ending => decideEnding({
+  contact, boundMicrousd, authorityLost, refused: judged?.refused ?? null,
+})
 
-const costPart = (call: RunningCall, tx: Tx, ending: Ending): GatewayReceipt['cost'] => {
-  const reservation = findReservation(tx, call.operationId)
-  const rows = reservation === undefined ? [] : rowsOf(tx, reservation)
+/** The reply with its content, where the end lets it be used. */
+export const usableOf = <Content>(
+  { reply }: Ending, { judged }: CallEvidence<Content>,
+): Usable<Content> | null =>
+  reply === null || judged === null || judged.refused !== null
+    ? null : { reply, content: judged.content }
+
+/** What becomes of the money. */
+export const moneyOfCall = <Content>(
+  call: RunningCall, evidence: CallEvidence<Content>,
+): MoneyEnd => {
+  const { ledger, cost, reason } = endingOf(call, evidence)
+  if (ledger === 'release') return { ledger }
+  if (cost === null) return { ledger: 'unknown', reason: reason ?? 'charge_unknown' }
   return {
-    source: ending.cost === null ? null : gatewayUsageSource,
-    usd: ending.cost?.lexeme ?? null,
-    amount_microusd: ending.cost?.microUsd ?? null,
-    bound_microusd: call.boundMicrousd,
-    state: reservation?.state ?? null,
-    ledger_ref: rows.at(-1)?.row_id ?? null,
+    ledger: 'settle',
+    chargedMicrousd: cost.microUsd,
+    evidence: {
+      schema: gatewaySchemas.usageEvidence,
+      source: gatewayUsageSource,
+      operation_id: call.operationId,
+      cost_usd: cost.lexeme,
+      cost_microusd: cost.microUsd,
+      response_sha256: cost.responseSha256,
+    },
   }
 }
 
@@ -139,9 +143,8 @@ const textOrNull = (value: unknown): string | null => (typeof value === 'string'
 const receiptOf = (
   call: RunningCall, tx: Tx, now: string, claim: CallClaim, ending: Ending,
 ): GatewayReceipt => {
-  const route = tx.get(collections.routes, call.operationId)
+  const { route, reservation, lastRow, policy } = receiptBase(tx, call.operationId)
   const decision = route && tx.get(collections.decisions, route.decision_id)
-  const policy = (route && policyAt(tx, route.policy_revision)) ?? policyHead(tx)
   return {
     schema: gatewaySchemas.receipt,
     operation_id: call.operationId,
@@ -160,68 +163,54 @@ const receiptOf = (
     consent_id: textOrNull(decision?.request['consent_id']),
     egress_consent_id: textOrNull(decision?.request['egress_consent_id']),
     decision_id: decision?.decision_id ?? null,
-    policy: { revision: policy.revision, sha256: digestOf(policy) },
-    cost: costPart(call, tx, ending),
+    policy,
+    cost: {
+      source: ending.cost === null ? null : gatewayUsageSource,
+      usd: ending.cost?.lexeme ?? null,
+      amount_microusd: ending.cost?.microUsd ?? null,
+      bound_microusd: call.boundMicrousd,
+      state: reservation?.state ?? null,
+      ledger_ref: lastRow?.row_id ?? null,
+    },
     outcome: ending.outcome,
     reason: ending.reason,
-    tls_transport: true,
-    tee_verified: false,
-    e2ee: false,
+    ...transportClaims,
     claimed_at: claim.claimed_at,
     contacted_at: claim.contacted_at,
     ended_at: now,
   }
 }
 
-const commitEnd = (call: RunningCall, tx: Tx, contact: Contact): CallResult => {
-  const { order } = call
-  const now = isoFromMs(call.ctx.gov.clock.wallMs())
+/** Ends the claim with its receipt and the capability's own rows; the money stands by then. */
+export const closeOrder = <Claimed, Content, Made>(
+  order: CallOrder<Claimed, Content, Made>, call: RunningCall, claimed: Claimed, tx: Tx,
+  now: string, { evidence, sealed, refusal }: Closing<CallEvidence<Content>>,
+): Closed<CallResult<Made>> => {
+  // A charge that the rows contradict is left to recovery, with everything that rests on it.
+  if (refusal !== null) throw refusal
+  const { contact, httpStatus } = evidence
   const claim = requireOpenClaim(tx, call.inputDigest, call.operationId)
-  const ending = decideEnding({
-    contact,
-    boundMicrousd: call.boundMicrousd,
-    authorityLost: gatewayAuthorityLost(tx, call),
-    reject: (reply) => order.reject(reply),
-  })
-  moneyStep(call, tx, now, ending)
-  addSpend(tx, { purpose: order.purpose, at: claim.claimed_at }, spendChange(call, ending))
-  closeCall(tx, call.operationId)
+  const ending = endingOf(call, evidence, gatewayAuthorityLost(tx, call))
+  if (closeCall(tx, call.operationId)) {
+    addSpend(tx, { purpose: order.purpose, at: claim.claimed_at }, spendChange(call, ending))
+  }
   const receipt = receiptOf(call, tx, now, claim, ending)
-  const { outcome, reason } = ending
+  const { outcome, reason, ledger } = ending
   tx.put(claimCollection, call.inputDigest, {
     ...claim, ended: { at: now, outcome, reason, receipt },
   })
-  const route = tx.get(collections.routes, call.operationId)
-  if (route !== undefined) tx.put(collections.routes, call.operationId, { ...route, outcome })
-  const errorKind = contact.kind === 'not_contacted' ? contact.errorKind : null
-  order.record(tx, now, { receipt, reply: ending.reply, errorKind })
+  const errorKind = contact.kind === 'unsent' ? contact.errorKind : null
+  const usable = usableOf(ending, evidence)
+  const made = order.record(tx, now, {
+    receipt, usable, sealed: usable === null ? null : sealed, errorKind,
+  }, claimed)
   appendAudit(tx, now, {
     what: `gateway.${order.step}_ended`, principal: order.principal, root: order.root,
-    subject: call.operationId, facts: {
-      slot: order.slot, outcome, ledger: ending.ledger, face: call.ctx.gov.face,
-    },
+    subject: call.operationId,
+    facts: { slot: order.slot, outcome, ledger, face: call.ctx.gov.face },
   })
-  return { ...ending, receipt, operationId: call.operationId, errorKind }
-}
-
-/** Before contact a failure is told as it is; after it, as what it means for the money. */
-const recordEnd = async (call: RunningCall, contact: Contact): Promise<CallResult> => {
-  const contacted = contact.kind !== 'not_contacted'
-  const leftMs = (): number => (contacted ? callRemainingMs(call) : 0)
-  try {
-    return await persist(call.ctx.gov, `gateway ${call.order.step}`, leftMs, (tx) =>
-      commitEnd(call, tx, contact))
-  } catch (error) {
-    if (!contacted || !(error instanceof SallyportError)) throw error
-    throw unrecorded(error, call.operationId, { slot: call.order.slot })
+  const kept = {
+    ...ending, receipt, operationId: call.operationId, errorKind, httpStatus, made,
   }
-}
-
-/** Makes the end durable. */
-export const finishCall = async (call: RunningCall, contact: Contact): Promise<CallResult> => {
-  const { gov } = call.ctx
-  await gov.observer.at(`${call.order.step}.charge_known`)
-  const result = await recordEnd(call, contact)
-  await gov.observer.at(`${call.order.step}.finished`)
-  return result
+  return { kept, outcome, adopts: made !== null }
 }

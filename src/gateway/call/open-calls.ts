@@ -52,6 +52,9 @@ export const settleDeadCalls = async (gov: Gov): Promise<number> => {
 export const openCall = (tx: Tx, operationId: string, call: OpenCall): void =>
   tx.put(openCallCollection, operationId, call)
 
-/** Notes that it has ended. */
-export const closeCall = (tx: Tx, operationId: string): void =>
+/** Notes that it has ended; false where recovery took its process for dead and did so before. */
+export const closeCall = (tx: Tx, operationId: string): boolean => {
+  if (tx.get(openCallCollection, operationId) === undefined) return false
   tx.remove(openCallCollection, operationId)
+  return true
+}

@@ -1,10 +1,7 @@
 import type { ErrorKind } from '../../base/errors.js'
 import type { LanePriority } from '../../governance/lane.js'
-import type { Tx, View } from '../../state/types.js'
-import {
-  gatewayChargeSources, gatewayLimits, gatewayRuntime, profileOf, type GatewayPurpose,
-  type SlotName,
-} from '../constants.js'
+import type { ArtifactRef, Tx, View } from '../../state/types.js'
+import { gatewayRuntime, profileOf, type GatewayPurpose, type SlotName } from '../constants.js'
 import type { GatewayContext } from '../context.js'
 import type { GatewayReceipt } from '../receipt.js'
 import type { SlotSetup } from '../setup.js'
@@ -25,17 +22,30 @@ export interface AcceptedReply {
   readonly truncated: boolean
 }
 
+/** What a capability makes of an accepted reply: why it is refused, or what it holds. */
+export type Judged<Content> =
+  | { readonly refused: string }
+  | { readonly refused: null; readonly content: Content }
+
+/** A reply that may be used. */
+export interface Usable<Content> {
+  readonly reply: AcceptedReply
+  readonly content: Content
+}
+
 /** What ended, for the capability's own rows in the closing record. */
-export interface CallEnd {
+export interface CallEnd<Content> {
   readonly receipt: GatewayReceipt
   /** Present only when the outcome is `succeeded`. */
-  readonly reply: AcceptedReply | null
+  readonly usable: Usable<Content> | null
+  /** What `keep` sealed; present only with `usable`, where the order has one. */
+  readonly sealed: ArtifactRef | null
   /** Class of the failure that kept it from being sent; null otherwise. */
   readonly errorKind: ErrorKind | null
 }
 
-/** One paid call through a slot, as a capability orders it. */
-export interface CallOrder {
+/** Who pays through which slot, and for what. */
+export interface CallTerms {
   /** First word of the announced steps, for example `prove`. */
   readonly step: string
   readonly slot: SlotName
@@ -44,6 +54,13 @@ export interface CallOrder {
   readonly principal: string
   /** Root that has to stay live; null where the purpose consent alone carries the call. */
   readonly root: string | null
+}
+
+/**
+ * One paid call through a slot, as a capability orders it. `Claimed`: what its claim read.
+ * `Content`: what an accepted reply holds. `Made`: what its closing record wrote, null for nothing.
+ */
+export interface CallOrder<Claimed, Content, Made> extends CallTerms {
   readonly content: CallContent
   /** Held for this call, micro-USD; the slot's bound when left out, and never more than that. */
   readonly boundMicrousd?: number
@@ -53,21 +70,25 @@ export interface CallOrder {
    * Inside the claiming record: what this call's input digest is (and rows of the capability's
    * own). A throw claims nothing.
    */
-  claim(tx: Tx, now: string, setup: SlotSetup, operationId: string): string
+  claim(
+    tx: Tx, now: string, setup: SlotSetup, operationId: string,
+  ): { readonly inputDigest: string; readonly claimed: Claimed }
   /**
    * The capability's own gates, asked again with the hold and at contact; a throw sends nothing.
    */
-  recheck?(view: View): void
-  /** Why the content is not what was asked for; null accepts it. */
-  reject(reply: AcceptedReply): string | null
+  recheck?(view: View, claimed: Claimed): void
+  /** Pure: asked as soon as the reply is there. */
+  judge(reply: AcceptedReply, claimed: Claimed): Judged<Content>
+  /** Seals what is to be kept of it, outside the lock. */
+  keep?(usable: Usable<Content>, claimed: Claimed): ArtifactRef
   /** Rows of the capability's own, in the record that settles the charge. */
-  record(tx: Tx, now: string, end: CallEnd): void
+  record(tx: Tx, now: string, end: CallEnd<Content>, claimed: Claimed): Made | null
 }
 
-/** A claimed call while its process runs it. */
+/** A claimed call, as far as every order has the same. */
 export interface RunningCall {
   readonly ctx: GatewayContext
-  readonly order: CallOrder
+  readonly order: CallTerms
   readonly operationId: string
   readonly inputDigest: string
   readonly grantId: string
@@ -77,22 +98,14 @@ export interface RunningCall {
   readonly boundMicrousd: number
   readonly keyFingerprint: string
   readonly baseUrl: string
-  /** Monotonic milliseconds at which the whole call ends, waiting included. */
-  readonly endsAtMs: number
 }
 
 /** What every ledger step of a call names. */
 export const bindingOfCall = (call: RunningCall) => ({
   operationId: call.operationId,
   runtime: gatewayRuntime,
-  sources: gatewayChargeSources,
   profile: profileOf(call.order.slot),
 }) as const
-
-/** Milliseconds left of the whole call, never below 0. */
-export const callRemainingMs = (call: RunningCall): number => Math.max(
-  0, Math.min(call.endsAtMs - call.ctx.gov.clock.monotonicMs(), gatewayLimits.operationMsMax),
-)
 
 /** `POST` address of every request of the route. */
 export const completionUrl = (baseUrl: string): string => `${baseUrl}/chat/completions`

@@ -3,8 +3,9 @@
  * reply that is refused may still carry its charge, and an accepted one may lack it.
  */
 import { sha256Hex } from '../../base/canonical.js'
-import { SallyportError } from '../../base/errors.js'
-import { NumberLexeme, parseStrictJson } from '../../base/strict-json.js'
+import {
+  isEventStream, isIdentityEncoded, isRecord, isRedirect, member, parseReply, type JsonRecord,
+} from '../../net/reply.js'
 import type { HttpsReply } from '../../net/types.js'
 import { gatewayLimits } from '../constants.js'
 import { readUsageCost, type CostReason, type UsageCost } from '../cost.js'
@@ -33,44 +34,15 @@ export interface ReplyVerdict {
   readonly reason: ReplyReason | null
 }
 
-type JsonRecord = Readonly<Record<string, unknown>>
-
-const isRecord = (value: unknown): value is JsonRecord =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
-  && !(value instanceof NumberLexeme)
-
-const member = (record: JsonRecord, name: string): unknown =>
-  Object.hasOwn(record, name) ? record[name] : undefined
-
 const unreadable = (reason: ReplyReason): ReplyVerdict =>
   ({ cost: null, costReason: reason, reply: null, reason })
 
-const parse = (body: Buffer): JsonRecord | null => {
-  try {
-    const value = parseStrictJson(body, {
-      bytesMax: gatewayLimits.replyBytesMax, depthMax: gatewayLimits.replyDepthMax,
-    })
-    return isRecord(value) ? value : null
-  } catch (error) {
-    // The parser's own refusals; their texts never hold the body. A defect goes on up.
-    if (error instanceof SallyportError) return null
-    throw error
-  }
-}
-
-const headerValues = (reply: HttpsReply, name: string): string[] =>
-  (reply.headers.get(name) ?? []).flatMap((value) => value.split(','))
-    .map((value) => value.trim().toLowerCase())
-
 const outerReason = (reply: HttpsReply): ReplyReason | null => {
-  if (reply.status >= 300 && reply.status < 400) return 'redirect'
+  if (isRedirect(reply.status)) return 'redirect'
   if (reply.status !== 200) return 'http_status'
-  if (headerValues(reply, 'content-encoding').some((one) => one !== 'identity')) {
-    return 'content_encoding'
-  }
+  if (!isIdentityEncoded(reply.headers)) return 'content_encoding'
   if (reply.body.length > gatewayLimits.replyBytesMax) return 'oversize'
-  const streams = headerValues(reply, 'content-type').some((one) => one.includes('event-stream'))
-  return streams ? 'event_stream' : null
+  return isEventStream(reply.headers) ? 'event_stream' : null
 }
 
 /** A name that may be recorded and shown: bounded, visible, one line. */
@@ -116,7 +88,9 @@ const acceptedOf = (root: JsonRecord): ReplyReason | AcceptedReply => {
 export const judgeGatewayReply = (reply: HttpsReply): ReplyVerdict => {
   const outer = outerReason(reply)
   if (outer !== null) return unreadable(outer)
-  const root = parse(reply.body)
+  const root = parseReply(reply.body, {
+    bytesMax: gatewayLimits.replyBytesMax, depthMax: gatewayLimits.replyDepthMax,
+  })
   if (root === null) return unreadable('malformed_json')
   const usage = member(root, 'usage')
   const cost = readUsageCost(isRecord(usage) ? member(usage, 'cost') : undefined)

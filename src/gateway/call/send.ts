@@ -1,52 +1,50 @@
 /**
- * One paid call through a slot: claim, lane, decision and hold, contact mark, one request, one
- * closing record. The claim is durable before anything else and the mark before anything is
- * dialled; nothing that may have been sent is tried again, by anybody.
+ * One paid call through a slot, as an order of contact: claimed under the digest of its input,
+ * one request, one closing record.
  */
-import { isoFromMs, msFromIso } from '../../base/clock.js'
-import { fail, SallyportError, type ErrorKind } from '../../base/errors.js'
-import { newId } from '../../base/ids.js'
-import { holdGuard } from '../../governance/guard.js'
-import { acquireLane, type Lane } from '../../governance/lane.js'
-import { markContacted, recheckRow, reserve } from '../../governance/ledger/steps.js'
-import { collections } from '../../governance/rows.js'
+import { msFromIso } from '../../base/clock.js'
+import { fail, type SallyportError } from '../../base/errors.js'
+import { runOrder } from '../../contact/engine.js'
+import type { Order, RunParts, Send, Step } from '../../contact/order.js'
 import { liveRoot } from '../../governance/session/live.js'
-import { openCredential } from '../../governance/vault.js'
-import { contactOf } from '../../net/contact-error.js'
 import type { Tx, View } from '../../state/types.js'
-import { gatewayCredentialRef, gatewayLimits, slotOfPurpose } from '../constants.js'
+import {
+  gatewayChargeSources, gatewayCredentialRef, gatewayLimits, gatewayRuntime, profileOf, slotOfPurpose,
+} from '../constants.js'
 import type { GatewayContext } from '../context.js'
 import { gatewayCollection, gatewayRouteId } from '../setup.js'
 import { claimCollection, putClaim, requireOpenClaim } from './claims.js'
-import { finishCall, type CallResult, type Contact } from './finish.js'
 import {
-  bindingOfCall, callRemainingMs, completionUrl, type CallOrder, type RunningCall,
-} from './order.js'
+  closeOrder, endingOf, moneyOfCall, usableOf, type CallEvidence, type CallResult,
+} from './finish.js'
+import { completionUrl, type CallOrder, type RunningCall } from './order.js'
 import { openCall } from './open-calls.js'
-import { judgeGatewayReply } from './reply.js'
+import { judgeGatewayReply, type ReplyVerdict } from './reply.js'
 import { addSpend } from './spend.js'
 import { completionRequestBytes, gatewayHeaders } from './request.js'
 import { decideGatewayTrust, requireGatewayTrust } from './trust.js'
-
-const announce = (call: RunningCall, step: string): void | Promise<void> =>
-  call.ctx.gov.observer.at(`${call.order.step}.${step}`)
 
 const notSetUp = (): SallyportError =>
   fail.unauthorized('gateway_not_set_up', 'This slot of the gateway is not set up.', {
     reason: 'slot_not_set', next: 'Run: sallyport gateway setup',
   })
 
-const claimRow = (
-  ctx: GatewayContext, order: CallOrder, tx: Tx, operationId: string,
-): RunningCall => {
-  const { gov } = ctx
-  const now = isoFromMs(gov.clock.wallMs())
-  if (order.root !== null) liveRoot(tx, gov, order.root)
+/** What a claim of the engine holds: the call, and what the capability's own claim read. */
+interface Held<Claimed> {
+  readonly call: RunningCall
+  readonly claimed: Claimed
+}
+
+const claimCall = <Claimed, Content, Made>(
+  ctx: GatewayContext, order: CallOrder<Claimed, Content, Made>, tx: Tx, now: string,
+  operationId: string,
+): Held<Claimed> => {
+  if (order.root !== null) liveRoot(tx, ctx.gov, order.root)
   const route = tx.get(gatewayCollection, gatewayRouteId)
   const setup = route?.slots[order.slot]
   if (route === undefined || setup === undefined || setup === null) throw notSetUp()
   if (slotOfPurpose[order.purpose] !== order.slot) throw new TypeError('the slot has the purpose')
-  const inputDigest = order.claim(tx, now, setup, operationId)
+  const { inputDigest, claimed } = order.claim(tx, now, setup, operationId)
   const boundMicrousd = Math.min(
     order.boundMicrousd ?? setup.request_cost_bound_microusd, setup.request_cost_bound_microusd,
   )
@@ -59,177 +57,116 @@ const claimRow = (
     operation_id: operationId, grant_id: route.grant_id, principal: order.principal,
     root: order.root, claimed_at: now,
   })
-  return {
+  const call: RunningCall = {
     ctx, order, operationId, inputDigest, grantId: route.grant_id, setup, boundMicrousd,
     keyFingerprint: route.credential_fingerprint ?? '', baseUrl: route.api_base,
-    endsAtMs: gov.clock.monotonicMs() + gatewayLimits.operationMsMax,
   }
+  return { call, claimed }
 }
 
-const checkGoing = (call: RunningCall): void => {
-  if (call.ctx.signal.aborted) {
-    throw fail.cancelled('call_cancelled', 'The request was cancelled before contact.')
-  }
-  if (callRemainingMs(call) > 0) return
-  throw fail.locked('deadline_passed', 'The deadline of 120 seconds passed before contact.', {
-    reason: 'deadline_passed', next: 'Nothing was sent.',
-  })
-}
-
-const requireAuthority = (call: RunningCall, view: View): number => {
-  checkGoing(call)
+/** The claim is open, and the capability's own gates are. */
+const requireOpen = <Claimed, Content, Made>(
+  order: CallOrder<Claimed, Content, Made>, view: View, { call, claimed }: Held<Claimed>,
+): void => {
   requireOpenClaim(view, call.inputDigest, call.operationId)
-  call.order.recheck?.(view)
-  return requireGatewayTrust(view, call)
+  order.recheck?.(view, claimed)
 }
 
-/** The decision and the hold are one record: nothing is held without the decision for it. */
-const prepare = (call: RunningCall): Promise<void> =>
-  call.ctx.gov.store.transact(`gateway ${call.order.step}`, (tx) => {
-    const now = isoFromMs(call.ctx.gov.clock.wallMs())
-    checkGoing(call)
-    requireOpenClaim(tx, call.inputDigest, call.operationId)
-    call.order.recheck?.(tx)
-    reserve(tx, now, {
-      ...bindingOfCall(call), taskId: null, principal: call.order.principal,
-      bound: call.boundMicrousd,
-    })
-    decideGatewayTrust(tx, call)
-  })
+const stepOf = <Claimed, Content, Made>(
+  order: CallOrder<Claimed, Content, Made>,
+  { claimed: { call }, key, terms }: RunParts<Held<Claimed>>,
+): Step<ReplyVerdict> => ({
+  authority: 'full',
+  request: () => ({
+    method: 'POST',
+    url: completionUrl(call.baseUrl),
+    headers: gatewayHeaders(key.toString('latin1')),
+    body: completionRequestBytes(call.ctx.place, call.setup, order.content),
+    requestBytesMax: gatewayLimits.requestBytesMax,
+    replyBytesMax: gatewayLimits.replyBytesMax,
+  }),
+  timeoutMs: (remainingMs) => {
+    const leftMs = Math.min(remainingMs, terms.requestMs)
+    return leftMs < gatewayLimits.requestMsMin ? null : leftMs
+  },
+  judge: judgeGatewayReply,
+})
 
-/** The last decision and the mark are one record: a revoke comes before it or after it. */
-const markContact = (call: RunningCall): Promise<void> =>
-  call.ctx.gov.store.transact(`gateway ${call.order.step}`, (tx) => {
-    const now = isoFromMs(call.ctx.gov.clock.wallMs())
-    const policyRevision = requireAuthority(call, tx)
-    recheckRow(tx, now, { ...bindingOfCall(call), policyRevision })
-    markContacted(tx, now, bindingOfCall(call))
-    const claim = requireOpenClaim(tx, call.inputDigest, call.operationId)
-    tx.put(claimCollection, call.inputDigest, { ...claim, contacted_at: now })
-    const route = tx.get(collections.routes, call.operationId)
-    if (route === undefined) throw new TypeError('a prepared call has a route record')
-    tx.put(collections.routes, call.operationId, { ...route, contacted_at: now })
-    tx.mark()
-  })
-
-const failureOf = (error: unknown): { reason: string; errorKind: ErrorKind } =>
-  error instanceof SallyportError
-    ? { reason: error.reason ?? error.code, errorKind: error.kind }
-    : { reason: 'unexpected', errorKind: 'failed' }
-
-/** Why nothing was sent, from the error that stopped a step before contact; a defect goes on up. */
-const notContacted = (error: unknown): Contact => {
-  if (!(error instanceof SallyportError)) throw error
-  return { kind: 'not_contacted', ...failureOf(error) }
-}
-
-/** The client and the exact bytes, made before there is anything that could be contacted. */
-const equip = async ({ ctx, setup, order }: RunningCall) => {
-  const body = completionRequestBytes(ctx.place, setup, order.content)
-  return { body, client: await ctx.client() }
-}
-
-/** Sends the request once, or proves that it was not sent. */
-const contact = async (call: RunningCall, lane: Lane, key: Buffer): Promise<Contact> => {
-  const { ctx, setup } = call
-  const leftMs = Math.min(
-    callRemainingMs(call), lane.holdUntilMs - ctx.gov.clock.monotonicMs(),
-    call.order.timeoutMs ?? setup.timeout_seconds * 1_000,
-  )
-  if (leftMs < gatewayLimits.requestMsMin) {
-    return { kind: 'not_contacted', reason: 'deadline_passed', errorKind: 'locked' }
-  }
-  let equipment: Awaited<ReturnType<typeof equip>>
-  try {
-    equipment = await equip(call)
-  } catch (error) {
-    return { kind: 'not_contacted', ...failureOf(error) }
-  }
-  try {
-    const { body, client } = equipment
-    const reply = await client.request({
-      method: 'POST',
-      url: completionUrl(call.baseUrl),
-      headers: gatewayHeaders(key.toString('latin1')),
-      body,
-      requestBytesMax: gatewayLimits.requestBytesMax,
-      replyBytesMax: gatewayLimits.replyBytesMax,
-      timeoutMs: leftMs,
-      authority: async (point) => {
-        await announce(call, point)
-        requireAuthority(call, ctx.gov.store.read())
-      },
-      markContact: async () => {
-        await announce(call, 'contact_begin')
-        await markContact(call)
-        await announce(call, 'contact_intent')
-      },
-    })
-    await announce(call, 'replied')
-    return { kind: 'reply', verdict: judgeGatewayReply(reply) }
-  } catch (error) {
-    const failure = failureOf(error)
-    return contactOf(error) === 'none'
-      ? { kind: 'not_contacted', ...failure } : { kind: 'no_reply', reason: failure.reason }
+const runCall = async <Claimed, Content, Made>(
+  order: CallOrder<Claimed, Content, Made>, send: Send, parts: RunParts<Held<Claimed>>,
+): Promise<CallEvidence<Content>> => {
+  const contact = await send(stepOf(order, parts))
+  const reply = contact.kind === 'reply' ? contact.verdict.reply : null
+  return {
+    contact,
+    httpStatus: contact.kind === 'reply' ? contact.status : null,
+    judged: reply === null ? null : order.judge(reply, parts.claimed.claimed),
   }
 }
 
-/** Under the lane. The captured key outlives a revoke or a rotation: the charge is settled. */
-const runUnderLane = async (call: RunningCall, lane: Lane): Promise<CallResult> => {
-  let key: Buffer
-  try {
-    await announce(call, 'slot')
-    await prepare(call)
-    key = openCredential(call.ctx.gov, gatewayCredentialRef)
-  } catch (error) {
-    return finishCall(call, notContacted(error))
-  }
-  try {
-    await announce(call, 'reserved')
-    return await finishCall(call, await contact(call, lane, key))
-  } finally {
-    key.fill(0)
-  }
-}
+type CallAsOrder<Claimed, Content, Made> =
+  Order<Held<Claimed>, CallEvidence<Content>, CallResult<Made>>
 
-const run = async (call: RunningCall): Promise<CallResult> => {
-  const { gov, signal } = call.ctx
-  let lane: Lane
-  try {
-    lane = await acquireLane({
-      dir: gov.store.dir, priority: call.order.priority, deadlineMs: call.endsAtMs,
-      clock: gov.clock, signal, observer: gov.observer,
-    })
-  } catch (error) {
-    const stopped = signal.aborted
-      ? fail.cancelled('call_cancelled', 'The request was cancelled before contact.') : error
-    return finishCall(call, notContacted(stopped))
-  }
-  try {
-    return await runUnderLane(call, lane)
-  } finally {
-    lane.release()
-  }
-}
+/** What of a reply is sealed before the record that may name it. */
+const keepOf = <Claimed, Content, Made>(
+  { keep }: CallOrder<Claimed, Content, Made>,
+): Pick<CallAsOrder<Claimed, Content, Made>, 'keep'> => (keep === undefined ? {} : {
+  keep: (evidence, { claimed: { call, claimed } }) => {
+    const usable = usableOf(endingOf(call, evidence), evidence)
+    return usable === null ? null : keep(usable, claimed)
+  },
+})
+
+const orderOf = <Claimed, Content, Made>(
+  ctx: GatewayContext, order: CallOrder<Claimed, Content, Made>,
+): CallAsOrder<Claimed, Content, Made> => ({
+  step: order.step,
+  verb: `gateway ${order.step}`,
+  noun: 'call',
+  operationMsMax: gatewayLimits.operationMsMax,
+  lane: order.priority,
+  runtime: gatewayRuntime,
+  profile: profileOf(order.slot),
+  sources: gatewayChargeSources,
+  credential: gatewayCredentialRef,
+  claim: (tx, now, { operationId }) => ({
+    kind: 'claimed', claimed: claimCall(ctx, order, tx, now, operationId),
+  }),
+  prepare: (tx, _now, { claimed }) => {
+    requireOpen(order, tx, claimed)
+    const { boundMicrousd, setup } = claimed.call
+    return {
+      hold: { taskId: null, principal: order.principal, boundMicrousd },
+      requestMs: order.timeoutMs ?? setup.timeout_seconds * 1_000,
+    }
+  },
+  decide: (tx, _now, { claimed: { call } }) => ({
+    provider: 'gateway', model: call.setup.model, url: completionUrl(call.baseUrl),
+    ...decideGatewayTrust(tx, call),
+  }),
+  authority: (view, _boundary, { claimed }) => {
+    requireOpen(order, view, claimed)
+    return requireGatewayTrust(view, claimed.call)
+  },
+  mark: (tx, now, { claimed: { call: { inputDigest, operationId } } }) => {
+    const claim = requireOpenClaim(tx, inputDigest, operationId)
+    tx.put(claimCollection, inputDigest, { ...claim, contacted_at: now })
+  },
+  run: (send, parts) => runCall(order, send, parts),
+  unsent: (contact) => ({ contact, httpStatus: null, judged: null }),
+  money: (evidence, { claimed: { call } }) => moneyOfCall(call, evidence),
+  ...keepOf(order),
+  close: (tx, now, { claimed: { call, claimed } }, facts) =>
+    closeOrder(order, call, claimed, tx, now, facts),
+  details: () => ({ slot: order.slot }),
+})
 
 /**
  * Makes one paid call, or answers why nothing was sent. Throws only where no claim was made
  * (`rejected` `debug_output_refused`, `unauthorized`, `conflict` `call_repeated`, what the order's
- * own `claim` throws); every end after that is a result with its receipt.
+ * own `claim` throws), where its end could not be recorded, and for defects; every other end is a
+ * result with its receipt.
  */
-export const sendCall = async (ctx: GatewayContext, order: CallOrder): Promise<CallResult> => {
-  if (ctx.signal.aborted) throw fail.cancelled('call_cancelled', 'The request was cancelled.')
-  // What forbids every contact refuses here: no claim, no hold and no attempt is left by it.
-  await ctx.client()
-  const operationId = newId('op')
-  // Held before the claim exists, so that recovery never takes a live call for a dead one.
-  const guard = holdGuard(ctx.gov.store.dir, operationId)
-  try {
-    const call = await ctx.gov.store.transact(`gateway ${order.step}`, (tx) =>
-      claimRow(ctx, order, tx, operationId))
-    await announce(call, 'claimed')
-    return await run(call)
-  } finally {
-    guard.release()
-  }
-}
+export const sendCall = <Claimed, Content, Made>(
+  ctx: GatewayContext, order: CallOrder<Claimed, Content, Made>,
+): Promise<CallResult<Made>> => runOrder(ctx, orderOf(ctx, order))

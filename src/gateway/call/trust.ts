@@ -4,10 +4,10 @@
  * a decision id, an `allowed` flag, a report of a hook or a proof.
  */
 import { canonicalJson, sha256Hex } from '../../base/canonical.js'
+import { routeOf, type RouteDraft } from '../../contact/routes.js'
 import { storeDecision, type JudgedRoute } from '../../governance/judge/decision.js'
 import { denied, judge, type Denial } from '../../governance/judge/fact.js'
 import { momentOf, type Moment } from '../../governance/judge/moment.js'
-import { collections } from '../../governance/rows.js'
 import type { Tx, View } from '../../state/types.js'
 import { egressPurpose, gatewayCapability } from '../constants.js'
 import {
@@ -73,19 +73,17 @@ const allowed = (judged: Judged): Judged => {
   })
 }
 
-/** Decides a call and stores the decision with the route record; throws on a denial. */
-export const decideGatewayTrust = (tx: Tx, call: RunningCall): void => {
+/** Decides a call and stores the decision; throws on a denial. */
+export const decideGatewayTrust = (
+  tx: Tx, call: RunningCall,
+): Pick<RouteDraft, 'decision_id' | 'policy_revision'> => {
   const { operationId } = call
-  const seen = tx.get(collections.routes, operationId)
+  const seen = routeOf(tx, operationId)
   const { moment, request } = allowed(judgeCall(call, tx, seen, 'preflight'))
   const decision = storeDecision(tx, moment.nowMs, { operationId, request, denials: [] })
-  const { runtime, profile } = bindingOfCall(call)
-  tx.put(collections.routes, operationId, {
-    operation_id: operationId, runtime, profile, provider: 'gateway',
-    model: call.setup.model, url: completionUrl(call.baseUrl),
+  return {
     decision_id: decision.decision_id, policy_revision: moment.policy.head.revision,
-    contacted_at: null, outcome: null,
-  })
+  }
 }
 
 /**
@@ -94,7 +92,7 @@ export const decideGatewayTrust = (tx: Tx, call: RunningCall): void => {
  * it was checked against. Throws `trust_denied`.
  */
 export const requireGatewayTrust = (view: View, call: RunningCall): number => {
-  const route = view.get(collections.routes, call.operationId)
+  const route = routeOf(view, call.operationId)
   return allowed(judgeCall(call, view, route, 'contact')).moment.policy.head.revision
 }
 

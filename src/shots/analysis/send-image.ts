@@ -4,15 +4,14 @@
  */
 import { canonicalJson, digestOf, sha256Hex } from '../../base/canonical.js'
 import { fail } from '../../base/errors.js'
+import { routeOf } from '../../contact/routes.js'
 import type { CallResult } from '../../gateway/call/finish.js'
-import type { AcceptedReply, CallEnd, CallOrder } from '../../gateway/call/order.js'
+import type { CallEnd, CallOrder } from '../../gateway/call/order.js'
 import { sendCall } from '../../gateway/call/send.js'
-import type { GatewayContext } from '../../gateway/context.js'
 import type { GatewayProof } from '../../gateway/proof.js'
 import type { SlotSetup } from '../../gateway/setup.js'
 import { registerArtifact } from '../../governance/artifacts.js'
-import { collections } from '../../governance/rows.js'
-import type { ArtifactRef, Tx, View } from '../../state/types.js'
+import type { Tx, View } from '../../state/types.js'
 import { requireBudget } from '../budget.js'
 import {
   analysisPromptVersion, analysisSchemaVersion, shotLabels, type ReanalyzeReason,
@@ -74,7 +73,7 @@ export const needsRetryReason = (view: View, row: Observation): boolean => {
   const { contact, operation_id: operation } = row.analyzer
   if (contact === 'uncertain') return true
   if (row.analysis_status !== 'failed') return false
-  const route = operation === null ? undefined : view.get(collections.routes, operation)
+  const route = operation === null ? undefined : routeOf(view, operation)
   return route === undefined || route.model === configuredModel(view)
 }
 
@@ -103,9 +102,7 @@ const inputDigestOf = (row: Observation, setup: SlotSetup): string => digestOf({
   after: row.analyzer.input_digest,
 })
 
-type Claimed = ReturnType<typeof requireRoute> & {
-  readonly inputDigest: string
-}
+type Claimed = Pick<ReturnType<typeof requireRoute>, 'consent' | 'proof'>
 
 interface Terms {
   readonly principal: string
@@ -132,7 +129,7 @@ const requireSource = ({ row, image }: Attempt, view: View): void => {
  * consent is the very one that the image was admitted under. One that was given while the image
  * waited reaches forward only, also where somebody asked for this image by name.
  */
-const requireStill = (attempt: Attempt, consentId: string | null, view: View): void => {
+const requireStill = (attempt: Attempt, consentId: string, view: View): void => {
   const { ctx, reason } = attempt
   const { ready, reason: closed, route } = standingOf(ctx, view)
   if (!ready || route === null) throw closedGate(closed ?? 'model_not_set')
@@ -145,7 +142,7 @@ const requireStill = (attempt: Attempt, consentId: string | null, view: View): v
 
 const claim = (
   attempt: Attempt, { principal, boundMicrousd }: Terms, tx: Tx, now: string, operationId: string,
-): Claimed => {
+): { readonly inputDigest: string; readonly claimed: Claimed } => {
   const { ctx, reason } = attempt
   const { setup, consent, proof } = requireRoute(standingOf(ctx, tx))
   if (consent.principal !== principal) throw closedGate('consent_not_current')
@@ -169,93 +166,59 @@ const claim = (
       operation_id: operationId, contact: 'claimed', reanalyze_reason: reason, updated_at: now,
     },
   })
-  return { proof, setup, consent, inputDigest }
+  return { inputDigest, claimed: { proof, consent } }
 }
 
-/** Seals the payload once; a second try of the closing record finds it written. */
-const sealer = (ctx: ShotsContext, principal: string) => {
-  let ref: ArtifactRef | undefined
-  return (tx: Tx, now: string, end: CallEnd, payload: AnalysisPayload): PayloadRef => {
-    const bytes = Buffer.from(canonicalJson(payload), 'utf8')
-    ref ??= ctx.gov.store.artifacts.write(shotLabels.payload, bytes)
-    const { artifact_id } = registerArtifact(tx, now, {
-      label: shotLabels.payload, ref, owner: principal, taskId: null, adopted: true,
-    })
-    return {
-      artifact_id,
-      sha256: sha256Hex(bytes),
-      model: end.receipt.model,
-      reply_model: end.receipt.reply_model ?? '',
-      prompt_version: analysisPromptVersion,
-      schema_version: analysisSchemaVersion,
-      analyzed_at: now,
-      operation_id: end.receipt.operation_id,
-      cost_microusd: end.receipt.cost.amount_microusd ?? 0,
-      earlier: false,
-    }
+const bytesOf = (payload: AnalysisPayload): Buffer => Buffer.from(canonicalJson(payload), 'utf8')
+
+const refOf = (
+  tx: Tx, now: string, principal: string, { receipt, usable, sealed: ref }: Ended,
+): PayloadRef | null => {
+  if (usable === null || ref === null) return null
+  const { artifact_id } = registerArtifact(tx, now, {
+    label: shotLabels.payload, ref, owner: principal, taskId: null, adopted: true,
+  })
+  return {
+    artifact_id,
+    sha256: sha256Hex(bytesOf(usable.content)),
+    model: receipt.model,
+    reply_model: receipt.reply_model ?? '',
+    prompt_version: analysisPromptVersion,
+    schema_version: analysisSchemaVersion,
+    analyzed_at: now,
+    operation_id: receipt.operation_id,
+    cost_microusd: receipt.cost.amount_microusd ?? 0,
+    earlier: false,
   }
 }
+
+type Ended = CallEnd<AnalysisPayload>
 
 /** The closing record's part: status, payload and analyzer together, or none of them. */
-const recorder = (
-  attempt: Attempt, principal: string, payloadOf: () => AnalysisPayload | null,
-): CallOrder['record'] => {
-  const seal = sealer(attempt.ctx, principal)
-  return (tx, now, end) => {
-    const { receipt, reply, errorKind } = end
-    const running = tx.get(runningCollection, attempt.row.observation_id)
-    const row = tx.get(c.observations, attempt.row.observation_id)
-    if (running?.operation_id !== receipt.operation_id || row === undefined) return
-    tx.remove(runningCollection, row.observation_id)
-    const payload = reply === null ? null : payloadOf()
-    const sealed = payload === null ? null : seal(tx, now, end, payload)
-    const { outcome, reason } = receipt
-    const ended = { outcome, reason, errorKind }
-    putObservation(tx, now, rowAfter(row, running.before, ended, sealed, now))
-  }
+const record = (
+  attempt: Attempt, principal: string, tx: Tx, now: string, end: Ended,
+): PayloadRef | null => {
+  const { receipt: { outcome, reason, operation_id: operationId }, errorKind } = end
+  const running = tx.get(runningCollection, attempt.row.observation_id)
+  const row = tx.get(c.observations, attempt.row.observation_id)
+  if (running?.operation_id !== operationId || row === undefined) return null
+  tx.remove(runningCollection, row.observation_id)
+  const sealed = refOf(tx, now, principal, end)
+  putObservation(
+    tx, now, rowAfter(row, running.before, { outcome, reason, errorKind }, sealed, now),
+  )
+  return sealed
 }
 
-/** How a call ended, with the HTTP status of its reply; null where none came. */
-export type Sent = CallResult & { readonly httpStatus: number | null }
+/** How a call for an image ended. */
+export type Sent = CallResult<PayloadRef>
 
-/** The gateway's client, telling the status of what it gives. */
-const listening = (
-  gateway: GatewayContext, told: (status: number) => void,
-): GatewayContext => ({
-  ...gateway,
-  client: async () => {
-    const client = await gateway.client()
-    return {
-      request: async (request) => {
-        const reply = await client.request(request)
-        told(reply.status)
-        return reply
-      },
-    }
-  },
-})
-
-/**
- * Analyses one image with at most one request. Throws what kept it from being claimed (`blocked`,
- * `budget`, `conflict`, `locked`); every end after that is a result and stands in the row.
- */
-export const sendImage = async (attempt: Attempt): Promise<Sent> => {
+const orderOf = (
+  attempt: Attempt, terms: Terms,
+): CallOrder<Claimed, AnalysisPayload, PayloadRef> => {
   const { ctx, image, timeoutMs } = attempt
-  const view = ctx.gov.store.read()
-  const route = requireRoute(standingOf(ctx, view))
-  const { principal } = route.consent
-  const boundMicrousd = imageBound(savedSettings(view), route.setup)
-  let proof = route.proof
-  let consentId: string | null = null
-  let payload: AnalysisPayload | null = null
-  const reject = (reply: AcceptedReply): string | null => {
-    const verdict = judgeAnalysis(reply, proof)
-    payload = verdict.ok ? verdict.payload : null
-    return verdict.ok ? null : verdict.reason
-  }
-  let httpStatus: number | null = null
-  const gateway = listening(ctx.gateway, (status) => { httpStatus = status })
-  const result = await sendCall(gateway, {
+  const { principal, boundMicrousd } = terms
+  return {
     step: 'analyze',
     slot: 'screenshot',
     purpose: 'gateway.vision',
@@ -265,15 +228,26 @@ export const sendImage = async (attempt: Attempt): Promise<Sent> => {
     content: analysisContent(image.bytes, image.mime),
     boundMicrousd,
     timeoutMs,
-    claim: (tx, now, _setup, operationId) => {
-      const claimed = claim(attempt, { principal, boundMicrousd }, tx, now, operationId)
-      proof = claimed.proof
-      consentId = claimed.consent.consent_id
-      return claimed.inputDigest
+    claim: (tx, now, _setup, operationId) => claim(attempt, terms, tx, now, operationId),
+    recheck: (view, { consent }) => requireStill(attempt, consent.consent_id, view),
+    judge: (reply, { proof }) => {
+      const verdict = judgeAnalysis(reply, proof)
+      return verdict.ok
+        ? { refused: null, content: verdict.payload } : { refused: verdict.reason }
     },
-    recheck: (now) => requireStill(attempt, consentId, now),
-    reject,
-    record: recorder(attempt, principal, () => payload),
-  })
-  return { ...result, httpStatus }
+    keep: ({ content }) => ctx.gov.store.artifacts.write(shotLabels.payload, bytesOf(content)),
+    record: (tx, now, end) => record(attempt, principal, tx, now, end),
+  }
+}
+
+/**
+ * Analyses one image with at most one request. Throws what kept it from being claimed (`blocked`,
+ * `budget`, `conflict`, `locked`); every end after that is a result and stands in the row.
+ */
+export const sendImage = async (attempt: Attempt): Promise<Sent> => {
+  const { ctx } = attempt
+  const view = ctx.gov.store.read()
+  const { consent: { principal }, setup } = requireRoute(standingOf(ctx, view))
+  const boundMicrousd = imageBound(savedSettings(view), setup)
+  return sendCall(ctx.gateway, orderOf(attempt, { principal, boundMicrousd }))
 }

@@ -69,9 +69,8 @@ const refusedResult = (
 const buy = async (
   { ctx, settings, retry }: Work, plan: Extract<WindowPlan, { kind: 'write' }>,
 ): Promise<WindowResult> => {
-  const { result, episode } = await writeWindow(ctx, plan, {
-    charsMax: settings.digestMaxChars.value, retry,
-  })
+  const result = await writeWindow(ctx, plan, { charsMax: settings.digestMaxChars.value, retry })
+  const { made: episode } = result
   const money = {
     operation_id: result.operationId, cost_microusd: result.receipt.cost.amount_microusd,
     ...dueFactsOf(ctx.gov.store.read(), result.operationId),

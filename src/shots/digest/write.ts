@@ -7,10 +7,10 @@ import { canonicalJson, digestOf, sha256Hex } from '../../base/canonical.js'
 import { fail } from '../../base/errors.js'
 import { newId } from '../../base/ids.js'
 import type { CallResult } from '../../gateway/call/finish.js'
-import type { AcceptedReply, CallEnd, CallOrder } from '../../gateway/call/order.js'
+import type { CallEnd, CallOrder, Usable } from '../../gateway/call/order.js'
 import { sendCall } from '../../gateway/call/send.js'
 import { registerArtifact } from '../../governance/artifacts.js'
-import type { ArtifactRef, Tx, View } from '../../state/types.js'
+import type { Tx, View } from '../../state/types.js'
 import { digestSchemaVersion, digestSourceTool, shotLabels } from '../constants.js'
 import type { ShotsContext } from '../context.js'
 import { requireTextBudget } from '../texts/budget.js'
@@ -29,12 +29,6 @@ import { sourcesBetween } from '../texts/sources.js'
 
 /** A window whose text is to be bought. */
 export type WindowToWrite = Extract<WindowPlan, { kind: 'write' }>
-
-/** What a call for a window came to. */
-export interface Written {
-  readonly result: CallResult
-  readonly episode: Episode | null
-}
 
 interface Writing {
   readonly ctx: ShotsContext
@@ -95,7 +89,9 @@ const inputDigestOf = ({ plan, route, charsMax }: Writing): string => digestOf({
 })
 
 /** Inside the claiming record everything is judged once more: rows may have moved meanwhile. */
-const claim = (writing: Writing, tx: Tx): string => {
+const claim = (
+  writing: Writing, tx: Tx,
+): { readonly inputDigest: string; readonly claimed: null } => {
   const { ctx, plan, retry } = writing
   const { window } = plan
   const route = requireTextRoute(ctx, tx, 'gateway.digest')
@@ -114,51 +110,50 @@ const claim = (writing: Writing, tx: Tx): string => {
     source_digest: plan.sourceDigest, digest_key: window.key, number: plan.number,
     input_digest: inputDigest, made: null,
   })
-  return inputDigest
+  return { inputDigest, claimed: null }
+}
+
+/** What an accepted reply comes to: the bytes of its sealed payload. */
+interface Text {
+  readonly payload: Buffer
 }
 
 const madeOf = (
-  { plan, route }: Writing, now: string, end: CallEnd, reply: AcceptedReply,
-  stored: { readonly artifactId: string; readonly payload: Buffer },
+  { plan, route }: Writing, now: string, { receipt }: CallEnd<Text>,
+  { reply, content: { payload } }: Usable<Text>, artifactId: string,
 ): MadeText => ({
-  artifact_id: stored.artifactId,
+  artifact_id: artifactId,
   source_observation_ids: plan.sources.map((row) => row.observation_id),
   content_chars: codePoints(reply.content),
-  payload_sha256: sha256Hex(stored.payload),
+  payload_sha256: sha256Hex(payload),
   model: route.setup.model,
   reply_model: reply.model,
   reply_provider: reply.provider,
   prompt_version: digestPromptVersion,
-  operation_id: end.receipt.operation_id,
-  cost_microusd: end.receipt.cost.amount_microusd ?? 0,
+  operation_id: receipt.operation_id,
+  cost_microusd: receipt.cost.amount_microusd ?? 0,
   written_at: now,
 })
 
 /** Keeps the text in the record that settles its charge: both or neither. */
-const recorder = (writing: Writing, kept: (row: Episode) => void): CallOrder['record'] => {
-  const { ctx, plan, route } = writing
-  let ref: ArtifactRef | undefined
-  return (tx, now, end) => {
-    const { reply } = end
-    if (reply === null) return
-    const payload = payloadOf(plan, reply.content)
-    // Durable before the row that names it; a second try of this record finds it written.
-    ref ??= ctx.gov.store.artifacts.write(shotLabels.digest, payload)
-    const artifactId = registerArtifact(tx, now, {
-      label: shotLabels.digest, ref, owner: route.principal, taskId: null, adopted: true,
-    }).artifact_id
-    const made = madeOf(writing, now, end, reply, { artifactId, payload })
-    const row = episodeOf(plan, now, tx.get(c.episodes, plan.window.key), made)
-    putEpisode(tx, row)
-    const attempt = tx.get(c.attempts, plan.sourceDigest)
-    if (attempt !== undefined) tx.put(c.attempts, plan.sourceDigest, { ...attempt, made })
-    kept(row)
-  }
+const record = (
+  writing: Writing, tx: Tx, now: string, end: CallEnd<Text>,
+): Episode | null => {
+  const { plan, route } = writing
+  const { usable, sealed: ref } = end
+  if (usable === null || ref === null) return null
+  const { artifact_id: artifactId } = registerArtifact(tx, now, {
+    label: shotLabels.digest, ref, owner: route.principal, taskId: null, adopted: true,
+  })
+  const made = madeOf(writing, now, end, usable, artifactId)
+  const row = episodeOf(plan, now, tx.get(c.episodes, plan.window.key), made)
+  putEpisode(tx, row)
+  const attempt = tx.get(c.attempts, plan.sourceDigest)
+  if (attempt !== undefined) tx.put(c.attempts, plan.sourceDigest, { ...attempt, made })
+  return row
 }
 
-const orderOf = (
-  writing: Writing, view: View, kept: (row: Episode) => void,
-): CallOrder => {
+const orderOf = (writing: Writing, view: View): CallOrder<null, Text, Episode> => {
   const { ctx, plan, charsMax, route } = writing
   const { window, sources } = plan
   return {
@@ -180,9 +175,14 @@ const orderOf = (
     }),
     claim: (tx) => claim(writing, tx),
     recheck: (now) => requireSameRoute(ctx, now, 'gateway.digest', route),
-    reject: (reply) =>
-      judgeReply(reply, route.proof) ?? judgeText(reply.content, charsMax, holdsSecret),
-    record: recorder(writing, kept),
+    judge: (reply) => {
+      const refused = judgeReply(reply, route.proof)
+        ?? judgeText(reply.content, charsMax, holdsSecret)
+      return refused === null
+        ? { refused, content: { payload: payloadOf(plan, reply.content) } } : { refused }
+    },
+    keep: ({ content }) => ctx.gov.store.artifacts.write(shotLabels.digest, content.payload),
+    record: (tx, now, end) => record(writing, tx, now, end),
   }
 }
 
@@ -192,11 +192,8 @@ const orderOf = (
  */
 export const writeWindow = async (
   ctx: ShotsContext, plan: WindowToWrite, options: { charsMax: number; retry: boolean },
-): Promise<Written> => {
+): Promise<CallResult<Episode>> => {
   const view = ctx.gov.store.read()
   const route = requireTextRoute(ctx, view, 'gateway.digest')
-  let episode: Episode | null = null
-  const order = orderOf({ ctx, plan, route, ...options }, view, (row) => { episode = row })
-  const result = await sendCall(ctx.gateway, order)
-  return { result, episode: result.outcome === 'succeeded' ? episode : null }
+  return sendCall(ctx.gateway, orderOf({ ctx, plan, route, ...options }, view))
 }

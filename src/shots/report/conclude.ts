@@ -4,17 +4,16 @@
  * over the same sources finds the same conclusion.
  */
 import { canonicalJson, digestOf, sha256Hex } from '../../base/canonical.js'
-import { fail, SallyportError } from '../../base/errors.js'
+import { fail } from '../../base/errors.js'
 import { newId } from '../../base/ids.js'
 import { claimCollection, claimStanding } from '../../gateway/call/claims.js'
-import type { CallResult } from '../../gateway/call/finish.js'
-import type { AcceptedReply, CallEnd, CallOrder } from '../../gateway/call/order.js'
+import { callError } from '../../gateway/call/ending.js'
+import type { CallEnd, CallOrder, Usable } from '../../gateway/call/order.js'
 import { sendCall } from '../../gateway/call/send.js'
 import type { GatewayReceipt } from '../../gateway/receipt.js'
 import { registerArtifact } from '../../governance/artifacts.js'
-import { settleCommand } from '../../governance/ledger/due.js'
 import type { Session } from '../../governance/session/types.js'
-import type { ArtifactRef, Tx, View } from '../../state/types.js'
+import type { Tx, View } from '../../state/types.js'
 import { blockedNext, blockedReasons } from '../analysis/blocked.js'
 import { shotLabels, type AnalysisStatus } from '../constants.js'
 import type { ShotsContext } from '../context.js'
@@ -82,7 +81,9 @@ const nextNumber = (
   )
 }
 
-const claim = (one: Concluding, tx: Tx): string => {
+const claim = (
+  one: Concluding, tx: Tx,
+): { readonly inputDigest: string; readonly claimed: null } => {
   const { ctx, period, sources, route } = one
   const now = requireTextRoute(ctx, tx, 'gateway.report')
   const same = conclusionSources(tx, period).digest === sources.digest
@@ -101,7 +102,7 @@ const claim = (one: Concluding, tx: Tx): string => {
   tx.put(c.conclusions, sources.digest, {
     source_digest: sources.digest, number, input_digest: inputDigest, made: null,
   })
-  return inputDigest
+  return { inputDigest, claimed: null }
 }
 
 const idsOf = ({ sources, episodes }: ConclusionSources) => ({
@@ -109,13 +110,22 @@ const idsOf = ({ sources, episodes }: ConclusionSources) => ({
   digest_ids: episodes.map((row) => row.episode_id),
 })
 
+/** What an accepted reply comes to: the bytes of its sealed payload. */
+interface Text {
+  readonly payload: Buffer
+}
+
+const payloadOf = ({ sources }: Concluding, content: string): Buffer => Buffer.from(canonicalJson({
+  schema: shotLabels.conclusion, source_digest: sources.digest, ...idsOf(sources), content,
+}))
+
 const madeOf = (
-  { route, sources }: Concluding, now: string, end: CallEnd, reply: AcceptedReply,
-  stored: { readonly artifactId: string; readonly payload: Buffer },
+  { route, sources }: Concluding, now: string, { receipt }: CallEnd<Text>,
+  { reply, content: { payload } }: Usable<Text>, artifactId: string,
 ): MadeConclusion => ({
   conclusion_id: newId('ccl'),
-  artifact_id: stored.artifactId,
-  payload_sha256: sha256Hex(stored.payload),
+  artifact_id: artifactId,
+  payload_sha256: sha256Hex(payload),
   content_chars: codePoints(reply.content),
   digest_count: sources.episodes.length,
   ...idsOf(sources),
@@ -123,33 +133,27 @@ const madeOf = (
   reply_model: reply.model,
   reply_provider: reply.provider,
   prompt_version: conclusionPromptVersion,
-  operation_id: end.receipt.operation_id,
-  cost_microusd: end.receipt.cost.amount_microusd ?? 0,
+  operation_id: receipt.operation_id,
+  cost_microusd: receipt.cost.amount_microusd ?? 0,
   written_at: now,
 })
 
-const recorder = (one: Concluding, kept: (made: MadeConclusion) => void): CallOrder['record'] => {
-  const { ctx, session, sources } = one
-  let ref: ArtifactRef | undefined
-  return (tx, now, end) => {
-    const { reply } = end
-    const row = tx.get(c.conclusions, sources.digest)
-    if (reply === null || row === undefined) return
-    const payload = Buffer.from(canonicalJson({
-      schema: shotLabels.conclusion, source_digest: sources.digest, ...idsOf(sources),
-      content: reply.content,
-    }))
-    ref ??= ctx.gov.store.artifacts.write(shotLabels.conclusion, payload)
-    const artifactId = registerArtifact(tx, now, {
-      label: shotLabels.conclusion, ref, owner: session.principal.principal_id, taskId: null,
-      adopted: true,
-    }).artifact_id
-    const made = madeOf(one, now, end, reply, { artifactId, payload })
-    tx.put(c.conclusions, sources.digest, { ...row, made })
-    const count = (tx.get(c.head, conclusionHeadId)?.count ?? 0) + 1
-    tx.put(c.head, conclusionHeadId, { count, newest: sources.digest })
-    kept(made)
-  }
+const record = (
+  one: Concluding, tx: Tx, now: string, end: CallEnd<Text>,
+): MadeConclusion | null => {
+  const { session, sources } = one
+  const { usable, sealed: ref } = end
+  const row = tx.get(c.conclusions, sources.digest)
+  if (usable === null || ref === null || row === undefined) return null
+  const { artifact_id: artifactId } = registerArtifact(tx, now, {
+    label: shotLabels.conclusion, ref, owner: session.principal.principal_id, taskId: null,
+    adopted: true,
+  })
+  const made = madeOf(one, now, end, usable, artifactId)
+  tx.put(c.conclusions, sources.digest, { ...row, made })
+  const count = (tx.get(c.head, conclusionHeadId)?.count ?? 0) + 1
+  tx.put(c.head, conclusionHeadId, { count, newest: sources.digest })
+  return made
 }
 
 const toldDigests = (ctx: ShotsContext, view: View, sources: ConclusionSources): PromptEntry[] =>
@@ -158,9 +162,7 @@ const toldDigests = (ctx: ShotsContext, view: View, sources: ConclusionSources):
     digest: readDigest(ctx.gov, view, row).content,
   })))
 
-const orderOf = (
-  one: Concluding, view: View, kept: (made: MadeConclusion) => void,
-): CallOrder => {
+const orderOf = (one: Concluding, view: View): CallOrder<null, Text, MadeConclusion> => {
   const { ctx, session, period, sources, route } = one
   return {
     step: 'conclude',
@@ -182,44 +184,14 @@ const orderOf = (
     }),
     claim: (tx) => claim(one, tx),
     recheck: (now) => requireSameRoute(ctx, now, 'gateway.report', route),
-    reject: (reply) =>
-      judgeReply(reply, route.proof) ?? judgeText(reply.content, conclusionCharsMax, holdsSecret),
-    record: recorder(one, kept),
-  }
-}
-
-const errorOf = (
-  { outcome, operationId, reason, errorKind, receipt }: CallResult,
-): SallyportError => {
-  const parts = {
-    reason: reason ?? outcome, details: { operation_id: operationId, outcome },
-  }
-  switch (outcome) {
-    case 'not_contacted':
-      return new SallyportError({
-        kind: errorKind ?? 'failed', code: 'conclusion_not_sent',
-        message: 'The conclusion was not asked for; nothing is owed.', ...parts,
-      })
-    case 'charge_unknown':
-      return fail.blocked(
-        'conclusion_charge_unknown',
-        'The charge of this conclusion is not known; '
-          + `its full bound of ${receipt.cost.bound_microusd} micro-USD stays held.`,
-        { ...parts, next: `Look it up with the gateway, then: ${settleCommand(operationId)}` },
-      )
-    case 'overrun':
-      return fail.blocked(
-        'conclusion_overrun', 'The charge passed the request bound; it stands and needs a review.',
-        { ...parts, next: `Run: sallyport ledger review ${operationId} --accept` },
-      )
-    case 'authority_lost':
-      return fail.unauthorized(
-        'conclusion_not_adopted', 'The authority ended meanwhile; the charge stands.', parts,
-      )
-    default:
-      return fail.remote(
-        'conclusion_refused', 'The reply cannot be kept; the charge stands.', parts,
-      )
+    judge: (reply) => {
+      const refused = judgeReply(reply, route.proof)
+        ?? judgeText(reply.content, conclusionCharsMax, holdsSecret)
+      return refused === null
+        ? { refused, content: { payload: payloadOf(one, reply.content) } } : { refused }
+    },
+    keep: ({ content }) => ctx.gov.store.artifacts.write(shotLabels.conclusion, content.payload),
+    record: (tx, now, end) => record(one, tx, now, end),
   }
 }
 
@@ -240,6 +212,11 @@ const nothingNext = (
     : 'Give --since an earlier time; what lies in the folder is taken in by: sallyport shots scan'
 }
 
+const names = {
+  noun: 'conclusion',
+  texts: { refused: 'The reply cannot be kept; the charge stands.' },
+} as const
+
 /**
  * Makes the conclusion over a period with at most one request, or finds it made. Throws `rejected`
  * `nothing_to_conclude`, what keeps a text from being bought, and every end without a text.
@@ -258,9 +235,8 @@ export const concludeReport = async (
   if (known) return { bought: false, made: known, receipt: null }
   nextNumber(ctx, view, sources.digest, options)
   const route = requireTextRoute(ctx, view, 'gateway.report')
-  let made: MadeConclusion | null = null
   const one: Concluding = { ctx, session, period, sources, route, ...options }
-  const result = await sendCall(ctx.gateway, orderOf(one, view, (row) => { made = row }))
-  if (made === null || result.outcome !== 'succeeded') throw errorOf(result)
-  return { bought: true, made, receipt: result.receipt }
+  const result = await sendCall(ctx.gateway, orderOf(one, view))
+  if (result.made === null) throw callError(names, result)
+  return { bought: true, made: result.made, receipt: result.receipt }
 }

@@ -1,21 +1,17 @@
+/** What every reader of replies asks of one, before it looks at anything of its own. */
 import { SallyportError } from '../base/errors.js'
-import { NumberLexeme, parseStrictJson } from '../base/strict-json.js'
-import { alphaLimits } from './constants.js'
+import { NumberLexeme, parseStrictJson, type StrictJsonLimits } from '../base/strict-json.js'
 
-/** A provider reply as the one client gives it: body undecoded, header names lowercase. */
-export interface ProviderReply {
-  readonly status: number
-  readonly headers: ReadonlyMap<string, readonly string[]>
-  readonly body: Uint8Array
-}
+/** Headers as the one client gives them: names lowercase, every value of a repeated one. */
+type Headers = ReadonlyMap<string, readonly string[]>
 
 /** An object out of a strictly parsed reply. */
 export type JsonRecord = Readonly<Record<string, unknown>>
 
 /** Whether a parsed value is an object: not an array, not null, not a number kept as its lexeme. */
 export const isRecord = (value: unknown): value is JsonRecord =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) &&
-  !(value instanceof NumberLexeme)
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+  && !(value instanceof NumberLexeme)
 
 /** A named member of a parsed object, or undefined; inherited names do not count. */
 export const member = (record: JsonRecord, name: string): unknown =>
@@ -25,25 +21,25 @@ export const member = (record: JsonRecord, name: string): unknown =>
  * Whether the body may be read as it came: every coding named in `content-encoding` is identity,
  * and the only transfer coding is chunked. Anything else is refused, never decoded (A-171).
  */
-export const isIdentityEncoded = (headers: ProviderReply['headers']): boolean =>
+export const isIdentityEncoded = (headers: Headers): boolean =>
   codings(headers, 'content-encoding').every((coding) => coding === 'identity') &&
   codings(headers, 'transfer-encoding').every((c) => c === 'chunked' || c === 'identity')
 
-const codings = (headers: ProviderReply['headers'], name: string): string[] =>
+const codings = (headers: Headers, name: string): string[] =>
   (headers.get(name) ?? []).flatMap((value) => value.split(','))
     .map((coding) => coding.trim().toLowerCase())
 
 /** Whether any content type of the reply says event stream (A-018). */
-export const isEventStream = (headers: ProviderReply['headers']): boolean =>
+export const isEventStream = (headers: Headers): boolean =>
   (headers.get('content-type') ?? []).some((value) => /text\/event-stream/i.test(value))
 
 /** Whether a status is a redirect of any kind; none is ever followed (A-024). */
 export const isRedirect = (status: number): boolean => status >= 300 && status < 400
 
 /** A parsed top-level object, or null when the bytes are not one under the strict rules. */
-export const parseReply = (body: Uint8Array, bytesMax: number): JsonRecord | null => {
+export const parseReply = (body: Uint8Array, limits: StrictJsonLimits): JsonRecord | null => {
   try {
-    const value = parseStrictJson(body, { bytesMax, depthMax: alphaLimits.replyDepthMax })
+    const value = parseStrictJson(body, limits)
     return isRecord(value) ? value : null
   } catch (error) {
     // The parser's own refusals only; their texts never hold the body. A defect goes on up.

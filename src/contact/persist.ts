@@ -1,7 +1,7 @@
 /** Writing down what came of a contact, in a state directory that may not take it. */
 import { SallyportError } from '../base/errors.js'
 import type { Tx } from '../state/types.js'
-import type { Gov } from './context.js'
+import { nowIso, type Gov } from '../governance/context.js'
 
 /** Pause between two tries for the state lock, milliseconds. */
 const lockPauseMs = 50
@@ -16,11 +16,12 @@ const isLockMissed = (error: unknown): boolean =>
  * time is left. Any other error goes on up.
  */
 export const persist = async <T>(
-  { store, clock }: Gov, verb: string, leftMs: () => number, fn: (tx: Tx) => T,
+  gov: Gov, verb: string, leftMs: () => number, fn: (tx: Tx, now: string) => T,
 ): Promise<T> => {
+  const { store, clock } = gov
   for (;;) {
     try {
-      return await store.transact(verb, fn)
+      return await store.transact(verb, (tx) => fn(tx, nowIso(gov)))
     } catch (error) {
       if (!isLockMissed(error) || leftMs() <= 0) throw error
       await clock.sleep(Math.min(lockPauseMs, leftMs()))

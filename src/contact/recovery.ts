@@ -1,0 +1,236 @@
+/**
+ * What a dead process left is resolved before any mutating verb does its own work: a reservation
+ * that never reached contact is released; one that was contacted and not settled becomes unknown
+ * with its full liability; a half-done save is rolled back; a witness one line behind is completed.
+ * Nothing is sent again and no bill is asked for (A-026, A-182). A process is dead when the kernel
+ * lets us lock the guard file that it held. A reservation that its own rows contradict is left as
+ * it is, its liability held: it is never released, and it keeps nothing else from being resolved.
+ */
+import { SallyportError } from '../base/errors.js'
+import { appendAudit } from '../governance/audit.js'
+import { moveTask } from '../governance/board/move.js'
+import { nowIso, type Gov } from '../governance/context.js'
+import { isHeld, sweepGuards } from '../governance/guard.js'
+import { endingOf, interruptedFacts, type RecoveryRule } from '../governance/interrupted.js'
+import { carryLiabilities } from '../governance/ledger/carry.js'
+import { markUnknown, release } from '../governance/ledger/steps.js'
+import {
+  policyLeftovers, resolvePolicyLeftovers, revokeRestored, type PolicyLeftovers,
+} from '../governance/recovery.js'
+import { collections, type Reservation, type Task } from '../governance/rows.js'
+import type { Store, Tx, View } from '../state/types.js'
+import { wasContacted } from './routes.js'
+
+/** What was resolved, for one line on standard error each. */
+export interface RecoveryReport {
+  readonly released: readonly string[]
+  readonly unknown: readonly string[]
+  /** Operations and tasks that could not be resolved, because rows contradict them. */
+  readonly leftAlone: readonly string[]
+  readonly endedTasks: readonly string[]
+  readonly rolledBackSaves: readonly string[]
+  readonly witnessCompleted: boolean
+}
+
+/** A reservation under the id that it lies under, which an altered one does not say itself. */
+interface Held {
+  readonly id: string
+  readonly doc: Reservation
+}
+
+interface Leftovers extends PolicyLeftovers {
+  readonly reservations: readonly Held[]
+  readonly tasks: readonly { readonly id: string; readonly doc: Task }[]
+}
+
+const active = new Set(['accepted', 'queued', 'running'])
+
+const leftovers = (gov: Gov, view: View): Leftovers => {
+  const dead = (id: string): boolean => !isHeld(gov.store.dir, id)
+  return {
+    ...policyLeftovers(gov, view),
+    reservations: view.all(collections.openReservations)
+      .filter(({ doc }) => doc.state === 'reserved' || doc.state === 'contacted')
+      .filter(({ id }) => dead(id)),
+    tasks: view.all(collections.openTasks)
+      .filter(({ doc }) => active.has(doc.state) && dead(doc.operation_id)),
+  }
+}
+
+const isEmpty = (found: Leftovers): boolean =>
+  found.intents.length + found.reservations.length + found.tasks.length === 0
+  && !found.witnessBehind
+
+const keyOf = ({ id, doc }: Held) =>
+  ({ operationId: id, runtime: doc.runtime, profile: doc.profile })
+
+type Resolved = 'released' | 'unknown' | 'endedTasks' | 'leftAlone'
+
+/**
+ * Takes one step of a reservation or a task, or leaves it: such a step checks everything before it
+ * writes anything, so a refused one has changed nothing in this transaction. Damage goes on.
+ */
+const orLeave = (outcome: Resolved, step: () => void): Resolved => {
+  try {
+    step()
+    return outcome
+  } catch (error) {
+    if (error instanceof SallyportError && error.kind !== 'damaged') return 'leftAlone'
+    throw error
+  }
+}
+
+const resolveReservation = (tx: Tx, now: string, held: Held): Resolved => {
+  const key = keyOf(held)
+  return held.doc.state === 'reserved'
+    ? orLeave('released', () => release(tx, now, { ...key, proof: 'never_contacted' }))
+    : orLeave('unknown', () => {
+        markUnknown(tx, now, { ...key, reason: 'interrupted_after_contact' })
+      })
+}
+
+/** The end is decided before anything of it is written. */
+const endTask = (tx: Tx, now: string, task: Task, rule: RecoveryRule | undefined): void => {
+  const contacted = wasContacted(tx, task.operation_id)
+  const { state, ...patch } = endingOf(interruptedFacts(tx, task, contacted, rule), rule)
+  moveTask(tx, now, task.task_id, state, patch)
+  try {
+    rule?.keep?.(tx, now, task)
+  } catch {
+    // Rows that the receipt needs are missing or contradict each other: `state check` tells. The
+    // task has ended all the same, or every mutating verb would fail here for ever.
+  }
+}
+
+const ruleOf = (rules: readonly RecoveryRule[], { kind }: Task): RecoveryRule | undefined =>
+  rules.find(({ kinds }) => kinds.includes(kind))
+
+const resolve = (
+  gov: Gov, tx: Tx, rules: readonly RecoveryRule[],
+): RecoveryReport => {
+  const now = nowIso(gov)
+  const found = leftovers(gov, tx)
+  const report: Record<Resolved, string[]> = {
+    released: [], unknown: [], endedTasks: [], leftAlone: [],
+  }
+  for (const held of found.reservations) {
+    report[resolveReservation(tx, now, held)].push(held.id)
+  }
+  for (const { id, doc: task } of found.tasks) {
+    const how = orLeave('endedTasks', () => endTask(tx, now, task, ruleOf(rules, task)))
+    report[how].push(id)
+  }
+  resolvePolicyLeftovers(gov, tx, now, found)
+  const resolved = report.released.length + report.unknown.length
+    + report.endedTasks.length + found.intents.length
+  // What is left alone is found anew each time; it is told each time and written down once.
+  if (resolved > 0 || found.witnessBehind) {
+    appendAudit(tx, now, {
+      what: 'recovery.ran', principal: null, root: null, subject: null,
+      facts: {
+        released: report.released.length, unknown: report.unknown.length,
+        left_alone: report.leftAlone.length,
+        tasks: report.endedTasks.length, saves: found.intents.length, witness: found.witnessBehind,
+      },
+    })
+  }
+  return {
+    ...report,
+    rolledBackSaves: found.intents.map(({ intent_id }) => intent_id),
+    witnessCompleted: found.witnessBehind,
+  }
+}
+
+const nothing: RecoveryReport = {
+  released: [], unknown: [], leftAlone: [], endedTasks: [], rolledBackSaves: [],
+  witnessCompleted: false,
+}
+
+/** Resolves leftovers; takes the lock only when a look without it found some. */
+export const recoverInterrupted = async (
+  gov: Gov, rules: readonly RecoveryRule[],
+): Promise<RecoveryReport> => {
+  if (isEmpty(leftovers(gov, gov.store.read()))) return nothing
+  const report = await gov.store.transact('recovery', (tx) => resolve(gov, tx, rules))
+  sweepGuards(gov.store.dir)
+  return report
+}
+
+/** What was kept when an old copy was put in place. */
+export interface RestoredReport {
+  /** Operations of replaced stores that may owe something and that the old copy did not know. */
+  readonly keptLiabilities: readonly string[]
+  /** How many replaced stores could not be read whole. */
+  readonly unreadable: number
+}
+
+/** What else a restore rests on. */
+export interface RestoredFrom {
+  readonly rules: readonly RecoveryRule[]
+  /** Stores that restores have replaced here, in any order. */
+  readonly formers: readonly Pick<Store, 'read'>[]
+}
+
+/** A key that was used in a replaced store never sends anything again (A-026). */
+const carryKeys = (tx: Tx, former: View): void => {
+  for (const { id, doc } of former.all(collections.idempotency)) {
+    if (tx.get(collections.idempotency, id) !== undefined) continue
+    tx.put(collections.idempotency, id, { ...doc, restored: true })
+  }
+}
+
+const carryFormers = (
+  tx: Tx, now: string, formers: RestoredFrom['formers'],
+): RestoredReport => {
+  const keptLiabilities: string[] = []
+  let unreadable = 0
+  for (const former of formers) {
+    try {
+      const view = former.read()
+      keptLiabilities.push(...carryLiabilities(tx, now, view, 'restored_over_later_state'))
+      carryKeys(tx, view)
+    } catch (error) {
+      // A damaged copy tells what it can; an old copy must come into force revoked all the same.
+      if (!(error instanceof SallyportError)) throw error
+      unreadable += 1
+    }
+  }
+  return { keptLiabilities, unreadable }
+}
+
+const endOperations = (tx: Tx, now: string, rules: readonly RecoveryRule[]): void => {
+  for (const { id, doc } of tx.all(collections.openReservations)) {
+    if (doc.state !== 'reserved' && doc.state !== 'contacted') continue
+    orLeave('unknown', () => {
+      markUnknown(tx, now, { ...keyOf({ id, doc }), reason: 'restored_from_backup' })
+    })
+  }
+  for (const { doc } of tx.all(collections.openTasks)) {
+    if (!active.has(doc.state)) continue
+    orLeave('endedTasks', () => endTask(tx, now, doc, ruleOf(rules, doc)))
+  }
+}
+
+/**
+ * What must hold in a store that was put back from a backup: every root ends, every unfinished
+ * contact becomes unknown, what the replaced store owed since is kept as unknown, its keys stay
+ * spent, and a revoked revision is published above anchor and witness, so that the restored store
+ * can contact nobody until an operator grants anew. May run twice.
+ */
+export const settleRestored = (
+  gov: Gov, { rules, formers }: RestoredFrom = { rules: [], formers: [] },
+): Promise<RestoredReport> =>
+  gov.store.transact('state restore', (tx) => {
+    const now = nowIso(gov)
+    endOperations(tx, now, rules)
+    const report = carryFormers(tx, now, formers)
+    const policy = revokeRestored(gov, tx, now)
+    appendAudit(tx, now, {
+      what: 'state.restored', principal: null, root: null, subject: String(policy.revision),
+      facts: {
+        revision: policy.revision, kept_liabilities: report.keptLiabilities.length,
+        unreadable: report.unreadable,
+      },
+    })
+    return report
+  })
