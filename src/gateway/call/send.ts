@@ -9,7 +9,8 @@ import type { Order, RunParts, Send, Step } from '../../contact/order.js'
 import { liveRoot } from '../../governance/session/live.js'
 import type { Tx, View } from '../../state/types.js'
 import {
-  gatewayChargeSources, gatewayCredentialRef, gatewayLimits, gatewayRuntime, profileOf, slotOfPurpose,
+  gatewayChargeSources, gatewayCredentialRef, gatewayLimits, gatewayRuntime, profileOf,
+  slotOfPurpose,
 } from '../constants.js'
 import type { GatewayContext } from '../context.js'
 import { gatewayCollection, gatewayRouteId } from '../setup.js'
