@@ -40,7 +40,7 @@ export const allSchemas = (verbs: readonly DescribedVerb[]): readonly NamedSchem
   }
   for (const { meta } of verbs) {
     const { json, name } = meta
-    if (json === null || 'schema' in json) continue
+    if (json === null) continue
     const commands = [name]
     const { schemaName, inputName, output, input } = json
     add({

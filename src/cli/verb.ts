@@ -4,7 +4,6 @@
  * `build(deps)`. Shapes, mappers and failure rules are the contract's, beside the use case.
  */
 import { Command, CommanderError } from 'commander'
-import type { GenericSchema } from 'valibot'
 import { Degraded } from '../base/contract.js'
 import type { ContractFacts } from '../base/contract.js'
 import { fail } from '../base/errors.js'
@@ -17,13 +16,6 @@ import type { VerbDeps } from './bound.js'
 
 /** Whether a verb needs a login: `none` never asks for one, `required` fails without one. */
 export type SessionNeed = 'none' | 'optional' | 'required'
-
-/** The JSON output of a verb whose contract is not beside its use case yet. */
-export interface JsonOutput {
-  readonly version: number
-  readonly schema: GenericSchema
-  readonly lines?: true
-}
 
 /** What help, man pages, completions and tests know of a verb. */
 export interface VerbMeta {
@@ -39,7 +31,7 @@ export interface VerbMeta {
   /** Statuses that this verb can end with, besides those that every verb can. */
   readonly exits: readonly ExitName[]
   /** The contract of its operation; null where `--json` has no meaning (a script, a page). */
-  readonly json: ContractFacts | JsonOutput | null
+  readonly json: ContractFacts | null
 }
 
 /** Does the work and gives the result; failures are thrown. */
@@ -131,7 +123,7 @@ const print = async <R>(
   result: R, { meta, text }: VerbDefinition<R>, deps: VerbDeps,
 ): Promise<void> => {
   if (deps.globals.json && meta.json !== null) {
-    if (meta.json.lines === true) writeJsonLine(deps, result)
+    if (meta.json.lines) writeJsonLine(deps, result)
     else writeJson(deps, result)
     return
   }

@@ -10,7 +10,6 @@ import { generatedFiles } from '../../src/cli/generate.js'
 import { globalFlags } from '../../src/cli/globals.js'
 import { topicNames, topicText } from '../../src/cli/help/topics.js'
 import { describeNouns } from '../../src/cli/tree.js'
-import { outputOf } from '../../src/cli/help/fields.js'
 import { allVerbs } from '../world/program.js'
 import { World } from '../world/world.js'
 
@@ -31,7 +30,7 @@ t.test('each verb has a summary, a description, examples, statuses and a shape',
     if (meta.session === 'required') t.ok(exits.includes('unauthorized'), meta.name)
     if (meta.json !== null) {
       t.ok(meta.json.version >= 1, `${meta.name}: version`)
-      const given = safeParse(outputOf(meta.json), Symbol('no JSON'))
+      const given = safeParse(meta.json.output, Symbol('no JSON'))
       t.notOk(given.success, `${meta.name}: a real shape`)
     }
   }

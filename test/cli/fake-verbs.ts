@@ -1,5 +1,6 @@
 /** Commands of no meaning, for tests of the frame. */
 import * as v from 'valibot'
+import { contract, noInput } from '../../src/base/contract.js'
 import type { VerbDeps } from '../../src/cli/bound.js'
 import type { CommandTable } from '../../src/cli/entry.js'
 import { defineVerb } from '../../src/cli/verb.js'
@@ -16,7 +17,10 @@ const meta: VerbMeta = {
   examples: ['$ sallyport thing do'],
   session: 'none',
   exits: [],
-  json: { version: 1, schema: v.unknown() },
+  json: contract({
+    name: 'thing.do', version: 1, input: noInput, output: v.unknown(),
+    toDocument: (given: unknown) => given,
+  }),
 }
 
 /** `thing do [word] [--count n] [--for d] [--color-of c] [--name n]` and `single`. */

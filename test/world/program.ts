@@ -12,7 +12,6 @@ import { nameOf } from '../../src/cli/entry.js'
 import type { VerbEntry } from '../../src/cli/entry.js'
 import { scanGlobals } from '../../src/cli/globals.js'
 import type { Prompter } from '../../src/cli/prompt.js'
-import { outputOf } from '../../src/cli/help/fields.js'
 import { describeTree } from '../../src/cli/tree.js'
 import type { DescribedVerb } from '../../src/cli/tree.js'
 import type { Place, Ran, RunOptions } from './place.js'
@@ -109,10 +108,10 @@ const requireShape = async (argv: readonly string[], ran: Ran): Promise<void> =>
   const { meta } = (await entry.load()).build(describingDeps())
   const { json } = meta
   if (json === null) return
-  const documents = json.lines === true
+  const documents = json.lines
     ? ran.stdout.trimEnd().split('\n').map((line) => JSON.parse(line) as unknown) : [ran.json()]
   for (const document of documents) {
-    const parsed = safeParse(outputOf(json), document)
+    const parsed = safeParse(json.output, document)
     if (parsed.success) continue
     const [issue] = parsed.issues
     const path = issue.path?.map(({ key }) => String(key)).join('.') ?? ''

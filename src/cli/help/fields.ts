@@ -1,6 +1,5 @@
 /** Names of the fields of a JSON output, read from its schema. */
 import type { GenericSchema } from 'valibot'
-import type { VerbMeta } from '../verb.js'
 
 interface Parts {
   readonly entries?: Readonly<Record<string, unknown>>
@@ -8,10 +7,6 @@ interface Parts {
   readonly options?: readonly unknown[]
   readonly wrapped?: unknown
 }
-
-/** The shape of what a verb prints. */
-export const outputOf = (json: NonNullable<VerbMeta['json']>): GenericSchema =>
-  'schema' in json ? json.schema : json.output
 
 /** Field names of an object, or of the rows of a list (shown as `[].name`). */
 export const topLevelFields = (schema: GenericSchema): readonly string[] => fieldsOf(schema, '')

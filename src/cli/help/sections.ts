@@ -3,7 +3,7 @@ import { exitStatus } from '../../base/outcome.js'
 import { globalFlags } from '../globals.js'
 import type { SessionNeed, VerbMeta } from '../verb.js'
 import { commonExits, exitMeaning, inOrder } from './exits.js'
-import { outputOf, topLevelFields } from './fields.js'
+import { topLevelFields } from './fields.js'
 
 /** What the session line of help says. */
 export const sessionText: Readonly<Record<SessionNeed, string>> = {
@@ -56,8 +56,8 @@ export const exitRows = (meta: VerbMeta): [string, string][] =>
 /** What the JSON line of help says. */
 export const jsonText = ({ json }: VerbMeta): string => {
   if (json === null) return 'none; the output is the same with --json'
-  const fields = topLevelFields(outputOf(json))
-  const form = json.lines === true ? ', one document a line' : ''
+  const fields = topLevelFields(json.output)
+  const form = json.lines ? ', one document a line' : ''
   return `version ${json.version}${form}${fields.length === 0 ? '' : `: ${fields.join(', ')}`}`
 }
 

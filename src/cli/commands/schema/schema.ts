@@ -59,7 +59,7 @@ const contractOf = async (deps: VerbDeps, words: readonly string[]) => {
     ? entry.verbs.find((one) => one.verb === second) : entry
   if (verb === undefined || words.length !== (entry === verb ? 1 : 2)) throw unknown()
   const { json } = (await verb.load()).build(deps).meta
-  if (json === null || 'schema' in json) {
+  if (json === null) {
     throw fail.notFound('schema_not_found', 'This command prints no JSON.', {
       next: 'The list: sallyport schema',
     })
