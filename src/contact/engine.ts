@@ -233,7 +233,7 @@ export const runOrder = async <C, E, K>(
   await ctx.client()
   const operationId = newId('op')
   // Held before the claim exists, so that recovery never takes a live operation for a dead one.
-  const guard = holdGuard(gov.store.dir, operationId)
+  const guard = await holdGuard(gov.store.dir, operationId)
   const claiming = {
     operationId, deadline: startDeadline(gov.clock, order.operationMsMax),
     stopped: () => signal.aborted,

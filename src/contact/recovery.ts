@@ -9,6 +9,7 @@
 import { SallyportError } from '../base/errors.js'
 import { appendAudit } from '../governance/audit.js'
 import { moveTask } from '../governance/board/move.js'
+import { isOutstanding } from '../governance/board/states.js'
 import { nowIso, type Gov } from '../governance/context.js'
 import { isHeld, sweepGuards } from '../governance/guard.js'
 import { endingOf, interruptedFacts, type RecoveryRule } from '../governance/interrupted.js'
@@ -43,8 +44,6 @@ interface Leftovers extends PolicyLeftovers {
   readonly tasks: readonly { readonly id: string; readonly doc: Task }[]
 }
 
-const active = new Set(['accepted', 'queued', 'running'])
-
 const leftovers = (gov: Gov, view: View): Leftovers => {
   const dead = (id: string): boolean => !isHeld(gov.store.dir, id)
   return {
@@ -53,7 +52,7 @@ const leftovers = (gov: Gov, view: View): Leftovers => {
       .filter(({ doc }) => doc.state === 'reserved' || doc.state === 'contacted')
       .filter(({ id }) => dead(id)),
     tasks: view.all(collections.openTasks)
-      .filter(({ doc }) => active.has(doc.state) && dead(doc.operation_id)),
+      .filter(({ doc }) => isOutstanding(doc.state) && dead(doc.operation_id)),
   }
 }
 
@@ -206,7 +205,7 @@ const endOperations = (tx: Tx, now: string, rules: readonly RecoveryRule[]): voi
     })
   }
   for (const { doc } of tx.all(collections.openTasks)) {
-    if (!active.has(doc.state)) continue
+    if (!isOutstanding(doc.state)) continue
     orLeave('endedTasks', () => endTask(tx, now, doc, ruleOf(rules, doc)))
   }
 }

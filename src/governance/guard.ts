@@ -21,6 +21,13 @@ export interface Guard {
   readonly fd: number
   /** Removes the file and gives the lock back. A second call does nothing. */
   release(): void
+  /**
+   * Leaves the guard to a child that was started with `fd` among its descriptors: closes this
+   * process's own and never removes the file, which now says that the child lives. The lock ends
+   * with the last process that has the descriptor; recovery sweeps the file then. `release` does
+   * nothing afterwards.
+   */
+  handOver(): void
 }
 
 const guardFolder = (stateDir: string): string => join(stateDir, 'run', 'ops')
@@ -35,11 +42,11 @@ const guardPath = (stateDir: string, name: string): string => {
 
 /**
  * Holds the guard `name` (an operation or intent id) of the state directory until release or
- * death. Throws `conflict` `guard_held` when somebody alive holds it.
+ * death. Rejects with `conflict` `guard_held` when somebody alive holds it.
  */
-export const holdGuard = (stateDir: string, name: string): Guard => {
-  const file = holdFreshFile(guardPath(stateDir, name))
-  if (file) return { fd: file.fd, release: file.remove }
+export const holdGuard = async (stateDir: string, name: string): Promise<Guard> => {
+  const file = await holdFreshFile(guardPath(stateDir, name))
+  if (file) return { fd: file.fd, release: file.remove, handOver: file.release }
   throw fail.conflict('guard_held', 'Another process is running this operation.', {
     details: { operation: name },
   })

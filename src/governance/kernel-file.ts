@@ -10,6 +10,7 @@ import {
   closeSync, constants, fstatSync, mkdirSync, openSync, statSync, unlinkSync,
 } from 'node:fs'
 import { dirname } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { fail } from '../base/errors.js'
 import { lockAddon, tryLockFd } from '../state/kernel-lock.js'
 
@@ -118,19 +119,15 @@ export const tryHoldFile = (path: string): HeldFile | null => {
   throw fail.failed('lock_file_vanished', 'A lock file keeps vanishing.')
 }
 
-const pause = (): void => {
-  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, pauseMs)
-}
-
 /**
  * As `tryHoldFile`, for a file that only probers and sweepers may touch for an instant: tries again
- * for a few milliseconds before it answers null.
+ * for a few milliseconds, the thread free meanwhile, before it answers null.
  */
-export const holdFreshFile = (path: string): HeldFile | null => {
+export const holdFreshFile = async (path: string): Promise<HeldFile | null> => {
   for (let attempt = 0; attempt < freshAttemptsMax; attempt += 1) {
     const file = tryHoldFile(path)
     if (file) return file
-    pause()
+    await sleep(pauseMs)
   }
   return null
 }

@@ -117,11 +117,13 @@ const checkGoing = (request: LaneRequest): void => {
   if (request.clock.monotonicMs() >= request.deadlineMs) throw busy(request)
 }
 
-const queue = (request: LaneRequest): { place: HeldFile; ticket: string } => {
+const queue = async (
+  request: LaneRequest,
+): Promise<{ readonly place: HeldFile; readonly ticket: string }> => {
   const ticket = newTicket()
   const folder = join(laneFolder(request.dir), request.priority)
   mkdirSync(folder, { recursive: true, mode: 0o700 })
-  const place = holdFreshFile(join(folder, ticket))
+  const place = await holdFreshFile(join(folder, ticket))
   if (!place) throw fail.failed('lane_place_lost', 'A place in the provider lane was not kept.')
   return { place, ticket }
 }
@@ -133,7 +135,7 @@ const nextPollMs = (request: LaneRequest, ahead: boolean): number => {
 }
 
 const waitForTurn = async (request: LaneRequest): Promise<HeldFile> => {
-  const { place, ticket } = queue(request)
+  const { place, ticket } = await queue(request)
   try {
     await request.observer?.at('lane.waiting')
     for (;;) {

@@ -11,7 +11,7 @@ import { sessionOf } from '../world/session.js'
 /** A task of the session in use, whose process counts as alive until the test is over. */
 const make = async (t: { teardown(fn: () => void): void }, at: StateWorld, stage: Stage) => {
   const task = await taskAt(at, sessionOf(at), stage)
-  const guard = holdGuard(at.place.stateDir, task.operation_id)
+  const guard = await holdGuard(at.place.stateDir, task.operation_id)
   t.teardown(() => guard.release())
   return task
 }

@@ -137,7 +137,7 @@ t.test('A-126 a compaction sweeps what no row names, but not while an operation 
   const path = join(rig.place.stateDir, 'artifacts', name.slice(0, 2), name)
   const old = new Date(Date.now() - 3_600_000)
   utimesSync(path, old, old)
-  const guard = holdGuard(rig.place.stateDir, 'op_live')
+  const guard = await holdGuard(rig.place.stateDir, 'op_live')
   t.equal(must(await rig.run(['state', 'compact', '--json'])).json().orphans_removed, 0)
   guard.release()
   t.equal(must(await rig.run(['state', 'compact', '--json'])).json().orphans_removed, 1)

@@ -9,11 +9,12 @@ import { holdGuard, isHeld, liveGuards, sweepGuards } from '../../src/governance
 import { probeFile, removeDeadFile, tryHoldFile } from '../../src/governance/kernel-file.js'
 import { lockAddon } from '../../src/state/kernel-lock.js'
 import { startChild } from '../support/children.js'
+import { until } from '../support/until.js'
 import { temporaryFolder } from '../world/place.js'
 
-const codeOf = (run: () => unknown): string => {
+const codeOf = async (run: () => unknown): Promise<string> => {
   try {
-    run()
+    await run()
     return 'none'
   } catch (error) {
     return error instanceof SallyportError ? error.code : 'defect'
@@ -23,23 +24,23 @@ const codeOf = (run: () => unknown): string => {
 t.test('a guard is held until its release, which leaves no file', async (t) => {
   const dir = temporaryFolder(t)
   t.notOk(isHeld(dir, 'op_1'), 'never held')
-  const guard = holdGuard(dir, 'op_1')
+  const guard = await holdGuard(dir, 'op_1')
   t.ok(isHeld(dir, 'op_1'))
   t.ok(isHeld(dir, 'op_1'), 'a look changes nothing')
-  t.equal(codeOf(() => holdGuard(dir, 'op_1')), 'guard_held')
+  t.equal(await codeOf(() => holdGuard(dir, 'op_1')), 'guard_held')
   t.notOk(isHeld(dir, 'op_2'), 'one guard is not another')
   guard.release()
   guard.release()
   t.notOk(isHeld(dir, 'op_1'))
   t.same(readdirSync(join(dir, 'run', 'ops')), [])
-  holdGuard(dir, 'op_1').release()
+  ;(await holdGuard(dir, 'op_1')).release()
 })
 
 t.test('a second release never touches the guard of a later holder', async (t) => {
   const dir = temporaryFolder(t)
-  const first = holdGuard(dir, 'op_1')
+  const first = await holdGuard(dir, 'op_1')
   first.release()
-  const second = holdGuard(dir, 'op_1')
+  const second = await holdGuard(dir, 'op_1')
   first.release()
   t.ok(isHeld(dir, 'op_1'))
   second.release()
@@ -51,13 +52,13 @@ t.test('a guard of a killed process belongs to nobody alive', async (t) => {
   const child = startChild(t, 'guard', { dir, name: operation })
   t.equal(await child.line(), 'held')
   t.ok(isHeld(dir, operation), 'held by another process')
-  t.equal(codeOf(() => holdGuard(dir, operation)), 'guard_held')
+  t.equal(await codeOf(() => holdGuard(dir, operation)), 'guard_held')
   t.equal(sweepGuards(dir), 0, 'a live guard is not swept')
   t.ok(isHeld(dir, operation))
   await child.kill()
   t.notOk(isHeld(dir, operation), 'the kernel released it')
   t.ok(existsSync(join(dir, 'run', 'ops', operation)), 'a look removes nothing')
-  holdGuard(dir, operation).release()
+  ;(await holdGuard(dir, operation)).release()
 })
 
 t.test('a child that outlives a killed holder does not keep the guard', async (t) => {
@@ -73,11 +74,63 @@ t.test('a child that outlives a killed holder does not keep the guard', async (t
   t.notOk(isHeld(dir, 'op_1'))
 })
 
+t.test('a guard that was handed to a child is held while the child lives, and no longer', async (t) => {
+  const dir = temporaryFolder(t)
+  const operation = newId('op')
+  const path = join(dir, 'run', 'ops', operation)
+  const parent = startChild(t, 'guard', { dir, name: operation, heir: true })
+  const pid = Number((await parent.line()).split(' ')[1])
+  const endHeir = (): void => {
+    try {
+      process.kill(pid, 'SIGKILL')
+    } catch {
+      // It has ended by itself.
+    }
+  }
+  t.teardown(endHeir)
+  t.equal(await parent.line(), 'held')
+  parent.process.stdin?.write('hand over\n')
+  t.equal(await parent.line(), 'handed over, then released')
+  t.ok(isHeld(dir, operation), 'the parent lives and has closed its own')
+  t.ok(existsSync(path), 'and has not removed the file')
+  t.equal(await codeOf(() => holdGuard(dir, operation)), 'guard_held')
+  await parent.kill()
+  t.ok(isHeld(dir, operation), 'nor does the death of the parent free it')
+  t.equal(sweepGuards(dir), 0)
+  endHeir()
+  await until('the guard of the dead child is free', () => !isHeld(dir, operation))
+  t.ok(existsSync(path))
+  t.equal(sweepGuards(dir), 1)
+  t.notOk(existsSync(path))
+})
+
+t.test('a parent that dies before it hands over leaves the guard to the child all the same', async (t) => {
+  const dir = temporaryFolder(t)
+  const parent = startChild(t, 'guard', { dir, name: 'op_1', heir: true })
+  const pid = Number((await parent.line()).split(' ')[1])
+  t.equal(await parent.line(), 'held')
+  await parent.kill()
+  t.ok(isHeld(dir, 'op_1'), 'the child inherited the descriptor')
+  process.kill(pid, 'SIGKILL')
+  await until('the guard is free', () => !isHeld(dir, 'op_1'))
+})
+
+t.test('a busy guard is waited for with the thread free', async (t) => {
+  const dir = temporaryFolder(t)
+  const guard = await holdGuard(dir, 'op_1')
+  let fired = 0
+  const timer = setInterval(() => { fired += 1 }, 1)
+  t.equal(await codeOf(() => holdGuard(dir, 'op_1')), 'guard_held')
+  clearInterval(timer)
+  t.ok(fired > 5, `${fired} timers fired meanwhile`)
+  guard.release()
+})
+
 t.test('a sweep removes what dead processes left and nothing else', async (t) => {
   const dir = temporaryFolder(t)
   t.equal(sweepGuards(dir), 0, 'no folder yet')
   const operation = newId('op')
-  const live = holdGuard(dir, operation)
+  const live = await holdGuard(dir, operation)
   const folder = join(dir, 'run', 'ops')
   const foreign = ['.hidden', 'notes.txt', 'op_a', 'int_2026', `${newId('op')}.bak`]
   for (const name of foreign) writeFileSync(join(folder, name), '')
@@ -142,7 +195,7 @@ t.test('two who look at once do not take each other for the holder', async (t) =
 t.test('a guard name that could leave the folder is refused', async (t) => {
   const dir = temporaryFolder(t)
   for (const name of ['', '.', '..', '../x', 'a/b', '.x', 'a'.repeat(201), 'a\0b']) {
-    t.equal(codeOf(() => holdGuard(dir, name)), 'guard_name_invalid', JSON.stringify(name))
-    t.equal(codeOf(() => isHeld(dir, name)), 'guard_name_invalid')
+    t.equal(await codeOf(() => holdGuard(dir, name)), 'guard_name_invalid', JSON.stringify(name))
+    t.equal(await codeOf(() => isHeld(dir, name)), 'guard_name_invalid')
   }
 })

@@ -118,7 +118,7 @@ t.test('guard files of the dead go after recovery, those of the living stay', as
   const { bench, tasks: [dead, live] } = await three(t)
   const { dir } = bench.gov.store
   const file = (task: Task): string => join(dir, 'run', 'ops', task.operation_id)
-  const held = holdGuard(dir, live.operation_id)
+  const held = await holdGuard(dir, live.operation_id)
   closeSync(openSync(file(dead), 'w'))
   const report = await recoverInterrupted(bench.gov, [])
   t.notOk(existsSync(file(dead)))

@@ -294,7 +294,7 @@ export const publishSave = async (
 ): Promise<SaveOutcome | null> => {
   const intentId = newId('int')
   // Held for the whole save: recovery takes a save for dead only when it can lock this file.
-  const guard = holdGuard(gov.store.dir, intentId)
+  const guard = await holdGuard(gov.store.dir, intentId)
   try {
     const begun = await begin(gov, session, plan, intentId)
     if (begun === null) return null

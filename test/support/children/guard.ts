@@ -3,9 +3,9 @@ import { spawn } from 'node:child_process'
 import { holdGuard } from '../../../src/governance/guard.js'
 
 const args = JSON.parse(process.argv[2] ?? '{}') as {
-  dir: string, name: string, offspring?: boolean,
+  dir: string, name: string, offspring?: boolean, heir?: boolean,
 }
-const guard = holdGuard(args.dir, args.name)
+const guard = await holdGuard(args.dir, args.name)
 if (args.offspring) {
   // A child that outlives its parent must not keep the guard.
   const sleeper = spawn(process.execPath, ['-e', 'setTimeout(() => {}, 20000)'], {
@@ -13,8 +13,20 @@ if (args.offspring) {
   })
   process.stdout.write(`offspring ${sleeper.pid}\n`)
 }
+if (args.heir) {
+  const heir = spawn(process.execPath, ['-e', 'setTimeout(() => {}, 60000)'], {
+    detached: true, stdio: ['ignore', 'ignore', 'ignore', guard.fd],
+  })
+  process.stdout.write(`heir ${heir.pid}\n`)
+}
 process.stdout.write('held\n')
 process.stdin.once('data', () => {
+  if (args.heir) {
+    guard.handOver()
+    guard.release()
+    process.stdout.write('handed over, then released\n')
+    return
+  }
   guard.release()
   process.exit(0)
 })

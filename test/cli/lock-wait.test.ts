@@ -1,0 +1,47 @@
+/** The first signal ends a wait for the lock of the state directory; nothing was written. */
+import { readdirSync, readlinkSync } from 'node:fs'
+import type { ChildProcess } from 'node:child_process'
+import { join } from 'node:path'
+import t from 'tap'
+import { systemClock } from '../../src/base/clock.js'
+import { kernelStateLock } from '../../src/state/lock.js'
+import { until } from '../support/until.js'
+import { World } from '../world/world.js'
+
+t.setTimeout(60_000)
+
+/** Whether a process has the file open. */
+const hasOpen = (pid: number, path: string): boolean => {
+  try {
+    const folder = `/proc/${pid}/fd`
+    return readdirSync(folder).some((fd) => readlinkSync(join(folder, fd)) === path)
+  } catch {
+    return false
+  }
+}
+
+for (const [what, argv] of [
+  ['a verb that mutates', ['goal', 'add', 'later']],
+  ['a scheduler that begins', ['shots', 'run', '--once']],
+  ['a compaction', ['state', 'compact']],
+] as const) {
+  t.test(`${what} and waits for the lock ends with the first signal`, async (t) => {
+    const world = await World.in(t).state().session()
+    const path = join(world.place.stateDir, 'lock')
+    const lock = kernelStateLock(path, systemClock)
+    t.teardown(() => lock.close())
+    t.ok(lock.tryTake('test'))
+    const before = world.view().sequence
+    let child: ChildProcess | undefined
+    const running = world.place.spawn([...argv, '--json', '--wait', '60'], {
+      onChild: (started) => { child = started }, coverage: false,
+    })
+    await until('it waits for the lock', () => hasOpen(child?.pid ?? 0, path))
+    const startMs = performance.now()
+    child?.kill('SIGINT')
+    const ran = await running
+    t.ok(performance.now() - startMs < 5_000)
+    t.equal(ran.status, 130, ran.stderr)
+    t.equal(world.view().sequence, before)
+  })
+}
