@@ -63,7 +63,6 @@ t.test('A-158 A-070 an ask opens witness and anchor once a boundary', async (t) 
     t.same(opens, { witness: 1, anchor: 1 }, 'and none goes without')
   }
   t.ok(total('witness') <= 9, `the witness ${total('witness')} times`)
-  t.ok(total('witness') <= 9, `the witness ${total('witness')} times`)
   t.ok(total('anchor') <= 8, `the anchor ${total('anchor')} times`)
 })
 
