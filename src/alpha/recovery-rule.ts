@@ -1,4 +1,3 @@
-import { getTask } from '../governance/board/read.js'
 import type { CapabilityRecovery } from '../governance/capability.js'
 import { defaultEnding } from '../governance/interrupted.js'
 import { deploymentProfile } from '../governance/profile.js'
@@ -15,7 +14,7 @@ export const alphaRecovery: CapabilityRecovery = {
       ? { state: 'blocked', blocked: costLiability }
       : defaultEnding(found),
     keep: (tx, now, task) => {
-      writeReceipt(tx, now, getTask(tx, task.task_id), deploymentProfile(store).provider)
+      writeReceipt(tx, now, task, deploymentProfile(store).provider)
     },
   }),
 }

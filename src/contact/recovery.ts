@@ -92,9 +92,9 @@ const resolveReservation = (tx: Tx, now: string, held: Held): Resolved => {
 const endTask = (tx: Tx, now: string, task: Task, rule: RecoveryRule | undefined): void => {
   const contacted = wasContacted(tx, task.operation_id)
   const { state, ...patch } = endingOf(interruptedFacts(tx, task, contacted, rule), rule)
-  moveTask(tx, now, task.task_id, state, patch)
+  const ended = moveTask(tx, now, task.task_id, state, patch)
   try {
-    rule?.keep?.(tx, now, task)
+    rule?.keep?.(tx, now, ended)
   } catch {
     // Rows that the receipt needs are missing or contradict each other: `state check` tells. The
     // task has ended all the same, or every mutating verb would fail here for ever.

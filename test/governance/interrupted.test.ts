@@ -70,8 +70,9 @@ t.test('a task ends by the rule of its own kind, and what the rule keeps costs n
     {
       kinds: [mine.kind],
       ending: ({ task: { state } }) => ({ state: 'failed', reason: `was_${state}` }),
-      keep: (tx, _now, { task_id: id }) => {
-        kept.push(`${id} ${getTask(tx, id).reason}`)
+      keep: (tx, _now, ended) => {
+        kept.push(`${ended.task_id} ${ended.reason}`)
+        t.equal(getTask(tx, ended.task_id).state, 'failed')
         throw new Error('rows are missing')
       },
     },
