@@ -38,8 +38,8 @@ export interface RecoveryRule {
   ending?(found: Interrupted): InterruptedEnding
   /**
    * Writes what the capability keeps of the end (its receipt), in the same record, once the task
-   * has ended as it is given here. It builds all of it before it writes anything; what it throws costs the receipt and
-   * nothing else.
+   * has ended as it is given here. It builds all of it before it writes anything; what it throws
+   * costs the receipt and nothing else.
    */
   keep?(tx: Tx, now: string, task: Task): void
 }
