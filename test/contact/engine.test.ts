@@ -1,0 +1,216 @@
+/**
+ * The engine with small orders of the test's own, over real TLS: one without money and without a
+ * lane, one that sends eight at a time, and what every order gets whatever it brings.
+ */
+import { readFileSync } from 'node:fs'
+import t, { type Test } from 'tap'
+import { systemClock } from '../../src/base/clock.js'
+import { fail, SallyportError } from '../../src/base/errors.js'
+import type { Waiting } from '../../src/base/observer.js'
+import { runOrder } from '../../src/contact/engine.js'
+import type { ContactContext, Order, Outcome, Send, Step } from '../../src/contact/order.js'
+import { routeCollection } from '../../src/contact/routes.js'
+import { liveGuards } from '../../src/governance/guard.js'
+import { collections } from '../../src/governance/rows.js'
+import { createHttpsClient } from '../../src/net/client.js'
+import { until } from '../support/until.js'
+import type { Outside } from '../world/sandbox.js'
+import type { Stateful } from '../world/state.js'
+import type { Placed } from '../world/world.js'
+import { World } from '../world/world.js'
+
+type Seen = readonly Outcome<number>[]
+type Small = Order<string, Seen, string>
+
+interface Bench {
+  readonly world: Placed & Stateful & Outside
+  readonly ctx: ContactContext
+  readonly url: string
+  readonly steps: string[]
+  readonly waits: (Waiting | null)[]
+  stop(): void
+  /** Called at each announced step. */
+  at(act: (step: string) => void | Promise<void>): void
+}
+
+const bench = async (t: Test): Promise<Bench> => {
+  const world = await World.in(t).sandbox().state()
+  const { sandbox, gov } = world
+  const profile = JSON.parse(readFileSync(sandbox.profileFile, 'utf8')) as {
+    readonly provider: { readonly base_url: string }
+  }
+  const steps: string[] = []
+  const waits: (Waiting | null)[] = []
+  const stop = new AbortController()
+  let act: (step: string) => void | Promise<void> = () => undefined
+  const client = createHttpsClient({
+    clock: systemClock, env: {}, execArgv: [], ca: [sandbox.caPem], loopbackOnly: true,
+    resolve: async () => { throw new Error('no name is looked up here') },
+  })
+  const observer = {
+    at: async (step: string) => {
+      steps.push(step)
+      await act(step)
+    },
+    waits: (now: Waiting | null) => void waits.push(now),
+  }
+  return {
+    world, steps, waits, url: `${profile.provider.base_url}/nothing`,
+    ctx: {
+      gov: { ...gov, observer }, signal: stop.signal, client: async () => client,
+    },
+    stop: () => stop.abort(),
+    at: (next) => { act = next },
+  }
+}
+
+const getOf = (url: string, more: Partial<Step<number>> = {}): Step<number> => ({
+  authority: 'read',
+  request: () => ({
+    method: 'GET', url, headers: {}, requestBytesMax: 0, replyBytesMax: 65_536,
+  }),
+  timeoutMs: (leftMs) => Math.min(leftMs, 10_000),
+  judge: ({ status }) => status,
+  ...more,
+})
+
+/** An order without money and without a lane; what it runs is the test's. */
+const orderOf = (
+  { url }: Bench, run: (send: Send) => Promise<Seen>, more: Partial<Small> = {},
+): Small => ({
+  step: 'small',
+  verb: 'test',
+  noun: 'small',
+  operationMsMax: 30_000,
+  lane: null,
+  runtime: 'test_small',
+  profile: 'test.small',
+  credential: null,
+  claim: (_tx, _now, { operationId }) => ({ kind: 'claimed', claimed: operationId }),
+  prepare: () => ({ hold: null, requestMs: 10_000 }),
+  decide: () => ({ provider: 'sandbox', url, decision_id: 'dec_small', policy_revision: 1 }),
+  authority: () => 1,
+  run,
+  unsent: (why) => [why],
+  money: () => ({ ledger: 'release' }),
+  close: (_tx, _now, _run, { evidence }) => {
+    const kept = evidence.map((one) => (one.kind === 'reply' ? 'reply' : one.reason)).join(',')
+    return { kept, outcome: evidence.every(({ kind }) => kind === 'reply') ? 'ok' : 'bad',
+      adopts: false }
+  },
+  details: () => ({ small: 'yes' }),
+  ...more,
+})
+
+const theRoute = (one: Bench) => one.world.view().all(routeCollection)[0]?.doc
+
+t.test('an order without money and without a lane runs to its end and leaves no ledger row',
+  async (t) => {
+    const one = await bench(t)
+    const kept = await runOrder(one.ctx, orderOf(one, async (send) => [await send(getOf(one.url))]))
+    t.equal(kept, 'reply')
+    t.match(theRoute(one), {
+      runtime: 'test_small', provider: 'sandbox', outcome: 'ok', contacted_at: String,
+    })
+    t.equal(theRoute(one)?.model, undefined, 'what is contacted is no model')
+    const view = one.world.view()
+    t.same([...view.all(collections.ledgerRows), ...view.all(collections.openReservations)], [])
+    t.same(one.steps, [
+      'claimed', 'slot', 'reserved', 'before_resolve', 'before_dial', 'contact_begin',
+      'contact_intent', 'before_first_byte', 'replied', 'charge_known', 'finished',
+    ].map((step) => `small.${step}`))
+    t.equal(liveGuards(one.world.place.stateDir), 0)
+  })
+
+t.test('eight reads at a time share one contact mark, one look-up and connections', async (t) => {
+  const one = await bench(t)
+  const before = one.world.view().sequence
+  const order = orderOf(one, (send) => Promise.all(
+    Array.from({ length: 8 }, () => send(getOf(one.url))),
+  ), { session: true })
+  t.equal(await runOrder(one.ctx, order), Array.from({ length: 8 }, () => 'reply').join(','))
+  t.equal(one.world.sandbox.log.all({ service: 'provider' }).length, 8)
+  const checks = one.steps.filter((step) => step === 'small.before_first_byte')
+  t.equal(checks.length, 8, 'each is checked by itself')
+  t.equal(one.world.view().sequence - before, 3, 'hold, mark and end: three records')
+})
+
+t.test('A-026 a step with full authority goes out once an operation', async (t) => {
+  const one = await bench(t)
+  const kept = await runOrder(one.ctx, orderOf(one, async (send) => {
+    const first = await send(getOf(one.url, { authority: 'full' }))
+    return [first, await send(getOf(one.url, { authority: 'full' }))]
+  }))
+  t.equal(kept, 'reply,already_contacted')
+  t.equal(one.world.sandbox.log.all({ service: 'provider' }).length, 1)
+})
+
+t.test('rows of a step are durable before it goes out, and tell what came of it after', async (t) => {
+  const one = await bench(t)
+  const told: string[] = []
+  await runOrder(one.ctx, orderOf(one, async (send) => [await send(getOf(one.url, {
+    mark: () => void told.push(`marked ${one.world.sandbox.log.all().length}`),
+    record: (_tx, _now, wire) => void told.push(wire.kind),
+  }))]))
+  t.same(told, ['marked 0', 'reply'])
+})
+
+for (const step of ['claimed', 'reserved', 'before_dial', 'contact_intent'] as const) {
+  t.test(`A-183 a stop at ${step} sends nothing and says so`, async (t) => {
+    const one = await bench(t)
+    one.at((at) => { if (at === `small.${step}`) one.stop() })
+    const kept = await runOrder(one.ctx, orderOf(one, async (send) => [await send(getOf(one.url))]))
+    t.equal(kept, 'small_cancelled')
+    t.equal(one.world.sandbox.log.all().length, 0)
+    t.ok(one.waits.every((now) => now?.sent !== true), 'a face could promise that nothing left')
+    t.equal(one.waits.at(-1), null, 'and knows that it has ended')
+  })
+}
+
+t.test('a stop ends a read that is under way; what was sent stays possible', async (t) => {
+  const one = await bench(t)
+  one.world.sandbox.faults.set('hang_before_headers')
+  const ended = runOrder(one.ctx, orderOf(one, async (send) => [await send(getOf(one.url))]))
+  await until('the request is there', () => one.world.sandbox.log.all().length === 1)
+  t.match(one.waits.at(-1), { for: 'reply', sent: true, step: 'small', taskId: null })
+  one.stop()
+  t.equal(await ended, 'small_cancelled')
+  t.match(theRoute(one), { outcome: 'bad', contacted_at: String })
+})
+
+t.test('a defect after the claim ends the operation and goes on up', async (t) => {
+  const one = await bench(t)
+  one.at((at) => { if (at === 'small.reserved') throw new TypeError('a defect') })
+  await t.rejects(runOrder(one.ctx, orderOf(one, async () => [])), { message: 'a defect' })
+  t.match(theRoute(one), { outcome: 'bad', contacted_at: null })
+  t.equal(liveGuards(one.world.place.stateDir), 0)
+})
+
+t.test('A-124 an end that cannot be recorded is told by what was sent', async (t) => {
+  for (const sent of [true, false]) {
+    const one = await bench(t)
+    const refused = fail.failed('disk_full', 'The disk is full.')
+    const order = orderOf(one, async (send) => [await send(getOf(one.url, sent ? {} : {
+      request: () => { throw fail.rejected('too_large', 'Too large.') },
+    }))], { close: () => { throw refused } })
+    const error: unknown = await runOrder(one.ctx, order).catch((thrown: unknown) => thrown)
+    t.match(error, sent
+      ? { code: 'disk_full', reason: 'outcome_not_recorded', details: { small: 'yes' } }
+      : { code: 'too_large', kind: 'rejected' })
+    t.ok(error instanceof SallyportError)
+  }
+})
+
+t.test('what is sealed and named by no row leaves the disk', async (t) => {
+  const one = await bench(t)
+  const { artifacts } = one.ctx.gov.store
+  const sealed = artifacts.write('test', Buffer.from('claimed for'))
+  const order = orderOf(one, async () => [], {
+    sealed, claim: () => { throw fail.conflict('claimed_before', 'Claimed before.') },
+  })
+  await t.rejects(runOrder(one.ctx, order), { code: 'claimed_before' })
+  await runOrder(one.ctx, orderOf(one, async (send) => [await send(getOf(one.url))], {
+    keep: () => artifacts.write('test', Buffer.from('kept for nothing')),
+  }))
+  t.same(artifacts.list(), [])
+})
