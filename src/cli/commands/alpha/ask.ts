@@ -1,4 +1,4 @@
-import { alphaAsk, type AnswerDocument } from '../../../alpha/contract.js'
+import { alphaAsk, type AnswerDocument } from '../../../alpha/task-contract.js'
 import { v4 as randomUuid } from 'uuid'
 import { fail } from '../../../base/errors.js'
 import type { AskRequest } from '../../../alpha/ask/admit.js'

@@ -1,4 +1,4 @@
-import { alphaCancel } from '../../../alpha/contract.js'
+import { alphaCancel } from '../../../alpha/task-contract.js'
 import type { TaskDocument } from '../../../governance/board/task-document.js'
 import { cancelAnyTask } from '../../../fabric/tasks.js'
 import { loginToMutate } from '../../mutate.js'

@@ -1,4 +1,4 @@
-import { alphaOutput, type AnswerDocument } from '../../../alpha/contract.js'
+import { alphaOutput, type AnswerDocument } from '../../../alpha/task-contract.js'
 import { readOutput } from '../../../alpha/output.js'
 import { requestOf } from '../../request.js'
 import { defineVerb, type Build, type Run, type VerbDefinition } from '../../verb.js'

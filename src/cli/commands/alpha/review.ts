@@ -1,4 +1,4 @@
-import { alphaReview } from '../../../alpha/contract.js'
+import { alphaReview } from '../../../alpha/task-contract.js'
 import type { TaskDocument } from '../../../governance/board/task-document.js'
 import { fail } from '../../../base/errors.js'
 import { reviewAnyTask } from '../../../fabric/tasks.js'

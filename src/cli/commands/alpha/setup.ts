@@ -1,4 +1,4 @@
-import { alphaSetup } from '../../../alpha/contract.js'
+import { alphaSetup } from '../../../alpha/setup-contract.js'
 import { alphaLimits } from '../../../alpha/constants.js'
 import { alphaConsentStatement } from '../../../alpha/consent-text.js'
 import type { AlphaShow } from '../../../alpha/projection.js'

@@ -1,4 +1,4 @@
-import { alphaShow } from '../../../alpha/contract.js'
+import { alphaShow } from '../../../alpha/setup-contract.js'
 import type { AlphaShow } from '../../../alpha/projection.js'
 import { showAlpha } from '../../../alpha/show.js'
 import { deploymentProfile } from '../../../governance/profile.js'

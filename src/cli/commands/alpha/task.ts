@@ -1,4 +1,4 @@
-import { alphaTask, type AlphaTaskDocument } from '../../../alpha/contract.js'
+import { alphaTask, type AlphaTaskDocument } from '../../../alpha/task-contract.js'
 import { receiptLine } from '../../../alpha/receipt.js'
 import { requireOwnTask } from '../../../governance/board/read.js'
 import { taskText } from '../../task-text.js'

@@ -1,4 +1,4 @@
-import { alphaTasks } from '../../../alpha/contract.js'
+import { alphaTasks } from '../../../alpha/task-contract.js'
 import type { TaskDocument } from '../../../governance/board/task-document.js'
 import { alphaCapability } from '../../../alpha/constants.js'
 import { listTasks } from '../../../governance/board/read.js'

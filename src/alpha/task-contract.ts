@@ -1,6 +1,6 @@
-/** What goes in and comes out of the operations of the text capability. */
+/** What goes in and comes out of questions, answers and their tasks. */
 import * as v from 'valibot'
-import { contract, noInput } from '../base/contract.js'
+import { contract } from '../base/contract.js'
 import { closedObject, strictInteger } from '../base/schema.js'
 import { getJob } from '../governance/board/read.js'
 import { taskDocument, taskShape } from '../governance/board/task-document.js'
@@ -8,28 +8,9 @@ import type { Task } from '../governance/rows.js'
 import type { View } from '../state/types.js'
 import { alphaInputShape } from './input.js'
 import { receiptOf, type AlphaOutput } from './output.js'
-import { alphaShowShape, type AlphaShow } from './projection.js'
 import { alphaReceiptShape } from './receipt.js'
-import { alphaSetupInputShape } from './setup.js'
 
 const one = closedObject({ task: v.string() })
-
-const show = {
-  document: 'alpha', version: 1, output: alphaShowShape, toDocument: (read: AlphaShow) => read,
-} as const
-
-/** Reading the set-up. */
-export const alphaShow = contract({ ...show, name: 'alpha.show', input: noInput })
-
-/** Saving the set-up; each field by the rules of `alphaSetupInputShape`. */
-export const alphaSetup = contract({
-  ...show,
-  name: 'alpha.setup',
-  input: closedObject({
-    alpha_text: alphaSetupInputShape,
-    expected_policy_revision: v.optional(strictInteger(0, Number.MAX_SAFE_INTEGER)),
-  }),
-})
 
 const answerShape = v.strictObject({
   task: taskShape, answer: v.string(), receipt: alphaReceiptShape,
