@@ -1,12 +1,12 @@
 import t from 'tap'
 import fc from 'fast-check'
-import { createHash } from 'node:crypto'
 import * as v from 'valibot'
 import {
   billingEvidenceShape, billingReasons, buildBillingEvidence, judgeBilling, microFromNano,
   noBillingReply, type BillingVerdict,
 } from '../../src/alpha/billing.js'
 import { asProviderReply, goodBillingReply, tableUuid, type RawReply } from './hostile-replies.js'
+import { sha256 } from '../support/sha256.js'
 
 const judge = (raw: RawReply, earlier: readonly BillingVerdict[] = []): BillingVerdict =>
   judgeBilling(asProviderReply(raw), { uuid: tableUuid, earlier })
@@ -125,7 +125,7 @@ t.test('A-116 evidence binds operation, UUID, source, amounts and the raw reply'
     source: 'provider_billing_costs',
     cost_nano_usd: 1_001,
     cost_microusd: 2,
-    response_sha256: createHash('sha256').update(raw.body).digest('hex'),
+    response_sha256: sha256(raw.body),
     attempt: 1,
   })
 })

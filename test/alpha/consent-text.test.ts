@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto'
 import t from 'tap'
+import { sha256 } from '../support/sha256.js'
 import { alphaConsentStatement, alphaConsentVersion, plaintextStatement } from
   '../../src/alpha/consent-text.js'
 
@@ -25,7 +25,7 @@ t.test('A-164 the consent calls the bound a local hold and no provider maximum',
 })
 
 t.test('the digest is that of the exact text, and another provider is another text', async (t) => {
-  t.equal(statement.sha256, createHash('sha256').update(statement.text).digest('hex'))
+  t.equal(statement.sha256, sha256(statement.text))
   t.equal(statement.version, alphaConsentVersion)
   t.match(statement.text, alphaConsentVersion)
   for (const change of [{ name: 'q' }, { base_url: 'https://q/v1' }, { model_id: 'm' }]) {

@@ -3,13 +3,8 @@ import { writeFileSync } from 'node:fs'
 import t from 'tap'
 import { checkLedger } from '../support/ledger.js'
 import { limits } from '../world/alpha.js'
-import type { Ran } from '../world/place.js'
 import { World } from '../world/world.js'
-
-const must = (ran: Ran): Ran => {
-  if (ran.status !== 0) throw new Error(ran.stderr)
-  return ran
-}
+import { must } from '../support/must.js'
 
 t.test('A-124 A-189 an unknown charge is its owner’s alone until the owner is disabled', async (t) => {
   const rig = await World.in(t).sandbox().state().session().alpha()

@@ -11,6 +11,7 @@ import { checkLedger, recover } from '../support/ledger.js'
 import { limits, question } from '../world/alpha.js'
 import type { Ran } from '../world/place.js'
 import { World, type AlphaWorld } from '../world/world.js'
+import { must } from '../support/must.js'
 
 /** Steps before any request byte: whatever comes here, nothing is sent. */
 const before = [
@@ -30,11 +31,6 @@ type Step = (typeof before)[number] | (typeof after)[number] | 'ask.finished'
 t.setTimeout(280_000)
 
 const key = '0b0e6a3c-7f0e-4a1e-9d3a-7a7c2f2f4a10'
-
-const must = (ran: Ran): Ran => {
-  if (ran.status !== 0) throw new Error(`an event failed: ${ran.stderr}`)
-  return ran
-}
 
 const newest = (rig: AlphaWorld): Task => {
   const view = rig.view()

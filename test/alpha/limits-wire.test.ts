@@ -1,5 +1,4 @@
 /** Every limit on what the provider sends, at its last byte and one past it, over real TLS. */
-import { createHash } from 'node:crypto'
 import t, { type Test } from 'tap'
 import { v5 } from 'uuid'
 import type { RawReply } from '../../src/sandbox/types.js'
@@ -8,6 +7,7 @@ import { checkLedger } from '../support/ledger.js'
 import { World } from '../world/world.js'
 import { manyAsks, type Asked, type Wire } from './wire.js'
 import { roomy } from '../world/alpha.js'
+import { sha256 } from '../support/sha256.js'
 
 t.setTimeout(180_000)
 
@@ -65,7 +65,7 @@ const answers = (t: Test, asked: Asked, answer: string): void => {
   t.equal(asked.error, null)
   t.ok(asked.result?.answer === answer, 'the exact answer')
   t.equal(asked.result?.receipt.output_digest,
-    createHash('sha256').update(answer, 'utf8').digest('hex'))
+    sha256(answer))
 }
 
 for (const framing of framings) {

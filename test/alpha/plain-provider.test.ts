@@ -9,17 +9,13 @@ import { World } from '../world/world.js'
 import {
   plainBillingId, startPlainProvider, type PlainProvider, type PlainProviderOptions,
 } from '../support/plain-provider.js'
+import { must } from '../support/must.js'
 
 t.setTimeout(120_000)
 
 const apiKey = 'plain-key-5511'
 const asked = 'What is "a sally port"?\n\tTwo lines, é and 門.\n'
 const answered = 'A door with two leaves.\nOne is always shut: "è", 門.\n'
-
-const must = (ran: Ran): Ran => {
-  if (ran.status !== 0) throw new Error(`a command failed: ${ran.stderr}`)
-  return ran
-}
 
 /** A deployment whose commands run as `how` says: as processes, or faster in this one. */
 const deploy = async (

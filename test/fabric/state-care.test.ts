@@ -8,13 +8,10 @@ import { checkLedger } from '../support/ledger.js'
 import { limits, setupFlags } from '../world/alpha.js'
 import type { Ran } from '../world/place.js'
 import { World, type AlphaWorld } from '../world/world.js'
+import { must } from '../support/must.js'
 
 t.setTimeout(120_000)
 
-const must = (ran: Ran): Ran => {
-  if (ran.status !== 0) throw new Error(`${ran.status} ${ran.stderr}`)
-  return ran
-}
 const key = '0b0e6a3c-7f0e-4a1e-9d3a-7a7c2f2f4a10'
 const codes = (ran: Ran): string[] =>
   ran.json().problems.map(({ code }: { code: string }) => code)

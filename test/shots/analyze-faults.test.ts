@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as v from 'valibot'
-import t, { type Test } from 'tap'
+import t from 'tap'
 import { findReservation } from '../../src/governance/ledger/read.js'
 import { planted } from '../../src/sandbox/faults/analysis.js'
 import { savedSettings } from '../../src/shots/source/settings.js'
@@ -10,27 +10,13 @@ import { openPayload } from '../../src/shots/payload/read.js'
 import { payloadField } from '../../src/shots/payload/schema.js'
 import type { Observation } from '../../src/shots/observations/rows.js'
 import { checkLedger } from '../support/ledger.js'
-import { greyPng } from '../support/png.js'
 import { forImages } from '../world/gateway.js'
 import { allowed } from '../world/images.js'
 import type { Ran, RunOptions } from '../world/place.js'
 import { World, type AnalysisWorld } from '../world/world.js'
+import { rowOf, take } from '../support/shots.js'
 
 t.setTimeout(120_000)
-
-let seed = 1_000
-
-const take = async (world: AnalysisWorld, name: string): Promise<void> => {
-  world.file(name, greyPng(64, 48, (seed += 1)))
-  const ran = await world.run(['shots', 'scan', '--json'])
-  if (ran.status !== 0) throw new Error(ran.stderr)
-}
-
-const rowOf = (world: AnalysisWorld, name: string): Observation => {
-  const row = world.rows().find(({ paths }) => paths[0]?.name.text === name)
-  if (row === undefined) throw new Error(`no row of ${name}`)
-  return row
-}
 
 /** Takes one image in and has it analysed under a fault. */
 const withFault = async (
@@ -44,13 +30,6 @@ const withFault = async (
   })
   const ran = await world.run(['shots', 'analyze', '--json'], more)
   return { ran, row: rowOf(world, name) }
-}
-
-const prepared = async (t: Test): Promise<AnalysisWorld> => {
-  const world = await World.in(t).sandbox().state().session().gateway(forImages).images(allowed)
-  const proof = await world.prove('screenshot')
-  if (proof.status !== 0) throw new Error(proof.stderr)
-  return world
 }
 
 const stateHolds = (world: AnalysisWorld, text: string): boolean =>
@@ -82,7 +61,8 @@ const refused: Readonly<Record<string, string>> = {
 const unknown = ['no_cost', 'status_500', 'shot_huge_error', 'reset_before_headers'] as const
 
 t.test('S-151 S-150 what is refused or uncertain', async (t) => {
-  const world = await prepared(t)
+  const world = await World.in(t).sandbox().state().session()
+    .gateway(forImages).images(allowed).proof('screenshot')
   for (const [fault, reason] of Object.entries(refused)) {
     await t.test(`S-019 S-090 S-091 S-092 S-093 S-151 S-191 ${fault} fails, paid and told`, async (t) => {
       const { ran, row } = await withFault(world, fault)
@@ -123,7 +103,8 @@ t.test('S-151 S-150 what is refused or uncertain', async (t) => {
 })
 
 t.test('S-086 S-087 text in the picture gives no orders', async (t) => {
-  const world = await prepared(t)
+  const world = await World.in(t).sandbox().state().session()
+    .gateway(forImages).images(allowed).proof('screenshot')
   const before = savedSettings(world.view())
   const { ran, row } = await withFault(world, 'shot_injection')
   t.equal(ran.status, 0, ran.stderr)
@@ -138,13 +119,15 @@ t.test('S-086 S-087 text in the picture gives no orders', async (t) => {
 })
 
 t.test('S-089 unknown, null and no confidence at all are a good answer', async (t) => {
-  const world = await prepared(t)
+  const world = await World.in(t).sandbox().state().session()
+    .gateway(forImages).images(allowed).proof('screenshot')
   const { row } = await withFault(world, 'shot_unknowns')
   t.equal(row.analysis_status, 'succeeded')
 })
 
 t.test('S-135 S-207 S-150 a gateway that never answers ends one image at its timeout', async (t) => {
-  const world = await prepared(t)
+  const world = await World.in(t).sandbox().state().session()
+    .gateway(forImages).images(allowed).proof('screenshot')
   await take(world, 'second.png')
   const startedMs = Date.now()
   const { ran, row } = await withFault(world, 'hang_before_headers', {

@@ -1,54 +1,16 @@
 /** Limits, windows and gates of the analysis, over the program and the sandbox. */
-import t, { type Test } from 'tap'
-import { runningCollection } from '../../src/shots/analysis/rows.js'
-import type { Observation } from '../../src/shots/observations/rows.js'
-import { checkLedger } from '../support/ledger.js'
-import { greyPng } from '../support/png.js'
+import t from 'tap'
 import { forImages } from '../world/gateway.js'
 import { allowed } from '../world/images.js'
-import type { Ran } from '../world/place.js'
-import { World, type AnalysisWorld } from '../world/world.js'
+import { World } from '../world/world.js'
+import { analyze, healthy, nextImage, rowOf, scan, sent, set } from '../support/shots.js'
 
 t.setTimeout(120_000)
-
-let seed = 0
-/** Another image each time, so that neither hash nor look repeats. */
-const image = (): Buffer => greyPng(64, 48, (seed += 1))
-
-const scan = async (world: AnalysisWorld): Promise<void> => {
-  const ran = await world.run(['shots', 'scan', '--json'])
-  if (ran.status !== 0) throw new Error(ran.stderr)
-}
-
-const analyze = (world: AnalysisWorld, ...argv: string[]): Promise<Ran> =>
-  world.run(['shots', 'analyze', '--json', ...argv])
-
-const set = async (world: AnalysisWorld, ...flags: string[]): Promise<void> => {
-  const ran = await world.run(['shots', 'config', 'set', '--json', ...flags])
-  if (ran.status !== 0) throw new Error(ran.stderr)
-}
-
-const rowOf = (world: AnalysisWorld, name: string): Observation => {
-  const row = world.rows().find(({ paths }) => paths[0]?.name.text === name)
-  if (row === undefined) throw new Error(`no row of ${name}`)
-  return row
-}
-
-/** Requests about pictures of screens, not proofs. */
-const sent = (world: AnalysisWorld): number =>
-  world.calls().filter(({ body }) => body.includes('svc_screenshot_analysis_v1')).length
-
-const healthy = async (t: Test, world: AnalysisWorld): Promise<void> => {
-  const check = await world.run(['state', 'check', '--json'])
-  t.equal(check.status, 0, check.stdout)
-  checkLedger(t, world)
-  t.same(world.view().all(runningCollection), [])
-}
 
 t.test('limits, windows and gates', async (t) => {
   const world = await World.in(t).sandbox().state().session().gateway(forImages).images(allowed)
   t.equal((await world.prove('screenshot')).status, 0)
-  for (let n = 0; n < 6; n += 1) world.file(`${n}.png`, image(), `2026-11-20T10:0${n}:00.000Z`)
+  for (let n = 0; n < 6; n += 1) world.file(`${n}.png`, nextImage(), `2026-11-20T10:0${n}:00.000Z`)
   await scan(world)
 
   await t.test('S-132 a pass takes at most the limit, oldest first', async (t) => {
@@ -91,7 +53,7 @@ t.test('limits, windows and gates', async (t) => {
   for (const [id, close, open, reason] of closings) {
     await t.test(`${id} S-017 S-021 S-205 ${reason} alone sends nothing, and is mended`, async (t) => {
       const name = `${reason}.png`
-      world.file(name, image())
+      world.file(name, nextImage())
       await scan(world)
       const before = world.calls().length
       await set(world, ...close)
@@ -118,7 +80,7 @@ t.test('limits, windows and gates', async (t) => {
 t.test('S-147 S-148 S-017 a scan with a closed route blocks each image, none is pending', async (t) => {
   const world = await World.in(t).sandbox().state().session().gateway(forImages).images(allowed)
   await set(world, '--zdr', 'off')
-  for (let n = 0; n < 40; n += 1) world.file(`${n}.png`, image())
+  for (let n = 0; n < 40; n += 1) world.file(`${n}.png`, nextImage())
   await scan(world)
   const rows = world.rows()
   t.equal(rows.length, 40)
@@ -133,7 +95,7 @@ t.test('S-021 S-205 what was taken in before the consent waits for a person', as
   const world = await World.in(t).sandbox().state().session().gateway(forImages).images(allowed)
   t.equal((await world.prove('screenshot')).status, 0)
   await set(world, '--cloud-upload', 'off')
-  world.file('old.png', image())
+  world.file('old.png', nextImage())
   await scan(world)
   await world.run(['gateway', 'setup', '--remove-slot', 'screenshot'])
   const widened = await world.widen([
@@ -143,7 +105,7 @@ t.test('S-021 S-205 what was taken in before the consent waits for a person', as
   t.equal(widened.status, 0, widened.stderr)
   await set(world, '--cloud-upload', 'on')
   t.equal((await world.prove('screenshot')).status, 0)
-  world.file('new.png', image())
+  world.file('new.png', nextImage())
   await scan(world)
   const ran = await analyze(world)
   t.match(ran.json(), { analyzed: 1, scanned: 1 })

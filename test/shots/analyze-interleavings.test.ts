@@ -1,6 +1,6 @@
 /** What others do between the steps of one analysis, and what is sent and kept then. */
 import { writeFileSync } from 'node:fs'
-import t, { type Test } from 'tap'
+import t from 'tap'
 import { nowIso } from '../../src/governance/context.js'
 import { findReservation } from '../../src/governance/ledger/read.js'
 import { runningCollection } from '../../src/shots/analysis/rows.js'
@@ -13,41 +13,14 @@ import { acquireLane, laneWaiters } from '../../src/governance/lane.js'
 import { systemClock } from '../../src/base/clock.js'
 import { silentObserver } from '../../src/base/observer.js'
 import { checkLedger } from '../support/ledger.js'
-import { greyPng } from '../support/png.js'
 import { forImages } from '../world/gateway.js'
 import { allowed } from '../world/images.js'
 import type { Ran, RunOptions } from '../world/place.js'
 import { World, type AnalysisWorld } from '../world/world.js'
+import { must } from '../support/must.js'
+import { rowOf, sent, set, take } from '../support/shots.js'
 
 t.setTimeout(120_000)
-
-let seed = 2_000
-
-const take = async (world: AnalysisWorld, name: string): Promise<void> => {
-  world.file(name, greyPng(64, 48, (seed += 1)))
-  const ran = await world.run(['shots', 'scan', '--json'])
-  if (ran.status !== 0) throw new Error(ran.stderr)
-}
-
-const rowOf = (world: AnalysisWorld, name: string): Observation => {
-  const row = world.rows().find(({ paths }) => paths[0]?.name.text === name)
-  if (row === undefined) throw new Error(`no row of ${name}`)
-  return row
-}
-
-const must = async (ran: Promise<Ran>): Promise<void> => {
-  const { status, stderr } = await ran
-  if (status !== 0) throw new Error(stderr)
-}
-
-const set = (world: AnalysisWorld, ...flags: string[]): Promise<void> =>
-  must(world.run(['shots', 'config', 'set', '--json', ...flags]))
-
-const prepared = async (t: Test): Promise<AnalysisWorld> => {
-  const world = await World.in(t).sandbox().state().session().gateway(forImages).images(allowed)
-  await must(world.prove('screenshot'))
-  return world
-}
 
 const analyzeWith = (
   world: AnalysisWorld, step: string, happens: () => unknown, options: RunOptions = {},
@@ -62,9 +35,6 @@ const analyzeWith = (
     },
   })
 }
-
-const sent = (world: AnalysisWorld): number =>
-  world.calls().filter(({ body }) => body.includes('svc_screenshot_analysis_v1')).length
 
 const widen = (world: AnalysisWorld) => must(world.widen([
   '--slot', 'screenshot', '--model', 'gateway/acme/screenshot-1',
@@ -98,7 +68,8 @@ const steps: Readonly<Record<string, readonly string[]>> = {
 }
 
 t.test('S-021 S-159 permission that ends between admission and send', async (t) => {
-  const world = await prepared(t)
+  const world = await World.in(t).sandbox().state().session()
+    .gateway(forImages).images(allowed).proof('screenshot')
   for (const [reason, { happens, mend }] of Object.entries(events)) {
     for (const step of steps[reason] ?? []) {
       await t.test(`S-021 S-017 ${reason} at ${step}: zero bytes, blocked, nothing held`, async (t) => {
@@ -122,7 +93,8 @@ t.test('S-021 S-159 permission that ends between admission and send', async (t) 
 })
 
 t.test('changes at the route meanwhile', async (t) => {
-  const world = await prepared(t)
+  const world = await World.in(t).sandbox().state().session()
+    .gateway(forImages).images(allowed).proof('screenshot')
 
   await t.test('S-010 another model meanwhile: the request is not sent', async (t) => {
     await take(world, 'model.png')
@@ -154,7 +126,8 @@ t.test('changes at the route meanwhile', async (t) => {
 })
 
 t.test('S-169 S-160 while a request is under way the state is free, and a late reply merges', async (t) => {
-  const world = await prepared(t)
+  const world = await World.in(t).sandbox().state().session()
+    .gateway(forImages).images(allowed).proof('screenshot')
   await take(world, 'a.png')
   const ran = await analyzeWith(world, 'replied', async () => {
     const row = rowOf(world, 'a.png')
@@ -184,7 +157,8 @@ t.test('S-169 S-160 while a request is under way the state is free, and a late r
 })
 
 t.test('S-160 a row that was archived meanwhile keeps what was paid for', async (t) => {
-  const world = await prepared(t)
+  const world = await World.in(t).sandbox().state().session()
+    .gateway(forImages).images(allowed).proof('screenshot')
   await take(world, 'a.png')
   const ran = await analyzeWith(world, 'replied', async () => {
     const row = rowOf(world, 'a.png')
@@ -204,7 +178,8 @@ const lockOf = (world: AnalysisWorld): KernelLock => {
 }
 
 t.test('S-170 S-171 S-118 a lock that is held past the wait degrades the batch, the rest waits', async (t) => {
-  const world = await prepared(t)
+  const world = await World.in(t).sandbox().state().session()
+    .gateway(forImages).images(allowed).proof('screenshot')
   for (const name of ['a.png', 'b.png', 'c.png']) await take(world, name)
   let lock: KernelLock | null = null
   let count = 0
@@ -228,7 +203,8 @@ t.test('S-170 S-171 S-118 a lock that is held past the wait degrades the batch, 
 })
 
 t.test('S-167 S-020 a request under way ends first, then the highest that waits', async (t) => {
-  const world = await prepared(t)
+  const world = await World.in(t).sandbox().state().session()
+    .gateway(forImages).images(allowed).proof('screenshot')
   await take(world, 'a.png')
   await take(world, 'b.png')
   const before = world.calls().length
@@ -248,7 +224,8 @@ t.test('S-167 S-020 a request under way ends first, then the highest that waits'
 })
 
 t.test('S-020 S-022 one request at a time: a busy lane leaves the image pending', async (t) => {
-  const world = await prepared(t)
+  const world = await World.in(t).sandbox().state().session()
+    .gateway(forImages).images(allowed).proof('screenshot')
   await take(world, 'a.png')
   const lane = await acquireLane({
     dir: world.place.stateDir, priority: 'high', clock: systemClock, observer: silentObserver,
@@ -267,7 +244,8 @@ t.test('S-020 S-022 one request at a time: a busy lane leaves the image pending'
 })
 
 t.test('S-168 S-020 two processes at once never pay twice for one image', async (t) => {
-  const world = await prepared(t)
+  const world = await World.in(t).sandbox().state().session()
+    .gateway(forImages).images(allowed).proof('screenshot')
   const names = ['a.png', 'b.png', 'c.png', 'd.png']
   for (const name of names) await take(world, name)
   const both = await Promise.all([1, 2].map(() =>

@@ -2,38 +2,13 @@
 import t, { type Test } from 'tap'
 import { findReservation } from '../../src/governance/ledger/read.js'
 import { runningCollection } from '../../src/shots/analysis/rows.js'
-import type { Observation } from '../../src/shots/observations/rows.js'
 import { checkLedger } from '../support/ledger.js'
-import { greyPng } from '../support/png.js'
 import { forImages } from '../world/gateway.js'
 import { allowed } from '../world/images.js'
 import { World, type AnalysisWorld } from '../world/world.js'
+import { analyze, rowOf, sent, take } from '../support/shots.js'
 
 t.setTimeout(180_000)
-
-let seed = 3_000
-
-const prepared = async (t: Test): Promise<AnalysisWorld> => {
-  const world = await World.in(t).sandbox().state().session().gateway(forImages).images(allowed)
-  const proof = await world.prove('screenshot')
-  if (proof.status !== 0) throw new Error(proof.stderr)
-  return world
-}
-
-const take = async (world: AnalysisWorld, name: string): Promise<void> => {
-  world.file(name, greyPng(64, 48, (seed += 1)))
-  const ran = await world.run(['shots', 'scan', '--json'])
-  if (ran.status !== 0) throw new Error(ran.stderr)
-}
-
-const rowOf = (world: AnalysisWorld, name: string): Observation => {
-  const row = world.rows().find(({ paths }) => paths[0]?.name.text === name)
-  if (row === undefined) throw new Error(`no row of ${name}`)
-  return row
-}
-
-const sent = (world: AnalysisWorld): number =>
-  world.calls().filter(({ body }) => body.includes('svc_screenshot_analysis_v1')).length
 
 const killAt = async (t: Test, world: AnalysisWorld, step: string): Promise<void> => {
   const ran = await world.place.spawn(['shots', 'analyze', '--json'], {
@@ -42,10 +17,9 @@ const killAt = async (t: Test, world: AnalysisWorld, step: string): Promise<void
   t.equal(ran.status, 137, `killed at ${step}: ${ran.stderr}`)
 }
 
-const analyze = (world: AnalysisWorld) => world.run(['shots', 'analyze', '--json'])
-
 t.test('S-149 S-022 killed before the mark: both or neither, and the next tick does the work', async (t) => {
-  const world = await prepared(t)
+  const world = await World.in(t).sandbox().state().session()
+    .gateway(forImages).images(allowed).proof('screenshot')
   for (const step of ['claimed', 'contact_begin']) {
     const name = `${step}.png`
     await take(world, name)
@@ -62,7 +36,8 @@ t.test('S-149 S-022 killed before the mark: both or neither, and the next tick d
 })
 
 t.test('S-149 S-168 killed after the mark: failed, uncertain, and never sent again by itself', async (t) => {
-  const world = await prepared(t)
+  const world = await World.in(t).sandbox().state().session()
+    .gateway(forImages).images(allowed).proof('screenshot')
   for (const step of ['contact_intent', 'replied']) {
     const name = `${step}.png`
     await take(world, name)
@@ -96,7 +71,8 @@ t.test('S-149 S-168 killed after the mark: failed, uncertain, and never sent aga
 })
 
 t.test('S-149 killed right after the closing record: status and payload are both there', async (t) => {
-  const world = await prepared(t)
+  const world = await World.in(t).sandbox().state().session()
+    .gateway(forImages).images(allowed).proof('screenshot')
   await take(world, 'a.png')
   await killAt(t, world, 'finished')
   const row = rowOf(world, 'a.png')

@@ -9,13 +9,9 @@ import { greyPng } from '../support/png.js'
 import type { Place, Ran } from '../world/place.js'
 import { World } from '../world/world.js'
 import { openSettings } from '../world/images.js'
+import { must } from '../support/must.js'
 
 t.setTimeout(120_000)
-
-const must = (ran: Ran): Ran => {
-  if (ran.status !== 0) throw new Error(`a command failed: ${ran.stderr}`)
-  return ran
-}
 
 interface Deployed {
   readonly place: Place

@@ -2,57 +2,24 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync, unlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import * as v from 'valibot'
-import t, { type Test } from 'tap'
+import t from 'tap'
 import { findReservation } from '../../src/governance/ledger/read.js'
 import { readArtifact } from '../../src/governance/artifacts.js'
 import { claimCollection } from '../../src/gateway/call/claims.js'
-import { runningCollection } from '../../src/shots/analysis/rows.js'
 import { openPayload } from '../../src/shots/payload/read.js'
 import { payloadField } from '../../src/shots/payload/schema.js'
 import { analysisStatuses, classifications, shotLabels } from '../../src/shots/constants.js'
-import type { Observation } from '../../src/shots/observations/rows.js'
-import { checkLedger } from '../support/ledger.js'
-import { greyPng } from '../support/png.js'
 import { forImages } from '../world/gateway.js'
 import { allowed } from '../world/images.js'
-import type { Ran } from '../world/place.js'
-import { World, type AnalysisWorld } from '../world/world.js'
+import { World } from '../world/world.js'
+import { analyze, healthy, nextImage, rowOf, scan, sent } from '../support/shots.js'
 
 t.setTimeout(120_000)
 
-let seed = 0
-/** Another image each time, so that neither hash nor look repeats. */
-const image = (): Buffer => greyPng(64, 48, (seed += 1))
-
-const scan = async (world: AnalysisWorld): Promise<void> => {
-  const ran = await world.run(['shots', 'scan', '--json'])
-  if (ran.status !== 0) throw new Error(ran.stderr)
-}
-
-const analyze = (world: AnalysisWorld, ...argv: string[]): Promise<Ran> =>
-  world.run(['shots', 'analyze', '--json', ...argv])
-
-const rowOf = (world: AnalysisWorld, name: string): Observation => {
-  const row = world.rows().find(({ paths }) => paths[0]?.name.text === name)
-  if (row === undefined) throw new Error(`no row of ${name}`)
-  return row
-}
-
-/** Requests about pictures of screens, not proofs. */
-const sent = (world: AnalysisWorld): number =>
-  world.calls().filter(({ body }) => body.includes('svc_screenshot_analysis_v1')).length
-
-const healthy = async (t: Test, world: AnalysisWorld): Promise<void> => {
-  const check = await world.run(['state', 'check', '--json'])
-  t.equal(check.status, 0, check.stdout)
-  checkLedger(t, world)
-  t.same(world.view().all(runningCollection), [])
-}
-
 t.test('the life of an image', async (t) => {
   const world = await World.in(t).sandbox().state().session().gateway(forImages).images(allowed)
-  world.file('a.png', image())
-  world.file('b.png', image())
+  world.file('a.png', nextImage())
+  world.file('b.png', nextImage())
   await scan(world)
 
   await t.test('S-145 S-146 a scan with an open route gives pending and calls nobody', async (t) => {
@@ -130,7 +97,7 @@ t.test('the life of an image', async (t) => {
   })
 
   await t.test('S-154 S-155 S-019 an image that is gone is missing, and nothing is sent', async (t) => {
-    world.file('gone.png', image())
+    world.file('gone.png', nextImage())
     await scan(world)
     unlinkSync(`${world.folder}/gone.png`)
     const before = sent(world)
@@ -147,16 +114,16 @@ t.test('the life of an image', async (t) => {
   })
 
   await t.test('S-019 other bytes under the name are not what was observed', async (t) => {
-    world.file('other.png', image())
+    world.file('other.png', nextImage())
     await scan(world)
-    world.file('other.png', image())
+    world.file('other.png', nextImage())
     const before = sent(world)
     t.match((await analyze(world)).json(), { items: [{ reason: 'source_missing' }] })
     t.equal(sent(world), before)
   })
 
   await t.test('a copy under another recorded path is sent instead', async (t) => {
-    const bytes = image()
+    const bytes = nextImage()
     world.file('first.png', bytes)
     await scan(world)
     world.file('second.png', bytes)
@@ -167,7 +134,7 @@ t.test('the life of an image', async (t) => {
   })
 
   await t.test('S-154 a folder that is not there loses no image', async (t) => {
-    world.file('later.png', image())
+    world.file('later.png', nextImage())
     await scan(world)
     const rows = world.rows()
     rmSync(world.folder, { recursive: true })

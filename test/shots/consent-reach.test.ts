@@ -1,46 +1,17 @@
 /** From when a consent reaches, and whose: clocks, regrants and people who left. */
 import { writeFileSync } from 'node:fs'
-import t, { type Test } from 'tap'
+import t from 'tap'
 import { claimCollection } from '../../src/gateway/call/claims.js'
 import { collections } from '../../src/governance/rows.js'
 import { systemClock } from '../../src/base/clock.js'
-import type { Observation } from '../../src/shots/observations/rows.js'
 import { checkLedger } from '../support/ledger.js'
-import { greyPng } from '../support/png.js'
 import { forImages } from '../world/gateway.js'
 import { allowed } from '../world/images.js'
-import type { Ran } from '../world/place.js'
 import { World, type AnalysisWorld } from '../world/world.js'
+import { must } from '../support/must.js'
+import { nextImage, rowOf, sent, take } from '../support/shots.js'
 
 t.setTimeout(120_000)
-
-let seed = 21_000
-
-const must = async (ran: Promise<Ran>): Promise<Ran> => {
-  const done = await ran
-  if (done.status !== 0) throw new Error(done.stderr)
-  return done
-}
-
-const prepared = async (t: Test): Promise<AnalysisWorld> => {
-  const world = await World.in(t).sandbox().state().session().gateway(forImages).images(allowed)
-  await must(world.prove('screenshot'))
-  return world
-}
-
-const take = async (world: AnalysisWorld, name: string): Promise<void> => {
-  world.file(name, greyPng(64, 48, (seed += 1)))
-  await must(world.run(['shots', 'scan', '--json']))
-}
-
-const rowOf = (world: AnalysisWorld, name: string): Observation => {
-  const row = world.rows().find(({ paths }) => paths[0]?.name.text === name)
-  if (row === undefined) throw new Error(`no row of ${name}`)
-  return row
-}
-
-const sent = (world: AnalysisWorld): number =>
-  world.calls().filter(({ body }) => body.includes('svc_screenshot_analysis_v1')).length
 
 /** The consent ends and another one is given. */
 const regrant = async (world: AnalysisWorld): Promise<void> => {
@@ -52,9 +23,10 @@ const regrant = async (world: AnalysisWorld): Promise<void> => {
 }
 
 t.test('S-021 what was taken in before the consent stays here although the clock was ahead then', async (t) => {
-  const world = await prepared(t)
+  const world = await World.in(t).sandbox().state().session()
+    .gateway(forImages).images(allowed).proof('screenshot')
   const ahead = { ...systemClock, wallMs: () => systemClock.wallMs() + 3_600_000 }
-  world.file('old.png', greyPng(64, 48, (seed += 1)))
+  world.file('old.png', nextImage())
   await must(world.run(['shots', 'scan', '--json'], { clock: ahead }))
   await regrant(world)
   await take(world, 'new.png')
@@ -72,7 +44,8 @@ t.test('S-021 what was taken in before the consent stays here although the clock
 
 for (const step of ['claimed', 'reserved'] as const) {
   t.test(`S-021 S-159 an image that waits at ${step} while the consent ends and another is given does not go out`, async (t) => {
-    const world = await prepared(t)
+    const world = await World.in(t).sandbox().state().session()
+      .gateway(forImages).images(allowed).proof('screenshot')
     await take(world, 'a.png')
     let done = false
     const ran = await world.run(['shots', 'analyze', '--json'], {
@@ -97,7 +70,8 @@ for (const step of ['claimed', 'reserved'] as const) {
 }
 
 t.test('S-159 a reanalysis that waits does not go out under a consent that was given meanwhile, and what it had stays', async (t) => {
-  const world = await prepared(t)
+  const world = await World.in(t).sandbox().state().session()
+    .gateway(forImages).images(allowed).proof('screenshot')
   await take(world, 'a.png')
   await must(world.run(['shots', 'analyze', '--json']))
   const before = rowOf(world, 'a.png')
@@ -118,7 +92,8 @@ t.test('S-159 a reanalysis that waits does not go out under a consent that was g
 })
 
 t.test('S-021 S-126 the consent of a disabled owner opens no gate: no claim, no byte, and remote routing is not safe', async (t) => {
-  const world = await prepared(t)
+  const world = await World.in(t).sandbox().state().session()
+    .gateway(forImages).images(allowed).proof('screenshot')
   await take(world, 'a.png')
   const phrase = world.place.path('phrase')
   writeFileSync(phrase, 'a phrase that is long enough\n')

@@ -1,31 +1,16 @@
 /** Charges that nobody knows, and those above their bound: who hears of them, with which status. */
 import { join } from 'node:path'
-import t, { type Test } from 'tap'
+import t from 'tap'
 import { systemClock, type Clock } from '../../src/base/clock.js'
 import { tryLockFile } from '../../src/state/kernel-lock.js'
 import { checkLedger } from '../support/ledger.js'
-import { greyPng } from '../support/png.js'
 import { forImages } from '../world/gateway.js'
 import { allowed } from '../world/images.js'
 import { moment } from '../world/texts.js'
 import { World, type AnalysisWorld } from '../world/world.js'
+import { take } from '../support/shots.js'
 
 t.setTimeout(120_000)
-
-let seed = 9_100
-
-const prepared = async (t: Test): Promise<AnalysisWorld> => {
-  const world = await World.in(t).sandbox().state().session().gateway(forImages).images(allowed)
-  const proof = await world.prove('screenshot')
-  if (proof.status !== 0) throw new Error(proof.stderr)
-  return world
-}
-
-const take = async (world: AnalysisWorld, name: string): Promise<void> => {
-  world.file(name, greyPng(64, 48, (seed += 1)))
-  const ran = await world.run(['shots', 'scan', '--json'])
-  if (ran.status !== 0) throw new Error(ran.stderr)
-}
 
 const costless = (world: AnalysisWorld, times = 1): void => {
   world.sandbox.faults.set('no_cost', { service: 'gateway', times })
@@ -34,7 +19,8 @@ const costless = (world: AnalysisWorld, times = 1): void => {
 const settleOne = /ledger settle op_\S+ --amount-microusd N/
 
 t.test('S-168 an analysis whose charge is not known ends with 7, names what is held and how to settle it', async (t) => {
-  const world = await prepared(t)
+  const world = await World.in(t).sandbox().state().session()
+    .gateway(forImages).images(allowed).proof('screenshot')
   await take(world, 'a.png')
   costless(world)
   const ran = await world.run(['shots', 'analyze'])

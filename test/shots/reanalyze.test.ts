@@ -1,6 +1,6 @@
 /** Reanalysis: one reason, same gates, same row. */
 import { utimesSync } from 'node:fs'
-import t, { type Test } from 'tap'
+import t from 'tap'
 import { nowIso } from '../../src/governance/context.js'
 import { parseReanalyzeInput } from '../../src/shots/analysis/reanalyze.js'
 import { reanalyzeReasons } from '../../src/shots/constants.js'
@@ -12,25 +12,15 @@ import { forImages } from '../world/gateway.js'
 import { allowed } from '../world/images.js'
 import type { Ran, RunOptions } from '../world/place.js'
 import { World, type AnalysisWorld } from '../world/world.js'
+import { must } from '../support/must.js'
+import { analyze, sent, take } from '../support/shots.js'
 
 t.setTimeout(120_000)
 
-let seed = 4_000
-
-const must = async (ran: Promise<Ran>): Promise<Ran> => {
-  const done = await ran
-  if (done.status !== 0) throw new Error(done.stderr)
-  return done
-}
-
 /** One image that was analysed. */
-const analysed = async (t: Test): Promise<AnalysisWorld> => {
-  const world = await World.in(t).sandbox().state().session().gateway(forImages).images(allowed)
-  await must(world.prove('screenshot'))
-  world.file('a.png', greyPng(64, 48, (seed += 1)))
-  await must(world.run(['shots', 'scan', '--json']))
-  await must(world.run(['shots', 'analyze', '--json']))
-  return world
+const analysed = async (world: AnalysisWorld): Promise<void> => {
+  await take(world, 'a.png')
+  await must(analyze(world))
 }
 
 const rowOf = (world: AnalysisWorld): Observation => {
@@ -44,9 +34,6 @@ const put = async (world: AnalysisWorld, change: (row: Observation) => Observati
   await gov.store.transact('test', (tx) => putObservation(tx, nowIso(gov), change(rowOf(world))))
   gov.store.close()
 }
-
-const sent = (world: AnalysisWorld): number =>
-  world.calls().filter(({ body }) => body.includes('svc_screenshot_analysis_v1')).length
 
 const again = (
   world: AnalysisWorld, target: string, reason: string, options: RunOptions = {},
@@ -71,7 +58,8 @@ t.test('S-179 the input is exactly one of four reasons, under the name reason', 
 })
 
 t.test('one image again', async (t) => {
-  const world = await analysed(t)
+  const world = await World.in(t).sandbox().state().session()
+    .gateway(forImages).images(allowed).proof('screenshot').with(analysed)
   const first = rowOf(world)
 
   await t.test('S-179 none, two, an unknown one and no target are refused, nothing sent', async (t) => {
@@ -168,7 +156,8 @@ t.test('one image again', async (t) => {
 })
 
 t.test('what is old is found, and analysed again in bulk', async (t) => {
-  const world = await analysed(t)
+  const world = await World.in(t).sandbox().state().session()
+    .gateway(forImages).images(allowed).proof('screenshot').with(analysed)
 
   await t.test('S-156 S-157 an older prompt or schema is detected and written down', async (t) => {
     for (const name of ['prompt_version', 'schema_version'] as const) {
@@ -210,7 +199,8 @@ t.test('what is old is found, and analysed again in bulk', async (t) => {
 })
 
 t.test('S-168 failed images are sent again for provider_failure_retry alone; a bulk for another reason is refused and changes nothing', async (t) => {
-  const world = await analysed(t)
+  const world = await World.in(t).sandbox().state().session()
+    .gateway(forImages).images(allowed).proof('screenshot').with(analysed)
   world.sandbox.faults.set('shot_prose', { service: 'gateway', times: 1 })
   await again(world, rowOf(world).observation_id, 'manual_operator_request')
   const before = { row: rowOf(world), sent: sent(world), calls: world.calls().length }

@@ -10,6 +10,7 @@ import { writePng } from '../images/png-writer.js'
 import { after, payloadRefOf } from '../support/observations.js'
 import { greyPng } from '../support/png.js'
 import { World, type ImageWorld } from '../world/world.js'
+import { rowOf } from '../support/shots.js'
 
 t.setTimeout(120_000)
 
@@ -34,12 +35,6 @@ const dropIndex = (world: ImageWorld): void => {
   for (const name of readdirSync(folder)) {
     if (name.startsWith('known-')) rmSync(join(folder, name))
   }
-}
-
-const rowOf = (world: ImageWorld, name: string): Observation => {
-  const row = world.rows().find(({ paths }) => paths.some((path) => path.name.text === name))
-  if (row === undefined) throw new Error(`no row of ${name}`)
-  return row
 }
 
 /** Everything that is counted of the folder and of each observation. */

@@ -1,53 +1,30 @@
 /** Images that the settings leave out, and files that cannot be read for a moment. */
 import { mkdirSync } from 'node:fs'
-import t, { type Test } from 'tap'
+import t from 'tap'
 import { isRowSelected } from '../../src/shots/analysis/privacy.js'
-import type { Observation } from '../../src/shots/observations/rows.js'
 import { observationOf } from '../support/observations.js'
-import { greyPng } from '../support/png.js'
 import { forImages } from '../world/gateway.js'
 import { allowed } from '../world/images.js'
-import type { Ran } from '../world/place.js'
 import { World, type AnalysisWorld } from '../world/world.js'
+import { nextImage, rowOf, scan, sent, set } from '../support/shots.js'
 
 t.setTimeout(120_000)
-
-let seed = 23_000
-
-const must = async (ran: Promise<Ran>): Promise<Ran> => {
-  const done = await ran
-  if (done.status !== 0) throw new Error(done.stderr)
-  return done
-}
-
-const rowOf = (world: AnalysisWorld, name: string): Observation => {
-  const row = world.rows().find(({ paths }) => paths[0]?.name.text === name)
-  if (row === undefined) throw new Error(`no row of ${name}`)
-  return row
-}
-
-const sent = (world: AnalysisWorld): number =>
-  world.calls().filter(({ body }) => body.includes('svc_screenshot_analysis_v1')).length
-
-const set = (world: AnalysisWorld, ...flags: string[]): Promise<Ran> =>
-  must(world.run(['shots', 'config', 'set', '--json', ...flags]))
 
 const analyze = async (world: AnalysisWorld) =>
   (await world.run(['shots', 'analyze', '--json'])).json()
 
-const prepared = async (t: Test): Promise<AnalysisWorld> => {
-  const world = await World.in(t).sandbox().state().session().gateway(forImages).images(allowed)
-  await must(world.prove('screenshot'))
+/** One image in the folder and one in a folder below. */
+const twoFolders = async (world: AnalysisWorld): Promise<void> => {
   await set(world, '--recursive', 'on')
   mkdirSync(`${world.folder}/below`)
-  world.file('below/a.png', greyPng(64, 48, (seed += 1)), '2026-11-20T10:00:00.000Z')
-  world.file('top.png', greyPng(64, 48, (seed += 1)), '2026-11-20T10:01:00.000Z')
-  await must(world.run(['shots', 'scan', '--json']))
-  return world
+  world.file('below/a.png', nextImage(), '2026-11-20T10:00:00.000Z')
+  world.file('top.png', nextImage(), '2026-11-20T10:01:00.000Z')
+  await scan(world)
 }
 
 t.test('S-021 with recursive off an image of a folder below is blocked and stays here; on again it goes', async (t) => {
-  const world = await prepared(t)
+  const world = await World.in(t).sandbox().state().session()
+    .gateway(forImages).images(allowed).proof('screenshot').with(twoFolders)
   await set(world, '--recursive', 'off')
   t.match(await analyze(world), { analyzed: 1, blocked: 1, items: [{ reason: 'recursive_off' }, {}] })
   t.equal(sent(world), 1)
@@ -63,7 +40,8 @@ t.test('S-021 with recursive off an image of a folder below is blocked and stays
 })
 
 t.test('S-021 recursive that is switched off while such an image waits keeps it here', async (t) => {
-  const world = await prepared(t)
+  const world = await World.in(t).sandbox().state().session()
+    .gateway(forImages).images(allowed).proof('screenshot').with(twoFolders)
   let done = false
   const ran = await world.run(['shots', 'analyze', '--json', '--limit', '1'], {
     at: async (at) => {
@@ -80,7 +58,8 @@ t.test('S-021 recursive that is switched off while such an image waits keeps it 
 })
 
 t.test('S-019 a file that cannot be read for a moment is tried again by the next pass, and takes no other one\'s place', async (t) => {
-  const world = await prepared(t)
+  const world = await World.in(t).sandbox().state().session()
+    .gateway(forImages).images(allowed).proof('screenshot').with(twoFolders)
   await world.put({
     ...rowOf(world, 'below/a.png'), analysis_status: 'blocked',
     analyzer: { ...rowOf(world, 'below/a.png').analyzer, reason: 'file_unreadable' },
@@ -90,7 +69,8 @@ t.test('S-019 a file that cannot be read for a moment is tried again by the next
 })
 
 t.test('S-019 a file that stays unreadable keeps its reason and lets newer images go', async (t) => {
-  const world = await prepared(t)
+  const world = await World.in(t).sandbox().state().session()
+    .gateway(forImages).images(allowed).proof('screenshot').with(twoFolders)
   // A name that the kernel refuses, whoever asks.
   const name = `${'x'.repeat(300)}.png`
   await world.put(observationOf(world.folder, name, {

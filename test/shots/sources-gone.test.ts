@@ -1,45 +1,19 @@
 /** Images whose files go: what was paid for stays, and what is gone does not leave. */
 import { unlinkSync } from 'node:fs'
-import t, { type Test } from 'tap'
-import type { Observation } from '../../src/shots/observations/rows.js'
+import t from 'tap'
 import { checkLedger } from '../support/ledger.js'
-import { greyPng } from '../support/png.js'
 import { forImages } from '../world/gateway.js'
 import { allowed } from '../world/images.js'
 import type { Ran } from '../world/place.js'
 import { World, type AnalysisWorld } from '../world/world.js'
+import { must } from '../support/must.js'
+import { holding, nextImage, rowOf, sent } from '../support/shots.js'
 
 t.setTimeout(120_000)
 
-let seed = 20_000
-
-const must = async (ran: Promise<Ran>): Promise<Ran> => {
-  const done = await ran
-  if (done.status !== 0) throw new Error(done.stderr)
-  return done
-}
-
-const prepared = async (t: Test, ...names: readonly string[]): Promise<AnalysisWorld> => {
-  const world = await World.in(t).sandbox().state().session().gateway(forImages).images(allowed)
-  await must(world.prove('screenshot'))
-  for (const [n, name] of names.entries()) {
-    world.file(name, greyPng(64, 48, (seed += 1)), `2026-11-20T10:0${n}:00.000Z`)
-  }
-  await must(world.run(['shots', 'scan', '--json']))
-  return world
-}
-
-const rowOf = (world: AnalysisWorld, name: string): Observation => {
-  const row = world.rows().find(({ paths }) => paths[0]?.name.text === name)
-  if (row === undefined) throw new Error(`no row of ${name}`)
-  return row
-}
-
-const sent = (world: AnalysisWorld): number =>
-  world.calls().filter(({ body }) => body.includes('svc_screenshot_analysis_v1')).length
-
 t.test('S-154 S-160 reanalysing an image whose file was deleted takes nothing away that was paid for', async (t) => {
-  const world = await prepared(t, 'a.png', 'b.png')
+  const world = await World.in(t).sandbox().state().session()
+    .gateway(forImages).images(allowed).proof('screenshot').with(holding('a.png', 'b.png'))
   await must(world.run(['shots', 'analyze', '--json']))
   unlinkSync(`${world.folder}/a.png`)
   const before = { row: rowOf(world, 'a.png'), sent: sent(world) }
@@ -83,7 +57,8 @@ const analyzeWith = (
 }
 
 t.test('S-154 S-021 an image that was read ahead and deleted before its turn is missing, and no byte of it leaves', async (t) => {
-  const world = await prepared(t, 'a.png', 'b.png')
+  const world = await World.in(t).sandbox().state().session()
+    .gateway(forImages).images(allowed).proof('screenshot').with(holding('a.png', 'b.png'))
   const ran = await analyzeWith(world, 'replied', () => unlinkSync(`${world.folder}/b.png`))
   t.match(ran.json(), {
     analyzed: 1, blocked: 1, failed: 0, items: [{}, { reason: 'source_missing' }],
@@ -97,7 +72,8 @@ t.test('S-154 S-021 an image that was read ahead and deleted before its turn is 
 })
 
 t.test('S-154 a deletion in front of the first byte is seen, and what was analysed before stays', async (t) => {
-  const world = await prepared(t, 'a.png')
+  const world = await World.in(t).sandbox().state().session()
+    .gateway(forImages).images(allowed).proof('screenshot').with(holding('a.png'))
   await must(world.run(['shots', 'analyze', '--json']))
   const before = rowOf(world, 'a.png')
   let done = false
@@ -118,8 +94,9 @@ t.test('S-154 a deletion in front of the first byte is seen, and what was analys
 })
 
 t.test('S-019 another file under the name waits for a later pass, and nothing of the old one leaves', async (t) => {
-  const world = await prepared(t, 'a.png')
-  const other = greyPng(64, 48, (seed += 1))
+  const world = await World.in(t).sandbox().state().session()
+    .gateway(forImages).images(allowed).proof('screenshot').with(holding('a.png'))
+  const other = nextImage()
   const ran = await analyzeWith(world, 'claimed', () =>
     world.file('a.png', other, '2026-11-20T10:30:00.000Z'))
   t.match(ran.json(), { analyzed: 0, skipped: 1, failed: 0 }, ran.stderr)
@@ -131,7 +108,8 @@ t.test('S-019 another file under the name waits for a later pass, and nothing of
 
 for (const status of [401, 403, 429]) {
   t.test(`S-136 S-137 a reply of ${status} stops the pass: one hold, the rest pending, and the receipt says why`, async (t) => {
-    const world = await prepared(t, 'a.png', 'b.png', 'c.png')
+    const world = await World.in(t).sandbox().state().session()
+      .gateway(forImages).images(allowed).proof('screenshot').with(holding('a.png', 'b.png', 'c.png'))
     world.sandbox.faults.reply({ status, body: '{}' }, { service: 'gateway', times: 3 })
     const ran = await world.run(['shots', 'analyze', '--json'])
     t.match(ran.json(), {

@@ -3,19 +3,12 @@ import t from 'tap'
 import { checkLedger } from '../support/ledger.js'
 import { forImages } from '../world/gateway.js'
 import { allowed } from '../world/images.js'
-import type { Ran } from '../world/place.js'
 import { moment } from '../world/texts.js'
 import { World, type TextWorld } from '../world/world.js'
+import { must } from '../support/must.js'
+import { set } from '../support/shots.js'
 
 t.setTimeout(120_000)
-
-const must = async (ran: Promise<Ran>): Promise<void> => {
-  const { status, stderr } = await ran
-  if (status !== 0) throw new Error(stderr)
-}
-
-const set = (world: TextWorld, ...flags: string[]): Promise<void> =>
-  must(world.run(['shots', 'config', 'set', '--json', ...flags]))
 
 const regrant = async (world: TextWorld): Promise<void> => {
   await must(world.run(['policy', 'revoke', '--json']))
@@ -26,7 +19,7 @@ const regrant = async (world: TextWorld): Promise<void> => {
   ]))
 }
 
-const closings: readonly (readonly [string, string, (world: TextWorld) => Promise<void>])[] = [
+const closings: readonly (readonly [string, string, (world: TextWorld) => Promise<unknown>])[] = [
   ['claimed', 'analysis_off', (world) => set(world, '--analysis', 'off')],
   ['before_first_byte', 'cloud_upload_off', (world) => set(world, '--cloud-upload', 'off')],
   ['claimed', 'consent_not_current', regrant],

@@ -10,6 +10,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { setupFlags } from '../world/alpha.js'
 import type { Ran, Teardown } from '../world/place.js'
 import { World, type AlphaWorld } from '../world/world.js'
+import { must } from '../support/must.js'
 
 /** Every step that an ask announces, in order; the second billing step needs a first that fails. */
 export const askSteps = [
@@ -58,11 +59,6 @@ const boundMicrousd = 50_000
 const ceilingMicrousd = 1_000_000_000
 const calibrationRuns = 3
 const pollMs = 1
-
-const must = (ran: Ran): Ran => {
-  if (ran.status !== 0) throw new Error(`setting up failed: ${ran.stderr}`)
-  return ran
-}
 
 /** What changes with every durable record: names and lengths of the log's files. */
 const logMark = (stateDir: string): string => {

@@ -81,9 +81,11 @@ export class World<W extends object> implements PromiseLike<W> {
     return World.in(t, { clock: stillClock(startMs) })
   }
 
-  /** Adds what a stage of the test's own makes. */
-  with<V extends object, A extends object>(this: World<V>, stage: Stage<V, A>): World<V & A> {
-    const work = this.#world.then(async (world) => grown(world, await stage(world, this.#t)))
+  /** Goes through a stage of the test's own, and adds what it makes, if anything. */
+  with<V extends object>(this: World<V>, stage: Stage<V, void>): World<V>
+  with<V extends object, A extends object>(this: World<V>, stage: Stage<V, A>): World<V & A>
+  with<V extends object>(this: World<V>, stage: Stage<V, object | void>): World<V> {
+    const work = this.#world.then(async (world) => grown(world, await stage(world, this.#t) ?? {}))
     return new World(this.#t, this.place, work)
   }
 
@@ -127,10 +129,7 @@ export class World<W extends object> implements PromiseLike<W> {
 
   /** A proof that a slot does what its purposes need. */
   proof<V extends Placed & ModelRoute>(this: World<V>, slot: string): World<V> {
-    return this.with(async (world) => {
-      await (await import('./gateway.js')).proof(world, slot)
-      return {}
-    })
+    return this.with(async (world) => (await import('./gateway.js')).proof(world, slot))
   }
 
   /** A folder for images, empty, and ways to put files and rows there. */
