@@ -15,6 +15,7 @@ import { checkLedger, recover } from '../support/ledger.js'
 import { question } from '../world/alpha.js'
 import type { Ran } from '../world/place.js'
 import { World, type AlphaWorld, type RoutesWorld } from '../world/world.js'
+import { until } from '../support/until.js'
 
 t.setTimeout(240_000)
 
@@ -49,13 +50,6 @@ const makeDoor = (): Door => {
     },
     arrived: first.promise,
     open: () => opened.resolve(),
-  }
-}
-
-const until = async (what: string, holds: () => boolean): Promise<void> => {
-  for (let tries = 0; !holds(); tries += 1) {
-    if (tries > 3_000) throw new Error(`never: ${what}`)
-    await new Promise((resolve) => setTimeout(resolve, 10))
   }
 }
 

@@ -4,17 +4,9 @@ import {
   encodeInput, makeAlphaInput, parseAlphaInput, questionFromBytes, requireQuestion,
   requireWithinCap,
 } from '../../src/alpha/input.js'
-import { SallyportError } from '../../src/base/errors.js'
+import type { SallyportError } from '../../src/base/errors.js'
+import { errorOf } from '../support/refused.js'
 
-const errorOf = (run: () => unknown): SallyportError => {
-  try {
-    run()
-  } catch (error) {
-    if (error instanceof SallyportError) return error
-    throw error
-  }
-  throw new Error('nothing was refused')
-}
 const good = { schema: 'svc.alpha.text.input.v1', question: 'why?', max_output_tokens: 5 }
 const parse = (value: unknown) => parseAlphaInput(Buffer.from(JSON.stringify(value)))
 const refuses = (value: unknown): SallyportError => errorOf(() => parse(value))

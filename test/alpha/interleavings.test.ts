@@ -12,6 +12,7 @@ import { limits, question } from '../world/alpha.js'
 import type { Ran } from '../world/place.js'
 import { World, type AlphaWorld } from '../world/world.js'
 import { must } from '../support/must.js'
+import { newestTask } from '../support/board.js'
 
 /** Steps before any request byte: whatever comes here, nothing is sent. */
 const before = [
@@ -32,17 +33,9 @@ t.setTimeout(280_000)
 
 const key = '0b0e6a3c-7f0e-4a1e-9d3a-7a7c2f2f4a10'
 
-const newest = (rig: AlphaWorld): Task => {
-  const view = rig.view()
-  const tasks = [...view.all(collections.openTasks), ...view.all(collections.closedTasks)]
-  const task = tasks.map(({ doc }) => doc).sort((a, b) => (a.task_id < b.task_id ? 1 : -1))[0]
-  if (!task) throw new Error('there is no task')
-  return task
-}
-
 /** What another person does, by name. */
 const events: Readonly<Record<string, (rig: AlphaWorld) => Promise<unknown>>> = {
-  cancel: async (rig) => must(await rig.run(['alpha', 'cancel', newest(rig).task_id])),
+  cancel: async (rig) => must(await rig.run(['alpha', 'cancel', newestTask(rig).task_id])),
   revoke: async (rig) => must(await rig.run(['policy', 'revoke'])),
   disable: async (rig) => must(await rig.run(['alpha', 'setup', '--disable'])),
   'lower the cap': async (rig) => must(await rig.run([
@@ -51,7 +44,7 @@ const events: Readonly<Record<string, (rig: AlphaWorld) => Promise<unknown>>> = 
   ])),
   'replace the root': async (rig) => must(await rig.run(['login', '--replace'])),
   'change the goal': async (rig) => must(await rig.run([
-    'goal', 'update', newest(rig).goal_id, '--title', 'Another aim',
+    'goal', 'update', newestTask(rig).goal_id, '--title', 'Another aim',
   ])),
   'disable the owner': async (rig) => {
     writeFileSync(rig.place.path('passphrase'), 'another person')
@@ -99,8 +92,8 @@ const askWith = async (
 const checkNothingReleased = async (t: Test, rig: AlphaWorld, ran: Ran): Promise<void> => {
   t.not(ran.status, 0, 'the ask does not succeed')
   t.equal(ran.stdout, '', 'nothing on stdout')
-  t.not(newest(rig).state, 'succeeded')
-  t.equal(newest(rig).result_artifact_id, null)
+  t.not(newestTask(rig).state, 'succeeded')
+  t.equal(newestTask(rig).result_artifact_id, null)
   const answers = rig.view().all(collections.artifacts)
     .filter(({ doc }) => doc.label === 'svc.alpha.text.answer.v1')
   t.same(answers, [], 'no answer is kept')
@@ -121,7 +114,7 @@ for (const [name, event] of Object.entries(events)) {
           t.equal(rig.inferences().length, 0, 'no inference request')
           t.equal(rig.billings().length, 0, 'no billing request')
           await checkNothingReleased(t, rig, ran)
-          const task = newest(rig)
+          const task = newestTask(rig)
           t.equal(task.state, name === 'cancel' ? 'cancelled' : 'failed')
           if (name !== 'cancel') t.equal(task.reason, reasons[name])
           const account = checkLedger(t, rig)
@@ -140,7 +133,7 @@ for (const [name, event] of Object.entries(events)) {
           t.equal(rig.inferences().length, 1, 'one inference request')
           t.equal(rig.billings().length, 1, 'one billing request')
           await checkNothingReleased(t, rig, ran)
-          const task = newest(rig)
+          const task = newestTask(rig)
           t.equal(task.state, name === 'cancel' ? 'cancelled' : 'failed')
           const account = checkLedger(t, rig)
           t.ok((account?.settled_microusd ?? 0) > 0, 'the charge stands')
@@ -159,7 +152,7 @@ t.test('A-123 A-183 a cancel does not win against an unknown charge', async (t) 
     at: async (step) => { if (step === 'ask.replied') await events['cancel']?.(rig) },
   })
   t.equal(ran.status, 7)
-  t.same(newest(rig).blocked, { kind: 'cost_liability', reason: 'alpha_cost_readback_required' })
+  t.same(newestTask(rig).blocked, { kind: 'cost_liability', reason: 'alpha_cost_readback_required' })
   t.equal(checkLedger(t, rig)?.unknown_microusd, limits.boundMicrousd)
 })
 
@@ -190,7 +183,7 @@ const killAt = async (t: Test, step: Step): Promise<{ rig: AlphaWorld; ran: Ran 
 const afterKill = async (t: Test, rig: AlphaWorld, sent: number): Promise<Task> => {
   await recover(rig)
   t.equal(rig.inferences().length, sent, 'recovery sends nothing')
-  const task = newest(rig)
+  const task = newestTask(rig)
   await rig.ask({ args: ['--idempotency-key', key] })
   t.equal(rig.inferences().length, sent, 'the same key never sends again')
   const check = await rig.run(['state', 'check', '--json'])
@@ -239,7 +232,7 @@ t.test('A-130 A-133 what changes between the closing record and the read decides
   const { rig } = await askWith(t, 'ask.finished', async (rig) => {
     await events['change the goal']?.(rig)
   })
-  const output = await rig.run(['alpha', 'output', newest(rig).task_id, '--json'])
+  const output = await rig.run(['alpha', 'output', newestTask(rig).task_id, '--json'])
   t.equal(output.status, 4)
   t.equal(output.stdout, '')
 })

@@ -6,8 +6,9 @@ import {
   alphaSetupShape, parseSetupInput, planSetupChange, readOnlySetupFields, requireSaveAuthority,
   type AlphaTextSetup, type AlphaTextSetupInput, type SetupFacts, type SetupPlan,
 } from '../../src/alpha/setup.js'
-import { SallyportError } from '../../src/base/errors.js'
+import type { SallyportError } from '../../src/base/errors.js'
 import { parseStrictJson } from '../../src/base/strict-json.js'
+import { errorOf } from '../support/refused.js'
 
 const provider = { name: 'p', base_url: 'https://p.example/v1', model_id: 'fixed/model-1' }
 const stored: AlphaTextSetup = {
@@ -36,15 +37,6 @@ const disabled: AlphaTextSetup = { ...stored, enabled: false }
 
 const without = (object: object, name: string): object =>
   Object.fromEntries(Object.entries(object).filter(([key]) => key !== name))
-const errorOf = (run: () => unknown): SallyportError => {
-  try {
-    run()
-  } catch (error) {
-    if (error instanceof SallyportError) return error
-    throw error
-  }
-  throw new Error('nothing was refused')
-}
 const fromJson = (text: string): AlphaTextSetupInput =>
   parseSetupInput(parseStrictJson(Buffer.from(text), { bytesMax: 65_536, depthMax: 8 }))
 const refusal = (text: string): SallyportError => errorOf(() => fromJson(text))

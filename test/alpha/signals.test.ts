@@ -16,24 +16,13 @@ import { limits, question } from '../world/alpha.js'
 import type { Ran, SpawnOptions } from '../world/place.js'
 import { builtApp } from '../world/process.js'
 import { World, type AlphaWorld } from '../world/world.js'
+import { until } from '../support/until.js'
+import { tasksOf } from '../support/board.js'
 
 t.setTimeout(120_000)
 
-const pollMs = 5
-
-/** Waits until something holds; the test's own time limit ends a wait that never does. */
-const until = async (holds: () => boolean): Promise<void> => {
-  while (!holds()) await sleep(pollMs)
-}
-
-const tasks = (rig: AlphaWorld): Task[] => {
-  const view = rig.view()
-  return [...view.all(collections.openTasks), ...view.all(collections.closedTasks)]
-    .map(({ doc }) => doc)
-}
-
 const theTask = (rig: AlphaWorld): Task => {
-  const [task, other] = tasks(rig)
+  const [task, other] = tasksOf(rig)
   if (task === undefined || other !== undefined) throw new Error('there is not exactly one task')
   return task
 }
@@ -94,7 +83,7 @@ t.test('A-183 an interrupt while waiting for the lane ends the wait', async (t) 
   })
   const ran = await ask(rig, {
     onChild: (child) => {
-      void until(() => tasks(rig).some(({ state }) => state === 'queued'))
+      void until('it is queued', () => tasksOf(rig).some(({ state }) => state === 'queued'))
         .then(() => child.kill('SIGINT'))
     },
   })
@@ -141,7 +130,7 @@ for (const [at, moment] of (['completion', 'billing'] as const).entries()) {
       let child: ChildProcess | null = null
       const rig: AlphaWorld = await rigThat(t, moment, async () => {
         child?.kill(signal)
-        await until(() => theTask(rig).cancel_requested_at !== null)
+        await until('it is asked to stop', () => theTask(rig).cancel_requested_at !== null)
       })
       const ran = await ask(rig, { onChild: (one) => { child = one } })
       checkCancelled(t, rig, ran)
@@ -158,7 +147,7 @@ t.test('A-123 A-183 an interrupt does not win against an unknown charge', async 
   let child: ChildProcess | null = null
   const rig: AlphaWorld = await rigThat(t, 'completion', async () => {
     child?.kill('SIGINT')
-    await until(() => theTask(rig).cancel_requested_at !== null)
+    await until('it is asked to stop', () => theTask(rig).cancel_requested_at !== null)
   })
   rig.sandbox.faults.set('billing_status_500')
   const ran = await ask(rig, { onChild: (one) => { child = one } })
@@ -173,7 +162,7 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     let gone: Promise<unknown> = Promise.resolve()
     const rig: AlphaWorld = await rigThat(t, 'completion', async () => {
       child?.kill(signal)
-      await until(() => theTask(rig).cancel_requested_at !== null)
+      await until('it is asked to stop', () => theTask(rig).cancel_requested_at !== null)
       child?.kill(signal)
       // The provider answers nobody before the process is gone.
       await gone

@@ -11,6 +11,7 @@ import { openStore } from '../../src/state/store.js'
 import type { CollectionSpec, Store, Tx } from '../../src/state/types.js'
 import type { Ran } from '../world/place.js'
 import type { AlphaWorld } from '../world/world.js'
+import { newestTask } from '../support/board.js'
 
 /** What somebody does to the rows; `task` is the ask's own, where there is one yet. */
 export type Alter = (tx: Tx, task: Task) => void
@@ -80,14 +81,7 @@ export const tampering = async (rig: AlphaWorld): Promise<{ bench: TamperBench }
       }
     },
     forge: (alter) => bench.withStore((store) => store.transact('forged', alter)),
-    task: () => bench.withStore((store) => {
-      const view = store.read()
-      const [task] = [
-        ...view.all(collections.openTasks), ...view.all(collections.closedTasks),
-      ].map(({ doc }) => doc)
-      if (!task) throw new Error('there is no task')
-      return task
-    }),
+    task: () => bench.withStore((store) => newestTask({ view: () => store.read() })),
     askWith: async (t, step, alter) => {
       let done = false
       const ran = await rig.ask({

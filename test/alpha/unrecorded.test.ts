@@ -13,7 +13,7 @@ import { systemClock, type Clock } from '../../src/base/clock.js'
 import { fail, SallyportError } from '../../src/base/errors.js'
 import { silentObserver } from '../../src/base/observer.js'
 import { deploymentProfile } from '../../src/governance/profile.js'
-import { collections, type Task } from '../../src/governance/rows.js'
+import { collections } from '../../src/governance/rows.js'
 import { authenticate } from '../../src/governance/session/authenticate.js'
 import { loadToken, tokenPath } from '../../src/governance/session/token.js'
 import { createHttpsClient } from '../../src/net/client.js'
@@ -22,18 +22,11 @@ import type { Store } from '../../src/state/types.js'
 import { checkLedger, recover } from '../support/ledger.js'
 import { limits, question } from '../world/alpha.js'
 import { World, type AlphaWorld } from '../world/world.js'
+import { newestTask } from '../support/board.js'
 
 t.setTimeout(120_000)
 
 const key = '0b0e6a3c-7f0e-4a1e-9d3a-7a7c2f2f4a10'
-
-const newest = (rig: AlphaWorld): Task => {
-  const view = rig.view()
-  const tasks = [...view.all(collections.openTasks), ...view.all(collections.closedTasks)]
-  const task = tasks.map(({ doc }) => doc).sort((a, b) => (a.task_id < b.task_id ? 1 : -1))[0]
-  if (!task) throw new Error('there is no task')
-  return task
-}
 
 /** Another process that holds the state lock; answers how it is given back. */
 const holdLock = (rig: AlphaWorld): (() => void) => {
@@ -75,10 +68,11 @@ t.test('A-124 A-194 a lock held past the deadline ends as blocked, never as lock
   t.equal(ran.stdout, '')
   t.equal(ran.status, 7, 'what is owed needs a person')
   t.match(ran.error(), {
-    code: 'lock_held', reason: 'outcome_not_recorded', details: { task_id: newest(rig).task_id },
+    code: 'lock_held', reason: 'outcome_not_recorded',
+    details: { task_id: newestTask(rig).task_id },
   })
   await recover(rig)
-  t.same(newest(rig).blocked, { kind: 'cost_liability', reason: 'alpha_cost_readback_required' })
+  t.same(newestTask(rig).blocked, { kind: 'cost_liability', reason: 'alpha_cost_readback_required' })
   t.equal(checkLedger(t, rig)?.unknown_microusd, limits.boundMicrousd)
   await rig.ask({ args: ['--idempotency-key', key] })
   t.equal(rig.inferences().length, 1)
@@ -173,7 +167,7 @@ const failEach = async (t: Test, rig: AlphaWorld, error: SallyportError): Promis
     const open = rig.view().all(collections.openReservations).map(({ doc }) => doc.state)
     t.equal(open.length, contacted, `at ${at}: what was sent, and nothing else, stays owed`)
     if (contacted === 1) {
-      const { operation_id: operation } = newest(rig)
+      const { operation_id: operation } = newestTask(rig)
       await rig.run(['ledger', 'settle', operation, '--amount-microusd', '1', '--yes'])
     }
     store.close()
@@ -200,7 +194,7 @@ t.test('A-156 a key that vanishes after the hold ends the ask at once, hold rele
   })
   t.equal(ran.status, 7)
   t.equal(rig.inferences().length, 0)
-  t.match(newest(rig), { state: 'failed', reason: 'evidence_missing' })
+  t.match(newestTask(rig), { state: 'failed', reason: 'evidence_missing' })
   t.match(checkLedger(t, rig), { held_microusd: 0, unknown_microusd: 0 })
 })
 
@@ -219,7 +213,7 @@ t.test('A-182 a process that recovery took for dead releases no answer', async (
     t.equal(ran.stdout, '')
     const sent = step === 'ask.reserved' ? 0 : 1
     t.equal(rig.inferences().length, sent)
-    t.equal(newest(rig).state, sent === 0 ? 'failed' : 'blocked', step)
+    t.equal(newestTask(rig).state, sent === 0 ? 'failed' : 'blocked', step)
     t.equal(checkLedger(t, rig)?.unknown_microusd, sent * limits.boundMicrousd)
     t.equal((await rig.run(['state', 'check', '--json'])).status, 0)
   }
@@ -239,7 +233,7 @@ t.test('A-117 rows altered before the settlement: refused, blocked at once, stil
     },
   })
   t.same([ran.status, ran.stdout], [7, ''])
-  t.same(newest(rig).blocked, { kind: 'cost_liability', reason: 'alpha_cost_readback_required' })
+  t.same(newestTask(rig).blocked, { kind: 'cost_liability', reason: 'alpha_cost_readback_required' })
   const account = rig.view().all(collections.ledgerAccounts)[0]?.doc
   t.match(account, { held_microusd: limits.boundMicrousd, settled_microusd: 0 })
 })

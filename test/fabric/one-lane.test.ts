@@ -1,7 +1,7 @@
 /** Asks of the text capability and proofs of the gateway share one lane over all processes. */
 import { readFileSync, writeFileSync } from 'node:fs'
 import type { ChildProcess } from 'node:child_process'
-import t, { type Test } from 'tap'
+import t from 'tap'
 import { systemClock } from '../../src/base/clock.js'
 import { acquireLane, laneWaiters } from '../../src/governance/lane.js'
 import type { SandboxHooks } from '../../src/sandbox/types.js'
@@ -10,6 +10,7 @@ import { must } from '../support/must.js'
 import { question } from '../world/alpha.js'
 import type { Ran } from '../world/place.js'
 import { World, type RoutesWorld } from '../world/world.js'
+import { until } from '../support/until.js'
 
 t.setTimeout(280_000)
 
@@ -50,14 +51,6 @@ const spawnProof = (
   coverage: false, ...(onChild === undefined ? {} : { onChild }),
 })
 
-const until = async (t: Test, what: string, holds: () => boolean): Promise<void> => {
-  const endMs = Date.now() + 60_000
-  while (!holds()) {
-    if (Date.now() > endMs) return t.fail(`${what} did not happen`) as never
-    await systemClock.sleep(10)
-  }
-}
-
 t.test('A-197 asks and proofs of five processes at once never overlap at the other side', async (t) => {
   const { hooks, seen } = counting()
   const rig = await World.in(t).sandbox({ hooks }).state().session().alpha().gateway()
@@ -90,7 +83,7 @@ t.test('A-197 a killed holder frees the lane for the other route, and nobody dou
       },
     }).state().session().alpha().gateway()
   const proof = spawnProof(rig, 'chat', (child) => { holder = child })
-  await until(t, 'the gateway being asked', () => rig.calls().length === 1)
+  await until('the gateway being asked', () => rig.calls().length === 1)
   const asked = await spawnAsk(rig)
   t.equal((await proof).status, 137)
   t.equal(asked.status, 0, asked.stderr)
@@ -109,11 +102,11 @@ t.test('A-198 an ask goes before a report\'s proof, and that before a screenshot
   const waiting = (priority: 'interactive' | 'high' | 'normal') => () =>
     laneWaiters(dir)[priority] === 1
   const screenshot = spawnProof(rig, 'screenshot')
-  await until(t, 'the screenshot waiting', waiting('normal'))
+  await until('the screenshot waiting', waiting('normal'))
   const report = spawnProof(rig, 'report')
-  await until(t, 'the report waiting', waiting('high'))
+  await until('the report waiting', waiting('high'))
   const asked = spawnAsk(rig)
-  await until(t, 'the ask waiting', waiting('interactive'))
+  await until('the ask waiting', waiting('interactive'))
   t.equal(rig.calls().length + rig.inferences().length, 0)
   lane.release()
   for (const one of await Promise.all([screenshot, report, asked])) {

@@ -1,9 +1,9 @@
 import t from 'tap'
-import { SallyportError } from '../../src/base/errors.js'
 import {
   planGatewayChange, requireGatewayAuthority, type GatewayPlanFacts,
 } from '../../src/gateway/plan.js'
 import { parseGatewayInput, type GatewayRoute } from '../../src/gateway/setup.js'
+import { codeOf } from '../support/refused.js'
 
 const reserved = {
   capability: 'inference.alpha-text.v1', profile: 'alpha.text', runtime: 'alpha_text_native',
@@ -30,15 +30,6 @@ const stored: GatewayRoute = {
 
 const plan = (input: unknown, more: Partial<GatewayPlanFacts> = {}, current = stored) =>
   planGatewayChange(current, parseGatewayInput(input), { ...facts, ...more })
-
-const codeOf = (run: () => unknown): string => {
-  try {
-    run()
-    return 'none'
-  } catch (error) {
-    return error instanceof SallyportError ? error.code : 'defect'
-  }
-}
 
 t.test('the same values again are no change, in another order of upstreams too', async (t) => {
   t.equal(plan({}).unchanged, true)

@@ -9,6 +9,7 @@ import {
 import { tryHoldFile } from '../../src/governance/kernel-file.js'
 import { startChild, type Child } from '../support/children.js'
 import { temporaryFolder, type Teardown } from '../world/place.js'
+import { until } from '../support/until.js'
 
 const longMs = 60_000
 
@@ -38,13 +39,8 @@ const start = (
 const waiting = (dir: string): number =>
   Object.values(laneWaiters(dir)).reduce((sum, count) => sum + count, 0)
 
-const untilWaiting = async (dir: string, count: number): Promise<void> => {
-  const endsAtMs = systemClock.monotonicMs() + longMs
-  while (waiting(dir) < count) {
-    if (systemClock.monotonicMs() > endsAtMs) throw new Error(`${count} waiters never came`)
-    await systemClock.sleep(5)
-  }
-}
+const untilWaiting = (dir: string, count: number): Promise<void> =>
+  until(`${count} waiters`, () => waiting(dir) >= count)
 
 const logOf = (dir: string): [string, string][] =>
   readFileSync(join(dir, 'log'), 'utf8').trim().split('\n')

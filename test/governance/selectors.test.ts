@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { SallyportError } from '../../src/base/errors.js'
 import {
   parseGatewaySelector, parseSelectorAllowlist, requireGatewayCredential, type ReservedNames,
 } from '../../src/governance/selectors.js'
+import { codeOf } from '../support/refused.js'
 
 const reserved: ReservedNames = {
   capability: 'inference.alpha-text.v1',
@@ -11,15 +11,6 @@ const reserved: ReservedNames = {
   runtime: 'alpha_text_native',
   credentialRef: 'vault:alpha_text_api_key',
   model: 'Maker/Fixed-Model-30B',
-}
-
-const codeOf = (run: () => unknown): string => {
-  try {
-    run()
-    return 'none'
-  } catch (error) {
-    return error instanceof SallyportError ? error.code : 'defect'
-  }
 }
 
 t.test('A-011 a general selector is exactly gateway/<provider>/<model>', async (t) => {

@@ -1,5 +1,4 @@
 /** What a scan makes of a folder: observations, duplicates, runs, refusals, and the receipt. */
-import { createHash } from 'node:crypto'
 import { copyFileSync, mkdirSync, readdirSync, statSync, unlinkSync, utimesSync, writeFileSync }
   from 'node:fs'
 import { join } from 'node:path'
@@ -7,12 +6,14 @@ import jpeg from 'jpeg-js'
 import t from 'tap'
 import { digestOf } from '../../src/base/canonical.js'
 import { receiptOf } from '../../src/shots/receipts/append.js'
-import { shotCollections as c, type Observation } from '../../src/shots/observations/rows.js'
+import { shotCollections as c } from '../../src/shots/observations/rows.js'
 import { after } from '../support/observations.js'
 import { greyPng } from '../support/png.js'
 import { forImages } from '../world/gateway.js'
 import { allowed } from '../world/images.js'
 import { World, type ImageWorld } from '../world/world.js'
+import { rowOf } from '../support/shots.js'
+import { sha256 } from '../support/sha256.js'
 
 t.setTimeout(120_000)
 
@@ -56,12 +57,6 @@ const folderRowOf = (world: ImageWorld) =>
   world.view().all(c.folders).map(({ doc }) => doc).find(({ root }) => root === world.folder)
 const filesOf = (world: ImageWorld) => world.view().all(c.files).map(({ doc }) => doc)
   .filter((doc) => doc.root_digest === folderRowOf(world)?.root_digest)
-
-const rowOf = (world: ImageWorld, name: string): Observation => {
-  const row = world.rows().find(({ paths }) => paths.some((path) => path.name.text === name))
-  if (row === undefined) throw new Error(`no row of ${name}`)
-  return row
-}
 
 const greyJpeg = (width: number, height: number, seed: number, quality = 85): Buffer => {
   const data = Buffer.alloc(width * height * 4, 255)
@@ -127,11 +122,11 @@ t.test('S-060 S-061 S-062 S-063 a row holds source, hash, size, format by the by
   t.match(rowOf(world, 'shot.png'), {
     source: 'screenshot_folder', bytes: png.length, format: 'png', width: 70, height: 50,
     captured_at: '2001-02-03T04:05:06.789Z', captured_in_future: false,
-    sha256: createHash('sha256').update(png).digest('hex'),
+    sha256: sha256(png),
   })
   t.match(rowOf(world, 'named-wrong.png'), {
     bytes: photo.length, format: 'jpeg', width: 96, height: 64,
-    sha256: createHash('sha256').update(photo).digest('hex'),
+    sha256: sha256(photo),
   })
   t.match(rowOf(world, 'damaged.png'), { format: 'png', width: null, height: null })
 })

@@ -109,7 +109,8 @@ t.test('S-019 another file under the name waits for a later pass, and nothing of
 for (const status of [401, 403, 429]) {
   t.test(`S-136 S-137 a reply of ${status} stops the pass: one hold, the rest pending, and the receipt says why`, async (t) => {
     const world = await World.in(t).sandbox().state().session()
-      .gateway(forImages).images(allowed).proof('screenshot').with(holding('a.png', 'b.png', 'c.png'))
+      .gateway(forImages).images(allowed).proof('screenshot')
+      .with(holding('a.png', 'b.png', 'c.png'))
     world.sandbox.faults.reply({ status, body: '{}' }, { service: 'gateway', times: 3 })
     const ran = await world.run(['shots', 'analyze', '--json'])
     t.match(ran.json(), {

@@ -3,7 +3,8 @@ import { cpSync, readFileSync, rmSync, unlinkSync, writeFileSync } from 'node:fs
 import { join } from 'node:path'
 import { checkState } from '../../src/state/care/check.js'
 import type { FileStore } from '../../src/state/store.js'
-import { again, newStore, put } from './support.js'
+import { again, put } from './support.js'
+import { World } from '../world/world.js'
 
 const publish = (store: FileStore, policyRevision: number): Promise<void> =>
   store.transact('publish', (tx) => tx.mark({ policyRevision }))
@@ -20,7 +21,7 @@ const putBack = (store: FileStore, copy: string): void => {
 }
 
 t.test('the anchor follows each mark and remembers the policy revision', async (t) => {
-  const store = newStore(t)
+  const { store } = await World.in(t).store()
   await publish(store, 2)
   t.equal(store.anchor().policyRevision, 2)
   await store.transact('contact', (tx) => tx.mark())
@@ -31,7 +32,7 @@ t.test('the anchor follows each mark and remembers the policy revision', async (
 })
 
 t.test('a copy of the state put back after a later mark is behind, and stays so', async (t) => {
-  const store = newStore(t)
+  const { store } = await World.in(t).store()
   await publish(store, 1)
   const copy = copyAside(store)
   await publish(store, 2)
@@ -52,7 +53,7 @@ t.test('a copy of the state put back after a later mark is behind, and stays so'
 })
 
 t.test('a copy that is only behind by unmarked records is not behind', async (t) => {
-  const store = newStore(t)
+  const { store } = await World.in(t).store()
   await publish(store, 1)
   const copy = copyAside(store)
   await put(store, 'a', 1)
@@ -62,7 +63,7 @@ t.test('a copy that is only behind by unmarked records is not behind', async (t)
 })
 
 t.test('the comparison survives folds', async (t) => {
-  const store = newStore(t)
+  const { store } = await World.in(t).store()
   for (let n = 1; n <= 3; n += 1) await publish(store, n)
   for (let n = 0; n < 3; n += 1) await store.exclusive('fold', () => store.checkpoint())
   t.equal(again(t, store).anchor().status, 'ok')
@@ -75,7 +76,7 @@ t.test('the comparison survives folds', async (t) => {
 })
 
 t.test('a store one mark ahead of its anchor is completed by the next writer', async (t) => {
-  const store = newStore(t)
+  const { store } = await World.in(t).store()
   await publish(store, 1)
   const before = readFileSync(store.keyPlaces.anchor)
   await publish(store, 2)
@@ -90,7 +91,7 @@ t.test('a store one mark ahead of its anchor is completed by the next writer', a
 })
 
 t.test('an anchor that was put back by two marks is not believed', async (t) => {
-  const store = newStore(t)
+  const { store } = await World.in(t).store()
   await publish(store, 1)
   const before = readFileSync(store.keyPlaces.anchor)
   await publish(store, 2)
@@ -104,7 +105,7 @@ t.test('an anchor that was put back by two marks is not believed', async (t) => 
 })
 
 t.test('a missing, changed or foreign anchor is told apart and never made anew', async (t) => {
-  const store = newStore(t)
+  const { store } = await World.in(t).store()
   await publish(store, 7)
   const path = store.keyPlaces.anchor
   const bytes = readFileSync(path)
@@ -124,7 +125,7 @@ t.test('a missing, changed or foreign anchor is told apart and never made anew',
 })
 
 t.test('a missing key file: reads go on, seals and the anchor do not', async (t) => {
-  const store = newStore(t)
+  const { store } = await World.in(t).store()
   await put(store, 'a', 1)
   unlinkSync(store.keyPlaces.key)
   const next = again(t, store)
@@ -138,7 +139,7 @@ t.test('a missing key file: reads go on, seals and the anchor do not', async (t)
 })
 
 t.test('witness lines are appended whole; a torn one is not read and is cut', async (t) => {
-  const store = newStore(t)
+  const { store } = await World.in(t).store()
   t.strictSame(store.witness.lines(), [])
   store.witness.append('one')
   store.witness.append('two')

@@ -5,13 +5,14 @@ import {
 import { join } from 'node:path'
 import { sha256Hex } from '../../src/base/canonical.js'
 import { compactState } from '../../src/state/care/compact.js'
-import { again, errorOf, newStore } from './support.js'
+import { again, errorOf } from './support.js'
+import { World } from '../world/world.js'
 
 const label = 'test.input.v1'
 const secret = Buffer.from('what only the owner may read')
 
 t.test('an artifact comes back whole, is stored sealed under its own digest, mode 600', async (t) => {
-  const store = newStore(t)
+  const { store } = await World.in(t).store()
   const ref = store.artifacts.write(label, secret)
   t.equal(ref.sha256, sha256Hex(secret))
   t.equal(ref.bytes, secret.length)
@@ -24,7 +25,7 @@ t.test('an artifact comes back whole, is stored sealed under its own digest, mod
 })
 
 t.test('equal content is stored twice unless it is sealed deterministically', async (t) => {
-  const store = newStore(t)
+  const { store } = await World.in(t).store()
   const [a, b] = [store.artifacts.write(label, secret), store.artifacts.write(label, secret)]
   t.not(a.stored_sha256, b.stored_sha256)
   const options = { deterministic: true }
@@ -38,7 +39,7 @@ t.test('equal content is stored twice unless it is sealed deterministically', as
 })
 
 t.test('another label, a missing file and any flipped byte refuse to open', async (t) => {
-  const store = newStore(t)
+  const { store } = await World.in(t).store()
   const ref = store.artifacts.write(label, secret)
   t.match(errorOf(() => store.artifacts.read('other', ref)), { kind: 'damaged' })
   const wrong = { ...ref, sha256: sha256Hex('x') }
@@ -64,7 +65,7 @@ t.test('another label, a missing file and any flipped byte refuse to open', asyn
 })
 
 t.test('a folder that is a link is not written through', async (t) => {
-  const store = newStore(t)
+  const { store } = await World.in(t).store()
   const outside = join(store.dir, '..')
   mkdirSync(join(outside, 'target'))
   for (let i = 0; i < 256; i += 1) {
@@ -76,7 +77,7 @@ t.test('a folder that is a link is not written through', async (t) => {
 })
 
 t.test('a sweep removes only old files that no record refers to', async (t) => {
-  const store = newStore(t)
+  const { store } = await World.in(t).store()
   const [kept, orphan, young] = ['a', 'b', 'c'].map((text) =>
     store.artifacts.write(label, Buffer.from(text)))
   if (!kept || !orphan || !young) throw new Error('three were written')
@@ -98,7 +99,7 @@ t.test('a sweep removes only old files that no record refers to', async (t) => {
 })
 
 t.test('a damaged copy under the name of a deterministic artifact is not adopted', async (t) => {
-  const store = newStore(t)
+  const { store } = await World.in(t).store()
   const ref = store.artifacts.write(label, secret, { deterministic: true })
   const path = join(store.dir, 'artifacts', ref.stored_sha256.slice(0, 2), ref.stored_sha256)
   writeFileSync(path, 'other')

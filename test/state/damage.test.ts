@@ -11,8 +11,9 @@ import {
   fingerprintOf, flipBit, forgeLogHeader, forgePayload, forgeRecord, forgeState, newestLog,
   truncateTo,
 } from './forge.js'
-import { again, errorOf, newStore, notes, numbers, put, specs } from './support.js'
+import { again, errorOf, notes, numbers, put, specs } from './support.js'
 import { createStore } from '../../src/state/store.js'
+import { World } from '../world/world.js'
 
 const placeOf = (store: FileStore) =>
   ({ dir: store.dir, configDir: join(store.dir, '..', 'config') })
@@ -86,7 +87,7 @@ t.test('durability 11: any flipped bit of a log refuses writes and loses nothing
 })
 
 t.test('durability 6: a torn last record is copied aside, cut and reported', async (t) => {
-  const store = newStore(t)
+  const { store } = await World.in(t).store()
   await put(store, 'a', 1)
   await put(store, 'b', 2)
   const path = newestLog(store.dir)
@@ -103,7 +104,7 @@ t.test('durability 6: a torn last record is copied aside, cut and reported', asy
 })
 
 t.test('durability 6: a whole but untrue last record refuses writes and keeps reads', async (t) => {
-  const store = newStore(t)
+  const { store } = await World.in(t).store()
   await put(store, 'a', 1)
   await put(store, 'b', 2)
   const path = newestLog(store.dir)
@@ -117,7 +118,7 @@ t.test('durability 6: a whole but untrue last record refuses writes and keeps re
 })
 
 t.test('durability 6: damage before true records refuses writes and keeps reads', async (t) => {
-  const store = newStore(t)
+  const { store } = await World.in(t).store()
   await put(store, 'a', 1)
   const end = readFileSync(newestLog(store.dir)).length
   await put(store, 'b', 2)
@@ -131,7 +132,7 @@ t.test('durability 6: damage before true records refuses writes and keeps reads'
 })
 
 t.test('damage of a collection file refuses writes once it is met', async (t) => {
-  const store = newStore(t)
+  const { store } = await World.in(t).store()
   await put(store, 'a', 1)
   await store.exclusive('fold', () => store.checkpoint())
   flipBit(join(store.dir, 'collections', 'notes.all.000000000002.json'), 40, 1)
@@ -145,7 +146,7 @@ t.test('damage of a collection file refuses writes once it is met', async (t) =>
 })
 
 t.test('a missing collection file is damage, not an empty collection', async (t) => {
-  const store = newStore(t)
+  const { store } = await World.in(t).store()
   await put(store, 'a', 1)
   await store.exclusive('fold', () => store.checkpoint())
   const path = join(store.dir, 'collections', 'notes.all.000000000002.json')
@@ -160,7 +161,7 @@ t.test('a missing collection file is damage, not an empty collection', async (t)
 })
 
 t.test('durability 4: a damaged newest generation is passed over for reads, never for writes', async (t) => {
-  const store = newStore(t)
+  const { store } = await World.in(t).store()
   await put(store, 'a', 1)
   await store.exclusive('fold', () => store.checkpoint())
   flipBit(store.places.manifest(2), 30, 2)
@@ -170,7 +171,7 @@ t.test('durability 4: a damaged newest generation is passed over for reads, neve
 })
 
 t.test('a process that found damage sees the repair of another one', async (t) => {
-  const store = newStore(t)
+  const { store } = await World.in(t).store()
   await put(store, 'a', 1)
   await store.exclusive('fold', () => store.checkpoint())
   const bytes = readFileSync(store.places.manifest(2))
@@ -183,7 +184,7 @@ t.test('a process that found damage sees the repair of another one', async (t) =
 })
 
 t.test('durability 11: true records that break a rule are met by the rule, not the checksum', async (t) => {
-  const store = newStore(t)
+  const { store } = await World.in(t).store()
   await put(store, 'a', 1)
   forgeRecord(store.dir, [{ collection: 'notes', id: 'a', doc: { n: 'no', text: '' } }])
   t.match(errorOf(() => store.read().get(notes, 'a')), { kind: 'damaged', code: 'document_damaged' })
@@ -192,7 +193,7 @@ t.test('durability 11: true records that break a rule are met by the rule, not t
 })
 
 t.test('a true record that is no record refuses writes', async (t) => {
-  const store = newStore(t)
+  const { store } = await World.in(t).store()
   await put(store, 'a', 1)
   forgePayload(store.dir, '{"ops":"none"}')
   const opened = again(t, store, 'write')
@@ -201,7 +202,7 @@ t.test('a true record that is no record refuses writes', async (t) => {
 })
 
 t.test('a STATE file with an untrue byte, or of a later format, is refused clearly', async (t) => {
-  const store = newStore(t)
+  const { store } = await World.in(t).store()
   const path = join(store.dir, 'STATE')
   const bytes = readFileSync(path)
   for (let at = 0; at < bytes.length; at += 11) {
@@ -216,7 +217,7 @@ t.test('a STATE file with an untrue byte, or of a later format, is refused clear
 })
 
 t.test('a changed profile does not match its seal', async (t) => {
-  const store = newStore(t)
+  const { store } = await World.in(t).store()
   const { digestOf } = await import('../../src/base/canonical.js')
   const profile = { schema: 'test.profile.v1', name: 'other' }
   forgeState(store.dir, { profile, profile_digest: digestOf(profile) })
@@ -226,14 +227,14 @@ t.test('a changed profile does not match its seal', async (t) => {
 })
 
 t.test('a log that names another store or another base is no generation of this one', async (t) => {
-  const store = newStore(t)
+  const { store } = await World.in(t).store()
   await put(store, 'a', 1)
   forgeLogHeader(newestLog(store.dir), { store_id: '00000000-0000-4000-8000-000000000001' })
   t.match(errorOf(() => again(t, store)), { kind: 'damaged', code: 'no_valid_generation' })
 })
 
 t.test('a long-lived reader notices a log that was cut behind its back', async (t) => {
-  const store = newStore(t)
+  const { store } = await World.in(t).store()
   await put(store, 'a', 1)
   const end = readFileSync(newestLog(store.dir)).length
   await put(store, 'b', 2)
@@ -244,7 +245,7 @@ t.test('a long-lived reader notices a log that was cut behind its back', async (
 })
 
 t.test('durability 8: check changes no byte, takes no lock, makes no file', async (t) => {
-  const store = newStore(t)
+  const { store } = await World.in(t).store()
   await put(store, 'a', 1)
   store.artifacts.write('x', Buffer.from('y'))
   const path = newestLog(store.dir)

@@ -11,7 +11,8 @@ import { backupState } from '../../src/state/care/backup.js'
 import { repairState } from '../../src/state/care/repair.js'
 import { restoreState } from '../../src/state/care/restore.js'
 import type { FileStore } from '../../src/state/store.js'
-import { again, errorOf, newStore, notes, numbers, put } from './support.js'
+import { again, errorOf, notes, numbers, put } from './support.js'
+import { World } from '../world/world.js'
 
 const placeOf = (store: FileStore) =>
   ({ dir: store.dir, configDir: join(store.dir, '..', 'config') })
@@ -20,7 +21,7 @@ const inside = ['wal', 'collections', 'artifacts', 'run', 'run/ops', 'run/lane',
 
 /** A closed store of one note, with every folder that it may have. */
 const closedStore = async (t: Test): Promise<FileStore> => {
-  const store = newStore(t)
+  const { store } = await World.in(t).store()
   await put(store, 'a', 1)
   await compactState(store)
   store.close()
@@ -68,7 +69,7 @@ t.test('a file in the place of a folder is damage, and check still reports', asy
 })
 
 t.test('a folder replaced while a store is open is seen before its next fold', async (t) => {
-  const store = newStore(t)
+  const { store } = await World.in(t).store()
   await put(store, 'a', 1)
   const away = replaceByLink(store, 'collections')
   writeFileSync(join(away, 'x.all.000000000001.json'), 'mine')
@@ -92,7 +93,7 @@ t.test('two directories never share one log through links', async (t) => {
 })
 
 t.test('folding removes only files under names that the program makes', async (t) => {
-  const store = newStore(t)
+  const { store } = await World.in(t).store()
   const { collections, wal } = store.places
   const foreign = ['letter.txt', 'notes.json', 'manifest.bak', '.tmp-notes', 'notes.all.1.json']
   for (const name of foreign) writeFileSync(join(collections, name), '')
@@ -111,7 +112,7 @@ t.test('folding removes only files under names that the program makes', async (t
 })
 
 t.test('a sweep of artifacts follows no link in the place of a shard', async (t) => {
-  const store = newStore(t)
+  const { store } = await World.in(t).store()
   const away = join(store.dir, '..', 'away')
   mkdirSync(away)
   const file = join(away, 'ab'.repeat(32))
@@ -124,7 +125,7 @@ t.test('a sweep of artifacts follows no link in the place of a shard', async (t)
 })
 
 t.test('a restore over a directory with a linked folder changes nothing', async (t) => {
-  const store = newStore(t)
+  const { store } = await World.in(t).store()
   await put(store, 'a', 1)
   const backup = join(store.dir, '..', 'backup')
   await backupState(store, backup)

@@ -11,7 +11,8 @@ import { repairState } from '../../src/state/care/repair.js'
 import { restoreState } from '../../src/state/care/restore.js'
 import type { FileStore } from '../../src/state/store.js'
 import { newestLog } from './forge.js'
-import { again, errorOf, newStore, numbers, put } from './support.js'
+import { again, errorOf, numbers, put } from './support.js'
+import { World } from '../world/world.js'
 
 const placeOf = (store: FileStore, files: Files = nodeFiles) =>
   ({ dir: store.dir, configDir: join(store.dir, '..', 'config'), files })
@@ -22,7 +23,7 @@ const recordBytesMax = 17 * 1024 * 1024
 
 /** A closed store of one note in a snapshot and one in the log. */
 const closedStore = async (t: Test): Promise<FileStore> => {
-  const store = newStore(t)
+  const { store } = await World.in(t).store()
   await put(store, 'a', 1)
   await compactState(store)
   await put(store, 'b', 2)
@@ -93,7 +94,7 @@ t.test('a long key or anchor is damage; a long text in the lock harms nobody', a
 })
 
 t.test('a long artifact is damaged, whatever is asked of it', async (t) => {
-  const store = newStore(t)
+  const { store } = await World.in(t).store()
   const write = () => store.artifacts.write('test', Buffer.from('x'), { deterministic: true })
   const ref = write()
   t.equal(store.artifacts.read('test', ref).toString(), 'x')
@@ -103,7 +104,7 @@ t.test('a long artifact is damaged, whatever is asked of it', async (t) => {
 })
 
 t.test('a long list of files makes a backup invalid without being read', async (t) => {
-  const store = newStore(t)
+  const { store } = await World.in(t).store()
   const backup = join(store.dir, '..', 'backup')
   await backupState(store, backup)
   truncateSync(join(backup, 'backup.json'), hugeBytes)
@@ -125,7 +126,7 @@ t.test('durability 3: a log with a hole of any length is read in pieces and ends
 })
 
 t.test('a log of many long records is read whole, in pieces', async (t) => {
-  const store = newStore(t, { logBytesMax: 1024 ** 3 })
+  const { store } = await World.in(t).store({ logBytesMax: 1024 ** 3 })
   const text = 'x'.repeat(700_000)
   for (let n = 0; n < 12; n += 1) await put(store, `n${n}`, n, text)
   store.close()

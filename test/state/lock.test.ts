@@ -19,7 +19,8 @@ import { tryLockFile } from '../../src/state/kernel-lock.js'
 import { kernelStateLock, readHolder, takeLock } from '../../src/state/lock.js'
 import { nodeFiles } from '../../src/state/files.js'
 import type { FileStore } from '../../src/state/store.js'
-import { again, newStore, notes, numbers, put } from './support.js'
+import { again, notes, numbers, put } from './support.js'
+import { World } from '../world/world.js'
 
 const start = (t: Test, store: FileStore, what: string, times = 0): ChildProcess => {
   const here = fileURLToPath(import.meta.url)
@@ -44,7 +45,7 @@ const killed = async (child: ChildProcess): Promise<void> => {
 }
 
 t.test('durability 1: while another process holds the lock, waiting is bounded and names it', async (t) => {
-  const store = newStore(t, { waitMs: 60 })
+  const { store } = await World.in(t).store({ waitMs: 60 })
   const child = start(t, store, 'hold')
   await firstLine(child)
   await t.rejects(put(store, 'a', 1), {
@@ -60,7 +61,7 @@ t.test('durability 1: while another process holds the lock, waiting is bounded a
 })
 
 t.test('durability 1: a killed holder frees the lock though its own child lives on', async (t) => {
-  const store = newStore(t, { waitMs: 5000 })
+  const { store } = await World.in(t).store({ waitMs: 5000 })
   const child = start(t, store, 'hold-with-child')
   const grandchild = Number(await firstLine(child))
   t.teardown(() => {
@@ -76,7 +77,7 @@ t.test('durability 1: a killed holder frees the lock though its own child lives 
 })
 
 t.test('durability 10: processes racing for the lock lose no update', async (t) => {
-  const store = newStore(t, { waitMs: 60_000 })
+  const { store } = await World.in(t).store({ waitMs: 60_000 })
   const children = [start(t, store, 'add', 60), start(t, store, 'add', 60)]
   const ends = children.map((child) => once(child, 'exit'))
   for (let i = 0; i < 20; i += 1) {
@@ -90,7 +91,7 @@ t.test('durability 10: processes racing for the lock lose no update', async (t) 
 
 t.test('durability 10: what a killed process acknowledged is there, and the state is whole', async (t) => {
   for (let round = 0; round < 8; round += 1) {
-    const store = newStore(t, { logBytesMax: 200 })
+    const { store } = await World.in(t).store({ logBytesMax: 200 })
     const child = start(t, store, 'loop')
     let acknowledged = 0
     if (child.stdout === null) throw new Error('no output')
@@ -111,7 +112,7 @@ t.test('durability 10: what a killed process acknowledged is there, and the stat
 })
 
 t.test('a lock whose file was replaced guards nothing and is taken again', async (t) => {
-  const store = newStore(t)
+  const { store } = await World.in(t).store()
   await put(store, 'a', 1)
   rmSync(store.places.lock)
   writeFileSync(store.places.lock, '', { mode: 0o600 })
@@ -127,7 +128,7 @@ t.test('a lock whose file was replaced guards nothing and is taken again', async
 })
 
 t.test('a restore that swaps the directory is noticed by a process that held it open', async (t) => {
-  const store = newStore(t)
+  const { store } = await World.in(t).store()
   await put(store, 'a', 1)
   const copy = `${store.dir}.copy`
   const { cpSync } = await import('node:fs')
@@ -172,7 +173,7 @@ const ticks = async (count: number): Promise<void> => {
 }
 
 t.test('a wait for the lock leaves the thread to others and ends with a stop, on every path', async (t) => {
-  const store = newStore(t, { waitMs: 60_000 })
+  const { store } = await World.in(t).store({ waitMs: 60_000 })
   await put(store, 'a', 1)
   const configDir = join(store.dir, '..', 'config')
   const backup = join(store.dir, '..', 'backup')
@@ -205,7 +206,7 @@ t.test('a wait for the lock leaves the thread to others and ends with a stop, on
 })
 
 t.test('what is written after a stop waits for the lock as ever', async (t) => {
-  const first = newStore(t)
+  const { store: first } = await World.in(t).store()
   const store = again(t, first, 'write', { signal: AbortSignal.abort(), waitMs: 60_000 })
   const child = start(t, store, 'hold')
   await firstLine(child)
@@ -219,7 +220,7 @@ t.test('what is written after a stop waits for the lock as ever', async (t) => {
 })
 
 t.test('two transactions of one store never hold its lock at once', async (t) => {
-  const store = newStore(t)
+  const { store } = await World.in(t).store()
   const lock = kernelStateLock(store.places.lock, systemClock)
   t.teardown(() => lock.close())
   t.equal(lock.tryTake('first'), true)
@@ -230,7 +231,7 @@ t.test('two transactions of one store never hold its lock at once', async (t) =>
 })
 
 t.test('a burst of takes signs the file once; another verb and another holder are told', async (t) => {
-  const store = newStore(t)
+  const { store } = await World.in(t).store()
   let now = Date.parse('2026-01-01T00:00:00.000Z')
   const clock = { ...systemClock, wallMs: () => now, monotonicMs: () => now }
   const lock = kernelStateLock(store.places.lock, clock)

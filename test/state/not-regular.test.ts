@@ -12,7 +12,8 @@ import { compactState } from '../../src/state/care/compact.js'
 import { nodeFiles } from '../../src/state/files.js'
 import { repairState } from '../../src/state/care/repair.js'
 import type { FileStore } from '../../src/state/store.js'
-import { again, errorOf, newStore, numbers, put } from './support.js'
+import { again, errorOf, numbers, put } from './support.js'
+import { World } from '../world/world.js'
 
 const placeOf = (store: FileStore) =>
   ({ dir: store.dir, configDir: join(store.dir, '..', 'config') })
@@ -21,7 +22,7 @@ const mkfifo = (path: string): void => void execFileSync('mkfifo', [path])
 
 /** A closed store of one note in a snapshot and one in the log, marked. */
 const closedStore = async (t: Test): Promise<FileStore> => {
-  const store = newStore(t)
+  const { store } = await World.in(t).store()
   await put(store, 'a', 1)
   await compactState(store)
   await put(store, 'b', 2)
@@ -108,7 +109,7 @@ t.test('a folder, a link or a socket is no file, whatever a file is opened for',
 })
 
 t.test('a stored artifact that is no file is found, and does not keep the check', async (t) => {
-  const store = newStore(t)
+  const { store } = await World.in(t).store()
   const { stored_sha256: name } = store.artifacts.write('test', Buffer.from('x'))
   const path = join(store.places.artifacts, name.slice(0, 2), name)
   rmSync(path)

@@ -4,13 +4,15 @@ import { statSync } from 'node:fs'
 import { SallyportError } from '../../src/base/errors.js'
 import { createStore, openStore } from '../../src/state/store.js'
 import type { Tx } from '../../src/state/types.js'
-import { again, errorOf, items, newStore, notes, numbers, profile, put } from './support.js'
+import { again, errorOf, items, notes, numbers, put } from './support.js'
+import { World } from '../world/world.js'
+import { bareProfile } from '../world/state.js'
 
 t.test('a new store is empty, at sequence 0, private, and gives its profile back', async (t) => {
-  const store = newStore(t)
+  const { store } = await World.in(t).store()
   t.equal(store.read().sequence, 0)
   t.strictSame(store.read().all(notes), [])
-  t.strictSame(store.profile, profile)
+  t.strictSame(store.profile, bareProfile)
   t.equal(store.anchor().status, 'ok')
   t.equal(statSync(store.dir).mode & 0o777, 0o700)
   for (const name of ['STATE', 'lock', 'witness.log']) {
@@ -20,7 +22,7 @@ t.test('a new store is empty, at sequence 0, private, and gives its profile back
 })
 
 t.test('a place that holds something is never made into a state directory', async (t) => {
-  const store = newStore(t)
+  const { store } = await World.in(t).store()
   const error = errorOf(() => createStore({
     dir: store.dir, configDir: join(store.dir, '..', 'config'), profile: {},
   }))
@@ -34,7 +36,7 @@ t.test('a place without a state directory is refused as no_state', async (t) => 
 })
 
 t.test('a transaction reads its own writes and commits them as one record', async (t) => {
-  const store = newStore(t)
+  const { store } = await World.in(t).store()
   const seen = await store.transact('test', (tx) => {
     tx.put(notes, 'b', { n: 1, text: '' })
     tx.put(notes, 'a', { n: 2, text: '' })
@@ -49,7 +51,7 @@ t.test('a transaction reads its own writes and commits them as one record', asyn
 })
 
 t.test('a throwing function and one that puts nothing write no record', async (t) => {
-  const store = newStore(t)
+  const { store } = await World.in(t).store()
   await t.rejects(store.transact('test', (tx) => {
     tx.put(notes, 'a', { n: 1, text: '' })
     throw new Error('no')
@@ -60,13 +62,13 @@ t.test('a throwing function and one that puts nothing write no record', async (t
 })
 
 t.test('an error thrown inside a transaction comes out as it was thrown', async (t) => {
-  const store = newStore(t)
+  const { store } = await World.in(t).store()
   const own = Object.assign(new Error('mine'), { code: 'ENOSPC' })
   await t.rejects(store.transact('test', () => { throw own }), own)
 })
 
 t.test('a transaction may neither wait nor be used after its end', async (t) => {
-  const store = newStore(t)
+  const { store } = await World.in(t).store()
   await t.rejects(store.transact('test', async () => undefined), TypeError)
   let kept: Tx | undefined
   await store.transact('test', (tx) => { kept = tx })
@@ -75,7 +77,7 @@ t.test('a transaction may neither wait nor be used after its end', async (t) => 
 })
 
 t.test('a document that breaks its shape is refused without quoting it', async (t) => {
-  const store = newStore(t)
+  const { store } = await World.in(t).store()
   const bad = { n: 'secret-value', text: '' } as unknown as { n: number; text: string }
   const error = await store.transact('test', (tx) => tx.put(notes, 'a', bad)).catch((e) => e)
   t.ok(error instanceof SallyportError)
@@ -85,7 +87,7 @@ t.test('a document that breaks its shape is refused without quoting it', async (
 })
 
 t.test('names and ids that no record may hold are refused', async (t) => {
-  const store = newStore(t)
+  const { store } = await World.in(t).store()
   const doc = { n: 1, text: '' }
   for (const id of ['', 'x'.repeat(513), '\ud800']) {
     await t.rejects(store.transact('test', (tx) => tx.put(notes, id, doc)), TypeError)
@@ -96,7 +98,7 @@ t.test('names and ids that no record may hold are refused', async (t) => {
 })
 
 t.test('ids that look like prototype members are ordinary ids, also in snapshots', async (t) => {
-  const store = newStore(t)
+  const { store } = await World.in(t).store()
   for (const id of ['__proto__', 'constructor', '10', '9']) await put(store, id, 1)
   await store.exclusive('fold', () => store.checkpoint())
   await put(store, 'z', 2)
@@ -107,14 +109,14 @@ t.test('ids that look like prototype members are ordinary ids, also in snapshots
 })
 
 t.test('documents that are read are frozen', async (t) => {
-  const store = newStore(t)
+  const { store } = await World.in(t).store()
   await put(store, 'a', 1)
   const doc = store.read().get(notes, 'a')
   t.ok(Object.isFrozen(doc))
 })
 
 t.test('what the caller does with a document after putting it changes nothing', async (t) => {
-  const store = newStore(t)
+  const { store } = await World.in(t).store()
   const doc = { n: 1, text: 'x' }
   await store.transact('test', (tx) => {
     tx.put(notes, 'a', doc)
@@ -124,7 +126,7 @@ t.test('what the caller does with a document after putting it changes nothing', 
 })
 
 t.test('a view keeps its moment while later records and a fold arrive', async (t) => {
-  const store = newStore(t)
+  const { store } = await World.in(t).store()
   await put(store, 'a', 1)
   await put(store, 'gone', 1)
   const view = store.read()
@@ -139,7 +141,7 @@ t.test('a view keeps its moment while later records and a fold arrive', async (t
 })
 
 t.test('another open store sees each record by reading only the tail of the log', async (t) => {
-  const store = newStore(t)
+  const { store } = await World.in(t).store()
   const reader = again(t, store)
   for (let n = 1; n <= 5; n += 1) {
     await put(store, 'a', n)
@@ -151,7 +153,7 @@ t.test('another open store sees each record by reading only the tail of the log'
 })
 
 t.test('two writers on one directory never lose each other\'s records', async (t) => {
-  const store = newStore(t)
+  const { store } = await World.in(t).store()
   const other = again(t, store, 'write')
   const add = (by: typeof store): Promise<void> =>
     by.transact('add', (tx) => {
@@ -163,14 +165,14 @@ t.test('two writers on one directory never lose each other\'s records', async (t
 })
 
 t.test('a store that is open for reading refuses to write', async (t) => {
-  const store = newStore(t)
+  const { store } = await World.in(t).store()
   const reader = again(t, store)
   await t.rejects(put(reader, 'a', 1), TypeError)
   t.throws(() => reader.artifacts.write('x', Buffer.from('y')), TypeError)
 })
 
 t.test('one transaction of more than 16 MiB is rejected and leaves the store usable', async (t) => {
-  const store = newStore(t)
+  const { store } = await World.in(t).store()
   const big = 'x'.repeat(17 * 1024 * 1024)
   await t.rejects(put(store, 'a', 1, big), { kind: 'rejected', code: 'record_too_large' })
   await put(store, 'b', 2)
@@ -178,7 +180,7 @@ t.test('one transaction of more than 16 MiB is rejected and leaves the store usa
 })
 
 t.test('a growing collection is split by the hash of its ids and read one part at a time', async (t) => {
-  const store = newStore(t)
+  const { store } = await World.in(t).store()
   const text = 'x'.repeat(60_000)
   for (let batch = 0; batch < 3; batch += 1) {
     await store.transact('fill', (tx) => {
@@ -197,7 +199,7 @@ t.test('a growing collection is split by the hash of its ids and read one part a
 })
 
 t.test('removing the last document of a collection removes its files', async (t) => {
-  const store = newStore(t)
+  const { store } = await World.in(t).store()
   await put(store, 'a', 1)
   await store.exclusive('fold', () => store.checkpoint())
   await store.transact('test', (tx) => tx.remove(notes, 'a'))
@@ -207,7 +209,7 @@ t.test('removing the last document of a collection removes its files', async (t)
 })
 
 t.test('a process that wrote folds a long log when it closes the store', async (t) => {
-  const store = newStore(t, { logBytesMax: 2000 })
+  const { store } = await World.in(t).store({ logBytesMax: 2000 })
   for (let n = 0; n < 20; n += 1) await put(store, 'a', n, 'x'.repeat(100))
   t.equal(store.generation.epoch, 1)
   store.close()
@@ -217,14 +219,14 @@ t.test('a process that wrote folds a long log when it closes the store', async (
 })
 
 t.test('a bulk writer folds when the log is 32 times too long', async (t) => {
-  const store = newStore(t, { logBytesMax: 100 })
+  const { store } = await World.in(t).store({ logBytesMax: 100 })
   for (let n = 0; n < 40; n += 1) await put(store, 'a', n, 'x'.repeat(100))
   t.ok(store.generation.epoch > 1)
   t.strictSame(numbers(store), { a: 39 })
 })
 
 t.test('a view whose files were replaced twice begins again, or says that it is too late', async (t) => {
-  const store = newStore(t)
+  const { store } = await World.in(t).store()
   await store.transact('test', (tx) => {
     tx.put(notes, 'a', { n: 1, text: '' })
     tx.put(items, 'i', { n: 1, text: '' })
@@ -244,7 +246,7 @@ t.test('a view whose files were replaced twice begins again, or says that it is 
 })
 
 t.test('seals open only with their own label and key', async (t) => {
-  const store = newStore(t)
+  const { store } = await World.in(t).store()
   const sealed = store.seal('credential', Buffer.from('key bytes'))
   t.equal(store.unseal('credential', sealed).toString(), 'key bytes')
   t.notMatch(sealed.toString('latin1'), 'key bytes')

@@ -1,10 +1,10 @@
-/** Stores, collections and children for the tests of this folder. */
+/** Collections of the tests of stores, and ways to look at them. */
 import type { Test } from 'tap'
 import { join } from 'node:path'
 import * as v from 'valibot'
 import { systemClock } from '../../src/base/clock.js'
-import type { CreateOptions, FileStore, OpenOptions } from '../../src/state/store.js'
-import { createStore, openStore } from '../../src/state/store.js'
+import type { FileStore, OpenOptions } from '../../src/state/store.js'
+import { openStore } from '../../src/state/store.js'
 import type { CollectionSpec, Store } from '../../src/state/types.js'
 
 const noteShape = v.strictObject({ n: v.pipe(v.number(), v.safeInteger()), text: v.string() })
@@ -17,18 +17,6 @@ export const items: CollectionSpec<Note> = {
   name: 'items', schema: noteShape, partition: 'hash256',
 }
 export const specs: readonly CollectionSpec<unknown>[] = [notes, items]
-
-export const profile = { schema: 'test.profile.v1', name: 'test' }
-
-/** A new state directory in the test's own folder, open for writing and closed at the end. */
-export const newStore = (t: Test, options: Partial<CreateOptions> = {}): FileStore => {
-  const base = t.testdir()
-  const store = createStore({
-    dir: join(base, 'state'), configDir: join(base, 'config'), profile, ...options,
-  }) as FileStore
-  t.teardown(() => store.close())
-  return store
-}
 
 /** Opens the directory of a store once more. */
 export const again = (

@@ -16,7 +16,8 @@ import { repairState } from '../../src/state/care/repair.js'
 import { restoreState } from '../../src/state/care/restore.js'
 import type { FileStore } from '../../src/state/store.js'
 import { fingerprintOf, flipBit, newestLog, truncateTo } from './forge.js'
-import { again, errorOf, items, newStore, notes, numbers, put, specs } from './support.js'
+import { again, errorOf, items, notes, numbers, put, specs } from './support.js'
+import { World } from '../world/world.js'
 
 const placeOf = (store: FileStore) =>
   ({ dir: store.dir, configDir: join(store.dir, '..', 'config') })
@@ -28,7 +29,7 @@ const publish = (store: FileStore, policyRevision: number): Promise<void> =>
 
 /** A store with two generations and records in both logs. */
 const livedIn = async (t: Test): Promise<FileStore> => {
-  const store = newStore(t)
+  const { store } = await World.in(t).store()
   await put(store, 'a', 1)
   await store.transact('test', (tx) => tx.put(items, 'i', { n: 10, text: '' }))
   await fold(store)
@@ -376,7 +377,7 @@ t.test('a restore needs the key, a whole backup and the place of the same store'
   await t.rejects(restoreState({ ...keyless, backup: to }), { code: 'key_missing' })
   t.notOk(existsSync(keyless.dir))
   await t.test('another store', async (t) => {
-    const other = newStore(t)
+    const { store: other } = await World.in(t).store()
     cpSync(join(store.dir, '..', 'config'), join(other.dir, '..', 'config'), { recursive: true })
     await t.rejects(restoreState({ ...placeOf(other), backup: to }), {
       kind: 'conflict', code: 'other_store',

@@ -25,6 +25,9 @@ export interface NewStore {
   readonly store: FileStore
 }
 
+/** What a bare store is sealed for unless a test says otherwise. */
+export const bareProfile = { schema: 'test.profile.v1', name: 'test' }
+
 /** How a bare store is made. */
 export type StoreOptions = Partial<CreateOptions>
 
@@ -59,7 +62,7 @@ export const store = (
   t: Teardown, world: Placed, options: StoreOptions,
 ): Stateful & NewStore => {
   const { stateDir: dir, configDir } = world.place
-  const made = createStore({ dir, configDir, profile: { name: 'test' }, ...options }) as FileStore
+  const made = createStore({ dir, configDir, profile: bareProfile, ...options }) as FileStore
   t.teardown(() => made.close())
   return Object.defineProperties({ store: made }, Object.getOwnPropertyDescriptors(
     stateful(t, world, made),
