@@ -5,7 +5,7 @@
 import type { Gov } from '../../governance/context.js'
 import { storeDecision, type JudgedRoute } from '../../governance/judge/decision.js'
 import { effectCase, type Claim } from '../../governance/judge/effect.js'
-import { denied, judge, type Denial, type Phase } from '../../governance/judge/fact.js'
+import { denied, judge, toldName, type Denial, type Phase } from '../../governance/judge/fact.js'
 import { momentOf, type Moment } from '../../governance/judge/moment.js'
 import type { FixedRoute, TrustRequest } from '../../governance/judge/request.js'
 import { currentConsent } from '../../governance/policy/consents.js'
@@ -157,9 +157,7 @@ export const authorityLost = (
   place: AskPlace, view: View, task: Task, input: AlphaTextInput,
 ): string | null => {
   const [first] = judgeTask(place, view, task, input, 'adopt').denials
-  if (first === undefined) return null
-  const toldAs: Readonly<Record<string, string | undefined>> = alphaToldAs
-  return toldAs[first.name] ?? first.name
+  return first === undefined ? null : toldName(first, alphaToldAs)
 }
 
 /**

@@ -17,7 +17,7 @@ import {
 } from './order.js'
 import type { ReplyCost, ReplyVerdict } from './reply.js'
 import { addSpend, type SpendChange } from './spend.js'
-import { gatewayAuthorityLost } from './trust.js'
+import { callAuthorityLost } from './authority.js'
 
 /** What came of the contact. */
 export type Contact = Outcome<ReplyVerdict>
@@ -190,7 +190,7 @@ export const closeOrder = <Claimed, Content, Made>(
   if (refusal !== null) throw refusal
   const { contact, httpStatus } = evidence
   const claim = requireOpenClaim(tx, call.inputDigest, call.operationId)
-  const ending = endingOf(call, evidence, gatewayAuthorityLost(tx, call))
+  const ending = endingOf(call, evidence, callAuthorityLost(tx, call))
   if (closeCall(tx, call.operationId)) {
     addSpend(tx, { purpose: order.purpose, at: claim.claimed_at }, spendChange(call, ending))
   }

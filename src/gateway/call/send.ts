@@ -23,7 +23,7 @@ import { openCall } from './open-calls.js'
 import { judgeGatewayReply, type ReplyVerdict } from './reply.js'
 import { addSpend } from './spend.js'
 import { completionRequestBytes, gatewayHeaders } from './request.js'
-import { decideGatewayTrust, requireGatewayTrust } from './trust.js'
+import { decideCall, requireCall } from './authority.js'
 
 const notSetUp = (): SallyportError =>
   fail.unauthorized('gateway_not_set_up', 'This slot of the gateway is not set up.', {
@@ -143,11 +143,11 @@ const orderOf = <Claimed, Content, Made>(
   },
   decide: (tx, _now, { claimed: { call } }) => ({
     provider: 'gateway', model: call.setup.model, url: completionUrl(call.baseUrl),
-    ...decideGatewayTrust(tx, call),
+    ...decideCall(tx, call),
   }),
   authority: (view, _boundary, { claimed }) => {
     requireOpen(order, view, claimed)
-    return requireGatewayTrust(view, claimed.call)
+    return requireCall(view, claimed.call)
   },
   mark: (tx, now, { claimed: { call: { inputDigest, operationId } } }) => {
     const claim = requireOpenClaim(tx, inputDigest, operationId)

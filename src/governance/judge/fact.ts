@@ -77,6 +77,9 @@ export const orUndefined = <T>(read: () => T): T | undefined => {
 /** Other names under which one list's reasons have always been told, by the name in the list. */
 export type ToldAs = Readonly<Partial<Record<string, string>>>
 
+/** The name that a denial is told under. */
+export const toldName = ({ name }: Denial, toldAs: ToldAs): string => toldAs[name] ?? name
+
 /** The error of a refusal: its class and reason are those of the first fact that does not hold. */
 export const denied = (denials: readonly Denial[], parts: {
   readonly code: string
@@ -86,7 +89,7 @@ export const denied = (denials: readonly Denial[], parts: {
   readonly details?: ErrorDetails
 }): SallyportError => {
   const { code, message, next, toldAs = {}, details } = parts
-  const names = denials.map(({ name }) => toldAs[name] ?? name)
+  const names = denials.map((one) => toldName(one, toldAs))
   return new SallyportError({
     kind: denials[0]?.kind ?? 'blocked', code, message, next,
     reason: names[0] ?? 'not_decided',

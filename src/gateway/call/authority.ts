@@ -6,7 +6,7 @@
 import { canonicalJson, sha256Hex } from '../../base/canonical.js'
 import { routeOf, type RouteDraft } from '../../contact/routes.js'
 import { storeDecision, type JudgedRoute } from '../../governance/judge/decision.js'
-import { denied, judge, type Denial } from '../../governance/judge/fact.js'
+import { denied, judge, toldName, type Denial } from '../../governance/judge/fact.js'
 import { momentOf, type Moment } from '../../governance/judge/moment.js'
 import type { Tx, View } from '../../state/types.js'
 import { egressPurpose, gatewayCapability } from '../constants.js'
@@ -16,14 +16,14 @@ import {
 import { bindingOfCall, completionUrl, type RunningCall } from './order.js'
 
 /** The exact order as it is stored with its decision. */
-export interface GatewayTrustRequest extends Record<string, unknown> {
+interface CallRequest extends Record<string, unknown> {
   readonly consent_id: string | null
   readonly egress_consent_id: string | null
   readonly policy_revision: number
 }
 
 /** The request of a call, from what this process means to send and the rows of now. */
-const requestOf = (call: RunningCall, facts: GatewayFacts): GatewayTrustRequest => ({
+const requestOf = (call: RunningCall, facts: GatewayFacts): CallRequest => ({
   capability: gatewayCapability,
   ...bindingOfCall(call),
   purpose: call.order.purpose,
@@ -43,7 +43,7 @@ const requestOf = (call: RunningCall, facts: GatewayFacts): GatewayTrustRequest 
 
 interface Judged {
   readonly moment: Moment
-  readonly request: GatewayTrustRequest
+  readonly request: CallRequest
   readonly denials: readonly Denial[]
 }
 
@@ -74,7 +74,7 @@ const allowed = (judged: Judged): Judged => {
 }
 
 /** Decides a call and stores the decision; throws on a denial. */
-export const decideGatewayTrust = (
+export const decideCall = (
   tx: Tx, call: RunningCall,
 ): Pick<RouteDraft, 'decision_id' | 'policy_revision'> => {
   const { operationId } = call
@@ -91,15 +91,13 @@ export const decideGatewayTrust = (
  * holds: in the record of the contact mark, and before the first byte. Answers the revision that
  * it was checked against. Throws `trust_denied`.
  */
-export const requireGatewayTrust = (view: View, call: RunningCall): number => {
+export const requireCall = (view: View, call: RunningCall): number => {
   const route = routeOf(view, call.operationId)
   return allowed(judgeCall(call, view, route, 'contact')).moment.policy.head.revision
 }
 
 /** Why what came back may not be used, or null while everything still stands. */
-export const gatewayAuthorityLost = (view: View, call: RunningCall): string | null => {
+export const callAuthorityLost = (view: View, call: RunningCall): string | null => {
   const [first] = judgeCall(call, view, undefined, 'adopt').denials
-  if (first === undefined) return null
-  const toldAs: Readonly<Record<string, string | undefined>> = gatewayToldAs
-  return toldAs[first.name] ?? first.name
+  return first === undefined ? null : toldName(first, gatewayToldAs)
 }
