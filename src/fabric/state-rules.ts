@@ -14,6 +14,7 @@ import { verifyLedger } from '../governance/ledger/verify.js'
 import { policyAt } from '../governance/policy/head.js'
 import { verifyPolicy } from '../governance/policy/verify.js'
 import { witnessStatus } from '../governance/policy/witness.js'
+import { verifyPrincipals } from '../governance/principals.js'
 import { collections } from '../governance/rows.js'
 import { requireIntact } from '../governance/vault.js'
 import type { CollectionSpec, Problem, Store, View } from '../state/types.js'
@@ -39,7 +40,7 @@ const asDamage = ({ code, subject, text }: RuleProblem): Problem => ({
   code, severity: 'damage', message: text, subject,
 })
 
-const ofGovernance = [verifyLedger, verifyAudit, verifyBoard, verifyPolicy]
+const ofGovernance = [verifyPrincipals, verifyLedger, verifyAudit, verifyBoard, verifyPolicy]
 
 const initUnfinished: Problem = {
   code: 'init_unfinished', severity: 'blocked',

@@ -5,7 +5,7 @@ import type { Store } from '../state/types.js'
 import { appendAudit } from './audit.js'
 import { hashPassphrase, type Passphrase } from './passphrase.js'
 import { publishInitialPolicy } from './policy/publish.js'
-import { putPrincipal, requirePrincipalName } from './principals.js'
+import { putDefaultPrincipal, putPrincipal, requirePrincipalName } from './principals.js'
 import { collections, type Goal, type Principal } from './rows.js'
 
 /** How a new store begins. */
@@ -16,9 +16,9 @@ export interface Initialization {
 }
 
 /**
- * Gives a new store its first owner, the owner's default goal and policy revision 1, in one
- * transaction. Opens no session and grants nothing. Throws `conflict`/`already_initialized`,
- * `rejected` for the name or passphrase.
+ * Gives a new store its first owner, who is its default principal, the owner's default goal and
+ * policy revision 1, in one transaction. Opens no session and grants nothing. Throws
+ * `conflict`/`already_initialized`, `rejected` for the name or passphrase.
  */
 export const initialize = async (
   store: Store,
@@ -32,6 +32,7 @@ export const initialize = async (
     }
     const now = isoFromMs(clock.wallMs())
     const made = putPrincipal(tx, now, ownerName, hash)
+    putDefaultPrincipal(tx, made.principal)
     const principal = made.principal.principal_id
     const facts = { name: ownerName, has_passphrase: hash !== null }
     appendAudit(tx, now, { what: 'store.initialized', principal, root: null, subject: null, facts })

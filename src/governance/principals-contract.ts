@@ -30,13 +30,25 @@ export const principalAdd = contract({
     ({ principal: principalFacts(principal), goal_id: goal.goal_id }),
 })
 
+const listedShape = v.strictObject({
+  ...principalShape.entries,
+  /** Whether it is the owner whom `init` made. */
+  is_default: v.boolean(),
+})
+/** An owner in the list of them. */
+export type PrincipalListed = v.InferOutput<typeof listedShape>
+
 /** The owners, oldest first. */
 export const principalList = contract({
   name: 'principal.list',
   version: 1,
   input: noInput,
-  output: v.array(principalShape),
-  toDocument: (principals: readonly Principal[]) => principals.map(principalFacts),
+  output: v.array(listedShape),
+  toDocument: ({ principals, byDefault }: {
+    readonly principals: readonly Principal[]; readonly byDefault: Principal
+  }) => principals.map((principal) => ({
+    ...principalFacts(principal), is_default: principal.principal_id === byDefault.principal_id,
+  })),
 })
 
 const disabledShape = v.strictObject({ principal: principalShape, sessions_ended: v.number() })

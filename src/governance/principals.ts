@@ -4,7 +4,7 @@ import { newId } from '../base/ids.js'
 import type { Tx, View } from '../state/types.js'
 import { appendAudit } from './audit.js'
 import { putDefaultGoal } from './goals.js'
-import { nowIso, type Gov } from './context.js'
+import { nowIso, type Gov, type Problem } from './context.js'
 import { hashPassphrase, type Passphrase } from './passphrase.js'
 import { collections, type Goal, type Principal } from './rows.js'
 import { endRootsOf } from './session/end.js'
@@ -85,6 +85,38 @@ export const addPrincipal = async (
     return made
   })
 }
+
+/** Id of the one document of the collection `defaults`. */
+const defaultsId = 'the'
+
+/** Writes down that an owner is the default principal: `init` does, of the owner that it made. */
+export const putDefaultPrincipal = (tx: Tx, principal: Principal): void =>
+  tx.put(collections.defaults, defaultsId, { principal_id: principal.principal_id })
+
+/**
+ * The default principal: the owner whom `init` made, disabled or not. A store of a program that did
+ * not write it down has its oldest owner for it. Throws `damaged`/`default_principal_missing`.
+ */
+export const defaultPrincipal = (view: View): Principal => {
+  const named = view.get(collections.defaults, defaultsId)
+  const found = named === undefined
+    ? listPrincipals(view)[0]
+    : view.get(collections.principals, named.principal_id)
+  if (found !== undefined) return found
+  throw fail.damaged('default_principal_missing', 'The owner whom init made has no row.', {
+    next: 'Run `sallyport state check`.',
+  })
+}
+
+/** Checks of the owners, for `state check`. */
+export const verifyPrincipals = (view: View): Problem[] =>
+  view.all(collections.defaults)
+    .filter(({ id, doc }) =>
+      id !== defaultsId || view.get(collections.principals, doc.principal_id) === undefined)
+    .map(({ doc }) => ({
+      code: 'default_principal_missing', subject: doc.principal_id,
+      text: 'The default owner has no row.',
+    }))
 
 /** Every owner, oldest first. */
 export const listPrincipals = (view: View): readonly Principal[] =>

@@ -329,6 +329,7 @@ const auditShape = v.strictObject({
 export type AuditRow = v.InferOutput<typeof auditShape>
 
 const auditHeadShape = v.strictObject({ number: count, digest: sha256 })
+const defaultsShape = v.strictObject({ principal_id: text })
 const policyHeadShape = v.strictObject({ revision: count })
 const ceilingOwnerShape = v.strictObject({ route: routeNameShape })
 const ownerSlotShape = v.strictObject({ owner: text, kind: text, task_id: text })
@@ -348,6 +349,8 @@ const many = <T>(name: string, schema: v.GenericSchema<T>): CollectionSpec<T> =>
 /** Collections by name. Document ids: the row's own id; single documents use id `the`. */
 export const collections = {
   principals: one<Principal>('principals', principalShape),
+  /** Whom `init` made; absent in stores of programs that did not say. */
+  defaults: one('defaults', defaultsShape),
   roots: one<Root>('roots', rootShape),
   goals: one<Goal>('goals', goalShape),
   consents: one<Consent>('consents', consentShape),

@@ -20,6 +20,7 @@ t.test('principal add makes an owner with a goal, and its passphrase is in no fi
   }
   const list = await at.json(['principal', 'list'])
   t.same(list.map(({ name }: { name: string }) => name), ['ada', 'bob'])
+  t.same(list.map((row: { is_default: boolean }) => row.is_default), [true, false])
   t.match((await at.run(['principal', 'list'])).stdout, /^ada\tenabled\tnone\t.*\nbob\tenabled\tyes/)
 })
 

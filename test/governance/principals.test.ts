@@ -2,7 +2,8 @@ import t from 'tap'
 import { defaultGoal } from '../../src/governance/goals.js'
 import { hashPassphrase, verifyPassphrase } from '../../src/governance/passphrase.js'
 import {
-  addPrincipal, disablePrincipal, listPrincipals, principalFacts,
+  addPrincipal, defaultPrincipal, disablePrincipal, listPrincipals, principalFacts,
+  verifyPrincipals,
 } from '../../src/governance/principals.js'
 import { collections, type Principal } from '../../src/governance/rows.js'
 import { authenticate } from '../../src/governance/session/authenticate.js'
@@ -22,6 +23,24 @@ t.test('an added owner has a default goal of its own and a salted hash, never th
   t.same(Object.keys(principalFacts(principal)).sort(), [
     'created_at', 'disabled_at', 'has_passphrase', 'id', 'name',
   ])
+})
+
+t.test('the default principal is the owner whom init made, whoever comes and goes', async (t) => {
+  const world = await World.still(t).state({ owner: 'ada' })
+  const { session } = await signIn(world)
+  const { session: bob } = await addAndSignIn(world, session, 'bob')
+  t.equal(defaultPrincipal(world.view()).name, 'ada')
+  await disablePrincipal(world.gov, bob, 'ada')
+  t.match(defaultPrincipal(world.view()), { name: 'ada', disabled_at: String })
+  t.same(verifyPrincipals(world.view()), [])
+  const { principal_id: id } = bob.principal
+  await world.transact((tx) => tx.put(collections.defaults, 'the', { principal_id: id }))
+  t.equal(defaultPrincipal(world.view()).name, 'bob', 'the row says it, not the age')
+  await world.transact((tx) => tx.put(collections.defaults, 'the', { principal_id: 'prn_x' }))
+  t.match(verifyPrincipals(world.view()), [{ code: 'default_principal_missing' }])
+  t.throws(() => defaultPrincipal(world.view()), {
+    kind: 'damaged', code: 'default_principal_missing',
+  })
 })
 
 t.test('names have one form and are unique whatever their letter case', async (t) => {

@@ -11,6 +11,7 @@ import { leaseTask, requireLease } from '../../../src/governance/board/lease.js'
 import { moveTask } from '../../../src/governance/board/move.js'
 import { getTask } from '../../../src/governance/board/read.js'
 import { verifyBoard } from '../../../src/governance/board/verify.js'
+import { defaultPrincipal } from '../../../src/governance/principals.js'
 import { collections, type Task } from '../../../src/governance/rows.js'
 import { checkState } from '../../../src/state/care/check.js'
 import { openStore, type FileStore } from '../../../src/state/store.js'
@@ -54,6 +55,7 @@ t.test('an old board reads as one try at each task, under the fence that its lea
   t.match(queued, { lease: { fence: 2 }, lease_fence: 2 })
   t.same(found.filter(({ lease }) => lease === null).map((task) => task.lease_fence), [0, 0, 0, 0])
   t.same(verifyBoard(view()), [])
+  t.equal(defaultPrincipal(view()).name, 'ada', 'its oldest owner is the one that init made')
   const specs = Object.values(collections)
   t.same(checkState({ ...place, specs }).problems, [])
 

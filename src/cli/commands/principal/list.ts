@@ -1,12 +1,10 @@
-import { listPrincipals } from '../../../governance/principals.js'
-import {
-  principalList, type PrincipalDocument,
-} from '../../../governance/principals-contract.js'
+import { defaultPrincipal, listPrincipals } from '../../../governance/principals.js'
+import { principalList, type PrincipalListed } from '../../../governance/principals-contract.js'
 import { renderTable } from '../../table.js'
 import { defineVerb, type Build, type Run, type VerbDefinition } from '../../verb.js'
 import { principalState } from './text.js'
 
-const definition: VerbDefinition<PrincipalDocument[]> = {
+const definition: VerbDefinition<PrincipalListed[]> = {
   meta: {
     name: 'principal list',
     summary: 'list the owners',
@@ -25,9 +23,12 @@ const definition: VerbDefinition<PrincipalDocument[]> = {
 }
 
 /** Lists. */
-export const run: Run<object, PrincipalDocument[]> = async (_options, deps) => {
+export const run: Run<object, PrincipalListed[]> = async (_options, deps) => {
   const { gov } = await deps.login('read')
-  return principalList.answer(listPrincipals(gov.store.read()))
+  const view = gov.store.read()
+  return principalList.answer({
+    principals: listPrincipals(view), byDefault: defaultPrincipal(view),
+  })
 }
 
 /** Parses a line of `principal list`. */
