@@ -50,7 +50,7 @@ const sessionCode = /^(session|login|passphrase|token|principal)_/
  * HTTP status of a failure. A `rejected` failure whose `reason` is `rule` broke a rule between
  * well-formed values (422) and not a form or a limit (400).
  */
-export const httpStatusOf = (error: Pick<SallyportError, 'kind' | 'code' | 'reason'>): number => {
+const httpStatusOf = (error: Pick<SallyportError, 'kind' | 'code' | 'reason'>): number => {
   if (error.kind === 'unauthorized' && sessionCode.test(error.code)) return 401
   if (error.kind === 'rejected' && error.reason === 'rule') return 422
   return httpStatus[error.kind]

@@ -4,14 +4,13 @@ import { claimCollection } from './call/claims.js'
 import { openCallCollection } from './call/open-calls.js'
 import { spendCollection } from './call/spend.js'
 import { attemptCollection, proofCollection } from './proof.js'
-import { routeReportCollection } from './route-hook.js'
 import { gatewayCollection } from './setup.js'
 
 /** Its collections; they contradict nothing that a check could compare them with. */
 export const gatewayRows: CapabilityRows = {
   collections: [
     gatewayCollection, proofCollection, attemptCollection, claimCollection,
-    routeReportCollection, spendCollection, openCallCollection,
+    spendCollection, openCallCollection,
   ],
   rules: [],
 }

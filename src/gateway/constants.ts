@@ -27,7 +27,6 @@ export const gatewaySchemas = {
   route: 'svc.gateway.route.v1',
   receipt: 'svc.gateway.receipt.v1',
   usageEvidence: 'svc.gateway.usage_evidence.v1',
-  routeReport: 'svc.route.report.v1',
 } as const
 
 /** The model slots there are, in the order in which they are listed. */
@@ -111,7 +110,6 @@ export const gatewayLimits = {
   /** A proof from further ahead than this means that the clock of this machine stepped back. */
   proofAheadMsMax: 300_000,
   proofsPerSlotMax: 16,
-  routeReportsMax: 256,
 } as const
 
 /** Where the gateway is and which names it must never use. */

@@ -11,7 +11,7 @@ import type { Fingerprint } from './types.js'
 const memoryMegabytesMax = 768
 
 /** Averages an opaque RGBA picture. */
-export const averageRgba = (
+const averageRgba = (
   format: Fingerprint['format'], width: number, height: number, rgba: Uint8Array,
 ): Fingerprint => {
   const grey = newSums(width, height)

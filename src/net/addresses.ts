@@ -1,4 +1,3 @@
-import { lookup } from 'node:dns/promises'
 import { isIP } from 'node:net'
 import ipaddr from 'ipaddr.js'
 import { ContactError } from './contact-error.js'
@@ -7,12 +6,6 @@ import { ContactError } from './contact-error.js'
 export interface DialAddress {
   readonly address: string
   readonly family: 4 | 6
-}
-
-/** The machine's own resolver: every address of the name, in the system's order of preference. */
-export const systemResolve = async (host: string): Promise<DialAddress[]> => {
-  const found = await lookup(host, { all: true, verbatim: true })
-  return found.map(({ address, family }) => ({ address, family: family === 6 ? 6 : 4 }))
 }
 
 /** The whole global unicast space of IPv6; anything else has a special meaning or none yet. */

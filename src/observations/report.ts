@@ -12,7 +12,7 @@ import type {
 import { zoneOf, type Zone } from './zone.js'
 
 /** Schema name of a report. */
-export const reportSchemaName = 'svc.screen_report.v1'
+const reportSchemaName = 'svc.screen_report.v1'
 
 /** Observations that are listed one by one; all are counted. */
 export const reportLimits = { listedMax: 2_000, summariesMax: 500 } as const

@@ -11,7 +11,7 @@ import type { View } from '../state/types.js'
 import { savedSettings, type SavedShotSettings } from './source/settings.js'
 
 /** Purposes whose calls count; the proof of a slot is a call of its purpose. */
-export const budgetedPurposes: ReadonlySet<GatewayPurpose> =
+const budgetedPurposes: ReadonlySet<GatewayPurpose> =
   new Set<GatewayPurpose>(['gateway.vision', 'gateway.digest', 'gateway.report'])
 
 /** Where the budget stands. */

@@ -45,7 +45,7 @@ export const shotsClearStale = contract({
 const rowsPerRecord = 500
 
 /** How many rows are stale now, from counters. */
-export const countStale = (view: View, now: CurrentFacts): number =>
+const countStale = (view: View, now: CurrentFacts): number =>
   view.all(c.counts)
     .filter(({ doc }) => !doc.archived && classificationNow(doc, now) === 'stale_root')
     .reduce((sum, { doc }) => sum + doc.count, 0)

@@ -86,3 +86,7 @@ export const shotLimits = {
 /** How a turn of a job ended; `busy`: the same job is under way somewhere. */
 export const turnOutcomes = ['done', 'degraded', 'failed', 'disabled', 'busy'] as const
 export type TurnOutcome = (typeof turnOutcomes)[number]
+
+/** Images that are analysed again together, by what they have in common. */
+export const reanalyzeGroups = ['blocked', 'failed', 'needs'] as const
+export type ReanalyzeGroup = (typeof reanalyzeGroups)[number]

@@ -75,7 +75,7 @@ const isFinal = (ctx: ShotsContext, error: unknown): boolean =>
   || ctx.gov.store.health().poisoned
 
 /** Takes one turn of a job. Throws only what ends the scheduler: a damaged state, a defect. */
-export const takeTurn = async (ctx: ShotsContext, job: Job): Promise<JobTurn> => {
+const takeTurn = async (ctx: ShotsContext, job: Job): Promise<JobTurn> => {
   const at = isoFromMs(ctx.gov.clock.wallMs())
   const turn = (outcome: TurnOutcome, rest: Partial<JobTurn> = {}): JobTurn =>
     ({ job: job.name, at, outcome, receipt: null, error: null, ...rest })

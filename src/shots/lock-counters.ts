@@ -12,7 +12,7 @@ export type LockEvent = 'retry' | 'failure'
 const marks: Readonly<Record<LockEvent, string>> = { retry: 'r', failure: 'f' }
 
 /** Name of the file in the state directory. */
-export const lockCountersFile = 'shots-lock-counters'
+const lockCountersFile = 'shots-lock-counters'
 
 /** Both counters; zero where nothing was ever counted. */
 export interface LockCounters {

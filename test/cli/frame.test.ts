@@ -1,7 +1,7 @@
 import t from 'tap'
 import { SallyportError, fail } from '../../src/base/errors.js'
 import type { ErrorKind } from '../../src/base/errors.js'
-import { exitStatus, gravest, httpStatusOf } from '../../src/base/outcome.js'
+import { errorBody, exitStatus, gravest } from '../../src/base/outcome.js'
 import { Degraded } from '../../src/base/contract.js'
 import type { Ran, RunOptions, Teardown } from '../world/place.js'
 import { World } from '../world/world.js'
@@ -134,9 +134,10 @@ t.test('every kind of failure has its exit status and its HTTP status', async (t
 })
 
 t.test('a rule between values is 422, a missing session 401', async (t) => {
-  t.equal(httpStatusOf(fail.rejected('x', 'y', { reason: 'rule' })), 422)
-  t.equal(httpStatusOf(fail.unauthorized('session_expired', 'y')), 401)
-  t.equal(httpStatusOf(fail.unauthorized('consent_revoked', 'y')), 403)
+  const statusOf = (error: SallyportError): number => errorBody(error).error.status
+  t.equal(statusOf(fail.rejected('x', 'y', { reason: 'rule' })), 422)
+  t.equal(statusOf(fail.unauthorized('session_expired', 'y')), 401)
+  t.equal(statusOf(fail.unauthorized('consent_revoked', 'y')), 403)
 })
 
 t.test('of several failures damage speaks first, then a block, then the other side', async (t) => {

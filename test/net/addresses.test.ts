@@ -1,7 +1,8 @@
 import { isIP } from 'node:net'
 import fc from 'fast-check'
 import t from 'tap'
-import { chooseAddress, literalAddress, mayDial, systemResolve } from '../../src/net/addresses.js'
+import { chooseAddress, literalAddress, mayDial } from '../../src/net/addresses.js'
+import { lookUp } from '../../src/net/look-up.js'
 
 const never = ['0.0.0.0', '0.1.2.3', '10.0.0.1', '10.255.255.255', '100.64.0.1', '100.127.255.254',
   '169.254.0.1', '169.254.169.254', '172.16.0.1', '172.31.255.255', '192.0.0.1', '192.0.2.1',
@@ -60,7 +61,7 @@ t.test('literals are known from names', async (t) => {
 })
 
 t.test('the machine’s own resolver gives localhost as loopback', async (t) => {
-  const found = await systemResolve('localhost')
+  const found = await lookUp('localhost')
   t.ok(found.length > 0)
   t.ok(found.every(({ address }) => mayDial(address, true)))
 })

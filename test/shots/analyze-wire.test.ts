@@ -2,7 +2,7 @@
 import { createServer } from 'node:net'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import t, { type Test } from 'tap'
-import { analysisPromptText } from '../../src/shots/analysis/prompt.js'
+import { analysisContent } from '../../src/shots/analysis/prompt.js'
 import { payloadResponseFormat } from '../../src/shots/payload/schema.js'
 import { plainAnalysis, startPlainGateway, type PlainGateway } from '../support/plain-gateway.js'
 import { greyPng } from '../support/png.js'
@@ -79,7 +79,7 @@ t.test('S-004 S-007 S-018 S-191 one request, exact, to the gateway alone', async
   t.strictSame(JSON.parse(request?.body ?? ''), {
     model: 'plain/vision-2',
     messages: [
-      { role: 'system', content: analysisPromptText },
+      analysisContent(Buffer.alloc(0), 'image/png').messages[0],
       {
         role: 'user',
         content: [

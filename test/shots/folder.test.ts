@@ -3,7 +3,7 @@ import { join, relative } from 'node:path'
 import fc from 'fast-check'
 import t, { type Test } from 'tap'
 import { SallyportError } from '../../src/base/errors.js'
-import { broadPlaceOf, judgeFolder, locateFolder, resolveFolder, folderProblem }
+import { judgeFolder, locateFolder, folderProblem }
   from '../../src/shots/source/folder.js'
 import { unsetSettings, type SavedShotSettings } from '../../src/shots/source/settings.js'
 import { greyPng } from '../support/png.js'
@@ -139,7 +139,7 @@ t.test('S-057 no detour through dots and slashes makes a broad root acceptable',
   )
   const target = fc.constantFrom('home', 'home/Desktop', 'home/Downloads', 'data/ws')
   fc.assert(fc.property(target, detour, (name, parts) =>
-    broadPlaceOf(site.world, site.at(name) + parts.join('')) !== null), { numRuns: 200 })
+    judged(site, site.at(name) + parts.join('')) === 'broad_root'), { numRuns: 200 })
   t.pass('held')
 })
 
@@ -212,11 +212,13 @@ t.test('S-053 S-054 S-059 a default folder that is not there yet is told, and sc
   const folder = join(world.workspace, 'artifacts/screenshot-folder')
   const early = await world.run(['shots', 'scan', '--json'])
   t.same([early.status, early.error().code], [3, 'folder_missing'])
-  t.equal(codeOf(() => resolveFolder(world.ctx(), world.view())), 'folder_missing')
+  const located = () => locateFolder(world.ctx(), unsetSettings)
+  t.equal(folderProblem(located().folder), 'folder_missing')
   mkdirSync(join(folder, 'captures'), { recursive: true })
   writeFileSync(join(folder, 'a.png'), greyPng(32, 32, 1))
   writeFileSync(join(folder, 'captures/b.png'), greyPng(32, 32, 2))
-  const resolved = resolveFolder(world.ctx(), world.view())
+  const resolved = located()
+  t.equal(folderProblem(resolved.folder), null)
   t.same([resolved.folder, resolved.source], [folder, 'default'], 'the folder itself, and no captures/ below it')
   const scanned = await world.run(['shots', 'scan', '--json'])
   t.equal(scanned.status, 0, scanned.stderr)

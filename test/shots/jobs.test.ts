@@ -3,7 +3,7 @@ import t from 'tap'
 import { fail } from '../../src/base/errors.js'
 import { jobNames, type JobName } from '../../src/shots/constants.js'
 import {
-  runJobs, runOnce, schedulerJobs, takeTurn, type Job, type JobTurn,
+  runJobs, runOnce, schedulerJobs, type Job, type JobTurn,
 } from '../../src/shots/jobs.js'
 import { unsetSettings, resolveSettings, settingsCollection, settingsId }
   from '../../src/shots/source/settings.js'
@@ -154,13 +154,14 @@ t.test('S-129 of one job there is never a second turn at once, here or in anothe
   const held: Job = {
     ...job,
     run: async (ctx) => {
-      inner = await takeTurn({ ...ctx, gov: world.ctx('write').gov }, { ...job, run: async () => {
+      const other: Job = { ...job, run: async () => {
         throw new Error('it must not run')
-      } })
+      } }
+      await runOnce({ ...ctx, gov: world.ctx('write').gov }, (turn) => { inner = turn }, [other])
       return digestReceiptOf()
     },
   }
-  t.match(await takeTurn(world.ctx('write'), held), { outcome: 'done' })
+  t.match(await runOnce(world.ctx('write'), () => undefined, [held]), [{ outcome: 'done' }])
   t.match(inner, { outcome: 'busy', receipt: null })
 })
 

@@ -9,7 +9,7 @@ import {
   payloadResponseFormat, type AnalysisPayload,
 } from '../../src/shots/payload/schema.js'
 import { judgeAnalysis, parsePayload } from '../../src/shots/payload/parse.js'
-import { analysisContent, analysisPromptText } from '../../src/shots/analysis/prompt.js'
+import { analysisContent } from '../../src/shots/analysis/prompt.js'
 import { analysisPromptVersion, analysisSchemaVersion } from '../../src/shots/constants.js'
 import { holdsMessage } from '../../src/shots/payload/screen.js'
 import { bindingsOf, type GatewayProof } from '../../src/gateway/proof.js'
@@ -153,13 +153,15 @@ t.test('S-087 keys, passwords and chat lines are refused wherever they stand', a
 })
 
 t.test('S-087 S-088 S-089 S-086 the prompt forbids what must not be copied', async (t) => {
+  const content = analysisContent(Buffer.from('bytes'), 'image/png')
+  const [system] = content.messages as readonly { readonly content: unknown }[]
+  const text = String(system?.content)
   for (const word of [
     /secrets/, /credentials/, /passwords/, /private messages/, /long raw code/, /long raw logs/,
     /untrusted data/, /unknown or null, with a low confidence/,
-  ]) t.match(analysisPromptText, word)
-  const content = analysisContent(Buffer.from('bytes'), 'image/png')
+  ]) t.match(text, word)
   t.match(content.messages, [
-    { role: 'system', content: analysisPromptText },
+    { role: 'system', content: text },
     {
       role: 'user',
       content: [

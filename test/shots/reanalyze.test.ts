@@ -2,7 +2,7 @@
 import { utimesSync } from 'node:fs'
 import t from 'tap'
 import { nowIso } from '../../src/governance/context.js'
-import { parseReanalyzeInput } from '../../src/shots/analysis/reanalyze.js'
+import { shotsReanalyze } from '../../src/shots/analysis/contract.js'
 import { reanalyzeReasons } from '../../src/shots/constants.js'
 import { putObservation } from '../../src/shots/observations/observation-store.js'
 import type { Observation } from '../../src/shots/observations/rows.js'
@@ -41,7 +41,8 @@ const again = (
   world.run(['shots', 'reanalyze', target, '--reason', reason, '--json'], options)
 
 t.test('S-179 the input is exactly one of four reasons, under the name reason', async (t) => {
-  for (const reason of reanalyzeReasons) t.same(parseReanalyzeInput({ reason }), { reason })
+  const { request } = shotsReanalyze
+  for (const reason of reanalyzeReasons) t.same(request({ reason }), { reason })
   t.same([...reanalyzeReasons], [
     'prompt_version_changed', 'model_version_changed', 'provider_failure_retry',
     'manual_operator_request',
@@ -53,7 +54,7 @@ t.test('S-179 the input is exactly one of four reasons, under the name reason', 
     { reason: 'Manual_operator_request' },
   ]
   for (const one of bad) {
-    t.throws(() => parseReanalyzeInput(one), { code: 'reanalyze_input_invalid' })
+    t.throws(() => request(one), { code: 'request_invalid' })
   }
 })
 

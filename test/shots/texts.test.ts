@@ -3,9 +3,9 @@ import fc from 'fast-check'
 import t from 'tap'
 import type { Analysed } from '../../src/shots/texts/sources.js'
 import { windowEndingAt, windowOf } from '../../src/shots/digest/windows.js'
-import { digestEntries, entryLimits, promptEntries } from '../../src/shots/texts/entries.js'
+import { digestEntries, promptEntries } from '../../src/shots/texts/entries.js'
 import { codePoints, judgeText } from '../../src/shots/texts/judge.js'
-import { dataText, textContent } from '../../src/shots/texts/prompt.js'
+import { textContent } from '../../src/shots/texts/prompt.js'
 
 const sources = (count: number): Analysed[] =>
   Array.from({ length: count }, (_, n) => ({ observation_id: `obs_${n}` }) as Analysed)
@@ -26,7 +26,10 @@ t.test('S-086 whatever an analysis says, the marks around the data stand once ea
         && (JSON.parse(lines[1] ?? '') as { summary: string }).summary === summary
     },
   ))
-  t.equal(dataText('<b>'), '"\\u003cb\\u003e"')
+  const { messages } = textContent({
+    order: [], charsMax: 9, entries: [{ captured_at: 'now', summary: '<b>' }],
+  })
+  t.match((messages[1] as { content: string }).content, '"summary":"\\u003cb\\u003e"')
 })
 
 t.test('S-099 many analyses are told more shortly and none is left out; too many are refused', async (t) => {
@@ -40,8 +43,8 @@ t.test('S-099 many analyses are told more shortly and none is left out; too many
   t.notOk('observations' in (some[0] ?? {}))
   const many = promptEntries(sources(1_000), open)
   t.equal(many.length, 1_000)
-  t.equal(codePoints(String(many[0]?.['summary'])), entryLimits.shortChars + 1)
-  t.throws(() => promptEntries(sources(entryLimits.entriesMax + 1), open), {
+  t.equal(codePoints(String(many[0]?.['summary'])), 161)
+  t.throws(() => promptEntries(sources(5_001), open), {
     code: 'too_many_sources',
   })
   const digests = Array.from({ length: 100 }, () => ({

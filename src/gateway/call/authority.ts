@@ -1,7 +1,7 @@
 /**
  * Whether one exact call may be decided, sent, or its result used, judged anew from the rows of one
  * moment each time. The request is a claim that is compared with rows; there is no place in it for
- * a decision id, an `allowed` flag, a report of a hook or a proof.
+ * a decision id, an `allowed` flag, a report or a proof.
  */
 import { canonicalJson, sha256Hex } from '../../base/canonical.js'
 import { routeOf, type RouteDraft } from '../../contact/routes.js'

@@ -11,7 +11,7 @@ import { html, nothing, type Markup } from './markup.js'
 const knownStatuses = new Set(['succeeded', 'pending', 'blocked', 'failed', 'needs_reanalysis'])
 
 /** Class of a status's colour. */
-export const statusClass = (status: string): string =>
+const statusClass = (status: string): string =>
   `s-${knownStatuses.has(status) ? status : 'other'}`
 
 const minutesOfDay = 1_440

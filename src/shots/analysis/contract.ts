@@ -3,7 +3,7 @@ import * as v from 'valibot'
 import { contract } from '../../base/contract.js'
 import { fail, type SallyportError } from '../../base/errors.js'
 import { closedObject, strictInteger } from '../../base/schema.js'
-import { reanalyzeReasons, shotLimits } from '../constants.js'
+import { reanalyzeGroups, reanalyzeReasons, shotLimits } from '../constants.js'
 import { gateTextOf } from '../gates.js'
 import { dueFailure } from '../money.js'
 import { analysisReceiptShape, type AnalysisReceipt } from '../receipts/analysis.js'
@@ -69,7 +69,8 @@ export const shotsReanalyze = contract({
   input: closedObject({
     /** Id of an observation, or the absolute path of a file. */
     target: v.optional(v.string()),
-    group: v.optional(v.picklist(['blocked', 'failed', 'needs'])),
+    group: v.optional(v.picklist(reanalyzeGroups)),
+    /** Exactly one of them, under this name (S-179, S-180). */
     reason: v.picklist(reanalyzeReasons),
     limit,
   }),

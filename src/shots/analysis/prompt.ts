@@ -46,6 +46,3 @@ export const analysisContent = (bytes: Buffer, mime: string): CallContent => ({
   responseFormat: payloadResponseFormat,
   maxTokens: outputTokensMax,
 })
-
-/** The words of the prompt, for tests and documents. */
-export const analysisPromptText = lines.join('\n')

@@ -4,12 +4,10 @@
  * hash and capture time too (S-161). A file that was suppressed stands for nothing of its own: its
  * representative is analysed (S-077).
  */
-import * as v from 'valibot'
 import { fail, type SallyportError } from '../../base/errors.js'
-import { closedObject, parseClosed } from '../../base/schema.js'
 import type { View } from '../../state/types.js'
 import { budgetStanding, callsLeft } from '../budget.js'
-import { reanalyzeReasons, type AnalysisStatus, type ReanalyzeReason } from '../constants.js'
+import type { AnalysisStatus, ReanalyzeGroup, ReanalyzeReason } from '../constants.js'
 import type { ShotsContext } from '../context.js'
 import { currentFacts, rowClassificationNow, rowStatusNow } from '../observations/as-of-now.js'
 import { explainPath } from '../explain.js'
@@ -24,29 +22,12 @@ import { needsRetryReason, requireRoute } from './send-image.js'
 import { isSourceGone } from './privacy.js'
 import type { AnalysisReceipt } from '../receipts/analysis.js'
 
-const inputShape = closedObject({ reason: v.picklist(reanalyzeReasons) })
-/** What a caller says: exactly one reason, under the name `reason` (S-179, S-180). */
-export type ReanalyzeInput = v.InferOutput<typeof inputShape>
-
-/**
- * Reads reanalyze input out of parsed JSON. Throws `rejected` `reanalyze_input_invalid` for none,
- * two, a list, another text or another field.
- */
-export const parseReanalyzeInput = (value: unknown): ReanalyzeInput =>
-  parseClosed(inputShape, value, {
-    code: 'reanalyze_input_invalid', what: 'the reanalyze input',
-  })
-
-/** What many rows have in common. */
-export const reanalyzeGroups = ['blocked', 'failed', 'needs'] as const
-export type ReanalyzeGroup = (typeof reanalyzeGroups)[number]
-
 const statusOfGroup: Readonly<Record<ReanalyzeGroup, AnalysisStatus>> = {
   blocked: 'blocked', failed: 'failed', needs: 'needs_reanalysis',
 }
 
 /** The row that is meant by an id or an absolute path. Throws `not_found`. */
-export const findTarget = (ctx: ShotsContext, view: View, target: string): Observation => {
+const findTarget = (ctx: ShotsContext, view: View, target: string): Observation => {
   if (target.startsWith('obs_')) return requireObservation(view, target)
   const { observation } = explainPath(ctx, view, target)
   if (observation !== null) return requireObservation(view, observation.observation_id)

@@ -43,7 +43,7 @@ export interface Attempt {
 }
 
 /** A closed gate as an error. */
-export const closedGate = (reason: string): Error => {
+const closedGate = (reason: string): Error => {
   const told = gateTextOf(reason)
   return fail.blocked('analysis_blocked', told?.text ?? 'This image may not be sent now.', {
     reason, next: told?.next ?? 'See: sallyport shots status',

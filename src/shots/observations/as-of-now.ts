@@ -54,7 +54,7 @@ export const statusNow = (key: CountKey, now: CurrentFacts): AnalysisStatus =>
   key.analysis_status === 'succeeded' && isOld(key, now) ? 'needs_reanalysis' : key.analysis_status
 
 /** Incomplete: nothing was ever analysed, so nothing is lost with the row (S-163). */
-export const isIncomplete = (key: CountKey): boolean => key.model === null
+const isIncomplete = (key: CountKey): boolean => key.model === null
 
 /**
  * The classification as of now. An incomplete row of another folder is stale, whatever else it is;

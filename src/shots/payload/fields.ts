@@ -60,7 +60,7 @@ export const flagField = (description: string): Field<boolean> => ({
  * Whether the number that a text of JSON writes is from 0 to 1. Its digits are looked at: a double
  * makes 1 of `1.0000000000000000000001`, and a zero of `-1e-999`.
  */
-export const isShareText = (text: string): boolean => {
+const isShareText = (text: string): boolean => {
   const parts = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(text)
   if (parts === null) return false
   const [, minus, whole = '', fraction = '', exponent = '0'] = parts

@@ -103,7 +103,7 @@ export const payloadField = recordField({
 export type AnalysisPayload = ValueOf<typeof payloadField>
 
 /** Name of the JSON schema as requests give it: letters, digits and underscores. */
-export const payloadSchemaName = 'svc_screenshot_analysis_v1'
+const payloadSchemaName = 'svc_screenshot_analysis_v1'
 
 /** The strict `response_format` of an analysis. */
 export const payloadResponseFormat = {

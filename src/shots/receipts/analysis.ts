@@ -24,7 +24,7 @@ const itemShape = v.strictObject({
 export type AnalysisItem = v.InferOutput<typeof itemShape>
 
 /** Counts and facts of one tick, as the receipt keeps them. */
-export const analysisFactsShape = v.strictObject({
+const analysisFactsShape = v.strictObject({
   /** `degraded`: something failed or work was left for a later pass; `blocked`: a closed gate. */
   status: v.picklist(['ok', 'blocked', 'degraded']),
   reason: nullableText,
@@ -59,6 +59,7 @@ export const analysisFactsShape = v.strictObject({
   duration_ms: count,
   items: v.array(itemShape),
 })
+/** The same as a type. */
 export type AnalysisFacts = v.InferOutput<typeof analysisFactsShape>
 
 /** Receipt of one tick (S-136, S-137); the id is null where the state took no record. */

@@ -7,9 +7,10 @@ const nullableText = v.nullable(text)
 const count = v.pipe(v.number(), v.safeInteger(), v.minValue(0))
 
 /** What became of one window. `not_repeated`: it was tried with these very inputs before. */
-export const windowOutcomes = [
+const windowOutcomes = [
   'written', 'updated', 'unchanged', 'empty', 'not_repeated', 'blocked', 'failed',
 ] as const
+/** One of `windowOutcomes`. */
 export type WindowOutcome = (typeof windowOutcomes)[number]
 
 /** Fields of one window of a tick, but for its episode. */

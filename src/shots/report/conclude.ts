@@ -34,7 +34,7 @@ import {
 } from './rows.js'
 
 /** Longest conclusion, Unicode code points. */
-export const conclusionCharsMax = 4_000
+const conclusionCharsMax = 4_000
 
 /** A conclusion that stands; `bought` false when it stood already and nobody was contacted. */
 export interface Concluded {

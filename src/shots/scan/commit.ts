@@ -35,7 +35,7 @@ export interface BatchRules {
 const fingerprintOwner = 'screenshot_folder_ingest'
 
 /** Id under which the only fingerprint of a folder is registered. */
-export const fingerprintArtifactId = (folderDigest: string): string =>
+const fingerprintArtifactId = (folderDigest: string): string =>
   `art_fingerprint_${folderDigest}`
 
 /** Decisions by which a file's row is written anew. */

@@ -65,7 +65,7 @@ export type Decision =
  * Whether an observation may stand for look-alikes: its picture can still be looked at, or was. One
  * whose file is gone before it was ever analysed would hide them all.
  */
-export const standsForOthers = (row: Observation): boolean =>
+const standsForOthers = (row: Observation): boolean =>
   row.archived_at === null && (row.classification !== 'source_missing' || row.payload !== null)
 
 /**

@@ -11,7 +11,7 @@ import type { Counted } from './tally.js'
 import type { Examiner, TakenFile } from './types.js'
 
 /** Files whose rows go into one record. */
-export const batchFiles = 50
+const batchFiles = 50
 /** Bytes of images that may be with the workers or wait for them. */
 const aheadBytesMax = 48_000_000
 const aheadFilesMax = 8

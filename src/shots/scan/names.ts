@@ -8,7 +8,7 @@ import type { FileName } from '../observations/rows.js'
 const onlyAscii = /^[\x00-\x7f]*$/
 
 /** Whether latin1 text of a name is ASCII, so that it is its own UTF-8 text. */
-export const isAscii = (latin1: string): boolean => onlyAscii.test(latin1)
+const isAscii = (latin1: string): boolean => onlyAscii.test(latin1)
 
 /** How rows name a file, from the latin1 text of its path below the folder. */
 export const fileNameOf = (latin1: string): FileName => {
@@ -20,7 +20,7 @@ export const fileNameOf = (latin1: string): FileName => {
 }
 
 /** The bytes of a file's path below its folder. */
-export const nameBytes = (name: FileName): Buffer =>
+const nameBytes = (name: FileName): Buffer =>
   name.bytes_base64 === null
     ? Buffer.from(name.text, 'utf8') : Buffer.from(name.bytes_base64, 'base64')
 

@@ -46,7 +46,7 @@ const pngEnd = Buffer.from('0000000049454e44ae426082', 'hex')
 const jpegEnd = Buffer.from('ffd9', 'hex')
 
 /** Whether bytes end as a PNG or a JPEG does. */
-export const endsProperly = (bytes: Buffer): boolean =>
+const endsProperly = (bytes: Buffer): boolean =>
   bytes.subarray(-pngEnd.length).equals(pngEnd) || bytes.subarray(-jpegEnd.length).equals(jpegEnd)
 
 const nsPerMs = 1_000_000n

@@ -59,7 +59,7 @@ export const shotsConfigShape = v.strictObject({
 export type ShotsConfig = v.InferOutput<typeof shotsConfigShape>
 
 /** Settings in force, with variables that have no meaning left aside and named. */
-export const tolerantSettings = (
+const tolerantSettings = (
   view: View, env: Env,
 ): { readonly settings: ShotSettings; readonly invalid: readonly string[] } => {
   const invalid: string[] = []
@@ -109,7 +109,7 @@ const fromJobs = (settings: ShotSettings): Shown => {
 }
 
 /** Every setting but the folder, with sources. */
-export const shownSettings = (settings: ShotSettings): Shown =>
+const shownSettings = (settings: ShotSettings): Shown =>
   ({
     recursive: {
       value: settings.recursive, saved: settings.saved.recursive,
@@ -119,7 +119,7 @@ export const shownSettings = (settings: ShotSettings): Shown =>
   })
 
 /** The folder in force and what stands in its way; never throws for a folder. */
-export const shownFolder = (
+const shownFolder = (
   world: FolderWorld, saved: SavedShotSettings,
 ): ShotsConfig['folder'] => {
   const { source: from } = configuredFolder(saved, world.env)

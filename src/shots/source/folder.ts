@@ -10,12 +10,11 @@
 import { readFileSync, realpathSync, statSync } from 'node:fs'
 import { basename, dirname, isAbsolute, join, resolve } from 'node:path'
 import { fail, type SallyportError } from '../../base/errors.js'
-import type { View } from '../../state/types.js'
 import { accountHome } from './account-home.js'
 import { defaultFolder, shotLimits } from '../constants.js'
 import type { ShotsContext } from '../context.js'
 import { folderDigestOf } from './folder-digest.js'
-import { configuredFolder, savedSettings, type SavedShotSettings, type SettingSource }
+import { configuredFolder, type SavedShotSettings, type SettingSource }
   from './settings.js'
 
 /** What the rule needs of the world. */
@@ -160,7 +159,7 @@ const meet = (a: Forms, b: Forms): boolean =>
   [...a.names].some((name) => b.names.has(name)) || [...a.ids].some((id) => b.ids.has(id))
 
 /** Which place makes a folder too broad; null where none does. */
-export const broadPlaceOf = (world: FolderWorld, folder: string): BroadPlace | null => {
+const broadPlaceOf = (world: FolderWorld, folder: string): BroadPlace | null => {
   const written = [...new Set([resolve(folder), canonicalOf(folder)])]
   const itself = formsOf(written)
   const within = formsOf(written.flatMap(chainOf))
@@ -256,16 +255,3 @@ export const folderFailure = (problem: string, source: FolderSource): SallyportE
       : 'Look at what is in force: sallyport shots status',
     details: { source },
   })
-
-/**
- * The folder to work on. Throws `rejected`: as `judgeFolder`, and `folder_missing`,
- * `folder_not_directory` or `folder_unreadable`.
- */
-export const resolveFolder = (
-  ctx: FolderWorld, view: View, input: { readonly folder?: string } = {},
-): ResolvedFolder => {
-  const resolved = locateFolder(ctx, savedSettings(view), input)
-  const problem = folderProblem(resolved.folder)
-  if (problem !== null) throw folderFailure(problem, resolved.source)
-  return resolved
-}

@@ -8,7 +8,7 @@ import { openPayload } from '../payload/read.js'
 import type { PromptEntry } from './prompt.js'
 
 /** What a prompt may hold of each kind. */
-export const entryLimits = { bytesMax: 200_000, entriesMax: 5_000, shortChars: 160 } as const
+const entryLimits = { bytesMax: 200_000, entriesMax: 5_000, shortChars: 160 } as const
 
 /** Cut at a code point, never inside one. */
 const shorten = (text: unknown, chars: number = entryLimits.shortChars): string => {

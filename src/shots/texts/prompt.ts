@@ -36,7 +36,7 @@ const rules = (charsMax: number): readonly string[] => [
 ]
 
 /** JSON in which no mark can be written: every angle bracket is an escape. */
-export const dataText = (value: unknown): string =>
+const dataText = (value: unknown): string =>
   JSON.stringify(value).replaceAll('<', '\\u003c').replaceAll('>', '\\u003e')
 
 const block = (name: string, entries: readonly PromptEntry[]): string =>

@@ -13,7 +13,7 @@ import { resolveSettings } from '../source/settings.js'
 import { FolderHints } from './hints.js'
 
 /** Every time of the watcher, milliseconds. */
-export const watchTimes = {
+const watchTimes = {
   /** Notices of one file come in bursts. */
   gatherMs: 100,
   /** A look at which folder is there. */

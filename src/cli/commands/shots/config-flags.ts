@@ -23,7 +23,7 @@ const range = (max: number) => ({ min: 1, max })
 const dayMinutes = 1_440
 
 /** Every flag but `--folder`, in the order of help. */
-export const settingFlags: readonly SettingFlag[] = [
+const settingFlags: readonly SettingFlag[] = [
   {
     flag: '--recursive', field: 'recursive', takes: onOff, boolean: true,
     text: `folders below too, to depth ${limits.recursiveDepthMax}; no link is followed`,

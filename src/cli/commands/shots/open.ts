@@ -10,7 +10,7 @@ import { shotsContext } from './context.js'
  * The state, open for writing and recovered; the waits for its lock are counted. `face` is `job`
  * for verbs that give the orders by themselves, on a schedule, and `cli` for one order of a person.
  */
-export const openForJobs = async (deps: VerbDeps, face: Face): Promise<Gov> => {
+const openForJobs = async (deps: VerbDeps, face: Face): Promise<Gov> => {
   const gov = await deps.gov('write', face)
   await countingLock(gov, () => recoverFirst(deps, gov))
   return gov

@@ -1,10 +1,12 @@
 import { resolve } from 'node:path'
 import { fail } from '../../../base/errors.js'
-import { reanalyzeReasons, shotLimits, type ReanalyzeReason } from '../../../shots/constants.js'
+import {
+  reanalyzeGroups, reanalyzeReasons, shotLimits, type ReanalyzeGroup, type ReanalyzeReason,
+} from '../../../shots/constants.js'
 import {
   shotsReanalyze, type ReanalysisDocument,
 } from '../../../shots/analysis/contract.js'
-import type { ReanalyzeGroup, ReanalyzePlan } from '../../../shots/analysis/reanalyze.js'
+import type { ReanalyzePlan } from '../../../shots/analysis/reanalyze.js'
 import { choiceFlag, integerFlag } from '../../flags.js'
 import { loginToMutate } from '../../mutate.js'
 import { defineVerb, type Build, type Run, type VerbDefinition } from '../../verb.js'
@@ -69,7 +71,7 @@ const definition: VerbDefinition<ReanalysisDocument> = {
 }
 
 const groupOf = (options: ReanalyzeOptions): ReanalyzeGroup | null => {
-  const groups = (['blocked', 'failed', 'needs'] as const).filter((one) => options[one] === true)
+  const groups = reanalyzeGroups.filter((one) => options[one] === true)
   const ways = groups.length + (options.target === undefined ? 0 : 1)
   if (ways === 1) return groups[0] ?? null
   throw fail.usage('one_target', 'Give one id or path, or one of --blocked, --failed, --needs.')
@@ -99,15 +101,21 @@ export const run: Run<ReanalyzeOptions, ReanalysisDocument> = async (options, de
   if (group === null && limit !== undefined) {
     throw fail.usage('limit_in_bulk', 'Give --limit with --blocked, --failed or --needs.')
   }
+  const given = target === undefined || target.startsWith('obs_')
+    ? target : resolve(deps.cwd, target)
+  const request = shotsReanalyze.request({
+    reason,
+    ...(given === undefined ? {} : { target: given }),
+    ...(group === null ? {} : { group }),
+    ...(limit === undefined ? {} : { limit }),
+  })
   const { gov } = await loginToMutate(deps)
   const ctx = shotsContext(deps, gov)
   const shots = await import('../../../shots/analysis/reanalyze.js')
   if (group === null) {
-    const given = target ?? ''
-    const found = given.startsWith('obs_') ? given : resolve(deps.cwd, given)
-    return shotsReanalyze.answer(await shots.reanalyzeOne(ctx, found, reason))
+    return shotsReanalyze.answer(await shots.reanalyzeOne(ctx, request.target ?? '', reason))
   }
-  const plan = shots.planReanalysis(ctx, group, reason, limit)
+  const plan = shots.planReanalysis(ctx, group, reason, request.limit)
   for (const line of planLines(plan)) deps.note(line)
   if (plan.rows.length > 0 && yes !== true) {
     await deps.confirm(`Send ${plan.rows.length} image(s)?`, '--yes')
