@@ -37,7 +37,8 @@ t.test('the key folder is decided the same way and never lies inside the state',
 t.test('state path tells whether there is a state, and shows the keys with --verbose', async (t) => {
   const place = World.in(t).place
   t.same((await place.run(['state', 'path', '--json'])).json(), {
-    state_dir: place.stateDir, config_dir: place.configDir, exists: false,
+    schema: 'sallyport.state.path.v1', state_dir: place.stateDir, config_dir: place.configDir,
+    exists: false,
   })
   mkdirSync(place.stateDir)
   writeFileSync(join(place.stateDir, 'STATE'), '')
