@@ -3,7 +3,8 @@
  * never shipped. What to change comes in by the environment:
  * - TEST_STOP_AT=step or step#n: at the (n-th) announcement of the step the process does
  *   TEST_STOP_DO: `kill` (SIGKILL itself, the default), `wait` (print `stopped at step` on stderr,
- *   then wait until the file TEST_GO_FILE exists), `throw`.
+ *   then wait until the file TEST_GO_FILE exists), `insist` (the same, until a second signal was
+ *   heard), `throw`.
  * - TEST_WALL_OFFSET_MS: added to the wall clock.
  * - TEST_HOSTS: JSON, host name to addresses; other names are looked up as usual.
  * - TEST_STEPS_FILE: every announced step is appended there, one a line.
@@ -30,9 +31,16 @@ const changed = (deps: CliDeps): CliDeps => {
       if (addresses === undefined) return deps.resolve(host)
       return addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }))
     },
+    onInsist: (act) => deps.onInsist((end) => {
+      hear()
+      act(end)
+    }),
     observe: stopping,
   }
 }
+
+let hear: () => void = () => undefined
+const insisted = new Promise<void>((resolve) => { hear = resolve })
 
 const stopping = (drawn: Observer): Observer => {
   const [step = '', number = '1'] = (env['TEST_STOP_AT'] ?? '').split('#')
@@ -56,6 +64,11 @@ const stopHere = async (step: string): Promise<void> => {
     await new Promise(() => setInterval(() => undefined, 1000))
   }
   process.stderr.write(`stopped at ${step}\n`)
+  if (how === 'insist') {
+    const alive = setInterval(() => undefined, 1000)
+    await insisted
+    return clearInterval(alive)
+  }
   const go = env['TEST_GO_FILE'] ?? ''
   while (!existsSync(go)) await new Promise((resolve) => setTimeout(resolve, pollMs))
 }

@@ -1,0 +1,265 @@
+/** One cell of the table: an order that is interrupted at one step, and what is left of it. */
+import type { ChildProcess } from 'node:child_process'
+import { cpSync, existsSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { alphaLimits } from '../../../src/alpha/constants.js'
+import { systemClock } from '../../../src/base/clock.js'
+import { silentObserver } from '../../../src/base/observer.js'
+import { recoverState } from '../../../src/fabric/recovery.js'
+import { verifyLedger } from '../../../src/governance/ledger/verify.js'
+import { collections, type Reservation, type Task } from '../../../src/governance/rows.js'
+import type { SeenRequest } from '../../../src/sandbox/types.js'
+import { openStore } from '../../../src/state/store.js'
+import type { Store, View } from '../../../src/state/types.js'
+import { must } from '../../support/must.js'
+import type { Ran, Teardown } from '../../world/place.js'
+import type { OrderWorld, Outskirts, TableOrder } from './orders.js'
+import {
+  atHost, billAtHost, secondBillAtHost, type Interrupt, type Outcome,
+} from './rule.js'
+
+/** A world of an order that is put back as it was before each cell. */
+export interface Bench {
+  readonly order: TableOrder
+  readonly world: OrderWorld
+  readonly outskirts: { at: Outskirts['at'] }
+  /** Puts every file of the deployment back. */
+  restore(): void
+}
+
+const kept = ['state', 'config', 'home', 'data'] as const
+
+/** Makes the world, with a second owner who may stay when the first one is disabled. */
+export const benchOf = async (t: Teardown, order: TableOrder): Promise<Bench> => {
+  const outskirts: { at: Outskirts['at'] } = { at: async () => undefined }
+  const world = await order.world(t, { at: (request) => outskirts.at(request) })
+  const { place, run, sandbox } = world
+  if (order.fault !== undefined) sandbox.faults.set(order.fault)
+  place.write('passphrase', 'another person')
+  must(await run(['principal', 'add', 'other', '--passphrase-file', place.path('passphrase')]))
+  const saved = join(place.dir, 'saved')
+  const copy = (from: string, to: string): void => {
+    for (const name of kept) {
+      rmSync(join(to, name), { recursive: true, force: true })
+      if (!existsSync(join(from, name))) continue
+      cpSync(join(from, name), join(to, name), { recursive: true, preserveTimestamps: true })
+    }
+  }
+  copy(place.dir, saved)
+  return { order, world, outskirts, restore: () => copy(saved, place.dir) }
+}
+
+const looking = <T>({ world }: Bench, mode: 'read' | 'write', look: (store: Store) => T): T => {
+  const { stateDir: dir, configDir } = world.place
+  const store = openStore({ dir, configDir, mode })
+  const close = (): void => store.close()
+  const answer = look(store)
+  if (answer instanceof Promise) return answer.finally(close) as T
+  close()
+  return answer
+}
+
+const newestTask = (bench: Bench): Task => looking(bench, 'read', (store) => {
+  const view = store.read()
+  const tasks = [...view.all(collections.openTasks), ...view.all(collections.closedTasks)]
+  const task = tasks.map(({ doc }) => doc).sort((a, b) => (a.task_id < b.task_id ? 1 : -1))[0]
+  if (task === undefined) throw new Error('there is no task')
+  return task
+})
+
+/** What others do, each by a command of its own in this process. */
+const others = (bench: Bench): Partial<Record<Interrupt, () => Promise<unknown>>> => {
+  const { world: { run }, order } = bench
+  return {
+    revoke: () => must(run(['policy', 'revoke'])),
+    'owner disabled': () => must(run(['principal', 'disable', 'owner', '--yes'])),
+    'cap lowered': async () => {
+      const shown = must(await run([order.route, 'show', '--json'])).json()
+      const cap = order.route === 'alpha' ? '60000' : '1000'
+      return must(run([
+        order.route, 'setup', '--spend-ceiling-microusd', cap,
+        order.route === 'alpha' ? '--acknowledge-plaintext-egress' : '--acknowledge-cloud-egress',
+        '--expected-policy-revision', String(shown.policy_revision),
+      ]))
+    },
+    'session ended': () => must(run(['logout'])),
+    'goal changed': () => must(run([
+      'goal', 'update', newestTask(bench).goal_id, '--title', 'Another aim',
+    ])),
+    'goal closed': () => must(run(['goal', 'close', newestTask(bench).goal_id])),
+    'taken over': async () => {
+      must(await run(['login', '--replace', '--owner', 'owner']))
+      must(await run(['task', 'recover', newestTask(bench).task_id]))
+    },
+  }
+}
+
+/** The moment in which a host has a request, by name. */
+const nameAtHost = ({ route, attempt }: SeenRequest): string => {
+  if (route !== 'billing') return atHost
+  return attempt === 1 ? billAtHost : secondBillAtHost
+}
+
+/** Calls back at the step, once; at the host the reply waits for it. */
+interface Stops {
+  at(step: string): Promise<void>
+  /** Throws what the callback threw: in the order itself it would only look like another end. */
+  requireDone(): void
+}
+
+const stopsAt = (bench: Bench, step: string, happens: () => Promise<unknown>): Stops => {
+  let done = false
+  let failure: Error | null = null
+  const once = async (): Promise<void> => {
+    if (done) return
+    done = true
+    await happens().catch((error: Error) => { failure = error })
+  }
+  bench.outskirts.at = async (request) => {
+    if (step === nameAtHost(request)) await once()
+  }
+  return {
+    at: async (name) => {
+      if (name === `${bench.order.steps}.${step}`) await once()
+    },
+    requireDone: () => {
+      if (failure !== null) throw failure
+      if (!done) throw new Error(`the order did not come to ${step}`)
+    },
+  }
+}
+
+const optionsOf = ({ order: { stdin } }: Bench) => (stdin === undefined ? {} : { stdin })
+
+/** The whole operation's time and more, milliseconds. */
+const tooLateMs = 130_000
+
+/** Interrupts whose process lives: the order and what interrupts it share this one. */
+const runHere = async (bench: Bench, step: string, interrupt: Interrupt): Promise<Ran> => {
+  const stop = new AbortController()
+  let late = 0
+  const happens = others(bench)[interrupt] ?? (async () => {
+    if (interrupt === 'signal') stop.abort()
+    else if (interrupt === 'deadline') late = tooLateMs
+    else throw new Error(`nothing is known of ${interrupt}`)
+  })
+  const clock = {
+    ...systemClock,
+    // Nobody waits for the pause before a second bill.
+    sleep: (ms: number, signal?: AbortSignal) =>
+      systemClock.sleep(ms === alphaLimits.billingPauseMs ? 0 : ms, signal),
+    monotonicMs: () => systemClock.monotonicMs() + late, wallMs: () => systemClock.wallMs() + late,
+  }
+  const stops = stopsAt(bench, step, happens)
+  const ran = await bench.world.run(bench.order.argv(bench.world), {
+    ...optionsOf(bench), stop: stop.signal, clock, at: stops.at,
+  })
+  stops.requireDone()
+  return ran
+}
+
+const signalTwice = (child: ChildProcess): void => {
+  // Two of one kind that come at once are one to the kernel.
+  child.kill('SIGINT')
+  child.kill('SIGTERM')
+}
+
+/** Interrupts that end the process: a real one. */
+const runApart = async (bench: Bench, step: string, interrupt: Interrupt): Promise<Ran> => {
+  const { place } = bench.world
+  let child: ChildProcess | null = null
+  let gone: Promise<unknown> = Promise.resolve()
+  stopsAt(bench, step, async () => {
+    if (child === null) throw new Error('nobody runs')
+    if (interrupt === 'kill') child.kill('SIGKILL')
+    else signalTwice(child)
+    await gone
+  })
+  const stop = { TEST_STOP_AT: `${bench.order.steps}.${step}` }
+  return place.spawn(bench.order.argv(bench.world), {
+    ...optionsOf(bench), entry: 'test', coverage: false,
+    env: { ...stop, ...(interrupt === 'kill' ? {} : { TEST_STOP_DO: 'insist' }) },
+    onChild: (one) => {
+      child = one
+      gone = new Promise((resolve) => one.once('exit', resolve))
+      one.stderr?.on('data', (chunk: Buffer) => {
+        if (chunk.includes('stopped at')) signalTwice(one)
+      })
+    },
+  })
+}
+
+const reservationsOf = (view: View): Map<string, Reservation> =>
+  new Map([...view.all(collections.openReservations), ...view.all(collections.closedReservations)]
+    .map(({ id, doc }) => [id, doc]))
+
+interface Standing {
+  readonly reservations: Map<string, Reservation>
+  readonly kept: number
+  readonly requests: number
+}
+
+const standingOf = (bench: Bench): Standing => looking(bench, 'read', (store) => {
+  const view = store.read()
+  const wrong = verifyLedger(view)
+  if (wrong.length > 0) throw new Error(`the ledger does not balance: ${JSON.stringify(wrong)}`)
+  return {
+    reservations: reservationsOf(view), kept: bench.order.kept(view),
+    requests: bench.world.sandbox.log.all({ route: 'completion' }).length,
+  }
+})
+
+const moneyOf = (before: Standing, after: Standing): Outcome['money'] => {
+  const states = [...after.reservations].filter(([id]) => !before.reservations.has(id))
+    .map(([, { state }]) => state)
+  if (states.length > 1) throw new Error(`one order held money ${states.length} times`)
+  const [state = 'nothing held'] = states
+  return state === 'reserved' || state === 'contacted' ? 'held' : state
+}
+
+/** A cell as it was seen. */
+export interface Seen {
+  readonly outcome: Outcome
+  readonly ran: Ran
+}
+
+/** Runs one cell. Leftovers of an ended process are resolved as the next command would. */
+export const seen = async (bench: Bench, step: string, interrupt: Interrupt): Promise<Seen> => {
+  bench.restore()
+  const before = standingOf(bench)
+  const ends = interrupt === 'kill' || interrupt === 'second signal'
+  const ran = await (ends ? runApart : runHere)(bench, step, interrupt)
+  if (ends) {
+    await looking(bench, 'write', (store) =>
+      recoverState({ store, clock: systemClock, observer: silentObserver, face: 'cli' }))
+  }
+  const after = standingOf(bench)
+  const money = moneyOf(before, after)
+  return {
+    ran,
+    outcome: {
+      money, kept: money === 'settled' ? after.kept > before.kept : null,
+      requests: after.requests - before.requests,
+    },
+  }
+}
+
+/** The steps of an order that nobody interrupts, from its claim to its closing record. */
+export const stepsOf = async (bench: Bench): Promise<readonly string[]> => {
+  bench.restore()
+  const steps: string[] = []
+  const { order } = bench
+  bench.outskirts.at = async (request) => void steps.push(nameAtHost(request))
+  must(await bench.world.run(order.argv(bench.world), {
+    ...optionsOf(bench),
+    at: (name) => {
+      const [first, ...rest] = name.split('.')
+      if (first === order.steps) steps.push(rest.join('.'))
+    },
+  }))
+  const first = order.from === undefined ? ['claimed', 'admitted'] : [order.from]
+  const begin = steps.findIndex((step) => first.includes(step))
+  const finished = steps.indexOf('finished')
+  if (begin < 0 || finished < 0) throw new Error(`not an order's steps: ${steps.join(', ')}`)
+  return steps.slice(begin, finished + 1)
+}

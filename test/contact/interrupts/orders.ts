@@ -1,0 +1,127 @@
+/** The orders of the table: how each is given, and what it keeps of what it paid for. */
+import { proofCollection } from '../../../src/gateway/proof.js'
+import { collections } from '../../../src/governance/rows.js'
+import { conclusionCollections } from '../../../src/shots/report/rows.js'
+import { digestCollections } from '../../../src/shots/digest/rows.js'
+import { shotCollections } from '../../../src/shots/observations/rows.js'
+import type { SandboxHooks, SeenRequest } from '../../../src/sandbox/types.js'
+import type { View } from '../../../src/state/types.js'
+import { must } from '../../support/must.js'
+import { greyPng } from '../../support/png.js'
+import { question } from '../../world/alpha.js'
+import { forImages } from '../../world/gateway.js'
+import { allowed } from '../../world/images.js'
+import type { Teardown } from '../../world/place.js'
+import type { Outside } from '../../world/sandbox.js'
+import type { Stateful } from '../../world/state.js'
+import { moment } from '../../world/texts.js'
+import { World, type Placed } from '../../world/world.js'
+import type { Kind } from './rule.js'
+
+/** What every world of an order has. */
+export type OrderWorld = Placed & Stateful & Outside & { readonly goalId?: string }
+
+/** What the outside does when a request has reached it; the table changes it from cell to cell. */
+export interface Outskirts {
+  at(request: SeenRequest): Promise<void>
+}
+
+/** One order of the table. */
+export interface TableOrder extends Kind {
+  readonly name: string
+  /** First word of its steps. */
+  readonly steps: string
+  /** The line that gives it. */
+  argv(world: OrderWorld): readonly string[]
+  readonly stdin?: string
+  /** The fault that the sandbox has. */
+  readonly fault?: string
+  /** The first step of its table, where the ones before it are another table's. */
+  readonly from?: string
+  /** The verb that sets its route up. */
+  readonly route: 'alpha' | 'gateway'
+  /** Makes a world in which the line goes through. */
+  world(t: Teardown, outskirts: Outskirts): PromiseLike<OrderWorld>
+  /** How many results of such orders are kept. */
+  kept(view: View): number
+}
+
+const hooksOf = (outskirts: Outskirts): { hooks: SandboxHooks } => ({
+  hooks: { onRequest: (_service, request) => outskirts.at(request) },
+})
+
+/** One question with its bill. */
+export const ask: TableOrder = {
+  name: 'ask', steps: 'ask', stdin: question,
+  // A goal of its own: the default one cannot be closed.
+  argv: ({ goalId = '' }) => ['alpha', 'ask', '-', '--json', '--goal', goalId],
+  session: true, task: true, charge: 'bill', capEndsConsent: true,
+  route: 'alpha',
+  world: (t, outskirts) => World.in(t).sandbox(hooksOf(outskirts)).state().session().alpha()
+    .with(async (world) => ({
+      goalId: (await world.json(['goal', 'add', 'An aim'])).id as string,
+    })),
+  kept: (view) => [...view.all(collections.openTasks), ...view.all(collections.closedTasks)]
+    .filter(({ doc }) => doc.result_artifact_id !== null).length,
+}
+
+/** The same where the first bill tells nothing, from the second one on. */
+export const secondBill: TableOrder = {
+  ...ask, name: 'second bill', fault: 'billing_no_entry_once', from: 'billing_2',
+}
+
+/** A proof of a slot. */
+export const proof = (slot: 'chat' | 'report' | 'screenshot'): TableOrder => ({
+  name: `proof of ${slot}`, steps: 'prove', argv: () => ['gateway', 'prove', slot, '--json'],
+  session: true, task: false, charge: 'reply', capEndsConsent: false,
+  route: 'gateway',
+  world: (t, outskirts) => World.in(t).sandbox(hooksOf(outskirts)).state().session().gateway(),
+  kept: (view) => view.all(proofCollection).length,
+})
+
+/** The analysis of one image. */
+export const analysis: TableOrder = {
+  name: 'analysis', steps: 'analyze', argv: () => ['shots', 'analyze', '--json'],
+  session: false, task: false, charge: 'reply', capEndsConsent: false,
+  route: 'gateway',
+  world: async (t, outskirts) => {
+    const world = await World.in(t).sandbox(hooksOf(outskirts)).state().session()
+      .gateway(forImages).images(allowed).proof('screenshot')
+    world.file('a.png', greyPng(64, 48, 2_000))
+    must(await world.run(['shots', 'scan', '--json']))
+    return world
+  },
+  kept: (view) => view.all(shotCollections.observations)
+    .filter(({ doc }) => doc.payload !== null).length,
+}
+
+const textWorld = async (t: Teardown, outskirts: Outskirts) => {
+  const world = await World.in(t).sandbox(hooksOf(outskirts)).state().session()
+    .gateway(forImages).images(allowed).proof('report').texts()
+  await world.analysed({ name: 'a.png', at: moment(2, 1) })
+  return world
+}
+
+/** The digest of one window. */
+export const digest: TableOrder = {
+  name: 'digest', steps: 'digest', argv: () => ['shots', 'digest', '--json'],
+  session: false, task: false, charge: 'reply', capEndsConsent: false,
+  route: 'gateway',
+  world: textWorld,
+  kept: (view) => view.all(digestCollections.episodes).length,
+}
+
+/** The conclusion of a report. */
+export const conclusion: TableOrder = {
+  name: 'conclusion', steps: 'conclude',
+  argv: () => ['shots', 'report', '--conclude', '--json', '--since', moment(20)],
+  session: true, task: false, charge: 'reply', capEndsConsent: false,
+  route: 'gateway',
+  world: async (t, outskirts) => {
+    const world = await textWorld(t, outskirts)
+    must(await world.digest())
+    return world
+  },
+  kept: (view) => view.all(conclusionCollections.conclusions)
+    .filter(({ doc }) => doc.made !== null).length,
+}

@@ -1,0 +1,10 @@
+/** Interrupts at every step of the texts about images. */
+import t from 'tap'
+import { conclusion, digest } from './orders.js'
+import { proveTable } from './table.js'
+
+t.setTimeout(280_000)
+
+for (const order of [digest, conclusion]) {
+  t.test(`S-105 every interrupt at every step of a ${order.name}`, (t) => proveTable(t, order))
+}
