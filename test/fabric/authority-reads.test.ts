@@ -5,6 +5,10 @@
 import fs from 'node:fs'
 import { syncBuiltinESMExports } from 'node:module'
 import t, { type Test } from 'tap'
+import { must } from '../support/must.js'
+import { nextImage, scan } from '../support/shots.js'
+import { forImages } from '../world/gateway.js'
+import { allowed } from '../world/images.js'
 import { World } from '../world/world.js'
 
 const watched = { witness: '/witness.log', anchor: '.anchor' } as const
@@ -75,4 +79,20 @@ t.test('A-158 A-070 a proof opens witness and anchor once a boundary', async (t)
   requireOnce(t, counts, { begun: 2 })
   t.ok(total('witness') <= 9, `the witness ${total('witness')} times`)
   t.ok(total('anchor') <= 8, `the anchor ${total('anchor')} times`)
+})
+
+t.test('A-158 A-070 S-017 an image is sent with one look a boundary, gates and route together', async (t) => {
+  const rig = await World.in(t).sandbox().state().session().gateway(forImages).images(allowed)
+  must(await rig.prove('screenshot'))
+  rig.file('a.png', nextImage())
+  await scan(rig)
+  const { counts, at } = countOpens(t)
+  must(await rig.run(['shots', 'analyze', '--json'], { at }))
+  t.equal(rig.calls().length, 2)
+  // What was left open, the pass, the image and its claim each look for themselves.
+  requireOnce(t, counts, { begun: 4 })
+  const each = ['slot', 'before_resolve', 'before_dial', 'contact_begin', 'before_first_byte']
+  for (const opens of boundaries(counts, each.map((name) => `analyze.${name}`))) {
+    t.same(opens, { witness: 1, anchor: 1 }, 'and none goes without')
+  }
 })
