@@ -9,7 +9,7 @@ import type { Tx } from '../state/types.js'
 import type { MoneyEnd } from './order.js'
 
 /** An operation's money: its binding, and what its charges may rest on. */
-export interface Money extends Binding {
+interface Money extends Binding {
   readonly sources: ChargeSources
 }
 

@@ -27,7 +27,8 @@ export interface Operation<Claimed, Evidence, Kept> {
 export interface AnyOperation {
   readonly ctx: ContactContext
   readonly order: Pick<
-    Order<never, never, never>, 'step' | 'noun' | 'verb' | 'runtime' | 'profile'
+    Order<never, never, never>,
+    'step' | 'noun' | 'verb' | 'runtime' | 'profile' | 'operationMsMax'
   >
   readonly run: Running<unknown>
   readonly taskId: string | null
@@ -74,9 +75,11 @@ export const cancelled = ({ noun }: { readonly noun: string }): SallyportError =
 export const requireGoing = ({ run, order }: AnyOperation): void => {
   if (run.stopped()) throw cancelled(order)
   if (run.deadline.remainingMs() > 0) return
-  throw fail.locked('deadline_passed', 'The deadline of 120 seconds passed before contact.', {
-    reason: 'deadline_passed', next: 'Nothing was sent. Try again.',
-  })
+  const seconds = order.operationMsMax / 1_000
+  throw fail.locked(
+    'deadline_passed', `The deadline of ${seconds} seconds passed before contact.`,
+    { reason: 'deadline_passed', next: 'Nothing was sent. Try again.' },
+  )
 }
 
 /** The operator's stop, as waits and the client throw it. */

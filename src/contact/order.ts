@@ -95,6 +95,8 @@ export interface Step<Verdict> {
   >
   /** Milliseconds it may take, of those left of the operation; null when it is too late. */
   timeoutMs(leftMs: number): number | null
+  /** Milliseconds left of the stage that it is a part of, for who asks how long it may take. */
+  stageMs?(): number
   /** Rows of its own, durable before it goes out; a throw sends nothing. */
   mark?(tx: Tx, now: string): void
   /** Rows of its own about what came of it, in a record of their own. */

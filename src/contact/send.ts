@@ -114,7 +114,7 @@ const exchange = async <C>(
 ): Promise<HttpsReply> => {
   const { op, step, client, request, timeoutMs } = going
   if (step.authority === 'owed') {
-    waitFor(op, 'bill', timeoutMs, true)
+    waitFor(op, 'bill', step.stageMs?.() ?? timeoutMs, true)
     return client.request({
       ...request, timeoutMs, authority: () => requireOwed(op),
       // The charge was marked when it came about; this reads it, whatever was stopped meanwhile.

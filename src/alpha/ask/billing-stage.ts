@@ -68,6 +68,7 @@ const stepOf = (
     const leftMs = deadline.remainingMs()
     return leftMs < alphaLimits.billingAttemptMsMin ? null : Math.min(timeoutMs, leftMs)
   },
+  stageMs: () => deadline.remainingMs(),
   mark: (tx, now) => recordAttempt(operation, tx, now, uuid, attempt),
   judge: (reply) => judgeBilling(reply, { uuid, earlier }),
 })
