@@ -33,8 +33,10 @@ interface Bench {
   at(act: (step: string) => void | Promise<void>): void
 }
 
-const bench = async (t: Test): Promise<Bench> => {
-  const world = await World.in(t).sandbox().state()
+const bench = async (
+  t: Test, onRequest: () => Promise<void> = async () => undefined,
+): Promise<Bench> => {
+  const world = await World.in(t).sandbox({ hooks: { onRequest } }).state()
   const { sandbox, gov } = world
   const profile = JSON.parse(readFileSync(sandbox.profileFile, 'utf8')) as {
     readonly provider: { readonly base_url: string }
@@ -168,13 +170,19 @@ for (const step of ['claimed', 'reserved', 'before_dial', 'contact_intent'] as c
 }
 
 t.test('a stop ends a read that is under way; what was sent stays possible', async (t) => {
-  const one = await bench(t)
-  one.world.sandbox.faults.set('hang_before_headers')
+  let answer = (): void => undefined
+  const answered = new Promise<void>((resolve) => { answer = resolve })
+  let arrived = false
+  const one = await bench(t, () => {
+    arrived = true
+    return answered
+  })
   const ended = runOrder(one.ctx, orderOf(one, async (send) => [await send(getOf(one.url))]))
-  await until('the request is there', () => one.world.sandbox.log.all().length === 1)
+  await until('the request is there', () => arrived)
   t.match(one.waits.at(-1), { for: 'reply', sent: true, step: 'small', taskId: null })
   one.stop()
   t.equal(await ended, 'small_cancelled')
+  answer()
   t.match(theRoute(one), { outcome: 'bad', contacted_at: String })
 })
 

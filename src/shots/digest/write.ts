@@ -3,23 +3,21 @@
  * kept in the record that settles its charge. The claim, not a hope, is why no text is ever bought
  * twice: whoever comes second finds it.
  */
-import { canonicalJson, digestOf, sha256Hex } from '../../base/canonical.js'
+import { canonicalJson, digestOf } from '../../base/canonical.js'
 import { fail } from '../../base/errors.js'
 import { newId } from '../../base/ids.js'
 import type { CallResult } from '../../gateway/call/finish.js'
-import type { CallEnd, CallOrder, Usable } from '../../gateway/call/order.js'
+import type { CallEnd, CallOrder } from '../../gateway/call/order.js'
 import { sendCall } from '../../gateway/call/send.js'
-import { registerArtifact } from '../../governance/artifacts.js'
 import type { Tx, View } from '../../state/types.js'
 import { digestSchemaVersion, digestSourceTool, shotLabels } from '../constants.js'
 import type { ShotsContext } from '../context.js'
+import { judgeBought, keepBought, type BoughtText } from '../texts/bought.js'
 import { requireTextBudget } from '../texts/budget.js'
 import { openerOf, promptEntries } from '../texts/entries.js'
-import { judgeReply } from '../payload/reply.js'
-import { codePoints, judgeText } from '../texts/judge.js'
+import { codePoints } from '../texts/judge.js'
 import { digestPromptVersion, textContent } from '../texts/prompt.js'
 import { requireSameRoute, requireTextRoute, type TextRoute } from '../texts/readiness.js'
-import { holdsSecret } from '../payload/secrets.js'
 import { putEpisode } from './episode-store.js'
 import { planWindow, type WindowPlan } from './plan.js'
 import {
@@ -113,39 +111,16 @@ const claim = (
   return { inputDigest, claimed: null }
 }
 
-/** What an accepted reply comes to: the bytes of its sealed payload. */
-interface Text {
-  readonly payload: Buffer
-}
-
-const madeOf = (
-  { plan, route }: Writing, now: string, { receipt }: CallEnd<Text>,
-  { reply, content: { payload } }: Usable<Text>, artifactId: string,
-): MadeText => ({
-  artifact_id: artifactId,
-  source_observation_ids: plan.sources.map((row) => row.observation_id),
-  content_chars: codePoints(reply.content),
-  payload_sha256: sha256Hex(payload),
-  model: route.setup.model,
-  reply_model: reply.model,
-  reply_provider: reply.provider,
-  prompt_version: digestPromptVersion,
-  operation_id: receipt.operation_id,
-  cost_microusd: receipt.cost.amount_microusd ?? 0,
-  written_at: now,
-})
-
 /** Keeps the text in the record that settles its charge: both or neither. */
 const record = (
-  writing: Writing, tx: Tx, now: string, end: CallEnd<Text>,
+  { plan, route }: Writing, tx: Tx, now: string, end: CallEnd<BoughtText>,
 ): Episode | null => {
-  const { plan, route } = writing
-  const { usable, sealed: ref } = end
-  if (usable === null || ref === null) return null
-  const { artifact_id: artifactId } = registerArtifact(tx, now, {
-    label: shotLabels.digest, ref, owner: route.principal, taskId: null, adopted: true,
+  const text = keepBought(tx, now, end, {
+    label: shotLabels.digest, owner: route.principal, route, promptVersion: digestPromptVersion,
   })
-  const made = madeOf(writing, now, end, usable, artifactId)
+  if (text === null) return null
+  const ids = plan.sources.map((row) => row.observation_id)
+  const made: MadeText = { ...text, source_observation_ids: ids }
   const row = episodeOf(plan, now, tx.get(c.episodes, plan.window.key), made)
   putEpisode(tx, row)
   const attempt = tx.get(c.attempts, plan.sourceDigest)
@@ -153,7 +128,7 @@ const record = (
   return row
 }
 
-const orderOf = (writing: Writing, view: View): CallOrder<null, Text, Episode> => {
+const orderOf = (writing: Writing, view: View): CallOrder<null, BoughtText, Episode> => {
   const { ctx, plan, charsMax, route } = writing
   const { window, sources } = plan
   return {
@@ -175,12 +150,7 @@ const orderOf = (writing: Writing, view: View): CallOrder<null, Text, Episode> =
     }),
     claim: (tx) => claim(writing, tx),
     recheck: (now) => requireSameRoute(ctx, now, 'gateway.digest', route),
-    judge: (reply) => {
-      const refused = judgeReply(reply, route.proof)
-        ?? judgeText(reply.content, charsMax, holdsSecret)
-      return refused === null
-        ? { refused, content: { payload: payloadOf(plan, reply.content) } } : { refused }
-    },
+    judge: (reply) => judgeBought(reply, route, charsMax, (content) => payloadOf(plan, content)),
     keep: ({ content }) => ctx.gov.store.artifacts.write(shotLabels.digest, content.payload),
     record: (tx, now, end) => record(writing, tx, now, end),
   }

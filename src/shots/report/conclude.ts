@@ -3,15 +3,14 @@
  * The same inputs are never bought twice, whatever period names them: another period
  * over the same sources finds the same conclusion.
  */
-import { canonicalJson, digestOf, sha256Hex } from '../../base/canonical.js'
+import { canonicalJson, digestOf } from '../../base/canonical.js'
 import { fail } from '../../base/errors.js'
 import { newId } from '../../base/ids.js'
 import { claimCollection, claimStanding } from '../../gateway/call/claims.js'
 import { callError } from '../../gateway/call/ending.js'
-import type { CallEnd, CallOrder, Usable } from '../../gateway/call/order.js'
+import type { CallEnd, CallOrder } from '../../gateway/call/order.js'
 import { sendCall } from '../../gateway/call/send.js'
 import type { GatewayReceipt } from '../../gateway/receipt.js'
-import { registerArtifact } from '../../governance/artifacts.js'
 import type { Session } from '../../governance/session/types.js'
 import type { Tx, View } from '../../state/types.js'
 import { blockedNext, blockedReasons } from '../analysis/blocked.js'
@@ -20,13 +19,11 @@ import type { ShotsContext } from '../context.js'
 import { currentFacts } from '../observations/as-of-now.js'
 import { readDigest } from '../digest/read.js'
 import { takeObservations, type ObservationFilter } from '../observations/find.js'
+import { judgeBought, keepBought, type BoughtText } from '../texts/bought.js'
 import { requireTextBudget } from '../texts/budget.js'
 import { digestEntries, openerOf, promptEntries } from '../texts/entries.js'
-import { judgeReply } from '../payload/reply.js'
-import { codePoints, judgeText } from '../texts/judge.js'
 import { conclusionPromptVersion, textContent, type PromptEntry } from '../texts/prompt.js'
 import { requireSameRoute, requireTextRoute, type TextRoute } from '../texts/readiness.js'
-import { holdsSecret } from '../payload/secrets.js'
 import { conclusionSources, type ConclusionSources } from './collect.js'
 import type { ReportPeriod } from './period.js'
 import {
@@ -110,46 +107,22 @@ const idsOf = ({ sources, episodes }: ConclusionSources) => ({
   digest_ids: episodes.map((row) => row.episode_id),
 })
 
-/** What an accepted reply comes to: the bytes of its sealed payload. */
-interface Text {
-  readonly payload: Buffer
-}
-
 const payloadOf = ({ sources }: Concluding, content: string): Buffer => Buffer.from(canonicalJson({
   schema: shotLabels.conclusion, source_digest: sources.digest, ...idsOf(sources), content,
 }))
 
-const madeOf = (
-  { route, sources }: Concluding, now: string, { receipt }: CallEnd<Text>,
-  { reply, content: { payload } }: Usable<Text>, artifactId: string,
-): MadeConclusion => ({
-  conclusion_id: newId('ccl'),
-  artifact_id: artifactId,
-  payload_sha256: sha256Hex(payload),
-  content_chars: codePoints(reply.content),
-  digest_count: sources.episodes.length,
-  ...idsOf(sources),
-  model: route.setup.model,
-  reply_model: reply.model,
-  reply_provider: reply.provider,
-  prompt_version: conclusionPromptVersion,
-  operation_id: receipt.operation_id,
-  cost_microusd: receipt.cost.amount_microusd ?? 0,
-  written_at: now,
-})
-
 const record = (
-  one: Concluding, tx: Tx, now: string, end: CallEnd<Text>,
+  { session, sources, route }: Concluding, tx: Tx, now: string, end: CallEnd<BoughtText>,
 ): MadeConclusion | null => {
-  const { session, sources } = one
-  const { usable, sealed: ref } = end
   const row = tx.get(c.conclusions, sources.digest)
-  if (usable === null || ref === null || row === undefined) return null
-  const { artifact_id: artifactId } = registerArtifact(tx, now, {
-    label: shotLabels.conclusion, ref, owner: session.principal.principal_id, taskId: null,
-    adopted: true,
+  const text = row === undefined ? null : keepBought(tx, now, end, {
+    label: shotLabels.conclusion, owner: session.principal.principal_id, route,
+    promptVersion: conclusionPromptVersion,
   })
-  const made = madeOf(one, now, end, usable, artifactId)
+  if (row === undefined || text === null) return null
+  const made: MadeConclusion = {
+    conclusion_id: newId('ccl'), digest_count: sources.episodes.length, ...idsOf(sources), ...text,
+  }
   tx.put(c.conclusions, sources.digest, { ...row, made })
   const count = (tx.get(c.head, conclusionHeadId)?.count ?? 0) + 1
   tx.put(c.head, conclusionHeadId, { count, newest: sources.digest })
@@ -162,7 +135,7 @@ const toldDigests = (ctx: ShotsContext, view: View, sources: ConclusionSources):
     digest: readDigest(ctx.gov, view, row).content,
   })))
 
-const orderOf = (one: Concluding, view: View): CallOrder<null, Text, MadeConclusion> => {
+const orderOf = (one: Concluding, view: View): CallOrder<null, BoughtText, MadeConclusion> => {
   const { ctx, session, period, sources, route } = one
   return {
     step: 'conclude',
@@ -184,12 +157,8 @@ const orderOf = (one: Concluding, view: View): CallOrder<null, Text, MadeConclus
     }),
     claim: (tx) => claim(one, tx),
     recheck: (now) => requireSameRoute(ctx, now, 'gateway.report', route),
-    judge: (reply) => {
-      const refused = judgeReply(reply, route.proof)
-        ?? judgeText(reply.content, conclusionCharsMax, holdsSecret)
-      return refused === null
-        ? { refused, content: { payload: payloadOf(one, reply.content) } } : { refused }
-    },
+    judge: (reply) =>
+      judgeBought(reply, route, conclusionCharsMax, (content) => payloadOf(one, content)),
     keep: ({ content }) => ctx.gov.store.artifacts.write(shotLabels.conclusion, content.payload),
     record: (tx, now, end) => record(one, tx, now, end),
   }
