@@ -3,6 +3,7 @@ import {
   alphaArtifactLabels, alphaCapability, alphaChargeSources, alphaLimits, alphaRouteName,
   alphaRuntime,
 } from './constants.js'
+import { alphaReceiptShape } from './receipt.js'
 
 /** The text capability. */
 export const alpha: Capability = {
@@ -11,6 +12,7 @@ export const alpha: Capability = {
   runtimes: [alphaRuntime],
   sources: alphaChargeSources,
   artifactLabels: Object.values(alphaArtifactLabels),
+  receipt: alphaReceiptShape,
   operationMsMax: alphaLimits.operationMsMax,
   rows: async () => (await import('./capability-rows.js')).alphaRows,
   recovery: async () => (await import('./recovery-rule.js')).alphaRecovery,

@@ -1,14 +1,15 @@
 /** What goes in and comes out of the operations on tasks of every capability. */
 import * as v from 'valibot'
-import { receiptOf } from '../alpha/output.js'
-import { alphaReceiptShape } from '../alpha/receipt.js'
 import { contract } from '../base/contract.js'
+import { fail } from '../base/errors.js'
 import { closedObject, strictInteger } from '../base/schema.js'
 import { getJob } from '../governance/board/read.js'
 import {
   boardTaskDocument, boardTaskShape, type SeenTask,
 } from '../governance/board/task-document.js'
+import { ownerOfKind, type Registry } from '../governance/capability.js'
 import { taskStates } from '../governance/rows.js'
+import { capabilities } from './capabilities.js'
 
 /** What a person may say of a task. */
 export const taskVerdicts = ['approve', 'reject', 'accept-overrun'] as const
@@ -34,24 +35,45 @@ export const taskList = contract({
   toDocument: (tasks: readonly SeenTask[]) => tasks.map(boardTaskDocument),
 })
 
-const showShape = v.strictObject({
-  task: boardTaskShape,
-  /** The receipt of the task's own capability, with its own schema name. */
-  receipt: v.nullable(alphaReceiptShape),
-})
-/** A task with its receipt. */
-export type TaskShowDocument = v.InferOutput<typeof showShape>
+/** A task with the receipt of its own capability, which has a schema name of its own. */
+export interface TaskShowDocument {
+  readonly task: v.InferOutput<typeof boardTaskShape>
+  readonly receipt: Readonly<Record<string, unknown>> | null
+}
 
-/** Reading a task and its receipt. Throws `damaged` where the stored receipt has not its shape. */
-export const taskShow = contract({
+const receiptOf = (registry: Registry, { view, task }: SeenTask): TaskShowDocument['receipt'] => {
+  const stored = getJob(view, task).receipt
+  if (stored === null) return null
+  const shape = ownerOfKind(registry, task.kind)?.receipt ?? v.never()
+  const parsed = v.safeParse(shape, stored)
+  if (parsed.success) return parsed.output
+  throw fail.damaged('receipt_damaged', 'The stored receipt is not of its shape.', {
+    next: 'Run: sallyport state check',
+  })
+}
+
+const showShape = (registry: Registry): v.GenericSchema<unknown, TaskShowDocument> => {
+  const shapes = registry.flatMap(({ receipt }) => receipt === null ? [] : [receipt])
+  const [only, ...more] = shapes
+  const receipt = only === undefined || more.length > 0 ? v.union(shapes) : only
+  return v.strictObject({ task: boardTaskShape, receipt: v.nullable(receipt) })
+}
+
+/**
+ * Reading a task of one of these capabilities and its receipt. Throws `damaged` where the stored
+ * receipt has not the shape that its capability says.
+ */
+export const taskShowContract = (registry: Registry) => contract({
   name: 'task.show',
   version: 1,
   input: one,
-  output: showShape,
-  toDocument: (seen: SeenTask) => ({
-    task: boardTaskDocument(seen), receipt: receiptOf(getJob(seen.view, seen.task).receipt),
-  }),
+  output: showShape(registry),
+  toDocument: (seen: SeenTask): TaskShowDocument =>
+    ({ task: boardTaskDocument(seen), receipt: receiptOf(registry, seen) }),
 })
+
+/** The same over the capabilities of this program. */
+export const taskShow = taskShowContract(capabilities)
 
 /** The verdict on what a task gave. */
 export const taskReview = contract({

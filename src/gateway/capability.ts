@@ -14,6 +14,7 @@ export const gateway = (placeOf: (gov: Pick<Gov, 'store'>) => GatewayPlace): Cap
   runtimes: [gatewayRuntime],
   sources: gatewayChargeSources,
   artifactLabels: [],
+  receipt: null,
   operationMsMax: null,
   rows: async () => (await import('./capability-rows.js')).gatewayRows,
   recovery: async () => {

@@ -5,6 +5,7 @@
  * and what spans capabilities loops over it. Parts with code of their own are loaded at use, so
  * that whoever needs one part does not load every capability.
  */
+import type * as v from 'valibot'
 import type { ArtifactRef, CollectionSpec, Store, Tx, View } from '../state/types.js'
 import type { Gov, Problem } from './context.js'
 import type { RecoveryRule } from './interrupted.js'
@@ -68,6 +69,8 @@ export interface Capability {
   readonly sources: ChargeSources
   /** Record types that its private content is sealed under. */
   readonly artifactLabels: readonly string[]
+  /** Shape of the content-safe receipt that its tasks keep; null where they keep none. */
+  readonly receipt: v.GenericSchema<unknown, Readonly<Record<string, unknown>>> | null
   /** Longest time from the admission of a task to its wall deadline; null where it has no tasks. */
   readonly operationMsMax: number | null
   readonly rows: () => Promise<CapabilityRows>

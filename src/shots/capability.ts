@@ -8,6 +8,7 @@ export const shots: Capability = {
   runtimes: [],
   sources: {},
   artifactLabels: Object.values(shotLabels),
+  receipt: null,
   operationMsMax: null,
   rows: async () => (await import('./capability-rows.js')).shotRows,
   recovery: async () => {

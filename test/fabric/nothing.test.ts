@@ -11,6 +11,7 @@ import { openWork } from '../../src/fabric/open-work.js'
 import { checkWhole } from '../../src/fabric/state-care.js'
 import { statusContract, statusLinesOf } from '../../src/fabric/status-contract.js'
 import { readStatus } from '../../src/fabric/status.js'
+import { taskShow, taskShowContract } from '../../src/fabric/tasks-contract.js'
 import { reviewAnyTask } from '../../src/fabric/tasks.js'
 import { getTask } from '../../src/governance/board/read.js'
 import { collections } from '../../src/governance/rows.js'
@@ -241,6 +242,18 @@ t.test('an ended session refuses it before anything is claimed', async (t) => {
     code: 'session_ended',
   })
   t.equal(server.connections(), 0)
+})
+
+t.test('its receipt is read by its own shape, and by nobody who has none for it', async (t) => {
+  const at = await makeAt(t)
+  const server = await answering(t)
+  await lineOf(look(t, at, server.url), 'ended')
+  const view = at.view()
+  const seen = { view, session: at.session(), task: getTask(view, onlyTask(at).id) }
+  t.match(taskShowContract(registry).document(seen), {
+    task: { kind: 'nothing.look.v1' }, receipt: { schema: 'svc.nothing.receipt.v1', status: 200 },
+  })
+  t.throws(() => taskShow.document(seen), { kind: 'damaged', code: 'receipt_damaged' })
 })
 
 t.test('no overrun of it can be reviewed, because it has none', async (t) => {

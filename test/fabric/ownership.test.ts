@@ -19,6 +19,7 @@ const free: Capability = {
   runtimes: ['free_native'],
   sources: {},
   artifactLabels: ['test.input', 'test.answer'],
+  receipt: null,
   operationMsMax: 120_000,
   rows: async () => ({ collections: [], rules: [] }),
 }

@@ -2,6 +2,7 @@
  * A capability of nothing: one GET, no money. What it exports here is all that it takes to be
  * recovered, checked and shown; no line of fabric or governance knows it.
  */
+import * as v from 'valibot'
 import { capabilities } from '../../../src/fabric/capabilities.js'
 import type {
   Capability, CapabilityRecovery, Registry,
@@ -40,6 +41,7 @@ export const nothing: Capability = {
   runtimes: [nothingRuntime],
   sources: {},
   artifactLabels: [nothingLabel],
+  receipt: v.strictObject({ schema: v.literal('svc.nothing.receipt.v1'), status: v.number() }),
   operationMsMax: nothingMsMax,
   rows: async () => nothingRows,
   recovery: async () => recovery,

@@ -12,10 +12,10 @@ import { admitTask } from '../../../src/governance/board/admit.js'
 import { requestCancel } from '../../../src/governance/board/cancel.js'
 import { leaseTask } from '../../../src/governance/board/lease.js'
 import { moveTask } from '../../../src/governance/board/move.js'
-import { getTask } from '../../../src/governance/board/read.js'
+import { getJob, getTask } from '../../../src/governance/board/read.js'
 import { storeDecision } from '../../../src/governance/judge/decision.js'
 import { policyHead } from '../../../src/governance/policy/head.js'
-import type { Task } from '../../../src/governance/rows.js'
+import { collections, type Task } from '../../../src/governance/rows.js'
 import { liveRoot } from '../../../src/governance/session/live.js'
 import type { Session } from '../../../src/governance/session/types.js'
 import type { Tx, View } from '../../../src/state/types.js'
@@ -68,7 +68,12 @@ const endOf = (wire: Evidence): Pick<Nothing, 'state' | 'status'> => {
 
 const endTask = (tx: Tx, now: string, taskId: string, wire: Evidence): Task => {
   const task = getTask(tx, taskId)
-  if (wire.kind === 'reply') return moveTask(tx, now, taskId, 'succeeded')
+  if (wire.kind === 'reply') {
+    const job = getJob(tx, task)
+    const receipt = { schema: 'svc.nothing.receipt.v1', status: wire.verdict }
+    tx.put(collections.jobs, job.job_id, { ...job, receipt, updated_at: now })
+    return moveTask(tx, now, taskId, 'succeeded')
+  }
   if (wire.kind === 'sent') {
     const blocked = { kind: 'effect_unknown', reason: 'nothing_maybe_seen' }
     return moveTask(tx, now, taskId, 'blocked', { blocked })
