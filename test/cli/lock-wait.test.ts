@@ -4,7 +4,9 @@ import type { ChildProcess } from 'node:child_process'
 import { join } from 'node:path'
 import t from 'tap'
 import { systemClock } from '../../src/base/clock.js'
+import { readLockCounters } from '../../src/shots/lock-counters.js'
 import { kernelStateLock } from '../../src/state/lock.js'
+import { greyPng } from '../support/png.js'
 import { until } from '../support/until.js'
 import { World } from '../world/world.js'
 
@@ -45,3 +47,30 @@ for (const [what, argv] of [
     t.equal(world.view().sequence, before)
   })
 }
+
+t.test('a watcher that waits for the lock ends as ever with the first signal', async (t) => {
+  const world = await World.in(t).state().session().images()
+  const path = join(world.place.stateDir, 'lock')
+  const lock = kernelStateLock(path, systemClock)
+  t.teardown(() => lock.close())
+  let child: ChildProcess | undefined
+  let said = ''
+  const running = world.place.spawn(['shots', 'watch', '--json', '--wait', '60'], {
+    coverage: false,
+    onChild: (started) => {
+      child = started
+      started.stdout?.on('data', (chunk: Buffer) => { said += chunk.toString() })
+    },
+  })
+  await until('it watches', () => said.includes('watching'))
+  t.ok(lock.tryTake('test'))
+  const { retries } = readLockCounters(world.place.stateDir)
+  world.file('a.png', greyPng(64, 48, 1))
+  await until('it waits for the lock', () =>
+    readLockCounters(world.place.stateDir).retries > retries)
+  child?.kill('SIGINT')
+  const ran = await running
+  t.equal(ran.status, 0, ran.stderr)
+  t.match(ran.stdout.trimEnd().split('\n').at(-1), /"stopped"/)
+  t.notMatch(ran.stdout, /trouble/)
+})

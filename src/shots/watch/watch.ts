@@ -146,6 +146,9 @@ class Watch {
   }
 
   #failed(error: unknown): void {
+    // A stop while the state was locked is how a watcher ends, not a failure of it.
+    const stopped = error instanceof SallyportError && error.kind === 'cancelled'
+    if (stopped && this.ctx.signal.aborted) return
     const known = error instanceof SallyportError && error.kind !== 'damaged'
       && error.kind !== 'cancelled' && !this.ctx.gov.store.health().poisoned
     if (!known) throw error
