@@ -11,16 +11,33 @@ import { payloadField } from '../../src/shots/payload/schema.js'
 import { analysisStatuses, classifications, shotLabels } from '../../src/shots/constants.js'
 import { forImages } from '../world/gateway.js'
 import { allowed } from '../world/images.js'
-import { World } from '../world/world.js'
-import { analyze, healthy, nextImage, rowOf, scan, sent } from '../support/shots.js'
+import { World, type AnalysisWorld } from '../world/world.js'
+import { analyze, healthy, nextImage, rowOf, scan, sent, take } from '../support/shots.js'
+import { keptOf } from '../support/kept.js'
+import { must } from '../support/must.js'
+import type { Ran } from '../world/place.js'
 
 t.setTimeout(120_000)
+
+/** Both images are looked at without a proof, then analysed with one. */
+const analysed = async (world: AnalysisWorld): Promise<Ran> => {
+  await analyze(world)
+  await must(world.prove('screenshot'))
+  return must(analyze(world))
+}
+
+/** An image whose bytes are others by the time it is analysed. */
+const changed = async (world: AnalysisWorld): Promise<void> => {
+  await take(world, 'other.png')
+  world.file('other.png', nextImage())
+}
 
 t.test('the life of an image', async (t) => {
   const world = await World.in(t).sandbox().state().session().gateway(forImages).images(allowed)
   world.file('a.png', nextImage())
   world.file('b.png', nextImage())
   await scan(world)
+  const back = keptOf(world)
 
   await t.test('S-145 S-146 a scan with an open route gives pending and calls nobody', async (t) => {
     t.same(world.rows().map((row) => row.analysis_status), ['pending', 'pending'])
@@ -29,6 +46,7 @@ t.test('the life of an image', async (t) => {
   })
 
   await t.test('S-152 S-153 S-205 without a proof it blocks at the cost of one attempt', async (t) => {
+    back()
     const ran = await analyze(world, '--limit', '1')
     t.equal(ran.status, 7, ran.stderr)
     t.match(ran.json(), {
@@ -46,8 +64,8 @@ t.test('the life of an image', async (t) => {
   })
 
   await t.test('S-136 S-137 S-149 S-205 a proof lets both be analysed, receipt and row agree', async (t) => {
-    t.equal((await world.prove('screenshot')).status, 0)
-    const ran = await analyze(world)
+    back()
+    const ran = await analysed(world)
     t.equal(ran.status, 0, ran.stderr)
     const receipt = ran.json()
     t.match(receipt, {
@@ -72,6 +90,8 @@ t.test('the life of an image', async (t) => {
   })
 
   await t.test('S-066 S-078 S-080 the payload is sealed, exact and in its own record', async (t) => {
+    back()
+    await analysed(world)
     const row = rowOf(world, 'a.png')
     const ctx = world.ctx()
     const view = ctx.gov.store.read()
@@ -91,12 +111,16 @@ t.test('the life of an image', async (t) => {
   })
 
   await t.test('S-155 nothing is analysed twice', async (t) => {
+    back()
+    await analysed(world)
     const before = sent(world)
     t.match((await analyze(world)).json(), { scanned: 0, items: [], status: 'ok' })
     t.equal(sent(world), before)
   })
 
   await t.test('S-154 S-155 S-019 an image that is gone is missing, and nothing is sent', async (t) => {
+    back()
+    await analysed(world)
     world.file('gone.png', nextImage())
     await scan(world)
     unlinkSync(`${world.folder}/gone.png`)
@@ -114,15 +138,19 @@ t.test('the life of an image', async (t) => {
   })
 
   await t.test('S-019 other bytes under the name are not what was observed', async (t) => {
-    world.file('other.png', nextImage())
-    await scan(world)
-    world.file('other.png', nextImage())
+    back()
+    await analysed(world)
+    await changed(world)
     const before = sent(world)
     t.match((await analyze(world)).json(), { items: [{ reason: 'source_missing' }] })
     t.equal(sent(world), before)
   })
 
   await t.test('a copy under another recorded path is sent instead', async (t) => {
+    back()
+    await analysed(world)
+    await changed(world)
+    await analyze(world)
     const bytes = nextImage()
     world.file('first.png', bytes)
     await scan(world)
@@ -134,6 +162,8 @@ t.test('the life of an image', async (t) => {
   })
 
   await t.test('S-154 a folder that is not there loses no image', async (t) => {
+    back()
+    await analysed(world)
     world.file('later.png', nextImage())
     await scan(world)
     const rows = world.rows()
@@ -145,6 +175,14 @@ t.test('the life of an image', async (t) => {
   })
 
   await t.test('S-143 S-144 no other status and no other classification ever occurs', async (t) => {
+    back()
+    await analysed(world)
+    for (const name of ['gone.png', 'fails.png']) await take(world, name)
+    unlinkSync(`${world.folder}/gone.png`)
+    world.sandbox.faults.set('shot_prose', { service: 'gateway', times: 1 })
+    await changed(world)
+    await analyze(world)
+    await take(world, 'pending.png')
     for (const row of world.rows()) {
       t.ok(analysisStatuses.includes(row.analysis_status))
       t.ok(row.classification === null || classifications.includes(row.classification))

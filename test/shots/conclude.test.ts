@@ -8,6 +8,7 @@ import { bodyOf, forImages } from '../world/gateway.js'
 import { allowed } from '../world/images.js'
 import { moment } from '../world/texts.js'
 import { World } from '../world/world.js'
+import { keptOf } from '../support/kept.js'
 
 t.setTimeout(120_000)
 
@@ -26,8 +27,9 @@ t.test('a conclusion, from nothing to an outdated one', async (t) => {
   world.say('The digest of that window.')
   await world.digest()
   world.say('It was a good day.')
-  const asked = world.asked().length
   const ran = await report('--conclude')
+  const request = world.asked().at(-1)
+  const back = keptOf(world)
 
   await t.test('S-026 S-107 S-086 the conclusion is exactly what the model wrote, made from stored analyses and digests as data, and names its digests and sources', async (t) => {
     t.equal(ran.status, 0, ran.stderr)
@@ -42,7 +44,7 @@ t.test('a conclusion, from nothing to an outdated one', async (t) => {
     t.same(made.provenance.conclusion.digest_ids, [episode?.episode_id])
     const [stored] = world.view().all(conclusionCollections.conclusions)
     t.match(stored?.doc.made, { digest_count: 1, source_observation_ids: ids })
-    const body = String(bodyOf(world.asked().at(-1)).messages.at(-1)?.content)
+    const body = String(bodyOf(request).messages.at(-1)?.content)
     t.match(body, 'The digest of that window.')
     t.match(body, 'The screen shows a.png.')
     t.equal(body.split('</analyses>').length, 2, 'data closes no mark')
@@ -51,13 +53,14 @@ t.test('a conclusion, from nothing to an outdated one', async (t) => {
   })
 
   await t.test('the same inputs are never bought twice, whatever period names them; later reports show the text', async (t) => {
+    back()
     const again = (await report('--conclude')).json()
     t.match(again.conclusion, { bought: false, receipt: null })
     const wider = await world.run([
       'shots', 'report', '--conclude', '--json', '--since', moment(30),
     ])
     t.match(wider.json().conclusion, { bought: false })
-    t.equal(world.asked().length, asked + 1)
+    t.equal(world.asked().length, 0)
     const plain = (await report()).json()
     t.equal(plain.conclusion, null)
     t.equal(plain.report.model_text.conclusion.text, 'It was a good day.')
@@ -65,15 +68,17 @@ t.test('a conclusion, from nothing to an outdated one', async (t) => {
   })
 
   await t.test('a new analysis makes it an earlier one, and S-166 a missing source takes it away', async (t) => {
+    back()
     await world.analysed({ name: 'c.png', at: moment(5, 1) })
     t.match((await report()).json().report.model_text.conclusion, { current: false, outdated: true })
     const id = rows[0]?.observation_id ?? ''
     await world.change(id, { classification: 'source_missing' })
     t.equal((await report()).json().report.model_text.conclusion, null)
-    await world.change(id, { classification: null })
   })
 
   await t.test('S-087 a refused text is paid once, leaves a report without it, and is sent again only for a person', async (t) => {
+    back()
+    await world.analysed({ name: 'c.png', at: moment(5, 1) })
     const before = world.asked().length
     world.say('The password: sk-live-abcdefghijklmnop0123456789ABCD')
     const refused = await report('--conclude')
@@ -90,6 +95,7 @@ t.test('a conclusion, from nothing to an outdated one', async (t) => {
   })
 
   await t.test('no consent, no session or a closed gate: nothing is sent', async (t) => {
+    back()
     const before = world.asked().length
     await world.analysed({ name: 'd.png', at: moment(6, 1) })
     await world.run(['shots', 'config', 'set', '--cloud-upload', 'off'])

@@ -5,6 +5,7 @@ import { bodyOf, forImages } from '../world/gateway.js'
 import { allowed } from '../world/images.js'
 import { moment } from '../world/texts.js'
 import { World } from '../world/world.js'
+import { keptOf } from '../support/kept.js'
 
 t.setTimeout(120_000)
 
@@ -13,9 +14,10 @@ t.test('switches and bounds of the job', async (t) => {
     .gateway(forImages).images(allowed).proof('report').texts()
   const digestWith = (env: Record<string, string>, ...flags: string[]) =>
     world.run(['shots', 'digest', '--json', ...flags], { env })
-  await world.analysed({ name: 'a.png', at: moment(2, 1) })
+  const back = keptOf(world)
 
   await t.test('S-138 the job runs unless it is switched off, by the environment or by a setting', async (t) => {
+    await world.analysed({ name: 'a.png', at: moment(2, 1) })
     const off = await digestWith({ SCREENSHOT_OBSERVATION_DIGEST_ENABLED: 'false' })
     t.equal(off.status, 0)
     t.match(off.json(), { status: 'disabled', windows: [], receipt_id: null })
@@ -26,12 +28,13 @@ t.test('switches and bounds of the job', async (t) => {
   })
 
   await t.test('S-141 a text longer than the bound is refused whole; the bound counts code points and follows its setting', async (t) => {
+    back()
     await world.analysed({ name: 'b.png', at: moment(3, 1) })
     world.say('x'.repeat(10_000))
     const long = await digestWith({})
     t.equal(long.status, 9)
     t.match(long.json(), { status: 'degraded', failed: 1, reason: 'text_too_long' })
-    t.equal(world.episodes().length, 1, 'nothing of it is stored')
+    t.same(world.episodes(), [], 'nothing of it is stored')
     await world.analysed({ name: 'c.png', at: moment(4, 1) }, { name: 'd.png', at: moment(5, 1) })
     const limit = { SCREENSHOT_OBSERVATION_DIGEST_MAX_CHARS: '20' }
     world.say('🙂'.repeat(20))
@@ -45,6 +48,7 @@ t.test('switches and bounds of the job', async (t) => {
   })
 
   await t.test('S-140 the window follows its setting, and only an aligned end names one', async (t) => {
+    back()
     await world.analysed({ name: 'e.png', at: moment(70, 12) })
     world.say('Ten minutes.')
     const ran = await digestWith(
@@ -59,6 +63,7 @@ t.test('switches and bounds of the job', async (t) => {
   })
 
   await t.test('a tick works on four windows at most, oldest first, none older than a day; an older one is digested when it is named, an empty one never', async (t) => {
+    back()
     const asked = world.asked().length
     const at = [20, 19, 18, 17, 16, 15]
     await world.analysed(...at.map((back) => ({ name: `w${back}.png`, at: moment(back, 3) })))
@@ -80,6 +85,7 @@ t.test('switches and bounds of the job', async (t) => {
   })
 
   await t.test('every gate of the settings blocks a digest alone', async (t) => {
+    back()
     const asked = world.asked().length
     await world.analysed({ name: 'g.png', at: moment(6, 3) })
     const gates = [
@@ -102,6 +108,7 @@ t.test('switches and bounds of the job', async (t) => {
   })
 
   await t.test('the bound of the source is what a text holds where it is below the slot', async (t) => {
+    back()
     const bounds = [['40000', 40_000], ['900000', 100_000]] as const
     for (const [at, [bound, held]] of bounds.entries()) {
       await world.run(['shots', 'config', 'set', '--request-cost-bound-microusd', bound])
@@ -115,7 +122,6 @@ t.test('switches and bounds of the job', async (t) => {
       const concluded = await world.run(['shots', 'report', ...report])
       t.match(concluded.stderr, `full bound of ${held} micro-USD`)
     }
-    await world.run(['shots', 'config', 'set', '--request-cost-bound-microusd', '100000'])
   })
 })
 

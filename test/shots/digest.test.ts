@@ -1,5 +1,6 @@
 /** Digests of windows: what they hold, what they are made from, and when they cost nothing. */
 import t from 'tap'
+import type { SeenRequest } from '../../src/sandbox/types.js'
 import { canonicalJson, digestOf, sha256Hex } from '../../src/base/canonical.js'
 import { collections } from '../../src/governance/rows.js'
 import { digestCollections } from '../../src/shots/digest/rows.js'
@@ -9,6 +10,7 @@ import { bodyOf, forImages } from '../world/gateway.js'
 import { allowed } from '../world/images.js'
 import { moment } from '../world/texts.js'
 import { World, type TextWorld } from '../world/world.js'
+import { keptOf } from '../support/kept.js'
 
 t.setTimeout(120_000)
 
@@ -26,8 +28,16 @@ const three = (world: TextWorld) => world.analysed(
 const contentOf = async (world: TextWorld, id = ''): Promise<string> =>
   (await world.run(['shots', 'digests', id, '--json'])).json().content
 
-const userText = (world: TextWorld, at: number): string =>
-  String(bodyOf(world.asked()[at]).messages.at(-1)?.content)
+const userText = (request: SeenRequest | undefined): string =>
+  String(bodyOf(request).messages.at(-1)?.content)
+
+/** A fourth screenshot comes to the window, whose digest is made again. */
+const fourth = async (world: TextWorld): Promise<Observation | undefined> => {
+  const [more] = await world.analysed({ name: 'd.png', at: moment(2, 11) })
+  world.say('Now four.')
+  await world.digest()
+  return more
+}
 
 t.test('one window, from the first digest to a restored analysis', async (t) => {
   const world = await World.in(t).sandbox().state().session()
@@ -36,6 +46,8 @@ t.test('one window, from the first digest to a restored analysis', async (t) => 
   world.say(text)
   const ran = await world.digest()
   const [episode] = world.episodes()
+  const [request] = world.asked()
+  const back = keptOf(world)
 
   await t.test('S-096 S-097 S-098 S-099 S-100 S-140 S-142 a digest is the episode of one window: names, window, sources, counts and digest agree', async (t) => {
     t.equal(ran.status, 0, ran.stderr)
@@ -65,7 +77,8 @@ t.test('one window, from the first digest to a restored analysis', async (t) => 
 
   await t.test('S-104 S-086 S-103 the request holds stored analysis text as delimited data, never visible text, a file name or an order', async (t) => {
     t.equal(await contentOf(world, episode?.episode_id), text, 'exactly what the model wrote')
-    const asked = userText(world, 0)
+    back()
+    const asked = userText(request)
     t.match(asked, 'The screen shows a.png')
     const lines = asked.split('\n')
     t.equal(lines.filter((line) => line === '<analyses>').length, 1)
@@ -77,11 +90,12 @@ t.test('one window, from the first digest to a restored analysis', async (t) => 
     t.equal(entries[1]?.summary, order, 'what a screen said is data, whole and inside the marks')
     t.notMatch(asked, '<script>')
     t.notMatch(asked, planted)
-    t.equal(bodyOf(world.asked()[0]).messages.length, 2)
+    t.equal(bodyOf(request).messages.length, 2)
   })
 
   await t.test('S-101 S-102 S-103 S-021 neither request nor episode holds image bytes, an image hash, full visible text or an envelope', async (t) => {
-    const wire = world.asked()[0]?.body.toString() ?? ''
+    back()
+    const wire = request?.body.toString() ?? ''
     const whole = `${JSON.stringify(episode)}${await contentOf(world, episode?.episode_id)}`
     for (const [what, where] of [['request', wire], ['episode', whole]] as const) {
       for (const row of rows) t.notMatch(where, row.sha256, `${what}: no hash of an image`)
@@ -92,14 +106,16 @@ t.test('one window, from the first digest to a restored analysis', async (t) => 
   })
 
   await t.test('S-105 an unchanged window keeps its episode, byte for byte, and asks nobody', async (t) => {
+    back()
     const again = await world.digest()
     t.match(again.json(), { status: 'ok', written: 0, updated: 0, unchanged: 1 })
     t.same(world.episodes(), [episode])
     t.same(again.json().windows[0].episode, episode)
-    t.equal(world.asked().length, 1)
+    t.equal(world.asked().length, 0)
   })
 
   await t.test('S-106 a new observation of the window updates the same episode', async (t) => {
+    back()
     const [more] = await world.analysed({ name: 'd.png', at: moment(2, 11) })
     world.say('Now four.')
     t.match((await world.digest()).json(), { updated: 1, written: 0 })
@@ -111,24 +127,27 @@ t.test('one window, from the first digest to a restored analysis', async (t) => 
     t.ok(now?.source_observation_ids.includes(more?.observation_id ?? ''))
     t.not(now?.payload_sha256, episode?.payload_sha256)
     t.equal(await contentOf(world, now?.episode_id), 'Now four.')
-    t.equal(world.asked().length, 2)
+    t.equal(world.asked().length, 1)
   })
 
   await t.test('S-106 a reanalysed member counts as changed, and a text that was bought before comes back without a call', async (t) => {
+    back()
+    await fourth(world)
     const first = rows[0] as Observation
     const was = { snippets: [planted], activity: 'coding' }
     await world.reanalysed(first, { ...was, summary: 'It shows something else.' })
     world.say('The other text.')
     t.match((await world.digest()).json(), { updated: 1 })
-    t.match(userText(world, 2), 'It shows something else.')
+    t.match(userText(world.asked()[1]), 'It shows something else.')
     await world.reanalysed(first, was)
     t.match((await world.digest()).json(), { updated: 1, failed: 0 })
-    t.equal(world.asked().length, 3, 'no text is bought twice')
+    t.equal(world.asked().length, 2, 'no text is bought twice')
     t.equal(await contentOf(world, episode?.episode_id), 'Now four.')
     t.equal(world.episodes()[0]?.revision, 4)
   })
 
   await t.test('S-099 S-166 a window is half-open, and rows that are missing, stale, archived or without a standing analysis are in no digest', async (t) => {
+    back()
     const [on] = await world.analysed({ name: 'next.png', at: moment(1) })
     const excluded = await world.analysed(
       { name: 'm.png', at: moment(1, 2), row: { classification: 'source_missing' } },
@@ -145,7 +164,7 @@ t.test('one window, from the first digest to a restored analysis', async (t) => 
     const fresh = world.episodes().find((one) => one.window_start === moment(1))
     t.same(fresh?.source_observation_ids, [on?.observation_id, old?.observation_id])
     for (const row of excluded) {
-      t.notMatch(userText(world, 3), row.paths[0]?.name.text ?? '')
+      t.notMatch(userText(world.asked()[0]), row.paths[0]?.name.text ?? '')
     }
     await world.change(on?.observation_id ?? '', { classification: 'source_missing' })
     world.say('One counts.')
@@ -155,6 +174,10 @@ t.test('one window, from the first digest to a restored analysis', async (t) => 
   })
 
   await t.test('the list is newest first, one is found by its id, another is not; the state is sound', async (t) => {
+    back()
+    await fourth(world)
+    await world.analysed({ name: 'next.png', at: moment(1) })
+    await world.digest()
     const listed = (await world.run(['shots', 'digests', '--json'])).json()
     t.same(listed.map((one: { window_start: string }) => one.window_start), [moment(1), moment(2)])
     t.equal((await world.run(['shots', 'digests', '--limit', '1', '--json'])).json().length, 1)

@@ -102,7 +102,7 @@ const put = async (
 
 /** Texts; requests until now are not among those that were asked. */
 export const texts = (world: AnalysisWorld): Texts => {
-  const before = world.calls().length
+  const before = new Set(world.calls())
   return {
     analysed: (...rows) => put(world, rows.map((one) => ({
       says: analysisOf(one),
@@ -127,7 +127,7 @@ export const texts = (world: AnalysisWorld): Texts => {
       world.sandbox.faults.reply({ body: replyBody(text, how) }, {
         service: 'gateway', times: 1, after: how.after ?? 0,
       }),
-    asked: () => world.calls().slice(before),
+    asked: () => world.calls().filter((call) => !before.has(call)),
     digest: (...flags) => world.run(['shots', 'digest', '--json', ...flags]),
     episodes: () => world.view().all(digestCollections.episodes).map(({ doc }) => doc),
   }
