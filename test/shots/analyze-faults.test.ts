@@ -60,6 +60,7 @@ const refused: Readonly<Record<string, string>> = {
 /** Faults that leave the charge unknown. */
 const unknown = ['no_cost', 'status_500', 'shot_huge_error', 'reset_before_headers'] as const
 
+// One chain: its last two subtests look at what all of those before have left behind.
 t.test('S-151 S-150 what is refused or uncertain', async (t) => {
   const world = await World.in(t).sandbox().state().session()
     .gateway(forImages).images(allowed).proof('screenshot')

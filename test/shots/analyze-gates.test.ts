@@ -4,6 +4,7 @@ import { forImages } from '../world/gateway.js'
 import { allowed } from '../world/images.js'
 import { World } from '../world/world.js'
 import { analyze, healthy, nextImage, rowOf, scan, sent, set } from '../support/shots.js'
+import { keptOf } from '../support/kept.js'
 
 t.setTimeout(120_000)
 
@@ -12,16 +13,19 @@ t.test('limits, windows and gates', async (t) => {
   t.equal((await world.prove('screenshot')).status, 0)
   for (let n = 0; n < 6; n += 1) world.file(`${n}.png`, nextImage(), `2026-11-20T10:0${n}:00.000Z`)
   await scan(world)
+  const back = keptOf(world)
+  const one = { SCREENSHOT_FOLDER_ANALYSIS_LIMIT: '1' }
 
   await t.test('S-132 a pass takes at most the limit, oldest first', async (t) => {
-    const env = { SCREENSHOT_FOLDER_ANALYSIS_LIMIT: '1' }
-    const ran = await world.run(['shots', 'analyze', '--json'], { env })
+    const ran = await world.run(['shots', 'analyze', '--json'], { env: one })
     t.match(ran.json(), { limit: 1, analyzed: 1 })
     t.equal(rowOf(world, '0.png').analysis_status, 'succeeded')
     t.equal(rowOf(world, '1.png').analysis_status, 'pending')
   })
 
   await t.test('S-208 S-133 a tick takes at most the window, whatever the limit', async (t) => {
+    back()
+    await world.run(['shots', 'analyze', '--json'], { env: one })
     const env = {
       SCREENSHOT_FOLDER_ANALYSIS_LIMIT: '50', SCREENSHOT_FOLDER_ANALYSIS_CONCURRENCY: '3',
       SCREENSHOT_FOLDER_ANALYSIS_JOB_TIMEOUT_SECONDS: '120',
@@ -48,10 +52,18 @@ t.test('limits, windows and gates', async (t) => {
     ],
   ]
   await t.test('S-132 the rest follows', async (t) => {
+    back()
+    for (let n = 0; n < 4; n += 1) {
+      await world.run(['shots', 'analyze', '--json'], { env: one })
+    }
     t.equal((await analyze(world)).json().analyzed, 2)
   })
+  back()
+  await analyze(world)
+  const analysed = keptOf(world)
   for (const [id, close, open, reason] of closings) {
     await t.test(`${id} S-017 S-021 S-205 ${reason} alone sends nothing, and is mended`, async (t) => {
+      analysed()
       const name = `${reason}.png`
       world.file(name, nextImage())
       await scan(world)

@@ -9,6 +9,7 @@ import { allowed } from '../world/images.js'
 import { moment } from '../world/texts.js'
 import { World, type AnalysisWorld } from '../world/world.js'
 import { take } from '../support/shots.js'
+import { keptOf } from '../support/kept.js'
 
 t.setTimeout(120_000)
 
@@ -28,6 +29,7 @@ t.test('S-168 an analysis whose charge is not known ends with 7, names what is h
   t.match(ran.stdout, /100000 micro-USD stay held/)
   t.match(ran.stderr, /full bound of 100000 micro-USD stays held/)
   t.match(ran.stderr, settleOne)
+  const back = keptOf(world)
 
   await t.test('the command that was named settles it', async (t) => {
     const id = /ledger settle (op_\S+)/.exec(ran.stderr)?.[1] ?? ''
@@ -36,6 +38,7 @@ t.test('S-168 an analysis whose charge is not known ends with 7, names what is h
   })
 
   await t.test('so does a reanalysis, and its JSON holds the operation', async (t) => {
+    back()
     costless(world)
     const again = await world.run([
       'shots', 'reanalyze', '--failed', '--reason', 'provider_failure_retry', '--yes', '--json',
@@ -52,6 +55,7 @@ t.test('S-168 an analysis whose charge is not known ends with 7, names what is h
   })
 
   await t.test('S-136 one turn of the scheduler ends with 7, its receipt like the one of the verb', async (t) => {
+    back()
     await take(world, 'b.png')
     costless(world)
     const once = await world.run(['shots', 'run', '--once', '--json'])
@@ -63,6 +67,7 @@ t.test('S-168 an analysis whose charge is not known ends with 7, names what is h
   })
 
   await t.test('several are told together', async (t) => {
+    back()
     await take(world, 'c.png')
     await take(world, 'd.png')
     costless(world, 2)
