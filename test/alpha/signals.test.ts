@@ -175,6 +175,10 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     })
     t.equal(ran.status, 130)
     t.equal(ran.stdout, '')
+    const { task_id, operation_id } = theTask(rig)
+    t.match(ran.error(), {
+      code: 'interrupted', reason: 'outcome_not_recorded', details: { task_id, operation_id },
+    }, 'its last act names what is unknown')
     await recover(rig)
     t.equal(theTask(rig).state, 'blocked', 'the cost is unknown: that beats the cancel')
     t.equal(checkLedger(t, rig)?.unknown_microusd, limits.boundMicrousd)
