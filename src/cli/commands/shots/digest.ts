@@ -3,7 +3,7 @@ import { shotsDigest } from '../../../shots/digest/contract.js'
 import type { DigestReceipt, WindowResult } from '../../../shots/digest/types.js'
 import { defineVerb, type Build, type Run, type VerbDefinition } from '../../verb.js'
 import { withJobs } from './open.js'
-import { pointInTime } from './since.js'
+import { pointInTime } from '../../since.js'
 
 /** Flags of `shots digest`. */
 export interface DigestOptions {

@@ -8,7 +8,7 @@ import { requestOf } from '../../request.js'
 import { defineVerb, type Build, type Run, type VerbDefinition } from '../../verb.js'
 import { shotsContext } from './context.js'
 import { noteCut } from './cut-note.js'
-import { pointInTime, timeZoneOf } from './since.js'
+import { pointInTime, timeZoneOf } from '../../since.js'
 
 /** Flags of `shots list`. */
 export interface ShotsListOptions {

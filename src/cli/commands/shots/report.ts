@@ -6,7 +6,7 @@ import type { VerbDeps } from '../../bound.js'
 import { loginToMutate } from '../../mutate.js'
 import { defineVerb, type Build, type Run, type VerbDefinition } from '../../verb.js'
 import { shotsContext } from './context.js'
-import { pointInTime, timeZoneOf } from './since.js'
+import { pointInTime, timeZoneOf } from '../../since.js'
 
 /** Flags of `shots report`. */
 export interface ReportOptions {

@@ -1,9 +1,9 @@
 /** Points in time on a line: a day, ISO text, or how long ago. */
-import { isoWithin } from '../../../base/calendar.js'
-import { fail } from '../../../base/errors.js'
-import { isoFromMs, type Clock } from '../../../base/clock.js'
-import { startOfDay, zoneOf } from '../../../observations/zone.js'
-import { parseDuration } from '../../flags.js'
+import { isoWithin } from '../base/calendar.js'
+import { fail } from '../base/errors.js'
+import { isoFromMs, type Clock } from '../base/clock.js'
+import { startOfDay, zoneOf } from '../observations/zone.js'
+import { parseDuration } from './flags.js'
 
 const dayForm = /^\d{4}-\d{2}-\d{2}$/
 const timeForm = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,3})?)?(?:Z|[+-]\d{2}:\d{2})$/
