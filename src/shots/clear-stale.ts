@@ -77,7 +77,7 @@ const archivePage = (
     const row = tx.get(c.observations, id)
     if (row === undefined || row.archived_at !== null) continue
     if (rowClassificationNow(row, current) !== 'stale_root') continue
-    // What dead processes left was resolved before, so this one lives.
+    // Analyses of ended processes were settled before, so the process of this one still runs.
     if (row.analyzer.contact === 'claimed') {
       done.skipped += 1
       continue

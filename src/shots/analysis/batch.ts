@@ -1,6 +1,6 @@
 /**
- * The analysis job (S-019): rows that dead processes left are resolved, blocked rows whose reason
- * is gone return, the oldest pending images are read, judged and sent one after the other, and one
+ * The analysis job (S-019): analyses of ended processes are settled, blocked rows whose reason is
+ * gone return, the oldest pending images are read, judged and sent one after the other, and one
  * receipt tells of each. A lock or a lane that cannot be had leaves the rest pending.
  */
 import { SallyportError } from '../../base/errors.js'

@@ -1,7 +1,8 @@
 /**
- * What dead processes left of analyses. The money was resolved by recovery; here the observations
- * follow it: provably unsent goes back to where it was, anything else is failed and uncertain, and
- * is never sent again by itself (S-168). A call that lives is left alone.
+ * Ends analyses whose process ended before it wrote their outcome. Recovery has settled the money;
+ * here the observations follow it: one that was provably not sent goes back to what it was, any
+ * other is failed and uncertain and is never sent again by itself (S-168). A call whose process
+ * still runs is left alone.
  */
 import { claimCollection, claimStanding } from '../../gateway/call/claims.js'
 import { nowIso, type Gov } from '../../governance/context.js'

@@ -59,7 +59,7 @@ const analysisFactsShape = v.strictObject({
   duration_ms: count,
   items: v.array(itemShape),
 })
-/** The same as a type. */
+/** Facts of one pass of the analysis job. */
 export type AnalysisFacts = v.InferOutput<typeof analysisFactsShape>
 
 /** Receipt of one tick (S-136, S-137); the id is null where the state took no record. */

@@ -83,8 +83,7 @@ const definition: VerbDefinition<AnalysisReceipt> = {
   text: (receipt) => analysisReceiptText(receipt),
 }
 
-/** One pass. */
-export const run: Run<AnalyzeVerbOptions, AnalysisReceipt> = async (options, deps) => {
+const run: Run<AnalyzeVerbOptions, AnalysisReceipt> = async (options, deps) => {
   const { limit } = requestOf(shotsAnalyze, options)
   const { analyzeBatch } = await import('../../../shots/analysis/batch.js')
   const receipt = await withJobs(deps, (ctx) => analyzeBatch(ctx, {

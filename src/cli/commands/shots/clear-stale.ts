@@ -30,7 +30,7 @@ const definition: VerbDefinition<ClearStaleReceipt> = {
 }
 
 /** Archives, after the count was seen. */
-export const run: Run<ClearStaleOptions, ClearStaleReceipt> = async ({ yes }, deps) => {
+const run: Run<ClearStaleOptions, ClearStaleReceipt> = async ({ yes }, deps) => {
   const { gov, session } = await loginToMutate(deps)
   const ctx = shotsContext(deps, gov)
   const stale = staleNow(ctx, gov.store.read())

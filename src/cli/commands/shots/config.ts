@@ -106,8 +106,7 @@ const set = async (options: ShotsConfigOptions, deps: VerbDeps): Promise<ShotsCo
   return shotsConfig.answer(showShotsConfig(ctx, gov.store.read()))
 }
 
-/** Shows or saves. */
-export const run: Run<ShotsConfigOptions, ShotsConfig> = async (options, deps) => {
+const run: Run<ShotsConfigOptions, ShotsConfig> = async (options, deps) => {
   if (options.action === 'show') return show(options, deps)
   if (options.action === 'set') return set(options, deps)
   throw fail.usage('config_action', 'Say what to do with the settings: set or show.')

@@ -66,8 +66,7 @@ const definition: VerbDefinition<DigestReceipt> = {
   text,
 }
 
-/** One tick of the job, or one window. */
-export const run: Run<DigestOptions, DigestReceipt> = async ({ windowEnd, retry }, deps) => {
+const run: Run<DigestOptions, DigestReceipt> = async ({ windowEnd, retry }, deps) => {
   if (retry === true && windowEnd === undefined) {
     throw fail.usage('window_needed', 'Give --retry together with --window-end.')
   }
@@ -75,8 +74,12 @@ export const run: Run<DigestOptions, DigestReceipt> = async ({ windowEnd, retry 
     // Windows are aligned to UTC, so a day is one of UTC here.
     ? undefined : pointInTime('--window-end', windowEnd, deps.clock, 'UTC')
   const { digestTick, digestWindow } = await import('../../../shots/digest/tick.js')
-  const receipt = await withJobs(deps, (ctx) => (end === undefined
-    ? digestTick(ctx) : digestWindow(ctx, { windowEnd: end, retry: retry === true })))
+  const request = shotsDigest.request({
+    ...(end === undefined ? {} : { window_end: end }), ...(retry === undefined ? {} : { retry }),
+  })
+  const receipt = await withJobs(deps, (ctx) => (request.window_end === undefined
+    ? digestTick(ctx)
+    : digestWindow(ctx, { windowEnd: request.window_end, retry: request.retry === true })))
   return shotsDigest.answer(receipt)
 }
 

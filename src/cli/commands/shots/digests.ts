@@ -56,8 +56,7 @@ const definition: VerbDefinition<DigestsDocument> = {
   },
 }
 
-/** Lists, or opens one. */
-export const run: Run<DigestsOptions, DigestsDocument> = async (options, deps) => {
+const run: Run<DigestsOptions, DigestsDocument> = async (options, deps) => {
   const { episode, limit } = requestOf(shotsDigests, options)
   const { gov } = await deps.login('read')
   const view = gov.store.read()

@@ -64,8 +64,7 @@ const definition: VerbDefinition<Explanation> = {
   text: (result, view) => explanationText(result, view),
 }
 
-/** Explains. */
-export const run: Run<ExplainOptions, Explanation> = async (options, deps) => {
+const run: Run<ExplainOptions, Explanation> = async (options, deps) => {
   const { path } = shotsExplain.request({ path: resolve(deps.cwd, options.path) })
   const gov = await deps.gov('read')
   return shotsExplain.answer(explainPath(shotsContext(deps, gov), gov.store.read(), path))

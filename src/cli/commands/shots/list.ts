@@ -58,8 +58,7 @@ const definition: VerbDefinition<Listed[]> = {
   ),
 }
 
-/** Lists. */
-export const run: Run<ShotsListOptions, Listed[]> = async ({ since, ...options }, deps) => {
+const run: Run<ShotsListOptions, Listed[]> = async ({ since, ...options }, deps) => {
   const from = since === undefined
     ? {} : { since: pointInTime('--since', since, deps.clock, timeZoneOf(deps.env)) }
   const { gov } = await deps.login('read')

@@ -91,8 +91,7 @@ const planLines = (plan: ReanalyzePlan): string[] => [
   `the budget of the day leaves room for ${plan.callsLeft} requests`,
 ]
 
-/** Reanalyses. */
-export const run: Run<ReanalyzeOptions, ReanalysisDocument> = async (options, deps) => {
+const run: Run<ReanalyzeOptions, ReanalysisDocument> = async (options, deps) => {
   const { target, reason, limit, yes } = options
   const group = groupOf(options)
   if (reason === undefined) {

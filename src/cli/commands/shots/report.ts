@@ -78,7 +78,7 @@ const open = async (options: ReportOptions, deps: VerbDeps) => {
 }
 
 /** Reports; with --conclude a failed conclusion still leaves the report. */
-export const run: Run<ReportOptions, ReportDocument> = async (options, deps) => {
+const run: Run<ReportOptions, ReportDocument> = async (options, deps) => {
   const { html, conclude = false, retry = false } = options
   if (retry && !conclude) throw fail.usage('conclude_needed', 'Give --retry with --conclude.')
   const period = periodOf(options, deps)

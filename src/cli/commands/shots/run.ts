@@ -53,8 +53,7 @@ const say = (deps: VerbDeps, turn: JobTurn): void => {
   else deps.io.writeOut(`${deps.view.foreign(lineText(line))}\n`)
 }
 
-/** Runs the jobs. */
-export const run: Run<RunOptions, RunDocument> = async (options, deps) => {
+const run: Run<RunOptions, RunDocument> = async (options, deps) => {
   const { once } = requestOf(shotsRun, options)
   const { runJobs, runOnce } = await import('../../../shots/jobs.js')
   return withJobs(deps, async (ctx) => {

@@ -74,8 +74,7 @@ const inputOf = async (options: ScanVerbOptions, deps: VerbDeps): Promise<ScanIn
     parseStrictJson(bytes, { bytesMax: inputBytesMax, depthMax: inputDepthMax }))
 }
 
-/** Scans. */
-export const run: Run<ScanVerbOptions, ScanReceipt> = async (options, deps) => {
+const run: Run<ScanVerbOptions, ScanReceipt> = async (options, deps) => {
   const input = await inputOf(options, deps)
   const { scanFolder } = await import('../../../shots/scan/scan.js')
   const receipt = await withJobs(deps, async (ctx) => {

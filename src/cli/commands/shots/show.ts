@@ -74,8 +74,7 @@ const definition: VerbDefinition<ObservationDocument> = {
   text: (result, view) => showText(result, view),
 }
 
-/** Shows. */
-export const run: Run<ShotsShowOptions, ObservationDocument> = async (options, deps) => {
+const run: Run<ShotsShowOptions, ObservationDocument> = async (options, deps) => {
   const { id, analysis } = requestOf(shotsShow, options)
   const { gov } = await deps.login('read')
   return shotsShow.answer(

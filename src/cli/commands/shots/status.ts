@@ -51,8 +51,7 @@ const stateOf = async (deps: VerbDeps): Promise<StatusSite['state']> => {
   }
 }
 
-/** Reads the status. */
-export const run: Run<ShotsStatusOptions, ShotsStatus> = async ({ maxAge }, deps) => {
+const run: Run<ShotsStatusOptions, ShotsStatus> = async ({ maxAge }, deps) => {
   const asked = shotsStatus.request(maxAge === undefined ? {} : { max_age_ms: maxAge })
   const state = await stateOf(deps)
   const { stateDir } = deps.places

@@ -41,8 +41,7 @@ const say = (deps: VerbDeps, told: WatchEvent, text: string): void => {
   else deps.io.writeOut(deps.io.terminal.stdout ? terminalSafe(`${text}\n`) : `${text}\n`)
 }
 
-/** Watches until stopped. */
-export const run: Run<WatchOptions, WatchDocument> = async (_options, deps) => {
+const run: Run<WatchOptions, WatchDocument> = async (_options, deps) => {
   const { watchFolder } = await import('../../../shots/watch/watch.js')
   await withJobs(deps, (ctx) => watchFolder(ctx, {
     ready: ({ folder }) =>
