@@ -4,19 +4,15 @@ import { join } from 'node:path'
 import { SallyportError } from '../../src/base/errors.js'
 import { checkState } from '../../src/state/care/check.js'
 import { openStore } from '../../src/state/store.js'
-import type { FileStore } from '../../src/state/store.js'
 import { MemFiles } from './mem-files.js'
 import { memoryLock } from './faults.js'
 import {
   fingerprintOf, flipBit, forgeLogHeader, forgePayload, forgeRecord, forgeState, newestLog,
   truncateTo,
 } from './forge.js'
-import { again, errorOf, notes, numbers, put, specs } from './support.js'
+import { again, errorOf, notes, numbers, placeOf, put, specs } from './support.js'
 import { createStore } from '../../src/state/store.js'
 import { World } from '../world/world.js'
-
-const placeOf = (store: FileStore) =>
-  ({ dir: store.dir, configDir: join(store.dir, '..', 'config') })
 
 /** A store in memory with three records, and what the notes are after each. */
 const threeSteps = async () => {

@@ -1,4 +1,7 @@
-/** Stored state directories of each format and each kind of damage, opened for ever. */
+/**
+ * Stored state directories of each format and each kind of damage, opened for ever. They were made
+ * once, by `make-fixtures`.
+ */
 import t from 'tap'
 import type { Test } from 'tap'
 import { chmodSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs'

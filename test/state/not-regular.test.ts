@@ -12,11 +12,8 @@ import { compactState } from '../../src/state/care/compact.js'
 import { nodeFiles } from '../../src/state/files.js'
 import { repairState } from '../../src/state/care/repair.js'
 import type { FileStore } from '../../src/state/store.js'
-import { again, errorOf, numbers, put } from './support.js'
+import { again, errorOf, numbers, placeOf, put } from './support.js'
 import { World } from '../world/world.js'
-
-const placeOf = (store: FileStore) =>
-  ({ dir: store.dir, configDir: join(store.dir, '..', 'config') })
 
 const mkfifo = (path: string): void => void execFileSync('mkfifo', [path])
 

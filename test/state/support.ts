@@ -30,6 +30,10 @@ export const again = (
   return opened
 }
 
+/** Where a store and its keys lie. */
+export const placeOf = (store: Store): { dir: string, configDir: string } =>
+  ({ dir: store.dir, configDir: join(store.dir, '..', 'config') })
+
 /** Puts one note. */
 export const put = (store: Store, id: string, n: number, text = ''): Promise<void> =>
   store.transact('test', (tx) => tx.put(notes, id, { n, text }))

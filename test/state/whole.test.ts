@@ -16,11 +16,8 @@ import { repairState } from '../../src/state/care/repair.js'
 import { restoreState } from '../../src/state/care/restore.js'
 import type { FileStore } from '../../src/state/store.js'
 import { fingerprintOf, flipBit, newestLog, truncateTo } from './forge.js'
-import { again, errorOf, items, notes, numbers, put, specs } from './support.js'
+import { again, errorOf, items, notes, numbers, placeOf, put, specs } from './support.js'
 import { World } from '../world/world.js'
-
-const placeOf = (store: FileStore) =>
-  ({ dir: store.dir, configDir: join(store.dir, '..', 'config') })
 
 const fold = (store: FileStore): Promise<void> => store.exclusive('fold', () => store.checkpoint())
 
