@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { createHash } from 'node:crypto'
 import sharp from 'sharp'
 import { createImagePool } from '../src/images/pool.js'
-import { newScreen, paint, themes } from '../test/images/edit-suite.js'
+import { newScreen, paint, themes } from '../test/support/images/edit-suite.js'
 import type { BenchRow } from './types.js'
 
 const sizes = [[1920, 1080], [2560, 1440]] as const

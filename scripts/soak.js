@@ -1,5 +1,5 @@
-// `npm run soak [-- ROUNDS [PART]]`: the long loops of test/soak/*.ts, each `run(rounds)`. The test
-// run calls the same functions with a few rounds.
+// `npm run soak [-- ROUNDS [PART]]`: the long loops of test/support/soak/*.ts, each `run(rounds)`.
+// The test run calls the same functions with a few rounds.
 import { basename } from 'node:path'
 import { installMissing } from './tool/install.js'
 
@@ -14,7 +14,7 @@ process.env.SALLYPORT_TEST_APP = app.packedDir
 const roundsDefault = 200
 const rounds = Number(process.argv[2] ?? roundsDefault)
 const part = process.argv[3] ?? ''
-const modules = filesBelow(`${treeDir}/test/soak`)
+const modules = filesBelow(`${treeDir}/test/support/soak`)
   .filter((path) => path.endsWith('.js') && !path.endsWith('.test.js'))
   .filter((path) => basename(path).includes(part))
   .sort()

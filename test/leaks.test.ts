@@ -8,7 +8,7 @@ import t, { type Test } from 'tap'
 import { collections } from '../src/governance/rows.js'
 import { recover } from './support/ledger.js'
 import type { Ran } from './world/place.js'
-import { leakWorld, marks, texts, type LeakWorld } from './leak-world.js'
+import { leakWorld, marks, texts, type LeakWorld } from './support/leak-world.js'
 
 t.setTimeout(280_000)
 

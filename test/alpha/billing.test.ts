@@ -5,7 +5,9 @@ import {
   billingEvidenceShape, billingReasons, buildBillingEvidence, judgeBilling, microFromNano,
   noBillingReply, type BillingVerdict,
 } from '../../src/alpha/billing.js'
-import { asProviderReply, goodBillingReply, tableUuid, type RawReply } from './hostile-replies.js'
+import {
+  asProviderReply, goodBillingReply, tableUuid, type RawReply,
+} from '../support/alpha/hostile-replies.js'
 import { sha256 } from '../support/sha256.js'
 
 const judge = (raw: RawReply, earlier: readonly BillingVerdict[] = []): BillingVerdict =>

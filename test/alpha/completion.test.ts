@@ -5,7 +5,7 @@ import { completionReasons, judgeCompletion, type CompletionVerdict } from
 import {
   asProviderReply, bodyMarker, goodCompletionReply, tableAnswer, tableBodyId, tableUuid,
   type RawReply,
-} from './hostile-replies.js'
+} from '../support/alpha/hostile-replies.js'
 
 const model = 'fixed/model-1'
 const good = goodCompletionReply(model)

@@ -4,7 +4,7 @@ import { completionReasons, judgeCompletion } from '../../src/alpha/completion.j
 import {
   asProviderReply, bodyMarker, hostileBillings, hostileCompletions, hostileReplies, tableBodyId,
   tableUuid, type HostileBilling, type HostileCompletion,
-} from './hostile-replies.js'
+} from '../support/alpha/hostile-replies.js'
 
 const model = 'fixed/model-1'
 

@@ -7,9 +7,9 @@ import {
   bodyMarker, goodBillingReply, goodCompletionReply, hostileBillings, hostileCompletions,
   tableAnswer, tableUuid, type BillingExpected, type CompletionExpected, type HostileBilling,
   type HostileCompletion,
-} from './hostile-replies.js'
+} from '../support/alpha/hostile-replies.js'
 import { checkLedger } from '../support/ledger.js'
-import { manyAsks, type Asked, type Wire } from './wire.js'
+import { manyAsks, type Asked, type Wire } from '../support/alpha/wire.js'
 import { roomy } from '../world/alpha.js'
 import { World } from '../world/world.js'
 

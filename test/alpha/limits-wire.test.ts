@@ -2,10 +2,10 @@
 import t, { type Test } from 'tap'
 import { v5 } from 'uuid'
 import type { RawReply } from '../../src/sandbox/types.js'
-import { goodCompletionReply } from './hostile-replies.js'
+import { goodCompletionReply } from '../support/alpha/hostile-replies.js'
 import { checkLedger } from '../support/ledger.js'
 import { World } from '../world/world.js'
-import { manyAsks, type Asked, type Wire } from './wire.js'
+import { manyAsks, type Asked, type Wire } from '../support/alpha/wire.js'
 import { roomy } from '../world/alpha.js'
 import { sha256 } from '../support/sha256.js'
 

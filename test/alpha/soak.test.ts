@@ -1,7 +1,7 @@
 /** The loop of `npm run soak`, eight rounds a step: real processes, really killed. */
 import t from 'tap'
-import { askSteps, providerMoments } from '../soak/ask-deployment.js'
-import { killAsks, tableOf } from '../soak/kill-asks.js'
+import { askSteps, providerMoments } from '../support/soak/ask-deployment.js'
+import { killAsks, tableOf } from '../support/soak/kill-asks.js'
 
 t.setTimeout(280_000)
 

@@ -6,7 +6,7 @@ import {
 import type { Tx } from '../../src/state/types.js'
 import {
   change, releasedNothing, remove, tampering, type Alter, type TamperBench,
-} from './tamper.js'
+} from '../support/alpha/tamper.js'
 import { roomy } from '../world/alpha.js'
 import { World } from '../world/world.js'
 

@@ -5,8 +5,8 @@ import { errorBody, exitStatus, gravest } from '../../src/base/outcome.js'
 import { Degraded } from '../../src/base/contract.js'
 import type { Ran, RunOptions, Teardown } from '../world/place.js'
 import { World } from '../world/world.js'
-import { fakeCommands } from './fake-verbs.js'
-import type { Act } from './fake-verbs.js'
+import { fakeCommands } from '../support/cli/fake-verbs.js'
+import type { Act } from '../support/cli/fake-verbs.js'
 
 const nothing: Act = async () => 'done\n'
 

@@ -13,7 +13,7 @@ import type { VerbDeps } from '../../src/cli/bound.js'
 import type { Place, Ran } from '../world/place.js'
 import { builtApp } from '../world/process.js'
 import { World } from '../world/world.js'
-import { fakeCommands } from './fake-verbs.js'
+import { fakeCommands } from '../support/cli/fake-verbs.js'
 
 type Read = (deps: VerbDeps, source: InputSource) => Promise<unknown>
 

@@ -1,12 +1,12 @@
 import { spawn } from 'node:child_process'
 import type { ChildProcessWithoutNullStreams } from 'node:child_process'
 import { once } from 'node:events'
-import { extname } from 'node:path'
+import { extname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
 
 const here = fileURLToPath(import.meta.url)
-const program = fileURLToPath(new URL(`./process-child${extname(here)}`, import.meta.url))
+const program = join(here, '../../support/children', `streams${extname(here)}`)
 
 const start = (t: Tap, ...args: string[]): ChildProcessWithoutNullStreams => {
   const child = spawn(process.execPath, [...process.execArgv, program, ...args], { stdio: 'pipe' })

@@ -6,7 +6,7 @@ import type { Insist } from '../../src/cli/io.js'
 import { interruption, waitingLine } from '../../src/cli/stopping.js'
 import { stillClock } from '../support/clock.js'
 import type { RunOptions } from '../world/place.js'
-import { fakeCommands } from './fake-verbs.js'
+import { fakeCommands } from '../support/cli/fake-verbs.js'
 import { World } from '../world/world.js'
 
 const sent: Waiting = {

@@ -5,7 +5,7 @@ import type { processIo } from '../../src/cli/io.js'
 import { tell } from '../../src/cli/output.js'
 import { terminalSafe } from '../../src/cli/text.js'
 import { World } from '../world/world.js'
-import { fakeCommands, type Act } from './fake-verbs.js'
+import { fakeCommands, type Act } from '../support/cli/fake-verbs.js'
 
 const hostile = 'a\u001b]0;title\u0007b\u009b31mc\u202ed\u0000'
 const drives =

@@ -14,7 +14,7 @@ import { gatewayReasons, gatewayRoute, gatewayToldAs } from '../../src/gateway/r
 import { gatewayCollection, gatewayRouteId, type GatewayRoute } from '../../src/gateway/setup.js'
 import type { Denial } from '../../src/governance/judge/fact.js'
 import { collections } from '../../src/governance/rows.js'
-import { tampering } from '../alpha/tamper.js'
+import { tampering } from '../support/alpha/tamper.js'
 import { must } from '../support/must.js'
 import { roomy } from '../world/alpha.js'
 import type { Ran } from '../world/place.js'

@@ -16,7 +16,7 @@ import { policyHead } from '../../src/governance/policy/head.js'
 import { judgePolicy } from '../../src/governance/policy/standing.js'
 import type { WitnessStatus } from '../../src/governance/policy/witness.js'
 import type { CollectionSpec, Tx, View } from '../../src/state/types.js'
-import { Memory } from './ledger/memory.js'
+import { Memory } from '../support/governance/memory.js'
 
 const now = '2026-11-20T10:00:00.000Z'
 const soon = '2026-11-20T10:01:00.000Z'

@@ -7,7 +7,7 @@ import { visualLimit } from '../../src/images/limits.js'
 import type { Fingerprint } from '../../src/images/types.js'
 import {
   edits, newScreen, paint, themes, withNoise, type Screen, type Theme,
-} from './edit-suite.js'
+} from '../support/images/edit-suite.js'
 
 t.setTimeout(240_000)
 

@@ -5,7 +5,7 @@ import t from 'tap'
 import { readImageFacts } from '../../src/images/facts.js'
 import { imageLimits } from '../../src/images/limits.js'
 import { imageReasons } from '../../src/images/types.js'
-import { header, pngSignature, writePng } from './png-writer.js'
+import { header, pngSignature, writePng } from '../support/images/png-writer.js'
 
 t.setTimeout(60_000)
 

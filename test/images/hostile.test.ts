@@ -6,7 +6,7 @@ import t from 'tap'
 import { examine } from '../../src/images/examine.js'
 import { createImagePool } from '../../src/images/pool.js'
 import { imageReasons } from '../../src/images/types.js'
-import { header, pngAround, pngSignature, writePng } from './png-writer.js'
+import { header, pngAround, pngSignature, writePng } from '../support/images/png-writer.js'
 import { sha256 } from '../support/sha256.js'
 
 t.setTimeout(120_000)

@@ -7,7 +7,7 @@ import sharp from 'sharp'
 import t from 'tap'
 import { examine } from '../../src/images/examine.js'
 import type { Fingerprint } from '../../src/images/types.js'
-import { channelsOf, writePng, type PngPicture } from './png-writer.js'
+import { channelsOf, writePng, type PngPicture } from '../support/images/png-writer.js'
 
 t.setTimeout(120_000)
 

@@ -4,7 +4,7 @@ import type { TLSSocket } from 'node:tls'
 import t from 'tap'
 import { systemClock } from '../../src/base/clock.js'
 import { CollectingDuplex } from '../../src/net/collecting-duplex.js'
-import { ask, client, failureOf, reply, serve } from './world.js'
+import { ask, client, failureOf, reply, serve } from '../support/net/world.js'
 
 const ok = 'HTTP/1.1 200 OK'
 const large = Buffer.alloc(5_000_000, 'abcdefg')

@@ -6,16 +6,16 @@ import type { AddressInfo } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
 import t from 'tap'
-import { newAuthority } from './certs.js'
-import { name, reply, serve, trusted } from './world.js'
-import type { TestServer } from './world.js'
+import { newAuthority } from '../support/net/certs.js'
+import { name, reply, serve, trusted } from '../support/net/world.js'
+import type { TestServer } from '../support/net/world.js'
 
-/** The child as plain JavaScript: beside this test once compiled, bundled here when it is not. */
+/** The child as plain JavaScript: there once it is compiled, bundled here when it is not. */
 const program = await (async (): Promise<string> => {
-  const compiled = fileURLToPath(new URL('./child.js', import.meta.url))
+  const compiled = fileURLToPath(new URL('../support/children/request.js', import.meta.url))
   if (existsSync(compiled)) return compiled
   const outfile = `${t.testdir()}/child.mjs`
-  const entry = fileURLToPath(new URL('./child.ts', import.meta.url))
+  const entry = fileURLToPath(new URL('../support/children/request.ts', import.meta.url))
   await build({
     entryPoints: [entry], outfile, bundle: true, packages: 'external', format: 'esm',
     platform: 'node', target: 'node20', logLevel: 'error',

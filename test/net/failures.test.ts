@@ -6,9 +6,11 @@ import t from 'tap'
 import { systemClock } from '../../src/base/clock.js'
 import type { Clock } from '../../src/base/clock.js'
 import { ContactError, contactOf, noteContact } from '../../src/net/contact-error.js'
-import { newAuthority } from './certs.js'
-import { ask, client, failureOf, name, recorder, reply, serve, trusted } from './world.js'
-import type { Answer } from './world.js'
+import { newAuthority } from '../support/net/certs.js'
+import {
+  ask, client, failureOf, name, recorder, reply, serve, trusted,
+} from '../support/net/world.js'
+import type { Answer } from '../support/net/world.js'
 
 const ok = 'HTTP/1.1 200 OK'
 const fine: Answer = (socket) => socket.end(reply(ok))

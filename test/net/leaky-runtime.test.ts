@@ -1,6 +1,6 @@
 import t from 'tap'
 import { leakyRuntime } from '../../src/net/leaky-runtime.js'
-import { ask, client, failureOf, recorder } from './world.js'
+import { ask, client, failureOf, recorder } from '../support/net/world.js'
 
 t.test('debug output that would show bodies or keys is found by variable', async (t) => {
   for (const value of ['http', 'HTTPS', 'Net', 'tls', 'stream', 'http2', 'fs,tls', 'tls,fs', '*',

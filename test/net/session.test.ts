@@ -1,8 +1,8 @@
 import t from 'tap'
 import { systemClock } from '../../src/base/clock.js'
 import type { Clock } from '../../src/base/clock.js'
-import { ask, client, failureOf, reply, serve } from './world.js'
-import type { Answer } from './world.js'
+import { ask, client, failureOf, reply, serve } from '../support/net/world.js'
+import type { Answer } from '../support/net/world.js'
 
 const ok = 'HTTP/1.1 200 OK'
 const stay: Answer = (socket, _seen, index) => void socket.write(reply(ok, `{"n":${index}}`))

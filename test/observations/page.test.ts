@@ -5,7 +5,7 @@ import { escapeHtml, html } from '../../src/observations/html/markup.js'
 import { reportPage } from '../../src/observations/html/page.js'
 import { buildReport } from '../../src/observations/report.js'
 import type { ScreenReportInput } from '../../src/observations/types.js'
-import { at, input, said, seen } from './inputs.js'
+import { at, input, said, seen } from '../support/observations/inputs.js'
 
 interface Tag {
   readonly name: string

@@ -4,7 +4,7 @@ import { reportPage } from '../../src/observations/html/page.js'
 import { buildReport, reportLimits, reportShape } from '../../src/observations/report.js'
 import { reportText } from '../../src/observations/text.js'
 import { daysOf, startOfDay, zoneOf } from '../../src/observations/zone.js'
-import { at, input, said, seen } from './inputs.js'
+import { at, input, said, seen } from '../support/observations/inputs.js'
 
 const plain = { foreign: (text: string) => text, strong: (text: string) => text }
 

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { billingFaults } from '../../src/sandbox/faults/billing.js'
-import { askedId, bill } from './asks.js'
+import { askedId, bill } from '../support/sandbox/asks.js'
 import { World } from '../world/world.js'
 
 const other = '"requestId":"9d7f0d0e-3c7b-5a41-8f0e-0d6f3a2b1c00"'

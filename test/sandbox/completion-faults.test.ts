@@ -2,9 +2,9 @@ import t from 'tap'
 import { v5 } from 'uuid'
 import { completionFaults } from '../../src/sandbox/faults/completion.js'
 import type { Sandbox } from '../../src/sandbox/start.js'
-import { ask, askGateway, bill } from './asks.js'
-import { jsonOf } from './https-post.js'
-import type { Reply } from './https-post.js'
+import { ask, askGateway, bill } from '../support/sandbox/asks.js'
+import { jsonOf } from '../support/sandbox/https-post.js'
+import type { Reply } from '../support/sandbox/https-post.js'
 import { World } from '../world/world.js'
 
 interface Seen {

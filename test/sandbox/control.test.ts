@@ -1,8 +1,8 @@
 import t from 'tap'
 import type { Sandbox } from '../../src/sandbox/start.js'
-import { ask } from './asks.js'
-import { jsonOf, post } from './https-post.js'
-import type { Ask, Reply } from './https-post.js'
+import { ask } from '../support/sandbox/asks.js'
+import { jsonOf, post } from '../support/sandbox/https-post.js'
+import type { Ask, Reply } from '../support/sandbox/https-post.js'
 import { World } from '../world/world.js'
 
 const control = (

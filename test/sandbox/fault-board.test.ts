@@ -1,8 +1,8 @@
 import t from 'tap'
 import { newFaultBoard } from '../../src/sandbox/faults/board.js'
 import { faultTable } from '../../src/sandbox/faults/table.js'
-import { ask, askGateway, askedId, bill } from './asks.js'
-import { jsonOf } from './https-post.js'
+import { ask, askGateway, askedId, bill } from '../support/sandbox/asks.js'
+import { jsonOf } from '../support/sandbox/https-post.js'
 import { World } from '../world/world.js'
 
 t.test('names are unique, plain words and described', async (t) => {

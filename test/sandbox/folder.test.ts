@@ -7,7 +7,7 @@ import t from 'tap'
 import { certificatesUsable, makeCertificates } from '../../src/sandbox/certificates.js'
 import { folderFiles, readFolder } from '../../src/sandbox/folder.js'
 import { startSandbox } from '../../src/sandbox/start.js'
-import { ask } from './asks.js'
+import { ask } from '../support/sandbox/asks.js'
 import { World } from '../world/world.js'
 
 const modeOf = async (path: string): Promise<string> =>

@@ -1,8 +1,8 @@
 import * as fc from 'fast-check'
 import t from 'tap'
 import { schemaShaped } from '../../src/sandbox/gateway/shaped.js'
-import { askGateway, gatewayBody } from './asks.js'
-import { jsonOf } from './https-post.js'
+import { askGateway, gatewayBody } from '../support/sandbox/asks.js'
+import { jsonOf } from '../support/sandbox/https-post.js'
 import { World } from '../world/world.js'
 
 const png = Buffer.concat([Buffer.from('89504e470d0a1a0a', 'hex'), Buffer.alloc(8)])

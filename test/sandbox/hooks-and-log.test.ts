@@ -1,8 +1,8 @@
 import t from 'tap'
 import { newRequestLog } from '../../src/sandbox/log.js'
 import type { SandboxHooks, SeenRequest } from '../../src/sandbox/types.js'
-import { ask, askGateway, completionBody } from './asks.js'
-import { jsonOf, post } from './https-post.js'
+import { ask, askGateway, completionBody } from '../support/sandbox/asks.js'
+import { jsonOf, post } from '../support/sandbox/https-post.js'
 import { World } from '../world/world.js'
 
 const gate = (): { open: () => void; passed: Promise<void> } => {

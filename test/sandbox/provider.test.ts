@@ -1,8 +1,8 @@
 import t from 'tap'
 import { v5 } from 'uuid'
-import { ask, askedId, bill } from './asks.js'
-import { jsonOf, post } from './https-post.js'
-import type { Ask } from './https-post.js'
+import { ask, askedId, bill } from '../support/sandbox/asks.js'
+import { jsonOf, post } from '../support/sandbox/https-post.js'
+import type { Ask } from '../support/sandbox/https-post.js'
 import { World } from '../world/world.js'
 
 t.test('a completion carries its billing id and is billed under it', async (t) => {

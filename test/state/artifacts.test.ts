@@ -5,7 +5,7 @@ import {
 import { join } from 'node:path'
 import { sha256Hex } from '../../src/base/canonical.js'
 import { compactState } from '../../src/state/care/compact.js'
-import { again, errorOf } from './support.js'
+import { again, errorOf } from '../support/state/notes.js'
 import { World } from '../world/world.js'
 
 const label = 'test.input.v1'

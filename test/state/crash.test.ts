@@ -9,11 +9,11 @@ import { repairState } from '../../src/state/care/repair.js'
 import { createStore, openStore } from '../../src/state/store.js'
 import type { FileStore } from '../../src/state/store.js'
 import type { Store } from '../../src/state/types.js'
-import { faulty, memoryLock, plan } from './faults.js'
-import type { Plan } from './faults.js'
-import { MemFiles } from './mem-files.js'
-import type { CrashMode } from './mem-files.js'
-import { items, notes, specs } from './support.js'
+import { faulty, memoryLock, plan } from '../support/state/faults.js'
+import type { Plan } from '../support/state/faults.js'
+import { MemFiles } from '../support/state/mem-files.js'
+import type { CrashMode } from '../support/state/mem-files.js'
+import { items, notes, specs } from '../support/state/notes.js'
 
 const site = { dir: '/tmp/state', configDir: '/tmp/config' }
 

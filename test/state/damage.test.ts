@@ -4,13 +4,13 @@ import { join } from 'node:path'
 import { SallyportError } from '../../src/base/errors.js'
 import { checkState } from '../../src/state/care/check.js'
 import { openStore } from '../../src/state/store.js'
-import { MemFiles } from './mem-files.js'
-import { memoryLock } from './faults.js'
+import { MemFiles } from '../support/state/mem-files.js'
+import { memoryLock } from '../support/state/faults.js'
 import {
   fingerprintOf, flipBit, forgeLogHeader, forgePayload, forgeRecord, forgeState, newestLog,
   truncateTo,
-} from './forge.js'
-import { again, errorOf, notes, numbers, placeOf, put, specs } from './support.js'
+} from '../support/state/forge.js'
+import { again, errorOf, notes, numbers, placeOf, put, specs } from '../support/state/notes.js'
 import { createStore } from '../../src/state/store.js'
 import { World } from '../world/world.js'
 

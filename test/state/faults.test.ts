@@ -3,10 +3,10 @@ import { SallyportError } from '../../src/base/errors.js'
 import { checkState } from '../../src/state/care/check.js'
 import { createStore, openStore } from '../../src/state/store.js'
 import type { FileStore } from '../../src/state/store.js'
-import { faulty, memoryLock, plan } from './faults.js'
-import type { Fault, Plan } from './faults.js'
-import { MemFiles } from './mem-files.js'
-import { notes, numbers, put, specs } from './support.js'
+import { faulty, memoryLock, plan } from '../support/state/faults.js'
+import type { Fault, Plan } from '../support/state/faults.js'
+import { MemFiles } from '../support/state/mem-files.js'
+import { notes, numbers, put, specs } from '../support/state/notes.js'
 
 const site = { dir: '/tmp/state', configDir: '/tmp/config' }
 

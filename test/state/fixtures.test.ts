@@ -12,7 +12,7 @@ import { checkState } from '../../src/state/care/check.js'
 import { repairState } from '../../src/state/care/repair.js'
 import { openStore } from '../../src/state/store.js'
 import type { FileStore } from '../../src/state/store.js'
-import { items, notes, numbers, specs } from './support.js'
+import { items, notes, numbers, specs } from '../support/state/notes.js'
 
 const folder = join(dirname(fileURLToPath(import.meta.url)), 'fixtures')
 

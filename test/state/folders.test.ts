@@ -11,7 +11,7 @@ import { backupState } from '../../src/state/care/backup.js'
 import { repairState } from '../../src/state/care/repair.js'
 import { restoreState } from '../../src/state/care/restore.js'
 import type { FileStore } from '../../src/state/store.js'
-import { again, errorOf, notes, numbers, placeOf, put } from './support.js'
+import { again, errorOf, notes, numbers, placeOf, put } from '../support/state/notes.js'
 import { World } from '../world/world.js'
 
 const inside = ['wal', 'collections', 'artifacts', 'run', 'run/ops', 'run/lane', 'aside'] as const

@@ -10,8 +10,8 @@ import { nodeFiles } from '../../src/state/files.js'
 import { repairState } from '../../src/state/care/repair.js'
 import { restoreState } from '../../src/state/care/restore.js'
 import type { FileStore } from '../../src/state/store.js'
-import { newestLog } from './forge.js'
-import { again, errorOf, numbers, put } from './support.js'
+import { newestLog } from '../support/state/forge.js'
+import { again, errorOf, numbers, put } from '../support/state/notes.js'
 import { World } from '../world/world.js'
 
 const placeOf = (store: FileStore, files: Files = nodeFiles) =>

@@ -19,12 +19,12 @@ import { tryLockFile } from '../../src/state/kernel-lock.js'
 import { kernelStateLock, readHolder, takeLock } from '../../src/state/lock.js'
 import { nodeFiles } from '../../src/state/files.js'
 import type { FileStore } from '../../src/state/store.js'
-import { again, notes, numbers, put } from './support.js'
+import { again, notes, numbers, put } from '../support/state/notes.js'
 import { World } from '../world/world.js'
 
 const start = (t: Test, store: FileStore, what: string, times = 0): ChildProcess => {
   const here = fileURLToPath(import.meta.url)
-  const program = join(here, '..', `lock-child${extname(here)}`)
+  const program = join(here, '../../support/children', `lock${extname(here)}`)
   const child = spawn(process.execPath, [
     ...process.execArgv, program, store.dir, join(store.dir, '..', 'config'), what, String(times),
   ], { stdio: ['ignore', 'pipe', 'inherit'] })

@@ -12,7 +12,7 @@ import { compactState } from '../../src/state/care/compact.js'
 import { nodeFiles } from '../../src/state/files.js'
 import { repairState } from '../../src/state/care/repair.js'
 import type { FileStore } from '../../src/state/store.js'
-import { again, errorOf, numbers, placeOf, put } from './support.js'
+import { again, errorOf, numbers, placeOf, put } from '../support/state/notes.js'
 import { World } from '../world/world.js'
 
 const mkfifo = (path: string): void => void execFileSync('mkfifo', [path])

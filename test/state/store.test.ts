@@ -4,7 +4,7 @@ import { statSync } from 'node:fs'
 import { SallyportError } from '../../src/base/errors.js'
 import { createStore, openStore } from '../../src/state/store.js'
 import type { Tx } from '../../src/state/types.js'
-import { again, errorOf, items, notes, numbers, put } from './support.js'
+import { again, errorOf, items, notes, numbers, put } from '../support/state/notes.js'
 import { World } from '../world/world.js'
 import { bareProfile } from '../world/state.js'
 

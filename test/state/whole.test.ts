@@ -15,8 +15,10 @@ import { migrateState, migrations, stepsBetween } from '../../src/state/care/mig
 import { repairState } from '../../src/state/care/repair.js'
 import { restoreState } from '../../src/state/care/restore.js'
 import type { FileStore } from '../../src/state/store.js'
-import { fingerprintOf, flipBit, newestLog, truncateTo } from './forge.js'
-import { again, errorOf, items, notes, numbers, placeOf, put, specs } from './support.js'
+import { fingerprintOf, flipBit, newestLog, truncateTo } from '../support/state/forge.js'
+import {
+  again, errorOf, items, notes, numbers, placeOf, put, specs,
+} from '../support/state/notes.js'
 import { World } from '../world/world.js'
 
 const fold = (store: FileStore): Promise<void> => store.exclusive('fold', () => store.checkpoint())

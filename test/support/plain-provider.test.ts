@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import t from 'tap'
 import { v5 } from 'uuid'
-import { jsonOf, post } from '../sandbox/https-post.js'
+import { jsonOf, post } from './sandbox/https-post.js'
 import { plainBillingId, startPlainProvider } from './plain-provider.js'
 
 t.test('the plain provider answers a completion and bills it once it is recorded', async (t) => {

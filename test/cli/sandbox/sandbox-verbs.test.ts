@@ -7,7 +7,7 @@ import type { SandboxFaultOptions } from '../../../src/cli/commands/sandbox/faul
 import { describingDeps } from '../../../src/cli/describing.js'
 import { defineVerb, runVerb } from '../../../src/cli/verb.js'
 import { faultTable } from '../../../src/sandbox/faults/table.js'
-import { ask } from '../../sandbox/asks.js'
+import { ask } from '../../support/sandbox/asks.js'
 import type { Place } from '../../world/place.js'
 import { World } from '../../world/world.js'
 

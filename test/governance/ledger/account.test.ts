@@ -7,8 +7,10 @@ import { markContacted, markUnknown, reserve } from '../../../src/governance/led
 import { verifyLedger } from '../../../src/governance/ledger/verify.js'
 import { collections, type LedgerAccount } from '../../../src/governance/rows.js'
 import type { CollectionSpec } from '../../../src/state/types.js'
-import { Memory } from './memory.js'
-import { binding, codeOf, contacted, ledgerOf, now, request } from './fixtures.js'
+import { Memory } from '../../support/governance/memory.js'
+import {
+  binding, codeOf, contacted, ledgerOf, now, request,
+} from '../../support/governance/ledger.js'
 
 t.test('A-087 A-088 only genuinely empty accounting bootstraps, and only once', async (t) => {
   const memory = ledgerOf()

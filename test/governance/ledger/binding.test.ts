@@ -7,8 +7,10 @@ import { balances, findReservation, rowsOf } from '../../../src/governance/ledge
 import { verifyLedger } from '../../../src/governance/ledger/verify.js'
 import { collections, type LedgerRow } from '../../../src/governance/rows.js'
 import type { Tx } from '../../../src/state/types.js'
-import type { Memory } from './memory.js'
-import { binding, codeOf, evidence, ledgerOf, now, request, sessionOf } from './fixtures.js'
+import type { Memory } from '../../support/governance/memory.js'
+import {
+  binding, codeOf, evidence, ledgerOf, now, request, sessionOf,
+} from '../../support/governance/ledger.js'
 
 type Named = ReturnType<typeof binding>
 type Step = (tx: Tx, named: Named) => unknown

@@ -15,8 +15,10 @@ import { balances, findReservation } from '../../../src/governance/ledger/read.j
 import { verifyLedger } from '../../../src/governance/ledger/verify.js'
 import { collections, type LedgerRow } from '../../../src/governance/rows.js'
 import type { Tx } from '../../../src/state/types.js'
-import type { Memory } from './memory.js'
-import { binding, evidence, ledgerOf, now, request, sessionOf } from './fixtures.js'
+import type { Memory } from '../../support/governance/memory.js'
+import {
+  binding, evidence, ledgerOf, now, request, sessionOf,
+} from '../../support/governance/ledger.js'
 
 interface Entry {
   bound: number

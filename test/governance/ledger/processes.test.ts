@@ -6,7 +6,7 @@ import { verifyLedger } from '../../../src/governance/ledger/verify.js'
 import { createStore, openStore } from '../../../src/state/store.js'
 import { startChild } from '../../support/children.js'
 import { temporaryFolder } from '../../world/place.js'
-import { now } from './fixtures.js'
+import { now } from '../../support/governance/ledger.js'
 
 t.test('processes that race for the last unit share exactly the ceiling', async (t) => {
   const base = temporaryFolder(t)

@@ -9,10 +9,10 @@ import {
 } from '../../../src/governance/ledger/read.js'
 import { verifyLedger } from '../../../src/governance/ledger/verify.js'
 import { collections } from '../../../src/governance/rows.js'
-import type { Memory } from './memory.js'
+import type { Memory } from '../../support/governance/memory.js'
 import {
   binding, codeOf, contacted, evidence, ledgerOf, now, request, sessionOf,
-} from './fixtures.js'
+} from '../../support/governance/ledger.js'
 
 const settleAt = (memory: Memory, charged: number): { overrun: boolean } =>
   memory.transact((tx) =>

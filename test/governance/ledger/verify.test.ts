@@ -8,8 +8,8 @@ import {
   collections, type LedgerAccount, type LedgerRow, type Reservation,
 } from '../../../src/governance/rows.js'
 import type { Tx } from '../../../src/state/types.js'
-import { Memory } from './memory.js'
-import { binding, evidence, ledgerOf, now, request } from './fixtures.js'
+import { Memory } from '../../support/governance/memory.js'
+import { binding, evidence, ledgerOf, now, request } from '../../support/governance/ledger.js'
 
 /** One settled, one unknown and one reserved operation, and a moved ceiling. */
 const busy = (): Memory => {

@@ -6,7 +6,7 @@ import {
   askSteps, makeAskDeployment, providerMoments, type AskDeployment, type Killed, type Round,
 } from './ask-deployment.js'
 import { judge, type Outcome, type Verdict } from './ask-verdict.js'
-import type { Teardown } from '../world/place.js'
+import type { Teardown } from '../../world/place.js'
 
 /** How much is killed. */
 export interface KillPlan {

@@ -1,6 +1,6 @@
 /** A disk whose n-th changing call fails, stops the process, or is only counted. */
-import type { Files } from '../../src/state/files.js'
-import type { LockMaker } from '../../src/state/lock.js'
+import type { Files } from '../../../src/state/files.js'
+import type { LockMaker } from '../../../src/state/lock.js'
 
 /** Calls that change the disk. */
 export const changingCalls = [

@@ -1,11 +1,11 @@
 /** Commands of no meaning, for tests of the frame. */
 import * as v from 'valibot'
-import { contract, noInput } from '../../src/base/contract.js'
-import type { VerbDeps } from '../../src/cli/bound.js'
-import type { CommandTable } from '../../src/cli/entry.js'
-import { defineVerb } from '../../src/cli/verb.js'
-import type { Verb, VerbMeta } from '../../src/cli/verb.js'
-import { durationFlag, choiceFlag, integerFlag } from '../../src/cli/flags.js'
+import { contract, noInput } from '../../../src/base/contract.js'
+import type { VerbDeps } from '../../../src/cli/bound.js'
+import type { CommandTable } from '../../../src/cli/entry.js'
+import { defineVerb } from '../../../src/cli/verb.js'
+import type { Verb, VerbMeta } from '../../../src/cli/verb.js'
+import { durationFlag, choiceFlag, integerFlag } from '../../../src/cli/flags.js'
 
 /** What the fake verb of a test does. */
 export type Act = (options: Record<string, unknown>, deps: VerbDeps) => Promise<unknown>

@@ -7,10 +7,10 @@ import type { ChildProcess } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Test } from 'tap'
-import type { SeenRequest } from '../src/sandbox/types.js'
-import type { Ran, SpawnOptions } from './world/place.js'
-import { World, type AlphaWorld } from './world/world.js'
-import { marksInFiles, searchFor } from './support/marks.js'
+import type { SeenRequest } from '../../src/sandbox/types.js'
+import type { Ran, SpawnOptions } from '../world/place.js'
+import { World, type AlphaWorld } from '../world/world.js'
+import { marksInFiles, searchFor } from './marks.js'
 
 /** Marks by what they stand for; the rig's own key carries the first. */
 export const marks = {

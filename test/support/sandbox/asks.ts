@@ -1,4 +1,4 @@
-import type { Sandbox } from '../../src/sandbox/start.js'
+import type { Sandbox } from '../../../src/sandbox/start.js'
 import { jsonOf, post } from './https-post.js'
 import type { Ask, Reply } from './https-post.js'
 

@@ -1,7 +1,7 @@
 /** A process of its own for the lock tests: `hold` keeps the lock, `add` adds many times. */
-import { openStore } from '../../src/state/store.js'
-import type { FileStore } from '../../src/state/store.js'
-import { notes } from './support.js'
+import { openStore } from '../../../src/state/store.js'
+import type { FileStore } from '../../../src/state/store.js'
+import { notes } from '../state/notes.js'
 import { spawn } from 'node:child_process'
 
 const [dir = '', configDir = '', what = '', times = '0'] = process.argv.slice(2)

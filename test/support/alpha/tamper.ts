@@ -5,13 +5,13 @@
 import { cpSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Test } from 'tap'
-import { alphaArtifactLabels } from '../../src/alpha/constants.js'
-import { collections, type Task } from '../../src/governance/rows.js'
-import { openStore } from '../../src/state/store.js'
-import type { CollectionSpec, Store, Tx } from '../../src/state/types.js'
-import type { Ran } from '../world/place.js'
-import type { AlphaWorld } from '../world/world.js'
-import { newestTask } from '../support/board.js'
+import { alphaArtifactLabels } from '../../../src/alpha/constants.js'
+import { collections, type Task } from '../../../src/governance/rows.js'
+import { openStore } from '../../../src/state/store.js'
+import type { CollectionSpec, Store, Tx } from '../../../src/state/types.js'
+import type { Ran } from '../../world/place.js'
+import type { AlphaWorld } from '../../world/world.js'
+import { newestTask } from '../board.js'
 
 /** What somebody does to the rows; `task` is the ask's own, where there is one yet. */
 export type Alter = (tx: Tx, task: Task) => void

@@ -4,7 +4,7 @@
  * synced kept, dropped or garbled by seed.
  */
 import { dirname, basename } from 'node:path'
-import type { FileFacts, Files, OpenIntent } from '../../src/state/files.js'
+import type { FileFacts, Files, OpenIntent } from '../../../src/state/files.js'
 
 /** Small seeded generator of numbers in [0, 1). */
 export const seeded = (seed: number): (() => number) => {

@@ -2,10 +2,10 @@
 import type { Test } from 'tap'
 import { join } from 'node:path'
 import * as v from 'valibot'
-import { systemClock } from '../../src/base/clock.js'
-import type { FileStore, OpenOptions } from '../../src/state/store.js'
-import { openStore } from '../../src/state/store.js'
-import type { CollectionSpec, Store } from '../../src/state/types.js'
+import { systemClock } from '../../../src/base/clock.js'
+import type { FileStore, OpenOptions } from '../../../src/state/store.js'
+import { openStore } from '../../../src/state/store.js'
+import type { CollectionSpec, Store } from '../../../src/state/types.js'
 
 const noteShape = v.strictObject({ n: v.pipe(v.number(), v.safeInteger()), text: v.string() })
 export type Note = v.InferOutput<typeof noteShape>

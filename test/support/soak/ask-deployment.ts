@@ -7,10 +7,10 @@ import { randomUUID } from 'node:crypto'
 import { readFileSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { setupFlags } from '../world/alpha.js'
-import type { Ran, Teardown } from '../world/place.js'
-import { World, type AlphaWorld } from '../world/world.js'
-import { must } from '../support/must.js'
+import { setupFlags } from '../../world/alpha.js'
+import type { Ran, Teardown } from '../../world/place.js'
+import { World, type AlphaWorld } from '../../world/world.js'
+import { must } from '../must.js'
 
 /** Every step that an ask announces, in order; the second billing step needs a first that fails. */
 export const askSteps = [

@@ -1,6 +1,6 @@
 /** A program on the real process's streams and signals; see process.test.ts. */
 import { setTimeout as sleep } from 'node:timers/promises'
-import { processIo } from '../../src/cli/io.js'
+import { processIo } from '../../../src/cli/io.js'
 
 const io = processIo()
 const [what = '', amount = '0'] = io.facts.argv

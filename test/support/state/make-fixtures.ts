@@ -2,18 +2,18 @@
  * Makes the stored fixtures of the present format: a lived-in state directory and one per kind of
  * damage. Run by hand when a format is added; existing fixtures are never made again.
  *
- *     node .build/tree/test/state/make-fixtures.js test/state/fixtures
+ *     node .build/tree/test/support/state/make-fixtures.js test/state/fixtures
  */
 import {
   cpSync, existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, unlinkSync, writeFileSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { formatVersion } from '../../src/state/paths.js'
-import { createStore } from '../../src/state/store.js'
-import type { FileStore } from '../../src/state/store.js'
+import { formatVersion } from '../../../src/state/paths.js'
+import { createStore } from '../../../src/state/store.js'
+import type { FileStore } from '../../../src/state/store.js'
 import { flipBit, forgePayload, forgeRecord, newestLog, truncateTo } from './forge.js'
-import { items, notes, put } from './support.js'
+import { items, notes, put } from './notes.js'
 
 const makeSound = async (base: string): Promise<FileStore> => {
   const store = createStore({

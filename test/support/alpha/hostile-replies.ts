@@ -4,9 +4,9 @@
  * server writes it: header pairs in order, repeated ones included, and the raw body.
  */
 import { v5 } from 'uuid'
-import type { BillingReason } from '../../src/alpha/billing.js'
-import type { CompletionReason } from '../../src/alpha/completion.js'
-import type { HttpsReply } from '../../src/net/types.js'
+import type { BillingReason } from '../../../src/alpha/billing.js'
+import type { CompletionReason } from '../../../src/alpha/completion.js'
+import type { HttpsReply } from '../../../src/net/types.js'
 
 /** A reply as a server would write it. */
 export interface RawReply {

@@ -2,12 +2,12 @@
  * What must hold after an ask was killed, whatever the moment: recovery leaves a sound state and a
  * ledger that balances, nothing was or will be sent twice, and no answer exists without its charge.
  */
-import { collections, type Reservation, type Task } from '../../src/governance/rows.js'
-import { systemClock } from '../../src/base/clock.js'
-import { silentObserver } from '../../src/base/observer.js'
-import { recoverState } from '../../src/fabric/recovery.js'
-import { openStore } from '../../src/state/store.js'
-import type { View } from '../../src/state/types.js'
+import { collections, type Reservation, type Task } from '../../../src/governance/rows.js'
+import { systemClock } from '../../../src/base/clock.js'
+import { silentObserver } from '../../../src/base/observer.js'
+import { recoverState } from '../../../src/fabric/recovery.js'
+import { openStore } from '../../../src/state/store.js'
+import type { View } from '../../../src/state/types.js'
 import type { AskDeployment, Killed } from './ask-deployment.js'
 
 /** How an ask ended for good. */

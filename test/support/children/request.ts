@@ -3,9 +3,9 @@
  * process. Reads what to do from the first argument and prints one JSON line.
  */
 import { request as nodeRequest } from 'node:https'
-import { systemClock } from '../../src/base/clock.js'
-import { createHttpsClient } from '../../src/net/client.js'
-import { contactOf } from '../../src/net/contact-error.js'
+import { systemClock } from '../../../src/base/clock.js'
+import { createHttpsClient } from '../../../src/net/client.js'
+import { contactOf } from '../../../src/net/contact-error.js'
 
 const { url, ca, port, naive } = JSON.parse(process.argv[2] ?? '{}') as {
   url: string

@@ -1,7 +1,7 @@
 /** Inputs of reports for tests. */
 import type {
   ModelText, ScreenObservationInput, ScreenReportInput,
-} from '../../src/observations/types.js'
+} from '../../../src/observations/types.js'
 
 /** ISO text on the day of the tests. */
 export const at = (hour: number, minute = 0): string =>

@@ -4,15 +4,15 @@
  */
 import { readFileSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { canonicalJson, sha256Hex } from '../../src/base/canonical.js'
-import { nodeFiles } from '../../src/state/files.js'
-import type { Files } from '../../src/state/files.js'
-import { readWhole } from '../../src/state/files.js'
+import { canonicalJson, sha256Hex } from '../../../src/base/canonical.js'
+import { nodeFiles } from '../../../src/state/files.js'
+import type { Files } from '../../../src/state/files.js'
+import { readWhole } from '../../../src/state/files.js'
 import {
   decodeLogHeader, encodeLogHeader, encodeRecord,
-} from '../../src/state/log/format.js'
-import { scanRecords } from '../../src/state/log/scan.js'
-import { logEpochs, placesOf } from '../../src/state/paths.js'
+} from '../../../src/state/log/format.js'
+import { scanRecords } from '../../../src/state/log/scan.js'
+import { logEpochs, placesOf } from '../../../src/state/paths.js'
 
 /** One forged change: a document to put, or `undefined` to remove it. */
 export interface ForgedChange {
