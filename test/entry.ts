@@ -8,6 +8,7 @@
  * - TEST_WALL_OFFSET_MS: added to the wall clock.
  * - TEST_HOSTS: JSON, host name to addresses; other names are looked up as usual.
  * - TEST_STEPS_FILE: every announced step is appended there, one a line.
+ * - TEST_COMMANDS=nothing: the commands of the capability of nothing, and no others.
  */
 import { appendFileSync, existsSync } from 'node:fs'
 import { systemClock } from '../src/base/clock.js'
@@ -73,5 +74,13 @@ const stopHere = async (step: string): Promise<void> => {
   while (!existsSync(go)) await new Promise((resolve) => setTimeout(resolve, pollMs))
 }
 
+const run = async (deps: CliDeps): Promise<number> => {
+  if (env['TEST_COMMANDS'] !== 'nothing') return main(deps)
+  const [{ runCommand }, { nothingCommands }] = await Promise.all([
+    import('../src/cli/run.js'), import('./fabric/nothing/command.js'),
+  ])
+  return runCommand(deps, nothingCommands)
+}
+
 const io = processIo()
-void main(changed(systemDeps(io))).then(io.end)
+void run(changed(systemDeps(io))).then(io.end)

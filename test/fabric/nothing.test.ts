@@ -22,6 +22,7 @@ import type { SignedIn } from '../world/session.js'
 import type { Stateful } from '../world/state.js'
 import { World, type Placed } from '../world/world.js'
 import { registry } from './nothing/capability.js'
+import { grantLooks } from './nothing/grant.js'
 import { nothingCollection } from './nothing/rows.js'
 
 t.setTimeout(240_000)
@@ -29,6 +30,7 @@ t.setTimeout(240_000)
 type At = Placed & Stateful & SignedIn
 
 const makeAt = (t: Test): PromiseLike<At> => World.in(t).state().session()
+  .with((world) => grantLooks(world.gov, world.session()))
 
 const answering = async (t: Test): Promise<TestServer> => {
   const server = await serve((socket) => void socket.end(reply('HTTP/1.1 200 OK', 'seen')))
@@ -213,8 +215,8 @@ t.test('a reply that never comes whole leaves it blocked: nobody knows', async (
 })
 
 for (const [what, line, reason] of [
-  ['a revoke', ['policy', 'revoke'], 'nothing_revoked'],
-  ['a logout', ['logout'], 'logout'],
+  ['a revoke', ['policy', 'revoke'], 'policy_revoked'],
+  ['a logout', ['logout'], 'root_not_live'],
 ] as const) {
   for (const step of ['nothing.reserved', 'nothing.contact_begin', 'nothing.before_first_byte']) {
     t.test(`A-091 ${what} at ${step} sends nothing`, async (t) => {

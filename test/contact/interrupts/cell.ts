@@ -13,7 +13,7 @@ import { openStore } from '../../../src/state/store.js'
 import type { Store, View } from '../../../src/state/types.js'
 import { must } from '../../support/must.js'
 import type { Ran, Teardown } from '../../world/place.js'
-import type { OrderWorld, Outskirts, TableOrder } from './orders.js'
+import { newestTaskOf, type OrderWorld, type Outskirts, type TableOrder } from './orders.js'
 import {
   atHost, billAtHost, secondBillAtHost, type Interrupt, type Outcome,
 } from './rule.js'
@@ -59,13 +59,8 @@ const looking = <T>({ world }: Bench, mode: 'read' | 'write', look: (store: Stor
   return answer
 }
 
-const newestTask = (bench: Bench): Task => looking(bench, 'read', (store) => {
-  const view = store.read()
-  const tasks = [...view.all(collections.openTasks), ...view.all(collections.closedTasks)]
-  const task = tasks.map(({ doc }) => doc).sort((a, b) => (a.task_id < b.task_id ? 1 : -1))[0]
-  if (task === undefined) throw new Error('there is no task')
-  return task
-})
+const newestTask = (bench: Bench): Task =>
+  looking(bench, 'read', (store) => newestTaskOf(store.read()))
 
 /** What others do, each by a command of its own in this process. */
 const others = (bench: Bench): Partial<Record<Interrupt, () => Promise<unknown>>> => {
@@ -74,11 +69,13 @@ const others = (bench: Bench): Partial<Record<Interrupt, () => Promise<unknown>>
     revoke: () => must(run(['policy', 'revoke'])),
     'owner disabled': () => must(run(['principal', 'disable', 'owner', '--yes'])),
     'cap lowered': async () => {
-      const shown = must(await run([order.route, 'show', '--json'])).json()
-      const cap = order.route === 'alpha' ? '60000' : '1000'
+      const { route } = order
+      if (route === null) throw new Error('what costs nothing has no cap')
+      const shown = must(await run([route, 'show', '--json'])).json()
+      const cap = route === 'alpha' ? '60000' : '1000'
       return must(run([
-        order.route, 'setup', '--spend-ceiling-microusd', cap,
-        order.route === 'alpha' ? '--acknowledge-plaintext-egress' : '--acknowledge-cloud-egress',
+        route, 'setup', '--spend-ceiling-microusd', cap,
+        route === 'alpha' ? '--acknowledge-plaintext-egress' : '--acknowledge-cloud-egress',
         '--expected-policy-revision', String(shown.policy_revision),
       ]))
     },
@@ -129,7 +126,12 @@ const stopsAt = (bench: Bench, step: string, happens: () => Promise<unknown>): S
   }
 }
 
-const optionsOf = ({ order: { stdin } }: Bench) => (stdin === undefined ? {} : { stdin })
+const stdinOf = ({ order: { stdin } }: Bench) => (stdin === undefined ? {} : { stdin })
+
+const optionsOf = (bench: Bench) => {
+  const { own } = bench.order
+  return { ...stdinOf(bench), ...(own === undefined ? {} : { commands: own.commands }) }
+}
 
 /** The whole operation's time and more, milliseconds. */
 const tooLateMs = 130_000
@@ -175,9 +177,12 @@ const runApart = async (bench: Bench, step: string, interrupt: Interrupt): Promi
     else signalTwice(child)
     await gone
   })
-  const stop = { TEST_STOP_AT: `${bench.order.steps}.${step}` }
+  const { steps, own } = bench.order
+  const stop = {
+    TEST_STOP_AT: `${steps}.${step}`, ...(own === undefined ? {} : { TEST_COMMANDS: own.name }),
+  }
   return place.spawn(bench.order.argv(bench.world), {
-    ...optionsOf(bench), entry: 'test', coverage: false,
+    ...stdinOf(bench), entry: 'test', coverage: false,
     env: { ...stop, ...(interrupt === 'kill' ? {} : { TEST_STOP_DO: 'insist' }) },
     onChild: (one) => {
       child = one
@@ -205,16 +210,24 @@ const standingOf = (bench: Bench): Standing => looking(bench, 'read', (store) =>
   if (wrong.length > 0) throw new Error(`the ledger does not balance: ${JSON.stringify(wrong)}`)
   return {
     reservations: reservationsOf(view), kept: bench.order.kept(view),
-    requests: bench.world.sandbox.log.all({ route: 'completion' }).length,
+    requests: bench.world.sandbox.log.all().filter(({ route }) => route !== 'billing').length,
   }
 })
 
-const moneyOf = (before: Standing, after: Standing): Outcome['money'] => {
+const moneyOf = (before: Standing, after: Standing): Outcome['end'] => {
   const states = [...after.reservations].filter(([id]) => !before.reservations.has(id))
     .map(([, { state }]) => state)
   if (states.length > 1) throw new Error(`one order held money ${states.length} times`)
   const [state = 'nothing held'] = states
   return state === 'reserved' || state === 'contacted' ? 'held' : state
+}
+
+const endOf = (bench: Bench, before: Standing, after: Standing): Outcome['end'] => {
+  const money = moneyOf(before, after)
+  const { own } = bench.order
+  if (own === undefined) return money
+  if (money !== 'nothing held') throw new Error('an order without money held some')
+  return looking(bench, 'read', (store) => own.end(store.read()))
 }
 
 /** A cell as it was seen. */
@@ -231,14 +244,17 @@ export const seen = async (bench: Bench, step: string, interrupt: Interrupt): Pr
   const ran = await (ends ? runApart : runHere)(bench, step, interrupt)
   if (ends) {
     await looking(bench, 'write', (store) =>
-      recoverState({ store, clock: systemClock, observer: silentObserver, face: 'cli' }))
+      recoverState(
+        { store, clock: systemClock, observer: silentObserver, face: 'cli' },
+        bench.order.own?.registry,
+      ))
   }
   const after = standingOf(bench)
-  const money = moneyOf(before, after)
+  const end = endOf(bench, before, after)
   return {
     ran,
     outcome: {
-      money, kept: money === 'settled' ? after.kept > before.kept : null,
+      end, kept: end === 'settled' ? after.kept > before.kept : null,
       requests: after.requests - before.requests,
     },
   }

@@ -1,6 +1,8 @@
 /** The orders of the table: how each is given, and what it keeps of what it paid for. */
 import { proofCollection } from '../../../src/gateway/proof.js'
-import { collections } from '../../../src/governance/rows.js'
+import type { CommandTable } from '../../../src/cli/entry.js'
+import type { Registry } from '../../../src/governance/capability.js'
+import { collections, type Task } from '../../../src/governance/rows.js'
 import { conclusionCollections } from '../../../src/shots/report/rows.js'
 import { digestCollections } from '../../../src/shots/digest/rows.js'
 import { shotCollections } from '../../../src/shots/observations/rows.js'
@@ -16,7 +18,11 @@ import type { Outside } from '../../world/sandbox.js'
 import type { Stateful } from '../../world/state.js'
 import { moment } from '../../world/texts.js'
 import { World, type Placed } from '../../world/world.js'
-import type { Kind } from './rule.js'
+import { nothingCommands } from '../../fabric/nothing/command.js'
+import { registry } from '../../fabric/nothing/capability.js'
+import { grantLooks } from '../../fabric/nothing/grant.js'
+import { nothingCollection } from '../../fabric/nothing/rows.js'
+import type { Kind, Outcome } from './rule.js'
 
 /** What every world of an order has. */
 export type OrderWorld = Placed & Stateful & Outside & { readonly goalId?: string }
@@ -38,12 +44,32 @@ export interface TableOrder extends Kind {
   readonly fault?: string
   /** The first step of its table, where the ones before it are another table's. */
   readonly from?: string
-  /** The verb that sets its route up. */
-  readonly route: 'alpha' | 'gateway'
+  /** The verb that sets its route up; null where nothing does that has a cap. */
+  readonly route: 'alpha' | 'gateway' | null
+  /** What an order brings that is none of the shipped program's; it is one without money. */
+  readonly own?: Own
   /** Makes a world in which the line goes through. */
   world(t: Teardown, outskirts: Outskirts): PromiseLike<OrderWorld>
   /** How many results of such orders are kept. */
   kept(view: View): number
+}
+
+/** A capability that only tests have. */
+export interface Own {
+  /** What the test entry knows its commands by. */
+  readonly name: string
+  readonly commands: CommandTable
+  readonly registry: Registry
+  /** How the task of its order ended. Throws where its own rows say something else. */
+  end(view: View): Outcome['end']
+}
+
+/** The task that was made last. Throws where there is none. */
+export const newestTaskOf = (view: View): Task => {
+  const tasks = [...view.all(collections.openTasks), ...view.all(collections.closedTasks)]
+  const task = tasks.map(({ doc }) => doc).sort((a, b) => (a.task_id < b.task_id ? 1 : -1))[0]
+  if (task === undefined) throw new Error('there is no task')
+  return task
 }
 
 const hooksOf = (outskirts: Outskirts): { hooks: SandboxHooks } => ({
@@ -124,4 +150,33 @@ export const conclusion: TableOrder = {
   },
   kept: (view) => view.all(conclusionCollections.conclusions)
     .filter(({ doc }) => doc.made !== null).length,
+}
+
+const nothingEnd = (view: View): Outcome['end'] => {
+  const { task_id, state, blocked } = newestTaskOf(view)
+  // A look that never left is forgotten when it was recovered.
+  const row = view.get(nothingCollection, task_id)?.state ?? 'unsent'
+  const ends: Readonly<Record<string, Outcome['end']>> = {
+    'succeeded done': 'done', 'blocked lost': 'unknown',
+    'cancelled unsent': 'cancelled', 'failed unsent': 'failed',
+  }
+  const end = ends[`${state} ${row}`]
+  if (end !== undefined && (blocked === null) === (end !== 'unknown')) return end
+  throw new Error(`a task that is ${state} and a look that is ${row}`)
+}
+
+/** The one effect of the capability of nothing, which costs nothing. */
+export const look: TableOrder = {
+  name: 'look', steps: 'nothing',
+  argv: ({ sandbox, goalId = '' }) =>
+    ['nothing', 'look', sandbox.profile.gateway.base_url, '--goal', goalId, '--json'],
+  session: true, task: true, charge: null, capEndsConsent: false,
+  route: null,
+  own: { name: 'nothing', commands: nothingCommands, registry, end: nothingEnd },
+  world: (t, outskirts) => World.in(t).sandbox(hooksOf(outskirts)).state().session()
+    .with(async (world) => {
+      await grantLooks(world.gov, world.session())
+      return { goalId: (await world.json(['goal', 'add', 'An aim'])).id as string }
+    }),
+  kept: (view) => view.all(nothingCollection).filter(({ doc }) => doc.state === 'done').length,
 }

@@ -9,8 +9,11 @@ export interface Kind {
   readonly session: boolean
   /** It works for a task, which has a goal, an owner and a cancel of its own. */
   readonly task: boolean
-  /** What tells the charge: the reply itself, or a bill that is asked for after it. */
-  readonly charge: 'reply' | 'bill'
+  /**
+   * What tells the charge: the reply itself, or a bill that is asked for after it. Null for an
+   * order without money: it holds nothing, and its task tells what came of it.
+   */
+  readonly charge: 'reply' | 'bill' | null
   /** A changed cap ends its consent, which then has to be given anew. */
   readonly capEndsConsent: boolean
 }
@@ -30,7 +33,7 @@ export const interrupts: readonly Interrupt[] = [
 export type Phase =
   /** It is claimed; no money is held. */
   | 'claimed'
-  /** Its full bound is held; nothing says that anybody was contacted. */
+  /** Its full bound is held, where it has one; nothing says that anybody was contacted. */
   | 'held'
   /** The contact mark is durable; no byte has left. */
   | 'marked'
@@ -65,17 +68,21 @@ export const phaseOf = (step: string): Phase => {
 
 /** What is left. */
 export interface Outcome {
-  readonly money: 'nothing held' | 'released' | 'settled' | 'unknown' | 'held'
+  /** How the money ended; of an order without any, how its task did. Both may be unknown. */
+  readonly end:
+    | 'nothing held' | 'released' | 'settled' | 'held'
+    | 'cancelled' | 'failed' | 'done' | 'open'
+    | 'unknown'
   /** Whether what was paid for is there; null where nothing was paid. */
   readonly kept: boolean | null
   /** Requests that reached a host, without bills. */
   readonly requests: number
 }
 
-const nothingHeld: Outcome = { money: 'nothing held', kept: null, requests: 0 }
-const released: Outcome = { money: 'released', kept: null, requests: 0 }
-const settled = (kept: boolean): Outcome => ({ money: 'settled', kept, requests: 1 })
-const unknown = (requests: number): Outcome => ({ money: 'unknown', kept: null, requests })
+const unsent = (end: Outcome['end']): Outcome => ({ end, kept: null, requests: 0 })
+const settled = (kept: boolean): Outcome => ({ end: 'settled', kept, requests: 1 })
+const done: Outcome = { end: 'done', kept: null, requests: 1 }
+const unknown = (requests: number): Outcome => ({ end: 'unknown', kept: null, requests })
 
 const applies = (kind: Kind, interrupt: Interrupt): boolean => {
   switch (interrupt) {
@@ -85,6 +92,9 @@ const applies = (kind: Kind, interrupt: Interrupt): boolean => {
       return kind.task
     case 'session ended':
       return kind.session
+    case 'cap lowered':
+      // What costs nothing rests on no cap.
+      return kind.charge !== null
     default:
       return true
   }
@@ -96,10 +106,17 @@ const chargeTold = (kind: Kind, step: string): boolean =>
     ? step !== atHost
     : ['charge_known', 'sealed', 'answer_sealed'].includes(step)
 
+/** What an interrupt leaves of an order without money whose process goes on to its own end. */
+const effectGoesOn = (phase: Phase, step: string, interrupt: Interrupt): Outcome => {
+  if (phase === 'sent') return interrupt === 'deadline' && step === atHost ? unknown(1) : done
+  return unsent(interrupt === 'signal' || interrupt === 'second signal' ? 'cancelled' : 'failed')
+}
+
 /** What an interrupt leaves whose process goes on to its own end. */
 const goesOn = (kind: Kind, phase: Phase, step: string, interrupt: Interrupt): Outcome => {
-  if (phase === 'claimed') return nothingHeld
-  if (phase === 'held' || phase === 'marked') return released
+  if (kind.charge === null) return effectGoesOn(phase, step, interrupt)
+  if (phase === 'claimed') return unsent('nothing held')
+  if (phase === 'held' || phase === 'marked') return unsent('released')
   if (interrupt === 'deadline') return chargeTold(kind, step) ? settled(true) : unknown(1)
   if (interrupt === 'signal') return settled(!kind.task)
   if (interrupt === 'cap lowered') return settled(!kind.capEndsConsent)
@@ -117,11 +134,14 @@ const goesOn = (kind: Kind, phase: Phase, step: string, interrupt: Interrupt): O
  * - A signal keeps what was paid for, where no task was there to be cancelled by it; a lowered cap
  *   keeps it where it leaves the consent. Everybody else withdraws what the result rests on.
  * - A killed process proves nothing: from the contact mark on its charge is unknown.
+ * - Without money the task says the same: nothing sent, it is cancelled by who asked to stop it and
+ *   failed by everything else; sent, it tells what was seen, whoever withdraws what. It is unknown
+ *   as above.
  */
 export const expected = (kind: Kind, step: string, interrupt: Interrupt): Outcome | null => {
   if (!applies(kind, interrupt)) return null
   const phase = phaseOf(step)
-  if (phase === 'closed') return settled(true)
+  if (phase === 'closed') return kind.charge === null ? done : settled(true)
   const ended = interrupt === 'kill' || interrupt === 'second signal'
   if (ended && phase === 'sent') return unknown(1)
   if (interrupt === 'kill' && phase === 'marked') return unknown(0)
@@ -131,7 +151,7 @@ export const expected = (kind: Kind, step: string, interrupt: Interrupt): Outcom
 /** How an outcome reads in the table. */
 export const textOf = (outcome: Outcome | null): string => {
   if (outcome === null) return 'n/a'
-  const { money, kept, requests } = outcome
-  if (money === 'settled') return kept === true ? 'settled, kept' : 'settled, dropped'
-  return requests === 0 ? `${money}, nothing sent` : money
+  const { end, kept, requests } = outcome
+  if (end === 'settled') return kept === true ? 'settled, kept' : 'settled, dropped'
+  return requests === 0 ? `${end}, nothing sent` : end
 }

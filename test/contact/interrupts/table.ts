@@ -79,7 +79,7 @@ export const proveTable = async (t: Test, order: TableOrder): Promise<void> => {
       t.same(outcome, wanted, `${order.name}: ${interrupt} at ${step}`, {
         status: ran.status, stderr: ran.stderr,
       })
-      if (interrupt === 'second signal' && outcome.money === 'unknown') requireLastWords(t, ran)
+      if (interrupt === 'second signal' && outcome.end === 'unknown') requireLastWords(t, ran)
       cells.push(textOf(outcome))
     }
     rows.set(step, cells)

@@ -4,15 +4,23 @@
  */
 import * as v from 'valibot'
 import { capabilities } from '../../../src/fabric/capabilities.js'
+import { findTask } from '../../../src/governance/board/place.js'
 import type {
   Capability, CapabilityRecovery, Registry,
 } from '../../../src/governance/capability.js'
+import type { View } from '../../../src/state/types.js'
 import { nothingCollection, nothingRows } from './rows.js'
 
 export const nothingKind = 'nothing.look.v1'
 export const nothingRuntime = 'nothing_native'
+export const nothingProfile = 'nothing'
+export const nothingProvider = 'loopback'
 export const nothingLabel = 'svc.nothing.input.v1'
 export const nothingMsMax = 20_000
+
+/** Never left: by its own end, or because it was cancelled before its process could tell. */
+const unsent = (view: View) => view.all(nothingCollection).filter(({ id, doc }) =>
+  doc.state === 'unsent' || (doc.state === 'open' && findTask(view, id)?.state === 'cancelled'))
 
 /** What a look leaves whose process died: either nothing left, or nobody knows. */
 const recovery: CapabilityRecovery = {
@@ -26,11 +34,9 @@ const recovery: CapabilityRecovery = {
     },
   }),
   settleRows: async ({ store }) => {
-    const unsent = () => store.read().all(nothingCollection).filter(({ doc }) =>
-      doc.state === 'unsent')
-    if (unsent().length === 0) return
+    if (unsent(store.read()).length === 0) return
     await store.transact('nothing recovery', (tx) => {
-      for (const { id } of unsent()) tx.remove(nothingCollection, id)
+      for (const { id } of unsent(tx)) tx.remove(nothingCollection, id)
     })
   },
 }
