@@ -2,7 +2,8 @@ import { canonicalJson } from '../base/canonical.js'
 import type { Clock } from '../base/clock.js'
 import { fail, SallyportError } from '../base/errors.js'
 import { initialize } from '../governance/init.js'
-import type { Passphrase } from '../governance/passphrase.js'
+import { requirePassphraseLength, type Passphrase } from '../governance/passphrase.js'
+import { requirePrincipalName } from '../governance/principals.js'
 import type { DeploymentProfile } from '../governance/profile.js'
 import { collections, type Goal, type Principal } from '../governance/rows.js'
 import type { Store } from '../state/types.js'
@@ -43,10 +44,16 @@ const create = (request: InitRequest): Store => {
   }
 }
 
-/** Makes the state directory, its first owner and policy revision 1; opens no session. */
+/**
+ * Makes the state directory, its first owner and policy revision 1; opens no session. An owner that
+ * cannot be is refused before anything is made: a directory seals its profile for good, and one
+ * without an owner asks for an `init` with the same arguments, which would be refused again.
+ */
 export const initState = async (
   request: InitRequest,
 ): Promise<{ store: Store; principal: Principal; goal: Goal }> => {
+  requirePrincipalName(request.ownerName)
+  if (request.passphrase !== undefined) requirePassphraseLength(request.passphrase)
   const store = create(request)
   try {
     return { store, ...await initialize(store, request) }

@@ -32,14 +32,19 @@ const derive = (
     )
   })
 
+/** Throws `rejected`/`passphrase_length` unless a passphrase has a length within the limits. */
+export const requirePassphraseLength = (passphrase: Passphrase): void => {
+  const { length } = bytesOf(passphrase)
+  if (length >= passphraseLimits.bytesMin && length <= passphraseLimits.bytesMax) return
+  throw fail.rejected('passphrase_length', 'A passphrase has 8 to 1024 bytes.', {
+    details: { bytes_min: passphraseLimits.bytesMin, bytes_max: passphraseLimits.bytesMax },
+  })
+}
+
 /** What a principal's row keeps of a passphrase. Throws `rejected`/`passphrase_length`. */
 export const hashPassphrase = async (passphrase: Passphrase): Promise<Stored> => {
+  requirePassphraseLength(passphrase)
   const bytes = bytesOf(passphrase)
-  if (bytes.length < passphraseLimits.bytesMin || bytes.length > passphraseLimits.bytesMax) {
-    throw fail.rejected('passphrase_length', 'A passphrase has 8 to 1024 bytes.', {
-      details: { bytes_min: passphraseLimits.bytesMin, bytes_max: passphraseLimits.bytesMax },
-    })
-  }
   const salt = randomBytes(saltBytes)
   const hash = await derive(bytes, salt, cost)
   return {

@@ -1,4 +1,4 @@
-import { rmSync } from 'node:fs'
+import { existsSync, rmSync, writeFileSync } from 'node:fs'
 import t from 'tap'
 import { systemClock } from '../../src/base/clock.js'
 import { defaultProfile } from '../../src/governance/profile.js'
@@ -24,4 +24,21 @@ t.test('an init that died before it wrote an owner: every verb says to run it ag
   t.equal((await place.run(['init', '--workspace', place.path('w')])).status, 0)
   t.equal((await place.run(['login'])).status, 0)
   t.equal((await place.run(['state', 'check'])).status, 0)
+})
+
+t.test('an init with a wrong owner or passphrase is refused before it makes anything', async (t) => {
+  const place = World.in(t).place
+  writeFileSync(place.path('short'), 'short\n')
+  const refused = [
+    { words: ['--owner', 'bad name!'], code: 'principal_name' },
+    { words: ['--passphrase-file', place.path('short')], code: 'passphrase_length' },
+  ]
+  for (const { words, code } of refused) {
+    const ran = await place.run(['init', ...words, '--json'])
+    t.same([ran.status, ran.error().code], [3, code])
+    t.equal(existsSync(place.stateDir), false, 'no state directory')
+    t.equal(existsSync(place.configDir), false, 'no key and no anchor')
+  }
+  const made = await place.run(['init', '--owner', 'maria'])
+  t.equal(made.status, 0, 'another owner, and another profile, are free to begin')
 })
