@@ -23,7 +23,7 @@ import {
   type Operation,
 } from './operation.js'
 import type { Claim, Claiming, Closed, ContactContext, Order, Terms } from './order.js'
-import { persist, unrecorded } from './persist.js'
+import { persist, unended, unrecorded } from './persist.js'
 import { closeRoute, openRoute } from './routes.js'
 import { makeSend } from './send.js'
 
@@ -70,7 +70,8 @@ const toldEnd = <C, E, K>({ order, run, sent, unsentBy }: Op<C, E, K>, error: un
   if (sent) return unrecorded(error, run.operationId, order.details(run))
   // Rows that refuse the end say more than what stopped it; a state that takes no record does not.
   const untaken = error.kind === 'locked' || error.kind === 'failed'
-  return untaken && unsentBy instanceof SallyportError ? unsentBy : error
+  const told = untaken && unsentBy instanceof SallyportError ? unsentBy : error
+  return unended(told, run.operationId, order.details(run))
 }
 
 /** Makes the outcome durable. */

@@ -48,3 +48,23 @@ export const unrecorded = (
     details: { ...error.details, ...details, operation_id: operationId },
     cause: error,
   })
+
+/**
+ * The error of an operation that sent nothing and whose end could not be recorded: what stopped it,
+ * with the ids by which a person finds what is left for recovery.
+ */
+export const unended = (
+  error: SallyportError, operationId: string, ids: SallyportError['details'],
+): SallyportError => {
+  // Damage is not ended by a command; its own error says what to do.
+  const ends = error.kind === 'damaged'
+    ? null : 'Nothing was sent. The next command that changes something ends it.'
+  const next = error.next ?? ends
+  return new SallyportError({
+    kind: error.kind, code: error.code, message: error.message,
+    ...(error.reason === null ? {} : { reason: error.reason }),
+    ...(next === null ? {} : { next }),
+    details: { ...error.details, ...ids, operation_id: operationId },
+    cause: error,
+  })
+}

@@ -78,6 +78,26 @@ t.test('A-124 A-194 a lock held past the deadline ends as blocked, never as lock
   t.equal(rig.inferences().length, 1)
 })
 
+t.test('A-124 an end that a held lock keeps out of the log names its task where nothing was sent',
+  async (t) => {
+    const rig = await World.in(t).sandbox().state().session().alpha()
+    let jumpMs = 0
+    const clock: Clock = { ...systemClock, monotonicMs: () => systemClock.monotonicMs() + jumpMs }
+    let release = (): void => undefined
+    const ran = await rig.ask({
+      clock, args: ['--wait', '0'],
+      at: (at) => {
+        if (at !== 'ask.before_first_byte') return
+        release = holdLock(rig)
+        jumpMs = 121_000
+      },
+    })
+    release()
+    const { task_id, operation_id } = newestTask(rig)
+    t.match(ran.error(), { reason: 'deadline_passed', details: { task_id, operation_id } })
+    t.equal(rig.inferences().length, 0)
+  })
+
 t.test('A-140 the wait for the lock counts against the billing stage', async (t) => {
   const rig = await World.in(t).sandbox().state().session().alpha()
   let jumpMs = 0
