@@ -17,9 +17,9 @@ import { collections } from '../../src/governance/rows.js'
 import { authenticate } from '../../src/governance/session/authenticate.js'
 import { loadToken, tokenPath } from '../../src/governance/session/token.js'
 import { createHttpsClient } from '../../src/net/client.js'
-import { tryLockFile } from '../../src/state/kernel-lock.js'
 import type { Store } from '../../src/state/types.js'
 import { checkLedger, recover } from '../support/ledger.js'
+import { holdLock } from '../support/state/hold-lock.js'
 import { limits, question } from '../world/alpha.js'
 import { World, type AlphaWorld } from '../world/world.js'
 import { newestTask } from '../support/board.js'
@@ -27,13 +27,6 @@ import { newestTask } from '../support/board.js'
 t.setTimeout(120_000)
 
 const key = '0b0e6a3c-7f0e-4a1e-9d3a-7a7c2f2f4a10'
-
-/** Another process that holds the state lock; answers how it is given back. */
-const holdLock = (rig: AlphaWorld): (() => void) => {
-  const lock = tryLockFile(join(rig.place.stateDir, 'lock'))
-  if (lock === null) throw new Error('the lock was not free')
-  return lock.release
-}
 
 for (const step of ['ask.replied', 'ask.billing_1', 'ask.charge_known', 'ask.answer_sealed']) {
   t.test(`A-003 A-142 a lock held past --wait at ${step} costs neither answer nor charge`,

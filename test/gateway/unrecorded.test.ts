@@ -1,18 +1,11 @@
 /** What a proof that was sent makes of a state lock that others hold. */
-import { join } from 'node:path'
 import t from 'tap'
 import { systemClock, type Clock } from '../../src/base/clock.js'
-import { tryLockFile } from '../../src/state/kernel-lock.js'
 import { checkLedger, recover } from '../support/ledger.js'
-import { World, type RoutesWorld } from '../world/world.js'
+import { holdLock } from '../support/state/hold-lock.js'
+import { World } from '../world/world.js'
 
 t.setTimeout(60_000)
-
-const holdLock = (rig: RoutesWorld): (() => void) => {
-  const lock = tryLockFile(join(rig.place.stateDir, 'lock'))
-  if (lock === null) throw new Error('the lock was not free')
-  return lock.release
-}
 
 t.test('A-192 a lock held past --wait does not cost a proof that was paid for', async (t) => {
   const rig = await World.in(t).sandbox().state().session().alpha().gateway()

@@ -3,23 +3,14 @@ import {
 } from 'node:fs'
 import { dirname, join } from 'node:path'
 import t from 'tap'
-import { SallyportError } from '../../src/base/errors.js'
 import { newId } from '../../src/base/ids.js'
 import { holdGuard, isHeld, liveGuards, sweepGuards } from '../../src/governance/guard.js'
 import { probeFile, removeDeadFile, tryHoldFile } from '../../src/governance/kernel-file.js'
 import { lockAddon } from '../../src/state/kernel-lock.js'
 import { startChild } from '../support/children.js'
+import { codeOfWaited as codeOf } from '../support/refused.js'
 import { until } from '../support/until.js'
 import { temporaryFolder } from '../world/place.js'
-
-const codeOf = async (run: () => unknown): Promise<string> => {
-  try {
-    await run()
-    return 'none'
-  } catch (error) {
-    return error instanceof SallyportError ? error.code : 'defect'
-  }
-}
 
 t.test('a guard is held until its release, which leaves no file', async (t) => {
   const dir = temporaryFolder(t)

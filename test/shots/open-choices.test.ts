@@ -1,6 +1,4 @@
 /** What the requirement tables leave open is fixed in one page, and the program keeps to it. */
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { safeParse } from 'valibot'
 import { stateRules } from '../../src/fabric/state-rules.js'
@@ -8,13 +6,13 @@ import { reanalyzeReasons, shotLimits } from '../../src/shots/constants.js'
 import { observationFactsShape } from '../../src/shots/observations/facts.js'
 import { parseSettingsChange, resolveSettings } from '../../src/shots/source/settings.js'
 import { shotsStatus } from '../../src/shots/status/contract.js'
+import { page } from '../support/page.js'
 import { greyPng } from '../support/png.js'
 import { allVerbs } from '../world/program.js'
 import { World } from '../world/world.js'
 
 t.setTimeout(120_000)
 
-const page = (name: string): string => readFileSync(join(process.cwd(), name), 'utf8')
 const choices = page('docs/decisions/open-choices.md')
 
 /** The sentence in which a row is settled. */

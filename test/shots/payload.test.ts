@@ -1,6 +1,4 @@
 /** The payload's fields, its JSON schema and its parser, all of one source. */
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import fc from 'fast-check'
 import t from 'tap'
 import { stateRules } from '../../src/fabric/state-rules.js'
@@ -15,6 +13,7 @@ import { holdsMessage } from '../../src/shots/payload/screen.js'
 import { bindingsOf, type GatewayProof } from '../../src/gateway/proof.js'
 import type { GatewayRoute } from '../../src/gateway/setup.js'
 import { holdsSecret } from '../../src/shots/payload/secrets.js'
+import { page } from '../support/page.js'
 import { allVerbs } from '../world/program.js'
 
 const good: AnalysisPayload = {
@@ -266,8 +265,6 @@ t.test('a proof of the screenshot slot is bound to the versions of prompt and sc
     used_prompt_version: analysisPromptVersion, used_schema_version: analysisSchemaVersion,
   })
 })
-
-const page = (name: string): string => readFileSync(join(process.cwd(), name), 'utf8')
 
 t.test('S-094 the page names each field once, with the bounds and words of the schema', async (t) => {
   const doc = page('docs/screenshot-analysis.md')

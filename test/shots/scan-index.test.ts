@@ -11,15 +11,12 @@ import { receiptCollections } from '../../src/shots/receipts/rows.js'
 import { shotCollections as c } from '../../src/shots/observations/rows.js'
 import { bindingOf, loadKnownIndex, writeKnownIndex } from '../../src/shots/scan/known-index.js'
 import { walkImageFolder } from '../../src/shots/scan/walk.js'
-import { greyPng } from '../support/png.js'
+import { image } from '../support/png.js'
 import { World, type ImageWorld } from '../world/world.js'
 import { after } from '../support/observations.js'
+import { scan } from '../support/shots.js'
 
 t.setTimeout(120_000)
-
-const image = (i: number): Buffer => greyPng(64, 48, i)
-
-const scan = async (world: ImageWorld) => (await world.run(['shots', 'scan', '--json'])).json()
 
 const indexFile = (world: ImageWorld): string => {
   const folder = join(world.place.stateDir, 'run/shots')

@@ -12,15 +12,14 @@ import { greyPng } from '../support/png.js'
 import { forImages } from '../world/gateway.js'
 import { allowed } from '../world/images.js'
 import { World, type ImageWorld } from '../world/world.js'
-import { rowOf } from '../support/shots.js'
+import { rowOf, scan as scanned } from '../support/shots.js'
 import { sha256 } from '../support/sha256.js'
 
 t.setTimeout(120_000)
 
+/** A scan whose receipt accounts for every file. */
 const scan = async (world: ImageWorld, ...flags: string[]) => {
-  const ran = await world.run(['shots', 'scan', '--json', ...flags])
-  if (ran.status !== 0) throw new Error(ran.stderr)
-  const receipt = ran.json()
+  const receipt = await scanned(world, ...flags)
   const sum = receipt.ingested + receipt.duplicate + receipt.suppressed + receipt.rejected
     + receipt.deferred
   if (sum !== receipt.scanned) throw new Error('a receipt does not balance')

@@ -4,13 +4,11 @@ import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
-import { greyPng } from '../support/png.js'
+import { image } from '../support/png.js'
 import type { Loose, Ran } from '../world/place.js'
 import { World, type ImageWorld } from '../world/world.js'
 
 t.setTimeout(180_000)
-
-const image = (i: number): Buffer => greyPng(64, 48, i)
 
 /** A watcher under way: its lines as they come. */
 const watching = async (world: ImageWorld) => {

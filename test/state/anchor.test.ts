@@ -3,11 +3,8 @@ import { cpSync, readFileSync, rmSync, unlinkSync, writeFileSync } from 'node:fs
 import { join } from 'node:path'
 import { checkState } from '../../src/state/care/check.js'
 import type { FileStore } from '../../src/state/store.js'
-import { again, put } from '../support/state/notes.js'
+import { again, publish, put } from '../support/state/notes.js'
 import { World } from '../world/world.js'
-
-const publish = (store: FileStore, policyRevision: number): Promise<void> =>
-  store.transact('publish', (tx) => tx.mark({ policyRevision }))
 
 const copyAside = (store: FileStore): string => {
   const copy = join(store.dir, '..', 'copy')

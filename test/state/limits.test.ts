@@ -4,12 +4,12 @@ import { rmSync, statSync, truncateSync } from 'node:fs'
 import { join } from 'node:path'
 import { backupState } from '../../src/state/care/backup.js'
 import { checkState } from '../../src/state/care/check.js'
-import { compactState } from '../../src/state/care/compact.js'
 import type { Files } from '../../src/state/files.js'
 import { nodeFiles } from '../../src/state/files.js'
 import { repairState } from '../../src/state/care/repair.js'
 import { restoreState } from '../../src/state/care/restore.js'
 import type { FileStore } from '../../src/state/store.js'
+import { closedStore } from '../support/state/closed-store.js'
 import { newestLog } from '../support/state/forge.js'
 import { again, errorOf, numbers, put } from '../support/state/notes.js'
 import { World } from '../world/world.js'
@@ -20,16 +20,6 @@ const placeOf = (store: FileStore, files: Files = nodeFiles) =>
 /** More than Node can put into one buffer; a hole takes no room on the disk. */
 const hugeBytes = 9 * 1024 ** 3
 const recordBytesMax = 17 * 1024 * 1024
-
-/** A closed store of one note in a snapshot and one in the log. */
-const closedStore = async (t: Test): Promise<FileStore> => {
-  const { store } = await World.in(t).store()
-  await put(store, 'a', 1)
-  await compactState(store)
-  await put(store, 'b', 2)
-  store.close()
-  return store
-}
 
 /** The disk, with the longest read that was asked of it. */
 const measured = (): { readonly files: Files; longest(): number } => {

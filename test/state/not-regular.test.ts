@@ -8,24 +8,14 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { checkState } from '../../src/state/care/check.js'
-import { compactState } from '../../src/state/care/compact.js'
 import { nodeFiles } from '../../src/state/files.js'
 import { repairState } from '../../src/state/care/repair.js'
 import type { FileStore } from '../../src/state/store.js'
-import { again, errorOf, numbers, placeOf, put } from '../support/state/notes.js'
+import { closedStore } from '../support/state/closed-store.js'
+import { again, errorOf, numbers, placeOf } from '../support/state/notes.js'
 import { World } from '../world/world.js'
 
 const mkfifo = (path: string): void => void execFileSync('mkfifo', [path])
-
-/** A closed store of one note in a snapshot and one in the log, marked. */
-const closedStore = async (t: Test): Promise<FileStore> => {
-  const { store } = await World.in(t).store()
-  await put(store, 'a', 1)
-  await compactState(store)
-  await put(store, 'b', 2)
-  store.close()
-  return store
-}
 
 /** Reads and writes, each on a store of its own; what goes wrong is thrown. */
 const use = async (t: Test, store: FileStore): Promise<void> => {

@@ -17,14 +17,11 @@ import { restoreState } from '../../src/state/care/restore.js'
 import type { FileStore } from '../../src/state/store.js'
 import { fingerprintOf, flipBit, newestLog, truncateTo } from '../support/state/forge.js'
 import {
-  again, errorOf, items, notes, numbers, placeOf, put, specs,
+  again, errorOf, items, notes, numbers, placeOf, publish, put, specs,
 } from '../support/state/notes.js'
 import { World } from '../world/world.js'
 
 const fold = (store: FileStore): Promise<void> => store.exclusive('fold', () => store.checkpoint())
-
-const publish = (store: FileStore, policyRevision: number): Promise<void> =>
-  store.transact('publish', (tx) => tx.mark({ policyRevision }))
 
 /** A store with two generations and records in both logs. */
 const livedIn = async (t: Test): Promise<FileStore> => {

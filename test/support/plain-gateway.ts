@@ -7,7 +7,7 @@ import type { IncomingMessage } from 'node:http'
 import { createServer } from 'node:https'
 import type { AddressInfo, Socket } from 'node:net'
 import { join } from 'node:path'
-import { makeSelfSigned } from './plain-provider.js'
+import { makeSelfSigned, read } from './plain-provider.js'
 
 /** One request as received. */
 export interface PlainGatewayRequest {
@@ -41,12 +41,6 @@ const contentFor = (body: string): string => {
   const asked = JSON.parse(body) as { response_format?: { json_schema?: { name?: string } } }
   return asked.response_format?.json_schema?.name === 'svc_screenshot_analysis_v1'
     ? JSON.stringify(plainAnalysis) : '{"left":"red","right":"blue"}'
-}
-
-const read = async (request: IncomingMessage): Promise<string> => {
-  const chunks: Buffer[] = []
-  for await (const part of request) chunks.push(part as Buffer)
-  return Buffer.concat(chunks).toString('utf8')
 }
 
 const replyTo = (body: string): string => JSON.stringify({

@@ -79,7 +79,8 @@ export const plainBillingId = (bodyId: string): string => {
   return hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')
 }
 
-const read = async (request: IncomingMessage): Promise<string> => {
+/** The body of a request as text. */
+export const read = async (request: IncomingMessage): Promise<string> => {
   const chunks: Buffer[] = []
   for await (const part of request) chunks.push(part as Buffer)
   return Buffer.concat(chunks).toString('utf8')

@@ -32,3 +32,6 @@ export const greyPng = (
     chunk('IDAT', deflateSync(rows, { level })), chunk('IEND', Buffer.alloc(0)),
   ])
 }
+
+/** The picture with this number (0..255): none looks like another. */
+export const image = (i: number): Buffer => greyPng(64, 48, i)

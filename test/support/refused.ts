@@ -20,3 +20,13 @@ export const codeOf = (run: () => unknown): string => {
     return error instanceof SallyportError ? error.code : 'defect'
   }
 }
+
+/** The same of what is waited for. */
+export const codeOfWaited = async (run: () => unknown): Promise<string> => {
+  try {
+    await run()
+    return 'none'
+  } catch (error) {
+    return codeOf(() => { throw error })
+  }
+}

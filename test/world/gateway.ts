@@ -1,5 +1,4 @@
 /** The stage of the general model route, set up through the program against the sandbox. */
-import { readFileSync } from 'node:fs'
 import { claimCollection } from '../../src/gateway/call/claims.js'
 import type { GatewayShow } from '../../src/gateway/projection.js'
 import { proofCollection } from '../../src/gateway/proof.js'
@@ -124,6 +123,3 @@ export interface WireBody {
 /** The JSON body of a request. */
 export const bodyOf = (request: SeenRequest | undefined): WireBody =>
   JSON.parse(request?.body.toString('utf8') ?? 'null') as WireBody
-
-/** Text of a file. */
-export const textOf = (path: string): string => readFileSync(path, 'utf8')

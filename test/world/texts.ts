@@ -15,9 +15,11 @@ import type { AnalysisWorld } from './world.js'
 
 const windowMs = 30 * 60_000
 
-/** Begin of a whole window, so many windows before the one that runs now. */
-export const windowStart = (back: number): number =>
-  (Math.floor(Date.now() / windowMs) - back) * windowMs
+// Read once: a test that runs on into the next window goes on speaking of the same ones.
+const currentStartMs = Math.floor(Date.now() / windowMs) * windowMs
+
+/** Begin of a whole window, so many windows before the one in which the process began; ms. */
+export const windowStart = (back: number): number => currentStartMs - back * windowMs
 
 /** ISO text: so many minutes into the window that began `back` windows before this one. */
 export const moment = (back: number, minutes = 0): string =>

@@ -38,7 +38,8 @@ export const plan = (
   ...(only === undefined ? {} : { only }),
 })
 
-const failure = (code: string): Error => Object.assign(new Error(code), { code })
+/** An error as the disk throws it. */
+export const failure = (code: string): Error => Object.assign(new Error(code), { code })
 
 /** The same disk under a plan. */
 export const faulty = (inner: Files, to: Plan): Files => {

@@ -5,6 +5,7 @@
  */
 import { dirname, basename } from 'node:path'
 import type { FileFacts, Files, OpenIntent } from '../../../src/state/files.js'
+import { failure } from './faults.js'
 
 /** Small seeded generator of numbers in [0, 1). */
 export const seeded = (seed: number): (() => number) => {
@@ -45,8 +46,6 @@ type MemNode = MemFile | MemDir
 interface EntryChange {
   readonly parts: readonly { readonly dir: MemDir; readonly name: string; node: MemNode | null }[]
 }
-
-const failure = (code: string): Error => Object.assign(new Error(code), { code })
 
 const applyEdit = (content: Buffer, edit: Edit): Buffer => {
   if ('size' in edit) {

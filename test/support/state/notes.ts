@@ -38,6 +38,10 @@ export const placeOf = (store: Store): { dir: string, configDir: string } =>
 export const put = (store: Store, id: string, n: number, text = ''): Promise<void> =>
   store.transact('test', (tx) => tx.put(notes, id, { n, text }))
 
+/** Marks a revision of the policy, as its publication does. */
+export const publish = (store: Store, policyRevision: number): Promise<void> =>
+  store.transact('publish', (tx) => tx.mark({ policyRevision }))
+
 /** Numbers of all notes by id. */
 export const numbers = (store: Store): Record<string, number> =>
   Object.fromEntries(store.read().all(notes).map(({ id, doc }) => [id, doc.n]))
