@@ -15,7 +15,7 @@ import { must } from '../../support/must.js'
 import type { Ran, Teardown } from '../../world/place.js'
 import { newestTaskOf, type OrderWorld, type Outskirts, type TableOrder } from './orders.js'
 import {
-  atHost, billAtHost, secondBillAtHost, type Interrupt, type Outcome,
+  atHost, billAtHost, endings, secondBillAtHost, type Interrupt, type Outcome,
 } from './rule.js'
 
 /** A world of an order that is put back as it was before each cell. */
@@ -240,7 +240,7 @@ export interface Seen {
 export const seen = async (bench: Bench, step: string, interrupt: Interrupt): Promise<Seen> => {
   bench.restore()
   const before = standingOf(bench)
-  const ends = interrupt === 'kill' || interrupt === 'second signal'
+  const ends = endings.includes(interrupt)
   const ran = await (ends ? runApart : runHere)(bench, step, interrupt)
   if (ends) {
     await looking(bench, 'write', (store) =>

@@ -46,6 +46,11 @@ export interface TableOrder extends Kind {
   readonly from?: string
   /** The verb that sets its route up; null where nothing does that has a cap. */
   readonly route: 'alpha' | 'gateway' | null
+  /**
+   * Where it is ended as a process, which costs most of the time: at every step, or at the first
+   * and the last one of each phase, where the same engine is ended at every step of an ask.
+   */
+  readonly ended: 'every step' | 'edges of phases'
   /** What an order brings that is none of the shipped program's; it is one without money. */
   readonly own?: Own
   /** Makes a world in which the line goes through. */
@@ -82,7 +87,7 @@ export const ask: TableOrder = {
   // A goal of its own: the default one cannot be closed.
   argv: ({ goalId = '' }) => ['alpha', 'ask', '-', '--json', '--goal', goalId],
   session: true, task: true, charge: 'bill', capEndsConsent: true,
-  route: 'alpha',
+  route: 'alpha', ended: 'every step',
   world: (t, outskirts) => World.in(t).sandbox(hooksOf(outskirts)).state().session().alpha()
     .with(async (world) => ({
       goalId: (await world.json(['goal', 'add', 'An aim'])).id as string,
@@ -100,7 +105,7 @@ export const secondBill: TableOrder = {
 export const proof = (slot: 'chat' | 'report' | 'screenshot'): TableOrder => ({
   name: `proof of ${slot}`, steps: 'prove', argv: () => ['gateway', 'prove', slot, '--json'],
   session: true, task: false, charge: 'reply', capEndsConsent: false,
-  route: 'gateway',
+  route: 'gateway', ended: 'edges of phases',
   world: (t, outskirts) => World.in(t).sandbox(hooksOf(outskirts)).state().session().gateway(),
   kept: (view) => view.all(proofCollection).length,
 })
@@ -109,7 +114,7 @@ export const proof = (slot: 'chat' | 'report' | 'screenshot'): TableOrder => ({
 export const analysis: TableOrder = {
   name: 'analysis', steps: 'analyze', argv: () => ['shots', 'analyze', '--json'],
   session: false, task: false, charge: 'reply', capEndsConsent: false,
-  route: 'gateway',
+  route: 'gateway', ended: 'edges of phases',
   world: async (t, outskirts) => {
     const world = await World.in(t).sandbox(hooksOf(outskirts)).state().session()
       .gateway(forImages).images(allowed).proof('screenshot')
@@ -132,7 +137,7 @@ const textWorld = async (t: Teardown, outskirts: Outskirts) => {
 export const digest: TableOrder = {
   name: 'digest', steps: 'digest', argv: () => ['shots', 'digest', '--json'],
   session: false, task: false, charge: 'reply', capEndsConsent: false,
-  route: 'gateway',
+  route: 'gateway', ended: 'edges of phases',
   world: textWorld,
   kept: (view) => view.all(digestCollections.episodes).length,
 }
@@ -142,7 +147,7 @@ export const conclusion: TableOrder = {
   name: 'conclusion', steps: 'conclude',
   argv: () => ['shots', 'report', '--conclude', '--json', '--since', moment(20)],
   session: true, task: false, charge: 'reply', capEndsConsent: false,
-  route: 'gateway',
+  route: 'gateway', ended: 'edges of phases',
   world: async (t, outskirts) => {
     const world = await textWorld(t, outskirts)
     must(await world.digest())
@@ -171,7 +176,7 @@ export const look: TableOrder = {
   argv: ({ sandbox, goalId = '' }) =>
     ['nothing', 'look', sandbox.profile.gateway.base_url, '--goal', goalId, '--json'],
   session: true, task: true, charge: null, capEndsConsent: false,
-  route: null,
+  route: null, ended: 'every step',
   own: { name: 'nothing', commands: nothingCommands, registry, end: nothingEnd },
   world: (t, outskirts) => World.in(t).sandbox(hooksOf(outskirts)).state().session()
     .with(async (world) => {

@@ -29,6 +29,9 @@ export const interrupts: readonly Interrupt[] = [
   'goal changed', 'goal closed', 'taken over', 'deadline', 'kill',
 ]
 
+/** Those that end the process. */
+export const endings: readonly Interrupt[] = ['second signal', 'kill']
+
 /** How far an order has come at a step. */
 export type Phase =
   /** It is claimed; no money is held. */
@@ -142,7 +145,7 @@ export const expected = (kind: Kind, step: string, interrupt: Interrupt): Outcom
   if (!applies(kind, interrupt)) return null
   const phase = phaseOf(step)
   if (phase === 'closed') return kind.charge === null ? done : settled(true)
-  const ended = interrupt === 'kill' || interrupt === 'second signal'
+  const ended = endings.includes(interrupt)
   if (ended && phase === 'sent') return unknown(1)
   if (interrupt === 'kill' && phase === 'marked') return unknown(0)
   return goesOn(kind, phase, step, interrupt)
