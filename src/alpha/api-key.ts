@@ -6,10 +6,3 @@ export const isBlankKey = (key: string): boolean => /^\s*$/u.test(key)
 /** Whether a key can stand in an authorization header exactly as it is. */
 export const isUsableKey = (key: string): boolean =>
   /^[\x21-\x7e]+$/.test(key) && key.length <= alphaLimits.apiKeyBytesMax
-
-/**
- * The key in a key file: its text without the one line end that editors and `echo` add. Bytes that
- * are not ASCII stay visible as such, so that the shape of the write request refuses them.
- */
-export const keyOfFile = (bytes: Uint8Array): string =>
-  Buffer.from(bytes).toString('latin1').replace(/\r?\n$/, '')

@@ -11,7 +11,7 @@ const sha256 = v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/))
 const count = v.pipe(v.number(), v.safeInteger(), v.minValue(0))
 
 /** Source of a charge that a person settled by hand. */
-export const manualCostSource = 'manual_operator_settlement'
+const manualCostSource = 'manual_operator_settlement'
 
 const costShape = v.strictObject({
   /** Null while there is no charge. */

@@ -4,7 +4,7 @@ import { contract } from './contract.js'
 import { closedObject } from './schema.js'
 
 /** What a schema is of. */
-export const schemaKinds = ['result', 'input', 'error'] as const
+const schemaKinds = ['result', 'input', 'error'] as const
 
 const rowShape = v.strictObject({
   /** Its name, which a result says in its field `schema`. */

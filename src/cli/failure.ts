@@ -30,7 +30,7 @@ const leftNames = new Set([
 ])
 
 /** Turns anything thrown into the one error type; null for a defect. */
-export const expectedOf = (thrown: unknown): SallyportError | null => {
+const expectedOf = (thrown: unknown): SallyportError | null => {
   if (thrown instanceof Degraded) return thrown.failure
   if (thrown instanceof SallyportError) return thrown
   if (!(thrown instanceof Error)) return null

@@ -18,13 +18,6 @@ export const terminalSafe = (text: string): string =>
 export const visibleLine = (text: string): string =>
   visible(text).replaceAll('\n', '\\n').replaceAll('\t', '\\t')
 
-/** Integer micro-USD as dollars: 1234567 is `$1.234567`. Exact: no rounding, no float. */
-export const dollars = (microusd: number): string => {
-  const sign = microusd < 0 ? '-' : ''
-  const digits = String(Math.abs(microusd)).padStart(7, '0')
-  return `${sign}$${digits.slice(0, -6)}.${digits.slice(-6)}`
-}
-
 /** Bytes in the unit that people read. */
 export const bytesText = (bytes: number): string => {
   const units = ['B', 'KiB', 'MiB', 'GiB', 'TiB']

@@ -9,7 +9,7 @@ import type { ReservedNames } from '../governance/selectors.js'
 import { requireBudgetIfSet } from '../shots/budget.js'
 
 /** Names of the text capability that no general selector or allow-list may hold. */
-export const reservedNames = (provider: AlphaProvider): ReservedNames => ({
+const reservedNames = (provider: AlphaProvider): ReservedNames => ({
   capability: alphaCapability,
   profile: alphaProfile,
   runtime: alphaRuntime,

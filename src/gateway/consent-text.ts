@@ -8,7 +8,7 @@ import { egressPurpose, slotOfPurpose, type GatewayPurpose } from './constants.j
 import type { GatewayRoute, SlotSetup } from './setup.js'
 
 /** Version of the wording; a change of one word is a new version. */
-export const gatewayConsentVersion = 'gateway.consent.v1'
+const gatewayConsentVersion = 'gateway.consent.v1'
 
 /** What an operator acknowledges, with the digest that the consent row keeps. */
 export interface GatewayStatement {

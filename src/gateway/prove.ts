@@ -167,7 +167,7 @@ export type CanaryEntry =
   | { readonly ok: false; readonly slot: SlotName; readonly error: SallyportError }
 
 /** The generic capability canary: exactly the model slots that are set. */
-export const canarySlots = (view: View): readonly SlotName[] => {
+const canarySlots = (view: View): readonly SlotName[] => {
   const route = view.get(gatewayCollection, gatewayRouteId)
   return slotNames.filter((slot) => route !== undefined && route.slots[slot] !== null)
 }

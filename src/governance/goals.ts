@@ -13,7 +13,7 @@ import { requireRootRow } from './session/live.js'
 import type { Session } from './session/types.js'
 
 /** Longest title of a goal, Unicode code points. */
-export const goalTitleCharsMax = 200
+const goalTitleCharsMax = 200
 
 const requireTitle = (title: string): void => {
   const length = [...title].length

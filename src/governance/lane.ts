@@ -169,12 +169,3 @@ export const acquireLane = async (request: LaneRequest): Promise<Lane> => {
   const holdUntilMs = Math.min(request.deadlineMs, request.clock.monotonicMs() + laneHoldMsMax)
   return { holdUntilMs, release: holder.release }
 }
-
-/** Live waiters by priority, for `status` and tests. Opens files and changes no byte. */
-export const laneWaiters = (stateDir: string): Readonly<Record<LanePriority, number>> => {
-  const count = (priority: LanePriority): number => {
-    const folder = join(laneFolder(stateDir), priority)
-    return ticketsIn(folder).filter((name) => probeFile(join(folder, name)) === 'live').length
-  }
-  return { interactive: count('interactive'), high: count('high'), normal: count('normal') }
-}

@@ -26,7 +26,6 @@ export interface GatewaySelector {
 }
 
 const selectorCharsMax = 200
-const entriesMax = 64
 const selectorForm = /^gateway\/([A-Za-z0-9][A-Za-z0-9._-]*)\/([A-Za-z0-9][A-Za-z0-9._:@+-]*)$/
 const credentialForm = /^vault:gateway_[a-z0-9][a-z0-9_]*$/
 
@@ -58,14 +57,6 @@ export const parseGatewaySelector = (text: string, reserved: ReservedNames): Gat
     throw refused('must not name the text capability')
   }
   return { text, provider, model, wireModel }
-}
-
-/** Parses every entry of a general allowlist; one bad entry refuses the whole list. */
-export const parseSelectorAllowlist = (
-  entries: readonly string[], reserved: ReservedNames,
-): readonly GatewaySelector[] => {
-  if (entries.length > entriesMax) throw refused(`list has at most ${entriesMax} entries`)
-  return entries.map((entry) => parseGatewaySelector(entry, reserved))
 }
 
 /**

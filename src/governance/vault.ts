@@ -6,12 +6,11 @@
 import { sha256Hex } from '../base/canonical.js'
 import { fail } from '../base/errors.js'
 import type { Store, Tx, View } from '../state/types.js'
-import { discardStored } from './artifacts.js'
-import { nowIso, type Gov } from './context.js'
+import type { Gov } from './context.js'
 import { collections, type Credential } from './rows.js'
 
 /** Longest secret, bytes. */
-export const secretBytesMax = 4096
+const secretBytesMax = 4096
 
 const sealLabel = 'vault.credential.v1'
 const fingerprintLabel = 'vault.fingerprint.v1'
@@ -77,17 +76,6 @@ export const stageSealed = (tx: Tx, now: string, sealed: SealedCredential): stri
   const before = tx.get(collections.credentials, id)
   tx.put(collections.credentials, id, { ...sealed, staged: true, saved_at: now })
   return before?.artifact.stored_sha256 ?? null
-}
-
-/** Seals and stages a secret in a transaction of its own. Throws `rejected`. */
-export const stageCredential = async (
-  gov: Gov,
-  request: { readonly ref: string; readonly secret: Uint8Array },
-): Promise<SealedCredential> => {
-  const sealed = sealCredential(gov.store, request)
-  const displaced = await gov.store.transact('vault', (tx) => stageSealed(tx, nowIso(gov), sealed))
-  discardStored(gov.store, displaced)
-  return sealed
 }
 
 /**

@@ -133,7 +133,7 @@ export interface ServiceModule {
 }
 
 /** A plain wire plan: at once, whole, with a length. */
-export const plainWire = (): WirePlan => ({
+const plainWire = (): WirePlan => ({
   delayMs: 0,
   mode: 'whole',
   framing: 'length',

@@ -159,7 +159,7 @@ const openStored = (
 }
 
 /** Artifacts younger than this are kept by a sweep: their record may be about to be written. */
-export const orphanAgeMs = 15 * 60 * 1000
+const orphanAgeMs = 15 * 60 * 1000
 
 /**
  * Removes stored files that no record refers to and temporary files of dead processes, both only

@@ -104,7 +104,7 @@ const firstManifest = (state: StateFile, chain: string): Manifest => ({
 })
 
 /** Writes and syncs the folders, STATE, the manifest, its log and the empty files. */
-export const writeSkeleton = (files: Files, dir: string, manifest: Manifest): void => {
+const writeSkeleton = (files: Files, dir: string, manifest: Manifest): void => {
   const places = placesOf(dir)
   files.mkdir(dir)
   for (const folder of [places.wal, places.collections, places.artifacts, places.run]) {

@@ -143,7 +143,7 @@ export const errnoOf = (error: unknown): string =>
   error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : ''
 
 /** A disk that took only part of what it was given: on a regular file that means it is full. */
-export class ShortWrite extends Error {
+class ShortWrite extends Error {
   readonly code = 'ESHORT'
 }
 

@@ -5,7 +5,7 @@
  */
 import { createRequire } from 'node:module'
 import { fail } from '../base/errors.js'
-import { errnoOf, nodeFiles } from './files.js'
+import { errnoOf } from './files.js'
 
 interface LockAddon {
   tryLock(fd: number): boolean
@@ -28,19 +28,8 @@ export const lockAddon = (): LockAddon => {
   }
 }
 
-/** A lock that is held until `release`, or until this process ends. */
-export interface KernelLock {
-  readonly fd: number
-  release(): void
-}
-
-/** Whether an open file is still the file at `path`. */
-const isSameFile = (fd: number, path: string): boolean => {
-  const [open, named] = [nodeFiles.fstat(fd), nodeFiles.stat(path)]
-  return named !== undefined && named.ino === open.ino && named.dev === open.dev
-}
-
-const tryFd = (fd: number): boolean => {
+/** Takes the lock of an already open file without waiting. */
+export const tryLockFd = (fd: number): boolean => {
   const addon = lockAddon()
   try {
     return addon.tryLock(fd)
@@ -51,31 +40,6 @@ const tryFd = (fd: number): boolean => {
     })
   }
 }
-
-const reopenTriesMax = 16
-
-/**
- * Opens the file at `path` (made with mode 600 when missing, no link followed) and takes its
- * lock without waiting. Null when somebody else holds it. After locking, the locked file must
- * still be the one at `path`; otherwise it was replaced meanwhile and is tried again.
- */
-export const tryLockFile = (path: string): KernelLock | null => {
-  for (let tries = 0; tries < reopenTriesMax; tries += 1) {
-    const fd = nodeFiles.open(path, 'lock')
-    let keep = false
-    try {
-      if (!tryFd(fd)) return null
-      keep = isSameFile(fd, path)
-    } finally {
-      if (!keep) nodeFiles.close(fd)
-    }
-    if (keep) return { fd, release: () => nodeFiles.close(fd) }
-  }
-  return null
-}
-
-/** Takes the lock of an already open file without waiting. */
-export const tryLockFd = (fd: number): boolean => tryFd(fd)
 
 /** Gives the lock of an open file back. */
 export const unlockFd = (fd: number): void => lockAddon().unlock(fd)

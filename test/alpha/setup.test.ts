@@ -1,7 +1,7 @@
 import t from 'tap'
 import fc from 'fast-check'
 import * as v from 'valibot'
-import { isBlankKey, isUsableKey, keyOfFile } from '../../src/alpha/api-key.js'
+import { isBlankKey } from '../../src/alpha/api-key.js'
 import {
   alphaSetupShape, parseSetupInput, planSetupChange, readOnlySetupFields, requireSaveAuthority,
   type AlphaTextSetup, type AlphaTextSetupInput, type SetupFacts, type SetupPlan,
@@ -139,15 +139,6 @@ t.test('a key that cannot stand in a header is refused and never quoted', async 
   for (const value of [1, true, null, ['k']]) {
     t.equal(refusal(JSON.stringify({ api_key: value })).code, 'setup_invalid')
   }
-})
-
-t.test('a key file gives its text without the one line end that editors add', async (t) => {
-  t.equal(keyOfFile(Buffer.from('sk-1\n')), 'sk-1')
-  t.equal(keyOfFile(Buffer.from('sk-1\r\n')), 'sk-1')
-  t.equal(keyOfFile(Buffer.from('sk-1')), 'sk-1')
-  t.notOk(isUsableKey(keyOfFile(Buffer.from('sk-1\n\n'))))
-  t.notOk(isUsableKey(keyOfFile(Buffer.from('sk-é\n'))))
-  t.ok(isBlankKey(keyOfFile(Buffer.from('\n'))))
 })
 
 t.test('A-032 A-046 a save naming a read-only field is refused, equal value or not', async (t) => {

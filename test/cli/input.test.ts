@@ -7,6 +7,7 @@ import { createServer } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { join } from 'node:path'
 import t from 'tap'
+import { isBlankKey, isUsableKey } from '../../src/alpha/api-key.js'
 import { readInput, readInputText, readSecret } from '../../src/cli/input.js'
 import type { InputSource } from '../../src/cli/input.js'
 import type { VerbDeps } from '../../src/cli/bound.js'
@@ -85,6 +86,19 @@ t.test('a secret is one line; one line end after it is dropped and nothing else'
     const { ran } = await reading(place, readSecret, '-', 99, given)
     t.same([ran.status, ran.error().code], [3, 'secret_malformed'])
   }
+})
+
+t.test('a key file gives its text without the one line end that editors add', async (t) => {
+  const place = World.in(t).place
+  const keyOf = async (text: string): Promise<string> => {
+    writeFileSync(place.path('key'), text)
+    return String((await reading(place, readSecret, 'key', 99)).value)
+  }
+  for (const text of ['sk-1\n', 'sk-1\r\n', 'sk-1']) t.equal(await keyOf(text), 'sk-1')
+  t.notOk(isUsableKey(await keyOf('sk-é\n')))
+  t.ok(isBlankKey(await keyOf('\n')))
+  writeFileSync(place.path('key'), 'sk-1\n\n')
+  t.equal((await reading(place, readSecret, 'key', 99)).ran.error().code, 'secret_malformed')
 })
 
 t.test('a secret that was read is cut out of the stack of a later defect', async (t) => {

@@ -5,7 +5,7 @@ import {
 import { join } from 'node:path'
 import t from 'tap'
 import * as v from 'valibot'
-import { tryLockFile } from '../../src/state/kernel-lock.js'
+import { tryHoldFile } from '../../src/governance/kernel-file.js'
 import { openStore } from '../../src/state/store.js'
 import type { CollectionSpec } from '../../src/state/types.js'
 import type { Place, Ran } from '../world/place.js'
@@ -193,7 +193,7 @@ t.test('compact folds the log and keeps everything', async (t) => {
 
 t.test('a held lock ends with 11 after --wait, and readers do not mind', async (t) => {
   const place = await begun(t)
-  const held = tryLockFile(join(place.stateDir, 'lock'))
+  const held = tryHoldFile(join(place.stateDir, 'lock'))
   t.ok(held, 'the lock is ours')
   const ran = await place.run(['state', 'compact', '--wait', '0', '--json'])
   t.equal(ran.status, 11)

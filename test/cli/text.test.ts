@@ -5,7 +5,8 @@ import { parseDuration } from '../../src/cli/flags.js'
 import type { View } from '../../src/cli/output.js'
 import { secretsOfRun } from '../../src/cli/redact.js'
 import { renderTable } from '../../src/cli/table.js'
-import { bytesText, dollars, fieldLines, visible, visibleLine } from '../../src/cli/text.js'
+import { dollarsText } from '../../src/observations/words.js'
+import { bytesText, fieldLines, visible, visibleLine } from '../../src/cli/text.js'
 
 t.test('visible text never holds a control character but newline and tab', async (t) => {
   fc.assert(
@@ -22,10 +23,11 @@ t.test('visible text never holds a control character but newline and tab', async
 
 t.test('money is shown exactly', async (t) => {
   const cases: [number, string][] = [
-    [0, '$0.000000'], [1, '$0.000001'], [999_999, '$0.999999'], [1_000_000, '$1.000000'],
-    [1_234_567, '$1.234567'], [-5, '-$0.000005'], [Number.MAX_SAFE_INTEGER, '$9007199254.740991'],
+    [0, '$0.00'], [1, '$0.000001'], [999_999, '$0.999999'], [1_000_000, '$1.00'],
+    [1_230_000, '$1.23'], [1_234_567, '$1.234567'], [120_000_000, '$120.00'],
+    [Number.MAX_SAFE_INTEGER, '$9007199254.740991'],
   ]
-  for (const [amount, text] of cases) t.equal(dollars(amount), text)
+  for (const [amount, text] of cases) t.equal(dollarsText(amount), text)
 })
 
 t.test('durations are read and written in the same words', async (t) => {

@@ -139,6 +139,20 @@ t.test('A-011 A-161 no slot and no allow-list takes a name of the text capabilit
   t.equal(list('vault:alpha_text_api_key'), 'gateway_invalid', 'a credential is no upstream')
 })
 
+t.test('A-161 a general allowlist cannot be widened to the alpha route', async (t) => {
+  const good = { chat: slot, report: { ...slot, model: 'gateway/c/d' } }
+  const { slots } = plan({ slots: good }).next
+  t.same([slots.chat?.model, slots.report?.model], ['gateway/acme/chat-1', 'gateway/c/d'])
+  for (const bad of ['alpha.text', 'fixed/only-model', 'vault:alpha_text_api_key', '*']) {
+    const widened = { ...good, screenshot: { ...slot, model: bad } }
+    t.equal(codeOf(() => plan({ slots: widened })), 'selector_refused', bad)
+  }
+  const list = (length: number) => codeOf(() => plan({
+    slots: { chat: { upstream_allow: Array.from({ length }, (_, at) => `host-${at}`) } },
+  }))
+  t.same([list(16), list(17)], ['none', 'gateway_invalid'], 'a list has an end')
+})
+
 t.test('a first save takes the ledger\'s ceiling and keeps its grant for ever', async (t) => {
   const first = planGatewayChange(
     null, parseGatewayInput({ slots: { chat: slot }, cloud_egress_acknowledged: true }), facts,

@@ -1,8 +1,8 @@
 import t from 'tap'
 import { systemClock, type Clock } from '../../src/base/clock.js'
 import { verifyAudit } from '../../src/governance/audit.js'
-import { rowsOf, findReservation } from '../../src/governance/ledger/read.js'
-import { checkLedger } from '../support/ledger.js'
+import { findReservation } from '../../src/governance/ledger/read.js'
+import { checkLedger, ledgerRowsOf } from '../support/ledger.js'
 import { bodyOf, gatewayKey } from '../world/gateway.js'
 import { World } from '../world/world.js'
 
@@ -49,7 +49,7 @@ t.test('every ledger step of a proof names the gateway runtime and the slot', as
   t.match(reservation, {
     runtime: 'gateway_route', profile: 'gateway.chat', state: 'settled', task_id: null,
   })
-  const rows = reservation === undefined ? [] : rowsOf(view, reservation)
+  const rows = reservation === undefined ? [] : ledgerRowsOf(view, reservation)
   t.same(rows.map(({ kind }) => kind), ['reserve', 'recheck', 'contact', 'settle'])
   t.match(rows.at(-1)?.evidence, { source: 'gateway_usage', operation_id: receipt.operation_id })
   t.equal(rows.at(-1)?.row_id, receipt.cost.ledger_ref)

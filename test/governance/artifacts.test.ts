@@ -4,7 +4,7 @@ import t from 'tap'
 import {
   adoptArtifact, dropArtifact, readArtifact, referencedArtifacts, registerArtifact,
 } from '../../src/governance/artifacts.js'
-import { stageCredential } from '../../src/governance/vault.js'
+import { stageCredential } from '../support/vault.js'
 import { World, type StateWorld } from '../world/world.js'
 
 const label = 'svc.alpha.text.input.v1'

@@ -4,10 +4,11 @@ import t from 'tap'
 import { systemClock, type Clock } from '../../src/base/clock.js'
 import { SallyportError } from '../../src/base/errors.js'
 import {
-  acquireLane, laneHoldMsMax, lanePriorities, laneWaiters, type Lane, type LanePriority,
+  acquireLane, laneHoldMsMax, lanePriorities, type Lane, type LanePriority,
 } from '../../src/governance/lane.js'
 import { tryHoldFile } from '../../src/governance/kernel-file.js'
 import { startChild, type Child } from '../support/children.js'
+import { laneWaiters } from '../support/lanes.js'
 import { temporaryFolder, type Teardown } from '../world/place.js'
 import { until } from '../support/until.js'
 

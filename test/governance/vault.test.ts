@@ -5,8 +5,9 @@ import t from 'tap'
 import { sha256Hex } from '../../src/base/canonical.js'
 import { collections } from '../../src/governance/rows.js'
 import {
-  adoptStaged, dropStaged, fingerprintOf, openCredential, presence, stageCredential,
+  adoptStaged, dropStaged, fingerprintOf, openCredential, presence,
 } from '../../src/governance/vault.js'
+import { stageCredential } from '../support/vault.js'
 import { World, type StateWorld } from '../world/world.js'
 
 const ref = 'vault:alpha_text_api_key'

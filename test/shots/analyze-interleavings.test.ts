@@ -7,11 +7,12 @@ import { runningCollection } from '../../src/shots/analysis/rows.js'
 import { putObservation } from '../../src/shots/observations/observation-store.js'
 import { readLockCounters } from '../../src/shots/lock-counters.js'
 import { shotCollections, type Observation } from '../../src/shots/observations/rows.js'
-import { tryLockFile, type KernelLock } from '../../src/state/kernel-lock.js'
+import { tryHoldFile, type HeldFile } from '../../src/governance/kernel-file.js'
 import { placesOf } from '../../src/state/paths.js'
-import { acquireLane, laneWaiters } from '../../src/governance/lane.js'
+import { acquireLane } from '../../src/governance/lane.js'
 import { systemClock } from '../../src/base/clock.js'
 import { silentObserver } from '../../src/base/observer.js'
+import { laneWaiters } from '../support/lanes.js'
 import { checkLedger } from '../support/ledger.js'
 import { forImages } from '../world/gateway.js'
 import { allowed } from '../world/images.js'
@@ -171,8 +172,8 @@ t.test('S-160 a row that was archived meanwhile keeps what was paid for', async 
   t.equal((await world.run(['state', 'check', '--json'])).status, 0)
 })
 
-const lockOf = (world: AnalysisWorld): KernelLock => {
-  const lock = tryLockFile(placesOf(world.place.stateDir).lock)
+const lockOf = (world: AnalysisWorld): HeldFile => {
+  const lock = tryHoldFile(placesOf(world.place.stateDir).lock)
   if (lock === null) throw new Error('the lock was not free')
   return lock
 }
@@ -181,7 +182,7 @@ t.test('S-170 S-171 S-118 a lock that is held past the wait degrades the batch, 
   const world = await World.in(t).sandbox().state().session()
     .gateway(forImages).images(allowed).proof('screenshot')
   for (const name of ['a.png', 'b.png', 'c.png']) await take(world, name)
-  let lock: KernelLock | null = null
+  let lock: HeldFile | null = null
   let count = 0
   const ran = await world.run(['shots', 'analyze', '--json', '--wait', '0'], {
     at: (step) => {
@@ -193,7 +194,7 @@ t.test('S-170 S-171 S-118 a lock that is held past the wait degrades the batch, 
     status: 'degraded', reason: 'lock_held', analyzed: 1, skipped: 2, failed: 0, receipt_id: null,
   })
   t.equal(ran.status, 11)
-  ;(lock as KernelLock | null)?.release()
+  ;(lock as HeldFile | null)?.release()
   t.same(['a.png', 'b.png', 'c.png'].map((name) => rowOf(world, name).analysis_status).sort(), [
     'pending', 'pending', 'succeeded',
   ])

@@ -2,7 +2,7 @@
 import { join } from 'node:path'
 import t from 'tap'
 import { systemClock, type Clock } from '../../src/base/clock.js'
-import { tryLockFile } from '../../src/state/kernel-lock.js'
+import { tryHoldFile } from '../../src/governance/kernel-file.js'
 import { checkLedger } from '../support/ledger.js'
 import { forImages } from '../world/gateway.js'
 import { allowed } from '../world/images.js'
@@ -112,7 +112,7 @@ t.test('S-105 a digest that was sent and could not be recorded is not told as re
     clock,
     at: (step) => {
       if (step !== 'digest.charge_known') return
-      release = tryLockFile(join(world.place.stateDir, 'lock'))?.release ?? release
+      release = tryHoldFile(join(world.place.stateDir, 'lock'))?.release ?? release
       jumpMs = 120_000
     },
   })

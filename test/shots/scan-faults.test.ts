@@ -13,7 +13,7 @@ import { readLockCounters } from '../../src/shots/lock-counters.js'
 import { shotCollections as c } from '../../src/shots/observations/rows.js'
 import { scanFolder } from '../../src/shots/scan/scan.js'
 import { nodeFiles, type Files } from '../../src/state/files.js'
-import { tryLockFile, type KernelLock } from '../../src/state/kernel-lock.js'
+import { tryHoldFile, type HeldFile } from '../../src/governance/kernel-file.js'
 import { placesOf } from '../../src/state/paths.js'
 import { unsetSettings } from '../../src/shots/source/settings.js'
 import { openStore } from '../../src/state/store.js'
@@ -215,12 +215,12 @@ t.test('S-002 files that vanish, are renamed or become links between the look an
 t.test('S-118 S-170 S-171 a lock that is held past the wait degrades the scan: what was written stays, the rest waits', async (t) => {
   const world = await World.in(t).state().session().images()
   for (let i = 0; i < 60; i += 1) world.file(`${i}.png`, image(i), after(i))
-  let lock: KernelLock | null = null
+  let lock: HeldFile | null = null
   let writes = 0
   const ran = await world.run(['shots', 'scan', '--json', '--wait', '0'], {
     at: (step) => {
       if (step !== 'scan.writing' || (writes += 1) !== 2) return
-      lock = tryLockFile(placesOf(world.place.stateDir).lock)
+      lock = tryHoldFile(placesOf(world.place.stateDir).lock)
     },
   })
   t.equal(ran.status, 11)
@@ -231,7 +231,7 @@ t.test('S-118 S-170 S-171 a lock that is held past the wait degrades the scan: w
   })
   t.equal(receipt.ingested + receipt.suppressed + receipt.duplicate, 50)
   t.match(ran.error(), { code: 'scan_degraded', reason: 'lock_held' })
-  ;(lock as KernelLock | null)?.release()
+  ;(lock as HeldFile | null)?.release()
   t.match(readLockCounters(world.place.stateDir), { retries: 1, failures: 1 })
   t.match((await scan(world)).json(), { scanned: 60, known: 50, deferred: 0, status: 'ok' })
   const outcomes = world.view().all(c.files).length
@@ -244,7 +244,7 @@ t.test('S-118 a lock that is held for a moment is a retry and no failure', async
   const ran = await scan(world, {
     at: (step) => {
       if (step !== 'scan.writing') return
-      const lock = tryLockFile(placesOf(world.place.stateDir).lock)
+      const lock = tryHoldFile(placesOf(world.place.stateDir).lock)
       setTimeout(() => lock?.release(), 50)
     },
   })

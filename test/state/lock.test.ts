@@ -15,7 +15,7 @@ import { compactState } from '../../src/state/care/compact.js'
 import { migrateState } from '../../src/state/care/migrate.js'
 import { repairState } from '../../src/state/care/repair.js'
 import { restoreState } from '../../src/state/care/restore.js'
-import { tryLockFile } from '../../src/state/kernel-lock.js'
+import { tryHoldFile } from '../../src/governance/kernel-file.js'
 import { kernelStateLock, readHolder, takeLock } from '../../src/state/lock.js'
 import { nodeFiles } from '../../src/state/files.js'
 import type { FileStore } from '../../src/state/store.js'
@@ -144,11 +144,11 @@ t.test('a restore that swaps the directory is noticed by a process that held it 
 t.test('a lock file is tried without waiting and freed by its release', async (t) => {
   const dir = t.testdir()
   const path = join(dir, 'guard')
-  const first = tryLockFile(path)
+  const first = tryHoldFile(path)
   t.ok(first)
-  t.equal(tryLockFile(path), null)
+  t.equal(tryHoldFile(path), null)
   first?.release()
-  const second = tryLockFile(path)
+  const second = tryHoldFile(path)
   t.ok(second)
   second?.release()
   t.ok(existsSync(path))

@@ -52,7 +52,7 @@ export interface Admitted {
 }
 
 /** The key in its one form. Throws `rejected`/`idempotency_key` unless it is a UUID (A-102). */
-export const requireIdempotencyKey = (key: string): string => {
+const requireIdempotencyKey = (key: string): string => {
   if (isUuid(key)) return key.toLowerCase()
   throw fail.rejected('idempotency_key', 'An idempotency key is a UUID, written 8-4-4-4-12.')
 }

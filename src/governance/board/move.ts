@@ -151,13 +151,3 @@ export const moveTask = (
   if (!isOutstanding(to) || !isOutstanding(task.state)) auditMove(tx, now, task, to, patch)
   return putTask(tx, moved)
 }
-
-/**
- * Keeps what is left of a task's budget: the smaller of what is kept and what is given, so that no
- * stage and no restart lengthens an operation (A-194).
- */
-export const keepBudget = (tx: Tx, now: string, taskId: string, leftMs: number): Task => {
-  const task = getTask(tx, taskId)
-  const budget = Math.max(0, Math.min(task.budget_left_ms, Math.floor(leftMs)))
-  return putTask(tx, { ...task, budget_left_ms: budget, updated_at: now })
-}

@@ -53,7 +53,7 @@ export const getJob = (view: View, task: Task): Job => {
 }
 
 /** Whether the task's goal exists, is its owner's, and has the revision of the task. */
-export const isGoalCurrent = (view: View, task: Task): boolean => {
+const isGoalCurrent = (view: View, task: Task): boolean => {
   const goal = view.get(collections.goals, task.goal_id)
   return goal?.owner === task.owner && goal.revision === task.goal_revision
 }
@@ -101,7 +101,7 @@ export interface TaskFilter {
 }
 
 /** How many tasks a list shows unless told otherwise. */
-export const taskListDefault = 50
+const taskListDefault = 50
 
 /** The operator's own tasks, newest first. */
 export const listTasks = (

@@ -1,5 +1,5 @@
 import type { View } from '../../state/types.js'
-import { collections, type LedgerAccount, type LedgerRow, type Reservation } from '../rows.js'
+import { collections, type LedgerAccount, type Reservation } from '../rows.js'
 import { requireAccount } from './account.js'
 
 /** Where the one ledger stands, integer micro-USD. */
@@ -72,7 +72,3 @@ export const ledgerStanding = (view: View): LedgerStanding => {
 export const findReservation = (view: View, operationId: string): Reservation | undefined =>
   view.get(collections.openReservations, operationId)
   ?? view.get(collections.closedReservations, operationId)
-
-/** The rows of an operation in order; a missing one is left out. */
-export const rowsOf = (view: View, reservation: Reservation): readonly LedgerRow[] =>
-  reservation.row_ids.flatMap((id) => view.get(collections.ledgerRows, id) ?? [])

@@ -53,7 +53,7 @@ export interface SavePlan {
 }
 
 /** Refuses a save whose caller looked at another revision. */
-export const checkExpectedRevision = (tx: Tx, expected: number | null): void => {
+const checkExpectedRevision = (tx: Tx, expected: number | null): void => {
   const { revision } = policyHead(tx)
   if (expected === null || expected === revision) return
   throw fail.conflict(

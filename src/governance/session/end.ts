@@ -23,7 +23,7 @@ export interface EndedBy {
 }
 
 /** Ends one root within a transaction; one that has ended stays as it is. */
-export const endRoot = (
+const endRoot = (
   tx: Tx,
   now: string,
   root: Root,

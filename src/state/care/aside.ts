@@ -5,7 +5,7 @@ import { nodeFiles } from '../files.js'
 import { placesOf } from '../paths.js'
 
 /** How the folders begin into which `state restore` copies what it replaces. */
-export const replacedPrefix = 'restore-'
+const replacedPrefix = 'restore-'
 
 /** Folders of the states that restores have replaced in `dir`, oldest first. */
 export const replacedStates = (dir: string, files: Files = nodeFiles): readonly string[] => {

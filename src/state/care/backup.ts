@@ -47,7 +47,7 @@ const encodeFacts = (facts: BackupFacts): Buffer => {
 }
 
 /** Reads `backup.json`; `rejected`: `backup_missing` without a folder, else `backup_invalid`. */
-export const readBackupFacts = (files: Files, dir: string): BackupFacts => {
+const readBackupFacts = (files: Files, dir: string): BackupFacts => {
   if (files.stat(dir) === undefined) throw noBackup()
   const bytes = readWhole(files, join(dir, 'backup.json'), fileBytesMax.backup)
   const text = bytes?.toString('utf8', 0, Math.max(0, bytes.length - 66)) ?? ''
@@ -63,7 +63,7 @@ const noBackup = (): Error =>
   })
 
 /** The error for a folder that is no whole backup. */
-export const invalidBackup = (): Error =>
+const invalidBackup = (): Error =>
   fail.rejected('backup_invalid', 'The folder is not a whole backup.', {
     next: 'Use another backup; `sallyport state backup` makes one.',
   })

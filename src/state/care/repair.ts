@@ -296,7 +296,7 @@ const found = (site: Site, plan: Plan, loss: Loss): void => {
 }
 
 /** The number of the anchored mark; marks after a loss are numbered above it. */
-export const anchoredNumber = (site: Site, storeId: string): number => {
+const anchoredNumber = (site: Site, storeId: string): number => {
   const path = keyPlaces(site.configDir, storeId).anchor
   try {
     const text = readWhole(site.files, path, fileBytesMax.anchor)?.toString('utf8') ?? ''

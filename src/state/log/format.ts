@@ -20,7 +20,7 @@ const sha = v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/))
 const count = v.pipe(v.number(), v.safeInteger(), v.minValue(0))
 
 /** Shape of a log's first line. */
-export const logHeaderShape = v.strictObject({
+const logHeaderShape = v.strictObject({
   schema: v.literal('sallyport.log.v1'),
   format_version: count,
   store_id: v.string(),

@@ -25,7 +25,7 @@ const payloadShape = v.strictObject({
 export type RecordPayload = v.InferOutput<typeof payloadShape>
 
 /** Longest id of a document, in UTF-16 units. */
-export const idLengthMax = 512
+const idLengthMax = 512
 
 /** Whether a text may name a collection. */
 export const isCollectionName = (text: string): boolean => v.is(name, text)

@@ -16,12 +16,6 @@ export interface LogBytes {
   read(position: number, length: number): Buffer
 }
 
-/** Bytes that are in memory. */
-export const bytesInMemory = (bytes: Buffer): LogBytes => ({
-  size: bytes.length,
-  read: (position, length) => bytes.subarray(position, position + length),
-})
-
 /** Bytes of an open file from `start` up to `end`. */
 export const bytesInFile = (files: Files, fd: number, start: number, end: number): LogBytes => ({
   size: Math.max(0, end - start),
@@ -43,14 +37,6 @@ export interface ScannedRecord {
  * more bytes behind it.
  */
 export type TailKind = 'clean' | 'torn' | 'ambiguous' | 'damaged'
-
-/** What a scan found. */
-export interface Scan {
-  readonly records: readonly ScannedRecord[]
-  /** End of the last true record. */
-  readonly end: number
-  readonly tail: TailKind
-}
 
 /** What the records build on: the one before them. */
 export interface ScanStart {
@@ -147,14 +133,4 @@ export const scanLog = (
     at = end
   }
   return 'clean'
-}
-
-/** Reads all records of bytes that are in memory. */
-export const scanRecords = (
-  binding: LogBinding, bytes: Buffer, from: ScanStart, piece: number = pieceBytes,
-): Scan => {
-  const records: ScannedRecord[] = []
-  const tail = scanLog(
-    binding, bytesInMemory(bytes), from, (record) => records.push(record) > 0, piece)
-  return { records, end: records.at(-1)?.end ?? 0, tail }
 }

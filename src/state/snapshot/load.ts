@@ -25,7 +25,7 @@ export interface Loaded {
  * Opens one epoch: header true, of this store, its manifest true. Undefined when any of it is not;
  * `gone` when the log has been removed meanwhile.
  */
-export const openEpoch = (
+const openEpoch = (
   files: Files, places: Places, cache: PartCache, storeId: string, epoch: number,
 ): Generation | 'gone' | undefined => {
   let fd: number

@@ -114,7 +114,7 @@ const encodePart = ({ texts, ...head }: PartTexts): Buffer => {
 }
 
 /** lowdb's storage as needed here: hashed, uniquely named, synced, never half replaced. */
-export class SnapshotAdapter implements SyncAdapter<PartData | PartTexts> {
+class SnapshotAdapter implements SyncAdapter<PartData | PartTexts> {
   readonly #files: Files
   readonly #path: string
   readonly #expected: PartEntry | undefined

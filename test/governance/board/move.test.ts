@@ -1,6 +1,6 @@
 import t from 'tap'
 import { listAudit } from '../../../src/governance/audit.js'
-import { keepBudget, moveTask, type TaskPatch } from '../../../src/governance/board/move.js'
+import { moveTask, type TaskPatch } from '../../../src/governance/board/move.js'
 import { getTask } from '../../../src/governance/board/read.js'
 import { canGoOn, canMove, isOpen, isOutstanding } from '../../../src/governance/board/states.js'
 import { verifyBoard } from '../../../src/governance/board/verify.js'
@@ -114,14 +114,13 @@ t.test('A-194 the budget that is kept of an operation only ever shrinks', async 
   const bench = await World.still(t).state({ owner: 'ada' })
   const { session } = await signIn(bench)
   const { task_id: id, deadline_at } = await taskAt(bench, session, 'accepted')
-  const move = (to: TaskState, left: number) =>
-    bench.transact((tx, now) => moveTask(tx, now, id, to, { budget_left_ms: left }))
-  const keep = (left: number) => bench.transact((tx, now) => keepBudget(tx, now, id, left))
+  const move = (to: TaskState, left: number, more: TaskPatch = {}) =>
+    bench.transact((tx, now) => moveTask(tx, now, id, to, { ...more, budget_left_ms: left }))
   t.equal((await move('queued', 90_000.7)).budget_left_ms, 90_000)
-  t.equal((await keep(100_000)).budget_left_ms, 90_000)
-  t.equal((await keep(50_000)).budget_left_ms, 50_000)
-  t.equal((await move('running', 60_000)).budget_left_ms, 50_000)
-  const last = await keep(-1)
+  t.equal((await move('running', 100_000)).budget_left_ms, 90_000)
+  const blocked = { kind: 'test', reason: 'test' }
+  t.equal((await move('blocked', 50_000, { blocked })).budget_left_ms, 50_000)
+  const last = await move('failed', -1, { reason: 'test' })
   t.equal(last.budget_left_ms, 0)
   t.equal(last.deadline_at, deadline_at)
 })

@@ -3,10 +3,11 @@ import {
   markContacted, markUnknown, recheckRow, release, reserve, settle,
 } from '../../../src/governance/ledger/steps.js'
 import { manualSettle, reviewOverrun } from '../../../src/governance/ledger/by-hand.js'
-import { balances, findReservation, rowsOf } from '../../../src/governance/ledger/read.js'
+import { balances, findReservation } from '../../../src/governance/ledger/read.js'
 import { verifyLedger } from '../../../src/governance/ledger/verify.js'
 import { collections, type LedgerRow } from '../../../src/governance/rows.js'
 import type { Tx } from '../../../src/state/types.js'
+import { ledgerRowsOf } from '../../support/ledger.js'
 import type { Memory } from '../../support/governance/memory.js'
 import {
   binding, codeOf, evidence, ledgerOf, now, request, sessionOf,
@@ -108,7 +109,7 @@ t.test('A-117 evidence that binds another operation never settles', async (t) =>
 t.test('A-091 each ledger entry of an operation carries its runtime and profile', async (t) => {
   const memory = build([reserveStep, contact, recheck, settleBy(5), recheck])
   const found = findReservation(memory.view(), 'op_1')
-  const rows = found ? rowsOf(memory.view(), found) : []
+  const rows = found ? ledgerRowsOf(memory.view(), found) : []
   t.same(rows.map(({ kind }) => kind), ['reserve', 'contact', 'recheck', 'settle', 'recheck'])
   for (const row of rows) t.match(row, { runtime: 'alpha_text_native', profile: 'alpha.text' })
 })

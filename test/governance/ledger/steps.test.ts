@@ -5,10 +5,11 @@ import {
 } from '../../../src/governance/ledger/steps.js'
 import { manualSettle, reviewOverrun } from '../../../src/governance/ledger/by-hand.js'
 import {
-  balances, findReservation, openReservations, rowsOf,
+  balances, findReservation, openReservations,
 } from '../../../src/governance/ledger/read.js'
 import { verifyLedger } from '../../../src/governance/ledger/verify.js'
 import { collections } from '../../../src/governance/rows.js'
+import { ledgerRowsOf } from '../../support/ledger.js'
 import type { Memory } from '../../support/governance/memory.js'
 import {
   binding, codeOf, contacted, evidence, ledgerOf, now, request, sessionOf,
@@ -155,7 +156,7 @@ t.test('a manual settlement above the bound waits for a review too', async (t) =
   }))
   t.match(openReservations(memory.view()), [{ overrun: 'review_required' }])
   const found = findReservation(memory.view(), 'op_1')
-  t.match(found && rowsOf(memory.view(), found).at(-1)?.evidence, {
+  t.match(found && ledgerRowsOf(memory.view(), found).at(-1)?.evidence, {
     source: 'operator_manual', principal: 'prn_1', note_sha256: '1'.repeat(64),
   })
 })
@@ -242,7 +243,7 @@ t.test('a recheck names its revision, moves no money and is bounded', async (t) 
   t.equal(balances(memory.view()).held_microusd, 100)
   settleAt(memory, 5)
   const found = findReservation(memory.view(), 'op_1')
-  t.match(found && rowsOf(memory.view(), found)[2]?.evidence, { policy_revision: 7 })
+  t.match(found && ledgerRowsOf(memory.view(), found)[2]?.evidence, { policy_revision: 7 })
   t.same(verifyLedger(memory.view()), [])
 })
 

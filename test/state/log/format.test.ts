@@ -5,8 +5,9 @@ import { canonicalText } from '../../../src/state/log/canonical-text.js'
 import {
   decodeLogHeader, encodeLogHeader, encodeRecord, firstChain,
 } from '../../../src/state/log/format.js'
-import { bytesInMemory, countRecordHeaders, scanRecords } from '../../../src/state/log/scan.js'
+import { countRecordHeaders } from '../../../src/state/log/scan.js'
 import { decodePayload, encodePayload } from '../../../src/state/log/record.js'
+import { bytesInMemory, scanRecords } from '../../support/state/records.js'
 
 const storeId = '00000000-0000-4000-8000-000000000000'
 const binding = { storeId, epoch: 3 }

@@ -11,8 +11,8 @@ import { readWhole } from '../../../src/state/files.js'
 import {
   decodeLogHeader, encodeLogHeader, encodeRecord,
 } from '../../../src/state/log/format.js'
-import { scanRecords } from '../../../src/state/log/scan.js'
 import { logEpochs, placesOf } from '../../../src/state/paths.js'
+import { scanRecords } from './records.js'
 
 /** One forged change: a document to put, or `undefined` to remove it. */
 export interface ForgedChange {

@@ -1,10 +1,10 @@
 import { join } from 'node:path'
-import { tryLockFile } from '../../../src/state/kernel-lock.js'
+import { tryHoldFile } from '../../../src/governance/kernel-file.js'
 import type { Placed } from '../../world/world.js'
 
 /** Another process that holds the state lock; answers how it is given back. */
 export const holdLock = ({ place }: Pick<Placed, 'place'>): (() => void) => {
-  const lock = tryLockFile(join(place.stateDir, 'lock'))
+  const lock = tryHoldFile(join(place.stateDir, 'lock'))
   if (lock === null) throw new Error('the lock was not free')
   return lock.release
 }

@@ -37,7 +37,7 @@ export const build: Build = (deps) =>
   )
 
 /** Decides the folders. Throws `rejected` when the keys would lie inside the state. */
-export const findPath: Run<object, StatePathDocument> = async (_options, { places }) =>
+const findPath: Run<object, StatePathDocument> = async (_options, { places }) =>
   statePath.answer({
     state_dir: places.stateDir,
     config_dir: places.configDir,

@@ -1,0 +1,26 @@
+/** Who waits for the provider lane, seen from outside as the kernel locks of its folder tell it. */
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { probeFile } from '../../src/governance/kernel-file.js'
+import { lanePriorities, type LanePriority } from '../../src/governance/lane.js'
+
+const placesOf = (folder: string): readonly string[] => {
+  try {
+    return readdirSync(folder)
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return []
+    throw error
+  }
+}
+
+/** Live waiters by priority. Changes no byte. */
+export const laneWaiters = (stateDir: string): Record<LanePriority, number> => {
+  const count = (priority: LanePriority): number => {
+    const folder = join(stateDir, 'run', 'lane', priority)
+    return placesOf(folder).filter((name) => probeFile(join(folder, name)) === 'live').length
+  }
+  const [interactive, high, normal] = lanePriorities
+  return {
+    [interactive]: count(interactive), [high]: count(high), [normal]: count(normal),
+  }
+}
