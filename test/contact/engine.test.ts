@@ -3,14 +3,16 @@
  * lane, one that sends eight at a time, and what every order gets whatever it brings.
  */
 import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { systemClock } from '../../src/base/clock.js'
 import { fail, SallyportError } from '../../src/base/errors.js'
 import type { Waiting } from '../../src/base/observer.js'
 import { runOrder } from '../../src/contact/engine.js'
 import type { ContactContext, Order, Outcome, Send, Step } from '../../src/contact/order.js'
-import { routeCollection } from '../../src/contact/routes.js'
+import { markRoute, routeCollection } from '../../src/contact/routes.js'
 import { liveGuards } from '../../src/governance/guard.js'
+import { tryHoldFile } from '../../src/governance/kernel-file.js'
 import { collections } from '../../src/governance/rows.js'
 import { createHttpsClient } from '../../src/net/client.js'
 import { until } from '../support/until.js'
@@ -221,4 +223,87 @@ t.test('what is sealed and named by no row leaves the disk', async (t) => {
     keep: () => artifacts.write('test', Buffer.from('kept for nothing')),
   }))
   t.same(artifacts.list(), [])
+})
+
+t.test('A-183 a stop before the start makes no claim and leaves no row', async (t) => {
+  const one = await bench(t)
+  const before = one.world.view().sequence
+  one.stop()
+  await t.rejects(runOrder(one.ctx, orderOf(one, async () => [])), { kind: 'cancelled' })
+  t.equal(one.world.view().sequence, before)
+})
+
+t.test('A-026 the guard is held from before the claim until the end', async (t) => {
+  const one = await bench(t)
+  const held: number[] = []
+  const look = (): void => void held.push(liveGuards(one.world.place.stateDir))
+  one.at(look)
+  await runOrder(one.ctx, orderOf(one, async (send) => [await send(getOf(one.url))], {
+    claim: (_tx, _now, { operationId }) => {
+      look()
+      return { kind: 'claimed', claimed: operationId }
+    },
+  }))
+  t.ok(held.length > 5)
+  t.ok(held.every((count) => count === 1), 'recovery never takes it for dead')
+})
+
+t.test('A-124 a defect after something was sent never ends the operation as unsent', async (t) => {
+  const one = await bench(t)
+  let unsent = 0
+  await t.rejects(runOrder(one.ctx, orderOf(one, async (send) => {
+    await send(getOf(one.url))
+    throw new TypeError('a defect')
+  }, { unsent: (why) => {
+    unsent += 1
+    return [why]
+  } })), { message: 'a defect' })
+  t.equal(unsent, 0)
+  t.match(theRoute(one), { outcome: null, contacted_at: String }, 'it is left to recovery')
+})
+
+t.test('a stop during the claim is recorded as well', async (t) => {
+  const one = await bench(t)
+  let stops = 0
+  await runOrder(one.ctx, orderOf(one, async () => [], {
+    claim: (_tx, _now, { operationId }) => {
+      one.stop()
+      return { kind: 'claimed', claimed: operationId }
+    },
+    onStop: () => { stops += 1 },
+  })).catch(() => undefined)
+  t.equal(stops, 1)
+})
+
+t.test('A-197 the lane is free again when the operation has ended', async (t) => {
+  const one = await bench(t)
+  await runOrder(one.ctx, orderOf(one, async (send) => [await send(getOf(one.url))], {
+    lane: 'normal',
+  }))
+  const holder = tryHoldFile(join(one.world.place.stateDir, 'run', 'lane', 'holder'))
+  t.ok(holder)
+  holder?.release()
+})
+
+t.test('A-154 authority is asked at each of the four points, and each may refuse', async (t) => {
+  for (const refused of [1, 2, 3, 4]) {
+    const one = await bench(t)
+    const asked: string[] = []
+    const kept = await runOrder(one.ctx, orderOf(one, async (send) => [await send(getOf(one.url))], {
+      authority: (_view, boundary) => {
+        if (asked.push(boundary) === refused) throw fail.blocked('refused_here', 'Refused.')
+        return 1
+      },
+    }))
+    t.equal(kept, 'refused_here')
+    t.same(asked, ['check', 'check', 'mark', 'check'].slice(0, refused))
+    t.equal(one.world.sandbox.log.all().length, 0)
+  }
+})
+
+t.test('a route that was never decided cannot be marked as contacted', async (t) => {
+  const one = await bench(t)
+  const { store } = one.ctx.gov
+  await t.rejects(store.transact('test', (tx) => markRoute(tx, 'op_none', 'now')), TypeError)
+  t.equal(theRoute(one), undefined)
 })
