@@ -229,7 +229,7 @@ t.test('A-183 a stop before the start makes no claim and leaves no row', async (
   const one = await bench(t)
   const before = one.world.view().sequence
   one.stop()
-  await t.rejects(runOrder(one.ctx, orderOf(one, async () => [])), { kind: 'cancelled' })
+  await t.rejects(runOrder(one.ctx, orderOf(one, async () => [])), { code: 'small_cancelled' })
   t.equal(one.world.view().sequence, before)
 })
 
