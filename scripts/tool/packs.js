@@ -5,15 +5,21 @@ export const packs = {
   // What reading commands load.
   reading: [
     'src/cli/run.ts', 'src/cli/store.ts', 'src/cli/login.ts', 'src/cli/commands/alpha/show.ts',
-    'src/cli/commands/alpha/output.ts', 'src/cli/commands/status/status.ts',
-    'src/cli/commands/task/list.ts', 'src/alpha/status-line.ts', 'src/gateway/status-line.ts',
+    'src/cli/commands/alpha/output.ts', 'src/cli/commands/task/list.ts',
+  ],
+  // What resolves the work of dead processes, which every changing command does first.
+  recovery: [
+    'src/fabric/recovery.ts', 'src/alpha/recovery-rule.ts', 'src/gateway/call/open-calls.ts',
+    'src/shots/analysis/settle.ts',
+  ],
+  // What an ask loads besides.
+  asking: [
+    'src/cli/commands/alpha/ask.ts', 'src/alpha/ask/ask.ts', 'src/net/client.ts',
   ],
   // What looking after screenshots loads besides.
   shots: ['src/cli/commands/shots/status.ts', 'src/cli/commands/shots/scan.ts'],
-  // What an ask loads besides.
-  asking: [
-    'src/cli/commands/alpha/ask.ts', 'src/alpha/ask/ask.ts', 'src/fabric/recovery.ts',
-    'src/net/client.ts', 'src/alpha/recovery-rule.ts', 'src/gateway/call/open-calls.ts',
-    'src/shots/analysis/settle.ts',
+  // What a look at everything loads besides.
+  status: [
+    'src/cli/commands/status/status.ts', 'src/alpha/status-line.ts', 'src/gateway/status-line.ts',
   ],
 }
