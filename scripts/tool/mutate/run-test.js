@@ -1,0 +1,50 @@
+// Runs one test file of a copy of the project, and ends everything that it started.
+import { spawn } from 'node:child_process'
+
+const running = new Set()
+const whyCharactersMax = 160
+
+/**
+ * Runs a compiled test file.
+ * @param {{ dir: string, file: string, env: NodeJS.ProcessEnv, limitMs: number }} options
+ * @returns {Promise<{ ok: boolean, why: string, ms: number }>} `why` is the first assertion that
+ *   failed, or how the process ended
+ */
+export const runTest = ({ dir, file, env, limitMs }) =>
+  new Promise((resolve) => {
+    const began = Date.now()
+    // A group of its own: what it started ends with it.
+    const child = spawn(process.execPath, ['--enable-source-maps', file], {
+      cwd: dir, env: { ...env, TAP: '1' }, detached: true, stdio: ['ignore', 'pipe', 'ignore'],
+    })
+    running.add(child)
+    let output = ''
+    let late = false
+    child.stdout.setEncoding('utf8').on('data', (text) => (output += text))
+    const timer = setTimeout(() => {
+      late = true
+      end(child)
+    }, limitMs)
+    child.once('close', (code, signal) => {
+      clearTimeout(timer)
+      end(child)
+      running.delete(child)
+      const failed = /^\s*not ok \d+ - (.*?)\s*(?:#.*|\{)?$/m.exec(output)?.[1]
+      const how = late ? `took more than ${limitMs} ms` : `ended with ${signal ?? code}`
+      const why = (late ? how : (failed ?? how)).slice(0, whyCharactersMax)
+      resolve({ ok: code === 0, why, ms: Date.now() - began })
+    })
+  })
+
+/** Ends what still runs; for signals. */
+export const endTests = () => {
+  for (const child of running) end(child)
+}
+
+const end = (child) => {
+  try {
+    process.kill(-child.pid, 'SIGKILL')
+  } catch {
+    // Nothing of its group is left.
+  }
+}
