@@ -1,6 +1,5 @@
 import {
-  appendFileSync, cpSync, existsSync, mkdirSync, readFileSync, readdirSync, rmSync, statSync,
-  writeFileSync,
+  appendFileSync, cpSync, existsSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
@@ -9,6 +8,7 @@ import { tryHoldFile } from '../../src/governance/kernel-file.js'
 import { openStore } from '../../src/state/store.js'
 import type { CollectionSpec } from '../../src/state/types.js'
 import type { Place, Ran } from '../world/place.js'
+import { zeroBlock } from '../support/state/forge.js'
 import { World } from '../world/world.js'
 
 /** Names, sizes and times of everything below a folder. */
@@ -64,10 +64,7 @@ t.test('check finds a new state sound, and changes no byte', async (t) => {
 t.test('check ends with 12 for damage, repair mends it, and check is content again', async (t) => {
   const place = await begun(t)
   await ok(place, 'login')
-  const log = newestLog(place)
-  const bytes = readFileSync(log)
-  bytes[bytes.length - 80] = (bytes[bytes.length - 80] as number) ^ 1
-  writeFileSync(log, bytes)
+  zeroBlock(newestLog(place), statSync(newestLog(place)).size - 80, 10)
   const found = await place.run(['state', 'check', '--json'])
   t.same([found.status, found.error().code, found.json().ok], [12, 'state_damaged', false])
   t.ok(found.error().details.damage > 0)
@@ -86,10 +83,7 @@ t.test('check ends with 12 for damage, repair mends it, and check is content aga
 t.test('repair says in words what it lost', async (t) => {
   const place = await begun(t)
   await ok(place, 'login')
-  const log = newestLog(place)
-  const bytes = readFileSync(log)
-  bytes[bytes.length - 80] = (bytes[bytes.length - 80] as number) ^ 1
-  writeFileSync(log, bytes)
+  zeroBlock(newestLog(place), statSync(newestLog(place)).size - 80, 10)
   const { stdout } = await ok(place, 'state', 'repair')
   t.match(stdout, /Lost: at least 1 records after record \d+/)
   t.match(stdout, 'The policy is revoked and every session has ended.')

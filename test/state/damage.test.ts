@@ -3,6 +3,7 @@ import { existsSync, readFileSync, readdirSync, truncateSync, writeFileSync } fr
 import { join } from 'node:path'
 import { SallyportError } from '../../src/base/errors.js'
 import { checkState } from '../../src/state/care/check.js'
+import { repairState } from '../../src/state/care/repair.js'
 import { openStore } from '../../src/state/store.js'
 import { MemFiles } from '../support/state/mem-files.js'
 import { memoryLock } from '../support/state/faults.js'
@@ -78,6 +79,25 @@ t.test('durability 11: any flipped bit of a log refuses writes and loses nothing
       const readable = states.includes(read) || read === 'no_valid_generation'
       if (write !== 'damaged' || !readable) wrong.push(`${at}.${bit}: ${read} ${write}`)
     }
+  }
+  t.strictSame(wrong, [])
+})
+
+t.test('repair puts one flipped bit of a record right, byte for byte, and loses nothing', async (t) => {
+  const { files, path, bytes, states } = await threeSteps()
+  const place = { dir: '/tmp/state', configDir: '/tmp/config' }
+  const wrong: string[] = []
+  for (let at = bytes.indexOf(0x0a) + 1; at < bytes.length; at += 1) {
+    const disk = files.clone()
+    const flipped = Buffer.from(bytes)
+    flipped[at] = (flipped[at] ?? 0) ^ (1 << at % 8)
+    disk.overwrite(path, flipped)
+    const { loss, done } = await repairState({ ...place, files: disk, lock: memoryLock() })
+    const codes = done.map(({ code }) => code).join()
+    const same = disk.contentOf(path).equals(bytes)
+    const { read, write } = await outcomeOf(disk)
+    const fine = read === states.at(-1) && write === 'ok' && loss.records_after === null
+    if (!same || !fine || codes !== 'bits_mended') wrong.push(`${at}: ${codes} ${read} ${write}`)
   }
   t.strictSame(wrong, [])
 })

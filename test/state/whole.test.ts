@@ -15,7 +15,9 @@ import { migrateState, migrations, stepsBetween } from '../../src/state/care/mig
 import { repairState } from '../../src/state/care/repair.js'
 import { restoreState } from '../../src/state/care/restore.js'
 import type { FileStore } from '../../src/state/store.js'
-import { fingerprintOf, flipBit, newestLog, truncateTo } from '../support/state/forge.js'
+import {
+  fingerprintOf, flipBit, newestLog, truncateTo, zeroBlock,
+} from '../support/state/forge.js'
 import {
   again, errorOf, items, notes, numbers, placeOf, publish, put, specs,
 } from '../support/state/notes.js'
@@ -130,7 +132,7 @@ t.test('durability 8: repair cuts a torn tail after copying it, and loses nothin
 t.test('durability 8: repair drops an untrue last record, says so and tells the policy', async (t) => {
   const { store, report, lossSeen } = await repaired(t, (store) => {
     const path = newestLog(store.dir)
-    flipBit(path, readFileSync(path).length - 4, 0)
+    zeroBlock(path, readFileSync(path).length - 80, 60)
   })
   t.strictSame(numbers(store), { a: 1, b: 2, z: 26 })
   t.match(report, {
@@ -147,7 +149,7 @@ t.test('a loss of marked records leaves the store behind its anchor until someon
   const store = await livedIn(t)
   await publish(store, 2)
   const path = newestLog(store.dir)
-  flipBit(path, readFileSync(path).length - 4, 0)
+  zeroBlock(path, readFileSync(path).length - 80, 60)
   store.close()
   await repairState(placeOf(store))
   t.equal(again(t, store).anchor().status, 'behind')
@@ -157,6 +159,34 @@ t.test('a loss of marked records leaves the store behind its anchor until someon
   t.equal(second.changed, false)
   t.equal(again(t, store).anchor().status, 'ok', 'the hook of the first repair had not run')
   t.equal(again(t, store).anchor().policyRevision, 9)
+})
+
+t.test('two records with a flipped bit each are both put right; two bits of one are a loss', async (t) => {
+  const store = await livedIn(t)
+  await put(store, 'd', 4)
+  store.close()
+  const path = newestLog(store.dir)
+  const whole = readFileSync(path)
+  const second = whole.lastIndexOf('#c ')
+  flipBit(path, whole.indexOf('#c ') + 60, 2)
+  flipBit(path, second + 5, 1)
+  t.match(await repairState(placeOf(store)), { done: [{ message: /^2 untrue records/ }] })
+  t.ok(readFileSync(path).equals(whole))
+  flipBit(path, second + 60, 2)
+  flipBit(path, second + 61, 2)
+  t.match(await repairState(placeOf(store)), { loss: { records_after: 5 } })
+})
+
+t.test('a record of more than 16 KiB is not searched for a flipped bit', async (t) => {
+  for (const [bytes, mended] of [[16_384 - 106 - 97, true], [16_384, false]] as const) {
+    const { store } = await World.in(t).store()
+    await put(store, 'a', 1, 'x'.repeat(bytes))
+    store.close()
+    const path = newestLog(store.dir)
+    flipBit(path, readFileSync(path).length - 70, 0)
+    const { done } = await repairState(placeOf(store))
+    t.equal(done.some(({ code }) => code === 'bits_mended'), mended, `${bytes}`)
+  }
 })
 
 t.test('repair rebuilds a log header, STATE, a manifest and a collection file without loss', async (t) => {

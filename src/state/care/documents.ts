@@ -80,6 +80,25 @@ const readPartOrNot = (
   }
 }
 
+/** Takes a bad partition's documents from the generation before; false when it lacks them too. */
+export const fillPart = (
+  all: Documents, part: BadPart,
+  older: { readonly all: Documents; readonly bad: readonly BadPart[] } | undefined,
+): boolean => {
+  if (older === undefined) return false
+  const overlaps = (other: BadPart): boolean =>
+    other.collection === part.collection &&
+    (other.part.startsWith(part.part) || part.part.startsWith(other.part))
+  if (older.bad.some(overlaps)) return false
+  const source = older.all.get(part.collection)
+  if (source === undefined) return false
+  const target = setOf(all, part.collection, source.kind)
+  for (const [id, doc] of source.docs) {
+    if (partOf(id, part.digits) === part.part) target.docs.set(id, doc)
+  }
+  return true
+}
+
 /** What a generation made from documents begins with. */
 export interface Founding {
   readonly state: StateFile

@@ -1,15 +1,18 @@
 /**
  * Brings a damaged state directory back to the last moment that is provably whole. It copies first
- * and says what was lost. Documents come from the newest generation; a partition or manifest that
- * is untrue is taken from the generation before and its log, which lead to the same point.
+ * and says what was lost. A single flipped bit of a record is put right in its place. Documents
+ * come from the newest generation; a partition or manifest that is untrue is taken from the
+ * generation before and its log, which lead to the same point.
  */
 import { join } from 'node:path'
 import { SallyportError, fail } from '../../base/errors.js'
 import { copyFile } from './copy.js'
 import type { BadPart, Documents } from './documents.js'
-import { applyPayload, foundGeneration, readDocuments, setOf } from './documents.js'
+import { applyPayload, fillPart, foundGeneration, readDocuments } from './documents.js'
 import type { Files } from '../files.js'
-import { ensureDir, ioFailure, publish, readWhole, syncDir, withFile } from '../files.js'
+import {
+  ensureDir, ioFailure, publish, readWhole, syncDir, temporaryName, withFile, writeAll,
+} from '../files.js'
 import { requireOwnFolders } from '../folders.js'
 import { fileBytesMax } from '../limits.js'
 import { takeLock } from '../lock.js'
@@ -17,7 +20,6 @@ import { migrateState } from './migrate.js'
 import { epochText, formatVersion, keyPlaces } from '../paths.js'
 import type { SalvagedEpoch } from './salvage.js'
 import { headOf, marksAfter, salvageAll } from './salvage.js'
-import { partOf } from '../snapshot/snapshot.js'
 import type { StateFile } from '../state-file.js'
 import { decodeStateFile, encodeStateFile, tooNew } from '../state-file.js'
 import { FileStore } from '../store.js'
@@ -137,11 +139,15 @@ const repairLocked = (site: Site): RepairReport => {
     newest.headerState !== 'true' || newest.manifest === undefined ||
     plan.badParts.length > 0 || !['clean', 'torn'].includes(newest.tail)
   const sequence = headOf(newest)?.sequence ?? 0
-  if (!needsGeneration && newest.tail === 'clean' && plan.stateTrue) {
+  const mends = [plan.before, newest].flatMap((epoch) =>
+    epoch === undefined || epoch.mends.length === 0 ? [] : [epoch])
+  const sound = newest.tail === 'clean' && plan.stateTrue && mends.length === 0
+  if (!needsGeneration && sound) {
     return { changed: false, copied_to: null, done: [], loss: noLoss, sequence }
   }
   const done: Problem[] = []
   const copied = copyAside(site, plan)
+  for (const epoch of mends) done.push(writeMends(site, epoch))
   if (!plan.stateTrue) {
     publish(site.files, site.places.state, encodeStateFile(plan.state))
     done.push(note('state_file_rebuilt', 'STATE was written again from its copy.'))
@@ -155,6 +161,23 @@ const repairLocked = (site: Site): RepairReport => {
       `A torn last record (${newest.bytesBehind} bytes, never acknowledged) was cut.`))
   }
   return { changed: true, copied_to: copied, done, loss: lossHere, sequence }
+}
+
+/**
+ * Puts the bits back: afterwards the log is byte for byte what was written. A copy takes its place
+ * by one rename, so that a crash leaves the flipped bit, which can be put right again, or none.
+ */
+const writeMends = ({ files, places }: Site, { epoch, mends }: SalvagedEpoch): Problem => {
+  const temporary = join(places.wal, temporaryName())
+  copyFile(files, places.log(epoch), temporary)
+  withFile(files, temporary, 'readwrite', (fd) => {
+    for (const { at, byte } of mends) writeAll(files, fd, Buffer.of(byte), at)
+    files.sync(fd)
+  })
+  files.rename(temporary, places.log(epoch))
+  syncDir(files, places.wal)
+  return note('bits_mended',
+    `${mends.length} untrue records of log ${epoch} had one flipped bit each, which was put right.`)
 }
 
 const cutTail = (files: Files, path: string, end: number): void =>
@@ -207,7 +230,7 @@ const planRepair = (site: Site): Plan => {
   const { files, places } = site
   const bytes = readWhole(files, places.state, fileBytesMax.state)
   const stateRead = bytes === undefined ? undefined : decodeStateFile(bytes)
-  const epochs = salvageAll(files, places)
+  const epochs = salvageAll(files, places, { mend: true })
   // Files of a checkpoint that never published its log lie beyond the newest log: not looked at.
   const newest = epochs.at(-1)
   if (newest?.header === undefined) throw beyond()
@@ -238,25 +261,6 @@ const planRepair = (site: Site): Plan => {
 const withRecords = (all: Documents, epoch: SalvagedEpoch): Documents => {
   for (const { content } of epoch.records) applyPayload(all, content)
   return all
-}
-
-/** Takes a bad partition's documents from the generation before; false when it lacks them too. */
-const fillPart = (
-  all: Documents, part: BadPart,
-  older: { readonly all: Documents; readonly bad: readonly BadPart[] } | undefined,
-): boolean => {
-  if (older === undefined) return false
-  const overlaps = (other: BadPart): boolean =>
-    other.collection === part.collection &&
-    (other.part.startsWith(part.part) || part.part.startsWith(other.part))
-  if (older.bad.some(overlaps)) return false
-  const source = older.all.get(part.collection)
-  if (source === undefined) return false
-  const target = setOf(all, part.collection, source.kind)
-  for (const [id, doc] of source.docs) {
-    if (partOf(id, part.digits) === part.part) target.docs.set(id, doc)
-  }
-  return true
 }
 
 const copyAside = ({ files, places, dir, clock }: Site, plan: Plan): string => {

@@ -1,15 +1,21 @@
 /**
- * Reads what is still true of a state directory: per epoch the header, the manifest and the records
- * up to the first untrue one. It assumes nothing and throws only for disk errors.
+ * Reads what is still true of a state directory: per epoch the header, the manifest, the records
+ * up to the first untrue one, and what behind it can still be proved to have been there. It assumes
+ * nothing and throws only for disk errors.
  */
 import { hash } from 'node:crypto'
 import type { Files } from '../files.js'
 import { errnoOf, readRange, readWhole, withFile } from '../files.js'
 import { fileBytesMax } from '../limits.js'
 import type { LogHeader } from '../log/format.js'
+import type { LogBinding } from '../log/format.js'
 import { decodeLogHeader, encodeLogHeader, logHeaderBytesMax } from '../log/format.js'
-import type { ScannedRecord, TailKind } from '../log/scan.js'
-import { bytesInFile, countRecordHeaders, scanLog } from '../log/scan.js'
+import type { Mend } from '../log/mend.js'
+import { mendRecord } from '../log/mend.js'
+import type { LogBytes, ScannedRecord, ScanStart, TailKind } from '../log/scan.js'
+import {
+  bytesInFile, countRecordHeaders, evidenceBehind, patchedBytes, scanLog,
+} from '../log/scan.js'
 import { looseManifest } from '../snapshot/checkpoint.js'
 import type { Places } from '../paths.js'
 import { formatVersion, logEpochs } from '../paths.js'
@@ -38,6 +44,18 @@ export interface SalvagedEpoch {
   readonly bytesBehind: number
   /** Record headers found behind the first untrue byte. */
   readonly recordsBehind: number
+  /** True records behind the first untrue one: shown to have been there, never replayed. */
+  readonly evidence: readonly SalvagedRecord[]
+  /** Single bits that were put right to read so far; positions count from the start of the file. */
+  readonly mends: readonly Mend[]
+}
+
+/** How to read. */
+export interface SalvageOptions {
+  /** Try each single bit of an untrue record (seconds for a long one): for repair and restore. */
+  readonly mend?: boolean
+  /** Whose log it is meant to be, for evidence in one whose first line is lost. */
+  readonly storeId?: string | undefined
 }
 
 const rebuiltHeader = (
@@ -59,56 +77,115 @@ const rebuiltHeader = (
 }
 
 /** Reads one epoch as far as it is true. */
-export const salvageEpoch = (files: Files, places: Places, epoch: number): SalvagedEpoch => {
+export const salvageEpoch = (
+  files: Files, places: Places, epoch: number, options: SalvageOptions = {},
+): SalvagedEpoch => {
   try {
-    return withFile(files, places.log(epoch), 'read', (fd) => salvageLog(files, places, epoch, fd))
+    return withFile(files, places.log(epoch), 'read', (fd) =>
+      salvageLog(files, places, epoch, fd, options))
   } catch (error) {
-    if (errnoOf(error) === 'ENOENT') return lostEpoch(epoch, 0)
+    if (errnoOf(error) === 'ENOENT') return lostEpoch(epoch)
     throw error
   }
 }
 
 const salvageLog = (
-  files: Files, places: Places, epoch: number, fd: number,
+  files: Files, places: Places, epoch: number, fd: number, options: SalvageOptions,
 ): SalvagedEpoch => {
   const { size } = files.fstat(fd)
   const decoded = decodeLogHeader(readRange(files, fd, 0, Math.min(size, logHeaderBytesMax)))
   const head = decoded ?? rebuiltHeader(files, places, epoch)
-  if (head === undefined || head.header.epoch !== epoch) return lostEpoch(epoch, size)
+  if (head === undefined || head.header.epoch !== epoch) {
+    const { storeId } = options
+    const body = bytesInFile(files, fd, 0, size)
+    const evidence = storeId === undefined
+      ? [] : evidenceIn({ storeId, epoch }, body, { sequence: 0, end: 0 })
+    return { ...lostEpoch(epoch), bytesBehind: size, recordsBehind: evidence.length, evidence }
+  }
   const { header, end } = head
   const manifest = readManifest(files, places.manifest(epoch), header.manifest_sha256)
   const binding = { storeId: header.store_id, epoch }
   const from = { sequence: header.base_sequence, chain: header.base_chain }
   const body = bytesInFile(files, fd, end, size)
-  const records: SalvagedRecord[] = []
-  let bad = false
-  const tail = scanLog(binding, body, from, (record) => {
-    const content = decodePayload(record.payload)
-    bad = content === undefined
-    if (content !== undefined) records.push({ ...record, content })
-    return !bad
-  })
-  const trueEnd = records.at(-1)?.end ?? 0
+  const read = readTrue(binding, body, from, options.mend === true)
+  const last = read.records.at(-1) ?? { sequence: header.base_sequence, end: 0 }
+  const whole = read.tail === 'clean' || read.tail === 'torn'
   return {
     epoch,
     headerState: decoded === undefined ? 'rebuilt' : 'true',
-    header, manifest, records,
-    tail: bad ? 'bad_payload' : tail,
-    end: end + trueEnd,
-    bytesBehind: body.size - trueEnd,
-    recordsBehind: countRecordHeaders(binding, body, trueEnd),
+    header, manifest,
+    records: read.records,
+    tail: read.tail,
+    end: end + last.end,
+    bytesBehind: body.size - last.end,
+    recordsBehind: countRecordHeaders(binding, body, last.end),
+    evidence: whole ? [] : evidenceIn(binding, body, last),
+    mends: read.mends.map(({ at, byte }) => ({ at: end + at, byte })),
   }
 }
 
-const lostEpoch = (epoch: number, bytes: number): SalvagedEpoch => ({
+interface TrueRecords {
+  readonly records: readonly SalvagedRecord[]
+  readonly tail: SalvagedEpoch['tail']
+  readonly mends: readonly Mend[]
+}
+
+/** Records up to the first untrue one; with `mend`, up to one that no single bit puts right. */
+const readTrue = (
+  binding: LogBinding, body: LogBytes, from: ScanStart, mend: boolean,
+): TrueRecords => {
+  const patches = new Map<number, number>()
+  const source = patchedBytes(body, patches)
+  const records: SalvagedRecord[] = []
+  for (;;) {
+    const last = records.at(-1)
+    const start = last?.end ?? 0
+    const before = last ?? from
+    let bad = false
+    const rest: LogBytes = {
+      size: source.size - start,
+      read: (position, length) => source.read(start + position, length),
+    }
+    const tail = scanLog(binding, rest, before, (record) => {
+      const content = decodePayload(record.payload)
+      bad = content === undefined
+      if (content !== undefined) {
+        records.push({ ...record, start: start + record.start, end: start + record.end, content })
+      }
+      return !bad
+    })
+    const untrue = records.at(-1)
+    const fix = mend && !bad && tail !== 'clean' && tail !== 'torn'
+      ? mendRecord(binding, source, untrue?.end ?? 0, untrue ?? from) : undefined
+    if (fix === undefined) {
+      const mends = [...patches].map(([at, byte]) => ({ at, byte }))
+      return { records, tail: bad ? 'bad_payload' : tail, mends }
+    }
+    patches.set(fix.at, fix.byte)
+  }
+}
+
+/** Proved records behind `from` whose content can be read. */
+const evidenceIn = (
+  binding: LogBinding, body: LogBytes, from: { readonly sequence: number; readonly end: number },
+): SalvagedRecord[] =>
+  [...evidenceBehind(binding, body, from)].flatMap((record) => {
+    const content = decodePayload(record.payload)
+    return content === undefined ? [] : [{ ...record, content }]
+  })
+
+const lostEpoch = (epoch: number): SalvagedEpoch => ({
   epoch, headerState: 'lost', header: undefined, manifest: undefined, records: [],
-  tail: 'damaged', end: 0, bytesBehind: bytes, recordsBehind: 0,
+  tail: 'damaged', end: 0, bytesBehind: 0, recordsBehind: 0, evidence: [], mends: [],
 })
 
 /** Every epoch on disk, oldest first. */
-export const salvageAll = (files: Files, places: Places): SalvagedEpoch[] => {
+export const salvageAll = (
+  files: Files, places: Places, options: SalvageOptions = {},
+): SalvagedEpoch[] => {
   if (files.stat(places.wal) === undefined) return []
-  return logEpochs(files.list(places.wal)).map((epoch) => salvageEpoch(files, places, epoch))
+  return logEpochs(files.list(places.wal))
+    .map((epoch) => salvageEpoch(files, places, epoch, options))
 }
 
 /** Marks after an epoch's true records, oldest first. */

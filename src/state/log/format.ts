@@ -37,6 +37,8 @@ export const logHeaderBytesMax = 4096
 /** Bytes of a record's header. */
 export const recordHeaderBytes = 40
 const chainBytes = 64
+/** Bytes of the line that ends a record: its chain and a newline. */
+export const recordChainLineBytes = chainBytes + 1
 /** Bytes of a record beside its payload. */
 export const recordFrameBytes = recordHeaderBytes + 1 + chainBytes + 1
 /** Most bytes of one payload. */

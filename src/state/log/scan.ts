@@ -6,7 +6,7 @@ import type { Files } from '../files.js'
 import { readRange } from '../files.js'
 import type { LogBinding } from './format.js'
 import {
-  chainAfter, readRecordHeader, recordFrameBytes, recordHeaderBytes,
+  chainAfter, readRecordHeader, recordChainLineBytes, recordFrameBytes, recordHeaderBytes,
 } from './format.js'
 
 /** Bytes of a log behind its first line. */
@@ -20,6 +20,18 @@ export interface LogBytes {
 export const bytesInFile = (files: Files, fd: number, start: number, end: number): LogBytes => ({
   size: Math.max(0, end - start),
   read: (position, length) => readRange(files, fd, start + position, length),
+})
+
+/** The same bytes with some of them replaced, by position. */
+export const patchedBytes = (source: LogBytes, patches: ReadonlyMap<number, number>): LogBytes => ({
+  size: source.size,
+  read: (position, length) => {
+    const bytes = source.read(position, length)
+    for (const [at, byte] of patches) {
+      if (at >= position && at < position + bytes.length) bytes[at - position] = byte
+    }
+    return bytes
+  },
 })
 
 /** A record that passed every check. Offsets count from the start of the scanned bytes. */
@@ -133,4 +145,49 @@ export const scanLog = (
     at = end
   }
   return 'clean'
+}
+
+const chainLineForm = /^[0-9a-f]{64}\n$/
+
+/** The record whose header stands at `at`, proved by the chain text stored right before it. */
+const provedAt = (
+  binding: LogBinding, source: LogBytes, at: number,
+): ScannedRecord | undefined => {
+  const lead = recordChainLineBytes
+  if (at < lead) return undefined
+  const start = source.read(at - lead, lead + recordHeaderBytes)
+  const header = readRecordHeader(binding, start, lead)
+  const line = start.toString('latin1', 0, lead)
+  if (header === undefined || !chainLineForm.test(line)) return undefined
+  const length = recordFrameBytes + header.length
+  const bytes = source.read(at, length)
+  if (bytes.length < length) return undefined
+  const payloadEnd = recordHeaderBytes + header.length
+  const chain = chainAfter(line.slice(0, -1), bytes, payloadEnd)
+  if (bytes.toString('latin1', payloadEnd) !== `\n${chain}\n`) return undefined
+  const payload = bytes.toString('utf8', recordHeaderBytes, payloadEnd)
+  return { sequence: header.sequence, start: at, end: at + length, payload, chain }
+}
+
+/**
+ * Records behind an untrue one, which begins at `from.end`: each has a header of this store and
+ * epoch, follows from the chain text that is stored right before it, and has a higher sequence
+ * than every one before. They are evidence of what was there and are never replayed: what lay
+ * between is unknown. The chain has no key, so this tells accident and not forgery.
+ */
+export function* evidenceBehind(
+  binding: LogBinding, source: LogBytes, from: { readonly sequence: number; readonly end: number },
+  piece: number = pieceBytes,
+): Generator<ScannedRecord> {
+  let { sequence, end } = from
+  for (const at of headersFrom(binding, source, end, piece)) {
+    if (at < end) continue
+    const record = provedAt(binding, source, at)
+    if (record === undefined || record.sequence <= sequence) continue
+    // Right behind a proved one only the next in turn can stand.
+    if (at === end && sequence !== from.sequence && record.sequence !== sequence + 1) continue
+    yield record
+    sequence = record.sequence
+    end = record.end
+  }
 }

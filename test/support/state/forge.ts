@@ -78,6 +78,12 @@ export const flipBit = (path: string, offset: number, bit: number): void => {
   writeFileSync(path, bytes)
 }
 
+/** Lays zeroes over a file from `offset` on, at most to its end. */
+export const zeroBlock = (path: string, offset: number, length = 512): void => {
+  const bytes = readFileSync(path)
+  writeFileSync(path, bytes.fill(0, offset, Math.min(bytes.length, offset + length)))
+}
+
 /** Cuts a file to its first `size` bytes. */
 export const truncateTo = (path: string, size: number): void =>
   writeFileSync(path, readFileSync(path).subarray(0, size))

@@ -285,6 +285,13 @@ export class MemFiles implements Files {
     node.mtimeMs = 0
   }
 
+  /** A file's bytes as they are now. */
+  contentOf(path: string): Buffer {
+    const node = this.#find(path)
+    if (node?.kind !== 'file') throw failure('ENOENT')
+    return node.content
+  }
+
   /** The whole tree as it is now, nothing pending. */
   clone(): MemFiles {
     return this.crash('kept', 0)

@@ -1,0 +1,99 @@
+/**
+ * Puts one flipped bit of an untrue record right. A record is covered by the check of its header
+ * and by its chain, so a candidate that fits both is what was written: nothing is guessed.
+ */
+import { hash } from 'node:crypto'
+import type { LogBinding } from './format.js'
+import {
+  chainAfter, readRecordHeader, recordFrameBytes, recordHeaderBytes,
+} from './format.js'
+import type { LogBytes, ScanStart } from './scan.js'
+
+/** Longest record of which every single bit is tried: seconds, not minutes, at the longest. */
+export const mendBytesMax = 16 * 1024
+
+/** One byte of a log and what it must be; the position counts from the start of the bytes. */
+export interface Mend {
+  readonly at: number
+  readonly byte: number
+}
+
+const bits = [0, 1, 2, 3, 4, 5, 6, 7].map((bit) => 1 << bit)
+const chainTextForm = /^\n[0-9a-f]{64}\n$/
+
+/** The one byte in which two texts of equal length differ by one bit; -1 where it is not so. */
+const oneBitApart = (stored: Buffer, wanted: Buffer): number => {
+  const differ = [...wanted.keys()].filter((at) => wanted[at] !== stored[at])
+  const [at = -1] = differ
+  if (differ.length !== 1) return -1
+  return bits.includes((stored[at] ?? 0) ^ (wanted[at] ?? 0)) ? at : -1
+}
+
+/** A flipped bit in the payload or in the chain text of a record whose header is true. */
+const mendBody = (record: Buffer, payloadEnd: number, before: string): Mend | undefined => {
+  const stored = record.subarray(payloadEnd)
+  const wanted = Buffer.from(`\n${chainAfter(before, record, payloadEnd)}\n`, 'latin1')
+  const inChain = oneBitApart(stored, wanted)
+  if (inChain >= 0) return { at: payloadEnd + inChain, byte: wanted[inChain] ?? 0 }
+  if (!chainTextForm.test(stored.toString('latin1'))) return undefined
+  const chain = stored.toString('latin1', 1, 65)
+  const covered = Buffer.concat([Buffer.from(before, 'latin1'), record.subarray(0, payloadEnd)])
+  for (let at = before.length + recordHeaderBytes; at < covered.length; at += 1) {
+    const byte = covered[at] ?? 0
+    for (const bit of bits) {
+      covered[at] = byte ^ bit
+      if (hash('sha256', covered) === chain) return { at: at - before.length, byte: byte ^ bit }
+    }
+    covered[at] = byte
+  }
+  return undefined
+}
+
+const takeWhole = (source: LogBytes, at: number, length: number): Buffer | undefined => {
+  if (length > mendBytesMax) return undefined
+  const record = source.read(at, length)
+  return record.length === length ? Buffer.from(record) : undefined
+}
+
+/** A flipped bit in the header: the header's own check and the chain both say which. */
+const mendHeader = (
+  binding: LogBinding, source: LogBytes, start: number, from: ScanStart,
+): Mend | undefined => {
+  const head = Buffer.from(source.read(start, recordHeaderBytes))
+  for (const at of head.keys()) {
+    const byte = head[at] ?? 0
+    for (const bit of bits) {
+      head[at] = byte ^ bit
+      const header = readRecordHeader(binding, head, 0)
+      if (header?.sequence !== from.sequence + 1) continue
+      const record = takeWhole(source, start, recordFrameBytes + header.length)
+      if (record === undefined) continue
+      record[at] = byte ^ bit
+      const payloadEnd = recordHeaderBytes + header.length
+      const after = chainAfter(from.chain, record, payloadEnd)
+      if (record.toString('latin1', payloadEnd) === `\n${after}\n`) return { at, byte: byte ^ bit }
+    }
+    head[at] = byte
+  }
+  return undefined
+}
+
+/**
+ * The one bit that makes the untrue record at `start`, which must follow `from`, true again;
+ * undefined where no single bit does, or where the record is longer than `mendBytesMax`.
+ */
+export const mendRecord = (
+  binding: LogBinding, source: LogBytes, start: number, from: ScanStart,
+): Mend | undefined => {
+  const head = source.read(start, recordHeaderBytes)
+  if (head.length < recordHeaderBytes) return undefined
+  const header = readRecordHeader(binding, head, 0)
+  let mend: Mend | undefined
+  if (header === undefined) mend = mendHeader(binding, source, start, from)
+  else if (header.sequence === from.sequence + 1) {
+    const record = takeWhole(source, start, recordFrameBytes + header.length)
+    if (record === undefined) return undefined
+    mend = mendBody(record, recordHeaderBytes + header.length, from.chain)
+  }
+  return mend === undefined ? undefined : { at: start + mend.at, byte: mend.byte }
+}
