@@ -1,6 +1,7 @@
 /** The dependencies of one command: the world, with this run's global flags applied to it. */
 import { fail } from '../base/errors.js'
 import type { Observer } from '../base/observer.js'
+import type { AnchorRule } from '../fabric/open-work.js'
 import type { Face, Gov } from '../governance/context.js'
 import type { Session } from '../governance/session/types.js'
 import type { Store } from '../state/types.js'
@@ -37,6 +38,8 @@ export interface VerbDeps extends CliDeps, Program {
   readonly observer: Observer
   /** Whether a person can be asked: stdin and stdout are terminals and `--no-input` is absent. */
   readonly interactive: boolean
+  /** What the verb asks of the anchor of a state; all of it until the line has named a verb. */
+  anchor: AnchorRule
   /** A line on stderr, left out with `--quiet`. */
   note(line: string): void
   /** Somebody to ask. Throws `usage` `input_required`, naming `instead`, where nobody can be. */
@@ -93,6 +96,7 @@ export const bindDeps = (
     progress,
     observer: { at: (step) => watched.at(step), waits },
     interactive,
+    anchor: 'vouches',
     note(line) {
       progress.clear()
       if (!globals.quiet) tell(deps.io, terminalSafe(line))

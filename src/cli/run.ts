@@ -85,6 +85,7 @@ const runEntry = async (
 ): Promise<void> => {
   const verb = (await entry.load()).build(bound)
   seen.usage = usageOf(verb)
+  bound.anchor = verb.meta.anchor ?? 'vouches'
   await runVerb(verb, words)
 }
 

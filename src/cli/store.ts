@@ -39,7 +39,7 @@ export const openForNobody = async (
   deps: VerbDeps, mode: StoreMode, face: Face,
 ): Promise<Gov> => {
   const store = await storeFor(deps, mode)
-  return (await openWork({ ...placeOf(deps), store, face, mode })).gov
+  return (await openWork({ ...placeOf(deps), store, face, mode, anchor: deps.anchor })).gov
 }
 
 /** The open state and the operator behind this process. Throws `unauthorized` besides. */
@@ -49,5 +49,7 @@ export const openForOperator = async (
   const store = await storeFor(deps, mode)
   const token = currentToken({ store }, deps.env)
   return withTokenPlace(deps.env, () =>
-    openWork({ ...placeOf(deps), store, face: 'cli', mode, token, touch }))
+    openWork({
+      ...placeOf(deps), store, face: 'cli', mode, anchor: deps.anchor, token, touch,
+    }))
 }

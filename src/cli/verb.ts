@@ -9,6 +9,7 @@ import type { ContractFacts } from '../base/contract.js'
 import { fail } from '../base/errors.js'
 import type { ErrorDetails, SallyportError } from '../base/errors.js'
 import type { ExitName } from '../base/outcome.js'
+import type { AnchorRule } from '../fabric/open-work.js'
 import { helpSections } from './help/sections.js'
 import { writeJson, writeJsonLine, writeText } from './output.js'
 import type { Rendered, View } from './output.js'
@@ -28,6 +29,8 @@ export interface VerbMeta {
   /** Whole lines that begin with `$ sallyport`. */
   readonly examples: readonly string[]
   readonly session: SessionNeed
+  /** What it asks of the anchor; left out: that it vouches for the state. */
+  readonly anchor?: AnchorRule
   /** Statuses that this verb can end with, besides those that every verb can. */
   readonly exits: readonly ExitName[]
   /** The contract of its operation; null where `--json` has no meaning (a script, a page). */

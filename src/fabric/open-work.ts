@@ -7,6 +7,7 @@ import type { Clock } from '../base/clock.js'
 import { systemClock } from '../base/clock.js'
 import type { Observer } from '../base/observer.js'
 import { silentObserver } from '../base/observer.js'
+import { requireAnchored } from '../governance/anchored.js'
 import type { Registry } from '../governance/capability.js'
 import type { Face, Gov } from '../governance/context.js'
 import { requireInitialized } from '../governance/initialized.js'
@@ -37,11 +38,19 @@ export interface WorkPlace {
  */
 export type WorkMode = 'read' | 'write' | 'mutate'
 
+/**
+ * What work asks of the anchor of the state that it is about to see or change: that it vouches for
+ * it, or, where the work looks after a state or only ever stops something, nothing.
+ */
+export type AnchorRule = 'vouches' | 'any'
+
 /** What is opened, and for whom. */
 export interface WorkOrder extends WorkPlace {
   /** Written into provenance, trust requests and audit. */
   readonly face: Face
   readonly mode: WorkMode
+  /** Default: `vouches`. */
+  readonly anchor?: AnchorRule
   /** The session token that was given, null where there was none; left out: nobody is asked for. */
   readonly token?: string | null
   /** False where a use of the session must not be noted (default true). */
@@ -90,10 +99,12 @@ interface OpenWork {
 /**
  * Opens the state, requires that `init` came to its end, authenticates the token where one is asked
  * for, and resolves what dead processes left before mutating work. Throws `no_state`, `damaged`,
- * `unauthorized` (before anything is written), and in mode `mutate` what the lock throws.
+ * `blocked`/`store_behind_anchor` where the anchor does not vouch for the state and the work asks
+ * for that (also `key_missing`), `unauthorized` (before anything is written), and in mode `mutate`
+ * what the lock throws.
  */
 export const openWork = (async (order: WorkOrder): Promise<Work> => {
-  const { face, mode, token, touch = true } = order
+  const { face, mode, anchor = 'vouches', token, touch = true } = order
   const { clock = systemClock, observer = silentObserver } = order
   const store = order.store ?? openState(order, mode)
   const close = (): void => {
@@ -101,6 +112,8 @@ export const openWork = (async (order: WorkOrder): Promise<Work> => {
   }
   try {
     const gov: Gov = { store, clock, observer, face }
+    // Before anybody is asked for: the rows of an old copy know sessions that have ended since.
+    if (anchor !== 'any') requireAnchored(store)
     const session = token === undefined ? null : authenticate(gov, token, { touch })
     const recovered = mode === 'mutate' ? await recovery(gov, order.registry) : null
     return { gov, session, recovered, close }

@@ -122,6 +122,7 @@ const change = (
     const patch = next(goal)
     if (patch === null) return goal
     const changed: Goal = { ...goal, ...patch, revision: goal.revision + 1, updated_at: now }
+    tx.mark()
     tx.put(collections.goals, goal.goal_id, changed)
     const by = { principal: session.principal.principal_id, root: session.root.root_id }
     const facts = { revision: changed.revision }

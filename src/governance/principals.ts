@@ -153,6 +153,7 @@ export const disablePrincipal = async (
       })
     }
     const principal: Principal = { ...found, disabled_at: now }
+    tx.mark()
     tx.put(collections.principals, principal.principal_id, principal)
     const by = { principal: session.principal.principal_id, root: session.root.root_id }
     const ended = endRootsOf(tx, now, principal.principal_id, 'principal_disabled', by)

@@ -86,6 +86,7 @@ const archivePage = (
     done.archived += 1
   }
   if (done.archived > 0) {
+    tx.mark()
     appendAudit(tx, now, {
       what: 'shots.stale_archived', principal: session.principal.principal_id,
       root: session.root.root_id, subject: null, facts: { archived: done.archived },

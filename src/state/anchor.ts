@@ -94,6 +94,14 @@ export const anchorAt = (
   }
 }
 
+/** Whether two readings of one anchor found it where it was. */
+export const sameMark = (
+  before: Mark | 'missing' | 'forged', after: Mark | 'missing' | 'forged',
+): boolean =>
+  typeof before === 'string' || typeof after === 'string'
+    ? before === after
+    : before.number === after.number && before.chain === after.chain
+
 /**
  * How an anchored mark compares with the marks of a store (oldest first, at least one). A
  * restore or a loss sets `floor` above every earlier mark: until the anchor has been moved beyond

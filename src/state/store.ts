@@ -7,7 +7,7 @@ import type { Clock } from '../base/clock.js'
 import { systemClock } from '../base/clock.js'
 import { fail } from '../base/errors.js'
 import type { Anchor } from './anchor.js'
-import { anchorAt, compareAnchor } from './anchor.js'
+import { anchorAt, compareAnchor, sameMark } from './anchor.js'
 import { artifactsAt } from './artifacts.js'
 import { Committer } from './commit.js'
 import { createState } from './create.js'
@@ -198,13 +198,16 @@ export class FileStore implements Store {
 
   anchor(): AnchorStanding {
     // The anchor is read before the log: it never runs ahead of the log, so what is read of it
-    // cannot be newer than what the log then shows.
-    for (let tries = 0; ; tries += 1) {
-      const anchored = this.#anchor.read()
+    // cannot be newer than what the log then shows. It may be older: while others write marks, only
+    // an anchor that nobody has moved since says that the two went on apart.
+    let anchored = this.#anchor.read()
+    for (;;) {
       this.read()
       const { marks, manifest } = this.generation
       const { status } = compareAnchor(anchored, marks, manifest.mark_floor)
-      if (status === 'forked' && tries < 4) continue
+      const before = anchored
+      if (status === 'forked') anchored = this.#anchor.read()
+      if (!sameMark(before, anchored)) continue
       const policyRevision = typeof anchored === 'string' ? 0 : (anchored.policy_revision ?? 0)
       return { status, policyRevision }
     }

@@ -39,9 +39,10 @@ export interface Tx extends View {
   put<T>(spec: CollectionSpec<T>, id: string, doc: T): void
   remove<T>(spec: CollectionSpec<T>, id: string): void
   /**
-   * Marks the record as one that an old copy of the store must not be able to forget
-   * (policy publication, contact): the sealed anchor outside the store is moved to it and synced
-   * before `transact` answers. `policyRevision` is kept in the anchor when given.
+   * Marks the record as one that an old copy of the store must not be able to forget (policy
+   * publication, contact, whatever narrows or decides; never one that changes nothing): the
+   * sealed anchor outside the store is moved to it and synced before `transact` answers.
+   * `policyRevision` is kept in the anchor when given.
    */
   mark(facts?: { readonly policyRevision?: number }): void
   /**

@@ -247,11 +247,11 @@ const anchor = (): string =>
 
 refuses('A-158 A-070 without its anchor a store contacts nobody', {
   'removed': {
-    alter: () => rmSync(anchor()), status: 7, shows: ['blocked', /^store_behind_anchor$/],
+    alter: () => rmSync(anchor()), status: 7, shows: null,
   },
   'forged': {
     alter: () => writeFileSync(anchor(), readFileSync(anchor(), 'utf8').replace(/.\n$/, 'x\n')),
-    status: 7, shows: ['blocked', /^store_behind_anchor$/],
+    status: 7, shows: null,
   },
 })
 
@@ -317,9 +317,10 @@ const oldCopyRefuses = async (t: Test): Promise<Ran> => {
   bench.putBack('old', ['state'])
   bench.rig.sandbox.log.clear()
   const show = await bench.rig.run(['alpha', 'show', '--json'])
-  t.equal(show.json().alpha_text.status, 'blocked')
-  t.equal(show.json().alpha_text.reason_code, 'store_behind_anchor')
-  t.equal(show.json().alpha_text.consent_current, false)
+  t.same([show.status, show.stdout, show.error().code], [7, '', 'store_behind_anchor'])
+  const status = (await bench.rig.run(['status', '--json'])).json()
+  t.same(status.alpha, { status: 'blocked', reason_code: 'store_behind_anchor' })
+  t.equal(status.policy.usable, false)
   const ran = await bench.rig.ask()
   t.equal(ran.status, 7, ran.stderr)
   t.equal(ran.error().reason, 'store_behind_anchor')
@@ -336,9 +337,10 @@ t.test('A-070 A-067 A-168 an old copy put back after a revoke contacts nobody', 
   t.equal((await bench.rig.run(['policy', 'revoke'])).status, 0, 'stopping still works')
   const again = await bench.rig.ask()
   t.not(again.status, 0)
+  const { revision } = (await bench.rig.run(['status', '--json'])).json().policy
   await bench.rig.run([
     'alpha', 'setup', '--json', '--enable', '--acknowledge-plaintext-egress',
-    '--expected-policy-revision', String(await bench.rig.revision()),
+    '--expected-policy-revision', String(revision),
   ])
   t.not((await bench.rig.ask()).status, 0, 'and no save lifts it')
   bench.sentNothing(t)

@@ -67,7 +67,8 @@ t.test('A-158 A-070 an ask opens witness and anchor once a boundary', async (t) 
     t.same(opens, { witness: 1, anchor: 1 }, 'and none goes without')
   }
   t.ok(total('witness') <= 9, `the witness ${total('witness')} times`)
-  t.ok(total('anchor') <= 8, `the anchor ${total('anchor')} times`)
+  // One of them when the state is opened, before anybody is asked for.
+  t.ok(total('anchor') <= 9, `the anchor ${total('anchor')} times`)
 })
 
 t.test('A-158 A-070 a proof opens witness and anchor once a boundary', async (t) => {
@@ -78,7 +79,8 @@ t.test('A-158 A-070 a proof opens witness and anchor once a boundary', async (t)
   // What was left open is looked for first, then whether the slot may be proved at all.
   requireOnce(t, counts, { begun: 2 })
   t.ok(total('witness') <= 9, `the witness ${total('witness')} times`)
-  t.ok(total('anchor') <= 8, `the anchor ${total('anchor')} times`)
+  // One of them when the state is opened, before anybody is asked for.
+  t.ok(total('anchor') <= 9, `the anchor ${total('anchor')} times`)
 })
 
 t.test('A-158 A-070 S-017 an image is sent with one look a boundary, gates and route together', async (t) => {

@@ -17,7 +17,7 @@ import { collections } from '../../src/governance/rows.js'
 import { tampering } from '../support/alpha/tamper.js'
 import { must } from '../support/must.js'
 import { roomy } from '../world/alpha.js'
-import type { Ran } from '../world/place.js'
+import type { Place, Ran } from '../world/place.js'
 import { World } from '../world/world.js'
 
 t.setTimeout(240_000)
@@ -68,6 +68,17 @@ const inFlight = (step: string, broken: Break) => {
   }
 }
 
+type Running = Pick<Place, 'run'>
+
+/** A state that its anchor does not vouch for shows nothing but its status. */
+const readRefused = async (t: Test, rig: Running, line: readonly string[]): Promise<void> => {
+  const ran = await rig.run(line)
+  t.same([ran.status, ran.stdout, ran.error().code], [7, '', 'store_behind_anchor'])
+}
+
+const statusLine = async (rig: Running, name: string): Promise<{ reason_code: string | null }> =>
+  must(await rig.run(['status', '--json'])).json()[name]
+
 const reasonOf = (ran: Ran): string | null => ran.error().reason
 
 t.test('A-070 A-084 A-086 A-157 A-158 the text capability says one fact in one word', async (t) => {
@@ -85,8 +96,12 @@ t.test('A-070 A-084 A-086 A-157 A-158 the text capability says one fact in one w
   for (const [name, broken] of Object.entries(breaks)) {
     bench.reset()
     await broken()
-    const read = must(await rig.run(['alpha', 'show', '--json'])).json().alpha_text
-    t.equal(read.reason_code, name, `${name}: the read`)
+    t.equal((await statusLine(rig, 'alpha')).reason_code, name, `${name}: the status`)
+    if (name === 'store_behind_anchor') await readRefused(t, rig, ['alpha', 'show', '--json'])
+    else {
+      const read = must(await rig.run(['alpha', 'show', '--json'])).json().alpha_text
+      t.equal(read.reason_code, name, `${name}: the read`)
+    }
     t.equal(reasonOf(await rig.ask()), name, `${name}: a new ask`)
     bench.reset()
     const ran = await rig.ask({ at: inFlight('ask.before_dial', broken) })
@@ -110,7 +125,8 @@ t.test('A-070 A-158 the gateway says one fact in one word', async (t) => {
   for (const [name, broken] of Object.entries(breaks)) {
     bench.reset()
     await broken()
-    t.equal((await rig.show()).gateway.slots.chat.reason_code, name, `${name}: the read`)
+    if (name === 'store_behind_anchor') await readRefused(t, rig, ['gateway', 'show', '--json'])
+    else t.equal((await rig.show()).gateway.slots.chat.reason_code, name, `${name}: the read`)
     t.equal(reasonOf(await rig.prove('chat')), name, `${name}: a new proof`)
     bench.reset()
     const ran = await rig.prove('chat', { at: inFlight('prove.before_dial', broken) })

@@ -1,5 +1,6 @@
 /** The parts of a verb's help that follow its own flags. */
 import { exitStatus } from '../../base/outcome.js'
+import type { ExitName } from '../../base/outcome.js'
 import { globalFlags } from '../globals.js'
 import type { SessionNeed, VerbMeta } from '../verb.js'
 import { commonExits, exitMeaning, inOrder } from './exits.js'
@@ -47,9 +48,13 @@ const wrap = (line: string): string => {
   return lines.join('\n  ')
 }
 
+/** A verb that asks something of the anchor refuses a state that it does not vouch for. */
+const anchorExits = ({ anchor = 'vouches', exits }: VerbMeta): readonly ExitName[] =>
+  exits.includes('no_state') && anchor !== 'any' ? ['blocked'] : []
+
 /** Numbers and meanings of the statuses that a verb can end with. */
 export const exitRows = (meta: VerbMeta): [string, string][] =>
-  inOrder([...commonExits, ...meta.exits]).map((name) => [
+  inOrder([...commonExits, ...meta.exits, ...anchorExits(meta)]).map((name) => [
     String(exitStatus[name]), `${name}: ${exitMeaning[name]}`,
   ])
 

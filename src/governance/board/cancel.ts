@@ -34,6 +34,7 @@ export const requestCancel = (tx: Tx, now: string, session: Session, taskId: str
   const idle = ['prepared', 'accepted', 'queued'].includes(task.state)
   if (!idle && task.state !== 'running') return refuse(task)
   const by = { principal: current.principal.principal_id, root: current.root.root_id }
+  tx.mark()
   const asked = putTask(tx, { ...task, cancel_requested_at: now, updated_at: now })
   appendAudit(tx, now, { what: 'task.cancel_requested', ...by, subject: taskId })
   const held = tx.get(collections.openReservations, task.operation_id) !== undefined

@@ -41,6 +41,7 @@ export const recoverOwnership = (
       details: { recoveries_max: recoveriesMax },
     })
   }
+  tx.mark()
   const root = current.root.root_id
   const facts = {
     from_root: task.current_root,

@@ -58,6 +58,7 @@ export const reviewTask = (
       details: { task_id: task.task_id, review: task.review },
     })
   }
+  tx.mark()
   const by = { principal: current.principal.principal_id, root: current.root.root_id }
   appendAudit(tx, now, { what: 'task.reviewed', ...by, subject: taskId, facts: { review } })
   const done = review === 'approved' ? now : null

@@ -1,7 +1,7 @@
 /**
  * What a person says about an operation's money: the amount of a charge that nobody could read
- * back (A-124), and the verdict on a charge above its bound (A-127). Both are audited, and neither
- * sends anything.
+ * back (A-124), and the verdict on a charge above its bound (A-127). Both are audited, neither
+ * sends anything, and both move the anchor: an old copy must not ask for another word.
  */
 import { fail } from '../../base/errors.js'
 import type { Tx, View } from '../../state/types.js'
@@ -35,6 +35,7 @@ export const manualSettle = (
 ): Posted => {
   checkAmount('amount', request.amount, 0, amountMicrousdMax)
   const { reservation, binding } = requireOwnReservation(tx, session, request.operationId)
+  tx.mark()
   const posted = post(tx, now, binding, reservation, {
     kind: 'manual_settle',
     amount_microusd: request.amount,
@@ -79,6 +80,7 @@ export const reviewOverrun = (
       details: { state: reservation.state, overrun: reservation.overrun },
     })
   }
+  tx.mark()
   const posted = post(tx, now, binding, reservation, {
     kind: 'overrun_review', amount_microusd: charged, evidence: { verdict, ...who(session) },
   })

@@ -31,6 +31,7 @@ const endRoot = (
   by: EndedBy,
 ): boolean => {
   if (root.ended !== null) return false
+  tx.mark()
   tx.put(collections.roots, root.root_id, { ...root, ended: { at: now, reason } })
   appendAudit(tx, now, { what: 'session.ended', ...by, subject: root.root_id, facts: { reason } })
   return true

@@ -210,6 +210,8 @@ export const saveShotsConfig = async (
     const changed = (Object.keys(named) as (keyof SavedShotSettings)[])
       .filter((name) => before[name] !== after[name])
     if (changed.length === 0) return
+    // Most of them close a gate or may: an old copy must not open it again.
+    tx.mark()
     tx.put(settingsCollection, settingsId, after)
     appendAudit(tx, nowIso(ctx.gov), {
       what: 'shots.settings_saved', principal: session.principal.principal_id,

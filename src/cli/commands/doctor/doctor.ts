@@ -14,6 +14,7 @@ const meta: VerbMeta = {
     'It contacts nobody, needs no state and changes nothing.',
   examples: ['$ sallyport doctor', '$ sallyport doctor --json'],
   session: 'none',
+  anchor: 'any',
   exits: ['blocked', 'rejected'],
   json: doctorContract,
 }

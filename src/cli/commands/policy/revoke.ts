@@ -15,6 +15,7 @@ const definition: VerbDefinition<PolicyDocument> = {
       + 'read back. Each route has to be granted anew afterwards.',
     examples: ['$ sallyport policy revoke', '$ sallyport policy revoke --json'],
     session: 'none',
+    anchor: 'any',
     exits: ['no_state', 'locked', 'damaged'],
     json: policyRevoke,
   },

@@ -30,6 +30,7 @@ const definition: VerbDefinition<ShotsStatus> = {
       '$ sallyport shots status --max-age 2h --quiet',
     ],
     session: 'none',
+    anchor: 'any',
     exits: ['rejected', 'blocked', 'no_state'],
     json: shotsStatus,
   },

@@ -19,6 +19,7 @@ const meta: VerbMeta = {
     'alone opens nothing, and a restore needs the key folder. Copy that one apart from it.',
   examples: ['$ sallyport state backup /mnt/backup/sallyport-monday'],
   session: 'none',
+  anchor: 'any',
   exits: ['rejected', 'conflict', 'no_state', 'locked', 'damaged'],
   json: stateBackup,
 }

@@ -16,6 +16,7 @@ const meta: VerbMeta = {
     'run beside anything.',
   examples: ['$ sallyport state check', "$ sallyport state check --json | jq '.problems'"],
   session: 'none',
+  anchor: 'any',
   exits: ['rejected', 'blocked', 'no_state', 'damaged'],
   json: stateCheck,
 }

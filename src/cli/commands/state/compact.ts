@@ -33,5 +33,5 @@ export const build: Build = (deps) =>
 /** Compacts. */
 export const compact: Run<object, StateCompactDocument> = async (_options, deps) => {
   const { compactWhole } = await import('../../../fabric/state-care.js')
-  return stateCompact.answer(await compactWhole(await deps.openStore('write')))
+  return stateCompact.answer(await compactWhole((await deps.gov('write')).store))
 }

@@ -14,6 +14,7 @@ const meta: VerbMeta = {
     'It looks and touches nothing, and works where there is no state yet.',
   examples: ['$ sallyport state path', '$ cd "$(sallyport state path)"'],
   session: 'none',
+  anchor: 'any',
   exits: ['rejected'],
   json: statePath,
 }

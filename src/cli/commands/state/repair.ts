@@ -16,6 +16,7 @@ const meta: VerbMeta = {
     'It changes nothing where nothing is damaged.',
   examples: ['$ sallyport state repair'],
   session: 'none',
+  anchor: 'any',
   exits: ['rejected', 'no_state', 'locked', 'damaged'],
   json: stateRepair,
 }

@@ -25,6 +25,7 @@ const meta: VerbMeta = {
     'as unknown, and its idempotency keys stay spent. It needs the key folder of the store.',
   examples: ['$ sallyport state restore /mnt/backup/sallyport-monday'],
   session: 'none',
+  anchor: 'any',
   exits: ['rejected', 'conflict', 'blocked', 'locked', 'damaged'],
   json: stateRestore,
 }

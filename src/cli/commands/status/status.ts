@@ -18,6 +18,7 @@ const definition: VerbDefinition<StatusDocument> = {
       + 'changes no byte and contacts nobody.',
     examples: ['$ sallyport status', '$ sallyport status --json'],
     session: 'none',
+    anchor: 'any',
     exits: ['no_state', 'damaged'],
     json: statusShow,
   },

@@ -4,9 +4,13 @@
 export const anchorTopic = `The anchor
 
 One small sealed file in the key folder, outside the state directory, remembers how far
-the policy of the store had come. It is how an old copy of the state is noticed: a copy
-from before a revoke would otherwise bring dead consents back. Everything can be read
-whatever the anchor says; nothing is contacted unless it says ok.
+the store had come: each publication of the policy, each contact, and each act that
+narrows or decides (a session ended, an owner disabled, a consent withdrawn, a charge
+settled, a review, a setting saved). It is how an old copy of the state is noticed: a
+copy from before a revoke would otherwise bring dead consents and sessions back. Unless
+the anchor says ok nothing is contacted, nobody logs in, and nothing private is shown,
+reviewed or settled. What looks after a state works whatever it says: status, doctor,
+state path, check, backup, repair and restore, and policy revoke.
 
   ok        it agrees with the log
   behind    the state is older than the anchor: an older copy was put back, or the newest

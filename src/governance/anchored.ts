@@ -1,0 +1,52 @@
+/**
+ * Whether the anchor outside a store vouches for it. An old copy put back, or one that went on
+ * apart, has sessions, owners, consents and verdicts that were taken back since, so it is worked
+ * with only by what looks after a state and by what stops (A-070, A-158).
+ */
+import { fail, type SallyportError } from '../base/errors.js'
+import type { AnchorStatus, Store } from '../state/types.js'
+
+const texts: Readonly<Record<Exclude<AnchorStatus, 'ok'>, string>> = {
+  behind: 'This state directory is older than what its anchor remembers.',
+  forked: 'This state directory and its anchor went on apart: two copies of it were used.',
+  missing: 'The anchor of this state directory is missing.',
+  forged: 'The anchor of this state directory was not sealed with its key.',
+}
+
+const notVouchedFor = (status: Exclude<AnchorStatus, 'ok'>): SallyportError =>
+  fail.blocked('store_behind_anchor', `${texts[status]} Nothing is shown, decided or sent.`, {
+    reason: 'store_behind_anchor',
+    details: { anchor: status },
+    next: 'Put the newest copy back, or make one count: sallyport state restore DIR (see: '
+      + 'sallyport help anchor). To stop every route meanwhile: sallyport policy revoke',
+  })
+
+/**
+ * The key that is in the key folder, compared with what it sealed when the state was made. Both
+ * seals broken is another key, or a damaged one. Throws `key_missing`, `key_damaged`.
+ */
+const requireOwnKey = (store: Store): void => {
+  try {
+    void store.profile
+  } catch (cause) {
+    if ((cause as SallyportError).code !== 'profile_damaged') throw cause
+    throw fail.damaged(
+      'key_damaged', 'The key file opens neither the anchor nor the profile of this state.', {
+        next: 'Put the copy of the key file of this very state back into the key folder.', cause,
+      },
+    )
+  }
+}
+
+/**
+ * Throws `blocked`/`store_behind_anchor` (with `behind`, `forked`, `missing` or `forged`) unless
+ * the anchor vouches for the store. A record whose process died before it had moved the anchor was
+ * never acknowledged and is no fork. Where it is the key that is not there, or not the right one,
+ * that is told: `key_missing`, `key_damaged`.
+ */
+export const requireAnchored = (store: Store): void => {
+  const { status } = store.anchor()
+  if (status === 'ok') return
+  if (status === 'missing' || status === 'forged') requireOwnKey(store)
+  throw notVouchedFor(status)
+}
