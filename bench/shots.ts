@@ -202,6 +202,7 @@ const knowAll = async (place: BenchPlace, folder: string): Promise<void> => {
         folder, folderDigest, refreshMs: 1_800_000,
         facts: () => ({ folder, folderDigest, model: null }),
         newStatus: () => ({ analysis_status: 'blocked', reason: 'analysis_off' }),
+        takeOver: (_tx, row) => row,
       }, files)
     })
   }

@@ -168,6 +168,8 @@ export interface RestoredFrom {
   readonly rules: readonly RecoveryRule[]
   /** Stores that restores have replaced here, in any order. */
   readonly formers: readonly Pick<Store, 'read'>[]
+  /** What each capability keeps of them. */
+  readonly carries?: readonly ((tx: Tx, former: View) => void)[]
 }
 
 /** A key that was used in a replaced store never sends anything again. */
@@ -179,7 +181,7 @@ const carryKeys = (tx: Tx, former: View): void => {
 }
 
 const carryFormers = (
-  tx: Tx, now: string, formers: RestoredFrom['formers'],
+  tx: Tx, now: string, { formers, carries = [] }: RestoredFrom,
 ): RestoredReport => {
   const keptLiabilities: string[] = []
   let unreadable = 0
@@ -188,6 +190,7 @@ const carryFormers = (
       const view = former.read()
       keptLiabilities.push(...carryLiabilities(tx, now, view, 'restored_over_later_state'))
       carryKeys(tx, view)
+      for (const carry of carries) carry(tx, view)
     } catch (error) {
       // A damaged copy tells what it can; an old copy must come into force revoked all the same.
       if (!(error instanceof SallyportError)) throw error
@@ -217,12 +220,12 @@ const endOperations = (tx: Tx, now: string, rules: readonly RecoveryRule[]): voi
  * can contact nobody until an operator grants anew. May run twice.
  */
 export const settleRestored = (
-  gov: Gov, { rules, formers }: RestoredFrom = { rules: [], formers: [] },
+  gov: Gov, from: RestoredFrom = { rules: [], formers: [] },
 ): Promise<RestoredReport> =>
   gov.store.transact('state restore', (tx) => {
     const now = nowIso(gov)
-    endOperations(tx, now, rules)
-    const report = carryFormers(tx, now, formers)
+    endOperations(tx, now, from.rules)
+    const report = carryFormers(tx, now, from)
     const policy = revokeRestored(gov, tx, now)
     appendAudit(tx, now, {
       what: 'state.restored', principal: null, root: null, subject: String(policy.revision),

@@ -1,4 +1,4 @@
-import { isPaid, type Registry } from '../governance/capability.js'
+import { isPaid, type CapabilityRows, type Registry } from '../governance/capability.js'
 import type { Gov } from '../governance/context.js'
 import type { RecoveryRule } from '../governance/interrupted.js'
 import { recoverInterrupted, type RecoveryReport } from '../contact/recovery.js'
@@ -12,6 +12,13 @@ export const recoveryRules = (
   Promise.all(registry.filter(({ taskKinds }) => taskKinds.length > 0).map(async (one) => ({
     ...(await one.recovery?.())?.rule?.(store), kinds: one.taskKinds, unpaid: !isPaid(one),
   })))
+
+/** What each capability keeps of a state that an old copy replaces. */
+export const carryRules = async (
+  registry: Registry = capabilities,
+): Promise<readonly NonNullable<CapabilityRows['carry']>[]> =>
+  (await Promise.all(registry.map(async (one) => (await one.rows()).carry)))
+    .filter((carry) => carry !== undefined)
 
 /**
  * Resolves what dead processes left, with every capability's own rule. Faces call it once when

@@ -14,7 +14,7 @@ import { restoreState, type RestoreReport } from '../state/care/restore.js'
 import { openStore } from '../state/store.js'
 import type { Store } from '../state/types.js'
 import { capabilities } from './capabilities.js'
-import { recoveryRules } from './recovery.js'
+import { carryRules, recoveryRules } from './recovery.js'
 import { stateRules, witnessProblems } from './state-rules.js'
 
 /** Where the state lies, and who looks after it. */
@@ -78,6 +78,7 @@ const settleOldState = (site: StateSite, registry: Registry, told: (kept: Kept) 
     try {
       const { keptLiabilities, unreadable } = await settleRestored(gov, {
         rules: await recoveryRules(store, registry), formers,
+        carries: await carryRules(registry),
       })
       told({
         kept_liabilities: keptLiabilities.length,

@@ -3,6 +3,7 @@ import type { CapabilityRows } from '../governance/capability.js'
 import { claimCollection } from './call/claims.js'
 import { openCallCollection } from './call/open-calls.js'
 import { spendCollection } from './call/spend.js'
+import { carryGateway } from './carry.js'
 import { attemptCollection, proofCollection } from './proof.js'
 import { gatewayCollection } from './setup.js'
 
@@ -13,4 +14,5 @@ export const gatewayRows: CapabilityRows = {
     spendCollection, openCallCollection,
   ],
   rules: [],
+  carry: carryGateway,
 }

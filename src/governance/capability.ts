@@ -33,6 +33,11 @@ export interface CapabilityRows {
   readonly rules: readonly ((view: View) => readonly Problem[])[]
   /** Sealed content that its rows name beside the registry of artifacts. */
   readonly sealed?: (view: View) => readonly SealedContent[]
+  /**
+   * Keeps what a state that was replaced by an old copy knew of calls that may have been sent, so
+   * that the copy sends none of them again; in the record that settles the copy. Pure over rows.
+   */
+  readonly carry?: (tx: Tx, former: View) => void
 }
 
 /** What a capability does about what dead processes left. */

@@ -1,6 +1,7 @@
 /** Rows of the screenshot source, for check, repair and restore. */
 import type { CapabilityRows } from '../governance/capability.js'
 import { runningCollection } from './analysis/rows.js'
+import { carryShots } from './carry.js'
 import { digestCollections } from './digest/rows.js'
 import { verifyDigests } from './digest/verify.js'
 import { shotCollections } from './observations/rows.js'
@@ -19,4 +20,5 @@ export const shotRows: CapabilityRows = {
   ],
   rules: [verifyShots, verifyDigests, verifyConclusions],
   sealed: shotArtifacts,
+  carry: carryShots,
 }

@@ -2,6 +2,7 @@
 export const explainReasons: Readonly<Record<string, string>> = {
   same_bytes: 'these very bytes were observed under this folder',
   same_bytes_elsewhere: 'these very bytes were observed under another folder',
+  same_bytes_suppressed: 'these very bytes were suppressed for another image before',
   found_again: 'these very bytes were missing and are back',
   looks_alike: 'no cell differs by more than the limit from the image before',
   same_picture: 'every cell is equal to the image before, in other bytes',

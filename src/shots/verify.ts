@@ -108,10 +108,13 @@ const verifyCalendar = (view: View, rows: readonly Observation[], found: Found):
 const verifyContents = (view: View, rows: readonly Observation[], found: Found): void => {
   const twins = grouped(rows, (row) => row.sha256)
   const stored = view.all(c.contents)
-  const right = stored.length === twins.size && stored.every(({ id, doc }) => {
+  const observed = stored.filter(({ doc }) => doc.observations.length > 0)
+  const right = observed.length === twins.size && stored.every(({ id, doc }) => {
     const expected = (twins.get(id) ?? []).map((row) => row.observation_id).sort()
     const ids = doc.observations.map((one) => one.observation_id).sort()
-    return doc.sha256 === id && same(ids, expected)
+    const standIns = doc.suppressed_for ?? []
+    return doc.sha256 === id && same(ids, expected) && ids.length + standIns.length > 0
+      && standIns.every((one) => view.get(c.observations, one) !== undefined)
       && doc.observations.every((one) =>
         view.get(c.observations, one.observation_id)?.root_digest === one.root_digest)
   })

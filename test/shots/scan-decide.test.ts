@@ -27,6 +27,7 @@ const standing = (changes: Partial<Observation> = {}): Observation =>
 
 const loaded = (changes: Partial<Loaded> = {}): Loaded => ({
   folderDigest: folderDigestOf(folder), seen: undefined, seenObservation: undefined, twins: [],
+  standIns: [],
   representative: { row: standing(), fingerprint: print(10, 20) },
   now: { folder, folderDigest: folderDigestOf(folder), model: null }, refreshMs: 30 * 60_000,
   ...changes,

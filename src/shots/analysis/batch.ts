@@ -23,9 +23,9 @@ import {
   isRecursive, resolveSettings, savedSettings, type ShotSettings,
 } from '../source/settings.js'
 import { blockedCount, blockedReasons } from './blocked.js'
+import { earlierCall } from './earlier-call.js'
 import { blockRows } from './mark.js'
 import { endImage, prepareImage, type OneEnd } from './one.js'
-import { needsRetryReason } from './send-image.js'
 import { persistMeaning, restoreBlocked, returnUncertain } from './restore.js'
 import { settleAnalyses } from './settle.js'
 
@@ -72,8 +72,9 @@ function* pendingRows(
   }
   for (const row of findObservations(view, filter)) {
     if (row.analyzer.contact === 'claimed' || rowClassificationNow(row, now) !== null) continue
-    if (needsRetryReason(view, row)) uncertain.push(row.observation_id)
-    else yield row
+    const { kind } = earlierCall(ctx, view, row)
+    if (kind === 'none') yield row
+    else if (kind !== 'running') uncertain.push(row.observation_id)
   }
 }
 

@@ -138,3 +138,44 @@ export const rowUncertain = (row: Observation, now: string): Observation => ({
     updated_at: now,
   },
 })
+
+/** A request for the same bytes that another row knows of, or only its claim. */
+export interface CallBefore {
+  readonly operationId: string | null
+  readonly inputDigest: string | null
+  /** Nobody knows whether it was sent or what it cost. */
+  readonly uncertain: boolean
+  readonly outcome: CallOutcome
+  readonly reason: string | null
+  /** The analysis that it gave, where a row still has it. */
+  readonly payload: PayloadRef | null
+}
+
+/** It was paid for, but this state has no such analysis: an old copy was put back since. */
+const resultNotHere = 'result_not_here'
+
+/**
+ * A row of bytes that a request was made for before, under another row: it has its analysis, or is
+ * failed as that one was. It is never sent again by itself (S-168).
+ */
+export const rowTakenOver = (row: Observation, before: CallBefore, now: string): Observation => {
+  const analyzer = {
+    ...row.analyzer, operation_id: before.operationId, input_digest: before.inputDigest,
+    contact: before.uncertain ? 'uncertain' as const : 'ended' as const, updated_at: now,
+  }
+  const { payload, outcome } = before
+  if (outcome === 'succeeded' && payload !== null) {
+    return {
+      ...row, analysis_status: 'succeeded', payload,
+      analyzer: { ...analyzer, reason: null, detail: null },
+    }
+  }
+  return {
+    ...row, analysis_status: 'failed',
+    analyzer: {
+      ...analyzer,
+      reason: before.reason ?? (outcome === 'succeeded' ? resultNotHere : outcome),
+      detail: details[outcome] ?? 'These very bytes were sent and paid for before.',
+    },
+  }
+}

@@ -18,7 +18,8 @@ import type { Observation } from '../observations/rows.js'
 import { resolveSettings, savedSettings } from '../source/settings.js'
 import { requireObservation } from '../observations/show.js'
 import { reanalyzeRows } from './batch.js'
-import { needsRetryReason, requireRoute } from './send-image.js'
+import { earlierCall } from './earlier-call.js'
+import { requireRoute } from './send-image.js'
 import { isSourceGone } from './privacy.js'
 import type { AnalysisReceipt } from '../receipts/analysis.js'
 
@@ -53,12 +54,13 @@ const requireAnalyzable = (
       'See: sallyport shots config show',
     )
   }
-  if (row.analyzer.contact === 'claimed') {
+  const { kind } = earlierCall(ctx, view, row)
+  if (row.analyzer.contact === 'claimed' || kind === 'running') {
     throw refuse(
       'analysis_in_progress', 'This image is being analysed now.', 'Look again in a moment.',
     )
   }
-  if (reason !== 'provider_failure_retry' && needsRetryReason(view, row)) {
+  if (reason !== 'provider_failure_retry' && kind !== 'none') {
     throw refuse(
       'provider_failure_retry_needed', 'Its last request failed or is uncertain.',
       'Sending it again is for --reason provider_failure_retry alone.',
@@ -155,7 +157,9 @@ export const planReanalysis = (
     const meant = rowStatusNow(row, now) === statusOfGroup[group]
       && rowClassificationNow(row, now) === null && row.analyzer.contact !== 'claimed'
     if (!meant) continue
-    if (reason !== 'provider_failure_retry' && needsRetryReason(view, row)) {
+    const { kind } = earlierCall(ctx, view, row)
+    if (kind === 'running') continue
+    if (reason !== 'provider_failure_retry' && kind !== 'none') {
       needRetryReason += 1
       continue
     }

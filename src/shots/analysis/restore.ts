@@ -19,8 +19,7 @@ import { putObservation } from '../observations/observation-store.js'
 import { transactCounted } from '../locked.js'
 import { shotCollections as c, type Observation } from '../observations/rows.js'
 import { isRecursive, savedSettings } from '../source/settings.js'
-import { needsRetryReason } from './send-image.js'
-import { rowUncertain } from './outcome.js'
+import { afterEarlierCall, failedBefore } from './earlier-call.js'
 import { isRowSelected, readForUpload } from './privacy.js'
 
 /** Rows that one record changes at most: the lock is never held for long. */
@@ -100,7 +99,7 @@ const findBlocked = (
   for (const row of findObservations(view, filter)) {
     if (restore.length >= limit || before.length >= rowsPerTick) break
     if (rowClassificationNow(row, now) !== null) continue
-    if (needsRetryReason(view, row)) {
+    if (failedBefore(view, row)) {
       if (uncertain.length < rowsPerTick) uncertain.push(row.observation_id)
       continue
     }
@@ -123,7 +122,10 @@ const setStatus = (
   return true
 }
 
-/** Waiting rows of a request that nobody knows the end of become what they were: failed. */
+/**
+ * Waiting rows whose bytes were sent before become what that request made of them: failed, or
+ * analysed where its analysis is here.
+ */
 export const returnUncertain = async (
   ctx: ShotsContext, ids: readonly string[],
 ): Promise<void> => {
@@ -133,8 +135,10 @@ export const returnUncertain = async (
     for (const id of ids) {
       const row = tx.get(c.observations, id)
       const meant = row !== undefined && row.archived_at === null
-        && row.analyzer.contact === 'uncertain'
-      if (meant) putObservation(tx, now, rowUncertain(row, now))
+        && row.analyzer.contact !== 'claimed'
+      if (!meant) continue
+      const next = afterEarlierCall(ctx, tx, row, now)
+      if (next !== row) putObservation(tx, now, next)
     }
   })
 }

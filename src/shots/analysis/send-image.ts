@@ -2,9 +2,8 @@
  * One image through the one paid call: every gate is judged again in the claiming record, the
  * outcome is written in the closing one. Between the two no lock is held (S-169).
  */
-import { canonicalJson, digestOf, sha256Hex } from '../../base/canonical.js'
+import { canonicalJson, sha256Hex } from '../../base/canonical.js'
 import { fail } from '../../base/errors.js'
-import { routeOf } from '../../contact/routes.js'
 import type { CallResult } from '../../gateway/call/finish.js'
 import type { CallEnd, CallOrder } from '../../gateway/call/order.js'
 import { sendCall } from '../../gateway/call/send.js'
@@ -17,11 +16,11 @@ import {
   analysisPromptVersion, analysisSchemaVersion, shotLabels, type ReanalyzeReason,
 } from '../constants.js'
 import type { ShotsContext } from '../context.js'
-import { configuredModel } from '../observations/as-of-now.js'
 import { consentReaches, gateTextOf, imageBound, standingOf, type RouteStanding } from '../gates.js'
 import { putObservation } from '../observations/observation-store.js'
 import { shotCollections as c, type Observation, type PayloadRef } from '../observations/rows.js'
 import { isRecursive, savedSettings } from '../source/settings.js'
+import { contentCalls, earlierCall, inputDigestOf } from './earlier-call.js'
 import { rowAfter, sourceChanged, sourceMissing } from './outcome.js'
 import { judgeAnalysis } from '../payload/parse.js'
 import { isSelected, isSourceGone, isUnchanged, type PrivacyVerdict } from './privacy.js'
@@ -65,21 +64,9 @@ export const requireRoute = (standing: RouteStanding): {
 const changed = (reason: string): Error =>
   fail.conflict('observation_changed', 'The observation changed; nothing was sent.', { reason })
 
-/**
- * Whether what would be sent was sent before and failed or is uncertain: only the one reason that
- * says so sends it again (S-168). Another model makes it another request; an uncertain one stays.
- */
-export const needsRetryReason = (view: View, row: Observation): boolean => {
-  const { contact, operation_id: operation } = row.analyzer
-  if (contact === 'uncertain') return true
-  if (row.analysis_status !== 'failed') return false
-  const route = operation === null ? undefined : routeOf(view, operation)
-  return route === undefined || route.model === configuredModel(view)
-}
-
 /** Whether the row may be claimed now, by whom asks. Throws `conflict` or `blocked`. */
 const requireClaimable = (
-  tx: Tx, { row: { observation_id: id }, reason }: Attempt,
+  tx: Tx, { ctx, row: { observation_id: id }, reason }: Attempt,
 ): Observation => {
   const row = tx.get(c.observations, id)
   if (row === undefined || row.archived_at !== null) throw changed('archived')
@@ -88,19 +75,13 @@ const requireClaimable = (
   if (reason === null && (row.analysis_status !== 'pending' || row.classification !== null)) {
     throw changed('not_pending')
   }
-  if (needsRetryReason(tx, row) && reason !== 'provider_failure_retry') {
+  const { kind } = earlierCall(ctx, tx, row)
+  if (kind === 'running') throw changed('analysis_in_progress')
+  if (kind !== 'none' && reason !== 'provider_failure_retry') {
     throw changed('provider_failure_retry_needed')
   }
   return row
 }
-
-/** Everything that decides what is sent, and the call before it: no claim repeats another. */
-const inputDigestOf = (row: Observation, setup: SlotSetup): string => digestOf({
-  call: 'shots.analysis', observation_id: row.observation_id, sha256: row.sha256,
-  model: setup.model, upstream_allow: setup.upstream_allow,
-  prompt_version: analysisPromptVersion, schema_version: analysisSchemaVersion,
-  after: row.analyzer.input_digest,
-})
 
 type Claimed = Pick<ReturnType<typeof requireRoute>, 'consent' | 'proof'>
 
@@ -150,7 +131,8 @@ const claim = (
   const row = requireClaimable(tx, attempt)
   if (reason === null && !consentReaches(consent, row)) throw closedGate('before_consent')
   requireBudget(tx, ctx.gov.clock.wallMs(), boundMicrousd)
-  const inputDigest = inputDigestOf(row, setup)
+  const { next } = contentCalls(ctx, tx, row.sha256, setup)
+  const inputDigest = inputDigestOf(row.sha256, setup, next)
   const { analysis_status, analyzer } = row
   tx.put(runningCollection, row.observation_id, {
     observation_id: row.observation_id, input_digest: inputDigest, operation_id: operationId,

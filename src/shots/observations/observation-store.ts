@@ -109,7 +109,17 @@ const addTwin = (tx: Tx, row: Observation): void => {
   const known = tx.get(c.contents, row.sha256)
   const twin = { observation_id: row.observation_id, root_digest: row.root_digest }
   tx.put(c.contents, row.sha256, {
-    sha256: row.sha256, observations: [...(known?.observations ?? []), twin],
+    ...known, sha256: row.sha256, observations: [...(known?.observations ?? []), twin],
+  })
+}
+
+/** Notes that these bytes were suppressed for an observation: they never get a row of their own. */
+export const noteSuppressed = (tx: Tx, sha256: string, observationId: string): void => {
+  const known = tx.get(c.contents, sha256)
+  const others = (known?.suppressed_for ?? []).filter((id) => id !== observationId)
+  tx.put(c.contents, sha256, {
+    sha256, observations: known?.observations ?? [],
+    suppressed_for: [...others, observationId].slice(-shotLimits.pathsPerObservationMax),
   })
 }
 

@@ -112,6 +112,11 @@ export type Observation = v.InferOutput<typeof observationShape>
 const contentShape = v.strictObject({
   sha256,
   observations: v.array(v.strictObject({ observation_id: text, root_digest: sha256 })),
+  /**
+   * Observations that these bytes were suppressed for, newest last and bounded; left out where they
+   * never were, and in rows of an earlier version.
+   */
+  suppressed_for: v.optional(v.pipe(v.array(text), v.maxLength(16))),
 })
 
 const fileShape = v.strictObject({

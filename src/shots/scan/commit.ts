@@ -14,7 +14,9 @@ import { collections } from '../../governance/rows.js'
 import type { ArtifactRef, Store, Tx } from '../../state/types.js'
 import { screenshotSource, shotLabels } from '../constants.js'
 import type { CurrentFacts } from '../observations/as-of-now.js'
-import { fileIdOf, putObservation, folderRow } from '../observations/observation-store.js'
+import {
+  fileIdOf, folderRow, noteSuppressed, putObservation,
+} from '../observations/observation-store.js'
 import { shotCollections as c, type Observation, type SeenFile } from '../observations/rows.js'
 import { decide, runLeft, type Decision, type Loaded } from './decide.js'
 import { stampOf } from './same-file.js'
@@ -29,6 +31,8 @@ export interface BatchRules {
   /** What rows are compared with, as of the transaction. */
   readonly facts: (tx: Tx) => CurrentFacts
   readonly newStatus: (tx: Tx) => NewStatus
+  /** A new row of bytes that were sent before is what that request made of them (S-168). */
+  readonly takeOver: (tx: Tx, row: Observation, now: string) => Observation
 }
 
 /** Owner that a representative's fingerprint is registered under: no person's. */
@@ -91,11 +95,13 @@ class Batch {
       id === null || id === undefined ? undefined : tx.get(c.observations, id)
     const known = taken.sha256 === null ? undefined : tx.get(c.contents, taken.sha256)
     const twins = (known?.observations ?? []).map((twin) => observation(twin.observation_id))
+    const standIns = (known?.suppressed_for ?? []).map(observation)
     return {
       folderDigest: this.rules.folderDigest,
       seen,
       seenObservation: observation(seen?.observation_id),
       twins: twins.filter((row) => row !== undefined),
+      standIns: standIns.filter((row) => row !== undefined),
       representative: this.#representative,
       now: this.#facts,
       refreshMs: this.rules.refreshMs,
@@ -115,9 +121,14 @@ class Batch {
     }
     if (decision.kind === 'suppressed') {
       this.#put(decision.changed)
-      return decision.changed.observation_id
+      const { observation_id: id } = decision.changed
+      if (taken.sha256 !== null) noteSuppressed(this.tx, taken.sha256, id)
+      return id
     }
-    const row = this.#fresh(taken)
+    const fresh = this.#fresh(taken)
+    // Bytes that no row knows yet are looked up when they would be sent.
+    const isKnown = (this.tx.get(c.contents, fresh.sha256)?.observations ?? []).length > 0
+    const row = isKnown ? this.rules.takeOver(this.tx, fresh, this.now) : fresh
     this.#put(row)
     this.#representative = { row, fingerprint: taken.fingerprint }
     this.#newest = taken

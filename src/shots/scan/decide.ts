@@ -24,6 +24,8 @@ export interface Loaded {
   readonly seenObservation: Observation | undefined
   /** Observations of the same bytes, of any folder. */
   readonly twins: readonly Observation[]
+  /** Observations that the same bytes were suppressed for, newest last. */
+  readonly standIns: readonly Observation[]
   readonly representative: Representative | null
   readonly now: CurrentFacts
   readonly refreshMs: number
@@ -259,12 +261,24 @@ const countedOnce = (decision: Decision, taken: TakenFile, { seen }: Loaded): De
   return known ? { kind: 'again', reason, changed } : decision
 }
 
+/** What the bytes were suppressed for before, while it still stands for them. */
+const standInOf = (loaded: Loaded): Observation | undefined =>
+  loaded.standIns.findLast((row) => countsAsTwin(row, loaded) && standsForOthers(row))
+
+/** They come again: whatever lies between, they are what they were, and nothing to pay for. */
+const asSuppressed = (observation: Observation): Decision =>
+  ({ kind: 'duplicate', reason: 'same_bytes_suppressed', observation, changed: null })
+
 /** Decides about one file. */
 export const decide = (taken: TakenFile, loaded: Loaded): Decision => {
   const before = asBefore(taken, loaded)
   if (before !== null) return before
   if (taken.refused !== null) return { kind: 'rejected', reason: taken.refused }
   const twin = twinOf(loaded)
-  if (twin === undefined) return gate(taken, loaded)
-  return countedOnce(duplicateOf(twin, taken, loaded.folderDigest), taken, loaded)
+  if (twin !== undefined) {
+    return countedOnce(duplicateOf(twin, taken, loaded.folderDigest), taken, loaded)
+  }
+  const standIn = standInOf(loaded)
+  return standIn === undefined
+    ? gate(taken, loaded) : countedOnce(asSuppressed(standIn), taken, loaded)
 }

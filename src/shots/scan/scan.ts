@@ -6,6 +6,7 @@
 import { isoFromMs } from '../../base/clock.js'
 import { SallyportError } from '../../base/errors.js'
 import type { Tx, View } from '../../state/types.js'
+import { afterEarlierCall } from '../analysis/earlier-call.js'
 import type { ShotsContext } from '../context.js'
 import { currentFacts } from '../observations/as-of-now.js'
 import { folderRow } from '../observations/observation-store.js'
@@ -185,6 +186,7 @@ class Scan {
       refreshMs: this.settings.refreshMinutes.value * 60_000,
       facts: (tx) => currentFacts(ctx, tx),
       newStatus: (tx) => newImageStatus(ctx, tx),
+      takeOver: (tx, row, now) => afterEarlierCall(ctx, tx, row, now),
     }
   }
 
