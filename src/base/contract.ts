@@ -117,6 +117,12 @@ const stampDocument = <D>(document: D, schema: string): Stamped<D> => {
   return (plain ? document : { schema, ...document }) as Stamped<D>
 }
 
+/**
+ * What any result may carry besides its own fields: the state is damaged, and the document shows
+ * only what is left of it. The frame of the verbs adds it; no use case does.
+ */
+export const damageShape = closedObject({ code: v.string(), message: v.string() })
+
 /** The parts of a valibot schema that decide whether and where the field is added. */
 interface ShapeParts {
   readonly type: string
@@ -139,5 +145,8 @@ const stampShape = (shape: v.GenericSchema, name: string): v.GenericSchema => {
   }
   if (type !== 'strict_object' || entries === undefined || 'schema' in entries) return shape
   if (pipe !== undefined) throw new TypeError(`the shape of ${name} has rules of its own`)
-  return v.strictObject({ schema: v.literal(name), ...entries })
+  if ('damage' in entries) throw new TypeError(`the shape of ${name} says damage itself`)
+  return v.strictObject({
+    schema: v.literal(name), ...entries, damage: v.optional(damageShape),
+  })
 }

@@ -4,8 +4,10 @@ import type { Observer } from '../base/observer.js'
 import type { AnchorRule } from '../fabric/open-work.js'
 import type { Face, Gov } from '../governance/context.js'
 import type { Session } from '../governance/session/types.js'
-import type { Store } from '../state/types.js'
+import type { Problem, Store } from '../state/types.js'
 import type { CliDeps } from './deps.js'
+import { damageLine, refusedForDamage } from './damage.js'
+import type { DamageRule } from './damage.js'
 import type { CommandTable } from './entry.js'
 import type { Globals } from './globals.js'
 import { tell, viewOf } from './output.js'
@@ -54,6 +56,10 @@ export interface VerbDeps extends CliDeps, Program {
    * `read` takes no lock and changes no byte.
    */
   openStore(mode?: StoreMode): Promise<Store>
+  /** Says what the verb of this run does at damage; every store is asked when it is opened. */
+  heedDamage(rule: DamageRule): void
+  /** Damage of what was opened, for verbs that show what is left; null for all others. */
+  shownDamage(): Problem | null
   /** Closes what was opened; a log that this run made long is folded then. Never throws. */
   closeStores(): Promise<void>
   /**
@@ -86,6 +92,7 @@ export const bindDeps = (
   const { waits } = followStopping(deps, { globals, secrets, clear: () => progress.clear() })
   const watched = deps.observe(progress)
   const stores = new Map<string, Promise<Store>>()
+  const asked = healthQuestion((line) => bound.note(line))
   const bound: VerbDeps = {
     ...deps,
     ...program,
@@ -117,20 +124,16 @@ export const bindDeps = (
       }
     },
     async openStore(mode = 'read') {
-      const open = stores.get(mode) ?? loadStore(bound, mode)
+      const open = stores.get(mode) ?? loadStore(bound, mode).then(asked.opened)
       stores.set(mode, open)
       return open
     },
+    heedDamage: asked.heed,
+    shownDamage: asked.shown,
     async closeStores() {
-      const opened = await Promise.allSettled(stores.values())
+      await Promise.allSettled(stores.values())
       stores.clear()
-      for (const one of opened) {
-        try {
-          if (one.status === 'fulfilled') one.value.close()
-        } catch {
-          // What was to be durable is; a descriptor that does not close changes nothing of it.
-        }
-      }
+      asked.close()
     },
     async gov(mode = 'read', face = 'cli') {
       const { openForNobody } = await import('./store.js')
@@ -142,6 +145,39 @@ export const bindDeps = (
     },
   }
   return bound
+}
+
+/** Asks each store that is opened for its health, once, and heeds the rule of the verb. */
+const healthQuestion = (note: (line: string) => void) => {
+  let rule: DamageRule = 'refuses'
+  const opened: Store[] = []
+  return {
+    heed: (given: DamageRule): void => void (rule = given),
+    opened: (store: Store): Store => {
+      const { damage } = store.health()
+      if (damage !== null && rule === 'refuses') {
+        store.close()
+        throw refusedForDamage(damage)
+      }
+      if (damage !== null && rule === 'decides') note(damageLine(damage))
+      opened.push(store)
+      return store
+    },
+    shown: (): Problem | null => {
+      if (rule !== 'shows') return null
+      return opened.map((store) => store.health().damage).find((found) => found !== null) ?? null
+    },
+    close: (): void => {
+      for (const store of opened.splice(0)) {
+        try {
+          store.close()
+        } catch {
+          // What was to be durable is; a descriptor that does not close changes nothing of it.
+        }
+        for (const { code, message } of store.health().notices) note(`${code}: ${message}`)
+      }
+    },
+  }
 }
 
 const loadStore = async (deps: VerbDeps, mode: StoreMode): Promise<Store> => {

@@ -19,21 +19,19 @@ export const runCommand = async (
 ): Promise<number> => {
   const secrets = secretsOfRun()
   const seen: Seen = { usage: 'sallyport <command> [flags]', verbose: false, bound: null }
+  const failed = await runLine(deps, table, secrets, seen)
+    .then(() => null, (thrown: unknown) => ({ thrown }))
+  // What closing has to say comes before the failure, whose body is the last line of stderr.
+  await seen.bound?.closeStores()
+  if (failed === null) return exitStatus.ok
+  seen.bound?.progress.clear()
+  const shown = showFailure(failed.thrown, { ...seen, json: wantsJson(deps.argv), secrets })
   try {
-    await runLine(deps, table, secrets, seen)
-    return exitStatus.ok
-  } catch (thrown) {
-    seen.bound?.progress.clear()
-    const shown = showFailure(thrown, { ...seen, json: wantsJson(deps.argv), secrets })
-    try {
-      deps.io.writeErr(shown.stderr)
-    } catch {
-      // Where it cannot be told the exit status still says it.
-    }
-    return shown.status
-  } finally {
-    await seen.bound?.closeStores()
+    deps.io.writeErr(shown.stderr)
+  } catch {
+    // Where it cannot be told the exit status still says it.
   }
+  return shown.status
 }
 
 /** What is known of the line by the time something fails. */

@@ -10,6 +10,8 @@ import { fail } from '../base/errors.js'
 import type { ErrorDetails, SallyportError } from '../base/errors.js'
 import type { ExitName } from '../base/outcome.js'
 import type { AnchorRule } from '../fabric/open-work.js'
+import { endedByDamage, markedForDamage, markedResult } from './damage.js'
+import type { DamageRule } from './damage.js'
 import { helpSections } from './help/sections.js'
 import { writeJson, writeJsonLine, writeText } from './output.js'
 import type { Rendered, View } from './output.js'
@@ -31,6 +33,8 @@ export interface VerbMeta {
   readonly session: SessionNeed
   /** What it asks of the anchor; left out: that it vouches for the state. */
   readonly anchor?: AnchorRule
+  /** What it does where the state is damaged. */
+  readonly damage: DamageRule
   /** Statuses that this verb can end with, besides those that every verb can. */
   readonly exits: readonly ExitName[]
   /** The contract of its operation; null where `--json` has no meaning (a script, a page). */
@@ -76,16 +80,26 @@ export const defineVerb = <O extends object, R>(
   const command = flags(bareCommand(deps, meta))
   command.addHelpText('after', () => helpSections(meta))
   command.action(async () => {
+    deps.heedDamage(meta.damage)
     try {
       const result = await run(optionsOf<O>(command), deps)
       await show(result, definition, deps)
       await definition.after?.(result, deps)
     } catch (thrown) {
       if (thrown instanceof Degraded) await show(thrown.result as R, definition, deps)
-      throw thrown
+      throw sooner(thrown, deps)
     }
+    const damage = deps.shownDamage()
+    if (damage !== null) throw markedForDamage(damage)
   })
   return { meta, command }
+}
+
+/** Damage is told before whatever else went wrong beside it. */
+const sooner = (thrown: unknown, deps: VerbDeps): unknown => {
+  const damage = deps.shownDamage()
+  if (damage === null) return thrown
+  return endedByDamage(damage, thrown instanceof Degraded ? thrown.failure : thrown)
 }
 
 const bareCommand = (deps: VerbDeps, meta: VerbMeta): Command =>
@@ -126,8 +140,10 @@ const print = async <R>(
   result: R, { meta, text }: VerbDefinition<R>, deps: VerbDeps,
 ): Promise<void> => {
   if (deps.globals.json && meta.json !== null) {
-    if (meta.json.lines) writeJsonLine(deps, result)
-    else writeJson(deps, result)
+    const damage = deps.shownDamage()
+    const shown = damage === null ? result : markedResult(result, damage)
+    if (meta.json.lines) writeJsonLine(deps, shown)
+    else writeJson(deps, shown)
     return
   }
   writeText(deps, deps.globals, await text(result, deps.view, deps))

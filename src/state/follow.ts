@@ -89,6 +89,16 @@ export class Follower {
     return this.#partDamage?.epoch === epoch ? this.#partDamage.problem : null
   }
 
+  /** What is worth knowing of the log as it was last read, or null. */
+  get notice(): Problem | null {
+    if (this.#generation.tail !== 'torn') return null
+    return {
+      code: 'log_torn',
+      severity: 'torn',
+      message: 'The log ends in a torn record, never acknowledged; the next write cuts it.',
+    }
+  }
+
   /** Remembers damage that a collection file turns out to have. */
   met(error: SallyportError): SallyportError {
     if (['collection_damaged', 'collection_missing'].includes(error.code)) {
@@ -110,7 +120,8 @@ export class Follower {
         }
         const now = this.#generation
         if (now.readTail(facts?.size ?? now.end)) this.hooksDue = true
-        if (now.tail !== 'ambiguous' || locked || tries >= tailTriesMax) return
+        const open = now.tail === 'ambiguous' || now.tail === 'torn'
+        if (!open || locked || tries >= tailTriesMax) return
         // Without the lock this may be a record that is being written at this very moment.
         const quietMs = clock.wallMs() - (facts?.mtimeMs ?? 0)
         if (quietMs > quietMsMin) return

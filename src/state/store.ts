@@ -215,7 +215,8 @@ export class FileStore implements Store {
 
   health(): StoreHealth {
     const { poisoned, notices } = this.#committer
-    return { damage: this.#follower.damage, poisoned, notices: [...notices] }
+    const { damage, notice } = this.#follower
+    return { damage, poisoned, notices: notice === null ? [...notices] : [...notices, notice] }
   }
 
   close(): void {

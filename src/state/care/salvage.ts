@@ -3,22 +3,20 @@
  * up to the first untrue one, and what behind it can still be proved to have been there. It assumes
  * nothing and throws only for disk errors.
  */
-import { hash } from 'node:crypto'
 import type { Files } from '../files.js'
-import { errnoOf, readRange, readWhole, withFile } from '../files.js'
-import { fileBytesMax } from '../limits.js'
+import { errnoOf, readRange, withFile } from '../files.js'
 import type { LogHeader } from '../log/format.js'
 import type { LogBinding } from '../log/format.js'
-import { decodeLogHeader, encodeLogHeader, logHeaderBytesMax } from '../log/format.js'
+import { decodeLogHeader, logHeaderBytesMax } from '../log/format.js'
 import type { Mend } from '../log/mend.js'
 import { mendRecord } from '../log/mend.js'
 import type { LogBytes, ScannedRecord, ScanStart, TailKind } from '../log/scan.js'
 import {
   bytesInFile, countRecordHeaders, evidenceBehind, patchedBytes, scanLog,
 } from '../log/scan.js'
-import { looseManifest } from '../snapshot/checkpoint.js'
+import { rebuiltHeader } from '../snapshot/header.js'
 import type { Places } from '../paths.js'
-import { formatVersion, logEpochs } from '../paths.js'
+import { logEpochs } from '../paths.js'
 import type { RecordPayload } from '../log/record.js'
 import { decodePayload } from '../log/record.js'
 import type { Manifest, Mark } from '../snapshot/snapshot.js'
@@ -56,24 +54,6 @@ export interface SalvageOptions {
   readonly mend?: boolean
   /** Whose log it is meant to be, for evidence in one whose first line is lost. */
   readonly storeId?: string | undefined
-}
-
-const rebuiltHeader = (
-  files: Files, places: Places, epoch: number,
-): { readonly header: LogHeader; readonly end: number } | undefined => {
-  const manifest = looseManifest(files, places.manifest(epoch))
-  const bytes = readWhole(files, places.manifest(epoch), fileBytesMax.manifest)
-  if (manifest === undefined || bytes === undefined || manifest.epoch !== epoch) return undefined
-  const header: LogHeader = {
-    schema: 'sallyport.log.v1',
-    format_version: formatVersion,
-    store_id: manifest.store_id,
-    epoch,
-    manifest_sha256: hash('sha256', bytes),
-    base_sequence: manifest.sequence,
-    base_chain: manifest.chain,
-  }
-  return { header, end: encodeLogHeader(header).length }
 }
 
 /** Reads one epoch as far as it is true. */

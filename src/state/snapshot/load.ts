@@ -2,6 +2,7 @@
 import { fail } from '../../base/errors.js'
 import type { Files } from '../files.js'
 import { errnoOf, readRange } from '../files.js'
+import { vouchedHeader } from './header.js'
 import type { PartCache } from './generation.js'
 import { Generation } from './generation.js'
 import { decodeLogHeader, logHeaderBytesMax } from '../log/format.js'
@@ -21,13 +22,19 @@ export interface Loaded {
   readonly damage: Damage | undefined
 }
 
+const headerDamage: Damage = {
+  code: 'log_header_damaged',
+  message: 'The first line of the newest log is untrue; it was read from the manifest instead.',
+}
+
 /**
  * Opens one epoch: header true, of this store, its manifest true. Undefined when any of it is not;
- * `gone` when the log has been removed meanwhile.
+ * `gone` when the log has been removed meanwhile. A header that is untrue, but follows from the
+ * manifest, is rebuilt in memory as repair does it on disk: nothing behind it is lost.
  */
 const openEpoch = (
   files: Files, places: Places, cache: PartCache, storeId: string, epoch: number,
-): Generation | 'gone' | undefined => {
+): Loaded | 'gone' | undefined => {
   let fd: number
   try {
     fd = files.open(places.log(epoch), 'read')
@@ -38,7 +45,9 @@ const openEpoch = (
   let keep = false
   try {
     const facts = files.fstat(fd)
-    const head = decodeLogHeader(readRange(files, fd, 0, Math.min(facts.size, logHeaderBytesMax)))
+    const first = readRange(files, fd, 0, Math.min(facts.size, logHeaderBytesMax))
+    const decoded = decodeLogHeader(first)
+    const head = decoded ?? vouchedHeader(files, places, epoch, first)
     if (head === undefined) return undefined
     const { header, end } = head
     if (header.store_id !== storeId || header.epoch !== epoch) return undefined
@@ -50,7 +59,7 @@ const openEpoch = (
     const made = new Generation(files, places, cache, header, manifest, fd, facts.ino, end)
     made.readTail(facts.size)
     keep = true
-    return made
+    return { generation: made, damage: decoded === undefined ? headerDamage : undefined }
   } finally {
     if (!keep) files.close(fd)
   }
@@ -66,12 +75,12 @@ export const loadNewest = (
     let damage: Damage | undefined
     let raced = false
     for (const epoch of logEpochs(files.list(places.wal)).reverse()) {
-      const generation = openEpoch(files, places, cache, storeId, epoch)
-      if (generation === 'gone') {
+      const opened = openEpoch(files, places, cache, storeId, epoch)
+      if (opened === 'gone') {
         raced = true
         break
       }
-      if (generation !== undefined) return { generation, damage }
+      if (opened !== undefined) return { ...opened, damage: damage ?? opened.damage }
       damage ??= {
         code: 'generation_damaged',
         message: 'The newest log or its manifest is damaged; reads come from the one before.',

@@ -28,7 +28,7 @@ const run: Run<LookOptions, Task> = async ({ url, goal }, deps) => {
 const build: Build = (deps) => defineVerb<LookOptions, Task>(deps, {
   meta: {
     name: 'nothing look', summary: 'look at the other side', description: 'Looks once.',
-    examples: [], session: 'required', exits: [], json: null,
+    examples: [], session: 'required', damage: 'refuses', exits: [], json: null,
   },
   flags: (command) => command.argument('<url>', 'where to look').option('--goal <id>', 'what for'),
   text: ({ state, reason, blocked }) => `${state} ${reason ?? blocked?.reason ?? '-'}`,

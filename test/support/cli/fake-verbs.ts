@@ -16,6 +16,7 @@ const meta: VerbMeta = {
   description: 'Does a thing.',
   examples: ['$ sallyport thing do'],
   session: 'none',
+  damage: 'unasked',
   exits: [],
   json: contract({
     name: 'thing.do', version: 1, input: noInput, output: v.unknown(),

@@ -29,6 +29,7 @@ const definition: VerbDefinition<TaskDocument> = {
       '$ sallyport alpha review task_0190f… --accept-overrun',
     ],
     session: 'required',
+    damage: 'refuses',
     exits: ['unauthorized', 'conflict', 'not_found', 'blocked', 'no_state', 'locked', 'damaged'],
     json: alphaReview,
   },

@@ -56,6 +56,7 @@ const definition: VerbDefinition<AlphaShow> = {
       '$ sallyport alpha setup --from setup.json --json',
     ],
     session: 'required',
+    damage: 'refuses',
     exits: ['rejected', 'unauthorized', 'conflict', 'blocked', 'no_state', 'locked', 'damaged'],
     json: alphaSetup,
   },

@@ -15,6 +15,7 @@ const definition: VerbDefinition<AlphaShow> = {
       + 'says nothing about the provider.',
     examples: ['$ sallyport alpha show', '$ sallyport alpha show --json'],
     session: 'required',
+    damage: 'refuses',
     exits: ['unauthorized', 'no_state', 'damaged'],
     json: alphaShow,
   },

@@ -20,6 +20,7 @@ const definition: VerbDefinition<TaskDocument[]> = {
     description: 'Lists the tasks of the text capability: states, charges, reviews; no content.',
     examples: ['$ sallyport alpha tasks', '$ sallyport alpha tasks --open --json'],
     session: 'required',
+    damage: 'refuses',
     exits: ['unauthorized', 'no_state', 'damaged'],
     json: alphaTasks,
   },

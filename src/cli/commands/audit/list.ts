@@ -29,6 +29,7 @@ const definition: VerbDefinition<AuditDocument[]> = {
       '$ sallyport audit list --principal maria --limit 500 --json',
     ],
     session: 'required',
+    damage: 'shows',
     exits: ['rejected', 'unauthorized', 'no_state', 'damaged'],
     json: auditList,
   },

@@ -22,6 +22,7 @@ const meta: VerbMeta = {
     '$ sallyport completion fish > ~/.config/fish/completions/sallyport.fish',
   ],
   session: 'none',
+  damage: 'unasked',
   exits: [],
   json: null,
 }

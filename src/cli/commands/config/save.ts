@@ -25,6 +25,7 @@ const definition: VerbDefinition<Configuration> = {
       '$ sallyport config save --from - --json < configuration.json',
     ],
     session: 'required',
+    damage: 'refuses',
     exits: ['rejected', 'unauthorized', 'conflict', 'blocked', 'no_state', 'locked', 'damaged'],
     json: configSave,
   },

@@ -14,6 +14,7 @@ const definition: VerbDefinition<Configuration> = {
       + 'It contacts nobody and changes nothing.',
     examples: ['$ sallyport config show', '$ sallyport config show --json'],
     session: 'required',
+    damage: 'refuses',
     exits: ['unauthorized', 'no_state', 'damaged'],
     json: configShow,
   },

@@ -19,6 +19,7 @@ const definition: VerbDefinition<DemoDocument> = {
       + 'what it answered. Nothing is left running; the state stays for a look.',
     examples: ['$ sallyport demo'],
     session: 'none',
+    damage: 'unasked',
     exits: [],
     json: sandboxDemo,
   },

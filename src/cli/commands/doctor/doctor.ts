@@ -15,6 +15,7 @@ const meta: VerbMeta = {
   examples: ['$ sallyport doctor', '$ sallyport doctor --json'],
   session: 'none',
   anchor: 'any',
+  damage: 'unasked',
   exits: ['blocked', 'rejected'],
   json: doctorContract,
 }

@@ -58,6 +58,7 @@ const definition: VerbDefinition<ProveDocument> = {
       '$ sallyport gateway prove --all --if-stale',
     ],
     session: 'required',
+    damage: 'refuses',
     exits: [
       'rejected', 'unauthorized', 'conflict', 'blocked', 'budget', 'remote', 'no_state',
       'locked', 'damaged',

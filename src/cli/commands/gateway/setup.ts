@@ -55,6 +55,7 @@ const definition: VerbDefinition<GatewayShow> = {
       '$ sallyport gateway setup --disable',
     ],
     session: 'required',
+    damage: 'refuses',
     exits: ['rejected', 'unauthorized', 'conflict', 'blocked', 'no_state', 'locked', 'damaged'],
     json: gatewaySetup,
   },

@@ -15,6 +15,7 @@ const definition: VerbDefinition<GatewayShow> = {
       + 'reason. It contacts nobody: `configured` says nothing about the gateway.',
     examples: ['$ sallyport gateway show', '$ sallyport gateway show --json'],
     session: 'required',
+    damage: 'refuses',
     exits: ['unauthorized', 'no_state', 'damaged'],
     json: gatewayShow,
   },

@@ -18,6 +18,7 @@ const definition: VerbDefinition<GoalDocument> = {
       'Adds a goal that tasks can be given to. Its title is one line, 1 to 200 characters.',
     examples: ['$ sallyport goal add "Learn about tides"'],
     session: 'required',
+    damage: 'refuses',
     exits: ['rejected', 'unauthorized', 'no_state', 'locked', 'damaged'],
     json: goalAdd,
   },

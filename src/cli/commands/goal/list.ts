@@ -16,6 +16,7 @@ const definition: VerbDefinition<GoalDocument[]> = {
     description: 'Lists your goals. Tasks that name none belong to the default goal.',
     examples: ['$ sallyport goal list', '$ sallyport goal list --open --json'],
     session: 'required',
+    damage: 'shows',
     exits: ['unauthorized', 'no_state', 'damaged'],
     json: goalList,
   },

@@ -21,6 +21,7 @@ const meta: VerbMeta = {
   ].join('\n'),
   examples: ['$ sallyport help money', '$ sallyport help state check'],
   session: 'none',
+  damage: 'unasked',
   exits: ['not_found'],
   json: null,
 }

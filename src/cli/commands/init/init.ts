@@ -32,6 +32,7 @@ const definition: VerbDefinition<InitDocument> = {
       '$ sallyport init --profile ./sandbox/profile.json --state-dir /tmp/trial',
     ],
     session: 'none',
+    damage: 'unasked',
     exits: ['rejected', 'conflict', 'locked'],
     json: stateInit,
   },

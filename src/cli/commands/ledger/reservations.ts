@@ -24,6 +24,7 @@ const definition: VerbDefinition<ReservationDocument[]> = {
       + 'among them, because nobody else could settle them. --all adds the finished ones.',
     examples: ['$ sallyport ledger reservations', '$ sallyport ledger reservations --all --json'],
     session: 'required',
+    damage: 'refuses',
     exits: ['unauthorized', 'no_state', 'damaged'],
     json: ledgerReservations,
   },

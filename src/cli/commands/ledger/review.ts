@@ -26,6 +26,7 @@ const definition: VerbDefinition<ReservationDocument> = {
       '$ sallyport ledger review op_0190f… --reject --json',
     ],
     session: 'required',
+    damage: 'refuses',
     exits: ['unauthorized', 'conflict', 'not_found', 'blocked', 'no_state', 'locked', 'damaged'],
     json: ledgerReview,
   },

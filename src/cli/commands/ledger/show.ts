@@ -14,6 +14,7 @@ const definition: VerbDefinition<LedgerDocument> = {
       + 'until it is settled by hand.',
     examples: ['$ sallyport ledger show', '$ sallyport ledger show --json'],
     session: 'required',
+    damage: 'refuses',
     exits: ['unauthorized', 'blocked', 'no_state', 'damaged'],
     json: ledgerShow,
   },

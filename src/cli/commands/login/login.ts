@@ -44,6 +44,7 @@ export const definition: VerbDefinition<LoginDocument> = {
       '$ SALLYPORT_SESSION="$(cat ./token)" sallyport status',
     ],
     session: 'none',
+    damage: 'refuses',
     exits: ['rejected', 'unauthorized', 'no_state', 'locked', 'damaged'],
     json: sessionLogin,
   },

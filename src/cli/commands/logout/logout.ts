@@ -15,6 +15,7 @@ const definition: VerbDefinition<LogoutDocument> = {
       + 'contacted or adopted any more.',
     examples: ['$ sallyport logout', '$ sallyport logout --json'],
     session: 'none',
+    damage: 'refuses',
     exits: ['no_state', 'locked', 'damaged'],
     json: sessionLogout,
   },

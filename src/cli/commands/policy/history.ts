@@ -17,6 +17,7 @@ const definition: VerbDefinition<PolicyDocument[]> = {
     description: 'Lists the revisions with state, reason, epoch and fence, newest first.',
     examples: ['$ sallyport policy history --limit 5', '$ sallyport policy history --json'],
     session: 'required',
+    damage: 'refuses',
     exits: ['unauthorized', 'no_state', 'damaged'],
     json: policyHistory,
   },

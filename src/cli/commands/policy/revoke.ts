@@ -16,6 +16,7 @@ const definition: VerbDefinition<PolicyDocument> = {
     examples: ['$ sallyport policy revoke', '$ sallyport policy revoke --json'],
     session: 'none',
     anchor: 'any',
+    damage: 'decides',
     exits: ['no_state', 'locked', 'damaged'],
     json: policyRevoke,
   },

@@ -11,6 +11,7 @@ const definition: VerbDefinition<PolicyShowDocument> = {
       + 'whether each is current. One policy governs every route.',
     examples: ['$ sallyport policy show', '$ sallyport policy show --json'],
     session: 'required',
+    damage: 'refuses',
     exits: ['unauthorized', 'no_state', 'damaged'],
     json: policyShow,
   },

@@ -26,6 +26,7 @@ const definition: VerbDefinition<PrincipalAddedDocument> = {
       + 'reviews only its own tasks and goals; all share one policy and one spend ceiling.',
     examples: ['$ sallyport principal add maria --passphrase-file ./passphrase'],
     session: 'required',
+    damage: 'refuses',
     exits: ['rejected', 'unauthorized', 'conflict', 'no_state', 'locked', 'damaged'],
     json: principalAdd,
   },

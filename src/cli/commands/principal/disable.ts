@@ -22,6 +22,7 @@ const definition: VerbDefinition<PrincipalDisabledDocument> = {
       + 'owes stay. The last owner cannot be disabled, and nothing enables an owner again.',
     examples: ['$ sallyport principal disable maria', '$ sallyport principal disable maria --yes'],
     session: 'required',
+    damage: 'refuses',
     exits: ['unauthorized', 'conflict', 'not_found', 'no_state', 'locked', 'damaged'],
     json: principalDisable,
   },

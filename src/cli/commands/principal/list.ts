@@ -11,6 +11,7 @@ const definition: VerbDefinition<PrincipalListed[]> = {
     description: 'Lists the owners, oldest first; of a passphrase only whether there is one.',
     examples: ['$ sallyport principal list', '$ sallyport principal list --json'],
     session: 'required',
+    damage: 'refuses',
     exits: ['unauthorized', 'no_state', 'damaged'],
     json: principalList,
   },

@@ -43,6 +43,7 @@ export const definition: VerbDefinition<SandboxFaultsDocument> = {
       '$ sallyport sandbox fault clear --dir ./sandbox',
     ],
     session: 'none',
+    damage: 'unasked',
     exits: ['rejected', 'not_found', 'remote'],
     json: sandboxFault,
   },

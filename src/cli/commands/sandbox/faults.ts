@@ -13,6 +13,7 @@ const definition: VerbDefinition<FaultListDocument> = {
       + 'one. Names that begin with billing_ strike the billing readback, all others completions.',
     examples: ['$ sallyport sandbox faults', '$ sallyport sandbox faults --json'],
     session: 'none',
+    damage: 'unasked',
     exits: [],
     json: sandboxFaults,
   },

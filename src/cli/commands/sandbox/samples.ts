@@ -18,6 +18,7 @@ const definition: VerbDefinition<SamplesDocument> = {
       + 'files are never replaced.',
     examples: ['$ sallyport sandbox samples /tmp/screens'],
     session: 'none',
+    damage: 'unasked',
     exits: ['conflict'],
     json: sandboxSamples,
   },

@@ -31,6 +31,7 @@ const definition: VerbDefinition<SandboxStartedDocument> = {
       '$ sallyport sandbox start --json',
     ],
     session: 'none',
+    damage: 'unasked',
     exits: ['rejected', 'conflict'],
     json: sandboxStart,
   },

@@ -25,6 +25,7 @@ const definition: VerbDefinition<SandboxStatusDocument> = {
       + 'them did that the protocol does not allow. It shows counts, never questions or keys.',
     examples: ['$ sallyport sandbox status', '$ sallyport sandbox status --dir ./sandbox --json'],
     session: 'none',
+    damage: 'unasked',
     exits: ['rejected', 'not_found', 'remote'],
     json: sandboxStatus,
   },

@@ -34,6 +34,7 @@ const definition: VerbDefinition<Shown> = {
       '$ sallyport schema error',
     ],
     session: 'none',
+    damage: 'unasked',
     exits: ['not_found'],
     json: schemaShow,
   },

@@ -19,6 +19,7 @@ const definition: VerbDefinition<SessionDocument[]> = {
       'Lists sessions and when they end; those that have been over for 30 days are not kept.',
     examples: ['$ sallyport session list', '$ sallyport session list --all --live --json'],
     session: 'required',
+    damage: 'refuses',
     exits: ['unauthorized', 'no_state', 'damaged'],
     json: sessionList,
   },

@@ -21,6 +21,7 @@ const definition: VerbDefinition<SessionRevokedDocument> = {
       + 'and is audited. Nothing that the session admitted is contacted or adopted any more.',
     examples: ['$ sallyport session revoke root_0190f…'],
     session: 'required',
+    damage: 'refuses',
     exits: ['unauthorized', 'not_found', 'no_state', 'locked', 'damaged'],
     json: sessionRevoke,
   },

@@ -10,6 +10,7 @@ const definition: VerbDefinition<SessionShowDocument> = {
     description: 'Shows whose session is in use and when it ends. Looking counts as a use.',
     examples: ['$ sallyport session show', '$ sallyport session show --json'],
     session: 'required',
+    damage: 'refuses',
     exits: ['unauthorized', 'no_state', 'damaged'],
     json: sessionShow,
   },

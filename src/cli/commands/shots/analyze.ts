@@ -68,6 +68,7 @@ const definition: VerbDefinition<AnalysisReceipt> = {
       + '= analysed + failed + blocked + left for later.',
     examples: ['$ sallyport shots analyze', '$ sallyport shots analyze --limit 50 --json'],
     session: 'none',
+    damage: 'refuses',
     exits: [
       'rejected', 'unauthorized', 'blocked', 'budget', 'remote', 'no_state', 'locked', 'damaged',
       'cancelled',

@@ -19,6 +19,7 @@ const definition: VerbDefinition<ClearStaleReceipt> = {
       + 'way. Archived rows stay on disk and in the historical count; no image is touched.',
     examples: ['$ sallyport shots clear-stale', '$ sallyport shots clear-stale --yes --json'],
     session: 'required',
+    damage: 'refuses',
     exits: ['rejected', 'unauthorized', 'no_state', 'locked', 'damaged'],
     json: shotsClearStale,
   },

@@ -45,6 +45,7 @@ const definition: VerbDefinition<ShotsConfig> = {
       '$ sallyport shots config set --from settings.json --json',
     ],
     session: 'required',
+    damage: 'refuses',
     exits: ['rejected', 'unauthorized', 'no_state', 'locked', 'damaged'],
     json: shotsConfig,
   },

@@ -50,6 +50,7 @@ const definition: VerbDefinition<DigestReceipt> = {
       '$ sallyport shots digest --window-end 2026-11-20T14:30Z --json',
     ],
     session: 'none',
+    damage: 'refuses',
     exits: [
       'rejected', 'unauthorized', 'conflict', 'blocked', 'budget', 'remote', 'no_state', 'locked',
       'damaged',

@@ -25,6 +25,7 @@ const definition: VerbDefinition<DigestsDocument> = {
       '$ sallyport shots digests epi_01890000-0000-7000-8000-000000000000',
     ],
     session: 'required',
+    damage: 'refuses',
     exits: ['rejected', 'unauthorized', 'not_found', 'no_state', 'damaged'],
     json: shotsDigests,
   },

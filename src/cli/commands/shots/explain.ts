@@ -57,6 +57,7 @@ const definition: VerbDefinition<Explanation> = {
       '$ sallyport shots explain shot.png --json',
     ],
     session: 'none',
+    damage: 'shows',
     exits: ['no_state', 'damaged'],
     json: shotsExplain,
   },

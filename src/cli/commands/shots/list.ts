@@ -36,6 +36,7 @@ const definition: VerbDefinition<Listed[]> = {
       '$ sallyport shots list --archived --limit 10',
     ],
     session: 'required',
+    damage: 'shows',
     exits: ['rejected', 'unauthorized', 'no_state', 'damaged'],
     json: shotsList,
   },

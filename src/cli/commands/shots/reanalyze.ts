@@ -51,6 +51,7 @@ const definition: VerbDefinition<ReanalysisDocument> = {
       '$ sallyport shots reanalyze --needs --reason model_version_changed --limit 100',
     ],
     session: 'required',
+    damage: 'refuses',
     exits: [
       'rejected', 'unauthorized', 'conflict', 'not_found', 'blocked', 'budget', 'remote',
       'no_state', 'locked', 'damaged',

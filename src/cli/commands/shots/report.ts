@@ -34,6 +34,7 @@ const definition: VerbDefinition<ReportDocument> = {
       '$ sallyport shots report --conclude --json',
     ],
     session: 'required',
+    damage: 'refuses',
     exits: [
       'rejected', 'unauthorized', 'conflict', 'blocked', 'budget', 'remote', 'no_state', 'locked',
       'damaged',

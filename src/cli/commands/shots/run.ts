@@ -25,6 +25,7 @@ const definition: VerbDefinition<RunDocument> = {
       + 'another, and the exit status tells the gravest failure: for cron.',
     examples: ['$ sallyport shots run', '$ sallyport shots run --once --json'],
     session: 'none',
+    damage: 'refuses',
     exits: ['rejected', 'blocked', 'budget', 'remote', 'no_state', 'locked', 'damaged'],
     json: shotsRun,
   },

@@ -41,6 +41,7 @@ const definition: VerbDefinition<ScanReceipt> = {
       "$ echo '{\"limit\": 20}' | sallyport shots scan --from - --json",
     ],
     session: 'none',
+    damage: 'refuses',
     exits: ['rejected', 'no_state', 'locked', 'damaged', 'cancelled'],
     json: shotsScan,
   },

@@ -31,6 +31,7 @@ const definition: VerbDefinition<ShotsStatus> = {
     ],
     session: 'none',
     anchor: 'any',
+    damage: 'shows',
     exits: ['rejected', 'blocked', 'no_state'],
     json: shotsStatus,
   },

@@ -25,6 +25,7 @@ const definition: VerbDefinition<WatchDocument> = {
       + 'run`.',
     examples: ['$ sallyport shots watch', '$ sallyport shots watch --json'],
     session: 'none',
+    damage: 'refuses',
     exits: ['rejected', 'blocked', 'no_state', 'locked', 'damaged'],
     json: shotsWatch,
   },

@@ -20,6 +20,7 @@ const meta: VerbMeta = {
   examples: ['$ sallyport state backup /mnt/backup/sallyport-monday'],
   session: 'none',
   anchor: 'any',
+  damage: 'decides',
   exits: ['rejected', 'conflict', 'no_state', 'locked', 'damaged'],
   json: stateBackup,
 }

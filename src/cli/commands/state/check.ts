@@ -17,6 +17,7 @@ const meta: VerbMeta = {
   examples: ['$ sallyport state check', "$ sallyport state check --json | jq '.problems'"],
   session: 'none',
   anchor: 'any',
+  damage: 'unasked',
   exits: ['rejected', 'blocked', 'no_state', 'damaged'],
   json: stateCheck,
 }

@@ -13,6 +13,7 @@ const meta: VerbMeta = {
     'while an operation is under way no artifact is.',
   examples: ['$ sallyport state compact'],
   session: 'none',
+  damage: 'refuses',
   exits: ['rejected', 'no_state', 'locked', 'damaged'],
   json: stateCompact,
 }

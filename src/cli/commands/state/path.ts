@@ -15,6 +15,7 @@ const meta: VerbMeta = {
   examples: ['$ sallyport state path', '$ cd "$(sallyport state path)"'],
   session: 'none',
   anchor: 'any',
+  damage: 'unasked',
   exits: ['rejected'],
   json: statePath,
 }

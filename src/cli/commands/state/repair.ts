@@ -17,6 +17,7 @@ const meta: VerbMeta = {
   examples: ['$ sallyport state repair'],
   session: 'none',
   anchor: 'any',
+  damage: 'unasked',
   exits: ['rejected', 'no_state', 'locked', 'damaged'],
   json: stateRepair,
 }

@@ -26,6 +26,7 @@ const meta: VerbMeta = {
   examples: ['$ sallyport state restore /mnt/backup/sallyport-monday'],
   session: 'none',
   anchor: 'any',
+  damage: 'unasked',
   exits: ['rejected', 'conflict', 'blocked', 'locked', 'damaged'],
   json: stateRestore,
 }

@@ -19,6 +19,7 @@ const definition: VerbDefinition<StatusDocument> = {
     examples: ['$ sallyport status', '$ sallyport status --json'],
     session: 'none',
     anchor: 'any',
+    damage: 'shows',
     exits: ['no_state', 'damaged'],
     json: statusShow,
   },

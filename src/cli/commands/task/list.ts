@@ -26,6 +26,7 @@ const definition: VerbDefinition<BoardTaskDocument[]> = {
       + 'them over.',
     examples: ['$ sallyport task list', '$ sallyport task list --state blocked --json'],
     session: 'required',
+    damage: 'refuses',
     exits: ['rejected', 'unauthorized', 'no_state', 'damaged'],
     json: taskList,
   },

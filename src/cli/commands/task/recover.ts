@@ -22,6 +22,7 @@ const definition: VerbDefinition<BoardTaskDocument> = {
       + 'revision.',
     examples: ['$ sallyport task recover task_0190f…'],
     session: 'required',
+    damage: 'refuses',
     exits: ['unauthorized', 'conflict', 'not_found', 'no_state', 'locked', 'damaged'],
     json: taskRecover,
   },

@@ -20,6 +20,7 @@ const definition: VerbDefinition<BoardTaskDocument> = {
       '$ sallyport task review task_0190f… --reject --json',
     ],
     session: 'required',
+    damage: 'refuses',
     exits: ['unauthorized', 'conflict', 'not_found', 'blocked', 'no_state', 'locked', 'damaged'],
     json: taskReview,
   },
