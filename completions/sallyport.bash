@@ -214,7 +214,7 @@ _sallyport() {
         --reason) COMPREPLY=($(compgen -W "prompt_version_changed model_version_changed provider_failure_retry manual_operator_request" -- "$cur")); return ;;
         --limit) COMPREPLY=(); return ;;
       esac
-      COMPREPLY=($(compgen -W "--reason --blocked --failed --needs --limit --yes --help --state-dir --json --no-input --quiet --verbose --no-color --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--reason --blocked --failed --needs --limit --release --yes --help --state-dir --json --no-input --quiet --verbose --no-color --wait" -- "$cur"))
       ;;
     "shots list")
       case "$prev" in

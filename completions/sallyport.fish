@@ -229,6 +229,7 @@ complete -c sallyport -n '__sallyport_in "shots reanalyze"' -l blocked -d 'every
 complete -c sallyport -n '__sallyport_in "shots reanalyze"' -l failed -d 'every failed image'
 complete -c sallyport -n '__sallyport_in "shots reanalyze"' -l needs -d 'every image whose model, prompt or schema changed'
 complete -c sallyport -n '__sallyport_in "shots reanalyze"' -l limit -x -d 'in bulk: at most so many (1 to 1000)'
+complete -c sallyport -n '__sallyport_in "shots reanalyze"' -l release -d 'of one image: send it although it is damaged or cut'
 complete -c sallyport -n '__sallyport_in "shots reanalyze"' -l yes -d 'in bulk: do not ask'
 complete -c sallyport -n '__sallyport_in "shots reanalyze"' -l help -d 'show this help'
 complete -c sallyport -n '__sallyport_in "shots list"' -l status -x -a 'pending blocked succeeded failed needs_reanalysis' -d 'only this analysis status (pending, blocked, succeeded, failed, needs_reanalysis)'

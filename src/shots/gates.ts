@@ -72,6 +72,9 @@ export const settingFacts = (Object.keys(settingGates) as (keyof typeof settingG
     holds: ({ saved }) => settingGates[name].open(saved),
   }))
 
+const releaseNext = 'Look at it; to send it all the same, where its size is known: '
+  + 'sallyport shots reanalyze PATH --reason manual_operator_request --release'
+
 /** Reasons of one image, which no scan looks for. */
 const lateGates = {
   before_consent: {
@@ -82,6 +85,14 @@ const lateGates = {
   recursive_off: {
     text: 'The image lies in a subfolder, and recursive is off.',
     next: setNext('--recursive on'),
+  },
+  image_damaged: {
+    text: 'The file is no whole image: its picture is damaged, or it does not tell its size.',
+    next: releaseNext,
+  },
+  image_truncated: {
+    text: 'The file ends before its picture does, as a copy does that was never finished.',
+    next: releaseNext,
   },
   budget_exhausted: {
     text: 'The budget of the last 24 hours is used up.',

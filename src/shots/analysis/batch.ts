@@ -19,6 +19,8 @@ import type {
 import { appendReceipt } from '../receipts/append.js'
 import { locateFolder, folderProblem } from '../source/folder.js'
 import type { Observation } from '../observations/rows.js'
+import { makeExaminer } from '../scan/examiner.js'
+import type { Examiner } from '../scan/types.js'
 import {
   isRecursive, resolveSettings, savedSettings, type ShotSettings,
 } from '../source/settings.js'
@@ -46,6 +48,8 @@ interface Batch {
   readonly limit: number
   /** Null for the job's own analysis of pending rows. */
   readonly reason: ReanalyzeReason | null
+  /** A person released the image by name, damaged or cut as it is. */
+  readonly released: boolean
   readonly startedMs: number
   readonly items: AnalysisItem[]
   skipped: number
@@ -112,11 +116,14 @@ const blockAll = async (
 }
 
 /** A prepared set, at most the concurrency window (S-133), one after the other. */
-const sendSet = async (batch: Batch, rows: readonly Observation[]): Promise<void> => {
-  const { ctx, settings, reason } = batch
+const sendSet = async (
+  batch: Batch, rows: readonly Observation[], examiner: Examiner,
+): Promise<void> => {
+  const { ctx, settings, reason, released } = batch
   const timeoutMs = settings.jobTimeoutSeconds.value * 1_000
   const recursive = isRecursive(savedSettings(ctx.gov.store.read()))
-  for (const one of rows.map((row) => prepareImage(ctx, row, recursive))) {
+  const preparing = { recursive, examiner, released }
+  for (const one of await Promise.all(rows.map((row) => prepareImage(ctx, row, preparing)))) {
     if (batch.stop !== null || ctx.signal.aborted) {
       batch.stop ??= 'cancelled'
       batch.skipped += 1
@@ -138,10 +145,15 @@ const sendAll = async (batch: Batch, rows: Iterator<Observation, unknown>): Prom
   let set = nextOf(rows, Math.min(size, limit))
   // What forbids every contact refuses the pass: no image is touched for it.
   if (set.length > 0) await ctx.gateway.client()
-  while (set.length > 0) {
-    await sendSet(batch, set)
-    if (batch.stop !== null) break
-    set = nextOf(rows, Math.min(size, limit - batch.items.length))
+  const examiner = makeExaminer()
+  try {
+    while (set.length > 0) {
+      await sendSet(batch, set, examiner)
+      if (batch.stop !== null) break
+      set = nextOf(rows, Math.min(size, limit - batch.items.length))
+    }
+  } finally {
+    await examiner.close()
   }
   const left = limit - batch.items.length - batch.skipped
   if (batch.stop !== null) batch.skipped += nextOf(rows, left).length
@@ -235,12 +247,13 @@ const close = async (batch: Batch): Promise<AnalysisReceipt> => {
 }
 
 const newBatch = (
-  ctx: ShotsContext, options: AnalyzeOptions, reason: ReanalyzeReason | null,
+  ctx: ShotsContext, options: AnalyzeOptions,
+  { reason, released }: Pick<Batch, 'reason' | 'released'>,
 ): Batch => {
   const settings = resolveSettings(ctx.gov.store.read(), ctx.env)
   const asked = options.limit ?? settings.analysisLimit.value
   return {
-    ctx, options, settings, reason, startedMs: ctx.gov.clock.monotonicMs(), items: [],
+    ctx, options, settings, reason, released, startedMs: ctx.gov.clock.monotonicMs(), items: [],
     limit: options.scheduled ? Math.min(asked, settings.concurrency.value) : asked,
     skipped: 0, restored: 0, needs: 0, stale: 0, passedOver: 0, passedOverReasons: [],
     consentId: null, stop: null,
@@ -264,15 +277,15 @@ const finish = async (batch: Batch, doIt: () => Promise<void>): Promise<Analysis
 export const analyzeBatch = async (
   ctx: ShotsContext, options: AnalyzeOptions,
 ): Promise<AnalysisReceipt> => {
-  const batch = newBatch(ctx, options, null)
+  const batch = newBatch(ctx, options, { reason: null, released: false })
   return finish(batch, () => work(batch))
 }
 
 /** Analyses these very rows for one reason, with the same gates and the same receipt. */
 export const reanalyzeRows = async (
-  ctx: ShotsContext, rows: readonly Observation[], reason: ReanalyzeReason,
+  ctx: ShotsContext, rows: readonly Observation[], reason: ReanalyzeReason, released = false,
 ): Promise<AnalysisReceipt> => {
-  const batch = newBatch(ctx, { scheduled: false, limit: rows.length }, reason)
+  const batch = newBatch(ctx, { scheduled: false, limit: rows.length }, { reason, released })
   return finish(batch, async () => {
     if (!await begin(batch)) {
       batch.skipped = rows.length

@@ -72,6 +72,8 @@ export const shotsReanalyze = contract({
     group: v.optional(v.picklist(reanalyzeGroups)),
     /** Exactly one of them, under this name (S-179, S-180). */
     reason: v.picklist(reanalyzeReasons),
+    /** Of one image: send it although it is damaged or cut. */
+    release: v.optional(v.boolean()),
     limit,
   }),
   output: reanalysisShape,

@@ -4,10 +4,11 @@ import type { ReanalyzeReason } from '../constants.js'
 import type { ShotsContext } from '../context.js'
 import { countingLock } from '../locked.js'
 import type { Observation } from '../observations/rows.js'
+import type { Examiner } from '../scan/types.js'
 import { blockRows, markMissing } from './mark.js'
 import { sendImage, type Sent } from './send-image.js'
 import { blockingKinds, itemOutcomeOf, sourceMissing, type ItemOutcome } from './outcome.js'
-import { readForUpload, type PrivacyVerdict } from './privacy.js'
+import { lookInto, readForUpload, type PrivacyVerdict } from './privacy.js'
 
 /** How one image ended. */
 export interface OneEnd {
@@ -27,10 +28,21 @@ export interface Prepared {
   readonly verdict: PrivacyVerdict
 }
 
+/** How images are read and looked into. */
+export interface Preparing {
+  readonly recursive: boolean
+  readonly examiner: Examiner
+  /** A person released this one image by name, damaged or cut as it is. */
+  readonly released: boolean
+}
+
 /** Reads the file of a row; at most `concurrency` of these are kept at a time. */
-export const prepareImage = (
-  ctx: ShotsContext, row: Observation, recursive: boolean,
-): Prepared => ({ row, verdict: readForUpload(row, ctx.gov.clock.wallMs(), recursive) })
+export const prepareImage = async (
+  ctx: ShotsContext, row: Observation, { recursive, examiner, released }: Preparing,
+): Promise<Prepared> => {
+  const verdict = readForUpload(row, ctx.gov.clock.wallMs(), recursive)
+  return { row, verdict: await lookInto(verdict, examiner, released) }
+}
 
 const without = { operationId: null, costMicrousd: null, stop: null, error: null } as const
 

@@ -6,6 +6,8 @@
 import { lstatSync } from 'node:fs'
 import { sha256Hex } from '../../base/canonical.js'
 import { readImageFacts } from '../../images/facts.js'
+import type { Examiner } from '../scan/types.js'
+import { hasSize, integrityOf } from './integrity.js'
 import { latin1Of, pathBelow } from '../scan/names.js'
 import { exactStamp, readOnce, type ReadFacts } from '../scan/read-once.js'
 import type { Observation } from '../observations/rows.js'
@@ -19,6 +21,7 @@ export interface ImageSource {
 
 /** What the gate says of an observation's file. */
 export type PrivacyVerdict =
+  /** It may go out once it was looked into; see `lookInto`. */
   | {
     readonly kind: 'ready'; readonly bytes: Buffer; readonly mime: 'image/png' | 'image/jpeg'
     readonly source: ImageSource
@@ -29,10 +32,24 @@ export type PrivacyVerdict =
   | { readonly kind: 'refused'; readonly reason: string }
 
 const judge = (bytes: Buffer, source: ImageSource): PrivacyVerdict => {
-  const { format, reason } = readImageFacts(bytes)
+  const facts = readImageFacts(bytes)
+  const { format, reason } = facts
   if (reason !== null) return { kind: 'refused', reason: `image_${reason}` }
   if (format === null) return { kind: 'refused', reason: 'image_not_an_image' }
+  if (!hasSize(facts)) return { kind: 'refused', reason: 'image_damaged' }
   return { kind: 'ready', bytes, mime: format === 'png' ? 'image/png' : 'image/jpeg', source }
+}
+
+/**
+ * Looks into an image that would go out: one that is damaged or cut stays here, unless a person
+ * released it by name.
+ */
+export const lookInto = async (
+  verdict: PrivacyVerdict, examiner: Examiner, released: boolean,
+): Promise<PrivacyVerdict> => {
+  if (verdict.kind !== 'ready' || released) return verdict
+  const reason = integrityOf(await examiner.examine(verdict.bytes), verdict.bytes)
+  return reason === null ? verdict : { kind: 'refused', reason }
 }
 
 /** Whether the settings of now select a name: below folders only with `recursive`. */

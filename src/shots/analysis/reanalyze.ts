@@ -5,6 +5,9 @@
  * representative is analysed (S-077).
  */
 import { fail, type SallyportError } from '../../base/errors.js'
+import { appendAudit } from '../../governance/audit.js'
+import { nowIso } from '../../governance/context.js'
+import type { Session } from '../../governance/session/types.js'
 import type { View } from '../../state/types.js'
 import { budgetStanding, callsLeft } from '../budget.js'
 import type { AnalysisStatus, ReanalyzeGroup, ReanalyzeReason } from '../constants.js'
@@ -20,6 +23,7 @@ import { requireObservation } from '../observations/show.js'
 import { reanalyzeRows } from './batch.js'
 import { earlierCall } from './earlier-call.js'
 import { requireRoute } from './send-image.js'
+import { hasSize } from './integrity.js'
 import { isSourceGone } from './privacy.js'
 import type { AnalysisReceipt } from '../receipts/analysis.js'
 
@@ -75,18 +79,44 @@ export interface Reanalyzed {
   readonly receipt: AnalysisReceipt
 }
 
+/** How one image is meant. */
+export interface ReanalyzeOne {
+  readonly target: string
+  readonly reason: ReanalyzeReason
+  /** Send it although it is damaged or cut: whoever says so is written down. */
+  readonly release?: boolean
+}
+
+const release = async (ctx: ShotsContext, session: Session, row: Observation): Promise<void> => {
+  if (!hasSize(row)) {
+    throw refuse(
+      'image_size_unknown', 'This file does not tell its size, so it is never sent.',
+      'Write the image again with a program that saves it whole.',
+    )
+  }
+  await ctx.gov.store.transact('shots reanalyze', (tx) => {
+    appendAudit(tx, nowIso(ctx.gov), {
+      what: 'shots.image_released', principal: session.principal.principal_id,
+      root: session.root.root_id, subject: row.observation_id,
+      facts: { sha256: row.sha256, reason: row.analyzer.reason },
+    })
+  })
+}
+
 /**
  * Analyses one image again. Throws `not_found`, `conflict` (archived, another folder, under way,
- * the wrong reason after a failure) and `blocked` while a gate is closed: then nothing changes.
+ * the wrong reason after a failure, a release of what does not tell its size) and `blocked` while
+ * a gate is closed: then nothing changes.
  */
 export const reanalyzeOne = async (
-  ctx: ShotsContext, target: string, reason: ReanalyzeReason,
+  ctx: ShotsContext, session: Session, { target, reason, release: released }: ReanalyzeOne,
 ): Promise<Reanalyzed> => {
   const view = ctx.gov.store.read()
   const row = findTarget(ctx, view, target)
   requireAnalyzable(ctx, view, row, reason)
   requireRoute(standingOf(ctx, view))
-  const receipt = await reanalyzeRows(ctx, [row], reason)
+  if (released === true) await release(ctx, session, row)
+  const receipt = await reanalyzeRows(ctx, [row], reason, released)
   return { observationId: row.observation_id, receipt }
 }
 

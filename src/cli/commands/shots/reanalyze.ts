@@ -21,6 +21,7 @@ export interface ReanalyzeOptions {
   readonly failed?: boolean
   readonly needs?: boolean
   readonly limit?: number
+  readonly release?: boolean
   readonly yes?: boolean
 }
 
@@ -44,6 +45,7 @@ const definition: VerbDefinition<ReanalysisDocument> = {
       + 'many, oldest first, and shows count and price before it asks. Every gate of a first '
       + 'analysis holds. What failed or is uncertain is sent again only for '
       + 'provider_failure_retry; a bulk of such images alone is refused otherwise. '
+      + 'An image that is damaged or cut stays here until --release names it. '
       + 'A failed reanalysis keeps the earlier analysis, marked as such.',
     examples: [
       '$ sallyport shots reanalyze obs_01890000-0000-7000-8000-000000000000 '
@@ -67,6 +69,7 @@ const definition: VerbDefinition<ReanalysisDocument> = {
     .addOption(integerFlag('--limit <n>', 'in bulk: at most so many', {
       min: 1, max: shotLimits.analysisItemsMax,
     }))
+    .option('--release', 'of one image: send it although it is damaged or cut')
     .option('--yes', 'in bulk: do not ask'),
   text: (result) => analysisReceiptText(result),
 }
@@ -101,6 +104,9 @@ const run: Run<ReanalyzeOptions, ReanalysisDocument> = async (options, deps) => 
   if (group === null && limit !== undefined) {
     throw fail.usage('limit_in_bulk', 'Give --limit with --blocked, --failed or --needs.')
   }
+  if (group !== null && options.release === true) {
+    throw fail.usage('release_by_name', 'Only one image, by its id or path, can be released.')
+  }
   const given = target === undefined || target.startsWith('obs_')
     ? target : resolve(deps.cwd, target)
   const request = shotsReanalyze.request({
@@ -108,12 +114,15 @@ const run: Run<ReanalyzeOptions, ReanalysisDocument> = async (options, deps) => 
     ...(given === undefined ? {} : { target: given }),
     ...(group === null ? {} : { group }),
     ...(limit === undefined ? {} : { limit }),
+    ...(options.release === true ? { release: true } : {}),
   })
-  const { gov } = await loginToMutate(deps)
+  const { gov, session } = await loginToMutate(deps)
   const ctx = shotsContext(deps, gov)
   const shots = await import('../../../shots/analysis/reanalyze.js')
   if (group === null) {
-    return shotsReanalyze.answer(await shots.reanalyzeOne(ctx, request.target ?? '', reason))
+    return shotsReanalyze.answer(await shots.reanalyzeOne(ctx, session, {
+      target: request.target ?? '', reason, release: request.release === true,
+    }))
   }
   const plan = shots.planReanalysis(ctx, group, reason, request.limit)
   for (const line of planLines(plan)) deps.note(line)
