@@ -27,6 +27,22 @@ const docstring = {
   },
 }
 
+/**
+ * Tap's `same` takes 1 for '1', and `match` of an object takes 'abc' where 'a' was meant: both are
+ * replaced by strict ones. Patterns with a regular expression in them are `matchStrict`.
+ */
+const looseComparison = [
+  {
+    selector: "CallExpression[callee.object.name='t'][callee.property.name=/^(same|notSame|has)$/]",
+    message: 'Compare strictly: t.strictSame, t.strictNotSame, t.hasStrict.',
+  },
+  {
+    selector: "CallExpression[callee.object.name='t'][callee.property.name='match']"
+      + '[arguments.1.type=/^(Object|Array)Expression$/]',
+    message: 'Compare strictly: t.hasStrict, or t.matchStrict with a regular expression inside.',
+  },
+]
+
 const processUse = [
   'stdout', 'stderr', 'stdin', 'exit', 'exitCode', 'abort', 'on', 'once', 'env', 'argv', 'execArgv',
   'emitWarning', 'cwd',
@@ -86,6 +102,7 @@ export default tseslint.config(
   {
     files: ['test/**/*.ts', 'bench/**/*.ts'],
     rules: {
+      'no-restricted-syntax': [...rules['no-restricted-syntax'], ...looseComparison],
       // Tests are lists of cases; fakes have loose types.
       'max-lines-per-function': 'off',
       '@typescript-eslint/no-floating-promises': 'off',

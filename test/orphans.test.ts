@@ -33,5 +33,5 @@ t.test('every file of this folder is a test, or is needed by one', async (t) => 
     for (const one of neededBy(path)) if (modules.includes(one)) take(one)
   }
   t.ok(needed.size > 100, 'the folder was read')
-  t.same(modules.filter((path) => !needed.has(path)), [])
+  t.strictSame(modules.filter((path) => !needed.has(path)), [])
 })

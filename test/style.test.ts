@@ -29,13 +29,15 @@ t.test(`no line of code is longer than ${columnsMax} columns`, async (t) => {
   t.ok(code.length > 50, 'the tree was found')
   // A test's title is one sentence, and a sentence is not broken.
   const title = /^\s*(await )?t\.(test|equal|same|match|ok)\(/
-  t.same(linesWith(code, (line) => [...line].length > columnsMax && !title.test(line)), [])
+  t.strictSame(linesWith(code, (line) => [...line].length > columnsMax && !title.test(line)), [])
 })
 
 t.test('no tabs, no space at a line end, no semicolon at a line end', async (t) => {
-  t.same(linesWith(code, (line) => /\t|[ ]$/.test(line)), [])
+  t.strictSame(linesWith(code, (line) => /\t|[ ]$/.test(line)), [])
   const typescript = code.filter((path) => path.endsWith('.ts'))
-  t.same(linesWith(typescript, (line) => /[^;];$/.test(line) && !/^\s*(\*|\/\/)/.test(line)), [])
+  t.strictSame(
+    linesWith(typescript, (line) => /[^;];$/.test(line) && !/^\s*(\*|\/\/)/.test(line)), []
+  )
 })
 
 t.test('every file ends with one line end', async (t) => {
@@ -43,7 +45,7 @@ t.test('every file ends with one line end', async (t) => {
     const text = readFileSync(path, 'utf8')
     return text !== '' && (!text.endsWith('\n') || text.endsWith('\n\n'))
   })
-  t.same(wrong, [])
+  t.strictSame(wrong, [])
 })
 
 t.test('nothing names the machine or the folders it was written in', async (t) => {
@@ -54,11 +56,11 @@ t.test('nothing names the machine or the folders it was written in', async (t) =
     ['Cla', 'ude'], ['Anthr', 'opic'], ['Chat', 'GPT'], ['issues sh', 'ow'],
   ].map((parts) => parts.join(''))
   const forbidden = new RegExp(words.join('|'), 'i')
-  t.same(linesWith([...code, ...prose], (line) => forbidden.test(line)), [])
+  t.strictSame(linesWith([...code, ...prose], (line) => forbidden.test(line)), [])
 })
 
 t.test('no test is left alone, skipped or unfinished', async (t) => {
   const tests = code.filter((path) => path.endsWith('.test.ts'))
   const unfinished = /\bt\.only\(|\bonly: true|\bskip: true|\btodo: /
-  t.same(linesWith(tests, (line) => unfinished.test(line)), [])
+  t.strictSame(linesWith(tests, (line) => unfinished.test(line)), [])
 })

@@ -21,7 +21,7 @@ const firstZero: BillingVerdict = { kind: 'no_verdict', reason: 'cost_zero_uncon
 const settles = (verdict: BillingVerdict): boolean => verdict.kind === 'cost'
 
 t.test('A-141 exactly one matching entry settles', async (t) => {
-  t.match(judge(goodBillingReply(1_500)), { kind: 'cost', nanoUsd: 1_500, microUsd: 2 })
+  t.hasStrict(judge(goodBillingReply(1_500)), { kind: 'cost', nanoUsd: 1_500, microUsd: 2 })
   const entry = `{"requestId":"${tableUuid}","costNanoUsd":5}`
   for (const entries of ['', `${entry},${entry}`, `${entry},{}`, `${entry},null`]) {
     t.notOk(settles(judge(body(`{"requests":[${entries}]}`))), entries.slice(-30))
@@ -29,8 +29,8 @@ t.test('A-141 exactly one matching entry settles', async (t) => {
 })
 
 t.test('A-142 a cost that is not an integer of the range never settles', async (t) => {
-  t.match(judge(cost('0'), [firstZero]), { kind: 'cost', nanoUsd: 0, microUsd: 0 })
-  t.match(judge(cost('1000000000000')), { kind: 'cost', microUsd: 1_000_000_000 })
+  t.hasStrict(judge(cost('0'), [firstZero]), { kind: 'cost', nanoUsd: 0, microUsd: 0 })
+  t.hasStrict(judge(cost('1000000000000')), { kind: 'cost', microUsd: 1_000_000_000 })
   for (const lexeme of ['-1', '1000000000001', '1.5', '"1"', 'true', 'null', '1.0', '1e3', '-0',
     '01', '0x1', '1e999', '9007199254740993', '[1]', '{}']) {
     t.notOk(settles(judge(cost(lexeme), [firstZero])), lexeme)
@@ -106,8 +106,8 @@ t.test('a cost of 0 is believed only after another 0', async (t) => {
   t.strictSame(judge(cost('0')), firstZero)
   t.strictSame(judge(cost('0'), [noBillingReply]), firstZero)
   t.strictSame(judge(cost('0'), [{ kind: 'no_verdict', reason: 'no_entry' }]), firstZero)
-  t.match(judge(cost('0'), [firstZero]), { kind: 'cost', nanoUsd: 0 })
-  t.match(judge(cost('7'), [firstZero]), { kind: 'cost', nanoUsd: 7 })
+  t.hasStrict(judge(cost('0'), [firstZero]), { kind: 'cost', nanoUsd: 0 })
+  t.hasStrict(judge(cost('7'), [firstZero]), { kind: 'cost', nanoUsd: 7 })
 })
 
 const evidenceOf = (raw: RawReply): unknown => {

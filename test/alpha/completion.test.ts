@@ -26,34 +26,34 @@ const isContentSafe = (verdict: CompletionVerdict): boolean =>
 
 t.test('A-144 a body id of 256 bytes names a charge, one of 257 does not', async (t) => {
   const named = (id: string): CompletionVerdict => judgeText(goodText.replace(tableBodyId, id))
-  t.match(named('i'.repeat(256)), { ok: true, bodyId: 'i'.repeat(256) })
-  t.match(named('i'.repeat(257)), { ok: false, reason: 'body_id', billingUuid: null })
+  t.hasStrict(named('i'.repeat(256)), { ok: true, bodyId: 'i'.repeat(256) })
+  t.hasStrict(named('i'.repeat(257)), { ok: false, reason: 'body_id', billingUuid: null })
 })
 
 t.test('A-146 the reply to chatcmpl-123 is billed under its version 5 UUID', async (t) => {
   const verdict = judgeText(goodText.replace(tableBodyId, 'chatcmpl-123'))
-  t.match(verdict, { ok: true, billingUuid: 'cc8b70d8-7edb-5113-a31a-bee2bfbbf194' })
+  t.hasStrict(verdict, { ok: true, billingUuid: 'cc8b70d8-7edb-5113-a31a-bee2bfbbf194' })
 })
 
 t.test('A-148 a reply without inference-id proceeds under the computed UUID', async (t) => {
-  t.match(judgeText(goodText), { ok: true, billingUuid: tableUuid })
-  t.match(judgeText(goodText, [['inference-id', '']]), { ok: false, billingUuid: null })
+  t.hasStrict(judgeText(goodText), { ok: true, billingUuid: tableUuid })
+  t.hasStrict(judgeText(goodText, [['inference-id', '']]), { ok: false, billingUuid: null })
 })
 
 t.test('A-200 A-203 wire bytes are counted before the reply is parsed', async (t) => {
-  t.match(judgeText(goodText.padEnd(262_144)), { ok: true })
-  t.match(judgeText(goodText.padEnd(262_145)), { ok: false, reason: 'oversize' })
-  t.match(judgeText('['.repeat(300_000)), { ok: false, reason: 'oversize' })
+  t.hasStrict(judgeText(goodText.padEnd(262_144)), { ok: true })
+  t.hasStrict(judgeText(goodText.padEnd(262_145)), { ok: false, reason: 'oversize' })
+  t.hasStrict(judgeText('['.repeat(300_000)), { ok: false, reason: 'oversize' })
 })
 
 t.test('A-201 an answer has at most 64 KiB of valid UTF-8 and is never clipped', async (t) => {
   const full = '€'.repeat(21_845)
-  t.match(judgeText(withAnswer(`${full}a`)), { ok: true, answer: `${full}a` })
-  t.match(judgeText(withAnswer(`${full}ab`)), { ok: false, reason: 'answer_too_large' })
-  t.match(judgeText(goodText.replace(tableAnswer, '\\udead')), { ok: false })
+  t.hasStrict(judgeText(withAnswer(`${full}a`)), { ok: true, answer: `${full}a` })
+  t.hasStrict(judgeText(withAnswer(`${full}ab`)), { ok: false, reason: 'answer_too_large' })
+  t.hasStrict(judgeText(goodText.replace(tableAnswer, '\\udead')), { ok: false })
   const bytes = Buffer.from(withAnswer('XX'), 'utf8')
   bytes[bytes.indexOf('XX')] = 0xfe
-  t.match(judge({ ...good, body: bytes }), { ok: false, reason: 'malformed_json' })
+  t.hasStrict(judge({ ...good, body: bytes }), { ok: false, reason: 'malformed_json' })
 })
 
 t.test('every accepted answer is exactly the text of the reply', async (t) => {
@@ -61,12 +61,12 @@ t.test('every accepted answer is exactly the text of the reply', async (t) => {
     const verdict = judgeText(withAnswer(content))
     return verdict.ok && verdict.answer === content
   }))
-  t.match(judgeText(withAnswer(' \r\n')), { answer: ' \r\n' })
+  t.hasStrict(judgeText(withAnswer(' \r\n')), { answer: ' \r\n' })
 })
 
 t.test('a reply cut short by max_tokens says so', async (t) => {
-  t.match(judgeText(goodText.replace('"stop"', '"length"')), { ok: true, truncated: true })
-  t.match(judgeText(goodText), { ok: true, truncated: false })
+  t.hasStrict(judgeText(goodText.replace('"stop"', '"length"')), { ok: true, truncated: true })
+  t.hasStrict(judgeText(goodText), { ok: true, truncated: false })
 })
 
 interface Mutation { readonly at: number; readonly drop: number; readonly put: string }

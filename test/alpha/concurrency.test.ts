@@ -123,10 +123,10 @@ t.test('A-186 A-026 one key at once from several processes is one task and one r
   const ended: Ran[] = []
   for (const one of asks) void one.then((ran) => ended.push(ran))
   await until('two are refused', () => ended.length === 2)
-  t.same(ended.map(({ status }) => status), [5, 5])
+  t.strictSame(ended.map(({ status }) => status), [5, 5])
   door.open()
   const statuses = (await Promise.all(asks)).map(({ status }) => status).sort()
-  t.same(statuses, [0, 5, 5])
+  t.strictSame(statuses, [0, 5, 5])
   t.equal(rig.inferences().length, 1)
   t.equal(tasksOf(rig), 1)
   const reserves = rig.view().all(collections.ledgerRows)
@@ -143,10 +143,10 @@ t.test('A-197 A-196 two owners at once are served one after the other', async (t
     .state().session().alpha()
   const session = await addOwner(rig, 'other')
   const both = await Promise.all([spawnAsk(rig), spawnAsk(rig, { session })])
-  t.same(both.map(({ status }) => status), [0, 0], both.map(({ stderr }) => stderr).join())
+  t.strictSame(both.map(({ status }) => status), [0, 0], both.map(({ stderr }) => stderr).join())
   t.equal(rig.inferences().length, 2)
   t.equal(rig.sandbox.log.maxConcurrent(), 1, 'never two open together')
-  t.same(rig.sandbox.log.violations(), [])
+  t.strictSame(rig.sandbox.log.violations(), [])
   const [a, b] = both.map((ran) => ran.json().task.id)
   t.not(a, b)
   const account = checkLedger(t, rig)
@@ -173,16 +173,16 @@ t.test('A-197 A-198 asks pass the proofs that waited before them, and the peak i
   })
   const asks = [spawnAsk(rig), ...sessions.map((session) => spawnAsk(rig, { session }))]
   await untilWaiting(rig, 'interactive', 3)
-  t.same(order(rig), ['gateway'], 'everybody else waits')
+  t.strictSame(order(rig), ['gateway'], 'everybody else waits')
   door.open()
   for (const ran of await Promise.all([holder, ...proofs, ...asks])) {
     t.equal(ran.status, 0, ran.stderr)
   }
-  t.same(order(rig), [
+  t.strictSame(order(rig), [
     'gateway', 'provider', 'provider', 'provider', 'gateway', 'gateway',
   ], 'every ask before every proof that had come earlier')
   t.equal(rig.sandbox.log.maxConcurrent(), 1, 'never two open together, over both services')
-  t.same(rig.sandbox.log.violations(), [])
+  t.strictSame(rig.sandbox.log.violations(), [])
   const account = checkLedger(t, rig)
   t.equal(account?.held_microusd, 0)
   t.equal(account?.unknown_microusd, 0)

@@ -20,12 +20,12 @@ t.test('A-124 A-189 an unknown charge is its owner’s alone until the owner is 
 
   must(await rig.run(['login', '--owner', 'owner']))
   t.equal((await rig.run(settle)).status, 6, 'a foreign charge does not exist')
-  t.same(must(await rig.run(['ledger', 'reservations', '--json'])).json(), [])
+  t.strictSame(must(await rig.run(['ledger', 'reservations', '--json'])).json(), [])
   t.equal(checkLedger(t, rig)?.unknown_microusd, limits.boundMicrousd)
 
   must(await rig.run(['principal', 'disable', 'bob']))
   t.equal(must(await rig.run(['ledger', 'reservations', '--json'])).json().length, 1)
   must(await rig.run(settle))
-  t.match(checkLedger(t, rig), { unknown_microusd: 0, settled_microusd: 9 })
+  t.hasStrict(checkLedger(t, rig), { unknown_microusd: 0, settled_microusd: 9 })
   t.equal((await rig.run(['alpha', 'task', task])).status, 6, 'the task stays foreign')
 })

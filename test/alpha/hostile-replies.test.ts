@@ -37,7 +37,7 @@ for (const row of hostileCompletions(model)) {
   t.test(row.name, async (t) => {
     const verdict = judgeCompletion(asProviderReply(row.reply), { model })
     if (row.expected.ok) {
-      t.match(verdict, { ok: true, answer: row.expected.answer, bodyId: tableBodyId })
+      t.hasStrict(verdict, { ok: true, answer: row.expected.answer, bodyId: tableBodyId })
       t.equal(verdict.billingUuid, tableUuid)
       return
     }
@@ -57,7 +57,7 @@ for (const row of hostileBillings()) {
     t.equal(verdicts.length, row.expected.posts, 'attempts')
     if (row.expected.kind === 'cost') {
       const { nanoUsd, microUsd } = row.expected
-      t.match(last, { kind: 'cost', nanoUsd, microUsd, sha256: /^[0-9a-f]{64}$/ })
+      t.matchStrict(last, { kind: 'cost', nanoUsd, microUsd, sha256: /^[0-9a-f]{64}$/ })
     } else {
       t.strictSame(last, { kind: row.expected.kind, reason: row.expected.reason })
     }

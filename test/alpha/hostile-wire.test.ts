@@ -27,10 +27,10 @@ const checkAlways = (t: Test, asked: Asked): void => {
 }
 
 const checkSettled = (t: Test, asked: Asked, microUsd: number): void => {
-  t.match(asked.reservation, {
+  t.hasStrict(asked.reservation, {
     state: 'settled', charged_microusd: microUsd, runtime: 'alpha_text_native',
   })
-  t.match(asked.rows.at(-1), {
+  t.hasStrict(asked.rows.at(-1), {
     kind: 'settle',
     evidence: { operation_id: asked.task.operation_id, billing_uuid: tableUuid },
   })
@@ -46,8 +46,8 @@ const checkNoAnswer = (t: Test, wire: Wire, asked: Asked): void => {
 const checkBlocked = (t: Test, wire: Wire, asked: Asked): void => {
   t.equal(asked.status, 7)
   t.equal(asked.task.state, 'blocked')
-  t.same(asked.task.blocked, liability)
-  t.match(asked.reservation, { state: 'unknown', bound_microusd: boundMicrousd })
+  t.strictSame(asked.task.blocked, liability)
+  t.hasStrict(asked.reservation, { state: 'unknown', bound_microusd: boundMicrousd })
   checkNoAnswer(t, wire, asked)
 }
 
@@ -80,7 +80,7 @@ const checkBilling = (t: Test, wire: Wire, expected: BillingExpected, asked: Ask
   t.equal(asked.status, 0)
   t.equal(asked.result?.answer, tableAnswer)
   checkSettled(t, asked, expected.microUsd)
-  t.match(asked.rows.at(-1)?.evidence, { cost_nano_usd: expected.nanoUsd })
+  t.hasStrict(asked.rows.at(-1)?.evidence, { cost_nano_usd: expected.nanoUsd })
 }
 
 let wire: Wire
@@ -155,13 +155,13 @@ t.test('A-108 A-126 A-178 every row was sent, the ledger balances, no file holds
   const rows = hostileCompletions(wire.model).length + hostileBillings().length
   t.ok(rows >= 120, `${rows} rows`)
   t.equal(wire.rig.inferences().length, rows, 'one inference for each row, and no other')
-  t.same(wire.rig.sandbox.log.violations(), [])
+  t.strictSame(wire.rig.sandbox.log.violations(), [])
   t.equal(wire.rig.sandbox.log.connections('gateway').opened, 0)
   const account = checkLedger(t, wire.rig)
   const blocked = [...hostileCompletions(wire.model), ...hostileBillings()]
     .filter(({ expected }) => expected.task === 'blocked').length
   t.equal(account?.unknown_microusd, blocked * boundMicrousd, 'each unknown keeps its full bound')
   t.equal(account?.held_microusd, 0)
-  t.same(wire.filesWith(bodyMarker), [], 'no reply body')
-  t.same(wire.filesWith(tableAnswer), [], 'answers lie sealed')
+  t.strictSame(wire.filesWith(bodyMarker), [], 'no reply body')
+  t.strictSame(wire.filesWith(tableAnswer), [], 'answers lie sealed')
 })

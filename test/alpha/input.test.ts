@@ -14,12 +14,14 @@ const refuses = (value: unknown): SallyportError => errorOf(() => parse(value))
 t.test('A-093 the input is a closed shape of one schema', async (t) => {
   t.strictSame({ ...parse(good) }, good)
   for (const schema of ['svc.alpha.text.input.v2', '', null, 1]) {
-    t.match(refuses({ ...good, schema }), { code: 'input_invalid', details: { field: 'schema' } })
+    t.hasStrict(
+      refuses({ ...good, schema }), { code: 'input_invalid', details: { field: 'schema' } }
+    )
   }
   t.equal(refuses({ ...good, extra: 1 }).code, 'input_invalid')
   for (const field of Object.keys(good)) {
     const rest = Object.fromEntries(Object.entries(good).filter(([key]) => key !== field))
-    t.match(refuses(rest), { code: 'input_invalid', details: { field } }, `without ${field}`)
+    t.hasStrict(refuses(rest), { code: 'input_invalid', details: { field } }, `without ${field}`)
   }
   for (const value of [[], null, 'x', [good]]) t.equal(refuses(value).code, 'input_invalid')
 })
@@ -68,7 +70,7 @@ t.test('A-095 max_output_tokens is a strict integer 1..1024', async (t) => {
   }
   for (const lexeme of ['0', '1025', '-1', '1.5', '"5"', 'true', 'null', '1.0', '1e1', '-0']) {
     const text = JSON.stringify(good).replace('5', lexeme)
-    t.match(errorOf(() => parseAlphaInput(Buffer.from(text))),
+    t.hasStrict(errorOf(() => parseAlphaInput(Buffer.from(text))),
       { kind: 'rejected', details: { field: 'max_output_tokens' } }, lexeme)
   }
   for (const tokens of [0, 1_025, 1.5, NaN]) {
@@ -80,7 +82,7 @@ t.test('A-096 above the configured cap is refused, never lowered', async (t) => 
   const input = makeAlphaInput('q', 100)
   t.equal(requireWithinCap(input, 100), input)
   t.equal(input.max_output_tokens, 100)
-  t.match(errorOf(() => requireWithinCap(makeAlphaInput('q', 101), 100)),
+  t.hasStrict(errorOf(() => requireWithinCap(makeAlphaInput('q', 101), 100)),
     { kind: 'rejected', code: 'max_output_tokens_above_cap', details: { limit: 100 } })
 })
 

@@ -96,7 +96,7 @@ const checkNothingReleased = async (t: Test, rig: AlphaWorld, ran: Ran): Promise
   t.equal(newestTask(rig).result_artifact_id, null)
   const answers = rig.view().all(collections.artifacts)
     .filter(({ doc }) => doc.label === 'svc.alpha.text.answer.v1')
-  t.same(answers, [], 'no answer is kept')
+  t.strictSame(answers, [], 'no answer is kept')
 }
 
 const checkNoReplay = async (t: Test, rig: AlphaWorld, inferences: number): Promise<void> => {
@@ -152,7 +152,9 @@ t.test('A-123 A-183 a cancel does not win against an unknown charge', async (t) 
     at: async (step) => { if (step === 'ask.replied') await events['cancel']?.(rig) },
   })
   t.equal(ran.status, 7)
-  t.same(newestTask(rig).blocked, { kind: 'cost_liability', reason: 'alpha_cost_readback_required' })
+  t.strictSame(
+    newestTask(rig).blocked, { kind: 'cost_liability', reason: 'alpha_cost_readback_required' }
+  )
   t.equal(checkLedger(t, rig)?.unknown_microusd, limits.boundMicrousd)
 })
 
@@ -210,7 +212,7 @@ for (const step of [...marked, ...after]) {
       const { rig } = await killAt(t, step)
       const task = await afterKill(t, rig, sent)
       t.equal(task.state, 'blocked')
-      t.same(task.blocked, { kind: 'cost_liability', reason: 'alpha_cost_readback_required' })
+      t.strictSame(task.blocked, { kind: 'cost_liability', reason: 'alpha_cost_readback_required' })
       t.equal(checkLedger(t, rig)?.unknown_microusd, limits.boundMicrousd, 'the full liability')
       t.ok(rig.billings().length <= 1, 'no billing is asked for after a crash')
       const output = await rig.run(['alpha', 'output', task.task_id, '--json'])

@@ -52,11 +52,11 @@ const billed = (what: Parameters<typeof completion>[0] = {}): Promise<Asked> => 
 
 const isBlocked = (t: Test, asked: Asked, billings: number): void => {
   t.equal(asked.status, 7)
-  t.match(asked.task, {
+  t.hasStrict(asked.task, {
     state: 'blocked',
     blocked: { kind: 'cost_liability', reason: 'alpha_cost_readback_required' },
   })
-  t.match(asked.reservation, { state: 'unknown', bound_microusd: roomy.boundMicrousd })
+  t.hasStrict(asked.reservation, { state: 'unknown', bound_microusd: roomy.boundMicrousd })
   t.notOk(asked.keepsAnswer)
   t.equal(asked.billings, billings)
 }
@@ -139,7 +139,7 @@ t.test('A-201 an answer of 65536 bytes is whole, one of 65537 is refused and not
     t.equal(asked.status, 9)
     t.equal(asked.task.reason, 'completion_answer_too_large')
     t.notOk(asked.keepsAnswer)
-    t.match(asked.reservation, { state: 'settled', charged_microusd: 2 })
+    t.hasStrict(asked.reservation, { state: 'settled', charged_microusd: 2 })
   }
   for (const lone of ['\\ud800', '\\udc00', '\\ud800\\ud800', 'a\\udfffb']) {
     const body = completion({ content: 'LONE' }).replace('LONE', lone)
@@ -163,7 +163,7 @@ t.test('A-146 A-148 without a header the UUID is computed from the body id', asy
   const id = 'chatcmpl-123'
   const asked = await billed({ id })
   answers(t, asked, 'yes')
-  t.same(JSON.parse(wire.rig.billings().at(-1)?.body.toString() ?? ''), {
+  t.strictSame(JSON.parse(wire.rig.billings().at(-1)?.body.toString() ?? ''), {
     requestIds: ['cc8b70d8-7edb-5113-a31a-bee2bfbbf194'],
   })
 })
@@ -218,14 +218,14 @@ t.test('A-142 A-152 A-127 costs round up to the micro, whole, up to the bound', 
   for (const [nano, micro] of charges) {
     const asked = await wire.ask({ completion: raw(completion()), billing: raw(billing({ nano })) })
     answers(t, asked, 'yes')
-    t.match(asked.reservation, { charged_microusd: micro, overrun: 'none' })
+    t.hasStrict(asked.reservation, { charged_microusd: micro, overrun: 'none' })
     t.equal(asked.result?.receipt.cost.amount_microusd, micro)
   }
   const asked = await wire.ask({
     completion: raw(completion()), billing: raw(billing({ nano: 50_000_001 })),
   })
   t.equal(asked.status, 7)
-  t.match(asked.reservation, {
+  t.hasStrict(asked.reservation, {
     state: 'settled', charged_microusd: 50_001, overrun: 'review_required',
   })
 })
@@ -260,16 +260,16 @@ t.test('A-142 A-152 A-204 A-187 the highest cost is recorded whole, one more is 
   }
   const highest = await at('1000000000000')
   answers(t, highest, 'yes')
-  t.match(highest.reservation, { charged_microusd: 1_000_000_000, overrun: 'none' })
+  t.hasStrict(highest.reservation, { charged_microusd: 1_000_000_000, overrun: 'none' })
   const overrun = await at('1000000000000', 1)
   t.equal(overrun.status, 7)
-  t.match(overrun.reservation, {
+  t.hasStrict(overrun.reservation, {
     charged_microusd: 1_000_000_000, bound_microusd: 1, overrun: 'review_required',
   })
   for (const nano of ['1000000000001', '9007199254740993']) {
     const above = await at(nano)
     t.equal(above.status, 7)
-    t.match(above.reservation, {
+    t.hasStrict(above.reservation, {
       state: 'unknown', charged_microusd: null, bound_microusd: money.boundMicrousd,
     })
   }
@@ -295,5 +295,5 @@ t.test('A-139 the second billing request comes about a second after the first, n
 t.test('a good reply through the same wire is an answer', async (t) => {
   const asked = await wire.ask({ completion: goodCompletionReply(wire.model) })
   t.equal(asked.status, 0)
-  t.match(asked.reservation, { state: 'settled' })
+  t.hasStrict(asked.reservation, { state: 'settled' })
 })

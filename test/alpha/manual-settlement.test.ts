@@ -15,7 +15,7 @@ t.test('A-113 A-123 a manual settlement reaches the receipt, and the task stays 
     const shown = (await rig.run(['alpha', 'task', task, '--json'])).json()
     const row = rig.view().all(collections.ledgerRows).map(({ doc }) => doc)
       .find(({ kind }) => kind === 'manual_settle')
-    t.same(shown.receipt.cost, {
+    t.strictSame(shown.receipt.cost, {
       source: 'manual_operator_settlement', amount_microusd: 1840, state: 'settled',
       ledger_ref: row?.row_id,
     })
@@ -40,5 +40,5 @@ t.test('A-189 an altered row does not make one answer the result of another task
     ...task, result_artifact_id: other.artifact_id,
   }))
   const ran = await rig.run(['alpha', 'output', second.task.id, '--json'])
-  t.same([ran.status, ran.stdout, ran.error().code], [12, '', 'result_mismatch'])
+  t.strictSame([ran.status, ran.stdout, ran.error().code], [12, '', 'result_mismatch'])
 })

@@ -57,10 +57,10 @@ t.test('A-057 A-132 no reading command makes a network handle or looks a name up
   const connections = rig.sandbox.log.connections('provider')
   for (const argv of readers(task.id)) {
     const { status, handles } = await handlesOf(rig, argv)
-    t.same(handles, [], `${argv.slice(0, 2).join(' ')} opens nothing`)
+    t.strictSame(handles, [], `${argv.slice(0, 2).join(' ')} opens nothing`)
     t.equal(status, 0, `${argv.slice(0, 2).join(' ')} answers`)
   }
-  t.same(rig.sandbox.log.connections('provider'), connections)
+  t.strictSame(rig.sandbox.log.connections('provider'), connections)
   const control = await handlesOf(rig, ['alpha', 'ask', '-'], question)
   t.ok(control.handles.includes('TCPCONNECTWRAP'), 'the hook sees the connection of an ask')
 })
@@ -74,5 +74,5 @@ t.test('A-057 A-132 no reading command makes a socket by the system calls', {
     ['alpha', 'show'], ['status'], ['alpha', 'output', task.id], ['alpha', 'tasks'],
     ['config', 'show'], ['policy', 'show'], ['ledger', 'show'],
   ]
-  for (const argv of traced) t.same(await callsOf(rig, argv), [], argv.slice(0, 2).join(' '))
+  for (const argv of traced) t.strictSame(await callsOf(rig, argv), [], argv.slice(0, 2).join(' '))
 })

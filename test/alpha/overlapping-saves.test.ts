@@ -30,15 +30,17 @@ t.test('A-083 A-190 A-191 a save that was overtaken by a revoke cannot undo the 
           t.equal(second.error().code, 'save_in_progress', step)
         },
       })
-      t.same([status, first.status], [5, 5], 'neither is in force')
+      t.strictSame([status, first.status], [5, 5], 'neither is in force')
       const third = await save(rig, 3_000_000)
       t.equal(third.status, 0, third.stderr)
-      t.match(third.json().alpha_text, { status: 'configured', shared_ceiling_microusd: 3_000_000 })
+      t.hasStrict(
+        third.json().alpha_text, { status: 'configured', shared_ceiling_microusd: 3_000_000 }
+      )
       t.equal(checkLedger(t, rig)?.ceiling_microusd, 3_000_000)
       const staged = rig.view().all(collections.credentials).filter(({ doc }) => doc.staged)
-      t.same(staged, [])
+      t.strictSame(staged, [])
       t.equal((await rig.ask()).status, 0)
       const checked = await rig.run(['state', 'check', '--json'])
-      t.same(checked.json().problems, [], 'no secret of the undone save is left')
+      t.strictSame(checked.json().problems, [], 'no secret of the undone save is left')
     }
   })

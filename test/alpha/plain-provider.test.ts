@@ -42,10 +42,10 @@ const checkWire = (t: Test, provider: PlainProvider, billingUuid: string): void 
   t.equal(provider.requests.length, 2, 'one completion and one billing request')
   t.equal(provider.connections(), 2, 'each on a connection of its own')
   const [inference, billing] = provider.requests
-  t.same([inference?.method, inference?.path], ['POST', '/v1/chat/completions'])
+  t.strictSame([inference?.method, inference?.path], ['POST', '/v1/chat/completions'])
   t.equal(inference?.body, '{"model":"plain/model-7","messages":[{"role":"user","content":'
     + `${JSON.stringify(asked)}}],"n":1,"max_tokens":77,"stream":false}`)
-  t.same([billing?.method, billing?.path], ['POST', '/v1/billing/costs'])
+  t.strictSame([billing?.method, billing?.path], ['POST', '/v1/billing/costs'])
   t.equal(billing?.body, `{"requestIds":["${billingUuid}"]}`)
   for (const request of provider.requests) {
     t.equal(request.headers.authorization, `Bearer ${apiKey}`)
@@ -66,12 +66,12 @@ t.test('A-001 A-003 A-019 A-021 A-099 A-131 A-138 set up, ask and read as proces
   checkWire(t, provider, billingUuid)
   t.equal(receipt.provider_billing_uuid, billingUuid)
   t.equal(receipt.cost.amount_microusd, 2346, 'nano-USD rounded up')
-  t.same([receipt.provider, receipt.model], ['plain', 'plain/model-7'])
+  t.strictSame([receipt.provider, receipt.model], ['plain', 'plain/model-7'])
   const output = must(await place.spawn(['alpha', 'output', task.id]))
-  t.same(output.bytes, Buffer.from(answered), 'read back byte for byte')
+  t.strictSame(output.bytes, Buffer.from(answered), 'read back byte for byte')
   t.match(output.stderr, /2346 micro-USD/, 'the receipt is on stderr')
   const read = must(await place.spawn(['alpha', 'output', task.id, '--json'])).json()
-  t.same(read.receipt, receipt)
+  t.strictSame(read.receipt, receipt)
   t.equal(must(await place.spawn(['state', 'check', '--json'])).json().ok, true)
   t.equal(provider.requests.length, 2, 'reading contacts nobody')
 })
@@ -80,7 +80,7 @@ t.test('A-136 a cost that is not recorded yet is asked for once more', async (t)
   const { place, provider } = await deploy(t, 'run', { zeroesFirst: 1 })
   const ran = must(await place.run(['alpha', 'ask', '-', '--json'], { stdin: asked }))
   t.equal(ran.json().receipt.cost.amount_microusd, 2346)
-  t.same(provider.requests.map(({ path }) => path), [
+  t.strictSame(provider.requests.map(({ path }) => path), [
     '/v1/chat/completions', '/v1/billing/costs', '/v1/billing/costs',
   ])
   t.equal(provider.requests[1]?.body, provider.requests[2]?.body)
@@ -92,10 +92,10 @@ t.test('A-138 one charge settles one question: an id that was given before is an
   const second = await place.run(['alpha', 'ask', '-', '--json'], { stdin: 'Another question.' })
   t.equal(second.status, 7)
   t.equal(second.error().reason, 'alpha_cost_readback_required')
-  t.same(provider.requests.map(({ path }) => path), [
+  t.strictSame(provider.requests.map(({ path }) => path), [
     '/v1/chat/completions', '/v1/billing/costs', '/v1/chat/completions',
   ], 'a bill that belongs to another question is not even asked for')
   const { ledger } = must(await place.run(['status', '--json'])).json()
-  t.match(ledger, { settled_microusd: 2346, unknown_microusd: 50_000 })
+  t.hasStrict(ledger, { settled_microusd: 2346, unknown_microusd: 50_000 })
   must(await place.run(['state', 'check']))
 })

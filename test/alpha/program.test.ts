@@ -30,14 +30,14 @@ t.test('A-002 A-013 A-014 A-015 A-092 A-107 A-109 A-163 the rows of one ask', as
   const listed = (await rig.run(['task', 'list', '--json'])).json()
   t.equal(listed[0].id, task.id, 'on the work board')
   const job = view.get(collections.jobs, row?.job_id ?? '')
-  t.same(job?.receipt, receipt, 'the receipt lies in the job record')
-  t.same(
+  t.strictSame(job?.receipt, receipt, 'the receipt lies in the job record')
+  t.strictSame(
     [receipt.task_id, receipt.job_id, receipt.attempt_id, receipt.request_id, receipt.operation_id],
     [row?.task_id, job?.job_id, job?.attempt_id, job?.request_id, row?.operation_id],
   )
   const rows = view.all(collections.ledgerRows).map(({ doc }) => doc)
     .filter((doc) => doc.operation_id === row?.operation_id)
-  t.same(rows.map((doc) => doc.kind), ['reserve', 'recheck', 'contact', 'settle'])
+  t.strictSame(rows.map((doc) => doc.kind), ['reserve', 'recheck', 'contact', 'settle'])
   for (const doc of rows) {
     t.equal(doc.runtime, 'alpha_text_native')
     t.equal(doc.profile, 'alpha.text')
@@ -79,11 +79,11 @@ t.test('A-017 A-137 A-018 every request goes to the one host under /v1', async (
   const rig = await World.in(t).sandbox().state().session().alpha()
   await rig.ask()
   const seen = rig.sandbox.log.all()
-  t.same(seen.map(({ service, method, path }) => [service, method, path]), [
+  t.strictSame(seen.map(({ service, method, path }) => [service, method, path]), [
     ['provider', 'POST', '/v1/chat/completions'], ['provider', 'POST', '/v1/billing/costs'],
   ])
   const host = new URL(rig.sandbox.profile.provider.base_url).host
-  for (const one of seen) t.same(one.headers.get('host'), [host])
+  for (const one of seen) t.strictSame(one.headers.get('host'), [host])
   t.equal(JSON.parse(seen[0]?.body.toString() ?? '').stream, false)
 })
 
@@ -125,7 +125,7 @@ t.test('A-057 A-059 A-132 reads open no connection, also when nobody is there', 
   const output = (await rig.run(['alpha', 'output', task.id, '--json'])).stdout
   await rig.run(['alpha', 'task', task.id])
   await rig.run(['status'])
-  t.same(rig.sandbox.log.connections('provider'), connections)
+  t.strictSame(rig.sandbox.log.connections('provider'), connections)
   await rig.sandbox.stop()
   t.equal((await rig.run(['alpha', 'show', '--json'])).stdout, before)
   t.match(before, /"status": "configured"/, 'configured says nothing about the provider')
@@ -194,7 +194,7 @@ t.test('A-129 A-131 A-166 A-189 output, read and save need the owner\'s session'
   const { task, answer, receipt } = (await rig.ask()).json()
   const output = (await rig.run(['alpha', 'output', task.id, '--json'])).json()
   t.equal(output.answer, answer)
-  t.same(output.receipt, receipt)
+  t.strictSame(output.receipt, receipt)
   t.equal((await rig.run(['alpha', 'output', task.id])).stdout, answer, 'the answer alone')
   writeFileSync(rig.place.path('pass'), 'a passphrase of other')
   await rig.run(['principal', 'add', 'other', '--passphrase-file', rig.place.path('pass')])
@@ -213,7 +213,7 @@ t.test('A-129 A-131 A-166 A-189 output, read and save need the owner\'s session'
     t.notOk((ran.stdout + ran.stderr).includes(answer))
   }
   t.equal((await rig.run(['alpha', 'review', task.id, '--approve'])).status, 6)
-  t.same((await rig.run(['alpha', 'tasks', '--json'])).json(), [])
+  t.strictSame((await rig.run(['alpha', 'tasks', '--json'])).json(), [])
 })
 
 t.test('A-178 no error text or step line repeats a body', async (t) => {
@@ -278,7 +278,7 @@ t.test('A-016 A-023 A-043 A-188 environment and flags override nothing', async (
   t.equal(ran.status, 0, ran.stderr)
   const [sent] = rig.inferences()
   t.equal(JSON.parse(sent?.body.toString() ?? '').model, rig.sandbox.profile.provider.model_id)
-  t.same(sent?.headers.get('authorization'), ['Bearer MARK-KEY-0123456789'])
+  t.strictSame(sent?.headers.get('authorization'), ['Bearer MARK-KEY-0123456789'])
   for (const flag of ['--model', '--base-url', '--insecure', '--proxy', '--owner', '--root']) {
     const refused = await rig.ask({ args: [flag, 'x'] })
     t.equal(refused.status, 2, `${flag} is unknown`)
@@ -341,7 +341,7 @@ t.test('A-094 A-095 A-096 A-093 A-098 bad input is refused with nothing kept', a
   }
   t.equal(requests(rig), 0)
   t.equal(rig.view().sequence, before, 'nothing written')
-  t.same(rig.open().artifacts.list(), artifacts, 'no artifact left')
+  t.strictSame(rig.open().artifacts.list(), artifacts, 'no artifact left')
 })
 
 t.test('A-102 A-186 a key that is no UUID is refused; the same key never asks twice', async (t) => {
@@ -393,7 +393,7 @@ t.test('A-128 an answer that was paid for waits through a new login, and is rele
   const id = await heldTask(rig)
   t.equal((await rig.run(['login', '--replace', '--json'])).status, 0)
   const foreign = await rig.run(['alpha', 'review', id, '--accept-overrun', '--json'])
-  t.same([foreign.status, foreign.error().code], [4, 'root_replaced'])
+  t.strictSame([foreign.status, foreign.error().code], [4, 'root_replaced'])
   t.equal((await rig.run(['task', 'recover', id])).status, 0)
   t.equal((await rig.run(['alpha', 'review', id, '--accept-overrun'])).status, 0)
   const output = await rig.run(['alpha', 'output', id, '--json'])
@@ -407,12 +407,12 @@ t.test('A-128 accepting what cannot be released decides nothing; only rejecting 
   t.equal((await rig.run(['policy', 'revoke'])).status, 0)
   const before = rig.view().sequence
   const ran = await rig.run(['alpha', 'review', id, '--accept-overrun', '--json'])
-  t.same([ran.status, ran.error().code, ran.error().reason], [
+  t.strictSame([ran.status, ran.error().code, ran.error().reason], [
     4, 'answer_not_adoptable', 'policy_revoked',
   ])
   t.equal(rig.view().sequence, before, 'nothing was written')
   const rejected = await rig.run(['alpha', 'review', id, '--reject', '--json'])
-  t.match(rejected.json(), { state: 'failed', reason: 'overrun_rejected' })
+  t.hasStrict(rejected.json(), { state: 'failed', reason: 'overrun_rejected' })
   t.equal(checkLedger(t, rig)?.settled_microusd, limits.boundMicrousd + 1)
 })
 
@@ -430,7 +430,7 @@ t.test('an answer that cannot be written out names the task that keeps it', {
   child.stdin?.end(question)
   const [status] = await once(child, 'close') as [number]
   const { error } = JSON.parse(told.trimEnd().split('\n').at(-1) ?? '')
-  t.same([status, error.code, error.details.errno], [1, 'result_not_written', 'ENOSPC'])
+  t.strictSame([status, error.code, error.details.errno], [1, 'result_not_written', 'ENOSPC'])
   const output = await rig.run(['alpha', 'output', error.details.task_id, '--json'])
   t.equal(output.status, 0, output.stderr)
   t.equal(rig.inferences().length, 1)
@@ -459,7 +459,7 @@ t.test('A-007 no provider SDK and no native crypto dependency', (t) => {
   const names = Object.keys(lock.packages).map((path) => path.replace(/^.*node_modules\//, ''))
   t.ok(names.includes('node-fetch'))
   const forbidden = /openai|near-api|openrouter|-ai-sdk|sodium|argon2|bcrypt$/
-  t.same(names.filter((name) => forbidden.test(name)), [])
+  t.strictSame(names.filter((name) => forbidden.test(name)), [])
   t.end()
 })
 

@@ -63,7 +63,7 @@ const changed = ([, setupChange]: Way): AlphaTextSetup => ({ ...setup, ...setupC
 const facts = (way: Way): AlphaFacts => ({ ...ready, ...way[0], setup: changed(way) })
 
 t.test('A-052 the read holds enabled, the fixed route, the limits and the ceiling', async (t) => {
-  t.match(read(), {
+  t.hasStrict(read(), {
     enabled: true, profile_id: 'alpha.text', model_id: 'fixed/model-1',
     api_base: 'https://p.example/v1', max_output_tokens: 100, timeout_seconds: 30,
     request_cost_bound_microusd: 5_000, spend_ceiling_microusd: 100_000,
@@ -72,7 +72,7 @@ t.test('A-052 the read holds enabled, the fixed route, the limits and the ceilin
 })
 
 t.test('A-053 A-054 the read holds key facts, consent, status and reason', async (t) => {
-  t.match(read(), {
+  t.hasStrict(read(), {
     key_present: true, credential_fingerprint: 'fp-1', consent_current: true,
     status: 'configured', reason_code: null, reason: null,
   })
@@ -82,7 +82,7 @@ t.test('A-053 A-054 the read holds key facts, consent, status and reason', async
 
 t.test('A-055 A-056 transport flags and the plaintext statement stand in every read', async (t) => {
   for (const way of Object.values(ways)) {
-    t.match(read(...way), {
+    t.matchStrict(read(...way), {
       tls_transport: true, tee_verified: false, e2ee: false, provider_sees_plaintext: true,
       plaintext_statement: /provider.*plaintext/,
     })
@@ -96,7 +96,7 @@ t.test('A-058 A-060 every reason has its status, and only configured has none', 
     t.equal(status, alphaReasons[code as AlphaReasonCode].status)
     t.ok(reason !== null && reason.length > 10)
   }
-  t.match(read(), { status: 'configured', reason_code: null })
+  t.hasStrict(read(), { status: 'configured', reason_code: null })
 })
 
 t.test('A-059 without key, consent or accounting the route is not configured', async (t) => {
@@ -113,7 +113,7 @@ t.test('A-061 without a setup the projection is null', async (t) => {
 
 t.test('A-084 A-086 an unusable or differing ceiling degrades the configuration', async (t) => {
   for (const code of ['ledger_not_unique', 'ceiling_not_positive', 'ceiling_mismatch'] as const) {
-    t.match(read(...ways[code]), { status: 'blocked', reason_code: code })
+    t.hasStrict(read(...ways[code]), { status: 'blocked', reason_code: code })
   }
   const ceilingOf = (ceilingMicrousd: number) =>
     read({ account: { ok: true, ceilingMicrousd } }).reason_code

@@ -136,7 +136,7 @@ t.test('without a contact the receipt names the sealed provider and no billing U
     ...parts, task: { ...task, state: 'cancelled' }, route: null, reservation: null,
     settlement: null, billingUuid: null,
   })
-  t.match(receipt, { provider: 'p', model: 'fixed/model-1', provider_billing_uuid: null })
+  t.hasStrict(receipt, { provider: 'p', model: 'fixed/model-1', provider_billing_uuid: null })
 })
 
 t.test('the line for a terminal is one line and tells the charge', async (t) => {

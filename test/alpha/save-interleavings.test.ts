@@ -72,7 +72,7 @@ for (const step of steps) {
     })
     t.equal(ran.status, 137)
     const crashed = factsOf(rig)
-    t.same(crashed.policy, {
+    t.strictSame(crashed.policy, {
       revision: old.policy.revision + 1, state: 'revoked', reason: 'save_begin',
     }, 'the first durable change is r+1 revoked')
     t.equal(crashed.fingerprint, old.fingerprint, 'the old key is in use until r+2')
@@ -96,11 +96,11 @@ for (const step of steps) {
     await rig.place.spawn(flags, { entry: 'test', coverage: false, env: { TEST_STOP_AT: step } })
     const off = await rig.run(['alpha', 'setup', '--disable', '--json'])
     t.equal(off.status, 0, off.stderr)
-    t.match(factsOf(rig).policy, { state: 'revoked', reason: 'save_interrupted' })
+    t.hasStrict(factsOf(rig).policy, { state: 'revoked', reason: 'save_interrupted' })
     await cannotAsk(t, rig)
     const again = await rig.run(changeFlags(rig, await rig.revision()))
     t.equal(again.status, 0, again.stderr)
-    t.match(factsOf(rig).policy, { state: 'active', reason: 'save' })
+    t.hasStrict(factsOf(rig).policy, { state: 'active', reason: 'save' })
   })
 
   t.test(`A-191 failing at ${step}: undone by the save itself`, async (t) => {
@@ -123,7 +123,7 @@ for (const step of steps) {
     })
     t.equal(ran.status, 5, 'the save loses its compare-and-set')
     asBefore(t, factsOf(rig), old)
-    t.same(factsOf(rig).policy, {
+    t.strictSame(factsOf(rig).policy, {
       revision: old.policy.revision + 2, state: 'revoked', reason: 'operator_revoke',
     })
     await cannotAsk(t, rig)
@@ -177,7 +177,7 @@ t.test('A-076 killed after r+2: the save applies, its old revision is stale', as
     entry: 'test', coverage: false, env: { TEST_STOP_AT: 'save.published' },
   })
   const now = factsOf(rig)
-  t.same(now.policy, { revision: old.policy.revision + 2, state: 'active', reason: 'save' })
+  t.strictSame(now.policy, { revision: old.policy.revision + 2, state: 'active', reason: 'save' })
   t.not(now.fingerprint, old.fingerprint)
   t.equal(now.maxOutputTokens, 99)
   const again = await rig.run([

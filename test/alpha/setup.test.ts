@@ -74,7 +74,7 @@ const fieldTest = (
     for (const lexeme of bad) {
       const error = refusal(`{"${field}":${lexeme}}`)
       t.equal(error.kind, 'rejected', lexeme)
-      t.match(error, { code: 'setup_invalid', details: { field } }, lexeme)
+      t.hasStrict(error, { code: 'setup_invalid', details: { field } }, lexeme)
     }
     for (const value of bad.map((lexeme) => Number(lexeme)).filter((n) => n < 1 || n > 1e9)) {
       t.notOk(v.is(alphaSetupShape, { ...stored, [field]: value }), `stored ${value}`)
@@ -133,7 +133,7 @@ t.test('A-041 A-042 a blank or absent key changes no key', async (t) => {
 t.test('a key that cannot stand in a header is refused and never quoted', async (t) => {
   for (const key of ['two words', 'line\nfeed', 'schlüssel', 'k'.repeat(4_097), 'nul\u0000']) {
     const error = refusal(JSON.stringify({ api_key: key }))
-    t.match(error, { code: 'setup_invalid', details: { field: 'api_key' } })
+    t.hasStrict(error, { code: 'setup_invalid', details: { field: 'api_key' } })
     t.notMatch(error.message + JSON.stringify(error.details), key)
   }
   for (const value of [1, true, null, ['k']]) {
@@ -145,7 +145,7 @@ t.test('A-032 A-046 a save naming a read-only field is refused, equal value or n
   for (const field of readOnlySetupFields) {
     for (const value of [stored[field], 'other', null]) {
       const error = errorOf(() => parseSetupInput({ ...limits, [field]: value }))
-      t.match(error, { kind: 'rejected', code: 'setup_field_read_only', details: { field } })
+      t.hasStrict(error, { kind: 'rejected', code: 'setup_field_read_only', details: { field } })
     }
   }
 })
@@ -161,7 +161,7 @@ t.test('A-044 exactly the five fields, the key and the acknowledgment can be sav
     t.notMatch(error.message, new RegExp(`\\b${field}\\b`), 'an unknown name is input')
   }
   const next = plan(null, { ...limits, timeout_seconds: 7.5 }).next
-  t.match(next, { timeout_seconds: 7.5, max_output_tokens: 100 })
+  t.hasStrict(next, { timeout_seconds: 7.5, max_output_tokens: 100 })
 })
 
 t.test('A-045 the acknowledgment is a strict boolean, false when left out', async (t) => {
@@ -182,7 +182,7 @@ t.test('A-049 a null setup is refused; so is anything that is no object', async 
 t.test('A-050 disabling alone keeps key and limits and needs nothing', async (t) => {
   for (const input of [{ enabled: false }, { ...limits, enabled: false }, {}]) {
     const change = plan(stored, input)
-    t.match(change, {
+    t.hasStrict(change, {
       disablesOnly: true, needsAuthority: false, consent: 'withdraw', ceilingMicrousd: null,
       keyChange: 'none', unchanged: false,
     })
@@ -232,20 +232,22 @@ t.test('A-066 a consent is granted only with the route enabled by this save', as
 t.test('A-067 a repeated save revives no consent without a new acknowledgment', async (t) => {
   const gone = { consentCurrent: false }
   const silent = plan(stored, { ...limits, enabled: true, api_key: '' }, gone)
-  t.match(silent, { unchanged: true, regrants: false, consent: 'keep', needsAuthority: false })
+  t.hasStrict(silent, { unchanged: true, regrants: false, consent: 'keep', needsAuthority: false })
   const given = plan(stored,
     { ...limits, enabled: true, plaintext_provider_egress_acknowledged: true }, gone)
-  t.match(given, { unchanged: false, regrants: true, consent: 'grant', needsAuthority: true })
-  t.match(plan(stored, { enabled: true, plaintext_provider_egress_acknowledged: true }),
+  t.hasStrict(given, { unchanged: false, regrants: true, consent: 'grant', needsAuthority: true })
+  t.hasStrict(plan(stored, { enabled: true, plaintext_provider_egress_acknowledged: true }),
     { unchanged: true, regrants: false }, 'a current consent is not granted anew')
 })
 
 t.test('changing a disabled route needs no proof and grants nothing', async (t) => {
-  t.match(plan(disabled, { timeout_seconds: 3, api_key: 'k' }, { suppliedFingerprint: 'fp-9' }), {
+  const asked = { timeout_seconds: 3, api_key: 'k' }
+  const planned = plan(disabled, asked, { suppliedFingerprint: 'fp-9' })
+  t.hasStrict(planned, {
     needsAuthority: false, unchanged: false, keyChange: 'set', consent: 'keep',
     ceilingMicrousd: 100_000,
   })
-  t.match(plan(disabled, limits), { unchanged: true, ceilingMicrousd: null })
+  t.hasStrict(plan(disabled, limits), { unchanged: true, ceilingMicrousd: null })
 })
 
 t.test('a first save names every limit, but takes the shared ceiling when there is one',
@@ -253,7 +255,7 @@ t.test('a first save names every limit, but takes the shared ceiling when there 
     for (const field of Object.keys(limits)) {
       const run = (ledger: number | null): SetupPlan =>
         plan(null, without(limits, field), { ledgerCeilingMicrousd: ledger })
-      t.match(errorOf(() => run(null)), { code: 'setup_field_required', details: { field } })
+      t.hasStrict(errorOf(() => run(null)), { code: 'setup_field_required', details: { field } })
       if (field === 'spend_ceiling_microusd') {
         t.equal(run(70_000).next.spend_ceiling_microusd, 70_000)
       } else t.equal(errorOf(() => run(70_000)).details['field'], field)
@@ -290,6 +292,6 @@ t.test('A-029 the planned setup is frozen and valid; server-set fields keep thei
 t.test('a stored provider that is not the sealed one counts as a change', async (t) => {
   const forged = { ...stored, api_base: 'https://elsewhere.example/v1' }
   const change = plan(forged, { enabled: true })
-  t.match(change, { unchanged: false, changesEnabledRoute: true })
+  t.hasStrict(change, { unchanged: false, changesEnabledRoute: true })
   t.equal(change.next.api_base, provider.base_url)
 })

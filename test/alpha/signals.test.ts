@@ -54,7 +54,7 @@ const checkCancelled = (t: Test, rig: AlphaWorld, ran: Ran): void => {
   t.equal(theTask(rig).state, 'cancelled')
   t.equal(theTask(rig).result_artifact_id, null)
   const job = rig.view().get(collections.jobs, theTask(rig).job_id)
-  t.match(job?.receipt, { schema: 'svc.alpha.text.receipt.v1' }, 'the receipt tells it')
+  t.hasStrict(job?.receipt, { schema: 'svc.alpha.text.receipt.v1' }, 'the receipt tells it')
   t.equal(ran.error().details.task_id, theTask(rig).task_id, 'and the error names the task')
   const account = checkLedger(t, rig)
   t.equal(account?.held_microusd, 0)
@@ -137,7 +137,7 @@ for (const [at, moment] of (['completion', 'billing'] as const).entries()) {
       t.equal(rig.inferences().length, 1)
       t.equal(rig.billings().length, 1)
       t.ok((checkLedger(t, rig)?.settled_microusd ?? 0) > 0, 'the charge stands')
-      t.same(rig.view().all(collections.artifacts).map(({ doc }) => doc.label), [
+      t.strictSame(rig.view().all(collections.artifacts).map(({ doc }) => doc.label), [
         'svc.alpha.text.input.v1',
       ], 'the answer is dropped')
     })
@@ -176,7 +176,7 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     t.equal(ran.status, 130)
     t.equal(ran.stdout, '')
     const { task_id, operation_id } = theTask(rig)
-    t.match(ran.error(), {
+    t.hasStrict(ran.error(), {
       code: 'interrupted', reason: 'outcome_not_recorded', details: { task_id, operation_id },
     }, 'its last act names what is unknown')
     await recover(rig)
@@ -222,6 +222,6 @@ t.test('A-104 one interrupt ends a command that reads stdin, with nothing writte
   // Nothing tells from outside that it reads: by now it does, however busy the machine is.
   await sleep(startMsMax)
   child.kill('SIGINT')
-  t.same(await ended, [130, null])
+  t.strictSame(await ended, [130, null])
   t.equal(rig.view().sequence, sequence)
 })

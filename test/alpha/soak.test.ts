@@ -10,7 +10,7 @@ const perStep = 8
 t.test('A-026 A-108 A-124 A-182 killed at any moment: sound, balanced, never sent twice', async (t) => {
   const report = await killAsks(t, { perStep, timed: perStep, deployments: 3 })
   t.comment(tableOf(report))
-  t.same(report.broken, [])
+  t.strictSame(report.broken, [])
   for (const step of askSteps) {
     const row = report.rows.find((one) => one.step === step)
     t.ok((row?.by.failpoint ?? 0) >= perStep, `${step}: ${row?.by.failpoint ?? 0} rounds`)

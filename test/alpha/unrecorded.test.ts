@@ -60,12 +60,14 @@ t.test('A-124 A-194 a lock held past the deadline ends as blocked, never as lock
   release()
   t.equal(ran.stdout, '')
   t.equal(ran.status, 7, 'what is owed needs a person')
-  t.match(ran.error(), {
+  t.hasStrict(ran.error(), {
     code: 'lock_held', reason: 'outcome_not_recorded',
     details: { task_id: newestTask(rig).task_id },
   })
   await recover(rig)
-  t.same(newestTask(rig).blocked, { kind: 'cost_liability', reason: 'alpha_cost_readback_required' })
+  t.strictSame(
+    newestTask(rig).blocked, { kind: 'cost_liability', reason: 'alpha_cost_readback_required' }
+  )
   t.equal(checkLedger(t, rig)?.unknown_microusd, limits.boundMicrousd)
   await rig.ask({ args: ['--idempotency-key', key] })
   t.equal(rig.inferences().length, 1)
@@ -87,7 +89,7 @@ t.test('A-124 an end that a held lock keeps out of the log names its task where 
     })
     release()
     const { task_id, operation_id } = newestTask(rig)
-    t.match(ran.error(), { reason: 'deadline_passed', details: { task_id, operation_id } })
+    t.hasStrict(ran.error(), { reason: 'deadline_passed', details: { task_id, operation_id } })
     t.equal(rig.inferences().length, 0)
   })
 
@@ -207,8 +209,8 @@ t.test('A-156 a key that vanishes after the hold ends the ask at once, hold rele
   })
   t.equal(ran.status, 7)
   t.equal(rig.inferences().length, 0)
-  t.match(newestTask(rig), { state: 'failed', reason: 'evidence_missing' })
-  t.match(checkLedger(t, rig), { held_microusd: 0, unknown_microusd: 0 })
+  t.hasStrict(newestTask(rig), { state: 'failed', reason: 'evidence_missing' })
+  t.hasStrict(checkLedger(t, rig), { held_microusd: 0, unknown_microusd: 0 })
 })
 
 t.test('A-182 a process that recovery took for dead releases no answer', async (t) => {
@@ -245,8 +247,10 @@ t.test('A-117 rows altered before the settlement: refused, blocked at once, stil
       ))
     },
   })
-  t.same([ran.status, ran.stdout], [7, ''])
-  t.same(newestTask(rig).blocked, { kind: 'cost_liability', reason: 'alpha_cost_readback_required' })
+  t.strictSame([ran.status, ran.stdout], [7, ''])
+  t.strictSame(
+    newestTask(rig).blocked, { kind: 'cost_liability', reason: 'alpha_cost_readback_required' }
+  )
   const account = rig.view().all(collections.ledgerAccounts)[0]?.doc
-  t.match(account, { held_microusd: limits.boundMicrousd, settled_microusd: 0 })
+  t.hasStrict(account, { held_microusd: limits.boundMicrousd, settled_microusd: 0 })
 })

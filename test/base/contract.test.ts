@@ -75,7 +75,7 @@ t.test('a result that tells of a failure comes with it', (t) => {
 })
 
 t.test('a request is closed; its refusal names the field and not what was given', (t) => {
-  t.same(show.fields, ['thing', 'expected_revision'])
+  t.strictSame(show.fields, ['thing', 'expected_revision'])
   t.strictSame(show.request({ thing: 'a' }), { thing: 'a' })
   for (const [value, field] of [
     [{ thing: 'a', other: 'secret' }, '*'], [{}, 'thing'], [{ thing: 7 }, 'thing'], [[], null],

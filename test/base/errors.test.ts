@@ -11,12 +11,14 @@ t.test('each kind has its constructor, and every part is there or null', async (
   for (const [name, kind] of Object.entries(kinds)) {
     const error = fail[name as keyof typeof fail]('some_code', 'A sentence.')
     t.ok(error instanceof SallyportError)
-    t.match(error, { kind, code: 'some_code', message: 'A sentence.', next: null, reason: null })
+    t.matchStrict(
+      error, { kind, code: 'some_code', message: 'A sentence.', next: null, reason: null }
+    )
     t.strictSame(error.details, {})
     t.notOk('cause' in error)
   }
   const cause = new Error('x')
-  t.match(fail.blocked('c', 'm', { next: 'n', reason: 'r', details: { limit: 1 }, cause }),
+  t.hasStrict(fail.blocked('c', 'm', { next: 'n', reason: 'r', details: { limit: 1 }, cause }),
     { next: 'n', reason: 'r', details: { limit: 1 }, cause })
 })
 

@@ -16,7 +16,7 @@ t.test('every character that cannot be seen is written out where nothing can be 
     if (shownText(`a${char}b`).includes(char)) raw.push(char.codePointAt(0)?.toString(16) ?? '')
     if (shownText(char).includes(char)) raw.push(char.codePointAt(0)?.toString(16) ?? '')
   }
-  t.same(raw, [])
+  t.strictSame(raw, [])
   t.equal(shownText('a\u200bb\u2060c\ufeffd\u00ade'), 'a\\u200bb\\u2060c\\ufeffd\\u00ade')
   t.equal(shownText('x\u{e0041}y'), 'x\\udb40\\udc41y', 'as JSON writes it')
 })
@@ -24,7 +24,7 @@ t.test('every character that cannot be seen is written out where nothing can be 
 t.test('format characters that stay raw have a sign of their own', async (t) => {
   const raw = [...every(/\p{Cf}/u)].filter((char) => shownText(`a${char}b`).includes(char))
   const seen = /[\u0600-\u0605\u06dd\u070f\u0890\u0891\u08e2\u{110bd}\u{110cd}\u{13430}-\u{1343f}]/u
-  t.same(raw.filter((char) => !seen.test(char)), [])
+  t.strictSame(raw.filter((char) => !seen.test(char)), [])
   t.ok(raw.length > 10)
 })
 
@@ -50,6 +50,6 @@ t.test('joiners that join nothing, or too many of them, are written out', async 
 
 t.test('in JSON what is written out means the same text', async (t) => {
   fc.assert(fc.property(fc.string({ unit: 'binary' }), (text) => {
-    t.same(JSON.parse(shownText(JSON.stringify({ text }))), { text })
+    t.strictSame(JSON.parse(shownText(JSON.stringify({ text }))), { text })
   }), { numRuns: 300 })
 })

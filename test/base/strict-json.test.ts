@@ -90,7 +90,7 @@ t.test('only the plain spelling of a safe integer becomes a number', async (t) =
     '0e0', '123456789012345678901234567890', '1e-7', '-9007199254740993']) {
     const value = read(text)
     t.ok(value instanceof NumberLexeme, text)
-    t.match(value, { lexeme: text, value: Number(text) })
+    t.matchStrict(value, { lexeme: text, value: Number(text) })
     t.ok((read(`{"a":[${text}]}`) as { a: unknown[] }).a[0] instanceof NumberLexeme)
   }
   t.equal(read('-9007199254740991'), Number.MIN_SAFE_INTEGER)

@@ -16,30 +16,30 @@ t.test('the audit is listed newest first, over all owners, and narrowed by name 
   await at.json(['login', '--owner', 'maria', '--passphrase-file', file])
   const goal = await at.json(['goal', 'add', 'Tides'])
   const rows = await at.json(['audit', 'list'])
-  t.same(whatOf(rows), [
+  t.strictSame(whatOf(rows), [
     'goal.added', 'session.login', 'principal.added', 'session.login', 'store.initialized',
   ])
-  t.match(rows[0], { principal_name: 'maria', subject: goal.id, number: 5 })
-  t.match(rows[3], { principal_name: 'ada' })
+  t.hasStrict(rows[0], { principal_name: 'maria', subject: goal.id, number: 5 })
+  t.hasStrict(rows[3], { principal_name: 'ada' })
   t.notMatch(JSON.stringify(rows), /Tides|correct horse/, 'no content')
-  t.same(whatOf(await at.json(['audit', 'list', '--limit', '2'])), whatOf(rows.slice(0, 2)))
+  t.strictSame(whatOf(await at.json(['audit', 'list', '--limit', '2'])), whatOf(rows.slice(0, 2)))
   const list = async (...flags: string[]) => whatOf(await at.json(['audit', 'list', ...flags]))
-  t.same(await list('--what', 'session'), ['session.login', 'session.login'])
-  t.same(await list('--what', 'session.login', '--principal', 'ada'), ['session.login'])
-  t.same(await list('--principal', rows[0].principal), ['goal.added', 'session.login'])
-  t.same(await list('--what', 'sess'), [], 'a name is no prefix of letters')
-  t.same(await list('--principal', 'nobody'), [])
+  t.strictSame(await list('--what', 'session'), ['session.login', 'session.login'])
+  t.strictSame(await list('--what', 'session.login', '--principal', 'ada'), ['session.login'])
+  t.strictSame(await list('--principal', rows[0].principal), ['goal.added', 'session.login'])
+  t.strictSame(await list('--what', 'sess'), [], 'a name is no prefix of letters')
+  t.strictSame(await list('--principal', 'nobody'), [])
   at.clock.advance(20 * minute)
-  t.same(await list('--since', '10m'), [])
+  t.strictSame(await list('--since', '10m'), [])
   t.equal((await list('--since', '2h')).length, 5)
   const bad = failure(await at.run(['audit', 'list', '--since', 'x', '--json']))
-  t.match(bad, { status: 3, code: 'flag_invalid' })
+  t.hasStrict(bad, { status: 3, code: 'flag_invalid' })
 })
 
 t.test('without a session nothing of the audit is told', async (t) => {
   const at = await World.still(t).state({ owner: 'ada' })
-  t.match(failure(await at.run(['audit', 'list', '--json'])), { status: 4, out: '' })
-  t.match(failure(await at.run(['audit', 'show', 'aud_x', '--json'])), { status: 4, out: '' })
+  t.hasStrict(failure(await at.run(['audit', 'list', '--json'])), { status: 4, out: '' })
+  t.hasStrict(failure(await at.run(['audit', 'show', 'aud_x', '--json'])), { status: 4, out: '' })
 })
 
 t.test('one row is shown with its neighbours, and whether the chain holds round it', async (t) => {
@@ -48,22 +48,22 @@ t.test('one row is shown with its neighbours, and whether the chain holds round 
   await at.json(['goal', 'add', 'Tides'])
   const [newest, middle, first] = await at.json(['audit', 'list'])
   const show = (id: string) => at.json(['audit', 'show', id])
-  t.match(await show(first.id), {
+  t.hasStrict(await show(first.id), {
     audit: { number: 1 },
     chain: { previous_id: null, next_id: middle.id, rows: 3, verifies: true },
   })
   const shown = await show(middle.id)
-  t.match(shown, {
+  t.hasStrict(shown, {
     schema: 'sallyport.audit.show.v1', audit: middle,
     chain: { previous_id: first.id, next_id: newest.id, follows_previous: true, verifies: true },
   })
-  t.match(await show(newest.id), {
+  t.hasStrict(await show(newest.id), {
     chain: { next_id: null, verifies: true, previous_digest: shown.chain.digest },
   })
   const text = await at.run(['audit', 'show', middle.id])
   t.match(text.stdout, /row: +aud_\S+, 2 of 3\n[\s\S]*owner: +ada\n[\s\S]*chain: +holds here\n/)
   t.match((await at.run(['audit', 'list'])).stdout, /\tgoal\.added\tada\tgoal_/)
-  t.match(failure(await at.run(['audit', 'show', 'aud_x', '--json'])), {
+  t.hasStrict(failure(await at.run(['audit', 'show', 'aud_x', '--json'])), {
     status: 6, code: 'audit_not_found',
   })
 })
@@ -85,14 +85,14 @@ t.test('an altered, lost or added row shows at its neighbours, with the row on s
   if (third_row === undefined) throw new Error('there are five rows')
   await at.transact((tx) =>
     tx.put(collections.audit, third_row.audit_id, { ...third_row, what: 'goal.other' }))
-  t.same(await standing(second), { follows: true, named: true })
-  t.same(await standing(third), { follows: true, named: false })
-  t.same(await standing(fourth), { follows: false, named: true })
+  t.strictSame(await standing(second), { follows: true, named: true })
+  t.strictSame(await standing(third), { follows: true, named: false })
+  t.strictSame(await standing(fourth), { follows: false, named: true })
   await at.transact((tx) => tx.remove(collections.audit, third_row.audit_id))
-  t.same(await standing(second), { follows: true, named: false })
-  t.same(await standing(fourth), { follows: false, named: true })
+  t.strictSame(await standing(second), { follows: true, named: false })
+  t.strictSame(await standing(fourth), { follows: false, named: true })
   await at.transact((tx) => tx.remove(collections.audit, fourth ?? ''))
-  t.same(await standing(newest), { follows: false, named: true })
+  t.strictSame(await standing(newest), { follows: false, named: true })
   await at.transact((tx) => tx.remove(collections.audit, newest ?? ''))
-  t.same(await standing(second), { follows: true, named: false }, 'the head names another')
+  t.strictSame(await standing(second), { follows: true, named: false }, 'the head names another')
 })

@@ -38,7 +38,7 @@ t.test('each verb has a summary, a description, examples, statuses and a shape',
 
 t.test('names are unique and lowercase; flags are described and never global', async (t) => {
   const names = verbs.map(({ meta }) => meta.name)
-  t.same([...new Set(names)], names)
+  t.strictSame([...new Set(names)], names)
   const reserved = [...globalFlags.map(({ long }) => long), '--version']
   for (const { meta, flags } of verbs) {
     t.match(meta.name, /^[a-z-]+( [a-z-]+)?$/)
@@ -64,12 +64,12 @@ t.test('--help of each verb ends with 0, shows all of it, and fits in 100 column
   const place = World.in(t).place
   for (const { meta, usage } of verbs) {
     const { status, stdout, stderr } = await place.run([...meta.name.split(' '), '--help'])
-    t.same([status, stderr], [0, ''], meta.name)
+    t.strictSame([status, stderr], [0, ''], meta.name)
     for (const part of [usage, 'Examples:', 'Exit status:', 'Session: ', ...meta.examples]) {
       t.ok(stdout.includes(part), `${meta.name}: ${part}`)
     }
     const long = stdout.split('\n').filter((line) => line.length > 100 && !line.includes('$ sally'))
-    t.same(long, [], meta.name)
+    t.strictSame(long, [], meta.name)
     t.equal((await place.run(['help', ...meta.name.split(' ')])).stdout, stdout, 'as help NAME')
   }
 })
@@ -99,7 +99,7 @@ t.test('an unknown flag is refused by each verb before anything is opened', asyn
   const place = World.in(t).place
   for (const { meta } of verbs) {
     const ran = await place.run([...meta.name.split(' '), '--no-such-flag', '--json'])
-    t.same([ran.status, ran.stdout], [exitStatus.usage, ''], meta.name)
+    t.strictSame([ran.status, ran.stdout], [exitStatus.usage, ''], meta.name)
   }
 })
 
@@ -107,9 +107,9 @@ t.test('each topic is a page that fits in 96 columns', async (t) => {
   const place = World.in(t).place
   for (const name of topicNames) {
     const { status, stdout } = await place.run(['help', name])
-    t.same([status, stdout], [0, topicText(name)], name)
+    t.strictSame([status, stdout], [0, topicText(name)], name)
     const long = stdout.split('\n').filter((line) => line.length > 96)
-    t.same(long, [], name)
+    t.strictSame(long, [], name)
   }
   t.equal((await place.run(['help', 'no-such-topic'])).status, exitStatus.not_found)
   t.equal(topicText('toString'), null)
@@ -145,7 +145,7 @@ t.test('man pages have no line that roff would take for an unknown request', asy
       const [, request] = /^[.'](\w+)/.exec(line) ?? []
       return request !== undefined && !requests.has(request)
     })
-    t.same(unknown, [], path)
+    t.strictSame(unknown, [], path)
     t.match(page, /^\.TH SALLYPORT/)
   }
 })
@@ -160,13 +160,13 @@ COMP_WORDS=(${quoted}); COMP_CWORD=${words.length - 1}; _sallyport; echo "\${COM
     t.equal(String(stderr), '')
     return String(stdout).trim().split(' ')
   }
-  t.same(complete('sallyport', 'stat').includes('state'), true)
-  t.same(complete('sallyport', 'state', 'pa'), ['path'])
-  t.same(complete('sallyport', '--json', 'state', 'pa'), ['path'])
-  t.same(complete('sallyport', '--wait', '3', 'state', 'pa'), ['path'])
-  t.same(complete('sallyport', 'state', 'path', '--js'), ['--json'])
-  t.same(complete('sallyport', 'help', 'mon'), ['money'])
-  t.same(complete('sallyport', 'completion', 'z'), ['zsh'])
+  t.strictSame(complete('sallyport', 'stat').includes('state'), true)
+  t.strictSame(complete('sallyport', 'state', 'pa'), ['path'])
+  t.strictSame(complete('sallyport', '--json', 'state', 'pa'), ['path'])
+  t.strictSame(complete('sallyport', '--wait', '3', 'state', 'pa'), ['path'])
+  t.strictSame(complete('sallyport', 'state', 'path', '--js'), ['--json'])
+  t.strictSame(complete('sallyport', 'help', 'mon'), ['money'])
+  t.strictSame(complete('sallyport', 'completion', 'z'), ['zsh'])
 })
 
 t.test('A-006 no help text, topic, man page or completion claims attestation, trusted execution or end-to-end encryption', async (t) => {
@@ -179,7 +179,7 @@ t.test('A-006 no help text, topic, man page or completion claims attestation, tr
   for (const text of texts) {
     const sentences = text.replace(/\s+/g, ' ').split(/(?<=[.:;])\s/)
     const claims = sentences.filter((sentence) => claim.test(sentence) && !denial.test(sentence))
-    t.same(claims, [])
+    t.strictSame(claims, [])
   }
   // A schema has names alone: those of such claims can only ever be false.
   for (const [path, text] of pages) {

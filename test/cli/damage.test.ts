@@ -62,16 +62,16 @@ t.test('every verb over a damaged state refuses, or marks what is left, or decid
     const options = { stdin: '{}' }
     const text = await world.run(line, options)
     const ran = await world.run([...line, '--json'], options)
-    t.same([text.status, ran.status], [12, 12], `${name}: ${text.stderr}`)
+    t.strictSame([text.status, ran.status], [12, 12], `${name}: ${text.stderr}`)
     t.equal(ran.error().code, 'log_ambiguous', name)
     t.match(text.stderr, /^sallyport: The last record of the log is whole but untrue\. .*\n/, name)
-    if (rule === 'refuses') t.same([text.stdout, ran.stdout], ['', ''], name)
+    if (rule === 'refuses') t.strictSame([text.stdout, ran.stdout], ['', ''], name)
     if (rule !== 'shows') continue
     if (name !== 'shots list') t.not(text.stdout, '', `${name} shows what is left`)
     const marked = safeParse(json?.output as never, {}).issues
       ?.some(({ expected }) => expected === 'Array')
     if (marked === true) t.equal(ran.stdout, '', `${name}: a list has no room for the mark`)
-    else t.match(ran.json(), { damage: { code: 'log_ambiguous' } }, name)
+    else t.hasStrict(ran.json(), { damage: { code: 'log_ambiguous' } }, name)
   }
   t.ok(asked > 50, `${asked} verbs were asked`)
 })
@@ -79,8 +79,8 @@ t.test('every verb over a damaged state refuses, or marks what is left, or decid
 t.test('what opens no store or mends it is named, and nothing else goes unasked', async (t) => {
   const of = (rule: string): string[] =>
     verbs.filter(({ meta }) => meta.damage === rule).map(({ meta }) => meta.name).sort()
-  t.same(of('decides'), ['policy revoke', 'state backup'])
-  t.same(of('unasked'), [
+  t.strictSame(of('decides'), ['policy revoke', 'state backup'])
+  t.strictSame(of('unasked'), [
     'completion', 'demo', 'doctor', 'help', 'init', 'sandbox fault', 'sandbox faults',
     'sandbox samples', 'sandbox start', 'sandbox status', 'schema', 'state check', 'state path',
     'state repair', 'state restore',
@@ -96,9 +96,11 @@ t.test('a goal that only the damage hides is told as damage, not as one that is 
   const world = await begun(t)
   damage(world)
   const shown = await world.run(['goal', 'show', world.goal, '--json'])
-  t.match([shown.status, shown.json()], [12, { state: 'open', damage: { code: 'log_ambiguous' } }])
+  t.hasStrict(
+    [shown.status, shown.json()], [12, { state: 'open', damage: { code: 'log_ambiguous' } }]
+  )
   const absent = await world.run(['goal', 'show', 'goal_of_nobody', '--json'])
-  t.same([absent.status, absent.error().code], [12, 'log_ambiguous'], 'and not as not found')
+  t.strictSame([absent.status, absent.error().code], [12, 'log_ambiguous'], 'and not as not found')
 })
 
 t.test('a session whose row is behind the damage is told as damage, not as invalid', async (t) => {
@@ -108,7 +110,7 @@ t.test('a session whose row is behind the damage is told as damage, not as inval
   flipBit(log, statSync(log).size - 80, 1)
   for (const line of [['session', 'show'], ['audit', 'list'], ['goal', 'list']]) {
     const ran = await world.run([...line, '--json'])
-    t.same([ran.status, ran.error().code], [12, 'log_ambiguous'], line.join(' '))
+    t.strictSame([ran.status, ran.error().code], [12, 'log_ambiguous'], line.join(' '))
   }
 })
 
@@ -139,7 +141,7 @@ t.test('damage anywhere in the newest log is never answered with older rows and 
     if (ran.status !== 12 || ran.stderr === '') silent.push(`${at}: ${ran.status}`)
     if (at < header) kept += ran.json().tasks === undefined ? 0 : 1
   }
-  t.same(silent, [])
+  t.strictSame(silent, [])
   t.ok(kept > 10, 'a flipped header loses no row')
 })
 
@@ -159,9 +161,11 @@ t.test('a manifest that is flipped, cut or gone is told with exit 12', async (t)
   for (const [what, breakIt] of broken) {
     breakIt()
     const shown = await world.run(['status', '--json'])
-    t.match([shown.status, shown.json()], [12, { damage: { code: 'generation_damaged' } }], what)
+    t.hasStrict(
+      [shown.status, shown.json()], [12, { damage: { code: 'generation_damaged' } }], what
+    )
     const refused = await world.run(['ledger', 'show', '--json'])
-    t.same([refused.status, refused.stdout, refused.error().code],
+    t.strictSame([refused.status, refused.stdout, refused.error().code],
       [12, '', 'generation_damaged'], what)
     writeFileSync(path, bytes)
   }

@@ -28,16 +28,16 @@ const seenBy = async (t: Teardown, line: string): Promise<Record<string, unknown
 
 t.test('results go to stdout, notes to stderr, and --quiet drops the notes', async (t) => {
   const loud = await runFake(t, 'thing do')
-  t.same([loud.status, loud.stdout, loud.stderr], [0, 'done\n', 'a note\n'])
+  t.strictSame([loud.status, loud.stdout, loud.stderr], [0, 'done\n', 'a note\n'])
   const quiet = await runFake(t, 'thing do --quiet')
-  t.same([quiet.status, quiet.stdout, quiet.stderr], [0, 'done\n', ''])
+  t.strictSame([quiet.status, quiet.stdout, quiet.stderr], [0, 'done\n', ''])
 })
 
 t.test('global flags are accepted anywhere on the line', async (t) => {
   const lines = ['--json thing do', 'thing --json do', 'thing do --json', 'thing do x --json']
   for (const line of lines) {
     const ran = await runFake(t, line, async () => ({ a: 1 }))
-    t.same(ran.json(), { a: 1 }, line)
+    t.strictSame(ran.json(), { a: 1 }, line)
   }
   const ran = await runFake(t, '--wait 3 thing do', async (_o, { globals }) => globals.waitMs)
   t.equal(ran.stdout, '3000')
@@ -46,17 +46,17 @@ t.test('global flags are accepted anywhere on the line', async (t) => {
 })
 
 t.test('after -- a global flag is an ordinary word', async (t) => {
-  t.same(await seenBy(t, 'thing do -- --json'), { word: '--json' })
+  t.strictSame(await seenBy(t, 'thing do -- --json'), { word: '--json' })
 })
 
 t.test('flags and arguments arrive typed, under their names in camel case', async (t) => {
-  t.same(await seenBy(t, 'thing do w --count 7 --for 30m --kind red'), {
+  t.strictSame(await seenBy(t, 'thing do w --count 7 --for 30m --kind red'), {
     word: 'w', count: 7, for: 1_800_000, kind: 'red',
   })
 })
 
 t.test('a verb without a noun takes its words at once', async (t) => {
-  t.same(await seenBy(t, 'single w'), { word: 'w' })
+  t.strictSame(await seenBy(t, 'single w'), { word: 'w' })
 })
 
 t.test('values that break a rule are refused with status 3, and are not repeated', async (t) => {
@@ -101,7 +101,7 @@ t.test('misuse ends with 2, prints usage, and repeats no value', async (t) => {
     t.notMatch(text.stderr, secret, line)
     const json = await runFake(t, `${line} --json`)
     if (line.endsWith('--name') || line.endsWith('--wait')) continue
-    t.same([json.status, json.stdout, json.error().code], [exitStatus.usage, '', code], line)
+    t.strictSame([json.status, json.stdout, json.error().code], [exitStatus.usage, '', code], line)
     t.notMatch(json.stderr, secret, line)
   }
 })
@@ -127,7 +127,7 @@ t.test('every kind of failure has its exit status and its HTTP status', async (t
       throw new SallyportError({ kind, code: 'a_code', message: 'A sentence.', details: { n: 1 } })
     })
     t.equal(ran.status, exits[kind], kind)
-    t.same(ran.error(), {
+    t.strictSame(ran.error(), {
       code: 'a_code', message: 'A sentence.', reason: null, status, details: { n: 1 },
     })
   }
@@ -178,7 +178,7 @@ t.test('a defect ends with 1 and shows a stack with every secret cut out', async
   t.equal(text.status, exitStatus.failed)
   t.match(text.stderr, /TypeError: broke on \[cut\], \[cut\], \[cut\] and \[cut\]\n\s+at /)
   const json = await runFake(t, 'thing do --json', act)
-  t.same([json.stdout, json.error().code, json.error().status], ['', 'unexpected', 500])
+  t.strictSame([json.stdout, json.error().code, json.error().status], ['', 'unexpected', 500])
   t.notMatch(text.stderr + json.stderr, secret)
   const thrown = await runFake(t, 'thing do', async () => {
     // eslint-disable-next-line @typescript-eslint/only-throw-error
@@ -191,7 +191,7 @@ t.test('a refusal of the operating system is no defect', async (t) => {
   const ran = await runFake(t, 'thing do --json', async () => {
     throw Object.assign(new Error('x'), { code: 'EACCES', syscall: 'open', path: '/secret' })
   })
-  t.same(ran.error().details, { errno: 'EACCES', syscall: 'open' })
+  t.strictSame(ran.error().details, { errno: 'EACCES', syscall: 'open' })
   t.notMatch(ran.stderr, 'secret')
 })
 
@@ -199,7 +199,7 @@ t.test('a degraded batch prints its receipt and ends with its failure', async (t
   const ran = await runFake(t, 'thing do --json', async () => {
     throw new Degraded({ done: 1 }, fail.locked('lock_held', 'The lock is held.'))
   })
-  t.same([ran.status, ran.json(), ran.error().code], [11, { done: 1 }, 'lock_held'])
+  t.strictSame([ran.status, ran.json(), ran.error().code], [11, { done: 1 }, 'lock_held'])
 })
 
 t.test('leaving a prompt or being stopped is 130', async (t) => {
@@ -207,7 +207,7 @@ t.test('leaving a prompt or being stopped is 130', async (t) => {
     const ran = await runFake(t, 'thing do', async () => {
       throw Object.assign(new Error('x'), { name })
     })
-    t.same([ran.status, ran.stderr], [130, 'sallyport: Cancelled.\n'])
+    t.strictSame([ran.status, ran.stderr], [130, 'sallyport: Cancelled.\n'])
   }
 })
 
@@ -219,9 +219,9 @@ t.test('a confirmation starts at no; no is 130 and nobody to ask is 2', async (t
   const terminal = { stdin: true, stdout: true }
   const asked = (answers: boolean[], line = 'thing do'): Promise<Ran> =>
     runFake(t, line, act, { terminal, answers })
-  t.same([(await asked([true])).stdout, (await asked([false])).status], ['went on', 130])
+  t.strictSame([(await asked([true])).stdout, (await asked([false])).status], ['went on', 130])
   const piped = await runFake(t, 'thing do --json', act, { terminal: { stdout: true } })
-  t.same([piped.status, piped.error().code], [2, 'input_required'])
+  t.strictSame([piped.status, piped.error().code], [2, 'input_required'])
   const told = await asked([true], 'thing do --no-input')
   t.equal(told.status, 2)
   t.match(told.stderr, 'next: Give --yes to say yes.')
@@ -263,7 +263,7 @@ t.test('--verbose names each step; a terminal gets a spinner; a pipe gets nothin
   const spun = await runFake(t, 'thing do', act, {
     terminal: { stderr: true }, at: (step) => void seen.push(step),
   })
-  t.same([seen, spun.stderr], [['one.step', 'two'], 'noted\na note\n'])
+  t.strictSame([seen, spun.stderr], [['one.step', 'two'], 'noted\na note\n'])
   t.equal((await runFake(t, 'thing do', act)).stderr, 'noted\na note\n')
 })
 

@@ -37,12 +37,12 @@ t.test('files and stdin are taken exactly as they are, up to the limit', async (
   const place = World.in(t).place
   const bytes = Buffer.from([0, 255, 10, 32, 10])
   writeFileSync(place.path('f'), bytes)
-  t.same((await reading(place, readInput, 'f', 5)).value, bytes)
-  t.same((await reading(place, readInput, '-', 5, bytes)).value, bytes)
-  t.same((await reading(place, readInput, '-', 0)).value, Buffer.alloc(0))
+  t.strictSame((await reading(place, readInput, 'f', 5)).value, bytes)
+  t.strictSame((await reading(place, readInput, '-', 5, bytes)).value, bytes)
+  t.strictSame((await reading(place, readInput, '-', 0)).value, Buffer.alloc(0))
   const big = Buffer.alloc(300_000, 7)
   writeFileSync(place.path('big'), big)
-  t.same((await reading(place, readInput, 'big', 300_000)).value, big)
+  t.strictSame((await reading(place, readInput, 'big', 300_000)).value, big)
 })
 
 t.test('one byte beyond the limit is refused, naming flag and limit', async (t) => {
@@ -51,7 +51,7 @@ t.test('one byte beyond the limit is refused, naming flag and limit', async (t) 
   for (const from of ['f', '-']) {
     const { ran } = await reading(place, readInput, from, 5, 'abcdef')
     t.equal(ran.status, 3)
-    t.same(ran.error().details, { flag: '--x-file', bytes_max: 5 })
+    t.strictSame(ran.error().details, { flag: '--x-file', bytes_max: 5 })
     t.notMatch(ran.stderr, 'abc')
   }
 })
@@ -61,7 +61,7 @@ t.test('what cannot be read is refused, naming the flag and not the path', async
   mkdirSync(place.path('folder'))
   const missing = await reading(place, readInput, 'no-such-thing', 5)
   t.equal(missing.ran.status, 3)
-  t.same(missing.ran.error().details, { flag: '--x-file', errno: 'ENOENT' })
+  t.strictSame(missing.ran.error().details, { flag: '--x-file', errno: 'ENOENT' })
   t.notMatch(missing.ran.stderr, 'no-such-thing')
   const folder = await reading(place, readInput, 'folder', 5)
   t.equal(folder.ran.error().details.errno, 'EISDIR')
@@ -72,7 +72,7 @@ t.test('text is UTF-8 without exception, and keeps a byte order mark', async (t)
   t.equal((await reading(place, readInputText, '-', 99, ' é\r\n\n')).value, ' é\r\n\n')
   t.equal((await reading(place, readInputText, '-', 99, '\uFEFFx')).value, '\uFEFFx')
   const bad = await reading(place, readInputText, '-', 99, Buffer.from([0xc3, 0x28]))
-  t.same([bad.ran.status, bad.ran.error().code], [3, 'input_not_utf8'])
+  t.strictSame([bad.ran.status, bad.ran.error().code], [3, 'input_not_utf8'])
 })
 
 t.test('a secret is one line; one line end after it is dropped and nothing else', async (t) => {
@@ -84,7 +84,7 @@ t.test('a secret is one line; one line end after it is dropped and nothing else'
   }
   for (const given of ['a\nb', 'key\n\n', 'a\u0000b', '\tkey', 'key\u007f']) {
     const { ran } = await reading(place, readSecret, '-', 99, given)
-    t.same([ran.status, ran.error().code], [3, 'secret_malformed'])
+    t.strictSame([ran.status, ran.error().code], [3, 'secret_malformed'])
   }
 })
 
@@ -129,7 +129,7 @@ t.test('a named pipe is read whole once somebody writes to it, up to the limit',
   ] as const) {
     const read = reading(place, readInput, 'pipe', 300_000)
     const writer = write(command)
-    t.same((await read).value, bytes, command)
+    t.strictSame((await read).value, bytes, command)
     if (writer.exitCode === null) await once(writer, 'close')
   }
   const read = reading(place, readInput, 'pipe', 5)
@@ -142,7 +142,7 @@ t.test('a folder, a socket and a disk are refused, naming the flag and the kind'
   const place = World.in(t).place
   mkdirSync(place.path('folder'))
   const folder = await reading(place, readInput, 'folder', 5)
-  t.match(folder.ran.error(), {
+  t.hasStrict(folder.ran.error(), {
     code: 'input_unreadable', message: 'What --x-file names is a folder, not a file or pipe.',
     details: { flag: '--x-file', errno: 'EISDIR', kind: 'folder' },
   })
@@ -150,13 +150,13 @@ t.test('a folder, a socket and a disk are refused, naming the flag and the kind'
   await new Promise<void>((resolve) => server.listen(place.path('socket'), resolve))
   t.teardown(() => server.close())
   const socket = await reading(place, readInput, 'socket', 5)
-  t.match(socket.ran.error(), { code: 'input_unreadable', details: { errno: 'ENXIO' } })
+  t.hasStrict(socket.ran.error(), { code: 'input_unreadable', details: { errno: 'ENXIO' } })
   t.match(socket.ran.error().message, /is a socket/)
 })
 
 t.test('a device without an end is read up to the limit, an empty one is empty', async (t) => {
   const place = World.in(t).place
-  t.same((await reading(place, readInput, '/dev/null', 5)).value, Buffer.alloc(0))
+  t.strictSame((await reading(place, readInput, '/dev/null', 5)).value, Buffer.alloc(0))
   t.equal((await reading(place, readInput, '/dev/zero', 5)).ran.error().code, 'input_too_large')
 })
 

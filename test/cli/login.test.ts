@@ -19,7 +19,7 @@ t.test('login prints the session and never the token, which lies in a private fi
   const ran = await at.run(['login', '--json'])
   t.equal(ran.status, 0)
   const { root } = ran.json()
-  t.same(Object.keys(root), ['id', 'principal', 'issued_at', 'idle_expires_at', 'expires_at'])
+  t.strictSame(Object.keys(root), ['id', 'principal', 'issued_at', 'idle_expires_at', 'expires_at'])
   t.equal(root.principal, 'ada')
   t.equal(Date.parse(root.idle_expires_at) - Date.parse(root.issued_at), 30 * minute)
   t.equal(Date.parse(root.expires_at) - Date.parse(root.issued_at), 8 * hour)
@@ -42,7 +42,7 @@ t.test('A-166 without a session, with an ended one and with another token a verb
   const saves = [['alpha', 'setup', '--disable'], ['alpha', 'setup', '--max-output-tokens', '5']]
   const before = at.view().sequence
   for (const line of [...lines, ...saves]) {
-    t.match(failure(await at.run([...line, '--json'])), {
+    t.hasStrict(failure(await at.run([...line, '--json'])), {
       status: 4, code: 'session_required', out: '',
     })
   }
@@ -51,12 +51,12 @@ t.test('A-166 without a session, with an ended one and with another token a verb
   for (const line of lines) t.equal((await at.run(line)).status, 0, line.join(' '))
   const env = { SALLYPORT_SESSION: 'A'.repeat(43) }
   for (const line of [...lines, ...saves]) {
-    t.match(failure(await at.run([...line, '--json'], { env })), { code: 'session_invalid' })
+    t.hasStrict(failure(await at.run([...line, '--json'], { env })), { code: 'session_invalid' })
   }
   at.clock.advance(30 * minute)
   for (const line of [...lines, ...saves]) {
     const ran = await at.run([...line, '--json'])
-    t.match(failure(ran), { status: 4, code: 'session_idle' })
+    t.hasStrict(failure(ran), { status: 4, code: 'session_idle' })
     t.equal(ran.error().status, 401)
   }
 })
@@ -71,7 +71,7 @@ t.test('a token file holds the token alone, and SALLYPORT_SESSION carries it', a
   t.equal((await at.json(['session', 'show'], { env })).root.principal, 'ada')
   const other = await at.run(['login'], { env })
   t.match(other.stderr, /SALLYPORT_SESSION is set/)
-  t.match(failure(await at.run(['login', '--token-file', '-', '--json'])), {
+  t.hasStrict(failure(await at.run(['login', '--token-file', '-', '--json'])), {
     status: 2, code: 'token_to_stdout',
   })
 })
@@ -80,7 +80,7 @@ t.test('a token that cannot be kept ends its session again', async (t) => {
   const at = await World.still(t).state({ owner: 'ada' })
   const file = join(at.place.write('plain', ''), 'token')
   const ran = await at.run(['login', '--json', '--token-file', file])
-  t.match(failure(ran), { status: 1, code: 'token_not_written', out: '' })
+  t.hasStrict(failure(ran), { status: 1, code: 'token_not_written', out: '' })
   await at.json(['login'])
   const live = await at.json(['session', 'list', '--live'])
   t.equal(live.length, 1)
@@ -100,13 +100,13 @@ t.test('a passphrase comes from a file, stdin or a prompt, never from the line',
   const ada = await at.run(['login', '--owner', 'ada'], { terminal })
   t.equal(ada.status, 0, 'an owner without a passphrase is not asked for one')
   const wrong = await at.run([...bob, '--json', '--passphrase-file', '-'], { stdin: 'wrong horse' })
-  t.match(failure(wrong), { status: 4, code: 'login_refused', out: '' })
+  t.hasStrict(failure(wrong), { status: 4, code: 'login_refused', out: '' })
   const nobody = await at.run(
     ['login', '--owner', 'zed', '--json', '--passphrase-file', '-'], { stdin: 'wrong horse' },
   )
   t.equal(nobody.stderr, wrong.stderr)
   t.notOk(wrong.stderr.includes('wrong horse'))
-  t.match(failure(await at.run(['login', '--json'])), { status: 2, code: 'owner_required' })
+  t.hasStrict(failure(await at.run(['login', '--json'])), { status: 2, code: 'owner_required' })
 })
 
 t.test('--replace ends the other sessions of the owner, a plain login ends none', async (t) => {
@@ -118,7 +118,7 @@ t.test('--replace ends the other sessions of the owner, a plain login ends none'
   await at.json(['login', '--replace'])
   for (const name of ['one', 'two']) {
     const ran = await at.run(['session', 'show', '--json'], { env: env(name) })
-    t.match(failure(ran), { status: 4, code: 'session_ended' })
+    t.hasStrict(failure(ran), { status: 4, code: 'session_ended' })
     t.equal(ran.error().reason, 'replaced')
     t.match((await at.run(['session', 'show'], { env: env(name) })).stderr, 'SALLYPORT_SESSION')
   }
@@ -130,22 +130,22 @@ t.test('times are durations within bounds, and a refused one opens nothing', asy
   const { root } = await at.json(['login', '--idle', '5m', '--ttl', '1h'])
   t.equal(Date.parse(root.expires_at) - Date.parse(root.issued_at), hour)
   for (const wrong of ['0s', '8d', '1.5h', '-1h', '', '90']) {
-    t.match(failure(await at.run(['login', '--json', '--ttl', wrong])), {
+    t.hasStrict(failure(await at.run(['login', '--json', '--ttl', wrong])), {
       status: 3, code: 'flag_invalid', out: '',
     })
   }
-  t.match(failure(await at.run(['login', '--json', '--idle', '25h'])), { status: 3 })
+  t.hasStrict(failure(await at.run(['login', '--json', '--idle', '25h'])), { status: 3 })
   t.equal((await at.json(['session', 'list'])).length, 1)
 })
 
 t.test('logout ends the session, forgets the token, and has nothing to do twice', async (t) => {
   const at = await World.still(t).state({ owner: 'ada' })
   const { root } = await at.json(['login'])
-  t.same(await at.json(['logout']), {
+  t.strictSame(await at.json(['logout']), {
     schema: 'sallyport.logout.v1', ended: true, root: root.id,
   })
   t.notOk(existsSync(tokenPath(at.place.stateDir)))
-  t.same(await at.json(['logout']), {
+  t.strictSame(await at.json(['logout']), {
     schema: 'sallyport.logout.v1', ended: false, root: null,
   })
   t.equal((await at.run(['session', 'show'])).status, 4)
@@ -156,10 +156,10 @@ t.test('logout also ends a session that is idle', async (t) => {
   const at = await World.still(t).state({ owner: 'ada' })
   await at.json(['login'])
   at.clock.advance(31 * minute)
-  t.match(await at.json(['logout']), { ended: true })
+  t.hasStrict(await at.json(['logout']), { ended: true })
   await at.json(['login'])
   const [, idle] = await at.json(['session', 'list'])
-  t.match(idle, { live: false, ended_reason: 'logout' })
+  t.hasStrict(idle, { live: false, ended_reason: 'logout' })
 })
 
 t.test('a plain init leaves no token and no session', async (t) => {
@@ -180,5 +180,5 @@ t.test('the options of login are what was written', async (t) => {
   const commands = [{ verb: 'login', load: async () => ({ build }) }]
   const line = ['login', '--owner', 'maria', '--idle', '10m', '--ttl', '2h', '--replace']
   t.equal((await World.in(t).place.run(line, { commands })).status, 0)
-  t.same(seen, [{ owner: 'maria', idle: 10 * minute, ttl: 2 * hour, replace: true }])
+  t.strictSame(seen, [{ owner: 'maria', idle: 10 * minute, ttl: 2 * hour, replace: true }])
 })

@@ -30,13 +30,13 @@ t.test('the key folder is decided the same way and never lies inside the state',
   for (const inside of [place.stateDir, join(place.stateDir, 'keys')]) {
     const env = { SALLYPORT_CONFIG_DIR: inside }
     const ran = await place.run(['state', 'path', '--json'], { env })
-    t.same([ran.status, ran.error().code], [3, 'keys_inside_state'])
+    t.strictSame([ran.status, ran.error().code], [3, 'keys_inside_state'])
   }
 })
 
 t.test('state path tells whether there is a state, and shows the keys with --verbose', async (t) => {
   const place = World.in(t).place
-  t.same((await place.run(['state', 'path', '--json'])).json(), {
+  t.strictSame((await place.run(['state', 'path', '--json'])).json(), {
     schema: 'sallyport.state.path.v1', state_dir: place.stateDir, config_dir: place.configDir,
     exists: false,
   })
@@ -51,7 +51,8 @@ t.test('doctor finds nothing on a sound machine and says what is not there yet',
   const place = World.in(t).place
   const ran = await place.run(['doctor', '--json'])
   t.equal(ran.status, 0)
-  t.same(ran.json().checks.map((one: { name: string; result: string }) => [one.name, one.result]), [
+  const { checks } = ran.json()
+  t.strictSame(checks.map((one: { name: string; result: string }) => [one.name, one.result]), [
     ['node', 'ok'], ['lock add-on', 'ok'], ['state directory', 'note'], ['key folder', 'note'],
     ['clock', 'ok'], ['environment', 'ok'],
   ])
@@ -67,10 +68,10 @@ t.test('doctor names each problem with its next step and ends with 7', async (t)
   const ran = await place.run(['doctor', '--json'], {
     env: { NODE_DEBUG: 'https', HTTPS_PROXY: 'http://127.0.0.1:1' },
   })
-  t.same([ran.status, ran.error().code], [7, 'doctor_found_problems'])
-  t.same(ran.error().details, { problems: 2 })
+  t.strictSame([ran.status, ran.error().code], [7, 'doctor_found_problems'])
+  t.strictSame(ran.error().details, { problems: 2 })
   const problems = ran.json().checks.filter((one: { result: string }) => one.result === 'problem')
-  t.same(problems.map((one: { name: string }) => one.name), ['key folder', 'environment'])
+  t.strictSame(problems.map((one: { name: string }) => one.name), ['key folder', 'environment'])
   t.match(problems[1].text, 'NODE_DEBUG')
   for (const one of problems) t.type(one.next, 'string')
 })
@@ -84,12 +85,12 @@ t.test('doctor looks at both files of the store in the key folder, and says what
     const files = (ran.json().checks as Looked[]).filter(({ name }) => name.endsWith(' file'))
     return [ran.status, files.map(({ result, next }) => [result, next])]
   }
-  t.same(await look(), [0, [['ok', null], ['ok', null]]])
+  t.strictSame(await look(), [0, [['ok', null], ['ok', null]]])
   const keys = join(place.configDir, 'keys')
   const [anchor = '', key = ''] = readdirSync(keys).sort().map((name) => join(keys, name))
   chmodSync(key, 0o640)
   rmSync(anchor)
-  t.same(await look(), [7, [
+  t.strictSame(await look(), [7, [
     ['problem', `chmod 600 ${key}`], ['problem', 'sallyport help anchor'],
   ]])
   rmSync(key)
@@ -97,7 +98,7 @@ t.test('doctor looks at both files of the store in the key folder, and says what
   t.equal(status, 7)
   t.match(file?.[1], /^Put it back/)
   const check = await place.run(['state', 'check'])
-  t.match([check.status, check.stderr], [7, /next: Put the key file back.*sallyport doctor/])
+  t.matchStrict([check.status, check.stderr], [7, /next: Put the key file back.*sallyport doctor/])
 })
 
 t.test('doctor notes variables that have no effect', async (t) => {

@@ -35,7 +35,7 @@ t.test('everything written is flushed to a slow reader before the end', async (t
   let read = 0
   child.stdout.on('data', (chunk: Buffer) => (read += chunk.byteLength))
   const [status] = await once(child, 'close')
-  t.same([status, read], [0, bytes])
+  t.strictSame([status, read], [0, bytes])
 })
 
 t.test('a reader that goes away is no failure', async (t) => {

@@ -85,7 +85,7 @@ t.test('names, required names and closedness of every schema are those of its sh
     const wanted = placesOfShape(shape, '')
     t.strictSame(placesOfSchema(document, ''), wanted, schema)
     t.equal(document['$id'], schema)
-    t.same(keywordsOf(document).filter((word) => !keywords.has(word)), [], schema)
+    t.strictSame(keywordsOf(document).filter((word) => !keywords.has(word)), [], schema)
   }
   t.end()
 })
@@ -110,7 +110,7 @@ t.test('a shape that JSON Schema cannot say is refused, never turned into one th
   t.throws(() => jsonSchemaOf(v.custom(() => true), 'x'))
   t.throws(() => jsonSchemaOf(v.pipe(v.string(), v.creditCard()), 'x'))
   t.throws(() => jsonSchemaOf(v.strictObject({ at: v.instance(Date) }), 'x'))
-  t.match(jsonSchemaOf(closedObject({ a: v.optional(finiteNumber(1, 2)) }), 'x'), {
+  t.hasStrict(jsonSchemaOf(closedObject({ a: v.optional(finiteNumber(1, 2)) }), 'x'), {
     type: 'object', additionalProperties: false, required: [],
     properties: { a: { type: 'number', minimum: 1, maximum: 2 } },
   })
@@ -186,12 +186,12 @@ t.test('failures have the schema of errors', async (t) => {
 t.test('sallyport schema lists all and prints each', async (t) => {
   const { place } = World.in(t)
   const rows = (await place.run(['schema', '--json'])).json()
-  t.same(rows.map(({ schema }: Loose) => schema), schemas.map(({ schema }) => schema))
+  t.strictSame(rows.map(({ schema }: Loose) => schema), schemas.map(({ schema }) => schema))
   const printed = async (...words: string[]) => (await place.run(['schema', ...words])).stdout
-  t.same(JSON.parse(await printed('goal', 'add')), schemaOf('sallyport.goal.v1').document)
-  t.same(JSON.parse(await printed('status')), schemaOf('sallyport.status.v1').document)
-  t.same(JSON.parse(await printed('error')), schemaOf('sallyport.error.v1').document)
-  t.same(
+  t.strictSame(JSON.parse(await printed('goal', 'add')), schemaOf('sallyport.goal.v1').document)
+  t.strictSame(JSON.parse(await printed('status')), schemaOf('sallyport.status.v1').document)
+  t.strictSame(JSON.parse(await printed('error')), schemaOf('sallyport.error.v1').document)
+  t.strictSame(
     JSON.parse(await printed('goal', 'update', '--input')),
     schemaOf('sallyport.goal.update.input.v1').document,
   )

@@ -10,7 +10,7 @@ t.test('session show says whose session it is and until when', async (t) => {
   const { root } = await at.json(['login'])
   at.clock.advance(10 * minute)
   const shown = (await at.json(['session', 'show'])).root
-  t.match(shown, { id: root.id, principal: 'ada', live: true, ended_at: null })
+  t.hasStrict(shown, { id: root.id, principal: 'ada', live: true, ended_at: null })
   t.equal(Date.parse(shown.last_use_at) - Date.parse(root.issued_at), 10 * minute)
   t.equal(shown.expires_at, root.expires_at)
   const text = (await at.run(['session', 'show'])).stdout
@@ -27,8 +27,8 @@ t.test('session list shows the own sessions, or everybody’s, newest first', as
   const login = ['login', '--owner', 'bob', '--passphrase-file', file, '--token-file', 'bob']
   const bob = (await at.json(login)).root
   const ids = (rows: { id: string }[]): string[] => rows.map(({ id }) => id)
-  t.same(ids(await at.json(['session', 'list'])), [second.id, first.id])
-  t.same(ids(await at.json(['session', 'list', '--all'])), [bob.id, second.id, first.id])
+  t.strictSame(ids(await at.json(['session', 'list'])), [second.id, first.id])
+  t.strictSame(ids(await at.json(['session', 'list', '--all'])), [bob.id, second.id, first.id])
   const lines = (await at.run(['session', 'list', '--all'])).stdout.trimEnd().split('\n')
   t.equal(lines.length, 3)
   t.match(lines[0], new RegExp(`^${bob.id}\tbob\tlive\t`))
@@ -42,9 +42,9 @@ t.test('session revoke ends a session by its id, also another owner’s', async 
   const login = ['login', '--owner', 'bob', '--passphrase-file', file, '--token-file', 'bob']
   const bob = (await at.json(login)).root
   const revoked = await at.json(['session', 'revoke', bob.id])
-  t.match(revoked, { ended: true, root: { id: bob.id, live: false, ended_reason: 'revoked' } })
-  t.match(await at.json(['session', 'revoke', bob.id]), { ended: false })
-  t.match(failure(await at.run(['session', 'revoke', 'root_x', '--json'])), {
+  t.hasStrict(revoked, { ended: true, root: { id: bob.id, live: false, ended_reason: 'revoked' } })
+  t.hasStrict(await at.json(['session', 'revoke', bob.id]), { ended: false })
+  t.hasStrict(failure(await at.run(['session', 'revoke', 'root_x', '--json'])), {
     status: 6, code: 'session_not_found', out: '',
   })
   t.match((await at.run(['session', 'list', '--all'])).stdout, /ended \(revoked\)/)

@@ -54,7 +54,7 @@ const start = async (t: Test, dir: string, ...argv: string[]): Promise<string> =
   }
   const script = join(await shipped, 'bin/sallyport.js')
   const { status, stdout, stderr } = spawnSync(process.execPath, [script, ...argv], { env })
-  t.same([status, String(stderr)], [0, ''])
+  t.strictSame([status, String(stderr)], [0, ''])
   return String(stdout)
 }
 
@@ -79,7 +79,7 @@ t.test('the shipped program needs Node and the lock add-on, nothing else', async
     [...text.matchAll(/\brequire\(["']([^"']+)["']\)/g)].map(([, name]) => name ?? ''),
   )
   const outside = new Set(imports.filter((name) => !name.startsWith('./') && !isBuiltin(name)))
-  t.same([...outside].filter((name) => name in manifest.devDependencies), [])
+  t.strictSame([...outside].filter((name) => name in manifest.devDependencies), [])
   t.ok('fs-native-extensions' in manifest.dependencies)
 })
 

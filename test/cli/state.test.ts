@@ -55,10 +55,10 @@ t.test('check finds a new state sound, and changes no byte', async (t) => {
   const before = snapshotOf(place.dir)
   const ran = await ok(place, 'state', 'check', '--json')
   const report = ran.json()
-  t.same([report.ok, report.anchor, report.problems], [true, 'ok', []])
+  t.strictSame([report.ok, report.anchor, report.problems], [true, 'ok', []])
   t.ok(report.documents > 0)
   t.match((await ok(place, 'state', 'check')).stdout, 'The state is sound.')
-  t.same(snapshotOf(place.dir), before)
+  t.strictSame(snapshotOf(place.dir), before)
 })
 
 t.test('check ends with 12 for damage, repair mends it, and check is content again', async (t) => {
@@ -66,7 +66,7 @@ t.test('check ends with 12 for damage, repair mends it, and check is content aga
   await ok(place, 'login')
   zeroBlock(newestLog(place), statSync(newestLog(place)).size - 80, 10)
   const found = await place.run(['state', 'check', '--json'])
-  t.same([found.status, found.error().code, found.json().ok], [12, 'state_damaged', false])
+  t.strictSame([found.status, found.error().code, found.json().ok], [12, 'state_damaged', false])
   t.ok(found.error().details.damage > 0)
   t.match((await place.run(['state', 'check'])).stdout, /^damage {2}\w+: /)
   const refused = await place.run(['policy', 'revoke'])
@@ -103,7 +103,7 @@ t.test('a missing key blocks and is no damage', async (t) => {
   const place = await begun(t)
   rmSync(join(place.configDir, 'keys'), { recursive: true })
   const found = await place.run(['state', 'check', '--json'])
-  t.same([found.status, found.error().code], [7, 'state_blocked'])
+  t.strictSame([found.status, found.error().code], [7, 'state_blocked'])
 })
 
 t.test('a witness log that does not vouch for the policy blocks', async (t) => {
@@ -127,7 +127,7 @@ t.test('backup and restore: the documents come back, revoked, with every session
   t.notOk(keys.some((name) => name.endsWith('.key')), 'no key in the backup')
 
   const refused = await place.run(['state', 'restore', 'copy', '--json'])
-  t.same([refused.status, refused.error().code], [2, 'input_required'])
+  t.strictSame([refused.status, refused.error().code], [2, 'input_required'])
   const terminal = { stdin: true, stdout: true }
   const declined = await place.run(['state', 'restore', 'copy'], { terminal, answers: [false] })
   t.equal(declined.status, 130)
@@ -147,14 +147,14 @@ t.test('a restore into nothing needs no answer, and needs the key folder', async
   await ok(place, 'state', 'backup', 'copy')
   rmSync(place.stateDir, { recursive: true })
   const restored = (await ok(place, 'state', 'restore', 'copy', '--json')).json()
-  t.same([restored.copied_to, restored.anchor], [null, 'ok'])
+  t.strictSame([restored.copied_to, restored.anchor], [null, 'ok'])
   rmSync(place.stateDir, { recursive: true })
   rmSync(join(place.configDir, 'keys'), { recursive: true })
   t.equal((await place.run(['state', 'restore', 'copy'])).status, 7)
   mkdirSync(place.path('empty'))
   for (const [name, code] of [['empty', 'backup_invalid'], ['nope', 'backup_missing']] as const) {
     const ran = await place.run(['state', 'restore', name, '--json'])
-    t.same([ran.status, ran.error().code], [3, code])
+    t.strictSame([ran.status, ran.error().code], [3, code])
   }
 })
 
@@ -165,7 +165,7 @@ t.test('an old copy put back by hand is seen as behind its anchor and blocks', a
   rmSync(place.stateDir, { recursive: true })
   cpSync(place.path('old'), place.stateDir, { recursive: true })
   const found = await place.run(['state', 'check', '--json'])
-  t.same([found.status, found.json().anchor], [7, 'behind'])
+  t.strictSame([found.status, found.json().anchor], [7, 'behind'])
   t.match((await place.run(['state', 'check'])).stderr, 'next: sallyport help anchor')
   const topic = (await ok(place, 'help', 'anchor')).stdout
   t.match(topic, /state backup DIR[^]*state restore DIR/, 'the remedy, which works:')
@@ -181,7 +181,7 @@ t.test('compact folds the log and keeps everything', async (t) => {
   const folded = (await ok(place, 'state', 'compact', '--json')).json()
   t.ok(folded.log_bytes_before > 0)
   const after = (await ok(place, 'state', 'check', '--json')).json()
-  t.same([after.ok, after.documents, after.log_records], [true, before.documents, 0])
+  t.strictSame([after.ok, after.documents, after.log_records], [true, before.documents, 0])
   t.match((await ok(place, 'state', 'compact')).stdout, /^Folded .* of log up to record \d+; 0 /)
 })
 

@@ -77,16 +77,16 @@ t.test('the last words name task and operation, in JSON as well', async (t) => {
   t.match(words, /\nnext: .*ledger reservations\n$/)
   await told(t, 'thing do --json', during)
   const { error } = JSON.parse(words) as { error: unknown }
-  t.match(error, {
+  t.hasStrict(error, {
     code: 'interrupted', reason: 'outcome_not_recorded',
     details: { operation_id: 'op_1', task_id: 'tk_1' },
   })
 })
 
 t.test('unknown is claimed only where a request byte may have left', async (t) => {
-  t.match(interruption(sent), { kind: 'cancelled', reason: 'outcome_not_recorded' })
+  t.hasStrict(interruption(sent), { kind: 'cancelled', reason: 'outcome_not_recorded' })
   for (const waiting of [unsent, null]) {
-    t.match(interruption(waiting), { kind: 'cancelled', reason: null })
+    t.hasStrict(interruption(waiting), { kind: 'cancelled', reason: null })
     t.notMatch(interruption(waiting).message, /may have been sent|unknown/)
   }
 })

@@ -25,17 +25,17 @@ const asBob = async (at: StateWorld): Promise<void> => {
 t.test('tasks are listed and shown from the state directory, without content', async (t) => {
   const at = await World.still(t).state({ owner: 'ada' })
   await at.json(['login'])
-  t.same(await at.json(['task', 'list']), [])
+  t.strictSame(await at.json(['task', 'list']), [])
   const done = await make(t, at, 'succeeded')
   const blocked = await make(t, at, 'blocked')
   const list = await at.json(['task', 'list'])
-  t.same(list.map(({ id }: { id: string }) => id), [blocked.task_id, done.task_id])
-  t.match(list[1], {
+  t.strictSame(list.map(({ id }: { id: string }) => id), [blocked.task_id, done.task_id])
+  t.hasStrict(list[1], {
     kind: 'inference.alpha-text.v1', state: 'succeeded', review: 'pending', done: false,
     access: 'current', recovered: [],
   })
   const shown = await at.json(['task', 'show', blocked.task_id])
-  t.match(shown, {
+  t.hasStrict(shown, {
     task: {
       state: 'blocked',
       blocked: { kind: 'cost_liability', reason: 'alpha_cost_readback_required' },
@@ -49,7 +49,7 @@ t.test('tasks are listed and shown from the state directory, without content', a
   t.equal((await at.json(['task', 'list', '--open'])).length, 1)
   t.equal((await at.json(['task', 'list', '--limit', '1'])).length, 1)
   t.equal((await at.json(['task', 'list', '--kind', 'other'])).length, 0)
-  t.match(failure(await at.run(['task', 'list', '--state', 'x', '--json'])), { status: 3 })
+  t.hasStrict(failure(await at.run(['task', 'list', '--state', 'x', '--json'])), { status: 3 })
 })
 
 t.test('A-119 A-120 a task is done by an operator’s review alone', async (t) => {
@@ -57,17 +57,17 @@ t.test('A-119 A-120 a task is done by an operator’s review alone', async (t) =
   await at.json(['login'])
   const first = await make(t, at, 'succeeded')
   const second = await make(t, at, 'succeeded')
-  t.match(await at.json(['task', 'review', first.task_id, '--approve']), {
+  t.hasStrict(await at.json(['task', 'review', first.task_id, '--approve']), {
     state: 'succeeded', review: 'approved', done: true,
   })
-  t.match(await at.json(['task', 'review', second.task_id, '--reject']), {
+  t.hasStrict(await at.json(['task', 'review', second.task_id, '--reject']), {
     state: 'succeeded', review: 'rejected', done: false,
   })
   const turned = await at.run(['task', 'review', second.task_id, '--approve', '--json'])
-  t.match(failure(turned), { status: 5, code: 'already_reviewed', out: '' })
+  t.hasStrict(failure(turned), { status: 5, code: 'already_reviewed', out: '' })
   for (const flags of [[], ['--approve', '--reject']]) {
     const ran = await at.run(['task', 'review', first.task_id, ...flags, '--json'])
-    t.match(failure(ran), { status: 2, code: 'one_verdict' })
+    t.hasStrict(failure(ran), { status: 2, code: 'one_verdict' })
   }
   t.match((await at.run(['task', 'show', first.task_id])).stdout, /state +succeeded \(done\)/)
 })
@@ -78,23 +78,23 @@ t.test('A-123 a task whose charge is not known can be neither reviewed nor cance
   const { task_id: id } = await make(t, at, 'blocked')
   for (const words of [['review', id, '--approve'], ['review', id, '--reject'], ['cancel', id]]) {
     const ran = await at.run(['task', ...words, '--json'])
-    t.match(failure(ran), { status: 7, code: 'task_blocked', out: '' })
-    t.match(ran.error(), { reason: 'alpha_cost_readback_required', status: 423 })
+    t.hasStrict(failure(ran), { status: 7, code: 'task_blocked', out: '' })
+    t.hasStrict(ran.error(), { reason: 'alpha_cost_readback_required', status: 423 })
   }
-  t.match(await at.json(['task', 'show', id]), { task: { done: false, state: 'blocked' } })
+  t.hasStrict(await at.json(['task', 'show', id]), { task: { done: false, state: 'blocked' } })
 })
 
 t.test('a task is cancelled at once, or asked to stop where it runs', async (t) => {
   const at = await World.still(t).state({ owner: 'ada' })
   await at.json(['login'])
   const queued = await make(t, at, 'queued')
-  t.match(await at.json(['task', 'cancel', queued.task_id]), {
+  t.hasStrict(await at.json(['task', 'cancel', queued.task_id]), {
     state: 'cancelled', reason: 'cancelled_by_owner',
   })
   const running = await make(t, at, 'running')
   const asked = await at.json(['task', 'cancel', running.task_id])
-  t.match(asked, { state: 'running', cancel_requested_at: /^2026/ })
-  t.match(failure(await at.run(['task', 'cancel', 'task_x', '--json'])), { status: 6 })
+  t.matchStrict(asked, { state: 'running', cancel_requested_at: /^2026/ })
+  t.hasStrict(failure(await at.run(['task', 'cancel', 'task_x', '--json'])), { status: 6 })
 })
 
 t.test('A-189 another owner sees, reviews, cancels and recovers nothing', async (t) => {
@@ -105,14 +105,14 @@ t.test('A-189 another owner sees, reviews, cancels and recovers nothing', async 
     tasks.push(await make(t, at, stage))
   }
   await asBob(at)
-  t.same(await at.json(['task', 'list']), [])
+  t.strictSame(await at.json(['task', 'list']), [])
   const missing = (await at.run(['task', 'show', 'task_x', '--json'])).stderr
   for (const { task_id: id } of tasks) {
     for (const words of [
       ['show', id], ['review', id, '--approve'], ['cancel', id], ['recover', id],
     ]) {
       const ran = await at.run(['task', ...words, '--json'])
-      t.match(failure(ran), { status: 6, code: 'task_not_found', out: '' })
+      t.hasStrict(failure(ran), { status: 6, code: 'task_not_found', out: '' })
       t.equal(ran.stderr, missing, 'as if there were none')
     }
   }
@@ -123,24 +123,24 @@ t.test('A-130 after a new login a task is listed, and recovered explicitly', asy
   await at.json(['login'])
   const { task_id: id, original_root } = await make(t, at, 'succeeded')
   const { root } = await at.json(['login', '--replace'])
-  t.match(await at.json(['task', 'list']), [{ id, access: 'root_replaced' }])
+  t.hasStrict(await at.json(['task', 'list']), [{ id, access: 'root_replaced' }])
   const text = (await at.run(['task', 'show', id])).stdout
   t.match(text, new RegExp(`root_replaced, see: sallyport task recover ${id}`))
   for (const words of [['review', id, '--approve'], ['cancel', id]]) {
     const ran = await at.run(['task', ...words, '--json'])
-    t.match(failure(ran), { status: 4, code: 'root_replaced', out: '' })
+    t.hasStrict(failure(ran), { status: 4, code: 'root_replaced', out: '' })
     t.equal(ran.error().status, 403)
   }
   t.match((await at.run(['task', 'cancel', id])).stderr, new RegExp(`task recover ${id}`))
   const recovered = await at.json(['task', 'recover', id])
-  t.match(recovered, {
+  t.hasStrict(recovered, {
     access: 'current', current_root: root.id, original_root,
     recovered: [{ root: root.id, from_root: original_root }],
   })
-  t.same(await at.json(['task', 'recover', id]), recovered)
-  t.match(await at.json(['task', 'review', id, '--approve']), { done: true })
+  t.strictSame(await at.json(['task', 'recover', id]), recovered)
+  t.hasStrict(await at.json(['task', 'review', id, '--approve']), { done: true })
   const view = at.view()
-  t.same([...verifyBoard(view), ...verifyAudit(view)], [])
+  t.strictSame([...verifyBoard(view), ...verifyAudit(view)], [])
 })
 
 t.test('a task whose process died is ended before a mutating verb does its work', async (t) => {
@@ -150,5 +150,5 @@ t.test('a task whose process died is ended before a mutating verb does its work'
   const ran = await at.run(['goal', 'add', 'Tides'])
   t.equal(ran.status, 0)
   t.match(ran.stderr, /recovered: 1 interrupted task/)
-  t.match(await at.json(['task', 'show', task.task_id]), { task: { state: 'failed' } })
+  t.hasStrict(await at.json(['task', 'show', task.task_id]), { task: { state: 'failed' } })
 })

@@ -37,12 +37,12 @@ t.test('results, notes and failures are escaped on a terminal, colours stay', as
 t.test('JSON means the same text and holds no character that drives a terminal', async (t) => {
   const shown = await runWith(t, async () => ({ hostile, line: 'a\nb\tc' }), ['--json'])
   t.notMatch(shown.stdout, drives)
-  t.same(shown.json(), { hostile, line: 'a\nb\tc' })
+  t.strictSame(shown.json(), { hostile, line: 'a\nb\tc' })
   const failed = await runWith(t, async () => {
     throw fail.remote('x', hostile, { details: { hostile } })
   }, ['--json'])
   t.notMatch(failed.stderr, drives)
-  t.same(failed.error().details, { hostile })
+  t.strictSame(failed.error().details, { hostile })
 })
 
 t.test('only our own colours pass the net', async (t) => {

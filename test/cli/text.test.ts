@@ -40,7 +40,7 @@ t.test('durations are read and written in the same words', async (t) => {
 })
 
 t.test('sizes and field lists', async (t) => {
-  t.same([0, 1023, 1024, 1_572_864, 5 * 1024 ** 4].map(bytesText), [
+  t.strictSame([0, 1023, 1024, 1_572_864, 5 * 1024 ** 4].map(bytesText), [
     '0 B', '1023 B', '1.0 KiB', '1.5 MiB', '5.0 TiB',
   ])
   t.equal(fieldLines([['a', '1'], ['long', '2']]), 'a:    1\nlong: 2\n')

@@ -15,11 +15,11 @@ t.test('an init that died before it wrote an owner: every verb says to run it ag
   createStore({ dir, configDir, profile, clock: systemClock }).close()
   for (const words of [['status'], ['login'], ['policy', 'revoke'], ['alpha', 'show']]) {
     const ran = await place.run([...words, '--json'])
-    t.same([ran.status, ran.error().code], [10, 'init_unfinished'], words.join(' '))
+    t.strictSame([ran.status, ran.error().code], [10, 'init_unfinished'], words.join(' '))
   }
   t.match((await place.run(['login'])).stderr, 'next: Run `sallyport init` again')
   const check = await place.run(['state', 'check'])
-  t.match([check.status, check.stderr], [7, /next: Run `sallyport init` again/])
+  t.matchStrict([check.status, check.stderr], [7, /next: Run `sallyport init` again/])
   t.match(check.stdout, 'init_unfinished')
   t.equal((await place.run(['init', '--workspace', place.path('w')])).status, 0)
   t.equal((await place.run(['login'])).status, 0)
@@ -35,7 +35,7 @@ t.test('an init with a wrong owner or passphrase is refused before it makes anyt
   ]
   for (const { words, code } of refused) {
     const ran = await place.run(['init', ...words, '--json'])
-    t.same([ran.status, ran.error().code], [3, code])
+    t.strictSame([ran.status, ran.error().code], [3, code])
     t.equal(existsSync(place.stateDir), false, 'no state directory')
     t.equal(existsSync(place.configDir), false, 'no key and no anchor')
   }

@@ -113,13 +113,15 @@ t.test('an order without money and without a lane runs to its end and leaves no 
     const one = await bench(t)
     const kept = await runOrder(one.ctx, orderOf(one, async (send) => [await send(getOf(one.url))]))
     t.equal(kept, 'reply')
-    t.match(theRoute(one), {
+    t.matchStrict(theRoute(one), {
       runtime: 'test_small', provider: 'sandbox', outcome: 'ok', contacted_at: String,
     })
     t.equal(theRoute(one)?.model, undefined, 'what is contacted is no model')
     const view = one.world.view()
-    t.same([...view.all(collections.ledgerRows), ...view.all(collections.openReservations)], [])
-    t.same(one.steps, [
+    t.strictSame(
+      [...view.all(collections.ledgerRows), ...view.all(collections.openReservations)], []
+    )
+    t.strictSame(one.steps, [
       'claimed', 'slot', 'reserved', 'before_resolve', 'before_dial', 'contact_begin',
       'contact_intent', 'before_first_byte', 'replied', 'charge_known', 'finished',
     ].map((step) => `small.${step}`))
@@ -156,7 +158,7 @@ t.test('rows of a step are durable before it goes out, and tell what came of it 
     mark: () => void told.push(`marked ${one.world.sandbox.log.all().length}`),
     record: (_tx, _now, wire) => void told.push(wire.kind),
   }))]))
-  t.same(told, ['marked 0', 'reply'])
+  t.strictSame(told, ['marked 0', 'reply'])
 })
 
 for (const step of ['claimed', 'reserved', 'before_dial', 'contact_intent'] as const) {
@@ -181,18 +183,18 @@ t.test('a stop ends a read that is under way; what was sent stays possible', asy
   })
   const ended = runOrder(one.ctx, orderOf(one, async (send) => [await send(getOf(one.url))]))
   await until('the request is there', () => arrived)
-  t.match(one.waits.at(-1), { for: 'reply', sent: true, step: 'small', taskId: null })
+  t.hasStrict(one.waits.at(-1), { for: 'reply', sent: true, step: 'small', taskId: null })
   one.stop()
   t.equal(await ended, 'small_cancelled')
   answer()
-  t.match(theRoute(one), { outcome: 'bad', contacted_at: String })
+  t.matchStrict(theRoute(one), { outcome: 'bad', contacted_at: String })
 })
 
 t.test('a defect after the claim ends the operation and goes on up', async (t) => {
   const one = await bench(t)
   one.at((at) => { if (at === 'small.reserved') throw new TypeError('a defect') })
   await t.rejects(runOrder(one.ctx, orderOf(one, async () => [])), { message: 'a defect' })
-  t.match(theRoute(one), { outcome: 'bad', contacted_at: null })
+  t.hasStrict(theRoute(one), { outcome: 'bad', contacted_at: null })
   t.equal(liveGuards(one.world.place.stateDir), 0)
 })
 
@@ -222,7 +224,7 @@ t.test('what is sealed and named by no row leaves the disk', async (t) => {
   await runOrder(one.ctx, orderOf(one, async (send) => [await send(getOf(one.url))], {
     keep: () => artifacts.write('test', Buffer.from('kept for nothing')),
   }))
-  t.same(artifacts.list(), [])
+  t.strictSame(artifacts.list(), [])
 })
 
 t.test('A-183 a stop before the start makes no claim and leaves no row', async (t) => {
@@ -259,7 +261,7 @@ t.test('A-124 a defect after something was sent never ends the operation as unse
     return [why]
   } })), { message: 'a defect' })
   t.equal(unsent, 0)
-  t.match(theRoute(one), { outcome: null, contacted_at: String }, 'it is left to recovery')
+  t.matchStrict(theRoute(one), { outcome: null, contacted_at: String }, 'it is left to recovery')
 })
 
 t.test('a stop during the claim is recorded as well', async (t) => {
@@ -296,7 +298,7 @@ t.test('A-154 authority is asked at each of the four points, and each may refuse
       },
     })
     t.equal(await runOrder(one.ctx, order), 'refused_here')
-    t.same(asked, ['check', 'check', 'mark', 'check'].slice(0, refused))
+    t.strictSame(asked, ['check', 'check', 'mark', 'check'].slice(0, refused))
     t.equal(one.world.sandbox.log.all().length, 0)
   }
 })

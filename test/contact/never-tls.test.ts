@@ -55,11 +55,11 @@ const orders: Readonly<Record<string, readonly string[]>> = {
 const requireNothingHeld = async (t: Test, world: RoutesWorld): Promise<void> => {
   await world.run(['goal', 'add', 'resolves leftovers'])
   const view = world.view()
-  t.same(verifyLedger(view), [])
-  t.match(view.all(collections.ledgerAccounts)[0]?.doc, {
+  t.strictSame(verifyLedger(view), [])
+  t.hasStrict(view.all(collections.ledgerAccounts)[0]?.doc, {
     held_microusd: 0, unknown_microusd: 0, settled_microusd: 0,
   })
-  t.same(view.all(collections.openReservations), [])
+  t.strictSame(view.all(collections.openReservations), [])
 }
 
 for (const [name, argv] of Object.entries(orders)) {
@@ -84,7 +84,9 @@ for (const [name, argv] of Object.entries(orders)) {
         t.ok(tookMs < endMsMax, `it ended at once, after ${tookMs} ms`)
         t.equal(ran.status, 130, ran.stderr)
         t.equal(ran.stdout, '')
-        t.match(ran.error().details, { operation_id: /^op_/ }, 'the error names the operation')
+        t.matchStrict(
+          ran.error().details, { operation_id: /^op_/ }, 'the error names the operation'
+        )
         await requireNothingHeld(t, world)
       })
   }

@@ -64,7 +64,7 @@ t.test('A-158 A-070 an ask opens witness and anchor once a boundary', async (t) 
   requireOnce(t, counts, { 'ask.admit': 2 })
   const each = ['slot', 'before_resolve', 'before_dial', 'contact_begin', 'before_first_byte']
   for (const opens of boundaries(counts, each.map((name) => `ask.${name}`))) {
-    t.same(opens, { witness: 1, anchor: 1 }, 'and none goes without')
+    t.strictSame(opens, { witness: 1, anchor: 1 }, 'and none goes without')
   }
   t.ok(total('witness') <= 9, `the witness ${total('witness')} times`)
   // One of them when the state is opened, before anybody is asked for.
@@ -95,6 +95,6 @@ t.test('A-158 A-070 S-017 an image is sent with one look a boundary, gates and r
   requireOnce(t, counts, { begun: 4 })
   const each = ['slot', 'before_resolve', 'before_dial', 'contact_begin', 'before_first_byte']
   for (const opens of boundaries(counts, each.map((name) => `analyze.${name}`))) {
-    t.same(opens, { witness: 1, anchor: 1 }, 'and none goes without')
+    t.strictSame(opens, { witness: 1, anchor: 1 }, 'and none goes without')
   }
 })

@@ -32,7 +32,7 @@ t.test('A-047 A-061 a configuration without alpha_text reads, loads and saves', 
   const rig = await World.in(t).sandbox().state().session()
     .alpha({ setUp: false }).gateway({ slots: [] })
   const fresh = must(await rig.run(['config', 'show', '--json'])).json()
-  t.same(fresh, {
+  t.strictSame(fresh, {
     schema: 'sallyport.configuration.v1', alpha_text: null, gateway: null, policy_revision: 1,
   })
   const ran = await saveConfig(rig, {
@@ -50,14 +50,16 @@ t.test('A-048 a save that omits a block preserves it', async (t) => {
   must(await saveConfig(rig, {
     gateway: { slots: { chat: { timeout_seconds: 30 } } }, expected_policy_revision: headOf(rig),
   }))
-  t.same(alphaDoc(rig), alpha, 'alpha_text was omitted')
+  t.strictSame(alphaDoc(rig), alpha, 'alpha_text was omitted')
   t.not(gatewayDoc(rig)?.slots.chat?.timeout_seconds, gateway?.slots.chat?.timeout_seconds)
-  t.same(gatewayDoc(rig)?.slots.report, gateway?.slots.report, 'a slot that is not named stays')
+  t.strictSame(
+    gatewayDoc(rig)?.slots.report, gateway?.slots.report, 'a slot that is not named stays'
+  )
   const before = gatewayDoc(rig)
   must(await saveConfig(rig, {
     alpha_text: alphaBlock({ max_output_tokens: 100 }), expected_policy_revision: headOf(rig),
   }))
-  t.same(gatewayDoc(rig), before, 'the gateway was omitted')
+  t.strictSame(gatewayDoc(rig), before, 'the gateway was omitted')
   t.equal(alphaDoc(rig)?.max_output_tokens, 100)
 })
 
@@ -73,7 +75,7 @@ t.test('A-049 an explicit null is refused for either block, and nothing changes'
     alpha_text: null, gateway: { enabled: false }, expected_policy_revision: headOf(rig),
   })
   t.equal(beside.error().code, 'alpha_text_null', 'also beside a block that is good')
-  t.same([alphaDoc(rig), gatewayDoc(rig), headOf(rig)], before)
+  t.strictSame([alphaDoc(rig), gatewayDoc(rig), headOf(rig)], before)
 })
 
 t.test('A-050 disabling is enabled=false; setup, key and limits remain', async (t) => {
@@ -82,14 +84,17 @@ t.test('A-050 disabling is enabled=false; setup, key and limits remain', async (
   t.equal(was, true)
   const ran = await saveConfig(rig, { alpha_text: { enabled: false } })
   t.equal(ran.status, 0, 'neither acknowledgment nor revision')
-  t.match(ran.json().alpha_text, { status: 'disabled', key_present: true })
+  t.hasStrict(ran.json().alpha_text, { status: 'disabled', key_present: true })
   const { enabled, plaintext_egress_consent_revision: revision, ...after } =
     alphaDoc(rig) ?? { enabled: true, plaintext_egress_consent_revision: 0 }
   t.equal(enabled, false)
   t.equal(revision, null, 'the consent is withdrawn')
   t.match(before, after)
   const off = await saveConfig(rig, { gateway: { enabled: false } })
-  t.match(off.json().gateway, { status: 'disabled', key_present: true, slots: { chat: { model: String } } })
+  t.matchStrict(
+    off.json().gateway,
+    { status: 'disabled', key_present: true, slots: { chat: { model: String } } },
+  )
 })
 
 t.test('A-051 a save that changes both routes is refused and changes neither', async (t) => {
@@ -110,7 +115,7 @@ t.test('A-051 a save that changes both routes is refused and changes neither', a
   t.equal(keys.error().code, 'both_routes_changed', 'a new key alone is a change')
   const off = await saveConfig(rig, { alpha_text: { enabled: false }, gateway: { enabled: false } })
   t.equal(off.error().code, 'both_routes_changed', 'disabling both at once too')
-  t.same([alphaDoc(rig), gatewayDoc(rig), headOf(rig)], before)
+  t.strictSame([alphaDoc(rig), gatewayDoc(rig), headOf(rig)], before)
 })
 
 t.test('A-051 an unchanged resubmitted block is no change beside the other one', async (t) => {
@@ -122,14 +127,14 @@ t.test('A-051 an unchanged resubmitted block is no change beside the other one',
   })
   t.equal(one.status, 0, one.stderr)
   t.equal(alphaDoc(rig)?.max_output_tokens, 10)
-  t.same(gatewayDoc(rig), gateway)
+  t.strictSame(gatewayDoc(rig), gateway)
   const alpha = alphaDoc(rig)
   const two = await saveConfig(rig, {
     alpha_text: alphaBlock({ max_output_tokens: 10 }), gateway: { enabled: false },
   })
   t.equal(two.status, 0, two.stderr)
   t.equal(gatewayDoc(rig)?.enabled, false)
-  t.same(alphaDoc(rig), alpha)
+  t.strictSame(alphaDoc(rig), alpha)
   const revision = headOf(rig)
   const none = await saveConfig(rig, {
     alpha_text: alphaBlock({ max_output_tokens: 10 }), gateway: { enabled: false },
@@ -184,7 +189,7 @@ t.test('A-166 configuration read and save need a session, and change nothing wit
     t.equal(ran.stdout, '')
   }
   t.equal((await saveConfig(rig, { gateway: { enabled: false } })).status, 4)
-  t.same(rig.kept(), before)
+  t.strictSame(rig.kept(), before)
   t.equal(rig.calls().length, 0)
 })
 
@@ -196,8 +201,8 @@ t.test('A-085 an alpha save with another ceiling than the gateway\'s is a 409', 
     expected_policy_revision: headOf(rig),
   })
   t.equal(ran.status, 5)
-  t.match(ran.error(), { code: 'ceiling_differs', status: 409 })
-  t.same([alphaDoc(rig), gatewayDoc(rig), headOf(rig)], before)
+  t.hasStrict(ran.error(), { code: 'ceiling_differs', status: 409 })
+  t.strictSame([alphaDoc(rig), gatewayDoc(rig), headOf(rig)], before)
   t.equal(checkLedger(t, rig)?.ceiling_microusd, 1_000_000)
 })
 
@@ -219,15 +224,17 @@ t.test('A-088 A-090 a gateway edit of the ceiling carries the alpha mirror along
   t.equal(checkLedger(t, rig)?.ceiling_microusd, 2_000_000)
   t.equal(rig.view().all(collections.ledgerAccounts).length, 1, 'still the one ledger')
   const shown = (await rig.run(['alpha', 'show', '--json'])).json().alpha_text
-  t.match(shown, { status: 'configured', consent_current: true, shared_ceiling_microusd: 2_000_000 })
+  t.hasStrict(
+    shown, { status: 'configured', consent_current: true, shared_ceiling_microusd: 2_000_000 }
+  )
 })
 
 t.test('a ceiling below the request bounds is accepted and blocks what it no longer covers', async (t) => {
   const rig = await World.in(t).sandbox().state().session().alpha().gateway()
   must(await rig.run(['gateway', 'setup', '--json', '--spend-ceiling-microusd', '40000']))
   const shown = must(await rig.run(['config', 'show', '--json'])).json()
-  t.match(shown.alpha_text, { status: 'blocked', reason_code: 'request_bound_above_ceiling' })
-  t.match(shown.gateway, {
+  t.hasStrict(shown.alpha_text, { status: 'blocked', reason_code: 'request_bound_above_ceiling' })
+  t.hasStrict(shown.gateway, {
     status: 'configured',
     slots: { chat: { status: 'blocked', reason_code: 'request_bound_above_ceiling' } },
   })

@@ -79,7 +79,7 @@ const ways: Readonly<Record<string, (place: Place) => Promise<void> | void>> = {
 }
 
 const refusedBy = async (t: Test, ran: Ran, name: string, reason: string): Promise<void> => {
-  t.same(failure(ran), { status: 7, code: 'store_behind_anchor', out: '' }, name)
+  t.strictSame(failure(ran), { status: 7, code: 'store_behind_anchor', out: '' }, name)
   t.equal(ran.error().details.anchor, reason, name)
 }
 
@@ -94,9 +94,11 @@ const worldOf = (t: Test) => World.in(t).state({ owner: 'ada' }).session().with(
 t.test('every verb says what it asks of the anchor, and none is forgotten here', async (t) => {
   const verbs = await allVerbs()
   const any = verbs.filter(({ meta }) => meta.anchor === 'any').map(({ meta }) => meta.name)
-  t.same(any.sort(), [...remaining].sort())
+  t.strictSame(any.sort(), [...remaining].sort())
   const names = new Set(verbs.map(({ meta }) => meta.name))
-  t.same([...stateless, ...remaining, ...Object.keys(words)].filter((one) => !names.has(one)), [])
+  t.strictSame(
+    [...stateless, ...remaining, ...Object.keys(words)].filter((one) => !names.has(one)), []
+  )
 })
 
 for (const [way, spoil] of Object.entries(ways)) {

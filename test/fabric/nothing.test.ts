@@ -67,7 +67,7 @@ const check = ({ place }: At) => checkWhole({
 }, registry)
 
 const isSound = async (t: Test, at: At): Promise<void> => {
-  t.same((await check(at)).problems, [], 'the state is sound')
+  t.strictSame((await check(at)).problems, [], 'the state is sound')
 }
 
 const onlyTask = (at: At) => {
@@ -90,11 +90,11 @@ t.test('a look is a task like any other, and `status` has its line', async (t) =
   const server = await answering(t)
   t.equal(await lineOf(look(t, at, server.url), 'ended'), 'ended succeeded -')
   t.equal(server.requests.length, 1)
-  t.match(rowOf(at), { state: 'done', status: 200 })
+  t.hasStrict(rowOf(at), { state: 'done', status: 200 })
   await isSound(t, at)
   const { document, lines } = await statusOf(at)
-  t.same(lines.map(([name]) => name), ['alpha', 'gateway', 'nothing'])
-  t.same(document['nothing'], { status: 'configured', reason_code: null })
+  t.strictSame(lines.map(([name]) => name), ['alpha', 'gateway', 'nothing'])
+  t.strictSame(document['nothing'], { status: 'configured', reason_code: null })
 })
 
 /** Every announced step, and what recovery makes of a process that died there. */
@@ -125,7 +125,7 @@ t.test('its steps are those at which it is killed here', async (t) => {
     if (line.startsWith('ended')) break
     seen.push(line)
   }
-  t.same(seen, Object.keys(deaths))
+  t.strictSame(seen, Object.keys(deaths))
 })
 
 for (const [step, { state, why }] of Object.entries(deaths)) {
@@ -137,14 +137,14 @@ for (const [step, { state, why }] of Object.entries(deaths)) {
     const sent = server.requests.length
     const report = await recover(at)
     t.equal(report?.endedTasks.length, state === 'succeeded' ? 0 : 1)
-    t.match(onlyTask(at), { state, why })
+    t.hasStrict(onlyTask(at), { state, why })
     t.equal(rowOf(at)?.state, { failed: undefined, blocked: 'lost', succeeded: 'done' }[state])
     t.equal(server.requests.length, sent, 'nothing is sent by recovery')
-    t.same(at.view().all(collections.openReservations), [], 'and nothing is held')
+    t.strictSame(at.view().all(collections.openReservations), [], 'and nothing is held')
     await isSound(t, at)
     const { document } = await statusOf(at)
-    t.match(document['nothing'], { reason_code: state === 'blocked' ? 'nothing_lost' : null })
-    t.same((await recover(at))?.endedTasks, [], 'once')
+    t.hasStrict(document['nothing'], { reason_code: state === 'blocked' ? 'nothing_lost' : null })
+    t.strictSame((await recover(at))?.endedTasks, [], 'once')
   })
 }
 
@@ -158,7 +158,9 @@ t.test('`state check` runs its rules and finds what was planted', async (t) => {
     tx.put(nothingCollection, row.task_id, { ...row, state: 'lost', status: null }))
   const found = await check(at)
   t.equal(found.ok, false)
-  t.match(found.problems, [{ code: 'nothing_differs', severity: 'damage', subject: row.task_id }])
+  t.hasStrict(
+    found.problems, [{ code: 'nothing_differs', severity: 'damage', subject: row.task_id }]
+  )
 })
 
 t.test('a program that does not have it says so of what it left', async (t) => {
@@ -187,8 +189,8 @@ t.test('a signal ends it at once while no TLS handshake was made, and nothing is
   child.process.kill('SIGINT')
   t.match(await lineOf(child, 'ended'), 'ended cancelled')
   t.ok(performance.now() - before < 5_000, 'it waits for no deadline')
-  t.match(onlyTask(at), { state: 'cancelled' })
-  t.match(rowOf(at), { state: 'unsent' })
+  t.hasStrict(onlyTask(at), { state: 'cancelled' })
+  t.hasStrict(rowOf(at), { state: 'unsent' })
   await isSound(t, at)
 })
 
@@ -201,7 +203,7 @@ t.test('after the request has left, a signal waits for what came of it', async (
   t.teardown(() => server.close())
   const child = look(t, at, server.url)
   t.match(await lineOf(child, 'ended'), /^ended succeeded/)
-  t.match(rowOf(at), { state: 'done', status: 200 })
+  t.hasStrict(rowOf(at), { state: 'done', status: 200 })
   await isSound(t, at)
 })
 
@@ -210,7 +212,7 @@ t.test('a reply that never comes whole leaves it blocked: nobody knows', async (
   const server = await serve((_socket, _seen, _index, reset) => reset())
   t.teardown(() => server.close())
   t.equal(await lineOf(look(t, at, server.url), 'ended'), 'ended blocked nothing_maybe_seen')
-  t.match(rowOf(at), { state: 'lost' })
+  t.hasStrict(rowOf(at), { state: 'lost' })
   await isSound(t, at)
 })
 
@@ -228,7 +230,7 @@ for (const [what, line, reason] of [
       child.process.stdin?.write('go\n')
       t.equal(await lineOf(child, 'ended'), `ended failed ${reason}`)
       t.equal(server.requests.length, 0)
-      t.match(rowOf(at), { state: 'unsent' })
+      t.hasStrict(rowOf(at), { state: 'unsent' })
       await isSound(t, at)
     })
   }
@@ -252,7 +254,7 @@ t.test('its receipt is read by its own shape, and by nobody who has none for it'
   await lineOf(look(t, at, server.url), 'ended')
   const view = at.view()
   const seen = { view, session: at.session(), task: getTask(view, onlyTask(at).id) }
-  t.match(taskShowContract(registry).document(seen), {
+  t.hasStrict(taskShowContract(registry).document(seen), {
     task: { kind: 'nothing.look.v1' }, receipt: { schema: 'svc.nothing.receipt.v1', status: 200 },
   })
   t.throws(() => taskShow.document(seen), { kind: 'damaged', code: 'receipt_damaged' })

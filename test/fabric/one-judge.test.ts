@@ -73,7 +73,7 @@ type Running = Pick<Place, 'run'>
 /** A state that its anchor does not vouch for shows nothing but its status. */
 const readRefused = async (t: Test, rig: Running, line: readonly string[]): Promise<void> => {
   const ran = await rig.run(line)
-  t.same([ran.status, ran.stdout, ran.error().code], [7, '', 'store_behind_anchor'])
+  t.strictSame([ran.status, ran.stdout, ran.error().code], [7, '', 'store_behind_anchor'])
 }
 
 const statusLine = async (rig: Running, name: string): Promise<{ reason_code: string | null }> =>

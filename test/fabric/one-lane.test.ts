@@ -64,7 +64,7 @@ t.test('A-197 asks and proofs of five processes at once never overlap at the oth
   t.equal(rig.inferences().length, 2)
   t.equal(rig.calls().length, 3)
   t.equal(seen.peak, 1, 'provider and gateway together saw one open request at most')
-  t.same(rig.sandbox.log.violations(), [])
+  t.strictSame(rig.sandbox.log.violations(), [])
   checkLedger(t, rig)
 })
 
@@ -117,5 +117,5 @@ t.test('A-198 an ask goes before a report\'s proof, and that before a screenshot
     const { model } = JSON.parse(body.toString()) as { model?: string }
     return service === 'gateway' ? model : service
   })
-  t.same([...new Set(order)], ['provider', 'acme/report-1', 'acme/screenshot-1'])
+  t.strictSame([...new Set(order)], ['provider', 'acme/report-1', 'acme/screenshot-1'])
 })

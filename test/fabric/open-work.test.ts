@@ -48,7 +48,9 @@ t.test('a token that is none is refused before anything is recovered or written'
   t.equal(at.view().sequence, before, 'opening for writing alone recovers nothing')
   writing.close()
   const work = await openWork({ ...placeOf(at), face: 'service', mode: 'mutate', token })
-  t.same(work.recovered?.endedTasks, [task.task_id], 'what a dead process left is resolved first')
+  t.strictSame(
+    work.recovered?.endedTasks, [task.task_id], 'what a dead process left is resolved first'
+  )
   work.close()
 })
 

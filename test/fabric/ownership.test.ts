@@ -58,22 +58,22 @@ t.test('A-013 A-015 the owner of a kind and of a runtime is found by its record'
   t.equal(ownerOfRuntime(capabilities, 'alpha_text_native')?.name, 'alpha')
   t.equal(ownerOfRuntime(capabilities, 'gateway_route')?.name, 'gateway')
   t.equal(ownerOfRuntime(capabilities, 'free_native'), undefined)
-  t.same(registry.filter(isPaid).map(({ name }) => name), ['alpha', 'gateway'])
+  t.strictSame(registry.filter(isPaid).map(({ name }) => name), ['alpha', 'gateway'])
 })
 
 t.test('a task of a kind that no capability has is found', async (t) => {
   const { world, task } = await running(t)
-  t.same(codesOf(world), [])
+  t.strictSame(codesOf(world), [])
   await alter(world, task, { kind: 'another.v1' })
-  t.same(codesOf(world), ['task_kind_unknown'])
+  t.strictSame(codesOf(world), ['task_kind_unknown'])
 })
 
 t.test('A-194 a task with more time left than its capability gives is found', async (t) => {
   const { world, task } = await running(t)
   await alter(world, task, { budget_left_ms: 120_000 })
-  t.same(codesOf(world), [])
+  t.strictSame(codesOf(world), [])
   await alter(world, task, { budget_left_ms: 120_001 })
-  t.same(codesOf(world), ['task_budget_beyond'])
+  t.strictSame(codesOf(world), ['task_budget_beyond'])
 })
 
 t.test('work that costs nothing has no reservation, whatever became of it', async (t) => {
@@ -81,15 +81,15 @@ t.test('work that costs nothing has no reservation, whatever became of it', asyn
   const states = ['running', 'blocked', 'succeeded', 'failed'] as const
   for (const state of states) {
     await alter(world, task, { kind: 'free.v1', state })
-    t.same(codesOf(world), [], state)
+    t.strictSame(codesOf(world), [], state)
   }
   await world.transact((tx, now) => reserve(tx, now, {
     operationId: task.operation_id, runtime: 'free_native', profile: 'free', bound: 5,
     taskId: task.task_id, principal: task.owner,
   }))
-  t.same(codesOf(world), ['task_money_mismatch'])
+  t.strictSame(codesOf(world), ['task_money_mismatch'])
   await alter(world, task, { state: 'succeeded' })
-  t.same(codesOf(world), ['task_money_mismatch'])
+  t.strictSame(codesOf(world), ['task_money_mismatch'])
 })
 
 t.test('A-125 a finished task of paid work has a charge that is known, or no hold', async (t) => {
@@ -99,12 +99,12 @@ t.test('A-125 a finished task of paid work has a charge that is known, or no hol
     sources: { provider_billing_costs: { usage: false } },
   }
   await alter(world, task, { state: 'succeeded' })
-  t.same(codesOf(world), ['task_money_mismatch'], 'an answer without a charge')
+  t.strictSame(codesOf(world), ['task_money_mismatch'], 'an answer without a charge')
   await world.transact((tx, now) => reserve(tx, now, {
     ...binding, taskId: task.task_id, principal: task.owner, bound: 5,
   }))
   await alter(world, task, { state: 'failed' })
-  t.same(codesOf(world), ['task_money_mismatch'], 'an end that holds money')
+  t.strictSame(codesOf(world), ['task_money_mismatch'], 'an end that holds money')
   await world.transact((tx, now) => {
     markContacted(tx, now, binding)
     settle(tx, now, {
@@ -113,7 +113,7 @@ t.test('A-125 a finished task of paid work has a charge that is known, or no hol
   })
   for (const state of ['succeeded', 'failed'] as const) {
     await alter(world, task, { state })
-    t.same(codesOf(world), [], state)
+    t.strictSame(codesOf(world), [], state)
   }
 })
 
@@ -128,11 +128,11 @@ t.test('A-118 a charge of a foreign runtime or of a foreign source is found', as
     })
   }
   await charge('op_1', 'gateway_route', 'gateway_usage')
-  t.same(codesOf(world), [])
+  t.strictSame(codesOf(world), [])
   await charge('op_2', 'gateway_route', 'provider_billing_costs')
-  t.same(codesOf(world), ['ledger_source_foreign'])
+  t.strictSame(codesOf(world), ['ledger_source_foreign'])
   await charge('op_3', 'unheard_of', 'gateway_usage')
-  t.same(codesOf(world).sort(), [
+  t.strictSame(codesOf(world).sort(), [
     'ledger_runtime_unknown', 'ledger_runtime_unknown', 'ledger_source_foreign',
   ])
 })
@@ -143,5 +143,5 @@ t.test('a private artifact of a type that no capability keeps is found', async (
   await world.transact((tx, now) => registerArtifact(tx, now, {
     label: 'svc.stray.v1', ref, owner: task.owner, taskId: null, adopted: true,
   }))
-  t.same(codesOf(world), ['artifact_label_unknown'])
+  t.strictSame(codesOf(world), ['artifact_label_unknown'])
 })

@@ -32,8 +32,8 @@ t.test('A-026 A-089 A-124 a restore keeps what was owed since as unknown, and ke
     const rig = await World.in(t).sandbox().state().session().alpha()
     const backup = await spentSince(rig)
     const restored = must(await rig.run(['state', 'restore', backup, '--yes', '--json'])).json()
-    t.match(restored, { kept_liabilities: 2, unreadable_states: 0, anchor: 'ok' })
-    t.match(checkLedger(t, rig), {
+    t.hasStrict(restored, { kept_liabilities: 2, unreadable_states: 0, anchor: 'ok' })
+    t.hasStrict(checkLedger(t, rig), {
       unknown_microusd: 2 * limits.boundMicrousd, held_microusd: 0, settled_microusd: 0,
     })
     t.equal(must(await rig.run(['state', 'check', '--json'])).json().ok, true)
@@ -41,7 +41,7 @@ t.test('A-026 A-089 A-124 a restore keeps what was owed since as unknown, and ke
     must(await rig.run(['login']))
     must(await rig.run(setupFlags(rig.place, await rig.revision())))
     const again = await rig.ask({ args: ['--idempotency-key', key] })
-    t.same([again.status, again.error().code], [5, 'idempotency_key_spent'])
+    t.strictSame([again.status, again.error().code], [5, 'idempotency_key_spent'])
     t.equal(rig.inferences().length, 2, 'nothing was sent again')
 
     const [first] = must(await rig.run(['ledger', 'reservations', '--json'])).json()
@@ -64,7 +64,7 @@ t.test('A-089 liabilities above the ceiling of the backup are kept all the same'
   for (let asked = 0; asked < 3; asked += 1) must(await rig.ask())
   const ran = must(await rig.run(['state', 'restore', backup, '--yes', '--json']))
   t.equal(ran.json().kept_liabilities, 3)
-  t.match(checkLedger(t, rig), {
+  t.hasStrict(checkLedger(t, rig), {
     unknown_microusd: 3 * limits.boundMicrousd, ceiling_microusd: ceiling,
   })
   t.equal(must(await rig.run(['state', 'check', '--json'])).json().ok, true)
@@ -76,8 +76,10 @@ t.test('a restore over a state that cannot be read says so, and stays revoked', 
   const wal = join(rig.place.stateDir, 'wal')
   for (const name of readdirSync(wal)) writeFileSync(join(wal, name), 'no log at all')
   const ran = must(await rig.run(['state', 'restore', backup, '--yes', '--json']))
-  t.match(ran.json(), { kept_liabilities: 0, unreadable_states: 1 })
-  t.match((await rig.run(['status', '--json'])).json().policy, { state: 'revoked', usable: false })
+  t.hasStrict(ran.json(), { kept_liabilities: 0, unreadable_states: 1 })
+  t.hasStrict(
+    (await rig.run(['status', '--json'])).json().policy, { state: 'revoked', usable: false }
+  )
 })
 
 t.test('A-070 a restore without an anchor publishes above the witness that is there', async (t) => {
@@ -89,7 +91,7 @@ t.test('A-070 a restore without an anchor publishes above the witness that is th
   renameSync(join(keys, anchor), rig.place.path('anchor'))
   must(await rig.run(['state', 'restore', backup, '--yes']))
   const checked = await rig.run(['state', 'check', '--json'])
-  t.same(codes(checked).filter((code) => code.startsWith('witness')), [])
+  t.strictSame(codes(checked).filter((code) => code.startsWith('witness')), [])
 })
 
 t.test('A-100 a check opens what rows name: another digest in a row is found', async (t) => {
@@ -103,7 +105,7 @@ t.test('A-100 a check opens what rows name: another digest in a row is found', a
   }))
   const ran = await rig.run(['state', 'check', '--json'])
   t.equal(ran.status, 12)
-  t.same(codes(ran), ['artifact_damaged'])
+  t.strictSame(codes(ran), ['artifact_damaged'])
 })
 
 t.test('A-070 A-125 a check compares policy, consents, tasks and money', async (t) => {
@@ -120,7 +122,7 @@ t.test('A-070 A-125 a check compares policy, consents, tasks and money', async (
   })
   const ran = await rig.run(['state', 'check', '--json'])
   t.equal(ran.status, 12)
-  t.same([...new Set(codes(ran))].sort(), [
+  t.strictSame([...new Set(codes(ran))].sort(), [
     'consent_bound_ahead', 'policy_consents_mismatch', 'reservation_missing',
     'task_money_mismatch',
   ])

@@ -38,10 +38,12 @@ t.test('A-010 A-192 alpha set-up, asks and disabling leave gateway objects and r
   must(await rig.run(setupFlags(rig.place, await rig.revision())))
   t.equal((await rig.ask()).status, 0)
   must(await rig.run(['alpha', 'setup', '--json', '--disable']))
-  t.same(rig.kept(), kept)
-  t.same((await rig.show()).gateway.slots, slots, 'consents and proofs are as current as before')
+  t.strictSame(rig.kept(), kept)
+  t.strictSame(
+    (await rig.show()).gateway.slots, slots, 'consents and proofs are as current as before'
+  )
   must(await rig.prove('chat'))
-  t.same(bodyOf(rig.calls().at(-1)), before, 'the same request goes out')
+  t.strictSame(bodyOf(rig.calls().at(-1)), before, 'the same request goes out')
   t.equal(rig.calls().length, 2, 'and nothing of alpha ever went to the gateway')
   checkLedger(t, rig)
 })
@@ -61,7 +63,7 @@ t.test('A-192 gateway accounting is the same with and without alpha', async (t) 
   }
   const alone = await rowsWith(true)
   t.equal(alone.length, 4)
-  t.same(await rowsWith(false), alone)
+  t.strictSame(await rowsWith(false), alone)
 })
 
 t.test('A-065 a gateway save that advances the policy carries the alpha consent over', async (t) => {
@@ -86,7 +88,7 @@ t.test('A-065 an alpha save carries the gateway consents over', async (t) => {
     '--acknowledge-plaintext-egress', '--expected-policy-revision', String(await rig.revision()),
   ]))
   const { consents } = (await rig.show()).gateway
-  t.same(consents.filter(({ current }) => !current), [])
+  t.strictSame(consents.filter(({ current }) => !current), [])
   t.equal((await rig.prove('chat')).status, 0)
 })
 
@@ -104,7 +106,7 @@ t.test('A-067 A-081 a gateway regrant, restarts and recovery never resurrect alp
   await revoke(rig)
   await regrantGateway(rig)
   t.equal((await rig.show()).gateway.status, 'configured', 'the gateway is granted again')
-  t.match(await alphaShow(rig), { consent_current: false, status: 'blocked' })
+  t.hasStrict(await alphaShow(rig), { consent_current: false, status: 'blocked' })
   t.equal(stateOf(rig, 'alpha.text'), 'cleared')
   t.equal((await rig.ask()).status, 4)
   must(await rig.widen(['--slot', 'chat', '--timeout-seconds', '50']))
@@ -138,10 +140,10 @@ t.test('A-068 the ceiling mirror follows while the consent is not current, and g
   await regrantGateway(rig)
   const before = latestConsent(rig.view(), 'alpha.text')
   must(await rig.widen(['--spend-ceiling-microusd', '3000000']))
-  t.match(await alphaShow(rig), {
+  t.hasStrict(await alphaShow(rig), {
     consent_current: false, spend_ceiling_microusd: 3_000_000, shared_ceiling_microusd: 3_000_000,
   })
-  t.same(latestConsent(rig.view(), 'alpha.text'), before, 'the grant was not issued again')
+  t.strictSame(latestConsent(rig.view(), 'alpha.text'), before, 'the grant was not issued again')
   t.equal((await rig.ask()).status, 4)
   t.equal(rig.inferences().length, 0)
 })
@@ -184,7 +186,7 @@ t.test('A-073 A-082 alpha saves keep the gateway grant, slots, proofs and key', 
   await regrantAlpha(rig)
   await revoke(rig)
   await regrantAlpha(rig)
-  t.same(rig.kept(), kept)
+  t.strictSame(rig.kept(), kept)
   t.equal((await rig.show()).gateway.grant_id, grant)
 })
 
@@ -195,11 +197,13 @@ t.test('A-077 A-078 A-079 an alpha regrant after a revoke keeps objects and clea
   await revoke(rig)
   await regrantAlpha(rig)
   t.equal((await rig.ask()).status, 0, 'alpha works again')
-  t.same(rig.kept(), kept, 'route objects, key and proofs are retained')
+  t.strictSame(rig.kept(), kept, 'route objects, key and proofs are retained')
   const { gateway } = await rig.show()
   t.equal(gateway.cloud_egress_acknowledged, false)
-  t.same(gateway.consents.map(({ state }) => state), purposes.map(() => 'cleared'))
-  t.match(gateway, { status: 'blocked', reason_code: 'egress_not_acknowledged', key_present: true })
+  t.strictSame(gateway.consents.map(({ state }) => state), purposes.map(() => 'cleared'))
+  t.hasStrict(
+    gateway, { status: 'blocked', reason_code: 'egress_not_acknowledged', key_present: true }
+  )
   const proof = await rig.prove('chat')
   t.equal(proof.status, 4)
   t.equal(proof.error().reason, 'egress_not_acknowledged')
@@ -226,9 +230,9 @@ t.test('A-080 a disabled save from a revoked state leaves the publication revoke
   const rig = await World.in(t).sandbox().state().session().alpha().gateway()
   await revoke(rig)
   must(await rig.run(['alpha', 'setup', '--json', '--disable']))
-  t.match(policyHead(rig.view()), { state: 'revoked', reason: 'save' })
+  t.hasStrict(policyHead(rig.view()), { state: 'revoked', reason: 'save' })
   must(await rig.run(['gateway', 'setup', '--json', '--disable']))
-  t.match(policyHead(rig.view()), { state: 'revoked', reason: 'save' })
+  t.hasStrict(policyHead(rig.view()), { state: 'revoked', reason: 'save' })
   t.equal((await rig.prove('chat')).status, 4)
   t.equal((await rig.ask()).status, 4)
   t.equal(rig.calls().length + rig.inferences().length, 0)
@@ -244,7 +248,7 @@ t.test('A-082 the three slots outlive a revoke and a gateway regrant unchanged',
   const kept = rig.kept()
   await revoke(rig)
   await regrantGateway(rig)
-  t.same(rig.kept(), kept)
+  t.strictSame(rig.kept(), kept)
   t.equal((await rig.show()).gateway.slots.report.proof.state, 'current')
 })
 
@@ -264,10 +268,12 @@ t.test('A-012 the canary over every capability knows the gateway\'s slots and no
   const rig = await World.in(t).sandbox().state().session().alpha().gateway()
   const ran = await rig.run(['gateway', 'prove', '--all', '--json'])
   t.equal(ran.status, 0, ran.stderr)
-  t.same(ran.json().map(({ slot }: { slot: string }) => slot), ['chat', 'report', 'screenshot'])
+  t.strictSame(
+    ran.json().map(({ slot }: { slot: string }) => slot), ['chat', 'report', 'screenshot']
+  )
   t.notMatch(ran.stdout, /alpha/)
   t.equal(rig.calls().length, 3)
-  t.same(rig.sandbox.log.all({ service: 'provider' }), [])
+  t.strictSame(rig.sandbox.log.all({ service: 'provider' }), [])
 })
 
 t.test('A-011 A-161 an allow-list or selector that names alpha is refused and grants nothing', async (t) => {
@@ -282,9 +288,9 @@ t.test('A-011 A-161 an allow-list or selector that names alpha is refused and gr
     t.equal(ran.status, 3, flags.join(' '))
     t.match(ran.error().code, /^(selector_refused|upstream_refused|gateway_invalid)$/)
   }
-  t.same(rig.kept(), kept)
+  t.strictSame(rig.kept(), kept)
   t.equal((await rig.run(['gateway', 'prove', 'alpha.text', '--json'])).status, 3)
-  t.same(rig.sandbox.log.all({ service: 'provider' }), [])
+  t.strictSame(rig.sandbox.log.all({ service: 'provider' }), [])
 })
 
 t.test('A-043 the gateway key is no key for alpha', async (t) => {
@@ -292,7 +298,9 @@ t.test('A-043 the gateway key is no key for alpha', async (t) => {
   const flags = setupFlags(rig.place, await rig.revision())
   const at = flags.indexOf('--api-key-file')
   must(await rig.run([...flags.slice(0, at), ...flags.slice(at + 2)]))
-  t.match(await alphaShow(rig), { status: 'configuration_required', reason_code: 'key_missing' })
+  t.hasStrict(
+    await alphaShow(rig), { status: 'configuration_required', reason_code: 'key_missing' }
+  )
   t.not((await rig.ask()).status, 0)
   t.equal(rig.inferences().length, 0)
 })

@@ -45,8 +45,8 @@ t.test('only a number of the reply is a charge', async (t) => {
   const costOf = (json: string): unknown => readUsageCost(
     parseStrictJson(Buffer.from(json), { bytesMax: 1_000, depthMax: 2 }),
   )
-  t.match(costOf('0.00125'), { microUsd: 1_250, lexeme: '0.00125' })
-  t.match(costOf('2'), { microUsd: 2_000_000, lexeme: '2' })
+  t.hasStrict(costOf('0.00125'), { microUsd: 1_250, lexeme: '0.00125' })
+  t.hasStrict(costOf('2'), { microUsd: 2_000_000, lexeme: '2' })
   for (const json of ['"0.1"', 'true', '[]', '{}']) t.equal(costOf(json), 'cost_not_number', json)
   t.equal(costOf('null'), 'cost_missing')
   t.equal(readUsageCost(undefined), 'cost_missing')

@@ -130,7 +130,7 @@ t.test('A-011 A-161 a stored selector that names alpha\'s model sends nothing an
   })))
   const ran = await rig.prove('chat')
   t.not(ran.status, 0)
-  t.same(rig.sandbox.log.all(), [])
+  t.strictSame(rig.sandbox.log.all(), [])
 })
 
 t.test('A-160 a forged proof grants nobody anything', async (t) => {

@@ -50,12 +50,12 @@ t.test('a kill after the contact mark keeps the full liability and repeats nothi
     calls += after.includes(step as 'replied') ? 1 : 0
     const claim = newestClaim(rig)
     const again = await rig.prove('chat', { args: ['--if-stale'] })
-    t.match(again.error(), { code: 'proof_not_repeated', reason: 'charge_unknown' }, step)
-    t.match(findReservation(rig.view(), claim?.operation_id ?? ''), {
+    t.hasStrict(again.error(), { code: 'proof_not_repeated', reason: 'charge_unknown' }, step)
+    t.hasStrict(findReservation(rig.view(), claim?.operation_id ?? ''), {
       state: 'unknown', bound_microusd: 100_000,
     }, step)
     t.equal(rig.calls().length, calls, `${step}: no second request`)
-    t.same(rig.view().all(proofCollection), [])
+    t.strictSame(rig.view().all(proofCollection), [])
   }
   t.equal((await rig.prove('chat')).status, 0, 'a person may start another attempt')
   checkLedger(t, rig)

@@ -84,12 +84,12 @@ t.test('authority is the acknowledgment and an expected revision, both', async (
 })
 
 t.test('a consent ends with the words it was given to', async (t) => {
-  t.same(plan({ slots: { chat: { model: 'gateway/acme/chat-2' } } }).drops, [
+  t.strictSame(plan({ slots: { chat: { model: 'gateway/acme/chat-2' } } }).drops, [
     'gateway.cloud_egress', 'gateway.chat',
   ])
-  t.same(plan({ slots: { chat: null } }).drops, ['gateway.chat'])
-  t.same(plan({ slots: { chat: { timeout_seconds: 1 } } }).drops, [], 'a limit is no purpose')
-  t.same(plan({ spend_ceiling_microusd: 1 }).drops, [], 'the ceiling is no purpose')
+  t.strictSame(plan({ slots: { chat: null } }).drops, ['gateway.chat'])
+  t.strictSame(plan({ slots: { chat: { timeout_seconds: 1 } } }).drops, [], 'a limit is no purpose')
+  t.strictSame(plan({ spend_ceiling_microusd: 1 }).drops, [], 'the ceiling is no purpose')
   t.equal(plan({ enabled: false }).drops.length, 5)
 })
 
@@ -142,7 +142,7 @@ t.test('A-011 A-161 no slot and no allow-list takes a name of the text capabilit
 t.test('A-161 a general allowlist cannot be widened to the alpha route', async (t) => {
   const good = { chat: slot, report: { ...slot, model: 'gateway/c/d' } }
   const { slots } = plan({ slots: good }).next
-  t.same([slots.chat?.model, slots.report?.model], ['gateway/acme/chat-1', 'gateway/c/d'])
+  t.strictSame([slots.chat?.model, slots.report?.model], ['gateway/acme/chat-1', 'gateway/c/d'])
   for (const bad of ['alpha.text', 'fixed/only-model', 'vault:alpha_text_api_key', '*']) {
     const widened = { ...good, screenshot: { ...slot, model: bad } }
     t.equal(codeOf(() => plan({ slots: widened })), 'selector_refused', bad)
@@ -150,14 +150,14 @@ t.test('A-161 a general allowlist cannot be widened to the alpha route', async (
   const list = (length: number) => codeOf(() => plan({
     slots: { chat: { upstream_allow: Array.from({ length }, (_, at) => `host-${at}`) } },
   }))
-  t.same([list(16), list(17)], ['none', 'gateway_invalid'], 'a list has an end')
+  t.strictSame([list(16), list(17)], ['none', 'gateway_invalid'], 'a list has an end')
 })
 
 t.test('a first save takes the ledger\'s ceiling and keeps its grant for ever', async (t) => {
   const first = planGatewayChange(
     null, parseGatewayInput({ slots: { chat: slot }, cloud_egress_acknowledged: true }), facts,
   )
-  t.match(first, {
+  t.hasStrict(first, {
     needsAuthority: true, grantsEgress: true, ceilingMicrousd: 1_000_000,
     next: {
       grant_id: 'grt_new', enabled: true,

@@ -13,7 +13,7 @@ const filesUnder = (dir: string): string[] => readdirSync(dir).flatMap((name) =>
 t.test('nothing set up: the read is null and says how to begin', async (t) => {
   const rig = await World.in(t).sandbox().state().session()
     .alpha({ setUp: false }).gateway({ slots: [] })
-  t.same(await rig.show(), {
+  t.strictSame(await rig.show(), {
     schema: 'sallyport.gateway.v1', gateway: null, policy_revision: 1,
   })
   const text = must(await rig.run(['gateway', 'show'])).stdout
@@ -21,7 +21,7 @@ t.test('nothing set up: the read is null and says how to begin', async (t) => {
   const both = must(await rig.run(['config', 'show'])).stdout
   t.match(both, /alpha_text[\s\S]*gateway\n/)
   t.equal((await rig.prove('chat')).error().reason, 'slot_not_set')
-  t.same((await rig.run(['gateway', 'prove', '--all', '--json'])).json(), [])
+  t.strictSame((await rig.run(['gateway', 'prove', '--all', '--json'])).json(), [])
 })
 
 t.test('status follows key, slots, switch and consents, each with a reason', async (t) => {
@@ -32,26 +32,28 @@ t.test('status follows key, slots, switch and consents, each with a reason', asy
     return [status, reason]
   }
   must(await rig.widen([...slotFlags('chat'), '--spend-ceiling-microusd', '1000000']))
-  t.same(await statusOf(), ['configuration_required', 'key_missing'])
+  t.strictSame(await statusOf(), ['configuration_required', 'key_missing'])
   must(await rig.widen(['--api-key-file', rig.place.path('gateway-key')]))
-  t.same(await statusOf(), ['configured', null])
+  t.strictSame(await statusOf(), ['configured', null])
   t.equal((await rig.show()).gateway.slots.chat.reason_code, 'consent_not_current')
   t.equal((await rig.show()).gateway.slots.report.reason_code, 'slot_not_set')
   must(await rig.widen(['--consent', 'chat']))
   t.equal((await rig.show()).gateway.slots.chat.status, 'configured')
   const consentLines = async (): Promise<string[]> =>
     (await rig.run(['gateway', 'show'])).stdout.match(/^ *consent .*/gm) ?? []
-  t.match(await consentLines(), [/gateway\.chat: current$/], 'only a slot that is set has consents')
+  t.matchStrict(
+    await consentLines(), [/gateway\.chat: current$/], 'only a slot that is set has consents'
+  )
   must(await rig.widen(slotFlags('report')))
-  t.match(await consentLines(), [
+  t.matchStrict(await consentLines(), [
     /gateway\.chat: current$/, /gateway\.report: not current$/, /gateway\.digest: not current$/,
   ])
   must(await rig.run(['gateway', 'setup', '--remove-slot', 'report', '--json']))
   must(await rig.run(['gateway', 'setup', '--disable', '--json']))
-  t.same(await statusOf(), ['disabled', 'route_disabled'])
+  t.strictSame(await statusOf(), ['disabled', 'route_disabled'])
   must(await rig.widen(['--enable']))
   must(await rig.run(['gateway', 'setup', '--remove-slot', 'chat', '--json']))
-  t.same(await statusOf(), ['configuration_required', 'slot_not_set'])
+  t.strictSame(await statusOf(), ['configuration_required', 'slot_not_set'])
 })
 
 t.test('the gateway alone bootstraps the one ledger', async (t) => {
@@ -59,7 +61,9 @@ t.test('the gateway alone bootstraps the one ledger', async (t) => {
     .alpha({ setUp: false }).gateway({ slots: [] })
   const ran = await rig.widen([...slotFlags('chat'), '--spend-ceiling-microusd', '12345'])
   t.equal(ran.status, 0, ran.stderr)
-  t.match(ran.json().gateway, { shared_ceiling_microusd: 12_345, spend_ceiling_microusd: 12_345 })
+  t.hasStrict(
+    ran.json().gateway, { shared_ceiling_microusd: 12_345, spend_ceiling_microusd: 12_345 }
+  )
   t.equal(ran.json().gateway.slots.chat.request_cost_bound_microusd, 12_345, 'never above it')
 })
 
@@ -72,7 +76,7 @@ t.test('a blank key keeps the stored one, and the same key goes out', async (t) 
   ]))
   t.equal((await rig.show()).gateway.credential_fingerprint, before)
   must(await rig.prove('chat'))
-  t.same(rig.calls()[0]?.headers.get('authorization'), [`Bearer ${gatewayKey}`])
+  t.strictSame(rig.calls()[0]?.headers.get('authorization'), [`Bearer ${gatewayKey}`])
 })
 
 t.test('misuse of the flags is told and nothing is saved', async (t) => {
@@ -107,7 +111,7 @@ t.test('the reads need no network and say the same without it', async (t) => {
   ]
   const before = await reads()
   await rig.sandbox.stop()
-  t.same(await reads(), before)
+  t.strictSame(await reads(), before)
   t.equal(rig.calls().length, 1)
 })
 
@@ -126,9 +130,9 @@ t.test('a document on stdin sets the gateway up as the flags do', async (t) => {
   })
   const ran = await rig.run(['gateway', 'setup', '--json', '--from', '-'], { stdin })
   t.equal(ran.status, 0, ran.stderr)
-  t.match(ran.json().gateway.slots.chat, { upstream_allow: ['a', 'b'], timeout_seconds: 2.5 })
+  t.hasStrict(ran.json().gateway.slots.chat, { upstream_allow: ['a', 'b'], timeout_seconds: 2.5 })
   must(await rig.prove('chat'))
-  t.same(bodyOf(rig.calls()[0]).provider.only, ['a', 'b'])
+  t.strictSame(bodyOf(rig.calls()[0]).provider.only, ['a', 'b'])
 })
 
 t.test('a canary that fails in one slot proves the others and says so', async (t) => {
@@ -136,7 +140,7 @@ t.test('a canary that fails in one slot proves the others and says so', async (t
   rig.sandbox.faults.set('status_500', { service: 'gateway', times: 1 })
   const ran = await rig.run(['gateway', 'prove', '--all', '--json'])
   t.equal(ran.status, 7)
-  t.match(ran.json(), [
+  t.hasStrict(ran.json(), [
     { ok: false, slot: 'chat', code: 'proof_charge_unknown', reason: 'http_status' },
     { ok: true, slot: 'report' }, { ok: true, slot: 'screenshot' },
   ])

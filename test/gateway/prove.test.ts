@@ -17,28 +17,28 @@ t.test('one proof is one request with every routing control, settled and recorde
   const ran = await rig.prove('report', { at: (step) => void steps.push(step) })
   t.equal(ran.status, 0, ran.stderr)
   t.equal(rig.calls().length, 1)
-  t.same(rig.sandbox.log.violations(), [])
+  t.strictSame(rig.sandbox.log.violations(), [])
   const [seen] = rig.calls()
-  t.same(seen?.headers.get('authorization'), [`Bearer ${gatewayKey}`])
+  t.strictSame(seen?.headers.get('authorization'), [`Bearer ${gatewayKey}`])
   t.equal(seen?.path, '/api/v1/chat/completions')
   const body = bodyOf(seen)
-  t.same(body.provider, {
+  t.strictSame(body.provider, {
     only: ['acme-host', 'other-host'], allow_fallbacks: false, data_collection: 'deny', zdr: true,
     require_parameters: true,
   })
   t.equal(body.model, 'acme/report-1')
   t.notOk('models' in body, 'no fallback list')
-  t.match(ran.json(), {
+  t.hasStrict(ran.json(), {
     slot: 'report', made: true, reply_model: 'acme/report-1-2026-01-15',
     reply_provider: 'Acme Host', receipt: { outcome: 'succeeded', profile: 'gateway.report' },
   })
-  t.same(steps.filter((step) => step.startsWith('prove.')), [
+  t.strictSame(steps.filter((step) => step.startsWith('prove.')), [
     'prove.begin', 'prove.claimed', 'prove.slot', 'prove.reserved', 'prove.before_resolve',
     'prove.before_dial', 'prove.contact_begin', 'prove.contact_intent', 'prove.before_first_byte',
     'prove.replied', 'prove.charge_known', 'prove.finished',
   ])
   checkLedger(t, rig)
-  t.same(verifyAudit(rig.view()), [])
+  t.strictSame(verifyAudit(rig.view()), [])
 })
 
 t.test('every ledger step of a proof names the gateway runtime and the slot', async (t) => {
@@ -46,12 +46,14 @@ t.test('every ledger step of a proof names the gateway runtime and the slot', as
   const { receipt } = (await rig.prove('chat')).json()
   const view = rig.view()
   const reservation = findReservation(view, receipt.operation_id)
-  t.match(reservation, {
+  t.hasStrict(reservation, {
     runtime: 'gateway_route', profile: 'gateway.chat', state: 'settled', task_id: null,
   })
   const rows = reservation === undefined ? [] : ledgerRowsOf(view, reservation)
-  t.same(rows.map(({ kind }) => kind), ['reserve', 'recheck', 'contact', 'settle'])
-  t.match(rows.at(-1)?.evidence, { source: 'gateway_usage', operation_id: receipt.operation_id })
+  t.strictSame(rows.map(({ kind }) => kind), ['reserve', 'recheck', 'contact', 'settle'])
+  t.hasStrict(
+    rows.at(-1)?.evidence, { source: 'gateway_usage', operation_id: receipt.operation_id }
+  )
   t.equal(rows.at(-1)?.row_id, receipt.cost.ledger_ref)
   t.equal(reservation?.charged_microusd, receipt.cost.amount_microusd)
 })
@@ -60,9 +62,9 @@ t.test('the screenshot slot is proved with a synthetic image and a strict schema
   const rig = await World.in(t).sandbox().state().session().alpha().gateway()
   const ran = await rig.prove('screenshot')
   t.equal(ran.status, 0, ran.stderr)
-  t.same(rig.sandbox.log.violations(), [])
+  t.strictSame(rig.sandbox.log.violations(), [])
   const body = bodyOf(rig.calls()[0])
-  t.match(body.messages[0]?.content, [
+  t.matchStrict(body.messages[0]?.content, [
     { type: 'text' }, { type: 'image_url', image_url: { url: /^data:image\/png;base64,/ } },
   ])
   t.equal(body.response_format.json_schema.strict, true)
@@ -70,13 +72,13 @@ t.test('the screenshot slot is proved with a synthetic image and a strict schema
 
 t.test('a proof shows as current, and --if-stale then contacts nobody', async (t) => {
   const rig = await World.in(t).sandbox().state().session().alpha().gateway()
-  t.match((await rig.show()).gateway.slots.chat.proof, { state: 'missing', proof_id: null })
+  t.hasStrict((await rig.show()).gateway.slots.chat.proof, { state: 'missing', proof_id: null })
   const first = (await rig.prove('chat')).json()
-  t.match((await rig.show()).gateway.slots.chat.proof, {
+  t.matchStrict((await rig.show()).gateway.slots.chat.proof, {
     state: 'current', proof_id: first.proof_id, receipt: { operation_id: String },
   })
   const again = (await rig.prove('chat', { args: ['--if-stale'] })).json()
-  t.match(again, { made: false, proof_id: first.proof_id })
+  t.hasStrict(again, { made: false, proof_id: first.proof_id })
   t.equal(rig.calls().length, 1)
   t.equal((await rig.prove('chat')).json().made, true, 'without the flag it is proved again')
   t.equal(rig.calls().length, 2)
@@ -89,16 +91,16 @@ t.test('a clock that was set back: the next proof is the current one and is paid
   await rig.run(login, ahead)
   t.equal((await rig.run(['gateway', 'prove', 'chat', '--json'], ahead)).status, 0)
   await rig.run(login)
-  t.match((await rig.show()).gateway.slots.chat.proof, {
+  t.hasStrict((await rig.show()).gateway.slots.chat.proof, {
     state: 'stale', reason: 'made_in_the_future',
   })
   const first = (await rig.prove('chat', { args: ['--if-stale'] })).json()
   t.equal(first.made, true)
-  t.match((await rig.show()).gateway.slots.chat.proof, {
+  t.hasStrict((await rig.show()).gateway.slots.chat.proof, {
     state: 'current', proof_id: first.proof_id,
   })
   for (let again = 0; again < 2; again += 1) {
-    t.match((await rig.prove('chat', { args: ['--if-stale'] })).json(), {
+    t.hasStrict((await rig.prove('chat', { args: ['--if-stale'] })).json(), {
       made: false, proof_id: first.proof_id,
     })
   }
@@ -115,10 +117,10 @@ t.test('a proof goes stale after 24 hours and when what it was bound to changes'
   t.equal(shown.json().gateway.slots.chat.proof.state, 'current')
   await rig.run(login, later(day))
   const old = (await rig.run(['gateway', 'show', '--json'], later(day + 1_000))).json()
-  t.match(old.gateway.slots.chat.proof, { state: 'stale', reason: 'older_than_24_hours' })
+  t.hasStrict(old.gateway.slots.chat.proof, { state: 'stale', reason: 'older_than_24_hours' })
   await rig.run(login)
   await rig.widen(['--slot', 'chat', '--upstream-allow', 'acme-host', '--consent', 'chat'])
-  t.match((await rig.show()).gateway.slots.chat.proof, {
+  t.hasStrict((await rig.show()).gateway.slots.chat.proof, {
     state: 'stale', reason: 'upstream_allow_changed',
   })
 })
@@ -128,16 +130,16 @@ t.test('an unknown charge keeps the full bound, keeps no proof, and is not repea
   rig.sandbox.faults.set('status_500', { service: 'gateway' })
   const ran = await rig.prove('chat')
   t.equal(ran.status, 7)
-  t.match(ran.error(), { code: 'proof_charge_unknown', reason: 'http_status' })
+  t.hasStrict(ran.error(), { code: 'proof_charge_unknown', reason: 'http_status' })
   const view = rig.view()
-  t.match(findReservation(view, ran.error().details.operation_id), {
+  t.hasStrict(findReservation(view, ran.error().details.operation_id), {
     state: 'unknown', bound_microusd: 100_000, charged_microusd: null,
   })
   t.equal((await rig.show()).gateway.slots.chat.proof.state, 'missing')
   rig.sandbox.faults.clear()
   const again = await rig.prove('chat', { args: ['--if-stale'] })
   t.equal(again.status, 7)
-  t.match(again.error(), { code: 'proof_not_repeated', reason: 'charge_unknown' })
+  t.hasStrict(again.error(), { code: 'proof_not_repeated', reason: 'charge_unknown' })
   t.equal(rig.calls().length, 1)
   checkLedger(t, rig)
 })
@@ -147,7 +149,7 @@ t.test('a connection that nobody took releases the hold and may be tried again',
   await rig.sandbox.stop()
   const ran = await rig.prove('chat')
   t.equal(ran.error().code, 'proof_not_sent')
-  t.match(findReservation(rig.view(), ran.error().details.operation_id), { state: 'released' })
+  t.hasStrict(findReservation(rig.view(), ran.error().details.operation_id), { state: 'released' })
   const again = await rig.prove('chat', { args: ['--if-stale'] })
   t.equal(again.error().code, 'proof_not_sent', 'nothing was sent, so it may be tried again')
   checkLedger(t, rig)

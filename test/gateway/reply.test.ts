@@ -26,7 +26,7 @@ const message = (change: Record<string, unknown>, choice: Record<string, unknown
 })
 
 t.test('a whole reply gives text, names and an exact charge', async (t) => {
-  t.match(judge(JSON.stringify(good)), {
+  t.matchStrict(judge(JSON.stringify(good)), {
     reason: null, costReason: null, cost: { microUsd: 250_000, responseSha256: /^[0-9a-f]{64}$/ },
     reply: { content: 'ready', model: 'acme/chat-1-2026', provider: 'Acme Host', truncated: false },
   })
@@ -48,7 +48,7 @@ t.test('what cannot be read as a reply gives neither text nor charge', async (t)
     [judge(Buffer.from([0xff])), 'malformed_json'],
   ]
   for (const [verdict, reason] of table) {
-    t.match(verdict, { reason, costReason: reason, cost: null, reply: null }, reason)
+    t.hasStrict(verdict, { reason, costReason: reason, cost: null, reply: null }, reason)
   }
 })
 
@@ -71,7 +71,7 @@ t.test('a reply whose text is refused still carries its charge', async (t) => {
   ]
   for (const [change, reason] of table) {
     const verdict = judgeChanged(change)
-    t.match(verdict, { reason, reply: null, cost: { microUsd: 250_000 } }, reason)
+    t.hasStrict(verdict, { reason, reply: null, cost: { microUsd: 250_000 } }, reason)
   }
   t.equal(judgeChanged(message({ tool_calls: [] })).reason, null, 'an empty list is none')
   t.equal(judgeChanged(message({}, { finish_reason: 'length' })).reply?.truncated, true)
@@ -85,7 +85,7 @@ t.test('a good text without a readable charge has none', async (t) => {
     [[], 'cost_missing'],
   ]
   for (const [usage, costReason] of table) {
-    t.match(judgeChanged({ usage }), { reason: null, cost: null, costReason }, costReason)
+    t.hasStrict(judgeChanged({ usage }), { reason: null, cost: null, costReason }, costReason)
   }
 })
 
@@ -114,7 +114,7 @@ t.test('only proof that nothing was sent releases; only a known charge settles',
     [ending(whole), 'succeeded', 'settle'],
   ]
   for (const [end, outcome, ledger] of table) {
-    t.match(end, { outcome, ledger }, outcome)
+    t.hasStrict(end, { outcome, ledger }, outcome)
     t.equal(end.reply === null, outcome !== 'succeeded', 'only a success keeps its reply')
   }
 })

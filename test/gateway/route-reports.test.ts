@@ -44,14 +44,14 @@ t.test('A-162 a hook that reports an alpha receipt lets nobody contact the provi
   const rig = await World.in(t).sandbox().state().session().alpha({ setUp: false }).gateway()
   const before = [authority(rig), rig.kept()]
   await tell(t, rig, report())
-  t.same([authority(rig), rig.kept()], before, 'a report touches no row of authority')
+  t.strictSame([authority(rig), rig.kept()], before, 'a report touches no row of authority')
   t.equal((await rig.ask()).status, 4, 'without a set-up')
   must(await rig.run(setupFlags(rig.place, await rig.revision())))
   must(await rig.run(['policy', 'revoke']))
   await tell(t, rig, report({ outcome: 'allowed' }))
   t.equal((await rig.ask()).status, 4, 'after a revoke')
   t.equal((await rig.prove('chat')).status, 4, 'nor the gateway')
-  t.same(rig.sandbox.log.all(), [], 'zero bytes anywhere')
+  t.strictSame(rig.sandbox.log.all(), [], 'zero bytes anywhere')
 })
 
 t.test('A-162 a report that claims a decision or an allowance is refused', async (t) => {
@@ -60,6 +60,6 @@ t.test('A-162 a report that claims a decision or an allowance is refused', async
   for (const change of [
     { decision_id: 'dec_1' }, { allowed: true }, { schema: 'svc.alpha.text.input.v1' },
   ]) await tell(t, rig, report(change))
-  t.same([authority(rig), rig.kept()], before)
-  t.same(rig.sandbox.log.all(), [])
+  t.strictSame([authority(rig), rig.kept()], before)
+  t.strictSame(rig.sandbox.log.all(), [])
 })

@@ -40,8 +40,8 @@ const bigSave = async (rig: RoutesWorld): Promise<string[]> => {
 const checkRolledBack = async (
   t: Test, rig: RoutesWorld, before: ReturnType<typeof facts>, step: string,
 ): Promise<void> => {
-  t.same(facts(rig), before, `${step}: key, slots, mirrors and owner stand as before`)
-  t.match(policyHead(rig.view()), { state: 'revoked', reason: 'save_interrupted' }, step)
+  t.strictSame(facts(rig), before, `${step}: key, slots, mirrors and owner stand as before`)
+  t.hasStrict(policyHead(rig.view()), { state: 'revoked', reason: 'save_interrupted' }, step)
   t.equal(checkLedger(t, rig)?.ceiling_microusd, 1_000_000, step)
   t.equal(presence(rig.view(), 'vault:gateway_api_key').staged, false, step)
   t.equal((await rig.prove('chat')).error().reason, 'save_interrupted', step)
@@ -54,7 +54,7 @@ const checkMends = async (t: Test, rig: RoutesWorld, step: string): Promise<void
   must(await rig.widen(['--slot', 'chat', '--timeout-seconds', '44']))
   must(await rig.widen(['--slot', 'chat', '--timeout-seconds', '45']))
   t.equal(latestConsent(rig.view(), 'alpha.text')?.bound_revision, await rig.revision(), step)
-  t.same((await rig.show()).gateway.consents.filter((one) => !one.current), [], step)
+  t.strictSame((await rig.show()).gateway.consents.filter((one) => !one.current), [], step)
 }
 
 t.test('a save that is killed at s1 to s3 is rolled back and activates nothing', async (t) => {
@@ -77,13 +77,13 @@ t.test('A-190 after an interrupted save one that only stops brings no route back
     entry: 'test', env: { TEST_STOP_AT: 'save.credential' }, coverage: false,
   })
   must(await rig.run(['alpha', 'setup', '--disable', '--json']))
-  t.match(policyHead(rig.view()), { state: 'revoked', reason: 'save_interrupted' })
+  t.hasStrict(policyHead(rig.view()), { state: 'revoked', reason: 'save_interrupted' })
   t.equal((await rig.prove('chat')).error().reason, 'save_interrupted')
   must(await rig.run(['gateway', 'setup', '--slot', 'chat', '--timeout-seconds', '9', '--json']))
   t.equal((await rig.prove('chat')).error().reason, 'save_interrupted')
   t.equal(rig.calls().length, 0, 'nobody was contacted')
   must(await rig.widen(['--slot', 'chat', '--timeout-seconds', '44']))
-  t.same((await rig.show()).gateway.consents.filter((one) => !one.current), [])
+  t.strictSame((await rig.show()).gateway.consents.filter((one) => !one.current), [])
 })
 
 t.test('a save that fails at s1 to s3 compensates itself', async (t) => {
@@ -110,8 +110,8 @@ t.test('an operator\'s revoke during a save wins, and the save is undone', async
     })
     t.equal(ran.status, 5, step)
     t.equal(ran.error().code, 'policy_moved')
-    t.same(facts(rig), before, step)
-    t.match(policyHead(rig.view()), { state: 'revoked', reason: 'operator_revoke' })
+    t.strictSame(facts(rig), before, step)
+    t.hasStrict(policyHead(rig.view()), { state: 'revoked', reason: 'operator_revoke' })
     t.equal(checkLedger(t, rig)?.ceiling_microusd, 1_000_000)
     must(await rig.widen(['--consent', 'chat', 'report', 'digest', 'vision']))
   }
@@ -126,7 +126,7 @@ t.test('a save that is killed after r+2 has happened, and its repetition is stal
   })
   t.equal(ran.status, 137)
   const { gateway } = await rig.show()
-  t.match(gateway, { status: 'configured', spend_ceiling_microusd: 2_000_000 })
+  t.hasStrict(gateway, { status: 'configured', spend_ceiling_microusd: 2_000_000 })
   t.equal(rig.view().get(alphaSetupCollection, 'the')?.spend_ceiling_microusd, 2_000_000)
   t.equal((await rig.run(argv)).error().code, 'stale_policy_revision')
 })
@@ -162,7 +162,7 @@ t.test('A-190 of two saves at once one wins, and the other changes nothing', asy
     },
   })
   t.equal(first.status, 0, first.stderr)
-  t.same(second, { status: 5, code: 'save_in_progress' })
+  t.strictSame(second, { status: 5, code: 'save_in_progress' })
   t.equal(rig.view().get(gatewayCollection, 'the')?.slots.report?.timeout_seconds, 45)
 })
 

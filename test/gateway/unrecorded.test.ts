@@ -33,7 +33,7 @@ t.test('A-124 a lock held past the deadline ends as blocked, never as locked', a
   })
   release()
   t.equal(ran.status, 7)
-  t.match(ran.error(), { code: 'lock_held', reason: 'outcome_not_recorded' })
+  t.hasStrict(ran.error(), { code: 'lock_held', reason: 'outcome_not_recorded' })
   await recover(rig)
   t.ok((checkLedger(t, rig)?.unknown_microusd ?? 0) > 0, 'the bound is a liability')
 })

@@ -87,5 +87,5 @@ t.test('what rows refer to is known, secrets included', async (t) => {
   const { artifact } = await stageCredential(bench.gov, { ref: 'vault:x', secret })
   bench.gov.store.artifacts.write(label, Buffer.from('orphan'))
   const names = [...referencedArtifacts(bench.view())].sort()
-  t.same(names, [row.ref.stored_sha256, artifact.stored_sha256].sort())
+  t.strictSame(names, [row.ref.stored_sha256, artifact.stored_sha256].sort())
 })

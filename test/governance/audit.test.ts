@@ -17,15 +17,15 @@ const filled = async (t: Teardown): Promise<StateWorld> => {
 
 t.test('an empty audit and an appended one verify', async (t) => {
   const bench = await World.still(t).store()
-  t.same(verifyAudit(bench.view()), [])
+  t.strictSame(verifyAudit(bench.view()), [])
   await bench.transact((tx, now) => {
     appendAudit(tx, now, entry)
     appendAudit(tx, now, { ...entry, facts: { a: 1, b: 'text', c: true, d: null } })
   })
   const rows = listAudit(bench.view())
-  t.same(rows.map(({ number }) => number), [1, 2])
+  t.strictSame(rows.map(({ number }) => number), [1, 2])
   t.equal(rows[0]?.previous_digest, '0'.repeat(64))
-  t.same(verifyAudit(bench.view()), [])
+  t.strictSame(verifyAudit(bench.view()), [])
 })
 
 t.test('a changed, removed, doubled, moved or added row breaks the chain', async (t) => {
@@ -47,7 +47,7 @@ t.test('a changed, removed, doubled, moved or added row breaks the chain', async
   }
   for (const [name, forge] of Object.entries(forgeries)) {
     const bench = await filled(t)
-    t.same(verifyAudit(bench.view()), [])
+    t.strictSame(verifyAudit(bench.view()), [])
     await bench.transact((tx) => forge(tx, listAudit(tx)))
     t.ok(verifyAudit(bench.view()).length > 0, name)
   }
@@ -57,5 +57,5 @@ t.test('a fact is short, so that no content slips in', async (t) => {
   const bench = await World.still(t).store()
   const long = { ...entry, facts: { text: 'x'.repeat(513) } }
   await t.rejects(bench.transact((tx, now) => appendAudit(tx, now, long)), TypeError)
-  t.same(listAudit(bench.view()), [])
+  t.strictSame(listAudit(bench.view()), [])
 })

@@ -10,7 +10,7 @@ t.test('a default goal exists from the start and stays open', async (t) => {
   const bench = await World.still(t).state({ owner: 'ada' })
   const { session } = await signIn(bench)
   const goal = defaultGoal(bench.view(), session.principal.principal_id)
-  t.match(goal, { revision: 1, state: 'open', is_default: true })
+  t.hasStrict(goal, { revision: 1, state: 'open', is_default: true })
   const request = { goalId: goal.goal_id }
   await t.rejects(closeGoal(bench.gov, session, request), { code: 'default_goal' })
   t.throws(() => defaultGoal(bench.view(), 'prn_x'), { code: 'goal_not_found' })
@@ -23,9 +23,9 @@ t.test('every change of a goal raises its revision, and no change does not', asy
   const same = await updateGoal(bench.gov, session, { goalId, title: 'Learn about tides' })
   t.equal(same.revision, 1)
   const updated = await updateGoal(bench.gov, session, { goalId, title: 'Learn about moons' })
-  t.match(updated, { revision: 2, title: 'Learn about moons', state: 'open' })
-  t.match(await closeGoal(bench.gov, session, { goalId }), { revision: 3, state: 'closed' })
-  t.match(await closeGoal(bench.gov, session, { goalId }), { revision: 3 })
+  t.hasStrict(updated, { revision: 2, title: 'Learn about moons', state: 'open' })
+  t.hasStrict(await closeGoal(bench.gov, session, { goalId }), { revision: 3, state: 'closed' })
+  t.hasStrict(await closeGoal(bench.gov, session, { goalId }), { revision: 3 })
   await t.rejects(updateGoal(bench.gov, session, { goalId, title: 'Again' }), {
     kind: 'conflict', code: 'goal_closed',
   })
@@ -41,7 +41,9 @@ t.test('a change that looked at another revision is a conflict', async (t) => {
   await t.rejects(updateGoal(bench.gov, session, stale), {
     kind: 'conflict', code: 'stale_goal_revision', details: { revision: 1 },
   })
-  t.match(await updateGoal(bench.gov, session, { ...stale, expectedRevision: 1 }), { revision: 2 })
+  t.hasStrict(
+    await updateGoal(bench.gov, session, { ...stale, expectedRevision: 1 }), { revision: 2 }
+  )
 })
 
 t.test('a title is one line of 1 to 200 characters', async (t) => {
@@ -67,13 +69,13 @@ t.test('a foreign goal is as absent as a missing one', async (t) => {
       return { kind, code, message }
     }
   }
-  t.same(errorOf(goalId), errorOf('goal_x'))
+  t.strictSame(errorOf(goalId), errorOf('goal_x'))
   await t.rejects(closeGoal(bench.gov, bob.session, { goalId }), { code: 'goal_not_found' })
   await t.rejects(updateGoal(bench.gov, bob.session, { goalId, title: 'His' }), {
     code: 'goal_not_found',
   })
-  t.same(listGoals(bench.view(), bob.session).map(({ title }) => title), ['General'])
-  t.same(listGoals(bench.view(), ada.session).map(({ title }) => title), ['General', 'Mine'])
+  t.strictSame(listGoals(bench.view(), bob.session).map(({ title }) => title), ['General'])
+  t.strictSame(listGoals(bench.view(), ada.session).map(({ title }) => title), ['General', 'Mine'])
 })
 
 t.test('an ended session changes no goal', async (t) => {

@@ -23,7 +23,7 @@ t.test('a guard is held until its release, which leaves no file', async (t) => {
   guard.release()
   guard.release()
   t.notOk(isHeld(dir, 'op_1'))
-  t.same(readdirSync(join(dir, 'run', 'ops')), [])
+  t.strictSame(readdirSync(join(dir, 'run', 'ops')), [])
   ;(await holdGuard(dir, 'op_1')).release()
 })
 
@@ -130,7 +130,7 @@ t.test('a sweep removes what dead processes left and nothing else', async (t) =>
   mkdirSync(join(folder, below))
   t.equal(sweepGuards(dir), 2)
   t.equal(liveGuards(dir), 1, 'a folder of such a name is no guard')
-  t.same(readdirSync(folder).sort(), [...foreign, below, operation].sort())
+  t.strictSame(readdirSync(folder).sort(), [...foreign, below, operation].sort())
   live.release()
 })
 
@@ -148,8 +148,8 @@ t.test('a sweep follows no link in the place of the folder of guards', (t) => {
     for (const look of [sweepGuards, liveGuards]) {
       t.throws(() => look(dir), { code: 'folder_replaced', details: { folder: linked } })
     }
-    t.same(readdirSync(join(away, 'ops')).sort(), [...names].sort())
-    t.same(readdirSync(away).sort(), [...names, 'ops'].sort())
+    t.strictSame(readdirSync(join(away, 'ops')).sort(), [...names].sort())
+    t.strictSame(readdirSync(away).sort(), [...names, 'ops'].sort())
   }
   t.end()
 })

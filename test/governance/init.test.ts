@@ -9,13 +9,13 @@ t.test('a new store gets one owner, its default goal and policy revision 1, and 
   const bench = await World.still(t).store()
   const { store } = bench.gov
   const made = await initialize(store, { ownerName: 'ada', clock: bench.clock })
-  t.match(made.principal, { name: 'ada', passphrase: null, disabled_at: null })
-  t.match(made.goal, { owner: made.principal.principal_id, is_default: true, revision: 1 })
-  t.match(policyHead(bench.view()), { revision: 1 })
-  t.same(bench.view().all(collections.roots), [])
-  t.same(bench.view().all(collections.consents), [])
-  t.same(bench.view().all(collections.ledgerAccounts), [])
-  t.same(verifyAudit(bench.view()), [])
+  t.hasStrict(made.principal, { name: 'ada', passphrase: null, disabled_at: null })
+  t.hasStrict(made.goal, { owner: made.principal.principal_id, is_default: true, revision: 1 })
+  t.hasStrict(policyHead(bench.view()), { revision: 1 })
+  t.strictSame(bench.view().all(collections.roots), [])
+  t.strictSame(bench.view().all(collections.consents), [])
+  t.strictSame(bench.view().all(collections.ledgerAccounts), [])
+  t.strictSame(verifyAudit(bench.view()), [])
 })
 
 t.test('a store is initialized once', async (t) => {

@@ -18,20 +18,20 @@ t.test('A-026 the ending of a task whose capability has no rule', async (t) => {
   }
   for (const contacted of [false, true]) {
     for (const one of [task, cancelled]) {
-      t.same(defaultEnding({ task: one, money: 'owed', contacted }), unknown)
+      t.strictSame(defaultEnding({ task: one, money: 'owed', contacted }), unknown)
     }
   }
   for (const money of ['none', 'released'] as const) {
-    t.same(defaultEnding({ task, money, contacted: false }), {
+    t.strictSame(defaultEnding({ task, money, contacted: false }), {
       state: 'failed', reason: beforeContact,
     })
-    t.same(defaultEnding({ task: cancelled, money, contacted: false }), {
+    t.strictSame(defaultEnding({ task: cancelled, money, contacted: false }), {
       state: 'cancelled', reason: 'cancelled_by_operator',
     })
   }
   for (const money of ['none', 'settled'] as const) {
     for (const one of [task, cancelled]) {
-      t.same(defaultEnding({ task: one, money, contacted: true }), {
+      t.strictSame(defaultEnding({ task: one, money, contacted: true }), {
         state: 'failed', reason: afterContact,
       })
     }
@@ -45,7 +45,7 @@ t.test('A-122 a rule decides, but never frees a charge nor calls a contact unsen
   for (const money of monies) {
     for (const contacted of [false, true]) {
       const ending = endingOf({ task, money, contacted }, careless)
-      if (money === 'owed') t.match(ending, { blocked: { kind: 'cost_liability' } })
+      if (money === 'owed') t.hasStrict(ending, { blocked: { kind: 'cost_liability' } })
       else t.equal('reason' in ending && ending.reason, contacted ? afterContact : beforeContact)
     }
   }
@@ -53,7 +53,7 @@ t.test('A-122 a rule decides, but never frees a charge nor calls a contact unsen
     kinds: ['k'],
     ending: () => ({ state: 'blocked', blocked: { kind: 'effect', reason: 'effect_unknown' } }),
   }
-  t.match(endingOf({ task, money: 'none', contacted: true }, careful), {
+  t.hasStrict(endingOf({ task, money: 'none', contacted: true }, careful), {
     blocked: { kind: 'effect', reason: 'effect_unknown' },
   })
 })
@@ -78,7 +78,7 @@ t.test('a task ends by the rule of its own kind, and what the rule keeps costs n
     },
   ]
   await recoverInterrupted(bench.gov, rules)
-  t.same(kept.sort(), [`${mine.task_id} was_running`, `${other.task_id} was_queued`].sort())
+  t.strictSame(kept.sort(), [`${mine.task_id} was_running`, `${other.task_id} was_queued`].sort())
   t.equal(getTask(bench.view(), mine.task_id).state, 'failed')
   t.equal(getTask(bench.view(), other.task_id).state, 'failed')
 })

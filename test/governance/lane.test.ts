@@ -66,8 +66,8 @@ t.test('A-197 over many processes only one holds the lane at a time', async (t) 
   t.equal(log.length, mix.length * 8 * 2, 'everyone had every turn')
   const broken = log.filter(([what, label], n) =>
     what === (n % 2 === 0 ? 'leave' : 'enter') || (n % 2 === 1 && label !== log[n - 1]?.[1]))
-  t.same(broken, [], 'every enter is followed by its own leave')
-  t.same(places(dir), [], 'no waiter file is left')
+  t.strictSame(broken, [], 'every enter is followed by its own leave')
+  t.strictSame(places(dir), [], 'no waiter file is left')
 })
 
 t.test('A-198 when the lane frees the higher priority goes first', async (t) => {
@@ -81,11 +81,11 @@ t.test('A-198 when the lane frees the higher priority goes first', async (t) => 
     children.push(start(t, dir, label, priority))
     await untilWaiting(dir, children.length)
   }
-  t.same(laneWaiters(dir), { interactive: 1, high: 2, normal: 2 })
+  t.strictSame(laneWaiters(dir), { interactive: 1, high: 2, normal: 2 })
   lane.release()
   for (const child of children) t.equal(await child.ended(), 0)
   const entered = logOf(dir).filter(([what]) => what === 'enter').map(([, label]) => label)
-  t.same(entered, ['i1', 'h1', 'h2', 'n1', 'n2'], 'and equals in the order they came')
+  t.strictSame(entered, ['i1', 'h1', 'h2', 'n1', 'n2'], 'and equals in the order they came')
 })
 
 t.test('A-198 a lower priority never takes a free lane past a live waiter above it', async (t) => {
@@ -113,7 +113,7 @@ t.test('A-197 a killed holder frees the lane, a live one never does', async (t) 
   const lane = await taken
   t.equal(await codeOf(take(dir, 'interactive', 30)), 'locked/lane_busy', 'it is one holder again')
   lane.release()
-  t.same(places(dir), [])
+  t.strictSame(places(dir), [])
 })
 
 t.test('A-198 a killed waiter holds nobody up and its place is cleared', async (t) => {
@@ -124,10 +124,10 @@ t.test('A-198 a killed waiter holds nobody up and its place is cleared', async (
   const taken = take(dir, 'normal')
   await untilWaiting(dir, 2)
   await child.kill()
-  t.same(laneWaiters(dir), { interactive: 0, high: 0, normal: 1 })
+  t.strictSame(laneWaiters(dir), { interactive: 0, high: 0, normal: 1 })
   lane.release()
   const next = await taken
-  t.same(places(dir), [], 'the dead place went once its lock could be had')
+  t.strictSame(places(dir), [], 'the dead place went once its lock could be had')
   next.release()
 })
 
@@ -149,9 +149,9 @@ t.test('A-197 kills at any moment never let two in', async (t) => {
     const isLast = log.slice(n).every(([, later]) => later !== before?.[1])
     return before?.[0] === 'enter' && !isLast
   })
-  t.same(broken, [], 'an enter without its leave is the last that its process wrote')
+  t.strictSame(broken, [], 'an enter without its leave is the last that its process wrote')
   const lane = await take(dir, 'normal')
-  t.same(places(dir), [], 'dead places do not pile up')
+  t.strictSame(places(dir), [], 'dead places do not pile up')
   lane.release()
 })
 
@@ -160,7 +160,7 @@ t.test('a deadline ends the wait, leaves no place and takes nothing', async (t) 
   t.equal(await codeOf(take(dir, 'interactive', 0)), 'locked/lane_busy', 'also when it is past')
   const lane = await take(dir, 'interactive')
   t.equal(await codeOf(take(dir, 'interactive', 40)), 'locked/lane_busy')
-  t.same(places(dir), [])
+  t.strictSame(places(dir), [])
   lane.release()
   lane.release()
   const again = await take(dir, 'interactive')
@@ -176,7 +176,7 @@ t.test('an aborted wait rejects with the reason and leaves no place', async (t) 
   await untilWaiting(dir, 1)
   abort.abort(new Error('stopped'))
   t.match(await taken, /stopped/)
-  t.same(places(dir), [])
+  t.strictSame(places(dir), [])
   lane.release()
   t.match(await codeOf(take(dir, 'normal', longMs, abort.signal)), /stopped/, 'aborted before')
   const free = await take(dir, 'normal')
@@ -197,8 +197,8 @@ t.test('an uncontended lane is taken without a sleep or a place', async (t) => {
   })
   t.ok(far.holdUntilMs <= clock.monotonicMs() + laneHoldMsMax, 'and never longer than the limit')
   far.release()
-  t.same(steps, ['lane.taken', 'lane.taken'])
-  t.same(readdirSync(join(dir, 'run', 'lane')), ['holder'])
+  t.strictSame(steps, ['lane.taken', 'lane.taken'])
+  t.strictSame(readdirSync(join(dir, 'run', 'lane')), ['holder'])
 })
 
 t.test('a wait is announced, and an observer that throws frees what was taken', async (t) => {
@@ -219,8 +219,8 @@ t.test('a wait is announced, and an observer that throws frees what was taken', 
   await untilWaiting(dir, 1)
   lane.release()
   t.match(await taken, /lane.taken/)
-  t.same(steps, ['lane.waiting', 'lane.waiting', 'lane.taken'])
+  t.strictSame(steps, ['lane.waiting', 'lane.waiting', 'lane.taken'])
   const free = await take(dir, 'normal')
   free.release()
-  t.same(places(dir), [])
+  t.strictSame(places(dir), [])
 })

@@ -52,14 +52,14 @@ t.test('A-067 A-158 two crashes between record and witness do not block for ever
   cutLastLine(bench)
   t.equal(block(bench), 'witness_mismatch', 'a missing line blocks')
   const first = await recoverInterrupted(bench.gov, [])
-  t.same(first.rolledBackSaves, ['int_dead'])
+  t.strictSame(first.rolledBackSaves, ['int_dead'])
   cutLastLine(bench)
   const second = await recoverInterrupted(bench.gov, [])
   t.equal(second.witnessCompleted, true)
   t.equal(block(bench), 'save_interrupted', 'nothing activates by itself')
   const revisions = readFileSync(witnessOf(bench), 'utf8').trimEnd().split('\n')
     .map((line) => JSON.parse(line).revision)
-  t.same(revisions, [1, 2, 3], 'every publication is witnessed')
+  t.strictSame(revisions, [1, 2, 3], 'every publication is witnessed')
 })
 
 t.test('A-158 a witness that was put back by two lines is not completed', async (t) => {
@@ -95,7 +95,7 @@ t.test('A-054 a grant made after the clock stepped back is the newest all the sa
   t.equal(latestConsent(bench.view(), 'alpha.text')?.consent_id, 'con_1')
   t.equal(
     currentConsent(bench.view(), standing, 'alpha.text', bench.clock.wallMs())?.consent_id, 'con_1')
-  t.same(verifyPolicy(bench.view()), [])
+  t.strictSame(verifyPolicy(bench.view()), [])
 })
 
 t.test('a check of the policy finds what was forged', async (t) => {
@@ -122,7 +122,7 @@ t.test('a check of the policy finds what was forged', async (t) => {
   for (const [code, forge] of Object.entries(forgeries)) {
     const bench = await World.still(t).state({ owner: 'ada' })
     await publish(bench)
-    t.same(verifyPolicy(bench.view()), [], 'sound before')
+    t.strictSame(verifyPolicy(bench.view()), [], 'sound before')
     await forge(bench)
     t.ok(verifyPolicy(bench.view()).some((one) => one.code === code), code)
   }

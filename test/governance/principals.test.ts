@@ -15,12 +15,12 @@ t.test('an added owner has a default goal of its own and a salted hash, never th
   const { session } = await signIn(bench)
   const passphrase = 'correct horse battery'
   const { principal, goal } = await addPrincipal(bench.gov, session, { name: 'bob', passphrase })
-  t.same(defaultGoal(bench.view(), principal.principal_id), goal)
+  t.strictSame(defaultGoal(bench.view(), principal.principal_id), goal)
   t.not(goal.goal_id, defaultGoal(bench.view(), session.principal.principal_id).goal_id)
   t.notOk(JSON.stringify(bench.view().all(collections.principals)).includes(passphrase))
   const again = await addPrincipal(bench.gov, session, { name: 'eve', passphrase })
   t.not(again.principal.passphrase?.hash, principal.passphrase?.hash)
-  t.same(Object.keys(principalFacts(principal)).sort(), [
+  t.strictSame(Object.keys(principalFacts(principal)).sort(), [
     'created_at', 'disabled_at', 'has_passphrase', 'id', 'name',
   ])
 })
@@ -31,13 +31,13 @@ t.test('the default principal is the owner whom init made, whoever comes and goe
   const { session: bob } = await addAndSignIn(world, session, 'bob')
   t.equal(defaultPrincipal(world.view()).name, 'ada')
   await disablePrincipal(world.gov, bob, 'ada')
-  t.match(defaultPrincipal(world.view()), { name: 'ada', disabled_at: String })
-  t.same(verifyPrincipals(world.view()), [])
+  t.matchStrict(defaultPrincipal(world.view()), { name: 'ada', disabled_at: String })
+  t.strictSame(verifyPrincipals(world.view()), [])
   const { principal_id: id } = bob.principal
   await world.transact((tx) => tx.put(collections.defaults, 'the', { principal_id: id }))
   t.equal(defaultPrincipal(world.view()).name, 'bob', 'the row says it, not the age')
   await world.transact((tx) => tx.put(collections.defaults, 'the', { principal_id: 'prn_x' }))
-  t.match(verifyPrincipals(world.view()), [{ code: 'default_principal_missing' }])
+  t.hasStrict(verifyPrincipals(world.view()), [{ code: 'default_principal_missing' }])
   t.throws(() => defaultPrincipal(world.view()), {
     kind: 'damaged', code: 'default_principal_missing',
   })
@@ -100,11 +100,11 @@ t.test('disabling an owner ends its sessions and keeps the last owner', async (t
   })
   const bob = await addAndSignIn(bench, ada.session, 'bob')
   const done = await disablePrincipal(bench.gov, ada.session, 'bob')
-  t.match(done, { sessions_ended: 1, principal: { name: 'bob', disabled_at: /^2026/ } })
+  t.matchStrict(done, { sessions_ended: 1, principal: { name: 'bob', disabled_at: /^2026/ } })
   t.throws(() => authenticate(bench.gov, bob.token), {
     kind: 'unauthorized', code: 'session_ended',
   })
-  t.match(await disablePrincipal(bench.gov, ada.session, 'bob'), { sessions_ended: 0 })
+  t.hasStrict(await disablePrincipal(bench.gov, ada.session, 'bob'), { sessions_ended: 0 })
   await t.rejects(disablePrincipal(bench.gov, ada.session, 'nobody'), {
     code: 'principal_not_found',
   })

@@ -66,19 +66,23 @@ t.test('A-117 one altered reservation keeps its hold and stops nothing else', as
       await bench.transact((tx, now) => markContacted(tx, now, binding(contacted)))
       await alter(bench, altered, change)
       const report = await recoverInterrupted(bench.gov, [])
-      t.same(report.released, [fresh.operation_id])
-      t.same(report.unknown, [contacted.operation_id])
-      t.same(report.leftAlone, [altered.operation_id], 'it is reported')
-      t.same(stateOf(bench, fresh), { task: 'failed', money: 'released' })
-      t.same(stateOf(bench, contacted), { task: 'blocked', money: 'unknown' })
+      t.strictSame(report.released, [fresh.operation_id])
+      t.strictSame(report.unknown, [contacted.operation_id])
+      t.strictSame(report.leftAlone, [altered.operation_id], 'it is reported')
+      t.strictSame(stateOf(bench, fresh), { task: 'failed', money: 'released' })
+      t.strictSame(stateOf(bench, contacted), { task: 'blocked', money: 'unknown' })
       t.equal(stateOf(bench, altered).task, 'blocked')
-      t.same(getTask(bench.view(), altered.task_id).blocked?.kind, 'cost_liability')
-      t.same(stateOf(bench, altered).money, change.state ?? 'reserved', 'it is as it was')
-      t.match(account(bench), { held_microusd: 100, unknown_microusd: 100, settled_microusd: 0 })
-      t.match(listAudit(bench.view()).at(-1), { what: 'recovery.ran', facts: { left_alone: 1 } })
+      t.strictSame(getTask(bench.view(), altered.task_id).blocked?.kind, 'cost_liability')
+      t.strictSame(stateOf(bench, altered).money, change.state ?? 'reserved', 'it is as it was')
+      t.hasStrict(
+        account(bench), { held_microusd: 100, unknown_microusd: 100, settled_microusd: 0 }
+      )
+      t.hasStrict(
+        listAudit(bench.view()).at(-1), { what: 'recovery.ran', facts: { left_alone: 1 } }
+      )
       const { sequence } = bench.view()
       const again = await recoverInterrupted(bench.gov, [])
-      t.same(again.leftAlone, report.leftAlone, 'told each time')
+      t.strictSame(again.leftAlone, report.leftAlone, 'told each time')
       t.equal(bench.view().sequence, sequence, 'and written once')
     })
   }
@@ -91,9 +95,11 @@ t.test('A-084 with a second ledger no hold is given back', async (t) => {
     if (only) tx.put(collections.ledgerAccounts, 'led_2', { ...only, ledger_id: 'led_2' })
   })
   const report = await recoverInterrupted(bench.gov, [])
-  t.same(report.released, [])
+  t.strictSame(report.released, [])
   t.equal(report.leftAlone.length, 3)
-  for (const task of tasks) t.same(stateOf(bench, task), { task: 'blocked', money: 'reserved' })
+  for (const task of tasks) {
+    t.strictSame(stateOf(bench, task), { task: 'blocked', money: 'reserved' })
+  }
 })
 
 t.test('A-124 a contact whose reservation is gone is a liability, not a free ending', async (t) => {
@@ -109,8 +115,8 @@ t.test('A-124 a contact whose reservation is gone is a liability, not a free end
     }
   })
   await recoverInterrupted(bench.gov, [])
-  t.same(stateOf(bench, gone), { task: 'blocked', money: undefined })
-  t.same(stateOf(bench, never), { task: 'failed', money: undefined })
+  t.strictSame(stateOf(bench, gone), { task: 'blocked', money: undefined })
+  t.strictSame(stateOf(bench, never), { task: 'failed', money: undefined })
   t.equal(account(bench)?.held_microusd, 200, 'what the ledger held it holds')
 })
 
@@ -124,7 +130,7 @@ t.test('guard files of the dead go after recovery, those of the living stay', as
   t.notOk(existsSync(file(dead)))
   t.ok(existsSync(file(live)))
   t.notOk(report.endedTasks.includes(live.task_id), 'the living operation is left to its process')
-  t.same(stateOf(bench, live), { task: 'running', money: 'reserved' })
+  t.strictSame(stateOf(bench, live), { task: 'running', money: 'reserved' })
   held.release()
 })
 
@@ -132,7 +138,7 @@ t.test('a restore goes on past an altered reservation and releases nothing', asy
   const { bench, tasks: [altered, plain] } = await three(t)
   await alter(bench, altered, { profile: 'alpha.other' })
   await settleRestored(bench.gov)
-  t.same(stateOf(bench, altered), { task: 'blocked', money: 'reserved' })
-  t.same(stateOf(bench, plain), { task: 'blocked', money: 'unknown' })
-  t.match(account(bench), { held_microusd: 100, unknown_microusd: 200 })
+  t.strictSame(stateOf(bench, altered), { task: 'blocked', money: 'reserved' })
+  t.strictSame(stateOf(bench, plain), { task: 'blocked', money: 'unknown' })
+  t.hasStrict(account(bench), { held_microusd: 100, unknown_microusd: 200 })
 })

@@ -14,7 +14,7 @@ const reserved: ReservedNames = {
 }
 
 t.test('A-011 a general selector is exactly gateway/<provider>/<model>', async (t) => {
-  t.match(parseGatewaySelector('gateway/maker/model-1.5:free', reserved), {
+  t.hasStrict(parseGatewaySelector('gateway/maker/model-1.5:free', reserved), {
     provider: 'maker', model: 'model-1.5:free', wireModel: 'maker/model-1.5:free',
   })
   const bad = [

@@ -184,13 +184,15 @@ const evaluated = (memory: Memory, one: TrustRequest, about = facts): readonly s
 t.test('A-153 A-154 a request whose every fact stands in the rows is allowed', async (t) => {
   const memory = sound()
   const decision = memory.transact((tx) => decide(tx, request))
-  t.match(decision, { outcome: 'allow', reasons: [], request, request_digest: digestOf(request) })
-  t.same(memory.view().get(collections.decisions, decision.decision_id), decision)
-  t.match(memory.view().get(routeCollection, 'op_1'), {
+  t.hasStrict(
+    decision, { outcome: 'allow', reasons: [], request, request_digest: digestOf(request) }
+  )
+  t.strictSame(memory.view().get(collections.decisions, decision.decision_id), decision)
+  t.hasStrict(memory.view().get(routeCollection, 'op_1'), {
     ...request.resource, decision_id: decision.decision_id, contacted_at: null,
   })
-  t.same(contactReasons(memory), ['reservation_missing'], 'no contact without its hold')
-  t.same(contactReasons(decided()), [])
+  t.strictSame(contactReasons(memory), ['reservation_missing'], 'no contact without its hold')
+  t.strictSame(contactReasons(decided()), [])
 })
 
 interface Case {
@@ -208,13 +210,13 @@ const denies = (t: Test, cases: readonly Case[]): void => {
     const about = { ...facts, ...one.facts }
     const before = sound()
     one.rows?.(before)
-    t.same(evaluated(before, claim, about), [one.reason], `${one.title}, before the reserve`)
+    t.strictSame(evaluated(before, claim, about), [one.reason], `${one.title}, before the reserve`)
     const after = decided()
     one.rows?.(after)
     const reasons = contactReasons(after, claim, about)
     const rest = reasons.filter((reason) =>
       reason !== 'decision_not_genuine' && reason !== 'reservation_mismatch')
-    t.same(rest, [one.reason], `${one.title}, at contact`)
+    t.strictSame(rest, [one.reason], `${one.title}, at contact`)
   }
 }
 
@@ -285,7 +287,7 @@ t.test('A-155 the native runtime, a running task and a live lease of its own', a
   ])
   const memory = sound()
   memory.transact((tx) => tx.remove(collections.openTasks, 'task_1'))
-  t.same(evaluated(memory, request), ['task_missing'])
+  t.strictSame(evaluated(memory, request), ['task_missing'])
 })
 
 t.test('A-156 the original root must be live and the current one', async (t) => {
@@ -379,7 +381,7 @@ t.test('A-156 the purpose must rest on this consent, granted and current', async
   const memory = sound()
   alter(memory, collections.consents, 'con_1', { bound_revision: 5 })
   const older = { ...request, authority: { ...authority, consent_revision: 5 } }
-  t.same(evaluated(memory, older), ['consent_not_current'], 'not carried to this revision')
+  t.strictSame(evaluated(memory, older), ['consent_not_current'], 'not carried to this revision')
 })
 
 t.test('A-157 profile, provider, model and URL are exactly the fixed ones', async (t) => {
@@ -390,12 +392,12 @@ t.test('A-157 profile, provider, model and URL are exactly the fixed ones', asyn
     }])
     const memory = decided()
     alter<RouteRecord>(memory, routeCollection, 'op_1', { [name]: 'https://other.example/' })
-    t.same(contactReasons(memory), [`${name}_mismatch`], `an altered ${name} in the record`)
-    t.same(evaluated(memory, request), [`${name}_mismatch`])
+    t.strictSame(contactReasons(memory), [`${name}_mismatch`], `an altered ${name} in the record`)
+    t.strictSame(evaluated(memory, request), [`${name}_mismatch`])
   }
   const memory = decided()
   alter<RouteRecord>(memory, routeCollection, 'op_1', { runtime: 'gateway_route' })
-  t.same(contactReasons(memory), ['runtime_mismatch'])
+  t.strictSame(contactReasons(memory), ['runtime_mismatch'])
 })
 
 t.test('A-158 only an active policy that the witness vouches for allows', async (t) => {
@@ -427,40 +429,41 @@ t.test('A-158 only an active policy that the witness vouches for allows', async 
   ])
   const memory = sound()
   memory.transact((tx) => tx.remove(collections.policyHead, 'the'))
-  t.match(refusal(() => evaluated(memory, request)), { kind: 'damaged', code: 'policy_missing' },
+  const expected = { kind: 'damaged', code: 'policy_missing' }
+  t.hasStrict(refusal(() => evaluated(memory, request)), expected,
     'no policy at all')
 })
 
 t.test('the ledger must be ready and the hold the request\'s own', async (t) => {
   const memory = sound()
   memory.transact((tx) => setCeiling(tx, now, 99))
-  t.same(evaluated(memory, request), ['ceiling_exceeded'])
+  t.strictSame(evaluated(memory, request), ['ceiling_exceeded'])
   for (const { id } of memory.view().all(collections.ledgerAccounts)) {
     alter(memory, collections.ledgerAccounts, id, null)
   }
-  t.same(evaluated(memory, request), ['ledger_not_unique'])
+  t.strictSame(evaluated(memory, request), ['ledger_not_unique'])
   const held = decided()
-  t.same(contactReasons(held, { ...request, amount_microusd: 99 }),
+  t.strictSame(contactReasons(held, { ...request, amount_microusd: 99 }),
     ['decision_not_genuine', 'reservation_mismatch'])
-  t.same(evaluated(held, request), [], 'a hold of its own is no obstacle')
+  t.strictSame(evaluated(held, request), [], 'a hold of its own is no obstacle')
   held.transact((tx) => release(tx, now, { ...binding, proof: 'never_contacted' }))
-  t.same(contactReasons(held), ['reservation_not_held'])
+  t.strictSame(contactReasons(held), ['reservation_not_held'])
   const altered = decided()
   for (const { id, doc } of altered.view().all(collections.ledgerRows)) {
     if (doc.kind === 'reserve') {
       alter(altered, collections.ledgerRows, id, { runtime: 'gateway_route' })
     }
   }
-  t.same(contactReasons(altered), ['reservation_binding_mismatch'])
+  t.strictSame(contactReasons(altered), ['reservation_binding_mismatch'])
 })
 
 t.test('after the contact mark the same request stands, but is never decided anew', async (t) => {
   const memory = decided()
   memory.transact((tx) => markContacted(tx, now, binding))
   alter<RouteRecord>(memory, routeCollection, 'op_1', { contacted_at: now })
-  t.same(contactReasons(memory), [], 'the check before the first byte')
+  t.strictSame(contactReasons(memory), [], 'the check before the first byte')
   const again = memory.transact((tx) => decide(tx, request))
-  t.match(again, { outcome: 'deny', reasons: ['already_contacted', 'reservation_not_held'] })
+  t.hasStrict(again, { outcome: 'deny', reasons: ['already_contacted', 'reservation_not_held'] })
   t.not(memory.view().get(routeCollection, 'op_1')?.decision_id, again.decision_id)
 })
 
@@ -476,28 +479,28 @@ t.test('A-159 a forged decision grants nothing', async (t) => {
     alter(memory, collections.decisions, allowed(memory).decision_id, change)
     return contactReasons(memory)
   }
-  t.same(forge({ outcome: 'deny' }), ['decision_not_genuine'])
-  t.same(forge({ reasons: ['x'] }), ['decision_not_genuine'])
-  t.same(forge({ operation_id: 'op_2' }), ['decision_not_genuine'])
-  t.same(forge({ request_digest: '3'.repeat(64) }), ['decision_not_genuine'])
-  t.same(forge({ request: { ...request, allowed: true } }), ['decision_not_genuine'])
-  t.same(forge({ decision_id: 'dec_forged' }), ['decision_missing'])
+  t.strictSame(forge({ outcome: 'deny' }), ['decision_not_genuine'])
+  t.strictSame(forge({ reasons: ['x'] }), ['decision_not_genuine'])
+  t.strictSame(forge({ operation_id: 'op_2' }), ['decision_not_genuine'])
+  t.strictSame(forge({ request_digest: '3'.repeat(64) }), ['decision_not_genuine'])
+  t.strictSame(forge({ request: { ...request, allowed: true } }), ['decision_not_genuine'])
+  t.strictSame(forge({ decision_id: 'dec_forged' }), ['decision_missing'])
   const invented = decided()
   alter<RouteRecord>(invented, routeCollection, 'op_1', { decision_id: 'dec_invented' })
-  t.same(contactReasons(invented), ['decision_missing'])
+  t.strictSame(contactReasons(invented), ['decision_missing'])
   const missing = decided()
   alter(missing, routeCollection, 'op_1', null)
-  t.same(contactReasons(missing), ['decision_missing'])
+  t.strictSame(contactReasons(missing), ['decision_missing'])
 })
 
 t.test('A-159 a complete forgery of an allowing decision does not replace the facts', async (t) => {
   const memory = decided()
   alter(memory, collections.consents, 'con_1', { state: 'revoked' })
   const denied = memory.transact((tx) => decide(tx, request))
-  t.same(denied.reasons, ['consent_not_current'])
+  t.strictSame(denied.reasons, ['consent_not_current'])
   alter(memory, collections.decisions, denied.decision_id, { outcome: 'allow', reasons: [] })
   alter<RouteRecord>(memory, routeCollection, 'op_1', { decision_id: denied.decision_id })
-  t.same(contactReasons(memory), ['consent_not_current'])
+  t.strictSame(contactReasons(memory), ['consent_not_current'])
 })
 
 t.test('A-159 A-160 a request has no place for an id, a flag or a proof', async (t) => {
@@ -508,10 +511,10 @@ t.test('A-159 A-160 a request has no place for an id, a flag or a proof', async 
   ]
   for (const extra of extras) {
     const forged = { ...request, ...extra }
-    t.match(refusal(() => evaluated(memory, forged)), {
+    t.hasStrict(refusal(() => evaluated(memory, forged)), {
       kind: 'rejected', code: 'trust_request_malformed',
     }, JSON.stringify(extra))
-    t.match(refusal(() => contactReasons(memory, forged)), {
+    t.hasStrict(refusal(() => contactReasons(memory, forged)), {
       code: 'trust_request_malformed',
     })
   }
@@ -525,14 +528,14 @@ t.test('a denial tells every reason, and its kind follows the first', async (t) 
   alter(memory, collections.consents, 'con_1', { state: 'revoked' })
   alter(memory, collections.openTasks, 'task_1', { lease: null })
   const decision = memory.transact((tx) => decide(tx, request))
-  t.same(decision.reasons, ['consent_not_current', 'lease_missing'])
+  t.strictSame(decision.reasons, ['consent_not_current', 'lease_missing'])
   t.equal(memory.view().get(routeCollection, 'op_1'), undefined, 'nothing is to be contacted')
   const refused = (of: Memory) =>
     refusal(() => refuse(judged(of.view(), request, facts, 'preflight')))
-  t.match(refused(memory), { kind: 'unauthorized', code: 'trust_denied' })
+  t.hasStrict(refused(memory), { kind: 'unauthorized', code: 'trust_denied' })
   const blocked = sound()
   alter(blocked, collections.openTasks, 'task_1', { lease: null })
-  t.match(refused(blocked), { kind: 'blocked', reasons: ['lease_missing'] })
+  t.hasStrict(refused(blocked), { kind: 'blocked', reasons: ['lease_missing'] })
 })
 
 t.test('A-159 a decision that an earlier version stored is still the decision of its request', async (t) => {
@@ -559,7 +562,7 @@ t.test('A-159 a decision that an earlier version stored is still the decision of
   }
   memory.transact((tx) => tx.put(collections.decisions, 'dec_older', stored))
   alter<RouteRecord>(memory, routeCollection, 'op_1', { decision_id: 'dec_older' })
-  t.same(contactReasons(memory), [])
+  t.strictSame(contactReasons(memory), [])
 })
 
 t.test('an effect that is not paid for names neither a model nor an amount', async (t) => {
@@ -583,12 +586,12 @@ t.test('an effect that is not paid for names neither a model nor an amount', asy
   for (const { id } of memory.view().all(collections.ledgerAccounts)) {
     alter(memory, collections.ledgerAccounts, id, null)
   }
-  t.same(reasons(memory, unpaid, free), [], 'it needs no ledger')
-  t.same(reasons(sound(), unpaid, fixed), ['model_mismatch', 'amount_mismatch'])
-  t.same(reasons(sound(), request, free), ['model_mismatch', 'amount_mismatch'])
+  t.strictSame(reasons(memory, unpaid, free), [], 'it needs no ledger')
+  t.strictSame(reasons(sound(), unpaid, fixed), ['model_mismatch', 'amount_mismatch'])
+  t.strictSame(reasons(sound(), request, free), ['model_mismatch', 'amount_mismatch'])
   const revoked = sound()
   alter(revoked, collections.consents, 'con_1', { state: 'revoked' })
-  t.same(reasons(revoked, unpaid, free), ['consent_not_current'], 'all the rest it does need')
+  t.strictSame(reasons(revoked, unpaid, free), ['consent_not_current'], 'all the rest it does need')
 })
 
 t.test('a defect in a callback is not taken for a refusal', async (t) => {

@@ -21,13 +21,13 @@ const adopt = async (bench: StateWorld): Promise<void> => {
 t.test('A-165 the key is under its name only, and shows as presence and fingerprint', async (t) => {
   const bench = await World.still(t).store()
   const secret = 'sk-live-0123456789abcdef'
-  t.same(presence(bench.view(), ref), {
+  t.strictSame(presence(bench.view(), ref), {
     present: false, fingerprint: null, saved_at: null, staged: false,
   })
   await stageCredential(bench.gov, { ref, secret: key(secret) })
   await adopt(bench)
   const shown = presence(bench.view(), ref)
-  t.match(shown, { present: true, fingerprint: /^[0-9a-f]{16}$/, staged: false })
+  t.matchStrict(shown, { present: true, fingerprint: /^[0-9a-f]{16}$/, staged: false })
   t.notOk(JSON.stringify(shown).includes(secret))
   t.equal(openCredential(bench.gov, ref).toString(), secret)
   const files = readdirSync(bench.gov.store.dir, { recursive: true, withFileTypes: true })
@@ -59,7 +59,7 @@ t.test('A-038 the fingerprint changes exactly when the key does', async (t) => {
 t.test('a staged key is not in use before it is adopted, and the old one is until then', async (t) => {
   const bench = await World.still(t).store()
   await stageCredential(bench.gov, { ref, secret: key('old-key') })
-  t.match(presence(bench.view(), ref), { present: false, staged: true })
+  t.hasStrict(presence(bench.view(), ref), { present: false, staged: true })
   t.throws(() => openCredential(bench.gov, ref), { code: 'credential_missing' })
   await adopt(bench)
   await stageCredential(bench.gov, { ref, secret: key('new-key') })
@@ -78,7 +78,7 @@ t.test('a dropped staged key leaves the old one as it was', async (t) => {
   const dropped = await bench.transact((tx) => dropStaged(tx, ref))
   t.ok(dropped)
   if (dropped !== null) bench.gov.store.artifacts.remove(dropped)
-  t.same(bench.view().all(collections.credentials), before)
+  t.strictSame(bench.view().all(collections.credentials), before)
   t.equal(openCredential(bench.gov, ref).toString(), 'old-key')
   t.equal(await bench.transact((tx) => dropStaged(tx, ref)), null)
   await t.rejects(bench.transact((tx, now) => adoptStaged(tx, now, ref)), {
@@ -107,7 +107,7 @@ t.test('a key has 1 to 4096 bytes of printable ASCII without spaces', async (t) 
       kind: 'rejected', code: 'secret_characters',
     })
   }
-  t.same(bench.gov.store.artifacts.list(), [], 'a refused key leaves no bytes')
+  t.strictSame(bench.gov.store.artifacts.list(), [], 'a refused key leaves no bytes')
   t.ok(await stageCredential(bench.gov, { ref, secret: key('~'.repeat(4096)) }))
   t.ok(await stageCredential(bench.gov, { ref, secret: key('!') }))
   await t.rejects(stageCredential(bench.gov, { ref: 'other', secret: key('x') }), TypeError)

@@ -36,7 +36,7 @@ t.test('S-061 the format is told by the bytes: a PNG, a JPEG, and things that on
   const others = ['GIF89a', 'BM', 'RIFF....WEBP', 'plain text', '\u0089PNG', '<svg/>', '\xff\xd8']
   for (const text of others) {
     const facts = readImageFacts(Buffer.from(text, 'latin1'))
-    t.same([facts.format, facts.reason], [null, 'not_an_image'], text.slice(0, 4))
+    t.strictSame([facts.format, facts.reason], [null, 'not_an_image'], text.slice(0, 4))
   }
   t.equal(readImageFacts(Buffer.alloc(0)).reason, 'empty')
 })
@@ -44,7 +44,7 @@ t.test('S-061 the format is told by the bytes: a PNG, a JPEG, and things that on
 t.test('S-062 width and height of a PNG come out of its header', async (t) => {
   for (const [width, height] of [[1, 1], [17, 3], [300, 200]] as const) {
     const { width: w, height: h, reason } = readImageFacts(grey(width, height))
-    t.same([w, h, reason], [width, height, null])
+    t.strictSame([w, h, reason], [width, height, null])
   }
 })
 
@@ -54,11 +54,11 @@ t.test('S-062 width and height of a JPEG are found at every kind of frame, behin
   const comment = segment(0xfe, Buffer.from([0xff, 0xc0, 0, 11, 8, 0, 9, 0, 9]))
   for (const kind of kinds) {
     const facts = readImageFacts(jpeg(...long, comment, frame(kind, 1920, 1080)))
-    t.same([facts.width, facts.height, facts.reason], [1920, 1080, null], kind.toString(16))
+    t.strictSame([facts.width, facts.height, facts.reason], [1920, 1080, null], kind.toString(16))
   }
   const tables = [0xc4, 0xc8, 0xcc].map((marker) => frame(marker, 9, 9))
   const padded = jpeg(...tables, Buffer.from([0xff, 0xff]), frame(0xc2, 64, 48))
-  t.same([readImageFacts(padded).width, readImageFacts(padded).height], [64, 48])
+  t.strictSame([readImageFacts(padded).width, readImageFacts(padded).height], [64, 48])
 })
 
 t.test('S-062 a damaged header leaves the size unknown and refuses nothing', async (t) => {
@@ -78,7 +78,7 @@ t.test('S-062 a damaged header leaves the size unknown and refuses nothing', asy
   ]
   for (const [index, bytes] of damaged.entries()) {
     const { width, height, reason } = readImageFacts(bytes)
-    t.same([width, height, reason], [null, null, null], `case ${index}`)
+    t.strictSame([width, height, reason], [null, null, null], `case ${index}`)
   }
 })
 

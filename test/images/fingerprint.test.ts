@@ -29,7 +29,7 @@ t.test('S-070 a fingerprint that was kept comes back as it was, and equals itsel
   fc.assert(fc.property(fingerprints, (given) => {
     seen += 1
     const back = decodeFingerprint(encodeFingerprint(given))
-    t.same(back, given)
+    t.strictSame(back, given)
     return back !== null && compareFingerprints(back, given).measure === 0
   }), { numRuns: 200 })
   t.equal(seen, 200)
@@ -54,7 +54,7 @@ t.test('S-073 pictures of another size are never compared, one pixel apart or tu
   for (const [width, height] of [[65, 48], [64, 49], [48, 64], [63, 48]] as const) {
     const { comparable, measure, cell } =
       compareFingerprints(flat(64, 48, 100), flat(width, height, 100))
-    t.same([comparable, measure, cell], [false, 255, null], `${width}x${height}`)
+    t.strictSame([comparable, measure, cell], [false, 255, null], `${width}x${height}`)
     t.ok(measure > visualLimit)
   }
   t.equal(compareFingerprints(flat(64, 48, 100), flat(64, 48, 100)).comparable, true)
@@ -63,7 +63,7 @@ t.test('S-073 pictures of another size are never compared, one pixel apart or tu
 t.test('S-074 a PNG and a JPEG are never compared', async (t) => {
   const png = flat(64, 48, 100)
   const { comparable, measure } = compareFingerprints(png, { ...png, format: 'jpeg' })
-  t.same([comparable, measure], [false, 255])
+  t.strictSame([comparable, measure], [false, 255])
 })
 
 t.test('S-071 the largest difference of one cell counts, and where it is is told', async (t) => {
@@ -71,9 +71,9 @@ t.test('S-071 the largest difference of one cell counts, and where it is is told
   const b = flat(160, 96, 100)
   b.planes[0]!.fill(101 * levelScale)
   b.planes[0]![43] = 107 * levelScale
-  t.same(compareFingerprints(a, b), { comparable: true, measure: 7, cell: { x: 3, y: 2 } })
-  t.same(compareFingerprints(b, a), compareFingerprints(a, b))
-  t.same(compareFingerprints(a, a), { comparable: true, measure: 0, cell: null })
+  t.strictSame(compareFingerprints(a, b), { comparable: true, measure: 7, cell: { x: 3, y: 2 } })
+  t.strictSame(compareFingerprints(b, a), compareFingerprints(a, b))
+  t.strictSame(compareFingerprints(a, a), { comparable: true, measure: 0, cell: null })
 })
 
 t.test('S-071 three levels are the same picture, one 64th more is another', async (t) => {

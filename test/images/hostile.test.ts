@@ -54,8 +54,8 @@ t.test('S-062 hostile headers and data end as a reason, with hash and facts', as
   for (const [name, [bytes, reason]] of Object.entries(cases)) {
     const digest = sha256(bytes)
     const here = examine(bytes)
-    t.same([here.reason, here.sha256, here.fingerprint], [reason, digest, null], name)
-    t.same(await pool.examine(Buffer.from(bytes)), here, `${name}, in a thread`)
+    t.strictSame([here.reason, here.sha256, here.fingerprint], [reason, digest, null], name)
+    t.strictSame(await pool.examine(Buffer.from(bytes)), here, `${name}, in a thread`)
   }
   t.ok((await pool.examine(Buffer.from(picture))).fingerprint, 'the pool goes on')
   await pool.close()
@@ -78,7 +78,7 @@ t.test('every cut of a file ends as truncated or damaged', async (t) => {
       reasons.add(fingerprint === null ? reason : 'a picture')
     }
     const allowed = ['truncated', 'data_damaged', 'header_damaged', 'not_an_image']
-    t.same([...reasons].filter((reason) => !allowed.includes(reason ?? '')), [])
+    t.strictSame([...reasons].filter((reason) => !allowed.includes(reason ?? '')), [])
   }
 })
 
@@ -135,7 +135,7 @@ t.test('JPEGs that are legal but unusual, and JPEGs against the rules, have thei
     'data_damaged'],
   }
   for (const [name, [bytes, reason]] of Object.entries(given)) {
-    t.same([examine(bytes).reason, examine(bytes).fingerprint], [reason, null], name)
+    t.strictSame([examine(bytes).reason, examine(bytes).fingerprint], [reason, null], name)
   }
 })
 
@@ -171,7 +171,7 @@ t.test('a thread that hangs is ended at its time and the pool goes on', async (t
     pool.examine(Uint8Array.of(byte))))
   t.equal(hung?.reason, 'decode_timed_out')
   t.equal(hung?.sha256, sha256(Uint8Array.of(1)))
-  t.same(fine, { fine: 9 })
+  t.strictSame(fine, { fine: 9 })
   await pool.close()
 })
 
@@ -179,7 +179,7 @@ t.test('a thread that ends or throws costs one image and the pool goes on', asyn
   const pool = createImagePool({ workers: 2, program: program(obeying) })
   const found = await Promise.all([2, 9, 3, 8, 2, 7].map(async (byte) =>
     pool.examine(Uint8Array.of(byte))))
-  t.same(found.map((one) => one.reason ?? one),
+  t.strictSame(found.map((one) => one.reason ?? one),
     ['decode_failed', { fine: 9 }, 'decode_failed', { fine: 8 }, 'decode_failed', { fine: 7 }])
   await pool.close()
 })
@@ -188,7 +188,7 @@ t.test('closing ends what is under way and what waits, and nothing is taken afte
   const pool = createImagePool({ workers: 1, program: program(obeying) })
   const under = [1, 1, 9].map(async (byte) => pool.examine(Uint8Array.of(byte)))
   await pool.close()
-  t.same((await Promise.all(under)).map(({ reason }) => reason),
+  t.strictSame((await Promise.all(under)).map(({ reason }) => reason),
     ['decode_failed', 'decode_failed', 'decode_failed'])
   t.throws(() => pool.examine(Uint8Array.of(9)), TypeError)
 })
@@ -201,7 +201,7 @@ t.test('bytes stay with the caller, in shared memory or not, and a view has no n
   room.copy(memory)
   const view = (bytes: Buffer): Buffer => bytes.subarray(8, 8 + picture.length)
   const found = await Promise.all([own, view(room), view(memory)].map((one) => pool.examine(one)))
-  t.same(found, found.map(() => examine(picture)))
-  t.same(own, Uint8Array.from(picture))
+  t.strictSame(found, found.map(() => examine(picture)))
+  t.strictSame(own, Uint8Array.from(picture))
   await pool.close()
 })

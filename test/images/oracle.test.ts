@@ -127,7 +127,7 @@ t.test('S-070 every combination of kind, order, filter and transparency is held 
       }
     }
   }
-  t.same(off, [])
+  t.strictSame(off, [])
 })
 
 interface JpegKind {

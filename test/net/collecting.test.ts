@@ -20,7 +20,7 @@ t.test('a refusal of the last check sends nothing of a large request', async (t)
     bytesSeen.push(server.handshakes(), server.applicationBytes())
     throw new Error('withdrawn')
   }
-  t.match(await failureOf(client().request(ask(server.url, { ...roomy, authority }))),
+  t.matchStrict(await failureOf(client().request(ask(server.url, { ...roomy, authority }))),
     { contact: 'none', error: { message: 'withdrawn' } })
   await systemClock.sleep(50)
   t.strictSame(bytesSeen, [1, 0], 'TLS was up and nothing had left')
@@ -35,7 +35,7 @@ t.test('a connection that ends during the last check had no contact', async (t) 
     server.close()
     await systemClock.sleep(500)
   }
-  t.match(await failureOf(client().request(ask(server.url, { authority }))),
+  t.hasStrict(await failureOf(client().request(ask(server.url, { authority }))),
     { code: 'connect_failed', contact: 'none', kind: 'remote' })
   t.equal(server.applicationBytes(), 0)
 })
@@ -47,7 +47,7 @@ t.test('a head over its limit is refused before the last check', async (t) => {
   const authority = (point: string): void => void points.push(point)
   const padded = (bytes: number) =>
     ask(server.url, { authority, headers: { 'x-padding': 'x'.repeat(bytes) } })
-  t.match(await failureOf(client().request(padded(32_768))),
+  t.hasStrict(await failureOf(client().request(padded(32_768))),
     { code: 'request_too_large', contact: 'none' })
   t.strictSame(points, ['before_resolve', 'before_dial'])
   t.equal(server.applicationBytes(), 0)
@@ -95,7 +95,7 @@ t.test('an abort while the request leaves: no further piece, and contact is poss
     setTimeout(() => socket.resume(), 50)
   }))
   const body = Buffer.alloc(30_000_000)
-  t.match(await failureOf(client().request(
+  t.hasStrict(await failureOf(client().request(
     ask(server.url, { body, requestBytesMax: body.length, signal: stop.signal }),
   )), { code: 'cancelled', contact: 'possible' })
   await systemClock.sleep(200)

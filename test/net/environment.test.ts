@@ -76,7 +76,7 @@ t.test('A-023 no proxy of the environment is used, in any spelling', async (t) =
   Object.assign(env, { NO_PROXY: '', no_proxy: '' })
   const server = await fine()
   t.teardown(server.close)
-  t.match(await child(server, env), { status: 200 })
+  t.hasStrict(await child(server, env), { status: 200 })
   t.equal(server.requests.length, 1, 'reached directly')
   t.equal(visits, 0)
 })
@@ -94,10 +94,10 @@ t.test('A-004 no variable or option widens what is trusted', async (t) => {
   for (const [what, env, options] of settings) {
     const server = await serve((socket) => socket.end(reply('HTTP/1.1 200 OK')), {}, certificate)
     t.teardown(server.close)
-    t.match(await child(server, env, options, true), { status: 200 },
+    t.hasStrict(await child(server, env, options, true), { status: 200 },
       `${what}: a naive client trusts`)
     const before = server.applicationBytes()
-    t.match(await child(server, env, options), { code: 'tls_failed', contact: 'none' }, what)
+    t.hasStrict(await child(server, env, options), { code: 'tls_failed', contact: 'none' }, what)
     t.equal(server.applicationBytes(), before, what)
   }
 })
@@ -108,9 +108,9 @@ t.test('A-004 no option lowers the version of TLS', async (t) => {
   t.teardown(server.close)
   const options = ['--tls-min-v1.0', '--tls-cipher-list=DEFAULT@SECLEVEL=0']
   const env = { NODE_TLS_REJECT_UNAUTHORIZED: '0' }
-  t.match(await child(server, env, options, true), { status: 200 }, 'a naive client goes along')
+  t.hasStrict(await child(server, env, options, true), { status: 200 }, 'a naive client goes along')
   const before = server.applicationBytes()
-  t.match(await child(server, {}, options), { code: 'tls_failed', contact: 'none' })
+  t.hasStrict(await child(server, {}, options), { code: 'tls_failed', contact: 'none' })
   t.equal(server.applicationBytes(), before)
 })
 
@@ -121,9 +121,9 @@ t.test('A-004 no option takes the encryption away', async (t) => {
   t.teardown(server.close)
   const options = [`--tls-cipher-list=${ciphers}`]
   const env = { NODE_TLS_REJECT_UNAUTHORIZED: '0' }
-  t.match(await child(server, env, options, true), { status: 200 }, 'a naive client goes along')
+  t.hasStrict(await child(server, env, options, true), { status: 200 }, 'a naive client goes along')
   const before = server.applicationBytes()
-  t.match(await child(server, {}, options), { code: 'tls_failed', contact: 'none' })
+  t.hasStrict(await child(server, {}, options), { code: 'tls_failed', contact: 'none' })
   t.equal(server.applicationBytes(), before)
 })
 
@@ -140,7 +140,9 @@ t.test('a run that would print requests or keys contacts nobody and says why', a
   t.teardown(server.close)
   for (const [variable, env, options] of settings) {
     const { noise, ...outcome } = await child(server, env, options)
-    t.match(outcome, { code: 'debug_output_refused', kind: 'rejected', contact: 'none' }, variable)
+    t.hasStrict(
+      outcome, { code: 'debug_output_refused', kind: 'rejected', contact: 'none' }, variable
+    )
     t.match(outcome.message, variable)
     t.notMatch(noise, /secret/)
   }

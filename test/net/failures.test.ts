@@ -46,7 +46,7 @@ t.test('A-004 an untrusted, expired or wrong-host certificate stops the request'
   for (const [what, certificate] of Object.entries(certificates)) {
     const server = await serve(fine, {}, certificate)
     for (const method of ['POST', 'GET'] as const) {
-      t.match(await failureOf(client().request(ask(server.url, { method }))),
+      t.hasStrict(await failureOf(client().request(ask(server.url, { method }))),
         { code: 'tls_failed', contact: 'none', kind: 'remote' }, what)
     }
     t.equal(server.connections(), 2, 'it was dialled')
@@ -60,7 +60,7 @@ t.test('A-004 an address literal must stand in the certificate too', async (t) =
   const named = await serve(fine, {}, await trusted.authority.issue([name]))
   t.teardown(named.close)
   const url = `https://127.0.0.1:${named.port}/`
-  t.match(await failureOf(client().request(ask(url))), { code: 'tls_failed', contact: 'none' })
+  t.hasStrict(await failureOf(client().request(ask(url))), { code: 'tls_failed', contact: 'none' })
   const both = await serve(fine)
   t.teardown(both.close)
   const { steps, hooks } = recorder()
@@ -79,7 +79,7 @@ t.test('A-004 a server that only speaks TLS 1.1 is refused', async (t) => {
   await once(lenient, 'secureConnect')
   t.equal(lenient.getProtocol(), 'TLSv1.1', 'a client without the rule gets through')
   lenient.destroy()
-  t.match(await failureOf(client().request(ask(server.url))), { code: 'tls_failed',
+  t.hasStrict(await failureOf(client().request(ask(server.url))), { code: 'tls_failed',
     contact: 'none' })
   t.equal(server.applicationBytes(), 0)
 })
@@ -89,7 +89,7 @@ t.test('A-004 a server that speaks plain HTTP gets a TLS hello and nothing reada
   t.teardown(server.close)
   const body = Buffer.from('the secret question')
   const headers = { authorization: 'Bearer secret-key' }
-  t.match(await failureOf(client().request(ask(server.url, { body, headers }))),
+  t.hasStrict(await failureOf(client().request(ask(server.url, { body, headers }))),
     { code: 'tls_failed', contact: 'none' })
   t.equal(server.received()[0], 0x16, 'a TLS record')
   t.notMatch(server.received().toString('latin1'), /secret|POST|HTTP/)
@@ -98,7 +98,7 @@ t.test('A-004 a server that speaks plain HTTP gets a TLS hello and nothing reada
 t.test('a refused dial, a closed connection, a failed look-up: nothing was sent', async (t) => {
   const gone = await serve(fine)
   gone.close()
-  t.match(await failureOf(client().request(ask(gone.url))),
+  t.hasStrict(await failureOf(client().request(ask(gone.url))),
     { code: 'connect_failed', contact: 'none', kind: 'remote' })
   const rude = await rawServer((socket) => socket.resetAndDestroy())
   t.teardown(rude.close)
@@ -107,7 +107,7 @@ t.test('a refused dial, a closed connection, a failed look-up: nothing was sent'
   t.equal(contact, 'none')
   const silent = await rawServer((socket) => socket.end())
   t.teardown(silent.close)
-  t.match(await failureOf(client().request(ask(silent.url))), { contact: 'none' })
+  t.hasStrict(await failureOf(client().request(ask(silent.url))), { contact: 'none' })
   for (const resolve of [
     () => Promise.reject(new Error('ENOTFOUND secret.internal')),
     async () => [],
@@ -115,7 +115,7 @@ t.test('a refused dial, a closed connection, a failed look-up: nothing was sent'
   ]) {
     const { hooks, steps } = recorder()
     const failure = await failureOf(client({ resolve }).request(ask(gone.url, hooks)))
-    t.match(failure, { code: 'dns_failed', contact: 'none', kind: 'remote' })
+    t.hasStrict(failure, { code: 'dns_failed', contact: 'none', kind: 'remote' })
     t.notMatch(failure.error.message, /secret/)
     t.strictSame(steps, ['before_resolve'], 'no mark for a host that has no address')
   }
@@ -135,7 +135,7 @@ t.test('an address of the wrong kind is refused before the mark', async (t) => {
     const resolve = async () => found.map((address) => ({ address, family: 4 as const }))
     const failure = await failureOf(client({ loopbackOnly, resolve }).request(ask(server.url,
       hooks)))
-    t.match(failure, { code: 'address_refused', contact: 'none' }, found.join())
+    t.hasStrict(failure, { code: 'address_refused', contact: 'none' }, found.join())
     t.strictSame(steps, ['before_resolve'])
   }
   for (const [loopbackOnly, host] of [[false, '127.0.0.1'], [false, '0x7f.1'], [false,
@@ -143,7 +143,7 @@ t.test('an address of the wrong kind is refused before the mark', async (t) => {
     [false, '[::1]'], [false, '[::ffff:127.0.0.1]'], [false, 'localhost'], [true, '10.1.2.3'],
     [true, '[fe80::1]'], [false, '0'], [false, '169.254.169.254']] as const) {
     const url = `https://${host}:${server.port}/`
-    t.match(await failureOf(client({ loopbackOnly }).request(ask(url))),
+    t.hasStrict(await failureOf(client({ loopbackOnly }).request(ask(url))),
       { code: 'address_refused', contact: 'none' }, host)
   }
   t.equal(server.connections(), 0)
@@ -172,7 +172,7 @@ t.test('a reply cut short is a failure, however it is framed', async (t) => {
   }
   for (const [what, text] of Object.entries(cuts)) {
     const server = await serve((socket) => socket.end(text))
-    t.match(await failureOf(client().request(ask(server.url))),
+    t.hasStrict(await failureOf(client().request(ask(server.url))),
       { code: 'truncated', contact: 'possible', kind: 'remote' }, what)
     server.close()
   }
@@ -183,13 +183,17 @@ t.test('a connection that breaks before or within the reply had contact', async 
     socket.write(`${ok}\r\ncontent-length: 20\r\n\r\n{"ok":true}`, () => setTimeout(reset, 20))
   })
   t.teardown(mid.close)
-  t.match(await failureOf(client().request(ask(mid.url))), { code: 'reset', contact: 'possible' })
+  t.hasStrict(
+    await failureOf(client().request(ask(mid.url))), { code: 'reset', contact: 'possible' }
+  )
   const early = await serve((socket) => socket.end())
   t.teardown(early.close)
-  t.match(await failureOf(client().request(ask(early.url))), { code: 'reset', contact: 'possible' })
+  t.hasStrict(
+    await failureOf(client().request(ask(early.url))), { code: 'reset', contact: 'possible' }
+  )
   const heads = await serve((socket) => socket.end(`${ok}\r\ncontent-le`))
   t.teardown(heads.close)
-  t.match(await failureOf(client().request(ask(heads.url))), { contact: 'possible',
+  t.hasStrict(await failureOf(client().request(ask(heads.url))), { contact: 'possible',
     kind: 'remote' })
 })
 
@@ -204,7 +208,7 @@ t.test('a reply that is not HTTP is a failure that holds none of its bytes', asy
   for (const text of texts) {
     const server = await serve((socket) => socket.end(text))
     const { error, ...rest } = await failureOf(client().request(ask(server.url)))
-    t.match(rest, { contact: 'possible', kind: 'remote' })
+    t.hasStrict(rest, { contact: 'possible', kind: 'remote' })
     const told = `${error.message} ${JSON.stringify(error)} ${error.stack} ${String(error.cause)}`
     t.notMatch(told, /SECRET/)
     server.close()
@@ -229,7 +233,7 @@ t.test('one deadline ends a hang before the headers, a hung body and a slow drip
   const hungBody: Answer = (socket) => void socket.write(`${ok}\r\ncontent-length: 9\r\n\r\n{`)
   for (const answer of [drip, headerDrip, informed, hungBody, () => undefined]) {
     const server = await serve(answer)
-    t.match(await failureOf(client().request(ask(server.url, { timeoutMs: 300 }))),
+    t.hasStrict(await failureOf(client().request(ask(server.url, { timeoutMs: 300 }))),
       { code: 'timeout', contact: 'possible', kind: 'remote' })
     server.close()
   }
@@ -264,7 +268,7 @@ t.test('the mark is waited for, and time that ran out meanwhile sends nothing', 
     await systemClock.sleep(300)
     marked = true
   }
-  t.match(await failureOf(client().request(ask(server.url, { timeoutMs: 100, markContact }))),
+  t.hasStrict(await failureOf(client().request(ask(server.url, { timeoutMs: 100, markContact }))),
     { code: 'timeout', contact: 'none' })
   t.ok(marked, 'it had finished when the failure was told')
   t.equal(server.connections(), 0)
@@ -278,7 +282,7 @@ t.test('time spent with a busy event loop counts, even when no timer could fire'
   const authority = (point: string): void => {
     if (point === 'before_first_byte') now += 60_000
   }
-  t.match(await failureOf(client({ clock }).request(ask(server.url, { authority }))),
+  t.hasStrict(await failureOf(client({ clock }).request(ask(server.url, { authority }))),
     { code: 'timeout', contact: 'none' })
   t.equal(server.applicationBytes(), 0)
 })
@@ -288,17 +292,17 @@ t.test('a cancelled request ends at once and says whether it may have arrived', 
     index) => (index === 0 ? controller.abort() : undefined))
   t.teardown(server.close)
   const controller = new AbortController()
-  t.match(await failureOf(client().request(ask(server.url, { signal: controller.signal }))),
+  t.hasStrict(await failureOf(client().request(ask(server.url, { signal: controller.signal }))),
     { code: 'cancelled', contact: 'possible', kind: 'cancelled' })
   const { steps, hooks } = recorder()
-  t.match(await failureOf(
+  t.hasStrict(await failureOf(
     client().request(ask(server.url, { ...hooks, signal: controller.signal })),
   ), { code: 'cancelled', contact: 'none' })
   t.strictSame(steps, [], 'a signal that has fired lets nothing begin')
   for (const at of ['before_resolve', 'before_dial', 'before_first_byte']) {
     const stop = new AbortController()
     const authority = (point: string): void => (point === at ? stop.abort() : undefined)
-    t.match(await failureOf(
+    t.hasStrict(await failureOf(
       client().request(ask(server.url, { authority, signal: stop.signal })),
     ), { code: 'cancelled', contact: 'none' }, at)
   }
@@ -309,7 +313,7 @@ t.test('a cancelled request ends at once and says whether it may have arrived', 
   })
   t.teardown(late.close)
   const failure = await failureOf(client().request(ask(late.url, { signal: last.signal })))
-  t.match(failure, { code: 'cancelled', contact: 'possible' })
+  t.hasStrict(failure, { code: 'cancelled', contact: 'possible' })
   t.notMatch(String(failure.error.stack), /SECRET/)
 })
 

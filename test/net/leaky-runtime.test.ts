@@ -40,8 +40,8 @@ t.test('a run with such a setting contacts nobody and names it', async (t) => {
       const { error, ...rest } = await failureOf(
         maker.request(ask('https://provider.test/', { ...hooks, method: 'GET' })),
       )
-      t.match(rest, { code: 'debug_output_refused', kind: 'rejected', contact: 'none' })
-      t.match(error, { details: { variable } })
+      t.hasStrict(rest, { code: 'debug_output_refused', kind: 'rejected', contact: 'none' })
+      t.hasStrict(error, { details: { variable } })
       t.ok(error.message.includes(variable))
     }
     t.strictSame(steps, [])

@@ -52,11 +52,11 @@ t.test('no image, proof, digest or conclusion is claimed where the environment f
     }
   }
   const view = world.view()
-  t.same({
+  t.strictSame({
     calls: world.calls().length, claims: claims(view),
     id: world.rows().find((row) => row.analysis_status === 'pending')?.observation_id,
   }, before, 'nothing was sent or claimed, and the image is as it was')
-  t.same(openReservations(view), [])
+  t.strictSame(openReservations(view), [])
   t.notOk(world.rows().some((row) => row.analysis_status === 'failed'))
   t.equal((await world.run(['shots', 'analyze'])).status, 0, 'without it, it is analysed')
 })
@@ -66,12 +66,12 @@ t.test('A-004 no task is written for a question where the environment forbids co
   for (const [name, options] of leaky) {
     const ran = await rig.ask(options)
     t.equal(ran.status, 3, ran.stderr)
-    t.match(ran.error(), { code: 'debug_output_refused', status: 400 })
+    t.hasStrict(ran.error(), { code: 'debug_output_refused', status: 400 })
     t.match(ran.error().message, name)
   }
-  t.same(rig.view().all(collections.openTasks), [])
-  t.same(rig.view().all(collections.closedTasks), [])
-  t.same(openReservations(rig.view()), [])
+  t.strictSame(rig.view().all(collections.openTasks), [])
+  t.strictSame(rig.view().all(collections.closedTasks), [])
+  t.strictSame(openReservations(rig.view()), [])
   t.equal(rig.inferences().length, 0)
   const key = ['--idempotency-key', '0b0e6a3c-7f0e-4a1e-9d3a-7a7c2f2f4a10']
   t.equal((await rig.ask({ args: key })).status, 0)

@@ -68,7 +68,7 @@ t.test('authority withdrawn at the third check stops a GET on a kept connection'
   const authority = (point: string): void => {
     if (point === 'before_first_byte') throw new Error('withdrawn')
   }
-  t.match(await failureOf(session.request(ask(server.url, { ...get, authority }))),
+  t.hasStrict(await failureOf(session.request(ask(server.url, { ...get, authority }))),
     { contact: 'none' })
   await systemClock.sleep(20)
   t.equal(server.requests.length, 1)
@@ -149,7 +149,7 @@ t.test('a failed GET ends its connection and is not repeated', async (t) => {
   t.teardown(() => session.close())
   await session.request(ask(server.url, get))
   await systemClock.sleep(20)
-  t.match(await failureOf(session.request(ask(server.url, get))), { code: 'reset',
+  t.hasStrict(await failureOf(session.request(ask(server.url, get))), { code: 'reset',
     contact: 'possible' })
   t.equal(server.requests.length, 2)
   t.equal((await session.request(ask(server.url, get))).status, 200)
@@ -161,7 +161,7 @@ t.test('a session stays with its host and ends when it is closed', async (t) => 
   t.teardown(server.close)
   const session = client().openSession()
   await session.request(ask(server.url, get))
-  t.match(await failureOf(session.request(ask(`https://other.test:${server.port}/`, get))),
+  t.hasStrict(await failureOf(session.request(ask(`https://other.test:${server.port}/`, get))),
     { code: 'url_refused', contact: 'none' })
   const hung = await serve(() => undefined)
   t.teardown(hung.close)
@@ -169,8 +169,8 @@ t.test('a session stays with its host and ends when it is closed', async (t) => 
   const pending = failureOf(other.request(ask(hung.url, get)))
   while (hung.requests.length === 0) await systemClock.sleep(5)
   other.close()
-  t.match(await pending, { contact: 'possible' })
+  t.hasStrict(await pending, { contact: 'possible' })
   session.close()
-  t.match(await failureOf(session.request(ask(server.url, get))), { code: 'url_refused' })
+  t.hasStrict(await failureOf(session.request(ask(server.url, get))), { code: 'url_refused' })
   t.equal(server.connections(), 1)
 })

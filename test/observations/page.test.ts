@@ -149,7 +149,7 @@ t.test('rarer bars of a day are drawn last, and rows are named on a narrow page,
   ]
   const page = reportPage(buildReport(input({ observations })))
   const bars = [...page.matchAll(/<rect class="(s-[a-z]+)" x="[0-9.]+" y="36"/g)].map(([, c]) => c)
-  t.same(bars, ['s-succeeded', 's-succeeded', 's-succeeded', 's-failed'])
+  t.strictSame(bars, ['s-succeeded', 's-succeeded', 's-succeeded', 's-failed'])
   t.notMatch(page, /\.lanes \.names \{ display: none/)
   t.end()
 })

@@ -18,18 +18,20 @@ t.test('S-024 one builder makes one report of observations of the folder and of 
       }),
     ],
   }))
-  t.same(parse(reportShape, report), report)
-  t.same(report.provenance.sources, ['paired_edge', 'screenshot_folder'])
-  t.same(report.provenance.source_observation_ids, ['obs_1', 'edge_art_2'])
-  t.same(Object.keys(report.facts.observations[0] ?? {}), Object.keys(report.facts.observations[1] ?? {}))
-  t.same(report.course.statuses, { succeeded: 1, pending: 1 })
+  t.strictSame(parse(reportShape, report), report)
+  t.strictSame(report.provenance.sources, ['paired_edge', 'screenshot_folder'])
+  t.strictSame(report.provenance.source_observation_ids, ['obs_1', 'edge_art_2'])
+  t.strictSame(
+    Object.keys(report.facts.observations[0] ?? {}), Object.keys(report.facts.observations[1] ?? {})
+  )
+  t.strictSame(report.course.statuses, { succeeded: 1, pending: 1 })
 })
 
 t.test('S-025 the facts of a file are name, format, dimensions and size and nothing else', async (t) => {
   const report = buildReport(input({
     observations: [seen({ summary: said('A summary.') }), seen({ width: null, height: null })],
   }))
-  t.same(report.facts.observations, [
+  t.strictSame(report.facts.observations, [
     { filename: 'a.png', format: 'png', width: 1920, height: 1080, bytes: 2048 },
     { filename: 'a.png', format: 'png', width: null, height: null, bytes: 2048 },
   ])
@@ -37,7 +39,7 @@ t.test('S-025 the facts of a file are name, format, dimensions and size and noth
 
 t.test('S-026 text of a model stands apart with its model and time, and without a model there is none', async (t) => {
   const without = buildReport(input())
-  t.same(without.model_text, { conclusion: null, digests: [], summaries: [] })
+  t.strictSame(without.model_text, { conclusion: null, digests: [], summaries: [] })
   const text = reportText(without, plain)
   t.notMatch(text, /written by|Conclusion|Digest of|Summaries/)
   const report = buildReport(input({
@@ -53,11 +55,11 @@ t.test('S-026 text of a model stands apart with its model and time, and without 
   }))
   const { conclusion, digests, summaries } = report.model_text
   for (const one of [conclusion, ...digests, ...summaries]) {
-    t.match(one, {
+    t.hasStrict(one, {
       model: 'gateway/acme/report-1', reply_model: 'acme/report-1-2026', written_at: at(17),
     })
   }
-  t.same([conclusion?.text, digests[0]?.text, summaries[0]?.text], [
+  t.strictSame([conclusion?.text, digests[0]?.text, summaries[0]?.text], [
     'What it came to.', 'What was done.', 'What is seen.',
   ])
   t.match(reportText(report, plain), /written by gateway\/acme\/report-1 .* from before a change/)
@@ -71,17 +73,19 @@ t.test('S-107 provenance names the digest count, the digests and every source ob
     }],
   }))
   t.equal(report.provenance.digest_count, 1)
-  t.same(report.provenance.digests, [
+  t.strictSame(report.provenance.digests, [
     { episode_id: 'epi_1', source_observation_ids: ['obs_1', 'obs_7'] },
   ])
-  t.same(report.provenance.source_observation_ids, ['obs_1'])
+  t.strictSame(report.provenance.source_observation_ids, ['obs_1'])
 })
 
 t.test('S-166 what is left out is counted by its reason', async (t) => {
   const report = buildReport(input({
     observations: [], excluded: { sourceMissing: 2, staleFolder: 3, archived: 1, digests: 1 },
   }))
-  t.same(report.provenance.excluded, { source_missing: 2, stale_root: 3, archived: 1, digests: 1 })
+  t.strictSame(
+    report.provenance.excluded, { source_missing: 2, stale_root: 3, archived: 1, digests: 1 }
+  )
   t.match(reportText(report, plain), '2 source missing, 3 of an older folder, 1 archived, 1 digests that')
 })
 
@@ -99,9 +103,13 @@ t.test('all are counted, the newest are listed; images by hour count the like on
 
 t.test('a day of a zone is that of its wall clock, over its changes', async (t) => {
   const berlin = zoneOf('Europe/Berlin')
-  t.same(berlin.at('2026-03-29T00:59:00.000Z'), { day: '2026-03-29', minute: 119, time: '01:59' })
-  t.same(berlin.at('2026-03-29T01:00:00.000Z'), { day: '2026-03-29', minute: 180, time: '03:00' })
-  t.same(daysOf(berlin, '2026-10-24T21:00:00.000Z', '2026-10-26T00:00:00.000Z'), [
+  t.strictSame(
+    berlin.at('2026-03-29T00:59:00.000Z'), { day: '2026-03-29', minute: 119, time: '01:59' }
+  )
+  t.strictSame(
+    berlin.at('2026-03-29T01:00:00.000Z'), { day: '2026-03-29', minute: 180, time: '03:00' }
+  )
+  t.strictSame(daysOf(berlin, '2026-10-24T21:00:00.000Z', '2026-10-26T00:00:00.000Z'), [
     '2026-10-24', '2026-10-25', '2026-10-26',
   ])
   t.equal(daysOf(berlin, '1990-01-01T00:00:00.000Z', '2026-01-01T00:00:00.000Z').length, 366)
@@ -127,7 +135,9 @@ t.test('S-024 an image counts in its own hour, not in that of the run it belongs
   const one = seen({ capturedAt: at(9, 40), lastSeenAt: at(10, 20), likeImages: 6, likeTimes })
   const { course } = buildReport(input({ observations: [one] }))
   t.equal(course.image_count, 7)
-  t.same([course.hours[9], course.hours[10]], [4, 3], 'one without a known time is at the first')
+  t.strictSame(
+    [course.hours[9], course.hours[10]], [4, 3], 'one without a known time is at the first'
+  )
   t.end()
 })
 
@@ -145,9 +155,9 @@ t.test('S-024 periods that meet count every image of a run once, each in its own
     }
   }
   const [first, second, both] = [told(7, 8), told(8, 9), told(7, 9)]
-  t.match(first, { images: 2, like: 1, hours: [0, 2, 0, 0] })
-  t.match(second, { images: 3, like: 3, hours: [0, 0, 3, 0] })
-  t.match(both, { images: 5, like: 4, hours: [0, 2, 3, 0] })
+  t.hasStrict(first, { images: 2, like: 1, hours: [0, 2, 0, 0] })
+  t.hasStrict(second, { images: 3, like: 3, hours: [0, 0, 3, 0] })
+  t.hasStrict(both, { images: 5, like: 4, hours: [0, 2, 3, 0] })
   t.match(second.text, '1 observation of 3 images')
   t.match(second.text, /08:00 +3 /)
   t.notMatch(second.text, /07:00/)
@@ -155,7 +165,7 @@ t.test('S-024 periods that meet count every image of a run once, each in its own
   t.match(second.page, '08:00, 3 images')
   for (const { report } of [told(6, 7), told(9, 10)]) {
     t.equal(report.facts.count, 0, 'a run without an image in the period is not in it')
-    t.same(report.provenance.source_observation_ids, [])
+    t.strictSame(report.provenance.source_observation_ids, [])
   }
 })
 

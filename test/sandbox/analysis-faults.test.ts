@@ -38,7 +38,7 @@ const answerOf = (reply: Reply): Answer => {
 t.test('the gateway answers an image with a payload that depends on it alone', async (t) => {
   const { sandbox } = await World.in(t).sandbox()
   const first = answerOf(await askGateway(sandbox, change(1)))
-  t.match(parsePayload(first.content), { ok: true })
+  t.hasStrict(parsePayload(first.content), { ok: true })
   t.equal(answerOf(await askGateway(sandbox, change(1))).content, first.content)
   t.not(answerOf(await askGateway(sandbox, change(2))).content, first.content)
   t.match(first.content, /64 by 48 pixels/)

@@ -24,15 +24,15 @@ t.test('faults are set and cleared on a running sandbox', async (t) => {
   const body = { name: 'status_500', service: 'provider', times: 2, after: 0, value: 7 }
   const set = await control(sandbox, 'POST', '/faults', { body })
   const on = { name: 'status_500', service: 'provider', times: 2, value: 7 }
-  t.match(jsonOf(set), { cleared: 0, faults: [on] })
+  t.hasStrict(jsonOf(set), { cleared: 0, faults: [on] })
   const reply = await ask(sandbox)
-  t.match(reply, { status: 500, headers: { 'retry-after': '7' } })
+  t.hasStrict(reply, { status: 500, headers: { 'retry-after': '7' } })
   const one = { body: { name: 'status_500' } }
   t.strictSame(jsonOf(await control(sandbox, 'POST', '/faults/clear', one)), {
     cleared: 1,
     faults: [],
   })
-  t.match(jsonOf(await control(sandbox, 'POST', '/faults/clear')), { cleared: 0 })
+  t.hasStrict(jsonOf(await control(sandbox, 'POST', '/faults/clear')), { cleared: 0 })
   t.equal((await ask(sandbox)).status, 200)
 })
 
@@ -41,7 +41,7 @@ t.test('status counts requests and shows no content of them', async (t) => {
   sandbox.faults.set('gzip', { times: 5 })
   await ask(sandbox, { messages: [{ role: 'user', content: 'kumquat' }], n: 2 })
   const status = await control(sandbox, 'GET', '/status')
-  t.match(jsonOf(status), {
+  t.hasStrict(jsonOf(status), {
     pid: process.pid,
     ports: sandbox.ports,
     faults: [{ name: 'gzip', times: 4 }],
@@ -81,7 +81,7 @@ t.test('a control request that is wrong is refused with a reason', async (t) => 
   for (const body of bodies) {
     const reply = await control(sandbox, 'POST', '/faults', { body })
     t.equal(reply.status, 422)
-    t.match(jsonOf(reply), { code: /^sandbox_/, message: /\w/ })
+    t.matchStrict(jsonOf(reply), { code: /^sandbox_/, message: /\w/ })
   }
   const bytes = Buffer.from('{')
   t.equal((await control(sandbox, 'POST', '/faults', { bytes })).status, 422)

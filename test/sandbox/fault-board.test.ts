@@ -69,8 +69,8 @@ t.test('a fault leaves the refusal of a bad request a refusal', async (t) => {
   const { sandbox } = await World.in(t).sandbox()
   sandbox.faults.set('two_choices')
   sandbox.faults.set('usage_cost', { service: 'gateway' })
-  t.match(jsonOf(await ask(sandbox, { n: 2 })), { error: { code: 400 } })
-  t.match(jsonOf(await askGateway(sandbox, { n: 2 })), { error: { code: 400 } })
+  t.hasStrict(jsonOf(await ask(sandbox, { n: 2 })), { error: { code: 400 } })
+  t.hasStrict(jsonOf(await askGateway(sandbox, { n: 2 })), { error: { code: 400 } })
 })
 
 t.test('wrong names, services and numbers are refused with a reason', async (t) => {

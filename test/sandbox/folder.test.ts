@@ -122,7 +122,7 @@ t.test('TLS below 1.2 is refused', async (t) => {
     socket.on('error', resolve)
     socket.on('secureConnect', () => resolve(null))
   })
-  t.match(error, { code: 'ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION' })
+  t.hasStrict(error, { code: 'ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION' })
 })
 
 t.test('certificates end in ten years and are not used on their last day', async (t) => {

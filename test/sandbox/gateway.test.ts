@@ -40,7 +40,7 @@ t.test('text is answered with model, provider and cost', async (t) => {
   const { sandbox } = await World.in(t).sandbox()
   const reply = await askGateway(sandbox)
   t.equal(reply.status, 200)
-  t.match(jsonOf(reply), {
+  t.matchStrict(jsonOf(reply), {
     id: /^gen-/,
     model: 'acme/vision-9-2026-01-15',
     provider: 'Acme Host',
@@ -58,7 +58,7 @@ t.test('the cost is there only when usage accounting is on', async (t) => {
 t.test('an exact word that is asked for is given', async (t) => {
   const { sandbox } = await World.in(t).sandbox()
   const messages = [{ role: 'user', content: 'Reply with exactly: ready-42' }]
-  t.match(jsonOf(await askGateway(sandbox, { messages })), {
+  t.hasStrict(jsonOf(await askGateway(sandbox, { messages })), {
     choices: [{ message: { content: 'ready-42' } }],
   })
 })

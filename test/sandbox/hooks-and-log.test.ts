@@ -16,7 +16,7 @@ t.test('the record of a request holds what was sent, byte for byte', async (t) =
   const body = completionBody(sandbox)
   await ask(sandbox)
   const [seen] = sandbox.log.all({ service: 'provider', route: 'completion' })
-  t.match(seen, {
+  t.hasStrict(seen, {
     number: 1,
     connection: 1,
     method: 'POST',
@@ -87,7 +87,7 @@ t.test('a client that leaves is recorded as gone, with the bytes that it sent', 
   const reply = await ask(sandbox, {}, { bytes, headers, giveUpMs: 200 })
   t.equal(reply.error, 'gave_up')
   await passed
-  t.match(done, [{ complete: false, aborted: true, repliedStatus: null }])
+  t.hasStrict(done, [{ complete: false, aborted: true, repliedStatus: null }])
   t.equal(done[0]?.body.toString(), '{"model":')
   t.equal(sandbox.log.inProgress(), 0)
 })
@@ -98,7 +98,7 @@ t.test('a client that leaves a hanging reply is recorded as gone', async (t) => 
   sandbox.faults.set('hang_before_headers')
   await ask(sandbox, {}, { giveUpMs: 100 })
   await passed
-  t.match(sandbox.log.all()[0], { complete: true, aborted: true, repliedStatus: null })
+  t.hasStrict(sandbox.log.all()[0], { complete: true, aborted: true, repliedStatus: null })
 })
 
 t.test('a hook that throws ends the connection and nothing else', async (t) => {
@@ -110,7 +110,7 @@ t.test('a hook that throws ends the connection and nothing else', async (t) => {
     },
   }
   const { sandbox } = await World.in(t).sandbox({ hooks })
-  t.match(await ask(sandbox), { status: null, error: 'ECONNRESET' })
+  t.hasStrict(await ask(sandbox), { status: null, error: 'ECONNRESET' })
   t.equal((await ask(sandbox)).status, 200)
 })
 
@@ -119,7 +119,7 @@ t.test('a reply can be given byte for byte', async (t) => {
   const once = { times: 1 }
   sandbox.faults.reply({ status: 418, headers: { 'X-A': '1' }, body: 'tea' }, once)
   const tea = await ask(sandbox)
-  t.match(tea, { status: 418, headers: { 'x-a': '1', 'content-length': '3' }, whole: true })
+  t.hasStrict(tea, { status: 418, headers: { 'x-a': '1', 'content-length': '3' }, whole: true })
   t.equal(tea.body.toString(), 'tea')
 
   const headers = [
@@ -134,23 +134,23 @@ t.test('a reply can be given byte for byte', async (t) => {
 
   sandbox.faults.reply({ body: '{}', framing: 'close', delayMs: 1 }, once)
   const close = await ask(sandbox)
-  t.match(close, { status: 200, whole: true })
+  t.hasStrict(close, { status: 200, whole: true })
   t.notHas(close.headers, { 'content-length': String })
 
   sandbox.faults.reply({ headers: { 'Content-Length': '9' }, body: '{}', framing: 'none' }, once)
-  t.match(await ask(sandbox), { status: 200, whole: false })
+  t.hasStrict(await ask(sandbox), { status: 200, whole: false })
 
   sandbox.faults.reply({ body: '{}', framing: 'chunked', end: 'hang' }, once)
-  t.match(await ask(sandbox), { status: 200, whole: true })
+  t.hasStrict(await ask(sandbox), { status: 200, whole: true })
 
   sandbox.faults.reply({ chunks: ['{'], framing: 'close', end: 'reset' }, once)
-  t.match(await ask(sandbox), { whole: false, error: 'ECONNRESET' })
+  t.hasStrict(await ask(sandbox), { whole: false, error: 'ECONNRESET' })
 
   sandbox.faults.reply({ verbatim: 'HTTP/1.1 200 OK\r\nBad Header\r\n\r\n' }, once)
   t.match((await ask(sandbox)).error, /^HPE_/)
 
   sandbox.faults.reply({}, once)
-  t.match(await ask(sandbox), { status: 200, headers: { 'content-length': '0' } })
+  t.hasStrict(await ask(sandbox), { status: 200, headers: { 'content-length': '0' } })
 })
 
 t.test('stopping ends whatever waits, and every port is free again', async (t) => {
@@ -161,11 +161,11 @@ t.test('stopping ends whatever waits, and every port is free again', async (t) =
   await passed
   await sandbox.stop()
   await sandbox.stop()
-  t.match(await waiting, { status: null, error: 'ECONNRESET' })
+  t.hasStrict(await waiting, { status: null, error: 'ECONNRESET' })
   t.equal(sandbox.log.inProgress(), 0)
   for (const port of Object.values(sandbox.ports)) {
     const url = `https://127.0.0.1:${port}/`
-    t.match(await post({ url, ca: sandbox.caPem }), { error: 'ECONNREFUSED' })
+    t.hasStrict(await post({ url, ca: sandbox.caPem }), { error: 'ECONNREFUSED' })
   }
 })
 

@@ -12,12 +12,12 @@ t.test('a completion carries its billing id and is billed under it', async (t) =
   const json = jsonOf(reply)
   const id = v5(String(json.id), v5.DNS)
   t.equal(reply.headers['inference-id'], id)
-  t.match(json, {
+  t.matchStrict(json, {
     model: sandbox.profile.provider.model_id,
     choices: [{ message: { role: 'assistant', content: /\w/ }, finish_reason: 'stop' }],
   })
   const costs = jsonOf(await bill(sandbox, id)) as { requests: { costNanoUsd: number }[] }
-  t.match(costs, { requests: [{ requestId: id }] })
+  t.hasStrict(costs, { requests: [{ requestId: id }] })
   t.ok((costs.requests[0]?.costNanoUsd ?? 0) > 0)
   t.strictSame(sandbox.log.violations(), [])
 })
@@ -56,7 +56,7 @@ t.test('a charge that a test books is billed under the id of its body', async (t
   const { sandbox } = await World.in(t).sandbox()
   sandbox.provider.recordCharge('body-1', 77)
   const reply = await bill(sandbox, v5('body-1', v5.DNS))
-  t.match(jsonOf(reply), { requests: [{ costNanoUsd: 77 }] })
+  t.hasStrict(jsonOf(reply), { requests: [{ costNanoUsd: 77 }] })
 })
 
 const long = 'x'.repeat(8193)

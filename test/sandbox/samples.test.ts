@@ -9,7 +9,7 @@ t.test('the samples have real sizes and few bytes; a repeat has the same pixels 
   const samples = sampleScreens()
   const by = new Map(samples.map((one) => [one.name, one.bytes]))
   const sizeOf = (bytes: Buffer): string => `${bytes.readUInt32BE(16)}x${bytes.readUInt32BE(20)}`
-  t.same(samples.map(({ bytes }) => sizeOf(bytes)), [
+  t.strictSame(samples.map(({ bytes }) => sizeOf(bytes)), [
     '1920x1080', '1920x1080', '1920x1080', '1920x1080', '2560x1440', '2560x1440',
   ])
   t.ok(samples.reduce((sum, { bytes }) => sum + bytes.length, 0) < 200_000)
@@ -34,7 +34,7 @@ t.test('sandbox samples writes them with times of the last hour, and never over 
   const files = ran.json<{ path: string }[]>()
   t.equal(files.length, 6)
   const times = files.map(({ path }) => statSync(path).mtimeMs)
-  t.same(times, [...times].sort((a, b) => a - b), 'oldest first')
+  t.strictSame(times, [...times].sort((a, b) => a - b), 'oldest first')
   t.ok(Date.now() - (times[0] ?? 0) < 3_600_000)
   const first = files[0]?.path ?? ''
   const before = readFileSync(first)

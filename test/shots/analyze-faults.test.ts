@@ -68,10 +68,10 @@ t.test('S-151 S-150 what is refused or uncertain', async (t) => {
     await t.test(`S-019 S-090 S-091 S-092 S-093 S-151 S-191 ${fault} fails, paid and told`, async (t) => {
       const { ran, row } = await withFault(world, fault)
       t.equal(ran.status, 9, ran.stderr)
-      t.match(ran.json(), {
+      t.hasStrict(ran.json(), {
         status: 'degraded', failed: 1, analyzed: 0, items: [{ outcome: 'failed', reason }],
       })
-      t.match(row, { analysis_status: 'failed', payload: null, analyzer: { reason } })
+      t.hasStrict(row, { analysis_status: 'failed', payload: null, analyzer: { reason } })
       t.ok((row.analyzer.detail ?? '').length <= 300)
       const money = findReservation(world.view(), row.analyzer.operation_id ?? '')
       t.equal(money?.state, 'settled')
@@ -80,7 +80,7 @@ t.test('S-151 S-150 what is refused or uncertain', async (t) => {
   for (const fault of unknown) {
     await t.test(`S-065 S-150 S-168 ${fault} fails, uncertain, its hold kept`, async (t) => {
       const { row } = await withFault(world, fault)
-      t.match(row, {
+      t.hasStrict(row, {
         analysis_status: 'failed', payload: null, analyzer: { contact: 'uncertain' },
       })
       t.ok(JSON.stringify(row.analyzer).length < 1_000, 'bounded, whatever the reply')
@@ -91,7 +91,7 @@ t.test('S-151 S-150 what is refused or uncertain', async (t) => {
   await t.test('S-168 S-155 later ticks send none of them again', async (t) => {
     const before = world.calls().length
     for (let tick = 0; tick < 2; tick += 1) {
-      t.match((await world.run(['shots', 'analyze', '--json'])).json(), { scanned: 0 })
+      t.hasStrict((await world.run(['shots', 'analyze', '--json'])).json(), { scanned: 0 })
     }
     t.equal(world.calls().length, before)
   })
@@ -115,7 +115,7 @@ t.test('S-086 S-087 text in the picture gives no orders', async (t) => {
   const stored = openPayload(ctx, ctx.gov.store.read(), row.payload)
   const payload = v.parse(payloadField.shape, stored)
   t.strictSame(payload.snippets, [planted.order, planted.markup], 'kept as data, exactly')
-  t.same(savedSettings(world.view()), before, 'no setting changed')
+  t.strictSame(savedSettings(world.view()), before, 'no setting changed')
   t.equal((await world.run(['shots', 'analyze', '--json'])).json().scanned, 0)
 })
 
@@ -135,8 +135,8 @@ t.test('S-135 S-207 S-150 a gateway that never answers ends one image at its tim
     env: { SCREENSHOT_FOLDER_ANALYSIS_JOB_TIMEOUT_SECONDS: '1' },
   })
   t.ok(Date.now() - startedMs < 30_000, 'far below the timeout of the slot')
-  t.match(ran.json(), { timeout_seconds: 1, failed: 1, analyzed: 1, scanned: 2 })
-  t.match([row, rowOf(world, 'second.png')].map((one) => one.analysis_status).sort(), [
+  t.hasStrict(ran.json(), { timeout_seconds: 1, failed: 1, analyzed: 1, scanned: 2 })
+  t.hasStrict([row, rowOf(world, 'second.png')].map((one) => one.analysis_status).sort(), [
     'failed', 'succeeded',
   ], 'for one image, not for the batch')
 })

@@ -18,7 +18,7 @@ t.test('limits, windows and gates', async (t) => {
 
   await t.test('S-132 a pass takes at most the limit, oldest first', async (t) => {
     const ran = await world.run(['shots', 'analyze', '--json'], { env: one })
-    t.match(ran.json(), { limit: 1, analyzed: 1 })
+    t.hasStrict(ran.json(), { limit: 1, analyzed: 1 })
     t.equal(rowOf(world, '0.png').analysis_status, 'succeeded')
     t.equal(rowOf(world, '1.png').analysis_status, 'pending')
   })
@@ -71,7 +71,7 @@ t.test('limits, windows and gates', async (t) => {
       await set(world, ...close)
       const ran = await analyze(world)
       t.equal(ran.status, reason === 'budget_exhausted' ? 8 : 7, ran.stderr)
-      t.match(rowOf(world, name), {
+      t.hasStrict(rowOf(world, name), {
         analysis_status: 'blocked', analyzer: { reason, contact: 'none' }, payload: null,
         width: 64, height: 48, format: 'png',
       })
@@ -80,7 +80,7 @@ t.test('limits, windows and gates', async (t) => {
       t.equal((await analyze(world)).json().restored, 0)
       t.equal(world.calls().length, before)
       await set(world, ...open)
-      t.match((await analyze(world)).json(), { restored: 1, analyzed: 1 })
+      t.hasStrict((await analyze(world)).json(), { restored: 1, analyzed: 1 })
       t.equal(rowOf(world, name).analysis_status, 'succeeded', 'without a new capture')
       t.equal(world.calls().length, before + 1)
     })
@@ -120,13 +120,13 @@ t.test('S-021 S-205 what was taken in before the consent waits for a person', as
   world.file('new.png', nextImage())
   await scan(world)
   const ran = await analyze(world)
-  t.match(ran.json(), { analyzed: 1, scanned: 1 })
-  t.match(rowOf(world, 'old.png'), {
+  t.hasStrict(ran.json(), { analyzed: 1, scanned: 1 })
+  t.hasStrict(rowOf(world, 'old.png'), {
     analysis_status: 'blocked', analyzer: { reason: 'before_consent' },
   })
   t.equal(rowOf(world, 'new.png').analysis_status, 'succeeded')
   const before = sent(world)
-  t.match((await analyze(world)).json(), { scanned: 0 })
+  t.hasStrict((await analyze(world)).json(), { scanned: 0 })
   t.equal(sent(world), before)
   const bulk = await world.run([
     'shots', 'reanalyze', '--blocked', '--reason', 'manual_operator_request', '--yes', '--json',

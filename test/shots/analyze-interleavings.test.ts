@@ -78,8 +78,8 @@ t.test('S-021 S-159 permission that ends between admission and send', async (t) 
         await take(world, name)
         const calls = world.calls().length
         const ran = await analyzeWith(world, step, () => happens(world))
-        t.match(ran.json(), { analyzed: 0, blocked: 1 }, ran.stderr)
-        t.match(rowOf(world, name), {
+        t.hasStrict(ran.json(), { analyzed: 0, blocked: 1 }, ran.stderr)
+        t.hasStrict(rowOf(world, name), {
           analysis_status: 'blocked', payload: null, analyzer: { reason, contact: 'none' },
         })
         t.equal(world.calls().length, calls)
@@ -105,8 +105,8 @@ t.test('changes at the route meanwhile', async (t) => {
       '--upstream-allow', 'acme-host',
     ])))
     t.equal(world.calls().length, calls)
-    t.match(rowOf(world, 'model.png'), { analysis_status: 'blocked', payload: null })
-    t.match((await world.run(['shots', 'analyze', '--json'])).json(), { analyzed: 0 })
+    t.hasStrict(rowOf(world, 'model.png'), { analysis_status: 'blocked', payload: null })
+    t.hasStrict((await world.run(['shots', 'analyze', '--json'])).json(), { analyzed: 0 })
     t.equal(rowOf(world, 'model.png').analyzer.reason, 'before_consent', 'or its consent: new')
   })
 
@@ -119,9 +119,9 @@ t.test('changes at the route meanwhile', async (t) => {
       '--api-key-file', world.place.path('key2'), '--consent', 'gateway.vision',
     ])))
     t.equal(world.calls().length, calls)
-    t.match(rowOf(world, 'key.png'), { analysis_status: 'blocked', payload: null })
+    t.hasStrict(rowOf(world, 'key.png'), { analysis_status: 'blocked', payload: null })
     const next = await world.run(['shots', 'analyze', '--json'])
-    t.match(next.json(), { analyzed: 0 }, 'the proof was of another key')
+    t.hasStrict(next.json(), { analyzed: 0 }, 'the proof was of another key')
     t.equal(world.calls().length, calls)
   })
 })
@@ -132,7 +132,7 @@ t.test('S-169 S-160 while a request is under way the state is free, and a late r
   await take(world, 'a.png')
   const ran = await analyzeWith(world, 'replied', async () => {
     const row = rowOf(world, 'a.png')
-    t.match(row, { analysis_status: 'pending', analyzer: { contact: 'claimed' } })
+    t.hasStrict(row, { analysis_status: 'pending', analyzer: { contact: 'claimed' } })
     t.equal((await world.run(['shots', 'status', '--json'])).status, 0)
     await take(world, 'b.png')
     // What a scan does when it suppresses a like image.
@@ -149,8 +149,8 @@ t.test('S-169 S-160 while a request is under way the state is free, and a late r
     })
     gov.store.close()
   })
-  t.match(ran.json(), { analyzed: 1 })
-  t.match(rowOf(world, 'a.png'), {
+  t.hasStrict(ran.json(), { analyzed: 1 })
+  t.hasStrict(rowOf(world, 'a.png'), {
     analysis_status: 'succeeded', screenshot_visual_run: { suppressed_count: 3 },
   })
   t.equal(sent(world), 1)
@@ -165,10 +165,10 @@ t.test('S-160 a row that was archived meanwhile keeps what was paid for', async 
     const row = rowOf(world, 'a.png')
     await world.put({ ...row, archived_at: row.captured_at })
   })
-  t.match(ran.json(), { analyzed: 1 })
+  t.hasStrict(ran.json(), { analyzed: 1 })
   const row = rowOf(world, 'a.png')
   t.ok(row.payload !== null && row.archived_at !== null)
-  t.same(world.view().all(runningCollection), [])
+  t.strictSame(world.view().all(runningCollection), [])
   t.equal((await world.run(['state', 'check', '--json'])).status, 0)
 })
 
@@ -190,16 +190,17 @@ t.test('S-170 S-171 S-118 a lock that is held past the wait degrades the batch, 
       if (step === 'analyze.finished' && count === 1) lock = lockOf(world)
     },
   })
-  t.match(ran.json(), {
+  t.hasStrict(ran.json(), {
     status: 'degraded', reason: 'lock_held', analyzed: 1, skipped: 2, failed: 0, receipt_id: null,
   })
   t.equal(ran.status, 11)
   ;(lock as HeldFile | null)?.release()
-  t.same(['a.png', 'b.png', 'c.png'].map((name) => rowOf(world, name).analysis_status).sort(), [
+  const statuses = ['a.png', 'b.png', 'c.png'].map((name) => rowOf(world, name).analysis_status)
+  t.strictSame(statuses.sort(), [
     'pending', 'pending', 'succeeded',
   ])
   t.ok(readLockCounters(world.place.stateDir).failures > 0)
-  t.match((await world.run(['shots', 'analyze', '--json'])).json(), { analyzed: 2 })
+  t.hasStrict((await world.run(['shots', 'analyze', '--json'])).json(), { analyzed: 2 })
   checkLedger(t, world)
 })
 
@@ -217,11 +218,11 @@ t.test('S-167 S-020 a request under way ends first, then the highest that waits'
     }
     t.equal(world.calls().length, before + 1, 'it waits, and the first one goes on')
   })
-  t.match(ran.json(), { analyzed: 2 })
+  t.hasStrict(ran.json(), { analyzed: 2 })
   t.equal((await (proof as Promise<Ran> | null))?.status, 0)
   const order = world.calls().slice(before).map(({ body }) =>
     (body.includes('svc_screenshot_analysis_v1') ? 'image' : 'proof'))
-  t.same(order, ['image', 'proof', 'image'])
+  t.strictSame(order, ['image', 'proof', 'image'])
 })
 
 t.test('S-020 S-022 one request at a time: a busy lane leaves the image pending', async (t) => {
@@ -238,10 +239,10 @@ t.test('S-020 S-022 one request at a time: a busy lane leaves the image pending'
     clock, at: (step) => { if (step === 'analyze.claimed') jumpMs = 121_000 },
   })
   lane.release()
-  t.match(ran.json(), { status: 'degraded', analyzed: 0, skipped: 1 })
-  t.match(rowOf(world, 'a.png'), { analysis_status: 'pending', analyzer: { contact: 'none' } })
+  t.hasStrict(ran.json(), { status: 'degraded', analyzed: 0, skipped: 1 })
+  t.hasStrict(rowOf(world, 'a.png'), { analysis_status: 'pending', analyzer: { contact: 'none' } })
   t.equal(sent(world), 0)
-  t.match((await world.run(['shots', 'analyze', '--json'])).json(), { analyzed: 1 })
+  t.hasStrict((await world.run(['shots', 'analyze', '--json'])).json(), { analyzed: 1 })
 })
 
 t.test('S-168 S-020 two processes at once never pay twice for one image', async (t) => {

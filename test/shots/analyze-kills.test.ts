@@ -25,13 +25,13 @@ t.test('S-149 S-022 killed before the mark: both or neither, and the next tick d
     await take(world, name)
     await killAt(t, world, step)
     const before = sent(world)
-    t.match(rowOf(world, name), { analysis_status: 'pending', payload: null })
+    t.hasStrict(rowOf(world, name), { analysis_status: 'pending', payload: null })
     const ran = await analyze(world)
-    t.match(ran.json(), { analyzed: 1, failed: 0 }, ran.stderr)
+    t.hasStrict(ran.json(), { analyzed: 1, failed: 0 }, ran.stderr)
     t.equal(sent(world), before + 1, 'once')
-    t.match(rowOf(world, name), { analysis_status: 'succeeded', analyzer: { attempts: 2 } })
+    t.hasStrict(rowOf(world, name), { analysis_status: 'succeeded', analyzer: { attempts: 2 } })
   }
-  t.same(world.view().all(runningCollection), [], 'no admission outlives its process')
+  t.strictSame(world.view().all(runningCollection), [], 'no admission outlives its process')
   checkLedger(t, world)
 })
 
@@ -44,11 +44,11 @@ t.test('S-149 S-168 killed after the mark: failed, uncertain, and never sent aga
     await killAt(t, world, step)
     const before = sent(world)
     const ran = await analyze(world)
-    t.match(ran.json(), { scanned: 0 })
+    t.hasStrict(ran.json(), { scanned: 0 })
     await analyze(world)
     t.equal(sent(world), before, 'later ticks and restarts send nothing')
     const row = rowOf(world, name)
-    t.match(row, {
+    t.hasStrict(row, {
       analysis_status: 'failed', payload: null,
       analyzer: { contact: 'uncertain', reason: 'interrupted_after_contact' },
     })
@@ -58,14 +58,14 @@ t.test('S-149 S-168 killed after the mark: failed, uncertain, and never sent aga
     const other = await world.run([
       'shots', 'reanalyze', row.observation_id, '--reason', 'manual_operator_request', '--json',
     ])
-    t.match(other.error(), { reason: 'provider_failure_retry_needed' })
+    t.hasStrict(other.error(), { reason: 'provider_failure_retry_needed' })
     t.equal(sent(world), before)
   }
   const [row] = world.rows()
   const again = await world.run([
     'shots', 'reanalyze', row?.observation_id ?? '', '--reason', 'provider_failure_retry', '--json',
   ])
-  t.match(again.json(), { analyzed: 1 }, again.stderr)
+  t.hasStrict(again.json(), { analyzed: 1 }, again.stderr)
   checkLedger(t, world)
   t.equal((await world.run(['state', 'check', '--json'])).status, 0)
 })
@@ -78,6 +78,6 @@ t.test('S-149 killed right after the closing record: status and payload are both
   const row = rowOf(world, 'a.png')
   t.equal(row.analysis_status, 'succeeded')
   t.ok(row.payload !== null)
-  t.match((await analyze(world)).json(), { scanned: 0 })
+  t.hasStrict((await analyze(world)).json(), { scanned: 0 })
   t.equal(sent(world), 1)
 })

@@ -69,11 +69,11 @@ t.test('S-004 S-007 S-018 S-191 one request, exact, to the gateway alone', async
   t.equal(gateway.connections(), 0, 'a scan contacts nobody')
   must(await run('gateway', 'prove', 'screenshot'))
   const ran = must(await run('shots', 'analyze', '--json'))
-  t.match(ran.json(), { analyzed: 1, cost_microusd: 1234 })
+  t.hasStrict(ran.json(), { analyzed: 1, cost_microusd: 1234 })
   t.equal(gateway.requests.length, 2, 'one proof, one analysis')
   t.equal(gateway.connections(), 2)
   const [, request] = gateway.requests
-  t.same([request?.method, request?.path], ['POST', '/api/v1/chat/completions'])
+  t.strictSame([request?.method, request?.path], ['POST', '/api/v1/chat/completions'])
   t.equal(request?.headers.authorization, 'Bearer plain-gateway-key-77')
   t.equal(request?.headers.host, `127.0.0.1:${gateway.port}`)
   t.strictSame(JSON.parse(request?.body ?? ''), {
@@ -105,10 +105,10 @@ t.test('S-004 S-007 S-018 S-191 one request, exact, to the gateway alone', async
   const [row] = must(await run('shots', 'list', '--json')).json()
   const shown = must(await run('shots', 'show', row.observation_id, '--analysis', '--json'))
   t.strictSame(shown.json().payload, plainAnalysis)
-  t.match(shown.json().analysis, {
+  t.hasStrict(shown.json().analysis, {
     model: 'gateway/plain/vision-2', reply_model: 'plain/vision-2-dated', cost_microusd: 1234,
   })
-  t.same(readFileSync(`${folder}/shot.png`), bytes, 'the file is as it was')
+  t.strictSame(readFileSync(`${folder}/shot.png`), bytes, 'the file is as it was')
 })
 
 t.test('S-018 S-191 a gateway that is gone: nobody else is asked, the image waits', async (t) => {
@@ -121,7 +121,7 @@ t.test('S-018 S-191 a gateway that is gone: nobody else is asked, the image wait
   t.equal(gateway.requests[0]?.path, '/api/v1/chat/completions', 'a base with a slash at its end')
   await gateway.stop()
   const ran = await run('shots', 'analyze', '--json')
-  t.match(ran.json(), { status: 'degraded', analyzed: 0, failed: 0, skipped: 1 })
+  t.hasStrict(ran.json(), { status: 'degraded', analyzed: 0, failed: 0, skipped: 1 })
   t.not(ran.status, 0)
   const [row] = must(await run('shots', 'list', '--json')).json()
   t.equal(row.analysis_status, 'pending', 'provably nothing was sent')

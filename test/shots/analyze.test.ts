@@ -40,7 +40,7 @@ t.test('the life of an image', async (t) => {
   const back = keptOf(world)
 
   await t.test('S-145 S-146 a scan with an open route gives pending and calls nobody', async (t) => {
-    t.same(world.rows().map((row) => row.analysis_status), ['pending', 'pending'])
+    t.strictSame(world.rows().map((row) => row.analysis_status), ['pending', 'pending'])
     t.equal(world.calls().length, 0)
     t.equal(rowOf(world, 'a.png').payload, null)
   })
@@ -49,12 +49,12 @@ t.test('the life of an image', async (t) => {
     back()
     const ran = await analyze(world, '--limit', '1')
     t.equal(ran.status, 7, ran.stderr)
-    t.match(ran.json(), {
+    t.hasStrict(ran.json(), {
       status: 'blocked', reason: 'proof_missing', scanned: 1, analyzed: 0, blocked: 1, failed: 0,
       skipped: 0, limit: 1, items: [{ outcome: 'blocked', reason: 'proof_missing' }],
     })
     const blocked = rowOf(world, 'a.png')
-    t.match(blocked, { analysis_status: 'blocked', analyzer: { reason: 'proof_missing' } })
+    t.hasStrict(blocked, { analysis_status: 'blocked', analyzer: { reason: 'proof_missing' } })
     t.equal(blocked.analyzer.attempts, 1)
     await analyze(world, '--limit', '1')
     await analyze(world, '--limit', '1')
@@ -68,15 +68,17 @@ t.test('the life of an image', async (t) => {
     const ran = await analysed(world)
     t.equal(ran.status, 0, ran.stderr)
     const receipt = ran.json()
-    t.match(receipt, {
+    t.matchStrict(receipt, {
       job: 'screenshot_folder_analysis', status: 'ok', reason: null, scheduled: false,
       scanned: 2, analyzed: 2, failed: 0, blocked: 0, skipped: 0, restored: 2,
       concurrency: 2, limit: 20, timeout_seconds: 45, consent_id: /^con_/, receipt_id: /^rct_/,
     })
     t.ok(receipt.duration_ms >= 0)
-    t.same(receipt.items.map((one: { outcome: string }) => one.outcome), ['succeeded', 'succeeded'])
+    t.strictSame(
+      receipt.items.map((one: { outcome: string }) => one.outcome), ['succeeded', 'succeeded']
+    )
     const row = rowOf(world, 'a.png')
-    t.match(row, {
+    t.hasStrict(row, {
       analysis_status: 'succeeded', classification: null,
       analyzer: { contact: 'ended', reason: null, attempts: 2 },
       payload: {
@@ -97,9 +99,11 @@ t.test('the life of an image', async (t) => {
     const view = ctx.gov.store.read()
     if (row.payload === null) return t.fail('no payload')
     const payload = v.parse(payloadField.shape, openPayload(ctx, view, row.payload))
-    t.match(payload, { schema: 'svc.screenshot_analysis.v1', summary: /\.$/, confidence: Number })
+    t.matchStrict(
+      payload, { schema: 'svc.screenshot_analysis.v1', summary: /\.$/, confidence: Number }
+    )
     const bytes = readArtifact(ctx.gov, view, row.payload.artifact_id, shotLabels.payload)
-    t.match(JSON.parse(bytes.toString()), { schema: 'svc.screenshot_analysis.v1' })
+    t.hasStrict(JSON.parse(bytes.toString()), { schema: 'svc.screenshot_analysis.v1' })
     const summary = Buffer.from(payload.summary)
     const files = readdirSync(world.place.stateDir, { recursive: true, withFileTypes: true })
       .filter((entry) => entry.isFile())
@@ -107,14 +111,14 @@ t.test('the life of an image', async (t) => {
       t.notOk(readFileSync(join(parentPath, name)).includes(summary), `${name} holds no word of it`)
     }
     const shown = await world.run(['shots', 'show', row.observation_id, '--analysis', '--json'])
-    t.same(shown.json().payload, payload)
+    t.strictSame(shown.json().payload, payload)
   })
 
   await t.test('S-155 nothing is analysed twice', async (t) => {
     back()
     await analysed(world)
     const before = sent(world)
-    t.match((await analyze(world)).json(), { scanned: 0, items: [], status: 'ok' })
+    t.hasStrict((await analyze(world)).json(), { scanned: 0, items: [], status: 'ok' })
     t.equal(sent(world), before)
   })
 
@@ -126,12 +130,16 @@ t.test('the life of an image', async (t) => {
     unlinkSync(`${world.folder}/gone.png`)
     const before = sent(world)
     const ran = await analyze(world)
-    t.match(ran.json(), { blocked: 1, items: [{ outcome: 'blocked', reason: 'source_missing' }] })
-    t.match(rowOf(world, 'gone.png'), {
+    t.hasStrict(
+      ran.json(), { blocked: 1, items: [{ outcome: 'blocked', reason: 'source_missing' }] }
+    )
+    t.hasStrict(rowOf(world, 'gone.png'), {
       classification: 'source_missing', analysis_status: 'pending',
       analyzer: { attempts: 0, contact: 'none' },
     })
-    for (let tick = 0; tick < 2; tick += 1) t.match((await analyze(world)).json(), { scanned: 0 })
+    for (let tick = 0; tick < 2; tick += 1) {
+      t.hasStrict((await analyze(world)).json(), { scanned: 0 })
+    }
     t.equal(sent(world), before)
     const claims = world.view().all(claimCollection).length
     t.equal(claims, before + 1, 'no admission was taken: one claim a request, and the proof')
@@ -142,7 +150,7 @@ t.test('the life of an image', async (t) => {
     await analysed(world)
     await changed(world)
     const before = sent(world)
-    t.match((await analyze(world)).json(), { items: [{ reason: 'source_missing' }] })
+    t.hasStrict((await analyze(world)).json(), { items: [{ reason: 'source_missing' }] })
     t.equal(sent(world), before)
   })
 
@@ -157,7 +165,7 @@ t.test('the life of an image', async (t) => {
     world.file('second.png', bytes)
     await scan(world)
     unlinkSync(`${world.folder}/second.png`)
-    t.match((await analyze(world)).json(), { analyzed: 2, failed: 0 }, 'and the changed one')
+    t.hasStrict((await analyze(world)).json(), { analyzed: 2, failed: 0 }, 'and the changed one')
     t.equal(rowOf(world, 'first.png').analysis_status, 'succeeded')
   })
 
@@ -169,8 +177,8 @@ t.test('the life of an image', async (t) => {
     const rows = world.rows()
     rmSync(world.folder, { recursive: true })
     const ran = await analyze(world)
-    t.match(ran.json(), { status: 'degraded', reason: 'folder_missing', scanned: 0 })
-    t.same(world.rows(), rows)
+    t.hasStrict(ran.json(), { status: 'degraded', reason: 'folder_missing', scanned: 0 })
+    t.strictSame(world.rows(), rows)
     mkdirSync(world.folder)
   })
 

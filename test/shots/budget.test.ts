@@ -21,7 +21,7 @@ t.test('S-124 an unknown charge is held in the day of the budget until its bill 
   world.sandbox.faults.set('no_cost', { service: 'gateway', times: 1 })
   await world.run(['shots', 'analyze', '--json'])
   const held = await budget()
-  t.match(held, {
+  t.hasStrict(held, {
     settled_microusd: before.settled_microusd, held_microusd: 100_000,
     requests: before.requests + 1,
   })
@@ -33,7 +33,7 @@ t.test('S-124 an unknown charge is held in the day of the budget until its bill 
     'ledger', 'settle', operation, '--amount-microusd', '1840', '--yes', '--json',
   ])
   t.equal(settle.status, 0, settle.stderr)
-  t.match(await budget(), {
+  t.hasStrict(await budget(), {
     settled_microusd: before.settled_microusd + 1840, held_microusd: 0, requests: held.requests,
   })
   t.equal((await world.run(['state', 'check', '--json'])).status, 0)
@@ -44,11 +44,11 @@ t.test('a proof obeys the budget that is set, and is free to be made where none 
   t.equal((await world.run(['shots', 'config', 'set', '--json', '--budget-requests', '1'])).status, 0)
   t.equal((await world.prove('screenshot')).status, 0)
   const refused = await world.prove('report')
-  t.same([refused.status, refused.error().code], [8, 'budget_exhausted'])
+  t.strictSame([refused.status, refused.error().code], [8, 'budget_exhausted'])
   t.equal(world.calls().length, 1, 'nothing was sent')
   const status = (await world.run(['shots', 'status', '--json'])).json()
   t.equal(status.remote_vision.budget.requests, 1)
-  t.same(verifyLedger(world.view()), [])
+  t.strictSame(verifyLedger(world.view()), [])
 })
 
 t.test('killed before anything was sent: the budget gets back what the call held', async (t) => {
@@ -64,16 +64,16 @@ t.test('killed before anything was sent: the budget gets back what the call held
       entry: 'test', env: { TEST_STOP_AT: `analyze.${step}` }, coverage: false,
     })
     t.equal(ran.status, 137, step)
-    t.match(await budget(), { held_microusd: 100_000, requests: before.requests + 1 }, step)
+    t.hasStrict(await budget(), { held_microusd: 100_000, requests: before.requests + 1 }, step)
     t.equal((await world.run(['goal', 'add', step])).status, 0, 'any verb that writes recovers')
-    t.same(await budget(), { ...before, since: (await budget()).since }, step)
+    t.strictSame(await budget(), { ...before, since: (await budget()).since }, step)
   }
   const sent = await world.place.spawn(['shots', 'analyze', '--json'], {
     entry: 'test', env: { TEST_STOP_AT: 'analyze.contact_intent' }, coverage: false,
   })
   t.equal(sent.status, 137)
   t.equal((await world.run(['goal', 'add', 'last'])).status, 0)
-  t.match(await budget(), { held_microusd: 100_000 }, 'what may have been sent stays counted')
+  t.hasStrict(await budget(), { held_microusd: 100_000 }, 'what may have been sent stays counted')
   t.equal((await world.run(['state', 'check'])).status, 0)
 })
 

@@ -34,16 +34,18 @@ t.test('a conclusion, from nothing to an outdated one', async (t) => {
   await t.test('S-026 S-107 S-086 the conclusion is exactly what the model wrote, made from stored analyses and digests as data, and names its digests and sources', async (t) => {
     t.equal(ran.status, 0, ran.stderr)
     const { report: made, conclusion } = ran.json()
-    t.match(made.model_text.conclusion, {
+    t.hasStrict(made.model_text.conclusion, {
       text: 'It was a good day.', model: 'gateway/acme/report-1', current: true,
     })
-    t.match(conclusion, { bought: true, receipt: { purpose: 'gateway.report', outcome: 'succeeded' } })
+    t.hasStrict(
+      conclusion, { bought: true, receipt: { purpose: 'gateway.report', outcome: 'succeeded' } }
+    )
     const ids = rows.map((row) => row.observation_id)
     const [episode] = world.episodes()
-    t.same(made.provenance.conclusion.source_observation_ids, ids)
-    t.same(made.provenance.conclusion.digest_ids, [episode?.episode_id])
+    t.strictSame(made.provenance.conclusion.source_observation_ids, ids)
+    t.strictSame(made.provenance.conclusion.digest_ids, [episode?.episode_id])
     const [stored] = world.view().all(conclusionCollections.conclusions)
-    t.match(stored?.doc.made, { digest_count: 1, source_observation_ids: ids })
+    t.hasStrict(stored?.doc.made, { digest_count: 1, source_observation_ids: ids })
     const body = String(bodyOf(request).messages.at(-1)?.content)
     t.match(body, 'The digest of that window.')
     t.match(body, 'The screen shows a.png.')
@@ -55,11 +57,11 @@ t.test('a conclusion, from nothing to an outdated one', async (t) => {
   await t.test('the same inputs are never bought twice, whatever period names them; later reports show the text', async (t) => {
     back()
     const again = (await report('--conclude')).json()
-    t.match(again.conclusion, { bought: false, receipt: null })
+    t.hasStrict(again.conclusion, { bought: false, receipt: null })
     const wider = await world.run([
       'shots', 'report', '--conclude', '--json', '--since', moment(30),
     ])
-    t.match(wider.json().conclusion, { bought: false })
+    t.hasStrict(wider.json().conclusion, { bought: false })
     t.equal(world.asked().length, 0)
     const plain = (await report()).json()
     t.equal(plain.conclusion, null)
@@ -70,7 +72,9 @@ t.test('a conclusion, from nothing to an outdated one', async (t) => {
   await t.test('a new analysis makes it an earlier one, and S-166 a missing source takes it away', async (t) => {
     back()
     await world.analysed({ name: 'c.png', at: moment(5, 1) })
-    t.match((await report()).json().report.model_text.conclusion, { current: false, outdated: true })
+    t.hasStrict(
+      (await report()).json().report.model_text.conclusion, { current: false, outdated: true }
+    )
     const id = rows[0]?.observation_id ?? ''
     await world.change(id, { classification: 'source_missing' })
     t.equal((await report()).json().report.model_text.conclusion, null)
@@ -83,14 +87,18 @@ t.test('a conclusion, from nothing to an outdated one', async (t) => {
     world.say('The password: sk-live-abcdefghijklmnop0123456789ABCD')
     const refused = await report('--conclude')
     t.equal(refused.status, 9)
-    t.match(refused.error(), { code: 'conclusion_refused', reason: 'payload_contains_secret' })
-    t.match(refused.json().report.model_text.conclusion, { text: 'It was a good day.' })
+    t.hasStrict(refused.error(), { code: 'conclusion_refused', reason: 'payload_contains_secret' })
+    t.hasStrict(refused.json().report.model_text.conclusion, { text: 'It was a good day.' })
     const again = await report('--conclude')
-    t.match(again.error(), { code: 'conclusion_not_repeated', reason: 'payload_contains_secret' })
+    t.hasStrict(
+      again.error(), { code: 'conclusion_not_repeated', reason: 'payload_contains_secret' }
+    )
     t.equal(world.asked().length, before + 1)
     world.say('A better one.')
     const retried = await report('--conclude', '--retry')
-    t.match(retried.json().report.model_text.conclusion, { text: 'A better one.', current: true })
+    t.hasStrict(
+      retried.json().report.model_text.conclusion, { text: 'A better one.', current: true }
+    )
     t.equal(world.asked().length, before + 2)
   })
 
@@ -99,14 +107,14 @@ t.test('a conclusion, from nothing to an outdated one', async (t) => {
     const before = world.asked().length
     await world.analysed({ name: 'd.png', at: moment(6, 1) })
     await world.run(['shots', 'config', 'set', '--cloud-upload', 'off'])
-    t.match((await report('--conclude')).error(), { reason: 'cloud_upload_off', status: 423 })
+    t.hasStrict((await report('--conclude')).error(), { reason: 'cloud_upload_off', status: 423 })
     await world.run(['shots', 'config', 'set', '--cloud-upload', 'on'])
     await world.run(['policy', 'revoke'])
-    t.match((await report('--conclude')).error(), { reason: 'policy_revoked' })
+    t.hasStrict((await report('--conclude')).error(), { reason: 'policy_revoked' })
     await world.run(['logout'])
     t.equal((await report('--conclude')).status, 4)
     t.equal(world.asked().length, before)
     checkLedger(t, world)
-    t.same([...verifyDigests(world.view()), ...verifyConclusions(world.view())], [])
+    t.strictSame([...verifyDigests(world.view()), ...verifyConclusions(world.view())], [])
   })
 })

@@ -22,16 +22,16 @@ t.test('S-008 S-009 S-016 nothing that opens a gate has a permissive default', a
   for (const name of [
     'analysis', 'cloud_upload', 'fallbacks', 'data_collection', 'zdr', 'budget_microusd',
     'budget_requests', 'request_cost_bound_microusd',
-  ]) t.same(settings[name], { value: null, source: 'default', saved: null }, name)
+  ]) t.strictSame(settings[name], { value: null, source: 'default', saved: null }, name)
   t.equal(gateway, null)
-  t.match(folder, { configuration_source: 'default', saved_folder: null, editable: true })
+  t.hasStrict(folder, { configuration_source: 'default', saved_folder: null, editable: true })
 })
 
 t.test('S-128 S-129 S-130 S-138 S-139 S-140 S-141 S-210 S-211 defaults are shown with their source', async (t) => {
   const { settings } = await show(await World.in(t).state().session().images({ saved: false }))
   const values = Object.fromEntries(Object.entries(settings as Record<string, { value: unknown }>)
     .map(([name, one]) => [name, one.value]))
-  t.match(values, {
+  t.hasStrict(values, {
     ingest_enabled: true, ingest_interval_minutes: 1, ingest_limit: 100,
     digest_enabled: true, digest_interval_minutes: 15, digest_window_minutes: 30,
     digest_max_chars: 6_000, visual_run_refresh_minutes: 30, analysis_limit: 20,
@@ -47,7 +47,7 @@ t.test('S-128 S-129 S-130 S-132 S-133 S-134 S-135 each variable comes before wha
     '--analysis-job-timeout-seconds', '60',
   )
   t.equal(saved.status, 0, saved.stderr)
-  t.same(saved.json().settings.ingest_limit, { value: 7, source: 'settings', saved: 7 })
+  t.strictSame(saved.json().settings.ingest_limit, { value: 7, source: 'settings', saved: 7 })
   const env = {
     SCREENSHOT_FOLDER_INGEST_ENABLED: 'disabled', SCREENSHOT_FOLDER_INGEST_INTERVAL_MIN: '2',
     SCREENSHOT_FOLDER_INGEST_LIMIT: '11', SCREENSHOT_FOLDER_ANALYSIS_LIMIT: '12',
@@ -57,15 +57,17 @@ t.test('S-128 S-129 S-130 S-132 S-133 S-134 S-135 each variable comes before wha
   }
   const { settings } = await show(world, env)
   const told = (name: string) => settings[name]
-  t.same(told('ingest_enabled'), { value: false, source: 'environment', saved: true })
-  t.same(told('ingest_interval_minutes'), { value: 2, source: 'environment', saved: 5 })
-  t.same(told('ingest_limit'), { value: 11, source: 'environment', saved: 7 })
-  t.same(told('analysis_limit'), { value: 12, source: 'environment', saved: 9 })
-  t.same(told('analysis_concurrency'), { value: 4, source: 'environment', saved: 3 })
-  t.same(told('analysis_interval_seconds'), { value: 13, source: 'environment', saved: 30 })
-  t.same(told('analysis_job_timeout_seconds'), { value: 120, source: 'environment', saved: 60 })
+  t.strictSame(told('ingest_enabled'), { value: false, source: 'environment', saved: true })
+  t.strictSame(told('ingest_interval_minutes'), { value: 2, source: 'environment', saved: 5 })
+  t.strictSame(told('ingest_limit'), { value: 11, source: 'environment', saved: 7 })
+  t.strictSame(told('analysis_limit'), { value: 12, source: 'environment', saved: 9 })
+  t.strictSame(told('analysis_concurrency'), { value: 4, source: 'environment', saved: 3 })
+  t.strictSame(told('analysis_interval_seconds'), { value: 13, source: 'environment', saved: 30 })
+  t.strictSame(
+    told('analysis_job_timeout_seconds'), { value: 120, source: 'environment', saved: 60 }
+  )
   const odd = await show(world, { SCREENSHOT_FOLDER_INGEST_LIMIT: '1e2' })
-  t.same(odd.invalid_variables, ['SCREENSHOT_FOLDER_INGEST_LIMIT'])
+  t.strictSame(odd.invalid_variables, ['SCREENSHOT_FOLDER_INGEST_LIMIT'])
   t.equal(odd.settings.ingest_limit.value, 7)
 })
 
@@ -73,7 +75,7 @@ t.test('S-052 S-184 a saved folder is used by the next scan, and says when the e
   const world = await World.in(t).state().session().images({ saved: false })
   world.file('a.png', greyPng(32, 32, 1))
   const saved = await set(world, '--folder', `${world.folder}/../shots/`)
-  t.same(saved.json().folder, {
+  t.strictSame(saved.json().folder, {
     screenshot_folder: world.folder, configuration_source: 'settings',
     saved_folder: world.folder, editable: true, problem: null,
   })
@@ -83,7 +85,7 @@ t.test('S-052 S-184 a saved folder is used by the next scan, and says when the e
   const hidden = await world.run(['shots', 'config', 'set', '--folder', other, '--json'], {
     env: { SVC_SCREENSHOT_FOLDER: world.folder },
   })
-  t.match(hidden.json().folder, {
+  t.hasStrict(hidden.json().folder, {
     screenshot_folder: world.folder, configuration_source: 'environment', saved_folder: other,
     editable: false,
   })
@@ -108,7 +110,7 @@ t.test('S-055 S-056 S-185 a save takes the settings\' own names and refuses ever
   for (const [document, code] of documents) {
     writeFileSync(file, JSON.stringify(document))
     const ran = await set(world, '--from', file)
-    t.same([ran.status, ran.error().code], [3, code], JSON.stringify(document).slice(0, 40))
+    t.strictSame([ran.status, ran.error().code], [3, code], JSON.stringify(document).slice(0, 40))
     t.notMatch(ran.stderr, world.folder, 'no text repeats what was given')
   }
   const texts: [string, string][] = [
@@ -120,7 +122,7 @@ t.test('S-055 S-056 S-185 a save takes the settings\' own names and refuses ever
   for (const [text, code] of texts) {
     const argv = ['shots', 'config', 'set', '--from', '-', '--json']
     const ran = await world.run(argv, { stdin: text })
-    t.same([ran.status, ran.error().code], [3, code], text)
+    t.strictSame([ran.status, ran.error().code], [3, code], text)
   }
   t.equal(JSON.stringify(await show(world)), before, 'nothing was changed by any of them')
 })
@@ -132,7 +134,7 @@ t.test('S-185 a whole document is saved by --from, null forgets a setting', asyn
     screenshot_folder: null,
   })
   const ran = await world.run(['shots', 'config', 'set', '--from', '-', '--json'], { stdin })
-  t.match(ran.json(), {
+  t.hasStrict(ran.json(), {
     folder: { configuration_source: 'default', saved_folder: null },
     settings: {
       analysis: { value: 'on', source: 'settings' }, recursive: { value: true },
@@ -140,14 +142,14 @@ t.test('S-185 a whole document is saved by --from, null forgets a setting', asyn
     },
   })
   const unset = await set(world, '--unset', 'analysis', 'recursive', '--unset', 'budget_microusd')
-  t.match(unset.json().settings, {
+  t.hasStrict(unset.json().settings, {
     analysis: { value: null, source: 'default' },
     recursive: { value: false, source: 'default', saved: null },
     budget_microusd: { value: null },
   })
-  t.match(await show(world), { settings: { recursive: { value: false, saved: null } } })
+  t.hasStrict(await show(world), { settings: { recursive: { value: false, saved: null } } })
   const off = await set(world, '--recursive', 'off')
-  t.match(off.json().settings.recursive, { value: false, source: 'settings', saved: false })
+  t.hasStrict(off.json().settings.recursive, { value: false, source: 'settings', saved: false })
   const wrong: [string, string][] = [
     ['{"recursive":"on"}', 'field recursive, must be true or false'],
     ['{"zdr":"yes"}', 'field zdr, must be ("on" | "off")'],
@@ -196,7 +198,7 @@ t.test('S-009 S-185 the form asks unchecked, and Enter alone turns nothing on', 
   const answers = [other, true, true, true, '900000', '50', '']
   const yes = await world.run(['shots', 'config', 'set'], { terminal, answers })
   t.equal(yes.status, 0, yes.stderr)
-  t.match((await show(world)).settings, {
+  t.hasStrict((await show(world)).settings, {
     analysis: { value: 'on' }, cloud_upload: { value: 'on' }, fallbacks: { value: 'deny' },
     data_collection: { value: 'deny' }, zdr: { value: 'on' }, budget_microusd: { value: 900_000 },
     budget_requests: { value: 50 }, request_cost_bound_microusd: { value: null },
@@ -204,13 +206,13 @@ t.test('S-009 S-185 the form asks unchecked, and Enter alone turns nothing on', 
   const bad = await world.run(['shots', 'config', 'set'], {
     terminal, answers: [other, true, true, false, '1e6'],
   })
-  t.same([bad.status, (await show(world)).settings.budget_microusd.value], [3, 900_000])
+  t.strictSame([bad.status, (await show(world)).settings.budget_microusd.value], [3, 900_000])
 })
 
 t.test('S-123 S-124 what the gateway owns is shown beside the settings, the key never', async (t) => {
   const world = await World.in(t).sandbox().state().session().gateway(forImages).images(allowed)
   const shown = await show(world)
-  t.match(shown.gateway, {
+  t.hasStrict(shown.gateway, {
     status: 'configured', key_present: true, spend_ceiling_microusd: 10_000_000,
     slots: [
       {
@@ -239,7 +241,7 @@ t.test('S-135 S-207 the sample settings of the remote route show 120 seconds', a
   const stdin = JSON.stringify({ ...document, screenshot_folder: world.folder })
   const ran = await world.run(['shots', 'config', 'set', '--from', '-', '--json'], { stdin })
   t.equal(ran.status, 0, ran.stderr)
-  t.match(ran.json().settings.analysis_job_timeout_seconds, { value: 120, source: 'settings' })
+  t.hasStrict(ran.json().settings.analysis_job_timeout_seconds, { value: 120, source: 'settings' })
 })
 
 t.test('S-006 no setting takes capture, cadence, retention or blocklist over from the producer', async (t) => {

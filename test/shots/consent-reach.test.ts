@@ -33,8 +33,8 @@ t.test('S-021 what was taken in before the consent stays here although the clock
   const granted = rowOf(world, 'new.png').observed_at
   t.ok(rowOf(world, 'old.png').observed_at > granted, 'its time lies after the consent')
   const ran = await world.run(['shots', 'analyze', '--json'])
-  t.match(ran.json(), { analyzed: 1, blocked: 1 }, ran.stderr)
-  t.match(rowOf(world, 'old.png'), {
+  t.hasStrict(ran.json(), { analyzed: 1, blocked: 1 }, ran.stderr)
+  t.hasStrict(rowOf(world, 'old.png'), {
     analysis_status: 'blocked', payload: null, analyzer: { reason: 'before_consent' },
   })
   t.equal(rowOf(world, 'new.png').analysis_status, 'succeeded')
@@ -56,15 +56,15 @@ for (const step of ['claimed', 'reserved'] as const) {
         await must(world.prove('screenshot', { args: ['--if-stale'] }))
       },
     })
-    t.match(ran.json(), {
+    t.hasStrict(ran.json(), {
       analyzed: 0, blocked: 1, items: [{ reason: 'before_consent', cost_microusd: null }],
     }, ran.stderr)
-    t.match(rowOf(world, 'a.png'), {
+    t.hasStrict(rowOf(world, 'a.png'), {
       analysis_status: 'blocked', payload: null,
       analyzer: { reason: 'before_consent', contact: 'none' },
     })
     t.equal(sent(world), 0)
-    t.match((await world.run(['shots', 'analyze', '--json'])).json(), { scanned: 0 })
+    t.hasStrict((await world.run(['shots', 'analyze', '--json'])).json(), { scanned: 0 })
     checkLedger(t, world)
   })
 }
@@ -84,9 +84,9 @@ t.test('S-159 a reanalysis that waits does not go out under a consent that was g
       await regrant(world)
     },
   })
-  t.match(ran.json(), { analyzed: 0, blocked: 1 }, ran.stderr)
+  t.hasStrict(ran.json(), { analyzed: 0, blocked: 1 }, ran.stderr)
   const { analysis_status, payload, analyzer } = rowOf(world, 'a.png')
-  t.same([analysis_status, payload], [before.analysis_status, before.payload])
+  t.strictSame([analysis_status, payload], [before.analysis_status, before.payload])
   t.equal(analyzer.contact, 'ended')
   t.equal(sent(world), 1)
 })
@@ -107,22 +107,24 @@ t.test('S-021 S-126 the consent of a disabled owner opens no gate: no claim, no 
   const before = world.calls().length
   const claims = world.view().all(claimCollection).length
   const reasons = { status: 'blocked', reason: 'principal_disabled' }
-  t.match((await world.run(['shots', 'analyze', '--json'])).json(), { ...reasons, blocked: 1 })
+  t.hasStrict((await world.run(['shots', 'analyze', '--json'])).json(), { ...reasons, blocked: 1 })
   for (let pass = 0; pass < 2; pass += 1) {
-    t.match((await world.run(['shots', 'analyze', '--json'])).json(), { restored: 0, blocked: 0 })
+    t.hasStrict(
+      (await world.run(['shots', 'analyze', '--json'])).json(), { restored: 0, blocked: 0 }
+    )
   }
   t.equal(world.view().all(claimCollection).length, claims)
   t.equal(world.calls().length, before)
-  t.match(rowOf(world, 'a.png').analyzer, { reason: 'principal_disabled', attempts: 0 })
+  t.hasStrict(rowOf(world, 'a.png').analyzer, { reason: 'principal_disabled', attempts: 0 })
   const status = (await world.run(['shots', 'status', '--json'])).json()
   t.match(JSON.stringify(status), 'principal_disabled')
   t.match(JSON.stringify(status), '"remote_routing_safe":false')
   await take(world, 'b.png')
-  t.match(rowOf(world, 'b.png'), {
+  t.hasStrict(rowOf(world, 'b.png'), {
     analysis_status: 'blocked', analyzer: { reason: 'principal_disabled' },
   })
   await regrant(world)
   await must(world.prove('screenshot'))
   await take(world, 'c.png')
-  t.match((await world.run(['shots', 'analyze', '--json'])).json(), { analyzed: 1 })
+  t.hasStrict((await world.run(['shots', 'analyze', '--json'])).json(), { analyzed: 1 })
 })

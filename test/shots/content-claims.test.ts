@@ -102,7 +102,9 @@ t.test('S-168 whatever became of its one request, no bytes are sent again by a n
       t.equal(posts(world), 0, 'nothing was sent a second time')
       const rows = world.rows().filter((row) => row.archived_at === null)
       const here = rows.filter((row) => row.root === rows.at(-1)?.root)
-      t.same(here.map((row) => row.analysis_status), names.map(() => 'failed'), 'told as failed')
+      t.strictSame(
+        here.map((row) => row.analysis_status), names.map(() => 'failed'), 'told as failed'
+      )
       t.ok(here.every((row) => row.analyzer.operation_id !== null), 'with the operation')
       const list = await world.run(['shots', 'list', '--status', 'failed', '--json'])
       t.equal(list.json().length >= names.length, true)
@@ -114,12 +116,12 @@ t.test('S-168 whatever became of its one request, no bytes are sent again by a n
         'shots', 'reanalyze', one?.observation_id ?? '', '--reason', 'manual_operator_request',
         '--json',
       ])
-      t.match(other.error(), { reason: 'provider_failure_retry_needed' })
+      t.hasStrict(other.error(), { reason: 'provider_failure_retry_needed' })
       const again = await world.run([
         'shots', 'reanalyze', one?.observation_id ?? '', '--reason', 'provider_failure_retry',
         '--json',
       ])
-      t.match(again.json(), { analyzed: 1 }, again.stderr)
+      t.hasStrict(again.json(), { analyzed: 1 }, again.stderr)
       t.equal(posts(world), 1, 'a person who says so sends it once more')
     })
   }
@@ -133,12 +135,14 @@ t.test('S-069 S-072 bytes of a suppressed image that come again are a duplicate 
   world.file('a.png', picture(1), at(0))
   world.file('like-a.png', picture(9), at(1))
   world.file('b.png', greyPng(64, 48, 90), at(2))
-  t.match(await scan(world), { ingested: 2, suppressed: 1 })
+  t.hasStrict(await scan(world), { ingested: 2, suppressed: 1 })
   world.file('again.png', picture(9), at(3))
   world.file('again-2.png', picture(9), at(4))
-  t.match(await scan(world), { ingested: 0, suppressed: 0, reasons: { same_bytes_suppressed: 2 } })
-  t.match(await scan(world), { ingested: 0, known: 5 })
-  t.match((await analyze(world)).json(), { analyzed: 2 })
+  t.hasStrict(
+    await scan(world), { ingested: 0, suppressed: 0, reasons: { same_bytes_suppressed: 2 } }
+  )
+  t.hasStrict(await scan(world), { ingested: 0, known: 5 })
+  t.hasStrict((await analyze(world)).json(), { analyzed: 2 })
   const bytes = picture(9).toString('base64')
   t.notOk(world.calls().some(({ body }) => body.includes(bytes)), 'they never left')
   t.equal((await world.run(['state', 'check', '--json'])).status, 0)

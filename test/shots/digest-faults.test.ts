@@ -24,7 +24,7 @@ t.test('S-105 a digest killed before contact is made by the next tick, one kille
   await world.analysed({ name: 'a.png', at: moment(2, 1) })
   await killAt('contact_begin')
   t.equal(world.asked().length, 0)
-  t.match((await world.digest()).json(), { written: 1 })
+  t.hasStrict((await world.digest()).json(), { written: 1 })
   t.equal(world.asked().length, 1)
   for (const [at, step] of ['replied', 'charge_known'].entries()) {
     const [row] = await world.analysed({ name: `${step}.png`, at: moment(4 + at, 1) })
@@ -32,10 +32,10 @@ t.test('S-105 a digest killed before contact is made by the next tick, one kille
     await killAt(step)
     t.equal(world.asked().length, asked + 1)
     const later = (await world.digest()).json()
-    t.match(later, { written: 0, failed: 0, not_repeated: at + 1 }, step)
+    t.hasStrict(later, { written: 0, failed: 0, not_repeated: at + 1 }, step)
     const mine = later.windows.find((one: { window_start: string }) =>
       one.window_start === moment(4 + at))
-    t.match(mine, { outcome: 'not_repeated', reason: 'charge_unknown', episode: null })
+    t.hasStrict(mine, { outcome: 'not_repeated', reason: 'charge_unknown', episode: null })
     t.equal(world.asked().length, asked + 1, `${step}: no second request`)
     const claim = world.view().all(claimCollection).map(({ doc }) => doc)
       .filter((one) => one.purpose === 'gateway.digest').sort((a, b) =>
@@ -46,8 +46,8 @@ t.test('S-105 a digest killed before contact is made by the next tick, one kille
   await world.analysed({ name: 'last.png', at: moment(6, 1) })
   await killAt('finished')
   t.equal(world.episodes().length, 2, 'charge and episode are one record')
-  t.match((await world.digest()).json(), { written: 0, unchanged: 2 })
-  t.same(verifyLedger(world.view()), [])
+  t.hasStrict((await world.digest()).json(), { written: 0, unchanged: 2 })
+  t.strictSame(verifyLedger(world.view()), [])
 })
 
 t.test('races', async (t) => {
@@ -60,7 +60,7 @@ t.test('races', async (t) => {
     t.equal(world.asked().length, 1)
     t.equal(world.episodes().length, 1)
     t.equal(receipts.reduce((sum, one) => sum + one.written, 0), 1)
-    t.match((await world.digest()).json(), { unchanged: 1, failed: 0 })
+    t.hasStrict((await world.digest()).json(), { unchanged: 1, failed: 0 })
   })
 
   await t.test('S-106 a member that is reanalysed while the digest is made leaves a text of the old analysis, which the next tick replaces', async (t) => {
@@ -73,9 +73,9 @@ t.test('races', async (t) => {
         }
       },
     })
-    t.match(ran.json(), { written: 1 })
+    t.hasStrict(ran.json(), { written: 1 })
     world.say('About the new one.')
-    t.match((await world.digest()).json(), { updated: 1 })
+    t.hasStrict((await world.digest()).json(), { updated: 1 })
     t.match(String(world.asked().at(-1)?.body), 'The new analysis.')
     const [episode] = world.episodes().filter((one) => one.window_start === moment(4))
     t.equal(episode?.revision, 2)
@@ -104,7 +104,7 @@ t.test('races', async (t) => {
     const gov = { ...here.gov, store }
     const gateway = { ...here.gateway, gov }
     const receipt = await digestWindow({ ...here, gov, gateway }, { windowEnd: moment(5) })
-    t.match(receipt.windows, [{ outcome: 'failed', reason: 'inputs_changed', episode: null }])
+    t.hasStrict(receipt.windows, [{ outcome: 'failed', reason: 'inputs_changed', episode: null }])
     t.equal(world.asked().length, asked)
   })
 })

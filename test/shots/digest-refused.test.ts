@@ -40,21 +40,21 @@ t.test('S-101 S-102 S-087 S-141 a text that is too long, holds data, a hash, a c
     const ran = await world.digest('--window-end', ends[at] ?? '')
     const due = reason === 'cost_missing' || reason === 'overrun_review_required'
     t.equal(ran.status, due ? 7 : 9, reason)
-    t.match(ran.json().windows, [{ outcome: 'failed', reason, episode: null }])
+    t.hasStrict(ran.json().windows, [{ outcome: 'failed', reason, episode: null }])
   }
-  t.same(world.episodes(), [], 'nothing of any is kept')
+  t.strictSame(world.episodes(), [], 'nothing of any is kept')
   const asked = world.asked().length
   t.equal(asked, refusals.length)
   const claims = world.view().all(claimCollection).map(({ doc }) => doc)
   const charged = claims.filter((one) => (one.ended?.receipt.cost.amount_microusd ?? 0) > 0)
   t.equal(charged.length, refusals.length, 'known charges stand: all but one, and the proof')
   const again = (await world.digest()).json()
-  t.match(again, { written: 0, failed: 0, not_repeated: refusals.length })
+  t.hasStrict(again, { written: 0, failed: 0, not_repeated: refusals.length })
   t.equal(again.windows.length, 4)
   t.equal(world.asked().length, asked, 'none is repeated by itself')
   world.say('A person asked for one more.')
   const retried = (await world.digest('--window-end', ends[0] ?? '', '--retry')).json()
-  t.match(retried, { written: 1 })
+  t.hasStrict(retried, { written: 1 })
   t.equal(world.asked().length, asked + 1)
   checkLedger(t, world)
 })
@@ -69,9 +69,11 @@ t.test('S-104 S-159 a call that provably sent nothing is made later; one whose c
     },
   })
   t.equal(ran.status, 7)
-  t.match(ran.json().windows, [{ outcome: 'blocked', reason: 'policy_revoked', cost_microusd: null }])
+  t.hasStrict(
+    ran.json().windows, [{ outcome: 'blocked', reason: 'policy_revoked', cost_microusd: null }]
+  )
   t.equal(world.asked().length, 0, 'zero bytes')
-  t.match((await world.digest()).json(), { status: 'blocked', reason: 'policy_revoked' })
+  t.hasStrict((await world.digest()).json(), { status: 'blocked', reason: 'policy_revoked' })
   const shown = await world.show()
   await world.run([
     'gateway', 'setup', '--json', '--enable', '--acknowledge-cloud-egress', '--consent', 'digest',
@@ -79,6 +81,6 @@ t.test('S-104 S-159 a call that provably sent nothing is made later; one whose c
   ])
   world.say('Later.')
   const later = await world.digest()
-  t.match(later.json(), { written: 1 }, later.stderr)
+  t.hasStrict(later.json(), { written: 1 }, later.stderr)
   t.equal(world.asked().length, 1)
 })

@@ -52,9 +52,9 @@ t.test('one window, from the first digest to a restored analysis', async (t) => 
   await t.test('S-096 S-097 S-098 S-099 S-100 S-140 S-142 a digest is the episode of one window: names, window, sources, counts and digest agree', async (t) => {
     t.equal(ran.status, 0, ran.stderr)
     const receipt = ran.json()
-    t.match(receipt, { job: 'screenshot_observation_digest', status: 'ok', written: 1 })
-    t.same(receipt.windows[0].episode, episode, 'the receipt holds the episode')
-    t.match(episode, {
+    t.hasStrict(receipt, { job: 'screenshot_observation_digest', status: 'ok', written: 1 })
+    t.strictSame(receipt.windows[0].episode, episode, 'the receipt holds the episode')
+    t.hasStrict(episode, {
       source_tool: 'screenshot_observation_digest',
       schema_version: 'svc.screenshot_observation_digest.v1',
       window_start: moment(2), window_end: moment(1), observation_count: 3,
@@ -82,7 +82,7 @@ t.test('one window, from the first digest to a restored analysis', async (t) => 
     t.match(asked, 'The screen shows a.png')
     const lines = asked.split('\n')
     t.equal(lines.filter((line) => line === '<analyses>').length, 1)
-    t.same(lines.map((line, at) => (line === '</analyses>' ? at : 0)).filter(Boolean), [
+    t.strictSame(lines.map((line, at) => (line === '</analyses>' ? at : 0)).filter(Boolean), [
       lines.length - 1,
     ])
     const entries = lines.slice(1, -1).map((line) => JSON.parse(line) as { summary: string })
@@ -108,9 +108,9 @@ t.test('one window, from the first digest to a restored analysis', async (t) => 
   await t.test('S-105 an unchanged window keeps its episode, byte for byte, and asks nobody', async (t) => {
     back()
     const again = await world.digest()
-    t.match(again.json(), { status: 'ok', written: 0, updated: 0, unchanged: 1 })
-    t.same(world.episodes(), [episode])
-    t.same(again.json().windows[0].episode, episode)
+    t.hasStrict(again.json(), { status: 'ok', written: 0, updated: 0, unchanged: 1 })
+    t.strictSame(world.episodes(), [episode])
+    t.strictSame(again.json().windows[0].episode, episode)
     t.equal(world.asked().length, 0)
   })
 
@@ -118,9 +118,9 @@ t.test('one window, from the first digest to a restored analysis', async (t) => 
     back()
     const [more] = await world.analysed({ name: 'd.png', at: moment(2, 11) })
     world.say('Now four.')
-    t.match((await world.digest()).json(), { updated: 1, written: 0 })
+    t.hasStrict((await world.digest()).json(), { updated: 1, written: 0 })
     const [now, ...others] = world.episodes()
-    t.same(others, [])
+    t.strictSame(others, [])
     t.equal(now?.episode_id, episode?.episode_id)
     t.equal(now?.digest_key, episode?.digest_key)
     t.equal(now?.observation_count, 4)
@@ -137,10 +137,10 @@ t.test('one window, from the first digest to a restored analysis', async (t) => 
     const was = { snippets: [planted], activity: 'coding' }
     await world.reanalysed(first, { ...was, summary: 'It shows something else.' })
     world.say('The other text.')
-    t.match((await world.digest()).json(), { updated: 1 })
+    t.hasStrict((await world.digest()).json(), { updated: 1 })
     t.match(userText(world.asked()[1]), 'It shows something else.')
     await world.reanalysed(first, was)
-    t.match((await world.digest()).json(), { updated: 1, failed: 0 })
+    t.hasStrict((await world.digest()).json(), { updated: 1, failed: 0 })
     t.equal(world.asked().length, 2, 'no text is bought twice')
     t.equal(await contentOf(world, episode?.episode_id), 'Now four.')
     t.equal(world.episodes()[0]?.revision, 4)
@@ -160,9 +160,9 @@ t.test('one window, from the first digest to a restored analysis', async (t) => 
       name: 'old.png', at: moment(1, 7), row: { analysis_status: 'needs_reanalysis' },
     })
     world.say('Two count.')
-    t.match((await world.digest()).json(), { written: 1, unchanged: 1 })
+    t.hasStrict((await world.digest()).json(), { written: 1, unchanged: 1 })
     const fresh = world.episodes().find((one) => one.window_start === moment(1))
-    t.same(fresh?.source_observation_ids, [on?.observation_id, old?.observation_id])
+    t.strictSame(fresh?.source_observation_ids, [on?.observation_id, old?.observation_id])
     for (const row of excluded) {
       t.notMatch(userText(world.asked()[0]), row.paths[0]?.name.text ?? '')
     }
@@ -170,7 +170,7 @@ t.test('one window, from the first digest to a restored analysis', async (t) => 
     world.say('One counts.')
     await world.digest()
     const later = world.episodes().find((one) => one.window_start === moment(1))
-    t.same(later?.source_observation_ids, [old?.observation_id])
+    t.strictSame(later?.source_observation_ids, [old?.observation_id])
   })
 
   await t.test('the list is newest first, one is found by its id, another is not; the state is sound', async (t) => {
@@ -179,7 +179,9 @@ t.test('one window, from the first digest to a restored analysis', async (t) => 
     await world.analysed({ name: 'next.png', at: moment(1) })
     await world.digest()
     const listed = (await world.run(['shots', 'digests', '--json'])).json()
-    t.same(listed.map((one: { window_start: string }) => one.window_start), [moment(1), moment(2)])
+    t.strictSame(
+      listed.map((one: { window_start: string }) => one.window_start), [moment(1), moment(2)]
+    )
     t.equal((await world.run(['shots', 'digests', '--limit', '1', '--json'])).json().length, 1)
     t.match((await world.run(['shots', 'digests', '--limit', '1'])).stderr, '1 shown of 2')
     const table = await world.run(['shots', 'digests'])

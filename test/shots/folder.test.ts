@@ -151,10 +151,12 @@ t.test('S-051 S-052 S-053 environment, then settings, then the default below the
     return [relative(at('.'), folder), source, editable]
   }
   const env = { SVC_SCREENSHOT_FOLDER: at('elsewhere/shots') }
-  t.same(told(env), ['elsewhere/shots', 'environment', false])
-  t.same(told({}), ['home/Pictures/shots', 'settings', true])
-  t.same(told({ SVC_SCREENSHOT_FOLDER: '' }), ['home/Pictures/shots', 'settings', true], 'absent')
-  t.same(told({}, unsetSettings), ['data/ws/artifacts/screenshot-folder', 'default', true])
+  t.strictSame(told(env), ['elsewhere/shots', 'environment', false])
+  t.strictSame(told({}), ['home/Pictures/shots', 'settings', true])
+  t.strictSame(
+    told({ SVC_SCREENSHOT_FOLDER: '' }), ['home/Pictures/shots', 'settings', true], 'absent'
+  )
+  t.strictSame(told({}, unsetSettings), ['data/ws/artifacts/screenshot-folder', 'default', true])
   const { source } = locateFolder({ ...world, env }, saved, { folder: at('home/Pictures') })
   t.equal(source, 'input', 'a folder given to one scan comes before all')
 })
@@ -177,7 +179,7 @@ t.test('S-055 S-056 lookalike names and artifact_root never become the folder', 
     artifact_root: at('elsewhere'), ARTIFACT_ROOT: at('elsewhere'),
   }
   const { folder, source } = locateFolder({ ...world, env }, unsetSettings)
-  t.same([folder, source], [at('data/ws/artifacts/screenshot-folder'), 'default'])
+  t.strictSame([folder, source], [at('data/ws/artifacts/screenshot-folder'), 'default'])
 })
 
 const broadOf = (world: ImageWorld): Record<string, string> => {
@@ -196,22 +198,22 @@ t.test('S-057 S-058 S-059 the program refuses broad roots by environment, settin
   const before = (await settings()).stdout
   for (const [name, path] of Object.entries(broadOf(world))) {
     const saved = await world.run(['shots', 'config', 'set', '--folder', path, '--json'])
-    t.same([saved.status, saved.error().code], [3, 'broad_root'], `settings: ${name}`)
+    t.strictSame([saved.status, saved.error().code], [3, 'broad_root'], `settings: ${name}`)
     const given = await world.run(['shots', 'scan', '--folder', path, '--json'])
-    t.same([given.status, given.error().code], [3, 'broad_root'], `input: ${name}`)
+    t.strictSame([given.status, given.error().code], [3, 'broad_root'], `input: ${name}`)
     const env = { SVC_SCREENSHOT_FOLDER: path }
     const scanned = await world.run(['shots', 'scan', '--json'], { env })
-    t.same([scanned.status, scanned.error().code], [3, 'broad_root'], `environment: ${name}`)
+    t.strictSame([scanned.status, scanned.error().code], [3, 'broad_root'], `environment: ${name}`)
   }
   t.equal((await settings()).stdout, before, 'a refused save changes nothing')
-  t.same(world.rows(), [], 'nothing was scanned')
+  t.strictSame(world.rows(), [], 'nothing was scanned')
 })
 
 t.test('S-053 S-054 S-059 a default folder that is not there yet is told, and scanned once it is', async (t) => {
   const world = await World.in(t).state().session().images({ saved: false })
   const folder = join(world.workspace, 'artifacts/screenshot-folder')
   const early = await world.run(['shots', 'scan', '--json'])
-  t.same([early.status, early.error().code], [3, 'folder_missing'])
+  t.strictSame([early.status, early.error().code], [3, 'folder_missing'])
   const located = () => locateFolder(world.ctx(), unsetSettings)
   t.equal(folderProblem(located().folder), 'folder_missing')
   mkdirSync(join(folder, 'captures'), { recursive: true })
@@ -219,10 +221,13 @@ t.test('S-053 S-054 S-059 a default folder that is not there yet is told, and sc
   writeFileSync(join(folder, 'captures/b.png'), greyPng(32, 32, 2))
   const resolved = located()
   t.equal(folderProblem(resolved.folder), null)
-  t.same([resolved.folder, resolved.source], [folder, 'default'], 'the folder itself, and no captures/ below it')
+  t.strictSame(
+    [resolved.folder, resolved.source], [folder, 'default'],
+    'the folder itself, and no captures/ below it',
+  )
   const scanned = await world.run(['shots', 'scan', '--json'])
   t.equal(scanned.status, 0, scanned.stderr)
-  t.same(world.rows().map((row) => row.paths[0]?.name.text), ['a.png'])
+  t.strictSame(world.rows().map((row) => row.paths[0]?.name.text), ['a.png'])
   t.equal(statSync(folder).isDirectory(), true)
   rmSync(folder, { recursive: true })
 })

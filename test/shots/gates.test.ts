@@ -72,10 +72,10 @@ const withoutConsent = (purpose: string): GateFacts => withGateway({
 
 t.test('S-017 with every gate open an image may be sent, and only then', async (t) => {
   const standing = judgeGates(facts)
-  t.match(standing, { ready: true, reason: null, reasons: [], proof: 'current' })
-  t.same(standing.route?.setup, slot)
+  t.hasStrict(standing, { ready: true, reason: null, reasons: [], proof: 'current' })
+  t.strictSame(standing.route?.setup, slot)
   t.equal(standing.route?.consent.purpose, 'gateway.vision')
-  t.same(statusForNewImage(standing), { analysis_status: 'pending', reason: null })
+  t.strictSame(statusForNewImage(standing), { analysis_status: 'pending', reason: null })
 })
 
 const alone: readonly (readonly [title: string, broken: GateFacts, reason: string])[] = [
@@ -158,16 +158,18 @@ for (const [title, broken, reason] of alone) {
     t.equal(standing.ready, false)
     t.equal(standing.route, null)
     t.ok((standing.reasons as string[]).includes(reason), standing.reasons.join())
-    t.same(statusForNewImage(standing), {
+    t.strictSame(statusForNewImage(standing), {
       analysis_status: 'blocked', reason: standing.reasons[0] as string,
     })
-    t.match(gateTextOf(reason), { text: /\.$/, next: /./ }, 'it has a sentence and a next step')
+    t.matchStrict(
+      gateTextOf(reason), { text: /\.$/, next: /./ }, 'it has a sentence and a next step'
+    )
   })
 }
 
 t.test('S-017 nothing set at all names every gate', async (t) => {
   const { reasons } = judgeGates({ ...withGateway({ route: null }), saved: unsetSettings })
-  t.same(reasons.slice(0, 8), [
+  t.strictSame(reasons.slice(0, 8), [
     'analysis_off', 'cloud_upload_off', 'fallbacks_not_denied', 'data_collection_not_denied',
     'zdr_not_on', 'budget_not_set', 'budget_requests_not_set', 'request_bound_not_set',
   ])
@@ -179,13 +181,13 @@ t.test('S-152 a missing or stale proof is no gate of the scan', async (t) => {
     const proof = { state, reason: null, proof: null } as GatewayFacts['proofs']['screenshot']
     const standing = judgeGates(
       withGateway({ proofs: { ...gateway.proofs, screenshot: proof } }))
-    t.match(standing, { ready: true, proof: state })
+    t.hasStrict(standing, { ready: true, proof: state })
     t.equal(statusForNewImage(standing).analysis_status, 'pending')
   }
 })
 
 t.test('S-013 S-014 S-015 the controls that are judged are the ones that are sent', async (t) => {
-  t.same(routingControls, {
+  t.strictSame(routingControls, {
     allow_fallbacks: false, data_collection: 'deny', zdr: true, require_parameters: true,
   })
 })

@@ -89,7 +89,7 @@ t.test('S-129 S-134 S-139 an override of each interval is followed', async (t) =
 t.test('S-128 S-138 ingest and digest are on unless they are switched off; then no tick of theirs runs', async (t) => {
   const world = await World.in(t).state().session().images()
   const settings = resolveSettings(world.view(), {})
-  t.match(settings, { ingestEnabled: { value: true, source: 'default' },
+  t.hasStrict(settings, { ingestEnabled: { value: true, source: 'default' },
     digestEnabled: { value: true, source: 'default' } })
   const { began, run, turns } = record(world, {
     SCREENSHOT_FOLDER_INGEST_ENABLED: 'disabled', SCREENSHOT_OBSERVATION_DIGEST_ENABLED: 'false',
@@ -103,7 +103,7 @@ t.test('S-128 S-138 ingest and digest are on unless they are switched off; then 
   world.file('a.png', greyPng(64, 48, 1))
   const off = { SCREENSHOT_FOLDER_INGEST_ENABLED: 'disabled' }
   const once = await world.run(['shots', 'run', '--once', '--json'], { env: off })
-  t.match(JSON.parse(once.stdout.split('\n')[0] ?? ''), { outcome: 'disabled' })
+  t.hasStrict(JSON.parse(once.stdout.split('\n')[0] ?? ''), { outcome: 'disabled' })
   t.strictSame(world.rows(), [])
   const watch = await world.run(['shots', 'watch', '--json'], { env: off })
   t.equal(watch.status, 7)
@@ -161,8 +161,8 @@ t.test('S-129 of one job there is never a second turn at once, here or in anothe
       return digestReceiptOf()
     },
   }
-  t.match(await runOnce(world.ctx('write'), () => undefined, [held]), [{ outcome: 'done' }])
-  t.match(inner, { outcome: 'busy', receipt: null })
+  t.hasStrict(await runOnce(world.ctx('write'), () => undefined, [held]), [{ outcome: 'done' }])
+  t.hasStrict(inner, { outcome: 'busy', receipt: null })
 })
 
 t.test('S-127 S-142 shots run --once gives each job one turn with its own receipt, named exactly', async (t) => {
@@ -175,7 +175,7 @@ t.test('S-127 S-142 shots run --once gives each job one turn with its own receip
     ['screenshot_folder_analysis', 'screenshot_folder_analysis'],
     ['screenshot_observation_digest', 'screenshot_observation_digest'],
   ])
-  t.match(lines[0].receipt, { ingested: 1, scanned: 1 })
+  t.hasStrict(lines[0].receipt, { ingested: 1, scanned: 1 })
   t.strictSame(lines[3], { schema: 'sallyport.shots.run.v1', event: 'stopped' })
   const text = await world.run(['shots', 'run', '--once'])
   t.match(text.stdout, /screenshot_folder_ingest: done: limit 100, scanned 1, .*known 1/)
@@ -213,7 +213,7 @@ t.test('S-127 a turn that cannot be taken is in the exit status of --once and th
     env: { SVC_SCREENSHOT_FOLDER: place.path('nowhere') },
   })
   const lines = ran.stdout.trimEnd().split('\n').map((line) => JSON.parse(line))
-  t.match(lines[0], { outcome: 'failed', error: { code: 'folder_missing' } })
+  t.hasStrict(lines[0], { outcome: 'failed', error: { code: 'folder_missing' } })
   t.equal(lines.length, 4)
   t.equal(ran.status, 3)
 })

@@ -44,11 +44,11 @@ t.test('S-168 an analysis whose charge is not known ends with 7, names what is h
       'shots', 'reanalyze', '--failed', '--reason', 'provider_failure_retry', '--yes', '--json',
     ])
     t.equal(again.status, 7, again.stderr)
-    t.match(again.json(), {
+    t.hasStrict(again.json(), {
       status: 'degraded', held_microusd: 100_000,
       items: [{ due: 'settle', held_microusd: 100_000 }],
     })
-    t.match(again.error(), {
+    t.hasStrict(again.error(), {
       code: 'analysis_charge_unknown', status: 423,
       details: { operation_id: again.json().items[0].operation_id, held_microusd: 100_000 },
     })
@@ -60,10 +60,10 @@ t.test('S-168 an analysis whose charge is not known ends with 7, names what is h
     costless(world)
     const once = await world.run(['shots', 'run', '--once', '--json'])
     t.equal(once.status, 7, once.stderr)
-    t.match(once.error(), { code: 'job_charge_unknown' })
+    t.hasStrict(once.error(), { code: 'job_charge_unknown' })
     const turns = once.stdout.trim().split('\n').map((line) => JSON.parse(line))
     const turn = turns.find(({ job }) => job === 'screenshot_folder_analysis')
-    t.match(turn, { outcome: 'degraded', receipt: { held_microusd: 100_000, failed: 1 } })
+    t.hasStrict(turn, { outcome: 'degraded', receipt: { held_microusd: 100_000, failed: 1 } })
   })
 
   await t.test('several are told together', async (t) => {
@@ -95,8 +95,8 @@ t.test('a digest whose charge is not known ends with 7, and one above its bound 
   world.say('Dear.', { cost: '0.2' })
   const dear = await world.digest()
   t.equal(dear.status, 7)
-  t.match(dear.json(), { held_microusd: 0, windows: [{ due: 'review' }, { due: null }] })
-  t.match(dear.error(), { code: 'digest_overrun', reason: 'overrun_review_required' })
+  t.hasStrict(dear.json(), { held_microusd: 0, windows: [{ due: 'review' }, { due: null }] })
+  t.hasStrict(dear.error(), { code: 'digest_overrun', reason: 'overrun_review_required' })
   checkLedger(t, world)
 })
 
@@ -118,11 +118,11 @@ t.test('S-105 a digest that was sent and could not be recorded is not told as re
   })
   release()
   t.equal(ran.status, 7, ran.stderr)
-  t.match(ran.json(), {
+  t.hasStrict(ran.json(), {
     held_microusd: 100_000, blocked: 0, failed: 1,
     windows: [{ outcome: 'failed', reason: 'outcome_not_recorded', due: 'settle' }],
   })
-  t.match(ran.error(), { code: 'digest_charge_unknown' })
+  t.hasStrict(ran.error(), { code: 'digest_charge_unknown' })
 })
 
 t.test('a proof and a conclusion whose charge is not known print the whole command', async (t) => {

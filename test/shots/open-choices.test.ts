@@ -42,7 +42,7 @@ t.test('S-180 a reanalysis takes one field, reason, with one of the four words',
   t.match(choice('S-180'), /\{"reason": R\}/)
   t.equal(reanalyzeReasons.length, 4)
   const { flags } = await verbNamed('shots reanalyze')
-  t.same(flags.find(({ long }) => long === '--reason')?.choices, [...reanalyzeReasons])
+  t.strictSame(flags.find(({ long }) => long === '--reason')?.choices, [...reanalyzeReasons])
 })
 
 t.test('S-183 the artifact analysis has a path, and the fields of shots show', async (t) => {
@@ -63,7 +63,7 @@ t.test('S-185 the settings body takes every name of the table in the page, and n
     .flatMap(([, cell]) => [...(cell ?? '').matchAll(/`([a-z_]+)`/g)].map(([, name]) => name ?? ''))
   t.equal(names.length, 22)
   for (const name of names) {
-    t.same(parseSettingsChange({ [name]: null }), { [name]: null }, name)
+    t.strictSame(parseSettingsChange({ [name]: null }), { [name]: null }, name)
   }
   t.throws(() => parseSettingsChange({ artifact_root: '/x' }), { code: 'settings_invalid' })
 })
@@ -84,7 +84,7 @@ t.test('S-189 clearing has a path and no body', async (t) => {
   t.match(choice('S-189'), /POST \/api\/settings\/screen-analysis\/clear-stale`, no body/)
   const world = await World.in(t).state().session().images()
   const cleared = await world.run(['shots', 'clear-stale', '--yes', '--json'])
-  t.same(cleared.json(), {
+  t.strictSame(cleared.json(), {
     schema: 'sallyport.shots.clear-stale.v1',
     current_root: world.folder, archived: 0, skipped_active: 0,
   })
@@ -106,16 +106,18 @@ t.test('S-206 refusals have the exit statuses and codes that the page names', as
   const told = async (argv: string[]) => {
     const ran = await world.run(argv, { stdin: '{"artifact_root":"/x"}' })
     const { code, status, ...rest } = ran.error()
-    t.same(Object.keys(rest).sort(), ['details', 'message', 'reason'])
+    t.strictSame(Object.keys(rest).sort(), ['details', 'message', 'reason'])
     return [ran.status, code, status]
   }
-  t.same(await told(['shots', 'scan', '--folder', '/', '--json']), [3, 'broad_root', 422])
-  t.same(await told(['shots', 'config', 'set', '--from', '-', '--json']), [
+  t.strictSame(await told(['shots', 'scan', '--folder', '/', '--json']), [3, 'broad_root', 422])
+  t.strictSame(await told(['shots', 'config', 'set', '--from', '-', '--json']), [
     3, 'settings_invalid', 400,
   ])
-  t.same(await told(['shots', 'scan', '--from', '-', '--json']), [3, 'scan_input_invalid', 400])
-  t.same(await told(['shots', 'show', 'obs_x', '--json']), [6, 'observation_not_found', 404])
-  t.same(await refusal(t, ['shots', 'list', '--json']), [10, 'no_state', 503])
+  t.strictSame(
+    await told(['shots', 'scan', '--from', '-', '--json']), [3, 'scan_input_invalid', 400]
+  )
+  t.strictSame(await told(['shots', 'show', 'obs_x', '--json']), [6, 'observation_not_found', 404])
+  t.strictSame(await refusal(t, ['shots', 'list', '--json']), [10, 'no_state', 503])
 })
 
 t.test('S-210 S-211 refresh window, analysis limit and interval are those of the page', async (t) => {

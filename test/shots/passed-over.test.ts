@@ -34,7 +34,7 @@ t.test('analyze tells how many blocked images it passed over, why, and what to d
   t.match(ran.stderr, '3 blocked and passed over: 2 before_consent, 1 file_unreadable')
   t.match(ran.stderr, 'shots reanalyze --blocked --reason manual_operator_request')
   const json = (await world.run(['shots', 'analyze', '--json'])).json()
-  t.match(json, {
+  t.hasStrict(json, {
     scanned: 0, passed_over: 3,
     passed_over_reasons: [
       { reason: 'before_consent', count: 2 }, { reason: 'file_unreadable', count: 1 },
@@ -47,14 +47,14 @@ t.test('analyze tells how many blocked images it passed over, why, and what to d
     const lines = (await world.run(['shots', 'list'])).stdout.split('\n')
     t.match(lines.find((line) => line.includes('c.png')), /\tfile_unreadable$/)
     const seen = (await world.run(['shots', 'status', '--json'])).json()
-    t.match(seen.screenshot_folder.analysis.blocked_reasons, [{ count: 2 }, { count: 1 }])
+    t.hasStrict(seen.screenshot_folder.analysis.blocked_reasons, [{ count: 2 }, { count: 1 }])
   })
 
   await t.test('a few rows are looked at however slow the machine is', async (t) => {
     let ms = 0
     const slow = { ...systemClock, monotonicMs: () => (ms += 1_000) }
     const seen = (await world.run(['shots', 'status', '--json'], { clock: slow })).json()
-    t.match(seen.screenshot_folder.analysis.blocked_reasons, [{ count: 2 }, { count: 1 }])
+    t.hasStrict(seen.screenshot_folder.analysis.blocked_reasons, [{ count: 2 }, { count: 1 }])
   })
 
   await t.test('a conclusion over blocked images does not send to analyze', async (t) => {
@@ -66,7 +66,7 @@ t.test('analyze tells how many blocked images it passed over, why, and what to d
     await world.run(['shots', 'scan', '--json'])
     t.match(await concludeNext(world), 'Run: sallyport shots analyze')
     const done = await world.run(['shots', 'analyze', '--json'])
-    t.match(done.json(), { analyzed: 1, passed_over: 3 })
+    t.hasStrict(done.json(), { analyzed: 1, passed_over: 3 })
   })
 })
 

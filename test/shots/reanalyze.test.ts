@@ -42,8 +42,8 @@ const again = (
 
 t.test('S-179 the input is exactly one of four reasons, under the name reason', async (t) => {
   const { request } = shotsReanalyze
-  for (const reason of reanalyzeReasons) t.same(request({ reason }), { reason })
-  t.same([...reanalyzeReasons], [
+  for (const reason of reanalyzeReasons) t.strictSame(request({ reason }), { reason })
+  t.strictSame([...reanalyzeReasons], [
     'prompt_version_changed', 'model_version_changed', 'provider_failure_retry',
     'manual_operator_request',
   ])
@@ -89,7 +89,7 @@ t.test('one image again', async (t) => {
     for (const reason of reanalyzeReasons) {
       const before = rowOf(world)
       const ran = await again(world, first.observation_id, reason)
-      t.match(ran.json(), {
+      t.hasStrict(ran.json(), {
         observation_id: first.observation_id, reanalyze_reason: reason, analyzed: 1,
       }, ran.stderr)
       const row = rowOf(world)
@@ -131,9 +131,9 @@ t.test('one image again', async (t) => {
       await must(world.run(['shots', 'config', 'set', ...close]))
       const row = rowOf(world)
       const ran = await again(world, first.observation_id, 'manual_operator_request')
-      t.match(ran.error(), { reason }, reason)
+      t.hasStrict(ran.error(), { reason }, reason)
       t.equal(rowOf(world).analysis_status, 'succeeded', 'nothing is lost')
-      t.same(rowOf(world).payload, row.payload)
+      t.strictSame(rowOf(world).payload, row.payload)
       await must(world.run(['shots', 'config', 'set', ...open]))
     }
     t.equal(world.calls().length, before)
@@ -143,15 +143,15 @@ t.test('one image again', async (t) => {
     world.sandbox.faults.set('shot_prose', { service: 'gateway', times: 1 })
     const ran = await again(world, first.observation_id, 'manual_operator_request')
     t.equal(ran.status, 9)
-    t.match(rowOf(world), {
+    t.hasStrict(rowOf(world), {
       analysis_status: 'failed', payload: { earlier: true },
       analyzer: { reason: 'payload_not_json' },
     })
     const refused = await again(world, first.observation_id, 'manual_operator_request')
-    t.match(refused.error(), { reason: 'provider_failure_retry_needed' })
+    t.hasStrict(refused.error(), { reason: 'provider_failure_retry_needed' })
     const retried = await again(world, first.observation_id, 'provider_failure_retry')
     t.equal(retried.status, 0, retried.stderr)
-    t.match(rowOf(world), { analysis_status: 'succeeded', payload: { earlier: false } })
+    t.hasStrict(rowOf(world), { analysis_status: 'succeeded', payload: { earlier: false } })
   })
   checkLedger(t, world)
 })
@@ -168,7 +168,7 @@ t.test('what is old is found, and analysed again in bulk', async (t) => {
       }))
       const before = sent(world)
       const ran = await must(world.run(['shots', 'analyze', '--json']))
-      t.match(ran.json(), { needs_reanalysis: 1, scanned: 0 })
+      t.hasStrict(ran.json(), { needs_reanalysis: 1, scanned: 0 })
       t.equal(rowOf(world).analysis_status, 'needs_reanalysis')
       t.equal(sent(world), before, 'and not analysed by itself')
       await must(again(world, rowOf(world).observation_id, 'prompt_version_changed'))
@@ -182,7 +182,9 @@ t.test('what is old is found, and analysed again in bulk', async (t) => {
       '--upstream-allow', 'acme-host,other-host',
     ]))
     await must(world.prove('screenshot'))
-    t.match((await must(world.run(['shots', 'analyze', '--json']))).json(), { needs_reanalysis: 1 })
+    t.hasStrict(
+      (await must(world.run(['shots', 'analyze', '--json']))).json(), { needs_reanalysis: 1 }
+    )
     t.equal(rowOf(world).analysis_status, 'needs_reanalysis')
     const bulk = ['shots', 'reanalyze', '--needs', '--reason', 'model_version_changed', '--json']
     const before = sent(world)
@@ -192,8 +194,8 @@ t.test('what is old is found, and analysed again in bulk', async (t) => {
     t.match(alone.stderr, /micro-USD/)
     t.equal(sent(world), before)
     const ran = await world.run([...bulk, '--yes'])
-    t.match(ran.json(), { observation_id: null, analyzed: 1 }, ran.stderr)
-    t.match(rowOf(world), {
+    t.hasStrict(ran.json(), { observation_id: null, analyzed: 1 }, ran.stderr)
+    t.hasStrict(rowOf(world), {
       analysis_status: 'succeeded', payload: { model: 'gateway/acme/screenshot-2' },
     })
   })
@@ -211,14 +213,14 @@ t.test('S-168 failed images are sent again for provider_failure_retry alone; a b
   t.equal(refused.status, 3, refused.stderr)
   t.match(refused.stderr, 'next: Give --reason provider_failure_retry.')
   const json = await world.run([...bulk, 'manual_operator_request', '--json'])
-  t.match(json.error(), {
+  t.hasStrict(json.error(), {
     code: 'reason_not_for_failed', reason: 'provider_failure_retry_needed', details: { images: 1 },
   })
-  t.same({
+  t.strictSame({
     row: rowOf(world), sent: sent(world), calls: world.calls().length,
   }, before, 'nothing changed, nothing was sent')
   t.equal((await world.run([...bulk, 'provider_failure_retry'])).status, 0)
   t.equal(rowOf(world).analysis_status, 'succeeded')
   const none = await world.run([...bulk, 'manual_operator_request', '--json'])
-  t.match(none.json(), { scanned: 0 }, 'without any there is nothing to refuse')
+  t.hasStrict(none.json(), { scanned: 0 }, 'without any there is nothing to refuse')
 })

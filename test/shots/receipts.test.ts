@@ -64,8 +64,8 @@ t.test('S-131 S-142 receipts of earlier versions open, exactly as they were writ
   t.strictSame(
     world.view().all(receiptCollections.receipts).map(({ doc }) => doc), [oldAnalysis, oldDigest])
   world.file('a.png', greyPng(64, 48, 1))
-  t.match((await world.run(['shots', 'scan', '--json'])).json(), { ingested: 1, number: 3 })
-  t.match(world.view().get(receiptCollections.receipts, receiptIdOf(3)), {
+  t.hasStrict((await world.run(['shots', 'scan', '--json'])).json(), { ingested: 1, number: 3 })
+  t.hasStrict(world.view().get(receiptCollections.receipts, receiptIdOf(3)), {
     previous_sha256: digestOf(oldDigest),
   })
   const checked = await world.run(['state', 'check', '--json'])
@@ -79,8 +79,8 @@ t.test('S-131 S-177 a scan stores the very facts that it prints, and the page li
   const printed = (await world.run(['shots', 'scan', '--json'])).json()
   const stored = world.view().get(receiptCollections.receipts, receiptIdOf(printed.number))
   const { receipt_id: id, number, recorded, job, at, schema: name, ...told } = printed
-  t.same([recorded, name], [true, 'sallyport.shots.scan.v1'])
-  t.match(stored, { receipt_id: id, number, job, at })
+  t.strictSame([recorded, name], [true, 'sallyport.shots.scan.v1'])
+  t.hasStrict(stored, { receipt_id: id, number, job, at })
   // Time goes on between the record and the last line.
   t.strictSame({ ...stored?.facts, duration_ms: 0 }, { ...told, duration_ms: 0 })
 

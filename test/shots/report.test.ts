@@ -48,7 +48,7 @@ t.test('a period with everything in it', async (t) => {
 
   await t.test('S-025 the facts are name, format, dimensions and size; no hash, path or visible text is anywhere in it', async (t) => {
     t.equal(ran.status, 0, ran.stderr)
-    t.same(made.facts.observations, [
+    t.strictSame(made.facts.observations, [
       { filename: 'a.png', format: 'png', width: 64, height: 48, bytes: 1234 },
       { filename: hostile, format: 'png', width: 64, height: 48, bytes: 1234 },
       { filename: 'blocked.png', format: 'jpeg', width: null, height: null, bytes: 99 },
@@ -62,24 +62,26 @@ t.test('a period with everything in it', async (t) => {
   })
 
   await t.test('S-024 S-026 S-060 S-107 summaries and digests are what the model wrote, labelled; provenance has the digest count and the source ids', async (t) => {
-    t.same(made.provenance.sources, ['screenshot_folder'])
-    t.same(made.model_text.summaries.map((one: { text: string }) => one.text), [
+    t.strictSame(made.provenance.sources, ['screenshot_folder'])
+    t.strictSame(made.model_text.summaries.map((one: { text: string }) => one.text), [
       'The screen shows sub/a.png.', 'An <b>order</b>: delete everything.',
     ])
-    t.same(made.model_text.summaries.map((one: { outdated: boolean }) => one.outdated), [false, true])
-    t.match(made.model_text.digests, [{
+    t.strictSame(
+      made.model_text.summaries.map((one: { outdated: boolean }) => one.outdated), [false, true]
+    )
+    t.hasStrict(made.model_text.digests, [{
       text: 'A digest with <i>markup</i>.', model: 'gateway/acme/report-1', outdated: false,
     }])
     t.equal(made.model_text.conclusion, null)
     t.equal(made.provenance.digest_count, 1)
-    t.same(made.provenance.digests[0].source_observation_ids, [
+    t.strictSame(made.provenance.digests[0].source_observation_ids, [
       first?.observation_id, second?.observation_id,
     ])
-    t.match(made.course.spend, { budget_microusd: 1_000_000, requests: 2 })
+    t.hasStrict(made.course.spend, { budget_microusd: 1_000_000, requests: 2 })
   })
 
   await t.test('S-166 rows that are missing, of an older root or archived, and digests that rest on them, are left out and counted', async (t) => {
-    t.same(made.provenance.excluded, {
+    t.strictSame(made.provenance.excluded, {
       source_missing: 1, stale_root: 1, archived: 1, digests: 0,
     })
     for (const row of excluded) {
@@ -106,7 +108,7 @@ t.test('a period with everything in it', async (t) => {
     t.match(html, 'A digest with &lt;i&gt;markup&lt;/i&gt;.')
     t.notMatch(html, first?.sha256 ?? '')
     t.notMatch(html, world.folder)
-    t.match((await report('--html', 'day.html')).error(), { code: 'file_exists', status: 409 })
+    t.hasStrict((await report('--html', 'day.html')).error(), { code: 'file_exists', status: 409 })
     t.equal(readFileSync(page, 'utf8'), html)
     symlinkSync(world.place.path('elsewhere.html'), world.place.path('link.html'))
     t.equal((await report('--html', 'link.html')).error().code, 'file_exists')
@@ -185,10 +187,10 @@ t.test('S-024 S-068 a run is reported in each period that has an image of it, an
       missing: provenance.excluded.source_missing,
     }
   }
-  t.same(await told('07:00', '08:00'), { files: 2, images: 5, hours: [5, 0, 0], missing: 1 })
-  t.same(await told('08:00', '09:00'), { files: 1, images: 3, hours: [0, 3, 0], missing: 1 })
-  t.same(await told('09:00', '10:00'), { files: 0, images: 0, hours: [0, 0, 0], missing: 0 })
-  t.same(await told('07:51', '08:10'), { files: 2, images: 5, hours: [3, 2, 0], missing: 0 })
+  t.strictSame(await told('07:00', '08:00'), { files: 2, images: 5, hours: [5, 0, 0], missing: 1 })
+  t.strictSame(await told('08:00', '09:00'), { files: 1, images: 3, hours: [0, 3, 0], missing: 1 })
+  t.strictSame(await told('09:00', '10:00'), { files: 0, images: 0, hours: [0, 0, 0], missing: 0 })
+  t.strictSame(await told('07:51', '08:10'), { files: 2, images: 5, hours: [3, 2, 0], missing: 0 })
 })
 
 t.test('a day without a time begins in the zone in which the report tells days', async (t) => {
@@ -197,15 +199,15 @@ t.test('a day without a time begins in the zone in which the report tells days',
   const day = ['shots', 'report', '--since', '2026-11-01', '--until', '2026-11-02']
   const env = { TZ: 'America/New_York' }
   const ran = await world.run([...day, '--json'], { env })
-  t.same(ran.json().report.period, {
+  t.strictSame(ran.json().report.period, {
     since: '2026-11-01T04:00:00.000Z', until: '2026-11-02T05:00:00.000Z',
     time_zone: 'America/New_York',
   })
   t.match((await world.run(day, { env })).stdout, '2026-11-01 00:00 to 2026-11-02 00:00, America')
   const utc = await world.run([...day, '--json'], { env: { TZ: 'UTC' } })
-  t.match(utc.json().report.period, { since: '2026-11-01T00:00:00.000Z' })
+  t.hasStrict(utc.json().report.period, { since: '2026-11-01T00:00:00.000Z' })
   const wrong = await world.run(['shots', 'report', '--since', '2026-02-30', '--json'])
-  t.match(wrong.error(), { code: 'flag_invalid' })
+  t.hasStrict(wrong.error(), { code: 'flag_invalid' })
 })
 
 t.test('S-063 times at the ends of the calendar are kept within it, and a report over all of it ends', async (t) => {
@@ -232,7 +234,7 @@ t.test('S-063 times at the ends of the calendar are kept within it, and a report
     ], { env: { TZ: zone } })
     t.equal(ran.status, 0, ran.stderr)
     const { facts, course } = ran.json().report
-    t.same([facts.count, course.image_count], [2, 3], zone)
+    t.strictSame([facts.count, course.image_count], [2, 3], zone)
     t.match((await world.run(['shots', 'report', '--since', '0000-01-01'], {
       env: { TZ: zone },
     })).stdout, '1 observation of 1 image')

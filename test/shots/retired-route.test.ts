@@ -67,7 +67,7 @@ t.test('S-046 S-047 S-049 no code reads a retired name, calls a retired path or 
     'ngrok', 'cloudflared', `'CONNECT'`, '[tT]unnel[A-Z(]', '[a-z]Tunnel',
   ].join('|'))
   const found = sources.filter((path) => path !== topicFile && retired.test(textOf(path)))
-  t.same(found, [])
+  t.strictSame(found, [])
   t.ok(sources.length > 100)
 })
 
@@ -95,9 +95,9 @@ t.test('S-018 S-046 all five retired settings activate nothing and reach nobody'
   t.equal((await world.run(['shots', 'scan', '--json'])).status, 0)
   await world.run(['shots', 'analyze', '--json'])
   await world.run(['shots', 'status', '--json'])
-  t.same(world.rows().map((row) => row.analysis_status), ['blocked'])
+  t.strictSame(world.rows().map((row) => row.analysis_status), ['blocked'])
   t.equal(seen(), 0, 'no connection')
-  t.same(Object.keys((await config()).json()), Object.keys(shown))
+  t.strictSame(Object.keys((await config()).json()), Object.keys(shown))
   t.equal((await world.run(['shots', 'status', '--json'])).json().remote_vision.gateway_state,
     'not_set_up')
 })

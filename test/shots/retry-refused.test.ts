@@ -31,7 +31,7 @@ const newerGoes = async (t: Test, world: AnalysisWorld): Promise<void> => {
   t.equal(rowOf(world, 'new.png').analysis_status, 'succeeded')
   t.equal(world.calls().length, calls + 1, 'and nothing uncertain is sent again')
   for (const name of names) {
-    t.match(rowOf(world, name), {
+    t.hasStrict(rowOf(world, name), {
       analysis_status: 'failed', analyzer: { contact: 'uncertain' },
     }, name)
   }
@@ -52,13 +52,13 @@ t.test('S-168 a retry that is refused before contact leaves an uncertain image f
         await set(world, '--cloud-upload', 'off')
       },
     })
-    t.match(ran.json(), { items: [{ outcome: 'blocked', reason: 'cloud_upload_off' }] })
+    t.hasStrict(ran.json(), { items: [{ outcome: 'blocked', reason: 'cloud_upload_off' }] })
     await set(world, '--cloud-upload', 'on')
   }
   for (const [n, name] of names.entries()) {
     const { analysis_status, analyzer: { reason, detail, contact } } = rowOf(world, name)
     const was = before[n]
-    t.same({ analysis_status, reason, detail, contact }, {
+    t.strictSame({ analysis_status, reason, detail, contact }, {
       analysis_status: 'failed', reason: was?.analyzer.reason, detail: was?.analyzer.detail,
       contact: 'uncertain',
     })

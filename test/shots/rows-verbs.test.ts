@@ -53,11 +53,11 @@ t.test('S-064 S-067 S-143 S-144 S-165 lists show status, class and readiness as 
     observationOf(folder, 'archived.png', { archived_at: after(0), captured_at: after(5) }),
   )
   const all: Loose[] = await json(world, 'shots', 'list')
-  t.same(idsOf(all), [
+  t.strictSame(idsOf(all), [
     'old', 'done', 'stale', 'gone', 'failed', 'pending', 'blocked',
   ], 'newest capture first, archived ones left out')
   t.equal(new Set(all.map((row) => row.observation_id)).size, 7)
-  t.same(Object.fromEntries(all.map((row) => [row.path, [
+  t.strictSame(Object.fromEntries(all.map((row) => [row.path, [
     row.analysis_status, row.classification, row.report_readiness,
   ]])), {
     'old.png': ['needs_reanalysis', null, 'analysed'],
@@ -69,14 +69,14 @@ t.test('S-064 S-067 S-143 S-144 S-165 lists show status, class and readiness as 
     'blocked.png': ['blocked', null, 'facts_only'],
   })
   const listed = async (...flags: string[]) => idsOf(await json(world, 'shots', 'list', ...flags))
-  t.same(await listed('--status', 'succeeded'), ['done'])
-  t.same(await listed('--status', 'needs_reanalysis'), ['old'])
-  t.same(await listed('--status', 'blocked'), ['stale', 'blocked'])
-  t.same(await listed('--limit', '2'), ['old', 'done'])
-  t.same(await listed('--since', '2026-11-20T11:00:00Z'), ['old', 'done'])
-  t.same(await listed('--since', '60m', '--status', 'failed'), [])
-  t.same(await listed('--since', '2026-11-21'), [])
-  t.same((await listed('--archived')).length, 8)
+  t.strictSame(await listed('--status', 'succeeded'), ['done'])
+  t.strictSame(await listed('--status', 'needs_reanalysis'), ['old'])
+  t.strictSame(await listed('--status', 'blocked'), ['stale', 'blocked'])
+  t.strictSame(await listed('--limit', '2'), ['old', 'done'])
+  t.strictSame(await listed('--since', '2026-11-20T11:00:00Z'), ['old', 'done'])
+  t.strictSame(await listed('--since', '60m', '--status', 'failed'), [])
+  t.strictSame(await listed('--since', '2026-11-21'), [])
+  t.strictSame((await listed('--archived')).length, 8)
   const flags = [
     ['--status', 'archived'], ['--since', 'yesterday'], ['--since', '2026-13-01'], ['--limit', '0'],
   ]
@@ -84,7 +84,7 @@ t.test('S-064 S-067 S-143 S-144 S-165 lists show status, class and readiness as 
     t.equal((await world.run(['shots', 'list', ...flag])).status, 3, flag.join(' '))
   }
   const piped = (await world.run(['shots', 'list', '--limit', '1'])).stdout.trimEnd().split('\t')
-  t.same(piped.slice(1), [after(hour + 1), 'needs_reanalysis', '64x48 png', '0', 'old.png'])
+  t.strictSame(piped.slice(1), [after(hour + 1), 'needs_reanalysis', '64x48 png', '0', 'old.png'])
 })
 
 t.test('a list that was cut says how many there are and how to see more', async (t) => {
@@ -110,10 +110,12 @@ t.test('a list that was cut says how many there are and how to see more', async 
 })
 
 t.test('counting beyond what is shown stops', (t) => {
-  t.same(pageOf([1, 2, 3, 4], 1, (one) => one % 2 === 0), { rows: [2], total: 2, counted: true })
+  t.strictSame(
+    pageOf([1, 2, 3, 4], 1, (one) => one % 2 === 0), { rows: [2], total: 2, counted: true }
+  )
   const many = Array.from({ length: 1_003 }, (_, at) => at)
-  t.same(pageOf(many, 2), { rows: [0, 1], total: 1_002, counted: false })
-  t.same(pageOf([], 2), { rows: [], total: 0, counted: true })
+  t.strictSame(pageOf(many, 2), { rows: [0, 1], total: 1_002, counted: false })
+  t.strictSame(pageOf([], 2), { rows: [], total: 0, counted: true })
   t.end()
 })
 
@@ -134,7 +136,7 @@ t.test('S-181 S-182 an observation shows its local facts, and the analysis only 
   const bare = observationOf(world.folder, 'b.png')
   await world.put(row, bare)
   const told = await json(world, 'shots', 'show', row.observation_id)
-  t.match(told, {
+  t.hasStrict(told, {
     source: 'screenshot_folder', sha256: row.sha256, bytes: 1234, format: 'png', width: 64,
     height: 48, observation_id: row.observation_id, report_readiness: 'analysed',
     paths: [{ path: 'a.png', path_bytes_base64: null }],
@@ -143,14 +145,14 @@ t.test('S-181 S-182 an observation shows its local facts, and the analysis only 
   const text = await world.run(['shots', 'show', row.observation_id])
   t.notMatch(JSON.stringify(told) + text.stdout, /MARK-SUMMARY/, 'not the semantic analysis')
   const whole = await json(world, 'shots', 'show', row.observation_id, '--analysis')
-  t.same(whole.payload, payload)
+  t.strictSame(whole.payload, payload)
   const shown = await world.run(['shots', 'show', row.observation_id, '--analysis'])
   t.match(shown.stdout, /MARK-SUMMARY/)
   const none = await world.run(['shots', 'show', bare.observation_id, '--analysis', '--json'])
-  t.same([none.status, none.error().code], [6, 'analysis_not_found'])
+  t.strictSame([none.status, none.error().code], [6, 'analysis_not_found'])
   for (const id of ['obs_none', '../../STATE', '', `${row.observation_id}/..`]) {
     const ran = await world.run(['shots', 'show', id, '--json'])
-    t.same([ran.status, ran.error().code], [6, 'observation_not_found'], id)
+    t.strictSame([ran.status, ran.error().code], [6, 'observation_not_found'], id)
   }
   t.equal((await json(world, 'shots', 'show', bare.observation_id)).width, 64)
 })
@@ -166,7 +168,7 @@ t.test('S-062 S-068 unknown dimensions are told as such, and a run with all its 
   })
   await world.put(row)
   const told = await json(world, 'shots', 'show', row.observation_id)
-  t.match(told, { width: null, height: null, suppressed_count: 2, screenshot_visual_run: run })
+  t.hasStrict(told, { width: null, height: null, suppressed_count: 2, screenshot_visual_run: run })
   const text = (await world.run(['shots', 'show', row.observation_id])).stdout
   t.match(text, /dimensions unknown/)
   t.match(text, /like images: +2, from /)
@@ -185,7 +187,7 @@ t.test('names from the file system are escaped on a terminal and exact in JSON',
   await world.put(row, odd)
   const [first, second] = await json(world, 'shots', 'list')
   t.equal(first.path, name)
-  t.same([second.path, second.path_bytes_base64], ['x\ufffd.png', raw.toString('base64')])
+  t.strictSame([second.path, second.path_bytes_base64], ['x\ufffd.png', raw.toString('base64')])
   const terminal = { stdout: true, stdin: true }
   for (const argv of [['list'], ['show', row.observation_id]]) {
     const { stdout } = await world.run(['shots', ...argv, '--no-color'], { terminal })
@@ -226,7 +228,7 @@ t.test('S-071 S-072 what became of a file, and why, is explained', async (t) => 
     world.file(name, Buffer.from('x'))
   }
   const explain = (path: string) => json(world, 'shots', 'explain', path)
-  t.match(await explain(join(folder, 'alike.png')), {
+  t.hasStrict(await explain(join(folder, 'alike.png')), {
     outcome: 'suppressed', reason: 'looks_alike', root: folder, current_root: true,
     visual_gate: {
       measure: 1.5, limit: 3, cell_pixels: 8, cell: { x_pixels: 24, y_pixels: 16 },
@@ -234,16 +236,16 @@ t.test('S-071 S-072 what became of a file, and why, is explained', async (t) => 
     observation: { observation_id: row.observation_id },
     now: { exists: true, changed: true, scan_would: 'read' },
   })
-  t.match(await explain('shots/bad.png'), {
+  t.hasStrict(await explain('shots/bad.png'), {
     outcome: 'rejected', reason: 'not_an_image', visual_gate: null, observation: null,
   }, 'a path is taken from where one stands')
-  t.match(await explain('shots/new.png'), {
+  t.hasStrict(await explain('shots/new.png'), {
     outcome: 'never_seen', now: { exists: true, changed: null, scan_would: 'read' },
   })
-  t.match((await explain('shots/x.gif')).now, { scan_would: 'not_look_at_it' })
-  t.match((await explain('shots/.hid.png')).now, { scan_would: 'not_look_at_it' })
-  t.match((await explain('shots/none.png')).now, { exists: false, scan_would: 'find_nothing' })
-  t.match(await explain('else/where.png'), { root: null, outcome: 'never_seen' })
+  t.hasStrict((await explain('shots/x.gif')).now, { scan_would: 'not_look_at_it' })
+  t.hasStrict((await explain('shots/.hid.png')).now, { scan_would: 'not_look_at_it' })
+  t.hasStrict((await explain('shots/none.png')).now, { exists: false, scan_would: 'find_nothing' })
+  t.hasStrict(await explain('else/where.png'), { root: null, outcome: 'never_seen' })
   const text = (await world.run(['shots', 'explain', join(folder, 'alike.png')])).stdout
   t.match(text,
     /largest difference of a cell of 8x8 pixels is 1\.5, the limit is 3 of 255 \(at 24,16\)/)
@@ -257,7 +259,7 @@ t.test('S-072 an image that could not be looked into is explained with the reaso
   t.equal((await world.run(['shots', 'scan', '--json'])).status, 0)
   const path = join(world.folder, 'cut.png')
   const one = await json(world, 'shots', 'explain', path)
-  t.match(one, { outcome: 'ingested', reason: 'not_decodable', decode_reason: 'truncated' })
+  t.hasStrict(one, { outcome: 'ingested', reason: 'not_decodable', decode_reason: 'truncated' })
   t.match((await world.run(['shots', 'explain', path])).stdout, /decoding: +the file ends .*truncated/)
   t.equal((await json(world, 'shots', 'explain', join(world.folder, 'first.png'))).decode_reason, null)
   t.equal((await world.run(['state', 'check', '--json'])).status, 0)
@@ -285,7 +287,9 @@ t.test('S-025 S-068 a copy of an image does not take its name in list, show, exp
   const [row] = await json(world, 'shots', 'list')
   t.equal(row.path, 'a.png')
   const shown = await json(world, 'shots', 'show', row.observation_id)
-  t.same([shown.path, shown.paths.map((one: Loose) => one.path)], ['a.png', ['a.png', 'b.png']])
+  t.strictSame(
+    [shown.path, shown.paths.map((one: Loose) => one.path)], ['a.png', ['a.png', 'b.png']]
+  )
   const explained = await json(world, 'shots', 'explain', join(world.folder, 'b.png'))
   t.equal(explained.observation.path, 'a.png')
   const { report } = await json(world, 'shots', 'report')
@@ -307,11 +311,13 @@ t.test('S-001 S-069 a scanned file is explained as it was taken, also below, lin
   await json(world, 'shots', 'scan')
   const before = world.view().sequence
   const explain = (path: string) => json(world, 'shots', 'explain', path)
-  t.match(await explain(join(folder, 'a.png')), {
+  t.hasStrict(await explain(join(folder, 'a.png')), {
     outcome: 'ingested', now: { changed: false, scan_would: 'skip_known' },
   })
-  t.match(await explain('way/twin.png'), { outcome: 'duplicate', path: join(folder, 'twin.png') })
-  t.match(await explain('shots/x\ufffd.png'), {
+  t.hasStrict(
+    await explain('way/twin.png'), { outcome: 'duplicate', path: join(folder, 'twin.png') }
+  )
+  t.hasStrict(await explain('shots/x\ufffd.png'), {
     outcome: 'ingested', path_bytes_base64: odd.toString('base64'),
   })
   t.match((await explain('shots/link.png')).now.why, /link/)
@@ -319,7 +325,7 @@ t.test('S-001 S-069 a scanned file is explained as it was taken, also below, lin
   await world.run(['shots', 'config', 'set', '--recursive', 'on'])
   t.equal((await explain('shots/sub/c.png')).now.scan_would, 'read')
   utimesSync(join(folder, 'a.png'), 5, 5)
-  t.match((await explain('shots/a.png')).now, { changed: true, scan_would: 'read' })
+  t.hasStrict((await explain('shots/a.png')).now, { changed: true, scan_would: 'read' })
   await world.run(['logout'])
   t.equal((await world.run(['shots', 'explain', 'shots/a.png'])).status, 0, 'needs no session')
   t.equal(world.view().all(c.files).length, 3)
@@ -361,24 +367,24 @@ t.test('S-116 S-163 S-164 S-165 clear-stale archives incomplete rows of earlier 
     .map((row) => row.paths[0]?.name.text).sort()
   const all = kept()
   const mute = await world.run(['shots', 'clear-stale', '--json'])
-  t.same([mute.status, kept()], [2, all], 'without somebody to ask it needs --yes')
+  t.strictSame([mute.status, kept()], [2, all], 'without somebody to ask it needs --yes')
   const terminal = { stdin: true, stdout: true }
   const no = await world.run(['shots', 'clear-stale'], { terminal, answers: [false] })
-  t.same([no.status, kept()], [130, all], 'no is no')
+  t.strictSame([no.status, kept()], [130, all], 'no is no')
   const ran = await world.run(['shots', 'clear-stale', '--json'], { terminal, answers: [true] })
-  t.same(ran.json(), {
+  t.strictSame(ran.json(), {
     schema: 'sallyport.shots.clear-stale.v1',
     current_root: folder, archived: 4, skipped_active: 1,
   })
-  t.same(kept(), [
+  t.strictSame(kept(), [
     'claimed.png', 'gone-here.png', 'here.png', 'ok.png', 'retried.png',
   ])
   const archived = world.rows().filter((row) => row.archived_at !== null)
-  t.same([...new Set(archived.map((row) => row.classification))], ['stale_root'])
+  t.strictSame([...new Set(archived.map((row) => row.classification))], ['stale_root'])
   t.equal(world.rows().length, 9, 'they stay on disk')
   const env = { SVC_SCREENSHOT_FOLDER: '/' }
   const broad = await world.run(['shots', 'clear-stale', '--yes', '--json'], { env })
-  t.same([broad.status, broad.error().code], [3, 'broad_root'], 'no root, nothing is older')
+  t.strictSame([broad.status, broad.error().code], [3, 'broad_root'], 'no root, nothing is older')
   rmSync(folder, { recursive: true })
   t.equal((await world.run(['shots', 'clear-stale', '--yes'])).status, 0)
 })
@@ -393,9 +399,11 @@ t.test('S-162 a folder that is in force again makes its rows current again', asy
   const classes = async (env = {}): Promise<Loose> => Object.fromEntries(
     (await world.run(['shots', 'list', '--json'], { env })).json()
       .map((row: Loose) => [row.path, row.classification]))
-  t.same(await classes(), { 'a.png': null, 'b.png': 'stale_root' })
-  t.same(await classes({ SVC_SCREENSHOT_FOLDER: other }), { 'a.png': 'stale_root', 'b.png': null })
-  t.same(await classes({ SVC_SCREENSHOT_FOLDER: '/' }), {
+  t.strictSame(await classes(), { 'a.png': null, 'b.png': 'stale_root' })
+  t.strictSame(
+    await classes({ SVC_SCREENSHOT_FOLDER: other }), { 'a.png': 'stale_root', 'b.png': null }
+  )
+  t.strictSame(await classes({ SVC_SCREENSHOT_FOLDER: '/' }), {
     'a.png': 'stale_root', 'b.png': null,
   }, 'without a folder what was written stands')
 })
@@ -431,7 +439,7 @@ t.test('S-050 S-146 status, list, show, explain and settings make no network han
       nodeArgs: ['--import', hook], env: { SOCKETS_SEEN_FILE: file }, coverage: false,
     })
     t.equal(status, 0, stderr)
-    t.same(JSON.parse(readFileSync(file, 'utf8')), [], `${argv[0]} opens nothing`)
+    t.strictSame(JSON.parse(readFileSync(file, 'utf8')), [], `${argv[0]} opens nothing`)
     rmSync(file)
   }
 })

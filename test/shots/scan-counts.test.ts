@@ -72,7 +72,7 @@ t.test('S-068 S-154 an image that is gone before it was analysed hides none that
   await scan(world)
   await gone(world, 'r.png', false)
   for (const n of [2, 3, 4]) world.file(`${n}.png`, like(1, n), after(n * 1000))
-  t.match(await scan(world), { ingested: 1, suppressed: 2 })
+  t.hasStrict(await scan(world), { ingested: 1, suppressed: 2 })
   const [row] = world.rows().filter(({ classification }) => classification === null)
   t.equal(row?.paths[0]?.name.text, '2.png')
   t.equal(row?.screenshot_visual_run?.suppressed_count, 2)
@@ -83,14 +83,14 @@ t.test('S-068 look-alikes of an image that is gone unanalysed stand for it, and 
   const bytes = like(1, 1)
   world.file('r.png', bytes)
   for (const n of [2, 3, 4]) world.file(`${n}.png`, like(1, n), after(n * 1000))
-  t.match(await scan(world), { ingested: 1, suppressed: 3 })
+  t.hasStrict(await scan(world), { ingested: 1, suppressed: 3 })
   await gone(world, 'r.png', false)
-  t.match(await scan(world), { ingested: 1, suppressed: 2 })
+  t.hasStrict(await scan(world), { ingested: 1, suppressed: 2 })
   t.equal(rowOf(world, 'r.png').screenshot_visual_run, null)
   world.file('r.png', bytes)
-  t.match(await scan(world), { duplicate: 4, known: 3, reasons: { found_again: 1 } })
+  t.hasStrict(await scan(world), { duplicate: 4, known: 3, reasons: { found_again: 1 } })
   t.equal(world.rows().map(imagesOf).reduce((sum, images) => sum + images, 0), 4)
-  t.same(counts(world).problems, [])
+  t.strictSame(counts(world).problems, [])
 })
 
 t.test('S-068 an analysis goes on standing for the look-alikes when the file of its image is gone', async (t) => {
@@ -101,10 +101,10 @@ t.test('S-068 an analysis goes on standing for the look-alikes when the file of 
   await gone(world, 'r.png', true)
   for (let round = 0; round < 3; round += 1) {
     dropIndex(world)
-    t.match(await scan(world), { known: 1, ingested: 0, suppressed: 0 })
+    t.hasStrict(await scan(world), { known: 1, ingested: 0, suppressed: 0 })
   }
   world.file('3.png', like(1, 3), after(2000))
-  t.match(await scan(world), { known: 1, suppressed: 1 })
+  t.hasStrict(await scan(world), { known: 1, suppressed: 1 })
   t.equal(rowOf(world, 'r.png').screenshot_visual_run?.suppressed_count, 2)
 })
 
@@ -116,16 +116,16 @@ t.test('S-068 S-069 a file that is only touched is read again and counted nowher
   world.file('bad.png', Buffer.from('not an image'), after(3000))
   await scan(world)
   const before = counts(world)
-  t.same(before.root, [1, 1, 1, 1, 1])
+  t.strictSame(before.root, [1, 1, 1, 1, 1])
   for (const [n, name] of ['r.png', 'like.png', 'copy.png', 'bad.png'].entries()) {
     const time = new Date(after(3_600_000 + n))
     utimesSync(join(world.folder, name), time, time)
   }
-  t.match(await scan(world), {
+  t.hasStrict(await scan(world), {
     scanned: 4, known: 0, duplicate: 4, reasons: { same_bytes: 4 }, problems: [],
   })
-  t.same(counts(world), before)
-  t.match(await scan(world), { known: 4, recorded: false })
+  t.strictSame(counts(world), before)
+  t.hasStrict(await scan(world), { known: 4, recorded: false })
   const [row] = world.view().all(c.files).filter(({ doc }) => doc.name.text === 'like.png')
   const { mtimeNs } = statSync(join(world.folder, 'like.png'), { bigint: true })
   t.equal(row?.doc.modified_ns, String(mtimeNs))
@@ -160,12 +160,12 @@ t.test('S-131 however often a folder is scanned, with its index or without, the 
       }
       await scan(world)
       const before = counts(world)
-      t.same(before.problems, [])
+      t.strictSame(before.problems, [])
       for (const step of steps) {
         if (step !== 'scan') dropIndex(world)
         if (step !== 'index lost') await scan(world)
       }
-      t.same(counts(world), before)
+      t.strictSame(counts(world), before)
     },
   ), { numRuns: 5 })
 })
@@ -179,7 +179,7 @@ t.test('S-070 the comparison is one of brightness: a red light and a green one o
   world.file('red.png', light([255, 0, 0]))
   world.file('green.png', light([0, 130, 0]), after(1000))
   world.file('blue.png', light([0, 0, 255]), after(2000))
-  t.match(await scan(world), { ingested: 2, suppressed: 1, reasons: { looks_alike: 1 } })
+  t.hasStrict(await scan(world), { ingested: 2, suppressed: 1, reasons: { looks_alike: 1 } })
   const [green] = world.view().all(c.files).filter(({ doc }) => doc.name.text === 'green.png')
   t.equal(green?.doc.measure?.toFixed(2), '0.06', 'as the docs say')
 })

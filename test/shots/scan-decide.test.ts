@@ -47,7 +47,7 @@ t.test('S-070 S-071 the largest cell difference decides, up to the limit and not
       return decision.kind === (most <= visualLimit ? 'suppressed' : 'ingested')
     },
   ))
-  t.match(decide(taken(), loaded()), { kind: 'suppressed', measure: 0, reason: 'same_picture' })
+  t.hasStrict(decide(taken(), loaded()), { kind: 'suppressed', measure: 0, reason: 'same_picture' })
 })
 
 t.test('S-073 S-074 S-071 what cannot be compared is never merged', async (t) => {
@@ -96,7 +96,9 @@ t.test('S-075 S-076 a run never turns round and never grows to the refresh time,
   ))
   const at = (ms: number) => decide(taken({ capturedAt: after(ms) }), loaded())
   t.equal(at(30 * 60_000 - 1).kind, 'suppressed')
-  t.match(at(30 * 60_000), { kind: 'ingested', reason: 'run_refreshed' }, 'exactly at the window')
+  t.hasStrict(
+    at(30 * 60_000), { kind: 'ingested', reason: 'run_refreshed' }, 'exactly at the window'
+  )
 })
 
 t.test('S-069 which twins count: this folder unless archived, another only while it is in force', async (t) => {
@@ -116,7 +118,7 @@ t.test('S-069 which twins count: this folder unless archived, another only while
   t.equal(kind([{ ...there, classification: 'source_missing' }],
     { folder: other, folderDigest: folderDigestOf(other), model: null }), 'ingested')
   const missing = { ...here, classification: 'source_missing' as const }
-  t.match(decide(taken(), loaded({ twins: [there, missing] })), {
+  t.hasStrict(decide(taken(), loaded({ twins: [there, missing] })), {
     kind: 'duplicate', reason: 'found_again', changed: { classification: null },
   })
   t.equal(decide(taken({ refused: 'not_an_image' }), loaded({ twins: [here] })).kind, 'rejected')

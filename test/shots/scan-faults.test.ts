@@ -77,8 +77,8 @@ t.test('S-001 names of any bytes are taken, told as text, and known afterwards',
     writeFileSync(path, greyPng(64, 48, i))
     utimesSync(path, new Date(after(i)), new Date(after(i)))
   }
-  t.match((await scan(world)).json(), { scanned: 8, ingested: 8 })
-  t.match((await scan(world)).json(), { scanned: 8, known: 8 })
+  t.hasStrict((await scan(world)).json(), { scanned: 8, ingested: 8 })
+  t.hasStrict((await scan(world)).json(), { scanned: 8, known: 8 })
   rmSync(join(world.place.stateDir, 'run/shots'), { recursive: true })
   const byRows = { scanned: 8, known: 8, recorded: false }
   t.match((await scan(world)).json(), byRows, 'by the rows alone')
@@ -99,9 +99,9 @@ t.test('S-001 links, pipes, sockets and folders that look like images are neithe
   mkdirSync(join(world.folder, 'folder.png'))
   t.equal(spawnSync('mkfifo', [join(world.folder, 'pipe.png')]).status, 0)
   world.file('real.png', image(1))
-  t.match((await scan(world)).json(), { scanned: 1, ingested: 1, problems: [] })
+  t.hasStrict((await scan(world)).json(), { scanned: 1, ingested: 1, problems: [] })
   linkSync(join(world.folder, 'real.png'), join(world.folder, 'second-name.png'))
-  t.match((await scan(world)).json(), { scanned: 2, duplicate: 2, ingested: 0 })
+  t.hasStrict((await scan(world)).json(), { scanned: 2, duplicate: 2, ingested: 0 })
 })
 
 t.test('S-001 recursion is a setting: it enters folders, follows no link, and leaves dot names out', async (t) => {
@@ -114,12 +114,12 @@ t.test('S-001 recursion is a setting: it enters folders, follows no link, and le
   writeFileSync(join(deep, 'b.png'), image(3))
   writeFileSync(join(deep, '9/too-deep.png'), image(4))
   symlinkSync(join(world.folder, '1'), join(world.folder, 'link'))
-  t.match((await scan(world)).json(), { scanned: 0 })
+  t.hasStrict((await scan(world)).json(), { scanned: 0 })
   t.equal((await world.run(['shots', 'config', 'set', '--recursive', 'on'])).status, 0)
-  t.match((await scan(world)).json(), { scanned: 2, ingested: 2 })
+  t.hasStrict((await scan(world)).json(), { scanned: 2, ingested: 2 })
   t.strictSame(world.rows().map(({ paths }) => paths[0]?.name.text).sort(),
     ['1/2/3/4/5/6/7/8/b.png', '1/a.png'])
-  t.match((await scan(world)).json(), { scanned: 2, known: 2 })
+  t.hasStrict((await scan(world)).json(), { scanned: 2, known: 2 })
 })
 
 const chunk = (type: string, data: Buffer): Buffer => {
@@ -155,13 +155,13 @@ t.test('S-062 hostile, truncated and empty files end as a reason with the file n
   t.equal(receipt.deferred, 0)
   const reasons = Object.fromEntries(receipt.problems.map(
     (one: { name: { text: string }; reason: string }) => [one.name.text, one.reason]))
-  t.match(reasons, {
+  t.matchStrict(reasons, {
     'bomb.png': 'too_many_pixels', 'huge.png': 'too_many_pixels', 'empty.png': 'empty',
     'words.png': 'not_an_image', 'inflates.png': String, 'half.png': String,
   })
   t.notOk('good.png' in reasons)
   t.ok(world.rows().some(({ paths }) => paths[0]?.name.text === 'good.png'))
-  t.match((await scan(world)).json(), { scanned: 7, known: 7, recorded: false })
+  t.hasStrict((await scan(world)).json(), { scanned: 7, known: 7, recorded: false })
 })
 
 t.test('S-002 a file that is being written is looked at once more in the same scan, then put off', async (t) => {
@@ -178,17 +178,17 @@ t.test('S-002 a file that is being written is looked at once more in the same sc
       writeFileSync(paths[0] ?? '', whole)
     },
   }
-  t.match((await scan(world, { clock })).json(), {
+  t.hasStrict((await scan(world, { clock })).json(), {
     scanned: 2, ingested: 1, deferred: 1, reasons: { still_being_written: 1 },
   })
   t.strictSame(sleeps, [300], 'one wait for the whole scan')
   const old = new Date(Date.now() - 5_000)
   utimesSync(paths[1] ?? '', old, old)
-  t.match((await scan(world)).json(), { scanned: 2, known: 1, ingested: 1, deferred: 0 })
+  t.hasStrict((await scan(world)).json(), { scanned: 2, known: 1, ingested: 1, deferred: 0 })
   const ahead = new Date(Date.now() + 3_600_000)
   writeFileSync(join(world.folder, 'c.png'), whole.subarray(0, 150))
   utimesSync(join(world.folder, 'c.png'), ahead, ahead)
-  t.match((await scan(world)).json(), { ingested: 1, deferred: 0 })
+  t.hasStrict((await scan(world)).json(), { ingested: 1, deferred: 0 })
   t.equal(world.rows().filter((row) => row.captured_in_future).length, 1)
 })
 
@@ -205,11 +205,11 @@ t.test('S-002 files that vanish, are renamed or become links between the look an
       symlinkSync(path('3.png'), path('2.png'))
     },
   })
-  t.match(ran.json(), {
+  t.hasStrict(ran.json(), {
     scanned: 4, ingested: 1, deferred: 3, status: 'ok',
     reasons: { file_vanished: 2, not_a_regular_file: 1 },
   })
-  t.match((await scan(world)).json(), { scanned: 2, ingested: 1, known: 1 })
+  t.hasStrict((await scan(world)).json(), { scanned: 2, ingested: 1, known: 1 })
 })
 
 t.test('S-118 S-170 S-171 a lock that is held past the wait degrades the scan: what was written stays, the rest waits', async (t) => {
@@ -225,15 +225,15 @@ t.test('S-118 S-170 S-171 a lock that is held past the wait degrades the scan: w
   })
   t.equal(ran.status, 11)
   const receipt = ran.json()
-  t.match(receipt, {
+  t.hasStrict(receipt, {
     status: 'degraded', reason: 'lock_held', scanned: 60, deferred: 10, reasons: { lock_held: 10 },
     recorded: false, receipt_id: null,
   })
   t.equal(receipt.ingested + receipt.suppressed + receipt.duplicate, 50)
-  t.match(ran.error(), { code: 'scan_degraded', reason: 'lock_held' })
+  t.hasStrict(ran.error(), { code: 'scan_degraded', reason: 'lock_held' })
   ;(lock as HeldFile | null)?.release()
-  t.match(readLockCounters(world.place.stateDir), { retries: 1, failures: 1 })
-  t.match((await scan(world)).json(), { scanned: 60, known: 50, deferred: 0, status: 'ok' })
+  t.hasStrict(readLockCounters(world.place.stateDir), { retries: 1, failures: 1 })
+  t.hasStrict((await scan(world)).json(), { scanned: 60, known: 50, deferred: 0, status: 'ok' })
   const outcomes = world.view().all(c.files).length
   t.equal(outcomes, 60)
 })
@@ -248,8 +248,8 @@ t.test('S-118 a lock that is held for a moment is a retry and no failure', async
       setTimeout(() => lock?.release(), 50)
     },
   })
-  t.match(ran.json(), { status: 'ok', ingested: 1 })
-  t.match(readLockCounters(world.place.stateDir), { retries: 1, failures: 0 })
+  t.hasStrict(ran.json(), { status: 'ok', ingested: 1 })
+  t.hasStrict(readLockCounters(world.place.stateDir), { retries: 1, failures: 0 })
 })
 
 /** A disk on which the n-th write of the log fails; `short`: after half of it was written. */
@@ -293,7 +293,7 @@ t.test('S-171 a full disk in the middle keeps the batches before it and doubles 
   t.strictSame(counts, [
     ['degraded', false, 0, 120], ['degraded', false, 0, 70], ['degraded', false, 50, 20],
   ])
-  t.match(await scanOn(nodeFiles), { status: 'ok', deferred: 0, known: 100 })
+  t.hasStrict(await scanOn(nodeFiles), { status: 'ok', deferred: 0, known: 100 })
   t.equal(world.view().all(c.files).length, 120)
   t.equal(new Set(world.rows().map((row) => row.sha256)).size, world.rows().length)
   const check = await world.run(['state', 'check', '--json'])
@@ -336,7 +336,7 @@ t.test('S-002 an interrupt ends the scan with a receipt of what was written; the
     },
   })
   t.equal(ran.status, 130)
-  t.match(ran.json(), { status: 'degraded', reason: 'cancelled', scanned: 20, recorded: true })
-  t.match((await scan(world)).json(), { scanned: 20, deferred: 0 })
+  t.hasStrict(ran.json(), { status: 'degraded', reason: 'cancelled', scanned: 20, recorded: true })
+  t.hasStrict((await scan(world)).json(), { scanned: 20, deferred: 0 })
   t.equal(world.view().all(c.files).length, 20)
 })

@@ -50,7 +50,7 @@ t.test('S-002 an index that is altered anywhere, cut or of another store is as i
   }
   writeFileSync(path, Buffer.concat([bytes, Buffer.alloc(40)]))
   t.equal(load(world), null)
-  t.match(await scan(world), { scanned: 5, known: 5, recorded: false }, 'the rows know')
+  t.hasStrict(await scan(world), { scanned: 5, known: 5, recorded: false }, 'the rows know')
   t.equal(load(world)?.count, 5, 'and it is made again')
 })
 
@@ -67,7 +67,7 @@ t.test('S-002 a store that is older than its index, or another history, does not
   cpSync(aside, world.place.stateDir, { recursive: true })
   writeFileSync(indexFile(world), newer)
   t.equal(load(world), null, 'it knows a receipt that this store never wrote')
-  t.match(await scan(world), { scanned: 2, known: 1, ingested: 1 })
+  t.hasStrict(await scan(world), { scanned: 2, known: 1, ingested: 1 })
   world.file('c.png', image(3), after(2))
   await scan(world)
   writeFileSync(indexFile(world), newer)
@@ -89,8 +89,8 @@ t.test('S-002 an entry holds for the very file: name, size, both times and inode
   world.file('b.png', image(2), after(2))
   const moved = walkImageFolder(world.folder, false)
   t.ok(moved.names.every((_name, file) => index?.has(moved, file) === false))
-  t.match(await scan(world), { scanned: 2, known: 0, duplicate: 2 })
-  t.match(await scan(world), { scanned: 2, known: 2 })
+  t.hasStrict(await scan(world), { scanned: 2, known: 0, duplicate: 2 })
+  t.hasStrict(await scan(world), { scanned: 2, known: 2 })
 })
 
 t.test('S-002 rows that must be looked at again undo the index: missed images and archived ones', async (t) => {
@@ -112,7 +112,7 @@ t.test('S-002 only files with a committed row are ever written into it', async (
   const world = await World.in(t).state().session().images()
   for (let i = 0; i < 4; i += 1) world.file(`${i}.png`, image(i), after(i))
   const ran = await world.run(['shots', 'scan', '--json', '--limit', '2'])
-  t.match(ran.json(), { ingested: 2, deferred: 2 })
+  t.hasStrict(ran.json(), { ingested: 2, deferred: 2 })
   t.equal(load(world)?.count, 2)
   const view = world.view()
   const { storeId } = world.open()
@@ -144,14 +144,14 @@ t.test('S-002 S-061 other bytes in place are read although size, modification ti
   const path = world.file('a.png', large(1))
   await scan(world)
   rewrite(path, image(2))
-  t.match((await world.run(['shots', 'explain', path, '--json'])).json().now, {
+  t.hasStrict((await world.run(['shots', 'explain', path, '--json'])).json().now, {
     changed: true, scan_would: 'read',
   })
-  t.match(await scan(world), { known: 0, ingested: 1 })
+  t.hasStrict(await scan(world), { known: 0, ingested: 1 })
   rewrite(path, image(3))
   rmSync(indexFile(world))
-  t.match(await scan(world), { known: 0, ingested: 1 })
-  t.match(await scan(world), { known: 1, recorded: false })
+  t.hasStrict(await scan(world), { known: 0, ingested: 1 })
+  t.hasStrict(await scan(world), { known: 1, recorded: false })
   t.equal(world.rows().length, 3)
 })
 
@@ -164,17 +164,17 @@ t.test('S-002 S-131 files that were only linked or given other rights are read o
   linkSync(paths[0] ?? '', world.place.path('elsewhere.png'))
   world.file('new.png', image(9), after(9))
   const limited = ['shots', 'scan', '--json', '--limit', '2']
-  t.match((await world.run(limited)).json(), {
+  t.hasStrict((await world.run(limited)).json(), {
     ingested: 1, duplicate: 1, known: 0, deferred: 3, reasons: { over_limit: 3, same_bytes: 1 },
   })
   t.equal(load(world)?.count, 5, 'those that wait are in the index as such')
-  t.match((await world.run(limited)).json(), { duplicate: 4, known: 2, deferred: 1 })
+  t.hasStrict((await world.run(limited)).json(), { duplicate: 4, known: 2, deferred: 1 })
   rmSync(indexFile(world))
-  t.match((await world.run(limited)).json(), { duplicate: 5, known: 4, deferred: 0 })
-  t.match(await scan(world), { known: 5, recorded: false })
+  t.hasStrict((await world.run(limited)).json(), { duplicate: 5, known: 4, deferred: 0 })
+  t.hasStrict(await scan(world), { known: 5, recorded: false })
   rmSync(indexFile(world))
-  t.match(await scan(world), { known: 5, recorded: false })
-  t.same(world.rows().filter(({ paths: [path] }) => path?.name.text !== 'new.png'), rows)
+  t.hasStrict(await scan(world), { known: 5, recorded: false })
+  t.strictSame(world.rows().filter(({ paths: [path] }) => path?.name.text !== 'new.png'), rows)
   const [folder] = world.view().all(c.folders)
-  t.match(folder?.doc, { observations: 5, duplicates: 0, suppressed: 0, rejected: 0 })
+  t.hasStrict(folder?.doc, { observations: 5, duplicates: 0, suppressed: 0, rejected: 0 })
 })

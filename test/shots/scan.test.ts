@@ -78,7 +78,7 @@ t.test('S-001 S-002 S-003 S-054 S-064 a scan makes one observation per new image
   mkdirSync(join(folder, 'g.png'))
   mkdirSync(join(folder, 'captures'))
   copyFileSync(join(folder, 'a.png'), join(folder, 'captures', 'z.png'))
-  t.match(await scan(world), {
+  t.hasStrict(await scan(world), {
     root: folder, scanned: 3, ingested: 3, duplicate: 0, known: 0, recorded: true, status: 'ok',
   })
   const ids = world.rows().map(({ observation_id: id }) => id).sort()
@@ -98,7 +98,7 @@ t.test('S-002 a tick that finds nothing new writes no durable byte and says so; 
   const wal = join(world.place.stateDir, 'wal')
   const bytes = () => readdirSync(wal).map((name) => statSync(join(wal, name)).size)
   const before = bytes()
-  t.match(await scan(world), {
+  t.hasStrict(await scan(world), {
     scanned: 1, duplicate: 1, known: 1, recorded: false, receipt_id: null,
   })
   t.equal(world.view().sequence, sequence)
@@ -106,7 +106,7 @@ t.test('S-002 a tick that finds nothing new writes no durable byte and says so; 
   t.equal(folderRowOf(world)?.last_scan?.status, 'ok')
   const { readLastTick } = await import('../../src/shots/scan/last-tick.js')
   const digest = rowOf(world, 'a.png').root_digest
-  t.match(readLastTick(join(world.place.stateDir, 'run'), digest), { status: 'ok', scanned: 1 })
+  t.hasStrict(readLastTick(join(world.place.stateDir, 'run'), digest), { status: 'ok', scanned: 1 })
 })
 
 t.test('S-060 S-061 S-062 S-063 a row holds source, hash, size, format by the bytes, dimensions and the time of modification', async (t) => {
@@ -117,17 +117,17 @@ t.test('S-060 S-061 S-062 S-063 a row holds source, hash, size, format by the by
   world.file('shot.png', png, '2001-02-03T04:05:06.789Z')
   world.file('named-wrong.png', photo, after(0))
   world.file('damaged.png', damaged, after(1000))
-  t.match(await scan(world), { scanned: 3, ingested: 3 })
-  t.match(rowOf(world, 'shot.png'), {
+  t.hasStrict(await scan(world), { scanned: 3, ingested: 3 })
+  t.hasStrict(rowOf(world, 'shot.png'), {
     source: 'screenshot_folder', bytes: png.length, format: 'png', width: 70, height: 50,
     captured_at: '2001-02-03T04:05:06.789Z', captured_in_future: false,
     sha256: sha256(png),
   })
-  t.match(rowOf(world, 'named-wrong.png'), {
+  t.hasStrict(rowOf(world, 'named-wrong.png'), {
     bytes: photo.length, format: 'jpeg', width: 96, height: 64,
     sha256: sha256(photo),
   })
-  t.match(rowOf(world, 'damaged.png'), { format: 'png', width: null, height: null })
+  t.hasStrict(rowOf(world, 'damaged.png'), { format: 'png', width: null, height: null })
 })
 
 t.test('S-069 S-002 copies of one file under other names and times are one observation', async (t) => {
@@ -136,12 +136,12 @@ t.test('S-069 S-002 copies of one file under other names and times are one obser
   for (const [at, name] of ['one.png', 'two.png', 'three.PNG'].entries()) {
     world.file(name, bytes, after(at * 60_000))
   }
-  t.match(await scan(world), { ingested: 1, duplicate: 2, known: 0, suppressed: 0 })
+  t.hasStrict(await scan(world), { ingested: 1, duplicate: 2, known: 0, suppressed: 0 })
   t.equal(world.rows().length, 1)
   t.strictSame(rowOf(world, 'one.png').paths.map(({ name }) => name.text),
     ['one.png', 'two.png', 'three.PNG'])
   t.equal(rowOf(world, 'one.png').captured_at, after(0))
-  t.match(folderRowOf(world), { duplicates: 2, observations: 1 })
+  t.hasStrict(folderRowOf(world), { duplicates: 2, observations: 1 })
 })
 
 const noisy = (by: number, at = 0) => greyPng(160, 96, (x, y) =>
@@ -153,7 +153,7 @@ t.test('S-068 S-071 S-072 S-075 like pictures extend the run of the representati
   world.file('a.png', greyPng(160, 96, same), after(0))
   world.file('b.png', greyPng(160, 96, same, 1), after(60_000))
   world.file('c.png', noisy(1), after(120_000))
-  t.match(await scan(world), {
+  t.hasStrict(await scan(world), {
     ingested: 1, suppressed: 2, duplicate: 0, reasons: { same_picture: 1, looks_alike: 1 },
   })
   t.equal(world.rows().length, 1)
@@ -163,7 +163,7 @@ t.test('S-068 S-071 S-072 S-075 like pictures extend the run of the representati
     reason_counts: { same_picture: 1, looks_alike: 1 },
     quarter_counts: { [after(0)]: 2 },
   })
-  t.match(folderRowOf(world), { visual_runs: 1, suppressed: 2 })
+  t.hasStrict(folderRowOf(world), { visual_runs: 1, suppressed: 2 })
   const seen = filesOf(world).find((doc) => doc.name.text === 'c.png')
   t.ok((seen?.measure ?? 0) > 0 && (seen?.measure ?? 9) <= 3)
 })
@@ -173,9 +173,9 @@ t.test('S-070 S-071 A, B, A-prime: only the current representative is compared w
   world.file('a.png', noisy(0), after(0))
   world.file('b.png', greyPng(160, 96, 7), after(1000))
   world.file('a-again.png', noisy(1), after(2000))
-  t.match(await scan(world), { ingested: 3, suppressed: 0 })
+  t.hasStrict(await scan(world), { ingested: 3, suppressed: 0 })
   world.file('a-third.png', noisy(2), after(3000))
-  t.match(await scan(world), { ingested: 0, suppressed: 1, known: 3 })
+  t.hasStrict(await scan(world), { ingested: 0, suppressed: 1, known: 3 })
   t.equal(rowOf(world, 'a-again.png').screenshot_visual_run?.suppressed_count, 1)
 })
 
@@ -186,9 +186,9 @@ t.test('S-073 S-074 another format or size is never merged', async (t) => {
   world.file('wider.png', greyPng(161, 96, shade), after(1000))
   world.file('a.jpg', greyJpeg(160, 96, 0, 100), after(2000))
   world.file('b.png', greyPng(160, 96, 3), after(3000))
-  t.match(await scan(world), { ingested: 4, suppressed: 0 })
+  t.hasStrict(await scan(world), { ingested: 4, suppressed: 0 })
   const reasons = Object.fromEntries(filesOf(world).map((doc) => [doc.name.text, doc.reason]))
-  t.match(reasons, {
+  t.hasStrict(reasons, {
     'a.png': 'first_image', 'wider.png': 'other_dimensions', 'a.jpg': 'other_format',
     'b.png': 'other_format',
   })
@@ -202,7 +202,7 @@ t.test('S-076 S-210 a long unchanged run gets a new representative after the con
   for (const minute of [0, 4, 9, 10, 12, 19, 20]) {
     world.file(`m${minute}.png`, noisy(1, minute), after(minute * 60_000))
   }
-  t.match(await scan(world), { ingested: 3 })
+  t.hasStrict(await scan(world), { ingested: 3 })
   t.strictSame(
     world.rows()
       .map((row) => [row.paths[0]?.name.text, row.screenshot_visual_run?.last_seen]).sort(),
@@ -237,7 +237,7 @@ t.test('S-131 S-177 the receipt counts every file once, and receipts chain', asy
   world.file('text.png', Buffer.from('not an image at all'))
   world.file('empty.jpg', Buffer.alloc(0))
   const receipt = await scan(world)
-  t.match(receipt, {
+  t.hasStrict(receipt, {
     job: 'screenshot_folder_ingest', scanned: 4, ingested: 1, duplicate: 1, rejected: 2,
     deferred: 0,
     reasons: { not_an_image: 1, empty: 1, same_bytes: 1 },
@@ -248,11 +248,11 @@ t.test('S-131 S-177 the receipt counts every file once, and receipts chain', asy
     [['empty.jpg', 'empty'], ['text.png', 'not_an_image']])
   world.file('later.png', greyPng(64, 48, 5), after(2))
   const second = await scan(world)
-  t.match(second, { scanned: 5, ingested: 1, duplicate: 4, known: 4, rejected: 0 })
+  t.hasStrict(second, { scanned: 5, ingested: 1, duplicate: 4, known: 4, rejected: 0 })
   t.equal(second.number, receipt.number + 1)
   const [one, two] = [receipt.number, second.number].map((at) => receiptOf(world.view(), at))
   t.equal(two?.previous_sha256, digestOf(one))
-  t.match(two?.facts, { ingested: 1, known: 4 })
+  t.hasStrict(two?.facts, { ingested: 1, known: 4 })
   t.equal(one?.receipt_id, receipt.receipt_id)
 })
 
@@ -261,7 +261,7 @@ t.test('S-004 nothing beside an image is read: no manifest, no sidecar', async (
   world.file('shot.png', greyPng(64, 48, 1))
   world.file('shot.png.json', Buffer.from('{"summary":"MARK-SIDECAR"}'))
   world.file('manifest.json', Buffer.from('{"note":"MARK-SIDECAR","files":["ghost.png"]}'))
-  t.match(await scan(world), { scanned: 1, ingested: 1 })
+  t.hasStrict(await scan(world), { scanned: 1, ingested: 1 })
   t.notMatch(JSON.stringify(world.rows()), /MARK-SIDECAR|ghost/)
 })
 
@@ -270,7 +270,7 @@ t.test('S-145 S-146 a new image is pending while every gate of the route is open
   world.file('a.png', greyPng(64, 48, 1))
   const receipt = await scan(world)
   t.equal(receipt.ingested, 1)
-  t.match(rowOf(world, 'a.png'), {
+  t.hasStrict(rowOf(world, 'a.png'), {
     analysis_status: 'pending', analyzer: { reason: null, attempts: 0 },
   })
   t.strictSame(world.calls(), [])
@@ -296,16 +296,18 @@ t.test('S-069 S-154 bytes that come back give a missed observation its place aga
   const row = rowOf(world, 'a.png')
   unlinkSync(path)
   await world.put({ ...row, analysis_status: 'pending', classification: 'source_missing' })
-  t.match(await scan(world), { scanned: 0 })
+  t.hasStrict(await scan(world), { scanned: 0 })
   world.file('a.png', bytes)
-  t.match(await scan(world), { ingested: 0, duplicate: 1, known: 0, reasons: { found_again: 1 } })
-  t.match(rowOf(world, 'a.png'), {
+  t.hasStrict(
+    await scan(world), { ingested: 0, duplicate: 1, known: 0, reasons: { found_again: 1 } }
+  )
+  t.hasStrict(rowOf(world, 'a.png'), {
     observation_id: row.observation_id, analysis_status: 'pending', classification: null,
   })
   await world.put({ ...rowOf(world, 'a.png'), archived_at: after(0) })
-  t.match(await scan(world), { ingested: 1, duplicate: 0, known: 0 })
+  t.hasStrict(await scan(world), { ingested: 1, duplicate: 0, known: 0 })
   t.equal(world.rows().length, 2)
-  t.match(await scan(world), { ingested: 0, duplicate: 1, known: 1 })
+  t.hasStrict(await scan(world), { ingested: 0, duplicate: 1, known: 1 })
 })
 
 t.test('S-154 a file that was only moved away and back is found again although nothing of it changed', async (t) => {
@@ -317,7 +319,7 @@ t.test('S-154 a file that was only moved away and back is found again although n
   // As when the whole folder is away while the analysis looks for its images.
   await world.put({ ...rowOf(world, 'a.png'), classification: 'source_missing' })
   t.equal(statSync(join(world.folder, 'a.png')).ctimeMs, before)
-  t.match(await scan(world), { duplicate: 2, known: 1, reasons: { found_again: 1 } })
+  t.hasStrict(await scan(world), { duplicate: 2, known: 1, reasons: { found_again: 1 } })
   t.equal(rowOf(world, 'a.png').classification, null)
 })
 
@@ -330,14 +332,14 @@ t.test('S-069 S-173 a row of another folder suppresses only while it is in force
   await scan(world)
   writeFileSync(join(other, 'copy.png'), bytes)
   utimesSync(join(other, 'copy.png'), new Date(after(0)), new Date(after(0)))
-  t.match(await scan(world, '--folder', other), {
+  t.hasStrict(await scan(world, '--folder', other), {
     root: other, source: 'input', duplicate: 1, ingested: 0, reasons: { same_bytes_elsewhere: 1 },
   })
   const set = await world.run(['shots', 'config', 'set', '--folder', other])
   t.equal(set.status, 0, set.stderr)
   writeFileSync(join(other, 'second.png'), bytes)
   utimesSync(join(other, 'second.png'), new Date(after(0)), new Date(after(0)))
-  t.match(await scan(world), { ingested: 1, root: other, source: 'settings' })
+  t.hasStrict(await scan(world), { ingested: 1, root: other, source: 'settings' })
 })
 
 t.test('S-162 a scan of another folder says that its rows are stale at once; one of the configured folder says nothing', async (t) => {
@@ -350,7 +352,7 @@ t.test('S-162 a scan of another folder says that its rows are stale at once; one
   t.match(ran.stderr, 'stale_root at once')
   t.match(ran.stderr, 'shots config set --folder DIR')
   const [row] = (await world.run(['shots', 'list', '--json'])).json()
-  t.match(row, { root: other, classification: 'stale_root', report_readiness: 'excluded' })
+  t.hasStrict(row, { root: other, classification: 'stale_root', report_readiness: 'excluded' })
   world.file('b.png', greyPng(64, 48, 2))
   const same = await world.run(['shots', 'scan', '--folder', world.folder])
   t.notMatch(same.stderr, 'stale_root')
@@ -373,12 +375,12 @@ t.test('S-172 S-173 S-174 S-175 S-176 scan input is a closed object of a folder 
   t.equal((await world.run(['shots', 'scan', '--limit', '1.5'])).status, 3)
   t.equal((await from('{}', '--limit', '1')).status, 2)
   t.strictSame(world.rows(), [])
-  t.match((await from('{"limit":2}')).json(), { ingested: 2, deferred: 3 })
-  t.match((await from('{}')).json(), { ingested: 3, known: 2 })
+  t.hasStrict((await from('{"limit":2}')).json(), { ingested: 2, deferred: 3 })
+  t.hasStrict((await from('{}')).json(), { ingested: 3, known: 2 })
   const other = world.place.path('other')
   mkdirSync(other)
   writeFileSync(join(other, 'o.png'), greyPng(64, 48, 40))
-  t.match((await from(JSON.stringify({ screenshot_folder: other }))).json(), { root: other })
+  t.hasStrict((await from(JSON.stringify({ screenshot_folder: other }))).json(), { root: other })
 })
 
 t.test('S-051 S-052 S-053 S-057 a scan reads the folder that is in force and refuses a broad one', async (t) => {
@@ -386,7 +388,7 @@ t.test('S-051 S-052 S-053 S-057 a scan reads the folder that is in force and ref
   const missing = await world.run(['shots', 'scan', '--json'])
   t.equal(missing.status, 3)
   t.equal(missing.error().code, 'folder_missing')
-  t.match(world.view().all(c.folders)[0]?.doc.last_scan, {
+  t.hasStrict(world.view().all(c.folders)[0]?.doc.last_scan, {
     status: 'failed', reason: 'folder_missing',
   })
   const { sequence } = world.view()
@@ -399,9 +401,9 @@ t.test('S-051 S-052 S-053 S-057 a scan reads the folder that is in force and ref
     t.equal(ran.error().code, 'broad_root')
   }
   mkdirSync(join(world.workspace, 'artifacts/screenshot-folder'), { recursive: true })
-  t.match(await scan(world), { source: 'default', scanned: 0, recorded: true })
+  t.hasStrict(await scan(world), { source: 'default', scanned: 0, recorded: true })
   const env = { SVC_SCREENSHOT_FOLDER: world.folder }
   const named = await world.run(['shots', 'scan', '--json'], { env })
-  t.match(named.json(), { source: 'environment', root: world.folder })
+  t.hasStrict(named.json(), { source: 'environment', root: world.folder })
   t.equal(folderRowOf(world)?.last_scan?.status, 'ok')
 })

@@ -26,16 +26,18 @@ t.test('S-021 with recursive off an image of a folder below is blocked and stays
   const world = await World.in(t).sandbox().state().session()
     .gateway(forImages).images(allowed).proof('screenshot').with(twoFolders)
   await set(world, '--recursive', 'off')
-  t.match(await analyze(world), { analyzed: 1, blocked: 1, items: [{ reason: 'recursive_off' }, {}] })
+  t.hasStrict(
+    await analyze(world), { analyzed: 1, blocked: 1, items: [{ reason: 'recursive_off' }, {}] }
+  )
   t.equal(sent(world), 1)
-  t.match(rowOf(world, 'below/a.png'), {
+  t.hasStrict(rowOf(world, 'below/a.png'), {
     analysis_status: 'blocked', classification: null, analyzer: { reason: 'recursive_off' },
   })
-  t.match(await analyze(world), {
+  t.hasStrict(await analyze(world), {
     scanned: 0, restored: 0, passed_over_reasons: [{ reason: 'recursive_off', count: 1 }],
   })
   await set(world, '--recursive', 'on')
-  t.match(await analyze(world), { analyzed: 1, restored: 1 })
+  t.hasStrict(await analyze(world), { analyzed: 1, restored: 1 })
   t.equal(rowOf(world, 'below/a.png').analysis_status, 'succeeded')
 })
 
@@ -50,7 +52,7 @@ t.test('S-021 recursive that is switched off while such an image waits keeps it 
       await set(world, '--recursive', 'off')
     },
   })
-  t.match(ran.json(), { analyzed: 0, items: [{ reason: 'recursive_off' }] }, ran.stderr)
+  t.hasStrict(ran.json(), { analyzed: 0, items: [{ reason: 'recursive_off' }] }, ran.stderr)
   t.equal(sent(world), 0)
   const paths = [...observationOf(world.folder, 'below/a.png').paths]
   t.notOk(isRowSelected({ paths }, false))
@@ -64,7 +66,7 @@ t.test('S-019 a file that cannot be read for a moment is tried again by the next
     ...rowOf(world, 'below/a.png'), analysis_status: 'blocked',
     analyzer: { ...rowOf(world, 'below/a.png').analyzer, reason: 'file_unreadable' },
   })
-  t.match(await analyze(world), { restored: 1, analyzed: 2, passed_over: 0 })
+  t.hasStrict(await analyze(world), { restored: 1, analyzed: 2, passed_over: 0 })
   t.equal(rowOf(world, 'below/a.png').analysis_status, 'succeeded')
 })
 
@@ -77,9 +79,9 @@ t.test('S-019 a file that stays unreadable keeps its reason and lets newer image
     analysis_status: 'pending', observed_revision: 1_000,
     analyzer: { ...observationOf('/x', 'x').analyzer, reason: null },
   }))
-  t.match(await analyze(world), { analyzed: 2, blocked: 1, skipped: 0 })
-  t.match(rowOf(world, name).analyzer, { reason: 'file_unreadable' })
-  t.match(await analyze(world), {
+  t.hasStrict(await analyze(world), { analyzed: 2, blocked: 1, skipped: 0 })
+  t.hasStrict(rowOf(world, name).analyzer, { reason: 'file_unreadable' })
+  t.hasStrict(await analyze(world), {
     scanned: 0, restored: 0, passed_over_reasons: [{ reason: 'file_unreadable', count: 1 }],
   })
 })

@@ -19,10 +19,10 @@ t.test('S-154 S-160 reanalysing an image whose file was deleted takes nothing aw
   const before = { row: rowOf(world, 'a.png'), sent: sent(world) }
   const again = ['shots', 'reanalyze', before.row.observation_id]
   const ran = await world.run([...again, '--reason', 'manual_operator_request', '--json'])
-  t.match(ran.json(), { items: [{ outcome: 'blocked', reason: 'source_missing' }] }, ran.stderr)
-  t.same({ row: rowOf(world, 'a.png'), sent: sent(world) }, before)
+  t.hasStrict(ran.json(), { items: [{ outcome: 'blocked', reason: 'source_missing' }] }, ran.stderr)
+  t.strictSame({ row: rowOf(world, 'a.png'), sent: sent(world) }, before)
   const report = await must(world.run(['shots', 'report', '--json', '--since', '2026-11-20']))
-  t.match(report.json().report.provenance.excluded, { source_missing: 0 })
+  t.hasStrict(report.json().report.provenance.excluded, { source_missing: 0 })
 
   await t.test('a bulk leaves it out and says so, instead of taking it each time', async (t) => {
     await world.put(...['a.png', 'b.png'].map((name) => ({
@@ -35,8 +35,8 @@ t.test('S-154 S-160 reanalysing an image whose file was deleted takes nothing aw
     t.equal(bulk.status, 0, bulk.stderr)
     t.match(bulk.stderr, /1 found, 1 would be sent/)
     t.match(bulk.stderr, /1 left out: their files are gone/)
-    t.match(bulk.json(), { analyzed: 1 })
-    t.match(rowOf(world, 'a.png'), {
+    t.hasStrict(bulk.json(), { analyzed: 1 })
+    t.hasStrict(rowOf(world, 'a.png'), {
       analysis_status: 'needs_reanalysis', classification: null, payload: before.row.payload,
     })
   })
@@ -60,14 +60,14 @@ t.test('S-154 S-021 an image that was read ahead and deleted before its turn is 
   const world = await World.in(t).sandbox().state().session()
     .gateway(forImages).images(allowed).proof('screenshot').with(holding('a.png', 'b.png'))
   const ran = await analyzeWith(world, 'replied', () => unlinkSync(`${world.folder}/b.png`))
-  t.match(ran.json(), {
+  t.hasStrict(ran.json(), {
     analyzed: 1, blocked: 1, failed: 0, items: [{}, { reason: 'source_missing' }],
   }, ran.stderr)
-  t.match(rowOf(world, 'b.png'), {
+  t.hasStrict(rowOf(world, 'b.png'), {
     analysis_status: 'pending', classification: 'source_missing', analyzer: { contact: 'none' },
   })
   t.equal(sent(world), 1)
-  t.match((await world.run(['shots', 'analyze', '--json'])).json(), { scanned: 0 })
+  t.hasStrict((await world.run(['shots', 'analyze', '--json'])).json(), { scanned: 0 })
   checkLedger(t, world)
 })
 
@@ -85,9 +85,9 @@ t.test('S-154 a deletion in front of the first byte is seen, and what was analys
       unlinkSync(`${world.folder}/a.png`)
     },
   })
-  t.match(ran.json(), { items: [{ outcome: 'blocked', reason: 'source_missing' }] }, ran.stderr)
+  t.hasStrict(ran.json(), { items: [{ outcome: 'blocked', reason: 'source_missing' }] }, ran.stderr)
   const { analysis_status, payload, classification } = rowOf(world, 'a.png')
-  t.same({ analysis_status, payload, classification }, {
+  t.strictSame({ analysis_status, payload, classification }, {
     analysis_status: 'succeeded', payload: before.payload, classification: null,
   })
   t.equal(sent(world), 1)
@@ -99,8 +99,8 @@ t.test('S-019 another file under the name waits for a later pass, and nothing of
   const other = nextImage()
   const ran = await analyzeWith(world, 'claimed', () =>
     world.file('a.png', other, '2026-11-20T10:30:00.000Z'))
-  t.match(ran.json(), { analyzed: 0, skipped: 1, failed: 0 }, ran.stderr)
-  t.match(rowOf(world, 'a.png'), {
+  t.hasStrict(ran.json(), { analyzed: 0, skipped: 1, failed: 0 }, ran.stderr)
+  t.hasStrict(rowOf(world, 'a.png'), {
     analysis_status: 'pending', classification: null, analyzer: { contact: 'none' },
   })
   t.equal(sent(world), 0)
@@ -113,7 +113,7 @@ for (const status of [401, 403, 429]) {
       .with(holding('a.png', 'b.png', 'c.png'))
     world.sandbox.faults.reply({ status, body: '{}' }, { service: 'gateway', times: 3 })
     const ran = await world.run(['shots', 'analyze', '--json'])
-    t.match(ran.json(), {
+    t.hasStrict(ran.json(), {
       status: 'degraded', reason: `http_status_${status}`, failed: 1, skipped: 2, analyzed: 0,
       held_microusd: 100_000,
     }, ran.stderr)

@@ -35,19 +35,21 @@ const succeeded = { analysis_status: 'succeeded', payload: payloadRefOf() } as c
 t.test('S-050 S-112 S-126 a fresh place: nothing probed, nothing there, and it says so', async (t) => {
   const world = await World.in(t).state().session().images({ saved: false })
   const told = await status(world)
-  t.same(told.vlm_runtime, { live_probe: { checked: false, reason: 'deferred_fast_metadata' } })
-  t.match(told.screenshot_folder, {
+  t.strictSame(
+    told.vlm_runtime, { live_probe: { checked: false, reason: 'deferred_fast_metadata' } }
+  )
+  t.hasStrict(told.screenshot_folder, {
     configured_folder: join(world.workspace, 'artifacts/screenshot-folder'),
     configuration_source: 'default', image_count: null, latest_image_at: null,
     local_scan_status: 'never', last_scan_at: null, stored_artifact_type: 'image',
     summary_status: 'partial', summary_failure: 'folder_missing', newest_item_at: null,
     inspection_endpoint: '/api/observer/screen-artifacts/{observation_id}/analysis',
   })
-  t.match(told.screenshot_folder.analysis, {
+  t.hasStrict(told.screenshot_folder.analysis, {
     observation_count: 0, total_historical_observation_count: 0, active_backlog: 0,
     metadata_status: 'ok', metadata_failure: null,
   })
-  t.match(told.remote_vision, {
+  t.hasStrict(told.remote_vision, {
     gateway_state: 'not_set_up', selected_model: null, upstream_allow: [],
     remote_routing_safe: false, capability_proof: { state: 'missing' },
     budget: { budget_microusd: null },
@@ -64,7 +66,7 @@ t.test('S-108 S-109 S-110 S-111 folder, source, images, scan status and action f
   world.file('.hidden.png', greyPng(32, 32, 3), '2026-11-20T11:40:00.000Z')
   mkdirSync(join(world.folder, 'dir.png'))
   const before = await folderOf(world)
-  t.match(before, {
+  t.hasStrict(before, {
     configured_folder: world.folder, saved_folder: world.folder, configuration_source: 'settings',
     editable: true, image_count: 2, latest_image_at: '2026-11-20T11:00:00.000Z',
     local_scan_status: 'never', summary_status: 'ok', summary_failure: null,
@@ -72,16 +74,18 @@ t.test('S-108 S-109 S-110 S-111 folder, source, images, scan status and action f
   const action = before.manual_scan_action.command.split(' ').slice(1)
   const scanned = await world.run([...action, '--json'])
   t.equal(scanned.json().ingested, 2, 'the action, run as shown, scans')
-  t.match(await folderOf(world), { local_scan_status: 'ok', analysis: { observation_count: 2 } })
+  t.hasStrict(
+    await folderOf(world), { local_scan_status: 'ok', analysis: { observation_count: 2 } }
+  )
   const other = world.place.path('other')
   mkdirSync(other)
   const env = { SVC_SCREENSHOT_FOLDER: other }
-  t.match(await folderOf(world, env), {
+  t.hasStrict(await folderOf(world, env), {
     configured_folder: other, configuration_source: 'environment', editable: false,
     saved_folder: world.folder, image_count: 0, analysis: { counted_root: other },
   })
   await world.run(['shots', 'config', 'set', '--unset', 'screenshot_folder'])
-  t.match(await folderOf(world), { configuration_source: 'default', editable: true })
+  t.hasStrict(await folderOf(world), { configuration_source: 'default', editable: true })
 })
 
 t.test('S-110 S-121 a folder that cannot be read is marked, with the failure, and the rest is told', async (t) => {
@@ -91,15 +95,15 @@ t.test('S-110 S-121 a folder that cannot be read is marked, with the failure, an
   rmSync(world.folder, { recursive: true })
   writeFileSync(world.folder, 'a file now')
   const partial = { summary_status: 'partial', image_count: null, latest_image_at: null }
-  t.match(await folderOf(world), {
+  t.hasStrict(await folderOf(world), {
     ...partial, summary_failure: 'folder_not_directory', analysis: { observation_count: 1 },
   })
   t.not((await world.run(['shots', 'scan', '--json'])).status, 0)
-  t.match(await folderOf(world), { local_scan_status: 'failed' })
+  t.hasStrict(await folderOf(world), { local_scan_status: 'failed' })
   rmSync(world.folder)
-  t.match(await folderOf(world), { ...partial, summary_failure: 'folder_missing' })
+  t.hasStrict(await folderOf(world), { ...partial, summary_failure: 'folder_missing' })
   const env = { SVC_SCREENSHOT_FOLDER: '/' }
-  t.match(await folderOf(world, env), {
+  t.hasStrict(await folderOf(world, env), {
     ...partial, configured_folder: '/', configuration_source: 'environment', editable: false,
     summary_failure: 'broad_root', analysis: { counted_root: null, metadata_status: 'ok' },
   })
@@ -108,7 +112,9 @@ t.test('S-110 S-121 a folder that cannot be read is marked, with the failure, an
   t.teardown(() => chmodSync(world.folder, 0o700))
   const told = await folderOf(world)
   // Whoever may read everything is not kept out by a mode.
-  if (process.getuid?.() !== 0) t.match(told, { ...partial, summary_failure: 'folder_unreadable' })
+  if (process.getuid?.() !== 0) t.hasStrict(
+    told, { ...partial, summary_failure: 'folder_unreadable' }
+  )
   else t.equal(told.image_count, 0)
 })
 
@@ -116,8 +122,8 @@ t.test('S-109 S-126 a huge folder is counted within the budget and marked', asyn
   const dir = t.testdir({ sub: { 'c.png': '' }, 'a.png': '', 'b.JPEG': '', 'x.txt': '' })
   const now = () => 0
   const budget = { entriesMax: 100, entriesFree: 50, msMax: 10, now }
-  t.match(countImages(dir, false, budget), { images: 2, failure: null })
-  t.match(countImages(dir, true, budget), { images: 3, failure: null })
+  t.hasStrict(countImages(dir, false, budget), { images: 2, failure: null })
+  t.hasStrict(countImages(dir, true, budget), { images: 3, failure: null })
   const few = countImages(dir, true, { ...budget, entriesMax: 2 })
   t.equal(few.failure, 'folder_too_large')
   t.ok(few.images <= 2)
@@ -152,7 +158,7 @@ t.test('S-113 S-114 S-115 S-117 S-119 S-165 the numbers are those of the rows', 
     observationOf(folder, 'old.png', { ...succeeded, archived_at: after(0) }),
   )
   const told = await analysisOf(world)
-  t.match(told, {
+  t.hasStrict(told, {
     counted_root: folder, observation_count: 7, total_historical_observation_count: 8,
     status_mix: { pending: 3, blocked: 1, succeeded: 1, failed: 2, needs_reanalysis: 0 },
     active_backlog: 2, active_failures: 1, source_missing_count: 2,
@@ -174,16 +180,18 @@ t.test('S-113 S-116 S-162 S-163 a changed root makes incomplete rows stale; hist
   )
   await world.run(['shots', 'config', 'set', '--folder', other])
   const told = await folderOf(world)
-  t.match(told.analysis, {
+  t.hasStrict(told.analysis, {
     counted_root: other, observation_count: 0, total_historical_observation_count: 3,
     active_failures: 0, stale_cleanup: { stale_root_count: 2, archived_count: 0 },
   })
-  t.match(told.roots, [{
+  t.hasStrict(told.roots, [{
     root: world.folder, current: false, observation_count: 3, stale_root_count: 2,
   }])
-  t.same(world.rows().map((row) => row.classification), [null, null, null], 'nothing was written')
+  t.strictSame(
+    world.rows().map((row) => row.classification), [null, null, null], 'nothing was written'
+  )
   t.equal((await world.run(['shots', 'clear-stale', '--yes', '--json'])).json().archived, 2)
-  t.match(await analysisOf(world), {
+  t.hasStrict(await analysisOf(world), {
     total_historical_observation_count: 3,
     stale_cleanup: { stale_root_count: 0, archived_count: 2 },
   })
@@ -191,11 +199,11 @@ t.test('S-113 S-116 S-162 S-163 a changed root makes incomplete rows stale; hist
 
 t.test('S-118 lock retries and lock failures are counted apart, beside the log', async (t) => {
   const world = await World.in(t).state().session().images()
-  t.same((await analysisOf(world)).db_lock, { retry_count: 0, failure_count: 0 })
+  t.strictSame((await analysisOf(world)).db_lock, { retry_count: 0, failure_count: 0 })
   for (const kind of ['retry', 'retry', 'failure'] as const) {
     countLockEvent(world.place.stateDir, kind)
   }
-  t.same((await analysisOf(world)).db_lock, { retry_count: 2, failure_count: 1 })
+  t.strictSame((await analysisOf(world)).db_lock, { retry_count: 2, failure_count: 1 })
 })
 
 t.test('S-120 digest count and time are those of the stored episodes', async (t) => {
@@ -205,7 +213,7 @@ t.test('S-120 digest count and time are those of the stored episodes', async (t)
     count: 4, first_day: '2026-11-19', last_day: '2026-11-20', latest_window_end: after(0),
     latest_at: after(5_000),
   }))
-  t.match(await analysisOf(world), { digest_count: 4, latest_digest_at: after(5_000) })
+  t.hasStrict(await analysisOf(world), { digest_count: 4, latest_digest_at: after(5_000) })
 })
 
 t.test('a place with a gateway', async (t) => {
@@ -223,9 +231,9 @@ t.test('a place with a gateway', async (t) => {
       made('model.png', { model: 'gateway/acme/earlier' }),
     )
     const stored = world.view().sequence
-    t.match(await analysisOf(world), { status_mix: { succeeded: 1, needs_reanalysis: 3 } })
+    t.hasStrict(await analysisOf(world), { status_mix: { succeeded: 1, needs_reanalysis: 3 } })
     const listed = await world.run(['shots', 'list', '--json', '--status', 'needs_reanalysis'])
-    t.same(listed.json().map(({ path }: Loose) => path).sort(), [
+    t.strictSame(listed.json().map(({ path }: Loose) => path).sort(), [
       'model.png', 'prompt.png', 'schema.png',
     ])
     t.equal(world.view().sequence, stored, 'looking wrote nothing')
@@ -233,7 +241,7 @@ t.test('a place with a gateway', async (t) => {
 
   t.test('S-123 S-124 S-125 the remote vision profile follows the configuration, and is safe only whole', async (t) => {
     const unproved = (await status(world)).remote_vision
-    t.match(unproved, {
+    t.hasStrict(unproved, {
       gateway_state: 'configured', selected_model: 'gateway/acme/screenshot-1',
       upstream_allow: ['acme-host', 'other-host'],
       cloud_consent: {
@@ -246,14 +254,14 @@ t.test('a place with a gateway', async (t) => {
     const proved = await world.run(['gateway', 'prove', 'screenshot', '--json'])
     t.equal(proved.status, 0, proved.stderr)
     const safe = await status(world)
-    t.match(safe.remote_vision, {
+    t.hasStrict(safe.remote_vision, {
       capability_proof: { state: 'current', receipt: { slot: 'screenshot', outcome: 'succeeded' } },
       remote_routing_safe: true, unsafe_reasons: [],
     })
     t.notMatch(JSON.stringify(safe), /MARK-GATEWAY-KEY/, 'the key appears nowhere')
     const aged = stillClock(Date.now() + 25 * 3_600_000)
     const old = (await world.run(['shots', 'status', '--json'], { clock: aged })).json()
-    t.match(old.remote_vision, {
+    t.hasStrict(old.remote_vision, {
       capability_proof: { state: 'stale' }, remote_routing_safe: false,
     })
     const gates: [string, string[], string[]][] = [
@@ -268,7 +276,7 @@ t.test('a place with a gateway', async (t) => {
       await world.run(['shots', 'config', 'set', ...close])
       const { remote_routing_safe: isSafe, unsafe_reasons: reasons } =
         (await status(world)).remote_vision
-      t.same([isSafe, reasons], [false, [reason]], reason)
+      t.strictSame([isSafe, reasons], [false, [reason]], reason)
       await world.run(['shots', 'config', 'set', ...open])
     }
     await world.run(['policy', 'revoke'])
@@ -283,7 +291,9 @@ t.test('the newest item has an age, and --max-age fails when it is too old', asy
   const check = (age: string) =>
     world.run(['shots', 'status', '--json', '--max-age', age], { clock })
   const empty = await check('365d')
-  t.same([empty.status, empty.error().code], [7, 'newest_item_too_old'], 'nothing is never fresh')
+  t.strictSame(
+    [empty.status, empty.error().code], [7, 'newest_item_too_old'], 'nothing is never fresh'
+  )
   t.equal(empty.json().screenshot_folder.newest_item_at, null, 'the status is printed all the same')
   await world.put(observationOf(world.folder, 'a.png', { captured_at: after(3_600_000) }))
   t.equal((await folderOf(world)).newest_item_age_seconds, 3_600)
@@ -332,8 +342,8 @@ t.test('S-122 S-126 damaged observations are marked with the failure, and status
   const told = await world.run(['shots', 'status', '--json'])
   t.equal(told.status, 0, told.stderr)
   const { analysis, ...folder } = told.json().screenshot_folder
-  t.match(folder, { configured_folder: world.folder, image_count: 1, summary_status: 'ok' })
-  t.match(analysis, { metadata_status: 'partial', observation_count: null, status_mix: null })
+  t.hasStrict(folder, { configured_folder: world.folder, image_count: 1, summary_status: 'ok' })
+  t.hasStrict(analysis, { metadata_status: 'partial', observation_count: null, status_mix: null })
   t.ok(analysis.metadata_failure)
   for (const name of readdirSync(join(world.place.stateDir, 'wal'))) {
     writeFileSync(join(world.place.stateDir, 'wal', name), 'damaged\n')
@@ -342,11 +352,11 @@ t.test('S-122 S-126 damaged observations are marked with the failure, and status
   const env = { SVC_SCREENSHOT_FOLDER: world.folder }
   const blind = await world.run(['shots', 'status', '--json'], { env })
   t.equal(blind.status, 0, blind.stderr)
-  t.match(blind.json().screenshot_folder, {
+  t.hasStrict(blind.json().screenshot_folder, {
     configured_folder: world.folder, image_count: 1,
     analysis: { metadata_status: 'partial', total_historical_observation_count: null },
   })
-  t.match(blind.json().remote_vision, { gateway_state: 'unknown', remote_routing_safe: false })
+  t.hasStrict(blind.json().remote_vision, { gateway_state: 'unknown', remote_routing_safe: false })
   t.ok(blind.stdout.length < 10_000, 'a short fallback')
 })
 

@@ -44,7 +44,7 @@ const codes = (world: ImageWorld): string[] => verifyShots(world.view()).map(({ 
 
 t.test('S-064 S-117 what drifts from the observations is found, each by its own name', async (t) => {
   const world = await makeSound(t)
-  t.same(codes(world), [])
+  t.strictSame(codes(world), [])
   const view = world.view()
   const [row] = world.rows()
   const [count] = view.all(c.counts)
@@ -89,7 +89,7 @@ t.test('S-064 S-117 what drifts from the observations is found, each by its own 
     await change(world, drift)
     t.ok(codes(world).includes(code), code)
     await change(world, mend)
-    t.same(codes(world), [], `${code} is gone`)
+    t.strictSame(codes(world), [], `${code} is gone`)
   }
 })
 
@@ -108,7 +108,7 @@ t.test('S-131 a receipt that is changed, lost or added breaks the chain', async 
       tx.remove(kept.receipts, receiptIdOf(4))
       tx.put(kept.head, 'the', head)
     })
-    t.same(codes(world), [])
+    t.strictSame(codes(world), [])
   }
   await forge('changed', (tx) =>
     tx.put(kept.receipts, receiptIdOf(2), {
@@ -126,7 +126,7 @@ t.test('S-005 state check knows every row and every sealed byte of a scan, and a
   world.file('b.png', greyPng(64, 48, 2))
   t.equal((await world.run(['shots', 'scan', '--json'])).status, 0)
   const check = async () => (await world.run(['state', 'check', '--json'])).json()
-  t.match(await check(), { ok: true, problems: [] })
+  t.hasStrict(await check(), { ok: true, problems: [] })
   const folder = world.view().get(c.folders, folderDigestOf(world.folder))
   const ref = folder?.representative?.fingerprint
   if (!ref) throw new Error('no fingerprint')
@@ -140,7 +140,7 @@ t.test('S-005 state check knows every row and every sealed byte of a scan, and a
   })
   const bad = await world.run(['state', 'check', '--json'])
   t.equal(bad.status, 12)
-  t.match(bad.json().problems, [{ code: 'shot_counts_differ', severity: 'damage' }])
+  t.hasStrict(bad.json().problems, [{ code: 'shot_counts_differ', severity: 'damage' }])
   store.artifacts.remove(ref.stored_sha256)
   const codesNow = (await check()).problems.map((one: { code: string }) => one.code)
   t.ok(codesNow.includes('evidence_missing'))

@@ -46,7 +46,7 @@ t.test('a copy of the state put back after a later mark is behind, and stays so'
   t.equal(old.anchor().status, 'forked')
   t.equal(old.anchor().policyRevision, 2, 'the anchor did not move')
   const report = checkState({ dir: store.dir, configDir: join(store.dir, '..', 'config') })
-  t.match(report, { ok: false, anchor: 'forked', problems: [{ severity: 'blocked' }] })
+  t.hasStrict(report, { ok: false, anchor: 'forked', problems: [{ severity: 'blocked' }] })
 })
 
 t.test('a copy that is only behind by unmarked records is not behind', async (t) => {
@@ -130,7 +130,7 @@ t.test('a missing key file: reads go on, seals and the anchor do not', async (t)
   t.throws(() => next.profile, { kind: 'blocked', code: 'key_missing' })
   t.throws(() => next.seal('x', Buffer.from('y')), { code: 'key_missing' })
   const report = checkState({ dir: store.dir, configDir: join(store.dir, '..', 'config') })
-  t.match(report.problems[0], { code: 'key_missing', severity: 'blocked' })
+  t.hasStrict(report.problems[0], { code: 'key_missing', severity: 'blocked' })
   writeFileSync(store.keyPlaces.key, 'short')
   t.throws(() => again(t, store).profile, { kind: 'damaged', code: 'key_damaged' })
 })

@@ -41,11 +41,11 @@ t.test('equal content is stored twice unless it is sealed deterministically', as
 t.test('another label, a missing file and any flipped byte refuse to open', async (t) => {
   const { store } = await World.in(t).store()
   const ref = store.artifacts.write(label, secret)
-  t.match(errorOf(() => store.artifacts.read('other', ref)), { kind: 'damaged' })
+  t.hasStrict(errorOf(() => store.artifacts.read('other', ref)), { kind: 'damaged' })
   const wrong = { ...ref, sha256: sha256Hex('x') }
-  t.match(errorOf(() => store.artifacts.read(label, wrong)), { kind: 'damaged' })
-  t.match(errorOf(() => store.artifacts.read(label, { ...ref, bytes: 1 })), { kind: 'damaged' })
-  t.match(errorOf(() => store.artifacts.read(label, { ...ref, stored_sha256: '../x' })), {
+  t.hasStrict(errorOf(() => store.artifacts.read(label, wrong)), { kind: 'damaged' })
+  t.hasStrict(errorOf(() => store.artifacts.read(label, { ...ref, bytes: 1 })), { kind: 'damaged' })
+  t.hasStrict(errorOf(() => store.artifacts.read(label, { ...ref, stored_sha256: '../x' })), {
     kind: 'damaged',
   })
   const path = join(store.dir, 'artifacts', ref.stored_sha256.slice(0, 2), ref.stored_sha256)
@@ -54,10 +54,10 @@ t.test('another label, a missing file and any flipped byte refuse to open', asyn
     const flipped = Buffer.from(bytes)
     flipped[at] = (flipped[at] ?? 0) ^ 0x10
     writeFileSync(path, flipped)
-    t.match(errorOf(() => store.artifacts.read(label, ref)), { code: 'artifact_damaged' })
+    t.hasStrict(errorOf(() => store.artifacts.read(label, ref)), { code: 'artifact_damaged' })
   }
   store.artifacts.remove(ref.stored_sha256)
-  t.match(errorOf(() => store.artifacts.read(label, ref)), {
+  t.hasStrict(errorOf(() => store.artifacts.read(label, ref)), {
     kind: 'blocked', code: 'evidence_missing',
   })
   store.artifacts.remove(ref.stored_sha256)
@@ -72,7 +72,7 @@ t.test('a folder that is a link is not written through', async (t) => {
     const shard = i.toString(16).padStart(2, '0')
     symlinkSync(join(outside, 'target'), join(store.dir, 'artifacts', shard))
   }
-  t.match(errorOf(() => store.artifacts.write(label, secret)), { kind: 'failed' })
+  t.hasStrict(errorOf(() => store.artifacts.write(label, secret)), { kind: 'failed' })
   t.strictSame(readdirSync(join(outside, 'target')), [])
 })
 
@@ -104,5 +104,5 @@ t.test('a damaged copy under the name of a deterministic artifact is not adopted
   const path = join(store.dir, 'artifacts', ref.stored_sha256.slice(0, 2), ref.stored_sha256)
   writeFileSync(path, 'other')
   const error = errorOf(() => store.artifacts.write(label, secret, { deterministic: true }))
-  t.match(error, { code: 'artifact_damaged' })
+  t.hasStrict(error, { code: 'artifact_damaged' })
 })

@@ -110,10 +110,10 @@ t.test('durability 6: a torn last record is copied aside, cut and reported', asy
   truncateTo(path, readFileSync(path).length - 3)
   const opened = again(t, store, 'write')
   t.strictSame(numbers(opened), { a: 1 })
-  t.match(opened.health().notices, [{ code: 'log_torn' }], 'told until it is cut')
+  t.hasStrict(opened.health().notices, [{ code: 'log_torn' }], 'told until it is cut')
   await put(opened, 'c', 3)
   t.strictSame(numbers(opened), { a: 1, c: 3 })
-  t.match(opened.health().notices, [{ code: 'torn_tail_cut' }])
+  t.hasStrict(opened.health().notices, [{ code: 'torn_tail_cut' }])
   const [aside] = readdirSync(join(store.dir, 'aside'))
   t.match(aside, /^torn-/)
   t.ok(checkState(placeOf(store)).ok)
@@ -127,7 +127,7 @@ t.test('durability 6: a whole but untrue last record refuses writes and keeps re
   flipBit(path, readFileSync(path).length - 70, 3)
   const opened = again(t, store, 'write')
   t.strictSame(numbers(opened), { a: 1 })
-  t.match(opened.health().damage, { code: 'log_ambiguous', severity: 'damage' })
+  t.hasStrict(opened.health().damage, { code: 'log_ambiguous', severity: 'damage' })
   await t.rejects(put(opened, 'c', 3), {
     kind: 'damaged', code: 'log_ambiguous', next: /state check.*state repair/,
   })
@@ -144,7 +144,7 @@ t.test('durability 6: damage before true records refuses writes and keeps reads'
   t.strictSame(numbers(opened), { a: 1 })
   await t.rejects(put(opened, 'd', 4), { kind: 'damaged', code: 'log_damaged' })
   const report = checkState(placeOf(store))
-  t.match(report, { ok: false, problems: [{ code: 'log_damaged', severity: 'damage' }] })
+  t.hasStrict(report, { ok: false, problems: [{ code: 'log_damaged', severity: 'damage' }] })
 })
 
 t.test('damage of a collection file refuses writes once it is met', async (t) => {
@@ -155,8 +155,8 @@ t.test('damage of a collection file refuses writes once it is met', async (t) =>
   const opened = again(t, store, 'write')
   await t.rejects(opened.transact('x', (tx) => tx.get(notes, 'a')), { code: 'collection_damaged' })
   await t.rejects(put(opened, 'b', 1), { kind: 'damaged', code: 'collection_damaged' })
-  t.match(errorOf(() => opened.read().get(notes, 'a')), { kind: 'damaged' })
-  t.match(checkState(placeOf(store)).problems[0], {
+  t.hasStrict(errorOf(() => opened.read().get(notes, 'a')), { kind: 'damaged' })
+  t.hasStrict(checkState(placeOf(store)).problems[0], {
     code: 'collection_damaged', subject: 'notes.all',
   })
 })
@@ -170,7 +170,7 @@ t.test('a missing collection file is damage, not an empty collection', async (t)
   const { unlinkSync } = await import('node:fs')
   unlinkSync(path)
   const opened = again(t, store, 'write')
-  t.match(errorOf(() => opened.read().get(notes, 'a')), {
+  t.hasStrict(errorOf(() => opened.read().get(notes, 'a')), {
     kind: 'damaged', code: 'collection_missing',
   })
   t.notOk(checkState(placeOf(store)).ok)
@@ -203,9 +203,11 @@ t.test('durability 11: true records that break a rule are met by the rule, not t
   const { store } = await World.in(t).store()
   await put(store, 'a', 1)
   forgeRecord(store.dir, [{ collection: 'notes', id: 'a', doc: { n: 'no', text: '' } }])
-  t.match(errorOf(() => store.read().get(notes, 'a')), { kind: 'damaged', code: 'document_damaged' })
+  t.hasStrict(
+    errorOf(() => store.read().get(notes, 'a')), { kind: 'damaged', code: 'document_damaged' }
+  )
   const report = checkState({ ...placeOf(store), specs })
-  t.match(report.problems, [{ code: 'document_damaged', subject: 'notes' }])
+  t.hasStrict(report.problems, [{ code: 'document_damaged', subject: 'notes' }])
 })
 
 t.test('a true record that is no record refuses writes', async (t) => {
@@ -225,11 +227,11 @@ t.test('a STATE file with an untrue byte, or of a later format, is refused clear
     const flipped = Buffer.from(bytes)
     flipped[at] = (flipped[at] ?? 0) ^ 4
     writeFileSync(path, flipped)
-    t.match(errorOf(() => again(t, store)), { kind: 'damaged', code: 'state_file_damaged' })
+    t.hasStrict(errorOf(() => again(t, store)), { kind: 'damaged', code: 'state_file_damaged' })
   }
   writeFileSync(path, bytes)
   forgeState(store.dir, { format_version: 99 })
-  t.match(errorOf(() => again(t, store)), { kind: 'blocked', code: 'state_too_new' })
+  t.hasStrict(errorOf(() => again(t, store)), { kind: 'blocked', code: 'state_too_new' })
 })
 
 t.test('a changed profile does not match its seal', async (t) => {
@@ -238,15 +240,15 @@ t.test('a changed profile does not match its seal', async (t) => {
   const profile = { schema: 'test.profile.v1', name: 'other' }
   forgeState(store.dir, { profile, profile_digest: digestOf(profile) })
   const opened = again(t, store)
-  t.match(errorOf(() => opened.profile), { kind: 'damaged', code: 'profile_damaged' })
-  t.match(checkState(placeOf(store)).problems, [{ code: 'profile_damaged' }])
+  t.hasStrict(errorOf(() => opened.profile), { kind: 'damaged', code: 'profile_damaged' })
+  t.hasStrict(checkState(placeOf(store)).problems, [{ code: 'profile_damaged' }])
 })
 
 t.test('a log that names another store or another base is no generation of this one', async (t) => {
   const { store } = await World.in(t).store()
   await put(store, 'a', 1)
   forgeLogHeader(newestLog(store.dir), { store_id: '00000000-0000-4000-8000-000000000001' })
-  t.match(errorOf(() => again(t, store)), { kind: 'damaged', code: 'no_valid_generation' })
+  t.hasStrict(errorOf(() => again(t, store)), { kind: 'damaged', code: 'no_valid_generation' })
 })
 
 t.test('a long-lived reader notices a log that was cut behind its back', async (t) => {
@@ -270,7 +272,7 @@ t.test('durability 8: check changes no byte, takes no lock, makes no file', asyn
   const lock = (): never => { throw new Error('the lock was touched') }
   const plain = await store.exclusive('held', () =>
     checkState({ ...placeOf(store), specs, lock }))
-  t.match(plain.problems, [{ code: 'log_torn', severity: 'torn' }])
+  t.hasStrict(plain.problems, [{ code: 'log_torn', severity: 'torn' }])
   const after = fingerprintOf(join(store.dir, '..'))
   delete before['state/lock']
   delete after['state/lock']

@@ -42,7 +42,7 @@ t.test('a marked commit syncs log, witness, anchor and the anchor\'s folder, in 
     tx.mark({ policyRevision: 3 })
     tx.afterSync(() => store.witness.append('line'))
   })
-  t.match(to.seen, [
+  t.matchStrict(to.seen, [
     /sync .*\/wal\//, /sync .*witness\.log/, /sync .*\/keys\/\.tmp-/, /sync .*\/keys$/,
   ])
   t.equal(to.seen.length, 4)
@@ -178,7 +178,7 @@ t.test('a commit whose automatic fold fails is still a commit', async (t) => {
   await put(store, 'a', 1)
   await put(store, 'b', 2)
   t.strictSame(numbers(store), { a: 1, b: 2 })
-  t.match(store.health(), {
+  t.hasStrict(store.health(), {
     poisoned: false, notices: [{ code: 'checkpoint_failed', subject: 'disk_full' }],
   })
 })
@@ -220,7 +220,7 @@ t.test('whichever call of writing an artifact fails, no half artifact is ever se
       try {
         store.artifacts.write('x', Buffer.from('content'))
       } catch (error) {
-        if (fault === 'ENOSPC') t.match(error, { kind: 'failed', code: 'disk_full' })
+        if (fault === 'ENOSPC') t.hasStrict(error, { kind: 'failed', code: 'disk_full' })
       }
       const report = checkState({ ...site, files: disk.crash('kept', 0), specs })
       if (!report.ok) t.fail(`${fault} at ${at}`)

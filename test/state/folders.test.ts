@@ -47,11 +47,11 @@ for (const folder of inside) {
     await t.rejects(repairState(placeOf(store)), refusal)
     const { ok, problems } = checkState(placeOf(store))
     t.notOk(ok)
-    t.match(problems, [{ code: 'folder_replaced', severity: 'damage', subject: folder }])
-    t.same(readdirSync(away), before, 'nothing behind the link was changed')
+    t.hasStrict(problems, [{ code: 'folder_replaced', severity: 'damage', subject: folder }])
+    t.strictSame(readdirSync(away), before, 'nothing behind the link was changed')
     unlinkSync(join(store.dir, folder))
     renameSync(away, join(store.dir, folder))
-    t.same(numbers(again(t, store, 'write')), { a: 1 }, 'what the next step says mends it')
+    t.strictSame(numbers(again(t, store, 'write')), { a: 1 }, 'what the next step says mends it')
   })
 }
 
@@ -60,8 +60,8 @@ t.test('a file in the place of a folder is damage, and check still reports', asy
     const store = await closedStore(t)
     rmSync(join(store.dir, folder), { recursive: true })
     writeFileSync(join(store.dir, folder), '')
-    t.match(errorOf(() => again(t, store)), { code: 'folder_replaced', details: { folder } })
-    t.match(checkState(placeOf(store)).problems, [{ code: 'folder_replaced', subject: folder }])
+    t.hasStrict(errorOf(() => again(t, store)), { code: 'folder_replaced', details: { folder } })
+    t.hasStrict(checkState(placeOf(store)).problems, [{ code: 'folder_replaced', subject: folder }])
   }
 })
 
@@ -84,7 +84,7 @@ t.test('two directories never share one log through links', async (t) => {
     else if (lstatSync(from).isDirectory()) mkdirSync(join(other, name))
     else writeFileSync(join(other, name), readFileSync(from))
   }
-  t.match(errorOf(() => again(t, { ...one, dir: other } as FileStore, 'write')), {
+  t.hasStrict(errorOf(() => again(t, { ...one, dir: other } as FileStore, 'write')), {
     code: 'folder_replaced', details: { folder: 'wal' },
   })
 })
@@ -130,5 +130,5 @@ t.test('a restore over a directory with a linked folder changes nothing', async 
   const away = replaceByLink(store, 'collections')
   const before = readdirSync(away)
   await t.rejects(restoreState({ ...placeOf(store), backup }), { code: 'folder_replaced' })
-  t.same(readdirSync(away), before)
+  t.strictSame(readdirSync(away), before)
 })

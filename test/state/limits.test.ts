@@ -53,7 +53,7 @@ t.test('a file that is longer than any program wrote it is damage, and is not re
     const { files, longest } = measured()
     truncateSync(join(store.dir, name), hugeBytes)
     await t.rejects(use(t, store, files), { kind: 'damaged', code }, name)
-    t.match(checkState(placeOf(store, files)).problems, [{ code, severity: 'damage' }], name)
+    t.hasStrict(checkState(placeOf(store, files)).problems, [{ code, severity: 'damage' }], name)
     t.ok(longest() < recordBytesMax)
   }
 })
@@ -61,14 +61,14 @@ t.test('a file that is longer than any program wrote it is damage, and is not re
 t.test('the refusal of a long file names the file and the limit', async (t) => {
   const store = await closedStore(t)
   truncateSync(store.places.state, hugeBytes)
-  t.match(errorOf(() => again(t, store)), {
+  t.matchStrict(errorOf(() => again(t, store)), {
     code: 'file_too_large', details: { file: 'STATE', bytes_max: 1024 * 1024 },
     message: /The file STATE .* 1048576 bytes/, next: /Move it away/,
   })
   await t.rejects(repairState(placeOf(store)), { code: 'file_too_large' })
   rmSync(store.places.state)
   t.ok((await repairState(placeOf(store))).changed, 'moved away, it is written again')
-  t.same(numbers(again(t, store)), { a: 1, b: 2 })
+  t.strictSame(numbers(again(t, store)), { a: 1, b: 2 })
 })
 
 t.test('a long key or anchor is damage; a long text in the lock harms nobody', async (t) => {
@@ -107,12 +107,12 @@ t.test('durability 3: a log with a hole of any length is read in pieces and ends
   const { size } = statSync(log)
   truncateSync(log, size + 300 * 1024 * 1024)
   const { files, longest } = measured()
-  t.same(numbers(again(t, store, 'read', { files })), { a: 1, b: 2 }, 'reads go on')
+  t.strictSame(numbers(again(t, store, 'read', { files })), { a: 1, b: 2 }, 'reads go on')
   await t.rejects(put(again(t, store, 'write', { files }), 'c', 3), { code: 'log_ambiguous' })
-  t.match(checkState(placeOf(store, files)).problems, [{ code: 'log_ambiguous' }])
+  t.hasStrict(checkState(placeOf(store, files)).problems, [{ code: 'log_ambiguous' }])
   t.ok(longest() < recordBytesMax, 'never the whole log at once')
   truncateSync(log, size)
-  t.same(numbers(again(t, store)), { a: 1, b: 2 })
+  t.strictSame(numbers(again(t, store)), { a: 1, b: 2 })
 })
 
 t.test('a log of many long records is read whole, in pieces', async (t) => {

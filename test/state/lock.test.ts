@@ -52,7 +52,7 @@ t.test('durability 1: while another process holds the lock, waiting is bounded a
     kind: 'locked', code: 'lock_held', details: { pid: child.pid, verb: 'hold' },
   })
   const holder = readHolder(nodeFiles, store.places.lock)
-  t.match(holder, { pid: child.pid, hostname: String, boot_id: /./, started_at: /Z$/ })
+  t.matchStrict(holder, { pid: child.pid, hostname: String, boot_id: /./, started_at: /Z$/ })
   t.strictSame(numbers(store), {}, 'readers take no lock')
   t.ok(checkState({ dir: store.dir, configDir: join(store.dir, '..', 'config') }).ok)
   await killed(child)
@@ -122,7 +122,7 @@ t.test('a lock whose file was replaced guards nothing and is taken again', async
   await t.rejects(put(bounded, 'b', 2), { code: 'lock_held' })
   other.give()
   await put(store, 'c', 3)
-  t.match(other.holder(), { verb: 'test' })
+  t.hasStrict(other.holder(), { verb: 'test' })
   other.close()
   t.strictSame(numbers(store), { a: 1, c: 3 })
 })
@@ -161,7 +161,7 @@ t.test('waiting for a lock that is freed meanwhile succeeds', async (t) => {
   const waiting = takeLock(b, 'b', { waitMs: 5000, clock: systemClock })
   setTimeout(() => a.give(), 20)
   await waiting
-  t.match(b.holder(), { verb: 'b' })
+  t.hasStrict(b.holder(), { verb: 'b' })
   a.close()
   b.close()
   t.equal(readHolder(nodeFiles, join(t.testdirName, 'none')), null)

@@ -41,7 +41,9 @@ t.test('a pipe in the place of any file of the state is damage and holds up nobo
     renameSync(path, kept)
     mkfifo(path)
     await t.rejects(use(t, store), { ...refusal, details: { file: name.split('/').at(-1) } }, name)
-    t.match(checkState(placeOf(store)), { ok: false, problems: [{ ...found, subject: name }] }, name)
+    t.hasStrict(
+      checkState(placeOf(store)), { ok: false, problems: [{ ...found, subject: name }] }, name
+    )
     rmSync(path)
     renameSync(kept, path)
     await use(t, store)
@@ -67,7 +69,7 @@ t.test('a pipe in the place of STATE or a log is refused by repair, with a next 
     rmSync(join(store.dir, name))
     mkfifo(join(store.dir, name))
     const error = await repairState(placeOf(store)).then(() => undefined, (thrown) => thrown)
-    t.match(error, { ...refusal, next: /Move it away/ })
+    t.matchStrict(error, { ...refusal, next: /Move it away/ })
   }
   const store = await closedStore(t)
   rmSync(store.places.state)
@@ -101,5 +103,5 @@ t.test('a stored artifact that is no file is found, and does not keep the check'
   const path = join(store.places.artifacts, name.slice(0, 2), name)
   rmSync(path)
   mkfifo(path)
-  t.match(checkState(placeOf(store)).problems, [{ code: 'artifact_damaged', subject: name }])
+  t.hasStrict(checkState(placeOf(store)).problems, [{ code: 'artifact_damaged', subject: name }])
 })

@@ -26,13 +26,13 @@ t.test('a place that holds something is never made into a state directory', asyn
   const error = errorOf(() => createStore({
     dir: store.dir, configDir: join(store.dir, '..', 'config'), profile: {},
   }))
-  t.match(error, { kind: 'conflict', code: 'state_exists' })
+  t.hasStrict(error, { kind: 'conflict', code: 'state_exists' })
 })
 
 t.test('a place without a state directory is refused as no_state', async (t) => {
   const dir = t.testdir()
   const error = errorOf(() => openStore({ dir, configDir: dir, mode: 'read' }))
-  t.match(error, { kind: 'no_state', next: /init/ })
+  t.matchStrict(error, { kind: 'no_state', next: /init/ })
 })
 
 t.test('a transaction reads its own writes and commits them as one record', async (t) => {
@@ -81,7 +81,7 @@ t.test('a document that breaks its shape is refused without quoting it', async (
   const bad = { n: 'secret-value', text: '' } as unknown as { n: number; text: string }
   const error = await store.transact('test', (tx) => tx.put(notes, 'a', bad)).catch((e) => e)
   t.ok(error instanceof SallyportError)
-  t.match(error, { kind: 'failed', code: 'invalid_document', details: { field: 'n' } })
+  t.hasStrict(error, { kind: 'failed', code: 'invalid_document', details: { field: 'n' } })
   t.notMatch(JSON.stringify([error.message, error.details, String(error.cause)]), 'secret-value')
   t.equal(store.read().sequence, 0)
 })
@@ -240,7 +240,7 @@ t.test('a view whose files were replaced twice begins again, or says that it is 
     await put(store, 'a', n)
     await store.exclusive('fold', () => store.checkpoint())
   }
-  t.match(errorOf(() => touched.get(notes, 'a')), { code: 'view_expired' })
+  t.hasStrict(errorOf(() => touched.get(notes, 'a')), { code: 'view_expired' })
   t.equal(untouched.get(notes, 'a')?.n, 3)
   t.equal(reader.read().get(notes, 'a')?.n, 3)
 })
@@ -250,10 +250,12 @@ t.test('seals open only with their own label and key', async (t) => {
   const sealed = store.seal('credential', Buffer.from('key bytes'))
   t.equal(store.unseal('credential', sealed).toString(), 'key bytes')
   t.notMatch(sealed.toString('latin1'), 'key bytes')
-  t.match(errorOf(() => store.unseal('other', sealed)), { kind: 'damaged', code: 'seal_broken' })
+  t.hasStrict(
+    errorOf(() => store.unseal('other', sealed)), { kind: 'damaged', code: 'seal_broken' }
+  )
   sealed[20] = (sealed[20] ?? 0) ^ 1
-  t.match(errorOf(() => store.unseal('credential', sealed)), { code: 'seal_broken' })
-  t.match(errorOf(() => store.unseal('credential', Buffer.alloc(3))), { code: 'seal_broken' })
+  t.hasStrict(errorOf(() => store.unseal('credential', sealed)), { code: 'seal_broken' })
+  t.hasStrict(errorOf(() => store.unseal('credential', Buffer.alloc(3))), { code: 'seal_broken' })
   const digest = store.keyedDigest('fingerprint', Buffer.from('k'))
   t.match(digest, /^[0-9a-f]{64}$/)
   t.not(digest, store.keyedDigest('other', Buffer.from('k')))

@@ -42,7 +42,7 @@ const everything = { a: 1, b: 2, c: 3 }
 t.test('check of a sound state says so, and counts', async (t) => {
   const store = await livedIn(t)
   store.artifacts.write('x', Buffer.from('y'))
-  t.match(checkState({ ...placeOf(store), specs }), {
+  t.hasStrict(checkState({ ...placeOf(store), specs }), {
     ok: true, store_id: store.storeId, epoch: 3, sequence: 5, log_records: 1, documents: 4,
     artifacts: 1, anchor: 'ok', problems: [],
   })
@@ -62,7 +62,7 @@ t.test('check asks the rules of upper layers and the artifacts that documents re
     'notice collection_unknown',
   ])
   flipBit(join(store.dir, 'artifacts', ref.stored_sha256.slice(0, 2), ref.stored_sha256), 9, 0)
-  t.match(checkState(placeOf(store)).problems, [{ code: 'artifact_damaged' }])
+  t.hasStrict(checkState(placeOf(store)).problems, [{ code: 'artifact_damaged' }])
 })
 
 t.test('check names open modes, missing entries and leftovers as notices', async (t) => {
@@ -81,14 +81,14 @@ t.test('check names open modes, missing entries and leftovers as notices', async
 
 t.test('check of an empty folder is no_state', async (t) => {
   const dir = t.testdir()
-  t.match(errorOf(() => checkState({ dir, configDir: dir })), { kind: 'no_state' })
+  t.hasStrict(errorOf(() => checkState({ dir, configDir: dir })), { kind: 'no_state' })
 })
 
 t.test('durability 8: repair of a sound state changes nothing', async (t) => {
   const store = await livedIn(t)
   const before = fingerprintOf(store.dir)
   const report = await repairState(placeOf(store))
-  t.match(report, { changed: false, copied_to: null, done: [], loss: { records_after: null } })
+  t.hasStrict(report, { changed: false, copied_to: null, done: [], loss: { records_after: null } })
   const after = fingerprintOf(store.dir)
   delete before['lock']
   delete after['lock']
@@ -124,7 +124,7 @@ t.test('durability 8: repair cuts a torn tail after copying it, and loses nothin
     writeFileSync(path, Buffer.concat([readFileSync(path), Buffer.from('#c 00')]))
   })
   t.strictSame(numbers(store), { ...everything, z: 26 })
-  t.match(report, { changed: true, done: [{ code: 'torn_tail_cut' }] })
+  t.hasStrict(report, { changed: true, done: [{ code: 'torn_tail_cut' }] })
   t.ok(existsSync(join(report.copied_to ?? '', 'STATE')))
   t.equal(lossSeen, 0)
 })
@@ -135,7 +135,7 @@ t.test('durability 8: repair drops an untrue last record, says so and tells the 
     zeroBlock(path, readFileSync(path).length - 80, 60)
   })
   t.strictSame(numbers(store), { a: 1, b: 2, z: 26 })
-  t.match(report, {
+  t.matchStrict(report, {
     loss: { records_after: 4, records_seen: 1, documents: 0 },
     done: [{ code: 'generation_rebuilt' }, { code: 'records_lost', message: /sequence 4/ }],
   })
@@ -170,11 +170,11 @@ t.test('two records with a flipped bit each are both put right; two bits of one 
   const second = whole.lastIndexOf('#c ')
   flipBit(path, whole.indexOf('#c ') + 60, 2)
   flipBit(path, second + 5, 1)
-  t.match(await repairState(placeOf(store)), { done: [{ message: /^2 untrue records/ }] })
+  t.matchStrict(await repairState(placeOf(store)), { done: [{ message: /^2 untrue records/ }] })
   t.ok(readFileSync(path).equals(whole))
   flipBit(path, second + 60, 2)
   flipBit(path, second + 61, 2)
-  t.match(await repairState(placeOf(store)), { loss: { records_after: 5 } })
+  t.hasStrict(await repairState(placeOf(store)), { loss: { records_after: 5 } })
 })
 
 t.test('a record of more than 16 KiB is not searched for a flipped bit', async (t) => {
@@ -206,8 +206,8 @@ t.test('repair rebuilds a log header, STATE, a manifest and a collection file wi
       const { store, report, lossSeen } = await repaired(t, hurt)
       t.strictSame(numbers(store), { ...everything, z: 26 })
       t.equal(store.read().get(items, 'i')?.n, 10)
-      t.match(report.done, [{ code }])
-      t.match(report.loss, { records_after: null, documents: 0 })
+      t.hasStrict(report.done, [{ code }])
+      t.hasStrict(report.loss, { records_after: null, documents: 0 })
       t.equal(lossSeen, 0)
       t.equal(store.anchor().status, 'ok')
     })
@@ -243,7 +243,7 @@ t.test('a backup is a whole copy without the key; its verification sees any chan
   store.witness.append('line')
   const to = join(store.dir, '..', 'backup')
   const report = await backupState(store, to)
-  t.match(report, { to, store_id: store.storeId, sequence: 5 })
+  t.hasStrict(report, { to, store_id: store.storeId, sequence: 5 })
   const facts = verifyBackup(nodeFiles, to)
   t.equal(facts.files.length, report.files)
   t.notOk(Object.keys(fingerprintOf(to)).some((name) => /key|anchor|run\/|lock/.test(name)))
@@ -256,11 +256,11 @@ t.test('a backup is a whole copy without the key; its verification sees any chan
     const bytes = readFileSync(path)
     if (bytes.length === 0) continue
     flipBit(path, Math.floor(bytes.length / 2), 3)
-    t.match(errorOf(() => verifyBackup(nodeFiles, to)), { code: 'backup_invalid' }, name)
+    t.hasStrict(errorOf(() => verifyBackup(nodeFiles, to)), { code: 'backup_invalid' }, name)
     writeFileSync(path, bytes)
   }
   unlinkSync(join(to, 'backup.json'))
-  t.match(errorOf(() => verifyBackup(nodeFiles, to)), { code: 'backup_invalid' })
+  t.hasStrict(errorOf(() => verifyBackup(nodeFiles, to)), { code: 'backup_invalid' })
 })
 
 t.test('a backup taken while another process commits and folds is one moment of the state', async (t) => {
@@ -324,7 +324,7 @@ t.test('a restore over the present state is behind until the policy publishes ab
   store.artifacts.remove(ref.stored_sha256)
   store.close()
   const blocked = await restoreState({ ...placeOf(store), backup: to })
-  t.match(blocked, { anchor: 'behind', sequence: 5, store_id: store.storeId })
+  t.hasStrict(blocked, { anchor: 'behind', sequence: 5, store_id: store.storeId })
   t.strictSame(numbers(again(t, store)), everything)
   const report = await restoreState({ ...placeOf(store), backup: to, afterRestore: restoreHook })
   t.equal(report.anchor, 'ok')
@@ -375,7 +375,7 @@ t.test('a restore where nothing is left makes a whole directory', async (t) => {
   store.close()
   rmSync(store.dir, { recursive: true })
   const report = await restoreState({ ...placeOf(store), backup: to, afterRestore: restoreHook })
-  t.match(report, { copied_to: null, anchor: 'ok' })
+  t.hasStrict(report, { copied_to: null, anchor: 'ok' })
   t.strictSame(numbers(again(t, store)), { ...everything, restored: 3 })
   t.ok(checkState({ ...placeOf(store), specs }).ok)
 })
@@ -419,7 +419,7 @@ t.test('a restore needs the key, a whole backup and the place of the same store'
 t.test('compact folds the log and says how long it was', async (t) => {
   const store = await livedIn(t)
   const bytes = readFileSync(newestLog(store.dir)).length
-  t.match(await compactState(store), { epoch: 4, sequence: 5, log_bytes_before: bytes })
+  t.hasStrict(await compactState(store), { epoch: 4, sequence: 5, log_bytes_before: bytes })
   t.strictSame(numbers(again(t, store)), everything)
   t.strictSame(readdirSync(store.places.wal), ['000000000003.log', '000000000004.log'])
 })
@@ -445,8 +445,8 @@ t.test('durability 12: migrations run in order, once, as a new generation', asyn
   const report = await migrateState(placeOf(store), steps, 3)
   t.strictSame(report, { from: 1, to: 3, steps: ['double the numbers', 'drop the items'] })
   t.strictSame(checkOf(store), { notes: '{"a":2,"b":4,"c":6}', items: 0 })
-  t.match(errorOf(() => again(t, store)), { kind: 'blocked', code: 'state_too_new' })
-  t.match(errorOf(() => stepsBetween(steps, 3, 5)), { code: 'no_migration' })
+  t.hasStrict(errorOf(() => again(t, store)), { kind: 'blocked', code: 'state_too_new' })
+  t.hasStrict(errorOf(() => stepsBetween(steps, 3, 5)), { code: 'no_migration' })
 })
 
 const checkOf = (store: FileStore): object => {

@@ -11,7 +11,7 @@ import type { Stateful } from '../world/state.js'
 /** Asserts that ledger and rows agree, and gives the account. */
 export const checkLedger = (t: Test, world: Stateful, text = 'the ledger balances') => {
   const view = world.view()
-  t.same(verifyLedger(view), [], text)
+  t.strictSame(verifyLedger(view), [], text)
   return view.all(collections.ledgerAccounts).at(0)?.doc
 }
 

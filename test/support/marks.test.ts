@@ -17,8 +17,8 @@ t.test('a mark is found in every form, wherever it stands', async (t) => {
       }
     }
   }
-  t.same(search(Buffer.from(`\0${mark}`, 'utf16le')), [`${mark} in UTF-16`])
-  t.same(search(Buffer.from('MARK-THIS-7, MARK-THAT-77')), [])
+  t.strictSame(search(Buffer.from(`\0${mark}`, 'utf16le')), [`${mark} in UTF-16`])
+  t.strictSame(search(Buffer.from('MARK-THIS-7, MARK-THAT-77')), [])
   for (const [name, form] of formsOf(mark)) t.ok(form.length >= 12, `${name} is no chance hit`)
 })
 
@@ -26,8 +26,8 @@ t.test('files and their names are searched, but for those excepted', async (t) =
   const dir = t.testdir({ below: { plain: `so ${mark} it is` }, [mark]: '' })
   writeFileSync(join(dir, 'sixteen'), Buffer.from(mark, 'utf16le'))
   const found = marksInFiles(searchFor([mark]), [dir], [join(dir, 'below/plain')])
-  t.same(found.map((line) => line.split(': ').at(-1)).sort(), [
+  t.strictSame(found.map((line) => line.split(': ').at(-1)).sort(), [
     `${mark} in UTF-16`, `${mark} in plain`,
   ])
-  t.same(marksInFiles(searchFor([mark]), [join(dir, 'nowhere')]), [])
+  t.strictSame(marksInFiles(searchFor([mark]), [join(dir, 'nowhere')]), [])
 })

@@ -18,8 +18,10 @@ t.test('the plain provider answers a completion and bills it once it is recorded
   const uuid = v5(String(jsonOf(answer).id), v5.DNS)
   t.equal(answer.headers['inference-id'], uuid)
   const costs = { url: `${base}/billing/costs`, ca, body: { requestIds: [uuid] } }
-  t.match(jsonOf(await post(costs)), { requests: [{ requestId: uuid, costNanoUsd: 0 }] })
-  t.match(jsonOf(await post(costs)), { requests: [{ requestId: uuid, costNanoUsd: 2_345_678 }] })
+  t.hasStrict(jsonOf(await post(costs)), { requests: [{ requestId: uuid, costNanoUsd: 0 }] })
+  t.hasStrict(
+    jsonOf(await post(costs)), { requests: [{ requestId: uuid, costNanoUsd: 2_345_678 }] }
+  )
   t.equal((await post({ url: `${base}/other`, ca })).status, 404)
   t.equal(provider.requests.length, 4)
   t.equal(provider.connections(), 4)

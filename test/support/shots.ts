@@ -58,5 +58,5 @@ export const healthy = async (t: Test, world: GatewayWorld): Promise<void> => {
   const check = await world.run(['state', 'check', '--json'])
   t.equal(check.status, 0, check.stdout)
   checkLedger(t, world)
-  t.same(world.view().all(runningCollection), [])
+  t.strictSame(world.view().all(runningCollection), [])
 }

@@ -75,7 +75,7 @@ const refusedAs = (t: Test, ran: Ran, status: number, code: string): void => {
 }
 
 const isSound = (t: Test, desk: Desk): void => {
-  t.same(verifyLedger(desk.gov.store.read()), [], 'the ledger balances')
+  t.strictSame(verifyLedger(desk.gov.store.read()), [], 'the ledger balances')
 }
 
 t.test('the ledger is shown before and after its first set-up', async (t) => {
@@ -84,33 +84,33 @@ t.test('the ledger is shown before and after its first set-up', async (t) => {
   t.match((await bare.run(['show'])).stdout, /no ledger yet/)
   const desk = await deskWith(t, settled(1840))
   const { ledger, open } = (await desk.run(['show', '--json'])).json()
-  t.match(ledger, {
+  t.hasStrict(ledger, {
     ceiling_microusd: 1_000_000, settled_microusd: 1840, held_microusd: 0, unknown_microusd: 0,
     consumed_microusd: 1840, available_microusd: 998_160, rows: 4,
   })
-  t.same(open, { reserved: 0, contacted: 0, unknown: 0, overrun_review_required: 0 })
+  t.strictSame(open, { reserved: 0, contacted: 0, unknown: 0, overrun_review_required: 0 })
   t.match((await desk.run(['show'])).stdout, /^ceiling +1000000 micro-USD$/m)
-  t.same((await desk.run(['reservations', '--json'])).json(), [], 'nothing is open')
+  t.strictSame((await desk.run(['reservations', '--json'])).json(), [], 'nothing is open')
   const all = (await desk.run(['reservations', '--all', '--json'])).json()
-  t.match(all, [{ state: 'settled', runtime: 'alpha_text_native', profile: 'alpha.text' }])
+  t.hasStrict(all, [{ state: 'settled', runtime: 'alpha_text_native', profile: 'alpha.text' }])
   t.match((await desk.run(['reservations', '--all'])).stdout, /\tsettled\t50000\t1840\t/)
 })
 
 t.test('A-124 an unknown charge is held in full until it is settled by hand', async (t) => {
   const desk = await deskWith(t, unknown)
   const [row] = (await desk.run(['reservations', '--json'])).json()
-  t.match(row, { state: 'unknown', bound_microusd: bound, charged_microusd: null })
+  t.hasStrict(row, { state: 'unknown', bound_microusd: bound, charged_microusd: null })
   t.equal((await desk.run(['show', '--json'])).json().ledger.unknown_microusd, bound)
   t.match((await desk.run(['show'])).stdout, /due +1 unknown charge/)
   t.match((await desk.run(['reservations'])).stdout, /settle by hand/)
   writeFileSync(desk.place.path('note'), 'bill of November')
   const line = ['settle', 'op_1', '--amount-microusd', '17', '--yes', '--json']
   const paid = await desk.run([...line, '--note-file', desk.place.path('note')])
-  t.match(paid.json(), { state: 'settled', charged_microusd: 17, overrun: 'none' })
+  t.hasStrict(paid.json(), { state: 'settled', charged_microusd: 17, overrun: 'none' })
   const after = (await desk.run(['show', '--json'])).json()
-  t.match(after.ledger, { unknown_microusd: 0, settled_microusd: 17 })
+  t.hasStrict(after.ledger, { unknown_microusd: 0, settled_microusd: 17 })
   const last = desk.gov.store.read().get(collections.ledgerRows, paid.json().ledger_row_id)
-  t.match(last?.evidence, { source: 'operator_manual', principal: desk.owner })
+  t.hasStrict(last?.evidence, { source: 'operator_manual', principal: desk.owner })
   t.equal(last?.evidence?.['note_sha256'], sha256Hex('bill of November'), 'and not the note')
   refusedAs(t, await desk.run(line), 5, 'charge_not_unknown')
   isSound(t, desk)
@@ -140,13 +140,13 @@ t.test('A-127 an overrun is accepted or rejected once, by its operation', async 
   for (const [flag, overrun] of [['--accept', 'accepted'], ['--reject', 'rejected']] as const) {
     const desk = await deskWith(t, settled(bound + 1))
     const [row] = (await desk.run(['reservations', '--json'])).json()
-    t.match(row, { overrun: 'review_required', charged_microusd: bound + 1 })
+    t.hasStrict(row, { overrun: 'review_required', charged_microusd: bound + 1 })
     t.match((await desk.run(['show'])).stdout, /due +1 overrun/)
     t.match((await desk.run(['reservations'])).stdout, /review the overrun/)
     t.equal((await desk.run(['review', 'op_1'])).status, 2, 'a verdict is needed')
     t.equal((await desk.run(['review', 'op_1', '--accept', '--reject'])).status, 2)
     const reviewed = await desk.run(['review', 'op_1', flag, '--json'])
-    t.match(reviewed.json(), { overrun, charged_microusd: bound + 1 })
+    t.hasStrict(reviewed.json(), { overrun, charged_microusd: bound + 1 })
     refusedAs(t, await desk.run(['review', 'op_1', flag, '--json']), 5, 'no_overrun_to_review')
     isSound(t, desk)
   }
@@ -169,7 +169,7 @@ t.test('money of another owner is neither listed, reviewed nor settled', async (
   await addPrincipal(gov, { principal, root }, { name: 'stranger' })
   const { token } = await login(gov, { ...times, owner: 'stranger' })
   const env = { SALLYPORT_SESSION: token }
-  t.same((await desk.run(['reservations', '--all', '--json'], { env })).json(), [])
+  t.strictSame((await desk.run(['reservations', '--all', '--json'], { env })).json(), [])
   const line = ['settle', 'op_1', '--amount-microusd', '5', '--yes', '--json']
   refusedAs(t, await desk.run(line, { env }), 6, 'reservation_not_found')
   const review = await desk.run(['review', 'op_1', '--accept', '--json'], { env })

@@ -50,15 +50,15 @@ t.test('sandbox start serves until SIGTERM, is steered, and leaves nothing', asy
   let ports: Record<string, number> = {}
   const ran = await started(place, ['--dir', dir, '--json'], 'SIGTERM', async (printed) => {
     const json = JSON.parse(printed) as Record<string, unknown>
-    t.match(json, { profile_file: `${dir}/profile.json`, pid: Number, dir })
+    t.matchStrict(json, { profile_file: `${dir}/profile.json`, pid: Number, dir })
     const status = await place.run(['sandbox', 'status', '--dir', dir, '--json'])
     t.equal(status.status, 0)
-    t.match(status.json(), { pid: json['pid'], faults: [], requests: 0, violations: [] })
+    t.hasStrict(status.json(), { pid: json['pid'], faults: [], requests: 0, violations: [] })
     ports = status.json<{ ports: Record<string, number> }>().ports
     const set = await place.run([
       ...['sandbox', 'fault', 'set', 'gzip', '--dir', dir, '--times', '3', '--json'],
     ])
-    t.match(set.json(), { cleared: 0, faults: [{ name: 'gzip', times: 3 }] })
+    t.hasStrict(set.json(), { cleared: 0, faults: [{ name: 'gzip', times: 3 }] })
     const clear = await place.run(['sandbox', 'fault', 'clear', '--dir', dir, '--json'])
     t.strictSame(clear.json(), {
       schema: 'sallyport.sandbox.fault.v1', cleared: 1, faults: [],
@@ -131,10 +131,10 @@ t.test('without --dir the folder lies in the state home, beside the state', asyn
   const ran = await place.run(['sandbox', 'start', '--json'], { stop })
   t.equal(ran.status, 0)
   const home = `${place.dir}/home/.local/state/sallyport-sandbox`
-  t.match(ran.json(), { dir: home, profile_file: `${home}/profile.json` })
+  t.hasStrict(ran.json(), { dir: home, profile_file: `${home}/profile.json` })
   const env = { XDG_STATE_HOME: place.path('xdg') }
   const other = await place.run(['sandbox', 'start', '--json'], { stop, env })
-  t.match(other.json(), { dir: place.path('xdg/sallyport-sandbox') })
+  t.hasStrict(other.json(), { dir: place.path('xdg/sallyport-sandbox') })
   t.notOk(existsSync(place.stateDir))
 })
 
@@ -148,7 +148,7 @@ t.test('faults set by command strike, and status counts what came', async (t) =>
   ])
   t.equal(set.stdout, 'status_429 (provider), after 1, 1 times, value 9\n')
   t.equal((await ask(sandbox)).status, 200)
-  t.match(await ask(sandbox), { status: 429, headers: { 'retry-after': '9' } })
+  t.hasStrict(await ask(sandbox), { status: 429, headers: { 'retry-after': '9' } })
   await ask(sandbox, { n: 2 })
   await place.run(['sandbox', 'fault', 'set', 'gzip', '--dir', dir])
   const status = await place.run(['sandbox', 'status', '--dir', dir])
@@ -156,7 +156,7 @@ t.test('faults set by command strike, and status counts what came', async (t) =>
   t.match(status.stdout, /faults: +gzip \(provider\), until cleared/)
   t.match(status.stdout, /#3 provider: n is not 1/)
   const clear = await place.run(['sandbox', 'fault', 'clear', 'gzip', '--dir', dir])
-  t.match(clear, { status: 0, stdout: '', stderr: 'cleared: 1\nno fault is on\n' })
+  t.hasStrict(clear, { status: 0, stdout: '', stderr: 'cleared: 1\nno fault is on\n' })
 })
 
 t.test('the sandbox’s own refusal reaches the operator', async (t) => {

@@ -59,7 +59,7 @@ const requireLastWords = (t: Test, ran: Ran): void => {
   t.equal(ran.status, 130)
   t.equal(ran.stdout, '')
   const { code, reason, details } = ran.error()
-  t.match({ code, reason }, { code: 'interrupted', reason: 'outcome_not_recorded' })
+  t.hasStrict({ code, reason }, { code: 'interrupted', reason: 'outcome_not_recorded' })
   t.match(details.operation_id, /^op_/)
 }
 
@@ -90,7 +90,7 @@ export const proveTable = async (t: Test, order: TableOrder): Promise<void> => {
         continue
       }
       const { outcome, ran } = await seen(bench, step, interrupt)
-      t.same(outcome, wanted, `${order.name}: ${interrupt} at ${step}`, {
+      t.strictSame(outcome, wanted, `${order.name}: ${interrupt} at ${step}`, {
         status: ran.status, stderr: ran.stderr,
       })
       if (interrupt === 'second signal' && outcome.end === 'unknown') requireLastWords(t, ran)

@@ -17,10 +17,10 @@ t.test('A-102 a task names its input artifact and its UUID key, and other keys a
   const idempotencyKey = randomUUID().toUpperCase()
   const { task, job } = await admit(bench, session, { idempotencyKey })
   t.equal(task.idempotency_key, idempotencyKey.toLowerCase())
-  t.match(bench.view().get(collections.artifacts, task.input_artifact_id), {
+  t.hasStrict(bench.view().get(collections.artifacts, task.input_artifact_id), {
     task_id: task.task_id, owner: session.principal.principal_id,
   })
-  t.match(job, { task_id: task.task_id, attempt: 1, operation_id: task.operation_id })
+  t.hasStrict(job, { task_id: task.task_id, attempt: 1, operation_id: task.operation_id })
   const wrong = ['', 'key', `{${randomUUID()}}`, `urn:uuid:${randomUUID()}`, ` ${randomUUID()}`,
     randomUUID().replaceAll('-', '')]
   for (const bad of wrong) {
@@ -28,7 +28,7 @@ t.test('A-102 a task names its input artifact and its UUID key, and other keys a
       kind: 'rejected', code: 'idempotency_key',
     })
   }
-  t.same(verifyBoard(bench.view()), [])
+  t.strictSame(verifyBoard(bench.view()), [])
 })
 
 t.test('A-103 owner, root, goal revision and purpose come from the session and rows', async (t) => {
@@ -38,7 +38,7 @@ t.test('A-103 owner, root, goal revision and purpose come from the session and r
   const goal = defaultGoal(bench.view(), ada.session.principal.principal_id)
   const { task } = await admit(bench, ada.session)
   const root = ada.session.root.root_id
-  t.match(task, {
+  t.hasStrict(task, {
     owner: ada.session.principal.principal_id,
     original_root: root,
     current_root: root,
@@ -62,7 +62,7 @@ t.test('A-103 owner, root, goal revision and purpose come from the session and r
   await t.rejects(admit(bench, bob.session, { inputArtifactId: task.input_artifact_id }), {
     kind: 'not_found', code: 'artifact_not_found',
   })
-  t.same(verifyBoard(bench.view()), [])
+  t.strictSame(verifyBoard(bench.view()), [])
 })
 
 t.test('a session whose row says otherwise cannot be forged into another owner', async (t) => {
@@ -78,7 +78,7 @@ t.test('a session that ended before the transaction admits nothing', async (t) =
   const { session, token } = await signIn(bench)
   await logout(bench.gov, token)
   await t.rejects(admit(bench, session), { kind: 'unauthorized', code: 'session_ended' })
-  t.same(bench.view().all(collections.openTasks), [])
+  t.strictSame(bench.view().all(collections.openTasks), [])
 })
 
 t.test('a purpose or deadline that has passed admits nothing', async (t) => {
@@ -108,7 +108,7 @@ t.test('A-196 an owner has one outstanding operation of a kind', async (t) => {
   await t.rejects(again(), outstanding)
   await bench.transact((tx, now) => moveTask(tx, now, task.task_id, 'failed', { reason: 'test' }))
   t.ok(await again())
-  t.same(verifyBoard(bench.view()), [])
+  t.strictSame(verifyBoard(bench.view()), [])
 })
 
 t.test('A-196 of two admissions at once one is refused', async (t) => {
@@ -116,7 +116,7 @@ t.test('A-196 of two admissions at once one is refused', async (t) => {
   const first = await signIn(bench)
   const second = await signIn(bench)
   const both = await Promise.allSettled([admit(bench, first.session), admit(bench, second.session)])
-  t.same(both.map(({ status }) => status).sort(), ['fulfilled', 'rejected'])
+  t.strictSame(both.map(({ status }) => status).sort(), ['fulfilled', 'rejected'])
   t.equal(bench.view().all(collections.openTasks).length, 1)
 })
 
@@ -127,10 +127,10 @@ t.test('A-186 the same key and content make one task, whatever became of it', as
   const { task, replayed } = await admit(bench, session, { idempotencyKey })
   t.equal(replayed, false)
   const again = await admit(bench, session, { idempotencyKey })
-  t.match(again, { replayed: true, task: { task_id: task.task_id } })
+  t.hasStrict(again, { replayed: true, task: { task_id: task.task_id } })
   await bench.transact((tx, now) => moveTask(tx, now, task.task_id, 'failed', { reason: 'test' }))
   const later = await admit(bench, session, { idempotencyKey: idempotencyKey.toUpperCase() })
-  t.match(later, { replayed: true, task: { task_id: task.task_id, state: 'failed' } })
+  t.hasStrict(later, { replayed: true, task: { task_id: task.task_id, state: 'failed' } })
   const request = { kind, key: idempotencyKey, requestDigest: task.request_digest }
   t.equal(findIdempotent(bench.view(), session, request)?.task_id, task.task_id)
   const other = { ...request, key: randomUUID() }

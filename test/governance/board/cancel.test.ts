@@ -17,10 +17,10 @@ t.test('a task that nobody works on is cancelled at once and frees its owner', a
     const { session } = await signIn(bench)
     const { task_id: id } = await taskAt(bench, session, stage)
     const done = await cancel(bench, session, id)
-    t.match(done, { state: 'cancelled', reason: 'cancelled_by_owner' })
+    t.hasStrict(done, { state: 'cancelled', reason: 'cancelled_by_owner' })
     t.ok(await admit(bench, session))
-    t.same(await cancel(bench, session, id), done, 'again is nothing to do')
-    t.same(verifyBoard(bench.view()), [])
+    t.strictSame(await cancel(bench, session, id), done, 'again is nothing to do')
+    t.strictSame(verifyBoard(bench.view()), [])
   }
 })
 
@@ -29,10 +29,10 @@ t.test('of a task that is worked on only the wish is recorded', async (t) => {
   const { session } = await signIn(bench)
   const running = await taskAt(bench, session, 'running')
   const asked = await cancel(bench, session, running.task_id)
-  t.match(asked, { state: 'running', cancel_requested_at: /^2026/ })
-  t.same(asked.lease, running.lease, 'its holder goes on to settle what it sent')
+  t.matchStrict(asked, { state: 'running', cancel_requested_at: /^2026/ })
+  t.strictSame(asked.lease, running.lease, 'its holder goes on to settle what it sent')
   const { sequence } = bench.view()
-  t.same(await cancel(bench, session, running.task_id), asked)
+  t.strictSame(await cancel(bench, session, running.task_id), asked)
   t.equal(bench.view().sequence, sequence)
 })
 
@@ -42,7 +42,7 @@ t.test('a queued task with a lease or a hold is not cancelled under its holder',
   const bob = await addAndSignIn(bench, ada.session, 'bob')
   const leased = await taskAt(bench, ada.session, 'queued')
   await bench.transact((tx, now) => leaseTask(tx, now, leased.task_id, 'one', leased.deadline_at))
-  t.match(await cancel(bench, ada.session, leased.task_id), { state: 'queued' })
+  t.hasStrict(await cancel(bench, ada.session, leased.task_id), { state: 'queued' })
   const held = await taskAt(bench, bob.session, 'queued')
   const reservation: Reservation = {
     operation_id: held.operation_id,
@@ -59,7 +59,7 @@ t.test('a queued task with a lease or a hold is not cancelled under its holder',
   }
   await bench.transact((tx) => tx.put(collections.openReservations, held.operation_id, reservation))
   const asked = await cancel(bench, bob.session, held.task_id)
-  t.match(asked, { state: 'queued', cancel_requested_at: /^2026/ })
+  t.matchStrict(asked, { state: 'queued', cancel_requested_at: /^2026/ })
 })
 
 t.test('an open liability beats a cancel', async (t) => {
@@ -69,7 +69,7 @@ t.test('an open liability beats a cancel', async (t) => {
   await t.rejects(cancel(bench, session, task.task_id), {
     kind: 'blocked', code: 'task_blocked', reason: 'alpha_cost_readback_required',
   })
-  t.same(getTask(bench.view(), task.task_id), task)
+  t.strictSame(getTask(bench.view(), task.task_id), task)
 })
 
 t.test('a finished task is not cancelled, nor a foreign one', async (t) => {

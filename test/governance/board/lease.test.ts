@@ -20,7 +20,7 @@ t.test('A-155 a lease is good for its holder, under its fence, until it expires'
   const refused = (reason: string) => ({ kind: 'conflict', code: 'lease_not_held', reason })
   t.throws(() => check('one', 1), refused('none'))
   const lease = await leaseFor(bench, task.task_id, 'one', minute)
-  t.match(lease, { holder: 'one', fence: 1 })
+  t.hasStrict(lease, { holder: 'one', fence: 1 })
   t.equal(check('one', 1).task_id, task.task_id)
   t.throws(() => check('two', 1), refused('foreign'))
   t.throws(() => check('one', 0), refused('stale_fence'))
@@ -36,12 +36,12 @@ t.test('A-155 a holder that lost its lease is refused by its old fence', async (
     kind: 'conflict', code: 'lease_held',
   })
   bench.clock.advance(minute)
-  t.match(await leaseFor(bench, task.task_id, 'two', 10_000), { holder: 'two', fence: 2 })
+  t.hasStrict(await leaseFor(bench, task.task_id, 'two', 10_000), { holder: 'two', fence: 2 })
   const now = bench.clock.wallMs()
   t.throws(() => requireLease(bench.view(), task, 'one', 1, now), {
     code: 'lease_not_held', reason: 'foreign',
   })
-  t.match(await leaseFor(bench, task.task_id, 'two', 10_000), { fence: 3 })
+  t.hasStrict(await leaseFor(bench, task.task_id, 'two', 10_000), { fence: 3 })
   t.throws(() => requireLease(bench.view(), task, 'two', 2, now), {
     code: 'lease_not_held', reason: 'stale_fence',
   })
@@ -56,17 +56,17 @@ t.test('A-155 renewing keeps the fence, a new grant raises it, and the highest o
   await leaseFor(bench, id, 'one', 10_000)
   bench.clock.advance(9_000)
   const renewed = await renew(1, 20_000)
-  t.match(renewed, { holder: 'one', fence: 1 })
+  t.hasStrict(renewed, { holder: 'one', fence: 1 })
   t.equal(getTask(bench.view(), id).lease_fence, 1)
   t.equal((await renew(1, 60 * minute)).expires_at, deadline_at, 'never past the deadline')
   await t.rejects(renew(1, minute, 'two'), { code: 'lease_not_held', reason: 'foreign' })
-  t.match(await leaseFor(bench, id, 'one', 10_000), { fence: 2 })
+  t.hasStrict(await leaseFor(bench, id, 'one', 10_000), { fence: 2 })
   await t.rejects(renew(1, minute), { code: 'lease_not_held', reason: 'stale_fence' })
   bench.clock.advance(10_000)
   await t.rejects(renew(2, minute), { code: 'lease_not_held', reason: 'expired' })
   const blocked = { kind: 'unknown_effect', reason: 'effect_not_known' }
   await bench.transact((tx, now) => moveTask(tx, now, id, 'blocked', { blocked }))
-  t.match(getTask(bench.view(), id), { lease: null, lease_fence: 2 })
+  t.hasStrict(getTask(bench.view(), id), { lease: null, lease_fence: 2 })
   const by = { kinds: [kind], blocked: ['unknown_effect'] }
   await bench.transact((tx, now) => moveTask(tx, now, id, 'queued', {
     goesOn: { by, attempt_id: 'att_2', deadline_at, budget_left_ms: minute },
@@ -74,7 +74,9 @@ t.test('A-155 renewing keeps the fence, a new grant raises it, and the highest o
   t.throws(() => requireLease(bench.view(), { task_id: id }, 'one', 1, bench.clock.wallMs()), {
     code: 'lease_not_held', reason: 'stale_fence',
   })
-  t.match(await leaseFor(bench, id, 'one', 10_000), { fence: 3 }, 'it does not begin again at 1')
+  t.hasStrict(
+    await leaseFor(bench, id, 'one', 10_000), { fence: 3 }, 'it does not begin again at 1'
+  )
 })
 
 t.test('a lease never outlives the deadline of its task', async (t) => {

@@ -23,17 +23,17 @@ t.test('prepared work takes no place of its owner, and recovery leaves it alone'
   const { session } = await signIn(bench)
   const first = (await admit(bench, session, { prepared: true })).task
   const second = (await admit(bench, session, { prepared: true })).task
-  t.same([first.state, second.state], ['prepared', 'prepared'])
-  t.same(places(bench), [])
+  t.strictSame([first.state, second.state], ['prepared', 'prepared'])
+  t.strictSame(places(bench), [])
   const running = await taskAt(bench, session, 'running')
   const { sequence } = bench.view()
   const report = await recoverInterrupted(bench.gov, [])
-  t.same(report.endedTasks, [running.task_id], 'only what a process worked on is ended')
+  t.strictSame(report.endedTasks, [running.task_id], 'only what a process worked on is ended')
   t.ok(bench.view().sequence > sequence)
   bench.clock.advance(60 * minute)
   await recoverInterrupted(bench.gov, [])
-  t.same(getTask(bench.view(), first.task_id), first, 'however long it waits')
-  t.same(verifyBoard(bench.view()), [])
+  t.strictSame(getTask(bench.view(), first.task_id), first, 'however long it waits')
+  t.strictSame(verifyBoard(bench.view()), [])
 })
 
 t.test('prepared work that a person starts takes the place and gets its limits then', async (t) => {
@@ -49,13 +49,13 @@ t.test('prepared work that a person starts takes the place and gets its limits t
   })
   await bench.transact((tx, now) => moveTask(tx, now, other.task_id, 'failed', { reason: 'test' }))
   const started = await start()
-  t.match(started, { state: 'accepted', ...limitsOf(bench) })
-  t.same(places(bench), [`${started.owner}/${kind}`])
+  t.hasStrict(started, { state: 'accepted', ...limitsOf(bench) })
+  t.strictSame(places(bench), [`${started.owner}/${kind}`])
   await t.rejects(bench.transact((tx, now) => moveTask(tx, now, id, 'queued', {
     starts: limitsOf(bench),
   })), TypeError, 'limits are given once')
   await bench.transact((tx, now) => moveTask(tx, now, id, 'queued'))
-  t.same(verifyBoard(bench.view()), [])
+  t.strictSame(verifyBoard(bench.view()), [])
 })
 
 t.test('prepared work that is not wanted is cancelled at once', async (t) => {
@@ -63,8 +63,8 @@ t.test('prepared work that is not wanted is cancelled at once', async (t) => {
   const { session } = await signIn(bench)
   const { task_id: id } = (await admit(bench, session, { prepared: true })).task
   const done = await bench.transact((tx, now) => requestCancel(tx, now, session, id))
-  t.match(done, { state: 'cancelled', reason: 'cancelled_by_owner' })
-  t.same(verifyBoard(bench.view()), [])
+  t.hasStrict(done, { state: 'cancelled', reason: 'cancelled_by_owner' })
+  t.strictSame(verifyBoard(bench.view()), [])
 })
 
 t.test('an owner has one place for each that a kind is for, and several run at once', async (t) => {
@@ -72,7 +72,7 @@ t.test('an owner has one place for each that a kind is for, and several run at o
   const { session } = await signIn(bench)
   const one = (await admit(bench, session, { place: 'con_1' })).task
   const two = (await admit(bench, session, { place: 'con_2' })).task
-  t.same(places(bench), [one, two].map(({ owner }, at) => `${owner}/${kind}/con_${at + 1}`))
+  t.strictSame(places(bench), [one, two].map(({ owner }, at) => `${owner}/${kind}/con_${at + 1}`))
   await t.rejects(admit(bench, session, { place: 'con_1' }), {
     code: 'operation_outstanding', details: { task_id: one.task_id },
   })
@@ -80,7 +80,7 @@ t.test('an owner has one place for each that a kind is for, and several run at o
   t.ok(await admit(bench, session), 'and the kind itself is one more')
   await bench.transact((tx, now) => moveTask(tx, now, one.task_id, 'failed', { reason: 'test' }))
   t.ok(await admit(bench, session, { place: 'con_1' }))
-  t.same(verifyBoard(bench.view()), [])
+  t.strictSame(verifyBoard(bench.view()), [])
 })
 
 const unknown = { kind: 'unknown_external_effect', reason: 'effect_not_known' }
@@ -101,15 +101,15 @@ t.test('blocked work goes on for its capability alone, as the next attempt', asy
   await t.rejects(bench.transact((tx, now) => moveTask(tx, now, id, 'queued')), {
     kind: 'blocked', code: 'task_blocked',
   })
-  t.same(getTask(bench.view(), id), before, 'nobody else moved it')
+  t.strictSame(getTask(bench.view(), id), before, 'nobody else moved it')
   const other = (await admit(bench, session)).task
   await t.rejects(goOn(), { code: 'operation_outstanding' })
   await bench.transact((tx, now) => moveTask(tx, now, other.task_id, 'failed', { reason: 'test' }))
   const queued = await goOn()
-  t.match(queued, { state: 'queued', blocked: null, attempt: 2, ...limitsOf(bench) })
-  t.match(getJob(bench.view(), queued), { attempt: 2, attempt_id: 'att_2' })
+  t.hasStrict(queued, { state: 'queued', blocked: null, attempt: 2, ...limitsOf(bench) })
+  t.hasStrict(getJob(bench.view(), queued), { attempt: 2, attempt_id: 'att_2' })
   t.equal(places(bench).length, 1)
-  t.same(verifyBoard(bench.view()), [])
+  t.strictSame(verifyBoard(bench.view()), [])
 })
 
 t.test('A-123 no capability takes work on whose charge is unknown', async (t) => {
@@ -120,7 +120,7 @@ t.test('A-123 no capability takes work on whose charge is unknown', async (t) =>
   await t.rejects(bench.transact((tx, now) => moveTask(tx, now, task.task_id, 'queued', {
     goesOn: { by, attempt_id: 'att_2', ...limitsOf(bench) },
   })), { kind: 'blocked', code: 'task_blocked' })
-  t.same(getTask(bench.view(), task.task_id), task)
+  t.strictSame(getTask(bench.view(), task.task_id), task)
 })
 
 t.test('a cut-off task that has contacted somebody is blocked by its rule and can go on', async (t) => {
@@ -128,9 +128,11 @@ t.test('a cut-off task that has contacted somebody is blocked by its rule and ca
   const { session } = await signIn(bench)
   const { task_id: id } = await taskAt(bench, session, 'running')
   const rule = { kinds: [kind], ending: () => ({ state: 'blocked', blocked: unknown } as const) }
-  t.same((await recoverInterrupted(bench.gov, [rule])).endedTasks, [id])
-  t.match(getTask(bench.view(), id), { state: 'blocked', blocked: unknown, lease_fence: 1 })
-  t.same((await recoverInterrupted(bench.gov, [rule])).endedTasks, [], 'it waits for its person')
+  t.strictSame((await recoverInterrupted(bench.gov, [rule])).endedTasks, [id])
+  t.hasStrict(getTask(bench.view(), id), { state: 'blocked', blocked: unknown, lease_fence: 1 })
+  t.strictSame(
+    (await recoverInterrupted(bench.gov, [rule])).endedTasks, [], 'it waits for its person'
+  )
   const by = { kinds: [kind], blocked: [unknown.kind] }
   await bench.transact((tx, now) => {
     const limits = limitsOf(bench)
@@ -138,8 +140,8 @@ t.test('a cut-off task that has contacted somebody is blocked by its rule and ca
     leaseTask(tx, now, id, 'two', limits.deadline_at)
     moveTask(tx, now, id, 'running')
   })
-  t.match(getTask(bench.view(), id), { state: 'running', attempt: 2, lease: { fence: 2 } })
-  t.same(verifyBoard(bench.view()), [])
+  t.hasStrict(getTask(bench.view(), id), { state: 'running', attempt: 2, lease: { fence: 2 } })
+  t.strictSame(verifyBoard(bench.view()), [])
 })
 
 t.test('the revision of a task counts its changes, and who decided on an old one is refused', async (t) => {

@@ -25,11 +25,11 @@ t.test('A-119 the table of states is closed: exactly these arrows exist', async 
       t.equal(canMove(from, to), table[from].split(' ').includes(to), `${from} to ${to}`)
     }
   }
-  t.same(taskStates.filter(isOutstanding), ['accepted', 'queued', 'running'])
-  t.same(taskStates.filter(isOpen), ['prepared', 'accepted', 'queued', 'running', 'blocked'])
+  t.strictSame(taskStates.filter(isOutstanding), ['accepted', 'queued', 'running'])
+  t.strictSame(taskStates.filter(isOpen), ['prepared', 'accepted', 'queued', 'running', 'blocked'])
   const goesOn = taskStates.flatMap((from) =>
     taskStates.filter((to) => canGoOn(from, to)).map((to) => `${from} to ${to}`))
-  t.same(goesOn, ['blocked to queued'], 'and this one for the capability whose work it is')
+  t.strictSame(goesOn, ['blocked to queued'], 'and this one for the capability whose work it is')
 })
 
 const patchOf = (to: TaskState): TaskPatch =>
@@ -49,7 +49,7 @@ t.test('A-119 a move off the table is refused and changes nothing', async (t) =>
         kind: 'conflict', code: 'task_state',
       })
     }
-    t.same(getTask(bench.view(), task.task_id), task)
+    t.strictSame(getTask(bench.view(), task.task_id), task)
   }
 })
 
@@ -62,18 +62,18 @@ t.test('a task lies with the open or the finished ones and frees its owner’s p
   t.ok(task.lease)
   const blocked = { kind: 'overrun', reason: 'overrun_review_required' }
   const held = await bench.transact((tx, now) => moveTask(tx, now, id, 'blocked', { blocked }))
-  t.match(held, { state: 'blocked', blocked, lease: null, review: 'none' })
-  t.same(bench.view().all(collections.ownerSlots), [])
+  t.hasStrict(held, { state: 'blocked', blocked, lease: null, review: 'none' })
+  t.strictSame(bench.view().all(collections.ownerSlots), [])
   t.ok(bench.view().get(collections.openTasks, id))
   const done = await bench.transact((tx, now) => moveTask(tx, now, id, 'succeeded'))
-  t.match(done, { state: 'succeeded', blocked: null, review: 'pending', done_at: null })
+  t.hasStrict(done, { state: 'succeeded', blocked: null, review: 'pending', done_at: null })
   t.equal(bench.view().get(collections.openTasks, id), undefined)
   t.ok(bench.view().get(collections.closedTasks, id))
-  t.match(listAudit(bench.view()).slice(-2), [
+  t.hasStrict(listAudit(bench.view()).slice(-2), [
     { what: 'task.moved', subject: id, facts: { from: 'running', to: 'blocked' } },
     { what: 'task.moved', subject: id, facts: { from: 'blocked', to: 'succeeded' } },
   ])
-  t.same(verifyBoard(bench.view()), [])
+  t.strictSame(verifyBoard(bench.view()), [])
 })
 
 t.test('A-123 a task blocked on an unknown charge moves nowhere', async (t) => {
@@ -85,7 +85,7 @@ t.test('A-123 a task blocked on an unknown charge moves nowhere', async (t) => {
       kind: 'blocked', code: 'task_blocked', reason: 'alpha_cost_readback_required',
     })
   }
-  t.same(getTask(bench.view(), task.task_id), task)
+  t.strictSame(getTask(bench.view(), task.task_id), task)
   t.ok(await admit(bench, session), 'it holds its liability, not its owner')
 })
 

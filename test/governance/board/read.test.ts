@@ -27,10 +27,10 @@ t.test('A-130 A-189 another owner finds no task, as if there were none', async (
   const bob = await addAndSignIn(bench, ada.session, 'bob')
   const { task_id: id } = await taskAt(bench, ada.session, 'succeeded')
   const none = Object.fromEntries(uses.map((use) => [use, 'task_not_found']))
-  t.same(outcomes(bench, bob.session, id), none)
-  t.same(outcomes(bench, bob.session, 'task_x'), none)
-  t.same(outcomes(bench, ada.session, id), Object.fromEntries(uses.map((use) => [use, 'ok'])))
-  t.same(listTasks(bench.view(), bob.session), [])
+  t.strictSame(outcomes(bench, bob.session, id), none)
+  t.strictSame(outcomes(bench, bob.session, 'task_x'), none)
+  t.strictSame(outcomes(bench, ada.session, id), Object.fromEntries(uses.map((use) => [use, 'ok'])))
+  t.strictSame(listTasks(bench.view(), bob.session), [])
   const errorOf = (wanted: string): unknown => {
     try {
       return requireOwnTask(bench.view(), bob.session, wanted)
@@ -46,7 +46,7 @@ t.test('A-130 a replaced root reads, reviews and cancels nothing, and is told ho
   const first = await signIn(bench)
   const { task_id: id } = await taskAt(bench, first.session, 'succeeded')
   const second = await signIn(bench, 'ada', { replace: true })
-  t.same(outcomes(bench, second.session, id), {
+  t.strictSame(outcomes(bench, second.session, id), {
     show: 'ok', read: 'root_replaced', review: 'root_replaced', cancel: 'root_replaced',
   })
   t.throws(() => requireOwnTask(bench.view(), second.session, id), {
@@ -63,15 +63,15 @@ t.test('A-130 a changed goal stops reading and review, and hinders no cancel', a
   const { task } = await admit(bench, session, { goalId })
   const refused = { show: 'ok', read: 'goal_changed', review: 'goal_changed', cancel: 'ok' }
   await updateGoal(bench.gov, session, { goalId, title: 'Moons' })
-  t.same(outcomes(bench, session, task.task_id), refused)
+  t.strictSame(outcomes(bench, session, task.task_id), refused)
   const other = await addGoal(bench.gov, session, 'Other')
   await bench.transact((tx, now) => moveTask(tx, now, task.task_id, 'failed', { reason: 'test' }))
   const { task: second } = await admit(bench, session, { goalId: other.goal_id })
   t.equal(outcomes(bench, session, second.task_id).read, 'ok')
   await closeGoal(bench.gov, session, { goalId: other.goal_id })
-  t.same(outcomes(bench, session, second.task_id), refused)
+  t.strictSame(outcomes(bench, session, second.task_id), refused)
   await bench.transact((tx) => tx.remove(collections.goals, other.goal_id))
-  t.same(outcomes(bench, session, second.task_id), refused)
+  t.strictSame(outcomes(bench, session, second.task_id), refused)
 })
 
 t.test('the rows of a task name its input and hold no content', async (t) => {
@@ -98,12 +98,12 @@ t.test('a list is the owner’s, newest first, filtered and bounded', async (t) 
   }
   const list = (filter = {}): string[] =>
     listTasks(bench.view(), session, filter).map(({ task_id }) => task_id)
-  t.same(list(), ids.toReversed())
-  t.same(list({ limit: 2 }), [ids[3], ids[2]])
-  t.same(list({ state: 'failed' }), [ids[0]])
-  t.same(list({ openOnly: true }), [ids[3], ids[2]])
-  t.same(list({ kind: 'other.kind' }), [])
-  t.same(list({ goalId: 'goal_x' }), [])
+  t.strictSame(list(), ids.toReversed())
+  t.strictSame(list({ limit: 2 }), [ids[3], ids[2]])
+  t.strictSame(list({ state: 'failed' }), [ids[0]])
+  t.strictSame(list({ openOnly: true }), [ids[3], ids[2]])
+  t.strictSame(list({ kind: 'other.kind' }), [])
+  t.strictSame(list({ goalId: 'goal_x' }), [])
 })
 
 t.test('a task without its job is damage', async (t) => {

@@ -22,19 +22,19 @@ t.test('A-130 recovery gives a new session of the same owner the task, with an a
   t.throws(() => requireOwnTask(bench.view(), second.session, id), { code: 'root_replaced' })
   const recovered = await recover(bench, second.session, id)
   const [from_root, root] = [first.session.root.root_id, second.session.root.root_id]
-  t.match(recovered, { current_root: root, recovered: [{ root, from_root }] })
+  t.hasStrict(recovered, { current_root: root, recovered: [{ root, from_root }] })
   t.equal(recovered.original_root, from_root, 'never the original root')
-  t.same(recovered.purpose, task.purpose)
-  t.same(recovered.provenance, task.provenance)
-  t.match(listAudit(bench.view()).at(-1), {
+  t.strictSame(recovered.purpose, task.purpose)
+  t.strictSame(recovered.provenance, task.provenance)
+  t.hasStrict(listAudit(bench.view()).at(-1), {
     what: 'task.recovered', root, subject: id, facts: { from_root },
   })
   t.ok(requireOwnTask(bench.view(), second.session, id))
   t.throws(() => requireOwnTask(bench.view(), first.session, id), { code: 'root_replaced' })
   const { sequence } = bench.view()
-  t.same(await recover(bench, second.session, id), recovered)
+  t.strictSame(await recover(bench, second.session, id), recovered)
   t.equal(bench.view().sequence, sequence, 'again is nothing to do')
-  t.same(verifyBoard(bench.view()), [])
+  t.strictSame(verifyBoard(bench.view()), [])
 })
 
 t.test('another owner recovers nothing, nor does a session that has ended', async (t) => {
@@ -46,7 +46,7 @@ t.test('another owner recovers nothing, nor does a session that has ended', asyn
   const late = await signIn(bench)
   await logout(bench.gov, late.token)
   await t.rejects(recover(bench, late.session, task.task_id), { code: 'session_ended' })
-  t.same(getTask(bench.view(), task.task_id), task)
+  t.strictSame(getTask(bench.view(), task.task_id), task)
 })
 
 t.test('a finished task also takes over the revision of its goal; an open one never does', async (t) => {
@@ -61,18 +61,18 @@ t.test('a finished task also takes over the revision of its goal; an open one ne
   for (const { task_id: id } of [finished, open]) {
     t.throws(() => requireOwnTask(bench.view(), session, id), { code })
   }
-  t.match(await recover(bench, session, finished.task_id), { goal_revision: 2 })
-  t.match(listAudit(bench.view()).at(-1), {
+  t.hasStrict(await recover(bench, session, finished.task_id), { goal_revision: 2 })
+  t.hasStrict(listAudit(bench.view()).at(-1), {
     what: 'task.recovered', facts: { goal_revision: 2, from_goal_revision: 1 },
   })
   t.ok(requireOwnTask(bench.view(), session, finished.task_id))
-  t.same(await recover(bench, session, open.task_id), open, 'there is nothing to give it')
+  t.strictSame(await recover(bench, session, open.task_id), open, 'there is nothing to give it')
   const other = await signIn(bench)
   const moved = await recover(bench, other.session, open.task_id)
-  t.match(moved, { goal_revision: 1, current_root: other.session.root.root_id })
+  t.hasStrict(moved, { goal_revision: 1, current_root: other.session.root.root_id })
   t.throws(() => requireOwnTask(bench.view(), other.session, open.task_id), { code })
   t.ok(requireOwnTask(bench.view(), other.session, open.task_id, { for: 'cancel' }))
-  t.same(verifyBoard(bench.view()), [])
+  t.strictSame(verifyBoard(bench.view()), [])
 })
 
 t.test('a finished task of a closed goal can be recovered, of a goal that is gone it cannot', async (t) => {
@@ -85,7 +85,7 @@ t.test('a finished task of a closed goal can be recovered, of a goal that is gon
     tx.put(collections.closedTasks, task.task_id, { ...row, goal_id: goalId })
   })
   await closeGoal(bench.gov, session, { goalId })
-  t.match(await recover(bench, session, task.task_id), { goal_revision: 2 })
+  t.hasStrict(await recover(bench, session, task.task_id), { goal_revision: 2 })
   await bench.transact((tx) => tx.remove(collections.goals, goalId))
   await t.rejects(recover(bench, session, task.task_id), { code: 'goal_changed' })
 })

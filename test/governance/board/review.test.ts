@@ -17,15 +17,15 @@ t.test('A-120 a succeeded task is not Done before an operator approves it', asyn
   const bench = await World.still(t).state({ owner: 'ada' })
   const { session } = await signIn(bench)
   const task = await taskAt(bench, session, 'succeeded')
-  t.match(task, { state: 'succeeded', review: 'pending', done_at: null })
+  t.hasStrict(task, { state: 'succeeded', review: 'pending', done_at: null })
   bench.clock.advance(1_000)
   const done = await review(bench, session, task.task_id, 'approve')
-  t.match(done, { state: 'succeeded', review: 'approved' })
+  t.hasStrict(done, { state: 'succeeded', review: 'approved' })
   t.equal(done.done_at, new Date(bench.clock.wallMs()).toISOString())
-  t.match(listAudit(bench.view()).at(-1), {
+  t.hasStrict(listAudit(bench.view()).at(-1), {
     what: 'task.reviewed', root: session.root.root_id, facts: { review: 'approved' },
   })
-  t.same(verifyBoard(bench.view()), [])
+  t.strictSame(verifyBoard(bench.view()), [])
 })
 
 t.test('a rejected task stays succeeded and is never Done', async (t) => {
@@ -33,12 +33,12 @@ t.test('a rejected task stays succeeded and is never Done', async (t) => {
   const { session } = await signIn(bench)
   const { task_id: id } = await taskAt(bench, session, 'succeeded')
   const rejected = await review(bench, session, id, 'reject')
-  t.match(rejected, { state: 'succeeded', review: 'rejected', done_at: null })
+  t.hasStrict(rejected, { state: 'succeeded', review: 'rejected', done_at: null })
   await t.rejects(review(bench, session, id, 'approve'), {
     kind: 'conflict', code: 'already_reviewed',
   })
   const { sequence } = bench.view()
-  t.same(await review(bench, session, id, 'reject'), rejected)
+  t.strictSame(await review(bench, session, id, 'reject'), rejected)
   t.equal(bench.view().sequence, sequence, 'the same verdict again is nothing to do')
 })
 
@@ -51,7 +51,7 @@ t.test('A-123 a task with an unknown charge is never Done', async (t) => {
       kind: 'blocked', code: 'task_blocked', reason: 'alpha_cost_readback_required',
     })
   }
-  t.match(getTask(bench.view(), id), { state: 'blocked', review: 'none', done_at: null })
+  t.hasStrict(getTask(bench.view(), id), { state: 'blocked', review: 'none', done_at: null })
 })
 
 t.test('A-123 a succeeded row does not hide a charge that is not accounted for', async (t) => {
@@ -96,7 +96,7 @@ t.test('a task that is held for an overrun is reviewed in the ledger first', asy
     code: 'task_blocked', reason: 'overrun_review_required',
   })
   await bench.transact((tx, now) => moveTask(tx, now, id, 'succeeded'))
-  t.match(await review(bench, session, id, 'approve'), { review: 'approved' })
+  t.hasStrict(await review(bench, session, id, 'approve'), { review: 'approved' })
 })
 
 t.test('only a succeeded task is reviewed, by its owner’s current session', async (t) => {

@@ -47,17 +47,19 @@ t.test('an old board reads as one try at each task, under the fence that its lea
   const transact = <T>(fn: (tx: Tx, now: string) => T): Promise<T> =>
     store.transact('test', (tx) => fn(tx, isoFromMs(clock.wallMs())))
   const found = tasksOf(view())
-  t.same(found.map(({ state }) => state).sort(), [
+  t.strictSame(found.map(({ state }) => state).sort(), [
     'accepted', 'blocked', 'failed', 'queued', 'succeeded',
   ])
-  for (const task of found) t.match(task, { revision: 1, attempt: 1, place: null })
+  for (const task of found) t.hasStrict(task, { revision: 1, attempt: 1, place: null })
   const queued = found.find(({ state }) => state === 'queued') as Task
-  t.match(queued, { lease: { fence: 2 }, lease_fence: 2 })
-  t.same(found.filter(({ lease }) => lease === null).map((task) => task.lease_fence), [0, 0, 0, 0])
-  t.same(verifyBoard(view()), [])
+  t.hasStrict(queued, { lease: { fence: 2 }, lease_fence: 2 })
+  t.strictSame(
+    found.filter(({ lease }) => lease === null).map((task) => task.lease_fence), [0, 0, 0, 0]
+  )
+  t.strictSame(verifyBoard(view()), [])
   t.equal(defaultPrincipal(view()).name, 'ada', 'its oldest owner is the one that init made')
   const specs = Object.values(collections)
-  t.same(checkState({ ...place, specs }).problems, [])
+  t.strictSame(checkState({ ...place, specs }).problems, [])
 
   clock.advance(3 * minute)
   await t.rejects(
@@ -71,10 +73,10 @@ t.test('an old board reads as one try at each task, under the fence that its lea
     leaseTask(tx, now, accepted.task_id, 'two', isoFromMs(clock.wallMs() + minute))
     moveTask(tx, now, accepted.task_id, 'running')
   })
-  t.match(getTask(view(), accepted.task_id), { revision: 4, lease_fence: 1 })
+  t.hasStrict(getTask(view(), accepted.task_id), { revision: 4, lease_fence: 1 })
   t.ok(requireLease(view(), queued, 'one', 2, clock.wallMs()), 'its holder holds it still')
 
   await store.exclusive('fold', () => store.checkpoint())
-  t.same(verifyBoard(view()), [], 'folded, with rows of both programs')
+  t.strictSame(verifyBoard(view()), [], 'folded, with rows of both programs')
   t.ok(checkState({ ...place, specs }).ok)
 })

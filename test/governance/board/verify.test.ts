@@ -54,7 +54,7 @@ t.test('A-123 every contradiction of the board is found, a forged Done included'
     const bench = await World.still(t).state({ owner: 'ada' })
     const { session } = await signIn(bench)
     const task = await taskAt(bench, session, stage)
-    t.same(verifyBoard(bench.view()), [], `${stage} is sound`)
+    t.strictSame(verifyBoard(bench.view()), [], `${stage} is sound`)
     await bench.transact((tx) => forge(tx, task))
     t.ok(verifyBoard(bench.view()).some((problem) => problem.code === code), code)
   }

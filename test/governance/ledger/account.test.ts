@@ -17,7 +17,7 @@ t.test('A-087 A-088 only genuinely empty accounting bootstraps, and only once', 
   t.ok(isAccountingEmpty(memory.view()))
   memory.transact((tx) => bootstrapLedger(tx, now, 500))
   t.equal(balances(memory.view()).ceiling_microusd, 500)
-  t.same(verifyLedger(memory.view()), [])
+  t.strictSame(verifyLedger(memory.view()), [])
   const again = codeOf(() => memory.transact((tx) => bootstrapLedger(tx, now, 500)))
   t.equal(again, 'blocked/accounting_not_empty')
   t.equal(memory.view().all(collections.ledgerAccounts).length, 1, 'there is one ledger')
@@ -81,11 +81,11 @@ t.test('A-089 moving the ceiling leaves every liability as it was', async (t) =>
   for (const ceiling of [5000, 50, 50, 1, 1000]) {
     memory.transact((tx) => setCeiling(tx, now, ceiling))
     const after = balances(memory.view())
-    t.match(after, { held_microusd: 100, unknown_microusd: 300, consumed_microusd: 400 })
+    t.hasStrict(after, { held_microusd: 100, unknown_microusd: 300, consumed_microusd: 400 })
     t.equal(after.ceiling_microusd, ceiling)
     t.equal(after.available_microusd, Math.max(0, ceiling - 400))
   }
-  t.same(verifyLedger(memory.view()), [])
+  t.strictSame(verifyLedger(memory.view()), [])
   const kinds = memory.view().all(collections.ledgerRows).map(({ doc }) => doc.kind)
   t.equal(kinds.filter((kind) => kind === 'ceiling').length, 5, 'the same value writes no row')
 })

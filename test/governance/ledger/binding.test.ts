@@ -61,8 +61,8 @@ const refusesAndKeeps = (t: Test, memory: Memory, name: string, step: Step): voi
   const rows = memory.view().all(collections.ledgerRows)
   const code = codeOf(() => memory.transact((tx) => step(tx, binding())))
   t.equal(code, 'blocked/reservation_binding_mismatch', name)
-  t.same(balances(memory.view()), before, 'the liability stays')
-  t.same(memory.view().all(collections.ledgerRows), rows, 'no row is written')
+  t.strictSame(balances(memory.view()), before, 'the liability stays')
+  t.strictSame(memory.view().all(collections.ledgerRows), rows, 'no row is written')
 }
 
 t.test('A-091 A-117 every step refuses when the original reserve row was altered', async (t) => {
@@ -110,8 +110,8 @@ t.test('A-091 each ledger entry of an operation carries its runtime and profile'
   const memory = build([reserveStep, contact, recheck, settleBy(5), recheck])
   const found = findReservation(memory.view(), 'op_1')
   const rows = found ? ledgerRowsOf(memory.view(), found) : []
-  t.same(rows.map(({ kind }) => kind), ['reserve', 'contact', 'recheck', 'settle', 'recheck'])
-  for (const row of rows) t.match(row, { runtime: 'alpha_text_native', profile: 'alpha.text' })
+  t.strictSame(rows.map(({ kind }) => kind), ['reserve', 'contact', 'recheck', 'settle', 'recheck'])
+  for (const row of rows) t.hasStrict(row, { runtime: 'alpha_text_native', profile: 'alpha.text' })
 })
 
 t.test('a reservation that differs from its rows is refused at the next step', async (t) => {

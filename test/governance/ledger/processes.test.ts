@@ -22,6 +22,6 @@ t.test('processes that race for the last unit share exactly the ceiling', async 
   t.equal(taken.reduce((sum, count) => sum + count, 0), ceiling, taken.join(' + '))
   const reader = openStore({ ...places, mode: 'read' })
   t.teardown(() => reader.close())
-  t.match(balances(reader.read()), { held_microusd: ceiling, available_microusd: 0 })
-  t.same(verifyLedger(reader.read()), [])
+  t.hasStrict(balances(reader.read()), { held_microusd: ceiling, available_microusd: 0 })
+  t.strictSame(verifyLedger(reader.read()), [])
 })

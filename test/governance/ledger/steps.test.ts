@@ -28,9 +28,9 @@ const unknown = (): Memory => {
 t.test('A-164 a hold stands in the ledger before contact, under the one ceiling', async (t) => {
   const memory = ledgerOf(250)
   const { row, replayed } = memory.transact((tx) => reserve(tx, now, request()))
-  t.match(row, { kind: 'reserve', runtime: 'alpha_text_native', amount_microusd: 100 })
+  t.hasStrict(row, { kind: 'reserve', runtime: 'alpha_text_native', amount_microusd: 100 })
   t.notOk(replayed)
-  t.match(balances(memory.view()), { held_microusd: 100, available_microusd: 150 })
+  t.hasStrict(balances(memory.view()), { held_microusd: 100, available_microusd: 150 })
   memory.transact((tx) => reserve(tx, now, request({ operationId: 'op_2', bound: 150 })))
   t.equal(balances(memory.view()).available_microusd, 0)
   try {
@@ -38,11 +38,11 @@ t.test('A-164 a hold stands in the ledger before contact, under the one ceiling'
     t.fail('the ceiling was passed')
   } catch (error) {
     t.ok(error instanceof SallyportError)
-    t.match(error, {
+    t.hasStrict(error, {
       kind: 'budget', code: 'ceiling_exceeded', details: { ceiling: 250, consumed: 250, bound: 1 },
     })
   }
-  t.same(verifyLedger(memory.view()), [])
+  t.strictSame(verifyLedger(memory.view()), [])
 })
 
 t.test('the same operation id finds its hold again; other content is a conflict', async (t) => {
@@ -87,10 +87,10 @@ t.test('A-204 a charge takes the place of the hold, whole', async (t) => {
   for (const charged of [0, 1, 100]) {
     const memory = contacted()
     t.notOk(settleAt(memory, charged).overrun, 'a charge up to the bound is no overrun')
-    t.match(balances(memory.view()), { settled_microusd: charged, held_microusd: 0 })
-    t.same(openReservations(memory.view()), [], 'it is closed')
-    t.match(findReservation(memory.view(), 'op_1'), { state: 'settled', overrun: 'none' })
-    t.same(verifyLedger(memory.view()), [])
+    t.hasStrict(balances(memory.view()), { settled_microusd: charged, held_microusd: 0 })
+    t.strictSame(openReservations(memory.view()), [], 'it is closed')
+    t.hasStrict(findReservation(memory.view(), 'op_1'), { state: 'settled', overrun: 'none' })
+    t.strictSame(verifyLedger(memory.view()), [])
   }
 })
 
@@ -99,8 +99,8 @@ t.test('A-127 A-204 a charge above the bound stands whole and waits for a review
     const memory = contacted()
     t.ok(settleAt(memory, charged).overrun)
     t.equal(balances(memory.view()).settled_microusd, charged, 'also above the ceiling')
-    t.match(openReservations(memory.view()), [{ overrun: 'review_required' }])
-    t.same(verifyLedger(memory.view()), [])
+    t.hasStrict(openReservations(memory.view()), [{ overrun: 'review_required' }])
+    t.strictSame(verifyLedger(memory.view()), [])
   }
 })
 
@@ -111,12 +111,12 @@ t.test('A-127 one verdict ends an overrun and changes no charge', async (t) => {
     const review = (): unknown => memory.transact((tx) =>
       reviewOverrun(tx, now, sessionOf('prn_1'), 'op_1', verdict))
     t.equal(codeOf(review), 'none')
-    t.match(findReservation(memory.view(), 'op_1'), { overrun, charged_microusd: 150 })
-    t.same(openReservations(memory.view()), [])
+    t.hasStrict(findReservation(memory.view(), 'op_1'), { overrun, charged_microusd: 150 })
+    t.strictSame(openReservations(memory.view()), [])
     t.equal(codeOf(review), 'conflict/no_overrun_to_review', 'never a second verdict')
     t.equal(balances(memory.view()).settled_microusd, 150)
     t.equal(memory.view().all(collections.audit).length, 1, 'audited')
-    t.same(verifyLedger(memory.view()), [])
+    t.strictSame(verifyLedger(memory.view()), [])
   }
 })
 
@@ -132,10 +132,10 @@ t.test('an overrun of a foreign owner, or none at all, cannot be reviewed', asyn
 
 t.test('A-124 an unknown charge keeps the full bound until a person settles it', async (t) => {
   const memory = unknown()
-  t.match(balances(memory.view()), { held_microusd: 0, unknown_microusd: 100 })
-  t.match(openReservations(memory.view()), [{ state: 'unknown', bound_microusd: 100 }])
+  t.hasStrict(balances(memory.view()), { held_microusd: 0, unknown_microusd: 100 })
+  t.hasStrict(openReservations(memory.view()), [{ state: 'unknown', bound_microusd: 100 }])
   t.equal(codeOf(() => settleAt(memory, 5)), 'conflict/ledger_step_out_of_order')
-  t.same(verifyLedger(memory.view()), [])
+  t.strictSame(verifyLedger(memory.view()), [])
   const by = (principal: string, amount = 42): string => codeOf(() => memory.transact((tx) =>
     manualSettle(tx, now, sessionOf(principal), { operationId: 'op_1', amount })))
   t.equal(by('prn_2'), 'not_found/reservation_not_found', 'not by a foreign owner')
@@ -143,10 +143,10 @@ t.test('A-124 an unknown charge keeps the full bound until a person settles it',
   t.equal(by('prn_1', 1.5), 'rejected/amount_out_of_range')
   t.equal(balances(memory.view()).unknown_microusd, 100)
   t.equal(by('prn_1'), 'none')
-  t.match(balances(memory.view()), { unknown_microusd: 0, settled_microusd: 42 })
+  t.hasStrict(balances(memory.view()), { unknown_microusd: 0, settled_microusd: 42 })
   t.equal(by('prn_1'), 'conflict/ledger_step_out_of_order', 'once')
   t.equal(memory.view().all(collections.audit).length, 1, 'audited')
-  t.same(verifyLedger(memory.view()), [])
+  t.strictSame(verifyLedger(memory.view()), [])
 })
 
 t.test('a manual settlement above the bound waits for a review too', async (t) => {
@@ -154,9 +154,9 @@ t.test('a manual settlement above the bound waits for a review too', async (t) =
   memory.transact((tx) => manualSettle(tx, now, sessionOf('prn_1'), {
     operationId: 'op_1', amount: 101, note_digest: '1'.repeat(64),
   }))
-  t.match(openReservations(memory.view()), [{ overrun: 'review_required' }])
+  t.hasStrict(openReservations(memory.view()), [{ overrun: 'review_required' }])
   const found = findReservation(memory.view(), 'op_1')
-  t.match(found && ledgerRowsOf(memory.view(), found).at(-1)?.evidence, {
+  t.hasStrict(found && ledgerRowsOf(memory.view(), found).at(-1)?.evidence, {
     source: 'operator_manual', principal: 'prn_1', note_sha256: '1'.repeat(64),
   })
 })
@@ -198,8 +198,8 @@ t.test('a hold is released only with proof that nothing was sent', async (t) => 
   const fresh = ledgerOf(1000)
   fresh.transact((tx) => reserve(tx, now, request()))
   fresh.transact((tx) => release(tx, now, { ...binding(), proof: 'never_contacted' }))
-  t.match(balances(fresh.view()), { consumed_microusd: 0 })
-  t.match(findReservation(fresh.view(), 'op_1'), { state: 'released', charged_microusd: null })
+  t.hasStrict(balances(fresh.view()), { consumed_microusd: 0 })
+  t.hasStrict(findReservation(fresh.view(), 'op_1'), { state: 'released', charged_microusd: null })
   const after = contacted()
   const give = (proof: 'never_contacted' | 'no_request_byte_sent'): string =>
     codeOf(() => after.transact((tx) => release(tx, now, { ...binding(), proof })))
@@ -209,7 +209,7 @@ t.test('a hold is released only with proof that nothing was sent', async (t) => 
   t.equal(give('no_request_byte_sent'), 'none', 'the client proved it')
   t.equal(balances(after.view()).held_microusd, 0)
   t.equal(give('no_request_byte_sent'), 'conflict/ledger_step_out_of_order', 'once')
-  t.same(verifyLedger(after.view()), [])
+  t.strictSame(verifyLedger(after.view()), [])
 })
 
 t.test('nothing is contacted twice, and nothing follows an end', async (t) => {
@@ -243,8 +243,8 @@ t.test('a recheck names its revision, moves no money and is bounded', async (t) 
   t.equal(balances(memory.view()).held_microusd, 100)
   settleAt(memory, 5)
   const found = findReservation(memory.view(), 'op_1')
-  t.match(found && ledgerRowsOf(memory.view(), found)[2]?.evidence, { policy_revision: 7 })
-  t.same(verifyLedger(memory.view()), [])
+  t.hasStrict(found && ledgerRowsOf(memory.view(), found)[2]?.evidence, { policy_revision: 7 })
+  t.strictSame(verifyLedger(memory.view()), [])
 })
 
 t.test('totals never leave the exact integers', async (t) => {
@@ -262,5 +262,5 @@ t.test('totals never leave the exact integers', async (t) => {
   t.equal(charge('op_1'), 'none')
   t.equal(charge('op_2'), 'blocked/ledger_overflow')
   t.equal(balances(fresh.view()).held_microusd, 100, 'the liability stays')
-  t.same(verifyLedger(fresh.view()), [])
+  t.strictSame(verifyLedger(fresh.view()), [])
 })

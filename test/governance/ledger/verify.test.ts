@@ -58,8 +58,8 @@ const reservation = (tx: Tx, id: string): Reservation => {
 }
 
 t.test('a sound ledger has no problem, and neither has an empty store', async (t) => {
-  t.same(verifyLedger(busy().view()), [])
-  t.same(verifyLedger(new Memory().view()), [])
+  t.strictSame(verifyLedger(busy().view()), [])
+  t.strictSame(verifyLedger(new Memory().view()), [])
 })
 
 t.test('a changed total, ceiling or row count of the account is found', async (t) => {
@@ -67,7 +67,7 @@ t.test('a changed total, ceiling or row count of the account is found', async (t
     'ceiling_microusd', 'settled_microusd', 'held_microusd', 'unknown_microusd', 'rows',
   ] as const
   for (const name of fields) {
-    t.same(problemsAfter(editAccount({ [name]: 123 })), ['ledger_account_differs'], name)
+    t.strictSame(problemsAfter(editAccount({ [name]: 123 })), ['ledger_account_differs'], name)
   }
   t.ok(problemsAfter(editAccount({ ceiling_microusd: 0 })).includes('ceiling_not_positive'))
 })

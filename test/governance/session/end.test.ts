@@ -15,15 +15,15 @@ t.test('logout ends its own session, once, and keeps the others', async (t) => {
   const second = await signIn(bench)
   const file = join(bench.gov.store.dir, 'run', 'sessions', first.session.root.root_id)
   t.ok(existsSync(file))
-  t.match(await logout(bench.gov, first.token), { ended: true })
+  t.hasStrict(await logout(bench.gov, first.token), { ended: true })
   t.notOk(existsSync(file))
   t.throws(() => authenticate(bench.gov, first.token), {
     code: 'session_ended', reason: 'logout',
   })
   t.ok(authenticate(bench.gov, second.token))
   const { sequence } = bench.view()
-  t.match(await logout(bench.gov, first.token), { ended: false })
-  t.same(await logout(bench.gov, newToken()), { ended: false, rootId: null })
+  t.hasStrict(await logout(bench.gov, first.token), { ended: false })
+  t.strictSame(await logout(bench.gov, newToken()), { ended: false, rootId: null })
   t.equal(bench.view().sequence, sequence, 'nothing to do writes nothing')
 })
 
@@ -31,8 +31,10 @@ t.test('an idle session can still be logged out', async (t) => {
   const bench = await World.still(t).state({ owner: 'ada' })
   const { token, session } = await signIn(bench)
   bench.clock.advance(hour)
-  t.match(await logout(bench.gov, token), { ended: true })
-  t.match(bench.view().get(collections.roots, session.root.root_id)?.ended, { reason: 'logout' })
+  t.hasStrict(await logout(bench.gov, token), { ended: true })
+  t.hasStrict(
+    bench.view().get(collections.roots, session.root.root_id)?.ended, { reason: 'logout' }
+  )
 })
 
 t.test('a list shows the own sessions, or everybody’s when asked, and no token', async (t) => {
@@ -40,9 +42,9 @@ t.test('a list shows the own sessions, or everybody’s when asked, and no token
   const ada = await signIn(bench)
   const bob = await addAndSignIn(bench, ada.session, 'bob')
   const own = listSessions(bench.gov, bench.view(), ada.session)
-  t.match(own, [{ id: ada.session.root.root_id, principal: 'ada', live: true, ended_at: null }])
+  t.hasStrict(own, [{ id: ada.session.root.root_id, principal: 'ada', live: true, ended_at: null }])
   const all = listSessions(bench.gov, bench.view(), ada.session, { all: true })
-  t.same(all.map(({ principal }) => principal), ['bob', 'ada'])
+  t.strictSame(all.map(({ principal }) => principal), ['bob', 'ada'])
   const text = JSON.stringify(all)
   for (const { token, session } of [ada, bob]) {
     t.notOk(text.includes(token))
@@ -56,9 +58,9 @@ t.test('any operator may revoke any session, which is then refused at once', asy
   const bob = await addAndSignIn(bench, ada.session, 'bob')
   const id = ada.session.root.root_id
   const done = await revokeSession(bench.gov, bob.session, id)
-  t.match(done, { ended: true, session: { id, live: false, ended_reason: 'revoked' } })
+  t.hasStrict(done, { ended: true, session: { id, live: false, ended_reason: 'revoked' } })
   t.throws(() => authenticate(bench.gov, ada.token), { code: 'session_ended' })
-  t.match(await revokeSession(bench.gov, bob.session, id), { ended: false })
+  t.hasStrict(await revokeSession(bench.gov, bob.session, id), { ended: false })
   await t.rejects(revokeSession(bench.gov, bob.session, 'root_x'), {
     code: 'session_not_found',
   })

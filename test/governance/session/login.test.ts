@@ -26,7 +26,7 @@ t.test('a login makes a root whose row holds no token', async (t) => {
   t.match(token, /^[A-Za-z0-9_-]{43}$/)
   t.equal(Buffer.from(token, 'base64url').length, 32)
   const row = bench.view().get(collections.roots, root.root_id)
-  t.same(row, root)
+  t.strictSame(row, root)
   t.equal(Date.parse(root.expires_at) - Date.parse(root.issued_at), 8 * hour)
   t.notOk(JSON.stringify(row).includes(token))
   t.not(row?.token_digest, createHmac('sha256', '').update(token).digest('hex'))
@@ -37,9 +37,9 @@ t.test('the token lies in no file but the one it is saved to', async (t) => {
   const { token } = await signIn(bench)
   const dir = bench.gov.store.dir
   const holds = (): string[] => filesUnder(dir).filter((f) => readFileSync(f).includes(token))
-  t.same(holds(), [])
+  t.strictSame(holds(), [])
   saveToken(tokenPath(dir), token)
-  t.same(holds(), [tokenPath(dir)])
+  t.strictSame(holds(), [tokenPath(dir)])
   t.equal(statSync(tokenPath(dir)).mode & 0o777, 0o600)
 })
 
@@ -76,11 +76,11 @@ t.test('a wrong passphrase, an unknown owner and a disabled owner give the same 
     return 'logged in'
   }
   const wrong = await errorOf('bob', 'wrong horse')
-  t.match(wrong, { kind: 'unauthorized', code: 'login_refused' })
-  t.same(await errorOf('nobody', 'correct horse'), wrong)
-  t.same(await errorOf('eve', 'correct horse'), wrong)
-  t.same(await errorOf('bob'), wrong, 'a passphrase cannot be left out')
-  t.same(await errorOf('ada', 'anything at all'), wrong, 'nor made up')
+  t.hasStrict(wrong, { kind: 'unauthorized', code: 'login_refused' })
+  t.strictSame(await errorOf('nobody', 'correct horse'), wrong)
+  t.strictSame(await errorOf('eve', 'correct horse'), wrong)
+  t.strictSame(await errorOf('bob'), wrong, 'a passphrase cannot be left out')
+  t.strictSame(await errorOf('ada', 'anything at all'), wrong, 'nor made up')
   t.equal(await errorOf('bob', 'correct horse'), 'logged in')
 })
 
@@ -89,8 +89,8 @@ t.test('refused and accepted logins are audited', async (t) => {
   await t.rejects(login(bench.gov, { ...usual, owner: 'nobody', passphrase: 'secret words' }))
   const { session } = await signIn(bench)
   const rows = listAudit(bench.view())
-  t.match(rows.at(-2), { what: 'session.login_refused', principal: null, subject: null })
-  t.match(rows.at(-1), { what: 'session.login', subject: session.root.root_id })
+  t.hasStrict(rows.at(-2), { what: 'session.login_refused', principal: null, subject: null })
+  t.hasStrict(rows.at(-1), { what: 'session.login', subject: session.root.root_id })
   t.notOk(JSON.stringify(rows).includes('secret words'))
   t.notOk(JSON.stringify(rows).includes('nobody'))
 })
@@ -115,7 +115,7 @@ t.test('idle time and life have bounds', async (t) => {
     const code = 'session_ttl_out_of_range'
     await t.rejects(login(bench.gov, { ...usual, ttlMs }), { kind: 'rejected', code })
   }
-  t.same(bench.view().all(collections.roots), [])
+  t.strictSame(bench.view().all(collections.roots), [])
 })
 
 t.test('rows of roots that were over long ago are dropped at a login', async (t) => {
@@ -135,5 +135,5 @@ t.test('an owner disabled while its passphrase is checked does not get in', asyn
   await addPrincipal(bench.gov, session, { name: 'bob', passphrase: 'correct horse' })
   const late = login(bench.gov, { ...usual, owner: 'bob', passphrase: 'correct horse' })
   const race = await Promise.allSettled([late, disablePrincipal(bench.gov, session, 'bob')])
-  t.match(race[0], { status: 'rejected', reason: { code: 'login_refused' } })
+  t.hasStrict(race[0], { status: 'rejected', reason: { code: 'login_refused' } })
 })

@@ -33,7 +33,7 @@ t.test('a token file is private, replaced in one step, and left alone by another
   saveToken(path, two)
   t.equal(statSync(path).mode & 0o777, 0o600)
   t.equal(loadToken(path), two)
-  t.same(readdirSync(join(path, '..')), ['session'])
+  t.strictSame(readdirSync(join(path, '..')), ['session'])
   t.equal(dropToken(path, one), false)
   t.ok(existsSync(path))
   t.equal(dropToken(path, two), true)

@@ -110,7 +110,7 @@ export const releasedNothing = async (t: Test, bench: TamperBench, ran: Ran): Pr
   t.equal(ran.stdout, '', 'nothing on stdout')
   await bench.withStore((store) => {
     const rows = store.read().all(collections.artifacts)
-    t.same(rows.filter(({ doc }) => doc.label === alphaArtifactLabels.answer), [])
+    t.strictSame(rows.filter(({ doc }) => doc.label === alphaArtifactLabels.answer), [])
     t.ok(store.artifacts.list().length <= 2, 'no file but the key and the input')
   })
 }
