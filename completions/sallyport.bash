@@ -20,7 +20,7 @@ _sallyport() {
     "session") COMPREPLY=($(compgen -W "show list revoke --help" -- "$cur")); return ;;
     "principal") COMPREPLY=($(compgen -W "add list disable --help" -- "$cur")); return ;;
     "goal") COMPREPLY=($(compgen -W "add list show update close --help" -- "$cur")); return ;;
-    "alpha") COMPREPLY=($(compgen -W "setup show ask output tasks task review cancel --help" -- "$cur")); return ;;
+    "alpha") COMPREPLY=($(compgen -W "setup acknowledge show ask output tasks task review cancel --help" -- "$cur")); return ;;
     "gateway") COMPREPLY=($(compgen -W "setup show prove --help" -- "$cur")); return ;;
     "shots") COMPREPLY=($(compgen -W "config scan watch run analyze reanalyze list show explain clear-stale status digest digests report --help" -- "$cur")); return ;;
     "config") COMPREPLY=($(compgen -W "show save --help" -- "$cur")); return ;;
@@ -106,6 +106,9 @@ _sallyport() {
         --from) COMPREPLY=($(compgen -f -- "$cur")); return ;;
       esac
       COMPREPLY=($(compgen -W "--enable --disable --max-output-tokens --timeout-seconds --request-cost-bound-microusd --spend-ceiling-microusd --api-key-file --acknowledge-plaintext-egress --expected-policy-revision --from --help --state-dir --json --no-input --quiet --verbose --no-color --wait" -- "$cur"))
+      ;;
+    "alpha acknowledge")
+      COMPREPLY=($(compgen -W "--acknowledge-plaintext-egress --help --state-dir --json --no-input --quiet --verbose --no-color --wait" -- "$cur"))
       ;;
     "alpha show")
       COMPREPLY=($(compgen -W "--help --state-dir --json --no-input --quiet --verbose --no-color --wait" -- "$cur"))

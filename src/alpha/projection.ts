@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import { alphaCapability, alphaCredentialRef, alphaProfile, alphaRuntime } from './constants.js'
 import { plaintextStatement } from './consent-text.js'
 import {
-  alphaReasonOf, alphaReasons, alphaStatuses, isConsentCurrent, type AlphaFacts,
+  alphaReasonOf, alphaReasons, alphaStatuses, alphaWordsOf, isConsentCurrent, type AlphaFacts,
   type AlphaReasonCode,
 } from './readiness.js'
 
@@ -27,6 +27,12 @@ export const alphaProjectionShape = v.strictObject({
   credential_fingerprint: v.nullable(v.string()),
   plaintext_egress_consent_revision: v.nullable(count),
   consent_current: v.boolean(),
+  /** Who gave the newest consent; null without one. */
+  consent_giver: v.nullable(v.strictObject({
+    principal_id: v.string(), name: v.nullable(v.string()), disabled: v.boolean(),
+  })),
+  /** Whether the owner who reads this has acknowledged that consent; null where nobody reads. */
+  acknowledged: v.nullable(v.boolean()),
   status: v.picklist(alphaStatuses),
   reason_code: v.nullable(v.picklist(Object.keys(alphaReasons) as AlphaReasonCode[])),
   reason: v.nullable(v.string()),
@@ -49,6 +55,7 @@ export const projectAlpha = (facts: AlphaFacts): AlphaShow => {
   const { setup } = facts
   if (setup === null) return { alpha_text: null, policy_revision: facts.policy.revision }
   const code = alphaReasonOf(facts, setup)
+  const words = code === null ? null : alphaWordsOf(code, facts)
   return {
     alpha_text: {
       capability: alphaCapability,
@@ -67,9 +74,11 @@ export const projectAlpha = (facts: AlphaFacts): AlphaShow => {
       credential_fingerprint: facts.key.fingerprint,
       plaintext_egress_consent_revision: setup.plaintext_egress_consent_revision,
       consent_current: isConsentCurrent(facts),
-      status: code === null ? 'configured' : alphaReasons[code].status,
+      consent_giver: facts.giver,
+      acknowledged: facts.acknowledged,
+      status: words?.status ?? 'configured',
       reason_code: code,
-      reason: code === null ? null : alphaReasons[code].text,
+      reason: words?.text ?? null,
       tls_transport: true,
       tee_verified: false,
       e2ee: false,

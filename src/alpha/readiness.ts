@@ -5,6 +5,9 @@
  */
 import type { Gov } from '../governance/context.js'
 import {
+  acknowledgmentFacts, consentFacts, giverWords,
+} from '../governance/judge/consent-facts.js'
+import {
   claimFacts, purposeFacts, standingFacts, type EffectCase,
 } from '../governance/judge/effect.js'
 import {
@@ -16,10 +19,14 @@ import {
   policyFacts, policyWords, storeFacts, storeWords,
 } from '../governance/judge/policy-facts.js'
 import { ledgerFacts, type LedgerFacts } from '../governance/ledger/facts.js'
-import { currentConsent } from '../governance/policy/consents.js'
+import {
+  consentLapse, giverOf, hasAcknowledged, latestConsent, type ConsentLapse, type Giver,
+} from '../governance/policy/consents.js'
 import type { PolicyBlock } from '../governance/policy/standing.js'
+import type { Consent } from '../governance/rows.js'
 import { presence } from '../governance/vault.js'
 import type { View } from '../state/types.js'
+import { alphaConsentStatement } from './consent-text.js'
 import { alphaCredentialRef, alphaPurpose, type AlphaProvider } from './constants.js'
 import type { AlphaTextInput } from './input.js'
 import { alphaSetupCollection, type AlphaTextSetup } from './setup.js'
@@ -53,6 +60,12 @@ export const alphaReasons = {
   consent_not_current: {
     status: 'blocked', text: `The consent is not current. Grant anew with \`${grant}\`.`,
   },
+  ...giverWords(grant),
+  acknowledgment_missing: {
+    status: 'blocked',
+    text: 'You have not acknowledged this consent yourself. Read it and acknowledge it with'
+      + ' `sallyport alpha acknowledge`.',
+  },
   ...accountWords('setup'),
 } as const
 
@@ -74,8 +87,12 @@ export interface AlphaFacts {
   readonly key: { readonly present: boolean; readonly fingerprint: string | null }
   /** Head of the policy, and why it forbids contact as judged with witness and anchor. */
   readonly policy: { readonly revision: number; readonly block: PolicyBlock }
-  /** The purpose consent is granted, unexpired and bound to the head revision. */
-  readonly consentCurrent: boolean
+  /** Why the purpose consent authorizes nothing now; null while it does. */
+  readonly lapse: ConsentLapse | null
+  /** Who gave the newest consent; null without one. */
+  readonly giver: Giver | null
+  /** Whether the owner who looks or asks has acknowledged it; null where nobody is known. */
+  readonly acknowledged: boolean | null
   readonly account: LedgerFacts
 }
 
@@ -129,10 +146,7 @@ export const alphaRoute = [
     holds: ({ setup, key }) => setup.credential_fingerprint === key.fingerprint,
   }),
   ...within(policy, policyFacts),
-  ...savedFact({
-    name: 'consent_not_current', kind: 'unauthorized', phases: always,
-    holds: ({ consentCurrent }) => consentCurrent,
-  }),
+  ...within(saved, [...consentFacts, ...acknowledgmentFacts]),
   ...within(asked, purposeFacts),
   {
     name: 'output_cap_lowered', kind: 'unauthorized', phases: underWay,
@@ -162,29 +176,44 @@ export const alphaToldAs = {
   purpose_expired: 'consent_not_current',
 } as const
 
-/** The facts of one moment; contacts nobody. */
-export const alphaFactsAt = (moment: Moment, provider: AlphaProvider): AlphaFacts => {
-  const { view, nowMs } = moment
+/** The consent that the setup names, as it stands; another one of the purpose is not its own. */
+const lapseOf = (
+  { view, policy: standing, nowMs }: Moment, consent: Consent | undefined,
+  setup: AlphaTextSetup | null,
+): ConsentLapse | null => {
+  const revision = setup?.plaintext_egress_consent_revision ?? null
+  return consent?.granted_revision === revision
+    ? consentLapse(view, standing, consent, nowMs) : 'not_current'
+}
+
+/** The facts of one moment for one owner, or for nobody in particular; contacts nobody. */
+export const alphaFactsAt = (
+  moment: Moment, provider: AlphaProvider, owner: string | null = null,
+): AlphaFacts => {
+  const { view } = moment
   const setup = view.get(alphaSetupCollection, 'the') ?? null
-  const consent = currentConsent(view, moment.policy, alphaPurpose, nowMs)
-  const bound = setup?.plaintext_egress_consent_revision ?? null
+  const consent = latestConsent(view, alphaPurpose)
+  const { sha256 } = alphaConsentStatement(provider)
   return {
     setup,
     provider,
     key: presence(view, alphaCredentialRef),
     policy: { revision: moment.policy.head.revision, block: moment.policy.block },
-    consentCurrent: consent !== undefined && consent.granted_revision === bound,
+    lapse: lapseOf(moment, consent, setup),
+    giver: consent === undefined ? null : giverOf(view, consent),
+    acknowledged: owner === null ? null : hasAcknowledged(consent, owner, sha256),
     account: ledgerFacts(view),
   }
 }
 
 /** Everything that the status of the route depends on, out of one view; contacts nobody. */
-export const alphaFacts = (gov: Gov, view: View, provider: AlphaProvider): AlphaFacts =>
-  alphaFactsAt(momentOf(gov, view), provider)
+export const alphaFacts = (
+  gov: Gov, view: View, provider: AlphaProvider, owner: string | null = null,
+): AlphaFacts => alphaFactsAt(momentOf(gov, view), provider, owner)
 
 /** Whether the consent is bound to the active, witnessed policy of a current store (A-070). */
 export const isConsentCurrent = (facts: AlphaFacts): boolean =>
-  facts.consentCurrent && facts.policy.block === null
+  facts.lapse === null && facts.policy.block === null
 
 const hasWords = (name: string): name is AlphaReasonCode => Object.hasOwn(alphaReasons, name)
 
@@ -205,9 +234,17 @@ const judgeRoute = (facts: AlphaFacts, phase: Phase) =>
 export const alphaReasonOf = (facts: AlphaFacts, setup: AlphaTextSetup): AlphaReasonCode | null =>
   worded(judgeRoute({ ...facts, setup }, 'status'))
 
-/** The setup, if a new ask may be taken on; else throws with the reason of the read. */
-export const requireConfigured = (moment: Moment, provider: AlphaProvider): AlphaTextSetup => {
-  const facts = alphaFactsAt(moment, provider)
+/** Status and sentence of a reason; where somebody gave the consent, the sentence names them. */
+export const alphaWordsOf = (
+  reason: AlphaReasonCode, { giver }: Pick<AlphaFacts, 'giver'>,
+): { readonly status: AlphaStatus; readonly text: string } =>
+  ({ ...alphaReasons, ...giverWords(grant, giver) })[reason]
+
+/** The setup, if this owner may ask anew; else throws with the reason of the read. */
+export const requireConfigured = (
+  moment: Moment, provider: AlphaProvider, owner: string,
+): AlphaTextSetup => {
+  const facts = alphaFactsAt(moment, provider, owner)
   if (facts.setup === null) {
     throw fail.unauthorized('alpha_not_set_up', 'The text capability is not set up.', {
       reason: 'not_set_up', next: 'Run: sallyport alpha setup',
@@ -218,6 +255,6 @@ export const requireConfigured = (moment: Moment, provider: AlphaProvider): Alph
   if (reason === null) return facts.setup
   throw denied(denials, {
     code: 'alpha_not_configured', message: 'The text capability may not be used now.',
-    next: alphaReasons[reason].text,
+    next: alphaWordsOf(reason, facts).text,
   })
 }

@@ -21,3 +21,10 @@ export const alphaSetup = contract({
     expected_policy_revision: v.optional(strictInteger(0, Number.MAX_SAFE_INTEGER)),
   }),
 })
+
+/** Acknowledging the current consent as another owner than the one who gave it. */
+export const alphaAcknowledge = contract({
+  ...show,
+  name: 'alpha.acknowledge',
+  input: closedObject({ plaintext_provider_egress_acknowledged: v.optional(v.boolean(), false) }),
+})

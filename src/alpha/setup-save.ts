@@ -32,7 +32,7 @@ const planOf = (
   const facts = alphaFacts(gov, view, provider)
   return planSetupChange(facts.setup, save.input, {
     provider,
-    consentCurrent: facts.consentCurrent,
+    consentCurrent: facts.lapse === null,
     ledgerCeilingMicrousd: facts.account.ok ? facts.account.ceilingMicrousd : null,
     storedFingerprint: facts.key.fingerprint,
     suppliedFingerprint: supplied,
@@ -109,7 +109,8 @@ export const saveAlpha = async (
   } finally {
     secret?.fill(0)
   }
-  return projectAlpha(alphaFacts(gov, gov.store.read(), provider))
+  const owner = session.principal.principal_id
+  return projectAlpha(alphaFacts(gov, gov.store.read(), provider, owner))
 }
 
 /**

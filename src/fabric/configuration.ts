@@ -101,7 +101,7 @@ const alphaWouldChange = (gov: Gov, { provider }: RoutePlaces, { input }: AlphaS
     ? null : fingerprintOf(gov.store, alphaCredentialRef, Buffer.from(key, 'latin1'))
   return !planSetupChange(facts.setup, input, {
     provider,
-    consentCurrent: facts.consentCurrent,
+    consentCurrent: facts.lapse === null,
     ledgerCeilingMicrousd: facts.account.ok ? facts.account.ceilingMicrousd : null,
     storedFingerprint: facts.key.fingerprint,
     suppliedFingerprint: supplied,

@@ -8,7 +8,11 @@ const count = v.number()
 const nullableText = v.nullable(v.string())
 
 /** Status of one capability and, where it is not `configured`, why. */
-const lineShape = v.strictObject({ status: v.string(), reason_code: nullableText })
+const lineShape = v.strictObject({
+  status: v.string(), reason_code: nullableText,
+  /** Names whoever gave a consent that carries nothing any more, and what consents anew. */
+  reason: v.exactOptional(v.string()),
+})
 
 const factsShape = v.strictObject({
   state_dir: v.string(),
@@ -33,7 +37,10 @@ const factsShape = v.strictObject({
 const namesOf = (registry: Registry): readonly string[] =>
   registry.filter(({ status }) => status !== undefined).map(({ name }) => name)
 
-/** What a look at everything found: states and counts, no names of owners and no content. */
+/**
+ * What a look at everything found: states and counts and no content; the one
+ * owner who may be named gave a consent that carries nothing any more.
+ */
 export interface StateStatus extends v.InferOutput<typeof factsShape> {
   /** Of each capability that has a line of its own, by its name. */
   readonly lines: Readonly<Record<string, StatusLine>>

@@ -4,11 +4,11 @@
  * current. The facts are named as every other of the route; a source adds gates of its own.
  */
 import { orUndefined, within, type Fact } from '../governance/judge/fact.js'
-import type { GiverReason } from '../governance/policy/consents.js'
+import { consentFacts as givenFacts, consentFactsAs } from '../governance/judge/consent-facts.js'
 import { parseGatewaySelector, type ReservedNames } from '../governance/selectors.js'
 import { egressPurpose } from './constants.js'
 import {
-  consentTo, gatewayRoute, isCurrent, type GatewayCase, type GatewayFacts, type SlotUse,
+  consentCase, gatewayRoute, type GatewayCase, type GatewayFacts, type SlotUse,
 } from './readiness.js'
 import type { SlotSetup } from './setup.js'
 
@@ -17,8 +17,6 @@ export interface BuyingCase {
   readonly gateway: GatewayFacts
   readonly use: SlotUse
   readonly reserved: ReservedNames
-  /** Why whoever gave the current consent carries no call; null while they do. */
-  readonly giver: GiverReason | null
   /** What is held for one call, micro-USD. */
   bound(slot: SlotSetup): number
 }
@@ -77,23 +75,10 @@ export const boundFacts = [
 
 /** What is bought was consented to, by somebody who still carries it (S-021). */
 export const consentFacts = [
-  {
-    name: 'egress_not_acknowledged', kind: 'unauthorized', phases: scanned,
-    holds: ({ gateway }) => isCurrent(gateway, egressPurpose),
-  },
-  {
-    name: 'consent_not_current', kind: 'unauthorized', phases: scanned,
-    holds: ({ gateway, use }) => consentTo(gateway, use.purpose) !== undefined,
-  },
-  {
-    name: 'principal_missing', kind: 'unauthorized', phases: scanned,
-    holds: ({ giver }) => giver !== 'principal_missing',
-  },
-  {
-    name: 'principal_disabled', kind: 'unauthorized', phases: scanned,
-    holds: ({ giver }) => giver !== 'principal_disabled',
-  },
-] as const satisfies readonly Fact<BuyingCase>[]
+  ...within(({ gateway }: BuyingCase) => consentCase(gateway, egressPurpose),
+    consentFactsAs('egress_not_acknowledged')),
+  ...within(({ gateway, use }: BuyingCase) => consentCase(gateway, use.purpose), givenFacts),
+]
 
 /** The slot was proved with its present model, key and hosts (S-152). */
 export const proofFacts = [
@@ -107,9 +92,14 @@ export const proofFacts = [
   },
 ] as const satisfies readonly Fact<BuyingCase>[]
 
-/** A consent that is current is not given twice: it ends first. */
-const consentAnew = 'As another owner run: sallyport policy revoke; then give the consents anew:'
+const consentAnew = 'Give the consents anew:'
   + ' sallyport gateway setup --consent PURPOSE --acknowledge-cloud-egress'
+
+/** Names under which these have always been told to whoever reads about images and texts. */
+export const buyingToldAs = {
+  consent_giver_missing: 'principal_missing',
+  consent_giver_disabled: 'principal_disabled',
+} as const
 
 /** What a reason of these means and what to do, for a slot; the read has words for the others. */
 export const buyingWords = (slot: SlotUse['slot']) => {

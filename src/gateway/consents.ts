@@ -1,20 +1,27 @@
 import type { Moment } from '../governance/judge/moment.js'
-import { currentConsent } from '../governance/policy/consents.js'
+import {
+  consentLapse, latestConsent, type ConsentLapse,
+} from '../governance/policy/consents.js'
 import type { Consent } from '../governance/rows.js'
 import { egressStatement, purposeStatement } from './consent-text.js'
-import { egressPurpose, slotOfPurpose, type GatewayPurpose } from './constants.js'
+import {
+  egressPurpose, gatewayRouteName, slotOfPurpose, type GatewayPurpose,
+} from './constants.js'
 import type { GatewayRoute } from './setup.js'
 
-/** Answers whether purposes are consented to at one moment. */
-export interface ConsentReader {
-  /** The current acknowledgment of cloud egress, to the very text of this route. */
-  egress(): Consent | undefined
-  /** The current consent to a purpose, to the very text of its slot as it is set up now. */
-  purpose(purpose: GatewayPurpose): Consent | undefined
+/** The newest consent of a purpose, and why it authorizes nothing now; null while it does. */
+export interface StandingConsent {
+  readonly newest: Consent | undefined
+  readonly lapse: ConsentLapse | null
 }
 
-const toThisText = (consent: Consent | undefined, sha256: string): Consent | undefined =>
-  consent?.route === 'gateway' && consent.statement_sha256 === sha256 ? consent : undefined
+/** Answers how purposes are consented to at one moment. */
+export interface ConsentReader {
+  /** The acknowledgment of cloud egress, to the very text of this route. */
+  egress(): StandingConsent
+  /** The consent to a purpose, to the very text of its slot as it is set up now. */
+  purpose(purpose: GatewayPurpose): StandingConsent
+}
 
 /**
  * Consents of the route at one moment. A consent counts only while governance calls it current
@@ -22,18 +29,20 @@ const toThisText = (consent: Consent | undefined, sha256: string): Consent | und
  * words that the stored route would show today.
  */
 export const gatewayConsents = (
-  { view, nowMs, policy }: Moment, route: GatewayRoute,
+  { view, nowMs, policy }: Moment, route: GatewayRoute | null,
 ): ConsentReader => {
+  const standing = (purpose: string, sha256: string | null): StandingConsent => {
+    const newest = latestConsent(view, purpose)
+    const isToThisText = newest?.route === gatewayRouteName && newest.statement_sha256 === sha256
+    const lapse = isToThisText ? consentLapse(view, policy, newest, nowMs) : 'not_current'
+    return { newest, lapse: lapse === null && !policy.usable ? 'not_current' : lapse }
+  }
   return {
-    egress: () => toThisText(
-      currentConsent(view, policy, egressPurpose, nowMs), egressStatement(route).sha256,
-    ),
+    egress: () =>
+      standing(egressPurpose, route === null ? null : egressStatement(route).sha256),
     purpose: (purpose) => {
-      const slot = route.slots[slotOfPurpose[purpose]]
-      if (slot === null) return undefined
-      return toThisText(
-        currentConsent(view, policy, purpose, nowMs), purposeStatement(purpose, slot).sha256,
-      )
+      const slot = route?.slots[slotOfPurpose[purpose]] ?? null
+      return standing(purpose, slot === null ? null : purposeStatement(purpose, slot).sha256)
     },
   }
 }

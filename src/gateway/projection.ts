@@ -7,7 +7,7 @@ import {
 import { gatewayReceiptShape } from './receipt.js'
 import type { ProofState } from './proof.js'
 import {
-  gatewayReasonOf, gatewayReasons, gatewayStatuses, isCurrent, slotReasonOf, type ConsentFact,
+  gatewayReasonOf, gatewayReasons, gatewayStatuses, gatewayWordsOf, isCurrent, slotReasonOf, type ConsentFact,
   type GatewayFacts, type GatewayReasonCode,
 } from './readiness.js'
 import type { GatewayRoute, SlotSetup } from './setup.js'
@@ -62,6 +62,10 @@ export const gatewayProjectionShape = v.strictObject({
     state: v.picklist(['none', 'granted', 'revoked', 'cleared', 'withdrawn']),
     current: v.boolean(),
     granted_at: v.nullable(v.string()),
+    /** Who gave it; null without one. */
+    giver: v.nullable(v.strictObject({
+      principal_id: v.string(), name: v.nullable(v.string()), disabled: v.boolean(),
+    })),
   })),
   ...statusFields,
   slots: v.strictObject({ chat: slotShape, report: slotShape, screenshot: slotShape }),
@@ -82,11 +86,12 @@ export const gatewayShowShape = v.strictObject({
 })
 export type GatewayShow = v.InferOutput<typeof gatewayShowShape>
 
-const statusOf = (code: GatewayReasonCode | null) => ({
-  status: code === null ? 'configured' as const : gatewayReasons[code].status,
-  reason_code: code,
-  reason: code === null ? null : gatewayReasons[code].text,
-})
+const statusOf = (facts: GatewayFacts, code: GatewayReasonCode | null) => {
+  const words = code === null ? null : gatewayWordsOf(code, facts)
+  return {
+    status: words?.status ?? 'configured' as const, reason_code: code, reason: words?.text ?? null,
+  }
+}
 
 const proofProjection = ({ state, reason, proof }: ProofState) => ({
   state, reason,
@@ -110,16 +115,17 @@ const slotProjection = (
     timeout_seconds: setup?.timeout_seconds ?? null,
     purpose: proofPurpose[slot],
     consent_current: isCurrent(facts, proofPurpose[slot]),
-    ...statusOf(slotReasonOf(facts, route, slot)),
+    ...statusOf(facts, slotReasonOf(facts, route, slot)),
     proof: proofProjection(facts.proofs[slot]),
   }
 }
 
-const consentProjection = ({ purpose, newest, current }: ConsentFact) => ({
+const consentProjection = ({ purpose, newest, lapse, giver }: ConsentFact) => ({
   purpose,
   state: newest?.state ?? 'none' as const,
-  current,
+  current: lapse === null,
   granted_at: newest?.granted_at ?? null,
+  giver,
 })
 
 /** The read; without a set-up the member is null. */
@@ -139,7 +145,7 @@ export const projectGateway = (facts: GatewayFacts): GatewayShow => {
       shared_ceiling_microusd: account.ok ? account.ceilingMicrousd : null,
       cloud_egress_acknowledged: isCurrent(facts, egressPurpose),
       consents: facts.consents.map(consentProjection),
-      ...statusOf(gatewayReasonOf(facts, route)),
+      ...statusOf(facts, gatewayReasonOf(facts, route)),
       slots: {
         chat: slotProjection(facts, route, 'chat'),
         report: slotProjection(facts, route, 'report'),

@@ -21,7 +21,7 @@ import {
   attemptCollection, bindingsOf, putProof, type GatewayProof, type ProofBindings,
 } from './proof.js'
 import {
-  gatewayDenials, gatewayFacts, gatewayReasons, type GatewayDenial,
+  gatewayDenials, gatewayFacts, gatewayWordsOf, type GatewayDenial,
 } from './readiness.js'
 import type { GatewayReceipt } from './receipt.js'
 import { proofRecipes } from './recipes.js'
@@ -52,7 +52,7 @@ const requireReady = (ctx: GatewayContext, view: View, slot: SlotName): void => 
   if (first === undefined) return
   throw denied([first], {
     code: 'gateway_slot_not_ready', message: `The slot ${slot} may not be used now.`,
-    next: gatewayReasons[first.name].text, details: { slot },
+    next: gatewayWordsOf(first.name, facts).text, details: { slot },
   })
 }
 

@@ -6,6 +6,9 @@
 import { canonicalJson } from '../base/canonical.js'
 import type { Gov } from '../governance/context.js'
 import {
+  consentFacts, consentFactsAs, giverWords, type ConsentCase,
+} from '../governance/judge/consent-facts.js'
+import {
   decisionFacts, routeRowFacts, type DecisionCase, type JudgedRoute,
 } from '../governance/judge/decision.js'
 import {
@@ -20,7 +23,7 @@ import {
   policyFacts, policyWords, storeFacts, storeWords,
 } from '../governance/judge/policy-facts.js'
 import { ledgerFacts, type LedgerFacts } from '../governance/ledger/facts.js'
-import { latestConsent } from '../governance/policy/consents.js'
+import { giverOf, type ConsentLapse, type Giver } from '../governance/policy/consents.js'
 import type { PolicyBlock } from '../governance/policy/standing.js'
 import type { Consent } from '../governance/rows.js'
 import {
@@ -28,13 +31,16 @@ import {
 } from '../governance/selectors.js'
 import { presence } from '../governance/vault.js'
 import type { View } from '../state/types.js'
-import { gatewayConsents } from './consents.js'
+import { gatewayConsents, type StandingConsent } from './consents.js'
 import {
   egressPurpose, gatewayCredentialRef, gatewayPurposes, gatewayRuntime, profileOf, proofPurpose,
   slotNames, type GatewayPlace, type GatewayPurpose, type SlotName,
 } from './constants.js'
 import { latestProof, proofStateOf, type ProofState } from './proof.js'
 import { gatewayCollection, gatewayRouteId, type GatewayRoute, type SlotSetup } from './setup.js'
+
+/** What consents anew; each purpose is named. */
+const grant = 'sallyport gateway setup --consent PURPOSE --acknowledge-cloud-egress'
 
 /**
  * What the configuration read says of a reason: its status, and a sentence with what to do. The
@@ -61,9 +67,7 @@ export const gatewayReasons = {
     status: 'blocked',
     text: 'The stored key is not the one that was saved with this route. Save the key anew.',
   },
-  ...policyWords({
-    noun: 'route', grant: 'sallyport gateway setup --consent PURPOSE --acknowledge-cloud-egress',
-  }),
+  ...policyWords({ noun: 'route', grant }),
   egress_not_acknowledged: {
     status: 'blocked',
     text: 'Cloud egress is not acknowledged. Save the route with --acknowledge-cloud-egress.',
@@ -73,6 +77,7 @@ export const gatewayReasons = {
     text: 'The purpose of this slot has no current consent. Give it with `sallyport gateway setup'
       + ' --consent PURPOSE --acknowledge-cloud-egress`.',
   },
+  ...giverWords(grant),
   ...accountWords('route'),
 } as const
 
@@ -88,7 +93,9 @@ export const gatewayStatuses = [
 export interface ConsentFact {
   readonly purpose: typeof egressPurpose | GatewayPurpose
   readonly newest: Consent | undefined
-  readonly current: boolean
+  /** Who gave it; null without one. */
+  readonly giver: Giver | null
+  readonly lapse: ConsentLapse | null
 }
 
 /** Everything that the status of the route depends on; nothing here is asked of the gateway. */
@@ -106,7 +113,11 @@ export interface GatewayFacts {
 export const gatewayFactsAt = (moment: Moment, place: GatewayPlace): GatewayFacts => {
   const { view, nowMs, policy } = moment
   const route = view.get(gatewayCollection, gatewayRouteId) ?? null
-  const reader = route === null ? null : gatewayConsents(moment, route)
+  const reader = gatewayConsents(moment, route)
+  const fact = (
+    purpose: ConsentFact['purpose'], { newest, lapse }: StandingConsent,
+  ): ConsentFact =>
+    ({ purpose, newest, lapse, giver: newest === undefined ? null : giverOf(view, newest) })
   const proofs = slotNames.map((slot) =>
     [slot, proofStateOf(route, slot, latestProof(view, slot), nowMs)] as const)
   return {
@@ -116,14 +127,8 @@ export const gatewayFactsAt = (moment: Moment, place: GatewayPlace): GatewayFact
     policy: { revision: policy.head.revision, block: policy.block },
     account: ledgerFacts(view),
     consents: [
-      {
-        purpose: egressPurpose, newest: latestConsent(view, egressPurpose),
-        current: reader?.egress() !== undefined,
-      },
-      ...gatewayPurposes.map((purpose) => ({
-        purpose, newest: latestConsent(view, purpose),
-        current: reader?.purpose(purpose) !== undefined,
-      })),
+      fact(egressPurpose, reader.egress()),
+      ...gatewayPurposes.map((purpose) => fact(purpose, reader.purpose(purpose))),
     ],
     proofs: Object.fromEntries(proofs) as Record<SlotName, ProofState>,
   }
@@ -137,11 +142,19 @@ export const gatewayFacts = (gov: Gov, view: View, place: GatewayPlace): Gateway
 export const consentTo = (
   facts: GatewayFacts, purpose: ConsentFact['purpose'],
 ): Consent | undefined =>
-  facts.consents.find((fact) => fact.purpose === purpose && fact.current)?.newest
+  facts.consents.find((fact) => fact.purpose === purpose && fact.lapse === null)?.newest
 
 /** Whether a purpose has a current consent. */
 export const isCurrent = (facts: GatewayFacts, purpose: ConsentFact['purpose']): boolean =>
-  facts.consents.some((fact) => fact.purpose === purpose && fact.current)
+  consentTo(facts, purpose) !== undefined
+
+/** How the consent to a purpose stands, for the facts of every route. */
+export const consentCase = (
+  facts: GatewayFacts, purpose: ConsentFact['purpose'],
+): ConsentCase => {
+  const fact = facts.consents.find((one) => one.purpose === purpose)
+  return { lapse: fact === undefined ? 'not_current' : fact.lapse }
+}
 
 /** A claimed call, and the exact request that it is judged on. */
 export interface CallCase {
@@ -259,15 +272,15 @@ const claimedFacts = [
   },
 ] as const satisfies readonly Fact<RunningCase>[]
 
+/** Content may leave for the gateway at all (S-021). */
+const egressFacts = consentFactsAs('egress_not_acknowledged')
+
 const useFacts = [
   {
     name: 'slot_not_set', kind: 'blocked', phases: beforeCall,
     holds: ({ route, use }) => route.slots[use.slot] !== null,
   },
-  {
-    name: 'consent_not_current', kind: 'unauthorized', phases: always,
-    holds: ({ facts, use }) => isCurrent(facts, use.purpose),
-  },
+  ...within(({ facts, use }: UseCase) => consentCase(facts, use.purpose), consentFacts),
   {
     name: 'request_bound_above_ceiling', kind: 'blocked', phases: beforeCall,
     holds: ({ route, use }) => {
@@ -313,10 +326,10 @@ export const gatewayRoute = [
   ...within(policy, storeFacts),
   ...within(saved, sealedFacts),
   ...within(policy, policyFacts),
-  ...within(saved, [{
-    name: 'egress_not_acknowledged', kind: 'unauthorized', phases: always,
-    holds: ({ facts }: SavedCase) => isCurrent(facts, egressPurpose),
-  } as const]),
+  ...within((one: GatewayCase) => {
+    const its = saved(one)
+    return its === null ? null : consentCase(its.facts, egressPurpose)
+  }, egressFacts),
   ...within((one: GatewayCase) => {
     const its = saved(one)
     return its === null ? null : {
@@ -352,6 +365,17 @@ export const gatewayToldAs = {
 } as const
 
 const hasWords = (name: string): name is GatewayReasonCode => Object.hasOwn(gatewayReasons, name)
+
+/** Whoever gave the consent that is not current because of them; null where it is not about that. */
+const lapsedGiver = ({ consents }: GatewayFacts): Giver | null =>
+  consents.find(({ lapse }) => lapse === 'giver_missing' || lapse === 'giver_disabled')?.giver
+    ?? null
+
+/** Status and sentence of a reason; where somebody gave the consent, the sentence names them. */
+export const gatewayWordsOf = (
+  reason: GatewayReasonCode, facts: GatewayFacts,
+): { readonly status: (typeof gatewayStatuses)[number]; readonly text: string } =>
+  ({ ...gatewayReasons, ...giverWords(grant, lapsedGiver(facts)) })[reason]
 
 /** A denial of the read, and its class. */
 export type GatewayDenial = Denial<GatewayReasonCode>

@@ -49,14 +49,14 @@ const planOf = (
 ): GatewayPlan => {
   const apiBase = requireBase(place)
   const route = view.get(gatewayCollection, gatewayRouteId) ?? null
-  const consents = route === null ? null : gatewayConsents(momentOf(gov, view), route)
+  const consents = gatewayConsents(momentOf(gov, view), route)
   return planGatewayChange(route, save.input, {
     apiBase,
     reserved: place.reserved,
     ledgerCeilingMicrousd: view.all(collections.ledgerAccounts).at(0)?.doc.ceiling_microusd ?? null,
-    egressCurrent: consents?.egress() !== undefined,
+    egressCurrent: consents.egress().lapse === null,
     currentPurposes: new Set(
-      gatewayPurposes.filter((purpose) => consents?.purpose(purpose) !== undefined),
+      gatewayPurposes.filter((purpose) => consents.purpose(purpose).lapse === null),
     ),
     storedFingerprint: presence(view, gatewayCredentialRef).fingerprint,
     suppliedFingerprint: supplied,

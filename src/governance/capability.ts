@@ -17,6 +17,8 @@ import type { Session } from './session/types.js'
 export interface StatusLine {
   readonly status: string
   readonly reason_code: string | null
+  /** A sentence with what to do, where the code alone does not tell whom it is about. */
+  readonly reason?: string
 }
 
 /** Sealed content that a row names itself, beside the registry of artifacts. */

@@ -83,9 +83,21 @@ const consentShape = v.strictObject({
   expires_at: nullable(iso),
   /** SHA-256 of the exact text that was acknowledged. */
   statement_sha256: sha256,
+  /**
+   * Who acknowledged this very consent, each owner once: the text as it was shown to them. Another
+   * consent has none of these.
+   */
+  acknowledgments: v.array(v.strictObject({ owner: text, statement_sha256: sha256, at: iso })),
 })
-/** The operator's acknowledgment of one purpose. */
+/** The operator's consent to one purpose, and the acknowledgments of it. */
 export type Consent = v.InferOutput<typeof consentShape>
+
+/** Rows of programs that asked nobody but the giver: the giver acknowledged, and nobody else. */
+const upgradeConsent = (stored: unknown): unknown => {
+  if (typeof stored !== 'object' || stored === null || 'acknowledgments' in stored) return stored
+  const { principal: owner, statement_sha256, granted_at: at } = stored as Consent
+  return { ...stored, acknowledgments: [{ owner, statement_sha256, at }] }
+}
 
 const policyShape = v.strictObject({
   revision: count,
@@ -353,7 +365,7 @@ export const collections = {
   defaults: one('defaults', defaultsShape),
   roots: one<Root>('roots', rootShape),
   goals: one<Goal>('goals', goalShape),
-  consents: one<Consent>('consents', consentShape),
+  consents: { ...one<Consent>('consents', consentShape), upgrade: upgradeConsent },
   /** Ids: revision padded to 12 digits. */
   policy: one<PolicyRevision>('policy', policyShape),
   policyHead: one('policy_head', policyHeadShape),

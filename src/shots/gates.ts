@@ -7,7 +7,7 @@
  * into every request (`routingControls`), and there is no way to send another value.
  */
 import {
-  boundFacts, buyingWords, consentFacts, proofFacts, routeFacts, slotFacts, slotOf,
+  boundFacts, buyingToldAs, buyingWords, consentFacts, proofFacts, routeFacts, slotFacts, slotOf,
   type BuyingCase,
 } from '../gateway/buying.js'
 import type { GatewayProof } from '../gateway/proof.js'
@@ -15,8 +15,7 @@ import {
   consentTo, gatewayFacts, gatewayReasons, type GatewayFacts, type GatewayReasonCode,
 } from '../gateway/readiness.js'
 import type { SlotSetup } from '../gateway/setup.js'
-import { judge, type Fact } from '../governance/judge/fact.js'
-import { giverReasonOf, type GiverReason } from '../governance/policy/consents.js'
+import { judge, toldName, type Fact } from '../governance/judge/fact.js'
 import type { Consent } from '../governance/rows.js'
 import type { ReservedNames } from '../governance/selectors.js'
 import type { View } from '../state/types.js'
@@ -130,8 +129,6 @@ export interface GateFacts {
   readonly saved: SavedShotSettings
   readonly gateway: GatewayFacts
   readonly reserved: ReservedNames
-  /** Why whoever gave the current consent carries no call; null or left out while they do. */
-  readonly giver?: GiverReason | null
 }
 
 /** What an open route is. */
@@ -186,7 +183,8 @@ const hasWords = (name: string): name is GateReason =>
   Object.hasOwn(ownTexts, name) || Object.hasOwn(gatewayReasons, name)
 
 const reasonsOf = (one: ImageCase, phase: 'status' | 'admit'): readonly GateReason[] =>
-  judge(imageRoute, one, phase).map(({ name }) => {
+  judge(imageRoute, one, phase).map((denial) => {
+    const name = toldName(denial, buyingToldAs)
     if (hasWords(name)) return name
     throw new TypeError('a gate has its words')
   })
@@ -197,7 +195,7 @@ const use = { slot: 'screenshot', purpose: 'gateway.vision' } as const
 export const judgeGates = (facts: GateFacts): RouteStanding => {
   const { saved, gateway } = facts
   const one: ImageCase = {
-    ...facts, use, giver: facts.giver ?? null, bound: (slot) => imageBound(saved, slot),
+    ...facts, use, bound: (slot) => imageBound(saved, slot),
   }
   const reasons = reasonsOf(one, 'status')
   const slot = slotOf(one)
@@ -221,10 +219,8 @@ export const standingOf = (
   ctx: Pick<ShotsContext, 'gov' | 'gateway'>, view: View,
 ): RouteStanding => {
   const gateway = gatewayFacts(ctx.gov, view, ctx.gateway.place)
-  const consent = consentTo(gateway, use.purpose)
   return judgeGates({
     saved: savedSettings(view), gateway, reserved: ctx.gateway.place.reserved,
-    giver: consent === undefined ? null : giverReasonOf(view, consent),
   })
 }
 

@@ -12,6 +12,7 @@ t.test('A-124 A-189 an unknown charge is its owner’s alone until the owner is 
   const secret = ['--passphrase-file', rig.place.path('passphrase')]
   must(await rig.run(['principal', 'add', 'bob', ...secret]))
   must(await rig.run(['login', '--owner', 'bob', ...secret]))
+  must(await rig.run(['alpha', 'acknowledge', '--acknowledge-plaintext-egress']))
   rig.sandbox.faults.set('billing_status_500', { service: 'provider' })
   const asked = await rig.ask()
   t.equal(asked.status, 7)

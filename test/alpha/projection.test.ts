@@ -27,7 +27,7 @@ const ready: AlphaFacts = {
   provider,
   key: { present: true, fingerprint: 'fp-1' },
   policy: { revision: 3, block: null },
-  consentCurrent: true,
+  lapse: null, giver: { principal_id: 'prn_1', name: 'ada', disabled: false }, acknowledged: true,
   account: { ok: true, ceilingMicrousd: 100_000 },
 }
 const read = (change: Partial<AlphaFacts> = {}, setupChange: Partial<AlphaTextSetup> = {}) => {
@@ -51,7 +51,10 @@ const ways: Record<AlphaReasonCode, Way> = {
   save_in_progress: [block('save_in_progress'), {}],
   save_interrupted: [block('save_interrupted'), {}],
   policy_revoked: [block('policy_revoked'), {}],
-  consent_not_current: [{ consentCurrent: false }, {}],
+  consent_not_current: [{ lapse: 'not_current' }, {}],
+  consent_giver_missing: [{ lapse: 'giver_missing' }, {}],
+  consent_giver_disabled: [{ lapse: 'giver_disabled' }, {}],
+  acknowledgment_missing: [{ acknowledged: false }, {}],
   ledger_not_unique: [{ account: { ok: false, problem: 'ledger_not_unique' } }, {}],
   ceiling_not_positive: [{ account: { ok: false, problem: 'ceiling_not_positive' } }, {}],
   ceiling_mismatch: [{ account: { ok: true, ceilingMicrousd: 99_999 } }, {}],
@@ -77,7 +80,7 @@ t.test('A-053 A-054 the read holds key facts, consent, status and reason', async
     status: 'configured', reason_code: null, reason: null,
   })
   t.equal(read(block('policy_revoked')).consent_current, false)
-  t.equal(read({ consentCurrent: false }).consent_current, false)
+  t.equal(read({ lapse: 'not_current' }).consent_current, false)
 })
 
 t.test('A-055 A-056 transport flags and the plaintext statement stand in every read', async (t) => {
@@ -137,8 +140,8 @@ t.test('the first reason of the ladder is the one that is shown', async (t) => {
 
 t.test('the read has exactly the documented fields and fits its schema', async (t) => {
   t.strictSame(Object.keys(read()).sort(), [
-    'api_base', 'capability', 'consent_current', 'credential_fingerprint', 'credential_ref',
-    'e2ee', 'enabled', 'key_present', 'max_output_tokens', 'model_id',
+    'acknowledged', 'api_base', 'capability', 'consent_current', 'consent_giver',
+    'credential_fingerprint', 'credential_ref', 'e2ee', 'enabled', 'key_present', 'max_output_tokens', 'model_id',
     'plaintext_egress_consent_revision', 'plaintext_statement', 'profile_id',
     'provider_sees_plaintext', 'reason', 'reason_code', 'request_cost_bound_microusd', 'runtime',
     'shared_ceiling_microusd', 'spend_ceiling_microusd', 'status', 'tee_verified',

@@ -77,6 +77,7 @@ const consent = (id: string, revision: number, state: Consent['state']): Consent
   consent_id: id, route: 'alpha', purpose: 'alpha.text', state, granted_revision: revision,
   bound_revision: revision, principal: 'p', root: 'r', granted_at: '2026-01-01T00:00:00.000Z',
   expires_at: null, statement_sha256: sha256Hex('text'),
+  acknowledgments: [],
 })
 
 t.test('A-054 a grant made after the clock stepped back is the newest all the same', async (t) => {
@@ -85,8 +86,10 @@ t.test('A-054 a grant made after the clock stepped back is the newest all the sa
   await bench.transact((tx, now) => {
     const revision = policyHead(tx).revision + 1
     // Ids follow the wall clock: the one granted later may sort before the other.
+    const [giver] = tx.all(collections.principals)
+    const principal = giver?.id ?? 'none'
     tx.put(collections.consents, 'con_9', consent('con_9', 1, 'withdrawn'))
-    tx.put(collections.consents, 'con_1', consent('con_1', revision, 'granted'))
+    tx.put(collections.consents, 'con_1', { ...consent('con_1', revision, 'granted'), principal })
     publishRevision(tx, bench.gov.store, now, {
       state: 'active', reason: 'save', principal: null, carriesFrom: null,
     })
@@ -157,3 +160,18 @@ t.test('A-158 a publication is judged anew within its own transaction', async (t
   t.equal(after.usable, false)
   t.equal(after.head.revision, before.head.revision + 1)
 })
+
+t.test('A-009 a consent of a program that asked its giver alone is acknowledged by the giver alone',
+  async (t) => {
+    const { acknowledgments, ...stored } = consent('con_1', 2, 'granted')
+    t.strictSame(acknowledgments, [])
+    const { upgrade } = collections.consents
+    t.strictSame(upgrade?.(stored), {
+      ...stored,
+      acknowledgments: [
+        { owner: 'p', statement_sha256: stored.statement_sha256, at: stored.granted_at },
+      ],
+    })
+    const today = consent('con_1', 2, 'granted')
+    t.equal(upgrade?.(today), today, 'one of today stays as it is, an empty list too')
+  })

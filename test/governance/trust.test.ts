@@ -32,6 +32,7 @@ const fixed: FixedRoute = {
   provider: 'example',
   model: 'fixed-model',
   url: 'https://provider.example/v1/chat/completions',
+  acknowledges: '1'.repeat(64),
   paid: true,
 }
 const binding = { operationId: 'op_1', runtime: fixed.runtime, profile: fixed.profile } as const
@@ -49,8 +50,9 @@ const goal: Goal = {
 }
 const consent: Consent = {
   consent_id: 'con_1', route: 'alpha', purpose: 'alpha.text', state: 'granted',
-  granted_revision: 3, bound_revision: 7, principal: 'prn_1', root: 'root_1', granted_at: now,
+  granted_revision: 3, bound_revision: 7, principal: 'prn_giver', root: 'root_0', granted_at: now,
   expires_at: null, statement_sha256: '1'.repeat(64),
+  acknowledgments: [{ owner: 'prn_1', statement_sha256: '1'.repeat(64), at: now }],
 }
 const policy: PolicyRevision = {
   revision: 7, state: 'active', reason: 'save', epoch: 1, fence: 1, carries_from: 7,
@@ -134,6 +136,7 @@ const sound = (): Memory => {
   memory.transact((tx) => {
     bootstrapLedger(tx, now, 1000)
     tx.put(collections.principals, 'prn_1', principal)
+    tx.put(collections.principals, 'prn_giver', { ...principal, principal_id: 'prn_giver' })
     tx.put(collections.roots, 'root_1', root)
     tx.put(collections.goals, 'goal_1', goal)
     tx.put(collections.consents, 'con_1', consent)
@@ -382,6 +385,31 @@ t.test('A-156 the purpose must rest on this consent, granted and current', async
   alter(memory, collections.consents, 'con_1', { bound_revision: 5 })
   const older = { ...request, authority: { ...authority, consent_revision: 5 } }
   t.strictSame(evaluated(memory, older), ['consent_not_current'], 'not carried to this revision')
+})
+
+t.test('A-009 A-156 a consent is its giver’s, and whoever asks acknowledged it', async (t) => {
+  const consents = (change: Partial<Consent>) => set(collections.consents, 'con_1', change)
+  const mine = { owner: 'prn_1', statement_sha256: '1'.repeat(64), at: now }
+  const missing = 'acknowledgment_missing'
+  denies(t, [
+    {
+      title: 'a giver who is disabled', reason: 'consent_giver_disabled',
+      rows: set(collections.principals, 'prn_giver', { disabled_at: past }),
+    },
+    {
+      title: 'a giver who is gone', reason: 'consent_giver_missing',
+      rows: set(collections.principals, 'prn_giver', null),
+    },
+    { title: 'no acknowledgment', reason: missing, rows: consents({ acknowledgments: [] }) },
+    {
+      title: 'the acknowledgment of another', reason: missing,
+      rows: consents({ acknowledgments: [{ ...mine, owner: 'prn_giver' }] }),
+    },
+    {
+      title: 'an acknowledgment of other words', reason: missing,
+      rows: consents({ acknowledgments: [{ ...mine, statement_sha256: '3'.repeat(64) }] }),
+    },
+  ])
 })
 
 t.test('A-157 profile, provider, model and URL are exactly the fixed ones', async (t) => {

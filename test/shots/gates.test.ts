@@ -8,6 +8,7 @@ import type { Consent } from '../../src/governance/rows.js'
 import {
   consentReaches, gateTextOf, imageBound, judgeGates, statusForNewImage, type GateFacts,
 } from '../../src/shots/gates.js'
+import type { ConsentLapse } from '../../src/governance/policy/consents.js'
 import { unsetSettings, type SavedShotSettings } from '../../src/shots/source/settings.js'
 
 const saved: SavedShotSettings = {
@@ -20,7 +21,10 @@ const consent = (purpose: string): Consent => ({
   consent_id: `con_${purpose}`, route: 'gateway', purpose, state: 'granted', granted_revision: 3,
   bound_revision: 3, principal: 'prn_a', root: 'root_a',
   granted_at: '2026-11-20T10:00:00.000Z', expires_at: null, statement_sha256: sha256Hex('text'),
+  acknowledgments: [],
 })
+
+const giver = { principal_id: 'prn_a', name: 'ada', disabled: false }
 
 const slot = {
   model: 'gateway/acme/vision-1', upstream_allow: ['acme-host'],
@@ -39,8 +43,8 @@ const gateway: GatewayFacts = {
   policy: { revision: 3, block: null },
   account: { ok: true, ceilingMicrousd: 10_000 },
   consents: [
-    { purpose: 'gateway.cloud_egress', newest: consent('gateway.cloud_egress'), current: true },
-    { purpose: 'gateway.vision', newest: consent('gateway.vision'), current: true },
+    { purpose: 'gateway.cloud_egress', newest: consent('gateway.cloud_egress'), giver, lapse: null },
+    { purpose: 'gateway.vision', newest: consent('gateway.vision'), giver, lapse: null },
   ],
   proofs: {
     chat: { state: 'missing', reason: null, proof: null },
@@ -65,9 +69,10 @@ const withRoute = (change: Partial<NonNullable<GatewayFacts['route']>>): GateFac
   withGateway({ route: { ...gateway.route as NonNullable<GatewayFacts['route']>, ...change } })
 const withSlot = (change: Partial<typeof slot>): GateFacts =>
   withRoute({ slots: { chat: null, report: null, screenshot: { ...slot, ...change } } })
-const withoutConsent = (purpose: string): GateFacts => withGateway({
-  consents: gateway.consents.map((one) =>
-    (one.purpose === purpose ? { ...one, current: false } : one)),
+const withoutConsent = (
+  purpose: string, lapse: ConsentLapse = 'not_current',
+): GateFacts => withGateway({
+  consents: gateway.consents.map((one) => (one.purpose === purpose ? { ...one, lapse } : one)),
 })
 
 t.test('S-017 with every gate open an image may be sent, and only then', async (t) => {
@@ -132,6 +137,18 @@ const alone: readonly (readonly [title: string, broken: GateFacts, reason: strin
     'egress_not_acknowledged',
   ],
   ['S-021 no consent to the purpose', withoutConsent('gateway.vision'), 'consent_not_current'],
+  [
+    'S-021 a disabled giver of the acknowledgment',
+    withoutConsent('gateway.cloud_egress', 'giver_disabled'), 'principal_disabled',
+  ],
+  [
+    'S-021 a disabled giver of the consent', withoutConsent('gateway.vision', 'giver_disabled'),
+    'principal_disabled',
+  ],
+  [
+    'S-021 an unknown giver of the consent', withoutConsent('gateway.vision', 'giver_missing'),
+    'principal_missing',
+  ],
   ['S-147 a disabled route', withRoute({ enabled: false }), 'route_disabled'],
   [
     'S-147 a revoked policy', withGateway({ policy: { revision: 4, block: 'policy_revoked' } }),

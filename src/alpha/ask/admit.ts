@@ -47,9 +47,9 @@ interface Standing {
   readonly consent: Consent
 }
 
-const requireStanding = (ctx: AlphaContext, view: View): Standing => {
+const requireStanding = (ctx: AlphaContext, view: View, session: Session): Standing => {
   const moment = momentOf(ctx.gov, view)
-  const setup = requireConfigured(moment, ctx.provider)
+  const setup = requireConfigured(moment, ctx.provider, session.principal.principal_id)
   const consent = currentConsent(view, moment.policy, alphaPurpose, moment.nowMs)
   if (!consent) {
     throw fail.unauthorized('consent_not_current', 'No current consent covers this route.', {
@@ -89,7 +89,7 @@ const admitRow = (
 ): Task => {
   const { gov } = ctx
   const root = liveRoot(tx, gov, session.root.root_id)
-  const { setup, consent } = requireStanding(ctx, tx)
+  const { setup, consent } = requireStanding(ctx, tx, session)
   requireWithinCap(made.input, setup.max_output_tokens)
   const owner = session.principal.principal_id
   const taskId = newId('task')
@@ -155,7 +155,7 @@ export const sealQuestion = async (
   if (replayed !== null) return { replayed }
   // What forbids every contact refuses here: no question is sealed and no task is written.
   await ctx.client()
-  const input = buildInput(request, requireStanding(ctx, view).setup)
+  const input = buildInput(request, requireStanding(ctx, view, session).setup)
   inferenceRequestBytes(input, ctx.provider.model_id)
   const artifact = store.artifacts.write(alphaArtifactLabels.input, encodeInput(input))
   return { input, digest, artifact }

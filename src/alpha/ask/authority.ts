@@ -11,6 +11,7 @@ import type { FixedRoute, TrustRequest } from '../../governance/judge/request.js
 import { currentConsent } from '../../governance/policy/consents.js'
 import type { Task, TrustDecision } from '../../governance/rows.js'
 import type { Tx, View } from '../../state/types.js'
+import { alphaConsentStatement } from '../consent-text.js'
 import {
   alphaCapability, alphaProfile, alphaPurpose, alphaRouteName, alphaRuntime, type AlphaProvider,
 } from '../constants.js'
@@ -41,6 +42,7 @@ const fixedOf = (provider: AlphaProvider): FixedRoute => ({
   provider: provider.name,
   model: provider.model_id,
   url: inferenceUrl(provider.base_url),
+  acknowledges: alphaConsentStatement(provider).sha256,
   paid: true,
 })
 

@@ -43,6 +43,7 @@ export const commands: CommandTable = [
     summary: 'one question to one fixed text provider, one answer, one receipt',
     verbs: [
       { verb: 'setup', load: () => import('./alpha/setup.js') },
+      { verb: 'acknowledge', load: () => import('./alpha/acknowledge.js') },
       { verb: 'show', load: () => import('./alpha/show.js') },
       { verb: 'ask', load: () => import('./alpha/ask.js') },
       { verb: 'output', load: () => import('./alpha/output.js') },

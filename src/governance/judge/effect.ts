@@ -5,9 +5,11 @@
  */
 import { canonicalJson } from '../../base/canonical.js'
 import { msFromIso } from '../../base/clock.js'
+import { consentLapse, hasAcknowledged } from '../policy/consents.js'
 import { collections, type Job, type Task } from '../rows.js'
+import { acknowledgmentFacts, consentFacts } from './consent-facts.js'
 import { decisionFacts, routeRowFacts, type DecisionCase, type JudgedRoute } from './decision.js'
-import { ofRequest, underWay, within, type Fact } from './fact.js'
+import { ofRequest, underWay, within, type Fact, type Phase } from './fact.js'
 import type { Moment } from './moment.js'
 import { holdFacts, type HoldCase } from './money-facts.js'
 import { personFacts, rootFacts } from './person-facts.js'
@@ -82,8 +84,30 @@ export const standingFacts = [
 const consentOf = ({ moment, task }: TaskCase) =>
   moment.view.get(collections.consents, task.purpose.consent_id)
 
-/** The task's purpose rests on a consent that is current, and was given under this very grant. */
-export const purposeFacts = within(taskPart, [
+/** How the task's own consent stands: what a task was admitted under is never exchanged. */
+const lapseOf = (one: TaskCase) => {
+  const { moment: { view, policy, nowMs }, task: { purpose: { revision } } } = one
+  const consent = consentOf(one)
+  const judged = consentLapse(view, policy, consent, nowMs)
+  // When it ends is a fact of its own, beside the end of the task's purpose.
+  const lapse = judged === 'expired' ? null : judged
+  // Not before the grant, and not after today.
+  const spans = consent !== undefined && consent.granted_revision <= revision
+    && revision <= consent.bound_revision
+  return (lapse === null || lapse === 'suspended') && !spans ? 'not_current' : lapse
+}
+
+const acknowledgedBy = (one: TaskCase): boolean | null =>
+  (one.fixed.acknowledges === undefined
+    ? null : hasAcknowledged(consentOf(one), one.task.owner, one.fixed.acknowledges))
+
+/** When the purpose ends: what came back is the consent's alone, whichever session asked. */
+const endsOf = (one: TaskCase, phase: Phase): readonly (string | null)[] => {
+  const ends = consentOf(one)?.expires_at ?? null
+  return phase === 'adopt' ? [ends] : [one.task.purpose.expires_at, ends]
+}
+
+const taskPurposeFacts = [
   {
     name: 'purpose_mismatch', kind: 'unauthorized', phases: ofRequest,
     holds: (one) => {
@@ -93,26 +117,17 @@ export const purposeFacts = within(taskPart, [
         && consent.route === route
     },
   },
-  {
-    name: 'consent_not_current', kind: 'unauthorized', phases: underWay,
-    holds: (one) => {
-      const consent = consentOf(one)
-      const { head } = one.moment.policy
-      const { revision } = one.task.purpose
-      return consent?.state === 'granted' && consent.granted_revision > head.fence
-        && consent.bound_revision === head.revision
-        // Not before the grant, and not after today.
-        && consent.granted_revision <= revision && revision <= consent.bound_revision
-    },
-  },
+  ...within((one: TaskCase) => ({ lapse: lapseOf(one) }), consentFacts),
+  ...within((one: TaskCase) => ({ acknowledged: acknowledgedBy(one) }), acknowledgmentFacts),
   {
     name: 'purpose_expired', kind: 'unauthorized', phases: underWay,
-    holds: (one) => {
-      const ends = [one.task.purpose.expires_at, consentOf(one)?.expires_at ?? null]
-      return ends.every((end) => end === null || msFromIso(end) > one.moment.nowMs)
-    },
+    holds: (one, phase) =>
+      endsOf(one, phase).every((end) => end === null || msFromIso(end) > one.moment.nowMs),
   },
-] as const satisfies readonly Fact<TaskCase>[])
+] as const satisfies readonly Fact<TaskCase>[]
+
+/** The task's purpose rests on a consent that is current, and was given under this very grant. */
+export const purposeFacts = within(taskPart, taskPurposeFacts)
 
 const isOf = (
   job: Job | undefined, { job_id, task_id, operation_id }: TrustRequest,

@@ -50,6 +50,11 @@ export interface FixedRoute {
   readonly provider: string
   readonly model?: string
   readonly url: string
+  /**
+   * SHA-256 of the text that every owner who asks has to have acknowledged; left out where whoever
+   * consented stands for all.
+   */
+  readonly acknowledges?: string
   /** Whether a request of it is paid for and has to name its full bound. */
   readonly paid: boolean
 }

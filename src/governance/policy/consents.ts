@@ -1,7 +1,8 @@
 /**
  * Consents by purpose. A consent is current only while it is granted, bound to the current active
- * witnessed revision, granted after the last global revocation and not expired. Publication alone
- * moves the binding forward (A-065 to A-068, A-070).
+ * witnessed revision, granted after the last global revocation, not expired, and whoever gave it is
+ * not disabled. Publication alone moves the binding forward (A-065 to A-068, A-070). Other owners
+ * rest on it only once they have acknowledged it themselves (A-009).
  */
 import { newId } from '../../base/ids.js'
 import { msFromIso } from '../../base/clock.js'
@@ -31,17 +32,79 @@ export const latestConsent = (view: View, purpose: string): Consent | undefined 
 const isExpired = (consent: Consent, nowMs: number): boolean =>
   consent.expires_at !== null && msFromIso(consent.expires_at) <= nowMs
 
+/** Who gave a consent, as far as reads tell it. */
+export interface Giver {
+  readonly principal_id: string
+  /** Null where the store knows no such owner any more. */
+  readonly name: string | null
+  readonly disabled: boolean
+}
+
+/** Whoever gave a consent. */
+export const giverOf = (view: View, { principal }: Pick<Consent, 'principal'>): Giver => {
+  const row = view.get(collections.principals, principal)
+  return {
+    principal_id: principal, name: row?.name ?? null, disabled: (row?.disabled_at ?? null) !== null,
+  }
+}
+
+/**
+ * Why a consent authorizes nothing now. `suspended`: a save is under way or was interrupted, and
+ * the publication that ends it would carry this consent over; nothing may be sent on it meanwhile,
+ * and nothing that it paid for is lost.
+ */
+export type ConsentLapse =
+  'not_current' | 'expired' | 'giver_missing' | 'giver_disabled' | 'suspended'
+
+/** Policy blocks that end by themselves or by the next save, without taking a consent away. */
+const isSuspending = ({ block }: PolicyStanding): boolean =>
+  block === 'save_in_progress' || block === 'save_interrupted'
+
+/**
+ * How a consent stands, by the one rule of every route: granted after the last global revocation,
+ * unexpired, given by an owner who is not disabled, and bound to the newest revision. Null: it
+ * authorizes its purpose wherever the policy itself is usable, which is judged beside it.
+ */
+export const consentLapse = (
+  view: View, standing: PolicyStanding, consent: Consent | undefined, nowMs: number,
+): ConsentLapse | null => {
+  const { head } = standing
+  if (consent?.state !== 'granted' || consent.granted_revision <= head.fence) return 'not_current'
+  if (isExpired(consent, nowMs)) return 'expired'
+  const giver = giverOf(view, consent)
+  if (giver.name === null) return 'giver_missing'
+  if (giver.disabled) return 'giver_disabled'
+  if (consent.bound_revision === head.revision) return null
+  const carried = isSuspending(standing) && consent.bound_revision === head.carries_from
+  return carried ? 'suspended' : 'not_current'
+}
+
 /** The consent that authorizes a purpose now, or undefined. */
 export const currentConsent = (
   view: View, standing: PolicyStanding, purpose: string, nowMs: number,
 ): Consent | undefined => {
-  const consent = latestConsent(view, purpose)
-  if (!consent || !standing.usable) return undefined
-  const current = consent.state === 'granted'
-    && consent.bound_revision === standing.head.revision
-    && consent.granted_revision > standing.head.fence
-    && !isExpired(consent, nowMs)
-  return current ? consent : undefined
+  const consent = standing.usable ? latestConsent(view, purpose) : undefined
+  return consentLapse(view, standing, consent, nowMs) === null ? consent : undefined
+}
+
+/** Whether an owner has acknowledged this very consent, in the words of today. */
+export const hasAcknowledged = (
+  consent: Consent | undefined, owner: string, statementSha256: string,
+): boolean =>
+  consent?.acknowledgments.some((one) =>
+    one.owner === owner && one.statement_sha256 === statementSha256) === true
+
+/** Writes the acknowledgment of one owner; an earlier one of the same owner is replaced. */
+export const acknowledgeConsent = (
+  tx: Tx, now: string, consent: Consent,
+  by: { readonly owner: string; readonly statementSha256: string },
+): Consent => {
+  if (hasAcknowledged(consent, by.owner, by.statementSha256)) return consent
+  const others = consent.acknowledgments.filter(({ owner }) => owner !== by.owner)
+  const mine = { owner: by.owner, statement_sha256: by.statementSha256, at: now }
+  const next: Consent = { ...consent, acknowledgments: [...others, mine] }
+  tx.put(collections.consents, consent.consent_id, next)
+  return next
 }
 
 /** Ends the granted consents that `match` picks. */
@@ -51,6 +114,12 @@ export const endConsents = (
   for (const { id, doc } of tx.all(collections.consents)) {
     if (match(doc)) tx.put(collections.consents, id, { ...doc, state })
   }
+}
+
+/** A publication carries no consent that has expired or whose giver is disabled. */
+const standsFor = (tx: Tx, consent: Consent, nowMs: number): boolean => {
+  const giver = giverOf(tx, consent)
+  return giver.name !== null && !giver.disabled && !isExpired(consent, nowMs)
 }
 
 /**
@@ -64,7 +133,7 @@ export const carryOver = (
     if (doc.state !== 'granted') continue
     if (dropped.has(doc.purpose)) {
       tx.put(collections.consents, id, { ...doc, state: 'withdrawn' })
-    } else if (from !== null && doc.bound_revision === from && !isExpired(doc, nowMs)) {
+    } else if (from !== null && doc.bound_revision === from && standsFor(tx, doc, nowMs)) {
       tx.put(collections.consents, id, { ...doc, bound_revision: to })
     }
   }
@@ -90,6 +159,9 @@ export const grantConsent = (
     granted_at: now,
     expires_at: grant.expiresAt,
     statement_sha256: grant.statementSha256,
+    acknowledgments: [
+      { owner: by.principal, statement_sha256: grant.statementSha256, at: now },
+    ],
   }
   tx.put(collections.consents, consent.consent_id, consent)
   return consent
@@ -102,15 +174,3 @@ export const boundConsents = (
   view.all(collections.consents)
     .filter(({ doc }) => doc.state === 'granted' && doc.bound_revision === revision)
     .map(({ doc }) => ({ consent_id: doc.consent_id, purpose: doc.purpose }))
-
-/** Why whoever gave a consent carries nothing any more; null while they do. */
-export type GiverReason = 'principal_missing' | 'principal_disabled'
-
-/** The same look at a person that the trust evaluation of a call takes. */
-export const giverReasonOf = (
-  view: View, consent: Pick<Consent, 'principal'>,
-): GiverReason | null => {
-  const giver = view.get(collections.principals, consent.principal)
-  if (giver === undefined) return 'principal_missing'
-  return giver.disabled_at === null ? null : 'principal_disabled'
-}

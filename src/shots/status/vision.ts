@@ -58,7 +58,7 @@ export const visionPart = (ctx: ShotsContext, view: View): VisionStatusPart => {
   const slot = facts.route?.slots.screenshot ?? null
   const { state, reason, proof } = facts.proofs.screenshot
   const consented = (purpose: string): boolean =>
-    facts.consents.some((one) => one.purpose === purpose && one.current)
+    facts.consents.some((one) => one.purpose === purpose && one.lapse === null)
   const spend = budgetStanding(view, ctx.gov.clock.wallMs(), saved)
   const unsafe = unsafeReasons(ctx, view, spend)
   return {

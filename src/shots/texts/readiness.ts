@@ -5,15 +5,14 @@
  */
 import { fail, type SallyportError } from '../../base/errors.js'
 import {
-  boundFacts, consentFacts, proofFacts, routeFacts, slotOf, type BuyingCase,
+  boundFacts, buyingToldAs, consentFacts, proofFacts, routeFacts, slotOf, type BuyingCase,
 } from '../../gateway/buying.js'
 import type { GatewayProof } from '../../gateway/proof.js'
 import {
   consentTo, gatewayFacts, gatewayReasons, type GatewayReasonCode,
 } from '../../gateway/readiness.js'
 import type { SlotSetup } from '../../gateway/setup.js'
-import { judge } from '../../governance/judge/fact.js'
-import { giverReasonOf } from '../../governance/policy/consents.js'
+import { judge, toldName } from '../../governance/judge/fact.js'
 import type { View } from '../../state/types.js'
 import type { ShotsContext } from '../context.js'
 import { gateTextOf, imageBound, settingFacts } from '../gates.js'
@@ -72,11 +71,8 @@ export const requireTextRoute = (
   const saved = savedSettings(view)
   const gateway = gatewayFacts(ctx.gov, view, ctx.gateway.place)
   const consent = consentTo(gateway, purpose)
-  // A digest is paid for by whoever consented to it; a conclusion by whoever asks for it.
-  const given = purpose === 'gateway.digest' ? consent : undefined
   const one: TextCase = {
     saved, gateway, use: { slot: 'report', purpose }, reserved: ctx.gateway.place.reserved,
-    giver: given === undefined ? null : giverReasonOf(view, given),
     bound: (slot) => imageBound(saved, slot),
   }
   const [first] = judge(textRoute, one, 'admit')
@@ -86,7 +82,7 @@ export const requireTextRoute = (
     const { principal, consent_id: consentId } = consent
     return { principal, consentId, setup, proof, boundMicrousd: imageBound(saved, setup) }
   }
-  const reason = first?.name ?? 'slot_not_set'
+  const reason = first === undefined ? 'slot_not_set' : toldName(first, buyingToldAs)
   throw reason === 'consent_not_current' ? blocked(reason, consentNext(purpose)) : blocked(reason)
 }
 

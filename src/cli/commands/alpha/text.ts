@@ -4,6 +4,11 @@ import type { View } from '../../output.js'
 
 const line = (name: string, value: string): string => `${name.padEnd(18)}${value}`
 
+type GiverFact = NonNullable<NonNullable<AlphaShow['alpha_text']>['consent_giver']>
+
+const giver = ({ name, principal_id, disabled }: GiverFact): string =>
+  `${name ?? principal_id}${disabled ? ' (disabled)' : ''}`
+
 const absent = (revision: number): string => [
   line('status', 'not set up (disabled)'),
   line('policy revision', String(revision)),
@@ -30,6 +35,10 @@ export const alphaText = (show: AlphaShow, view: View): string => {
     line('spend ceiling', `${alpha.spend_ceiling_microusd} micro-USD (shared)`),
     line('key', alpha.key_present ? `present, ${alpha.credential_fingerprint ?? ''}` : 'none'),
     line('consent current', alpha.consent_current ? 'yes' : 'no'),
+    ...(alpha.consent_giver === null ? [] : [line('consent given by', giver(alpha.consent_giver))]),
+    ...(alpha.acknowledged === null ? [] : [
+      line('acknowledged', alpha.acknowledged ? 'by you' : 'not by you'),
+    ]),
     line('policy revision', String(show.policy_revision)),
     line('transport', 'TLS; no attestation (tee_verified=false), no end-to-end encryption'),
     line('plaintext', plaintextStatement),

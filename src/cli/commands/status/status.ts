@@ -5,8 +5,8 @@ import {
 import type { StatusLine } from '../../../governance/capability.js'
 import { defineVerb, type Build, type Run, type VerbDefinition } from '../../verb.js'
 
-const lineText = ({ status, reason_code: reason }: StatusLine): string =>
-  reason === null ? status : `${status} (${reason})`
+const lineText = ({ status, reason_code: code, reason }: StatusLine): string =>
+  [code === null ? status : `${status} (${code})`, reason].filter(Boolean).join('. ')
 
 const definition: VerbDefinition<StatusDocument> = {
   meta: {
