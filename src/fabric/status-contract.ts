@@ -11,7 +11,7 @@ const nullableText = v.nullable(v.string())
 const lineShape = v.strictObject({
   status: v.string(), reason_code: nullableText,
   /** Names whoever gave a consent that carries nothing any more, and what consents anew. */
-  reason: v.exactOptional(v.string()),
+  reason: v.optional(v.string()),
 })
 
 const factsShape = v.strictObject({

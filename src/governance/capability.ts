@@ -18,7 +18,7 @@ export interface StatusLine {
   readonly status: string
   readonly reason_code: string | null
   /** A sentence with what to do, where the code alone does not tell whom it is about. */
-  readonly reason?: string
+  readonly reason?: string | undefined
 }
 
 /** Sealed content that a row names itself, beside the registry of artifacts. */

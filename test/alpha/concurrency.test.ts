@@ -84,7 +84,13 @@ const addOwner = async (rig: AlphaWorld, name: string): Promise<string> => {
     const ran = await rig.run(argv)
     if (ran.status !== 0) throw new Error(ran.stderr)
   }
-  return readFileSync(token, 'utf8').trim()
+  const session = readFileSync(token, 'utf8').trim()
+  const acknowledged = await rig.run(
+    ['alpha', 'acknowledge', '--acknowledge-plaintext-egress'],
+    { env: { SALLYPORT_SESSION: session } },
+  )
+  if (acknowledged.status !== 0) throw new Error(acknowledged.stderr)
+  return session
 }
 
 const tasksOf = (rig: AlphaWorld): number => {

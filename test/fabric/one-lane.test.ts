@@ -40,7 +40,9 @@ const otherOwner = async (rig: RoutesWorld, name: string): Promise<Record<string
   must(await rig.run([
     'login', '--owner', name, ...passphrase, '--token-file', token, '--json',
   ]))
-  return { SALLYPORT_SESSION: readFileSync(token, 'utf8').trim() }
+  const env = { SALLYPORT_SESSION: readFileSync(token, 'utf8').trim() }
+  must(await rig.run(['alpha', 'acknowledge', '--acknowledge-plaintext-egress'], { env }))
+  return env
 }
 
 const spawnAsk = (rig: RoutesWorld, env: Record<string, string> = {}): Promise<Ran> =>
