@@ -7,7 +7,8 @@ import {
 import { gatewayReceiptShape } from './receipt.js'
 import type { ProofState } from './proof.js'
 import {
-  gatewayReasonOf, gatewayReasons, gatewayStatuses, gatewayWordsOf, isCurrent, slotReasonOf, type ConsentFact,
+  gatewayReasonOf, gatewayReasons, gatewayStatuses, gatewayWordsOf, isCurrent, slotReasonOf,
+  type ConsentFact,
   type GatewayFacts, type GatewayReasonCode,
 } from './readiness.js'
 import type { GatewayRoute, SlotSetup } from './setup.js'

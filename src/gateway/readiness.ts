@@ -366,7 +366,7 @@ export const gatewayToldAs = {
 
 const hasWords = (name: string): name is GatewayReasonCode => Object.hasOwn(gatewayReasons, name)
 
-/** Whoever gave the consent that is not current because of them; null where it is not about that. */
+/** Whoever gave the consent that is not current because of them; null where that is not it. */
 const lapsedGiver = ({ consents }: GatewayFacts): Giver | null =>
   consents.find(({ lapse }) => lapse === 'giver_missing' || lapse === 'giver_disabled')?.giver
     ?? null

@@ -141,7 +141,8 @@ t.test('the first reason of the ladder is the one that is shown', async (t) => {
 t.test('the read has exactly the documented fields and fits its schema', async (t) => {
   t.strictSame(Object.keys(read()).sort(), [
     'acknowledged', 'api_base', 'capability', 'consent_current', 'consent_giver',
-    'credential_fingerprint', 'credential_ref', 'e2ee', 'enabled', 'key_present', 'max_output_tokens', 'model_id',
+    'credential_fingerprint', 'credential_ref', 'e2ee', 'enabled', 'key_present',
+    'max_output_tokens', 'model_id',
     'plaintext_egress_consent_revision', 'plaintext_statement', 'profile_id',
     'provider_sees_plaintext', 'reason', 'reason_code', 'request_cost_bound_microusd', 'runtime',
     'shared_ceiling_microusd', 'spend_ceiling_microusd', 'status', 'tee_verified',

@@ -43,8 +43,8 @@ const gateway: GatewayFacts = {
   policy: { revision: 3, block: null },
   account: { ok: true, ceilingMicrousd: 10_000 },
   consents: [
-    { purpose: 'gateway.cloud_egress', newest: consent('gateway.cloud_egress'), giver, lapse: null },
-    { purpose: 'gateway.vision', newest: consent('gateway.vision'), giver, lapse: null },
+    ...(['gateway.cloud_egress', 'gateway.vision'] as const).map((purpose) =>
+      ({ purpose, newest: consent(purpose), giver, lapse: null })),
   ],
   proofs: {
     chat: { state: 'missing', reason: null, proof: null },
