@@ -25,6 +25,7 @@ const definition: VerbDefinition<AlphaShow> = {
       '$ sallyport alpha acknowledge --acknowledge-plaintext-egress --json',
     ],
     session: 'required',
+    damage: 'refuses',
     exits: ['rejected', 'unauthorized', 'conflict', 'no_state', 'locked', 'damaged'],
     json: alphaAcknowledge,
   },
