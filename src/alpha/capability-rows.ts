@@ -1,6 +1,7 @@
 /** Rows of the text capability, for check, repair and restore. */
 import type { CapabilityRows } from '../governance/capability.js'
 import { billingUuidCollection } from './billing-uuids.js'
+import { carryAlphaGates } from './narrowings.js'
 import { alphaSetupCollection } from './setup.js'
 
 /** Its collections; what tasks and money must agree on is checked for every capability alike. */
@@ -9,4 +10,5 @@ export const alphaRows: CapabilityRows = {
     alphaSetupCollection, billingUuidCollection,
   ],
   rules: [],
+  narrowed: carryAlphaGates,
 }

@@ -4,6 +4,7 @@ import { claimCollection } from './call/claims.js'
 import { openCallCollection } from './call/open-calls.js'
 import { spendCollection } from './call/spend.js'
 import { carryGateway } from './carry.js'
+import { carryGatewayGates } from './narrowings.js'
 import { attemptCollection, proofCollection } from './proof.js'
 import { gatewayCollection } from './setup.js'
 
@@ -15,4 +16,5 @@ export const gatewayRows: CapabilityRows = {
   ],
   rules: [],
   carry: carryGateway,
+  narrowed: carryGatewayGates,
 }

@@ -10,6 +10,7 @@ import type { ArtifactRef, CollectionSpec, Store, Tx, View } from '../state/type
 import type { Gov, Problem } from './context.js'
 import type { RecoveryRule } from './interrupted.js'
 import type { ChargeSources } from './ledger/steps.js'
+import type { Carrier } from './narrowings.js'
 import type { Reservation, Runtime, Task } from './rows.js'
 import type { Session } from './session/types.js'
 
@@ -40,6 +41,8 @@ export interface CapabilityRows {
    * that the copy sends none of them again; in the record that settles the copy. Pure over rows.
    */
   readonly carry?: (tx: Tx, former: View) => void
+  /** Takes over the gates that it had closed in a state that was replaced. */
+  readonly narrowed?: Carrier
 }
 
 /** What a capability does about what dead processes left. */

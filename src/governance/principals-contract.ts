@@ -55,6 +55,21 @@ const disabledShape = v.strictObject({ principal: principalShape, sessions_ended
 /** An owner that was disabled, and how many sessions ended with it. */
 export type PrincipalDisabledDocument = v.InferOutput<typeof disabledShape>
 
+const enabledShape = v.strictObject({ principal: principalShape, enabled: v.boolean() })
+/** An owner that may log in; `enabled` says whether it was enabled now. */
+export type PrincipalEnabledDocument = v.InferOutput<typeof enabledShape>
+
+/** Enabling an owner that a restore or a repair has disabled, by name or id. */
+export const principalEnable = contract({
+  name: 'principal.enable',
+  version: 1,
+  input: closedObject({ name: v.string() }),
+  output: enabledShape,
+  toDocument: ({ principal, enabled }: {
+    readonly principal: Principal; readonly enabled: boolean
+  }) => ({ principal: principalFacts(principal), enabled }),
+})
+
 /** Disabling an owner for good, by name or id. */
 export const principalDisable = contract({
   name: 'principal.disable',

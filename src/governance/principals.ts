@@ -122,7 +122,8 @@ export const verifyPrincipals = (view: View): Problem[] =>
 export const listPrincipals = (view: View): readonly Principal[] =>
   view.all(collections.principals).map(({ doc }) => doc)
 
-const findByNameOrId = (view: View, nameOrId: string): Principal => {
+/** The owner of a name or an id. Throws `not_found`/`principal_not_found`. */
+export const findByNameOrId = (view: View, nameOrId: string): Principal => {
   const found = listPrincipals(view).find(
     (principal) => principal.name === nameOrId || principal.principal_id === nameOrId,
   )

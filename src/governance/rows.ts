@@ -30,6 +30,8 @@ const principalShape = v.strictObject({
   ),
   created_at: iso,
   disabled_at: nullable(iso),
+  /** Disabled by nobody, but because a copy came into force: may be enabled by name. */
+  disabled_by_restore: v.optional(v.literal(true)),
 })
 /** An owner: someone who logs in. */
 export type Principal = v.InferOutput<typeof principalShape>

@@ -8,6 +8,7 @@ import { shotCollections } from './observations/rows.js'
 import { receiptCollections } from './receipts/rows.js'
 import { conclusionCollections } from './report/rows.js'
 import { verifyConclusions } from './report/verify.js'
+import { carryShotGates } from './source/narrowings.js'
 import { settingsCollection } from './source/settings.js'
 import { shotArtifacts, verifyShots } from './verify.js'
 
@@ -21,4 +22,5 @@ export const shotRows: CapabilityRows = {
   rules: [verifyShots, verifyDigests, verifyConclusions],
   sealed: shotArtifacts,
   carry: carryShots,
+  narrowed: carryShotGates,
 }

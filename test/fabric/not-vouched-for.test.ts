@@ -14,7 +14,7 @@ import { failure, must } from '../support/must.js'
 const words: Readonly<Record<string, readonly string[]>> = {
   'session revoke': ['root_x'],
   'principal add': ['eve', '--passphrase-file', 'passphrase'],
-  'principal disable': ['bob', '--yes'],
+  'principal disable': ['bob', '--yes'], 'principal enable': ['bob'],
   'goal add': ['Read'], 'goal show': ['goal_x'], 'goal close': ['goal_x'],
   'goal update': ['goal_x', '--title', 'Read'],
   'alpha ask': ['-'], 'alpha output': ['task_x'], 'alpha task': ['task_x'],

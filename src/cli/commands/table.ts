@@ -25,6 +25,7 @@ export const commands: CommandTable = [
       { verb: 'add', load: () => import('./principal/add.js') },
       { verb: 'list', load: () => import('./principal/list.js') },
       { verb: 'disable', load: () => import('./principal/disable.js') },
+      { verb: 'enable', load: () => import('./principal/enable.js') },
     ],
   },
   {

@@ -1,0 +1,37 @@
+/**
+ * Enabling an owner whom nobody disabled: a copy of the state came into force, and nothing told
+ * whether that owner still was enabled. An owner whom a person disabled stays disabled for good.
+ */
+import { fail } from '../base/errors.js'
+import { appendAudit } from './audit.js'
+import { nowIso, type Gov } from './context.js'
+import { findByNameOrId } from './principals.js'
+import { collections, type Principal } from './rows.js'
+import { requireRootRow } from './session/live.js'
+import type { Session } from './session/types.js'
+
+/**
+ * Enables an owner that a restore or a repair has disabled; nothing to do for one that is enabled.
+ * Throws `not_found`, `conflict`/`disabled_for_good` for one that a person disabled.
+ */
+export const enablePrincipal = (
+  gov: Gov, session: Session, nameOrId: string,
+): Promise<{ readonly principal: Principal; readonly enabled: boolean }> =>
+  gov.store.transact('principal enable', (tx) => {
+    const now = nowIso(gov)
+    requireRootRow(tx, now, session.root.root_id)
+    const { disabled_by_restore: byRestore, ...found } = findByNameOrId(tx, nameOrId)
+    if (found.disabled_at === null) return { principal: found, enabled: false }
+    if (byRestore !== true) {
+      throw fail.conflict('disabled_for_good', 'This owner was disabled by a person, for good.', {
+        next: 'Add an owner of another name: `sallyport principal add NAME --passphrase-file F`.',
+      })
+    }
+    const principal: Principal = { ...found, disabled_at: null }
+    tx.put(collections.principals, principal.principal_id, principal)
+    appendAudit(tx, now, {
+      what: 'principal.enabled', principal: session.principal.principal_id,
+      root: session.root.root_id, subject: principal.principal_id,
+    })
+    return { principal, enabled: true }
+  })
