@@ -18,7 +18,7 @@ _sallyport() {
   case "${words[*]:0:2}" in
     "") COMPREPLY=($(compgen -W "session principal goal alpha gateway shots config task policy ledger audit state sandbox init login logout status demo doctor schema completion help --help --version" -- "$cur")); return ;;
     "session") COMPREPLY=($(compgen -W "show list revoke --help" -- "$cur")); return ;;
-    "principal") COMPREPLY=($(compgen -W "add list disable --help" -- "$cur")); return ;;
+    "principal") COMPREPLY=($(compgen -W "add list disable enable --help" -- "$cur")); return ;;
     "goal") COMPREPLY=($(compgen -W "add list show update close --help" -- "$cur")); return ;;
     "alpha") COMPREPLY=($(compgen -W "setup acknowledge show ask output tasks task review cancel --help" -- "$cur")); return ;;
     "gateway") COMPREPLY=($(compgen -W "setup show prove --help" -- "$cur")); return ;;
@@ -72,6 +72,9 @@ _sallyport() {
       ;;
     "principal disable")
       COMPREPLY=($(compgen -W "--yes --help --state-dir --json --no-input --quiet --verbose --no-color --wait" -- "$cur"))
+      ;;
+    "principal enable")
+      COMPREPLY=($(compgen -W "--help --state-dir --json --no-input --quiet --verbose --no-color --wait" -- "$cur"))
       ;;
     "goal add")
       COMPREPLY=($(compgen -W "--help --state-dir --json --no-input --quiet --verbose --no-color --wait" -- "$cur"))

@@ -13,7 +13,7 @@ const narrower = (mine: AlphaTextSetup, theirs: AlphaTextSetup): AlphaTextSetup 
     Math.min(mine.request_cost_bound_microusd, theirs.request_cost_bound_microusd),
 })
 
-/** A route that was switched off stays so, its limits are the lower ones; its ceiling the ledger's. */
+/** A route that was switched off stays so; limits are the lower ones, the ceiling the ledger's. */
 export const carryAlphaGates: Carrier = (tx, _now, former) => {
   const mine = tx.get(alphaSetupCollection, alphaSetupId)
   const theirs = former.get(alphaSetupCollection, alphaSetupId)

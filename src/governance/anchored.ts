@@ -41,12 +41,13 @@ const requireOwnKey = (store: Store): void => {
 /**
  * Throws `blocked`/`store_behind_anchor` (with `behind`, `forked`, `missing` or `forged`) unless
  * the anchor vouches for the store. A record whose process died before it had moved the anchor was
- * never acknowledged and is no fork. Where it is the key that is not there, or not the right one,
- * that is told: `key_missing`, `key_damaged`.
+ * never acknowledged and is no fork, and neither is what damage hides. Where it is the
+ * key that is not there, or not the right one, that is told: `key_missing`, `key_damaged`.
  */
 export const requireAnchored = (store: Store): void => {
   const { status } = store.anchor()
-  if (status === 'ok') return
+  // Records that damage hides are no older copy: damage is told for itself, before any of this.
+  if (status === 'ok' || store.health().damage !== null) return
   if (status === 'missing' || status === 'forged') requireOwnKey(store)
   throw notVouchedFor(status)
 }

@@ -19,8 +19,8 @@ const definition: VerbDefinition<PrincipalDisabledDocument> = {
     summary: 'disable an owner for good',
     description:
       'Ends every session of an owner and lets it log in no more. Its tasks, goals and what it '
-      + 'owes stay. The last owner cannot be disabled, and nothing enables an owner again that a person '
-      + 'has disabled.',
+      + 'owes stay. The last owner cannot be disabled, and nothing enables an owner again '
+      + 'that a person has disabled.',
     examples: ['$ sallyport principal disable maria', '$ sallyport principal disable maria --yes'],
     session: 'required',
     damage: 'refuses',

@@ -1,0 +1,221 @@
+/** What people had taken back in a state that is replaced is taken back in the old copy, too. */
+import { cpSync } from 'node:fs'
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import { alphaSetupCollection, alphaSetupId } from '../../src/alpha/setup.js'
+import { alphaRows } from '../../src/alpha/capability-rows.js'
+import { gatewayRows } from '../../src/gateway/capability-rows.js'
+import { gatewayCollection, gatewayRouteId } from '../../src/gateway/setup.js'
+import { nowIso } from '../../src/governance/context.js'
+import { setCeiling } from '../../src/governance/ledger/account.js'
+import {
+  carryNarrowings, type Carrier, type FormerState,
+} from '../../src/governance/narrowings.js'
+import { listPrincipals } from '../../src/governance/principals.js'
+import { collections } from '../../src/governance/rows.js'
+import { shotRows } from '../../src/shots/capability-rows.js'
+import { savedSettings } from '../../src/shots/source/settings.js'
+import { openStore } from '../../src/state/store.js'
+import type { Store, Tx, View } from '../../src/state/types.js'
+import { fail } from '../../src/base/errors.js'
+import { must } from '../support/must.js'
+import type { Place } from '../world/place.js'
+import { World } from '../world/world.js'
+
+const carriers: Readonly<Record<string, Carrier>> = Object.fromEntries(
+  Object.entries({ alpha: alphaRows, gateway: gatewayRows, shots: shotRows })
+    .flatMap(([name, { narrowed }]) => (narrowed === undefined ? [] : [[name, narrowed]])),
+)
+
+/** The copy that was made before; its key folder is the same. */
+const copyOf = (t: Test, { dir, configDir }: Place): Store => {
+  const store = openStore({ dir: join(dir, 'copy'), configDir, mode: 'write' })
+  t.teardown(() => store.close())
+  return store
+}
+
+const keepCopy = ({ dir, stateDir }: Place): void =>
+  cpSync(stateDir, join(dir, 'copy'), { recursive: true })
+
+const whole = (view: View, more: Partial<FormerState> = {}): FormerState =>
+  ({ view, holes: [], readable: true, settled: false, ...more })
+
+const carried = async (
+  store: Store, formers: readonly FormerState[], restorer: string | null = null,
+): Promise<readonly string[]> =>
+  store.transact('test', (tx: Tx) => {
+    const now = nowIso({ clock: { wallMs: () => Date.now(), monoMs: () => 0 } as never })
+    const { unvouched } = carryNarrowings(tx, now, formers, { carriers, restorer })
+    return unvouched
+  })
+
+const owners = (view: View): Record<string, boolean> => Object.fromEntries(
+  listPrincipals(view).map(({ name, disabled_at }) => [name, disabled_at === null]))
+
+const withOwners = (t: Test, ...names: string[]) =>
+  World.in(t).state({ owner: 'ada' }).session().with(async (at) => {
+    const file = at.place.write('passphrase', 'correct horse battery')
+    for (const name of names) {
+      await at.json(['principal', 'add', name, '--passphrase-file', file])
+    }
+  })
+
+t.test('A-070 an owner who was disabled since stays disabled, the others go on', async (t) => {
+  const at = await withOwners(t, 'bob', 'eve')
+  keepCopy(at.place)
+  must(await at.run(['principal', 'disable', 'bob', '--yes']))
+  const copy = copyOf(t, at.place)
+  t.strictSame(await carried(copy, [whole(at.view())]), [])
+  t.strictSame(owners(copy.read()), { ada: true, bob: false, eve: true })
+  const bob = listPrincipals(copy.read()).find(({ name }) => name === 'bob')
+  t.equal(bob?.disabled_by_restore, undefined, 'for good')
+  const later = listPrincipals(at.view()).find(({ name }) => name === 'bob')
+  t.equal(bob?.disabled_at, later?.disabled_at)
+})
+
+t.test('A-070 sessions, goals, reviews and consents that ended since have ended', async (t) => {
+  const at = await World.in(t).sandbox().state({ owner: 'ada' }).session().alpha().gateway()
+  const other = (await at.json(['login', '--token-file', at.place.path('other')])).root.id
+  const goal = (await at.json(['goal', 'add', 'Read'])).id
+  const task = must(await at.ask()).json().task.id
+  keepCopy(at.place)
+  must(await at.run(['task', 'review', task, '--reject']))
+  must(await at.run(['goal', 'close', goal]))
+  must(await at.run(['session', 'revoke', other]))
+  must(await at.run(['alpha', 'setup', '--disable']))
+  const copy = copyOf(t, at.place)
+  await carried(copy, [whole(at.view())])
+  const [view, later] = [copy.read(), at.view()]
+  t.equal(view.get(collections.roots, other)?.ended?.reason, 'revoked')
+  t.equal(view.all(collections.roots).filter(({ doc }) => doc.ended === null).length, 1)
+  t.strictSame(view.get(collections.goals, goal), later.get(collections.goals, goal))
+  t.equal(view.get(collections.closedTasks, task)?.review, 'rejected')
+  t.equal(view.get(collections.closedTasks, task)?.done_at, null)
+  const states = (of: View) =>
+    of.all(collections.consents).map(({ doc }) => [doc.purpose, doc.state])
+  t.strictSame(states(view), states(later))
+  t.equal(view.get(alphaSetupCollection, alphaSetupId)?.enabled, false)
+})
+
+t.test('A-070 A-083 limits of the routes are the lower ones, and their ceiling the ledger’s', async (t) => {
+  const at = await World.in(t).sandbox().state({ owner: 'ada' }).session().alpha().gateway()
+  keepCopy(at.place)
+  const later = at.open('write')
+  await later.transact('test', (tx) => {
+    const setup = tx.get(alphaSetupCollection, alphaSetupId)
+    const route = tx.get(gatewayCollection, gatewayRouteId)
+    if (!setup || !route?.slots.chat) throw new Error('the routes are not set up')
+    tx.put(alphaSetupCollection, alphaSetupId, { ...setup, request_cost_bound_microusd: 7 })
+    tx.put(gatewayCollection, gatewayRouteId, {
+      ...route, slots: {
+        ...route.slots, report: null, chat: { ...route.slots.chat, timeout_seconds: 1 },
+        screenshot: route.slots.screenshot && {
+          ...route.slots.screenshot, upstream_allow: ['elsewhere'],
+        },
+      },
+    })
+  })
+  const copy = copyOf(t, at.place)
+  await copy.transact('test', (tx) => void setCeiling(tx, '2026-01-01T00:00:00.000Z', 500))
+  await carried(copy, [whole(later.read())])
+  const setup = copy.read().get(alphaSetupCollection, alphaSetupId)
+  t.strictSame([setup?.enabled, setup?.request_cost_bound_microusd, setup?.spend_ceiling_microusd],
+    [true, 7, 500])
+  const route = copy.read().get(gatewayCollection, gatewayRouteId)
+  t.equal(route?.slots.report, null)
+  t.equal(route?.slots.screenshot, null, 'no upstream that both allow')
+  t.equal(route?.slots.chat?.timeout_seconds, 1)
+  t.equal(route?.spend_ceiling_microusd, 500)
+})
+
+t.test('A-070 S-010 a gate of the screenshots that was closed since stays closed', async (t) => {
+  const at = await World.in(t).state({ owner: 'ada' }).session().images()
+  const set = (...words: string[]) => at.run(['shots', 'config', 'set', ...words])
+  must(await set('--cloud-upload', 'on', '--analysis', 'on', '--budget-requests', '9',
+    '--fallbacks', 'deny', '--ingest-limit', '5'))
+  keepCopy(at.place)
+  must(await set('--cloud-upload', 'off', '--budget-requests', '3', '--fallbacks', 'allow',
+    '--ingest-enabled', 'off', '--ingest-limit', '8'))
+  const copy = copyOf(t, at.place)
+  await carried(copy, [whole(at.view())])
+  t.hasStrict(savedSettings(copy.read()), {
+    cloud_upload: 'off', analysis: 'on', budget_requests: 3, fallbacks: 'deny',
+    ingest_enabled: false, ingest_limit: 5, budget_microusd: null,
+  })
+})
+
+for (const [what, formers] of Object.entries({
+  'there is no replaced state': () => [],
+  'nothing of it could be read': (view: View) => [whole(view, { readable: false })],
+  'a part of it could not be read': (view: View) => [whole(view, { holes: ['a part'] })],
+  'it was carried over before': (view: View) => [whole(view, { settled: true })],
+} satisfies Record<string, (view: View) => FormerState[]>)) {
+  t.test(`A-070 where ${what}, every other owner waits to be enabled by name`, async (t) => {
+    const at = await withOwners(t, 'bob', 'eve')
+    keepCopy(at.place)
+    must(await at.run(['principal', 'disable', 'bob', '--yes']))
+    const copy = copyOf(t, at.place)
+    t.strictSame(await carried(copy, formers(at.view())),
+      what.startsWith('a part') ? ['eve'] : ['bob', 'eve'])
+    t.strictSame(owners(copy.read()), { ada: true, bob: false, eve: false })
+    const eve = listPrincipals(copy.read()).find(({ name }) => name === 'eve')
+    t.equal(eve?.disabled_by_restore, true)
+  })
+}
+
+t.test('A-070 the owner who restores may be another than the first one', async (t) => {
+  const at = await withOwners(t, 'bob')
+  const store = at.open('write')
+  t.strictSame(await carried(store, [], 'bob'), ['ada'])
+  t.strictSame(owners(store.read()), { ada: false, bob: true })
+})
+
+t.test('rows of one kind that cannot be read keep nothing else from being carried', async (t) => {
+  const at = await withOwners(t, 'bob', 'eve')
+  keepCopy(at.place)
+  must(await at.run(['principal', 'disable', 'bob', '--yes']))
+  const view = at.view()
+  const broken: View = {
+    sequence: view.sequence, get: (spec, id) => view.get(spec, id),
+    all: (spec) => {
+      if (spec.name === 'roots') throw fail.damaged('collection_damaged', 'A part is damaged.')
+      return view.all(spec)
+    },
+  }
+  const copy = copyOf(t, at.place)
+  t.strictSame(await carried(copy, [whole(broken)]), ['eve'])
+  t.strictSame(owners(copy.read()), { ada: true, bob: false, eve: false })
+  t.equal(listPrincipals(copy.read())[1]?.disabled_by_restore, undefined)
+})
+
+t.test('A-070 a copy whose owners were all disabled since knows those of later', async (t) => {
+  const at = await World.in(t).state({ owner: 'ada' }).session()
+  keepCopy(at.place)
+  const file = at.place.write('passphrase', 'correct horse battery')
+  await at.json(['principal', 'add', 'bob', '--passphrase-file', file])
+  must(await at.run(['login', '--owner', 'bob', '--passphrase-file', file]))
+  must(await at.run(['principal', 'disable', 'ada', '--yes']))
+  const copy = copyOf(t, at.place)
+  t.strictSame(await carried(copy, [whole(at.view())]), [])
+  t.strictSame(owners(copy.read()), { ada: false, bob: true })
+  const bob = listPrincipals(copy.read()).find(({ name }) => name === 'bob')
+  const goals = copy.read().all(collections.goals).map(({ doc }) => doc.owner)
+  t.equal(goals.filter((owner) => owner === bob?.principal_id).length, 1)
+})
+
+t.test('an owner that waits is enabled by name; one that a person disabled never is', async (t) => {
+  const at = await withOwners(t, 'bob', 'eve')
+  must(await at.run(['principal', 'disable', 'bob', '--yes']))
+  t.strictSame(await carried(at.open('write'), []), ['eve'])
+  const file = at.place.path('passphrase')
+  const login = ['login', '--owner', 'eve', '--passphrase-file', file, '--token-file', 'eve']
+  t.equal((await at.run(login)).status, 4)
+  const enabled = await at.json(['principal', 'enable', 'eve'])
+  t.hasStrict(enabled, { enabled: true, principal: { name: 'eve', disabled_at: null } })
+  t.hasStrict(await at.json(['principal', 'enable', 'eve']), { enabled: false })
+  must(await at.run(login))
+  const bob = await at.run(['principal', 'enable', 'bob', '--json'])
+  t.strictSame([bob.status, bob.error().code], [5, 'disabled_for_good'])
+  t.equal((await at.run(['principal', 'enable', 'nobody'])).status, 6)
+  t.strictSame(owners(at.view()), { ada: true, bob: false, eve: true })
+})
