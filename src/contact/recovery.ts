@@ -13,13 +13,15 @@ import { isOutstanding } from '../governance/board/states.js'
 import { nowIso, type Gov } from '../governance/context.js'
 import { isHeld, sweepGuards } from '../governance/guard.js'
 import { endingOf, interruptedFacts, type RecoveryRule } from '../governance/interrupted.js'
+import { carryKeys } from '../governance/board/carry-keys.js'
 import { carryLiabilities } from '../governance/ledger/carry.js'
 import { markUnknown, release } from '../governance/ledger/steps.js'
 import {
   policyLeftovers, resolvePolicyLeftovers, revokeRestored, type PolicyLeftovers,
 } from '../governance/recovery.js'
 import { collections, type Reservation, type Task } from '../governance/rows.js'
-import type { Store, Tx, View } from '../state/types.js'
+import type { Former } from '../state/care/former.js'
+import type { Tx, View } from '../state/types.js'
 import { wasContacted } from './routes.js'
 
 /** What was resolved, for one line on standard error each. */
@@ -88,10 +90,16 @@ const resolveReservation = (tx: Tx, now: string, held: Held): Resolved => {
       })
 }
 
-/** The end is decided before anything of it is written. */
-const endTask = (tx: Tx, now: string, task: Task, rule: RecoveryRule | undefined): void => {
-  const contacted = wasContacted(tx, task.operation_id)
-  const { state, ...patch } = endingOf(interruptedFacts(tx, task, contacted, rule), rule)
+/**
+ * The end is decided before anything of it is written. `unread`: records are lost, and that of a
+ * contact may be among them.
+ */
+const endTask = (
+  tx: Tx, now: string, task: Task, rule: RecoveryRule | undefined, unread = false,
+): void => {
+  const facts = interruptedFacts(tx, task, wasContacted(tx, task.operation_id), rule)
+  const contacted = facts.contacted || (unread && facts.money !== 'released')
+  const { state, ...patch } = endingOf({ ...facts, contacted }, rule)
   const ended = moveTask(tx, now, task.task_id, state, patch)
   try {
     rule?.keep?.(tx, now, ended)
@@ -155,83 +163,76 @@ export const recoverInterrupted = async (
   return report
 }
 
-/** What was kept when an old copy was put in place. */
+/** What was kept of former states when an old copy, or what is true of one, came into force. */
 export interface RestoredReport {
-  /** Operations of replaced stores that may owe something and that the old copy did not know. */
+  /** Operations of former states that may owe something and that the present rows do not know. */
   readonly keptLiabilities: readonly string[]
-  /** How many replaced stores could not be read whole. */
+  /** Operations that hold what parts of former states may have cost that nobody can read. */
+  readonly unread: readonly string[]
+  /** Keys that were used in former states and are spent here too. */
+  readonly keptKeys: number
+  /** How many former states could not be read at all. */
   readonly unreadable: number
 }
 
-/** What else a restore rests on. */
+/** What else a restore or a repair rests on. */
 export interface RestoredFrom {
   readonly rules: readonly RecoveryRule[]
-  /** Stores that restores have replaced here, in any order. */
-  readonly formers: readonly Pick<Store, 'read'>[]
+  /** States that restores have replaced here, and what repairs have put aside; oldest first. */
+  readonly formers: readonly Former[]
   /** What each capability keeps of them. */
   readonly carries?: readonly ((tx: Tx, former: View) => void)[]
 }
 
-/** A key that was used in a replaced store never sends anything again (A-026). */
-const carryKeys = (tx: Tx, former: View): void => {
-  for (const { id, doc } of former.all(collections.idempotency)) {
-    if (tx.get(collections.idempotency, id) !== undefined) continue
-    tx.put(collections.idempotency, id, { ...doc, restored: true })
-  }
-}
-
+/** One rule for a replaced state and for records that can be read but not replayed. */
 const carryFormers = (
   tx: Tx, now: string, { formers, carries = [] }: RestoredFrom,
 ): RestoredReport => {
-  const keptLiabilities: string[] = []
-  let unreadable = 0
-  for (const former of formers) {
-    try {
-      const view = former.read()
-      keptLiabilities.push(...carryLiabilities(tx, now, view, 'restored_over_later_state'))
-      carryKeys(tx, view)
-      for (const carry of carries) carry(tx, view)
-    } catch (error) {
-      // A damaged copy tells what it can; an old copy must come into force revoked all the same.
-      if (!(error instanceof SallyportError)) throw error
-      unreadable += 1
-    }
-  }
-  return { keptLiabilities, unreadable }
+  const { liabilities, unread } = carryLiabilities(tx, now, formers, 'restored_over_later_state')
+  const keptKeys = carryKeys(tx, formers)
+  for (const { view } of formers) for (const carry of carries) carry(tx, view)
+  const unreadable = formers.filter(({ readable }) => !readable).length
+  return { keptLiabilities: liabilities, unread, keptKeys, unreadable }
 }
 
-const endOperations = (tx: Tx, now: string, rules: readonly RecoveryRule[]): void => {
+const endHolds = (tx: Tx, now: string): void => {
   for (const { id, doc } of tx.all(collections.openReservations)) {
     if (doc.state !== 'reserved' && doc.state !== 'contacted') continue
     orLeave('unknown', () => {
       markUnknown(tx, now, { ...keyOf({ id, doc }), reason: 'restored_from_backup' })
     })
   }
+}
+
+/** Ends what was under way, once all is known that its money may have become. */
+const endTasks = (tx: Tx, now: string, { rules, formers }: RestoredFrom): void => {
+  const unread = formers.some(({ settled, holes }) => !settled && holes.length > 0)
   for (const { doc } of tx.all(collections.openTasks)) {
     if (!isOutstanding(doc.state)) continue
-    orLeave('endedTasks', () => endTask(tx, now, doc, ruleOf(rules, doc)))
+    orLeave('endedTasks', () => endTask(tx, now, doc, ruleOf(rules, doc), unread))
   }
 }
 
 /**
- * What must hold in a store that was put back from a backup: every root ends, every unfinished
- * contact becomes unknown, what the replaced store owed since is kept as unknown, its keys stay
- * spent, and a revoked revision is published above anchor and witness, so that the restored store
- * can contact nobody until an operator grants anew. May run twice.
+ * What must hold in a store that was put back from a backup, or that a repair brought back without
+ * all of its records: every root ends, every unfinished contact becomes unknown, what former states
+ * owed is kept as unknown, their keys stay spent, and a revoked revision is published above anchor
+ * and witness, so that the store can contact nobody until an operator grants anew. May run twice.
  */
 export const settleRestored = (
   gov: Gov, from: RestoredFrom = { rules: [], formers: [] },
 ): Promise<RestoredReport> =>
   gov.store.transact('state restore', (tx) => {
     const now = nowIso(gov)
-    endOperations(tx, now, from.rules)
+    endHolds(tx, now)
     const report = carryFormers(tx, now, from)
+    endTasks(tx, now, from)
     const policy = revokeRestored(gov, tx, now)
     appendAudit(tx, now, {
       what: 'state.restored', principal: null, root: null, subject: String(policy.revision),
       facts: {
         revision: policy.revision, kept_liabilities: report.keptLiabilities.length,
-        unreadable: report.unreadable,
+        unread: report.unread.length, kept_keys: report.keptKeys, unreadable: report.unreadable,
       },
     })
     return report

@@ -8,7 +8,8 @@ import {
 import type { Problem } from '../governance/context.js'
 import { evidenceText } from '../governance/ledger/machine.js'
 import { findReservation } from '../governance/ledger/read.js'
-import { collections, type Reservation, type Task } from '../governance/rows.js'
+import { unreadRuntime } from '../governance/ledger/unread.js'
+import { collections, type LedgerRow, type Reservation, type Task } from '../governance/rows.js'
 import type { View } from '../state/types.js'
 
 const tasksOf = (view: View): readonly { readonly id: string; readonly doc: Task }[] =>
@@ -45,9 +46,14 @@ const taskProblems = (registry: Registry, view: View): Problem[] =>
     return problems
   })
 
+/** A hold for records that nobody can read: no capability's, and only a person settles it. */
+const standsForUnread = ({ kind, runtime, evidence }: LedgerRow): boolean =>
+  runtime === unreadRuntime && kind === 'reserve' && evidence?.['restored'] === true
+
 const moneyProblems = (registry: Registry, view: View): Problem[] =>
   view.all(collections.ledgerRows).flatMap(({ id, doc }): Problem[] => {
     if (doc.runtime === null || (doc.kind !== 'reserve' && doc.kind !== 'settle')) return []
+    if (standsForUnread(doc)) return []
     const owner = ownerOfRuntime(registry, doc.runtime)
     if (owner === undefined) {
       const text = 'A ledger row is of a runtime that no capability has.'

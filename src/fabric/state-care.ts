@@ -1,12 +1,13 @@
 /** Use cases over a whole state directory: what the state verbs do, with every layer's rules. */
 import type { Clock } from '../base/clock.js'
-import { SallyportError } from '../base/errors.js'
+import { fail } from '../base/errors.js'
 import type { Observer } from '../base/observer.js'
 import type { Registry } from '../governance/capability.js'
 import type { Face, Gov } from '../governance/context.js'
 import { liveGuards } from '../governance/guard.js'
+import { isInitUnfinished } from '../governance/initialized.js'
 import { settleRestored } from '../contact/recovery.js'
-import { replacedStates } from '../state/care/aside.js'
+import { formerStates, settleFormers } from '../state/care/aside.js'
 import { checkState, type CheckReport } from '../state/care/check.js'
 import { compactState, type CompactReport } from '../state/care/compact.js'
 import { repairState, type RepairReport } from '../state/care/repair.js'
@@ -15,6 +16,7 @@ import { openStore } from '../state/store.js'
 import type { Store } from '../state/types.js'
 import { capabilities } from './capabilities.js'
 import { carryRules, recoveryRules } from './recovery.js'
+import type { Kept } from './state-contract.js'
 import { stateRules, witnessProblems } from './state-rules.js'
 
 /** Where the state lies, and who looks after it. */
@@ -48,58 +50,58 @@ export const checkWhole = async (
   }
 }
 
-/** What was kept of states that restores have replaced. */
-interface Kept {
-  /** Operations whose liability the old copy did not know. */
-  readonly kept_liabilities: number
-  /** Replaced states that could not be read: what they owed since is not in the ledger. */
-  readonly unreadable_states: number
-}
+const nothingKept: Kept = { kept_liabilities: 0, unread_operations: [], unreadable_states: 0 }
 
-const readable = (site: StateSite, dir: string): Store | null => {
-  try {
-    return openStore({ dir, configDir: site.configDir, mode: 'read' })
-  } catch (error) {
-    if (error instanceof SallyportError) return null
-    throw error
-  }
+/**
+ * Without an owner and a policy nothing can be published: the store stays behind its anchor, and
+ * what it owes is carried over once it has them.
+ */
+const requireFirstRecord = (store: Store): void => {
+  if (!isInitUnfinished(store.read())) return
+  throw fail.damaged('init_lost', 'The record that made this state directory cannot be read.', {
+    next: 'Restore a backup; or run `sallyport init` with the same arguments, and ' +
+      '`sallyport state repair` after it.',
+  })
 }
 
 /**
  * What must hold after documents may have been lost or an old copy was put back; see
- * `settleRestored`. Every state that a restore has put aside here is asked for what it owed, also
- * by a repair that goes on where a restore was cut off.
+ * `settleRestored`. Every state that was put aside here is asked for what it owed, also by a repair
+ * that goes on where another one, or a restore, was cut off.
  */
 const settleOldState = (site: StateSite, registry: Registry, told: (kept: Kept) => void) =>
   async (store: Store): Promise<void> => {
+    requireFirstRecord(store)
     const gov: Gov = { store, clock: site.clock, observer: site.observer, face: site.face }
-    const opened = replacedStates(site.dir).map((dir) => readable(site, dir))
-    const formers = opened.filter((one) => one !== null)
-    try {
-      const { keptLiabilities, unreadable } = await settleRestored(gov, {
-        rules: await recoveryRules(store, registry), formers,
-        carries: await carryRules(registry),
-      })
-      told({
-        kept_liabilities: keptLiabilities.length,
-        unreadable_states: unreadable + opened.length - formers.length,
-      })
-    } finally {
-      for (const former of formers) former.close()
-    }
+    const { keptLiabilities, unread, unreadable } = await settleRestored(gov, {
+      rules: await recoveryRules(store, registry),
+      formers: formerStates(store.dir, store.storeId),
+      carries: await carryRules(registry),
+    })
+    settleFormers(store.dir)
+    told({
+      kept_liabilities: keptLiabilities.length,
+      unread_operations: unread,
+      unreadable_states: unreadable,
+    })
   }
 
 /** Back to the last moment that is provably whole. Throws `damaged` `beyond_repair`. */
-export const repairWhole = (
+export const repairWhole = async (
   site: StateSite, registry: Registry = capabilities,
-): Promise<RepairReport> =>
-  repairState({ ...site, onLoss: settleOldState(site, registry, () => undefined) })
+): Promise<RepairReport & Kept> => {
+  let kept = nothingKept
+  const report = await repairState({
+    ...site, onLoss: settleOldState(site, registry, (told) => { kept = told }),
+  })
+  return { ...report, ...kept }
+}
 
 /** Puts a backup in place, revoked; what the replaced state owed since stays owed. */
 export const restoreWhole = async (
   site: StateSite, backup: string, registry: Registry = capabilities,
 ): Promise<RestoreReport & Kept> => {
-  let kept: Kept = { kept_liabilities: 0, unreadable_states: 0 }
+  let kept = nothingKept
   const report = await restoreState({
     ...site, backup, afterRestore: settleOldState(site, registry, (told) => { kept = told }),
   })

@@ -7,7 +7,15 @@ import type { BackupReport } from '../state/care/backup.js'
 import type { CheckReport } from '../state/care/check.js'
 import type { CompactReport } from '../state/care/compact.js'
 import type { RepairReport } from '../state/care/repair.js'
+import type { RestoreReport } from '../state/care/restore.js'
 import type { Problem } from '../state/types.js'
+
+/** What a repair or a restore kept of former states. */
+export interface Kept {
+  readonly kept_liabilities: number
+  readonly unread_operations: readonly string[]
+  readonly unreadable_states: number
+}
 
 const count = v.pipe(v.number(), v.safeInteger(), v.minValue(0))
 const anchorShape = v.picklist(['ok', 'behind', 'forked', 'missing', 'forged'])
@@ -70,6 +78,16 @@ export const stateCheck = contract({
   failure: checkFailure,
 })
 
+/** What was carried over from states that were put aside. */
+const keptShape = {
+  /** Operations that a former state owed and the present rows do not know: kept as unknown. */
+  kept_liabilities: count,
+  /** Operations that hold what unread records may have cost, until a person settles them. */
+  unread_operations: v.array(v.string()),
+  /** Former states that could not be read at all. */
+  unreadable_states: count,
+}
+
 const repairShape = v.strictObject({
   changed: v.boolean(),
   copied_to: v.nullable(v.string()),
@@ -78,6 +96,7 @@ const repairShape = v.strictObject({
     records_after: v.nullable(count), records_seen: count, bytes: count, documents: count,
   }),
   sequence: count,
+  ...keptShape,
 })
 /** What a repair did and what it could not bring back. */
 export type StateRepairDocument = v.InferOutput<typeof repairShape>
@@ -88,7 +107,9 @@ export const stateRepair = contract({
   version: 1,
   input: noInput,
   output: repairShape,
-  toDocument: (report: RepairReport) => ({ ...report, done: [...report.done] }),
+  toDocument: (report: Kept & RepairReport) => ({
+    ...report, done: [...report.done], unread_operations: [...report.unread_operations],
+  }),
 })
 
 const backupShape = v.strictObject({
@@ -111,10 +132,7 @@ const restoreShape = v.strictObject({
   sequence: count,
   copied_to: v.nullable(v.string()),
   anchor: anchorShape,
-  /** Operations that the replaced state owed and the backup does not know: kept as unknown. */
-  kept_liabilities: count,
-  /** Replaced states that could not be read: what they owed since is not in the ledger. */
-  unreadable_states: count,
+  ...keptShape,
 })
 /** What a restore did. */
 export type StateRestoreDocument = v.InferOutput<typeof restoreShape>
@@ -125,7 +143,9 @@ export const stateRestore = contract({
   version: 1,
   input: folder,
   output: restoreShape,
-  toDocument: (report: StateRestoreDocument) => report,
+  toDocument: (report: Kept & RestoreReport) => ({
+    ...report, unread_operations: [...report.unread_operations],
+  }),
 })
 
 const compactShape = v.strictObject({

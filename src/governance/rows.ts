@@ -158,10 +158,11 @@ export type Credential = v.InferOutput<typeof credentialShape>
 
 /**
  * Which runtime spends; every ledger row names it: two words or more, for example
- * `gateway_route`. Which runtimes there are, the capabilities say; `state check` compares.
+ * `gateway_route`. Which runtimes there are, the capabilities say; `state check` compares. The one
+ * word `unread` is nobody's: it stands for records that a repair or a restore could not read.
  */
 export const runtimeShape = v.pipe(
-  v.string(), v.maxLength(64), v.regex(/^[a-z][a-z0-9]*(?:_[a-z0-9]+)+$/),
+  v.string(), v.maxLength(64), v.regex(/^(?:unread|[a-z][a-z0-9]*(?:_[a-z0-9]+)+)$/),
 )
 export type Runtime = v.InferOutput<typeof runtimeShape>
 

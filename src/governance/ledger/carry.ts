@@ -1,23 +1,35 @@
 /**
- * What a replaced store owed and the restored one does not know. A liability that the restored
- * rows have never heard of is kept whole, as an unknown charge, whatever the ceiling says: money
- * that may have been spent is not unspent by putting an old copy back.
+ * What a replaced store owed and the present one does not know. A liability that the present rows
+ * have never heard of is kept whole, as an unknown charge, whatever the ceiling says: money that
+ * may have been spent is not unspent by putting an old copy back, nor by leaving out records that
+ * can no longer be replayed.
  */
-import type { Tx, View } from '../../state/types.js'
+import type { Former } from '../../state/care/former.js'
+import type { Tx } from '../../state/types.js'
 import { collections, type Reservation } from '../rows.js'
-import { bootstrapLedger } from './account.js'
+import { bootstrapLedger, isAccountingEmpty, setCeiling } from './account.js'
 import { amountMicrousdMax } from './limits.js'
 import { post } from './post.js'
 import { findReservation } from './read.js'
+import { holdUnread } from './unread.js'
 
-/** Only a hold that was never contacted owes nothing once its store is gone. */
-const owes = ({ state }: Reservation): boolean =>
-  state === 'contacted' || state === 'unknown' || state === 'settled'
+/** The last that is known of an operation, and whether the records behind it are all known. */
+interface Last {
+  readonly doc: Reservation
+  readonly whole: boolean
+}
+
+/**
+ * A hold given back on proof owes nothing. One that was never contacted owes nothing either, unless
+ * the record of its contact may be among those that nobody can read.
+ */
+const owes = ({ doc: { state }, whole }: Last): boolean =>
+  state !== 'released' && (state !== 'reserved' || !whole)
 
 const liabilityOf = ({ bound_microusd: bound, charged_microusd: charged }: Reservation): number =>
   Math.min(amountMicrousdMax, Math.max(bound, charged ?? 0))
 
-/** The owner who may settle it: the same one, else the oldest of the restored store. */
+/** The owner who may settle it: the same one, else the oldest of the present store. */
 const ownerOf = (tx: Tx, reservation: Reservation): string => {
   if (tx.get(collections.principals, reservation.principal)) return reservation.principal
   const owners = tx.all(collections.principals).map(({ doc }) => doc)
@@ -42,24 +54,59 @@ const carryOne = (tx: Tx, now: string, owed: Reservation, reason: string): void 
   })
 }
 
+/** The newest word on each operation, over all former states from the oldest to the newest. */
+const lastOf = (formers: readonly Former[]): readonly Last[] => {
+  const last = new Map<string, Last>()
+  for (const { view, holes } of formers) {
+    const whole = holes.length === 0
+    for (const { doc } of [
+      ...view.all(collections.openReservations), ...view.all(collections.closedReservations),
+    ]) last.set(doc.operation_id, { doc, whole })
+  }
+  return [...last.values()]
+}
+
+const ceilingsOf = (formers: readonly Former[]): readonly number[] =>
+  formers.flatMap(({ view }) =>
+    view.all(collections.ledgerAccounts).map(({ doc }) => doc.ceiling_microusd)
+      .filter((ceiling) => ceiling >= 1 && ceiling <= amountMicrousdMax))
+
+/** Where nothing tells of a ceiling: what unread records held is held above it all the same. */
+const ceilingUnseen = 1
+
+/** What was carried over, by operation. */
+export interface CarriedMoney {
+  readonly liabilities: readonly string[]
+  /** Operations that stand for parts of former states that nobody can read. */
+  readonly unread: readonly string[]
+}
+
 /**
- * Keeps every liability of `former` that this ledger has no reservation of, as unknown with the
- * full bound (or the charge, where that was higher). Answers the operations that were kept. Where
- * the restored store has no ledger yet, one is made with the former ceiling.
+ * Keeps every liability of the former states, oldest first, that this ledger has no reservation of,
+ * as unknown with the full bound (or the charge, where that was higher), and what their unreadable
+ * parts may have cost. The ceiling comes to be the lowest of this ledger's and of those states
+ * that were not carried over before. Where this store has no ledger yet, one is made.
  */
 export const carryLiabilities = (
-  tx: Tx, now: string, former: View, reason: string,
-): readonly string[] => {
-  const all = [
-    ...former.all(collections.openReservations), ...former.all(collections.closedReservations),
-  ]
-  const missing = all.map(({ doc }) => doc)
-    .filter((doc) => owes(doc) && findReservation(tx, doc.operation_id) === undefined)
-  if (missing.length === 0) return []
-  const ceiling = former.all(collections.ledgerAccounts).at(0)?.doc.ceiling_microusd
-  if (tx.all(collections.ledgerAccounts).length === 0 && ceiling !== undefined) {
-    bootstrapLedger(tx, now, ceiling)
+  tx: Tx, now: string, formers: readonly Former[], reason: string,
+): CarriedMoney => {
+  const missing = lastOf(formers)
+    .filter((last) => owes(last) && findReservation(tx, last.doc.operation_id) === undefined)
+    .map(({ doc }) => doc)
+  const holed = formers.filter(({ holes }) => holes.length > 0)
+  const ceilings = ceilingsOf(formers.filter(({ settled }) => !settled))
+  if (tx.all(collections.ledgerAccounts).length === 0) {
+    // Rows without an account are damage of their own; without an account nobody holds anything.
+    const needed = missing.length > 0 || holed.length > 0
+    if (!needed || !isAccountingEmpty(tx)) return { liabilities: [], unread: [] }
+    bootstrapLedger(tx, now, Math.min(...ceilings, ceilingsOf(formers).at(-1) ?? ceilingUnseen))
   }
   for (const owed of missing) carryOne(tx, now, owed, reason)
-  return missing.map(({ operation_id }) => operation_id)
+  const unread = holed.flatMap(({ view, holes }) =>
+    holes.flatMap((hole) => holdUnread(tx, now, hole, view)))
+  const [account] = tx.all(collections.ledgerAccounts)
+  if (account !== undefined) {
+    setCeiling(tx, now, Math.min(account.doc.ceiling_microusd, ...ceilings))
+  }
+  return { liabilities: missing.map(({ operation_id }) => operation_id), unread }
 }

@@ -6,6 +6,7 @@
  */
 import { join } from 'node:path'
 import { SallyportError, fail } from '../../base/errors.js'
+import { settleFolder } from './aside.js'
 import { copyFile } from './copy.js'
 import type { BadPart, Documents } from './documents.js'
 import { applyPayload, fillPart, foundGeneration, readDocuments } from './documents.js'
@@ -160,6 +161,7 @@ const repairLocked = (site: Site): RepairReport => {
     done.push(note('torn_tail_cut',
       `A torn last record (${newest.bytesBehind} bytes, never acknowledged) was cut.`))
   }
+  if (!isLoss(lossHere)) settleFolder(site.files, copied)
   return { changed: true, copied_to: copied, done, loss: lossHere, sequence }
 }
 

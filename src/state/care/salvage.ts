@@ -89,13 +89,15 @@ const salvageLog = (
   const body = bytesInFile(files, fd, end, size)
   const read = readTrue(binding, body, from, options.mend === true)
   const last = read.records.at(-1) ?? { sequence: header.base_sequence, end: 0 }
-  const whole = read.tail === 'clean' || read.tail === 'torn'
+  // A log appears whole with its first line: one that is shorter has lost what it held.
+  const tail = size < end ? 'damaged' : read.tail
+  const whole = tail === 'clean' || tail === 'torn'
   return {
     epoch,
     headerState: decoded === undefined ? 'rebuilt' : 'true',
     header, manifest,
     records: read.records,
-    tail: read.tail,
+    tail,
     end: end + last.end,
     bytesBehind: body.size - last.end,
     recordsBehind: countRecordHeaders(binding, body, last.end),

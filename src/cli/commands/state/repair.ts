@@ -4,15 +4,19 @@ import { existsSync } from 'node:fs'
 import { fail } from '../../../base/errors.js'
 import { defineVerb } from '../../verb.js'
 import type { Build, Run, VerbMeta } from '../../verb.js'
+import { keptText } from './kept-text.js'
 import { siteOf } from './site.js'
 
 const meta: VerbMeta = {
   name: 'state repair',
   summary: 'bring a damaged state back to the last whole moment',
   description:
-    'Copies what is there into the folder aside/ first, then rebuilds the state from what is ' +
-    'provably true and says what was lost. Where records may be lost, every session ends, every ' +
-    'unfinished contact counts as unknown, and the policy is left revoked: grant anew after it. ' +
+    'Copies what is there into the folder aside/ first, puts single flipped bits right, rebuilds ' +
+    'the rest from what is provably true and says what was lost. Where records may be lost, ' +
+    'every session ends, every unfinished contact counts as unknown, and the policy is left ' +
+    'revoked: grant anew after it. Records behind an untrue one are not replayed, but what they ' +
+    'show stays owed and their idempotency keys stay spent; and the whole ceiling is held for ' +
+    'what nobody can read, until you have looked at the bill and settle it with `ledger settle`. ' +
     'It changes nothing where nothing is damaged.',
   examples: ['$ sallyport state repair'],
   session: 'none',
@@ -28,11 +32,12 @@ export const build: Build = (deps) =>
     deps,
     {
       meta,
-      text: ({ changed, copied_to: copied, done, loss }, view) => {
-        if (!changed) return 'Nothing had to be repaired.\n'
+      text: (report, view) => {
+        const { changed, copied_to: copied, done, loss } = report
+        if (!changed) return `Nothing had to be repaired.\n${keptText(report)}`
         const lines = done.map(({ message }) => `${message}\n`)
         if (copied !== null) lines.push(`What was there before: ${view.foreign(copied)}\n`)
-        return lines.join('') + lossText(loss)
+        return lines.join('') + lossText(loss) + keptText(report)
       },
     },
     repair,

@@ -6,6 +6,7 @@ import type { View } from '../../output.js'
 import { requestOf } from '../../request.js'
 import { defineVerb } from '../../verb.js'
 import type { Build, Run, VerbMeta } from '../../verb.js'
+import { keptText } from './kept-text.js'
 import { siteOf } from './site.js'
 
 /** What from. */
@@ -22,7 +23,8 @@ const meta: VerbMeta = {
     'in its place. Every session ends, every unfinished contact counts as unknown, and the ' +
     'policy is revoked above everything that the anchor remembers: an old copy contacts nobody ' +
     'until you grant anew. What the replaced state owed and the backup does not know stays held ' +
-    'as unknown, and its idempotency keys stay spent. It needs the key folder of the store.',
+    'as unknown, and its idempotency keys stay spent; where a part of it cannot be read, its ' +
+    'whole ceiling is held until you settle it. It needs the key folder of the store.',
   examples: ['$ sallyport state restore /mnt/backup/sallyport-monday'],
   session: 'none',
   anchor: 'any',
@@ -47,12 +49,10 @@ export const build: Build = (deps) =>
   )
 
 const restoreText = (report: StateRestoreDocument, view: View): string => {
-  const { sequence, copied_to: copied, kept_liabilities: kept, unreadable_states: lost } = report
+  const { sequence, copied_to: copied } = report
   return [
     `Restored up to record ${sequence}; the policy is revoked and every session has ended.\n`,
-    kept === 0
-      ? '' : `${kept} later charge(s) are kept as unknown: sallyport ledger reservations\n`,
-    lost === 0 ? '' : `${lost} replaced state(s) could not be read: what they owed is not held.\n`,
+    keptText(report),
     copied === null
       ? 'There was no state here: what was spent since the backup is not in its ledger.\n'
       : `What was there before: ${view.foreign(copied)}\n`,

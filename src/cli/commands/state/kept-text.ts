@@ -1,0 +1,13 @@
+import type { Kept } from '../../../fabric/state-contract.js'
+
+/** What was carried over from states that were put aside, in words; empty when nothing was. */
+export const keptText = (
+  { kept_liabilities: kept, unread_operations: unread, unreadable_states: lost }: Kept,
+): string => [
+  kept === 0
+    ? '' : `${kept} later charge(s) are kept as unknown: sallyport ledger reservations\n`,
+  lost === 0 ? '' : `${lost} former state(s) could not be read at all.\n`,
+  ...unread.map((operation) =>
+    'What unread records may have cost is held, up to the whole ceiling. When you have seen the '
+    + `bill: sallyport ledger settle ${operation} --amount-microusd N\n`),
+].join('')

@@ -1,0 +1,186 @@
+/** What a repair carries over: no money is forgotten and no key, whichever record is untrue. */
+import { cpSync, mkdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import { balances } from '../../src/governance/ledger/read.js'
+import { verifyLedger } from '../../src/governance/ledger/verify.js'
+import { collections } from '../../src/governance/rows.js'
+import { decodeLogHeader } from '../../src/state/log/format.js'
+import { openStore } from '../../src/state/store.js'
+import type { View } from '../../src/state/types.js'
+import { must } from '../support/must.js'
+import { flipBit, newestLog, zeroBlock } from '../support/state/forge.js'
+import { limits, setupFlags } from '../world/alpha.js'
+import type { Ran } from '../world/place.js'
+import { World, type AlphaWorld } from '../world/world.js'
+
+t.setTimeout(300_000)
+
+const keyOf = (n: number): string => `0b0e6a3c-7f0e-4a1e-9d3a-7a7c2f2f4a1${n}`
+const ask = (rig: AlphaWorld, key: string, env = {}): Promise<Ran> =>
+  rig.ask({ args: ['--idempotency-key', key], env })
+
+/** Asks that were settled, passed their bound, and whose charge nobody knows; in this order. */
+const lived = async (t: { teardown(fn: () => void): void }): Promise<AlphaWorld> => {
+  const rig = await World.in(t).sandbox().state().session().alpha()
+  must(await ask(rig, keyOf(0)))
+  rig.sandbox.faults.set('billing_overrun', { service: 'provider' })
+  await ask(rig, keyOf(1))
+  rig.sandbox.faults.clear()
+  rig.sandbox.faults.set('billing_status_500', { service: 'provider' })
+  await ask(rig, keyOf(2))
+  rig.sandbox.faults.clear()
+  return rig
+}
+
+/** Where each record of the newest log begins and ends. */
+const recordsOf = (path: string): readonly { readonly start: number; readonly end: number }[] => {
+  const bytes = readFileSync(path)
+  const found: { start: number; end: number }[] = []
+  let start = decodeLogHeader(bytes)?.end ?? 0
+  while (start < bytes.length) {
+    const end = start + 106 + Number(bytes.toString('latin1', start + 20, start + 30))
+    found.push({ start, end })
+    start = end
+  }
+  return found
+}
+
+/** A copy of the world's state and keys, and the environment that names it. */
+const copied = (rig: AlphaWorld, name: string) => {
+  const base = rig.place.path(name)
+  mkdirSync(base)
+  cpSync(rig.place.stateDir, join(base, 'state'), { recursive: true })
+  cpSync(rig.place.configDir, join(base, 'config'), { recursive: true })
+  const place = { dir: join(base, 'state'), configDir: join(base, 'config') }
+  return {
+    place,
+    env: { SALLYPORT_STATE_DIR: place.dir, SALLYPORT_CONFIG_DIR: place.configDir },
+    view: (): View => openStore({ ...place, mode: 'read' }).read(),
+  }
+}
+
+const holdsIn = (view: View): readonly string[] => [
+  ...view.all(collections.openReservations), ...view.all(collections.closedReservations),
+].map(({ doc }) => `${doc.state} ${doc.overrun}`).sort()
+
+const availableIn = (view: View): number =>
+  view.all(collections.ledgerAccounts).length === 0 ? 0 : balances(view).available_microusd
+
+t.test('A-026 A-089 A-124 zeroes over any one record: a repair forgets no money and no key, and '
+  + 'the same questions are not sent again', async (t) => {
+  const rig = await lived(t)
+  const before = availableIn(rig.view())
+  const posts = rig.inferences().length
+  const records = recordsOf(newestLog(rig.place.stateDir))
+  const wrong: string[] = []
+  for (const [n, { start }] of records.entries()) {
+    const copy = copied(rig, `zeroed-${n}`)
+    zeroBlock(newestLog(copy.place.dir), start + 30)
+    const found = (text: string): void => void wrong.push(`record ${n + 1}: ${text}`)
+    const repair = () => rig.run(['state', 'repair', '--json'], { env: copy.env })
+    const first = await repair()
+    if (first.status !== 0) {
+      // The record that made the directory: the same arguments make it again.
+      if (n > 0 || first.error().code !== 'init_lost') found(first.stderr)
+      must(await rig.run(['init', '--profile', rig.sandbox.profileFile], { env: copy.env }))
+    }
+    const repaired = (first.status === 0 ? first : must(await repair())).json()
+    if (repaired.unread_operations.length !== 1) found('no hold for what is unread')
+    const view = copy.view()
+    if (availableIn(view) > 0) found(`available ${availableIn(view)}`)
+    if (verifyLedger(view).length > 0) found('the ledger does not balance')
+    const checked = await rig.run(['state', 'check', '--json'], { env: copy.env })
+    if (checked.status !== 0) {
+      found(checked.json().problems.map((one: { code: string }) => one.code).join())
+    }
+    await rig.run(['login'], { env: copy.env })
+    const shown = (await rig.run(['alpha', 'show', '--json'], { env: copy.env })).json()
+    await rig.run(setupFlags(rig.place, shown.policy_revision), { env: copy.env })
+    if (availableIn(copy.view()) > before) found(`available ${availableIn(copy.view())}`)
+    if ((await ask(rig, keyOf(3), copy.env)).status === 0) found('a new question was sent')
+    for (const operation of repaired.unread_operations) {
+      await rig.run([
+        'ledger', 'settle', operation, '--amount-microusd', '0', '--yes',
+      ], { env: copy.env })
+    }
+    for (const key of [0, 1, 2]) await ask(rig, keyOf(key), copy.env)
+  }
+  t.ok(records.length > 20, `${records.length} records`)
+  t.strictSame(wrong, [])
+  t.equal(rig.inferences().length, posts, 'no question was sent again')
+})
+
+t.test('A-026 A-124 a flipped bit in any one record: a repair leaves the log byte for byte, and the '
+  + 'same questions are not sent again', async (t) => {
+  const rig = await lived(t)
+  t.strictSame(holdsIn(rig.view()), ['settled none', 'settled review_required', 'unknown none'])
+  const before = balances(rig.view())
+  const posts = rig.inferences().length
+  const log = newestLog(rig.place.stateDir)
+  const whole = readFileSync(log)
+  const wrong: string[] = []
+  for (const [n, { start, end }] of recordsOf(log).entries()) {
+    flipBit(log, start + ((n * 97) % (end - start)), n % 8)
+    const { changed, loss, unread_operations: unread } =
+      must(await rig.run(['state', 'repair', '--json'])).json()
+    const lost = loss.records_after !== null || unread.length > 0
+    if (!changed || lost || !readFileSync(log).equals(whole)) wrong.push(`record ${n + 1}`)
+  }
+  t.strictSame(wrong, [])
+  t.strictSame(balances(rig.view()), before)
+  for (const key of [0, 1, 2]) await ask(rig, keyOf(key))
+  t.equal(rig.inferences().length, posts)
+  t.equal(must(await rig.run(['state', 'check', '--json'])).json().ok, true)
+})
+
+t.test('A-026 A-124 a restore over a damaged state keeps what its records show behind the damage, '
+  + 'and the ceiling for what they do not', async (t) => {
+  const rig = await World.in(t).sandbox().state().session().alpha()
+  const backup = rig.place.path('backup')
+  must(await rig.run(['state', 'backup', backup]))
+  must(await ask(rig, keyOf(0)))
+  const [, second] = recordsOf(newestLog(rig.place.stateDir)).slice(-8)
+  zeroBlock(newestLog(rig.place.stateDir), second?.start ?? 0)
+  const restored = must(await rig.run(['state', 'restore', backup, '--yes', '--json'])).json()
+  t.match(restored, { kept_liabilities: 1, unreadable_states: 0 })
+  t.equal(restored.unread_operations.length, 1)
+  t.match(balances(rig.view()), {
+    unknown_microusd: limits.boundMicrousd + limits.ceilingMicrousd, available_microusd: 0,
+  })
+  t.strictSame(verifyLedger(rig.view()), [])
+  must(await rig.run(['state', 'restore', backup, '--yes', '--json']))
+  t.strictSame(holdsIn(rig.view()), ['unknown none', 'unknown none'], 'held once')
+
+  must(await rig.run(['login']))
+  must(await rig.run([
+    ...setupFlags(rig.place, await rig.revision()).filter((word) => !word.includes('ceiling')
+      && word !== String(limits.ceilingMicrousd)),
+    '--spend-ceiling-microusd', String(3 * limits.ceilingMicrousd),
+  ]))
+  t.equal(balances(rig.view()).available_microusd,
+    2 * limits.ceilingMicrousd - limits.boundMicrousd, 'a raise gives what lies above')
+  must(await rig.run([
+    'ledger', 'settle', restored.unread_operations[0], '--amount-microusd', '7', '--yes',
+  ]))
+  t.equal(balances(rig.view()).settled_microusd, 7, 'a person settles it')
+  t.equal(must(await rig.run(['state', 'check', '--json'])).json().ok, true)
+})
+
+t.test('the lower ceiling of a damaged state stays: a repair never raises what may be spent',
+  async (t) => {
+    const rig = await World.in(t).sandbox().state().session().alpha()
+    const lower = limits.ceilingMicrousd / 2
+    must(await rig.run([
+      'alpha', 'setup', '--enable', '--spend-ceiling-microusd', String(lower),
+      '--acknowledge-plaintext-egress', '--expected-policy-revision', String(await rig.revision()),
+    ]))
+    const lowered = recordsOf(newestLog(rig.place.stateDir)).at(-4)
+    must(await ask(rig, keyOf(0)))
+    zeroBlock(newestLog(rig.place.stateDir), lowered?.start ?? 0)
+    const { unread_operations: unread } = must(await rig.run(['state', 'repair', '--json'])).json()
+    t.match(balances(rig.view()), { ceiling_microusd: lower, available_microusd: 0 })
+    t.equal(unread.length, 1)
+    t.equal(rig.view().get(collections.openReservations, unread[0])?.bound_microusd,
+      limits.ceilingMicrousd, 'the hold is the highest ceiling that was seen')
+  })
