@@ -67,7 +67,7 @@ const expectations: Readonly<Record<string, Expected>> = {
     read: [...base, 'b'], write: 'damaged', check: ['log_ambiguous'], repair: mended, after: all,
   },
   'log-header': {
-    read: base, write: 'damaged', check: ['log_header_damaged'], repair: ['generation_rebuilt'],
+    read: all, write: 'damaged', check: ['log_header_damaged'], repair: ['generation_rebuilt'],
     after: all,
   },
   manifest: {
