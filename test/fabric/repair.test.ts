@@ -143,9 +143,9 @@ t.test('A-026 A-124 a restore over a damaged state keeps what its records show b
   const [, second] = recordsOf(newestLog(rig.place.stateDir)).slice(-8)
   zeroBlock(newestLog(rig.place.stateDir), second?.start ?? 0)
   const restored = must(await rig.run(['state', 'restore', backup, '--yes', '--json'])).json()
-  t.match(restored, { kept_liabilities: 1, unreadable_states: 0 })
+  t.hasStrict(restored, { kept_liabilities: 1, unreadable_states: 0 })
   t.equal(restored.unread_operations.length, 1)
-  t.match(balances(rig.view()), {
+  t.hasStrict(balances(rig.view()), {
     unknown_microusd: limits.boundMicrousd + limits.ceilingMicrousd, available_microusd: 0,
   })
   t.strictSame(verifyLedger(rig.view()), [])
@@ -179,7 +179,7 @@ t.test('the lower ceiling of a damaged state stays: a repair never raises what m
     must(await ask(rig, keyOf(0)))
     zeroBlock(newestLog(rig.place.stateDir), lowered?.start ?? 0)
     const { unread_operations: unread } = must(await rig.run(['state', 'repair', '--json'])).json()
-    t.match(balances(rig.view()), { ceiling_microusd: lower, available_microusd: 0 })
+    t.hasStrict(balances(rig.view()), { ceiling_microusd: lower, available_microusd: 0 })
     t.equal(unread.length, 1)
     t.equal(rig.view().get(collections.openReservations, unread[0])?.bound_microusd,
       limits.ceilingMicrousd, 'the hold is the highest ceiling that was seen')
