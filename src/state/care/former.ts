@@ -41,7 +41,7 @@ const holeAt = (epoch: SalvagedEpoch, what: 'log' | 'documents'): Hole => {
   return { id: `${what}-${epoch.epoch}-${chain}` }
 }
 
-/** What an epoch begins with: its own files, filled up from the epoch before where that led to it. */
+/** What an epoch begins with: its files, filled up from the epoch before where that led to it. */
 const baseOf = (
   files: Files, places: Places, epoch: SalvagedEpoch, before: Gathered,
 ): Gathered => {
