@@ -36,9 +36,13 @@ const keysFor = (
   return { key, nonce: nonce.subarray(0, nonceBytes) }
 }
 
-const publishSealed = (files: Files, dir: string, stored: string, sealed: Buffer): void => {
+/** `durable` are the shards whose names this process has synced: a dead one may have made others. */
+const publishSealed = (
+  files: Files, dir: string, stored: string, sealed: Buffer, durable: Set<string>,
+): void => {
   const shard = shardOf(dir, stored)
-  ensureDir(files, shard)
+  if (!ensureDir(files, shard) && !durable.has(shard)) syncDir(files, dir)
+  durable.add(shard)
   withFile(files, shard, 'folder', (folder) => {
     const inside = (name: string): string => files.inside(folder, shard, name)
     const temporary = inside(temporaryName())
@@ -102,6 +106,7 @@ export const storedPath = (dir: string, storedSha256: string): string =>
 /** Artifacts under `dir`, sealed with `keys`. */
 export const artifactsAt = (
   files: Files, dir: string, storeId: string, keys: KeyRing, mayWrite: boolean,
+  durable: Set<string> = new Set(),
 ): Artifacts => ({
   write: (label, plaintext, options) => {
     if (!mayWrite) throw new TypeError('the store is open for reading only')
@@ -111,7 +116,7 @@ export const artifactsAt = (
     const sealed = sealWith(key, magic, `${storeId}|${label}`, plaintext, nonce)
     const stored = hash('sha256', sealed)
     try {
-      publishSealed(files, dir, stored, sealed)
+      publishSealed(files, dir, stored, sealed, durable)
     } catch (error) {
       throw ioFailure(error, 'artifact')
     }

@@ -3,8 +3,10 @@
  *
  * - A transaction is synchronous from the moment the lock is taken to the moment it is given back:
  *   catch up, run the caller's function, append a record, sync, effects, anchor, maybe checkpoint.
- * - Nothing is answered before its record is synced. After one failed write or sync this process
- *   writes no more (a second sync may report success for lost bytes); the next process replays.
+ * - Nothing is answered before its record is synced, nor before what it rests on is: a transaction
+ *   that writes nothing may answer from a record that a dead process left unsynced (`confirm.ts`).
+ * - After one failed write or sync this process writes no more (a second sync may report success
+ *   for lost bytes); the next process replays, and writes again what it did not sync itself.
  */
 import { join } from 'node:path'
 import type { Clock } from '../base/clock.js'
@@ -12,6 +14,7 @@ import { isoFromMs } from '../base/clock.js'
 import { fail, SallyportError } from '../base/errors.js'
 import type { Anchor } from './anchor.js'
 import { compareAnchor } from './anchor.js'
+import { Confirmation } from './confirm.js'
 import type { Files } from './files.js'
 import { ioFailure, publish, readRange, syncDir, writeAll } from './files.js'
 import type { Follower } from './follow.js'
@@ -19,7 +22,7 @@ import type { LockMaker, StateLock } from './lock.js'
 import { takeLock } from './lock.js'
 import { encodeRecord, payloadBytesMax } from './log/format.js'
 import { encodePayload } from './log/record.js'
-import type { Places } from './paths.js'
+import type { KeyPlaces, Places } from './paths.js'
 import { epochText } from './paths.js'
 import { checkpoint, collectGarbage } from './snapshot/checkpoint.js'
 import type { Generation } from './snapshot/generation.js'
@@ -31,6 +34,7 @@ import { StoreTx } from './view.js'
 export interface CommitParts {
   readonly dir: string
   readonly places: Places
+  readonly keyPlaces: KeyPlaces
   readonly files: Files
   readonly clock: Clock
   readonly follower: Follower
@@ -58,6 +62,7 @@ export class Committer {
   readonly #at: CommitParts
   readonly #follower: Follower
   readonly #notices: Problem[] = []
+  readonly #confirmation: Confirmation
   #lock: StateLock | undefined
   #logFd: { readonly fd: number; readonly generation: Generation } | undefined
   #poisoned = false
@@ -69,6 +74,7 @@ export class Committer {
   constructor(parts: CommitParts) {
     this.#at = parts
     this.#follower = parts.follower
+    this.#confirmation = new Confirmation(parts)
   }
 
   /** Whether a write or sync failed: this process writes no more. */
@@ -139,14 +145,25 @@ export class Committer {
     if (!this.#follower.hooksDue) return
     this.#completeAnchor()
     const view = this.#follower.view()
-    for (const hook of this.#at.hooks) hook({ view, witness: this.#at.witness })
+    const { witness } = this.#at
+    // What is written outside the log must not know of a record that the log may still lose.
+    const confirmed: WitnessLog = {
+      ...witness,
+      append: (line) => {
+        this.#confirm()
+        witness.append(line)
+      },
+    }
+    for (const hook of this.#at.hooks) hook({ view, witness: confirmed })
     this.#follower.hooksDue = false
   }
 
   /** A process died between a marked record and the anchor: move the anchor on. */
   #completeAnchor(): void {
     const last = this.#follower.generation.marks.at(-1)
-    if (this.#compared().oneAhead && last !== undefined) this.#moveAnchor(last)
+    if (!this.#compared().oneAhead || last === undefined) return
+    this.#confirm()
+    this.#moveAnchor(last)
   }
 
   #compared(): ReturnType<typeof compareAnchor> {
@@ -170,8 +187,21 @@ export class Committer {
       const last = this.#follower.generation.marks.at(-1)
       if (moves && last !== undefined) this.#moveAnchor(last)
     } else {
+      this.#confirm()
       this.#effects(tx)
     }
+  }
+
+  /** Makes durable what this transaction rests on and did not write itself. */
+  #confirm(): void {
+    const { generation } = this.#follower
+    if (this.#confirmation.covers(generation)) return
+    const fd = this.#openLog()
+    this.#orPoison('writing the log', () => {
+      this.#confirmation.rewrite(generation, fd)
+      this.#at.files.syncData(fd)
+      this.#confirmation.synced(generation, generation.end)
+    })
   }
 
   #effects(tx: StoreTx): void {
@@ -211,8 +241,10 @@ export class Committer {
     const fd = this.#openLog()
     this.#cutTornTail(fd)
     this.#orPoison('writing the log', () => {
+      this.#confirmation.rewrite(generation, fd)
       writeAll(files, fd, record.bytes, generation.end)
       files.syncData(fd)
+      this.#confirmation.synced(generation, generation.end + record.bytes.length)
     })
     this.#wrote = true
     generation.applyOwn(sequence, record, changes, encoded, mark)
@@ -298,6 +330,7 @@ export class Committer {
         committing = true
       })
       follower.reload()
+      this.#confirmation.published(follower.generation)
       collectGarbage(files, places, follower.generation.epoch)
     } catch (error) {
       // Once the new log may be in place, nobody knows which of the two a crash would leave.

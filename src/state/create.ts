@@ -7,7 +7,7 @@ import { fail } from '../base/errors.js'
 import { writeAnchor } from './anchor.js'
 import type { Files } from './files.js'
 import {
-  ensureDirs, ioFailure, publish, removeTree, syncDir, withFile, writeAll,
+  ensureDurableDirs, ioFailure, publish, removeTree, syncDir, withFile, writeAll,
 } from './files.js'
 import { KeyRing, makeKey } from './keys.js'
 import { encodeLogHeader, firstChain } from './log/format.js'
@@ -40,11 +40,11 @@ export const createState = (parts: CreateParts): string => {
   try {
     refuseExisting(files, dir)
     const parent = dirname(dir)
-    ensureDirs(files, parent)
+    ensureDurableDirs(files, parent)
     removeLeftovers(files, dir, nowMs)
     const storeId = randomUUID()
     const keyAt = keyPlaces(configDir, storeId)
-    ensureDirs(files, keyAt.dir)
+    ensureDurableDirs(files, keyAt.dir)
     const { key, text } = makeKey()
     publish(files, keyAt.key, Buffer.from(text))
     const keys = new KeyRing(storeId, () => key)

@@ -295,6 +295,26 @@ export const ensureDirs = (files: Files, path: string): void => {
   ensureDir(files, path)
 }
 
+/** `syncDir`, unless the folder is closed to this user: then nobody has changed it through us. */
+export const syncDirIfOpen = (files: Files, path: string): void => {
+  try {
+    syncDir(files, path)
+  } catch (error) {
+    if (!['EACCES', 'EPERM', 'ENOENT'].includes(errnoOf(error))) throw error
+  }
+}
+
+/**
+ * The same as `ensureDirs`, and what was there already is durable too: a process that died may have
+ * made the lowest of the folders that exist without syncing its name.
+ */
+export const ensureDurableDirs = (files: Files, path: string): void => {
+  let lowest = path
+  while (files.stat(lowest) === undefined && dirname(lowest) !== lowest) lowest = dirname(lowest)
+  syncDirIfOpen(files, dirname(lowest))
+  ensureDirs(files, path)
+}
+
 /** Removes a file or a whole folder, no link followed; missing is fine. */
 export const removeTree = (files: Files, path: string): void => {
   const facts = files.stat(path)

@@ -102,7 +102,7 @@ export class FileStore implements Store {
     this.runDir = places.run
     this.#anchor = anchorAt(files, this.keyPlaces.anchor, this.keys, this.storeId)
     this.#committer = new Committer({
-      dir, places, files, clock,
+      dir, places, keyPlaces: this.keyPlaces, files, clock,
       follower: this.#follower,
       anchor: this.#anchor,
       witness: this.witness,

@@ -13,19 +13,20 @@ import { flipBit, newestLog } from '../support/state/forge.js'
 
 type Begun = Placed & Stateful & SignedIn & {
   readonly goal: string
+  readonly hidden: string
   readonly log: string
   readonly row: string
 }
 
-/** An owner, a goal that was closed, and a session. */
+/** An owner, two goals, and a session. */
 const begun = (t: Teardown) => World.in(t).state().session().with(async (world) => {
   const { id: goal } = await world.json(['goal', 'add', 'water'])
-  await world.json(['goal', 'close', goal, '--expected-revision', '1'])
   const rows = await world.json(['audit', 'list'])
-  return { goal, row: String(rows.at(-1).id), log: newestLog(world.place.stateDir) }
+  const { id: hidden } = await world.json(['goal', 'add', 'bread'])
+  return { goal, hidden, row: String(rows.at(-1).id), log: newestLog(world.place.stateDir) }
 })
 
-/** One bit of the last record, which closed the goal. */
+/** One bit of the last record, which added the second goal. */
 const damage = ({ log }: Begun): void => flipBit(log, statSync(log).size - 80, 1)
 
 const verbs = await allVerbs()
@@ -92,14 +93,14 @@ t.test('what opens no store or mends it is named, and nothing else goes unasked'
   }
 })
 
-t.test('a goal that only the damage hides is told as damage, not as one that is open', async (t) => {
+t.test('a row that the damage hides is told as damage, not as one that never was', async (t) => {
   const world = await begun(t)
   damage(world)
   const shown = await world.run(['goal', 'show', world.goal, '--json'])
   t.hasStrict(
-    [shown.status, shown.json()], [12, { state: 'open', damage: { code: 'log_ambiguous' } }]
+    [shown.status, shown.json()], [12, { title: 'water', damage: { code: 'log_ambiguous' } }]
   )
-  const absent = await world.run(['goal', 'show', 'goal_of_nobody', '--json'])
+  const absent = await world.run(['goal', 'show', world.hidden, '--json'])
   t.strictSame([absent.status, absent.error().code], [12, 'log_ambiguous'], 'and not as not found')
 })
 

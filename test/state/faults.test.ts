@@ -18,15 +18,22 @@ const makeOn = (disk: MemFiles, to: Plan = plan()): FileStore =>
 const openOn = (disk: MemFiles, mode: 'read' | 'write' = 'write', to: Plan = plan()): FileStore =>
   openStore({ ...site, mode, files: faulty(disk, to), lock: memoryLock() }) as FileStore
 
+/** What leads to a log: synced once by each process that writes. */
+const place = [
+  'sync /tmp/state/wal', 'sync /tmp/state', 'sync /tmp', 'sync /tmp/config/keys',
+]
+
 t.test('durability 2 and 9: one commit is one write and one sync of the log, nothing else', async (t) => {
   const disk = new MemFiles()
   makeOn(disk).close()
   const to = plan()
   const store = openOn(disk, 'write', to)
+  const commit = ['write /tmp/state/wal/000000000001.log', 'sync /tmp/state/wal/000000000001.log']
   await put(store, 'a', 1)
-  t.strictSame(to.seen, [
-    'write /tmp/state/wal/000000000001.log', 'sync /tmp/state/wal/000000000001.log',
-  ])
+  t.strictSame(to.seen, [...commit, ...place], 'the first one of a process syncs the way there')
+  to.seen.length = 0
+  await put(store, 'b', 2)
+  t.strictSame(to.seen, commit)
   to.seen.length = 0
   store.read()
   await store.transact('nothing', () => undefined)
@@ -38,6 +45,8 @@ t.test('a marked commit syncs log, witness, anchor and the anchor\'s folder, in 
   makeOn(disk).close()
   const to = plan(undefined, undefined, ['sync'])
   const store = openOn(disk, 'write', to)
+  await put(store, 'a', 1)
+  to.seen.length = 0
   await store.transact('publish', (tx) => {
     tx.mark({ policyRevision: 3 })
     tx.afterSync(() => store.witness.append('line'))
@@ -48,13 +57,35 @@ t.test('a marked commit syncs log, witness, anchor and the anchor\'s folder, in 
   t.equal(to.seen.length, 4)
 })
 
+t.test('durability 2: the first transaction of a process writes again and syncs what it finds, one without a change too', async (t) => {
+  const disk = new MemFiles()
+  const first = makeOn(disk)
+  await put(first, 'a', 1)
+  await put(first, 'b', 2)
+  first.close()
+  const log = '/tmp/state/wal/000000000001.log'
+  const to = plan()
+  const store = openOn(disk, 'write', to)
+  store.read()
+  t.strictSame(to.seen, [], 'reading writes nothing')
+  await store.transact('nothing', () => undefined)
+  t.strictSame(to.seen, [`write ${log}`, `sync ${log}`, ...place])
+  to.seen.length = 0
+  await store.transact('nothing', () => undefined)
+  t.strictSame(to.seen, [], 'once')
+  const other = openOn(disk)
+  await put(other, 'c', 3)
+  await put(store, 'd', 4)
+  t.strictSame(to.seen, [`write ${log}`, `write ${log}`, `sync ${log}`], 'the record of another')
+})
+
 const expectations: readonly (readonly [Fault, string])[] = [
   ['ENOSPC', 'disk_full'], ['EDQUOT', 'disk_full'], ['EIO', 'io_failed'], ['short', 'disk_full'],
 ]
 
 t.test('durability 2 and 9: a failed write or sync of the log poisons the store, once for all', async (t) => {
   for (const [fault, code] of expectations) {
-    for (const at of fault === 'short' ? [1] : [1, 2]) {
+    for (const at of fault === 'short' ? [1, 2] : [1, 2, 3]) {
       const disk = new MemFiles()
       const first = makeOn(disk)
       await put(first, 'a', 1)
@@ -97,7 +128,7 @@ t.test('durability 2: a disk that really is full ends with disk_full and replays
 t.test('a witness line that fails leaves the record durable and the hooks due', async (t) => {
   const disk = new MemFiles()
   makeOn(disk).close()
-  const to = plan(3, 'EIO')
+  const to = plan(3 + place.length, 'EIO')
   const mended: number[] = []
   const store = openStore({
     ...site, mode: 'write', files: faulty(disk, to), lock: memoryLock(),
@@ -119,7 +150,7 @@ t.test('a witness line that fails leaves the record durable and the hooks due', 
 t.test('an anchor that cannot be moved poisons; the next writer completes it', async (t) => {
   const disk = new MemFiles()
   makeOn(disk).close()
-  const store = openOn(disk, 'write', plan(3, 'EIO'))
+  const store = openOn(disk, 'write', plan(3 + place.length, 'EIO'))
   await t.rejects(store.transact('publish', (tx) => tx.mark({ policyRevision: 5 })), {
     code: 'io_failed',
   })

@@ -106,6 +106,8 @@ export class Generation {
   chain: string
   /** Marks, oldest first, at least one. */
   marks: Mark[]
+  /** Where the records begin in the log file. */
+  readonly start: number
   /** End of the last true record in the log file. */
   end: number
   tail: LogTail = 'clean'
@@ -131,6 +133,7 @@ export class Generation {
     this.sequence = header.base_sequence
     this.chain = header.base_chain
     this.marks = [...manifest.marks]
+    this.start = headerEnd
     this.end = headerEnd
   }
 

@@ -8,8 +8,17 @@ export const changingCalls = [
 ] as const
 export type ChangingCall = (typeof changingCalls)[number]
 
-/** An error code to fail with, a short write, or the end of the process. */
-export type Fault = 'ENOSPC' | 'EDQUOT' | 'EIO' | 'short' | 'stop'
+/**
+ * An error code to fail with, a short write, the end of the process, or a sync that fails and
+ * leaves its pages clean, as Linux does: readable until the power goes, and written by no later
+ * sync.
+ */
+export type Fault = 'ENOSPC' | 'EDQUOT' | 'EIO' | 'short' | 'stop' | 'lost'
+
+/** A disk that can lose what was not synced without saying so. */
+interface Forgetful {
+  dropUnsynced(fd: number): void
+}
 
 /** Thrown by every call after the process has ended. */
 export class Stopped extends Error {}
@@ -41,6 +50,11 @@ export const plan = (
 /** An error as the disk throws it. */
 export const failure = (code: string): Error => Object.assign(new Error(code), { code })
 
+const lose = (inner: Files, fd: number): never => {
+  (inner as Files & Forgetful).dropUnsynced(fd)
+  throw failure('EIO')
+}
+
 /** The same disk under a plan. */
 export const faulty = (inner: Files, to: Plan): Files => {
   const alive = (): void => {
@@ -57,6 +71,7 @@ export const faulty = (inner: Files, to: Plan): Files => {
       to.stopped = true
       throw new Stopped()
     }
+    if (to.fault === 'lost') return 'lost'
     throw failure(to.fault === 'short' ? 'EIO' : to.fault)
   }
   const names = new Map<number, string>()
@@ -82,11 +97,11 @@ export const faulty = (inner: Files, to: Plan): Files => {
         ? inner.write(fd, bytes.subarray(0, Math.floor(bytes.length / 2)), position)
         : inner.write(fd, bytes, position),
     sync: (fd) => {
-      step('sync', nameOf(fd))
+      if (step('sync', nameOf(fd)) === 'lost') lose(inner, fd)
       inner.sync(fd)
     },
     syncData: (fd) => {
-      step('sync', nameOf(fd))
+      if (step('sync', nameOf(fd)) === 'lost') lose(inner, fd)
       inner.syncData(fd)
     },
     exists: (path) => {

@@ -180,13 +180,19 @@ export class MemFiles implements Files {
     const node = this.#open.get(fd)?.node
     if (node === undefined) throw failure('EBADF')
     if (node.kind === 'file') {
-      node.durable = node.content
+      node.durable = node.pending.reduce(applyEdit, node.durable)
       node.pending = []
       return
     }
     const touching = this.#pendingEntries.filter(({ parts }) => parts.some((p) => p.dir === node))
     for (const change of touching) settle(change)
     this.#pendingEntries = this.#pendingEntries.filter((change) => !touching.includes(change))
+  }
+
+  /** What a failed sync leaves: read as before, and written by no later one. */
+  dropUnsynced(fd: number): void {
+    const node = this.#open.get(fd)?.node
+    if (node?.kind === 'file') node.pending = []
   }
 
   syncData(fd: number): void {
@@ -343,11 +349,16 @@ const settle = ({ parts }: EntryChange): void => {
   }
 }
 
+/** A sector holds its old or its new bytes: where they are equal, there is nothing to garble. */
+const changesNothing = (durable: Buffer, edit: Edit): boolean =>
+  'bytes' in edit && durable.subarray(edit.at, edit.at + edit.bytes.length).equals(edit.bytes)
+
 const fileAfter = (file: MemFile, mode: CrashMode, random: () => number): Buffer => {
   if (mode === 'kept') return file.content
   if (mode === 'dropped') return file.durable
   let bytes = file.durable
   for (const edit of file.pending) {
+    if (changesNothing(bytes, edit)) continue
     const after = garble(edit, random)
     if (after !== undefined) bytes = applyEdit(bytes, after)
   }

@@ -1,0 +1,73 @@
+/**
+ * What a process that writes may rest on. A process that died, or whose sync failed, leaves bytes
+ * and names that everybody can read and that the next power cut may take: after a failed sync Linux
+ * counts its pages as clean, so that a later sync says yes and writes nothing. So what this process
+ * has not itself made durable is written again, in its place and with the same bytes, before
+ * anything is put behind it, and synced with it; and so are the names on the way to it.
+ */
+import { dirname } from 'node:path'
+import type { Files } from './files.js'
+import { readRange, syncDir, syncDirIfOpen, writeAll } from './files.js'
+import { pieceBytes } from './log/scan.js'
+import type { KeyPlaces, Places } from './paths.js'
+import type { Generation } from './snapshot/generation.js'
+
+/** The directory whose log is written. */
+export interface ConfirmedPlace {
+  readonly files: Files
+  readonly dir: string
+  readonly places: Places
+  readonly keyPlaces: KeyPlaces
+}
+
+/** What of the newest log this process has itself made durable. */
+export class Confirmation {
+  readonly #at: ConfirmedPlace
+  #generation: Generation | undefined
+  /** Up to where this process has synced the log of that generation. */
+  #end = 0
+  /** Whether the folders beyond the log's own have been synced; once is enough. */
+  #place = false
+
+  constructor(at: ConfirmedPlace) {
+    this.#at = at
+  }
+
+  /** Whether everything read so far is durable by this process's own doing. */
+  covers(generation: Generation): boolean {
+    return this.#place && this.#generation === generation && this.#end === generation.end
+  }
+
+  /** Writes what is not confirmed once more; the caller syncs, then calls `synced`. */
+  rewrite(generation: Generation, fd: number): void {
+    const { files } = this.#at
+    let at = this.#generation === generation ? this.#end : generation.start
+    while (at < generation.end) {
+      const bytes = readRange(files, fd, at, Math.min(pieceBytes, generation.end - at))
+      writeAll(files, fd, bytes, at)
+      at += bytes.length
+    }
+  }
+
+  /** The log's bytes are synced up to `end`: now the names that lead to it. */
+  synced(generation: Generation, end: number): void {
+    if (this.#generation !== generation) this.#syncFolders()
+    this.#generation = generation
+    this.#end = end
+  }
+
+  /** A generation that this process has published itself, with an empty log. */
+  published(generation: Generation): void {
+    if (!this.#place) this.#syncFolders()
+    this.#generation = generation
+    this.#end = generation.end
+  }
+
+  #syncFolders(): void {
+    const { files, dir, places, keyPlaces } = this.#at
+    syncDir(files, places.wal)
+    if (this.#place) return
+    for (const folder of [dir, dirname(dir), keyPlaces.dir]) syncDirIfOpen(files, folder)
+    this.#place = true
+  }
+}

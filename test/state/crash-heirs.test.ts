@@ -1,0 +1,100 @@
+/**
+ * One process dies, or a sync of it fails, at every step there is; another one finds what it left,
+ * answers, and then the power is cut. What the second one answered must be there afterwards.
+ */
+import t from 'tap'
+import { SallyportError } from '../../src/base/errors.js'
+import { createStore, openStore } from '../../src/state/store.js'
+import type { FileStore } from '../../src/state/store.js'
+import { script, site, stateOf } from '../support/state/crash-script.js'
+import { memoryLock, plan } from '../support/state/faults.js'
+import { MemFiles } from '../support/state/mem-files.js'
+import type { CrashMode } from '../support/state/mem-files.js'
+import { notes } from '../support/state/notes.js'
+
+/** What the second process does before it answers. */
+const acts = {
+  nothing: (store: FileStore) => store.transact('look', (tx) => void tx.get(notes, 'n1')),
+  puts: (store: FileStore) =>
+    store.transact('put', (tx) => tx.put(notes, 'heir', { n: 1, text: '' })),
+  marks: (store: FileStore) => store.transact('mark', (tx) => tx.mark({ policyRevision: 9 })),
+  folds: (store: FileStore) => store.exclusive('fold', () => store.checkpoint()),
+} as const
+type Act = keyof typeof acts
+
+const opened = (disk: MemFiles): FileStore => {
+  const options = { ...site, files: disk, lock: memoryLock() }
+  const there = disk.stat(site.dir) !== undefined
+  return (there ? openStore({ ...options, mode: 'write' }) : createStore({ ...options, profile: {} })
+  ) as FileStore
+}
+
+/** What the second process answered; null where it refused. */
+const answered = async (disk: MemFiles, act: Act): Promise<string | null> => {
+  try {
+    const store = opened(disk)
+    await acts[act](store)
+    const state = stateOf(store)
+    store.close()
+    return state
+  } catch (error) {
+    if (!(error instanceof SallyportError)) throw error
+    return null
+  }
+}
+
+/** What a third process finds after the power cut. */
+const found = (disk: MemFiles): string => {
+  if (disk.stat(site.dir) === undefined) return 'nothing'
+  try {
+    const store = openStore({ ...site, files: disk, lock: memoryLock(), mode: 'read' }) as FileStore
+    const { damage } = store.health()
+    return damage?.code ?? (store.anchor().status === 'ok' ? stateOf(store) : 'anchor')
+  } catch (error) {
+    if (!(error instanceof SallyportError)) throw error
+    return error.code
+  }
+}
+
+const cuts: readonly (readonly [CrashMode, number])[] = [
+  ['dropped', 0], ['kept', 0], ['garbled', 1],
+]
+
+const lostAnswers = async (
+  fault: 'stop' | 'lost', steps: readonly number[], seen: readonly string[],
+): Promise<{ readonly lost: string[]; readonly answers: number }> => {
+  const lost: string[] = []
+  let answers = 0
+  for (const at of steps) {
+    for (const act of Object.keys(acts) as Act[]) {
+      const disk = new MemFiles()
+      await script(disk, plan(at, fault))
+      const answer = await answered(disk, act)
+      if (answer === null) continue
+      answers += 1
+      for (const [mode, seed] of cuts) {
+        const after = found(disk.crash(mode, seed * 1000 + at))
+        if (after !== answer) lost.push(`${seen[at - 1]}, ${act}, ${mode}: ${after.slice(0, 40)}`)
+      }
+    }
+  }
+  return { lost, answers }
+}
+
+t.test('durability 2 and 10: what a second process answers after the first one died outlasts a power cut', async (t) => {
+  const counted = plan()
+  await script(new MemFiles(), counted)
+  const steps = counted.seen.map((_, i) => i + 1)
+  const { lost, answers } = await lostAnswers('stop', steps, counted.seen)
+  t.strictSame(lost, [])
+  t.ok(answers > 3 * steps.length, `${answers} answers at ${steps.length} steps`)
+})
+
+t.test('durability 2: what a second process answers after a sync of the first one failed is written anew', async (t) => {
+  const counted = plan()
+  await script(new MemFiles(), counted)
+  const steps = counted.seen.flatMap((call, i) => (call.startsWith('sync ') ? [i + 1] : []))
+  const { lost, answers } = await lostAnswers('lost', steps, counted.seen)
+  t.strictSame(lost, [])
+  t.ok(answers > 3 * steps.length, `${answers} answers at ${steps.length} failed syncs`)
+})
