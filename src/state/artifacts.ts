@@ -36,7 +36,7 @@ const keysFor = (
   return { key, nonce: nonce.subarray(0, nonceBytes) }
 }
 
-/** `durable` are the shards whose names this process has synced: a dead one may have made others. */
+/** `durable`: shards whose names this process has synced; a dead one may have made others. */
 const publishSealed = (
   files: Files, dir: string, stored: string, sealed: Buffer, durable: Set<string>,
 ): void => {

@@ -24,9 +24,9 @@ type Act = keyof typeof acts
 
 const opened = (disk: MemFiles): FileStore => {
   const options = { ...site, files: disk, lock: memoryLock() }
-  const there = disk.stat(site.dir) !== undefined
-  return (there ? openStore({ ...options, mode: 'write' }) : createStore({ ...options, profile: {} })
-  ) as FileStore
+  const store = disk.stat(site.dir) === undefined
+    ? createStore({ ...options, profile: {} }) : openStore({ ...options, mode: 'write' })
+  return store as FileStore
 }
 
 /** What the second process answered; null where it refused. */
