@@ -7,6 +7,7 @@ import type { CheckedRequest } from './checked-request.js'
 import { CollectingDuplex, HeadTooLarge } from './collecting-duplex.js'
 import { ContactError } from './contact-error.js'
 import { errorName } from './dial.js'
+import { headBytesMax, headersMax, limitHead, type RepliedRequest } from './reply-head.js'
 import type { HttpsReply, HttpsRequest } from './types.js'
 
 /**
@@ -29,6 +30,13 @@ class PinnedAgent extends Agent {
     this.#wire = null
     if (wire === null) throw new Error('the pinned connection is gone')
     return wire
+  }
+
+  /** Node hands every request over here before it makes the parser of its reply. */
+  addRequest(request: RepliedRequest, ...rest: readonly unknown[]): void {
+    limitHead(request)
+    const parent = Agent.prototype as unknown as { addRequest(...given: unknown[]): void }
+    parent.addRequest.call(this, request, ...rest)
   }
 
   /** An idle connection keeps no process alive. */
@@ -109,6 +117,18 @@ const requireIdentity = (attempt: Attempt, headers: ReadonlyMap<string, string[]
   throw attempt.failure('encoding_refused', `The host ${attempt.host} sent an encoded reply.`)
 }
 
+/** A reply with as many header lines as are read is refused: a line behind them would be unseen. */
+const requireWholeHead = (
+  attempt: Attempt, headers: ReadonlyMap<string, readonly string[]>,
+): void => {
+  const lines = [...headers.values()].reduce((sum, values) => sum + values.length, 0)
+  if (lines < headersMax) return
+  throw attempt.failure(
+    'reply_malformed', `The host ${attempt.host} sent ${headersMax} header lines or more.`,
+    { headers_max: headersMax, head_bytes_max: headBytesMax },
+  )
+}
+
 const tooLarge = (attempt: Attempt, limit: number): ContactError =>
   attempt.failure('reply_too_large', `The reply is larger than the limit of ${limit} bytes.`, {
     limit_bytes: limit,
@@ -154,6 +174,7 @@ const converse = async (
   }
   // Every value of every header, as sent: an empty or a repeated one stays visible.
   const received = new Map(Object.entries(response.headers.raw()))
+  requireWholeHead(attempt, received)
   requireIdentity(attempt, received)
   const limit = request.replyBytesMax
   if (Number(received.get('content-length')?.[0] ?? 0) > limit) throw tooLarge(attempt, limit)

@@ -309,3 +309,24 @@ t.test('a body of exactly the limit goes out', async (t) => {
   await client().request(ask(server.url, { body: Buffer.alloc(0) }))
   t.equal(server.requests[1]?.body.length, 0)
 })
+
+t.test('a reply of a thousand header lines is refused, as one behind them would not be seen', async (t) => {
+  const lines = (count: number, last: string): string =>
+    [...Array.from({ length: count }, (_, at) => `a: ${at % 10}`), last].join('\r\n')
+  const heads: readonly [string, string, boolean][] = [
+    ['998 of them with their length', lines(998, 'x: y'), false],
+    ['997 of them with their length', lines(997, 'x: y'), true],
+    ['a coding behind the thousandth', lines(1000, 'content-encoding: gzip'), false],
+    ['an id far behind the thousandth', lines(1900, 'inference-id: other'), false],
+  ]
+  for (const [what, head, read] of heads) {
+    const server = await serve(answering(reply(`${ok}\r\n${head}`)))
+    t.teardown(server.close)
+    const request = client().request(ask(server.url))
+    if (read) t.equal((await request).status, 200, what)
+    else {
+      const refused = { code: 'reply_malformed', contact: 'possible' }
+      t.hasStrict(await failureOf(request), refused, what)
+    }
+  }
+})

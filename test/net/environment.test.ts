@@ -149,3 +149,13 @@ t.test('a run that would print requests or keys contacts nobody and says why', a
   t.equal(server.connections(), 0)
   t.notOk(existsSync(keys), 'no keys were written')
 })
+
+t.test('no option of Node widens how much of a reply is read', async (t) => {
+  const server = await serve((socket) =>
+    socket.end(reply(`HTTP/1.1 200 OK\r\nx: ${'y'.repeat(20_000)}`)))
+  t.teardown(server.close)
+  const env = { NODE_OPTIONS: '--max-http-header-size=100000' }
+  const others = await child(server, { ...env, NODE_TLS_REJECT_UNAUTHORIZED: '0' }, [], true)
+  t.hasStrict(others, { status: 200 }, 'it widens the limit of others')
+  t.hasStrict(await child(server, env), { code: 'reply_malformed', contact: 'possible' })
+})

@@ -109,6 +109,9 @@ The workspace that init fixed holds the default image folder,
 artifacts/screenshot-folder. The image folder is only ever read: no file in it is
 written, renamed, linked or removed.
 
+Compiled code of newer Nodes is cached in $XDG_CACHE_HOME/sallyport (~/.cache), a folder of
+this user alone; it may go at any time.
+
 Back up state and keys, apart from each other. Files that you name with --x-file may be -
 for stdin. A secret file holds one line; one line end after it is dropped.
 `
