@@ -17,6 +17,7 @@ export type ErrorKind =
   | 'no_state'
   | 'locked'
   | 'damaged'
+  | 'partial'
   | 'cancelled'
 
 /** Structured facts that are safe to print: names, numbers, limits, ids. */
@@ -77,5 +78,6 @@ export const fail = {
   noState: maker('no_state'),
   locked: maker('locked'),
   damaged: maker('damaged'),
+  partial: maker('partial'),
   cancelled: maker('cancelled'),
 } as const

@@ -3,7 +3,7 @@
  * terminal, an HTTP status at the service. Scripts rely on both, so numbers never change meaning.
  */
 import * as v from 'valibot'
-import type { ErrorKind, SallyportError } from './errors.js'
+import { fail, type ErrorDetails, type ErrorKind, type SallyportError } from './errors.js'
 
 /** Exit statuses by name. Anything that is not named here is a failure too. */
 export const exitStatus = {
@@ -20,10 +20,21 @@ export const exitStatus = {
   no_state: 10,
   locked: 11,
   damaged: 12,
+  partial: 13,
   cancelled: 130,
 } as const satisfies Readonly<Record<ErrorKind | 'ok', number>>
 /** Name of an exit status. */
 export type ExitName = keyof typeof exitStatus
+
+/**
+ * Whether a request may have left when a command ended so: what help tells, in one place, and
+ * what batches keep to (see `partialOf`). `some`: at least one did, or part of the work was done.
+ */
+export const requestsSent: Readonly<Record<ExitName, 'none' | 'maybe' | 'some'>> = {
+  ok: 'maybe', failed: 'maybe', usage: 'none', rejected: 'none', unauthorized: 'maybe',
+  conflict: 'none', not_found: 'none', blocked: 'maybe', budget: 'none', remote: 'maybe',
+  no_state: 'none', locked: 'none', damaged: 'maybe', partial: 'some', cancelled: 'maybe',
+}
 
 /** HTTP statuses by kind; `httpStatusOf` refines two of them. */
 const httpStatus: Readonly<Record<ErrorKind, number>> = {
@@ -39,6 +50,8 @@ const httpStatus: Readonly<Record<ErrorKind, number>> = {
   no_state: 503,
   locked: 503,
   damaged: 500,
+  // The document beside it says what was done and what was not.
+  partial: 207,
   // The caller went away before there was an answer.
   cancelled: 499,
 }
@@ -89,8 +102,8 @@ export const errorBody = (error: SallyportError): ErrorBody => ({
   },
 })
 
-/** Which of several failures decides the exit status: damaged, then blocked, then remote. */
-const precedence: readonly ErrorKind[] = ['damaged', 'blocked', 'remote']
+/** Which of several failures decides the exit status, gravest first. */
+export const precedence: readonly ErrorKind[] = ['damaged', 'blocked', 'partial', 'remote']
 
 /** The failure that speaks for several; null for none. Ties go to the first. */
 export const gravest = (errors: readonly SallyportError[]): SallyportError | null => {
@@ -99,4 +112,34 @@ export const gravest = (errors: readonly SallyportError[]): SallyportError | nul
     if (found !== undefined) return found
   }
   return errors[0] ?? null
+}
+
+/** What a batch did before it failed. */
+export interface BatchWork {
+  /** Parts that ended well and were new. */
+  readonly done: number
+  /** Parts of which a request was, or may have been, sent, whatever became of them. */
+  readonly sent: number
+  /** Counts and cost, for the error's details. */
+  readonly counts: ErrorDetails
+}
+
+/** Failures that say more than that a batch was cut short. */
+const keepsKind: ReadonlySet<ErrorKind> = new Set(['damaged', 'cancelled', 'partial'])
+
+/**
+ * The failure of a batch that did part of its work: `partial`, with the code and reason of what
+ * ended it. A failure of a batch that did nothing and sent nothing stays what it is.
+ */
+export const partialOf = (
+  failure: SallyportError | null, { done, sent, counts }: BatchWork,
+): SallyportError | null => {
+  if (failure === null || keepsKind.has(failure.kind)) return failure
+  const untrue = sent > 0 && requestsSent[failure.kind] === 'none'
+  if (done === 0 && !untrue) return failure
+  const { code, reason, next, details } = failure
+  return fail.partial(code, `Part of it was done. ${failure.message}`, {
+    details: { ...details, ...counts }, cause: failure,
+    ...(reason === null ? {} : { reason }), ...(next === null ? {} : { next }),
+  })
 }

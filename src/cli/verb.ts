@@ -35,6 +35,8 @@ export interface VerbMeta {
   readonly anchor?: AnchorRule
   /** What it does where the state is damaged. */
   readonly damage: DamageRule
+  /** Whether it may contact somebody beyond this machine's own files; left out: it never does. */
+  readonly contacts?: true
   /** Statuses that this verb can end with, besides those that every verb can. */
   readonly exits: readonly ExitName[]
   /** The contract of its operation; null where `--json` has no meaning (a script, a page). */

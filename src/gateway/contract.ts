@@ -1,7 +1,8 @@
 /** What goes in and comes out of the operations of the general model route. */
 import * as v from 'valibot'
 import { contract, noInput } from '../base/contract.js'
-import { gravest } from '../base/outcome.js'
+import type { SallyportError } from '../base/errors.js'
+import { gravest, partialOf } from '../base/outcome.js'
 import { closedObject, strictInteger } from '../base/schema.js'
 import { slotNames } from './constants.js'
 import { gatewayShowShape, type GatewayShow } from './projection.js'
@@ -65,6 +66,27 @@ const isMany = (
   result: ProofResult | readonly CanaryEntry[],
 ): result is readonly CanaryEntry[] => Array.isArray(result)
 
+/** Ends whose money waits for a person. */
+const dueOutcomes: readonly unknown[] = ['charge_unknown', 'overrun']
+const sentOutcomes: readonly unknown[] = [...dueOutcomes, 'reply_rejected', 'authority_lost']
+
+/** Money that waits for a person first; else what was made of all, and why the rest was not. */
+const canaryFailure = (entries: readonly CanaryEntry[]): SallyportError | null => {
+  const errors = entries.flatMap((one) => (one.ok ? [] : [one.error]))
+  const due = errors.filter(({ details }) => dueOutcomes.includes(details['outcome']))
+  if (due.length > 0) return gravest(due)
+  const made = entries.filter((one) => one.ok && one.made)
+  return partialOf(gravest(errors), {
+    done: made.length,
+    sent: errors.filter(({ details }) => sentOutcomes.includes(details['outcome'])).length,
+    counts: {
+      made: made.length, failed: errors.length,
+      cost_microusd: entries.reduce((sum, one) =>
+        sum + (one.ok && one.made ? one.receipt.cost.amount_microusd ?? 0 : 0), 0),
+    },
+  })
+}
+
 /** One proof, or one entry for each slot that is set; the gravest failure speaks for many. */
 export const gatewayProve = contract({
   name: 'gateway.prove',
@@ -78,6 +100,5 @@ export const gatewayProve = contract({
   output: v.union([provedShape, v.array(entryShape)]),
   toDocument: (result: ProofResult | readonly CanaryEntry[]) =>
     isMany(result) ? result.map(entryDocument) : provedDocument(result),
-  failure: (result) => isMany(result)
-    ? gravest(result.flatMap((one) => (one.ok ? [] : [one.error]))) : null,
+  failure: (result) => (isMany(result) ? canaryFailure(result) : null),
 })

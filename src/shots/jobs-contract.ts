@@ -1,15 +1,17 @@
 /** What the scheduler tells, one document a line: a turn of a job, or the end of all. */
 import * as v from 'valibot'
 import { contract } from '../base/contract.js'
-import { fail, type SallyportError } from '../base/errors.js'
-import { errorBody, errorShape, gravest } from '../base/outcome.js'
+import type { SallyportError } from '../base/errors.js'
+import { errorBody, errorShape, gravest, partialOf, type BatchWork } from '../base/outcome.js'
 import { closedObject } from '../base/schema.js'
+import { analysisFailure, analysisWork } from './analysis/contract.js'
 import { jobNames, turnOutcomes } from './constants.js'
+import { digestFailure, digestWork } from './digest/contract.js'
 import { digestReceiptShape } from './digest/types.js'
 import type { JobTurn } from './jobs.js'
 import { dueFailure, type CallMoney } from './money.js'
 import { analysisReceiptShape } from './receipts/analysis.js'
-import { scanReceiptShape } from './receipts/scan.js'
+import { scanFailure, scanReceiptShape } from './receipts/scan.js'
 
 const turnShape = v.strictObject({
   job: v.picklist(jobNames),
@@ -46,22 +48,46 @@ const callsOf = ({ receipt }: JobTurn): readonly CallMoney[] => {
   return receipt?.job === 'screenshot_observation_digest' ? receipt.windows : []
 }
 
+/** A job's failure is what its own verb would end with; a charge to settle is told for the job. */
 const turnFailure = (turn: JobTurn): SallyportError | null => {
   if (turn.error !== null) return turn.error
   const due = dueFailure('job', callsOf(turn))
   if (due !== null) return due
-  if (turn.outcome !== 'degraded') return null
-  const reason = turn.receipt?.reason ?? 'unknown'
-  const local = turn.job === 'screenshot_folder_ingest' || reason === 'lock_held'
-  return (local ? fail.locked : fail.failed)(
-    'job_degraded', 'A job left a part of its work for a later pass.',
-    { reason, next: 'See: sallyport shots status', details: { job: turn.job } },
-  )
+  const { receipt } = turn
+  if (receipt?.job === 'screenshot_folder_analysis') return analysisFailure(receipt)
+  if (receipt?.job === 'screenshot_observation_digest') return digestFailure(receipt)
+  return receipt === null ? null : scanFailure(receipt)
 }
+
+const nothingDone: BatchWork = { done: 0, sent: 0, counts: {} }
+
+const workOf = ({ receipt }: JobTurn): BatchWork => {
+  if (receipt?.job === 'screenshot_folder_analysis') return analysisWork(receipt)
+  return receipt?.job === 'screenshot_observation_digest' ? digestWork(receipt) : nothingDone
+}
+
+/** What all turns did together; a count of several jobs is their sum. */
+const workOfAll = (turns: readonly JobTurn[]): BatchWork => {
+  const counts: Record<string, number> = {}
+  let [done, sent] = [0, 0]
+  for (const work of turns.map(workOf)) {
+    done += work.done
+    sent += work.sent
+    for (const [name, count] of Object.entries(work.counts)) {
+      counts[name] = (counts[name] ?? 0) + Number(count)
+    }
+  }
+  return { done, sent, counts }
+}
+
+const isDue = ({ reason }: SallyportError): boolean =>
+  reason === 'charge_unknown' || reason === 'overrun_review_required'
 
 const endFailure = (told: JobTurn | RunEnd): SallyportError | null => {
   if (!('ended' in told)) return null
-  return gravest(told.ended.map(turnFailure).filter((one) => one !== null))
+  const failure = gravest(told.ended.map(turnFailure).filter((one) => one !== null))
+  return failure !== null && isDue(failure)
+    ? failure : partialOf(failure, workOfAll(told.ended))
 }
 
 /** The jobs on their intervals, or one turn of each. */

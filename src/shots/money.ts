@@ -32,6 +32,13 @@ export const dueFactsOf = (view: View, operationId: string | null): DueFacts => 
   return { due: due.kind, held_microusd: due.kind === 'settle' ? due.heldMicrousd : null }
 }
 
+/** Whether a request was sent for a part of a receipt, or may have been. */
+export const maySent = (
+  one: CallMoney & { readonly cost_microusd: number | null, readonly reason: string | null },
+): boolean => one.cost_microusd !== null || one.due !== null || one.reason === notRecorded
+
+const notRecorded = 'outcome_not_recorded'
+
 /** What all calls of a receipt hold together, micro-USD. */
 export const heldOf = (calls: readonly DueFacts[]): number =>
   calls.reduce((sum, one) => sum + (one.held_microusd ?? 0), 0)

@@ -116,11 +116,12 @@ t.test('every kind of failure has its exit status and its HTTP status', async (t
   const http: Record<ErrorKind, number> = {
     failed: 500, usage: 400, rejected: 400, unauthorized: 403, conflict: 409, not_found: 404,
     blocked: 423, budget: 402, remote: 502, no_state: 503, locked: 503, damaged: 500,
-    cancelled: 499,
+    cancelled: 499, partial: 207,
   }
   const exits: Record<ErrorKind, number> = {
     failed: 1, usage: 2, rejected: 3, unauthorized: 4, conflict: 5, not_found: 6, blocked: 7,
-    budget: 8, remote: 9, no_state: 10, locked: 11, damaged: 12, cancelled: 130,
+    budget: 8, remote: 9, no_state: 10, locked: 11, damaged: 12, partial: 13,
+    cancelled: 130,
   }
   for (const [kind, status] of Object.entries(http) as [ErrorKind, number][]) {
     const ran = await runFake(t, 'thing do --json', async () => {

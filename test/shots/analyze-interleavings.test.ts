@@ -193,7 +193,7 @@ t.test('S-170 S-171 S-118 a lock that is held past the wait degrades the batch, 
   t.hasStrict(ran.json(), {
     status: 'degraded', reason: 'lock_held', analyzed: 1, skipped: 2, failed: 0, receipt_id: null,
   })
-  t.equal(ran.status, 11)
+  t.equal(ran.status, 13)
   ;(lock as HeldFile | null)?.release()
   const statuses = ['a.png', 'b.png', 'c.png'].map((name) => rowOf(world, name).analysis_status)
   t.strictSame(statuses.sort(), [

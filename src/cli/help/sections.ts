@@ -3,7 +3,7 @@ import { exitStatus } from '../../base/outcome.js'
 import type { ExitName } from '../../base/outcome.js'
 import { globalFlags } from '../globals.js'
 import type { SessionNeed, VerbMeta } from '../verb.js'
-import { commonExits, exitMeaning, inOrder } from './exits.js'
+import { commonExits, exitMeaning, inOrder, sentSentence } from './exits.js'
 import { topLevelFields } from './fields.js'
 
 /** What the session line of help says. */
@@ -28,8 +28,13 @@ export const helpSections = (meta: VerbMeta): string =>
     '',
     'Exit status:',
     ...columns(exitRows(meta)),
+    ...sentLines(meta),
     '',
   ].join('\n')
+
+/** What the statuses of a verb that may contact somebody say about requests; [] for others. */
+export const sentLines = (meta: VerbMeta): string[] =>
+  (meta.contacts === true ? [wrap(sentSentence([...commonExits, ...meta.exits]))] : [])
 
 /** The global flags, as rows of two columns. */
 export const globalFlagRows = (): [string, string][] =>

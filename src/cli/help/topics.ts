@@ -1,7 +1,7 @@
 /** Help topics: `sallyport help TOPIC`. Each is a page of plain text, at most 96 columns wide. */
 import { exitStatus } from '../../base/outcome.js'
 import type { ExitName } from '../../base/outcome.js'
-import { exitMeaning, inOrder } from './exits.js'
+import { exitMeaning, inOrder, precedenceSentence, sentSentence } from './exits.js'
 import { columns } from './sections.js'
 import { anchorTopic } from './topics/anchor.js'
 import { profileTopic } from './topics/profile.js'
@@ -57,9 +57,11 @@ ${columns(
   ]),
 ).join('\n')}
 
-Any other number is a failure too. Where several fit, 12 comes before 7, and 7
-before 9. Nothing was sent when the status is 2, 3, 5, 6, 8, 10 or 11. With 1 or 12
-and the reason outcome_not_recorded it was: the bound stays held until it is settled.
+Any other number is a failure too.
+${precedenceSentence()}
+${sentSentence(Object.keys(exitStatus) as ExitName[]).replace('. ', '.\n')}
+With 1 or 12 and the reason outcome_not_recorded a request was sent: the bound stays
+held until it is settled.
 `
 
 const json = `JSON output

@@ -3,7 +3,7 @@ import { exitStatus } from '../../base/outcome.js'
 import type { ExitName } from '../../base/outcome.js'
 import { globalFlags } from '../globals.js'
 import { exitMeaning, inOrder } from '../help/exits.js'
-import { exitRows, jsonText, sessionText } from '../help/sections.js'
+import { exitRows, jsonText, sentLines, sessionText } from '../help/sections.js'
 import { topicNames, topicText } from '../help/topics.js'
 import type { DescribedFlag, DescribedNoun, DescribedVerb } from '../tree.js'
 import { version } from '../version.js'
@@ -64,6 +64,7 @@ const verbSection = ({ meta, usage, arguments: args, flags }: DescribedVerb): st
   '.PP', plain(`JSON: ${jsonText(meta)}.`),
   '.PP', 'Exit status:',
   ...exitRows(meta).flatMap(([status, text]) => tagged(bold(status), plain(text))),
+  ...sentLines(meta).flatMap((line) => ['.PP', plain(line.replaceAll('\n', ''))]),
   '.PP', 'Examples:', verbatim(meta.examples.join('\n')),
 ]
 

@@ -12,7 +12,7 @@ import { currentFacts, rowClassificationNow } from '../observations/as-of-now.js
 import { findObservations, type ObservationFilter } from '../observations/find.js'
 import { standingOf } from '../gates.js'
 import { transactCounted } from '../locked.js'
-import { dueFactsOf, heldOf } from '../money.js'
+import { dueFactsOf, heldOf, maySent } from '../money.js'
 import type {
   AnalysisFacts, AnalysisItem, AnalysisReceipt, BlockedReasons,
 } from '../receipts/analysis.js'
@@ -233,6 +233,10 @@ const factsOf = (batch: Batch): AnalysisFacts => {
 const endsBatch = (error: unknown): error is SallyportError =>
   error instanceof SallyportError && (error.kind === 'locked' || error.kind === 'cancelled')
 
+/** Once something was sent there is a receipt to tell it, whatever refuses the rest. */
+const leavesReceipt = (batch: Batch, error: unknown): error is SallyportError =>
+  error instanceof SallyportError && error.kind !== 'damaged' && batch.items.some(maySent)
+
 const close = async (batch: Batch): Promise<AnalysisReceipt> => {
   const { gov } = batch.ctx
   try {
@@ -264,7 +268,7 @@ const finish = async (batch: Batch, doIt: () => Promise<void>): Promise<Analysis
   try {
     await doIt()
   } catch (error) {
-    if (!endsBatch(error)) throw error
+    if (!endsBatch(error) && !leavesReceipt(batch, error)) throw error
     batch.stop = error.reason ?? error.code
   }
   return close(batch)

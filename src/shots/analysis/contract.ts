@@ -2,22 +2,29 @@
 import * as v from 'valibot'
 import { contract } from '../../base/contract.js'
 import { fail, type SallyportError } from '../../base/errors.js'
+import { partialOf, type BatchWork } from '../../base/outcome.js'
 import { closedObject, strictInteger } from '../../base/schema.js'
 import { reanalyzeGroups, reanalyzeReasons, shotLimits } from '../constants.js'
 import { gateTextOf } from '../gates.js'
-import { dueFailure } from '../money.js'
+import { dueFailure, maySent } from '../money.js'
 import { analysisReceiptShape, type AnalysisReceipt } from '../receipts/analysis.js'
 
 const limit = v.optional(strictInteger(1, shotLimits.analysisItemsMax))
 
-/**
- * The failure that a pass tells of; null for a good one. A charge that nobody knows comes before
- * whatever else became of it.
- */
-const analysisFailure = (receipt: AnalysisReceipt): SallyportError | null => {
+/** What a pass did, for whoever tells that it did not do all of it. */
+export const analysisWork = (receipt: AnalysisReceipt): BatchWork => ({
+  done: receipt.analyzed,
+  sent: receipt.items.filter(maySent).length,
+  counts: {
+    analyzed: receipt.analyzed, failed: receipt.failed, blocked: receipt.blocked,
+    skipped: receipt.skipped, cost_microusd: receipt.cost_microusd,
+    held_microusd: receipt.held_microusd,
+  },
+})
+
+/** Why a pass did not do all of its work; null for a good one. */
+const cutShort = (receipt: AnalysisReceipt): SallyportError | null => {
   const { status, reason } = receipt
-  const due = dueFailure('analysis', receipt.items)
-  if (due !== null) return due
   if (status === 'ok') return null
   const gate = reason === null ? null : gateTextOf(reason)
   const parts = {
@@ -37,6 +44,13 @@ const analysisFailure = (receipt: AnalysisReceipt): SallyportError | null => {
   }
   return fail.locked('analysis_degraded', 'Work was left for a later pass.', parts)
 }
+
+/**
+ * The failure that a pass tells of; null for a good one. A charge that nobody knows comes before
+ * whatever else became of it.
+ */
+export const analysisFailure = (receipt: AnalysisReceipt): SallyportError | null =>
+  dueFailure('analysis', receipt.items) ?? partialOf(cutShort(receipt), analysisWork(receipt))
 
 /** One pass over pending images. */
 export const shotsAnalyze = contract({

@@ -2,9 +2,10 @@
 import * as v from 'valibot'
 import { contract } from '../../base/contract.js'
 import { fail, type SallyportError } from '../../base/errors.js'
+import { partialOf, type BatchWork } from '../../base/outcome.js'
 import { closedObject, strictInteger } from '../../base/schema.js'
 import { shotLimits } from '../constants.js'
-import { dueFailure } from '../money.js'
+import { dueFailure, maySent } from '../money.js'
 import { textReasonNext } from '../texts/readiness.js'
 import type { OpenedDigest } from './read.js'
 import { episodeShape, type Episode } from './rows.js'
@@ -18,13 +19,22 @@ const againNext = ({ windows }: DigestReceipt): string => {
   return `To try it again: sallyport shots digest --window-end ${failed.window_end}${retry}`
 }
 
-const digestFailure = (receipt: DigestReceipt): SallyportError | null => {
-  const due = dueFailure('digest', receipt.windows)
-  if (due !== null) return due
+/** What a tick did, for whoever tells that it did not do all of it. */
+export const digestWork = ({ windows, ...receipt }: DigestReceipt): BatchWork => ({
+  done: receipt.written + receipt.updated,
+  sent: windows.filter(maySent).length,
+  counts: {
+    written: receipt.written, updated: receipt.updated, failed: receipt.failed,
+    blocked: receipt.blocked, held_microusd: receipt.held_microusd,
+    cost_microusd: windows.reduce((sum, one) => sum + (one.cost_microusd ?? 0), 0),
+  },
+})
+
+const cutShort = (receipt: DigestReceipt): SallyportError | null => {
   const reason = receipt.reason ?? 'unknown'
   const parts = { reason, next: textReasonNext(reason) }
   if (receipt.status === 'blocked') {
-    return fail.blocked('digest_blocked', 'No digest may be written now; nothing was sent.', parts)
+    return fail.blocked('digest_blocked', 'No further digest may be written now.', parts)
   }
   if (receipt.status !== 'degraded') return null
   if (receipt.reason === 'lock_held') {
@@ -36,6 +46,13 @@ const digestFailure = (receipt: DigestReceipt): SallyportError | null => {
     ...parts, next: againNext(receipt),
   })
 }
+
+/**
+ * The failure that a tick tells of; null for a good one. A charge that nobody knows comes before
+ * whatever else became of it.
+ */
+export const digestFailure = (receipt: DigestReceipt): SallyportError | null =>
+  dueFailure('digest', receipt.windows) ?? partialOf(cutShort(receipt), digestWork(receipt))
 
 /** One tick of the job, or one window of any age; `retry` only with a window. */
 export const shotsDigest = contract({

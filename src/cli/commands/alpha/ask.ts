@@ -46,6 +46,7 @@ const definition: VerbDefinition<AnswerDocument> = {
     ],
     session: 'required',
     damage: 'refuses',
+    contacts: true,
     exits: [
       'rejected', 'unauthorized', 'conflict', 'not_found', 'blocked', 'budget', 'remote',
       'no_state', 'locked', 'damaged',

@@ -59,9 +59,11 @@ const definition: VerbDefinition<ProveDocument> = {
     ],
     session: 'required',
     damage: 'refuses',
+    contacts: true,
     exits: [
       'rejected', 'unauthorized', 'conflict', 'blocked', 'budget', 'remote', 'no_state',
       'locked', 'damaged',
+      'partial',
     ],
     json: gatewayProve,
   },

@@ -69,8 +69,10 @@ const definition: VerbDefinition<AnalysisReceipt> = {
     examples: ['$ sallyport shots analyze', '$ sallyport shots analyze --limit 50 --json'],
     session: 'none',
     damage: 'refuses',
+    contacts: true,
     exits: [
       'rejected', 'unauthorized', 'blocked', 'budget', 'remote', 'no_state', 'locked', 'damaged',
+      'partial',
       'cancelled',
     ],
     json: shotsAnalyze,

@@ -51,9 +51,11 @@ const definition: VerbDefinition<DigestReceipt> = {
     ],
     session: 'none',
     damage: 'refuses',
+    contacts: true,
     exits: [
       'rejected', 'unauthorized', 'conflict', 'blocked', 'budget', 'remote', 'no_state', 'locked',
       'damaged',
+      'partial',
     ],
     json: shotsDigest,
   },

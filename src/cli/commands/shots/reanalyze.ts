@@ -54,9 +54,11 @@ const definition: VerbDefinition<ReanalysisDocument> = {
     ],
     session: 'required',
     damage: 'refuses',
+    contacts: true,
     exits: [
       'rejected', 'unauthorized', 'conflict', 'not_found', 'blocked', 'budget', 'remote',
       'no_state', 'locked', 'damaged',
+      'partial',
     ],
     json: shotsReanalyze,
   },

@@ -35,6 +35,7 @@ const definition: VerbDefinition<ReportDocument> = {
     ],
     session: 'required',
     damage: 'refuses',
+    contacts: true,
     exits: [
       'rejected', 'unauthorized', 'conflict', 'blocked', 'budget', 'remote', 'no_state', 'locked',
       'damaged',

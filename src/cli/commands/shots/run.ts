@@ -26,7 +26,11 @@ const definition: VerbDefinition<RunDocument> = {
     examples: ['$ sallyport shots run', '$ sallyport shots run --once --json'],
     session: 'none',
     damage: 'refuses',
-    exits: ['rejected', 'blocked', 'budget', 'remote', 'no_state', 'locked', 'damaged'],
+    contacts: true,
+    exits: [
+      'rejected', 'unauthorized', 'blocked', 'budget', 'remote', 'no_state', 'locked', 'damaged',
+      'partial',
+    ],
     json: shotsRun,
   },
   flags: (command) => command.option('--once', 'one turn of each job, then end'),
