@@ -28,14 +28,14 @@ const nothingSent = async (world: AnalysisWorld): Promise<readonly number[]> => 
 t.test('the sentence about requests is derived from one table, in the topic and in each help', async (t) => {
   const world = await World.in(t)
   const names = Object.keys(exitStatus) as ExitName[]
-  t.same(Object.keys(requestsSent).sort(), [...names].sort(), 'every status has its word')
+  t.strictSame(Object.keys(requestsSent).sort(), [...names].sort(), 'every status has its word')
   const topic = (await world.run(['help', 'exit-status'])).stdout.replace(/\s+/g, ' ')
   t.match(topic, sentSentence(names))
   t.match(topic, '12 comes before 7, 7 before 13, 13 before 9.')
-  t.same(sentSentence(names), 'Nothing was sent when the status is 2, 3, 5, 6, 8, 10 or 11. '
+  t.strictSame(sentSentence(names), 'Nothing was sent when the status is 2, 3, 5, 6, 8, 10 or 11. '
     + 'With 13 something was done, and may have been paid for.')
   const contacting = verbs.filter(({ meta }) => meta.contacts === true).map(({ meta }) => meta.name)
-  t.same(contacting.sort(), [
+  t.strictSame(contacting.sort(), [
     'alpha ask', 'gateway prove', 'shots analyze', 'shots digest', 'shots reanalyze',
     'shots report', 'shots run',
   ])
@@ -51,11 +51,13 @@ t.test('partial is only what did something, and says so before any status of not
   const of = (kind: 'locked' | 'remote' | 'budget' | 'damaged', done: number, sent: number) =>
     partialOf(fail[kind]('a_code', 'A sentence.', { reason: 'why' }), { done, sent, counts })
   t.equal(partialOf(null, { done: 1, sent: 1, counts }), null)
-  t.match(of('locked', 1, 1), { kind: 'partial', code: 'a_code', reason: 'why', details: counts })
-  t.match(of('budget', 0, 1), { kind: 'partial' }, 'what was sent and failed counts')
-  t.match(of('remote', 0, 1), { kind: 'remote' }, 'nothing came of it')
-  t.match(of('locked', 0, 0), { kind: 'locked' })
-  t.match(of('damaged', 1, 1), { kind: 'damaged' })
+  t.hasStrict(of('locked', 1, 1), {
+    kind: 'partial', code: 'a_code', reason: 'why', details: counts,
+  })
+  t.hasStrict(of('budget', 0, 1), { kind: 'partial' }, 'what was sent and failed counts')
+  t.hasStrict(of('remote', 0, 1), { kind: 'remote' }, 'nothing came of it')
+  t.hasStrict(of('locked', 0, 0), { kind: 'locked' })
+  t.hasStrict(of('damaged', 1, 1), { kind: 'damaged' })
   t.end()
 })
 
@@ -90,8 +92,8 @@ t.test('S-136 S-137 a batch that did part of its work ends with 13, its receipt 
     await set(world, '--budget-requests', '3')
     const ran = await told(t, world, ['shots', 'analyze'])
     t.equal(ran.status, 13)
-    t.match(ran.json(), { analyzed: 2, blocked: 2 })
-    t.match(ran.error(), {
+    t.hasStrict(ran.json(), { analyzed: 2, blocked: 2 })
+    t.hasStrict(ran.error(), {
       code: 'analysis_blocked', reason: 'budget_exhausted', status: 207,
       details: { analyzed: 2, blocked: 2, cost_microusd: ran.json().cost_microusd },
     })
@@ -110,14 +112,14 @@ t.test('S-136 S-137 a batch that did part of its work ends with 13, its receipt 
       at: (step) => { if (step === 'analyze.finished') release ??= holdLock(world) },
     })
     ;(release as (() => void) | null)?.()
-    t.same([ran.status, ran.json().receipt_id, ran.json().analyzed], [13, null, 1])
+    t.strictSame([ran.status, ran.json().receipt_id, ran.json().analyzed], [13, null, 1])
   })
   await t.test('the jobs, once', async (t) => {
     four()
     await set(world, '--budget-requests', '2')
     const ran = await told(t, world, ['shots', 'run', '--once'])
     t.equal(ran.status, 13)
-    t.match(ran.error().details, { analyzed: 1, blocked: 1 })
+    t.hasStrict(ran.error().details, { analyzed: 1, blocked: 1 })
   })
   await t.test('one image refused upstream and one analysed', async (t) => {
     four()
@@ -133,7 +135,7 @@ t.test('S-136 S-137 a batch that did part of its work ends with 13, its receipt 
       },
     })
     t.equal(ran.status, 13)
-    t.match(ran.json(), { status: 'degraded', analyzed: 3, skipped: 1 })
+    t.hasStrict(ran.json(), { status: 'degraded', analyzed: 3, skipped: 1 })
   })
 })
 
@@ -143,14 +145,14 @@ t.test('S-142 proofs of many slots and digests of many windows end with 13 where
   await set(world, '--budget-requests', '1')
   const proofs = await told(t, world, ['gateway', 'prove', '--all'])
   t.equal(proofs.status, 13, proofs.stderr)
-  t.match(proofs.error().details, { made: 1, failed: 1 })
+  t.hasStrict(proofs.error().details, { made: 1, failed: 1 })
   await set(world, '--budget-requests', '3')
   must(await world.prove('report', { args: ['--if-stale'] }))
   await world.analysed({ name: 'a.png', at: moment(2, 1) }, { name: 'b.png', at: moment(4, 1) },
     { name: 'c.png', at: moment(5, 1) })
   const digests = await told(t, world, ['shots', 'digest'])
   t.equal(digests.status, 13, digests.stderr)
-  t.match(digests.error().details, { written: 2, blocked: 1 })
+  t.hasStrict(digests.error().details, { written: 2, blocked: 1 })
 })
 
 t.test('no verb that may contact somebody sends anything under a status that says so', async (t) => {
