@@ -23,6 +23,7 @@ export type IdPrefix =
   | 'rct' // receipt of a scheduler job
   | 'epi' // digest episode
   | 'ccl' // conclusion of a report
+  | 'stp' // stop
 
 /** A new id with its type prefix. */
 export const newId = (prefix: IdPrefix): string => `${prefix}_${v7()}`

@@ -2,6 +2,7 @@
 import type { Gov } from '../governance/context.js'
 import type { RecoveryReport } from '../contact/recovery.js'
 import type { Session } from '../governance/session/types.js'
+import type { Recorded } from '../governance/stops/act.js'
 import type { VerbDeps } from './bound.js'
 import { openForOperator } from './store.js'
 
@@ -36,6 +37,25 @@ const lines = (report: RecoveryReport): string[] => {
 export const recoverFirst = async (deps: VerbDeps, gov: Gov): Promise<void> => {
   const { recoverState } = await import('../fabric/recovery.js')
   for (const line of lines(await recoverState(gov))) deps.note(line)
+}
+
+/**
+ * The open state with a session, for what is in force without the lock: nothing is recovered, since
+ * that needs it. Throws `unauthorized`.
+ */
+export const loginToStop = (
+  deps: VerbDeps,
+): Promise<{ readonly gov: Gov; readonly session: Session }> => openForOperator(deps, 'write')
+
+/**
+ * What follows a stop that is in force: what dead processes left is resolved, or a line says why
+ * the stop is not recorded yet.
+ */
+export const afterStop = async (
+  deps: VerbDeps, gov: Gov, recorded: Recorded | null,
+): Promise<void> => {
+  if (recorded === null || recorded.why === null) return recoverFirst(deps, gov)
+  deps.note(`In force; the next command that writes records it. ${recorded.why.message}`)
 }
 
 /** The open state with a session, recovered. Throws `unauthorized` before anything is written. */

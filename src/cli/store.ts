@@ -42,6 +42,13 @@ export const openForNobody = async (
   return (await openWork({ ...placeOf(deps), store, face, mode, anchor: deps.anchor })).gov
 }
 
+/** The state, opened anew for recording a stop; whoever calls closes it. */
+export const openForStop = async (deps: VerbDeps, waitMsMax: number): Promise<Gov> => {
+  const place = { ...placeOf(deps), waitMs: Math.min(deps.globals.waitMs ?? waitMsMax, waitMsMax) }
+  const store = openState(place, 'write')
+  return (await openWork({ ...place, store, face: 'cli', mode: 'write', anchor: 'any' })).gov
+}
+
 /** The open state and the operator behind this process. Throws `unauthorized` besides. */
 export const openForOperator = async (
   deps: VerbDeps, mode: WorkMode, { touch = true }: LoginOptions = {},

@@ -245,12 +245,14 @@ export const runOrder = async <C, E, K>(
     const op: Op<C, E, K> = {
       ctx, order, run: { ...claiming, claimed: claim.claimed }, taskId: claim.taskId ?? null,
       terms: null, sent: false, unsentBy: null, mark: null,
+      fence: null,
     }
     const recorded = recordStop(op)
     try {
       return await afterClaim(op)
     } finally {
       await recorded()
+      op.fence?.close()
       gov.observer.waits?.(null)
     }
   } finally {

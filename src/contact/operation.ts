@@ -2,6 +2,7 @@
 import { nowIso } from '../governance/context.js'
 import { fail, SallyportError } from '../base/errors.js'
 import type { WaitsFor } from '../base/observer.js'
+import type { Fence } from '../governance/stops/fence.js'
 import { ContactError } from '../net/contact-error.js'
 import type { Binding } from '../governance/ledger/post.js'
 import type { Tx } from '../state/types.js'
@@ -21,6 +22,8 @@ export interface Operation<Claimed, Evidence, Kept> {
   unsentBy: unknown
   /** The contact mark, once it was begun. */
   mark: Promise<void> | null
+  /** What its requests pass on their way out, once one was about to leave. */
+  fence: Fence | null
 }
 
 /** Any operation, for what looks into nothing that an order brings of its own. */
@@ -37,11 +40,13 @@ export interface AnyOperation {
 
 /** What a step needs of its operation. */
 export interface Sending<Claimed> extends AnyOperation {
-  readonly order: AnyOperation['order'] & Pick<Order<Claimed, never, never>, 'authority' | 'mark'>
+  readonly order: AnyOperation['order'] &
+    Pick<Order<Claimed, never, never>, 'authority' | 'mark' | 'party' | 'covered'>
   readonly run: Running<Claimed>
   readonly terms: Terms | null
   unsentBy: unknown
   mark: Promise<void> | null
+  fence: Fence | null
 }
 
 /** Announces a step and waits for whoever watches. */

@@ -8,6 +8,7 @@ import type { Gov } from '../governance/context.js'
 import type { LanePriority } from '../governance/lane.js'
 import type { ChargeSources, Evidence as ChargeEvidence } from '../governance/ledger/steps.js'
 import type { Runtime } from '../governance/rows.js'
+import type { OwnCover, Party } from '../governance/stops/stop.js'
 import type { HttpsSession } from '../net/client.js'
 import type { Deadline } from '../net/remaining.js'
 import type { HttpsClient, HttpsReply, HttpsRequest } from '../net/types.js'
@@ -193,6 +194,13 @@ export interface Order<Claimed, Evidence, Kept> {
   decide(tx: Tx, now: string, run: Running<Claimed>): Omit<RouteDraft, 'runtime' | 'profile'>
   /** Requires that decision and all it rests on; answers the policy revision. Throws to refuse. */
   authority(view: View, boundary: Boundary, run: Running<Claimed>): number
+  /**
+   * Whose it is, for stops that are meant for one owner or session. What it leaves out is not
+   * known, and a stop of that kind covers it whomever it names.
+   */
+  party?(run: Running<Claimed>): Party
+  /** Whether a stop of its capability's own kinds covers it; other kinds cover everything. */
+  readonly covered?: OwnCover
   /** Rows of its own in the record of the contact mark. */
   mark?(tx: Tx, now: string, run: Running<Claimed>): void
   /** Sends its steps. What it throws is a defect. */

@@ -20,6 +20,7 @@ import {
   policyLeftovers, resolvePolicyLeftovers, revokeRestored, type PolicyLeftovers,
 } from '../governance/recovery.js'
 import { collections, type Reservation, type Task } from '../governance/rows.js'
+import { sweepFences } from '../governance/stops/fence.js'
 import type { Former } from '../state/care/former.js'
 import type { Tx, View } from '../state/types.js'
 import { wasContacted } from './routes.js'
@@ -160,6 +161,7 @@ export const recoverInterrupted = async (
   if (isEmpty(leftovers(gov, gov.store.read()))) return nothing
   const report = await gov.store.transact('recovery', (tx) => resolve(gov, tx, rules))
   sweepGuards(gov.store.dir)
+  sweepFences(gov.store.dir)
   return report
 }
 

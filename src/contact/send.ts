@@ -9,6 +9,7 @@ import { markContacted, recheckRow } from '../governance/ledger/steps.js'
 import { contactOf } from '../net/contact-error.js'
 import type { AuthorityPoint, HttpsClient, HttpsReply } from '../net/types.js'
 import type { Tx, View } from '../state/types.js'
+import { requireUnstopped, unstoppedView, wireFenceOf } from './fence.js'
 import {
   announce, bindingOf, requireGoing, transact, waitFor, whyUnsent, type Sending,
 } from './operation.js'
@@ -23,6 +24,7 @@ const tooLate: Unsent = {
 /** Every authority of the order, as of one view; answers the policy revision it rests on. */
 const requireAuthority = <C>(op: Sending<C>, view: View, boundary: Boundary): number => {
   requireGoing(op)
+  if (boundary === 'mark') requireUnstopped(op, view)
   const { order, run } = op
   return order.authority(view, boundary, run)
 }
@@ -101,9 +103,10 @@ interface Going<C, Verdict> {
 const askedOf = <C>(
   { op, step, timeoutMs }: Going<C, unknown>, stop: Stop,
 ) => async (point: AuthorityPoint): Promise<void> => {
-  await announce(op, point)
+  // The last one is announced before its fence is taken.
+  if (point !== 'before_first_byte') await announce(op, point)
   if (point === 'before_resolve') waitFor(op, 'connection', timeoutMs)
-  requireAuthority(op, op.ctx.gov.store.read(), 'check')
+  requireAuthority(op, unstoppedView(op), 'check')
   if (point !== 'before_first_byte') return
   if (step.authority !== 'read') stop.end()
   waitFor(op, 'reply', timeoutMs, true)
@@ -124,6 +127,7 @@ const exchange = async <C>(
   const reply = await client.request({
     ...request, timeoutMs, signal: stop.signal,
     authority: askedOf(going, stop),
+    fence: wireFenceOf(op),
     markContact: async () => {
       await announce(op, 'contact_begin')
       await markContact(op, step)

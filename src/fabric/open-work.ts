@@ -14,6 +14,7 @@ import { requireInitialized } from '../governance/initialized.js'
 import type { RecoveryReport } from '../contact/recovery.js'
 import { authenticate } from '../governance/session/authenticate.js'
 import type { Session } from '../governance/session/types.js'
+import { recordStops } from '../governance/stops/record.js'
 import { openStore } from '../state/store.js'
 import type { Store } from '../state/types.js'
 
@@ -80,6 +81,7 @@ export const openState = (place: WorkPlace, mode: WorkMode): Store => {
     mode: mode === 'read' ? 'read' : 'write',
     clock: place.clock ?? systemClock,
     signal: place.signal,
+    recordFirst: (opened) => recordStops(opened, place.clock ?? systemClock),
     ...(place.waitMs === undefined ? {} : { waitMs: place.waitMs }),
   })
   try {

@@ -1,7 +1,7 @@
 /** What people decide about tasks, over every capability: both faces call these. */
 import { isoFromMs } from '../base/clock.js'
 import { fail } from '../base/errors.js'
-import { requestCancel } from '../governance/board/cancel.js'
+import { requireCancellable } from '../governance/board/cancel.js'
 import { getTask, requireOwnTask } from '../governance/board/read.js'
 import { recoverOwnership } from '../governance/board/recover.js'
 import { reviewTask } from '../governance/board/review.js'
@@ -17,6 +17,8 @@ import { findReservation } from '../governance/ledger/read.js'
 import type { Reservation, Task } from '../governance/rows.js'
 import { requireRootRow } from '../governance/session/live.js'
 import type { Session } from '../governance/session/types.js'
+import { askedThrough, stopNow, type Recorded } from '../governance/stops/act.js'
+import type { View } from '../state/types.js'
 import { capabilities } from './capabilities.js'
 import type { TaskVerdict } from './tasks-contract.js'
 
@@ -52,10 +54,32 @@ export const reviewAnyTask = async (
     reviewTask(tx, isoFromMs(gov.clock.wallMs()), session, taskId, verdict))
 }
 
+/** A task whose cancel is in force. */
+export interface CancelledTask {
+  /** Null where there was nothing to cancel. */
+  readonly recorded: Recorded | null
+  /** The task as a view has it, the cancel included where it is not recorded yet. */
+  seenIn(view: View): Task
+}
+
 /** Asks for a cancel: at once where nothing runs, at the next step where something does. */
-export const cancelAnyTask = (gov: Gov, session: Session, taskId: string): Promise<Task> =>
-  gov.store.transact('task cancel', (tx) =>
-    requestCancel(tx, isoFromMs(gov.clock.wallMs()), session, taskId))
+export const cancelAnyTask = async (
+  gov: Gov, session: Session, taskId: string,
+): Promise<CancelledTask> => {
+  const done = await stopNow(gov, () => {
+    const view = gov.store.read()
+    const current = requireRootRow(view, isoFromMs(gov.clock.wallMs()), session.root.root_id)
+    if (requireCancellable(view, current, taskId) === null) return null
+    return { aim: { kind: 'task', target: taskId }, by: askedThrough('task cancel', session) }
+  })
+  const unrecorded = done !== null && done.recorded.row === null
+  return {
+    recorded: done?.recorded ?? null,
+    seenIn: (view) => ({
+      ...getTask(view, taskId), ...(unrecorded ? { cancel_requested_at: done.stop.at } : {}),
+    }),
+  }
+}
 
 /** Moves an owner's task to the present session, for reading, review and cancel only. */
 export const recoverAnyTask = (gov: Gov, session: Session, taskId: string): Promise<Task> =>

@@ -64,7 +64,7 @@ const openCreating = (path: string): number => {
 }
 
 /** True while `path` still names the very file behind `fd`. */
-const isStill = (fd: number, path: string): boolean => {
+export const isStill = (fd: number, path: string): boolean => {
   const named = statSync(path, { bigint: true, throwIfNoEntry: false })
   if (!named) return false
   const opened = fstatSync(fd, { bigint: true })
@@ -130,6 +130,17 @@ export const holdFreshFile = async (path: string): Promise<HeldFile | null> => {
     await sleep(pauseMs)
   }
   return null
+}
+
+/** As `tryHoldFile`, but creates nothing: `absent` where there is no such file. */
+export const tryHoldExisting = (path: string): HeldFile | 'absent' | 'busy' => {
+  for (let attempt = 0; attempt < freshAttemptsMax; attempt += 1) {
+    const fd = open(path, openExisting)
+    if (fd === null) return 'absent'
+    const tried = lockOpened(fd, path)
+    if (tried !== 'replaced') return tried
+  }
+  return 'busy'
 }
 
 /** What a look at a lock file says. */

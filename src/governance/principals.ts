@@ -8,7 +8,6 @@ import { nowIso, type Gov, type Problem } from './context.js'
 import { hashPassphrase, type Passphrase } from './passphrase.js'
 import { collections, type Goal, type Principal } from './rows.js'
 import { endRootsOf } from './session/end.js'
-import { dropLastUse } from './session/last-use.js'
 import { requireRootRow } from './session/live.js'
 import type { Session } from './session/types.js'
 
@@ -133,35 +132,27 @@ export const findByNameOrId = (view: View, nameOrId: string): Principal => {
   })
 }
 
-/**
- * Disables an owner and ends its sessions; its tasks, goals and liabilities stay. Nothing to do for
- * one that is disabled. Throws `not_found`, or `conflict`/`last_principal` for the last one left.
- */
-export const disablePrincipal = async (
-  gov: Gov,
-  session: Session,
-  nameOrId: string,
-): Promise<{ readonly principal: Principal; readonly sessions_ended: number }> => {
-  const done = await gov.store.transact('principal disable', (tx) => {
-    const now = nowIso(gov)
-    requireRootRow(tx, now, session.root.root_id)
-    const found = findByNameOrId(tx, nameOrId)
-    if (found.disabled_at !== null) return { principal: found, ended: [] }
-    const others = listPrincipals(tx).filter((row) => row !== found && row.disabled_at === null)
-    if (others.every((row) => row.principal_id === found.principal_id)) {
-      throw fail.conflict('last_principal', 'The last owner cannot be disabled.', {
-        next: 'Add another owner first: `sallyport principal add NAME --passphrase-file F`.',
-      })
-    }
-    const principal: Principal = { ...found, disabled_at: now }
-    tx.mark()
-    tx.put(collections.principals, principal.principal_id, principal)
-    const by = { principal: session.principal.principal_id, root: session.root.root_id }
-    const ended = endRootsOf(tx, now, principal.principal_id, 'principal_disabled', by)
-    const facts = { sessions_ended: ended.length }
-    appendAudit(tx, now, { what: 'principal.disabled', ...by, subject: found.principal_id, facts })
-    return { principal, ended }
+/** The owner who may be disabled. Throws `not_found`, or `conflict`/`last_principal`. */
+export const requireDisablable = (view: View, nameOrId: string): Principal => {
+  const found = findByNameOrId(view, nameOrId)
+  const isOther = (row: Principal): boolean =>
+    row.principal_id !== found.principal_id && row.disabled_at === null
+  if (found.disabled_at !== null || listPrincipals(view).some(isOther)) return found
+  throw fail.conflict('last_principal', 'The last owner cannot be disabled.', {
+    next: 'Add another owner first: `sallyport principal add NAME --passphrase-file F`.',
   })
-  for (const id of done.ended) dropLastUse(gov.store.dir, id)
-  return { principal: done.principal, sessions_ended: done.ended.length }
+}
+
+/** Disables an owner and ends its sessions, in the caller's record; answers which ended. */
+export const disableRow = (
+  tx: Tx, now: string, session: Session, nameOrId: string,
+): readonly string[] => {
+  const found = requireDisablable(tx, nameOrId)
+  if (found.disabled_at !== null) return []
+  tx.put(collections.principals, found.principal_id, { ...found, disabled_at: now })
+  const by = { principal: session.principal.principal_id, root: session.root.root_id }
+  const ended = endRootsOf(tx, now, found.principal_id, 'principal_disabled', by)
+  const facts = { sessions_ended: ended.length }
+  appendAudit(tx, now, { what: 'principal.disabled', ...by, subject: found.principal_id, facts })
+  return ended
 }

@@ -343,6 +343,40 @@ const auditShape = v.strictObject({
 /** One line of the append-only, hash-chained audit. */
 export type AuditRow = v.InferOutput<typeof auditShape>
 
+const stopByShape = v.strictObject({
+  principal: nullable(text),
+  root: nullable(text),
+  /** The command that asked. */
+  verb: text,
+})
+
+const recordedStopShape = v.strictObject({
+  stop_id: text,
+  /** `all`, `principal`, `root`, `task`, a capability's own, or `unreadable`. */
+  kind: text,
+  target: nullable(text),
+  by: stopByShape,
+  at: iso,
+  recorded_at: iso,
+  /** `refused`: whoever asked had no authority for it when it came to be recorded. */
+  outcome: v.picklist(['recorded', 'refused']),
+  /** Code of the refusal. */
+  reason: nullable(text),
+  /** What the record ended: ids, names and counts. */
+  facts: v.record(text, v.union([v.string(), v.number(), v.boolean(), v.null()])),
+})
+/** A stop that is spent: its effect is in the rows, and its file means nothing any more. */
+export type RecordedStop = v.InferOutput<typeof recordedStopShape>
+
+const stopHeadShape = v.strictObject({
+  /** How many stops took effect by a record. */
+  count: count,
+  /** The newest of them, oldest first; `number` counts from 1. */
+  recent: v.array(v.strictObject({ number: count, kind: text, target: nullable(text) })),
+})
+/** What a request that is leaving compares with what it began under. */
+export type StopHead = v.InferOutput<typeof stopHeadShape>
+
 const auditHeadShape = v.strictObject({ number: count, digest: sha256 })
 const defaultsShape = v.strictObject({ principal_id: text })
 const policyHeadShape = v.strictObject({ revision: count })
@@ -389,6 +423,9 @@ export const collections = {
   decisions: many<TrustDecision>('decisions', decisionShape),
   audit: many<AuditRow>('audit', auditShape),
   auditHead: one('audit_head', auditHeadShape),
+  /** Stops that were recorded, by their ids. */
+  stops: many<RecordedStop>('stops', recordedStopShape),
+  stopHead: one<StopHead>('stops_head', stopHeadShape),
   /** At most one outstanding operation per owner, kind and place. Ids: see `slotId`. */
   ownerSlots: one('owner_slots', ownerSlotShape),
   /** Idempotency keys, global to the store. */

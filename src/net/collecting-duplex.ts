@@ -12,6 +12,19 @@ export class HeadTooLarge extends Error {
   readonly limitBytes = headBytesMax
 }
 
+/** How often a piece that waits for the kernel asks whether it still may leave, milliseconds. */
+const lookMs = 50
+
+/** What each piece of a request passes. */
+export interface Gate {
+  /** Waits until the next piece may leave. Throws where it may not; then nothing was entered. */
+  enter(): Promise<void>
+  /** Throws once the rest may not leave any more. */
+  look(): void
+  /** Ends what `enter` began; `last` when the kernel took the whole request. */
+  leave(last: boolean): void
+}
+
 /** A request that is being collected. */
 interface Collecting {
   readonly bodyBytes: number
@@ -66,14 +79,23 @@ export class CollectingDuplex extends Duplex {
   }
 
   /**
-   * Sends a collected request, piece by piece, and lets the reply through. Returns when the kernel
-   * took the last piece or the connection takes no more; how it ended is told by the reply.
+   * Sends a collected request, piece by piece, each through the gate, and lets the reply through.
+   * The gate was entered for the first piece. Returns when the kernel took the last piece or the
+   * connection takes no more; how it ended is told by the reply. Throws what the gate throws; the
+   * connection is destroyed then.
    */
-  async release(whole: Buffer): Promise<void> {
+  async release(whole: Buffer, gate: Gate): Promise<void> {
     this.#released = true
     this.#socket.resume()
-    for (let at = 0; at < whole.length && this.#socket.writable; at += pieceBytesMax) {
-      await this.#releasePiece(whole.subarray(at, at + pieceBytesMax))
+    for (let at = 0; at < whole.length; at += pieceBytesMax) {
+      if (at > 0) await gate.enter()
+      let isTaken = false
+      try {
+        isTaken = await this.#releasePiece(whole.subarray(at, at + pieceBytesMax), gate)
+      } finally {
+        gate.leave(isTaken && at + pieceBytesMax >= whole.length)
+      }
+      if (!isTaken) return
     }
   }
 
@@ -128,10 +150,23 @@ export class CollectingDuplex extends Duplex {
     this.#collecting = null
   }
 
-  /** The one place where bytes of a request leave; waits until the kernel took them. */
-  #releasePiece(piece: Buffer): Promise<void> {
-    return new Promise((resolve) => {
-      this.#socket.write(piece, () => resolve())
+  /** The one place where bytes of a request leave; tells whether the kernel took them all. */
+  #releasePiece(piece: Buffer, gate: Gate): Promise<boolean> {
+    return new Promise((resolve, reject) => {
+      const looking = setInterval(() => {
+        try {
+          gate.look()
+        } catch (error) {
+          clearInterval(looking)
+          // From here on the kernel is given nothing more; the gate is left after that.
+          this.#socket.destroy()
+          reject(error)
+        }
+      }, lookMs)
+      this.#socket.write(piece, (error) => {
+        clearInterval(looking)
+        resolve(error === null || error === undefined)
+      })
     })
   }
 }

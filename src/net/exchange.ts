@@ -5,6 +5,7 @@ import fetch from 'node-fetch'
 import type { Attempt } from './attempt.js'
 import type { CheckedRequest } from './checked-request.js'
 import { CollectingDuplex, HeadTooLarge } from './collecting-duplex.js'
+import type { Gate } from './collecting-duplex.js'
 import { ContactError } from './contact-error.js'
 import { errorName } from './dial.js'
 import { headBytesMax, headersMax, limitHead, type RepliedRequest } from './reply-head.js'
@@ -84,10 +85,10 @@ export class Connection {
     return this.#wire.collect(bodyBytes)
   }
 
-  /** Sends the collected request. */
-  async release(whole: Buffer): Promise<void> {
+  /** Sends the collected request through the gate. */
+  async release(whole: Buffer, gate: Gate): Promise<void> {
     this.#releasing = true
-    await this.#wire.release(whole)
+    await this.#wire.release(whole, gate)
     this.#releasing = false
   }
 
@@ -228,13 +229,77 @@ const collected = async (
   }
 }
 
+/** The gate of one request, and what it refused a piece with. */
+interface RequestGate extends Gate {
+  refused: { readonly error: unknown } | null
+}
+
+/**
+ * Every piece passes the fence; the first one passes authority as well, under the fence, so that
+ * whoever takes the fence afterwards finds either nothing sent or what was noted.
+ */
+const gateOf = (attempt: Attempt, connection: Connection, request: HttpsRequest): RequestGate => {
+  const { fence } = request
+  let isFirst = true
+  const pass = async (): Promise<void> => {
+    attempt.check()
+    fence?.look()
+    if (!isFirst) return
+    isFirst = false
+    await attempt.ask(() => request.authority('before_first_byte'))
+    if (!connection.socket.writable) throw closed(attempt)
+    fence?.note('begun')
+    attempt.contact = 'possible'
+  }
+  const enter = async (): Promise<void> => {
+    await fence?.take(isFirst, attempt.signal)
+    try {
+      await pass()
+    } catch (error) {
+      fence?.give()
+      throw error
+    }
+  }
+  const refuse = (error: unknown): never => {
+    gate.refused = { error }
+    throw error
+  }
+  const gate: RequestGate = {
+    refused: null,
+    enter: () => enter().catch(refuse),
+    look() {
+      try {
+        fence?.look()
+      } catch (error) {
+        refuse(error)
+      }
+    },
+    leave(last) {
+      if (last) fence?.note('whole')
+      fence?.give()
+    },
+  }
+  return gate
+}
+
+/** Enters the gate for the first piece. Ends of the attempt are told as what they are. */
+const entered = async (attempt: Attempt, gate: RequestGate): Promise<void> => {
+  try {
+    await gate.enter()
+  } catch (error) {
+    attempt.check()
+    throw error
+  }
+}
+
 /**
  * Sends one request over a connection that is already up and reads its whole reply. The request is
- * collected whole, then authority is asked for the last time, then the first byte is handed over;
- * from that moment contact is `possible`. Nothing is followed, repeated or decoded; every status is
- * a reply.
+ * collected whole, then under its fence authority is asked for the last time and the first byte is
+ * handed over; from that moment contact is `possible`. Nothing is followed, repeated or decoded;
+ * every status is a reply.
  *
  * Throws `request_too_large` or `connect_failed` and what `authority` threw with contact `none`;
+ * what the fence threw with the contact there was;
  * `timeout` and `cancelled`; and with contact `possible` `reset`, `truncated`, `reply_malformed`,
  * `reply_too_large` or `encoding_refused`.
  */
@@ -251,14 +316,14 @@ export const exchange = async (
   // Whichever of them ends first is told; the other one's end says nothing more.
   for (const one of [writing, reply]) one.catch(() => undefined)
   const whole = await collected(attempt, writing, reply)
-  await attempt.ask(() => request.authority('before_first_byte'))
-  if (!connection.socket.writable) throw closed(attempt)
-  attempt.contact = 'possible'
+  const gate = gateOf(attempt, connection, request)
+  await entered(attempt, gate)
   try {
-    const released = connection.release(whole)
+    const released = connection.release(whole, gate)
     return await attempt.during(Promise.race([reply, released.then(() => reply)]))
   } catch (error) {
     attempt.check()
+    if (gate.refused !== null) throw gate.refused.error
     throw explain(attempt, connection, error)
   }
 }

@@ -4,6 +4,23 @@ import type { Clock } from '../base/clock.js'
 /** When authority is asked: before resolving, before dialling, before the first request byte. */
 export type AuthorityPoint = 'before_resolve' | 'before_dial' | 'before_first_byte'
 
+/**
+ * What holds others off while a piece of a request leaves, and says whether it still may. It is
+ * taken for each piece, from before the last look until the kernel took the piece.
+ */
+export interface WireFence {
+  /** Waits for the piece's turn; `first` for the first one of the request. Throws, not taken. */
+  take(first: boolean, signal: AbortSignal): Promise<void>
+  /**
+   * Throws once something ends the request: asked with every piece, and every 50 ms while one
+   * waits for the kernel. The connection is destroyed then.
+   */
+  look(): void
+  /** Notes what has left: `begun` before the first byte, `whole` after the last. */
+  note(sent: 'begun' | 'whole'): void
+  give(): void
+}
+
 /** One outbound request. */
 export interface HttpsRequest {
   readonly method: 'GET' | 'POST'
@@ -18,7 +35,12 @@ export interface HttpsRequest {
   /** Milliseconds from now until the request is given up, reply included. */
   readonly timeoutMs: number
   readonly signal?: AbortSignal
-  /** Re-reads authority; throws to refuse. Called three times per request. */
+  /** Taken for each piece on its way out; left out where nothing may end it (a charge is owed). */
+  readonly fence?: WireFence
+  /**
+   * Re-reads authority; throws to refuse. Called three times per request, the third time under the
+   * fence.
+   */
   authority(point: AuthorityPoint): void | Promise<void>
   /**
    * Runs between `before_dial` having passed and the dial... see `docs/architecture.md`: makes the

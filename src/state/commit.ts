@@ -27,7 +27,7 @@ import { epochText } from './paths.js'
 import { checkpoint, collectGarbage } from './snapshot/checkpoint.js'
 import type { Generation } from './snapshot/generation.js'
 import { PartMissing, missingPart } from './snapshot/snapshot.js'
-import type { Problem, Tx, WitnessLog, WriteHookContext } from './types.js'
+import type { FirstRecord, Problem, Tx, WitnessLog, WriteHookContext } from './types.js'
 import { StoreTx } from './view.js'
 
 /** What a writer writes to, and how. */
@@ -47,6 +47,8 @@ export interface CommitParts {
   /** Bytes of log past which a process that wrote folds it when it closes. */
   readonly logBytesMax: number
   readonly hooks: readonly ((context: WriteHookContext) => void)[]
+  /** See `OpenOptions.recordFirst`. */
+  readonly first: () => FirstRecord | null
 }
 
 interface NextMark {
@@ -92,6 +94,7 @@ export class Committer {
     return this.exclusive(verb, () => {
       this.#refuseDamage()
       this.#runHooks()
+      this.#recordFirst()
       const tx = new StoreTx(this.#follower.view())
       const result = fn(tx)
       if (typeof result === 'object' && result !== null && 'then' in result) {
@@ -156,6 +159,16 @@ export class Committer {
     }
     for (const hook of this.#at.hooks) hook({ view, witness: confirmed })
     this.#follower.hooksDue = false
+  }
+
+  /** What waits to be recorded, in a record before the caller's. */
+  #recordFirst(): void {
+    const first = this.#at.first()
+    if (first === null) return
+    const tx = new StoreTx(this.#follower.view())
+    first.write(tx)
+    this.#commit('stops', tx)
+    first.done()
   }
 
   /** A process died between a marked record and the anchor: move the anchor on. */

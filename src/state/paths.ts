@@ -31,11 +31,13 @@ export type Places = ReturnType<typeof placesOf>
 export const partName = (collection: string, part: string, epoch: number): string =>
   `${collection}.${part === '' ? 'all' : part}.${epochText(epoch)}.json`
 
-/** Places of a store's key and anchor, outside the state directory. */
+/** Places of a store's key, anchor and stops, outside the state directory. */
 export const keyPlaces = (configDir: string, storeId: string) => ({
   dir: join(configDir, 'keys'),
   key: join(configDir, 'keys', `${storeId}.key`),
   anchor: join(configDir, 'keys', `${storeId}.anchor`),
+  /** Stops that wait to be recorded, one file each. */
+  stops: join(configDir, 'keys', `${storeId}.stops`),
 })
 export type KeyPlaces = ReturnType<typeof keyPlaces>
 

@@ -23,7 +23,8 @@ import type { Generation } from './snapshot/generation.js'
 import type { StateFile } from './state-file.js'
 import { profileSealText, readStateFile } from './state-file.js'
 import type {
-  AnchorStanding, Artifacts, Store, StoreHealth, Tx, View, WitnessLog, WriteHookContext,
+  AnchorStanding, Artifacts, FirstRecord, Store, StoreHealth, Tx, View, WitnessLog,
+  WriteHookContext,
 } from './types.js'
 import { witnessAt } from './witness.js'
 
@@ -43,6 +44,11 @@ export interface OpenOptions {
    * process may have died between a marked record and its effects. Must be repeatable.
    */
   readonly onOpenForWrite?: readonly ((context: WriteHookContext) => void)[]
+  /**
+   * What has to be recorded before this process writes anything of its own, asked under the lock
+   * before every transaction: null for nothing. It gets a record of its own.
+   */
+  readonly recordFirst?: (store: Store) => FirstRecord | null
   readonly files?: Files
   readonly lock?: LockMaker
   /**
@@ -75,6 +81,7 @@ export class FileStore implements Store {
   readonly artifacts: Artifacts
   readonly witness: WitnessLog
   readonly runDir: string
+  readonly stopsDir: string
   readonly #mode: 'read' | 'write'
   readonly #anchor: Anchor
   readonly #follower: Follower
@@ -100,6 +107,7 @@ export class FileStore implements Store {
     this.artifacts = artifactsAt(files, places.artifacts, this.storeId, this.keys, writing)
     this.witness = witnessAt(files, places.witness)
     this.runDir = places.run
+    this.stopsDir = this.keyPlaces.stops
     this.#anchor = anchorAt(files, this.keyPlaces.anchor, this.keys, this.storeId)
     this.#committer = new Committer({
       dir, places, keyPlaces: this.keyPlaces, files, clock,
@@ -111,6 +119,7 @@ export class FileStore implements Store {
       signal: options.signal,
       logBytesMax: options.logBytesMax ?? logBytesMaxDefault,
       hooks: options.onOpenForWrite ?? [],
+      first: () => options.recordFirst?.(this) ?? null,
     })
   }
 

@@ -127,6 +127,14 @@ export interface WriteHookContext {
   readonly witness: WitnessLog
 }
 
+/** What has to be recorded before a process writes anything of its own. */
+export interface FirstRecord {
+  /** Its rows, in a record of its own. */
+  write(tx: Tx): void
+  /** Called under the lock when record and anchor are durable. */
+  done(): void
+}
+
 /** An open state directory. */
 export interface Store {
   readonly dir: string
@@ -155,6 +163,8 @@ export interface Store {
   readonly createdAt: string
   /** `<state>/run`: session token and last use, lanes, guards; nothing that must survive. */
   readonly runDir: string
+  /** Folder of stops beside the anchor, outside the state directory; absent until the first. */
+  readonly stopsDir: string
   health(): StoreHealth
   close(): void
 }

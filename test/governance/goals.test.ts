@@ -2,7 +2,7 @@ import t from 'tap'
 import {
   addGoal, closeGoal, defaultGoal, listGoals, requireOpenGoal, requireOwnGoal, updateGoal,
 } from '../../src/governance/goals.js'
-import { logout } from '../../src/governance/session/end.js'
+import { logout } from '../../src/governance/stops/people.js'
 import { addAndSignIn, signIn } from '../support/tasks.js'
 import { World } from '../world/world.js'
 

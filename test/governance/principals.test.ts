@@ -2,11 +2,11 @@ import t from 'tap'
 import { defaultGoal } from '../../src/governance/goals.js'
 import { hashPassphrase, verifyPassphrase } from '../../src/governance/passphrase.js'
 import {
-  addPrincipal, defaultPrincipal, disablePrincipal, listPrincipals, principalFacts,
-  verifyPrincipals,
+  addPrincipal, defaultPrincipal, listPrincipals, principalFacts, verifyPrincipals,
 } from '../../src/governance/principals.js'
 import { collections, type Principal } from '../../src/governance/rows.js'
 import { authenticate } from '../../src/governance/session/authenticate.js'
+import { disablePrincipal } from '../../src/governance/stops/people.js'
 import { addAndSignIn, signIn } from '../support/tasks.js'
 import { World } from '../world/world.js'
 

@@ -25,7 +25,10 @@ const factsOf = (gov: Gov): Moment => momentOf(gov, gov.store.read())
 t.test('A-158 the facts see a revoked policy and a removed or altered witness', async (t) => {
   const { place, gov } = await deployment(t)
   t.hasStrict(factsOf(gov).policy, { block: null, witness: 'ok', head: { revision: 1 } })
-  await revokePolicy(gov, { principal: null, root: null })
+  await revokePolicy({
+    stateDir: gov.store.dir, folders: [gov.store.stopsDir], clock: gov.clock,
+    by: { principal: null, root: null }, open: async () => gov,
+  })
   t.hasStrict(factsOf(gov).policy, {
     block: 'policy_revoked', witness: 'ok', head: { revision: 2 },
   })

@@ -138,13 +138,19 @@ t.test('each piece is at most 64 KiB and waits until the one before was taken', 
   const whole = await collected
   t.equal(whole.length, 150_000 + 28)
   t.strictSame(pieces, [])
-  const released = duplex.release(whole)
+  const passed: string[] = []
+  const released = duplex.release(whole, {
+    enter: async () => void passed.push('enter'),
+    look: () => undefined,
+    leave: (last) => void passed.push(last ? 'last' : 'leave'),
+  })
   for (const expected of [[65_536], [65_536, 65_536], [65_536, 65_536, 18_956]]) {
     await systemClock.sleep(5)
     t.strictSame(pieces, expected)
     take()
   }
   await released
+  t.strictSame(passed, ['leave', 'enter', 'leave', 'enter', 'last'], 'the first was entered')
 })
 
 t.test('what is written beyond one request ends the connection', async (t) => {

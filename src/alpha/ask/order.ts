@@ -85,6 +85,9 @@ export const askOrder = (
     if (boundary === 'check') requireStoredInput(operation, view)
     return revision
   },
+  party: () => ({
+    principal: asking.session.principal.principal_id, root: asking.session.root.root_id,
+  }),
   run: (send, parts) => runAsk(asking, send, parts),
   unsent: (inference) => ({ inference, billing: noBill }),
   money: (evidence, { operationId }) => moneyOfAsk(operationId, evidence),

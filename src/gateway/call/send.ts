@@ -153,6 +153,7 @@ const orderOf = <Claimed, Content, Made>(
     const claim = requireOpenClaim(tx, inputDigest, operationId)
     tx.put(claimCollection, inputDigest, { ...claim, contacted_at: now })
   },
+  party: () => ({ principal: order.principal, root: order.root }),
   run: (send, parts) => runCall(order, send, parts),
   unsent: (contact) => ({ contact, httpStatus: null, judged: null }),
   money: (evidence, { claimed: { call } }) => moneyOfCall(call, evidence),

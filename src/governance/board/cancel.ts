@@ -1,12 +1,12 @@
 import { fail } from '../../base/errors.js'
-import type { Tx } from '../../state/types.js'
+import type { Tx, View } from '../../state/types.js'
 import { appendAudit } from '../audit.js'
 import { collections, type Task } from '../rows.js'
 import { requireRootRow } from '../session/live.js'
 import type { Session } from '../session/types.js'
 import { moveTask } from './move.js'
 import { putTask } from './place.js'
-import { requireOwnTask } from './read.js'
+import { getTask, requireOwnTask } from './read.js'
 
 const refuse = (task: Task): never => {
   const details = { task_id: task.task_id, state: task.state }
@@ -20,6 +20,20 @@ const refuse = (task: Task): never => {
   throw fail.conflict('task_finished', 'This task has finished already.', { details })
 }
 
+const idleStates: readonly string[] = ['prepared', 'accepted', 'queued']
+
+/**
+ * The task that a cancel would change; null where it is cancelled, or asked to be, already. Throws
+ * as `requestCancel` does.
+ */
+export const requireCancellable = (
+  view: View, session: Session, taskId: string,
+): Task | null => {
+  const task = requireOwnTask(view, session, taskId, { for: 'cancel' })
+  if (task.state === 'cancelled' || task.cancel_requested_at !== null) return null
+  return idleStates.includes(task.state) || task.state === 'running' ? task : refuse(task)
+}
+
 /**
  * Cancels one of the operator's tasks. One that nobody works on and that holds no money is
  * cancelled at once; otherwise the wish is recorded, and the process that works on it (or recovery)
@@ -29,10 +43,9 @@ const refuse = (task: Task): never => {
  */
 export const requestCancel = (tx: Tx, now: string, session: Session, taskId: string): Task => {
   const current = requireRootRow(tx, now, session.root.root_id)
-  const task = requireOwnTask(tx, current, taskId, { for: 'cancel' })
-  if (task.state === 'cancelled' || task.cancel_requested_at !== null) return task
-  const idle = ['prepared', 'accepted', 'queued'].includes(task.state)
-  if (!idle && task.state !== 'running') return refuse(task)
+  const task = requireCancellable(tx, current, taskId)
+  if (task === null) return getTask(tx, taskId)
+  const idle = idleStates.includes(task.state)
   const by = { principal: current.principal.principal_id, root: current.root.root_id }
   tx.mark()
   const asked = putTask(tx, { ...task, cancel_requested_at: now, updated_at: now })

@@ -3,6 +3,8 @@ import * as v from 'valibot'
 import { contract, noInput } from '../../base/contract.js'
 import { closedObject, strictInteger } from '../../base/schema.js'
 import type { Consent, PolicyRevision } from '../rows.js'
+import { underWayError } from '../stops/act.js'
+import type { Revoked } from './revoke.js'
 import type { PolicyStanding } from './standing.js'
 
 /** A published policy revision. */
@@ -81,14 +83,53 @@ export const policyShow = contract({
   }),
 })
 
-/** Stopping every route. */
+const revokedShape = v.strictObject({
+  state: v.literal('revoked'),
+  stop_id: v.string(),
+  /** False where the state takes no record now: in force all the same, recorded by who can. */
+  recorded: v.boolean(),
+  /** Code of what keeps it from being recorded. */
+  waits_for: v.nullable(v.string()),
+  revision: v.nullable(v.number()),
+  epoch: v.nullable(v.number()),
+  fence: v.nullable(v.number()),
+  /** Requests of which something had left before; no more of them leaves. */
+  requests: v.array(v.strictObject({
+    operation_id: v.string(), task_id: v.nullable(v.string()),
+    sent: v.picklist(['partly', 'wholly']),
+  })),
+  /** Processes that did not answer and may still send when they wake. */
+  under_way: v.array(v.strictObject({
+    operation_id: v.string(), task_id: v.nullable(v.string()), pid: v.nullable(v.number()),
+  })),
+})
+/** What a revoke stopped, and what had left before. */
+export type PolicyRevokedDocument = v.InferOutput<typeof revokedShape>
+
+/** Stopping every route. A process that does not answer makes it a failure. */
 export const policyRevoke = contract({
   name: 'policy.revoke',
-  document: 'policy',
   version: 1,
   input: noInput,
-  output: policyShape,
-  toDocument: policyDocument,
+  output: revokedShape,
+  toDocument: ({ stop, policy, why, reached }: Revoked) => ({
+    state: 'revoked' as const,
+    stop_id: stop.id,
+    recorded: why === null,
+    waits_for: why?.code ?? null,
+    revision: policy?.revision ?? null,
+    epoch: policy?.epoch ?? null,
+    fence: policy?.fence ?? null,
+    requests: reached.sent.map(({ operation, task, sent }) => ({
+      operation_id: operation, task_id: task,
+      sent: sent === 'whole' ? 'wholly' as const : 'partly' as const,
+    })),
+    under_way: reached.underWay.map(({ operation, task, pid }) => ({
+      operation_id: operation, task_id: task, pid: pid === 0 ? null : pid,
+    })),
+  }),
+  failure: ({ reached: { underWay: [silent] }, stop }) =>
+    (silent === undefined ? null : underWayError(silent, stop)),
 })
 
 /** The published revisions, newest first. */

@@ -1,27 +1,88 @@
-import { isoFromMs } from '../../base/clock.js'
-import { appendAudit } from '../audit.js'
+import { SallyportError } from '../../base/errors.js'
+import type { Clock } from '../../base/clock.js'
 import type { Gov } from '../context.js'
 import type { PolicyRevision } from '../rows.js'
-import { endConsents } from './consents.js'
-import { publishRevision } from './publish.js'
+import { newStop, reachStopped, recordStop, type Recorded } from '../stops/act.js'
+import type { Reached } from '../stops/fence.js'
+import { dropStop, putStop } from '../stops/folder.js'
+import { recordDirectly } from '../stops/record.js'
+import type { Stop } from '../stops/stop.js'
+import { policyAt } from './head.js'
+
+/** What came of a global revoke. It is in force whatever the rest says. */
+export interface Revoked {
+  readonly stop: Stop
+  /** The revoked revision; null where the state takes no record now. */
+  readonly policy: PolicyRevision | null
+  /** Why it does not. */
+  readonly why: SallyportError | null
+  readonly reached: Reached
+}
+
+/** Where and by whom everything is stopped. */
+export interface RevokeOrder {
+  readonly stateDir: string
+  /** Folders of stops: one, or those of every store that may be meant. */
+  readonly folders: readonly string[]
+  readonly clock: Clock
+  readonly by: { readonly principal: string | null; readonly root: string | null }
+  /** Opens the state for writing; its errors keep the stop from being recorded and nothing else. */
+  open(): Promise<Gov>
+}
+
+/** Writes the stop into every folder; null where that was done, or why it was not. */
+const putAll = (folders: readonly string[], stop: Stop): SallyportError | null => {
+  let why: SallyportError | null = null
+  for (const folder of folders) {
+    try {
+      putStop(folder, stop)
+    } catch (error) {
+      if (!(error instanceof SallyportError)) throw error
+      why = error
+    }
+  }
+  return why
+}
+
+const opened = async (order: RevokeOrder): Promise<Gov | SallyportError> => {
+  try {
+    return await order.open()
+  } catch (error) {
+    if (error instanceof SallyportError) return error
+    throw error
+  }
+}
+
+/** Without a file of its own the stop is in force with its record, or not at all. */
+const recordOnly = async (gov: Gov, stop: Stop): Promise<void> => {
+  await gov.store.transact(stop.by.verb, (tx) => recordDirectly(gov.store, gov.clock, tx, stop))
+}
+
+const policyOf = (gov: Gov, { row }: Recorded): PolicyRevision | null => {
+  const revision = row?.facts['revision']
+  return typeof revision === 'number' ? policyAt(gov.store.read(), revision) ?? null : null
+}
 
 /**
- * The operator's global revoke: every route stops, every consent ends. It needs no session,
- * because stopping must never be hard (decision in docs/decisions); it grants nothing.
+ * The operator's global revoke: every route stops, every consent ends. It needs no session, lock,
+ * key or sound store, because stopping must never be hard; it grants nothing. Throws `no_state`
+ * where there is none, and what the disk does where neither the stop nor its record can be written.
  */
-export const revokePolicy = (
-  gov: Gov, by: { principal: string | null; root: string | null },
-): Promise<PolicyRevision> =>
-  gov.store.transact('policy revoke', (tx) => {
-    const now = isoFromMs(gov.clock.wallMs())
-    endConsents(tx, 'revoked', (consent) => consent.state === 'granted')
-    const policy = publishRevision(tx, gov.store, now, {
-      state: 'revoked', reason: 'operator_revoke', principal: by.principal,
-      carriesFrom: null, global: true,
-    })
-    appendAudit(tx, now, {
-      what: 'policy.revoked', principal: by.principal, root: by.root,
-      subject: String(policy.revision), facts: { epoch: policy.epoch, fence: policy.fence },
-    })
-    return policy
-  })
+export const revokePolicy = async (order: RevokeOrder): Promise<Revoked> => {
+  const { stateDir, folders, clock, by } = order
+  const stop = newStop(clock, { kind: 'all', target: null }, { ...by, verb: 'policy revoke' })
+  const unwritten = putAll(folders, stop)
+  const gov = await opened(order)
+  if (gov instanceof SallyportError) {
+    if (gov.kind === 'no_state') {
+      for (const folder of folders) dropStop(folder, { ...stop, name: stop.id })
+      throw gov
+    }
+    if (unwritten !== null) throw unwritten
+    return { stop, policy: null, why: gov, reached: await reachStopped(stateDir, stop) }
+  }
+  if (unwritten !== null) await recordOnly(gov, stop)
+  const reached = await reachStopped(stateDir, stop)
+  const recorded = await recordStop(gov, stop)
+  return { stop, policy: policyOf(gov, recorded), why: recorded.why, reached }
+}

@@ -16,6 +16,8 @@ import { setCeiling } from '../ledger/account.js'
 import { collections, type Consent, type RouteName, type SaveIntent } from '../rows.js'
 import { liveRoot } from '../session/live.js'
 import type { Session } from '../session/types.js'
+import { lyingStops, pendingStops } from '../stops/folder.js'
+import { covers } from '../stops/stop.js'
 import { adoptStaged, dropStaged, sealCredential, stageSealed } from '../vault.js'
 import { applyCeiling, checkCeiling, ownCeiling } from './ceiling.js'
 import {
@@ -151,6 +153,12 @@ const superseded = (): SallyportError =>
     { next: 'Nothing of this save is in force. Read the configuration again.' },
   )
 
+/** A stop that nobody has recorded yet came in between as well. */
+const requireUnstopped = (gov: Gov, tx: Tx, { principal, root }: SaveIntent): void => {
+  const pending = pendingStops(lyingStops(gov.store.stopsDir), tx)
+  if (pending.some((stop) => covers(stop, { principal, root, task: null }))) throw superseded()
+}
+
 const advance = (tx: Tx, intent: SaveIntent, change: Partial<SaveIntent>): SaveIntent => {
   if (policyHead(tx).revision !== intent.revoked_revision) throw superseded()
   const current = tx.get(collections.saveIntents, intent.intent_id)
@@ -200,6 +208,7 @@ const finish = async (
     const { decision, global } = begun
     const intent = advance(tx, begun.intent, { phase: 'applied', ended_at: now })
     liveRoot(tx, gov, session.root.root_id)
+    requireUnstopped(gov, tx, intent)
     const regrants = decision.grants.length > 0
     const active = !begun.staysInterrupted && (!global || regrants)
     const revision = nextRevisionOf(tx)

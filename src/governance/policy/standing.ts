@@ -1,5 +1,7 @@
 import type { Store, View } from '../../state/types.js'
 import type { PolicyRevision } from '../rows.js'
+import { lyingStops, pendingStops } from '../stops/folder.js'
+import { stopsEverybody } from '../stops/stop.js'
 import { policyAt, policyHead } from './head.js'
 import { witnessStatus, type WitnessStatus } from './witness.js'
 
@@ -22,21 +24,22 @@ export interface PolicyStanding {
 }
 
 const blockOf = (
-  head: PolicyRevision, witness: WitnessStatus, anchored: boolean,
+  head: PolicyRevision, witness: WitnessStatus, anchored: boolean, isStopped: boolean,
 ): PolicyBlock => {
   if (!anchored) return 'store_behind_anchor'
   if (witness !== 'ok') return 'witness_mismatch'
+  if (isStopped) return 'policy_revoked'
   if (head.state === 'active') return null
   if (head.reason === 'save_begin') return 'save_in_progress'
   if (head.reason === 'save_interrupted') return 'save_interrupted'
   return 'policy_revoked'
 }
 
-/** Judges a head with what witness and anchor say of it. Pure. */
+/** Judges a head with what witness, anchor and waiting stops say of it. Pure. */
 export const judgePolicy = (
-  head: PolicyRevision, witness: WitnessStatus, anchored: boolean,
+  head: PolicyRevision, witness: WitnessStatus, anchored: boolean, isStopped = false,
 ): PolicyStanding => {
-  const block = blockOf(head, witness, anchored)
+  const block = blockOf(head, witness, anchored, isStopped)
   return { head, witness, usable: block === null, block }
 }
 
@@ -55,7 +58,8 @@ export const policyStanding = (store: Store, view: View): PolicyStanding => {
   // Head and witness can be rolled back together; what the anchor last saw published cannot.
   const anchor = store.anchor()
   const anchored = anchor.status === 'ok' && anchor.policyRevision <= head.revision
-  const standing = judgePolicy(head, witness, anchored)
+  const isStopped = pendingStops(lyingStops(store.stopsDir), view).some(stopsEverybody)
+  const standing = judgePolicy(head, witness, anchored, isStopped)
   judged.set(view, standing)
   return standing
 }

@@ -2,6 +2,8 @@ import { fail } from '../../base/errors.js'
 import type { View } from '../../state/types.js'
 import { nowIso, type Gov } from '../context.js'
 import { collections, type Root } from '../rows.js'
+import { stopCovering } from '../stops/folder.js'
+import { stoppedError, stopsEverybody } from '../stops/stop.js'
 import { touchLastUse } from './last-use.js'
 import { liveRoot, requireRootRow } from './live.js'
 import { isToken, sameDigest, tokenDigest } from './token.js'
@@ -16,6 +18,13 @@ export const rootOfToken = (gov: Gov, view: View, token: string): Root | undefin
     if (sameDigest(doc.token_digest, digest)) found = doc
   }
   return found
+}
+
+/** A stop that waits to be recorded ends a session as its record will. */
+const requireUnstopped = (gov: Gov, { root_id: root, principal_id: principal }: Root): void => {
+  const stop = stopCovering(gov.store, { principal, root, task: null }, () => false)
+  if (stop === undefined || stopsEverybody(stop)) return
+  throw stoppedError(stop)
 }
 
 /**
@@ -38,6 +47,7 @@ export const authenticate = (
     throw fail.unauthorized('session_invalid', 'There is no such session.', { next })
   }
   const root = liveRoot(view, gov, found.root_id)
+  requireUnstopped(gov, root)
   if (touch) touchLastUse(gov.store.dir, root.root_id, gov.clock.wallMs())
   return requireRootRow(view, nowIso(gov), root.root_id)
 }

@@ -5,7 +5,7 @@ import { recoveriesMax, recoverOwnership } from '../../../src/governance/board/r
 import { verifyBoard } from '../../../src/governance/board/verify.js'
 import { addGoal, closeGoal, defaultGoal, updateGoal } from '../../../src/governance/goals.js'
 import { collections } from '../../../src/governance/rows.js'
-import { logout } from '../../../src/governance/session/end.js'
+import { logout } from '../../../src/governance/stops/people.js'
 import type { Session } from '../../../src/governance/session/types.js'
 import { addAndSignIn, signIn, taskAt } from '../../support/tasks.js'
 import { World, type StateWorld } from '../../world/world.js'

@@ -3,7 +3,8 @@ import { join } from 'node:path'
 import t from 'tap'
 import { collections } from '../../../src/governance/rows.js'
 import { authenticate } from '../../../src/governance/session/authenticate.js'
-import { listSessions, logout, revokeSession } from '../../../src/governance/session/end.js'
+import { listSessions } from '../../../src/governance/session/end.js'
+import { logout, revokeSession } from '../../../src/governance/stops/people.js'
 import { newToken } from '../../../src/governance/session/token.js'
 import { hour } from '../../support/clock.js'
 import { addAndSignIn, signIn } from '../../support/tasks.js'
@@ -23,7 +24,7 @@ t.test('logout ends its own session, once, and keeps the others', async (t) => {
   t.ok(authenticate(bench.gov, second.token))
   const { sequence } = bench.view()
   t.hasStrict(await logout(bench.gov, first.token), { ended: false })
-  t.strictSame(await logout(bench.gov, newToken()), { ended: false, rootId: null })
+  t.strictSame(await logout(bench.gov, newToken()), { ended: false, rootId: null, recorded: null })
   t.equal(bench.view().sequence, sequence, 'nothing to do writes nothing')
 })
 

@@ -1,7 +1,7 @@
 import { alphaCancel } from '../../../alpha/task-contract.js'
 import type { TaskDocument } from '../../../governance/board/task-document.js'
 import { cancelAnyTask } from '../../../fabric/tasks.js'
-import { loginToMutate } from '../../mutate.js'
+import { afterStop, loginToStop } from '../../mutate.js'
 import { taskText } from '../../task-text.js'
 import { requestOf } from '../../request.js'
 import { defineVerb, type Build, type Run, type VerbDefinition } from '../../verb.js'
@@ -31,9 +31,11 @@ const definition: VerbDefinition<TaskDocument> = {
 /** Cancels. */
 export const run: Run<CancelOptions, TaskDocument> = async (options, deps) => {
   const request = requestOf(alphaCancel, options)
-  const { gov, session } = await loginToMutate(deps)
-  const task = await cancelAnyTask(gov, session, request.task)
-  return alphaCancel.answer({ view: gov.store.read(), task })
+  const { gov, session } = await loginToStop(deps)
+  const cancelled = await cancelAnyTask(gov, session, request.task)
+  await afterStop(deps, gov, cancelled.recorded)
+  const view = gov.store.read()
+  return alphaCancel.answer({ view, task: cancelled.seenIn(view) })
 }
 
 /** Parses a line of `alpha cancel`. */

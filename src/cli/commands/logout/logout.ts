@@ -1,8 +1,8 @@
 import { sessionLogout, type LogoutDocument } from '../../../governance/session/contract.js'
-import { logout } from '../../../governance/session/end.js'
+import { logout } from '../../../governance/stops/people.js'
 import { dropToken, tokenPath } from '../../../governance/session/token.js'
 import { currentToken } from '../../login.js'
-import { recoverFirst } from '../../mutate.js'
+import { afterStop } from '../../mutate.js'
 import { defineVerb, type Build, type Run, type VerbDefinition } from '../../verb.js'
 
 const definition: VerbDefinition<LogoutDocument> = {
@@ -30,7 +30,7 @@ export const run: Run<object, LogoutDocument> = async (_options, deps) => {
   if (token === null) return sessionLogout.answer({ ended: false, rootId: null })
   const ended = await logout(gov, token)
   dropToken(tokenPath(gov.store.dir), token)
-  await recoverFirst(deps, gov)
+  await afterStop(deps, gov, ended.recorded)
   return sessionLogout.answer(ended)
 }
 

@@ -1,18 +1,44 @@
 import { SallyportError } from '../../../base/errors.js'
-import { policyRevoke, type PolicyDocument } from '../../../governance/policy/contract.js'
-import { revokePolicy } from '../../../governance/policy/revoke.js'
-import { currentToken } from '../../login.js'
+import type { Gov } from '../../../governance/context.js'
+import { policyRevoke, type PolicyRevokedDocument } from '../../../governance/policy/contract.js'
+import { revokePolicy, type RevokeOrder } from '../../../governance/policy/revoke.js'
+import { stopFoldersOf } from '../../../state/store-ids.js'
 import { recoverFirst } from '../../mutate.js'
 import { defineVerb, type Build, type Run, type VerbDefinition } from '../../verb.js'
 
-const definition: VerbDefinition<PolicyDocument> = {
+const named = (
+  requests: PolicyRevokedDocument['requests'], sent: 'partly' | 'wholly', text: string,
+): readonly string[] => {
+  const of = requests.filter((one) => one.sent === sent).map((one) =>
+    (one.task_id === null ? `operation ${one.operation_id}` : `task ${one.task_id}`))
+  const count = of.length === 1 ? '1 request was' : `${of.length} requests were`
+  return of.length === 0 ? [] : [`${count} ${text.replace('TASKS', of.join(', '))}`]
+}
+
+const recordedText = ({ waits_for: code }: PolicyRevokedDocument): string =>
+  (code === 'lock_held' || code === 'lock_wait_stopped'
+    ? 'Another process holds the state; the next command that writes records it.'
+    : 'The state takes no record now; it is recorded when it is repaired.')
+
+const stoppedText = (document: PolicyRevokedDocument): string => {
+  if (document.under_way.length > 0) return 'Stopped for every request but those of one process.'
+  const every = 'Every route is stopped: alpha and gateway'
+  return document.revision === null
+    ? `${every}. ${recordedText(document)}` : `${every} (policy revision ${document.revision}).`
+}
+
+const definition: VerbDefinition<PolicyRevokedDocument> = {
   meta: {
     name: 'policy revoke',
     summary: 'stop every route at once',
     description:
-      'Publishes a revoked policy revision: every route stops, every consent ends. It needs no '
-      + 'session, because stopping must never be hard. A charge that is already owed is still '
-      + 'read back. Each route has to be granted anew afterwards.',
+      'Stops every route and ends every consent, at once: nothing more leaves once it has '
+      + 'answered. It needs no session, no lock, no key and no sound state, because stopping must '
+      + 'never be hard; what cannot be recorded now is in force all the same and is recorded by '
+      + 'the next command that writes. Requests that had been sent before are named, and a charge '
+      + 'that is already owed is still read back. A process that holds a request and does not '
+      + 'answer is named too (status 11): it may still send when it wakes. Each route has to be '
+      + 'granted anew afterwards.',
     examples: ['$ sallyport policy revoke', '$ sallyport policy revoke --json'],
     session: 'none',
     anchor: 'any',
@@ -20,32 +46,50 @@ const definition: VerbDefinition<PolicyDocument> = {
     exits: ['no_state', 'locked', 'damaged'],
     json: policyRevoke,
   },
-  text: (policy) =>
-    `Every route is stopped: alpha and gateway (policy revision ${policy.revision}).\n`,
+  text: (document) => [
+    stoppedText(document),
+    ...named(document.requests, 'wholly', 'already sent: TASKS; its bill is still read back.'),
+    ...named(document.requests, 'partly',
+      'cut off while it was being sent: TASKS; what it cost is still found out.'),
+    '',
+  ].join('\n'),
 }
 
+/** How long the record of a stop that is in force waits for the lock, milliseconds. */
+const recordWaitMs = 2_000
+
 /** Revokes. A session is named in the record when there is one, and never asked for. */
-export const run: Run<object, PolicyDocument> = async (_options, deps) => {
-  const gov = await deps.gov('write')
-  const by = { principal: null as string | null, root: null as string | null }
-  if (currentToken(gov, deps.env) !== null) {
-    try {
-      const { session } = await deps.login('write', { touch: false })
-      by.principal = session.principal.principal_id
-      by.root = session.root.root_id
-    } catch {
-      // An ended session must not keep anybody from stopping.
-    }
+export const run: Run<object, PolicyRevokedDocument> = async (_options, deps) => {
+  const { stateDir, configDir } = deps.places
+  const folders = stopFoldersOf({ dir: stateDir, configDir })
+  if (folders.length === 0) await deps.openStore('read')
+  let by: RevokeOrder['by'] = { principal: null, root: null }
+  try {
+    const { session } = await deps.login('read', { touch: false })
+    by = { principal: session.principal.principal_id, root: session.root.root_id }
+  } catch {
+    // Neither an ended session nor a damaged state must keep anybody from stopping.
   }
-  const policy = await revokePolicy(gov, by)
+  const { openForStop } = await import('../../store.js')
+  let gov: Gov | null = null
+  const open = async (): Promise<Gov> => (gov = await openForStop(deps, recordWaitMs))
+  try {
+    const revoked = await revokePolicy({ stateDir, folders, clock: deps.clock, by, open })
+    if (gov !== null && revoked.why === null) await recoverAfter(deps, gov)
+    return policyRevoke.answer(revoked)
+  } finally {
+    (gov as Gov | null)?.store.close()
+  }
+}
+
+/** The routes are stopped: nothing that comes after may make it look otherwise. */
+const recoverAfter = async (deps: Parameters<typeof recoverFirst>[0], gov: Gov): Promise<void> => {
   try {
     await recoverFirst(deps, gov)
   } catch (error) {
-    // The routes are stopped and durable so: nothing that comes after may make it look otherwise.
     if (!(error instanceof SallyportError)) throw error
     deps.note(`Stopped, but what a dead process left was not resolved: ${error.message}`)
   }
-  return policyRevoke.answer(policy)
 }
 
 /** Parses a line of `policy revoke`. */

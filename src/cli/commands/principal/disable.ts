@@ -1,8 +1,8 @@
-import { disablePrincipal } from '../../../governance/principals.js'
+import { disablePrincipal } from '../../../governance/stops/people.js'
 import {
   principalDisable, type PrincipalDisabledDocument,
 } from '../../../governance/principals-contract.js'
-import { loginToMutate } from '../../mutate.js'
+import { afterStop, loginToStop } from '../../mutate.js'
 import { requestOf } from '../../request.js'
 import { defineVerb, type Build, type Run, type VerbDefinition } from '../../verb.js'
 import { principalText } from './text.js'
@@ -39,11 +39,13 @@ export const run: Run<PrincipalDisableOptions, PrincipalDisabledDocument> = asyn
   options, deps,
 ) => {
   const { name } = requestOf(principalDisable, options)
-  const { gov, session } = await loginToMutate(deps)
+  const { gov, session } = await loginToStop(deps)
   if (deps.interactive && options.yes !== true) {
     await deps.confirm('Disable this owner for good?', '--yes')
   }
-  return principalDisable.answer(await disablePrincipal(gov, session, name))
+  const disabled = await disablePrincipal(gov, session, name)
+  await afterStop(deps, gov, disabled.recorded)
+  return principalDisable.answer(disabled)
 }
 
 /** Parses a line of `principal disable`. */

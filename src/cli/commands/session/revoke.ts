@@ -1,8 +1,8 @@
 import { sessionRevoke, type SessionRevokedDocument } from '../../../governance/session/contract.js'
-import { revokeSession } from '../../../governance/session/end.js'
+import { revokeSession } from '../../../governance/stops/people.js'
 import { dropToken, tokenPath } from '../../../governance/session/token.js'
 import { currentToken } from '../../login.js'
-import { loginToMutate } from '../../mutate.js'
+import { afterStop, loginToStop } from '../../mutate.js'
 import { requestOf } from '../../request.js'
 import { defineVerb, type Build, type Run, type VerbDefinition } from '../../verb.js'
 import { sessionText } from './text.js'
@@ -32,8 +32,9 @@ const definition: VerbDefinition<SessionRevokedDocument> = {
 /** Revokes. */
 export const run: Run<SessionRevokeOptions, SessionRevokedDocument> = async (options, deps) => {
   const request = requestOf(sessionRevoke, options)
-  const { gov, session } = await loginToMutate(deps)
+  const { gov, session } = await loginToStop(deps)
   const revoked = await revokeSession(gov, session, request.session)
+  await afterStop(deps, gov, revoked.recorded)
   const token = currentToken(gov, deps.env)
   if (revoked.session.id === session.root.root_id && token !== null) {
     dropToken(tokenPath(gov.store.dir), token)

@@ -1,7 +1,7 @@
 import { taskCancel } from '../../../fabric/tasks-contract.js'
 import type { BoardTaskDocument } from '../../../governance/board/task-document.js'
 import { cancelAnyTask } from '../../../fabric/tasks.js'
-import { loginToMutate } from '../../mutate.js'
+import { afterStop, loginToStop } from '../../mutate.js'
 import { requestOf } from '../../request.js'
 import { defineVerb, type Build, type Run, type VerbDefinition } from '../../verb.js'
 import { boardTaskText } from '../../task-text.js'
@@ -32,9 +32,11 @@ const definition: VerbDefinition<BoardTaskDocument> = {
 /** Cancels. */
 export const run: Run<TaskCancelOptions, BoardTaskDocument> = async (options, deps) => {
   const request = requestOf(taskCancel, options)
-  const { gov, session } = await loginToMutate(deps)
-  const task = await cancelAnyTask(gov, session, request.task)
-  return taskCancel.answer({ view: gov.store.read(), session, task })
+  const { gov, session } = await loginToStop(deps)
+  const cancelled = await cancelAnyTask(gov, session, request.task)
+  await afterStop(deps, gov, cancelled.recorded)
+  const view = gov.store.read()
+  return taskCancel.answer({ view, session, task: cancelled.seenIn(view) })
 }
 
 /** Parses a line of `task cancel`. */

@@ -1,0 +1,77 @@
+/**
+ * What a request passes on its way out: the fence of its operation, and the stops that cover it.
+ * Only what rests on authority has one: reading back a charge that is owed is ended by nobody.
+ */
+import { Fence } from '../governance/stops/fence.js'
+import { lyingStops, pendingStops } from '../governance/stops/folder.js'
+import { recordedSince, stopsRecorded } from '../governance/stops/recent.js'
+import { covers, stoppedError, type Aim, type Party } from '../governance/stops/stop.js'
+import type { WireFence } from '../net/types.js'
+import type { View } from '../state/types.js'
+import { announce, type Sending } from './operation.js'
+
+const partyOf = <C>({ order, run, taskId }: Sending<C>): Party =>
+  ({ task: taskId, ...order.party?.(run) })
+
+const isCovered = <C>(op: Sending<C>, aim: Aim): boolean =>
+  covers(aim, partyOf(op), op.order.covered)
+
+/**
+ * A view of now in which no stop covers the operation. The folder is looked at first: a stop leaves
+ * it only once the record that it became can be read. Throws `unauthorized`.
+ */
+export const unstoppedView = <C>(op: Sending<C>): View => {
+  const { store } = op.ctx.gov
+  const lying = lyingStops(store.stopsDir)
+  const view = store.read()
+  requireUnstopped(op, view, lying)
+  return view
+}
+
+/** The same for a view at hand, under the lock of the state: nothing is recorded meanwhile. */
+export const requireUnstopped = <C>(
+  op: Sending<C>, view: View, lying = lyingStops(op.ctx.gov.store.stopsDir),
+): void => {
+  const stop = pendingStops(lying, view).find((one) => isCovered(op, one))
+  if (stop !== undefined) throw stoppedError(stop)
+}
+
+const fenceFileOf = <C>(op: Sending<C>): Fence => {
+  const { principal, root } = partyOf(op)
+  op.fence ??= new Fence(op.ctx.gov.store.dir, {
+    operation: op.run.operationId, task: op.taskId, principal: principal ?? null,
+    root: root ?? null, pid: process.pid,
+  })
+  return op.fence
+}
+
+/** The fence of one request of the operation. */
+export const wireFenceOf = <C>(op: Sending<C>): WireFence => {
+  const fence = fenceFileOf(op)
+  /** How many stops had been recorded when the request began to leave. */
+  let known: number | null = null
+  return {
+    async take(first, signal) {
+      // Whoever watches may take long, and nobody waits for a fence that long.
+      if (first) await announce(op, 'before_first_byte')
+      await fence.take(signal)
+    },
+    look() {
+      const view = unstoppedView(op)
+      known ??= stopsRecorded(view)
+      const since = recordedSince(view, known)
+      if (since === 'too_many') throw stoppedError({ kind: 'all', target: null })
+      const stop = since.find((aim) => isCovered(op, aim))
+      if (stop !== undefined) throw stoppedError(stop)
+    },
+    note(sent) {
+      try {
+        fence.note(sent)
+      } catch (error) {
+        // All of it has left: a fence that still says `begun` says no less than that.
+        if (sent === 'begun') throw error
+      }
+    },
+    give: () => fence.give(),
+  }
+}

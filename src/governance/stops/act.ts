@@ -1,0 +1,130 @@
+/**
+ * Stopping: the stop is made durable, which puts it in force; then whatever may be on its way is
+ * looked for; then the stop is recorded, as far as the state takes a record. What cannot be
+ * recorded now is in force all the same, and whoever writes next records it.
+ */
+import { isoFromMs, type Clock } from '../../base/clock.js'
+import { fail, SallyportError } from '../../base/errors.js'
+import { newId } from '../../base/ids.js'
+import { requireAnchored } from '../anchored.js'
+import type { Gov } from '../context.js'
+import { collections, type RecordedStop } from '../rows.js'
+import type { Session } from '../session/types.js'
+import { reachFences, type FenceFacts, type Reached } from './fence.js'
+import { putStop } from './folder.js'
+import { recordStops } from './record.js'
+import { covers, type Aim, type OwnCover, type Stop } from './stop.js'
+
+/** How long a fence is tried for that somebody holds, milliseconds. */
+export const fenceWaitMs = 2_000
+
+/** Makes a stop; it is in force once `putStop` has written it. */
+export const newStop = (clock: Clock, aim: Aim, by: Stop['by']): Stop =>
+  ({ id: newId('stp'), kind: aim.kind, target: aim.target, by, at: isoFromMs(clock.wallMs()) })
+
+/** Who asks, as a stop names it. */
+export const askedThrough = (verb: string, session: Session): Stop['by'] => ({
+  principal: session.principal.principal_id, root: session.root.root_id, verb,
+})
+
+/** Finds what is on its way of everything that the stop covers. */
+export const reachStopped = (
+  stateDir: string, stop: Stop, own?: OwnCover,
+): Promise<Reached> =>
+  reachFences(stateDir, ({ principal, root, task }) =>
+    covers(stop, { principal: principal ?? undefined, root, task }, own), fenceWaitMs)
+
+/** How one stop came to be recorded. */
+export interface Recorded {
+  /** Null where the state takes no record now. */
+  readonly row: RecordedStop | null
+  /** Why it does not. */
+  readonly why: SallyportError | null
+}
+
+/** Records what waits, this stop among it. Throws defects only. */
+export const recordStop = async (gov: Gov, { id, by: { verb } }: Stop): Promise<Recorded> => {
+  const { store, clock } = gov
+  try {
+    const row = await store.transact(verb, (tx) => {
+      // A store that was opened without `recordFirst` records here.
+      const first = recordStops(store, clock)
+      first?.write(tx)
+      tx.afterSync(() => first?.done())
+      return tx.get(collections.stops, id) ?? null
+    })
+    return { row, why: null }
+  } catch (error) {
+    if (error instanceof SallyportError) return { row: null, why: error }
+    throw error
+  }
+}
+
+/** The one sentence for a process that holds its fence and does not answer. */
+export const underWayError = (facts: FenceFacts, stop: Stop): SallyportError => {
+  const { pid, task, operation } = facts
+  const what = task === null ? `operation ${operation}` : `task ${task}`
+  const who = pid === 0 ? `A process (${what})` : `process ${pid} (${what})`
+  return fail.locked(
+    'contact_under_way',
+    `Stopped for every other request; ${who} does not answer and may still send when it wakes.`,
+    {
+      next: `${pid === 0 ? 'Kill that process' : `Kill ${pid}`}, then run this again.`,
+      details: {
+        stop_id: stop.id, operation_id: operation, ...(task === null ? {} : { task_id: task }),
+        ...(pid === 0 ? {} : { pid }),
+      },
+    },
+  )
+}
+
+/**
+ * What stops something for one session needs a sound store: who asks is read from it. Everything
+ * can be stopped without one. Throws `damaged`, and `blocked` `store_behind_anchor`.
+ */
+const requireSound = ({ store }: Gov): void => {
+  const { damage } = store.health()
+  if (damage === null) return requireAnchored(store)
+  throw fail.damaged(damage.code, damage.message, {
+    next: 'Everything at once is stopped by `sallyport policy revoke`, which needs no sound state. '
+      + 'For the state itself run `sallyport state check`.',
+  })
+}
+
+/** A stop that is in force. */
+export interface Stopped {
+  readonly stop: Stop
+  readonly recorded: Recorded
+}
+
+/** What one stop of a session is, once the store was found to be sound. */
+export interface StopOrder {
+  readonly aim: Aim
+  readonly by: Stop['by']
+}
+
+/**
+ * Stops what `decide` says, which is asked of a sound store and authenticates whoever asks; null
+ * stops nothing. Throws what `decide` throws; `conflict` with the code of a record that was
+ * refused; `locked` `contact_under_way` where a process that may still send does not answer.
+ */
+export const stopNow = async (
+  gov: Gov, decide: () => StopOrder | null,
+): Promise<Stopped | null> => {
+  requireSound(gov)
+  const order = decide()
+  if (order === null) return null
+  const stop = newStop(gov.clock, order.aim, order.by)
+  putStop(gov.store.stopsDir, stop)
+  const reached = await reachStopped(gov.store.dir, stop)
+  const recorded = await recordStop(gov, stop)
+  const [silent] = reached.underWay
+  if (silent !== undefined) throw underWayError(silent, stop)
+  if (recorded.row?.outcome === 'refused') {
+    throw fail.conflict(
+      recorded.row.reason ?? 'stop_refused', 'What this rested on ended meanwhile; nothing ended.',
+      { details: { stop_id: stop.id } },
+    )
+  }
+  return { stop, recorded }
+}

@@ -1,0 +1,211 @@
+/**
+ * The fence of an operation: a file `run/fence/<operation>` that its process holds exclusively
+ * while a piece of a request leaves, from the last look at stops to the moment at which the kernel
+ * took the piece. So whoever gets the fence after writing a stop knows that nothing is on its way,
+ * reads what had left before, and need not wait for the operation. Invariants:
+ * - what has left is noted before the first byte, under the fence;
+ * - a fence that the path does not name any more lets nothing through.
+ */
+import { readSync, writeSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import * as v from 'valibot'
+import { fail } from '../../base/errors.js'
+import { nodeFiles } from '../../state/files.js'
+import { requireOwnFolders } from '../../state/folders.js'
+import { tryLockFd, unlockFd } from '../../state/kernel-lock.js'
+import { isHeld } from '../guard.js'
+import { isStill, removeDeadFile, tryHoldExisting, tryHoldFile, type HeldFile }
+  from '../kernel-file.js'
+
+/** `begun`: bytes of a request may have left; `whole`: all of it was handed to the system. */
+const sentShape = v.picklist(['nothing', 'begun', 'whole'])
+/** What has left of an operation's newest request. */
+export type FenceSent = v.InferOutput<typeof sentShape>
+
+const factsShape = v.strictObject({
+  operation: v.string(),
+  task: v.nullable(v.string()),
+  /** Null where it is not known. */
+  principal: v.nullable(v.string()),
+  root: v.nullable(v.string()),
+  pid: v.number(),
+  sent: sentShape,
+})
+/** What a fence's file says. */
+export type FenceFacts = v.InferOutput<typeof factsShape>
+
+const factsBytes = 1_024
+const nameForm = /^op_[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
+/** Pause between two tries for a fence, milliseconds. */
+const pauseMs = 2
+
+const folderOf = (stateDir: string): string => join(stateDir, 'run', 'fence')
+
+const writeFacts = (fd: number, facts: FenceFacts): void => {
+  const line = Buffer.from(`${JSON.stringify(facts)}\n`.padEnd(factsBytes))
+  if (writeSync(fd, line, 0, line.length, 0) === line.length) return
+  throw fail.failed('disk_full', 'The disk took only a part of the fence of a request.', {
+    next: 'Free some space and run the command again.',
+  })
+}
+
+const readFacts = (fd: number): FenceFacts | null => {
+  const bytes = Buffer.alloc(factsBytes)
+  const length = readSync(fd, bytes, 0, factsBytes, 0)
+  try {
+    const parsed = v.safeParse(factsShape, JSON.parse(bytes.toString('utf8', 0, length)))
+    return parsed.success ? parsed.output : null
+  } catch {
+    return null
+  }
+}
+
+/** The fence of one operation, on the side of the process that sends. */
+export class Fence {
+  readonly #dir: string
+  #facts: FenceFacts
+  #file: HeldFile | null = null
+  #taken = false
+
+  constructor(stateDir: string, facts: Omit<FenceFacts, 'sent'>) {
+    this.#dir = stateDir
+    this.#facts = { ...facts, sent: 'nothing' }
+  }
+
+  /** Takes it, waiting for whoever looks at it. Rejects with an `AbortError` at the signal. */
+  async take(signal: AbortSignal): Promise<void> {
+    for (;;) {
+      signal.throwIfAborted()
+      if (!this.#taken && this.#tryTake()) break
+      await sleep(pauseMs, undefined, { signal })
+    }
+    this.#taken = true
+  }
+
+  #tryTake(): boolean {
+    if (this.#file === null) {
+      requireOwnFolders(nodeFiles, this.#dir, ['run', 'run/fence'])
+      this.#file = tryHoldFile(join(folderOf(this.#dir), this.#facts.operation))
+      if (this.#file === null) return false
+      writeFacts(this.#file.fd, this.#facts)
+      return true
+    }
+    const { fd, path } = this.#file
+    if (!tryLockFd(fd)) return false
+    if (isStill(fd, path)) return true
+    unlockFd(fd)
+    throw fail.failed('fence_lost', 'The fence of this request was removed; nothing more is sent.')
+  }
+
+  /** Notes what has left. It must be taken. */
+  note(sent: FenceSent): void {
+    if (this.#file === null || !this.#taken || this.#facts.sent === sent) return
+    this.#facts = { ...this.#facts, sent }
+    writeFacts(this.#file.fd, this.#facts)
+  }
+
+  /** Lets go of it; the file stays. */
+  give(): void {
+    if (!this.#taken) return
+    this.#taken = false
+    if (this.#file !== null) unlockFd(this.#file.fd)
+  }
+
+  /** Ends it with the operation: removes the file, unless somebody is looking at it just now. */
+  close(): void {
+    if (this.#file === null) return
+    if (this.#taken || tryLockFd(this.#file.fd)) this.#file.remove()
+    else this.#file.release()
+    this.#file = null
+    this.#taken = false
+  }
+}
+
+const fencesIn = (stateDir: string): readonly string[] => {
+  requireOwnFolders(nodeFiles, stateDir, ['run', 'run/fence'])
+  if (nodeFiles.stat(folderOf(stateDir)) === undefined) return []
+  return nodeFiles.list(folderOf(stateDir)).filter((name) => nameForm.test(name))
+}
+
+/** Removes the fences of operations that nobody runs any more. */
+export const sweepFences = (stateDir: string): void => {
+  for (const name of fencesIn(stateDir)) {
+    if (!isHeld(stateDir, name)) removeDeadFile(join(folderOf(stateDir), name))
+  }
+}
+
+/** What somebody who has written a stop finds of the operations that it covers. */
+export interface Reached {
+  /** Operations of which something had left before; nothing more leaves. */
+  readonly sent: readonly FenceFacts[]
+  /** Operations whose process did not answer: they may still send when it wakes. */
+  readonly underWay: readonly FenceFacts[]
+}
+
+/** What is said of a fence whose file cannot be read: it may be anybody's. */
+const unknownFacts = (operation: string): FenceFacts =>
+  ({ operation, task: null, principal: null, root: null, pid: 0, sent: 'begun' })
+
+const isUnknown = ({ pid }: FenceFacts): boolean => pid === 0
+
+const peek = (path: string): FenceFacts | null => {
+  try {
+    const fd = nodeFiles.open(path, 'read')
+    try {
+      return readFacts(fd)
+    } finally {
+      nodeFiles.close(fd)
+    }
+  } catch {
+    return null
+  }
+}
+
+/** A live fence, and what it said when it was looked at last. */
+interface Live {
+  readonly name: string
+  readonly facts: FenceFacts
+}
+
+const liveFences = (stateDir: string): readonly Live[] =>
+  fencesIn(stateDir).filter((name) => isHeld(stateDir, name)).map((name) =>
+    ({ name, facts: peek(join(folderOf(stateDir), name)) ?? unknownFacts(name) }))
+
+/** One look: `busy` while a piece is leaving. An operation that has ended said its last before. */
+const look = (stateDir: string, { name, facts }: Live): FenceFacts | 'busy' => {
+  const held = tryHoldExisting(join(folderOf(stateDir), name))
+  if (held === 'absent') return facts
+  if (held === 'busy') return 'busy'
+  try {
+    return readFacts(held.fd) ?? unknownFacts(name)
+  } finally {
+    held.release()
+  }
+}
+
+/**
+ * Tries every live fence of the operations that `covered` picks, for at most `waitMs`. Call it once
+ * the stop is durable: whoever takes its fence later sees the stop.
+ */
+export const reachFences = async (
+  stateDir: string, covered: (facts: FenceFacts) => boolean, waitMs: number,
+): Promise<Reached> => {
+  const until = performance.now() + waitMs
+  const sent: FenceFacts[] = []
+  let open = liveFences(stateDir).filter(({ facts }) => isUnknown(facts) || covered(facts))
+  for (;;) {
+    open = open.filter((live) => {
+      const facts = look(stateDir, live)
+      if (facts === 'busy') return true
+      if (facts.sent !== 'nothing' && (isUnknown(facts) || covered(facts))) sent.push(facts)
+      return false
+    })
+    if (open.length === 0 || performance.now() >= until) break
+    await sleep(pauseMs)
+    // One whose process died sends nothing more; the kernel let go of its fence.
+    open = open.map(({ name, facts }) =>
+      ({ name, facts: peek(join(folderOf(stateDir), name)) ?? facts }))
+  }
+  return { sent, underWay: open.map(({ facts }) => facts) }
+}

@@ -1,0 +1,110 @@
+/**
+ * The folder of stops that wait to be recorded: `<config>/keys/<store id>.stops`, beside the
+ * anchor. It needs no lock, no key and no sound store. A stop is whole and durable before its name
+ * appears; whoever looks must look here before it takes a view of the rows, because a stop leaves
+ * the folder only after the record that it became.
+ */
+import { dirname, join } from 'node:path'
+import * as v from 'valibot'
+import { sha256Hex } from '../../base/canonical.js'
+import {
+  ensureDirs, errnoOf, ioFailure, isTemporary, nodeFiles, publish, readWhole, removeFile, syncDir,
+} from '../../state/files.js'
+import type { Store, View } from '../../state/types.js'
+import { collections } from '../rows.js'
+import { covers, stopShape, unreadableKind, type OwnCover, type Party, type Stop } from './stop.js'
+
+/** A stop is one line of a few hundred bytes. */
+const stopBytesMax = 4_096
+/** When an unreadable one was asked for, nobody knows. */
+const longAgo = '1970-01-01T00:00:00.000Z'
+
+/** A stop that lies in the folder. */
+export interface LyingStop extends Stop {
+  /** Name of its file; null where the folder itself cannot be read. */
+  readonly name: string | null
+}
+
+const unreadable = (name: string | null): LyingStop => ({
+  // One id for one name, so that it can be recorded as any other.
+  id: name === null ? 'folder' : `file_${sha256Hex(name).slice(0, 32)}`,
+  name, kind: unreadableKind, target: null, at: longAgo,
+  by: { principal: null, root: null, verb: unreadableKind },
+})
+
+const parsed = (bytes: Buffer): Stop | undefined => {
+  try {
+    const result = v.safeParse(stopShape, JSON.parse(bytes.toString('utf8')))
+    return result.success ? result.output : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** The stop in one file; undefined when the file has gone meanwhile. */
+const readStop = (dir: string, name: string): LyingStop | undefined => {
+  try {
+    const bytes = readWhole(nodeFiles, join(dir, name), stopBytesMax)
+    if (bytes === undefined) return undefined
+    const stop = parsed(bytes)
+    return stop?.id === name ? { ...stop, name } : unreadable(name)
+  } catch {
+    return unreadable(name)
+  }
+}
+
+/** Every stop in a folder, oldest first. One look at a folder that is mostly absent. */
+export const lyingStops = (dir: string): readonly LyingStop[] => {
+  let names: string[]
+  try {
+    const facts = nodeFiles.stat(dir)
+    if (facts === undefined) return []
+    // Nothing in the place of the folder is followed: what it names would count as stops.
+    if (facts.kind !== 'dir') return [unreadable(null)]
+    names = nodeFiles.list(dir)
+  } catch {
+    return [unreadable(null)]
+  }
+  return names.filter((name) => !isTemporary(name)).flatMap((name) => readStop(dir, name) ?? [])
+}
+
+/** Those of `stops` that no record of the view names: the others are spent. */
+export const pendingStops = (
+  stops: readonly LyingStop[], view: View,
+): readonly LyingStop[] =>
+  stops.filter(({ id }) => view.get(collections.stops, id) === undefined)
+
+/** The first stop in force that covers an operation. Looks at the folder, then takes a view. */
+export const stopCovering = (
+  store: Pick<Store, 'stopsDir' | 'read'>, party: Party, own?: OwnCover,
+): LyingStop | undefined => {
+  const lying = lyingStops(store.stopsDir)
+  if (lying.length === 0) return undefined
+  return pendingStops(lying, store.read()).find((stop) => covers(stop, party, own))
+}
+
+/** Makes a stop durable: from here on it is in force. Throws what the disk does. */
+export const putStop = (dir: string, stop: Stop): void => {
+  try {
+    ensureDirs(nodeFiles, dir)
+    // Whoever made the folder may have died before its name was durable.
+    syncDir(nodeFiles, dirname(dir))
+    publish(nodeFiles, join(dir, stop.id), Buffer.from(`${JSON.stringify(stop)}\n`))
+  } catch (error) {
+    throw ioFailure(error, 'writing the stop')
+  }
+}
+
+/**
+ * Removes the file of a spent stop. A file of another name is not ours to remove, and one that does
+ * not go is no harm: everybody ignores it, because its id is recorded.
+ */
+export const dropStop = (dir: string, { name }: LyingStop): void => {
+  if (name === null || !v.is(stopShape.entries.id, name)) return
+  try {
+    removeFile(nodeFiles, join(dir, name))
+    syncDir(nodeFiles, dir)
+  } catch (error) {
+    if (errnoOf(error) === '') throw error
+  }
+}

@@ -1,0 +1,99 @@
+/** What ends for one owner or one session, each by a stop: in force without the state's lock. */
+import { fail } from '../../base/errors.js'
+import { nowIso, type Gov } from '../context.js'
+import { requireDisablable } from '../principals.js'
+import { collections, type Principal, type Root } from '../rows.js'
+import { rootOfToken } from '../session/authenticate.js'
+import { dropLastUse } from '../session/last-use.js'
+import { requireRootRow, sessionFacts } from '../session/live.js'
+import type { Session, SessionFacts } from '../session/types.js'
+import { askedThrough, stopNow, type Recorded } from './act.js'
+
+/** What every act here answers besides its own. */
+interface InForce {
+  /** Null where there was nothing to stop. */
+  readonly recorded: Recorded | null
+}
+
+/**
+ * Disables an owner and ends its sessions; its tasks, goals and liabilities stay. Nothing to do for
+ * one that is disabled. Throws `not_found`, `conflict`/`last_principal` for the last one left, and
+ * what `stopNow` throws.
+ */
+export const disablePrincipal = async (
+  gov: Gov, session: Session, nameOrId: string,
+): Promise<{ readonly principal: Principal; readonly sessions_ended: number } & InForce> => {
+  const found = (): Principal => requireDisablable(gov.store.read(), nameOrId)
+  const done = await stopNow(gov, () => {
+    requireRootRow(gov.store.read(), nowIso(gov), session.root.root_id)
+    const { disabled_at: disabledAt, principal_id: target } = found()
+    if (disabledAt !== null) return null
+    return {
+      aim: { kind: 'principal', target }, by: askedThrough('principal disable', session),
+    }
+  })
+  const principal = found()
+  if (done === null) return { principal, sessions_ended: 0, recorded: null }
+  const { stop, recorded } = done
+  const open = (root: Root): boolean =>
+    root.principal_id === principal.principal_id && root.ended === null
+  const ended = recorded.row?.facts['sessions_ended']
+    ?? gov.store.read().all(collections.roots).filter(({ doc }) => open(doc)).length
+  return {
+    principal: { ...principal, disabled_at: recorded.row?.recorded_at ?? stop.at },
+    sessions_ended: Number(ended), recorded,
+  }
+}
+
+/**
+ * Ends the session of a token, also one that is idle. A token that belongs to no session, or to one
+ * that is over, is nothing to do. Throws what `stopNow` throws.
+ */
+export const logout = async (
+  gov: Gov, token: string,
+): Promise<{ readonly ended: boolean; readonly rootId: string | null } & InForce> => {
+  const root = rootOfToken(gov, gov.store.read(), token)
+  if (root === undefined || root.ended !== null) {
+    return { ended: false, rootId: root?.root_id ?? null, recorded: null }
+  }
+  const { principal_id: principal, root_id: rootId } = root
+  const done = await stopNow(gov, () => ({
+    aim: { kind: 'root', target: rootId }, by: { principal, root: rootId, verb: 'logout' },
+  }))
+  dropLastUse(gov.store.dir, rootId)
+  return { ended: true, rootId, recorded: done?.recorded ?? null }
+}
+
+/**
+ * Ends a session by its id: the operator's own, or that of any other owner, since the same
+ * operator could stop every route with `policy revoke`. Throws `not_found`/`session_not_found`, and
+ * what `stopNow` throws.
+ */
+export const revokeSession = async (
+  gov: Gov, session: Session, rootId: string,
+): Promise<{ readonly session: SessionFacts; readonly ended: boolean } & InForce> => {
+  const rootRow = (): Root => {
+    const row = gov.store.read().get(collections.roots, rootId)
+    if (row !== undefined) return row
+    throw fail.notFound('session_not_found', 'There is no session with this id.', {
+      next: 'Run `sallyport session list --all`.',
+    })
+  }
+  const done = await stopNow(gov, () => {
+    requireRootRow(gov.store.read(), nowIso(gov), session.root.root_id)
+    if (rootRow().ended !== null) return null
+    return {
+      aim: { kind: 'root', target: rootId }, by: askedThrough('session revoke', session),
+    }
+  })
+  if (done !== null) dropLastUse(gov.store.dir, rootId)
+  const facts = sessionFacts(gov.store.read(), gov, rootRow())
+  const recorded = done?.recorded ?? null
+  if (done === null || recorded?.row !== null) {
+    return { session: facts, ended: done !== null, recorded }
+  }
+  return {
+    session: { ...facts, live: false, ended_at: done.stop.at, ended_reason: 'revoked' },
+    ended: true, recorded,
+  }
+}

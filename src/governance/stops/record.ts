@@ -1,0 +1,147 @@
+/**
+ * Recording stops: whoever writes next, whatever it writes, first makes rows of the stops that
+ * wait, in one marked record that names their ids, and then removes their files. A crash in between
+ * changes nothing, because a stop whose id is recorded is spent.
+ */
+import { SallyportError } from '../../base/errors.js'
+import type { Clock } from '../../base/clock.js'
+import { isoFromMs } from '../../base/clock.js'
+import type { FirstRecord, Store, Tx } from '../../state/types.js'
+import { appendAudit } from '../audit.js'
+import { requestCancel } from '../board/cancel.js'
+import { endConsents } from '../policy/consents.js'
+import { publishRevision } from '../policy/publish.js'
+import { disableRow } from '../principals.js'
+import { collections, type RecordedStop } from '../rows.js'
+import { endRootRow } from '../session/end.js'
+import { dropLastUse } from '../session/last-use.js'
+import { requireRootRow } from '../session/live.js'
+import { dropStop, lyingStops, pendingStops } from './folder.js'
+import { noteRecorded } from './recent.js'
+import type { Stop } from './stop.js'
+
+type Facts = RecordedStop['facts']
+
+/** What recording works on. */
+interface Recording {
+  readonly store: Store
+  readonly tx: Tx
+  readonly now: string
+  /** Ids of roots whose last use is forgotten once the record is durable. */
+  readonly ended: string[]
+}
+
+/** The session that asked, as its rows have it; it may have expired since, but not have ended. */
+const askedBy = ({ tx }: Recording, { at, by }: Stop) => requireRootRow(tx, at, by.root ?? '')
+
+/** One revocation stands for every stop of everything that waited. */
+const revokeAll = (
+  { store, tx, now }: Recording, { id, by: { principal, root } }: Stop, before: Facts | null,
+): Facts => {
+  if (before !== null) return before
+  endConsents(tx, 'revoked', (consent) => consent.state === 'granted')
+  const policy = publishRevision(tx, store, now, {
+    state: 'revoked', reason: 'operator_revoke', principal, carriesFrom: null, global: true,
+  })
+  appendAudit(tx, now, {
+    what: 'policy.revoked', principal, root, subject: String(policy.revision),
+    facts: { epoch: policy.epoch, fence: policy.fence, stop: id },
+  })
+  return { revision: policy.revision }
+}
+
+const endRoot = (recording: Recording, stop: Stop): Facts => {
+  const { tx, now, ended } = recording
+  const { by: { principal, root }, target } = stop
+  const isOwn = root === target
+  if (!isOwn) askedBy(recording, stop)
+  const row = tx.get(collections.roots, target ?? '')
+  if (row === undefined) return { ended: false }
+  const reason = stop.by.verb === 'logout' ? 'logout' : 'revoked'
+  const did = endRootRow(tx, now, row, reason, { principal, root })
+  if (did) ended.push(row.root_id)
+  return { ended: did }
+}
+
+const disable = (recording: Recording, stop: Stop): Facts => {
+  const { tx, now, ended } = recording
+  const gone = disableRow(tx, now, askedBy(recording, stop), stop.target ?? '')
+  ended.push(...gone)
+  return { sessions_ended: gone.length }
+}
+
+const cancel = (recording: Recording, stop: Stop): Facts => {
+  const { tx, now } = recording
+  return { state: requestCancel(tx, now, askedBy(recording, stop), stop.target ?? '').state }
+}
+
+/** What each kind ends; any other kind ends everything. */
+const kinds: Readonly<Record<string, (recording: Recording, stop: Stop) => Facts>> = {
+  principal: disable, root: endRoot, task: cancel,
+}
+
+const putRecorded = (
+  { tx, now }: Recording, { id, kind, target, by, at }: Stop,
+  end: Pick<RecordedStop, 'outcome' | 'reason' | 'facts'>,
+): void => tx.put(collections.stops, id, {
+  stop_id: id, kind, target, by, at, recorded_at: now, ...end,
+})
+
+/** A refusal changes no row but that the stop is spent; whoever asked is named in the audit. */
+const recordOne = (recording: Recording, stop: Stop, revoked: Facts | null): Facts | null => {
+  const act = kinds[stop.kind]
+  const { tx, now } = recording
+  try {
+    const facts = act === undefined ? revokeAll(recording, stop, revoked) : act(recording, stop)
+    putRecorded(recording, stop, { outcome: 'recorded', reason: null, facts })
+    noteRecorded(tx, stop)
+    return act === undefined ? facts : revoked
+  } catch (error) {
+    if (!(error instanceof SallyportError) || error.kind === 'damaged') throw error
+    const { code } = error
+    putRecorded(recording, stop, { outcome: 'refused', reason: code, facts: {} })
+    const { principal, root } = stop.by
+    appendAudit(tx, now, {
+      what: 'stop.refused', principal, root, subject: stop.id,
+      facts: { kind: stop.kind, target: stop.target, reason: code },
+    })
+    return revoked
+  }
+}
+
+/** Writes rows for `pending` in the caller's record. */
+const writeRows = (
+  store: Store, clock: Clock, tx: Tx, pending: readonly Stop[],
+): void => {
+  const recording: Recording = { store, tx, now: isoFromMs(clock.wallMs()), ended: [] }
+  let revoked: Facts | null = null
+  for (const stop of pending) revoked = recordOne(recording, stop, revoked)
+  tx.mark()
+  tx.afterSync(() => {
+    for (const id of recording.ended) dropLastUse(store.dir, id)
+  })
+}
+
+/**
+ * What waits to be recorded, for `OpenOptions.recordFirst`: null where nothing does. In a store
+ * that is not the newest of its kind the files stay: the newest has to record them as well.
+ */
+export const recordStops = (store: Store, clock: Clock): FirstRecord | null => {
+  const lying = lyingStops(store.stopsDir).filter(({ name }) => name !== null)
+  if (lying.length === 0) return null
+  return {
+    write: (tx) => {
+      const pending = pendingStops(lying, tx)
+      if (pending.length > 0) writeRows(store, clock, tx, pending)
+    },
+    done: () => {
+      if (store.anchor().status !== 'ok') return
+      for (const stop of lying) dropStop(store.stopsDir, stop)
+    },
+  }
+}
+
+/** Records one stop whose file could not be written, in the caller's record. */
+export const recordDirectly = (store: Store, clock: Clock, tx: Tx, stop: Stop): void => {
+  writeRows(store, clock, tx, [stop])
+}

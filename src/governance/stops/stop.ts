@@ -1,0 +1,69 @@
+/**
+ * A stop: what somebody wants to end, in force from the moment its file is durable and until it is
+ * recorded. It names whom it stops; a stop that cannot be read, or of a kind that nobody knows,
+ * stops everybody.
+ */
+import * as v from 'valibot'
+import { fail, type SallyportError } from '../../base/errors.js'
+
+const text = v.pipe(v.string(), v.maxLength(256))
+
+/** Closed shape of a stop's file. */
+export const stopShape = v.strictObject({
+  id: v.pipe(v.string(), v.regex(/^stp_[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/)),
+  /** `all`, `principal`, `root` or `task`; a capability may bring others. */
+  kind: v.pipe(v.string(), v.regex(/^[a-z][a-z0-9_]{0,63}$/)),
+  /** Id of what is stopped; null for everything. */
+  target: v.nullable(text),
+  by: v.strictObject({ principal: v.nullable(text), root: v.nullable(text), verb: text }),
+  /** When it was asked for. */
+  at: v.pipe(v.string(), v.isoTimestamp()),
+})
+/** One stop. */
+export type Stop = v.InferOutput<typeof stopShape>
+
+/** Kind of a file in the folder that holds no stop. */
+export const unreadableKind = 'unreadable'
+
+/** Whose an operation is; what is left out is not known, and any stop may be meant for it. */
+export interface Party {
+  /** Principal id of the owner who pays. */
+  readonly principal?: string | undefined
+  /** Root that has to stay live; null where the operation rests on none. */
+  readonly root?: string | null | undefined
+  readonly task?: string | null | undefined
+}
+
+/** What a stop says of whom it stops. */
+export type Aim = Pick<Stop, 'kind' | 'target'>
+
+/** Whether a stop of a capability's own kind covers an operation; undefined: not its kind. */
+export type OwnCover = (aim: Aim) => boolean | undefined
+
+/** Whether a stop covers an operation. Pure. */
+export const covers = (aim: Aim, party: Party, own?: OwnCover): boolean => {
+  const isMeant = (id: string | null | undefined): boolean => id === undefined || id === aim.target
+  if (aim.kind === 'principal') return isMeant(party.principal)
+  if (aim.kind === 'root') return isMeant(party.root)
+  if (aim.kind === 'task') return isMeant(party.task)
+  return own?.(aim) ?? true
+}
+
+/** Whether a stop covers every operation, whosever it is. */
+export const stopsEverybody = ({ kind }: Aim): boolean =>
+  !['principal', 'root', 'task'].includes(kind)
+
+const refusals: Readonly<Record<string, { readonly code: string; readonly message: string }>> = {
+  principal: { code: 'principal_disabled', message: 'The owner of this work is disabled.' },
+  root: { code: 'session_ended', message: 'The session of this work has ended.' },
+  task: { code: 'cancel_requested', message: 'This task was cancelled.' },
+}
+
+/** What a stopped operation is told. */
+export const stoppedError = (aim: Aim): SallyportError => {
+  const known = refusals[aim.kind]
+  return fail.unauthorized(
+    known?.code ?? 'policy_revoked', known?.message ?? 'The policy is revoked for every route.',
+    { reason: known?.code ?? 'policy_revoked', next: 'See: sallyport policy show' },
+  )
+}

@@ -1,0 +1,43 @@
+/** Which store a directory is, as far as that can be told without the store being sound. */
+import { join, resolve } from 'node:path'
+import type { Files } from './files.js'
+import { nodeFiles, readWhole } from './files.js'
+import { fileBytesMax } from './limits.js'
+import { keyPlaces, placesOf } from './paths.js'
+import { decodeStateFile } from './state-file.js'
+
+const anchorName = /^([\w-]+)\.(?:key|anchor)$/
+
+/** Ids of every store that has a key or an anchor in the key folder. */
+const idsOfKeys = (files: Files, configDir: string): readonly string[] => {
+  try {
+    const names = files.list(join(configDir, 'keys'))
+    return [...new Set(names.flatMap((name) => anchorName.exec(name)?.[1] ?? []))]
+  } catch {
+    return []
+  }
+}
+
+const idInState = (files: Files, path: string): string | undefined => {
+  try {
+    const bytes = readWhole(files, path, fileBytesMax.state)
+    return bytes === undefined ? undefined : decodeStateFile(bytes)?.store_id
+  } catch {
+    return undefined
+  }
+}
+
+/**
+ * Folders of stops of the store at `dir`. Where its STATE does not tell which store it is, those of
+ * every store of the key folder: one of them is meant. Empty where there is no state at all.
+ */
+export const stopFoldersOf = (
+  place: { readonly dir: string; readonly configDir: string }, files: Files = nodeFiles,
+): readonly string[] => {
+  const places = placesOf(resolve(place.dir))
+  const configDir = resolve(place.configDir)
+  const id = idInState(files, places.state)
+  const isThere = [places.state, places.wal].some((path) => files.stat(path) !== undefined)
+  const ids = id !== undefined ? [id] : isThere ? idsOfKeys(files, configDir) : []
+  return ids.map((one) => keyPlaces(configDir, one).stops)
+}
