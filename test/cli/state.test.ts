@@ -69,8 +69,9 @@ t.test('check ends with 12 for damage, repair mends it, and check is content aga
   t.strictSame([found.status, found.error().code, found.json().ok], [12, 'state_damaged', false])
   t.ok(found.error().details.damage > 0)
   t.match((await place.run(['state', 'check'])).stdout, /^damage {2}\w+: /)
-  const refused = await place.run(['policy', 'revoke'])
+  const refused = await place.run(['logout'])
   t.equal(refused.status, 12, 'writes are refused')
+  t.match(refused.stderr, 'sallyport policy revoke')
 
   const repaired = (await ok(place, 'state', 'repair', '--json')).json()
   t.equal(repaired.changed, true)

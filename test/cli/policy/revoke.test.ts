@@ -1,5 +1,5 @@
 /** `policy revoke` stops every route whatever else is wrong. */
-import { readdirSync, writeFileSync } from 'node:fs'
+import { readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { World } from '../../world/world.js'
@@ -25,4 +25,53 @@ t.test('a revoke names the routes that this version has, and no other', async (t
   t.match(ran.stdout, /^Every route is stopped: alpha and gateway \(policy revision \d+\)\.$/m)
   const help = await rig.run(['--help'])
   t.notMatch(help.stdout, /code ?host/i, 'no verb for it exists')
+})
+
+/** Each a way in which a state cannot be written, or not even be opened. */
+const damages: Readonly<Record<string, (stateDir: string) => string>> = {
+  'an untrue record': (stateDir) => {
+    const wal = join(stateDir, 'wal')
+    return join(wal, readdirSync(wal).at(-1) ?? '')
+  },
+  'STATE': (stateDir) => join(stateDir, 'STATE'),
+  'every manifest': (stateDir) => {
+    const folder = join(stateDir, 'collections')
+    return join(folder, readdirSync(folder).find((name) => name.startsWith('manifest.')) ?? '')
+  },
+}
+
+for (const [what, fileOf] of Object.entries(damages)) {
+  t.test(`A-071 a damaged state is stopped as well, and it is recorded when mended: ${what}`,
+    async (t) => {
+      const rig = await World.in(t).sandbox().state().session().alpha()
+      const file = fileOf(rig.place.stateDir)
+      const sound = readFileSync(file)
+      const bytes = Buffer.from(sound)
+      for (const at of [sound.length - 20, Math.floor(sound.length / 2)]) bytes[at]! ^= 0x41
+      writeFileSync(file, bytes)
+      const revoked = await rig.run(['policy', 'revoke'])
+      t.equal(revoked.status, 0, revoked.stderr)
+      t.equal(revoked.stdout, 'Every route is stopped: alpha and gateway. '
+        + 'The state takes no record now; it is recorded when it is repaired.\n')
+      writeFileSync(file, sound)
+      t.equal((await rig.json(['policy', 'show'])).block, 'policy_revoked')
+      await rig.run(['goal', 'add', 'a record'])
+      t.equal((await rig.json(['policy', 'show'])).policy.reason, 'operator_revoke')
+      t.equal(rig.inferences().length, 0)
+    })
+}
+
+t.test('A-071 a revoke needs neither the key nor the folder of keys', async (t) => {
+  const rig = await World.in(t).sandbox().state().session().alpha()
+  rmSync(join(rig.place.configDir, 'keys'), { recursive: true })
+  const revoked = await rig.run(['policy', 'revoke', '--json'])
+  t.equal(revoked.status, 0, revoked.stderr)
+  t.equal(revoked.json().state, 'revoked')
+})
+
+t.test('where there is no state there is nothing to revoke, and none is made', async (t) => {
+  const world = await World.in(t)
+  const revoked = await world.run(['policy', 'revoke', '--json'])
+  t.equal(revoked.status, 10)
+  t.strictSame(readdirSync(world.place.dir).filter((name) => name !== 'work'), [])
 })
