@@ -28,7 +28,7 @@ _sallyport() {
     "policy") COMPREPLY=($(compgen -W "show revoke history --help" -- "$cur")); return ;;
     "ledger") COMPREPLY=($(compgen -W "show reservations review settle --help" -- "$cur")); return ;;
     "audit") COMPREPLY=($(compgen -W "list show --help" -- "$cur")); return ;;
-    "state") COMPREPLY=($(compgen -W "path check repair backup restore compact --help" -- "$cur")); return ;;
+    "state") COMPREPLY=($(compgen -W "path check repair backup restore compact kept --help" -- "$cur")); return ;;
     "sandbox") COMPREPLY=($(compgen -W "start status fault faults samples --help" -- "$cur")); return ;;
     "init"|"init "*)
       case "$prev" in
@@ -358,6 +358,12 @@ _sallyport() {
       ;;
     "state compact")
       COMPREPLY=($(compgen -W "--help --state-dir --json --no-input --quiet --verbose --no-color --wait" -- "$cur"))
+      ;;
+    "state kept")
+      case "$prev" in
+        --remove) COMPREPLY=(); return ;;
+      esac
+      COMPREPLY=($(compgen -W "--remove --yes --help --state-dir --json --no-input --quiet --verbose --no-color --wait" -- "$cur"))
       ;;
     "sandbox start")
       case "$prev" in

@@ -10,6 +10,7 @@ import { settleRestored } from '../contact/recovery.js'
 import { formerStates, settleFormers } from '../state/care/aside.js'
 import { checkState, type CheckReport } from '../state/care/check.js'
 import { compactState, type CompactReport } from '../state/care/compact.js'
+import { keepUnreferenced } from '../state/care/kept.js'
 import { repairState, type RepairReport } from '../state/care/repair.js'
 import { restoreState, type RestoreReport } from '../state/care/restore.js'
 import { openStore } from '../state/store.js'
@@ -50,7 +51,9 @@ export const checkWhole = async (
   }
 }
 
-const nothingKept: Kept = { kept_liabilities: 0, unread_operations: [], unreadable_states: 0 }
+const nothingKept: Kept = {
+  kept_liabilities: 0, unread_operations: [], unreadable_states: 0, kept_artifacts: 0,
+}
 
 /**
  * Without an owner and a policy nothing can be published: the store stays behind its anchor, and
@@ -73,6 +76,8 @@ const settleOldState = (site: StateSite, registry: Registry, told: (kept: Kept) 
   async (store: Store): Promise<void> => {
     requireFirstRecord(store)
     const gov: Gov = { store, clock: site.clock, observer: site.observer, face: site.face }
+    // Before the store is good for anything again: from then on a compaction may sweep.
+    const kept = await keepUnreferenced(store, (await stateRules(registry)).referenced)
     const { keptLiabilities, unread, unreadable } = await settleRestored(gov, {
       rules: await recoveryRules(store, registry),
       formers: formerStates(store.dir, store.storeId),
@@ -83,6 +88,7 @@ const settleOldState = (site: StateSite, registry: Registry, told: (kept: Kept) 
       kept_liabilities: keptLiabilities.length,
       unread_operations: unread,
       unreadable_states: unreadable,
+      kept_artifacts: kept,
     })
   }
 

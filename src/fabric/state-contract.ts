@@ -6,6 +6,7 @@ import { closedObject } from '../base/schema.js'
 import type { BackupReport } from '../state/care/backup.js'
 import type { CheckReport } from '../state/care/check.js'
 import type { CompactReport } from '../state/care/compact.js'
+import type { KeptArtifact } from '../state/care/kept.js'
 import type { RepairReport } from '../state/care/repair.js'
 import type { RestoreReport } from '../state/care/restore.js'
 import type { Problem } from '../state/types.js'
@@ -15,6 +16,7 @@ export interface Kept {
   readonly kept_liabilities: number
   readonly unread_operations: readonly string[]
   readonly unreadable_states: number
+  readonly kept_artifacts: number
 }
 
 const count = v.pipe(v.number(), v.safeInteger(), v.minValue(0))
@@ -86,6 +88,8 @@ const keptShape = {
   unread_operations: v.array(v.string()),
   /** Former states that could not be read at all. */
   unreadable_states: count,
+  /** Stored artifacts that no record names any more, moved aside: `state kept`. */
+  kept_artifacts: count,
 }
 
 const repairShape = v.strictObject({
@@ -161,6 +165,27 @@ export const stateCompact = contract({
   input: noInput,
   output: compactShape,
   toDocument: (report: CompactReport) => report,
+})
+
+const keptArtifactsShape = v.strictObject({
+  /** Artifacts whose records were not replayed, by the SHA-256 of their sealed bytes. */
+  kept: v.array(v.strictObject({ name: v.string(), bytes: count })),
+  /** The one that this run removed. */
+  removed: v.nullable(v.string()),
+})
+/** What is kept aside. */
+export type StateKeptDocument = v.InferOutput<typeof keptArtifactsShape>
+
+/** Listing what is kept aside, and removing one of it for good. */
+export const stateKept = contract({
+  name: 'state.kept',
+  version: 1,
+  input: closedObject({ remove: v.optional(v.string()) }),
+  output: keptArtifactsShape,
+  toDocument: ({ kept, removed }: {
+    readonly kept: readonly KeptArtifact[]
+    readonly removed: string | null
+  }) => ({ kept: [...kept], removed }),
 })
 
 const pathShape = v.strictObject({

@@ -184,3 +184,27 @@ t.test('the lower ceiling of a damaged state stays: a repair never raises what m
     t.equal(rig.view().get(collections.openReservations, unread[0])?.bound_microusd,
       limits.ceilingMicrousd, 'the hold is the highest ceiling that was seen')
   })
+
+t.test('A-126 artifacts whose records were not replayed are kept aside until a person removes '
+  + 'them by name', async (t) => {
+  const rig = await World.in(t).sandbox().state().session().alpha()
+  const path = newestLog(rig.place.stateDir)
+  const records = recordsOf(path).length
+  must(await ask(rig, keyOf(0)))
+  const names = rig.view().all(collections.artifacts).map(({ doc }) => doc.ref.stored_sha256)
+  t.equal(names.length, 2)
+  zeroBlock(path, recordsOf(path)[records]?.start ?? 0)
+  const repaired = must(await rig.run(['state', 'repair', '--json'])).json()
+  t.equal(repaired.kept_artifacts, 2)
+  const compacted = must(await rig.run(['state', 'compact', '--json'])).json()
+  t.equal(compacted.orphans_removed, 0)
+  const kept = () => rig.json(['state', 'kept'])
+  t.strictSame((await kept()).kept.map(({ name }: { name: string }) => name), [...names].sort())
+  const [first = '', second = ''] = [...names].sort()
+  t.equal((await rig.run(['state', 'kept', '--remove', first, '--json'])).status, 2, 'it asks')
+  must(await rig.run(['state', 'kept', '--remove', first, '--yes']))
+  t.strictSame((await kept()).kept.map(({ name }: { name: string }) => name), [second])
+  const gone = await rig.run(['state', 'kept', '--remove', first, '--yes', '--json'])
+  t.equal(gone.error().code, 'artifact_not_kept')
+  t.match((await rig.run(['state', 'check'])).stdout, /artifacts_kept: 1 artifacts/)
+})

@@ -140,6 +140,7 @@ export const commands: CommandTable = [
       { verb: 'backup', load: () => import('./state/backup.js') },
       { verb: 'restore', load: () => import('./state/restore.js') },
       { verb: 'compact', load: () => import('./state/compact.js') },
+      { verb: 'kept', load: () => import('./state/kept.js') },
     ],
   },
   {

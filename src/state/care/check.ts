@@ -14,6 +14,7 @@ import type { Files } from '../files.js'
 import { ioFailure, isTemporary, readWhole } from '../files.js'
 import { fileBytesMax } from '../limits.js'
 import { keyPlaces } from '../paths.js'
+import { keptArtifacts } from './kept.js'
 import type { SalvagedEpoch } from './salvage.js'
 import { headOf, salvageAll } from './salvage.js'
 import { PartMissing, partOf, readPart } from '../snapshot/snapshot.js'
@@ -91,6 +92,7 @@ const checkOnce = (site: Site, options: CheckOptions): CheckReport => {
   checkShapes(documents, options.specs ?? [], problems)
   checkLeftovers(site, problems)
   const artifacts = checkArtifacts(site, problems)
+  checkKept(site, problems)
   const anchor = state === undefined ? null : checkWithStore(site, options, problems)
   const head = newest === undefined ? undefined : headOf(newest)
   return {
@@ -256,6 +258,15 @@ const checkArtifacts = ({ files, places }: Site, problems: Problem[]): number =>
     }
   }
   return names.length
+}
+
+/** What a person may look through and remove by name; nothing else ever removes it. */
+const checkKept = ({ files, dir }: Site, problems: Problem[]): void => {
+  const kept = keptArtifacts(dir, files).length
+  if (kept > 0) {
+    problems.push(notice('artifacts_kept',
+      `${kept} artifacts without a record are kept aside: \`sallyport state kept\` lists them.`))
+  }
 }
 
 const anchorProblem = (status: AnchorStatus): Problem => ({

@@ -2,11 +2,16 @@ import type { Kept } from '../../../fabric/state-contract.js'
 
 /** What was carried over from states that were put aside, in words; empty when nothing was. */
 export const keptText = (
-  { kept_liabilities: kept, unread_operations: unread, unreadable_states: lost }: Kept,
+  {
+    kept_liabilities: kept, unread_operations: unread, unreadable_states: lost,
+    kept_artifacts: artifacts,
+  }: Kept,
 ): string => [
   kept === 0
     ? '' : `${kept} later charge(s) are kept as unknown: sallyport ledger reservations\n`,
   lost === 0 ? '' : `${lost} former state(s) could not be read at all.\n`,
+  artifacts === 0
+    ? '' : `${artifacts} artifact(s) without a record are kept aside: sallyport state kept\n`,
   ...unread.map((operation) =>
     'What unread records may have cost is held, up to the whole ceiling. When you have seen the '
     + `bill: sallyport ledger settle ${operation} --amount-microusd N\n`),
