@@ -351,7 +351,7 @@ _sallyport() {
       COMPREPLY=($(compgen -W "--help --state-dir --json --no-input --quiet --verbose --no-color --wait" -- "$cur"))
       ;;
     "state backup")
-      COMPREPLY=($(compgen -W "--help --state-dir --json --no-input --quiet --verbose --no-color --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--salvage --help --state-dir --json --no-input --quiet --verbose --no-color --wait" -- "$cur"))
       ;;
     "state restore")
       COMPREPLY=($(compgen -W "--yes --help --state-dir --json --no-input --quiet --verbose --no-color --wait" -- "$cur"))

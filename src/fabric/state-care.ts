@@ -8,6 +8,7 @@ import { liveGuards } from '../governance/guard.js'
 import { isInitUnfinished } from '../governance/initialized.js'
 import { settleRestored } from '../contact/recovery.js'
 import { formerStates, settleFormers } from '../state/care/aside.js'
+import { backupState, type BackupReport } from '../state/care/backup.js'
 import { checkState, type CheckReport } from '../state/care/check.js'
 import { compactState, type CompactReport } from '../state/care/compact.js'
 import { keepUnreferenced } from '../state/care/kept.js'
@@ -112,6 +113,14 @@ export const restoreWhole = async (
     ...site, backup, afterRestore: settleOldState(site, registry, (told) => { kept = told }),
   })
   return { ...report, ...kept }
+}
+
+/** Copies a store into the new folder `to`; a damaged one only to salvage what is left. */
+export const backupWhole = async (
+  store: Store, to: string, salvage: boolean, registry: Registry = capabilities,
+): Promise<BackupReport> => {
+  const { referenced } = await stateRules(registry)
+  return backupState(store, to, { salvage, referenced })
 }
 
 /**

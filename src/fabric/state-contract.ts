@@ -118,6 +118,10 @@ export const stateRepair = contract({
 
 const backupShape = v.strictObject({
   to: v.string(), store_id: v.string(), sequence: count, files: count, bytes: count,
+  /** What a salvaged backup lacks; null for a whole one. */
+  loss: v.nullable(v.strictObject({
+    damage: v.array(v.string()), artifacts: v.array(v.string()),
+  })),
 })
 /** What a backup holds. */
 export type StateBackupDocument = v.InferOutput<typeof backupShape>
@@ -126,7 +130,7 @@ export type StateBackupDocument = v.InferOutput<typeof backupShape>
 export const stateBackup = contract({
   name: 'state.backup',
   version: 1,
-  input: folder,
+  input: closedObject({ dir: v.string(), salvage: v.optional(v.boolean()) }),
   output: backupShape,
   toDocument: (report: BackupReport) => report,
 })

@@ -208,3 +208,27 @@ t.test('A-126 artifacts whose records were not replayed are kept aside until a p
   t.equal(gone.error().code, 'artifact_not_kept')
   t.match((await rig.run(['state', 'check'])).stdout, /artifacts_kept: 1 artifacts/)
 })
+
+t.test('a salvaged backup of a damaged state: a restore of it elsewhere forgets no money and no key',
+  async (t) => {
+    const rig = await lived(t)
+    const posts = rig.inferences().length
+    const records = recordsOf(newestLog(rig.place.stateDir))
+    zeroBlock(newestLog(rig.place.stateDir), records.at(-12)?.start ?? 0)
+    const to = rig.place.path('salvaged')
+    const refused = await rig.run(['state', 'backup', to, '--json'])
+    t.strictSame([refused.status, refused.error().code], [12, 'log_damaged'])
+    const made = must(await rig.run(['state', 'backup', to, '--salvage', '--json'])).json()
+    t.strictSame(made.loss, { damage: ['log_damaged'], artifacts: [] })
+    const env = { SALLYPORT_STATE_DIR: rig.place.path('elsewhere') }
+    const restored = must(await rig.run(['state', 'restore', to, '--json'], { env })).json()
+    t.ok(restored.kept_liabilities > 0)
+    t.equal(restored.unread_operations.length, 1)
+    must(await rig.run(['login'], { env }))
+    const { policy_revision: revision } =
+      must(await rig.run(['alpha', 'show', '--json'], { env })).json()
+    must(await rig.run(setupFlags(rig.place, revision), { env }))
+    for (const key of [0, 1, 2, 3]) await ask(rig, keyOf(key), env)
+    t.equal(rig.inferences().length, posts)
+    t.equal(must(await rig.run(['state', 'check', '--json'], { env })).json().ok, true)
+  })

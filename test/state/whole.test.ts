@@ -263,6 +263,68 @@ t.test('a backup is a whole copy without the key; its verification sees any chan
   t.hasStrict(errorOf(() => verifyBackup(nodeFiles, to)), { code: 'backup_invalid' })
 })
 
+t.test('a backup of a damaged state or artifact is refused; a salvaged one says what it lacks', async (t) => {
+  type Hurt = readonly [string, (store: FileStore, stored: string) => void, string]
+  const artifact = (store: FileStore, stored: string): string =>
+    join(store.dir, 'artifacts', stored.slice(0, 2), stored)
+  const hurts: readonly Hurt[] = [
+    ['log', (store) => zeroBlock(newestLog(store.dir), 400, 40), 'log_ambiguous'],
+    ['manifest', (store) => flipBit(store.places.manifest(3), 9, 1), 'generation_damaged'],
+    ['collection', (store) => flipBit(store.places.part('notes', '', 3), 60, 1),
+      'collection_damaged'],
+    ['artifact', (store, stored) => flipBit(artifact(store, stored), 20, 3), 'artifact_damaged'],
+    ['artifact gone', (store, stored) => unlinkSync(artifact(store, stored)), 'artifact_damaged'],
+  ]
+  for (const [what, hurt, code] of hurts) {
+    await t.test(what, async (t) => {
+      const store = await livedIn(t)
+      const { stored_sha256: stored } = store.artifacts.write('x', Buffer.from('private'))
+      hurt(store, stored)
+      store.close()
+      const to = join(store.dir, '..', 'backup')
+      const referenced = (): ReadonlySet<string> => new Set([stored])
+      const opened = again(t, store, 'write')
+      await t.rejects(backupState(opened, to, { referenced }), {
+        kind: 'damaged', code, next: /--salvage/,
+      })
+      t.notOk(existsSync(to), 'nothing is left of it')
+      const report = await backupState(opened, to, { referenced, salvage: true })
+      t.hasStrict(report.loss, { damage: [code] })
+      t.strictSame(report.loss?.artifacts, what.startsWith('artifact') ? [stored] : [])
+      t.strictSame(verifyBackup(nodeFiles, to).loss, report.loss)
+      const names = Object.keys(fingerprintOf(to))
+      t.ok(names.some((name) => /^state\/aside\/salvage-.*\.log$/.test(name)), 'with the raw log')
+      opened.close()
+      rmSync(store.dir, { recursive: true })
+      await restoreState({ ...placeOf(store), backup: to })
+      const after = numbers(again(t, store))
+      t.strictSame(after, what === 'log' ? { a: 1, b: 2 }
+        : what === 'collection' ? { c: 3 } : what === 'manifest' ? { a: 1, b: 2 } : everything)
+    })
+  }
+})
+
+t.test('a restore replaces every artifact whose bytes are not its name, and keeps a copy', async (t) => {
+  const store = await livedIn(t)
+  const refs = ['one', 'two', 'three'].map((text) => store.artifacts.write('x', Buffer.from(text)))
+  const pathOf = ({ stored_sha256: name }: { stored_sha256: string }): string =>
+    join(store.dir, 'artifacts', name.slice(0, 2), name)
+  const [first, second, third] = refs.map(pathOf) as [string, string, string]
+  const to = join(store.dir, '..', 'backup')
+  await backupState(store, to)
+  flipBit(first, 9, 0)
+  truncateTo(second, 0)
+  unlinkSync(third)
+  symlinkSync('/etc/passwd', third)
+  store.close()
+  const { copied_to: copied } = await restoreState({ ...placeOf(store), backup: to })
+  const next = again(t, store)
+  t.strictSame(refs.map((ref) => next.artifacts.read('x', ref).toString()), ['one', 'two', 'three'])
+  const kept = readdirSync(copied ?? '').filter((name) => name.startsWith('untrue-'))
+  t.equal(kept.length, 3)
+  t.ok(checkState(placeOf(store)).problems.every(({ severity }) => severity !== 'damage'))
+})
+
 t.test('a backup taken while another process commits and folds is one moment of the state', async (t) => {
   const store = await livedIn(t)
   const other = again(t, store, 'write')

@@ -8,7 +8,7 @@ import { basename, dirname, join, resolve, sep } from 'node:path'
 import * as v from 'valibot'
 import { canonicalJson, sha256Hex } from '../../base/canonical.js'
 import { isoFromMs } from '../../base/clock.js'
-import { fail } from '../../base/errors.js'
+import { fail, SallyportError } from '../../base/errors.js'
 import { copyFile, digestFile, filesBelow } from './copy.js'
 import type { Files } from '../files.js'
 import {
@@ -19,7 +19,8 @@ import { fileBytesMax } from '../limits.js'
 import { encodeManifest, partNamesOf } from '../snapshot/snapshot.js'
 import type { Manifest } from '../snapshot/snapshot.js'
 import { FileStore } from '../store.js'
-import type { Store } from '../types.js'
+import type { Store, View } from '../types.js'
+import { stampOf } from './use-case.js'
 
 const sha = v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/))
 const count = v.pipe(v.number(), v.safeInteger(), v.minValue(0))
@@ -34,8 +35,17 @@ export const backupShape = v.strictObject({
   chain: sha,
   /** Every file below `state/`: relative path, bytes, SHA-256. */
   files: v.array(v.strictTuple([v.string(), count, sha])),
+  /** Only in a salvaged backup: what was wrong with the state that it was made of. */
+  loss: v.optional(v.strictObject({
+    /** Codes of what was damaged. */
+    damage: v.array(v.string()),
+    /** Artifacts that are not in it: their bytes are not their name, or they are missing. */
+    artifacts: v.array(sha),
+  })),
 })
 export type BackupFacts = v.InferOutput<typeof backupShape>
+/** What a salvaged backup lacks. */
+export type BackupLoss = NonNullable<BackupFacts['loss']>
 
 /** Top-level entries that are never part of a backup. */
 const leftOut = new Set(['run', 'lock', 'aside'])
@@ -75,13 +85,30 @@ export interface BackupReport {
   readonly sequence: number
   readonly files: number
   readonly bytes: number
+  /** What a salvaged backup lacks; null for a whole one. */
+  readonly loss: BackupLoss | null
+}
+
+/** How to make a backup. */
+export interface BackupOptions {
+  /** Copy what is left of a damaged state and write down what is lost, instead of refusing. */
+  readonly salvage?: boolean
+  /** Names of stored artifacts that the documents refer to: one that is missing is damage. */
+  readonly referenced?: (view: View) => ReadonlySet<string>
 }
 
 const inner = (path: string, root: string): boolean =>
   path === root || path.startsWith(root + sep)
 
-/** Copies a store (open for writing) into the new folder `to`, which must not exist. */
-export const backupState = async (store: Store, to: string): Promise<BackupReport> => {
+/**
+ * Copies a store (open for writing) into the new folder `to`, which must not exist. A damaged state
+ * or artifact is refused (`damaged`), since a copy of what is left would look whole; with `salvage`
+ * the copy says what it lacks, and beside what can be restored it holds the raw log and snapshots
+ * as a former state, for a restore to look through.
+ */
+export const backupState = async (
+  store: Store, to: string, options: BackupOptions = {},
+): Promise<BackupReport> => {
   if (!(store instanceof FileStore)) throw new TypeError('not a store of this program')
   const { files } = store
   const target = resolve(to)
@@ -97,15 +124,15 @@ export const backupState = async (store: Store, to: string): Promise<BackupRepor
   try {
     ensureDirs(files, dirname(target))
     files.mkdir(made)
-    const copy = new Copy(store, join(made, 'state'))
+    const copy = new Copy(store, join(made, 'state'), options)
     copy.bulk()
     const facts = await store.exclusive('state backup', () => copy.finish())
     publish(files, join(made, 'backup.json'), encodeFacts(facts))
     files.rename(made, target)
     syncDir(files, dirname(target))
     const bytes = facts.files.reduce((sum, [, size]) => sum + size, 0)
-    const { store_id, sequence } = facts
-    return { to: target, store_id, sequence, files: facts.files.length, bytes }
+    const { store_id, sequence, loss = null } = facts
+    return { to: target, store_id, sequence, files: facts.files.length, bytes, loss }
   } catch (error) {
     removeQuietly(files, made)
     throw ioFailure(error, 'making a backup')
@@ -120,14 +147,40 @@ const removeQuietly = (files: Files, path: string): void => {
   }
 }
 
+const refused = (code: string, message: string): Error =>
+  fail.damaged(code, `${message} A backup of it would look whole.`, {
+    next: 'Run `sallyport state check`, then `sallyport state repair`; --salvage copies what is '
+      + 'left and writes down what is lost.',
+  })
+
 class Copy {
   readonly #store: FileStore
   readonly #to: string
+  readonly #options: BackupOptions
   readonly #done = new Map<string, { readonly bytes: number; readonly sha256: string }>()
+  readonly #damage = new Set<string>()
+  readonly #lost = new Set<string>()
 
-  constructor(store: FileStore, to: string) {
+  constructor(store: FileStore, to: string, options: BackupOptions) {
     this.#store = store
     this.#to = to
+    this.#options = options
+  }
+
+  /** Notes damage of the state for the loss. Throws `damaged` unless what is left is wanted. */
+  #note(code: string, message: string): void {
+    if (this.#options.salvage !== true) throw refused(code, message)
+    this.#damage.add(code)
+  }
+
+  #noteHealth(): void {
+    const { damage } = this.#store.health()
+    if (damage !== null) this.#note(damage.code, damage.message)
+  }
+
+  #noteArtifact(name: string): void {
+    this.#note('artifact_damaged', 'A stored artifact is missing or does not match its name.')
+    this.#lost.add(name)
   }
 
   /** Immutable files, as they are now; one that vanishes meanwhile is no longer needed. */
@@ -135,6 +188,7 @@ class Copy {
     const { files } = this.#store
     files.mkdir(this.#to)
     this.#store.read()
+    this.#noteHealth()
     for (const name of this.#immutable()) {
       try {
         this.#copy(name)
@@ -147,19 +201,24 @@ class Copy {
   /** Under the lock: what is new, what is gone, the log, and everything else. */
   finish(): BackupFacts {
     const { files, clock, generation } = this.#store
+    this.#noteHealth()
     const wanted = new Set(this.#immutable())
     for (const name of [...this.#done.keys()]) {
       if (wanted.has(name)) continue
       removeFile(files, join(this.#to, name))
       this.#done.delete(name)
     }
-    for (const name of wanted) if (!this.#done.has(name)) this.#copy(name)
+    for (const name of wanted) if (!this.#done.has(name)) this.#copyOrNote(name)
     const log = `wal/${this.#store.places.log(generation.epoch).slice(-16)}`
     this.#copy(log, generation.end)
     for (const name of this.#others()) this.#copy(name)
-    this.#syncFolders()
     this.#compare(generation.manifest)
+    this.#compareReferences()
+    if (this.#damage.size > 0) this.#copyRaw()
+    this.#syncFolders()
+    const loss = { damage: [...this.#damage].sort(), artifacts: [...this.#lost].sort() }
     return {
+      ...(this.#damage.size > 0 ? { loss } : {}),
       schema: 'sallyport.backup.v1',
       store_id: this.#store.storeId,
       created_at: isoFromMs(clock.wallMs()),
@@ -197,11 +256,59 @@ class Copy {
     return names
   }
 
-  #copy(name: string, size?: number): void {
+  #copy(name: string, size?: number, as = name): void {
     const { files, dir } = this.#store
-    const to = join(this.#to, name)
+    const to = join(this.#to, as)
     ensureDirs(files, dirname(to))
-    this.#done.set(name, copyFile(files, join(dir, name), to, size))
+    const copied = copyFile(files, join(dir, name), to, size)
+    const [folder, , stored] = name.split('/')
+    // An artifact's name is what its bytes must be; one that is not itself is no copy of it.
+    if (folder === 'artifacts' && stored !== undefined && stored !== copied.sha256) {
+      removeFile(files, to)
+      this.#noteArtifact(stored)
+      return
+    }
+    this.#done.set(as, copied)
+  }
+
+  /** A file that is gone although nobody could have removed it: the lock is held. */
+  #copyOrNote(name: string): void {
+    try {
+      this.#copy(name)
+    } catch (error) {
+      if (errnoOf(error) !== 'ENOENT') throw error
+      this.#note('collection_missing', 'A file of the snapshot is missing.')
+    }
+  }
+
+  /** Logs and snapshots as they lie there, as a former state that a restore looks through. */
+  #copyRaw(): void {
+    const { files, clock, dir } = this.#store
+    const to = `aside/salvage-${stampOf(clock)}-${randomBytes(3).toString('hex')}`
+    for (const folder of ['wal', 'collections']) {
+      for (const name of files.list(join(dir, folder))) {
+        const path = `${folder}/${name}`
+        const isFile = files.stat(join(dir, path))?.kind === 'file'
+        if (isFile && !isTemporary(name)) this.#copy(path, undefined, `${to}/${path}`)
+      }
+    }
+  }
+
+  #referenced(): ReadonlySet<string> {
+    try {
+      return this.#options.referenced?.(this.#store.viewLocked()) ?? new Set()
+    } catch (error) {
+      if (!(error instanceof SallyportError) || error.kind !== 'damaged') throw error
+      this.#note(error.code, error.message)
+      return new Set()
+    }
+  }
+
+  #compareReferences(): void {
+    for (const name of this.#referenced()) {
+      const isThere = this.#done.has(`artifacts/${name.slice(0, 2)}/${name}`)
+      if (!isThere && !this.#lost.has(name)) this.#noteArtifact(name)
+    }
   }
 
   #syncFolders(): void {
@@ -220,9 +327,7 @@ class Copy {
         return this.#done.get(path.slice(this.#store.dir.length + 1))?.sha256 === sha256
       }))
     if (!same || !parts) {
-      throw fail.damaged('collection_damaged', 'A collection file does not match its hash.', {
-        next: 'Run `sallyport state check`, then `sallyport state repair`.',
-      })
+      this.#note('collection_damaged', 'A collection file does not match its hash.')
     }
   }
 }

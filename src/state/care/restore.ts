@@ -9,12 +9,12 @@ import { basename, dirname, join, resolve } from 'node:path'
 import { fail } from '../../base/errors.js'
 import { readAnchor } from '../anchor.js'
 import { verifyBackup } from './backup.js'
-import { copyFile, copyTree, filesBelow } from './copy.js'
+import { copyFile, copyTree, digestFile, filesBelow } from './copy.js'
 import type { Documents } from './documents.js'
 import { applyPayload, foundGeneration, readDocuments } from './documents.js'
 import type { Files } from '../files.js'
 import {
-  ensureDir, ensureDirs, ioFailure, publish, readWhole, syncDir, withFile,
+  ensureDir, ensureDirs, ioFailure, publish, readWhole, syncDir, temporaryName, withFile,
 } from '../files.js'
 import { requireOwnFolders } from '../folders.js'
 import { KeyRing, readKey } from '../keys.js'
@@ -107,7 +107,8 @@ const readSource = (files: Files, backup: string): Source => {
   }
   if (head.sequence !== facts.sequence || head.chain !== facts.chain) throw unusable()
   const { all, bad } = readDocuments(files, places, epoch.manifest)
-  if (bad.length > 0) throw unusable()
+  // A salvaged backup says itself that it lacks something; its raw copy tells what.
+  if (bad.length > 0 && facts.loss === undefined) throw unusable()
   for (const { content } of epoch.records) applyPayload(all, content)
   const marks = marksAfter(epoch, epoch.manifest.marks)
   return { root, state, epoch, documents: all, marks, ...head }
@@ -143,7 +144,8 @@ const placeFresh = (site: Site, source: Source, floor: number): null => {
   for (const folder of [places.wal, places.collections, places.run]) files.mkdir(folder)
   for (const name of plainEntries(files, source.root)) {
     const from = join(source.root, name)
-    if (files.stat(from)?.kind === 'dir') copyTree(files, from, join(made, name))
+    if (name === 'artifacts') restoreArtifacts(files, from, join(made, name), undefined)
+    else if (files.stat(from)?.kind === 'dir') copyTree(files, from, join(made, name))
     else copyFile(files, from, join(made, name))
   }
   if (files.stat(places.artifacts) === undefined) files.mkdir(places.artifacts)
@@ -200,7 +202,9 @@ const placeLocked = (site: Site, source: Source, floor: number): string => {
   syncDir(files, places.aside)
   for (const name of plainEntries(files, source.root)) {
     if (name === 'witness.log') restoreWitness(files, source.root, places)
-    else addMissing(files, join(source.root, name), join(dir, name))
+    else if (name === 'artifacts') {
+      restoreArtifacts(files, join(source.root, name), places.artifacts, aside)
+    } else addMissing(files, join(source.root, name), join(dir, name))
   }
   publish(files, places.state, encodeStateFile(source.state))
   const newest = logEpochs(files.list(places.wal)).at(-1) ?? 0
@@ -218,7 +222,34 @@ const restoreWitness = (files: Files, root: string, places: Places): void => {
   publish(files, places.witness, saved)
 }
 
-/** Copies what is not there yet; names of artifacts are hashes of their content. */
+/**
+ * Artifacts are named by the SHA-256 of their bytes: one that is not there, or whose bytes are not
+ * its name, comes from the backup; what stood in its place goes into the folder of copies. One
+ * whose bytes in the backup are not its name is no copy of it and stays behind.
+ */
+const restoreArtifacts = (
+  files: Files, from: string, to: string, aside: string | undefined,
+): void => {
+  ensureDirs(files, to)
+  for (const name of filesBelow(files, from)) {
+    const stored = basename(name)
+    const target = join(to, name)
+    const present = files.stat(target)
+    const isSound = present?.kind === 'file' && digestFile(files, target).sha256 === stored
+    if (isSound || digestFile(files, join(from, name)).sha256 !== stored) continue
+    ensureDirs(files, dirname(target))
+    if (present !== undefined && aside !== undefined) {
+      files.rename(target, join(aside, `untrue-${stored}`))
+      syncDir(files, aside)
+    }
+    const temporary = join(dirname(target), temporaryName())
+    copyFile(files, join(from, name), temporary)
+    files.rename(temporary, target)
+    syncDir(files, dirname(target))
+  }
+}
+
+/** Copies what is not there yet. */
 const addMissing = (files: Files, from: string, to: string): void => {
   if (files.stat(from)?.kind === 'file') {
     if (files.stat(to) === undefined) copyFile(files, from, to)

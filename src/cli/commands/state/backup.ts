@@ -9,6 +9,7 @@ import type { Build, Run, VerbMeta } from '../../verb.js'
 /** Where to. */
 export interface BackupOptions {
   readonly dir: string
+  readonly salvage?: boolean
 }
 
 const meta: VerbMeta = {
@@ -16,8 +17,14 @@ const meta: VerbMeta = {
   summary: 'copy the state into a new folder',
   description:
     'Makes a consistent copy while others go on working. The vault key is not in it: a backup ' +
-    'alone opens nothing, and a restore needs the key folder. Copy that one apart from it.',
-  examples: ['$ sallyport state backup /mnt/backup/sallyport-monday'],
+    'alone opens nothing, and a restore needs the key folder. Copy that one apart from it. A ' +
+    'damaged state or artifact is refused, since its copy would look whole; with --salvage what ' +
+    'is left is copied and the backup says what it lacks: a restore of it holds the whole ' +
+    'ceiling for what nobody can read.',
+  examples: [
+    '$ sallyport state backup /mnt/backup/sallyport-monday',
+    '$ sallyport state backup /mnt/backup/what-is-left --salvage',
+  ],
   session: 'none',
   anchor: 'any',
   damage: 'decides',
@@ -31,18 +38,24 @@ export const build: Build = (deps) =>
     deps,
     {
       meta,
-      flags: (command) => command.argument('<dir>', 'a folder that does not exist yet'),
-      text: ({ to, files, bytes, sequence }, view) =>
+      flags: (command) =>
+        command
+          .argument('<dir>', 'a folder that does not exist yet')
+          .option('--salvage', 'copy what is left of a damaged state, and say what is lost'),
+      text: ({ to, files, bytes, sequence, loss }, view) =>
         `${view.foreign(to)}\n` +
-        `${files} files, ${bytesText(bytes)}, up to record ${sequence}; the key is not in it.\n`,
+        `${files} files, ${bytesText(bytes)}, up to record ${sequence}; the key is not in it.\n` +
+        (loss === null
+          ? '' : `It is not whole: ${loss.damage.join(', ')}; ${loss.artifacts.length} artifacts ` +
+            'are not in it.\n'),
     },
     backup,
   )
 
 /** Copies. Throws `conflict` where something is there already. */
 export const backup: Run<BackupOptions, StateBackupDocument> = async (options, deps) => {
-  const { dir } = requestOf(stateBackup, options)
-  const { backupState } = await import('../../../state/care/backup.js')
+  const { dir, salvage = false } = requestOf(stateBackup, options)
+  const { backupWhole } = await import('../../../fabric/state-care.js')
   const store = await deps.openStore('write')
-  return stateBackup.answer(await backupState(store, resolve(deps.cwd, dir)))
+  return stateBackup.answer(await backupWhole(store, resolve(deps.cwd, dir), salvage))
 }

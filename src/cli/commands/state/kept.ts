@@ -1,5 +1,7 @@
 /** `sallyport state kept`: artifacts whose records were not replayed, and removing one by name. */
 import { stateKept, type StateKeptDocument } from '../../../fabric/state-contract.js'
+import { existsSync } from 'node:fs'
+import { fail } from '../../../base/errors.js'
 import { bytesText } from '../../text.js'
 import { requestOf } from '../../request.js'
 import { defineVerb } from '../../verb.js'
@@ -52,7 +54,11 @@ export const build: Build = (deps) =>
 /** Lists, or removes one. Throws `not_found` `artifact_not_kept`. */
 export const kept: Run<KeptOptions, StateKeptDocument> = async (options, deps) => {
   const { remove } = requestOf(stateKept, options)
-  await deps.openStore('read')
+  if (!existsSync(deps.places.stateDir)) {
+    throw fail.noState('no_state', 'There is no state directory here.', {
+      next: 'Run `sallyport init`, or name another one with --state-dir.',
+    })
+  }
   const { keptArtifacts, removeKept } = await import('../../../state/care/kept.js')
   const { stateDir } = deps.places
   if (remove !== undefined) {
