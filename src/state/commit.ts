@@ -26,6 +26,7 @@ import type { KeyPlaces, Places } from './paths.js'
 import { epochText } from './paths.js'
 import { checkpoint, collectGarbage } from './snapshot/checkpoint.js'
 import type { Generation } from './snapshot/generation.js'
+import { sealFormer } from './snapshot/seal.js'
 import { PartMissing, missingPart } from './snapshot/snapshot.js'
 import type { FirstRecord, Problem, Tx, WitnessLog, WriteHookContext } from './types.js'
 import { StoreTx } from './view.js'
@@ -344,6 +345,7 @@ export class Committer {
       })
       follower.reload()
       this.#confirmation.published(follower.generation)
+      sealFormer(files, places, follower.generation)
       collectGarbage(files, places, follower.generation.epoch)
     } catch (error) {
       // Once the new log may be in place, nobody knows which of the two a crash would leave.

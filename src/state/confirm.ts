@@ -11,6 +11,7 @@ import { readRange, syncDir, syncDirIfOpen, writeAll } from './files.js'
 import { pieceBytes } from './log/scan.js'
 import type { KeyPlaces, Places } from './paths.js'
 import type { Generation } from './snapshot/generation.js'
+import { sealFormer } from './snapshot/seal.js'
 
 /** The directory whose log is written. */
 export interface ConfirmedPlace {
@@ -51,7 +52,10 @@ export class Confirmation {
 
   /** The log's bytes are synced up to `end`: now the names that lead to it. */
   synced(generation: Generation, end: number): void {
-    if (this.#generation !== generation) this.#syncFolders()
+    if (this.#generation !== generation) {
+      this.#syncFolders()
+      sealFormer(this.#at.files, this.#at.places, generation)
+    }
     this.#generation = generation
     this.#end = end
   }

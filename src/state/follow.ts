@@ -12,6 +12,7 @@ import type { Places } from './paths.js'
 import { formatVersion } from './paths.js'
 import type { Generation, PartCache } from './snapshot/generation.js'
 import { loadNewest } from './snapshot/load.js'
+import { successorMissing } from './snapshot/seal.js'
 import { partNamesOf } from './snapshot/snapshot.js'
 import { tooNew } from './state-file.js'
 import type { Problem } from './types.js'
@@ -85,8 +86,14 @@ export class Follower {
   get damage(): Problem | null {
     const { tail, epoch } = this.#generation
     if (this.#loadDamage !== null) return this.#loadDamage
+    if (this.#successorMissing()) return damageOf('log_missing', missingMessage)
     if (tail !== 'clean' && tail !== 'torn') return damageOf(`log_${tail}`, tailMessage(tail))
     return this.#partDamage?.epoch === epoch ? this.#partDamage.problem : null
+  }
+
+  #successorMissing(): boolean {
+    const { files, places } = this.#at
+    return successorMissing(files, places, this.#generation)
   }
 
   /** What is worth knowing of the log as it was last read, or null. */
@@ -159,6 +166,9 @@ const refuseOtherFormat = (version: number): void => {
     details: { format_version: version, known: formatVersion },
   })
 }
+
+const missingMessage =
+  'The newest log is gone: the one before it names a successor that is not there.'
 
 const tailMessage = (tail: string): string =>
   tail === 'ambiguous'

@@ -154,6 +154,9 @@ const tailProblem = (epoch: SalvagedEpoch, newest: boolean): Problem | undefined
       message: `A torn last record (${epoch.bytesBehind} bytes) was never acknowledged.`,
     }
   }
+  if (epoch.tail === 'successor_missing') {
+    return damage('log_missing', `The log of epoch ${epoch.sealedFor} is gone.`, subject)
+  }
   const head = headOf(epoch)
   const behind = `${epoch.bytesBehind} bytes, ${epoch.recordsBehind} record headers`
   const text = `Untrue bytes follow sequence ${head?.sequence ?? 0} (${behind}).`

@@ -36,7 +36,8 @@ export interface SalvagedEpoch {
   /** Undefined when the file is missing or does not match the header. */
   readonly manifest: Manifest | undefined
   readonly records: readonly SalvagedRecord[]
-  readonly tail: TailKind | 'bad_payload'
+  /** `successor_missing`: the newest log is sealed, so a newer one is gone. */
+  readonly tail: TailKind | 'bad_payload' | 'successor_missing'
   /** Where the true records end in the log file, and how many bytes lie behind. */
   readonly end: number
   readonly bytesBehind: number
@@ -44,6 +45,8 @@ export interface SalvagedEpoch {
   readonly recordsBehind: number
   /** True records behind the first untrue one: shown to have been there, never replayed. */
   readonly evidence: readonly SalvagedRecord[]
+  /** The epoch that took over, as the seal of this log names it; see `snapshot/seal.ts`. */
+  readonly sealedFor: number | undefined
   /** Single bits that were put right to read so far; positions count from the start of the file. */
   readonly mends: readonly Mend[]
 }
@@ -74,21 +77,22 @@ const salvageLog = (
 ): SalvagedEpoch => {
   const { size } = files.fstat(fd)
   const decoded = decodeLogHeader(readRange(files, fd, 0, Math.min(size, logHeaderBytesMax)))
-  const head = decoded ?? rebuiltHeader(files, places, epoch)
-  if (head === undefined || head.header.epoch !== epoch) {
+  const first = decoded ?? rebuiltHeader(files, places, epoch)
+  if (first === undefined || first.header.epoch !== epoch) {
     const { storeId } = options
     const body = bytesInFile(files, fd, 0, size)
     const evidence = storeId === undefined
       ? [] : evidenceIn({ storeId, epoch }, body, { sequence: 0, end: 0 })
     return { ...lostEpoch(epoch), bytesBehind: size, recordsBehind: evidence.length, evidence }
   }
-  const { header, end } = head
+  const { header, end } = first
   const manifest = readManifest(files, places.manifest(epoch), header.manifest_sha256)
   const binding = { storeId: header.store_id, epoch }
   const from = { sequence: header.base_sequence, chain: header.base_chain }
   const body = bytesInFile(files, fd, end, size)
   const read = readTrue(binding, body, from, options.mend === true)
-  const last = read.records.at(-1) ?? { sequence: header.base_sequence, end: 0 }
+  const head = read.records.at(-1) ?? { sequence: header.base_sequence, end: 0 }
+  const last = { ...head, end: read.sealed?.end ?? head.end }
   // A log appears whole with its first line: one that is shorter has lost what it held.
   const tail = size < end ? 'damaged' : read.tail
   const whole = tail === 'clean' || tail === 'torn'
@@ -101,6 +105,7 @@ const salvageLog = (
     end: end + last.end,
     bytesBehind: body.size - last.end,
     recordsBehind: countRecordHeaders(binding, body, last.end),
+    sealedFor: read.sealed?.epoch,
     evidence: whole ? [] : evidenceIn(binding, body, last),
     mends: read.mends.map(({ at, byte }) => ({ at: end + at, byte })),
   }
@@ -108,6 +113,7 @@ const salvageLog = (
 
 interface TrueRecords {
   readonly records: readonly SalvagedRecord[]
+  readonly sealed: { readonly epoch: number; readonly end: number } | undefined
   readonly tail: SalvagedEpoch['tail']
   readonly mends: readonly Mend[]
 }
@@ -119,6 +125,7 @@ const readTrue = (
   const patches = new Map<number, number>()
   const source = patchedBytes(body, patches)
   const records: SalvagedRecord[] = []
+  let sealed: TrueRecords['sealed']
   for (;;) {
     const last = records.at(-1)
     const start = last?.end ?? 0
@@ -131,7 +138,9 @@ const readTrue = (
     const tail = scanLog(binding, rest, before, (record) => {
       const content = decodePayload(record.payload)
       bad = content === undefined
-      if (content !== undefined) {
+      if (content?.next_epoch !== undefined) {
+        sealed = { epoch: content.next_epoch, end: start + record.end }
+      } else if (content !== undefined) {
         records.push({ ...record, start: start + record.start, end: start + record.end, content })
       }
       return !bad
@@ -141,7 +150,7 @@ const readTrue = (
       ? mendRecord(binding, source, untrue?.end ?? 0, untrue ?? from) : undefined
     if (fix === undefined) {
       const mends = [...patches].map(([at, byte]) => ({ at, byte }))
-      return { records, tail: bad ? 'bad_payload' : tail, mends }
+      return { records, sealed, tail: bad ? 'bad_payload' : tail, mends }
     }
     patches.set(fix.at, fix.byte)
   }
@@ -158,7 +167,8 @@ const evidenceIn = (
 
 const lostEpoch = (epoch: number): SalvagedEpoch => ({
   epoch, headerState: 'lost', header: undefined, manifest: undefined, records: [],
-  tail: 'damaged', end: 0, bytesBehind: 0, recordsBehind: 0, evidence: [], mends: [],
+  tail: 'damaged', end: 0, bytesBehind: 0, recordsBehind: 0, evidence: [], sealedFor: undefined,
+  mends: [],
 })
 
 /** Every epoch on disk, oldest first. */
@@ -166,8 +176,11 @@ export const salvageAll = (
   files: Files, places: Places, options: SalvageOptions = {},
 ): SalvagedEpoch[] => {
   if (files.stat(places.wal) === undefined) return []
-  return logEpochs(files.list(places.wal))
+  const epochs = logEpochs(files.list(places.wal))
     .map((epoch) => salvageEpoch(files, places, epoch, options))
+  const newest = epochs.at(-1)
+  if (newest?.sealedFor === undefined) return epochs
+  return [...epochs.slice(0, -1), { ...newest, tail: 'successor_missing' }]
 }
 
 /** Marks after an epoch's true records, oldest first. */

@@ -13,6 +13,8 @@ const count = v.pipe(v.number(), v.safeInteger(), v.minValue(0))
 const payloadShape = v.strictObject({
   at: v.string(),
   mark: v.optional(v.strictObject({ number: count, policy_revision: v.nullable(count) })),
+  /** Only in the last record of a log that another took over from: the epoch of that one. */
+  next_epoch: v.optional(count),
   ops: v.array(
     v.union([
       v.strictTuple([name, kind, v.string(), v.unknown()]),

@@ -111,6 +111,8 @@ export class Generation {
   /** End of the last true record in the log file. */
   end: number
   tail: LogTail = 'clean'
+  /** Epoch of the log that took over from this one, once it is sealed; see `seal.ts`. */
+  sealedFor: number | undefined
   readonly logPath: string
   /** Where the log of the next epoch will appear. */
   readonly nextLogPath: string
@@ -154,8 +156,12 @@ export class Generation {
         const payload = decodePayload(record.payload)
         bad = payload === undefined
         if (payload === undefined) return false
-        this.#apply(record.sequence, record.chain, payload)
         this.end = start + record.end
+        if (payload.next_epoch !== undefined) {
+          this.sealedFor = payload.next_epoch
+          return true
+        }
+        this.#apply(record.sequence, record.chain, payload)
         return true
       })
     this.tail = bad ? 'bad_payload' : tail

@@ -32,7 +32,7 @@ const headerDamage: Damage = {
  * `gone` when the log has been removed meanwhile. A header that is untrue, but follows from the
  * manifest, is rebuilt in memory as repair does it on disk: nothing behind it is lost.
  */
-const openEpoch = (
+export const openEpoch = (
   files: Files, places: Places, cache: PartCache, storeId: string, epoch: number,
 ): Loaded | 'gone' | undefined => {
   let fd: number
