@@ -296,7 +296,8 @@ const found = (site: Site, plan: Plan, loss: Loss): void => {
     ? Math.max(known, anchoredNumber(site, state.store_id), marks.at(-1)?.number ?? 0) + 1
     : known
   foundGeneration(site.files, site.places, plan.documents, {
-    state, epoch: Math.max(newest.epoch, newest.sealedFor ?? 0) + 1, ...head, marks, markFloor: floor,
+    state, epoch: Math.max(newest.epoch, newest.sealedFor ?? 0) + 1, ...head,
+    marks, markFloor: floor,
     nowMs: site.clock.wallMs(),
   })
 }

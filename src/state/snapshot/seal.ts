@@ -72,7 +72,8 @@ export const successorMissing = (
 ): boolean => {
   const { sealedFor, epoch } = generation
   if (sealedFor !== undefined) return !files.exists(places.log(sealedFor))
-  if (!files.exists(places.manifest(epoch + 1)) || files.exists(generation.nextLogPath)) return false
+  if (!files.exists(places.manifest(epoch + 1))) return false
+  if (files.exists(generation.nextLogPath)) return false
   const stray = looseManifest(files, places.manifest(epoch + 1))
   if (stray?.mark_floor !== generation.manifest.mark_floor) return false
   generation.readTail(files.stat(generation.logPath)?.size ?? generation.end)
