@@ -1,4 +1,6 @@
 import type { Store, View } from '../../state/types.js'
+import { placesOf } from '../../state/paths.js'
+import { probeFile } from '../kernel-file.js'
 import type { PolicyRevision } from '../rows.js'
 import { lyingStops, pendingStops } from '../stops/folder.js'
 import { stopsEverybody } from '../stops/stop.js'
@@ -43,6 +45,36 @@ export const judgePolicy = (
   return { head, witness, usable: block === null, block }
 }
 
+/**
+ * Why a view that somebody has published on top of cannot be used: what stands now, if that forbids
+ * contact, else that a save came in between. Undefined while the view has the newest head.
+ */
+const publishedSince = (store: Store, head: PolicyRevision): PolicyBlock | undefined => {
+  const now = store.read()
+  if (policyHead(now).revision <= head.revision) return undefined
+  return policyStanding(store, now).block ?? 'save_in_progress'
+}
+
+/**
+ * Why a head whose line the witness lacks cannot be used while somebody alive holds the lock: that
+ * one is writing the line. Undefined where nobody does, and under this process's own lock.
+ */
+const beingWitnessed = (
+  store: Store, view: View, { head, witness }: PolicyStanding, isStopped: boolean,
+): PolicyBlock | undefined => {
+  if (witness !== 'behind_by_one' || 'put' in view || !isLockTaken(store.dir)) return undefined
+  return blockOf(head, 'ok', true, isStopped) ?? 'save_in_progress'
+}
+
+const isLockTaken = (dir: string): boolean => {
+  try {
+    return probeFile(placesOf(dir).lock) === 'live'
+  } catch {
+    // Only the name of the block would be another.
+    return false
+  }
+}
+
 /** What views were judged to be. */
 const judged = new WeakMap<View, PolicyStanding>()
 
@@ -59,7 +91,12 @@ export const policyStanding = (store: Store, view: View): PolicyStanding => {
   const anchor = store.anchor()
   const anchored = anchor.status === 'ok' && anchor.policyRevision <= head.revision
   const isStopped = pendingStops(lyingStops(store.stopsDir), view).some(stopsEverybody)
-  const standing = judgePolicy(head, witness, anchored, isStopped)
+  const judgedNow = judgePolicy(head, witness, anchored, isStopped)
+  // Anchor and witness are read after the view: what does not agree may only be newer than it.
+  const since = anchored && witness === 'ok' ? undefined
+    : publishedSince(store, head)
+      ?? (anchored ? beingWitnessed(store, view, judgedNow, isStopped) : undefined)
+  const standing = since === undefined ? judgedNow : { ...judgedNow, usable: false, block: since }
   judged.set(view, standing)
   return standing
 }

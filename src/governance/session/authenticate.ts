@@ -27,10 +27,19 @@ const requireUnstopped = (gov: Gov, { root_id: root, principal_id: principal }: 
   throw stoppedError(stop)
 }
 
+const requireWhole = ({ store }: Gov): void => {
+  const { damage } = store.health()
+  if (damage === null) return
+  throw fail.damaged(damage.code, `${damage.message} Whose session this is cannot be told.`, {
+    next: 'Run `sallyport state check`, then `sallyport state repair`.',
+  })
+}
+
 /**
  * The operator behind a token. Throws `unauthorized`: `session_required` (none given),
  * `session_invalid`, `session_ended`, `session_expired`, `session_idle`,
- * `session_clock_stepped_back`, `principal_disabled`. Notes the use unless `touch` is false.
+ * `session_clock_stepped_back`, `principal_disabled`; or `damaged` where damage may hide its row.
+ * Notes the use unless `touch` is false.
  */
 export const authenticate = (
   gov: Gov,
@@ -44,6 +53,8 @@ export const authenticate = (
   const view = gov.store.read()
   const found = rootOfToken(gov, view, token)
   if (found === undefined) {
+    // Its row may be among those that damage hides.
+    requireWhole(gov)
     throw fail.unauthorized('session_invalid', 'There is no such session.', { next })
   }
   const root = liveRoot(view, gov, found.root_id)
