@@ -1,7 +1,8 @@
 // The program as tests spawn it, with the test entry beside it, in two forms: as text that coverage
 // maps back to its source, and built like the shipped one, with compiled code, for processes that
 // are killed or counted in hundreds.
-import { statSync } from 'node:fs'
+import { createHash } from 'node:crypto'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { root } from './run.js'
 import { filesBelow } from './files.js'
 import { bundle } from './bundle.js'
@@ -17,9 +18,23 @@ const entries = {
   sallyport: 'src/cli/start.ts', worker: 'src/images/worker.ts', 'test-entry': 'test/entry.ts',
 }
 
+const stamp = `${root}/.build/app.sha256`
+
+/** What the bundles of the tests are made of, by content. */
+const madeOf = () => {
+  const hash = createHash('sha256')
+  const files = [...filesBelow(`${root}/src`), ...filesBelow(`${root}/test`)].sort()
+  for (const path of [...files, `${root}/package-lock.json`]) {
+    hash.update(`${path.slice(root.length)}\0`).update(readFileSync(path))
+  }
+  return hash.digest('hex')
+}
+
 /** Builds the text that coverage maps back. */
 export const bundleApp = async () => {
+  const made = madeOf()
   await bundle({ entries, outdir: appDir, minify: false })
+  writeFileSync(stamp, made)
 }
 
 /** Builds what is packed like the shipped one. */
@@ -27,14 +42,16 @@ export const bundlePacked = async () => {
   await bundle({ entries, outdir: packedDir, minify: true, packs })
 }
 
-/** Builds the spawned bundles when a source is newer than they are; gives their folder. */
+/** Builds the spawned bundles when they are made of another text; gives their folder. */
 export const freshApp = async () => {
-  const built = statSync(`${appDir}/test-entry.js`, { throwIfNoEntry: false })
-  const newest = Math.max(
-    ...[...filesBelow(`${root}/src`), `${root}/test/entry.ts`]
-      .map((path) => statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0),
-  )
-  if (built === undefined) await bundleApp()
-  else if (built.mtimeMs < newest) await bundleApp().catch(() => undefined)
+  if (builtFrom() !== madeOf()) await bundleApp()
   return appDir
+}
+
+const builtFrom = () => {
+  try {
+    return readFileSync(stamp, 'utf8')
+  } catch {
+    return null
+  }
 }

@@ -1,50 +1,83 @@
 // Reads a TAP stream: one line per test file, every failure in full, and the counts.
 import { Parser } from 'tap-parser'
+import { citedIn } from './requirements.js'
+
+/** Why a test may be left out: the machine lacks something. Any other reason fails the run. */
+export const allowedSkips = [
+  'strace is missing or may not trace here', 'needs /proc', 'needs /dev/full',
+  'needs the program script',
+]
 
 /**
  * Counts assertions that ran, at any depth. A subtest that failed without a failed assertion of
  * its own (it crashed, timed out, or asserted nothing) counts as one failure.
+ *
+ * A file without an assertion, a test that cites a row and asserts nothing, and a skip or todo
+ * without a reason that is allowed are problems, each of which is a failure too.
  * @param {NodeJS.ReadableStream} stream
- * @returns {Promise<{ passed: number, failed: number, skipped: number }>}
+ * @returns {Promise<{ passed: number, failed: number, skipped: number, cited: Set<string>,
+ *   problems: readonly string[] }>} `cited` are rows that the title of a passing test names
  */
 export const countTap = (stream) =>
   new Promise((resolve) => {
-    const counts = { passed: 0, failed: 0, skipped: 0 }
+    const run = { passed: 0, failed: 0, skipped: 0, cited: new Set(), problems: [] }
     const parser = new Parser()
-    follow(parser, counts, [])
+    follow(parser, run, [], { asserted: 0 })
     parser.on('complete', (results) => {
-      if (!results.ok && counts.failed === 0) counts.failed = 1
-      resolve(counts)
+      if (!results.ok && run.failed === 0) run.failed = 1
+      resolve(run)
     })
     stream.pipe(parser)
   })
 
-const follow = (parser, counts, names) => {
+const follow = (parser, run, names, whole) => {
   let child = null
   parser.on('child', (next) => {
-    child = { asserted: 0, failedBefore: counts.failed }
-    next.on('assert', () => (child.asserted += 1))
-    follow(next, counts, [...names, next.name])
+    child = { asserted: 0, failedBefore: run.failed }
+    follow(next, run, [...names, next.name], child)
   })
   parser.on('assert', (result) => {
-    const summary = child
+    const part = child
     child = null
     if (names.length === 0) showFile(result)
-    if (summary === null) return count(result, counts, names)
-    const unexplained = !result.ok && counts.failed === summary.failedBefore
-    if (unexplained) count(result, counts, names)
+    if (result.skip || result.todo) leftOut(result, run, names)
+    else if (part === null) {
+      whole.asserted += 1
+      count(result, run, names)
+    } else {
+      whole.asserted += part.asserted
+      ended(result, part, run, names)
+    }
   })
   parser.on('bailout', (reason) => {
-    counts.failed += 1
+    run.failed += 1
     console.error(`bailed out: ${reason}`)
   })
 }
 
-const count = (result, counts, names) => {
-  if (result.skip || result.todo) counts.skipped += 1
-  else if (result.ok) counts.passed += 1
+/** A file or a test with everything in it. */
+const ended = (result, part, run, names) => {
+  if (!result.ok && run.failed === part.failedBefore) count(result, run, names)
+  const rows = citedIn(result.name)
+  const title = [...names, result.name].join(' > ')
+  if (part.asserted === 0 && names.length === 0) run.problems.push(`asserts nothing: ${title}`)
+  else if (part.asserted === 0 && rows.length > 0) {
+    run.problems.push(`cites a row and asserts nothing: ${title}`)
+  } else if (result.ok) for (const row of rows) run.cited.add(row)
+}
+
+const leftOut = (result, run, names) => {
+  run.skipped += 1
+  if (allowedSkips.includes(result.skip)) return
+  const reason = result.skip || result.todo
+  const told = reason === true || reason === '' ? 'no reason' : `the reason "${reason}"`
+  run.problems.push(`left out for ${told}: ${[...names, result.name].join(' > ')}`)
+}
+
+const count = (result, run, names) => {
+  if (result.ok) run.passed += 1
   else {
-    counts.failed += 1
+    run.failed += 1
     console.log(`FAILED ${[...names, result.name].join(' > ')}`)
     if (result.diag) console.log(JSON.stringify(result.diag, null, 2).replaceAll('\\n', '\n  '))
   }

@@ -88,6 +88,6 @@ if (whole) {
 function sourcesWithCode() {
   return filesBelow(`${root}/src`)
     .filter((path) => path.endsWith('.ts'))
-    .filter((path) => /[^\s]/.test(readFileSync(outputOf(path), 'utf8').replace(/\/\/#.*\n/, '')))
+    .filter((path) => /[^\s]/.test(readFileSync(outputOf(path), 'utf8').replace(/\/\/#.*\n/g, '')))
     .map((path) => relative(root, path))
 }

@@ -1,10 +1,9 @@
 // Compiles src, test and bench one file to one file into .build/tree, so that tests start without
 // a compiler, dynamic imports stay imports, and coverage maps back line by line.
-import {
-  copyFileSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync,
-} from 'node:fs'
+import { createHash } from 'node:crypto'
+import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, relative } from 'node:path'
-import { transform } from 'esbuild'
+import { transform, version } from 'esbuild'
 import { filesBelow } from './files.js'
 import { root } from './run.js'
 import { bundleTap } from './tap-in-one.js'
@@ -15,7 +14,7 @@ export const treeDir = `${root}/.build/tree`
 const sources = ['src', 'test', 'bench']
 
 /**
- * Compiles every source file that is newer than its output and drops outputs without a source.
+ * Compiles every source file whose output is of another text, and drops outputs without a source.
  * @returns {Promise<readonly string[]>} one line per file that does not compile
  */
 export const compileTree = async () => {
@@ -38,28 +37,48 @@ export const compileTree = async () => {
 export const outputOf = (file) =>
   `${treeDir}/${relative(root, file)}`.replace(/(?<!\.d)\.ts$/, '.js')
 
+// By content: a file that was put back, copied or checked out may be older than what was made of
+// another text of it.
 const isStale = (file) => {
-  const output = statSync(outputOf(file), { throwIfNoEntry: false })
-  return output === undefined || output.mtimeMs < statSync(file).mtimeMs
+  const output = outputOf(file)
+  try {
+    const source = readFileSync(file)
+    if (isCopied(file)) return !source.equals(readFileSync(output))
+    return !readFileSync(output, 'utf8').endsWith(endOf(output, source))
+      || !readFileSync(`${output}.map`, 'utf8').endsWith('}\n')
+  } catch {
+    return true
+  }
+}
+
+const isCopied = (file) => outputOf(file).endsWith('.ts') || !file.endsWith('.ts')
+
+const options = {
+  loader: 'ts',
+  format: 'esm',
+  platform: 'node',
+  target: 'node20',
+  sourcemap: 'external',
+  sourcesContent: false,
+  logLevel: 'silent',
+}
+
+/** The last lines of an output: what it was made of, and where its map is. */
+const endOf = (output, source) => {
+  const hash = createHash('sha256').update(JSON.stringify([version, options])).update(source)
+  const name = output.slice(output.lastIndexOf('/') + 1)
+  return `//# compiled=${hash.digest('hex')}\n//# sourceMappingURL=${name}.map\n`
 }
 
 const compile = async (file) => {
   const output = outputOf(file)
   mkdirSync(dirname(output), { recursive: true })
-  if (output.endsWith('.ts') || !file.endsWith('.ts')) return copyFileSync(file, output)
-  const { code, map } = await transform(readFileSync(file, 'utf8'), {
-    loader: 'ts',
-    format: 'esm',
-    platform: 'node',
-    target: 'node20',
-    sourcemap: 'external',
-    sourcefile: relative(dirname(output), file),
-    sourcesContent: false,
-    logLevel: 'silent',
-  })
-  const name = output.slice(output.lastIndexOf('/') + 1)
+  const source = readFileSync(file)
+  if (isCopied(file)) return publish(output, source)
+  const sourcefile = relative(dirname(output), file)
+  const { code, map } = await transform(source.toString('utf8'), { ...options, sourcefile })
   publish(`${output}.map`, map)
-  publish(output, `${code}//# sourceMappingURL=${name}.map\n`)
+  publish(output, `${code}${endOf(output, source)}`)
 }
 
 // Two test runs may compile the same tree at once: neither may see half a file.

@@ -230,7 +230,7 @@ t.test('A-182 killed after the closing record: the answer is there', async (t) =
   checkLedger(t, rig)
 })
 
-t.test('A-130 A-133 what changes between the closing record and the read decides', async (t) => {
+t.test('A-130 what changes between the closing record and the read decides', async (t) => {
   const { rig } = await askWith(t, 'ask.finished', async (rig) => {
     await events['change the goal']?.(rig)
   })

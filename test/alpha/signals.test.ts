@@ -198,7 +198,7 @@ t.test('SIGUSR1 opens no port through which the key could be read', async (t) =>
   t.notMatch(ran.stderr, /[Dd]ebugger/)
 })
 
-t.test('A-133 an interrupt after the closing record changes nothing of it', async (t) => {
+t.test('an interrupt after the closing record changes nothing of it', async (t) => {
   const rig = await World.in(t).sandbox().state().session().alpha()
   const ran = await signalledAt(rig, 'ask.finished', 'SIGINT')
   t.equal(ran.status, 0, ran.stderr)

@@ -13,6 +13,7 @@ import { builtApp } from '../world/process.js'
 t.setTimeout(120_000)
 
 const hasScript = spawnSync('script', ['-qec', 'true', '/dev/null']).status === 0
+const needsScript = hasScript ? false : 'needs the program script'
 
 interface AtPrompt {
   readonly pid: number
@@ -50,7 +51,7 @@ const atPrompt = async (t: Test): Promise<AtPrompt> => {
   }
 }
 
-t.test('one signal ends a prompt as cancelled', { skip: !hasScript }, async (t) => {
+t.test('one signal ends a prompt as cancelled', { skip: needsScript }, async (t) => {
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
     const prompt = await atPrompt(t)
     process.kill(prompt.pid, signal)
@@ -59,7 +60,7 @@ t.test('one signal ends a prompt as cancelled', { skip: !hasScript }, async (t) 
 })
 
 t.test('a terminal that is closed at a prompt ends it by the hangup, never by an abort', {
-  skip: !hasScript,
+  skip: needsScript,
 }, async (t) => {
   const prompt = await atPrompt(t)
   prompt.closeTerminal()

@@ -120,7 +120,7 @@ t.test('S-131 a receipt that is changed, lost or added breaks the chain', async 
   await forge('head set back', (tx) => tx.put(kept.head, 'the', { ...head, number: 2 }))
 })
 
-t.test('S-005 state check knows every row and every sealed byte of a scan, and a compaction keeps them', async (t) => {
+t.test('state check knows every row and every sealed byte of a scan, and a compaction keeps them', async (t) => {
   const world = await World.in(t).state().session().images()
   world.file('a.png', greyPng(64, 48, 1))
   world.file('b.png', greyPng(64, 48, 2))

@@ -61,7 +61,7 @@ const tryOne = async (copy, env, entry, passes) => {
   const [broken] = await copy.build()
   let killed = null
   for (const test of broken === undefined ? entry.tests : []) {
-    const ran = await runTest({ dir: copy.dir, file: copy.outputOf(test), env, limitMs })
+    const ran = await runTest(jobOf(copy, env, test))
     if (ran.ok) continue
     killed = { test, why: ran.why }
     break
@@ -81,12 +81,17 @@ const passing = (copy, env) => {
   const known = new Map()
   return async (test) => {
     if (!known.has(test)) {
-      const { ok } = await runTest({ dir: copy.dir, file: copy.outputOf(test), env, limitMs })
+      const { ok } = await runTest(jobOf(copy, env, test))
       known.set(test, ok)
     }
     return known.get(test)
   }
 }
+
+const jobOf = (copy, env, test) => ({
+  dir: copy.dir, file: copy.outputOf(test), limitMs,
+  env: { ...env, SALLYPORT_TEST_APP: copy.appDir },
+})
 
 /** What test processes are given, as in the whole run. */
 const environment = async (memory) => {
@@ -95,8 +100,6 @@ const environment = async (memory) => {
   writeFileSync(tls, JSON.stringify(await makeCertificates()), { mode: 0o600 })
   const env = { ...process.env, SALLYPORT_TEST_TLS: tls }
   delete env.NODE_EXTRA_CA_CERTS
-  // Else they would run the checkout's programs.
-  delete env.SALLYPORT_TEST_APP
   delete env.SALLYPORT_TEST_PACKED
   return memory === null ? env : { ...env, TMPDIR: memory }
 }

@@ -1,0 +1,108 @@
+/** What the runner itself calls a failure, beside failed assertions. */
+import { spawnSync } from 'node:child_process'
+import {
+  cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, utimesSync, writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import t from 'tap'
+
+const root = process.cwd()
+const tool = (name: string): string => join(root, 'scripts/tool', name)
+
+interface Counted {
+  readonly passed: number
+  readonly failed: number
+  readonly skipped: number
+  readonly cited: readonly string[]
+  readonly problems: readonly string[]
+}
+
+/** Counts a stream of TAP in a process of its own: what it prints is no TAP of this one. */
+const counted = (tap: string): Counted => {
+  const script = `const { countTap } = await import('${pathToFileURL(tool('count.js')).href}')
+    const run = await countTap(process.stdin)
+    console.log(JSON.stringify({ ...run, cited: [...run.cited] }))`
+  const { stdout } = spawnSync(
+    process.execPath, ['--input-type=module', '--eval', script], { input: tap, encoding: 'utf8' },
+  )
+  return JSON.parse(stdout.trim().split('\n').at(-1) ?? '') as Counted
+}
+
+/** One file with these lines of one test in it. */
+const file = (title: string, lines: readonly string[]): string => [
+  'TAP version 14', '# Subtest: test/a.test.ts', `    # Subtest: ${title}`,
+  ...lines.map((line) => `        ${line}`), `        1..${lines.length}`,
+  `    ${lines.some((line) => line.startsWith('not')) ? 'not ok' : 'ok'} 1 - ${title}`,
+  '    1..1', 'ok 1 - test/a.test.ts', '1..1', '',
+].join('\n')
+
+t.test('a passing test is counted, and the rows that its title names are cited', async (t) => {
+  const run = counted(file('A-001 S-002 it holds', ['ok 1 - one', 'ok 2 - two']))
+  t.strictSame(run, {
+    passed: 2, failed: 0, skipped: 0, cited: ['A-001', 'S-002'], problems: [],
+  })
+  const failed = counted(file('A-001 it does not', ['not ok 1 - one']))
+  t.strictSame([failed.failed, failed.cited], [1, []], 'a failing test cites nothing')
+})
+
+t.test('a file without an assertion and a citing test without one are failures', async (t) => {
+  const nothing = counted('TAP version 14\n# Subtest: test/a.test.ts\n    1..0\n'
+    + 'ok 1 - test/a.test.ts\n1..1\n')
+  t.strictSame(nothing.problems, ['asserts nothing: test/a.test.ts'])
+  const empty = counted(file('A-001 it holds', []))
+  t.strictSame(empty.cited, [])
+  t.ok(empty.problems.some((one) => one.includes('cites a row and asserts nothing')))
+})
+
+t.test('a skip or todo fails, unless for a reason that the machine gives', async (t) => {
+  const skipped = (directive: string): readonly string[] =>
+    counted(file('it holds', ['ok 1 - one', `ok 2 - two # ${directive}`])).problems
+  t.strictSame(skipped('SKIP needs /proc'), [])
+  for (const directive of ['SKIP', 'SKIP later', 'TODO', 'TODO needs /proc']) {
+    t.equal(skipped(directive).length, 1, directive)
+  }
+})
+
+t.test('a claimed row that no passing test cites fails the run', async (t) => {
+  const { citationProblems, requirementRows } = (await import(tool('requirements.js'))) as {
+    citationProblems(cited: ReadonlySet<string>, tables: object): readonly string[]
+    requirementRows(): { readonly all: readonly string[] }
+  }
+  const tables = { all: ['A-001', 'A-002', 'C-001'], notClaimed: new Map([['C-*', 'not built']]) }
+  t.strictSame(citationProblems(new Set(['A-001', 'A-002']), tables), [])
+  t.strictSame(citationProblems(new Set(['A-001']), tables), [
+    'row A-002 is cited by no passing test',
+  ])
+  t.equal(citationProblems(new Set(['A-001', 'A-002', 'A-003']), tables).length, 1, 'no such row')
+  const wrong = [['A-001', 'excused'], ['S-009', 'no row'], ['C-*', '']] as const
+  for (const one of wrong) {
+    const excused = { ...tables, notClaimed: new Map([['C-*', 'not built'] as const, one]) }
+    t.equal(citationProblems(new Set(['A-001', 'A-002']), excused).length, 1, one[0])
+  }
+  t.ok(requirementRows().all.length > 400)
+})
+
+t.test('what is compiled follows the text of a source, not its time', async (t) => {
+  const dir = mkdtempSync(join(tmpdir(), 'sallyport-tree-'))
+  t.teardown(() => rmSync(dir, { recursive: true, force: true }))
+  cpSync(join(root, 'scripts'), join(dir, 'scripts'), { recursive: true })
+  cpSync(join(root, 'package.json'), join(dir, 'package.json'))
+  symlinkSync(join(root, 'node_modules'), join(dir, 'node_modules'))
+  mkdirSync(join(dir, 'src'))
+  const source = join(dir, 'src/one.ts')
+  const { compileTree, outputOf } = (await import(join(dir, 'scripts/tool/tree.js'))) as {
+    compileTree(): Promise<readonly string[]>
+    outputOf(path: string): string
+  }
+  for (const text of ['const a: number = 1', 'const a: number = 2', 'const a: number = 1']) {
+    writeFileSync(source, `export ${text}\n`)
+    utimesSync(source, 1, 1)
+    t.strictSame(await compileTree(), [])
+    t.match(readFileSync(outputOf(source), 'utf8'), `const a = ${text.at(-1)}`)
+  }
+  writeFileSync(source, 'export const = ')
+  t.equal((await compileTree()).length, 1)
+  t.throws(() => readFileSync(outputOf(source)), { code: 'ENOENT' }, 'nothing old stays')
+})
