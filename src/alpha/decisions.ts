@@ -3,8 +3,8 @@ import { getJob, getTask } from '../governance/board/read.js'
 import type { CapabilityDecisions } from '../governance/capability.js'
 import { deploymentProfile } from '../governance/profile.js'
 import { writeReceipt } from './ask/finish.js'
-import { alphaCapability } from './constants.js'
-import { reviewAlphaOverrun } from './review-overrun.js'
+import { alphaCapability, answerHeld, costOverrun } from './constants.js'
+import { reviewHeldAnswer } from './review-held.js'
 
 /**
  * The review of an overrun (A-127), and the receipt that tells a charge settled by hand in the same
@@ -13,7 +13,11 @@ import { reviewAlphaOverrun } from './review-overrun.js'
 export const alphaDecisions: CapabilityDecisions = {
   reviewOverrun: async (gov, session, request) => {
     const { provider } = deploymentProfile(gov.store)
-    return (await reviewAlphaOverrun(gov, session, provider, request)).task
+    return (await reviewHeldAnswer(gov, session, provider, { ...request, held: costOverrun })).task
+  },
+  reviewHeld: async (gov, session, request) => {
+    const { provider } = deploymentProfile(gov.store)
+    return (await reviewHeldAnswer(gov, session, provider, { ...request, held: answerHeld })).task
   },
   settledByHand: (gov, tx, now, { task_id: taskId }) => {
     const task = taskId === null ? undefined : getTask(tx, taskId)

@@ -1,6 +1,6 @@
 import type { ErrorKind } from '../base/errors.js'
 import type { Outcome, Unsent } from '../contact/order.js'
-import { alphaLimits, costLiability, costOverrun } from './constants.js'
+import { alphaLimits, answerHeld, costLiability, costOverrun } from './constants.js'
 import type { BillingVerdict } from './billing.js'
 import type { CompletionVerdict } from './completion.js'
 
@@ -85,6 +85,8 @@ export interface FinishFacts {
   readonly boundMicrousd: number
   /** Null while owner, root, goal, consent and policy are current; else what is gone. */
   readonly authorityLost: string | null
+  /** A save has not ended: what it leaves of the authority is not known yet. */
+  readonly suspended: boolean
   readonly cancelRequested: boolean
 }
 
@@ -101,7 +103,7 @@ export interface Finish {
   readonly task: FinishTask
   /** True only when the answer becomes the task's result now. */
   readonly adopt: boolean
-  /** `hold`: kept sealed and unadopted until the overrun is reviewed. */
+  /** `hold`: kept sealed and unadopted until a person has looked at it. */
   readonly answer: 'adopt' | 'hold' | 'drop'
   /** The charge stands above the bound and asks for a person, whatever became of the answer. */
   readonly overrun: boolean
@@ -166,6 +168,10 @@ const finishCharged = (
   }
   if (overrun) {
     const task = { state: 'blocked', ...costOverrun } as const
+    return { ...dropped, answer: 'hold', task, errorKind: 'blocked' }
+  }
+  if (facts.suspended) {
+    const task = { state: 'blocked', ...answerHeld } as const
     return { ...dropped, answer: 'hold', task, errorKind: 'blocked' }
   }
   return {

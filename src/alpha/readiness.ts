@@ -11,23 +11,27 @@ import {
   claimFacts, purposeFacts, standingFacts, type EffectCase,
 } from '../governance/judge/effect.js'
 import {
-  always, denied, judge, underWay, untilContact, within, type Denial, type Fact, type Phase,
+  always, denied, judge, untilContact, within, type Denial, type Fact, type Phase,
 } from '../governance/judge/fact.js'
 import { momentOf, type Moment } from '../governance/judge/moment.js'
 import { accountFacts, accountWords } from '../governance/judge/money-facts.js'
 import {
   policyFacts, policyWords, storeFacts, storeWords,
 } from '../governance/judge/policy-facts.js'
+import { outliveFacts, type OutliveCase } from '../governance/judge/person-facts.js'
 import { ledgerFacts, type LedgerFacts } from '../governance/ledger/facts.js'
 import {
   consentLapse, giverOf, hasAcknowledged, latestConsent, type ConsentLapse, type Giver,
 } from '../governance/policy/consents.js'
 import type { PolicyBlock } from '../governance/policy/standing.js'
 import type { Consent } from '../governance/rows.js'
+import type { Session } from '../governance/session/types.js'
 import { presence } from '../governance/vault.js'
 import type { View } from '../state/types.js'
 import { alphaConsentStatement } from './consent-text.js'
-import { alphaCredentialRef, alphaPurpose, type AlphaProvider } from './constants.js'
+import {
+  alphaCredentialRef, alphaLimits as limits, alphaPurpose, type AlphaProvider,
+} from './constants.js'
 import type { AlphaTextInput } from './input.js'
 import { alphaSetupCollection, type AlphaTextSetup } from './setup.js'
 import { fail } from '../base/errors.js'
@@ -89,6 +93,8 @@ export interface AlphaFacts {
   readonly policy: { readonly revision: number; readonly block: PolicyBlock }
   /** Why the purpose consent authorizes nothing now; null while it does. */
   readonly lapse: ConsentLapse | null
+  /** Whether the newest consent was given to the text of today. */
+  readonly toThisText: boolean
   /** Who gave the newest consent; null without one. */
   readonly giver: Giver | null
   /** Whether the owner who looks or asks has acknowledged it; null where nobody is known. */
@@ -105,6 +111,8 @@ export interface AskCase extends EffectCase {
 export interface AlphaCase {
   readonly facts: AlphaFacts
   readonly ask: AskCase | null
+  /** The session that asks or would; null where none is meant. */
+  readonly asker: Omit<OutliveCase, 'neededMs'> | null
 }
 
 interface SavedCase extends AlphaFacts {
@@ -120,6 +128,10 @@ const saved = ({ facts }: AlphaCase): SavedCase | null =>
 const savedFact = <Name extends AlphaReasonCode>(
   fact: Fact<SavedCase, Name>,
 ): readonly Fact<AlphaCase, Name>[] => within(saved, [fact])
+
+/** Longest time from the first byte of a question to its charge, milliseconds. */
+export const askNeedsMs = ({ timeout_seconds: seconds }: AlphaTextSetup): number =>
+  Math.min(seconds * 1_000, limits.inferenceMsMax) + limits.billingStageMsMax
 
 /**
  * Everything that a use of the route rests on, most telling first (A-069, A-070, A-084, A-086,
@@ -149,7 +161,8 @@ export const alphaRoute = [
   ...within(saved, [...consentFacts, ...acknowledgmentFacts]),
   ...within(asked, purposeFacts),
   {
-    name: 'output_cap_lowered', kind: 'unauthorized', phases: underWay,
+    // What came back was within the cap that it was asked under.
+    name: 'output_cap_lowered', kind: 'unauthorized', phases: ['admit', 'preflight', 'contact'],
     holds: ({ facts: { setup }, ask }: AlphaCase) => ask === null || setup === null
       || ask.input.max_output_tokens <= setup.max_output_tokens,
   },
@@ -161,6 +174,8 @@ export const alphaRoute = [
     }
   }, accountFacts),
   ...within(asked, claimFacts),
+  ...within(({ facts: { setup }, asker }: AlphaCase) => (setup === null || asker === null
+    ? null : { ...asker, neededMs: askNeedsMs(setup) }), outliveFacts),
 ] as const
 
 /**
@@ -200,6 +215,7 @@ export const alphaFactsAt = (
     key: presence(view, alphaCredentialRef),
     policy: { revision: moment.policy.head.revision, block: moment.policy.block },
     lapse: lapseOf(moment, consent, setup),
+    toThisText: consent?.statement_sha256 === sha256,
     giver: consent === undefined ? null : giverOf(view, consent),
     acknowledged: owner === null ? null : hasAcknowledged(consent, owner, sha256),
     account: ledgerFacts(view),
@@ -224,8 +240,8 @@ const worded = (denials: readonly Denial[]): AlphaReasonCode | null => {
   throw new TypeError('a reason of the status has its words')
 }
 
-const judgeRoute = (facts: AlphaFacts, phase: Phase) =>
-  judge(alphaRoute, { facts, ask: null }, phase)
+const judgeRoute = (facts: AlphaFacts, phase: Phase, asker: AlphaCase['asker'] = null) =>
+  judge(alphaRoute, { facts, ask: null, asker }, phase)
 
 /**
  * The first reason why the route may not contact its provider, or null when key, consent and
@@ -240,21 +256,29 @@ export const alphaWordsOf = (
 ): { readonly status: AlphaStatus; readonly text: string } =>
   ({ ...alphaReasons, ...giverWords(grant, giver) })[reason]
 
+const loginNext = 'Your session ends before an answer could be there and its charge read back.'
+  + ' Run `sallyport login`, then ask again.'
+
+const admitText = (denials: readonly Denial[], facts: AlphaFacts): string => {
+  const reason = worded(denials)
+  return reason === null ? '' : alphaWordsOf(reason, facts).text
+}
+
 /** The setup, if this owner may ask anew; else throws with the reason of the read. */
 export const requireConfigured = (
-  moment: Moment, provider: AlphaProvider, owner: string,
+  moment: Moment, provider: AlphaProvider, session: Session,
 ): AlphaTextSetup => {
-  const facts = alphaFactsAt(moment, provider, owner)
+  const facts = alphaFactsAt(moment, provider, session.principal.principal_id)
   if (facts.setup === null) {
     throw fail.unauthorized('alpha_not_set_up', 'The text capability is not set up.', {
       reason: 'not_set_up', next: 'Run: sallyport alpha setup',
     })
   }
-  const denials = judgeRoute(facts, 'admit')
-  const reason = worded(denials)
-  if (reason === null) return facts.setup
+  const denials = judgeRoute(facts, 'admit', { moment, root: session.root.root_id })
+  const [first] = denials
+  if (first === undefined) return facts.setup
   throw denied(denials, {
     code: 'alpha_not_configured', message: 'The text capability may not be used now.',
-    next: alphaWordsOf(reason, facts).text,
+    next: first.name === 'session_ends_too_soon' ? loginNext : admitText(denials, facts),
   })
 }

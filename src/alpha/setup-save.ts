@@ -14,7 +14,7 @@ import {
   alphaCredentialRef, alphaPurpose, alphaRouteName, type AlphaProvider,
 } from './constants.js'
 import { projectAlpha, type AlphaShow } from './projection.js'
-import { alphaFacts } from './readiness.js'
+import { alphaFacts, isConsentCurrent } from './readiness.js'
 import {
   alphaSetupCollection, alphaSetupId, planSetupChange, requireSaveAuthority,
   type AlphaTextSetup, type AlphaTextSetupInput, type SetupPlan,
@@ -32,7 +32,8 @@ const planOf = (
   const facts = alphaFacts(gov, view, provider)
   return planSetupChange(facts.setup, save.input, {
     provider,
-    consentCurrent: facts.lapse === null,
+    consentCurrent: isConsentCurrent(facts),
+    consentKept: facts.toThisText && (facts.lapse === null || facts.lapse === 'suspended'),
     ledgerCeilingMicrousd: facts.account.ok ? facts.account.ceilingMicrousd : null,
     storedFingerprint: facts.key.fingerprint,
     suppliedFingerprint: supplied,
@@ -60,18 +61,17 @@ const decide = (
     acknowledged: save.input.plaintext_provider_egress_acknowledged,
     expectedPolicyRevision: save.expectedPolicyRevision,
   })
-  const grants = plan.consent === 'grant'
-    ? [{
-      purpose: alphaPurpose, statementSha256: alphaConsentStatement(provider).sha256,
-      expiresAt: null,
-    }]
-    : []
+  const acknowledged = {
+    purpose: alphaPurpose, statementSha256: alphaConsentStatement(provider).sha256,
+    expiresAt: null,
+  }
   // Without an owner of the ceiling there is no ledger yet: this save bootstraps it.
   const ceilingMicrousd = plan.ceilingMicrousd ??
     (ceilingOwner(tx) === undefined ? plan.next.spend_ceiling_microusd : null)
   return {
     ceilingMicrousd,
-    grants,
+    grants: plan.consent === 'grant' ? [acknowledged] : [],
+    acknowledges: plan.consent === 'keep' && plan.needsAuthority ? [acknowledged] : [],
     drops: plan.consent === 'keep' ? [] : [alphaPurpose],
     apply: (write, _now, outcome) => {
       const revision = outcome.consents.at(0)?.granted_revision ?? null
@@ -79,6 +79,21 @@ const decide = (
     },
   }
 }
+
+/** Whether a save would change anything here, judged on one view. Throws as the save. */
+export const alphaWouldChange = (
+  gov: Gov, view: View, provider: AlphaProvider, save: AlphaSave,
+): boolean => {
+  const secret = suppliedKey(save.input)
+  try {
+    return !planOf(gov, view, provider, save, suppliedOf(gov, secret)).unchanged
+  } finally {
+    secret?.fill(0)
+  }
+}
+
+const suppliedOf = (gov: Gov, secret: Buffer | null): string | null =>
+  (secret === null ? null : fingerprintOf(gov.store, alphaCredentialRef, secret))
 
 /** The key to store, or null when none or a blank one was given: the stored one stays. */
 const suppliedKey = (input: AlphaTextSetupInput): Buffer | null => {
@@ -96,8 +111,7 @@ export const saveAlpha = async (
 ): Promise<AlphaShow> => {
   const secret = suppliedKey(save.input)
   try {
-    const supplied = secret === null
-      ? null : fingerprintOf(gov.store, alphaCredentialRef, secret)
+    const supplied = suppliedOf(gov, secret)
     const plan = planOf(gov, gov.store.read(), provider, save, supplied)
     await publishSave(gov, session, {
       route: alphaRouteName,

@@ -116,6 +116,8 @@ export interface SetupFacts {
   readonly provider: AlphaProvider
   /** The purpose consent authorizes contact now. */
   readonly consentCurrent: boolean
+  /** The consent that the next publication would carry over is to the very text of today. */
+  readonly consentKept: boolean
   /** Ceiling of the one deployment ledger, micro-USD; null before there is one. */
   readonly ledgerCeilingMicrousd: number | null
   /** Fingerprint of the stored key; null without one. */
@@ -141,7 +143,11 @@ export interface SetupPlan {
   readonly keyChange: 'none' | 'set'
   /** Whether the acknowledgment and the exact policy revision are required. */
   readonly needsAuthority: boolean
-  /** What becomes of the purpose consent. */
+  /**
+   * What becomes of the purpose consent. Host and model are sealed, so no field that can be saved
+   * widens what leaves the machine: an acknowledged save keeps a consent that stands, and only
+   * where none does it gives a new one.
+   */
   readonly consent: 'grant' | 'withdraw' | 'keep'
   /** Ceiling to apply to the deployment ledger, micro-USD; null leaves the ledger alone. */
   readonly ceilingMicrousd: number | null
@@ -150,7 +156,8 @@ export interface SetupPlan {
 const limitNames = [
   'max_output_tokens', 'timeout_seconds', 'request_cost_bound_microusd', 'spend_ceiling_microusd',
 ] as const
-const comparedNames = [...limitNames, 'model_id', 'api_base'] as const
+const routeNames = ['model_id', 'api_base'] as const
+const comparedNames = [...limitNames, ...routeNames] as const
 
 /**
  * Decides what a save changes (A-031, A-040, A-042, A-050, A-063 to A-068). Disabling alone is
@@ -167,6 +174,7 @@ export const planSetupChange = (
   const keyChange = keyChangeOf(current, facts)
   const differs = current === null || comparedNames.some((name) => current[name] !== next[name])
   const changes = differs || keyChange === 'set'
+  const sameRoute = routeNames.every((name) => current?.[name] === next[name])
   const enabling = next.enabled && !wasEnabled
   const changesEnabledRoute = wasEnabled && changes
   const disablesOnly = wasEnabled && !next.enabled && !changes
@@ -179,7 +187,10 @@ export const planSetupChange = (
   return {
     next, unchanged, enabling, changesEnabledRoute, regrants, disablesOnly, keyChange,
     needsAuthority,
-    consent: consentOf(next.enabled && needsAuthority, wasEnabled && !next.enabled),
+    consent: consentOf(
+      next.enabled && needsAuthority && !(wasEnabled && facts.consentKept && sameRoute),
+      wasEnabled && !next.enabled,
+    ),
     ceilingMicrousd: leavesMoneyAlone ? null : next.spend_ceiling_microusd,
   }
 }

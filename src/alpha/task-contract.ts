@@ -78,7 +78,7 @@ export const alphaReview = contract({
   ...oneTask,
   name: 'alpha.review',
   input: closedObject({
-    task: v.string(), verdict: v.picklist(['approve', 'reject', 'accept-overrun']),
+    task: v.string(), verdict: v.picklist(['approve', 'reject', 'accept-overrun', 'accept-held']),
   }),
 })
 

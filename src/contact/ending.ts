@@ -3,13 +3,15 @@ import { SallyportError, type ErrorDetails, type ErrorKind } from '../base/error
 import { settleCommand } from '../governance/ledger/due.js'
 
 /** Ends without a result. */
-export type PaidEnd = 'not_sent' | 'charge_unknown' | 'overrun' | 'not_adopted' | 'refused'
+export type PaidEnd =
+  'not_sent' | 'charge_unknown' | 'overrun' | 'held' | 'not_adopted' | 'refused'
 
 const kinds: Readonly<Record<PaidEnd, ErrorKind>> = {
   // What kept it from being sent says more, where that is known.
   not_sent: 'failed',
   charge_unknown: 'blocked',
   overrun: 'blocked',
+  held: 'blocked',
   not_adopted: 'unauthorized',
   refused: 'remote',
 }
@@ -24,6 +26,8 @@ export interface PaidNames {
   readonly biller: string
   /** The command that reviews a charge above its bound. */
   readonly review?: string
+  /** The command that accepts a result that a save made wait. */
+  readonly accept?: string
 }
 
 /** One end. */
@@ -47,6 +51,7 @@ const textOf = (noun: string, { end, boundMicrousd }: PaidEnding): string => {
     charge_unknown:
       `The charge of this ${noun} is not known; its full bound${bound} stays held.`,
     overrun: 'The charge passed the request bound; it stands and needs a review.',
+    held: `The ${noun} is paid for and kept; a save was under way, so it waits to be accepted.`,
     not_adopted: `The authority ended meanwhile; the charge stands, no ${noun} was kept.`,
     refused: `The reply was not what a ${noun} needs; the charge stands.`,
   }
@@ -57,6 +62,7 @@ const nextOf = (names: PaidNames, { end, operationId }: PaidEnding): string | un
   if (end === 'charge_unknown') {
     return `Look it up with the ${names.biller}, then: ${settleCommand(operationId)}`
   }
+  if (end === 'held' && names.accept !== undefined) return `Run: ${names.accept}`
   const review = names.review ?? `sallyport ledger review ${operationId} --accept`
   return end === 'overrun' ? `Run: ${review}` : undefined
 }

@@ -5,11 +5,10 @@
  */
 import * as v from 'valibot'
 import { alphaProjectionShape } from '../alpha/projection.js'
-import { alphaFacts } from '../alpha/readiness.js'
-import { mirrorCeiling, saveAlpha, type AlphaSave } from '../alpha/setup-save.js'
-import { isBlankKey } from '../alpha/api-key.js'
-import { alphaCredentialRef } from '../alpha/constants.js'
-import { parseSetupInput, planSetupChange } from '../alpha/setup.js'
+import {
+  alphaWouldChange, mirrorCeiling, saveAlpha, type AlphaSave,
+} from '../alpha/setup-save.js'
+import { parseSetupInput } from '../alpha/setup.js'
 import { showAlpha } from '../alpha/show.js'
 import { fail } from '../base/errors.js'
 import { closedObject, parseClosed, strictInteger } from '../base/schema.js'
@@ -21,7 +20,6 @@ import { showGateway } from '../gateway/show.js'
 import type { Gov } from '../governance/context.js'
 import { policyHead } from '../governance/policy/head.js'
 import type { Session } from '../governance/session/types.js'
-import { fingerprintOf } from '../governance/vault.js'
 import { routePlaces, type RoutePlaces } from './places.js'
 
 /** Most bytes of a configuration document. */
@@ -94,26 +92,13 @@ export const readConfiguration = (gov: Gov, session: Session): Configuration => 
   }
 }
 
-const alphaWouldChange = (gov: Gov, { provider }: RoutePlaces, { input }: AlphaSave): boolean => {
-  const facts = alphaFacts(gov, gov.store.read(), provider)
-  const key = input.api_key
-  const supplied = key === undefined || isBlankKey(key)
-    ? null : fingerprintOf(gov.store, alphaCredentialRef, Buffer.from(key, 'latin1'))
-  return !planSetupChange(facts.setup, input, {
-    provider,
-    consentCurrent: facts.lapse === null,
-    ledgerCeilingMicrousd: facts.account.ok ? facts.account.ceilingMicrousd : null,
-    storedFingerprint: facts.key.fingerprint,
-    suppliedFingerprint: supplied,
-  }).unchanged
-}
-
 /** Which one of two named blocks is to be saved; both changed is refused. */
 const changedBlock = async (
   gov: Gov, places: RoutePlaces, alpha: AlphaSave, gateway: GatewaySave,
 ): Promise<BlockName> => {
-  const alphaChanges = alphaWouldChange(gov, places, alpha)
-  const gatewayChanges = await gatewayWouldChange(gov, gov.store.read(), places.gateway, gateway)
+  const view = gov.store.read()
+  const alphaChanges = alphaWouldChange(gov, view, places.provider, alpha)
+  const gatewayChanges = await gatewayWouldChange(gov, view, places.gateway, gateway)
   if (alphaChanges && gatewayChanges) {
     throw fail.rejected(
       'both_routes_changed', 'One save changes alpha_text or the gateway, never both.',

@@ -12,7 +12,7 @@ import { taskStates } from '../governance/rows.js'
 import { capabilities } from './capabilities.js'
 
 /** What a person may say of a task. */
-export const taskVerdicts = ['approve', 'reject', 'accept-overrun'] as const
+export const taskVerdicts = ['approve', 'reject', 'accept-overrun', 'accept-held'] as const
 export type TaskVerdict = (typeof taskVerdicts)[number]
 
 const one = closedObject({ task: v.string() })

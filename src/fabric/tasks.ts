@@ -22,21 +22,35 @@ import type { View } from '../state/types.js'
 import { capabilities } from './capabilities.js'
 import type { TaskVerdict } from './tasks-contract.js'
 
-const overrunOf = async (
-  gov: Gov, session: Session, owner: Capability | undefined,
-  request: { readonly taskId: string; readonly verdict: 'accept' | 'reject' },
-): Promise<Task> => {
-  const review = (await owner?.decisions?.())?.reviewOverrun
-  if (review !== undefined) return review(gov, session, request)
-  throw fail.conflict('no_overrun_to_review', 'No overrun of this task waits for review.')
+type HeldReview = 'reviewOverrun' | 'reviewHeld'
+
+const nothingHeld: Readonly<Record<HeldReview, readonly [code: string, text: string]>> = {
+  reviewOverrun: ['no_overrun_to_review', 'No overrun of this task waits for review.'],
+  reviewHeld: ['no_held_answer', 'No answer of this task waits to be accepted.'],
 }
 
-const waitsForOverrun = (task: Task): boolean =>
-  task.state === 'blocked' && task.blocked?.kind === 'cost_overrun'
+const heldOf = async (
+  gov: Gov, session: Session, owner: Capability | undefined, which: HeldReview,
+  request: { readonly taskId: string; readonly verdict: 'accept' | 'reject' },
+): Promise<Task> => {
+  const review = (await owner?.decisions?.())?.[which]
+  if (review !== undefined) return review(gov, session, request)
+  throw fail.conflict(...nothingHeld[which])
+}
+
+const waitsFor = (task: Task): HeldReview | null => {
+  if (task.blocked?.kind === 'cost_overrun') return 'reviewOverrun'
+  return task.blocked?.kind === 'answer_held' ? 'reviewHeld' : null
+}
+
+const accepts: Readonly<Partial<Record<TaskVerdict, HeldReview>>> = {
+  'accept-overrun': 'reviewOverrun', 'accept-held': 'reviewHeld',
+}
 
 /**
- * Reviews a task: approve or reject its answer, or accept a charge above its bound. Rejecting a
- * task that waits for its overrun review rejects the overrun: the answer is dropped (A-120, A-127).
+ * Reviews a task: approve or reject its answer, or accept one that waits for a person, because its
+ * charge passed the bound or a save was under way. Rejecting a task whose answer waits drops that
+ * answer (A-120, A-127).
  */
 export const reviewAnyTask = async (
   gov: Gov, session: Session, taskId: string, verdict: TaskVerdict,
@@ -44,12 +58,15 @@ export const reviewAnyTask = async (
 ): Promise<Task> => {
   const task = requireOwnTask(gov.store.read(), session, taskId, { for: 'review' })
   const owner = ownerOfKind(registry, task.kind)
-  if (verdict === 'accept-overrun') {
-    return overrunOf(gov, session, owner, { taskId, verdict: 'accept' })
+  const accepted = accepts[verdict]
+  if (accepted !== undefined) {
+    return heldOf(gov, session, owner, accepted, { taskId, verdict: 'accept' })
   }
-  if (verdict === 'reject' && waitsForOverrun(task)) {
-    return overrunOf(gov, session, owner, { taskId, verdict })
+  const waits = waitsFor(task)
+  if (verdict === 'reject' && waits !== null) {
+    return heldOf(gov, session, owner, waits, { taskId, verdict })
   }
+  if (verdict !== 'approve' && verdict !== 'reject') throw new TypeError('no such verdict')
   return gov.store.transact('task review', (tx) =>
     reviewTask(tx, isoFromMs(gov.clock.wallMs()), session, taskId, verdict))
 }
@@ -120,9 +137,9 @@ export const reviewAnyOverrun = async (
   const view = gov.store.read()
   const { reservation } = requireOwnReservation(view, session, operationId)
   const task = reservation.task_id === null ? undefined : getTask(view, reservation.task_id)
-  if (task !== undefined && waitsForOverrun(task)) {
+  if (task !== undefined && waitsFor(task) === 'reviewOverrun') {
     const owner = ownerOfRuntime(registry, reservation.runtime)
-    await overrunOf(gov, session, owner, { taskId: task.task_id, verdict })
+    await heldOf(gov, session, owner, 'reviewOverrun', { taskId: task.task_id, verdict })
     return requireOwnReservation(gov.store.read(), session, operationId).reservation
   }
   return gov.store.transact('ledger review', (tx) => {

@@ -63,6 +63,8 @@ export interface CapabilityDecisions {
     readonly taskId: string
     readonly verdict: 'accept' | 'reject'
   }) => Promise<Task>
+  /** Reviews a result that is paid for and waits, because a save was under way when it came. */
+  readonly reviewHeld?: CapabilityDecisions['reviewOverrun']
   /** What else changes when an operator settled one of its charges by hand, in the same record. */
   readonly settledByHand?: (gov: Gov, tx: Tx, now: string, reservation: Reservation) => void
 }

@@ -37,12 +37,14 @@ const authorities = [null, 'consent_not_current', 'root_ended', 'policy_revoked'
 interface Case { readonly name: string; readonly facts: FinishFacts; readonly end: Finish }
 const table: readonly Case[] = ends.flatMap(([name, inference]) =>
   costs.flatMap((cost) => authorities.flatMap((authorityLost) =>
-    [false, true].map((cancelRequested) => {
-      const facts = { inference, cost, boundMicrousd: bound, authorityLost, cancelRequested }
+    [false, true].flatMap((cancelRequested) => [false, true].map((suspended) => {
+      const facts = {
+        inference, cost, boundMicrousd: bound, authorityLost, cancelRequested, suspended,
+      }
       const label = `${name}, cost ${cost?.microUsd ?? 'none'}, ${authorityLost ?? 'current'}, ` +
-        `cancel ${cancelRequested}`
+        `cancel ${cancelRequested}, suspended ${suspended}`
       return { name: label, facts, end: decideFinish(facts) }
-    }))))
+    })))))
 
 const uncontacted = ({ facts }: Case): boolean => facts.inference.kind === 'unsent'
 const isNamed = ({ facts }: Case): boolean =>
@@ -65,7 +67,7 @@ const verdictOf = (c: Case): CompletionVerdict | null =>
   c.facts.inference.kind === 'reply' ? c.facts.inference.verdict : null
 
 t.test('the table is whole', async (t) => {
-  t.equal(table.length, ends.length * costs.length * authorities.length * 2)
+  t.equal(table.length, ends.length * costs.length * authorities.length * 2 * 2)
   t.equal(new Set(table.map((c) => c.name)).size, table.length)
 })
 
@@ -85,7 +87,8 @@ each('every known charge settles, whatever becomes of the answer',
   (c) => c.end.ledger === 'settle' && c.end.overrun === overruns(c))
 
 each('an answer is adopted in exactly one situation', () => true, (c) => {
-  const all = verdictOf(c)?.ok === true && c.facts.cost !== null && !overruns(c) && undisturbed(c)
+  const all = verdictOf(c)?.ok === true && c.facts.cost !== null && !overruns(c)
+    && undisturbed(c) && !c.facts.suspended
   return c.end.adopt === all && (c.end.answer === 'adopt') === all &&
     (c.end.task.state === 'succeeded') === all && (c.end.errorKind === null) === all
 })
@@ -97,7 +100,14 @@ each('A-127 A-128 an overrun holds the answer back for the review; the bound its
       c.end.errorKind === 'blocked' && isDeep(c.end.task, {
       state: 'blocked', kind: 'cost_overrun', reason: 'alpha_overrun_review_required',
     })
-    : c.end.adopt && !c.end.overrun)
+    : c.end.adopt === !c.facts.suspended && !c.end.overrun)
+
+each('A-168 A-184 a save in between holds an answer within its bound, and only that',
+  (c) => c.facts.suspended && verdictOf(c)?.ok === true && c.facts.cost !== null && !overruns(c),
+  (c) => isDeep(c.end.task, {
+    state: 'blocked', kind: 'answer_held', reason: 'alpha_save_in_between',
+  }) === undisturbed(c) && (c.end.answer === 'hold') === undisturbed(c) && !c.end.adopt
+    && c.end.ledger === 'settle')
 
 each('A-168 with authority gone nothing is adopted or held', (c) => c.facts.authorityLost !== null,
   ({ end, facts }) => end.answer === 'drop' && !end.adopt && end.task.state !== 'succeeded' &&

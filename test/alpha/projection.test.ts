@@ -27,6 +27,7 @@ const ready: AlphaFacts = {
   provider,
   key: { present: true, fingerprint: 'fp-1' },
   policy: { revision: 3, block: null },
+  toThisText: true,
   lapse: null, giver: { principal_id: 'prn_1', name: 'ada', disabled: false }, acknowledged: true,
   account: { ok: true, ceilingMicrousd: 100_000 },
 }

@@ -30,7 +30,7 @@ const limits = {
   spend_ceiling_microusd: 100_000,
 }
 const facts: SetupFacts = {
-  provider, consentCurrent: true, ledgerCeilingMicrousd: 100_000, storedFingerprint: 'fp-1',
+  provider, consentCurrent: true, consentKept: true, ledgerCeilingMicrousd: 100_000, storedFingerprint: 'fp-1',
   suppliedFingerprint: null,
 }
 const disabled: AlphaTextSetup = { ...stored, enabled: false }
@@ -222,7 +222,11 @@ t.test('A-063 A-064 enabling or changing an enabled route needs both proofs', as
 
 t.test('A-066 a consent is granted only with the route enabled by this save', async (t) => {
   t.equal(plan(disabled, { enabled: true }).consent, 'grant')
-  t.equal(plan(stored, { enabled: true, timeout_seconds: 3 }).consent, 'grant')
+  const changed = { enabled: true, timeout_seconds: 3 }
+  t.equal(plan(stored, changed, { consentKept: false }).consent, 'grant')
+  t.equal(plan(stored, changed).consent, 'keep', 'no field that is saved widens what leaves')
+  t.equal(plan({ ...stored, model_id: 'another/model' }, changed).consent, 'grant')
+  t.equal(plan({ ...stored, api_base: 'https://o.example/v1' }, changed).consent, 'grant')
   t.equal(plan(stored, { enabled: false, timeout_seconds: 3 }).consent, 'withdraw')
   t.equal(plan(disabled, { timeout_seconds: 3 }).consent, 'keep')
   t.equal(plan(stored, { enabled: true }).consent, 'keep')
@@ -230,7 +234,7 @@ t.test('A-066 a consent is granted only with the route enabled by this save', as
 })
 
 t.test('A-067 a repeated save revives no consent without a new acknowledgment', async (t) => {
-  const gone = { consentCurrent: false }
+  const gone = { consentCurrent: false, consentKept: false }
   const silent = plan(stored, { ...limits, enabled: true, api_key: '' }, gone)
   t.hasStrict(silent, { unchanged: true, regrants: false, consent: 'keep', needsAuthority: false })
   const given = plan(stored,

@@ -49,7 +49,7 @@ interface Standing {
 
 const requireStanding = (ctx: AlphaContext, view: View, session: Session): Standing => {
   const moment = momentOf(ctx.gov, view)
-  const setup = requireConfigured(moment, ctx.provider, session.principal.principal_id)
+  const setup = requireConfigured(moment, ctx.provider, session)
   const consent = currentConsent(view, moment.policy, alphaPurpose, moment.nowMs)
   if (!consent) {
     throw fail.unauthorized('consent_not_current', 'No current consent covers this route.', {

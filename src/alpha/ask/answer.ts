@@ -2,6 +2,7 @@ import { fail, type SallyportError } from '../../base/errors.js'
 import { endingError, type PaidEnd, type PaidNames } from '../../contact/ending.js'
 import type { Task } from '../../governance/rows.js'
 import type { Session } from '../../governance/session/types.js'
+import { answerHeld, costLiability } from '../constants.js'
 import type { AlphaContext } from '../context.js'
 import { readOutput } from '../output.js'
 import type { AskResult } from './ask.js'
@@ -15,11 +16,16 @@ const namesOf = (task: Task): PaidNames => ({
   noun: 'ask',
   biller: 'provider',
   review: `sallyport alpha review ${task.task_id} --accept-overrun`,
-  codes: { charge_unknown: 'ask_blocked', overrun: 'ask_blocked', refused: 'ask_failed' },
+  accept: `sallyport alpha review ${task.task_id} --accept-held`,
+  codes: {
+    charge_unknown: 'ask_blocked', overrun: 'ask_blocked', held: 'ask_blocked',
+    refused: 'ask_failed',
+  },
   texts: {
     charge_unknown:
       'The charge of this ask is not known; the full bound stays held and no answer is released.',
     overrun: 'The charge passed the request bound; it stands, and the answer waits for a review.',
+    held: 'The answer is paid for and kept; a save was under way, so it waits to be accepted.',
     refused: 'The ask ended without an answer.',
   },
 })
@@ -32,6 +38,11 @@ const told = (
   kind: finish?.errorKind ?? null, ...parts,
 })
 
+const endOf = ({ blocked }: Task): PaidEnd => {
+  if (blocked?.kind === costLiability.kind) return 'charge_unknown'
+  return blocked?.kind === answerHeld.kind ? 'held' : 'overrun'
+}
+
 /**
  * The error that tells how a task ended; for a task that has not ended, a conflict. The board says
  * only that it failed: why decides the exit status of an ask that just ended.
@@ -40,8 +51,7 @@ export const errorOfTask = (task: Task, ended: Partial<AskEnd> = {}): SallyportE
   const reason = task.reason ?? task.state
   const next = `See: sallyport alpha task ${task.task_id}`
   if (task.state === 'blocked') {
-    const end = task.blocked?.kind === 'cost_liability' ? 'charge_unknown' : 'overrun'
-    return told(task, end, { reason: task.blocked?.reason ?? 'blocked' }, {})
+    return told(task, endOf(task), { reason: task.blocked?.reason ?? 'blocked' }, {})
   }
   if (task.state === 'cancelled') {
     return fail.cancelled('ask_cancelled', 'The ask was cancelled; no answer was kept.', {

@@ -7,6 +7,7 @@ import { storeDecision, type JudgedRoute } from '../../governance/judge/decision
 import { effectCase, type Claim } from '../../governance/judge/effect.js'
 import { denied, judge, toldName, type Denial, type Phase } from '../../governance/judge/fact.js'
 import { momentOf, type Moment } from '../../governance/judge/moment.js'
+import { adoptionOf } from '../../governance/judge/policy-facts.js'
 import type { FixedRoute, TrustRequest } from '../../governance/judge/request.js'
 import { currentConsent } from '../../governance/policy/consents.js'
 import type { Task, TrustDecision } from '../../governance/rows.js'
@@ -90,8 +91,10 @@ const judgeTask = (
   const moment = momentOf(gov, view)
   const facts = alphaFactsAt(moment, provider)
   const ask: AskCase = { moment, task, fixed: fixedOf(provider), claim: null, input }
+  const asker = { moment, root: task.original_root }
   return {
-    moment, setup: facts.setup, claim: null, denials: judge(alphaRoute, { facts, ask }, phase),
+    moment, setup: facts.setup, claim: null,
+    denials: judge(alphaRoute, { facts, ask, asker }, phase),
   }
 }
 
@@ -108,7 +111,7 @@ const judgeRequest = (
   const ask: AskCase = { ...effect, input }
   return {
     moment, setup: facts.setup, claim: effect.claim,
-    denials: judge(alphaRoute, { facts, ask }, phase),
+    denials: judge(alphaRoute, { facts, ask, asker: { moment, root: task.original_root } }, phase),
   }
 }
 
@@ -154,12 +157,22 @@ export const requireContact = (
   operation: AskOperation, view: View, task: Task, route: JudgedRoute | undefined,
 ): AskAuthority => allowed(judgeRequest(operation, view, task, route, 'contact'), 'trust_denied')
 
-/** The reason why an answer may not be adopted, or null while everything is current. */
-export const authorityLost = (
+/** What stands against adopting an answer, in the words of an ask. */
+export interface AnswerStanding {
+  /** Why it may never be adopted, or null. */
+  readonly lost: string | null
+  /** Whether a save that has not ended keeps it from being adopted now. */
+  readonly suspended: boolean
+}
+
+/** Whether an answer may be adopted, judged on everything that it rests on. */
+export const answerStanding = (
   place: AskPlace, view: View, task: Task, input: AlphaTextInput,
-): string | null => {
-  const [first] = judgeTask(place, view, task, input, 'adopt').denials
-  return first === undefined ? null : toldName(first, alphaToldAs)
+): AnswerStanding => {
+  const { lost, suspended } = adoptionOf(judgeTask(place, view, task, input, 'adopt').denials)
+  return {
+    lost: lost === null ? null : toldName(lost, alphaToldAs), suspended: suspended !== null,
+  }
 }
 
 /**

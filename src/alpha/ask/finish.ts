@@ -17,7 +17,7 @@ import type { CompletionVerdict } from '../completion.js'
 import { alphaArtifactLabels, type AlphaProvider } from '../constants.js'
 import { decideFinish, unaccounted, type Finish } from '../next-step.js'
 import { buildReceipt, type AlphaReceipt } from '../receipt.js'
-import { authorityLost } from './authority.js'
+import { answerStanding } from './authority.js'
 import type { BillingResult } from './billing-stage.js'
 import { cancelWanted, type AskOperation } from './operation.js'
 
@@ -75,7 +75,7 @@ const endTask = (
   return moveTask(tx, now, operation.taskId, task.state, patchOf(task, resultId))
 }
 
-/** Where the overrun review finds the answer that waits for it. */
+/** Where the review finds the answer that waits for it. */
 const noteHeld = (tx: Tx, task: Task, artifactId: string): void => {
   const job = getJob(tx, task)
   tx.put(collections.jobs, job.job_id, {
@@ -126,13 +126,14 @@ export const closeAsk = (
   const task = getTask(tx, operation.taskId)
   const { inference, billing } = evidence
   const accepted = inference.kind === 'reply' && inference.verdict.ok
+  const { lost, suspended } = answerStanding(operation.ctx, tx, task, operation.input)
   // Where the rows refused the money's step no answer is released, and the task ends now.
   const finish = refusal !== null ? unaccounted : decideFinish({
     inference,
     cost: billing.cost,
     boundMicrousd: terms?.hold?.boundMicrousd ?? 0,
-    authorityLost: accepted && sealed === null
-      ? 'answer_not_stored' : authorityLost(operation.ctx, tx, task, operation.input),
+    authorityLost: accepted && sealed === null ? 'answer_not_stored' : lost,
+    suspended,
     cancelRequested: cancelWanted(operation, task),
   })
   const adopts = sealed !== null && finish.answer !== 'drop'

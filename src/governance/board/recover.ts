@@ -6,7 +6,7 @@ import { requireRootRow } from '../session/live.js'
 import type { Session } from '../session/types.js'
 import { putTask } from './place.js'
 import { requireOwnTask, taskAccess } from './read.js'
-import { isOpen } from './states.js'
+import { isSpent } from './states.js'
 
 /** Most recoveries of one task. */
 export const recoveriesMax = 1_000
@@ -14,7 +14,8 @@ export const recoveriesMax = 1_000
 /**
  * Gives the operator's present session the reading, review and cancel of one of the operator's own
  * tasks, with an audit row. The original root stays, so this never leads to contact or adoption.
- * A finished task also takes over the present revision of its goal, because nothing of it can be
+ * A finished task, or one whose
+ * paid result waits for a person, also takes over the present revision of its goal, because nothing of it can be
  * contacted or adopted any more; an open one keeps the revision it was admitted under. Nothing to
  * do when the session has all that already. Throws `not_found`, `conflict`/`recoveries_max`,
  * `unauthorized`/`goal_changed` for a finished task whose goal is gone.
@@ -29,7 +30,7 @@ export const recoverOwnership = (
   const task = requireOwnTask(tx, current, taskId, { for: 'show' })
   const access = taskAccess(tx, current, task)
   const goal = tx.get(collections.goals, task.goal_id)
-  const finished = !isOpen(task.state)
+  const finished = isSpent(task)
   if (finished && goal?.owner !== task.owner) {
     throw fail.unauthorized('goal_changed', 'The goal of this task does not exist any more.')
   }

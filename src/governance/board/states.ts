@@ -28,6 +28,14 @@ const arrows: Readonly<Record<TaskState, readonly TaskState[]>> = {
 /** What a task is blocked on when its charge is not known: it can never go on. */
 export const costLiability = 'cost_liability'
 
+/** What a task is blocked on while its result is paid for, kept, and waits for a person. */
+const heldResults: ReadonlySet<string> = new Set(['cost_overrun', 'answer_held'])
+
+/** Whether nothing of the task is ever sent again: finished, or its result waits for a person. */
+export const isSpent = (
+  { state, blocked }: { readonly state: TaskState; readonly blocked: { kind: string } | null },
+): boolean => !isOpen(state) || (blocked !== null && heldResults.has(blocked.kind))
+
 /** Whether the table has this arrow for everybody. */
 export const canMove = (from: TaskState, to: TaskState): boolean => arrows[from].includes(to)
 

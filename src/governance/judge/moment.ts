@@ -2,7 +2,7 @@ import type { View } from '../../state/types.js'
 import type { Gov } from '../context.js'
 import { policyStanding, type PolicyStanding } from '../policy/standing.js'
 import type { Root } from '../rows.js'
-import { liveRoot } from '../session/live.js'
+import { liveRoot, rootEndsMs } from '../session/live.js'
 
 /**
  * One boundary's look at what authority rests on. Everything that is judged at a boundary is judged
@@ -15,6 +15,8 @@ export interface Moment {
   readonly policy: PolicyStanding
   /** The root when it is live now; throws `unauthorized` otherwise. */
   liveRoot(rootId: string): Root
+  /** When the root ends by itself unless it is used again, milliseconds; 0 when it has ended. */
+  rootEndsMs(rootId: string): number
 }
 
 /** The moment of a view. */
@@ -23,4 +25,5 @@ export const momentOf = (gov: Gov, view: View): Moment => ({
   nowMs: gov.clock.wallMs(),
   policy: policyStanding(gov.store, view),
   liveRoot: (rootId) => liveRoot(view, gov, rootId),
+  rootEndsMs: (rootId) => rootEndsMs(view, gov, rootId),
 })

@@ -49,3 +49,28 @@ export const rootFacts = [
     },
   },
 ] as const satisfies readonly Fact<RootCase>[]
+
+/** A request that is about to go out, and how long what it brings back has to be waited for. */
+export interface OutliveCase {
+  readonly moment: Moment
+  readonly root: string
+  /** Longest time of the request and of reading its charge back, milliseconds. */
+  readonly neededMs: number
+}
+
+/** What the record of the end may take beside the request itself, milliseconds. */
+const closingMs = 5_000
+
+/**
+ * The session lives until the answer can be adopted: what is found out only after it was paid for
+ * is found out too late (A-185). Asked before contact alone, with some room at first, so that what
+ * was let in is not refused at the last moment.
+ */
+export const outliveFacts = [
+  {
+    name: 'session_ends_too_soon', kind: 'unauthorized',
+    phases: ['admit', 'preflight', 'contact'],
+    holds: ({ moment, root, neededMs }, phase) => moment.rootEndsMs(root) - moment.nowMs
+      >= neededMs + (phase === 'contact' ? 0 : closingMs),
+  },
+] as const satisfies readonly Fact<OutliveCase>[]

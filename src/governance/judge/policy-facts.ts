@@ -1,6 +1,6 @@
 /** What the policy of the whole deployment says; every route says it in the same words. */
 import type { PolicyBlock } from '../policy/standing.js'
-import { always, type Fact } from './fact.js'
+import { always, type Denial, type Fact } from './fact.js'
 
 /** Why the policy forbids contact; null when it does not. */
 interface PolicyCase {
@@ -24,6 +24,26 @@ export const policyFacts = [
   fact('save_in_progress', 'unauthorized'), fact('save_interrupted', 'unauthorized'),
   fact('policy_revoked', 'unauthorized'),
 ] as const
+
+/** What a save leaves behind until it, or the next one, has ended: it takes no consent away. */
+const suspending: ReadonlySet<string> = new Set(['save_in_progress', 'save_interrupted'])
+
+/** What stands against using what came back. */
+export interface AdoptionStanding {
+  /** Why it may never be used; null while nothing forbids it. */
+  readonly lost: Denial | null
+  /** Why it may not be used yet: a save has not ended; null otherwise. */
+  readonly suspended: Denial | null
+}
+
+/**
+ * What the denials of an adoption come to: a save in between suspends it, anything else ends it
+ * (A-168, A-185).
+ */
+export const adoptionOf = (denials: readonly Denial[]): AdoptionStanding => ({
+  lost: denials.find(({ name }) => !suspending.has(name)) ?? null,
+  suspended: denials.find(({ name }) => suspending.has(name)) ?? null,
+})
 
 /** Status and sentence of each of the store's. */
 export const storeWords = {

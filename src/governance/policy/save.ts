@@ -21,7 +21,7 @@ import { covers } from '../stops/stop.js'
 import { adoptStaged, dropStaged, sealCredential, stageSealed } from '../vault.js'
 import { applyCeiling, checkCeiling, ownCeiling } from './ceiling.js'
 import {
-  carryOver, endConsents, grantConsent, type ConsentGrant,
+  acknowledgeConsent, carryOver, endConsents, grantConsent, latestConsent, type ConsentGrant,
 } from './consents.js'
 import { isGloballyRevoked, policyHead } from './head.js'
 import { nextRevisionOf, publishRevision } from './publish.js'
@@ -32,6 +32,8 @@ export interface SaveDecision {
   /** The shared ceiling to stand after the save, micro-USD; null leaves it alone. */
   readonly ceilingMicrousd: number | null
   readonly grants: readonly ConsentGrant[]
+  /** Purposes whose consent stands as it is and that whoever saves acknowledges with this save. */
+  readonly acknowledges?: readonly Omit<ConsentGrant, 'expiresAt'>[]
   /** Purposes of this route that end unless granted anew (changed or disabled). */
   readonly drops: readonly string[]
   /** Writes the route's own documents, in the same record as r+2. */
@@ -218,6 +220,9 @@ const finish = async (
     const by = {
       route: plan.route, revision, principal: intent.principal, root: intent.root,
     }
+    for (const one of decision.acknowledges ?? []) {
+      acknowledgeCarried(tx, now, revision, { ...one, owner: intent.principal })
+    }
     const consents = decision.grants.map((grant) => grantConsent(tx, now, grant, by))
     if (plan.credential !== null) replaced = adoptStaged(tx, now, plan.credential.ref)
     if (decision.ceilingMicrousd !== null) ownCeiling(tx, plan.route)
@@ -237,6 +242,16 @@ const finish = async (
   })
   discardStored(gov.store, replaced)
   return outcome
+}
+
+/** Whoever saves acknowledges the consent that this publication carries over. */
+const acknowledgeCarried = (tx: Tx, now: string, revision: number, by: {
+  readonly purpose: string; readonly owner: string; readonly statementSha256: string
+}): void => {
+  const consent = latestConsent(tx, by.purpose)
+  if (consent?.state === 'granted' && consent.bound_revision === revision) {
+    acknowledgeConsent(tx, now, consent, by)
+  }
 }
 
 /** Without a sound ledger there is no ceiling to put back, and every route is blocked by that. */

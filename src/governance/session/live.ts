@@ -74,6 +74,14 @@ export const liveRoot = (view: View, at: Gov | Place, rootId: string): Root => {
   return root
 }
 
+/** When a root ends by itself unless it is used again, milliseconds since 1970 UTC. */
+export const rootEndsMs = (view: View, at: Gov | Place, rootId: string): number => {
+  const { dir } = placeOf(at)
+  const root = view.get(collections.roots, rootId)
+  if (root === undefined || root.ended !== null) return 0
+  return Math.min(newestUseMs(dir, root) + root.idle_ms, msFromIso(root.expires_at))
+}
+
 const isLive = (view: View, place: Place, rootId: string): boolean => {
   try {
     liveRoot(view, place, rootId)

@@ -14,6 +14,7 @@ export interface ReviewOptions {
   readonly approve?: boolean
   readonly reject?: boolean
   readonly acceptOverrun?: boolean
+  readonly acceptHeld?: boolean
 }
 
 const definition: VerbDefinition<TaskDocument> = {
@@ -22,7 +23,8 @@ const definition: VerbDefinition<TaskDocument> = {
     summary: 'approve or reject an answer, or accept a charge above its bound',
     description:
       'Approving makes the task done; rejecting leaves it succeeded and never done; the charge '
-      + 'stands either way. --accept-overrun releases an answer whose charge passed the bound. '
+      + 'stands either way. --accept-overrun releases an answer whose charge passed the bound, '
+      + '--accept-held one that waits because a save was under way when it came. '
       + 'A task whose charge is not known cannot be reviewed.',
     examples: [
       '$ sallyport alpha review task_0190f… --approve',
@@ -37,7 +39,8 @@ const definition: VerbDefinition<TaskDocument> = {
     .argument('<task>', 'id of the task')
     .option('--approve', 'the answer serves its goal: done')
     .option('--reject', 'it does not')
-    .option('--accept-overrun', 'accept a charge above the request bound'),
+    .option('--accept-overrun', 'accept a charge above the request bound')
+    .option('--accept-held', 'accept an answer that a save made wait'),
   text: (task) => taskText(task),
 }
 
@@ -45,11 +48,11 @@ const definition: VerbDefinition<TaskDocument> = {
 export const verdictOf = (options: Omit<ReviewOptions, 'task'>): TaskVerdict => {
   const given = ([
     ['approve', options.approve], ['reject', options.reject],
-    ['accept-overrun', options.acceptOverrun],
+    ['accept-overrun', options.acceptOverrun], ['accept-held', options.acceptHeld],
   ] as const).filter(([, on]) => on)
   const [only] = given
   if (only !== undefined && given.length === 1) return only[0]
-  throw fail.usage('one_verdict', 'Give one of --approve, --reject and --accept-overrun.')
+  throw fail.usage('one_verdict', 'Give one of --approve, --reject, --accept-overrun and --accept-held.')
 }
 
 /** Reviews. */

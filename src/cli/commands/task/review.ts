@@ -14,7 +14,7 @@ const definition: VerbDefinition<BoardTaskDocument> = {
     description:
       'Approving makes a succeeded task done; rejecting leaves it succeeded and never done; what '
       + 'it cost stands either way. --accept-overrun releases a result whose charge passed its '
-      + 'bound. A task whose charge is not known cannot be reviewed.',
+      + 'bound, --accept-held one that waits because a save was under way when it came. A task whose charge is not known cannot be reviewed.',
     examples: [
       '$ sallyport task review task_0190f… --approve',
       '$ sallyport task review task_0190f… --reject --json',
@@ -28,7 +28,8 @@ const definition: VerbDefinition<BoardTaskDocument> = {
     .argument('<task>', 'id of the task')
     .option('--approve', 'the result serves its goal: done')
     .option('--reject', 'it does not')
-    .option('--accept-overrun', 'accept a charge above the request bound'),
+    .option('--accept-overrun', 'accept a charge above the request bound')
+    .option('--accept-held', 'accept a result that a save made wait'),
   text: (task) => boardTaskText(task),
 }
 

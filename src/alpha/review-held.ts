@@ -1,13 +1,14 @@
 /**
- * The review of a charge above its bound. Accepting adopts the held answer, and is refused where
- * the authority for that is not current; rejecting drops it. The charge stands either way (A-127,
- * A-128).
+ * The review of a held answer: one whose charge passed its bound, or one that a save made wait.
+ * Accepting adopts it, and is refused where the authority for that is not current; rejecting drops
+ * it. The charge stands either way (A-127, A-128, A-168).
  */
 import { isoFromMs } from '../base/clock.js'
 import { fail, SallyportError } from '../base/errors.js'
 import {
   adoptArtifact, discardStored, dropArtifact, readArtifact,
 } from '../governance/artifacts.js'
+import { appendAudit } from '../governance/audit.js'
 import { moveTask } from '../governance/board/move.js'
 import { getJob, requireOwnTask } from '../governance/board/read.js'
 import type { Gov } from '../governance/context.js'
@@ -18,27 +19,33 @@ import type { Session } from '../governance/session/types.js'
 import type { Tx } from '../state/types.js'
 import { requireAdoptionAuthority } from './ask/authority.js'
 import { writeReceipt } from './ask/finish.js'
-import { alphaArtifactLabels, costOverrun, type AlphaProvider } from './constants.js'
+import { alphaArtifactLabels, answerHeld, costOverrun, type AlphaProvider } from './constants.js'
 import { parseAlphaInput } from './input.js'
 import type { AlphaReceipt } from './receipt.js'
 
 /** The task after its review. */
-export interface OverrunReviewed {
+export interface HeldReviewed {
   readonly task: Task
   readonly receipt: AlphaReceipt
 }
 
-const requireOverrun = (tx: Tx, session: Session, taskId: string): Task => {
+/** What a held answer waits for. */
+export type HeldFor = typeof costOverrun | typeof answerHeld
+
+const requireHeld = (tx: Tx, session: Session, taskId: string, held: HeldFor): Task => {
   const task = requireOwnTask(tx, session, taskId, { for: 'review' })
-  if (task.blocked?.kind === costOverrun.kind) return task
+  if (task.blocked?.kind === held.kind) return task
   if (task.blocked !== null) {
     throw fail.blocked('task_blocked', 'This task is blocked for another reason.', {
       reason: task.blocked.reason, details: { task_id: taskId },
     })
   }
-  throw fail.conflict('no_overrun_to_review', 'No overrun of this task waits for review.', {
-    details: { task_id: taskId, state: task.state },
-  })
+  const details = { task_id: taskId, state: task.state }
+  throw held === costOverrun
+    ? fail.conflict('no_overrun_to_review', 'No overrun of this task waits for review.', {
+      details,
+    })
+    : fail.conflict('no_held_answer', 'No answer of this task waits to be accepted.', { details })
 }
 
 const heldAnswer = (tx: Tx, task: Task): string => {
@@ -72,29 +79,39 @@ const requireAdoption = (
 }
 
 /**
- * Reviews the overrun of one of the operator's tasks; one verdict, never changed. Throws
+ * Reviews a held answer of one of the operator's tasks; one verdict, never changed. Throws
  * `unauthorized`/`answer_not_adoptable` for an `accept` whose authority is gone.
  */
-export const reviewAlphaOverrun = async (
+export const reviewHeldAnswer = async (
   gov: Gov, session: Session, provider: AlphaProvider, request: {
     readonly taskId: string
     readonly verdict: 'accept' | 'reject'
+    readonly held: HeldFor
   },
-): Promise<OverrunReviewed> => {
+): Promise<HeldReviewed> => {
   let dropped: string | null = null
   const reviewed = await gov.store.transact('alpha review', (tx) => {
     const now = isoFromMs(gov.clock.wallMs())
     requireRootRow(tx, now, session.root.root_id)
-    const task = requireOverrun(tx, session, request.taskId)
+    const task = requireHeld(tx, session, request.taskId, request.held)
     const accepts = request.verdict === 'accept'
     if (accepts) requireAdoption(gov, provider, tx, task)
-    reviewOverrun(tx, now, session, task.operation_id, request.verdict)
+    const isOverrun = request.held === costOverrun
+    if (isOverrun) reviewOverrun(tx, now, session, task.operation_id, request.verdict)
     const held = heldAnswer(tx, task)
     if (accepts) adoptArtifact(tx, held)
     else dropped = dropArtifact(tx, held)
     const ended = accepts
       ? moveTask(tx, now, task.task_id, 'succeeded', { result_artifact_id: held })
-      : moveTask(tx, now, task.task_id, 'failed', { reason: 'overrun_rejected' })
+      : moveTask(tx, now, task.task_id, 'failed', {
+        reason: isOverrun ? 'overrun_rejected' : 'held_answer_rejected',
+      })
+    if (!isOverrun) {
+      appendAudit(tx, now, {
+        what: 'alpha.held_answer_reviewed', principal: task.owner, root: session.root.root_id,
+        subject: task.task_id, facts: { verdict: request.verdict },
+      })
+    }
     return { task: ended, receipt: writeReceipt(tx, now, ended, provider) }
   })
   discardStored(gov.store, dropped)

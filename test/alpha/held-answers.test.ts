@@ -1,0 +1,186 @@
+/** An answer that was paid for stays within reach, unless consent or session really ended. */
+import t from 'tap'
+import { systemClock } from '../../src/base/clock.js'
+import { latestConsent } from '../../src/governance/policy/consents.js'
+import { newestTask } from '../support/board.js'
+import { checkLedger } from '../support/ledger.js'
+import { must } from '../support/must.js'
+import { limits } from '../world/alpha.js'
+import type { Ran, RunOptions } from '../world/place.js'
+import { World, type AlphaWorld } from '../world/world.js'
+
+t.setTimeout(180_000)
+
+const rigOf = (t: Parameters<typeof World.in>[0]): Promise<AlphaWorld> =>
+  Promise.resolve(World.in(t).sandbox().state().session().alpha())
+
+const consentId = (rig: AlphaWorld): string | undefined =>
+  latestConsent(rig.view(), 'alpha.text')?.consent_id
+
+/** A save of these flags, acknowledged, at the present revision. */
+const save = async (
+  rig: AlphaWorld, flags: readonly string[], more: RunOptions = {},
+): Promise<Ran> => rig.run([
+  'alpha', 'setup', '--json', '--acknowledge-plaintext-egress', ...flags,
+  '--expected-policy-revision', String(await rig.revision()),
+], more)
+
+/** An ask whose charge passes the bound by far. */
+const overrun = async (rig: AlphaWorld): Promise<string> => {
+  rig.sandbox.faults.set('billing_overrun', { value: limits.boundMicrousd })
+  const ran = await rig.ask()
+  rig.sandbox.faults.clear()
+  if (ran.status !== 7) throw new Error(ran.stderr)
+  return newestTask(rig).task_id
+}
+
+t.test('A-065 A-128 a raised bound keeps the consent, and the answer that waited is accepted',
+  async (t) => {
+    const rig = await rigOf(t)
+    const task = await overrun(rig)
+    const before = consentId(rig)
+    const changes = [
+      ['--request-cost-bound-microusd', String(limits.boundMicrousd + 1)],
+      ['--timeout-seconds', '10'], ['--max-output-tokens', '200'],
+      ['--spend-ceiling-microusd', String(limits.ceilingMicrousd + 1)],
+      ['--api-key-file', rig.place.write('key-2', 'MARK-KEY-another\n')],
+    ]
+    for (const flags of changes) {
+      must(await save(rig, flags))
+      t.equal(consentId(rig), before, `${flags[0]} keeps the consent`)
+    }
+    t.match((await rig.json(['alpha', 'show'])).alpha_text, { status: 'configured' })
+    const reviewed = must(await rig.run(['alpha', 'review', task, '--accept-overrun', '--json']))
+    t.equal(reviewed.json().state, 'succeeded')
+    must(await rig.run(['alpha', 'output', task]))
+  })
+
+t.test('A-128 A-130 a held answer is accepted after the session that asked has expired',
+  async (t) => {
+    const rig = await rigOf(t)
+    const task = await overrun(rig)
+    must(await rig.run(['goal', 'update', newestTask(rig).goal_id, '--title', 'Another aim']))
+    const later = { ...systemClock, wallMs: () => Date.now() + 8 * 24 * 3_600_000 }
+    const run = (argv: string[]) => rig.run([...argv, '--json'], { clock: later })
+    must(await run(['login', '--replace']))
+    t.equal((await run(['alpha', 'review', task, '--accept-overrun'])).status, 4)
+    must(await run(['task', 'recover', task]))
+    const reviewed = must(await run(['alpha', 'review', task, '--accept-overrun']))
+    t.equal(reviewed.json().state, 'succeeded')
+  })
+
+t.test('A-097 A-168 a save while the reply is under way does not take the answer away',
+  async (t) => {
+    for (const flags of [
+      ['--max-output-tokens', '10'], ['--spend-ceiling-microusd', '60000'],
+      ['--request-cost-bound-microusd', '1'], ['--timeout-seconds', '1'],
+    ]) {
+      const rig = await rigOf(t)
+      const ran = await rig.ask({
+        at: async (at) => { if (at === 'ask.replied') must(await save(rig, flags)) },
+      })
+      t.equal(ran.status, 0, `${flags[0]}: ${ran.stderr}`)
+    }
+  })
+
+/** An ask whose closing record meets a save that stands still at its first step. */
+const duringSave = async (
+  rig: AlphaWorld, meanwhile: () => Promise<unknown> = async () => undefined,
+): Promise<{ asked: Ran; saved: Ran }> => {
+  let goOn = (): void => undefined
+  const ended = new Promise<void>((resolve) => { goOn = resolve })
+  let saving: Promise<Ran> | undefined
+  const asked = await rig.ask({
+    at: async (at) => {
+      if (at !== 'ask.answer_sealed') return
+      await new Promise<void>((begun, failed) => {
+        saving = save(rig, ['--timeout-seconds', '10'], {
+          at: async (step) => {
+            if (step !== 'save.revoked') return
+            begun()
+            await ended
+          },
+        })
+        saving.catch(failed)
+      })
+      await meanwhile()
+    },
+  })
+  goOn()
+  if (saving === undefined) throw new Error('the save did not begin')
+  return { asked, saved: await saving }
+}
+
+t.test('A-168 A-184 a closing record that meets a save holds the answer for a person',
+  async (t) => {
+    const rig = await rigOf(t)
+    const { asked, saved } = await duringSave(rig)
+    t.equal(asked.status, 7, asked.stderr)
+    t.equal(asked.error().reason, 'alpha_save_in_between')
+    must(saved)
+    const task = newestTask(rig)
+    t.match(task.blocked, { kind: 'answer_held', reason: 'alpha_save_in_between' })
+    t.equal((await rig.run(['alpha', 'output', task.task_id])).status, 7, 'nothing is released')
+    const reviewed = must(await rig.run([
+      'alpha', 'review', task.task_id, '--accept-held', '--json',
+    ]))
+    t.equal(reviewed.json().state, 'succeeded')
+    must(await rig.run(['alpha', 'output', task.task_id]))
+    t.equal(rig.inferences().length, 1)
+    t.equal(checkLedger(t, rig)?.held_microusd, 0)
+  })
+
+t.test('A-168 A-184 a revoke drops an answer that a save made wait, before and after its end',
+  async (t) => {
+    const rig = await rigOf(t)
+    const { asked } = await duringSave(rig, async () => must(await rig.run(['policy', 'revoke'])))
+    t.not(asked.status, 0)
+    t.equal(newestTask(rig).state, 'failed')
+    t.equal(newestTask(rig).reason, 'policy_revoked')
+    must(await save(rig, ['--enable']))
+    const held = await duringSave(rig)
+    t.equal(held.asked.status, 7)
+    const { task_id: id } = newestTask(rig)
+    must(await rig.run(['policy', 'revoke']))
+    must(await save(rig, ['--enable']))
+    const accepted = await rig.run(['alpha', 'review', id, '--accept-held', '--json'])
+    t.equal(accepted.error().code, 'answer_not_adoptable')
+    must(await rig.run(['alpha', 'review', id, '--reject']))
+    t.equal(newestTask(rig).reason, 'held_answer_rejected')
+  })
+
+t.test('A-168 a save that was interrupted holds the answer, and the next one gives it back',
+  async (t) => {
+    const rig = await rigOf(t)
+    const asked = await rig.ask({
+      at: async (at) => {
+        if (at !== 'ask.answer_sealed') return
+        await save(rig, ['--timeout-seconds', '10'], {
+          at: async (step) => { if (step === 'save.credential') throw new Error('died') },
+        })
+      },
+    })
+    t.equal(asked.status, 7, asked.stderr)
+    const task = newestTask(rig)
+    const early = await rig.run(['alpha', 'review', task.task_id, '--accept-held', '--json'])
+    t.equal(early.error().reason, 'save_interrupted', 'nothing is adopted meanwhile')
+    const before = consentId(rig)
+    must(await save(rig, ['--enable']))
+    t.equal(consentId(rig), before, 'a save after an interrupted one is no new consent')
+    must(await rig.run(['alpha', 'review', task.task_id, '--accept-held']))
+    must(await rig.run(['alpha', 'output', task.task_id]))
+  })
+
+t.test('A-156 A-185 a session that cannot outlive request and billing is refused before contact',
+  async (t) => {
+    const rig = await rigOf(t)
+    for (const flags of [['--ttl', '30s'], ['--idle', '30s']]) {
+      must(await rig.run(['login', '--replace', ...flags]))
+      const refused = await rig.ask()
+      t.equal(refused.status, 4, refused.stderr)
+      t.equal(refused.error().reason, 'session_ends_too_soon')
+    }
+    t.equal(rig.inferences().length, 0)
+    must(await rig.run(['login', '--replace', '--ttl', '60s', '--idle', '60s']))
+    must(await rig.ask())
+  })
