@@ -19,7 +19,9 @@ import type { Session } from '../governance/session/types.js'
 import type { Tx } from '../state/types.js'
 import { requireAdoptionAuthority } from './ask/authority.js'
 import { writeReceipt } from './ask/finish.js'
-import { alphaArtifactLabels, answerHeld, costOverrun, type AlphaProvider } from './constants.js'
+import {
+  alphaArtifactLabels, costOverrun, type AlphaProvider, type answerHeld,
+} from './constants.js'
 import { parseAlphaInput } from './input.js'
 import type { AlphaReceipt } from './receipt.js'
 

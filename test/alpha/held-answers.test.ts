@@ -49,7 +49,7 @@ t.test('A-065 A-128 a raised bound keeps the consent, and the answer that waited
       must(await save(rig, flags))
       t.equal(consentId(rig), before, `${flags[0]} keeps the consent`)
     }
-    t.match((await rig.json(['alpha', 'show'])).alpha_text, { status: 'configured' })
+    t.hasStrict((await rig.json(['alpha', 'show'])).alpha_text, { status: 'configured' })
     const reviewed = must(await rig.run(['alpha', 'review', task, '--accept-overrun', '--json']))
     t.equal(reviewed.json().state, 'succeeded')
     must(await rig.run(['alpha', 'output', task]))
@@ -119,7 +119,7 @@ t.test('A-168 A-184 a closing record that meets a save holds the answer for a pe
     t.equal(asked.error().reason, 'alpha_save_in_between')
     must(saved)
     const task = newestTask(rig)
-    t.match(task.blocked, { kind: 'answer_held', reason: 'alpha_save_in_between' })
+    t.hasStrict(task.blocked, { kind: 'answer_held', reason: 'alpha_save_in_between' })
     t.equal((await rig.run(['alpha', 'output', task.task_id])).status, 7, 'nothing is released')
     const reviewed = must(await rig.run([
       'alpha', 'review', task.task_id, '--accept-held', '--json',
