@@ -25,7 +25,7 @@ t.test('A-009 A-189 an owner who never acknowledged sends nothing on the consent
     t.equal(rig.inferences().length, 0)
     const shown = await rig.json(['alpha', 'show'])
     t.equal(shown.alpha_text.acknowledged, false)
-    t.match(shown.alpha_text, { status: 'blocked', reason_code: 'acknowledgment_missing' })
+    t.hasStrict(shown.alpha_text, { status: 'blocked', reason_code: 'acknowledgment_missing' })
     t.match(shown.alpha_text.reason, /sallyport alpha acknowledge/)
     t.equal(shown.alpha_text.consent_giver.name, 'owner')
 
@@ -52,7 +52,7 @@ t.test('A-070 A-154 a consent whose giver is disabled is current for nobody, and
     t.equal(refused.error().reason, 'consent_giver_disabled')
     t.equal(rig.inferences().length, 1)
     const shown = await rig.json(['alpha', 'show'])
-    t.match(shown.alpha_text, {
+    t.hasStrict(shown.alpha_text, {
       consent_current: false, status: 'blocked', reason_code: 'consent_giver_disabled',
       consent_giver: { name: 'owner', disabled: true },
     })

@@ -30,7 +30,8 @@ const limits = {
   spend_ceiling_microusd: 100_000,
 }
 const facts: SetupFacts = {
-  provider, consentCurrent: true, consentKept: true, ledgerCeilingMicrousd: 100_000, storedFingerprint: 'fp-1',
+  provider, consentCurrent: true, consentKept: true, ledgerCeilingMicrousd: 100_000,
+  storedFingerprint: 'fp-1',
   suppliedFingerprint: null,
 }
 const disabled: AlphaTextSetup = { ...stored, enabled: false }

@@ -13,11 +13,11 @@ export const recoveriesMax = 1_000
 
 /**
  * Gives the operator's present session the reading, review and cancel of one of the operator's own
- * tasks, with an audit row. The original root stays, so this never leads to contact or adoption.
- * A finished task, or one whose
- * paid result waits for a person, also takes over the present revision of its goal, because nothing of it can be
- * contacted or adopted any more; an open one keeps the revision it was admitted under. Nothing to
- * do when the session has all that already. Throws `not_found`, `conflict`/`recoveries_max`,
+ * tasks, with an audit row. The original root stays, so this never leads to contact; a paid result
+ * that waits for a person is accepted from the session that holds its task (A-130). A task whose
+ * result waits so, or that is finished, also takes over the present revision of its goal, because
+ * nothing of it is sent any more; another open one keeps the revision it was admitted under. Nothing
+ * to do when the session has all that already. Throws `not_found`, `conflict`/`recoveries_max`,
  * `unauthorized`/`goal_changed` for a finished task whose goal is gone.
  */
 export const recoverOwnership = (

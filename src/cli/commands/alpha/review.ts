@@ -52,7 +52,9 @@ export const verdictOf = (options: Omit<ReviewOptions, 'task'>): TaskVerdict => 
   ] as const).filter(([, on]) => on)
   const [only] = given
   if (only !== undefined && given.length === 1) return only[0]
-  throw fail.usage('one_verdict', 'Give one of --approve, --reject, --accept-overrun and --accept-held.')
+  throw fail.usage(
+    'one_verdict', 'Give one of --approve, --reject, --accept-overrun and --accept-held.',
+  )
 }
 
 /** Reviews. */
