@@ -14,8 +14,8 @@ const definition: VerbDefinition<BoardTaskDocument> = {
     description:
       'Approving makes a succeeded task done; rejecting leaves it succeeded and never done; what '
       + 'it cost stands either way. --accept-overrun releases a result whose charge passed its '
-      + 'bound, --accept-held one that waits because a save was under way when it came. A task whose '
-      + 'charge is not known cannot be reviewed.',
+      + 'bound, --accept-held one that waits because a save was under way when it came. A task '
+      + 'whose charge is not known cannot be reviewed.',
     examples: [
       '$ sallyport task review task_0190f… --approve',
       '$ sallyport task review task_0190f… --reject --json',
