@@ -18,7 +18,8 @@ export const recoveriesMax = 1_000
  * result waits so, or that is finished, also takes over the present revision of its goal, because
  * nothing of it is sent any more; another open one keeps the revision it was admitted under.
  * Nothing to do when the session has all that already. Throws `not_found`,
- * `conflict`/`recoveries_max`, `unauthorized`/`goal_changed` for a finished task whose goal is gone.
+ * `conflict`/`recoveries_max`, `unauthorized`/`goal_changed` for one of these whose
+ * goal is gone.
  */
 export const recoverOwnership = (
   tx: Tx,
