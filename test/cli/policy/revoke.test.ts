@@ -75,3 +75,16 @@ t.test('where there is no state there is nothing to revoke, and none is made', a
   t.equal(revoked.status, 10)
   t.strictSame(readdirSync(world.place.dir).filter((name) => name !== 'work'), [])
 })
+
+t.test('A-071 where no stop can be written the revoke is its record, or it fails', async (t) => {
+  const rig = await World.in(t).sandbox().state().session().alpha()
+  writeFileSync(rig.gov.store.stopsDir, 'a file in the place of the folder')
+  const revoked = await rig.run(['policy', 'revoke', '--json'])
+  t.equal(revoked.status, 0, revoked.stderr)
+  t.equal((await rig.json(['policy', 'show'])).policy.reason, 'operator_revoke')
+  const state = join(rig.place.stateDir, 'STATE')
+  const sound = readFileSync(state)
+  writeFileSync(state, 'no STATE')
+  t.not((await rig.run(['policy', 'revoke'])).status, 0, 'nothing of it is durable')
+  writeFileSync(state, sound)
+})

@@ -12,10 +12,12 @@ import type { SeenRequest } from '../../../src/sandbox/types.js'
 import { openStore } from '../../../src/state/store.js'
 import type { Store, View } from '../../../src/state/types.js'
 import { must } from '../../support/must.js'
+import { holdWrites } from '../../support/net/held-writes.js'
+import { until } from '../../support/until.js'
 import type { Ran, Teardown } from '../../world/place.js'
 import { newestTaskOf, type OrderWorld, type Outskirts, type TableOrder } from './orders.js'
 import {
-  atHost, billAtHost, endings, secondBillAtHost, type Interrupt, type Outcome,
+  atHost, billAtHost, endings, secondBillAtHost, writeWaits, type Interrupt, type Outcome,
 } from './rule.js'
 
 /** A world of an order that is put back as it was before each cell. */
@@ -100,6 +102,8 @@ const nameAtHost = ({ route, attempt }: SeenRequest): string => {
 /** Calls back at the step, once; at the host the reply waits for it. */
 interface Stops {
   at(step: string): Promise<void>
+  /** At a moment that no step and no host tells. */
+  now(): Promise<void>
   /** Throws what the callback threw: in the order itself it would only look like another end. */
   requireDone(): void
 }
@@ -119,6 +123,7 @@ const stopsAt = (bench: Bench, step: string, happens: () => Promise<unknown>): S
     at: async (name) => {
       if (name === `${bench.order.steps}.${step}`) await once()
     },
+    now: once,
     requireDone: () => {
       if (failure !== null) throw failure
       if (!done) throw new Error(`the order did not come to ${step}`)
@@ -153,11 +158,29 @@ const runHere = async (bench: Bench, step: string, interrupt: Interrupt): Promis
     monotonicMs: () => systemClock.monotonicMs() + late, wallMs: () => systemClock.wallMs() + late,
   }
   const stops = stopsAt(bench, step, happens)
+  const held = step === writeWaits ? whileHeld(stops) : null
   const ran = await bench.world.run(bench.order.argv(bench.world), {
     ...optionsOf(bench), stop: stop.signal, clock, at: stops.at,
   })
+  await held?.end()
   stops.requireDone()
   return ran
+}
+
+/** Holds the first write of the order back until it has happened. */
+const whileHeld = (stops: Stops): { end(): Promise<void> } => {
+  let undo = (): void => undefined
+  let isOver = false
+  const writes = holdWrites({ teardown: (done) => { undo = done } })
+  const happening = until('the first byte waits', () => isOver || writes.begun() > 0)
+    .then(() => stops.now()).finally(() => writes.go())
+  return {
+    end: async () => {
+      isOver = true
+      await happening
+      undo()
+    },
+  }
 }
 
 const signalTwice = (child: ChildProcess): void => {

@@ -47,6 +47,10 @@ export type Phase =
 
 /** The moment in which the host has the request and has not answered; no step of the program. */
 export const atHost = 'the host has the request'
+/** The moment after the last check, in which the first byte waits to be written. */
+export const writeWaits = 'last check to first byte'
+/** Interrupts that are stops: they reach a request that is on its way. */
+const reaching: readonly Interrupt[] = ['revoke', 'owner disabled', 'session ended']
 /** The same for a bill. */
 export const billAtHost = 'the host writes the bill'
 /** The same for the bill that is asked for when the first one told nothing. */
@@ -55,7 +59,7 @@ export const secondBillAtHost = 'the host writes the second bill'
 const phases: Readonly<Record<string, Phase>> = {
   claimed: 'claimed', admitted: 'claimed', queued: 'claimed', slot: 'claimed',
   reserved: 'held', before_resolve: 'held', before_dial: 'held', contact_begin: 'held',
-  contact_intent: 'marked', before_first_byte: 'marked',
+  contact_intent: 'marked', before_first_byte: 'marked', [writeWaits]: 'sent',
   [atHost]: 'sent', replied: 'sent', billing_1: 'sent', billing_2: 'sent', [billAtHost]: 'sent',
   [secondBillAtHost]: 'sent',
   charge_known: 'sent', sealed: 'sent', answer_sealed: 'sent',
@@ -145,6 +149,10 @@ export const expected = (kind: Kind, step: string, interrupt: Interrupt): Outcom
   if (!applies(kind, interrupt)) return null
   const phase = phaseOf(step)
   if (phase === 'closed') return kind.charge === null ? done : settled(true)
+  if (step === writeWaits) {
+    // Cut off in the middle of the write: nobody can prove that no byte had left.
+    return reaching.includes(interrupt) ? unknown(0) : expected(kind, atHost, interrupt)
+  }
   const ended = endings.includes(interrupt)
   if (ended && phase === 'sent') return unknown(1)
   if (interrupt === 'kill' && phase === 'marked') return unknown(0)

@@ -8,7 +8,9 @@ import type { Test } from 'tap'
 import type { Ran } from '../../world/place.js'
 import { benchOf, seen, stepsOf } from './cell.js'
 import type { TableOrder } from './orders.js'
-import { endings, expected, interrupts, phaseOf, textOf, type Interrupt } from './rule.js'
+import {
+  endings, expected, interrupts, phaseOf, textOf, writeWaits, type Interrupt,
+} from './rule.js'
 
 const page = join(process.cwd(), 'docs/interrupts.md')
 const writes = process.env['SALLYPORT_WRITE_INTERRUPTS'] === '1'
@@ -18,15 +20,11 @@ const end = (order: TableOrder): string => `<!-- end of ${order.name} -->`
 
 const row = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`
 
-/** Who withdraws authority after it was asked for the last time and before the bytes leave. */
-const gap = 'not closed yet: may still leave'
+/** No moment of the process itself: what it does between its last check and the write is one act. */
 const ofProcess: readonly Interrupt[] = ['signal', 'second signal', 'deadline', 'kill']
-const gapOf = (order: TableOrder): string[] => ['*last check to first byte*', ...interrupts.map(
-  (interrupt) => {
-    if (expected(order, 'claimed', interrupt) === null) return textOf(null)
-    return ofProcess.includes(interrupt) ? '' : gap
-  },
-)]
+
+const withGap = (steps: readonly string[]): string[] =>
+  steps.flatMap((step) => (step === 'before_first_byte' ? [step, writeWaits] : [step]))
 
 const rendered = (
   order: TableOrder, rows: ReadonlyMap<string, readonly string[]>,
@@ -35,7 +33,6 @@ const rendered = (
   ...[...rows].flatMap(([step, cells]) => [
     row([phaseOf(step) === 'sent' && !/^[a-z_0-9]+$/.test(step) ? `*${step}*` : `\`${step}\``,
       ...cells]),
-    ...(step === 'before_first_byte' ? [row(gapOf(order))] : []),
   ]),
   end(order),
 ].join('\n')
@@ -76,13 +73,17 @@ const isRun = (
 export const proveTable = async (t: Test, order: TableOrder): Promise<void> => {
   const bench = await benchOf(t, order)
   const rows = new Map<string, string[]>()
-  const steps = await stepsOf(bench)
+  const steps = withGap(await stepsOf(bench))
   for (const [at, step] of steps.entries()) {
     const cells: string[] = []
     for (const interrupt of interrupts) {
       const wanted = expected(order, step, interrupt)
       if (wanted === null) {
         cells.push(textOf(null))
+        continue
+      }
+      if (step === writeWaits && ofProcess.includes(interrupt)) {
+        cells.push('')
         continue
       }
       if (!isRun(order, steps, at, interrupt)) {

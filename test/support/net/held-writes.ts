@@ -10,12 +10,19 @@ import { setTimeout as sleep } from 'node:timers/promises'
 
 const pollMs = 5
 
+/** A write that went on; connections count from 1, in the order in which they were dialled. */
+export interface Left {
+  readonly atMs: number
+  readonly bytes: number
+  readonly connection: number
+}
+
 /** Writes that are held. */
 export interface HeldWrites {
   /** How many were begun so far. */
   begun(): number
   /** Bytes that went on to the kernel, by the time (`performance.now()`) at which they did. */
-  readonly left: { readonly atMs: number; readonly bytes: number }[]
+  readonly left: Left[]
   /** Lets everything through from now on. */
   go(): void
 }
@@ -28,15 +35,17 @@ export const holdWrites = (
   t: { teardown(done: () => void): void }, opened: () => boolean = () => false,
 ): HeldWrites => {
   const real = tls.connect as Connect
-  const left: { atMs: number; bytes: number }[] = []
+  const left: Left[] = []
+  let connections = 0
   let begun = 0
   let isOpen = false
   const held = (socket: tls.TLSSocket): void => {
+    const connection = (connections += 1)
     const write = socket.write.bind(socket) as (chunk: Buffer, done: Written) => boolean
     const later = async (chunk: Buffer, done: Written): Promise<void> => {
       while (!isOpen && !opened() && !socket.destroyed) await sleep(pollMs)
       if (socket.destroyed) return done(new Error('destroyed'))
-      left.push({ atMs: performance.now(), bytes: chunk.length })
+      left.push({ atMs: performance.now(), bytes: chunk.length, connection })
       write(chunk, done)
     }
     socket.write = ((chunk: Buffer, done: Written): boolean => {
