@@ -20,7 +20,7 @@ const end = (order: TableOrder): string => `<!-- end of ${order.name} -->`
 
 const row = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`
 
-/** No moment of the process itself: what it does between its last check and the write is one act. */
+/** No moment of the process itself: its last check and the write are one act. */
 const ofProcess: readonly Interrupt[] = ['signal', 'second signal', 'deadline', 'kill']
 
 const withGap = (steps: readonly string[]): string[] =>
