@@ -28,7 +28,7 @@ import { checkpoint, collectGarbage } from './snapshot/checkpoint.js'
 import type { Generation } from './snapshot/generation.js'
 import { sealFormer } from './snapshot/seal.js'
 import { PartMissing, missingPart } from './snapshot/snapshot.js'
-import type { FirstRecord, Problem, Tx, WitnessLog, WriteHookContext } from './types.js'
+import type { FirstRecord, Problem, Turn, Tx, WitnessLog, WriteHookContext } from './types.js'
 import { StoreTx } from './view.js'
 
 /** What a writer writes to, and how. */
@@ -91,7 +91,7 @@ export class Committer {
   }
 
   /** One transaction; see `Store.transact`. */
-  async transact<T>(verb: string, fn: (tx: Tx) => T): Promise<T> {
+  async transact<T>(verb: string, fn: (tx: Tx) => T, turn: Turn = {}): Promise<T> {
     return this.exclusive(verb, () => {
       this.#refuseDamage()
       this.#runHooks()
@@ -104,14 +104,14 @@ export class Committer {
       this.#commit(verb, tx)
       this.#maybeCheckpoint(bulkFactor * this.#at.logBytesMax)
       return result
-    })
+    }, turn)
   }
 
   /** Runs `fn` under the lock, caught up with the log. Waiting for the lock blocks no thread. */
-  async exclusive<T>(verb: string, fn: () => T): Promise<T> {
+  async exclusive<T>(verb: string, fn: () => T, { first = false }: Turn = {}): Promise<T> {
     this.#refusePoisoned()
     try {
-      await takeLock(this.#stateLock, verb, this.#at)
+      await takeLock(this.#stateLock, verb, { ...this.#at, first })
     } catch (error) {
       throw ioFailure(error, 'taking the lock')
     }

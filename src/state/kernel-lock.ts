@@ -8,8 +8,9 @@ import { fail } from '../base/errors.js'
 import { errnoOf } from './files.js'
 
 interface LockAddon {
-  tryLock(fd: number): boolean
-  unlock(fd: number): void
+  tryLock(fd: number, options?: { readonly shared: boolean }): boolean
+  tryLock(fd: number, offset: number, length: number): boolean
+  unlock(fd: number, offset?: number, length?: number): void
 }
 
 let loaded: LockAddon | undefined
@@ -29,10 +30,13 @@ export const lockAddon = (): LockAddon => {
 }
 
 /** Takes the lock of an already open file without waiting. */
-export const tryLockFd = (fd: number): boolean => {
+export const tryLockFd = (fd: number): boolean => tryLockRange(fd, 0, 0)
+
+/** Takes the lock of some bytes of an open file without waiting; length 0 reaches to the end. */
+export const tryLockRange = (fd: number, offset: number, length: number): boolean => {
   const addon = lockAddon()
   try {
-    return addon.tryLock(fd)
+    return addon.tryLock(fd, offset, length)
   } catch (cause) {
     if (['EACCES', 'EAGAIN', 'EWOULDBLOCK'].includes(errnoOf(cause))) return false
     throw fail.failed('lock_unavailable', 'This file system does not support kernel locks.', {
@@ -43,3 +47,7 @@ export const tryLockFd = (fd: number): boolean => {
 
 /** Gives the lock of an open file back. */
 export const unlockFd = (fd: number): void => lockAddon().unlock(fd)
+
+/** Gives the lock of some bytes of an open file back. */
+export const unlockRange = (fd: number, offset: number, length: number): void =>
+  lockAddon().unlock(fd, offset, length)

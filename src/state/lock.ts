@@ -3,6 +3,7 @@
  * who had it last. Taking it never waits inside the kernel: it is polled until the bound.
  */
 import { hostname } from 'node:os'
+import { dirname, join } from 'node:path'
 import * as v from 'valibot'
 import type { Clock } from '../base/clock.js'
 import { isoFromMs } from '../base/clock.js'
@@ -10,6 +11,8 @@ import { fail } from '../base/errors.js'
 import type { FileFacts, Files } from './files.js'
 import { nodeFiles, readWhole } from './files.js'
 import { fileBytesMax } from './limits.js'
+import type { LockLine } from './lock-line.js'
+import { KernelLine, openLine } from './lock-line.js'
 import { tryLockFd, unlockFd } from './kernel-lock.js'
 
 const holderShape = v.strictObject({
@@ -27,6 +30,8 @@ export interface StateLock {
   /** Takes the lock without waiting; false when another process or store holds it. */
   tryTake(verb: string): boolean
   give(): void
+  /** A place among those who wait; undefined where there is no order. */
+  line?(first: boolean): LockLine | undefined
   /** Who wrote the file last, or null when that cannot be read. */
   holder(): LockHolder | null
   close(): void
@@ -74,6 +79,7 @@ class FileLock implements StateLock {
   readonly #clock: Clock
   /** The kernel gives one descriptor its lock twice: two transactions of one store must not. */
   #held = false
+  #lineFd: number | undefined
   #signed: { readonly verb: string; readonly mtimeMs: number; readonly untilMs: number } | undefined
 
   constructor(path: string, clock: Clock) {
@@ -93,7 +99,7 @@ class FileLock implements StateLock {
         return taken
       }
       // The file at the path is another one by now (a restore): the old lock guards nothing.
-      this.close()
+      this.#let()
     }
   }
 
@@ -138,11 +144,22 @@ class FileLock implements StateLock {
     if (this.#open !== undefined) unlockFd(this.#open.fd)
   }
 
+  line(first: boolean): LockLine | undefined {
+    this.#lineFd ??= openLine(nodeFiles, join(dirname(this.#path), 'run', 'lock-line'))
+    return this.#lineFd === undefined ? undefined : new KernelLine(this.#lineFd, first)
+  }
+
   holder(): LockHolder | null {
     return readHolder(nodeFiles, this.#path)
   }
 
   close(): void {
+    if (this.#lineFd !== undefined) nodeFiles.close(this.#lineFd)
+    this.#lineFd = undefined
+    this.#let()
+  }
+
+  #let(): void {
     this.#held = false
     if (this.#open === undefined) return
     nodeFiles.close(this.#open.fd)
@@ -156,6 +173,8 @@ export const kernelStateLock: LockMaker = (path, clock) => new FileLock(path, cl
 
 const pollFirstMs = 1
 const pollMostMs = 25
+/** Whoever is next looks often: while it sleeps nobody has the lock. */
+const pollFrontMs = 2
 
 /** How long a lock is waited for, and what ends the wait sooner. */
 export interface LockWait {
@@ -166,24 +185,38 @@ export interface LockWait {
    * after a stop is how the stopped work ends, and that must not be lost.
    */
   readonly signal?: AbortSignal | undefined
+  /** Goes before all others who wait: for what must stop things. */
+  readonly first?: boolean
 }
 
 /**
- * Polls until the lock is taken; the thread is free between two looks. Throws `locked`/`lock_held`
+ * Stands in line and polls until the lock is taken; the thread is free between two looks. Throws `locked`/`lock_held`
  * after `waitMs` milliseconds, `cancelled`/`lock_wait_stopped` when the signal aborts meanwhile.
  */
 export const takeLock = async (lock: StateLock, verb: string, wait: LockWait): Promise<void> => {
-  if (lock.tryTake(verb)) return
+  const line = lock.line?.(wait.first === true)
+  try {
+    await taken(() => (line?.mayTry() ?? true) && lock.tryTake(verb), lock, line, wait)
+  } finally {
+    line?.leave()
+  }
+}
+
+const taken = async (
+  look: () => boolean, lock: StateLock, line: LockLine | undefined, wait: LockWait,
+): Promise<void> => {
+  if (look()) return
   const { waitMs, clock } = wait
   const signal = wait.signal?.aborted === true ? undefined : wait.signal
   const until = clock.monotonicMs() + waitMs
   for (let pause = pollFirstMs; ; pause = Math.min(pollMostMs, pause * 2)) {
+    if (line?.atFront === true) pause = Math.min(pause, pollFrontMs)
     const left = until - clock.monotonicMs()
     if (left <= 0) throw heldError(lock.holder(), waitMs)
     await clock.sleep(Math.min(pause, left), signal).catch((cause: unknown) => {
       throw signal?.aborted === true ? stoppedError(cause) : cause
     })
-    if (lock.tryTake(verb)) return
+    if (look()) return
   }
 }
 

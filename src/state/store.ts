@@ -23,7 +23,7 @@ import type { Generation } from './snapshot/generation.js'
 import type { StateFile } from './state-file.js'
 import { profileSealText, readStateFile } from './state-file.js'
 import type {
-  AnchorStanding, Artifacts, FirstRecord, Store, StoreHealth, Tx, View, WitnessLog,
+  AnchorStanding, Artifacts, FirstRecord, Store, StoreHealth, Turn, Tx, View, WitnessLog,
   WriteHookContext,
 } from './types.js'
 import { witnessAt } from './witness.js'
@@ -165,9 +165,9 @@ export class FileStore implements Store {
     return this.#follower.view()
   }
 
-  async transact<T>(verb: string, fn: (tx: Tx) => T): Promise<T> {
+  async transact<T>(verb: string, fn: (tx: Tx) => T, turn?: Turn): Promise<T> {
     this.#refuseReading()
-    return this.#committer.transact(verb, fn)
+    return this.#committer.transact(verb, fn, turn)
   }
 
   /** Runs `fn` under the lock, caught up with the log. For the use cases of this folder. */

@@ -111,6 +111,12 @@ export interface Problem {
   readonly subject?: string
 }
 
+/** When a transaction has its turn among those who wait for the lock. */
+export interface Turn {
+  /** Before all others, for what must stop things; else in the order of coming. */
+  readonly first?: boolean
+}
+
 /** How this process finds the store. */
 export interface StoreHealth {
   /** Set: writes are refused with `damaged` until `state repair`. */
@@ -150,7 +156,7 @@ export interface Store {
    * nothing;
    * an `fn` that puts nothing writes no record. `verb` names the holder for messages.
    */
-  transact<T>(verb: string, fn: (tx: Tx) => T): Promise<T>
+  transact<T>(verb: string, fn: (tx: Tx) => T, turn?: Turn): Promise<T>
   readonly artifacts: Artifacts
   /** Seals small secrets for a row or file under an HKDF subkey; random nonce. */
   seal(label: string, plaintext: Uint8Array): Buffer

@@ -55,7 +55,8 @@ const opened = async (order: RevokeOrder): Promise<Gov | SallyportError> => {
 
 /** Without a file of its own the stop is in force with its record, or not at all. */
 const recordOnly = async (gov: Gov, stop: Stop): Promise<void> => {
-  await gov.store.transact(stop.by.verb, (tx) => recordDirectly(gov.store, gov.clock, tx, stop))
+  await gov.store.transact(
+    stop.by.verb, (tx) => recordDirectly(gov.store, gov.clock, tx, stop), { first: true })
 }
 
 const policyOf = (gov: Gov, { row }: Recorded): PolicyRevision | null => {

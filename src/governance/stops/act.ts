@@ -52,7 +52,7 @@ export const recordStop = async (gov: Gov, { id, by: { verb } }: Stop): Promise<
       first?.write(tx)
       tx.afterSync(() => first?.done())
       return tx.get(collections.stops, id) ?? null
-    })
+    }, { first: true })
     return { row, why: null }
   } catch (error) {
     if (error instanceof SallyportError) return { row: null, why: error }

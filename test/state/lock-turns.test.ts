@@ -1,0 +1,112 @@
+/** Who has the lock next: in the order of coming, and what stops things before all others. */
+import t from 'tap'
+import type { Test } from 'tap'
+import { spawn } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { extname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { nodeFiles } from '../../src/state/files.js'
+import { KernelLine, openLine } from '../../src/state/lock-line.js'
+import type { FileStore } from '../../src/state/store.js'
+import { again, notes, put } from '../support/state/notes.js'
+import { temporaryFolder } from '../world/place.js'
+import type { Teardown } from '../world/place.js'
+import { World } from '../world/world.js'
+
+/** A process that takes the lock again as soon as it has given it back. */
+const tightWriter = async (t: Test, store: FileStore): Promise<ChildProcess> => {
+  const here = fileURLToPath(import.meta.url)
+  const program = join(here, '../../support/children', `lock${extname(here)}`)
+  const child = spawn(process.execPath, [
+    ...process.execArgv, program, store.dir, join(store.dir, '..', 'config'), 'loop',
+  ], { stdio: ['ignore', 'pipe', 'inherit'] })
+  t.teardown(() => child.kill('SIGKILL'))
+  await once(child.stdout as NodeJS.ReadableStream, 'data')
+  child.stdout?.resume()
+  return child
+}
+
+const sumOf = (store: FileStore): number => store.read().get(notes, 'sum')?.n ?? 0
+
+/** Most records that others wrote while one of ours waited for its turn. */
+const mostBefore = async (
+  store: FileStore, turns: number, turn: { readonly first?: boolean },
+): Promise<number> => {
+  let most = 0
+  for (let i = 0; i < turns; i += 1) {
+    const before = sumOf(store)
+    await store.transact('policy revoke', (tx) => {
+      most = Math.max(most, (tx.get(notes, 'sum')?.n ?? 0) - before)
+      tx.put(notes, 'turn', { n: i, text: '' })
+    }, turn)
+  }
+  return most
+}
+
+t.test('beside one and two tight writers what goes first waits for a few records, and the others for their turn', async (t) => {
+  const { store } = await World.in(t).store()
+  for (const writers of [1, 2]) {
+    await tightWriter(t, store)
+    const first = await mostBefore(store, 10, { first: true })
+    t.ok(first <= 12, `${first} records were written before it, beside ${writers}`)
+    const inTurn = await mostBefore(store, 10, {})
+    t.ok(inTurn <= 40, `${inTurn} records were written before it in turn, beside ${writers}`)
+  }
+  t.ok(sumOf(store) > 0)
+})
+
+t.test('a waiter that was stopped holds nobody up, and a dead one leaves no trace', async (t) => {
+  const { store } = await World.in(t).store()
+  const stopped = await tightWriter(t, store)
+  // Stopped somewhere: with the lock it would hold everybody up by right, so until it has it not.
+  for (;;) {
+    stopped.kill('SIGSTOP')
+    const free = await again(t, store, 'write', { waitMs: 5000 }).transact('look', () => true)
+      .catch(() => false)
+    if (free) break
+    stopped.kill('SIGCONT')
+  }
+  await put(store, 'a', 1)
+  stopped.kill('SIGKILL')
+  await once(stopped, 'exit')
+  await put(store, 'b', 2)
+  t.hasStrict(store.read().get(notes, 'b'), { n: 2 })
+})
+
+const lineIn = (t: Teardown): ((first?: boolean) => KernelLine) => {
+  const path = join(temporaryFolder(t), 'line')
+  return (first = false) => {
+    const fd = openLine(nodeFiles, path) as number
+    t.teardown(() => nodeFiles.close(fd))
+    return new KernelLine(fd, first)
+  }
+}
+
+t.test('in line nobody is overtaken, and who goes first is before the front', (t) => {
+  const stand = lineIn(t)
+  const [a, b, c] = [stand(), stand(), stand()]
+  t.strictSame([a.mayTry(), b.mayTry(), c.mayTry()], [true, false, false])
+  t.strictSame([a.atFront, b.atFront, c.atFront], [true, false, false])
+  a.leave()
+  t.strictSame([c.mayTry(), a.mayTry()], [false, false], 'c stands behind b, a behind c')
+  t.equal(b.mayTry(), true)
+  const stop = stand(true)
+  t.equal(stop.mayTry(), true)
+  t.equal(b.mayTry(), false, 'the front waits for what goes first')
+  stop.leave()
+  t.equal(b.mayTry(), true)
+  b.leave()
+  t.strictSame([a.mayTry(), c.mayTry(), a.mayTry()], [false, true, false])
+  t.end()
+})
+
+t.test('after looking often without a step one tries all the same', (t) => {
+  const stand = lineIn(t)
+  const [still, next] = [stand(), stand()]
+  t.equal(still.mayTry(), true)
+  let looks = 1
+  while (!next.mayTry()) looks += 1
+  t.ok(looks > 20 && looks < 200, `${looks} looks`)
+  t.end()
+})
