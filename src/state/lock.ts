@@ -191,7 +191,8 @@ export interface LockWait {
 
 /**
  * Stands in line and polls until the lock is taken; the thread is free between two looks. Throws
- * `locked`/`lock_held` after `waitMs` milliseconds, `cancelled`/`lock_wait_stopped` when the signal aborts meanwhile.
+ * `locked`/`lock_held` after `waitMs` milliseconds, `cancelled`/`lock_wait_stopped` when the
+ * signal aborts meanwhile.
  */
 export const takeLock = async (lock: StateLock, verb: string, wait: LockWait): Promise<void> => {
   const line = lock.line?.(wait.first === true)
