@@ -24,7 +24,7 @@ _sallyport() {
     "gateway") COMPREPLY=($(compgen -W "setup show prove --help" -- "$cur")); return ;;
     "shots") COMPREPLY=($(compgen -W "config scan watch run analyze reanalyze list show explain clear-stale status digest digests report --help" -- "$cur")); return ;;
     "config") COMPREPLY=($(compgen -W "show save --help" -- "$cur")); return ;;
-    "task") COMPREPLY=($(compgen -W "list show review cancel recover --help" -- "$cur")); return ;;
+    "task") COMPREPLY=($(compgen -W "list show review cancel recover close --help" -- "$cur")); return ;;
     "policy") COMPREPLY=($(compgen -W "show revoke history --help" -- "$cur")); return ;;
     "ledger") COMPREPLY=($(compgen -W "show reservations review settle --help" -- "$cur")); return ;;
     "audit") COMPREPLY=($(compgen -W "list show --help" -- "$cur")); return ;;
@@ -295,6 +295,9 @@ _sallyport() {
     "task recover")
       COMPREPLY=($(compgen -W "--help --state-dir --json --no-input --quiet --verbose --no-color --wait" -- "$cur"))
       ;;
+    "task close")
+      COMPREPLY=($(compgen -W "--help --state-dir --json --no-input --quiet --verbose --no-color --wait" -- "$cur"))
+      ;;
     "policy show")
       COMPREPLY=($(compgen -W "--help --state-dir --json --no-input --quiet --verbose --no-color --wait" -- "$cur"))
       ;;
@@ -348,13 +351,19 @@ _sallyport() {
       COMPREPLY=($(compgen -W "--help --state-dir --json --no-input --quiet --verbose --no-color --wait" -- "$cur"))
       ;;
     "state repair")
-      COMPREPLY=($(compgen -W "--help --state-dir --json --no-input --quiet --verbose --no-color --wait" -- "$cur"))
+      case "$prev" in
+        --owner) COMPREPLY=(); return ;;
+      esac
+      COMPREPLY=($(compgen -W "--owner --help --state-dir --json --no-input --quiet --verbose --no-color --wait" -- "$cur"))
       ;;
     "state backup")
       COMPREPLY=($(compgen -W "--salvage --help --state-dir --json --no-input --quiet --verbose --no-color --wait" -- "$cur"))
       ;;
     "state restore")
-      COMPREPLY=($(compgen -W "--yes --help --state-dir --json --no-input --quiet --verbose --no-color --wait" -- "$cur"))
+      case "$prev" in
+        --owner) COMPREPLY=(); return ;;
+      esac
+      COMPREPLY=($(compgen -W "--owner --yes --help --state-dir --json --no-input --quiet --verbose --no-color --wait" -- "$cur"))
       ;;
     "state compact")
       COMPREPLY=($(compgen -W "--help --state-dir --json --no-input --quiet --verbose --no-color --wait" -- "$cur"))

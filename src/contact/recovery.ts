@@ -15,6 +15,7 @@ import { isHeld, sweepGuards } from '../governance/guard.js'
 import { endingOf, interruptedFacts, type RecoveryRule } from '../governance/interrupted.js'
 import { carryKeys } from '../governance/board/carry-keys.js'
 import { carryLiabilities } from '../governance/ledger/carry.js'
+import { carryNarrowings, type Carrier } from '../governance/narrowings.js'
 import { markUnknown, release } from '../governance/ledger/steps.js'
 import {
   policyLeftovers, resolvePolicyLeftovers, revokeRestored, type PolicyLeftovers,
@@ -175,6 +176,8 @@ export interface RestoredReport {
   readonly keptKeys: number
   /** How many former states could not be read at all. */
   readonly unreadable: number
+  /** Names of owners who must be enabled anew: nothing told whether they still were. */
+  readonly unvouched: readonly string[]
 }
 
 /** What else a restore or a repair rests on. */
@@ -184,12 +187,16 @@ export interface RestoredFrom {
   readonly formers: readonly Former[]
   /** What each capability keeps of them. */
   readonly carries?: readonly ((tx: Tx, former: View) => void)[]
+  /** Gates that each capability had closed in them. */
+  readonly gates?: Readonly<Record<string, Carrier>>
+  /** Name of the owner who restores; left out: whoever `init` made. */
+  readonly restorer?: string | null
 }
 
 /** One rule for a replaced state and for records that can be read but not replayed. */
 const carryFormers = (
   tx: Tx, now: string, { formers, carries = [] }: RestoredFrom,
-): RestoredReport => {
+): Omit<RestoredReport, 'unvouched'> => {
   const { liabilities, unread } = carryLiabilities(tx, now, formers, 'restored_over_later_state')
   const keptKeys = carryKeys(tx, formers)
   for (const { view } of formers) for (const carry of carries) carry(tx, view)
@@ -218,8 +225,9 @@ const endTasks = (tx: Tx, now: string, { rules, formers }: RestoredFrom): void =
 /**
  * What must hold in a store that was put back from a backup, or that a repair brought back without
  * all of its records: every root ends, every unfinished contact becomes unknown, what former states
- * owed is kept as unknown, their keys stay spent, and a revoked revision is published above anchor
- * and witness, so that the store can contact nobody until an operator grants anew. May run twice.
+ * owed is kept as unknown, their keys stay spent, what they had narrowed stays narrow, and a
+ * revoked revision is published above anchor and witness, so that the store can contact nobody
+ * until an operator grants anew. May run twice.
  */
 export const settleRestored = (
   gov: Gov, from: RestoredFrom = { rules: [], formers: [] },
@@ -227,8 +235,11 @@ export const settleRestored = (
   gov.store.transact('state restore', (tx) => {
     const now = nowIso(gov)
     endHolds(tx, now)
-    const report = carryFormers(tx, now, from)
+    const carried = carryFormers(tx, now, from)
     endTasks(tx, now, from)
+    const { gates, restorer, formers } = from
+    const { unvouched } = carryNarrowings(tx, now, formers, { carriers: gates, restorer })
+    const report = { ...carried, unvouched }
     const policy = revokeRestored(gov, tx, now)
     appendAudit(tx, now, {
       what: 'state.restored', principal: null, root: null, subject: String(policy.revision),

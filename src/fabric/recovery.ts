@@ -1,6 +1,7 @@
 import { isPaid, type CapabilityRows, type Registry } from '../governance/capability.js'
 import type { Gov } from '../governance/context.js'
 import type { RecoveryRule } from '../governance/interrupted.js'
+import type { Carrier } from '../governance/narrowings.js'
 import { recoverInterrupted, type RecoveryReport } from '../contact/recovery.js'
 import type { Store } from '../state/types.js'
 import { capabilities } from './capabilities.js'
@@ -19,6 +20,15 @@ export const carryRules = async (
 ): Promise<readonly NonNullable<CapabilityRows['carry']>[]> =>
   (await Promise.all(registry.map(async (one) => (await one.rows()).carry)))
     .filter((carry) => carry !== undefined)
+
+/** The gates that each capability had closed in a state that is replaced, by its name. */
+export const gateRules = async (
+  registry: Registry = capabilities,
+): Promise<Readonly<Record<string, Carrier>>> =>
+  Object.fromEntries((await Promise.all(registry.map(async (one) => {
+    const { narrowed } = await one.rows()
+    return narrowed === undefined ? [] : [[one.name, narrowed] as const]
+  }))).flat())
 
 /**
  * Resolves what dead processes left, with every capability's own rule. Faces call it once when

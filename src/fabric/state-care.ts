@@ -17,7 +17,7 @@ import { restoreState, type RestoreReport } from '../state/care/restore.js'
 import { openStore } from '../state/store.js'
 import type { Store } from '../state/types.js'
 import { capabilities } from './capabilities.js'
-import { carryRules, recoveryRules } from './recovery.js'
+import { carryRules, gateRules, recoveryRules } from './recovery.js'
 import type { Kept } from './state-contract.js'
 import { stateRules, witnessProblems } from './state-rules.js'
 
@@ -31,6 +31,8 @@ export interface StateSite {
   readonly clock: Clock
   readonly observer: Observer
   readonly face: Face
+  /** Who restores or repairs: keeps being enabled where nothing vouches for the others. */
+  readonly owner?: string | undefined
 }
 
 /** Reads everything; takes no lock and changes no byte. `ok`: nothing but notices. */
@@ -54,6 +56,7 @@ export const checkWhole = async (
 
 const nothingKept: Kept = {
   kept_liabilities: 0, unread_operations: [], unreadable_states: 0, kept_artifacts: 0,
+  owners_to_enable: [],
 }
 
 /**
@@ -79,17 +82,20 @@ const settleOldState = (site: StateSite, registry: Registry, told: (kept: Kept) 
     const gov: Gov = { store, clock: site.clock, observer: site.observer, face: site.face }
     // Before the store is good for anything again: from then on a compaction may sweep.
     const kept = await keepUnreferenced(store, (await stateRules(registry)).referenced)
-    const { keptLiabilities, unread, unreadable } = await settleRestored(gov, {
+    const settled = await settleRestored(gov, {
       rules: await recoveryRules(store, registry),
       formers: formerStates(store.dir, store.storeId),
       carries: await carryRules(registry),
+      gates: await gateRules(registry),
+      restorer: site.owner ?? null,
     })
     settleFormers(store.dir)
     told({
-      kept_liabilities: keptLiabilities.length,
-      unread_operations: unread,
-      unreadable_states: unreadable,
+      kept_liabilities: settled.keptLiabilities.length,
+      unread_operations: settled.unread,
+      unreadable_states: settled.unreadable,
       kept_artifacts: kept,
+      owners_to_enable: settled.unvouched,
     })
   }
 

@@ -17,11 +17,11 @@ export interface Kept {
   readonly unread_operations: readonly string[]
   readonly unreadable_states: number
   readonly kept_artifacts: number
+  readonly owners_to_enable: readonly string[]
 }
 
 const count = v.pipe(v.number(), v.safeInteger(), v.minValue(0))
 const anchorShape = v.picklist(['ok', 'behind', 'forked', 'missing', 'forged'])
-const folder = closedObject({ dir: v.string() })
 
 /** One finding. */
 const problemShape = v.strictObject({
@@ -90,6 +90,8 @@ const keptShape = {
   unreadable_states: count,
   /** Stored artifacts that no record names any more, moved aside: `state kept`. */
   kept_artifacts: count,
+  /** Owners who must be enabled anew: nothing told whether they still were. */
+  owners_to_enable: v.array(v.string()),
 }
 
 const repairShape = v.strictObject({
@@ -105,14 +107,17 @@ const repairShape = v.strictObject({
 /** What a repair did and what it could not bring back. */
 export type StateRepairDocument = v.InferOutput<typeof repairShape>
 
-/** Going back to the last moment that is provably whole. */
+const listsOf = ({ unread_operations: unread, owners_to_enable: owners }: Kept) =>
+  ({ unread_operations: [...unread], owners_to_enable: [...owners] })
+
+/** Going back to the last moment that is provably whole; `owner`: who does it. */
 export const stateRepair = contract({
   name: 'state.repair',
   version: 1,
-  input: noInput,
+  input: closedObject({ owner: v.optional(v.string()) }),
   output: repairShape,
   toDocument: (report: Kept & RepairReport) => ({
-    ...report, done: [...report.done], unread_operations: [...report.unread_operations],
+    ...report, done: [...report.done], ...listsOf(report),
   }),
 })
 
@@ -149,10 +154,10 @@ export type StateRestoreDocument = v.InferOutput<typeof restoreShape>
 export const stateRestore = contract({
   name: 'state.restore',
   version: 1,
-  input: folder,
+  input: closedObject({ dir: v.string(), owner: v.optional(v.string()) }),
   output: restoreShape,
   toDocument: (report: Kept & RestoreReport) => ({
-    ...report, unread_operations: [...report.unread_operations],
+    ...report, ...listsOf(report),
   }),
 })
 

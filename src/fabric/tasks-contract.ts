@@ -85,5 +85,8 @@ export const taskReview = contract({
 /** Cancelling a task. */
 export const taskCancel = contract({ ...oneTask, name: 'task.cancel', input: one })
 
+/** Closing a task whose charge was settled by hand. */
+export const taskClose = contract({ ...oneTask, name: 'task.close', input: one })
+
 /** Taking over a task from an earlier session of the same owner. */
 export const taskRecover = contract({ ...oneTask, name: 'task.recover', input: one })

@@ -157,8 +157,8 @@ const carryFrom = (
 export const carryNarrowings = (
   tx: Tx, now: string, formers: readonly FormerState[],
   { carriers = {}, restorer = null }: {
-    readonly carriers?: Readonly<Record<string, Carrier>>
-    readonly restorer?: string | null
+    readonly carriers?: Readonly<Record<string, Carrier>> | undefined
+    readonly restorer?: string | null | undefined
   } = {},
 ): Vouching => {
   const fresh = formers.filter(({ settled, readable }) => !settled && readable)

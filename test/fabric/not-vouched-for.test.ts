@@ -27,7 +27,7 @@ const words: Readonly<Record<string, readonly string[]>> = {
   'shots report': [],
   'config save': ['--from', 'config.json'],
   'task show': ['task_x'], 'task review': ['task_x', '--approve'], 'task cancel': ['task_x'],
-  'task recover': ['task_x'],
+  'task recover': ['task_x'], 'task close': ['task_x'],
   'ledger settle': ['op_x', '--amount-microusd', '1', '--yes'],
   'ledger review': ['op_x', '--accept'],
   'audit show': ['aud_x'],

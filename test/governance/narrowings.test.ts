@@ -1,5 +1,5 @@
 /** What people had taken back in a state that is replaced is taken back in the old copy, too. */
-import { cpSync } from 'node:fs'
+import { cpSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { alphaSetupCollection, alphaSetupId } from '../../src/alpha/setup.js'
@@ -218,4 +218,30 @@ t.test('an owner that waits is enabled by name; one that a person disabled never
   t.strictSame([bob.status, bob.error().code], [5, 'disabled_for_good'])
   t.equal((await at.run(['principal', 'enable', 'nobody'])).status, 6)
   t.strictSame(owners(at.view()), { ada: true, bob: false, eve: true })
+})
+
+t.test('A-070 a restore and a repair carry what the replaced state had narrowed', async (t) => {
+  const at = await withOwners(t, 'bob', 'eve')
+  must(await at.run(['state', 'backup', 'kept']))
+  must(await at.run(['principal', 'disable', 'bob', '--yes']))
+  const restored = await at.json(['state', 'restore', 'kept', '--yes'])
+  t.strictSame(restored.owners_to_enable, [])
+  t.strictSame(owners(at.view()), { ada: true, bob: false, eve: true })
+  must(await at.run(['login', '--owner', 'ada']))
+  t.equal((await at.run(['principal', 'enable', 'bob'])).status, 5, 'for good')
+})
+
+t.test('A-070 a restore where no state is lets only the one who restores log in', async (t) => {
+  const at = await withOwners(t, 'bob')
+  must(await at.run(['state', 'backup', 'kept']))
+  rmSync(at.place.stateDir, { recursive: true })
+  const ran = must(await at.run(['state', 'restore', 'kept', '--owner', 'bob']))
+  t.match(ran.stdout, /sallyport principal enable ada/)
+  t.strictSame(owners(at.view()), { ada: false, bob: true })
+  t.equal((await at.run(['login', '--owner', 'ada'])).status, 4)
+  const file = at.place.path('passphrase')
+  must(await at.run(['login', '--owner', 'bob', '--passphrase-file', file]))
+  must(await at.run(['principal', 'enable', 'ada']))
+  must(await at.run(['login', '--owner', 'ada', '--replace']))
+  t.equal((await at.run(['state', 'check'])).status, 0)
 })

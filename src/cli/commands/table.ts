@@ -100,6 +100,7 @@ export const commands: CommandTable = [
       { verb: 'review', load: () => import('./task/review.js') },
       { verb: 'cancel', load: () => import('./task/cancel.js') },
       { verb: 'recover', load: () => import('./task/recover.js') },
+      { verb: 'close', load: () => import('./task/close.js') },
     ],
   },
   {

@@ -28,9 +28,9 @@ const definition: VerbDefinition<ReservationDocument> = {
     summary: 'settle an unknown charge by hand',
     description:
       'Records what the bill of the provider says for an operation whose charge is not known, in '
-      + 'place of its full bound. The task of the operation stays blocked: no answer comes back '
-      + 'and nothing is sent again. The row names you and the session; of a note only the '
-      + 'SHA-256 is kept. An amount above the bound waits for a review like any overrun. '
+      + 'place of its full bound. The task of the operation stays blocked until `task close`: no '
+      + 'answer comes back and nothing is sent again. The row names you and the session; of a note '
+      + 'only the SHA-256 is kept. An amount above the bound waits for a review like any overrun. '
       + 'The day of the screenshot budget counts the amount from then on, no longer the bound.',
     examples: [
       '$ sallyport ledger settle op_0190f… --amount-microusd 1840',

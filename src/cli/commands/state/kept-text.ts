@@ -4,7 +4,7 @@ import type { Kept } from '../../../fabric/state-contract.js'
 export const keptText = (
   {
     kept_liabilities: kept, unread_operations: unread, unreadable_states: lost,
-    kept_artifacts: artifacts,
+    kept_artifacts: artifacts, owners_to_enable: owners,
   }: Kept,
 ): string => [
   kept === 0
@@ -12,6 +12,8 @@ export const keptText = (
   lost === 0 ? '' : `${lost} former state(s) could not be read at all.\n`,
   artifacts === 0
     ? '' : `${artifacts} artifact(s) without a record are kept aside: sallyport state kept\n`,
+  ...owners.map((name) =>
+    `Whether ${name} was still enabled cannot be told: sallyport principal enable ${name}\n`),
   ...unread.map((operation) =>
     'What unread records may have cost is held, up to the whole ceiling. When you have seen the '
     + `bill: sallyport ledger settle ${operation} --amount-microusd N\n`),

@@ -2,10 +2,16 @@
 import { stateRepair, type StateRepairDocument } from '../../../fabric/state-contract.js'
 import { existsSync } from 'node:fs'
 import { fail } from '../../../base/errors.js'
+import { requestOf } from '../../request.js'
 import { defineVerb } from '../../verb.js'
 import type { Build, Run, VerbMeta } from '../../verb.js'
 import { keptText } from './kept-text.js'
 import { siteOf } from './site.js'
+
+/** Who repairs. */
+export interface RepairOptions {
+  readonly owner?: string
+}
 
 const meta: VerbMeta = {
   name: 'state repair',
@@ -17,6 +23,7 @@ const meta: VerbMeta = {
     'revoked: grant anew after it. Records behind an untrue one are not replayed, but what they ' +
     'show stays owed and their idempotency keys stay spent; and the whole ceiling is held for ' +
     'what nobody can read, until you have looked at the bill and settle it with `ledger settle`. ' +
+    'Every owner but the one who repairs waits for `principal enable` then. ' +
     'It changes nothing where nothing is damaged.',
   examples: ['$ sallyport state repair'],
   session: 'none',
@@ -28,10 +35,12 @@ const meta: VerbMeta = {
 
 /** Parses a line of `state repair`. */
 export const build: Build = (deps) =>
-  defineVerb<object, StateRepairDocument>(
+  defineVerb<RepairOptions, StateRepairDocument>(
     deps,
     {
       meta,
+      flags: (command) =>
+        command.option('--owner <name>', 'who repairs, if not the first owner'),
       text: (report, view) => {
         const { changed, copied_to: copied, done, loss } = report
         if (!changed) return `Nothing had to be repaired.\n${keptText(report)}`
@@ -44,14 +53,15 @@ export const build: Build = (deps) =>
   )
 
 /** Repairs. Throws `damaged` `beyond_repair` where nothing is whole. */
-export const repair: Run<object, StateRepairDocument> = async (_options, deps) => {
+export const repair: Run<RepairOptions, StateRepairDocument> = async (options, deps) => {
+  const { owner } = requestOf(stateRepair, options)
   if (!existsSync(deps.places.stateDir)) {
     throw fail.noState('no_state', 'There is no state directory here.', {
       next: 'Run `sallyport init`, or name another one with --state-dir.',
     })
   }
   const { repairWhole } = await import('../../../fabric/state-care.js')
-  return stateRepair.answer(await repairWhole(siteOf(deps)))
+  return stateRepair.answer(await repairWhole({ ...siteOf(deps), owner }))
 }
 
 const lossText = (loss: StateRepairDocument['loss']): string => {

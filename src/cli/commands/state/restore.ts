@@ -13,6 +13,7 @@ import { siteOf } from './site.js'
 export interface RestoreOptions {
   readonly dir: string
   readonly yes?: boolean
+  readonly owner?: string
 }
 
 const meta: VerbMeta = {
@@ -24,7 +25,10 @@ const meta: VerbMeta = {
     'policy is revoked above everything that the anchor remembers: an old copy contacts nobody ' +
     'until you grant anew. What the replaced state owed and the backup does not know stays held ' +
     'as unknown, and its idempotency keys stay spent; where a part of it cannot be read, its ' +
-    'whole ceiling is held until you settle it. It needs the key folder of the store.',
+    'whole ceiling is held until you settle it. What had been narrowed there stays narrow: ' +
+    'disabled owners, withdrawn consents, closed gates, the lower ceiling. Where it cannot be ' +
+    'read whole, or is not there, every owner but the one who restores waits for `principal ' +
+    'enable`. It needs the key folder of the store.',
   examples: ['$ sallyport state restore /mnt/backup/sallyport-monday'],
   session: 'none',
   anchor: 'any',
@@ -42,6 +46,7 @@ export const build: Build = (deps) =>
       flags: (command) =>
         command
           .argument('<dir>', 'a folder that `state backup` made')
+          .option('--owner <name>', 'who restores, if not the first owner')
           .option('--yes', 'replace the state that is there without asking'),
       text: restoreText,
     },
@@ -61,11 +66,11 @@ const restoreText = (report: StateRestoreDocument, view: View): string => {
 
 /** Restores. Asks first where a state is there already. */
 export const restore: Run<RestoreOptions, StateRestoreDocument> = async (options, deps) => {
-  const { dir } = requestOf(stateRestore, options)
+  const { dir, owner } = requestOf(stateRestore, options)
   const present = existsSync(join(deps.places.stateDir, 'STATE'))
   if (present && options.yes !== true) {
     await deps.confirm('Put the backup in place of the state that is there?', '--yes')
   }
   const { restoreWhole } = await import('../../../fabric/state-care.js')
-  return stateRestore.answer(await restoreWhole(siteOf(deps), resolve(deps.cwd, dir)))
+  return stateRestore.answer(await restoreWhole({ ...siteOf(deps), owner }, resolve(deps.cwd, dir)))
 }

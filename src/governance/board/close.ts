@@ -1,0 +1,66 @@
+/**
+ * Closing a task that an unknown charge had blocked, once a person has said what it cost. No answer
+ * comes back; what closing changes is that the task no longer waits for anybody.
+ */
+import { fail } from '../../base/errors.js'
+import type { Tx, View } from '../../state/types.js'
+import { appendAudit } from '../audit.js'
+import { findReservation } from '../ledger/read.js'
+import { collections, type Task } from '../rows.js'
+import { requireRootRow } from '../session/live.js'
+import type { Session } from '../session/types.js'
+import { putTask } from './place.js'
+import { getTask, requireOwnTask } from './read.js'
+import { costLiability } from './states.js'
+
+/** Reason of a task that was closed after its charge was settled by hand. */
+export const closedByHand = 'charge_settled_by_hand'
+
+/** Whether only another owner can decide about what is this one's. */
+const isDisabled = (view: View, owner: string): boolean =>
+  (view.get(collections.principals, owner)?.disabled_at ?? null) !== null
+
+/**
+ * The session's own task, or one of a disabled owner, which nobody else could end: whoever may
+ * settle its money. Throws `not_found`/`task_not_found`.
+ */
+export const requireTaskToEnd = (view: View, session: Session, taskId: string): Task => {
+  const task = getTask(view, taskId)
+  return isDisabled(view, task.owner)
+    ? task : requireOwnTask(view, session, taskId, { for: 'show' })
+}
+
+/**
+ * Closes a task that is blocked on a charge which is settled by now: it ends as failed, with the
+ * reason `charge_settled_by_hand`. Nothing to do for one that was closed so. Throws
+ * `blocked`/`charge_open` while the charge is open or its overrun waits for a review,
+ * `conflict`/`task_not_closable` for a task that no charge blocks, and `not_found`.
+ */
+export const closeTask = (
+  tx: Tx, now: string, session: Session, taskId: string,
+): { readonly task: Task; readonly closed: boolean } => {
+  const current = requireRootRow(tx, now, session.root.root_id)
+  const task = requireTaskToEnd(tx, current, taskId)
+  if (task.reason === closedByHand) return { task, closed: false }
+  const details = { task_id: taskId, state: task.state }
+  if (task.blocked?.kind !== costLiability) {
+    const text = 'Only a task that a charge blocks is closed by hand.'
+    throw fail.conflict('task_not_closable', text, { details })
+  }
+  const money = findReservation(tx, task.operation_id)
+  if (money?.state !== 'settled' || money.overrun === 'review_required') {
+    throw fail.blocked('charge_open', 'The charge of this task is not accounted for.', {
+      reason: task.blocked.reason, details,
+      next: `Run \`sallyport ledger settle ${task.operation_id} --amount-microusd N\` first.`,
+    })
+  }
+  const by = { principal: current.principal.principal_id, root: current.root.root_id }
+  tx.mark()
+  appendAudit(tx, now, { what: 'task.closed', ...by, subject: taskId })
+  return {
+    task: putTask(tx, {
+      ...task, state: 'failed', blocked: null, reason: closedByHand, updated_at: now,
+    }),
+    closed: true,
+  }
+}
