@@ -175,6 +175,7 @@ _sallyport() {
         --fallbacks) COMPREPLY=($(compgen -W "deny allow" -- "$cur")); return ;;
         --data-collection) COMPREPLY=($(compgen -W "deny allow" -- "$cur")); return ;;
         --zdr) COMPREPLY=($(compgen -W "on off" -- "$cur")); return ;;
+        --renew-proof) COMPREPLY=($(compgen -W "on off" -- "$cur")); return ;;
         --budget-microusd) COMPREPLY=(); return ;;
         --budget-requests) COMPREPLY=(); return ;;
         --request-cost-bound-microusd) COMPREPLY=(); return ;;
@@ -193,7 +194,7 @@ _sallyport() {
         --unset) COMPREPLY=(); return ;;
         --from) COMPREPLY=($(compgen -f -- "$cur")); return ;;
       esac
-      COMPREPLY=($(compgen -W "set show --folder --recursive --analysis --cloud-upload --fallbacks --data-collection --zdr --budget-microusd --budget-requests --request-cost-bound-microusd --visual-run-refresh-minutes --ingest-enabled --ingest-interval-minutes --ingest-limit --analysis-limit --analysis-concurrency --analysis-interval-seconds --analysis-job-timeout-seconds --digest-enabled --digest-interval-minutes --digest-window-minutes --digest-max-chars --unset --from --help --state-dir --json --no-input --quiet --verbose --no-color --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "set show --folder --recursive --analysis --cloud-upload --fallbacks --data-collection --zdr --renew-proof --budget-microusd --budget-requests --request-cost-bound-microusd --visual-run-refresh-minutes --ingest-enabled --ingest-interval-minutes --ingest-limit --analysis-limit --analysis-concurrency --analysis-interval-seconds --analysis-job-timeout-seconds --digest-enabled --digest-interval-minutes --digest-window-minutes --digest-max-chars --unset --from --help --state-dir --json --no-input --quiet --verbose --no-color --wait" -- "$cur"))
       ;;
     "shots scan")
       case "$prev" in

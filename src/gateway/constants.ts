@@ -107,6 +107,8 @@ export const gatewayLimits = {
   apiKeyBytesMax: 4_096,
   proofOutputTokensMax: 256,
   proofFreshMsMax: 24 * 3_600_000,
+  /** From this age on a job that may renew a proof does so, before it is stale. */
+  proofRenewMs: 20 * 3_600_000,
   /** A proof from further ahead than this means that the clock of this machine stepped back. */
   proofAheadMsMax: 300_000,
   proofsPerSlotMax: 16,

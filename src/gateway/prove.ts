@@ -11,6 +11,7 @@ import type { Session } from '../governance/session/types.js'
 import type { Tx, View } from '../state/types.js'
 import { claimCollection, claimStanding } from './call/claims.js'
 import { callError } from './call/ending.js'
+import type { CallResult } from './call/finish.js'
 import type { CallOrder } from './call/order.js'
 import { sendCall } from './call/send.js'
 import {
@@ -92,12 +93,15 @@ const requireBindings = (view: View, slot: SlotName): ProofBindings => {
 
 /** The claim's digest covers what is proved and the number of the attempt. */
 const claimAttempt = (
-  ctx: GatewayContext, tx: Tx, request: ProofRequest,
+  ctx: GatewayContext, tx: Tx, request: ProofRequest & Pick<ProofRenewalOrder, 'onlyIf'>,
 ): { readonly inputDigest: string; readonly claimed: ProofBindings } => {
   const { slot } = request
   const bindings = requireBindings(tx, slot)
   requireReady(ctx, tx, slot)
   requireNoneRunning(ctx, tx, slot)
+  if (request.onlyIf?.(tx) === false) {
+    throw fail.conflict('proof_not_due', 'The proof was renewed meanwhile.', { details: { slot } })
+  }
   if (request.ifStale) requireRepeatable(ctx, tx, slot)
   const number = (tx.get(attemptCollection, slot)?.number ?? 0) + 1
   const inputDigest = digestOf({ call: 'gateway.proof', slot, number, bindings })
@@ -105,8 +109,15 @@ const claimAttempt = (
   return { inputDigest, claimed: bindings }
 }
 
+/** Who a proof is made for; `root` null where it rests on the purpose's consent alone. */
+interface Prover {
+  readonly principal: string
+  readonly root: string | null
+}
+
 const proofOrder = (
-  ctx: GatewayContext, session: Session, request: ProofRequest,
+  ctx: GatewayContext, { principal, root }: Prover,
+  request: ProofRequest & Pick<ProofRenewalOrder, 'onlyIf'>,
 ): CallOrder<ProofBindings, true, GatewayProof> => {
   const { slot } = request
   const recipe = proofRecipes[slot]
@@ -115,8 +126,8 @@ const proofOrder = (
     slot,
     purpose: proofPurpose[slot],
     priority: slot === 'report' ? 'high' : 'normal',
-    principal: session.principal.principal_id,
-    root: session.root.root_id,
+    principal,
+    root,
     content: {
       messages: recipe.messages, responseFormat: recipe.responseFormat,
       maxTokens: gatewayLimits.proofOutputTokensMax,
@@ -154,12 +165,32 @@ export const proveSlot = async (
     if (state === 'current') return { slot, made: false, proof, receipt: proof.receipt }
   }
   await ctx.gov.observer.at('prove.begin')
-  const result = await sendCall(ctx, proofOrder(ctx, session, request))
+  const prover = { principal: session.principal.principal_id, root: session.root.root_id }
+  const result = await sendCall(ctx, proofOrder(ctx, prover, request))
   if (result.made === null) {
     throw callError({ noun: 'proof', codes: { refused: 'proof_failed' } }, result, { slot })
   }
   return { slot, made: true, proof: result.made, receipt: result.receipt }
 }
+
+/** A proof that a job makes by itself, on the consent of the purpose. */
+export interface ProofRenewalOrder {
+  readonly slot: SlotName
+  /** Who gave the consent, and pays. */
+  readonly principal: string
+  /** Asked again in the claiming record: another process may have renewed it meanwhile. */
+  readonly onlyIf?: (view: View) => boolean
+}
+
+/**
+ * Renews the proof of a slot with at most one request. Throws what kept it from being claimed:
+ * `conflict` `proof_not_due` or `proof_in_progress`, `blocked` `proof_not_repeated` after a try
+ * that failed or is uncertain, `budget`; every end after that is a result.
+ */
+export const renewProof = (
+  ctx: GatewayContext, { principal, ...order }: ProofRenewalOrder,
+): Promise<CallResult<GatewayProof>> =>
+  sendCall(ctx, proofOrder(ctx, { principal, root: null }, { ...order, ifStale: true }))
 
 /** One slot's part of a canary run. */
 export type CanaryEntry =

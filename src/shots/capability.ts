@@ -11,6 +11,10 @@ export const shots: Capability = {
   receipt: null,
   operationMsMax: null,
   rows: async () => (await import('./capability-rows.js')).shotRows,
+  status: async () => {
+    const { shotsStatusLine } = await import('./status-line.js')
+    return (_gov, view) => shotsStatusLine(view)
+  },
   recovery: async () => {
     const { settleAnalyses } = await import('./analysis/settle.js')
     return { settleRows: settleAnalyses }

@@ -4,10 +4,10 @@ import { contract } from '../base/contract.js'
 import type { SallyportError } from '../base/errors.js'
 import { errorBody, errorShape, gravest, partialOf, type BatchWork } from '../base/outcome.js'
 import { closedObject } from '../base/schema.js'
-import { analysisFailure, analysisWork } from './analysis/contract.js'
+import { analysisFailure, analysisWork, callsOfReceipt } from './analysis/contract.js'
 import { jobNames, turnOutcomes } from './constants.js'
-import { digestFailure, digestWork } from './digest/contract.js'
-import { digestReceiptShape } from './digest/types.js'
+import { callsOfTick, digestFailure, digestWork } from './digest/contract.js'
+import { digestReceiptShape, type DigestReceipt } from './digest/types.js'
 import type { JobTurn } from './jobs.js'
 import { dueFailure, type CallMoney } from './money.js'
 import { analysisReceiptShape } from './receipts/analysis.js'
@@ -44,9 +44,17 @@ const lineOf = (told: JobTurn | RunEnd): RunDocument => {
 }
 
 const callsOf = ({ receipt }: JobTurn): readonly CallMoney[] => {
-  if (receipt?.job === 'screenshot_folder_analysis') return receipt.items
-  return receipt?.job === 'screenshot_observation_digest' ? receipt.windows : []
+  if (receipt?.job === 'screenshot_folder_analysis') return callsOfReceipt(receipt)
+  return receipt?.job === 'screenshot_observation_digest' ? callsOfTick(receipt) : []
 }
+
+/** What closes a route of texts that was open: anything else says that nobody set it up. */
+const closesOpenRoute: ReadonlySet<string> =
+  new Set(['proof_stale', 'budget_exhausted', 'ceiling_exceeded'])
+
+/** Whoever has images analysed and no digests written has no failing job. */
+const isNotSetUp = ({ status, reason }: DigestReceipt): boolean =>
+  status === 'blocked' && !closesOpenRoute.has(reason ?? '')
 
 /** A job's failure is what its own verb would end with; a charge to settle is told for the job. */
 const turnFailure = (turn: JobTurn): SallyportError | null => {
@@ -55,7 +63,9 @@ const turnFailure = (turn: JobTurn): SallyportError | null => {
   if (due !== null) return due
   const { receipt } = turn
   if (receipt?.job === 'screenshot_folder_analysis') return analysisFailure(receipt)
-  if (receipt?.job === 'screenshot_observation_digest') return digestFailure(receipt)
+  if (receipt?.job === 'screenshot_observation_digest') {
+    return isNotSetUp(receipt) ? null : digestFailure(receipt)
+  }
   return receipt === null ? null : scanFailure(receipt)
 }
 

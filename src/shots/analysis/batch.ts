@@ -17,6 +17,8 @@ import type {
   AnalysisFacts, AnalysisItem, AnalysisReceipt, BlockedReasons,
 } from '../receipts/analysis.js'
 import { appendReceipt } from '../receipts/append.js'
+import { callsOfRenewal, type ProofRenewal } from '../receipts/renewal.js'
+import { renewProofIfDue } from '../renew-proof.js'
 import { locateFolder, folderProblem } from '../source/folder.js'
 import type { Observation } from '../observations/rows.js'
 import { makeExaminer } from '../scan/examiner.js'
@@ -24,7 +26,7 @@ import type { Examiner } from '../scan/types.js'
 import {
   isRecursive, resolveSettings, savedSettings, type ShotSettings,
 } from '../source/settings.js'
-import { blockedCount, blockedReasons } from './blocked.js'
+import { blockedCount, blockedReasons, reasonGone } from './blocked.js'
 import { earlierCall } from './earlier-call.js'
 import { blockRows } from './mark.js'
 import { endImage, prepareImage, type OneEnd } from './one.js'
@@ -58,6 +60,9 @@ interface Batch {
   stale: number
   passedOver: number
   passedOverReasons: BlockedReasons
+  renewal: ProofRenewal | null
+  /** Why the route is closed for every image; null while it is open. */
+  closed: string | null
   consentId: string | null
   stop: string | null
 }
@@ -171,11 +176,25 @@ const begin = async (batch: Batch): Promise<boolean> => {
   return batch.stop === null
 }
 
+/** Reasons of blocked images that a current proof would take away. */
+const proofReasons: ReadonlySet<string> = new Set(['proof_missing', 'proof_stale'])
+
+/** Whether a current proof would let an image go: without one nothing is paid for a proof. */
+const somethingWaits = (ctx: ShotsContext): boolean => {
+  const view = ctx.gov.store.read()
+  if (!standingOf(ctx, view).ready) return false
+  return pendingRows(ctx, view, []).next().done !== true
+    || blockedReasons(ctx, view).some(({ reason }) =>
+      reason === reasonGone || proofReasons.has(reason))
+}
+
 const work = async (batch: Batch): Promise<void> => {
   const { ctx, limit } = batch
   if (!await begin(batch)) return
+  if (somethingWaits(ctx)) batch.renewal = await renewProofIfDue(ctx, 'screenshot')
   const standing = standingOf(ctx, ctx.gov.store.read())
   const { closed } = standing
+  batch.closed = closed
   if (standing.ready) {
     batch.consentId = standing.route?.consent.consent_id ?? null
     batch.restored = await restoreBlocked(ctx, standing, limit)
@@ -192,18 +211,23 @@ const work = async (batch: Batch): Promise<void> => {
 const count = (items: readonly AnalysisItem[], outcome: AnalysisItem['outcome']): number =>
   items.filter((one) => one.outcome === outcome).length
 
+/** A pass that sends nothing for want of a proof is no good one, however often it comes. */
+const standingBlock = ({ closed, passedOver }: Batch): string | null =>
+  (passedOver > 0 && closed !== null && proofReasons.has(closed) ? closed : null)
+
 const statusOf = (batch: Batch): Pick<AnalysisFacts, 'status' | 'reason'> => {
   const { items, stop } = batch
   if (stop !== null) return { status: 'degraded', reason: stop }
   const failed = items.find((one) => one.outcome === 'failed')
   if (failed !== undefined) return { status: 'degraded', reason: failed.reason }
   const blocked = items.find((one) => one.outcome === 'blocked')
-  return blocked === undefined
-    ? { status: 'ok', reason: null } : { status: 'blocked', reason: blocked.reason }
+  const reason = blocked?.reason ?? standingBlock(batch)
+  return reason === null ? { status: 'ok', reason } : { status: 'blocked', reason }
 }
 
 const factsOf = (batch: Batch): AnalysisFacts => {
   const { ctx, items, settings, options } = batch
+  const calls = [...callsOfRenewal(batch.renewal), ...items]
   return {
     ...statusOf(batch),
     scheduled: options.scheduled,
@@ -221,8 +245,9 @@ const factsOf = (batch: Batch): AnalysisFacts => {
     passed_over_reasons: batch.passedOverReasons,
     needs_reanalysis: batch.needs,
     stale_root: batch.stale,
-    cost_microusd: items.reduce((sum, one) => sum + (one.cost_microusd ?? 0), 0),
-    held_microusd: heldOf(items),
+    cost_microusd: calls.reduce((sum, one) => sum + (one.cost_microusd ?? 0), 0),
+    held_microusd: heldOf(calls),
+    proof_renewal: batch.renewal,
     consent_id: items.some((one) => one.operation_id !== null) ? batch.consentId : null,
     duration_ms: Math.max(0, Math.round(ctx.gov.clock.monotonicMs() - batch.startedMs)),
     items,
@@ -235,7 +260,8 @@ const endsBatch = (error: unknown): error is SallyportError =>
 
 /** Once something was sent there is a receipt to tell it, whatever refuses the rest. */
 const leavesReceipt = (batch: Batch, error: unknown): error is SallyportError =>
-  error instanceof SallyportError && error.kind !== 'damaged' && batch.items.some(maySent)
+  error instanceof SallyportError && error.kind !== 'damaged'
+  && [...callsOfRenewal(batch.renewal), ...batch.items].some(maySent)
 
 const close = async (batch: Batch): Promise<AnalysisReceipt> => {
   const { gov } = batch.ctx
@@ -260,7 +286,7 @@ const newBatch = (
     ctx, options, settings, reason, released, startedMs: ctx.gov.clock.monotonicMs(), items: [],
     limit: options.scheduled ? Math.min(asked, settings.concurrency.value) : asked,
     skipped: 0, restored: 0, needs: 0, stale: 0, passedOver: 0, passedOverReasons: [],
-    consentId: null, stop: null,
+    consentId: null, stop: null, renewal: null, closed: null,
   }
 }
 

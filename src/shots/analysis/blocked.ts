@@ -20,7 +20,7 @@ const looksMsMax = 250
 export const quickLooksMs = 15
 
 /** What nothing stands in the way of any more: a later pass of the job takes it up. */
-const reasonGone = 'reason_gone'
+export const reasonGone = 'reason_gone'
 
 const reasonReader = (ctx: ShotsContext, view: View): ((row: Observation) => string) => {
   const standing = standingOf(ctx, view)

@@ -7,14 +7,19 @@ import { closedObject, strictInteger } from '../../base/schema.js'
 import { reanalyzeGroups, reanalyzeReasons, shotLimits } from '../constants.js'
 import { gateTextOf } from '../gates.js'
 import { dueFailure, maySent } from '../money.js'
+import { callsOfRenewal } from '../receipts/renewal.js'
 import { analysisReceiptShape, type AnalysisReceipt } from '../receipts/analysis.js'
 
 const limit = v.optional(strictInteger(1, shotLimits.analysisItemsMax))
 
+/** Every call of a pass: its images, and a proof that it renewed. */
+export const callsOfReceipt = ({ items, proof_renewal: renewal }: AnalysisReceipt) =>
+  [...callsOfRenewal(renewal), ...items]
+
 /** What a pass did, for whoever tells that it did not do all of it. */
 export const analysisWork = (receipt: AnalysisReceipt): BatchWork => ({
   done: receipt.analyzed,
-  sent: receipt.items.filter(maySent).length,
+  sent: callsOfReceipt(receipt).filter(maySent).length,
   counts: {
     analyzed: receipt.analyzed, failed: receipt.failed, blocked: receipt.blocked,
     skipped: receipt.skipped, cost_microusd: receipt.cost_microusd,
@@ -50,7 +55,8 @@ const cutShort = (receipt: AnalysisReceipt): SallyportError | null => {
  * whatever else became of it.
  */
 export const analysisFailure = (receipt: AnalysisReceipt): SallyportError | null =>
-  dueFailure('analysis', receipt.items) ?? partialOf(cutShort(receipt), analysisWork(receipt))
+  dueFailure('analysis', callsOfReceipt(receipt))
+    ?? partialOf(cutShort(receipt), analysisWork(receipt))
 
 /** One pass over pending images. */
 export const shotsAnalyze = contract({

@@ -6,6 +6,7 @@ import { partialOf, type BatchWork } from '../../base/outcome.js'
 import { closedObject, strictInteger } from '../../base/schema.js'
 import { shotLimits } from '../constants.js'
 import { dueFailure, maySent } from '../money.js'
+import { callsOfRenewal } from '../receipts/renewal.js'
 import { textReasonNext } from '../texts/readiness.js'
 import type { OpenedDigest } from './read.js'
 import { episodeShape, type Episode } from './rows.js'
@@ -19,14 +20,18 @@ const againNext = ({ windows }: DigestReceipt): string => {
   return `To try it again: sallyport shots digest --window-end ${failed.window_end}${retry}`
 }
 
+/** Every call of a tick: its windows, and a proof that it renewed. */
+export const callsOfTick = ({ windows, proof_renewal: renewal }: DigestReceipt) =>
+  [...callsOfRenewal(renewal), ...windows]
+
 /** What a tick did, for whoever tells that it did not do all of it. */
-export const digestWork = ({ windows, ...receipt }: DigestReceipt): BatchWork => ({
+export const digestWork = (receipt: DigestReceipt): BatchWork => ({
   done: receipt.written + receipt.updated,
-  sent: windows.filter(maySent).length,
+  sent: callsOfTick(receipt).filter(maySent).length,
   counts: {
     written: receipt.written, updated: receipt.updated, failed: receipt.failed,
     blocked: receipt.blocked, held_microusd: receipt.held_microusd,
-    cost_microusd: windows.reduce((sum, one) => sum + (one.cost_microusd ?? 0), 0),
+    cost_microusd: callsOfTick(receipt).reduce((sum, one) => sum + (one.cost_microusd ?? 0), 0),
   },
 })
 
@@ -52,7 +57,7 @@ const cutShort = (receipt: DigestReceipt): SallyportError | null => {
  * whatever else became of it.
  */
 export const digestFailure = (receipt: DigestReceipt): SallyportError | null =>
-  dueFailure('digest', receipt.windows) ?? partialOf(cutShort(receipt), digestWork(receipt))
+  dueFailure('digest', callsOfTick(receipt)) ?? partialOf(cutShort(receipt), digestWork(receipt))
 
 /** One tick of the job, or one window of any age; `retry` only with a window. */
 export const shotsDigest = contract({

@@ -10,6 +10,8 @@ import type { ShotsContext } from '../context.js'
 import { transactCounted } from '../locked.js'
 import { dueFactsOf, heldOf } from '../money.js'
 import { appendReceipt } from '../receipts/append.js'
+import { callsOfRenewal, type ProofRenewal } from '../receipts/renewal.js'
+import { renewProofIfDue } from '../renew-proof.js'
 import type { StoredDigest, WindowOutcome } from '../receipts/digest.js'
 import { resolveSettings, type ShotSettings } from '../source/settings.js'
 import { planWindow, type WindowPlan } from './plan.js'
@@ -162,15 +164,23 @@ const standingOf = (all: readonly WindowResult[]): Pick<DigestReceipt, 'status' 
   return { status: 'ok', reason: null }
 }
 
+/** What a pass comes to. */
+interface Passed {
+  readonly startedMs: number
+  readonly all: readonly WindowResult[]
+  readonly renewal: ProofRenewal | null
+}
+
 const close = async (
-  { ctx }: Work, startedMs: number, all: readonly WindowResult[],
+  { ctx }: Work, { startedMs, all, renewal }: Passed,
 ): Promise<DigestReceipt> => {
   const { clock } = ctx.gov
   const windows = listed(all)
   const counts = {
     written: count(all, 'written'), updated: count(all, 'updated'),
     unchanged: count(all, 'unchanged'), not_repeated: count(all, 'not_repeated'),
-    blocked: count(all, 'blocked'), failed: count(all, 'failed'), held_microusd: heldOf(all),
+    blocked: count(all, 'blocked'), failed: count(all, 'failed'),
+    held_microusd: heldOf([...callsOfRenewal(renewal), ...all]), proof_renewal: renewal,
   }
   const base = {
     job, ...standingOf(all), windows, ...counts,
@@ -191,6 +201,7 @@ const close = async (
 const disabled: DigestReceipt = {
   job, receipt_id: null, status: 'disabled', reason: 'digest_disabled', windows: [], written: 0,
   updated: 0, unchanged: 0, not_repeated: 0, blocked: 0, failed: 0, held_microusd: 0,
+  proof_renewal: null,
   duration_ms: 0,
 }
 
@@ -211,12 +222,14 @@ export const digestTick = async (ctx: ShotsContext): Promise<DigestReceipt> => {
   const todo = plans.filter(calls).slice(0, shotLimits.digestWindowsMax)
   const results: WindowResult[] = []
   for (const plan of plans.filter((one) => !calls(one))) results.push(await work(here, plan))
+  const renewal = todo.some(({ kind }) => kind === 'write')
+    ? await renewProofIfDue(ctx, 'report') : null
   for (const plan of todo) {
     const result = await work(here, plan)
     results.push(result)
     if (result.outcome === 'blocked' || result.reason === 'lock_held') break
   }
-  return close(here, startedMs, results)
+  return close(here, { startedMs, all: results, renewal })
 }
 
 /**
@@ -234,5 +247,5 @@ export const digestWindow = async (
   const sources = sourcesBetween(view, window.start, window.end)
   const plan = planWindow(ctx, view, window, sources, { retry: here.retry })
   const result = await work(here, plan)
-  return close(here, startedMs, [result])
+  return close(here, { startedMs, all: [result], renewal: null })
 }

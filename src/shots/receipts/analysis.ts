@@ -2,6 +2,7 @@
 import * as v from 'valibot'
 import { reanalyzeReasons } from '../constants.js'
 import { dueFields } from '../money.js'
+import { renewalShape } from './renewal.js'
 
 const text = v.string()
 const nullableText = v.nullable(text)
@@ -54,6 +55,8 @@ const analysisFactsShape = v.strictObject({
   cost_microusd: count,
   /** Held for charges that nobody knows. */
   held_microusd: count,
+  /** The proof that this pass renewed, or tried to; its cost is in `cost_microusd`. */
+  proof_renewal: v.nullable(renewalShape),
   /** Consent that the calls rested on; null where none was made. */
   consent_id: nullableText,
   duration_ms: count,
@@ -70,8 +73,9 @@ export const analysisReceiptShape = v.strictObject({
 })
 export type AnalysisReceipt = v.InferOutput<typeof analysisReceiptShape>
 
-const { passed_over, passed_over_reasons, held_microusd, reanalyze_reason } =
-  analysisFactsShape.entries
+const {
+  passed_over, passed_over_reasons, held_microusd, reanalyze_reason, proof_renewal,
+} = analysisFactsShape.entries
 
 /** The facts as states hold them: fields that came later may be missing in rows of old. */
 export const storedAnalysisShape = v.strictObject({
@@ -80,6 +84,7 @@ export const storedAnalysisShape = v.strictObject({
   passed_over: v.optional(passed_over),
   passed_over_reasons: v.optional(passed_over_reasons),
   held_microusd: v.optional(held_microusd),
+  proof_renewal: v.optional(proof_renewal),
   items: v.array(v.strictObject({
     ...itemShape.entries,
     due: v.optional(dueFields.due),

@@ -1,6 +1,7 @@
 /** What a pass of the digest job keeps of itself: names, counts and digests, no text. */
 import * as v from 'valibot'
 import { dueFields } from '../money.js'
+import { renewalShape } from './renewal.js'
 
 const text = v.string()
 const nullableText = v.nullable(text)
@@ -40,6 +41,8 @@ export const digestEntries = {
   failed: count,
   /** Held for charges that nobody knows, micro-USD. */
   held_microusd: count,
+  /** The proof that this pass renewed, or tried to. */
+  proof_renewal: v.nullable(renewalShape),
   duration_ms: count,
 }
 
@@ -47,6 +50,7 @@ export const digestEntries = {
 export const storedDigestShape = v.strictObject({
   ...digestEntries,
   held_microusd: v.optional(count),
+  proof_renewal: v.optional(digestEntries.proof_renewal),
   windows: v.array(v.strictObject({
     ...windowEntries,
     due: v.optional(dueFields.due),

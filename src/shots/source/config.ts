@@ -80,11 +80,11 @@ type Shown = ShotsConfig['settings']
 
 const fromSaved = (saved: SavedShotSettings): Shown => Object.fromEntries(
   ([
-    'analysis', 'cloud_upload', 'fallbacks', 'data_collection', 'zdr',
+    'analysis', 'cloud_upload', 'fallbacks', 'data_collection', 'zdr', 'renew_proof',
     'budget_microusd', 'budget_requests', 'request_cost_bound_microusd',
   ] as const).map((name) => [name, {
-    value: saved[name], saved: saved[name],
-    source: saved[name] === null ? 'default' as const : 'settings' as const,
+    value: saved[name] ?? null, saved: saved[name] ?? null,
+    source: (saved[name] ?? null) === null ? 'default' as const : 'settings' as const,
   }]),
 )
 
@@ -105,7 +105,7 @@ const fromJobs = (settings: ShotSettings): Shown => {
     digest_max_chars: settings.digestMaxChars,
   }
   return Object.fromEntries(Object.entries(jobs).map(([name, one]) =>
-    [name, { ...one, saved: saved[name as keyof SavedShotSettings] }]))
+    [name, { ...one, saved: saved[name as keyof SavedShotSettings] ?? null }]))
 }
 
 /** Every setting but the folder, with sources. */
@@ -183,6 +183,17 @@ export const egressText = [
   'request, but what others do with what they receive cannot be checked from here. A program',
   'cannot recognise a private message: what must not be seen has to stay out of the folder.',
 ].join('\n')
+
+/** What jobs may send and pay by themselves once `renew_proof` is on. */
+export const renewText = [
+  'With renew_proof on, the analysis and the digest job renew the proof of their slot by',
+  'themselves before it is a day old, whenever something waits to be sent: one synthetic request, no image of',
+  "yours, paid from the budget of the day and named in the job's receipt.",
+].join('\n')
+
+/** Whether a change lets jobs renew proofs by themselves. */
+export const startsRenewing = (before: SavedShotSettings, change: ShotSettingsChange): boolean =>
+  change.renew_proof === 'on' && before.renew_proof !== 'on'
 
 /** Whether a change turns on something that lets images leave. */
 export const widensEgress = (before: SavedShotSettings, change: ShotSettingsChange): boolean =>

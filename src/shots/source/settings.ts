@@ -21,6 +21,8 @@ const savedEntries = {
   fallbacks: v.nullable(v.picklist(['deny', 'allow'])),
   data_collection: v.nullable(v.picklist(['deny', 'allow'])),
   zdr: v.nullable(v.picklist(['on', 'off'])),
+  /** Lets jobs renew a proof before it grows stale; only `on` does. */
+  renew_proof: v.nullable(v.picklist(['on', 'off'])),
   budget_microusd: v.nullable(microusd),
   budget_requests: v.nullable(strictInteger(1, 1_000_000)),
   request_cost_bound_microusd: v.nullable(microusd),
@@ -39,6 +41,8 @@ const savedEntries = {
 }
 const savedShape = v.strictObject({
   schema_version: v.literal('svc.screenshot_settings.v1'), ...savedEntries,
+  // Left out in settings of an earlier version.
+  renew_proof: v.optional(savedEntries.renew_proof),
 })
 /** The saved settings; null means never set. */
 export type SavedShotSettings = v.InferOutput<typeof savedShape>
@@ -54,7 +58,7 @@ export const settingsId = 'the'
 export const unsetSettings: SavedShotSettings = {
   schema_version: 'svc.screenshot_settings.v1',
   screenshot_folder: null, recursive: null, analysis: null, cloud_upload: null, fallbacks: null,
-  data_collection: null, zdr: null, budget_microusd: null, budget_requests: null,
+  data_collection: null, zdr: null, renew_proof: null, budget_microusd: null, budget_requests: null,
   request_cost_bound_microusd: null, visual_run_refresh_minutes: null, ingest_enabled: null,
   ingest_interval_minutes: null, ingest_limit: null, analysis_limit: null,
   analysis_concurrency: null, analysis_interval_seconds: null, analysis_job_timeout_seconds: null,
@@ -65,6 +69,10 @@ export const unsetSettings: SavedShotSettings = {
 /** Whether folders below count, too: not unless saved so. */
 export const isRecursive = (saved: Pick<SavedShotSettings, 'recursive'>): boolean =>
   saved.recursive ?? false
+
+/** Whether jobs may renew a proof by themselves: not unless saved so. */
+export const renewsProof = (saved: Pick<SavedShotSettings, 'renew_proof'>): boolean =>
+  saved.renew_proof === 'on'
 
 /** The saved settings of a view. */
 export const savedSettings = (view: View): SavedShotSettings =>

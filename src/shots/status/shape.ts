@@ -75,6 +75,8 @@ const folderShape = v.strictObject({
 export type FolderStatusPart = v.InferOutput<typeof folderShape>
 
 const visionShape = v.strictObject({
+  /** Whether jobs renew proofs by themselves, as saved. */
+  renew_proof: nullableText,
   gateway_state: text,
   gateway_reason: nullableText,
   selected_model: nullableText,

@@ -12,6 +12,7 @@ import type { VisionStatusPart } from './shape.js'
 
 /** The part where nothing can be told; nothing unknown is ever safe. */
 export const unknownVision = (reason: string): VisionStatusPart => ({
+  renew_proof: null,
   gateway_state: 'unknown', gateway_reason: reason, selected_model: null, upstream_allow: [],
   cloud_consent: {
     analysis: null, cloud_upload: null, egress_acknowledged: false, vision_consent_current: false,
@@ -62,6 +63,7 @@ export const visionPart = (ctx: ShotsContext, view: View): VisionStatusPart => {
   const spend = budgetStanding(view, ctx.gov.clock.wallMs(), saved)
   const unsafe = unsafeReasons(ctx, view, spend)
   return {
+    renew_proof: saved.renew_proof ?? null,
     ...gatewayState(facts),
     selected_model: slot?.model ?? null,
     upstream_allow: [...slot?.upstream_allow ?? []],

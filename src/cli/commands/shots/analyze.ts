@@ -24,6 +24,19 @@ const line = ({ observation_id: id, outcome, ...one }: AnalysisItem): string => 
   return `${parts.join('  ')}\n`
 }
 
+const renewed = ({ proof_renewal: one }: AnalysisReceipt): string[] => (one === null ? [] : [
+  `proof of ${one.slot}: ${one.outcome}${one.reason === null ? '' : ` (${one.reason})`}`
+    + `${one.cost_microusd === null ? '' : `, ${one.cost_microusd} micro-USD`}`,
+])
+
+/** How many images no pass takes up, and why; empty where there are none. */
+export const standingText = (receipt: AnalysisReceipt): string => {
+  const { passed_over: count, passed_over_reasons: reasons } = receipt
+  if (count === 0) return ''
+  const why = reasons.map((one) => `${one.count} ${one.reason}`).join(', ')
+  return `; ${count} stand blocked${why === '' ? '' : ` (${why})`}`
+}
+
 const passedOver = ({ passed_over: count, ...receipt }: AnalysisReceipt): string[] => {
   if (count === 0) return []
   const reasons = receipt.passed_over_reasons
@@ -39,7 +52,8 @@ const passedOver = ({ passed_over: count, ...receipt }: AnalysisReceipt): string
 export const analysisReceiptText = (receipt: AnalysisReceipt): { out: string, notes: string[] } => {
   const { scanned, analyzed, failed, blocked, skipped, cost_microusd: cost } = receipt
   const counts = `${scanned} looked at: ${analyzed} analysed, ${failed} failed, `
-    + `${blocked} blocked, ${skipped} left for later; ${cost} micro-USD\n`
+    + `${blocked} blocked, ${skipped} left for later; ${cost} micro-USD`
+    + `${standingText(receipt)}\n`
   const gate = receipt.reason === null ? null : gateTextOf(receipt.reason)
   const notes = [
     ...(gate === null ? [] : [gate.text, gate.next]), ...passedOver(receipt),
@@ -47,6 +61,7 @@ export const analysisReceiptText = (receipt: AnalysisReceipt): { out: string, no
   return {
     out: receipt.items.map(line).join('') + counts,
     notes: [
+      ...renewed(receipt),
       ...(receipt.restored === 0 ? [] : [`${receipt.restored} blocked before, pending again`]),
       ...(receipt.needs_reanalysis === 0
         ? [] : [`${receipt.needs_reanalysis} need reanalysis: model, prompt or schema changed`]),

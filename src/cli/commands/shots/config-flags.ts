@@ -43,6 +43,10 @@ const settingFlags: readonly SettingFlag[] = [
     text: 'zero data retention; anything but on blocks analysis',
   },
   {
+    flag: '--renew-proof', field: 'renew_proof', takes: onOff,
+    text: 'let jobs renew a proof before it is a day old, paid from the budget of the day',
+  },
+  {
     flag: '--budget-microusd', field: 'budget_microusd', takes: range(1_000_000_000),
     text: 'spend over a rolling day',
   },

@@ -3,7 +3,8 @@ import { Argument } from 'commander'
 import { fail } from '../../../base/errors.js'
 import { parseStrictJson } from '../../../base/strict-json.js'
 import {
-  egressText, overrideNote, saveShotsConfig, settingsBytesMax, showShotsConfig, widensEgress,
+  egressText, overrideNote, renewText, saveShotsConfig, settingsBytesMax, showShotsConfig,
+  startsRenewing, widensEgress,
   type ShotsConfig,
 } from '../../../shots/source/config.js'
 import { shotsConfig } from '../../../shots/source/contract.js'
@@ -102,6 +103,7 @@ const set = async (options: ShotsConfigOptions, deps: VerbDeps): Promise<ShotsCo
   const change = parseSettingsChange(document)
   await saveShotsConfig(ctx, session, document)
   if (given !== null && widensEgress(before, change)) deps.note(egressText)
+  if (startsRenewing(before, change)) deps.note(renewText)
   const override = overrideNote(ctx, change)
   if (override !== null) deps.note(override)
   return shotsConfig.answer(showShotsConfig(ctx, gov.store.read()))

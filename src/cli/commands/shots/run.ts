@@ -5,6 +5,7 @@ import type { VerbDeps } from '../../bound.js'
 import { writeJsonLine } from '../../output.js'
 import { requestOf } from '../../request.js'
 import { defineVerb, type Build, type Run, type VerbDefinition } from '../../verb.js'
+import { standingText } from './analyze.js'
 import { withJobs } from './open.js'
 
 /** Flags of `shots run`. */
@@ -46,7 +47,8 @@ const textOf = ({ job, at, outcome, receipt, error }: TurnDocument): string => {
   const reason = receipt?.reason ?? null
   const what = error?.message ?? (receipt === null ? '' : numbers(receipt))
   const head = `${at} ${job}: ${outcome}${reason === null ? '' : ` (${reason})`}`
-  return what === '' ? head : `${head}: ${what}`
+  const standing = receipt?.job === 'screenshot_folder_analysis' ? standingText(receipt) : ''
+  return what === '' ? head : `${head}: ${what}${standing}`
 }
 
 const lineText = (line: RunDocument): string => ('event' in line ? 'stopped' : textOf(line))

@@ -88,7 +88,8 @@ const visionLines = (vision: ShotsStatus['remote_vision'], view: View): string[]
       + `cloud upload ${consent.cloud_upload ?? 'not set'}, `
       + `vision ${consent.vision_consent_current ? 'current' : 'not current'}`),
     line('  budget', money),
-    line('  proof', `${proof.state}${proof.made_at === null ? '' : ` (${proof.made_at})`}`),
+    line('  proof', `${proof.state}${proof.made_at === null ? '' : ` (${proof.made_at})`}`
+      + `, ${vision.renew_proof === 'on' ? 'renewed by the jobs' : 'renewed by a person alone'}`),
   ]
 }
 

@@ -1,0 +1,149 @@
+/** A day without anybody: what goes on by itself, what does not, and how that is told. */
+import t, { type Test } from 'tap'
+import { systemClock, type Clock } from '../../src/base/clock.js'
+import { isRenewalDue } from '../../src/shots/renew-proof.js'
+import type { ProofState } from '../../src/gateway/proof.js'
+import { checkLedger } from '../support/ledger.js'
+import { must } from '../support/must.js'
+import { analyze, nextImage, rowOf, scan, sent, set } from '../support/shots.js'
+import { forImages } from '../world/gateway.js'
+import { allowed } from '../world/images.js'
+import { World, type AnalysisWorld } from '../world/world.js'
+
+t.setTimeout(120_000)
+
+const hourMs = 3_600_000
+
+/** The machine's clock, with a wall that the test moves on. */
+interface LaterClock extends Clock {
+  advance(ms: number): void
+}
+
+const laterClock = (): LaterClock => {
+  let laterMs = 0
+  return {
+    wallMs: () => systemClock.wallMs() + laterMs,
+    monotonicMs: () => systemClock.monotonicMs(),
+    sleep: (ms, signal) => systemClock.sleep(ms, signal),
+    advance: (ms) => { laterMs += ms },
+  }
+}
+
+const proved = async (
+  t: Test,
+): Promise<{ readonly world: AnalysisWorld, readonly clock: LaterClock }> => {
+  const clock = laterClock()
+  const world = await World.in(t, { clock }).sandbox().state().session()
+    .gateway(forImages).images(allowed).proof('screenshot')
+  return { world, clock }
+}
+
+const takeIn = async (world: AnalysisWorld, clock: LaterClock, name: string): Promise<void> => {
+  world.file(name, nextImage(), new Date(clock.wallMs() - 60_000).toISOString())
+  await scan(world)
+}
+
+t.test('S-152 S-153 without renew_proof a stale proof blocks, and every summary says so for as long as it does', async (t) => {
+  const { world, clock } = await proved(t)
+  await takeIn(world, clock, 'a.png')
+  clock.advance(25 * hourMs)
+  const first = await analyze(world)
+  t.strictSame([first.status, first.json().blocked], [7, 1])
+  t.equal(rowOf(world, 'a.png').analyzer.attempts, 1)
+  const later = await analyze(world)
+  t.hasStrict(later.json(), {
+    status: 'blocked', reason: 'proof_stale', blocked: 0, passed_over: 1,
+    passed_over_reasons: [{ reason: 'proof_stale', count: 1 }], proof_renewal: null,
+  })
+  t.equal(later.status, 7, 'and it is no good pass either')
+  t.equal(rowOf(world, 'a.png').analyzer.attempts, 1, 'no attempt is used up again')
+  t.match((await world.run(['shots', 'analyze'])).stdout, '1 stand blocked')
+  const once = await world.run(['shots', 'run', '--once'])
+  t.equal(once.status, 7, once.stderr)
+  t.match(once.stdout, /1 stand blocked \(1 proof_stale\)/)
+  t.match((await world.run(['status'])).stdout, /shots +blocked \(proof_stale\)\. 1 image/)
+  t.hasStrict((await world.run(['status', '--json'])).json().shots, {
+    status: 'blocked', reason_code: 'proof_stale',
+  })
+  t.equal(sent(world), 0, 'no image left')
+})
+
+t.test('S-152 S-205 with renew_proof on the jobs renew a proof before it is stale, paid from the budget of the day and told', async (t) => {
+  const { world, clock } = await proved(t)
+  const note = await set(world, '--renew-proof', 'on')
+  t.match(note.stderr, 'renew the proof of their slot by')
+  clock.advance(19 * hourMs)
+  await takeIn(world, clock, 'a.png')
+  t.equal(must(await analyze(world)).json().proof_renewal, null, 'a young one stays')
+  clock.advance(2 * hourMs)
+  t.equal(must(await analyze(world)).json().proof_renewal, null, 'nothing waits to be sent')
+  await takeIn(world, clock, 'b.png')
+  const before = world.calls().length
+  const ran = must(await analyze(world))
+  const { proof_renewal: renewal, items, cost_microusd: cost } = ran.json()
+  t.hasStrict(renewal, { slot: 'screenshot', outcome: 'renewed', reason: null, due: null })
+  t.equal(cost, renewal.cost_microusd + items[0].cost_microusd)
+  t.equal(world.calls().length, before + 2)
+  t.match((await world.run(['shots', 'status'])).stdout, 'renewed by the jobs')
+
+  clock.advance(60 * hourMs)
+  await takeIn(world, clock, 'c.png')
+  const { remote_vision: vision } = (await world.run(['shots', 'status', '--json'])).json()
+  t.strictSame([vision.renew_proof, vision.capability_proof.state], ['on', 'stale'])
+  const once = must(await world.run(['shots', 'run', '--once', '--json']))
+  t.match(once.stdout, '"outcome":"renewed"')
+  t.equal(rowOf(world, 'c.png').analysis_status, 'succeeded', 'after a weekend too')
+  checkLedger(t, world)
+})
+
+t.test('S-152 S-205 what keeps a renewal from being made is told, and blocks only once the proof is stale', async (t) => {
+  const { world, clock } = await proved(t)
+  await set(world, '--renew-proof', 'on', '--budget-requests', '1')
+  await takeIn(world, clock, 'a.png')
+  clock.advance(21 * hourMs)
+  const full = await analyze(world)
+  t.hasStrict(full.json().proof_renewal, { outcome: 'not_sent', reason: 'budget_exhausted' })
+  t.equal(full.status, 8)
+  must(await world.run(['login', '--json']))
+  await set(world, '--budget-requests', '10')
+  world.sandbox.faults.set('status_500', { service: 'gateway', times: 1 })
+  const failed = await analyze(world)
+  t.hasStrict(failed.json(), { analyzed: 1 })
+  t.hasStrict(failed.json().proof_renewal, { outcome: 'failed', due: 'settle' })
+  t.equal(failed.status, 7, 'its charge is for a person to settle')
+  await takeIn(world, clock, 'b.png')
+  const again = await analyze(world)
+  t.hasStrict(again.json().proof_renewal, { outcome: 'not_sent', reason: 'charge_unknown' })
+  clock.advance(4 * hourMs)
+  await takeIn(world, clock, 'c.png')
+  const stale = await analyze(world)
+  t.strictSame([stale.status, stale.json().reason], [7, 'proof_stale'], 'and never by itself again')
+})
+
+t.test('S-152 age alone is renewed: a first proof, and one of another set-up, are a person\'s', (t) => {
+  const made = { made_at: new Date(0).toISOString() }
+  const of = (state: string, reason: string | null) =>
+    ({ state, reason, proof: made }) as ProofState
+  const due = (state: ProofState, hours: number) => isRenewalDue(state, hours * hourMs)
+  t.equal(due({ state: 'missing', reason: null, proof: null }, 30), false)
+  t.equal(due(of('current', null), 19.9), false)
+  t.equal(due(of('current', null), 20), true)
+  t.equal(due(of('stale', 'older_than_24_hours'), 200), true)
+  for (const reason of ['model_changed', 'key_fingerprint_changed', 'made_in_the_future']) {
+    t.equal(due(of('stale', reason), 30), false, reason)
+  }
+  t.end()
+})
+
+t.test('S-152 the digest job renews the proof of the report slot', async (t) => {
+  const clock = laterClock()
+  const world = await World.in(t, { clock }).sandbox().state().session()
+    .gateway(forImages).images(allowed).proof('report').texts()
+  await set(world, '--renew-proof', 'on')
+  clock.advance(25 * hourMs)
+  const at = new Date(clock.wallMs() - 2 * hourMs).toISOString()
+  await world.analysed({ name: 'a.png', at })
+  const ran = must(await world.run(['shots', 'digest', '--json'])).json()
+  t.hasStrict(ran.proof_renewal, { slot: 'report', outcome: 'renewed' })
+  t.equal(ran.written, 1)
+})
