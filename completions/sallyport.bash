@@ -243,8 +243,9 @@ _sallyport() {
     "shots status")
       case "$prev" in
         --max-age) COMPREPLY=(); return ;;
+        --max-analysis-age) COMPREPLY=(); return ;;
       esac
-      COMPREPLY=($(compgen -W "--max-age --help --state-dir --json --no-input --quiet --verbose --no-color --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--max-age --max-analysis-age --help --state-dir --json --no-input --quiet --verbose --no-color --wait" -- "$cur"))
       ;;
     "shots digest")
       case "$prev" in

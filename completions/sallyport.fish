@@ -252,6 +252,7 @@ complete -c sallyport -n '__sallyport_in "shots explain"' -l help -d 'show this 
 complete -c sallyport -n '__sallyport_in "shots clear-stale"' -l yes -d 'do not ask'
 complete -c sallyport -n '__sallyport_in "shots clear-stale"' -l help -d 'show this help'
 complete -c sallyport -n '__sallyport_in "shots status"' -l max-age -x -d 'greatest age of the newest item (1s to 366d)'
+complete -c sallyport -n '__sallyport_in "shots status"' -l max-analysis-age -x -d 'greatest age of the newest analysis (1s to 366d)'
 complete -c sallyport -n '__sallyport_in "shots status"' -l help -d 'show this help'
 complete -c sallyport -n '__sallyport_in "shots digest"' -l window-end -x -d 'only the window that ends there (a time, a day of UTC, or an age)'
 complete -c sallyport -n '__sallyport_in "shots digest"' -l retry -d 'with --window-end: one more paid call after one that was refused or is uncertain'

@@ -8,6 +8,7 @@ import { reanalyzeGroups, reanalyzeReasons, shotLimits } from '../constants.js'
 import { gateTextOf } from '../gates.js'
 import { dueFailure, maySent } from '../money.js'
 import { callsOfRenewal } from '../receipts/renewal.js'
+import { folderFailure, isFolderProblem } from '../source/folder.js'
 import { analysisReceiptShape, type AnalysisReceipt } from '../receipts/analysis.js'
 
 const limit = v.optional(strictInteger(1, shotLimits.analysisItemsMax))
@@ -31,6 +32,7 @@ export const analysisWork = (receipt: AnalysisReceipt): BatchWork => ({
 const cutShort = (receipt: AnalysisReceipt): SallyportError | null => {
   const { status, reason } = receipt
   if (status === 'ok') return null
+  if (reason !== null && isFolderProblem(reason)) return folderFailure(reason, null)
   const gate = reason === null ? null : gateTextOf(reason)
   const parts = {
     ...(reason === null ? {} : { reason }), next: gate?.next ?? 'See: sallyport shots status',

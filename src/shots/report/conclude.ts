@@ -11,7 +11,6 @@ import { callError } from '../../gateway/call/ending.js'
 import type { CallEnd, CallOrder } from '../../gateway/call/order.js'
 import { sendCall } from '../../gateway/call/send.js'
 import type { GatewayReceipt } from '../../gateway/receipt.js'
-import type { Session } from '../../governance/session/types.js'
 import type { Tx, View } from '../../state/types.js'
 import { blockedNext, blockedReasons } from '../analysis/blocked.js'
 import { shotLabels, type AnalysisStatus } from '../constants.js'
@@ -47,7 +46,6 @@ export interface ConcludeOptions {
 
 interface Concluding extends ConcludeOptions {
   readonly ctx: ShotsContext
-  readonly session: Session
   readonly period: ReportPeriod
   readonly sources: ConclusionSources
   readonly route: TextRoute
@@ -112,11 +110,11 @@ const payloadOf = ({ sources }: Concluding, content: string): Buffer => Buffer.f
 }))
 
 const record = (
-  { session, sources, route }: Concluding, tx: Tx, now: string, end: CallEnd<BoughtText>,
+  { sources, route }: Concluding, tx: Tx, now: string, end: CallEnd<BoughtText>,
 ): MadeConclusion | null => {
   const row = tx.get(c.conclusions, sources.digest)
   const text = row === undefined ? null : keepBought(tx, now, end, {
-    label: shotLabels.conclusion, owner: session.principal.principal_id, route,
+    label: shotLabels.conclusion, owner: route.principal, route,
     promptVersion: conclusionPromptVersion,
   })
   if (row === undefined || text === null) return null
@@ -136,14 +134,14 @@ const toldDigests = (ctx: ShotsContext, view: View, sources: ConclusionSources):
   })))
 
 const orderOf = (one: Concluding, view: View): CallOrder<null, BoughtText, MadeConclusion> => {
-  const { ctx, session, period, sources, route } = one
+  const { ctx, period, sources, route } = one
   return {
     step: 'conclude',
     slot: 'report',
     purpose: 'gateway.report',
     priority: 'high',
-    principal: session.principal.principal_id,
-    root: session.root.root_id,
+    principal: route.principal,
+    root: null,
     boundMicrousd: route.boundMicrousd,
     content: textContent({
       order: [
@@ -191,7 +189,7 @@ const names = {
  * `nothing_to_conclude`, what keeps a text from being bought, and every end without a text.
  */
 export const concludeReport = async (
-  ctx: ShotsContext, session: Session, period: ReportPeriod, options: ConcludeOptions,
+  ctx: ShotsContext, period: ReportPeriod, options: ConcludeOptions,
 ): Promise<Concluded> => {
   const view = ctx.gov.store.read()
   const sources = conclusionSources(view, period)
@@ -204,7 +202,7 @@ export const concludeReport = async (
   if (known) return { bought: false, made: known, receipt: null }
   nextNumber(ctx, view, sources.digest, options)
   const route = requireTextRoute(ctx, view, 'gateway.report')
-  const one: Concluding = { ctx, session, period, sources, route, ...options }
+  const one: Concluding = { ctx, period, sources, route, ...options }
   const result = await sendCall(ctx.gateway, orderOf(one, view))
   if (result.made === null) throw callError(names, result)
   return { bought: true, made: result.made, receipt: result.receipt }

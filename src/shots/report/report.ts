@@ -1,6 +1,5 @@
 /** One report: checked, concluded where that is asked for, built, and written as a page. */
 import { SallyportError } from '../../base/errors.js'
-import type { Session } from '../../governance/session/types.js'
 import { buildReport, type ScreenReport } from '../../observations/report.js'
 import type { ShotsContext } from '../context.js'
 import { collectReport } from './collect.js'
@@ -33,12 +32,12 @@ interface Conclusion {
 }
 
 const conclude = async (
-  ctx: ShotsContext, session: Session, { period, conclude: asked }: ReportOrder,
+  ctx: ShotsContext, { period, conclude: asked }: ReportOrder,
 ): Promise<Conclusion> => {
   if (asked === null) return { concluded: null, failure: null }
   const { concludeReport } = await import('./conclude.js')
   try {
-    return { concluded: await concludeReport(ctx, session, period, asked), failure: null }
+    return { concluded: await concludeReport(ctx, period, asked), failure: null }
   } catch (error) {
     if (!(error instanceof SallyportError) || error.kind === 'cancelled') throw error
     return { concluded: null, failure: error }
@@ -50,12 +49,12 @@ const conclude = async (
  * Throws what `reportPath` and `writeReportFile` throw, and `cancelled`.
  */
 export const reportShots = async (
-  ctx: ShotsContext, session: Session, order: ReportOrder,
+  ctx: ShotsContext, order: ReportOrder,
 ): Promise<Reported> => {
   const { html, period } = order
   const htmlFile = html === null
     ? null : reportPath(ctx, ctx.gov.store.read(), html.path, html.cwd)
-  const conclusion = await conclude(ctx, session, order)
+  const conclusion = await conclude(ctx, order)
   const report = buildReport(collectReport(ctx, ctx.gov.store.read(), period))
   if (htmlFile !== null) {
     const { reportPage } = await import('../../observations/html/page.js')

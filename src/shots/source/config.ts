@@ -187,8 +187,8 @@ export const egressText = [
 /** What jobs may send and pay by themselves once `renew_proof` is on. */
 export const renewText = [
   'With renew_proof on, the analysis and the digest job renew the proof of their slot by',
-  'themselves before it is a day old, whenever something waits to be sent: one synthetic request, no image of',
-  "yours, paid from the budget of the day and named in the job's receipt.",
+  'themselves before it is a day old, whenever something waits to be sent: one synthetic',
+  "request, no image of yours, paid from the budget of the day and named in the job's receipt.",
 ].join('\n')
 
 /** Whether a change lets jobs renew proofs by themselves. */

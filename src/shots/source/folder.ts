@@ -247,9 +247,14 @@ const problemTexts: Readonly<Record<string, string>> = {
   folder_unreadable: 'cannot be read',
 }
 
-/** The failure of a scan over a folder with such a problem. */
-export const folderFailure = (problem: string, source: FolderSource): SallyportError =>
-  fail.rejected(problem, `${sourceTexts[source]} ${problemTexts[problem] ?? 'cannot be used'}.`, {
+/** Whether a reason is one that `folderProblem` gives. */
+export const isFolderProblem = (reason: string): boolean => Object.hasOwn(problemTexts, reason)
+
+/** The one failure of every verb over a folder with such a problem; `source` null: not told. */
+export const folderFailure = (problem: string, source: FolderSource | null): SallyportError =>
+  fail.rejected(problem, `${source === null ? 'The screenshot folder' : sourceTexts[source]} ${
+    problemTexts[problem] ?? 'cannot be used'}.`, {
+    reason: problem,
     next: source === 'default'
       ? 'Make the folder, or name another: sallyport shots config set --folder DIR'
       : 'Look at what is in force: sallyport shots status',

@@ -35,9 +35,9 @@ const definition: VerbDefinition<Listed[]> = {
       '$ sallyport shots list --status failed --since 8h --json',
       '$ sallyport shots list --archived --limit 10',
     ],
-    session: 'required',
+    session: 'none',
     damage: 'shows',
-    exits: ['rejected', 'unauthorized', 'no_state', 'damaged'],
+    exits: ['rejected', 'no_state', 'damaged'],
     json: shotsList,
   },
   flags: (command) => command
@@ -62,7 +62,7 @@ const definition: VerbDefinition<Listed[]> = {
 const run: Run<ShotsListOptions, Listed[]> = async ({ since, ...options }, deps) => {
   const from = since === undefined
     ? {} : { since: pointInTime('--since', since, deps.clock, timeZoneOf(deps.env)) }
-  const { gov } = await deps.login('read')
+  const gov = await deps.gov('read')
   const ctx = shotsContext(deps, gov)
   const query = requestOf(shotsList, { ...options, ...from })
   const page = listObservations(ctx, gov.store.read(), query)

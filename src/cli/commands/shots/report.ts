@@ -3,7 +3,7 @@ import { gatewayReceiptLine } from '../../../gateway/receipt.js'
 import { shotsReport, type ReportDocument } from '../../../shots/report/contract.js'
 import { reportPeriod, type ReportPeriod } from '../../../shots/report/period.js'
 import type { VerbDeps } from '../../bound.js'
-import { loginToMutate } from '../../mutate.js'
+import { recoverFirst } from '../../mutate.js'
 import { defineVerb, type Build, type Run, type VerbDefinition } from '../../verb.js'
 import { shotsContext } from './context.js'
 import { pointInTime, timeZoneOf } from '../../since.js'
@@ -33,7 +33,7 @@ const definition: VerbDefinition<ReportDocument> = {
       '$ sallyport shots report --since 2026-11-20 --html day.html',
       '$ sallyport shots report --conclude --json',
     ],
-    session: 'required',
+    session: 'none',
     damage: 'refuses',
     contacts: true,
     exits: [
@@ -75,8 +75,10 @@ const periodOf = ({ since, until }: ReportOptions, deps: VerbDeps): ReportPeriod
 }
 
 const open = async (options: ReportOptions, deps: VerbDeps) => {
-  const opened = options.conclude === true ? await loginToMutate(deps) : await deps.login('read')
-  return { ...opened, ctx: shotsContext(deps, opened.gov) }
+  if (options.conclude !== true) return shotsContext(deps, await deps.gov('read'))
+  const gov = await deps.gov('write')
+  await recoverFirst(deps, gov)
+  return shotsContext(deps, gov)
 }
 
 /** Reports; with --conclude a failed conclusion still leaves the report. */
@@ -84,9 +86,9 @@ const run: Run<ReportOptions, ReportDocument> = async (options, deps) => {
   const { html, conclude = false, retry = false } = options
   if (retry && !conclude) throw fail.usage('conclude_needed', 'Give --retry with --conclude.')
   const period = periodOf(options, deps)
-  const { session, ctx } = await open(options, deps)
+  const ctx = await open(options, deps)
   const { reportShots } = await import('../../../shots/report/report.js')
-  return shotsReport.answer(await reportShots(ctx, session, {
+  return shotsReport.answer(await reportShots(ctx, {
     period,
     html: html === undefined ? null : { path: html, cwd: deps.cwd },
     conclude: conclude ? { retry } : null,

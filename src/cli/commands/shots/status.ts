@@ -12,6 +12,8 @@ import { statusText } from './status-text.js'
 export interface ShotsStatusOptions {
   /** Milliseconds. */
   readonly maxAge?: number
+  /** Milliseconds. */
+  readonly maxAnalysisAge?: number
 }
 
 const definition: VerbDefinition<ShotsStatus> = {
@@ -23,7 +25,8 @@ const definition: VerbDefinition<ShotsStatus> = {
       + 'observed and analysed, what waits and what failed, and whether remote routing is safe. '
       + 'Each number is about the folder it names. It needs no session, takes no lock, changes no '
       + 'byte and contacts nobody; what cannot be told in short time is marked partial. With '
-      + '--max-age the status is 7 when the newest item is older, or when there is none.',
+      + '--max-age the status is 7 when the newest item is older, or when there is none; '
+      + 'with --max-analysis-age the same of the newest analysis.',
     examples: [
       '$ sallyport shots status',
       '$ sallyport shots status --json',
@@ -37,7 +40,9 @@ const definition: VerbDefinition<ShotsStatus> = {
   },
   flags: (command) => command.addOption(
     durationFlag('--max-age <duration>', 'greatest age of the newest item', maxAgeMs),
-  ),
+  ).addOption(durationFlag(
+    '--max-analysis-age <duration>', 'greatest age of the newest analysis', maxAgeMs,
+  )),
   text: (status, view) => statusText(status, view),
 }
 
@@ -53,12 +58,19 @@ const stateOf = async (deps: VerbDeps): Promise<StatusSite['state']> => {
   }
 }
 
-const run: Run<ShotsStatusOptions, ShotsStatus> = async ({ maxAge }, deps) => {
-  const asked = shotsStatus.request(maxAge === undefined ? {} : { max_age_ms: maxAge })
+const run: Run<ShotsStatusOptions, ShotsStatus> = async (options, deps) => {
+  const { maxAge, maxAnalysisAge } = options
+  const asked = shotsStatus.request({
+    ...(maxAge === undefined ? {} : { max_age_ms: maxAge }),
+    ...(maxAnalysisAge === undefined ? {} : { max_analysis_age_ms: maxAnalysisAge }),
+  })
   const state = await stateOf(deps)
   const { stateDir } = deps.places
   const status = readShotsStatus({ clock: deps.clock, stateDir, state })
-  return shotsStatus.answer({ status, maxAgeMs: asked.max_age_ms ?? null })
+  return shotsStatus.answer({
+    status, maxAgeMs: asked.max_age_ms ?? null,
+    maxAnalysisAgeMs: asked.max_analysis_age_ms ?? null, nowMs: deps.clock.wallMs(),
+  })
 }
 
 /** Parses a line of `shots status`. */
