@@ -153,6 +153,22 @@ t.test('each piece is at most 64 KiB and waits until the one before was taken', 
   t.strictSame(passed, ['leave', 'enter', 'leave', 'enter', 'last'], 'the first was entered')
 })
 
+t.test('what is cut off goes no further: the connection is destroyed before the gate is left',
+  async (t) => {
+    // A kernel that takes nothing.
+    const socket = new Duplex({ read: () => undefined, write: () => undefined })
+    const duplex = new CollectingDuplex(socket as TLSSocket)
+    const collected = duplex.collect(2)
+    duplex.write('POST / HTTP/1.1\r\n\r\nab')
+    const atLeave: boolean[] = []
+    await t.rejects(duplex.release(await collected, {
+      enter: async () => undefined,
+      look: () => { throw new Error('a stop') },
+      leave: () => void atLeave.push(socket.destroyed),
+    }), { message: 'a stop' })
+    t.strictSame(atLeave, [true])
+  })
+
 t.test('what is written beyond one request ends the connection', async (t) => {
   for (const extra of ['before', 'after'] as const) {
     const socket = new Duplex({ read: () => undefined, write: () => t.fail('it left') })

@@ -15,7 +15,7 @@ export const exitMeaning: Readonly<Record<ExitName, string>> = {
   budget: 'would exceed the ceiling or the budget',
   remote: 'the other side failed or broke its contract',
   no_state: 'there is no state directory yet: run sallyport init',
-  locked: 'the state lock or the provider lane was held for too long',
+  locked: 'the state lock, the provider lane or a request on its way was held for too long',
   damaged: 'the state is damaged; writes are refused',
   partial: 'a batch did a part of its work; the document tells counts and cost',
   cancelled: 'stopped by a signal, or declined at a question',

@@ -108,3 +108,16 @@ export const dropStop = (dir: string, { name }: LyingStop): void => {
     if (errnoOf(error) === '') throw error
   }
 }
+
+/** Whoever writes a stop does so within milliseconds; what is older was left by a dead process. */
+const halfWrittenMsMax = 3_600_000
+
+/** Removes what processes left that died while they wrote a stop. */
+export const sweepHalfWritten = (dir: string, nowMs: number): void => {
+  for (const name of nodeFiles.list(dir).filter(isTemporary)) {
+    const facts = nodeFiles.stat(join(dir, name))
+    if (facts !== undefined && facts.mtimeMs + halfWrittenMsMax < nowMs) {
+      removeFile(nodeFiles, join(dir, name))
+    }
+  }
+}

@@ -16,7 +16,7 @@ import { collections, type RecordedStop } from '../rows.js'
 import { endRootRow } from '../session/end.js'
 import { dropLastUse } from '../session/last-use.js'
 import { requireRootRow } from '../session/live.js'
-import { dropStop, lyingStops, pendingStops } from './folder.js'
+import { dropStop, lyingStops, pendingStops, sweepHalfWritten } from './folder.js'
 import { noteRecorded } from './recent.js'
 import type { Stop } from './stop.js'
 
@@ -137,6 +137,7 @@ export const recordStops = (store: Store, clock: Clock): FirstRecord | null => {
     done: () => {
       if (store.anchor().status !== 'ok') return
       for (const stop of lying) dropStop(store.stopsDir, stop)
+      sweepHalfWritten(store.stopsDir, clock.wallMs())
     },
   }
 }

@@ -86,6 +86,17 @@ t.test('a stop that was not written whole stops nothing, and one that cannot be 
     t.equal((await rig.ask()).status, 0)
   })
 
+t.test('what processes left that died while they wrote a stop goes with the next record of one',
+  async (t) => {
+    const rig = await alphaWorld(t)
+    mkdirSync(folderOf(rig))
+    const names = ['.tmp-12345-0123456789abcdef-1', '.tmp-12345-0123456789abcdef-2']
+    for (const name of names) writeFileSync(join(folderOf(rig), name), '{"id":"stp_')
+    fs.utimesSync(join(folderOf(rig), names[0] ?? ''), 0, 0)
+    must(await rig.run(['policy', 'revoke']))
+    t.strictSame(namesIn(rig), [names[1]], 'not one that may be under way')
+  })
+
 t.test('a stop of a kind that nobody knows, or under another name, stops everything', async (t) => {
   for (const change of [{ kind: 'codehost_push', target: 'x' }, { id: undefined }, { more: 1 }]) {
     const rig = await alphaWorld(t)
@@ -109,6 +120,7 @@ t.test('nothing in the place of the folder of stops is followed, and everything 
     t.equal(lyingStops(folderOf(rig)).length, 1)
     t.not((await rig.ask()).status, 0)
     t.equal(rig.inferences().length, 0)
+    must(await rig.run(['goal', 'add', 'a record']))
     t.strictSame(readdirSync(elsewhere), ['stp_0190f000-0000-7000-8000-000000000000'])
   })
 

@@ -4,6 +4,7 @@
  */
 import { collections } from '../../../src/governance/rows.js'
 import { must } from '../must.js'
+import { until } from '../until.js'
 import { holdWrites } from '../net/held-writes.js'
 import { roomy, setupFlags } from '../../world/alpha.js'
 import type { Teardown } from '../../world/place.js'
@@ -37,8 +38,10 @@ const revokeRound = async (rig: AlphaWorld): Promise<Omit<RevokeReport, 'rounds'
   const writes = holdWrites({ teardown: (done) => { undo = done } })
   const before = rig.inferences().length
   const asking = rig.ask()
-  const going = pause((1 + Math.random()) * heldMsMax).then(() => writes.go())
-  await pause(Math.random() * 2 * heldMsMax)
+  // A few come before the write, the others while it is held, in either order.
+  if (Math.random() < 0.8) await until('the request waits', () => writes.begun() > 0)
+  const going = pause(Math.random() * heldMsMax).then(() => writes.go())
+  await pause(Math.random() * heldMsMax)
   const revoked = await rig.run(['policy', 'revoke', '--json'])
   const answeredMs = performance.now()
   const asked = await asking
