@@ -9,7 +9,7 @@ import { isInitUnfinished } from '../governance/initialized.js'
 import { settleRestored } from '../contact/recovery.js'
 import { formerStates, settleFormers } from '../state/care/aside.js'
 import { backupState, type BackupReport } from '../state/care/backup.js'
-import { checkState, type CheckReport } from '../state/care/check.js'
+import { checkState, isSound, type CheckReport } from '../state/care/check.js'
 import { compactState, type CompactReport } from '../state/care/compact.js'
 import { keepUnreferenced } from '../state/care/kept.js'
 import { repairState, type RepairReport } from '../state/care/repair.js'
@@ -48,7 +48,8 @@ export const checkWhole = async (
   const store = openStore({ ...site, mode: 'read' })
   try {
     const more = [...witnessProblems(store), ...openArtifacts(store)]
-    return { ...found, ok: found.ok && more.length === 0, problems: [...found.problems, ...more] }
+    const problems = [...found.problems, ...more]
+    return { ...found, ok: isSound(problems), problems }
   } finally {
     store.close()
   }

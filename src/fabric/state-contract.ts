@@ -40,7 +40,10 @@ const checkShape = v.strictObject({
   documents: count,
   artifacts: count,
   anchor: v.nullable(anchorShape),
+  /** The first 20 of each code. */
   problems: v.array(problemShape),
+  /** How many there are, of each code of which not all are listed. */
+  more: v.optional(v.record(v.string(), count)),
 })
 /** What a check found; `ok` when nothing but notices. */
 export type StateCheckDocument = v.InferOutput<typeof checkShape>
@@ -70,13 +73,28 @@ const checkFailure = ({ problems }: CheckReport): SallyportError | null => {
   })
 }
 
+/** Findings of one code that a report lists. */
+const listedMax = 20
+
+/** A report of bounded length: the first of each kind, and how many there are. */
+const bounded = (report: CheckReport): StateCheckDocument => {
+  const counts = new Map<string, number>()
+  const problems = report.problems.filter(({ code }) => {
+    const seen = (counts.get(code) ?? 0) + 1
+    counts.set(code, seen)
+    return seen <= listedMax
+  })
+  const more = Object.fromEntries([...counts].filter(([, seen]) => seen > listedMax))
+  return { ...report, problems, ...(Object.keys(more).length === 0 ? {} : { more }) }
+}
+
 /** Reading everything. Damage is a failure, and so is what forbids contact. */
 export const stateCheck = contract({
   name: 'state.check',
   version: 1,
   input: noInput,
   output: checkShape,
-  toDocument: (report: CheckReport) => ({ ...report, problems: [...report.problems] }),
+  toDocument: bounded,
   failure: checkFailure,
 })
 

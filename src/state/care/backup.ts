@@ -123,6 +123,7 @@ export const backupState = async (
   const made = join(dirname(target), `.${basename(target)}.new-${randomBytes(6).toString('hex')}`)
   try {
     ensureDirs(files, dirname(target))
+    sweepKilledBackups(files, dirname(target), store.clock.wallMs())
     files.mkdir(made)
     const copy = new Copy(store, join(made, 'state'), options)
     copy.bulk()
@@ -136,6 +137,25 @@ export const backupState = async (
   } catch (error) {
     removeQuietly(files, made)
     throw ioFailure(error, 'making a backup')
+  }
+}
+
+const unfinishedForm = /^\..+\.new-[0-9a-f]{12}$/
+const unfinishedEntries = new Set(['state', 'backup.json'])
+const unfinishedAgeMs = 24 * 60 * 60 * 1000
+
+/**
+ * Folders that backups which were killed left where this one goes: of the name that the program
+ * gives them, holding nothing but what a backup holds, and untouched for a day.
+ */
+const sweepKilledBackups = (files: Files, parent: string, nowMs: number): void => {
+  for (const name of files.list(parent).filter((one) => unfinishedForm.test(one))) {
+    const path = join(parent, name)
+    const facts = files.stat(path)
+    if (facts?.kind !== 'dir' || facts.mtimeMs > nowMs - unfinishedAgeMs) continue
+    const ours = files.list(path).every((entry) =>
+      unfinishedEntries.has(entry) || isTemporary(entry))
+    if (ours) removeTree(files, path)
   }
 }
 

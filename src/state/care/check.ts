@@ -53,6 +53,10 @@ const damage = (code: string, message: string, subject?: string): Problem =>
 const notice = (code: string, message: string, subject?: string): Problem =>
   ({ code, severity: 'notice', message, ...(subject === undefined ? {} : { subject }) })
 
+/** Whether nothing but notices was found, and torn ends, which the next write cuts. */
+export const isSound = (problems: readonly Problem[]): boolean =>
+  problems.every(({ severity }) => severity === 'notice' || severity === 'torn')
+
 const attemptsMax = 3
 
 /** Checks a state directory. `no_state` when there is none; anything else is in the report. */
@@ -84,6 +88,7 @@ const checkOnce = (site: Site, options: CheckOptions): CheckReport => {
   const problems: Problem[] = []
   const state = checkStateFile(site, problems)
   checkModes(site, problems)
+  checkKeyFolder(site, state?.store_id, problems)
   const epochs = salvageAll(files, places)
   const newest = epochs.at(-1)
   checkEpochs(epochs, problems)
@@ -96,7 +101,7 @@ const checkOnce = (site: Site, options: CheckOptions): CheckReport => {
   const anchor = state === undefined ? null : checkWithStore(site, options, problems)
   const head = newest === undefined ? undefined : headOf(newest)
   return {
-    ok: problems.every(({ severity }) => severity === 'notice' || severity === 'torn'),
+    ok: isSound(problems),
     store_id: state?.store_id ?? newest?.header?.store_id ?? null,
     epoch: newest?.epoch ?? null,
     sequence: head?.sequence ?? null,
@@ -136,6 +141,25 @@ const checkModes = ({ files, dir, places }: Site, problems: Problem[]): void => 
     } else if ((facts.mode & ~mode) !== 0) {
       problems.push(notice('mode_open', 'Others than the owner may reach an entry.', name))
     }
+  }
+}
+
+/** The modes that `doctor` names too, and what dead processes left beside key and anchor. */
+const checkKeyFolder = (
+  { files, configDir }: Site, storeId: string | undefined, problems: Problem[],
+): void => {
+  const { dir, key, anchor } = keyPlaces(configDir, storeId ?? '')
+  const own = storeId === undefined ? [] : [[key, 0o600], [anchor, 0o600]] as const
+  for (const [path, mode] of [[configDir, 0o700], [dir, 0o700], ...own] as const) {
+    const facts = files.stat(path)
+    if (facts === undefined || (facts.mode & ~mode) === 0) continue
+    const name = path === configDir ? 'key folder' : path.slice(configDir.length + 1)
+    problems.push(notice('mode_open', 'Others than the owner may reach an entry.', name))
+  }
+  const left = temporariesIn(files, dir).length
+  if (left > 0) {
+    const text = `${left} temporary files of dead processes remain.`
+    problems.push(notice('key_leftovers', text, 'keys'))
   }
 }
 

@@ -1,5 +1,8 @@
 /** Folds the log, removes what no generation needs, and sweeps artifacts without a record. */
+import { join } from 'node:path'
 import { sweepOrphans } from '../artifacts.js'
+import type { Files } from '../files.js'
+import { isTemporary, removeFile } from '../files.js'
 import { requireOwnFolders } from '../folders.js'
 import { FileStore } from '../store.js'
 import type { Store, View } from '../types.js'
@@ -31,7 +34,20 @@ export const compactState = async (
       : sweepOrphans(
           store.files, store.places.artifacts, referenced(store.viewLocked()),
           store.clock.wallMs())
+    sweepKeyFolder(store.files, store.keyPlaces.dir, store.clock.wallMs())
     const { epoch, sequence } = store.generation
     return { epoch, sequence, log_bytes_before: before, orphans_removed: orphans }
   })
 }
+
+/** Temporary files beside key and anchor of processes that died; a young one may be in use. */
+const sweepKeyFolder = (files: Files, dir: string, nowMs: number): void => {
+  if (files.stat(dir)?.kind !== 'dir') return
+  for (const name of files.list(dir).filter(isTemporary)) {
+    const facts = files.stat(join(dir, name))
+    if (facts?.kind !== 'file' || facts.mtimeMs > nowMs - leftoverAgeMs) continue
+    removeFile(files, join(dir, name))
+  }
+}
+
+const leftoverAgeMs = 15 * 60 * 1000

@@ -38,6 +38,9 @@ const checkText = (report: StateCheckDocument, view: View): string => {
     const where = subject === undefined ? '' : ` (${view.foreign(subject)})`
     return `${view.paint(colours[severity], severity)}  ${code}: ${message}${where}\n`
   })
+  for (const [code, n] of Object.entries(report.more ?? {})) {
+    lines.push(`${code}: ${n} in all, the first of them are listed\n`)
+  }
   const facts = fieldLines([
     ['store', report.store_id ?? 'unknown'],
     ['sequence', String(report.sequence ?? 'unknown')],
