@@ -1,4 +1,4 @@
-/** What `state check` says: ok and status agree, the modes are those of doctor, and it is bounded. */
+/** What `state check` says: ok and status agree, doctor's modes are named, it is bounded. */
 import { chmodSync, existsSync, mkdirSync, readdirSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
