@@ -11,7 +11,7 @@ import { bootstrapLedger, isAccountingEmpty, setCeiling } from './account.js'
 import { amountMicrousdMax } from './limits.js'
 import { post } from './post.js'
 import { findReservation } from './read.js'
-import { holdUnread } from './unread.js'
+import { highestCeiling, holdUnread } from './unread.js'
 
 /** The last that is known of an operation, and whether the records behind it are all known. */
 interface Last {
@@ -93,17 +93,18 @@ export const carryLiabilities = (
   const missing = lastOf(formers)
     .filter((last) => owes(last) && findReservation(tx, last.doc.operation_id) === undefined)
     .map(({ doc }) => doc)
-  const holed = formers.filter(({ holes }) => holes.length > 0)
+  // Before a ledger is made here, whose ceiling would be none that anybody had set.
+  const holds = formers.flatMap(({ view, holes }) =>
+    holes.map((hole) => ({ hole, former: view, amount: highestCeiling([tx, view]) })))
   const ceilings = ceilingsOf(formers.filter(({ settled }) => !settled))
   if (tx.all(collections.ledgerAccounts).length === 0) {
     // Rows without an account are damage of their own; without an account nobody holds anything.
-    const needed = missing.length > 0 || holed.length > 0
+    const needed = missing.length > 0 || holds.length > 0
     if (!needed || !isAccountingEmpty(tx)) return { liabilities: [], unread: [] }
     bootstrapLedger(tx, now, Math.min(...ceilings, ceilingsOf(formers).at(-1) ?? ceilingUnseen))
   }
   for (const owed of missing) carryOne(tx, now, owed, reason)
-  const unread = holed.flatMap(({ view, holes }) =>
-    holes.flatMap((hole) => holdUnread(tx, now, hole, view)))
+  const unread = holds.flatMap((hold) => holdUnread(tx, now, hold))
   const [account] = tx.all(collections.ledgerAccounts)
   if (account !== undefined) {
     setCeiling(tx, now, Math.min(account.doc.ceiling_microusd, ...ceilings))

@@ -26,7 +26,7 @@ const ceilingsIn = (views: readonly View[]): readonly number[] =>
   ])
 
 /** The highest ceiling of any view; the largest that can be set where none tells of one. */
-const highestCeiling = (views: readonly View[]): number => {
+export const highestCeiling = (views: readonly View[]): number => {
   const seen = ceilingsIn(views)
   return seen.length === 0 ? amountMicrousdMax : Math.min(amountMicrousdMax, Math.max(...seen))
 }
@@ -38,16 +38,24 @@ const ownerIn = (view: View): string | undefined => {
   return owners.find((id) => id === named) ?? owners[0]
 }
 
+/** What is held for a hole. */
+export interface UnreadHold {
+  readonly hole: Hole
+  /** The state that the hole is in. */
+  readonly former: View
+  /** Micro-USD, see `highestCeiling`. */
+  readonly amount: number
+}
+
 /**
- * Holds what a hole may have cost; nothing where that is held already, or was settled. `former` is
- * the state that the hole is in. Answers the operation where it is new.
+ * Holds what a hole may have cost; nothing where that is held already, or was settled. Answers the
+ * operation where it is new.
  */
 export const holdUnread = (
-  tx: Tx, now: string, hole: Hole, former: View,
+  tx: Tx, now: string, { hole, former, amount }: UnreadHold,
 ): readonly string[] => {
   const operationId = unreadOperation(hole)
   if (findReservation(tx, operationId) !== undefined) return []
-  const amount = highestCeiling([tx, former])
   const principal = ownerIn(tx) ?? ownerIn(former) ?? unreadRuntime
   const binding = { operationId, runtime: unreadRuntime, profile: unreadRuntime }
   const { reservation } = post(tx, now, binding, undefined, {
