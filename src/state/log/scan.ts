@@ -147,8 +147,6 @@ export const scanLog = (
   return 'clean'
 }
 
-const chainLineForm = /^[0-9a-f]{64}\n$/
-
 /** The record whose header stands at `at`, proved by the chain text stored right before it. */
 const provedAt = (
   binding: LogBinding, source: LogBytes, at: number,
@@ -157,13 +155,12 @@ const provedAt = (
   if (at < lead) return undefined
   const start = source.read(at - lead, lead + recordHeaderBytes)
   const header = readRecordHeader(binding, start, lead)
-  const line = start.toString('latin1', 0, lead)
-  if (header === undefined || !chainLineForm.test(line)) return undefined
+  if (header === undefined) return undefined
   const length = recordFrameBytes + header.length
   const bytes = source.read(at, length)
   if (bytes.length < length) return undefined
   const payloadEnd = recordHeaderBytes + header.length
-  const chain = chainAfter(line.slice(0, -1), bytes, payloadEnd)
+  const chain = chainAfter(start.toString('latin1', 0, lead - 1), bytes, payloadEnd)
   if (bytes.toString('latin1', payloadEnd) !== `\n${chain}\n`) return undefined
   const payload = bytes.toString('utf8', recordHeaderBytes, payloadEnd)
   return { sequence: header.sequence, start: at, end: at + length, payload, chain }
