@@ -1,7 +1,7 @@
 /**
  * Flips bits of every byte of each kind of file of a state: newest log, manifest, snapshot,
- * anchor, witness, STATE. What is damaged is told, nothing is read that was never written, and a repair
- * brings all of it back or says what it lost.
+ * anchor, witness, STATE. What is damaged is told, nothing is read that was never written, and a
+ * repair brings all of it back or says what it lost.
  */
 import { readFileSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
