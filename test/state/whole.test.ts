@@ -145,6 +145,19 @@ t.test('durability 8: repair drops an untrue last record, says so and tells the 
   t.ok(readdirSync(report.copied_to ?? '').includes('000000000003.log'))
 })
 
+t.test('a log that is shorter than its first line has lost its records, and that is told', async (t) => {
+  for (const size of [0, 14, 100]) {
+    await t.test(`${size}`, async (t) => {
+      const { store, report, lossSeen } = await repaired(t, (store) => {
+        truncateTo(newestLog(store.dir), size)
+      })
+      t.strictSame(numbers(store), { a: 1, b: 2, z: 26 })
+      t.equal(report.loss.records_after, 4)
+      t.equal(lossSeen, 1)
+    })
+  }
+})
+
 t.test('a loss of marked records leaves the store behind its anchor until someone acts', async (t) => {
   const store = await livedIn(t)
   await publish(store, 2)

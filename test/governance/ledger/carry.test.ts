@@ -150,7 +150,8 @@ t.test('A-026 keys of former states are spent, and those that only their tasks n
   const former = new Memory()
   const key = { key: 'k1', kind: 'x.v1', task_id: 't1', request_digest: '0'.repeat(64) }
   former.transact((tx) => tx.put(collections.idempotency, 'k1', key))
-  const task = { idempotency_key: 'k2', kind: 'x.v1', task_id: 't2', request_digest: key.request_digest }
+  const { request_digest: digest } = key
+  const task = { idempotency_key: 'k2', kind: 'x.v1', task_id: 't2', request_digest: digest }
   const view: Former['view'] = {
     ...former.view(),
     all: (spec) => spec.name === 'tasks_open'
