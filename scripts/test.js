@@ -11,9 +11,11 @@ import { installMissing } from './tool/install.js'
 import { root } from './tool/run.js'
 
 await installMissing()
-const [{ compileTree, outputOf }, app, { countTap }, { citationProblems }] = await Promise.all([
+const [
+  { compileTree, outputOf }, app, { countTap }, { citationProblems }, { assertionSites },
+] = await Promise.all([
   import('./tool/tree.js'), import('./tool/app.js'), import('./tool/count.js'),
-  import('./tool/requirements.js'),
+  import('./tool/requirements.js'), import('./tool/sites.js'),
 ])
 process.env.SALLYPORT_TEST_APP = app.appDir
 const only = process.argv.slice(2).map((path) => outputOf(resolve(path)))
@@ -38,10 +40,14 @@ const suite = spawn(process.execPath, [`${root}/scripts/tool/suite.js`, ...only]
   stdio: ['ignore', 'pipe', 'inherit'],
 })
 if (whole) suite.stdout.pipe(createWriteStream(`${root}/.build/test.tap`))
-const { passed, failed, skipped, cited, problems: found } = await countTap(suite.stdout)
+const {
+  passed, failed, skipped, files, titles, cited, problems: found,
+} = await countTap(suite.stdout)
 const wrong = [...found, ...(whole ? citationProblems(cited) : [])]
 for (const problem of wrong) console.log(`FAILED ${problem}`)
 const failures = failed + problems.length + wrong.length
 if (skipped > 0) console.log(`${skipped} skipped`)
+const sites = assertionSites(whole ? undefined : process.argv.slice(2))
+console.log(`${files} files and checks, ${titles} tests, ${sites} places that assert`)
 console.log(`${passed} passed, ${failures} failed`)
 process.exitCode = failures === 0 ? 0 : 1

@@ -15,12 +15,15 @@ export const allowedSkips = [
  * A file without an assertion, a test that cites a row and asserts nothing, and a skip or todo
  * without a reason that is allowed are problems, each of which is a failure too.
  * @param {NodeJS.ReadableStream} stream
- * @returns {Promise<{ passed: number, failed: number, skipped: number, cited: Set<string>,
- *   problems: readonly string[] }>} `cited` are rows that the title of a passing test names
+ * @returns {Promise<{ passed: number, failed: number, skipped: number, files: number,
+ *   titles: number, cited: Set<string>, problems: readonly string[] }>} `files` ran, `titles` are
+ *   the named tests in them, `cited` the rows that the title of a passing test names
  */
 export const countTap = (stream) =>
   new Promise((resolve) => {
-    const run = { passed: 0, failed: 0, skipped: 0, cited: new Set(), problems: [] }
+    const run = {
+      passed: 0, failed: 0, skipped: 0, files: 0, titles: 0, cited: new Set(), problems: [],
+    }
     const parser = new Parser()
     follow(parser, run, [], { asserted: 0 })
     parser.on('complete', (results) => {
@@ -40,6 +43,7 @@ const follow = (parser, run, names, whole) => {
     const part = child
     child = null
     if (names.length === 0) showFile(result)
+    if (part !== null) run[names.length === 0 ? 'files' : 'titles'] += 1
     if (result.skip || result.todo) leftOut(result, run, names)
     else if (part === null) {
       whole.asserted += 1

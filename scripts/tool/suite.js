@@ -1,24 +1,28 @@
 // The whole run as one TAP stream on stdout: checks of the source, every test file, coverage.
 // Arguments: compiled test files. With none: everything.
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
 import { relative } from 'node:path'
 import t from 'tap'
 import { countingOf, coverageDir, reportCoverage, trimCoverage } from './coverage.js'
 import { root, run, tool } from './run.js'
 import { filesBelow } from './files.js'
 import { folderInMemory, needsDisk } from './memory.js'
+import { heaviestFirst } from './order.js'
 import { outputOf, treeDir } from './tree.js'
 
 const node = process.execPath
 const only = process.argv.slice(2)
 const whole = only.length === 0
-const fileTimeoutMs = 600_000
-const runTimeoutMs = 1_800_000
-const processes = 3
+// Tests wait for each other, for locks and for the disk: a few more than there are cores.
+const processes = availableParallelism() + 2
+// Limits against what hangs, as so many starts of Node: a busy machine has longer ones.
+const { startMs, timeOf } = await import(`${treeDir}/test/support/speed.js`)
+const fileTimeoutMs = timeOf(10_000)
+const runTimeoutMs = timeOf(60_000)
 
 const checks = {
-  'types: tsc --noEmit': [tool('typescript/bin/tsc'), '--noEmit', '-p', root],
-  'lint: eslint': [tool('eslint/bin/eslint.js'), '--max-warnings=0', '.'],
+  'types: tsc --noEmit; lint: eslint': [`${root}/scripts/tool/types-and-lint.js`],
   'layers: dependency-cruiser': [
     tool('dependency-cruiser/bin/dependency-cruise.mjs'), '--config', '.dependency-cruiser.cjs',
     'src', 'test', 'bench',
@@ -27,7 +31,7 @@ const checks = {
 }
 
 const testFiles = whole
-  ? filesBelow(`${treeDir}/test`).filter((path) => path.endsWith('.test.js')).sort()
+  ? heaviestFirst(filesBelow(`${treeDir}/test`).filter((path) => path.endsWith('.test.js')))
   : only
 
 // Every Node process would read that whole file at its start; nothing here looks beyond loopback.
@@ -36,6 +40,7 @@ const env = {
   ...process.env,
   TAP: '1',
   TAP_TIMEOUT: String(fileTimeoutMs / 1000),
+  SALLYPORT_TEST_START_MS: String(startMs()),
   // Tap's own counting would end that of V8 in the process, and its files would be missing here.
   _TAPJS_PROCESSINFO_COVERAGE_: '0',
 }
@@ -53,6 +58,17 @@ if (memory !== null) t.teardown(() => rmSync(memory, { recursive: true, force: t
 t.jobs = processes
 t.setTimeout(runTimeoutMs)
 const running = []
+// The checks first: they take longest of all, each on one core.
+if (whole) {
+  for (const [name, args] of Object.entries(checks)) {
+    running.push(
+      t.test(name, { buffered: true, timeout: fileTimeoutMs }, async (t) => {
+        const { status, output } = await run(node, args)
+        t.equal(status, 0, name, status === 0 ? {} : { output: output.split('\n') })
+      }),
+    )
+  }
+}
 for (const file of testFiles) {
   const { args, more } = whole ? countingOf(file) : { args: [], more: {} }
   const place = memory === null || needsDisk(file) ? {} : { TMPDIR: memory }
@@ -64,16 +80,6 @@ for (const file of testFiles) {
     env: { ...env, ...more, ...place },
   })
   running.push(whole ? spawned.then(() => trimCoverage()) : spawned)
-}
-if (whole) {
-  for (const [name, args] of Object.entries(checks)) {
-    running.push(
-      t.test(name, { buffered: true, timeout: fileTimeoutMs }, async (t) => {
-        const { status, output } = await run(node, args)
-        t.equal(status, 0, name, status === 0 ? {} : { output: output.split('\n') })
-      }),
-    )
-  }
 }
 await Promise.all(running)
 if (whole) {

@@ -4,7 +4,7 @@
  * second one ends the process at once.
  */
 import { spawn, type ChildProcess } from 'node:child_process'
-import { writeFileSync } from 'node:fs'
+import { readFileSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import t, { type Test } from 'tap'
@@ -18,8 +18,6 @@ import { builtApp } from '../world/process.js'
 import { World, type AlphaWorld } from '../world/world.js'
 import { until } from '../support/until.js'
 import { tasksOf } from '../support/board.js'
-
-t.setTimeout(120_000)
 
 const theTask = (rig: AlphaWorld): Task => {
   const [task, other] = tasksOf(rig)
@@ -208,7 +206,11 @@ t.test('an interrupt after the closing record changes nothing of it', async (t) 
   t.equal(theTask(rig).cancel_requested_at, null)
 })
 
-const startMsMax = 5_000
+/** Whether a process waits for what comes over its stdin. */
+const readsStdin = (pid: number): boolean => {
+  const facts = `/proc/${pid}/fdinfo`
+  return readdirSync(facts).some((fd) => /^tfd: +0 /m.test(readFileSync(join(facts, fd), 'utf8')))
+}
 
 t.test('A-104 one interrupt ends a command that reads stdin, with nothing written', async (t) => {
   const rig = await World.in(t).sandbox().state().session().alpha()
@@ -219,8 +221,7 @@ t.test('A-104 one interrupt ends a command that reads stdin, with nothing writte
   })
   const ended = new Promise((resolve) => child.once('close', (...how) => resolve(how)))
   child.stdin.write('MARK-QUESTION, not all of it')
-  // Nothing tells from outside that it reads: by now it does, however busy the machine is.
-  await sleep(startMsMax)
+  await until('it reads', () => readsStdin(child.pid ?? 0))
   child.kill('SIGINT')
   t.strictSame(await ended, [130, null])
   t.equal(rig.view().sequence, sequence)

@@ -15,6 +15,7 @@ import type { Place, Ran } from '../world/place.js'
 import { builtApp } from '../world/process.js'
 import { World } from '../world/world.js'
 import { fakeCommands } from '../support/cli/fake-verbs.js'
+import { patienceMs } from '../support/speed.js'
 
 type Read = (deps: VerbDeps, source: InputSource) => Promise<unknown>
 
@@ -185,7 +186,6 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
       const pipe = mkfifo(place.path('pipe'))
       let waits = false
       const ran = await place.spawn(['init', '--owner', 'maria', '--profile', 'pipe'], {
-        timeoutMs: 30_000,
         onChild: async (child) => {
           waits = await opens(child.pid ?? 0, pipe)
           const fd = writer && waits ? openSync(pipe, 'w') : null
@@ -214,7 +214,7 @@ t.test('process substitution is read, also when its command has ended long ago',
     const child = spawn('bash', ['-c', script, 'bash', process.execPath, program], {
       cwd: place.cwd, env: place.env, stdio: ['ignore', 'ignore', 'pipe'],
     })
-    const timer = setTimeout(() => child.kill('SIGKILL'), 30_000)
+    const timer = setTimeout(() => child.kill('SIGKILL'), patienceMs())
     let text = ''
     child.stderr.setEncoding('utf8').on('data', (chunk: string) => (text += chunk))
     const [status] = await once(child, 'close')

@@ -8,8 +8,7 @@ import { createImagePool } from '../../src/images/pool.js'
 import { imageReasons } from '../../src/images/types.js'
 import { header, pngAround, pngSignature, writePng } from '../support/images/png-writer.js'
 import { sha256 } from '../support/sha256.js'
-
-t.setTimeout(120_000)
+import { timeOf } from '../support/speed.js'
 
 const picture = writePng({
   width: 100, height: 70, depth: 8, colour: 2, chunkBytes: 500, filter: (y) => y % 5,
@@ -166,7 +165,7 @@ const obeying = `
   })`
 
 t.test('a thread that hangs is ended at its time and the pool goes on', async (t) => {
-  const pool = createImagePool({ workers: 1, timeLimitMs: 2_000, program: program(obeying) })
+  const pool = createImagePool({ workers: 1, timeLimitMs: timeOf(17), program: program(obeying) })
   const [hung, fine] = await Promise.all([1, 9].map(async (byte) =>
     pool.examine(Uint8Array.of(byte))))
   t.equal(hung?.reason, 'decode_timed_out')

@@ -11,6 +11,7 @@ import {
   ask, client, failureOf, name, recorder, reply, serve, trusted,
 } from '../support/net/world.js'
 import type { Answer } from '../support/net/world.js'
+import { patienceMs, timeOf } from '../support/speed.js'
 
 const ok = 'HTTP/1.1 200 OK'
 const fine: Answer = (socket) => socket.end(reply(ok))
@@ -233,7 +234,7 @@ t.test('one deadline ends a hang before the headers, a hung body and a slow drip
   const hungBody: Answer = (socket) => void socket.write(`${ok}\r\ncontent-length: 9\r\n\r\n{`)
   for (const answer of [drip, headerDrip, informed, hungBody, () => undefined]) {
     const server = await serve(answer)
-    t.hasStrict(await failureOf(client().request(ask(server.url, { timeoutMs: 300 }))),
+    t.hasStrict(await failureOf(client().request(ask(server.url, { timeoutMs: timeOf(5) }))),
       { code: 'timeout', contact: 'possible', kind: 'remote' })
     server.close()
   }
@@ -248,10 +249,10 @@ t.test('the deadline also ends a hung look-up, a hung handshake and hung authori
   const none = { code: 'timeout', contact: 'none' }
   t.match(await failureOf(client({ resolve: never }).request(ask(server.url, { timeoutMs: 100 }))),
     none)
-  t.match(await failureOf(client().request(ask(hung.url, { timeoutMs: 200 }))), none)
+  t.match(await failureOf(client().request(ask(hung.url, { timeoutMs: timeOf(3) }))), none)
   for (const at of ['before_resolve', 'before_dial', 'before_first_byte']) {
     const authority = (point: string) => (point === at ? never() : undefined)
-    t.match(await failureOf(client().request(ask(server.url, { timeoutMs: 300, authority }))), none,
+    t.match(await failureOf(client().request(ask(server.url, { timeoutMs: timeOf(5), authority }))), none,
       at)
   }
   t.match(await failureOf(client().request(ask(server.url, { timeoutMs: 0 }))), none)
@@ -280,7 +281,7 @@ t.test('time spent with a busy event loop counts, even when no timer could fire'
   let now = 0
   const clock: Clock = { ...systemClock, monotonicMs: () => now }
   const authority = (point: string): void => {
-    if (point === 'before_first_byte') now += 60_000
+    if (point === 'before_first_byte') now += 2 * patienceMs()
   }
   t.hasStrict(await failureOf(client({ clock }).request(ask(server.url, { authority }))),
     { code: 'timeout', contact: 'none' })

@@ -4,6 +4,7 @@ import type { SandboxHooks, SeenRequest } from '../../src/sandbox/types.js'
 import { ask, askGateway, completionBody } from '../support/sandbox/asks.js'
 import { jsonOf, post } from '../support/sandbox/https-post.js'
 import { World } from '../world/world.js'
+import { timeOf } from '../support/speed.js'
 
 const gate = (): { open: () => void; passed: Promise<void> } => {
   let open = (): void => undefined
@@ -84,7 +85,7 @@ t.test('a client that leaves is recorded as gone, with the bytes that it sent', 
   const { sandbox } = await World.in(t).sandbox({ hooks })
   const bytes = Buffer.from('{"model":')
   const headers = { 'content-length': '500' }
-  const reply = await ask(sandbox, {}, { bytes, headers, giveUpMs: 200 })
+  const reply = await ask(sandbox, {}, { bytes, headers, giveUpMs: timeOf(3) })
   t.equal(reply.error, 'gave_up')
   await passed
   t.hasStrict(done, [{ complete: false, aborted: true, repliedStatus: null }])
@@ -96,7 +97,7 @@ t.test('a client that leaves a hanging reply is recorded as gone', async (t) => 
   const { open, passed } = gate()
   const { sandbox } = await World.in(t).sandbox({ hooks: { onDone: () => open() } })
   sandbox.faults.set('hang_before_headers')
-  await ask(sandbox, {}, { giveUpMs: 100 })
+  await ask(sandbox, {}, { giveUpMs: timeOf(3) })
   await passed
   t.hasStrict(sandbox.log.all()[0], { complete: true, aborted: true, repliedStatus: null })
 })

@@ -7,6 +7,7 @@ import { jsonOf } from '../support/sandbox/https-post.js'
 import type { Ask, Reply } from '../support/sandbox/https-post.js'
 import { World } from '../world/world.js'
 import type { Sandbox } from '../../src/sandbox/start.js'
+import { timeOf } from '../support/speed.js'
 
 interface Way {
   readonly title: string
@@ -120,8 +121,8 @@ for (const way of ways) {
     const honest = await way.go(sandbox)
     for (const [name, check] of Object.entries(checks)) {
       sandbox.faults.set(`${way.prefix}${name}`, { times: 1, service: way.service ?? 'provider' })
-      const giveUpMs = name.startsWith('hang') ? 150 : 20_000
-      const reply = await way.go(sandbox, { giveUpMs })
+      const patience = name.startsWith('hang') ? { giveUpMs: timeOf(3) } : {}
+      const reply = await way.go(sandbox, patience)
       await t.test(name, async (t) => check(t, reply, honest))
     }
     t.strictSame(sandbox.faults.list(), [])

@@ -10,8 +10,6 @@ import { forImages } from '../world/gateway.js'
 import { allowed } from '../world/images.js'
 import { World } from '../world/world.js'
 
-t.setTimeout(120_000)
-
 /** A JPEG that looks like no other number's. */
 const photo = (n: number): Buffer => {
   const [width, height] = [64, 48]
@@ -74,23 +72,23 @@ t.test('S-019 S-021 S-062 what is no whole image is blocked by name and never se
   for (const [name, [bytes]] of Object.entries(held)) world.file(name, bytes)
   const whole = { 'whole.png': image(60), 'whole.jpg': photo(8), 'other-whole.jpg': undecodable(9) }
   for (const [name, bytes] of Object.entries(whole)) world.file(name, bytes)
-  t.match(await scan(world), { rejected: 0, deferred: 0 })
+  t.hasStrict(await scan(world), { rejected: 0, deferred: 0 })
   await analyze(world, '--limit', '50')
   t.equal(sent(world), 3, 'the whole ones went')
   for (const name of Object.keys(whole)) {
-    t.match(rowOf(world, name).analyzer, { contact: 'ended' }, name)
+    t.hasStrict(rowOf(world, name).analyzer, { contact: 'ended' }, name)
   }
   for (const [name, [, reason]] of Object.entries(held)) {
-    t.match(rowOf(world, name), {
+    t.hasStrict(rowOf(world, name), {
       analysis_status: 'blocked', payload: null, analyzer: { reason, contact: 'none' },
     }, name)
   }
   const later = await analyze(world)
-  t.match(later.json(), { scanned: 0, restored: 0, passed_over: Object.keys(held).length })
+  t.hasStrict(later.json(), { scanned: 0, restored: 0, passed_over: Object.keys(held).length })
   const bulk = await world.run([
     'shots', 'reanalyze', '--blocked', '--reason', 'manual_operator_request', '--yes', '--json',
   ])
-  t.match(bulk.json(), { blocked: Object.keys(held).length, analyzed: 0 })
+  t.hasStrict(bulk.json(), { blocked: Object.keys(held).length, analyzed: 0 })
   t.equal(sent(world), 3, 'a bulk releases nothing')
 })
 
@@ -100,21 +98,21 @@ t.test('S-021 a person releases one damaged image by name, and none that does no
   world.file('cut.jpg', cut(photo(3), 0.8))
   world.file('junk.jpg', passwd)
   await scan(world)
-  t.match((await analyze(world)).json(), { blocked: 2 })
+  t.hasStrict((await analyze(world)).json(), { blocked: 2 })
   const again = (name: string, ...flags: string[]) => world.run([
     'shots', 'reanalyze', rowOf(world, name).observation_id, '--reason', 'manual_operator_request',
     '--json', ...flags,
   ])
-  t.match((await again('cut.jpg')).json(), { blocked: 1 }, 'a name alone is no release')
+  t.hasStrict((await again('cut.jpg')).json(), { blocked: 1 }, 'a name alone is no release')
   t.equal(sent(world), 0)
-  t.match(must(await again('cut.jpg', '--release')).json(), { analyzed: 1 })
+  t.hasStrict(must(await again('cut.jpg', '--release')).json(), { analyzed: 1 })
   t.equal(sent(world), 1)
-  t.match((await again('junk.jpg', '--release')).error(), { reason: 'image_size_unknown' })
+  t.hasStrict((await again('junk.jpg', '--release')).error(), { reason: 'image_size_unknown' })
   const bulk = await world.run([
     'shots', 'reanalyze', '--blocked', '--reason', 'manual_operator_request', '--yes', '--json',
     '--release',
   ])
-  t.same([bulk.status, bulk.error().code], [2, 'release_by_name'])
+  t.strictSame([bulk.status, bulk.error().code], [2, 'release_by_name'])
   t.equal(sent(world), 1)
   const audit = await world.run(['audit', 'list', '--json'])
   t.match(audit.stdout, 'shots.image_released')

@@ -376,10 +376,10 @@ t.test('S-087 S-088 a reply that is made to be slow is judged in a short time', 
     `password${' '.repeat(long)}`, '10:42 '.repeat(long / 6), 'pin is '.repeat(long / 7),
   ]
   for (const text of made) {
-    const startedMs = performance.now()
+    const begin = process.cpuUsage()
     holdsMessage(text)
     holdsSecret(text)
-    const tookMs = performance.now() - startedMs
+    const tookMs = process.cpuUsage(begin).user / 1_000
     t.ok(tookMs < 5_000, `${JSON.stringify(text.slice(0, 14))}: ${Math.round(tookMs)} ms`)
   }
 })

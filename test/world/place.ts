@@ -60,8 +60,6 @@ export interface SpawnOptions {
    * program is packed as the shipped one is.
    */
   readonly coverage?: boolean
-  /** Ends the process with SIGKILL after so many milliseconds (default 60,000). */
-  readonly timeoutMs?: number
   /** Sees the process as soon as it runs, to send signals. */
   readonly onChild?: (child: ChildProcess) => void
 }

@@ -3,10 +3,9 @@ import { spawn as spawnChild } from 'node:child_process'
 import { join } from 'node:path'
 import type { Place, Ran, SpawnOptions } from './place.js'
 import { ranOf } from './ran.js'
+import { patienceMs } from '../support/speed.js'
 
-const spawnTimeoutMs = 60_000
-
-/** Runs one line at a place, to the end of the process. */
+/** Runs one line at a place, to the end of the process; one that hangs is killed. */
 export const runSpawned = async (
   place: Place, argv: readonly string[], options: SpawnOptions,
 ): Promise<Ran> => {
@@ -25,7 +24,7 @@ export const runSpawned = async (
   child.stdin.on('error', () => undefined)
   child.stdin.end(options.stdin ?? '')
   options.onChild?.(child)
-  const timer = setTimeout(() => child.kill('SIGKILL'), options.timeoutMs ?? spawnTimeoutMs)
+  const timer = setTimeout(() => child.kill('SIGKILL'), patienceMs())
   const status = await new Promise<number>((resolve, reject) => {
     child.once('error', reject)
     child.once('close', (code, signal) => resolve(code ?? signalStatus(signal)))

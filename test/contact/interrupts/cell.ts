@@ -1,6 +1,8 @@
 /** One cell of the table: an order that is interrupted at one step, and what is left of it. */
 import type { ChildProcess } from 'node:child_process'
-import { cpSync, existsSync, rmSync } from 'node:fs'
+import {
+  existsSync, mkdirSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { alphaLimits } from '../../../src/alpha/constants.js'
 import { systemClock } from '../../../src/base/clock.js'
@@ -25,8 +27,25 @@ export interface Bench {
   readonly order: TableOrder
   readonly world: OrderWorld
   readonly outskirts: { at: Outskirts['at'] }
-  /** Puts every file of the deployment back. */
-  restore(): void
+  /** Puts every file of the deployment back; gives what stands then. */
+  restore(): Standing
+}
+
+/** Reads a folder with all that is in it; what it gives puts it back as it was. */
+const takenFrom = (folder: string): (() => void) => {
+  if (!existsSync(folder)) return () => rmSync(folder, { recursive: true, force: true })
+  const modeOf = (path: string): number => statSync(path).mode
+  const entries = readdirSync(folder, { recursive: true, withFileTypes: true })
+    .map((entry) => ({ path: join(entry.parentPath, entry.name), isFolder: entry.isDirectory() }))
+  const folders = [folder, ...entries.flatMap(({ path, isFolder }) => (isFolder ? path : []))]
+    .map((path) => ({ path, mode: modeOf(path) }))
+  const files = entries.filter(({ isFolder }) => !isFolder)
+    .map(({ path }) => ({ path, mode: modeOf(path), bytes: readFileSync(path) }))
+  return () => {
+    rmSync(folder, { recursive: true })
+    for (const { path, mode } of folders) mkdirSync(path, { mode })
+    for (const { path, mode, bytes } of files) writeFileSync(path, bytes, { mode })
+  }
 }
 
 const kept = ['state', 'config', 'home', 'data'] as const
@@ -39,16 +58,17 @@ export const benchOf = async (t: Teardown, order: TableOrder): Promise<Bench> =>
   if (order.fault !== undefined) sandbox.faults.set(order.fault)
   place.write('passphrase', 'another person')
   must(await run(['principal', 'add', 'other', '--passphrase-file', place.path('passphrase')]))
-  const saved = join(place.dir, 'saved')
-  const copy = (from: string, to: string): void => {
-    for (const name of kept) {
-      rmSync(join(to, name), { recursive: true, force: true })
-      if (!existsSync(join(from, name))) continue
-      cpSync(join(from, name), join(to, name), { recursive: true, preserveTimestamps: true })
-    }
+  const saved = kept.map((name) => takenFrom(join(place.dir, name)))
+  let before: Standing | undefined
+  const bench: Bench = {
+    order, world, outskirts,
+    restore: () => {
+      for (const put of saved) put()
+      before ??= standingOf(bench)
+      return { ...before, requests: requestsOf(bench) }
+    },
   }
-  copy(place.dir, saved)
-  return { order, world, outskirts, restore: () => copy(saved, place.dir) }
+  return bench
 }
 
 const looking = <T>({ world }: Bench, mode: 'read' | 'write', look: (store: Store) => T): T => {
@@ -227,13 +247,16 @@ interface Standing {
   readonly requests: number
 }
 
+const requestsOf = ({ world }: Bench): number =>
+  world.sandbox.log.all().filter(({ route }) => route !== 'billing').length
+
 const standingOf = (bench: Bench): Standing => looking(bench, 'read', (store) => {
   const view = store.read()
   const wrong = verifyLedger(view)
   if (wrong.length > 0) throw new Error(`the ledger does not balance: ${JSON.stringify(wrong)}`)
   return {
     reservations: reservationsOf(view), kept: bench.order.kept(view),
-    requests: bench.world.sandbox.log.all().filter(({ route }) => route !== 'billing').length,
+    requests: requestsOf(bench),
   }
 })
 
@@ -261,8 +284,7 @@ export interface Seen {
 
 /** Runs one cell. Leftovers of an ended process are resolved as the next command would. */
 export const seen = async (bench: Bench, step: string, interrupt: Interrupt): Promise<Seen> => {
-  bench.restore()
-  const before = standingOf(bench)
+  const before = bench.restore()
   const ends = endings.includes(interrupt)
   const ran = await (ends ? runApart : runHere)(bench, step, interrupt)
   if (ends) {

@@ -1,5 +1,4 @@
 /** One look of the capability of nothing as a process of its own; see `nothing.test.ts`. */
-import { once } from 'node:events'
 import { systemClock } from '../../../src/base/clock.js'
 import { SallyportError } from '../../../src/base/errors.js'
 import type { Observer } from '../../../src/base/observer.js'
@@ -12,8 +11,6 @@ const args = JSON.parse(process.argv[2] ?? '{}') as {
   stateDir: string, configDir: string, token: string, url: string, ca: string,
   /** Where it dies as by a power cut. */
   killAt?: string,
-  /** Where it waits for a line on its standard input. */
-  waitAt?: string,
 }
 const say = (line: string): boolean => process.stdout.write(`${line}\n`)
 const stop = new AbortController()
@@ -22,7 +19,6 @@ process.on('SIGINT', () => stop.abort())
 const observer: Observer = {
   at: async (step) => {
     say(step)
-    if (step === args.waitAt) await once(process.stdin, 'data')
     if (step !== args.killAt) return
     process.kill(process.pid, 'SIGKILL')
     await new Promise(() => setInterval(() => undefined, 1_000))

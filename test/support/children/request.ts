@@ -6,6 +6,7 @@ import { request as nodeRequest } from 'node:https'
 import { systemClock } from '../../../src/base/clock.js'
 import { createHttpsClient } from '../../../src/net/client.js'
 import { contactOf } from '../../../src/net/contact-error.js'
+import { patienceMs } from '../speed.js'
 
 const { url, ca, port, naive } = JSON.parse(process.argv[2] ?? '{}') as {
   url: string
@@ -40,7 +41,7 @@ const ours = (): Promise<{ status: number }> =>
     body: Buffer.from('the secret question'),
     requestBytesMax: 1_000,
     replyBytesMax: 1_000,
-    timeoutMs: 20_000,
+    timeoutMs: patienceMs(),
     authority: () => undefined,
     markContact: () => undefined,
   })

@@ -10,6 +10,7 @@ import { contactOf } from '../../../src/net/contact-error.js'
 import type { AuthorityPoint, HttpsClientDeps, HttpsRequest } from '../../../src/net/types.js'
 import { newAuthority } from './certs.js'
 import type { Pair } from './certs.js'
+import { patienceMs } from '../speed.js'
 
 /** The name that every test server answers to; the resolver of the tests sends it to loopback. */
 export const name = 'provider.test'
@@ -143,7 +144,7 @@ export const ask = (url: string, over: Partial<HttpsRequest> = {}): HttpsRequest
   ...(over.method === 'GET' ? {} : { body: Buffer.from('{"q":1}') }),
   requestBytesMax: 65_536,
   replyBytesMax: 262_144,
-  timeoutMs: 10_000,
+  timeoutMs: patienceMs(),
   authority: () => undefined,
   markContact: () => undefined,
   ...over,

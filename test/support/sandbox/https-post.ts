@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { request } from 'node:https'
+import { patienceMs } from '../speed.js'
 
 /** What came back; `error` is the code of a connection that failed, then the rest is partial. */
 export interface Reply {
@@ -62,7 +63,7 @@ export const post = (ask: Ask): Promise<Reply> =>
       },
     )
     let give = (): void => end({ error: 'gave_up' })
-    const timer = setTimeout(() => give(), ask.giveUpMs ?? 20_000)
+    const timer = setTimeout(() => give(), ask.giveUpMs ?? patienceMs())
     out.on('error', (error) => end({ error: codeOf(error) }))
     out.end(bytes)
   })
