@@ -41,7 +41,8 @@ const file = (title: string, lines: readonly string[]): string => [
 t.test('a passing test is counted, and the rows that its title names are cited', async (t) => {
   const run = counted(file('A-001 S-002 it holds', ['ok 1 - one', 'ok 2 - two']))
   t.strictSame(run, {
-    passed: 2, failed: 0, skipped: 0, cited: ['A-001', 'S-002'], problems: [],
+    passed: 2, failed: 0, skipped: 0, files: 1, titles: 1, cited: ['A-001', 'S-002'],
+    problems: [],
   })
   const failed = counted(file('A-001 it does not', ['not ok 1 - one']))
   t.strictSame([failed.failed, failed.cited], [1, []], 'a failing test cites nothing')
