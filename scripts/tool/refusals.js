@@ -10,7 +10,7 @@ const kinds = {
   failed: 'failed', usage: 'usage', rejected: 'rejected', unauthorized: 'unauthorized',
   conflict: 'conflict', notFound: 'not_found', blocked: 'blocked', budget: 'budget',
   remote: 'remote', noState: 'no_state', locked: 'locked', damaged: 'damaged',
-  cancelled: 'cancelled',
+  partial: 'partial', cancelled: 'cancelled',
 }
 
 /** Unions of codes that a module of its own puts into errors of one kind. */
@@ -125,7 +125,7 @@ const readFile = (file, add) => {
 
 const statuses = {
   failed: 1, usage: 2, rejected: 3, unauthorized: 4, conflict: 5, not_found: 6, blocked: 7,
-  budget: 8, remote: 9, no_state: 10, locked: 11, damaged: 12, cancelled: 130,
+  budget: 8, remote: 9, no_state: 10, locked: 11, damaged: 12, partial: 13, cancelled: 130,
 }
 
 /** The page of all refusals. */

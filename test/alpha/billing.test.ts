@@ -167,3 +167,18 @@ t.test('any bytes and status give a verdict and never a throw', async (t) => {
     !settles(judge({ status: code, headers: [], body: Buffer.from(data) }))), { numRuns: 1_000 })
   t.ok(settles(judge(goodBillingReply(1))))
 })
+
+t.test('a good bill under another status, behind a redirect or encoded is no bill, and told as that', async (t) => {
+  const good = goodBillingReply(1_500)
+  const reasonOf = (raw: RawReply): string => {
+    const verdict = judge(raw)
+    return verdict.kind === 'cost' ? 'settled' : verdict.reason
+  }
+  t.equal(reasonOf(good), 'settled')
+  for (const status of [201, 204, 400, 404, 500]) {
+    t.equal(reasonOf({ ...good, status }), 'http_status', String(status))
+  }
+  t.equal(reasonOf({ ...good, status: 307 }), 'redirect')
+  const headers: RawReply['headers'] = [...good.headers, ['content-encoding', 'gzip']]
+  t.equal(reasonOf({ ...good, headers }), 'content_encoding')
+})

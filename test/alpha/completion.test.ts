@@ -172,3 +172,11 @@ t.test('replacing any value by any JSON keeps answer, model and id true', async 
   fc.assert(property, { numRuns: 2_000 })
   t.ok(judgeText(goodText).ok)
 })
+
+t.test('a good answer under another status is no answer and names no charge', async (t) => {
+  t.hasStrict(judge(good), { ok: true })
+  for (const status of [201, 204, 400, 404, 500]) {
+    const expected = { ok: false, reason: 'http_status', billingUuid: null }
+    t.hasStrict(judge({ ...good, status }), expected, String(status))
+  }
+})

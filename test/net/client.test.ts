@@ -272,6 +272,7 @@ t.test('a request that must not go out is refused before authority is asked', as
   const { steps, hooks } = recorder()
   const bad: [string, Parameters<typeof ask>[1], string?][] = [
     ['request_too_large', { body: Buffer.alloc(65_537) }],
+    ['request_too_large', { requestBytesMax: Number.NaN }],
     ['url_refused', {}, 'http://provider.test/'],
     ['url_refused', {}, 'https://user@provider.test/'],
     ['url_refused', {}, 'https://:pw@provider.test/'],

@@ -174,3 +174,18 @@ t.test('a session stays with its host and ends when it is closed', async (t) => 
   t.hasStrict(await failureOf(session.request(ask(server.url, get))), { code: 'url_refused' })
   t.equal(server.connections(), 1)
 })
+
+t.test('bytes that nobody asked for are never the answer to the next request', async (t) => {
+  const planted = reply('HTTP/1.1 200 OK\r\nx-answer: planted')
+  const server = await serve((socket, _seen, index) => {
+    const own = reply(`HTTP/1.1 200 OK\r\nx-answer: ${index}`)
+    socket.write(index === 0 ? Buffer.concat([own, planted]) : own)
+  })
+  t.teardown(server.close)
+  const session = client().openSession()
+  t.teardown(() => session.close())
+  for (const index of [0, 1]) {
+    const { headers } = await session.request(ask(server.url, { method: 'GET' }))
+    t.strictSame(headers.get('x-answer'), [String(index)])
+  }
+})
