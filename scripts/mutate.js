@@ -1,13 +1,12 @@
 // `npm run mutate -- named [AREA…]`: breaks one guard after the other in a copy of the project, as
 // scripts/mutations/*.json names them, and expects that the tests named there fail.
-// `npm run mutate -- rules [PART…]`: Stryker over the pure rules of scripts/tool/mutate/rules.js.
-// Both: `--share 2/4` takes the second quarter, `--jobs 2` works on two at once.
+// `--share 2/4` takes the second quarter, `--jobs 2` works on two at once.
 // Ends with 1 when a survivor does not stand in scripts/mutations/equivalent.json.
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { installMissing } from './tool/install.js'
 import { root } from './tool/run.js'
 
-const usage = 'npm run mutate -- named|rules [NAME…] [--share N/OF] [--jobs N]'
+const usage = 'npm run mutate -- named [AREA…] [--share N/OF] [--jobs N]'
 
 const optionsOf = (argv) => {
   const options = { share: [1, 1], jobs: 1, names: [] }
@@ -26,16 +25,15 @@ const optionsOf = (argv) => {
 
 const [half, ...argv] = process.argv.slice(2)
 const options = optionsOf(argv)
-if (options === null || !['named', 'rules'].includes(half)) {
+if (options === null || half !== 'named') {
   console.error(`usage: ${usage}`)
   process.exit(2)
 }
 await installMissing()
 mkdirSync(`${root}/.build`, { recursive: true })
 const { names, ...rest } = options
-const results = half === 'named'
-  ? await (await import('./tool/mutate/named.js')).runNamed({ ...rest, areas: names })
-  : await (await import('./tool/mutate/rules.js')).runRules({ ...rest, parts: names })
+const { runNamed } = await import('./tool/mutate/named.js')
+const results = await runNamed({ ...rest, areas: names })
 writeFileSync(`${root}/.build/mutate-${half}.json`, `${JSON.stringify(results, null, 1)}\n`)
 
 const count = (verdict) => results.filter((one) => one.verdict === verdict).length

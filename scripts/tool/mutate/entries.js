@@ -28,17 +28,13 @@ export const namedMutations = (root, areas = []) => {
         .map((entry, at) => ({ ...entry, area, at: at + 1 })))
 }
 
-/**
- * The checked list of survivors: `{ file, old, new, reason }` for named mutations, and for those
- * of the rules `{ file, line, old, new, reason }`, where `line` is the compiled line around it.
- */
+/** The checked list of survivors: `{ file, old, new, reason }`. */
 export const equivalents = (root) => parse(join(root, folder, listed))
 
 /** The entry of the list that excuses a survivor; undefined where it stands in no list. */
 export const excuseOf = (list, one) =>
   list.find((entry) =>
-    entry.file === one.file && entry.old === one.old && entry.new === one.new
-    && entry.line === one.line)
+    entry.file === one.file && entry.old === one.old && entry.new === one.new)
 
 /** What keeps an entry from being applied, in words; null when nothing does. */
 export const problemOf = (root, { file, old, new: changed, promise, tests }) => {
