@@ -19,7 +19,7 @@ const words: Readonly<Record<string, readonly string[]>> = {
   'goal update': ['goal_x', '--title', 'Read'],
   'alpha ask': ['-'], 'alpha output': ['task_x'], 'alpha task': ['task_x'],
   'alpha review': ['task_x', '--approve'], 'alpha cancel': ['task_x'],
-  'alpha setup': ['--disable'],
+  'alpha setup': ['--disable'], 'alpha acknowledge': ['--acknowledge-plaintext-egress'],
   'gateway setup': ['--disable'], 'gateway prove': ['chat'],
   'shots config': ['set', '--analysis', 'off'],
   'shots reanalyze': ['obs_x', '--reason', 'manual_operator_request'],
@@ -42,7 +42,7 @@ const stateless = [
 /** These work whatever a state is; what they answer is told by tests of their own. */
 const remaining = [
   'status', 'doctor', 'shots status', 'policy revoke',
-  'state path', 'state check', 'state repair', 'state backup', 'state restore',
+  'state path', 'state check', 'state repair', 'state backup', 'state restore', 'state kept',
 ]
 
 const lineOf = (name: string): string[] => [...name.split(' '), ...(words[name] ?? []), '--json']
