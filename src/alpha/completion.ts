@@ -2,6 +2,7 @@ import {
   isEventStream, isIdentityEncoded, isRecord, isRedirect, member, parseReply, type JsonRecord,
 } from '../net/reply.js'
 import type { HttpsReply } from '../net/types.js'
+import { finishReasonOf, type FinishReason } from '../base/finish-reason.js'
 import { alphaLimits } from './constants.js'
 import { billingUuidOf, inferenceHeaderAgrees, parseBodyId, utf8Bytes } from './identity.js'
 
@@ -41,8 +42,8 @@ export type CompletionVerdict =
     readonly answer: string
     readonly bodyId: string
     readonly billingUuid: string
-    /** The provider says that it stopped at `max_tokens`. */
-    readonly truncated: boolean
+    /** Why the provider says that it stopped. */
+    readonly finish: FinishReason | null
   }
   | { readonly ok: false; readonly reason: CompletionReason; readonly billingUuid: string | null }
 
@@ -78,7 +79,7 @@ export const judgeCompletion = (
 const nameless = (reason: CompletionReason): CompletionVerdict =>
   ({ ok: false, reason, billingUuid: null })
 
-interface Accepted { readonly answer: string; readonly truncated: boolean }
+interface Accepted { readonly answer: string; readonly finish: FinishReason | null }
 
 const judgeRoot = (root: JsonRecord, model: string): CompletionReason | Accepted => {
   if (member(root, 'model') !== model) return 'model_mismatch'
@@ -90,7 +91,7 @@ const judgeRoot = (root: JsonRecord, model: string): CompletionReason | Accepted
   const finish = member(choice, 'finish_reason')
   if (finish === 'tool_calls' || finish === 'function_call') return 'tools'
   const judged = judgeMessage(message)
-  return typeof judged === 'string' ? judged : { ...judged, truncated: finish === 'length' }
+  return typeof judged === 'string' ? judged : { ...judged, finish: finishReasonOf(finish) }
 }
 
 /** A member that says nothing: left out, null, or an empty list or text where one is usual. */

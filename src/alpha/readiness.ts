@@ -26,7 +26,7 @@ import {
 import type { PolicyBlock } from '../governance/policy/standing.js'
 import type { Consent } from '../governance/rows.js'
 import type { Session } from '../governance/session/types.js'
-import { presence } from '../governance/vault.js'
+import type { KeyFacts } from '../governance/vault.js'
 import type { View } from '../state/types.js'
 import { alphaConsentStatement } from './consent-text.js'
 import {
@@ -50,6 +50,11 @@ export const alphaReasons = {
   key_missing: {
     status: 'configuration_required',
     text: 'No provider key is stored. Store one with `sallyport alpha setup --api-key-file F`.',
+  },
+  key_unreadable: {
+    status: 'blocked',
+    text: 'The stored key cannot be opened. Store it anew with'
+      + ' `sallyport alpha setup --api-key-file F`; see `sallyport state check`.',
   },
   ...storeWords,
   fixed_route_mismatch: {
@@ -88,7 +93,7 @@ export interface AlphaFacts {
   /** Sealed provider of the deployment profile. */
   readonly provider: AlphaProvider
   /** The vault's own answer under the capability's credential name. */
-  readonly key: { readonly present: boolean; readonly fingerprint: string | null }
+  readonly key: KeyFacts
   /** Head of the policy, and why it forbids contact as judged with witness and anchor. */
   readonly policy: { readonly revision: number; readonly block: PolicyBlock }
   /** Why the purpose consent authorizes nothing now; null while it does. */
@@ -146,6 +151,10 @@ export const alphaRoute = [
   },
   ...savedFact({
     name: 'key_missing', kind: 'blocked', phases: untilContact, holds: ({ key }) => key.present,
+  }),
+  ...savedFact({
+    name: 'key_unreadable', kind: 'blocked', phases: ['status', 'admit'],
+    holds: ({ key }) => !key.present || key.opens(),
   }),
   ...within(policy, storeFacts),
   ...savedFact({
@@ -212,7 +221,7 @@ export const alphaFactsAt = (
   return {
     setup,
     provider,
-    key: presence(view, alphaCredentialRef),
+    key: moment.keyOf(alphaCredentialRef),
     policy: { revision: moment.policy.head.revision, block: moment.policy.block },
     lapse: lapseOf(moment, consent, setup),
     toThisText: consent?.statement_sha256 === sha256,

@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { finishNote, finishReasons, type FinishReason } from '../base/finish-reason.js'
 import { transportClaims, transportEntries, type ReceiptBase } from '../contact/receipt.js'
 import type { Job, Task } from '../governance/rows.js'
 import {
@@ -51,6 +52,8 @@ export const alphaReceiptShape = v.pipe(
     provider_billing_uuid: v.nullable(v.pipe(text, v.check((u) => parseUuidText(u) === u))),
     cost: costShape,
     no_learning: v.literal(true),
+    /** Why the provider said that the answer ended; left out where it said nothing. */
+    finish_reason: v.optional(v.picklist(finishReasons)),
     result_artifact_id: v.optional(text),
   }),
   v.check((r) => (r.result_artifact_id === undefined) === (r.output_digest === null)),
@@ -67,6 +70,7 @@ export interface ReceiptParts extends Omit<ReceiptBase, 'lastRow'> {
   readonly inputDigest: string
   readonly outputDigest: string | null
   readonly billingUuid: string | null
+  readonly finishReason: FinishReason | null
 }
 
 /** Builds and checks a receipt; throws when the parts contradict each other (A-109 to A-115). */
@@ -94,6 +98,7 @@ export const buildReceipt = (parts: ReceiptParts): AlphaReceipt => {
     provider_billing_uuid: parts.billingUuid,
     cost: costOf(parts),
     no_learning: true,
+    ...(parts.finishReason === null ? {} : { finish_reason: parts.finishReason }),
     ...(succeeded ? { result_artifact_id: task.result_artifact_id } : {}),
   })
 }
@@ -124,9 +129,11 @@ export const receiptLine = (receipt: AlphaReceipt): string => {
   const { cost } = receipt
   const charge = cost.amount_microusd === null
     ? `cost ${cost.state}` : `cost ${cost.amount_microusd} micro-USD (${cost.source})`
+  const note = finishNote(receipt.finish_reason)
   return [
     `receipt ${receipt.task_id}`, receipt.provider, receipt.model, charge,
     `billing ${receipt.provider_billing_uuid ?? 'none'}`,
+    ...(note === null ? [] : [note]),
     'TLS; no attestation, no end-to-end encryption',
   ].join(' · ')
 }

@@ -6,7 +6,7 @@ import { ceilingOwner } from '../governance/policy/ceiling.js'
 import type { Gov } from '../governance/context.js'
 import { publishSave, type SaveDecision } from '../governance/policy/save.js'
 import type { Session } from '../governance/session/types.js'
-import { fingerprintOf } from '../governance/vault.js'
+import { fingerprintOf, usableFingerprint } from '../governance/vault.js'
 import type { Tx, View } from '../state/types.js'
 import { isBlankKey } from './api-key.js'
 import { alphaConsentStatement } from './consent-text.js'
@@ -35,7 +35,7 @@ const planOf = (
     consentCurrent: isConsentCurrent(facts),
     consentKept: facts.toThisText && (facts.lapse === null || facts.lapse === 'suspended'),
     ledgerCeilingMicrousd: facts.account.ok ? facts.account.ceilingMicrousd : null,
-    storedFingerprint: facts.key.fingerprint,
+    storedFingerprint: usableFingerprint(facts.key),
     suppliedFingerprint: supplied,
   })
 }

@@ -1,6 +1,7 @@
 /** What goes in and comes out of questions, answers and their tasks. */
 import * as v from 'valibot'
 import { contract } from '../base/contract.js'
+import { finishReasons } from '../base/finish-reason.js'
 import { closedObject, strictInteger } from '../base/schema.js'
 import { getJob } from '../governance/board/read.js'
 import { taskDocument, taskShape } from '../governance/board/task-document.js'
@@ -13,7 +14,10 @@ import { alphaReceiptShape } from './receipt.js'
 const one = closedObject({ task: v.string() })
 
 const answerShape = v.strictObject({
-  task: taskShape, answer: v.string(), receipt: alphaReceiptShape,
+  task: taskShape, answer: v.string(),
+  /** Why the provider said that the answer ended; null where it said nothing. */
+  finish_reason: v.nullable(v.picklist(finishReasons)),
+  receipt: alphaReceiptShape,
 })
 /** An answer with its task and receipt. */
 export type AnswerDocument = v.InferOutput<typeof answerShape>
@@ -23,7 +27,10 @@ const answer = {
   version: 1,
   output: answerShape,
   toDocument: ({ view, task, answer: text, receipt }: AlphaOutput & { readonly view: View }) =>
-    ({ task: taskDocument(view, task), answer: text, receipt }),
+    ({
+      task: taskDocument(view, task), answer: text,
+      finish_reason: receipt.finish_reason ?? null, receipt,
+    }),
 } as const
 
 /** One question, one answer. Whatever is no answer is thrown by the use case. */

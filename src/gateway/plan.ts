@@ -221,7 +221,11 @@ export const planGatewayChange = (
     && next.spend_ceiling_microusd > ledgerCeiling
   const needsAuthority = !unchanged && (raises || (next.enabled
     && (widens(current, next, keyChange) || grants.length > 0 || regrantsEgress)))
+  // A bound, a time, a ceiling or a key sends nothing elsewhere: the acknowledgment stands.
+  const sendsElsewhere = current?.enabled !== true || current.api_base !== next.api_base
+    || changed.size > 0
   const grantsEgress = needsAuthority && next.enabled
+    && (sendsElsewhere || !facts.egressCurrent)
   return {
     next, unchanged, needsAuthority, grantsEgress, grants, keyChange,
     drops: dropsOf(next, changed, grants, grantsEgress),

@@ -6,7 +6,9 @@
 import { digestOf } from '../base/canonical.js'
 import { fail, SallyportError } from '../base/errors.js'
 import { newId } from '../base/ids.js'
-import { denied } from '../governance/judge/fact.js'
+import { denied, judge } from '../governance/judge/fact.js'
+import { momentOf } from '../governance/judge/moment.js'
+import { outliveFacts } from '../governance/judge/person-facts.js'
 import type { Session } from '../governance/session/types.js'
 import type { Tx, View } from '../state/types.js'
 import { claimCollection, claimStanding } from './call/claims.js'
@@ -45,12 +47,31 @@ export interface ProofRequest {
 
 const notSet: GatewayDenial = { name: 'slot_not_set', kind: 'blocked' }
 
-const requireReady = (ctx: GatewayContext, view: View, slot: SlotName): void => {
+/** What is found out only after it was paid for is found out too late. */
+const requireLongEnough = (
+  ctx: GatewayContext, view: View, root: string | null, slot: SlotName,
+): void => {
+  if (root === null) return
+  const seconds = view.get(gatewayCollection, gatewayRouteId)?.slots[slot]?.timeout_seconds ?? 0
+  const denials = judge(outliveFacts, {
+    moment: momentOf(ctx.gov, view), root, neededMs: seconds * 1_000,
+  }, 'admit')
+  if (denials.length === 0) return
+  throw denied(denials, {
+    code: 'gateway_slot_not_ready', message: `The slot ${slot} may not be proved now.`,
+    next: 'Your session ends before the reply could be there. Run `sallyport login`, then repeat.',
+    details: { slot },
+  })
+}
+
+const requireReady = (
+  ctx: GatewayContext, view: View, root: string | null, slot: SlotName,
+): void => {
   const facts = gatewayFacts(ctx.gov, view, ctx.place)
   const use = { slot, purpose: proofPurpose[slot] }
   const denials = facts.route === null ? [notSet] : gatewayDenials(facts, use, 'admit')
   const [first] = denials
-  if (first === undefined) return
+  if (first === undefined) return requireLongEnough(ctx, view, root, slot)
   throw denied([first], {
     code: 'gateway_slot_not_ready', message: `The slot ${slot} may not be used now.`,
     next: gatewayWordsOf(first.name, facts).text, details: { slot },
@@ -93,11 +114,12 @@ const requireBindings = (view: View, slot: SlotName): ProofBindings => {
 
 /** The claim's digest covers what is proved and the number of the attempt. */
 const claimAttempt = (
-  ctx: GatewayContext, tx: Tx, request: ProofRequest & Pick<ProofRenewalOrder, 'onlyIf'>,
+  ctx: GatewayContext, tx: Tx, root: string | null,
+  request: ProofRequest & Pick<ProofRenewalOrder, 'onlyIf'>,
 ): { readonly inputDigest: string; readonly claimed: ProofBindings } => {
   const { slot } = request
   const bindings = requireBindings(tx, slot)
-  requireReady(ctx, tx, slot)
+  requireReady(ctx, tx, root, slot)
   requireNoneRunning(ctx, tx, slot)
   if (request.onlyIf?.(tx) === false) {
     throw fail.conflict('proof_not_due', 'The proof was renewed meanwhile.', { details: { slot } })
@@ -132,7 +154,7 @@ const proofOrder = (
       messages: recipe.messages, responseFormat: recipe.responseFormat,
       maxTokens: gatewayLimits.proofOutputTokensMax,
     },
-    claim: (tx) => claimAttempt(ctx, tx, request),
+    claim: (tx) => claimAttempt(ctx, tx, root, request),
     judge: ({ content }) => (recipe.accepts(content)
       ? { refused: null, content: true } : { refused: 'not_as_asked' }),
     record: (tx, now, { receipt, usable }, bindings) => {
@@ -159,7 +181,7 @@ export const proveSlot = async (
 ): Promise<ProofResult> => {
   const { slot } = request
   const view = ctx.gov.store.read()
-  requireReady(ctx, view, slot)
+  requireReady(ctx, view, session.root.root_id, slot)
   if (request.ifStale) {
     const { proof, state } = gatewayFacts(ctx.gov, view, ctx.place).proofs[slot]
     if (state === 'current') return { slot, made: false, proof, receipt: proof.receipt }

@@ -12,24 +12,24 @@ import {
   decisionFacts, routeRowFacts, type DecisionCase, type JudgedRoute,
 } from '../governance/judge/decision.js'
 import {
-  always, judge, orUndefined, within, type Denial, type Fact, type Phase,
+  always, judge, orUndefined, untilContact, within, type Denial, type Fact, type Phase,
 } from '../governance/judge/fact.js'
 import { momentOf, type Moment } from '../governance/judge/moment.js'
 import {
   accountFacts, accountWords, holdFacts, type HoldCase,
 } from '../governance/judge/money-facts.js'
-import { personFacts, rootFacts } from '../governance/judge/person-facts.js'
+import { outliveFacts, personFacts, rootFacts } from '../governance/judge/person-facts.js'
 import {
   policyFacts, policyWords, storeFacts, storeWords,
 } from '../governance/judge/policy-facts.js'
 import { ledgerFacts, type LedgerFacts } from '../governance/ledger/facts.js'
 import { giverOf, type ConsentLapse, type Giver } from '../governance/policy/consents.js'
 import type { PolicyBlock } from '../governance/policy/standing.js'
-import type { Consent } from '../governance/rows.js'
+import { collections, type Consent } from '../governance/rows.js'
 import {
   parseGatewaySelector, requireGatewayCredential, type ReservedNames,
 } from '../governance/selectors.js'
-import { presence } from '../governance/vault.js'
+import type { KeyFacts } from '../governance/vault.js'
 import type { View } from '../state/types.js'
 import { gatewayConsents, type StandingConsent } from './consents.js'
 import {
@@ -53,6 +53,11 @@ export const gatewayReasons = {
   key_missing: {
     status: 'configuration_required',
     text: 'No gateway key is stored. Store one with `sallyport gateway setup --api-key-file F`.',
+  },
+  key_unreadable: {
+    status: 'blocked',
+    text: 'The stored key cannot be opened. Store it anew with'
+      + ' `sallyport gateway setup --api-key-file F`; see `sallyport state check`.',
   },
   slot_not_set: {
     status: 'configuration_required',
@@ -102,7 +107,7 @@ export interface ConsentFact {
 export interface GatewayFacts {
   readonly route: GatewayRoute | null
   readonly apiBase: string | null
-  readonly key: { readonly present: boolean; readonly fingerprint: string | null }
+  readonly key: KeyFacts
   readonly policy: { readonly revision: number; readonly block: PolicyBlock }
   readonly account: LedgerFacts
   readonly consents: readonly ConsentFact[]
@@ -123,7 +128,7 @@ export const gatewayFactsAt = (moment: Moment, place: GatewayPlace): GatewayFact
   return {
     route,
     apiBase: place.baseUrl,
-    key: presence(view, gatewayCredentialRef),
+    key: moment.keyOf(gatewayCredentialRef),
     policy: { revision: policy.head.revision, block: policy.block },
     account: ledgerFacts(view),
     consents: [
@@ -148,11 +153,15 @@ export const consentTo = (
 export const isCurrent = (facts: GatewayFacts, purpose: ConsentFact['purpose']): boolean =>
   consentTo(facts, purpose) !== undefined
 
+const consentOf = (
+  facts: GatewayFacts, purpose: ConsentFact['purpose'],
+): ConsentFact | undefined => facts.consents.find((one) => one.purpose === purpose)
+
 /** How the consent to a purpose stands, for the facts of every route. */
 export const consentCase = (
   facts: GatewayFacts, purpose: ConsentFact['purpose'],
 ): ConsentCase => {
-  const fact = facts.consents.find((one) => one.purpose === purpose)
+  const fact = consentOf(facts, purpose)
   return { lapse: fact === undefined ? 'not_current' : fact.lapse }
 }
 
@@ -171,6 +180,8 @@ export interface CallCase {
   /** The slot as it was when the call was claimed. */
   readonly setup: SlotSetup
   readonly boundMicrousd: number
+  /** Longest time of the one request, milliseconds. */
+  readonly requestMs: number
   readonly request: Readonly<Record<string, unknown>>
   /** The operation's route row; undefined before its decision. */
   readonly route: JudgedRoute | undefined
@@ -224,13 +235,22 @@ const savedFacts = [
     holds: ({ route }) => route.enabled,
   },
   {
-    name: 'key_missing', kind: 'blocked', phases: always, holds: ({ facts }) => facts.key.present,
+    name: 'key_missing', kind: 'blocked', phases: untilContact,
+    holds: ({ facts }) => facts.key.present,
+  },
+  {
+    name: 'key_unreadable', kind: 'blocked', phases: beforeCall,
+    holds: ({ facts: { key } }) => !key.present || key.opens(),
   },
   {
     name: 'slot_not_set', kind: 'blocked', phases: always,
     holds: ({ route }) => slotNames.some((slot) => route.slots[slot] !== null),
   },
 ] as const satisfies readonly Fact<SavedCase>[]
+
+/** Where a slot sends: what a consent to it names. */
+const wayOf = (slot: SlotSetup | null): string =>
+  canonicalJson(slot === null ? null : [slot.model, slot.upstream_allow])
 
 const sealedFacts = [
   {
@@ -239,7 +259,7 @@ const sealedFacts = [
       && (call === null || call.baseUrl === route.api_base),
   },
   {
-    name: 'credential_mismatch', kind: 'blocked', phases: always,
+    name: 'credential_mismatch', kind: 'blocked', phases: untilContact,
     holds: ({ route, facts, call }) => route.credential_fingerprint === facts.key.fingerprint
       && (call === null || call.keyFingerprint === route.credential_fingerprint),
   },
@@ -256,9 +276,11 @@ const claimedFacts = [
     holds: ({ route, use }) => route.slots[use.slot] !== null,
   },
   {
+    // What came back rests on where it was sent, not on what a next one may cost or take.
     name: 'slot_changed', kind: 'unauthorized', phases: ofCall,
-    holds: ({ route, use, call }) =>
-      canonicalJson(route.slots[use.slot]) === canonicalJson(call.setup),
+    holds: ({ route, use, call }, phase) => (phase === 'adopt'
+      ? wayOf(route.slots[use.slot]) === wayOf(call.setup)
+      : canonicalJson(route.slots[use.slot]) === canonicalJson(call.setup)),
   },
   {
     name: 'selector_refused', kind: 'blocked', phases: ofCall,
@@ -274,6 +296,34 @@ const claimedFacts = [
 
 /** Content may leave for the gateway at all (S-021). */
 const egressFacts = consentFactsAs('egress_not_acknowledged')
+
+/** The consents that a call was decided on, by id. */
+const decidedOn = ({ call: { moment: { view }, route } }: RunningCase) => {
+  const decision = route && view.get(collections.decisions, route.decision_id)
+  const idOf = (name: string): string | null => {
+    const id = decision?.request[name]
+    return typeof id === 'string' ? id : null
+  }
+  return { purpose: idOf('consent_id'), egress: idOf('egress_consent_id') }
+}
+
+/**
+ * What came back is used under the consent that it was sent under: one that was given anew since,
+ * after a revoke or a change of the slot, is to something else (A-168).
+ */
+const sameConsentFacts = [
+  {
+    name: 'consent_not_current', kind: 'unauthorized', phases: ['adopt'],
+    holds: (one) => {
+      const { purpose, egress } = decidedOn(one)
+      if (purpose === null || egress === null) return false
+      const { view, policy: { head } } = one.call.moment
+      const acknowledged = view.get(collections.consents, egress)
+      return consentOf(one.facts, one.use.purpose)?.newest?.consent_id === purpose
+        && acknowledged !== undefined && acknowledged.granted_revision > head.fence
+    },
+  },
+] as const satisfies readonly Fact<RunningCase>[]
 
 const useFacts = [
   {
@@ -338,12 +388,16 @@ export const gatewayRoute = [
     }
   }, accountFacts),
   ...within(used, useFacts),
+  ...within(running, sameConsentFacts),
   ...within(({ call }: GatewayCase) => (call === null ? null : {
     view: call.moment.view, principal: call.principal,
   }), personFacts),
   ...within(({ call }: GatewayCase) => (call === null || call.root === null ? null : {
     moment: call.moment, principal: call.principal, root: call.root,
   }), rootFacts),
+  ...within(({ call }: GatewayCase) => (call === null || call.root === null ? null : {
+    moment: call.moment, root: call.root, neededMs: call.requestMs,
+  }), outliveFacts),
   ...within(holdPart, holdFacts),
   ...within(decisionPart, routeRowFacts),
   ...within(decisionPart, decisionFacts),

@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { finishNote, finishReasons } from '../base/finish-reason.js'
 import { transportEntries } from '../contact/receipt.js'
 import {
   gatewayLimits, gatewayPurposes, gatewaySchemas, gatewayUsageSource, slotNames,
@@ -32,6 +33,8 @@ export const gatewayReceiptShape = v.strictObject({
   /** Exactly as the reply wrote them; null without an accepted reply. */
   reply_model: replyName,
   reply_provider: replyName,
+  /** Why the model said that it stopped; left out where no reply was accepted or it said nothing. */
+  finish_reason: v.optional(v.picklist(finishReasons)),
   url: v.string(),
   routing: v.strictObject({
     only: v.array(v.string()),
@@ -67,9 +70,10 @@ export type GatewayReceipt = v.InferOutput<typeof gatewayReceiptShape>
 /** The receipt as one line for stderr. */
 export const gatewayReceiptLine = (receipt: GatewayReceipt): string => {
   const { cost } = receipt
+  const note = finishNote(receipt.finish_reason)
   const charge = cost.amount_microusd === null
     ? `${cost.state ?? 'no hold'}, bound ${cost.bound_microusd} micro-USD`
     : `${cost.amount_microusd} micro-USD`
   return `receipt ${receipt.operation_id}: ${receipt.outcome}, ${charge}, policy `
-    + `${receipt.policy.revision}`
+    + `${receipt.policy.revision}${note === null ? '' : `, ${note}`}`
 }

@@ -11,7 +11,7 @@ import { ceilingOwner } from '../governance/policy/ceiling.js'
 import { publishSave, type SaveDecision } from '../governance/policy/save.js'
 import { collections } from '../governance/rows.js'
 import type { Session } from '../governance/session/types.js'
-import { fingerprintOf, presence } from '../governance/vault.js'
+import { fingerprintOf, keyFacts, usableFingerprint } from '../governance/vault.js'
 import type { Tx, View } from '../state/types.js'
 import { egressStatement, purposeStatement, type GatewayStatement } from './consent-text.js'
 import { gatewayConsents } from './consents.js'
@@ -58,7 +58,7 @@ const planOf = (
     currentPurposes: new Set(
       gatewayPurposes.filter((purpose) => consents.purpose(purpose).lapse === null),
     ),
-    storedFingerprint: presence(view, gatewayCredentialRef).fingerprint,
+    storedFingerprint: usableFingerprint(keyFacts(gov.store, view, gatewayCredentialRef)),
     suppliedFingerprint: supplied,
     newGrantId: newId('grt'),
   })

@@ -4,7 +4,7 @@
  * by `adoptStaged`, so a save that fails leaves the old key in use (A-165, A-191).
  */
 import { sha256Hex } from '../base/canonical.js'
-import { fail } from '../base/errors.js'
+import { fail, SallyportError } from '../base/errors.js'
 import type { Store, Tx, View } from '../state/types.js'
 import type { Gov } from './context.js'
 import { collections, type Credential } from './rows.js'
@@ -111,6 +111,35 @@ export const presence = (view: View, ref: string): CredentialPresence => {
     staged: view.get(collections.credentials, stagedId(ref)) !== undefined,
   }
 }
+
+/** What a route rests on of its key. */
+export interface KeyFacts {
+  readonly present: boolean
+  readonly fingerprint: string | null
+  /** Opens the stored key and forgets it again: a row alone sends nothing. */
+  opens(): boolean
+}
+
+/** The facts of a route's key as of one view. */
+export const keyFacts = (store: Store, view: View, ref: string): KeyFacts => {
+  const { present, fingerprint } = presence(view, ref)
+  return {
+    present, fingerprint,
+    opens: () => {
+      try {
+        openCredential({ store }, ref, view).fill(0)
+        return true
+      } catch (error) {
+        if (error instanceof SallyportError) return false
+        throw error
+      }
+    },
+  }
+}
+
+/** Fingerprint of the stored key that a save compares with; null where it cannot be opened. */
+export const usableFingerprint = (key: KeyFacts): string | null =>
+  (key.present && key.opens() ? key.fingerprint : null)
 
 /** The secret of a row, staged or not, compared with it. Throws `damaged`. */
 const openRow = (store: Store, row: Credential): Buffer => {

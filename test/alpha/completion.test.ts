@@ -65,8 +65,13 @@ t.test('every accepted answer is exactly the text of the reply', async (t) => {
 })
 
 t.test('a reply cut short by max_tokens says so', async (t) => {
-  t.hasStrict(judgeText(goodText.replace('"stop"', '"length"')), { ok: true, truncated: true })
-  t.hasStrict(judgeText(goodText), { ok: true, truncated: false })
+  t.hasStrict(judgeText(goodText.replace('"stop"', '"length"')), { ok: true, finish: 'length' })
+  const odd = judgeText(goodText.replace('"stop"', '"MARK-odd"'))
+  t.hasStrict(odd, { ok: true, finish: 'other' }, 'no word of the provider is kept')
+  t.hasStrict(judgeText(goodText.replace('"stop"', '"content_filter"')), {
+    ok: true, finish: 'content_filter',
+  })
+  t.hasStrict(judgeText(goodText), { ok: true, finish: 'stop' })
 })
 
 interface Mutation { readonly at: number; readonly drop: number; readonly put: string }

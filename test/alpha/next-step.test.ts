@@ -14,7 +14,7 @@ const bound = 5_000
 const costOf = (microUsd: number): BillingCost =>
   ({ kind: 'cost', nanoUsd: microUsd * 1_000, microUsd, sha256: 'a'.repeat(64) })
 const answered: CompletionVerdict =
-  { ok: true, answer: 'x', bodyId: 'i', billingUuid: uuid, truncated: false }
+  { ok: true, answer: 'x', bodyId: 'i', billingUuid: uuid, finish: 'stop' }
 const rejected = (reason: CompletionReason, billingUuid: string | null): CompletionVerdict =>
   ({ ok: false, reason, billingUuid })
 

@@ -25,7 +25,7 @@ const setup: AlphaTextSetup = {
 const ready: AlphaFacts = {
   setup,
   provider,
-  key: { present: true, fingerprint: 'fp-1' },
+  key: { present: true, fingerprint: 'fp-1', opens: () => true },
   policy: { revision: 3, block: null },
   toThisText: true,
   lapse: null, giver: { principal_id: 'prn_1', name: 'ada', disabled: false }, acknowledged: true,
@@ -44,11 +44,12 @@ type Way = [Partial<AlphaFacts>, Partial<AlphaTextSetup>]
 /** One way into each reason, alone. */
 const ways: Record<AlphaReasonCode, Way> = {
   route_disabled: [{}, { enabled: false }],
-  key_missing: [{ key: { present: false, fingerprint: null } }, {}],
+  key_missing: [{ key: { present: false, fingerprint: null, opens: () => true } }, {}],
   store_behind_anchor: [block('store_behind_anchor'), {}],
   witness_mismatch: [block('witness_mismatch'), {}],
+  key_unreadable: [{ key: { present: true, fingerprint: 'fp-1', opens: () => false } }, {}],
   fixed_route_mismatch: [{}, { model_id: 'another/model' }],
-  credential_mismatch: [{ key: { present: true, fingerprint: 'fp-2' } }, {}],
+  credential_mismatch: [{ key: { present: true, fingerprint: 'fp-2', opens: () => true } }, {}],
   save_in_progress: [block('save_in_progress'), {}],
   save_interrupted: [block('save_interrupted'), {}],
   policy_revoked: [block('policy_revoked'), {}],

@@ -47,6 +47,7 @@ const parts: ReceiptParts = {
   provider: { name: 'p', base_url: 'https://p.example/v1', model_id: 'fixed/model-1' },
   inputDigest: hex('a'), outputDigest: hex('b'), policy: { revision: 3, sha256: hex('c') },
   billingUuid: uuid,
+  finishReason: null,
 }
 const unsettled = (state: Reservation['state']): Partial<ReceiptParts> => ({
   reservation: { ...reservation, state, charged_microusd: null }, settlement: null,
@@ -159,4 +160,15 @@ t.test('a settled charge without its row or amount gives no receipt', async (t) 
   })
   t.equal(receipt.cost.ledger_ref, null)
   t.match(receiptLine(receipt), /billing none/)
+})
+
+t.test('A-106 the receipt and its line tell an answer that was cut off', async (t) => {
+  for (const [finishReason, told] of [
+    ['length', /cut off at the longest length/], ['content_filter', /cut off by the provider/],
+  ] as const) {
+    const receipt = buildReceipt({ ...parts, finishReason })
+    t.equal(receipt.finish_reason, finishReason)
+    t.match(receiptLine(receipt), told)
+  }
+  t.notMatch(receiptLine(buildReceipt({ ...parts, finishReason: 'stop' })), /cut off/)
 })

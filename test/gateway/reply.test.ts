@@ -28,7 +28,10 @@ const message = (change: Record<string, unknown>, choice: Record<string, unknown
 t.test('a whole reply gives text, names and an exact charge', async (t) => {
   t.matchStrict(judge(JSON.stringify(good)), {
     reason: null, costReason: null, cost: { microUsd: 250_000, responseSha256: /^[0-9a-f]{64}$/ },
-    reply: { content: 'ready', model: 'acme/chat-1-2026', provider: 'Acme Host', truncated: false },
+    reply: {
+      content: 'ready', model: 'acme/chat-1-2026', provider: 'Acme Host', truncated: false,
+      finish: 'stop',
+    },
   })
 })
 

@@ -100,11 +100,13 @@ interface About {
 }
 const facts: About = { liveRoot: () => root, witness: 'ok', anchored: true }
 
+const keyOf = () => ({ present: true, fingerprint: 'fp', opens: () => true })
+
 const judged = (
   view: View, one: TrustRequest, about: About, phase: 'preflight' | 'contact',
 ): readonly Denial[] => {
   const policy = judgePolicy(policyHead(view), about.witness, about.anchored)
-  const moment = { view, nowMs, policy, liveRoot: about.liveRoot, rootEndsMs: () => nowMs + 1 }
+  const moment = { view, nowMs, policy, liveRoot: about.liveRoot, rootEndsMs: () => nowMs + 1, keyOf }
   const route = view.get(routeCollection, one.operation_id)
   return judge(effectFacts, effectCase(moment, fixed, one, route), phase)
 }
@@ -606,7 +608,7 @@ t.test('an effect that is not paid for names neither a model nor an amount', asy
   const reasons = (memory: Memory, one: TrustRequest, of: FixedRoute): string[] => {
     const view = memory.view()
     const policy = judgePolicy(policyHead(view), 'ok', true)
-    const moment = { view, nowMs, policy, liveRoot: () => root, rootEndsMs: () => nowMs + 1 }
+    const moment = { view, nowMs, policy, liveRoot: () => root, rootEndsMs: () => nowMs + 1, keyOf }
     return judge(effectFacts, effectCase(moment, of, one, undefined), 'preflight')
       .map(({ name }) => name)
   }

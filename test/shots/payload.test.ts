@@ -249,6 +249,7 @@ t.test('S-191 a reply is compared with the names that the proof recorded', async
   const proof = { reply_model: 'acme/m-2026', reply_provider: 'Acme' } as GatewayProof
   const reply = {
     content: JSON.stringify(good), model: 'acme/m-2026', provider: 'Acme', truncated: false,
+    finish: 'stop' as const,
   }
   t.hasStrict(judgeAnalysis(reply, proof), { ok: true })
   t.hasStrict(

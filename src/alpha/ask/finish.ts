@@ -12,6 +12,7 @@ import { getJob, getTask } from '../../governance/board/read.js'
 import { isOutstanding } from '../../governance/board/states.js'
 import { collections, type Task } from '../../governance/rows.js'
 import type { ArtifactRef, Tx } from '../../state/types.js'
+import { finishReasonOf } from '../../base/finish-reason.js'
 import { buildBillingEvidence } from '../billing.js'
 import type { CompletionVerdict } from '../completion.js'
 import { alphaArtifactLabels, type AlphaProvider } from '../constants.js'
@@ -83,6 +84,17 @@ const noteHeld = (tx: Tx, task: Task, artifactId: string): void => {
   })
 }
 
+/** Why the provider said that an accepted answer ended; its receipt tells it, also later. */
+const noteFinish = (tx: Tx, task: Task, { inference }: AskEvidence): void => {
+  if (inference.kind !== 'reply' || !inference.verdict.ok) return
+  const job = getJob(tx, task)
+  const { finish } = inference.verdict
+  if (finish === null) return
+  tx.put(collections.jobs, job.job_id, {
+    ...job, progress: { ...job.progress, finish_reason: finish },
+  })
+}
+
 /** The receipt of a task as its rows stand in this transaction; stored in the job record. */
 export const writeReceipt = (
   tx: Tx, now: string, task: Task, provider: AlphaProvider,
@@ -97,6 +109,7 @@ export const writeReceipt = (
     inputDigest: input.ref.sha256,
     outputDigest: result?.ref.sha256 ?? null,
     billingUuid: typeof uuid === 'string' ? uuid : null,
+    finishReason: finishReasonOf(job.progress['finish_reason']),
   })
   tx.put(collections.jobs, job.job_id, { ...job, receipt, updated_at: now })
   return receipt
@@ -141,6 +154,7 @@ export const closeAsk = (
     ? registerAnswer(operation, tx, now, task, sealed, finish.adopt) : null
   const ended = endTask(operation, tx, now, finish, finish.adopt ? resultId : null)
   if (finish.answer === 'hold' && resultId !== null) noteHeld(tx, task, resultId)
+  noteFinish(tx, ended, evidence)
   const receipt = writeEndReceipt(tx, now, ended, finish, provider)
   appendAudit(tx, now, {
     what: 'alpha.ended', principal: task.owner, root: task.original_root, subject: task.task_id,

@@ -8,6 +8,7 @@ import { routeOf, type RouteDraft } from '../../contact/routes.js'
 import { storeDecision, type JudgedRoute } from '../../governance/judge/decision.js'
 import { denied, judge, toldName, type Denial } from '../../governance/judge/fact.js'
 import { momentOf, type Moment } from '../../governance/judge/moment.js'
+import { adoptionOf } from '../../governance/judge/policy-facts.js'
 import type { Tx, View } from '../../state/types.js'
 import { egressPurpose, gatewayCapability } from '../constants.js'
 import {
@@ -59,6 +60,7 @@ const judgeCall = (
   const judged: CallCase = {
     moment, reserved: place.reserved, operationId, principal, root, grantId, baseUrl,
     url: completionUrl(baseUrl), keyFingerprint, setup, boundMicrousd, request, route,
+    requestMs: call.requestMs,
   }
   const denials = judge(gatewayRoute, { facts, use: { slot, purpose }, call: judged }, phase)
   return { moment, request, denials }
@@ -96,8 +98,13 @@ export const requireCall = (view: View, call: RunningCall): number => {
   return allowed(judgeCall(call, view, route, 'contact')).moment.policy.head.revision
 }
 
-/** Why what came back may not be used, or null while everything still stands. */
+/**
+ * Why what came back may never be used, or null. A save that has not ended takes no consent away,
+ * and nobody waits here who could accept a result later: it is used, as it was before that save.
+ */
 export const callAuthorityLost = (view: View, call: RunningCall): string | null => {
-  const [first] = judgeCall(call, view, undefined, 'adopt').denials
-  return first === undefined ? null : toldName(first, gatewayToldAs)
+  const { lost } = adoptionOf(
+    judgeCall(call, view, routeOf(view, call.operationId), 'adopt').denials,
+  )
+  return lost === null ? null : toldName(lost, gatewayToldAs)
 }

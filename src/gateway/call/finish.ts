@@ -2,6 +2,7 @@
  * The end of a call, in one record: the charge, the claim, the receipt and what the capability
  * keeps. What becomes of money and result is decided by one pure function first.
  */
+import type { FinishReason } from '../../base/finish-reason.js'
 import type { ErrorKind } from '../../base/errors.js'
 import type { Closed, Closing, MoneyEnd, Outcome } from '../../contact/order.js'
 import { receiptBase, transportClaims } from '../../contact/receipt.js'
@@ -138,10 +139,16 @@ const spendChange = (call: RunningCall, { ledger, cost }: Ending): SpendChange =
     : { heldMicrousd, settledMicrousd: cost?.microUsd ?? 0 }
 }
 
+/** Told also where the reply is of no use: a text that was cut off is refused and paid for. */
+const finishOf = (contact: Contact): { readonly finish_reason?: FinishReason } => {
+  const finish = contact.kind === 'reply' ? contact.verdict.reply?.finish ?? null : null
+  return finish === null ? {} : { finish_reason: finish }
+}
+
 const textOrNull = (value: unknown): string | null => (typeof value === 'string' ? value : null)
 
 const receiptOf = (
-  call: RunningCall, tx: Tx, now: string, claim: CallClaim, ending: Ending,
+  call: RunningCall, tx: Tx, now: string, claim: CallClaim, ending: Ending, contact: Contact,
 ): GatewayReceipt => {
   const { route, reservation, lastRow, policy } = receiptBase(tx, call.operationId)
   const decision = route && tx.get(collections.decisions, route.decision_id)
@@ -156,6 +163,7 @@ const receiptOf = (
     model: call.setup.model,
     reply_model: ending.reply?.model ?? null,
     reply_provider: ending.reply?.provider ?? null,
+    ...finishOf(contact),
     url: completionUrl(call.baseUrl),
     routing: {
       only: call.setup.upstream_allow, ...routingControls, asked_at: claim.contacted_at ?? now,
@@ -194,7 +202,7 @@ export const closeOrder = <Claimed, Content, Made>(
   if (closeCall(tx, call.operationId)) {
     addSpend(tx, { purpose: order.purpose, at: claim.claimed_at }, spendChange(call, ending))
   }
-  const receipt = receiptOf(call, tx, now, claim, ending)
+  const receipt = receiptOf(call, tx, now, claim, ending, contact)
   const { outcome, reason, ledger } = ending
   tx.put(claimCollection, call.inputDigest, {
     ...claim, ended: { at: now, outcome, reason, receipt },

@@ -1,3 +1,4 @@
+import type { FinishReason } from '../../base/finish-reason.js'
 import type { ErrorKind } from '../../base/errors.js'
 import type { LanePriority } from '../../governance/lane.js'
 import type { ArtifactRef, Tx, View } from '../../state/types.js'
@@ -20,6 +21,8 @@ export interface AcceptedReply {
   readonly provider: string
   /** The model stopped at its length limit. */
   readonly truncated: boolean
+  /** Why it says that it stopped. */
+  readonly finish: FinishReason | null
 }
 
 /** What a capability makes of an accepted reply: why it is refused, or what it holds. */
@@ -96,6 +99,8 @@ export interface RunningCall {
   readonly setup: SlotSetup
   /** Held for this call, micro-USD. */
   readonly boundMicrousd: number
+  /** Longest time of the one request, milliseconds. */
+  readonly requestMs: number
   readonly keyFingerprint: string
   readonly baseUrl: string
 }

@@ -3,6 +3,7 @@
  * reply that is refused may still carry its charge, and an accepted one may lack it.
  */
 import { sha256Hex } from '../../base/canonical.js'
+import { finishReasonOf } from '../../base/finish-reason.js'
 import {
   isEventStream, isIdentityEncoded, isRecord, isRedirect, member, parseReply, type JsonRecord,
 } from '../../net/reply.js'
@@ -81,7 +82,8 @@ const acceptedOf = (root: JsonRecord): ReplyReason | AcceptedReply => {
   if (finish === 'tool_calls' || finish === 'function_call') return 'tools'
   const read = contentOf(message)
   return typeof read === 'string'
-    ? read : { ...read, model, provider, truncated: finish === 'length' }
+    ? read
+    : { ...read, model, provider, truncated: finish === 'length', finish: finishReasonOf(finish) }
 }
 
 /** Judges one reply. Total: it never throws on any reply. Raw bytes are counted before parsing. */

@@ -60,6 +60,7 @@ const claimCall = <Claimed, Content, Made>(
   })
   const call: RunningCall = {
     ctx, order, operationId, inputDigest, grantId: route.grant_id, setup, boundMicrousd,
+    requestMs: order.timeoutMs ?? setup.timeout_seconds * 1_000,
     keyFingerprint: route.credential_fingerprint ?? '', baseUrl: route.api_base,
   }
   return { call, claimed }
@@ -135,10 +136,10 @@ const orderOf = <Claimed, Content, Made>(
   }),
   prepare: (tx, _now, { claimed }) => {
     requireOpen(order, tx, claimed)
-    const { boundMicrousd, setup } = claimed.call
+    const { boundMicrousd, requestMs } = claimed.call
     return {
       hold: { taskId: null, principal: order.principal, boundMicrousd },
-      requestMs: order.timeoutMs ?? setup.timeout_seconds * 1_000,
+      requestMs,
     }
   },
   decide: (tx, _now, { claimed: { call } }) => ({

@@ -2,6 +2,7 @@ import type { View } from '../../state/types.js'
 import type { Gov } from '../context.js'
 import { policyStanding, type PolicyStanding } from '../policy/standing.js'
 import type { Root } from '../rows.js'
+import { keyFacts, type KeyFacts } from '../vault.js'
 import { liveRoot, rootEndsMs } from '../session/live.js'
 
 /**
@@ -17,6 +18,8 @@ export interface Moment {
   liveRoot(rootId: string): Root
   /** When the root ends by itself unless it is used again, milliseconds; 0 when it has ended. */
   rootEndsMs(rootId: string): number
+  /** What there is of the key under a name of the vault. */
+  keyOf(ref: string): KeyFacts
 }
 
 /** The moment of a view. */
@@ -26,4 +29,5 @@ export const momentOf = (gov: Gov, view: View): Moment => ({
   policy: policyStanding(gov.store, view),
   liveRoot: (rootId) => liveRoot(view, gov, rootId),
   rootEndsMs: (rootId) => rootEndsMs(view, gov, rootId),
+  keyOf: (ref) => keyFacts(gov.store, view, ref),
 })
