@@ -33,7 +33,7 @@ export const gatewayReceiptShape = v.strictObject({
   /** Exactly as the reply wrote them; null without an accepted reply. */
   reply_model: replyName,
   reply_provider: replyName,
-  /** Why the model said that it stopped; left out where no reply was accepted or it said nothing. */
+  /** Why the model said that it stopped; left out where it said nothing of use. */
   finish_reason: v.optional(v.picklist(finishReasons)),
   url: v.string(),
   routing: v.strictObject({

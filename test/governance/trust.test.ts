@@ -106,7 +106,9 @@ const judged = (
   view: View, one: TrustRequest, about: About, phase: 'preflight' | 'contact',
 ): readonly Denial[] => {
   const policy = judgePolicy(policyHead(view), about.witness, about.anchored)
-  const moment = { view, nowMs, policy, liveRoot: about.liveRoot, rootEndsMs: () => nowMs + 1, keyOf }
+  const moment = {
+    view, nowMs, policy, liveRoot: about.liveRoot, rootEndsMs: () => nowMs + 1, keyOf,
+  }
   const route = view.get(routeCollection, one.operation_id)
   return judge(effectFacts, effectCase(moment, fixed, one, route), phase)
 }

@@ -98,7 +98,8 @@ const alone: readonly (readonly [title: string, broken: GateFacts, reason: strin
       `S-010 the model text ${model}`, withSlot({ model }), 'model_not_exact',
     ] as const),
   [
-    'S-011 no key', withGateway({ key: { present: false, fingerprint: null, opens: () => true } }), 'key_missing',
+    'S-011 no key',
+    withGateway({ key: { present: false, fingerprint: null, opens: () => true } }), 'key_missing',
   ],
   ['S-012 an empty allow-list', withSlot({ upstream_allow: [] }), 'allow_list_missing'],
   ['S-013 fallbacks allowed', withSaved({ fallbacks: 'allow' }), 'fallbacks_not_denied'],
@@ -160,7 +161,8 @@ const alone: readonly (readonly [title: string, broken: GateFacts, reason: strin
   ],
   ['S-147 no gateway in the profile', withGateway({ apiBase: null }), 'gateway_not_in_profile'],
   [
-    'S-147 another key', withGateway({ key: { present: true, fingerprint: 'other', opens: () => true } }),
+    'S-147 another key',
+    withGateway({ key: { present: true, fingerprint: 'other', opens: () => true } }),
     'credential_mismatch',
   ],
   [
