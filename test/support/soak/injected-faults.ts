@@ -127,5 +127,6 @@ export const run = async (rounds: number): Promise<void> => {
       }
     }
   }
-  console.log(`injected faults: ${injected} tried, ${refused} told, 0 answers lost`)
+  process.stdout.write(
+    `injected faults: ${injected} tried, ${refused} told, 0 answers lost\n`)
 }
