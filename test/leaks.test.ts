@@ -10,8 +10,6 @@ import { recover } from './support/ledger.js'
 import type { Ran } from './world/place.js'
 import { leakWorld, marks, texts, type LeakWorld } from './support/leak-world.js'
 
-t.setTimeout(280_000)
-
 const bound = 50_000
 
 const expect = (t: Test, ran: Ran, status: number, what: string): Ran => {

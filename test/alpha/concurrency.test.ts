@@ -18,8 +18,6 @@ import type { Ran } from '../world/place.js'
 import { World, type AlphaWorld, type RoutesWorld } from '../world/world.js'
 import { until } from '../support/until.js'
 
-t.setTimeout(240_000)
-
 interface Deferred<T> {
   readonly promise: Promise<T>
   resolve(value: T): void

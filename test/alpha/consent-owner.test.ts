@@ -4,8 +4,6 @@ import t from 'tap'
 import { must } from '../support/must.js'
 import { World, type AlphaWorld } from '../world/world.js'
 
-t.setTimeout(120_000)
-
 const acknowledge = ['alpha', 'acknowledge', '--json', '--acknowledge-plaintext-egress']
 
 const asBob = async (rig: AlphaWorld): Promise<void> => {

@@ -9,8 +9,6 @@ import { checkLedger } from '../support/ledger.js'
 import { roomy } from '../world/alpha.js'
 import { World } from '../world/world.js'
 
-t.setTimeout(240_000)
-
 /** Behaviour, and the ids of which a test of it cites at least one. */
 const behaviours: Readonly<Record<string, readonly string[]>> = {
   'unknown cost': ['A-122', 'A-124'],

@@ -9,8 +9,6 @@ import { limits } from '../world/alpha.js'
 import type { Ran, RunOptions } from '../world/place.js'
 import { World, type AlphaWorld } from '../world/world.js'
 
-t.setTimeout(180_000)
-
 const rigOf = (t: Parameters<typeof World.in>[0]): Promise<AlphaWorld> =>
   Promise.resolve(World.in(t).sandbox().state().session().alpha())
 

@@ -13,8 +13,6 @@ import { manyAsks, type Asked, type Wire } from '../support/alpha/wire.js'
 import { roomy } from '../world/alpha.js'
 import { World } from '../world/world.js'
 
-t.setTimeout(180_000)
-
 const liability = { kind: 'cost_liability', reason: 'alpha_cost_readback_required' }
 const boundMicrousd = roomy.boundMicrousd
 

@@ -9,8 +9,6 @@ import { manyAsks, type Asked, type Wire } from '../support/alpha/wire.js'
 import { roomy } from '../world/alpha.js'
 import { sha256 } from '../support/sha256.js'
 
-t.setTimeout(180_000)
-
 const framings = ['length', 'chunked', 'close'] as const
 const bodyId = 'chatcmpl-limits-1'
 const json = [['content-type', 'application/json']] as const

@@ -11,8 +11,6 @@ import { question } from '../world/alpha.js'
 import { builtApp } from '../world/process.js'
 import { World, type AlphaWorld } from '../world/world.js'
 
-t.setTimeout(120_000)
-
 const hook = join(process.cwd(), 'test/support/watch-sockets.mjs')
 
 /** Network handles of a process of the shipped bundle, by the hook inside it. */

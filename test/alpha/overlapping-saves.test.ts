@@ -6,8 +6,6 @@ import { checkLedger } from '../support/ledger.js'
 import { World, type AlphaWorld } from '../world/world.js'
 import type { RunOptions } from '../world/place.js'
 
-t.setTimeout(60_000)
-
 const save = async (rig: AlphaWorld, ceiling: number, more: RunOptions = {}) =>
   rig.run([
     'alpha', 'setup', '--json', '--enable', '--acknowledge-plaintext-egress',

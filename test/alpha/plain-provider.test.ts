@@ -11,8 +11,6 @@ import {
 } from '../support/plain-provider.js'
 import { must } from '../support/must.js'
 
-t.setTimeout(120_000)
-
 const apiKey = 'plain-key-5511'
 const asked = 'What is "a sally port"?\n\tTwo lines, é and 門.\n'
 const answered = 'A door with two leaves.\nOne is always shut: "è", 門.\n'

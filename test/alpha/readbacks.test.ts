@@ -3,8 +3,6 @@ import t from 'tap'
 import { sha256Hex } from '../../src/base/canonical.js'
 import { World } from '../world/world.js'
 
-t.setTimeout(120_000)
-
 t.test('A-133 output, task and board tell one state, result and review, before and after the review', async (t) => {
   const rig = await World.in(t).sandbox().state().session().alpha()
   const { task: { id }, answer } = (await rig.ask()).json()

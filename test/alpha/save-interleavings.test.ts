@@ -15,8 +15,6 @@ import { limits } from '../world/alpha.js'
 import type { Ran } from '../world/place.js'
 import { World, type AlphaWorld } from '../world/world.js'
 
-t.setTimeout(120_000)
-
 const steps = ['save.revoked', 'save.credential', 'save.accounting'] as const
 
 /** A change of everything that a save can change: key, ceiling, limits. */

@@ -20,8 +20,6 @@ import {
 import { roomy } from '../world/alpha.js'
 import { World } from '../world/world.js'
 
-t.setTimeout(240_000)
-
 let bench: TamperBench
 t.before(async () => {
   const world = World.in(t).sandbox().state().session().alpha({ money: roomy })

@@ -10,8 +10,6 @@ import {
 import { roomy } from '../world/alpha.js'
 import { World } from '../world/world.js'
 
-t.setTimeout(180_000)
-
 const boundMicrousd = 50_000
 
 let bench: TamperBench

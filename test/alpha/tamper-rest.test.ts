@@ -17,8 +17,6 @@ import { question, roomy } from '../world/alpha.js'
 import type { Ran } from '../world/place.js'
 import { World } from '../world/world.js'
 
-t.setTimeout(180_000)
-
 let bench: TamperBench
 t.before(async () => {
   const world = World.in(t).sandbox().state().session().alpha({ money: roomy })

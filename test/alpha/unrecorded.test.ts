@@ -24,8 +24,6 @@ import { limits, question } from '../world/alpha.js'
 import { World, type AlphaWorld } from '../world/world.js'
 import { newestTask } from '../support/board.js'
 
-t.setTimeout(120_000)
-
 const key = '0b0e6a3c-7f0e-4a1e-9d3a-7a7c2f2f4a10'
 
 for (const step of ['ask.replied', 'ask.billing_1', 'ask.charge_known', 'ask.answer_sealed']) {

@@ -4,8 +4,6 @@ import { join } from 'node:path'
 import t from 'tap'
 import { World } from '../world/world.js'
 
-t.setTimeout(120_000)
-
 t.test('the demo runs every capability against the sandbox, shows each line, ends well and leaves a sound state and a page', async (t) => {
   const place = World.in(t).place
   const ran = await place.spawn(['demo'])

@@ -3,8 +3,6 @@ import t from 'tap'
 import { reanalyzeReasons } from '../../src/shots/constants.js'
 import { World } from '../world/world.js'
 
-t.setTimeout(120_000)
-
 const [reason] = reanalyzeReasons
 
 /** Code by line; the words are split at blanks. */

@@ -14,8 +14,6 @@ import { allVerbs } from '../world/program.js'
 import { moment } from '../world/texts.js'
 import { World, type AnalysisWorld } from '../world/world.js'
 
-t.setTimeout(240_000)
-
 const verbs = await allVerbs()
 
 /** Statuses of which `help exit-status` says that nothing was sent. */

@@ -12,8 +12,6 @@ import t, { type Test } from 'tap'
 import { version } from '../../src/cli/version.js'
 import { World } from '../world/world.js'
 
-t.setTimeout(120_000)
-
 const root = process.cwd()
 const manifest = JSON.parse(readFileSync('package.json', 'utf8')) as {
   version: string

@@ -10,8 +10,6 @@ import t, { type Test } from 'tap'
 import { World } from '../world/world.js'
 import { builtApp } from '../world/process.js'
 
-t.setTimeout(120_000)
-
 const hasScript = spawnSync('script', ['-qec', 'true', '/dev/null']).status === 0
 const needsScript = hasScript ? false : 'needs the program script'
 

@@ -20,8 +20,6 @@ import { roomy } from '../world/alpha.js'
 import type { Place, Ran } from '../world/place.js'
 import { World } from '../world/world.js'
 
-t.setTimeout(240_000)
-
 const makeBench = async (t: Test) => {
   const world = World.in(t).sandbox().state().session().alpha({ money: roomy }).gateway()
   const rig = await world.with(tampering)

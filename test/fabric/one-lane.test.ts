@@ -13,8 +13,6 @@ import type { Ran } from '../world/place.js'
 import { World, type RoutesWorld } from '../world/world.js'
 import { until } from '../support/until.js'
 
-t.setTimeout(280_000)
-
 /** Counts requests that provider and gateway hold open at once. */
 const counting = () => {
   let open = 0

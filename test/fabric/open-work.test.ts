@@ -7,8 +7,6 @@ import { taskAt } from '../support/tasks.js'
 import { sessionOf } from '../world/session.js'
 import { World, type StateWorld } from '../world/world.js'
 
-t.setTimeout(60_000)
-
 const placeOf = (at: StateWorld) => ({
   stateDir: at.place.stateDir, configDir: at.place.configDir, clock: at.clock,
 })

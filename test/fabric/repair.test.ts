@@ -14,8 +14,6 @@ import { limits, setupFlags } from '../world/alpha.js'
 import type { Ran } from '../world/place.js'
 import { World, type AlphaWorld } from '../world/world.js'
 
-t.setTimeout(300_000)
-
 const keyOf = (n: number): string => `0b0e6a3c-7f0e-4a1e-9d3a-7a7c2f2f4a1${n}`
 const ask = (rig: AlphaWorld, key: string, env = {}): Promise<Ran> =>
   rig.ask({ args: ['--idempotency-key', key], env })

@@ -10,8 +10,6 @@ import type { Ran } from '../world/place.js'
 import { World, type AlphaWorld } from '../world/world.js'
 import { must } from '../support/must.js'
 
-t.setTimeout(120_000)
-
 const key = '0b0e6a3c-7f0e-4a1e-9d3a-7a7c2f2f4a10'
 const codes = (ran: Ran): string[] =>
   ran.json().problems.map(({ code }: { code: string }) => code)

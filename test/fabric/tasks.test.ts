@@ -10,8 +10,6 @@ import { checkLedger } from '../support/ledger.js'
 import { limits } from '../world/alpha.js'
 import { World, type AlphaWorld } from '../world/world.js'
 
-t.setTimeout(60_000)
-
 const govOf = (rig: AlphaWorld): Gov => (
   { store: rig.open('write'), clock: systemClock, observer: silentObserver, face: 'cli' }
 )

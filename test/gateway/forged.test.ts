@@ -11,8 +11,6 @@ import type { CollectionSpec, Tx } from '../../src/state/types.js'
 import { must } from '../support/must.js'
 import { World, type RoutesWorld } from '../world/world.js'
 
-t.setTimeout(280_000)
-
 /** Changes every document of a collection that `pick` picks, as a transaction of its own. */
 const alter = <T>(
   spec: CollectionSpec<T>, change: (doc: T) => T, pick: (doc: T) => boolean = () => true,

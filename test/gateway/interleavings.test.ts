@@ -12,8 +12,6 @@ import { slotFlags } from '../world/gateway.js'
 import type { Ran } from '../world/place.js'
 import { World, type RoutesWorld } from '../world/world.js'
 
-t.setTimeout(280_000)
-
 const before = [
   'claimed', 'slot', 'reserved', 'before_resolve', 'before_dial', 'contact_begin',
   'contact_intent', 'before_first_byte',

@@ -6,8 +6,6 @@ import { findReservation } from '../../src/governance/ledger/read.js'
 import { checkLedger, recover } from '../support/ledger.js'
 import { World, type RoutesWorld } from '../world/world.js'
 
-t.setTimeout(280_000)
-
 /** Steps before the contact mark is durable. */
 const before = [
   'claimed', 'slot', 'reserved', 'before_resolve', 'before_dial', 'contact_begin',

@@ -9,8 +9,6 @@ import { must } from '../support/must.js'
 import { setupFlags } from '../world/alpha.js'
 import { World, type RoutesWorld } from '../world/world.js'
 
-t.setTimeout(120_000)
-
 const report = (change: object = {}): string => JSON.stringify({
   schema: 'svc.route.report.v1', route: 'alpha', profile: 'alpha.text', model: 'a/b',
   provider: 'sandbox', operation_id: 'op_x', outcome: 'succeeded', ...change,

@@ -12,8 +12,6 @@ import { must } from '../support/must.js'
 import { World, type RoutesWorld } from '../world/world.js'
 import { slotFlags } from '../world/gateway.js'
 
-t.setTimeout(280_000)
-
 const steps = ['revoked', 'credential', 'accounting'] as const
 
 /** Everything that a save which did not come through must leave as it was. */

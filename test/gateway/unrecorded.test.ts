@@ -5,8 +5,6 @@ import { checkLedger, recover } from '../support/ledger.js'
 import { holdLock } from '../support/state/hold-lock.js'
 import { World } from '../world/world.js'
 
-t.setTimeout(60_000)
-
 t.test('A-192 a lock held past --wait does not cost a proof that was paid for', async (t) => {
   const rig = await World.in(t).sandbox().state().session().alpha().gateway()
   const ran = await rig.prove('chat', {

@@ -9,8 +9,6 @@ import {
   edits, newScreen, paint, themes, withNoise, type Screen, type Theme,
 } from '../support/images/edit-suite.js'
 
-t.setTimeout(240_000)
-
 type Encode = (pixels: Buffer, screen: Screen) => Promise<Fingerprint>
 
 const rawOf = (pixels: Buffer, { width, height }: Screen): ReturnType<typeof sharp> =>

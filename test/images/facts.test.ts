@@ -7,8 +7,6 @@ import { imageLimits } from '../../src/images/limits.js'
 import { imageReasons } from '../../src/images/types.js'
 import { header, pngSignature, writePng } from '../support/images/png-writer.js'
 
-t.setTimeout(60_000)
-
 const grey = (width: number, height: number): Buffer =>
   writePng({ width, height, depth: 8, colour: 0, sample: (x, y) => (x * 7 + y) & 255 })
 

@@ -9,8 +9,6 @@ import { examine } from '../../src/images/examine.js'
 import type { Fingerprint } from '../../src/images/types.js'
 import { channelsOf, writePng, type PngPicture } from '../support/images/png-writer.js'
 
-t.setTimeout(120_000)
-
 const side = 8
 
 /** The plane of an RGBA picture over a background, by the plainest of ways, in levels. */

@@ -12,8 +12,6 @@ import type { Ran, RunOptions } from '../world/place.js'
 import { moment } from '../world/texts.js'
 import { World } from '../world/world.js'
 
-t.setTimeout(120_000)
-
 /** Environments and the words that their refusal names. */
 const leaky: readonly (readonly [string, RunOptions])[] = [
   ['NODE_DEBUG', { env: { NODE_DEBUG: 'http,tls' } }],

@@ -7,8 +7,6 @@ import { jsonOf, type Reply } from '../support/sandbox/https-post.js'
 import { greyPng } from '../support/png.js'
 import { World } from '../world/world.js'
 
-t.setTimeout(60_000)
-
 const image = (seed: number): string => greyPng(64, 48, seed).toString('base64')
 
 const change = (seed: number) => ({

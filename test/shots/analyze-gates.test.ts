@@ -6,8 +6,6 @@ import { World } from '../world/world.js'
 import { analyze, healthy, nextImage, rowOf, scan, sent, set } from '../support/shots.js'
 import { keptOf } from '../support/kept.js'
 
-t.setTimeout(120_000)
-
 t.test('limits, windows and gates', async (t) => {
   const world = await World.in(t).sandbox().state().session().gateway(forImages).images(allowed)
   t.equal((await world.prove('screenshot')).status, 0)

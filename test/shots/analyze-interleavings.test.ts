@@ -21,8 +21,6 @@ import { World, type AnalysisWorld } from '../world/world.js'
 import { must } from '../support/must.js'
 import { rowOf, sent, set, take } from '../support/shots.js'
 
-t.setTimeout(120_000)
-
 const analyzeWith = (
   world: AnalysisWorld, step: string, happens: () => unknown, options: RunOptions = {},
 ): Promise<Ran> => {

@@ -8,8 +8,6 @@ import { allowed } from '../world/images.js'
 import { World, type AnalysisWorld } from '../world/world.js'
 import { analyze, rowOf, sent, take } from '../support/shots.js'
 
-t.setTimeout(180_000)
-
 const killAt = async (t: Test, world: AnalysisWorld, step: string): Promise<void> => {
   const ran = await world.place.spawn(['shots', 'analyze', '--json'], {
     entry: 'test', env: { TEST_STOP_AT: `analyze.${step}` }, coverage: false,

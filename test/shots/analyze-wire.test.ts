@@ -11,8 +11,6 @@ import { World } from '../world/world.js'
 import { openSettings } from '../world/images.js'
 import { must } from '../support/must.js'
 
-t.setTimeout(120_000)
-
 interface Deployed {
   readonly place: Place
   readonly gateway: PlainGateway

@@ -17,8 +17,6 @@ import { keptOf } from '../support/kept.js'
 import { must } from '../support/must.js'
 import type { Ran } from '../world/place.js'
 
-t.setTimeout(120_000)
-
 /** Both images are looked at without a proof, then analysed with one. */
 const analysed = async (world: AnalysisWorld): Promise<Ran> => {
   await analyze(world)

@@ -7,8 +7,6 @@ import { forImages } from '../world/gateway.js'
 import { allowed } from '../world/images.js'
 import { World } from '../world/world.js'
 
-t.setTimeout(120_000)
-
 t.test('S-124 an unknown charge is held in the day of the budget until its bill is recorded', async (t) => {
   const world = await World.in(t).sandbox().state().session().gateway(forImages).images(allowed)
   t.equal((await world.prove('screenshot')).status, 0)

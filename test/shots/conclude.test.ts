@@ -10,8 +10,6 @@ import { moment } from '../world/texts.js'
 import { World } from '../world/world.js'
 import { keptOf } from '../support/kept.js'
 
-t.setTimeout(120_000)
-
 t.test('a conclusion, from nothing to an outdated one', async (t) => {
   const world = await World.in(t).sandbox().state().session()
     .gateway(forImages).images(allowed).proof('report').texts()

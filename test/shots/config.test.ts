@@ -6,8 +6,6 @@ import { forImages } from '../world/gateway.js'
 import { allowed, openSettings } from '../world/images.js'
 import { World, type ImageWorld } from '../world/world.js'
 
-t.setTimeout(120_000)
-
 const show = async (world: ImageWorld, env = {}) => {
   const ran = await world.run(['shots', 'config', 'show', '--json'], { env })
   if (ran.status !== 0) throw new Error(ran.stderr)

@@ -11,8 +11,6 @@ import { World, type AnalysisWorld } from '../world/world.js'
 import { must } from '../support/must.js'
 import { nextImage, rowOf, sent, take } from '../support/shots.js'
 
-t.setTimeout(120_000)
-
 /** The consent ends and another one is given. */
 const regrant = async (world: AnalysisWorld): Promise<void> => {
   await must(world.run(['policy', 'revoke', '--json']))

@@ -13,8 +13,6 @@ import { forImages, slotFlags } from '../world/gateway.js'
 import { allowed } from '../world/images.js'
 import { World, type AnalysisWorld } from '../world/world.js'
 
-t.setTimeout(240_000)
-
 /** How a request fails after it may have been sent. */
 const failures = {
   refused: { fault: 'shot_prose' },

@@ -10,8 +10,6 @@ import { allowed } from '../world/images.js'
 import { moment } from '../world/texts.js'
 import { World } from '../world/world.js'
 
-t.setTimeout(180_000)
-
 t.test('S-105 a digest killed before contact is made by the next tick, one killed after it is never sent again', async (t) => {
   const world = await World.in(t).sandbox().state().session()
     .gateway(forImages).images(allowed).proof('report').texts()

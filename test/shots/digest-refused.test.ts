@@ -7,8 +7,6 @@ import { allowed } from '../world/images.js'
 import { moment, type Said } from '../world/texts.js'
 import { World } from '../world/world.js'
 
-t.setTimeout(120_000)
-
 const base64 = Buffer.alloc(600, 7).toString('base64')
 
 /** A text of the gateway, how it is said, and why it is refused. */

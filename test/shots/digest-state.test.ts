@@ -16,8 +16,6 @@ import { allowed } from '../world/images.js'
 import { moment } from '../world/texts.js'
 import { World } from '../world/world.js'
 
-t.setTimeout(120_000)
-
 t.test('S-170 S-171 a lock that is held past the wait degrades the tick and leaves the window for a later one; rows that contradict a digest are found by the check', async (t) => {
   const world = await World.in(t).sandbox().state().session()
     .gateway(forImages).images(allowed).proof('report').texts()

@@ -9,8 +9,6 @@ import { unsetSettings, type SavedShotSettings } from '../../src/shots/source/se
 import { greyPng } from '../support/png.js'
 import { World, type ImageWorld } from '../world/world.js'
 
-t.setTimeout(120_000)
-
 /** A world of folders; everything that is named exists unless `bare`. */
 const folders = (t: Test, bare = false) => {
   const dir = t.testdir({})

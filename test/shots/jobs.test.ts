@@ -15,8 +15,6 @@ import { forImages } from '../world/gateway.js'
 import { allowed } from '../world/images.js'
 import { World, type ImageWorld } from '../world/world.js'
 
-t.setTimeout(120_000)
-
 /** Stands still until everybody sleeps; then moves to the nearest waking. */
 const drivenClock = () => {
   let now = 0

@@ -11,8 +11,6 @@ import { World, type AnalysisWorld } from '../world/world.js'
 import { take } from '../support/shots.js'
 import { keptOf } from '../support/kept.js'
 
-t.setTimeout(120_000)
-
 const costless = (world: AnalysisWorld, times = 1): void => {
   world.sandbox.faults.set('no_cost', { service: 'gateway', times })
 }

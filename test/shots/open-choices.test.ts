@@ -11,8 +11,6 @@ import { greyPng } from '../support/png.js'
 import { allVerbs } from '../world/program.js'
 import { World } from '../world/world.js'
 
-t.setTimeout(120_000)
-
 const choices = page('docs/decisions/open-choices.md')
 
 /** The sentence in which a row is settled. */

@@ -7,8 +7,6 @@ import { forImages } from '../world/gateway.js'
 import { allowed } from '../world/images.js'
 import { World, type ImageWorld } from '../world/world.js'
 
-t.setTimeout(120_000)
-
 const concludeNext = async (world: ImageWorld): Promise<string> => {
   const ran = await world.run(['shots', 'report', '--since', '2026-11-01', '--conclude'])
   t.equal(ran.status, 3, ran.stderr)

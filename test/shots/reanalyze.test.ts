@@ -15,8 +15,6 @@ import { World, type AnalysisWorld } from '../world/world.js'
 import { must } from '../support/must.js'
 import { analyze, sent, take } from '../support/shots.js'
 
-t.setTimeout(120_000)
-
 /** One image that was analysed. */
 const analysed = async (world: AnalysisWorld): Promise<void> => {
   await take(world, 'a.png')

@@ -12,8 +12,6 @@ import { greyPng } from '../support/png.js'
 import { scanFactsOf } from '../support/receipts.js'
 import { World } from '../world/world.js'
 
-t.setTimeout(60_000)
-
 const { schema } = receiptCollections.receipts
 const headOf = (number: number, previous: unknown) => ({
   receipt_id: `rct_${number}`, number, at: after(number),

@@ -10,8 +10,6 @@ import { forImages } from '../world/gateway.js'
 import { allowed } from '../world/images.js'
 import { World, type AnalysisWorld } from '../world/world.js'
 
-t.setTimeout(120_000)
-
 const hourMs = 3_600_000
 
 /** The machine's clock, with a wall that the test moves on. */

@@ -9,8 +9,6 @@ import { allowed } from '../world/images.js'
 import { moment } from '../world/texts.js'
 import { World } from '../world/world.js'
 
-t.setTimeout(120_000)
-
 const hostile = '<img src=x onerror=alert(1)>.png'
 
 t.test('a period with everything in it', async (t) => {

@@ -8,8 +8,6 @@ import { greyPng } from '../support/png.js'
 import { allVerbs } from '../world/program.js'
 import { World } from '../world/world.js'
 
-t.setTimeout(120_000)
-
 const filesBelow = (folder: string): string[] => readdirSync(folder, { recursive: true })
   .map((name) => join(folder, String(name)))
   .filter((path) => statSync(path).isFile())

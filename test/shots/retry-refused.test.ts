@@ -8,8 +8,6 @@ import { World, type AnalysisWorld } from '../world/world.js'
 import { must } from '../support/must.js'
 import { holding, nextImage, rowOf, set } from '../support/shots.js'
 
-t.setTimeout(120_000)
-
 const names = ['a.png', 'b.png']
 
 /** Two images whose requests nobody knows the end of. */

@@ -19,8 +19,6 @@ import { greyPng } from '../support/png.js'
 import type { Loose } from '../world/place.js'
 import { World, type ImageWorld } from '../world/world.js'
 
-t.setTimeout(120_000)
-
 const noon = Date.UTC(2026, 10, 20, 12)
 const json = async (world: ImageWorld, ...argv: string[]): Promise<Loose> => {
   const ran = await world.run([...argv, '--json'])

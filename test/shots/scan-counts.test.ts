@@ -12,8 +12,6 @@ import { greyPng } from '../support/png.js'
 import { World, type ImageWorld } from '../world/world.js'
 import { rowOf } from '../support/shots.js'
 
-t.setTimeout(120_000)
-
 /** The same picture but for one pixel, in other bytes. */
 const like = (seed: number, other: number): Buffer =>
   greyPng(64, 48, (x, y) => {

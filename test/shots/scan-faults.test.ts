@@ -22,8 +22,6 @@ import { greyPng } from '../support/png.js'
 import { allVerbs } from '../world/program.js'
 import { World, type ImageWorld } from '../world/world.js'
 
-t.setTimeout(120_000)
-
 const scan = (world: ImageWorld, options: Parameters<ImageWorld['run']>[1] = {}) =>
   world.run(['shots', 'scan', '--json'], options)
 

@@ -16,8 +16,6 @@ import { World, type ImageWorld } from '../world/world.js'
 import { after } from '../support/observations.js'
 import { scan } from '../support/shots.js'
 
-t.setTimeout(120_000)
-
 const indexFile = (world: ImageWorld): string => {
   const folder = join(world.place.stateDir, 'run/shots')
   const [name] = readdirSync(folder).filter((one) => one.startsWith('known-'))

@@ -15,8 +15,6 @@ import { World, type ImageWorld } from '../world/world.js'
 import { rowOf, scan as scanned } from '../support/shots.js'
 import { sha256 } from '../support/sha256.js'
 
-t.setTimeout(120_000)
-
 /** A scan whose receipt accounts for every file. */
 const scan = async (world: ImageWorld, ...flags: string[]) => {
   const receipt = await scanned(world, ...flags)

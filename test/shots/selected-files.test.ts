@@ -8,8 +8,6 @@ import { allowed } from '../world/images.js'
 import { World, type AnalysisWorld } from '../world/world.js'
 import { nextImage, rowOf, scan, sent, set } from '../support/shots.js'
 
-t.setTimeout(120_000)
-
 const analyze = async (world: AnalysisWorld) =>
   (await world.run(['shots', 'analyze', '--json'])).json()
 

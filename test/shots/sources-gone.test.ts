@@ -9,8 +9,6 @@ import { World, type AnalysisWorld } from '../world/world.js'
 import { must } from '../support/must.js'
 import { holding, nextImage, rowOf, sent } from '../support/shots.js'
 
-t.setTimeout(120_000)
-
 t.test('S-154 S-160 reanalysing an image whose file was deleted takes nothing away that was paid for', async (t) => {
   const world = await World.in(t).sandbox().state().session()
     .gateway(forImages).images(allowed).proof('screenshot').with(holding('a.png', 'b.png'))

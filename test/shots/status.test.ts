@@ -17,8 +17,6 @@ import type { Loose } from '../world/place.js'
 import { builtApp } from '../world/process.js'
 import { World, type ImageWorld } from '../world/world.js'
 
-t.setTimeout(120_000)
-
 const noon = Date.UTC(2026, 10, 20, 12)
 
 const status = async (world: ImageWorld, env = {}): Promise<Loose> => {

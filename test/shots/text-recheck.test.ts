@@ -8,8 +8,6 @@ import { World, type TextWorld } from '../world/world.js'
 import { must } from '../support/must.js'
 import { set } from '../support/shots.js'
 
-t.setTimeout(120_000)
-
 const regrant = async (world: TextWorld): Promise<void> => {
   await must(world.run(['policy', 'revoke', '--json']))
   const consents = ['--consent', 'gateway.report', '--consent', 'gateway.digest']

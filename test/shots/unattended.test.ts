@@ -9,8 +9,6 @@ import { allowed } from '../world/images.js'
 import { moment } from '../world/texts.js'
 import { World } from '../world/world.js'
 
-t.setTimeout(120_000)
-
 t.test('S-024 S-107 report, its conclusion, list and digests need no session, as the jobs do not', async (t) => {
   const world = await World.in(t).sandbox().state().session()
     .gateway(forImages).images(allowed).proof('report').texts()

@@ -13,8 +13,6 @@ import { greyPng } from '../support/png.js'
 import { scanFactsOf } from '../support/receipts.js'
 import { World, type ImageWorld } from '../world/world.js'
 
-t.setTimeout(120_000)
-
 const change = async (world: ImageWorld, fn: (tx: Tx) => void): Promise<void> => {
   const { store } = world.ctx('write').gov
   await store.transact('test', fn)

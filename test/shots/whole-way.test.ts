@@ -8,8 +8,6 @@ import { moment } from '../world/texts.js'
 import { World } from '../world/world.js'
 import { nextImage } from '../support/shots.js'
 
-t.setTimeout(120_000)
-
 t.test('the whole way of three files', async (t) => {
   const world = await World.in(t).sandbox().state().session()
     .gateway(forImages).images(allowed).proof('screenshot').proof('report').texts()

@@ -3,6 +3,4 @@ import t from 'tap'
 import { look } from './orders.js'
 import { proveTable } from './table.js'
 
-t.setTimeout(280_000)
-
 t.test('A-026 A-091 every interrupt at every step of a look', (t) => proveTable(t, look))

@@ -3,8 +3,6 @@ import t from 'tap'
 import { conclusion, digest } from './orders.js'
 import { proveTable } from './table.js'
 
-t.setTimeout(280_000)
-
 for (const order of [digest, conclusion]) {
   t.test(`S-105 every interrupt at every step of a ${order.name}`, (t) => proveTable(t, order))
 }
