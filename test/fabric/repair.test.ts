@@ -248,3 +248,16 @@ t.test('A-089 A-124 a newest log that is gone: a repair holds the ceiling for wh
     t.equal(rig.inferences().length, posts)
     t.equal(must(await rig.run(['state', 'check', '--json'])).json().ok, true)
   })
+
+t.test('a task whose later records nobody can read never ends as one that was not contacted',
+  async (t) => {
+    const rig = await World.in(t).sandbox().state().session().alpha()
+    const path = newestLog(rig.place.stateDir)
+    const records = recordsOf(path).length
+    must(await ask(rig, keyOf(0)))
+    zeroBlock(path, recordsOf(path)[records + 1]?.start ?? 0, 1_000_000)
+    must(await rig.run(['state', 'repair']))
+    t.strictSame(rig.view().all(collections.closedTasks).map(({ doc }) => doc.reason), [
+      'interrupted_after_contact',
+    ])
+  })
