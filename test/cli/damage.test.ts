@@ -83,8 +83,8 @@ t.test('what opens no store or mends it is named, and nothing else goes unasked'
   t.strictSame(of('decides'), ['policy revoke', 'state backup'])
   t.strictSame(of('unasked'), [
     'completion', 'demo', 'doctor', 'help', 'init', 'sandbox fault', 'sandbox faults',
-    'sandbox samples', 'sandbox start', 'sandbox status', 'schema', 'state check', 'state path',
-    'state repair', 'state restore',
+    'sandbox samples', 'sandbox start', 'sandbox status', 'schema', 'state check', 'state kept',
+    'state path', 'state repair', 'state restore',
   ])
   const money = ['ledger', 'policy', 'config', 'task', 'alpha', 'session', 'principal', 'gateway']
   for (const { noun, meta } of verbs) {
