@@ -9,6 +9,7 @@ import {
   adoptArtifact, discardStored, dropArtifact, readArtifact,
 } from '../governance/artifacts.js'
 import { appendAudit } from '../governance/audit.js'
+import { requireTaskToEnd } from '../governance/board/close.js'
 import { moveTask } from '../governance/board/move.js'
 import { getJob, requireOwnTask } from '../governance/board/read.js'
 import type { Gov } from '../governance/context.js'
@@ -34,8 +35,23 @@ export interface HeldReviewed {
 /** What a held answer waits for. */
 export type HeldFor = typeof costOverrun | typeof answerHeld
 
-const requireHeld = (tx: Tx, session: Session, taskId: string, held: HeldFor): Task => {
-  const task = requireOwnTask(tx, session, taskId, { for: 'review' })
+/**
+ * The task to be reviewed: the operator's own. Rejecting releases nothing, so what a disabled owner
+ * left may be rejected by any other, or nobody could ever end it.
+ */
+const requireReviewed = (
+  tx: Tx, session: Session, taskId: string, verdict: 'accept' | 'reject',
+): Task => {
+  const found = verdict === 'reject' ? requireTaskToEnd(tx, session, taskId) : undefined
+  return found !== undefined && found.owner !== session.principal.principal_id
+    ? found : requireOwnTask(tx, session, taskId, { for: 'review' })
+}
+
+const requireHeld = (
+  tx: Tx, session: Session,
+  { taskId, verdict, held }: { taskId: string; verdict: 'accept' | 'reject'; held: HeldFor },
+): Task => {
+  const task = requireReviewed(tx, session, taskId, verdict)
   if (task.blocked?.kind === held.kind) return task
   if (task.blocked !== null) {
     throw fail.blocked('task_blocked', 'This task is blocked for another reason.', {
@@ -95,7 +111,7 @@ export const reviewHeldAnswer = async (
   const reviewed = await gov.store.transact('alpha review', (tx) => {
     const now = isoFromMs(gov.clock.wallMs())
     requireRootRow(tx, now, session.root.root_id)
-    const task = requireHeld(tx, session, request.taskId, request.held)
+    const task = requireHeld(tx, session, request)
     const accepts = request.verdict === 'accept'
     if (accepts) requireAdoption(gov, provider, tx, task)
     const isOverrun = request.held === costOverrun

@@ -63,3 +63,20 @@ t.test('A-189 another owner closes only what a disabled one left', async (t) => 
   must(await at.run(['principal', 'disable', 'ada', '--yes']))
   t.hasStrict(must(await at.run(['task', 'close', task, '--json'])).json(), { state: 'failed' })
 })
+
+t.test('A-127 A-189 an overrun of a disabled owner is rejected by another, and never accepted', async (t) => {
+  const at = await World.in(t).sandbox().state({ owner: 'ada' }).session().alpha()
+  at.sandbox.faults.set('billing_overrun', { service: 'provider', value: limits.boundMicrousd })
+  const { task_id: task, operation_id: operation } = (await at.ask()).error().details
+  const file = at.place.write('bob', 'correct horse battery')
+  must(await at.run(['principal', 'add', 'bob', '--passphrase-file', file]))
+  must(await at.run(['login', '--owner', 'bob', '--passphrase-file', file]))
+  const review = (verdict: string) => at.run(['ledger', 'review', operation, verdict, '--json'])
+  t.equal((await review('--reject')).status, 6, 'while its owner can decide')
+  must(await at.run(['principal', 'disable', 'ada', '--yes']))
+  t.equal((await review('--accept')).status, 6, 'its answer is nobody else’s')
+  t.hasStrict(must(await review('--reject')).json(), { overrun: 'rejected' })
+  t.strictSame((await at.json(['status'])).attention, { unknown_charges: 0, overrun_reviews: 0 })
+  t.equal((await at.run(['alpha', 'output', task])).status, 6)
+  t.equal((await at.run(['state', 'check'])).status, 0)
+})

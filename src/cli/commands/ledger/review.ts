@@ -20,7 +20,7 @@ const definition: VerbDefinition<ReservationDocument> = {
     description:
       'The charge stands either way. Accepting releases the answer that waits for it, if the '
       + 'session, goal and consent that asked for it are still current; rejecting drops it. A '
-      + 'verdict is never changed.',
+      + 'verdict is never changed. What a disabled owner left may be rejected by any other.',
     examples: [
       '$ sallyport ledger review op_0190f… --accept',
       '$ sallyport ledger review op_0190f… --reject --json',
