@@ -98,7 +98,11 @@ t.test('what processes left that died while they wrote a stop goes with the next
   })
 
 t.test('a stop of a kind that nobody knows, or under another name, stops everything', async (t) => {
-  for (const change of [{ kind: 'codehost_push', target: 'x' }, { id: undefined }, { more: 1 }]) {
+  const changes = [
+    { kind: 'codehost_push', target: 'x' }, { more: 1 },
+    { kind: 'task', target: 'task_x', id: 'stp_0190f000-0000-7000-8000-000000000000' },
+  ]
+  for (const change of changes) {
     const rig = await alphaWorld(t)
     const stop = leftStop(rig)
     writeFileSync(join(folderOf(rig), stop.id), JSON.stringify({ ...stop, ...change }))
