@@ -94,9 +94,10 @@ const others = (bench: Bench): Partial<Record<Interrupt, () => Promise<unknown>>
       const { route } = order
       if (route === null) throw new Error('what costs nothing has no cap')
       const shown = must(await run([route, 'show', '--json'])).json()
-      const cap = route === 'alpha' ? '60000' : '1000'
+      // A cap that an order has room under stops nothing: no order may cost more than its bound.
+      const bound = route === 'alpha' ? ['--request-cost-bound-microusd', '500'] : []
       return must(run([
-        route, 'setup', '--spend-ceiling-microusd', cap,
+        route, 'setup', '--spend-ceiling-microusd', '1000', ...bound,
         route === 'alpha' ? '--acknowledge-plaintext-egress' : '--acknowledge-cloud-egress',
         '--expected-policy-revision', String(shown.policy_revision),
       ]))

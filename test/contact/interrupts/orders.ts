@@ -86,7 +86,7 @@ export const ask: TableOrder = {
   name: 'ask', steps: 'ask', stdin: question,
   // A goal of its own: the default one cannot be closed.
   argv: ({ goalId = '' }) => ['alpha', 'ask', '-', '--json', '--goal', goalId],
-  session: true, task: true, charge: 'bill', capEndsConsent: true,
+  session: true, task: true, charge: 'bill', capWithBound: true,
   route: 'alpha', ended: 'every step',
   world: (t, outskirts) => World.in(t).sandbox(hooksOf(outskirts)).state().session().alpha()
     .with(async (world) => ({
@@ -109,7 +109,7 @@ export const proof = (): TableOrder => {
   return {
     name: 'proof', steps: 'prove',
     argv: () => ['gateway', 'prove', slots[turn++ % slots.length] ?? 'chat', '--json'],
-    session: true, task: false, charge: 'reply', capEndsConsent: false,
+    session: true, task: false, charge: 'reply', capWithBound: false,
     route: 'gateway', ended: 'edges of phases',
     world: (t, outskirts) => World.in(t).sandbox(hooksOf(outskirts)).state().session().gateway(),
     kept: (view) => view.all(proofCollection).length,
@@ -119,7 +119,7 @@ export const proof = (): TableOrder => {
 /** The analysis of one image. */
 export const analysis: TableOrder = {
   name: 'analysis', steps: 'analyze', argv: () => ['shots', 'analyze', '--json'],
-  session: false, task: false, charge: 'reply', capEndsConsent: false,
+  session: false, task: false, charge: 'reply', capWithBound: false,
   route: 'gateway', ended: 'edges of phases',
   world: async (t, outskirts) => {
     const world = await World.in(t).sandbox(hooksOf(outskirts)).state().session()
@@ -142,7 +142,7 @@ const textWorld = async (t: Teardown, outskirts: Outskirts) => {
 /** The digest of one window. */
 export const digest: TableOrder = {
   name: 'digest', steps: 'digest', argv: () => ['shots', 'digest', '--json'],
-  session: false, task: false, charge: 'reply', capEndsConsent: false,
+  session: false, task: false, charge: 'reply', capWithBound: false,
   route: 'gateway', ended: 'edges of phases',
   world: textWorld,
   kept: (view) => view.all(digestCollections.episodes).length,
@@ -152,7 +152,7 @@ export const digest: TableOrder = {
 export const conclusion: TableOrder = {
   name: 'conclusion', steps: 'conclude',
   argv: () => ['shots', 'report', '--conclude', '--json', '--since', moment(20)],
-  session: true, task: false, charge: 'reply', capEndsConsent: false,
+  session: false, task: false, charge: 'reply', capWithBound: false,
   route: 'gateway', ended: 'edges of phases',
   world: async (t, outskirts) => {
     const world = await textWorld(t, outskirts)
@@ -181,7 +181,7 @@ export const look: TableOrder = {
   name: 'look', steps: 'nothing',
   argv: ({ sandbox, goalId = '' }) =>
     ['nothing', 'look', sandbox.profile.gateway.base_url, '--goal', goalId, '--json'],
-  session: true, task: true, charge: null, capEndsConsent: false,
+  session: true, task: true, charge: null, capWithBound: false,
   route: null, ended: 'every step',
   own: { name: 'nothing', commands: nothingCommands, registry, end: nothingEnd },
   world: (t, outskirts) => World.in(t).sandbox(hooksOf(outskirts)).state().session()

@@ -14,8 +14,11 @@ export interface Kind {
    * order without money: it holds nothing, and its task tells what came of it.
    */
   readonly charge: 'reply' | 'bill' | null
-  /** A changed cap ends its consent, which then has to be given anew. */
-  readonly capEndsConsent: boolean
+  /**
+   * No cap is saved below its bound: the two are lowered together, and an order that holds nothing
+   * yet holds the lower one.
+   */
+  readonly capWithBound: boolean
 }
 
 /** What interrupts. */
@@ -122,11 +125,14 @@ const effectGoesOn = (phase: Phase, step: string, interrupt: Interrupt): Outcome
 /** What an interrupt leaves whose process goes on to its own end. */
 const goesOn = (kind: Kind, phase: Phase, step: string, interrupt: Interrupt): Outcome => {
   if (kind.charge === null) return effectGoesOn(phase, step, interrupt)
-  if (phase === 'claimed') return unsent('nothing held')
+  if (phase === 'claimed') {
+    const goesOnForLess = interrupt === 'cap lowered' && kind.capWithBound
+    return goesOnForLess ? settled(true) : unsent('nothing held')
+  }
   if (phase === 'held' || phase === 'marked') return unsent('released')
   if (interrupt === 'deadline') return chargeTold(kind, step) ? settled(true) : unknown(1)
   if (interrupt === 'signal') return settled(!kind.task)
-  if (interrupt === 'cap lowered') return settled(!kind.capEndsConsent)
+  if (interrupt === 'cap lowered') return settled(true)
   return settled(false)
 }
 
@@ -139,7 +145,7 @@ const goesOn = (kind: Kind, phase: Phase, step: string, interrupt: Interrupt): O
  * - After it, who interrupts decides only whether the result is kept; the charge stands. It is
  *   unknown where nobody is left to read it: the process ended, or its time was over.
  * - A signal keeps what was paid for, where no task was there to be cancelled by it; a lowered cap
- *   keeps it where it leaves the consent. Everybody else withdraws what the result rests on.
+ *   keeps it too. Everybody else withdraws what the result rests on.
  * - A killed process proves nothing: from the contact mark on its charge is unknown.
  * - Without money the task says the same: nothing sent, it is cancelled by who asked to stop it and
  *   failed by everything else; sent, it tells what was seen, whoever withdraws what. It is unknown
