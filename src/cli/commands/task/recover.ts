@@ -17,9 +17,9 @@ const definition: VerbDefinition<BoardTaskDocument> = {
     summary: 'take over your task from an earlier session of yours',
     description:
       'Lets the session in use read, review and cancel a task that an earlier session of the same '
-      + 'owner admitted; the step is audited. It never lets the task be contacted or adopted: that '
-      + 'needs the session that admitted it. A finished task also follows its goal to the present '
-      + 'revision.',
+      + 'owner admitted; the step is audited and moves the anchor. A paid answer that is held for '
+      + 'a review can be accepted by it then. It never lets the task be contacted: that needs the '
+      + 'session that admitted it. A finished task also follows its goal to the present revision.',
     examples: ['$ sallyport task recover task_0190f…'],
     session: 'required',
     damage: 'refuses',
