@@ -163,3 +163,15 @@ t.test('A-108 A-126 A-178 every row was sent, the ledger balances, no file holds
   t.strictSame(wire.filesWith(bodyMarker), [], 'no reply body')
   t.strictSame(wire.filesWith(tableAnswer), [], 'answers lie sealed')
 })
+
+t.test('A-141 A-126 a second answer under the billing id of an earlier one: nobody is asked what it cost, its charge is unknown', async (t) => {
+  const replies = { completion: goodCompletionReply(wire.model), billing: goodBillingReply() }
+  const first = await wire.ask(replies)
+  t.equal(first.status, 0)
+  checkSettled(t, first, 2)
+  const second = await wire.ask({ ...replies, idsStayTaken: true })
+  checkAlways(t, second)
+  t.equal(second.billings, 0, 'one charge never settles two questions')
+  checkBlocked(t, wire, second)
+  checkLedger(t, wire.rig)
+})

@@ -67,11 +67,15 @@ t.test('S-062 a damaged header leaves the size unknown and refuses nothing', asy
   renamed.write('JUNK', 12, 'latin1')
   const huge = Buffer.from(png)
   huge.writeUInt32BE(0xffffffff, 20)
+  // A length counts itself: one of 0 or 1 would lead the walk back into what it has read.
+  const shortSegments = [0, 1].map((length) => jpeg(
+    Buffer.from([0xff, 0xff, 0xff, 0xe0, 0, length]), frame(0xc0, 10, 10)))
   const damaged = [
     zero, renamed, huge, png.subarray(0, 20),
     jpeg(), jpeg(segment(0xe0, Buffer.alloc(2)), Buffer.alloc(4)),
     jpeg(frame(0xc0, 0, 10)), jpeg(frame(0xc0, 10, 0)),
-    jpeg(Buffer.from([0xff, 0xe0, 0, 1])), jpeg(segment(0xda, Buffer.alloc(6)), frame(0xc0, 9, 9)),
+    jpeg(Buffer.from([0xff, 0xe0, 0, 1])), ...shortSegments,
+    jpeg(segment(0xda, Buffer.alloc(6)), frame(0xc0, 9, 9)),
     Buffer.concat([start, frame(0xc0, 10, 10).subarray(0, 7)]),
   ]
   for (const [index, bytes] of damaged.entries()) {

@@ -48,6 +48,12 @@ t.test('S-070 S-071 the largest cell difference decides, up to the limit and not
     },
   ))
   t.hasStrict(decide(taken(), loaded()), { kind: 'suppressed', measure: 0, reason: 'same_picture' })
+  const cell = (level: number): Partial<TakenFile> =>
+    ({ fingerprint: { ...print(), planes: [Uint16Array.of(level, 20 * 64)] } })
+  t.hasStrict(decide(taken(cell(13 * 64)), loaded()),
+    { kind: 'suppressed', measure: 3, reason: 'looks_alike' }, 'exactly three levels')
+  t.hasStrict(decide(taken(cell(13 * 64 + 1)), loaded()),
+    { kind: 'ingested', reason: 'looks_different' }, 'one 64th more')
 })
 
 t.test('S-073 S-074 S-071 what cannot be compared is never merged', async (t) => {

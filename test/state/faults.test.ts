@@ -1,6 +1,7 @@
 import t from 'tap'
 import { SallyportError } from '../../src/base/errors.js'
 import { checkState } from '../../src/state/care/check.js'
+import { repairState } from '../../src/state/care/repair.js'
 import { createStore, openStore } from '../../src/state/store.js'
 import type { FileStore } from '../../src/state/store.js'
 import { faulty, memoryLock, plan } from '../support/state/faults.js'
@@ -258,4 +259,57 @@ t.test('whichever call of writing an artifact fails, no half artifact is ever se
     }
   }
   t.pass('27 failures')
+})
+
+t.test('the name of a removed artifact is gone for good when the removal has answered', async (t) => {
+  const disk = new MemFiles()
+  makeOn(disk).close()
+  const to = plan()
+  const store = openOn(disk, 'write', to)
+  const { stored_sha256: stored } = store.artifacts.write('x', Buffer.from('content'))
+  to.seen.length = 0
+  store.artifacts.remove(stored)
+  const shard = `/tmp/state/artifacts/${stored.slice(0, 2)}`
+  t.strictSame(to.seen, [`unlink ${shard}/${stored}`, `sync ${shard}`])
+  const after = openOn(disk.crash('dropped', 0), 'read')
+  t.strictSame(after.artifacts.list(), [], 'the power went right behind the answer')
+})
+
+/** A disk whose log ends in a torn record, which was never acknowledged. */
+const tornDisk = async (): Promise<{ readonly disk: MemFiles, readonly log: string }> => {
+  const disk = new MemFiles()
+  const store = makeOn(disk)
+  await put(store, 'a', 1)
+  await put(store, 'b', 2)
+  store.close()
+  const log = '/tmp/state/wal/000000000001.log'
+  disk.overwrite(log, disk.contentOf(log).subarray(0, -3))
+  return { disk, log }
+}
+
+const nextCalls = (seen: readonly string[], call: string): readonly string[] => {
+  const at = seen.indexOf(call)
+  return at < 0 ? [] : seen.slice(at, at + 3)
+}
+
+t.test('durability 6: a torn record is cut for good before anything is written in its place', async (t) => {
+  const { disk, log } = await tornDisk()
+  const to = plan()
+  const store = openOn(disk, 'write', to)
+  await put(store, 'c', 3)
+  t.strictSame(nextCalls(to.seen, `truncate ${log}`),
+    [`truncate ${log}`, `sync ${log}`, `write ${log}`])
+  t.strictSame(numbers(store), { a: 1, c: 3 })
+})
+
+t.test('durability 6: the tail that a repair cut is gone for good when it has answered', async (t) => {
+  const { disk, log } = await tornDisk()
+  const to = plan()
+  const files = faulty(disk, to)
+  const report = await repairState({ ...site, files, lock: memoryLock() })
+  t.hasStrict(report.done, [{ code: 'torn_tail_cut' }])
+  t.strictSame(nextCalls(to.seen, `truncate ${log}`).slice(0, 2),
+    [`truncate ${log}`, `sync ${log}`])
+  const cut = disk.contentOf(log)
+  t.strictSame(disk.crash('dropped', 0).contentOf(log), cut)
 })

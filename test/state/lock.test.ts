@@ -3,7 +3,8 @@ import type { Test } from 'tap'
 import { spawn } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { renameSync, rmSync, writeFileSync, existsSync } from 'node:fs'
+import fs, { renameSync, rmSync, writeFileSync, existsSync } from 'node:fs'
+import { syncBuiltinESMExports } from 'node:module'
 import { createInterface } from 'node:readline'
 import { extname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -15,7 +16,7 @@ import { compactState } from '../../src/state/care/compact.js'
 import { migrateState } from '../../src/state/care/migrate.js'
 import { repairState } from '../../src/state/care/repair.js'
 import { restoreState } from '../../src/state/care/restore.js'
-import { tryHoldFile } from '../../src/governance/kernel-file.js'
+import { isStill, tryHoldFile } from '../../src/governance/kernel-file.js'
 import { kernelStateLock, readHolder, takeLock } from '../../src/state/lock.js'
 import { nodeFiles } from '../../src/state/files.js'
 import type { FileStore } from '../../src/state/store.js'
@@ -125,6 +126,39 @@ t.test('a lock whose file was replaced guards nothing and is taken again', async
   t.hasStrict(other.holder(), { verb: 'test' })
   other.close()
   t.strictSame(numbers(store), { a: 1, c: 3 })
+})
+
+t.test('a lock whose file was removed guards nothing: the next take makes the file anew', async (t) => {
+  const path = join(t.testdir(), 'lock')
+  const [a, b] = [kernelStateLock(path, systemClock), kernelStateLock(path, systemClock)]
+  t.teardown(() => { a.close(); b.close() })
+  t.ok(a.tryTake('a'))
+  a.give()
+  rmSync(path)
+  t.ok(a.tryTake('a'))
+  t.ok(existsSync(path), 'what is held is what the path names')
+  t.notOk(b.tryTake('b'), 'two never hold it at once')
+})
+
+t.test('a lock file that is removed between opening and locking it is not held', async (t) => {
+  const path = join(t.testdir(), 'guard')
+  const realOpen = fs.openSync
+  let removals = 0
+  Object.assign(fs, { openSync: (name: string, ...rest: [number, number]) => {
+    const fd = realOpen(name, ...rest)
+    if (name === path && (removals += 1) === 1) rmSync(path)
+    return fd
+  } })
+  syncBuiltinESMExports()
+  t.teardown(() => {
+    Object.assign(fs, { openSync: realOpen })
+    syncBuiltinESMExports()
+  })
+  const first = tryHoldFile(path)
+  t.ok(first !== null && isStill(first.fd, path), 'what is held is what the path names')
+  t.equal(tryHoldFile(path), null, 'two never hold it at once')
+  t.equal(removals, 3, 'opened, opened anew, and tried once more')
+  first?.release()
 })
 
 t.test('a restore that swaps the directory is noticed by a process that held it open', async (t) => {

@@ -50,6 +50,8 @@ export interface Asked {
 export interface Replies {
   readonly completion?: RawReply
   readonly billing?: RawReply
+  /** The billing ids of earlier asks stay taken. */
+  readonly idsStayTaken?: boolean
 }
 
 /** A deployment for many asks. */
@@ -128,13 +130,15 @@ export const manyAsks = async (rig: AlphaWorld, t: Teardown): Promise<{ wire: Wi
       for (const { id } of tx.all(billingUuidCollection)) tx.remove(billingUuidCollection, id)
     })
 
-  const askOnce = async ({ completion, billing }: Replies = {}): Promise<Asked> => {
+  const askOnce = async (
+    { completion, billing, idsStayTaken = false }: Replies = {},
+  ): Promise<Asked> => {
     sandbox.faults.clear()
     if (completion) sandbox.faults.reply(onWire(completion), { route: 'completion' })
     if (billing) sandbox.faults.reply(onWire(billing), { route: 'billing' })
     const before = { inferences: rig.inferences().length, billings: rig.billings().length }
     pauses.length = 0
-    await forgetBillingUuids()
+    if (!idsStayTaken) await forgetBillingUuids()
     const ended = await outcome()
     const view = store.read()
     const taskId = ended.result?.task.task_id ?? String(ended.error?.details['task_id'])
