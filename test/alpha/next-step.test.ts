@@ -79,6 +79,9 @@ each('A-122 A-124 an unknown charge blocks the task and keeps the liability, als
     state: 'blocked', kind: 'cost_liability', reason: 'alpha_cost_readback_required',
   }))
 
+each('what was not charged, or nobody knows the charge of, is told as no overrun',
+  (c) => uncontacted(c) || isUnknown(c), ({ end }) => !end.overrun)
+
 each('A-125 A-126 an unknown charge drops the answer', isUnknown,
   ({ end }) => !end.adopt && end.answer === 'drop' && end.errorKind === 'blocked')
 
@@ -180,6 +183,8 @@ t.test('A-136 never a third attempt, and none after a verdict', async (t) => {
 
 t.test('A-139 the second attempt waits one second from the end of the first', async (t) => {
   t.hasStrict(step([notYet], 3_000), { kind: 'post', pauseMs: 1_000, timeoutMs: 2_000 })
+  t.hasStrict(step([notYet], 1_050), { kind: 'post', timeoutMs: 50 }, 'exactly enough')
+  t.hasStrict(step([], 1_100), { kind: 'post', timeoutMs: 50 }, 'half is exactly enough')
   t.strictSame(step([notYet], 1_049), { kind: 'unknown', reason: 'no_entry' })
   t.strictSame(step([notYet], 0), { kind: 'unknown', reason: 'no_entry' })
   t.strictSame(step([], 49), { kind: 'unknown', reason: 'deadline_passed' })

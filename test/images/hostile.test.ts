@@ -26,6 +26,13 @@ const interlacedBomb = (): Buffer => {
   return pngAround([header(16, 16, 8, 6, 1)], Buffer.concat([zeros, Buffer.alloc(960_000)]))
 }
 
+/** A picture whose last part claims bytes that the file does not have. */
+const endClaimsMore = (): Buffer => {
+  const bytes = Buffer.from(picture)
+  bytes.writeUInt32BE(5, bytes.length - 12)
+  return bytes
+}
+
 const cases: Readonly<Record<string, readonly [Buffer, string]>> = {
   'nothing': [Buffer.alloc(0), 'empty'],
   'text': [Buffer.from('this is a note\n'), 'not_an_image'],
@@ -33,6 +40,7 @@ const cases: Readonly<Record<string, readonly [Buffer, string]>> = {
   'a claim of 1233092999x1337276672 in 29 bytes':
     [claim(1233092999, 1337276672), 'too_many_pixels'],
   'a claim of 50,000x50,000': [claim(50_000, 50_000), 'too_many_pixels'],
+  'an end that claims more than there is': [endClaimsMore(), 'truncated'],
   'a header alone': [claim(100, 100), 'truncated'],
   'a small interlaced picture that inflates to megabytes': [interlacedBomb(), 'data_damaged'],
   'too little data': [
