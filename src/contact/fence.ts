@@ -40,7 +40,8 @@ const fenceFileOf = <C>(op: Sending<C>): Fence => {
   const { principal, root } = partyOf(op)
   op.fence ??= new Fence(op.ctx.gov.store.dir, {
     operation: op.run.operationId, task: op.taskId, principal: principal ?? null,
-    root: root ?? null, pid: process.pid,
+    // Not known is not none: a stop of any session may be meant for it, and has to wait for it.
+    ...(root === undefined ? {} : { root }), pid: process.pid,
   })
   return op.fence
 }

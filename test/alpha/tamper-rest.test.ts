@@ -263,7 +263,7 @@ refuses('A-043 A-165 a key that is not the saved one is not used', {
       bytes.writeUInt8(bytes.readUInt8(20) ^ 1, 20)
       writeFileSync(path, bytes)
     },
-    status: 12, shows: ['configured', /^null$/],
+    status: 7, shows: ['blocked', /^key_unreadable$/],
   },
   'no credential row': {
     alter: () => bench.forge((tx) => tx.remove(collections.credentials, alphaCredentialRef)),

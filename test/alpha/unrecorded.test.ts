@@ -87,7 +87,7 @@ t.test('A-124 an end that a held lock keeps out of the log names its task where 
     })
     release()
     const { task_id, operation_id } = newestTask(rig)
-    t.hasStrict(ran.error(), { reason: 'deadline_passed', details: { task_id, operation_id } })
+    t.hasStrict(ran.error(), { code: 'timeout', details: { contact: 'none', task_id, operation_id } })
     t.equal(rig.inferences().length, 0)
   })
 

@@ -6,7 +6,7 @@ t.test('each kind has its constructor, and every part is there or null', async (
   const kinds = { failed: 'failed', usage: 'usage', rejected: 'rejected', conflict: 'conflict',
     unauthorized: 'unauthorized', notFound: 'not_found', blocked: 'blocked', budget: 'budget',
     remote: 'remote', noState: 'no_state', locked: 'locked', damaged: 'damaged',
-    cancelled: 'cancelled' } as const
+    partial: 'partial', cancelled: 'cancelled' } as const
   t.strictSame(Object.keys(fail).sort(), Object.keys(kinds).sort())
   for (const [name, kind] of Object.entries(kinds)) {
     const error = fail[name as keyof typeof fail]('some_code', 'A sentence.')

@@ -10,8 +10,6 @@ import { slotFlags } from '../world/gateway.js'
 import type { Ran } from '../world/place.js'
 import { World, type RoutesWorld } from '../world/world.js'
 
-t.setTimeout(180_000)
-
 const rigOf = (t: Parameters<typeof World.in>[0]): Promise<RoutesWorld> =>
   Promise.resolve(World.in(t).sandbox().state().session().alpha().gateway())
 

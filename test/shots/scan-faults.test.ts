@@ -250,7 +250,7 @@ t.test('S-118 a lock that is held for a moment is a retry and no failure', async
   t.hasStrict(readLockCounters(world.place.stateDir), { retries: 1, failures: 0 })
 })
 
-/** A disk on which the n-th write of the log fails; `short`: after half of it was written. */
+/** A disk on which the n-th write that makes the log longer fails; `short`: after half of it was written. */
 const fullAt = (at: number, short: boolean): Files => {
   const logs = new Set<number>()
   let writes = 0
@@ -262,7 +262,8 @@ const fullAt = (at: number, short: boolean): Files => {
       return fd
     },
     write: (fd, bytes, position) => {
-      if (!logs.has(fd) || (writes += 1) < at) return nodeFiles.write(fd, bytes, position)
+      const grows = logs.has(fd) && (position ?? 0) >= nodeFiles.fstat(fd).size
+      if (!grows || (writes += 1) < at) return nodeFiles.write(fd, bytes, position)
       if (!short || writes > at) throw Object.assign(new Error('ENOSPC'), { code: 'ENOSPC' })
       return nodeFiles.write(fd, bytes.subarray(0, bytes.length / 2), position)
     },

@@ -28,7 +28,8 @@ const factsShape = v.strictObject({
   task: v.nullable(v.string()),
   /** Null where it is not known. */
   principal: v.nullable(v.string()),
-  root: v.nullable(v.string()),
+  /** Null where the operation rests on none; left out where it is not known. */
+  root: v.optional(v.nullable(v.string())),
   pid: v.number(),
   sent: sentShape,
 })
@@ -145,7 +146,7 @@ export interface Reached {
 
 /** What is said of a fence whose file cannot be read: it may be anybody's. */
 const unknownFacts = (operation: string): FenceFacts =>
-  ({ operation, task: null, principal: null, root: null, pid: 0, sent: 'begun' })
+  ({ operation, task: null, principal: null, pid: 0, sent: 'begun' })
 
 const isUnknown = ({ pid }: FenceFacts): boolean => pid === 0
 
