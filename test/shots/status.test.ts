@@ -338,7 +338,8 @@ t.test('S-122 S-126 damaged observations are marked with the failure, and status
   const counts = readdirSync(parts).find((name) => name.startsWith('shot_counts.'))
   writeFileSync(join(parts, counts as string), '{"damaged')
   const told = await world.run(['shots', 'status', '--json'])
-  t.equal(told.status, 0, told.stderr)
+  t.equal(told.status, 12, told.stderr)
+  t.hasStrict(told.json(), { damage: { severity: 'damage' } })
   const { analysis, ...folder } = told.json().screenshot_folder
   t.hasStrict(folder, { configured_folder: world.folder, image_count: 1, summary_status: 'ok' })
   t.hasStrict(analysis, { metadata_status: 'partial', observation_count: null, status_mix: null })
@@ -349,7 +350,8 @@ t.test('S-122 S-126 damaged observations are marked with the failure, and status
   writeFileSync(join(world.place.stateDir, 'STATE'), 'damaged')
   const env = { SVC_SCREENSHOT_FOLDER: world.folder }
   const blind = await world.run(['shots', 'status', '--json'], { env })
-  t.equal(blind.status, 0, blind.stderr)
+  t.equal(blind.status, 12, blind.stderr)
+  t.ok(blind.json().damage)
   t.hasStrict(blind.json().screenshot_folder, {
     configured_folder: world.folder, image_count: 1,
     analysis: { metadata_status: 'partial', total_historical_observation_count: null },

@@ -74,9 +74,8 @@ const factsOf = (fd: number, stat: Stat): ReadFacts => ({
   stamp: fstatSync(fd),
 })
 
-/** Which name the open file has now: a folder on the way may have become a link to elsewhere. */
+/** Whether the open file has another name now: a folder on the way may have become a link. */
 const strayed = (fd: number, folder: string, name: string): boolean => {
-  if (!name.includes('/')) return false
   try {
     const now = readlinkSync(`/proc/self/fd/${fd}`, { encoding: 'buffer' })
     return !now.equals(Buffer.concat([Buffer.from(`${folder}/`), Buffer.from(name, 'latin1')]))

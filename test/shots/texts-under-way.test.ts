@@ -1,0 +1,97 @@
+/** A text that is being bought: nobody buys it a second time, and nothing older is sent for it. */
+import t from 'tap'
+import { concludeReport } from '../../src/shots/report/conclude.js'
+import type { Tx } from '../../src/state/types.js'
+import { checkLedger } from '../support/ledger.js'
+import { must } from '../support/must.js'
+import { forImages } from '../world/gateway.js'
+import { allowed } from '../world/images.js'
+import type { Loose } from '../world/place.js'
+import { moment } from '../world/texts.js'
+import { World, type AnalysisWorld } from '../world/world.js'
+
+t.setTimeout(180_000)
+
+const worldIn = (t: Parameters<typeof World.in>[0]) => World.in(t).sandbox().state().session()
+  .gateway(forImages).images(allowed).proof('report').texts()
+
+const since = moment(20)
+const report = ['shots', 'report', '--json', '--since', since, '--conclude']
+
+t.test('S-087 while a conclusion is being made a second asker is told so, and one who asks to retry buys none either', async (t) => {
+  const world = await worldIn(t)
+  await world.analysed({ name: 'a.png', at: moment(4, 1) })
+  const told: Loose[] = []
+  world.say('The one text.')
+  const first = await world.run(report, {
+    at: async (step) => {
+      if (step !== 'conclude.replied') return
+      for (const more of [[], ['--retry']]) {
+        told.push((await world.run([...report, ...more])).error())
+      }
+    },
+  })
+  must(first)
+  t.strictSame(
+    told.map(({ code, status }) => [code, status]),
+    [['conclusion_in_progress', 409], ['conclusion_in_progress', 409]],
+  )
+  t.equal(world.asked().length, 1)
+  t.hasStrict((await world.run(report)).json().conclusion, { bought: false })
+  checkLedger(t, world)
+})
+
+t.test('S-105 a digest that is being made is not made a second time, retry or not', async (t) => {
+  const world = await worldIn(t)
+  await world.analysed({ name: 'a.png', at: moment(2, 1) })
+  const told: Loose[] = []
+  const window = ['--window-end', moment(1)]
+  const first = await world.run(['shots', 'digest', '--json', ...window], {
+    at: async (step) => {
+      if (step !== 'digest.replied') return
+      for (const more of [[], ['--retry']]) told.push((await world.digest(...window, ...more)).json())
+    },
+  })
+  t.hasStrict(must(first).json(), { written: 1 })
+  t.strictSame(told.map(({ written, windows }) => [written, windows[0].outcome, windows[0].reason]), [
+    [0, 'not_repeated', 'running'], [0, 'not_repeated', 'running'],
+  ])
+  t.equal(world.asked().length, 1)
+  t.equal(world.episodes()[0]?.revision, 1)
+  checkLedger(t, world)
+})
+
+/** What happens between the look at the inputs and the record that claims them. */
+const betweenLookAndClaim = (world: AnalysisWorld, change: () => Promise<unknown>) => {
+  const here = world.ctx('write')
+  const real = here.gov.store
+  let first = true
+  const store = new Proxy(real, {
+    get: (target, name) => {
+      const value: unknown = Reflect.get(target, name)
+      if (name !== 'transact') return typeof value === 'function' ? value.bind(target) : value
+      return async (verb: string, fn: (tx: Tx) => unknown) => {
+        if (first) await change()
+        first = false
+        return real.transact(verb, fn)
+      }
+    },
+  })
+  const gov = { ...here.gov, store }
+  return { ...here, gov, gateway: { ...here.gateway, gov } }
+}
+
+t.test('S-166 a report whose inputs change between look and claim keeps everything unsent', async (t) => {
+  const world = await worldIn(t)
+  const rows = await world.analysed(
+    { name: 'a.png', at: moment(4, 1) }, { name: 'b.png', at: moment(4, 2) },
+  )
+  const id = rows[0]?.observation_id ?? ''
+  const ctx = betweenLookAndClaim(world, () =>
+    world.change(id, { classification: 'source_missing' }))
+  await t.rejects(concludeReport(ctx, { since, until: moment(0), timeZone: 'UTC' }, { retry: false }), {
+    kind: 'conflict', code: 'report_inputs_changed',
+  })
+  t.equal(world.asked().length, 0)
+  checkLedger(t, world)
+})

@@ -1,0 +1,115 @@
+/** What a watcher looks at again by itself, with no notice: judged by a clock that jumps. */
+import { utimesSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import { isoFromMs, systemClock, type Clock } from '../../src/base/clock.js'
+import { tryHoldFile, type HeldFile } from '../../src/governance/kernel-file.js'
+import type { ScanReceipt } from '../../src/shots/receipts/scan.js'
+import { watchFolder } from '../../src/shots/watch/watch.js'
+import { placesOf } from '../../src/state/paths.js'
+import { openStore } from '../../src/state/store.js'
+import { image } from '../support/png.js'
+import { World, type ImageWorld } from '../world/world.js'
+
+t.setTimeout(120_000)
+
+/** A clock on which every wait is over at once. */
+const jumpingClock = (): { clock: Clock; passedMs: () => number } => {
+  let passed = 0
+  return {
+    passedMs: () => passed,
+    clock: {
+      ...systemClock,
+      wallMs: () => systemClock.wallMs() + passed,
+      monotonicMs: () => systemClock.monotonicMs() + passed,
+      sleep: async (ms) => {
+        passed += ms
+        // Notices of the kernel come in between, as they do in a real wait.
+        await new Promise((resolve) => setImmediate(resolve))
+      },
+    },
+  }
+}
+
+interface Watched {
+  readonly receipts: readonly ScanReceipt[]
+  /** Waits of the watcher until the end, milliseconds. */
+  readonly waitedMs: number
+}
+
+/** Watches until so many images are in; `at` is told every step of a tick. */
+const watched = async (
+  world: ImageWorld, images: number, told: { at?(step: string): void; tick?(): void } = {},
+): Promise<Watched> => {
+  const { clock, passedMs } = jumpingClock()
+  const stop = new AbortController()
+  const receipts: ScanReceipt[] = []
+  const { stateDir: dir, configDir } = world.place
+  const store = openStore({ dir, configDir, mode: 'write', waitMs: 0 })
+  const base = world.ctx()
+  const observer = { ...base.gov.observer, at: async (step: string) => told.at?.(step) }
+  const ctx = { ...base, signal: stop.signal, gov: { ...base.gov, store, clock, observer } }
+  try {
+    await watchFolder(ctx, {
+      ready: () => undefined,
+      tick: (receipt) => {
+        receipts.push(receipt)
+        told.tick?.()
+        const taken = receipts.reduce((sum, { ingested }) => sum + ingested, 0)
+        if (taken >= images) stop.abort()
+      },
+      trouble: (error) => {
+        throw error
+      },
+    })
+  } finally {
+    store.close()
+  }
+  return { receipts, waitedMs: passedMs() }
+}
+
+/** Less than the tick that comes without any reason. */
+const netMs = 60_000
+
+t.test('S-001 a file that was being written is looked at again with no notice of it', async (t) => {
+  const world = await World.in(t).state().session().images()
+  const path = join(world.folder, 'half.png')
+  writeFileSync(path, image(1).subarray(0, 60))
+  utimesSync(path, new Date(), new Date())
+  const { waitedMs } = await watched(world, 1)
+  t.ok(waitedMs < netMs, `${waitedMs} ms`)
+  t.ok(waitedMs > 1_000, 'not before it stood still')
+})
+
+t.test('S-001 files beyond the limit of one tick are taken by the next ones at once', async (t) => {
+  const world = await World.in(t).state().session()
+    .images({ settings: ['--ingest-limit', '1'] })
+  const old = isoFromMs(Date.now() - 60_000)
+  for (let at = 0; at < 3; at += 1) world.file(`${at}.png`, image(at), old)
+  const { receipts, waitedMs } = await watched(world, 3)
+  t.strictSame(receipts.map(({ ingested }) => ingested), [1, 1, 1])
+  t.ok(waitedMs < 1_000, `${waitedMs} ms`)
+})
+
+t.test('S-001 a tick that found the state locked is done again, with no notice', async (t) => {
+  const world = await World.in(t).state().session().images()
+  world.file('a.png', image(1), isoFromMs(Date.now() - 60_000))
+  let lock: HeldFile | null = null
+  let ticks = 0
+  const { receipts, waitedMs } = await watched(world, 1, {
+    at: (step) => {
+      if (step === 'scan.writing' && ticks === 0) {
+        lock = tryHoldFile(placesOf(world.place.stateDir).lock)
+      }
+    },
+    tick: () => {
+      ticks += 1
+      lock?.release()
+      lock = null
+    },
+  })
+  t.strictSame(receipts.map(({ status, reason }) => [status, reason]), [
+    ['degraded', 'lock_held'], ['ok', null],
+  ])
+  t.ok(waitedMs < netMs, `${waitedMs} ms`)
+})
