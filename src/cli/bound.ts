@@ -1,5 +1,5 @@
 /** The dependencies of one command: the world, with this run's global flags applied to it. */
-import { fail } from '../base/errors.js'
+import { fail, SallyportError } from '../base/errors.js'
 import type { Observer } from '../base/observer.js'
 import type { AnchorRule } from '../fabric/open-work.js'
 import type { Face, Gov } from '../governance/context.js'
@@ -124,7 +124,7 @@ export const bindDeps = (
       }
     },
     async openStore(mode = 'read') {
-      const open = stores.get(mode) ?? loadStore(bound, mode).then(asked.opened)
+      const open = stores.get(mode) ?? loadStore(bound, mode).then(asked.opened, asked.unopened)
       stores.set(mode, open)
       return open
     },
@@ -150,6 +150,7 @@ export const bindDeps = (
 /** Asks each store that is opened for its health, once, and heeds the rule of the verb. */
 const healthQuestion = (note: (line: string) => void) => {
   let rule: DamageRule = 'refuses'
+  let unopened: Problem | null = null
   const opened: Store[] = []
   return {
     heed: (given: DamageRule): void => void (rule = given),
@@ -163,9 +164,17 @@ const healthQuestion = (note: (line: string) => void) => {
       opened.push(store)
       return store
     },
+    /** So damaged that nothing opens: a verb that shows something all the same says so, too. */
+    unopened: (error: unknown): never => {
+      if (error instanceof SallyportError && error.kind === 'damaged') {
+        unopened = { severity: 'damage', code: error.code, message: error.message }
+      }
+      throw error
+    },
     shown: (): Problem | null => {
       if (rule !== 'shows') return null
-      return opened.map((store) => store.health().damage).find((found) => found !== null) ?? null
+      return opened.map((store) => store.health().damage).find((found) => found !== null)
+        ?? unopened
     },
     close: (): void => {
       for (const store of opened.splice(0)) {

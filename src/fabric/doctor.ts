@@ -1,4 +1,7 @@
-/** Whether this machine can run the program: each check looks at one thing and says one line. */
+/**
+ * Whether this machine can run the program: each check looks at one thing and says one line. What
+ * stands blocked in a state that is there is told besides.
+ */
 import { accessSync, constants, statSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
@@ -8,6 +11,9 @@ import { leakyRuntime } from '../net/leaky-runtime.js'
 import { nodeFiles } from '../state/files.js'
 import { keyPlaces, placesOf } from '../state/paths.js'
 import { readStateFile } from '../state/state-file.js'
+import type { Gov } from '../governance/context.js'
+import type { Registry } from '../governance/capability.js'
+import { capabilities } from './capabilities.js'
 import type { MachineCheck as Check } from './doctor-contract.js'
 
 /** What the checks look at. */
@@ -29,6 +35,24 @@ export const runChecks = (deps: Machine): Check[] => [
   clock(deps),
   environment(deps),
 ]
+
+/**
+ * Work that waits for a person, how much of it and why: the machine is sound then, and jobs that
+ * do nothing for it look healthy. Throws what reading throws.
+ */
+export const standingBlocks = async (
+  gov: Gov, registry: Registry = capabilities,
+): Promise<Check[]> => {
+  const view = gov.store.read()
+  const checks: Check[] = []
+  for (const { name, status } of registry) {
+    const line = (await status?.())?.(gov, view)
+    if (line?.status !== 'blocked' || line.reason === undefined) continue
+    const code = line.reason_code === null ? 'blocked' : `blocked (${line.reason_code})`
+    checks.push(note(name, `${code}. ${line.reason}`, 'sallyport status'))
+  }
+  return checks
+}
 
 const ok = (name: string, text: string): Check => ({ name, result: 'ok', text, next: null })
 const note = (name: string, text: string, next: string | null = null): Check =>

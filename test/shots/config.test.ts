@@ -193,14 +193,22 @@ t.test('S-009 S-185 the form asks unchecked, and Enter alone turns nothing on', 
   t.equal(settings.analysis.value, 'off')
   t.equal(settings.cloud_upload.value, null)
   t.equal(folder.saved_folder, other)
-  const answers = [other, true, true, true, '900000', '50', '']
+  const answers = [other, true, true, true, '900000', '50', '', false]
   const yes = await world.run(['shots', 'config', 'set'], { terminal, answers })
   t.equal(yes.status, 0, yes.stderr)
   t.hasStrict((await show(world)).settings, {
     analysis: { value: 'on' }, cloud_upload: { value: 'on' }, fallbacks: { value: 'deny' },
     data_collection: { value: 'deny' }, zdr: { value: 'on' }, budget_microusd: { value: 900_000 },
     budget_requests: { value: 50 }, request_cost_bound_microusd: { value: null },
+    renew_proof: { value: 'off' },
   })
+  t.match(yes.stderr, /With renew_proof on/, 'what it pays for is said before it is asked')
+  const renews = await world.run(['shots', 'config', 'set'], {
+    terminal, answers: [...answers.slice(0, -1), true],
+  })
+  t.equal(renews.status, 0, renews.stderr)
+  t.equal(renews.stderr.split('With renew_proof on').length, 2, 'once')
+  t.equal((await show(world)).settings.renew_proof.value, 'on')
   const bad = await world.run(['shots', 'config', 'set'], {
     terminal, answers: [other, true, true, false, '1e6'],
   })

@@ -63,6 +63,11 @@ t.test('S-152 S-153 without renew_proof a stale proof blocks, and every summary 
   t.hasStrict((await world.run(['status', '--json'])).json().shots, {
     status: 'blocked', reason_code: 'proof_stale',
   })
+  const doctor = (await world.run(['doctor', '--json'])).json()
+  t.strictSame(doctor.checks.at(-1), {
+    name: 'shots', result: 'note', next: 'sallyport status',
+    text: 'blocked (proof_stale). 1 image is blocked: sallyport shots status',
+  })
   t.equal(sent(world), 0, 'no image left')
 })
 

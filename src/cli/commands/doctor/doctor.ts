@@ -10,7 +10,7 @@ const meta: VerbMeta = {
   summary: 'check whether this machine can run sallyport',
   description:
     'Looks at Node, the lock add-on, the folders and key files with their modes, and the ' +
-    'environment. ' +
+    'environment, and says what of a state that is there stands blocked and waits for a person. ' +
     'It contacts nobody, needs no state and changes nothing.',
   examples: ['$ sallyport doctor', '$ sallyport doctor --json'],
   session: 'none',
@@ -43,8 +43,11 @@ export const build: Build = (deps) =>
     doctor,
   )
 
-/** Runs every check. Throws `Degraded` with a `blocked` failure when one is a problem. */
+/**
+ * Runs every check. A state that does not open has no blocks to tell: why it does not is what the
+ * checks and `state check` say. Throws `Degraded` with a `blocked` failure when one is a problem. */
 export const doctor: Run<object, DoctorDocument> = async (_options, deps) => {
-  const { runChecks } = await import('../../../fabric/doctor.js')
-  return doctorContract.answer(runChecks(deps))
+  const { runChecks, standingBlocks } = await import('../../../fabric/doctor.js')
+  const blocks = await deps.gov('read').then((gov) => standingBlocks(gov)).catch(() => [])
+  return doctorContract.answer([...runChecks(deps), ...blocks])
 }

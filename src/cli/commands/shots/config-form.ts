@@ -1,5 +1,5 @@
 import { fail } from '../../../base/errors.js'
-import { egressText } from '../../../shots/source/config.js'
+import { egressText, renewText } from '../../../shots/source/config.js'
 import { type SavedShotSettings } from '../../../shots/source/settings.js'
 import type { VerbDeps } from '../../bound.js'
 
@@ -43,5 +43,8 @@ export const fillConfigForm = async (
     const text = await prompter.text(question, now === null ? '' : String(now))
     if (text !== '') change[field] = integerOf(text, field)
   }
+  deps.note(`\n${renewText}\n`)
+  const renews = await prompter.confirm('Let jobs renew a proof by themselves')
+  change['renew_proof'] = renews ? 'on' : 'off'
   return change
 }

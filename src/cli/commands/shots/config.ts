@@ -103,7 +103,7 @@ const set = async (options: ShotsConfigOptions, deps: VerbDeps): Promise<ShotsCo
   const change = parseSettingsChange(document)
   await saveShotsConfig(ctx, session, document)
   if (given !== null && widensEgress(before, change)) deps.note(egressText)
-  if (startsRenewing(before, change)) deps.note(renewText)
+  if (given !== null && startsRenewing(before, change)) deps.note(renewText)
   const override = overrideNote(ctx, change)
   if (override !== null) deps.note(override)
   return shotsConfig.answer(showShotsConfig(ctx, gov.store.read()))
