@@ -255,3 +255,27 @@ t.test('S-168 S-020 two processes at once never pay twice for one image', async 
   t.equal(both.reduce((sum, ran) => sum + (ran.json().analyzed as number), 0), 4)
   checkLedger(t, world)
 })
+
+t.test('S-168 an image whose request turns out to be of unknown end between look and claim is not sent without the reason for it', async (t) => {
+  const world = await World.in(t).sandbox().state().session()
+    .gateway(forImages).images(allowed).proof('screenshot')
+  await set(world, '--analysis-concurrency', '2')
+  for (const name of ['a.png', 'b.png']) await take(world, name)
+  const waiting = () => world.rows()
+    .filter(({ analyzer, analysis_status: status }) =>
+      status === 'pending' && analyzer.contact !== 'claimed')
+  const ran = await analyzeWith(world, 'replied', async () => {
+    const { gov } = world.ctx('write')
+    const [row] = waiting()
+    await gov.store.transact('test', (tx) => {
+      if (row === undefined) return
+      const analyzer = { ...row.analyzer, contact: 'uncertain' as const }
+      putObservation(tx, nowIso(gov), { ...row, analyzer })
+    })
+    gov.store.close()
+  })
+  t.hasStrict(ran.json(), { analyzed: 1 }, ran.stderr)
+  t.equal(sent(world), 1)
+  t.equal(world.rows().filter(({ payload }) => payload !== null).length, 1)
+  checkLedger(t, world)
+})

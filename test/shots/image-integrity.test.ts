@@ -1,9 +1,13 @@
 /** Only an image that is whole leaves the machine: what cannot be told to be one stays. */
-import { readFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import t from 'tap'
 import jpeg from 'jpeg-js'
+import { sha256Hex } from '../../src/base/canonical.js'
 import { reachesEnd } from '../../src/images/whole-file.js'
+import { readForUpload } from '../../src/shots/analysis/privacy.js'
 import { must } from '../support/must.js'
+import { observationOf } from '../support/observations.js'
 import { image } from '../support/png.js'
 import { analyze, rowOf, scan, sent } from '../support/shots.js'
 import { forImages } from '../world/gateway.js'
@@ -116,6 +120,18 @@ t.test('S-021 a person releases one damaged image by name, and none that does no
   t.equal(sent(world), 1)
   const audit = await world.run(['audit', 'list', '--json'])
   t.match(audit.stdout, 'shots.image_released')
+})
+
+t.test('S-021 S-062 what does not tell its size is refused by the reading itself, before any release is asked', (t) => {
+  const dir = t.testdir({})
+  writeFileSync(join(dir, 'junk.jpg'), passwd)
+  const row = observationOf(dir, 'junk.jpg', { sha256: sha256Hex(passwd) })
+  const later = Date.now() + 60_000
+  t.strictSame(readForUpload(row, later, false), { kind: 'refused', reason: 'image_damaged' })
+  writeFileSync(join(dir, 'whole.jpg'), photo(8))
+  const whole = observationOf(dir, 'whole.jpg', { sha256: sha256Hex(photo(8)) })
+  t.equal(readForUpload(whole, later, false).kind, 'ready')
+  t.end()
 })
 
 t.test('S-062 a file reaches its end part by part, whatever stands in its last bytes', (t) => {

@@ -10,8 +10,6 @@ import { readOnce } from '../../src/shots/scan/read-once.js'
 import { image } from '../support/png.js'
 import { World } from '../world/world.js'
 
-t.setTimeout(120_000)
-
 t.test('S-001 a folder that is swapped for a link during a scan leads nowhere: what lies behind the link is put off', async (t) => {
   const world = await World.in(t).state().session().images()
   await world.run(['shots', 'config', 'set', '--recursive', 'on'])
@@ -60,7 +58,7 @@ const duringRead = (t: Test, path: string, change: () => void): (() => number) =
       change()
     }
     return got
-  }) as typeof fs.readSync
+  })
   syncBuiltinESMExports()
   return () => ran
 }

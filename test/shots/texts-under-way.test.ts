@@ -10,8 +10,6 @@ import type { Loose } from '../world/place.js'
 import { moment } from '../world/texts.js'
 import { World, type AnalysisWorld } from '../world/world.js'
 
-t.setTimeout(180_000)
-
 const worldIn = (t: Parameters<typeof World.in>[0]) => World.in(t).sandbox().state().session()
   .gateway(forImages).images(allowed).proof('report').texts()
 

@@ -11,8 +11,6 @@ import { openStore } from '../../src/state/store.js'
 import { image } from '../support/png.js'
 import { World, type ImageWorld } from '../world/world.js'
 
-t.setTimeout(120_000)
-
 /** A clock on which every wait is over at once. */
 const jumpingClock = (): { clock: Clock; passedMs: () => number } => {
   let passed = 0
