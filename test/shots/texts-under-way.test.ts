@@ -47,13 +47,16 @@ t.test('S-105 a digest that is being made is not made a second time, retry or no
   const first = await world.run(['shots', 'digest', '--json', ...window], {
     at: async (step) => {
       if (step !== 'digest.replied') return
-      for (const more of [[], ['--retry']]) told.push((await world.digest(...window, ...more)).json())
+      for (const more of [[], ['--retry']]) {
+        told.push((await world.digest(...window, ...more)).json())
+      }
     },
   })
   t.hasStrict(must(first).json(), { written: 1 })
-  t.strictSame(told.map(({ written, windows }) => [written, windows[0].outcome, windows[0].reason]), [
-    [0, 'not_repeated', 'running'], [0, 'not_repeated', 'running'],
-  ])
+  t.strictSame(
+    told.map(({ written, windows: [one] }) => [written, one.outcome, one.reason]),
+    [[0, 'not_repeated', 'running'], [0, 'not_repeated', 'running']],
+  )
   t.equal(world.asked().length, 1)
   t.equal(world.episodes()[0]?.revision, 1)
   checkLedger(t, world)
@@ -87,7 +90,8 @@ t.test('S-166 a report whose inputs change between look and claim keeps everythi
   const id = rows[0]?.observation_id ?? ''
   const ctx = betweenLookAndClaim(world, () =>
     world.change(id, { classification: 'source_missing' }))
-  await t.rejects(concludeReport(ctx, { since, until: moment(0), timeZone: 'UTC' }, { retry: false }), {
+  const period = { since, until: moment(0), timeZone: 'UTC' }
+  await t.rejects(concludeReport(ctx, period, { retry: false }), {
     kind: 'conflict', code: 'report_inputs_changed',
   })
   t.equal(world.asked().length, 0)

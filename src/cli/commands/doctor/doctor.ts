@@ -45,7 +45,8 @@ export const build: Build = (deps) =>
 
 /**
  * Runs every check. A state that does not open has no blocks to tell: why it does not is what the
- * checks and `state check` say. Throws `Degraded` with a `blocked` failure when one is a problem. */
+ * checks and `state check` say. Throws `Degraded` with a `blocked` failure when one is a problem.
+ */
 export const doctor: Run<object, DoctorDocument> = async (_options, deps) => {
   const { runChecks, standingBlocks } = await import('../../../fabric/doctor.js')
   const blocks = await deps.gov('read').then((gov) => standingBlocks(gov)).catch(() => [])
