@@ -209,7 +209,14 @@ t.test('an interrupt after the closing record changes nothing of it', async (t) 
 /** Whether a process waits for what comes over its stdin. */
 const readsStdin = (pid: number): boolean => {
   const facts = `/proc/${pid}/fdinfo`
-  return readdirSync(facts).some((fd) => /^tfd: +0 /m.test(readFileSync(join(facts, fd), 'utf8')))
+  return readdirSync(facts).some((fd) => {
+    try {
+      return /^tfd: +0 /m.test(readFileSync(join(facts, fd), 'utf8'))
+    } catch {
+      // Closed since it was listed.
+      return false
+    }
+  })
 }
 
 t.test('A-104 one interrupt ends a command that reads stdin, with nothing written', async (t) => {
@@ -219,6 +226,7 @@ t.test('A-104 one interrupt ends a command that reads stdin, with nothing writte
   const child = spawn(process.execPath, [script, 'alpha', 'ask', '-'], {
     cwd: rig.place.cwd, env: rig.place.env, stdio: 'pipe',
   })
+  t.teardown(() => child.kill('SIGKILL'))
   const ended = new Promise((resolve) => child.once('close', (...how) => resolve(how)))
   child.stdin.write('MARK-QUESTION, not all of it')
   await until('it reads', () => readsStdin(child.pid ?? 0))
