@@ -87,7 +87,8 @@ t.test('A-124 an end that a held lock keeps out of the log names its task where 
     })
     release()
     const { task_id, operation_id } = newestTask(rig)
-    t.hasStrict(ran.error(), { code: 'timeout', details: { contact: 'none', task_id, operation_id } })
+    const details = { contact: 'none', task_id, operation_id }
+    t.hasStrict(ran.error(), { code: 'timeout', details })
     t.equal(rig.inferences().length, 0)
   })
 

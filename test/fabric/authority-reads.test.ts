@@ -91,7 +91,8 @@ t.test('A-158 A-070 S-017 an image is sent with one look a boundary, gates and r
   const { counts, at } = countOpens(t)
   must(await rig.run(['shots', 'analyze', '--json'], { at }))
   t.equal(rig.calls().length, 2)
-  // What was left open, the proof's age, the pass, the image and its claim each look for themselves.
+  // What was left open, the proof's age, the pass, the image and its claim each look for
+  // themselves.
   requireOnce(t, counts, { begun: 5 })
   const each = ['slot', 'before_resolve', 'before_dial', 'contact_begin', 'before_first_byte']
   for (const opens of boundaries(counts, each.map((name) => `analyze.${name}`))) {

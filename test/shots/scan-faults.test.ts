@@ -250,7 +250,10 @@ t.test('S-118 a lock that is held for a moment is a retry and no failure', async
   t.hasStrict(readLockCounters(world.place.stateDir), { retries: 1, failures: 0 })
 })
 
-/** A disk on which the n-th write that makes the log longer fails; `short`: after half of it was written. */
+/**
+ * A disk on which the n-th write that makes the log longer fails; `short`: after half of it was
+ * written.
+ */
 const fullAt = (at: number, short: boolean): Files => {
   const logs = new Set<number>()
   let writes = 0
