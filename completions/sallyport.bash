@@ -108,7 +108,7 @@ _sallyport() {
         --expected-policy-revision) COMPREPLY=(); return ;;
         --from) COMPREPLY=($(compgen -f -- "$cur")); return ;;
       esac
-      COMPREPLY=($(compgen -W "--enable --disable --max-output-tokens --timeout-seconds --request-cost-bound-microusd --spend-ceiling-microusd --api-key-file --acknowledge-plaintext-egress --expected-policy-revision --from --help --state-dir --json --no-input --quiet --verbose --no-color --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--enable --disable --max-output-tokens --timeout-seconds --request-cost-bound-microusd --spend-ceiling-microusd --api-key-file --acknowledge-plaintext-egress --expected-policy-revision --void-answers --from --help --state-dir --json --no-input --quiet --verbose --no-color --wait" -- "$cur"))
       ;;
     "alpha acknowledge")
       COMPREPLY=($(compgen -W "--acknowledge-plaintext-egress --help --state-dir --json --no-input --quiet --verbose --no-color --wait" -- "$cur"))
@@ -158,7 +158,7 @@ _sallyport() {
         --expected-policy-revision) COMPREPLY=(); return ;;
         --from) COMPREPLY=($(compgen -f -- "$cur")); return ;;
       esac
-      COMPREPLY=($(compgen -W "--slot --model --upstream-allow --request-cost-bound-microusd --timeout-seconds --remove-slot --api-key-file --spend-ceiling-microusd --consent --enable --disable --acknowledge-cloud-egress --expected-policy-revision --from --help --state-dir --json --no-input --quiet --verbose --no-color --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--slot --model --upstream-allow --request-cost-bound-microusd --timeout-seconds --remove-slot --api-key-file --spend-ceiling-microusd --consent --enable --disable --acknowledge-cloud-egress --expected-policy-revision --void-answers --from --help --state-dir --json --no-input --quiet --verbose --no-color --wait" -- "$cur"))
       ;;
     "gateway show")
       COMPREPLY=($(compgen -W "--help --state-dir --json --no-input --quiet --verbose --no-color --wait" -- "$cur"))
@@ -274,7 +274,7 @@ _sallyport() {
       case "$prev" in
         --from) COMPREPLY=($(compgen -f -- "$cur")); return ;;
       esac
-      COMPREPLY=($(compgen -W "--from --help --state-dir --json --no-input --quiet --verbose --no-color --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--from --void-answers --help --state-dir --json --no-input --quiet --verbose --no-color --wait" -- "$cur"))
       ;;
     "task list")
       case "$prev" in

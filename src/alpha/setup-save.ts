@@ -4,7 +4,11 @@
  */
 import { ceilingOwner } from '../governance/policy/ceiling.js'
 import type { Gov } from '../governance/context.js'
+import { momentOf } from '../governance/judge/moment.js'
 import { publishSave, type SaveDecision } from '../governance/policy/save.js'
+import {
+  voidsNothing, voidsOf, type AcceptedVoids, type SaveVoids,
+} from '../governance/policy/voids.js'
 import type { Session } from '../governance/session/types.js'
 import { fingerprintOf, usableFingerprint } from '../governance/vault.js'
 import type { Tx, View } from '../state/types.js'
@@ -24,6 +28,8 @@ import {
 export interface AlphaSave {
   readonly input: AlphaTextSetupInput
   readonly expectedPolicyRevision: number | null
+  /** Paid results that whoever saves gives up. */
+  readonly accepts?: AcceptedVoids | undefined
 }
 
 const planOf = (
@@ -52,6 +58,9 @@ const storedSetup = (
   }
 }
 
+const dropsOf = ({ consent }: SetupPlan): readonly string[] =>
+  (consent === 'keep' ? [] : [alphaPurpose])
+
 const decide = (
   gov: Gov, provider: AlphaProvider, save: AlphaSave, supplied: string | null,
 ) => (tx: Tx): SaveDecision | null => {
@@ -72,7 +81,9 @@ const decide = (
     ceilingMicrousd,
     grants: plan.consent === 'grant' ? [acknowledged] : [],
     acknowledges: plan.consent === 'keep' && plan.needsAuthority ? [acknowledged] : [],
-    drops: plan.consent === 'keep' ? [] : [alphaPurpose],
+    drops: dropsOf(plan),
+    // A document that leaves `enabled` out disables too, but says nothing of stopping.
+    onlyStops: plan.disablesOnly && save.input.enabled === false,
     apply: (write, _now, outcome) => {
       const revision = outcome.consents.at(0)?.granted_revision ?? null
       write.put(alphaSetupCollection, alphaSetupId, storedSetup(plan, revision, supplied))
@@ -87,6 +98,20 @@ export const alphaWouldChange = (
   const secret = suppliedKey(save.input)
   try {
     return !planOf(gov, view, provider, save, suppliedOf(gov, secret)).unchanged
+  } finally {
+    secret?.fill(0)
+  }
+}
+
+/** What a save would void, judged on one view. Throws as the save. */
+export const alphaVoids = (
+  gov: Gov, view: View, provider: AlphaProvider, save: AlphaSave,
+): SaveVoids => {
+  const secret = suppliedKey(save.input)
+  try {
+    const plan = planOf(gov, view, provider, save, suppliedOf(gov, secret))
+    const { policy, nowMs } = momentOf(gov, view)
+    return plan.unchanged ? voidsNothing : voidsOf(view, policy, nowMs, dropsOf(plan))
   } finally {
     secret?.fill(0)
   }
@@ -116,6 +141,7 @@ export const saveAlpha = async (
     await publishSave(gov, session, {
       route: alphaRouteName,
       expectedRevision: save.expectedPolicyRevision,
+      accepts: save.accepts,
       decide: decide(gov, provider, save, supplied),
       credential: secret === null || plan.keyChange === 'none'
         ? null : { ref: alphaCredentialRef, secret },

@@ -6,7 +6,7 @@
 import * as v from 'valibot'
 import { alphaProjectionShape } from '../alpha/projection.js'
 import {
-  alphaWouldChange, mirrorCeiling, saveAlpha, type AlphaSave,
+  alphaVoids, alphaWouldChange, mirrorCeiling, saveAlpha, type AlphaSave,
 } from '../alpha/setup-save.js'
 import { parseSetupInput } from '../alpha/setup.js'
 import { showAlpha } from '../alpha/show.js'
@@ -14,11 +14,14 @@ import { fail } from '../base/errors.js'
 import { closedObject, parseClosed, strictInteger } from '../base/schema.js'
 import { parseStrictJson } from '../base/strict-json.js'
 import { gatewayProjectionShape } from '../gateway/projection.js'
-import { gatewayWouldChange, saveGateway, type GatewaySave } from '../gateway/save.js'
+import { gatewayVoids, gatewayWouldChange, saveGateway, type GatewaySave } from '../gateway/save.js'
 import { parseGatewayInput } from '../gateway/setup.js'
 import { showGateway } from '../gateway/show.js'
 import type { Gov } from '../governance/context.js'
 import { policyHead } from '../governance/policy/head.js'
+import {
+  voidsNothing, type AcceptedVoids, type SaveVoids,
+} from '../governance/policy/voids.js'
 import type { Session } from '../governance/session/types.js'
 import { routePlaces, type RoutePlaces } from './places.js'
 
@@ -42,6 +45,8 @@ export type ConfigurationSave =
   & ({ readonly bytes: Uint8Array } | { readonly value: unknown })
   /** The one block that the caller's verb is about; a document that names the other is refused. */
   & { readonly only?: BlockName }
+  /** Paid results that whoever saves gives up; none where it is left out. */
+  & { readonly accepts?: AcceptedVoids | undefined }
 
 const documentShape = closedObject({
   alpha_text: v.optional(v.unknown()),
@@ -72,11 +77,12 @@ const parseSave = (save: ConfigurationSave): ParsedSave => {
     })
   }
   const expectedPolicyRevision = document.expected_policy_revision ?? null
+  const { accepts } = save
   return {
     alpha: has('alpha_text')
-      ? { input: parseSetupInput(document.alpha_text), expectedPolicyRevision } : null,
+      ? { input: parseSetupInput(document.alpha_text), expectedPolicyRevision, accepts } : null,
     gateway: has('gateway')
-      ? { input: parseGatewayInput(document.gateway), expectedPolicyRevision } : null,
+      ? { input: parseGatewayInput(document.gateway), expectedPolicyRevision, accepts } : null,
     expectedPolicyRevision,
   }
 }
@@ -117,6 +123,28 @@ const requireExpected = (gov: Gov, expected: number | null): void => {
   )
 }
 
+/** A save as it was parsed, with the one block that it is about. */
+const oneBlock = async (
+  gov: Gov, places: RoutePlaces, save: ConfigurationSave,
+): Promise<ParsedSave> => {
+  const parsed = parseSave(save)
+  const { alpha, gateway } = parsed
+  if (alpha === null || gateway === null) return parsed
+  const changed = await changedBlock(gov, places, alpha, gateway)
+  return changed === 'gateway' ? { ...parsed, alpha: null } : { ...parsed, gateway: null }
+}
+
+/** What the save would put out of reach, to be shown before it is made. Throws as the save. */
+export const configurationVoids = async (
+  gov: Gov, save: ConfigurationSave,
+): Promise<SaveVoids> => {
+  const places = routePlaces(gov)
+  const { alpha, gateway } = await oneBlock(gov, places, save)
+  const view = gov.store.read()
+  if (alpha !== null) return alphaVoids(gov, view, places.provider, alpha)
+  return gateway === null ? voidsNothing : gatewayVoids(gov, view, places.gateway, gateway)
+}
+
 /**
  * Saves the configuration and answers the read of after. Omitted blocks stay as they are (A-048);
  * a resubmitted block that changes nothing is no change. Throws `rejected` (malformed, null,
@@ -125,11 +153,9 @@ const requireExpected = (gov: Gov, expected: number | null): void => {
 export const saveConfiguration = async (
   gov: Gov, session: Session, save: ConfigurationSave,
 ): Promise<Configuration> => {
-  const { alpha, gateway, expectedPolicyRevision } = parseSave(save)
   const places = routePlaces(gov)
-  const both = alpha !== null && gateway !== null
-  const only = both ? await changedBlock(gov, places, alpha, gateway) : null
-  if (alpha !== null && only !== 'gateway') {
+  const { alpha, gateway, expectedPolicyRevision } = await oneBlock(gov, places, save)
+  if (alpha !== null) {
     await saveAlpha(gov, session, places.provider, alpha)
   } else if (gateway !== null) {
     await saveGateway(gov, session, places.gateway, gateway, [mirrorCeiling])

@@ -45,6 +45,8 @@ export interface GatewayPlan {
   /** Purposes whose consent ends unless granted anew. */
   readonly drops: readonly string[]
   readonly keyChange: boolean
+  /** Nothing but disabling, or removing slots: what stops something is never hard. */
+  readonly onlyStops: boolean
   /** Ceiling to apply to the deployment ledger, micro-USD; null leaves the ledger alone. */
   readonly ceilingMicrousd: number | null
 }
@@ -228,6 +230,8 @@ export const planGatewayChange = (
     && (sendsElsewhere || !facts.egressCurrent)
   return {
     next, unchanged, needsAuthority, grantsEgress, grants, keyChange,
+    onlyStops: !needsAuthority && (!next.enabled
+      || [...changed].every((purpose) => next.slots[slotOfPurpose[purpose]] === null)),
     drops: dropsOf(next, changed, grants, grantsEgress),
     ceilingMicrousd: ceilingDiffers ? next.spend_ceiling_microusd : null,
   }

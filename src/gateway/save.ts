@@ -9,6 +9,9 @@ import type { Gov } from '../governance/context.js'
 import { momentOf } from '../governance/judge/moment.js'
 import { ceilingOwner } from '../governance/policy/ceiling.js'
 import { publishSave, type SaveDecision } from '../governance/policy/save.js'
+import {
+  voidsNothing, voidsOf, type AcceptedVoids, type SaveVoids,
+} from '../governance/policy/voids.js'
 import { collections } from '../governance/rows.js'
 import type { Session } from '../governance/session/types.js'
 import { fingerprintOf, keyFacts, usableFingerprint } from '../governance/vault.js'
@@ -31,6 +34,8 @@ import {
 export interface GatewaySave {
   readonly input: GatewayInput
   readonly expectedPolicyRevision: number | null
+  /** Paid results that whoever saves gives up. */
+  readonly accepts?: AcceptedVoids | undefined
 }
 
 /** Follows an edit of the one ceiling in another route's document; a budget field, no grant. */
@@ -101,6 +106,7 @@ const decide = ({ gov, place, save, supplied, mirrors }: SaveParts) => (
     ceilingMicrousd,
     grants: grantsOf(plan),
     drops: plan.drops,
+    onlyStops: plan.onlyStops,
     apply: (write) => {
       write.put(gatewayCollection, gatewayRouteId, plan.next)
       if (ceilingMicrousd === null) return
@@ -134,6 +140,16 @@ export const gatewayWouldChange = (
   withKey(gov, save.input, (_secret, supplied) =>
     !planOf(gov, view, place, save, supplied).unchanged)
 
+/** What a save would void, judged on one view. Throws as the save. */
+export const gatewayVoids = (
+  gov: Gov, view: View, place: GatewayPlace, save: GatewaySave,
+): Promise<SaveVoids> =>
+  withKey(gov, save.input, (_secret, supplied) => {
+    const plan = planOf(gov, view, place, save, supplied)
+    const { policy, nowMs } = momentOf(gov, view)
+    return plan.unchanged ? voidsNothing : voidsOf(view, policy, nowMs, plan.drops)
+  })
+
 /**
  * The exact texts that a save with the acknowledgment would consent to, to be shown before it is
  * given. Throws as the save.
@@ -162,6 +178,7 @@ export const saveGateway = async (
     await publishSave(gov, session, {
       route: gatewayRouteName,
       expectedRevision: save.expectedPolicyRevision,
+      accepts: save.accepts,
       decide: decide({ gov, place, save, supplied, mirrors }),
       credential: secret !== null && plan.keyChange
         ? { ref: gatewayCredentialRef, secret } : null,

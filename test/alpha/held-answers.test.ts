@@ -182,3 +182,63 @@ t.test('A-156 A-185 a session that cannot outlive request and billing is refused
     must(await rig.run(['login', '--replace', '--ttl', '60s', '--idle', '60s']))
     must(await rig.ask())
   })
+
+const onTerminal = { stdin: true, stdout: true, stderr: true }
+
+t.test('A-065 A-128 a set-up lists the answers that it would void and asks; silence keeps them',
+  async (t) => {
+    const rig = await rigOf(t)
+    const task = await overrun(rig)
+    const disable = ['alpha', 'setup', '--disable']
+    const before = await rig.revision()
+    const declined = await rig.run(disable, { terminal: onTerminal, answers: [false] })
+    t.equal(declined.status, 130)
+    t.match(declined.stderr, `Task ${task}:`)
+    t.match(declined.stderr, 'Consents that this save ends: alpha.text.')
+    t.equal(await rig.revision(), before, 'nothing was saved')
+
+    // A document without `enabled` disables as well, and says nothing of stopping.
+    const document = rig.place.write('setup.json', '{"alpha_text":{}}')
+    for (const verb of [['alpha', 'setup'], ['config', 'save']]) {
+      const refused = await rig.run([...verb, '--from', document, '--json'])
+      t.equal(refused.status, 5)
+      t.hasStrict(refused.error(), { code: 'save_voids_answers', details: { tasks: task } })
+    }
+    t.equal(await rig.revision(), before, 'nothing was published')
+    must(await rig.run(['alpha', 'review', task, '--accept-overrun']))
+    must(await rig.run(['alpha', 'output', task]))
+    const nothing = must(await rig.run(disable, { terminal: onTerminal }))
+    t.notMatch(nothing.stderr, 'Task', 'where nothing waits, nothing is asked')
+  })
+
+t.test('A-050 A-128 disabling is never hard: it tells what it costs, and the flag says yes',
+  async (t) => {
+    const rig = await rigOf(t)
+    const task = await overrun(rig)
+    must(await save(rig, ['--timeout-seconds', '9']))
+    const document = rig.place.write('setup.json', '{"alpha_text":{}}')
+    const stopped = must(await rig.run(['alpha', 'setup', '--disable']))
+    t.match(stopped.stderr, `Task ${task}:`)
+    const late = await rig.run(['alpha', 'review', task, '--accept-overrun', '--json'])
+    t.equal(late.error().code, 'answer_not_adoptable')
+    must(await rig.run(['alpha', 'review', task, '--reject']))
+    must(await save(rig, ['--enable']))
+    const other = await overrun(rig)
+    const voided = must(await rig.run(['alpha', 'setup', '--from', document, '--void-answers']))
+    t.match(voided.stderr, `Task ${other}:`)
+    t.equal((await rig.json(['alpha', 'show'])).alpha_text.enabled, false)
+  })
+
+t.test('A-097 a question under way is listed, and only what was listed is given up', async (t) => {
+  const rig = await rigOf(t)
+  const document = rig.place.write('setup.json', '{"alpha_text":{}}')
+  const asked = await rig.ask({
+    at: async (at) => {
+      if (at !== 'ask.replied') return
+      const refused = await rig.run(['alpha', 'setup', '--from', document, '--json'])
+      t.equal(refused.error().code, 'save_voids_answers')
+      t.equal(refused.error().details?.['tasks'], newestTask(rig).task_id)
+    },
+  })
+  t.equal(asked.status, 0, `the answer is not lost: ${asked.stderr}`)
+})

@@ -103,3 +103,28 @@ t.test('A-059 a stored key that does not open is not configured, and is stored a
   must(await rig.widen(['--api-key-file', rig.place.path('gateway-key')]))
   t.equal((await rig.show()).gateway.status, 'configured')
 })
+
+t.test('A-192 S-021 a change of the model is refused while a result is under way, unless given up',
+  async (t) => {
+    const rig = await rigOf(t)
+    const model = ['--slot', 'chat', '--model', 'gateway/acme/chat-2', '--consent', 'chat']
+    const kept = must(await proveDuring(rig, async () => {
+      const refused = await rig.widen(model)
+      t.equal(refused.status, 5)
+      t.equal(refused.error().code, 'save_voids_answers')
+      must(await rig.widen(['--slot', 'chat', '--timeout-seconds', '50']))
+      must(await rig.widen(['--slot', 'report', '--model', 'gateway/acme/report-2']))
+    }))
+    const { operation_id: proved } = kept.json().receipt
+    t.equal(latestProof(rig.view(), 'chat')?.operation_id, proved)
+    const lost = await proveDuring(rig, async () => {
+      const given = must(await rig.widen([...model, '--void-answers']))
+      t.match(given.stderr, /^Operation \S+: its result, which is under way, would be dropped\.$/m)
+      t.match(given.stderr, /^Consents that this save ends: .*gateway\.chat/m)
+    })
+    t.equal(lost.error().code, 'proof_not_adopted')
+    t.equal(latestProof(rig.view(), 'chat')?.operation_id, proved)
+    const stopped = await proveDuring(rig, async () =>
+      must(await rig.run(['gateway', 'setup', '--disable'])))
+    t.not(stopped.status, 0, 'stopping is never hard, and drops what is under way')
+  })

@@ -245,3 +245,28 @@ t.test('A-070 a restore where no state is lets only the one who restores log in'
   must(await at.run(['login', '--owner', 'ada', '--replace']))
   t.equal((await at.run(['state', 'check'])).status, 0)
 })
+
+t.test('A-070 an owner who is enabled again does not bring back the consent that they gave',
+  async (t) => {
+    const at = await World.in(t).sandbox().state({ owner: 'ada' }).session().alpha().gateway()
+    const secret = ['--passphrase-file', at.place.write('passphrase', 'another person')]
+    await at.json(['principal', 'add', 'bob', ...secret])
+    await carried(at.open('write'), [], 'bob')
+    must(await at.run(['login', '--owner', 'bob', ...secret]))
+    const reason = async () => (await at.json(['alpha', 'show'])).alpha_text.reason_code
+    t.equal(await reason(), 'consent_giver_disabled')
+    must(await at.run(['principal', 'enable', 'ada']))
+    t.equal(await reason(), 'consent_not_current')
+    const { gateway } = await at.show()
+    t.equal(gateway.reason_code, 'egress_not_acknowledged')
+    t.equal((await at.run(['alpha', 'acknowledge', '--acknowledge-plaintext-egress'])).status, 4)
+    t.equal((await at.ask()).status, 4)
+    t.equal(at.inferences().length, 0)
+    must(await at.run(['state', 'check']))
+    must(await at.run([
+      'alpha', 'setup', '--enable', '--acknowledge-plaintext-egress',
+      '--expected-policy-revision', String(await at.revision()),
+    ]))
+    must(await at.ask())
+    must(await at.run(['state', 'check']))
+  })

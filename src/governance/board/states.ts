@@ -31,10 +31,14 @@ export const costLiability = 'cost_liability'
 /** What a task is blocked on while its result is paid for, kept, and waits for a person. */
 const heldResults: ReadonlySet<string> = new Set(['cost_overrun', 'answer_held'])
 
+/** Whether the result of the task is paid for, kept, and waits for a person. */
+export const isHeld = ({ blocked }: { readonly blocked: { kind: string } | null }): boolean =>
+  blocked !== null && heldResults.has(blocked.kind)
+
 /** Whether nothing of the task is ever sent again: finished, or its result waits for a person. */
 export const isSpent = (
-  { state, blocked }: { readonly state: TaskState; readonly blocked: { kind: string } | null },
-): boolean => !isOpen(state) || (blocked !== null && heldResults.has(blocked.kind))
+  task: { readonly state: TaskState; readonly blocked: { kind: string } | null },
+): boolean => !isOpen(task.state) || isHeld(task)
 
 /** Whether the table has this arrow for everybody. */
 export const canMove = (from: TaskState, to: TaskState): boolean => arrows[from].includes(to)

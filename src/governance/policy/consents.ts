@@ -107,13 +107,13 @@ export const acknowledgeConsent = (
   return next
 }
 
-/** Ends the granted consents that `match` picks. */
+/** Ends the consents that `match` picks; answers how many. */
 export const endConsents = (
   tx: Tx, state: 'revoked' | 'cleared' | 'withdrawn', match: (consent: Consent) => boolean,
-): void => {
-  for (const { id, doc } of tx.all(collections.consents)) {
-    if (match(doc)) tx.put(collections.consents, id, { ...doc, state })
-  }
+): number => {
+  const picked = tx.all(collections.consents).filter(({ doc }) => match(doc))
+  for (const { id, doc } of picked) tx.put(collections.consents, id, { ...doc, state })
+  return picked.length
 }
 
 /** A publication carries no consent that has expired or whose giver is disabled. */

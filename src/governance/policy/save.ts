@@ -26,6 +26,7 @@ import {
 import { isGloballyRevoked, policyHead } from './head.js'
 import { nextRevisionOf, publishRevision } from './publish.js'
 import { policyStanding } from './standing.js'
+import { requireAcceptedVoids, voidsOf, type AcceptedVoids } from './voids.js'
 
 /** What the rows at r decide about a save. */
 export interface SaveDecision {
@@ -36,6 +37,8 @@ export interface SaveDecision {
   readonly acknowledges?: readonly Omit<ConsentGrant, 'expiresAt'>[]
   /** Purposes of this route that end unless granted anew (changed or disabled). */
   readonly drops: readonly string[]
+  /** The save does nothing but stop something, which is refused for no answer that it voids. */
+  readonly onlyStops?: boolean
   /** Writes the route's own documents, in the same record as r+2. */
   apply(tx: Tx, now: string, outcome: SaveOutcome): void
 }
@@ -54,6 +57,8 @@ export interface SavePlan {
   /** Pure over the rows at r, run under the lock; a throw changes nothing. Null: no change. */
   decide(tx: Tx): SaveDecision | null
   readonly credential: { readonly ref: string; readonly secret: Buffer } | null
+  /** Paid results that whoever saves gives up; none where it is left out. */
+  readonly accepts?: AcceptedVoids | undefined
 }
 
 /** Refuses a save whose caller looked at another revision. */
@@ -90,6 +95,11 @@ const begin = (
     }
     requireUndamagedPolicy(gov, tx)
     requireNoOtherSave(tx, plan, decision)
+    if (decision.onlyStops !== true) {
+      const standing = policyStanding(gov.store, tx)
+      const voids = voidsOf(tx, standing, gov.clock.wallMs(), decision.drops)
+      requireAcceptedVoids(voids, plan.accepts ?? [])
+    }
     const base = policyHead(tx)
     const account = tx.all(collections.ledgerAccounts).at(0)?.doc
     const intent: SaveIntent = {
@@ -198,8 +208,9 @@ const updateAccounting = async (gov: Gov, plan: SavePlan, begun: Begun): Promise
 }
 
 /** Consents of every other route end for good when one route is granted after a revocation. */
-const clearOthers = (tx: Tx, route: RouteName): void =>
+const clearOthers = (tx: Tx, route: RouteName): void => {
   endConsents(tx, 'cleared', (old) => old.route !== route && old.state === 'revoked')
+}
 
 const finish = async (
   gov: Gov, session: Session, plan: SavePlan, begun: Begun,

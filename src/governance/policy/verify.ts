@@ -2,7 +2,6 @@
 import type { View } from '../../state/types.js'
 import type { Problem } from '../context.js'
 import { collections, type Consent, type PolicyRevision } from '../rows.js'
-import { boundConsents } from './consents.js'
 import { revisionId } from './head.js'
 
 type Rule = readonly [code: string, text: string, holds: boolean]
@@ -43,9 +42,12 @@ const consentRules = (
 const headProblems = (view: View, head: PolicyRevision): Problem[] => {
   const ids = (list: readonly { consent_id: string }[]): string =>
     list.map(({ consent_id }) => consent_id).sort().join()
+  // One that ended since, without a publication, stays bound to the revision that named it.
+  const bound = view.all(collections.consents).map(({ doc }) => doc)
+    .filter(({ bound_revision: revision }) => revision === head.revision)
   return failing(revisionId(head.revision), [[
     'policy_consents_mismatch', 'The newest revision names the consents that are bound to it.',
-    ids(head.consents) === ids(boundConsents(view, head.revision)),
+    ids(head.consents) === ids(bound),
   ]])
 }
 

@@ -4,13 +4,13 @@ import { alphaConsentStatement } from '../../../alpha/consent-text.js'
 import type { AlphaShow } from '../../../alpha/projection.js'
 import { showAlpha } from '../../../alpha/show.js'
 import { fail } from '../../../base/errors.js'
-import { saveConfiguration } from '../../../fabric/configuration.js'
 import { deploymentProfile } from '../../../governance/profile.js'
 import type { VerbDeps } from '../../bound.js'
 import { integerFlag, moneyFlag } from '../../flags.js'
 import { readInput, readSecret } from '../../input.js'
 import { loginToMutate } from '../../mutate.js'
 import { defineVerb, type Build, type Run, type VerbDefinition } from '../../verb.js'
+import { saveListing, voidAnswersFlag } from '../../voids.js'
 import { fillForm } from './setup-form.js'
 import { alphaText } from './text.js'
 
@@ -25,6 +25,7 @@ export interface SetupOptions {
   readonly apiKeyFile?: string
   readonly acknowledgePlaintextEgress?: boolean
   readonly expectedPolicyRevision?: number
+  readonly voidAnswers?: boolean
   readonly from?: string
 }
 
@@ -74,6 +75,7 @@ const definition: VerbDefinition<AlphaShow> = {
     .addOption(integerFlag('--expected-policy-revision <n>', 'as `alpha show` prints it', {
       min: 0, max: Number.MAX_SAFE_INTEGER,
     }))
+    .option(...voidAnswersFlag)
     .option('--from <file>', 'a whole request as JSON; - for stdin'),
   text: (result, view) => alphaText(result, view),
 }
@@ -117,28 +119,30 @@ const blockOf = async (
   }
 }
 
-const isEmpty = (options: SetupOptions): boolean =>
-  Object.values(options).every((value) => value === undefined)
+/** Names of what the flags say, besides what may be lost. */
+const namesOf = ({ voidAnswers: _, ...options }: SetupOptions): readonly string[] =>
+  Object.entries(options).flatMap(([name, value]) => (value === undefined ? [] : [name]))
 
 /** Saves the set-up. */
 export const run: Run<SetupOptions, AlphaShow> = async (options, deps) => {
-  if (options.from !== undefined && Object.keys(options).length > 1) {
+  if (options.from !== undefined && namesOf(options).length > 1) {
     throw fail.usage('several_sources', 'The document of --from stands alone.')
   }
   const bytes = options.from === undefined ? null : await readInput(deps, {
     from: options.from, flag: '--from', bytesMax: saveBytesMax,
   })
-  const { gov, session } = await loginToMutate(deps)
+  const opened = await loginToMutate(deps)
+  const { gov, session } = opened
   const { provider } = deploymentProfile(gov.store)
   if (bytes !== null) {
-    await saveConfiguration(gov, session, { bytes, only: 'alpha_text' })
+    await saveListing(deps, opened, { bytes, only: 'alpha_text' }, options)
     return alphaSetup.answer(showAlpha(gov, session, provider))
   }
   const current = showAlpha(gov, session, provider)
-  const block = isEmpty(options)
+  const block = namesOf(options).length === 0
     ? await fillForm(deps, current, alphaConsentStatement(provider))
     : await blockOf(options, deps, current)
-  await saveConfiguration(gov, session, { value: block, only: 'alpha_text' })
+  await saveListing(deps, opened, { value: block, only: 'alpha_text' }, options)
   return alphaSetup.answer(showAlpha(gov, session, provider))
 }
 

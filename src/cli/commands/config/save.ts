@@ -1,16 +1,16 @@
-import {
-  configurationBytesMax, saveConfiguration, type Configuration,
-} from '../../../fabric/configuration.js'
+import { configurationBytesMax, type Configuration } from '../../../fabric/configuration.js'
 import { configSave } from '../../../fabric/configuration-contract.js'
 import { fail } from '../../../base/errors.js'
 import { readInput } from '../../input.js'
 import { loginToMutate } from '../../mutate.js'
+import { saveListing, voidAnswersFlag } from '../../voids.js'
 import { defineVerb, type Build, type Run, type VerbDefinition } from '../../verb.js'
 import { configurationText } from './text.js'
 
 /** Flags of `config save`. */
 export interface ConfigSaveOptions {
   readonly from?: string
+  readonly voidAnswers?: boolean
 }
 
 const definition: VerbDefinition<Configuration> = {
@@ -29,7 +29,9 @@ const definition: VerbDefinition<Configuration> = {
     exits: ['rejected', 'unauthorized', 'conflict', 'blocked', 'no_state', 'locked', 'damaged'],
     json: configSave,
   },
-  flags: (command) => command.option('--from <file>', 'the document; - for stdin'),
+  flags: (command) => command
+    .option('--from <file>', 'the document; - for stdin')
+    .option(...voidAnswersFlag),
   text: configurationText,
 }
 
@@ -39,8 +41,8 @@ export const run: Run<ConfigSaveOptions, Configuration> = async (options, deps) 
   const bytes = await readInput(deps, {
     from: options.from, flag: '--from', bytesMax: configurationBytesMax,
   })
-  const { gov, session } = await loginToMutate(deps)
-  return configSave.answer(await saveConfiguration(gov, session, { bytes }))
+  const opened = await loginToMutate(deps)
+  return configSave.answer(await saveListing(deps, opened, { bytes }, options))
 }
 
 /** Parses a line of `config save`. */

@@ -1,5 +1,5 @@
 import { fail } from '../../../base/errors.js'
-import { configurationBytesMax, saveConfiguration } from '../../../fabric/configuration.js'
+import { configurationBytesMax } from '../../../fabric/configuration.js'
 import { routePlaces } from '../../../fabric/places.js'
 import { gatewaySetup } from '../../../gateway/contract.js'
 import { gatewayLimits as limits, gatewayPurposes, slotNames } from '../../../gateway/constants.js'
@@ -14,6 +14,7 @@ import { choiceFlag, integerFlag, moneyFlag } from '../../flags.js'
 import { readInput, readSecret } from '../../input.js'
 import { loginToMutate } from '../../mutate.js'
 import { defineVerb, type Build, type Run, type VerbDefinition } from '../../verb.js'
+import { saveListing, voidAnswersFlag } from '../../voids.js'
 import { gatewayText } from './text.js'
 
 /** Flags of `gateway setup`. */
@@ -31,6 +32,7 @@ export interface GatewaySetupOptions {
   readonly disable?: boolean
   readonly acknowledgeCloudEgress?: boolean
   readonly expectedPolicyRevision?: number
+  readonly voidAnswers?: boolean
   readonly from?: string
 }
 
@@ -83,6 +85,7 @@ const definition: VerbDefinition<GatewayShow> = {
     .addOption(integerFlag('--expected-policy-revision <n>', 'as `gateway show` prints it', {
       min: 0, max: Number.MAX_SAFE_INTEGER,
     }))
+    .option(...voidAnswersFlag)
     .option('--from <file>', 'a whole request as JSON; - for stdin'),
   text: (result, view) => gatewayText(result, view),
 }
@@ -180,7 +183,8 @@ const showRevision = (gov: Gov): number => policyHead(gov.store.read()).revision
 
 /** Saves the route. */
 export const run: Run<GatewaySetupOptions, GatewayShow> = async (options, deps) => {
-  const given = Object.keys(options).length
+  const { voidAnswers: _, ...saved } = options
+  const given = Object.keys(saved).length
   if (given === 0) {
     throw fail.usage('nothing_to_save', 'Name what to save.', {
       next: 'Flags and an example: sallyport gateway setup --help',
@@ -193,12 +197,13 @@ export const run: Run<GatewaySetupOptions, GatewayShow> = async (options, deps) 
     from: options.from, flag: '--from', bytesMax: configurationBytesMax,
   })
   const block = bytes === null ? await blockOf(options, deps) : null
-  const { gov, session } = await loginToMutate(deps)
+  const opened = await loginToMutate(deps)
+  const { gov, session } = opened
   if (block !== null) {
     const value = await acknowledged(options, deps, gov, block)
-    await saveConfiguration(gov, session, { value, only: 'gateway' })
+    await saveListing(deps, opened, { value, only: 'gateway' }, options)
   } else if (bytes !== null) {
-    await saveConfiguration(gov, session, { bytes, only: 'gateway' })
+    await saveListing(deps, opened, { bytes, only: 'gateway' }, options)
   }
   return gatewaySetup.answer(showGateway(gov, session, routePlaces(gov).gateway))
 }

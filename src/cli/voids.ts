@@ -1,0 +1,49 @@
+/** Saving a set-up: what it would put out of reach is listed first, and a person is asked. */
+import {
+  configurationVoids, saveConfiguration, type Configuration, type ConfigurationSave,
+} from '../fabric/configuration.js'
+import type { Gov } from '../governance/context.js'
+import { lostBy, type AcceptedVoids, type SaveVoids } from '../governance/policy/voids.js'
+import type { Session } from '../governance/session/types.js'
+import type { VerbDeps } from './bound.js'
+
+/** The flag of the saving verbs and its help. */
+export const voidAnswersFlag = [
+  '--void-answers', 'go on though paid results that wait can then never be used',
+] as const
+
+const tell = (deps: VerbDeps, { purposes, tasks, operations }: SaveVoids): void => {
+  if (purposes.length > 0) deps.note(`Consents that this save ends: ${purposes.join(', ')}.`)
+  for (const id of tasks) {
+    deps.note(`Task ${id}: its paid answer could never be released any more.`)
+  }
+  for (const id of operations) {
+    deps.note(`Operation ${id}: its result, which is under way, would be dropped.`)
+  }
+}
+
+/** Asks where something would be lost and somebody is there; answers what may be. */
+const accepted = async (
+  deps: VerbDeps, voids: SaveVoids, voidAnswers: boolean,
+): Promise<AcceptedVoids> => {
+  const lost = lostBy(voids)
+  if (voidAnswers) return 'all'
+  if (lost.length === 0 || !deps.interactive) return []
+  await deps.confirm(`Give up ${lost.length} paid result(s)?`, '--void-answers')
+  return lost
+}
+
+/**
+ * Saves the configuration. Lists on stderr what the save would void; paid results are given up
+ * only by `--void-answers` or at an unchecked prompt, to exactly those that were listed. Throws
+ * `cancelled`, and as the save does.
+ */
+export const saveListing = async (
+  deps: VerbDeps, { gov, session }: { readonly gov: Gov; readonly session: Session },
+  save: ConfigurationSave, { voidAnswers = false }: { readonly voidAnswers?: boolean },
+): Promise<Configuration> => {
+  const voids = await configurationVoids(gov, save)
+  tell(deps, voids)
+  const accepts = await accepted(deps, voids, voidAnswers)
+  return saveConfiguration(gov, session, { ...save, accepts })
+}

@@ -1,0 +1,79 @@
+/**
+ * What a save puts out of reach for good: a result that was paid for is used only under the consent
+ * that it was asked under, so that a save which ends that consent voids it (A-065, A-128, A-168).
+ */
+import { fail } from '../../base/errors.js'
+import type { View } from '../../state/types.js'
+import { isHeld } from '../board/states.js'
+import { collections, type Task } from '../rows.js'
+import { consentLapse, latestConsent } from './consents.js'
+import type { PolicyStanding } from './standing.js'
+
+/** What one save would void. */
+export interface SaveVoids {
+  /** Purposes whose consent stands now and ends with the save, unless given anew. */
+  readonly purposes: readonly string[]
+  /** Tasks whose answer waits for a person, or was asked for and is under way. */
+  readonly tasks: readonly string[]
+  /** Operations under way that are no task's: proofs, images, texts. */
+  readonly operations: readonly string[]
+}
+
+/** What whoever saves has accepted to lose: ids of tasks and operations, or whatever it is. */
+export type AcceptedVoids = 'all' | readonly string[]
+
+/** A save that voids nothing. */
+export const voidsNothing: SaveVoids = { purposes: [], tasks: [], operations: [] }
+
+/** Operations that were contacted under one of these consents and have no outcome yet. */
+const underWay = (view: View, ended: ReadonlySet<string>): readonly string[] => {
+  const contacted = new Set(view.all(collections.openReservations)
+    .filter(({ doc }) => doc.state === 'contacted').map(({ doc }) => doc.operation_id))
+  if (contacted.size === 0) return []
+  const under = view.all(collections.decisions).filter(({ doc }) =>
+    contacted.has(doc.operation_id) && ended.has(String(doc.request['consent_id'])))
+  return [...new Set(under.map(({ doc }) => doc.operation_id))]
+}
+
+/** What ending the consents to these purposes voids, on one view. */
+export const voidsOf = (
+  view: View, standing: PolicyStanding, nowMs: number, drops: readonly string[],
+): SaveVoids => {
+  const ending = drops.flatMap((purpose) => {
+    const consent = latestConsent(view, purpose)
+    const lapse = consentLapse(view, standing, consent, nowMs)
+    return consent !== undefined && (lapse === null || lapse === 'suspended') ? [consent] : []
+  })
+  if (ending.length === 0) return voidsNothing
+  const ids = new Set(ending.map(({ consent_id: id }) => id))
+  const going = new Set(underWay(view, ids))
+  const waits = (task: Task): boolean => going.has(task.operation_id)
+    || (isHeld(task) && ids.has(task.purpose.consent_id))
+  const tasks = view.all(collections.openTasks).map(({ doc }) => doc).filter(waits)
+  for (const { operation_id: id } of tasks) going.delete(id)
+  return {
+    purposes: ending.map(({ purpose }) => purpose),
+    tasks: tasks.map(({ task_id: id }) => id),
+    operations: [...going],
+  }
+}
+
+/** Ids of all that is paid for, or about to be, and that a save would void. */
+export const lostBy = ({ tasks, operations }: SaveVoids): readonly string[] =>
+  [...tasks, ...operations]
+
+/** Throws `conflict`/`save_voids_answers` where something would be lost that nobody accepted. */
+export const requireAcceptedVoids = (voids: SaveVoids, accepted: AcceptedVoids): void => {
+  if (accepted === 'all') return
+  const lost = lostBy(voids).filter((id) => !accepted.includes(id))
+  if (lost.length === 0) return
+  throw fail.conflict(
+    'save_voids_answers',
+    `This save ends the consent that ${lost.length} paid result(s) rest on.`,
+    {
+      next: 'Nothing was changed. Release the held ones first (`sallyport alpha review`) and wait '
+        + 'for the others, or give --void-answers.',
+      details: { tasks: voids.tasks.join(','), operations: voids.operations.join(',') },
+    },
+  )
+}
