@@ -25,13 +25,18 @@ export type AcceptedVoids = 'all' | readonly string[]
 /** A save that voids nothing. */
 export const voidsNothing: SaveVoids = { purposes: [], tasks: [], operations: [] }
 
-/** Operations that were contacted under one of these consents and have no outcome yet. */
-const underWay = (view: View, ended: ReadonlySet<string>): readonly string[] => {
-  const contacted = new Set(view.all(collections.openReservations)
+/** Operations that were contacted and have no outcome yet. */
+const underWay = (view: View): ReadonlySet<string> =>
+  new Set(view.all(collections.openReservations)
     .filter(({ doc }) => doc.state === 'contacted').map(({ doc }) => doc.operation_id))
-  if (contacted.size === 0) return []
+
+/** Those of them that are no task's and were decided under one of these consents. */
+const taskless = (
+  view: View, going: ReadonlySet<string>, ended: ReadonlySet<string>,
+): readonly string[] => {
+  if (going.size === 0) return []
   const under = view.all(collections.decisions).filter(({ doc }) =>
-    contacted.has(doc.operation_id) && ended.has(String(doc.request['consent_id'])))
+    going.has(doc.operation_id) && ended.has(String(doc.request['consent_id'])))
   return [...new Set(under.map(({ doc }) => doc.operation_id))]
 }
 
@@ -46,15 +51,14 @@ export const voidsOf = (
   })
   if (ending.length === 0) return voidsNothing
   const ids = new Set(ending.map(({ consent_id: id }) => id))
-  const going = new Set(underWay(view, ids))
-  const waits = (task: Task): boolean => going.has(task.operation_id)
-    || (isHeld(task) && ids.has(task.purpose.consent_id))
+  const going = underWay(view)
+  const waits = (task: Task): boolean => ids.has(task.purpose.consent_id)
+    && (isHeld(task) || going.has(task.operation_id))
   const tasks = view.all(collections.openTasks).map(({ doc }) => doc).filter(waits)
-  for (const { operation_id: id } of tasks) going.delete(id)
   return {
     purposes: ending.map(({ purpose }) => purpose),
     tasks: tasks.map(({ task_id: id }) => id),
-    operations: [...going],
+    operations: taskless(view, going, ids),
   }
 }
 

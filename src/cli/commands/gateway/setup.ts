@@ -183,8 +183,7 @@ const showRevision = (gov: Gov): number => policyHead(gov.store.read()).revision
 
 /** Saves the route. */
 export const run: Run<GatewaySetupOptions, GatewayShow> = async (options, deps) => {
-  const { voidAnswers: _, ...saved } = options
-  const given = Object.keys(saved).length
+  const given = Object.keys(options).filter((name) => name !== 'voidAnswers').length
   if (given === 0) {
     throw fail.usage('nothing_to_save', 'Name what to save.', {
       next: 'Flags and an example: sallyport gateway setup --help',
