@@ -3,7 +3,9 @@ import {
   configurationVoids, saveConfiguration, type Configuration, type ConfigurationSave,
 } from '../fabric/configuration.js'
 import type { Gov } from '../governance/context.js'
-import { lostBy, type AcceptedVoids, type SaveVoids } from '../governance/policy/voids.js'
+import {
+  lostBy, namesOf, type AcceptedVoids, type SaveVoids,
+} from '../governance/policy/voids.js'
 import type { Session } from '../governance/session/types.js'
 import type { VerbDeps } from './bound.js'
 
@@ -29,7 +31,7 @@ const accepted = async (
   const lost = lostBy(voids)
   if (voidAnswers) return 'all'
   if (lost.length === 0 || !deps.interactive) return []
-  await deps.confirm(`Give up ${lost.length} paid result(s)?`, '--void-answers')
+  await deps.confirm(`Give up ${lost.length} paid result(s), ${namesOf(lost)}?`, '--void-answers')
   return lost
 }
 

@@ -1,12 +1,13 @@
 /**
  * Enabling an owner whom nobody disabled: a copy of the state came into force, and nothing told
  * whether that owner still was enabled. An owner whom a person disabled stays disabled for good.
- * Consents that the owner gave before do not come back: they end in the same record.
+ * What the owner had consented to or acknowledged before does not come back: it ends in the same
+ * record.
  */
 import { fail } from '../base/errors.js'
 import { appendAudit } from './audit.js'
 import { nowIso, type Gov } from './context.js'
-import { endConsents } from './policy/consents.js'
+import { endAgreementsOf } from './policy/consents.js'
 import { findByNameOrId } from './principals.js'
 import { collections, type Principal } from './rows.js'
 import { requireRootRow } from './session/live.js'
@@ -31,14 +32,12 @@ export const enablePrincipal = (
     }
     const principal: Principal = { ...found, disabled_at: null }
     tx.put(collections.principals, principal.principal_id, principal)
-    const { principal_id: giver } = principal
-    const ended = endConsents(tx, 'withdrawn', (consent) =>
-      consent.state === 'granted' && consent.principal === giver)
+    const ended = endAgreementsOf(tx, principal.principal_id)
     if (ended > 0) tx.mark()
     appendAudit(tx, now, {
       what: 'principal.enabled', principal: session.principal.principal_id,
       root: session.root.root_id, subject: principal.principal_id,
-      facts: { consents_withdrawn: ended },
+      facts: { agreements_withdrawn: ended },
     })
     return { principal, enabled: true }
   })

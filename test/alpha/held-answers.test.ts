@@ -242,3 +242,25 @@ t.test('A-097 a question under way is listed, and only what was listed is given 
   })
   t.equal(asked.status, 0, `the answer is not lost: ${asked.stderr}`)
 })
+
+t.test('A-128 A-168 what comes to wait after the list was shown is not given up with it',
+  async (t) => {
+    const rig = await rigOf(t)
+    const shown = await overrun(rig)
+    const document = rig.place.write('setup.json', '{"alpha_text":{}}')
+    const before = await rig.revision()
+    let later = ''
+    const refused = await rig.run(['alpha', 'setup', '--from', document, '--quiet', '--json'], {
+      terminal: onTerminal,
+      answers: [async () => {
+        must(await rig.run(['alpha', 'review', shown, '--reject']))
+        later = await overrun(rig)
+        return true
+      }],
+    })
+    t.equal(refused.status, 5, refused.stderr)
+    t.hasStrict(refused.error(), { code: 'save_voids_answers', details: { tasks: later } })
+    t.match(refused.error().message, later, 'each is named')
+    t.equal(await rig.revision(), before)
+    must(await rig.run(['alpha', 'review', later, '--accept-overrun']))
+  })

@@ -40,7 +40,7 @@ const events: Readonly<Record<string, Event>> = {
   },
   'change the slot': {
     happens: async (rig) => must(await rig.run([
-      'gateway', 'setup', '--slot', 'chat', '--upstream-allow', 'acme-host',
+      'gateway', 'setup', '--slot', 'chat', '--upstream-allow', 'acme-host', '--void-answers',
     ])),
     reason: 'slot_changed',
     mend: async (rig) => must(await rig.widen(chat)),

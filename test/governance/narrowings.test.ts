@@ -270,3 +270,25 @@ t.test('A-070 an owner who is enabled again does not bring back the consent that
     must(await at.ask())
     must(await at.run(['state', 'check']))
   })
+
+t.test('A-009 A-070 an owner who is enabled again has acknowledged nothing', async (t) => {
+  const at = await World.in(t).sandbox().state({ owner: 'ada' }).session().alpha()
+  const secret = ['--passphrase-file', at.place.write('passphrase', 'another person')]
+  const asBob = ['login', '--owner', 'bob', '--replace', ...secret]
+  await at.json(['principal', 'add', 'bob', ...secret])
+  must(await at.run(asBob))
+  const acknowledge = ['alpha', 'acknowledge', '--acknowledge-plaintext-egress']
+  must(await at.run(acknowledge))
+  must(await at.ask())
+  must(await at.run(['login', '--owner', 'ada', '--replace']))
+  await carried(at.open('write'), [], 'ada')
+  must(await at.run(['principal', 'enable', 'bob']))
+  must(await at.ask())
+  must(await at.run(asBob))
+  const refused = await at.ask()
+  t.hasStrict(refused.error(), { reason: 'acknowledgment_missing' })
+  t.equal(at.inferences().length, 2)
+  must(await at.run(acknowledge))
+  must(await at.ask())
+  must(await at.run(['state', 'check']))
+})

@@ -26,6 +26,9 @@ export interface Ran {
   error(): ErrorBody['error'] & { readonly details: Loose }
 }
 
+/** One answer to a prompt; a function is what happens while the person thinks. */
+export type Answer = string | boolean | (() => Promise<string | boolean>)
+
 /** How to run a line in this process; everything has a default. */
 export interface RunOptions {
   readonly env?: Readonly<Record<string, string | undefined>>
@@ -36,7 +39,7 @@ export interface RunOptions {
   readonly clock?: Clock
   readonly execArgv?: readonly string[]
   /** Answers to prompts in order, booleans for confirmations. A missing one fails the run. */
-  readonly answers?: readonly (string | boolean)[]
+  readonly answers?: readonly Answer[]
   /** Called at each step that a use case announces; what it throws ends the use case there. */
   readonly at?: (step: string) => void | Promise<void>
   /** Host names to addresses; unknown names are not found. */

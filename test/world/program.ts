@@ -14,7 +14,7 @@ import { scanGlobals } from '../../src/cli/globals.js'
 import type { Prompter } from '../../src/cli/prompt.js'
 import { describeTree } from '../../src/cli/tree.js'
 import type { DescribedVerb } from '../../src/cli/tree.js'
-import type { Place, Ran, RunOptions } from './place.js'
+import type { Answer, Place, Ran, RunOptions } from './place.js'
 import { ranOf } from './ran.js'
 
 /** Runs one line at a place. */
@@ -72,17 +72,17 @@ const watched = (drawn: Observer, at: RunOptions['at']): Observer =>
         },
       }
 
-const answering = (answers: (string | boolean)[]): Prompter => {
-  const next = (): string | boolean => {
+const answering = (answers: Answer[]): Prompter => {
+  const next = async (): Promise<string | boolean> => {
     const answer = answers.shift()
     if (answer === undefined) throw new Error('a prompt has no answer in this test')
-    return answer
+    return typeof answer === 'function' ? answer() : answer
   }
   return {
-    confirm: async () => next() === true,
-    text: async () => String(next()),
-    secret: async () => String(next()),
-    choose: async () => String(next()),
+    confirm: async () => await next() === true,
+    text: async () => String(await next()),
+    secret: async () => String(await next()),
+    choose: async () => String(await next()),
   }
 }
 

@@ -116,6 +116,19 @@ export const endConsents = (
   return picked.length
 }
 
+/** Ends what an owner consented to, and what it acknowledged of others; answers how many. */
+export const endAgreementsOf = (tx: Tx, owner: string): number => {
+  const given = endConsents(tx, 'withdrawn', (consent) =>
+    consent.state === 'granted' && consent.principal === owner)
+  const acknowledged = tx.all(collections.consents).filter(({ doc }) =>
+    doc.state === 'granted' && doc.acknowledgments.some((one) => one.owner === owner))
+  for (const { id, doc } of acknowledged) {
+    const others = doc.acknowledgments.filter((one) => one.owner !== owner)
+    tx.put(collections.consents, id, { ...doc, acknowledgments: others })
+  }
+  return given + acknowledged.length
+}
+
 /** A publication carries no consent that has expired or whose giver is disabled. */
 const standsFor = (tx: Tx, consent: Consent, nowMs: number): boolean => {
   const giver = giverOf(tx, consent)

@@ -26,7 +26,7 @@ import {
 import { isGloballyRevoked, policyHead } from './head.js'
 import { nextRevisionOf, publishRevision } from './publish.js'
 import { policyStanding } from './standing.js'
-import { requireAcceptedVoids, voidsOf, type AcceptedVoids } from './voids.js'
+import { lostBy, requireAcceptedVoids, voidsOf, type AcceptedVoids } from './voids.js'
 
 /** What the rows at r decide about a save. */
 export interface SaveDecision {
@@ -75,6 +75,8 @@ const checkExpectedRevision = (tx: Tx, expected: number | null): void => {
 interface Begun {
   readonly intent: SaveIntent
   readonly decision: SaveDecision
+  /** How many paid results it puts out of reach. */
+  readonly voided: number
   readonly carriesFrom: number | null
   readonly global: boolean
   /** A save that died before left the policy revoked, and this one may not end that. */
@@ -95,11 +97,9 @@ const begin = (
     }
     requireUndamagedPolicy(gov, tx)
     requireNoOtherSave(tx, plan, decision)
-    if (decision.onlyStops !== true) {
-      const standing = policyStanding(gov.store, tx)
-      const voids = voidsOf(tx, standing, gov.clock.wallMs(), decision.drops)
-      requireAcceptedVoids(voids, plan.accepts ?? [])
-    }
+    const standing = policyStanding(gov.store, tx)
+    const voids = voidsOf(tx, standing, gov.clock.wallMs(), decision.drops)
+    if (decision.onlyStops !== true) requireAcceptedVoids(voids, plan.accepts ?? [])
     const base = policyHead(tx)
     const account = tx.all(collections.ledgerAccounts).at(0)?.doc
     const intent: SaveIntent = {
@@ -123,6 +123,7 @@ const begin = (
     return {
       intent,
       decision,
+      voided: lostBy(voids).length,
       carriesFrom: base.carries_from,
       global: isGloballyRevoked(base),
       // Nothing activates by itself: what only stops or lowers something names no revision.
@@ -247,7 +248,10 @@ const finish = async (
     appendAudit(tx, now, {
       what: `${plan.route}.saved`, principal: intent.principal, root: intent.root,
       subject: intent.intent_id,
-      facts: { revision, active, grants: consents.length, credential: plan.credential !== null },
+      facts: {
+        revision, active, grants: consents.length, credential: plan.credential !== null,
+        ...(begun.voided > 0 ? { voided: begun.voided } : {}),
+      },
     })
     return { revision, consents }
   })

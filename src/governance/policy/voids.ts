@@ -66,6 +66,14 @@ export const voidsOf = (
 export const lostBy = ({ tasks, operations }: SaveVoids): readonly string[] =>
   [...tasks, ...operations]
 
+const namedMax = 5
+
+/** The ids for a sentence; where they are many, the first ones and how many there are besides. */
+export const namesOf = (lost: readonly string[]): string => {
+  const named = lost.slice(0, namedMax).join(', ')
+  return lost.length > namedMax ? `${named} and ${lost.length - namedMax} more` : named
+}
+
 /** Throws `conflict`/`save_voids_answers` where something would be lost that nobody accepted. */
 export const requireAcceptedVoids = (voids: SaveVoids, accepted: AcceptedVoids): void => {
   if (accepted === 'all') return
@@ -73,7 +81,7 @@ export const requireAcceptedVoids = (voids: SaveVoids, accepted: AcceptedVoids):
   if (lost.length === 0) return
   throw fail.conflict(
     'save_voids_answers',
-    `This save ends the consent that ${lost.length} paid result(s) rest on.`,
+    `This save ends the consent that paid results rest on: ${namesOf(lost)}.`,
     {
       next: 'Nothing was changed. Release the held ones first (`sallyport alpha review`) and wait '
         + 'for the others, or give --void-answers.',

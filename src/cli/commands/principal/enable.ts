@@ -19,7 +19,8 @@ const definition: VerbDefinition<PrincipalEnabledDocument> = {
     description:
       'Where a backup was put in place, or a damaged state repaired, and nothing told which owners '
       + 'had been disabled since, only the one who did it may log in. This lets another owner log '
-      + 'in again, by name; consents that it gave before do not come back. An owner that a person disabled stays disabled for good.',
+      + 'in again, by name; consents and acknowledgments that it gave before do not come back. An '
+      + 'owner that a person disabled stays disabled for good.',
     examples: ['$ sallyport principal enable maria'],
     session: 'required',
     damage: 'refuses',
