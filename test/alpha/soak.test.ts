@@ -1,6 +1,7 @@
 /** The loop of `npm run soak`, one round a step: real processes, really killed. */
 import t from 'tap'
 import { askSteps, providerMoments } from '../support/soak/ask-deployment.js'
+import { killInLock, showsLocks } from '../support/soak/kill-in-lock.js'
 import { killAsks, tableOf } from '../support/soak/kill-asks.js'
 
 const perStep = 1
@@ -19,4 +20,11 @@ t.test('A-026 A-108 A-124 A-182 killed at any moment: sound, balanced, never sen
     t.ok((report.moments[moment] ?? 0) >= perStep, `on ${moment}: ${report.moments[moment] ?? 0}`)
   }
   t.ok(report.killed >= perStep * (askSteps.length + providerMoments.length) + timed)
+})
+
+t.test('durability 2: killed while they hold the lock, writers leave it free and the state sound', {
+  skip: showsLocks() ? false : 'needs /proc',
+}, async (t) => {
+  const { broken, inside } = await killInLock(t, 5)
+  t.strictSame([broken, inside], [[], 5])
 })
