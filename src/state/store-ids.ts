@@ -41,3 +41,11 @@ export const stopFoldersOf = (
   const ids = id !== undefined ? [id] : isThere ? idsOfKeys(files, configDir) : []
   return ids.map((one) => keyPlaces(configDir, one).stops)
 }
+
+/**
+ * Whether a folder of stops lies beside the key or the anchor of its store. Elsewhere, in the key
+ * folder of another user or environment, nobody who uses the store sees what lies in it.
+ */
+export const isBesideKey = (stopFolder: string, files: Files = nodeFiles): boolean =>
+  ['.key', '.anchor'].some((end) =>
+    files.stat(stopFolder.replace(/\.stops$/, end)) !== undefined)

@@ -1,4 +1,4 @@
-import { SallyportError } from '../../base/errors.js'
+import { fail, SallyportError } from '../../base/errors.js'
 import type { Clock } from '../../base/clock.js'
 import type { Gov } from '../context.js'
 import type { PolicyRevision } from '../rows.js'
@@ -7,6 +7,7 @@ import type { Reached } from '../stops/fence.js'
 import { dropStop, putStop } from '../stops/folder.js'
 import { recordDirectly } from '../stops/record.js'
 import type { Stop } from '../stops/stop.js'
+import { isBesideKey } from '../../state/store-ids.js'
 import { policyAt } from './head.js'
 
 /** What came of a global revoke. It is in force whatever the rest says. */
@@ -64,10 +65,25 @@ const policyOf = (gov: Gov, { row }: Recorded): PolicyRevision | null => {
   return typeof revision === 'number' ? policyAt(gov.store.read(), revision) ?? null : null
 }
 
+/** Unrecorded, a stop is in force for those alone who look into the key folder that it lies in. */
+const requireInReach = (folders: readonly string[], why: SallyportError | null): void => {
+  if (why === null || folders.some((folder) => isBesideKey(folder))) return
+  throw fail.locked(
+    'stop_out_of_reach',
+    'The stop lies in a key folder without key and anchor of this state directory, and could not '
+      + 'be recorded: processes that use another key folder go on.',
+    {
+      reason: why.code,
+      next: 'Run it again with the SALLYPORT_CONFIG_DIR (or HOME) of those processes.',
+    },
+  )
+}
+
 /**
  * The operator's global revoke: every route stops, every consent ends. It needs no session, lock,
  * key or sound store, because stopping must never be hard; it grants nothing. Throws `no_state`
- * where there is none, and what the disk does where neither the stop nor its record can be written.
+ * where there is none, `locked` `stop_out_of_reach` where others may not see it, and what the disk
+ * does where neither the stop nor its record can be written.
  */
 export const revokePolicy = async (order: RevokeOrder): Promise<Revoked> => {
   const { stateDir, folders, clock, by } = order
@@ -80,10 +96,13 @@ export const revokePolicy = async (order: RevokeOrder): Promise<Revoked> => {
       throw gov
     }
     if (unwritten !== null) throw unwritten
-    return { stop, policy: null, why: gov, reached: await reachStopped(stateDir, stop) }
+    const reached = await reachStopped(stateDir, stop)
+    requireInReach(folders, gov)
+    return { stop, policy: null, why: gov, reached }
   }
   if (unwritten !== null) await recordOnly(gov, stop)
   const reached = await reachStopped(stateDir, stop)
   const recorded = await recordStop(gov, stop)
+  requireInReach(folders, recorded.why)
   return { stop, policy: policyOf(gov, recorded), why: recorded.why, reached }
 }

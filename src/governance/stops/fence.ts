@@ -173,9 +173,18 @@ const liveFences = (stateDir: string): readonly Live[] =>
   fencesIn(stateDir).filter((name) => isHeld(stateDir, name)).map((name) =>
     ({ name, facts: peek(join(folderOf(stateDir), name)) ?? unknownFacts(name) }))
 
+/** One that cannot be opened, such as a link, tells nothing: it counts as one that is held. */
+const tryHold = (path: string): ReturnType<typeof tryHoldExisting> => {
+  try {
+    return tryHoldExisting(path)
+  } catch {
+    return 'busy'
+  }
+}
+
 /** One look: `busy` while a piece is leaving. An operation that has ended said its last before. */
 const look = (stateDir: string, { name, facts }: Live): FenceFacts | 'busy' => {
-  const held = tryHoldExisting(join(folderOf(stateDir), name))
+  const held = tryHold(join(folderOf(stateDir), name))
   if (held === 'absent') return facts
   if (held === 'busy') return 'busy'
   try {

@@ -7,6 +7,7 @@
 import { dirname, join } from 'node:path'
 import * as v from 'valibot'
 import { sha256Hex } from '../../base/canonical.js'
+import { fail } from '../../base/errors.js'
 import {
   ensureDirs, errnoOf, ioFailure, isTemporary, nodeFiles, publish, readWhole, removeFile, syncDir,
 } from '../../state/files.js'
@@ -83,10 +84,17 @@ export const stopCovering = (
   return pendingStops(lying, store.read()).find((stop) => covers(stop, party, own))
 }
 
+const replacedError = () =>
+  fail.damaged('folder_replaced', 'In the place of the folder of stops is a link or a file.', {
+    next: 'Move what is there away (the key folder, a name that ends in .stops).',
+  })
+
 /** Makes a stop durable: from here on it is in force. Throws what the disk does. */
 export const putStop = (dir: string, stop: Stop): void => {
   try {
     ensureDirs(nodeFiles, dir)
+    // Nothing in the place of the folder is followed: who looks would not see the stop there.
+    if (nodeFiles.stat(dir)?.kind !== 'dir') throw replacedError()
     // Whoever made the folder may have died before its name was durable.
     syncDir(nodeFiles, dirname(dir))
     publish(nodeFiles, join(dir, stop.id), Buffer.from(`${JSON.stringify(stop)}\n`))

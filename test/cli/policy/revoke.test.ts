@@ -1,7 +1,10 @@
 /** `policy revoke` stops every route whatever else is wrong. */
-import { readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  mkdirSync, readFileSync, readdirSync, rmSync, symlinkSync, writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
+import { holdLock } from '../../support/state/hold-lock.js'
 import { World } from '../../world/world.js'
 
 t.test('A-071 a revoke stands and says so when leftovers cannot be resolved', async (t) => {
@@ -87,4 +90,33 @@ t.test('A-071 where no stop can be written the revoke is its record, or it fails
   writeFileSync(state, 'no STATE')
   t.not((await rig.run(['policy', 'revoke'])).status, 0, 'nothing of it is durable')
   writeFileSync(state, sound)
+})
+
+t.test('A-071 a stop that lies in a foreign key folder and is not recorded is not called stopped',
+  async (t) => {
+    const rig = await World.in(t).sandbox().state().session().alpha()
+    const env = { SALLYPORT_CONFIG_DIR: rig.place.path('another-config') }
+    const release = holdLock(rig)
+    const revoked = await rig.run(['policy', 'revoke', '--json'], { env })
+    release()
+    t.equal(revoked.status, 11, revoked.stdout)
+    t.hasStrict(revoked.error(), { code: 'stop_out_of_reach', reason: 'lock_held' })
+    t.equal((await rig.json(['policy', 'show'])).block, null, 'nobody else knows of it')
+    const again = await rig.run(['policy', 'revoke', '--json'], { env })
+    t.equal(again.status, 0, 'a record reaches everybody')
+    t.equal((await rig.json(['policy', 'show'])).block, 'policy_revoked')
+  })
+
+t.test('A-071 a stop is never written through a link in the place of its folder', async (t) => {
+  const rig = await World.in(t).sandbox().state().session().alpha()
+  const elsewhere = rig.place.path('elsewhere')
+  mkdirSync(elsewhere)
+  symlinkSync(elsewhere, rig.gov.store.stopsDir)
+  const release = holdLock(rig)
+  t.not((await rig.run(['policy', 'revoke', '--wait', '0'])).status, 0, 'nothing is durable')
+  release()
+  t.strictSame(readdirSync(elsewhere), [])
+  t.equal((await rig.run(['policy', 'revoke'])).status, 0)
+  rmSync(rig.gov.store.stopsDir)
+  t.equal((await rig.json(['policy', 'show'])).policy.reason, 'operator_revoke', 'it is a record')
 })

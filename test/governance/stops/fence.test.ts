@@ -1,5 +1,5 @@
 /** Fences on both sides, whom a stop covers, and what recording makes of several. */
-import { existsSync, readdirSync, rmSync } from 'node:fs'
+import { existsSync, readdirSync, renameSync, rmSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { newId } from '../../../src/base/ids.js'
@@ -48,6 +48,15 @@ t.test('whom a stop covers: by id, and whomever it may be meant for where that i
   t.ok(covers({ kind: 'codehost_push', target: 'x' }, party), 'a kind that nobody knows')
   t.notOk(covers({ kind: 'codehost_push', target: 'x' }, party, () => false), 'one of its own')
   t.end()
+})
+
+t.test('A-071 a fence that cannot be opened counts as one that does not answer', async (t) => {
+  const { dir, fence, operation } = await live(t)
+  await fence.take(going)
+  fence.give()
+  renameSync(pathOf(dir, operation), pathOf(dir, 'moved'))
+  symlinkSync(pathOf(dir, 'moved'), pathOf(dir, operation))
+  t.hasStrict(await reachFences(dir, anybody, 20), { sent: [], underWay: [{ operation }] })
 })
 
 t.test('a fence that is taken keeps whoever stops waiting, and says what has left', async (t) => {
