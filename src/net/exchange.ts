@@ -247,7 +247,9 @@ const gateOf = (attempt: Attempt, connection: Connection, request: HttpsRequest)
     if (!isFirst) return
     isFirst = false
     await attempt.ask(() => request.authority('before_first_byte'))
-    if (!connection.socket.writable) throw closed(attempt)
+    const { writable, readableLength } = connection.socket
+    // What came unasked would be read as the answer.
+    if (!writable || readableLength > 0) throw closed(attempt)
     fence?.note('begun')
     attempt.contact = 'possible'
   }

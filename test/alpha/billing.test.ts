@@ -132,6 +132,18 @@ t.test('A-116 evidence binds operation, UUID, source, amounts and the raw reply'
   })
 })
 
+t.test('A-116 evidence names the reply by a whole digest and by nothing else', async (t) => {
+  const of = (sha256: string) => () => buildBillingEvidence({
+    operationId: 'op_1', billingUuid: tableUuid, attempt: 1,
+    cost: { kind: 'cost', nanoUsd: 1_000, microUsd: 1, sha256 },
+  })
+  const digest = 'a'.repeat(64)
+  t.doesNotThrow(of(digest))
+  for (const other of ['', `x${digest}`, `${digest}a`, digest.slice(1), 'A'.repeat(64)]) {
+    t.throws(of(other), other)
+  }
+})
+
 t.test('A-118 evidence of another source, or with a usage field, is not evidence', async (t) => {
   const evidence = evidenceOf(goodBillingReply(1_001)) as Record<string, unknown>
   t.ok(v.is(billingEvidenceShape, evidence))

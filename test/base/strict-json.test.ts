@@ -36,6 +36,38 @@ t.test('a field named twice is refused at any depth, also when escaped', async (
   t.strictSame(read('{"a":{"a":1},"b":{"a":1}}'), { a: { a: 1 }, b: { a: 1 } })
 })
 
+t.test('a fault is told with its place where it has one, counted from 1', async (t) => {
+  const placed = faultOf(utf8('{\n "a": 1,\n "a": 2}'))
+  t.strictSame(placed.details, { line: 3, column: 2 })
+  t.equal(placed.message,
+    'The document holds an object that names one field twice (line 3, column 2).')
+  for (const text of ['', ']', '[1,]']) {
+    t.equal(faultOf(utf8(text)).details['line'], 1, text)
+  }
+  t.strictSame(faultOf(utf8('[\n\n"\\ud83d"]')).details, { line: 3, column: 1 })
+  t.strictSame(faultOf(utf8('[\n[[[]]]]'), { ...wide, depthMax: 2 }).details,
+    { line: 2, column: 2 })
+  const whole = faultOf(utf8('[1]'), { ...wide, bytesMax: 2 })
+  t.strictSame(whole.details, {})
+  t.equal(whole.message, 'The document is larger than the limit of 2 bytes.')
+})
+
+t.test('a field is an ordinary property, whatever its name', async (t) => {
+  const read1 = read('{"a":1,"__proto__":2}') as object
+  for (const name of ['a', '__proto__']) {
+    t.hasStrict(Object.getOwnPropertyDescriptor(read1, name),
+      { writable: true, enumerable: true, configurable: true }, name)
+  }
+})
+
+t.test('a depth that nobody could mean is a defect of the caller', async (t) => {
+  for (const depthMax of [-1, 513, Number.NaN]) {
+    t.throws(() => read('1', { ...wide, depthMax }), RangeError, String(depthMax))
+  }
+  t.equal(read('1', { ...wide, depthMax: 0 }), 1)
+  t.strictSame(read('[]', { ...wide, depthMax: 512 }), [])
+})
+
 t.test('depth is bounded exactly, and far too deep ends without a crash', async (t) => {
   const limits = { bytesMax: 1 << 20, depthMax: 3 }
   t.strictSame(read('[[[1]]]', limits), [[[1]]])

@@ -25,6 +25,11 @@ t.test('results, notes and failures are escaped on a terminal, colours stay', as
   t.notMatch(shown.stderr, drives)
   t.match(shown.stderr, 'a\\u001b]0;title')
 
+  const beside = await runWith(t, async () => ({ out: 'plain', notes: [hostile] }))
+  t.equal(beside.stdout, 'plain')
+  t.match(beside.stderr, 'a\\u001b]0;title')
+  t.notMatch(beside.stderr, drives)
+
   const failed = await runWith(t, async () => {
     throw fail.remote('x', hostile, { next: hostile })
   })

@@ -1,7 +1,8 @@
 /** How an interrupted task ends: what its capability's rule may say, and what it may not. */
 import t from 'tap'
 import {
-  afterContact, beforeContact, defaultEnding, endingOf, type Interrupted, type RecoveryRule,
+  afterContact, beforeContact, defaultEnding, endingOf, type Interrupted,
+  type InterruptedEnding, type RecoveryRule,
 } from '../../src/governance/interrupted.js'
 import { recoverInterrupted } from '../../src/contact/recovery.js'
 import { getTask } from '../../src/governance/board/read.js'
@@ -56,6 +57,28 @@ t.test('A-122 a rule decides, but never frees a charge nor calls a contact unsen
   t.hasStrict(endingOf({ task, money: 'none', contacted: true }, careful), {
     blocked: { kind: 'effect', reason: 'effect_unknown' },
   })
+})
+
+t.test('A-122 what a rule says within its bounds is what happens', async (t) => {
+  const says = (ending: InterruptedEnding): RecoveryRule => ({ kinds: ['k'], ending: () => ending })
+  const kept: readonly (readonly [Omit<Interrupted, 'task'>, InterruptedEnding])[] = [
+    [{ money: 'owed', contacted: true },
+      { state: 'blocked', blocked: { kind: 'cost_liability', reason: 'its_own_words' } }],
+    [{ money: 'none', contacted: true }, { state: 'failed', reason: 'its_own_words' }],
+    [{ money: 'settled', contacted: true }, { state: 'cancelled', reason: 'its_own_words' }],
+    [{ money: 'none', contacted: true },
+      { state: 'blocked', blocked: { kind: 'effect', reason: beforeContact } }],
+    [{ money: 'released', contacted: false }, { state: 'cancelled', reason: beforeContact }],
+    [{ money: 'none', contacted: false },
+      { state: 'blocked', blocked: { kind: 'effect', reason: 'its_own_words' } }],
+  ]
+  for (const [facts, ending] of kept) {
+    t.strictSame(endingOf({ task, ...facts }, says(ending)), ending, JSON.stringify(facts))
+  }
+  const blocked = { state: 'blocked', blocked: { kind: 'effect', reason: 'x' } } as const
+  const owed = { task, money: 'owed', contacted: false } as const
+  t.strictSame(endingOf(owed, says(blocked)), defaultEnding(owed))
+  t.strictSame(endingOf(owed, undefined), defaultEnding(owed), 'and where there is no rule')
 })
 
 t.test('a task ends by the rule of its own kind, and what the rule keeps costs nothing', async (t) => {

@@ -15,7 +15,7 @@ const flat = (width: number, height: number, level: number, planes = 1): Fingerp
 
 const fingerprints: fc.Arbitrary<Fingerprint> = fc.record({
   format: fc.constantFrom('png' as const, 'jpeg' as const),
-  width: fc.integer({ min: 1, max: 200 }), height: fc.integer({ min: 1, max: 120 }),
+  width: fc.integer({ min: 0, max: 200 }), height: fc.integer({ min: 0, max: 120 }),
   count: fc.constantFrom(1, 2), seed: fc.nat(),
 }).map(({ format, width, height, count, seed }) => {
   const cells = Math.ceil(width / 8) * Math.ceil(height / 8)
@@ -46,8 +46,24 @@ t.test('bytes of another form, cut or lengthened are no fingerprint', async (t) 
     changed[at] = value
     t.equal(decodeFingerprint(changed), null, `byte ${at}`)
   }
+  for (const planes of [0, 3]) {
+    const other = encodeFingerprint(flat(40, 40, 100, planes))
+    t.equal(decodeFingerprint(other), null, `${planes} planes`)
+  }
   fc.assert(fc.property(fc.uint8Array({ maxLength: 64 }), (bytes) =>
     decodeFingerprint(bytes) === null))
+})
+
+t.test('the cell that differs most is named, whichever one it is', async (t) => {
+  const one = flat(40, 24, 100)
+  const cells = Array.from({ length: 15 }, (_, cell) => {
+    const planes = one.planes.map((plane) => Uint16Array.from(plane))
+    for (const plane of planes) plane[cell] = 120 * levelScale
+    return compareFingerprints(one, { ...one, planes }).cell
+  })
+  t.strictSame(cells, Array.from({ length: 15 }, (_, cell) =>
+    ({ x: cell % 5, y: Math.floor(cell / 5) })))
+  t.equal(compareFingerprints(one, one).cell, null)
 })
 
 t.test('S-073 pictures of another size are never compared, one pixel apart or turned', async (t) => {

@@ -1,3 +1,4 @@
+import type { TLSSocket } from 'node:tls'
 import t from 'tap'
 import { systemClock } from '../../src/base/clock.js'
 import type { Clock } from '../../src/base/clock.js'
@@ -187,5 +188,56 @@ t.test('bytes that nobody asked for are never the answer to the next request', a
   for (const index of [0, 1]) {
     const { headers } = await session.request(ask(server.url, { method: 'GET' }))
     t.strictSame(headers.get('x-answer'), [String(index)])
+  }
+})
+
+/** A server whose last connection can be made to say what nobody asked for. */
+const planting = async () => {
+  const server = await serve((socket, _seen, index) =>
+    void socket.write(reply(`${ok}\r\nx-answer: ${index}`)))
+  const up: TLSSocket[] = []
+  server.onConnection((socket) => {
+    socket.setNoDelay(true)
+    up.push(socket)
+  })
+  const turn = () => new Promise((done) => setImmediate(done))
+  const plant = async (nth: number): Promise<void> => {
+    while (up.length < nth) await turn()
+    await new Promise((done) => up.at(-1)?.write(reply(`${ok}\r\nx-answer: planted`), done))
+    // What the kernel of loopback took, this process reads in one of its next turns.
+    for (let turns = 0; turns < 20; turns += 1) await turn()
+  }
+  return { server, plant }
+}
+
+t.test('bytes that came while the connection was idle are never the answer to the next request', async (t) => {
+  const { server, plant } = await planting()
+  t.teardown(server.close)
+  const session = client().openSession()
+  t.teardown(() => session.close())
+  for (const index of [0, 1, 2]) {
+    const { headers } = await session.request(ask(server.url, get))
+    t.strictSame(headers.get('x-answer'), [String(index)])
+    await plant(index + 1)
+  }
+  t.equal(server.connections(), 3, 'each was asked over a connection of its own')
+})
+
+t.test('an answer that came before the first byte of its request is none, and nothing is sent', async (t) => {
+  for (const method of ['GET', 'POST'] as const) {
+    const { server, plant } = await planting()
+    t.teardown(server.close)
+    const session = client().openSession()
+    t.teardown(() => session.close())
+    if (method === 'GET') await session.request(ask(server.url, get))
+    const before = server.requests.length
+    const authority = async (point: string): Promise<void> => {
+      if (point === 'before_first_byte') await plant(1)
+    }
+    t.hasStrict(await failureOf(session.request(ask(server.url, { method, authority }))),
+      { code: 'connect_failed', contact: 'none' }, method)
+    t.equal(server.requests.length, before, method)
+    const { headers } = await session.request(ask(server.url, get))
+    t.strictSame(headers.get('x-answer'), [String(before)], 'the next one is answered itself')
   }
 })

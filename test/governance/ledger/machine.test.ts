@@ -1,6 +1,8 @@
 /** The rules of the ledger as a function: what no caller may write, and what binds a step. */
 import t from 'tap'
-import { applyRow, manualSource } from '../../../src/governance/ledger/machine.js'
+import {
+  applyRow, evidenceText, isOpen, manualSource,
+} from '../../../src/governance/ledger/machine.js'
 import { checkEvidence, requireBound } from '../../../src/governance/ledger/post.js'
 import { evidenceBytesMax } from '../../../src/governance/ledger/limits.js'
 import { settle } from '../../../src/governance/ledger/steps.js'
@@ -29,6 +31,74 @@ t.test('a stored hold is of at least one micro-USD', async (t) => {
   t.equal(typeof hold(1), 'object')
 })
 
+t.test('a stored hold names runtime, profile, owner and task, or is none', async (t) => {
+  const evidence = { principal: 'prn_1', task_id: 'task_1' }
+  const hold = (change: Partial<LedgerRow>) =>
+    applyRow(undefined, row({ kind: 'reserve', evidence, ...change }))
+  t.equal(typeof hold({}), 'object')
+  t.equal(typeof hold({ evidence: { ...evidence, task_id: null } }), 'object')
+  const broken: readonly Partial<LedgerRow>[] = [
+    { runtime: null }, { profile: null }, { evidence: null }, { evidence: { task_id: null } },
+    { evidence: { ...evidence, principal: 7 } }, { evidence: { ...evidence, task_id: 7 } },
+    { evidence: { principal: 'prn_1' } },
+  ]
+  for (const change of broken) t.equal(hold(change), 'malformed', JSON.stringify(change))
+  t.equal(applyRow(at({}), row({ kind: 'reserve', evidence })), 'order', 'held once')
+})
+
+t.test('what is no text is no evidence in words', async (t) => {
+  t.equal(evidenceText(row({ evidence: { source: 'bill' } }), 'source'), 'bill')
+  for (const evidence of [null, {}, { source: 7 }, { source: null }, { source: ['bill'] }]) {
+    t.equal(evidenceText(row({ evidence }), 'source'), undefined, JSON.stringify(evidence))
+  }
+  t.equal(applyRow(at({}), row({ evidence: null })), 'malformed', 'nor does it settle')
+})
+
+t.test('A-091 a row of another operation, runtime or profile is refused by name', async (t) => {
+  t.equal(typeof applyRow(at({}), row({})), 'object')
+  for (const change of [
+    { operation_id: 'op_2' }, { runtime: 'gateway_route' }, { profile: 'gateway.chat' },
+  ] as const) {
+    t.equal(applyRow(at({}), row(change)), 'binding', JSON.stringify(change))
+  }
+})
+
+t.test('a row that is no charge repeats the bound', async (t) => {
+  const states = { contact: 'reserved', recheck: 'reserved', release: 'reserved',
+    unknown: 'contacted' } as const
+  for (const kind of ['contact', 'recheck', 'release', 'unknown'] as const) {
+    const of = (amount: number) => applyRow(at({ state: states[kind] }),
+      row({ kind, amount_microusd: amount, evidence: { proof: 'no_request_byte_sent' } }))
+    t.equal(typeof of(100), 'object', kind)
+    for (const amount of [99, 101]) t.equal(of(amount), 'malformed', kind)
+  }
+})
+
+t.test('a hold is given back on a proof that fits how far it came, and on no other', async (t) => {
+  const release = (state: Reservation['state'], evidence: LedgerRow['evidence']) =>
+    applyRow(at({ state }), row({ kind: 'release', evidence }))
+  t.equal(typeof release('reserved', { proof: 'never_contacted' }), 'object')
+  t.equal(typeof release('contacted', { proof: 'no_request_byte_sent' }), 'object')
+  t.equal(release('contacted', { proof: 'never_contacted' }), 'order')
+  t.equal(release('unknown', { proof: 'no_request_byte_sent' }), 'order')
+  for (const evidence of [null, {}, { proof: 'undefined' }]) {
+    t.equal(release('reserved', evidence), 'order', JSON.stringify(evidence))
+  }
+})
+
+t.test('a row of the ledger itself is no step of an operation', async (t) => {
+  t.equal(applyRow(at({}), row({ kind: 'ceiling' })), 'order')
+  t.equal(applyRow(undefined, row({ kind: 'ceiling' })), 'order')
+})
+
+t.test('a reservation is open while it holds money or waits for a person', async (t) => {
+  const states = ['reserved', 'contacted', 'settled', 'released', 'unknown'] as const
+  t.strictSame(states.filter((state) => isOpen(at({ state }))),
+    ['reserved', 'contacted', 'unknown'])
+  t.equal(isOpen(at({ state: 'settled', overrun: 'review_required' })), true)
+  t.equal(isOpen(at({ state: 'settled', overrun: 'accepted' })), false)
+})
+
 t.test('A-118 a person settles only as a person, and a bill never in the name of one', async (t) => {
   const unknown = at({ state: 'unknown' })
   const by = (source: string) =>
@@ -50,6 +120,11 @@ t.test('A-127 a review ends an overrun that waits, and names the very charge', a
     applyRow(before, row({ kind: 'overrun_review', amount_microusd: amount, evidence }))
   const waiting = at({ state: 'settled', charged_microusd: 150, overrun: 'review_required' })
   t.equal(typeof review(waiting, 150), 'object')
+  for (const verdict of ['perhaps', 7, undefined]) {
+    t.equal(applyRow(waiting, row({
+      kind: 'overrun_review', amount_microusd: 150, evidence: { verdict },
+    })), 'malformed', String(verdict))
+  }
   t.equal(review(waiting, 149), 'malformed')
   for (const overrun of ['none', 'accepted', 'rejected'] as const) {
     t.equal(review({ ...waiting, overrun }, 150), 'order', overrun)

@@ -3,6 +3,7 @@ import * as v from 'valibot'
 import { contract, noInput } from '../../../src/base/contract.js'
 import type { VerbDeps } from '../../../src/cli/bound.js'
 import type { CommandTable } from '../../../src/cli/entry.js'
+import type { Rendered } from '../../../src/cli/output.js'
 import { defineVerb } from '../../../src/cli/verb.js'
 import type { Verb, VerbMeta } from '../../../src/cli/verb.js'
 import { durationFlag, choiceFlag, integerFlag } from '../../../src/cli/flags.js'
@@ -24,6 +25,10 @@ const meta: VerbMeta = {
   }),
 }
 
+/** A result that says how it is told. */
+const isRendered = (result: unknown): result is Rendered =>
+  typeof result === 'object' && result !== null && 'out' in result && 'notes' in result
+
 /** `thing do [word] [--count n] [--for d] [--color-of c] [--name n]` and `single`. */
 export const fakeCommands = (act: Act): CommandTable => {
   const build = (deps: VerbDeps): Verb =>
@@ -39,8 +44,10 @@ export const fakeCommands = (act: Act): CommandTable => {
             .addOption(integerFlag('--count <n>', 'how many', { min: 1, max: 9 }))
             .addOption(durationFlag('--for <d>', 'how long', { min: 1000, max: 3_600_000 }))
             .addOption(choiceFlag('--kind <k>', 'which', ['red', 'blue'])),
-        text: (result) =>
-          typeof result === 'string' ? { out: result, notes: ['a note'] } : JSON.stringify(result),
+        text: (result) => {
+          if (typeof result === 'string') return { out: result, notes: ['a note'] }
+          return isRendered(result) ? result : JSON.stringify(result)
+        },
       },
       act,
     )
