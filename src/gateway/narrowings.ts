@@ -1,7 +1,5 @@
 /** What the set-up of the model route had narrowed in a state that was replaced. */
-import { canonicalJson } from '../base/canonical.js'
-import type { Carrier } from '../governance/narrowings.js'
-import { collections } from '../governance/rows.js'
+import { carrySetup } from '../governance/narrowings.js'
 import {
   gatewayCollection, gatewayRouteId, type GatewayRoute, type SlotSetup,
 } from './setup.js'
@@ -31,17 +29,4 @@ const narrower = (mine: GatewayRoute, theirs: GatewayRoute): GatewayRoute => ({
 })
 
 /** Slots and upstreams that were taken away stay so; limits are the lower ones. */
-export const carryGatewayGates: Carrier = (tx, _now, former) => {
-  const mine = tx.get(gatewayCollection, gatewayRouteId)
-  const theirs = former.get(gatewayCollection, gatewayRouteId)
-  if (mine === undefined) return 0
-  const [account] = tx.all(collections.ledgerAccounts)
-  const limited = theirs === undefined ? mine : narrower(mine, theirs)
-  const ceiling = account?.doc.ceiling_microusd ?? mine.spend_ceiling_microusd
-  const after = {
-    ...limited, spend_ceiling_microusd: Math.min(mine.spend_ceiling_microusd, ceiling),
-  }
-  if (canonicalJson(after) === canonicalJson(mine)) return 0
-  tx.put(gatewayCollection, gatewayRouteId, after)
-  return 1
-}
+export const carryGatewayGates = carrySetup(gatewayCollection, gatewayRouteId, narrower)

@@ -4,8 +4,9 @@
  * copy that comes into force knows none of it, so it is carried over (the ceiling is the ledger's).
  * Everything here only narrows; whoever wants more grants it anew.
  */
+import { canonicalJson } from '../base/canonical.js'
 import { SallyportError } from '../base/errors.js'
-import type { Tx, View } from '../state/types.js'
+import type { CollectionSpec, Tx, View } from '../state/types.js'
 import { appendAudit } from './audit.js'
 import { findTask, putTask } from './board/place.js'
 import { putDefaultGoal } from './goals.js'
@@ -28,6 +29,27 @@ export interface FormerState {
  * capability brings sees the ceiling as it will stand.
  */
 export type Carrier = (tx: Tx, now: string, former: View) => number
+
+/**
+ * The carrier of a route's one set-up: what `narrower` makes of mine and theirs, with a ceiling
+ * that is not above the ledger's.
+ */
+export const carrySetup = <Setup extends { readonly spend_ceiling_microusd: number }>(
+  collection: CollectionSpec<Setup>, id: string, narrower: (mine: Setup, theirs: Setup) => Setup,
+): Carrier => (tx, _now, former) => {
+  const mine = tx.get(collection, id)
+  const theirs = former.get(collection, id)
+  if (mine === undefined) return 0
+  const [account] = tx.all(collections.ledgerAccounts)
+  const limited = theirs === undefined ? mine : narrower(mine, theirs)
+  const ceiling = account?.doc.ceiling_microusd ?? mine.spend_ceiling_microusd
+  const after = {
+    ...limited, spend_ceiling_microusd: Math.min(mine.spend_ceiling_microusd, ceiling),
+  }
+  if (canonicalJson(after) === canonicalJson(mine)) return 0
+  tx.put(collection, id, after)
+  return 1
+}
 
 const isWider = (mine: Principal, theirs: Principal): boolean =>
   theirs.disabled_at !== null
