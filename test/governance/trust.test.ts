@@ -103,7 +103,7 @@ const facts: About = { liveRoot: () => root, witness: 'ok', anchored: true }
 const keyOf = () => ({ present: true, fingerprint: 'fp', opens: () => true })
 
 const judged = (
-  view: View, one: TrustRequest, about: About, phase: 'preflight' | 'contact',
+  view: View, one: TrustRequest, about: About, phase: 'preflight' | 'contact' | 'adopt',
 ): readonly Denial[] => {
   const policy = judgePolicy(policyHead(view), about.witness, about.anchored)
   const moment = {
@@ -523,6 +523,50 @@ t.test('A-159 a forged decision grants nothing', async (t) => {
   const missing = decided()
   alter(missing, routeCollection, 'op_1', null)
   t.strictSame(contactReasons(missing), ['decision_missing'])
+})
+
+t.test('A-070 A-168 a save that has not ended suspends a consent, and nothing else does', (t) => {
+  const memory = decided()
+  memory.transact((tx) => {
+    tx.put(collections.policy, '000000000008', {
+      ...policy, revision: 8, state: 'revoked', reason: 'save_begin',
+    })
+    tx.put(collections.policyHead, 'the', { revision: 8 })
+  })
+  const now8 = { ...request, authority: { ...authority, policy_revision: 8 } }
+  const reasons = (phase: 'preflight' | 'contact' | 'adopt', about = facts) =>
+    judged(memory.view(), now8, about, phase).map(({ name }) => name)
+  const nothing = ['save_in_progress', 'consent_not_current']
+  t.strictSame(reasons('preflight'), nothing, 'nothing is decided on it')
+  t.strictSame(reasons('contact').slice(0, 2), nothing, 'nothing is sent on it')
+  t.strictSame(reasons('adopt'), ['save_in_progress'], 'what it paid for is not lost')
+  const unwitnessed = { ...facts, witness: 'missing' } as const
+  t.strictSame(
+    reasons('adopt', unwitnessed), ['witness_mismatch', 'consent_not_current'],
+    'a save that nobody vouches for suspends nothing',
+  )
+  t.end()
+})
+
+t.test('A-158 A-159 a save after the decision stops the contact, and is told as no forgery', (t) => {
+  const memory = decided()
+  const [policy] = memory.view().all(collections.policy).slice(-1)
+  memory.transact((tx) => {
+    if (!policy) throw new Error('there is a policy')
+    tx.put(collections.policy, '000000000008', { ...policy.doc, revision: 8 })
+    tx.put(collections.policyHead, 'the', { revision: 8 })
+    tx.put(collections.consents, 'con_1', {
+      ...tx.get(collections.consents, 'con_1') as Consent, bound_revision: 8,
+    })
+  })
+  const now8 = {
+    ...request, authority: { ...authority, policy_revision: 8, consent_revision: 8 },
+  }
+  t.strictSame(contactReasons(memory, now8), ['policy_moved'])
+  const id = memory.view().get(routeCollection, 'op_1')?.decision_id ?? ''
+  alter(memory, collections.decisions, id, { request_digest: '3'.repeat(64) })
+  t.strictSame(contactReasons(memory, now8), ['decision_not_genuine'], 'an untrue one still is')
+  t.end()
 })
 
 t.test('A-159 a complete forgery of an allowing decision does not replace the facts', async (t) => {

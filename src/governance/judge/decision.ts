@@ -62,12 +62,25 @@ const decisionOf = ({ view, route }: DecisionCase): TrustDecision | undefined =>
   return found?.decision_id === route?.decision_id ? found : undefined
 }
 
-const isGenuine = (decision: TrustDecision, { operationId, request }: DecisionCase): boolean => {
-  const digest = digestOf(request)
-  return decision.outcome === 'allow' && decision.reasons.length === 0
+/** An allowing decision of this operation that is its own digest's. */
+const isSound = (decision: TrustDecision, { operationId }: DecisionCase): boolean =>
+  decision.outcome === 'allow' && decision.reasons.length === 0
     && decision.operation_id === operationId
-    && decision.request_digest === digest && digestOf(decision.request) === digest
+    && decision.request_digest === digestOf(decision.request)
+
+const isGenuine = (decision: TrustDecision, one: DecisionCase): boolean =>
+  isSound(decision, one) && decision.request_digest === digestOf(one.request)
+
+/** The policy revision that a request names: an effect's with its authority, a call's beside. */
+const revisionOf = (request: Readonly<Record<string, unknown>>): number => {
+  const authority = request['authority'] ?? request
+  const revision = (authority as Readonly<Record<string, unknown>>)['policy_revision']
+  return typeof revision === 'number' ? revision : Number.NaN
 }
+
+/** A save in between is no forgery: it was decided at an earlier revision than today's. */
+const isOvertaken = (decision: TrustDecision, one: DecisionCase): boolean =>
+  isSound(decision, one) && revisionOf(decision.request) < revisionOf(one.request)
 
 /** A stored, allowing decision of this very request exists. */
 export const decisionFacts = [
@@ -76,10 +89,17 @@ export const decisionFacts = [
     holds: (one) => decisionOf(one) !== undefined,
   },
   {
+    name: 'policy_moved', kind: 'unauthorized', phases: ['contact'],
+    holds: (one) => {
+      const decision = decisionOf(one)
+      return decision === undefined || !isOvertaken(decision, one)
+    },
+  },
+  {
     name: 'decision_not_genuine', kind: 'blocked', phases: ['contact'],
     holds: (one) => {
       const decision = decisionOf(one)
-      return decision === undefined || isGenuine(decision, one)
+      return decision === undefined || isGenuine(decision, one) || isOvertaken(decision, one)
     },
   },
 ] as const satisfies readonly Fact<DecisionCase>[]
