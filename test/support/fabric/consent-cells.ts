@@ -112,7 +112,8 @@ export const events = {
     })
   }),
   'save of the other capability': (cell) => (cell.route === 'question'
-    ? gatewaySave(cell, ['--timeout-seconds', '50']) : alphaSave(cell, ['--timeout-seconds', '19'])),
+    ? gatewaySave(cell, ['--timeout-seconds', '50'])
+    : alphaSave(cell, ['--timeout-seconds', '19'])),
   'cap lowered': (cell) => save(
     cell, ['--max-output-tokens', '200'], ['--request-cost-bound-microusd', '60000'],
   ),
@@ -199,7 +200,9 @@ export const cellsOf = async (
   must(await login('bob', '--replace', '--ttl', '10m', '--idle', '10m'))
   must(await rig.run(['alpha', 'acknowledge', '--acknowledge-plaintext-egress']))
   rig.place.write('save.json', JSON.stringify({
-    alpha_text: { enabled: true, timeout_seconds: 18, plaintext_provider_egress_acknowledged: true },
+    alpha_text: {
+      enabled: true, timeout_seconds: 18, plaintext_provider_egress_acknowledged: true,
+    },
     expected_policy_revision: await rig.revision(),
   }))
   const back = keptOf(rig)
