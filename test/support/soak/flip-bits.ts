@@ -77,6 +77,11 @@ class Flipper {
   readonly flips: Record<string, number> = {}
   readonly ends: Record<string, number> = {}
   readonly broken: string[] = []
+  readonly #sound: string
+
+  constructor(readonly whole: MemFiles) {
+    this.#sound = readOf(whole)
+  }
 
   count(kind: string, end: string): void {
     this.flips[kind] = (this.flips[kind] ?? 0) + 1
@@ -84,13 +89,13 @@ class Flipper {
   }
 
   /** One flip of a disk in memory: read it, check it, repair it. */
-  async flip(whole: MemFiles, kind: string, path: string, at: number, bit: number) {
-    const disk = whole.clone()
+  async flip(kind: string, path: string, at: number, bit: number) {
+    const disk = this.whole.clone()
+    const sound = this.#sound
     const bytes = Buffer.from(disk.contentOf(path))
     bytes[at] = (bytes[at] ?? 0) ^ (1 << bit)
     disk.overwrite(path, bytes)
     const name = `${kind} ${at}.${bit}`
-    const sound = readOf(whole)
     const read = readOf(disk)
     if (read === sound) this.broken.push(`${name}: nobody notices it`)
     if (/^\[/.test(read) && kind !== 'anchor') this.broken.push(`${name}: reads as ${read}`)
@@ -111,21 +116,23 @@ class Flipper {
     }
   }
 
-  /** Every byte of the witness of a real deployment, one bit each: only `check` tells. */
-  async witness(t: Teardown, stride: number): Promise<void> {
+  /** Every byte of the witness of a real deployment: only `check` tells. */
+  async witness(t: Teardown, bits: number, stride: number): Promise<void> {
     const rig = await World.in(t).state().session()
     for (const words of [['policy', 'revoke'], ['policy', 'revoke']]) await rig.run(words)
     const path = join(rig.place.stateDir, 'witness.log')
     const whole = readFileSync(path)
     for (let at = 0; at < whole.length; at += stride) {
-      const bytes = Buffer.from(whole)
-      bytes[at] = (bytes[at] ?? 0) ^ (1 << at % 8)
-      writeFileSync(path, bytes)
-      const ran = await rig.run(['state', 'check', '--json'])
-      const codes = ran.json<{ problems: { code: string }[] }>().problems
-        .map(({ code }) => code).filter((code) => code.startsWith('witness'))
-      this.count('witness', codes.join() || 'unnoticed')
-      if (codes.length === 0) this.broken.push(`witness ${at}: nobody notices it`)
+      for (let bit = 0; bit < bits; bit += 1) {
+        const bytes = Buffer.from(whole)
+        bytes[at] = (bytes[at] ?? 0) ^ (1 << (at + bit) % 8)
+        writeFileSync(path, bytes)
+        const ran = await rig.run(['state', 'check', '--json'])
+        const codes = ran.json<{ problems: { code: string }[] }>().problems
+          .map(({ code }) => code).filter((code) => code.startsWith('witness'))
+        this.count('witness', codes.join() || 'unnoticed')
+        if (codes.length === 0) this.broken.push(`witness ${at}.${bit}: nobody notices it`)
+      }
     }
     writeFileSync(path, whole)
     if (readdirSync(rig.place.stateDir).length === 0) this.broken.push('the state is gone')
@@ -135,16 +142,16 @@ class Flipper {
 /** Flips `bits` bits of every byte of each kind of file, or of one byte in `stride`. */
 export const flipBits = async (t: Teardown, bits: number, stride = 1): Promise<FlipReport> => {
   const { disk, paths } = await livedIn()
-  const flipper = new Flipper()
+  const flipper = new Flipper(disk)
   for (const [kind, path] of Object.entries(paths)) {
     const { length } = disk.contentOf(path)
     for (let at = 0; at < length; at += stride) {
       for (let bit = 0; bit < bits; bit += 1) {
-        await flipper.flip(disk, kind, path, at, (at + bit) % 8)
+        await flipper.flip(kind, path, at, (at + bit) % 8)
       }
     }
   }
-  await flipper.witness(t, stride)
+  await flipper.witness(t, bits, stride)
   const { flips, ends, broken } = flipper
   return { flips, ends, broken }
 }
