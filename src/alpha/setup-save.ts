@@ -79,6 +79,7 @@ const decide = (
     (ceilingOwner(tx) === undefined ? plan.next.spend_ceiling_microusd : null)
   return {
     ceilingMicrousd,
+    widens: plan.needsAuthority,
     grants: plan.consent === 'grant' ? [acknowledged] : [],
     acknowledges: plan.consent === 'keep' && plan.needsAuthority ? [acknowledged] : [],
     drops: dropsOf(plan),

@@ -24,8 +24,12 @@ export interface GatewayPlanFacts {
   /** Ceiling of the one deployment ledger, micro-USD; null before there is one. */
   readonly ledgerCeilingMicrousd: number | null
   readonly egressCurrent: boolean
+  /** It is, or a save that did not end has suspended it: the next publication carries it over. */
+  readonly egressKept: boolean
   /** Purposes whose consent is current, to the stored route's words. */
   readonly currentPurposes: ReadonlySet<GatewayPurpose>
+  /** Those, and the ones that a save which did not end has suspended. */
+  readonly keptPurposes: ReadonlySet<GatewayPurpose>
   readonly storedFingerprint: string | null
   /** Fingerprint the supplied key would have; null when none or a blank one was supplied. */
   readonly suppliedFingerprint: string | null
@@ -135,7 +139,7 @@ const statementOf = (route: GatewayRoute | null, purpose: GatewayPurpose): strin
   return slot === null ? null : purposeStatement(purpose, slot).sha256
 }
 
-/** Purposes of this save that are not current already, each with a slot to go through. */
+/** Purposes of this save that need a new consent, each with a slot to go through. */
 const grantsOf = (
   next: GatewayRoute, input: GatewayInput, changed: ReadonlySet<GatewayPurpose>,
   facts: GatewayPlanFacts,
@@ -156,7 +160,7 @@ const grantsOf = (
       },
     )
   }
-  return wanted.filter((purpose) => !facts.currentPurposes.has(purpose) || changed.has(purpose))
+  return wanted.filter((purpose) => !facts.keptPurposes.has(purpose) || changed.has(purpose))
 }
 
 /**
@@ -210,24 +214,27 @@ export const planGatewayChange = (
     (purpose) => statementOf(current, purpose) !== statementOf(next, purpose),
   ))
   const grants = grantsOf(next, input, changed, facts)
-  const regrantsEgress = next.enabled && input.cloud_egress_acknowledged && !facts.egressCurrent
+  // Given anew where it ended; what is only suspended comes back as it was.
+  const revives = next.enabled && (
+    (input.cloud_egress_acknowledged && !facts.egressCurrent)
+    || input.consents.some((purpose) => !facts.currentPurposes.has(purpose)))
   const ledgerCeiling = facts.ledgerCeilingMicrousd
   const named = input.spend_ceiling_microusd
   const ceilingDiffers = current === null || (named !== undefined && named !== ledgerCeiling)
   const differs = keyChange || ceilingDiffers || !sameBytes(current, next)
-  const unchanged = !differs && grants.length === 0 && !regrantsEgress
+  const unchanged = !differs && grants.length === 0 && !revives
   const disablesOnly = current !== null && !next.enabled && !ceilingDiffers && !keyChange
     && sameBytes({ ...current, enabled: false }, next)
   if (!unchanged && !disablesOnly) requireBoundsWithinCeiling(next, input)
   const raises = ceilingDiffers && ledgerCeiling !== null
     && next.spend_ceiling_microusd > ledgerCeiling
   const needsAuthority = !unchanged && (raises || (next.enabled
-    && (widens(current, next, keyChange) || grants.length > 0 || regrantsEgress)))
+    && (widens(current, next, keyChange) || grants.length > 0 || revives)))
   // A bound, a time, a ceiling or a key sends nothing elsewhere: the acknowledgment stands.
   const sendsElsewhere = current?.enabled !== true || current.api_base !== next.api_base
     || changed.size > 0
   const grantsEgress = needsAuthority && next.enabled
-    && (sendsElsewhere || !facts.egressCurrent)
+    && (sendsElsewhere || !facts.egressKept)
   return {
     next, unchanged, needsAuthority, grantsEgress, grants, keyChange,
     onlyStops: !needsAuthority && (!next.enabled

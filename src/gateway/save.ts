@@ -17,7 +17,7 @@ import type { Session } from '../governance/session/types.js'
 import { fingerprintOf, keyFacts, usableFingerprint } from '../governance/vault.js'
 import type { Tx, View } from '../state/types.js'
 import { egressStatement, purposeStatement, type GatewayStatement } from './consent-text.js'
-import { gatewayConsents } from './consents.js'
+import { gatewayConsents, type StandingConsent } from './consents.js'
 import {
   gatewayCredentialRef, gatewayPurposes, gatewayRouteName, slotOfPurpose, type GatewayPlace,
 } from './constants.js'
@@ -49,6 +49,9 @@ const requireBase = (place: GatewayPlace): string => {
   )
 }
 
+/** Stands, or is only suspended by a save that did not end. */
+const isKept = ({ lapse }: StandingConsent): boolean => lapse === null || lapse === 'suspended'
+
 const planOf = (
   gov: Gov, view: View, place: GatewayPlace, save: GatewaySave, supplied: string | null,
 ): GatewayPlan => {
@@ -60,8 +63,12 @@ const planOf = (
     reserved: place.reserved,
     ledgerCeilingMicrousd: view.all(collections.ledgerAccounts).at(0)?.doc.ceiling_microusd ?? null,
     egressCurrent: consents.egress().lapse === null,
+    egressKept: isKept(consents.egress()),
     currentPurposes: new Set(
       gatewayPurposes.filter((purpose) => consents.purpose(purpose).lapse === null),
+    ),
+    keptPurposes: new Set(
+      gatewayPurposes.filter((purpose) => isKept(consents.purpose(purpose))),
     ),
     storedFingerprint: usableFingerprint(keyFacts(gov.store, view, gatewayCredentialRef)),
     suppliedFingerprint: supplied,
@@ -104,6 +111,7 @@ const decide = ({ gov, place, save, supplied, mirrors }: SaveParts) => (
   const ceilingMicrousd = plan.ceilingMicrousd ?? (owns ? null : plan.next.spend_ceiling_microusd)
   return {
     ceilingMicrousd,
+    widens: plan.needsAuthority,
     grants: grantsOf(plan),
     drops: plan.drops,
     onlyStops: plan.onlyStops,

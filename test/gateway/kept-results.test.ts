@@ -45,6 +45,27 @@ t.test('A-065 A-192 a save of bound, time or key keeps the consents and the resu
     t.not(chat, before[1], 'and another consent')
   })
 
+t.test('A-065 A-192 a save after an interrupted one keeps the consents that were suspended',
+  async (t) => {
+    const rig = await rigOf(t)
+    const ids = () => ['gateway.cloud_egress', 'gateway.chat', 'gateway.vision']
+      .map((purpose) => latestConsent(rig.view(), purpose)?.consent_id)
+    const before = ids()
+    const interrupted = () => rig.widen(['--slot', 'chat', '--timeout-seconds', '40'], {
+      at: async (step) => { if (step === 'save.credential') throw new Error('died') },
+    })
+    for (const flags of [
+      ['--slot', 'chat', '--timeout-seconds', '50'], ['--enable', '--consent', 'chat', 'vision'],
+    ]) {
+      t.not((await interrupted()).status, 0)
+      t.equal((await rig.show()).gateway.reason_code, 'save_interrupted')
+      must(await rig.widen(flags))
+      t.strictSame(ids(), before, flags.join(' '))
+      t.equal((await rig.show()).gateway.status, 'configured')
+      must(await rig.prove('chat'))
+    }
+  })
+
 t.test('A-168 A-192 a save under way takes no result away; a revoke does, also when given anew',
   async (t) => {
     const rig = await rigOf(t)

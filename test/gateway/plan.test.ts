@@ -12,7 +12,8 @@ const reserved = {
 
 const facts: GatewayPlanFacts = {
   apiBase: 'https://127.0.0.1:1/api/v1', reserved, ledgerCeilingMicrousd: 1_000_000,
-  egressCurrent: true, currentPurposes: new Set(['gateway.chat']), storedFingerprint: 'fp',
+  egressCurrent: true, egressKept: true, currentPurposes: new Set(['gateway.chat']),
+  keptPurposes: new Set(['gateway.chat']), storedFingerprint: 'fp',
   suppliedFingerprint: null, newGrantId: 'grt_new',
 }
 
@@ -47,7 +48,11 @@ t.test('whatever widens needs authority, whatever narrows does not', async (t) =
     ['a longer timeout', { slots: { chat: { timeout_seconds: 46 } } }],
     ['a higher ceiling', { spend_ceiling_microusd: 1_000_001 }],
     ['another key', {}, { suppliedFingerprint: 'other' }],
-    ['a consent', { consents: ['gateway.chat'] }, { currentPurposes: new Set() }],
+    [
+      'a consent', { consents: ['gateway.chat'] },
+      { currentPurposes: new Set(), keptPurposes: new Set() },
+    ],
+    ['one that a save suspended', { consents: ['gateway.chat'] }, { currentPurposes: new Set() }],
     ['an acknowledgment', { cloud_egress_acknowledged: true }, { egressCurrent: false }],
   ]
   for (const [what, input, more] of widening) t.equal(plan(input, more).needsAuthority, true, what)
@@ -70,6 +75,16 @@ t.test('whatever widens needs authority, whatever narrows does not', async (t) =
   t.equal(plan({ spend_ceiling_microusd: 2_000_000 }, {}, off).needsAuthority, true,
     'a higher ceiling is everybody\'s, also while disabled')
 })
+
+t.test('A-065 what a save has suspended comes back with the next one and is not given anew',
+  async (t) => {
+    const suspended = { egressCurrent: false, currentPurposes: new Set<never>() }
+    const given = { cloud_egress_acknowledged: true, consents: ['gateway.chat'] }
+    const again = plan(given, suspended)
+    t.hasStrict(again, { unchanged: false, grants: [], grantsEgress: false, drops: [] })
+    const ended = plan(given, { ...suspended, egressKept: false, keptPurposes: new Set() })
+    t.hasStrict(ended, { grants: ['gateway.chat'], grantsEgress: true })
+  })
 
 t.test('authority is the acknowledgment and an expected revision, both', async (t) => {
   const widening = plan({ slots: { report: slot } })

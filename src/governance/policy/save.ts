@@ -37,6 +37,8 @@ export interface SaveDecision {
   readonly acknowledges?: readonly Omit<ConsentGrant, 'expiresAt'>[]
   /** Purposes of this route that end unless granted anew (changed or disabled). */
   readonly drops: readonly string[]
+  /** It needs the acknowledgment: something is enabled, widened or consented to. */
+  readonly widens: boolean
   /** The save does nothing but stop something, which is refused for no answer that it voids. */
   readonly onlyStops?: boolean
   /** Writes the route's own documents, in the same record as r+2. */
@@ -141,7 +143,7 @@ const requireNoOtherSave = (tx: Tx, plan: SavePlan, decision: SaveDecision): voi
   const open = tx.all(collections.saveIntents).some(({ doc }) => doc.ended_at === null)
   if (!open && policyHead(tx).reason !== 'save_begin') return
   const onlyStops = plan.credential === null && decision.ceilingMicrousd === null
-    && decision.grants.length === 0
+    && decision.grants.length === 0 && !decision.widens
   if (onlyStops) return
   throw fail.conflict(
     'save_in_progress', 'Another save of the model configuration is under way.',

@@ -17,7 +17,7 @@ export const grantLooks = async (gov: Gov, session: Session): Promise<void> => {
   await publishSave(gov, session, {
     route: nothingRoute, expectedRevision: null, credential: null,
     decide: () => ({
-      ceilingMicrousd: null, drops: [], apply: () => undefined,
+      ceilingMicrousd: null, widens: true, drops: [], apply: () => undefined,
       grants: [{
         purpose: nothingPurpose, statementSha256: sha256Hex('You look.'), expiresAt: null,
       }],
