@@ -30,7 +30,9 @@ export type MomentOfTable = (typeof moments)[number]
 export interface Cell {
   readonly rig: RoutesWorld & TextWorld
   readonly route: RouteOfTable
-  /** Runs a line as the operator, which must succeed. */
+  /** Runs a line as the operator, however it ends. */
+  attempt(argv: readonly string[], options?: RunOptions): Promise<Ran>
+  /** The same, which must succeed. */
   operator(argv: readonly string[], options?: RunOptions): Promise<Ran>
   /** Lets wall time go on, milliseconds. */
   pass(ms: number): void
@@ -111,6 +113,10 @@ export const events = {
       await saving
     })
   }),
+  'save that was interrupted': ({ rig, attempt }) =>
+    attempt(['config', 'save', '--from', rig.place.path('save.json')], {
+      at: async (step) => { if (step === 'save.credential') throw new Error('died') },
+    }),
   'save of the other capability': (cell) => (cell.route === 'question'
     ? gatewaySave(cell, ['--timeout-seconds', '50'])
     : alphaSave(cell, ['--timeout-seconds', '19'])),
@@ -212,9 +218,10 @@ export const cellsOf = async (
     let passedMs = 0
     const clock: Clock = { ...systemClock, wallMs: () => systemClock.wallMs() + passedMs }
     const over: (() => Promise<unknown>)[] = []
+    const attempt: Cell['attempt'] = (argv, more) => rig.run(argv, { ...more, clock, env })
     const cell: Cell = {
-      rig, route,
-      operator: async (argv, more) => must(await rig.run(argv, { ...more, clock, env })),
+      rig, route, attempt,
+      operator: async (argv, more) => must(await attempt(argv, more)),
       pass: (ms) => { passedMs += ms },
       after: (act) => void over.push(act),
     }
