@@ -4,6 +4,7 @@ import t from 'tap'
 import {
   adoptArtifact, dropArtifact, readArtifact, referencedArtifacts, registerArtifact,
 } from '../../src/governance/artifacts.js'
+import { collections } from '../../src/governance/rows.js'
 import { stageCredential } from '../support/vault.js'
 import { World, type StateWorld } from '../world/world.js'
 
@@ -36,6 +37,19 @@ t.test('an artifact that is held back is not readable before it is adopted', asy
   t.equal(readArtifact(bench.gov, bench.view(), id, label, { held: true }).toString(), 'an answer')
   await bench.transact((tx) => adoptArtifact(tx, id))
   t.equal(readArtifact(bench.gov, bench.view(), id, label).toString(), 'an answer')
+})
+
+t.test('A-100 content that is not what its row says is never given out', async (t) => {
+  const bench = await World.still(t).store()
+  const row = await stored(bench, 'an answer')
+  for (const change of [{ sha256: 'a'.repeat(64) }, { bytes: row.ref.bytes + 1 }]) {
+    await bench.transact((tx) => tx.put(collections.artifacts, row.artifact_id, {
+      ...row, ref: { ...row.ref, ...change },
+    }))
+    t.throws(() => readArtifact(bench.gov, bench.view(), row.artifact_id, label), {
+      kind: 'damaged', code: 'artifact_damaged',
+    }, JSON.stringify(change))
+  }
 })
 
 t.test('only what was not adopted can be dropped', async (t) => {

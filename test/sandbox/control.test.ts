@@ -67,21 +67,21 @@ t.test('without the token nothing is told and nothing changes', async (t) => {
 
 t.test('a control request that is wrong is refused with a reason', async (t) => {
   const { sandbox } = await World.in(t).sandbox()
-  const bodies: readonly unknown[] = [
-    {},
-    { name: 'nonsense' },
-    { name: 5 },
-    { name: 'gzip', service: 'codehost' },
-    { name: 'gzip', times: '2' },
-    { name: 'gzip', times: 0 },
-    { name: 'gzip', extra: 1 },
-    [],
-    { name: 'x'.repeat(20_000) },
+  const bodies: readonly (readonly [unknown, string])[] = [
+    [{}, 'sandbox_fault_unknown'],
+    [{ name: 'nonsense' }, 'sandbox_fault_unknown'],
+    [{ name: 5 }, 'sandbox_control_body'],
+    [{ name: 'gzip', service: 'codehost' }, 'sandbox_fault_service'],
+    [{ name: 'gzip', times: '2' }, 'sandbox_control_body'],
+    [{ name: 'gzip', times: 0 }, 'sandbox_fault_count'],
+    [{ name: 'gzip', extra: 1 }, 'sandbox_control_body'],
+    [[], 'sandbox_control_body'],
+    [{ name: 'x'.repeat(20_000) }, 'sandbox_control_body'],
   ]
-  for (const body of bodies) {
+  for (const [body, code] of bodies) {
     const reply = await control(sandbox, 'POST', '/faults', { body })
     t.equal(reply.status, 422)
-    t.matchStrict(jsonOf(reply), { code: /^sandbox_/, message: /\w/ })
+    t.matchStrict(jsonOf(reply), { code, message: /\w/ })
   }
   const bytes = Buffer.from('{')
   t.equal((await control(sandbox, 'POST', '/faults', { bytes })).status, 422)

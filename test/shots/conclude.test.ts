@@ -105,7 +105,9 @@ t.test('a conclusion, from nothing to an outdated one', async (t) => {
     const before = world.asked().length
     await world.analysed({ name: 'd.png', at: moment(6, 1) })
     await world.run(['shots', 'config', 'set', '--cloud-upload', 'off'])
-    t.hasStrict((await report('--conclude')).error(), { reason: 'cloud_upload_off', status: 423 })
+    t.hasStrict((await report('--conclude')).error(), {
+      code: 'text_route_not_ready', reason: 'cloud_upload_off', status: 423,
+    })
     await world.run(['shots', 'config', 'set', '--cloud-upload', 'on'])
     await world.run(['policy', 'revoke'])
     t.hasStrict((await report('--conclude')).error(), { reason: 'policy_revoked' })

@@ -146,7 +146,9 @@ t.test('one image again', async (t) => {
       analyzer: { reason: 'payload_not_json' },
     })
     const refused = await again(world, first.observation_id, 'manual_operator_request')
-    t.hasStrict(refused.error(), { reason: 'provider_failure_retry_needed' })
+    t.hasStrict(refused.error(), {
+      code: 'reanalysis_refused', reason: 'provider_failure_retry_needed',
+    })
     const retried = await again(world, first.observation_id, 'provider_failure_retry')
     t.equal(retried.status, 0, retried.stderr)
     t.hasStrict(rowOf(world), { analysis_status: 'succeeded', payload: { earlier: false } })

@@ -1,0 +1,63 @@
+/** What a receipt makes a pass end with: the code, the exit and what was done before it. */
+import t from 'tap'
+import type { SallyportError } from '../../src/base/errors.js'
+import { analysisFailure } from '../../src/shots/analysis/contract.js'
+import { digestFailure } from '../../src/shots/digest/contract.js'
+import { scanFailure } from '../../src/shots/receipts/scan.js'
+
+type Analysed = Parameters<typeof analysisFailure>[0]
+type Digested = Parameters<typeof digestFailure>[0]
+type Scanned = Parameters<typeof scanFailure>[0]
+
+const told = (error: SallyportError | null) => error && [error.kind, error.code, error.reason]
+
+const pass = {
+  status: 'degraded', reason: null, receipt_id: 'rct_1', analyzed: 0, failed: 0, blocked: 0,
+  skipped: 0, cost_microusd: 0, held_microusd: 0, items: [], proof_renewal: null,
+}
+const analysed = (change: object) => analysisFailure({ ...pass, ...change } as unknown as Analysed)
+
+t.test('a pass that was stopped is cancelled, one that left work says whether it may be repeated', async (t) => {
+  t.equal(analysed({ status: 'ok' }), null)
+  for (const reason of ['cancelled', 'call_cancelled']) {
+    t.strictSame(told(analysed({ reason })), ['cancelled', 'analysis_cancelled', reason])
+  }
+  t.strictSame(told(analysed({ reason: 'lock_held' })),
+    ['locked', 'analysis_degraded', 'lock_held'])
+  t.strictSame(told(analysed({ failed: 1, reason: 'call_failed' })),
+    ['remote', 'analysis_degraded', 'call_failed'])
+  t.strictSame(told(analysed({ receipt_id: null, reason: 'lock_held' })),
+    ['locked', 'analysis_degraded', 'lock_held'])
+  t.strictSame(told(analysed({ analyzed: 2, reason: 'lock_held' })),
+    ['partial', 'analysis_degraded', 'lock_held'], 'part of it was done')
+  t.strictSame(told(analysed({ analyzed: 2, reason: 'cancelled' })),
+    ['cancelled', 'analysis_cancelled', 'cancelled'], 'a person knows what they stopped')
+})
+
+const tick = {
+  status: 'degraded', reason: null, written: 0, updated: 0, unchanged: 0, not_repeated: 0,
+  blocked: 0, failed: 0, held_microusd: 0, windows: [], proof_renewal: null,
+}
+const digested = (change: object) => digestFailure({ ...tick, ...change } as unknown as Digested)
+
+t.test('a digest that could not be kept says whether it waits or was asked for', async (t) => {
+  t.equal(digested({ status: 'ok' }), null)
+  t.strictSame(told(digested({ reason: 'lock_held' })), ['locked', 'digest_degraded', 'lock_held'])
+  t.strictSame(told(digested({ reason: 'call_failed', failed: 1 })),
+    ['remote', 'digest_degraded', 'call_failed'])
+  t.strictSame(told(digested({ reason: 'lock_held', written: 1 })),
+    ['partial', 'digest_degraded', 'lock_held'])
+})
+
+t.test('S-171 a scan that was stopped is cancelled, one that could not write waits', async (t) => {
+  const scanned = (change: object) => scanFailure(
+    { status: 'degraded', reason: 'cancelled', deferred: 3, ...change } as unknown as Scanned)
+  t.equal(scanned({ status: 'ok' }), null)
+  const stopped = scanned({})
+  t.strictSame(told(stopped), ['cancelled', 'scan_cancelled', null])
+  t.strictSame(stopped?.details, { reason: 'cancelled', deferred: 3 })
+  for (const reason of ['lock_held', 'disk_full']) {
+    t.strictSame(told(scanned({ reason })), ['locked', 'scan_degraded', reason])
+  }
+  t.not(scanned({ reason: 'lock_held' })?.next, scanned({ reason: 'disk_full' })?.next)
+})

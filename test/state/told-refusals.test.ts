@@ -1,0 +1,57 @@
+/** Refusals of a disk, a kernel and a format that no ordinary run meets, by their codes. */
+import { closeSync, mkdirSync, openSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import { tryHoldFile } from '../../src/governance/kernel-file.js'
+import { ioFailure, nodeFiles, type Files } from '../../src/state/files.js'
+import { tryLockFd } from '../../src/state/kernel-lock.js'
+import { placesOf } from '../../src/state/paths.js'
+import { writePart } from '../../src/state/snapshot/snapshot.js'
+import { codeOf, errorOf } from '../support/refused.js'
+import { temporaryFolder } from '../world/place.js'
+
+t.test('an error of the disk is told by what it means, and one that is none stays a defect', async (t) => {
+  const codes = {
+    EACCES: 'not_permitted', EPERM: 'not_permitted', EROFS: 'not_permitted',
+    ENOSPC: 'disk_full', EDQUOT: 'disk_full', EIO: 'io_failed',
+  }
+  for (const [errno, code] of Object.entries(codes)) {
+    const error = ioFailure(Object.assign(new Error('/a/path'), { code: errno }), 'write the log')
+    t.strictSame([error.code, error.details], [code, { errno, while: 'write the log' }])
+    t.notMatch(error.message, '/a/path')
+  }
+  t.throws(() => ioFailure(new TypeError('a defect'), 'write the log'), TypeError)
+})
+
+t.test('a lock that the kernel cannot give is no lock that somebody else holds', async (t) => {
+  const fd = openSync(join(temporaryFolder(t), 'file'), 'w')
+  t.equal(tryLockFd(fd), true)
+  closeSync(fd)
+  const refused = errorOf(() => tryLockFd(fd))
+  t.strictSame([refused.kind, refused.code], ['failed', 'lock_unavailable'])
+})
+
+t.test('a lock file that does not come to be is told, and nothing waits for it', async (t) => {
+  // The kernel finds no file of no name, whether it may be made or not.
+  t.equal(codeOf(() => tryHoldFile('')), 'lock_file_vanished')
+})
+
+t.test('a part of a snapshot that reads otherwise than it was written is no snapshot', async (t) => {
+  const dir = temporaryFolder(t)
+  mkdirSync(placesOf(dir).collections)
+  const data = {
+    schema: 'sallyport.collection.v1', collection: 'notes', part: 'all', sequence: 1,
+    texts: new Map([['one', '{"n":1}']]),
+  } as const
+  const write = (epoch: number, files: Files) =>
+    codeOf(() => writePart(files, placesOf(dir), epoch, data))
+  t.equal(write(1, nodeFiles), 'none')
+  t.equal(write(2, {
+    ...nodeFiles,
+    read: (fd, buffer, position) => {
+      const count = nodeFiles.read(fd, buffer, position)
+      buffer[0] = (buffer[0] ?? 0) ^ 1
+      return count
+    },
+  }), 'snapshot_unreadable')
+})
