@@ -48,6 +48,33 @@ t.test('a passing test is counted, and the rows that its title names are cited',
   t.strictSame([failed.failed, failed.cited], [1, []], 'a failing test cites nothing')
 })
 
+t.test('files that share a process are counted and told one by one', async (t) => {
+  const both = file('A-001 it holds', ['ok 1 - one']).split('\n').slice(1, -3)
+    .concat(['ok 1 - test/a.test.ts', '# Subtest: test/b.test.ts', '    1..0',
+      'ok 2 - test/b.test.ts', '1..2'])
+  const name = 'several files: test/a.test.ts and 1 more'
+  const stream = (ok: string): string => ['TAP version 14', `# Subtest: ${name}`,
+    ...both.map((line) => `    ${line}`), `${ok} 1 - ${name}`, '1..1', ''].join('\n')
+  const run = counted(stream('ok'))
+  t.strictSame(run, {
+    passed: 1, failed: 0, skipped: 0, files: 2, titles: 1, cited: ['A-001'],
+    problems: ['asserts nothing: test/b.test.ts'],
+  })
+  t.equal(counted(stream('not ok')).failed, 1, 'a process that broke off is a failure')
+})
+
+t.test('only files that nothing of another could disturb share a process', async (t) => {
+  const { inProcesses } = (await import(tool('order.js'))) as {
+    inProcesses(files: readonly string[]): readonly (readonly string[])[]
+  }
+  const of = (name: string): string => join(root, '.build/tree/test', `${name}.test.js`)
+  const apart = ['alpha/soak', 'cli/process', 'state/lock', 'net/client', 'runner'].map(of)
+  const small = ['base/canonical', 'base/errors', 'governance/goals'].map(of)
+  t.strictSame(inProcesses([...apart, ...small]), [
+    ...apart.map((one) => [one]), small.slice(0, 2), small.slice(2),
+  ])
+})
+
 t.test('a file without an assertion and a citing test without one are failures', async (t) => {
   const nothing = counted('TAP version 14\n# Subtest: test/a.test.ts\n    1..0\n'
     + 'ok 1 - test/a.test.ts\n1..1\n')

@@ -8,6 +8,9 @@ export const allowedSkips = [
   'needs the program script',
 ]
 
+/** How the name of a process begins whose tests are files. */
+export const severalFiles = 'several files: '
+
 /**
  * Counts assertions that ran, at any depth. A subtest that failed without a failed assertion of
  * its own (it crashed, timed out, or asserted nothing) counts as one failure.
@@ -37,11 +40,16 @@ const follow = (parser, run, names, whole) => {
   let child = null
   parser.on('child', (next) => {
     child = { asserted: 0, failedBefore: run.failed }
-    follow(next, run, [...names, next.name], child)
+    follow(next, run, isSeveral(next, names) ? names : [...names, next.name], child)
   })
   parser.on('assert', (result) => {
     const part = child
     child = null
+    // Its files were counted one by one; a process that broke off is a failure of its own.
+    if (isSeveral(result, names)) {
+      if (!result.ok && run.failed === part?.failedBefore) count(result, run, names)
+      return
+    }
     if (names.length === 0) showFile(result)
     if (part !== null) run[names.length === 0 ? 'files' : 'titles'] += 1
     if (result.skip || result.todo) leftOut(result, run, names)
@@ -58,6 +66,8 @@ const follow = (parser, run, names, whole) => {
     console.error(`bailed out: ${reason}`)
   })
 }
+
+const isSeveral = ({ name }, names) => names.length === 0 && name.startsWith(severalFiles)
 
 /** A file or a test with everything in it. */
 const ended = (result, part, run, names) => {

@@ -2,13 +2,14 @@
 // Arguments: compiled test files. With none: everything.
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
-import { relative } from 'node:path'
+import { delimiter, relative } from 'node:path'
 import t from 'tap'
 import { countingOf, coverageDir, reportCoverage, trimCoverage } from './coverage.js'
 import { root, run, tool } from './run.js'
+import { severalFiles } from './count.js'
 import { filesBelow } from './files.js'
 import { folderInMemory, needsDisk } from './memory.js'
-import { heaviestFirst } from './order.js'
+import { heaviestFirst, inProcesses } from './order.js'
 import { outputOf, treeDir } from './tree.js'
 
 const node = process.execPath
@@ -69,15 +70,22 @@ if (whole) {
     )
   }
 }
-for (const file of testFiles) {
+// A file that is asked for by its name has a process of its own.
+const together = whole || process.env.SALLYPORT_TESTS_TOGETHER === '1'
+delete env.SALLYPORT_TESTS_TOGETHER
+for (const files of together ? inProcesses(testFiles) : testFiles.map((file) => [file])) {
+  const [file] = files
   const { args, more } = whole ? countingOf(file) : { args: [], more: {} }
   const place = memory === null || needsDisk(file) ? {} : { TMPDIR: memory }
-  const spawned = t.spawn(node, ['--enable-source-maps', ...args, file], {
-    name: relative(treeDir, file).replace(/\.js$/, '.ts'),
+  const shares = files.length > 1
+  const line = shares ? `${root}/scripts/tool/together.js` : file
+  const name = relative(treeDir, file).replace(/\.js$/, '.ts')
+  const spawned = t.spawn(node, ['--enable-source-maps', ...args, line], {
+    name: shares ? `${severalFiles}${name} and ${files.length - 1} more` : name,
     buffered: true,
     timeout: fileTimeoutMs,
     cwd: root,
-    env: { ...env, ...more, ...place },
+    env: { ...env, ...more, ...place, ...(shares ? { SALLYPORT_TESTS_TOGETHER: files.join(delimiter) } : {}) },
   })
   running.push(whole ? spawned.then(() => trimCoverage()) : spawned)
 }

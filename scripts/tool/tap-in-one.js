@@ -16,6 +16,8 @@ const require = 'import{createRequire as of}from"node:module";const require=of(i
 export const bundleTap = async (dir) => {
   const { version } = JSON.parse(readFileSync(`${root}/node_modules/tap/package.json`, 'utf8'))
   const file = `${dir}/node_modules/${bundled}/tap-${version}.js`
+  const own = shared(`./tap-${version}.js`)
+  publish(`${dirname(file)}/shared.js`, own)
   if (statSync(file, { throwIfNoEntry: false }) !== undefined) return
   const { outputFiles: [output] } = await build({
     absWorkingDir: root,
@@ -31,12 +33,26 @@ export const bundleTap = async (dir) => {
   const manifest = (exports) => JSON.stringify({ type: 'module', exports })
   publish(`${dirname(file)}/package.json`, manifest({ './*': './*' }))
   publish(file, output.text)
-  const name = `${bundled}/tap-${version}.js`
   publish(`${dir}/node_modules/tap/package.json`, manifest('./index.js'))
-  publish(`${dir}/node_modules/tap/index.js`, reexport(name))
+  publish(`${dir}/node_modules/tap/index.js`, reexport(`${bundled}/shared.js`))
 }
 
 const reexport = (name) => `export * from '${name}'\nexport { default } from '${name}'\n`
+
+// Tap's own `t`, or, where several files share a process, the test that stands for the file.
+const shared = (name) => `export * from '${name}'
+import { t as real } from '${name}'
+let current = real
+export { real }
+export const use = (t) => { current = t }
+const of = (key) => {
+  const found = Reflect.get(current, key, current)
+  return typeof found === 'function' ? found.bind(current) : found
+}
+export default process.env.SALLYPORT_TESTS_TOGETHER === undefined ? real : new Proxy(real, {
+  get: (_, key) => of(key), set: (_, key, to) => Reflect.set(current, key, to, current),
+})
+`
 
 // Two test runs may do this at once: neither may see half a file.
 const publish = (path, text) => {
