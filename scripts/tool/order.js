@@ -21,13 +21,14 @@ const rankOf = (file) => {
 export const heaviestFirst = (files) =>
   files.toSorted((a, b) => rankOf(a) - rankOf(b) || (a < b ? -1 : 1))
 
-/** Folders of which every file has a process of its own: they are about disks, nets and machines. */
+/** Folders of which every file has its own process: they are about disks, nets and machines. */
 const alone = ['images', 'net', 'sandbox', 'state', 'support']
 
 /** What a file does that another one in the same process would notice. */
 const noticed = new RegExp([
   'process\\b', '[sS]pawn', 'Worker', 'globalThis', 'chdir', 'mock', 'strace', 'kill', 'signal',
-  'children', 'coverage', 'speed', 'soak', 'heap', 'setTimeout', 'setInterval', 'jobs\\b', 'syncBuiltin',
+  'children', 'coverage', 'speed', 'soak', 'heap', 'setTimeout', 'setInterval', 'jobs\\b',
+  'syncBuiltin',
   '^t\\.(?!test\\()',
 ].join('|'), 'm')
 

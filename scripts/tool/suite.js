@@ -78,6 +78,7 @@ for (const files of together ? inProcesses(testFiles) : testFiles.map((file) => 
   const { args, more } = whole ? countingOf(file) : { args: [], more: {} }
   const place = memory === null || needsDisk(file) ? {} : { TMPDIR: memory }
   const shares = files.length > 1
+  const named = shares ? { SALLYPORT_TESTS_TOGETHER: files.join(delimiter) } : {}
   const line = shares ? `${root}/scripts/tool/together.js` : file
   const name = relative(treeDir, file).replace(/\.js$/, '.ts')
   const spawned = t.spawn(node, ['--enable-source-maps', ...args, line], {
@@ -85,7 +86,7 @@ for (const files of together ? inProcesses(testFiles) : testFiles.map((file) => 
     buffered: true,
     timeout: fileTimeoutMs,
     cwd: root,
-    env: { ...env, ...more, ...place, ...(shares ? { SALLYPORT_TESTS_TOGETHER: files.join(delimiter) } : {}) },
+    env: { ...env, ...more, ...place, ...named },
   })
   running.push(whole ? spawned.then(() => trimCoverage()) : spawned)
 }
