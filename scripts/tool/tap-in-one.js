@@ -16,8 +16,10 @@ const require = 'import{createRequire as of}from"node:module";const require=of(i
 export const bundleTap = async (dir) => {
   const { version } = JSON.parse(readFileSync(`${root}/node_modules/tap/package.json`, 'utf8'))
   const file = `${dir}/node_modules/${bundled}/tap-${version}.js`
-  const own = shared(`./tap-${version}.js`)
-  publish(`${dirname(file)}/shared.js`, own)
+  const manifest = (exports) => JSON.stringify({ type: 'module', exports })
+  publish(`${dirname(file)}/shared.js`, shared(`./tap-${version}.js`))
+  publish(`${dir}/node_modules/tap/package.json`, manifest('./index.js'))
+  publish(`${dir}/node_modules/tap/index.js`, reexport(`${bundled}/shared.js`))
   if (statSync(file, { throwIfNoEntry: false }) !== undefined) return
   const { outputFiles: [output] } = await build({
     absWorkingDir: root,
@@ -30,11 +32,8 @@ export const bundleTap = async (dir) => {
     write: false,
     logLevel: 'silent',
   })
-  const manifest = (exports) => JSON.stringify({ type: 'module', exports })
   publish(`${dirname(file)}/package.json`, manifest({ './*': './*' }))
   publish(file, output.text)
-  publish(`${dir}/node_modules/tap/package.json`, manifest('./index.js'))
-  publish(`${dir}/node_modules/tap/index.js`, reexport(`${bundled}/shared.js`))
 }
 
 const reexport = (name) => `export * from '${name}'\nexport { default } from '${name}'\n`
