@@ -89,8 +89,13 @@ const readTables = (decoder: Decoder, segment: Buffer): void => {
   }
 }
 
+/** Bits of a sample that there are (ITU-T T.81, table B.2): lossless frames take 2 to 16. */
+const isPrecision = (marker: number, bits: number): boolean =>
+  bits === 8 || bits === 12 || ((marker & 3) === 3 && bits >= 2 && bits <= 16)
+
 const readFrame = (decoder: Decoder, marker: number, segment: Buffer): Frame => {
   if (decoder.frame !== null) throw new ImageProblem('data_damaged')
+  if (!isPrecision(marker, segment[0] ?? 0)) throw new ImageProblem('header_damaged')
   if (marker > 0xc2 || segment[0] !== 8) throw new ImageProblem('unsupported')
   if (segment.length < 6) throw new ImageProblem('header_damaged')
   const height = segment.readUInt16BE(1)

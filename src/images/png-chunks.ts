@@ -1,4 +1,5 @@
 /** The chunks of a PNG (PNG specification, sections 5 and 11), as far as pixels need them. */
+import { crc32 } from 'node:zlib'
 import { ImageProblem } from './problem.js'
 
 /** What the chunks say. */
@@ -20,6 +21,17 @@ const depthsOf: Readonly<Record<number, readonly number[]>> = {
   0: [1, 2, 4, 8, 16], 2: [8, 16], 3: [1, 2, 4, 8], 4: [8, 16], 6: [8, 16],
 }
 
+/**
+ * Chunks whose checksum is compared: those that pixels are made of. A bit that fell in a header or a
+ * palette leaves data that inflates well, to another picture.
+ */
+const checked: ReadonlySet<string> = new Set(['IHDR', 'PLTE', 'tRNS', 'IDAT'])
+
+const requireChecksum = (bytes: Buffer, type: string, at: number, end: number): void => {
+  if (!checked.has(type) || crc32(bytes.subarray(at + 4, end)) === bytes.readUInt32BE(end)) return
+  throw new ImageProblem(type === 'IDAT' ? 'data_damaged' : 'header_damaged')
+}
+
 /** Every chunk up to IEND: type and content. */
 function* chunksOf(bytes: Buffer): Generator<readonly [string, Buffer]> {
   let at = 8
@@ -28,6 +40,7 @@ function* chunksOf(bytes: Buffer): Generator<readonly [string, Buffer]> {
     const end = at + 8 + length
     if (end + 4 > bytes.length) throw new ImageProblem('truncated')
     const type = bytes.toString('latin1', at + 4, at + 8)
+    requireChecksum(bytes, type, at, end)
     yield [type, bytes.subarray(at + 8, end)]
     if (type === 'IEND') return
     at = end + 4
@@ -58,12 +71,14 @@ export const readPng = (bytes: Buffer): Png => {
   for (const [type, content] of chunksOf(bytes)) {
     if (type === 'IDAT') data.push(content)
     else if (!found.has(type)) found.set(type, content)
+    else if (type === 'IHDR') throw new ImageProblem('header_damaged')
   }
   const head = found.get('IHDR')
   if (head?.length !== 13) throw new ImageProblem('header_damaged')
   const [depth = 0, colour = 0, method = 0, filter = 0, interlace = 0] = head.subarray(8)
+  // The format has no others: such a header is no part of it that only another program knows.
   const known = depthsOf[colour]?.includes(depth) === true && method === 0 && filter === 0
-  if (!known || interlace > 1) throw new ImageProblem('unsupported')
+  if (!known || interlace > 1) throw new ImageProblem('header_damaged')
   const rgb = found.get('PLTE') ?? null
   const transparency = found.get('tRNS') ?? null
   if (colour === 3 && rgb === null) throw new ImageProblem('header_damaged')

@@ -47,9 +47,14 @@ const cases: Readonly<Record<string, readonly [Buffer, string]>> = {
     pngAround([header(64, 64, 8, 2)], deflateSync(Buffer.alloc(99))), 'truncated'],
   'no data': [pngAround([header(64, 64, 8, 2)], Buffer.alloc(0)), 'data_damaged'],
   'a depth there is not': [
-    pngAround([header(8, 8, 3, 0)], deflateSync(Buffer.alloc(99))), 'unsupported'],
+    pngAround([header(8, 8, 3, 0)], deflateSync(Buffer.alloc(99))), 'header_damaged'],
   'a colour type there is not': [
-    pngAround([header(8, 8, 8, 5)], deflateSync(Buffer.alloc(99))), 'unsupported'],
+    pngAround([header(8, 8, 8, 5)], deflateSync(Buffer.alloc(99))), 'header_damaged'],
+  'an order of rows there is not': [
+    pngAround([header(8, 8, 8, 0, 2)], deflateSync(Buffer.alloc(99))), 'header_damaged'],
+  'two headers': [
+    pngAround([header(8, 8, 8, 0), header(8, 8, 8, 0)], deflateSync(Buffer.alloc(72))),
+    'header_damaged'],
   'no palette': [
     pngAround([header(8, 8, 8, 3)], deflateSync(Buffer.alloc(72))), 'header_damaged'],
   'a filter there is not': [
@@ -109,6 +114,27 @@ const insertedAt = (bytes: Buffer, at: number, part: Buffer): Buffer =>
 const segmentAt = (bytes: Buffer, at: number): Buffer =>
   bytes.subarray(at, at + 2 + bytes.readUInt16BE(at + 2))
 
+t.test('S-062 no flipped bit of what the pixels of a PNG are made of goes unnoticed', (t) => {
+  const entries = (bytes: number): Uint8Array => Uint8Array.from({ length: bytes }, (_, i) => i * 7)
+  const bytes = writePng({
+    width: 9, height: 9, depth: 8, colour: 3, sample: (x, y) => (x * y) & 15,
+    palette: entries(48), transparency: entries(16),
+  })
+  t.equal(examine(bytes).reason, null)
+  const end = bytes.length - 12
+  const names = ['IHDR', 'PLTE', 'tRNS', 'IDAT']
+  const named = new Set(names.flatMap((name) =>
+    [4, 5, 6, 7].map((i) => bytes.indexOf(name) - 4 + i)))
+  for (let at = 8; at < end; at += 1) {
+    // A chunk that calls itself otherwise is another one: what misses it tells.
+    if (named.has(at)) continue
+    const flipped = Buffer.from(bytes)
+    flipped[at]! ^= 1 << (at % 8)
+    if (examine(flipped).reason === null) t.fail(`byte ${at}`)
+  }
+  t.end()
+})
+
 t.test('JPEGs that are legal but unusual, and JPEGs against the rules, have their reason', async (t) => {
   const [sof, dht, sos] = [0xc0, 0xc4, 0xda].map((marker) => markerAt(baseline, marker))
   const frame = segmentAt(baseline, sof!)
@@ -118,6 +144,7 @@ t.test('JPEGs that are legal but unusual, and JPEGs against the rules, have thei
   wide.set([8, 0, 99, 0, 99, 255], 4)
   const given: Readonly<Record<string, readonly [Buffer, string]>> = {
     'twelve bits': [patched(baseline, sof! + 4, 12), 'unsupported'],
+    'a precision there is not': [patched(baseline, sof! + 4, 9), 'header_damaged'],
     'lossless': [patched(baseline, sof! + 1, 0xc3), 'unsupported'],
     'arithmetic': [patched(baseline, sof! + 1, 0xc9), 'unsupported'],
     'two frames': [insertedAt(baseline, sof!, frame), 'data_damaged'],

@@ -43,6 +43,13 @@ const damagedPng = (): Buffer => {
   return bytes
 }
 
+/** One bit of the header fell: the data inflates well, to another picture. */
+const withBit = (at: number): Buffer => {
+  const bytes = Buffer.from(image(at))
+  bytes[at]! ^= 2
+  return bytes
+}
+
 /** A picture within the header, whole, in a file that ends before its own picture does. */
 const withThumbnail = (): Buffer => {
   const small = photo(1)
@@ -65,6 +72,8 @@ const held: Readonly<Record<string, readonly [Buffer, string]>> = {
   'cut.jpg': [cut(photo(3), 0.8), 'image_truncated'],
   'half-copied.jpg': [halfCopied(photo(4), 0.8), 'image_truncated'],
   'damaged.png': [damagedPng(), 'image_damaged'],
+  'depth-bit.png': [withBit(24), 'image_damaged'],
+  'interlace-bit.png': [withBit(28), 'image_damaged'],
   'other-cut.jpg': [cut(undecodable(5), 0.8), 'image_truncated'],
   'other-half-copied.jpg': [halfCopied(undecodable(6), 0.8), 'image_truncated'],
   'thumbnail.jpg': [withThumbnail(), 'image_truncated'],
