@@ -73,7 +73,7 @@ export const processIo = (): ProcessIo => {
       argv: process.argv.slice(2),
       env: process.env,
       execArgv: process.execArgv,
-      cwd: process.cwd(),
+      cwd: workingFolder(),
     },
     terminal: {
       get stdin() { return mayBeTerminal(0) && process.stdin.isTTY },
@@ -95,6 +95,21 @@ export const processIo = (): ProcessIo => {
       await Promise.all([out.flush(), err.flush()])
       endNow(status)
     },
+  }
+}
+
+/** Names below it lead nowhere, like those below a folder that was removed: it is a file. */
+const goneFolder = '/dev/null'
+
+/**
+ * A folder may be removed while a shell stands in it: that must not keep anybody from stopping
+ * everything, nor any line that names no file by a relative path.
+ */
+const workingFolder = (): string => {
+  try {
+    return process.cwd()
+  } catch {
+    return goneFolder
   }
 }
 

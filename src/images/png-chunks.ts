@@ -22,8 +22,8 @@ const depthsOf: Readonly<Record<number, readonly number[]>> = {
 }
 
 /**
- * Chunks whose checksum is compared: those that pixels are made of. A bit that fell in a header or a
- * palette leaves data that inflates well, to another picture.
+ * Chunks whose checksum is compared: those that pixels are made of. A bit that fell in a header or
+ * a palette leaves data that inflates well, to another picture.
  */
 const checked: ReadonlySet<string> = new Set(['IHDR', 'PLTE', 'tRNS', 'IDAT'])
 

@@ -56,6 +56,29 @@ const start = async (t: Test, dir: string, ...argv: string[]): Promise<string> =
   return String(stdout)
 }
 
+t.test('A-071 the program runs in a folder that was removed; only relative paths lead nowhere',
+  async (t) => {
+    const dir = mkdtempSync(join(tmpdir(), 'sallyport-gone-'))
+    t.teardown(() => rmSync(dir, { recursive: true, force: true }))
+    const script = join(await shipped, 'bin/sallyport.js')
+    const env = {
+      PATH: process.env['PATH'], HOME: dir, XDG_DATA_HOME: dir,
+      SALLYPORT_STATE_DIR: join(dir, 's'), SALLYPORT_CONFIG_DIR: join(dir, 'c'),
+    }
+    const inNowhere = (...argv: string[]) => {
+      const cwd = mkdtempSync(join(dir, 'gone-'))
+      const { status, stdout, stderr } = spawnSync(
+        'sh', ['-c', 'rmdir "$PWD" && exec "$0" "$@"', process.execPath, script, ...argv],
+        { cwd, env })
+      return { status, stdout: String(stdout), stderr: String(stderr) }
+    }
+    t.equal(inNowhere('init').status, 0)
+    t.hasStrict(inNowhere('policy', 'revoke'), { status: 0, stderr: '' })
+    const relative = inNowhere('state', 'backup', './backup', '--json')
+    t.equal(relative.status, 1, relative.stderr)
+    t.hasStrict(JSON.parse(relative.stderr), { error: {} })
+  })
+
 const textsOf = (dir: string): string[] =>
   readdirSync(join(dir, 'dist'))
     .filter((name) => name.endsWith('.js'))
