@@ -21,8 +21,6 @@ const exponentMax = 99
 
 /** Ceiling of `digits` x 10^`power` with a power below zero. */
 const ceilDown = (digits: string, power: number): bigint => {
-  // With more places than digits the value lies between 0 and 1.
-  if (-power > digits.length) return 1n
   const unit = 10n ** BigInt(-power)
   const value = BigInt(digits)
   return value / unit + (value % unit === 0n ? 0n : 1n)

@@ -118,6 +118,24 @@ const evidenceOf = (raw: RawReply): unknown => {
   })
 }
 
+t.test('each reply without a charge says why', async (t) => {
+  const entry = `{"requestId":"${tableUuid}","costNanoUsd":5}`
+  const reasons: readonly (readonly [RawReply, string])[] = [
+    [{ ...cost('5'), headers: [['content-type', 'text/event-stream']] }, 'event_stream'],
+    [{ ...cost('5'), headers: [['content-encoding', 'gzip']] }, 'content_encoding'],
+    [body('{"requests":[7]}'), 'entry_malformed'],
+    [body('{"requests":[null]}'), 'entry_malformed'],
+    [body('{"requests":{}}'), 'envelope'],
+    [body(`{"requests":[${entry},${entry}]}`), 'entry_count'],
+    [entryText(''), 'cost_missing'],
+    [cost('null'), 'cost_not_integer'],
+    [cost('1.5'), 'cost_not_integer'],
+  ]
+  for (const [raw, reason] of reasons) {
+    t.strictSame(judge(raw), { kind: 'violation', reason }, raw.body.toString())
+  }
+})
+
 t.test('A-116 evidence binds operation, UUID, source, amounts and the raw reply', async (t) => {
   const raw = goodBillingReply(1_001)
   t.strictSame(evidenceOf(raw), {

@@ -24,6 +24,55 @@ const isContentSafe = (verdict: CompletionVerdict): boolean =>
   verdict.ok || (Object.keys(verdict).sort().join() === 'billingUuid,ok,reason' &&
     Object.hasOwn(completionReasons, verdict.reason))
 
+/** The good reply with members of its message or its choice changed. */
+const changed = (message: object, choice: object = {}, root: object = {}): CompletionVerdict => {
+  const whole = JSON.parse(goodText) as { choices: [{ message: object }] }
+  const [first] = whole.choices
+  return judgeText(JSON.stringify({
+    ...whole,
+    choices: [{ ...first, ...choice, message: { ...first.message, ...message } }],
+    ...root,
+  }))
+}
+const reasonOf = (verdict: CompletionVerdict): string => (verdict.ok ? 'ok' : verdict.reason)
+
+t.test('what says nothing beside the answer is passed over, and nothing else is', async (t) => {
+  const silent: readonly unknown[] = [null, [], '']
+  for (const name of ['refusal', 'audio', 'images']) {
+    for (const value of silent) t.equal(reasonOf(changed({ [name]: value })), 'ok', name)
+  }
+  for (const value of [null, []]) t.equal(reasonOf(changed({ tool_calls: value })), 'ok')
+  t.equal(reasonOf(changed({ function_call: null })), 'ok')
+  const refused: readonly (readonly [object, string])[] = [
+    [{ tool_calls: '' }, 'tools'], [{ tool_calls: [{}] }, 'tools'], [{ tool_calls: {} }, 'tools'],
+    [{ function_call: {} }, 'tools'], [{ function_call: '' }, 'tools'],
+    [{ function_call: [] }, 'tools'], [{ refusal: 'no' }, 'refusal'], [{ refusal: [1] }, 'refusal'],
+    [{ refusal: { length: 0 } }, 'refusal'], [{ refusal: 0 }, 'refusal'],
+    [{ audio: {} }, 'non_text'], [{ images: [{}] }, 'non_text'],
+    [{ role: 'user' }, 'role'], [{ content: '' }, 'empty_answer'],
+    [{ content: [] }, 'content_type'],
+  ]
+  for (const [message, reason] of refused) {
+    t.equal(reasonOf(changed(message)), reason, JSON.stringify(message))
+  }
+})
+
+t.test('a reply that calls something, or holds another number of choices, is rejected', async (t) => {
+  for (const finish of ['tool_calls', 'function_call']) {
+    t.equal(reasonOf(changed({}, { finish_reason: finish })), 'tools', finish)
+  }
+  const [choice] = (JSON.parse(goodText) as { choices: object[] }).choices
+  for (const choices of [[], [choice, choice], {}, null]) {
+    t.equal(reasonOf(changed({}, {}, { choices })), 'choice_count', JSON.stringify(choices))
+  }
+})
+
+t.test('a redirect and an encoded reply are told as such', async (t) => {
+  t.equal(reasonOf(judge({ ...good, status: 302 })), 'redirect')
+  t.equal(reasonOf(judge({ ...good, status: 500 })), 'http_status')
+  t.equal(reasonOf(judgeText(goodText, [['content-encoding', 'gzip']])), 'content_encoding')
+})
+
 t.test('A-144 a body id of 256 bytes names a charge, one of 257 does not', async (t) => {
   const named = (id: string): CompletionVerdict => judgeText(goodText.replace(tableBodyId, id))
   t.hasStrict(named('i'.repeat(256)), { ok: true, bodyId: 'i'.repeat(256) })

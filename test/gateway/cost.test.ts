@@ -19,6 +19,7 @@ t.test('a dollar amount becomes micro-USD, rounded up, on its digits', async (t)
     ['1000.0000001', 'cost_out_of_range'], ['1e99', 'cost_out_of_range'],
     ['1e100', 'cost_unreadable'], ['-1', 'cost_negative'], ['-0', 'cost_negative'],
     ['-0.0', 'cost_negative'], [`0.${'1'.repeat(63)}`, 'cost_unreadable'],
+    [`0.${'1'.repeat(62)}`, 111_112], [`0.${'0'.repeat(61)}1`, 1],
     ['01', 'cost_unreadable'], ['.5', 'cost_unreadable'], ['', 'cost_unreadable'],
     ['NaN', 'cost_unreadable'], ['1.', 'cost_unreadable'], ['0x1', 'cost_unreadable'],
   ]

@@ -58,6 +58,9 @@ t.test('literals are known from names', async (t) => {
   t.strictSame(literalAddress('127.0.0.1'), { address: '127.0.0.1', family: 4 })
   t.strictSame(literalAddress('[::1]'), { address: '::1', family: 6 })
   t.equal(literalAddress('localhost'), null)
+  for (const host of ['1[27.0.0.1', '127.0.]0.1', '[127.0.0.1]x']) {
+    t.equal(literalAddress(host), null, host)
+  }
 })
 
 t.test('the machine’s own resolver gives localhost as loopback', async (t) => {

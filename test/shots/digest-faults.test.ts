@@ -4,7 +4,7 @@ import { findReservation } from '../../src/governance/ledger/read.js'
 import { claimCollection } from '../../src/gateway/call/claims.js'
 import { verifyLedger } from '../../src/governance/ledger/verify.js'
 import { digestWindow } from '../../src/shots/digest/tick.js'
-import type { Tx } from '../../src/state/types.js'
+import { betweenLookAndClaim } from '../support/shots.js'
 import { forImages } from '../world/gateway.js'
 import { allowed } from '../world/images.js'
 import { moment } from '../world/texts.js'
@@ -84,24 +84,10 @@ t.test('races', async (t) => {
     const rows = await world.analysed(
       { name: 'c.png', at: moment(6, 1) }, { name: 'd.png', at: moment(6, 2) },
     )
-    const here = world.ctx('write')
-    const real = here.gov.store
-    let first = true
-    const store = new Proxy(real, {
-      get: (target, name) => {
-        const value: unknown = Reflect.get(target, name)
-        if (name !== 'transact') return typeof value === 'function' ? value.bind(target) : value
-        return async (verb: string, fn: (tx: Tx) => unknown) => {
-          const member = rows[0]?.observation_id ?? ''
-          if (first) await world.change(member, { classification: 'source_missing' })
-          first = false
-          return real.transact(verb, fn)
-        }
-      },
-    })
-    const gov = { ...here.gov, store }
-    const gateway = { ...here.gateway, gov }
-    const receipt = await digestWindow({ ...here, gov, gateway }, { windowEnd: moment(5) })
+    const member = rows[0]?.observation_id ?? ''
+    const here = betweenLookAndClaim(world, () =>
+      world.change(member, { classification: 'source_missing' }))
+    const receipt = await digestWindow(here, { windowEnd: moment(5) })
     t.hasStrict(receipt.windows, [{ outcome: 'failed', reason: 'inputs_changed', episode: null }])
     t.equal(world.asked().length, asked)
   })

@@ -1,14 +1,14 @@
 /** A text that is being bought: nobody buys it a second time, and nothing older is sent for it. */
 import t from 'tap'
 import { concludeReport } from '../../src/shots/report/conclude.js'
-import type { Tx } from '../../src/state/types.js'
 import { checkLedger } from '../support/ledger.js'
 import { must } from '../support/must.js'
+import { betweenLookAndClaim } from '../support/shots.js'
 import { forImages } from '../world/gateway.js'
 import { allowed } from '../world/images.js'
 import type { Loose } from '../world/place.js'
 import { moment } from '../world/texts.js'
-import { World, type AnalysisWorld } from '../world/world.js'
+import { World } from '../world/world.js'
 
 const worldIn = (t: Parameters<typeof World.in>[0]) => World.in(t).sandbox().state().session()
   .gateway(forImages).images(allowed).proof('report').texts()
@@ -61,26 +61,6 @@ t.test('S-105 a digest that is being made is not made a second time, retry or no
   t.equal(world.episodes()[0]?.revision, 1)
   checkLedger(t, world)
 })
-
-/** What happens between the look at the inputs and the record that claims them. */
-const betweenLookAndClaim = (world: AnalysisWorld, change: () => Promise<unknown>) => {
-  const here = world.ctx('write')
-  const real = here.gov.store
-  let first = true
-  const store = new Proxy(real, {
-    get: (target, name) => {
-      const value: unknown = Reflect.get(target, name)
-      if (name !== 'transact') return typeof value === 'function' ? value.bind(target) : value
-      return async (verb: string, fn: (tx: Tx) => unknown) => {
-        if (first) await change()
-        first = false
-        return real.transact(verb, fn)
-      }
-    },
-  })
-  const gov = { ...here.gov, store }
-  return { ...here, gov, gateway: { ...here.gateway, gov } }
-}
 
 t.test('S-166 a report whose inputs change between look and claim keeps everything unsent', async (t) => {
   const world = await worldIn(t)

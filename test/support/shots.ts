@@ -2,6 +2,7 @@
 import type { Test } from 'tap'
 import type { Observation } from '../../src/shots/observations/rows.js'
 import { runningCollection } from '../../src/shots/analysis/rows.js'
+import type { Tx } from '../../src/state/types.js'
 import type { Images } from '../world/images.js'
 import type { Loose, Ran } from '../world/place.js'
 import type { GatewayWorld, Placed } from '../world/world.js'
@@ -59,4 +60,26 @@ export const healthy = async (t: Test, world: GatewayWorld): Promise<void> => {
   t.equal(check.status, 0, check.stdout)
   checkLedger(t, world)
   t.strictSame(world.view().all(runningCollection), [])
+}
+
+/** A context in which `change` happens between the look at the inputs and the first record. */
+export const betweenLookAndClaim = (
+  world: Images, change: () => Promise<unknown>,
+) => {
+  const here = world.ctx('write')
+  const real = here.gov.store
+  let first = true
+  const store = new Proxy(real, {
+    get: (target, name) => {
+      const value: unknown = Reflect.get(target, name)
+      if (name !== 'transact') return typeof value === 'function' ? value.bind(target) : value
+      return async (verb: string, fn: (tx: Tx) => unknown) => {
+        if (first) await change()
+        first = false
+        return real.transact(verb, fn)
+      }
+    },
+  })
+  const gov = { ...here.gov, store }
+  return { ...here, gov, gateway: { ...here.gateway, gov } }
 }

@@ -14,18 +14,21 @@ export const completionBody = (
   ...change,
 })
 
-/** Asks the sandbox's provider. */
-export const ask = (
-  sandbox: Sandbox,
-  change: Record<string, unknown> = {},
-  how: Partial<Ask> = {},
-): Promise<Reply> =>
+type Change = Readonly<Record<string, unknown>>
+
+/** Posts a body of this service, with members changed for a test, to its completions. */
+const completionsOf = (
+  service: 'provider' | 'gateway', bodyOf: (sandbox: Sandbox, change: Change) => Change,
+) => (sandbox: Sandbox, change: Change = {}, how: Partial<Ask> = {}): Promise<Reply> =>
   post({
-    url: `${sandbox.profile.provider.base_url}/chat/completions`,
+    url: `${sandbox.profile[service].base_url}/chat/completions`,
     ca: sandbox.caPem,
-    body: completionBody(sandbox, change),
+    body: bodyOf(sandbox, change),
     ...how,
   })
+
+/** Asks the sandbox's provider. */
+export const ask = completionsOf('provider', completionBody)
 
 /** Asks the sandbox's billing for one id. */
 export const bill = (sandbox: Sandbox, id: string, how: Partial<Ask> = {}): Promise<Reply> =>
@@ -57,14 +60,4 @@ export const gatewayBody = (change: Record<string, unknown> = {}): Record<string
 })
 
 /** Asks the sandbox's gateway. */
-export const askGateway = (
-  sandbox: Sandbox,
-  change: Record<string, unknown> = {},
-  how: Partial<Ask> = {},
-): Promise<Reply> =>
-  post({
-    url: `${sandbox.profile.gateway.base_url}/chat/completions`,
-    ca: sandbox.caPem,
-    body: gatewayBody(change),
-    ...how,
-  })
+export const askGateway = completionsOf('gateway', (_sandbox, change) => gatewayBody(change))
