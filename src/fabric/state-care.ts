@@ -11,6 +11,7 @@ import { formerStates, settleFormers } from '../state/care/aside.js'
 import { backupState, type BackupReport } from '../state/care/backup.js'
 import { checkState, isSound, type CheckReport } from '../state/care/check.js'
 import { compactState, type CompactReport } from '../state/care/compact.js'
+import { lostHistory } from '../state/care/former.js'
 import { keepUnreferenced } from '../state/care/kept.js'
 import { repairState, type RepairReport } from '../state/care/repair.js'
 import { restoreState, type RestoreReport } from '../state/care/restore.js'
@@ -83,9 +84,11 @@ const settleOldState = (site: StateSite, registry: Registry, told: (kept: Kept) 
     const gov: Gov = { store, clock: site.clock, observer: site.observer, face: site.face }
     // Before the store is good for anything again: from then on a compaction may sweep.
     const kept = await keepUnreferenced(store, (await stateRules(registry)).referenced)
+    const formers = formerStates(store.dir, store.storeId)
+    const lost = lostHistory(store.anchor(), formers, store.read().sequence)
     const settled = await settleRestored(gov, {
       rules: await recoveryRules(store, registry),
-      formers: formerStates(store.dir, store.storeId),
+      formers: lost === null ? formers : [lost, ...formers],
       carries: await carryRules(registry),
       gates: await gateRules(registry),
       restorer: site.owner ?? null,

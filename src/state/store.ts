@@ -7,6 +7,7 @@ import type { Clock } from '../base/clock.js'
 import { systemClock } from '../base/clock.js'
 import { fail } from '../base/errors.js'
 import type { Anchor } from './anchor.js'
+import type { Mark } from './snapshot/snapshot.js'
 import { anchorAt, compareAnchor, sameMark } from './anchor.js'
 import { artifactsAt } from './artifacts.js'
 import { Committer } from './commit.js'
@@ -217,8 +218,7 @@ export class FileStore implements Store {
       const before = anchored
       if (status === 'forked') anchored = this.#anchor.read()
       if (!sameMark(before, anchored)) continue
-      const policyRevision = typeof anchored === 'string' ? 0 : (anchored.policy_revision ?? 0)
-      return { status, policyRevision }
+      return { status, ...standingOf(anchored, marks) }
     }
   }
 
@@ -234,6 +234,15 @@ export class FileStore implements Store {
     this.#committer.close()
     this.generation.close()
   }
+}
+
+const standingOf = (
+  anchored: Mark | 'missing' | 'forged', marks: readonly Mark[],
+): Omit<AnchorStanding, 'status'> => {
+  if (typeof anchored === 'string') return { policyRevision: 0, mark: null, isOwn: false }
+  const isOwn = marks.some(({ number, chain }) =>
+    number === anchored.number && chain === anchored.chain)
+  return { policyRevision: anchored.policy_revision ?? 0, mark: anchored, isOwn }
 }
 
 /**

@@ -60,6 +60,17 @@ export interface AnchorStanding {
   readonly status: AnchorStatus
   /** Last policy revision that it knows of; 0 when it is missing or forged. */
   readonly policyRevision: number
+  /** Where it stands; null when it is missing or forged. */
+  readonly mark: AnchoredMark | null
+  /** Whether the record of that mark is in this store's own history. */
+  readonly isOwn: boolean
+}
+
+/** The marked record that an anchor remembers. */
+export interface AnchoredMark {
+  readonly number: number
+  readonly sequence: number
+  readonly chain: string
 }
 
 /** What is known of a stored artifact; the bytes are sealed at rest. */

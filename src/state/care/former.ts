@@ -6,7 +6,7 @@
 import * as v from 'valibot'
 import type { Files } from '../files.js'
 import type { Places } from '../paths.js'
-import type { CollectionSpec, View } from '../types.js'
+import type { AnchoredMark, AnchorStanding, CollectionSpec, View } from '../types.js'
 import type { Documents } from './documents.js'
 import { applyPayload, fillPart, readDocuments } from './documents.js'
 import type { SalvagedEpoch } from './salvage.js'
@@ -27,6 +27,8 @@ export interface Former {
   readonly readable: boolean
   /** Whether a restore or repair has carried over all of it before. */
   readonly settled: boolean
+  /** Whether a marked record is among what could be read of it. */
+  knows(mark: AnchoredMark): boolean
 }
 
 interface Gathered {
@@ -111,5 +113,35 @@ export const readFormer = (
   const last = epochs.at(-1)
   const sequence = last === undefined ? 0 : (headOf(last)?.sequence ?? 0)
   const readable = [...gathered.all.values()].some(({ docs }) => docs.size > 0)
-  return { view: new FormerView(gathered.all, sequence), holes, readable }
+  const chains = new Set(epochs.flatMap(chainsIn))
+  return {
+    view: new FormerView(gathered.all, sequence), holes, readable,
+    knows: ({ chain }) => chains.has(chain),
+  }
+}
+
+/** Where the records of an epoch, and the marks that it began with, stand in the chain. */
+const chainsIn = ({ header, manifest, records, evidence }: SalvagedEpoch): readonly string[] => [
+  ...(header === undefined ? [] : [header.base_chain]),
+  ...(manifest?.marks ?? []).map(({ chain }) => chain),
+  ...[...records, ...evidence].map(({ chain }) => chain),
+]
+
+/**
+ * What stands for marked records that the anchor remembers, or may have remembered, and that
+ * neither the store nor any former state shows; null where none is missing. `sequence`: the newest
+ * record of the store. A hole that is known already stands for them as well.
+ */
+export const lostHistory = (
+  { mark, isOwn }: AnchorStanding, formers: readonly Former[], sequence: number,
+): Former | null => {
+  const fresh = formers.filter(({ settled }) => !settled)
+  if (isOwn || fresh.some(({ holes }) => holes.length > 0)) return null
+  if (mark !== null && formers.some((former) => former.knows(mark))) return null
+  const id = mark === null
+    ? `unanchored-${sequence}` : `anchor-${mark.number}-${mark.chain.slice(0, 16)}`
+  return {
+    view: new FormerView(new Map(), 0), holes: [{ id }], readable: true, settled: false,
+    knows: () => false,
+  }
 }

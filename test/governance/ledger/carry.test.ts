@@ -18,7 +18,9 @@ import { Memory } from '../../support/governance/memory.js'
 const hole: Hole = { id: 'log-1-0123456789abcdef' }
 
 const formerOf = (memory: Memory, change: Partial<Former> = {}): Former =>
-  ({ view: memory.view(), holes: [], readable: true, settled: false, ...change })
+  ({
+    view: memory.view(), holes: [], readable: true, settled: false, knows: () => false, ...change,
+  })
 
 /** A ledger with one operation in each state, each of a bound of 100. */
 const busy = (ceiling = 1000): Memory => {

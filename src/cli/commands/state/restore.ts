@@ -24,8 +24,9 @@ const meta: VerbMeta = {
     'in its place. Every session ends, every unfinished contact counts as unknown, and the ' +
     'policy is revoked above everything that the anchor remembers: an old copy contacts nobody ' +
     'until you grant anew. What the replaced state owed and the backup does not know stays held ' +
-    'as unknown, and its idempotency keys stay spent; where a part of it cannot be read, its ' +
-    'whole ceiling is held until you settle it. What had been narrowed there stays narrow: ' +
+    'as unknown, and its idempotency keys stay spent; where a part of it cannot be read, or the ' +
+    'anchor remembers more than it shows, the whole ceiling is held until you settle it. What ' +
+    'had been narrowed there stays narrow: ' +
     'disabled owners, withdrawn consents, closed gates, the lower ceiling. Where it cannot be ' +
     'read whole, or is not there, every owner but the one who restores waits for `principal ' +
     'enable`. It needs the key folder of the store.',

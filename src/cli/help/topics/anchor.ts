@@ -27,8 +27,13 @@ What to do, in this order:
      every session and counts each unfinished contact as unknown:
        $ sallyport state backup DIR
        $ sallyport state restore DIR
-     Then log in and grant again what should be reached. Before that, compare the ledger
-     with the bill: what a lost part of the log had recorded is not in it.
+     What a lost part of the log had recorded nobody knows. So the whole ceiling is held as
+     unknown, and every other owner is disabled, until you have seen the provider's bill:
+       $ sallyport ledger reservations
+       $ sallyport ledger settle OPERATION --amount-microusd N
+       $ sallyport principal enable NAME
+     Then log in and grant again what should be reached. An idempotency key that was used
+     in the lost part is not known to be spent.
 
 See: sallyport state check, sallyport ledger reservations
 `
