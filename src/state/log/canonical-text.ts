@@ -91,3 +91,7 @@ export const canonicalText = (value: unknown): string => {
     return canonicalJson(value)
   }
 }
+
+/** Canonical JSON of a string. */
+export const stringJson = (text: string): string =>
+  needsEscape.test(text) ? canonicalText(text) : `"${text}"`

@@ -1,0 +1,145 @@
+/**
+ * The bytes of a segment: blocks of lines, an index that names each block with its digest, and a
+ * filter. Rows come sorted, each key once, and go out as files of a bounded length.
+ */
+import { hash } from 'node:crypto'
+import * as v from 'valibot'
+import { canonicalJson } from '../../base/canonical.js'
+import { buildFilter } from './filter.js'
+import type { Key, Row } from './row.js'
+import { lineOf } from './row.js'
+
+const sha = v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/))
+const count = v.pipe(v.number(), v.safeInteger(), v.minValue(0))
+const keyShape = v.strictTuple([v.string(), v.string()])
+/** Offset, length and SHA-256 of some bytes of a file. */
+const spanShape = v.strictTuple([count, count, sha])
+
+/** Shape of what a manifest says of one segment file. */
+export const segmentShape = v.strictObject({
+  /** File name. */
+  name: v.pipe(v.string(), v.regex(/^\d{12}\.\d{1,9}\.seg$/)),
+  bytes: count,
+  sha256: sha,
+  index: spanShape,
+  filter: spanShape,
+  first: keyShape,
+  last: keyShape,
+  rows: count,
+  /** How many of the rows say that a document was removed. */
+  removed: count,
+})
+/** What a manifest says of one segment file. */
+export type SegmentFacts = v.InferOutput<typeof segmentShape>
+
+/** Shape of one line of an index: first key, offset, length, SHA-256 of a block. */
+export const indexShape = v.array(v.strictTuple([v.string(), v.string(), count, count, sha]))
+/** One block as the index of its file names it. */
+export type IndexLine = v.InferOutput<typeof indexShape>[number]
+
+/** How long blocks and files grow. A longer row has a block, or a file, of its own. */
+export interface SegmentLimits {
+  readonly blockBytes: number
+  readonly fileBytes: number
+}
+
+const kibibyte = 1024
+/** Blocks of 16 KiB, files of 8 MiB with their index and filter. */
+export const segmentLimits: SegmentLimits = {
+  blockBytes: 16 * kibibyte,
+  fileBytes: 8 * kibibyte * kibibyte,
+}
+/** What index and filter may take of a file beside its blocks. */
+const tailShare = 1 / 16
+
+/** A segment that was built: its bytes, and its facts but for the name. */
+export interface Built {
+  readonly bytes: Buffer
+  readonly facts: Omit<SegmentFacts, 'name'>
+}
+
+/** Puts one file together. */
+class Builder {
+  readonly #limits: SegmentLimits
+  readonly #blocks: Buffer[] = []
+  readonly #index: IndexLine[] = []
+  readonly #keys: Key[] = []
+  #lines: string[] = []
+  #lineBytes = 0
+  #blockFirst: Key | undefined
+  #bytes = 0
+  #removed = 0
+
+  constructor(limits: SegmentLimits) {
+    this.#limits = limits
+  }
+
+  get isEmpty(): boolean {
+    return this.#keys.length === 0
+  }
+
+  /** Whether a line of so many bytes would make the file too long. */
+  isFullFor(bytes: number): boolean {
+    const room = this.#limits.fileBytes * (1 - tailShare)
+    return !this.isEmpty && this.#bytes + this.#lineBytes + bytes > room
+  }
+
+  add(row: Row, line: string, bytes: number): void {
+    if (this.#lineBytes > 0 && this.#lineBytes + bytes > this.#limits.blockBytes) this.#endBlock()
+    this.#blockFirst ??= row
+    this.#lines.push(line)
+    this.#lineBytes += bytes
+    this.#keys.push({ collection: row.collection, id: row.id })
+    if (row.text === null) this.#removed += 1
+  }
+
+  #endBlock(): void {
+    const bytes = Buffer.from(`${this.#lines.join('\n')}\n`)
+    const { collection = '', id = '' } = this.#blockFirst ?? {}
+    this.#index.push([collection, id, this.#bytes, bytes.length, hash('sha256', bytes)])
+    this.#blocks.push(bytes)
+    this.#bytes += bytes.length
+    this.#lines = []
+    this.#lineBytes = 0
+    this.#blockFirst = undefined
+  }
+
+  finish(): Built {
+    this.#endBlock()
+    const index = Buffer.from(`${canonicalJson(this.#index)}\n`)
+    const filter = buildFilter(this.#keys)
+    const bytes = Buffer.concat([...this.#blocks, index, filter])
+    const filterAt = this.#bytes + index.length
+    const [first, last] = [this.#keys[0], this.#keys.at(-1)]
+    return {
+      bytes,
+      facts: {
+        bytes: bytes.length,
+        sha256: hash('sha256', bytes),
+        index: [this.#bytes, index.length, hash('sha256', index)],
+        filter: [filterAt, filter.length, hash('sha256', filter)],
+        first: [first?.collection ?? '', first?.id ?? ''],
+        last: [last?.collection ?? '', last?.id ?? ''],
+        rows: this.#keys.length,
+        removed: this.#removed,
+      },
+    }
+  }
+}
+
+/** Builds files from sorted rows, one after the other; memory is bounded by one file. */
+export function* buildSegments(
+  rows: Iterable<Row>, limits: SegmentLimits = segmentLimits,
+): Generator<Built> {
+  let builder = new Builder(limits)
+  for (const row of rows) {
+    const line = lineOf(row)
+    const bytes = Buffer.byteLength(line) + 1
+    if (builder.isFullFor(bytes)) {
+      yield builder.finish()
+      builder = new Builder(limits)
+    }
+    builder.add(row, line, bytes)
+  }
+  if (!builder.isEmpty) yield builder.finish()
+}

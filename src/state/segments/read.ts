@@ -1,0 +1,237 @@
+/**
+ * Reads one segment file. Nothing is believed before its digest was compared: index and filter with
+ * what the manifest says of them, a block with what the index says of it.
+ */
+import { hash } from 'node:crypto'
+import * as v from 'valibot'
+import type { SallyportError } from '../../base/errors.js'
+import { fail } from '../../base/errors.js'
+import type { IndexLine, SegmentFacts } from './build.js'
+import { indexShape } from './build.js'
+import { mayHold } from './filter.js'
+import type { Key, Row } from './row.js'
+import { compareKeys, rowOf } from './row.js'
+
+/** A row as it was read; `version` is for whoever keeps what was made of its text. */
+export interface StoredRow extends Row {
+  version?: unknown
+}
+
+/** Part of the keyspace; without a member there is no limit on that side. */
+export interface Bounds {
+  readonly low?: Key
+  /** The key at `low` is not meant itself. */
+  readonly lowOpen?: boolean
+  /** Every key is below this one. */
+  readonly high?: Key
+}
+
+/** The bytes of a segment file, and which file it is. */
+export interface SegmentSource {
+  readonly facts: SegmentFacts
+  /** Fewer bytes where the file ends; throws where the file cannot be read. */
+  read(position: number, length: number): Buffer
+}
+
+/** Bytes of a segment that are not what they were: every row from `from` to before `to`. */
+export interface LostRows {
+  readonly name: string
+  readonly from: Key
+  /** Undefined: up to the last key of the file. */
+  readonly to: Key | undefined
+}
+
+/** What to do with rows that cannot be read; the default throws `damaged`. */
+export type OnLost = (lost: LostRows) => void
+
+/** Damage of a snapshot file, whatever part of it. */
+export const damagedSegment = (name: string): SallyportError =>
+  fail.damaged('collection_damaged', 'A snapshot file does not match its recorded hash.', {
+    next: 'Run `sallyport state check`, then `sallyport state repair`.', details: { file: name },
+  })
+
+/** Blocks read lately, the oldest let go first. */
+export class BlockCache {
+  readonly #blocks = new Map<string, { readonly rows: readonly StoredRow[]; readonly bytes: number }>()
+  readonly #bytesMax: number
+  #bytes = 0
+
+  /** `bytesMax`: how many bytes of blocks are kept; their documents take a few times as much. */
+  constructor(bytesMax: number) {
+    this.#bytesMax = bytesMax
+  }
+
+  get(key: string): readonly StoredRow[] | undefined {
+    const known = this.#blocks.get(key)
+    if (known === undefined) return undefined
+    this.#blocks.delete(key)
+    this.#blocks.set(key, known)
+    return known.rows
+  }
+
+  put(key: string, rows: readonly StoredRow[], bytes: number): void {
+    this.#blocks.set(key, { rows, bytes })
+    this.#bytes += bytes
+    for (const [oldest, { bytes: freed }] of this.#blocks) {
+      if (this.#bytes <= this.#bytesMax || oldest === key) return
+      this.#blocks.delete(oldest)
+      this.#bytes -= freed
+    }
+  }
+}
+
+/** Index of the last line whose first key is not above `key`; -1 where all are. */
+const lineAt = (index: readonly IndexLine[], key: Key): number => {
+  let [low, high] = [0, index.length]
+  while (low < high) {
+    const middle = (low + high) >> 1
+    const [collection = '', id = ''] = index[middle] ?? []
+    if (compareKeys({ collection, id }, key) <= 0) low = middle + 1
+    else high = middle
+  }
+  return low - 1
+}
+
+const keyOf = ([collection, id]: readonly [string, string, ...unknown[]]): Key =>
+  ({ collection, id })
+
+/** Rows of a block whose digest was true; undefined where a line is none of ours. */
+export const rowsOfBlock = (bytes: Buffer): StoredRow[] | undefined => {
+  const rows: StoredRow[] = []
+  for (const line of bytes.toString('utf8', 0, bytes.length - 1).split('\n')) {
+    const row = rowOf(line)
+    if (row === undefined) return undefined
+    rows.push(row)
+  }
+  return rows
+}
+
+/** Whether a key lies within bounds. */
+export const isWithin = (key: Key, { low, lowOpen = false, high }: Bounds): boolean => {
+  if (high !== undefined && compareKeys(key, high) >= 0) return false
+  if (low === undefined) return true
+  const order = compareKeys(key, low)
+  return order > 0 || (order === 0 && !lowOpen)
+}
+
+/** One segment file. */
+export class Segment {
+  readonly facts: SegmentFacts
+  readonly #source: SegmentSource
+  readonly #cache: BlockCache | undefined
+  #index: readonly IndexLine[] | undefined
+  #filter: Buffer | undefined
+
+  constructor(source: SegmentSource, cache?: BlockCache) {
+    this.facts = source.facts
+    this.#source = source
+    this.#cache = cache
+  }
+
+  #span([offset, length, sha256]: readonly [number, number, string]): Buffer {
+    const bytes = this.#source.read(offset, length)
+    if (bytes.length !== length || hash('sha256', bytes) !== sha256) {
+      throw damagedSegment(this.facts.name)
+    }
+    return bytes
+  }
+
+  /** Every block, in order. Throws `damaged`. */
+  get index(): readonly IndexLine[] {
+    if (this.#index !== undefined) return this.#index
+    const text = this.#span(this.facts.index).toString('utf8')
+    const value: unknown = JSON.parse(text)
+    if (!v.is(indexShape, value)) throw damagedSegment(this.facts.name)
+    this.#index = value
+    return value
+  }
+
+  /** The filter's bytes. Throws `damaged`. */
+  get filter(): Buffer {
+    this.#filter ??= this.#span(this.facts.filter)
+    return this.#filter
+  }
+
+  /** Rows of the n-th block. Throws `damaged`. */
+  block(number: number): readonly StoredRow[] {
+    const { name, sha256 } = this.facts
+    const key = `${name} ${sha256} ${number}`
+    const known = this.#cache?.get(key)
+    if (known !== undefined) return known
+    const [, , offset = 0, length = 0, digest = ''] = this.index[number] ?? []
+    const bytes = this.#span([offset, length, digest])
+    const rows = rowsOfBlock(bytes)
+    if (rows === undefined) throw damagedSegment(name)
+    this.#cache?.put(key, rows, length)
+    return rows
+  }
+
+  /** Whether the key can be in this file, by its first and last key. */
+  spans(key: Key): boolean {
+    return compareKeys(key, keyOf(this.facts.first)) >= 0 &&
+      compareKeys(key, keyOf(this.facts.last)) <= 0
+  }
+
+  /** The row at a key; `hashes` are the key's own, see `hashesOf`. */
+  get(key: Key, hashes: readonly [number, number]): StoredRow | undefined {
+    if (!this.spans(key) || !mayHold(this.filter, hashes)) return undefined
+    const rows = this.block(lineAt(this.index, key))
+    let [low, high] = [0, rows.length]
+    while (low < high) {
+      const middle = (low + high) >> 1
+      const row = rows[middle]
+      if (row === undefined) return undefined
+      const order = compareKeys(row, key)
+      if (order === 0) return row
+      if (order < 0) low = middle + 1
+      else high = middle
+    }
+    return undefined
+  }
+
+  /** What lies in the n-th block. */
+  rangeOf(number: number): LostRows {
+    const [line, next] = [this.index[number], this.index[number + 1]]
+    return {
+      name: this.facts.name,
+      from: keyOf(line ?? this.facts.first),
+      to: next === undefined ? undefined : keyOf(next),
+    }
+  }
+
+  /** Rows within bounds, in order or in reverse. With `onLost` damage is told and passed over. */
+  * scan(bounds: Bounds = {}, reverse = false, onLost?: OnLost): Generator<StoredRow> {
+    const { low, high } = bounds
+    const index = this.#indexOr(onLost)
+    const first = low === undefined ? 0 : Math.max(0, lineAt(index, low))
+    const last = high === undefined ? index.length - 1 : lineAt(index, high)
+    for (let n = reverse ? last : first; n >= first && n <= last; n += reverse ? -1 : 1) {
+      const rows = this.#blockOr(n, onLost)
+      for (let at = reverse ? rows.length - 1 : 0; at >= 0 && at < rows.length;
+        at += reverse ? -1 : 1) {
+        const row = rows[at]
+        if (row !== undefined && isWithin(row, bounds)) yield row
+      }
+    }
+  }
+
+  #indexOr(onLost: OnLost | undefined): readonly IndexLine[] {
+    try {
+      return this.index
+    } catch (error) {
+      if (onLost === undefined) throw error
+      onLost({ name: this.facts.name, from: keyOf(this.facts.first), to: undefined })
+      return []
+    }
+  }
+
+  #blockOr(number: number, onLost: OnLost | undefined): readonly StoredRow[] {
+    try {
+      return this.block(number)
+    } catch (error) {
+      if (onLost === undefined) throw error
+      onLost(this.rangeOf(number))
+      return []
+    }
+  }
+}
