@@ -9,8 +9,8 @@ import type { Files } from './files.js'
 import { ioFailure, publish, readWhole } from './files.js'
 import type { KeyRing } from './keys.js'
 import { fileBytesMax } from './limits.js'
-import type { Mark } from './snapshot/snapshot.js'
-import { markShape } from './snapshot/snapshot.js'
+import type { Mark } from './snapshot/manifest.js'
+import { markShape } from './snapshot/manifest.js'
 import type { AnchorStatus } from './types.js'
 
 const anchorShape = v.strictObject({

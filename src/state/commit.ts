@@ -2,7 +2,9 @@
  * The writing half of a state directory: one transaction at a time under the lock.
  *
  * - A transaction is synchronous from the moment the lock is taken to the moment it is given back:
- *   catch up, run the caller's function, append a record, sync, effects, anchor, maybe checkpoint.
+ *   catch up, run the caller's function, append a record, sync, effects, anchor, maybe rotate.
+ * - Folding takes the lock only to begin a new log; the sealed ones are folded beside everybody
+ *   else's work, by whoever gets the lock `fold` at once.
  * - Nothing is answered before its record is synced, nor before what it rests on is: a transaction
  *   that writes nothing may answer from a record that a dead process left unsynced (`confirm.ts`).
  * - After one failed write or sync this process writes no more (a second sync may report success
@@ -17,6 +19,7 @@ import { compareAnchor } from './anchor.js'
 import { Confirmation } from './confirm.js'
 import type { Files } from './files.js'
 import { ioFailure, publish, readRange, syncDir, writeAll } from './files.js'
+import { whileNobodyFolds } from './fold-lock.js'
 import type { Follower } from './follow.js'
 import type { LockMaker, StateLock } from './lock.js'
 import { takeLock } from './lock.js'
@@ -24,10 +27,10 @@ import { encodeRecord, payloadBytesMax } from './log/format.js'
 import { encodePayload } from './log/record.js'
 import type { KeyPlaces, Places } from './paths.js'
 import { epochText } from './paths.js'
-import { checkpoint, collectGarbage } from './snapshot/checkpoint.js'
+import type { FoldOptions } from './snapshot/fold.js'
+import { fold, mergeBytesAtClose } from './snapshot/fold.js'
 import type { Generation } from './snapshot/generation.js'
-import { sealFormer } from './snapshot/seal.js'
-import { PartMissing, missingPart } from './snapshot/snapshot.js'
+import { rotate } from './snapshot/rotate.js'
 import type { FirstRecord, Problem, Turn, Tx, WitnessLog, WriteHookContext } from './types.js'
 import { StoreTx } from './view.js'
 
@@ -59,6 +62,8 @@ interface NextMark {
 
 /** A log this many times longer than `logBytesMax` is folded in the middle of writing. */
 const bulkFactor = 32
+/** Bytes that a bulk writer merges each time it folds. */
+const mergeBytesInBulk = 64 * 1024 * 1024
 
 /** Writes records; see the invariants above. */
 export class Committer {
@@ -67,10 +72,13 @@ export class Committer {
   readonly #notices: Problem[] = []
   readonly #confirmation: Confirmation
   #lock: StateLock | undefined
-  #logFd: { readonly fd: number; readonly generation: Generation } | undefined
+  #logFd: { readonly fd: number; readonly log: Generation['log'] } | undefined
   #poisoned = false
   #wrote = false
-  #checkpointFailed = false
+  #foldFailed = false
+  /** Epoch of the newest log that this process has begun. */
+  #rotatedAt = 0
+  #foldLock: StateLock | undefined
   /** Set while a restore re-bases the anchor: marks then move it whatever it says. */
   rebasing = false
 
@@ -92,7 +100,8 @@ export class Committer {
 
   /** One transaction; see `Store.transact`. */
   async transact<T>(verb: string, fn: (tx: Tx) => T, turn: Turn = {}): Promise<T> {
-    return this.exclusive(verb, () => {
+    const rotated = this.#follower.generation.epoch
+    const answer = await this.exclusive(verb, () => {
       this.#refuseDamage()
       this.#runHooks()
       this.#recordFirst()
@@ -102,9 +111,11 @@ export class Committer {
         throw new TypeError('a transaction must not wait')
       }
       this.#commit(verb, tx)
-      this.#maybeCheckpoint(bulkFactor * this.#at.logBytesMax)
+      this.#rotateBeyond(bulkFactor * this.#at.logBytesMax)
       return result
     }, turn)
+    if (this.#rotatedAt > rotated) this.#foldOrNote({ mergeBytesMax: mergeBytesInBulk })
+    return answer
   }
 
   /** Runs `fn` under the lock, caught up with the log. Waiting for the lock blocks no thread. */
@@ -267,11 +278,11 @@ export class Committer {
   #openLog(): number {
     const { files } = this.#at
     const { generation } = this.#follower
-    if (this.#logFd?.generation === generation) return this.#logFd.fd
+    if (this.#logFd !== undefined && this.#logFd.log === generation.log) return this.#logFd.fd
     this.#closeLog()
     try {
       const fd = files.open(generation.logPath, 'readwrite')
-      this.#logFd = { fd, generation }
+      this.#logFd = { fd, log: generation.log }
       return fd
     } catch (error) {
       throw ioFailure(error, 'opening the log')
@@ -317,13 +328,22 @@ export class Committer {
     }
   }
 
-  #maybeCheckpoint(bytesMax: number): void {
-    if (this.#checkpointFailed || this.#follower.generation.end <= bytesMax) return
+  /** Begins a new log where this one has grown long; what fails here is told and not repeated. */
+  #rotateBeyond(bytesMax: number): void {
+    if (this.#foldFailed || this.#follower.generation.end <= bytesMax) return
+    this.#orNote(() => this.rotate())
+  }
+
+  #foldOrNote(options: FoldOptions): void {
+    if (!this.#foldFailed) this.#orNote(() => this.fold(options))
+  }
+
+  #orNote(fn: () => void): void {
     try {
-      this.checkpoint()
+      fn()
     } catch (error) {
       // The caller's record is durable; only the folding failed, and it is not tried again here.
-      this.#checkpointFailed = true
+      this.#foldFailed = true
       this.#notices.push({
         code: 'checkpoint_failed',
         severity: 'notice',
@@ -333,40 +353,80 @@ export class Committer {
     }
   }
 
-  /** Folds the log into snapshots. The lock must be held, see `exclusive`. */
-  checkpoint(): void {
-    const { files, places, clock } = this.#at
+  /** Seals the log and begins a new one. The lock must be held, see `exclusive`. */
+  rotate(): void {
+    const { files, places } = this.#at
     const follower = this.#follower
     this.#refuseDamage()
+    this.#cutTornTail(this.#openLog())
+    this.#confirm()
     let committing = false
     try {
-      checkpoint(files, places, follower.generation, clock.wallMs(), () => {
+      rotate(files, places, follower.generation, () => {
         committing = true
       })
       follower.reload()
       this.#confirmation.published(follower.generation)
-      sealFormer(files, places, follower.generation)
-      collectGarbage(files, places, follower.generation.epoch)
+      this.#rotatedAt = follower.generation.epoch
     } catch (error) {
       // Once the new log may be in place, nobody knows which of the two a crash would leave.
       if (committing) this.#poisoned = true
-      if (error instanceof PartMissing) throw follower.met(missingPart())
-      throw follower.met(ioFailure(error, 'folding the log'))
+      throw follower.met(ioFailure(error, 'beginning a new log'))
     }
   }
 
-  /** Folds a long log if the lock is free at once; what fails here is not the caller's concern. */
-  #foldAtClose(): void {
+  /**
+   * Folds sealed logs and goes on with merging, unless another process is at it. No lock of the
+   * state is needed. True when nothing is left to do.
+   */
+  fold(options: FoldOptions): boolean {
+    const { files, places, clock, follower } = this.#at
+    this.#foldLock ??= this.#at.lock(places.fold, clock)
+    if (!this.#foldLock.tryTake('fold')) return false
+    try {
+      const { storeId } = follower.generation.binding
+      const report = fold({ files, places, clock, storeId }, options)
+      if (report.published) follower.reload()
+      return !report.unfinished
+    } catch (error) {
+      throw follower.met(ioFailure(error, 'folding the log'))
+    } finally {
+      this.#foldLock.give()
+    }
+  }
+
+  /** Runs `fn` while nobody folds, on the newest manifest. Blocks no thread. */
+  async withoutFolding<T>(verb: string, fn: () => Promise<T>): Promise<T> {
+    return whileNobodyFolds(this.#at, verb, () => {
+      this.#follower.reload()
+      return fn()
+    })
+  }
+
+  /** Rotates and folds what there is. The lock must be held, see `exclusive`. */
+  checkpoint(options: FoldOptions = { mergeBytesMax: mergeBytesAtClose }): void {
+    this.rotate()
+    this.fold(options)
+  }
+
+  /** Rotates a long log if the lock is free at once; what fails is not the caller's concern. */
+  #rotateAtClose(): void {
     const { logBytesMax } = this.#at
     const follower = this.#follower
-    if (!this.#wrote || this.#poisoned || follower.generation.end <= logBytesMax) return
-    if (!this.#stateLock.tryTake('fold')) return
+    if (follower.generation.end <= logBytesMax || !this.#stateLock.tryTake('fold')) return
     try {
       follower.catchUp(true)
-      if (follower.damage === null) this.#maybeCheckpoint(logBytesMax)
+      if (follower.damage === null) this.#rotateBeyond(logBytesMax)
     } finally {
       this.#stateLock.give()
     }
+  }
+
+  #foldAtClose(): void {
+    if (!this.#wrote || this.#poisoned) return
+    this.#rotateAtClose()
+    const { epoch, manifest } = this.#follower.generation
+    if (epoch > manifest.epoch + 1) this.#foldOrNote({ mergeBytesMax: mergeBytesAtClose })
   }
 
   /** Folds what has grown long and closes lock and log. */
@@ -374,9 +434,10 @@ export class Committer {
     try {
       this.#foldAtClose()
     } catch {
-      // The log stays as it is; the next writer folds it.
+      // The logs stay as they are; the next writer folds them.
     }
     this.#lock?.close()
+    this.#foldLock?.close()
     this.#closeLog()
   }
 }

@@ -11,7 +11,7 @@ import { readRange, syncDir, syncDirIfOpen, writeAll } from './files.js'
 import { pieceBytes } from './log/scan.js'
 import type { KeyPlaces, Places } from './paths.js'
 import type { Generation } from './snapshot/generation.js'
-import { sealFormer } from './snapshot/seal.js'
+import { sealFormer } from './snapshot/rotate.js'
 
 /** The directory whose log is written. */
 export interface ConfirmedPlace {
@@ -21,10 +21,13 @@ export interface ConfirmedPlace {
   readonly keyPlaces: KeyPlaces
 }
 
+/** Which log a generation ends in: a new moment of the same log is still that log. */
+const logOf = ({ epoch, log }: Generation): string => `${epoch} ${log?.inode ?? 0}`
+
 /** What of the newest log this process has itself made durable. */
 export class Confirmation {
   readonly #at: ConfirmedPlace
-  #generation: Generation | undefined
+  #log: string | undefined
   /** Up to where this process has synced the log of that generation. */
   #end = 0
   /** Whether the folders beyond the log's own have been synced; once is enough. */
@@ -36,13 +39,13 @@ export class Confirmation {
 
   /** Whether everything read so far is durable by this process's own doing. */
   covers(generation: Generation): boolean {
-    return this.#place && this.#generation === generation && this.#end === generation.end
+    return this.#place && this.#log === logOf(generation) && this.#end === generation.end
   }
 
   /** Writes what is not confirmed once more; the caller syncs, then calls `synced`. */
   rewrite(generation: Generation, fd: number): void {
     const { files } = this.#at
-    let at = this.#generation === generation ? this.#end : generation.start
+    let at = this.#log === logOf(generation) ? this.#end : generation.start
     while (at < generation.end) {
       const bytes = readRange(files, fd, at, Math.min(pieceBytes, generation.end - at))
       writeAll(files, fd, bytes, at)
@@ -52,18 +55,20 @@ export class Confirmation {
 
   /** The log's bytes are synced up to `end`: now the names that lead to it. */
   synced(generation: Generation, end: number): void {
-    if (this.#generation !== generation) {
+    if (this.#log !== logOf(generation)) {
       this.#syncFolders()
-      sealFormer(this.#at.files, this.#at.places, generation)
+      if (generation.log !== undefined) {
+        sealFormer(this.#at.files, this.#at.places, generation.log.header)
+      }
     }
-    this.#generation = generation
+    this.#log = logOf(generation)
     this.#end = end
   }
 
-  /** A generation that this process has published itself, with an empty log. */
+  /** A log that this process has begun itself, empty as yet. */
   published(generation: Generation): void {
     if (!this.#place) this.#syncFolders()
-    this.#generation = generation
+    this.#log = logOf(generation)
     this.#end = generation.end
   }
 

@@ -11,9 +11,10 @@ import {
 } from './files.js'
 import { KeyRing, makeKey } from './keys.js'
 import { encodeLogHeader, firstChain } from './log/format.js'
+import { basesAfter, headerOf } from './snapshot/header.js'
 import { formatVersion, keyPlaces, placesOf } from './paths.js'
-import type { Manifest } from './snapshot/snapshot.js'
-import { encodeManifest } from './snapshot/snapshot.js'
+import type { Manifest } from './snapshot/manifest.js'
+import { encodeManifest } from './snapshot/manifest.js'
 import type { StateFile } from './state-file.js'
 import { encodeStateFile, profileSealText } from './state-file.js'
 
@@ -90,17 +91,21 @@ const removeLeftovers = (files: Files, dir: string, nowMs: number): void => {
 }
 
 const firstManifest = (state: StateFile, chain: string): Manifest => ({
-  schema: 'sallyport.manifest.v1',
+  schema: 'sallyport.manifest.v2',
   format_version: formatVersion,
   store_id: state.store_id,
-  epoch: 1,
+  number: 1,
+  epoch: 0,
+  founding: true,
   sequence: 0,
   chain,
   marks: [{ number: 0, sequence: 0, chain, policy_revision: null }],
   mark_floor: 0,
   written_at: state.created_at,
   state,
-  collections: {},
+  next_run: 1,
+  runs: [],
+  merges: [],
 })
 
 /** Writes and syncs the folders, STATE, the manifest, its log and the empty files. */
@@ -115,20 +120,13 @@ const writeSkeleton = (files: Files, dir: string, manifest: Manifest): void => {
       if (bytes.length > 0) writeAll(files, fd, bytes, 0)
       files.sync(fd)
     })
-  const { bytes, sha256 } = encodeManifest(manifest)
+  const [base] = basesAfter(manifest)
+  if (base === undefined) throw new TypeError('a manifest without a log')
   put(places.state, encodeStateFile(manifest.state))
   put(places.lock, Buffer.alloc(0))
   put(places.witness, Buffer.alloc(0))
-  put(places.manifest(manifest.epoch), bytes)
-  put(places.log(manifest.epoch), encodeLogHeader({
-    schema: 'sallyport.log.v1',
-    format_version: manifest.format_version,
-    store_id: manifest.store_id,
-    epoch: manifest.epoch,
-    manifest_sha256: sha256,
-    base_sequence: manifest.sequence,
-    base_chain: manifest.chain,
-  }))
+  put(places.manifest(manifest.number), encodeManifest(manifest))
+  put(places.log(base.epoch), encodeLogHeader(headerOf(base).header))
   for (const folder of [places.wal, places.collections, places.artifacts, places.run, dir]) {
     syncDir(files, folder)
   }

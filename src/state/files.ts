@@ -55,6 +55,8 @@ export interface Files {
   rmdir(path: string): void
   /** Sets the modification time to now. */
   touch(path: string): void
+  /** Bytes that may still be written on the disk of a folder. */
+  freeBytes(path: string): number
   /** A path for `name` that goes through the open folder itself where the system allows it. */
   inside(dirFd: number, dirPath: string, name: string): string
 }
@@ -133,6 +135,10 @@ export const nodeFiles: Files = {
   touch: (path) => {
     const now = new Date()
     fs.utimesSync(path, now, now)
+  },
+  freeBytes: (path) => {
+    const { bavail, bsize } = fs.statfsSync(path)
+    return bavail * bsize
   },
   inside: (dirFd, dirPath, name) =>
     process.platform === 'linux' ? `/proc/self/fd/${dirFd}/${name}` : join(dirPath, name),

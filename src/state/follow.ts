@@ -4,17 +4,14 @@
  */
 import type { Clock } from '../base/clock.js'
 import type { SallyportError } from '../base/errors.js'
-import { fail } from '../base/errors.js'
 import type { FileFacts, Files } from './files.js'
 import { ioFailure } from './files.js'
 import { requireOwnFolders } from './folders.js'
 import type { Places } from './paths.js'
-import { formatVersion } from './paths.js'
-import type { Generation, PartCache } from './snapshot/generation.js'
+import type { Generation } from './snapshot/generation.js'
 import { loadNewest } from './snapshot/load.js'
-import { successorMissing } from './snapshot/seal.js'
-import { partNamesOf } from './snapshot/snapshot.js'
-import { tooNew } from './state-file.js'
+import type { Lease } from './snapshot/pool.js'
+import { SegmentPool } from './snapshot/pool.js'
 import type { Problem } from './types.js'
 import { StoreView } from './view.js'
 
@@ -39,10 +36,13 @@ export interface Followed {
   readonly storeId: string
 }
 
+/** Closes the files of a generation that nobody reads any more. */
+const unread = new FinalizationRegistry<Lease>((lease) => lease.release())
+
 /** Follows the log of one state directory. Made by opening it: throws what opening throws. */
 export class Follower {
   readonly #at: Followed
-  readonly #cache: PartCache = new Map()
+  readonly #pool: SegmentPool
   #generation: Generation
   #loadDamage: Problem | null = null
   #partDamage: { readonly epoch: number; readonly problem: Problem } | undefined
@@ -54,6 +54,7 @@ export class Follower {
 
   constructor(at: Followed) {
     this.#at = at
+    this.#pool = new SegmentPool(at.files, at.places)
     this.#generation = this.#load()
   }
 
@@ -65,21 +66,26 @@ export class Follower {
   #load(): Generation {
     const { files, dir, places, storeId } = this.#at
     requireOwnFolders(files, dir)
-    const { generation, damage } = loadNewest(files, places, this.#cache, storeId)
+    const { generation, damage } = loadNewest({ files, places, pool: this.#pool, storeId })
+    unread.register(generation, generation.lease, generation)
     this.#loadDamage = damage === undefined ? null : damageOf(damage.code, damage.message)
-    refuseOtherFormat(generation.manifest.format_version)
     return generation
   }
 
-  /** Loads the newest generation again and lets go of what only the former one needed. */
+  /** Loads the newest generation again. The former one stays readable for its views. */
   reload(): void {
     const before = this.#generation
     const loaded = this.#load()
-    before.close()
+    before.closeLog()
     this.#generation = loaded
     this.hooksDue = true
-    const names = partNamesOf(this.#generation.manifest)
-    for (const name of this.#cache.keys()) if (!names.has(name)) this.#cache.delete(name)
+  }
+
+  /** Lets go of every file; views are not read any more. */
+  close(): void {
+    unread.unregister(this.#generation)
+    this.#generation.closeLog()
+    this.#generation.lease.release()
   }
 
   /** Why writes are refused at this moment, or null. */
@@ -91,9 +97,11 @@ export class Follower {
     return this.#partDamage?.epoch === epoch ? this.#partDamage.problem : null
   }
 
+  /** Sealed for a log that is not there. */
   #successorMissing(): boolean {
     const { files, places } = this.#at
-    return successorMissing(files, places, this.#generation)
+    const { sealedFor } = this.#generation
+    return sealedFor !== undefined && !files.exists(places.log(sealedFor))
   }
 
   /** What is worth knowing of the log as it was last read, or null. */
@@ -141,30 +149,15 @@ export class Follower {
 
   /** Whether another generation has taken over, or the one before it had to stand in. */
   #isStale(facts: FileFacts | undefined): boolean {
-    const { inode, end, nextLogPath } = this.#generation
+    const { log, end, nextLogPath } = this.#generation
     if (this.#loadDamage !== null || this.#at.files.exists(nextLogPath)) return true
-    return facts === undefined || facts.ino !== inode || facts.size < end
+    return facts === undefined || facts.ino !== log?.inode || facts.size < end
   }
 
   /** A view of what has been read so far. */
   view(): StoreView {
-    return new StoreView(this.#generation, {
-      refresh: () => {
-        this.catchUp(false)
-        return this.#generation
-      },
-      met: (error) => this.met(error),
-    })
+    return new StoreView(this.#generation, { met: (error) => this.met(error) })
   }
-}
-
-const refuseOtherFormat = (version: number): void => {
-  if (version > formatVersion) throw tooNew(version)
-  if (version === formatVersion) return
-  throw fail.blocked('state_too_old', 'This state has an older format.', {
-    next: 'Run `sallyport state repair`, which brings it to the present format.',
-    details: { format_version: version, known: formatVersion },
-  })
 }
 
 const missingMessage =

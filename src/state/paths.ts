@@ -2,7 +2,7 @@
 import { join } from 'node:path'
 
 /** The format this program writes. */
-export const formatVersion = 1
+export const formatVersion = 2
 
 /** Epochs in file names have this many digits, so that names sort as numbers do. */
 const epochDigits = 12
@@ -14,6 +14,8 @@ export const epochText = (epoch: number): string => String(epoch).padStart(epoch
 export const placesOf = (dir: string) => ({
   state: join(dir, 'STATE'),
   lock: join(dir, 'lock'),
+  /** Taken without waiting by whoever folds. */
+  fold: join(dir, 'fold'),
   wal: join(dir, 'wal'),
   collections: join(dir, 'collections'),
   artifacts: join(dir, 'artifacts'),
@@ -21,13 +23,19 @@ export const placesOf = (dir: string) => ({
   run: join(dir, 'run'),
   aside: join(dir, 'aside'),
   log: (epoch: number) => join(dir, 'wal', `${epochText(epoch)}.log`),
-  manifest: (epoch: number) => join(dir, 'collections', `manifest.${epochText(epoch)}.json`),
+  /** A manifest; of format 1 by its epoch, later by its number. */
+  manifest: (number: number) => join(dir, 'collections', `manifest.${epochText(number)}.json`),
+  segment: (name: string) => join(dir, 'collections', name),
+  /** A collection file of format 1. */
   part: (collection: string, part: string, epoch: number) =>
     join(dir, 'collections', partName(collection, part, epoch)),
 })
 export type Places = ReturnType<typeof placesOf>
 
-/** File name of one partition: `all` stands for a collection that is not split. */
+/** File name of the `n`-th segment that a manifest was the first to name. */
+export const segmentName = (number: number, n: number): string => `${epochText(number)}.${n}.seg`
+
+/** File name of one partition of format 1: `all` stands for a collection that is not split. */
 export const partName = (collection: string, part: string, epoch: number): string =>
   `${collection}.${part === '' ? 'all' : part}.${epochText(epoch)}.json`
 
@@ -45,8 +53,11 @@ const logName = /^(\d{12})\.log$/
 const manifestName = /^manifest\.(\d{12})\.json$/
 const partForm = /^[a-z][a-z0-9_]{0,63}\.(?:all|[0-9a-f]{1,2})\.\d{12}\.json$/
 
-/** Whether a name is one that `partName` makes. */
-export const isPartName = (name: string): boolean => partForm.test(name)
+const segmentForm = /^\d{12}\.\d{1,9}\.seg$/
+
+/** Whether a name is one of a snapshot file, of this format or of the first. */
+export const isSnapshotName = (name: string): boolean =>
+  segmentForm.test(name) || partForm.test(name)
 
 const epochsOf = (names: readonly string[], form: RegExp): number[] =>
   names
@@ -58,5 +69,5 @@ const epochsOf = (names: readonly string[], form: RegExp): number[] =>
 /** Epochs of the log files among `names`, ascending. */
 export const logEpochs = (names: readonly string[]): number[] => epochsOf(names, logName)
 
-/** Epochs of the manifests among `names`, ascending. */
-export const manifestEpochs = (names: readonly string[]): number[] => epochsOf(names, manifestName)
+/** Numbers of the manifests among `names`, ascending. */
+export const manifestNumbers = (names: readonly string[]): number[] => epochsOf(names, manifestName)

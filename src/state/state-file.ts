@@ -46,7 +46,7 @@ export const decodeStateFile = (bytes: Buffer): StateFile | undefined => {
 
 /**
  * STATE of a directory. `no_state` when there is none, `damaged`/`state_file_damaged` when it is
- * untrue, `blocked`/`state_too_new` when a newer program wrote it.
+ * untrue, `blocked`/`state_too_new` when a newer program wrote it, `state_too_old` when an older one did.
  */
 export const readStateFile = (files: Files, path: string): StateFile => {
   const bytes = readWhole(files, path, fileBytesMax.state)
@@ -62,8 +62,17 @@ export const readStateFile = (files: Files, path: string): StateFile => {
     })
   }
   if (state.format_version > formatVersion) throw tooNew(state.format_version)
+  if (state.format_version < formatVersion) throw tooOld(state.format_version)
   return state
 }
+
+/** The refusal of a format that has to be changed to this program's first. */
+export const tooOld = (version: number): Error =>
+  fail.blocked('state_too_old', 'This state has an older format.', {
+    next: 'Make a copy of it, then run `sallyport state repair`: it brings the state to the ' +
+      'present format.',
+    details: { format_version: version, known: formatVersion },
+  })
 
 /** The refusal of a format that only a later program knows. */
 export const tooNew = (version: number): Error =>

@@ -20,6 +20,7 @@ import type { LockMaker } from './lock.js'
 import { kernelStateLock } from './lock.js'
 import type { KeyPlaces, Places } from './paths.js'
 import { keyPlaces, placesOf } from './paths.js'
+import type { FoldOptions } from './snapshot/fold.js'
 import type { Generation } from './snapshot/generation.js'
 import type { StateFile } from './state-file.js'
 import { profileSealText, readStateFile } from './state-file.js'
@@ -53,9 +54,9 @@ export interface OpenOptions {
   readonly files?: Files
   readonly lock?: LockMaker
   /**
-   * A process that wrote folds the log into snapshots when it closes the store and the log is past
-   * this many bytes (default 1 MiB), or earlier when the log is past 32 times as much: a bulk
-   * writer folds seldom, and the next one to open finds a short log.
+   * A process that wrote begins a new log and folds the one before when it closes the store and the
+   * log is past this many bytes (default 256 KiB), or earlier when it is past 32 times as much: a
+   * bulk writer folds seldom, and the next one to open finds a short log.
    */
   readonly logBytesMax?: number
 }
@@ -67,7 +68,7 @@ export interface CreateOptions extends Omit<OpenOptions, 'mode'> {
 }
 
 const waitMsDefault = 10_000
-const logBytesMaxDefault = 1024 * 1024
+const logBytesMaxDefault = 256 * 1024
 const sealMagic = 'SPS1'
 
 /** Behind `Store`, for the use cases of this folder (check, repair, compact, backup, restore). */
@@ -177,13 +178,29 @@ export class FileStore implements Store {
     return this.#committer.exclusive(verb, fn)
   }
 
+  /** Runs `fn` while nobody folds. For the use cases of this folder. */
+  async withoutFolding<T>(verb: string, fn: () => Promise<T>): Promise<T> {
+    this.#refuseReading()
+    return this.#committer.withoutFolding(verb, fn)
+  }
+
   #refuseReading(): void {
     if (this.#mode !== 'write') throw new TypeError('the store is open for reading only')
   }
 
-  /** Folds the log into snapshots. The lock must be held, see `exclusive`. */
+  /** Begins a new log and folds the one before. The lock must be held, see `exclusive`. */
   checkpoint(): void {
     this.#committer.checkpoint()
+  }
+
+  /** Begins a new log. The lock must be held, see `exclusive`. */
+  rotate(): void {
+    this.#committer.rotate()
+  }
+
+  /** Folds sealed logs and merges; no lock is needed. True when nothing is left to do. */
+  fold(options: FoldOptions): boolean {
+    return this.#committer.fold(options)
   }
 
   seal(label: string, plaintext: Uint8Array): Buffer {
@@ -232,7 +249,7 @@ export class FileStore implements Store {
     if (this.#closed) return
     this.#closed = true
     this.#committer.close()
-    this.generation.close()
+    this.#follower.close()
   }
 }
 

@@ -15,23 +15,44 @@ export interface CollectionSpec<T> {
    */
   readonly upgrade?: (stored: unknown) => unknown
   /**
-   * Which partition an id lives in: `one` file for small collections, `hash256` for collections
-   * that grow (first byte of the SHA-256 of the id), loaded on demand.
+   * Whether the collection grows (`hash256`) or stays small (`one`). Records say it as 256 or 1, as
+   * format 1 did, which split by it; nothing else follows from it any more.
    */
   readonly partition: 'one' | 'hash256'
 }
 
+/** Which documents of a collection are wanted, and in which order. */
+export interface RangeOptions {
+  /** Only ids that begin with this text. */
+  readonly prefix?: string
+  /** Only ids behind this one (before it, with `reverse`), which need not exist. */
+  readonly after?: string
+  /** At most so many. */
+  readonly limit?: number
+  /** From the highest id down. */
+  readonly reverse?: boolean
+}
+
+/** A document with its id. */
+export interface Entry<T> {
+  readonly id: string
+  readonly doc: T
+}
+
 /**
- * A consistent view: a snapshot plus the committed tail of the log. Takes no lock. Documents are
- * frozen: make a changed copy (`{ ...doc, state: 'done' }`) and `put` it. A view is for one short
- * piece of work; take a new one with `store.read()` rather than keeping it.
+ * A consistent view: the runs of a manifest plus the committed records of the logs after it. Takes
+ * no lock, and never expires: its files are open. Documents are frozen: make a changed copy
+ * (`{ ...doc, state: 'done' }`) and `put` it. A view is for one piece of work; take a new one with
+ * `store.read()` rather than keeping it.
  */
 export interface View {
   /** Sequence number of the last record in the view; 0 for a new store. */
   readonly sequence: number
   get<T>(spec: CollectionSpec<T>, id: string): T | undefined
-  /** Every document of the collection, ids ascending (loads every partition). */
-  all<T>(spec: CollectionSpec<T>): readonly { readonly id: string; readonly doc: T }[]
+  /** Every document of the collection, ids ascending. */
+  all<T>(spec: CollectionSpec<T>): readonly Entry<T>[]
+  /** Some documents of the collection, by their ids; reads no more than it gives. */
+  range<T>(spec: CollectionSpec<T>, options: RangeOptions): readonly Entry<T>[]
 }
 
 /** A transaction under the lock. Reads see its own writes. */

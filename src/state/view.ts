@@ -4,86 +4,88 @@ import type { SallyportError } from '../base/errors.js'
 import { fail } from '../base/errors.js'
 import { canonicalText } from './log/canonical-text.js'
 import { ioFailure } from './files.js'
+import { mergeRows, withoutRemoved } from './segments/merge.js'
+import type { Bounds } from './segments/read.js'
+import { isWithin } from './segments/read.js'
+import type { Row } from './segments/row.js'
+import { compareKeys } from './segments/row.js'
+import { boundsOf } from './segments/table.js'
 import type { Generation, Version } from './snapshot/generation.js'
-import { documentOf } from './snapshot/generation.js'
+import { documentOf, versionOf } from './snapshot/generation.js'
 import type { Change, PartitionKind } from './log/record.js'
 import { isCollectionName, isDocumentId } from './log/record.js'
-import { PartMissing, missingPart } from './snapshot/snapshot.js'
-import type { CollectionSpec, Tx, View } from './types.js'
-
+import type { CollectionSpec, Entry, RangeOptions, Tx, View } from './types.js'
 /** What a view needs of its store. */
 export interface ViewHost {
-  /** The newest generation, when the view's own files have been replaced. */
-  refresh(): Generation
   /** Learns of an error before it is thrown: met damage refuses later writes. */
   met(error: SallyportError): SallyportError
 }
 
-/** A moment that can move on only while nobody has looked at it yet. */
+/** The keys that a range may give. */
+const boundsIn = (collection: string, { prefix, after, reverse }: RangeOptions): Bounds => {
+  const bounds = boundsOf(collection, prefix)
+  if (after === undefined) return bounds
+  const key = { collection, id: after }
+  if (reverse === true) return compareKeys(key, bounds.high) < 0 ? { ...bounds, high: key } : bounds
+  return compareKeys(key, bounds.low) < 0 ? bounds : { ...bounds, low: key, lowOpen: true }
+}
+
+/** The first `limit` of some values. */
+function* firstOf<T>(values: Iterable<T>, limit = Number.POSITIVE_INFINITY): Generator<T> {
+  let left = limit
+  if (left <= 0) return
+  for (const value of values) {
+    yield value
+    left -= 1
+    if (left <= 0) return
+  }
+}
+
+/** One moment of the store. */
 export class StoreView implements View {
-  #generation: Generation
-  #sequence: number
-  #touched = false
+  readonly #generation: Generation
+  readonly sequence: number
   readonly #host: ViewHost
 
   constructor(generation: Generation, host: ViewHost) {
     this.#generation = generation
-    this.#sequence = generation.sequence
+    this.sequence = generation.sequence
     this.#host = host
   }
 
-  get sequence(): number {
-    return this.#sequence
-  }
-
   get<T>(spec: CollectionSpec<T>, id: string): T | undefined {
-    return this.#look((generation, sequence) => {
-      const version = generation.find(spec.name, id, sequence)
+    return this.#look(() => {
+      const version = this.#generation.find(spec.name, id, this.sequence)
       return version === undefined ? undefined : documentOf(spec, version)
     })
   }
 
-  all<T>(spec: CollectionSpec<T>): readonly { readonly id: string; readonly doc: T }[] {
-    return this.#look((generation, sequence) =>
-      sortedDocuments(spec, generation.findAll(spec.name, sequence)))
+  all<T>(spec: CollectionSpec<T>): readonly Entry<T>[] {
+    return this.range(spec, {})
   }
 
-  #look<R>(how: (generation: Generation, sequence: number) => R): R {
-    for (;;) {
-      try {
-        const found = how(this.#generation, this.#sequence)
-        this.#touched = true
-        return found
-      } catch (error) {
-        if (error instanceof PartMissing) this.#moveOn()
-        else throw this.#host.met(ioFailure(error, 'reading a collection'))
-      }
-    }
+  range<T>(spec: CollectionSpec<T>, options: RangeOptions): readonly Entry<T>[] {
+    const { limit } = options
+    return this.#look(() =>
+      Array.from(firstOf(this.scan(spec.name, options), limit), ([id, version]) =>
+        ({ id, doc: documentOf(spec, version) })))
   }
 
-  /** Another process has checkpointed twice since: begin again, or say that it is too late. */
-  #moveOn(): void {
-    const newest = this.#host.refresh()
-    if (newest.epoch === this.#generation.epoch) {
-      throw this.#host.met(missingPart())
+  /** Versions in the order of a range, as they are asked for; damage is thrown as it is met. */
+  scan(collection: string, options: RangeOptions): Generator<readonly [string, Version]> {
+    const { reverse = false } = options
+    const bounds = boundsIn(collection, options)
+    return this.#generation.scan(collection, bounds, this.sequence, reverse)
+  }
+
+  #look<R>(how: () => R): R {
+    try {
+      return how()
+    } catch (error) {
+      throw this.#host.met(ioFailure(error, 'reading a collection'))
     }
-    if (this.#touched) {
-      throw fail.failed('view_expired', 'The state was compacted twice while it was being read.', {
-        next: 'Run the command again.',
-      })
-    }
-    this.#generation = newest
-    this.#sequence = newest.sequence
   }
 }
-
-const byId = (a: readonly [string, unknown], b: readonly [string, unknown]): number =>
-  a[0] < b[0] ? -1 : a[0] > b[0] ? 1 : 0
-
-const sortedDocuments = <T>(
-  spec: CollectionSpec<T>, versions: ReadonlyMap<string, Version>,
-): { readonly id: string; readonly doc: T }[] =>
-  [...versions].sort(byId).map(([id, version]) => ({ id, doc: documentOf(spec, version) }))
 
 interface OwnChanges {
   readonly kind: PartitionKind
@@ -117,14 +119,26 @@ export class StoreTx implements Tx {
     return own === null ? undefined : documentOf(spec, versionOf(own))
   }
 
-  all<T>(spec: CollectionSpec<T>): readonly { readonly id: string; readonly doc: T }[] {
+  all<T>(spec: CollectionSpec<T>): readonly Entry<T>[] {
+    return this.range(spec, {})
+  }
+
+  range<T>(spec: CollectionSpec<T>, options: RangeOptions): readonly Entry<T>[] {
     const own = this.#own.get(spec.name)
-    if (own === undefined) return this.#view.all(spec)
-    const found = this.#view.all(spec).filter(({ id }) => !own.texts.has(id))
-    for (const [id, text] of own.texts) {
-      if (text !== null) found.push({ id, doc: documentOf(spec, versionOf(text)) })
-    }
-    return found.sort((a, b) => (a.id < b.id ? -1 : 1))
+    if (own === undefined) return this.#view.range(spec, options)
+    const { limit, reverse = false } = options
+    const bounds = boundsIn(spec.name, options)
+    const rows = [...own.texts]
+      .map(([id, text]) => ({ collection: spec.name, id, text }))
+      .filter((row) => isWithin(row, bounds))
+      .sort((a, b) => ((a.id < b.id) === reverse ? 1 : -1))
+    // So many of the stored ones as this transaction may have removed.
+    const more = limit === undefined ? {} : { limit: limit + rows.length }
+    const stored = this.#view.range(spec, { ...options, ...more })
+      .map(({ id, doc }) => ({ collection: spec.name, id, text: '', doc }))
+    const found = withoutRemoved(mergeRows<Row & { readonly doc?: T }>([rows, stored], reverse))
+    return Array.from(firstOf(found, limit), ({ id, text, doc }) =>
+      ({ id, doc: doc ?? documentOf(spec, versionOf(text ?? '')) }))
   }
 
   put<T>(spec: CollectionSpec<T>, id: string, doc: T): void {
@@ -169,12 +183,6 @@ export class StoreTx implements Tx {
     return changes
   }
 }
-
-const versionOf = (text: string): Version =>
-  ({
-    sequence: 0, removed: false, source: text, doc: undefined, checked: undefined,
-    before: undefined,
-  })
 
 const badDocument = <T>(spec: CollectionSpec<T>, doc: unknown): Error => {
   const { issues } = v.safeParse(spec.schema, doc)

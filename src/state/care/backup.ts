@@ -16,8 +16,8 @@ import {
   syncDir,
 } from '../files.js'
 import { fileBytesMax } from '../limits.js'
-import { encodeManifest, partNamesOf } from '../snapshot/snapshot.js'
-import type { Manifest } from '../snapshot/snapshot.js'
+import { manifestDigest, segmentsIn } from '../snapshot/manifest.js'
+import type { Manifest } from '../snapshot/manifest.js'
 import { FileStore } from '../store.js'
 import type { Store, View } from '../types.js'
 import { stampOf } from './use-case.js'
@@ -30,6 +30,7 @@ export const backupShape = v.strictObject({
   schema: v.literal('sallyport.backup.v1'),
   store_id: v.string(),
   created_at: v.string(),
+  /** The newest log. */
   epoch: count,
   sequence: count,
   chain: sha,
@@ -125,9 +126,11 @@ export const backupState = async (
     ensureDirs(files, dirname(target))
     sweepKilledBackups(files, dirname(target), store.clock.wallMs())
     files.mkdir(made)
-    const copy = new Copy(store, join(made, 'state'), options)
-    copy.bulk()
-    const facts = await store.exclusive('state backup', () => copy.finish())
+    const facts = await store.withoutFolding('state backup', () => {
+      const copy = new Copy(store, join(made, 'state'), options)
+      copy.bulk()
+      return store.exclusive('state backup', () => copy.finish())
+    })
     publish(files, join(made, 'backup.json'), encodeFacts(facts))
     files.rename(made, target)
     syncDir(files, dirname(target))
@@ -229,8 +232,11 @@ class Copy {
       this.#done.delete(name)
     }
     for (const name of wanted) if (!this.#done.has(name)) this.#copyOrNote(name)
-    const log = `wal/${this.#store.places.log(generation.epoch).slice(-16)}`
-    this.#copy(log, generation.end)
+    for (let epoch = generation.manifest.epoch + 1; epoch <= generation.epoch; epoch += 1) {
+      const log = `wal/${this.#store.places.log(epoch).slice(-16)}`
+      if (generation.log === undefined) continue
+      this.#copy(log, epoch === generation.epoch ? generation.end : undefined)
+    }
     for (const name of this.#others()) this.#copy(name)
     this.#compare(generation.manifest)
     this.#compareReferences()
@@ -253,8 +259,9 @@ class Copy {
 
   #immutable(): string[] {
     const { files, places, generation } = this.#store
-    const names = [...partNamesOf(generation.manifest)].map((name) => `collections/${name}`)
-    names.push(places.manifest(generation.epoch).slice(this.#store.dir.length + 1))
+    const { manifest } = generation
+    const names = segmentsIn(manifest).map(({ name }) => `collections/${name}`)
+    names.push(places.manifest(manifest.number).slice(this.#store.dir.length + 1))
     for (const name of filesBelow(files, places.artifacts)) {
       if (!isTemporary(basename(name))) names.push(`artifacts/${name}`)
     }
@@ -338,15 +345,11 @@ class Copy {
 
   /** The copied snapshot files must be the ones that the manifest names. */
   #compare(manifest: Manifest): void {
-    const name = `collections/${this.#store.places.manifest(manifest.epoch).slice(-26)}`
-    const copied = this.#done.get(name)
-    const same = copied?.sha256 === encodeManifest(manifest).sha256
-    const parts = Object.entries(manifest.collections).every(([collection, { parts: entries }]) =>
-      Object.entries(entries).every(([part, [epoch, sha256]]) => {
-        const path = this.#store.places.part(collection, part, epoch)
-        return this.#done.get(path.slice(this.#store.dir.length + 1))?.sha256 === sha256
-      }))
-    if (!same || !parts) {
+    const name = `collections/${this.#store.places.manifest(manifest.number).slice(-26)}`
+    const same = this.#done.get(name)?.sha256 === manifestDigest(manifest)
+    const whole = segmentsIn(manifest).every((facts) =>
+      this.#done.get(`collections/${facts.name}`)?.sha256 === facts.sha256)
+    if (!same || !whole) {
       this.#note('collection_damaged', 'A collection file does not match its hash.')
     }
   }

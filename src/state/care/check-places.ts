@@ -2,7 +2,7 @@
 import { basename, join } from 'node:path'
 import { fileBytesMax } from '../limits.js'
 import { replacedFolders, replacedMessage } from '../folders.js'
-import { isPartName, logEpochs, manifestEpochs } from '../paths.js'
+import { isSnapshotName, logEpochs, manifestNumbers } from '../paths.js'
 import type { Problem } from '../types.js'
 import type { Site } from './use-case.js'
 
@@ -18,7 +18,7 @@ const ownFiles = ({ files, places }: Site): string[] => {
     'STATE', 'lock', 'witness.log',
     ...named('wal', places.wal, (name) => logEpochs([name]).length > 0),
     ...named('collections', places.collections, (name) =>
-      isPartName(name) || manifestEpochs([name]).length > 0),
+      isSnapshotName(name) || manifestNumbers([name]).length > 0),
   ]
 }
 
@@ -26,7 +26,7 @@ const ownFiles = ({ files, places }: Site): string[] => {
 const bytesMaxOf = (name: string): number => {
   if (name === 'STATE') return fileBytesMax.state
   if (name === 'witness.log') return fileBytesMax.witness
-  const isManifest = manifestEpochs([basename(name)]).length > 0
+  const isManifest = manifestNumbers([basename(name)]).length > 0
   return isManifest ? fileBytesMax.manifest : Number.POSITIVE_INFINITY
 }
 

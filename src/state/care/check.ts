@@ -3,21 +3,19 @@
  * be another process at work is looked at again before it is reported.
  */
 import { join } from 'node:path'
-import * as v from 'valibot'
 import { SallyportError } from '../../base/errors.js'
 import { storedNames, storedPath } from '../artifacts.js'
 import { placeProblems } from './check-places.js'
 import { digestFile } from './copy.js'
-import type { Documents } from './documents.js'
-import { applyPayload, readDocuments, setOf } from './documents.js'
+import { checkGeneration, damage, notice } from './check-generation.js'
+import { checkFormat1 } from '../format1/check.js'
+import { hasFormat1 } from '../format1/snapshot.js'
 import type { Files } from '../files.js'
 import { ioFailure, isTemporary, readWhole } from '../files.js'
 import { fileBytesMax } from '../limits.js'
 import { keyPlaces } from '../paths.js'
 import { keptArtifacts } from './kept.js'
-import type { SalvagedEpoch } from './salvage.js'
-import { headOf, salvageAll } from './salvage.js'
-import { PartMissing, partOf, readPart } from '../snapshot/snapshot.js'
+import { salvage } from './salvage.js'
 import type { StateFile } from '../state-file.js'
 import { decodeStateFile, readStateFile } from '../state-file.js'
 import { FileStore } from '../store.js'
@@ -48,11 +46,6 @@ export interface CheckReport {
   readonly problems: readonly Problem[]
 }
 
-const damage = (code: string, message: string, subject?: string): Problem =>
-  ({ code, severity: 'damage', message, ...(subject === undefined ? {} : { subject }) })
-const notice = (code: string, message: string, subject?: string): Problem =>
-  ({ code, severity: 'notice', message, ...(subject === undefined ? {} : { subject }) })
-
 /** Whether nothing but notices was found, and torn ends, which the next write cuts. */
 export const isSound = (problems: readonly Problem[]): boolean =>
   problems.every(({ severity }) => severity === 'notice' || severity === 'torn')
@@ -82,31 +75,26 @@ const fingerprint = ({ files, places }: Site): string => {
 }
 
 const checkOnce = (site: Site, options: CheckOptions): CheckReport => {
-  const { files, places } = site
   const misplaced = placeProblems(site)
   if (misplaced.length > 0) return unread(misplaced)
   const problems: Problem[] = []
   const state = checkStateFile(site, problems)
   checkModes(site, problems)
   checkKeyFolder(site, state?.store_id, problems)
-  const epochs = salvageAll(files, places)
-  const newest = epochs.at(-1)
-  checkEpochs(epochs, problems)
-  const documents: Documents =
-    newest === undefined ? new Map<string, never>() : checkDocuments(site, newest, problems)
-  checkShapes(documents, options.specs ?? [], problems)
+  const { files, places } = site
+  const found = salvage(files, places)
+  const isOld = found.standing === undefined && hasFormat1(files, places)
+  const generation = isOld
+    ? checkFormat1(site, options.specs ?? [], problems)
+    : checkGeneration(site, found, options.specs ?? [], problems)
   checkLeftovers(site, problems)
   const artifacts = checkArtifacts(site, problems)
   checkKept(site, problems)
   const anchor = state === undefined ? null : checkWithStore(site, options, problems)
-  const head = newest === undefined ? undefined : headOf(newest)
   return {
     ok: isSound(problems),
-    store_id: state?.store_id ?? newest?.header?.store_id ?? null,
-    epoch: newest?.epoch ?? null,
-    sequence: head?.sequence ?? null,
-    log_records: newest?.records.length ?? 0,
-    documents: [...documents.values()].reduce((sum, set) => sum + set.docs.size, 0),
+    ...generation,
+    store_id: state?.store_id ?? generation.store_id,
     artifacts,
     anchor,
     problems,
@@ -168,101 +156,6 @@ const unread = (problems: readonly Problem[]): CheckReport => ({
   ok: false, store_id: null, epoch: null, sequence: null, log_records: 0,
   documents: 0, artifacts: 0, anchor: null, problems,
 })
-
-const tailProblem = (epoch: SalvagedEpoch, newest: boolean): Problem | undefined => {
-  const subject = `wal epoch ${epoch.epoch}`
-  if (epoch.tail === 'clean') return undefined
-  if (epoch.tail === 'torn' && newest) {
-    return {
-      code: 'log_torn', severity: 'torn', subject,
-      message: `A torn last record (${epoch.bytesBehind} bytes) was never acknowledged.`,
-    }
-  }
-  if (epoch.tail === 'successor_missing') {
-    return damage('log_missing', `The log of epoch ${epoch.sealedFor} is gone.`, subject)
-  }
-  const head = headOf(epoch)
-  const behind = `${epoch.bytesBehind} bytes, ${epoch.recordsBehind} record headers`
-  const text = `Untrue bytes follow sequence ${head?.sequence ?? 0} (${behind}).`
-  if (!newest) return notice(`old_log_${epoch.tail}`, text, subject)
-  return damage(`log_${epoch.tail}`, text, subject)
-}
-
-const checkEpochs = (epochs: readonly SalvagedEpoch[], problems: Problem[]): void => {
-  const newest = epochs.at(-1)
-  if (newest === undefined) problems.push(damage('log_missing', 'There is no log.', 'wal'))
-  for (const epoch of epochs) {
-    const isNewest = epoch === newest
-    const subject = `wal epoch ${epoch.epoch}`
-    const report = isNewest ? damage : notice
-    if (epoch.headerState !== 'true') {
-      problems.push(report('log_header_damaged', 'The first line of a log is untrue.', subject))
-    }
-    if (epoch.manifest === undefined) {
-      const text = 'A manifest is missing or does not match its log.'
-      problems.push(report('manifest_damaged', text, `manifest epoch ${epoch.epoch}`))
-    }
-    const tail = tailProblem(epoch, isNewest)
-    if (tail !== undefined) problems.push(tail)
-  }
-}
-
-const checkDocuments = (site: Site, newest: SalvagedEpoch, problems: Problem[]): Documents => {
-  const { files, places } = site
-  const { manifest } = newest
-  if (manifest === undefined) return new Map()
-  const { all, bad } = readDocuments(files, places, manifest)
-  for (const { collection, part, documents } of bad) {
-    problems.push(damage('collection_damaged',
-      `A collection file is missing or untrue (${documents} documents).`,
-      `${collection}.${part === '' ? 'all' : part}`))
-  }
-  checkPlacement(site, newest, problems)
-  for (const { content } of newest.records) applyPayload(all, content)
-  return all
-}
-
-/** Every document must lie in the partition that its id names. */
-const checkPlacement = (site: Site, { manifest }: SalvagedEpoch, problems: Problem[]): void => {
-  for (const [collection, { digits, parts }] of Object.entries(manifest?.collections ?? {})) {
-    for (const [part, entry] of Object.entries(parts)) {
-      let ids: string[]
-      try {
-        ids = Object.keys(readPart(site.files, site.places, collection, part, entry))
-      } catch (error) {
-        if (error instanceof PartMissing || error instanceof SallyportError) continue
-        throw error
-      }
-      const misplaced = ids.filter((id) => partOf(id, digits) !== part).length
-      if (misplaced > 0 || ids.length !== entry[3]) {
-        problems.push(damage('collection_misfiled',
-          'A collection file holds documents of another partition or another number of them.',
-          `${collection}.${part === '' ? 'all' : part}`))
-      }
-    }
-  }
-}
-
-const checkShapes = (
-  documents: Documents, specs: readonly CollectionSpec<unknown>[], problems: Problem[],
-): void => {
-  for (const spec of specs) {
-    const { docs } = setOf(new Map(documents), spec.name, 1)
-    const { schema, upgrade = (doc) => doc } = spec
-    const wrong = [...docs.values()].filter((doc) => !v.is(schema, upgrade(doc))).length
-    if (wrong > 0) {
-      problems.push(damage('document_damaged',
-        `${wrong} stored documents break the shape of their collection.`, spec.name))
-    }
-  }
-  if (specs.length === 0) return
-  const known = new Set(specs.map(({ name }) => name))
-  for (const name of documents.keys()) {
-    if (!known.has(name)) {
-      problems.push(notice('collection_unknown', 'A collection is not known here.', name))
-    }
-  }
-}
 
 const temporariesIn = (files: Files, dir: string): string[] =>
   files.stat(dir) === undefined ? [] : files.list(dir).filter(isTemporary)
@@ -347,7 +240,8 @@ const checkWithStore = (
 const noteFailure = (error: unknown, problems: Problem[]): null => {
   if (!(error instanceof SallyportError)) throw error
   if (!problems.some(({ code }) => code === error.code)) {
-    problems.push(damage(error.code, error.message))
+    const severity = error.kind === 'blocked' ? 'blocked' : 'damage'
+    problems.push({ ...damage(error.code, error.message), severity })
   }
   return null
 }

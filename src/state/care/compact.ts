@@ -1,4 +1,7 @@
-/** Folds the log, removes what no generation needs, and sweeps artifacts without a record. */
+/**
+ * Begins a new log, folds the ones before, merges every run into one, removes what no manifest
+ * needs, and sweeps artifacts without a record. The lock is held for the first and the last only.
+ */
 import { join } from 'node:path'
 import { sweepOrphans } from '../artifacts.js'
 import type { Files } from '../files.js'
@@ -25,9 +28,13 @@ export const compactState = async (
   store: Store, referenced?: (view: View) => ReadonlySet<string>,
 ): Promise<CompactReport> => {
   if (!(store instanceof FileStore)) throw new TypeError('not a store of this program')
+  const before = await store.exclusive('state compact', () => {
+    const { end } = store.generation
+    store.rotate()
+    return end
+  })
+  store.fold({ mergeBytesMax: Number.POSITIVE_INFINITY, whole: true })
   return store.exclusive('state compact', () => {
-    const before = store.generation.end
-    store.checkpoint()
     requireOwnFolders(store.files, store.dir, ['artifacts'])
     const orphans = referenced === undefined
       ? 0

@@ -63,12 +63,18 @@ export const filesBelow = (files: Files, root: string, below = ''): string[] => 
   return found
 }
 
-/** Copies a folder's files into a new folder, which is made; empty folders are made too. */
-export const copyTree = (files: Files, from: string, to: string): void => {
+/**
+ * Copies a folder's files into a new folder, which is made; empty folders are made too. A file whose
+ * name says that it never changes (`fixed`) is linked: that is a copy as well, and costs nothing.
+ */
+export const copyTree = (
+  files: Files, from: string, to: string, fixed: (name: string) => boolean = () => false,
+): void => {
   files.mkdir(to)
   for (const name of files.list(from)) {
     const kind = files.stat(join(from, name))?.kind
-    if (kind === 'dir') copyTree(files, join(from, name), join(to, name))
+    if (kind === 'dir') copyTree(files, join(from, name), join(to, name), fixed)
+    else if (kind === 'file' && fixed(name)) files.link(join(from, name), join(to, name))
     else if (kind === 'file') copyFile(files, join(from, name), join(to, name))
   }
   syncDir(files, to)

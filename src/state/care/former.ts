@@ -5,17 +5,30 @@
  */
 import * as v from 'valibot'
 import type { Files } from '../files.js'
+import { gatherFormat1 } from '../format1/former.js'
 import type { Places } from '../paths.js'
-import type { AnchoredMark, AnchorStanding, CollectionSpec, View } from '../types.js'
-import type { Documents } from './documents.js'
-import { applyPayload, fillPart, readDocuments } from './documents.js'
-import type { SalvagedEpoch } from './salvage.js'
-import { headOf, salvageAll } from './salvage.js'
+import type { Key, Row } from '../segments/row.js'
+import { boundsOf } from '../segments/table.js'
+import type {
+  AnchoredMark, AnchorStanding, CollectionSpec, Entry, RangeOptions, View,
+} from '../types.js'
+import { gather, RowSet } from './rows.js'
+import type { Salvage, Trace } from './salvage.js'
+import { evidenceOf, recordsOf, salvage } from './salvage.js'
 
 /** A part of a former state that nobody can read: what was done in it is not known. */
 export interface Hole {
   /** The same for every copy of the same damage. */
   readonly id: string
+  /** Documents that may have been in it, as ranges of ids; absent where it may be any. */
+  readonly lost?: readonly LostRange[]
+}
+
+/** Ids of a collection from `from` to before `to`; without `to`, up to the last. */
+export interface LostRange {
+  readonly collection: string
+  readonly from: string
+  readonly to: string | null
 }
 
 /** A former state. */
@@ -31,42 +44,10 @@ export interface Former {
   knows(mark: AnchoredMark): boolean
 }
 
-interface Gathered {
-  readonly all: Documents
-  /** Chain at which the documents stand, as far as they are whole. */
-  readonly chain: string | undefined
-  readonly holes: readonly Hole[]
-}
-
-const holeAt = (epoch: SalvagedEpoch, what: 'log' | 'documents'): Hole => {
-  const chain = headOf(epoch)?.chain.slice(0, 16) ?? 'lost'
-  return { id: `${what}-${epoch.epoch}-${chain}` }
-}
-
-/** What an epoch begins with: its files, filled up from the epoch before where that led to it. */
-const baseOf = (
-  files: Files, places: Places, epoch: SalvagedEpoch, before: Gathered,
-): Gathered => {
-  const led = before.chain !== undefined && before.chain === epoch.header?.base_chain
-  if (epoch.manifest === undefined) {
-    return led ? before : { ...before, holes: [...before.holes, holeAt(epoch, 'documents')] }
-  }
-  const { all, bad } = readDocuments(files, places, epoch.manifest)
-  const older = { all: before.all, bad: [] }
-  const unfilled = bad.filter((part) => !fillPart(all, part, older) || !led)
-  const holes = unfilled.length === 0 ? [] : [...before.holes, holeAt(epoch, 'documents')]
-  return { all, chain: epoch.header?.base_chain, holes }
-}
-
-const gather = (
-  files: Files, places: Places, epoch: SalvagedEpoch, before: Gathered,
-): Gathered => {
-  const { all, holes } = baseOf(files, places, epoch, before)
-  for (const { content } of [...epoch.records, ...epoch.evidence]) applyPayload(all, content)
-  const whole = epoch.header !== undefined && ['clean', 'torn'].includes(epoch.tail)
-  return whole
-    ? { all, holes, chain: headOf(epoch)?.chain }
-    : { all, holes: [...holes, holeAt(epoch, 'log')], chain: undefined }
+/** Where the rows of a former state come from. */
+interface FormerRows {
+  find(key: Key): Row | undefined
+  scan(collection: string, prefix: string): Iterable<Row>
 }
 
 /**
@@ -75,29 +56,81 @@ const gather = (
  */
 class FormerView implements View {
   readonly sequence: number
-  readonly #documents: Documents
+  readonly #rows: FormerRows
 
-  constructor(documents: Documents, sequence: number) {
-    this.#documents = documents
+  constructor(rows: FormerRows, sequence: number) {
+    this.#rows = rows
     this.sequence = sequence
   }
 
   get<T>(spec: CollectionSpec<T>, id: string): T | undefined {
-    return this.#fitting(spec, this.#documents.get(spec.name)?.docs.get(id))
+    return this.#fitting(spec, this.#rows.find({ collection: spec.name, id }))
   }
 
-  all<T>(spec: CollectionSpec<T>): readonly { readonly id: string; readonly doc: T }[] {
-    const found = [...(this.#documents.get(spec.name)?.docs ?? [])].flatMap(([id, stored]) => {
-      const doc = this.#fitting(spec, stored)
-      return doc === undefined ? [] : [{ id, doc }]
-    })
-    return found.sort((a, b) => (a.id < b.id ? -1 : 1))
+  all<T>(spec: CollectionSpec<T>): readonly Entry<T>[] {
+    return this.range(spec, {})
   }
 
-  #fitting<T>({ schema, upgrade }: CollectionSpec<T>, stored: unknown): T | undefined {
-    if (stored === undefined) return undefined
+  range<T>(spec: CollectionSpec<T>, options: RangeOptions): readonly Entry<T>[] {
+    const { prefix = '', after, limit, reverse = false } = options
+    const found: Entry<T>[] = []
+    for (const row of this.#rows.scan(spec.name, prefix)) {
+      const doc = this.#fitting(spec, row)
+      if (doc !== undefined) found.push({ id: row.id, doc })
+    }
+    const wanted = after === undefined ? found
+      : found.filter(({ id }) => (reverse ? id < after : id > after))
+    return (reverse ? wanted.reverse() : wanted).slice(0, limit)
+  }
+
+  #fitting<T>({ schema, upgrade }: CollectionSpec<T>, row: Row | undefined): T | undefined {
+    if (row === undefined || row.text === null) return undefined
+    const stored: unknown = JSON.parse(row.text)
     const doc = upgrade === undefined ? stored : upgrade(stored)
     return v.is(schema, doc) ? doc : undefined
+  }
+}
+
+const chainMark = (chain: string): string => chain.slice(0, 16)
+
+const rangesOf = (lost: ReturnType<typeof gather>['lost']): readonly LostRange[] =>
+  lost.flatMap(({ from, to }) => {
+    const { collection, id } = from
+    if (to?.collection === collection) return [{ collection, from: id, to: to.id }]
+    const next = to === undefined ? [] : [{ collection: to.collection, from: '', to: to.id }]
+    return [{ collection, from: id, to: null }, ...next]
+  })
+
+const holesOf = (
+  { manifest, broken, head }: Trace, lost: ReturnType<typeof gather>['lost'],
+): readonly Hole[] => [
+  ...(lost.length === 0 ? [] : [{
+    id: `documents-${manifest.number}-${chainMark(manifest.chain)}`, lost: rangesOf(lost),
+  }]),
+  ...(broken === null ? [] : [{ id: `log-${broken.epoch}-${chainMark(head.chain)}` }]),
+]
+
+/** A former state of this format. */
+const readFormat2 = (
+  files: Files, places: Places, found: Salvage & { readonly standing: Trace },
+): Omit<Former, 'settled'> => {
+  const { standing } = found
+  const { rows, lost } = gather(files, places, found, 'applied')
+  const skip = (): void => undefined
+  const sequence = Math.max(standing.head.sequence, evidenceOf(standing).at(-1)?.sequence ?? 0)
+  const view = new FormerView({
+    find: (key) => rows.find(key),
+    scan: (collection, prefix) => rows.rows(boundsOf(collection, prefix), skip),
+  }, sequence)
+  const [any] = rows.rows({}, skip)
+  const chains = new Set([
+    standing.manifest.chain, ...standing.manifest.marks.map(({ chain }) => chain),
+    ...recordsOf(standing).map(({ chain }) => chain),
+    ...evidenceOf(standing).map(({ chain }) => chain),
+  ])
+  return {
+    view, holes: holesOf(standing, lost), readable: any !== undefined,
+    knows: ({ chain }) => chains.has(chain),
   }
 }
 
@@ -105,27 +138,25 @@ class FormerView implements View {
 export const readFormer = (
   files: Files, places: Places, storeId: string, name: string,
 ): Omit<Former, 'settled'> => {
-  const epochs = salvageAll(files, places, { mend: true, storeId })
-    .filter(({ header }) => header === undefined || header.store_id === storeId)
-  let gathered: Gathered = { all: new Map(), chain: undefined, holes: [] }
-  for (const epoch of epochs) gathered = gather(files, places, epoch, gathered)
-  const holes = epochs.length === 0 ? [{ id: `folder-${name}` }] : gathered.holes
-  const last = epochs.at(-1)
-  const sequence = last === undefined ? 0 : (headOf(last)?.sequence ?? 0)
-  const readable = [...gathered.all.values()].some(({ docs }) => docs.size > 0)
-  const chains = new Set(epochs.flatMap(chainsIn))
+  const found = salvage(files, places, { mend: true, storeId })
+  const { standing } = found
+  if (standing !== undefined) return readFormat2(files, places, { ...found, standing })
+  const { rows, holes, sequence, chains } = gatherFormat1(files, places, storeId, name)
+  const set = new RowSet()
+  for (const row of rows) set.set(row)
+  const view = new FormerView({
+    find: (key) => set.get(key),
+    scan: (collection, prefix) => set.sorted(boundsOf(collection, prefix)),
+  }, sequence)
+  const unread = found.untrue.length > 0 ? [{ id: `folder-${name}` }] : []
   return {
-    view: new FormerView(gathered.all, sequence), holes, readable,
+    view, holes: [...holes, ...unread], readable: rows.length > 0,
     knows: ({ chain }) => chains.has(chain),
   }
 }
 
-/** Where the records of an epoch, and the marks that it began with, stand in the chain. */
-const chainsIn = ({ header, manifest, records, evidence }: SalvagedEpoch): readonly string[] => [
-  ...(header === undefined ? [] : [header.base_chain]),
-  ...(manifest?.marks ?? []).map(({ chain }) => chain),
-  ...[...records, ...evidence].map(({ chain }) => chain),
-]
+/** Nothing at all. */
+const noRows: FormerRows = { find: () => undefined, scan: () => [] }
 
 /**
  * What stands for marked records that the anchor remembers, or may have remembered, and that
@@ -141,7 +172,7 @@ export const lostHistory = (
   const id = mark === null
     ? `unanchored-${sequence}` : `anchor-${mark.number}-${mark.chain.slice(0, 16)}`
   return {
-    view: new FormerView(new Map(), 0), holes: [{ id }], readable: true, settled: false,
+    view: new FormerView(noRows, 0), holes: [{ id }], readable: true, settled: false,
     knows: () => false,
   }
 }

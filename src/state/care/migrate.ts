@@ -1,30 +1,40 @@
 /**
- * Format changes as numbered functions. Each takes all documents of one format version to the next;
- * the result is published as a new generation, so that one rename decides and the generation
- * before stays.
+ * Format changes as numbered steps. A step first raises STATE, so that from its first byte the
+ * program of before says that the state is too new; the result is founded as a new generation, so
+ * that one rename decides. One that was cut off is run again by whoever comes next.
  */
 import { fail } from '../../base/errors.js'
-import type { Documents } from './documents.js'
-import { applyPayload, foundGeneration, readDocuments } from './documents.js'
 import { ioFailure, publish } from '../files.js'
 import { requireOwnFolders } from '../folders.js'
+import { hasFormat1 } from '../format1/snapshot.js'
+import { toSegments } from '../format1/to-segments.js'
+import { readWhole } from '../files.js'
+import { fileBytesMax } from '../limits.js'
 import { takeLock } from '../lock.js'
 import { formatVersion } from '../paths.js'
-import { headOf, marksAfter, salvageAll } from './salvage.js'
-import { encodeStateFile, readStateFile } from '../state-file.js'
+import { decodeStateFile, encodeStateFile, readStateFile, tooNew } from '../state-file.js'
+import type { StateFile } from '../state-file.js'
+import { whileNobodyFolds } from '../fold-lock.js'
+import { salvage } from './salvage.js'
 import type { Site, StatePlace } from './use-case.js'
 import { siteOf } from './use-case.js'
 
-/** One step: `to` is `from` + 1. `run` changes the documents in place. */
+/** One step: `to` is `from` + 1. */
 export interface Migration {
   readonly from: number
   readonly to: number
   readonly name: string
-  readonly run: (documents: Documents) => void
+  /**
+   * Looks whether the step can be taken (undamaged, room enough; throws), and answers what takes
+   * it once STATE was raised. Both locks are held.
+   */
+  readonly prepare: (site: Site) => (state: StateFile) => void
 }
 
-/** The steps so far, in order. Format 1 is the first, so there is none yet. */
-export const migrations: readonly Migration[] = []
+/** The steps so far, in order. */
+export const migrations: readonly Migration[] = [
+  { from: 1, to: 2, name: 'sorted runs', prepare: toSegments },
+]
 
 /** What a migration did. */
 export interface MigrateReport {
@@ -50,17 +60,17 @@ export const stepsBetween = (
   return steps
 }
 
-/** Takes a state directory to the target format under its lock; does nothing when it is there. */
+/** Takes a state directory to the target format under its locks; does nothing when it is there. */
 export const migrateState = async (
   place: StatePlace, list: readonly Migration[] = migrations, target: number = formatVersion,
 ): Promise<MigrateReport> => {
   const site = siteOf(place)
   const lock = site.lock(site.places.lock, site.clock)
   try {
-    readStateFile(site.files, site.places.state)
+    stateOf(site)
     await takeLock(lock, 'migrate', site)
     try {
-      return runSteps(site, list, target)
+      return await whileNobodyFolds(site, 'migrate', () => runSteps(site, list, target))
     } finally {
       lock.give()
     }
@@ -71,38 +81,32 @@ export const migrateState = async (
   }
 }
 
-const runSteps = (
-  { files, places, dir, clock }: Site, list: readonly Migration[], target: number,
-): MigrateReport => {
-  requireOwnFolders(files, dir)
-  const newest = salvageAll(files, places).at(-1)
-  const head = newest === undefined ? undefined : headOf(newest)
-  if (newest?.manifest === undefined || head === undefined) throw needsRepair()
-  // The manifest counts: a crash after its publication leaves only STATE behind.
-  const from = newest.manifest.format_version
-  const steps = stepsBetween(list, from, target)
-  const before = readStateFile(files, places.state)
-  const state = { ...before, format_version: target }
-  if (steps.length > 0) {
-    if (newest.tail !== 'clean') throw needsRepair()
-    const { all, bad } = readDocuments(files, places, newest.manifest)
-    if (bad.length > 0) throw needsRepair()
-    for (const { content } of newest.records) applyPayload(all, content)
-    for (const step of steps) step.run(all)
-    foundGeneration(files, places, all, {
-      state,
-      epoch: newest.epoch + 1,
-      ...head,
-      marks: marksAfter(newest, newest.manifest.marks),
-      markFloor: newest.manifest.mark_floor,
-      nowMs: clock.wallMs(),
-    })
-  }
-  if (before.format_version !== target) publish(files, places.state, encodeStateFile(state))
-  return { from, to: target, steps: steps.map(({ name }) => name) }
+/** STATE of any format up to the present one. */
+const stateOf = ({ files, places }: Site): StateFile => {
+  const bytes = readWhole(files, places.state, fileBytesMax.state)
+  const state = bytes === undefined ? undefined : decodeStateFile(bytes)
+  if (state === undefined) return readStateFile(files, places.state)
+  if (state.format_version > formatVersion) throw tooNew(state.format_version)
+  return state
 }
 
-const needsRepair = (): Error =>
-  fail.damaged('migration_refused', 'Only an undamaged state can change its format.', {
-    next: 'Run `sallyport state repair` first.',
-  })
+/** The format of the documents: STATE may have been raised by a migration that was cut off. */
+const formatOf = ({ files, places }: Site, state: StateFile): number => {
+  if (salvage(files, places).standing !== undefined) return state.format_version
+  return hasFormat1(files, places) ? 1 : state.format_version
+}
+
+const runSteps = (site: Site, list: readonly Migration[], target: number): MigrateReport => {
+  const { files, places, dir } = site
+  requireOwnFolders(files, dir)
+  const before = stateOf(site)
+  const from = formatOf(site, before)
+  const steps = stepsBetween(list, from, target)
+  for (const step of steps) {
+    const run = step.prepare(site)
+    const state = { ...before, format_version: Math.max(before.format_version, step.to) }
+    publish(files, places.state, encodeStateFile(state))
+    run(state)
+  }
+  return { from, to: target, steps: steps.map(({ name }) => name) }
+}

@@ -1,26 +1,39 @@
 /**
  * Brings a damaged state directory back to the last moment that is provably whole. It copies first
- * and says what was lost. A single flipped bit of a record is put right in its place. Documents
- * come from the newest generation; a partition or manifest that is untrue is taken from the
- * generation before and its log, which lead to the same point.
+ * and says what was lost. What digests tell is put right in its place: a flipped bit of a record or
+ * of a block, an index, a filter. Rows come from the newest manifest and its logs; those of a block
+ * that is untrue are taken from the manifest before, where that leads to the same point.
  */
 import { join } from 'node:path'
 import { SallyportError, fail } from '../../base/errors.js'
 import { settleFolder } from './aside.js'
 import { copyFile } from './copy.js'
-import type { BadPart, Documents } from './documents.js'
-import { applyPayload, fillPart, foundGeneration, readDocuments } from './documents.js'
 import type { Files } from '../files.js'
 import {
   ensureDir, ioFailure, publish, readWhole, syncDir, temporaryName, withFile, writeAll,
 } from '../files.js'
+import { whileNobodyFolds } from '../fold-lock.js'
 import { requireOwnFolders } from '../folders.js'
+import { repairFormat1 } from '../format1/repair.js'
+import { hasFormat1 } from '../format1/snapshot.js'
+import { publishFounding } from './found.js'
 import { fileBytesMax } from '../limits.js'
 import { takeLock } from '../lock.js'
+import type { Mend } from '../log/mend.js'
+import { marksAfter } from './log-records.js'
+import { mendedSegment, writeMended } from './mend-segment.js'
 import { migrateState } from './migrate.js'
-import { epochText, formatVersion, keyPlaces } from '../paths.js'
-import type { SalvagedEpoch } from './salvage.js'
-import { headOf, marksAfter, salvageAll } from './salvage.js'
+import { epochText, formatVersion, isSnapshotName, keyPlaces } from '../paths.js'
+import type { Loss, RepairReport } from './repair-report.js'
+import { isLoss, noLoss, note } from './repair-report.js'
+import type { Gathered } from './rows.js'
+import { badFiles, gather, soundRuns } from './rows.js'
+import type { Salvage, Trace } from './salvage.js'
+import { recordsOf, salvage } from './salvage.js'
+import type { Row } from '../segments/row.js'
+import type { Segment } from '../segments/read.js'
+import { nextNumber, SegmentWriter } from '../snapshot/fold.js'
+import { segmentsIn } from '../snapshot/manifest.js'
 import type { StateFile } from '../state-file.js'
 import { decodeStateFile, encodeStateFile, tooNew } from '../state-file.js'
 import { FileStore } from '../store.js'
@@ -28,16 +41,7 @@ import type { Problem, Store } from '../types.js'
 import type { Site, StatePlace } from './use-case.js'
 import { siteOf, stampOf } from './use-case.js'
 
-/** What a repair could not bring back. */
-export interface Loss {
-  /** Sequence after which records are gone; null when none is. */
-  readonly records_after: number | null
-  /** Record headers seen among the lost bytes: at least so many records were there. */
-  readonly records_seen: number
-  readonly bytes: number
-  /** Documents of partitions that no generation holds any more. */
-  readonly documents: number
-}
+export type { Loss, RepairReport } from './repair-report.js'
 
 /** How to repair. */
 export interface RepairOptions extends StatePlace {
@@ -50,36 +54,10 @@ export interface RepairOptions extends StatePlace {
   readonly onLoss?: (store: Store, loss: Loss) => void | Promise<void>
 }
 
-/** What a repair did. */
-export interface RepairReport {
-  readonly changed: boolean
-  /** Folder with copies of what was there before, null when nothing had to change. */
-  readonly copied_to: string | null
-  readonly done: readonly Problem[]
-  readonly loss: Loss
-  readonly sequence: number
-}
-
-const noLoss: Loss = { records_after: null, records_seen: 0, bytes: 0, documents: 0 }
-
-const note = (code: string, message: string): Problem => ({ code, severity: 'notice', message })
-
 const beyond = (): Error =>
   fail.damaged('beyond_repair', 'No generation of this state is whole enough to start from.', {
     next: 'Restore a backup with `sallyport state restore`.',
   })
-
-/** What is still true, put together. */
-interface Plan {
-  readonly state: StateFile
-  readonly stateTrue: boolean
-  readonly newest: SalvagedEpoch
-  readonly before: SalvagedEpoch | undefined
-  readonly documents: Documents
-  readonly badParts: readonly BadPart[]
-  readonly lostDocuments: number
-  readonly rebuiltFrom: 'newest' | 'before'
-}
 
 /**
  * Repairs a state directory under its lock. `damaged`: `beyond_repair` when nothing is whole;
@@ -92,7 +70,7 @@ export const repairState = async (options: RepairOptions): Promise<RepairReport>
   try {
     await takeLock(lock, 'state repair', site)
     try {
-      report = repairLocked(site)
+      report = await whileNobodyFolds(site, 'state repair', () => repairLocked(site))
     } finally {
       lock.give()
     }
@@ -111,11 +89,9 @@ export const repairState = async (options: RepairOptions): Promise<RepairReport>
   return report
 }
 
-const isLoss = (loss: Loss): boolean => loss.records_after !== null || loss.documents > 0
-
 /** An earlier repair or restore ended before the policy above published its revoked revision. */
 const awaitsMark = (site: Site): boolean => {
-  const manifest = salvageAll(site.files, site.places).at(-1)?.manifest
+  const manifest = salvage(site.files, site.places).standing?.manifest
   if (manifest === undefined || manifest.mark_floor === 0) return false
   return anchoredNumber(site, manifest.store_id) <= manifest.mark_floor
 }
@@ -133,43 +109,88 @@ const runOnLoss = async (options: RepairOptions, loss: Loss): Promise<void> => {
 
 const repairLocked = (site: Site): RepairReport => {
   requireOwnFolders(site.files, site.dir)
-  const plan = planRepair(site)
-  const { newest } = plan
-  const lossHere = lossOf(plan)
-  const needsGeneration =
-    newest.headerState !== 'true' || newest.manifest === undefined ||
-    plan.badParts.length > 0 || !['clean', 'torn'].includes(newest.tail)
-  const sequence = headOf(newest)?.sequence ?? 0
-  const mends = [plan.before, newest].flatMap((epoch) =>
-    epoch === undefined || epoch.mends.length === 0 ? [] : [epoch])
-  const sound = newest.tail === 'clean' && plan.stateTrue && mends.length === 0
-  if (!needsGeneration && sound) {
-    return { changed: false, copied_to: null, done: [], loss: noLoss, sequence }
+  const found = salvage(site.files, site.places, { mend: true })
+  if (found.standing === undefined && hasFormat1(site.files, site.places)) {
+    return repairFormat1(site, { copyAside, anchoredNumber })
   }
+  const plan = planRepair(site, found)
+  const { trace } = plan
   const done: Problem[] = []
-  const copied = copyAside(site, plan)
-  for (const epoch of mends) done.push(writeMends(site, epoch))
+  const mended = mendable(site, trace)
+  const mends = trace.logs.filter((log) => log.mends.length > 0)
+  const isTorn = trace.logs.at(-1)?.tail === 'torn'
+  const work = mended.size + mends.length > 0 || !plan.stateTrue || isTorn
+  if (!work && isWhole(site, plan)) {
+    const { sequence } = trace.head
+    return { changed: false, copied_to: null, done, loss: noLoss, sequence }
+  }
+  const copied = copyAside(site, found.newestLog)
+  for (const log of mends) done.push(writeMends(site, log.epoch, log.mends))
+  for (const [name, bytes] of mended) writeMended(site.files, site.places, name, bytes)
+  if (mended.size > 0) done.push(note('files_mended', `${mended.size} snapshot files were mended.`))
   if (!plan.stateTrue) {
     publish(site.files, site.places.state, encodeStateFile(plan.state))
     done.push(note('state_file_rebuilt', 'STATE was written again from its copy.'))
   }
-  if (needsGeneration) {
-    found(site, plan, lossHere)
-    done.push(...generationNotes(plan, lossHere))
-  } else if (newest.tail === 'torn') {
-    cutTail(site.files, site.places.log(newest.epoch), newest.end)
-    done.push(note('torn_tail_cut',
-      `A torn last record (${newest.bytesBehind} bytes, never acknowledged) was cut.`))
+  const loss = foundOrCut(site, plan, done)
+  if (!isLoss(loss)) settleFolder(site.files, copied)
+  return { changed: true, copied_to: copied, done, loss, sequence: trace.head.sequence }
+}
+
+/** Whether nothing but files in their place has to be put right. */
+const needsGeneration = ({ trace, found }: Plan, { lost }: Gathered, bad: number): boolean =>
+  trace.logs.some(({ headerState }) => headerState !== 'true') || trace.broken !== null ||
+  bad > 0 || lost.length > 0 || (found.untrue.at(-1) ?? 0) > trace.manifest.number
+
+/** Whether every row can be read and nothing is broken. */
+const isWhole = (site: Site, plan: Plan): boolean => {
+  const gathered = gather(site.files, site.places, plan.found)
+  const bad = badFiles(gathered).size
+  gathered.rows.close()
+  return !needsGeneration(plan, gathered, bad)
+}
+
+/** Writes a new generation where one is needed; else a torn end is cut. Answers what is lost. */
+const foundOrCut = (site: Site, plan: Plan, done: Problem[]): Loss => {
+  const { files, places } = site
+  const gathered = gather(files, places, plan.found)
+  try {
+    const bad = badFiles(gathered)
+    const last = plan.trace.logs.at(-1)
+    if (needsGeneration(plan, gathered, bad.size)) {
+      const loss = lossOf(plan, gathered)
+      found(site, plan, gathered, bad, loss)
+      done.push(...generationNotes(plan, gathered, loss))
+      return loss
+    }
+    if (last?.tail === 'torn') {
+      cutTail(files, places.log(last.epoch), last.end)
+      done.push(note('torn_tail_cut',
+        `A torn last record (${last.bytesBehind} bytes, never acknowledged) was cut.`))
+    }
+    return noLoss
+  } finally {
+    gathered.rows.close()
   }
-  if (!isLoss(lossHere)) settleFolder(site.files, copied)
-  return { changed: true, copied_to: copied, done, loss: lossHere, sequence }
+}
+
+/** Files that can be put right in their place, and their bytes. */
+const mendable = ({ files, places }: Site, { manifest }: Trace): ReadonlyMap<string, Buffer> => {
+  const mended = new Map<string, Buffer>()
+  for (const facts of segmentsIn(manifest)) {
+    const bytes = mendedSegment(files, places, facts)
+    if (bytes !== undefined) mended.set(facts.name, bytes)
+  }
+  return mended
 }
 
 /**
  * Puts the bits back: afterwards the log is byte for byte what was written. A copy takes its place
  * by one rename, so that a crash leaves the flipped bit, which can be put right again, or none.
  */
-const writeMends = ({ files, places }: Site, { epoch, mends }: SalvagedEpoch): Problem => {
+const writeMends = (
+  { files, places }: Site, epoch: number, mends: readonly Mend[],
+): Problem => {
   const temporary = join(places.wal, temporaryName())
   copyFile(files, places.log(epoch), temporary)
   withFile(files, temporary, 'readwrite', (fd) => {
@@ -188,92 +209,76 @@ const cutTail = (files: Files, path: string, end: number): void =>
     files.sync(fd)
   })
 
-const generationNotes = (plan: Plan, loss: Loss): Problem[] => {
-  const notes = [note('generation_rebuilt',
-    plan.rebuiltFrom === 'newest'
-      ? 'A new generation was written from the newest one.'
-      : 'A new generation was written from the one before and both logs.')]
+/** Which rows are gone: the first ranges of ids, without their digits past the start. */
+const rangesText = ({ lost }: Gathered): string =>
+  [...new Set(lost.map(({ from: { collection } }) => collection))].slice(0, 5).join(', ')
+
+const generationNotes = ({ trace, found }: Plan, gathered: Gathered, loss: Loss): Problem[] => {
+  const isNewest = (found.untrue.at(-1) ?? 0) < trace.manifest.number
+  const notes = [note('generation_rebuilt', isNewest
+    ? 'A new generation was written from the newest one.'
+    : 'A new generation was written from the one before and both logs.')]
   if (loss.records_after !== null) {
     notes.push(note('records_lost',
       `Everything after sequence ${loss.records_after} is lost (${loss.bytes} bytes, ` +
       `${loss.records_seen} record headers seen).`))
   }
   if (loss.documents > 0) {
-    notes.push(note('documents_lost', `${loss.documents} documents are lost.`))
+    notes.push(note('documents_lost', `${loss.documents} documents are lost, in ` +
+      `${gathered.lost.length} ranges of ids of: ${rangesText(gathered)}.`))
   }
   return notes
 }
 
-const lossOf = ({ newest, lostDocuments }: Plan): Loss => {
-  const untrue = !['clean', 'torn'].includes(newest.tail)
-  if (!untrue) return { ...noLoss, documents: lostDocuments }
+const lossOf = ({ trace }: Plan, { lostRows }: Gathered): Loss => {
+  if (trace.broken === null) return { ...noLoss, documents: lostRows }
+  const last = trace.logs.at(-1)
+  const own = last?.epoch === trace.broken.epoch ? [last] : []
+  const sum = (values: readonly number[]): number => values.reduce((all, one) => all + one, 0)
   return {
-    records_after: headOf(newest)?.sequence ?? 0,
-    records_seen: newest.recordsBehind,
-    bytes: newest.bytesBehind,
-    documents: lostDocuments,
+    records_after: trace.head.sequence,
+    records_seen: sum([...own.map((log) => log.recordsBehind),
+      ...trace.behind.map((log) => log.records.length + log.recordsBehind)]),
+    bytes: sum([...own.map((log) => log.bytesBehind),
+      ...trace.behind.map((log) => log.end + log.bytesBehind)]),
+    documents: lostRows,
   }
 }
 
-/** The epoch before leads to the newest one: its records end where the newest begins. */
-const leadsTo = (before: SalvagedEpoch | undefined, newest: SalvagedEpoch): boolean =>
-  before?.manifest !== undefined && headOf(before)?.chain === newest.header?.base_chain &&
-  before.header?.store_id === newest.header?.store_id
-
-const documentsAt = (
-  site: Site, epoch: SalvagedEpoch,
-): { readonly all: Documents; readonly bad: readonly BadPart[] } => {
-  if (epoch.manifest === undefined) return { all: new Map(), bad: [] }
-  const { all, bad } = readDocuments(site.files, site.places, epoch.manifest)
-  return { all, bad }
+/** What is still true, put together. */
+interface Plan {
+  readonly state: StateFile
+  readonly stateTrue: boolean
+  readonly trace: Trace
+  readonly found: Salvage & { readonly standing: Trace }
 }
 
-const planRepair = (site: Site): Plan => {
+const planRepair = (site: Site, found: Salvage): Plan => {
   const { files, places } = site
+  const { standing } = found
+  if (standing === undefined) throw beyond()
   const bytes = readWhole(files, places.state, fileBytesMax.state)
   const stateRead = bytes === undefined ? undefined : decodeStateFile(bytes)
-  const epochs = salvageAll(files, places, { mend: true })
-  // Files of a checkpoint that never published its log lie beyond the newest log: not looked at.
-  const newest = epochs.at(-1)
-  if (newest?.header === undefined) throw beyond()
-  const earlier = epochs.at(-2)
-  const before = leadsTo(earlier, newest) ? earlier : undefined
-  if (newest.manifest === undefined && before === undefined) throw beyond()
-  if (stateRead !== undefined && stateRead.store_id !== newest.header.store_id) throw beyond()
-  const copy = newest.manifest?.state ?? before?.manifest?.state
-  const state = stateRead ?? copy
-  if (state === undefined) throw beyond()
+  if (stateRead !== undefined && stateRead.store_id !== standing.manifest.store_id) throw beyond()
+  const state = stateRead ?? standing.manifest.state
   if (state.format_version > formatVersion) throw tooNew(state.format_version)
-  const base = { state, stateTrue: stateRead !== undefined, newest, before }
-  const older = before === undefined ? undefined : documentsAt(site, before)
-  for (const { content } of before?.records ?? []) if (older) applyPayload(older.all, content)
-  if (newest.manifest === undefined) {
-    if (older === undefined) throw beyond()
-    const documents = withRecords(older.all, newest)
-    const lostDocuments = older.bad.reduce((sum, { documents: n }) => sum + n, 0)
-    return { ...base, documents, badParts: older.bad, lostDocuments, rebuiltFrom: 'before' }
+  return {
+    state, stateTrue: stateRead !== undefined, trace: standing, found: { ...found, standing },
   }
-  const { all, bad } = documentsAt(site, newest)
-  const lostDocuments = bad.reduce(
-    (sum, part) => sum + (fillPart(all, part, older) ? 0 : part.documents), 0)
-  const documents = withRecords(all, newest)
-  return { ...base, documents, badParts: bad, lostDocuments, rebuiltFrom: 'newest' }
 }
 
-const withRecords = (all: Documents, epoch: SalvagedEpoch): Documents => {
-  for (const { content } of epoch.records) applyPayload(all, content)
-  return all
-}
-
-const copyAside = ({ files, places, dir, clock }: Site, plan: Plan): string => {
-  const name = `repair-${stampOf(clock)}-${epochText(plan.newest.epoch)}`
+/** Copies what is there into a folder of its own. Snapshot files never change: a link is a copy. */
+const copyAside = ({ files, places, dir, clock }: Site, epoch: number): string => {
+  const name = `repair-${stampOf(clock)}-${epochText(epoch)}`
   const target = join(places.aside, name)
   ensureDir(files, places.aside)
   files.mkdir(target)
   const copyAll = (from: string, names: readonly string[]): void => {
     for (const entry of names) {
       const facts = files.stat(join(from, entry))
-      if (facts?.kind === 'file') copyFile(files, join(from, entry), join(target, entry))
+      if (facts?.kind !== 'file') continue
+      if (isSnapshotName(entry)) files.link(join(from, entry), join(target, entry))
+      else copyFile(files, join(from, entry), join(target, entry))
     }
   }
   copyAll(dir, ['STATE', 'witness.log'])
@@ -284,21 +289,29 @@ const copyAside = ({ files, places, dir, clock }: Site, plan: Plan): string => {
   return target
 }
 
-const found = (site: Site, plan: Plan, loss: Loss): void => {
-  const { newest, before, state } = plan
-  const head = headOf(newest)
-  if (head === undefined) throw beyond()
-  const first = newest.manifest?.marks ??
-    (before === undefined ? [] : marksAfter(before, before.manifest?.marks ?? []))
-  const marks = marksAfter(newest, first)
-  const known = newest.manifest?.mark_floor ?? before?.manifest?.mark_floor ?? 0
+const found = (
+  site: Site, plan: Plan, { rows }: Gathered, bad: ReadonlyMap<string, Segment>, loss: Loss,
+): void => {
+  const { files, places, clock } = site
+  const { trace, state, found: { newestLog } } = plan
+  const { manifest } = trace
+  const number = nextNumber(files, places)
+  const writer = new SegmentWriter(files, places, number)
+  const runs = soundRuns(manifest.runs, bad, writer)
+  const own: readonly Row[] = rows.over.sorted()
+  const first = own.length === 0 ? [] : writer.writeAll(own)
+  const marks = marksAfter(recordsOf(trace), manifest.marks)
   const floor = isLoss(loss)
-    ? Math.max(known, anchoredNumber(site, state.store_id), marks.at(-1)?.number ?? 0) + 1
-    : known
-  foundGeneration(site.files, site.places, plan.documents, {
-    state, epoch: Math.max(newest.epoch, newest.sealedFor ?? 0) + 1, ...head,
-    marks, markFloor: floor,
-    nowMs: site.clock.wallMs(),
+    ? Math.max(manifest.mark_floor, anchoredNumber(site, state.store_id),
+        marks.at(-1)?.number ?? 0) + 1
+    : manifest.mark_floor
+  publishFounding(files, places, {
+    state, number, ...trace.head, marks, markFloor: floor,
+    epoch: Math.max(newestLog, trace.broken?.epoch ?? 0) + 1,
+    nextRun: manifest.next_run + 1,
+    runs: [...(first.length === 0 ? [] : [{ id: manifest.next_run, level: 0, files: first }]),
+      ...runs],
+    nowMs: clock.wallMs(),
   })
 }
 

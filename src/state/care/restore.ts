@@ -8,10 +8,9 @@ import { randomBytes } from 'node:crypto'
 import { basename, dirname, join, resolve } from 'node:path'
 import { fail } from '../../base/errors.js'
 import { readAnchor } from '../anchor.js'
+import type { BackupFacts } from './backup.js'
 import { verifyBackup } from './backup.js'
 import { copyFile, copyTree, digestFile, filesBelow } from './copy.js'
-import type { Documents } from './documents.js'
-import { applyPayload, foundGeneration, readDocuments } from './documents.js'
 import type { Files } from '../files.js'
 import {
   ensureDir, ensureDirs, ioFailure, publish, readWhole, syncDir, temporaryName, withFile,
@@ -20,12 +19,20 @@ import { requireOwnFolders } from '../folders.js'
 import { KeyRing, readKey } from '../keys.js'
 import { fileBytesMax } from '../limits.js'
 import { takeLock } from '../lock.js'
-import { keyPlaces, logEpochs, placesOf } from '../paths.js'
+import { formatVersion, isSnapshotName, keyPlaces, logEpochs, placesOf } from '../paths.js'
 import type { Places } from '../paths.js'
-import type { SalvagedEpoch } from './salvage.js'
-import { headOf, marksAfter, salvageEpoch } from './salvage.js'
-import type { Mark } from '../snapshot/snapshot.js'
-import { decodeStateFile, encodeStateFile } from '../state-file.js'
+import { headOf, salvageEpoch } from '../format1/salvage.js'
+import { writeRun } from '../format1/to-segments.js'
+import { publishFounding } from './found.js'
+import { marksAfter } from './log-records.js'
+import { badFiles, gather, soundRuns } from './rows.js'
+import type { Salvage, Trace } from './salvage.js'
+import { recordsOf, salvage } from './salvage.js'
+import type { SegmentFacts } from '../segments/build.js'
+import { nextNumber, SegmentWriter } from '../snapshot/fold.js'
+import type { Mark, Run } from '../snapshot/manifest.js'
+import { whileNobodyFolds } from '../fold-lock.js'
+import { decodeStateFile, encodeStateFile, tooNew } from '../state-file.js'
 import type { StateFile } from '../state-file.js'
 import { FileStore } from '../store.js'
 import type { AnchorStatus, Store } from '../types.js'
@@ -58,11 +65,14 @@ export interface RestoreReport {
 interface Source {
   readonly root: string
   readonly state: StateFile
-  readonly epoch: SalvagedEpoch
-  readonly documents: Documents
+  /** Number of its newest log. */
+  readonly epoch: number
   readonly marks: readonly Mark[]
+  readonly markFloor: number
   readonly sequence: number
   readonly chain: string
+  /** Writes its documents as runs, the newest first. */
+  readonly write: (places: Places, writer: SegmentWriter) => Run[]
 }
 
 /** Restores a backup; see `RestoreOptions`. `conflict`/`other_store`, `blocked`/`key_missing`. */
@@ -77,7 +87,7 @@ export const restoreState = async (options: RestoreOptions): Promise<RestoreRepo
     const floor = 1 + Math.max(
       typeof anchored === 'string' ? 0 : anchored.number,
       source.marks.at(-1)?.number ?? 0,
-      source.epoch.manifest?.mark_floor ?? 0)
+      source.markFloor)
     const empty = isEmpty(site)
     const copied = empty ? placeFresh(site, source, floor) : await placeOver(site, source, floor)
     const revision = typeof anchored === 'string' ? 0 : (anchored.policy_revision ?? 0)
@@ -100,18 +110,72 @@ const readSource = (files: Files, backup: string): Source => {
   const places = placesOf(root)
   const bytes = readWhole(files, places.state, fileBytesMax.state)
   const state = bytes === undefined ? undefined : decodeStateFile(bytes)
-  const epoch = salvageEpoch(files, places, facts.epoch)
-  const head = headOf(epoch)
-  if (state?.store_id !== facts.store_id || epoch.manifest === undefined || head === undefined) {
-    throw unusable()
+  if (state?.store_id !== facts.store_id) throw unusable()
+  if (state.format_version > formatVersion) throw tooNew(state.format_version)
+  const found = salvage(files, places)
+  const { standing } = found
+  const source = standing === undefined
+    ? sourceOfFormat1(files, places, facts) : sourceOf(files, places, { ...found, standing }, facts)
+  if (source.sequence !== facts.sequence || source.chain !== facts.chain) throw unusable()
+  return { ...source, root, state: { ...state, format_version: formatVersion } }
+}
+
+type SourceRows = Omit<Source, 'root' | 'state'>
+
+/** A backup of the present format: its files are taken over as they are. */
+const sourceOf = (
+  files: Files, places: Places, found: Salvage & { readonly standing: Trace }, facts: BackupFacts,
+): SourceRows => {
+  const { standing } = found
+  const { manifest, head } = standing
+  return {
+    epoch: facts.epoch,
+    marks: marksAfter(recordsOf(standing), manifest.marks),
+    markFloor: manifest.mark_floor,
+    ...head,
+    write: (_, writer) => {
+      const gathered = gather(files, places, found)
+      try {
+        const bad = badFiles(gathered)
+        // A salvaged backup says itself that it lacks something; its raw copy tells what.
+        if (bad.size > 0 && facts.loss === undefined) throw unusable()
+        const runs = soundRuns(manifest.runs, bad, writer, (one) =>
+          copySegment(files, places.segment(one.name), one, writer))
+        const own = gathered.rows.over.sorted()
+        if (own.length === 0) return runs
+        return [{ id: manifest.next_run, level: 0, files: writer.writeAll(own) }, ...runs]
+      } finally {
+        gathered.rows.close()
+      }
+    },
   }
-  if (head.sequence !== facts.sequence || head.chain !== facts.chain) throw unusable()
-  const { all, bad } = readDocuments(files, places, epoch.manifest)
-  // A salvaged backup says itself that it lacks something; its raw copy tells what.
-  if (bad.length > 0 && facts.loss === undefined) throw unusable()
-  for (const { content } of epoch.records) applyPayload(all, content)
-  const marks = marksAfter(epoch, epoch.manifest.marks)
-  return { root, state, epoch, documents: all, marks, ...head }
+}
+
+const copySegment = (
+  files: Files, path: string, facts: SegmentFacts, writer: SegmentWriter,
+): SegmentFacts => {
+  const bytes = readWhole(files, path, facts.bytes)
+  if (bytes === undefined) throw unusable()
+  return writer.write({ bytes, facts })
+}
+
+/** A backup of format 1. */
+const sourceOfFormat1 = (files: Files, places: Places, facts: BackupFacts): SourceRows => {
+  const newest = salvageEpoch(files, places, facts.epoch)
+  const head = headOf(newest)
+  const { manifest } = newest
+  if (manifest === undefined || head === undefined) throw unusable()
+  return {
+    epoch: facts.epoch,
+    marks: marksAfter(newest.records, manifest.marks),
+    markFloor: manifest.mark_floor,
+    ...head,
+    write: (to, writer) => {
+      const damaged = facts.loss === undefined ? 'thrown' : 'left out'
+      const written = writeRun(files, to, { places, newest, manifest, damaged }, writer)
+      return written.length === 0 ? [] : [{ id: 1, level: 0, files: written }]
+    },
+  }
 }
 
 const unusable = (): Error =>
@@ -119,16 +183,25 @@ const unusable = (): Error =>
     next: 'Use another backup.',
   })
 
-const foundFrom = (site: Site, places: Places, source: Source, epoch: number, floor: number) =>
-  foundGeneration(site.files, places, source.documents, {
+const foundFrom = (
+  site: Site, places: Places, source: Source, epoch: number, floor: number,
+): void => {
+  const { files, clock } = site
+  const number = nextNumber(files, places)
+  const runs = source.write(places, new SegmentWriter(files, places, number))
+  publishFounding(files, places, {
     state: source.state,
+    number,
     epoch,
     sequence: source.sequence,
     chain: source.chain,
     marks: source.marks,
     markFloor: floor,
-    nowMs: site.clock.wallMs(),
+    nextRun: 1 + Math.max(0, ...runs.map(({ id }) => id)),
+    runs,
+    nowMs: clock.wallMs(),
   })
+}
 
 /** Entries of a backup that are copied as they are. */
 const plainEntries = (files: Files, root: string): string[] =>
@@ -151,7 +224,7 @@ const placeFresh = (site: Site, source: Source, floor: number): null => {
   if (files.stat(places.artifacts) === undefined) files.mkdir(places.artifacts)
   withFile(files, places.lock, 'lock', (fd) => files.sync(fd))
   publish(files, places.state, encodeStateFile(source.state))
-  foundFrom(site, places, source, source.epoch.epoch + 1, floor)
+  foundFrom(site, places, source, source.epoch + 1, floor)
   syncDir(files, places.run)
   syncDir(files, made)
   files.rename(made, dir)
@@ -172,7 +245,7 @@ const placeOver = async (site: Site, source: Source, floor: number): Promise<str
   try {
     await takeLock(lock, 'state restore', site)
     try {
-      return placeLocked(site, source, floor)
+      return await whileNobodyFolds(site, 'state restore', () => placeLocked(site, source, floor))
     } finally {
       lock.give()
     }
@@ -191,7 +264,7 @@ const placeLocked = (site: Site, source: Source, floor: number): string => {
   ensureDir(files, places.aside)
   files.mkdir(aside)
   for (const name of ['wal', 'collections']) {
-    copyTree(files, join(dir, name), join(aside, name))
+    copyTree(files, join(dir, name), join(aside, name), isSnapshotName)
   }
   for (const name of ['STATE', 'witness.log']) {
     if (files.stat(join(dir, name)) !== undefined) {
@@ -208,7 +281,7 @@ const placeLocked = (site: Site, source: Source, floor: number): string => {
   }
   publish(files, places.state, encodeStateFile(source.state))
   const newest = logEpochs(files.list(places.wal)).at(-1) ?? 0
-  const epoch = Math.max(newest, source.epoch.epoch) + 1
+  const epoch = Math.max(newest, source.epoch) + 1
   foundFrom(site, places, source, epoch, floor)
   return aside
 }

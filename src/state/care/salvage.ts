@@ -1,201 +1,238 @@
 /**
- * Reads what is still true of a state directory: per epoch the header, the manifest, the records
- * up to the first untrue one, and what behind it can still be proved to have been there. It assumes
- * nothing and throws only for disk errors.
+ * Reads what is still true of a state directory: its manifests, and the logs that go on from the
+ * newest of them, up to the first untrue record, and what behind it can still be proved to have
+ * been there. It assumes nothing and throws only for disk errors.
  */
 import type { Files } from '../files.js'
 import { errnoOf, readRange, withFile } from '../files.js'
+import { looseManifest as looseManifest1 } from '../format1/snapshot.js'
 import type { LogHeader } from '../log/format.js'
-import type { LogBinding } from '../log/format.js'
 import { decodeLogHeader, logHeaderBytesMax } from '../log/format.js'
 import type { Mend } from '../log/mend.js'
-import { mendRecord } from '../log/mend.js'
-import type { LogBytes, ScannedRecord, ScanStart, TailKind } from '../log/scan.js'
-import {
-  bytesInFile, countRecordHeaders, evidenceBehind, patchedBytes, scanLog,
-} from '../log/scan.js'
-import { rebuiltHeader } from '../snapshot/header.js'
+import type { LogBytes } from '../log/scan.js'
+import { bytesInFile, countRecordHeaders } from '../log/scan.js'
 import type { Places } from '../paths.js'
-import { logEpochs } from '../paths.js'
-import type { RecordPayload } from '../log/record.js'
-import { decodePayload } from '../log/record.js'
-import type { Manifest, Mark } from '../snapshot/snapshot.js'
-import { readManifest } from '../snapshot/snapshot.js'
+import { logEpochs, manifestNumbers } from '../paths.js'
+import type { LogBase } from '../snapshot/header.js'
+import { basesAfter, headerOf } from '../snapshot/header.js'
+import type { Manifest } from '../snapshot/manifest.js'
+import { looseManifest } from '../snapshot/manifest.js'
+import type { SalvagedRecord, SalvageOptions, TrueRecords } from './log-records.js'
+import { evidenceIn, readTrue } from './log-records.js'
 
-/** A true record with its content. */
-export interface SalvagedRecord extends ScannedRecord {
-  readonly content: RecordPayload
-}
-
-/** What one epoch still tells. */
-export interface SalvagedEpoch {
+/** What one log still tells. */
+export interface SalvagedLog {
   readonly epoch: number
-  /** `rebuilt`: the header line is untrue, but follows from the manifest. */
+  /** `rebuilt`: the first line is untrue, but follows from what the log goes on from. */
   readonly headerState: 'true' | 'rebuilt' | 'lost'
   readonly header: LogHeader | undefined
-  /** Undefined when the file is missing or does not match the header. */
-  readonly manifest: Manifest | undefined
   readonly records: readonly SalvagedRecord[]
-  /** `successor_missing`: the newest log is sealed, so a newer one is gone. */
-  readonly tail: TailKind | 'bad_payload' | 'successor_missing'
-  /** Where the true records end in the log file, and how many bytes lie behind. */
+  readonly tail: TrueRecords['tail']
+  /** Where the true records end in the file, and how many bytes lie behind. */
   readonly end: number
   readonly bytesBehind: number
   /** Record headers found behind the first untrue byte. */
   readonly recordsBehind: number
   /** True records behind the first untrue one: shown to have been there, never replayed. */
   readonly evidence: readonly SalvagedRecord[]
-  /** The epoch that took over, as the seal of this log names it; see `snapshot/seal.ts`. */
+  /** The epoch that took over, as the seal of this log names it; see `snapshot/rotate.ts`. */
   readonly sealedFor: number | undefined
   /** Single bits that were put right to read so far; positions count from the start of the file. */
   readonly mends: readonly Mend[]
 }
 
-/** How to read. */
-export interface SalvageOptions {
-  /** Try each single bit of an untrue record (seconds for a long one): for repair and restore. */
-  readonly mend?: boolean
-  /** Whose log it is meant to be, for evidence in one whose first line is lost. */
-  readonly storeId?: string | undefined
+/** Sequence and chain at which something ends. */
+export interface Head {
+  readonly sequence: number
+  readonly chain: string
 }
 
-/** Reads one epoch as far as it is true. */
-export const salvageEpoch = (
-  files: Files, places: Places, epoch: number, options: SalvageOptions = {},
-): SalvagedEpoch => {
+/** A manifest and the logs that go on from it. */
+export interface Trace {
+  readonly manifest: Manifest
+  /** Oldest first; the last one may end untrue. */
+  readonly logs: readonly SalvagedLog[]
+  readonly head: Head
+  /** Where the records break off before the newest log ends; null where they do not. */
+  readonly broken: {
+    readonly epoch: number
+    /** `missing`: the log of that epoch is gone; `gap`: it goes on from something else. */
+    readonly how: TrueRecords['tail'] | 'missing' | 'gap'
+  } | null
+  /** Logs behind the one that breaks off: evidence only. */
+  readonly behind: readonly SalvagedLog[]
+}
+
+/** What a directory still tells. */
+export interface Salvage {
+  /** The newest manifest in force, with its logs; undefined where none is true. */
+  readonly standing: Trace | undefined
+  /** The one before. */
+  readonly before: Trace | undefined
+  /** Numbers of manifests that are not to be believed, ascending. */
+  readonly untrue: readonly number[]
+  /** Number of the newest log; 0 where there is none. */
+  readonly newestLog: number
+}
+
+/** All traced records, oldest first. */
+export const recordsOf = ({ logs }: Trace): readonly SalvagedRecord[] =>
+  logs.flatMap(({ records }) => records)
+
+/** What is shown to have been behind the place where a trace breaks off, oldest first. */
+export const evidenceOf = ({ logs, behind }: Trace): readonly SalvagedRecord[] =>
+  [...(logs.at(-1)?.evidence ?? []), ...behind.flatMap((log) => [...log.records, ...log.evidence])]
+
+const openOrNot = <T>(files: Files, path: string, use: (fd: number) => T): T | undefined => {
   try {
-    return withFile(files, places.log(epoch), 'read', (fd) =>
-      salvageLog(files, places, epoch, fd, options))
+    return withFile(files, path, 'read', use)
   } catch (error) {
-    if (errnoOf(error) === 'ENOENT') return lostEpoch(epoch)
+    if (errnoOf(error) === 'ENOENT') return undefined
     throw error
   }
 }
 
+const bindingOf = ({ store_id: storeId, epoch }: LogHeader) => ({ storeId, epoch })
+
+const isOver = (tail: TrueRecords['tail']): boolean => tail === 'clean' || tail === 'torn'
+
+const readFrom = (
+  header: LogHeader, body: LogBytes, mend: boolean,
+): TrueRecords => {
+  const from = { sequence: header.base_sequence, chain: header.base_chain }
+  return readTrue(bindingOf(header), body, from, mend)
+}
+
+const lostLog = (epoch: number, bytesBehind: number, evidence: SalvagedRecord[]): SalvagedLog => ({
+  epoch, headerState: 'lost', header: undefined, records: [], tail: 'damaged', end: 0,
+  bytesBehind, recordsBehind: evidence.length, evidence, sealedFor: undefined, mends: [],
+})
+
+/** Reads one log; undefined where there is none. `bases`: what it may go on from. */
 const salvageLog = (
-  files: Files, places: Places, epoch: number, fd: number, options: SalvageOptions,
-): SalvagedEpoch => {
+  files: Files, places: Places, epoch: number, bases: readonly LogBase[], options: SalvageOptions,
+): SalvagedLog | undefined => openOrNot(files, places.log(epoch), (fd) => {
   const { size } = files.fstat(fd)
   const decoded = decodeLogHeader(readRange(files, fd, 0, Math.min(size, logHeaderBytesMax)))
-  const first = decoded ?? rebuiltHeader(files, places, epoch)
-  if (first === undefined || first.header.epoch !== epoch) {
+  const lines = decoded === undefined ? bases.map(headerOf) : [decoded]
+  const mend = options.mend === true
+  const [best] = lines
+    .map(({ header, end }) => {
+      const body = bytesInFile(files, fd, end, size)
+      return { header, end, body, read: readFrom(header, body, mend) }
+    })
+    .sort((a, b) => b.read.records.length - a.read.records.length)
+  if (best === undefined || best.header.epoch !== epoch) {
     const { storeId } = options
     const body = bytesInFile(files, fd, 0, size)
-    const evidence = storeId === undefined
-      ? [] : evidenceIn({ storeId, epoch }, body, { sequence: 0, end: 0 })
-    return { ...lostEpoch(epoch), bytesBehind: size, recordsBehind: evidence.length, evidence }
+    const from = { sequence: 0, end: 0 }
+    const found = storeId === undefined ? [] : evidenceIn({ storeId, epoch }, body, from)
+    return lostLog(epoch, size, found)
   }
-  const { header, end } = first
-  const manifest = readManifest(files, places.manifest(epoch), header.manifest_sha256)
-  const binding = { storeId: header.store_id, epoch }
-  const from = { sequence: header.base_sequence, chain: header.base_chain }
-  const body = bytesInFile(files, fd, end, size)
-  const read = readTrue(binding, body, from, options.mend === true)
+  const { header, end, body, read } = best
   const head = read.records.at(-1) ?? { sequence: header.base_sequence, end: 0 }
   const last = { ...head, end: read.sealed?.end ?? head.end }
   // A log appears whole with its first line: one that is shorter has lost what it held.
   const tail = size < end ? 'damaged' : read.tail
-  const whole = tail === 'clean' || tail === 'torn'
   return {
     epoch,
     headerState: decoded === undefined ? 'rebuilt' : 'true',
-    header, manifest,
+    header,
     records: read.records,
     tail,
     end: end + last.end,
     bytesBehind: body.size - last.end,
-    recordsBehind: countRecordHeaders(binding, body, last.end),
+    recordsBehind: countRecordHeaders(bindingOf(header), body, last.end),
     sealedFor: read.sealed?.epoch,
-    evidence: whole ? [] : evidenceIn(binding, body, last),
+    evidence: isOver(tail) ? [] : evidenceIn(bindingOf(header), body, last),
     mends: read.mends.map(({ at, byte }) => ({ at: end + at, byte })),
   }
-}
+})
 
-interface TrueRecords {
-  readonly records: readonly SalvagedRecord[]
-  readonly sealed: { readonly epoch: number; readonly end: number } | undefined
-  readonly tail: SalvagedEpoch['tail']
-  readonly mends: readonly Mend[]
-}
+const headerAt = (files: Files, places: Places, epoch: number): LogHeader | undefined =>
+  openOrNot(files, places.log(epoch), (fd) => {
+    const size = Math.min(files.fstat(fd).size, logHeaderBytesMax)
+    return decodeLogHeader(readRange(files, fd, 0, size))?.header
+  })
 
-/** Records up to the first untrue one; with `mend`, up to one that no single bit puts right. */
-const readTrue = (
-  binding: LogBinding, body: LogBytes, from: ScanStart, mend: boolean,
-): TrueRecords => {
-  const patches = new Map<number, number>()
-  const source = patchedBytes(body, patches)
-  const records: SalvagedRecord[] = []
-  let sealed: TrueRecords['sealed']
-  for (;;) {
-    const last = records.at(-1)
-    const start = last?.end ?? 0
-    const before = last ?? from
-    let bad = false
-    const rest: LogBytes = {
-      size: source.size - start,
-      read: (position, length) => source.read(start + position, length),
+/** Whether a log goes on where something ends, whichever manifest it names. */
+const leadsOn = (header: LogHeader | undefined, storeId: string, head: Head): boolean =>
+  header?.store_id === storeId && header.base_chain === head.chain &&
+  header.base_sequence === head.sequence
+
+/** Reads the logs that go on from a manifest. */
+const traceLogs = (
+  files: Files, places: Places, manifest: Manifest, options: SalvageOptions,
+): Trace => {
+  const { store_id: storeId } = manifest
+  const all = logEpochs(files.list(places.wal)).filter((epoch) => epoch > manifest.epoch)
+  const logs: SalvagedLog[] = []
+  let head: Head = { sequence: manifest.sequence, chain: manifest.chain }
+  let bases = basesAfter(manifest)
+  const ended = (epoch: number, how: NonNullable<Trace['broken']>['how'] | null): Trace => {
+    const broken = how === null ? null : { epoch, how }
+    const behind = all.filter((one) => one > (logs.at(-1)?.epoch ?? manifest.epoch))
+      .flatMap((one) => salvageLog(files, places, one, [], { ...options, storeId }) ?? [])
+    return { manifest, logs, head, broken, behind }
+  }
+  for (let epoch = manifest.epoch + 1; ; epoch += 1) {
+    const log = salvageLog(files, places, epoch, bases, { ...options, storeId })
+    if (log === undefined) {
+      const isLost = logs.length === 0 || logs.at(-1)?.sealedFor === epoch ||
+        all.some((one) => one > epoch)
+      return ended(epoch, isLost ? 'missing' : null)
     }
-    const tail = scanLog(binding, rest, before, (record) => {
-      const content = decodePayload(record.payload)
-      bad = content === undefined
-      if (content?.next_epoch !== undefined) {
-        sealed = { epoch: content.next_epoch, end: start + record.end }
-      } else if (content !== undefined) {
-        records.push({ ...record, start: start + record.start, end: start + record.end, content })
-      }
-      return !bad
-    })
-    const untrue = records.at(-1)
-    const fix = mend && !bad && tail !== 'clean' && tail !== 'torn'
-      ? mendRecord(binding, source, untrue?.end ?? 0, untrue ?? from) : undefined
-    if (fix === undefined) {
-      const mends = [...patches].map(([at, byte]) => ({ at, byte }))
-      return { records, sealed, tail: bad ? 'bad_payload' : tail, mends }
-    }
-    patches.set(fix.at, fix.byte)
+    if (!leadsOn(log.header, storeId, head)) return ended(epoch, 'gap')
+    logs.push(log)
+    const { sequence, chain } = log.records.at(-1) ?? head
+    head = { sequence, chain }
+    bases = [{ storeId, epoch: epoch + 1, sequence, chain, manifest: null }]
+    // A seal that is untrue costs nothing where the next log goes on right here.
+    const follows = (): boolean => leadsOn(headerAt(files, places, epoch + 1), storeId, head)
+    if (!isOver(log.tail) && !follows()) return ended(epoch, log.tail)
   }
 }
 
-/** Proved records behind `from` whose content can be read. */
-const evidenceIn = (
-  binding: LogBinding, body: LogBytes, from: { readonly sequence: number; readonly end: number },
-): SalvagedRecord[] =>
-  [...evidenceBehind(binding, body, from)].flatMap((record) => {
-    const content = decodePayload(record.payload)
-    return content === undefined ? [] : [{ ...record, content }]
-  })
-
-const lostEpoch = (epoch: number): SalvagedEpoch => ({
-  epoch, headerState: 'lost', header: undefined, manifest: undefined, records: [],
-  tail: 'damaged', end: 0, bytesBehind: 0, recordsBehind: 0, evidence: [], sealedFor: undefined,
-  mends: [],
-})
-
-/** Every epoch on disk, oldest first. */
-export const salvageAll = (
-  files: Files, places: Places, options: SalvageOptions = {},
-): SalvagedEpoch[] => {
-  if (files.stat(places.wal) === undefined) return []
-  const epochs = logEpochs(files.list(places.wal))
-    .map((epoch) => salvageEpoch(files, places, epoch, options))
-  const newest = epochs.at(-1)
-  if (newest?.sealedFor === undefined) return epochs
-  return [...epochs.slice(0, -1), { ...newest, tail: 'successor_missing' }]
+/** Whether a manifest that no fold made ever came into force; one whose log is untrue may have. */
+const isInForce = (files: Files, places: Places, manifest: Manifest): boolean => {
+  if (!manifest.founding) return true
+  if (!files.exists(places.log(manifest.epoch + 1))) return false
+  const header = headerAt(files, places, manifest.epoch + 1)
+  const [base] = basesAfter(manifest)
+  return header === undefined || header.manifest_sha256 === base?.manifest
 }
 
-/** Marks after an epoch's true records, oldest first. */
-export const marksAfter = (epoch: SalvagedEpoch, before: readonly Mark[]): Mark[] => [
-  ...before,
-  ...epoch.records.flatMap(({ content, sequence, chain }) =>
-    content.mark === undefined ? [] : [{ ...content.mark, sequence, chain }]),
-]
+/** The manifest of a founding whose log is gone: nothing goes on from it. */
+const strayTrace = (manifest: Manifest): Trace => ({
+  manifest, logs: [], behind: [],
+  head: { sequence: manifest.sequence, chain: manifest.chain },
+  broken: { epoch: manifest.epoch + 1, how: 'missing' },
+})
 
-/** Where an epoch's true records end. */
-export const headOf = (
-  epoch: SalvagedEpoch,
-): { readonly sequence: number; readonly chain: string } | undefined => {
-  const last = epoch.records.at(-1)
-  if (last !== undefined) return { sequence: last.sequence, chain: last.chain }
-  if (epoch.header === undefined) return undefined
-  return { sequence: epoch.header.base_sequence, chain: epoch.header.base_chain }
+/** Reads all of a directory that a repair, a restore or a check has to know. */
+export const salvage = (
+  files: Files, places: Places, options: SalvageOptions = {},
+): Salvage => {
+  const isThere = (path: string): boolean => files.stat(path) !== undefined
+  const names = isThere(places.collections) ? files.list(places.collections) : []
+  const newestLog = isThere(places.wal) ? logEpochs(files.list(places.wal)).at(-1) ?? 0 : 0
+  const untrue: number[] = []
+  const strays: Manifest[] = []
+  const traces: Trace[] = []
+  for (const number of manifestNumbers(names).reverse()) {
+    const path = places.manifest(number)
+    const manifest = looseManifest(files, path)
+    const isOurs = options.storeId === undefined || manifest?.store_id === options.storeId
+    if (manifest === undefined || manifest.number !== number || !isOurs) {
+      if (looseManifest1(files, path) === undefined) untrue.unshift(number)
+    } else if (!isInForce(files, places, manifest)) strays.push(manifest)
+    else if (traces.length < 2) traces.push(traceLogs(files, places, manifest, options))
+  }
+  const [standing, before] = traces
+  const [stray] = strays.filter(({ sequence, mark_floor: floor }) =>
+    standing === undefined ||
+    (floor === standing.manifest.mark_floor && sequence > standing.head.sequence))
+  return stray === undefined
+    ? { standing, before, untrue, newestLog }
+    : { standing: strayTrace(stray), before: standing, untrue, newestLog }
 }

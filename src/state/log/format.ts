@@ -21,11 +21,15 @@ const count = v.pipe(v.number(), v.safeInteger(), v.minValue(0))
 
 /** Shape of a log's first line. */
 const logHeaderShape = v.strictObject({
-  schema: v.literal('sallyport.log.v1'),
+  schema: v.picklist(['sallyport.log.v1', 'sallyport.log.v2']),
   format_version: count,
   store_id: v.string(),
   epoch: count,
-  manifest_sha256: sha,
+  /**
+   * The manifest that came into force with this log; null where the log only goes on from the one
+   * before (never in format 1).
+   */
+  manifest_sha256: v.nullable(sha),
   base_sequence: count,
   base_chain: sha,
 })

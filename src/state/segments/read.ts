@@ -4,8 +4,7 @@
  */
 import { hash } from 'node:crypto'
 import * as v from 'valibot'
-import type { SallyportError } from '../../base/errors.js'
-import { fail } from '../../base/errors.js'
+import { fail, SallyportError } from '../../base/errors.js'
 import type { IndexLine, SegmentFacts } from './build.js'
 import { indexShape } from './build.js'
 import { mayHold } from './filter.js'
@@ -49,6 +48,9 @@ export const damagedSegment = (name: string): SallyportError =>
   fail.damaged('collection_damaged', 'A snapshot file does not match its recorded hash.', {
     next: 'Run `sallyport state check`, then `sallyport state repair`.', details: { file: name },
   })
+
+const isDamage = (error: unknown): boolean =>
+  error instanceof SallyportError && error.kind === 'damaged'
 
 /** Blocks read lately, the oldest let go first. */
 export class BlockCache {
@@ -219,7 +221,7 @@ export class Segment {
     try {
       return this.index
     } catch (error) {
-      if (onLost === undefined) throw error
+      if (onLost === undefined || !isDamage(error)) throw error
       onLost({ name: this.facts.name, from: keyOf(this.facts.first), to: undefined })
       return []
     }
@@ -229,7 +231,7 @@ export class Segment {
     try {
       return this.block(number)
     } catch (error) {
-      if (onLost === undefined) throw error
+      if (onLost === undefined || !isDamage(error)) throw error
       onLost(this.rangeOf(number))
       return []
     }

@@ -1,7 +1,7 @@
 /**
- * One generation of the store in memory: a manifest, the partitions loaded so far, and the records
- * of its log. Versions of a document are chained by sequence, so that a view keeps seeing its own
- * moment while later records arrive.
+ * One moment of the store in memory: a manifest, its runs, and the records of every log after it.
+ * Versions of a document are chained by sequence, so that a view keeps seeing its own moment while
+ * later records arrive. The runs' files are held open, so that no fold takes them away.
  */
 import type { GenericSchema } from 'valibot'
 import * as v from 'valibot'
@@ -9,14 +9,17 @@ import { fail } from '../../base/errors.js'
 import type { Files } from '../files.js'
 import type { LogBinding, LogHeader } from '../log/format.js'
 import { recordFrameBytes, recordHeaderBytes } from '../log/format.js'
+import { canonicalText } from '../log/canonical-text.js'
 import type { TailKind } from '../log/scan.js'
 import { bytesInFile, scanLog } from '../log/scan.js'
 import type { Places } from '../paths.js'
-import { partName } from '../paths.js'
-import type { Change, EncodedPayload, PartitionKind, RecordPayload } from '../log/record.js'
+import type { Change, EncodedPayload, RecordPayload } from '../log/record.js'
 import { decodePayload } from '../log/record.js'
-import type { Manifest, Mark } from './snapshot.js'
-import { partOf, readPart } from './snapshot.js'
+import { mergeRows, withoutRemoved } from '../segments/merge.js'
+import type { Bounds, StoredRow } from '../segments/read.js'
+import { isWithin } from '../segments/read.js'
+import type { Manifest, Mark } from './manifest.js'
+import type { Lease } from './pool.js'
 import type { CollectionSpec } from '../types.js'
 
 /** Canonical JSON in the bytes of a record: kept off the heap until the document is wanted. */
@@ -38,27 +41,20 @@ export interface Version {
   readonly before: Version | undefined
 }
 
-/** JSON text of a version. */
+/** A version of a text alone. */
+export const versionOf = (text: string): Version => ({
+  sequence: 0, removed: false, source: text, doc: undefined, checked: undefined, before: undefined,
+})
+
+/** JSON text of a version; canonical where its document was not made a later one. */
 export const textOf = ({ source, doc }: Version): string => {
-  if (source === undefined) return JSON.stringify(doc)
+  if (source === undefined) return canonicalText(doc)
   if (typeof source === 'string') return source
   return source.bytes.toString('latin1', source.start, source.end)
 }
 
-/** Documents of one snapshot partition, as parsed; versions are made when wanted. */
-export interface LoadedPart {
-  readonly docs: Readonly<Record<string, unknown>>
-  readonly versions: Map<string, Version>
-}
-
-/** Partitions by file name; files never change, so generations share them. */
-export type PartCache = Map<string, LoadedPart>
-
-/** Documents of one collection that the log has touched. */
-export interface Overlay {
-  readonly kind: PartitionKind
-  readonly versions: Map<string, Version>
-}
+/** Documents of one collection that the logs have touched, newest versions by id. */
+export type Overlay = Map<string, Version>
 
 /** How the log goes on after its last true record. */
 export type LogTail = TailKind | 'bad_payload'
@@ -96,9 +92,26 @@ const damagedDocument = (collection: string): Error =>
     next: 'Run `sallyport state check`.', details: { collection },
   })
 
-/** The state of one epoch as far as it has been read. */
+/** A log that is open for reading. */
+export interface OpenLog {
+  readonly header: LogHeader
+  readonly fd: number
+  readonly inode: number
+  /** Bytes of its first line. */
+  readonly start: number
+}
+
+/** The version of a document at a moment, or undefined where it came later. */
+const versionAt = (newest: Version | undefined, sequence: number): Version | undefined => {
+  let version = newest
+  while (version !== undefined && version.sequence > sequence) version = version.before
+  return version
+}
+
+/** The state as far as it has been read. */
 export class Generation {
-  readonly binding: LogBinding
+  readonly manifest: Manifest
+  readonly lease: Lease
   readonly #overlays = new Map<string, Overlay>()
   /** Records of this process that no version has been made of yet, oldest first. */
   #late: LateRecord[] = []
@@ -106,53 +119,64 @@ export class Generation {
   chain: string
   /** Marks, oldest first, at least one. */
   marks: Mark[]
-  /** Where the records begin in the log file. */
-  readonly start: number
-  /** End of the last true record in the log file. */
-  end: number
+  /** The newest log, open for reading; undefined where it is gone. */
+  log: OpenLog | undefined
+  /** Number of the newest log. */
+  epoch: number
+  binding: LogBinding
+  /** Where the records begin in the newest log. */
+  start = 0
+  /** End of the last true record in the newest log. */
+  end = 0
   tail: LogTail = 'clean'
-  /** Epoch of the log that took over from this one, once it is sealed; see `seal.ts`. */
+  /** Epoch of the log that took over from this one, once it is sealed; see `rotate.ts`. */
   sealedFor: number | undefined
-  readonly logPath: string
-  /** Where the log of the next epoch will appear. */
-  readonly nextLogPath: string
   readonly #files: Files
   readonly #places: Places
-  readonly #cache: PartCache
 
-  constructor(
-    files: Files, places: Places, cache: PartCache,
-    readonly header: LogHeader, readonly manifest: Manifest,
-    /** The log file, open for reading. */
-    readonly fd: number, readonly inode: number, headerEnd: number,
-  ) {
+  constructor(files: Files, places: Places, manifest: Manifest, lease: Lease) {
     this.#files = files
     this.#places = places
-    this.#cache = cache
-    this.binding = { storeId: header.store_id, epoch: header.epoch }
-    this.logPath = places.log(header.epoch)
-    this.nextLogPath = places.log(header.epoch + 1)
-    this.sequence = header.base_sequence
-    this.chain = header.base_chain
+    this.manifest = manifest
+    this.lease = lease
+    this.sequence = manifest.sequence
+    this.chain = manifest.chain
     this.marks = [...manifest.marks]
-    this.start = headerEnd
-    this.end = headerEnd
+    this.epoch = manifest.epoch + 1
+    this.binding = { storeId: manifest.store_id, epoch: this.epoch }
   }
 
-  get epoch(): number {
-    return this.header.epoch
+  get logPath(): string {
+    return this.#places.log(this.epoch)
   }
 
-  /** Reads the log from the last true record on; true when it held new records. */
+  /** Where the log of the next epoch will appear. */
+  get nextLogPath(): string {
+    return this.#places.log(this.epoch + 1)
+  }
+
+  /** Goes on in the next log; the one before is read to its end. */
+  enter(log: OpenLog): void {
+    this.closeLog()
+    this.log = log
+    this.epoch = log.header.epoch
+    this.binding = { storeId: log.header.store_id, epoch: this.epoch }
+    this.start = log.start
+    this.end = log.start
+    this.tail = 'clean'
+    this.sealedFor = undefined
+  }
+
+  /** Reads the newest log from the last true record on; true when it held new records. */
   readTail(size: number): boolean {
-    if (size <= this.end) {
+    if (this.log === undefined || size <= this.end) {
       this.tail = 'clean'
       return false
     }
     const start = this.end
     let bad = false
     const tail = scanLog(
-      this.binding, bytesInFile(this.#files, this.fd, start, size), this, (record) => {
+      this.binding, bytesInFile(this.#files, this.log.fd, start, size), this, (record) => {
         const payload = decodePayload(record.payload)
         bad = payload === undefined
         if (payload === undefined) return false
@@ -170,8 +194,8 @@ export class Generation {
 
   #apply(sequence: number, chain: string, payload: RecordPayload): void {
     if (this.#late.length > 0) this.#applyLate()
-    for (const [collection, kind, id, ...rest] of payload.ops) {
-      this.#put(sequence, collection, kind, id, rest.length === 0, undefined, rest[0])
+    for (const [collection, , id, ...rest] of payload.ops) {
+      this.#put(sequence, collection, id, rest.length === 0, undefined, rest[0])
     }
     this.#advance(sequence, chain, payload.mark)
   }
@@ -196,8 +220,8 @@ export class Generation {
       })
     } else {
       this.#applyLate()
-      for (const { collection, kind, id, text } of changes) {
-        this.#put(sequence, collection, kind, id, text === null, text ?? undefined, undefined)
+      for (const { collection, id, text } of changes) {
+        this.#put(sequence, collection, id, text === null, text ?? undefined, undefined)
       }
     }
     this.#advance(sequence, chain, mark)
@@ -206,18 +230,18 @@ export class Generation {
 
   #applyLate(): void {
     for (const { sequence, bytes, spans, targets } of this.#late) {
-      targets.forEach(({ collection, kind, id }, i) => {
+      targets.forEach(({ collection, id }, i) => {
         const start = recordHeaderBytes + (spans[2 * i] ?? 0)
         const end = recordHeaderBytes + (spans[2 * i + 1] ?? 0)
         const removed = start === end
         const source = removed ? undefined : { bytes, start, end }
-        this.#put(sequence, collection, kind, id, removed, source, undefined)
+        this.#put(sequence, collection, id, removed, source, undefined)
       })
     }
     this.#late = []
   }
 
-  /** What the log has touched, by collection. */
+  /** What the logs have touched, by collection. */
   get overlays(): ReadonlyMap<string, Overlay> {
     if (this.#late.length > 0) this.#applyLate()
     return this.#overlays
@@ -230,77 +254,71 @@ export class Generation {
   }
 
   #put(
-    sequence: number, collection: string, kind: PartitionKind, id: string, removed: boolean,
+    sequence: number, collection: string, id: string, removed: boolean,
     source: Version['source'], doc: unknown,
   ): void {
     let overlay = this.#overlays.get(collection)
     if (overlay === undefined) {
-      overlay = { kind, versions: new Map() }
+      overlay = new Map()
       this.#overlays.set(collection, overlay)
     }
-    const before = overlay.versions.get(id)
-    overlay.versions.set(id, { sequence, removed, source, doc, checked: undefined, before })
+    const before = overlay.get(id)
+    overlay.set(id, { sequence, removed, source, doc, checked: undefined, before })
   }
 
   /** The version of a document at a moment; undefined when there was none. */
   find(collection: string, id: string, sequence: number): Version | undefined {
-    let version = this.overlays.get(collection)?.versions.get(id)
-    while (version !== undefined && version.sequence > sequence) version = version.before
+    const version = versionAt(this.overlays.get(collection)?.get(id), sequence)
     if (version !== undefined) return version.removed ? undefined : version
-    const entry = this.manifest.collections[collection]
-    if (entry === undefined) return undefined
-    const loaded = this.loadPart(collection, partOf(id, entry.digits))
-    return loaded === undefined ? undefined : versionIn(loaded, id)
+    const row = this.lease.table.find({ collection, id })
+    return row === undefined || row.text === null ? undefined : keptVersion(row, row.text)
   }
 
-  /** Every version of a collection at a moment, by id, in no order. */
-  findAll(collection: string, sequence: number): Map<string, Version> {
-    const found = new Map<string, Version>()
-    const entry = this.manifest.collections[collection]
-    for (const part of Object.keys(entry?.parts ?? {})) {
-      const loaded = this.loadPart(collection, part)
-      if (loaded === undefined) continue
-      for (const id of Object.keys(loaded.docs)) {
-        const version = versionIn(loaded, id)
-        if (version !== undefined) found.set(id, version)
+  /** Versions of a collection at a moment whose keys lie within bounds, in order or in reverse. */
+  * scan(
+    collection: string, bounds: Bounds, sequence: number, reverse: boolean,
+  ): Generator<readonly [string, Version]> {
+    const own = this.#ownRows(collection, bounds, sequence)
+    if (reverse) own.reverse()
+    const rows = mergeRows([own, this.lease.table.scan(bounds, reverse)], reverse)
+    for (const row of withoutRemoved(rows)) yield [row.id, keptVersion(row, row.text ?? '')]
+  }
+
+  #ownRows(collection: string, bounds: Bounds, sequence: number): StoredRow[] {
+    const rows: StoredRow[] = []
+    for (const [id, newest] of this.overlays.get(collection) ?? []) {
+      const version = versionAt(newest, sequence)
+      if (version === undefined || !isWithin({ collection, id }, bounds)) continue
+      rows.push({ collection, id, text: version.removed ? null : '', version })
+    }
+    return rows.sort((a, b) => (a.id < b.id ? -1 : 1))
+  }
+
+  /** Rows of all logs at a moment, sorted; null texts for what they removed. */
+  rowsUpTo(sequence: number): StoredRow[] {
+    const rows: StoredRow[] = []
+    for (const collection of [...this.overlays.keys()].sort()) {
+      for (const [id, newest] of [...this.overlays.get(collection) ?? []].sort(byId)) {
+        const version = versionAt(newest, sequence)
+        if (version === undefined) continue
+        rows.push({ collection, id, text: version.removed ? null : textOf(version) })
       }
     }
-    for (const [id, newest] of this.overlays.get(collection)?.versions ?? []) {
-      let version: Version | undefined = newest
-      while (version !== undefined && version.sequence > sequence) version = version.before
-      if (version === undefined) continue
-      if (version.removed) found.delete(id)
-      else found.set(id, version)
-    }
-    return found
+    return rows
   }
 
-  /** A snapshot partition; undefined when the collection has none of that name. */
-  loadPart(collection: string, part: string): LoadedPart | undefined {
-    const entry = this.manifest.collections[collection]?.parts[part]
-    if (entry === undefined) return undefined
-    const name = partName(collection, part, entry[0])
-    const known = this.#cache.get(name)
-    if (known !== undefined) return known
-    const docs = readPart(this.#files, this.#places, collection, part, entry)
-    const loaded: LoadedPart = { docs, versions: new Map() }
-    this.#cache.set(name, loaded)
-    return loaded
-  }
-
-  close(): void {
-    this.#files.close(this.fd)
+  /** Closes the log. The files of the runs stay open as long as a view may read them. */
+  closeLog(): void {
+    if (this.log !== undefined) this.#files.close(this.log.fd)
+    this.log = undefined
   }
 }
 
-const versionIn = (loaded: LoadedPart, id: string): Version | undefined => {
-  const known = loaded.versions.get(id)
-  if (known !== undefined) return known
-  if (!Object.hasOwn(loaded.docs, id)) return undefined
-  const version: Version = {
-    sequence: 0, removed: false, source: undefined, doc: loaded.docs[id], checked: undefined,
-    before: undefined,
-  }
-  loaded.versions.set(id, version)
-  return version
+const byId = (a: readonly [string, unknown], b: readonly [string, unknown]): number =>
+  a[0] < b[0] ? -1 : 1
+
+/** The version that was made of a row before, or one that is kept with it. */
+const keptVersion = (row: StoredRow, text: string): Version => {
+  row.version ??= versionOf(text)
+  return row.version as Version
 }

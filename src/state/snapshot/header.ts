@@ -1,13 +1,12 @@
-/** The first line of a log, made again from the manifest that it names. */
-import { hash } from 'node:crypto'
-import type { Files } from '../files.js'
-import { readWhole } from '../files.js'
-import { fileBytesMax } from '../limits.js'
+/**
+ * The first line of a log. Each follows from what the log goes on from: the log before it, or the
+ * manifest that it was founded with. So an untrue line can be made again without loss.
+ */
 import type { LogHeader } from '../log/format.js'
 import { encodeLogHeader } from '../log/format.js'
-import type { Places } from '../paths.js'
 import { formatVersion } from '../paths.js'
-import { looseManifest } from './checkpoint.js'
+import type { Manifest } from './manifest.js'
+import { manifestDigest } from './manifest.js'
 
 /** A header line and its length in bytes. */
 export interface HeaderLine {
@@ -15,40 +14,58 @@ export interface HeaderLine {
   readonly end: number
 }
 
-/** The header that an epoch's log must have; undefined where its manifest cannot be read. */
-export const rebuiltHeader = (
-  files: Files, places: Places, epoch: number,
-): HeaderLine | undefined => {
-  const manifest = looseManifest(files, places.manifest(epoch))
-  const bytes = readWhole(files, places.manifest(epoch), fileBytesMax.manifest)
-  if (manifest === undefined || bytes === undefined || manifest.epoch !== epoch) return undefined
+/** What a log goes on from. */
+export interface LogBase {
+  readonly storeId: string
+  readonly epoch: number
+  readonly sequence: number
+  readonly chain: string
+  /** SHA-256 of the manifest that it was founded with, or null. */
+  readonly manifest: string | null
+}
+
+/** The header of a log that goes on from a base. */
+export const headerOf = ({ storeId, epoch, sequence, chain, manifest }: LogBase): HeaderLine => {
   const header: LogHeader = {
-    schema: 'sallyport.log.v1',
+    schema: 'sallyport.log.v2',
     format_version: formatVersion,
-    store_id: manifest.store_id,
+    store_id: storeId,
     epoch,
-    manifest_sha256: hash('sha256', bytes),
-    base_sequence: manifest.sequence,
-    base_chain: manifest.chain,
+    manifest_sha256: manifest,
+    base_sequence: sequence,
+    base_chain: chain,
   }
   return { header, end: encodeLogHeader(header).length }
 }
 
-/**
- * The rebuilt header where the untrue line vouches for it: its text or its checksum is still that
- * of the rebuilt one. A line of which neither is left vouches for no manifest.
- */
-export const vouchedHeader = (
-  files: Files, places: Places, epoch: number, found: Buffer,
-): HeaderLine | undefined => {
-  const rebuilt = rebuiltHeader(files, places, epoch)
-  if (rebuilt === undefined) return undefined
-  const line = encodeLogHeader(rebuilt.header)
-  const text = line.length - checksumBytes
-  const same = (from: number, to: number): boolean =>
-    found.subarray(from, to).equals(line.subarray(from, to))
-  return same(0, text) || same(text, line.length - 1) ? rebuilt : undefined
+/** The bases that the first log after a manifest may have. */
+export const basesAfter = (manifest: Manifest): readonly LogBase[] => {
+  const { store_id: storeId, epoch, sequence, chain } = manifest
+  const base = { storeId, epoch: epoch + 1, sequence, chain }
+  return [...(manifest.founding ? [] : [{ ...base, manifest: null }]),
+    { ...base, manifest: manifestDigest(manifest) }]
 }
+
+/** Whether a header goes on from a base. */
+export const goesOn = (header: LogHeader, base: LogBase): boolean =>
+  header.store_id === base.storeId && header.epoch === base.epoch &&
+  header.base_sequence === base.sequence && header.base_chain === base.chain &&
+  header.manifest_sha256 === base.manifest
 
 /** The SHA-256 in hex and the newline behind it. */
 const checksumBytes = 65
+
+/**
+ * The header that an untrue first line still vouches for: its text or its checksum is that of the
+ * line that one of the bases gives. A line of which neither is left vouches for none.
+ */
+export const vouchedHeader = (
+  found: Buffer, bases: readonly LogBase[],
+): HeaderLine | undefined =>
+  bases.map(headerOf).find(({ header }) => {
+    const line = encodeLogHeader(header)
+    const text = line.length - checksumBytes
+    const same = (from: number, to: number): boolean =>
+      found.subarray(from, to).equals(line.subarray(from, to))
+    return same(0, text) || same(text, line.length - 1)
+  })

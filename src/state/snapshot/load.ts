@@ -1,14 +1,19 @@
-/** Finds the newest valid generation on disk. Takes no lock and changes no byte. */
+/** Finds the newest true manifest and reads every log after it. Takes no lock, changes no byte. */
 import { fail } from '../../base/errors.js'
 import type { Files } from '../files.js'
 import { errnoOf, readRange } from '../files.js'
-import { vouchedHeader } from './header.js'
-import type { PartCache } from './generation.js'
-import { Generation } from './generation.js'
+import { hasFormat1 } from '../format1/snapshot.js'
 import { decodeLogHeader, logHeaderBytesMax } from '../log/format.js'
 import type { Places } from '../paths.js'
-import { logEpochs } from '../paths.js'
-import { readManifest } from './snapshot.js'
+import { logEpochs, manifestNumbers } from '../paths.js'
+import type { OpenLog } from './generation.js'
+import { Generation } from './generation.js'
+import type { LogBase } from './header.js'
+import { basesAfter, goesOn, vouchedHeader } from './header.js'
+import type { Manifest } from './manifest.js'
+import { readManifest } from './manifest.js'
+import type { SegmentPool } from './pool.js'
+import { tooOld } from '../state-file.js'
 
 /** Why a store refuses writes. `code` is stable; `message` names no content. */
 export interface Damage {
@@ -16,79 +21,180 @@ export interface Damage {
   readonly message: string
 }
 
-/** A generation, and what is wrong with a newer one that had to be passed over. */
+/** A generation, and what is wrong with what was passed over for it. */
 export interface Loaded {
   readonly generation: Generation
   readonly damage: Damage | undefined
 }
 
+/** Where to load from. */
+export interface LoadPlace {
+  readonly files: Files
+  readonly places: Places
+  readonly pool: SegmentPool
+  readonly storeId: string
+}
+
 const headerDamage: Damage = {
   code: 'log_header_damaged',
-  message: 'The first line of the newest log is untrue; it was read from the manifest instead.',
+  message: 'The first line of a log is untrue; it was made again in memory instead.',
+}
+const generationDamage: Damage = {
+  code: 'generation_damaged',
+  message: 'The newest manifest is damaged; reads come from the one before.',
+}
+const logMissing: Damage = {
+  code: 'log_missing',
+  message: 'The newest log is gone: a manifest or the log before names one that is not there.',
+}
+const gap: Damage = {
+  code: 'log_damaged',
+  message: 'A log does not go on where the one before it ends.',
+}
+
+interface FoundLog {
+  readonly log: OpenLog
+  readonly size: number
+  readonly damage: Damage | undefined
 }
 
 /**
- * Opens one epoch: header true, of this store, its manifest true. Undefined when any of it is not;
- * `gone` when the log has been removed meanwhile. A header that is untrue, but follows from the
- * manifest, is rebuilt in memory as repair does it on disk: nothing behind it is lost.
+ * Opens the log that goes on from one of the bases. `gone`: there is none; undefined: what is there
+ * goes on from none of them.
  */
-export const openEpoch = (
-  files: Files, places: Places, cache: PartCache, storeId: string, epoch: number,
-): Loaded | 'gone' | undefined => {
+const openLog = (
+  { files, places }: LoadPlace, bases: readonly LogBase[],
+): FoundLog | 'gone' | undefined => {
   let fd: number
   try {
-    fd = files.open(places.log(epoch), 'read')
+    fd = files.open(places.log(bases[0]?.epoch ?? 0), 'read')
   } catch (error) {
     if (errnoOf(error) === 'ENOENT') return 'gone'
     throw error
   }
   let keep = false
   try {
-    const facts = files.fstat(fd)
-    const first = readRange(files, fd, 0, Math.min(facts.size, logHeaderBytesMax))
+    const { size, ino } = files.fstat(fd)
+    const first = readRange(files, fd, 0, Math.min(size, logHeaderBytesMax))
     const decoded = decodeLogHeader(first)
-    const head = decoded ?? vouchedHeader(files, places, epoch, first)
-    if (head === undefined) return undefined
-    const { header, end } = head
-    if (header.store_id !== storeId || header.epoch !== epoch) return undefined
-    const manifest = readManifest(files, places.manifest(epoch), header.manifest_sha256)
-    if (manifest === undefined || manifest.epoch !== epoch) return undefined
-    if (manifest.chain !== header.base_chain || manifest.sequence !== header.base_sequence) {
-      return undefined
-    }
-    const made = new Generation(files, places, cache, header, manifest, fd, facts.ino, end)
-    made.readTail(facts.size)
+    const head = decoded ?? vouchedHeader(first, bases)
+    if (head === undefined || !bases.some((base) => goesOn(head.header, base))) return undefined
     keep = true
-    return { generation: made, damage: decoded === undefined ? headerDamage : undefined }
+    const log = { header: head.header, fd, inode: ino, start: head.end }
+    return { log, size, damage: decoded === undefined ? headerDamage : undefined }
   } finally {
     if (!keep) files.close(fd)
   }
 }
 
-const listTriesMax = 8
-
-/** The newest valid generation; `damaged`/`no_valid_generation` when there is none. */
-export const loadNewest = (
-  files: Files, places: Places, cache: PartCache, storeId: string,
-): Loaded => {
-  for (let tries = 0; tries < listTriesMax; tries += 1) {
-    let damage: Damage | undefined
-    let raced = false
-    for (const epoch of logEpochs(files.list(places.wal)).reverse()) {
-      const opened = openEpoch(files, places, cache, storeId, epoch)
-      if (opened === 'gone') {
-        raced = true
-        break
-      }
-      if (opened !== undefined) return { ...opened, damage: damage ?? opened.damage }
-      damage ??= {
-        code: 'generation_damaged',
-        message: 'The newest log or its manifest is damaged; reads come from the one before.',
-      }
-    }
-    if (!raced) break
+/** Reads on through the logs that follow; answers what is wrong with one of them. */
+const readLogs = (
+  place: LoadPlace, generation: Generation, first: FoundLog,
+): Damage | undefined => {
+  let found = first
+  let damage: Damage | undefined
+  for (;;) {
+    generation.enter(found.log)
+    generation.readTail(found.size)
+    damage ??= found.damage
+    const { epoch, sequence, chain, binding: { storeId } } = generation
+    const next = openLog(place, [{ storeId, epoch: epoch + 1, sequence, chain, manifest: null }])
+    if (next === 'gone') return damage
+    if (next === undefined) return damage ?? followedWrongly(place, generation)
+    found = next
   }
+}
+
+/**
+ * The next log does not go on where this one was read to. It may have been read before its writer
+ * was done; then the reader looks again. Where the log is untrue itself, its tail says so.
+ */
+const followedWrongly = ({ files }: LoadPlace, generation: Generation): Damage | undefined => {
+  const size = files.stat(generation.logPath)?.size ?? 0
+  if (generation.readTail(size)) return { ...gap, code: 'log_raced' }
+  return generation.tail === 'clean' || generation.tail === 'torn' ? gap : undefined
+}
+
+/** A manifest with its logs; undefined where it never came into force. */
+const openManifest = (place: LoadPlace, manifest: Manifest): Loaded | 'raced' | undefined => {
+  const lease = place.pool.lease(manifest)
+  let keep = false
+  try {
+    const generation = new Generation(place.files, place.places, manifest, lease)
+    const found = openLog(place, basesAfter(manifest))
+    if (found === 'gone' || found === undefined) {
+      if (manifest.founding) return undefined
+      keep = true
+      return { generation, damage: found === undefined ? gap : logMissing }
+    }
+    const damage = readLogs(place, generation, found)
+    if (damage?.code === 'log_raced') {
+      generation.closeLog()
+      return 'raced'
+    }
+    keep = true
+    return { generation, damage }
+  } finally {
+    if (!keep) lease.release()
+  }
+}
+
+/** A cut-off founding that knows records which nothing else holds: its log is gone. */
+const strayKnowsMore = (strays: readonly Manifest[], { manifest, sequence }: Generation): boolean =>
+  strays.some((stray) => stray.mark_floor === manifest.mark_floor && stray.sequence > sequence)
+
+const tryLoad = (place: LoadPlace): Loaded | 'raced' | undefined => {
+  const { files, places, storeId } = place
+  const listed = (): number[] => manifestNumbers(files.list(places.collections)).reverse()
+  const numbers = listed()
+  const strays: Manifest[] = []
+  let damage: Damage | undefined
+  for (const number of numbers) {
+    const manifest = readManifest(files, places.manifest(number))
+    const opened = manifest?.store_id === storeId && manifest.number === number
+      ? openManifest(place, manifest) : 'untrue'
+    const fine = typeof opened === 'object' && opened.damage === undefined &&
+      !opened.generation.lease.incomplete
+    // What is missing may have been swept by a fold that has published a newer manifest since.
+    const raced = opened === 'raced' || (!fine && (listed()[0] ?? 0) > (numbers[0] ?? 0))
+    if (raced) {
+      if (typeof opened === 'object') letGo(opened.generation)
+      return 'raced'
+    }
+    if (typeof opened === 'object') {
+      if (strayKnowsMore(strays, opened.generation)) damage ??= logMissing
+      return { ...opened, damage: damage ?? opened.damage }
+    }
+    if (opened === 'untrue') damage ??= generationDamage
+    else if (manifest !== undefined) strays.push(manifest)
+  }
+  return undefined
+}
+
+/** Closes what a generation holds open; only where no view can have been made of it. */
+export const letGo = (generation: Generation): void => {
+  generation.closeLog()
+  generation.lease.release()
+}
+
+const triesMax = 8
+
+/**
+ * The newest valid generation; `damaged`/`no_valid_generation` when there is none,
+ * `blocked`/`state_too_old` when a change of the format was cut off.
+ */
+export const loadNewest = (place: LoadPlace): Loaded => {
+  for (let tries = 0; tries < triesMax; tries += 1) {
+    const loaded = tryLoad(place)
+    if (loaded === undefined) break
+    if (loaded !== 'raced') return loaded
+  }
+  if (hasFormat1(place.files, place.places)) throw tooOld(1)
   throw fail.damaged('no_valid_generation', 'No log and manifest of this state are whole.', {
     next: 'Run `sallyport state check`, then `sallyport state repair`.',
   })
 }
+
+/** Numbers of the logs of a directory, ascending. */
+export const logsOf = ({ files, places }: Pick<LoadPlace, 'files' | 'places'>): number[] =>
+  logEpochs(files.list(places.wal))

@@ -142,24 +142,25 @@ export const faulty = (inner: Files, to: Plan): Files => {
       inner.rmdir(path)
     },
     touch: (path) => inner.touch(path),
+    freeBytes: (path) => inner.freeBytes(path),
     inside: (fd, dir, name) => inner.inside(fd, dir, name),
   }
 }
 
-/** A lock for disks in memory: one holder at a time per returned maker. */
+/** Locks for disks in memory: one holder at a time of each path, per returned maker. */
 export const memoryLock = (): LockMaker => {
-  let held = false
-  return () => {
+  const held = new Set<string>()
+  return (path) => {
     let mine = false
     return {
       tryTake: () => {
-        if (held) return false
-        held = true
+        if (held.has(path)) return false
+        held.add(path)
         mine = true
         return true
       },
       give: () => {
-        if (mine) held = false
+        if (mine) held.delete(path)
         mine = false
       },
       holder: () => null,

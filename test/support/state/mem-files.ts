@@ -270,6 +270,10 @@ export class MemFiles implements Files {
     node.mtimeMs = Date.now()
   }
 
+  freeBytes(): number {
+    return this.freeLeft
+  }
+
   inside(_fd: number, dirPath: string, name: string): string {
     return `${dirPath}/${name}`
   }

@@ -1,16 +1,12 @@
 /**
- * All documents of a state in memory, collected from whatever is still true on disk. Repair,
- * restore and migrations work on this; ordinary commands never do.
+ * All documents of a state of format 1 in memory, collected from whatever is still true on disk.
  */
-import { isoFromMs } from '../../base/clock.js'
 import { SallyportError } from '../../base/errors.js'
-import { publishGeneration, splitDigits } from '../snapshot/checkpoint.js'
 import type { Files } from '../files.js'
 import type { Places } from '../paths.js'
 import type { PartitionKind, RecordPayload } from '../log/record.js'
-import type { CollectionEntry, Manifest, Mark } from '../snapshot/snapshot.js'
-import { PartMissing, partOf, readPart, writePart } from '../snapshot/snapshot.js'
-import type { StateFile } from '../state-file.js'
+import type { Manifest } from './snapshot.js'
+import { PartMissing, partOf, readPart } from './snapshot.js'
 
 /** Documents of one collection. */
 export interface DocumentSet {
@@ -97,60 +93,4 @@ export const fillPart = (
     if (partOf(id, part.digits) === part.part) target.docs.set(id, doc)
   }
   return true
-}
-
-/** What a generation made from documents begins with. */
-export interface Founding {
-  readonly state: StateFile
-  readonly epoch: number
-  readonly sequence: number
-  readonly chain: string
-  readonly marks: readonly Mark[]
-  readonly markFloor: number
-  readonly nowMs: number
-}
-
-const writeSet = (
-  files: Files, places: Places, founding: Founding, collection: string, set: DocumentSet,
-): CollectionEntry => {
-  const all = [...set.docs].map(([id, doc]) => [id, JSON.stringify(doc)] as const)
-  const bytes = all.reduce((sum, [, text]) => sum + text.length, 0)
-  const digits = set.kind === 1 ? 0 : splitDigits(bytes)
-  const parts = new Map<string, Map<string, string>>()
-  for (const [id, text] of all) {
-    const part = partOf(id, digits)
-    const texts = parts.get(part) ?? new Map<string, string>()
-    parts.set(part, texts.set(id, text))
-  }
-  const entries = [...parts].map(([part, texts]) => [
-    part,
-    writePart(files, places, founding.epoch, {
-      schema: 'sallyport.collection.v1', collection, part, sequence: founding.sequence, texts,
-    }),
-  ] as const)
-  return { kind: set.kind, digits, parts: Object.fromEntries(entries) }
-}
-
-/** Writes all documents as a new generation and publishes it. The lock must be held. */
-export const foundGeneration = (
-  files: Files, places: Places, all: Documents, founding: Founding,
-): void => {
-  const collections: Record<string, CollectionEntry> = {}
-  for (const [name, set] of all) {
-    if (set.docs.size > 0) collections[name] = writeSet(files, places, founding, name, set)
-  }
-  const manifest: Manifest = {
-    schema: 'sallyport.manifest.v1',
-    format_version: founding.state.format_version,
-    store_id: founding.state.store_id,
-    epoch: founding.epoch,
-    sequence: founding.sequence,
-    chain: founding.chain,
-    marks: founding.marks.slice(-2),
-    mark_floor: founding.markFloor,
-    written_at: isoFromMs(founding.nowMs),
-    state: founding.state,
-    collections,
-  }
-  publishGeneration(files, places, { manifest, committing: () => undefined })
 }

@@ -1,0 +1,226 @@
+/**
+ * The documents of a state, read once from the first to the last: every byte of every file against
+ * its digest, the order of its rows, and the shape of each document. Memory is bounded by a file.
+ */
+import { hash } from 'node:crypto'
+import type { GenericSchema } from 'valibot'
+import * as v from 'valibot'
+import { SallyportError } from '../../base/errors.js'
+import { errnoOf, readWhole } from '../files.js'
+import { mergeRows, withoutRemoved } from '../segments/merge.js'
+import type { LostRows, Segment } from '../segments/read.js'
+import type { Row } from '../segments/row.js'
+import { compareKeys } from '../segments/row.js'
+import type { SegmentFacts } from '../segments/build.js'
+import { segmentsIn } from '../snapshot/manifest.js'
+import { SegmentPool } from '../snapshot/pool.js'
+import type { CollectionSpec, Problem } from '../types.js'
+import type { Salvage, SalvagedLog, Trace } from './salvage.js'
+import { recordsOf } from './salvage.js'
+import { RowSet } from './rows.js'
+import type { Site } from './use-case.js'
+
+/** A problem that needs a repair or a backup. */
+export const damage = (code: string, message: string, subject?: string): Problem =>
+  ({ code, severity: 'damage', message, ...(subject === undefined ? {} : { subject }) })
+/** Something that is only worth knowing. */
+export const notice = (code: string, message: string, subject?: string): Problem =>
+  ({ code, severity: 'notice', message, ...(subject === undefined ? {} : { subject }) })
+
+/** What was found of a generation. */
+export interface GenerationReport {
+  readonly store_id: string | null
+  readonly epoch: number | null
+  readonly sequence: number | null
+  readonly log_records: number
+  readonly documents: number
+}
+
+const logSubject = (epoch: number): string => `wal epoch ${epoch}`
+
+const tailProblem = (
+  log: SalvagedLog, { broken, head }: Trace, isNewest: boolean,
+): Problem | undefined => {
+  if (log.tail === 'clean') return undefined
+  const subject = logSubject(log.epoch)
+  const isBroken = broken?.epoch === log.epoch
+  if (isNewest && log.tail === 'torn') {
+    return {
+      code: 'log_torn', severity: 'torn', subject,
+      message: `A torn last record (${log.bytesBehind} bytes) was never acknowledged.`,
+    }
+  }
+  const behind = `${log.bytesBehind} bytes, ${log.recordsBehind} record headers`
+  if (isBroken) {
+    const text = `Untrue bytes follow sequence ${head.sequence} (${behind}).`
+    return damage(`log_${log.tail}`, text, subject)
+  }
+  return notice(`old_log_${log.tail}`, `The seal of a log is untrue (${behind}).`, subject)
+}
+
+/** Where the records break off, as far as no log's own end tells it. */
+const breakProblem = ({ broken }: Trace): readonly Problem[] => {
+  if (broken?.how === 'missing') {
+    return [damage('log_missing', `The log of epoch ${broken.epoch} is gone.`,
+      logSubject(broken.epoch))]
+  }
+  if (broken?.how !== 'gap') return []
+  const text = 'A log does not go on where the one before it ends.'
+  return [damage('log_damaged', text, logSubject(broken.epoch))]
+}
+
+const logProblems = (trace: Trace): readonly Problem[] => [
+  ...trace.logs.flatMap((log) => [
+    ...(log.headerState === 'true' ? [] : [damage('log_header_damaged',
+      'The first line of a log is untrue.', logSubject(log.epoch))]),
+    ...[tailProblem(log, trace, log === trace.logs.at(-1))].filter((one) => one !== undefined),
+  ]),
+  ...breakProblem(trace),
+]
+
+const manifestProblems = ({ untrue, standing }: Salvage): readonly Problem[] =>
+  untrue.map((number) => {
+    const isNewest = number > (standing?.manifest.number ?? 0)
+    const report = isNewest ? damage : notice
+    return report('manifest_damaged', 'A manifest is untrue.', `manifest ${number}`)
+  })
+
+/** Whether a file's bytes are what the manifest says. */
+const fileProblem = ({ files, places }: Site, facts: SegmentFacts): Problem | undefined => {
+  let bytes: Buffer | undefined
+  try {
+    bytes = readWhole(files, places.segment(facts.name), facts.bytes)
+  } catch (error) {
+    if (!(error instanceof SallyportError) && errnoOf(error) !== '') throw error
+  }
+  if (bytes !== undefined && hash('sha256', bytes) === facts.sha256) return undefined
+  return damage('collection_damaged',
+    `A snapshot file is missing or untrue (${facts.rows} rows).`, facts.name)
+}
+
+interface Order {
+  wrong: boolean
+}
+
+/** Gives a run's rows on and looks whether each comes behind the one before. */
+function* inOrder(rows: Iterable<Row>, order: Order): Generator<Row> {
+  let before: Row | undefined
+  for (const row of rows) {
+    if (before !== undefined && compareKeys(before, row) >= 0) order.wrong = true
+    before = row
+    yield row
+  }
+}
+
+/** Whether the rows of a file are as many, and between the keys, as the manifest says. */
+function* asRecorded(segment: Segment, order: Order, onLost: (lost: LostRows) => void):
+Generator<Row> {
+  const { first, last, rows, removed } = segment.facts
+  let [seen, gone, lost] = [0, 0, false]
+  const ends: Row[] = []
+  for (const row of segment.scan({}, false, (range) => {
+    lost = true
+    onLost(range)
+  })) {
+    seen += 1
+    if (row.text === null) gone += 1
+    if (ends.length === 0) ends.push(row)
+    ends[1] = row
+    yield row
+  }
+  if (lost) return
+  const isAt = (row: Row | undefined, [collection, id]: readonly [string, string]): boolean =>
+    row?.collection === collection && row.id === id
+  const same = seen === rows && gone === removed && isAt(ends[0], first) && isAt(ends[1], last)
+  if (!same) order.wrong = true
+}
+
+/** Counts documents, and those of each collection that break its shape. */
+class Shapes {
+  readonly #known: ReadonlyMap<string, CollectionSpec<unknown>>
+  readonly #wrong = new Map<string, number>()
+  readonly #seen = new Set<string>()
+  documents = 0
+
+  constructor(specs: readonly CollectionSpec<unknown>[]) {
+    this.#known = new Map(specs.map((spec) => [spec.name, spec]))
+  }
+
+  add({ collection, text }: Row): void {
+    this.documents += 1
+    this.#seen.add(collection)
+    const spec = this.#known.get(collection)
+    if (spec === undefined || this.#fits(spec, text ?? '')) return
+    this.#wrong.set(collection, (this.#wrong.get(collection) ?? 0) + 1)
+  }
+
+  #fits({ schema, upgrade }: CollectionSpec<unknown>, text: string): boolean {
+    let doc: unknown
+    try {
+      doc = JSON.parse(text)
+    } catch {
+      return false
+    }
+    return v.is(schema as GenericSchema, upgrade === undefined ? doc : upgrade(doc))
+  }
+
+  problems(): readonly Problem[] {
+    const wrong = [...this.#wrong].map(([name, count]) => damage('document_damaged',
+      `${count} stored documents break the shape of their collection.`, name))
+    const unknown = this.#known.size === 0
+      ? [] : [...this.#seen].filter((name) => !this.#known.has(name))
+    return [...wrong, ...unknown.map((name) =>
+      notice('collection_unknown', 'A collection is not known here.', name))]
+  }
+}
+
+const checkDocuments = (
+  site: Site, trace: Trace, shapes: Shapes, problems: Problem[],
+): void => {
+  const { files, places } = site
+  for (const facts of segmentsIn(trace.manifest)) {
+    const problem = fileProblem(site, facts)
+    if (problem !== undefined) problems.push(problem)
+  }
+  const pool = new SegmentPool(files, places, 0)
+  const lease = pool.lease(trace.manifest)
+  const order: Order = { wrong: false }
+  try {
+    const runs = lease.table.runs.map((run) => inOrder((function* () {
+      for (const segment of run) yield* asRecorded(segment, order, () => undefined)
+    })(), order))
+    const over = new RowSet().apply(recordsOf(trace)).sorted()
+    for (const row of withoutRemoved(mergeRows<Row>([over, ...runs]))) shapes.add(row)
+  } finally {
+    lease.release()
+  }
+  if (order.wrong) {
+    problems.push(damage('collection_misfiled',
+      'A snapshot file holds rows out of their order, or another number of them.'))
+  }
+}
+
+/** Checks manifests, logs and documents; see the head of this file. */
+export const checkGeneration = (
+  site: Site, found: Salvage, specs: readonly CollectionSpec<unknown>[], problems: Problem[],
+): GenerationReport => {
+  const { standing } = found
+  problems.push(...manifestProblems(found))
+  const shapes = new Shapes(specs)
+  if (standing === undefined) {
+    const text = found.newestLog === 0 ? 'There is no log.' : 'No manifest is true.'
+    problems.push(damage(found.newestLog === 0 ? 'log_missing' : 'manifest_damaged', text))
+    const epoch = found.newestLog === 0 ? null : found.newestLog
+    return { store_id: null, epoch, sequence: null, log_records: 0, documents: 0 }
+  }
+  problems.push(...logProblems(standing))
+  checkDocuments(site, standing, shapes, problems)
+  problems.push(...shapes.problems())
+  return {
+    store_id: standing.manifest.store_id,
+    epoch: standing.logs.at(-1)?.epoch ?? null,
+    sequence: standing.head.sequence,
+    log_records: recordsOf(standing).length,
+    documents: shapes.documents,
+  }
+}

@@ -1,0 +1,60 @@
+/** Founds a generation: a manifest that no fold made, and the log that brings it into force. */
+import { isoFromMs } from '../../base/clock.js'
+import type { Files } from '../files.js'
+import { syncDir, writeTemporary } from '../files.js'
+import { encodeLogHeader } from '../log/format.js'
+import type { Places } from '../paths.js'
+import { formatVersion } from '../paths.js'
+import { basesAfter, headerOf } from '../snapshot/header.js'
+import type { Manifest, Mark, Run } from '../snapshot/manifest.js'
+import { writeManifest } from '../snapshot/manifest.js'
+import type { StateFile } from '../state-file.js'
+
+/** What a founded generation begins with. */
+export interface Founding {
+  readonly state: StateFile
+  /** Number of its manifest: above every other in the directory. */
+  readonly number: number
+  /** Number of its log: the same. */
+  readonly epoch: number
+  readonly sequence: number
+  readonly chain: string
+  readonly marks: readonly Mark[]
+  readonly markFloor: number
+  readonly nextRun: number
+  /** Newest first; their files are written already. */
+  readonly runs: readonly Run[]
+  readonly nowMs: number
+}
+
+/**
+ * Publishes a founded generation: its files' names, its manifest, its log. The rename of the log
+ * decides: a manifest without it never came into force. Both locks must be held.
+ */
+export const publishFounding = (files: Files, places: Places, founding: Founding): void => {
+  const { state, number, epoch, sequence, chain } = founding
+  const manifest: Manifest = {
+    schema: 'sallyport.manifest.v2',
+    format_version: formatVersion,
+    store_id: state.store_id,
+    number,
+    epoch: epoch - 1,
+    founding: true,
+    sequence,
+    chain,
+    marks: founding.marks.slice(-2),
+    mark_floor: founding.markFloor,
+    written_at: isoFromMs(founding.nowMs),
+    state,
+    next_run: founding.nextRun,
+    runs: [...founding.runs],
+    merges: [],
+  }
+  syncDir(files, places.collections)
+  writeManifest(files, places.manifest(number), manifest)
+  const [base] = basesAfter(manifest)
+  if (base === undefined) throw new TypeError('a founded manifest without a log')
+  const header = encodeLogHeader(headerOf(base).header)
+  files.rename(writeTemporary(files, places.wal, header), places.log(epoch))
+  syncDir(files, places.wal)
+}

@@ -1,0 +1,37 @@
+/** The lock `fold` for work over the whole directory: it is waited for, unlike by who folds. */
+import type { Clock } from '../base/clock.js'
+import type { LockMaker } from './lock.js'
+import { takeLock } from './lock.js'
+import type { Places } from './paths.js'
+
+/** What the lock needs to be waited for. */
+export interface FoldLockSite {
+  readonly places: Places
+  readonly lock: LockMaker
+  readonly clock: Clock
+  readonly waitMs: number
+  readonly signal: AbortSignal | undefined
+}
+
+/** Runs `fn` while nobody folds. Whoever needs the state lock too takes that first. */
+export const whileNobodyFolds = async <T>(
+  site: FoldLockSite, verb: string, fn: () => T | Promise<T>,
+): Promise<T> => {
+  const lock = site.lock(site.places.fold, site.clock)
+  // Nobody stands in line for it: the line is that of the state lock.
+  const { tryTake, give, holder, close } = lock
+  const alone = {
+    tryTake: tryTake.bind(lock), give: give.bind(lock), holder: holder.bind(lock),
+    close: close.bind(lock),
+  }
+  try {
+    await takeLock(alone, verb, site)
+    try {
+      return await fn()
+    } finally {
+      lock.give()
+    }
+  } finally {
+    lock.close()
+  }
+}

@@ -1,0 +1,101 @@
+/**
+ * Rotating: a new log goes on where the newest one ends, and the one before is sealed. Its seal is
+ * its last record, chained as all are, which names the epoch of the log that took over: so a newest
+ * log that is gone is noticed. That is all that folding needs the state lock for.
+ *
+ * The seal is written after the new log is in place, never before: a process that dies in between
+ * leaves an unsealed log with a successor, which the next writer seals, and no log that names a
+ * successor which never was.
+ */
+import { canonicalJson } from '../../base/canonical.js'
+import { join } from 'node:path'
+import type { Files } from '../files.js'
+import {
+  errnoOf, isTemporary, readRange, removeFile, syncDir, withFile, writeAll, writeTemporary,
+} from '../files.js'
+import type { LogHeader } from '../log/format.js'
+import { encodeLogHeader, encodeRecord, logHeaderBytesMax, decodeLogHeader } from '../log/format.js'
+import { bytesInFile, scanLog } from '../log/scan.js'
+import type { Places } from '../paths.js'
+import { logEpochs } from '../paths.js'
+import type { Generation } from './generation.js'
+import { headerOf } from './header.js'
+
+/** The seal that the log before must end with; it follows from the log that took over. */
+const sealOf = (epoch: number, successor: LogHeader): Buffer => {
+  const payload = canonicalJson({ at: '', next_epoch: successor.epoch, ops: [], verb: 'rotate' })
+  const binding = { storeId: successor.store_id, epoch }
+  return encodeRecord(binding, successor.base_sequence + 1, successor.base_chain, payload).bytes
+}
+
+const endsWith = (files: Files, path: string, seal: Buffer): boolean =>
+  withFile(files, path, 'read', (fd) => {
+    const { size } = files.fstat(fd)
+    return size >= seal.length && readRange(files, fd, size - seal.length, seal.length).equals(seal)
+  })
+
+/** Where the records of a log end that lead to a chain; undefined where none do. */
+const endAt = (files: Files, path: string, successor: LogHeader): number | undefined =>
+  withFile(files, path, 'read', (fd) => {
+    const { size } = files.fstat(fd)
+    const head = decodeLogHeader(readRange(files, fd, 0, Math.min(size, logHeaderBytesMax)))
+    if (head?.header.store_id !== successor.store_id) return undefined
+    const binding = { storeId: successor.store_id, epoch: head.header.epoch }
+    const from = { sequence: head.header.base_sequence, chain: head.header.base_chain }
+    let end = from.chain === successor.base_chain ? head.end : undefined
+    scanLog(binding, bytesInFile(files, fd, head.end, size), from, (record) => {
+      if (record.chain === successor.base_chain) end = head.end + record.end
+      return end === undefined
+    })
+    return end
+  })
+
+/**
+ * Seals the log before, unless it is sealed already or does not lead to the successor (a repair or
+ * a restore came in between). The state lock must be held. Durable when it returns.
+ */
+export const sealFormer = (files: Files, places: Places, successor: LogHeader): void => {
+  if (successor.manifest_sha256 !== null) return
+  const epoch = logEpochs(files.list(places.wal)).filter((one) => one < successor.epoch).at(-1)
+  if (epoch === undefined) return
+  const seal = sealOf(epoch, successor)
+  const path = places.log(epoch)
+  try {
+    if (endsWith(files, path, seal)) return
+    const end = endAt(files, path, successor)
+    if (end === undefined) return
+    withFile(files, path, 'readwrite', (fd) => {
+      if (files.fstat(fd).size > end) files.truncate(fd, end)
+      writeAll(files, fd, seal, end)
+      files.syncData(fd)
+    })
+  } catch (error) {
+    // A fold may have swept it meanwhile.
+    if (errnoOf(error) !== 'ENOENT') throw error
+  }
+}
+
+/** Temporary files of processes that died; whoever holds the state lock writes none here now. */
+const sweepTemporaries = (files: Files, folder: string): void => {
+  for (const name of files.list(folder).filter(isTemporary)) {
+    if (files.stat(join(folder, name))?.kind === 'file') removeFile(files, join(folder, name))
+  }
+}
+
+/**
+ * Begins a new log. The newest one must be read to its end, clean and durable, and the state lock
+ * held. `committing` is called right before the rename that decides: from there on nobody knows
+ * what a failure leaves.
+ */
+export const rotate = (
+  files: Files, places: Places, generation: Generation, committing: () => void,
+): void => {
+  const { epoch, sequence, chain, binding: { storeId } } = generation
+  sweepTemporaries(files, places.wal)
+  const { header } = headerOf({ storeId, epoch: epoch + 1, sequence, chain, manifest: null })
+  const temporary = writeTemporary(files, places.wal, encodeLogHeader(header))
+  committing()
+  files.rename(temporary, places.log(epoch + 1))
+  syncDir(files, places.wal)
+  sealFormer(files, places, header)
+}
