@@ -17,6 +17,7 @@ const rows = (state: Reservation['state'] | null): View => ({
     state !== null && spec.name === collections.openReservations.name
       ? { operation_id: 'op_1', state } as T : undefined,
   all: () => [],
+  range: () => [],
 })
 
 t.test('A-026 a hold that was given back on proof is of work that contacted nobody', async (t) => {

@@ -181,6 +181,7 @@ t.test('rows of one kind that cannot be read keep nothing else from being carrie
       if (spec.name === 'roots') throw fail.damaged('collection_damaged', 'A part is damaged.')
       return view.all(spec)
     },
+    range: (spec, options) => view.range(spec, options),
   }
   const copy = copyOf(t, at.place)
   t.strictSame(await carried(copy, [whole(broken)]), ['eve'])

@@ -151,13 +151,13 @@ t.test('damage of a collection file refuses writes once it is met', async (t) =>
   const { store } = await World.in(t).store()
   await put(store, 'a', 1)
   await store.exclusive('fold', () => store.checkpoint())
-  flipBit(join(store.dir, 'collections', 'notes.all.000000000002.json'), 40, 1)
+  flipBit(join(store.dir, 'collections', '000000000002.1.seg'), 9, 1)
   const opened = again(t, store, 'write')
   await t.rejects(opened.transact('x', (tx) => tx.get(notes, 'a')), { code: 'collection_damaged' })
   await t.rejects(put(opened, 'b', 1), { kind: 'damaged', code: 'collection_damaged' })
   t.hasStrict(errorOf(() => opened.read().get(notes, 'a')), { kind: 'damaged' })
   t.hasStrict(checkState(placeOf(store)).problems[0], {
-    code: 'collection_damaged', subject: 'notes.all',
+    code: 'collection_damaged', subject: '000000000002.1.seg',
   })
 })
 
@@ -165,7 +165,7 @@ t.test('a missing collection file is damage, not an empty collection', async (t)
   const { store } = await World.in(t).store()
   await put(store, 'a', 1)
   await store.exclusive('fold', () => store.checkpoint())
-  const path = join(store.dir, 'collections', 'notes.all.000000000002.json')
+  const path = join(store.dir, 'collections', '000000000002.1.seg')
   writeFileSync(join(store.dir, '..', 'kept'), readFileSync(path))
   const { unlinkSync } = await import('node:fs')
   unlinkSync(path)

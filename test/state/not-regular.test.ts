@@ -32,7 +32,7 @@ const refusal = { kind: 'damaged', code: 'not_regular' }
 t.test('a pipe in the place of any file of the state is damage and holds up nobody', async (t) => {
   const names = [
     'STATE', 'lock', 'witness.log', 'wal/000000000002.log',
-    'collections/manifest.000000000002.json', 'collections/notes.all.000000000002.json',
+    'collections/manifest.000000000002.json', 'collections/000000000002.1.seg',
   ]
   for (const name of names) {
     const store = await closedStore(t)

@@ -3,6 +3,7 @@ import t from 'tap'
 import { readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { checkState } from '../../src/state/care/check.js'
 import { repairState } from '../../src/state/care/repair.js'
+import { readManifest, writeManifest } from '../../src/state/snapshot/manifest.js'
 import type { FileStore } from '../../src/state/store.js'
 import { World } from '../world/world.js'
 import type { Teardown } from '../world/place.js'
@@ -81,18 +82,57 @@ t.test('a fold that ended before it sealed the old log is sealed by the next wri
   t.strictSame(readFileSync(store.places.log(1)), sealed, 'a torn seal is written anew')
 })
 
-t.test('what a fold left that was cut off before its log is no damage', async (t) => {
-  const { store } = await World.in(t).store()
-  await put(store, 'a', 1)
-  const before = readFileSync(store.places.log(1))
-  await fold(store)
-  rmSync(store.places.log(2))
-  writeFileSync(store.places.log(1), before)
+t.test('a founding that was cut off before its log is no damage, and later logs do not revive it', async (t) => {
+  const store = await folded(t)
+  const manifest = readManifest(store.files, store.places.manifest(2))
+  if (manifest === undefined) throw new Error('no manifest')
+  const { sequence, chain } = store.generation
+  const stray = { ...manifest, number: 3, founding: true, epoch: 2, sequence, chain, runs: [] }
+  writeManifest(store.files, store.places.manifest(3), stray)
   const next = again(t, store, 'write')
   t.equal(next.health().damage, null)
-  await put(next, 'b', 2)
-  t.strictSame(numbers(again(t, store)), { a: 1, b: 2 })
+  await next.exclusive('fold', () => next.rotate())
+  await put(next, 'c', 3)
+  t.strictSame(numbers(again(t, store)), { a: 1, b: 2, c: 3 })
   t.equal(checkState(placeOf(store)).ok, true)
+  await fold(next)
+  t.strictSame(numbers(again(t, store)), { a: 1, b: 2, c: 3 })
+  writeManifest(store.files, store.places.manifest(9), { ...stray, number: 9, sequence: 99 })
+  t.equal(again(t, store).health().damage?.code, 'log_missing', 'it knows what nothing else holds')
+})
+
+t.test('a newest manifest that is gone costs nothing: the one before and the logs say the same', async (t) => {
+  const store = await folded(t)
+  await fold(store)
+  await put(store, 'c', 3)
+  rmSync(store.places.manifest(3))
+  const next = again(t, store, 'write')
+  t.strictSame([next.health().damage, numbers(next)], [null, { a: 1, b: 2, c: 3 }])
+  t.equal(checkState(placeOf(store)).ok, true)
+  await fold(next)
+  t.strictSame(numbers(again(t, store)), { a: 1, b: 2, c: 3 })
+})
+
+t.test('a log in the middle that is gone or cut is damage, and nothing behind it is read', async (t) => {
+  for (const hurt of ['gone', 'cut'] as const) {
+    await t.test(hurt, async (t) => {
+      const store = await folded(t)
+      await store.exclusive('rotate', () => store.rotate())
+      await put(store, 'c', 3)
+      const path = store.places.log(2)
+      const bytes = readFileSync(path)
+      if (hurt === 'gone') rmSync(path)
+      else truncateSync(path, bytes.indexOf(0x0a) + 1)
+      const next = again(t, store, 'write')
+      const code = hurt === 'gone' ? 'log_missing' : 'log_damaged'
+      t.equal(next.health().damage?.code, code)
+      t.strictSame(numbers(next), { a: 1 })
+      await t.rejects(put(next, 'd', 4), { kind: 'damaged', code })
+      t.hasStrict(checkState(placeOf(store)).problems, [{ code, severity: 'damage' }])
+      writeFileSync(path, bytes)
+      t.strictSame(numbers(again(t, store)), { a: 1, b: 2, c: 3 })
+    })
+  }
 })
 
 t.test('a reader beside a fold follows it past the seal', async (t) => {

@@ -2,8 +2,9 @@ import t from 'tap'
 import { join } from 'node:path'
 import { statSync } from 'node:fs'
 import { SallyportError } from '../../src/base/errors.js'
+import { compactState } from '../../src/state/care/compact.js'
 import { createStore, openStore } from '../../src/state/store.js'
-import type { Tx } from '../../src/state/types.js'
+import type { RangeOptions, Tx } from '../../src/state/types.js'
 import { again, errorOf, items, notes, numbers, put } from '../support/state/notes.js'
 import { World } from '../world/world.js'
 import { bareProfile } from '../world/state.js'
@@ -179,7 +180,7 @@ t.test('one transaction of more than 16 MiB is rejected and leaves the store usa
   t.strictSame(numbers(store), { b: 2 })
 })
 
-t.test('a growing collection is split by the hash of its ids and read one part at a time', async (t) => {
+t.test('documents of many runs and files are found by id, in order and by range', async (t) => {
   const { store } = await World.in(t).store()
   const text = 'x'.repeat(60_000)
   for (let batch = 0; batch < 3; batch += 1) {
@@ -188,23 +189,57 @@ t.test('a growing collection is split by the hash of its ids and read one part a
     })
     await store.exclusive('fold', () => store.checkpoint())
   }
-  await store.transact('touch', (tx) => tx.put(items, 'i0-0', { n: -1, text }))
+  await store.transact('touch', (tx) => {
+    tx.put(items, 'i0-0', { n: -1, text })
+    tx.remove(items, 'i1-7')
+  })
   await store.exclusive('fold', () => store.checkpoint())
-  t.equal(store.generation.manifest.collections['items']?.digits, 2)
-  const reader = again(t, store)
-  t.equal(reader.read().get(items, 'i0-0')?.n, -1)
-  t.equal(reader.read().get(items, 'i2-59')?.n, 59)
-  t.equal(reader.read().get(items, 'none'), undefined)
-  t.equal(reader.read().all(items).length, 180)
+  const view = again(t, store).read()
+  t.equal(view.get(items, 'i0-0')?.n, -1)
+  t.equal(view.get(items, 'i1-7'), undefined)
+  t.equal(view.get(items, 'i2-59')?.n, 59)
+  t.equal(view.get(items, 'none'), undefined)
+  t.equal(view.all(items).length, 179)
+  const ids = (options: RangeOptions): string => view.range(items, options).map(({ id }) => id).join()
+  t.equal(ids({ prefix: 'i1-', limit: 3 }), 'i1-0,i1-1,i1-10')
+  t.equal(ids({ prefix: 'i1-', after: 'i1-59', limit: 3 }), 'i1-6,i1-8,i1-9')
+  t.equal(ids({ prefix: 'i1-', reverse: true, limit: 2 }), 'i1-9,i1-8')
+  t.equal(ids({ prefix: 'i1-', after: 'i1-8', reverse: true, limit: 2 }), 'i1-6,i1-59')
+  t.equal(ids({ after: 'i2-8' }), 'i2-9')
+  t.equal(ids({ prefix: 'nothing' }), '')
+  t.equal(ids({ limit: 0 }), '')
 })
 
-t.test('removing the last document of a collection removes its files', async (t) => {
+t.test('a range inside a transaction sees its own changes in their places', async (t) => {
+  const { store } = await World.in(t).store()
+  for (const id of ['a', 'b', 'c', 'd']) await put(store, id, 1)
+  await store.exclusive('fold', () => store.checkpoint())
+  await put(store, 'e', 1)
+  await store.transact('test', (tx) => {
+    const ids = (options: RangeOptions): string =>
+      tx.range(notes, options).map(({ id, doc }) => `${id}${doc.n}`).join()
+    t.equal(ids({}), 'a1,b1,c1,d1,e1')
+    tx.put(notes, 'bb', { n: 2, text: '' })
+    tx.put(notes, 'd', { n: 2, text: '' })
+    tx.remove(notes, 'a')
+    tx.remove(notes, 'e')
+    t.equal(ids({}), 'b1,bb2,c1,d2')
+    t.equal(ids({ limit: 2 }), 'b1,bb2')
+    t.equal(ids({ limit: 2, reverse: true }), 'd2,c1')
+    t.equal(ids({ after: 'b', limit: 2 }), 'bb2,c1')
+    t.equal(ids({ prefix: 'b' }), 'b1,bb2')
+  })
+})
+
+t.test('removing the last document of a collection leaves nothing of it in the runs', async (t) => {
   const { store } = await World.in(t).store()
   await put(store, 'a', 1)
   await store.exclusive('fold', () => store.checkpoint())
   await store.transact('test', (tx) => tx.remove(notes, 'a'))
   await store.exclusive('fold', () => store.checkpoint())
-  t.strictSame(store.generation.manifest.collections, {})
+  t.strictSame(numbers(again(t, store)), {})
+  await compactState(store)
+  t.strictSame(again(t, store).generation.manifest.runs, [])
   t.strictSame(numbers(again(t, store)), {})
 })
 
@@ -225,7 +260,7 @@ t.test('a bulk writer folds when the log is 32 times too long', async (t) => {
   t.strictSame(numbers(store), { a: 39 })
 })
 
-t.test('a view whose files were replaced twice begins again, or says that it is too late', async (t) => {
+t.test('a view never expires: whatever is folded and merged meanwhile, it reads its own moment', async (t) => {
   const { store } = await World.in(t).store()
   await store.transact('test', (tx) => {
     tx.put(notes, 'a', { n: 1, text: '' })
@@ -236,13 +271,17 @@ t.test('a view whose files were replaced twice begins again, or says that it is 
   const untouched = reader.read()
   const touched = reader.read()
   t.equal(touched.get(items, 'i')?.n, 1)
-  for (let n = 2; n < 4; n += 1) {
+  for (let n = 2; n < 12; n += 1) {
     await put(store, 'a', n)
     await store.exclusive('fold', () => store.checkpoint())
   }
-  t.hasStrict(errorOf(() => touched.get(notes, 'a')), { code: 'view_expired' })
-  t.equal(untouched.get(notes, 'a')?.n, 3)
-  t.equal(reader.read().get(notes, 'a')?.n, 3)
+  await compactState(store)
+  await compactState(store)
+  t.equal(reader.read().get(notes, 'a')?.n, 11)
+  for (const view of [untouched, touched]) {
+    t.equal(view.get(notes, 'a')?.n, 1)
+    t.strictSame(view.all(items).map(({ doc }) => doc.n), [1])
+  }
 })
 
 t.test('seals open only with their own label and key', async (t) => {

@@ -83,7 +83,7 @@ export class SegmentWriter {
     if (again?.equals(bytes) !== true) throw unreadable()
     this.#files.rename(temporary, path)
     this.bytesWritten += bytes.length
-    return { name, ...facts }
+    return { ...facts, name }
   }
 
   /** Writes a whole run; memory is bounded by one file. */

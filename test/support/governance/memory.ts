@@ -1,6 +1,15 @@
 /** A store of plain maps for rules that only need rows: checks every document like a real one. */
 import * as v from 'valibot'
-import type { CollectionSpec, Tx, View } from '../../../src/state/types.js'
+import type { CollectionSpec, Entry, RangeOptions, Tx, View } from '../../../src/state/types.js'
+
+/** Some of sorted documents, as a store gives them. */
+const rangeOf = <T>(
+  all: readonly Entry<T>[], { prefix = '', after, limit, reverse = false }: RangeOptions,
+): Entry<T>[] => {
+  const found = all.filter(({ id }) => id.startsWith(prefix) &&
+    (after === undefined || (reverse ? id < after : id > after)))
+  return (reverse ? found.reverse() : found).slice(0, limit)
+}
 
 export class Memory {
   private documents = new Map<string, Map<string, unknown>>()
@@ -23,14 +32,17 @@ export class Memory {
       documents.set(name, docs)
       return docs
     }
+    const all = <T>(spec: CollectionSpec<T>): Entry<T>[] =>
+      [...docsOf(spec.name)]
+        .sort(([a], [b]) => (a < b ? -1 : 1))
+        .map(([id, doc]) => ({ id, doc: doc as T }))
     return {
       sequence: 1,
       get: <T>(spec: CollectionSpec<T>, id: string) =>
         docsOf(spec.name).get(id) as T | undefined,
-      all: <T>(spec: CollectionSpec<T>) =>
-        [...docsOf(spec.name)]
-          .sort(([a], [b]) => (a < b ? -1 : 1))
-          .map(([id, doc]) => ({ id, doc: doc as T })),
+      all,
+      range: <T>(spec: CollectionSpec<T>, options: RangeOptions) =>
+        rangeOf(all(spec), options),
       put: (spec, id, doc) => {
         docsOf(spec.name).set(id, structuredClone(v.parse(spec.schema, doc)))
       },

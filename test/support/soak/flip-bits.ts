@@ -45,7 +45,7 @@ const livedIn = async (): Promise<{ readonly disk: MemFiles; readonly paths: Pat
   store.close()
   const paths = {
     log: newestLog(place.dir, disk), manifest: store.places.manifest(3),
-    snapshot: store.places.part('notes', '', 3), STATE: store.places.state,
+    snapshot: store.places.segment('000000000003.1.seg'), STATE: store.places.state,
     anchor: store.keyPlaces.anchor,
   }
   return { disk, paths }
