@@ -27,3 +27,9 @@ export type IdPrefix =
 
 /** A new id with its type prefix. */
 export const newId = (prefix: IdPrefix): string => `${prefix}_${v7()}`
+
+const uuid7Form = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/
+
+/** When a UUID of version 7 says that it was made, in milliseconds since 1970; else undefined. */
+export const msOfUuid7 = (uuid: string): number | undefined =>
+  uuid7Form.test(uuid) ? Number.parseInt(uuid.slice(0, 8) + uuid.slice(9, 13), 16) : undefined

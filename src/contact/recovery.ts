@@ -198,7 +198,7 @@ const carryFormers = (
   tx: Tx, now: string, { formers, carries = [] }: RestoredFrom,
 ): Omit<RestoredReport, 'unvouched'> => {
   const { liabilities, unread } = carryLiabilities(tx, now, formers, 'restored_over_later_state')
-  const keptKeys = carryKeys(tx, formers)
+  const keptKeys = carryKeys(tx, now, formers)
   for (const { view } of formers) for (const carry of carries) carry(tx, view)
   const unreadable = formers.filter(({ readable }) => !readable).length
   return { keptLiabilities: liabilities, unread, keptKeys, unreadable }

@@ -388,6 +388,9 @@ const keyShape = v.strictObject({
   restored: v.optional(v.literal(true)),
 })
 
+/** Keys from one to before another, any of which may have been used: nobody can read them. */
+const lostKeysShape = v.strictObject({ from: text, to: v.nullable(text), at: text })
+
 const one = <T>(name: string, schema: v.GenericSchema<T>): CollectionSpec<T> => ({
   name, schema, partition: 'one',
 })
@@ -430,4 +433,6 @@ export const collections = {
   ownerSlots: one('owner_slots', ownerSlotShape),
   /** Idempotency keys, global to the store. */
   idempotency: many('idempotency', keyShape),
+  /** Ranges of keys that damage took. Ids: see `carryKeys`. */
+  lostKeys: one('idempotency_lost', lostKeysShape),
 } as const

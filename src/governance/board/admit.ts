@@ -12,6 +12,7 @@ import { defaultGoal, requireOpenGoal } from '../goals.js'
 import { collections, type Goal, type Job, type Provenance, type Task } from '../rows.js'
 import { requireRootRow } from '../session/live.js'
 import type { Session } from '../session/types.js'
+import { isLostKey } from './carry-keys.js'
 import { findTask, putTask, requireFreePlace, takePlace } from './place.js'
 import { getJob, getTask } from './read.js'
 
@@ -66,7 +67,9 @@ export const findIdempotent = (
   session: Session,
   request: { readonly kind: string; readonly key: string; readonly requestDigest: string },
 ): Task | null => {
-  const known = view.get(collections.idempotency, requireIdempotencyKey(request.key))
+  const key = requireIdempotencyKey(request.key)
+  const known = view.get(collections.idempotency, key)
+  if (known === undefined && isLostKey(view, key)) throw keySpent()
   if (known === undefined) return null
   if (known.restored === true && findTask(view, known.task_id) === undefined) throw keySpent()
   const task = getTask(view, known.task_id)
@@ -84,7 +87,7 @@ export const findIdempotent = (
 const keySpent = () =>
   fail.conflict(
     'idempotency_key_spent',
-    'This key was used before a backup was put in place; what it made is not known here.',
+    'This key may have been used in a state that was replaced; what it made is not known here.',
     { next: 'What it may have cost is held: run `sallyport ledger reservations`.' },
   )
 

@@ -209,9 +209,18 @@ const cutTail = (files: Files, path: string, end: number): void =>
     files.sync(fd)
   })
 
-/** Which rows are gone: the first ranges of ids, without their digits past the start. */
+const rangesShown = 5
+const idShown = 60
+
+/** An id as it may stand in a message: those of other forms are told by their collection only. */
+const idText = (id: string): string =>
+  /^[\w.:/-]+$/.test(id) ? id.slice(0, idShown) : '…'
+
+/** Which rows are gone: the first ranges of ids. */
 const rangesText = ({ lost }: Gathered): string =>
-  [...new Set(lost.map(({ from: { collection } }) => collection))].slice(0, 5).join(', ')
+  lost.slice(0, rangesShown).map(({ from, to }) =>
+    `${from.collection} from ${idText(from.id)} to before ` +
+    `${to === undefined ? 'its end' : `${to.collection} ${idText(to.id)}`}`).join('; ')
 
 const generationNotes = ({ trace, found }: Plan, gathered: Gathered, loss: Loss): Problem[] => {
   const isNewest = (found.untrue.at(-1) ?? 0) < trace.manifest.number
@@ -225,7 +234,7 @@ const generationNotes = ({ trace, found }: Plan, gathered: Gathered, loss: Loss)
   }
   if (loss.documents > 0) {
     notes.push(note('documents_lost', `${loss.documents} documents are lost, in ` +
-      `${gathered.lost.length} ranges of ids of: ${rangesText(gathered)}.`))
+      `${gathered.lost.length} ranges of ids: ${rangesText(gathered)}.`))
   }
   return notes
 }

@@ -32,10 +32,19 @@ export const segmentShape = v.strictObject({
 /** What a manifest says of one segment file. */
 export type SegmentFacts = v.InferOutput<typeof segmentShape>
 
-/** Shape of one line of an index: first key, offset, length, SHA-256 of a block. */
-export const indexShape = v.array(v.strictTuple([v.string(), v.string(), count, count, sha]))
-/** One block as the index of its file names it. */
-export type IndexLine = v.InferOutput<typeof indexShape>[number]
+/** One block as the index of its file names it: first key, offset, length, SHA-256. */
+export type IndexLine = readonly [string, string, number, number, string]
+
+const isIndexLine = (value: unknown): value is IndexLine => {
+  if (!Array.isArray(value) || value.length !== 5) return false
+  const [collection, id, offset, length, digest] = value as unknown[]
+  return typeof collection === 'string' && typeof id === 'string' &&
+    typeof digest === 'string' && Number.isSafeInteger(offset) && Number.isSafeInteger(length)
+}
+
+/** Whether a value is an index. By hand: a schema takes longer than all the rest of a cold read. */
+export const isIndex = (value: unknown): value is readonly IndexLine[] =>
+  Array.isArray(value) && value.every(isIndexLine)
 
 /** How long blocks and files grow. A longer row has a block, or a file, of its own. */
 export interface SegmentLimits {

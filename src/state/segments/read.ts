@@ -3,10 +3,9 @@
  * what the manifest says of them, a block with what the index says of it.
  */
 import { hash } from 'node:crypto'
-import * as v from 'valibot'
 import { fail, SallyportError } from '../../base/errors.js'
 import type { IndexLine, SegmentFacts } from './build.js'
-import { indexShape } from './build.js'
+import { isIndex } from './build.js'
 import { mayHold } from './filter.js'
 import type { Key, Row } from './row.js'
 import { compareKeys, rowOf } from './row.js'
@@ -143,7 +142,7 @@ export class Segment {
     if (this.#index !== undefined) return this.#index
     const text = this.#span(this.facts.index).toString('utf8')
     const value: unknown = JSON.parse(text)
-    if (!v.is(indexShape, value)) throw damagedSegment(this.facts.name)
+    if (!isIndex(value)) throw damagedSegment(this.facts.name)
     this.#index = value
     return value
   }

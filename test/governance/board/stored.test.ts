@@ -14,6 +14,7 @@ import { verifyBoard } from '../../../src/governance/board/verify.js'
 import { defaultPrincipal } from '../../../src/governance/principals.js'
 import { collections, type Task } from '../../../src/governance/rows.js'
 import { checkState } from '../../../src/state/care/check.js'
+import { migrateState } from '../../../src/state/care/migrate.js'
 import { openStore, type FileStore } from '../../../src/state/store.js'
 import type { Tx, View } from '../../../src/state/types.js'
 import { minute, stillClock } from '../../support/clock.js'
@@ -40,6 +41,7 @@ const tasksOf = (view: View): readonly Task[] =>
 
 t.test('an old board reads as one try at each task, under the fence that its lease shows', async (t) => {
   const place = unpack(t)
+  await migrateState(place)
   const clock = stillClock()
   const store = openStore({ ...place, mode: 'write', clock }) as FileStore
   t.teardown(() => store.close())

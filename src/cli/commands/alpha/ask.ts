@@ -1,5 +1,5 @@
 import { alphaAsk, type AnswerDocument } from '../../../alpha/task-contract.js'
-import { v4 as randomUuid } from 'uuid'
+import { v7 as newUuid } from 'uuid'
 import { fail } from '../../../base/errors.js'
 import type { AskRequest } from '../../../alpha/ask/admit.js'
 import { alphaLimits } from '../../../alpha/constants.js'
@@ -119,7 +119,7 @@ export const run: Run<AskOptions, AnswerDocument> = async (options, deps) => {
   const result = await ask(alphaContext(deps, gov), session, {
     ...asked,
     goalId: options.goal ?? null,
-    idempotencyKey: options.idempotencyKey ?? randomUuid(),
+    idempotencyKey: options.idempotencyKey ?? newUuid(),
   })
   return alphaAsk.answer({ ...result, view: gov.store.read() })
 }
