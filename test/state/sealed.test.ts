@@ -1,8 +1,13 @@
 /** A log that another took over from says so, and a newest log that is gone is noticed. */
 import t from 'tap'
-import { readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { checkState } from '../../src/state/care/check.js'
 import { repairState } from '../../src/state/care/repair.js'
+import { temporaryName } from '../../src/state/files.js'
+import { encodeLogHeader } from '../../src/state/log/format.js'
+import { publishFounded } from '../../src/state/snapshot/founding.js'
+import { basesAfter, headerOf } from '../../src/state/snapshot/header.js'
 import { readManifest, writeManifest } from '../../src/state/snapshot/manifest.js'
 import type { FileStore } from '../../src/state/store.js'
 import { World } from '../world/world.js'
@@ -89,6 +94,9 @@ t.test('a founding that was cut off before its log is no damage, and later logs 
   const { sequence, chain } = store.generation
   const stray = { ...manifest, number: 3, founding: true, epoch: 2, sequence, chain, runs: [] }
   writeManifest(store.files, store.places.manifest(3), stray)
+  const [base] = basesAfter(stray)
+  const left = join(store.places.wal, temporaryName())
+  writeFileSync(left, base === undefined ? '' : encodeLogHeader(headerOf(base).header))
   const next = again(t, store, 'write')
   t.equal(next.health().damage, null)
   await next.exclusive('fold', () => next.rotate())
@@ -97,8 +105,19 @@ t.test('a founding that was cut off before its log is no damage, and later logs 
   t.equal(checkState(placeOf(store)).ok, true)
   await fold(next)
   t.strictSame(numbers(again(t, store)), { a: 1, b: 2, c: 3 })
-  writeManifest(store.files, store.places.manifest(9), { ...stray, number: 9, sequence: 99 })
-  t.equal(again(t, store).health().damage?.code, 'log_missing', 'it knows what nothing else holds')
+  t.notOk(existsSync(left), 'the fold sweeps what was left')
+  t.notOk(existsSync(store.places.manifest(3)))
+})
+
+t.test('durability 4: a founded manifest whose log is gone for good is damage, not a cut-off founding', async (t) => {
+  const store = await folded(t)
+  const manifest = readManifest(store.files, store.places.manifest(2))
+  if (manifest === undefined) throw new Error('no manifest')
+  publishFounded(store.files, store.places, { ...manifest, number: 3, founding: true, epoch: 2 })
+  t.strictSame(numbers(again(t, store)), { a: 1 })
+  rmSync(store.places.log(3))
+  t.equal(again(t, store).health().damage?.code, 'log_missing')
+  t.hasStrict(checkState(placeOf(store)).problems, [{ code: 'log_missing' }])
 })
 
 t.test('a newest manifest that is gone costs nothing: the one before and the logs say the same', async (t) => {

@@ -1,13 +1,10 @@
 /** Founds a generation: a manifest that no fold made, and the log that brings it into force. */
 import { isoFromMs } from '../../base/clock.js'
 import type { Files } from '../files.js'
-import { syncDir, writeTemporary } from '../files.js'
-import { encodeLogHeader } from '../log/format.js'
 import type { Places } from '../paths.js'
 import { formatVersion } from '../paths.js'
-import { basesAfter, headerOf } from '../snapshot/header.js'
+import { publishFounded } from '../snapshot/founding.js'
 import type { Manifest, Mark, Run } from '../snapshot/manifest.js'
-import { writeManifest } from '../snapshot/manifest.js'
 import type { StateFile } from '../state-file.js'
 
 /** What a founded generation begins with. */
@@ -50,11 +47,5 @@ export const publishFounding = (files: Files, places: Places, founding: Founding
     runs: [...founding.runs],
     merges: [],
   }
-  syncDir(files, places.collections)
-  writeManifest(files, places.manifest(number), manifest)
-  const [base] = basesAfter(manifest)
-  if (base === undefined) throw new TypeError('a founded manifest without a log')
-  const header = encodeLogHeader(headerOf(base).header)
-  files.rename(writeTemporary(files, places.wal, header), places.log(epoch))
-  syncDir(files, places.wal)
+  publishFounded(files, places, manifest)
 }

@@ -213,14 +213,16 @@ const rangesShown = 5
 const idShown = 60
 
 /** An id as it may stand in a message: those of other forms are told by their collection only. */
-const idText = (id: string): string =>
-  /^[\w.:/-]+$/.test(id) ? id.slice(0, idShown) : '…'
+const idText = (id: string): string => {
+  const plain = id.replace('\u0000', '')
+  return /^[\w.:/-]+$/.test(plain) ? plain.slice(0, idShown) : '…'
+}
 
 /** Which rows are gone: the first ranges of ids. */
 const rangesText = ({ lost }: Gathered): string =>
   lost.slice(0, rangesShown).map(({ from, to }) =>
-    `${from.collection} from ${idText(from.id)} to before ` +
-    `${to === undefined ? 'its end' : `${to.collection} ${idText(to.id)}`}`).join('; ')
+    `${from.collection} ${idText(from.id)} to ` +
+    `${to === undefined ? 'the end' : `${to.collection} ${idText(to.id)}`}`).join('; ')
 
 const generationNotes = ({ trace, found }: Plan, gathered: Gathered, loss: Loss): Problem[] => {
   const isNewest = (found.untrue.at(-1) ?? 0) < trace.manifest.number

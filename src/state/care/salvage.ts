@@ -13,6 +13,7 @@ import type { LogBytes } from '../log/scan.js'
 import { bytesInFile, countRecordHeaders } from '../log/scan.js'
 import type { Places } from '../paths.js'
 import { logEpochs, manifestNumbers } from '../paths.js'
+import { headerIn, isCutOff } from '../snapshot/founding.js'
 import type { LogBase } from '../snapshot/header.js'
 import { basesAfter, headerOf } from '../snapshot/header.js'
 import type { Manifest } from '../snapshot/manifest.js'
@@ -150,10 +151,7 @@ const salvageLog = (
 })
 
 const headerAt = (files: Files, places: Places, epoch: number): LogHeader | undefined =>
-  openOrNot(files, places.log(epoch), (fd) => {
-    const size = Math.min(files.fstat(fd).size, logHeaderBytesMax)
-    return decodeLogHeader(readRange(files, fd, 0, size))?.header
-  })
+  headerIn(files, places.log(epoch))
 
 /** Whether a log goes on where something ends, whichever manifest it names. */
 const leadsOn = (header: LogHeader | undefined, storeId: string, head: Head): boolean =>
@@ -193,21 +191,14 @@ const traceLogs = (
   }
 }
 
-/** Whether a manifest that no fold made ever came into force; one whose log is untrue may have. */
+/** Whether a manifest ever came into force; one whose log is untrue or gone may have. */
 const isInForce = (files: Files, places: Places, manifest: Manifest): boolean => {
   if (!manifest.founding) return true
-  if (!files.exists(places.log(manifest.epoch + 1))) return false
+  if (!files.exists(places.log(manifest.epoch + 1))) return !isCutOff(files, places, manifest)
   const header = headerAt(files, places, manifest.epoch + 1)
   const [base] = basesAfter(manifest)
   return header === undefined || header.manifest_sha256 === base?.manifest
 }
-
-/** The manifest of a founding whose log is gone: nothing goes on from it. */
-const strayTrace = (manifest: Manifest): Trace => ({
-  manifest, logs: [], behind: [],
-  head: { sequence: manifest.sequence, chain: manifest.chain },
-  broken: { epoch: manifest.epoch + 1, how: 'missing' },
-})
 
 /** Reads all of a directory that a repair, a restore or a check has to know. */
 export const salvage = (
@@ -217,7 +208,6 @@ export const salvage = (
   const names = isThere(places.collections) ? files.list(places.collections) : []
   const newestLog = isThere(places.wal) ? logEpochs(files.list(places.wal)).at(-1) ?? 0 : 0
   const untrue: number[] = []
-  const strays: Manifest[] = []
   const traces: Trace[] = []
   for (const number of manifestNumbers(names).reverse()) {
     const path = places.manifest(number)
@@ -225,14 +215,10 @@ export const salvage = (
     const isOurs = options.storeId === undefined || manifest?.store_id === options.storeId
     if (manifest === undefined || manifest.number !== number || !isOurs) {
       if (looseManifest1(files, path) === undefined) untrue.unshift(number)
-    } else if (!isInForce(files, places, manifest)) strays.push(manifest)
-    else if (traces.length < 2) traces.push(traceLogs(files, places, manifest, options))
+    } else if (traces.length < 2 && isInForce(files, places, manifest)) {
+      traces.push(traceLogs(files, places, manifest, options))
+    }
   }
   const [standing, before] = traces
-  const [stray] = strays.filter(({ sequence, mark_floor: floor }) =>
-    standing === undefined ||
-    (floor === standing.manifest.mark_floor && sequence > standing.head.sequence))
-  return stray === undefined
-    ? { standing, before, untrue, newestLog }
-    : { standing: strayTrace(stray), before: standing, untrue, newestLog }
+  return { standing, before, untrue, newestLog }
 }

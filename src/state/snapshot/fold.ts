@@ -24,6 +24,7 @@ import { dueMerges, levelOf } from '../segments/plan.js'
 import type { Segment } from '../segments/read.js'
 import type { Row } from '../segments/row.js'
 import { scanRun } from '../segments/table.js'
+import { foundingLeftovers } from './founding.js'
 import type { Generation } from './generation.js'
 import { letGo, loadNewest } from './load.js'
 import type { Manifest, Merge, Run } from './manifest.js'
@@ -297,8 +298,10 @@ export const sweep = (
     .map((name) => join(places.collections, name))
   const logs = logEpochs(files.list(places.wal)).filter((epoch) => epoch <= before.epoch)
     .map((epoch) => places.log(epoch))
+  // Last: they tell of manifests that never came into force.
+  const cutOff = foundingLeftovers(files, places).keys()
   let removed = 0
-  for (const path of [...inFolder, ...logs]) {
+  for (const path of [...inFolder, ...logs, ...cutOff]) {
     if (files.stat(path)?.kind !== 'file') continue
     removeFile(files, path)
     removed += 1

@@ -6,6 +6,7 @@ import { hasFormat1 } from '../format1/snapshot.js'
 import { decodeLogHeader, logHeaderBytesMax } from '../log/format.js'
 import type { Places } from '../paths.js'
 import { logEpochs, manifestNumbers } from '../paths.js'
+import { isCutOff } from './founding.js'
 import type { OpenLog } from './generation.js'
 import { Generation } from './generation.js'
 import type { LogBase } from './header.js'
@@ -123,7 +124,11 @@ const openManifest = (place: LoadPlace, manifest: Manifest): Loaded | 'raced' | 
     const generation = new Generation(place.files, place.places, manifest, lease)
     const found = openLog(place, basesAfter(manifest))
     if (found === 'gone' || found === undefined) {
-      if (manifest.founding) return undefined
+      const { files, places } = place
+      // A log of that number which does not name it: this one never came into force.
+      if (manifest.founding && (found === undefined || isCutOff(files, places, manifest))) {
+        return undefined
+      }
       keep = true
       return { generation, damage: found === undefined ? gap : logMissing }
     }
@@ -139,15 +144,10 @@ const openManifest = (place: LoadPlace, manifest: Manifest): Loaded | 'raced' | 
   }
 }
 
-/** A cut-off founding that knows records which nothing else holds: its log is gone. */
-const strayKnowsMore = (strays: readonly Manifest[], { manifest, sequence }: Generation): boolean =>
-  strays.some((stray) => stray.mark_floor === manifest.mark_floor && stray.sequence > sequence)
-
 const tryLoad = (place: LoadPlace): Loaded | 'raced' | undefined => {
   const { files, places, storeId } = place
   const listed = (): number[] => manifestNumbers(files.list(places.collections)).reverse()
   const numbers = listed()
-  const strays: Manifest[] = []
   let damage: Damage | undefined
   for (const number of numbers) {
     const manifest = readManifest(files, places.manifest(number))
@@ -161,12 +161,8 @@ const tryLoad = (place: LoadPlace): Loaded | 'raced' | undefined => {
       if (typeof opened === 'object') letGo(opened.generation)
       return 'raced'
     }
-    if (typeof opened === 'object') {
-      if (strayKnowsMore(strays, opened.generation)) damage ??= logMissing
-      return { ...opened, damage: damage ?? opened.damage }
-    }
+    if (typeof opened === 'object') return { ...opened, damage: damage ?? opened.damage }
     if (opened === 'untrue') damage ??= generationDamage
-    else if (manifest !== undefined) strays.push(manifest)
   }
   return undefined
 }

@@ -18,6 +18,7 @@ import { encodeLogHeader, encodeRecord, logHeaderBytesMax, decodeLogHeader } fro
 import { bytesInFile, scanLog } from '../log/scan.js'
 import type { Places } from '../paths.js'
 import { logEpochs } from '../paths.js'
+import { headerIn } from './founding.js'
 import type { Generation } from './generation.js'
 import { headerOf } from './header.js'
 
@@ -77,8 +78,11 @@ export const sealFormer = (files: Files, places: Places, successor: LogHeader): 
 
 /** Temporary files of processes that died; whoever holds the state lock writes none here now. */
 const sweepTemporaries = (files: Files, folder: string): void => {
+  // That of a founding stays as long as its manifest: it tells that the founding was cut off.
   for (const name of files.list(folder).filter(isTemporary)) {
-    if (files.stat(join(folder, name))?.kind === 'file') removeFile(files, join(folder, name))
+    const path = join(folder, name)
+    if (files.stat(path)?.kind !== 'file') continue
+    if (typeof headerIn(files, path)?.manifest_sha256 !== 'string') removeFile(files, path)
   }
 }
 

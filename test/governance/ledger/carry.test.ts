@@ -1,6 +1,6 @@
 /** What is carried over from former states: one rule for replaced ones and for damaged ones. */
 import t from 'tap'
-import { carryKeys } from '../../../src/governance/board/carry-keys.js'
+import { carryKeys, isLostKey } from '../../../src/governance/board/carry-keys.js'
 import { bootstrapLedger, setCeiling } from '../../../src/governance/ledger/account.js'
 import { carryLiabilities } from '../../../src/governance/ledger/carry.js'
 import { amountMicrousdMax } from '../../../src/governance/ledger/limits.js'
@@ -160,9 +160,42 @@ t.test('A-026 keys of former states are spent, and those that only their tasks n
       ? [{ id: 't2', doc: task as never }] : former.view().all(spec),
   }
   const memory = new Memory()
-  t.equal(memory.transact((tx) => carryKeys(tx, [{ ...formerOf(former), view }])), 2)
+  t.equal(memory.transact((tx) => carryKeys(tx, now, [{ ...formerOf(former), view }])), 2)
   t.strictSame(memory.view().all(collections.idempotency).map(({ doc }) => doc), [
     { ...key, restored: true }, { ...key, key: 'k2', task_id: 't2', restored: true },
   ])
-  t.equal(memory.transact((tx) => carryKeys(tx, [{ ...formerOf(former), view }])), 0, 'once')
+  t.equal(memory.transact((tx) => carryKeys(tx, now, [{ ...formerOf(former), view }])), 0, 'once')
+})
+
+t.test('A-026 a range of keys that damage took is spent whole, but for keys that were made later', async (t) => {
+  const [from, inside, to] = [
+    '10000000-0000-4000-8000-000000000000', '10000000-0000-4000-8000-0000000000aa',
+    '20000000-0000-4000-8000-000000000000',
+  ]
+  const lost = [
+    { collection: 'idempotency', from, to }, { collection: 'jobs', from: 'a', to: null },
+  ]
+  const memory = new Memory()
+  memory.transact((tx) =>
+    carryKeys(tx, now, [formerOf(new Memory(), { holes: [{ ...hole, lost }] })]))
+  t.equal(memory.view().all(collections.lostKeys).length, 1)
+  t.equal(isLostKey(memory.view(), from), true)
+  t.equal(isLostKey(memory.view(), inside), true)
+  t.equal(isLostKey(memory.view(), to), false)
+  t.equal(isLostKey(memory.view(), '00000000-0000-4000-8000-000000000000'), false)
+  const again = new Memory()
+  again.transact((tx) => carryKeys(tx, now, [formerOf(memory)]))
+  t.equal(isLostKey(again.view(), inside), true, 'and stays so in the next state')
+  const open = new Memory()
+  const all = [{ collection: 'idempotency', from: '0', to: null }]
+  open.transact((tx) =>
+    carryKeys(tx, now, [formerOf(new Memory(), { holes: [{ ...hole, lost: all }] })]))
+  t.equal(isLostKey(open.view(), inside), true)
+  const at = Date.parse(now)
+  const uuid7 = (ms: number): string => {
+    const hex = ms.toString(16).padStart(12, '0')
+    return `${hex.slice(0, 8)}-${hex.slice(8)}-7000-8000-000000000000`
+  }
+  t.equal(isLostKey(open.view(), uuid7(at)), true)
+  t.equal(isLostKey(open.view(), uuid7(at + 1)), false, 'made after the damage was found')
 })

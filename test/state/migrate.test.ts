@@ -1,0 +1,149 @@
+/** From format 1 to format 2: ended at every step, run again, and never on a disk that is too full. */
+import t from 'tap'
+import { readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { SallyportError } from '../../src/base/errors.js'
+import { checkState } from '../../src/state/care/check.js'
+import { migrateState } from '../../src/state/care/migrate.js'
+import { repairState } from '../../src/state/care/repair.js'
+import { decodeStateFile } from '../../src/state/state-file.js'
+import type { FileStore } from '../../src/state/store.js'
+import { openStore } from '../../src/state/store.js'
+import type { Plan } from '../support/state/faults.js'
+import { Stopped, faulty, memoryLock, plan } from '../support/state/faults.js'
+import { MemFiles } from '../support/state/mem-files.js'
+import { items, notes, put, specs } from '../support/state/notes.js'
+import { errorOf } from '../support/state/notes.js'
+
+const stored = join(dirname(fileURLToPath(import.meta.url)), 'fixtures', 'format-1-sound.json')
+const site = { dir: '/tmp/state', configDir: '/tmp/config' }
+
+/** A lived-in state directory of format 1 on a disk in memory. */
+const oldDisk = (): MemFiles => {
+  const disk = new MemFiles()
+  const made = new Set(['/tmp'])
+  const folder = (path: string): void => {
+    if (made.has(path)) return
+    folder(dirname(path))
+    disk.mkdir(path)
+    made.add(path)
+  }
+  for (const name of ['state/run', 'state/artifacts']) folder(`/tmp/${name}`)
+  const files = JSON.parse(readFileSync(stored, 'utf8')) as Record<string, string>
+  for (const [name, text] of Object.entries(files)) {
+    folder(dirname(`/tmp/${name}`))
+    disk.close(disk.open(`/tmp/${name}`, 'create'))
+    disk.overwrite(`/tmp/${name}`, Buffer.from(text, 'base64'))
+  }
+  return disk.clone()
+}
+
+const stateOf = (disk: MemFiles): string => {
+  const store = openStore({ ...site, files: disk, lock: memoryLock(), mode: 'read' }) as FileStore
+  try {
+    const view = store.read()
+    const { damage } = store.health()
+    return damage?.code ??
+      JSON.stringify([view.all(notes), view.all(items), store.anchor(), store.witness.lines()])
+  } finally {
+    store.close()
+  }
+}
+
+const migrated = async (disk: MemFiles, to: Plan = plan()): Promise<void> => {
+  try {
+    await migrateState({ ...site, files: faulty(disk, to), lock: memoryLock() })
+  } catch (error) {
+    const isMeant = error instanceof Stopped || to.stopped || error instanceof SallyportError
+    if (!isMeant) throw error
+  }
+}
+
+const formatIn = (disk: MemFiles): number =>
+  decodeStateFile(disk.contentOf('/tmp/state/STATE'))?.format_version ?? 0
+
+t.test('durability 12: documents, marks, anchor and witness are the same in the new format', async (t) => {
+  const disk = oldDisk()
+  t.hasStrict(errorOf(() => stateOf(disk)), { kind: 'blocked', code: 'state_too_old' })
+  t.strictSame(await migrateState({ ...site, files: disk, lock: memoryLock() }), {
+    from: 1, to: 2, steps: ['sorted runs'],
+  })
+  const [kept, grown, anchor, lines] = JSON.parse(stateOf(disk)) as
+    [{ id: string }[], object[], object, string[]]
+  t.strictSame(kept.map(({ id }) => id), ['a', 'artifact', 'b', 'c'])
+  t.equal(grown.length, 5)
+  t.strictSame(anchor, { status: 'ok', policyRevision: 1 })
+  t.strictSame(lines, ['revision 1'])
+  t.ok(checkState({ ...site, files: disk, specs }).ok)
+})
+
+t.test('durability 10: a migration that is ended at any step is taken up again; the old program never answers', async (t) => {
+  const counted = plan()
+  const whole = oldDisk()
+  await migrated(whole, counted)
+  const expected = stateOf(whole)
+  const raised = counted.seen.findIndex((call) => call === 'rename /tmp/state/STATE')
+  const segments = counted.seen.findIndex((call) => call.includes('/collections/'))
+  t.ok(raised >= 0 && raised < segments, 'STATE is raised before anything else is written')
+  const wrong: string[] = []
+  for (let at = 1; at <= counted.calls; at += 1) {
+    for (const [mode, seed] of [['kept', 0], ['dropped', 0], ['garbled', 1], ['garbled', 2]] as const) {
+      const disk = oldDisk()
+      await migrated(disk, plan(at, 'stop'))
+      const after = disk.crash(mode, seed * 1000 + at)
+      const isNew = formatIn(after) === 2
+      const opened = await Promise.resolve().then(() => stateOf(after))
+        .catch((error: unknown) => error instanceof SallyportError ? error.code : 'thrown')
+      const allowed = isNew ? ['state_too_old', expected] : ['state_too_old']
+      const name = `${counted.seen[at - 1]} ${mode} ${seed}`
+      if (!allowed.includes(opened)) wrong.push(`${name}: ${opened}`)
+      const { loss } = await repairState({ ...site, files: after, lock: memoryLock() })
+      if (loss.records_after !== null) wrong.push(`${name}: a loss`)
+      if (stateOf(after) !== expected) wrong.push(`${name}: another state`)
+      const store = openStore({ ...site, files: after, lock: memoryLock(), mode: 'write' })
+      await put(store, 'after', 1)
+      await (store as FileStore).exclusive('fold', () => (store as FileStore).checkpoint())
+      store.close()
+      if (!checkState({ ...site, files: after, specs }).ok) wrong.push(`${name}: check`)
+    }
+  }
+  t.strictSame(wrong, [])
+})
+
+t.test('whichever call of a migration fails, the old documents are there and it is run again', async (t) => {
+  const counted = plan()
+  const whole = oldDisk()
+  await migrated(whole, counted)
+  const expected = stateOf(whole)
+  for (let at = 1; at <= counted.calls; at += 1) {
+    for (const fault of ['EIO', 'ENOSPC'] as const) {
+      const disk = oldDisk()
+      await migrated(disk, plan(at, fault))
+      await migrated(disk)
+      if (stateOf(disk) !== expected) t.fail(`${counted.seen[at - 1]} ${fault}`)
+    }
+  }
+  t.pass(`${counted.calls} calls`)
+})
+
+t.test('a disk without room is refused before anything changes', async (t) => {
+  const disk = oldDisk()
+  disk.freeLeft = 500
+  await t.rejects(migrateState({ ...site, files: disk, lock: memoryLock() }), {
+    kind: 'failed', code: 'disk_full',
+  })
+  t.equal(formatIn(disk), 1)
+})
+
+t.test('a damaged state is repaired before its format is changed', async (t) => {
+  const disk = oldDisk()
+  const path = '/tmp/state/collections/items.all.000000000002.json'
+  const bytes = Buffer.from(disk.contentOf(path))
+  bytes[40] = (bytes[40] ?? 0) ^ 1
+  disk.overwrite(path, bytes)
+  await t.rejects(migrateState({ ...site, files: disk, lock: memoryLock() }), {
+    kind: 'damaged', code: 'migration_refused',
+  })
+  t.equal(formatIn(disk), 1)
+})
