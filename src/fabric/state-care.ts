@@ -5,7 +5,7 @@ import type { Observer } from '../base/observer.js'
 import type { Registry } from '../governance/capability.js'
 import type { Face, Gov } from '../governance/context.js'
 import { liveGuards } from '../governance/guard.js'
-import { isInitUnfinished } from '../governance/initialized.js'
+import { isInitLost } from '../governance/initialized.js'
 import { settleRestored } from '../contact/recovery.js'
 import { formerStates, settleFormers } from '../state/care/aside.js'
 import { backupState, type BackupReport } from '../state/care/backup.js'
@@ -66,7 +66,7 @@ const nothingKept: Kept = {
  * what it owes is carried over once it has them.
  */
 const requireFirstRecord = (store: Store): void => {
-  if (!isInitUnfinished(store.read())) return
+  if (!isInitLost(store.read())) return
   throw fail.damaged('init_lost', 'The record that made this state directory cannot be read.', {
     next: 'Restore a backup; or run `sallyport init` with the same arguments, and ' +
       '`sallyport state repair` after it.',

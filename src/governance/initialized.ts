@@ -1,9 +1,15 @@
 /** Whether `init` came to its end: the directory is one durable step, its first owner another. */
 import { fail } from '../base/errors.js'
 import type { Store, View } from '../state/types.js'
+import { collections } from './rows.js'
 
 /** True where `init` made the directory and died before it wrote who owns it. */
 export const isInitUnfinished = (view: View): boolean => view.sequence === 0
+
+/** True where damage took the first owner and the policy: `init` has to write them anew. */
+export const isInitLost = (view: View): boolean =>
+  isInitUnfinished(view) || (view.get(collections.policyHead, 'the') === undefined &&
+    view.range(collections.principals, { limit: 1 }).length === 0)
 
 /** Throws `no_state`/`init_unfinished`. A store whose log is damaged is left to other words. */
 export const requireInitialized = (store: Store): void => {

@@ -1,6 +1,6 @@
 import { msFromIso } from '../../base/clock.js'
 import { msOfUuid7 } from '../../base/ids.js'
-import type { Former } from '../../state/care/former.js'
+import { idsLost, type Former } from '../../state/care/former.js'
 import type { Tx, View } from '../../state/types.js'
 import { collections } from '../rows.js'
 
@@ -33,8 +33,10 @@ const carryLostKeys = (tx: Tx, now: string, formers: readonly Former[]): void =>
   const { idempotency, lostKeys } = collections
   const noted = formers.flatMap(({ view }) => view.all(lostKeys))
   const found = formers.flatMap(({ holes }) => holes.flatMap(({ id, lost = [] }) =>
-    lost.filter(({ collection }) => collection === idempotency.name)
-      .map(({ from, to }, n) => ({ id: `${id}-${n}`, doc: { from, to, at: now } }))))
+    lost.flatMap((range, n) => {
+      const ids = idsLost(range, idempotency.name)
+      return ids === undefined ? [] : [{ id: `${id}-${n}`, doc: { ...ids, at: now } }]
+    })))
   for (const { id, doc } of [...noted, ...found]) {
     if (tx.get(lostKeys, id) === undefined) tx.put(lostKeys, id, doc)
   }

@@ -12,6 +12,7 @@ import { amountMicrousdMax } from './limits.js'
 import { post } from './post.js'
 import { findReservation } from './read.js'
 import { highestCeiling, holdUnread } from './unread.js'
+import { verifyLedger } from './verify.js'
 
 /** The last that is known of an operation, and whether the records behind it are all known. */
 interface Last {
@@ -71,6 +72,21 @@ const ceilingsOf = (formers: readonly Former[]): readonly number[] =>
     view.all(collections.ledgerAccounts).map(({ doc }) => doc.ceiling_microusd)
       .filter((ceiling) => ceiling >= 1 && ceiling <= amountMicrousdMax))
 
+/**
+ * A ledger that lost some of its rows in the middle says nothing that can be believed. What is left
+ * of it stands in the former state as evidence; here it is begun anew, so that every operation is
+ * carried over as unknown at its full bound.
+ */
+const clearTorn = (tx: Tx, formers: readonly Former[]): void => {
+  const lostSome = formers.some(({ settled, holes }) =>
+    !settled && holes.some(({ lost }) => lost !== undefined))
+  if (!lostSome || verifyLedger(tx).length === 0) return
+  const { ledgerAccounts, ledgerRows, openReservations, closedReservations } = collections
+  for (const spec of [ledgerAccounts, ledgerRows, openReservations, closedReservations]) {
+    for (const { id } of tx.all<unknown>(spec)) tx.remove<unknown>(spec, id)
+  }
+}
+
 /** Where nothing tells of a ceiling: what unread records held is held above it all the same. */
 const ceilingUnseen = 1
 
@@ -90,6 +106,7 @@ export interface CarriedMoney {
 export const carryLiabilities = (
   tx: Tx, now: string, formers: readonly Former[], reason: string,
 ): CarriedMoney => {
+  clearTorn(tx, formers)
   const missing = lastOf(formers)
     .filter((last) => owes(last) && findReservation(tx, last.doc.operation_id) === undefined)
     .map(({ doc }) => doc)

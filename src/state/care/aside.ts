@@ -34,6 +34,7 @@ const placesIn = (files: Files, path: string): Places => {
     collections: path,
     log: (epoch) => join(path, `${epochText(epoch)}.log`),
     manifest: (epoch) => join(path, `manifest.${epochText(epoch)}.json`),
+    segment: (name) => join(path, name),
     part: (collection, part, epoch) => join(path, partName(collection, part, epoch)),
   }
 }

@@ -20,15 +20,25 @@ import { evidenceOf, recordsOf, salvage } from './salvage.js'
 export interface Hole {
   /** The same for every copy of the same damage. */
   readonly id: string
-  /** Documents that may have been in it, as ranges of ids; absent where it may be any. */
+  /** Documents that may have been in it, as ranges of keys; absent where it may be any. */
   readonly lost?: readonly LostRange[]
 }
 
-/** Ids of a collection from `from` to before `to`; without `to`, up to the last. */
+/** Documents from one key to before another, in the order of the keyspace. */
 export interface LostRange {
-  readonly collection: string
-  readonly from: string
-  readonly to: string | null
+  readonly from: Key
+  readonly to: Key
+}
+
+/** The ids of one collection that a lost range spans; `to`: before which, null for up to the last. */
+export const idsLost = (
+  { from, to }: LostRange, collection: string,
+): { readonly from: string; readonly to: string | null } | undefined => {
+  if (collection < from.collection || collection > to.collection) return undefined
+  return {
+    from: collection === from.collection ? from.id : '',
+    to: collection === to.collection ? to.id : null,
+  }
 }
 
 /** A former state. */
@@ -94,12 +104,7 @@ class FormerView implements View {
 const chainMark = (chain: string): string => chain.slice(0, 16)
 
 const rangesOf = (lost: ReturnType<typeof gather>['lost']): readonly LostRange[] =>
-  lost.flatMap(({ from, to }) => {
-    const { collection, id } = from
-    if (to?.collection === collection) return [{ collection, from: id, to: to.id }]
-    const next = to === undefined ? [] : [{ collection: to.collection, from: '', to: to.id }]
-    return [{ collection, from: id, to: null }, ...next]
-  })
+  lost.flatMap(({ from, to }) => (to === undefined ? [] : [{ from, to }]))
 
 const holesOf = (
   { manifest, broken, head }: Trace, lost: ReturnType<typeof gather>['lost'],

@@ -5,14 +5,15 @@ import {
 import { join } from 'node:path'
 import t from 'tap'
 import { holdLock } from '../../support/state/hold-lock.js'
+import { forgeRecord } from '../../support/state/forge.js'
 import { World } from '../../world/world.js'
 
 t.test('A-071 a revoke stands and says so when leftovers cannot be resolved', async (t) => {
   const rig = await World.in(t).sandbox().state().session().alpha()
   await rig.run(['state', 'compact'])
-  const folder = join(rig.place.stateDir, 'collections')
-  const name = readdirSync(folder).find((one) => one.startsWith('save_intents.')) ?? ''
-  writeFileSync(join(folder, name), 'no document')
+  forgeRecord(rig.place.stateDir, [
+    { collection: 'save_intents', id: 'int_x', doc: { no: 'intent' }, partition: 'hash256' },
+  ])
   const ran = await rig.run(['policy', 'revoke', '--json'])
   t.equal(ran.status, 0, ran.stderr)
   t.equal(ran.json().state, 'revoked')

@@ -172,8 +172,10 @@ t.test('A-026 a range of keys that damage took is spent whole, but for keys that
     '10000000-0000-4000-8000-000000000000', '10000000-0000-4000-8000-0000000000aa',
     '20000000-0000-4000-8000-000000000000',
   ]
+  const key = (collection: string, id: string) => ({ collection, id })
   const lost = [
-    { collection: 'idempotency', from, to }, { collection: 'jobs', from: 'a', to: null },
+    { from: key('idempotency', from), to: key('idempotency', to) },
+    { from: key('jobs', 'a'), to: key('jobs', 'b') },
   ]
   const memory = new Memory()
   memory.transact((tx) =>
@@ -187,7 +189,7 @@ t.test('A-026 a range of keys that damage took is spent whole, but for keys that
   again.transact((tx) => carryKeys(tx, now, [formerOf(memory)]))
   t.equal(isLostKey(again.view(), inside), true, 'and stays so in the next state')
   const open = new Memory()
-  const all = [{ collection: 'idempotency', from: '0', to: null }]
+  const all = [{ from: key('goals', 'x'), to: key('jobs', 'y') }]
   open.transact((tx) =>
     carryKeys(tx, now, [formerOf(new Memory(), { holes: [{ ...hole, lost: all }] })]))
   t.equal(isLostKey(open.view(), inside), true)
