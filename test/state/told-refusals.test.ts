@@ -6,7 +6,8 @@ import { tryHoldFile } from '../../src/governance/kernel-file.js'
 import { ioFailure, nodeFiles, type Files } from '../../src/state/files.js'
 import { tryLockFd } from '../../src/state/kernel-lock.js'
 import { placesOf } from '../../src/state/paths.js'
-import { writePart } from '../../src/state/snapshot/snapshot.js'
+import { buildSegments } from '../../src/state/segments/build.js'
+import { SegmentWriter } from '../../src/state/snapshot/fold.js'
 import { codeOf, errorOf } from '../support/refused.js'
 import { temporaryFolder } from '../world/place.js'
 
@@ -39,12 +40,10 @@ t.test('a lock file that does not come to be is told, and nothing waits for it',
 t.test('a part of a snapshot that reads otherwise than it was written is no snapshot', async (t) => {
   const dir = temporaryFolder(t)
   mkdirSync(placesOf(dir).collections)
-  const data = {
-    schema: 'sallyport.collection.v1', collection: 'notes', part: 'all', sequence: 1,
-    texts: new Map([['one', '{"n":1}']]),
-  } as const
-  const write = (epoch: number, files: Files) =>
-    codeOf(() => writePart(files, placesOf(dir), epoch, data))
+  const [built] = [...buildSegments([{ collection: 'notes', id: 'one', text: '{"n":1}' }])]
+  if (built === undefined) throw new Error('nothing was built')
+  const write = (number: number, files: Files) =>
+    codeOf(() => new SegmentWriter(files, placesOf(dir), number).write(built))
   t.equal(write(1, nodeFiles), 'none')
   t.equal(write(2, {
     ...nodeFiles,

@@ -1,0 +1,62 @@
+/** The page on the state's bytes is enough: a reader written by it alone finds the same documents. */
+import t from 'tap'
+import { spawnSync } from 'node:child_process'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { compactState } from '../../src/state/care/compact.js'
+import { repairState } from '../../src/state/care/repair.js'
+import type { FileStore } from '../../src/state/store.js'
+import { flipBit, newestLog } from '../support/state/forge.js'
+import { again, items, notes, placeOf, put } from '../support/state/notes.js'
+import { World } from '../world/world.js'
+
+const reader = join(dirname(fileURLToPath(import.meta.url)), '..', 'support', 'state', 'reader.py')
+
+/** What the program reads, and what the other reader does; null where there is no Python. */
+const both = (store: FileStore): readonly [unknown, unknown] | null => {
+  const view = store.read()
+  const documents = [notes, items].flatMap((spec) =>
+    view.all(spec).map(({ id, doc }) => [spec.name, id, doc]))
+  const child = spawnSync('python3', [reader, store.dir], { maxBuffer: 1e8 })
+  if (child.error !== undefined) return null
+  if (child.status !== 0) return [null, child.stderr.toString()]
+  const found = JSON.parse(child.stdout.toString()) as { documents: string[][]; sequence: number }
+  const sorted = (rows: readonly unknown[]): string[] => rows.map((row) => JSON.stringify(row)).sort()
+  return [
+    { sequence: view.sequence, documents: sorted(documents) },
+    { ...found, documents: sorted(found.documents) },
+  ]
+}
+
+t.test('a reader in Python that was written by docs/state-format.md agrees with the program', async (t) => {
+  const { store } = await World.in(t).store()
+  const agree = (what: string): void => {
+    const read = both(store)
+    if (read === null) t.pass('no Python here')
+    else t.strictSame(read[1], read[0], what)
+  }
+  agree('a new store')
+  for (let n = 0; n < 7; n += 1) {
+    await store.transact('fill', (tx) => {
+      for (let i = 0; i < 60; i += 1) {
+        tx.put(items, `i"${(i * 7 + n) % 90}/ü\u{1f600}`, { n: i, text: 'x\\"\n'.repeat(i) })
+      }
+      if (n > 2) tx.remove(items, `i"${n}/ü\u{1f600}`)
+    })
+    await put(store, `n${n}`, n)
+    if (n < 6) await store.exclusive('fold', () => store.checkpoint())
+  }
+  agree('folded and merged, with records behind')
+  await store.exclusive('rotate', () => store.rotate())
+  await put(store, 'last', 1)
+  agree('two logs')
+  await compactState(store)
+  agree('one run')
+  await put(store, 'more', 2)
+  flipBit(newestLog(store.dir), 20, 1)
+  store.close()
+  await repairState(placeOf(store))
+  const repaired = again(t, store)
+  const read = both(repaired)
+  if (read !== null) t.strictSame(read[1], read[0], 'founded by a repair')
+})

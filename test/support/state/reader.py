@@ -1,0 +1,110 @@
+"""Rebuilds every document of a state directory by docs/state-format.md alone. For a test only."""
+import hashlib
+import json
+import os
+import re
+import sys
+import zlib
+
+root = sys.argv[1]
+
+
+def sha(data):
+    return hashlib.sha256(data).hexdigest()
+
+
+def need(held, what):
+    if not held:
+        raise SystemExit('untrue: ' + what)
+
+
+def sealed_line(line):
+    """The value of a line of canonical JSON, a space, its SHA-256; None where it is untrue."""
+    text, digest = line[:-65], line[-64:]
+    if line[-65:-64] != b' ' or sha(text) != digest.decode('ascii', 'replace'):
+        return None
+    return json.loads(text)
+
+
+def place(*names):
+    return os.path.join(root, *names)
+
+
+def read(path):
+    with open(path, 'rb') as file:
+        return file.read()
+
+
+def log_at(epoch):
+    path = place('wal', '%012d.log' % epoch)
+    if not os.path.exists(path):
+        return None, b''
+    line, _, rest = read(path).partition(b'\n')
+    return sealed_line(line), rest
+
+
+def newest_manifest():
+    form = re.compile(r'manifest\.\d{12}\.json')
+    names = [name for name in os.listdir(place('collections')) if form.fullmatch(name)]
+    for name in sorted(names, reverse=True):
+        data = read(place('collections', name))
+        manifest = sealed_line(data[:-1])
+        if manifest is None or manifest.get('schema') != 'sallyport.manifest.v2':
+            continue
+        header, _ = log_at(manifest['epoch'] + 1)
+        if manifest['founding'] and (header is None or header['manifest_sha256'] != sha(data)):
+            continue
+        return manifest
+    raise SystemExit('no manifest')
+
+
+def rows_of(facts):
+    data = read(place('collections', facts['name']))
+    need(sha(data) == facts['sha256'] and len(data) == facts['bytes'], facts['name'])
+    offset, length, digest = facts['index']
+    index = data[offset:offset + length]
+    need(sha(index) == digest, 'index')
+    for collection, first, start, size, block in json.loads(index):
+        lines = data[start:start + size]
+        need(sha(lines) == block, 'block')
+        rows = [json.loads(line) for line in lines.decode()[:-1].split('\n')]
+        need(rows[0][:2] == [collection, first], 'first key')
+        yield from rows
+
+
+def records_of(store, epoch, sequence, chain, data):
+    at = 0
+    while at < len(data):
+        header = data[at:at + 40]
+        number, size, check = int(header[3:19]), int(header[20:30]), header[31:39].decode()
+        crc = zlib.crc32(('%s|%d|' % (store, epoch)).encode() + header[:30])
+        need('%08x' % crc == check and number == sequence + 1, 'record header')
+        end = at + 40 + size
+        after = sha(chain.encode() + data[at:end])
+        need(data[end:end + 66] == b'\n' + after.encode() + b'\n', 'chain')
+        payload = json.loads(data[at + 40:end])
+        if 'next_epoch' in payload:
+            need(payload['next_epoch'] == epoch + 1, 'seal')
+            return
+        yield number, after, payload
+        sequence, chain, at = number, after, end + 66
+
+
+manifest = newest_manifest()
+documents = {}
+for run in reversed(manifest['runs']):
+    for facts in run['files']:
+        for row in rows_of(facts):
+            documents[row[0], row[1]] = row[2:]
+sequence, chain, epoch = manifest['sequence'], manifest['chain'], manifest['epoch'] + 1
+while True:
+    header, data = log_at(epoch)
+    if header is None:
+        break
+    need(header['base_sequence'] == sequence and header['base_chain'] == chain, 'log')
+    for sequence, chain, payload in records_of(manifest['store_id'], epoch, sequence, chain, data):
+        for collection, _, name, *doc in payload['ops']:
+            documents[collection, name] = doc
+    epoch += 1
+found = [[c, i, d[0]] for (c, i), d in documents.items() if d]
+print(json.dumps({'sequence': sequence, 'documents': found}))
