@@ -177,7 +177,8 @@ export const run = async (): Promise<BenchRow[]> => {
       rows.push({
         name: `growth ${size}: bytes folded a byte of log`, ratio, target: 'at most 6',
         pass: ratio <= 6,
-        detail: `close ${fixed(loaded.usualCloseMs)} ms (95 of 100), worst ${fixed(loaded.worstCloseMs)} ms; ` +
+        detail: `close ${fixed(loaded.usualCloseMs)} ms (95 of 100), ` +
+          `worst ${fixed(loaded.worstCloseMs)} ms; ` +
           `at most ${loaded.mostRuns} runs; ${fixed(loaded.diskBytes / 1e6)} MB on disk`,
       })
       const cold = coldTimes(place, size)

@@ -380,9 +380,17 @@ export class Committer {
    * state is needed. True when nothing is left to do.
    */
   fold(options: FoldOptions): boolean {
-    const { files, places, clock, follower } = this.#at
-    this.#foldLock ??= this.#at.lock(places.fold, clock)
+    this.#foldLock ??= this.#at.lock(this.#at.places.fold, this.#at.clock)
     if (!this.#foldLock.tryTake('fold')) return false
+    try {
+      return this.#foldNow(options)
+    } finally {
+      this.#foldLock.give()
+    }
+  }
+
+  #foldNow(options: FoldOptions): boolean {
+    const { files, places, clock, follower } = this.#at
     try {
       const { storeId } = follower.generation.binding
       const report = fold({ files, places, clock, storeId }, options)
@@ -390,9 +398,13 @@ export class Committer {
       return !report.unfinished
     } catch (error) {
       throw follower.met(ioFailure(error, 'folding the log'))
-    } finally {
-      this.#foldLock.give()
     }
+  }
+
+  /** Folds all sealed logs and merges every run into one, once nobody else folds. */
+  async mergeAll(verb: string): Promise<void> {
+    const options = { mergeBytesMax: Number.POSITIVE_INFINITY, whole: true }
+    await whileNobodyFolds(this.#at, verb, () => this.#foldNow(options))
   }
 
   /** Runs `fn` while nobody folds, on the newest manifest. Blocks no thread. */

@@ -124,6 +124,7 @@ const writeSkeleton = (files: Files, dir: string, manifest: Manifest): void => {
   if (base === undefined) throw new TypeError('a manifest without a log')
   put(places.state, encodeStateFile(manifest.state))
   put(places.lock, Buffer.alloc(0))
+  put(places.fold, Buffer.alloc(0))
   put(places.witness, Buffer.alloc(0))
   put(places.manifest(manifest.number), encodeManifest(manifest))
   put(places.log(base.epoch), encodeLogHeader(headerOf(base).header))

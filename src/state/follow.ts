@@ -67,7 +67,7 @@ export class Follower {
     const { files, dir, places, storeId } = this.#at
     requireOwnFolders(files, dir)
     const { generation, damage } = loadNewest({ files, places, pool: this.#pool, storeId })
-    unread.register(generation, generation.lease, generation)
+    unread.register(generation, generation.lease)
     this.#loadDamage = damage === undefined ? null : damageOf(damage.code, damage.message)
     return generation
   }
@@ -83,9 +83,8 @@ export class Follower {
 
   /** Lets go of every file; views are not read any more. */
   close(): void {
-    unread.unregister(this.#generation)
     this.#generation.closeLog()
-    this.#generation.lease.release()
+    this.#pool.close()
   }
 
   /** Why writes are refused at this moment, or null. */

@@ -46,7 +46,8 @@ export const decodeStateFile = (bytes: Buffer): StateFile | undefined => {
 
 /**
  * STATE of a directory. `no_state` when there is none, `damaged`/`state_file_damaged` when it is
- * untrue, `blocked`/`state_too_new` when a newer program wrote it, `state_too_old` when an older one did.
+ * untrue, `blocked`/`state_too_new` when a newer program wrote it, `state_too_old` when an older
+ * one did.
  */
 export const readStateFile = (files: Files, path: string): StateFile => {
   const bytes = readWhole(files, path, fileBytesMax.state)

@@ -198,6 +198,11 @@ export class FileStore implements Store {
     this.#committer.rotate()
   }
 
+  /** Folds all sealed logs and merges every run into one, once nobody else folds. */
+  async mergeAll(verb: string): Promise<void> {
+    await this.#committer.mergeAll(verb)
+  }
+
   /** Folds sealed logs and merges; no lock is needed. True when nothing is left to do. */
   fold(options: FoldOptions): boolean {
     return this.#committer.fold(options)

@@ -1,6 +1,6 @@
 /**
- * A block of a snapshot that nobody can read any more: its rows are lost, not the file, and no money
- * and no key is forgotten with them.
+ * A block of a snapshot that nobody can read any more: its rows are lost, not the file, and no
+ * money and no key is forgotten with them.
  */
 import { cpSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'

@@ -242,3 +242,29 @@ t.test('what nobody needs any more goes: two manifests stay, their files, and th
   t.strictSame(names.filter((name) => name.endsWith('.seg')), [...new Set(named)].sort())
   t.strictSame(files.list(places.wal), ['000000000009.log', '000000000010.log'])
 })
+
+t.test('a store that is closed holds no file open, however often it was folded', async (t) => {
+  const disk = new MemFiles()
+  const open = new Set<number>()
+  const files: Files = new Proxy(disk, {
+    get: (target, name: keyof MemFiles) => {
+      const value: unknown = target[name]
+      if (typeof value !== 'function') return value
+      return (...args: unknown[]): unknown => {
+        const result = (value as (...all: unknown[]) => unknown).apply(target, args)
+        if (name === 'open') open.add(result as number)
+        if (name === 'close') open.delete(args[0] as number)
+        return result
+      }
+    },
+  })
+  const store = createStore({ ...site, files, lock: memoryLock(), profile: {} }) as FileStore
+  for (let n = 0; n < 9; n += 1) {
+    await put(store, `a${n}`, n)
+    await store.exclusive('fold', () => store.checkpoint())
+    store.read().all(notes)
+  }
+  t.ok(open.size > 1)
+  store.close()
+  t.equal(open.size, 0)
+})

@@ -1,4 +1,4 @@
-/** From format 1 to format 2: ended at every step, run again, and never on a disk that is too full. */
+/** From format 1 to format 2: ended at every step, run again, never on a disk that is too full. */
 import t from 'tap'
 import { readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -60,6 +60,8 @@ const migrated = async (disk: MemFiles, to: Plan = plan()): Promise<void> => {
   }
 }
 
+const cuts = [['kept', 0], ['dropped', 0], ['garbled', 1], ['garbled', 2]] as const
+
 const formatIn = (disk: MemFiles): number =>
   decodeStateFile(disk.contentOf('/tmp/state/STATE'))?.format_version ?? 0
 
@@ -88,7 +90,7 @@ t.test('durability 10: a migration that is ended at any step is taken up again; 
   t.ok(raised >= 0 && raised < segments, 'STATE is raised before anything else is written')
   const wrong: string[] = []
   for (let at = 1; at <= counted.calls; at += 1) {
-    for (const [mode, seed] of [['kept', 0], ['dropped', 0], ['garbled', 1], ['garbled', 2]] as const) {
+    for (const [mode, seed] of cuts) {
       const disk = oldDisk()
       await migrated(disk, plan(at, 'stop'))
       const after = disk.crash(mode, seed * 1000 + at)

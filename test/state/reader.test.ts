@@ -1,4 +1,4 @@
-/** The page on the state's bytes is enough: a reader written by it alone finds the same documents. */
+/** The page on the state's bytes is enough: a reader by it alone finds the same documents. */
 import t from 'tap'
 import { spawnSync } from 'node:child_process'
 import { dirname, join } from 'node:path'
@@ -21,7 +21,8 @@ const both = (store: FileStore): readonly [unknown, unknown] | null => {
   if (child.error !== undefined) return null
   if (child.status !== 0) return [null, child.stderr.toString()]
   const found = JSON.parse(child.stdout.toString()) as { documents: string[][]; sequence: number }
-  const sorted = (rows: readonly unknown[]): string[] => rows.map((row) => JSON.stringify(row)).sort()
+  const sorted = (rows: readonly unknown[]): string[] =>
+    rows.map((row) => JSON.stringify(row)).sort()
   return [
     { sequence: view.sequence, documents: sorted(documents) },
     { ...found, documents: sorted(found.documents) },

@@ -200,7 +200,8 @@ t.test('documents of many runs and files are found by id, in order and by range'
   t.equal(view.get(items, 'i2-59')?.n, 59)
   t.equal(view.get(items, 'none'), undefined)
   t.equal(view.all(items).length, 179)
-  const ids = (options: RangeOptions): string => view.range(items, options).map(({ id }) => id).join()
+  const ids = (options: RangeOptions): string =>
+    view.range(items, options).map(({ id }) => id).join()
   t.equal(ids({ prefix: 'i1-', limit: 3 }), 'i1-0,i1-1,i1-10')
   t.equal(ids({ prefix: 'i1-', after: 'i1-59', limit: 3 }), 'i1-6,i1-8,i1-9')
   t.equal(ids({ prefix: 'i1-', reverse: true, limit: 2 }), 'i1-9,i1-8')

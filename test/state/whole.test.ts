@@ -242,7 +242,9 @@ t.test('a block that no generation holds any more is a counted loss of its rows'
   t.strictSame(numbers(store), { b: 2, c: 3, z: 26 })
   t.strictSame(store.read().all(items), [])
   t.equal(report.loss.documents, 2)
-  t.matchStrict(report.done.at(-1), { code: 'documents_lost', message: /1 ranges of ids: items i to notes a/ })
+  t.matchStrict(report.done.at(-1), {
+    code: 'documents_lost', message: /1 ranges of ids: items i to notes a/,
+  })
   t.equal(lossSeen, 1)
 })
 
@@ -517,7 +519,8 @@ const stepsInto = (taken: string[]): readonly Migration[] =>
       taken.push(`prepare ${from}`)
       return () => {
         const bytes = readWhole(files, places.state, 1e6)
-        taken.push(`run ${from}, STATE ${decodeStateFile(bytes ?? Buffer.alloc(0))?.format_version}`)
+        const stood = decodeStateFile(bytes ?? Buffer.alloc(0))?.format_version
+        taken.push(`run ${from}, STATE ${stood}`)
       }
     },
   }))

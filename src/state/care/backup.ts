@@ -49,7 +49,7 @@ export type BackupFacts = v.InferOutput<typeof backupShape>
 export type BackupLoss = NonNullable<BackupFacts['loss']>
 
 /** Top-level entries that are never part of a backup. */
-const leftOut = new Set(['run', 'lock', 'aside'])
+const leftOut = new Set(['run', 'lock', 'fold', 'aside'])
 
 /** Bytes of `backup.json`: canonical JSON, a space, its SHA-256. */
 const encodeFacts = (facts: BackupFacts): Buffer => {

@@ -3,7 +3,6 @@
  * its digest, the order of its rows, and the shape of each document. Memory is bounded by a file.
  */
 import { hash } from 'node:crypto'
-import type { GenericSchema } from 'valibot'
 import * as v from 'valibot'
 import { SallyportError } from '../../base/errors.js'
 import { errnoOf, readWhole } from '../files.js'
@@ -161,7 +160,7 @@ class Shapes {
     } catch {
       return false
     }
-    return v.is(schema as GenericSchema, upgrade === undefined ? doc : upgrade(doc))
+    return v.is(schema, upgrade === undefined ? doc : upgrade(doc))
   }
 
   problems(): readonly Problem[] {

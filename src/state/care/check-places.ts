@@ -15,7 +15,7 @@ const ownFiles = ({ files, places }: Site): string[] => {
     files.stat(path) === undefined
       ? [] : files.list(path).filter(own).map((name) => join(folder, name))
   return [
-    'STATE', 'lock', 'witness.log',
+    'STATE', 'lock', 'fold', 'witness.log',
     ...named('wal', places.wal, (name) => logEpochs([name]).length > 0),
     ...named('collections', places.collections, (name) =>
       isSnapshotName(name) || manifestNumbers([name]).length > 0),

@@ -67,12 +67,12 @@ export const checkState = (options: CheckOptions): CheckReport => {
 }
 
 /** Changes whenever a process commits or folds. */
-const fingerprint = ({ files, places }: Site): string => {
-  if (files.stat(places.wal)?.kind !== 'dir') return ''
-  return files.list(places.wal)
-    .map((name) => `${name}:${files.stat(join(places.wal, name))?.size ?? 0}`)
-    .join(',')
-}
+const fingerprint = ({ files, places }: Site): string =>
+  [places.wal, places.collections].flatMap((folder) => {
+    if (files.stat(folder)?.kind !== 'dir') return []
+    return files.list(folder)
+      .map((name) => `${name}:${files.stat(join(folder, name))?.size ?? 0}`)
+  }).join(',')
 
 const checkOnce = (site: Site, options: CheckOptions): CheckReport => {
   const misplaced = placeProblems(site)

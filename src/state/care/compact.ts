@@ -33,7 +33,7 @@ export const compactState = async (
     store.rotate()
     return end
   })
-  store.fold({ mergeBytesMax: Number.POSITIVE_INFINITY, whole: true })
+  await store.mergeAll('state compact')
   return store.exclusive('state compact', () => {
     requireOwnFolders(store.files, store.dir, ['artifacts'])
     const orphans = referenced === undefined

@@ -64,8 +64,8 @@ export const filesBelow = (files: Files, root: string, below = ''): string[] => 
 }
 
 /**
- * Copies a folder's files into a new folder, which is made; empty folders are made too. A file whose
- * name says that it never changes (`fixed`) is linked: that is a copy as well, and costs nothing.
+ * Copies a folder's files into a new folder, which is made; empty folders are made too. A file
+ * whose name says that it never changes (`fixed`) is linked: a copy as well, and it costs nothing.
  */
 export const copyTree = (
   files: Files, from: string, to: string, fixed: (name: string) => boolean = () => false,

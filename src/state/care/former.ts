@@ -30,7 +30,7 @@ export interface LostRange {
   readonly to: Key
 }
 
-/** The ids of one collection that a lost range spans; `to`: before which, null for up to the last. */
+/** The ids of one collection that a lost range spans; `to` null: up to the last. */
 export const idsLost = (
   { from, to }: LostRange, collection: string,
 ): { readonly from: string; readonly to: string | null } | undefined => {

@@ -69,7 +69,8 @@ export class StateRows {
   find(key: Key): Row | undefined {
     const over = this.over.get(key)
     if (over !== undefined) return over.text === null ? undefined : over
-    const [found] = this.rows({ low: key, high: { ...key, id: `${key.id}\u0000` } }, () => undefined)
+    const high = { ...key, id: `${key.id}\u0000` }
+    const [found] = this.rows({ low: key, high }, () => undefined)
     return found
   }
 

@@ -47,7 +47,7 @@ const requireRoom = ({ files, dir }: Site, { collections }: Manifest, logBytes: 
   const needed = Math.ceil(1.1 * (all + runs.reduce((sum, bytes) => sum + bytes, 0)))
   const free = files.freeBytes(dir)
   if (free >= needed) return
-  throw fail.failed('disk_full', 'The disk has too little room to change the format of the state.', {
+  throw fail.failed('disk_full', 'The disk has too little room to change the format.', {
     next: 'Free some space and run the command again.',
     details: { bytes_needed: needed, bytes_free: free },
   })

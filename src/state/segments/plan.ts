@@ -40,7 +40,8 @@ export const levelOf = (bytes: number, atLeast: number, older: number | undefine
 /** A merge of so many bytes may take in the next level when that would be due right after it. */
 const cascadeBytesMax = 16 * 1024 * 1024
 
-const bytesOf = (runs: readonly RunSize[]): number => runs.reduce((sum, { bytes }) => sum + bytes, 0)
+const bytesOf = (runs: readonly RunSize[]): number =>
+  runs.reduce((sum, { bytes }) => sum + bytes, 0)
 
 /**
  * The merges that begin now, lowest level first: of each level without one under way the four

@@ -51,9 +51,14 @@ export const damagedSegment = (name: string): SallyportError =>
 const isDamage = (error: unknown): boolean =>
   error instanceof SallyportError && error.kind === 'damaged'
 
+interface KeptBlock {
+  readonly rows: readonly StoredRow[]
+  readonly bytes: number
+}
+
 /** Blocks read lately, the oldest let go first. */
 export class BlockCache {
-  readonly #blocks = new Map<string, { readonly rows: readonly StoredRow[]; readonly bytes: number }>()
+  readonly #blocks = new Map<string, KeptBlock>()
   readonly #bytesMax: number
   #bytes = 0
 

@@ -217,21 +217,21 @@ const manifestOf = (
   }
 }
 
-const workOn = (place: FoldPlace, generation: Generation, number: number, pool: SegmentPool): Work & {
-  readonly end: () => void
-} => {
+const workOn = (
+  place: FoldPlace, generation: Generation, number: number, pool: SegmentPool,
+): Work & { readonly end: () => void } => {
   const { manifest } = generation
   const extra: (() => void)[] = []
   const known = new Map<string, Segment>()
   for (const segment of generation.lease.table.runs.flat()) known.set(segment.facts.name, segment)
   const segmentOf = (facts: SegmentFacts): Segment => {
-    let segment = known.get(facts.name)
-    if (segment === undefined) {
-      const lease = pool.lease({ runs: [{ id: 0, level: 0, files: [facts] }] })
-      extra.push(lease.release)
-      segment = lease.table.runs[0]?.[0] as Segment
-      known.set(facts.name, segment)
-    }
+    const open = known.get(facts.name)
+    if (open !== undefined) return open
+    const lease = pool.lease({ runs: [{ id: 0, level: 0, files: [facts] }] })
+    extra.push(lease.release)
+    const [segment] = lease.table.runs.flat()
+    if (segment === undefined) throw new TypeError('a run without its file')
+    known.set(facts.name, segment)
     return segment
   }
   return {

@@ -69,6 +69,12 @@ export class SegmentPool {
     }
   }
 
+  /** Closes every file, whoever still holds a lease: nothing is read through it any more. */
+  close(): void {
+    for (const handle of this.#handles.values()) this.#shut(handle)
+    this.#handles.clear()
+  }
+
   #take(facts: SegmentFacts): Handle {
     const known = this.#handles.get(keyOf(facts))
     const handle = known?.fd === undefined ? this.#open(facts) : known
@@ -106,6 +112,10 @@ export class SegmentPool {
     if (handle.users > 0) return
     const key = keyOf(handle.segment.facts)
     if (this.#handles.get(key) === handle) this.#handles.delete(key)
+    this.#shut(handle)
+  }
+
+  #shut(handle: Handle): void {
     if (handle.fd !== undefined) this.#files.close(handle.fd)
     handle.fd = undefined
   }

@@ -110,8 +110,9 @@ t.test('a filter never says "not here" of a key that is, and seldom "here" of on
 })
 
 t.test('files stay below their limit, and a longer row has one of its own', async (t) => {
+  const textOf = (i: number): string => JSON.stringify('z'.repeat(i === 50 ? 4000 : 50))
   const rows = Array.from({ length: 100 }, (_, i) =>
-    ({ collection: 'notes', id: `k${100 + i}`, text: JSON.stringify('z'.repeat(i === 50 ? 4000 : 50)) }))
+    ({ collection: 'notes', id: `k${100 + i}`, text: textOf(i) }))
   const sizes = [...buildSegments(rows, small)].map(({ facts }) => facts)
   t.ok(sizes.every(({ bytes, rows: count }) => bytes <= 2 * small.fileBytes || count === 1))
   t.equal(sizes.reduce((sum, { rows: count }) => sum + count, 0), 100)
