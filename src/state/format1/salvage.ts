@@ -1,7 +1,7 @@
 /**
- * Reads what is still true of a state directory of format 1: per epoch the header, the manifest, the
- * records up to the first untrue one, and what behind it can still be proved to have been there. It
- * assumes nothing and throws only for disk errors.
+ * Reads what is still true of a state directory of format 1: per epoch the header, the manifest,
+ * the records up to the first untrue one, and what behind it can still be proved to have been
+ * there. It assumes nothing and throws only for disk errors.
  */
 import type { Files } from '../files.js'
 import { errnoOf, readRange, withFile } from '../files.js'

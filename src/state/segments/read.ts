@@ -213,9 +213,8 @@ export class Segment {
     const last = high === undefined ? index.length - 1 : lineAt(index, high)
     for (let n = reverse ? last : first; n >= first && n <= last; n += reverse ? -1 : 1) {
       const rows = this.#blockOr(n, onLost)
-      for (let at = reverse ? rows.length - 1 : 0; at >= 0 && at < rows.length;
-        at += reverse ? -1 : 1) {
-        const row = rows[at]
+      for (let at = 0; at < rows.length; at += 1) {
+        const row = rows[reverse ? rows.length - 1 - at : at]
         if (row !== undefined && isWithin(row, bounds)) yield row
       }
     }
