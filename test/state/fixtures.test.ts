@@ -51,6 +51,33 @@ const base = ['a', 'artifact']
 const lost = ['generation_rebuilt', 'records_lost']
 const mended = ['bits_mended']
 
+/** Damage that is of format 2 alone, or ends otherwise there. */
+const expectations2: Readonly<Record<string, Expected>> = {
+  manifest: {
+    read: all, write: 'damaged', check: ['manifest_damaged'], repair: ['generation_rebuilt'],
+    after: all,
+  },
+  'manifest-missing': { read: all, write: 'ok', check: [], repair: [], after: all },
+  'block-bit': {
+    write: 'damaged', check: ['collection_damaged'], repair: ['files_mended'], after: all,
+  },
+  block: {
+    write: 'damaged', check: ['collection_damaged'], repair: ['generation_rebuilt'], after: all,
+  },
+  index: { write: 'damaged', check: ['collection_damaged'], repair: ['files_mended'], after: all },
+  'file-missing': {
+    write: 'damaged', check: ['collection_damaged'],
+    repair: ['generation_rebuilt'], after: all,
+  },
+  'block-in-both-generations': {
+    write: 'damaged', check: ['collection_damaged'],
+    repair: ['generation_rebuilt', 'documents_lost'], after: ['artifact', 'b', 'c'], itemsAfter: 0,
+  },
+  'log-missing': {
+    read: base, write: 'damaged', check: ['log_missing'], repair: lost, after: base,
+  },
+}
+
 const expectations: Readonly<Record<string, Expected>> = {
   sound: { read: all, write: 'ok', check: [], repair: [], after: all },
   'torn-tail': {
@@ -127,17 +154,23 @@ const standingAfter = ({ anchor = 'ok', repair }: Expected): string =>
 
 const names = readdirSync(folder).map((name) => name.replace(/\.json$/, '')).sort()
 
-t.test('durability 12: there is a stored fixture of the format and of each kind of damage', async (t) => {
-  t.strictSame(names, Object.keys(expectations).map((kind) => `format-1-${kind}`).sort())
+const kindsOf2 = [...new Set([...Object.keys(expectations), ...Object.keys(expectations2)])]
+  .filter((kind) => !kind.startsWith('collection-file'))
+
+t.test('durability 12: there is a stored fixture of each format and of each kind of damage', async (t) => {
+  t.strictSame(names, [
+    ...Object.keys(expectations).map((kind) => `format-1-${kind}`),
+    ...kindsOf2.map((kind) => `format-2-${kind}`),
+  ].sort())
 })
 
 for (const name of names) {
   const kind = name.replace(/^format-\d+-/, '')
-  const expected = expectations[kind]
+  const isOld = name.startsWith('format-1-')
+  const expected = (isOld ? undefined : expectations2[kind]) ?? expectations[kind]
   t.test(`durability 12: ${name} opens, or is refused, as it always did`, async (t) => {
     if (expected === undefined) throw new Error('no expectation')
     const place = unpack(t, name)
-    const isOld = name.startsWith('format-1-')
     const report = checkState({ ...place, specs })
     const codes = report.problems.map(({ code }) => code)
     const old = isOld && expected.open === undefined ? ['state_too_old'] : []

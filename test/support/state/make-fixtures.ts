@@ -12,7 +12,9 @@ import { join } from 'node:path'
 import { formatVersion } from '../../../src/state/paths.js'
 import { createStore } from '../../../src/state/store.js'
 import type { FileStore } from '../../../src/state/store.js'
-import { flipBit, forgePayload, forgeRecord, newestLog, truncateTo } from './forge.js'
+import {
+  flipBit, forgePayload, forgeRecord, newestLog, truncateTo, zeroBlock,
+} from './forge.js'
 import { items, notes, put } from './notes.js'
 
 const makeSound = async (base: string): Promise<FileStore> => {
@@ -49,6 +51,10 @@ const packed = (base: string): Record<string, string> => {
 
 const logOf = (dir: string): string => newestLog(dir)
 const sizeOf = (path: string): number => readFileSync(path).length
+const segmentOf = (dir: string, number: number): string =>
+  join(dir, 'collections', `00000000000${number}.1.seg`)
+const indexAt = (dir: string, number: number): number =>
+  readFileSync(segmentOf(dir, number)).indexOf('[["')
 
 /** Kinds of damage, each done to a copy of the sound state at `base`. */
 const hurts: Readonly<Record<string, (base: string, dir: string) => void | Promise<void>>> = {
@@ -65,10 +71,12 @@ const hurts: Readonly<Record<string, (base: string, dir: string) => void | Promi
   manifest: (_, dir) => flipBit(join(dir, 'collections', 'manifest.000000000003.json'), 20, 1),
   'manifest-missing': (_, dir) =>
     unlinkSync(join(dir, 'collections', 'manifest.000000000003.json')),
-  'collection-file': (_, dir) =>
-    flipBit(join(dir, 'collections', 'notes.all.000000000003.json'), 90, 1),
-  'collection-file-in-both-generations': (_, dir) =>
-    flipBit(join(dir, 'collections', 'items.all.000000000002.json'), 90, 1),
+  'block-bit': (_, dir) => flipBit(segmentOf(dir, 3), 9, 1),
+  block: (_, dir) => zeroBlock(segmentOf(dir, 3), 4, 20),
+  index: (_, dir) => zeroBlock(segmentOf(dir, 3), indexAt(dir, 3), 20),
+  'file-missing': (_, dir) => unlinkSync(segmentOf(dir, 3)),
+  'block-in-both-generations': (_, dir) => zeroBlock(segmentOf(dir, 2), 4, 20),
+  'log-missing': (_, dir) => unlinkSync(logOf(dir)),
   'state-file': (_, dir) => flipBit(join(dir, 'STATE'), 40, 1),
   'zeroed-tail': (_, dir) => {
     const path = logOf(dir)
