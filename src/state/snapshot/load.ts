@@ -173,7 +173,7 @@ export const letGo = (generation: Generation): void => {
   generation.lease.release()
 }
 
-const triesMax = 8
+const triesMax = 32
 
 /**
  * The newest valid generation; `damaged`/`no_valid_generation` when there is none,
