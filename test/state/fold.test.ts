@@ -11,6 +11,7 @@ import type { FileStore, OpenOptions } from '../../src/state/store.js'
 import { createStore, openStore } from '../../src/state/store.js'
 import type { Plan } from '../support/state/faults.js'
 import { Stopped, faulty, memoryLock, plan } from '../support/state/faults.js'
+import { flipBit } from '../support/state/forge.js'
 import type { CrashMode } from '../support/state/mem-files.js'
 import { MemFiles } from '../support/state/mem-files.js'
 import { again, items, notes, numbers, put, specs } from '../support/state/notes.js'
@@ -267,4 +268,27 @@ t.test('a store that is closed holds no file open, however often it was folded',
   t.ok(open.size > 1)
   store.close()
   t.equal(open.size, 0)
+})
+
+t.test('nothing damaged is folded: that is for a repair', async (t) => {
+  for (const what of ['manifest', 'log'] as const) {
+    const { store } = await World.in(t).store()
+    for (const id of ['a', 'b']) {
+      await put(store, id, 1)
+      await store.exclusive('fold', () => store.checkpoint())
+    }
+    for (const id of ['c', 'd']) {
+      await put(store, id, 1)
+      await store.exclusive('rotate', () => store.rotate())
+    }
+    await put(store, 'e', 1)
+    const { places, files } = store
+    if (what === 'manifest') flipBit(places.manifest(3), 30, 1)
+    else flipBit(places.log(4), readAll(store, 4).indexOf('#c ') + 50, 1)
+    const before = files.list(places.collections)
+    const next = again(t, store, 'write')
+    next.fold({ mergeBytesMax: 1e6 })
+    t.strictSame(files.list(places.collections), before, what)
+    t.ok(next.health().damage)
+  }
 })

@@ -1,5 +1,6 @@
 /** What is carried over from former states: one rule for replaced ones and for damaged ones. */
 import t from 'tap'
+import { findIdempotent } from '../../../src/governance/board/admit.js'
 import { carryKeys, isLostKey } from '../../../src/governance/board/carry-keys.js'
 import { bootstrapLedger, setCeiling } from '../../../src/governance/ledger/account.js'
 import { carryLiabilities } from '../../../src/governance/ledger/carry.js'
@@ -11,6 +12,7 @@ import {
 import { unreadOperation, unreadRuntime } from '../../../src/governance/ledger/unread.js'
 import { verifyLedger } from '../../../src/governance/ledger/verify.js'
 import { collections } from '../../../src/governance/rows.js'
+import type { Session } from '../../../src/governance/session/types.js'
 import type { Former, Hole } from '../../../src/state/care/former.js'
 import { binding, evidence, ledgerOf, now, request } from '../../support/governance/ledger.js'
 import { Memory } from '../../support/governance/memory.js'
@@ -185,6 +187,11 @@ t.test('A-026 a range of keys that damage took is spent whole, but for keys that
   t.equal(isLostKey(memory.view(), inside), true)
   t.equal(isLostKey(memory.view(), to), false)
   t.equal(isLostKey(memory.view(), '00000000-0000-4000-8000-000000000000'), false)
+  const request = { kind: 'x.v1', requestDigest: '0'.repeat(64) }
+  const asked = (key: string) => () =>
+    findIdempotent(memory.view(), {} as Session, { ...request, key })
+  t.throws(asked(inside), { kind: 'conflict', code: 'idempotency_key_spent' })
+  t.equal(asked(to)(), null)
   const again = new Memory()
   again.transact((tx) => carryKeys(tx, now, [formerOf(memory)]))
   t.equal(isLostKey(again.view(), inside), true, 'and stays so in the next state')
