@@ -292,3 +292,20 @@ t.test('nothing damaged is folded: that is for a repair', async (t) => {
     t.ok(next.health().damage)
   }
 })
+
+t.test('a removal outlasts a merge that leaves the older run out', async (t) => {
+  const { store } = await World.in(t).store()
+  const fold = (): Promise<void> => store.exclusive('fold', () => store.checkpoint())
+  await store.transact('fill', (tx) => {
+    for (let i = 0; i < 400; i += 1) tx.put(items, `i${i}`, { n: i, text: 'x'.repeat(1000) })
+  })
+  await fold()
+  await store.transact('remove', (tx) => tx.remove(items, 'i7'))
+  for (let n = 0; n < 4; n += 1) {
+    await put(store, `n${n}`, n)
+    await fold()
+  }
+  t.equal(store.generation.manifest.runs.length, 2, 'four small ones became one')
+  t.equal(again(t, store).read().get(items, 'i7'), undefined)
+  t.equal(again(t, store).read().all(items).length, 399)
+})
