@@ -75,7 +75,7 @@ t.test('durability 12: documents, marks, anchor and witness are the same in the 
     [{ id: string }[], object[], object, string[]]
   t.strictSame(kept.map(({ id }) => id), ['a', 'artifact', 'b', 'c'])
   t.equal(grown.length, 5)
-  t.strictSame(anchor, { status: 'ok', policyRevision: 1 })
+  t.hasStrict(anchor, { status: 'ok', policyRevision: 1, isOwn: true })
   t.strictSame(lines, ['revision 1'])
   t.ok(checkState({ ...site, files: disk, specs }).ok)
 })
