@@ -56,7 +56,10 @@ const documentsOf = (files: MemFiles): string => {
   const store = openStore({ ...place, files, lock: memoryLock(), mode: 'read' })
   try {
     const view = store.read()
-    const documents = JSON.stringify([view.all(notes), view.all(items)])
+    // One that is absent is asked for too: a list passes the filter of a segment by.
+    const documents = JSON.stringify(
+      [view.all(notes), view.all(items), view.get(notes, 'absent') ?? null],
+    )
     const { damage } = store.health()
     return damage === null ? `${documents} ${store.anchor().status}` : `damaged ${damage.code}`
   } finally {
