@@ -2,41 +2,16 @@
  * A block of a snapshot that nobody can read any more: its rows are lost, not the file, and no
  * money and no key is forgotten with them.
  */
-import { cpSync, mkdirSync } from 'node:fs'
-import { join } from 'node:path'
 import t from 'tap'
-import { balances } from '../../src/governance/ledger/read.js'
 import { verifyLedger } from '../../src/governance/ledger/verify.js'
 import { collections } from '../../src/governance/rows.js'
 import type { FileStore } from '../../src/state/store.js'
 import { openStore } from '../../src/state/store.js'
-import type { View } from '../../src/state/types.js'
+import { ask, availableIn, copied, keyOf } from '../support/fabric/copies.js'
 import { must } from '../support/must.js'
 import { zeroBlock } from '../support/state/forge.js'
 import { setupFlags } from '../world/alpha.js'
-import type { Ran } from '../world/place.js'
-import { World, type AlphaWorld } from '../world/world.js'
-
-const keyOf = (n: number): string => `0b0e6a3c-7f0e-4a1e-9d3a-7a7c2f2f4a1${n}`
-const ask = (rig: AlphaWorld, key: string, env = {}): Promise<Ran> =>
-  rig.ask({ args: ['--idempotency-key', key], env })
-
-/** A copy of the world's state and keys, and the environment that names it. */
-const copied = (rig: AlphaWorld, name: string) => {
-  const base = rig.place.path(name)
-  mkdirSync(base)
-  cpSync(rig.place.stateDir, join(base, 'state'), { recursive: true })
-  cpSync(rig.place.configDir, join(base, 'config'), { recursive: true })
-  const place = { dir: join(base, 'state'), configDir: join(base, 'config') }
-  return {
-    place,
-    env: { SALLYPORT_STATE_DIR: place.dir, SALLYPORT_CONFIG_DIR: place.configDir },
-    view: (): View => openStore({ ...place, mode: 'read' }).read(),
-  }
-}
-
-const availableIn = (view: View): number =>
-  view.all(collections.ledgerAccounts).length === 0 ? 0 : balances(view).available_microusd
+import { World } from '../world/world.js'
 
 /** Every block of a state's one run: its file and where it begins. */
 const blocksOf = (place: { dir: string; configDir: string }) => {

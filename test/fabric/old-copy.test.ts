@@ -7,14 +7,10 @@ import { join } from 'node:path'
 import t from 'tap'
 import { balances } from '../../src/governance/ledger/read.js'
 import { verifyLedger } from '../../src/governance/ledger/verify.js'
+import { ask, keyOf } from '../support/fabric/copies.js'
 import { must } from '../support/must.js'
 import { limits, setupFlags } from '../world/alpha.js'
-import type { Ran } from '../world/place.js'
 import { World, type AlphaWorld } from '../world/world.js'
-
-const keyOf = (n: number): string => `0b0e6a3c-7f0e-4a1e-9d3a-7a7c2f2f4a1${n}`
-const ask = (rig: AlphaWorld, key: string): Promise<Ran> =>
-  rig.ask({ args: ['--idempotency-key', key] })
 
 /** The whole of what `sallyport help anchor` says for a state that nothing else is left of. */
 const makeItCount = async (rig: AlphaWorld) => {

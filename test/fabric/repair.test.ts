@@ -1,22 +1,16 @@
 /** What a repair carries over: no money is forgotten and no key, whichever record is untrue. */
-import { cpSync, mkdirSync, readFileSync, unlinkSync } from 'node:fs'
-import { join } from 'node:path'
+import { readFileSync, unlinkSync } from 'node:fs'
 import t from 'tap'
 import { balances } from '../../src/governance/ledger/read.js'
 import { verifyLedger } from '../../src/governance/ledger/verify.js'
 import { collections } from '../../src/governance/rows.js'
 import { decodeLogHeader } from '../../src/state/log/format.js'
-import { openStore } from '../../src/state/store.js'
 import type { View } from '../../src/state/types.js'
+import { ask, availableIn, copied, keyOf } from '../support/fabric/copies.js'
 import { must } from '../support/must.js'
 import { flipBit, newestLog, zeroBlock } from '../support/state/forge.js'
 import { limits, setupFlags } from '../world/alpha.js'
-import type { Ran } from '../world/place.js'
 import { World, type AlphaWorld } from '../world/world.js'
-
-const keyOf = (n: number): string => `0b0e6a3c-7f0e-4a1e-9d3a-7a7c2f2f4a1${n}`
-const ask = (rig: AlphaWorld, key: string, env = {}): Promise<Ran> =>
-  rig.ask({ args: ['--idempotency-key', key], env })
 
 /** Asks that were settled, passed their bound, and whose charge nobody knows; in this order. */
 const lived = async (t: { teardown(fn: () => void): void }): Promise<AlphaWorld> => {
@@ -44,26 +38,9 @@ const recordsOf = (path: string): readonly { readonly start: number; readonly en
   return found
 }
 
-/** A copy of the world's state and keys, and the environment that names it. */
-const copied = (rig: AlphaWorld, name: string) => {
-  const base = rig.place.path(name)
-  mkdirSync(base)
-  cpSync(rig.place.stateDir, join(base, 'state'), { recursive: true })
-  cpSync(rig.place.configDir, join(base, 'config'), { recursive: true })
-  const place = { dir: join(base, 'state'), configDir: join(base, 'config') }
-  return {
-    place,
-    env: { SALLYPORT_STATE_DIR: place.dir, SALLYPORT_CONFIG_DIR: place.configDir },
-    view: (): View => openStore({ ...place, mode: 'read' }).read(),
-  }
-}
-
 const holdsIn = (view: View): readonly string[] => [
   ...view.all(collections.openReservations), ...view.all(collections.closedReservations),
 ].map(({ doc }) => `${doc.state} ${doc.overrun}`).sort()
-
-const availableIn = (view: View): number =>
-  view.all(collections.ledgerAccounts).length === 0 ? 0 : balances(view).available_microusd
 
 t.test('A-026 A-089 A-124 zeroes over any one record: a repair forgets no money and no key, and '
   + 'the same questions are not sent again', async (t) => {

@@ -5,7 +5,9 @@ import { dirname, join } from 'node:path'
 import t from 'tap'
 import { newId } from '../../src/base/ids.js'
 import { holdGuard, isHeld, liveGuards, sweepGuards } from '../../src/governance/guard.js'
-import { probeFile, removeDeadFile, tryHoldFile } from '../../src/governance/kernel-file.js'
+import {
+  isStill, probeFile, removeDeadFile, tryHoldFile,
+} from '../../src/governance/kernel-file.js'
 import { lockAddon } from '../../src/state/kernel-lock.js'
 import { startChild } from '../support/children.js'
 import { codeOfWaited as codeOf } from '../support/refused.js'
@@ -189,4 +191,17 @@ t.test('a guard name that could leave the folder is refused', async (t) => {
     t.equal(await codeOf(() => holdGuard(dir, name)), 'guard_name_invalid', JSON.stringify(name))
     t.equal(await codeOf(() => isHeld(dir, name)), 'guard_name_invalid')
   }
+})
+
+t.test('a held file in whose place another one lies is not what the path names', (t) => {
+  const path = join(temporaryFolder(t), 'held')
+  const file = tryHoldFile(path)
+  if (file === null) return t.fail('nobody else holds it')
+  t.equal(isStill(file.fd, path), true)
+  writeFileSync(`${path}.other`, '')
+  renameSync(`${path}.other`, path)
+  t.equal(isStill(file.fd, path), false)
+  file.remove()
+  t.equal(existsSync(path), true, 'and what lies there now is not removed')
+  t.end()
 })

@@ -126,3 +126,14 @@ t.test('a key that does not match its row is damage, not a key', async (t) => {
   })
   t.throws(() => openCredential(bench.gov, ref), { kind: 'damaged', code: 'credential_altered' })
 })
+
+t.test('A-165 a key that is only staged is not opened, under whatever name its row lies', async (t) => {
+  const bench = await World.still(t).store()
+  await stageCredential(bench.gov, { ref, secret: key('sk-staged') })
+  await adopt(bench)
+  const row = bench.view().get(collections.credentials, ref)
+  await bench.transact((tx) => {
+    if (row !== undefined) tx.put(collections.credentials, ref, { ...row, staged: true })
+  })
+  t.throws(() => openCredential(bench.gov, ref), { code: 'credential_missing' })
+})

@@ -157,5 +157,11 @@ t.test('S-062 a file reaches its end part by part, whatever stands in its last b
     if (reachesEnd(png.subarray(0, end), 'png')) t.fail(`cut at ${end}`)
   }
   t.equal(reachesEnd(readFileSync(process.execPath).subarray(0, 4_096), 'jpeg'), false)
+  const longer = Buffer.from(png)
+  longer.writeUInt32BE(1, png.length - 12)
+  t.equal(reachesEnd(longer, 'png'), false, 'the last part says that it is longer')
+  const jpeg = photo(1)
+  const loose = Buffer.concat([jpeg.subarray(0, 2), Buffer.from('loose'), jpeg.subarray(2)])
+  t.equal(reachesEnd(loose, 'jpeg'), false, 'bytes that belong to no segment')
   t.end()
 })

@@ -1,5 +1,6 @@
 /** A retry that is refused before contact: what it was about stays what it was. */
 import t, { type Test } from 'tap'
+import { failedBefore } from '../../src/shots/analysis/earlier-call.js'
 import type { Observation } from '../../src/shots/observations/rows.js'
 import { checkLedger } from '../support/ledger.js'
 import { forImages } from '../world/gateway.js'
@@ -40,6 +41,11 @@ t.test('S-168 a retry that is refused before contact leaves an uncertain image f
     .gateway(forImages).images(allowed).proof('screenshot').with(uncertain)
   const before = names.map((name) => rowOf(world, name))
   t.ok(before.every((row) => row.analyzer.contact === 'uncertain'))
+  for (const row of before) {
+    const elsewhere = { ...row.analyzer, operation_id: null }
+    t.equal(failedBefore(world.view(), { ...row, analysis_status: 'blocked', analyzer: elsewhere }),
+      true, 'whatever its status and its model')
+  }
   for (const row of before) {
     let done = false
     const argv = ['shots', 'reanalyze', row.observation_id, '--json']

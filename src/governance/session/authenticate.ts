@@ -1,11 +1,11 @@
 import { fail } from '../../base/errors.js'
 import type { View } from '../../state/types.js'
-import { nowIso, type Gov } from '../context.js'
+import type { Gov } from '../context.js'
 import { collections, type Root } from '../rows.js'
 import { stopCovering } from '../stops/folder.js'
 import { stoppedError, stopsEverybody } from '../stops/stop.js'
 import { touchLastUse } from './last-use.js'
-import { liveRoot, requireRootRow } from './live.js'
+import { liveSession } from './live.js'
 import { isToken, sameDigest, tokenDigest } from './token.js'
 import type { Session } from './types.js'
 
@@ -57,8 +57,9 @@ export const authenticate = (
     requireWhole(gov)
     throw fail.unauthorized('session_invalid', 'There is no such session.', { next })
   }
-  const root = liveRoot(view, gov, found.root_id)
+  const session = liveSession(view, gov, found.root_id)
+  const { root } = session
   requireUnstopped(gov, root)
   if (touch) touchLastUse(gov.store.dir, root.root_id, gov.clock.wallMs())
-  return requireRootRow(view, nowIso(gov), root.root_id)
+  return session
 }

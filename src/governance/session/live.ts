@@ -55,24 +55,29 @@ const newestUseMs = (dir: string, root: Root): number =>
   Math.max(msFromIso(root.issued_at), readLastUse(dir, root.root_id) ?? 0)
 
 /**
- * The root itself when it is live now: row, owner, absolute and idle expiry. Throws `unauthorized`
- * as `requireRootRow` does, or `session_idle`, or `session_clock_stepped_back`. Touches nothing.
+ * The session of a root that is live now: row, owner, absolute and idle expiry. Throws
+ * `unauthorized` as `requireRootRow` does, or `session_idle`, or `session_clock_stepped_back`.
+ * Touches nothing.
  */
-export const liveRoot = (view: View, at: Gov | Place, rootId: string): Root => {
+export const liveSession = (view: View, at: Gov | Place, rootId: string): Session => {
   const { dir, clock } = placeOf(at)
   const wall = clock.wallMs()
   const row = view.get(collections.roots, rootId)
   const used = row === undefined ? 0 : newestUseMs(dir, row)
-  const { root } = requireRootRow(view, isoFromMs(Math.max(wall, used)), rootId)
+  const session = requireRootRow(view, isoFromMs(Math.max(wall, used)), rootId)
   if (wall < used - clockStepBackMsMax) {
     const text = 'The clock of this machine lies behind the last use of this session.'
     throw fail.unauthorized('session_clock_stepped_back', text, { next })
   }
-  if (Math.max(wall, used) - used >= root.idle_ms) {
+  if (Math.max(wall, used) - used >= session.root.idle_ms) {
     throw fail.unauthorized('session_idle', 'This session was idle for too long.', { next })
   }
-  return root
+  return session
 }
+
+/** The root of a live session; throws as `liveSession` does. */
+export const liveRoot = (view: View, at: Gov | Place, rootId: string): Root =>
+  liveSession(view, at, rootId).root
 
 /** When a root ends by itself unless it is used again, milliseconds since 1970 UTC. */
 export const rootEndsMs = (view: View, at: Gov | Place, rootId: string): number => {

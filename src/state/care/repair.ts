@@ -8,10 +8,7 @@ import { join } from 'node:path'
 import { SallyportError, fail } from '../../base/errors.js'
 import { settleFolder } from './aside.js'
 import { copyFile } from './copy.js'
-import type { Files } from '../files.js'
-import {
-  ensureDir, ioFailure, publish, readWhole, syncDir, temporaryName, withFile, writeAll,
-} from '../files.js'
+import { ensureDir, ioFailure, publish, readWhole, syncDir } from '../files.js'
 import { whileNobodyFolds } from '../fold-lock.js'
 import { requireOwnFolders } from '../folders.js'
 import { repairFormat1 } from '../format1/repair.js'
@@ -19,8 +16,8 @@ import { hasFormat1 } from '../format1/snapshot.js'
 import { publishFounding } from './found.js'
 import { fileBytesMax } from '../limits.js'
 import { takeLock } from '../lock.js'
-import type { Mend } from '../log/mend.js'
 import { marksAfter } from './log-records.js'
+import { cutTail, writeMends } from './mend-log.js'
 import { mendedSegment, writeMended } from './mend-segment.js'
 import { migrateState } from './migrate.js'
 import { epochText, formatVersion, isSnapshotName, keyPlaces } from '../paths.js'
@@ -183,31 +180,6 @@ const mendable = ({ files, places }: Site, { manifest }: Trace): ReadonlyMap<str
   }
   return mended
 }
-
-/**
- * Puts the bits back: afterwards the log is byte for byte what was written. A copy takes its place
- * by one rename, so that a crash leaves the flipped bit, which can be put right again, or none.
- */
-const writeMends = (
-  { files, places }: Site, epoch: number, mends: readonly Mend[],
-): Problem => {
-  const temporary = join(places.wal, temporaryName())
-  copyFile(files, places.log(epoch), temporary)
-  withFile(files, temporary, 'readwrite', (fd) => {
-    for (const { at, byte } of mends) writeAll(files, fd, Buffer.of(byte), at)
-    files.sync(fd)
-  })
-  files.rename(temporary, places.log(epoch))
-  syncDir(files, places.wal)
-  return note('bits_mended',
-    `${mends.length} untrue records of log ${epoch} had one flipped bit each, which was put right.`)
-}
-
-const cutTail = (files: Files, path: string, end: number): void =>
-  withFile(files, path, 'readwrite', (fd) => {
-    files.truncate(fd, end)
-    files.sync(fd)
-  })
 
 const rangesShown = 5
 const idShown = 60

@@ -2,17 +2,15 @@
  * Repairs a state of format 1. What lies in its place is put right there; where a generation is
  * needed, the one that is founded has the present format.
  */
-import { join } from 'node:path'
 import { fail } from '../../base/errors.js'
 import { settleFolder } from '../care/aside.js'
-import { copyFile } from '../care/copy.js'
 import { publishFounding } from '../care/found.js'
 import { marksAfter } from '../care/log-records.js'
+import { cutTail, writeMends } from '../care/mend-log.js'
 import type { Loss, RepairReport } from '../care/repair-report.js'
 import { isLoss, noLoss, note } from '../care/repair-report.js'
 import type { Site } from '../care/use-case.js'
-import type { Files } from '../files.js'
-import { publish, readWhole, syncDir, temporaryName, withFile, writeAll } from '../files.js'
+import { publish, readWhole } from '../files.js'
 import { fileBytesMax } from '../limits.js'
 import { formatVersion } from '../paths.js'
 import { nextNumber, SegmentWriter } from '../snapshot/fold.js'
@@ -66,7 +64,7 @@ export const repairFormat1 = (site: Site, help: RepairHelp): RepairReport => {
   }
   const done: Problem[] = []
   const copied = help.copyAside(site, newest.epoch)
-  for (const epoch of mends) done.push(writeMends(site, epoch))
+  for (const epoch of mends) done.push(writeMends(site, epoch.epoch, epoch.mends))
   if (!plan.stateTrue) {
     publish(site.files, site.places.state, encodeStateFile(plan.state))
     done.push(note('state_file_rebuilt', 'STATE was written again from its copy.'))
@@ -83,25 +81,6 @@ export const repairFormat1 = (site: Site, help: RepairHelp): RepairReport => {
   if (!isLoss(lossHere)) settleFolder(site.files, copied)
   return { changed: true, copied_to: copied, done, loss: lossHere, sequence }
 }
-
-const writeMends = ({ files, places }: Site, { epoch, mends }: SalvagedEpoch): Problem => {
-  const temporary = join(places.wal, temporaryName())
-  copyFile(files, places.log(epoch), temporary)
-  withFile(files, temporary, 'readwrite', (fd) => {
-    for (const { at, byte } of mends) writeAll(files, fd, Buffer.of(byte), at)
-    files.sync(fd)
-  })
-  files.rename(temporary, places.log(epoch))
-  syncDir(files, places.wal)
-  return note('bits_mended',
-    `${mends.length} untrue records of log ${epoch} had one flipped bit each, which was put right.`)
-}
-
-const cutTail = (files: Files, path: string, end: number): void =>
-  withFile(files, path, 'readwrite', (fd) => {
-    files.truncate(fd, end)
-    files.sync(fd)
-  })
 
 const generationNotes = (plan: Plan, loss: Loss): Problem[] => {
   const notes = [note('generation_rebuilt',

@@ -36,7 +36,7 @@ export interface SalvagedEpoch {
   readonly recordsBehind: number
   /** True records behind the first untrue one: shown to have been there, never replayed. */
   readonly evidence: readonly SalvagedRecord[]
-  /** The epoch that took over, as the seal of this log names it; see `snapshot/seal.ts`. */
+  /** The epoch that took over, as the seal of this log names it; see `snapshot/rotate.ts`. */
   readonly sealedFor: number | undefined
   /** Single bits that were put right to read so far; positions count from the start of the file. */
   readonly mends: readonly Mend[]

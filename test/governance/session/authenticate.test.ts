@@ -119,6 +119,24 @@ t.test('a lost or damaged last use shortens a session and never lengthens it', a
   t.throws(() => authenticate(bench.gov, token), { code: 'session_idle' })
 })
 
+t.test('a last use that lies past the expiry is no way past it', async (t) => {
+  const bench = await World.still(t).state({ owner: 'ada' })
+  const { token, session: { root } } = await signIn(bench, 'ada', { ttlMs: minute })
+  bench.clock.advance(minute - 1)
+  t.ok(authenticate(bench.gov, token))
+  const file = join(bench.gov.store.dir, 'run', 'sessions', root.root_id)
+  writeFileSync(file, `${Date.parse(root.expires_at)}\n`)
+  t.throws(() => authenticate(bench.gov, token), { code: 'session_expired' })
+})
+
+t.test('a session whose owner is disabled is dead, though nothing has ended it', async (t) => {
+  const bench = await World.still(t).state({ owner: 'ada' })
+  const { token, session: { principal } } = await signIn(bench)
+  await bench.transact((tx, now) =>
+    tx.put(collections.principals, principal.principal_id, { ...principal, disabled_at: now }))
+  t.throws(() => authenticate(bench.gov, token), { code: 'principal_disabled' })
+})
+
 t.test('requireRootRow looks at rows, liveRoot also at idleness', async (t) => {
   const bench = await World.still(t).state({ owner: 'ada' })
   const { session } = await signIn(bench)
