@@ -9,7 +9,7 @@ import { findReservation } from '../ledger/read.js'
 import { collections, type Task } from '../rows.js'
 import { requireRootRow } from '../session/live.js'
 import type { Session } from '../session/types.js'
-import { putTask } from './place.js'
+import { moveTask } from './move.js'
 import { getTask, requireOwnTask } from './read.js'
 import { costLiability } from './states.js'
 
@@ -57,10 +57,6 @@ export const closeTask = (
   const by = { principal: current.principal.principal_id, root: current.root.root_id }
   tx.mark()
   appendAudit(tx, now, { what: 'task.closed', ...by, subject: taskId })
-  return {
-    task: putTask(tx, {
-      ...task, state: 'failed', blocked: null, reason: closedByHand, updated_at: now,
-    }),
-    closed: true,
-  }
+  const ended = moveTask(tx, now, task.task_id, 'failed', { accounted: true, reason: closedByHand })
+  return { task: ended, closed: true }
 }

@@ -5,7 +5,7 @@ import { appendAudit } from '../audit.js'
 import { collections, type Task, type TaskState } from '../rows.js'
 import { freePlace, putTask, takePlace } from './place.js'
 import { getJob, getTask, requireRevision } from './read.js'
-import { canGoOn, canMove, costLiability, isOutstanding } from './states.js'
+import { canEndAccounted, canGoOn, canMove, costLiability, isOutstanding } from './states.js'
 
 /** New limits of work that begins or goes on. */
 export interface WorkLimits {
@@ -39,6 +39,8 @@ export interface TaskPatch {
   readonly goesOn?: Continuation | undefined
   /** Needed for `blocked`, refused elsewhere. */
   readonly blocked?: NonNullable<Task['blocked']> | undefined
+  /** Lets a task that a charge blocks end as `failed`: the charge is accounted for by now. */
+  readonly accounted?: true | undefined
   /** Needed for `failed` and `cancelled`, refused elsewhere: a snake_case reason. */
   readonly reason?: string | undefined
   /** What is left of the operation's budget; it only ever shrinks. */
@@ -79,8 +81,8 @@ const refuseMove = (task: Task, to: TaskState): never => {
   })
 }
 
-const mayMove = (task: Task, to: TaskState, { goesOn }: TaskPatch): boolean => {
-  if (task.blocked?.kind === costLiability) return false
+const mayMove = (task: Task, to: TaskState, { goesOn, accounted }: TaskPatch): boolean => {
+  if (task.blocked?.kind === costLiability) return accounted === true && canEndAccounted(to)
   if (canMove(task.state, to)) return true
   return canGoOn(task.state, to) && goesOn !== undefined && isOwn(task, goesOn.by)
 }

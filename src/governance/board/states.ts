@@ -5,8 +5,8 @@
  *   prepared → accepted → queued → running → succeeded
  *   accepted, queued, running → failed, cancelled, blocked
  *   prepared → failed, cancelled
- *   blocked → succeeded, failed        (on cost_liability: nowhere)
- *   blocked → queued                   (for its capability alone; on cost_liability: nowhere)
+ *   blocked → succeeded, failed        (on cost_liability: failed alone, once it is accounted for)
+ *   blocked → queued                   (for its capability alone; on cost_liability: never)
  *
  * Every outstanding task can be blocked, because a liability must be shown wherever it is found.
  * Prepared work waits for a person to start it: it is nobody's process, so recovery has nothing to
@@ -25,7 +25,7 @@ const arrows: Readonly<Record<TaskState, readonly TaskState[]>> = {
   cancelled: [],
 }
 
-/** What a task is blocked on when its charge is not known: it can never go on. */
+/** What a task is blocked on when its charge is not known: nothing of it is sent again. */
 export const costLiability = 'cost_liability'
 
 /** What a task is blocked on while its result is paid for, kept, and waits for a person. */
@@ -46,6 +46,9 @@ export const canMove = (from: TaskState, to: TaskState): boolean => arrows[from]
 /** Whether the table has this arrow for the capability whose work it is. */
 export const canGoOn = (from: TaskState, to: TaskState): boolean =>
   from === 'blocked' && to === 'queued'
+
+/** Where a task goes that a charge had blocked, once a person has said what it cost. */
+export const canEndAccounted = (to: TaskState): boolean => to === 'failed'
 
 /** Accepted, queued or running: it occupies its owner's one place. */
 export const isOutstanding = (state: TaskState): boolean =>

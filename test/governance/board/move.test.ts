@@ -89,6 +89,20 @@ t.test('A-123 a task blocked on an unknown charge moves nowhere', async (t) => {
   t.ok(await admit(bench, session), 'it holds its liability, not its owner')
 })
 
+t.test('A-123 accounted for, it ends as failed and moves nowhere else', async (t) => {
+  const bench = await World.still(t).state({ owner: 'ada' })
+  const { session } = await signIn(bench)
+  const task = await taskAt(bench, session, 'blocked')
+  const move = (to: TaskState) => bench.transact((tx, now) =>
+    moveTask(tx, now, task.task_id, to, { ...patchOf(to), accounted: true }))
+  for (const to of taskStates.filter((one) => one !== 'failed')) {
+    await t.rejects(move(to), { kind: 'blocked', code: 'task_blocked' }, to)
+  }
+  const ended = await move('failed')
+  t.hasStrict(ended, { state: 'failed', blocked: null, revision: task.revision + 1 })
+  t.strictSame(verifyBoard(bench.view()), [])
+})
+
 t.test('a move says what its state needs and nothing else', async (t) => {
   const bench = await World.still(t).state({ owner: 'ada' })
   const { session } = await signIn(bench)
