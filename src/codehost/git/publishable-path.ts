@@ -1,7 +1,7 @@
 /**
- * Which paths may be published. Refused is what git itself refuses to check out anywhere (`.git` and
- * what HFS+ and NTFS take for it), what no tree or request can hold, and workflow files, which need
- * a permission that a token should not have.
+ * Which paths may be published. Refused is what git itself refuses to check out anywhere (`.git`
+ * and what HFS+ and NTFS take for it), what no tree or request can hold, and workflow files, which
+ * need a permission that a token should not have.
  */
 import { fail } from '../../base/errors.js'
 import { shownText } from '../../base/shown-text.js'

@@ -244,8 +244,8 @@ class Overlay {
 }
 
 /**
- * The tree with files put into it; what is not named stays. Throws `overlay_refused` (rejected) with
- * an `OverlayReason` and the path: a host would silently delete what lay below.
+ * The tree with files put into it; what is not named stays. Throws `overlay_refused` (rejected)
+ * with an `OverlayReason` and the path: a host would silently delete what lay below.
  */
 export const overlaid = (base: GitTree, files: readonly FileEntry[]): GitTree => {
   const overlay = new Overlay(base)

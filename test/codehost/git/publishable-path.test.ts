@@ -4,7 +4,9 @@ import t from 'tap'
 import {
   fileNameOf, pathBytesMax, pathReason, requirePublishable,
 } from '../../../src/codehost/git/publishable-path.js'
-import { bareRepository, git, gitAccepts, linesOf, tryGit } from '../../support/codehost/real-git.js'
+import {
+  bareRepository, git, gitAccepts, linesOf, tryGit,
+} from '../../support/codehost/real-git.js'
 
 const gitNames = [
   '.git', '.GIT', '.Git', '.gIt', 'git~1', 'GIT~1', 'Git~1', '.git.', '.git ', '.git. . .', '.GIT ',
@@ -61,8 +63,8 @@ t.test('names that no tree holds, or that mislead, are refused by name', async (
   const cases: readonly [string, string][] = [
     ['', 'empty_name'], ['/a', 'empty_name'], ['a/', 'empty_name'], ['a//b', 'empty_name'],
     ['.', 'dot_name'], ['..', 'dot_name'], ['a/./b', 'dot_name'], ['a/../b', 'dot_name'],
-    ['a\0b', 'control_character'], ['a\nb', 'control_character'], ['a\u001b[2J', 'control_character'],
-    ['a\u007f', 'control_character'], ['a\u0085', 'control_character'],
+    ['a\0b', 'control_character'], ['a\nb', 'control_character'],
+    ['a\u001b[2J', 'control_character'], ['a\u007f', 'control_character'], ['a\u0085', 'control_character'],
     ['a\\b', 'backslash'], ['.git\\x', 'backslash'], ['a\ud800', 'not_utf8'],
     ['.github/workflows/ci.yml', 'workflow'], ['.github/workflows', 'workflow'],
     ['.GitHub/WorkFlows/a/b', 'workflow'],

@@ -19,8 +19,10 @@ const leaf: fc.Arbitrary<Leaf> = fc.record({
   id: objectIdText,
 })
 
+interface Nested { readonly tree: GitTree, readonly child: Leaf | GitTree }
+
 /** A nested tree of all modes, at most five levels deep, folders that are empty included. */
-export const nestedTree: fc.Arbitrary<GitTree> = fc.letrec<{ tree: GitTree; child: Leaf | GitTree }>(
+export const nestedTree: fc.Arbitrary<GitTree> = fc.letrec<Nested>(
   (tie) => ({
     tree: fc.uniqueArray(fc.tuple(treeName, tie('child')), {
       selector: ([name]) => name, maxLength: 5,
