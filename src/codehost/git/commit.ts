@@ -37,8 +37,8 @@ export type CommitReason =
   | 'message_final_newline' | 'message_too_long'
 
 const worded: Readonly<Record<CommitReason, string>> = {
-  name_form: 'a name is empty, holds <, > or a control character, or begins or ends with a space or '
-    + 'one of . , : ; " \\ \'',
+  name_form: 'a name is empty, holds <, > or a control character, or begins or ends with a space '
+    + 'or one of . , : ; " \\ \'',
   email_form: 'an address is empty, holds <, >, a space or a control character, or begins or ends '
     + 'with one of . , : ; " \\ \'',
   identity_too_long: `a name or address is longer than ${identityBytesMax} bytes`,
