@@ -72,7 +72,7 @@ t.test('people are named in the one form that no git tidies up', async (t) => {
   t.equal(identityReason({ ...person, email: `${long}a` }), 'identity_too_long')
   t.throws(() => requireCommitText({
     author: person, committer: { ...person, name: '' }, message: 'm\n',
-  }), { reason: 'name_form' })
+  }), { code: 'commit_text_invalid', reason: 'name_form' })
 })
 
 const inPieces = (encoder: PieceEncoder, bytes: Uint8Array, size: number): Buffer => {

@@ -1,7 +1,7 @@
 /** Random trees, names and files for the rules of git objects. */
 import * as fc from 'fast-check'
 import { GitTree } from '../../../src/codehost/git/tree.js'
-import type { FileEntry, Leaf } from '../../../src/codehost/git/tree.js'
+import type { Leaf } from '../../../src/codehost/git/tree.js'
 
 /** Names that sort around the slash, before and behind letters, and beyond two bytes. */
 const stems = ['a', 'b', 'lib', 'é', '日本', '😀', '\uffee', 'Z', '~', '!', '0'] as const
@@ -19,23 +19,13 @@ const leaf: fc.Arbitrary<Leaf> = fc.record({
   id: objectIdText,
 })
 
-interface Nested { readonly tree: GitTree, readonly child: Leaf | GitTree }
-
 /** A nested tree of all modes, at most five levels deep, folders that are empty included. */
-export const nestedTree: fc.Arbitrary<GitTree> = fc.letrec<Nested>(
-  (tie) => ({
-    tree: fc.uniqueArray(fc.tuple(treeName, tie('child')), {
-      selector: ([name]) => name, maxLength: 5,
-    }).map((children) => new GitTree(new Map(children))),
-    child: fc.oneof({ maxDepth: 4, withCrossShrink: true }, leaf, tie('tree')),
-  })).tree
-
-/** Files of random paths, at most four levels deep. */
-export const overlayFiles: fc.Arbitrary<FileEntry[]> = fc.array(fc.record({
-  path: fc.array(treeName, { minLength: 1, maxLength: 4 }).map((names) => names.join('/')),
-  mode: fc.constantFrom('100644', '100755'),
-  id: objectIdText,
-}), { maxLength: 6 })
+export const nestedTree: fc.Arbitrary<GitTree> = fc.letrec((tie) => ({
+  tree: fc.uniqueArray(fc.tuple(treeName, tie('child') as fc.Arbitrary<Leaf | GitTree>), {
+    selector: ([name]) => name, maxLength: 5,
+  }).map((children) => new GitTree(new Map(children))),
+  child: fc.oneof({ maxDepth: 4, withCrossShrink: true }, leaf, tie('tree')),
+})).tree
 
 /** Every level of a tree, the deepest first. */
 export const levelsOf = (tree: GitTree): GitTree[] =>
