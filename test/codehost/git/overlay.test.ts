@@ -95,7 +95,9 @@ t.test('files that contradict each other are refused', async (t) => {
   t.throws(() => put('new', 'new'), { code: 'overlay_refused', reason: 'file_twice' })
   t.throws(() => put('new', 'new/x'), { code: 'overlay_refused', reason: 'folder_over_file' })
   t.throws(() => put('new/x', 'new'), { code: 'overlay_refused', reason: 'file_over_folder' })
-  t.throws(() => put('folder/new/x', 'folder/new'), { code: 'overlay_refused', reason: 'file_over_folder' })
+  t.throws(() => put('folder/new/x', 'folder/new'), {
+    code: 'overlay_refused', reason: 'file_over_folder',
+  })
 })
 
 t.test('only what is named changes, and the base stays as it is', async (t) => {
@@ -143,5 +145,7 @@ t.test('a listing that contradicts itself is refused by name', async (t) => {
       code: 'tree_inconsistent', kind: 'remote', reason,
     }, what)
   }
-  t.throws(() => treeOfListing(idOf('1'), good), { code: 'tree_inconsistent', reason: 'id_differs' })
+  t.throws(() => treeOfListing(idOf('1'), good), {
+    code: 'tree_inconsistent', reason: 'id_differs',
+  })
 })
