@@ -33,6 +33,38 @@ export interface RangeOptions {
   readonly reverse?: boolean
 }
 
+/** How far a history goes: it changes only by an append. */
+export interface HistoryHead {
+  readonly entries: number
+  /** Of all entries as canonical JSON, each with a line end. */
+  readonly bytes: number
+  /** Chained over them; lowercase hex. */
+  readonly digest: string
+}
+
+/** An entry of a history as it is stored. */
+export interface EntryRow<T> {
+  /** Of this entry and all before it. */
+  readonly digest: string
+  readonly entry: T
+}
+
+/**
+ * Append-only entries by key (one history for each key), made by `historySpec`. No transaction
+ * replaces or removes one; its two collections are read like others and written by `Tx.append`.
+ */
+export interface HistorySpec<T> {
+  readonly name: string
+  readonly entry: GenericSchema<T>
+  /** Of one key. */
+  readonly entriesMax: number
+  readonly bytesMax: number
+  /** Ids are `<key>/<number, 6 digits>`, from 1. */
+  readonly entries: CollectionSpec<EntryRow<T>>
+  /** Ids are `<key>/`. */
+  readonly heads: CollectionSpec<HistoryHead>
+}
+
 /** A document with its id. */
 export interface Entry<T> {
   readonly id: string
@@ -59,6 +91,14 @@ export interface View {
 export interface Tx extends View {
   put<T>(spec: CollectionSpec<T>, id: string, doc: T): void
   remove<T>(spec: CollectionSpec<T>, id: string): void
+  /**
+   * Appends to the history of a key, which must still end at `expected` (compare-and-set); answers
+   * how far it goes then. Refuses before it compares or writes: `blocked` `history_full` above a
+   * limit. `conflict` `history_moved`; `blocked` `history_incomplete` where entries were lost.
+   */
+  append<T>(
+    spec: HistorySpec<T>, key: string, expected: HistoryHead, entries: readonly T[],
+  ): HistoryHead
   /**
    * Marks the record as one that an old copy of the store must not be able to forget (policy
    * publication, contact, whatever narrows or decides; never one that changes nothing): the

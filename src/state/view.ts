@@ -4,6 +4,8 @@ import type { SallyportError } from '../base/errors.js'
 import { fail } from '../base/errors.js'
 import { canonicalText } from './log/canonical-text.js'
 import { ioFailure } from './files.js'
+import { appendTo } from './history/append.js'
+import { isHistoryName } from './history/spec.js'
 import { mergeRows, withoutRemoved } from './segments/merge.js'
 import type { Bounds } from './segments/read.js'
 import { isWithin } from './segments/read.js'
@@ -14,7 +16,9 @@ import type { Generation, Version } from './snapshot/generation.js'
 import { documentOf, versionOf } from './snapshot/generation.js'
 import type { Change, PartitionKind } from './log/record.js'
 import { isCollectionName, isDocumentId } from './log/record.js'
-import type { CollectionSpec, Entry, RangeOptions, Tx, View } from './types.js'
+import type {
+  CollectionSpec, Entry, HistoryHead, HistorySpec, RangeOptions, Tx, View,
+} from './types.js'
 /** What a view needs of its store. */
 export interface ViewHost {
   /** Learns of an error before it is thrown: met damage refuses later writes. */
@@ -142,12 +146,25 @@ export class StoreTx implements Tx {
   }
 
   put<T>(spec: CollectionSpec<T>, id: string, doc: T): void {
+    refuseHistory(spec.name)
     if (!v.is(spec.schema, doc) || doc === null || doc === undefined) throw badDocument(spec, doc)
     this.#change(spec, id, canonicalText(doc))
   }
 
   remove<T>(spec: CollectionSpec<T>, id: string): void {
+    refuseHistory(spec.name)
     this.#change(spec, id, null)
+  }
+
+  append<T>(
+    spec: HistorySpec<T>, key: string, expected: HistoryHead, entries: readonly T[],
+  ): HistoryHead {
+    const at = {
+      get: this.get.bind(this),
+      range: this.range.bind(this),
+      write: this.#change.bind(this),
+    }
+    return appendTo(at, spec, key, expected, entries)
   }
 
   #change<T>(spec: CollectionSpec<T>, id: string, text: string | null): void {
@@ -182,6 +199,11 @@ export class StoreTx implements Tx {
     }
     return changes
   }
+}
+
+/** A defect of the caller: an entry is never replaced or removed, and a head moves by append. */
+const refuseHistory = (collection: string): void => {
+  if (isHistoryName(collection)) throw new TypeError('a history changes only by an append')
 }
 
 const badDocument = <T>(spec: CollectionSpec<T>, doc: unknown): Error => {

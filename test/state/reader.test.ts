@@ -7,6 +7,8 @@ import { compactState } from '../../src/state/care/compact.js'
 import { repairState } from '../../src/state/care/repair.js'
 import type { FileStore } from '../../src/state/store.js'
 import { flipBit, newestLog } from '../support/state/forge.js'
+import type { CollectionSpec } from '../../src/state/types.js'
+import { append, steps, stepsFrom } from '../support/state/histories.js'
 import { again, items, notes, placeOf, put } from '../support/state/notes.js'
 import { World } from '../world/world.js'
 
@@ -15,7 +17,8 @@ const reader = join(dirname(fileURLToPath(import.meta.url)), '..', 'support', 's
 /** What the program reads, and what the other reader does; null where there is no Python. */
 const both = (store: FileStore): readonly [unknown, unknown] | null => {
   const view = store.read()
-  const documents = [notes, items].flatMap((spec) =>
+  const specs: readonly CollectionSpec<unknown>[] = [notes, items, steps.entries, steps.heads]
+  const documents = specs.flatMap((spec) =>
     view.all(spec).map(({ id, doc }) => [spec.name, id, doc]))
   const child = spawnSync('python3', [reader, store.dir], { maxBuffer: 1e8 })
   if (child.error !== undefined) return null
@@ -45,6 +48,7 @@ t.test('a reader in Python that was written by docs/state-format.md agrees with 
       if (n > 2) tx.remove(items, `i"${n}/ü\u{1f600}`)
     })
     await put(store, `n${n}`, n)
+    await append(store, `k${n % 2}`, stepsFrom(n, 20, 'ü"\n'))
     if (n < 6) await store.exclusive('fold', () => store.checkpoint())
   }
   agree('folded and merged, with records behind')

@@ -7,16 +7,18 @@ import * as v from 'valibot'
 import { SallyportError } from '../../base/errors.js'
 import { errnoOf, readWhole } from '../files.js'
 import { mergeRows, withoutRemoved } from '../segments/merge.js'
-import type { LostRows, Segment } from '../segments/read.js'
+import { historyLost, lostId } from '../history/spec.js'
+import type { Bounds, LostRows, Segment } from '../segments/read.js'
 import type { Row } from '../segments/row.js'
 import { compareKeys } from '../segments/row.js'
 import type { SegmentFacts } from '../segments/build.js'
 import { segmentsIn } from '../snapshot/manifest.js'
 import { SegmentPool } from '../snapshot/pool.js'
 import type { CollectionSpec, Problem } from '../types.js'
+import { historyProblems } from './check-histories.js'
 import type { Salvage, SalvagedLog, Trace } from './salvage.js'
 import { recordsOf } from './salvage.js'
-import { RowSet } from './rows.js'
+import { RowSet, StateRows } from './rows.js'
 import type { Site } from './use-case.js'
 
 /** A problem that needs a repair or a backup. */
@@ -142,7 +144,8 @@ class Shapes {
   documents = 0
 
   constructor(specs: readonly CollectionSpec<unknown>[]) {
-    this.#known = new Map(specs.map((spec) => [spec.name, spec]))
+    const known = specs.length === 0 ? [] : [...specs, historyLost]
+    this.#known = new Map(known.map((spec) => [spec.name, spec]))
   }
 
   add({ collection, text }: Row): void {
@@ -163,6 +166,11 @@ class Shapes {
     return v.is(schema, upgrade === undefined ? doc : upgrade(doc))
   }
 
+  /** Names of the collections that have documents. */
+  get collections(): ReadonlySet<string> {
+    return this.#seen
+  }
+
   problems(): readonly Problem[] {
     const wrong = [...this.#wrong].map(([name, count]) => damage('document_damaged',
       `${count} stored documents break the shape of their collection.`, name))
@@ -171,6 +179,16 @@ class Shapes {
     return [...wrong, ...unknown.map((name) =>
       notice('collection_unknown', 'A collection is not known here.', name))]
   }
+}
+
+/** Histories that lie in a state, past blocks that cannot be read. */
+const checkHistories = (rows: StateRows, shapes: Shapes, problems: Problem[]): void => {
+  const row = rows.find({ collection: historyLost.name, id: lostId })
+  const lost: unknown = row?.text === undefined || row.text === null
+    ? undefined : JSON.parse(row.text)
+  const source = { rows: (bounds: Bounds) => rows.rows(bounds, () => undefined) }
+  const known = v.is(historyLost.schema, lost) ? lost : undefined
+  problems.push(...historyProblems(source, shapes.collections, known))
 }
 
 const checkDocuments = (
@@ -188,8 +206,9 @@ const checkDocuments = (
     const runs = lease.table.runs.map((run) => inOrder((function* () {
       for (const segment of run) yield* asRecorded(segment, order, () => undefined)
     })(), order))
-    const over = new RowSet().apply(recordsOf(trace)).sorted()
-    for (const row of withoutRemoved(mergeRows<Row>([over, ...runs]))) shapes.add(row)
+    const over = new RowSet().apply(recordsOf(trace))
+    for (const row of withoutRemoved(mergeRows<Row>([over.sorted(), ...runs]))) shapes.add(row)
+    checkHistories(new StateRows(lease, over), shapes, problems)
   } finally {
     lease.release()
   }

@@ -1,5 +1,8 @@
 /** Every row of a state as one sorted stream: the runs of a manifest and what lies over them. */
 import type { Files } from '../files.js'
+import { withLost } from '../history/lost.js'
+import type { LostRanges } from '../history/spec.js'
+import { historyLost, lostId } from '../history/spec.js'
 import { canonicalText } from '../log/canonical-text.js'
 import type { Places } from '../paths.js'
 import { mergeRows, withoutRemoved } from '../segments/merge.js'
@@ -163,6 +166,19 @@ const survivors = (rows: StateRows, range: LostRows): Row[] => {
     scanRun(run, boundsOfLost(range), false, () => undefined)))]
 }
 
+/** Notes lost ranges for the histories that may have lain in them; see `history/lost.ts`. */
+const noteLost = (rows: StateRows, lost: readonly LostRows[], at: string): void => {
+  const key = { collection: historyLost.name, id: lostId }
+  const known = rows.find(key)?.text ?? undefined
+  const ranges = lost.flatMap(({ from, to }) => (to === undefined ? [] : [{
+    at,
+    from: [from.collection, from.id] satisfies [string, string],
+    to: [to.collection, to.id] satisfies [string, string],
+  }]))
+  const all = withLost(known === undefined ? undefined : JSON.parse(known) as LostRanges, ranges)
+  if (all !== undefined) rows.over.set({ ...key, text: canonicalText(all) })
+}
+
 /**
  * What can still be read of the newest manifest and its logs. With `evidence` also what is shown to
  * have been there: behind an untrue record, or before a lost row. Close its rows when done.
@@ -179,8 +195,11 @@ export const gather = (
   const { over, left } = fillLost(pool, found, bare, lost, evidence === 'left out')
   over.apply(recordsOf(standing))
   if (evidence === 'applied') over.apply(evidenceOf(standing))
+  const rows = new StateRows(lease, over)
+  // What was lost from a run was there when its manifest was written.
+  if (evidence === 'left out') noteLost(rows, left, standing.manifest.written_at)
   return {
-    rows: new StateRows(lease, over),
+    rows,
     lost: left,
     lostRows: left.length === 0 ? 0 : lostRows,
   }

@@ -1,5 +1,6 @@
 /** A store of plain maps for rules that only need rows: checks every document like a real one. */
 import * as v from 'valibot'
+import { appendTo } from '../../../src/state/history/append.js'
 import type { CollectionSpec, Entry, RangeOptions, Tx, View } from '../../../src/state/types.js'
 
 /** Some of sorted documents, as a store gives them. */
@@ -36,19 +37,26 @@ export class Memory {
       [...docsOf(spec.name)]
         .sort(([a], [b]) => (a < b ? -1 : 1))
         .map(([id, doc]) => ({ id, doc: doc as T }))
-    return {
-      sequence: 1,
+    const rows = {
       get: <T>(spec: CollectionSpec<T>, id: string) =>
         docsOf(spec.name).get(id) as T | undefined,
-      all,
       range: <T>(spec: CollectionSpec<T>, options: RangeOptions) =>
         rangeOf(all(spec), options),
+    }
+    return {
+      sequence: 1,
+      all,
+      ...rows,
       put: (spec, id, doc) => {
         docsOf(spec.name).set(id, structuredClone(v.parse(spec.schema, doc)))
       },
       remove: (spec, id) => {
         docsOf(spec.name).delete(id)
       },
+      append: (spec, key, expected, entries) => appendTo({
+        ...rows,
+        write: ({ name }, id, text) => void docsOf(name).set(id, JSON.parse(text)),
+      }, spec, key, expected, entries),
       mark: () => undefined,
       afterSync: () => undefined,
     }

@@ -106,5 +106,23 @@ while True:
         for collection, _, name, *doc in payload['ops']:
             documents[collection, name] = doc
     epoch += 1
+
+
+def chain_of(name, key, head):
+    """Entries of a history, each compared with its digest, and the head with the last."""
+    start = json.dumps(['sallyport.history.v1', name, key], separators=(',', ':'))
+    digest, size = sha(start.encode()), 0
+    for n in range(1, head['entries'] + 1):
+        row = documents[name + '_history', '%s/%06d' % (key, n)][0]
+        line = json.dumps(row['entry'], separators=(',', ':'), sort_keys=True, ensure_ascii=False)
+        digest = sha(('%s,%d,"%s"]\n%s' % (start[:-1], n, digest, line)).encode())
+        need(digest == row['digest'], 'entry')
+        size += len(line.encode()) + 1
+    need(head['digest'] == digest and head['bytes'] == size, 'head')
+
+
+for (collection, name), doc in documents.items():
+    if collection.endswith('_history_head') and doc:
+        chain_of(collection[:-len('_history_head')], name[:-1], doc[0])
 found = [[c, i, d[0]] for (c, i), d in documents.items() if d]
 print(json.dumps({'sequence': sequence, 'documents': found}))
