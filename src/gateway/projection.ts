@@ -145,7 +145,7 @@ export const projectGateway = (facts: GatewayFacts): GatewayShow => {
       spend_ceiling_microusd: route.spend_ceiling_microusd,
       shared_ceiling_microusd: account.ok ? account.ceilingMicrousd : null,
       cloud_egress_acknowledged: isCurrent(facts, egressPurpose),
-      consents: facts.consents.map(consentProjection),
+      consents: Object.values(facts.consents).map(consentProjection),
       ...statusOf(facts, gatewayReasonOf(facts, route)),
       slots: {
         chat: slotProjection(facts, route, 'chat'),

@@ -110,7 +110,8 @@ export interface GatewayFacts {
   readonly key: KeyFacts
   readonly policy: { readonly revision: number; readonly block: PolicyBlock }
   readonly account: LedgerFacts
-  readonly consents: readonly ConsentFact[]
+  /** Every purpose that there is, each looked at. */
+  readonly consents: Readonly<Record<ConsentFact['purpose'], ConsentFact>>
   readonly proofs: Readonly<Record<SlotName, ProofState>>
 }
 
@@ -131,10 +132,10 @@ export const gatewayFactsAt = (moment: Moment, place: GatewayPlace): GatewayFact
     key: moment.keyOf(gatewayCredentialRef),
     policy: { revision: policy.head.revision, block: policy.block },
     account: ledgerFacts(view),
-    consents: [
-      fact(egressPurpose, reader.egress()),
-      ...gatewayPurposes.map((purpose) => fact(purpose, reader.purpose(purpose))),
-    ],
+    consents: Object.fromEntries([
+      [egressPurpose, fact(egressPurpose, reader.egress())],
+      ...gatewayPurposes.map((purpose) => [purpose, fact(purpose, reader.purpose(purpose))]),
+    ]) as Record<ConsentFact['purpose'], ConsentFact>,
     proofs: Object.fromEntries(proofs) as Record<SlotName, ProofState>,
   }
 }
@@ -145,25 +146,18 @@ export const gatewayFacts = (gov: Gov, view: View, place: GatewayPlace): Gateway
 
 /** The current consent to a purpose. */
 export const consentTo = (
-  facts: GatewayFacts, purpose: ConsentFact['purpose'],
+  { consents }: GatewayFacts, purpose: ConsentFact['purpose'],
 ): Consent | undefined =>
-  facts.consents.find((fact) => fact.purpose === purpose && fact.lapse === null)?.newest
+  (consents[purpose].lapse === null ? consents[purpose].newest : undefined)
 
 /** Whether a purpose has a current consent. */
 export const isCurrent = (facts: GatewayFacts, purpose: ConsentFact['purpose']): boolean =>
   consentTo(facts, purpose) !== undefined
 
-const consentOf = (
-  facts: GatewayFacts, purpose: ConsentFact['purpose'],
-): ConsentFact | undefined => facts.consents.find((one) => one.purpose === purpose)
-
 /** How the consent to a purpose stands, for the facts of every route. */
 export const consentCase = (
-  facts: GatewayFacts, purpose: ConsentFact['purpose'],
-): ConsentCase => {
-  const fact = consentOf(facts, purpose)
-  return { lapse: fact === undefined ? 'not_current' : fact.lapse }
-}
+  { consents }: GatewayFacts, purpose: ConsentFact['purpose'],
+): ConsentCase => ({ lapse: consents[purpose].lapse })
 
 /** A claimed call, and the exact request that it is judged on. */
 export interface CallCase {
@@ -319,7 +313,7 @@ const sameConsentFacts = [
       if (purpose === null || egress === null) return false
       const { view, policy: { head } } = one.call.moment
       const acknowledged = view.get(collections.consents, egress)
-      return consentOf(one.facts, one.use.purpose)?.newest?.consent_id === purpose
+      return one.facts.consents[one.use.purpose].newest?.consent_id === purpose
         && acknowledged !== undefined && acknowledged.granted_revision > head.fence
     },
   },
@@ -422,8 +416,8 @@ const hasWords = (name: string): name is GatewayReasonCode => Object.hasOwn(gate
 
 /** Whoever gave the consent that is not current because of them; null where that is not it. */
 const lapsedGiver = ({ consents }: GatewayFacts): Giver | null =>
-  consents.find(({ lapse }) => lapse === 'giver_missing' || lapse === 'giver_disabled')?.giver
-    ?? null
+  Object.values(consents)
+    .find(({ lapse }) => lapse === 'giver_missing' || lapse === 'giver_disabled')?.giver ?? null
 
 /** Status and sentence of a reason; where somebody gave the consent, the sentence names them. */
 export const gatewayWordsOf = (

@@ -93,6 +93,20 @@ t.test('A-168 A-192 a save under way takes no result away; a revoke does, also w
     t.equal(latestProof(rig.view(), 'chat')?.operation_id, kept.json().receipt.operation_id)
   })
 
+t.test('A-168 A-192 a slot that was changed and changed back is another consent', async (t) => {
+  const rig = await rigOf(t)
+  const model = (name: string) =>
+    ['--slot', 'chat', '--model', `gateway/acme/${name}`, '--consent', 'chat', '--void-answers']
+  const before = await rig.json(['gateway', 'show'])
+  const own = before.gateway.slots.chat.model.split('/').at(-1)
+  const lost = await proveDuring(rig, async () => {
+    must(await rig.widen(model('chat-2')))
+    must(await rig.widen(model(own)))
+  })
+  t.hasStrict(lost.error(), { code: 'proof_not_adopted', reason: 'consent_not_current' })
+  t.equal(latestProof(rig.view(), 'chat'), undefined)
+})
+
 t.test('A-185 A-192 a session that ends before the reply could be there proves nothing',
   async (t) => {
     const rig = await rigOf(t)

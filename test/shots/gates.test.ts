@@ -26,6 +26,11 @@ const consent = (purpose: string): Consent => ({
 
 const giver = { principal_id: 'prn_a', name: 'ada', disabled: false }
 
+const given = (purpose: string) =>
+  ({ [purpose]: { purpose, newest: consent(purpose), giver, lapse: null } })
+const none = (purpose: string) =>
+  ({ [purpose]: { purpose, newest: undefined, giver: null, lapse: 'not_current' } })
+
 const slot = {
   model: 'gateway/acme/vision-1', upstream_allow: ['acme-host'],
   request_cost_bound_microusd: 500, timeout_seconds: 45,
@@ -42,10 +47,10 @@ const gateway: GatewayFacts = {
   key: { present: true, fingerprint: 'print', opens: () => true },
   policy: { revision: 3, block: null },
   account: { ok: true, ceilingMicrousd: 10_000 },
-  consents: [
-    ...(['gateway.cloud_egress', 'gateway.vision'] as const).map((purpose) =>
-      ({ purpose, newest: consent(purpose), giver, lapse: null })),
-  ],
+  consents: {
+    ...none('gateway.chat'), ...none('gateway.report'), ...none('gateway.digest'),
+    ...given('gateway.cloud_egress'), ...given('gateway.vision'),
+  } as GatewayFacts['consents'],
   proofs: {
     chat: { state: 'missing', reason: null, proof: null },
     report: { state: 'missing', reason: null, proof: null },
@@ -70,9 +75,9 @@ const withRoute = (change: Partial<NonNullable<GatewayFacts['route']>>): GateFac
 const withSlot = (change: Partial<typeof slot>): GateFacts =>
   withRoute({ slots: { chat: null, report: null, screenshot: { ...slot, ...change } } })
 const withoutConsent = (
-  purpose: string, lapse: ConsentLapse = 'not_current',
+  purpose: keyof GatewayFacts['consents'], lapse: ConsentLapse = 'not_current',
 ): GateFacts => withGateway({
-  consents: gateway.consents.map((one) => (one.purpose === purpose ? { ...one, lapse } : one)),
+  consents: { ...gateway.consents, [purpose]: { ...gateway.consents[purpose], lapse } },
 })
 
 t.test('S-017 with every gate open an image may be sent, and only then', async (t) => {

@@ -1,7 +1,7 @@
 /** How the remote vision profile stands, from what is stored; nothing is probed (S-123, S-125). */
 import { egressPurpose, proofPurpose } from '../../gateway/constants.js'
 import {
-  gatewayFacts, gatewayReasonOf, gatewayReasons, type GatewayFacts,
+  gatewayFacts, gatewayReasonOf, gatewayReasons, isCurrent, type GatewayFacts,
 } from '../../gateway/readiness.js'
 import type { View } from '../../state/types.js'
 import type { ShotsContext } from '../context.js'
@@ -58,8 +58,8 @@ export const visionPart = (ctx: ShotsContext, view: View): VisionStatusPart => {
   const saved = savedSettings(view)
   const slot = facts.route?.slots.screenshot ?? null
   const { state, reason, proof } = facts.proofs.screenshot
-  const consented = (purpose: string): boolean =>
-    facts.consents.some((one) => one.purpose === purpose && one.lapse === null)
+  const consented = (purpose: keyof GatewayFacts['consents']): boolean =>
+    isCurrent(facts, purpose)
   const spend = budgetStanding(view, ctx.gov.clock.wallMs(), saved)
   const unsafe = unsafeReasons(ctx, view, spend)
   return {
