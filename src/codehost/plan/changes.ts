@@ -1,0 +1,37 @@
+/** Which files of a folder differ from the base that they are laid over. */
+import { fail } from '../../base/errors.js'
+import { requirePublishable } from '../git/publishable-path.js'
+import type { ScannedBytes } from '../git/file-scan.js'
+import { GitTree } from '../git/tree.js'
+import type { Leaf } from '../git/tree.js'
+
+/** A file of the folder, scanned. */
+export interface ScannedFile extends ScannedBytes {
+  readonly path: string
+  readonly mode: '100644' | '100755'
+}
+
+/** A file that differs from the base; `before` is what the base has there. */
+export interface Change extends ScannedFile {
+  readonly before: Leaf | null
+}
+
+const byPath = (a: ScannedFile, b: ScannedFile): number =>
+  Buffer.compare(Buffer.from(a.path), Buffer.from(b.path))
+
+/**
+ * The files whose id or mode differs, by the bytes of their paths. Throws `path_not_publishable`
+ * for any file, and `nothing_to_publish` (rejected) where none differs.
+ */
+export const changesOn = (base: GitTree, files: readonly ScannedFile[]): readonly Change[] => {
+  for (const { path } of files) requirePublishable(path)
+  const changes = files.flatMap((file): Change[] => {
+    const there = base.at(file.path)
+    const before = there === undefined || there instanceof GitTree ? null : there
+    return before?.id === file.id && before.mode === file.mode ? [] : [{ ...file, before }]
+  })
+  if (changes.length > 0) return changes.sort(byPath)
+  throw fail.rejected('nothing_to_publish', 'The folder has nothing that the base does not have.', {
+    next: 'Change a file, or name another folder or base.',
+  })
+}
