@@ -13,6 +13,7 @@ import { checkState, isSound, type CheckReport } from '../state/care/check.js'
 import { compactState, type CompactReport } from '../state/care/compact.js'
 import { lostHistory } from '../state/care/former.js'
 import { keepUnreferenced } from '../state/care/kept.js'
+import type { Layout } from '../state/care/reindex.js'
 import { repairState, type RepairReport } from '../state/care/repair.js'
 import { restoreState, type RestoreReport } from '../state/care/restore.js'
 import { openStore } from '../state/store.js'
@@ -54,6 +55,12 @@ export const checkWhole = async (
   } finally {
     store.close()
   }
+}
+
+/** What a repair and a restore need to make indexes again. */
+const layoutOf = async (registry: Registry): Promise<Layout> => {
+  const { collections, retired } = await stateRules(registry)
+  return { specs: collections, retired }
 }
 
 const nothingKept: Kept = {
@@ -109,7 +116,8 @@ export const repairWhole = async (
 ): Promise<RepairReport & Kept> => {
   let kept = nothingKept
   const report = await repairState({
-    ...site, onLoss: settleOldState(site, registry, (told) => { kept = told }),
+    ...site, ...await layoutOf(registry),
+    onLoss: settleOldState(site, registry, (told) => { kept = told }),
   })
   return { ...report, ...kept }
 }
@@ -120,7 +128,8 @@ export const restoreWhole = async (
 ): Promise<RestoreReport & Kept> => {
   let kept = nothingKept
   const report = await restoreState({
-    ...site, backup, afterRestore: settleOldState(site, registry, (told) => { kept = told }),
+    ...site, ...await layoutOf(registry), backup,
+    afterRestore: settleOldState(site, registry, (told) => { kept = told }),
   })
   return { ...report, ...kept }
 }

@@ -25,6 +25,8 @@ import { verifyOwnership } from './ownership.js'
 export interface StateRules {
   /** Every collection that any layer keeps. */
   readonly collections: readonly CollectionSpec<unknown>[]
+  /** Collections of earlier programs, which a change of format drops. */
+  readonly retired: readonly string[]
   /** Rules over the documents: money that balances, a chained audit, rows that agree. */
   readonly documents: readonly ((view: View) => readonly Problem[])[]
   /** Names of all stored content that some row refers to; any other belongs to no record. */
@@ -95,6 +97,7 @@ export const stateRules = async (registry: Registry = capabilities): Promise<Sta
       ...Object.values(collections), routeCollection,
       ...rows.flatMap((one) => one.collections),
     ],
+    retired: rows.flatMap(({ retired }) => retired ?? []),
     documents: [...ofGovernance, verifyOwnership(registry), ...rows.flatMap(({ rules }) => rules)]
       .map((rule) => (view) => isInitUnfinished(view) ? [] : rule(view).map(asDamage)),
     referenced: (view) => new Set([

@@ -2,7 +2,9 @@
 import { join } from 'node:path'
 
 /** The format this program writes. */
-export const formatVersion = 2
+export const formatVersion = 3
+/** The format that the first line of a log names: its bytes are those of format 2. */
+export const logFormatVersion = 2
 
 /** Epochs in file names have this many digits, so that names sort as numbers do. */
 const epochDigits = 12

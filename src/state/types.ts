@@ -4,6 +4,23 @@
  */
 import type { GenericSchema } from 'valibot'
 
+/** What a row is found under beside its id: as many texts as its index has parts. */
+export type IndexKey = readonly string[]
+
+/**
+ * A way to find the rows of a collection by something else than their ids. It is declared here and
+ * nowhere else: transactions keep its entries in the record of the row, `state check` compares them
+ * with the rows, and `state repair` makes them again.
+ */
+export interface Index<T> {
+  /** One word; no other index of its collection has it. */
+  readonly name: string
+  /** How many texts a key has. */
+  readonly parts: number
+  /** Every key of a row; none where the index leaves it out. Pure. */
+  keysOf(doc: T): readonly IndexKey[]
+}
+
 /** One collection of documents, keyed by text ids. */
 export interface CollectionSpec<T> {
   readonly name: string
@@ -19,6 +36,8 @@ export interface CollectionSpec<T> {
    * format 1 did, which split by it; nothing else follows from it any more.
    */
   readonly partition: 'one' | 'hash256'
+  /** Its indexes; see `indexes.ts` for how they are read. */
+  readonly indexes?: readonly Index<T>[]
 }
 
 /** Which documents of a collection are wanted, and in which order. */

@@ -6,6 +6,8 @@ import { canonicalText } from './log/canonical-text.js'
 import { ioFailure } from './files.js'
 import { appendTo } from './history/append.js'
 import { isHistoryName } from './history/spec.js'
+import { entriesOf, entryText, indexCollections } from './indexes.js'
+import type { IndexCollection } from './indexes.js'
 import { mergeRows, withoutRemoved } from './segments/merge.js'
 import type { Bounds } from './segments/read.js'
 import { isWithin } from './segments/read.js'
@@ -97,6 +99,12 @@ interface OwnChanges {
   readonly texts: Map<string, string | null>
 }
 
+/** Entries of one row in one index: as they are stored, and as this transaction leaves them. */
+interface OwnEntries {
+  readonly stored: ReadonlySet<string>
+  now: ReadonlySet<string>
+}
+
 /** What a mark tells the anchor beside its place in the log. */
 export type MarkFacts = NonNullable<Parameters<Tx['mark']>[0]>
 
@@ -104,6 +112,8 @@ export type MarkFacts = NonNullable<Parameters<Tx['mark']>[0]>
 export class StoreTx implements Tx {
   readonly #view: StoreView
   readonly #own = new Map<string, OwnChanges>()
+  /** By index and id of the row. */
+  readonly #entries = new Map<string, OwnEntries>()
   #open = true
   /** Set by `mark`. */
   marked: MarkFacts | undefined
@@ -149,11 +159,13 @@ export class StoreTx implements Tx {
     refuseHistory(spec.name)
     if (!v.is(spec.schema, doc) || doc === null || doc === undefined) throw badDocument(spec, doc)
     this.#change(spec, id, canonicalText(doc))
+    this.#index(spec, id, doc)
   }
 
   remove<T>(spec: CollectionSpec<T>, id: string): void {
     refuseHistory(spec.name)
     this.#change(spec, id, null)
+    this.#index(spec, id, undefined)
   }
 
   append<T>(
@@ -170,6 +182,11 @@ export class StoreTx implements Tx {
   #change<T>(spec: CollectionSpec<T>, id: string, text: string | null): void {
     if (!this.#open) throw new TypeError('the transaction has ended')
     if (!isDocumentId(id)) throw new TypeError('a document id must be 1 to 512 characters')
+    this.#ownOf(spec).set(id, text)
+  }
+
+  /** This transaction's own texts of a collection. */
+  #ownOf<T>(spec: CollectionSpec<T>): OwnChanges['texts'] {
     let own = this.#own.get(spec.name)
     if (own === undefined) {
       if (!isCollectionName(spec.name)) throw new TypeError('not a collection name')
@@ -177,7 +194,44 @@ export class StoreTx implements Tx {
       own = { kind, texts: new Map() }
       this.#own.set(spec.name, own)
     }
-    own.texts.set(id, text)
+    return own.texts
+  }
+
+  /** Keeps the entries of a row in every index: what it was found under goes, unless it stays. */
+  #index<T>(spec: CollectionSpec<T>, id: string, doc: T | undefined): void {
+    for (const collection of indexCollections(spec)) {
+      const entries = this.#entriesOf(spec, collection, id)
+      const next: ReadonlySet<string> =
+        doc === undefined ? new Set() : entriesOf(collection, doc, id)
+      for (const entry of entries.now) {
+        if (!next.has(entry)) this.#enter(collection, entry, entries, null)
+      }
+      for (const entry of next) {
+        if (!entries.now.has(entry)) this.#enter(collection, entry, entries, entryText)
+      }
+      entries.now = next
+    }
+  }
+
+  #entriesOf<T>(spec: CollectionSpec<T>, collection: IndexCollection, id: string): OwnEntries {
+    const key = `${collection.name}/${id}`
+    let entries = this.#entries.get(key)
+    if (entries === undefined) {
+      const before = this.#view.get(spec, id)
+      const stored: ReadonlySet<string> =
+        before === undefined ? new Set() : entriesOf(collection, before, id)
+      entries = { stored, now: stored }
+      this.#entries.set(key, entries)
+    }
+    return entries
+  }
+
+  /** Writes or removes one entry; what is stored so already is not written again. */
+  #enter(
+    collection: IndexCollection, entry: string, { stored }: OwnEntries, text: string | null,
+  ): void {
+    if (stored.has(entry) === (text !== null)) this.#ownOf(collection).delete(entry)
+    else this.#change(collection, entry, text)
   }
 
   mark(facts: MarkFacts = {}): void {

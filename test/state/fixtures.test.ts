@@ -13,7 +13,9 @@ import { repairState } from '../../src/state/care/repair.js'
 import { openStore } from '../../src/state/store.js'
 import type { FileStore } from '../../src/state/store.js'
 import { items, notes, numbers, specs } from '../support/state/notes.js'
+import { dueEntries, entriesIn, things } from '../support/state/things.js'
 
+const indexed = [...specs, things]
 const folder = join(dirname(fileURLToPath(import.meta.url)), 'fixtures')
 
 const unpack = (t: Test, name: string): { dir: string; configDir: string } => {
@@ -51,7 +53,7 @@ const base = ['a', 'artifact']
 const lost = ['generation_rebuilt', 'records_lost']
 const mended = ['bits_mended']
 
-/** Damage that is of format 2 alone, or ends otherwise there. */
+/** Damage that format 1 did not know, or that ends otherwise since. */
 const expectations2: Readonly<Record<string, Expected>> = {
   manifest: {
     read: all, write: 'damaged', check: ['manifest_damaged'], repair: ['generation_rebuilt'],
@@ -157,21 +159,35 @@ const names = readdirSync(folder).map((name) => name.replace(/\.json$/, '')).sor
 const kindsOf2 = [...new Set([...Object.keys(expectations), ...Object.keys(expectations2)])]
   .filter((kind) => !kind.startsWith('collection-file'))
 
+/** Damage of entries of an index. */
+const expectations3: Readonly<Record<string, Expected>> = {
+  entries: {
+    read: all, write: 'ok', check: ['collection_damaged'],
+    repair: ['generation_rebuilt', 'indexes_rebuilt'], after: all,
+  },
+  'forged-entry': {
+    read: all, write: 'ok', check: ['index_differs'], repair: ['indexes_rebuilt'], after: all,
+  },
+}
+
 t.test('durability 12: there is a stored fixture of each format and of each kind of damage', async (t) => {
   t.strictSame(names, [
     ...Object.keys(expectations).map((kind) => `format-1-${kind}`),
     ...kindsOf2.map((kind) => `format-2-${kind}`),
+    ...[...kindsOf2, ...Object.keys(expectations3)].map((kind) => `format-3-${kind}`),
   ].sort())
 })
 
 for (const name of names) {
   const kind = name.replace(/^format-\d+-/, '')
-  const isOld = name.startsWith('format-1-')
-  const expected = (isOld ? undefined : expectations2[kind]) ?? expectations[kind]
+  const isOld = !name.startsWith('format-3-')
+  const isFirst = name.startsWith('format-1-')
+  const expected = (isFirst ? undefined : expectations2[kind]) ?? expectations[kind]
+    ?? expectations3[kind]
   t.test(`durability 12: ${name} opens, or is refused, as it always did`, async (t) => {
     if (expected === undefined) throw new Error('no expectation')
     const place = unpack(t, name)
-    const report = checkState({ ...place, specs })
+    const report = checkState({ ...place, specs: indexed })
     const codes = report.problems.map(({ code }) => code)
     const old = isOld && expected.open === undefined ? ['state_too_old'] : []
     const isAnchor = (code: string): boolean => code.startsWith('anchor_')
@@ -193,7 +209,7 @@ for (const name of names) {
       t.throws(() => openStore({ ...place, mode: 'read' }), { code: expected.open })
     }
     const repair = await repairState({
-      ...place, onLoss: (store) => store.transact('loss', (tx) => tx.mark()),
+      ...place, specs: indexed, onLoss: (store) => store.transact('loss', (tx) => tx.mark()),
     })
     const done = repair.done.map((problem) => problem.code)
     const cut = kind === 'torn-tail' && !isOld
@@ -201,7 +217,10 @@ for (const name of names) {
     const after = openStore({ ...place, mode: 'write' }) as FileStore
     if (isOld) t.equal(after.anchor().status, standingAfter(expected))
     if (expected.after !== undefined) t.strictSame(readNotes(after), expected.after)
-    t.equal(after.read().all(items).length, expected.itemsAfter ?? 5)
+    const view = after.read()
+    t.equal(view.all(items).length, expected.itemsAfter ?? 5)
+    t.strictSame(entriesIn(view), dueEntries(view.all(things).map(({ id, doc }) => [id, doc])))
+    t.equal(view.all(things).length, isOld ? 0 : 4)
     t.equal(await tryWrite(after), 'ok')
     after.close()
   })

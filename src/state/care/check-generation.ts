@@ -11,6 +11,7 @@ import { historyLost, lostId } from '../history/spec.js'
 import type { Bounds, LostRows, Segment } from '../segments/read.js'
 import type { Row } from '../segments/row.js'
 import { compareKeys } from '../segments/row.js'
+import { formatVersion } from '../paths.js'
 import type { SegmentFacts } from '../segments/build.js'
 import { segmentsIn } from '../snapshot/manifest.js'
 import { SegmentPool } from '../snapshot/pool.js'
@@ -18,6 +19,8 @@ import type { CollectionSpec, Problem } from '../types.js'
 import { historyProblems } from './check-histories.js'
 import type { Salvage, SalvagedLog, Trace } from './salvage.js'
 import { recordsOf } from './salvage.js'
+import { IndexSums } from './index-sums.js'
+import { fittingDocument } from './reindex.js'
 import { RowSet, StateRows } from './rows.js'
 import type { Site } from './use-case.js'
 
@@ -141,29 +144,37 @@ class Shapes {
   readonly #known: ReadonlyMap<string, CollectionSpec<unknown>>
   readonly #wrong = new Map<string, number>()
   readonly #seen = new Set<string>()
+  readonly #sums: IndexSums
   documents = 0
+  /** Whether rows could not be read: then indexes cannot be compared. */
+  lost = false
 
   constructor(specs: readonly CollectionSpec<unknown>[]) {
     const known = specs.length === 0 ? [] : [...specs, historyLost]
     this.#known = new Map(known.map((spec) => [spec.name, spec]))
+    this.#sums = new IndexSums(specs)
   }
 
-  add({ collection, text }: Row): void {
+  add(row: Row): void {
+    const { collection, id, text } = row
+    if (this.#sums.knows(collection)) {
+      this.#sums.addEntry(row)
+      return
+    }
     this.documents += 1
     this.#seen.add(collection)
     const spec = this.#known.get(collection)
-    if (spec === undefined || this.#fits(spec, text ?? '')) return
-    this.#wrong.set(collection, (this.#wrong.get(collection) ?? 0) + 1)
+    if (spec === undefined) return
+    const fitting = fittingDocument(spec, text ?? '')
+    if (fitting === undefined) this.#wrong.set(collection, (this.#wrong.get(collection) ?? 0) + 1)
+    else this.#sums.addDocument(collection, id, fitting.doc)
   }
 
-  #fits({ schema, upgrade }: CollectionSpec<unknown>, text: string): boolean {
-    let doc: unknown
-    try {
-      doc = JSON.parse(text)
-    } catch {
-      return false
-    }
-    return v.is(schema, upgrade === undefined ? doc : upgrade(doc))
+  /** Indexes that disagree with their rows. */
+  indexProblems(): readonly Problem[] {
+    if (this.lost) return []
+    return this.#sums.differences().map(({ name, expected, stored }) => damage('index_differs',
+      `An index disagrees with its rows: ${expected} entries are due, ${stored} are there.`, name))
   }
 
   /** Names of the collections that have documents. */
@@ -204,7 +215,9 @@ const checkDocuments = (
   const order: Order = { wrong: false }
   try {
     const runs = lease.table.runs.map((run) => inOrder((function* () {
-      for (const segment of run) yield* asRecorded(segment, order, () => undefined)
+      for (const segment of run) yield* asRecorded(segment, order, () => {
+        shapes.lost = true
+      })
     })(), order))
     const over = new RowSet().apply(recordsOf(trace))
     for (const row of withoutRemoved(mergeRows<Row>([over.sorted(), ...runs]))) shapes.add(row)
@@ -234,6 +247,8 @@ export const checkGeneration = (
   problems.push(...logProblems(standing))
   checkDocuments(site, standing, shapes, problems)
   problems.push(...shapes.problems())
+  // Rows of an earlier format get their indexes when it is changed.
+  if (standing.manifest.format_version >= formatVersion) problems.push(...shapes.indexProblems())
   return {
     store_id: standing.manifest.store_id,
     epoch: standing.logs.at(-1)?.epoch ?? null,

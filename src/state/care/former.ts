@@ -6,6 +6,8 @@
 import * as v from 'valibot'
 import type { Files } from '../files.js'
 import { gatherFormat1 } from '../format1/former.js'
+import { entriesOf, entryDocument, isIndexCollection } from '../indexes.js'
+import type { IndexCollection } from '../indexes.js'
 import type { Places } from '../paths.js'
 import type { Key, Row } from '../segments/row.js'
 import { boundsOf } from '../segments/table.js'
@@ -83,14 +85,29 @@ class FormerView implements View {
 
   range<T>(spec: CollectionSpec<T>, options: RangeOptions): readonly Entry<T>[] {
     const { prefix = '', after, limit, reverse = false } = options
+    const found = isIndexCollection(spec)
+      ? this.#entries(spec).filter(({ id }) => id.startsWith(prefix)) as unknown as Entry<T>[]
+      : this.#stored(spec, prefix)
+    const wanted = after === undefined ? found
+      : found.filter(({ id }) => (reverse ? id < after : id > after))
+    return (reverse ? wanted.reverse() : wanted).slice(0, limit)
+  }
+
+  #stored<T>(spec: CollectionSpec<T>, prefix: string): Entry<T>[] {
     const found: Entry<T>[] = []
     for (const row of this.#rows.scan(spec.name, prefix)) {
       const doc = this.#fitting(spec, row)
       if (doc !== undefined) found.push({ id: row.id, doc })
     }
-    const wanted = after === undefined ? found
-      : found.filter(({ id }) => (reverse ? id < after : id > after))
-    return (reverse ? wanted.reverse() : wanted).slice(0, limit)
+    return found
+  }
+
+  /** Entries of an index, from the rows: a former state may be of a time before there were any. */
+  #entries(spec: IndexCollection): Entry<unknown>[] {
+    return this.#stored(spec.rows, '')
+      .flatMap(({ id, doc }) => [...entriesOf(spec, doc, id)])
+      .sort()
+      .map((id) => ({ id, doc: entryDocument }))
   }
 
   #fitting<T>({ schema, upgrade }: CollectionSpec<T>, row: Row | undefined): T | undefined {

@@ -2,7 +2,6 @@
 import { isoFromMs } from '../../base/clock.js'
 import type { Files } from '../files.js'
 import type { Places } from '../paths.js'
-import { formatVersion } from '../paths.js'
 import { publishFounded } from '../snapshot/founding.js'
 import type { Manifest, Mark, Run } from '../snapshot/manifest.js'
 import type { StateFile } from '../state-file.js'
@@ -10,6 +9,8 @@ import type { StateFile } from '../state-file.js'
 /** What a founded generation begins with. */
 export interface Founding {
   readonly state: StateFile
+  /** Of its documents: that of a state whose format is still to be changed is an older one. */
+  readonly format: number
   /** Number of its manifest: above every other in the directory. */
   readonly number: number
   /** Number of its log: the same. */
@@ -32,7 +33,7 @@ export const publishFounding = (files: Files, places: Places, founding: Founding
   const { state, number, epoch, sequence, chain } = founding
   const manifest: Manifest = {
     schema: 'sallyport.manifest.v2',
-    format_version: formatVersion,
+    format_version: founding.format,
     store_id: state.store_id,
     number,
     epoch: epoch - 1,

@@ -15,7 +15,9 @@ import { formatVersion } from '../paths.js'
 import { decodeStateFile, encodeStateFile, readStateFile, tooNew } from '../state-file.js'
 import type { StateFile } from '../state-file.js'
 import { whileNobodyFolds } from '../fold-lock.js'
+import type { Layout } from './reindex.js'
 import { salvage } from './salvage.js'
+import { toIndexes } from './to-indexes.js'
 import type { Site, StatePlace } from './use-case.js'
 import { siteOf } from './use-case.js'
 
@@ -28,12 +30,13 @@ export interface Migration {
    * Looks whether the step can be taken (undamaged, room enough; throws), and answers what takes
    * it once STATE was raised. Both locks are held.
    */
-  readonly prepare: (site: Site) => (state: StateFile) => void
+  readonly prepare: (site: Site, layout: Layout) => (state: StateFile) => void
 }
 
 /** The steps so far, in order. */
 export const migrations: readonly Migration[] = [
   { from: 1, to: 2, name: 'sorted runs', prepare: toSegments },
+  { from: 2, to: 3, name: 'indexes', prepare: toIndexes },
 ]
 
 /** What a migration did. */
@@ -62,7 +65,8 @@ export const stepsBetween = (
 
 /** Takes a state directory to the target format under its locks; does nothing when it is there. */
 export const migrateState = async (
-  place: StatePlace, list: readonly Migration[] = migrations, target: number = formatVersion,
+  place: StatePlace & Layout, list: readonly Migration[] = migrations,
+  target: number = formatVersion,
 ): Promise<MigrateReport> => {
   const site = siteOf(place)
   const lock = site.lock(site.places.lock, site.clock)
@@ -70,7 +74,8 @@ export const migrateState = async (
     stateOf(site)
     await takeLock(lock, 'migrate', site)
     try {
-      return await whileNobodyFolds(site, 'migrate', () => runSteps(site, list, target))
+      return await whileNobodyFolds(site, 'migrate', () =>
+        runSteps(site, place, list, target))
     } finally {
       lock.give()
     }
@@ -92,18 +97,23 @@ const stateOf = ({ files, places }: Site): StateFile => {
 
 /** The format of the documents: STATE may have been raised by a migration that was cut off. */
 const formatOf = ({ files, places }: Site, state: StateFile): number => {
-  if (salvage(files, places).standing !== undefined) return state.format_version
+  const { standing } = salvage(files, places)
+  if (standing !== undefined) {
+    return Math.min(state.format_version, standing.manifest.format_version)
+  }
   return hasFormat1(files, places) ? 1 : state.format_version
 }
 
-const runSteps = (site: Site, list: readonly Migration[], target: number): MigrateReport => {
+const runSteps = (
+  site: Site, layout: Layout, list: readonly Migration[], target: number,
+): MigrateReport => {
   const { files, places, dir } = site
   requireOwnFolders(files, dir)
   const before = stateOf(site)
   const from = formatOf(site, before)
   const steps = stepsBetween(list, from, target)
   for (const step of steps) {
-    const run = step.prepare(site)
+    const run = step.prepare(site, layout)
     const state = { ...before, format_version: Math.max(before.format_version, step.to) }
     publish(files, places.state, encodeStateFile(state))
     run(state)

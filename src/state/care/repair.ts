@@ -21,6 +21,8 @@ import { cutTail, writeMends } from './mend-log.js'
 import { mendedSegment, writeMended } from './mend-segment.js'
 import { migrateState } from './migrate.js'
 import { epochText, formatVersion, isSnapshotName, keyPlaces } from '../paths.js'
+import type { Layout } from './reindex.js'
+import { areIndexed, reindex } from './reindex.js'
 import type { Loss, RepairReport } from './repair-report.js'
 import { isLoss, noLoss, note } from './repair-report.js'
 import type { Gathered } from './rows.js'
@@ -41,7 +43,7 @@ import { siteOf, stampOf } from './use-case.js'
 export type { Loss, RepairReport } from './repair-report.js'
 
 /** How to repair. */
-export interface RepairOptions extends StatePlace {
+export interface RepairOptions extends StatePlace, Layout {
   /**
    * Runs on the repaired store when acknowledged records may be lost (or an earlier repair or
    * restore ended before its hook had marked), before anyone may contact anything: the policy
@@ -67,7 +69,8 @@ export const repairState = async (options: RepairOptions): Promise<RepairReport>
   try {
     await takeLock(lock, 'state repair', site)
     try {
-      report = await whileNobodyFolds(site, 'state repair', () => repairLocked(site))
+      report = await whileNobodyFolds(site, 'state repair', () =>
+        repairLocked(site, options))
     } finally {
       lock.give()
     }
@@ -104,7 +107,7 @@ const runOnLoss = async (options: RepairOptions, loss: Loss): Promise<void> => {
   }
 }
 
-const repairLocked = (site: Site): RepairReport => {
+const repairLocked = (site: Site, layout: Layout): RepairReport => {
   requireOwnFolders(site.files, site.dir)
   const found = salvage(site.files, site.places, { mend: true })
   if (found.standing === undefined && hasFormat1(site.files, site.places)) {
@@ -117,7 +120,7 @@ const repairLocked = (site: Site): RepairReport => {
   const mends = trace.logs.filter((log) => log.mends.length > 0)
   const isTorn = trace.logs.at(-1)?.tail === 'torn'
   const work = mended.size + mends.length > 0 || !plan.stateTrue || isTorn
-  if (!work && isWhole(site, plan)) {
+  if (!work && isWhole(site, plan, layout)) {
     const { sequence } = trace.head
     return { changed: false, copied_to: null, done, loss: noLoss, sequence }
   }
@@ -129,7 +132,7 @@ const repairLocked = (site: Site): RepairReport => {
     publish(site.files, site.places.state, encodeStateFile(plan.state))
     done.push(note('state_file_rebuilt', 'STATE was written again from its copy.'))
   }
-  const loss = foundOrCut(site, plan, done)
+  const loss = foundOrCut(site, plan, layout, done)
   if (!isLoss(loss)) settleFolder(site.files, copied)
   return { changed: true, copied_to: copied, done, loss, sequence: trace.head.sequence }
 }
@@ -139,25 +142,35 @@ const needsGeneration = ({ trace, found }: Plan, { lost }: Gathered, bad: number
   trace.logs.some(({ headerState }) => headerState !== 'true') || trace.broken !== null ||
   bad > 0 || lost.length > 0 || (found.untrue.at(-1) ?? 0) > trace.manifest.number
 
+/** Whether the indexes are right; a state of an earlier format has none. */
+const isIndexed = ({ trace }: Plan, { rows }: Gathered, layout: Layout): boolean =>
+  trace.manifest.format_version < formatVersion ||
+  areIndexed(rows.rows({}, () => undefined), layout)
+
 /** Whether every row can be read and nothing is broken. */
-const isWhole = (site: Site, plan: Plan): boolean => {
+const isWhole = (site: Site, plan: Plan, layout: Layout): boolean => {
   const gathered = gather(site.files, site.places, plan.found)
   const bad = badFiles(gathered).size
+  const whole = !needsGeneration(plan, gathered, bad) && isIndexed(plan, gathered, layout)
   gathered.rows.close()
-  return !needsGeneration(plan, gathered, bad)
+  return whole
 }
 
 /** Writes a new generation where one is needed; else a torn end is cut. Answers what is lost. */
-const foundOrCut = (site: Site, plan: Plan, done: Problem[]): Loss => {
+const foundOrCut = (site: Site, plan: Plan, layout: Layout, done: Problem[]): Loss => {
   const { files, places } = site
   const gathered = gather(files, places, plan.found)
   try {
     const bad = badFiles(gathered)
     const last = plan.trace.logs.at(-1)
-    if (needsGeneration(plan, gathered, bad.size)) {
+    const isNeeded = needsGeneration(plan, gathered, bad.size)
+    if (isNeeded || !isIndexed(plan, gathered, layout)) {
       const loss = lossOf(plan, gathered)
-      found(site, plan, gathered, bad, loss)
-      done.push(...generationNotes(plan, gathered, loss))
+      const corrected = found(site, plan, gathered, bad, loss, layout)
+      if (isNeeded) done.push(...generationNotes(plan, gathered, loss))
+      if (corrected > 0) {
+        done.push(note('indexes_rebuilt', `${corrected} entries of indexes were put right.`))
+      }
       return loss
     }
     if (last?.tail === 'torn') {
@@ -272,9 +285,11 @@ const copyAside = ({ files, places, dir, clock }: Site, epoch: number): string =
   return target
 }
 
+/** Publishes what is still true as a new generation; answers how many entries were put right. */
 const found = (
   site: Site, plan: Plan, { rows }: Gathered, bad: ReadonlyMap<string, Segment>, loss: Loss,
-): void => {
+  layout: Layout,
+): number => {
   const { files, places, clock } = site
   const { trace, state, found: { newestLog } } = plan
   const { manifest } = trace
@@ -288,14 +303,19 @@ const found = (
     ? Math.max(manifest.mark_floor, anchoredNumber(site, state.store_id),
         marks.at(-1)?.number ?? 0) + 1
     : manifest.mark_floor
+  const all = [
+    ...(first.length === 0 ? [] : [{ id: manifest.next_run, level: 0, files: first }]), ...runs,
+  ]
+  const nextRun = manifest.next_run + 1
+  const isOld = manifest.format_version < formatVersion
+  const indexed = isOld ? { runs: all, nextRun, corrected: 0 }
+    : reindex(files, places, all, nextRun, layout, writer)
   publishFounding(files, places, {
-    state, number, ...trace.head, marks, markFloor: floor,
+    state, number, ...trace.head, marks, markFloor: floor, format: manifest.format_version,
     epoch: Math.max(newestLog, trace.broken?.epoch ?? 0) + 1,
-    nextRun: manifest.next_run + 1,
-    runs: [...(first.length === 0 ? [] : [{ id: manifest.next_run, level: 0, files: first }]),
-      ...runs],
-    nowMs: clock.wallMs(),
+    nextRun: indexed.nextRun, runs: indexed.runs, nowMs: clock.wallMs(),
   })
+  return indexed.corrected
 }
 
 /** The number of the anchored mark; marks after a loss are numbered above it. */

@@ -25,6 +25,8 @@ import { headOf, salvageEpoch } from '../format1/salvage.js'
 import { writeRun } from '../format1/to-segments.js'
 import { publishFounding } from './found.js'
 import { marksAfter } from './log-records.js'
+import type { Layout } from './reindex.js'
+import { reindex } from './reindex.js'
 import { badFiles, gather, soundRuns } from './rows.js'
 import type { Salvage, Trace } from './salvage.js'
 import { recordsOf, salvage } from './salvage.js'
@@ -40,7 +42,7 @@ import type { Site, StatePlace } from './use-case.js'
 import { siteOf, stampOf } from './use-case.js'
 
 /** How to restore. */
-export interface RestoreOptions extends StatePlace {
+export interface RestoreOptions extends StatePlace, Layout {
   /** Folder that `backupState` made. */
   readonly backup: string
   /**
@@ -89,7 +91,8 @@ export const restoreState = async (options: RestoreOptions): Promise<RestoreRepo
       source.marks.at(-1)?.number ?? 0,
       source.markFloor)
     const empty = isEmpty(site)
-    const copied = empty ? placeFresh(site, source, floor) : await placeOver(site, source, floor)
+    const copied = empty
+      ? placeFresh(site, source, floor, options) : await placeOver(site, source, floor, options)
     const revision = typeof anchored === 'string' ? 0 : (anchored.policy_revision ?? 0)
     const anchor = await rebase(options, revision)
     const { state: { store_id }, sequence } = source
@@ -184,11 +187,16 @@ const unusable = (): Error =>
   })
 
 const foundFrom = (
-  site: Site, places: Places, source: Source, epoch: number, floor: number,
+  site: Site, places: Places, source: Source,
+  { epoch, floor, layout }: { epoch: number; floor: number; layout: Layout },
 ): void => {
   const { files, clock } = site
   const number = nextNumber(files, places)
-  const runs = source.write(places, new SegmentWriter(files, places, number))
+  const writer = new SegmentWriter(files, places, number)
+  const written = source.write(places, writer)
+  const next = 1 + Math.max(0, ...written.map(({ id }) => id))
+  // A copy of an earlier format has no indexes, and a salvaged one may have lost a part of them.
+  const { runs, nextRun } = reindex(files, places, written, next, layout, writer)
   publishFounding(files, places, {
     state: source.state,
     number,
@@ -197,7 +205,8 @@ const foundFrom = (
     chain: source.chain,
     marks: source.marks,
     markFloor: floor,
-    nextRun: 1 + Math.max(0, ...runs.map(({ id }) => id)),
+    format: formatVersion,
+    nextRun,
     runs,
     nowMs: clock.wallMs(),
   })
@@ -207,7 +216,7 @@ const foundFrom = (
 const plainEntries = (files: Files, root: string): string[] =>
   files.list(root).filter((name) => !['wal', 'collections', 'STATE'].includes(name))
 
-const placeFresh = (site: Site, source: Source, floor: number): null => {
+const placeFresh = (site: Site, source: Source, floor: number, layout: Layout): null => {
   const { files, dir } = site
   const parent = dirname(dir)
   ensureDirs(files, parent)
@@ -224,7 +233,7 @@ const placeFresh = (site: Site, source: Source, floor: number): null => {
   if (files.stat(places.artifacts) === undefined) files.mkdir(places.artifacts)
   withFile(files, places.lock, 'lock', (fd) => files.sync(fd))
   publish(files, places.state, encodeStateFile(source.state))
-  foundFrom(site, places, source, source.epoch + 1, floor)
+  foundFrom(site, places, source, { epoch: source.epoch + 1, floor, layout })
   syncDir(files, places.run)
   syncDir(files, made)
   files.rename(made, dir)
@@ -232,7 +241,9 @@ const placeFresh = (site: Site, source: Source, floor: number): null => {
   return null
 }
 
-const placeOver = async (site: Site, source: Source, floor: number): Promise<string> => {
+const placeOver = async (
+  site: Site, source: Source, floor: number, layout: Layout,
+): Promise<string> => {
   const { files, places, clock } = site
   const bytes = readWhole(files, places.state, fileBytesMax.state)
   const present = bytes === undefined ? undefined : decodeStateFile(bytes)
@@ -245,7 +256,8 @@ const placeOver = async (site: Site, source: Source, floor: number): Promise<str
   try {
     await takeLock(lock, 'state restore', site)
     try {
-      return await whileNobodyFolds(site, 'state restore', () => placeLocked(site, source, floor))
+      return await whileNobodyFolds(site, 'state restore', () =>
+        placeLocked(site, source, floor, layout))
     } finally {
       lock.give()
     }
@@ -254,7 +266,7 @@ const placeOver = async (site: Site, source: Source, floor: number): Promise<str
   }
 }
 
-const placeLocked = (site: Site, source: Source, floor: number): string => {
+const placeLocked = (site: Site, source: Source, floor: number, layout: Layout): string => {
   const { files, places, dir, clock } = site
   requireOwnFolders(files, dir)
   for (const folder of [places.wal, places.collections, places.artifacts, places.run]) {
@@ -282,7 +294,7 @@ const placeLocked = (site: Site, source: Source, floor: number): string => {
   publish(files, places.state, encodeStateFile(source.state))
   const newest = logEpochs(files.list(places.wal)).at(-1) ?? 0
   const epoch = Math.max(newest, source.epoch) + 1
-  foundFrom(site, places, source, epoch, floor)
+  foundFrom(site, places, source, { epoch, floor, layout })
   return aside
 }
 

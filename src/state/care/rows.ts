@@ -3,6 +3,7 @@ import type { Files } from '../files.js'
 import { withLost } from '../history/lost.js'
 import type { LostRanges } from '../history/spec.js'
 import { historyLost, lostId } from '../history/spec.js'
+import { isIndexName } from '../indexes.js'
 import { canonicalText } from '../log/canonical-text.js'
 import type { Places } from '../paths.js'
 import { mergeRows, withoutRemoved } from '../segments/merge.js'
@@ -95,6 +96,11 @@ export interface Gathered {
   readonly lostRows: number
 }
 
+/** Whether nothing but entries of one index can have stood in a range. */
+const isEntries = ({ from, to }: LostRows): boolean =>
+  isIndexName(from.collection) &&
+  (to?.collection === from.collection || to?.collection === `${from.collection}\u0000`)
+
 /** Ranges of a trace's runs that cannot be read, and how many rows these are. */
 const lostIn = (runs: readonly (readonly Segment[])[]): { lost: LostRows[]; rows: number } => {
   const lost: LostRows[] = []
@@ -104,7 +110,9 @@ const lostIn = (runs: readonly (readonly Segment[])[]): { lost: LostRows[]; rows
     let read = 0
     const { collection, id } = lastKey(segment)
     const onLost = (range: LostRows): void => {
-      lost.push({ ...range, to: range.to ?? { collection, id: `${id}\u0000` } })
+      const to = range.to ?? { collection, id: `${id}\u0000` }
+      // Entries of an index are made again from the rows.
+      if (!isEntries({ ...range, to })) lost.push({ ...range, to })
     }
     for (const { text } of segment.scan({}, false, onLost)) if (text !== undefined) read += 1
     if (lost.length > before) rows += segment.facts.rows - read

@@ -72,7 +72,6 @@ export const repairFormat1 = (site: Site, help: RepairHelp): RepairReport => {
   if (needsGeneration) {
     found(site, plan, lossHere, help)
     done.push(...generationNotes(plan, lossHere))
-    done.push(note('format_changed', `The format was brought from 1 to ${formatVersion}.`))
   } else if (newest.tail === 'torn') {
     cutTail(site.files, site.places.log(newest.epoch), newest.end)
     done.push(note('torn_tail_cut',
@@ -167,7 +166,7 @@ const found = (site: Site, plan: Plan, loss: Loss, help: RepairHelp): void => {
     (before === undefined ? [] : marksAfter(before.records, before.manifest?.marks ?? []))
   const marks = marksAfter(newest.records, first)
   const known = newest.manifest?.mark_floor ?? before?.manifest?.mark_floor ?? 0
-  const state = { ...plan.state, format_version: formatVersion }
+  const state = { ...plan.state, format_version: Math.max(plan.state.format_version, 2) }
   const floor = isLoss(loss)
     ? Math.max(known, help.anchoredNumber(site, state.store_id), marks.at(-1)?.number ?? 0) + 1
     : known
@@ -176,7 +175,7 @@ const found = (site: Site, plan: Plan, loss: Loss, help: RepairHelp): void => {
   const number = nextNumber(files, places)
   const written = new SegmentWriter(files, places, number).writeAll(rowsOf(documents))
   publishFounding(files, places, {
-    state, number, epoch: Math.max(newest.epoch, newest.sealedFor ?? 0) + 1, ...head,
+    state, number, epoch: Math.max(newest.epoch, newest.sealedFor ?? 0) + 1, ...head, format: 2,
     marks, markFloor: floor, nextRun: 2,
     runs: written.length === 0 ? [] : [{ id: 1, level: 0, files: written }],
     nowMs: site.clock.wallMs(),

@@ -154,7 +154,7 @@ export const toSegments = (site: Site): ((state: StateFile) => void) => {
     const writer = new SegmentWriter(files, places, number)
     const written = writeRun(files, places, { places, newest, manifest, damaged: 'thrown' }, writer)
     publishFounding(files, places, {
-      state, number, epoch: newest.epoch + 1, ...head,
+      state, number, epoch: newest.epoch + 1, ...head, format: 2,
       marks: marksAfter(newest.records, manifest.marks),
       markFloor: manifest.mark_floor,
       nextRun: 2,

@@ -6,7 +6,8 @@ import { canonicalText } from './canonical-text.js'
 /** `1`: the collection is one file; `256`: it grows and is split by the hash of the id. */
 export type PartitionKind = 1 | 256
 
-const name = v.pipe(v.string(), v.regex(/^[a-z][a-z0-9_]{0,63}$/))
+/** That of an index names whose rows it finds, a colon, and itself. */
+const name = v.pipe(v.string(), v.regex(/^[a-z][a-z0-9_]{0,63}(?::[a-z][a-z0-9_]{0,31})?$/))
 const kind = v.picklist([1, 256])
 const count = v.pipe(v.number(), v.safeInteger(), v.minValue(0))
 

@@ -5,6 +5,7 @@
 import { hash } from 'node:crypto'
 import * as v from 'valibot'
 import { canonicalJson } from '../../base/canonical.js'
+import { isIndexName } from '../indexes.js'
 import { buildFilter } from './filter.js'
 import type { Key, Row } from './row.js'
 import { lineOf } from './row.js'
@@ -94,12 +95,19 @@ class Builder {
   }
 
   add(row: Row, line: string, bytes: number): void {
-    if (this.#lineBytes > 0 && this.#lineBytes + bytes > this.#limits.blockBytes) this.#endBlock()
+    const isFull = this.#lineBytes + bytes > this.#limits.blockBytes
+    if (this.#lineBytes > 0 && (isFull || this.#isApart(row))) this.#endBlock()
     this.#blockFirst ??= row
     this.#lines.push(line)
     this.#lineBytes += bytes
     this.#keys.push({ collection: row.collection, id: row.id })
     if (row.text === null) this.#removed += 1
+  }
+
+  /** Entries of an index share no block with other rows: one that is lost costs no document. */
+  #isApart({ collection }: Row): boolean {
+    const before = this.#keys.at(-1)?.collection ?? collection
+    return before !== collection && (isIndexName(before) || isIndexName(collection))
   }
 
   #endBlock(): void {

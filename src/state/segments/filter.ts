@@ -14,14 +14,14 @@ const prime = 0x01000193
 const secondSeed = 0x9747b28c
 
 /** FNV-1a over UTF-16 code units, one unit a step. */
-const fold = (seed: number, text: string): number => {
+export const foldText = (seed: number, text: string): number => {
   let sum = seed
   for (let at = 0; at < text.length; at += 1) sum = Math.imul(sum ^ text.charCodeAt(at), prime)
   return sum
 }
 
 /** Spreads every bit over all others (the finalizer of MurmurHash3). */
-const spread = (value: number): number => {
+export const spread = (value: number): number => {
   let mixed = Math.imul(value ^ (value >>> 16), 0x85ebca6b)
   mixed = Math.imul(mixed ^ (mixed >>> 13), 0xc2b2ae35)
   return (mixed ^ (mixed >>> 16)) >>> 0
@@ -30,7 +30,7 @@ const spread = (value: number): number => {
 /** The two numbers a key's bits follow from: the i-th is (first + i * second) mod bits. */
 export const hashesOf = ({ collection, id }: Key): readonly [number, number] => {
   const text = `${collection}/${id}`
-  return [spread(fold(offsetBasis, text)), spread(fold(secondSeed, text)) | 1]
+  return [spread(foldText(offsetBasis, text)), spread(foldText(secondSeed, text)) | 1]
 }
 
 const bitsOf = ([first, second]: readonly [number, number], bits: number): number[] =>

@@ -4,6 +4,7 @@
  */
 import { hash } from 'node:crypto'
 import { fail, SallyportError } from '../../base/errors.js'
+import { isIndexName } from '../indexes.js'
 import type { IndexLine, SegmentFacts } from './build.js'
 import { isIndex } from './build.js'
 import { mayHold } from './filter.js'
@@ -198,11 +199,12 @@ export class Segment {
   /** What lies in the n-th block. */
   rangeOf(number: number): LostRows {
     const [line, next] = [this.index[number], this.index[number + 1]]
-    return {
-      name: this.facts.name,
-      from: keyOf(line ?? this.facts.first),
-      to: next === undefined ? undefined : keyOf(next),
-    }
+    const from = keyOf(line ?? this.facts.first)
+    const to = next === undefined ? undefined : keyOf(next)
+    // A block of entries holds those of one index, whatever comes behind it.
+    const end = isIndexName(from.collection) && to?.collection !== from.collection
+      ? { collection: `${from.collection}\u0000`, id: '' } : to
+    return { name: this.facts.name, from, to: end }
   }
 
   /** Rows within bounds, in order or in reverse. With `onLost` damage is told and passed over. */

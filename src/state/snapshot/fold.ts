@@ -89,7 +89,9 @@ export class SegmentWriter {
 
   /** Writes a whole run; memory is bounded by one file. */
   writeAll(rows: Iterable<Row>): SegmentFacts[] {
-    return [...buildSegments(rows)].map((built) => this.write(built))
+    const written: SegmentFacts[] = []
+    for (const built of buildSegments(rows)) written.push(this.write(built))
+    return written
   }
 }
 

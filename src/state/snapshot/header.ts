@@ -4,7 +4,7 @@
  */
 import type { LogHeader } from '../log/format.js'
 import { encodeLogHeader } from '../log/format.js'
-import { formatVersion } from '../paths.js'
+import { logFormatVersion } from '../paths.js'
 import type { Manifest } from './manifest.js'
 import { manifestDigest } from './manifest.js'
 
@@ -28,7 +28,7 @@ export interface LogBase {
 export const headerOf = ({ storeId, epoch, sequence, chain, manifest }: LogBase): HeaderLine => {
   const header: LogHeader = {
     schema: 'sallyport.log.v2',
-    format_version: formatVersion,
+    format_version: logFormatVersion,
     store_id: storeId,
     epoch,
     manifest_sha256: manifest,

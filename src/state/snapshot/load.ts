@@ -5,7 +5,7 @@ import { errnoOf, readRange } from '../files.js'
 import { hasFormat1 } from '../format1/snapshot.js'
 import { decodeLogHeader, logHeaderBytesMax } from '../log/format.js'
 import type { Places } from '../paths.js'
-import { logEpochs, manifestNumbers } from '../paths.js'
+import { formatVersion, logEpochs, manifestNumbers } from '../paths.js'
 import { isCutOff } from './founding.js'
 import type { OpenLog } from './generation.js'
 import { Generation } from './generation.js'
@@ -144,6 +144,11 @@ const openManifest = (place: LoadPlace, manifest: Manifest): Loaded | 'raced' | 
   }
 }
 
+/** A change of the format that was cut off has raised STATE and nothing else. */
+const requirePresentFormat = ({ format_version: version }: Manifest): void => {
+  if (version < formatVersion) throw tooOld(version)
+}
+
 const tryLoad = (place: LoadPlace): Loaded | 'raced' | undefined => {
   const { files, places, storeId } = place
   const listed = (): number[] => manifestNumbers(files.list(places.collections)).reverse()
@@ -151,6 +156,7 @@ const tryLoad = (place: LoadPlace): Loaded | 'raced' | undefined => {
   let damage: Damage | undefined
   for (const number of numbers) {
     const manifest = readManifest(files, places.manifest(number))
+    if (manifest?.store_id === storeId) requirePresentFormat(manifest)
     const opened = manifest?.store_id === storeId && manifest.number === number
       ? openManifest(place, manifest) : 'untrue'
     const fine = typeof opened === 'object' && opened.damage === undefined &&

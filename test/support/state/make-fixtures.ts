@@ -16,6 +16,7 @@ import {
   flipBit, forgePayload, forgeRecord, newestLog, truncateTo, zeroBlock,
 } from './forge.js'
 import { items, notes, put } from './notes.js'
+import { things } from './things.js'
 
 const makeSound = async (base: string): Promise<FileStore> => {
   const store = createStore({
@@ -30,6 +31,9 @@ const makeSound = async (base: string): Promise<FileStore> => {
   await store.exclusive('fold', () => store.checkpoint())
   await store.transact('publish', (tx) => {
     tx.put(notes, 'artifact', { n: ref.bytes, text: JSON.stringify(ref) })
+    for (let n = 0; n < 4; n += 1) {
+      tx.put(things, `t${n}`, { colour: 'red', weight: n, words: ['x'] })
+    }
     tx.mark({ policyRevision: 1 })
     tx.afterSync(() => store.witness.append('revision 1'))
   })
@@ -73,6 +77,12 @@ const hurts: Readonly<Record<string, (base: string, dir: string) => void | Promi
     unlinkSync(join(dir, 'collections', 'manifest.000000000003.json')),
   'block-bit': (_, dir) => flipBit(segmentOf(dir, 3), 9, 1),
   block: (_, dir) => zeroBlock(segmentOf(dir, 3), 4, 20),
+  entries: (_, dir) => {
+    const path = segmentOf(dir, 3)
+    zeroBlock(path, readFileSync(path).indexOf('["things:colour"') + 1, 12)
+  },
+  'forged-entry': (_, dir) =>
+    void forgeRecord(dir, [{ collection: 'things:colour', id: 'red/000009/t9', doc: {} }]),
   index: (_, dir) => zeroBlock(segmentOf(dir, 3), indexAt(dir, 3), 20),
   'file-missing': (_, dir) => unlinkSync(segmentOf(dir, 3)),
   'block-in-both-generations': (_, dir) => zeroBlock(segmentOf(dir, 2), 4, 20),

@@ -1,0 +1,193 @@
+/**
+ * Makes the entries of indexes again from the rows: after a loss, in a restored copy, and where a
+ * state was written before there were indexes. What is right is not written again. It streams: many
+ * entries are sorted piece by piece, each as a run of its own, which are then merged.
+ */
+import * as v from 'valibot'
+import type { Files } from '../files.js'
+import { removeFile } from '../files.js'
+import { entriesOf, entryText, indexCollections, isIndexName } from '../indexes.js'
+import type { Places } from '../paths.js'
+import type { SegmentFacts } from '../segments/build.js'
+import { mergeRows } from '../segments/merge.js'
+import { levelOf } from '../segments/plan.js'
+import type { Bounds } from '../segments/read.js'
+import type { Row } from '../segments/row.js'
+import { compareKeys } from '../segments/row.js'
+import { boundsOf, scanRun } from '../segments/table.js'
+import type { SegmentWriter } from '../snapshot/fold.js'
+import type { Run } from '../snapshot/manifest.js'
+import { bytesOf } from '../snapshot/manifest.js'
+import { SegmentPool } from '../snapshot/pool.js'
+import type { CollectionSpec } from '../types.js'
+import { IndexSums } from './index-sums.js'
+import { RowSet, StateRows } from './rows.js'
+
+/** What the layers above keep in a state. */
+export interface Layout {
+  /** Every collection, with its indexes. */
+  readonly specs?: readonly CollectionSpec<unknown>[] | undefined
+  /** Collections that earlier programs kept, and that nothing reads any more. */
+  readonly retired?: readonly string[] | undefined
+}
+
+/** Entries that are sorted in memory at once. */
+const entriesAtOnce = 200_000
+
+/** The document of a row, as its collection has it today; undefined where it breaks its shape. */
+export const fittingDocument = (
+  { schema, upgrade }: CollectionSpec<unknown>, text: string,
+): { readonly doc: unknown } | undefined => {
+  let stored: unknown
+  try {
+    stored = JSON.parse(text)
+  } catch {
+    return undefined
+  }
+  const doc = upgrade === undefined ? stored : upgrade(stored)
+  return v.is(schema, doc) ? { doc } : undefined
+}
+
+/** Where rows are read and what is written between. */
+interface Work {
+  readonly files: Files
+  readonly places: Places
+  readonly rows: StateRows
+  readonly writer: SegmentWriter
+  readonly entriesAtOnce: number
+  /** Files that are needed no longer than this takes. */
+  readonly between: SegmentFacts[]
+}
+
+/** Entries that the rows of a collection ask for, in no order. */
+function* entriesFor(
+  { rows }: Work, spec: CollectionSpec<unknown>,
+): Generator<Row, void, undefined> {
+  const collections = indexCollections(spec)
+  for (const { id, text } of rows.rows(boundsOf(spec.name), () => undefined)) {
+    const fitting = fittingDocument(spec, text ?? '')
+    if (fitting === undefined) continue
+    for (const index of collections) {
+      for (const entry of entriesOf(index, fitting.doc, id)) {
+        yield { collection: index.name, id: entry, text: entryText }
+      }
+    }
+  }
+}
+
+/** Rows in their order, however many there are. */
+function* sorted(work: Work, rows: Iterable<Row>): Generator<Row, void, undefined> {
+  const { files, places, writer, between } = work
+  const runs: SegmentFacts[][] = []
+  let some: Row[] = []
+  for (const row of rows) {
+    some.push(row)
+    if (some.length < work.entriesAtOnce) continue
+    runs.push(writer.writeAll(some.sort(compareKeys)))
+    some = []
+  }
+  between.push(...runs.flat())
+  some.sort(compareKeys)
+  const lease = new SegmentPool(files, places, 0).lease({
+    runs: runs.map((written, id) => ({ id, level: 0, files: written })),
+  })
+  try {
+    yield* mergeRows<Row>([some, ...lease.table.runs.map((run) => scanRun(run))])
+  } finally {
+    lease.release()
+  }
+}
+
+/** What makes the stored entries those that are asked for. */
+function* corrections(
+  asked: Iterator<Row>, stored: Iterator<Row>,
+): Generator<Row, void, undefined> {
+  let [one, other] = [asked.next(), stored.next()]
+  while (one.done !== true || other.done !== true) {
+    const order = one.done === true ? 1 : other.done === true ? -1
+      : compareKeys(one.value, other.value)
+    if (order < 0 && one.done !== true) yield one.value
+    if (order > 0 && other.done !== true) yield { ...other.value, text: null }
+    const differs = order === 0 && one.done !== true && other.done !== true
+      && one.value.text !== other.value.text
+    if (differs) yield one.value
+    if (order <= 0) one = asked.next()
+    if (order >= 0) other = stored.next()
+  }
+}
+
+/** The part of the keyspace that holds every entry of a collection's indexes. */
+const entryBounds = (name: string): Bounds => ({
+  low: { collection: `${name}:`, id: '' }, high: { collection: `${name};`, id: '' },
+})
+
+/** Corrections of all indexes, and the removal of what is retired, in the order of the keyspace. */
+function* allCorrections(work: Work, layout: Layout): Generator<Row, void, undefined> {
+  const jobs = new Map<string, () => Iterable<Row>>()
+  for (const spec of layout.specs ?? []) {
+    if (isIndexName(spec.name)) continue
+    jobs.set(`${spec.name}:`, () => corrections(
+      sorted(work, entriesFor(work, spec)),
+      work.rows.rows(entryBounds(spec.name), () => undefined)))
+  }
+  for (const name of layout.retired ?? []) {
+    jobs.set(name, () => corrections([][Symbol.iterator](),
+      work.rows.rows(boundsOf(name), () => undefined)))
+  }
+  for (const key of [...jobs.keys()].sort()) yield* jobs.get(key)?.() ?? []
+}
+
+/** Runs with sound indexes. */
+export interface Reindexed {
+  /** Newest first. */
+  readonly runs: readonly Run[]
+  readonly nextRun: number
+  /** How many entries were missing, or were there for no row. */
+  readonly corrected: number
+}
+
+/** Puts a run over some others that makes all indexes right; nothing where they are. */
+export const reindex = (
+  files: Files, places: Places, runs: readonly Run[], nextRun: number, layout: Layout,
+  writer: SegmentWriter, atOnce = entriesAtOnce,
+): Reindexed => {
+  const lease = new SegmentPool(files, places, 0).lease({ runs: [...runs] })
+  const rows = new StateRows(lease, new RowSet())
+  const work: Work = { files, places, rows, writer, entriesAtOnce: atOnce, between: [] }
+  let written: SegmentFacts[]
+  try {
+    written = writer.writeAll(allCorrections(work, layout))
+  } finally {
+    rows.close()
+    for (const { name } of work.between) removeFile(files, places.segment(name))
+  }
+  if (written.length === 0) return { runs, nextRun, corrected: 0 }
+  const level = levelOf(bytesOf({ files: written }), 0, runs[0]?.level)
+  return {
+    runs: [{ id: nextRun, level, files: written }, ...runs],
+    nextRun: nextRun + 1,
+    corrected: written.reduce((sum, { rows: count }) => sum + count, 0),
+  }
+}
+
+/** Whether the indexes of some rows are right. Reads all of them. */
+export const areIndexed = (
+  rows: Iterable<Row>, { specs = [], retired = [] }: Layout,
+): boolean => {
+  const known = new Map(specs.map((spec) => [spec.name, spec]))
+  const sums = new IndexSums(specs)
+  const gone = new Set(retired)
+  for (const row of rows) {
+    const { collection, id, text } = row
+    if (gone.has(collection)) return false
+    if (isIndexName(collection)) {
+      sums.addEntry(row)
+      continue
+    }
+    const spec = known.get(collection)
+    if ((spec?.indexes ?? []).length === 0 || spec === undefined) continue
+    const fitting = fittingDocument(spec, text ?? '')
+    if (fitting !== undefined) sums.addDocument(collection, id, fitting.doc)
+  }
+  return sums.differences().length === 0
+}
