@@ -32,7 +32,7 @@ export interface SealedContent {
 /** The rows of a capability and what must hold of them. */
 export interface CapabilityRows {
   readonly collections: readonly CollectionSpec<unknown>[]
-  /** Collections that it kept once and that nothing reads any more: a change of format drops them. */
+  /** Collections of its earlier programs: a change of the format drops them. */
   readonly retired?: readonly string[]
   /** Each names every way in which rows contradict each other; [] is sound. Pure. */
   readonly rules: readonly ((view: View) => readonly Problem[])[]

@@ -1,4 +1,4 @@
-/** From format 1 to the present one: ended at every step, run again, never on a disk that is too full. */
+/** From format 1 to the present one: ended at every step, run again, never on too full a disk. */
 import t from 'tap'
 import { readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
