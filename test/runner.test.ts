@@ -68,11 +68,27 @@ t.test('only files that nothing of another could disturb share a process', async
     inProcesses(files: readonly string[]): readonly (readonly string[])[]
   }
   const of = (name: string): string => join(root, '.build/tree/test', `${name}.test.js`)
-  const apart = ['alpha/soak', 'cli/process', 'state/lock', 'net/client', 'runner'].map(of)
-  const small = ['base/canonical', 'base/errors', 'governance/goals'].map(of)
-  t.strictSame(inProcesses([...apart, ...small]), [
-    ...apart.map((one) => [one]), small.slice(0, 2), small.slice(2),
+  const apart = ['alpha/soak', 'state/lock', 'shots/payload', 'images/hostile'].map(of)
+  const shared = ['runner', 'net/client', 'base/canonical', 'base/errors'].map(of)
+  t.strictSame(inProcesses([...apart, ...shared]), [
+    ...apart.map((one) => [one]), ...shared.slice(0, 2).map((one) => [one]), shared.slice(2),
   ])
+})
+
+t.test('the files of a folder are dealt out in turn, and each is run once', async (t) => {
+  const { inProcesses } = (await import(tool('order.js'))) as {
+    inProcesses(files: readonly string[]): readonly (readonly string[])[]
+  }
+  const names = [
+    'admit', 'cancel', 'close', 'lease', 'long-work', 'model', 'move', 'read', 'recover', 'review',
+    'states', 'stored', 'verify', '../policy', '../goals',
+  ]
+  const files = names.map((name) =>
+    join(root, '.build/tree/test/governance/board', `${name}.test.js`))
+  const [first, second, ...more] = inProcesses(files)
+  t.strictSame(more, [])
+  t.strictSame(first, files.filter((_, at) => at % 2 === 0))
+  t.strictSame(second, files.filter((_, at) => at % 2 === 1))
 })
 
 t.test('a file without an assertion and a citing test without one are failures', async (t) => {

@@ -21,42 +21,55 @@ const rankOf = (file) => {
 export const heaviestFirst = (files) =>
   files.toSorted((a, b) => rankOf(a) - rankOf(b) || (a < b ? -1 : 1))
 
-/** Folders of which every file has its own process: they are about disks, nets and machines. */
-const alone = ['images', 'net', 'sandbox', 'state', 'support']
-
-/** What a file does that another one in the same process would notice. */
-const noticed = new RegExp([
-  'process\\b', '[sS]pawn', 'Worker', 'globalThis', 'chdir', 'mock', 'strace', 'kill', 'signal',
-  'children', 'coverage', 'speed', 'soak', 'heap', 'setTimeout', 'setInterval', 'jobs\\b',
-  'syncBuiltin',
-  '^t\\.(?!test\\()',
-].join('|'), 'm')
-
-const isShared = (file) => {
-  const [folder, name] = relative(`${treeDir}/test`, file).split('/')
-  return rankOf(file) === heaviest.length && name !== undefined && !alone.includes(folder)
-    && !noticed.test(readFileSync(file, 'utf8').replace(/^\/\/#.*$/gm, ''))
-}
-
-/** So many small files at most share a process. */
-const filesPerProcess = 6
+/** What is about the process itself, and so has its own; and what takes long enough for one. */
+const alone = [
+  'alpha/soak.', 'contact/interrupts/', 'images/edit-suite.', 'images/hostile.', 'leaks.',
+  'shots/scan-processes.',
+]
 
 /**
- * Test files in the same order, those that share a process together. Loading what all files of a
- * folder need is most of what a small one costs.
+ * What a file does that another one in the same process would notice: it changes what all share, or
+ * measures the process. Children, timers and servers of its own end with it.
+ */
+const noticed = new RegExp([
+  'process\\.(?:on|once|off|emit|exit|umask|chdir|memoryUsage|cpuUsage|resourceUsage)\\b',
+  'process\\.env(?:\\.\\w+|\\[[^\\]]+\\]) = ', 'delete process\\.', 'globalThis', '\\bmock\\b',
+  'registerHooks', 'syncBuiltin', 'new Worker',
+].join('|'))
+
+const isShared = (file) =>
+  !alone.some((begin) => file.startsWith(`${treeDir}/test/${begin}`))
+    && !noticed.test(readFileSync(file, 'utf8').replace(/^\/\/#.*$/gm, ''))
+
+/** So many files at most share a process. */
+const filesPerProcess = 14
+
+const folderOf = (file) => {
+  const [folder, name] = relative(`${treeDir}/test`, file).split('/')
+  return name === undefined ? '' : folder
+}
+
+/**
+ * Test files in the same order, those that share a process together: files of one folder, dealt
+ * out in turn, so that what takes long is spread. To load and compile what all of them need is most
+ * of what a small file costs.
  * @param {readonly string[]} files compiled test files
  * @returns {readonly (readonly string[])[]}
  */
 export const inProcesses = (files) => {
-  const open = new Map()
-  const all = []
-  for (const file of files) {
-    const folder = relative(`${treeDir}/test`, file).split('/')[0]
-    let group = isShared(file) ? open.get(folder) : []
-    if (group === undefined || group.length === filesPerProcess) group = []
-    if (group.length === 0) all.push(group)
-    if (isShared(file)) open.set(folder, group)
-    group.push(file)
+  const shared = new Map()
+  for (const file of files.filter(isShared)) {
+    const folder = folderOf(file)
+    shared.set(folder, [...(shared.get(folder) ?? []), file])
   }
-  return all
+  const dealt = new Map()
+  for (const of of shared.values()) {
+    const groups = Array.from({ length: Math.ceil(of.length / filesPerProcess) }, () => [])
+    for (const [at, file] of of.entries()) {
+      const group = groups[at % groups.length]
+      group.push(file)
+      dealt.set(file, group)
+    }
+  }
+  return [...new Set(files.map((file) => dealt.get(file) ?? file))].map((one) => [one].flat())
 }
