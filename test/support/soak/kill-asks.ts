@@ -45,7 +45,7 @@ const roundsOf = ({ perStep, timed }: KillPlan): Round[] => [
     ...providerMoments.map((moment): Round => ({ kind: 'provider', moment })),
   ]).flat(),
   ...Array.from({ length: timed }, (_, at): Round => (
-    { kind: 'timed', share: (at + 0.5) / timed, second: at % 8 === 7 }
+    { kind: 'timed', share: (at + 0.5) / timed, second: at % 4 === 3 }
   )),
 ]
 

@@ -12,6 +12,8 @@ import { receiptCollections } from '../../../src/shots/receipts/rows.js'
 import { shotCollections as c } from '../../../src/shots/observations/rows.js'
 import { openStore } from '../../../src/state/store.js'
 import type { View } from '../../../src/state/types.js'
+import { must } from '../must.js'
+import { after } from '../observations.js'
 import { greyPng } from '../png.js'
 import type { Place, Teardown } from '../../world/place.js'
 import { World } from '../../world/world.js'
@@ -183,10 +185,31 @@ export const killScans = async (t: Teardown, rounds: number): Promise<ScanKillRe
   return { rounds, killed, steps, broken }
 }
 
-/** The long loop. */
+/** A small picture, another one for each number. */
+export const distinctImage = (i: number): Buffer =>
+  greyPng(4, 4, (x, y) => (y === 0 ? (i >> (8 * x)) & 255 : 90))
+
+/** Scans so many distinct files at once, and once more without the index; gives both receipts. */
+export const scanMany = async (t: Teardown, files: number) => {
+  const world = await World.in(t).state().session().images()
+  for (let i = 0; i < files; i += 1) world.file(`${i}.png`, distinctImage(i), after(i * 2_000_000))
+  const first = must(await world.place.spawn(
+    ['shots', 'scan', '--json', '--limit', String(files)], { coverage: false },
+  )).json()
+  rmSync(join(world.place.stateDir, 'run/shots'), { recursive: true })
+  return { first, again: (await world.run(['shots', 'scan', '--json'])).json() }
+}
+
+const many = 10_000
+
+/** The long loop, and ten thousand files at once. */
 export const run = async (rounds: number): Promise<void> => {
   const undo: (() => void)[] = []
   try {
+    const { first, again } = await scanMany({ teardown: (done) => void undo.push(done) }, many)
+    const taken = `${first.ingested} of ${many} files taken at once, ${again.known} known again`
+    process.stdout.write(`${taken}\n`)
+    if (first.ingested !== many || again.known !== many) throw new Error(taken)
     const report = await killScans({ teardown: (done) => void undo.push(done) }, rounds)
     process.stdout.write(`${JSON.stringify(report, null, 2)}\n`)
     if (report.broken.length > 0) throw new Error(report.broken.join('\n'))
