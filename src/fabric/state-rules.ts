@@ -81,11 +81,11 @@ const sealedIn = (rows: readonly CapabilityRows[], view: View) =>
 const openArtifacts = (rows: readonly CapabilityRows[], store: Store): Problem[] => {
   const view = store.read()
   const content = view.all(collections.artifacts).flatMap(({ id, doc }) =>
-    opening(id, () => void store.artifacts.read(doc.label, doc.ref).fill(0)))
+    opening(id, () => store.artifacts.verify(doc.label, doc.ref)))
   const keys = view.all(collections.credentials).flatMap(({ id, doc }) =>
     opening(id, () => requireIntact(store, doc)))
   const named = sealedIn(rows, view).flatMap(({ label, ref }) =>
-    opening(ref.stored_sha256, () => void store.artifacts.read(label, ref).fill(0)))
+    opening(ref.stored_sha256, () => store.artifacts.verify(label, ref)))
   return [...content, ...keys, ...named]
 }
 

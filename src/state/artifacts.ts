@@ -5,23 +5,25 @@
  * folder synced.
  */
 import { hash } from 'node:crypto'
-import { join } from 'node:path'
-import { fail, SallyportError } from '../base/errors.js'
+import { dirname, join } from 'node:path'
+import { SallyportError } from '../base/errors.js'
+import type { ArtifactFolder } from './artifact-folder.js'
+import { damagedArtifact, Draft, missingArtifact, storedPath } from './artifact-folder.js'
 import type { Files } from './files.js'
-import {
-  ensureDir, errnoOf, ioFailure, isTemporary, readWhole, removeFile, syncDir, temporaryName,
-  withFile, writeAll,
-} from './files.js'
+import { ioFailure, isTemporary, readWhole, removeFile, syncDir } from './files.js'
 import type { KeyRing } from './keys.js'
 import { openWith, sealedExtraBytes, sealWith } from './keys.js'
+import type { PieceMagic } from './pieces/cipher.js'
+import { headBytes, magicOf, PieceCipher } from './pieces/cipher.js'
+import { PiecePackReader, PiecePackWriter } from './pieces/pack.js'
+import type { PieceSource } from './pieces/source.js'
+import { openSource } from './pieces/source.js'
+import { PieceStreamReader, PieceStreamWriter } from './pieces/stream.js'
 import type { ArtifactRef, Artifacts } from './types.js'
 
 const randomMagic = 'SPA1'
 const deterministicMagic = 'SPD1'
 const nonceBytes = 12
-
-const shardOf = (dir: string, storedSha256: string): string =>
-  join(dir, storedSha256.slice(0, 2))
 
 const storedName = /^[0-9a-f]{64}$/
 const shardName = /^[0-9a-f]{2}$/
@@ -36,41 +38,6 @@ const keysFor = (
   return { key, nonce: nonce.subarray(0, nonceBytes) }
 }
 
-/** `durable`: shards whose names this process has synced; a dead one may have made others. */
-const publishSealed = (
-  files: Files, dir: string, stored: string, sealed: Buffer, durable: Set<string>,
-): void => {
-  const shard = shardOf(dir, stored)
-  if (!ensureDir(files, shard) && !durable.has(shard)) syncDir(files, dir)
-  durable.add(shard)
-  withFile(files, shard, 'folder', (folder) => {
-    const inside = (name: string): string => files.inside(folder, shard, name)
-    const temporary = inside(temporaryName())
-    withFile(files, temporary, 'create', (fd) => {
-      writeAll(files, fd, sealed, 0)
-      files.sync(fd)
-    })
-    try {
-      files.link(temporary, inside(stored))
-    } catch (error) {
-      if (errnoOf(error) !== 'EEXIST') throw error
-      adoptExisting(files, join(shard, stored), stored, sealed.length)
-    } finally {
-      files.unlink(temporary)
-    }
-    files.sync(folder)
-  })
-}
-
-/** The same sealed bytes are there already: check them and make them young for the sweep. */
-const adoptExisting = (
-  files: Files, path: string, stored: string, length: number,
-): void => {
-  const bytes = readSealed(files, path, length)
-  if (bytes === undefined || hash('sha256', bytes) !== stored) throw damagedArtifact()
-  files.touch(path)
-}
-
 /** The bytes of a stored file, whose length is known; a longer one is not what was stored. */
 const readSealed = (files: Files, path: string, length: number): Buffer | undefined => {
   try {
@@ -80,11 +47,6 @@ const readSealed = (files: Files, path: string, length: number): Buffer | undefi
     throw error
   }
 }
-
-const damagedArtifact = (): Error =>
-  fail.damaged('artifact_damaged', 'A stored artifact does not match its digest.', {
-    next: 'Run `sallyport state check`.',
-  })
 
 /** Folders of an artifacts folder; a link in the place of one is not followed. */
 const shardsIn = (files: Files, dir: string): string[] =>
@@ -99,60 +61,118 @@ export const storedNames = (files: Files, dir: string): string[] => {
     files.list(join(dir, shard)).filter((name) => storedName.test(name)))
 }
 
-/** Path of a stored file. */
-export const storedPath = (dir: string, storedSha256: string): string =>
-  join(shardOf(dir, storedSha256), storedSha256)
+const asFailure = <T>(fn: () => T): T => {
+  try {
+    return fn()
+  } catch (error) {
+    throw ioFailure(error, 'artifact')
+  }
+}
+
+/** Where artifacts lie and what seals them. */
+interface Place extends ArtifactFolder {
+  readonly storeId: string
+  readonly keys: KeyRing
+}
 
 /** Artifacts under `dir`, sealed with `keys`. */
 export const artifactsAt = (
   files: Files, dir: string, storeId: string, keys: KeyRing, mayWrite: boolean,
-  durable: Set<string> = new Set(),
-): Artifacts => ({
-  write: (label, plaintext, options) => {
+): Artifacts => {
+  const at: Place = { files, dir, storeId, keys, durable: new Set() }
+  const requireWriting = (): void => {
     if (!mayWrite) throw new TypeError('the store is open for reading only')
-    const magic = options?.deterministic === true ? deterministicMagic : randomMagic
-    const sha256 = hash('sha256', plaintext)
-    const { key, nonce } = keysFor(keys, magic, label, sha256)
-    const sealed = sealWith(key, magic, `${storeId}|${label}`, plaintext, nonce)
-    const stored = hash('sha256', sealed)
-    try {
-      publishSealed(files, dir, stored, sealed, durable)
-    } catch (error) {
-      throw ioFailure(error, 'artifact')
-    }
-    return { stored_sha256: stored, sha256, bytes: plaintext.length }
-  },
-  read: (label, ref) => openStored(files, dir, storeId, keys, label, ref),
-  remove: (stored) => {
-    if (!mayWrite) throw new TypeError('the store is open for reading only')
-    if (!storedName.test(stored)) throw new TypeError('not a stored artifact name')
-    try {
-      if (files.stat(shardOf(dir, stored))?.kind !== 'dir') return
-      removeFile(files, storedPath(dir, stored))
-      syncDir(files, shardOf(dir, stored))
-    } catch (error) {
-      throw ioFailure(error, 'artifact')
-    }
-  },
-  list: () => storedNames(files, dir),
-})
+  }
+  return {
+    write: (label, plaintext, options) => {
+      requireWriting()
+      return asFailure(() => writeWhole(at, label, plaintext, options?.deterministic === true))
+    },
+    writeStream: (label, { bytesMax = Number.MAX_SAFE_INTEGER } = {}) => {
+      requireWriting()
+      return new PieceStreamWriter(
+        new Draft(at, 'nameless'), PieceCipher.fresh(keys, storeId, 'SPT1', label), bytesMax)
+    },
+    writePack: (label) => {
+      requireWriting()
+      return new PiecePackWriter(
+        new Draft(at, 'named'), PieceCipher.fresh(keys, storeId, 'SPP1', label))
+    },
+    read: (label, ref) => openStored(at, label, ref),
+    openStream: (label, ref) => openPieces(at, 'SPT1', label, ref, (source, cipher) =>
+      new PieceStreamReader(source, cipher, ref)),
+    openPack: (label, ref) => openPieces(at, 'SPP1', label, ref, (source, cipher) =>
+      new PiecePackReader(source, cipher, ref)),
+    verify: (label, ref) => verifyStored(at, label, ref),
+    remove: (stored) => {
+      requireWriting()
+      if (!storedName.test(stored)) throw new TypeError('not a stored artifact name')
+      asFailure(() => {
+        const shard = dirname(storedPath(dir, stored))
+        if (files.stat(shard)?.kind !== 'dir') return
+        removeFile(files, storedPath(dir, stored))
+        syncDir(files, shard)
+      })
+    },
+    list: () => storedNames(files, dir),
+  }
+}
+
+const writeWhole = (
+  at: Place, label: string, plaintext: Uint8Array, deterministic: boolean,
+): ArtifactRef => {
+  const magic = deterministic ? deterministicMagic : randomMagic
+  const sha256 = hash('sha256', plaintext)
+  const { key, nonce } = keysFor(at.keys, magic, label, sha256)
+  const draft = new Draft(at, 'named')
+  draft.append(sealWith(key, magic, `${at.storeId}|${label}`, plaintext, nonce))
+  return { stored_sha256: draft.publish(), sha256, bytes: plaintext.length }
+}
+
+/** Opens a stored file of sealed pieces; a file of another kind is damage. */
+const openPieces = <T>(
+  { files, dir, keys, storeId }: Place, magic: PieceMagic, label: string, ref: ArtifactRef,
+  use: (source: PieceSource, cipher: PieceCipher) => T,
+): T => {
+  if (!storedName.test(ref.stored_sha256)) throw damagedArtifact()
+  const source = openSource(files, storedPath(dir, ref.stored_sha256))
+  try {
+    const cipher = PieceCipher.of(keys, storeId, magic, label, source.read(0, headBytes))
+    if (cipher === undefined) throw damagedArtifact()
+    return use(source, cipher)
+  } catch (error) {
+    source.close()
+    throw error
+  }
+}
+
+const verifyStored = (at: Place, label: string, ref: ArtifactRef): void => {
+  if (!storedName.test(ref.stored_sha256)) throw damagedArtifact()
+  const source = openSource(at.files, storedPath(at.dir, ref.stored_sha256))
+  const magic = magicOf(source.read(0, headBytes))
+  source.close()
+  if (magic === 'SPP1') {
+    openPieces(at, magic, label, ref, (open, cipher) => {
+      new PiecePackReader(open, cipher, ref).verify()
+      open.close()
+    })
+  } else if (magic === 'SPT1') {
+    openPieces(at, magic, label, ref, (open, cipher) => {
+      for (const piece of new PieceStreamReader(open, cipher, ref).pieces()) piece.fill(0)
+      open.close()
+    })
+  } else {
+    openStored(at, label, ref).fill(0)
+  }
+}
 
 const openStored = (
-  files: Files, dir: string, storeId: string, keys: KeyRing, label: string, ref: ArtifactRef,
+  { files, dir, storeId, keys }: Place, label: string, ref: ArtifactRef,
 ): Buffer => {
   if (!storedName.test(ref.stored_sha256)) throw damagedArtifact()
-  let sealed: Buffer | undefined
-  try {
-    const path = storedPath(dir, ref.stored_sha256)
-    sealed = readSealed(files, path, ref.bytes + sealedExtraBytes)
-  } catch (error) {
-    throw ioFailure(error, 'artifact')
-  }
-  if (sealed === undefined) {
-    throw fail.blocked('evidence_missing', 'A stored artifact is missing.', {
-      next: 'Put it back from a backup, or run `sallyport state check`.',
-    })
-  }
+  const path = storedPath(dir, ref.stored_sha256)
+  const sealed = asFailure(() => readSealed(files, path, ref.bytes + sealedExtraBytes))
+  if (sealed === undefined) throw missingArtifact()
   if (hash('sha256', sealed) !== ref.stored_sha256) throw damagedArtifact()
   const magic = sealed.toString('latin1', 0, 4)
   if (magic !== randomMagic && magic !== deterministicMagic) throw damagedArtifact()
@@ -166,6 +186,12 @@ const openStored = (
 /** Artifacts younger than this are kept by a sweep: their record may be about to be written. */
 const orphanAgeMs = 15 * 60 * 1000
 
+/** Whether an entry may be swept: a regular file that is old enough. */
+const isOld = (files: Files, path: string, nowMs: number): boolean => {
+  const facts = files.stat(path)
+  return facts?.kind === 'file' && facts.mtimeMs <= nowMs - orphanAgeMs
+}
+
 /**
  * Removes stored files that no record refers to and temporary files of dead processes, both only
  * when older than `orphanAgeMs`. The lock must be held. Answers how many went.
@@ -174,13 +200,11 @@ export const sweepOrphans = (
   files: Files, dir: string, referenced: ReadonlySet<string>, nowMs: number,
 ): number => {
   let removed = 0
-  for (const shard of shardsIn(files, dir)) {
-    const folder = join(dir, shard)
+  for (const folder of [dir, ...shardsIn(files, dir).map((shard) => join(dir, shard))]) {
     for (const name of files.list(folder)) {
-      const orphan = isTemporary(name) || (storedName.test(name) && !referenced.has(name))
+      const isOrphan = folder !== dir && storedName.test(name) && !referenced.has(name)
       const path = join(folder, name)
-      const facts = orphan ? files.stat(path) : undefined
-      if (facts?.kind !== 'file' || facts.mtimeMs > nowMs - orphanAgeMs) continue
+      if (!(isTemporary(name) || isOrphan) || !isOld(files, path, nowMs)) continue
       removeFile(files, path)
       removed += 1
     }

@@ -10,10 +10,11 @@ import { basename, dirname, join } from 'node:path'
 import { fail, SallyportError } from '../base/errors.js'
 
 /**
- * What a file is opened for; each intent has fixed flags. Only `dir` (to sync a folder's entries)
+ * What a file is opened for; each intent has fixed flags. `create` and `scratch` make a new file,
+ * the latter to be read as well. Only `dir` (to sync a folder's entries)
  * follows a link, because a whole state directory may stand behind one; `folder` does not.
  */
-export type OpenIntent = 'read' | 'readwrite' | 'create' | 'append' | 'lock' | 'dir' | 'folder'
+export type OpenIntent = 'read' | 'readwrite' | 'create' | 'scratch' | 'append' | 'lock' | 'dir' | 'folder'
 
 /** The facts of a file that the state layer uses. `size` in bytes, `mtimeMs` since 1970. */
 export interface FileFacts {
@@ -68,6 +69,7 @@ const flagsOf: Record<OpenIntent, number> = {
   read: c.O_RDONLY | guarded,
   readwrite: c.O_RDWR | guarded,
   create: c.O_WRONLY | c.O_CREAT | c.O_EXCL | c.O_NOFOLLOW,
+  scratch: c.O_RDWR | c.O_CREAT | c.O_EXCL | c.O_NOFOLLOW,
   append: c.O_WRONLY | c.O_CREAT | c.O_APPEND | guarded,
   lock: c.O_RDWR | c.O_CREAT | guarded,
   dir: c.O_RDONLY | c.O_DIRECTORY,
@@ -106,7 +108,7 @@ const openRegular = (path: string, intent: OpenIntent): number => {
     throw error
   }
   // A file that was made exclusively is a regular one.
-  if (intent === 'create' || fs.fstatSync(fd).isFile()) return fd
+  if (intent === 'create' || intent === 'scratch' || fs.fstatSync(fd).isFile()) return fd
   fs.closeSync(fd)
   throw notRegular(path)
 }

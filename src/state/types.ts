@@ -162,14 +162,86 @@ export interface ArtifactRef {
   readonly bytes: number
 }
 
+/** Writes one content piece by piece. After an error, or when it is over, it can do nothing more. */
+export interface StreamWriter {
+  /** Bytes taken so far. */
+  readonly bytes: number
+  /** `rejected` `content_too_long` above the limit. */
+  write(chunk: Uint8Array): void
+  /**
+   * Publishes; durable when it returns. `rejected` `content_differs` where length or digest are not
+   * those `expected`: nothing is published then.
+   */
+  finish(expected?: { readonly sha256: string; readonly bytes: number }): ArtifactRef
+  abandon(): void
+}
+
+/** Reads one content piece by piece; no byte is given before its piece was verified. */
+export interface StreamReader {
+  readonly bytes: number
+  /** Pieces opened so far. */
+  readonly opened: number
+  /** The whole content; throws behind the last piece where the digest is another. */
+  pieces(): Generator<Buffer>
+  /** A part of it, clipped to its end; opens only the pieces that hold it. */
+  range(from: number, length: number): Generator<Buffer>
+  close(): void
+}
+
+/** A body of a pack. */
+export interface PackBody {
+  readonly name: string
+  readonly bytes: number
+  readonly sha256: string
+}
+
+/** Writes many bodies into one file. After an error it can do nothing more. */
+export interface PackWriter {
+  /** Bytes of all bodies so far. */
+  readonly bytes: number
+  /** Adds a body; each name once. */
+  add(name: string, body: Uint8Array | Iterable<Uint8Array>): PackBody
+  /** Publishes; durable when it returns. `sha256` is the digest of the pack's index. */
+  finish(): ArtifactRef
+  abandon(): void
+}
+
+/** Reads bodies of a pack; each read opens only the piece that holds the body. */
+export interface PackReader {
+  /** In the order in which they were added. */
+  readonly bodies: readonly PackBody[]
+  /** Pieces opened so far. */
+  readonly opened: number
+  /** `not_found` `pack_body_not_found`. */
+  read(name: string): Buffer
+  /** The same in parts, for a body that is longer than a piece. */
+  chunks(name: string): Generator<Buffer>
+  /** Reads every body; throws `damaged`. */
+  verify(): void
+  close(): void
+}
+
 /** Sealed private content, addressed by the SHA-256 of its stored bytes. */
 export interface Artifacts {
   /** Seals, writes, syncs and publishes without replacing; durable when it returns. `label` binds
    * the record type (HKDF subkey); opening needs the same label. `deterministic` derives nonce
-   * and key from the plaintext's digest, so that equal content gives equal stored bytes. */
+   * and key from the plaintext's digest, so that equal content gives equal stored bytes: where the
+   * name is taken, the bytes are compared, and other ones refuse it (`damaged`
+   * `artifact_damaged`). No link is followed in any part of the path below the state directory. */
   write(
     label: string, plaintext: Uint8Array, options?: { readonly deterministic?: boolean },
   ): ArtifactRef
+  /**
+   * Begins a content that is sealed in pieces of 256 KiB while it comes, in a file that has no name
+   * until `finish`: a process that dies leaves nothing.
+   */
+  writeStream(label: string, options?: { readonly bytesMax?: number }): StreamWriter
+  openStream(label: string, ref: ArtifactRef): StreamReader
+  /** Begins a pack: many bodies in one file, in pieces of at most 4 MiB behind one index. */
+  writePack(label: string): PackWriter
+  openPack(label: string, ref: ArtifactRef): PackReader
+  /** Opens all of an artifact of any kind, holding no more than a piece; throws as `read` does. */
+  verify(label: string, ref: ArtifactRef): void
   /** Opens and verifies; throws `blocked`/`evidence_missing` or `damaged` errors. */
   read(label: string, ref: ArtifactRef): Buffer
   /** Removes one stored file (after the record that dropped it is durable). */

@@ -4,7 +4,8 @@
  */
 import { join } from 'node:path'
 import { SallyportError } from '../../base/errors.js'
-import { storedNames, storedPath } from '../artifacts.js'
+import { storedPath } from '../artifact-folder.js'
+import { storedNames } from '../artifacts.js'
 import { placeProblems } from './check-places.js'
 import { digestFile } from './copy.js'
 import { checkGeneration, damage, notice } from './check-generation.js'

@@ -5,7 +5,8 @@
  */
 import { join } from 'node:path'
 import { fail } from '../../base/errors.js'
-import { storedNames, storedPath } from '../artifacts.js'
+import { storedPath } from '../artifact-folder.js'
+import { storedNames } from '../artifacts.js'
 import type { Files } from '../files.js'
 import { ensureDir, ioFailure, nodeFiles, removeFile, syncDir } from '../files.js'
 import { requireOwnFolders } from '../folders.js'

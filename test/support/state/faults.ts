@@ -78,7 +78,7 @@ export const faulty = (inner: Files, to: Plan): Files => {
   const nameOf = (fd: number): string => names.get(fd) ?? '?'
   return {
     open: (path, intent) => {
-      if (intent === 'create') step('create', path)
+      if (intent === 'create' || intent === 'scratch') step('create', path)
       else alive()
       const fd = inner.open(path, intent)
       names.set(fd, path)

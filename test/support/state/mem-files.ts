@@ -132,9 +132,10 @@ export class MemFiles implements Files {
 
   open(path: string, intent: OpenIntent): number {
     let node = this.#find(path)
-    const makes = intent === 'create' || intent === 'append' || intent === 'lock'
+    const isNew = intent === 'create' || intent === 'scratch'
+    const makes = isNew || intent === 'append' || intent === 'lock'
     if (node === undefined && !makes) throw failure('ENOENT')
-    if (node !== undefined && intent === 'create') throw failure('EEXIST')
+    if (node !== undefined && isNew) throw failure('EEXIST')
     if (node === undefined) {
       this.#inode += 1
       node = {

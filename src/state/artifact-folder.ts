@@ -1,0 +1,208 @@
+/**
+ * The folder of stored artifacts, written without following a link in any part below the state
+ * directory and without replacing anything. A file gets its name, the SHA-256 of its bytes, when it
+ * is whole and synced; until then it lies under a temporary name, or has none.
+ */
+import { createHash } from 'node:crypto'
+import { join } from 'node:path'
+import { fail } from '../base/errors.js'
+import type { Files } from './files.js'
+import {
+  ensureDir, errnoOf, ioFailure, readRange, syncDir, temporaryName, withFile, writeAll,
+} from './files.js'
+
+const shardOf = (storedSha256: string): string => storedSha256.slice(0, 2)
+
+/** Path of a stored file. */
+export const storedPath = (dir: string, storedSha256: string): string =>
+  join(dir, shardOf(storedSha256), storedSha256)
+
+/** `damaged` `artifact_damaged`. */
+export const damagedArtifact = (): Error =>
+  fail.damaged('artifact_damaged', 'A stored artifact does not match its digest.', {
+    next: 'Run `sallyport state check`.',
+  })
+
+/** `blocked` `evidence_missing`. */
+export const missingArtifact = (): Error =>
+  fail.blocked('evidence_missing', 'A stored artifact is missing.', {
+    next: 'Put it back from a backup, or run `sallyport state check`.',
+  })
+
+/** An open folder and the paths of names that go through it. */
+interface OpenFolder {
+  readonly fd: number
+  inside(name: string): string
+}
+
+/** Where artifacts are written. */
+export interface ArtifactFolder {
+  readonly files: Files
+  readonly dir: string
+  /** Shards whose names this process has synced; a dead one may have made others. */
+  readonly durable: Set<string>
+}
+
+const inFolder = <T>(files: Files, path: string, use: (folder: OpenFolder) => T): T =>
+  withFile(files, path, 'folder', (fd) =>
+    use({ fd, inside: (name) => files.inside(fd, path, name) }))
+
+/** The shard of a stored name, made where it is missing; its own name is durable. */
+const inShard = <T>(
+  { files, dir, durable }: ArtifactFolder, stored: string, use: (shard: OpenFolder) => T,
+): T => inFolder(files, dir, (root) => {
+  const path = root.inside(shardOf(stored))
+  if (!ensureDir(files, path) && !durable.has(shardOf(stored))) syncDir(files, dir)
+  durable.add(shardOf(stored))
+  return inFolder(files, path, use)
+})
+
+const pieceBytes = 1024 * 1024
+
+/** Whether an open file's bytes are those of another. */
+const sameBytes = (files: Files, path: string, fd: number, bytes: number): boolean =>
+  withFile(files, path, 'read', (other) => {
+    if (files.fstat(other).size !== bytes) return false
+    for (let at = 0; at < bytes; at += pieceBytes) {
+      const length = Math.min(pieceBytes, bytes - at)
+      const [a, b] = [readRange(files, fd, at, length), readRange(files, other, at, length)]
+      if (a.length !== length || !a.equals(b)) return false
+    }
+    return true
+  })
+
+/**
+ * Gives a synced file the name of its bytes. What stands there already must be the same, byte for
+ * byte (`damaged` `artifact_damaged`), and is made young for the sweep.
+ */
+const linkUnderName = (
+  folder: ArtifactFolder, temporary: string, fd: number, stored: string,
+): void => {
+  const { files } = folder
+  inShard(folder, stored, (shard) => {
+    const path = shard.inside(stored)
+    try {
+      files.link(temporary, path)
+    } catch (error) {
+      if (errnoOf(error) !== 'EEXIST') throw error
+      if (!sameBytes(files, path, fd, files.fstat(fd).size)) throw damagedArtifact()
+      files.touch(path)
+    }
+    files.sync(shard.fd)
+  })
+}
+
+/**
+ * A file that is being written: sealed bytes in, its name out. After an error it is abandoned.
+ * Errors of the disk are `failed`, see `ioFailure`.
+ */
+export class Draft {
+  readonly #folder: ArtifactFolder
+  readonly #named: boolean
+  readonly #digest = createHash('sha256')
+  /** Open while the draft is. */
+  #open: { readonly fd: number; readonly root: number; readonly path: string } | undefined
+  #bytes = 0
+
+  /**
+   * `named`: under a temporary name until it is published. A `nameless` file has no name from the
+   * start, so that a process that dies leaves nothing, and is copied when it is published.
+   */
+  constructor(folder: ArtifactFolder, kind: 'named' | 'nameless') {
+    this.#folder = folder
+    this.#named = kind === 'named'
+    const { files, dir } = folder
+    this.#orAbandon(() => {
+      const root = files.open(dir, 'folder')
+      const path = files.inside(root, dir, temporaryName())
+      try {
+        this.#open = { fd: files.open(path, 'scratch'), root, path }
+      } catch (error) {
+        files.close(root)
+        throw error
+      }
+      if (!this.#named) files.unlink(path)
+    })
+  }
+
+  /** Bytes written so far. */
+  get bytes(): number {
+    return this.#bytes
+  }
+
+  append(bytes: Uint8Array): void {
+    const { fd } = this.#draft()
+    this.#orAbandon(() => {
+      writeAll(this.#folder.files, fd, bytes, this.#bytes)
+      this.#digest.update(bytes)
+      this.#bytes += bytes.length
+    })
+  }
+
+  /** Publishes what was written, durable when it returns; answers the name. */
+  publish(): string {
+    const { fd, path } = this.#draft()
+    const stored = this.#digest.digest('hex')
+    this.#orAbandon(() => {
+      if (this.#named) {
+        this.#folder.files.sync(fd)
+        linkUnderName(this.#folder, path, fd, stored)
+      } else {
+        this.#copy(fd, stored)
+      }
+    })
+    this.abandon()
+    return stored
+  }
+
+  /** Lets go of the file; may run twice, and after an error. */
+  abandon(): void {
+    const { files } = this.#folder
+    if (this.#open === undefined) return
+    const { fd, root, path } = this.#open
+    this.#open = undefined
+    try {
+      if (this.#named) files.unlink(path)
+    } catch {
+      // A sweep removes it; the error that led here, if there is one, is the one to tell.
+    } finally {
+      files.close(fd)
+      files.close(root)
+    }
+  }
+
+  /** A defect of the caller: what is published or abandoned takes nothing more. */
+  requireOpen(): void {
+    this.#draft()
+  }
+
+  #draft(): { readonly fd: number; readonly path: string } {
+    if (this.#open === undefined) throw new TypeError('the artifact is published or abandoned')
+    return this.#open
+  }
+
+  #orAbandon(fn: () => void): void {
+    try {
+      fn()
+    } catch (error) {
+      this.abandon()
+      throw ioFailure(error, 'artifact')
+    }
+  }
+
+  /** A file without a name cannot be linked: its bytes go into one that has. */
+  #copy(from: number, stored: string): void {
+    const { files } = this.#folder
+    const copy = new Draft(this.#folder, 'named')
+    try {
+      for (let at = 0; at < this.#bytes; at += pieceBytes) {
+        copy.append(readRange(files, from, at, Math.min(pieceBytes, this.#bytes - at)))
+      }
+      // What is read back must be what was written.
+      if (copy.#digest.copy().digest('hex') !== stored) throw damagedArtifact()
+      copy.publish()
+    } finally {
+      copy.abandon()
+    }
+  }
+}

@@ -1,0 +1,181 @@
+/** Packs and streams on disks that fail, and in processes that end at any step or at any time. */
+import t from 'tap'
+import { existsSync, readdirSync, utimesSync } from 'node:fs'
+import { join } from 'node:path'
+import { SallyportError } from '../../../src/base/errors.js'
+import { backupState } from '../../../src/state/care/backup.js'
+import { checkState } from '../../../src/state/care/check.js'
+import { compactState } from '../../../src/state/care/compact.js'
+import { restoreState } from '../../../src/state/care/restore.js'
+import { storedPath } from '../../../src/state/artifact-folder.js'
+import { isTemporary } from '../../../src/state/files.js'
+import { createStore, openStore } from '../../../src/state/store.js'
+import type { ArtifactRef, Artifacts } from '../../../src/state/types.js'
+import { startChild } from '../../support/children.js'
+import type { Plan } from '../../support/state/faults.js'
+import { faulty, memoryLock, plan } from '../../support/state/faults.js'
+import { MemFiles } from '../../support/state/mem-files.js'
+import { again, errorOf, placeOf } from '../../support/state/notes.js'
+import { World } from '../../world/world.js'
+
+const label = 'x'
+const site = { dir: '/tmp/state', configDir: '/tmp/config' }
+const folder = '/tmp/state/artifacts'
+const content = Buffer.alloc(150_000, 7)
+
+const made = (): MemFiles => {
+  const disk = new MemFiles()
+  createStore({ ...site, files: disk, lock: memoryLock(), profile: {} }).close()
+  return disk
+}
+
+const artifactsOn = (disk: MemFiles, to: Plan = plan()): Artifacts =>
+  openStore({ ...site, mode: 'write', files: faulty(disk, to), lock: memoryLock() }).artifacts
+
+const writers: Readonly<Record<string, (artifacts: Artifacts) => ArtifactRef>> = {
+  pack: (artifacts) => {
+    const writer = artifacts.writePack(label)
+    for (const name of ['a', 'b', 'c']) writer.add(name, content)
+    return writer.finish()
+  },
+  stream: (artifacts) => {
+    const writer = artifacts.writeStream(label)
+    for (let n = 0; n < 3; n += 1) writer.write(content)
+    return writer.finish()
+  },
+  whole: (artifacts) => artifacts.write(label, content, { deterministic: true }),
+}
+
+/** Names in the artifacts folder that are no folder of artifacts. */
+const leftIn = (disk: MemFiles): readonly string[] =>
+  disk.list(folder).filter((name) => disk.stat(join(folder, name))?.kind === 'file')
+
+const problemsOf = (disk: MemFiles): readonly string[] =>
+  checkState({ ...site, files: disk, lock: memoryLock() })
+    .problems.filter(({ severity }) => severity === 'damage').map(({ code }) => code)
+
+t.test('one sync of the file and one of its folder: a pack, a stream and a whole artifact', (t) => {
+  for (const [name, write] of Object.entries(writers)) {
+    const disk = made()
+    const to = plan()
+    const artifacts = artifactsOn(disk, to)
+    to.seen.length = 0
+    const ref = write(artifacts)
+    const shard = join(folder, ref.stored_sha256.slice(0, 2))
+    t.matchStrict(to.seen.filter((call) => call.startsWith('sync')), [
+      /^sync .*\/\.tmp-/, `sync ${folder}`, `sync ${shard}`,
+    ], `${name}: the folder of its folder is new`)
+    t.strictSame(leftIn(disk), [], name)
+  }
+  t.end()
+})
+
+t.test('durability 2: ENOSPC, EIO and a short write at each call leave nothing under a name, and no rest', (t) => {
+  for (const [name, write] of Object.entries(writers)) {
+    const counted = plan()
+    write(artifactsOn(made(), counted))
+    for (let at = 1; at <= counted.calls; at += 1) {
+      for (const fault of ['ENOSPC', 'EIO', 'short'] as const) {
+        const disk = made()
+        const to = plan(at, fault)
+        const error = errorOf(() => write(artifactsOn(disk, to)))
+        const call = to.seen.at(at - 1) ?? ''
+        const isKept = call.startsWith('unlink')
+        if (isKept && error === undefined) continue
+        t.ok(error instanceof SallyportError && error.kind === 'failed', `${name}: ${call} ${fault}`)
+        if (!isKept) t.strictSame(leftIn(disk), [], `${name}: ${call} ${fault}`)
+        t.strictSame(problemsOf(disk), [])
+        const ref = write(artifactsOn(disk))
+        artifactsOn(disk).verify(label, ref)
+      }
+    }
+  }
+  t.end()
+})
+
+const modes = [['kept', 0], ['dropped', 0], ['garbled', 1], ['garbled', 2]] as const
+
+t.test('durability 10: a process that ends at any step leaves a whole artifact, or what a sweep removes', (t) => {
+  let ends = 0
+  for (const write of Object.values(writers)) {
+    const counted = plan()
+    write(artifactsOn(made(), counted))
+    for (let at = 1; at <= counted.calls; at += 1) {
+      for (const [mode, seed] of modes) {
+        const disk = made()
+        let ref: ArtifactRef | undefined
+        try {
+          ref = write(artifactsOn(disk, plan(at, 'stop')))
+        } catch (error) {
+          if (error instanceof SallyportError) throw error
+        }
+        const after = disk.crash(mode, seed * 100 + at)
+        t.strictSame(problemsOf(after), [], `${counted.seen[at - 1]} ${mode}`)
+        t.ok(leftIn(after).every(isTemporary))
+        if (ref !== undefined) artifactsOn(after).verify(label, ref)
+        const next = write(artifactsOn(after))
+        artifactsOn(after).verify(label, next)
+        ends += 1
+      }
+    }
+  }
+  t.comment(`${ends} ends`)
+  t.end()
+})
+
+t.test('two writers of one content: two packs, one deterministic artifact, all whole', (t) => {
+  const disk = made()
+  const [one, two] = [artifactsOn(disk), artifactsOn(disk)]
+  const packs = [one, two].map((artifacts) => artifacts.writePack(label))
+  for (const writer of packs) writer.add('a', content)
+  const refs = packs.map((writer) => writer.finish())
+  t.equal(new Set(refs.map((ref) => ref.stored_sha256)).size, 2)
+  for (const ref of refs) one.verify(label, ref)
+  t.strictSame(writers['whole']?.(one), writers['whole']?.(two))
+  t.strictSame(leftIn(disk), [])
+  t.end()
+})
+
+t.test('durability 10: SIGKILL at any time leaves every named artifact whole and nothing half under a name', async (t) => {
+  const { store } = await World.in(t).store()
+  const places = placeOf(store)
+  let named = 0
+  for (let round = 0; round < 12; round += 1) {
+    const child = startChild(t, 'pack-writer', { ...places, bytes: 100_000 + 90_000 * (round % 4) })
+    await child.line()
+    const refs: ArtifactRef[] = []
+    for (let n = 0; n < round % 5; n += 1) refs.push(JSON.parse(await child.line()) as ArtifactRef)
+    await new Promise((wake) => setTimeout(wake, 3 * round))
+    await child.kill()
+    for (const ref of refs) store.artifacts.verify(label, ref)
+    named += refs.length
+  }
+  t.strictSame(checkState(places).problems.map(({ code }) => code), [])
+  const left = readdirSync(join(store.dir, 'artifacts')).filter((name) => name.length > 2)
+  t.ok(left.every(isTemporary), `${left.length} rests of 12, ${named} artifacts named`)
+  const old = new Date(Date.now() - 3_600_000)
+  for (const name of left) utimesSync(join(store.dir, 'artifacts', name), old, old)
+  const young = store.artifacts.writePack(label)
+  young.add('a', content)
+  await compactState(store, () => new Set(store.artifacts.list()))
+  store.artifacts.verify(label, young.finish())
+  t.strictSame(readdirSync(join(store.dir, 'artifacts')).filter((name) => name.length > 2), [])
+})
+
+t.test('backup and restore carry packs and streams, and put back one that is damaged', async (t) => {
+  const { store } = await World.in(t).store()
+  const refs = ['pack', 'stream'].flatMap((name) => writers[name]?.(store.artifacts) ?? [])
+  const backup = join(store.dir, '..', 'backup')
+  const referenced = (): ReadonlySet<string> => new Set(refs.map((ref) => ref.stored_sha256))
+  await backupState(store, backup, { referenced })
+  for (const ref of refs) store.artifacts.remove(ref.stored_sha256)
+  store.close()
+  await restoreState({
+    ...placeOf(store), backup, afterRestore: (opened) => opened.transact('x', (tx) => tx.mark()),
+  })
+  const next = again(t, store, 'write')
+  for (const ref of refs) {
+    next.artifacts.verify(label, ref)
+    t.ok(existsSync(storedPath(join(store.dir, 'artifacts'), ref.stored_sha256)))
+  }
+})
