@@ -14,7 +14,8 @@ import { fail, SallyportError } from '../base/errors.js'
  * the latter to be read as well. Only `dir` (to sync a folder's entries)
  * follows a link, because a whole state directory may stand behind one; `folder` does not.
  */
-export type OpenIntent = 'read' | 'readwrite' | 'create' | 'scratch' | 'append' | 'lock' | 'dir' | 'folder'
+export type OpenIntent =
+  'read' | 'readwrite' | 'create' | 'scratch' | 'append' | 'lock' | 'dir' | 'folder'
 
 /** The facts of a file that the state layer uses. `size` in bytes, `mtimeMs` since 1970. */
 export interface FileFacts {

@@ -162,7 +162,7 @@ export interface ArtifactRef {
   readonly bytes: number
 }
 
-/** Writes one content piece by piece. After an error, or when it is over, it can do nothing more. */
+/** Writes one content piece by piece. After an error, or its end, it can do nothing more. */
 export interface StreamWriter {
   /** Bytes taken so far. */
   readonly bytes: number
