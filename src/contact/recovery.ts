@@ -20,9 +20,11 @@ import { markUnknown, release } from '../governance/ledger/steps.js'
 import {
   policyLeftovers, resolvePolicyLeftovers, revokeRestored, type PolicyLeftovers,
 } from '../governance/recovery.js'
-import { collections, type Reservation, type Task } from '../governance/rows.js'
+import { reservationsByState, tasksByState } from '../governance/row-indexes.js'
+import { collections, taskStates, type Reservation, type Task } from '../governance/rows.js'
 import { sweepFences } from '../governance/stops/fence.js'
 import type { Former } from '../state/care/former.js'
+import { rowsUnder } from '../state/indexes.js'
 import type { Tx, View } from '../state/types.js'
 import { wasContacted } from './routes.js'
 
@@ -48,15 +50,26 @@ interface Leftovers extends PolicyLeftovers {
   readonly tasks: readonly { readonly id: string; readonly doc: Task }[]
 }
 
+const byId = (a: { readonly id: string }, b: { readonly id: string }): number =>
+  (a.id < b.id ? -1 : 1)
+
+/** Reservations whose operation may be under way. */
+const heldReservations = (view: View): readonly Held[] =>
+  (['reserved', 'contacted'] as const).flatMap((state) =>
+    rowsUnder(view, collections.openReservations, reservationsByState, { under: [state] }))
+    .sort(byId)
+
+/** Tasks that may be under way. */
+const outstandingTasks = (view: View): Leftovers['tasks'] =>
+  taskStates.filter(isOutstanding).flatMap((state) =>
+    rowsUnder(view, collections.openTasks, tasksByState, { under: [state] })).sort(byId)
+
 const leftovers = (gov: Gov, view: View): Leftovers => {
   const dead = (id: string): boolean => !isHeld(gov.store.dir, id)
   return {
     ...policyLeftovers(gov, view),
-    reservations: view.all(collections.openReservations)
-      .filter(({ doc }) => doc.state === 'reserved' || doc.state === 'contacted')
-      .filter(({ id }) => dead(id)),
-    tasks: view.all(collections.openTasks)
-      .filter(({ doc }) => isOutstanding(doc.state) && dead(doc.operation_id)),
+    reservations: heldReservations(view).filter(({ id }) => dead(id)),
+    tasks: outstandingTasks(view).filter(({ doc }) => dead(doc.operation_id)),
   }
 }
 
@@ -205,8 +218,7 @@ const carryFormers = (
 }
 
 const endHolds = (tx: Tx, now: string): void => {
-  for (const { id, doc } of tx.all(collections.openReservations)) {
-    if (doc.state !== 'reserved' && doc.state !== 'contacted') continue
+  for (const { id, doc } of heldReservations(tx)) {
     orLeave('unknown', () => {
       markUnknown(tx, now, { ...keyOf({ id, doc }), reason: 'restored_from_backup' })
     })
@@ -216,8 +228,7 @@ const endHolds = (tx: Tx, now: string): void => {
 /** Ends what was under way, once all is known that its money may have become. */
 const endTasks = (tx: Tx, now: string, { rules, formers }: RestoredFrom): void => {
   const unread = formers.some(({ settled, holes }) => !settled && holes.length > 0)
-  for (const { doc } of tx.all(collections.openTasks)) {
-    if (!isOutstanding(doc.state)) continue
+  for (const { doc } of outstandingTasks(tx)) {
     orLeave('endedTasks', () => endTask(tx, now, doc, ruleOf(rules, doc), unread))
   }
 }

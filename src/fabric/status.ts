@@ -1,10 +1,12 @@
 /** One look at everything, without a session, a lock, a socket or a changed byte. */
 import type { Registry, StatusLine } from '../governance/capability.js'
 import type { Gov } from '../governance/context.js'
-import { balances, openReservations } from '../governance/ledger/read.js'
+import { balances, overrunReviews, unknownCharges } from '../governance/ledger/read.js'
 import { policyStanding } from '../governance/policy/standing.js'
 import { deploymentProfile } from '../governance/profile.js'
+import { tasksByState } from '../governance/row-indexes.js'
 import { collections } from '../governance/rows.js'
+import { walkIndex } from '../state/indexes.js'
 import type { View } from '../state/types.js'
 import { capabilities } from './capabilities.js'
 import type { StateStatus } from './status-contract.js'
@@ -27,8 +29,8 @@ const ledgerOf = (view: View): StateStatus['ledger'] => {
 
 const openTasks = (view: View): Record<string, number> => {
   const counts: Record<string, number> = {}
-  for (const { doc } of view.all(collections.openTasks)) {
-    counts[doc.state] = (counts[doc.state] ?? 0) + 1
+  for (const { key: [state = ''] } of walkIndex(view, collections.openTasks, tasksByState)) {
+    counts[state] = (counts[state] ?? 0) + 1
   }
   return counts
 }
@@ -39,7 +41,6 @@ export const readStatus = async (
 ): Promise<StateStatus> => {
   const view = gov.store.read()
   const { head, usable, block } = policyStanding(gov.store, view)
-  const open = openReservations(view)
   const hasLedger = view.all(collections.ledgerAccounts).length === 1
   return {
     state_dir: gov.store.dir,
@@ -49,8 +50,8 @@ export const readStatus = async (
     lines: await statusLines(gov, view, registry),
     ledger: hasLedger ? ledgerOf(view) : null,
     attention: {
-      unknown_charges: open.filter(({ state }) => state === 'unknown').length,
-      overrun_reviews: open.filter(({ overrun }) => overrun === 'review_required').length,
+      unknown_charges: unknownCharges(view),
+      overrun_reviews: overrunReviews(view),
     },
     tasks: openTasks(view),
   }

@@ -1,8 +1,13 @@
 /** Reading the audit: a bounded list, and one row with how the chain stands round it. */
 import { digestOf } from '../base/canonical.js'
 import { fail } from '../base/errors.js'
+import type { Found } from '../state/indexes.js'
+import { lookUp, walkIndex } from '../state/indexes.js'
 import type { View } from '../state/types.js'
-import { auditGenesis, auditHead, listAudit } from './audit.js'
+import { auditGenesis, auditHead } from './audit.js'
+import {
+  auditByName, auditByNumber, auditByPrincipal, auditByTime, numberPart,
+} from './row-indexes.js'
 import { collections, type AuditRow } from './rows.js'
 
 /** Which rows to list. */
@@ -25,23 +30,78 @@ export interface NamedAuditRow {
 const namesOf = (view: View): ReadonlyMap<string, string> =>
   new Map(view.all(collections.principals).map(({ doc }) => [doc.principal_id, doc.name]))
 
+/** Rows that a lookup finds, as they are asked for. */
+function* rowsOf(view: View, found: Iterable<Found>): Generator<AuditRow, void, undefined> {
+  for (const { id } of found) {
+    const row = view.get(collections.audit, id)
+    if (row !== undefined) yield row
+  }
+}
+
+/** A period with more rows than this is passed through by number, until enough are found. */
+const periodRowsMax = 2_000
+
+/** Rows of a period, newest number first; undefined where they are many. */
+const rowsSince = (view: View, since: string): Iterable<AuditRow> | undefined => {
+  const limit = periodRowsMax + 1
+  const found = lookUp(view, collections.audit, auditByTime, { from: since, limit })
+  if (found.length > periodRowsMax) return undefined
+  return rowsOf(view, [...found].sort((a, b) => ((a.key[1] ?? '') < (b.key[1] ?? '') ? 1 : -1)))
+}
+
+/** Rows of one owner, who may be named, newest number first; undefined where it is several. */
+const rowsBy = (
+  view: View, principal: string, names: ReadonlyMap<string, string>,
+): Iterable<AuditRow> | undefined => {
+  const ids = [...names].filter(([id, name]) => id === principal || name === principal)
+    .map(([id]) => id)
+  if (ids.length > 1) return undefined
+  const under = ids.length === 0 ? [principal] : ids
+  return rowsOf(view, walkIndex(view, collections.audit, auditByPrincipal, {
+    under, reverse: true,
+  }))
+}
+
+/** Rows among which all that are asked for are, newest number first, as few as can be. */
+const candidates = (
+  view: View, { since, what, principal }: AuditFilter, names: ReadonlyMap<string, string>,
+): Iterable<AuditRow> => {
+  const recent = since === undefined ? undefined : rowsSince(view, since)
+  if (recent !== undefined) return recent
+  const own = principal === undefined ? undefined : rowsBy(view, principal, names)
+  if (own !== undefined) return own
+  return rowsOf(view, what === undefined
+    ? walkIndex(view, collections.audit, auditByNumber, { reverse: true })
+    : walkIndex(view, collections.audit, auditByName, { under: [what], reverse: true }))
+}
+
 const isOf = (what: string, row: AuditRow): boolean =>
   row.what === what || row.what.startsWith(`${what}.`)
 
-/** Rows of every owner that fit, newest first, at most `limit`. Loads all of the audit. */
+/** Rows of every owner that fit, newest first, at most `limit`. */
 export const findAudit = (view: View, filter: AuditFilter): readonly NamedAuditRow[] => {
   const { limit, since, what, principal } = filter
   const names = namesOf(view)
   const nameOf = (row: AuditRow): string | null =>
     row.principal === null ? null : names.get(row.principal) ?? null
-  return [...listAudit(view)]
-    .reverse()
-    .filter((row) => since === undefined || row.at >= since)
-    .filter((row) => what === undefined || isOf(what, row))
-    .filter((row) =>
-      principal === undefined || row.principal === principal || nameOf(row) === principal)
-    .slice(0, limit)
-    .map((row) => ({ row, principalName: nameOf(row) }))
+  const isWanted = (row: AuditRow): boolean =>
+    (since === undefined || row.at >= since) && (what === undefined || isOf(what, row))
+    && (principal === undefined || row.principal === principal || nameOf(row) === principal)
+  const found: NamedAuditRow[] = []
+  for (const row of candidates(view, filter, names)) {
+    if (found.length >= limit) break
+    if (isWanted(row)) found.push({ row, principalName: nameOf(row) })
+  }
+  return found
+}
+
+/** The row next to a number: the one before it, or the one after. */
+const neighbour = (view: View, number: number, reverse: boolean): AuditRow | null => {
+  const from = numberPart(reverse ? number : number + 1)
+  const [row] = rowsOf(view, lookUp(view, collections.audit, auditByNumber, {
+    from, reverse, limit: 1,
+  }))
+  return row ?? null
 }
 
 /** One row, its neighbours in the chain, and whether the three fit together. */
@@ -69,9 +129,8 @@ export const auditLink = (view: View, auditId: string): AuditLink => {
       next: 'Run `sallyport audit list`.',
     })
   }
-  const all = listAudit(view)
-  const at = all.findIndex((one) => one.audit_id === auditId)
-  const [previous = null, next = null] = [all[at - 1], all[at + 1]]
+  const previous = neighbour(view, row.number, true)
+  const next = neighbour(view, row.number, false)
   const head = auditHead(view)
   const digest = digestOf(row)
   return {

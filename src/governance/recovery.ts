@@ -3,6 +3,7 @@
  * behind is completed. A process is dead when the kernel lets us lock the guard file that it held.
  * What dead processes left of operations is resolved above, in the same record.
  */
+import { rowsUnder } from '../state/indexes.js'
 import type { Tx, View } from '../state/types.js'
 import type { Gov } from './context.js'
 import { isHeld } from './guard.js'
@@ -11,6 +12,7 @@ import { policyAt, policyHead } from './policy/head.js'
 import { publishRevision } from './policy/publish.js'
 import { rollBackSave } from './policy/save.js'
 import { lastWitnessed, witnessRevision, witnessStatus } from './policy/witness.js'
+import { intentsOpen, rootsUnended } from './row-indexes.js'
 import { collections, type PolicyRevision, type SaveIntent } from './rows.js'
 
 /** What is left of saves and publications. */
@@ -22,9 +24,9 @@ export interface PolicyLeftovers {
 
 /** Looks for leftovers; reads only. */
 export const policyLeftovers = (gov: Gov, view: View): PolicyLeftovers => ({
-  intents: view.all(collections.saveIntents)
+  intents: rowsUnder(view, collections.saveIntents, intentsOpen)
     .map(({ doc }) => doc)
-    .filter((doc) => doc.ended_at === null && !isHeld(gov.store.dir, doc.intent_id)),
+    .filter((doc) => !isHeld(gov.store.dir, doc.intent_id)),
   witnessBehind:
     witnessStatus(view, gov.store.witness, (n) => policyAt(view, n)) === 'behind_by_one',
 })
@@ -44,11 +46,10 @@ export const resolvePolicyLeftovers = (
  * revision above anchor and witness, so that it contacts nobody until an operator grants anew.
  */
 export const revokeRestored = (gov: Gov, tx: Tx, now: string): PolicyRevision => {
-  for (const { id, doc } of tx.all(collections.roots)) {
-    if (doc.ended) continue
+  for (const { id, doc } of rowsUnder(tx, collections.roots, rootsUnended)) {
     tx.put(collections.roots, id, { ...doc, ended: { at: now, reason: 'restored' } })
   }
-  endConsents(tx, 'revoked', (consent) => consent.state === 'granted')
+  endConsents(tx, 'granted', 'revoked')
   return publishRevision(tx, gov.store, now, {
     state: 'revoked', reason: 'restore', principal: null, carriesFrom: null, global: true,
     above: Math.max(gov.store.anchor().policyRevision, lastWitnessed(gov.store.witness)),

@@ -4,7 +4,13 @@
  * Money is integer micro-USD, times are ISO 8601 UTC text (`*_at`) or milliseconds (`*_ms`).
  */
 import * as v from 'valibot'
-import type { CollectionSpec } from '../state/types.js'
+import type { CollectionSpec, Index } from '../state/types.js'
+import {
+  auditByName, auditByNumber, auditByPrincipal, auditByTime, consentsByPurpose, consentsByState,
+  decisionsByOperation, intentsOpen, reservationsByOverrun, reservationsByOwner,
+  reservationsByState, rootsByEnd, rootsByOwner, rootsByToken, rootsUnended, tasksByGoal,
+  tasksByKind, tasksByOwner, tasksByOwnState, tasksByState,
+} from './row-indexes.js'
 
 const text = v.string()
 const iso = v.pipe(v.string(), v.isoTimestamp())
@@ -391,40 +397,55 @@ const keyShape = v.strictObject({
 /** Keys from one to before another, any of which may have been used: nobody can read them. */
 const lostKeysShape = v.strictObject({ from: text, to: v.nullable(text), at: text })
 
-const one = <T>(name: string, schema: v.GenericSchema<T>): CollectionSpec<T> => ({
-  name, schema, partition: 'one',
-})
-const many = <T>(name: string, schema: v.GenericSchema<T>): CollectionSpec<T> => ({
-  name, schema, partition: 'hash256',
-})
+const one = <T>(
+  name: string, schema: v.GenericSchema<T>, indexes: readonly Index<T>[] = [],
+): CollectionSpec<T> => ({ name, schema, partition: 'one', indexes })
+const many = <T>(
+  name: string, schema: v.GenericSchema<T>, indexes: readonly Index<T>[] = [],
+): CollectionSpec<T> => ({ name, schema, partition: 'hash256', indexes })
+
+const tasksIndexes = [tasksByOwner, tasksByKind, tasksByOwnState, tasksByGoal]
 
 /** Collections by name. Document ids: the row's own id; single documents use id `the`. */
 export const collections = {
   principals: one<Principal>('principals', principalShape),
   /** Whom `init` made; absent in stores of programs that did not say. */
   defaults: one('defaults', defaultsShape),
-  roots: one<Root>('roots', rootShape),
+  roots: one<Root>('roots', rootShape, [rootsByToken, rootsByOwner, rootsUnended, rootsByEnd]),
   goals: one<Goal>('goals', goalShape),
-  consents: { ...one<Consent>('consents', consentShape), upgrade: upgradeConsent },
+  consents: {
+    ...one<Consent>('consents', consentShape, [consentsByPurpose, consentsByState]),
+    upgrade: upgradeConsent,
+  },
   /** Ids: revision padded to 12 digits. */
   policy: one<PolicyRevision>('policy', policyShape),
   policyHead: one('policy_head', policyHeadShape),
   /** Which route may set the one ceiling to another value; absent until a set-up. */
   ceilingOwner: one('ceiling_owner', ceilingOwnerShape),
-  saveIntents: one<SaveIntent>('save_intents', saveIntentShape),
+  saveIntents: one<SaveIntent>('save_intents', saveIntentShape, [intentsOpen]),
   credentials: one<Credential>('credentials', credentialShape),
   ledgerAccounts: one<LedgerAccount>('ledger_accounts', ledgerAccountShape),
   ledgerRows: many<LedgerRow>('ledger_rows', ledgerRowShape),
   /** Reservations that hold money or need a person (reserved, contacted, unknown, overrun). */
-  openReservations: one<Reservation>('reservations_open', reservationShape),
-  closedReservations: many<Reservation>('reservations_closed', reservationShape),
+  openReservations: one<Reservation>('reservations_open', reservationShape, [
+    reservationsByState, reservationsByOverrun, reservationsByOwner,
+  ]),
+  closedReservations: many<Reservation>(
+    'reservations_closed', reservationShape, [reservationsByOwner],
+  ),
   /** Tasks that are prepared, accepted, queued, running or blocked. */
-  openTasks: { ...one<Task>('tasks_open', taskShape), upgrade: upgradeTask },
-  closedTasks: { ...many<Task>('tasks_closed', taskShape), upgrade: upgradeTask },
+  openTasks: {
+    ...one<Task>('tasks_open', taskShape, [...tasksIndexes, tasksByState]), upgrade: upgradeTask,
+  },
+  closedTasks: {
+    ...many<Task>('tasks_closed', taskShape, tasksIndexes), upgrade: upgradeTask,
+  },
   jobs: many<Job>('jobs', jobShape),
   artifacts: many<ArtifactRow>('artifacts', artifactRowShape),
-  decisions: many<TrustDecision>('decisions', decisionShape),
-  audit: many<AuditRow>('audit', auditShape),
+  decisions: many<TrustDecision>('decisions', decisionShape, [decisionsByOperation]),
+  audit: many<AuditRow>('audit', auditShape, [
+    auditByNumber, auditByName, auditByPrincipal, auditByTime,
+  ]),
   auditHead: one('audit_head', auditHeadShape),
   /** Stops that were recorded, by their ids. */
   stops: many<RecordedStop>('stops', recordedStopShape),

@@ -4,7 +4,7 @@ import { runningCollection } from './analysis/rows.js'
 import { carryShots } from './carry.js'
 import { digestCollections } from './digest/rows.js'
 import { verifyDigests } from './digest/verify.js'
-import { shotCollections } from './observations/rows.js'
+import { retiredShotCollections, shotCollections } from './observations/rows.js'
 import { receiptCollections } from './receipts/rows.js'
 import { conclusionCollections } from './report/rows.js'
 import { verifyConclusions } from './report/verify.js'
@@ -19,6 +19,7 @@ export const shotRows: CapabilityRows = {
     ...Object.values(receiptCollections), ...Object.values(digestCollections),
     ...Object.values(conclusionCollections),
   ],
+  retired: retiredShotCollections,
   rules: [verifyShots, verifyDigests, verifyConclusions],
   sealed: shotArtifacts,
   carry: carryShots,

@@ -17,7 +17,7 @@ import {
 import { findObservations } from './observations/find.js'
 import { putObservation } from './observations/observation-store.js'
 import { locateFolder } from './source/folder.js'
-import { shotCollections as c } from './observations/rows.js'
+import { shotCollections as c, type CountKey } from './observations/rows.js'
 import { savedSettings } from './source/settings.js'
 
 const count = v.pipe(v.number(), v.safeInteger(), v.minValue(0))
@@ -58,9 +58,8 @@ export const staleNow = (ctx: ShotsContext, view: View): number => {
 
 const staleIds = (view: View, now: CurrentFacts): string[] => {
   const ids: string[] = []
-  for (const row of findObservations(view, {})) {
-    if (rowClassificationNow(row, now) === 'stale_root') ids.push(row.observation_id)
-  }
+  const meant = (key: CountKey): boolean => classificationNow(key, now) === 'stale_root'
+  for (const row of findObservations(view, { meant })) ids.push(row.observation_id)
   return ids
 }
 

@@ -78,7 +78,6 @@ export const shotLimits = {
   digestCharsDefault: 6_000,
   digestWindowsMax: 4,
   digestAgeMsMax: 24 * 3_600_000,
-  hourPageIdsMax: 512,
   listItemsDefault: 50,
   listItemsMax: 10_000,
 } as const

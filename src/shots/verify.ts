@@ -7,12 +7,12 @@ import type { Problem } from '../governance/context.js'
 import { collections } from '../governance/rows.js'
 import type { View } from '../state/types.js'
 import { shotLabels } from './constants.js'
-import { countIdOf, countKeyOf, fileIdOf, hourOf } from './observations/observation-store.js'
+import { fileIdOf } from './observations/observation-store.js'
 import { folderDigestOf } from './source/folder-digest.js'
 import { receiptIdOf } from './receipts/append.js'
 import { receiptCollections, receiptHeadId } from './receipts/rows.js'
 import {
-  shotCollections as c, type Observation, type ShotCount, type ShotFolder,
+  countIdOf, countKeyOf, shotCollections as c, type Observation, type ShotCount, type ShotFolder,
 } from './observations/rows.js'
 
 type Found = (code: string, subject: string, text: string) => void
@@ -60,14 +60,6 @@ const verifyCounts = (view: View, rows: readonly Observation[], found: Found): v
   if (!right) found('shot_counts_differ', 'counts', 'Counters disagree with the observations.')
 }
 
-const statusesOf = (rows: readonly Observation[]): Record<string, number> => {
-  const statuses: Record<string, number> = {}
-  for (const { archived_at: archived, analysis_status: status } of rows) {
-    if (archived === null) statuses[status] = (statuses[status] ?? 0) + 1
-  }
-  return statuses
-}
-
 const grouped = (
   rows: readonly Observation[], keyOf: (row: Observation) => string,
 ): Map<string, Observation[]> => {
@@ -79,30 +71,6 @@ const grouped = (
     else group.push(row)
   }
   return groups
-}
-
-/** Every observation stands once in the calendar, under the hour of its capture. */
-const verifyCalendar = (view: View, rows: readonly Observation[], found: Found): void => {
-  const hours = grouped(rows, (row) => hourOf(row.captured_at))
-  const stored = view.all(c.hours)
-  let right = stored.length === hours.size
-  let pages = 0
-  for (const { id, doc } of stored) {
-    const expected = hours.get(id) ?? []
-    const ids: string[] = []
-    let last = 0
-    for (let page = 0; page < doc.pages; page += 1) {
-      const here = view.get(c.hourPages, `${id}#${page}`)?.ids ?? []
-      ids.push(...here)
-      last = here.length
-    }
-    pages += doc.pages
-    right &&= doc.hour === id && last === doc.last_page_ids
-      && same([...ids].sort(), expected.map((row) => row.observation_id).sort())
-      && same(doc.statuses, statusesOf(expected))
-  }
-  right &&= view.all(c.hourPages).length === pages
-  if (!right) found('shot_calendar_differs', 'hours', 'The calendar disagrees with observations.')
 }
 
 const verifyContents = (view: View, rows: readonly Observation[], found: Found): void => {
@@ -205,7 +173,6 @@ export const verifyShots = (view: View): Problem[] => {
   const rows = rowsOf(view)
   verifyRows(view, found)
   verifyCounts(view, rows, found)
-  verifyCalendar(view, rows, found)
   verifyContents(view, rows, found)
   verifyFolders(view, rows, found)
   verifyFiles(view, found)

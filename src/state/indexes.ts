@@ -29,24 +29,28 @@ export const isIndexCollection = (
   spec: CollectionSpec<unknown>,
 ): spec is IndexCollection => 'index' in spec
 
-const made = new WeakMap<Index<never>, IndexCollection>()
-
-/** The collection of an index. */
-export const indexCollection = <T>(rows: CollectionSpec<T>, index: Index<T>): IndexCollection => {
-  const known = made.get(index)
-  if (known?.rows.name === rows.name) return known
-  const collection: IndexCollection = {
-    name: `${rows.name}:${index.name}`, schema: entryShape, partition: 'hash256',
-    rows, index,
-  }
-  made.set(index, collection)
-  return collection
-}
+const made = new WeakMap<CollectionSpec<unknown>, readonly IndexCollection[]>()
+const noIndexes: readonly IndexCollection[] = []
 
 /** The collections of all indexes of a collection, by name. */
-export const indexCollections = <T>(rows: CollectionSpec<T>): readonly IndexCollection[] =>
-  (rows.indexes ?? []).map((index) => indexCollection(rows, index))
-    .sort((a, b) => (a.name < b.name ? -1 : 1))
+export const indexCollections = <T>(rows: CollectionSpec<T>): readonly IndexCollection[] => {
+  if (rows.indexes === undefined) return noIndexes
+  let collections = made.get(rows)
+  if (collections === undefined) {
+    collections = rows.indexes.map((index): IndexCollection => ({
+      name: `${rows.name}:${index.name}`, schema: entryShape, partition: 'hash256', rows, index,
+    })).sort((a, b) => (a.name < b.name ? -1 : 1))
+    made.set(rows, collections)
+  }
+  return collections
+}
+
+/** The collection of one index. Throws where the rows are not declared to have it. */
+export const indexCollection = <T>(rows: CollectionSpec<T>, index: Index<T>): IndexCollection => {
+  const found = indexCollections(rows).find((one) => one.index === index)
+  if (found === undefined) throw new TypeError(`${rows.name} has no index ${index.name}`)
+  return found
+}
 
 const special = /[%/]/g
 /** A part as it stands in the id of an entry: a slash separates parts. */

@@ -1,7 +1,6 @@
 /** An environment that forbids contact: every verb that would contact says so before anything. */
 import t from 'tap'
 import { claimCollection } from '../../src/gateway/call/claims.js'
-import { openReservations } from '../../src/governance/ledger/read.js'
 import { collections } from '../../src/governance/rows.js'
 import { itemOutcomeOf } from '../../src/shots/analysis/outcome.js'
 import type { View } from '../../src/state/types.js'
@@ -54,7 +53,7 @@ t.test('no image, proof, digest or conclusion is claimed where the environment f
     calls: world.calls().length, claims: claims(view),
     id: world.rows().find((row) => row.analysis_status === 'pending')?.observation_id,
   }, before, 'nothing was sent or claimed, and the image is as it was')
-  t.strictSame(openReservations(view), [])
+  t.strictSame(view.all(collections.openReservations).map(({ doc }) => doc), [])
   t.notOk(world.rows().some((row) => row.analysis_status === 'failed'))
   t.equal((await world.run(['shots', 'analyze'])).status, 0, 'without it, it is analysed')
 })
@@ -69,7 +68,7 @@ t.test('A-004 no task is written for a question where the environment forbids co
   }
   t.strictSame(rig.view().all(collections.openTasks), [])
   t.strictSame(rig.view().all(collections.closedTasks), [])
-  t.strictSame(openReservations(rig.view()), [])
+  t.strictSame(rig.view().all(collections.openReservations).map(({ doc }) => doc), [])
   t.equal(rig.inferences().length, 0)
   const key = ['--idempotency-key', '0b0e6a3c-7f0e-4a1e-9d3a-7a7c2f2f4a10']
   t.equal((await rig.ask({ args: key })).status, 0)

@@ -46,11 +46,9 @@ t.test('S-064 S-117 what drifts from the observations is found, each by its own 
   const view = world.view()
   const [row] = world.rows()
   const [count] = view.all(c.counts)
-  const [hour] = view.all(c.hours)
-  const [page] = view.all(c.hourPages)
   const [content] = view.all(c.contents)
   const folder = view.get(c.folders, folderDigestOf(world.folder))
-  if (!row || !count || !hour || !page || !content || !folder) throw new Error('nothing there')
+  if (!row || !count || !content || !folder) throw new Error('nothing there')
   const id = row.observation_id
   const drifts: [string, (tx: Tx) => void, (tx: Tx) => void][] = [
     ['shot_counts_differ',
@@ -58,12 +56,6 @@ t.test('S-064 S-117 what drifts from the observations is found, each by its own 
       (tx) => tx.put(c.counts, count.id, count.doc)],
     ['shot_counts_differ', (tx) => tx.remove(c.counts, count.id),
       (tx) => tx.put(c.counts, count.id, count.doc)],
-    ['shot_calendar_differs', (tx) => tx.put(c.hours, hour.id, { ...hour.doc, statuses: {} }),
-      (tx) => tx.put(c.hours, hour.id, hour.doc)],
-    ['shot_calendar_differs', (tx) => tx.put(c.hourPages, page.id, { ids: [] }),
-      (tx) => tx.put(c.hourPages, page.id, page.doc)],
-    ['shot_calendar_differs', (tx) => tx.put(c.hourPages, 'stray#0', { ids: [] }),
-      (tx) => tx.remove(c.hourPages, 'stray#0')],
     ['shot_contents_differ', (tx) => tx.remove(c.contents, content.id),
       (tx) => tx.put(c.contents, content.id, content.doc)],
     ['shot_root_differs',

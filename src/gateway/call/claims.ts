@@ -7,7 +7,7 @@ import * as v from 'valibot'
 import { fail } from '../../base/errors.js'
 import { isHeld } from '../../governance/guard.js'
 import { findReservation } from '../../governance/ledger/read.js'
-import type { CollectionSpec, Store, Tx, View } from '../../state/types.js'
+import type { CollectionSpec, Index, Store, Tx, View } from '../../state/types.js'
 import { gatewayPurposes, slotNames } from '../constants.js'
 import { callOutcomes, gatewayReceiptShape, type CallOutcome } from '../receipt.js'
 
@@ -35,9 +35,14 @@ const claimShape = v.strictObject({
 /** One claimed paid call. */
 export type CallClaim = v.InferOutput<typeof claimShape>
 
+/** Claims by the operation of their call. */
+export const claimsByOperation: Index<CallClaim> = {
+  name: 'operation', parts: 1, keysOf: ({ operation_id: operation }) => [[operation]],
+}
+
 /** Claims by input digest. */
 export const claimCollection: CollectionSpec<CallClaim> = {
-  name: 'gateway_calls', schema: claimShape, partition: 'hash256',
+  name: 'gateway_calls', schema: claimShape, partition: 'hash256', indexes: [claimsByOperation],
 }
 
 /** How a claimed call stands; `running` while its process lives, `interrupted` is never sent. */

@@ -1,7 +1,8 @@
 import type { CapabilityDecisions } from '../../governance/capability.js'
 import type { Reservation } from '../../governance/rows.js'
+import { rowsUnder } from '../../state/indexes.js'
 import type { Tx } from '../../state/types.js'
-import { claimCollection } from './claims.js'
+import { claimCollection, claimsByOperation } from './claims.js'
 import { hasSpend, addSpend } from './spend.js'
 
 /**
@@ -12,8 +13,8 @@ import { hasSpend, addSpend } from './spend.js'
 const moveSettledSpend = (
   tx: Tx, { operation_id, bound_microusd, charged_microusd }: Reservation,
 ): void => {
-  const claim = tx.all(claimCollection).map(({ doc }) => doc)
-    .find((one) => one.operation_id === operation_id)
+  const [found] = rowsUnder(tx, claimCollection, claimsByOperation, { under: [operation_id] })
+  const claim = found?.doc
   if (claim === undefined) return
   const key = { purpose: claim.purpose, at: claim.claimed_at }
   if (!hasSpend(tx, key)) return

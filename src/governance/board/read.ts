@@ -13,7 +13,9 @@
  * A foreign task is as absent as a missing one (A-189).
  */
 import { fail } from '../../base/errors.js'
-import type { View } from '../../state/types.js'
+import { walkIndex } from '../../state/indexes.js'
+import type { CollectionSpec, View } from '../../state/types.js'
+import { tasksByGoal, tasksByKind, tasksByOwner, tasksByOwnState } from '../row-indexes.js'
 import { collections, type Job, type Task, type TaskState } from '../rows.js'
 import type { Session } from '../session/types.js'
 import { findTask } from './place.js'
@@ -103,20 +105,44 @@ export interface TaskFilter {
 /** How many tasks a list shows unless told otherwise. */
 const taskListDefault = 50
 
+/** The index that leaves out the most of what is not asked for, and the key in it. */
+const narrowest = (owner: string, { goalId, state, kind }: TaskFilter) => {
+  if (goalId !== undefined) return { index: tasksByGoal, under: [owner, goalId] }
+  if (state !== undefined) return { index: tasksByOwnState, under: [owner, state] }
+  if (kind !== undefined) return { index: tasksByKind, under: [owner, kind] }
+  return { index: tasksByOwner, under: [owner] }
+}
+
+const isWanted = (task: Task, { goalId, state, kind }: TaskFilter): boolean =>
+  (kind === undefined || task.kind === kind) && (state === undefined || task.state === state)
+  && (goalId === undefined || task.goal_id === goalId)
+
+/** The newest wanted tasks of one collection. */
+const newestOf = (
+  view: View, spec: CollectionSpec<Task>, owner: string, filter: TaskFilter, limit: number,
+): readonly Task[] => {
+  const { index, under } = narrowest(owner, filter)
+  const found: Task[] = []
+  for (const { id } of walkIndex(view, spec, index, { under, reverse: true })) {
+    const task = view.get(spec, id)
+    if (task !== undefined && isWanted(task, filter)) found.push(task)
+    if (found.length >= limit) break
+  }
+  return found
+}
+
 /** The operator's own tasks, newest first. */
 export const listTasks = (
   view: View,
   session: Session,
   filter: TaskFilter = {},
 ): readonly Task[] => {
-  const open = view.all(collections.openTasks)
-  const closed = filter.openOnly === true ? [] : view.all(collections.closedTasks)
-  return [...open, ...closed]
-    .map(({ doc }) => doc)
-    .filter((task) => task.owner === session.principal.principal_id)
-    .filter((task) => filter.kind === undefined || task.kind === filter.kind)
-    .filter((task) => filter.state === undefined || task.state === filter.state)
-    .filter((task) => filter.goalId === undefined || task.goal_id === filter.goalId)
+  const { limit = taskListDefault, openOnly = false } = filter
+  const owner = session.principal.principal_id
+  const places = openOnly
+    ? [collections.openTasks] : [collections.openTasks, collections.closedTasks]
+  return places
+    .flatMap((spec) => newestOf(view, spec, owner, filter, limit))
     .sort((a, b) => (a.task_id < b.task_id ? 1 : -1))
-    .slice(0, filter.limit ?? taskListDefault)
+    .slice(0, limit)
 }

@@ -4,16 +4,15 @@
  */
 import { fail } from '../../base/errors.js'
 import { newId } from '../../base/ids.js'
-import type { Tx, View } from '../../state/types.js'
+import type { CollectionSpec, Tx, View } from '../../state/types.js'
 import { collections, type LedgerAccount, type LedgerRow } from '../rows.js'
 import { amountMicrousdMax, checkAmount } from './limits.js'
 
 /** True only when no account, no row and no reservation was ever written here. */
-export const isAccountingEmpty = (view: View): boolean =>
-  view.all(collections.ledgerAccounts).length === 0
-  && view.all(collections.openReservations).length === 0
-  && view.all(collections.ledgerRows).length === 0
-  && view.all(collections.closedReservations).length === 0
+export const isAccountingEmpty = (view: View): boolean => [
+  collections.ledgerAccounts, collections.openReservations, collections.ledgerRows,
+  collections.closedReservations,
+].every((spec: CollectionSpec<unknown>) => view.range(spec, { limit: 1 }).length === 0)
 
 const ceilingRow = (
   account: LedgerAccount, now: string, ceiling: number, before: number | null,

@@ -1,9 +1,11 @@
 import { fail } from '../../base/errors.js'
+import { rowsUnder } from '../../state/indexes.js'
 import type { View } from '../../state/types.js'
+import { reservationsByOwner } from '../row-indexes.js'
 import { collections, type Reservation } from '../rows.js'
 import type { Session } from '../session/types.js'
 import { requireBound, type Binding } from './post.js'
-import { findReservation, openReservations } from './read.js'
+import { findReservation } from './read.js'
 
 /** A reservation with the binding that its own rows prove. */
 export interface OwnReservation {
@@ -39,14 +41,24 @@ export const requireOwnReservation = (
 }
 
 /**
- * An owner's reservations and those of disabled owners, newest operation first; `closed` adds
- * those that are over.
+ * An owner's reservations and those of disabled owners, newest operation first, at most `limit`;
+ * `closed` adds those that are over.
  */
 export const ownReservations = (
-  view: View, session: Session, { closed }: { readonly closed: boolean },
+  view: View, session: Session, { closed, limit }: {
+    readonly closed: boolean
+    readonly limit: number
+  },
 ): readonly Reservation[] => {
-  const over = closed ? view.all(collections.closedReservations).map(({ doc }) => doc) : []
-  return [...openReservations(view), ...over]
-    .filter(({ principal }) => answersFor(view, session, principal))
+  const owners = view.all(collections.principals).map(({ id }) => id)
+    .filter((id) => answersFor(view, session, id))
+  const places = closed
+    ? [collections.openReservations, collections.closedReservations]
+    : [collections.openReservations]
+  return places
+    .flatMap((spec) => owners.flatMap((owner) =>
+      rowsUnder(view, spec, reservationsByOwner, { under: [owner], reverse: true, limit })))
+    .map(({ doc }) => doc)
     .sort((a, b) => (a.operation_id < b.operation_id ? 1 : -1))
+    .slice(0, limit)
 }

@@ -1,4 +1,6 @@
+import { lookUp } from '../../state/indexes.js'
 import type { View } from '../../state/types.js'
+import { reservationsByOverrun, reservationsByState } from '../row-indexes.js'
 import { collections, type LedgerAccount, type Reservation } from '../rows.js'
 import { requireAccount } from './account.js'
 
@@ -36,9 +38,15 @@ export const balances = (view: View): Balances => {
   }
 }
 
-/** Reservations that hold money or wait for a person, oldest operation id first. */
-export const openReservations = (view: View): readonly Reservation[] =>
-  view.all(collections.openReservations).map(({ doc }) => doc)
+/** How many reservations wait for a person because of an overrun. */
+export const overrunReviews = (view: View): number =>
+  lookUp(view, collections.openReservations, reservationsByOverrun, {
+    under: ['review_required'],
+  }).length
+
+/** How many reservations are of unknown charge. */
+export const unknownCharges = (view: View): number =>
+  lookUp(view, collections.openReservations, reservationsByState, { under: ['unknown'] }).length
 
 /** The ledger at a glance. */
 export interface LedgerStanding {
@@ -55,15 +63,15 @@ export interface LedgerStanding {
 
 /** Balances and counts. Throws `blocked` when there is more than one ledger. */
 export const ledgerStanding = (view: View): LedgerStanding => {
-  const open = openReservations(view)
-  const count = (match: (one: Reservation) => boolean): number => open.filter(match).length
+  const count = (state: Reservation['state']): number =>
+    lookUp(view, collections.openReservations, reservationsByState, { under: [state] }).length
   return {
     ledger: view.all(collections.ledgerAccounts).length === 0 ? null : balances(view),
     open: {
-      reserved: count(({ state }) => state === 'reserved'),
-      contacted: count(({ state }) => state === 'contacted'),
-      unknown: count(({ state }) => state === 'unknown'),
-      overrun_review_required: count(({ overrun }) => overrun === 'review_required'),
+      reserved: count('reserved'),
+      contacted: count('contacted'),
+      unknown: count('unknown'),
+      overrun_review_required: overrunReviews(view),
     },
   }
 }

@@ -6,7 +6,9 @@
  */
 import { newId } from '../../base/ids.js'
 import { msFromIso } from '../../base/clock.js'
+import { rowsUnder } from '../../state/indexes.js'
 import type { Tx, View } from '../../state/types.js'
+import { consentsByPurpose, consentsByState } from '../row-indexes.js'
 import { collections, type Consent, type RouteName } from '../rows.js'
 import type { PolicyStanding } from './standing.js'
 
@@ -23,11 +25,13 @@ export interface ConsentGrant {
  * follow the wall clock, which may have stepped back in between.
  */
 export const latestConsent = (view: View, purpose: string): Consent | undefined =>
-  view.all(collections.consents)
-    .map(({ doc }) => doc)
-    .filter((doc) => doc.purpose === purpose)
-    .sort((a, b) => a.granted_revision - b.granted_revision)
-    .at(-1)
+  rowsUnder(view, collections.consents, consentsByPurpose, {
+    under: [purpose], reverse: true, limit: 1,
+  })[0]?.doc
+
+/** Consents that were given and not ended, expired ones too. */
+const grantedConsents = (view: View) =>
+  rowsUnder(view, collections.consents, consentsByState, { under: ['granted'] })
 
 const isExpired = (consent: Consent, nowMs: number): boolean =>
   consent.expires_at !== null && msFromIso(consent.expires_at) <= nowMs
@@ -107,21 +111,22 @@ export const acknowledgeConsent = (
   return next
 }
 
-/** Ends the consents that `match` picks; answers how many. */
+/** Moves the consents of one state that `match` picks to another; answers how many. */
 export const endConsents = (
-  tx: Tx, state: 'revoked' | 'cleared' | 'withdrawn', match: (consent: Consent) => boolean,
+  tx: Tx, from: Consent['state'], state: 'revoked' | 'cleared' | 'withdrawn',
+  match: (consent: Consent) => boolean = () => true,
 ): number => {
-  const picked = tx.all(collections.consents).filter(({ doc }) => match(doc))
+  const picked = rowsUnder(tx, collections.consents, consentsByState, { under: [from] })
+    .filter(({ doc }) => match(doc))
   for (const { id, doc } of picked) tx.put(collections.consents, id, { ...doc, state })
   return picked.length
 }
 
 /** Ends what an owner consented to, and what it acknowledged of others; answers how many. */
 export const endAgreementsOf = (tx: Tx, owner: string): number => {
-  const given = endConsents(tx, 'withdrawn', (consent) =>
-    consent.state === 'granted' && consent.principal === owner)
-  const acknowledged = tx.all(collections.consents).filter(({ doc }) =>
-    doc.state === 'granted' && doc.acknowledgments.some((one) => one.owner === owner))
+  const given = endConsents(tx, 'granted', 'withdrawn', ({ principal }) => principal === owner)
+  const acknowledged = grantedConsents(tx).filter(({ doc }) =>
+    doc.acknowledgments.some((one) => one.owner === owner))
   for (const { id, doc } of acknowledged) {
     const others = doc.acknowledgments.filter((one) => one.owner !== owner)
     tx.put(collections.consents, id, { ...doc, acknowledgments: others })
@@ -142,8 +147,7 @@ const standsFor = (tx: Tx, consent: Consent, nowMs: number): boolean => {
 export const carryOver = (
   tx: Tx, nowMs: number, from: number | null, to: number, dropped: ReadonlySet<string>,
 ): void => {
-  for (const { id, doc } of tx.all(collections.consents)) {
-    if (doc.state !== 'granted') continue
+  for (const { id, doc } of grantedConsents(tx)) {
     if (dropped.has(doc.purpose)) {
       tx.put(collections.consents, id, { ...doc, state: 'withdrawn' })
     } else if (from !== null && doc.bound_revision === from && standsFor(tx, doc, nowMs)) {
@@ -159,7 +163,7 @@ export const grantConsent = (
   grant: ConsentGrant,
   by: { route: RouteName; revision: number; principal: string; root: string },
 ): Consent => {
-  endConsents(tx, 'withdrawn', (old) => old.purpose === grant.purpose && old.state === 'granted')
+  endConsents(tx, 'granted', 'withdrawn', (old) => old.purpose === grant.purpose)
   const consent: Consent = {
     consent_id: newId('con'),
     route: by.route,
@@ -184,6 +188,6 @@ export const grantConsent = (
 export const boundConsents = (
   view: View, revision: number,
 ): { consent_id: string; purpose: string }[] =>
-  view.all(collections.consents)
-    .filter(({ doc }) => doc.state === 'granted' && doc.bound_revision === revision)
+  grantedConsents(view)
+    .filter(({ doc }) => doc.bound_revision === revision)
     .map(({ doc }) => ({ consent_id: doc.consent_id, purpose: doc.purpose }))

@@ -7,12 +7,14 @@
 import { isoFromMs } from '../../base/clock.js'
 import { fail, SallyportError } from '../../base/errors.js'
 import { newId } from '../../base/ids.js'
+import { lookUp } from '../../state/indexes.js'
 import type { Tx } from '../../state/types.js'
 import { discardStored } from '../artifacts.js'
 import { appendAudit } from '../audit.js'
 import type { Gov } from '../context.js'
 import { holdGuard } from '../guard.js'
 import { setCeiling } from '../ledger/account.js'
+import { intentsOpen } from '../row-indexes.js'
 import { collections, type Consent, type RouteName, type SaveIntent } from '../rows.js'
 import { liveRoot } from '../session/live.js'
 import type { Session } from '../session/types.js'
@@ -140,7 +142,7 @@ const begin = (
  * A revoke in between ends no save: the save itself does, when it comes to its next step.
  */
 const requireNoOtherSave = (tx: Tx, plan: SavePlan, decision: SaveDecision): void => {
-  const open = tx.all(collections.saveIntents).some(({ doc }) => doc.ended_at === null)
+  const open = lookUp(tx, collections.saveIntents, intentsOpen, { limit: 1 }).length > 0
   if (!open && policyHead(tx).reason !== 'save_begin') return
   const onlyStops = plan.credential === null && decision.ceilingMicrousd === null
     && decision.grants.length === 0 && !decision.widens
@@ -212,7 +214,7 @@ const updateAccounting = async (gov: Gov, plan: SavePlan, begun: Begun): Promise
 
 /** Consents of every other route end for good when one route is granted after a revocation. */
 const clearOthers = (tx: Tx, route: RouteName): void => {
-  endConsents(tx, 'cleared', (old) => old.route !== route && old.state === 'revoked')
+  endConsents(tx, 'revoked', 'cleared', (old) => old.route !== route)
 }
 
 const finish = async (

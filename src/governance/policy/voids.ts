@@ -3,8 +3,10 @@
  * that it was asked under, so that a save which ends that consent voids it (A-065, A-128, A-168).
  */
 import { fail } from '../../base/errors.js'
+import { rowsUnder } from '../../state/indexes.js'
 import type { View } from '../../state/types.js'
 import { isHeld } from '../board/states.js'
+import { decisionsByOperation, reservationsByState } from '../row-indexes.js'
 import { collections, type Task } from '../rows.js'
 import { consentLapse, latestConsent } from './consents.js'
 import type { PolicyStanding } from './standing.js'
@@ -27,16 +29,18 @@ export const voidsNothing: SaveVoids = { purposes: [], tasks: [], operations: []
 
 /** Operations that were contacted and have no outcome yet. */
 const underWay = (view: View): ReadonlySet<string> =>
-  new Set(view.all(collections.openReservations)
-    .filter(({ doc }) => doc.state === 'contacted').map(({ doc }) => doc.operation_id))
+  new Set(rowsUnder(view, collections.openReservations, reservationsByState, {
+    under: ['contacted'],
+  }).map(({ doc }) => doc.operation_id))
 
 /** Those of them that are no task's and were decided under one of these consents. */
 const taskless = (
   view: View, going: ReadonlySet<string>, ended: ReadonlySet<string>,
 ): readonly string[] => {
-  if (going.size === 0) return []
-  const under = view.all(collections.decisions).filter(({ doc }) =>
-    going.has(doc.operation_id) && ended.has(String(doc.request['consent_id'])))
+  const decisions = [...going].flatMap((operation) =>
+    rowsUnder(view, collections.decisions, decisionsByOperation, { under: [operation] }))
+    .sort((a, b) => (a.id < b.id ? -1 : 1))
+  const under = decisions.filter(({ doc }) => ended.has(String(doc.request['consent_id'])))
   return [...new Set(under.map(({ doc }) => doc.operation_id))]
 }
 

@@ -1,6 +1,8 @@
 import { fail } from '../../base/errors.js'
+import { rowsUnder } from '../../state/indexes.js'
 import type { View } from '../../state/types.js'
 import type { Gov } from '../context.js'
+import { rootsByToken } from '../row-indexes.js'
 import { collections, type Root } from '../rows.js'
 import { stopCovering } from '../stops/folder.js'
 import { stoppedError, stopsEverybody } from '../stops/stop.js'
@@ -9,15 +11,15 @@ import { liveSession } from './live.js'
 import { isToken, sameDigest, tokenDigest } from './token.js'
 import type { Session } from './types.js'
 
-/** The root that a token belongs to, live or not; every row is compared, in constant time. */
+/**
+ * The root that a token belongs to, live or not. It is found by the digest under the store's key,
+ * which nobody without that key can aim at, so that the time of the look tells nothing of tokens.
+ */
 export const rootOfToken = (gov: Gov, view: View, token: string): Root | undefined => {
   if (!isToken(token)) return undefined
   const digest = tokenDigest(gov.store, token)
-  let found: Root | undefined
-  for (const { doc } of view.all(collections.roots)) {
-    if (sameDigest(doc.token_digest, digest)) found = doc
-  }
-  return found
+  const found = rowsUnder(view, collections.roots, rootsByToken, { under: [digest] }).at(-1)?.doc
+  return found !== undefined && sameDigest(found.token_digest, digest) ? found : undefined
 }
 
 /** A stop that waits to be recorded ends a session as its record will. */

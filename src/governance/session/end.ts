@@ -1,8 +1,10 @@
 /** Ending sessions. Ending only ever narrows, so it is never hard. */
-import { msFromIso } from '../../base/clock.js'
+import { isoFromMs, msFromIso } from '../../base/clock.js'
+import { lookUp, rowsUnder } from '../../state/indexes.js'
 import type { Tx, View } from '../../state/types.js'
 import { appendAudit } from '../audit.js'
 import type { Gov } from '../context.js'
+import { rootsByEnd, rootsByOwner, rootsUnended } from '../row-indexes.js'
 import { collections, type Root } from '../rows.js'
 import { sessionFacts } from './live.js'
 import type { Session, SessionFacts } from './types.js'
@@ -42,34 +44,33 @@ export const endRootsOf = (
   reason: EndReason,
   by: EndedBy,
 ): readonly string[] =>
-  tx
-    .all(collections.roots)
-    .filter(({ doc }) => doc.principal_id === principalId)
+  rowsUnder(tx, collections.roots, rootsUnended, { under: [principalId] })
     .filter(({ doc }) => endRootRow(tx, now, doc, reason, by))
     .map(({ doc }) => doc.root_id)
 
 /** Drops rows of roots that have been over for longer than `rootKeepMs`; says which. */
 export const pruneRoots = (tx: Tx, now: string): readonly string[] => {
-  const over = (root: Root): number =>
-    Math.min(msFromIso(root.expires_at), root.ended === null ? Infinity : msFromIso(root.ended.at))
-  const dead = tx
-    .all(collections.roots)
-    .filter(({ doc }) => over(doc) + rootKeepMs < msFromIso(now))
+  const before = isoFromMs(msFromIso(now) - rootKeepMs)
+  const dead = lookUp(tx, collections.roots, rootsByEnd, { from: before, reverse: true })
     .map(({ id }) => id)
   for (const id of dead) tx.remove(collections.roots, id)
   return dead
 }
 
-/** Sessions of the operator, or of every owner with `all`; newest first. */
+/** Sessions of the operator, or of every owner with `all`, or the live ones; newest first. */
 export const listSessions = (
   gov: Gov,
   view: View,
   session: Session,
-  { all = false }: { readonly all?: boolean } = {},
-): readonly SessionFacts[] =>
-  view
-    .all(collections.roots)
+  { all = false, live = false }: { readonly all?: boolean; readonly live?: boolean } = {},
+): readonly SessionFacts[] => {
+  const under = all ? [] : [session.principal.principal_id]
+  const found = live || !all
+    ? rowsUnder(view, collections.roots, live ? rootsUnended : rootsByOwner, { under })
+    : view.all(collections.roots)
+  return found
     .map(({ doc }) => doc)
-    .filter((root) => all || root.principal_id === session.principal.principal_id)
-    .reverse()
+    .sort((a, b) => (a.root_id < b.root_id ? 1 : -1))
     .map((root) => sessionFacts(view, gov, root))
+    .filter((facts) => facts.live || !live)
+}

@@ -1,7 +1,9 @@
 /** What ends for one owner or one session, each by a stop: in force without the state's lock. */
 import { fail } from '../../base/errors.js'
+import { lookUp } from '../../state/indexes.js'
 import { nowIso, type Gov } from '../context.js'
 import { requireDisablable } from '../principals.js'
+import { rootsUnended } from '../row-indexes.js'
 import { collections, type Principal, type Root } from '../rows.js'
 import { rootOfToken } from '../session/authenticate.js'
 import { dropLastUse } from '../session/last-use.js'
@@ -35,10 +37,10 @@ export const disablePrincipal = async (
   const principal = found()
   if (done === null) return { principal, sessions_ended: 0, recorded: null }
   const { stop, recorded } = done
-  const open = (root: Root): boolean =>
-    root.principal_id === principal.principal_id && root.ended === null
   const ended = recorded.row?.facts['sessions_ended']
-    ?? gov.store.read().all(collections.roots).filter(({ doc }) => open(doc)).length
+    ?? lookUp(gov.store.read(), collections.roots, rootsUnended, {
+      under: [principal.principal_id],
+    }).length
   return {
     principal: { ...principal, disabled_at: recorded.row?.recorded_at ?? stop.at },
     sessions_ended: Number(ended), recorded,

@@ -39,7 +39,7 @@ const revokeAll = (
   { store, tx, now }: Recording, { id, by: { principal, root } }: Stop, before: Facts | null,
 ): Facts => {
   if (before !== null) return before
-  endConsents(tx, 'revoked', (consent) => consent.state === 'granted')
+  endConsents(tx, 'granted', 'revoked')
   const policy = publishRevision(tx, store, now, {
     state: 'revoked', reason: 'operator_revoke', principal, carriesFrom: null, global: true,
   })

@@ -12,12 +12,12 @@ import type { View } from '../../state/types.js'
 import { budgetStanding, callsLeft } from '../budget.js'
 import type { AnalysisStatus, ReanalyzeGroup, ReanalyzeReason } from '../constants.js'
 import type { ShotsContext } from '../context.js'
-import { currentFacts, rowClassificationNow, rowStatusNow } from '../observations/as-of-now.js'
+import { classificationNow, currentFacts, statusNow } from '../observations/as-of-now.js'
 import { explainPath } from '../explain.js'
 import { findObservations } from '../observations/find.js'
 import { imageBound, standingOf } from '../gates.js'
 import { locateFolder, folderProblem } from '../source/folder.js'
-import type { Observation } from '../observations/rows.js'
+import type { CountKey, Observation } from '../observations/rows.js'
 import { resolveSettings, savedSettings } from '../source/settings.js'
 import { requireObservation } from '../observations/show.js'
 import { reanalyzeRows } from './batch.js'
@@ -182,11 +182,11 @@ export const planReanalysis = (
   let needRetryReason = 0
   let sourceGone = 0
   const isGone = goneReader(ctx, view)
+  const meant = (key: CountKey): boolean => statusNow(key, now) === statusOfGroup[group]
+    && classificationNow(key, now) === null
   for (const row of now.folderDigest === null
-    ? [] : findObservations(view, { folderDigest: now.folderDigest })) {
-    const meant = rowStatusNow(row, now) === statusOfGroup[group]
-      && rowClassificationNow(row, now) === null && row.analyzer.contact !== 'claimed'
-    if (!meant) continue
+    ? [] : findObservations(view, { folderDigest: now.folderDigest, meant })) {
+    if (row.analyzer.contact === 'claimed') continue
     const { kind } = earlierCall(ctx, view, row)
     if (kind === 'running') continue
     if (reason !== 'provider_failure_retry' && kind !== 'none') {

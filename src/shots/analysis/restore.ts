@@ -17,7 +17,7 @@ import { findObservations, type ObservationFilter } from '../observations/find.j
 import { consentReaches, imageBound, type RouteStanding } from '../gates.js'
 import { putObservation } from '../observations/observation-store.js'
 import { transactCounted } from '../locked.js'
-import { shotCollections as c, type Observation } from '../observations/rows.js'
+import { shotCollections as c, type CountKey, type Observation } from '../observations/rows.js'
 import { isRecursive, savedSettings } from '../source/settings.js'
 import { afterEarlierCall, failedBefore } from './earlier-call.js'
 import { isRowSelected, readForUpload } from './privacy.js'
@@ -158,11 +158,10 @@ export const restoreBlocked = async (
   })
 }
 
-/** Whether some counter says that a row is not written as it is meant now. */
-const anyChanged = (view: View, now: CurrentFacts): boolean =>
-  view.all(c.counts).some(({ doc }) => !doc.archived
-    && (statusNow(doc, now) !== doc.analysis_status
-      || classificationNow(doc, now) !== doc.classification))
+/** Whether rows of a group are not written as they are meant now. */
+const isChanged = (key: CountKey, now: CurrentFacts): boolean =>
+  statusNow(key, now) !== key.analysis_status
+  || classificationNow(key, now) !== key.classification
 
 const meaning = (row: Observation, now: CurrentFacts) => ({
   analysis_status: rowStatusNow(row, now), classification: rowClassificationNow(row, now),
@@ -180,12 +179,12 @@ export const persistMeaning = async (
   const view = ctx.gov.store.read()
   const done = { needs: 0, stale: 0 }
   const current = currentFacts(ctx, view)
-  if (!anyChanged(view, current)) return done
   const ids: string[] = []
-  for (const row of findObservations(view, {})) {
+  for (const row of findObservations(view, { meant: (key) => isChanged(key, current) })) {
+    ids.push(row.observation_id)
     if (ids.length >= rowsPerTick) break
-    if (differs(row, current)) ids.push(row.observation_id)
   }
+  if (ids.length === 0) return done
   return transactCounted(ctx.gov, 'shots analyze', (tx) => {
     const now = nowIso(ctx.gov)
     const facts = currentFacts(ctx, tx)

@@ -10,9 +10,8 @@ import type { View } from '../../state/types.js'
 import {
   analysisPromptVersion, analysisSchemaVersion, type AnalysisStatus, type Classification,
 } from '../constants.js'
-import { countKeyOf, type CountKey } from './observation-store.js'
 import { locateFolder, type FolderWorld } from '../source/folder.js'
-import type { Observation } from './rows.js'
+import { countKeyOf, type CountKey, type Observation } from './rows.js'
 import { savedSettings } from '../source/settings.js'
 
 /** What rows are compared with; null where nothing is configured or it may not be used. */

@@ -1,8 +1,15 @@
-/** Finding observations by time and status, by way of the calendar: no reader loads all of them. */
+/**
+ * Finding observations by time and by what is counted of them, by way of the calendar: the counter
+ * rows say which groups there are, an index has each group in the order of capture, and no reader
+ * loads what it does not look for.
+ */
+import type { Found } from '../../state/indexes.js'
+import { lookUp, walkIndex } from '../../state/indexes.js'
 import type { View } from '../../state/types.js'
 import type { AnalysisStatus } from '../constants.js'
-import { hourOf } from './observation-store.js'
-import { shotCollections as c, type Observation, type ShotHour } from './rows.js'
+import {
+  groupPart, observationsByGroup, shotCollections as c, type CountKey, type Observation,
+} from './rows.js'
 
 /** What is looked for; times are ISO text, `since` included, `until` excluded. */
 export interface ObservationFilter {
@@ -12,69 +19,100 @@ export interface ObservationFilter {
   readonly statuses?: readonly AnalysisStatus[]
   /** Only rows of this folder. */
   readonly folderDigest?: string
+  /** Only rows of which this holds. */
+  readonly meant?: (key: CountKey) => boolean
   /** Archived rows too. */
   readonly archived?: boolean
   /** Newest first; otherwise oldest first. */
   readonly newestFirst?: boolean
 }
 
-const wanted = (hour: ShotHour, filter: ObservationFilter): boolean => {
-  if (filter.since !== undefined && hour.hour < hourOf(filter.since)) return false
-  if (filter.until !== undefined && hour.hour > hourOf(filter.until)) return false
-  const { statuses } = filter
-  if (statuses === undefined || filter.archived === true) return true
-  return statuses.some((status) => (hour.statuses[status] ?? 0) > 0)
-}
+const isMeant = (key: CountKey, filter: ObservationFilter): boolean =>
+  (filter.statuses === undefined || filter.statuses.includes(key.analysis_status))
+  && (filter.folderDigest === undefined || filter.folderDigest === key.root_digest)
+  && (filter.archived === true || !key.archived)
+  && (filter.meant === undefined || filter.meant(key))
 
-const matches = (row: Observation, filter: ObservationFilter): boolean =>
-  (filter.since === undefined || row.captured_at >= filter.since)
-  && (filter.until === undefined || row.captured_at < filter.until)
-  && (filter.statuses === undefined || filter.statuses.includes(row.analysis_status))
-  && (filter.folderDigest === undefined || row.root_digest === filter.folderDigest)
-  && (filter.archived === true || row.archived_at === null)
+/** Groups that hold what is looked for, and how many rows each has. */
+const groupsOf = (
+  view: View, filter: ObservationFilter,
+): readonly { readonly part: string; readonly count: number }[] =>
+  view.all(c.counts)
+    .filter(({ doc }) => isMeant(doc, filter))
+    .map(({ id, doc: { count } }) => ({ part: groupPart(id), count }))
 
-function* ofHour(view: View, hour: ShotHour): Generator<Observation, void, undefined> {
-  for (let page = 0; page < hour.pages; page += 1) {
-    for (const id of view.get(c.hourPages, `${hour.hour}#${page}`)?.ids ?? []) {
-      const row = view.get(c.observations, id)
-      if (row !== undefined) yield row
-    }
+const timeOf = ({ key: [, time = ''] }: Found): string => time
+
+/** Entries of one group in the asked order, within the period. */
+function* entriesOf(
+  view: View, part: string, { since, until, newestFirst = false }: ObservationFilter,
+): Generator<Found, void, undefined> {
+  const from = newestFirst ? until : since
+  const entries = walkIndex(view, c.observations, observationsByGroup, {
+    under: [part], from, reverse: newestFirst,
+  })
+  for (const entry of entries) {
+    const time = timeOf(entry)
+    const isOver = newestFirst ? since !== undefined && time < since
+      : until !== undefined && time >= until
+    if (isOver) return
+    yield entry
   }
 }
 
-const byTime = (a: Observation, b: Observation): number => {
-  if (a.captured_at !== b.captured_at) return a.captured_at < b.captured_at ? -1 : 1
-  return a.observation_id < b.observation_id ? -1 : 1
+interface Head {
+  entry: Found
+  readonly rest: Iterator<Found, void>
 }
 
-/** Observations by capture time, hour after hour, so that a caller may stop early. */
+/** Whether an entry comes before another, oldest first; like times in the order of ids. */
+const isBefore = (a: Found, b: Found): boolean =>
+  timeOf(a) === timeOf(b) ? a.id < b.id : timeOf(a) < timeOf(b)
+
+/** Entries of all groups in the asked order. */
+function* merged(
+  groups: readonly Iterator<Found, void>[], newestFirst: boolean,
+): Generator<Found, void, undefined> {
+  const heads: Head[] = []
+  for (const rest of groups) {
+    const next = rest.next()
+    if (next.done !== true) heads.push({ entry: next.value, rest })
+  }
+  for (;;) {
+    const [first, ...others] = heads
+    if (first === undefined) return
+    const best = others.reduce((found, head) =>
+      (isBefore(head.entry, found.entry) !== newestFirst ? head : found), first)
+    yield best.entry
+    const next = best.rest.next()
+    if (next.done === true) heads.splice(heads.indexOf(best), 1)
+    else best.entry = next.value
+  }
+}
+
+/** Observations by capture time, one after the other, so that a caller may stop early. */
 export function* findObservations(
   view: View, filter: ObservationFilter,
 ): Generator<Observation, void, undefined> {
-  const hours = view.all(c.hours).map(({ doc }) => doc).filter((hour) => wanted(hour, filter))
-  if (filter.newestFirst === true) hours.reverse()
-  for (const hour of hours) {
-    const rows = [...ofHour(view, hour)].filter((row) => matches(row, filter)).sort(byTime)
-    if (filter.newestFirst === true) rows.reverse()
-    yield* rows
+  const groups = groupsOf(view, filter).map(({ part }) => entriesOf(view, part, filter))
+  for (const { id } of merged(groups, filter.newestFirst === true)) {
+    const row = view.get(c.observations, id)
+    if (row !== undefined) yield row
   }
 }
 
 /**
- * Some of them, newest hours first and in no order within an hour. Before each row, matching or
- * not, `goesOn` is asked with how many were read: it takes a short time however many there are.
+ * Some of them, newest first. Before each `goesOn` is asked with how many were read: it takes a
+ * short time however many there are.
  */
 export function* sampleObservations(
   view: View, filter: ObservationFilter, goesOn: (looks: number) => boolean,
 ): Generator<Observation, void, undefined> {
-  const hours = view.all(c.hours).map(({ doc }) => doc).filter((hour) => wanted(hour, filter))
   let looks = 0
-  for (const hour of hours.reverse()) {
-    for (const row of ofHour(view, hour)) {
-      if (!goesOn(looks)) return
-      looks += 1
-      if (matches(row, filter)) yield row
-    }
+  for (const row of findObservations(view, { ...filter, newestFirst: true })) {
+    if (!goesOn(looks)) return
+    looks += 1
+    yield row
   }
 }
 
@@ -83,9 +121,25 @@ export const takeObservations = (
   view: View, filter: ObservationFilter, limit: number,
 ): Observation[] => {
   const found: Observation[] = []
+  if (limit <= 0) return found
   for (const row of findObservations(view, filter)) {
-    if (found.length >= limit) break
     found.push(row)
+    if (found.length >= limit) break
   }
   return found
+}
+
+/** How many there are from a time on; counting stops above `most`. Reads no observation. */
+export const countObservations = (
+  view: View, filter: Omit<ObservationFilter, 'until'>, most: number,
+): number => {
+  let total = 0
+  for (const { part, count } of groupsOf(view, filter)) {
+    if (total > most) break
+    total += filter.since === undefined ? count
+      : lookUp(view, c.observations, observationsByGroup, {
+        under: [part], from: filter.since, limit: most - total + 1,
+      }).length
+  }
+  return Math.min(total, most + 1)
 }

@@ -8,7 +8,7 @@ export interface Page<T> {
 }
 
 /** Rows beyond the shown ones that are counted: a list of a year is not read for a note. */
-const countedBeyondMax = 1_000
+export const countedBeyondMax = 1_000
 
 /** At most `limit` wanted rows, and the count of those that were cut off. */
 export const pageOf = <T>(

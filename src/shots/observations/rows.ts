@@ -6,7 +6,8 @@
  * with them.
  */
 import * as v from 'valibot'
-import type { CollectionSpec } from '../../state/types.js'
+import { digestOf } from '../../base/canonical.js'
+import type { CollectionSpec, Index } from '../../state/types.js'
 import { analysisStatuses, classifications, reanalyzeReasons, screenshotSource }
   from '../constants.js'
 
@@ -187,41 +188,61 @@ const countShape = v.strictObject({
 /** How many observations share these facts; status reads these and no observation. */
 export type ShotCount = v.InferOutput<typeof countShape>
 
-const hourShape = v.strictObject({
-  /** `2026-11-20T14`: the hour of capture, UTC. */
-  hour: v.pipe(text, v.regex(/^[-+0-9]+T[0-9]{2}$/)),
-  pages: count,
-  last_page_ids: count,
-  /** Unarchived rows of this hour by status, zero left out. */
-  statuses: v.record(text, count),
-})
-/** The calendar: which hours have observations, and which have work. */
-export type ShotHour = v.InferOutput<typeof hourShape>
+/** The facts that a counter row is about: a group of observations. */
+export type CountKey = Omit<ShotCount, 'count'>
 
-const hourPageShape = v.strictObject({ ids: v.pipe(v.array(text), v.maxLength(512)) })
+/** The group that a row is counted in. */
+export const countKeyOf = (row: Observation): CountKey => ({
+  root_digest: row.root_digest,
+  analysis_status: row.analysis_status,
+  classification: row.classification,
+  archived: row.archived_at !== null,
+  model: row.payload?.model ?? null,
+  prompt_version: row.payload?.prompt_version ?? null,
+  schema_version: row.payload?.schema_version ?? null,
+})
+
+/** Id of a group's counter row. */
+export const countIdOf = (key: CountKey): string => digestOf(key)
+
+/** So much of a group's id tells it from the few others that there are. */
+const groupChars = 16
+
+/** The part of a key by which an index names a group. */
+export const groupPart = (countId: string): string => countId.slice(0, groupChars)
+
+/**
+ * The calendar: observations of each group by the time of their capture. The counter rows say which
+ * groups there are, so that whatever is looked for by status, folder, model or time is found without
+ * a look at anything else.
+ */
+export const observationsByGroup: Index<Observation> = {
+  name: 'group', parts: 2,
+  keysOf: (row) => [[groupPart(countIdOf(countKeyOf(row))), row.captured_at]],
+}
+
+/** Collections of programs that kept the calendar as pages. */
+export const retiredShotCollections = ['shot_hours', 'shot_hour_pages']
 
 /** Every collection of the screenshot source but those of receipts, texts and settings. */
 export const shotCollections = {
   /** By observation id. */
-  observations: { name: 'observations', schema: observationShape, partition: 'hash256' },
+  observations: {
+    name: 'observations', schema: observationShape, partition: 'hash256',
+    indexes: [observationsByGroup],
+  },
   /** By SHA-256 of the content. */
   contents: { name: 'observation_contents', schema: contentShape, partition: 'hash256' },
   /** By `fileIdOf(folder digest, name)`. */
   files: { name: 'shot_files', schema: fileShape, partition: 'hash256' },
-  /** By folder digest. */
+  /** By folder digest: one for each folder that was ever scanned. */
   folders: { name: 'shot_roots', schema: folderShape, partition: 'one' },
-  /** By `countIdOf`. */
+  /** By `countIdOf`: as many as there are combinations, whatever the number of observations. */
   counts: { name: 'shot_counts', schema: countShape, partition: 'one' },
-  /** By hour. */
-  hours: { name: 'shot_hours', schema: hourShape, partition: 'one' },
-  /** By `<hour>#<page>`. */
-  hourPages: { name: 'shot_hour_pages', schema: hourPageShape, partition: 'hash256' },
 } satisfies {
   observations: CollectionSpec<Observation>
   contents: CollectionSpec<v.InferOutput<typeof contentShape>>
   files: CollectionSpec<SeenFile>
   folders: CollectionSpec<ShotFolder>
   counts: CollectionSpec<ShotCount>
-  hours: CollectionSpec<ShotHour>
-  hourPages: CollectionSpec<v.InferOutput<typeof hourPageShape>>
 }

@@ -1,6 +1,8 @@
 /** A store of plain maps for rules that only need rows: checks every document like a real one. */
 import * as v from 'valibot'
 import { appendTo } from '../../../src/state/history/append.js'
+import { entriesOf, isIndexCollection } from '../../../src/state/indexes.js'
+import type { IndexCollection } from '../../../src/state/indexes.js'
 import type { CollectionSpec, Entry, RangeOptions, Tx, View } from '../../../src/state/types.js'
 
 /** Some of sorted documents, as a store gives them. */
@@ -37,11 +39,14 @@ export class Memory {
       [...docsOf(spec.name)]
         .sort(([a], [b]) => (a < b ? -1 : 1))
         .map(([id, doc]) => ({ id, doc: doc as T }))
+    const entries = (spec: IndexCollection): Entry<unknown>[] =>
+      all(spec.rows).flatMap(({ id, doc }) => [...entriesOf(spec, doc, id)]).sort()
+        .map((id) => ({ id, doc: {} }))
     const rows = {
       get: <T>(spec: CollectionSpec<T>, id: string) =>
         docsOf(spec.name).get(id) as T | undefined,
       range: <T>(spec: CollectionSpec<T>, options: RangeOptions) =>
-        rangeOf(all(spec), options),
+        rangeOf(isIndexCollection(spec) ? entries(spec) as Entry<T>[] : all(spec), options),
     }
     return {
       sequence: 1,

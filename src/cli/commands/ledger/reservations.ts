@@ -47,7 +47,7 @@ export const run: Run<ReservationsOptions, ReservationDocument[]> = async (optio
   const { all = false, limit } = requestOf(ledgerReservations, options)
   const { gov, session } = await deps.login('read')
   return ledgerReservations.answer(
-    ownReservations(gov.store.read(), session, { closed: all }).slice(0, limit),
+    ownReservations(gov.store.read(), session, { closed: all, limit }),
   )
 }
 

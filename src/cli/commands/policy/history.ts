@@ -37,7 +37,7 @@ const definition: VerbDefinition<PolicyDocument[]> = {
 export const run: Run<HistoryOptions, PolicyDocument[]> = async (options, deps) => {
   const { limit } = requestOf(policyHistory, options)
   const { gov } = await deps.login('read')
-  return policyHistory.answer(listPolicy(gov.store.read()).slice(0, limit))
+  return policyHistory.answer(listPolicy(gov.store.read(), limit))
 }
 
 /** Parses a line of `policy history`. */

@@ -40,8 +40,7 @@ export const run: Run<SessionListOptions, SessionDocument[]> = async (options, d
   const { gov, session } = await deps.login('read')
   const view = gov.store.read()
   return sessionList.answer(
-    listSessions(gov, view, session, { all: request.all === true })
-      .filter(({ live }) => live || request.live !== true),
+    listSessions(gov, view, session, { all: request.all === true, live: request.live === true }),
   )
 }
 
