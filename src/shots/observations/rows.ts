@@ -213,8 +213,8 @@ export const groupPart = (countId: string): string => countId.slice(0, groupChar
 
 /**
  * The calendar: observations of each group by the time of their capture. The counter rows say which
- * groups there are, so that whatever is looked for by status, folder, model or time is found without
- * a look at anything else.
+ * groups there are, so that what is looked for by status, folder, model or time is found without a
+ * look at anything else.
  */
 export const observationsByGroup: Index<Observation> = {
   name: 'group', parts: 2,

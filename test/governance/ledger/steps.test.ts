@@ -8,7 +8,7 @@ import {
   balances, findReservation,
 } from '../../../src/governance/ledger/read.js'
 import { verifyLedger } from '../../../src/governance/ledger/verify.js'
-import { collections } from '../../../src/governance/rows.js'
+import { collections, type Reservation } from '../../../src/governance/rows.js'
 import { ledgerRowsOf } from '../../support/ledger.js'
 import type { Memory } from '../../support/governance/memory.js'
 import {
@@ -24,6 +24,10 @@ const unknown = (): Memory => {
   memory.transact((tx) => markUnknown(tx, now, { ...binding(), reason: 'timeout' }))
   return memory
 }
+
+/** Reservations that hold money or wait for a person. */
+const openIn = (memory: Memory): readonly Reservation[] =>
+  memory.view().all(collections.openReservations).map(({ doc }) => doc)
 
 t.test('A-164 a hold stands in the ledger before contact, under the one ceiling', async (t) => {
   const memory = ledgerOf(250)
@@ -88,7 +92,7 @@ t.test('A-204 a charge takes the place of the hold, whole', async (t) => {
     const memory = contacted()
     t.notOk(settleAt(memory, charged).overrun, 'a charge up to the bound is no overrun')
     t.hasStrict(balances(memory.view()), { settled_microusd: charged, held_microusd: 0 })
-    t.strictSame(memory.view().all(collections.openReservations).map(({ doc }) => doc), [], 'it is closed')
+    t.strictSame(openIn(memory), [], 'it is closed')
     t.hasStrict(findReservation(memory.view(), 'op_1'), { state: 'settled', overrun: 'none' })
     t.strictSame(verifyLedger(memory.view()), [])
   }
@@ -99,7 +103,7 @@ t.test('A-127 A-204 a charge above the bound stands whole and waits for a review
     const memory = contacted()
     t.ok(settleAt(memory, charged).overrun)
     t.equal(balances(memory.view()).settled_microusd, charged, 'also above the ceiling')
-    t.hasStrict(memory.view().all(collections.openReservations).map(({ doc }) => doc), [{ overrun: 'review_required' }])
+    t.hasStrict(openIn(memory), [{ overrun: 'review_required' }])
     t.strictSame(verifyLedger(memory.view()), [])
   }
 })
@@ -112,7 +116,7 @@ t.test('A-127 one verdict ends an overrun and changes no charge', async (t) => {
       reviewOverrun(tx, now, sessionOf('prn_1'), 'op_1', verdict))
     t.equal(codeOf(review), 'none')
     t.hasStrict(findReservation(memory.view(), 'op_1'), { overrun, charged_microusd: 150 })
-    t.strictSame(memory.view().all(collections.openReservations).map(({ doc }) => doc), [])
+    t.strictSame(openIn(memory), [])
     t.equal(codeOf(review), 'conflict/no_overrun_to_review', 'never a second verdict')
     t.equal(balances(memory.view()).settled_microusd, 150)
     t.equal(memory.view().all(collections.audit).length, 1, 'audited')
@@ -133,7 +137,7 @@ t.test('an overrun of a foreign owner, or none at all, cannot be reviewed', asyn
 t.test('A-124 an unknown charge keeps the full bound until a person settles it', async (t) => {
   const memory = unknown()
   t.hasStrict(balances(memory.view()), { held_microusd: 0, unknown_microusd: 100 })
-  t.hasStrict(memory.view().all(collections.openReservations).map(({ doc }) => doc), [{ state: 'unknown', bound_microusd: 100 }])
+  t.hasStrict(openIn(memory), [{ state: 'unknown', bound_microusd: 100 }])
   t.equal(codeOf(() => settleAt(memory, 5)), 'conflict/ledger_step_out_of_order')
   t.strictSame(verifyLedger(memory.view()), [])
   const by = (principal: string, amount = 42): string => codeOf(() => memory.transact((tx) =>
@@ -154,7 +158,7 @@ t.test('a manual settlement above the bound waits for a review too', async (t) =
   memory.transact((tx) => manualSettle(tx, now, sessionOf('prn_1'), {
     operationId: 'op_1', amount: 101, note_digest: '1'.repeat(64),
   }))
-  t.hasStrict(memory.view().all(collections.openReservations).map(({ doc }) => doc), [{ overrun: 'review_required' }])
+  t.hasStrict(openIn(memory), [{ overrun: 'review_required' }])
   const found = findReservation(memory.view(), 'op_1')
   t.hasStrict(found && ledgerRowsOf(memory.view(), found).at(-1)?.evidence, {
     source: 'operator_manual', principal: 'prn_1', note_sha256: '1'.repeat(64),
