@@ -391,7 +391,7 @@ _sallyport() {
     "sandbox fault")
       case "$prev" in
         --dir) COMPREPLY=($(compgen -f -- "$cur")); return ;;
-        --service) COMPREPLY=($(compgen -W "provider gateway" -- "$cur")); return ;;
+        --service) COMPREPLY=($(compgen -W "provider gateway codehost" -- "$cur")); return ;;
         --times) COMPREPLY=(); return ;;
         --after) COMPREPLY=(); return ;;
         --value) COMPREPLY=(); return ;;

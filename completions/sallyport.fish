@@ -326,7 +326,7 @@ complete -c sallyport -n '__sallyport_in "sandbox start"' -l help -d 'show this 
 complete -c sallyport -n '__sallyport_in "sandbox status"' -l dir -rF -d 'folder of the sandbox; sallyport-sandbox in $XDG_STATE_HOME or ~/.local/state unless given'
 complete -c sallyport -n '__sallyport_in "sandbox status"' -l help -d 'show this help'
 complete -c sallyport -n '__sallyport_in "sandbox fault"' -l dir -rF -d 'folder of the sandbox; sallyport-sandbox in $XDG_STATE_HOME or ~/.local/state unless given'
-complete -c sallyport -n '__sallyport_in "sandbox fault"' -l service -x -a 'provider gateway' -d 'whose fault (provider, gateway)'
+complete -c sallyport -n '__sallyport_in "sandbox fault"' -l service -x -a 'provider gateway codehost' -d 'whose fault (provider, gateway, codehost)'
 complete -c sallyport -n '__sallyport_in "sandbox fault"' -l times -x -d 'requests it strikes (1 to 1000000)'
 complete -c sallyport -n '__sallyport_in "sandbox fault"' -l after -x -d 'requests it lets pass (0 to 1000000)'
 complete -c sallyport -n '__sallyport_in "sandbox fault"' -l value -x -d 'the fault\'s number (0 to 1000000000000)'

@@ -2,6 +2,7 @@
 import * as v from 'valibot'
 import { contract, noInput } from '../base/contract.js'
 import { closedObject, replyObject, strictInteger } from '../base/schema.js'
+import { serviceNames } from './types.js'
 
 const count = v.number()
 const dir = v.optional(v.string())
@@ -31,6 +32,7 @@ const startedShape = v.strictObject({
   dir: v.string(),
   provider_key_file: v.string(),
   gateway_key_file: v.string(),
+  codehost_token_file: v.string(),
 })
 /** Where a sandbox is and what to give to `init` and to the set-ups. */
 export type SandboxStartedDocument = v.InferOutput<typeof startedShape>
@@ -46,7 +48,7 @@ export const sandboxStart = contract({
     readonly sandbox: {
       readonly profileFile: string
       readonly pid: number
-      readonly keyFiles: { readonly provider: string; readonly gateway: string }
+      readonly keyFiles: Readonly<Record<'provider' | 'gateway' | 'codehost', string>>
     }
   }) => ({
     profile_file: sandbox.profileFile,
@@ -54,6 +56,7 @@ export const sandboxStart = contract({
     dir: folder,
     provider_key_file: sandbox.keyFiles.provider,
     gateway_key_file: sandbox.keyFiles.gateway,
+    codehost_token_file: sandbox.keyFiles.codehost,
   }),
 })
 
@@ -94,7 +97,7 @@ export const sandboxFault = contract({
     action: v.picklist(['set', 'clear']),
     name: v.optional(v.string()),
     dir,
-    service: v.optional(v.picklist(['provider', 'gateway'])),
+    service: v.optional(v.picklist(serviceNames)),
     times: v.optional(strictInteger(1, faultLimits.countMax)),
     after: v.optional(strictInteger(0, faultLimits.countMax)),
     value: v.optional(strictInteger(0, faultLimits.valueMax)),

@@ -5,9 +5,10 @@ import { fail } from '../base/errors.js'
 import { certificatesUsable, makeCertificates } from './certificates.js'
 import type { TlsMaterial } from './certificates.js'
 import { isInteger, isObject } from './json.js'
+import type { ServiceName } from './types.js'
 
 /** Ports by the name of what listens there; 0 stands for any free one. */
-export type Ports = Readonly<Record<'provider' | 'gateway' | 'control', number>>
+export type Ports = Readonly<Record<ServiceName | 'control', number>>
 
 /** What a sandbox folder keeps from one start to the next. */
 export interface SandboxFolder {
@@ -27,7 +28,11 @@ export const folderFiles = {
   key: 'server.key',
   providerKey: 'provider-api.key',
   gatewayKey: 'gateway-api.key',
+  codehostToken: 'codehost-token.key',
 } as const
+
+/** The folder in it that holds the code host's repositories, once they were asked for. */
+export const codehostFolder = 'codehost'
 
 const schema = 'sallyport.sandbox.v1'
 const portMax = 65_535
@@ -44,7 +49,7 @@ export const writePrivate = async (path: string, text: string): Promise<void> =>
   await rename(temporary, path)
 }
 
-const ours = new Set<string>(Object.values(folderFiles))
+const ours = new Set<string>([...Object.values(folderFiles), codehostFolder])
 
 const textIn = (dir: string, name: string): Promise<string | null> =>
   readFile(join(dir, name), 'utf8').catch(() => null)
@@ -80,13 +85,13 @@ const readSettings = async (dir: string): Promise<{ ports: Ports; token: string 
   try {
     const value: unknown = JSON.parse(text)
     if (!isObject(value) || value.schema !== schema || !isObject(value.ports)) return null
-    const { provider, gateway, control } = value.ports
+    // An earlier version had no code host: its port is found at the next start.
+    const { provider, gateway, control, codehost = 0 } = value.ports
     const token = value.token
     if (typeof token !== 'string' || token.length < 32) return null
-    const numbers = [provider, gateway, control]
-    if (!numbers.every((one): one is number => isInteger(one, 0, portMax))) return null
-    const [first = 0, second = 0, third = 0] = numbers
-    return { ports: { provider: first, gateway: second, control: third }, token }
+    const ports = { provider, gateway, codehost, control }
+    const whole = Object.values(ports).every((one) => isInteger(one, 0, portMax))
+    return whole ? { ports: ports as Ports, token } : null
   } catch {
     return null
   }
@@ -109,7 +114,7 @@ export const openFolder = async (dir: string, given?: TlsMaterial): Promise<Sand
   return {
     dir,
     tls,
-    ports: settings?.ports ?? { provider: 0, gateway: 0, control: 0 },
+    ports: settings?.ports ?? { provider: 0, gateway: 0, codehost: 0, control: 0 },
     token: settings?.token ?? randomBytes(32).toString('base64url'),
   }
 }

@@ -10,7 +10,7 @@ const valuesOf = (request: SeenRequest, name: string): readonly string[] =>
   request.headers.get(name) ?? []
 
 /** Headers that would carry a browser's state, a proxy's trace or a second address. */
-const unwanted = [
+export const unwanted = [
   'cookie',
   'forwarded',
   'proxy-authorization',
@@ -22,7 +22,8 @@ const unwanted = [
   'x-forwarded-host',
 ]
 
-const hostsOf = (port: number): readonly string[] => [
+/** Texts that `host` may have on a port of loopback. */
+export const hostsOf = (port: number): readonly string[] => [
   `127.0.0.1:${port}`,
   `[::1]:${port}`,
   `localhost:${port}`,

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { createHash } from 'node:crypto'
 import type { Clock } from '../base/clock.js'
 import type { TlsMaterial } from './certificates.js'
 import { bytesOf, deliver } from './deliver.js'
@@ -16,12 +17,16 @@ export interface Shared {
   readonly log: RequestLogWriter
   readonly faults: FaultBoard
   readonly hooks: SandboxHooks
+  /** Keeps large bodies in the log, whatever the service says. */
+  readonly keepBodies: boolean
   /** Aborted when the sandbox stops, so that nothing waits on. */
   readonly signal: AbortSignal
 }
 
 /** No service takes more; a longer body ends the connection. */
 const bodyBytesMax = 64 * 1024 * 1024
+/** Longer bodies are let go after the reply where the service says so. */
+const largeBodyBytes = 64 * 1024
 
 const headersOf = (raw: readonly string[]): ReadonlyMap<string, readonly string[]> => {
   const headers = new Map<string, string[]>()
@@ -50,6 +55,8 @@ const readBody = async (request: IncomingMessage, seen: SeenRequest): Promise<bo
     // What arrived is kept also when the rest never came: tests ask how much left the client.
     seen.body = Buffer.concat(chunks)
     seen.complete = request.complete
+    seen.bodyBytes = seen.body.length
+    seen.bodySha256 = createHash('sha256').update(seen.body).digest('hex')
   }
 }
 
@@ -70,9 +77,10 @@ const sentStatus = ({ status, wire }: Draft): number | null => {
   return silentModes.includes(wire.mode) ? null : status
 }
 
-const unknownRoute = (seen: SeenRequest): Draft => {
+const unknownRoute = (module: ServiceModule, seen: SeenRequest): Draft => {
   seen.violations.push('no such method and path')
-  return jsonDraft(404, { error: { message: 'There is nothing here.', code: 404 } })
+  const error = { message: 'There is nothing here.', code: 404 }
+  return module.noSuchRoute?.() ?? jsonDraft(404, { error })
 }
 
 /** One service with what it shares; `origin` is known once it listens. */
@@ -90,8 +98,10 @@ const reply = async (
 ): Promise<void> => {
   const { clock, faults, hooks, signal } = shared
   await hooks.onRequest?.(module.name, seen)
-  const draft = seen.route === 'unknown' ? unknownRoute(seen) : module.answer(seen)
-  const body = faults.strike(seen, draft, origin)
+  const due = faults.due(seen)
+  const draft = seen.route === 'unknown' ? unknownRoute(module, seen)
+    : due.some((one) => one.spec.prevents) ? jsonDraft(503, {}) : await module.answer(seen)
+  const body = faults.strike(seen, draft, origin, due)
   const { raw } = draft.wire
   if (seen.route !== 'unknown') module.delivered?.(seen, raw === null ? body : rawBody(raw))
   seen.repliedStatus = sentStatus(draft)
@@ -116,6 +126,8 @@ const record = (
     rawHeaders: request.rawHeaders,
     receivedAtMs: shared.clock.monotonicMs(),
     body: Buffer.alloc(0),
+    bodyBytes: 0,
+    bodySha256: '',
     complete: false,
     aborted: false,
     faults: [],
@@ -155,6 +167,9 @@ const serve = async (
     request.socket.destroy()
   }
   await ended
+  const { module: { keepsLargeBodies = true }, shared } = service
+  const large = !keepsLargeBodies && seen.body.length > largeBodyBytes
+  if (large && !shared.keepBodies) seen.body = Buffer.alloc(0)
   service.shared.log.end(seen)
   await service.shared.hooks.onDone?.(service.module.name, seen)
 }

@@ -2,10 +2,13 @@ import { join } from 'node:path'
 import { systemClock } from '../base/clock.js'
 import type { Clock } from '../base/clock.js'
 import type { TlsMaterial } from './certificates.js'
+import { newCodehost } from './codehost/codehost.js'
+import type { Codehost, CodehostTokens } from './codehost/codehost.js'
+import type { CodehostStore } from './codehost/store.js'
 import { controlHandler } from './control.js'
 import type { Faults } from './faults/board.js'
 import { newFaultBoard } from './faults/board.js'
-import { folderFiles, openFolder, saveSettings, writePrivate } from './folder.js'
+import { codehostFolder, folderFiles, openFolder, saveSettings, writePrivate } from './folder.js'
 import type { Ports } from './folder.js'
 import { newGateway } from './gateway/gateway.js'
 import type { RequestLog } from './log.js'
@@ -16,7 +19,8 @@ import { startService } from './service-server.js'
 import type { Shared } from './service-server.js'
 import { startTlsServer } from './tls-server.js'
 import type { TlsServer } from './tls-server.js'
-import type { SandboxHooks } from './types.js'
+import { serviceNames } from './types.js'
+import type { SandboxHooks, ServiceModule } from './types.js'
 
 /** The deployment profile of a sandbox; `ca_file` is accepted because every host is loopback. */
 export interface SandboxProfile {
@@ -24,6 +28,7 @@ export interface SandboxProfile {
   readonly name: string
   readonly provider: { readonly name: string; readonly base_url: string; readonly model_id: string }
   readonly gateway: { readonly base_url: string }
+  readonly codehost: { readonly base_url: string }
   readonly ca_file: string
 }
 
@@ -39,6 +44,10 @@ export interface SandboxOptions {
   readonly providerKey?: string
   /** The one key that the gateway accepts; left out, any. */
   readonly gatewayKey?: string
+  /** Tokens that the code host knows; left out, any token may do everything. */
+  readonly codehostTokens?: CodehostTokens
+  /** Keeps bodies over 64 KiB of the code host's requests in the log, too. */
+  readonly keepBodies?: boolean
   readonly hooks?: SandboxHooks
   /** Used when the folder has none yet, so that many test sandboxes share one. */
   readonly tls?: TlsMaterial
@@ -50,7 +59,11 @@ export interface Sandbox {
   /** Absolute path of the profile for `init --profile`. */
   readonly profileFile: string
   /** Sample key files, mode 600, for `--api-key-file`. */
-  readonly keyFiles: { readonly provider: string; readonly gateway: string }
+  readonly keyFiles: {
+    readonly provider: string
+    readonly gateway: string
+    readonly codehost: string
+  }
   readonly caPem: string
   /** The process that it runs in. */
   readonly pid: number
@@ -60,6 +73,8 @@ export interface Sandbox {
   readonly faults: Faults
   readonly log: RequestLog
   readonly provider: Pick<Provider, 'recordCharge' | 'billingId'>
+  /** The code host's repositories, for tests that look at them or change them. */
+  readonly codehost: CodehostStore
   /** Ends every connection and frees every port; safe to call twice. */
   stop(): Promise<void>
 }
@@ -77,6 +92,7 @@ const profileOf = (options: SandboxOptions, ports: Ports): SandboxProfile => {
       model_id: options.modelId ?? defaultModel,
     },
     gateway: { base_url: `https://${host}:${ports.gateway}/api/v1` },
+    codehost: { base_url: `https://${host}:${ports.codehost}` },
     ca_file: join(options.dir, folderFiles.ca),
   }
 }
@@ -100,7 +116,32 @@ const writeFiles = async (dir: string, profile: SandboxProfile): Promise<void> =
   // Any key is accepted unless a test names one; these are here to be passed by path.
   await writePrivate(join(dir, folderFiles.providerKey), 'sandbox-provider-key\n')
   await writePrivate(join(dir, folderFiles.gatewayKey), 'sandbox-gateway-key\n')
+  await writePrivate(join(dir, folderFiles.codehostToken), 'sandbox-codehost-token\n')
 }
+
+/** The services, which learn their ports when they listen. */
+const servicesOf = (
+  options: SandboxOptions, ports: Ports, wallMs: () => number,
+): { provider: Provider; gateway: ServiceModule; codehost: Codehost } => ({
+  provider: newProvider({
+    modelId: options.modelId ?? defaultModel,
+    key: options.providerKey ?? null,
+    port: () => ports.provider,
+    wallMs,
+  }),
+  gateway: newGateway({
+    key: options.gatewayKey ?? null,
+    port: () => ports.gateway,
+    wallMs,
+  }),
+  codehost: newCodehost({
+    tokens: options.codehostTokens ?? { writer: null },
+    dir: join(options.dir, codehostFolder),
+    host: options.host ?? '127.0.0.1',
+    port: () => ports.codehost,
+    wallMs,
+  }),
+})
 
 /**
  * Starts the embedded outside world on loopback with real TLS. Throws `sandbox_dir_not_empty`
@@ -113,37 +154,28 @@ export const startSandbox = async (options: SandboxOptions): Promise<Sandbox> =>
   const faults = newFaultBoard()
   const stopping = new AbortController()
   const ports = { ...folder.ports }
-  const wallMs = (): number => clock.wallMs()
-  const provider = newProvider({
-    modelId: options.modelId ?? defaultModel,
-    key: options.providerKey ?? null,
-    port: () => ports.provider,
-    wallMs,
-  })
-  const gateway = newGateway({
-    key: options.gatewayKey ?? null,
-    port: () => ports.gateway,
-    wallMs,
-  })
-  const hooks = options.hooks ?? {}
+  const { provider, gateway, codehost } = servicesOf(options, ports, () => clock.wallMs())
   const { tls } = folder
-  const shared: Shared = { tls, clock, log, faults, hooks, signal: stopping.signal }
+  const shared: Shared = {
+    tls, clock, log, faults, hooks: options.hooks ?? {}, keepBodies: options.keepBodies ?? false,
+    signal: stopping.signal,
+  }
   const facts = (): Record<string, unknown> => ({ pid: process.pid, ports })
   const control = controlHandler({ token: folder.token, faults, log, facts })
   const quiet = { onConnect: () => 0, onSecure: () => undefined }
   const servers = await startAll([
     () => startService(provider, ports.provider, shared),
     () => startService(gateway, ports.gateway, shared),
+    () => startService(codehost, ports.codehost, shared),
     () => startTlsServer(tls, ports.control, quiet, control),
   ])
   const stop = async (): Promise<void> => {
     stopping.abort(new Error('the sandbox stops'))
     await Promise.all(servers.map((server) => server.close()))
   }
-  const [first, second, third] = servers
-  ports.provider = first?.port ?? 0
-  ports.gateway = second?.port ?? 0
-  ports.control = third?.port ?? 0
+  for (const [at, name] of [...serviceNames, 'control' as const].entries()) {
+    ports[name] = servers[at]?.port ?? 0
+  }
   const profile = profileOf(options, ports)
   try {
     await writeFiles(options.dir, profile)
@@ -158,6 +190,7 @@ export const startSandbox = async (options: SandboxOptions): Promise<Sandbox> =>
     keyFiles: {
       provider: join(options.dir, folderFiles.providerKey),
       gateway: join(options.dir, folderFiles.gatewayKey),
+      codehost: join(options.dir, folderFiles.codehostToken),
     },
     caPem: tls.caPem,
     pid: process.pid,
@@ -166,6 +199,7 @@ export const startSandbox = async (options: SandboxOptions): Promise<Sandbox> =>
     faults,
     log,
     provider,
+    codehost: codehost.store,
     stop,
   }
 }

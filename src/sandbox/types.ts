@@ -3,15 +3,19 @@
  * how that reply goes onto the wire. A service module turns the first into the second; faults
  * change the second; one deliverer does the third.
  */
+import type { CodehostRoute } from './codehost/routes.js'
 
 /** The services of the outside world that the sandbox plays; each has its own port. */
-export type ServiceName = 'provider' | 'gateway'
+export type ServiceName = 'provider' | 'gateway' | 'codehost'
 
 /** Every service, in the order in which they are listed. */
-export const serviceNames: readonly ServiceName[] = ['provider', 'gateway']
+export const serviceNames: readonly ServiceName[] = ['provider', 'gateway', 'codehost']
 
 /** What a request asks of its service; `unknown` is a path or method no service has. */
-export type RouteName = 'completion' | 'billing' | 'unknown'
+export type RouteName = 'completion' | 'billing' | CodehostRoute | 'unknown'
+
+/** What a fault can act on: one route, or all reads or all creations of the code host. */
+export type FaultRoute = Exclude<RouteName, 'unknown'> | 'host_read' | 'host_write'
 
 /**
  * One request as it was seen, kept in memory only and never printed: headers and body hold keys
@@ -34,8 +38,11 @@ export interface SeenRequest {
   readonly rawHeaders: readonly string[]
   /** Milliseconds of the sandbox's monotonic clock. */
   readonly receivedAtMs: number
-  /** Body bytes received so far; whole once `complete`. */
+  /** Body bytes received so far; whole once `complete`. Large ones are let go after the reply. */
   body: Buffer
+  /** Bytes of the body as received, and their SHA-256 in hex; kept when the body is not. */
+  bodyBytes: number
+  bodySha256: string
   /** True once the whole body has arrived. */
   complete: boolean
   /** True when the client ended the connection before the sandbox had done its part. */
@@ -78,7 +85,7 @@ export type JsonObject = Record<string, unknown>
 /** The reply a service means to give, before and while faults change it. */
 export interface Draft {
   status: number
-  /** The body's members, until `bytes` replaces them. */
+  /** The body's members, until `bytes` replaces them; without members where the body is a list. */
   json: JsonObject
   /** The body's exact bytes; null means that `json` is written. */
   bytes: Buffer | null
@@ -127,7 +134,11 @@ export interface ServiceModule {
   /** Which route a method and a path without query belong to. */
   routeOf(method: string, path: string): RouteName
   /** The honest reply; adds to `request.violations` what is wrong with the request. */
-  answer(request: SeenRequest): Draft
+  answer(request: SeenRequest): Draft | Promise<Draft>
+  /** False lets bodies over 64 KiB go after the reply, unless the sandbox is to keep them. */
+  readonly keepsLargeBodies?: boolean
+  /** The reply to what no route fits. */
+  noSuchRoute?(): Draft
   /** Told what a reply really carries after faults, so that later requests fit it. */
   delivered?(request: SeenRequest, body: Buffer): void
 }

@@ -18,6 +18,7 @@ t.test('the folder is private, and no key of the authority is in it', async (t) 
   const { sandbox } = await World.in(t).sandbox({ dir })
   t.equal(await modeOf(dir), '700')
   const names = await readdir(dir)
+  // Repositories of the code host come with its first request; see codehost/folder.test.ts.
   t.strictSame([...names].sort(), [...Object.values(folderFiles)].sort())
   for (const name of names) t.equal(await modeOf(join(dir, name)), '600', name)
   const keys = []
@@ -41,6 +42,7 @@ t.test('the profile has the closed shape that init takes', async (t) => {
       model_id: 'sandbox/plain-answer-1',
     },
     gateway: { base_url: `https://127.0.0.1:${sandbox.ports.gateway}/api/v1` },
+    codehost: { base_url: `https://127.0.0.1:${sandbox.ports.codehost}` },
     ca_file: join(sandbox.profileFile, '..', 'ca.pem'),
   })
   t.equal(await readFile(sandbox.profile.ca_file, 'utf8'), sandbox.caPem)

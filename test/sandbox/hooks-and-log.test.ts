@@ -202,6 +202,8 @@ t.test('bodies beyond the memory limit are let go, the oldest first', async (t) 
       rawHeaders: [],
       receivedAtMs: 0,
       body: Buffer.from(body),
+      bodyBytes: body.length,
+      bodySha256: '',
       complete: true,
       aborted: false,
       faults: [],

@@ -1,6 +1,6 @@
 import { fail } from '../../base/errors.js'
 import { isInteger } from '../json.js'
-import type { Draft, RawReply, SeenRequest, ServiceName } from '../types.js'
+import type { Draft, FaultRoute, RawReply, SeenRequest, ServiceName } from '../types.js'
 import { bodyOf } from '../deliver.js'
 import { faultNamed } from './table.js'
 import type { FaultSpec, FaultStage } from './spec.js'
@@ -35,7 +35,7 @@ export interface Faults {
   /** Answers fitting requests with exactly this; `route` defaults to `completion`. */
   reply(
     raw: RawReply,
-    options?: Omit<FaultOptions, 'value'> & { route?: 'completion' | 'billing' },
+    options?: Omit<FaultOptions, 'value'> & { route?: FaultRoute },
   ): void
   /** Switches off one name, or everything. Returns how many were on. */
   clear(name?: string): number
@@ -44,8 +44,16 @@ export interface Faults {
 
 /** The sandbox's side: faults that strike a request, applied to its draft. */
 export interface FaultBoard extends Faults {
-  /** Applies what is due, counts it down and returns the reply's body bytes. */
-  strike(request: SeenRequest, draft: Draft, origin: string): Buffer
+  /** The faults that strike this request; counts them down, so it is asked once a request. */
+  due(request: SeenRequest): readonly Due[]
+  /** Applies what is due and returns the reply's body bytes. */
+  strike(request: SeenRequest, draft: Draft, origin: string, due: readonly Due[]): Buffer
+}
+
+/** A fault that strikes a request. */
+export interface Due {
+  readonly spec: FaultSpec
+  readonly value: number | undefined
 }
 
 interface Entry {
@@ -94,11 +102,11 @@ const show = (entry: Entry): ActiveFault => ({
   value: entry.value ?? entry.spec.value?.fallback ?? null,
 })
 
-const rawSpec = (raw: RawReply, route: 'completion' | 'billing'): FaultSpec => ({
+const rawSpec = (raw: RawReply, route: FaultRoute): FaultSpec => ({
   name: 'reply',
   summary: 'a reply given byte for byte',
   route,
-  services: ['provider', 'gateway'],
+  services: route === 'completion' || route === 'billing' ? ['provider', 'gateway'] : ['codehost'],
   stage: 'wire',
   apply: ({ draft }) => {
     draft.wire.raw = raw
@@ -112,6 +120,12 @@ const due = (entry: Entry): boolean => {
   }
   if (entry.left !== null) entry.left -= 1
   return true
+}
+
+const fits = (route: FaultRoute, request: SeenRequest): boolean => {
+  if (request.route === 'unknown') return false
+  if (route === 'host_read') return request.method === 'GET'
+  return route === 'host_write' ? request.method === 'POST' : request.route === route
 }
 
 const stages: readonly FaultStage[] = ['members', 'bytes', 'wire']
@@ -156,17 +170,18 @@ export const newFaultBoard = (): FaultBoard => {
       return before - entries.length
     },
     list: () => entries.map(show),
-    strike: (request, draft, origin) => {
-      const struck = entries.filter(
-        (one) =>
-          one.service === request.service && one.spec.route === request.route && due(one),
-      )
+    due: (request) => {
+      const struck = entries.filter((one) =>
+        one.service === request.service && fits(one.spec.route, request) && due(one))
       entries = entries.filter((one) => one.left !== 0)
+      return struck
+    },
+    strike: (request, draft, origin, struck) => {
       for (const stage of stages) {
         if (stage === 'bytes') draft.bytes ??= bodyOf(draft)
         for (const { spec, value } of struck.filter((one) => one.spec.stage === stage)) {
           // An error reply has none of the members that these faults change.
-          if (stage === 'members' && draft.status !== 200) continue
+          if (stage === 'members' && draft.status >= 300) continue
           spec.apply({ draft, request, value: value ?? spec.value?.fallback ?? 0, origin })
           request.faults.push(spec.name)
         }

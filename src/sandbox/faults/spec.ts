@@ -1,4 +1,4 @@
-import type { Draft, RouteName, SeenRequest, ServiceName } from '../types.js'
+import type { Draft, FaultRoute, SeenRequest, ServiceName } from '../types.js'
 
 /**
  * When a fault acts: on the reply's JSON members, then on its bytes and headers, then on the way
@@ -21,10 +21,12 @@ export interface FaultSpec {
   readonly name: string
   readonly summary: string
   /** The route it acts on. */
-  readonly route: Exclude<RouteName, 'unknown'>
+  readonly route: FaultRoute
   /** The services it can be set for; the first is the default. */
   readonly services: readonly ServiceName[]
   readonly stage: FaultStage
+  /** True where the request must not have its effect: it is answered before anything is done. */
+  readonly prevents?: boolean
   /** What `--value` means, and its default, for faults that take one. */
   readonly value?: { readonly meaning: string; readonly fallback: number }
   apply(call: FaultCall): void

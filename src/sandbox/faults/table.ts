@@ -1,5 +1,6 @@
 import { analysisFaults } from './analysis.js'
 import { billingFaults } from './billing.js'
+import { codehostFaults } from './codehost.js'
 import { completionFaults } from './completion.js'
 import type { FaultSpec } from './spec.js'
 import { transportFaults } from './transport.js'
@@ -10,6 +11,7 @@ export const faultTable: readonly FaultSpec[] = [
   ...completionFaults,
   ...billingFaults,
   ...analysisFaults,
+  ...codehostFaults,
 ]
 
 const byName = new Map(faultTable.map((spec) => [spec.name, spec]))

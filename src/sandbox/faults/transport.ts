@@ -4,7 +4,8 @@ import type { FaultCall, FaultSpec, FaultStage } from './spec.js'
 
 /**
  * Faults that do not care what a reply says. Each exists twice: for a completion of the provider
- * or the gateway under its own name, and for the provider's billing with `billing_` before it.
+ * or the gateway under its own name, for the provider's billing with `billing_` before it, and for
+ * reads and creations of the code host with `read_` and `write_` before it.
  */
 interface PlainFault {
   readonly name: string
@@ -193,8 +194,25 @@ const forBilling = ({ billingFallback, ...fault }: PlainFault): FaultSpec => ({
   services: ['provider'],
 })
 
-/** Faults of the transport, for completions and for billing. */
+const hostFallback = 1024 * 1024 + 1
+
+/** The effect of a creation is there all the same: only the reply is another. */
+const forHost = (verb: 'read' | 'write') => (
+  { billingFallback, ...fault }: PlainFault,
+): FaultSpec => ({
+  ...fault,
+  ...(fault.value === undefined || billingFallback === undefined
+    ? {} : { value: { ...fault.value, fallback: hostFallback } }),
+  name: `${verb}_${fault.name}`,
+  summary: `${verb === 'read' ? 'a read' : 'a creation that is done'}: ${fault.summary}`,
+  route: verb === 'read' ? 'host_read' : 'host_write',
+  services: ['codehost'],
+})
+
+/** Faults of the transport, for completions, for billing and for the code host. */
 export const transportFaults: readonly FaultSpec[] = [
   ...plain.map(forCompletion),
   ...plain.map(forBilling),
+  ...plain.map(forHost('read')),
+  ...plain.map(forHost('write')),
 ]

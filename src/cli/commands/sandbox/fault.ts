@@ -3,6 +3,7 @@ import {
   faultLimits, sandboxFault, sandboxFaultsShape,
   type ActiveFaultDocument, type SandboxFaultsDocument,
 } from '../../../sandbox/contract.js'
+import { serviceNames } from '../../../sandbox/types.js'
 import { Argument } from 'commander'
 import { fail } from '../../../base/errors.js'
 import { choiceFlag, integerFlag } from '../../flags.js'
@@ -54,7 +55,7 @@ export const definition: VerbDefinition<SandboxFaultsDocument> = {
       .addArgument(action)
       .argument('[name]', 'name of the fault; clear without one clears all')
       .option(...dirFlag)
-      .addOption(choiceFlag('--service <name>', 'whose fault', ['provider', 'gateway']))
+      .addOption(choiceFlag('--service <name>', 'whose fault', [...serviceNames]))
       .addOption(integerFlag('--times <n>', 'requests it strikes', { min: 1, max: countMax }))
       .addOption(integerFlag('--after <n>', 'requests it lets pass', { min: 0, max: countMax }))
       .addOption(integerFlag('--value <n>', "the fault's number", { min: 0, max: valueMax }))

@@ -62,6 +62,7 @@ const textOf = (started: SandboxStartedDocument): string =>
       ['profile', started.profile_file],
       ['provider key', started.provider_key_file],
       ['gateway key', started.gateway_key_file],
+      ['code host token', started.codehost_token_file],
       ['process', String(started.pid)],
     ]),
     'Try this in another terminal:',

@@ -1,0 +1,161 @@
+/** Faults of the code host: what a host refuses, loses, or tells otherwise than it is. */
+import { isObject } from '../json.js'
+import type { Draft, FaultRoute, JsonObject } from '../types.js'
+import type { FaultCall, FaultSpec } from './spec.js'
+
+const otherId = 'deadbeef'.repeat(5)
+
+const members = (
+  name: string, route: FaultRoute, summary: string, change: (json: JsonObject) => void,
+): FaultSpec => ({
+  name, route, summary, services: ['codehost'], stage: 'members',
+  apply: ({ draft }) => change(draft.json),
+})
+
+const header = (draft: Draft, name: string, value: string): void => {
+  const others = draft.headers.filter(([one]) => one.toLowerCase() !== name.toLowerCase())
+  draft.headers = [...others, [name, value]]
+}
+
+/** A refusal in the host's own words. */
+const refusal = (draft: Draft, status: number, message: string): void => {
+  draft.status = status
+  draft.bytes = Buffer.from(JSON.stringify({
+    message, documentation_url: 'https://docs.github.com/rest', status: String(status),
+  }))
+}
+
+const refused = (
+  name: string, route: FaultRoute, summary: string, status: number, message: string,
+  more: (call: FaultCall) => void = () => undefined,
+): FaultSpec => ({
+  name, route, summary, services: ['codehost'], stage: 'bytes', prevents: true,
+  apply: (call) => {
+    refusal(call.draft, status, message)
+    more(call)
+  },
+})
+
+const rows = (json: JsonObject): unknown[] => Array.isArray(json.tree) ? json.tree as unknown[] : []
+
+const sideOf = (json: JsonObject, name: string): JsonObject => {
+  const side = json[name]
+  return isObject(side) ? side : {}
+}
+
+/** Changes the list of a page of files. */
+const listed = (
+  name: string, summary: string, change: (list: unknown[]) => unknown[],
+): FaultSpec => ({
+  name, summary, route: 'pull_files', services: ['codehost'], stage: 'bytes',
+  apply: ({ draft }) => {
+    const value: unknown = JSON.parse((draft.bytes ?? Buffer.from('[]')).toString('utf8'))
+    if (Array.isArray(value)) draft.bytes = Buffer.from(JSON.stringify(change(value as unknown[])))
+  },
+})
+
+const spent = ({ draft }: FaultCall): void => {
+  header(draft, 'X-RateLimit-Remaining', '0')
+}
+
+const wait = { meaning: 'seconds in Retry-After', fallback: 60 }
+
+const later = ({ draft, value }: FaultCall): void => header(draft, 'Retry-After', String(value))
+
+const secondary = 'You have exceeded a secondary rate limit. Please wait a few minutes.'
+
+const refusals: readonly FaultSpec[] = [
+  refused('read_limit_spent', 'host_read', 'a read: 403, no requests left in this hour', 403,
+    'API rate limit exceeded for this token.', spent),
+  refused('write_limit_spent', 'host_write', 'a creation not done: 403, no requests left', 403,
+    'API rate limit exceeded for this token.', spent),
+  {
+    ...refused('write_too_fast', 'host_write', 'a creation not done: 403, too many at once', 403,
+      secondary, later),
+    value: wait,
+  },
+  {
+    ...refused('write_too_many', 'host_write', 'a creation not done: 429, too many at once', 429,
+      secondary, later),
+    value: wait,
+  },
+  refused('write_not_done_500', 'host_write', 'a creation not done: 500', 500, 'Server Error'),
+  refused('write_not_done_422', 'host_write', 'a creation not done: 422', 422,
+    'Validation Failed'),
+  refused('read_not_there', 'host_read', 'a read: 404, as for a moment after a creation', 404,
+    'Not Found'),
+  {
+    name: 'write_timed_out', route: 'host_write', services: ['codehost'], stage: 'bytes',
+    summary: 'a creation that is done: 422 that says it timed out',
+    apply: ({ draft }) => refusal(
+      draft, 422, 'Sorry, your request timed out. It’s likely that your input was too large.'),
+  },
+]
+
+const objects: readonly FaultSpec[] = [
+  members('write_other_id', 'host_write', 'a creation that is done: another id in the reply',
+    (json) => {
+      if (json.sha !== undefined) json.sha = otherId
+      sideOf(json, 'object').sha = otherId
+    }),
+  members('tree_truncated', 'tree', 'the second half of the rows is left out, and that is said',
+    (json) => {
+      json.tree = rows(json).slice(0, Math.ceil(rows(json).length / 2))
+      json.truncated = true
+    }),
+  members('tree_cut', 'tree', 'the last row is left out, and nothing is said', (json) => {
+    json.tree = rows(json).slice(0, -1)
+  }),
+  members('tree_other_row', 'tree', 'the last row names another object', (json) => {
+    const last = rows(json).at(-1)
+    if (isObject(last)) last.sha = otherId
+  }),
+  members('blob_other_bytes', 'blob', 'other bytes under the id that was asked for', (json) => {
+    json.content = 'b3RoZXIK\n'
+  }),
+  members('commit_other_message', 'commit', 'another message under the id', (json) => {
+    json.message = 'Another message'
+  }),
+  members('ref_moved', 'ref', 'the branch points somewhere else', (json) => {
+    sideOf(json, 'object').sha = otherId
+  }),
+]
+
+const talk: readonly FaultSpec[] = [
+  members('repository_renumbered', 'repository', 'another repository under the name', (json) => {
+    json.id = Number(json.id) + 1
+  }),
+  members('repository_archived', 'repository', 'the repository is archived', (json) => {
+    json.archived = true
+  }),
+  members('pull_closed', 'pull', 'the pull request is closed', (json) => {
+    json.state = 'closed'
+  }),
+  members('pull_draft', 'pull', 'the pull request is a draft', (json) => {
+    json.draft = true
+  }),
+  members('pull_retitled', 'pull', 'the pull request has another title', (json) => {
+    json.title = 'Another title'
+  }),
+  members('pull_moved', 'pull', 'the pull request has another head', (json) => {
+    sideOf(json, 'head').sha = otherId
+  }),
+  members('issue_other_body', 'issue', 'the issue has another text', (json) => {
+    json.body = 'Another text'
+  }),
+  members('comment_elsewhere', 'comment', 'the comment belongs to another issue', (json) => {
+    json.issue_url = `${String(json.issue_url)}0`
+  }),
+  listed('files_cut', 'the last file of the page is left out', (list) => list.slice(0, -1)),
+  listed('files_twice', 'the last file of the page stands twice', (list) =>
+    [...list, ...list.slice(-1)]),
+  {
+    name: 'files_more', route: 'pull_files', services: ['codehost'], stage: 'wire',
+    summary: 'the page says that another one follows',
+    apply: ({ draft, origin }) =>
+      header(draft, 'Link', `<${origin}/more?page=99>; rel="next"`),
+  },
+]
+
+/** Every fault of the code host besides those of the transport. */
+export const codehostFaults: readonly FaultSpec[] = [...refusals, ...objects, ...talk]
