@@ -1,7 +1,7 @@
 /** The registry of private artifacts. Rows hold digests and lengths only; content lies sealed. */
 import { fail, SallyportError } from '../base/errors.js'
 import { newId } from '../base/ids.js'
-import type { ArtifactRef, Store, Tx, View } from '../state/types.js'
+import type { ArtifactRef, PackReader, Store, Tx, View } from '../state/types.js'
 import type { Gov } from './context.js'
 import { collections, type ArtifactRow } from './rows.js'
 
@@ -77,6 +77,13 @@ export const dropArtifact = (tx: Tx, artifactId: string): string | null => {
   return row.ref.stored_sha256
 }
 
+/** The row of an artifact that may be read under a record type. */
+const readable = (view: View, artifactId: string, label: string, held: boolean): ArtifactRow => {
+  const row = requireArtifact(view, artifactId)
+  if (row.label !== label || (!row.adopted && !held)) throw missing()
+  return row
+}
+
 /**
  * The content of an artifact, verified against its row (A-100). Throws `not_found` for one that is
  * missing, of another record type, or not adopted (unless `held`); `damaged` when the sealed bytes
@@ -89,9 +96,18 @@ export const readArtifact = (
   label: string,
   { held = false }: { readonly held?: boolean } = {},
 ): Buffer => {
-  const row = requireArtifact(view, artifactId)
-  if (row.label !== label || (!row.adopted && !held)) throw missing()
-  return gov.store.artifacts.read(label, row.ref)
+  return gov.store.artifacts.read(label, readable(view, artifactId, label, held).ref)
+}
+
+/**
+ * Opens a registered pack (see `Artifacts.openPack`); close it when done. The checks are those of
+ * `readArtifact`, body by body.
+ */
+export const openArtifactPack = (
+  gov: Pick<Gov, 'store'>, view: View, artifactId: string, label: string,
+  { held = false }: { readonly held?: boolean } = {},
+): PackReader => {
+  return gov.store.artifacts.openPack(label, readable(view, artifactId, label, held).ref)
 }
 
 /** Stored names that some row refers to; any other stored file belongs to no committed record. */

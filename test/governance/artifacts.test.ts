@@ -2,9 +2,11 @@ import { readFileSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import {
-  adoptArtifact, dropArtifact, readArtifact, referencedArtifacts, registerArtifact,
+  adoptArtifact, dropArtifact, openArtifactPack, readArtifact, referencedArtifacts,
+  registerArtifact, requireArtifact,
 } from '../../src/governance/artifacts.js'
 import { collections } from '../../src/governance/rows.js'
+import { stateRules } from '../../src/fabric/state-rules.js'
 import { stageCredential } from '../support/vault.js'
 import { World, type StateWorld } from '../world/world.js'
 
@@ -50,6 +52,29 @@ t.test('A-100 content that is not what its row says is never given out', async (
       kind: 'damaged', code: 'artifact_damaged',
     }, JSON.stringify(change))
   }
+})
+
+t.test('bodies of a pack are read by its row alone: adopted, under its own label', async (t) => {
+  const bench = await World.still(t).store()
+  const writer = bench.gov.store.artifacts.writePack(label)
+  for (const name of ['a', 'b']) writer.add(name, Buffer.from(`the body ${name}`))
+  const ref = writer.finish()
+  const { artifact_id: id } = await bench.transact((tx, now) =>
+    registerArtifact(tx, now, { label, ref, owner: 'prn_1', taskId: null, adopted: false }))
+  const missing = { kind: 'not_found', code: 'artifact_not_found' }
+  t.throws(() => openArtifactPack(bench.gov, bench.view(), id, label), missing)
+  openArtifactPack(bench.gov, bench.view(), id, label, { held: true }).close()
+  await bench.transact((tx) => adoptArtifact(tx, id))
+  t.throws(() => openArtifactPack(bench.gov, bench.view(), id, 'svc.alpha.text.answer.v1'), missing)
+  const pack = openArtifactPack(bench.gov, bench.view(), id, label)
+  t.equal(pack.read('b').toString(), 'the body b')
+  pack.close()
+  const { openArtifacts } = await stateRules()
+  t.strictSame(openArtifacts(bench.gov.store), [], 'a check opens it, piece by piece')
+  await bench.transact((tx) => tx.put(collections.artifacts, id, {
+    ...requireArtifact(tx, id), ref: { ...ref, bytes: 1 },
+  }))
+  t.hasStrict(openArtifacts(bench.gov.store), [{ code: 'artifact_damaged', subject: id }])
 })
 
 t.test('only what was not adopted can be dropped', async (t) => {

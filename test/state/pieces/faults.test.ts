@@ -1,6 +1,6 @@
 /** Packs and streams on disks that fail, and in processes that end at any step or at any time. */
 import t from 'tap'
-import { existsSync, readdirSync, utimesSync } from 'node:fs'
+import { existsSync, readdirSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { SallyportError } from '../../../src/base/errors.js'
 import { backupState } from '../../../src/state/care/backup.js'
@@ -11,7 +11,7 @@ import { storedPath } from '../../../src/state/artifact-folder.js'
 import { isTemporary } from '../../../src/state/files.js'
 import { createStore, openStore } from '../../../src/state/store.js'
 import type { ArtifactRef, Artifacts } from '../../../src/state/types.js'
-import { startChild } from '../../support/children.js'
+import { killWriters } from '../../support/soak/kill-writers.js'
 import type { Plan } from '../../support/state/faults.js'
 import { faulty, memoryLock, plan } from '../../support/state/faults.js'
 import { MemFiles } from '../../support/state/mem-files.js'
@@ -136,30 +136,21 @@ t.test('two writers of one content: two packs, one deterministic artifact, all w
   t.end()
 })
 
-t.test('durability 10: SIGKILL at any time leaves every named artifact whole and nothing half under a name', async (t) => {
-  const { store } = await World.in(t).store()
-  const places = placeOf(store)
-  let named = 0
-  for (let round = 0; round < 12; round += 1) {
-    const child = startChild(t, 'pack-writer', { ...places, bytes: 100_000 + 90_000 * (round % 4) })
-    await child.line()
-    const refs: ArtifactRef[] = []
-    for (let n = 0; n < round % 5; n += 1) refs.push(JSON.parse(await child.line()) as ArtifactRef)
-    await new Promise((wake) => setTimeout(wake, 3 * round))
-    await child.kill()
-    for (const ref of refs) store.artifacts.verify(label, ref)
-    named += refs.length
-  }
-  t.strictSame(checkState(places).problems.map(({ code }) => code), [])
-  const left = readdirSync(join(store.dir, 'artifacts')).filter((name) => name.length > 2)
-  t.ok(left.every(isTemporary), `${left.length} rests of 12, ${named} artifacts named`)
+t.test('durability 10: SIGKILL at any time leaves what was told whole, and nothing half under a name', async (t) => {
+  const { dir, told, rests, broken } = await killWriters(t, 12)
+  t.strictSame(broken, [], `${told} told, ${rests} rests of 12`)
+  const folder = join(dir, 'artifacts')
+  writeFileSync(join(folder, '.tmp-1-0123456789abcdef-1'), 'half')
   const old = new Date(Date.now() - 3_600_000)
-  for (const name of left) utimesSync(join(store.dir, 'artifacts', name), old, old)
+  const isFile = (name: string): boolean => name.length > 2
+  for (const name of readdirSync(folder).filter(isFile)) utimesSync(join(folder, name), old, old)
+  const store = openStore({ dir, configDir: join(dir, '..', 'config'), mode: 'write' })
   const young = store.artifacts.writePack(label)
   young.add('a', content)
   await compactState(store, () => new Set(store.artifacts.list()))
   store.artifacts.verify(label, young.finish())
-  t.strictSame(readdirSync(join(store.dir, 'artifacts')).filter((name) => name.length > 2), [])
+  t.strictSame(readdirSync(folder).filter(isFile), [], 'a sweep removes old rests, and no young one')
+  store.close()
 })
 
 t.test('backup and restore carry packs and streams, and put back one that is damaged', async (t) => {
