@@ -149,7 +149,7 @@ t.test('durability 10: SIGKILL at any time leaves what was told whole, and nothi
   young.add('a', content)
   await compactState(store, () => new Set(store.artifacts.list()))
   store.artifacts.verify(label, young.finish())
-  t.strictSame(readdirSync(folder).filter(isFile), [], 'a sweep removes old rests, and no young one')
+  t.strictSame(readdirSync(folder).filter(isFile), [], 'old rests are swept, no young one')
   store.close()
 })
 
