@@ -93,6 +93,8 @@ t.test('a pack gives back each body, and opens one piece for it', (t) => {
     [`src/${i}.ts`, bytesOf((i * 7919) % 200_000, i)]))
   bodies['two MiB'] = bytesOf(2 * 1024 * 1024)
   bodies['empty'] = Buffer.alloc(0)
+  bodies['some'] = bytesOf(1_000)
+  bodies['as long as a piece'] = bytesOf(packPieceBytesMax)
   const ref = packOf(artifacts, bodies)
   const sum = Object.values(bodies).reduce((all, body) => all + body.length, 0)
   t.equal(ref.bytes, sum)
