@@ -5,9 +5,11 @@
  */
 import { fail } from '../base/errors.js'
 import { newId } from '../base/ids.js'
+import { rowsUnder } from '../state/indexes.js'
 import type { Tx, View } from '../state/types.js'
 import { appendAudit } from './audit.js'
 import { nowIso, type Gov } from './context.js'
+import { goalsByOwner, goalsDefault } from './row-indexes.js'
 import { collections, type Goal } from './rows.js'
 import { requireRootRow } from './session/live.js'
 import type { Session } from './session/types.js'
@@ -50,9 +52,7 @@ export const putDefaultGoal = (tx: Tx, now: string, owner: string): Goal =>
 
 /** The owner's default goal. Throws `not_found` if the owner has none. */
 export const defaultGoal = (view: View, owner: string): Goal => {
-  const found = view
-    .all(collections.goals)
-    .find(({ doc }) => doc.owner === owner && doc.is_default)
+  const [found] = rowsUnder(view, collections.goals, goalsDefault, { under: [owner], limit: 1 })
   if (found === undefined) throw notFound()
   return found.doc
 }
@@ -76,10 +76,8 @@ export const requireOpenGoal = (view: View, owner: string, goalId: string): Goal
 
 /** The operator's goals, oldest first. */
 export const listGoals = (view: View, session: Session): readonly Goal[] =>
-  view
-    .all(collections.goals)
+  rowsUnder(view, collections.goals, goalsByOwner, { under: [session.principal.principal_id] })
     .map(({ doc }) => doc)
-    .filter((goal) => goal.owner === session.principal.principal_id)
 
 /** Adds a goal. Throws `rejected`/`goal_title`. */
 export const addGoal = (gov: Gov, session: Session, title: string): Promise<Goal> => {

@@ -1,12 +1,12 @@
 /**
  * What the rows of governance are found by beside their ids, so that no verb reads a history to
- * find a part of it. Collections without an index are small by nature: owners, goals, saved
- * set-ups, what is under way; or they are read by id, or whole by `state check` alone.
+ * find a part of it. Collections without an index are small by nature: owners, saved set-ups, what
+ * is under way; or they are read by id, or whole by `state check` alone.
  */
 import { isoFromMs, msFromIso } from '../base/clock.js'
 import type { Index } from '../state/types.js'
 import type {
-  AuditRow, Consent, Reservation, Root, SaveIntent, Task, TrustDecision,
+  AuditRow, Consent, Goal, Reservation, Root, SaveIntent, Task, TrustDecision,
 } from './rows.js'
 
 const digits = 12
@@ -33,6 +33,16 @@ export const rootsUnended: Index<Root> = {
 /** Roots by the time from which they are over. */
 export const rootsByEnd: Index<Root> = {
   name: 'over', parts: 1, keysOf: (root) => [[isoFromMs(rootOverMs(root))]],
+}
+
+/** Goals of an owner, in the order of their ids. */
+export const goalsByOwner: Index<Goal> = {
+  name: 'owner', parts: 1, keysOf: ({ owner }) => [[owner]],
+}
+/** The default goal of an owner. */
+export const goalsDefault: Index<Goal> = {
+  name: 'default', parts: 1,
+  keysOf: ({ owner, is_default: isDefault }) => (isDefault ? [[owner]] : []),
 }
 
 /** Consents to a purpose, by the revision that granted them. */

@@ -7,9 +7,9 @@ import * as v from 'valibot'
 import type { CollectionSpec, Index } from '../state/types.js'
 import {
   auditByName, auditByNumber, auditByPrincipal, auditByTime, consentsByPurpose, consentsByState,
-  decisionsByOperation, intentsOpen, reservationsByOverrun, reservationsByOwner,
-  reservationsByState, rootsByEnd, rootsByOwner, rootsByToken, rootsUnended, tasksByGoal,
-  tasksByKind, tasksByOwner, tasksByOwnState, tasksByState,
+  decisionsByOperation, goalsByOwner, goalsDefault, intentsOpen, reservationsByOverrun,
+  reservationsByOwner, reservationsByState, rootsByEnd, rootsByOwner, rootsByToken,
+  rootsUnended, tasksByGoal, tasksByKind, tasksByOwner, tasksByOwnState, tasksByState,
 } from './row-indexes.js'
 
 const text = v.string()
@@ -412,7 +412,7 @@ export const collections = {
   /** Whom `init` made; absent in stores of programs that did not say. */
   defaults: one('defaults', defaultsShape),
   roots: one<Root>('roots', rootShape, [rootsByToken, rootsByOwner, rootsUnended, rootsByEnd]),
-  goals: one<Goal>('goals', goalShape),
+  goals: one<Goal>('goals', goalShape, [goalsByOwner, goalsDefault]),
   consents: {
     ...one<Consent>('consents', consentShape, [consentsByPurpose, consentsByState]),
     upgrade: upgradeConsent,
