@@ -43,7 +43,8 @@ const digest = 'ab'.repeat(32)
 /** Every verb that reads, and one that writes a record. */
 const verbs: readonly (readonly string[])[] = [
   ['shots', 'list'], ['shots', 'list', '--status', 'blocked', '--since', '2026-11-20T12:00Z'],
-  ['shots', 'status'], ['status'], ['task', 'list'], ['task', 'list', '--state', 'failed', '--limit', '10'],
+  ['shots', 'status'], ['status'], ['task', 'list'],
+  ['task', 'list', '--state', 'failed', '--limit', '10'],
   ['audit', 'list'], ['ledger', 'show'], ['ledger', 'reservations', '--all'],
   ['session', 'show'], ['policy', 'show'], ['policy', 'history'], ['goal', 'add', 'Tides'],
 ]
