@@ -5,6 +5,7 @@ import type { ListedEntry } from '../../../src/codehost/git/tree.js'
 import { bodyPieces } from '../../../src/codehost/plan/body.js'
 import { planPublication } from '../../../src/codehost/plan/publication.js'
 import { hostPath } from '../../../src/codehost/repository.js'
+import { blobBytesOf, readReply } from '../../../src/codehost/replies/read.js'
 import { publication, scanned } from '../../support/codehost/publication.js'
 import { hostOf, settled } from '../../support/sandbox/host-client.js'
 
@@ -72,6 +73,15 @@ t.test('every planned id is the one that git gives, and what is read back is wha
   for (const one of [final, read, made]) rawBytes += one.body.length
   t.ok(rawBytes < plan.counts.closingRawBytes, 'the plan counted for more')
   t.ok(final.body.length <= plan.counts.largestTreeReplyBytes, `${final.body.length} bytes`)
+  const replies = [
+    ['repository', await host.get(hostPath.repository(repository))], ['tree', final],
+    ['ref', made], ['pull', read], ['issue', await host.get(hostPath.issue(repository, pull))],
+    ['commit', commit], ['pull_files', await host.get(hostPath.pullFiles(repository, pull, 1))],
+    ['blob', await host.get(hostPath.blob(repository, plan.posts[0]?.id ?? ''))],
+  ] as const
+  for (const [name, reply] of replies) t.ok(readReply(name, reply.body), name)
+  const blob = readReply('blob', replies[7][1].body)
+  t.strictSame(blobBytesOf(blob), contents.get('bin/data'))
   await settled(t, host)
   t.ok(host.told.validated >= 18, `${host.told.validated} exchanges`)
   t.equal(host.told.unlisted.size, 0)
