@@ -1,4 +1,4 @@
-/** Reads the host's replies: strict JSON, then the needed members; refused by name, never quoted. */
+/** Reads the host's replies: strict JSON, then the needed members; refused by name, not quoted. */
 import * as v from 'valibot'
 import { fail, SallyportError } from '../../base/errors.js'
 import { parseStrictJson } from '../../base/strict-json.js'
