@@ -16,13 +16,14 @@ _sallyport() {
     --wait) return ;;
   esac
   case "${words[*]:0:2}" in
-    "") COMPREPLY=($(compgen -W "session principal goal alpha gateway shots config task policy ledger audit state sandbox init login logout status demo doctor schema completion help --help --version" -- "$cur")); return ;;
+    "") COMPREPLY=($(compgen -W "session principal goal alpha gateway shots codehost config task policy ledger audit state sandbox init login logout status demo doctor schema completion help --help --version" -- "$cur")); return ;;
     "session") COMPREPLY=($(compgen -W "show list revoke --help" -- "$cur")); return ;;
     "principal") COMPREPLY=($(compgen -W "add list disable enable --help" -- "$cur")); return ;;
     "goal") COMPREPLY=($(compgen -W "add list show update close --help" -- "$cur")); return ;;
     "alpha") COMPREPLY=($(compgen -W "setup acknowledge show ask output tasks task review cancel --help" -- "$cur")); return ;;
     "gateway") COMPREPLY=($(compgen -W "setup show prove --help" -- "$cur")); return ;;
     "shots") COMPREPLY=($(compgen -W "config scan watch run analyze reanalyze list show explain clear-stale status digest digests report --help" -- "$cur")); return ;;
+    "codehost") COMPREPLY=($(compgen -W "connect connections mode consent grants revoke --help" -- "$cur")); return ;;
     "config") COMPREPLY=($(compgen -W "show save --help" -- "$cur")); return ;;
     "task") COMPREPLY=($(compgen -W "list show review cancel recover close --help" -- "$cur")); return ;;
     "policy") COMPREPLY=($(compgen -W "show revoke history --help" -- "$cur")); return ;;
@@ -266,6 +267,36 @@ _sallyport() {
         --html) COMPREPLY=($(compgen -f -- "$cur")); return ;;
       esac
       COMPREPLY=($(compgen -W "--since --until --html --conclude --retry --help --state-dir --json --no-input --quiet --verbose --no-color --wait" -- "$cur"))
+      ;;
+    "codehost connect")
+      case "$prev" in
+        --connection) COMPREPLY=(); return ;;
+        --repo) COMPREPLY=(); return ;;
+        --token-file) COMPREPLY=($(compgen -f -- "$cur")); return ;;
+        --mode) COMPREPLY=($(compgen -W "disabled reconcile_only" -- "$cur")); return ;;
+        --expected-revision) COMPREPLY=(); return ;;
+      esac
+      COMPREPLY=($(compgen -W "--connection --repo --token-file --mode --expected-revision --help --state-dir --json --no-input --quiet --verbose --no-color --wait" -- "$cur"))
+      ;;
+    "codehost connections")
+      COMPREPLY=($(compgen -W "--help --state-dir --json --no-input --quiet --verbose --no-color --wait" -- "$cur"))
+      ;;
+    "codehost mode")
+      COMPREPLY=($(compgen -W "--help --state-dir --json --no-input --quiet --verbose --no-color --wait" -- "$cur"))
+      ;;
+    "codehost consent")
+      case "$prev" in
+        --action) COMPREPLY=(); return ;;
+        --duration) COMPREPLY=(); return ;;
+        --expected-revision) COMPREPLY=(); return ;;
+      esac
+      COMPREPLY=($(compgen -W "--action --duration --acknowledge --expected-revision --help --state-dir --json --no-input --quiet --verbose --no-color --wait" -- "$cur"))
+      ;;
+    "codehost grants")
+      COMPREPLY=($(compgen -W "--help --state-dir --json --no-input --quiet --verbose --no-color --wait" -- "$cur"))
+      ;;
+    "codehost revoke")
+      COMPREPLY=($(compgen -W "--help --state-dir --json --no-input --quiet --verbose --no-color --wait" -- "$cur"))
       ;;
     "config show")
       COMPREPLY=($(compgen -W "--help --state-dir --json --no-input --quiet --verbose --no-color --wait" -- "$cur"))

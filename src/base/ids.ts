@@ -24,6 +24,7 @@ export type IdPrefix =
   | 'epi' // digest episode
   | 'ccl' // conclusion of a report
   | 'stp' // stop
+  | 'cnn' // saved connection
 
 /** A new id with its type prefix. */
 export const newId = (prefix: IdPrefix): string => `${prefix}_${v7()}`

@@ -11,7 +11,8 @@ import type { View } from '../state/types.js'
 import { announce, type Sending } from './operation.js'
 
 const partyOf = <C>({ order, run, taskId }: Sending<C>): Party =>
-  ({ task: taskId, ...order.party?.(run) })
+  // Whatever writes through a connection says so: it is the connection's consent that it rests on.
+  ({ task: taskId, connection: null, ...order.party?.(run) })
 
 const isCovered = <C>(op: Sending<C>, aim: Aim): boolean =>
   covers(aim, partyOf(op), op.order.covered)
@@ -37,11 +38,11 @@ export const requireUnstopped = <C>(
 }
 
 const fenceFileOf = <C>(op: Sending<C>): Fence => {
-  const { principal, root } = partyOf(op)
+  const { principal, root, connection = null } = partyOf(op)
   op.fence ??= new Fence(op.ctx.gov.store.dir, {
     operation: op.run.operationId, task: op.taskId, principal: principal ?? null,
     // Not known is not none: a stop of any session may be meant for it, and has to wait for it.
-    ...(root === undefined ? {} : { root }), pid: process.pid,
+    ...(root === undefined ? {} : { root }), connection, pid: process.pid,
   })
   return op.fence
 }

@@ -18,7 +18,8 @@ const shape = v.strictObject({
   /** Left out where what is contacted is no model. */
   model: v.optional(text),
   url: text,
-  decision_id: text,
+  /** Null where what is contacted rests on a session and rows of its own, on no decision. */
+  decision_id: v.nullable(text),
   policy_revision: v.pipe(v.number(), v.safeInteger(), v.minValue(0)),
   contacted_at: v.nullable(iso),
   outcome: v.nullable(text),

@@ -1,5 +1,6 @@
 /** The one list of capabilities. Everything that spans them loops over it. */
 import { alpha } from '../alpha/capability.js'
+import { codehost } from '../codehost/capability.js'
 import { gateway } from '../gateway/capability.js'
 import type { Registry } from '../governance/capability.js'
 import { shots } from '../shots/capability.js'
@@ -10,4 +11,5 @@ export const capabilities: Registry = [
   alpha,
   gateway((gov) => routePlaces(gov).gateway),
   shots,
+  codehost,
 ]

@@ -8,6 +8,8 @@ import { referencedArtifacts } from '../governance/artifacts.js'
 import { verifyAudit } from '../governance/audit.js'
 import { verifyBoard } from '../governance/board/verify.js'
 import type { CapabilityRows, Registry } from '../governance/capability.js'
+import { connectionCollection } from '../governance/connections/rows.js'
+import { verifyConnections } from '../governance/connections/verify.js'
 import type { Problem as RuleProblem } from '../governance/context.js'
 import { isInitUnfinished } from '../governance/initialized.js'
 import { verifyLedger } from '../governance/ledger/verify.js'
@@ -42,7 +44,9 @@ const asDamage = ({ code, subject, text }: RuleProblem): Problem => ({
   code, severity: 'damage', message: text, subject,
 })
 
-const ofGovernance = [verifyPrincipals, verifyLedger, verifyAudit, verifyBoard, verifyPolicy]
+const ofGovernance = [
+  verifyPrincipals, verifyLedger, verifyAudit, verifyBoard, verifyPolicy, verifyConnections,
+]
 
 const initUnfinished: Problem = {
   code: 'init_unfinished', severity: 'blocked',
@@ -94,7 +98,7 @@ export const stateRules = async (registry: Registry = capabilities): Promise<Sta
   const rows = await Promise.all(registry.map((one) => one.rows()))
   return {
     collections: [
-      ...Object.values(collections), routeCollection,
+      ...Object.values(collections), connectionCollection, routeCollection,
       ...rows.flatMap((one) => one.collections),
     ],
     retired: rows.flatMap(({ retired }) => retired ?? []),

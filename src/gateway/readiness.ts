@@ -9,7 +9,7 @@ import {
   consentFacts, consentFactsAs, giverWords, type ConsentCase,
 } from '../governance/judge/consent-facts.js'
 import {
-  decisionFacts, routeRowFacts, type DecisionCase, type JudgedRoute,
+  decisionOf, decisionFacts, routeRowFacts, type DecisionCase, type JudgedRoute,
 } from '../governance/judge/decision.js'
 import {
   always, judge, orUndefined, untilContact, within, type Denial, type Fact, type Phase,
@@ -293,7 +293,7 @@ const egressFacts = consentFactsAs('egress_not_acknowledged')
 
 /** The consents that a call was decided on, by id. */
 const decidedOn = ({ call: { moment: { view }, route } }: RunningCase) => {
-  const decision = route && view.get(collections.decisions, route.decision_id)
+  const decision = decisionOf(view, route)
   const idOf = (name: string): string | null => {
     const id = decision?.request[name]
     return typeof id === 'string' ? id : null

@@ -9,6 +9,7 @@ import { SallyportError } from '../base/errors.js'
 import type { CollectionSpec, Tx, View } from '../state/types.js'
 import { appendAudit } from './audit.js'
 import { findTask, putTask } from './board/place.js'
+import { carryConnections } from './connections/carry.js'
 import { putDefaultGoal } from './goals.js'
 import { defaultPrincipal, listPrincipals } from './principals.js'
 import { collections, type Principal } from './rows.js'
@@ -110,7 +111,7 @@ const carryRejections: Carrier = (tx, now, former) => {
 
 const carriersOfAll = {
   owners: carryOwners, sessions: carrySessions, consents: carryConsents, goals: carryGoals,
-  reviews: carryRejections,
+  reviews: carryRejections, connections: carryConnections,
 } as const satisfies Record<string, Carrier>
 
 /** The owners who may log in where a copy came into force, and who may not any more. */

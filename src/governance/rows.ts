@@ -154,6 +154,12 @@ const artifactRefShape = v.strictObject({ stored_sha256: sha256, sha256, bytes: 
 const credentialShape = v.strictObject({
   credential_ref: text,
   fingerprint: text,
+  /** Principal id of whose it is; null for a key of the whole deployment. */
+  owner: nullable(text),
+  /** What it opens, in words: a route or a repository. */
+  name: text,
+  /** Counts the times that a secret was stored under this reference, the same one again too. */
+  updates: count,
   /** The sealed secret lies in an artifact, so that not even its sealed bytes are in the log. */
   artifact: artifactRefShape,
   staged: v.boolean(),
@@ -161,6 +167,13 @@ const credentialShape = v.strictObject({
 })
 /** A vault entry; the world sees presence and fingerprint. */
 export type Credential = v.InferOutput<typeof credentialShape>
+
+/** Rows of programs that kept keys of routes alone and did not count their changes. */
+const upgradeCredential = (stored: unknown): unknown => {
+  if (typeof stored !== 'object' || stored === null || 'updates' in stored) return stored
+  const { credential_ref: ref } = stored as Credential
+  return { ...stored, owner: null, name: ref.replace(/^vault:/, ''), updates: 1 }
+}
 
 /**
  * Which runtime spends; every ledger row names it: two words or more, for example
@@ -423,7 +436,9 @@ export const collections = {
   /** Which route may set the one ceiling to another value; absent until a set-up. */
   ceilingOwner: one('ceiling_owner', ceilingOwnerShape),
   saveIntents: one<SaveIntent>('save_intents', saveIntentShape, [intentsOpen]),
-  credentials: one<Credential>('credentials', credentialShape),
+  credentials: {
+    ...one<Credential>('credentials', credentialShape), upgrade: upgradeCredential,
+  },
   ledgerAccounts: one<LedgerAccount>('ledger_accounts', ledgerAccountShape),
   ledgerRows: many<LedgerRow>('ledger_rows', ledgerRowShape),
   /** Reservations that hold money or need a person (reserved, contacted, unknown, overrun). */

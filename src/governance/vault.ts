@@ -3,7 +3,7 @@
  * rows keep a fingerprint. A new secret is first staged beside the adopted one and replaces it only
  * by `adoptStaged`, so a save that fails leaves the old key in use (A-165, A-191).
  */
-import { sha256Hex } from '../base/canonical.js'
+import { canonicalJson, sha256Hex } from '../base/canonical.js'
 import { fail, SallyportError } from '../base/errors.js'
 import type { Store, Tx, View } from '../state/types.js'
 import type { Gov } from './context.js'
@@ -74,8 +74,59 @@ export const sealCredential = (
 export const stageSealed = (tx: Tx, now: string, sealed: SealedCredential): string | null => {
   const id = stagedId(sealed.credential_ref)
   const before = tx.get(collections.credentials, id)
-  tx.put(collections.credentials, id, { ...sealed, staged: true, saved_at: now })
+  const updates = updatesOf(tx, sealed.credential_ref) + 1
+  const name = sealed.credential_ref.replace(/^vault:/, '')
+  tx.put(collections.credentials, id, {
+    ...sealed, owner: null, name, updates, staged: true, saved_at: now,
+  })
   return before?.artifact.stored_sha256 ?? null
+}
+
+/** How many secrets were stored under a reference so far. */
+const updatesOf = (view: View, ref: string): number =>
+  view.get(collections.credentials, ref)?.updates ?? 0
+
+/**
+ * Stores a sealed secret of one owner at once, in the caller's record. Returns the stored name of
+ * the one it replaces, to be removed once the transaction is durable. The same secret again is a
+ * change too: its sealed bytes and its count are others.
+ */
+export const putCredential = (
+  tx: Tx, now: string, sealed: SealedCredential,
+  { owner, name }: { readonly owner: string; readonly name: string },
+): string | null => {
+  const ref = sealed.credential_ref
+  const before = tx.get(collections.credentials, ref)
+  tx.put(collections.credentials, ref, {
+    ...sealed, owner, name, updates: updatesOf(tx, ref) + 1, staged: false, saved_at: now,
+  })
+  return before?.artifact.stored_sha256 ?? null
+}
+
+/**
+ * What tells one stored secret from every other: id, owner, name, count of its updates and digest
+ * of its sealed bytes (C-039). Null where none is stored.
+ */
+export interface VaultIdentity {
+  readonly id: string
+  readonly owner: string | null
+  readonly name: string
+  readonly updates: number
+  readonly sealed_sha256: string
+}
+
+/** The identity of the secret in use under a reference; reads rows only, opens nothing. */
+export const vaultIdentity = (view: View, ref: string): VaultIdentity | null => {
+  const row = view.get(collections.credentials, ref)
+  if (row === undefined) return null
+  const { owner, name, updates, artifact } = row
+  return { id: ref, owner, name, updates, sealed_sha256: artifact.stored_sha256 }
+}
+
+/** Digest of that identity; null where no secret is stored. */
+export const vaultDigest = (view: View, ref: string): string | null => {
+  const identity = vaultIdentity(view, ref)
+  return identity === null ? null : sha256Hex(canonicalJson(identity))
 }
 
 /**

@@ -39,6 +39,11 @@ const more = ({ goal, row }: Begun): Readonly<Record<string, readonly string[]>>
   'alpha review': ['task_1', '--approve'], 'task review': ['task_1', '--approve'],
   'ledger review': ['op_1', '--accept'],
   'ledger settle': ['op_1', '--amount-microusd', '1', '--yes'],
+  'codehost connect': ['--repo', 'o/r', '--token-file', '-'],
+  'codehost mode': ['cnn_1', 'disabled'],
+  'codehost consent': [
+    'cnn_1', '--action', 'issue.create', '--acknowledge', '--expected-revision', '1',
+  ],
   'gateway setup': ['--disable'], 'gateway prove': ['chat'], 'config save': ['--from', '-'],
   'shots config': ['show'], 'shots reanalyze': ['obs_1', '--reason', 'provider_failure_retry'],
 })

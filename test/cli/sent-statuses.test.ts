@@ -34,8 +34,8 @@ t.test('the sentence about requests is derived from one table, in the topic and 
     + 'With 13 something was done, and may have been paid for.')
   const contacting = verbs.filter(({ meta }) => meta.contacts === true).map(({ meta }) => meta.name)
   t.strictSame(contacting.sort(), [
-    'alpha ask', 'gateway prove', 'shots analyze', 'shots digest', 'shots reanalyze',
-    'shots report', 'shots run',
+    'alpha ask', 'codehost consent', 'gateway prove', 'shots analyze', 'shots digest',
+    'shots reanalyze', 'shots report', 'shots run',
   ])
   for (const { meta } of verbs) {
     const help = (await world.run([...meta.name.split(' '), '--help'])).stdout.replace(/\s+/g, ' ')
@@ -159,6 +159,10 @@ t.test('no verb that may contact somebody sends anything under a status that say
   await take(world, 'a.png')
   const lines: Readonly<Record<string, readonly string[]>> = {
     'alpha ask': ['alpha', 'ask', 'What is new?'],
+    'codehost consent': [
+      'codehost', 'consent', 'cnn_none', '--action', 'issue.create', '--acknowledge',
+      '--expected-revision', '1',
+    ],
     'gateway prove': ['gateway', 'prove', 'report'],
     'shots analyze': ['shots', 'analyze'],
     'shots digest': ['shots', 'digest'],

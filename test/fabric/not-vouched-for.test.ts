@@ -21,6 +21,11 @@ const words: Readonly<Record<string, readonly string[]>> = {
   'alpha review': ['task_x', '--approve'], 'alpha cancel': ['task_x'],
   'alpha setup': ['--disable'], 'alpha acknowledge': ['--acknowledge-plaintext-egress'],
   'gateway setup': ['--disable'], 'gateway prove': ['chat'],
+  'codehost connect': ['--repo', 'o/r', '--token-file', 'passphrase'],
+  'codehost mode': ['cnn_x', 'disabled'], 'codehost revoke': ['cnn_x'],
+  'codehost consent': [
+    'cnn_x', '--action', 'issue.create', '--acknowledge', '--expected-revision', '1',
+  ],
   'shots config': ['set', '--analysis', 'off'],
   'shots reanalyze': ['obs_x', '--reason', 'manual_operator_request'],
   'shots show': ['obs_x'], 'shots explain': ['x.png'],

@@ -1,4 +1,4 @@
-import type { Clock } from '../../src/base/clock.js'
+import { systemClock, type Clock } from '../../src/base/clock.js'
 
 /** A clock that moves only when told to. */
 export interface StillClock extends Clock {
@@ -31,3 +31,20 @@ export const stillClock = (startMs = Date.UTC(2026, 10, 20, 12)): StillClock => 
 
 export const minute = 60_000
 export const hour = 60 * minute
+
+/** The machine's clock, which the test may also move on: for what really waits for somebody. */
+export const movedClock = (): StillClock => {
+  let moved = 0
+  let stepped = 0
+  return {
+    wallMs: () => systemClock.wallMs() + moved + stepped,
+    monotonicMs: () => systemClock.monotonicMs() + moved,
+    sleep: (ms, signal) => systemClock.sleep(ms, signal),
+    advance: (ms) => {
+      moved += ms
+    },
+    stepWall: (ms) => {
+      stepped += ms
+    },
+  }
+}

@@ -84,6 +84,18 @@ export const commands: CommandTable = [
     ],
   },
   {
+    noun: 'codehost',
+    summary: 'connections to a code host, and finite consent to what is written through them',
+    verbs: [
+      { verb: 'connect', load: () => import('./codehost/connect.js') },
+      { verb: 'connections', load: () => import('./codehost/connections.js') },
+      { verb: 'mode', load: () => import('./codehost/mode.js') },
+      { verb: 'consent', load: () => import('./codehost/consent.js') },
+      { verb: 'grants', load: () => import('./codehost/grants.js') },
+      { verb: 'revoke', load: () => import('./codehost/revoke.js') },
+    ],
+  },
+  {
     noun: 'config',
     summary: 'the whole model configuration: the text capability and the gateway',
     verbs: [

@@ -7,7 +7,7 @@ import type { ErrorKind } from '../../base/errors.js'
 import type { Closed, Closing, MoneyEnd, Outcome } from '../../contact/order.js'
 import { receiptBase, transportClaims } from '../../contact/receipt.js'
 import { appendAudit } from '../../governance/audit.js'
-import { collections } from '../../governance/rows.js'
+import { decisionOf } from '../../governance/judge/decision.js'
 import type { Tx } from '../../state/types.js'
 import { gatewaySchemas, gatewayUsageSource, profileOf, routingControls } from '../constants.js'
 import type { CallOutcome, GatewayReceipt } from '../receipt.js'
@@ -151,7 +151,7 @@ const receiptOf = (
   call: RunningCall, tx: Tx, now: string, claim: CallClaim, ending: Ending, contact: Contact,
 ): GatewayReceipt => {
   const { route, reservation, lastRow, policy } = receiptBase(tx, call.operationId)
-  const decision = route && tx.get(collections.decisions, route.decision_id)
+  const decision = decisionOf(tx, route)
   return {
     schema: gatewaySchemas.receipt,
     operation_id: call.operationId,

@@ -22,7 +22,7 @@ export interface Resource {
 /** The part of an operation's route row that is judged. */
 export interface JudgedRoute extends Resource {
   readonly operation_id: string
-  readonly decision_id: string
+  readonly decision_id: string | null
   readonly contacted_at: string | null
 }
 
@@ -57,9 +57,13 @@ export const routeRowFacts = [
   },
 ] as const satisfies readonly Fact<DecisionCase>[]
 
-const decisionOf = ({ view, route }: DecisionCase): TrustDecision | undefined => {
-  const found = route && view.get(collections.decisions, route.decision_id)
-  return found?.decision_id === route?.decision_id ? found : undefined
+/** The decision that a route row names; undefined where it names none, or one that is not there. */
+export const decisionOf = (
+  view: View, route: Pick<JudgedRoute, 'decision_id'> | null | undefined,
+): TrustDecision | undefined => {
+  const id = route?.decision_id ?? null
+  const found = id === null ? undefined : view.get(collections.decisions, id)
+  return found?.decision_id === id ? found : undefined
 }
 
 /** An allowing decision of this operation that is its own digest's. */
@@ -86,19 +90,19 @@ const isOvertaken = (decision: TrustDecision, one: DecisionCase): boolean =>
 export const decisionFacts = [
   {
     name: 'decision_missing', kind: 'blocked', phases: ['contact'],
-    holds: (one) => decisionOf(one) !== undefined,
+    holds: ({ view, route }) => decisionOf(view, route) !== undefined,
   },
   {
     name: 'policy_moved', kind: 'unauthorized', phases: ['contact'],
     holds: (one) => {
-      const decision = decisionOf(one)
+      const decision = decisionOf(one.view, one.route)
       return decision === undefined || !isOvertaken(decision, one)
     },
   },
   {
     name: 'decision_not_genuine', kind: 'blocked', phases: ['contact'],
     holds: (one) => {
-      const decision = decisionOf(one)
+      const decision = decisionOf(one.view, one.route)
       return decision === undefined || isGenuine(decision, one) || isOvertaken(decision, one)
     },
   },

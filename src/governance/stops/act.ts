@@ -31,8 +31,8 @@ export const askedThrough = (verb: string, session: Session): Stop['by'] => ({
 export const reachStopped = (
   stateDir: string, stop: Stop, own?: OwnCover,
 ): Promise<Reached> =>
-  reachFences(stateDir, ({ principal, root, task }) =>
-    covers(stop, { principal: principal ?? undefined, root, task }, own), fenceWaitMs)
+  reachFences(stateDir, ({ principal, root, task, connection }) =>
+    covers(stop, { principal: principal ?? undefined, root, task, connection }, own), fenceWaitMs)
 
 /** How one stop came to be recorded. */
 export interface Recorded {

@@ -30,6 +30,8 @@ const factsShape = v.strictObject({
   principal: v.nullable(v.string()),
   /** Null where the operation rests on none; left out where it is not known. */
   root: v.optional(v.nullable(v.string())),
+  /** Null where it writes through none; left out where it is not known. */
+  connection: v.optional(v.nullable(v.string())),
   pid: v.number(),
   sent: sentShape,
 })

@@ -9,6 +9,9 @@ import { isoFromMs } from '../../base/clock.js'
 import type { FirstRecord, Store, Tx } from '../../state/types.js'
 import { appendAudit } from '../audit.js'
 import { requestCancel } from '../board/cancel.js'
+import { narrowedConnection, revokedConnection } from '../connections/narrow.js'
+import { requireOwnConnection } from '../connections/read.js'
+import { connectionCollection } from '../connections/rows.js'
 import { endConsents } from '../policy/consents.js'
 import { publishRevision } from '../policy/publish.js'
 import { disableRow } from '../principals.js'
@@ -18,7 +21,7 @@ import { dropLastUse } from '../session/last-use.js'
 import { requireRootRow } from '../session/live.js'
 import { dropStop, lyingStops, pendingStops, sweepHalfWritten } from './folder.js'
 import { noteRecorded } from './recent.js'
-import type { Stop } from './stop.js'
+import { connectionStops, type ConnectionStop, type Stop } from './stop.js'
 
 type Facts = RecordedStop['facts']
 
@@ -75,9 +78,29 @@ const cancel = (recording: Recording, stop: Stop): Facts => {
   return { state: requestCancel(tx, now, askedBy(recording, stop), stop.target ?? '').state }
 }
 
+/** Takes back what may be written through a connection of whoever asked. */
+const narrow = (recording: Recording, stop: Stop): Facts => {
+  const { tx, now } = recording
+  const asked = askedBy(recording, stop)
+  const before = requireOwnConnection(tx, asked, stop.target ?? '')
+  const mode = connectionStops[stop.kind as ConnectionStop]
+  const after = mode === null
+    ? revokedConnection(before, now) : narrowedConnection(before, now, mode)
+  if (after === before) return { changed: false }
+  tx.put(connectionCollection, after.connection_id, after)
+  const { revision, consent_fence: fence } = after
+  appendAudit(tx, now, {
+    what: mode === null ? 'connection.revoked' : 'connection.mode',
+    principal: asked.principal.principal_id, root: asked.root.root_id,
+    subject: after.connection_id, facts: { revision, fence, mode: after.mode },
+  })
+  return { changed: true, revision, fence }
+}
+
 /** What each kind ends; any other kind ends everything. */
 const kinds: Readonly<Record<string, (recording: Recording, stop: Stop) => Facts>> = {
   principal: disable, root: endRoot, task: cancel,
+  connection: narrow, connection_disabled: narrow, connection_reconcile_only: narrow,
 }
 
 const putRecorded = (

@@ -11,7 +11,7 @@ const text = v.pipe(v.string(), v.maxLength(256))
 /** Closed shape of a stop's file. */
 export const stopShape = v.strictObject({
   id: v.pipe(v.string(), v.regex(/^stp_[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/)),
-  /** `all`, `principal`, `root` or `task`; a capability may bring others. */
+  /** `all`, `principal`, `root`, `task`, or one about a connection; others may come. */
   kind: v.pipe(v.string(), v.regex(/^[a-z][a-z0-9_]{0,63}$/)),
   /** Id of what is stopped; null for everything. */
   target: v.nullable(text),
@@ -32,6 +32,8 @@ export interface Party {
   /** Root that has to stay live; null where the operation rests on none. */
   readonly root?: string | null | undefined
   readonly task?: string | null | undefined
+  /** Saved connection that it writes through; null where it writes through none. */
+  readonly connection?: string | null | undefined
 }
 
 /** What a stop says of whom it stops. */
@@ -40,28 +42,46 @@ export type Aim = Pick<Stop, 'kind' | 'target'>
 /** Whether a stop of a capability's own kind covers an operation; undefined: not its kind. */
 export type OwnCover = (aim: Aim) => boolean | undefined
 
+/** Kinds of stops about a saved connection, and the mode that each one leaves it in. */
+export const connectionStops = {
+  /** Its consent is revoked; the mode stays. */
+  connection: null,
+  connection_disabled: 'disabled',
+  connection_reconcile_only: 'reconcile_only',
+} as const
+
+/** A kind of stop about a saved connection. */
+export type ConnectionStop = keyof typeof connectionStops
+
+const isOfConnection = (kind: string): kind is ConnectionStop =>
+  Object.hasOwn(connectionStops, kind)
+
 /** Whether a stop covers an operation. Pure. */
 export const covers = (aim: Aim, party: Party, own?: OwnCover): boolean => {
   const isMeant = (id: string | null | undefined): boolean => id === undefined || id === aim.target
   if (aim.kind === 'principal') return isMeant(party.principal)
   if (aim.kind === 'root') return isMeant(party.root)
   if (aim.kind === 'task') return isMeant(party.task)
+  if (isOfConnection(aim.kind)) return own?.(aim) ?? isMeant(party.connection)
   return own?.(aim) ?? true
 }
 
 /** Whether a stop covers every operation, whosever it is. */
 export const stopsEverybody = ({ kind }: Aim): boolean =>
-  !['principal', 'root', 'task'].includes(kind)
+  !['principal', 'root', 'task'].includes(kind) && !isOfConnection(kind)
 
 const refusals: Readonly<Record<string, { readonly code: string; readonly message: string }>> = {
   principal: { code: 'principal_disabled', message: 'The owner of this work is disabled.' },
   root: { code: 'session_ended', message: 'The session of this work has ended.' },
   task: { code: 'cancel_requested', message: 'This task was cancelled.' },
+  connection: {
+    code: 'consent_revoked', message: 'What may be written through this connection was taken back.',
+  },
 }
 
 /** What a stopped operation is told. */
 export const stoppedError = (aim: Aim): SallyportError => {
-  const known = refusals[aim.kind]
+  const known = refusals[isOfConnection(aim.kind) ? 'connection' : aim.kind]
   return fail.unauthorized(
     known?.code ?? 'policy_revoked', known?.message ?? 'The policy is revoked for every route.',
     { reason: known?.code ?? 'policy_revoked', next: 'See: sallyport policy show' },

@@ -22,7 +22,7 @@ const recordedText = ({ waits_for: code }: PolicyRevokedDocument): string =>
 
 const stoppedText = (document: PolicyRevokedDocument): string => {
   if (document.under_way.length > 0) return 'Stopped for every request but those of one process.'
-  const every = 'Every route is stopped: alpha and gateway'
+  const every = 'Every route is stopped: alpha, gateway and code host'
   return document.revision === null
     ? `${every}. ${recordedText(document)}` : `${every} (policy revision ${document.revision}).`
 }
@@ -32,7 +32,8 @@ const definition: VerbDefinition<PolicyRevokedDocument> = {
     name: 'policy revoke',
     summary: 'stop every route at once',
     description:
-      'Stops every route and ends every consent, at once: nothing more leaves once it has '
+      'Stops every route and ends every consent, those to write to a code host too, at once: '
+      + 'nothing more leaves once it has '
       + 'answered. It needs no session, no lock, no key and no sound state, because stopping must '
       + 'never be hard; what cannot be recorded now is in force all the same and is recorded by '
       + 'the next command that writes. Requests that had been sent before are named, and a charge '

@@ -1,0 +1,104 @@
+import { connect, reconnect } from '../../../codehost/connect.js'
+import { codehostConnect, type ConnectionDocument } from '../../../codehost/contract.js'
+import { codehostLimits } from '../../../codehost/constants.js'
+import { fail } from '../../../base/errors.js'
+import type { VerbDeps } from '../../bound.js'
+import { choiceFlag, integerFlag } from '../../flags.js'
+import { readSecret } from '../../input.js'
+import { loginToMutate } from '../../mutate.js'
+import { requestOf } from '../../request.js'
+import { defineVerb, type Build, type Run, type VerbDefinition } from '../../verb.js'
+import { connectionText } from './text.js'
+
+/** Flags of `codehost connect`. */
+export interface ConnectOptions {
+  readonly connection?: string
+  readonly repo?: string
+  readonly tokenFile?: string
+  readonly mode?: 'disabled' | 'reconcile_only'
+  readonly expectedRevision?: number
+}
+
+const definition: VerbDefinition<ConnectionDocument> = {
+  meta: {
+    name: 'codehost connect',
+    summary: 'save a connection to a repository, or change one',
+    description:
+      'Stores a token for one exact repository. It identifies an account and allows nothing: '
+      + 'writes need a consent of their own (`codehost consent`). Nobody is contacted. With '
+      + '--connection an existing one gets another token, repository or mode; whatever consent it '
+      + 'had has ended then. A token that is stored again, the same one too, is another '
+      + 'credential: a job that is not settled cannot be closed with it.',
+    examples: [
+      '$ sallyport codehost connect --repo octo-org/hello --token-file token',
+      '$ sallyport codehost connect --connection ID --token-file token --expected-revision 3',
+    ],
+    session: 'required',
+    damage: 'refuses',
+    exits: [
+      'rejected', 'unauthorized', 'conflict', 'not_found', 'blocked', 'no_state', 'locked',
+      'damaged',
+    ],
+    json: codehostConnect,
+  },
+  flags: (command) => command
+    .option('--connection <id>', 'change this one instead of making one')
+    .option('--repo <owner/name>', 'the one repository that it is for')
+    .option('--token-file <file>', 'the host’s token; - for stdin')
+    .addOption(choiceFlag('--mode <mode>', 'what it may be used for until a consent', [
+      'disabled', 'reconcile_only',
+    ]))
+    .addOption(integerFlag('--expected-revision <n>', 'as `codehost connections` shows it', {
+      min: 1, max: Number.MAX_SAFE_INTEGER,
+    })),
+  text: connectionText,
+}
+
+const requireMade = ({ repo, tokenFile }: ConnectOptions): void => {
+  if (repo !== undefined && tokenFile !== undefined) return
+  throw fail.usage('connect_flags', 'A new connection needs --repo and --token-file.', {
+    next: 'To change one, give --connection and --expected-revision.',
+  })
+}
+
+const requireChanged = ({ repo, tokenFile, mode, expectedRevision }: ConnectOptions): void => {
+  if (expectedRevision === undefined) {
+    throw fail.usage('connect_flags', 'A change needs --expected-revision.', {
+      next: 'See its revision: sallyport codehost connections',
+    })
+  }
+  if ([repo, tokenFile, mode].some((value) => value !== undefined)) return
+  throw fail.usage('nothing_to_save', 'Name what to save: --repo, --token-file or --mode.')
+}
+
+const tokenOf = async (options: ConnectOptions, deps: VerbDeps): Promise<Buffer | undefined> => {
+  if (options.tokenFile === undefined) return undefined
+  return Buffer.from(await readSecret(deps, {
+    from: options.tokenFile, flag: '--token-file', bytesMax: codehostLimits.tokenBytesMax + 2,
+  }))
+}
+
+/** Saves. */
+export const run: Run<ConnectOptions, ConnectionDocument> = async (options, deps) => {
+  const { connection: connectionId, expected_revision: expectedRevision, repo, mode } =
+    requestOf(codehostConnect, options)
+  if (connectionId === undefined) requireMade(options)
+  else requireChanged(options)
+  const token = await tokenOf(options, deps)
+  try {
+    const { gov, session } = await loginToMutate(deps)
+    const saved = connectionId === undefined
+      ? connect(gov, session, {
+        repository: repo ?? '', mode: mode ?? 'disabled', token: token ?? Buffer.alloc(0),
+      })
+      : reconnect(gov, session, {
+        connectionId, expectedRevision: expectedRevision ?? 0, repository: repo, mode, token,
+      })
+    return codehostConnect.answer(await saved)
+  } finally {
+    token?.fill(0)
+  }
+}
+
+/** Parses a line of `codehost connect`. */
+export const build: Build = (deps) => defineVerb(deps, definition, run)

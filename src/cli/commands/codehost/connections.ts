@@ -1,0 +1,36 @@
+import { codehostConnections, type ConnectionDocument } from '../../../codehost/contract.js'
+import { standingConnections } from '../../../governance/connections/read.js'
+import { renderTable } from '../../table.js'
+import { defineVerb, type Build, type Run, type VerbDefinition } from '../../verb.js'
+import { consentLine } from './text.js'
+
+const definition: VerbDefinition<ConnectionDocument[]> = {
+  meta: {
+    name: 'codehost connections',
+    summary: 'list your connections: mode, consent, capacity',
+    description:
+      'Lists your saved connections with their mode, whether writes were ever opted in to, how '
+      + 'the consent stands now, when it ends, and whether a job occupies the connection. It '
+      + 'contacts nobody.',
+    examples: ['$ sallyport codehost connections', '$ sallyport codehost connections --json'],
+    session: 'required',
+    damage: 'refuses',
+    exits: ['unauthorized', 'no_state', 'damaged'],
+    json: codehostConnections,
+  },
+  text: (rows, view) => renderTable(
+    view, ['connection', 'repository', 'mode', 'revision', 'consent', 'capacity'],
+    rows.map((row) => [
+      row.id, row.repository, row.mode, String(row.revision), consentLine(row), row.capacity,
+    ]),
+  ),
+}
+
+/** Lists. */
+export const run: Run<object, ConnectionDocument[]> = async (_options, deps) => {
+  const { gov, session } = await deps.login('read')
+  return codehostConnections.answer(standingConnections(gov, session))
+}
+
+/** Parses a line of `codehost connections`. */
+export const build: Build = (deps) => defineVerb(deps, definition, run)

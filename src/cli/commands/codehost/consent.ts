@@ -1,0 +1,127 @@
+import { issueConsent, prepareConsent, type PreparedConsent } from '../../../codehost/consent.js'
+import { codehostConsent, type ConnectionDocument } from '../../../codehost/contract.js'
+import { actionTexts, codehostActions, codehostLimits } from '../../../codehost/constants.js'
+import { durationText } from '../../../base/duration.js'
+import { fail } from '../../../base/errors.js'
+import type { VerbDeps } from '../../bound.js'
+import { durationFlag, integerFlag } from '../../flags.js'
+import { loginToMutate } from '../../mutate.js'
+import type { Prompter } from '../../prompt.js'
+import { requestOf } from '../../request.js'
+import { defineVerb, type Build, type Run, type VerbDefinition } from '../../verb.js'
+import { codehostContext } from './context.js'
+import { connectionText } from './text.js'
+
+/** Argument and flags of `codehost consent`. */
+export interface ConsentOptions {
+  readonly connection: string
+  readonly action?: readonly string[]
+  readonly duration?: number
+  readonly acknowledge?: boolean
+  readonly expectedRevision?: number
+}
+
+const definition: VerbDefinition<ConnectionDocument> = {
+  meta: {
+    name: 'codehost consent',
+    summary: 'allow named writes to one repository, for an hour at most',
+    description:
+      'Asks the code host what the repository is (one GET), shows what it tells of the token '
+      + 'beside the exact words of the consent, and saves it: the connection is active until the '
+      + 'consent ends, which is never later than this session. Each action is named; nothing '
+      + 'stands for several. Only the default owner can give one. Jobs still need an approval '
+      + 'each.',
+    examples: [
+      '$ sallyport codehost consent ID --action issue.create --duration 30m --acknowledge '
+        + '--expected-revision 1',
+      '$ sallyport codehost consent ID --action git.object.create git.ref.create '
+        + 'pull_request.create --acknowledge --expected-revision 4 --json',
+    ],
+    session: 'required',
+    damage: 'refuses',
+    contacts: true,
+    exits: [
+      'rejected', 'unauthorized', 'conflict', 'not_found', 'blocked', 'remote', 'no_state',
+      'locked', 'damaged',
+    ],
+    json: codehostConsent,
+  },
+  flags: (command) => command
+    .argument('<connection>', 'id of the connection')
+    .option('--action <action...>', `what to allow: ${codehostActions.join(', ')}`)
+    .addOption(durationFlag('--duration <time>', 'how long; first 30m', {
+      min: codehostLimits.grantMsMin, max: codehostLimits.grantMsMax,
+    }))
+    .option('--acknowledge', 'the text that is shown is what you consent to')
+    .addOption(integerFlag('--expected-revision <n>', 'as `codehost connections` shows it', {
+      min: 1, max: Number.MAX_SAFE_INTEGER,
+    })),
+  text: connectionText,
+}
+
+/** Somebody to ask, the same one for every question of this line; null where nobody can be. */
+const personOf = async ({ action, acknowledge }: ConsentOptions, deps: VerbDeps) => {
+  const asks = action === undefined || acknowledge !== true
+  return asks && deps.interactive ? deps.ask('Give --action and --acknowledge.') : null
+}
+
+/** On a terminal each action is asked for, unchecked; elsewhere they are named on the line. */
+const actionsOf = async (
+  { action }: ConsentOptions, prompter: Prompter | null,
+): Promise<readonly string[]> => {
+  const given = action?.flatMap((one) => one.split(','))
+  if (given !== undefined || prompter === null) return given ?? []
+  const chosen: string[] = []
+  for (const one of codehostActions) {
+    if (await prompter.confirm(`Allow ${one} (${actionTexts[one]})?`)) chosen.push(one)
+  }
+  return chosen
+}
+
+const toldOfToken = ({ look: { repository }, wish }: PreparedConsent): readonly string[] => {
+  const { roles, scopes, fullName, isPrivate, archived } = repository
+  const role = roles.at(-1)
+  return [
+    `The host has ${isPrivate ? 'a private' : 'a public'} repository ${fullName}`
+      + `${archived ? ', archived: it takes no writes' : ''}.`,
+    role === undefined
+      ? 'It tells no role of this token there.' : `The token’s account has the role ${role} there.`,
+    scopes === null
+      ? 'It tells nothing of what the token itself may do.'
+      : `The token’s scopes: ${scopes.length === 0 ? 'none' : scopes.join(', ')}.`,
+    `This consent: ${wish.actions.join(', ')}, for ${durationText(wish.durationMs)} at most.`,
+  ]
+}
+
+/** The words are shown before they count; a prompt starts unchecked. */
+const acknowledged = async (
+  prepared: PreparedConsent, options: ConsentOptions, deps: VerbDeps, prompter: Prompter | null,
+): Promise<boolean> => {
+  if (options.acknowledge !== true && prompter === null) return false
+  for (const line of toldOfToken(prepared)) deps.note(line)
+  deps.note(`\n${prepared.statement.text}`)
+  if (options.acknowledge === true) return true
+  if (await prompter?.confirm('I consent to these writes')) return true
+  throw fail.cancelled('declined', 'Declined; nothing was changed.')
+}
+
+/** Prepares, shows and saves. */
+export const run: Run<ConsentOptions, ConnectionDocument> = async (options, deps) => {
+  const { gov, session } = await loginToMutate(deps)
+  const prompter = await personOf(options, deps)
+  const request = requestOf(codehostConsent, {
+    duration: codehostLimits.grantMsDefault, ...options,
+    action: await actionsOf(options, prompter),
+  })
+  const ctx = codehostContext(deps, gov)
+  const prepared = await prepareConsent(ctx, session, {
+    connectionId: request.connection, expectedRevision: request.expected_revision,
+    actions: request.action, durationMs: request.duration,
+    canAcknowledge: request.acknowledge === true || prompter !== null,
+  })
+  const agreed = await acknowledged(prepared, options, deps, prompter)
+  return codehostConsent.answer(await issueConsent(ctx, session, prepared, agreed))
+}
+
+/** Parses a line of `codehost consent`. */
+export const build: Build = (deps) => defineVerb(deps, definition, run)

@@ -1,0 +1,36 @@
+import { codehostGrants, type GrantDocument } from '../../../codehost/contract.js'
+import { standingConnections } from '../../../governance/connections/read.js'
+import { renderTable } from '../../table.js'
+import { defineVerb, type Build, type Run, type VerbDefinition } from '../../verb.js'
+
+const definition: VerbDefinition<GrantDocument[]> = {
+  meta: {
+    name: 'codehost grants',
+    summary: 'list what your connections allow, and until when',
+    description:
+      'Lists the consents of your connections, derived from their rows on each read: what was '
+      + 'opted in to, the actions, the session it rests on, when it ends, and whether it is '
+      + 'issued, expired, revoked or stopped. Nothing is read from this list when something is '
+      + 'written.',
+    examples: ['$ sallyport codehost grants', '$ sallyport codehost grants --json'],
+    session: 'required',
+    damage: 'refuses',
+    exits: ['unauthorized', 'no_state', 'damaged'],
+    json: codehostGrants,
+  },
+  text: (rows, view) => renderTable(
+    view, ['connection', 'repository', 'state', 'until', 'actions'],
+    rows.map((row) => [
+      row.connection, row.repository, row.state, row.expires_at, row.actions.join(', '),
+    ]),
+  ),
+}
+
+/** Lists. */
+export const run: Run<object, GrantDocument[]> = async (_options, deps) => {
+  const { gov, session } = await deps.login('read')
+  return codehostGrants.answer(standingConnections(gov, session))
+}
+
+/** Parses a line of `codehost grants`. */
+export const build: Build = (deps) => defineVerb(deps, definition, run)

@@ -1,0 +1,146 @@
+/**
+ * Reading what a repository is, with the credential of a connection: one GET, no task, nothing
+ * written on the other side.
+ */
+import { fail, SallyportError } from '../../base/errors.js'
+import { runOrder } from '../../contact/engine.js'
+import type { Order, Running, Sent } from '../../contact/order.js'
+import { requireOwnConnection } from '../../governance/connections/read.js'
+import type { Connection } from '../../governance/connections/rows.js'
+import { momentOf } from '../../governance/judge/moment.js'
+import { liveRoot } from '../../governance/session/live.js'
+import type { Session } from '../../governance/session/types.js'
+import { vaultDigest } from '../../governance/vault.js'
+import type { View } from '../../state/types.js'
+import {
+  codehostLimits, codehostProfile, codehostProvider, codehostRuntime,
+} from '../constants.js'
+import { codehostBase, type CodehostContext } from '../context.js'
+import { requireRead, type Bound } from '../readiness.js'
+import { hostPath, repositoryOf } from '../repository.js'
+import { readHeaders } from './request.js'
+import {
+  judgeRepositoryReply, type HostRepository, type RepositoryRefusal, type RepositoryVerdict,
+} from './repository-reply.js'
+
+/** What was read, and the credential that it was read with. */
+export interface Look {
+  readonly repository: HostRepository
+  readonly bound: Bound
+}
+
+type Wire = Sent<RepositoryVerdict>
+
+const refusals: Readonly<Record<RepositoryRefusal, { text: string; next: string }>> = {
+  codehost_token_refused: {
+    text: 'The code host refused the token of this connection.',
+    next: 'Store another one: sallyport codehost connect --connection ID --token-file F '
+      + '--expected-revision N',
+  },
+  codehost_rate_limited: {
+    text: 'The code host takes no more requests of this token now.', next: 'Try again later.',
+  },
+  repository_not_seen: {
+    text: 'The code host shows no such repository to this token.',
+    next: 'Private repositories look absent: check the name, and what the token may see.',
+  },
+  repository_moved: {
+    text: 'The repository has moved; the code host names another place, which is not followed.',
+    next: 'Save its new name: sallyport codehost connect --connection ID --repo OWNER/NAME '
+      + '--expected-revision N',
+  },
+  codehost_reply: {
+    text: 'The reply of the code host is not what its description says.', next: 'Try again later.',
+  },
+}
+
+const refusedError = ({ code, status }: { code: RepositoryRefusal; status: number }) =>
+  fail.remote(code, refusals[code].text, { next: refusals[code].next, details: { status } })
+
+const boundOf = (view: View, session: Session, connection: Connection, baseUrl: string): Bound => ({
+  connectionId: connection.connection_id, owner: session.principal.principal_id,
+  root: session.root.root_id, repository: connection.repository, revision: connection.revision,
+  vaultDigest: vaultDigest(view, connection.credential_ref) ?? '', baseUrl,
+})
+
+const authority = (ctx: CodehostContext, view: View, { claimed }: Running<Bound>): number => {
+  const moment = momentOf(ctx.gov, view)
+  requireRead({ moment, bound: claimed, baseUrl: codehostBase(ctx.gov) })
+  return moment.policy.head.revision
+}
+
+const errorOf = (wire: Exclude<Wire, { kind: 'reply' }>): SallyportError => {
+  if (wire.kind === 'unsent' && wire.cause instanceof SallyportError) return wire.cause
+  return fail.remote('codehost_unreachable', 'The code host gave no answer.', {
+    reason: wire.reason, next: 'Nothing was changed there: only a read was asked for. Try again.',
+  })
+}
+
+const lookOrder = (
+  ctx: CodehostContext, session: Session, connection: Connection,
+): Order<Bound, Wire, HostRepository | SallyportError> => {
+  const url = `${ctx.baseUrl}${hostPath.repository(repositoryOf(connection.repository))}`
+  return {
+    step: 'look', verb: 'codehost consent', noun: 'look',
+    operationMsMax: codehostLimits.lookMsMax, lane: null,
+    runtime: codehostRuntime, profile: codehostProfile, credential: connection.credential_ref,
+    claim: (tx) => {
+      liveRoot(tx, ctx.gov, session.root.root_id)
+      const own = requireOwnConnection(tx, session, connection.connection_id)
+      return { kind: 'claimed', claimed: boundOf(tx, session, own, ctx.baseUrl) }
+    },
+    prepare: () => ({ hold: null, requestMs: codehostLimits.requestMs }),
+    decide: (tx, _now, run) => ({
+      provider: codehostProvider, url, decision_id: null,
+      policy_revision: authority(ctx, tx, run),
+    }),
+    authority: (view, _boundary, run) => authority(ctx, view, run),
+    party: () => ({
+      principal: session.principal.principal_id, root: session.root.root_id, connection: null,
+    }),
+    // A stop of everything ends what writes; this reads.
+    covered: ({ kind }) => (kind === 'all' ? false : undefined),
+    run: (send, { key }) => send({
+      authority: 'read',
+      request: () => ({
+        method: 'GET', url, headers: readHeaders(key), requestBytesMax: 0,
+        replyBytesMax: codehostLimits.smallReplyBytesMax,
+      }),
+      timeoutMs: (leftMs) => (leftMs > 0 ? Math.min(leftMs, codehostLimits.requestMs) : null),
+      judge: judgeRepositoryReply,
+    }),
+    unsent: (why) => why,
+    money: () => ({ ledger: 'release' }),
+    close: (_tx, _now, _run, { evidence }) => {
+      if (evidence.kind !== 'reply') {
+        return { kept: errorOf(evidence), outcome: evidence.kind, adopts: false }
+      }
+      const { verdict } = evidence
+      return verdict.kind === 'seen'
+        ? { kept: verdict.repository, outcome: 'read', adopts: false }
+        : { kept: refusedError(verdict), outcome: 'refused', adopts: false }
+    },
+    details: () => ({ connection_id: connection.connection_id }),
+  }
+}
+
+/**
+ * Asks the host what the repository of a connection is. Throws `remote` for what the host refuses
+ * or does not answer, `unauthorized`, `conflict` and `not_found` for what changed meanwhile.
+ */
+export const lookAtRepository = async (
+  ctx: CodehostContext, session: Session, connectionId: string,
+): Promise<Look> => {
+  const view = ctx.gov.store.read()
+  const connection = requireOwnConnection(view, session, connectionId)
+  const bound = boundOf(view, session, connection, ctx.baseUrl)
+  const kept = await runOrder(ctx, lookOrder(ctx, session, connection))
+  if (kept instanceof Error) throw kept
+  if (kept.fullName === connection.repository) return { repository: kept, bound }
+  throw fail.remote(
+    'repository_name_differs', 'The code host writes the name of this repository otherwise.', {
+      next: `Save it as the host writes it: sallyport codehost connect --connection `
+        + `${connectionId} --repo ${kept.fullName} --expected-revision ${connection.revision}`,
+    },
+  )
+}

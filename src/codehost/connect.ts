@@ -1,0 +1,95 @@
+/**
+ * Saving a connection: a credential that identifies an account on the code host, for one exact
+ * repository. It allows nothing: what may be written says a consent, and only `consent` issues one
+ * (C-001, C-002, C-005).
+ */
+import { newId } from '../base/ids.js'
+import { discardStored } from '../governance/artifacts.js'
+import {
+  addConnection, changeConnection, credentialRefOf, type SavedConnection,
+} from '../governance/connections/save.js'
+import {
+  requireOwnConnection, requireRevision, standingConnection, type StandingConnection,
+} from '../governance/connections/read.js'
+import type { ConnectionMode } from '../governance/connections/rows.js'
+import { nowIso, type Gov } from '../governance/context.js'
+import { liveRoot } from '../governance/session/live.js'
+import type { Session } from '../governance/session/types.js'
+import { sealCredential } from '../governance/vault.js'
+import type { Tx } from '../state/types.js'
+import { codehostBase } from './context.js'
+import { repositoryOf } from './repository.js'
+
+/** Modes that a save may leave a connection in: `active` is what a consent makes of it. */
+export type SavedMode = Exclude<ConnectionMode, 'active'>
+
+const inRecord = async (
+  gov: Gov, session: Session, stored: string | null,
+  fn: (tx: Tx, now: string) => SavedConnection,
+): Promise<StandingConnection> => {
+  let done = false
+  try {
+    const { connection, replaced } = await gov.store.transact('codehost connect', (tx) => {
+      liveRoot(tx, gov, session.root.root_id)
+      const saved = fn(tx, nowIso(gov))
+      done = true
+      return saved
+    })
+    discardStored(gov.store, replaced)
+    return standingConnection(gov, session, connection.connection_id)
+  } finally {
+    if (!done) discardStored(gov.store, stored)
+  }
+}
+
+/** A new connection as somebody asks for it. */
+export interface ConnectRequest {
+  readonly repository: string
+  readonly mode: SavedMode
+  /** The host's token; wiped by whoever read it. */
+  readonly token: Uint8Array
+}
+
+/** Saves a new connection. Nobody is contacted. Throws `rejected`, `blocked`, `unauthorized`. */
+export const connect = (
+  gov: Gov, session: Session, { repository, mode, token }: ConnectRequest,
+): Promise<StandingConnection> => {
+  repositoryOf(repository)
+  codehostBase(gov)
+  const connectionId = newId('cnn')
+  const credential = sealCredential(gov.store, {
+    ref: credentialRefOf(connectionId), secret: token,
+  })
+  return inRecord(gov, session, credential.artifact.stored_sha256, (tx, now) =>
+    addConnection(tx, now, session, { connectionId, repository, mode, credential }))
+}
+
+/** What is saved anew of a connection; what is left out stays. */
+export interface ReconnectRequest {
+  readonly connectionId: string
+  readonly expectedRevision: number
+  readonly repository?: string | undefined
+  readonly mode?: SavedMode | undefined
+  readonly token?: Uint8Array | undefined
+}
+
+/**
+ * Saves another token, repository or mode; a consent there was has ended with it. Throws
+ * `rejected`, `not_found`, `conflict` (`stale_connection_revision`, `capacity_reserved`).
+ */
+export const reconnect = (
+  gov: Gov, session: Session, request: ReconnectRequest,
+): Promise<StandingConnection> => {
+  const { connectionId, expectedRevision, repository, mode, token } = request
+  if (repository !== undefined) repositoryOf(repository)
+  // Refused before anything is sealed; the record compares once more.
+  const connection = requireOwnConnection(gov.store.read(), session, connectionId)
+  requireRevision(connection, expectedRevision)
+  const credential = token === undefined ? undefined : sealCredential(gov.store, {
+    ref: connection.credential_ref, secret: token,
+  })
+  return inRecord(gov, session, credential?.artifact.stored_sha256 ?? null, (tx, now) =>
+    changeConnection(tx, now, session, {
+      connectionId, expectedRevision, repository, mode, credential,
+    }))
+}

@@ -1,0 +1,45 @@
+/** Names and limits of the code host, each once. */
+
+/** Field of `status`, noun of its verbs. */
+export const codehostName = 'codehost'
+/** Runtime of its operations; none of them costs money. */
+export const codehostRuntime = 'codehost_native'
+/** What every contact through a connection is filed under. */
+export const codehostProfile = 'codehost.rest.v1'
+/** Names the other side in route rows. */
+export const codehostProvider = 'codehost'
+
+/**
+ * What may be consented to, in the order in which it is shown: every one makes something new. There
+ * is no merge, no release and no update of a reference, by any name (C-029, C-040, C-042).
+ */
+export const codehostActions = [
+  'issue.create', 'comment.create', 'git.object.create', 'git.ref.create', 'pull_request.create',
+] as const
+export type CodehostAction = (typeof codehostActions)[number]
+
+/** What each action makes, for the people who consent to it. */
+export const actionTexts: Readonly<Record<CodehostAction, string>> = {
+  'issue.create': 'open issues',
+  'comment.create': 'write comments on issues and pull requests',
+  'git.object.create': 'store git objects: blobs, trees, commits',
+  'git.ref.create': 'make new branches',
+  'pull_request.create': 'open pull requests that are ready for review',
+}
+
+/** Limits of the code host; milliseconds and bytes. */
+export const codehostLimits = {
+  tokenBytesMax: 1_024,
+  /** A consent of seconds would end before anything is approved. */
+  grantMsMin: 60_000,
+  grantMsMax: 3_600_000,
+  grantMsDefault: 1_800_000,
+  /** One read that only asks what a repository is. */
+  lookMsMax: 30_000,
+  requestMs: 20_000,
+  smallReplyBytesMax: 1_048_576,
+  replyDepthMax: 64,
+} as const
+
+/** The one version of the public REST description that requests name. */
+export const restVersion = '2022-11-28'

@@ -1,0 +1,137 @@
+/** What goes in and comes out of the operations on connections and their consents. */
+import * as v from 'valibot'
+import { contract, noInput } from '../base/contract.js'
+import { closedObject, strictInteger } from '../base/schema.js'
+import { grantMsMax } from '../governance/connections/save.js'
+import type { StandingConnection } from '../governance/connections/read.js'
+import { connectionModes } from '../governance/connections/rows.js'
+import { codehostLimits } from './constants.js'
+
+const text = v.string()
+const nullableText = v.nullable(text)
+const revision = strictInteger(1, Number.MAX_SAFE_INTEGER)
+
+const consentShape = v.strictObject({
+  id: text,
+  state: v.picklist(['issued', 'expired', 'revoked', 'stopped']),
+  repository: text,
+  repository_id: v.number(),
+  actions: v.array(text),
+  issued_at: text,
+  expires_at: text,
+  root: text,
+  revision: v.number(),
+})
+
+const connectionShape = v.strictObject({
+  id: text,
+  repository: text,
+  repository_id: v.nullable(v.number()),
+  mode: v.picklist(connectionModes),
+  revision: v.number(),
+  /** Whether writes were ever opted in to here: nothing but a consent does. */
+  opt_in: v.boolean(),
+  consent: v.nullable(consentShape),
+  capacity: v.picklist(['free', 'reserved']),
+  active_job_id: nullableText,
+  active_fence: v.number(),
+  consent_fence: v.number(),
+  created_at: text,
+  updated_at: text,
+})
+/** A connection as a document; never its token. */
+export type ConnectionDocument = v.InferOutput<typeof connectionShape>
+
+const consentDocument = ({ connection: { consent }, state }: StandingConnection) =>
+  (consent === null || state === null ? null : {
+    id: consent.consent_id, state, repository: consent.repository,
+    repository_id: consent.repository_id, actions: [...consent.actions],
+    issued_at: consent.issued_at, expires_at: consent.expires_at, root: consent.root,
+    revision: consent.revision,
+  })
+
+const connectionDocument = (standing: StandingConnection): ConnectionDocument => {
+  const { connection: one } = standing
+  return {
+    id: one.connection_id, repository: one.repository, repository_id: one.repository_id,
+    mode: one.mode, revision: one.revision, opt_in: one.consent !== null,
+    consent: consentDocument(standing),
+    capacity: one.active_job_id === null ? 'free' : 'reserved',
+    active_job_id: one.active_job_id, active_fence: one.active_fence,
+    consent_fence: one.consent_fence, created_at: one.created_at, updated_at: one.updated_at,
+  }
+}
+
+const oneConnection = {
+  document: 'codehost.connection', version: 1, output: connectionShape,
+  toDocument: connectionDocument,
+} as const
+
+/** Saving a connection: a new one, or another token, repository or mode of one. */
+export const codehostConnect = contract({
+  ...oneConnection,
+  name: 'codehost.connect',
+  input: closedObject({
+    connection: v.optional(text),
+    repo: v.optional(text),
+    mode: v.optional(v.picklist(['disabled', 'reconcile_only'])),
+    token: v.optional(text),
+    expected_revision: v.optional(revision),
+  }),
+})
+
+/** The operator's connections, oldest first. */
+export const codehostConnections = contract({
+  name: 'codehost.connections',
+  version: 1,
+  input: noInput,
+  output: v.array(connectionShape),
+  toDocument: (all: readonly StandingConnection[]) => all.map(connectionDocument),
+})
+
+/** Setting a mode that allows less. */
+export const codehostMode = contract({
+  ...oneConnection,
+  name: 'codehost.mode',
+  input: closedObject({ connection: text, mode: v.picklist(['disabled', 'reconcile_only']) }),
+})
+
+/** Issuing a finite consent; duration in milliseconds. */
+export const codehostConsent = contract({
+  ...oneConnection,
+  name: 'codehost.consent',
+  input: closedObject({
+    connection: text,
+    action: v.array(text),
+    duration: strictInteger(codehostLimits.grantMsMin, grantMsMax),
+    acknowledge: v.optional(v.boolean()),
+    expected_revision: revision,
+  }),
+})
+
+/** Revoking the consent of a connection. */
+export const codehostRevoke = contract({
+  ...oneConnection, name: 'codehost.revoke', input: closedObject({ connection: text }),
+})
+
+const grantShape = v.strictObject({
+  connection: text,
+  mode: v.picklist(connectionModes),
+  opt_in: v.literal(true),
+  ...consentShape.entries,
+})
+/** A consent, derived from the row of its connection on each read. */
+export type GrantDocument = v.InferOutput<typeof grantShape>
+
+/** What the operator's connections allow now, or allowed: one entry a consent. */
+export const codehostGrants = contract({
+  name: 'codehost.grants',
+  version: 1,
+  input: noInput,
+  output: v.array(grantShape),
+  toDocument: (all: readonly StandingConnection[]): GrantDocument[] => all.flatMap((standing) => {
+    const consent = consentDocument(standing)
+    const { connection_id: connection, mode } = standing.connection
+    return consent === null ? [] : [{ connection, mode, opt_in: true as const, ...consent }]
+  }),
+})

@@ -1,0 +1,39 @@
+/**
+ * What a state that was replaced knew of connections and its copy does not: consents that had
+ * ended, modes that allowed less, capacity that a job occupied. Only ever narrows.
+ */
+import { canonicalJson } from '../../base/canonical.js'
+import type { Carrier } from '../narrowings.js'
+import { endGrant } from './narrow.js'
+import { connectionCollection, type Connection, type ConnectionMode } from './rows.js'
+
+/** How much a mode allows, the most first. */
+const order: readonly ConnectionMode[] = ['active', 'reconcile_only', 'disabled']
+const narrower = (a: ConnectionMode, b: ConnectionMode): ConnectionMode =>
+  (order.indexOf(a) > order.indexOf(b) ? a : b)
+
+const isOver = ({ consent }: Connection, theirs: Connection): boolean =>
+  consent !== null && consent.ended === null
+  && (theirs.consent?.consent_id !== consent.consent_id || theirs.consent.ended !== null)
+
+const narrowed = (mine: Connection, theirs: Connection, now: string): Connection => ({
+  ...(isOver(mine, theirs) ? endGrant(mine, now, 'stopped') : mine),
+  mode: narrower(mine.mode, theirs.mode),
+  consent_fence: Math.max(mine.consent_fence, theirs.consent_fence),
+  active_job_id: mine.active_job_id ?? theirs.active_job_id,
+  active_fence: Math.max(mine.active_fence, theirs.active_fence),
+  revision: Math.max(mine.revision, theirs.revision),
+})
+
+/** Carries them over; a connection that the copy does not know keeps nothing open. */
+export const carryConnections: Carrier = (tx, now, former) => {
+  const changed = former.all(connectionCollection).flatMap(({ id, doc: theirs }) => {
+    const mine = tx.get(connectionCollection, id)
+    if (mine === undefined) return []
+    const after = narrowed(mine, theirs, now)
+    return canonicalJson(after) === canonicalJson(mine)
+      ? [] : [{ ...after, revision: after.revision + 1, updated_at: now }]
+  })
+  for (const row of changed) tx.put(connectionCollection, row.connection_id, row)
+  return changed.length
+}
