@@ -13,6 +13,7 @@ t.test('A-071 a revoke stands and says so when leftovers cannot be resolved', as
   await rig.run(['state', 'compact'])
   forgeRecord(rig.place.stateDir, [
     { collection: 'save_intents', id: 'int_x', doc: { no: 'intent' }, partition: 'hash256' },
+    { collection: 'save_intents:open', id: 'alpha/int_x', doc: {}, partition: 'hash256' },
   ])
   const ran = await rig.run(['policy', 'revoke', '--json'])
   t.equal(ran.status, 0, ran.stderr)
