@@ -10,6 +10,7 @@ import { fileURLToPath } from 'node:url'
 import { SallyportError } from '../../src/base/errors.js'
 import { checkState } from '../../src/state/care/check.js'
 import { repairState } from '../../src/state/care/repair.js'
+import { decodeStateFile, encodeStateFile } from '../../src/state/state-file.js'
 import { openStore } from '../../src/state/store.js'
 import type { FileStore } from '../../src/state/store.js'
 import { items, notes, numbers, specs } from '../support/state/notes.js'
@@ -225,6 +226,20 @@ for (const name of names) {
     after.close()
   })
 }
+
+t.test('durability 10: a change to format 3 that raised STATE and nothing else is taken up again', async (t) => {
+  const place = unpack(t, 'format-2-sound')
+  const path = join(place.dir, 'STATE')
+  const state = decodeStateFile(readFileSync(path))
+  if (state === undefined) throw new Error('no STATE')
+  writeFileSync(path, encodeStateFile({ ...state, format_version: 3 }))
+  t.throws(() => openStore({ ...place, mode: 'read' }), { code: 'state_too_old' })
+  const { done } = await repairState({ ...place, specs: indexed })
+  t.strictSame(done.map(({ code }) => code), ['format_changed'])
+  const store = openStore({ ...place, mode: 'read' }) as FileStore
+  t.strictSame(readNotes(store), all)
+  store.close()
+})
 
 t.test('durability 12: the artifact, profile and witness of the stored state still open', async (t) => {
   const place = unpack(t, 'format-1-sound')

@@ -257,6 +257,19 @@ t.test('entries are made in pieces, and the files between are gone', async (t) =
   t.equal(again.corrected, 0)
 })
 
+t.test('a repair drops what is retired where nothing else is wrong', async (t) => {
+  const { store } = await World.in(t).store()
+  await fill(store)
+  await store.transact('fill', (tx) => tx.put(goneThings, 'g', {
+    colour: null, weight: 1, words: [],
+  }))
+  store.close()
+  const place = { ...placeOf(store), specs: [things], retired: ['gone'] }
+  t.equal((await repairState(place)).changed, true)
+  t.strictSame(again(t, store).read().all(goneThings), [])
+  t.equal((await repairState(place)).changed, false)
+})
+
 t.test('a repair makes the indexes of rows that were written without, and drops what is retired', async (t) => {
   const store = await format2(t, true)
   store.close()
