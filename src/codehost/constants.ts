@@ -38,7 +38,6 @@ export const codehostLimits = {
   lookMsMax: 30_000,
   requestMs: 20_000,
   smallReplyBytesMax: 1_048_576,
-  replyDepthMax: 64,
 } as const
 
 /** The one version of the public REST description that requests name. */

@@ -2,10 +2,11 @@
  * What the host says of a repository, read strictly: the members that are needed must be there and
  * of their type, others may stand beside them. Total: it never throws on any reply.
  */
-import { isIdentityEncoded, isRecord, isRedirect, member, parseReply, type JsonRecord }
-  from '../../net/reply.js'
+import { orUndefined } from '../../governance/judge/fact.js'
+import { isIdentityEncoded, isRedirect } from '../../net/reply.js'
 import type { HttpsReply } from '../../net/types.js'
-import { codehostLimits } from '../constants.js'
+import { readReply } from '../replies/read.js'
+import type { HostReplyOf } from '../replies/shapes.js'
 import { isRepositoryName } from '../repository.js'
 
 /** Roles that the host tells of, the least first. */
@@ -37,33 +38,16 @@ export type RepositoryVerdict =
   | { readonly kind: 'seen'; readonly repository: HostRepository }
   | { readonly kind: 'refused'; readonly code: RepositoryRefusal; readonly status: number }
 
-const textOf = (record: JsonRecord, name: string): string | null => {
-  const value = member(record, name)
-  const plain = typeof value === 'string' && value.length <= 256 && /^[^\p{Cc}\p{Cf}\p{Cs}]+$/u
-    .test(value)
-  return plain ? value : null
-}
-
 /** What the host calls it may be printed in a command: only a name is one. */
 const isFullName = (text: string): boolean => {
   const [owner = '', name = '', ...more] = text.split('/')
   return more.length === 0 && isRepositoryName({ owner, name })
 }
 
-const flagOf = (record: JsonRecord, name: string): boolean | null => {
-  const value = member(record, name)
-  return typeof value === 'boolean' ? value : null
-}
+type Told = HostReplyOf<'repository'>
 
-const idOf = (record: JsonRecord): number | null => {
-  const value = member(record, 'id')
-  return typeof value === 'number' && Number.isSafeInteger(value) && value > 0 ? value : null
-}
-
-const rolesOf = (record: JsonRecord): readonly HostRole[] => {
-  const told = member(record, 'permissions')
-  return isRecord(told) ? hostRoles.filter((role) => member(told, role) === true) : []
-}
+const rolesOf = ({ permissions }: Told): readonly HostRole[] =>
+  hostRoles.filter((role) => permissions?.[role] === true)
 
 /** A header that is not there, as with a fine-grained token, is not an empty list. */
 const scopesOf = (headers: HttpsReply['headers']): readonly string[] | null => {
@@ -74,20 +58,12 @@ const scopesOf = (headers: HttpsReply['headers']): readonly string[] | null => {
 }
 
 const repositoryOf = (
-  record: JsonRecord, headers: HttpsReply['headers'],
+  told: Told, headers: HttpsReply['headers'],
 ): HostRepository | null => {
-  const id = idOf(record)
-  const fullName = textOf(record, 'full_name')
-  const defaultBranch = textOf(record, 'default_branch')
-  const isPrivate = flagOf(record, 'private')
-  const archived = flagOf(record, 'archived')
-  const hasIssues = flagOf(record, 'has_issues')
-  if (id === null || fullName === null || !isFullName(fullName)) return null
-  if (defaultBranch === null) return null
-  if (isPrivate === null || archived === null || hasIssues === null) return null
-  return {
-    id, fullName, defaultBranch, isPrivate, archived, hasIssues,
-    roles: rolesOf(record), scopes: scopesOf(headers),
+  const { id, full_name: fullName, default_branch: defaultBranch, archived } = told
+  return !isFullName(fullName) ? null : {
+    id, fullName, defaultBranch, isPrivate: told.private, archived,
+    hasIssues: told.has_issues, roles: rolesOf(told), scopes: scopesOf(headers),
   }
 }
 
@@ -109,10 +85,8 @@ export const judgeRepositoryReply = (reply: HttpsReply): RepositoryVerdict => {
   const { status } = reply
   const code = refusalOf(reply)
   if (code !== null) return { kind: 'refused', code, status }
-  const record = parseReply(reply.body, {
-    bytesMax: codehostLimits.smallReplyBytesMax, depthMax: codehostLimits.replyDepthMax,
-  })
-  const repository = record === null ? null : repositoryOf(record, reply.headers)
+  const told = orUndefined(() => readReply('repository', reply.body))
+  const repository = told === undefined ? null : repositoryOf(told, reply.headers)
   return repository === null
     ? { kind: 'refused', code: 'codehost_reply', status } : { kind: 'seen', repository }
 }

@@ -24,7 +24,10 @@ const named = replyObject({ sha: objectId })
 export const repositoryReply = replyObject({
   id: number, name: text, full_name: text, owner: replyObject({ login: text }), private: flag,
   archived: v.optional(flag, false), has_issues: flag, default_branch: text,
-  permissions: v.optional(replyObject({ pull: flag, push: flag })),
+  permissions: v.optional(replyObject({
+    pull: flag, push: flag, triage: v.optional(flag), maintain: v.optional(flag),
+    admin: v.optional(flag),
+  })),
 })
 
 /** A reference and what it points at. */

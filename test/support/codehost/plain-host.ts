@@ -42,7 +42,7 @@ export interface PlainHost {
 export const repositoryBody = (more: Readonly<Record<string, unknown>> = {}) => ({
   id: 1296269, node_id: 'MDEwOlJlcG9zaXRvcnkxMjk2MjY5', name: 'hello',
   full_name: 'octo-org/hello', private: true, archived: false, disabled: false, fork: false,
-  has_issues: true, default_branch: 'main', visibility: 'private',
+  has_issues: true, default_branch: 'main', visibility: 'private', owner: { login: 'octo-org' },
   permissions: { admin: false, maintain: false, push: true, triage: true, pull: true },
   ...more,
 })

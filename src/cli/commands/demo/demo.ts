@@ -6,6 +6,7 @@ import type { Sandbox } from '../../../sandbox/start.js'
 import type { VerbDeps } from '../../bound.js'
 import { defineVerb, type Build, type Run, type VerbDefinition } from '../../verb.js'
 import { playAlpha } from './alpha.js'
+import { playCodehost } from './codehost.js'
 import { playShots, shotsPlaces } from './shots.js'
 import { openStage } from './stage.js'
 
@@ -43,12 +44,13 @@ const startSandboxIn = async (deps: VerbDeps, dir: string): Promise<Sandbox> => 
 export const run: Run<object, DemoDocument> = async (_options, deps) => {
   const dir = await mkdtemp(join(tmpdir(), 'sallyport-demo-'))
   const folders = { stateDir: join(dir, 'state'), configDir: join(dir, 'config') }
-  deps.io.writeOut('The sandbox plays provider and gateway on loopback, over real TLS.\n')
+  deps.io.writeOut('The sandbox plays provider, gateway and code host on loopback, over real TLS.\n')
   const sandbox = await startSandboxIn(deps, join(dir, 'sandbox'))
   try {
     const stage = openStage(deps, folders)
     await playAlpha(stage, sandbox)
     await playShots(stage, sandbox, shotsPlaces(dir))
+    await playCodehost(stage, sandbox)
     await stage.play({ say: 'The state is sound.', argv: ['state', 'check'] })
     await stage.play({ say: 'Everything at a glance.', argv: ['status'] })
   } finally {
