@@ -44,7 +44,8 @@ const startSandboxIn = async (deps: VerbDeps, dir: string): Promise<Sandbox> => 
 export const run: Run<object, DemoDocument> = async (_options, deps) => {
   const dir = await mkdtemp(join(tmpdir(), 'sallyport-demo-'))
   const folders = { stateDir: join(dir, 'state'), configDir: join(dir, 'config') }
-  deps.io.writeOut('The sandbox plays provider, gateway and code host on loopback, over real TLS.\n')
+  deps.io.writeOut(
+    'The sandbox plays provider, gateway and code host on loopback, over real TLS.\n')
   const sandbox = await startSandboxIn(deps, join(dir, 'sandbox'))
   try {
     const stage = openStage(deps, folders)
