@@ -36,7 +36,7 @@ t.test('C-005 C-035 a connection is saved without contact, and no save of it is 
   t.equal(at.host.connections(), 0, 'nobody was contacted')
 })
 
-t.test('C-030 C-031 C-032 a consent names owner, session, repository, actions and end, and is made here', async (t) => {
+t.test('C-030 C-031 a consent names owner, session, repository, actions and end, and is made here', async (t) => {
   const at = await connected(t)
   const first = must(await at.consent(['--action', 'comment.create', 'issue.create'])).json()
   const row = at.row()
@@ -166,7 +166,7 @@ t.test('C-047 C-048 reading and revoking make no consent, and reading changes no
   t.strictSame([shown.opt_in, grant.opt_in], [true, true])
 })
 
-t.test('C-003 C-015 C-016 C-033 one row holds it, and revoking raises its fence whatever occupies it', async (t) => {
+t.test('C-014 C-015 C-016 an occupied connection keeps its scope, and revoking it raises its fence', async (t) => {
   const at = await connected(t)
   must(await at.consent())
   const occupied = { ...at.row(), active_job_id: 'job_x', active_fence: 1 }
@@ -230,7 +230,7 @@ t.test('what the host refuses, hides, moves or writes otherwise is told and cons
   t.equal((await at.run(['state', 'check'])).status, 0)
 })
 
-t.test('C-032 C-039 another repository of the same name, or another token meanwhile, is not consented to', async (t) => {
+t.test('another repository of the same name, or another token meanwhile, is not consented to', async (t) => {
   const at = await connected(t)
   must(await at.consent())
   at.host.answers({ status: 200, body: repositoryBody({ id: 77 }) })

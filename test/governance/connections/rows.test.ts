@@ -71,7 +71,11 @@ t.test('C-039 each of the five values makes another vault identity', async (t) =
     { artifact: { ...row.artifact, stored_sha256: 'f'.repeat(64) } },
   ]) t.not(await digestWith(change), before, Object.keys(change).join())
   t.equal(await digestWith({}), before)
-  t.equal(vaultDigest(at.view(), 'vault:connection_other'), null)
+  const other = 'vault:connection_other'
+  t.equal(vaultDigest(at.view(), other), null)
+  await at.transact((tx) => tx.put(collections.credentials, other, { ...row }))
+  t.not(vaultDigest(at.view(), other), before, 'the same under another reference')
+  await at.transact((tx) => tx.remove(collections.credentials, other))
   await digestWith({})
   must(await at.run([
     'codehost', 'connect', '--connection', at.id, '--token-file', at.place.path('token'),
@@ -99,7 +103,7 @@ t.test('C-162 the record of a consent refuses everybody but the default owner', 
   t.equal(at.view().get(connectionCollection, id)?.consent, null)
 })
 
-t.test('C-039 the record of a consent refuses another credential than the host was asked with', async (t) => {
+t.test('the record of a consent refuses another credential than the host was asked with', async (t) => {
   const at = await connected(t)
   await t.rejects(at.transact((tx, now) => issueGrant(tx, now, at.session(), {
     connectionId: at.id, expectedRevision: 1, actions: ['issue.create'], durationMs: 60_000,
