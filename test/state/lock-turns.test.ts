@@ -29,29 +29,32 @@ const tightWriter = async (t: Test, store: FileStore): Promise<ChildProcess> => 
 
 const sumOf = (store: FileStore): number => store.read().get(notes, 'sum')?.n ?? 0
 
-/** Most records that others wrote while one of ours waited for its turn. */
-const mostBefore = async (
+/**
+ * Records that others wrote while one of ours waited for its turn: the median, because a process
+ * that the system did not run before it stood in line waits for nobody's turn.
+ */
+const usuallyBefore = async (
   store: FileStore, turns: number, turn: { readonly first?: boolean },
 ): Promise<number> => {
-  let most = 0
+  const waited: number[] = []
   for (let i = 0; i < turns; i += 1) {
     const before = sumOf(store)
     await store.transact('policy revoke', (tx) => {
-      most = Math.max(most, (tx.get(notes, 'sum')?.n ?? 0) - before)
+      waited.push((tx.get(notes, 'sum')?.n ?? 0) - before)
       tx.put(notes, 'turn', { n: i, text: '' })
     }, turn)
   }
-  return most
+  return waited.sort((a, b) => a - b)[Math.floor(turns / 2)] ?? 0
 }
 
 t.test('beside one and two tight writers what goes first waits for a few records, and the others for their turn', async (t) => {
   const { store } = await World.in(t).store()
   for (const writers of [1, 2]) {
     await tightWriter(t, store)
-    const first = await mostBefore(store, 10, { first: true })
-    t.ok(first <= 100, `${first} records were written before it, beside ${writers}`)
-    const inTurn = await mostBefore(store, 10, {})
-    t.ok(inTurn <= 200, `${inTurn} records were written before it in turn, beside ${writers}`)
+    const first = await usuallyBefore(store, 11, { first: true })
+    t.ok(first <= 30, `${first} records were written before it, beside ${writers}`)
+    const inTurn = await usuallyBefore(store, 11, {})
+    t.ok(inTurn <= 60, `${inTurn} records were written before it in turn, beside ${writers}`)
   }
   t.ok(sumOf(store) > 0)
 })
