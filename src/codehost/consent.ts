@@ -102,6 +102,7 @@ export const issueConsent = async (
         connectionId: wish.connectionId, expectedRevision: wish.expectedRevision,
         actions: wish.actions, durationMs: wish.durationMs, statementSha256: statement.sha256,
         vaultDigest: look.bound.vaultDigest, repositoryId: look.repository.id,
+        policyFence: look.policyFence,
       })
     })
   } catch (error) {

@@ -1,4 +1,5 @@
 /** Names and limits of the code host, each once. */
+import { grantMsMax } from '../governance/connections/grant.js'
 
 /** Field of `status`, noun of its verbs. */
 export const codehostName = 'codehost'
@@ -32,7 +33,7 @@ export const codehostLimits = {
   tokenBytesMax: 1_024,
   /** A consent of seconds would end before anything is approved. */
   grantMsMin: 60_000,
-  grantMsMax: 3_600_000,
+  grantMsMax,
   grantMsDefault: 1_800_000,
   /** One read that only asks what a repository is. */
   lookMsMax: 30_000,

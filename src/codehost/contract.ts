@@ -2,7 +2,6 @@
 import * as v from 'valibot'
 import { contract, noInput } from '../base/contract.js'
 import { closedObject, strictInteger } from '../base/schema.js'
-import { grantMsMax } from '../governance/connections/save.js'
 import type { StandingConnection } from '../governance/connections/read.js'
 import { connectionModes } from '../governance/connections/rows.js'
 import { codehostLimits } from './constants.js'
@@ -103,7 +102,7 @@ export const codehostConsent = contract({
   input: closedObject({
     connection: text,
     action: v.array(text),
-    duration: strictInteger(codehostLimits.grantMsMin, grantMsMax),
+    duration: strictInteger(codehostLimits.grantMsMin, codehostLimits.grantMsMax),
     acknowledge: v.optional(v.boolean()),
     expected_revision: revision,
   }),

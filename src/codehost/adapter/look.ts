@@ -8,6 +8,7 @@ import type { Order, Running, Sent } from '../../contact/order.js'
 import { requireOwnConnection } from '../../governance/connections/read.js'
 import type { Connection } from '../../governance/connections/rows.js'
 import { momentOf } from '../../governance/judge/moment.js'
+import { policyHead } from '../../governance/policy/head.js'
 import { liveRoot } from '../../governance/session/live.js'
 import type { Session } from '../../governance/session/types.js'
 import { vaultDigest } from '../../governance/vault.js'
@@ -27,6 +28,8 @@ import {
 export interface Look {
   readonly repository: HostRepository
   readonly bound: Bound
+  /** Fence of the policy before the host was asked. */
+  readonly policyFence: number
 }
 
 type Wire = Sent<RepositoryVerdict>
@@ -134,9 +137,10 @@ export const lookAtRepository = async (
   const view = ctx.gov.store.read()
   const connection = requireOwnConnection(view, session, connectionId)
   const bound = boundOf(view, session, connection, ctx.baseUrl)
+  const { fence: policyFence } = policyHead(view)
   const kept = await runOrder(ctx, lookOrder(ctx, session, connection))
   if (kept instanceof Error) throw kept
-  if (kept.fullName === connection.repository) return { repository: kept, bound }
+  if (kept.fullName === connection.repository) return { repository: kept, bound, policyFence }
   throw fail.remote(
     'repository_name_differs', 'The code host writes the name of this repository otherwise.', {
       next: `Save it as the host writes it: sallyport codehost connect --connection `

@@ -6,6 +6,9 @@ import { canonicalJson, sha256Hex } from '../../base/canonical.js'
 import { msFromIso } from '../../base/clock.js'
 import type { Connection, Grant } from './rows.js'
 
+/** Longest life of a consent, milliseconds (C-043). */
+export const grantMsMax = 3_600_000
+
 /**
  * `issued`: it authorizes; `expired`: by the clock alone; `revoked`: by an act that meant it, or
  * every route; `stopped`: its session ended, or the connection was saved anew or left `active`.

@@ -12,15 +12,12 @@ import { policyHead } from '../policy/head.js'
 import { defaultPrincipal } from '../principals.js'
 import type { Session } from '../session/types.js'
 import { putCredential, vaultDigest, type SealedCredential } from '../vault.js'
-import { bindingOf } from './grant.js'
+import { bindingOf, grantMsMax } from './grant.js'
 import { endGrant } from './narrow.js'
 import { requireFree, requireOwnConnection, requireRevision } from './read.js'
 import {
   connectionCollection, type Connection, type ConnectionMode, type Grant,
 } from './rows.js'
-
-/** Longest life of a consent, milliseconds (C-043). */
-export const grantMsMax = 3_600_000
 
 const by = ({ principal, root }: Session) =>
   ({ principal: principal.principal_id, root: root.root_id })
@@ -114,6 +111,8 @@ export interface GrantRequest {
   readonly vaultDigest: string
   /** The number that the host gives the repository. */
   readonly repositoryId: number
+  /** Fence of the policy when it was asked for: a revoke of every route since then ends it, too. */
+  readonly policyFence: number
 }
 
 /** Throws `unauthorized`/`not_default_principal` for anybody but the owner whom `init` made. */
@@ -126,6 +125,11 @@ export const requireDefaultPrincipal = (view: View, { principal }: Session): voi
 }
 
 const requireUnchanged = (tx: Tx, connection: Connection, request: GrantRequest): void => {
+  if (policyHead(tx).fence !== request.policyFence) {
+    throw fail.unauthorized('policy_revoked', 'Every route was revoked while this was asked for.', {
+      reason: 'policy_revoked', next: 'Nothing was granted. Run it again if it is still meant.',
+    })
+  }
   if (vaultDigest(tx, connection.credential_ref) !== request.vaultDigest) {
     throw fail.conflict(
       'credential_changed', 'The connection has another credential than the host was asked with.',

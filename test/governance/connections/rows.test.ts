@@ -4,6 +4,7 @@ import t from 'tap'
 import { connectionCollection } from '../../../src/governance/connections/rows.js'
 import { issueGrant } from '../../../src/governance/connections/save.js'
 import { verifyConnections } from '../../../src/governance/connections/verify.js'
+import { policyHead } from '../../../src/governance/policy/head.js'
 import { collections } from '../../../src/governance/rows.js'
 import { newStop } from '../../../src/governance/stops/act.js'
 import { putStop } from '../../../src/governance/stops/folder.js'
@@ -99,6 +100,7 @@ t.test('C-162 the record of a consent refuses everybody but the default owner', 
   await t.rejects(at.transact((tx, now) => issueGrant(tx, now, at.session(), {
     connectionId: id, expectedRevision: 1, actions: ['issue.create'], durationMs: 60_000,
     statementSha256: 'a'.repeat(64), vaultDigest: vaultDigest(tx, ref) ?? '', repositoryId: 1,
+    policyFence: policyHead(tx).fence,
   })), { kind: 'unauthorized', code: 'not_default_principal' })
   t.equal(at.view().get(connectionCollection, id)?.consent, null)
 })
@@ -108,6 +110,7 @@ t.test('the record of a consent refuses another credential than the host was ask
   await t.rejects(at.transact((tx, now) => issueGrant(tx, now, at.session(), {
     connectionId: at.id, expectedRevision: 1, actions: ['issue.create'], durationMs: 60_000,
     statementSha256: 'a'.repeat(64), vaultDigest: 'f'.repeat(64), repositoryId: 1,
+    policyFence: policyHead(tx).fence,
   })), { kind: 'conflict', code: 'credential_changed' })
   t.equal(at.row().consent, null)
 })
