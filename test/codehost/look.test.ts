@@ -4,6 +4,8 @@ import { lookAtRepository } from '../../src/codehost/adapter/look.js'
 import { connectionCollection, type Connection } from '../../src/governance/connections/rows.js'
 import { changeConnection, issueGrant } from '../../src/governance/connections/save.js'
 import { policyHead } from '../../src/governance/policy/head.js'
+import { newStop } from '../../src/governance/stops/act.js'
+import { putStop } from '../../src/governance/stops/folder.js'
 import { collections } from '../../src/governance/rows.js'
 import { vaultDigest } from '../../src/governance/vault.js'
 import { connected, type Connected } from '../support/codehost/connected.js'
@@ -63,13 +65,26 @@ t.test('a revoke of every route ends no read, and no consent comes of what was r
   }
 })
 
+t.test('a stop of everything that nobody has recorded yet ends no read either', async (t) => {
+  const at = await connected(t)
+  const nobody = { principal: null, root: null, verb: 'policy revoke' }
+  const ran = await at.consent([], {
+    at: async (name) => {
+      if (name !== 'look.before_dial') return
+      putStop(at.gov.store.stopsDir, newStop(at.clock, { kind: 'all', target: null }, nobody))
+    },
+  })
+  t.equal(at.host.requests.length, 1)
+  t.equal(ran.error().code, 'policy_revoked', 'but no consent comes of it')
+})
+
 t.test('a read goes to the host of the sealed profile, whatever its caller says', async (t) => {
   const at = await connected(t)
   const request = () => t.fail('somebody was contacted')
   await t.rejects(lookAtRepository({
     gov: at.gov, signal: new AbortController().signal, baseUrl: 'https://127.0.0.1:9',
     client: async () => ({ request: async () => { throw new Error(String(request())) } }),
-  }, at.session(), at.id), { reason: 'fixed_route_mismatch' })
+  }, at.session(), at.id), { code: 'codehost_read_denied', reason: 'fixed_route_mismatch' })
 })
 
 t.test('C-014 the records of a save compare revision and capacity themselves', async (t) => {
