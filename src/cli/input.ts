@@ -33,9 +33,9 @@ const openFlags = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY
 export const readInput = async (deps: CliDeps, source: InputSource): Promise<Buffer> => {
   const chunks: Buffer[] = []
   let length = 0
-  const stream = source.from === '-'
-    ? deps.io.stdin() : namedChunks(source, resolve(deps.cwd, source.from), deps.stop)
   try {
+    const stream = source.from === '-'
+      ? deps.io.stdin() : namedChunks(source, resolve(deps.cwd, source.from), deps.stop)
     for await (const chunk of endingWith(deps.stop, stream)) {
       length += chunk.byteLength
       if (length > source.bytesMax) throw tooLarge(source)

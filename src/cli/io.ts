@@ -85,7 +85,7 @@ export const processIo = (): ProcessIo => {
     },
     writeOut: out.write,
     writeErr: err.write,
-    stdin: () => process.stdin,
+    stdin: stdinStream,
     streams() {
       endWithTerminal()
       return { stdin: process.stdin, stdout: process.stdout, stderr: process.stderr }
@@ -96,6 +96,12 @@ export const processIo = (): ProcessIo => {
       endNow(status)
     },
   }
+}
+
+/** Node makes an empty stream of a folder: `< folder` would be told as nothing given. */
+const stdinStream = (): Readable => {
+  if (fstatSync(0).isDirectory()) throw Object.assign(new Error('a folder'), { code: 'EISDIR' })
+  return process.stdin
 }
 
 /** Names below it lead nowhere, like those below a folder that was removed: it is a file. */

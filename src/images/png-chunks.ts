@@ -32,6 +32,13 @@ const requireChecksum = (bytes: Buffer, type: string, at: number, end: number): 
   throw new ImageProblem(type === 'IDAT' ? 'data_damaged' : 'header_damaged')
 }
 
+/**
+ * Whether a picture cannot be known without a chunk (a capital first letter) that this format does
+ * not have: whoever shows it shows something else (PNG specification, section 5.4).
+ */
+const isUnknownCritical = (type: string): boolean =>
+  /^[^a-z]/.test(type) && !['IHDR', 'PLTE', 'IDAT', 'IEND'].includes(type)
+
 /** Every chunk up to IEND: type and content. */
 function* chunksOf(bytes: Buffer): Generator<readonly [string, Buffer]> {
   let at = 8
@@ -40,6 +47,7 @@ function* chunksOf(bytes: Buffer): Generator<readonly [string, Buffer]> {
     const end = at + 8 + length
     if (end + 4 > bytes.length) throw new ImageProblem('truncated')
     const type = bytes.toString('latin1', at + 4, at + 8)
+    if (isUnknownCritical(type)) throw new ImageProblem('header_damaged')
     requireChecksum(bytes, type, at, end)
     yield [type, bytes.subarray(at + 8, end)]
     if (type === 'IEND') return

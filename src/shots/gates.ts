@@ -93,6 +93,11 @@ const lateGates = {
     text: 'The file ends before its picture does, as a copy does that was never finished.',
     next: releaseNext,
   },
+  image_goes_on: {
+    text: 'Bytes stand behind the end of the picture, which no viewer shows: a picture before '
+      + 'it was cut, or what a camera added.',
+    next: releaseNext,
+  },
   budget_exhausted: {
     text: 'The budget of the last 24 hours is used up.',
     next: 'It frees itself hour by hour; or raise it with sallyport shots config set.',

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process'
 import type { ChildProcessWithoutNullStreams } from 'node:child_process'
 import { once } from 'node:events'
+import { closeSync, openSync } from 'node:fs'
 import { extname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
@@ -50,6 +51,22 @@ t.test('stdin is read to its end', async (t) => {
   child.stdin.end('y'.repeat(200_000))
   const [chunk] = await once(child.stdout, 'data')
   t.equal(String(chunk), '200000')
+})
+
+t.test('a folder on stdin is told as one, and is not read as nothing', async (t) => {
+  const folder = openSync(t.testdir({}), 'r')
+  t.teardown(() => closeSync(folder))
+  const child = spawn(process.execPath, [...process.execArgv, program, 'read'], {
+    stdio: [folder, 'pipe', 'pipe'],
+  })
+  const told = new Promise<string>((resolve) => {
+    let text = ''
+    child.stderr.on('data', (chunk: Buffer) => (text += chunk.toString()))
+    child.stderr.on('end', () => resolve(text))
+  })
+  const [status] = await once(child, 'exit')
+  t.not(status, 0)
+  t.match(await told, 'EISDIR')
 })
 
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {

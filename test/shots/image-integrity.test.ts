@@ -1,10 +1,11 @@
 /** Only an image that is whole leaves the machine: what cannot be told to be one stays. */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { crc32 } from 'node:zlib'
 import t from 'tap'
 import jpeg from 'jpeg-js'
 import { sha256Hex } from '../../src/base/canonical.js'
-import { reachesEnd } from '../../src/images/whole-file.js'
+import { goesOn, reachesEnd } from '../../src/images/whole-file.js'
 import { readForUpload } from '../../src/shots/analysis/privacy.js'
 import { must } from '../support/must.js'
 import { observationOf } from '../support/observations.js'
@@ -59,6 +60,15 @@ const withThumbnail = (): Buffer => {
   return Buffer.concat([whole.subarray(0, 2), head, small, cut(whole.subarray(2), 0.9)])
 }
 
+/** With a chunk of a type before the end; a capital first letter says that it cannot be left out. */
+const withChunk = (png: Buffer, type: string): Buffer => {
+  const content = Buffer.from(`${type}what only another program reads`, 'latin1')
+  const [length, checksum] = [Buffer.alloc(4), Buffer.alloc(4)]
+  length.writeUInt32BE(content.length - 4)
+  checksum.writeUInt32BE(crc32(content))
+  return Buffer.concat([png.subarray(0, -12), length, content, checksum, png.subarray(-12)])
+}
+
 const passwd = Buffer.concat([
   Buffer.from([0xff, 0xd8, 0xff]), Buffer.from('root:x:0:0:root:/root:/bin/bash\n'.repeat(20)),
 ])
@@ -77,17 +87,24 @@ const held: Readonly<Record<string, readonly [Buffer, string]>> = {
   'other-cut.jpg': [cut(undecodable(5), 0.8), 'image_truncated'],
   'other-half-copied.jpg': [halfCopied(undecodable(6), 0.8), 'image_truncated'],
   'thumbnail.jpg': [withThumbnail(), 'image_truncated'],
+  'cropped.png': [Buffer.concat([image(8), image(9).subarray(40)]), 'image_goes_on'],
+  'motion.jpg': [Buffer.concat([photo(10), Buffer.from('ftyp')]), 'image_goes_on'],
+  'other-motion.jpg': [Buffer.concat([undecodable(11), Buffer.from([0])]), 'image_goes_on'],
+  'own-chunk.png': [withChunk(image(10), 'SECR'), 'image_damaged'],
 }
 
 t.test('S-019 S-021 S-062 what is no whole image is blocked by name and never sent', async (t) => {
   const world = await World.in(t).sandbox().state().session()
     .gateway(forImages).images(allowed).proof('screenshot')
   for (const [name, [bytes]] of Object.entries(held)) world.file(name, bytes)
-  const whole = { 'whole.png': image(60), 'whole.jpg': photo(8), 'other-whole.jpg': undecodable(9) }
+  const whole = {
+    'whole.png': image(60), 'whole.jpg': photo(8), 'other-whole.jpg': undecodable(9),
+    'noted.png': withChunk(image(61), 'noTe'),
+  }
   for (const [name, bytes] of Object.entries(whole)) world.file(name, bytes)
   t.hasStrict(await scan(world), { rejected: 0, deferred: 0 })
   await analyze(world, '--limit', '50')
-  t.equal(sent(world), 3, 'the whole ones went')
+  t.equal(sent(world), 4, 'the whole ones went')
   for (const name of Object.keys(whole)) {
     t.hasStrict(rowOf(world, name).analyzer, { contact: 'ended' }, name)
   }
@@ -102,7 +119,7 @@ t.test('S-019 S-021 S-062 what is no whole image is blocked by name and never se
     'shots', 'reanalyze', '--blocked', '--reason', 'manual_operator_request', '--yes', '--json',
   ])
   t.hasStrict(bulk.json(), { blocked: Object.keys(held).length, analyzed: 0 })
-  t.equal(sent(world), 3, 'a bulk releases nothing')
+  t.equal(sent(world), 4, 'a bulk releases nothing')
 })
 
 t.test('S-021 a person releases one damaged image by name, and none that does not tell its size', async (t) => {
@@ -146,7 +163,12 @@ t.test('S-021 S-062 what does not tell its size is refused by the reading itself
 t.test('S-062 a file reaches its end part by part, whatever stands in its last bytes', (t) => {
   const png = image(1)
   t.equal(reachesEnd(png, 'png'), true)
-  t.equal(reachesEnd(Buffer.concat([png, Buffer.alloc(9)]), 'png'), true, 'bytes behind it pass')
+  const longerBy = (bytes: Buffer, more: number) => Buffer.concat([bytes], bytes.length + more)
+  for (const [bytes, format] of [[png, 'png'], [photo(1), 'jpeg'], [undecodable(1), 'jpeg']] as const) {
+    t.equal(reachesEnd(longerBy(bytes, 9), format), true, 'it has its end')
+    t.strictSame([0, 1, 9].map((more) => goesOn(longerBy(bytes, more), format)), [false, true, true])
+    t.equal(goesOn(bytes.subarray(0, -1), format), false, 'nothing is behind an end that is missing')
+  }
   for (const bytes of [photo(1), undecodable(1)]) {
     t.equal(reachesEnd(bytes, 'jpeg'), true)
     for (let end = 0; end < bytes.length; end += 1) {

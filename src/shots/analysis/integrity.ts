@@ -1,14 +1,14 @@
 /**
  * Whether what lies in an image file is an image, whole: only that may leave (S-019, S-021). What
  * was decoded here is; what uses a part of its format that is not decoded here must name its size
- * in the header and reach its end. Anything else waits for a person, and what does not tell its
- * size for nobody: the limit of pixels could not be applied to it.
+ * in the header and reach its end. Nothing may stand behind that end: no viewer shows it. Anything
+ * else waits for a person, and what does not tell its size for nobody: the limit of pixels could not be applied to it.
  */
 import type { Examined, ImageReason } from '../../images/types.js'
-import { reachesEnd } from '../../images/whole-file.js'
+import { goesOn, reachesEnd } from '../../images/whole-file.js'
 
 /** Why an image may not leave as it is. */
-export type IntegrityReason = 'image_damaged' | 'image_truncated'
+export type IntegrityReason = 'image_damaged' | 'image_truncated' | 'image_goes_on'
 
 interface Size {
   readonly width: number | null
@@ -27,8 +27,8 @@ export const integrityOf = (
 ): IntegrityReason | null => {
   const { format } = facts
   if (format === null || !hasSize(facts)) return 'image_damaged'
-  if (reason === null) return null
-  if (damaged.has(reason)) return 'image_damaged'
+  if (reason !== null && damaged.has(reason)) return 'image_damaged'
   if (reason === 'truncated') return 'image_truncated'
-  return reachesEnd(bytes, format) ? null : 'image_truncated'
+  if (reason !== null && !reachesEnd(bytes, format)) return 'image_truncated'
+  return goesOn(bytes, format) ? 'image_goes_on' : null
 }
