@@ -60,7 +60,7 @@ const withThumbnail = (): Buffer => {
   return Buffer.concat([whole.subarray(0, 2), head, small, cut(whole.subarray(2), 0.9)])
 }
 
-/** With a chunk of a type before the end; a capital first letter says that it cannot be left out. */
+/** With a chunk before the end; a capital first letter says that it cannot be left out. */
 const withChunk = (png: Buffer, type: string): Buffer => {
   const content = Buffer.from(`${type}what only another program reads`, 'latin1')
   const [length, checksum] = [Buffer.alloc(4), Buffer.alloc(4)]
@@ -164,9 +164,11 @@ t.test('S-062 a file reaches its end part by part, whatever stands in its last b
   const png = image(1)
   t.equal(reachesEnd(png, 'png'), true)
   const longerBy = (bytes: Buffer, more: number) => Buffer.concat([bytes], bytes.length + more)
-  for (const [bytes, format] of [[png, 'png'], [photo(1), 'jpeg'], [undecodable(1), 'jpeg']] as const) {
+  const kinds = [[png, 'png'], [photo(1), 'jpeg'], [undecodable(1), 'jpeg']] as const
+  for (const [bytes, format] of kinds) {
     t.equal(reachesEnd(longerBy(bytes, 9), format), true, 'it has its end')
-    t.strictSame([0, 1, 9].map((more) => goesOn(longerBy(bytes, more), format)), [false, true, true])
+    const told = [0, 1, 9].map((more) => goesOn(longerBy(bytes, more), format))
+    t.strictSame(told, [false, true, true])
     t.equal(goesOn(bytes.subarray(0, -1), format), false, 'nothing is behind an end that is missing')
   }
   for (const bytes of [photo(1), undecodable(1)]) {

@@ -2,7 +2,8 @@
  * Whether what lies in an image file is an image, whole: only that may leave (S-019, S-021). What
  * was decoded here is; what uses a part of its format that is not decoded here must name its size
  * in the header and reach its end. Nothing may stand behind that end: no viewer shows it. Anything
- * else waits for a person, and what does not tell its size for nobody: the limit of pixels could not be applied to it.
+ * else waits for a person, and what does not tell its size for nobody: the limit of pixels could
+ * not be applied to it.
  */
 import type { Examined, ImageReason } from '../../images/types.js'
 import { goesOn, reachesEnd } from '../../images/whole-file.js'
