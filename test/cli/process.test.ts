@@ -61,8 +61,8 @@ t.test('a folder on stdin is told as one, and is not read as nothing', async (t)
   })
   const told = new Promise<string>((resolve) => {
     let text = ''
-    child.stderr.on('data', (chunk: Buffer) => (text += chunk.toString()))
-    child.stderr.on('end', () => resolve(text))
+    child.stderr?.on('data', (chunk: Buffer) => (text += chunk.toString()))
+    child.stderr?.on('end', () => resolve(text))
   })
   const [status] = await once(child, 'exit')
   t.not(status, 0)
