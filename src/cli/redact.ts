@@ -2,6 +2,7 @@
  * The last net under the rule that no text holds a secret: what was read as a secret in this run,
  * and whatever has the form of one, is cut out of a stack before it is shown.
  */
+import { authorization, ownToken, prefixedKey, privateKey } from '../base/key-shapes.js'
 
 /** Secrets of this run, as text. */
 export interface Secrets {
@@ -14,12 +15,7 @@ const replacement = '[cut]'
 /** Shorter ones would cut words out of ordinary text. */
 const secretCharsMin = 6
 
-const keyShapes = [
-  /\b(?:sk|pk|rk|ghp|gho|ghs|ghu|github_pat|xox[abps])[-_][A-Za-z0-9_-]{8,}/g,
-  /\b(?:Bearer|Basic)\s+[A-Za-z0-9._~+/=-]{8,}/gi,
-  /-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)/g,
-  /\b[A-Za-z0-9_-]{43}\b/g,
-]
+const keyShapes = [prefixedKey, authorization, privateKey, ownToken]
 
 /** An empty collection. */
 export const secretsOfRun = (): Secrets => {

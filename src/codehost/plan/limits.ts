@@ -62,6 +62,14 @@ export interface PlanCounts {
   readonly loopback: boolean
 }
 
+/** What is under every limit: for the counts that are not known yet. */
+export const noCounts: PlanCounts = {
+  expectedFiles: 0, expectedBytes: 0, largestFileBytes: 0, treeEntries: 0, treeListingBytes: 0,
+  posts: 0, historyEntryBytes: 0, closingGets: 0, closingRawBytes: 0, closingDecodedBytes: 0,
+  largestTreeReplyBytes: 0, largestBlobReplyBytes: 0, changedPages: 0, earlierPosts: 0,
+  loopback: true,
+}
+
 /** Limits of what is kept of histories and reads, in bytes where not said otherwise. */
 export const keptLimits = {
   historyBytesMax: 4 * mebibyte,

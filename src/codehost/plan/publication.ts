@@ -13,7 +13,7 @@ import type { RepositoryName } from '../repository.js'
 import { changesOn } from './changes.js'
 import type { Change, ScannedFile } from './changes.js'
 import { closingCost } from './closing.js'
-import { postLimits, requireClosable } from './limits.js'
+import { noCounts, postLimits, requireClosable } from './limits.js'
 import type { PlanCounts } from './limits.js'
 import { postsOf } from './posts.js'
 import type { PlannedPost } from './posts.js'
@@ -73,7 +73,7 @@ const requireTexts = (input: PublicationInput): void => {
 
 /** What is known before any tree is built, so that a folder too large costs nothing. */
 const requireFewEnough = (changes: readonly Change[]): void => requireClosable({
-  ...none, ...sizesOf(changes),
+  ...noCounts, ...sizesOf(changes),
 })
 
 const sizesOf = (
@@ -83,13 +83,6 @@ const sizesOf = (
   expectedBytes: changes.reduce((sum, { bytes }) => sum + bytes, 0),
   largestFileBytes: changes.reduce((most, { bytes }) => Math.max(most, bytes), 0),
 })
-
-const none: PlanCounts = {
-  expectedFiles: 0, expectedBytes: 0, largestFileBytes: 0, treeEntries: 0, treeListingBytes: 0,
-  posts: 0, historyEntryBytes: 0, closingGets: 0, closingRawBytes: 0, closingDecodedBytes: 0,
-  largestTreeReplyBytes: 0, largestBlobReplyBytes: 0, changedPages: 0, earlierPosts: 0,
-  loopback: true,
-}
 
 /**
  * Plans a publication. Throws, all `rejected`: `branch_name_invalid`, `branch_is_base`,

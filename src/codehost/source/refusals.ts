@@ -1,0 +1,46 @@
+/** What stands in the way of reading a folder as the files of a publication. */
+import { fail } from '../../base/errors.js'
+import type { SallyportError } from '../../base/errors.js'
+import { shownText } from '../../base/shown-text.js'
+import { planLimitMax } from '../plan/limits.js'
+
+/** Most files and folders below the folder: a tree cannot have more. */
+export const sourceEntriesMax = planLimitMax.tree_entries
+/** Most folders within each other. */
+export const sourceDepthMax = 128
+
+/** Why a folder, or something in it, is not read. */
+export type SourceReason =
+  | 'missing' | 'not_folder' | 'own_folder' | 'link' | 'device' | 'fifo' | 'socket' | 'nested_git'
+  | 'file_too_large' | 'too_many' | 'too_deep' | 'unreadable'
+
+const worded: Readonly<Record<SourceReason, string>> = {
+  missing: 'there is none of that name',
+  not_folder: 'it is no folder',
+  own_folder: 'it holds a folder in which this program keeps its state or keys, or lies in one',
+  link: 'it has a symbolic link',
+  device: 'it has a device',
+  fifo: 'it has a named pipe',
+  socket: 'it has a socket',
+  nested_git: 'a folder in it has a .git of its own',
+  file_too_large: `it has a file above ${planLimitMax.file_bytes} bytes that differs from the base`,
+  too_many: `it has more than ${sourceEntriesMax} files and folders`,
+  too_deep: `it has more than ${sourceDepthMax} folders within each other`,
+  unreadable: 'a part of it cannot be read',
+}
+
+/** Throws `source_refused` (rejected) with the reason, and what it is about among the details. */
+export const refusedSource = (
+  reason: SourceReason, path: string | null, cause?: unknown,
+): SallyportError =>
+  fail.rejected('source_refused', `The folder is not published: ${worded[reason]}.`, {
+    reason, details: path === null ? {} : { path: shownText(path) }, cause,
+    next: 'Move it away, or publish another folder.',
+  })
+
+/** Throws `source_changed` (conflict): what was read is not what is there now. */
+export const changedSource = (path: string): SallyportError =>
+  fail.conflict('source_changed', 'The folder changed while it was read.', {
+    details: { path: shownText(path) },
+    next: 'Run the command again when nothing writes there.',
+  })
