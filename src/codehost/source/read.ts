@@ -4,7 +4,7 @@
  * anything is not as it was found, nothing that was read counts.
  */
 import {
-  closeSync, constants, fstatSync, openSync, readSync, realpathSync, statSync,
+  closeSync, constants, fstatSync, openSync, readSync, realpathSync, statSync, type BigIntStats,
 } from 'node:fs'
 import { dirname } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
@@ -61,6 +61,9 @@ const ownerMayExecute = 0o100n
  * so recently is read twice.
  */
 const youngMs = 2_000
+const isYoung = ({ ctimeNs, mtimeNs }: BigIntStats): boolean =>
+  Date.now() - Number((ctimeNs > mtimeNs ? ctimeNs : mtimeNs) / 1_000_000n) < youngMs
+
 /** After so many bytes, or files, whoever waits for this process has a turn. */
 const turnBytes = 4 * 1024 * 1024
 const turnFiles = 256
@@ -126,13 +129,11 @@ class FileReader {
     const stat = fstatSync(fd, { bigint: true })
     if (!stat.isFile() || stampOf(stat) !== stamp) throw changedSource(path)
     const size = Number(stat.size)
-    if (size > (mayBeLarge ? anyFileBytesMax : fileBytesMax)) throw refusedSource('file_too_large', path)
+    const sizeMax = mayBeLarge ? anyFileBytesMax : fileBytesMax
+    if (size > sizeMax) throw refusedSource('file_too_large', path)
     const scanned = this.#scanned(fd, size, path)
     const bytes = size > fileBytesMax ? null : this.#buffer.subarray(0, size)
-    const youngest = Number((stat.ctimeNs > stat.mtimeNs ? stat.ctimeNs : stat.mtimeNs) / 1_000_000n)
-    if (Date.now() - youngest < youngMs && !this.#same(fd, size, scanned, bytes, path)) {
-      throw changedSource(path)
-    }
+    if (isYoung(stat) && !this.#same(fd, size, scanned, bytes, path)) throw changedSource(path)
     if (stampOf(fstatSync(fd, { bigint: true })) !== stamp) throw changedSource(path)
     return { scanned, bytes, mode: (stat.mode & ownerMayExecute) !== 0n ? '100755' : '100644' }
   }

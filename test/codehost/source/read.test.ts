@@ -77,7 +77,8 @@ t.test('what is read is what git would add, and every content that differs is se
   const paths = fc.sample(fc.array(word, { minLength: 1, maxLength: 4 }), { numRuns: 120, seed: 5 })
   const bodies = fc.sample(fc.uint8Array({ maxLength: 3_000 }), { numRuns: 120, seed: 6 })
   for (const [at, names] of paths.entries()) {
-    const path = join(dir, ...names.map((name, depth) => depth < names.length - 1 ? `${name}d` : name))
+    const folders = names.slice(0, -1).map((name) => `${name}d`)
+    const path = join(dir, ...folders, names.at(-1) ?? '')
     mkdirSync(dirname(path), { recursive: true })
     try {
       writeFileSync(path, at % 7 === 0 ? '' : Buffer.from(bodies[at] ?? []))
@@ -100,7 +101,8 @@ t.test('what is read is what git would add, and every content that differs is se
   const ref = draft.seal()
   const pack = store.artifacts.openPack(sourceLabel, ref)
   t.strictSame(
-    pack.bodies.map(({ name }) => name).sort(), [...new Set(draft.files.map(({ id }) => id))].sort())
+    pack.bodies.map(({ name }) => name).sort(),
+    [...new Set(draft.files.map(({ id }) => id))].sort())
   for (const { name } of pack.bodies) t.equal(objectId('blob', pack.read(name)), name)
   pack.close()
   t.equal(draft.files.find(({ path }) => path === 'group')?.mode, '100644')
@@ -119,7 +121,8 @@ t.test('only what differs from the base is sealed, and a mode alone seals nothin
   t.equal(draft.files.length, 4)
   const pack = store.artifacts.openPack(sourceLabel, draft.seal())
   t.strictSame(
-    pack.bodies.map(({ name }) => name), ['another', 'new'].map((text) => objectId('blob', Buffer.from(text))))
+    pack.bodies.map(({ name }) => name),
+    ['another', 'new'].map((text) => objectId('blob', Buffer.from(text))))
   pack.close()
 })
 
