@@ -111,7 +111,8 @@ const rowsFor = (base: string, kind: 'text' | 'incompressible'): BenchRow[] => {
     },
     {
       name: `prepare: peak MiB of the process, ${kind}`, ratio: peak,
-      target: `at most ${peakMibMax}`, pass: peak <= peakMibMax, detail: 'the whole of Node and the plan included',
+      target: `at most ${peakMibMax}`, pass: peak <= peakMibMax,
+      detail: 'the whole of Node and the plan included',
     },
   ]
 }
