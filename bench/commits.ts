@@ -13,6 +13,7 @@ import { sha256Hex } from '../src/base/canonical.js'
 import { canonicalText } from '../src/state/log/canonical-text.js'
 import { createStore } from '../src/state/store.js'
 import type { CollectionSpec } from '../src/state/types.js'
+import { sqlitePeer } from './peers.js'
 import type { BenchRow } from './types.js'
 
 const count = v.pipe(v.number(), v.safeInteger(), v.minValue(0))
@@ -149,7 +150,7 @@ export const run = async (): Promise<BenchRow[]> => {
   for (const { name, commits, batch, target } of cases) {
     done.push(found ? await compare(name, commits, batch, target) : {
       name, ratio: null, target: `at least ${target.toFixed(1)}`, pass: true,
-      detail: 'python3 with its sqlite3 module is not here',
+      detail: 'python3 with its sqlite3 module is not here', needs: sqlitePeer,
     })
   }
   return done

@@ -4,7 +4,6 @@
  * are made by the use cases' own writers. `npm run bench -- growth-verbs`; SALLYPORT_GROWTH names
  * the most images (1,000,000 takes its time).
  */
-import { spawnSync } from 'node:child_process'
 import { createHash, randomUUID } from 'node:crypto'
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
@@ -27,6 +26,7 @@ import { folderDigestOf } from '../src/shots/source/folder-digest.js'
 import { openStore } from '../src/state/store.js'
 import type { Store, Tx } from '../src/state/types.js'
 import { withPlace, type BenchPlace } from './place.js'
+import { costOf } from './processor.js'
 import type { BenchRow } from './types.js'
 
 const sizes = [1_000, 10_000, 100_000, 1_000_000]
@@ -136,18 +136,8 @@ const seed = async (place: BenchPlace, folder: string, from: number, to: number)
 }
 
 /** Processor time of one line, milliseconds: the least of several runs. */
-const costOf = (place: BenchPlace, argv: readonly string[]): number => {
-  const { args, env } = place.line(argv)
-  const timed = 'TIMEFORMAT="%U %S"; { time "$@" >/dev/null 2>&3; } 3>/dev/null'
-  const costs = Array.from({ length: runs }, () => {
-    const { stderr, status } = spawnSync('bash', ['-c', timed, 'bash', process.execPath, ...args], {
-      ...(env === undefined ? {} : { env }), encoding: 'utf8',
-    })
-    if (status !== 0) throw new Error(`${argv.join(' ')} ended with ${status}`)
-    return stderr.trim().split(' ').reduce((sum, part) => sum + Number(part) * 1000, 0)
-  })
-  return Math.min(...costs)
-}
+const leastCost = (place: BenchPlace, argv: readonly string[]): number =>
+  Math.min(...Array.from({ length: runs }, () => costOf(place.line(argv)).processorMs))
 
 /** Measures every verb at every size. */
 export const run = async (): Promise<BenchRow[]> => withPlace(async (place) => {
@@ -165,7 +155,7 @@ export const run = async (): Promise<BenchRow[]> => withPlace(async (place) => {
     from = size
     for (const argv of verbs) {
       const name = argv.join(' ')
-      const cost = costOf(place, argv)
+      const cost = leastCost(place, argv)
       const known = before.get(name)
       before.set(name, cost)
       const ratio = known === undefined ? null : cost / known

@@ -7,6 +7,7 @@ import { createHash } from 'node:crypto'
 import sharp from 'sharp'
 import { createImagePool } from '../src/images/pool.js'
 import { newScreen, paint, themes } from '../test/support/images/edit-suite.js'
+import { dupesPeer } from './peers.js'
 import type { BenchRow } from './types.js'
 
 const sizes = [[1920, 1080], [2560, 1440]] as const
@@ -94,6 +95,7 @@ const row = (name: string, own: number, their: number | null, least: number | nu
     name, ratio,
     target: least === null ? 'no target' : `at least ${least}`,
     pass: ratio === null || least === null || ratio >= least,
+    ...(ratio === null ? { needs: dupesPeer } : {}),
     detail: `${own.toFixed(0)} images/s beside ${their?.toFixed(0) ?? '?'}; hash and fingerprint`,
   }
 }

@@ -5,7 +5,7 @@
  */
 import { execFileSync, spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { mkdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { crc32 } from 'node:zlib'
 import sharp from 'sharp'
@@ -19,13 +19,16 @@ import { walkImageFolder } from '../src/shots/scan/walk.js'
 import { exactStamp } from '../src/shots/scan/read-once.js'
 import { openStore } from '../src/state/store.js'
 import { newScreen, paint, themes } from '../test/support/images/edit-suite.js'
-import { compare, median } from './pairs.js'
+import { compare, median, type Program } from './pairs.js'
+import { dupesPeer } from './peers.js'
 import { withPlace, type BenchPlace } from './place.js'
+import { costOf, ownCost, type Cost } from './processor.js'
 import type { BenchRow } from './types.js'
 
 const sizes = [[1920, 1080], [2560, 1440]] as const
 const distinct = 10
 const setFiles = 300
+const intakeRounds = 5
 const memoryFiles = 1_000
 const memoryMebibytesMax = 250
 const knownFiles = 100_000
@@ -41,7 +44,7 @@ interface Kind {
 
 const kinds: readonly Kind[] = [
   { name: 'png', overDupes: 3, overSharp: 1.5, encode: (image) => image.png() },
-  { name: 'jpeg', overDupes: 3, overSharp: 1, encode: (image) => image.jpeg({ quality: 85 }) },
+  { name: 'jpeg', overDupes: 3, overSharp: 1.2, encode: (image) => image.jpeg({ quality: 85 }) },
   {
     name: 'progressive', overDupes: 8, overSharp: null,
     encode: (image) => image.jpeg({ quality: 85, progressive: true }),
@@ -84,49 +87,55 @@ const fill = async (
   }
 }
 
-const perSecond = (count: number, work: () => void): number => {
-  const from = performance.now()
-  work()
-  return (count * 1_000) / (performance.now() - from)
+/** One whole process in a state of its own; all files must become observations. */
+const scanCost = (place: BenchPlace, folder: string, state: string): Cost => {
+  const stateDir = join(place.dir, state)
+  const line = (...argv: readonly string[]): Program => {
+    const { args, env } = place.line(argv)
+    return { args, env: { ...env, SALLYPORT_STATE_DIR: stateDir } }
+  }
+  costOf(line('init'))
+  const cost = costOf(line('shots', 'scan', '--folder', folder, '--limit', String(setFiles)))
+  const { args, env = process.env } = line('shots', 'scan', '--folder', folder, '--json')
+  const again = JSON.parse(execFileSync(process.execPath, args, { encoding: 'utf8', env })) as
+    { readonly known: number }
+  if (again.known !== setFiles) throw new Error(`${again.known} of ${setFiles} were taken in`)
+  rmSync(stateDir, { recursive: true })
+  return cost
 }
 
-/** One whole process, from its start to its end; all files must become observations. */
-const scanAll = (place: BenchPlace, folder: string, count: number): void => {
-  const out = place.run('shots', 'scan', '--folder', folder, '--limit', String(count), '--json')
-  const receipt = JSON.parse(out) as { ingested: number }
-  if (receipt.ingested !== count) throw new Error(`${receipt.ingested} of ${count} were taken in`)
-}
-
-const sharpRate = async (folder: string, names: readonly string[]): Promise<number> => {
+const sharpCost = async (folder: string, names: readonly string[]): Promise<Cost> => {
   const waiting = names.values()
-  const from = performance.now()
-  await Promise.all([0, 1].map(async () => {
-    for (const name of waiting) {
-      const bytes = readFileSync(join(folder, name))
-      createHash('sha256').update(bytes).digest('hex')
-      await sharp(bytes).greyscale().resize(64, 64, { fit: 'fill' }).raw().toBuffer()
-    }
-  }))
-  return (names.length * 1_000) / (performance.now() - from)
+  return ownCost(async () => {
+    await Promise.all([0, 1].map(async () => {
+      for (const name of waiting) {
+        const bytes = readFileSync(join(folder, name))
+        createHash('sha256').update(bytes).digest('hex')
+        await sharp(bytes).greyscale().resize(64, 64, { fit: 'fill' }).raw().toBuffer()
+      }
+    }))
+  })
 }
 
-const dupesRate = (folder: string): number | null => {
-  let failed = false
-  const rate = perSecond(setFiles, () => {
-    const { error, status } = spawnSync('findimagedupes', ['-R', '--no-compare', folder])
-    failed = error !== undefined || status !== 0
-  })
-  return failed ? null : rate
+/** Wall time, milliseconds; null where the program is not installed. */
+const dupesMs = (folder: string): number | null => {
+  const from = performance.now()
+  const { error, status } = spawnSync('findimagedupes', ['-R', '--no-compare', folder])
+  return error !== undefined || status !== 0 ? null : performance.now() - from
 }
+
+const perSecond = (ms: number): string => ((setFiles * 1_000) / ms).toFixed(1)
 
 const rateRow = (
-  name: string, own: number, their: number | null, least: number | null,
+  name: string, ownMs: number, theirMs: number | null, least: number | null, beside = '',
 ): BenchRow => {
-  const ratio = their === null ? null : own / their
+  const ratio = theirMs === null ? null : theirMs / ownMs
   return {
     name, ratio, target: least === null ? 'no target' : `at least ${least}`,
     pass: ratio === null || least === null || ratio >= least,
-    detail: `${own.toFixed(1)} images/s beside ${their?.toFixed(1) ?? '?'}; with its rows`,
+    ...(ratio === null ? { needs: dupesPeer } : {}),
+    detail: `${perSecond(ownMs)} images/s beside ${
+      theirMs === null ? '?' : perSecond(theirMs)}; with its rows${beside}`,
   }
 }
 
@@ -134,13 +143,23 @@ const intake = async (place: BenchPlace, kind: Kind): Promise<BenchRow[]> => {
   const folder = join(place.dir, kind.name)
   await fill(folder, setFiles, kind, sizes)
   const { names } = walkImageFolder(folder, false)
-  await sharpRate(folder, names.slice(0, 20))
-  const dupes = dupesRate(folder)
-  const other = await sharpRate(folder, names)
-  const own = perSecond(setFiles, () => scanAll(place, folder, setFiles))
+  await sharpCost(folder, names.slice(0, 20))
+  const [ours, theirs]: [Cost[], Cost[]] = [[], []]
+  for (let round = 0; round < intakeRounds; round += 1) {
+    theirs.push(await sharpCost(folder, names))
+    ours.push(scanCost(place, folder, `${kind.name}-${round}`))
+  }
+  const [own, other] = [ours, theirs].map((costs) => ({
+    wallMs: median(costs.map(({ wallMs }) => wallMs)),
+    processorMs: median(costs.map(({ processorMs }) => processorMs)),
+  })) as [Cost, Cost]
+  const processor = (other.processorMs / own.processorMs).toFixed(2)
   return [
-    rateRow(`shots scan: ${kind.name} over findimagedupes`, own, dupes, kind.overDupes),
-    rateRow(`shots scan: ${kind.name} over sharp`, own, other, kind.overSharp),
+    rateRow(
+      `shots scan: ${kind.name} over findimagedupes`, own.wallMs, dupesMs(folder), kind.overDupes),
+    rateRow(
+      `shots scan: ${kind.name} over sharp`, own.wallMs, other.wallMs, kind.overSharp,
+      `; in processor time ${processor}`),
   ]
 }
 

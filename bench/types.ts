@@ -7,4 +7,6 @@ export interface BenchRow {
   readonly target: string
   readonly pass: boolean
   readonly detail: string
+  /** What is not installed, where that is why nothing was measured, and how to install it. */
+  readonly needs?: string
 }

@@ -1,5 +1,6 @@
 // `npm run bench`: runs every bench/*.ts that exports `run()` and prints ratios, side by side.
-// Arguments: parts of file names, to run only some.
+// Arguments: parts of file names, to run only some. What could not be measured is named at the end,
+// with how to install what it is compared with.
 import { readFileSync } from 'node:fs'
 import { basename } from 'node:path'
 import { installMissing } from './tool/install.js'
@@ -35,4 +36,9 @@ for (const { name, ratio, target, pass, detail } of rows) {
   table.push([name, shown, target, verdict, detail])
 }
 console.log(table.toString())
+const needed = new Set(rows.map(({ needs }) => needs).filter((needs) => needs !== undefined))
+for (const needs of needed) {
+  console.log(`Not measured, because it is not installed: ${needs}`)
+  for (const row of rows) if (row.needs === needs) console.log(`  ${row.name}`)
+}
 process.exitCode = rows.every(({ pass }) => pass) ? 0 : 1

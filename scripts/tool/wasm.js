@@ -4,21 +4,26 @@ import { readFileSync } from 'node:fs'
 import wabt from 'wabt'
 import { root } from './run.js'
 
-const source = 'src/images/rows.wat'
+const names = ['huffman', 'rows']
 const columns = 94
 
-/** The generated module, by path: `[path, text]`. */
-export const wasmFiles = async () => {
-  const { parseWat } = await wabt()
+const moduleOf = (parseWat, name) => {
+  const source = `src/images/${name}.wat`
   const module = parseWat(source, readFileSync(`${root}/${source}`, 'utf8'), { simd: true })
   module.validate()
   const { buffer } = module.toBinary({})
   module.destroy()
   const text = Buffer.from(buffer).toString('base64')
   const lines = text.match(new RegExp(`.{1,${columns}}`, 'g')) ?? []
-  return [[
-    'src/images/rows-wasm.ts',
-    `/** Bytes of rows.wat, base64; made by \`node scripts/generate.js\`. */\n`
-      + `export const rowsWasm =\n${lines.map((line) => `  '${line}'`).join(' +\n')}\n`,
-  ]]
+  return [
+    `src/images/${name}-wasm.ts`,
+    `/** Bytes of ${name}.wat, base64; made by \`node scripts/generate.js\`. */\n`
+      + `export const ${name}Wasm =\n${lines.map((line) => `  '${line}'`).join(' +\n')}\n`,
+  ]
+}
+
+/** The generated modules, by path: `[path, text]` each. */
+export const wasmFiles = async () => {
+  const { parseWat } = await wabt()
+  return names.map((name) => moduleOf(parseWat, name))
 }

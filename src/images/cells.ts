@@ -32,12 +32,14 @@ export const planeOf = (
   { width, height, sums }: CellSums, scale = weightScale,
 ): Uint16Array => {
   const plane = new Uint16Array(sums.length)
+  // A constant of another module is a call each time.
+  const levels = levelScale
   let cell = 0
   for (let y = 0; y < height; y += side) {
     const rows = Math.min(side, height - y)
     for (let x = 0; x < width; x += side, cell += 1) {
       const pixels = rows * Math.min(side, width - x)
-      plane[cell] = Math.round((sums[cell]! * levelScale) / (pixels * scale))
+      plane[cell] = Math.round((sums[cell]! * levels) / (pixels * scale))
     }
   }
   return plane

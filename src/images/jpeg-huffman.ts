@@ -1,4 +1,8 @@
-/** Huffman codes and the bits of a scan (ITU T.81, annexes C and F). */
+/** The bits of a scan (ITU-T T.81, annex F), looked up and passed over. */
+import {
+  codeBitsMax, differenceBitsMax, eachCode, endsBlock, stepOf, valueBitsOf, type CodeKind,
+  type HuffmanCode,
+} from './huffman-code.js'
 import { ImageProblem } from './problem.js'
 
 /** A Huffman code, for looking up and for passing over. */
@@ -18,36 +22,22 @@ export interface HuffmanTable {
   readonly quick: Uint16Array
 }
 
-/** Whether a table is for DC or for AC values. */
-export type TableKind = 'dc' | 'ac'
-
 /** Steps on behind the last coefficient of a block. */
 const endOfBlock = 64
 const quickBits = 12
-const endsBlock = 128
+const endsWindow = 128
 
-const entryOf = (kind: TableKind, length: number, symbol: number): number => {
+const entryOf = (kind: CodeKind, length: number, symbol: number): number => {
   if (kind === 'dc') return (length << 8) | symbol
-  const bits = symbol & 15
-  const step = bits === 0 && symbol !== 0xf0 ? endOfBlock : (symbol >> 4) + 1
-  return ((length + bits) << 8) | step
+  const step = endsBlock(symbol) ? endOfBlock : stepOf(symbol)
+  return ((length + valueBitsOf(symbol)) << 8) | step
 }
 
-const fullTable = (kind: TableKind, counts: Uint8Array, symbols: Uint8Array): Uint16Array => {
-  const table = new Uint16Array(65_536)
-  let code = 0
-  let next = 0
-  for (let length = 1; length <= 16; length += 1) {
-    for (let i = 0; i < (counts[length - 1] ?? 0); i += 1) {
-      const from = code << (16 - length)
-      const to = from + (1 << (16 - length))
-      if (to > 65_536 || next >= symbols.length) throw new ImageProblem('data_damaged')
-      table.fill(entryOf(kind, length, symbols[next]!), from, to)
-      next += 1
-      code += 1
-    }
-    code <<= 1
-  }
+const fullTable = (code: HuffmanCode): Uint16Array => {
+  const table = new Uint16Array(1 << codeBitsMax)
+  eachCode(code, (length, symbol, from, to) => {
+    table.fill(entryOf(code.kind, length, symbol), from, to)
+  })
   return table
 }
 
@@ -60,7 +50,7 @@ const quickEntry = (full: Uint16Array, window: number): number => {
     const bits = entry >> 8
     const step = entry & 0xff
     if (entry === 0 || used + bits > quickBits) break
-    if (step === endOfBlock) return ((used + bits) << 8) | endsBlock | steps
+    if (step === endOfBlock) return ((used + bits) << 8) | endsWindow | steps
     if (steps + step >= endOfBlock) break
     used += bits
     steps += step
@@ -70,17 +60,24 @@ const quickEntry = (full: Uint16Array, window: number): number => {
 
 const noWindows = new Uint16Array(0)
 
-/** Builds a table from the 16 counts and the symbols. Throws `data_damaged` when they overflow. */
-export const buildTable = (
-  kind: TableKind, counts: Uint8Array, symbols: Uint8Array,
-): HuffmanTable => {
-  const full = fullTable(kind, counts, symbols)
-  if (kind === 'dc') return { full, quick: noWindows }
+/** Tables that were made, as long as their codes are held. */
+const made = new WeakMap<HuffmanCode, HuffmanTable>()
+
+const newTable = (code: HuffmanCode): HuffmanTable => {
+  const full = fullTable(code)
+  if (code.kind === 'dc') return { full, quick: noWindows }
   const quick = new Uint16Array(1 << quickBits)
   for (let window = 0; window < quick.length; window += 1) {
     quick[window] = quickEntry(full, window)
   }
   return { full, quick }
+}
+
+/** The tables of a code, 136 KiB; made once for each. */
+export const tableOf = (code: HuffmanCode): HuffmanTable => {
+  const table = made.get(code) ?? newTable(code)
+  made.set(code, table)
+  return table
 }
 
 /** Most bytes that may be read behind the end of a scan: a whole symbol's worth of padding. */
@@ -132,7 +129,7 @@ export class BitReader {
     if (this.#count < 16) this.#fill()
     const entry = full[this.#bits >>> 16]!
     const size = entry & 0xff
-    if (entry === 0 || size > 11) throw new ImageProblem('data_damaged')
+    if (entry === 0 || size > differenceBitsMax) throw new ImageProblem('data_damaged')
     this.#drop(entry >> 8)
     if (size === 0) return 0
     if (this.#count < size) this.#fill()
@@ -163,11 +160,11 @@ export class BitReader {
         }
       }
       const several = quick[bits >>> (32 - quickBits)]!
-      const to = k + (several & (endsBlock - 1))
+      const to = k + (several & (endsWindow - 1))
       if (several !== 0 && to < endOfBlock) {
         bits <<= several >> 8
         count -= several >> 8
-        if ((several & endsBlock) !== 0) break
+        if ((several & endsWindow) !== 0) break
         k = to
         continue
       }

@@ -4,54 +4,36 @@
  * because its DC and AC codes alternate; a progressive file's AC scans are passed over.
  */
 import { isStartOfFrame } from './facts.js'
-import { BitReader, buildTable, type HuffmanTable } from './jpeg-huffman.js'
+import { codeOf, type HuffmanCode } from './huffman-code.js'
+import { readScanFast, type FastReader } from './jpeg-fast.js'
+import { readScanData, type Component, type Frame, type Scan, type ScanPart } from './jpeg-scan.js'
 import { cellsOf } from './cells.js'
 import { levelScale } from './limits.js'
 import { ImageProblem } from './problem.js'
 import type { Fingerprint } from './types.js'
 
-interface Component {
-  readonly id: number
-  readonly h: number
-  readonly v: number
-  readonly quantizer: number
-  /** Blocks that really hold picture. */
-  readonly columns: number
-  readonly rows: number
-  /** Blocks with the padding of whole MCUs. */
-  readonly stride: number
-  readonly dc: Int32Array
-  previous: number
-}
-
-interface Frame {
-  readonly width: number
-  readonly height: number
-  readonly progressive: boolean
-  readonly mcuColumns: number
-  readonly mcuRows: number
-  readonly components: readonly Component[]
-}
-
 interface Decoder {
   readonly bytes: Buffer
   readonly quantizers: Map<number, number>
-  readonly dcTables: Map<number, HuffmanTable>
-  readonly acTables: Map<number, HuffmanTable>
+  readonly dcCodes: Map<number, HuffmanCode>
+  readonly acCodes: Map<number, HuffmanCode>
   restartInterval: number
   frame: Frame | null
   adobeTransform: number | null
-  /** Huffman tables built so far. */
-  tables: number
+  /** Huffman codes defined so far. */
+  codes: number
   /** Scans that held DC values of the luma component. */
   lumaScans: number
+  readonly fast: FastReader | null
 }
 
 const scansMax = 512
 /** Each has a value per block: a frame of 255 components would be a gigabyte. */
 const componentsMax = 4
-/** Each table costs 128 KiB to build; a file of nothing but tables must not take seconds. */
-const tablesMax = 4_096
+/** A file of nothing but codes must not take seconds. */
+const codesMax = 4_096
+/** A file of nothing but scans is not copied for each of them. */
+const fastScansMax = 4
 
 const u16 = (bytes: Buffer, at: number): number => {
   if (at + 2 > bytes.length) throw new ImageProblem('truncated')
@@ -72,7 +54,7 @@ const readQuantizers = (decoder: Decoder, segment: Buffer): void => {
   }
 }
 
-const readTables = (decoder: Decoder, segment: Buffer): void => {
+const readCodes = (decoder: Decoder, segment: Buffer): void => {
   let at = 0
   while (at + 17 <= segment.length) {
     const info = segment[at] ?? 0
@@ -80,11 +62,11 @@ const readTables = (decoder: Decoder, segment: Buffer): void => {
     const total = counts.reduce((sum, count) => sum + count, 0)
     if (total > 256 || at + 17 + total > segment.length) throw new ImageProblem('data_damaged')
     const kind = info >> 4 === 0 ? 'dc' : 'ac'
-    const table = buildTable(kind, counts, segment.subarray(at + 17, at + 17 + total))
-    const tables = kind === 'dc' ? decoder.dcTables : decoder.acTables
-    tables.set(info & 15, table)
-    decoder.tables += 1
-    if (decoder.tables > tablesMax) throw new ImageProblem('data_damaged')
+    const code = codeOf(kind, counts, segment.subarray(at + 17, at + 17 + total))
+    const codes = kind === 'dc' ? decoder.dcCodes : decoder.acCodes
+    codes.set(info & 15, code)
+    decoder.codes += 1
+    if (decoder.codes > codesMax) throw new ImageProblem('data_damaged')
     at += 17 + total
   }
 }
@@ -128,89 +110,7 @@ const readFrame = (decoder: Decoder, marker: number, segment: Buffer): Frame => 
   return { width, height, progressive: marker === 0xc2, mcuColumns, mcuRows, components }
 }
 
-interface ScanPart {
-  readonly component: Component
-  readonly dc: HuffmanTable | undefined
-  readonly ac: HuffmanTable | undefined
-}
-
-interface Scan {
-  readonly parts: readonly ScanPart[]
-  readonly low: number
-  readonly refines: boolean
-  readonly progressive: boolean
-}
-
 const noTable = (): ImageProblem => new ImageProblem('data_damaged')
-
-const baselineBlock = (reader: BitReader, part: ScanPart, index: number): void => {
-  const { component, dc, ac } = part
-  component.previous += reader.difference(dc!)
-  component.dc[index] = component.previous
-  reader.passBlock(ac!)
-}
-
-const firstBlock = (reader: BitReader, part: ScanPart, index: number, low: number): void => {
-  const { component, dc } = part
-  component.previous += reader.difference(dc!)
-  component.dc[index] = component.previous * 2 ** low
-}
-
-const refinedBlock = (reader: BitReader, part: ScanPart, index: number, low: number): void => {
-  if (reader.bit() === 1) part.component.dc[index]! |= 1 << low
-}
-
-const readBlock = (reader: BitReader, scan: Scan, part: ScanPart, index: number): void => {
-  if (!scan.progressive) baselineBlock(reader, part, index)
-  else if (scan.refines) refinedBlock(reader, part, index, scan.low)
-  else firstBlock(reader, part, index, scan.low)
-}
-
-/** One component alone has only the blocks that hold picture; several go MCU by MCU. */
-const unitsOf = (frame: Frame, scan: Scan): { readonly columns: number; readonly rows: number } => {
-  const [only] = scan.parts
-  return scan.parts.length === 1 && only !== undefined
-    ? { columns: only.component.columns, rows: only.component.rows }
-    : { columns: frame.mcuColumns, rows: frame.mcuRows }
-}
-
-const readUnit = (reader: BitReader, scan: Scan, column: number, row: number): void => {
-  if (scan.parts.length === 1) {
-    const [part] = scan.parts
-    if (part !== undefined) {
-      readBlock(reader, scan, part, row * part.component.stride + column)
-    }
-    return
-  }
-  for (const part of scan.parts) {
-    const { h, v, stride } = part.component
-    for (let y = 0; y < v; y += 1) {
-      for (let x = 0; x < h; x += 1) {
-        readBlock(reader, scan, part, (row * v + y) * stride + column * h + x)
-      }
-    }
-  }
-}
-
-const readScanData = (decoder: Decoder, frame: Frame, scan: Scan, at: number): number => {
-  const reader = new BitReader(decoder.bytes, at)
-  const { columns, rows } = unitsOf(frame, scan)
-  const reset = (): void => { for (const { component } of scan.parts) component.previous = 0 }
-  reset()
-  let left = decoder.restartInterval
-  for (let row = 0; row < rows; row += 1) {
-    for (let column = 0; column < columns; column += 1) {
-      if (decoder.restartInterval > 0 && left === 0) {
-        if (!reader.restart()) throw new ImageProblem('data_damaged')
-        reset()
-        left = decoder.restartInterval
-      }
-      readUnit(reader, scan, column, row)
-      left -= 1
-    }
-  }
-  return reader.at
-}
 
 const scanOf = (
   decoder: Decoder, frame: Frame, segment: Buffer,
@@ -224,7 +124,7 @@ const scanOf = (
     if (component === undefined) throw new ImageProblem('data_damaged')
     const tables = segment[2 + 2 * i] ?? 0
     return {
-      component, dc: decoder.dcTables.get(tables >> 4), ac: decoder.acTables.get(tables & 15),
+      component, dc: decoder.dcCodes.get(tables >> 4), ac: decoder.acCodes.get(tables & 15),
     }
   })
   const start = segment[1 + 2 * count] ?? 0
@@ -232,6 +132,7 @@ const scanOf = (
   const refines = frame.progressive && approximation >> 4 !== 0
   return {
     parts, low: approximation & 15, refines, progressive: frame.progressive,
+    restartInterval: decoder.restartInterval,
     isDc: !frame.progressive || start === 0,
   }
 }
@@ -259,7 +160,8 @@ const readScan = (decoder: Decoder, segment: Buffer, at: number): number => {
     if (!frame.progressive && ac === undefined) throw noTable()
   }
   decoder.lumaScans += 1
-  return nextMarker(decoder.bytes, readScanData(decoder, frame, scan, at))
+  const fast = decoder.lumaScans <= fastScansMax ? decoder.fast : null
+  return nextMarker(decoder.bytes, readScanData(decoder.bytes, at, frame, scan, fast))
 }
 
 const readAdobe = (decoder: Decoder, segment: Buffer): void => {
@@ -269,7 +171,7 @@ const readAdobe = (decoder: Decoder, segment: Buffer): void => {
 
 const takeSegment = (decoder: Decoder, marker: number, segment: Buffer): void => {
   if (marker === 0xdb) readQuantizers(decoder, segment)
-  else if (marker === 0xc4) readTables(decoder, segment)
+  else if (marker === 0xc4) readCodes(decoder, segment)
   else if (marker === 0xdd) decoder.restartInterval = u16(segment, 0)
   else if (isStartOfFrame(marker)) decoder.frame = readFrame(decoder, marker, segment)
   else if (marker === 0xee && segment.length >= 12) readAdobe(decoder, segment)
@@ -314,16 +216,20 @@ const lumaTells = ({ frame, adobeTransform }: Decoder): boolean => {
   return !isRgb && others.every(({ h, v }) => h <= luma.h && v <= luma.v)
 }
 
-const levelOf = (value: number): number => Math.min(255, Math.max(0, value))
-
-/** A cell is a block: its average is its DC value. */
+/**
+ * A cell is a block: its average is an eighth of its DC value above the middle. In 1/64 of a level
+ * that is a whole number.
+ */
 const planeOf = (frame: Frame, luma: Component, quantizer: number): Uint16Array => {
   const columns = cellsOf(frame.width)
   const plane = new Uint16Array(columns * cellsOf(frame.height))
-  for (let first = 0, from = 0; first < plane.length; first += columns, from += luma.stride) {
+  // Constants and fields once: what comes from another module is a call each time.
+  const { dc, stride } = luma
+  const [scale, middle, most] = [(levelScale / 8) * quantizer, 128 * levelScale, 255 * levelScale]
+  for (let first = 0, from = 0; first < plane.length; first += columns, from += stride) {
     for (let column = 0; column < columns; column += 1) {
-      const level = levelOf((luma.dc[from + column]! * quantizer) / 8 + 128)
-      plane[first + column] = Math.round(level * levelScale)
+      const level = dc[from + column]! * scale + middle
+      plane[first + column] = level < 0 ? 0 : level > most ? most : level
     }
   }
   return plane
@@ -331,13 +237,16 @@ const planeOf = (frame: Frame, luma: Component, quantizer: number): Uint16Array 
 
 /**
  * The fingerprint of a JPEG whose facts were accepted, or null where the luma component alone does
- * not tell the grey (RGB, CMYK): those are decoded whole. Throws `ImageProblem`.
+ * not tell the grey (RGB, CMYK): those are decoded whole. With or without the fast way for baseline
+ * scans it is the same, or the same is thrown. Throws `ImageProblem`.
  */
-export const jpegFingerprint = (bytes: Uint8Array): Fingerprint | null => {
+export const jpegFingerprint = (
+  bytes: Uint8Array, fast: FastReader | null = readScanFast,
+): Fingerprint | null => {
   const decoder: Decoder = {
     bytes: Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength),
-    quantizers: new Map(), dcTables: new Map(), acTables: new Map(),
-    restartInterval: 0, frame: null, adobeTransform: null, tables: 0, lumaScans: 0,
+    quantizers: new Map(), dcCodes: new Map(), acCodes: new Map(), fast,
+    restartInterval: 0, frame: null, adobeTransform: null, codes: 0, lumaScans: 0,
   }
   walk(decoder)
   const { frame } = decoder

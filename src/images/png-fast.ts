@@ -9,29 +9,17 @@ import { rowBytes, type Png } from './png-chunks.js'
 import type { Planes } from './png-planes.js'
 import { ImageProblem } from './problem.js'
 import { rowsWasm } from './rows-wasm.js'
+import { makeRoom, wasmProgram, type WasmMemory } from './wasm.js'
 
 const side = imageLimits.cellPixels
 /** Pixels whose bytes the program adds up together: two cells side by side. */
 const groupPixels = 16
 const vectorBytes = 16
-const pageBytes = 65_536
 /** A larger picture takes the other way: this memory is never given back. */
 const fastBytesMax = 64 * 1024 * 1024
 
-/** Memory of the program, as far as it is used here. */
-interface Memory {
-  readonly buffer: ArrayBuffer
-  grow(pages: number): number
-}
-
-/** Node's WebAssembly, whose types come with a browser's library only. */
-interface Wasm {
-  readonly Module: new (bytes: Uint8Array) => object
-  readonly Instance: new (module: object) => { readonly exports: unknown }
-}
-
 interface Rows {
-  readonly memory: Memory
+  readonly memory: WasmMemory
   unfilter(at: number, rows: number, length: number, step: number, above: number): number
   addRows(
     at: number, rows: number, length: number, step: number, groups: number, sums: number,
@@ -41,16 +29,8 @@ interface Rows {
 
 let loaded: Rows | null | undefined
 
-/** Null where this Node has no WebAssembly SIMD, or was told to have none. */
 const rowsProgram = (): Rows | null => {
-  if (loaded !== undefined) return loaded
-  const { WebAssembly: wasm } = globalThis as unknown as { readonly WebAssembly?: Wasm }
-  try {
-    loaded = wasm === undefined ? null
-      : new wasm.Instance(new wasm.Module(Buffer.from(rowsWasm, 'base64'))).exports as Rows
-  } catch {
-    loaded = null
-  }
+  if (loaded === undefined) loaded = wasmProgram<Rows>(rowsWasm)
   return loaded
 }
 
@@ -77,11 +57,6 @@ const layoutOf = (length: number, lanes: number, cells: number, bytes: number): 
   const weighed = sums + lanes * 2
   const rows = weighed + cells * 4 + vectorBytes
   return { sums, weighed, rows, end: rows + bytes + 2 * vectorBytes }
-}
-
-const makeRoom = (memory: Memory, bytes: number): void => {
-  const missing = bytes - memory.buffer.byteLength
-  if (missing > 0) memory.grow(Math.ceil(missing / pageBytes))
 }
 
 /** What a sum is where something shows through. */

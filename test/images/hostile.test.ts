@@ -155,6 +155,9 @@ t.test('JPEGs that are legal but unusual, and JPEGs against the rules, have thei
       Buffer.from([0xff, 0xd9])]), 'header_damaged'],
     'more codes than there is room for':
       [patched(baseline, dht! + 5, 255, 255), 'data_damaged'],
+    'codes that do not fit into their length':
+      [insertedAt(baseline, sos!, Buffer.from([
+        0xff, 0xc4, 0, 22, 3, 3, ...Array<number>(15).fill(0), 1, 2, 3])), 'data_damaged'],
     'a table cut short': [patched(baseline, dht! + 20, 200), 'data_damaged'],
     'no restart markers': [
       insertedAt(baseline, sos!, Buffer.from([0xff, 0xdd, 0, 4, 0, 2])), 'data_damaged'],
