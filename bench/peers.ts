@@ -4,4 +4,5 @@
 export const dupesPeer = 'findimagedupes (Debian, Ubuntu: sudo apt-get install findimagedupes)'
 
 /** The database beside which commits are measured. */
-export const sqlitePeer = 'python3 with its sqlite3 module (Debian, Ubuntu: sudo apt-get install python3)'
+export const sqlitePeer =
+  'python3 with its sqlite3 module (Debian, Ubuntu: sudo apt-get install python3)'

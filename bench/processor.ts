@@ -1,4 +1,4 @@
-/** Wall and processor time of a whole program: what others do on the machine moves the first more. */
+/** Wall and processor time of a whole program: others on the machine move the first one more. */
 import { spawnSync } from 'node:child_process'
 import type { Program } from './pairs.js'
 

@@ -27,8 +27,8 @@ const entryOf = ({ kind }: HuffmanCode, length: number, symbol: number): number 
 }
 
 /**
- * All symbols whose codes lie in a window; only the last one's value may go on behind it. More steps
- * than a block has are another window's.
+ * All symbols whose codes lie in a window; only the last one's value may go on behind it. More
+ * steps than a block has are another window's.
  */
 const severalOf = (short: Uint16Array, window: number): number => {
   let used = 0

@@ -1,4 +1,4 @@
-/** Both readers of a baseline scan beside each other: what one gives, or refuses, so does the other. */
+/** Both readers of a baseline scan side by side: what one gives, or refuses, so does the other. */
 import { readFileSync, readdirSync } from 'node:fs'
 import fc from 'fast-check'
 import sharp from 'sharp'
@@ -126,7 +126,8 @@ t.test('S-062 what does not fit into the memory of the fast way, or traps there,
   t.equal(readScanFast({ ...scan, stride: 2 ** 28 }), null, 'a trap')
   t.equal(readScanFast({ ...scan, data: new Uint8Array(13_000_000) }), null, 'too large')
   t.equal(readScanFast({ ...scan, data: new Uint8Array(1) }), null, 'bits that are not there')
-  const padded = Buffer.concat([bytes!.subarray(0, -2), Buffer.alloc(13_000_000), bytes!.subarray(-2)])
+  const padded = Buffer.concat([
+    bytes!.subarray(0, -2), Buffer.alloc(13_000_000), bytes!.subarray(-2)])
   t.equal(isFast(padded), false)
   t.ok(same(padded))
   t.ok(same(bytes!), 'and the next one is as before')

@@ -1,4 +1,4 @@
-/** JPEGs out of made-up Huffman codes and random data: sound in their headers, and in little else. */
+/** JPEGs of made-up Huffman codes and random data: sound in their headers, and in little else. */
 
 /** What to make. */
 export interface MadeJpeg {
