@@ -14,6 +14,7 @@ export const alpha: Capability = {
   artifactLabels: Object.values(alphaArtifactLabels),
   receipt: alphaReceiptShape,
   operationMsMax: alphaLimits.operationMsMax,
+  prunable: true,
   rows: async () => (await import('./capability-rows.js')).alphaRows,
   recovery: async () => (await import('./recovery-rule.js')).alphaRecovery,
   decisions: async () => (await import('./decisions.js')).alphaDecisions,

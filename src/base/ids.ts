@@ -25,6 +25,7 @@ export type IdPrefix =
   | 'ccl' // conclusion of a report
   | 'stp' // stop
   | 'cnn' // saved connection
+  | 'pru' // prune
 
 /** A new id with its type prefix. */
 export const newId = (prefix: IdPrefix): string => `${prefix}_${v7()}`

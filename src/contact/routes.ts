@@ -61,3 +61,8 @@ export const closeRoute = (tx: Tx, operationId: string, outcome: string): void =
   const route = routeOf(tx, operationId)
   if (route !== undefined) tx.put(routeCollection, operationId, { ...route, outcome })
 }
+
+/** Removes the route of an operation whose task a person has had removed. */
+export const dropRoute = (tx: Tx, operationId: string): void => {
+  if (routeOf(tx, operationId) !== undefined) tx.remove(routeCollection, operationId)
+}

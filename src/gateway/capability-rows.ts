@@ -1,6 +1,6 @@
 /** Rows of the model route, for check, repair and restore. */
 import type { CapabilityRows } from '../governance/capability.js'
-import { claimCollection } from './call/claims.js'
+import { claimCollection, rootsOfClaims } from './call/claims.js'
 import { openCallCollection } from './call/open-calls.js'
 import { spendCollection } from './call/spend.js'
 import { carryGateway } from './carry.js'
@@ -15,6 +15,7 @@ export const gatewayRows: CapabilityRows = {
     spendCollection, openCallCollection,
   ],
   rules: [],
+  rootsNamed: rootsOfClaims,
   carry: carryGateway,
   narrowed: carryGatewayGates,
 }

@@ -110,10 +110,18 @@ export const openArtifactPack = (
   return gov.store.artifacts.openPack(label, readable(view, artifactId, label, held).ref)
 }
 
+const rowsInPage = 256
+
 /** Stored names that some row refers to; any other stored file belongs to no committed record. */
 export const referencedArtifacts = (view: View): ReadonlySet<string> => {
   const names = new Set<string>()
-  for (const { doc } of view.all(collections.artifacts)) names.add(doc.ref.stored_sha256)
+  // A page at a time: of rows without number only the names are held.
+  for (let after = ''; ;) {
+    const page = view.range(collections.artifacts, { after, limit: rowsInPage })
+    for (const { doc } of page) names.add(doc.ref.stored_sha256)
+    if (page.length < rowsInPage) break
+    after = page.at(-1)?.id ?? after
+  }
   for (const { doc } of view.all(collections.credentials)) names.add(doc.artifact.stored_sha256)
   return names
 }

@@ -45,6 +45,26 @@ export interface CapabilityRows {
   readonly carry?: (tx: Tx, former: View) => void
   /** Takes over the gates that it had closed in a state that was replaced. */
   readonly narrowed?: Carrier
+  /** Sessions that its rows name, for as long as those rows stay. */
+  readonly rootsNamed?: (view: View) => Iterable<string>
+  /** Its rows that tell of nothing done, which a person may have removed by age. */
+  readonly idle?: IdleRows
+}
+
+/** Rows of a capability that tell of nothing done. */
+export interface IdleRows {
+  /** What they are, for people: `idle receipts`. */
+  readonly noun: string
+  /**
+   * Ids of those that had ended before `before` (ISO), behind the place `after`, with the place to
+   * go on from, null at the end; looks at a bounded number of rows. Pure.
+   */
+  readonly find: (view: View, before: string, after: string | undefined) => {
+    readonly ids: readonly string[]
+    readonly next: string | null
+  }
+  /** Removes those of `ids` that may still go, and notes that they are gone; answers how many. */
+  readonly drop: (tx: Tx, now: string, before: string, ids: readonly string[]) => number
 }
 
 /** What a capability does about what dead processes left. */
@@ -87,6 +107,8 @@ export interface Capability {
   readonly receipt: v.GenericSchema<unknown, Readonly<Record<string, unknown>>> | null
   /** Longest time from the admission of a task to its wall deadline; null where it has no tasks. */
   readonly operationMsMax: number | null
+  /** True where a person may have its ended tasks removed by age. */
+  readonly prunable?: true
   readonly rows: () => Promise<CapabilityRows>
   readonly recovery?: () => Promise<CapabilityRecovery>
   readonly decisions?: () => Promise<CapabilityDecisions>

@@ -51,6 +51,11 @@ const rootShape = v.strictObject({
   idle_ms: count,
   expires_at: iso,
   ended: nullable(v.strictObject({ at: iso, reason: text })),
+  /**
+   * Whether another row rests on this session (`noteNamed`): then its row outlives the sweep at
+   * login. Absent in rows of programs that did not count: such a one may be named.
+   */
+  named: v.optional(v.boolean()),
 })
 /** An operator login session; its last use lives in `run/`. */
 export type Root = v.InferOutput<typeof rootShape>
@@ -405,7 +410,28 @@ const keyShape = v.strictObject({
   key: text, kind: text, task_id: text, request_digest: sha256,
   /** Used in a store that a backup replaced: its task is not here, and the key is spent. */
   restored: v.optional(v.literal(true)),
+  /** A person has had its task removed: the key and the digest of its content stay for ever. */
+  pruned: v.optional(v.strictObject({ at: iso, owner: text })),
 })
+/** An idempotency key that was used. */
+export type UsedKey = v.InferOutput<typeof keyShape>
+
+const taskPruneShape = v.strictObject({
+  prune_id: text,
+  /** When its first and its last task went. */
+  at: iso,
+  last_at: iso,
+  /** What was asked for: tasks that had not changed since then. */
+  before: iso,
+  principal: text,
+  root: text,
+  /** How many went, by the state that they had ended in. */
+  succeeded: count,
+  failed: count,
+  cancelled: count,
+})
+/** What is left of the tasks that one prune removed: counts and no content. */
+export type TaskPrune = v.InferOutput<typeof taskPruneShape>
 
 /** Keys from one to before another, any of which may have been used: nobody can read them. */
 const lostKeysShape = v.strictObject({ from: text, to: v.nullable(text), at: text })
@@ -425,6 +451,8 @@ export const collections = {
   /** Whom `init` made; absent in stores of programs that did not say. */
   defaults: one('defaults', defaultsShape),
   roots: one<Root>('roots', rootShape, [rootsByToken, rootsByOwner, rootsUnended, rootsByEnd]),
+  /** Sessions that the sweep at login took from the list, since other rows name them. */
+  pastRoots: one<Root>('roots_past', rootShape),
   goals: one<Goal>('goals', goalShape, [goalsByOwner, goalsDefault]),
   consents: {
     ...one<Consent>('consents', consentShape, [consentsByPurpose, consentsByState]),
@@ -468,7 +496,9 @@ export const collections = {
   /** At most one outstanding operation per owner, kind and place. Ids: see `slotId`. */
   ownerSlots: one('owner_slots', ownerSlotShape),
   /** Idempotency keys, global to the store. */
-  idempotency: many('idempotency', keyShape),
+  idempotency: many<UsedKey>('idempotency', keyShape),
+  /** Tombstones of tasks, one for each prune that removed some. */
+  taskPrunes: one<TaskPrune>('tasks_pruned', taskPruneShape),
   /** Ranges of keys that damage took. Ids: see `carryKeys`. */
   lostKeys: one('idempotency_lost', lostKeysShape),
 } as const

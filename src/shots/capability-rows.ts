@@ -5,6 +5,7 @@ import { carryShots } from './carry.js'
 import { digestCollections } from './digest/rows.js'
 import { verifyDigests } from './digest/verify.js'
 import { retiredShotCollections, shotCollections } from './observations/rows.js'
+import { idleReceipts } from './receipts/prune.js'
 import { receiptCollections } from './receipts/rows.js'
 import { conclusionCollections } from './report/rows.js'
 import { verifyConclusions } from './report/verify.js'
@@ -23,5 +24,6 @@ export const shotRows: CapabilityRows = {
   rules: [verifyShots, verifyDigests, verifyConclusions],
   sealed: shotArtifacts,
   carry: carryShots,
+  idle: idleReceipts,
   narrowed: carryShotGates,
 }

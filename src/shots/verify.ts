@@ -2,15 +2,14 @@
  * Rules of `state check` over the screenshot source: everything that is counted or indexed from
  * observations is counted again, receipts chain, and what a row refers to is there.
  */
-import { canonicalJson, digestOf } from '../base/canonical.js'
+import { canonicalJson } from '../base/canonical.js'
 import type { Problem } from '../governance/context.js'
 import { collections } from '../governance/rows.js'
 import type { View } from '../state/types.js'
 import { shotLabels } from './constants.js'
 import { fileIdOf } from './observations/observation-store.js'
 import { folderDigestOf } from './source/folder-digest.js'
-import { receiptIdOf } from './receipts/append.js'
-import { receiptCollections, receiptHeadId } from './receipts/rows.js'
+import { verifyReceipts } from './receipts/verify.js'
 import {
   countIdOf, countKeyOf, shotCollections as c, type Observation, type ShotCount, type ShotFolder,
 } from './observations/rows.js'
@@ -143,26 +142,6 @@ const verifyFiles = (view: View, found: Found): void => {
       && (observation === null || view.get(c.observations, observation) !== undefined)
       && (doc.outcome === 'rejected' || observation !== null)
     if (!right) found('shot_file_differs', id, 'What became of a file names no observation.')
-  }
-}
-
-const verifyReceipts = (view: View, found: Found): void => {
-  const receipts = view.all(receiptCollections.receipts)
-  let previous: string | null = null
-  let number = 0
-  for (const { id, doc } of receipts) {
-    number += 1
-    const right = doc.number === number && id === receiptIdOf(number)
-      && doc.previous_sha256 === previous
-    if (!right) {
-      found('shot_receipt_chain_broken', id, 'A receipt does not continue the one before.')
-      number = doc.number
-    }
-    previous = digestOf(doc)
-  }
-  const head = view.get(receiptCollections.head, receiptHeadId) ?? { number: 0, sha256: null }
-  if (head.number !== number || head.sha256 !== previous) {
-    found('shot_receipt_head_differs', 'the', 'The newest receipt is not the one that was noted.')
   }
 }
 

@@ -7,6 +7,7 @@ import * as v from 'valibot'
 import { fail } from '../../base/errors.js'
 import { isHeld } from '../../governance/guard.js'
 import { findReservation } from '../../governance/ledger/read.js'
+import { noteNamed } from '../../governance/session/named.js'
 import type { CollectionSpec, Index, Store, Tx, View } from '../../state/types.js'
 import { gatewayPurposes, slotNames } from '../constants.js'
 import { callOutcomes, gatewayReceiptShape, type CallOutcome } from '../receipt.js'
@@ -45,6 +46,18 @@ export const claimCollection: CollectionSpec<CallClaim> = {
   name: 'gateway_calls', schema: claimShape, partition: 'hash256', indexes: [claimsByOperation],
 }
 
+const claimsInPage = 256
+
+/** Sessions that claims name, read a page at a time. */
+export function* rootsOfClaims(view: View): Generator<string, void, undefined> {
+  for (let after = ''; ;) {
+    const page = view.range(claimCollection, { after, limit: claimsInPage })
+    for (const { doc } of page) if (doc.root !== null) yield doc.root
+    if (page.length < claimsInPage) return
+    after = page.at(-1)?.id ?? after
+  }
+}
+
 /** How a claimed call stands; `running` while its process lives, `interrupted` is never sent. */
 export type ClaimStanding = CallOutcome | 'running' | 'interrupted'
 
@@ -73,6 +86,7 @@ export const putClaim = (tx: Tx, claim: Omit<CallClaim, 'contacted_at' | 'ended'
   }
   const fresh: CallClaim = { ...claim, contacted_at: null, ended: null }
   tx.put(claimCollection, fresh.input_digest, fresh)
+  if (fresh.root !== null) noteNamed(tx, fresh.root)
   return fresh
 }
 

@@ -11,6 +11,7 @@ import { appendAudit } from '../audit.js'
 import { defaultGoal, requireOpenGoal } from '../goals.js'
 import { collections, type Goal, type Job, type Provenance, type Task } from '../rows.js'
 import { requireRootRow } from '../session/live.js'
+import { noteNamed } from '../session/named.js'
 import type { Session } from '../session/types.js'
 import { isLostKey } from './carry-keys.js'
 import { findTask, putTask, requireFreePlace, takePlace } from './place.js'
@@ -60,7 +61,8 @@ const requireIdempotencyKey = (key: string): string => {
 
 /**
  * The task that this key and content have made before, for the same owner; null when the key is
- * new. Throws `conflict`/`idempotency_conflict`, `rejected`/`idempotency_key`.
+ * new. Throws `conflict`/`idempotency_conflict`, `not_found`/`result_pruned` where a person has had
+ * that very task removed, `rejected`/`idempotency_key`.
  */
 export const findIdempotent = (
   view: View,
@@ -71,18 +73,26 @@ export const findIdempotent = (
   const known = view.get(collections.idempotency, key)
   if (known === undefined && isLostKey(view, key)) throw keySpent()
   if (known === undefined) return null
-  if (known.restored === true && findTask(view, known.task_id) === undefined) throw keySpent()
-  const task = getTask(view, known.task_id)
+  const task = findTask(view, known.task_id)
+  if (task === undefined && known.pruned === undefined && known.restored === true) throw keySpent()
+  const owner = task?.owner ?? known.pruned?.owner ?? getTask(view, known.task_id).owner
   const same =
     known.kind === request.kind &&
     known.request_digest === request.requestDigest &&
-    task.owner === session.principal.principal_id
-  if (same) return task
+    owner === session.principal.principal_id
+  if (same && task !== undefined) return task
+  if (same) throw resultPruned()
   // Says nothing of the task that the key made: it may be another owner's.
   throw fail.conflict('idempotency_conflict', 'This key has been used for another request.', {
     next: 'Leave the key out, or give a new UUID.',
   })
 }
+
+const resultPruned = () =>
+  fail.notFound(
+    'result_pruned', 'This very request was made before; what it came to has been pruned since.',
+    { next: 'It is never sent again under this key. Leave the key out to ask anew.' },
+  )
 
 const keySpent = () =>
   fail.conflict(
@@ -194,6 +204,7 @@ export const admitTask = (tx: Tx, now: string, admission: Admission): Admitted =
   }
   bindInput(tx, admission, owner)
   const task = putTask(tx, taskOf(admission, key, goal, now))
+  noteNamed(tx, task.original_root)
   const job = jobOf(admission, now)
   tx.put(collections.jobs, job.job_id, job)
   if (task.state !== 'prepared') takePlace(tx, task)

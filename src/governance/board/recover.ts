@@ -3,6 +3,7 @@ import type { Tx } from '../../state/types.js'
 import { appendAudit } from '../audit.js'
 import { collections, type Task } from '../rows.js'
 import { requireRootRow } from '../session/live.js'
+import { noteNamed } from '../session/named.js'
 import type { Session } from '../session/types.js'
 import { putTask } from './place.js'
 import { requireOwnTask, taskAccess } from './read.js'
@@ -52,6 +53,7 @@ export const recoverOwnership = (
   }
   const principal = current.principal.principal_id
   appendAudit(tx, now, { what: 'task.recovered', principal, root, subject: taskId, facts })
+  noteNamed(tx, root)
   return putTask(tx, {
     ...task,
     current_root: root,

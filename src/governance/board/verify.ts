@@ -1,7 +1,8 @@
 /** Checks of the whole board, for `state check`: every rule that the functions here keep. */
 import type { View } from '../../state/types.js'
 import type { Problem } from '../context.js'
-import { collections, type Task } from '../rows.js'
+import { rootsOfTask } from '../retention/tasks.js'
+import { collections, type Task, type UsedKey } from '../rows.js'
 import { findTask, slotId } from './place.js'
 import { isOpen, isOutstanding } from './states.js'
 
@@ -130,6 +131,47 @@ const placeProblems = (view: View): Problem[] => {
   return problems
 }
 
+/** The task of a key is there, or was here before a restore, or has been pruned and is gone. */
+const isRight = (id: string, key: UsedKey, task: Task | undefined): boolean => {
+  if (id !== key.key) return false
+  if (task === undefined) return key.restored === true || key.pruned !== undefined
+  return task.idempotency_key === id && key.pruned === undefined
+}
+
+/** Counted where the tasks went; keys of former states were counted there. */
+const prunedIn = (view: View): number =>
+  view.all(collections.taskPrunes)
+    .reduce((sum, { doc }) => sum + doc.succeeded + doc.failed + doc.cancelled, 0)
+
+const keyProblems = (view: View): Problem[] => {
+  const problems: Problem[] = []
+  let pruned = 0
+  for (const { id, doc } of view.all(collections.idempotency)) {
+    if (!isRight(id, doc, findTask(view, doc.task_id))) {
+      problems.push({ code: 'key_stray', subject: id, text: 'A key made no such task.' })
+    }
+    if (doc.pruned !== undefined && doc.restored !== true) pruned += 1
+  }
+  if (pruned > prunedIn(view)) {
+    const text = 'More keys say that their task was pruned than prunes have counted.'
+    problems.push({ code: 'tasks_pruned_uncounted', subject: 'tasks_pruned', text })
+  }
+  return problems
+}
+
+const rootProblems = (view: View): Problem[] => {
+  const named = new Set<string>()
+  for (const spec of [collections.openTasks, collections.closedTasks]) {
+    for (const { doc } of view.all(spec)) for (const root of rootsOfTask(doc)) named.add(root)
+  }
+  return view.all(collections.roots)
+    .filter(({ id, doc }) => doc.named === false && named.has(id))
+    .map(({ id }) => ({
+      code: 'root_named_unnoted', subject: id,
+      text: 'A session does not say that a task names it.',
+    }))
+}
+
 const indexProblems = (view: View): Problem[] => {
   const problems: Problem[] = []
   for (const { id, doc } of view.all(collections.ownerSlots)) {
@@ -138,12 +180,7 @@ const indexProblems = (view: View): Problem[] => {
     const ok = id === holder && task !== undefined && isOutstanding(task.state)
     if (!ok) problems.push({ code: 'slot_stray', subject: id, text: 'A place holds no such task.' })
   }
-  for (const { id, doc } of view.all(collections.idempotency)) {
-    const task = findTask(view, doc.task_id)
-    const made = task === undefined ? doc.restored === true : task.idempotency_key === id
-    const ok = id === doc.key && made
-    if (!ok) problems.push({ code: 'key_stray', subject: id, text: 'A key made no such task.' })
-  }
+  problems.push(...keyProblems(view))
   for (const { id, doc } of view.all(collections.jobs)) {
     const ok = id === doc.job_id && findTask(view, doc.task_id)?.job_id === id
     if (!ok) problems.push({ code: 'job_stray', subject: id, text: 'A job belongs to no task.' })
@@ -155,4 +192,5 @@ const indexProblems = (view: View): Problem[] => {
 export const verifyBoard = (view: View): Problem[] => [
   ...placeProblems(view),
   ...indexProblems(view),
+  ...rootProblems(view),
 ]

@@ -10,6 +10,7 @@ import type { Tx, View } from '../../state/types.js'
 import { appendAudit } from '../audit.js'
 import { policyHead } from '../policy/head.js'
 import { defaultPrincipal } from '../principals.js'
+import { noteNamed } from '../session/named.js'
 import type { Session } from '../session/types.js'
 import { putCredential, vaultDigest, type SealedCredential } from '../vault.js'
 import { bindingOf, grantMsMax } from './grant.js'
@@ -177,6 +178,7 @@ export const issueGrant = (
     },
   }
   tx.mark()
+  noteNamed(tx, unbound.root)
   tx.put(connectionCollection, before.connection_id, connection)
   appendAudit(tx, now, {
     what: 'connection.consent_issued', ...by(session), subject: before.connection_id,

@@ -10,6 +10,7 @@ import { rowsUnder } from '../../state/indexes.js'
 import type { Tx, View } from '../../state/types.js'
 import { consentsByPurpose, consentsByState } from '../row-indexes.js'
 import { collections, type Consent, type RouteName } from '../rows.js'
+import { noteNamed } from '../session/named.js'
 import type { PolicyStanding } from './standing.js'
 
 /** One purpose that the operator acknowledged in this save. */
@@ -181,6 +182,7 @@ export const grantConsent = (
     ],
   }
   tx.put(collections.consents, consent.consent_id, consent)
+  noteNamed(tx, by.root)
   return consent
 }
 

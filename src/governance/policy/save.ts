@@ -17,6 +17,7 @@ import { setCeiling } from '../ledger/account.js'
 import { intentsOpen } from '../row-indexes.js'
 import { collections, type Consent, type RouteName, type SaveIntent } from '../rows.js'
 import { liveRoot } from '../session/live.js'
+import { noteNamed } from '../session/named.js'
 import type { Session } from '../session/types.js'
 import { lyingStops, pendingStops } from '../stops/folder.js'
 import { covers } from '../stops/stop.js'
@@ -120,6 +121,7 @@ const begin = (
       ended_at: null,
     }
     tx.put(collections.saveIntents, intentId, intent)
+    noteNamed(tx, intent.root)
     publishRevision(tx, gov.store, now, {
       state: 'revoked', reason: 'save_begin', principal: intent.principal,
       carriesFrom: base.carries_from,

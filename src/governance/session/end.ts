@@ -1,6 +1,6 @@
 /** Ending sessions. Ending only ever narrows, so it is never hard. */
 import { isoFromMs, msFromIso } from '../../base/clock.js'
-import { lookUp, rowsUnder } from '../../state/indexes.js'
+import { rowsUnder } from '../../state/indexes.js'
 import type { Tx, View } from '../../state/types.js'
 import { appendAudit } from '../audit.js'
 import type { Gov } from '../context.js'
@@ -12,7 +12,7 @@ import type { Session, SessionFacts } from './types.js'
 /** Why a root ended. */
 export type EndReason = 'logout' | 'replaced' | 'revoked' | 'principal_disabled'
 
-/** How long the row of a root that is over stays listed; the audit keeps it for ever. */
+/** How long a root that is over stays listed; the audit keeps it for ever. */
 export const rootKeepMs = 30 * 24 * 3_600_000
 
 /** Who ends a root: the session that asks, or nobody known. */
@@ -48,13 +48,19 @@ export const endRootsOf = (
     .filter(({ doc }) => endRootRow(tx, now, doc, reason, by))
     .map(({ doc }) => doc.root_id)
 
-/** Drops rows of roots that have been over for longer than `rootKeepMs`; says which. */
+/**
+ * Takes roots that have been over for longer than `rootKeepMs` from the list; says which. The row of
+ * one that another row names, or may name, lies with the past ones from then on, until no row names
+ * it any more (`state prune`).
+ */
 export const pruneRoots = (tx: Tx, now: string): readonly string[] => {
   const before = isoFromMs(msFromIso(now) - rootKeepMs)
-  const dead = lookUp(tx, collections.roots, rootsByEnd, { from: before, reverse: true })
-    .map(({ id }) => id)
-  for (const id of dead) tx.remove(collections.roots, id)
-  return dead
+  const dead = rowsUnder(tx, collections.roots, rootsByEnd, { from: before, reverse: true })
+  for (const { id, doc } of dead) {
+    tx.remove(collections.roots, id)
+    if (doc.named !== false) tx.put(collections.pastRoots, id, doc)
+  }
+  return dead.map(({ id }) => id)
 }
 
 /** Sessions of the operator, or of every owner with `all`, or the live ones; newest first. */

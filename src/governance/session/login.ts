@@ -87,6 +87,7 @@ const makeRoot = (gov: Gov, request: LoginRequest, principal: Principal, token: 
     idle_ms: request.idleMs,
     expires_at: isoFromMs(issuedMs + request.ttlMs),
     ended: null,
+    named: false,
   }
 }
 

@@ -17,6 +17,7 @@ import type {
   AnalysisFacts, AnalysisItem, AnalysisReceipt, BlockedReasons,
 } from '../receipts/analysis.js'
 import { appendReceipt } from '../receipts/append.js'
+import { isIdleAnalysis, noteIdleTick } from '../receipts/idle.js'
 import { callsOfRenewal, type ProofRenewal } from '../receipts/renewal.js'
 import { renewProofIfDue } from '../renew-proof.js'
 import { locateFolder, folderProblem } from '../source/folder.js'
@@ -266,6 +267,11 @@ const leavesReceipt = (batch: Batch, error: unknown): error is SallyportError =>
 const close = async (batch: Batch): Promise<AnalysisReceipt> => {
   const { gov } = batch.ctx
   try {
+    const facts = factsOf(batch)
+    if (isIdleAnalysis(facts)) {
+      await transactCounted(gov, 'shots analyze', (tx) => noteIdleTick(tx, nowIso(gov), job))
+      return { job, receipt_id: null, ...facts }
+    }
     const { receipt_id } = await transactCounted(gov, 'shots analyze', (tx) =>
       appendReceipt(tx, nowIso(gov), job, { ...factsOf(batch) }))
     return { job, receipt_id, ...factsOf(batch) }

@@ -10,6 +10,7 @@ import type { ShotsContext } from '../context.js'
 import { transactCounted } from '../locked.js'
 import { dueFactsOf, heldOf } from '../money.js'
 import { appendReceipt } from '../receipts/append.js'
+import { isIdleDigest, noteIdleTick } from '../receipts/idle.js'
 import { callsOfRenewal, type ProofRenewal } from '../receipts/renewal.js'
 import { renewProofIfDue } from '../renew-proof.js'
 import type { StoredDigest, WindowOutcome } from '../receipts/digest.js'
@@ -169,10 +170,12 @@ interface Passed {
   readonly startedMs: number
   readonly all: readonly WindowResult[]
   readonly renewal: ProofRenewal | null
+  /** A tick of the job; a window that a person asked for leaves a receipt whatever came of it. */
+  readonly isTick: boolean
 }
 
 const close = async (
-  { ctx }: Work, { startedMs, all, renewal }: Passed,
+  { ctx }: Work, { startedMs, all, renewal, isTick }: Passed,
 ): Promise<DigestReceipt> => {
   const { clock } = ctx.gov
   const windows = listed(all)
@@ -186,11 +189,15 @@ const close = async (
     job, ...standingOf(all), windows, ...counts,
     duration_ms: Math.round(clock.monotonicMs() - startedMs),
   } as const
+  const facts = { ...base, windows: windows.map(factsOf) }
   try {
+    if (isTick && isIdleDigest(facts)) {
+      await transactCounted(ctx.gov, 'shots digest', (tx) =>
+        noteIdleTick(tx, isoFromMs(clock.wallMs()), job))
+      return { ...base, receipt_id: null }
+    }
     const receipt = await transactCounted(ctx.gov, 'shots digest', (tx) =>
-      appendReceipt(tx, isoFromMs(clock.wallMs()), job, {
-        ...base, windows: windows.map(factsOf),
-      }))
+      appendReceipt(tx, isoFromMs(clock.wallMs()), job, facts))
     return { ...base, receipt_id: receipt.receipt_id }
   } catch (error) {
     if (!(error instanceof SallyportError) || error.kind !== 'locked') throw error
@@ -229,7 +236,7 @@ export const digestTick = async (ctx: ShotsContext): Promise<DigestReceipt> => {
     results.push(result)
     if (result.outcome === 'blocked' || result.reason === 'lock_held') break
   }
-  return close(here, { startedMs, all: results, renewal })
+  return close(here, { startedMs, all: results, renewal, isTick: true })
 }
 
 /**
@@ -247,5 +254,5 @@ export const digestWindow = async (
   const sources = sourcesBetween(view, window.start, window.end)
   const plan = planWindow(ctx, view, window, sources, { retry: here.retry })
   const result = await work(here, plan)
-  return close(here, { startedMs, all: [result], renewal: null })
+  return close(here, { startedMs, all: [result], renewal: null, isTick: false })
 }

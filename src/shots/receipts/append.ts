@@ -2,6 +2,7 @@
 import { digestOf } from '../../base/canonical.js'
 import { newId } from '../../base/ids.js'
 import type { Tx, View } from '../../state/types.js'
+import { takeIdleTicks } from './idle.js'
 import {
   receiptCollections as c, receiptHeadId, type ReceiptFacts, type ShotReceipt,
 } from './rows.js'
@@ -14,9 +15,10 @@ export const appendReceipt = <Job extends ShotReceipt['job']>(
   tx: Tx, now: string, job: Job, facts: ReceiptFacts<Job>,
 ): ShotReceipt => {
   const head = tx.get(c.head, receiptHeadId) ?? { number: 0, sha256: null }
+  const idle = takeIdleTicks(tx, job)
   const receipt = {
     receipt_id: newId('rct'), number: head.number + 1, previous_sha256: head.sha256,
-    job, at: now, facts,
+    job, at: now, facts, ...(idle === undefined ? {} : { idle }),
   } as ShotReceipt
   tx.put(c.receipts, receiptIdOf(receipt.number), receipt)
   tx.put(c.head, receiptHeadId, { number: receipt.number, sha256: digestOf(receipt) })

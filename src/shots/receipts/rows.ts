@@ -9,12 +9,33 @@ const text = v.string()
 const count = v.pipe(v.number(), v.safeInteger(), v.minValue(0))
 const sha256 = v.pipe(text, v.regex(/^[0-9a-f]{64}$/))
 
+const iso = v.pipe(text, v.isoTimestamp())
+
+const idleShape = v.strictObject({ since: iso, ticks: count, last: iso })
+/** Ticks of a job that had nothing to do: since when, how many, and the newest. */
+export type IdleTicks = v.InferOutput<typeof idleShape>
+
+const gapShape = v.strictObject({
+  /** Numbers of the first and the last receipt that are gone, and how many they are. */
+  first: count,
+  last: count,
+  count,
+  /** What the first of them named as the receipt before it; null where it was the very first. */
+  digest_before: v.nullable(sha256),
+  /** Digest of the last of them, which the receipt behind it names. */
+  digest_after: sha256,
+})
+/** Tombstone of receipts that a person had removed. */
+export type ReceiptGap = v.InferOutput<typeof gapShape>
+
 const head = {
   receipt_id: v.pipe(text, v.startsWith('rct_')),
   number: count,
   /** SHA-256 of the canonical receipt before this one; null for the first. */
   previous_sha256: v.nullable(sha256),
-  at: v.pipe(text, v.isoTimestamp()),
+  at: iso,
+  /** Ticks of this job since its receipt before this one that had nothing to do. */
+  idle: v.optional(idleShape),
 }
 
 const receiptShape = v.variant('job', [
@@ -43,9 +64,15 @@ export const receiptCollections = {
   receipts: { name: 'shot_receipts', schema: receiptShape, partition: 'hash256' },
   /** Only `the`: number and digest of the newest. */
   head: { name: 'shot_receipt_head', schema: receiptHeadShape, partition: 'one' },
+  /** By job. */
+  idle: { name: 'shot_idle_ticks', schema: idleShape, partition: 'one' },
+  /** By the first number, padded as receipts are. */
+  gaps: { name: 'shot_receipts_pruned', schema: gapShape, partition: 'one' },
 } satisfies {
   receipts: CollectionSpec<ShotReceipt>
   head: CollectionSpec<v.InferOutput<typeof receiptHeadShape>>
+  idle: CollectionSpec<IdleTicks>
+  gaps: CollectionSpec<ReceiptGap>
 }
 
 /** Id of the only document of `receiptCollections.head`. */

@@ -39,6 +39,41 @@ const placesIn = (files: Files, path: string): Places => {
   }
 }
 
+/** A former state whose liabilities have all been carried over, by its folder. */
+export interface FinishedFormer {
+  /** Name of the folder below `aside/`. */
+  readonly name: string
+  readonly path: string
+  /** When it was put aside; milliseconds. */
+  readonly atMs: number
+}
+
+const stampForm = /^(\d{4})(\d{2})(\d{2})T(\d{2})(\d{2})(\d{2})(\d{3})Z/
+
+/** Milliseconds of the stamp in a folder's name; undefined for a name of another form. */
+const stampMs = (path: string): number | undefined => {
+  const [, year, month, day, hours, minutes, seconds, ms] = stampForm.exec(ageOf(path)) ?? []
+  if (ms === undefined) return undefined
+  return Date.parse(`${year}-${month}-${day}T${hours}:${minutes}:${seconds}.${ms}Z`)
+}
+
+/** Settled former states with the moments at which they were put aside, oldest first. */
+export const settledFormers = (
+  dir: string, files: Files = nodeFiles,
+): readonly FinishedFormer[] => formerFolders(dir, files).flatMap((path) => {
+  const atMs = stampMs(path)
+  if (atMs === undefined || files.stat(join(path, settledName)) === undefined) return []
+  return [{ name: basename(path), path, atMs }]
+})
+
+/** Whether a former state was read whole: no part of it is unread. */
+export const isReadWhole = (
+  { path, name }: FinishedFormer, storeId: string, files: Files = nodeFiles,
+): boolean => {
+  const { readable, holes } = readFormer(files, placesIn(files, path), storeId, name)
+  return readable && holes.length === 0
+}
+
 /** Former states of the store `storeId` whose directory is `dir`, oldest first. */
 export const formerStates = (
   dir: string, storeId: string, files: Files = nodeFiles,

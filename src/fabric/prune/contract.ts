@@ -1,0 +1,47 @@
+/** What goes in and comes out of a prune. */
+import * as v from 'valibot'
+import { contract } from '../../base/contract.js'
+import { unitMs } from '../../base/duration.js'
+import { closedObject, strictInteger } from '../../base/schema.js'
+
+/** Ages that may be asked for, milliseconds: at least a day, since a minute and a month look alike. */
+export const pruneAge = { min: unitMs.d, max: 36_500 * unitMs.d } as const
+
+const count = v.pipe(v.number(), v.safeInteger(), v.minValue(0))
+
+const shape = v.strictObject({
+  /** Whether this only tells what would go. */
+  dry_run: v.boolean(),
+  /** What had not changed since then; null where only copies aside were named. */
+  before: v.nullable(v.string()),
+  /** Of the text capability, by the state that they had ended in. */
+  tasks: v.strictObject({ succeeded: count, failed: count, cancelled: count }),
+  /** Receipts of jobs that tell of nothing done. */
+  idle_receipts: count,
+  sessions: count,
+  /** Sealed files. */
+  artifacts: count,
+  /** Files without a record that an earlier, cut-off run had left; null for a dry run. */
+  swept: v.nullable(count),
+  /** Copies of finished repairs and restores. */
+  asides: count,
+  bytes_before: count,
+  /** Null for a dry run. */
+  bytes_after: v.nullable(count),
+})
+/** What a prune removed, or would. */
+export type StatePruneDocument = v.InferOutput<typeof shape>
+
+/** Removing what is older than so many milliseconds, or a copy aside by its name. */
+export const statePrune = contract({
+  name: 'state.prune',
+  version: 1,
+  input: closedObject({
+    older_than: v.optional(strictInteger(pruneAge.min, pruneAge.max)),
+    dry_run: v.optional(v.boolean()),
+    /** Name of a copy aside, for one that never goes by age. */
+    aside: v.optional(v.string()),
+  }),
+  output: shape,
+  toDocument: (found: StatePruneDocument) => found,
+})

@@ -1,0 +1,227 @@
+/**
+ * Removing what is old, as a person decides: ended tasks with all that hangs on them, receipts of
+ * nothing done, sessions that nothing names, copies of finished restores. In bounded slices, each a
+ * record of its own, so that others go on beside it and a crash leaves whole slices only; then
+ * everything is merged, so that no file holds what is gone; and last go the sealed files, whose
+ * rows are gone from every generation by then.
+ */
+import { isoFromMs } from '../../base/clock.js'
+import { newId } from '../../base/ids.js'
+import { requireAnchored } from '../../governance/anchored.js'
+import { appendAudit } from '../../governance/audit.js'
+import type { CapabilityRows, IdleRows, Registry } from '../../governance/capability.js'
+import { nowIso, type Gov } from '../../governance/context.js'
+import { liveGuards } from '../../governance/guard.js'
+import type { DroppedArtifact, TaskAge } from '../../governance/retention/tasks.js'
+import { collections } from '../../governance/rows.js'
+import type { Session } from '../../governance/session/types.js'
+import { dropStored, sweepStored } from '../../state/care/drop-stored.js'
+import {
+  asideNotFound, dropAsides, finishedAsides, isFinishedAside,
+} from '../../state/care/finished-asides.js'
+import { forgetRemoved } from '../../state/care/forget.js'
+import { stateBytes } from '../../state/care/size.js'
+import { capabilities } from '../capabilities.js'
+import { stateRules } from '../state-rules.js'
+import type { StatePruneDocument } from './contract.js'
+import { countRoots, namedRoots, pruneRootRows } from './roots.js'
+import { filesOf, goes, newTombstone, prunableKinds, pruneTasks, tasksToGo } from './tasks.js'
+
+const verb = 'state prune'
+
+/** What is asked for. */
+export interface PruneRequest {
+  /** Age in milliseconds; left out: nothing goes by age. */
+  readonly olderThanMs: number | undefined
+  /** Name of a copy aside that goes whatever it holds. */
+  readonly aside: string | undefined
+}
+
+interface Pruning {
+  readonly gov: Gov
+  readonly rows: readonly CapabilityRows[]
+  readonly age: TaskAge
+}
+
+const pruningOf = async (
+  gov: Gov, olderThanMs: number, registry: Registry,
+): Promise<Pruning> => ({
+  gov,
+  rows: await Promise.all(registry.map((one) => one.rows())),
+  age: {
+    kinds: prunableKinds(registry), before: isoFromMs(gov.clock.wallMs() - olderThanMs),
+  },
+})
+
+const idleOf = ({ rows }: Pruning): readonly IdleRows[] =>
+  rows.flatMap(({ idle }) => (idle === undefined ? [] : [idle]))
+
+const announce = async ({ observer }: Gov, step: string): Promise<void> => {
+  await observer.at(`prune.${step}`)
+}
+
+const countIdle = ({ gov, age }: Pruning, { find }: IdleRows): number => {
+  let count = 0
+  for (let after: string | undefined; ;) {
+    const { ids, next } = find(gov.store.read(), age.before, after)
+    count += ids.length
+    if (next === null) return count
+    after = next
+  }
+}
+
+const pruneIdle = async ({ gov, age }: Pruning, { find, drop }: IdleRows): Promise<number> => {
+  let count = 0
+  for (let after: string | undefined; ;) {
+    const { ids, next } = find(gov.store.read(), age.before, after)
+    if (ids.length > 0) {
+      count += await gov.store.transact(verb, (tx) => drop(tx, nowIso(gov), age.before, ids))
+    }
+    if (next === null) return count
+    after = next
+  }
+}
+
+const nothing = {
+  before: null, tasks: { succeeded: 0, failed: 0, cancelled: 0 }, idle_receipts: 0, sessions: 0,
+  artifacts: 0,
+} as const
+
+const asidesOf = ({ store, clock }: Gov, { olderThanMs, aside }: PruneRequest): string[] => {
+  if (aside !== undefined && !isFinishedAside(store, aside)) throw asideNotFound()
+  const byAge = olderThanMs === undefined
+    ? [] : finishedAsides(store, clock.wallMs() - olderThanMs)
+  return [...new Set([...byAge, ...(aside === undefined ? [] : [aside])])]
+}
+
+const lookByAge = (pruning: Pruning) => {
+  const { gov, age } = pruning
+  const tasks = { succeeded: 0, failed: 0, cancelled: 0 }
+  let artifacts = 0
+  for (const { view, tasks: found } of tasksToGo(gov, age)) {
+    for (const { state } of found) tasks[state as keyof typeof tasks] += 1
+    artifacts += filesOf(view, found).length
+  }
+  const named = namedRoots(gov, pruning.rows, (view, task) => goes(view, task, age))
+  return {
+    before: age.before, tasks, artifacts,
+    idle_receipts: idleOf(pruning).reduce((sum, one) => sum + countIdle(pruning, one), 0),
+    sessions: countRoots(gov, age.before, named),
+  }
+}
+
+/** What a prune would remove now; changes no byte. Throws `not_found` `aside_not_found`. */
+export const lookForOld = async (
+  gov: Gov, request: PruneRequest, registry: Registry = capabilities,
+): Promise<StatePruneDocument> => {
+  const { olderThanMs } = request
+  const asides = asidesOf(gov, request).length
+  const found = olderThanMs === undefined
+    ? nothing : lookByAge(await pruningOf(gov, olderThanMs, registry))
+  return {
+    ...found, tasks: { ...found.tasks }, asides, dry_run: true, swept: null,
+    bytes_before: stateBytes(gov.store.dir), bytes_after: null,
+  }
+}
+
+/** Counts of the tombstone, as they are stored. */
+const tasksIn = (gov: Gov, pruneId: string): StatePruneDocument['tasks'] => {
+  const row = gov.store.read().get(collections.taskPrunes, pruneId)
+  return {
+    succeeded: row?.succeeded ?? 0, failed: row?.failed ?? 0, cancelled: row?.cancelled ?? 0,
+  }
+}
+
+const begin = async ({ gov, age }: Pruning, session: Session, pruneId: string): Promise<void> => {
+  await gov.store.transact(verb, (tx) => {
+    appendAudit(tx, nowIso(gov), {
+      what: 'state.prune_begun', principal: session.principal.principal_id,
+      root: session.root.root_id, subject: pruneId, facts: { before: age.before },
+    })
+  })
+  await announce(gov, 'begun')
+}
+
+type RowsGone = Pick<StatePruneDocument, 'before' | 'tasks' | 'idle_receipts' | 'sessions'>
+
+const end = (
+  { gov, age }: Pruning, session: Session, pruneId: string, gone: RowsGone,
+): Promise<void> => gov.store.transact(verb, (tx) => {
+  const { tasks: { succeeded, failed, cancelled }, idle_receipts, sessions } = gone
+  appendAudit(tx, nowIso(gov), {
+    what: 'state.pruned', principal: session.principal.principal_id, root: session.root.root_id,
+    subject: pruneId,
+    facts: { before: age.before, succeeded, failed, cancelled, idle_receipts, sessions },
+  })
+})
+
+/** Rows of every kind, each slice in a record of its own; the sealed files are still there. */
+const dropRows = async (
+  pruning: Pruning, session: Session,
+): Promise<{ readonly gone: RowsGone, readonly artifacts: readonly DroppedArtifact[] }> => {
+  const { gov, age, rows } = pruning
+  const pruneId = newId('pru')
+  await begin(pruning, session, pruneId)
+  const fresh = newTombstone(pruneId, nowIso(gov), age.before, session)
+  const artifacts = await pruneTasks(gov, fresh, age, async (count) => {
+    await announce(gov, 'slice')
+    await announce(gov, `${count}_tasks`)
+  })
+  let receipts = 0
+  for (const idle of idleOf(pruning)) receipts += await pruneIdle(pruning, idle)
+  await announce(gov, 'receipts_gone')
+  const sessions = await pruneRootRows(gov, age.before, namedRoots(gov, rows, () => false))
+  const gone: RowsGone = {
+    before: age.before, tasks: tasksIn(gov, pruneId), idle_receipts: receipts, sessions,
+  }
+  await end(pruning, session, pruneId, gone)
+  return { gone, artifacts }
+}
+
+const dropFiles = async (
+  gov: Gov, artifacts: readonly DroppedArtifact[], registry: Registry,
+): Promise<{ readonly files: number, readonly swept: number }> => {
+  const { files } = await dropStored(gov.store, artifacts.map(({ artifactId, name }) => ({
+    name, isNamed: (view) => view.get(collections.artifacts, artifactId) !== undefined,
+  })), verb)
+  await announce(gov, 'files_gone')
+  // While an operation is under way its file may lie there with its record still to come.
+  const { referenced } = await stateRules(registry)
+  const swept = liveGuards(gov.store.dir) > 0 ? 0 : await sweepStored(gov.store, referenced, verb)
+  return { files, swept }
+}
+
+const pruneByAge = async (
+  gov: Gov, session: Session, olderThanMs: number, registry: Registry,
+): Promise<RowsGone & Pick<StatePruneDocument, 'artifacts' | 'swept'>> => {
+  const pruning = await pruningOf(gov, olderThanMs, registry)
+  const { gone, artifacts } = await dropRows(pruning, session)
+  await announce(gov, 'rows_gone')
+  await forgetRemoved(gov.store, verb)
+  await announce(gov, 'forgotten')
+  const { files, swept } = await dropFiles(gov, artifacts, registry)
+  return { ...gone, artifacts: files, swept }
+}
+
+/**
+ * Removes what `lookForOld` tells, as it stands by then. Whatever ends it early, what was removed
+ * stays removed and the next run goes on. Throws `blocked` `store_behind_anchor`, `damaged`,
+ * `locked`, `not_found` `aside_not_found`, disk errors.
+ */
+export const pruneState = async (
+  gov: Gov, session: Session, request: PruneRequest, registry: Registry = capabilities,
+): Promise<StatePruneDocument> => {
+  requireAnchored(gov.store)
+  const { olderThanMs } = request
+  const before = stateBytes(gov.store.dir)
+  const asides = asidesOf(gov, request)
+  const gone = olderThanMs === undefined
+    ? { ...nothing, tasks: { ...nothing.tasks }, swept: 0 }
+    : await pruneByAge(gov, session, olderThanMs, registry)
+  const dropped = await dropAsides(gov.store, asides, verb)
+  await announce(gov, 'asides_gone')
+  return {
+    dry_run: false, ...gone, asides: dropped,
+    bytes_before: before, bytes_after: stateBytes(gov.store.dir),
+  }
+}

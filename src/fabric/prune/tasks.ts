@@ -1,0 +1,88 @@
+/** The tasks of a prune: which may go, and taking them away slice by slice. */
+import { dropRoute } from '../../contact/routes.js'
+import type { Registry } from '../../governance/capability.js'
+import { nowIso, type Gov } from '../../governance/context.js'
+import { findReservation } from '../../governance/ledger/read.js'
+import {
+  artifactsOfTask, countPruned, dropTask, mayTaskGo, type DroppedArtifact, type TaskAge,
+} from '../../governance/retention/tasks.js'
+import { collections, type Task, type TaskPrune } from '../../governance/rows.js'
+import type { Session } from '../../governance/session/types.js'
+import type { Tx, View } from '../../state/types.js'
+import { pagesOf } from './pages.js'
+
+/** Kinds of tasks that a person may have removed. */
+export const prunableKinds = (registry: Registry): readonly string[] =>
+  registry.filter(({ prunable }) => prunable === true).flatMap(({ taskKinds }) => taskKinds)
+
+/** Whether a task may go, by the rows of one moment. */
+export const goes = (view: View, task: Task, age: TaskAge): boolean => mayTaskGo({
+  task, money: findReservation(view, task.operation_id),
+  key: view.get(collections.idempotency, task.idempotency_key),
+}, age)
+
+/** What a prune removes of tasks, or would. */
+export interface PrunedTasks {
+  readonly succeeded: number
+  readonly failed: number
+  readonly cancelled: number
+  /** Their sealed files. */
+  readonly artifacts: readonly DroppedArtifact[]
+}
+
+/** A tombstone that counts nothing yet. */
+export const newTombstone = (
+  pruneId: string, now: string, before: string, { principal, root }: Session,
+): TaskPrune => ({
+  prune_id: pruneId, at: now, last_at: now, before, principal: principal.principal_id,
+  root: root.root_id, succeeded: 0, failed: 0, cancelled: 0,
+})
+
+/** The tasks that would go. Reads only, a page at a time. */
+export function* tasksToGo(
+  gov: Gov, age: TaskAge,
+): Generator<{ readonly view: View, readonly tasks: readonly Task[] }, void, undefined> {
+  for (const { view, rows } of pagesOf(gov.store, collections.closedTasks)) {
+    const tasks = rows.map(({ doc }) => doc).filter((task) => goes(view, task, age))
+    if (tasks.length > 0) yield { view, tasks }
+  }
+}
+
+/** Sealed files of tasks, by the rows of one moment. */
+export const filesOf = (view: View, tasks: readonly Task[]): readonly DroppedArtifact[] =>
+  tasks.flatMap((task) => artifactsOfTask(view, task))
+
+/** Removes those of `found` that still may go, and counts them in their tombstone. */
+const dropSlice = (
+  tx: Tx, now: string, found: readonly Task[], fresh: TaskPrune, age: TaskAge,
+): { readonly tasks: readonly Task[], readonly artifacts: readonly DroppedArtifact[] } => {
+  const tasks = found.flatMap(({ task_id: id }) => {
+    const task = tx.get(collections.closedTasks, id)
+    return task !== undefined && goes(tx, task, age) ? [task] : []
+  })
+  if (tasks.length === 0) return { tasks, artifacts: [] }
+  const artifacts = tasks.flatMap((task) => dropTask(tx, now, task))
+  for (const { operation_id: operation } of tasks) dropRoute(tx, operation)
+  const counted = tx.get(collections.taskPrunes, fresh.prune_id) ?? fresh
+  tx.put(collections.taskPrunes, fresh.prune_id, countPruned(counted, tasks, now))
+  return { tasks, artifacts }
+}
+
+/**
+ * Removes the tasks that may go, each slice in a record of its own: decided once more under the
+ * lock, by the same rule. `told` gets how many are gone so far.
+ */
+export const pruneTasks = async (
+  gov: Gov, fresh: TaskPrune, age: TaskAge, told: (gone: number) => void | Promise<void>,
+): Promise<readonly DroppedArtifact[]> => {
+  const artifacts: DroppedArtifact[] = []
+  let gone = 0
+  for (const { tasks } of tasksToGo(gov, age)) {
+    const done = await gov.store.transact('state prune', (tx) =>
+      dropSlice(tx, nowIso(gov), tasks, fresh, age))
+    artifacts.push(...done.artifacts)
+    gone += done.tasks.length
+    await told(gone)
+  }
+  return artifacts
+}

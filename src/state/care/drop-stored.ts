@@ -1,0 +1,79 @@
+/** Removing stored files whose rows are durably gone, and sweeping those of earlier, cut-off runs. */
+import { dirname } from 'node:path'
+import { storedPath } from '../artifact-folder.js'
+import { storedNames, sweepOrphans } from '../artifacts.js'
+import { ioFailure, removeFile, syncDir } from '../files.js'
+import { requireOwnFolders } from '../folders.js'
+import { FileStore } from '../store.js'
+import type { Store, View } from '../types.js'
+
+/** Files that one turn at the lock removes. */
+const turnMax = 64
+
+const requireFileStore = (store: Store): FileStore => {
+  if (store instanceof FileStore) return store
+  throw new TypeError('not a store of this program')
+}
+
+/** A stored file whose row is gone. */
+export interface DroppedFile {
+  /** SHA-256 of its bytes. */
+  readonly name: string
+  /** Whether a row names it again: an old copy may have been put in place meanwhile. */
+  readonly isNamed: (view: View) => boolean
+}
+
+/**
+ * Removes stored files, so many in one turn at the lock; each folder is synced once a turn. Answers
+ * how many bytes and files went. May run twice; a process that dies leaves files without a record.
+ */
+export const dropStored = async (
+  store: Store, dropped: readonly DroppedFile[], verb: string,
+): Promise<{ readonly files: number; readonly bytes: number }> => {
+  const at = requireFileStore(store)
+  const { files, places } = at
+  const byShard = [...dropped].sort((a, b) => (a.name < b.name ? -1 : 1))
+  let [count, bytes] = [0, 0]
+  for (let from = 0; from < byShard.length; from += turnMax) {
+    const gone = await at.exclusive(verb, () => {
+      requireOwnFolders(files, at.dir, ['artifacts'])
+      const view = at.viewLocked()
+      return byShard.slice(from, from + turnMax).flatMap(({ name, isNamed }) => {
+        const path = storedPath(places.artifacts, name)
+        const facts = files.stat(path)
+        if (facts?.kind !== 'file' || isNamed(view)) return []
+        removing(() => removeFile(files, path))
+        return [{ path, size: facts.size }]
+      })
+    })
+    removing(() => {
+      for (const shard of new Set(gone.map(({ path }) => dirname(path)))) syncDir(files, shard)
+    })
+    count += gone.length
+    bytes += gone.reduce((sum, { size }) => sum + size, 0)
+  }
+  return { files: count, bytes }
+}
+
+const removing = (fn: () => void): void => {
+  try {
+    fn()
+  } catch (error) {
+    throw ioFailure(error, 'removing stored files')
+  }
+}
+
+/** Removes stored files that no row names, by the rule of `state compact`; answers how many. */
+export const sweepStored = async (
+  store: Store, referenced: (view: View) => ReadonlySet<string>, verb: string,
+): Promise<number> => {
+  const at = requireFileStore(store)
+  const { files, places, clock } = at
+  // Looked at without the lock: where there is nothing to sweep, nobody waits.
+  const named = referenced(at.read())
+  if (storedNames(files, places.artifacts).every((name) => named.has(name))) return 0
+  return at.exclusive(verb, () => {
+    requireOwnFolders(files, at.dir, ['artifacts'])
+    return sweepOrphans(files, places.artifacts, referenced(at.viewLocked()), clock.wallMs())
+  })
+}

@@ -1,0 +1,49 @@
+/**
+ * Leaves nothing of removed rows in the files of the keyspace. A removal is a row of its own that
+ * hides older ones, and the manifest before the newest keeps its files: what was removed is gone
+ * from the disk only when everything has been merged into one run, and when the generation before
+ * that has been swept too.
+ */
+import { fail } from '../../base/errors.js'
+import { logEpochs, manifestNumbers } from '../paths.js'
+import type { Manifest } from '../snapshot/manifest.js'
+import { FileStore } from '../store.js'
+import type { Store } from '../types.js'
+
+/** A generation goes with each pass; others may fold in between. */
+const passesMax = 8
+
+/** Whether a generation of before the merge, or a log that leads up to it, is still there. */
+const isLeft = ({ files, places }: FileStore, { number, epoch }: Manifest): boolean =>
+  (manifestNumbers(files.list(places.collections))[0] ?? 0) < number
+  || (logEpochs(files.list(places.wal))[0] ?? epoch + 1) <= epoch
+
+/** Whether a manifest holds everything up to a record in one run. */
+const isWhole = ({ runs, merges, sequence }: Manifest, upTo: number): boolean =>
+  runs.length <= 1 && merges.length === 0 && sequence >= upTo
+
+const notForgotten = (): Error =>
+  fail.failed('not_forgotten', 'Older files that hold removed rows could not be swept.', {
+    next: 'What was removed is in no view any more. Run `sallyport state check`, then this again.',
+  })
+
+/**
+ * Merges everything down to the last run, and folds until no generation names rows that were
+ * removed before the call. Others may read, write and fold beside it. Throws disk errors (all that
+ * is durable stands, and the next call goes on) and `failed` `not_forgotten`.
+ */
+export const forgetRemoved = async (store: Store, verb: string): Promise<void> => {
+  if (!(store instanceof FileStore)) throw new TypeError('not a store of this program')
+  const upTo = store.read().sequence
+  await store.exclusive(verb, () => store.rotate())
+  await store.mergeAll(verb)
+  const { manifest } = store.generation
+  if (!isWhole(manifest, upTo)) throw notForgotten()
+  for (let n = 0; n < passesMax && isLeft(store, manifest); n += 1) {
+    await store.exclusive(verb, () => store.rotate())
+    // Somebody else's fold is waited for; what it leaves of older generations is this one's.
+    await store.withoutFolding(verb, () => Promise.resolve())
+    store.fold({ mergeBytesMax: 0 })
+  }
+  if (isLeft(store, manifest)) throw notForgotten()
+}
