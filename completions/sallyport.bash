@@ -29,7 +29,7 @@ _sallyport() {
     "policy") COMPREPLY=($(compgen -W "show revoke history --help" -- "$cur")); return ;;
     "ledger") COMPREPLY=($(compgen -W "show reservations review settle --help" -- "$cur")); return ;;
     "audit") COMPREPLY=($(compgen -W "list show --help" -- "$cur")); return ;;
-    "state") COMPREPLY=($(compgen -W "path check repair backup restore compact kept --help" -- "$cur")); return ;;
+    "state") COMPREPLY=($(compgen -W "path check repair backup restore compact kept prune --help" -- "$cur")); return ;;
     "sandbox") COMPREPLY=($(compgen -W "start status fault faults samples --help" -- "$cur")); return ;;
     "init"|"init "*)
       case "$prev" in
@@ -406,6 +406,13 @@ _sallyport() {
         --remove) COMPREPLY=(); return ;;
       esac
       COMPREPLY=($(compgen -W "--remove --yes --help --state-dir --json --no-input --quiet --verbose --no-color --wait" -- "$cur"))
+      ;;
+    "state prune")
+      case "$prev" in
+        --older-than) COMPREPLY=(); return ;;
+        --aside) COMPREPLY=(); return ;;
+      esac
+      COMPREPLY=($(compgen -W "--older-than --dry-run --aside --yes --help --state-dir --json --no-input --quiet --verbose --no-color --wait" -- "$cur"))
       ;;
     "sandbox start")
       case "$prev" in

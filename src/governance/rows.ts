@@ -424,7 +424,6 @@ const taskPruneShape = v.strictObject({
   /** What was asked for: tasks that had not changed since then. */
   before: iso,
   principal: text,
-  root: text,
   /** How many went, by the state that they had ended in. */
   succeeded: count,
   failed: count,

@@ -1,48 +1,18 @@
 /** Removing what is old: what goes, what stays for ever, and that nothing is sent again. */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import t, { type Test } from 'tap'
+import t from 'tap'
 import { billingUuidCollection } from '../../src/alpha/billing-uuids.js'
 import { balances } from '../../src/governance/ledger/read.js'
 import { collections } from '../../src/governance/rows.js'
-import { storedNames } from '../../src/state/artifacts.js'
-import { nodeFiles } from '../../src/state/files.js'
 import type { View } from '../../src/state/types.js'
-import { movedClock, type StillClock } from '../support/clock.js'
 import { ask, keyOf } from '../support/fabric/copies.js'
 import { must } from '../support/must.js'
-import type { Loose, Ran, Teardown } from '../world/place.js'
-import { World, type AlphaWorld } from '../world/world.js'
-
-const day = 24 * 3_600_000
-
-type Rig = AlphaWorld & { readonly clock: StillClock }
-
-const made = async (t: Teardown): Promise<Rig> =>
-  World.in(t, { clock: movedClock() }).sandbox().state().session().alpha()
-
-/** A hundred days later, logged in anew. */
-const later = async (rig: Rig): Promise<void> => {
-  rig.clock.stepWall(100 * day)
-  must(await rig.run(['login', '--ttl', '7d', '--idle', '24h']))
-}
-
-const prune = (rig: Rig, ...more: string[]): Promise<Ran> =>
-  rig.run(['state', 'prune', '--older-than', '30d', '--yes', '--json', ...more])
-
-const soundly = async (t: Test, rig: Rig): Promise<void> => {
-  const { ok, problems } = (await rig.run(['state', 'check', '--json'])).json()
-  t.strictSame([ok, problems], [true, []])
-}
-
-const approved = async (rig: AlphaWorld, n: number): Promise<string> => {
-  const { task: { id } } = must(await ask(rig, keyOf(n))).json()
-  must(await rig.run(['alpha', 'review', id, '--approve']))
-  return id
-}
-
-const filesOf = ({ place }: AlphaWorld): readonly string[] =>
-  storedNames(nodeFiles, join(place.stateDir, 'artifacts'))
+import {
+  agingWorld, approved, filesOf, isSound, muchLater, prune,
+} from '../support/fabric/pruned.js'
+import type { Loose } from '../world/place.js'
+import type { AlphaWorld } from '../world/world.js'
 
 /** Every byte of records and snapshots. */
 const bytesOf = ({ place: { stateDir } }: AlphaWorld): string =>
@@ -59,7 +29,7 @@ const keptIn = (view: View): Loose => [
 
 t.test('a prune removes old ended tasks with all that hangs on them, last their sealed files, and '
   + 'nothing else: the state is sound and the money is what it was', async (t) => {
-  const rig = await made(t)
+  const rig = await agingWorld(t)
   const gone = await approved(rig, 0)
   const job = rig.view().get(collections.closedTasks, gone)?.job_id ?? ''
   t.equal(bytesOf(rig).includes(job), true)
@@ -68,11 +38,11 @@ t.test('a prune removes old ended tasks with all that hangs on them, last their 
   await ask(rig, keyOf(2))
   rig.sandbox.faults.clear()
   const files = filesOf(rig).length
-  await later(rig)
+  await muchLater(rig)
   const young = await approved(rig, 3)
   const kept = keptIn(rig.view())
 
-  const told = must(await prune(rig, '--dry-run')).json()
+  const told = must(await prune(rig, ['--dry-run'])).json()
   t.hasStrict(told, {
     dry_run: true, tasks: { succeeded: 1, failed: 0, cancelled: 0 }, artifacts: 2, asides: 0,
     bytes_after: null,
@@ -93,14 +63,14 @@ t.test('a prune removes old ended tasks with all that hangs on them, last their 
   t.equal(bytesOf(rig).includes(job), false, 'no log and no segment holds what was removed')
   t.match(bytesOf(rig), 'state.pruned', 'the audit tells of it')
   t.strictSame(keptIn(view), kept)
-  await soundly(t, rig)
+  await isSound(t, rig)
 })
 
 t.test('a key whose task was pruned stays spent: the same request is result_pruned, another one or '
   + 'another owner is a conflict, and nothing is sent', async (t) => {
-  const rig = await made(t)
+  const rig = await agingWorld(t)
   await approved(rig, 0)
-  await later(rig)
+  await muchLater(rig)
   must(await prune(rig))
   const posts = rig.inferences().length
   const held = balances(rig.view())

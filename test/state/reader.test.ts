@@ -4,6 +4,7 @@ import { spawnSync } from 'node:child_process'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { compactState } from '../../src/state/care/compact.js'
+import { forgetRemoved } from '../../src/state/care/forget.js'
 import { repairState } from '../../src/state/care/repair.js'
 import type { FileStore } from '../../src/state/store.js'
 import { flipBit, newestLog } from '../support/state/forge.js'
@@ -57,6 +58,11 @@ t.test('a reader in Python that was written by docs/state-format.md agrees with 
   agree('two logs')
   await compactState(store)
   agree('one run')
+  await store.transact('drop', (tx) => {
+    for (const { id } of tx.range(items, { limit: 20 })) tx.remove(items, id)
+  })
+  await forgetRemoved(store, 'prune')
+  agree('rows removed and forgotten')
   await put(store, 'more', 2)
   flipBit(newestLog(store.dir), 20, 1)
   store.close()

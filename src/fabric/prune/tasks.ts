@@ -32,10 +32,10 @@ export interface PrunedTasks {
 
 /** A tombstone that counts nothing yet. */
 export const newTombstone = (
-  pruneId: string, now: string, before: string, { principal, root }: Session,
+  pruneId: string, now: string, before: string, { principal }: Session,
 ): TaskPrune => ({
   prune_id: pruneId, at: now, last_at: now, before, principal: principal.principal_id,
-  root: root.root_id, succeeded: 0, failed: 0, cancelled: 0,
+  succeeded: 0, failed: 0, cancelled: 0,
 })
 
 /** The tasks that would go. Reads only, a page at a time. */

@@ -49,9 +49,9 @@ export const endRootsOf = (
     .map(({ doc }) => doc.root_id)
 
 /**
- * Takes roots that have been over for longer than `rootKeepMs` from the list; says which. The row of
- * one that another row names, or may name, lies with the past ones from then on, until no row names
- * it any more (`state prune`).
+ * Takes roots that have been over for longer than `rootKeepMs` from the list; says which. The row
+ * of one that another row names, or may name, lies with the past ones from then on, until no row
+ * names it any more (`state prune`).
  */
 export const pruneRoots = (tx: Tx, now: string): readonly string[] => {
   const before = isoFromMs(msFromIso(now) - rootKeepMs)

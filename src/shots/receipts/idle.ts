@@ -6,7 +6,9 @@
 import type { Tx } from '../../state/types.js'
 import type { AnalysisFacts } from './analysis.js'
 import type { StoredDigest } from './digest.js'
-import { receiptCollections as c, type IdleTicks, type ReceiptFacts, type ShotReceipt } from './rows.js'
+import {
+  receiptCollections as c, type IdleTicks, type ReceiptFacts, type ShotReceipt,
+} from './rows.js'
 
 type StoredAnalysis = ReceiptFacts<'screenshot_folder_analysis'>
 
@@ -33,7 +35,7 @@ export const isIdleDigest = (facts: StoredDigest): boolean =>
 
 /**
  * Whether a receipt tells of nothing done: no image or window was worked on, nothing was sent, and
- * nothing had gone wrong. One of a scan never does: a scan that finds nothing new writes none. Pure.
+ * nothing had gone wrong. One of a scan never does: a scan that finds nothing writes none. Pure.
  */
 export const isIdleReceipt = ({ job, facts, idle }: ShotReceipt): boolean => {
   if (idle !== undefined || facts.status === 'degraded') return false

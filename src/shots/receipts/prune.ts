@@ -15,7 +15,7 @@ import {
 /** Receipts that are looked at in one go. */
 const pageMax = 256
 
-/** Whether a receipt may go: it tells of nothing done, is old enough, and is not the newest. Pure. */
+/** Whether a receipt may go: it tells of nothing done, is old, and is not the newest. Pure. */
 export const mayReceiptGo = (
   receipt: ShotReceipt, before: string, newest: number,
 ): boolean =>

@@ -1,4 +1,4 @@
-/** Removing stored files whose rows are durably gone, and sweeping those of earlier, cut-off runs. */
+/** Removing stored files whose rows are durably gone, and sweeping those of cut-off runs. */
 import { dirname } from 'node:path'
 import { storedPath } from '../artifact-folder.js'
 import { storedNames, sweepOrphans } from '../artifacts.js'

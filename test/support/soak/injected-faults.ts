@@ -1,13 +1,15 @@
 /**
  * A disk that fails: EIO, a sync whose pages are lost, ENOSPC and a short write, at every changing
- * call of a transaction, a marked transaction, a compaction, a backup, a repair and a restore, on a
- * disk in memory. Afterwards another process opens the state, answers, and the power is cut:
- * nothing that anybody answered may be missing, and whatever refuses must say why.
+ * call of a transaction, a marked transaction, a compaction, a prune, a backup, a repair and a
+ * restore, on a disk in memory. Afterwards another process opens the state, answers, and the power
+ * is cut: nothing that anybody answered may be missing, and whatever refuses must say why.
  */
 import assert from 'node:assert/strict'
 import { SallyportError } from '../../../src/base/errors.js'
 import { backupState } from '../../../src/state/care/backup.js'
 import { compactState } from '../../../src/state/care/compact.js'
+import { dropStored } from '../../../src/state/care/drop-stored.js'
+import { forgetRemoved } from '../../../src/state/care/forget.js'
 import { repairState } from '../../../src/state/care/repair.js'
 import { restoreState } from '../../../src/state/care/restore.js'
 import { createStore, openStore } from '../../../src/state/store.js'
@@ -57,6 +59,12 @@ const works: Readonly<Record<string, Work>> = {
   put: (files) => withStore(files, (store) => put(store, 'c', 3)),
   mark: (files) => withStore(files, mark),
   compact: (files) => withStore(files, (store) => compactState(store, () => new Set())),
+  prune: (files) => withStore(files, async (store) => {
+    await store.transact('drop', (tx) => tx.remove(notes, 'b'))
+    await forgetRemoved(store, 'prune')
+    const dropped = store.artifacts.list().map((name) => ({ name, isNamed: () => false }))
+    await dropStored(store, dropped, 'prune')
+  }),
   backup: (files) => withStore(files, (store) => backupState(store, '/tmp/other')),
   repair: (files) => repairState({ ...site, files, lock: memoryLock(), onLoss: mark }),
   restore: (files) => restoreState({

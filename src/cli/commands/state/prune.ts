@@ -34,8 +34,8 @@ const pruneText = (found: StatePruneDocument): string => {
   }
   const more = swept === null || swept === 0
     ? '' : `${swept} file(s) without a record, of a run that was cut off, went too.\n`
-  return `Removed ${whatOf(found)}.\n${more}${bytesText(before)} before, ${bytesText(after)} after.\n${
-    backups}`
+  const sizes = `${bytesText(before)} before, ${bytesText(after)} after.\n`
+  return `Removed ${whatOf(found)}.\n${more}${sizes}${backups}`
 }
 
 const definition: VerbDefinition<StatePruneDocument> = {
