@@ -40,7 +40,7 @@ const more = ({ goal, row }: Begun): Readonly<Record<string, readonly string[]>>
   'ledger review': ['op_1', '--accept'],
   'ledger settle': ['op_1', '--amount-microusd', '1', '--yes'],
   'codehost connect': ['--repo', 'o/r', '--token-file', '-'],
-  'codehost mode': ['cnn_1', 'disabled'],
+  'codehost mode': ['cnn_1', 'disabled'], 'state prune': ['--older-than', '30d', '--yes'],
   'codehost consent': [
     'cnn_1', '--action', 'issue.create', '--acknowledge', '--expected-revision', '1',
   ],

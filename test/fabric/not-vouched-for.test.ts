@@ -37,6 +37,7 @@ const words: Readonly<Record<string, readonly string[]>> = {
   'ledger review': ['op_x', '--accept'],
   'audit show': ['aud_x'],
   'state backup': ['kept'], 'state restore': ['none-there', '--yes'],
+  'state prune': ['--older-than', '30d', '--yes'],
 }
 
 /** These open no state at all. */

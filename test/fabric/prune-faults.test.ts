@@ -129,7 +129,8 @@ t.test('two prunes at once, and an ask that is under way: each task is counted o
   t.equal(counts.reduce((sum, one) => sum + one, 0), 3)
   t.equal(rig.view().all(collections.closedTasks).length, 2)
   await isSound(t, rig)
-  t.equal(must(await rig.run(['alpha', 'output', beside.json().task.id])).stdout, beside.json().answer)
+  const { task: { id }, answer } = beside.json()
+  t.equal(must(await rig.run(['alpha', 'output', id])).stdout, answer)
   t.equal(filesOf(rig).length, 5, 'two questions, two answers, the credential')
 })
 

@@ -4,7 +4,7 @@ import { contract } from '../../base/contract.js'
 import { unitMs } from '../../base/duration.js'
 import { closedObject, strictInteger } from '../../base/schema.js'
 
-/** Ages that may be asked for, milliseconds: a day or more, since a minute and a month look alike. */
+/** Ages that may be asked for, milliseconds: from a day on, since minutes and months look alike. */
 export const pruneAge = { min: unitMs.d, max: 36_500 * unitMs.d } as const
 
 const count = v.pipe(v.number(), v.safeInteger(), v.minValue(0))
