@@ -262,8 +262,8 @@ const tick = (place: BenchPlace, folder: string): BenchRow[] => {
   const ratio = median(ours) / median(theirs)
   return [
     {
-      name: `shots scan: nothing new among ${knownFiles}`, ratio, target: 'at most 2.5',
-      pass: ratio <= 2.5,
+      name: `shots scan: nothing new among ${knownFiles}`, ratio, target: 'at most 1.8',
+      pass: ratio <= 1.8,
       detail: `${median(ours).toFixed(0)} ms beside ${median(theirs).toFixed(0)} ms of find`,
     },
     memoryRow(

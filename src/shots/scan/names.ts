@@ -33,3 +33,7 @@ export const pathBelow = (folder: string, latin1: string): string | Buffer =>
   isAscii(latin1)
     ? `${folder}/${latin1}`
     : Buffer.concat([Buffer.from(`${folder}/`), Buffer.from(latin1, 'latin1')])
+
+/** What system calls take for a file of the working folder: text where that is exact, else bytes. */
+export const nameAlone = (latin1: string): string | Buffer =>
+  isAscii(latin1) ? latin1 : Buffer.from(latin1, 'latin1')

@@ -3,9 +3,11 @@
  * Links are not followed, names that begin with a dot are left out, and nothing is opened. A folder
  * of 100,000 files is walked with one `lstat` a file and no object kept for any of them.
  */
-import { lstatSync, opendirSync, type Dir, type Dirent } from 'node:fs'
+import {
+  closeSync, constants, fstatSync, lstatSync, openSync, opendirSync, statSync, type Dir, type Dirent,
+} from 'node:fs'
 import { shotLimits } from '../constants.js'
-import { pathBelow } from './names.js'
+import { nameAlone, pathBelow } from './names.js'
 
 /** Facts of a file that say whether it is still the one that was read. */
 export interface FileStamp {
@@ -73,9 +75,12 @@ export const isImageName = (name: string): boolean => imageName.test(name)
 
 const hidden = (name: string): boolean => name.charCodeAt(0) === 0x2e
 
-const addFile = (listing: Listing, folder: string, name: string): void => {
+/** What system calls take for an entry of the folder that is being read. */
+type PathOf = (name: string) => string | Buffer
+
+const addFile = (listing: Listing, name: string, path: string | Buffer): void => {
   try {
-    const stat = lstatSync(pathBelow(folder, name), { throwIfNoEntry: false })
+    const stat = lstatSync(path, { throwIfNoEntry: false })
     if (stat?.isFile() === true) listing.add(name, stat)
   } catch {
     listing.unreadable.push(name)
@@ -85,13 +90,13 @@ const addFile = (listing: Listing, folder: string, name: string): void => {
 type Kind = 'file' | 'folder' | 'other'
 
 /** Some file systems do not say in the folder what an entry is: then it is looked at. */
-const kindOf = (entry: Dirent, folder: string, name: string): Kind => {
+const kindOf = (entry: Dirent, pathOf: PathOf): Kind => {
   if (entry.isFile()) return 'file'
   if (entry.isDirectory()) return 'folder'
   const told = entry.isSymbolicLink() || entry.isFIFO() || entry.isSocket()
     || entry.isBlockDevice() || entry.isCharacterDevice()
   if (told) return 'other'
-  const stat = lstatSync(pathBelow(folder, name), { throwIfNoEntry: false })
+  const stat = lstatSync(pathOf(entry.name), { throwIfNoEntry: false })
   if (stat?.isFile() === true) return 'file'
   return stat?.isDirectory() === true ? 'folder' : 'other'
 }
@@ -99,22 +104,45 @@ const kindOf = (entry: Dirent, folder: string, name: string): Kind => {
 const namesAtOnce = 4_096
 
 /** Entries come unsorted and a few thousand at a time: sorting 100,000 names costs much. */
-const openFolder = (folder: string, below: string): Dir =>
-  opendirSync(below === '' ? folder : pathBelow(folder, below), {
-    encoding: 'latin1', bufferSize: namesAtOnce,
-  })
+const openFolder = (path: string | Buffer): Dir =>
+  opendirSync(path, { encoding: 'latin1', bufferSize: namesAtOnce })
 
-const walkFolder = (listing: Listing, folder: string, below: string, depthMax: number): void => {
+/** One walk. */
+interface Walk {
+  readonly listing: Listing
+  readonly folder: string
+  /** Whether folders may be entered: a name alone is looked up a fifth cheaper than its path. */
+  readonly enters: boolean
+}
+
+/** Makes a folder the working one; false where that is not to be had. */
+const enter = (path: string | Buffer): boolean => {
+  if (typeof path !== 'string') return false
+  try {
+    process.chdir(path)
+    return true
+  } catch {
+    return false
+  }
+}
+
+const walkFolder = (walk: Walk, below: string, depthMax: number): void => {
+  const { listing, folder } = walk
   const folders: string[] = []
-  const opened = openFolder(folder, below)
+  const path = below === '' ? folder : pathBelow(folder, below)
+  const inside = walk.enters && enter(path)
+  const pathOf: PathOf = inside
+    ? nameAlone : (name) => pathBelow(folder, below === '' ? name : `${below}/${name}`)
+  // The folder that was entered and no other: what stands in its place by now is not looked at.
+  const opened = openFolder(inside ? '.' : path)
   try {
     for (let entry = opened.readSync(); entry !== null; entry = opened.readSync()) {
       if (hidden(entry.name)) continue
       const name = below === '' ? entry.name : `${below}/${entry.name}`
       const image = isImageName(entry.name)
       if (!image && depthMax === 0) continue
-      const kind = kindOf(entry, folder, name)
-      if (kind === 'file' && image) addFile(listing, folder, name)
+      const kind = kindOf(entry, pathOf)
+      if (kind === 'file' && image) addFile(listing, name, pathOf(entry.name))
       if (kind === 'folder' && depthMax > 0) folders.push(name)
     }
   } finally {
@@ -123,19 +151,51 @@ const walkFolder = (listing: Listing, folder: string, below: string, depthMax: n
   for (const name of folders) {
     listing.folders.push(name)
     try {
-      walkFolder(listing, folder, name, depthMax - 1)
+      walkFolder(walk, name, depthMax - 1)
     } catch {
       listing.unreadable.push(name)
     }
   }
 }
 
+/** The working folder, held open, where the system lets one go back to it; else null. */
+const holdPlace = (): number | null => {
+  let fd: number
+  try {
+    fd = openSync('.', constants.O_RDONLY | constants.O_DIRECTORY)
+  } catch {
+    return null
+  }
+  try {
+    const [held, there] = [fstatSync(fd), statSync(placeOf(fd))]
+    if (held.ino === there.ino && held.dev === there.dev) return fd
+  } catch {
+    // A system without /proc: every file is looked up by its whole path.
+  }
+  closeSync(fd)
+  return null
+}
+
+/** Leads to the very folder, whatever its name is by now. */
+const placeOf = (fd: number): string => `/proc/self/fd/${fd}`
+
 /**
  * Lists an image folder. `recursive` enters subfolders to a depth of eight. Throws the system's
- * error when the folder itself cannot be read; a subfolder that cannot is among `unreadable`.
+ * error when the folder itself cannot be read; a subfolder that cannot is among `unreadable`. The
+ * process's working folder is another one meanwhile; every path of the program is absolute, and
+ * nothing else runs until this returns.
  */
 export const walkImageFolder = (folder: string, recursive: boolean): Listing => {
   const listing = new Listing()
-  walkFolder(listing, folder, '', recursive ? shotLimits.recursiveDepthMax : 0)
+  const place = holdPlace()
+  try {
+    const walk = { listing, folder, enters: place !== null }
+    walkFolder(walk, '', recursive ? shotLimits.recursiveDepthMax : 0)
+  } finally {
+    if (place !== null) {
+      enter(placeOf(place))
+      closeSync(place)
+    }
+  }
   return listing
 }
