@@ -34,6 +34,6 @@ export const pathBelow = (folder: string, latin1: string): string | Buffer =>
     ? `${folder}/${latin1}`
     : Buffer.concat([Buffer.from(`${folder}/`), Buffer.from(latin1, 'latin1')])
 
-/** What system calls take for a file of the working folder: text where that is exact, else bytes. */
+/** The same for a file of the working folder. */
 export const nameAlone = (latin1: string): string | Buffer =>
   isAscii(latin1) ? latin1 : Buffer.from(latin1, 'latin1')

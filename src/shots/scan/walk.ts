@@ -4,7 +4,8 @@
  * of 100,000 files is walked with one `lstat` a file and no object kept for any of them.
  */
 import {
-  closeSync, constants, fstatSync, lstatSync, openSync, opendirSync, statSync, type Dir, type Dirent,
+  closeSync, constants, fstatSync, lstatSync, openSync, opendirSync, statSync, type Dir,
+  type Dirent,
 } from 'node:fs'
 import { shotLimits } from '../constants.js'
 import { nameAlone, pathBelow } from './names.js'
