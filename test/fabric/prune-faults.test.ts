@@ -78,6 +78,24 @@ t.test('a prune goes slice by slice: what a slice removed stays removed, the res
   t.strictSame(prunes, [pageMax, 1])
 })
 
+t.test('a prune that is told to stop ends between two slices, and says that what is gone is gone', async (t) => {
+  const rig = await agingWorld(t)
+  await approved(rig, 0)
+  await muchLater(rig)
+  const stop = new AbortController()
+  const ran = await prune(rig, [], {
+    stop: stop.signal,
+    at: (name) => {
+      if (name === 'prune.begun') stop.abort()
+    },
+  })
+  t.strictSame([ran.status, ran.error().code], [130, 'prune_stopped'])
+  t.equal(rig.view().all(collections.closedTasks).length, 0)
+  t.equal(filesOf(rig).length, 3, 'its files wait for the next run')
+  t.hasStrict(must(await prune(rig)).json(), { tasks: { succeeded: 0 }, swept: 2 })
+  await isSound(t, rig)
+})
+
 t.test('a damaged state and one that its anchor does not vouch for are not pruned: no byte '
   + 'changes', async (t) => {
   const rig = await agingWorld(t)

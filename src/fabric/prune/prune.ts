@@ -6,6 +6,7 @@
  * rows are gone from every generation by then.
  */
 import { isoFromMs } from '../../base/clock.js'
+import { fail } from '../../base/errors.js'
 import { newId } from '../../base/ids.js'
 import { requireAnchored } from '../../governance/anchored.js'
 import { appendAudit } from '../../governance/audit.js'
@@ -35,7 +36,14 @@ export interface PruneRequest {
   readonly olderThanMs: number | undefined
   /** Name of a copy aside that goes whatever it holds. */
   readonly aside: string | undefined
+  /** Its abort ends the removing between two slices; what is gone by then stays gone. */
+  readonly signal?: AbortSignal | undefined
 }
+
+const stopped = (): Error =>
+  fail.cancelled('prune_stopped', 'The prune was stopped; what it had removed stays removed.', {
+    next: 'Run it again: it goes on, and merges what this one left.',
+  })
 
 interface Pruning {
   readonly gov: Gov
@@ -157,7 +165,7 @@ const end = (
 
 /** Rows of every kind, each slice in a record of its own; the sealed files are still there. */
 const dropRows = async (
-  pruning: Pruning, session: Session,
+  pruning: Pruning, session: Session, signal: AbortSignal | undefined,
 ): Promise<{ readonly gone: RowsGone, readonly artifacts: readonly DroppedArtifact[] }> => {
   const { gov, age, rows } = pruning
   const pruneId = newId('pru')
@@ -166,6 +174,7 @@ const dropRows = async (
   const artifacts = await pruneTasks(gov, fresh, age, async (count) => {
     await announce(gov, 'slice')
     await announce(gov, `${count}_tasks`)
+    if (signal?.aborted === true) throw stopped()
   })
   let receipts = 0
   for (const idle of idleOf(pruning)) receipts += await pruneIdle(pruning, idle)
@@ -191,11 +200,13 @@ const dropFiles = async (
   return { files, swept }
 }
 
+type AgedRequest = PruneRequest & { readonly olderThanMs: number }
+
 const pruneByAge = async (
-  gov: Gov, session: Session, olderThanMs: number, registry: Registry,
+  gov: Gov, session: Session, { olderThanMs, signal }: AgedRequest, registry: Registry,
 ): Promise<RowsGone & Pick<StatePruneDocument, 'artifacts' | 'swept'>> => {
   const pruning = await pruningOf(gov, olderThanMs, registry)
-  const { gone, artifacts } = await dropRows(pruning, session)
+  const { gone, artifacts } = await dropRows(pruning, session, signal)
   await announce(gov, 'rows_gone')
   await forgetRemoved(gov.store, verb)
   await announce(gov, 'forgotten')
@@ -206,7 +217,7 @@ const pruneByAge = async (
 /**
  * Removes what `lookForOld` tells, as it stands by then. Whatever ends it early, what was removed
  * stays removed and the next run goes on. Throws `blocked` `store_behind_anchor`, `damaged`,
- * `locked`, `not_found` `aside_not_found`, disk errors.
+ * `locked`, `not_found` `aside_not_found`, `cancelled` `prune_stopped`, disk errors.
  */
 export const pruneState = async (
   gov: Gov, session: Session, request: PruneRequest, registry: Registry = capabilities,
@@ -217,7 +228,7 @@ export const pruneState = async (
   const asides = asidesOf(gov, request)
   const gone = olderThanMs === undefined
     ? { ...nothing, tasks: { ...nothing.tasks }, swept: 0 }
-    : await pruneByAge(gov, session, olderThanMs, registry)
+    : await pruneByAge(gov, session, { ...request, olderThanMs }, registry)
   const dropped = await dropAsides(gov.store, asides, verb)
   await announce(gov, 'asides_gone')
   return {

@@ -8,6 +8,7 @@ import {
 } from '../../governance/retention/tasks.js'
 import { collections, type Task, type TaskPrune } from '../../governance/rows.js'
 import type { Session } from '../../governance/session/types.js'
+import { foldMeanwhile } from '../../state/care/forget.js'
 import type { Tx, View } from '../../state/types.js'
 import { pagesOf } from './pages.js'
 
@@ -81,6 +82,7 @@ export const pruneTasks = async (
     const done = await gov.store.transact('state prune', (tx) =>
       dropSlice(tx, nowIso(gov), tasks, fresh, age))
     artifacts.push(...done.artifacts)
+    await foldMeanwhile(gov.store, 'state prune')
     gone += done.tasks.length
     await told(gone)
   }

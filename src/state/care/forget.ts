@@ -6,12 +6,26 @@
  */
 import { fail } from '../../base/errors.js'
 import { logEpochs, manifestNumbers } from '../paths.js'
+import { mergeBytesAtClose } from '../snapshot/fold.js'
 import type { Manifest } from '../snapshot/manifest.js'
 import { FileStore } from '../store.js'
 import type { Store } from '../types.js'
 
 /** A generation goes with each pass; others may fold in between. */
 const passesMax = 8
+
+/** Bytes of log beyond which a removal of many rows is folded in its middle. */
+const logBytesMax = 4 * 1024 * 1024
+
+/**
+ * Folds what many removals have made long, so that a process that removes rows without number holds
+ * few of them: what is in the log, it has in memory. For between two transactions.
+ */
+export const foldMeanwhile = async (store: Store, verb: string): Promise<void> => {
+  if (!(store instanceof FileStore) || store.generation.end <= logBytesMax) return
+  await store.exclusive(verb, () => store.rotate())
+  store.fold({ mergeBytesMax: mergeBytesAtClose })
+}
 
 /** Whether a generation of before the merge, or a log that leads up to it, is still there. */
 const isLeft = ({ files, places }: FileStore, { number, epoch }: Manifest): boolean =>

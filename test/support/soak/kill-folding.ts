@@ -23,13 +23,15 @@ const [oldInRound, youngInRound, padding] = [40, 8, 6000]
 /** Rounds whose rows are looked at after each kill; all are at the end and now and then. */
 const [recentRounds, everyRounds] = [2, 20]
 
-/** What is killed, and when the clock of the kill begins. */
+const pruneLine = ['state', 'prune', '--older-than', '30d', '--yes', '--json'] as const
+
+/** What is killed, at which step the clock of the kill begins, and how far it goes. */
 const victims = [
-  { line: ['state', 'prune', '--older-than', '30d', '--yes', '--json'], from: 'prune.begun' },
-  { line: ['goal', 'add', 'x', '--json'], from: null },
-  { line: ['state', 'prune', '--older-than', '30d', '--yes', '--json'], from: 'prune.rows_gone' },
-  { line: ['state', 'compact', '--json'], from: null },
-  { line: ['state', 'prune', '--older-than', '30d', '--yes', '--json'], from: 'prune.forgotten' },
+  { line: pruneLine, from: 'prune.begun', withinMs: 150 },
+  { line: ['goal', 'add', 'x', '--json'], from: null, withinMs: 700 },
+  { line: pruneLine, from: 'prune.rows_gone', withinMs: 150 },
+  { line: ['state', 'compact', '--json'], from: null, withinMs: 700 },
+  { line: pruneLine, from: 'prune.forgotten', withinMs: 60 },
 ] as const
 
 /** What the rounds showed. */
@@ -103,7 +105,7 @@ class Deployment {
     const { place } = this.rig
     const ran = await place.spawn(victim.line, {
       entry: 'test', coverage: false, env: { TEST_STEPS_FILE: stepsFile },
-      onChild: (child) => void this.#killLater(child, round, () =>
+      onChild: (child) => void this.#killLater(child, (round * 37) % victim.withinMs, () =>
         victim.from === null || seen().includes(victim.from)),
     })
     if (ran.status !== 137) {
@@ -116,11 +118,11 @@ class Deployment {
     this.steps[last] = (this.steps[last] ?? 0) + 1
   }
 
-  async #killLater(child: ChildProcess, round: number, begun: () => boolean): Promise<void> {
+  /** The moments of a victim's rounds are spread over its time; no step decides them. */
+  async #killLater(child: ChildProcess, afterMs: number, begun: () => boolean): Promise<void> {
     const gone = (): boolean => child.exitCode !== null || child.signalCode !== null
     while (!gone() && !begun()) await new Promise((wake) => setTimeout(wake, 2))
-    // From nothing to a second, in steps that no other period of a round shares.
-    await new Promise((wake) => setTimeout(wake, (round * 37) % 900))
+    await new Promise((wake) => setTimeout(wake, afterMs))
     child.kill('SIGKILL')
   }
 

@@ -1,6 +1,7 @@
 /** `sallyport state prune`: removes what is old, as a person decides. */
 import { fail } from '../../../base/errors.js'
 import { pruneAge, statePrune, type StatePruneDocument } from '../../../fabric/prune/contract.js'
+import type { PruneRequest } from '../../../fabric/prune/prune.js'
 import type { VerbDeps } from '../../bound.js'
 import { durationFlag } from '../../flags.js'
 import { loginToMutate } from '../../mutate.js'
@@ -79,22 +80,17 @@ const requireSomething = ({ olderThan, aside }: PruneOptions): void => {
   })
 }
 
-const look = async (deps: VerbDeps, request: PruneRequestOfLine): Promise<StatePruneDocument> => {
+const look = async (deps: VerbDeps, request: PruneRequest): Promise<StatePruneDocument> => {
   const { gov } = await deps.login('read')
   const { lookForOld } = await import('../../../fabric/prune/prune.js')
   return lookForOld(gov, request)
-}
-
-interface PruneRequestOfLine {
-  readonly olderThanMs: number | undefined
-  readonly aside: string | undefined
 }
 
 /** Tells what would go, asks, and removes it. */
 export const run: Run<PruneOptions, StatePruneDocument> = async (options, deps) => {
   requireSomething(options)
   const { older_than: olderThanMs, aside, dry_run: dryRun } = requestOf(statePrune, options)
-  const request = { olderThanMs, aside }
+  const request = { olderThanMs, aside, signal: deps.stop }
   if (dryRun === true) return statePrune.answer(await look(deps, request))
   if (options.yes !== true) {
     const found = await look(deps, request)
