@@ -1,4 +1,4 @@
-/** Kills in the middle of folds, merges and prunes; the long loop is `npm run soak -- N kill-folding`. */
+/** Kills amid folds, merges and prunes; the long loop is `npm run soak -- N kill-folding`. */
 import t from 'tap'
 import { killFolding } from '../support/soak/kill-folding.js'
 

@@ -130,9 +130,9 @@ t.test('two prunes at once, and an ask that is under way: each task is counted o
   const rig = await agingWorld(t)
   for (const n of [0, 1, 2]) await approved(rig, n)
   await muchLater(rig)
-  let pruned: Promise<{ tasks: { succeeded: number } }[]> | undefined
-  const asked = await ask(rig, keyOf(3), {})
-  must(asked)
+  let pruned: Promise<{ tasks: { succeeded: number }, swept: number }[]> | undefined
+  must(await ask(rig, keyOf(3), {}))
+  const loose = rig.gov.store.artifacts.write('x', Buffer.from('y')).stored_sha256
   const beside = await rig.ask({
     args: ['--idempotency-key', keyOf(4)],
     at: async (step) => {
@@ -145,6 +145,8 @@ t.test('two prunes at once, and an ask that is under way: each task is counted o
   must(beside)
   const counts = (await pruned ?? []).map(({ tasks }) => tasks.succeeded)
   t.equal(counts.reduce((sum, one) => sum + one, 0), 3)
+  t.ok(filesOf(rig).includes(loose), 'a file without a row may be that of what is under way')
+  t.equal(must(await prune(rig)).json().swept, 1, 'and is swept when nothing is')
   t.equal(rig.view().all(collections.closedTasks).length, 2)
   await isSound(t, rig)
   const { task: { id }, answer } = beside.json()

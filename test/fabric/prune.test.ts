@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { billingUuidCollection } from '../../src/alpha/billing-uuids.js'
+import { routeOf } from '../../src/contact/routes.js'
 import { balances } from '../../src/governance/ledger/read.js'
 import { collections } from '../../src/governance/rows.js'
 import type { View } from '../../src/state/types.js'
@@ -31,7 +32,9 @@ t.test('a prune removes old ended tasks with all that hangs on them, last their 
   + 'nothing else: the state is sound and the money is what it was', async (t) => {
   const rig = await agingWorld(t)
   const gone = await approved(rig, 0)
-  const job = rig.view().get(collections.closedTasks, gone)?.job_id ?? ''
+  const { job_id: job = '', operation_id: operation = '' } =
+    rig.view().get(collections.closedTasks, gone) ?? {}
+  t.not(routeOf(rig.view(), operation), undefined)
   t.equal(bytesOf(rig).includes(job), true)
   const waits = must(await ask(rig, keyOf(1))).json().task.id
   rig.sandbox.faults.set('billing_status_500', { service: 'provider' })
@@ -55,6 +58,7 @@ t.test('a prune removes old ended tasks with all that hangs on them, last their 
   t.equal(filesOf(rig).length, files)
   const view = rig.view()
   t.equal(view.get(collections.closedTasks, gone), undefined)
+  t.equal(routeOf(view, operation), undefined)
   t.not(view.get(collections.closedTasks, waits), undefined, 'its review is open')
   t.not(view.get(collections.closedTasks, young), undefined, 'it is young')
   t.equal(view.all(collections.openTasks).length, 1, 'its charge is unknown')

@@ -74,3 +74,18 @@ t.test('state check tells of a pruned key whose task is there, and of more prune
   await world.transact((tx) => tx.put(collections.idempotency, key, used))
   t.strictSame(codes(), ['key_stray'], 'a key whose task is lost says nothing of a prune')
 })
+
+t.test('what a task names and another registered does not go with it', async (t) => {
+  const world = await World.still(t).state({ owner: 'ada' })
+  const { session } = await signIn(world)
+  const task = await failedTask(world, session, randomUUID())
+  const other = await failedTask(world, session, randomUUID())
+  const job = world.view().get(collections.jobs, task.job_id)
+  if (job === undefined) throw new Error('no job')
+  await world.transact((tx) => tx.put(collections.jobs, task.job_id, {
+    ...job, progress: { held_artifact_id: other.input_artifact_id },
+  }))
+  const gone = await world.transact((tx, now) => dropTask(tx, now, task))
+  t.strictSame(gone.map(({ artifactId }) => artifactId), [task.input_artifact_id])
+  t.not(world.view().get(collections.artifacts, other.input_artifact_id), undefined)
+})
