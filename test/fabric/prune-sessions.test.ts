@@ -91,15 +91,13 @@ t.test('a task that changes between the look and the lock stays', async (t) => {
   const [session] = rig.view().all(collections.principals).map(({ doc }) => ({ principal: doc }))
   const racing: Gov = {
     ...gov,
-    store: Object.create(gov.store, {
-      transact: {
-        value: async (verb: string, fn: Parameters<typeof gov.store.transact>[1]) => {
-          must(await rig.run(['task', 'recover', id]))
-          return gov.store.transact(verb, fn)
-        },
+    store: {
+      read: () => gov.store.read(),
+      transact: async (verb: string, fn: Parameters<typeof gov.store.transact>[1]) => {
+        must(await rig.run(['task', 'recover', id]))
+        return gov.store.transact(verb, fn)
       },
-      read: { value: () => gov.store.read() },
-    }) as Gov['store'],
+    } as unknown as Gov['store'],
   }
   const fresh = newTombstone('pru_1', before, before, session as never)
   t.strictSame(await pruneTasks(racing, fresh, age, () => undefined), [])
@@ -126,8 +124,12 @@ t.test('a backup of before that comes into force while files are about to go kee
   t.equal(filesOf(rig).length, 3)
   await isSound(t, rig)
 
+  const aside = join(rig.place.stateDir, 'aside')
+  t.equal(finishedAsides(rig.open('write'), Number.MAX_SAFE_INTEGER).length, 1)
+  cpSync(aside, rig.place.path('aside'), { recursive: true })
   rmSync(rig.place.stateDir, { recursive: true })
   cpSync(old, rig.place.stateDir, { recursive: true })
+  cpSync(rig.place.path('aside'), aside, { recursive: true })
   const behind = { ...govOf(rig, () => undefined), store: rig.open('write') }
   t.equal(await codeOfWaited(() => pruneState(behind, session, request)), 'store_behind_anchor')
   t.strictSame(finishedAsides(behind.store, Number.MAX_SAFE_INTEGER), [])

@@ -129,6 +129,7 @@ t.test('ticks with nothing to do renew one row a job, and the next receipt of th
     .find(({ job }) => job === analysisJob)
   t.strictSame(carried?.idle?.since, row?.since)
   t.ok((carried?.idle?.ticks ?? 0) >= 3)
+  t.ok((world.view().get(c.idle, analysisJob)?.ticks ?? 0) < 3, 'they are counted once')
   const checked = await world.run(['state', 'check', '--json'])
   t.strictSame(checked.json().problems, [])
 })
