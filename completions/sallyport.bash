@@ -23,7 +23,7 @@ _sallyport() {
     "alpha") COMPREPLY=($(compgen -W "setup acknowledge show ask output tasks task review cancel --help" -- "$cur")); return ;;
     "gateway") COMPREPLY=($(compgen -W "setup show prove --help" -- "$cur")); return ;;
     "shots") COMPREPLY=($(compgen -W "config scan watch run analyze reanalyze list show explain clear-stale status digest digests report --help" -- "$cur")); return ;;
-    "codehost") COMPREPLY=($(compgen -W "connect connections mode consent grants revoke --help" -- "$cur")); return ;;
+    "codehost") COMPREPLY=($(compgen -W "connect connections mode consent grants revoke prepare preview approve run resume jobs job cancel reconcile adopt --help" -- "$cur")); return ;;
     "config") COMPREPLY=($(compgen -W "show save --help" -- "$cur")); return ;;
     "task") COMPREPLY=($(compgen -W "list show review cancel recover close --help" -- "$cur")); return ;;
     "policy") COMPREPLY=($(compgen -W "show revoke history --help" -- "$cur")); return ;;
@@ -296,6 +296,62 @@ _sallyport() {
       COMPREPLY=($(compgen -W "--help --state-dir --json --no-input --quiet --verbose --no-color --wait" -- "$cur"))
       ;;
     "codehost revoke")
+      COMPREPLY=($(compgen -W "--help --state-dir --json --no-input --quiet --verbose --no-color --wait" -- "$cur"))
+      ;;
+    "codehost prepare")
+      case "$prev" in
+        --connection) COMPREPLY=(); return ;;
+        --title) COMPREPLY=(); return ;;
+        --body-file) COMPREPLY=($(compgen -f -- "$cur")); return ;;
+        --issue) COMPREPLY=(); return ;;
+        --goal) COMPREPLY=(); return ;;
+        --idempotency-key) COMPREPLY=(); return ;;
+      esac
+      COMPREPLY=($(compgen -W "--connection --title --body-file --issue --goal --idempotency-key --help --state-dir --json --no-input --quiet --verbose --no-color --wait" -- "$cur"))
+      ;;
+    "codehost preview")
+      COMPREPLY=($(compgen -W "--help --state-dir --json --no-input --quiet --verbose --no-color --wait" -- "$cur"))
+      ;;
+    "codehost approve")
+      case "$prev" in
+        --preview-digest) COMPREPLY=(); return ;;
+        --connection) COMPREPLY=(); return ;;
+        --action) COMPREPLY=(); return ;;
+        --until) COMPREPLY=(); return ;;
+        --max-jobs) COMPREPLY=(); return ;;
+      esac
+      COMPREPLY=($(compgen -W "--preview-digest --standing --connection --action --until --max-jobs --help --state-dir --json --no-input --quiet --verbose --no-color --wait" -- "$cur"))
+      ;;
+    "codehost run")
+      COMPREPLY=($(compgen -W "--approved --help --state-dir --json --no-input --quiet --verbose --no-color --wait" -- "$cur"))
+      ;;
+    "codehost resume")
+      COMPREPLY=($(compgen -W "--help --state-dir --json --no-input --quiet --verbose --no-color --wait" -- "$cur"))
+      ;;
+    "codehost jobs")
+      case "$prev" in
+        --connection) COMPREPLY=(); return ;;
+        --state) COMPREPLY=($(compgen -W "prepared approved running succeeded unknown_external_effect blocked failed cancelled" -- "$cur")); return ;;
+        --limit) COMPREPLY=(); return ;;
+      esac
+      COMPREPLY=($(compgen -W "--connection --state --limit --help --state-dir --json --no-input --quiet --verbose --no-color --wait" -- "$cur"))
+      ;;
+    "codehost job")
+      case "$prev" in
+        --history) COMPREPLY=($(compgen -W "effects artifacts checkpoints reads" -- "$cur")); return ;;
+      esac
+      COMPREPLY=($(compgen -W "--history --help --state-dir --json --no-input --quiet --verbose --no-color --wait" -- "$cur"))
+      ;;
+    "codehost cancel")
+      COMPREPLY=($(compgen -W "--help --state-dir --json --no-input --quiet --verbose --no-color --wait" -- "$cur"))
+      ;;
+    "codehost reconcile")
+      case "$prev" in
+        --expected-read-revision) COMPREPLY=(); return ;;
+      esac
+      COMPREPLY=($(compgen -W "--expected-read-revision --help --state-dir --json --no-input --quiet --verbose --no-color --wait" -- "$cur"))
+      ;;
+    "codehost adopt")
       COMPREPLY=($(compgen -W "--help --state-dir --json --no-input --quiet --verbose --no-color --wait" -- "$cur"))
       ;;
     "config show")

@@ -26,6 +26,9 @@ export type IdPrefix =
   | 'stp' // stop
   | 'cnn' // saved connection
   | 'pru' // prune
+  | 'eff' // effect of a job
+  | 'std' // standing authority
+  | 'rdb' // readback
 
 /** A new id with its type prefix. */
 export const newId = (prefix: IdPrefix): string => `${prefix}_${v7()}`

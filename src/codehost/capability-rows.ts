@@ -1,4 +1,20 @@
+/** Rows of the code host, for check, repair and restore; connections are governance's. */
 import type { CapabilityRows } from '../governance/capability.js'
+import { collectionsOf } from '../state/history/spec.js'
+import type { HistorySpec } from '../state/types.js'
+import { carryJobs } from './jobs/carry.js'
+import { jobHistories } from './jobs/histories.js'
+import { receiptCollection } from './jobs/receipt.js'
+import { jobCollection, standingCollection } from './jobs/rows.js'
+import { verifyJobs } from './jobs/verify.js'
 
-/** The code host keeps no rows of its own yet: connections are governance's. */
-export const codehostRows: CapabilityRows = { collections: [], rules: [] }
+/** Its collections, its histories among them. */
+export const codehostRows: CapabilityRows = {
+  collections: [
+    jobCollection, standingCollection, receiptCollection,
+    ...Object.values(jobHistories)
+      .flatMap((spec) => collectionsOf(spec as HistorySpec<unknown>)),
+  ],
+  rules: [verifyJobs],
+  carry: carryJobs,
+}

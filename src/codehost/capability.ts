@@ -1,14 +1,19 @@
 import type { Capability } from '../governance/capability.js'
-import { codehostName, codehostRuntime } from './constants.js'
+import {
+  codehostLimits, codehostName, codehostRuntime, journalLabel, planLabel,
+} from './constants.js'
+import { nativeKinds } from './jobs/kinds.js'
 
 /** Finite consent to writes on a code host. None of its work costs money. */
 export const codehost: Capability = {
   name: codehostName,
-  taskKinds: [],
+  taskKinds: nativeKinds,
   runtimes: [codehostRuntime],
   sources: {},
-  artifactLabels: [],
+  artifactLabels: [planLabel, journalLabel],
   receipt: null,
-  operationMsMax: null,
+  operationMsMax: codehostLimits.jobMsMax,
   rows: async () => (await import('./capability-rows.js')).codehostRows,
+  recovery: async () => (await import('./jobs/recovery.js')).jobRecovery,
+  status: async () => (await import('./status-line.js')).codehostStatusLine,
 }

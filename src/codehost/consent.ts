@@ -3,8 +3,7 @@
  * that the host has there now, by its number; then the exact words are acknowledged; then one save
  * writes it (C-030, C-046, C-162, C-163).
  */
-import { fail, SallyportError } from '../base/errors.js'
-import { requestsSent } from '../base/outcome.js'
+import { fail } from '../base/errors.js'
 import {
   requireFree, requireOwnConnection, requireRevision, standingConnection, type StandingConnection,
 } from '../governance/connections/read.js'
@@ -12,6 +11,7 @@ import { issueGrant, requireDefaultPrincipal } from '../governance/connections/s
 import { nowIso } from '../governance/context.js'
 import { liveSession } from '../governance/session/live.js'
 import type { Session } from '../governance/session/types.js'
+import { afterRead } from './after-read.js'
 import { requireActions } from './actions.js'
 import { lookAtRepository, type Look } from './adapter/look.js'
 import { codehostStatement, type CodehostStatement } from './consent-text.js'
@@ -71,19 +71,6 @@ export const prepareConsent = async (
     actions, durationMs: wish.durationMs,
   })
   return { wish: { ...wish, actions }, look, statement }
-}
-
-/**
- * A read has been sent by then: no refusal may have a status that says otherwise. What it was
- * refused for stays its code.
- */
-const afterRead = (error: unknown): unknown => {
-  if (!(error instanceof SallyportError) || requestsSent[error.kind] !== 'none') return error
-  const { code, message, reason, next, details } = error
-  return fail.blocked(code, message, {
-    details, cause: error,
-    ...(reason === null ? {} : { reason }), ...(next === null ? {} : { next }),
-  })
 }
 
 /**

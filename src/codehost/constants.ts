@@ -39,7 +39,23 @@ export const codehostLimits = {
   lookMsMax: 30_000,
   requestMs: 20_000,
   smallReplyBytesMax: 1_048_576,
+  /** One job's effects with their readback; a publication of a whole hour is the longest. */
+  jobMsMax: 3_600_000,
+  followThroughMsMax: 120_000,
+  /** A creation is waited for this long: the host itself gives up after ten seconds. */
+  postMs: 60_000,
+  /** A standing authority, in jobs; its time is that of a consent at most. */
+  standingJobsMax: 100,
+  /** A sealed journal of receipts. */
+  journalBytesMax: 262_144,
 } as const
+
+/** Record types of sealed content of jobs. */
+export const planLabel = 'svc.codehost.plan.v1'
+/** Receipts of what was read back. */
+export const journalLabel = 'svc.codehost.reads.v1'
+/** Purpose that its tasks name; it rests on no consent but that of the connection. */
+export const writePurpose = 'codehost.write'
 
 /** The one version of the public REST description that requests name. */
 export const restVersion = '2022-11-28'

@@ -5,6 +5,8 @@ import { closedObject, strictInteger } from '../base/schema.js'
 import type { StandingConnection } from '../governance/connections/read.js'
 import { connectionModes } from '../governance/connections/rows.js'
 import { codehostLimits } from './constants.js'
+import { standingDocument, standingDocumentShape } from './jobs/contract.js'
+import type { Standing } from './jobs/rows.js'
 
 const text = v.string()
 const nullableText = v.nullable(text)
@@ -32,6 +34,8 @@ const connectionShape = v.strictObject({
   opt_in: v.boolean(),
   consent: v.nullable(consentShape),
   capacity: v.picklist(['free', 'reserved']),
+  /** Whether nothing can free it any more; null where it is free, or was not looked at. */
+  occupied_for_good: v.nullable(v.boolean()),
   active_job_id: nullableText,
   active_fence: v.number(),
   consent_fence: v.number(),
@@ -49,13 +53,19 @@ const consentDocument = ({ connection: { consent }, state }: StandingConnection)
     revision: consent.revision,
   })
 
-const connectionDocument = (standing: StandingConnection): ConnectionDocument => {
-  const { connection: one } = standing
+/** A connection as it is listed. */
+export interface ListedConnection extends StandingConnection {
+  readonly occupiedForGood?: boolean | null
+}
+
+const connectionDocument = (standing: ListedConnection): ConnectionDocument => {
+  const { connection: one, occupiedForGood = null } = standing
   return {
     id: one.connection_id, repository: one.repository, repository_id: one.repository_id,
     mode: one.mode, revision: one.revision, opt_in: one.consent !== null,
     consent: consentDocument(standing),
     capacity: one.active_job_id === null ? 'free' : 'reserved',
+    occupied_for_good: occupiedForGood,
     active_job_id: one.active_job_id, active_fence: one.active_fence,
     consent_fence: one.consent_fence, created_at: one.created_at, updated_at: one.updated_at,
   }
@@ -85,7 +95,7 @@ export const codehostConnections = contract({
   version: 1,
   input: noInput,
   output: v.array(connectionShape),
-  toDocument: (all: readonly StandingConnection[]) => all.map(connectionDocument),
+  toDocument: (all: readonly ListedConnection[]) => all.map(connectionDocument),
 })
 
 /** Setting a mode that allows less. */
@@ -113,11 +123,18 @@ export const codehostRevoke = contract({
   ...oneConnection, name: 'codehost.revoke', input: closedObject({ connection: text }),
 })
 
+/** A connection with the standing authorities that were given on it. */
+export interface GrantedConnection extends StandingConnection {
+  readonly authorities: readonly Standing[]
+}
+
 const grantShape = v.strictObject({
   connection: text,
   mode: v.picklist(connectionModes),
   opt_in: v.literal(true),
   ...consentShape.entries,
+  /** What stands for approvals under it; ends with it. */
+  standing: v.array(standingDocumentShape),
 })
 /** A consent, derived from the row of its connection on each read. */
 export type GrantDocument = v.InferOutput<typeof grantShape>
@@ -128,9 +145,13 @@ export const codehostGrants = contract({
   version: 1,
   input: noInput,
   output: v.array(grantShape),
-  toDocument: (all: readonly StandingConnection[]): GrantDocument[] => all.flatMap((standing) => {
-    const consent = consentDocument(standing)
-    const { connection_id: connection, mode } = standing.connection
-    return consent === null ? [] : [{ connection, mode, opt_in: true as const, ...consent }]
+  toDocument: (all: readonly GrantedConnection[]): GrantDocument[] => all.flatMap((granted) => {
+    const consent = consentDocument(granted)
+    const { connection_id: connection, mode } = granted.connection
+    return consent === null ? [] : [{
+      connection, mode, opt_in: true as const, ...consent,
+      standing: granted.authorities
+        .filter(({ consent_id: id }) => id === consent.id).map(standingDocument),
+    }]
   }),
 })

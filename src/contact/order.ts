@@ -76,9 +76,10 @@ export type Sent<Verdict> =
  * What a step rests on. `full`: every authority of the order, asked three times, and the contact
  * mark; with a hold, once an operation. `owed`: the open charge alone, so that a revoke does not
  * keep a bill from being read. `read`: as `full`, but it moves nothing on the other side: any
- * number, also at once, and a stop ends one that is under way.
+ * number, also at once, and a stop ends one that is under way. `effect`: as `full`, any number one
+ * after the other, each with a mark of its own; for orders that hold no money.
  */
-export type StepAuthority = 'full' | 'owed' | 'read'
+export type StepAuthority = 'full' | 'owed' | 'read' | 'effect'
 
 /** What came of a step, as far as every decision about it goes. */
 export type Outcome<Verdict> =

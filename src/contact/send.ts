@@ -53,9 +53,30 @@ const markRows = <C>(op: Sending<C>, tx: Tx, now: string): void => {
   tx.mark()
 }
 
+/** An effect is decided and marked by itself, whatever the operation sent before it. */
+const markEffect = <C>(op: Sending<C>, tx: Tx, now: string): void => {
+  const { order, run, terms } = op
+  if (terms !== null && terms.hold !== null) throw new TypeError('an effect holds no money')
+  requireAuthority(op, tx, 'mark')
+  if (!wasContacted(tx, run.operationId)) {
+    order.mark?.(tx, now, run)
+    markRoute(tx, run.operationId, now)
+  }
+  tx.mark()
+}
+
 /** A `full` step is marked by itself; reads of one operation share the first one's mark. */
 const markContact = async <C>(op: Sending<C>, step: Step<unknown>): Promise<void> => {
   const own = (tx: Tx, now: string): void => step.mark?.(tx, now)
+  if (step.authority === 'effect') {
+    await transact(op, (tx, now) => {
+      markEffect(op, tx, now)
+      own(tx, now)
+    })
+    // Reads that follow share it.
+    op.mark = Promise.resolve()
+    return
+  }
   if (step.authority === 'read' && op.mark !== null) {
     await op.mark
     if (step.mark !== undefined) await transact(op, own)

@@ -4,22 +4,16 @@
  */
 import { fail, SallyportError } from '../../base/errors.js'
 import { runOrder } from '../../contact/engine.js'
-import type { Order, Running, Sent } from '../../contact/order.js'
+import type { Sent } from '../../contact/order.js'
 import { requireOwnConnection } from '../../governance/connections/read.js'
 import type { Connection } from '../../governance/connections/rows.js'
-import { momentOf } from '../../governance/judge/moment.js'
 import { policyHead } from '../../governance/policy/head.js'
-import { liveRoot } from '../../governance/session/live.js'
 import type { Session } from '../../governance/session/types.js'
-import { vaultDigest } from '../../governance/vault.js'
-import type { View } from '../../state/types.js'
-import {
-  codehostLimits, codehostProfile, codehostProvider, codehostRuntime,
-} from '../constants.js'
-import { codehostBase, type CodehostContext } from '../context.js'
-import { requireRead, type Bound } from '../readiness.js'
+import { codehostLimits } from '../constants.js'
+import type { CodehostContext } from '../context.js'
+import type { Bound } from '../readiness.js'
 import { hostPath, repositoryOf } from '../repository.js'
-import { readHeaders } from './request.js'
+import { boundOf, readOrder, type Reading } from './reads.js'
 import {
   judgeRepositoryReply, type HostRepository, type RepositoryRefusal, type RepositoryVerdict,
 } from './repository-reply.js'
@@ -57,63 +51,27 @@ const refusals: Readonly<Record<RepositoryRefusal, { text: string; next: string 
   },
 }
 
-const refusedError = ({ code, status }: { code: RepositoryRefusal; status: number }) =>
+/** The error of a read that the host refused. */
+export const refusedError = ({ code, status }: { code: RepositoryRefusal; status: number }) =>
   fail.remote(code, refusals[code].text, { next: refusals[code].next, details: { status } })
 
-const boundOf = (view: View, session: Session, connection: Connection, baseUrl: string): Bound => ({
-  connectionId: connection.connection_id, owner: session.principal.principal_id,
-  root: session.root.root_id, repository: connection.repository, revision: connection.revision,
-  vaultDigest: vaultDigest(view, connection.credential_ref) ?? '', baseUrl,
-})
-
-const authority = (ctx: CodehostContext, view: View, { claimed }: Running<Bound>): number => {
-  const moment = momentOf(ctx.gov, view)
-  requireRead({ moment, bound: claimed, baseUrl: codehostBase(ctx.gov) })
-  return moment.policy.head.revision
-}
-
-const errorOf = (wire: Exclude<Wire, { kind: 'reply' }>): SallyportError => {
+/** The error of a read without a reply. */
+export const errorOf = (wire: Exclude<Sent<unknown>, { kind: 'reply' }>): SallyportError => {
   if (wire.kind === 'unsent' && wire.cause instanceof SallyportError) return wire.cause
   return fail.remote('codehost_unreachable', 'The code host gave no answer.', {
     reason: wire.reason, next: 'Nothing was changed there: only a read was asked for. Try again.',
   })
 }
 
-const lookOrder = (
-  ctx: CodehostContext, session: Session, connection: Connection,
-): Order<Bound, Wire, HostRepository | SallyportError> => {
-  const url = `${ctx.baseUrl}${hostPath.repository(repositoryOf(connection.repository))}`
+const looking = (
+  connection: Connection,
+): Reading<Wire, HostRepository | SallyportError> => {
+  const path = hostPath.repository(repositoryOf(connection.repository))
   return {
     step: 'look', verb: 'codehost consent', noun: 'look',
-    operationMsMax: codehostLimits.lookMsMax, lane: null,
-    runtime: codehostRuntime, profile: codehostProfile, credential: connection.credential_ref,
-    claim: (tx) => {
-      liveRoot(tx, ctx.gov, session.root.root_id)
-      const own = requireOwnConnection(tx, session, connection.connection_id)
-      return { kind: 'claimed', claimed: boundOf(tx, session, own, ctx.baseUrl) }
-    },
-    prepare: () => ({ hold: null, requestMs: codehostLimits.requestMs }),
-    decide: (tx, _now, run) => ({
-      provider: codehostProvider, url, decision_id: null,
-      policy_revision: authority(ctx, tx, run),
-    }),
-    authority: (view, _boundary, run) => authority(ctx, view, run),
-    party: () => ({
-      principal: session.principal.principal_id, root: session.root.root_id, connection: null,
-    }),
-    // A stop of everything ends what writes; this reads.
-    covered: ({ kind }) => (kind === 'all' ? false : undefined),
-    run: (send, { key }) => send({
-      authority: 'read',
-      request: () => ({
-        method: 'GET', url, headers: readHeaders(key), requestBytesMax: 0,
-        replyBytesMax: codehostLimits.smallReplyBytesMax,
-      }),
-      timeoutMs: (leftMs) => (leftMs > 0 ? Math.min(leftMs, codehostLimits.requestMs) : null),
-      judge: judgeRepositoryReply,
-    }),
+    operationMsMax: codehostLimits.lookMsMax, connectionId: connection.connection_id, path,
+    read: (get) => get(path, judgeRepositoryReply),
     unsent: (why) => why,
-    money: () => ({ ledger: 'release' }),
     close: (_tx, _now, _run, { evidence }) => {
       if (evidence.kind !== 'reply') {
         return { kept: errorOf(evidence), outcome: evidence.kind, adopts: false }
@@ -123,7 +81,6 @@ const lookOrder = (
         ? { kept: verdict.repository, outcome: 'read', adopts: false }
         : { kept: refusedError(verdict), outcome: 'refused', adopts: false }
     },
-    details: () => ({ connection_id: connection.connection_id }),
   }
 }
 
@@ -138,7 +95,7 @@ export const lookAtRepository = async (
   const connection = requireOwnConnection(view, session, connectionId)
   const bound = boundOf(view, session, connection, ctx.baseUrl)
   const { fence: policyFence } = policyHead(view)
-  const kept = await runOrder(ctx, lookOrder(ctx, session, connection))
+  const kept = await runOrder(ctx, readOrder(ctx, session, connection, looking(connection)))
   if (kept instanceof Error) throw kept
   if (kept.fullName === connection.repository) return { repository: kept, bound, policyFence }
   throw fail.remote(

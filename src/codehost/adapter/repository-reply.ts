@@ -67,12 +67,14 @@ const repositoryOf = (
   }
 }
 
-const isLimited = ({ status, headers }: HttpsReply): boolean =>
+/** Whether a reply says that the token has no requests left for now. */
+export const isLimited = ({ status, headers }: HttpsReply): boolean =>
   status === 429
   || (status === 403 && (headers.has('retry-after')
     || headers.get('x-ratelimit-remaining')?.at(-1) === '0'))
 
-const refusalOf = (reply: HttpsReply): RepositoryRefusal | null => {
+/** Why a reply to a read says nothing; null for a whole one with status 200. */
+export const refusalOf = (reply: HttpsReply): RepositoryRefusal | null => {
   if (reply.status === 200) return isIdentityEncoded(reply.headers) ? null : 'codehost_reply'
   if (isLimited(reply)) return 'codehost_rate_limited'
   if (reply.status === 401 || reply.status === 403) return 'codehost_token_refused'

@@ -8,3 +8,7 @@ export const readHeaders = (token: Uint8Array): Readonly<Record<string, string>>
   'x-github-api-version': restVersion,
   'user-agent': 'sallyport',
 })
+
+/** The headers of a creation; the client itself says how long its body is. */
+export const writeHeaders = (token: Uint8Array): Readonly<Record<string, string>> =>
+  ({ ...readHeaders(token), 'content-type': 'application/json; charset=utf-8' })

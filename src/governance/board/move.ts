@@ -27,6 +27,8 @@ export interface BlockAuthority {
 export interface Continuation extends WorkLimits {
   readonly by: BlockAuthority
   readonly attempt_id: string
+  /** Another operation that takes it on, whose guard says that it is at work. */
+  readonly operation_id?: string
 }
 
 /** What a move may bring along. */
@@ -101,11 +103,11 @@ const limitsOf = (task: Task, patch: TaskPatch): WorkLimits => {
   return { deadline_at: task.deadline_at, budget_left_ms: budget }
 }
 
-/** The job is at the attempt of its task. */
+/** The job is at the attempt and the operation of its task. */
 const putAttempt = (tx: Tx, now: string, task: Task, attempt_id: string): void => {
   const job = getJob(tx, task)
   tx.put(collections.jobs, job.job_id, {
-    ...job, attempt: task.attempt, attempt_id, updated_at: now,
+    ...job, attempt: task.attempt, attempt_id, operation_id: task.operation_id, updated_at: now,
   })
 }
 
@@ -142,6 +144,7 @@ export const moveTask = (
     reason: patch.reason ?? null,
     lease: isOutstanding(to) ? task.lease : null,
     attempt: patch.goesOn === undefined ? task.attempt : task.attempt + 1,
+    operation_id: patch.goesOn?.operation_id ?? task.operation_id,
     ...limitsOf(task, patch),
     review: to === 'succeeded' ? 'pending' : task.review,
     result_artifact_id: patch.result_artifact_id ?? null,

@@ -1,4 +1,5 @@
 import { codehostConnections, type ConnectionDocument } from '../../../codehost/contract.js'
+import { isOccupiedForGood } from '../../../codehost/jobs/list.js'
 import { standingConnections } from '../../../governance/connections/read.js'
 import { renderTable } from '../../table.js'
 import { defineVerb, type Build, type Run, type VerbDefinition } from '../../verb.js'
@@ -21,7 +22,8 @@ const definition: VerbDefinition<ConnectionDocument[]> = {
   text: (rows, view) => renderTable(
     view, ['connection', 'repository', 'mode', 'revision', 'consent', 'capacity'],
     rows.map((row) => [
-      row.id, row.repository, row.mode, String(row.revision), consentLine(row), row.capacity,
+      row.id, row.repository, row.mode, String(row.revision), consentLine(row),
+      row.occupied_for_good === true ? 'occupied for good' : row.capacity,
     ]),
   ),
 }
@@ -29,7 +31,9 @@ const definition: VerbDefinition<ConnectionDocument[]> = {
 /** Lists. */
 export const run: Run<object, ConnectionDocument[]> = async (_options, deps) => {
   const { gov, session } = await deps.login('read')
-  return codehostConnections.answer(standingConnections(gov, session))
+  const view = gov.store.read()
+  return codehostConnections.answer(standingConnections(gov, session).map((standing) =>
+    ({ ...standing, occupiedForGood: isOccupiedForGood(gov, view, standing) })))
 }
 
 /** Parses a line of `codehost connections`. */

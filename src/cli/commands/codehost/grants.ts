@@ -1,4 +1,5 @@
 import { codehostGrants, type GrantDocument } from '../../../codehost/contract.js'
+import { standingsOf } from '../../../codehost/jobs/standing.js'
 import { standingConnections } from '../../../governance/connections/read.js'
 import { renderTable } from '../../table.js'
 import { defineVerb, type Build, type Run, type VerbDefinition } from '../../verb.js'
@@ -19,9 +20,11 @@ const definition: VerbDefinition<GrantDocument[]> = {
     json: codehostGrants,
   },
   text: (rows, view) => renderTable(
-    view, ['connection', 'repository', 'state', 'until', 'actions'],
+    view, ['connection', 'repository', 'state', 'until', 'actions', 'standing'],
     rows.map((row) => [
       row.connection, row.repository, row.state, row.expires_at, row.actions.join(', '),
+      row.standing.map((one) =>
+        `${one.jobs_used} of ${one.jobs_max} jobs until ${one.expires_at}`).join('; '),
     ]),
   ),
 }
@@ -29,7 +32,9 @@ const definition: VerbDefinition<GrantDocument[]> = {
 /** Lists. */
 export const run: Run<object, GrantDocument[]> = async (_options, deps) => {
   const { gov, session } = await deps.login('read')
-  return codehostGrants.answer(standingConnections(gov, session))
+  const view = gov.store.read()
+  return codehostGrants.answer(standingConnections(gov, session).map((one) =>
+    ({ ...one, authorities: standingsOf(view, one.connection.connection_id) })))
 }
 
 /** Parses a line of `codehost grants`. */

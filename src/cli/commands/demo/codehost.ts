@@ -12,7 +12,58 @@ const revisionOf = (rows: unknown): { readonly id: string; readonly revision: nu
   return first
 }
 
-/** Connects, consents, and takes the consent back. */
+const jobOf = (rows: unknown): { readonly id: string; readonly preview_digest: string } => {
+  const [newest] = rows as readonly { id: string; preview_digest: string }[]
+  if (newest === undefined) throw new TypeError('the demo prepared a job before')
+  return newest
+}
+
+/** Prepares, looks, approves: what every job goes through before it runs. */
+const approve = async (stage: Stage, connection: string, title: string): Promise<string> => {
+  await stage.play({
+    say: 'Prepare an issue. The exact request is sealed; nobody is contacted.',
+    argv: ['codehost', 'prepare', 'issue', '--connection', connection, '--title', title,
+      '--body-file', '-'],
+    stdin: 'It was seen in the nightly build.',
+  })
+  const { id, preview_digest: digest } = jobOf(await stage.ask(['codehost', 'jobs']))
+  await stage.play({ say: 'Look at exactly what it will send.', argv: ['codehost', 'preview', id] })
+  await stage.play({
+    say: 'Approve that, and nothing else, by its digest.',
+    argv: ['codehost', 'approve', id, '--preview-digest', digest],
+  })
+  return id
+}
+
+/** One issue that is sent and read back, and one of which the readback is lost. */
+const playJobs = async (stage: Stage, sandbox: Sandbox, connection: string): Promise<void> => {
+  const first = await approve(stage, connection, 'Mend the build')
+  await stage.play({
+    say: 'Run it: sent once, read back, and only that counts as done.',
+    argv: ['codehost', 'run', first],
+  })
+  const second = await approve(stage, connection, 'Mend the docs')
+  // The look before it passes; the reply of the readback is lost.
+  sandbox.faults.set('read_close_before_headers', { service: 'codehost', after: 1, times: 1 })
+  await stage.play({
+    say: 'This time a reply is lost. What may have happened is unknown, and never sent again.',
+    argv: ['codehost', 'run', second], status: exitStatus.blocked,
+  })
+  await stage.play({
+    say: 'It occupies its connection until it is known what became of it.',
+    argv: ['codehost', 'jobs'],
+  })
+  const { revision } = revisionOf(await stage.ask(['codehost', 'connections']))
+  await stage.play({
+    say: 'Read it back, by GET alone: it matches what was sealed.',
+    argv: ['codehost', 'reconcile', second, '--expected-read-revision', String(revision)],
+  })
+  await stage.play({
+    say: 'Let its task count as done.', argv: ['codehost', 'adopt', second],
+  })
+}
+
+/** Connects, consents, runs two jobs, and takes the consent back. */
 export const playCodehost = async (stage: Stage, sandbox: Sandbox): Promise<void> => {
   await stage.play({
     say: 'Connect to one repository of a code host. A token identifies an account; it allows '
@@ -34,6 +85,7 @@ export const playCodehost = async (stage: Stage, sandbox: Sandbox): Promise<void
     argv: [...consent, '--acknowledge'],
   })
   await stage.play({ say: 'What is allowed, and until when.', argv: ['codehost', 'grants'] })
+  await playJobs(stage, sandbox, id)
   await stage.play({
     say: 'Take it back: in force at once.', argv: ['codehost', 'revoke', id],
   })

@@ -1,0 +1,80 @@
+/** Jobs, previews and histories as text. */
+import { durationText } from '../../../base/duration.js'
+import type {
+  JobDocument, PreviewDocument, ShownJobDocument,
+} from '../../../codehost/jobs/contract.js'
+import { bytesText, fieldLines, visible, visibleLine } from '../../text.js'
+
+/** An id as people tell it from others: its last eight digits. */
+export const shortId = (id: string): string => `…${id.slice(-8)}`
+
+const effectsLine = ({ effects, remote_id: remote }: JobDocument): string => {
+  const { planned, contacted, created } = effects
+  const known = remote === null ? '' : `; the host numbered it ${remote}`
+  return `${planned} planned, ${contacted} may have happened, ${created} confirmed${known}`
+}
+
+/** A job as lines of text, its way on last. */
+export const jobText = (job: JobDocument): string => fieldLines([
+  ['job', job.id],
+  ['kind', job.kind === job.capability ? job.kind : `${job.kind} (${job.capability})`],
+  ['state', job.reason === null ? job.state : `${job.state} (${job.reason})`],
+  ['repository', job.repository],
+  ['connection', job.connection],
+  ['consent', `${job.consent.id} until ${job.consent.expires_at}`],
+  ['approval', job.approval === null ? 'none' : `${job.approval.kind}, ${job.approval.at}`],
+  ['effects', effectsLine(job)],
+  ['capacity', job.reserved ? 'occupies its connection' : 'free'],
+  ['revision', String(job.revision)],
+  ...(job.task === null ? [] : [['task', job.task] as const]),
+  ['so', job.way_on.text],
+  ...(job.way_on.command === null ? [] : [['next', job.way_on.command] as const]),
+])
+
+/** A job alone, or the canonical lines of a history and nothing else. */
+export const shownJobText = ({ history, ...job }: ShownJobDocument): string =>
+  (history === null
+    ? jobText(job) : history.lines.map((line) => `${visibleLine(line)}\n`).join(''))
+
+/** Cells of a job in a list. */
+export const jobCells = (job: JobDocument): readonly string[] => [
+  job.id, job.kind, job.reason === null ? job.state : `${job.state} (${job.reason})`,
+  job.repository, job.reserved ? 'reserved' : 'free', job.created_at,
+]
+/** Heads of those cells. */
+export const jobHeads = ['job', 'kind', 'state', 'repository', 'capacity', 'prepared'] as const
+
+const leftText = (ms: number): string => durationText(Math.max(0, Math.floor(ms / 1_000) * 1_000))
+
+const minutes = (ms: number): string => (ms === 0 ? 'none' : leftText(ms))
+
+const contentLines = ({ title, text, issue }: PreviewDocument): readonly string[] => [
+  ...(title === null ? [`Comment on ${issue ?? 0}:`] : [`Title: ${visibleLine(title)}`]),
+  ...visible(text).split('\n').map((line) => `  | ${line}`),
+]
+
+/** A preview, read like a plan: effects in order, what is said, what it takes, how to approve. */
+export const previewText = (preview: PreviewDocument): string => [
+  `This job sends to ${preview.repository} at ${preview.host}:`,
+  '',
+  ...preview.effects.map((effect) =>
+    `  ${effect.number}. ${effect.action}  ${effect.method} ${effect.path}`
+    + `  (${bytesText(effect.body_bytes)})`),
+  '',
+  ...contentLines(preview),
+  '',
+  fieldLines([
+    ['creations', `${preview.posts} of ${bytesText(preview.bytes)} in all`],
+    ['reads', String(preview.gets.length)],
+    ['waiting between', minutes(preview.needed_ms)],
+    ['consent left', leftText(preview.consent_left_ms)],
+    ['session left', leftText(preview.session_left_ms)],
+    ['digest', preview.digest],
+  ]).trimEnd(),
+  '',
+  ...(preview.state === 'prepared'
+    ? ['Approve exactly this:', `  sallyport codehost approve ${preview.job} \\`,
+      `    --preview-digest ${preview.digest}`]
+    : [`This job is ${preview.state}.`]),
+  '',
+].join('\n')

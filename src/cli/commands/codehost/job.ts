@@ -1,0 +1,46 @@
+import {
+  codehostJob, historyNames, type ShownJobDocument,
+} from '../../../codehost/jobs/contract.js'
+import { showJob } from '../../../codehost/jobs/list.js'
+import { choiceFlag } from '../../flags.js'
+import { requestOf } from '../../request.js'
+import { defineVerb, type Build, type Run, type VerbDefinition } from '../../verb.js'
+import { shownJobText } from './job-text.js'
+
+/** Argument and flag of `codehost job`. */
+export interface JobOptions {
+  readonly job: string
+  readonly history?: string
+}
+
+const definition: VerbDefinition<ShownJobDocument> = {
+  meta: {
+    name: 'codehost job',
+    summary: 'show one job and its way on, or one of its histories',
+    description:
+      'Shows where a job stands, what may have happened, whether it occupies its connection, and '
+      + 'what you can do. With --history it prints the canonical lines of one of its append-only '
+      + 'histories, as their limits count them: effects, artifacts, checkpoints or reads.',
+    examples: [
+      '$ sallyport codehost job JOB', '$ sallyport codehost job JOB --history effects',
+    ],
+    session: 'required',
+    damage: 'refuses',
+    exits: ['rejected', 'unauthorized', 'not_found', 'blocked', 'no_state', 'damaged'],
+    json: codehostJob,
+  },
+  flags: (command) => command
+    .argument('<job>', 'id of the job')
+    .addOption(choiceFlag('--history <name>', 'print one of its histories', [...historyNames])),
+  text: shownJobText,
+}
+
+/** Shows it. */
+export const run: Run<JobOptions, ShownJobDocument> = async (options, deps) => {
+  const { job, history } = requestOf(codehostJob, options)
+  const { gov, session } = await deps.login('read')
+  return codehostJob.answer(showJob(gov.store.read(), session, job, history))
+}
+
+/** Parses a line of `codehost job`. */
+export const build: Build = (deps) => defineVerb(deps, definition, run)

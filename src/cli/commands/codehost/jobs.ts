@@ -1,0 +1,47 @@
+import { codehostJobs, type JobDocument } from '../../../codehost/jobs/contract.js'
+import { listJobs } from '../../../codehost/jobs/list.js'
+import { jobStates } from '../../../codehost/jobs/rows.js'
+import { choiceFlag, integerFlag } from '../../flags.js'
+import { requestOf } from '../../request.js'
+import { renderTable } from '../../table.js'
+import { defineVerb, type Build, type Run, type VerbDefinition } from '../../verb.js'
+import { jobCells, jobHeads } from './job-text.js'
+
+/** Flags of `codehost jobs`. */
+export interface JobsOptions {
+  readonly connection?: string
+  readonly state?: string
+  readonly limit?: number
+}
+
+const definition: VerbDefinition<JobDocument[]> = {
+  meta: {
+    name: 'codehost jobs',
+    summary: 'list your jobs: what waits, what is unknown, what occupies a connection',
+    description:
+      'Lists your jobs, newest first. A job in unknown_external_effect or failed occupies its '
+      + 'connection; `codehost job` tells the way on. It contacts nobody.',
+    examples: [
+      '$ sallyport codehost jobs', '$ sallyport codehost jobs --state unknown_external_effect',
+    ],
+    session: 'required',
+    damage: 'refuses',
+    exits: ['rejected', 'unauthorized', 'no_state', 'damaged'],
+    json: codehostJobs,
+  },
+  flags: (command) => command
+    .option('--connection <id>', 'only those of one connection')
+    .addOption(choiceFlag('--state <state>', 'only those in one state', [...jobStates]))
+    .addOption(integerFlag('--limit <n>', 'at most so many (default 50)', { min: 1, max: 1_000 })),
+  text: (rows, view) => renderTable(view, jobHeads, rows.map(jobCells)),
+}
+
+/** Lists. */
+export const run: Run<JobsOptions, JobDocument[]> = async (options, deps) => {
+  const request = requestOf(codehostJobs, options)
+  const { gov, session } = await deps.login('read')
+  return codehostJobs.answer(listJobs(gov.store.read(), session, request))
+}
+
+/** Parses a line of `codehost jobs`. */
+export const build: Build = (deps) => defineVerb(deps, definition, run)

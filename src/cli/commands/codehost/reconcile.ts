@@ -1,0 +1,60 @@
+import { codehostReconcile, type JobDocument } from '../../../codehost/jobs/contract.js'
+import { reconcileJob } from '../../../codehost/jobs/reconcile.js'
+import { integerFlag } from '../../flags.js'
+import { loginToMutate } from '../../mutate.js'
+import { requestOf } from '../../request.js'
+import { defineVerb, type Build, type Run, type VerbDefinition } from '../../verb.js'
+import { codehostContext } from './context.js'
+import { jobText } from './job-text.js'
+
+/** Argument and flag of `codehost reconcile`. */
+export interface ReconcileOptions {
+  readonly job: string
+  readonly expectedReadRevision?: number
+}
+
+const definition: VerbDefinition<JobDocument> = {
+  meta: {
+    name: 'codehost reconcile',
+    summary: 'read back what a job may have done; GET alone',
+    description:
+      'Reads the exact number that the host gave to what the job made, and compares it with what '
+      + 'was sealed. What matches settles the job and frees its connection; `codehost adopt` then '
+      + 'lets its task count as done. It works in every mode of the connection and whatever '
+      + 'became of the consent, in the session that prepared the job and with the token that it '
+      + 'was sent with. What has no number, because its reply was lost, is never searched for.',
+    examples: [
+      '$ sallyport codehost reconcile JOB --expected-read-revision 3',
+      '$ sallyport codehost reconcile JOB --expected-read-revision 3 --json',
+    ],
+    session: 'required',
+    damage: 'refuses',
+    contacts: true,
+    exits: [
+      'rejected', 'unauthorized', 'conflict', 'not_found', 'blocked', 'remote', 'no_state',
+      'locked', 'damaged', 'cancelled',
+    ],
+    json: codehostReconcile,
+  },
+  flags: (command) => command
+    .argument('<job>', 'id of the job')
+    .addOption(integerFlag(
+      '--expected-read-revision <n>', 'revision of the connection, as `connections` shows it', {
+        min: 1, max: Number.MAX_SAFE_INTEGER,
+      },
+    )),
+  text: jobText,
+}
+
+/** Reads back. */
+export const run: Run<ReconcileOptions, JobDocument> = async (options, deps) => {
+  const { job, expected_read_revision: expectedReadRevision } =
+    requestOf(codehostReconcile, options)
+  const { gov, session } = await loginToMutate(deps)
+  return codehostReconcile.answer(await reconcileJob(codehostContext(deps, gov), session, {
+    jobId: job, expectedReadRevision,
+  }))
+}
+
+/** Parses a line of `codehost reconcile`. */
+export const build: Build = (deps) => defineVerb(deps, definition, run)

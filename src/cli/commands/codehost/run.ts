@@ -1,0 +1,62 @@
+import { codehostRun, type RanDocument } from '../../../codehost/jobs/contract.js'
+import { runApproved, runFailure, runJob } from '../../../codehost/jobs/run.js'
+import { fail } from '../../../base/errors.js'
+import { loginToMutate } from '../../mutate.js'
+import { requestOf } from '../../request.js'
+import { defineVerb, type Build, type Run, type VerbDefinition } from '../../verb.js'
+import { codehostContext } from './context.js'
+import { jobText } from './job-text.js'
+
+/** Argument and flag of `codehost run`. */
+export interface RunOptions {
+  readonly job?: string
+  readonly approved?: boolean
+}
+
+const definition: VerbDefinition<RanDocument> = {
+  meta: {
+    name: 'codehost run',
+    summary: 'send what was approved, once, and read it back',
+    description:
+      'Looks whether the repository is still the one that was consented to, occupies the '
+      + 'connection, sends what was approved, and reads it back: only that counts as done and '
+      + 'frees the connection. What may have been sent is never sent again. A reply that is lost '
+      + 'leaves the job unknown; `codehost reconcile` settles what can be read back. With '
+      + '--approved it runs every job that waits, for a scheduler.',
+    examples: ['$ sallyport codehost run JOB', '$ sallyport codehost run --approved --json'],
+    session: 'required',
+    damage: 'refuses',
+    contacts: true,
+    exits: [
+      'unauthorized', 'conflict', 'not_found', 'blocked', 'remote', 'partial', 'no_state',
+      'locked', 'damaged', 'cancelled',
+    ],
+    json: codehostRun,
+  },
+  flags: (command) => command
+    .argument('[job]', 'id of the job')
+    .option('--approved', 'every job that waits: approved, or under a standing authority'),
+  text: ({ jobs }) => (jobs.length === 0
+    ? 'No job waits to be run.\n'
+    : jobs.map(({ failure: _, ...job }) => jobText(job)).join('\n')),
+}
+
+/** Runs. */
+export const run: Run<RunOptions, RanDocument> = async (options, deps) => {
+  const { job: jobId, approved } = requestOf(codehostRun, options)
+  if ((jobId === undefined) !== (approved === true)) {
+    throw fail.usage('run_flags', 'Name one job, or give --approved.', {
+      next: 'See: sallyport codehost jobs',
+    })
+  }
+  const { gov, session } = await loginToMutate(deps)
+  const ctx = codehostContext(deps, gov)
+  if (jobId === undefined) return codehostRun.answer(await runApproved(ctx, session))
+  const ran = await runJob(ctx, session, jobId)
+  const failure = runFailure(ran)
+  if (failure !== null) throw failure
+  return codehostRun.answer([{ jobId, job: ran.job, failure: null }])
+}
+
+/** Parses a line of `codehost run`. */
+export const build: Build = (deps) => defineVerb(deps, definition, run)

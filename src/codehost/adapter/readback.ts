@@ -1,0 +1,91 @@
+/**
+ * Reading back what a creation made: one GET of the exact number that the host gave it, judged
+ * against the sealed bytes. Only a reply that matches in every point is evidence.
+ */
+import { digestOf, sha256Hex } from '../../base/canonical.js'
+import { orUndefined } from '../../governance/judge/fact.js'
+import type { HttpsReply } from '../../net/types.js'
+import type { FollowPlan, PlannedEffect } from '../jobs/plan.js'
+import { readReply } from '../replies/read.js'
+import { hostPath, repositoryOf } from '../repository.js'
+import { refusalOf, type RepositoryRefusal } from './repository-reply.js'
+
+/** What a readback shows. Digests: of the bytes as they came, and of what they say. */
+export type ReadVerdict =
+  | {
+    readonly kind: 'matches'
+    readonly rawSha256: string
+    readonly payloadSha256: string
+    readonly rawBytes: number
+  }
+  | { readonly kind: 'no_evidence'; readonly reason: ReadReason; readonly status: number }
+
+/** Why a readback is no evidence. */
+export type ReadReason = RepositoryRefusal | 'remote_not_found' | 'readback_differs'
+
+/** One readback of an effect. */
+export interface Readback {
+  readonly path: string
+  readonly judge: (reply: HttpsReply) => ReadVerdict
+}
+
+/** An empty text comes back as none. */
+const sameText = (told: string | null, sealed: string): boolean => (told ?? '') === sealed
+
+interface Payload {
+  readonly matches: boolean
+  readonly payload: unknown
+}
+
+const issuePayload = (plan: FollowPlan, number: number, body: Uint8Array): Payload => {
+  const told = readReply('issue', body)
+  const isPull = told.pull_request !== undefined && told.pull_request !== null
+  return {
+    matches: told.number === number && told.title === plan.title && sameText(told.body, plan.text)
+      && !isPull,
+    payload: told,
+  }
+}
+
+const commentPayload = (plan: FollowPlan, id: number, body: Uint8Array): Payload => {
+  const told = readReply('comment', body)
+  const issue = `${plan.host}${hostPath.issue(repositoryOf(plan.repository), plan.issue ?? 0)}`
+  return {
+    matches: told.id === id && sameText(told.body, plan.text) && told.issue_url === issue,
+    payload: told,
+  }
+}
+
+const judged = (reply: HttpsReply, read: (body: Uint8Array) => Payload): ReadVerdict => {
+  const { status, body } = reply
+  if (status === 404 || status === 410) {
+    return { kind: 'no_evidence', reason: 'remote_not_found', status }
+  }
+  const refusal = refusalOf(reply)
+  if (refusal !== null) return { kind: 'no_evidence', reason: refusal, status }
+  const found = orUndefined(() => read(body))
+  if (found === undefined) return { kind: 'no_evidence', reason: 'codehost_reply', status }
+  if (!found.matches) return { kind: 'no_evidence', reason: 'readback_differs', status }
+  return {
+    kind: 'matches', rawSha256: sha256Hex(body), payloadSha256: digestOf(found.payload),
+    rawBytes: body.length,
+  }
+}
+
+/** How an effect that the host numbered is read back. */
+export const readbackOf = (
+  plan: FollowPlan, { action }: Pick<PlannedEffect, 'action'>, remoteId: number,
+): Readback => {
+  const repository = repositoryOf(plan.repository)
+  if (action === 'issue.create') {
+    return {
+      path: hostPath.issue(repository, remoteId),
+      judge: (reply) => judged(reply, (body) => issuePayload(plan, remoteId, body)),
+    }
+  }
+  if (action !== 'comment.create') throw new TypeError('not an effect of a follow-through job')
+  return {
+    path: hostPath.comment(repository, remoteId),
+    judge: (reply) => judged(reply, (body) => commentPayload(plan, remoteId, body)),
+  }
+}

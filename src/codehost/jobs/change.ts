@@ -1,0 +1,59 @@
+/** Finding jobs, and the one way in which a job's row changes. */
+import { fail } from '../../base/errors.js'
+import type { Session } from '../../governance/session/types.js'
+import type { Tx, View } from '../../state/types.js'
+import { jobCollection, type Job } from './rows.js'
+
+const missing = () => fail.notFound('job_not_found', 'There is no such job.', {
+  next: 'Run `sallyport codehost jobs`.',
+})
+
+/** A job by id. Throws `not_found` `job_not_found`. */
+export const getJob = (view: Pick<View, 'get'>, jobId: string): Job => {
+  const job = view.get(jobCollection, jobId)
+  if (job === undefined) throw missing()
+  return job
+}
+
+/** One of the operator's jobs; a foreign one is as absent as a missing one. */
+export const requireOwnJob = (view: View, { principal }: Session, jobId: string): Job => {
+  const job = getJob(view, jobId)
+  if (job.owner === principal.principal_id) return job
+  throw missing()
+}
+
+/**
+ * The operator's own job in the session that prepared it: no other contacts or approves for it
+ * (C-105, C-167). Throws `unauthorized` `root_replaced`.
+ */
+export const requireOriginalRoot = (job: Job, { root }: Session): void => {
+  if (job.root === root.root_id) return
+  throw fail.unauthorized(
+    'root_replaced', 'This job rests on another session, and no session takes over its authority.',
+    {
+      next: job.reserved
+        ? 'It stays occupied for good: sallyport codehost connect --repo OWNER/NAME --token-file F'
+        : `Prepare it anew, and end this one: sallyport codehost cancel ${job.job_id}`,
+      details: { job_id: job.job_id },
+    },
+  )
+}
+
+/** Writes the changed row and counts the change. */
+export const putJob = (
+  tx: Tx, now: string, job: Job, change: Partial<Omit<Job, 'job_id' | 'revision'>>,
+): Job => {
+  const revision = (tx.get(jobCollection, job.job_id)?.revision ?? 0) + 1
+  const changed: Job = { ...job, ...change, revision, updated_at: now }
+  tx.put(jobCollection, job.job_id, changed)
+  return changed
+}
+
+/** Throws `conflict` `job_changed` unless the job is at the revision that was decided on. */
+export const requireJobRevision = (job: Job, revision: number): void => {
+  if (job.revision === revision) return
+  throw fail.conflict('job_changed', 'The job has changed since it was read.', {
+    next: `Look at it again: sallyport codehost job ${job.job_id}`,
+    details: { job_id: job.job_id, revision: job.revision },
+  })
+}

@@ -1,0 +1,302 @@
+/** What goes in and comes out of the operations on jobs. */
+import * as v from 'valibot'
+import { contract } from '../../base/contract.js'
+import { closedObject, strictInteger } from '../../base/schema.js'
+import { fail, type SallyportError } from '../../base/errors.js'
+import { codehostActions, codehostLimits } from '../constants.js'
+import { hostPath, repositoryOf } from '../repository.js'
+import type { Preview } from './approve.js'
+import { nativeKinds } from './kinds.js'
+import type { JobHistory } from './list.js'
+import { jobStates, type Job, type Standing } from './rows.js'
+import type { RoutineResult } from './run.js'
+import { wayOn } from './way-on.js'
+
+const text = v.string()
+const nullableText = v.nullable(text)
+const number = v.number()
+const revision = strictInteger(1, Number.MAX_SAFE_INTEGER)
+
+const jobShape = v.strictObject({
+  id: text,
+  kind: v.picklist(nativeKinds),
+  /** The public capability that the kind is. */
+  capability: text,
+  state: v.picklist(jobStates),
+  reason: nullableText,
+  /** Counts every change of the job, from 1. */
+  revision: number,
+  connection: text,
+  repository: text,
+  repository_id: number,
+  goal: text,
+  goal_revision: number,
+  /** The session that prepared it; no other runs or reconciles it. */
+  root: text,
+  consent: v.strictObject({ id: text, revision: number, expires_at: text }),
+  actions: v.array(v.picklist(codehostActions)),
+  approval: v.nullable(v.strictObject({
+    kind: v.picklist(['exact', 'standing']), standing: nullableText, at: text,
+  })),
+  /** What an approval names. */
+  preview_digest: text,
+  /** POSTs: planned, of which some may have happened, and which the host answered as made. */
+  effects: v.strictObject({ planned: number, contacted: number, created: number }),
+  /** Number of the issue, id of the comment; null where nobody knows it. */
+  remote_id: v.nullable(number),
+  /** Whether it occupies its connection, and the fence under which it last did. */
+  reserved: v.boolean(),
+  fence: v.nullable(number),
+  task: nullableText,
+  attempt: number,
+  /** The receipt of the readback that proved it. */
+  receipt: nullableText,
+  way_on: v.strictObject({ text, command: nullableText, for_good: v.boolean() }),
+  created_at: text,
+  updated_at: text,
+})
+/** A job as a document: content-safe. */
+export type JobDocument = v.InferOutput<typeof jobShape>
+
+const wayOnDocument = (job: Job): JobDocument['way_on'] => {
+  const { text: told, command, forGood } = wayOn(job)
+  return { text: told, command, for_good: forGood }
+}
+
+/** The document of a job. */
+export const jobDocument = (job: Job): JobDocument => ({
+  id: job.job_id, kind: job.native_kind, capability: job.capability, state: job.state,
+  reason: job.reason, revision: job.revision, connection: job.connection_id,
+  repository: job.repository, repository_id: job.repository_id, goal: job.goal_id,
+  goal_revision: job.goal_revision, root: job.root,
+  consent: {
+    id: job.consent.consent_id, revision: job.consent.revision,
+    expires_at: job.consent.expires_at,
+  },
+  actions: [...job.actions],
+  approval: job.approval === null ? null : {
+    kind: job.approval.kind, standing: job.approval.standing_id, at: job.approval.at,
+  },
+  preview_digest: job.preview_sha256,
+  effects: { planned: job.plan.effects, contacted: job.contacted, created: job.created },
+  remote_id: job.remote?.id ?? null, reserved: job.reserved, fence: job.fence,
+  task: job.task_id, attempt: job.attempt, receipt: job.receipt_id, way_on: wayOnDocument(job),
+  created_at: job.created_at, updated_at: job.updated_at,
+})
+
+const oneJob = {
+  document: 'codehost.job', version: 1, output: jobShape, toDocument: jobDocument,
+} as const
+
+/** Preparing an issue or a comment. */
+export const codehostPrepare = contract({
+  ...oneJob,
+  name: 'codehost.prepare',
+  input: closedObject({
+    what: v.picklist(['issue', 'comment']),
+    connection: text,
+    title: v.optional(text),
+    body: text,
+    issue: v.optional(revision),
+    goal: v.optional(text),
+    idempotency_key: v.optional(text),
+  }),
+})
+
+const previewShape = v.strictObject({
+  job: text,
+  state: v.picklist(jobStates),
+  connection: text,
+  host: text,
+  repository: text,
+  /** What `approve` names. */
+  digest: text,
+  /** Every POST in order; nothing else is sent but the reads. */
+  effects: v.array(v.strictObject({
+    number, action: v.picklist(codehostActions), method: v.literal('POST'), path: text,
+    body_bytes: number, body_sha256: text,
+    /** Null where the host chooses a number. */
+    predicted_id: nullableText,
+  })),
+  gets: v.array(text),
+  posts: number,
+  bytes: number,
+  /** What it takes at least, and what is left of what it rests on. */
+  needed_ms: number,
+  consent_left_ms: number,
+  session_left_ms: number,
+  title: nullableText,
+  text,
+  issue: v.nullable(number),
+})
+/** A preview as a document; it shows what will be public. */
+export type PreviewDocument = v.InferOutput<typeof previewShape>
+
+const previewDocument = ({ job, plan, time }: Preview): PreviewDocument => {
+  const repository = repositoryOf(plan.repository)
+  const effects = plan.effects.map(({ number: at, action, path, body, body_sha256 }) => ({
+    number: at, action, method: 'POST' as const, path, body_bytes: Buffer.byteLength(body),
+    body_sha256, predicted_id: null,
+  }))
+  const target = plan.issue === null ? [] : [hostPath.issue(repository, plan.issue)]
+  return {
+    job: job.job_id, state: job.state, connection: job.connection_id, host: plan.host,
+    repository: plan.repository, digest: job.preview_sha256, effects,
+    gets: [hostPath.repository(repository), ...target, ...effects.map(({ action }) =>
+      `${action === 'issue.create' ? hostPath.issues(repository)
+        : `${hostPath.issues(repository)}/comments`}/N`)],
+    posts: effects.length, bytes: effects.reduce((sum, { body_bytes: of }) => sum + of, 0),
+    needed_ms: time.neededMs, consent_left_ms: time.consentLeftMs,
+    session_left_ms: time.sessionLeftMs, title: plan.title, text: plan.text, issue: plan.issue,
+  }
+}
+
+/** Looking at what a job will send. */
+export const codehostPreview = contract({
+  name: 'codehost.preview', version: 1, input: closedObject({ job: text }), output: previewShape,
+  toDocument: previewDocument,
+})
+
+const standingShape = v.strictObject({
+  id: text, connection: text, consent: text, actions: v.array(v.picklist(codehostActions)),
+  issued_at: text, expires_at: text, jobs_max: number, jobs_used: number,
+})
+/** A standing authority as a document. */
+export type StandingDocument = v.InferOutput<typeof standingShape>
+
+/** The document of a standing authority. */
+export const standingDocument = (one: Standing): StandingDocument => ({
+  id: one.standing_id, connection: one.connection_id, consent: one.consent_id,
+  actions: [...one.actions], issued_at: one.issued_at, expires_at: one.expires_at,
+  jobs_max: one.jobs_max, jobs_used: one.jobs.length,
+})
+/** Shape of a standing authority within other documents. */
+export const standingDocumentShape = standingShape
+
+/** What was approved: one job, or a standing authority. */
+export type ApprovedThing = { readonly job: Job } | { readonly standing: Standing }
+
+const approvedShape = v.strictObject({
+  kind: v.picklist(['exact', 'standing']),
+  job: v.nullable(jobShape),
+  standing: v.nullable(standingShape),
+})
+/** An approval as a document. */
+export type ApprovedDocument = v.InferOutput<typeof approvedShape>
+
+/** Approving a job by the digest of its preview, or giving a standing authority. */
+export const codehostApprove = contract({
+  name: 'codehost.approve', version: 1, output: approvedShape,
+  input: closedObject({
+    job: v.optional(text),
+    preview_digest: v.optional(text),
+    standing: v.optional(v.boolean()),
+    connection: v.optional(text),
+    action: v.optional(v.array(text)),
+    until: v.optional(text),
+    max_jobs: v.optional(strictInteger(1, codehostLimits.standingJobsMax)),
+  }),
+  toDocument: (done: ApprovedThing): ApprovedDocument => ('job' in done
+    ? { kind: 'exact', job: jobDocument(done.job), standing: null }
+    : { kind: 'standing', job: null, standing: standingDocument(done.standing) }),
+})
+
+/** Running one job. */
+export const codehostResume = contract({
+  ...oneJob, name: 'codehost.resume', input: closedObject({ job: text }),
+})
+
+const ranShape = v.strictObject({
+  jobs: v.array(v.strictObject({
+    ...jobShape.entries,
+    failure: v.nullable(v.strictObject({ code: text, reason: nullableText, message: text })),
+  })),
+})
+/** What a run did: one job, or every job that waited. */
+export type RanDocument = v.InferOutput<typeof ranShape>
+
+const failedOf = (results: readonly RoutineResult[]): SallyportError | null => {
+  const failed = results.filter(({ failure }) => failure !== null)
+  const [first] = failed
+  if (first?.failure === null || first === undefined) return null
+  const details = { failed: failed.length, jobs: results.length }
+  if (failed.length === results.length) {
+    const { code, message, reason } = first.failure
+    return fail.blocked(code, message, {
+      details, next: 'See: sallyport codehost jobs', ...(reason === null ? {} : { reason }),
+    })
+  }
+  return fail.partial('jobs_partly_run', 'Some of the jobs did not come to their end.', {
+    details, next: 'See: sallyport codehost jobs',
+  })
+}
+
+/** Running jobs: the one that is named, or with `approved` all that wait. */
+export const codehostRun = contract({
+  name: 'codehost.run', version: 1, output: ranShape,
+  input: closedObject({ job: v.optional(text), approved: v.optional(v.boolean()) }),
+  toDocument: (results: readonly RoutineResult[]): RanDocument => ({
+    jobs: results.map(({ job, failure }) => ({
+      ...jobDocument(job),
+      failure: failure === null ? null : {
+        code: failure.code, reason: failure.reason, message: failure.message,
+      },
+    })),
+  }),
+  failure: failedOf,
+})
+
+/** The operator's jobs, newest first. */
+export const codehostJobs = contract({
+  name: 'codehost.jobs', version: 1,
+  input: closedObject({
+    connection: v.optional(text),
+    state: v.optional(v.picklist(jobStates)),
+    limit: v.optional(strictInteger(1, 1_000)),
+  }),
+  output: v.array(jobShape),
+  toDocument: (jobs: readonly Job[]) => jobs.map(jobDocument),
+})
+
+/** Names of the histories of a job. */
+export const historyNames = ['effects', 'artifacts', 'checkpoints', 'reads'] as const
+
+const shownShape = v.strictObject({
+  ...jobShape.entries,
+  /** The history that was asked for, as the canonical lines that its limits count. */
+  history: v.nullable(v.strictObject({
+    name: v.picklist(historyNames), entries: number, bytes: number, entries_max: number,
+    bytes_max: number, digest: text, lines: v.array(text),
+  })),
+})
+/** A job with one of its histories. */
+export type ShownJobDocument = v.InferOutput<typeof shownShape>
+
+/** One job. */
+export const codehostJob = contract({
+  name: 'codehost.job.show', version: 1, output: shownShape,
+  input: closedObject({ job: text, history: v.optional(v.picklist(historyNames)) }),
+  toDocument: ({ job, history }: {
+    readonly job: Job
+    readonly history: JobHistory | null
+  }): ShownJobDocument => ({
+    ...jobDocument(job),
+    history: history === null ? null : { ...history, lines: [...history.lines] },
+  }),
+})
+
+/** Giving a job up. */
+export const codehostCancel = contract({
+  ...oneJob, name: 'codehost.cancel', input: closedObject({ job: text }),
+})
+
+/** Reading back what a job may have done. */
+export const codehostReconcile = contract({
+  ...oneJob, name: 'codehost.reconcile',
+  input: closedObject({ job: text, expected_read_revision: revision }),
+})
+
+/** The board takes a proved success over. */
+export const codehostAdopt = contract({
+  ...oneJob, name: 'codehost.adopt', input: closedObject({ job: text }),
+})

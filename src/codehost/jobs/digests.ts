@@ -1,0 +1,36 @@
+/** What the digests of a job are over. */
+import { digestOf } from '../../base/canonical.js'
+import type { Job } from './rows.js'
+
+type Authority = Pick<Job,
+  'owner' | 'root' | 'goal_id' | 'goal_revision' | 'connection_id' | 'repository'
+  | 'repository_id' | 'consent' | 'vault' | 'native_kind' | 'capability' | 'actions'>
+
+/** Everything that a job's authority was when it was prepared. */
+export const authorityDigest = (job: Authority): string => {
+  const { owner, root, goal_id, goal_revision, connection_id, repository, repository_id } = job
+  const { consent, vault, native_kind, capability, actions } = job
+  return digestOf({
+    owner, root, goal_id, goal_revision, connection_id, repository, repository_id, consent, vault,
+    native_kind, capability, actions,
+  })
+}
+
+/** What an approval names: the job, what it rests on, and every byte that it will send. */
+export const previewDigest = (
+  job: Pick<Job, 'job_id' | 'authority_sha256' | 'input_sha256' | 'plan'>, host: string,
+): string => digestOf({
+  preview: 'codehost.preview.v1', job_id: job.job_id, authority_sha256: job.authority_sha256,
+  input_sha256: job.input_sha256, plan_sha256: job.plan.sha256, effects: job.plan.effects, host,
+})
+
+/** One run of a job. */
+export const runDigest = (job: Job, run: {
+  readonly attempt: number
+  readonly operationId: string
+  readonly fence: number
+}): string => digestOf({
+  job_id: job.job_id, authority_sha256: job.authority_sha256, input_sha256: job.input_sha256,
+  plan_sha256: job.plan.sha256, preview_sha256: job.preview_sha256, attempt: run.attempt,
+  operation_id: run.operationId, fence: run.fence,
+})

@@ -1,0 +1,66 @@
+/** How the effects of a job stand, folded out of its ledger. Pure. */
+import type { EffectEntry, EffectOutcome } from './histories.js'
+
+/**
+ * How one effect stands: `planned`: no byte of it ever left; `contacted`: it may have happened and
+ * nobody wrote down what came of it.
+ */
+export type EffectStanding = 'planned' | 'contacted' | Exclude<EffectOutcome, 'unsent'>
+
+/** One effect as the ledger tells it. */
+export interface LedgerEffect {
+  readonly number: number
+  readonly standing: EffectStanding
+  readonly remoteId: number | null
+  readonly reason: string | null
+  readonly status: number | null
+  readonly bodySha256: string | null
+}
+
+/** What the ledger of a job comes to. */
+export interface EffectLedger {
+  /** The line that registered the plan; undefined where there is none. */
+  readonly plan: Extract<EffectEntry, { type: 'plan' }> | undefined
+  readonly effects: readonly LedgerEffect[]
+  /** How many may have happened. */
+  readonly contacted: number
+  /** How many the host answered as made. */
+  readonly created: number
+}
+
+const standingOf = (
+  before: LedgerEffect, entry: Exclude<EffectEntry, { type: 'plan' }>,
+): LedgerEffect => {
+  if (entry.type === 'contacted') {
+    return { ...before, standing: 'contacted', bodySha256: entry.body_sha256 }
+  }
+  const { outcome, remote_id: remoteId, reason, status } = entry
+  const standing = outcome === 'unsent' ? 'planned' : outcome
+  return { ...before, standing, remoteId, reason, status }
+}
+
+/** Folds the lines of a ledger, oldest first. */
+export const effectLedger = (entries: readonly EffectEntry[]): EffectLedger => {
+  let plan: EffectLedger['plan']
+  const effects = new Map<number, LedgerEffect>()
+  for (const entry of entries) {
+    if (entry.type === 'plan') {
+      plan ??= entry
+      for (let number = 1; number <= entry.effects; number += 1) {
+        effects.set(number, {
+          number, standing: 'planned', remoteId: null, reason: null, status: null,
+          bodySha256: null,
+        })
+      }
+      continue
+    }
+    const before = effects.get(entry.effect)
+    if (before !== undefined) effects.set(entry.effect, standingOf(before, entry))
+  }
+  const all = [...effects.values()]
+  return {
+    plan, effects: all,
+    contacted: all.filter(({ standing }) => standing !== 'planned').length,
+    created: all.filter(({ standing }) => standing === 'created').length,
+  }
+}

@@ -1,0 +1,124 @@
+/**
+ * The append-only histories of a job, by its id: what was sent and what came of it, which sealed
+ * content belongs to it, how it came to its connection and left it, and what was read back (C-070
+ * to C-074).
+ */
+import * as v from 'valibot'
+import { canonicalJson } from '../../base/canonical.js'
+import { fail } from '../../base/errors.js'
+import { historyRoom } from '../../state/history/append.js'
+import { historyHead, historyPage } from '../../state/history/read.js'
+import { historySpec } from '../../state/history/spec.js'
+import type { HistorySpec, Tx, View } from '../../state/types.js'
+
+const text = v.string()
+const iso = v.pipe(v.string(), v.isoTimestamp())
+const count = v.pipe(v.number(), v.safeInteger(), v.minValue(0))
+const counted = v.pipe(v.number(), v.safeInteger(), v.minValue(1))
+const sha256 = v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/))
+
+/** What came of an effect. `unsent` is proof that no byte of it left. */
+export const effectOutcomes = ['created', 'refused', 'unknown', 'unsent'] as const
+export type EffectOutcome = (typeof effectOutcomes)[number]
+
+const effectEntry = v.variant('type', [
+  v.strictObject({
+    type: v.literal('plan'), at: iso, artifact_id: text, sha256, effects: counted,
+    authority_sha256: sha256,
+  }),
+  v.strictObject({
+    type: v.literal('contacted'), at: iso, effect: counted, attempt: counted, operation_id: text,
+    fence: counted, body_sha256: sha256,
+  }),
+  v.strictObject({
+    type: v.literal('outcome'), at: iso, effect: counted, outcome: v.picklist(effectOutcomes),
+    /** HTTP status of a complete reply. */
+    status: v.nullable(counted), reason: v.nullable(text),
+    /** What the host numbered it; null where it did not, or nobody knows. */
+    remote_id: v.nullable(counted),
+    /** SHA-256 of the reply's bytes as they came. */
+    raw_sha256: v.nullable(sha256),
+  }),
+])
+/** One line of the effect ledger. */
+export type EffectEntry = v.InferOutput<typeof effectEntry>
+
+/** The effect ledger: one line registers the plan, then two a POST. */
+export const effectHistory: HistorySpec<EffectEntry> = historySpec({
+  name: 'codehost_effects', entry: effectEntry,
+})
+
+const artifactEntry = v.strictObject({
+  at: iso, artifact_id: text, label: text, sha256, stored_sha256: sha256, bytes: count,
+})
+/** Sealed content of a job. */
+export const artifactHistory = historySpec({ name: 'codehost_artifacts', entry: artifactEntry })
+
+const checkpointEntry = v.strictObject({
+  at: iso, what: v.picklist(['reserved', 'released']), fence: counted, attempt: counted,
+  operation_id: v.nullable(text), reason: v.nullable(text),
+})
+/** How a job came to occupy its connection, and how it left it. */
+export const checkpointHistory = historySpec({
+  name: 'codehost_checkpoints', entry: checkpointEntry,
+})
+
+const readEntry = v.strictObject({
+  at: iso, operation_id: text, purpose: v.picklist(['readback', 'reconcile']),
+  read_revision: counted, gets: counted, raw_bytes: count,
+  /** The sealed journals of its receipts. */
+  journals: v.pipe(v.array(v.strictObject({ artifact_id: text, sha256 })), v.minLength(1)),
+  receipts: v.pipe(v.array(text), v.minLength(1)),
+})
+/** What was read back: one line an operation. */
+export const readHistory = historySpec({ name: 'codehost_reads', entry: readEntry })
+
+/** Every history of a job, by the name that people ask for it with. */
+export const jobHistories = {
+  effects: effectHistory, artifacts: artifactHistory, checkpoints: checkpointHistory,
+  reads: readHistory,
+} as const
+export type JobHistoryName = keyof typeof jobHistories
+
+/** Longest line of an effect, in bytes; a mark is made only where its outcome still fits. */
+export const effectEntryBytesMax = 1_000
+
+/** Appends one entry behind whatever is there in this very transaction. */
+export const appendEntry = <T>(tx: Tx, spec: HistorySpec<T>, jobId: string, entry: T): void => {
+  tx.append(spec, jobId, historyHead(tx, spec, jobId), [entry])
+}
+
+/**
+ * Appends the mark of an effect. Throws `blocked` `history_full` where its outcome would not fit
+ * behind it: what was sent must be tellable.
+ */
+export const appendContacted = (
+  tx: Tx, jobId: string, entry: Extract<EffectEntry, { type: 'contacted' }>,
+): void => {
+  const head = historyHead(tx, effectHistory, jobId)
+  const room = historyRoom(effectHistory, head)
+  const needed = Buffer.byteLength(canonicalJson(entry)) + 1 + effectEntryBytesMax
+  if (room.entries < 2 || room.bytes < needed) {
+    throw fail.blocked(
+      'history_full', 'The history of this job has no room for one more effect and its outcome.', {
+        next: 'Nothing was sent. Publish less in one job.',
+        details: { history: effectHistory.name, entries: head.entries, bytes: head.bytes },
+      },
+    )
+  }
+  tx.append(effectHistory, jobId, head, [entry])
+}
+
+const pageEntries = 512
+
+/** Every entry of a history of a job, oldest first; throws where some were lost or altered. */
+export const jobEntries = <T>(
+  view: Pick<View, 'get' | 'range'>, spec: HistorySpec<T>, jobId: string,
+): readonly T[] => {
+  const all: T[] = []
+  for (;;) {
+    const page = historyPage(view, spec, jobId, { after: all.length, limit: pageEntries })
+    all.push(...page.map(({ entry }) => entry))
+    if (page.length < pageEntries) return all
+  }
+}

@@ -1,0 +1,51 @@
+/** Whether consent, session and its idle time outlive what a job takes at least. */
+import { isoFromMs, msFromIso } from '../../base/clock.js'
+import { fail } from '../../base/errors.js'
+import type { Gov } from '../../governance/context.js'
+import { deploymentProfile } from '../../governance/profile.js'
+import { rootEndsMs } from '../../governance/session/live.js'
+import type { View } from '../../state/types.js'
+import { postLimits } from '../plan/limits.js'
+import type { Job } from './rows.js'
+
+/** How long a job takes at least, and how much of its consent and session is left. */
+export interface JobTime {
+  readonly neededMs: number
+  readonly consentLeftMs: number
+  /** Until the session ends unless it is used again. */
+  readonly sessionLeftMs: number
+}
+
+/** Milliseconds that the POSTs of a job take at least. */
+const spacingMs = (gov: Gov): number =>
+  (deploymentProfile(gov.store).loopback ? 0 : postLimits.spacingMs)
+
+/** The time of a job, as of one view. */
+export const jobTime = (
+  gov: Gov, view: View, job: Pick<Job, 'plan' | 'consent' | 'root'>,
+): JobTime => {
+  const nowMs = gov.clock.wallMs()
+  return {
+    neededMs: job.plan.effects * spacingMs(gov),
+    consentLeftMs: Math.max(0, msFromIso(job.consent.expires_at) - nowMs),
+    sessionLeftMs: Math.max(0, rootEndsMs(view, gov, job.root) - nowMs),
+  }
+}
+
+/** Throws `unauthorized` `codehost_too_short` where the job would outlive what it rests on. */
+export const requireOutlives = (
+  gov: Gov, view: View, job: Pick<Job, 'plan' | 'consent' | 'root'>,
+): void => {
+  const { neededMs, consentLeftMs, sessionLeftMs } = jobTime(gov, view, job)
+  const leftMs = Math.min(consentLeftMs, sessionLeftMs)
+  if (leftMs > neededMs) return
+  throw fail.unauthorized(
+    'codehost_too_short', 'The consent or the session would end before this job can.', {
+      reason: consentLeftMs <= sessionLeftMs ? 'consent' : 'session',
+      next: 'Consent anew for long enough, then prepare it again.',
+      details: {
+        needed_ms: neededMs, left_ms: leftMs, until: isoFromMs(gov.clock.wallMs() + leftMs),
+      },
+    },
+  )
+}

@@ -1,0 +1,129 @@
+/**
+ * What is read of the host before a job occupies its connection: whether the repository is still
+ * the one that was consented to and takes writes, whether what is commented on is there, and how
+ * many requests the token has left. Nothing is reserved or written by it.
+ */
+import { fail } from '../../base/errors.js'
+import { runOrder } from '../../contact/engine.js'
+import type { Sent, Unsent } from '../../contact/order.js'
+import { requireOwnConnection } from '../../governance/connections/read.js'
+import { nowIso } from '../../governance/context.js'
+import type { Session } from '../../governance/session/types.js'
+import type { HttpsReply } from '../../net/types.js'
+import { errorOf, refusedError } from '../adapter/look.js'
+import { readOrder, type Get } from '../adapter/reads.js'
+import {
+  judgeRepositoryReply, refusalOf, type HostRepository, type RepositoryVerdict,
+} from '../adapter/repository-reply.js'
+import { codehostLimits } from '../constants.js'
+import { codehostBase, type CodehostContext } from '../context.js'
+import { hostPath, repositoryOf } from '../repository.js'
+import { requirePrerequisites } from './boundary.js'
+import { getJob } from './change.js'
+import type { FollowPlan } from './plan.js'
+import type { Job } from './rows.js'
+import { approvedJob } from './standing.js'
+
+interface RepositoryLook {
+  readonly verdict: RepositoryVerdict
+  /** Requests that the token has left; null where the host does not say. */
+  readonly left: number | null
+}
+
+interface IssueLook {
+  readonly status: number
+  readonly there: boolean
+}
+
+interface Looks {
+  readonly repository: Sent<RepositoryLook>
+  readonly issue: Sent<IssueLook> | null
+}
+
+const leftOf = ({ headers }: HttpsReply): number | null => {
+  const told = headers.get('x-ratelimit-remaining')?.at(-1) ?? ''
+  return /^\d{1,9}$/.test(told) ? Number(told) : null
+}
+
+const judgeRepository = (reply: HttpsReply): RepositoryLook =>
+  ({ verdict: judgeRepositoryReply(reply), left: leftOf(reply) })
+
+const judgeIssue = (reply: HttpsReply): IssueLook =>
+  ({ status: reply.status, there: refusalOf(reply) === null })
+
+const read = async (plan: FollowPlan, get: Get): Promise<Looks> => {
+  const name = repositoryOf(plan.repository)
+  const repository = await get(hostPath.repository(name), judgeRepository)
+  if (plan.issue === null || repository.kind !== 'reply') return { repository, issue: null }
+  return { repository, issue: await get(hostPath.issue(name, plan.issue), judgeIssue) }
+}
+
+/** Throws `blocked` where the host has something else than was consented to, or takes no writes. */
+export const requireRepository = (
+  job: Pick<Job, 'repository' | 'repository_id'>, seen: HostRepository, needsIssues: boolean,
+): void => {
+  if (seen.id !== job.repository_id || seen.fullName !== job.repository) {
+    throw fail.blocked(
+      'repository_replaced', 'Another repository has taken the place of the one of this job.', {
+        next: 'Look what is there, and save it anew: sallyport codehost connect --repo OWNER/NAME '
+          + '--token-file F',
+      },
+    )
+  }
+  if (seen.archived) {
+    throw fail.blocked('repository_archived', 'The repository is archived: it takes no writes.')
+  }
+  if (!needsIssues || seen.hasIssues) return
+  throw fail.blocked('issues_disabled', 'The repository has no issues.', {
+    next: 'Somebody who may change its settings on the host can switch them on.',
+  })
+}
+
+const requireLeft = (left: number | null, needed: number): void => {
+  if (left === null || left >= needed) return
+  throw fail.remote('codehost_rate_limited', 'The token has too few requests left for this job.', {
+    next: 'Try again later; nothing was changed.', details: { left, needed },
+  })
+}
+
+const requireLooks = (job: Job, plan: FollowPlan, { repository, issue }: Looks): void => {
+  if (repository.kind !== 'reply') throw errorOf(repository)
+  const { verdict, left } = repository.verdict
+  if (verdict.kind === 'refused') throw refusedError(verdict)
+  requireRepository(job, verdict.repository, plan.issue === null)
+  // Each effect and its readback.
+  requireLeft(left, 2 * plan.effects.length)
+  if (issue === null) return
+  if (issue.kind !== 'reply') throw errorOf(issue)
+  if (issue.verdict.there) return
+  throw fail.remote('issue_not_seen', 'The code host shows nothing to comment on at that number.', {
+    next: 'Check the number, and what the token may see.',
+    details: { status: issue.verdict.status },
+  })
+}
+
+/**
+ * Reads and checks; every boundary of each GET asks for all that the job rests on. Throws what is
+ * wrong, with nothing written anywhere.
+ */
+export const preflight = async (
+  ctx: CodehostContext, session: Session, job: Job, plan: FollowPlan,
+  path: 'dispatcher' | 'routine',
+): Promise<void> => {
+  const connection = requireOwnConnection(ctx.gov.store.read(), session, job.connection_id)
+  const asked = { gov: ctx.gov, sealedHost: codehostBase(ctx.gov), askedHost: ctx.baseUrl }
+  const unsent = (why: Unsent): Looks => ({ repository: why, issue: null })
+  const looks = await runOrder(ctx, readOrder<Looks, Looks>(ctx, session, connection, {
+    step: 'preflight', verb: 'codehost run', noun: 'run',
+    operationMsMax: codehostLimits.lookMsMax, connectionId: job.connection_id,
+    path: hostPath.repository(repositoryOf(plan.repository)),
+    requires: (view) => requirePrerequisites(
+      path, asked, view, approvedJob(view, nowIso(ctx.gov), getJob(view, job.job_id)).job,
+    ),
+    read: (get) => read(plan, get),
+    unsent,
+    close: (_tx, _now, _run, { evidence }) =>
+      ({ kept: evidence, outcome: evidence.repository.kind, adopts: false }),
+  }))
+  requireLooks(job, plan, looks)
+}

@@ -1,0 +1,324 @@
+/**
+ * Running a follow-through job, as an order of the engine: the record that claims it occupies the
+ * connection and makes or continues the task; its POST is marked in the ledger before the first
+ * byte and its outcome written behind it; then it is read back. Nothing is sent twice.
+ */
+import { newId } from '../../base/ids.js'
+import type {
+  Claim, Claiming, Closed, Closing, Order, Running, Sent, Send, Unsent,
+} from '../../contact/order.js'
+import { admitTask } from '../../governance/board/admit.js'
+import { leaseTask } from '../../governance/board/lease.js'
+import { moveTask } from '../../governance/board/move.js'
+import { getTask } from '../../governance/board/read.js'
+import { momentOf } from '../../governance/judge/moment.js'
+import { liveSession } from '../../governance/session/live.js'
+import type { Session } from '../../governance/session/types.js'
+import { appendAudit } from '../../governance/audit.js'
+import type { ArtifactRef, Tx, View } from '../../state/types.js'
+import { judgeCreation, type PostVerdict } from '../adapter/post-reply.js'
+import { getStep } from '../adapter/reads.js'
+import { readbackOf, type Readback, type ReadVerdict } from '../adapter/readback.js'
+import { writeHeaders } from '../adapter/request.js'
+import {
+  codehostLimits, codehostProfile, codehostProvider, codehostRuntime, writePurpose,
+} from '../constants.js'
+import { codehostBase, type CodehostContext } from '../context.js'
+import { credentialRefOf } from '../../governance/connections/save.js'
+import { connectionCollection } from '../../governance/connections/rows.js'
+import { requirePrerequisites, requireWrite, type Asked } from './boundary.js'
+import { getJob, putJob, requireJobRevision, requireOriginalRoot, requireOwnJob } from './change.js'
+import { runDigest } from './digests.js'
+import { appendContacted } from './histories.js'
+import { noteOutcome, requireUnsent } from './ledger.js'
+import { effectBlock, incompleteBlock } from './blocks.js'
+import { requireOutlives } from './outlive.js'
+import { effectOf, type FollowPlan } from './plan.js'
+import { mintReceipt, sealJournal, type ReadReceipt } from './receipt.js'
+import { releaseConnection, reserveConnection } from './reserve.js'
+import type { Job } from './rows.js'
+import { settleProven } from './settle.js'
+import { takeApproval } from './standing.js'
+
+/** A job that is to be run, as it was looked at before. */
+export interface Runnable {
+  readonly session: Session
+  readonly job: Job
+  readonly plan: FollowPlan
+  readonly path: 'dispatcher' | 'routine'
+}
+
+/** What the claim read. */
+interface Claimed {
+  readonly jobId: string
+  readonly taskId: string
+  readonly attempt: number
+  readonly fence: number
+  readonly connectionRevision: number
+}
+
+/** What the run saw. */
+interface Seen {
+  readonly post: Sent<PostVerdict>
+  readonly readback: {
+    readonly at: Readback
+    readonly remoteId: number
+    readonly wire: Sent<ReadVerdict>
+  } | null
+  /** Of a readback that matched. */
+  readonly receipts: readonly ReadReceipt[]
+}
+
+/** What a run gives: the job, and what kept it from being sent, if that was so. */
+export interface Ran {
+  readonly job: Job
+  readonly unsent: Unsent | null
+}
+
+const askedOf = (ctx: CodehostContext, run?: Running<Claimed>): Asked => ({
+  gov: ctx.gov, sealedHost: codehostBase(ctx.gov), askedHost: ctx.baseUrl,
+  at: run === undefined ? null : {
+    operationId: run.operationId, attempt: run.claimed.attempt, fence: run.claimed.fence,
+  },
+})
+
+const newTask = (
+  tx: Tx, now: string, { session, job }: Runnable, face: CodehostContext['gov']['face'],
+  { operationId, deadline }: Claiming,
+): string => {
+  const { deadline_at, budget_ms } = deadline.stored()
+  const { task } = admitTask(tx, now, {
+    kind: job.native_kind, session, place: job.connection_id, goalId: job.goal_id,
+    inputArtifactId: job.plan.artifact_id, idempotencyKey: job.idempotency_key,
+    requestDigest: job.request_sha256, taskId: newId('task'), jobId: job.job_id, operationId,
+    requestId: newId('req'), attemptId: newId('att'),
+    purpose: {
+      consent_id: job.consent.consent_id, purpose: writePurpose, revision: job.consent.revision,
+      root: job.root, expires_at: job.consent.expires_at,
+    },
+    deadlineAt: deadline_at, budgetMs: budget_ms,
+    provenance: { face, principal: job.owner, root: job.root },
+  })
+  moveTask(tx, now, task.task_id, 'queued')
+  return task.task_id
+}
+
+const goOn = (
+  tx: Tx, now: string, job: Job, taskId: string, { operationId, deadline }: Claiming,
+): string => {
+  const { deadline_at, budget_ms } = deadline.stored()
+  moveTask(tx, now, taskId, 'queued', {
+    goesOn: {
+      by: { kinds: [job.native_kind], blocked: [incompleteBlock, effectBlock] },
+      attempt_id: newId('att'), operation_id: operationId, deadline_at, budget_left_ms: budget_ms,
+    },
+  })
+  return taskId
+}
+
+/** The claim: judged, reserved, admitted and written in one record, or nothing. */
+const claimJob = (
+  ctx: CodehostContext, runnable: Runnable, tx: Tx, now: string, claiming: Claiming,
+): Claim<Claimed, Ran> => {
+  const session = liveSession(tx, ctx.gov, runnable.session.root.root_id)
+  const seen = requireOwnJob(tx, session, runnable.job.job_id)
+  requireJobRevision(seen, runnable.job.revision)
+  requireOriginalRoot(seen, session)
+  const job = takeApproval(tx, now, seen)
+  requirePrerequisites(runnable.path, askedOf(ctx), tx, job)
+  requireOutlives(ctx.gov, tx, job)
+  requireUnsent(tx, job)
+  const { operationId } = claiming
+  const fence = reserveConnection(tx, now, job, operationId)
+  requirePrerequisites('workBoard', askedOf(ctx), tx, job)
+  const taskId = job.task_id === null
+    ? newTask(tx, now, { ...runnable, session, job }, ctx.gov.face, claiming)
+    : goOn(tx, now, job, job.task_id, claiming)
+  const attempt = job.attempt + 1
+  putJob(tx, now, job, {
+    state: 'running', reason: null, task_id: taskId, attempt, fence, reserved: true,
+    run_sha256: runDigest(job, { attempt, operationId, fence }),
+  })
+  appendAudit(tx, now, {
+    what: 'codehost.run', principal: job.owner, root: job.root, subject: job.job_id,
+    facts: { attempt, fence, connection: job.connection_id },
+  })
+  tx.mark()
+  const connectionRevision = tx.get(connectionCollection, job.connection_id)?.revision ?? 0
+  const claimed = { jobId: job.job_id, taskId, attempt, fence, connectionRevision }
+  return { kind: 'claimed', claimed, taskId }
+}
+
+const authority = (ctx: CodehostContext, view: View, run: Running<Claimed>): number => {
+  requireWrite(askedOf(ctx, run), view, getJob(view, run.claimed.jobId), 'contact')
+  return momentOf(ctx.gov, view).policy.head.revision
+}
+
+const sendEffect = async (
+  ctx: CodehostContext, { plan }: Runnable, send: Send, run: Running<Claimed>, key: Uint8Array,
+): Promise<Sent<PostVerdict>> => {
+  const effect = effectOf(plan, 1)
+  const body = Buffer.from(effect.body)
+  const { claimed: { jobId, attempt, fence }, operationId } = run
+  return send({
+    authority: 'effect',
+    request: () => ({
+      method: 'POST', url: `${ctx.baseUrl}${effect.path}`, headers: writeHeaders(key), body,
+      requestBytesMax: body.length, replyBytesMax: codehostLimits.smallReplyBytesMax,
+    }),
+    timeoutMs: (leftMs) => (leftMs > 0 ? Math.min(leftMs, codehostLimits.postMs) : null),
+    mark: (tx, now) => {
+      const job = getJob(tx, jobId)
+      requireUnsent(tx, job)
+      appendContacted(tx, jobId, {
+        type: 'contacted', at: now, effect: effect.number, attempt, operation_id: operationId,
+        fence, body_sha256: effect.body_sha256,
+      })
+      putJob(tx, now, job, { contacted: job.contacted + 1 })
+    },
+    record: (tx, now, wire) => noteOutcome(tx, now, jobId, effect.number, wire),
+    judge: judgeCreation(effect.action === 'issue.create' ? 'issue' : 'comment'),
+  })
+}
+
+type Sends = Omit<Seen, 'receipts'>
+
+const sendSteps = async (
+  ctx: CodehostContext, runnable: Runnable, send: Send, run: Running<Claimed>, key: Uint8Array,
+): Promise<Sends> => {
+  const post = await sendEffect(ctx, runnable, send, run, key)
+  if (post.kind !== 'reply' || post.verdict.kind !== 'created') return { post, readback: null }
+  const { remoteId } = post.verdict
+  await ctx.gov.observer.at('codehost.created')
+  const at = readbackOf(runnable.plan, effectOf(runnable.plan, 1), remoteId)
+  const wire = await send(getStep(ctx.baseUrl, key, at.path, at.judge))
+  return { post, readback: { at, remoteId, wire } }
+}
+
+/** The receipts of a readback that matched; none otherwise. */
+const receiptsOf = (
+  ctx: CodehostContext, { plan }: Runnable, { readback }: Sends, { claimed }: Running<Claimed>,
+): readonly ReadReceipt[] => {
+  if (readback?.wire.kind !== 'reply' || readback.wire.verdict.kind !== 'matches') return []
+  const view = ctx.gov.store.read()
+  return [mintReceipt(ctx.gov, view, getJob(view, claimed.jobId), {
+    effect: effectOf(plan, 1), remoteId: readback.remoteId, path: readback.at.path,
+    verdict: readback.wire.verdict, readRevision: claimed.connectionRevision,
+  })]
+}
+
+const runSteps = async (
+  ctx: CodehostContext, runnable: Runnable, send: Send, run: Running<Claimed>, key: Uint8Array,
+): Promise<Seen> => {
+  const sent = await sendSteps(ctx, runnable, send, run, key)
+  return { ...sent, receipts: receiptsOf(ctx, runnable, sent, run) }
+}
+
+const blockTask = (tx: Tx, now: string, taskId: string, kind: string, reason: string): void => {
+  moveTask(tx, now, taskId, 'blocked', { blocked: { kind, reason } })
+}
+
+/** Nothing left: the connection is free again, in the record that says so. */
+const closeUnsent = (
+  tx: Tx, now: string, job: Job, { claimed, operationId }: Running<Claimed>, why: Unsent,
+): Ran => {
+  const task = getTask(tx, claimed.taskId)
+  const cancelled = task.cancel_requested_at !== null || task.state === 'cancelled'
+  releaseConnection(tx, now, job, 'nothing_was_sent', operationId)
+  if (cancelled && task.state !== 'cancelled') {
+    moveTask(tx, now, task.task_id, 'cancelled', { reason: 'cancelled_by_owner' })
+  }
+  if (!cancelled) blockTask(tx, now, task.task_id, incompleteBlock, why.reason)
+  const state = cancelled ? 'cancelled' : 'blocked'
+  return {
+    job: putJob(tx, now, job, { state, reason: why.reason, reserved: false }), unsent: why,
+  }
+}
+
+/** Why what may have happened is not known to have happened. */
+const unknownReason = ({ post, readback }: Sends): string => {
+  if (readback !== null) {
+    const { wire } = readback
+    if (wire.kind !== 'reply') return wire.reason
+    return wire.verdict.kind === 'matches' ? 'receipt_overtaken' : wire.verdict.reason
+  }
+  if (post.kind !== 'reply') return post.reason
+  return post.verdict.kind === 'created' ? 'not_read_back' : post.verdict.reason
+}
+
+const closeOpen = (
+  tx: Tx, now: string, job: Job, taskId: string, seen: Seen,
+): Ran => {
+  const refused = seen.post.kind === 'reply' && seen.post.verdict.kind === 'refused'
+  const reason = refused ? 'effect_refused' : 'unknown_external_effect'
+  blockTask(tx, now, taskId, effectBlock, reason)
+  tx.mark()
+  const changed = putJob(tx, now, job, refused
+    ? { state: 'failed', reason }
+    : { state: 'unknown_external_effect', reason: unknownReason(seen) })
+  return { job: changed, unsent: null }
+}
+
+const closeProven = (
+  ctx: CodehostContext, tx: Tx, now: string, run: Running<Claimed>,
+  journal: ArtifactRef, { readback, receipts }: Seen,
+): Ran => {
+  const { jobId, taskId } = run.claimed
+  const verdict = readback?.wire.kind === 'reply' ? readback.wire.verdict : null
+  const settled = settleProven(askedOf(ctx, run), tx, now, getJob(tx, jobId), {
+    purpose: 'readback', operationId: run.operationId, receipts, journal,
+    rawBytes: verdict?.kind === 'matches' ? verdict.rawBytes : 0,
+  })
+  if (settled.state === 'succeeded') moveTask(tx, now, taskId, 'succeeded')
+  else blockTask(tx, now, taskId, incompleteBlock, settled.reason ?? 'unknown')
+  return { job: settled, unsent: null }
+}
+
+/** The order of one run. */
+export const runOrderOf = (
+  ctx: CodehostContext, runnable: Runnable,
+): Order<Claimed, Seen, Ran> => {
+  const { job, session } = runnable
+  const close = (
+    tx: Tx, now: string, run: Running<Claimed>, { evidence, sealed }: Closing<Seen>,
+  ): Closed<Ran> => {
+    const row = getJob(tx, run.claimed.jobId)
+    if (evidence.post.kind === 'unsent') {
+      const kept = closeUnsent(tx, now, row, run, evidence.post)
+      return { kept, outcome: 'unsent', adopts: false }
+    }
+    if (sealed !== null && evidence.receipts[0]?.job_revision === row.revision) {
+      const kept = closeProven(ctx, tx, now, run, sealed, evidence)
+      return { kept, outcome: kept.job.state, adopts: true }
+    }
+    const kept = closeOpen(tx, now, row, run.claimed.taskId, evidence)
+    return { kept, outcome: kept.job.state, adopts: false }
+  }
+  return {
+    step: 'codehost', verb: 'codehost run', noun: 'run',
+    operationMsMax: codehostLimits.followThroughMsMax, lane: null, session: true,
+    runtime: codehostRuntime, profile: codehostProfile,
+    credential: credentialRefOf(job.connection_id),
+    claim: (tx, now, claiming) => claimJob(ctx, runnable, tx, now, claiming),
+    prepare: (tx, now, { claimed, operationId }) => {
+      moveTask(tx, now, claimed.taskId, 'running')
+      leaseTask(tx, now, claimed.taskId, operationId, getTask(tx, claimed.taskId).deadline_at)
+      return { hold: null, requestMs: codehostLimits.postMs }
+    },
+    decide: (tx, _now, run) => ({
+      provider: codehostProvider, url: `${ctx.baseUrl}${effectOf(runnable.plan, 1).path}`,
+      decision_id: null, policy_revision: authority(ctx, tx, run),
+    }),
+    authority: (view, _boundary, run) => authority(ctx, view, run),
+    party: () => ({
+      principal: session.principal.principal_id, root: session.root.root_id,
+      connection: job.connection_id,
+    }),
+    run: (send, { key, ...run }) => runSteps(ctx, runnable, send, run, key),
+    unsent: (why) => ({ post: why, readback: null, receipts: [] }),
+    money: () => ({ ledger: 'release' }),
+    keep: ({ receipts }) => (receipts.length === 0 ? null : sealJournal(ctx.gov, receipts)),
+    close,
+    details: ({ claimed }) => ({ job_id: claimed.jobId, task_id: claimed.taskId }),
+  }
+}

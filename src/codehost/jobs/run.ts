@@ -1,0 +1,155 @@
+/** Running jobs: one that was approved, one that goes on, or all that wait for a scheduled run. */
+import { fail, SallyportError } from '../../base/errors.js'
+import { runOrder } from '../../contact/engine.js'
+import { nowIso } from '../../governance/context.js'
+import type { Session } from '../../governance/session/types.js'
+import { rowsUnder } from '../../state/indexes.js'
+import type { View } from '../../state/types.js'
+import { afterRead } from '../after-read.js'
+import { codehostBase, type CodehostContext } from '../context.js'
+import { requirePrerequisites, writeDenials } from './boundary.js'
+import { requireOriginalRoot, requireOwnJob } from './change.js'
+import { requireUnsent } from './ledger.js'
+import { requireOutlives } from './outlive.js'
+import { openPlan } from './plan.js'
+import { preflight } from './preflight.js'
+import { runOrderOf, type Ran, type Runnable } from './run-order.js'
+import { jobCollection, jobsByOwnState, type Job } from './rows.js'
+import { approvedJob } from './standing.js'
+import { wayOn } from './way-on.js'
+
+/** `run` begins what waits for it; `resume` goes on with what was not sent. */
+export type RunVerb = 'run' | 'resume'
+
+const states: Readonly<Record<RunVerb, readonly Job['state'][]>> = {
+  run: ['prepared', 'approved'], resume: ['blocked'],
+}
+
+const requireState = (job: Job, verb: RunVerb): void => {
+  if (states[verb].includes(job.state)) return
+  const { text, command } = wayOn(job)
+  throw fail.conflict('job_state', `This job is ${job.state}: ${text}`, {
+    next: command ?? `sallyport codehost job ${job.job_id}`,
+    details: { job_id: job.job_id, state: job.state },
+  })
+}
+
+/** Everything that can be told without contacting anybody: refused here, no byte leaves. */
+const runnableOf = (
+  ctx: CodehostContext, session: Session, jobId: string, verb: RunVerb, path: Runnable['path'],
+): Runnable => {
+  const view = ctx.gov.store.read()
+  const job = requireOwnJob(view, session, jobId)
+  requireState(job, verb)
+  requireOriginalRoot(job, session)
+  const asked = { gov: ctx.gov, sealedHost: codehostBase(ctx.gov), askedHost: ctx.baseUrl }
+  requirePrerequisites(path, asked, view, approvedJob(view, nowIso(ctx.gov), job).job)
+  requireOutlives(ctx.gov, view, job)
+  requireUnsent(view, job)
+  return { session, job, path, plan: openPlan(ctx.gov, view, job) }
+}
+
+const detailsOf = ({ job_id, task_id, state }: Job) => ({ job_id, task_id, state })
+
+/** Why a job did not come to its end, told as an error; null where it did. */
+export const runFailure = ({ job, unsent }: Ran): SallyportError | null => {
+  if (job.state === 'succeeded') return null
+  const { text, command } = wayOn(job)
+  const rest = {
+    reason: job.reason ?? job.state, details: detailsOf(job),
+    next: command ?? `See: sallyport codehost job ${job.job_id}`,
+  }
+  if (unsent !== null) {
+    return new SallyportError({
+      kind: unsent.errorKind, code: 'codehost_not_sent', message: `Nothing was sent. ${text}`,
+      ...rest, cause: unsent.cause,
+    })
+  }
+  if (job.state === 'failed') {
+    return fail.remote('effect_refused', `The code host refused it. ${text}`, rest)
+  }
+  const code = job.state === 'blocked' ? 'codehost_incomplete' : 'unknown_external_effect'
+  return fail.blocked(code, text, rest)
+}
+
+/** A job whose end could not be written down may have been sent. */
+const unwritten = (error: unknown, jobId: string): unknown => {
+  if (!(error instanceof SallyportError)) return error
+  if (!('operation_id' in error.details)) return afterRead(error)
+  const next = 'What is not known stays so until it is read back. See: '
+    + `sallyport codehost job ${jobId}`
+  return new SallyportError({
+    kind: error.kind, code: error.code, message: error.message, next, cause: error,
+    ...(error.reason === null ? {} : { reason: error.reason }),
+    details: { ...error.details, job_id: jobId },
+  })
+}
+
+/**
+ * Runs a job, or goes on with one of which nothing was sent. Answers however it ended; throws what
+ * kept it from being begun. What is thrown after a read has a status that says so.
+ */
+export const runJob = async (
+  ctx: CodehostContext, session: Session, jobId: string,
+  { verb = 'run', path = 'dispatcher' }: {
+    readonly verb?: RunVerb
+    readonly path?: Runnable['path']
+  } = {},
+): Promise<Ran> => {
+  const runnable = runnableOf(ctx, session, jobId, verb, path)
+  try {
+    await preflight(ctx, session, runnable.job, runnable.plan, path)
+    return await runOrder(ctx, runOrderOf(ctx, runnable))
+  } catch (error) {
+    throw unwritten(error, jobId)
+  }
+}
+
+/** One job of a scheduled run, and how it went. */
+export interface RoutineResult {
+  readonly jobId: string
+  /** As it is now. */
+  readonly job: Job
+  /** Null where it came to its end. */
+  readonly failure: SallyportError | null
+}
+
+/** Jobs that a scheduled run picks: approved, or covered by a standing authority, oldest first. */
+export const routineJobs = (
+  ctx: CodehostContext, view: View, { principal, root }: Session,
+): readonly Job[] => {
+  const asked = { gov: ctx.gov, sealedHost: codehostBase(ctx.gov), askedHost: ctx.baseUrl }
+  return (['approved', 'prepared'] as const)
+    .flatMap((state) => rowsUnder(view, jobCollection, jobsByOwnState, {
+      under: [principal.principal_id, state],
+    }))
+    .map(({ doc }) => doc)
+    .filter((job) => job.root === root.root_id
+      && writeDenials(asked, view, approvedJob(view, nowIso(ctx.gov), job).job, 'preflight')
+        .length === 0)
+    .sort((a, b) => (a.job_id < b.job_id ? -1 : 1))
+}
+
+const orFailure = async (work: () => Promise<Ran>): Promise<SallyportError | null> => {
+  try {
+    return runFailure(await work())
+  } catch (error) {
+    if (error instanceof SallyportError) return error
+    throw error
+  }
+}
+
+/** Runs every job that waits, one after the other; a stop ends it between two. */
+export const runApproved = async (
+  ctx: CodehostContext, session: Session,
+): Promise<readonly RoutineResult[]> => {
+  const results: RoutineResult[] = []
+  for (const { job_id: jobId } of routineJobs(ctx, ctx.gov.store.read(), session)) {
+    if (ctx.signal.aborted) break
+    const failure = await orFailure(() => runJob(ctx, session, jobId, { path: 'routine' }))
+    results.push({
+      jobId, failure, job: requireOwnJob(ctx.gov.store.read(), session, jobId),
+    })
+  }
+  return results
+}

@@ -1,0 +1,29 @@
+import type { StatusLine } from '../governance/capability.js'
+import type { Gov } from '../governance/context.js'
+import { deploymentProfile } from '../governance/profile.js'
+import { lookUp } from '../state/indexes.js'
+import { connectionCollection } from '../governance/connections/rows.js'
+import type { View } from '../state/types.js'
+import { jobCollection, jobsByState, type JobState } from './jobs/rows.js'
+
+/** States in which a job waits for a person and occupies its connection, the worst first. */
+const waiting: readonly JobState[] = ['unknown_external_effect', 'failed']
+
+/** The code host in one line of `status`: jobs that wait for a person come before all else. */
+export const codehostStatusLine = (gov: Gov, view: View): StatusLine => {
+  if (deploymentProfile(gov.store).codehost === null) {
+    return { status: 'disabled', reason_code: 'codehost_not_in_profile' }
+  }
+  for (const state of waiting) {
+    const found = lookUp(view, jobCollection, jobsByState, { under: [state] }).length
+    if (found === 0) continue
+    const what = state === 'failed' ? 'that the host refused' : 'whose effects nobody read back'
+    return {
+      status: 'blocked', reason_code: state,
+      reason: `${found} job(s) ${what} occupy a connection. See: sallyport codehost jobs`,
+    }
+  }
+  return view.all(connectionCollection).length === 0
+    ? { status: 'disabled', reason_code: 'no_connection' }
+    : { status: 'configured', reason_code: null }
+}

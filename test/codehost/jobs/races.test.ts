@@ -1,0 +1,117 @@
+/** Taken back while a job runs: before its first byte nothing leaves, behind it nothing is lost. */
+import t from 'tap'
+import { failure, must } from '../../support/must.js'
+import { working, type Working } from '../../support/codehost/working.js'
+
+type Act = (at: Working, job: string) => Promise<unknown>
+
+const acts: Readonly<Record<string, Act>> = {
+  'codehost revoke': async (at) => must(await at.run(['codehost', 'revoke', at.id])),
+  'codehost mode': async (at) => must(await at.run(['codehost', 'mode', at.id, 'reconcile_only'])),
+  'policy revoke': async (at) => must(await at.run(['policy', 'revoke'])),
+  logout: async (at) => must(await at.run(['logout'])),
+  'codehost cancel': async (at, job) => must(await at.run(['codehost', 'cancel', job])),
+}
+
+/** Each moment at which it is asked, once with each act at the last one. */
+const before: readonly (readonly [string, string])[] = [
+  ['preflight.before_dial', 'codehost revoke'],
+  ['codehost.claimed', 'policy revoke'],
+  ['codehost.before_resolve', 'codehost mode'],
+  ['codehost.before_dial', 'codehost revoke'],
+  ['codehost.contact_begin', 'logout'],
+  ['codehost.contact_intent', 'policy revoke'],
+  ...Object.keys(acts).map((act) => ['codehost.before_first_byte', act] as const),
+]
+
+for (const [step, name] of before) {
+  t.test(`C-011 C-012 C-016 C-215 ${name} at ${step}: no creation leaves, and the connection is free`, async (t) => {
+    const at = await working(t)
+    const job = await at.approved()
+    let done = false
+    const ran = await at.runJob(job, {
+      at: async (announced) => {
+        if (announced !== step || done) return
+        done = true
+        await acts[name]?.(at, job)
+      },
+    })
+    t.ok(done, 'it happened')
+    t.not(ran.status, 0)
+    t.equal(at.posts().length, 0, 'nothing was created')
+    t.equal(at.connection().active_job_id, null, 'proof that nothing was sent frees it')
+    const row = at.job(job)
+    t.hasStrict(row, { contacted: 0, created: 0, reserved: false })
+    t.ok(['approved', 'blocked', 'cancelled'].includes(row.state), row.state)
+    t.equal(row.state === 'cancelled', name === 'codehost cancel')
+  })
+}
+
+for (const name of ['codehost revoke', 'codehost mode', 'policy revoke', 'codehost cancel']) {
+  t.test(`C-015 C-017 C-018 C-108 ${name} behind the last byte: what was created stays known, and is read back`, async (t) => {
+    const at = await working(t)
+    const job = await at.approved()
+    let replied = 0
+    const ran = await at.runJob(job, {
+      at: async (step) => {
+        if (step === 'codehost.replied' && (replied += 1) === 1) await acts[name]?.(at, job)
+      },
+    })
+    t.equal(failure(ran).code, 'unknown_external_effect', ran.stderr)
+    t.hasStrict(at.job(job), {
+      state: 'unknown_external_effect', contacted: 1, created: 1, reserved: true, remote: { id: 1 },
+    })
+    t.equal(at.connection().active_job_id, job, 'it stays occupied')
+    t.hasStrict((await at.json(['codehost', 'jobs']))[0], { state: 'unknown_external_effect' })
+    t.equal((await at.run(['codehost', 'cancel', job, '--json'])).error().code, 'effect_stands')
+    t.equal((await at.runJob(job)).error().code, 'job_state', 'it is never run again')
+    must(await at.reconcile(job))
+    t.hasStrict(at.job(job), { state: 'succeeded', reserved: false })
+    t.equal(at.connection().active_job_id, null)
+    t.equal(at.posts().length, 1)
+    t.strictSame([...new Set(at.requests().map(({ method }) => method))], ['GET', 'POST'])
+  })
+}
+
+t.test('C-025 C-026 what changes before the end is written leaves an explicit block and keeps the proof', async (t) => {
+  const at = await working(t)
+  const job = await at.approved()
+  const goal = at.job(job).goal_id
+  const ran = await at.runJob(job, {
+    at: async (step) => {
+      if (step === 'codehost.sealed') {
+        must(await at.run(['goal', 'update', goal, '--title', 'Otherwise']))
+      }
+    },
+  })
+  t.hasStrict(ran.error(), { code: 'codehost_incomplete', reason: 'goal_changed' })
+  const row = at.job(job)
+  t.hasStrict(row, { state: 'blocked', reason: 'goal_changed', reserved: true, created: 1 })
+  t.type(row.receipt_id, 'string')
+  t.equal(at.task(row.task_id ?? '')?.state, 'blocked')
+  const { history } = await at.json(['codehost', 'job', job, '--history', 'reads'])
+  t.equal(history.entries, 1, 'the sealed readback is kept')
+  t.equal((await at.reconcile(job)).error().reason, 'goal_changed', 'and does not mend it')
+  t.equal((await at.run(['codehost', 'adopt', job, '--json'])).error().code, 'codehost_not_adopted')
+  t.equal((await at.run(['state', 'check'])).status, 0)
+})
+
+t.test('C-105 C-167 a session that ended behind the last byte leaves the job unknown for good, and that is said', async (t) => {
+  const at = await working(t)
+  const job = await at.approved()
+  let replied = 0
+  await at.runJob(job, {
+    at: async (step) => {
+      if (step === 'codehost.replied' && (replied += 1) === 1) await acts['logout']?.(at, job)
+    },
+  })
+  must(await at.run(['login']))
+  t.hasStrict(at.job(job), { state: 'unknown_external_effect', created: 1 })
+  const before = at.requests().length
+  const ran = await at.reconcile(job)
+  t.equal(ran.error().code, 'root_replaced')
+  t.match((await at.run(['codehost', 'reconcile', job, '--expected-read-revision', '2'])).stderr,
+    /next: .*codehost connect/)
+  t.equal(at.requests().length, before)
+  t.equal((await at.json(['codehost', 'connections']))[0].occupied_for_good, true)
+})

@@ -1,0 +1,128 @@
+/** What cannot be meant, comes too late, or has no room: refused by its name, nothing sent. */
+import t from 'tap'
+import { connectionCollection } from '../../../src/governance/connections/rows.js'
+import { requireJobRevision } from '../../../src/codehost/jobs/change.js'
+import { codehostRun } from '../../../src/codehost/jobs/contract.js'
+import { effectHistory, type EffectEntry } from '../../../src/codehost/jobs/histories.js'
+import { requireUnsent } from '../../../src/codehost/jobs/ledger.js'
+import { requireRepository } from '../../../src/codehost/jobs/preflight.js'
+import { mintReceipt, sealJournal } from '../../../src/codehost/jobs/receipt.js'
+import { fail } from '../../../src/base/errors.js'
+import { historyHead } from '../../../src/state/history/read.js'
+import { failure, must } from '../../support/must.js'
+import { working, type Working } from '../../support/codehost/working.js'
+
+const codeOf = async (at: Working, line: readonly string[]): Promise<string> =>
+  (await at.run(['codehost', ...line, '--json'])).error().code
+
+t.test('lines that cannot be meant are refused by their names', async (t) => {
+  const at = await working(t)
+  const body = ['--connection', at.id, '--body-file', at.place.write('body.md', 'MARK-x')]
+  t.equal(await codeOf(at, ['prepare', 'issue', ...body]), 'prepare_flags')
+  t.equal(await codeOf(at, ['prepare', 'comment', ...body, '--title', 'x']), 'prepare_flags')
+  t.equal(await codeOf(at, ['prepare', 'issue', '--title', 'x']), 'prepare_flags')
+  t.equal(await codeOf(at, ['approve']), 'approve_flags')
+  t.equal(await codeOf(at, ['approve', '--standing', '--connection', at.id]), 'approve_flags')
+  t.equal(await codeOf(at, ['approve', 'job_x', '--preview-digest', 'd', '--max-jobs', '1']),
+    'approve_flags')
+  t.equal(await codeOf(at, ['run']), 'run_flags')
+  t.equal(await codeOf(at, ['run', 'job_x', '--approved']), 'run_flags')
+  for (const verb of ['preview', 'run', 'resume', 'job', 'cancel', 'adopt']) {
+    t.equal(await codeOf(at, [verb, 'job_x']), 'job_not_found', verb)
+  }
+  t.equal(at.dials(), 0)
+})
+
+t.test('a job that came to its end is neither cancelled, run again nor reconciled', async (t) => {
+  const at = await working(t)
+  const job = await at.approved()
+  must(await at.runJob(job))
+  t.equal(await codeOf(at, ['cancel', job]), 'job_finished')
+  t.equal(failure(await at.reconcile(job)).code, 'nothing_to_reconcile')
+  for (const verb of ['run', 'resume']) t.equal(await codeOf(at, [verb, job]), 'job_state')
+  t.throws(() => requireUnsent(at.view(), at.job(job)), { code: 'effect_contacted' })
+  t.throws(() => requireJobRevision(at.job(job), 1), { code: 'job_changed' })
+  t.equal(at.posts().length, 1)
+})
+
+t.test('C-041 a standing authority needs a consent that allows it now', async (t) => {
+  const at = await working(t)
+  must(await at.consent(['--action', 'comment.create']))
+  t.equal(await codeOf(at, ['approve', '--standing', '--connection', at.id, '--action',
+    'issue.create', '--until', new Date(at.clock.wallMs() + 60_000).toISOString(),
+    '--max-jobs', '1']), 'standing_without_consent')
+})
+
+t.test('what the session or the consent would not outlive is refused before anything is sent', async (t) => {
+  const at = await working(t)
+  const job = await at.approved()
+  const { requireOutlives } = await import('../../../src/codehost/jobs/outlive.js')
+  const row = at.job(job)
+  t.throws(() => requireOutlives(at.gov, at.gov.store.read(), {
+    ...row, consent: { ...row.consent, expires_at: new Date(at.clock.wallMs()).toISOString() },
+  }), { code: 'codehost_too_short', reason: 'consent' })
+  t.throws(() => requireOutlives(at.gov, at.gov.store.read(), { ...row, root: 'root_x' }),
+    { code: 'codehost_too_short', reason: 'session' })
+  t.throws(() => requireRepository(row, {
+    id: row.repository_id, fullName: row.repository, isPrivate: true, archived: false,
+    hasIssues: false, defaultBranch: 'main', roles: [], scopes: null,
+  }, true), { code: 'issues_disabled' })
+})
+
+t.test('C-071 C-073 C-074 an effect whose outcome would not fit behind its mark is not sent, and nothing makes room', async (t) => {
+  const at = await working(t)
+  const job = await at.approved()
+  const spare: EffectEntry = {
+    type: 'outcome', at: at.job(job).created_at, effect: 1, outcome: 'unsent', status: null,
+    reason: 'filled', remote_id: null, raw_sha256: null,
+  }
+  await at.transact((tx) => tx.append(effectHistory, job, historyHead(tx, effectHistory, job),
+    Array.from({ length: 4_094 }, () => spare)))
+  const before = historyHead(at.view(), effectHistory, job)
+  t.equal(before.entries, 4_095)
+  const ran = await at.runJob(job)
+  t.equal(ran.error().reason, 'history_full', ran.stderr)
+  t.equal(at.posts().length, 0)
+  t.strictSame(historyHead(at.view(), effectHistory, job), before)
+  t.hasStrict(at.connection(), { active_job_id: null })
+})
+
+t.test('a readback of too many receipts is sealed in no journal', async (t) => {
+  const at = await working(t)
+  const approved = at.job(await at.approved())
+  const row = { ...approved, attempt: 1, contacted: 1, run_sha256: 'a'.repeat(64) }
+  const receipt = mintReceipt(at.gov, at.view(), row, {
+    effect: {
+      number: 1, effect_id: 'eff_1', action: 'issue.create', path: '/x', body: '',
+      body_sha256: 'a'.repeat(64), idempotency: 'k',
+    },
+    remoteId: 1, path: '/y', readRevision: 1,
+    verdict: {
+      kind: 'matches', rawSha256: 'b'.repeat(64), payloadSha256: 'c'.repeat(64), rawBytes: 1,
+    },
+  })
+  t.throws(() => sealJournal(at.gov, Array.from({ length: 200 }, () => receipt)),
+    { code: 'journal_too_large' })
+})
+
+t.test('a connection that another job occupies meanwhile lets nothing be read back for the first', async (t) => {
+  const at = await working(t)
+  const job = await at.approved()
+  at.sandbox.faults.set('write_close_before_headers', { service: 'codehost', times: 1 })
+  await at.runJob(job)
+  await at.transact((tx) => tx.put(connectionCollection, at.id, {
+    ...at.connection(), active_job_id: 'job_x',
+  }))
+  t.equal(failure(await at.reconcile(job)).code, 'reservation_lost')
+  t.equal((await at.run(['state', 'check'])).status, 12)
+})
+
+t.test('a scheduled run of which a part came to its end says so', (t) => {
+  const failed = codehostRun.failure([
+    { jobId: 'a', job: null as never, failure: null },
+    { jobId: 'b', job: null as never, failure: fail.blocked('x', 'y') },
+  ])
+  t.equal(failed?.code, 'jobs_partly_run')
+  t.equal(failed?.kind, 'partial')
+  t.end()
+})

@@ -1,0 +1,104 @@
+/**
+ * A world with the sandbox's code host, one consented connection and its jobs in short. The clock
+ * is moved by the test; requests are counted from when the world stood.
+ */
+import { jobCollection, type Job } from '../../../src/codehost/jobs/rows.js'
+import { connectionCollection, type Connection } from '../../../src/governance/connections/rows.js'
+import { collections, type Task } from '../../../src/governance/rows.js'
+import type { SandboxOptions } from '../../../src/sandbox/start.js'
+import type { SeenRequest } from '../../../src/sandbox/types.js'
+import type { Loose, Ran, RunOptions, Teardown } from '../../world/place.js'
+import type { Outside } from '../../world/sandbox.js'
+import type { SignedIn } from '../../world/session.js'
+import type { Stateful } from '../../world/state.js'
+import { World, type Placed } from '../../world/world.js'
+import { movedClock, type StillClock } from '../clock.js'
+import { must } from '../must.js'
+
+/** What the worlds of these tests have. */
+export interface Working extends Placed<StillClock>, Stateful, SignedIn, Outside {
+  /** Id of the connection. */
+  readonly id: string
+  connection(): Connection
+  /** A job's row as it is now. */
+  job(id: string): Job
+  task(id: string): Task | undefined
+  /** Consents anew; the flags replace those of all follow-through actions. */
+  consent(flags?: readonly string[]): Promise<Ran>
+  /** Prepares an issue; gives its id. */
+  prepare(title?: string): Promise<string>
+  /** Prepares a comment on an issue; gives its id. */
+  prepareComment(issue: number, text?: string): Promise<string>
+  /** Approves what the preview shows. */
+  approve(job: string): Promise<Ran>
+  /** Prepared and approved. */
+  approved(title?: string): Promise<string>
+  runJob(job: string, options?: RunOptions): Promise<Ran>
+  reconcile(job: string, options?: RunOptions): Promise<Ran>
+  /** Requests to the code host since the world stood. */
+  requests(): readonly SeenRequest[]
+  /** Its creations. */
+  posts(): readonly SeenRequest[]
+  /** TCP connections to it: a TLS hello is one too. */
+  dials(): number
+}
+
+/** What is published here ends in this word, so that leaks are found. */
+export const hostMark = 'MARK-host-text'
+
+const requestsOf = ({ sandbox }: Outside): readonly SeenRequest[] =>
+  sandbox.log.all().filter(({ service }) => service === 'codehost')
+
+/** Makes one. */
+export const working = async (
+  t: Teardown, options: Partial<SandboxOptions> = {},
+): Promise<Working> => {
+  const world = await World.in(t, { clock: movedClock() }).sandbox(options).state().session()
+  const { place, run, json, sandbox } = world
+  const { id }: Loose = must(await run([
+    'codehost', 'connect', '--repo', 'operator/notes', '--token-file', sandbox.keyFiles.codehost,
+    '--json',
+  ])).json()
+  const connection = (): Connection => {
+    const found = world.view().get(connectionCollection, id)
+    if (found === undefined) throw new Error('no such row')
+    return found
+  }
+  const consent = (flags: readonly string[] = ['--action', 'issue.create', 'comment.create']) =>
+    run(['codehost', 'consent', id, '--acknowledge', '--json', '--expected-revision',
+      String(connection().revision), ...flags])
+  must(await consent())
+  const before = requestsOf(world).length
+  const prepared = async (words: readonly string[], text: string): Promise<string> =>
+    (await json(['codehost', 'prepare', ...words, '--connection', id, '--body-file',
+      place.write('body.md', text)])).id
+  const prepare = (title = 'A title') => prepared(['issue', '--title', title], hostMark)
+  const approve = async (job: string) => run(['codehost', 'approve', job, '--preview-digest',
+    (await json(['codehost', 'preview', job])).digest, '--json'])
+  const more = {
+    id, connection, consent, prepare, approve,
+    job: (of: string): Job => {
+      const found = world.view().get(jobCollection, of)
+      if (found === undefined) throw new Error('no such job')
+      return found
+    },
+    task: (of: string) => world.view().get(collections.openTasks, of)
+      ?? world.view().get(collections.closedTasks, of),
+    prepareComment: (issue: number, text = hostMark) =>
+      prepared(['comment', '--issue', String(issue)], text),
+    approved: async (title?: string) => {
+      const job = await prepare(title)
+      must(await approve(job))
+      return job
+    },
+    runJob: (job: string, how?: RunOptions) => run(['codehost', 'run', job, '--json'], how),
+    reconcile: (job: string, how?: RunOptions) => run(['codehost', 'reconcile', job, '--json',
+      '--expected-read-revision', String(connection().revision)], how),
+    requests: () => requestsOf(world).slice(before),
+    posts: () => requestsOf(world).slice(before).filter(({ method }) => method === 'POST'),
+    dials: () => new Set(requestsOf(world).slice(before).map((one) => one.connection)).size,
+  }
+  return Object.defineProperties({}, {
+    ...Object.getOwnPropertyDescriptors(world), ...Object.getOwnPropertyDescriptors(more),
+  }) as Working
+}
