@@ -34,8 +34,9 @@ t.test('the sentence about requests is derived from one table, in the topic and 
     + 'With 13 something was done, and may have been paid for.')
   const contacting = verbs.filter(({ meta }) => meta.contacts === true).map(({ meta }) => meta.name)
   t.strictSame(contacting.sort(), [
-    'alpha ask', 'codehost consent', 'gateway prove', 'shots analyze', 'shots digest',
-    'shots reanalyze', 'shots report', 'shots run',
+    'alpha ask', 'codehost consent', 'codehost reconcile', 'codehost resume', 'codehost run',
+    'gateway prove', 'shots analyze', 'shots digest', 'shots reanalyze', 'shots report',
+    'shots run',
   ])
   for (const { meta } of verbs) {
     const help = (await world.run([...meta.name.split(' '), '--help'])).stdout.replace(/\s+/g, ' ')
@@ -163,6 +164,11 @@ t.test('no verb that may contact somebody sends anything under a status that say
       'codehost', 'consent', 'cnn_none', '--action', 'issue.create', '--acknowledge',
       '--expected-revision', '1',
     ],
+    'codehost reconcile': [
+      'codehost', 'reconcile', 'job_none', '--expected-read-revision', '1',
+    ],
+    'codehost resume': ['codehost', 'resume', 'job_none'],
+    'codehost run': ['codehost', 'run', 'job_none'],
     'gateway prove': ['gateway', 'prove', 'report'],
     'shots analyze': ['shots', 'analyze'],
     'shots digest': ['shots', 'digest'],

@@ -26,6 +26,13 @@ const words: Readonly<Record<string, readonly string[]>> = {
   'codehost consent': [
     'cnn_x', '--action', 'issue.create', '--acknowledge', '--expected-revision', '1',
   ],
+  'codehost prepare': [
+    'issue', '--connection', 'cnn_x', '--title', 'x', '--body-file', 'config.json',
+  ],
+  'codehost approve': ['job_x', '--preview-digest', 'x'],
+  ...Object.fromEntries(['preview', 'run', 'resume', 'job', 'cancel', 'adopt'].map((verb) =>
+    [`codehost ${verb}`, ['job_x']])),
+  'codehost reconcile': ['job_x', '--expected-read-revision', '1'],
   'shots config': ['set', '--analysis', 'off'],
   'shots reanalyze': ['obs_x', '--reason', 'manual_operator_request'],
   'shots show': ['obs_x'], 'shots explain': ['x.png'],

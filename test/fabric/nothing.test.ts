@@ -122,7 +122,7 @@ t.test('a look is a task like any other, and `status` has its line', async (t) =
   t.hasStrict(rowOf(at.view()), { state: 'done', status: 200 })
   await isSound(t, at.place)
   const { document, lines } = await statusOf(at.gov)
-  t.strictSame(lines.map(([name]) => name), ['alpha', 'gateway', 'shots', 'nothing'])
+  t.strictSame(lines.map(([name]) => name), ['alpha', 'gateway', 'shots', 'codehost', 'nothing'])
   t.strictSame(document['nothing'], { status: 'configured', reason_code: null })
 })
 

@@ -51,6 +51,12 @@ const runnableOf = (
 
 const detailsOf = ({ job_id, task_id, state }: Job) => ({ job_id, task_id, state })
 
+/** What the host was asked before counts as a request, whatever kept the creation back. */
+const toldAfterRead = (error: SallyportError): SallyportError => {
+  const told = afterRead(error)
+  return told instanceof SallyportError ? told : error
+}
+
 /** Why a job did not come to its end, told as an error; null where it did. */
 export const runFailure = ({ job, unsent }: Ran): SallyportError | null => {
   if (job.state === 'succeeded') return null
@@ -60,10 +66,10 @@ export const runFailure = ({ job, unsent }: Ran): SallyportError | null => {
     next: command ?? `See: sallyport codehost job ${job.job_id}`,
   }
   if (unsent !== null) {
-    return new SallyportError({
-      kind: unsent.errorKind, code: 'codehost_not_sent', message: `Nothing was sent. ${text}`,
+    return toldAfterRead(new SallyportError({
+      kind: unsent.errorKind, code: 'codehost_not_sent', message: `Nothing was created. ${text}`,
       ...rest, cause: unsent.cause,
-    })
+    }))
   }
   if (job.state === 'failed') {
     return fail.remote('effect_refused', `The code host refused it. ${text}`, rest)
