@@ -44,6 +44,9 @@ const more = ({ goal, row }: Begun): Readonly<Record<string, readonly string[]>>
   'codehost consent': [
     'cnn_1', '--action', 'issue.create', '--acknowledge', '--expected-revision', '1',
   ],
+  'codehost prepare': ['issue', '--connection', 'cnn_1', '--title', 'x', '--body-file', '-'],
+  'codehost approve': ['job_1', '--preview-digest', 'x'], 'codehost run': ['job_1'],
+  'codehost reconcile': ['job_1', '--expected-read-revision', '1'],
   'gateway setup': ['--disable'], 'gateway prove': ['chat'], 'config save': ['--from', '-'],
   'shots config': ['show'], 'shots reanalyze': ['obs_1', '--reason', 'provider_failure_retry'],
 })
