@@ -15,6 +15,7 @@ import { appendAudit } from '../../governance/audit.js'
 import { defaultGoal, requireOpenGoal } from '../../governance/goals.js'
 import type { Gov } from '../../governance/context.js'
 import { liveSession } from '../../governance/session/live.js'
+import { noteNamed } from '../../governance/session/named.js'
 import type { Session } from '../../governance/session/types.js'
 import { vaultDigest, vaultIdentity } from '../../governance/vault.js'
 import { rowsUnder } from '../../state/indexes.js'
@@ -155,6 +156,7 @@ const write = (tx: Tx, now: string, job: Job, ref: ArtifactRef): Job => {
     what: 'codehost.prepared', principal: job.owner, root: job.root, subject: job.job_id,
     facts: { kind: job.native_kind, connection: job.connection_id, effects: job.plan.effects },
   })
+  noteNamed(tx, job.root)
   return putJob(tx, now, job, {})
 }
 
