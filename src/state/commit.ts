@@ -22,7 +22,7 @@ import { ioFailure, publish, readRange, syncDir, writeAll } from './files.js'
 import { whileNobodyFolds } from './fold-lock.js'
 import type { Follower } from './follow.js'
 import type { LockMaker, StateLock } from './lock.js'
-import { takeLock } from './lock.js'
+import { takeFreeLock, takeLock } from './lock.js'
 import { encodeRecord, payloadBytesMax } from './log/format.js'
 import { encodePayload } from './log/record.js'
 import type { KeyPlaces, Places } from './paths.js'
@@ -64,6 +64,12 @@ interface NextMark {
 const bulkFactor = 32
 /** Bytes that a bulk writer merges each time it folds. */
 const mergeBytesInBulk = 64 * 1024 * 1024
+
+/** No UTF-16 unit has more bytes in UTF-8. */
+const bytesAUnit = 3
+
+const isTooLong = (payload: string): boolean =>
+  payload.length * bytesAUnit > payloadBytesMax && Buffer.byteLength(payload) > payloadBytesMax
 
 /** Writes records; see the invariants above. */
 export class Committer {
@@ -122,7 +128,8 @@ export class Committer {
   async exclusive<T>(verb: string, fn: () => T, { first = false }: Turn = {}): Promise<T> {
     this.#refusePoisoned()
     try {
-      await takeLock(this.#stateLock, verb, { ...this.#at, first })
+      const lock = this.#stateLock
+      if (!takeFreeLock(lock, verb, first)) await takeLock(lock, verb, { ...this.#at, first })
     } catch (error) {
       throw ioFailure(error, 'taking the lock')
     }
@@ -255,14 +262,14 @@ export class Committer {
   ): void {
     const { files, clock } = this.#at
     const { generation } = this.#follower
-    const encoded = encodePayload(isoFromMs(clock.wallMs()), verb, changes, mark)
-    if (Buffer.byteLength(encoded.text) > payloadBytesMax) {
+    const payload = encodePayload(isoFromMs(clock.wallMs()), verb, changes, mark)
+    if (isTooLong(payload)) {
       throw fail.rejected('record_too_large', 'One transaction may write 16 MiB at most.', {
         details: { bytes_max: payloadBytesMax },
       })
     }
     const sequence = generation.sequence + 1
-    const record = encodeRecord(generation.binding, sequence, generation.chain, encoded.text)
+    const record = encodeRecord(generation.binding, sequence, generation.chain, payload)
     const fd = this.#openLog()
     this.#cutTornTail(fd)
     this.#orPoison('writing the log', () => {
@@ -272,7 +279,7 @@ export class Committer {
       this.#confirmation.synced(generation, generation.end + record.bytes.length)
     })
     this.#wrote = true
-    generation.applyOwn(sequence, record, changes, encoded, mark)
+    generation.applyOwn(sequence, record, mark)
   }
 
   #openLog(): number {

@@ -21,6 +21,11 @@ const patience = 50
 
 /** A place in line, taken and left again for each taking of the lock. */
 export interface LockLine {
+  /**
+   * Takes all of the line at once, where nobody stands in it: then the lock may be tried. To be
+   * left before anything is waited for.
+   */
+  takeWhole(): boolean
   /** One look: steps on where that is possible; true when the lock may be tried. */
   mayTry(): boolean
   /** Whether nobody stands before this one, so that it is worth looking often. */
@@ -42,6 +47,10 @@ export class KernelLine implements LockLine {
 
   get atFront(): boolean {
     return this.#first || this.#stair === frontStair
+  }
+
+  takeWhole(): boolean {
+    return tryLockRange(this.#fd, firstByte, wholeLine)
   }
 
   mayTry(): boolean {
@@ -67,7 +76,7 @@ export class KernelLine implements LockLine {
 
   /** Where nobody waits the front is taken at once; else the far end, as soon as that is free. */
   #enter(): void {
-    if (tryLockRange(this.#fd, firstByte, wholeLine)) {
+    if (this.takeWhole()) {
       unlockRange(this.#fd, firstByte, 1)
       unlockRange(this.#fd, frontStair + 1, stairs - frontStair)
       this.#stair = frontStair

@@ -189,6 +189,17 @@ export interface LockWait {
   readonly first?: boolean
 }
 
+/** Takes the lock where nobody has it and nobody waits for it; false: `takeLock` stands in line. */
+export const takeFreeLock = (lock: StateLock, verb: string, first: boolean): boolean => {
+  const line = first ? undefined : lock.line?.(false)
+  if (line?.takeWhole() !== true) return false
+  try {
+    return lock.tryTake(verb)
+  } finally {
+    line.leave()
+  }
+}
+
 /**
  * Stands in line and polls until the lock is taken; the thread is free between two looks. Throws
  * `locked`/`lock_held` after `waitMs` milliseconds, `cancelled`/`lock_wait_stopped` when the

@@ -1,12 +1,14 @@
 /** What callers see of the documents: a moment of the store, and a transaction on top of one. */
 import * as v from 'valibot'
+import { canonicalJson } from '../base/canonical.js'
+import { shapeCheck } from '../base/compiled-shape.js'
 import type { SallyportError } from '../base/errors.js'
 import { fail } from '../base/errors.js'
-import { canonicalText } from './log/canonical-text.js'
+import { canonicalCopy } from './log/canonical-text.js'
 import { ioFailure } from './files.js'
 import { appendTo } from './history/append.js'
 import { isHistoryName } from './history/spec.js'
-import { entriesOf, entryText, indexCollections } from './indexes.js'
+import { entriesOf, entryDocument, indexCollections } from './indexes.js'
 import type { IndexCollection } from './indexes.js'
 import { mergeRows, withoutRemoved } from './segments/merge.js'
 import type { Bounds } from './segments/read.js'
@@ -15,8 +17,8 @@ import type { Row } from './segments/row.js'
 import { compareKeys } from './segments/row.js'
 import { boundsOf } from './segments/table.js'
 import type { Generation, Version } from './snapshot/generation.js'
-import { documentOf, versionOf } from './snapshot/generation.js'
-import type { Change, PartitionKind } from './log/record.js'
+import { documentOf, freezeDeep, versionOf } from './snapshot/generation.js'
+import type { Change, Content, PartitionKind } from './log/record.js'
 import { isCollectionName, isDocumentId } from './log/record.js'
 import type {
   CollectionSpec, Entry, HistoryHead, HistorySpec, RangeOptions, Tx, View,
@@ -95,14 +97,37 @@ export class StoreView implements View {
 
 interface OwnChanges {
   readonly kind: PartitionKind
-  /** Canonical JSON by id; null removes. */
-  readonly texts: Map<string, string | null>
+  /** By id; null removes. */
+  readonly contents: Map<string, Content | null>
 }
+
+/** What a document becomes: a copy of it, which no later change of the caller's own reaches. */
+const contentOf = (doc: unknown): Content => {
+  const copy = canonicalCopy(doc)
+  return copy === undefined ? textContent(canonicalJson(doc)) : { doc: copy, text: undefined }
+}
+const textContent = (text: string): Content => ({ doc: undefined, text })
+
+/** A document of a transaction's own: it was checked when it was put. */
+const ownDocument = <T>(spec: CollectionSpec<T>, { doc, text }: Content): T => {
+  if (text !== undefined) return documentOf(spec, versionOf(text))
+  freezeDeep(doc)
+  return doc as T
+}
+
+/** The document of every entry of an index. */
+const entryContent: Content = { doc: entryDocument, text: undefined }
 
 /** Entries of one row in one index: as they are stored, and as this transaction leaves them. */
 interface OwnEntries {
   readonly stored: ReadonlySet<string>
   now: ReadonlySet<string>
+}
+
+/** A row of a range: this transaction's own, or a stored one. */
+interface Merged<T> extends Row {
+  readonly content?: Content | null
+  readonly doc?: T
 }
 
 /** What a mark tells the anchor beside its place in the log. */
@@ -128,9 +153,9 @@ export class StoreTx implements Tx {
   }
 
   get<T>(spec: CollectionSpec<T>, id: string): T | undefined {
-    const own = this.#own.get(spec.name)?.texts.get(id)
+    const own = this.#own.get(spec.name)?.contents.get(id)
     if (own === undefined) return this.#view.get(spec, id)
-    return own === null ? undefined : documentOf(spec, versionOf(own))
+    return own === null ? undefined : ownDocument(spec, own)
   }
 
   all<T>(spec: CollectionSpec<T>): readonly Entry<T>[] {
@@ -142,23 +167,25 @@ export class StoreTx implements Tx {
     if (own === undefined) return this.#view.range(spec, options)
     const { limit, reverse = false } = options
     const bounds = boundsIn(spec.name, options)
-    const rows = [...own.texts]
-      .map(([id, text]) => ({ collection: spec.name, id, text }))
+    const rows = [...own.contents]
+      .map(([id, content]) => ({ collection: spec.name, id, text: content && '', content }))
       .filter((row) => isWithin(row, bounds))
       .sort((a, b) => ((a.id < b.id) === reverse ? 1 : -1))
     // So many of the stored ones as this transaction may have removed.
     const more = limit === undefined ? {} : { limit: limit + rows.length }
     const stored = this.#view.range(spec, { ...options, ...more })
       .map(({ id, doc }) => ({ collection: spec.name, id, text: '', doc }))
-    const found = withoutRemoved(mergeRows<Row & { readonly doc?: T }>([rows, stored], reverse))
-    return Array.from(firstOf(found, limit), ({ id, text, doc }) =>
-      ({ id, doc: doc ?? documentOf(spec, versionOf(text ?? '')) }))
+    const found = withoutRemoved(mergeRows<Merged<T>>([rows, stored], reverse))
+    return Array.from(firstOf(found, limit), ({ id, content, doc }) =>
+      ({ id, doc: content ? ownDocument(spec, content) : doc as T }))
   }
 
   put<T>(spec: CollectionSpec<T>, id: string, doc: T): void {
     refuseHistory(spec.name)
-    if (!v.is(spec.schema, doc) || doc === null || doc === undefined) throw badDocument(spec, doc)
-    this.#change(spec, id, canonicalText(doc))
+    if (!shapeCheck(spec.schema)(doc) || doc === null || doc === undefined) {
+      throw badDocument(spec, doc)
+    }
+    this.#change(spec, id, contentOf(doc))
     this.#index(spec, id, doc)
   }
 
@@ -174,27 +201,28 @@ export class StoreTx implements Tx {
     const at = {
       get: this.get.bind(this),
       range: this.range.bind(this),
-      write: this.#change.bind(this),
+      write: (rows: CollectionSpec<never>, id: string, text: string) =>
+        this.#change(rows, id, textContent(text)),
     }
     return appendTo(at, spec, key, expected, entries)
   }
 
-  #change<T>(spec: CollectionSpec<T>, id: string, text: string | null): void {
+  #change<T>(spec: CollectionSpec<T>, id: string, content: Content | null): void {
     if (!this.#open) throw new TypeError('the transaction has ended')
     if (!isDocumentId(id)) throw new TypeError('a document id must be 1 to 512 characters')
-    this.#ownOf(spec).set(id, text)
+    this.#ownOf(spec).set(id, content)
   }
 
-  /** This transaction's own texts of a collection. */
-  #ownOf<T>(spec: CollectionSpec<T>): OwnChanges['texts'] {
+  /** What this transaction leaves of a collection. */
+  #ownOf<T>(spec: CollectionSpec<T>): OwnChanges['contents'] {
     let own = this.#own.get(spec.name)
     if (own === undefined) {
       if (!isCollectionName(spec.name)) throw new TypeError('not a collection name')
       const kind = spec.partition === 'one' ? 1 : 256
-      own = { kind, texts: new Map() }
+      own = { kind, contents: new Map() }
       this.#own.set(spec.name, own)
     }
-    return own.texts
+    return own.contents
   }
 
   /** Keeps the entries of a row in every index: what it was found under goes, unless it stays. */
@@ -207,7 +235,7 @@ export class StoreTx implements Tx {
         if (!next.has(entry)) this.#enter(collection, entry, entries, null)
       }
       for (const entry of next) {
-        if (!entries.now.has(entry)) this.#enter(collection, entry, entries, entryText)
+        if (!entries.now.has(entry)) this.#enter(collection, entry, entries, entryContent)
       }
       entries.now = next
     }
@@ -228,10 +256,10 @@ export class StoreTx implements Tx {
 
   /** Writes or removes one entry; what is stored so already is not written again. */
   #enter(
-    collection: IndexCollection, entry: string, { stored }: OwnEntries, text: string | null,
+    collection: IndexCollection, entry: string, { stored }: OwnEntries, content: Content | null,
   ): void {
-    if (stored.has(entry) === (text !== null)) this.#ownOf(collection).delete(entry)
-    else this.#change(collection, entry, text)
+    if (stored.has(entry) === (content !== null)) this.#ownOf(collection).delete(entry)
+    else this.#change(collection, entry, content)
   }
 
   mark(facts: MarkFacts = {}): void {
@@ -247,8 +275,8 @@ export class StoreTx implements Tx {
     this.#open = false
     const changes: Change[] = []
     for (const [collection, own] of this.#own) {
-      for (const [id, text] of own.texts) {
-        changes.push({ collection, kind: own.kind, id, text })
+      for (const [id, content] of own.contents) {
+        changes.push({ collection, kind: own.kind, id, content })
       }
     }
     return changes

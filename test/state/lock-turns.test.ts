@@ -4,10 +4,13 @@ import type { Test } from 'tap'
 import { spawn } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
+import { mkdirSync } from 'node:fs'
 import { extname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { systemClock } from '../../src/base/clock.js'
 import { nodeFiles } from '../../src/state/files.js'
 import { KernelLine, openLine } from '../../src/state/lock-line.js'
+import { kernelStateLock, takeFreeLock } from '../../src/state/lock.js'
 import type { FileStore } from '../../src/state/store.js'
 import { again, notes, put } from '../support/state/notes.js'
 import { temporaryFolder } from '../world/place.js'
@@ -101,6 +104,28 @@ t.test('in line nobody is overtaken, and who goes first is before the front', (t
   t.equal(b.mayTry(), true)
   b.leave()
   t.strictSame([a.mayTry(), c.mayTry(), a.mayTry()], [false, true, false])
+  t.end()
+})
+
+t.test('a free lock is taken at once where nobody stands in line, and not before one who does', (t) => {
+  const dir = temporaryFolder(t)
+  mkdirSync(join(dir, 'run'))
+  const fd = openLine(nodeFiles, join(dir, 'run', 'lock-line')) as number
+  const lock = kernelStateLock(join(dir, 'lock'), systemClock)
+  t.teardown(() => {
+    lock.close()
+    nodeFiles.close(fd)
+  })
+  const other = new KernelLine(fd, false)
+  t.equal(takeFreeLock(lock, 'test', false), true)
+  t.equal(other.takeWhole(), true, 'the line was left again')
+  lock.give()
+  other.leave()
+  t.equal(other.mayTry(), true)
+  t.equal(takeFreeLock(lock, 'test', false), false)
+  other.leave()
+  t.equal(takeFreeLock(lock, 'test', true), false, 'what goes first stands in its own place')
+  t.equal(takeFreeLock(lock, 'test', false), true)
   t.end()
 })
 

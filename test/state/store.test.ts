@@ -109,6 +109,25 @@ t.test('ids that look like prototype members are ordinary ids, also in snapshots
   t.equal(store.read().get(notes, 'toString'), undefined)
 })
 
+t.test('what a transaction has put stays what it was, for itself and for everybody after it', async (t) => {
+  const { store } = await World.in(t).store()
+  const [own, odd] = [{ n: -0, text: 'ü' }, { text: 'b', n: 1, 7: undefined }]
+  await store.transact('test', (tx) => {
+    tx.put(notes, 'own', own)
+    t.throws(() => tx.put(notes, 'odd', odd), { code: 'invalid_document' })
+    own.n = 5
+    t.strictSame(tx.get(notes, 'own'), { n: 0, text: 'ü' })
+    t.strictSame(tx.all(notes), [{ id: 'own', doc: { n: 0, text: 'ü' } }])
+    t.ok(Object.isFrozen(tx.get(notes, 'own')))
+    tx.put(notes, 'other', { text: 'a', n: 2 })
+    tx.remove(notes, 'other')
+    t.equal(tx.get(notes, 'other'), undefined)
+  })
+  for (const view of [store.read(), again(t, store).read()]) {
+    t.strictSame(view.all(notes), [{ id: 'own', doc: { n: 0, text: 'ü' } }])
+  }
+})
+
 t.test('documents that are read are frozen', async (t) => {
   const { store } = await World.in(t).store()
   await put(store, 'a', 1)

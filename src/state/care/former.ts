@@ -3,7 +3,7 @@
  * Beside its documents it shows what true records behind an untrue one say. Nothing of it is ever
  * replayed: the layers above ask it what it owed and what it had forbidden, and carry that over.
  */
-import * as v from 'valibot'
+import { shapeCheck } from '../../base/compiled-shape.js'
 import type { Files } from '../files.js'
 import { gatherFormat1 } from '../format1/former.js'
 import { entriesOf, entryDocument, isIndexCollection } from '../indexes.js'
@@ -114,7 +114,7 @@ class FormerView implements View {
     if (row === undefined || row.text === null) return undefined
     const stored: unknown = JSON.parse(row.text)
     const doc = upgrade === undefined ? stored : upgrade(stored)
-    return v.is(schema, doc) ? doc : undefined
+    return shapeCheck(schema)(doc) ? doc : undefined
   }
 }
 

@@ -3,7 +3,7 @@
  * state was written before there were indexes. What is right is not written again. It streams: many
  * entries are sorted piece by piece, each as a run of its own, which are then merged.
  */
-import * as v from 'valibot'
+import { shapeCheck } from '../../base/compiled-shape.js'
 import type { Files } from '../files.js'
 import { removeFile } from '../files.js'
 import { entriesOf, entryText, indexCollections, isIndexName } from '../indexes.js'
@@ -45,7 +45,7 @@ export const fittingDocument = (
     return undefined
   }
   const doc = upgrade === undefined ? stored : upgrade(stored)
-  return v.is(schema, doc) ? { doc } : undefined
+  return shapeCheck(schema)(doc) ? { doc } : undefined
 }
 
 /** Where rows are read and what is written between. */

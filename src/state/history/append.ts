@@ -2,7 +2,7 @@
  * The one way in which a history changes. It reads the head and nothing else of the history, so
  * that an append costs the same however long the history is.
  */
-import * as v from 'valibot'
+import { shapeCheck } from '../../base/compiled-shape.js'
 import { fail } from '../../base/errors.js'
 import { canonicalText } from '../log/canonical-text.js'
 import type { CollectionSpec, HistoryHead, HistorySpec, View } from '../types.js'
@@ -58,7 +58,7 @@ export const appendTo = <T>(
   at: AppendTo, spec: HistorySpec<T>, key: string, expected: HistoryHead, entries: readonly T[],
 ): HistoryHead => {
   const texts = entries.map((entry) => {
-    if (!v.is(spec.entry, entry)) throw badEntry(spec.entries.name)
+    if (!shapeCheck(spec.entry)(entry)) throw badEntry(spec.entries.name)
     return canonicalText(entry)
   })
   const present = historyHead(at, spec, key)

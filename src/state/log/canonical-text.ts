@@ -1,25 +1,22 @@
 /**
- * Canonical JSON for the hot path of a commit: the order of an object's keys and the text around
- * them are remembered per shape, and strings that need no escape are taken as they are. Several
- * times faster than a general serializer. Whatever is out of the ordinary goes to the library; a
- * property test compares the two.
+ * Canonical JSON for the hot path of a commit: a copy whose objects have their keys in order, of
+ * which `JSON.stringify` makes canonical text in one go. The order of an object's keys is
+ * remembered per shape. Whatever is out of the ordinary goes to the library; a property test
+ * compares the two.
  */
 import { canonicalJson } from '../../base/canonical.js'
+import { isWellFormed } from '../../base/well-formed.js'
 
 /** Thrown inside to leave the fast path; one object, so that it costs no stack. */
 const leave = new Error('left to the library')
 
-/** Keys that an object reorders by itself, or that mean its prototype. */
-const unsafeKey = /^(?:\d+|__proto__)$/
+/** Keys that an object reorders by itself, or that mean something to it or to `JSON`. */
+const unsafeKey = /^(?:\d+|__proto__|toJSON)$/
 
-/** What a string must not hold to stand between quotes as it is. */
-const needsEscape = /["\\\u0000-\u001f\ud800-\udfff]/
-
-/** A shape: its keys as they came, sorted, and the text before each member. */
+/** A shape: its keys as they came, and sorted. */
 interface Shape {
   readonly keys: readonly string[]
   readonly sorted: readonly string[]
-  readonly before: readonly string[]
 }
 
 /** Shapes seen lately, by number of keys: documents of one collection share theirs. */
@@ -32,65 +29,70 @@ const sameKeys = (a: readonly string[], b: readonly string[]): boolean => {
   return true
 }
 
-const shapeOf = (keys: readonly string[]): Shape => {
+const sortedKeys = (keys: readonly string[]): readonly string[] => {
   const list = (known[keys.length] ??= [])
-  for (const shape of list) if (sameKeys(shape.keys, keys)) return shape
-  for (const key of keys) if (unsafeKey.test(key)) throw leave
+  for (const shape of list) if (sameKeys(shape.keys, keys)) return shape.sorted
+  for (const key of keys) if (unsafeKey.test(key) || !isWellFormed(key)) throw leave
   const sorted = [...keys].sort()
-  const before = sorted.map((key, i) => `${i === 0 ? '{' : ','}${stringText(key)}:`)
-  const shape: Shape = { keys, sorted, before }
   if (keys.length <= keysMost) {
-    list.unshift(shape)
+    list.unshift({ keys, sorted })
     if (list.length > knownMost) list.pop()
   }
-  return shape
+  return sorted
 }
 
-const stringText = (text: string): string => {
-  if (!needsEscape.test(text)) return `"${text}"`
-  const escaped = JSON.stringify(text)
-  // A lone surrogate comes out as an escape; other text may hold the same letters.
-  if (escaped.includes('\\ud')) throw leave
-  return escaped
+const copyOfArray = (values: readonly unknown[]): unknown[] => {
+  const copy: unknown[] = []
+  for (let i = 0; i < values.length; i += 1) copy.push(copyOfMember(values[i]))
+  return copy
 }
 
-const objectText = (value: object): string => {
-  if (Array.isArray(value)) return arrayText(value)
-  if ('toJSON' in value) throw leave
+const copyOfObject = (value: object): unknown => {
+  if (Array.isArray(value)) return copyOfArray(value)
+  const prototype: unknown = Object.getPrototypeOf(value)
+  if (prototype !== Object.prototype && prototype !== null) throw leave
   const source = value as Record<string, unknown>
-  const { sorted, before } = shapeOf(Object.keys(source))
-  if (sorted.length === 0) return '{}'
-  let text = ''
+  const sorted = sortedKeys(Object.keys(source))
+  const copy: Record<string, unknown> = {}
   for (let i = 0; i < sorted.length; i += 1) {
-    text += (before[i] ?? '') + memberText(source[sorted[i] ?? ''])
+    const key = sorted[i] as string
+    copy[key] = copyOfMember(source[key])
   }
-  return `${text}}`
+  return copy
 }
 
-const arrayText = (values: readonly unknown[]): string => {
-  let text = ''
-  for (let i = 0; i < values.length; i += 1) text += (i === 0 ? '' : ',') + memberText(values[i])
-  return `[${text}]`
-}
-
-const memberText = (value: unknown): string => {
-  if (typeof value === 'string') return stringText(value)
-  if (typeof value === 'number' && Number.isFinite(value)) return String(value)
-  if (typeof value === 'boolean') return value ? 'true' : 'false'
-  if (value === null) return 'null'
-  if (typeof value === 'object') return objectText(value)
+const copyOfMember = (value: unknown): unknown => {
+  if (typeof value === 'string') {
+    if (isWellFormed(value)) return value
+  } else if (typeof value === 'number') {
+    // As JSON has it: there is no other zero.
+    if (Number.isFinite(value)) return value === 0 ? 0 : value
+  } else if (typeof value === 'boolean' || value === null) return value
+  else if (typeof value === 'object') return copyOfObject(value)
   throw leave
+}
+
+/**
+ * A copy that `JSON.stringify` turns into canonical JSON, wherever it stands in a larger value;
+ * undefined for a value that only the library serializes.
+ */
+export const canonicalCopy = (value: unknown): unknown => {
+  try {
+    return copyOfMember(value)
+  } catch (error) {
+    if (error !== leave) throw error
+    return undefined
+  }
 }
 
 /** RFC 8785 text of a plain value; equal to `canonicalJson`, faster for ordinary documents. */
 export const canonicalText = (value: unknown): string => {
-  try {
-    return memberText(value)
-  } catch (error) {
-    if (error !== leave) throw error
-    return canonicalJson(value)
-  }
+  const copy = canonicalCopy(value)
+  return copy === undefined ? canonicalJson(value) : JSON.stringify(copy)
 }
+
+/** What a string must not hold to stand between quotes as it is. */
+const needsEscape = /["\\\u0000-\u001f\ud800-\udfff]/
 
 /** Canonical JSON of a string. */
 export const stringJson = (text: string): string =>

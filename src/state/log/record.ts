@@ -1,7 +1,8 @@
 /** The JSON inside a log record: which documents it puts or removes, and whether it is a mark. */
 import * as v from 'valibot'
-import { canonicalJson } from '../../base/canonical.js'
-import { canonicalText } from './canonical-text.js'
+import { shapeCheck } from '../../base/compiled-shape.js'
+import { isWellFormed } from '../../base/well-formed.js'
+import { stringJson } from './canonical-text.js'
 
 /** `1`: the collection is one file; `256`: it grows and is split by the hash of the id. */
 export type PartitionKind = 1 | 256
@@ -30,12 +31,15 @@ export type RecordPayload = v.InferOutput<typeof payloadShape>
 /** Longest id of a document, in UTF-16 units. */
 const idLengthMax = 512
 
+const isName = shapeCheck(name)
+const isPayload = shapeCheck(payloadShape)
+
 /** Whether a text may name a collection. */
-export const isCollectionName = (text: string): boolean => v.is(name, text)
+export const isCollectionName = (text: string): boolean => isName(text)
 
 /** Whether a text may be a document's id. */
 export const isDocumentId = (text: string): boolean =>
-  text.length > 0 && text.length <= idLengthMax && !/\p{Cs}/u.test(text)
+  text.length > 0 && text.length <= idLengthMax && isWellFormed(text)
 
 /** Reads a payload; undefined when it is not what a record may hold. */
 export const decodePayload = (text: string): RecordPayload | undefined => {
@@ -45,45 +49,101 @@ export const decodePayload = (text: string): RecordPayload | undefined => {
   } catch {
     return undefined
   }
-  return v.is(payloadShape, value) ? value : undefined
+  return isPayload(value) ? value : undefined
 }
 
-/** One change: canonical JSON of the document, or null to remove it. */
+/** A document as it is written. */
+export interface Content {
+  /** What `canonicalCopy` gives; not looked at where there is a text. */
+  readonly doc: unknown
+  /** Canonical JSON that was made already. */
+  readonly text: string | undefined
+}
+
+/** One change: what a document becomes, or null to remove it. */
 export interface Change {
   readonly collection: string
   readonly kind: PartitionKind
   readonly id: string
-  readonly text: string | null
+  readonly content: Content | null
 }
 
-/** A record's text, and where each change's document stands in it (UTF-16 units). */
-export interface EncodedPayload {
-  readonly text: string
-  /** Start and end per change, in the order of the changes; 0, 0 for a removal. */
-  readonly spans: readonly number[]
+/** The mark of a record. */
+export interface PayloadMark {
+  readonly number: number
+  readonly policy_revision: number | null
 }
 
-/** Canonical JSON of a record, put together from documents that are canonical already. */
+/** The text of a change where the text of some document is there already. */
+const opText = ({ collection, kind: k, id, content }: Change): string => {
+  const start = `["${collection}",${k},${stringJson(id)}`
+  return content === null ? `${start}]` : `${start},${content.text ?? JSON.stringify(content.doc)}]`
+}
+
+/** Canonical JSON of a record; made in one go, unless some of its text is there already. */
 export const encodePayload = (
-  at: string,
-  verb: string,
-  changes: readonly Change[],
-  mark: { readonly number: number; readonly policy_revision: number | null } | undefined,
-): EncodedPayload => {
-  const marked = mark === undefined ? '' : `"mark":${canonicalJson(mark)},`
-  let text = `{"at":"${at}",${marked}"ops":[`
-  const spans: number[] = []
-  let comma = ''
-  for (const { collection, kind: k, id, text: document } of changes) {
-    text += `${comma}["${collection}",${k},${canonicalText(id)}`
-    comma = ','
-    if (document === null) spans.push(0, 0)
-    else {
-      text += ','
-      spans.push(text.length, text.length + document.length)
-      text += document
-    }
-    text += ']'
+  at: string, verb: string, changes: readonly Change[], mark: PayloadMark | undefined,
+): string => {
+  const marked = mark === undefined ? undefined
+    : { number: mark.number, policy_revision: mark.policy_revision }
+  if (changes.every(({ content }) => content?.text === undefined)) {
+    const ops = changes.map(({ collection, kind: k, id, content }) =>
+      content === null ? [collection, k, id] : [collection, k, id, content.doc])
+    return JSON.stringify({ at, mark: marked, ops, verb })
   }
-  return { text: `${text}],"verb":${JSON.stringify(verb)}}`, spans }
+  const before = marked === undefined ? '' : `"mark":${JSON.stringify(marked)},`
+  const ops = changes.map(opText).join(',')
+  return `{"at":${JSON.stringify(at)},${before}"ops":[${ops}],"verb":${JSON.stringify(verb)}}`
+}
+
+/** A change in the bytes of a record: where the text of its document stands. */
+export interface OpPlace {
+  readonly collection: string
+  readonly id: string
+  readonly start: number
+  /** As `start` for a removal. */
+  readonly end: number
+}
+
+const [quote, backslash, comma] = [0x22, 0x5c, 0x2c]
+const [openList, closeList, openObject, closeObject] = [0x5b, 0x5d, 0x7b, 0x7d]
+const opsBegin = '"ops":['
+
+/** Behind the string that begins at `at`. */
+const stringEnd = (bytes: Buffer, at: number): number => {
+  let end = at + 1
+  while (end < bytes.length && bytes[end] !== quote) end += bytes[end] === backslash ? 2 : 1
+  return end + 1
+}
+
+/** Where the list ends whose member begins at `at`: at its closing bracket. */
+const memberEnd = (bytes: Buffer, at: number): number => {
+  let [end, depth] = [at, 0]
+  while (end < bytes.length) {
+    const byte = bytes[end]
+    if (byte === closeList && depth === 0) break
+    if (byte === openList || byte === openObject) depth += 1
+    else if (byte === closeList || byte === closeObject) depth -= 1
+    end = byte === quote ? stringEnd(bytes, end) : end + 1
+  }
+  return end
+}
+
+/** Where the documents of a payload stand in its bytes, which `encodePayload` made. */
+export function* opsIn(bytes: Buffer, payloadStart: number): Generator<OpPlace> {
+  let at = bytes.indexOf(opsBegin, payloadStart, 'latin1') + opsBegin.length
+  while (bytes[at] === openList || bytes[at] === comma) {
+    const nameStart = bytes.indexOf(quote, at)
+    const nameEnd = stringEnd(bytes, nameStart)
+    const idStart = bytes.indexOf(quote, nameEnd)
+    const idEnd = stringEnd(bytes, idStart)
+    const end = memberEnd(bytes, idEnd)
+    yield {
+      collection: bytes.toString('latin1', nameStart + 1, nameEnd - 1),
+      id: JSON.parse(bytes.toString('utf8', idStart, idEnd)) as string,
+      start: Math.min(idEnd + 1, end),
+      end,
+    }
+    at = end + 1
+  }
 }

@@ -4,17 +4,17 @@
  * later records arrive. The runs' files are held open, so that no fold takes them away.
  */
 import type { GenericSchema } from 'valibot'
-import * as v from 'valibot'
+import { shapeCheck } from '../../base/compiled-shape.js'
 import { fail } from '../../base/errors.js'
 import type { Files } from '../files.js'
 import type { LogBinding, LogHeader } from '../log/format.js'
-import { recordFrameBytes, recordHeaderBytes } from '../log/format.js'
+import { recordHeaderBytes } from '../log/format.js'
 import { canonicalText } from '../log/canonical-text.js'
 import type { TailKind } from '../log/scan.js'
 import { bytesInFile, scanLog } from '../log/scan.js'
 import type { Places } from '../paths.js'
-import type { Change, EncodedPayload, RecordPayload } from '../log/record.js'
-import { decodePayload } from '../log/record.js'
+import type { RecordPayload } from '../log/record.js'
+import { decodePayload, opsIn } from '../log/record.js'
 import { mergeRows, withoutRemoved } from '../segments/merge.js'
 import type { Bounds, StoredRow } from '../segments/read.js'
 import { isWithin } from '../segments/read.js'
@@ -50,7 +50,7 @@ export const versionOf = (text: string): Version => ({
 export const textOf = ({ source, doc }: Version): string => {
   if (source === undefined) return canonicalText(doc)
   if (typeof source === 'string') return source
-  return source.bytes.toString('latin1', source.start, source.end)
+  return source.bytes.toString('utf8', source.start, source.end)
 }
 
 /** Documents of one collection that the logs have touched, newest versions by id. */
@@ -62,11 +62,10 @@ export type LogTail = TailKind | 'bad_payload'
 interface LateRecord {
   readonly sequence: number
   readonly bytes: Buffer
-  readonly spans: readonly number[]
-  readonly targets: readonly Omit<Change, 'text'>[]
 }
 
-const freezeDeep = (value: unknown): void => {
+/** Freezes a document with all that it holds. */
+export const freezeDeep = (value: unknown): void => {
   if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return
   Object.freeze(value)
   for (const member of Object.values(value)) freezeDeep(member)
@@ -80,7 +79,7 @@ export const documentOf = <T>(spec: CollectionSpec<T>, version: Version): T => {
   }
   if (version.checked !== spec.schema) {
     if (spec.upgrade !== undefined) version.doc = spec.upgrade(version.doc)
-    if (!v.is(spec.schema, version.doc)) throw damagedDocument(spec.name)
+    if (!shapeCheck(spec.schema)(version.doc)) throw damagedDocument(spec.name)
     freezeDeep(version.doc)
     version.checked = spec.schema
   }
@@ -123,6 +122,10 @@ export class Generation {
   log: OpenLog | undefined
   /** Number of the newest log. */
   epoch: number
+  /** Where it lies. */
+  logPath: string
+  /** Where the log of the next epoch will appear. */
+  nextLogPath: string
   binding: LogBinding
   /** Where the records begin in the newest log. */
   start = 0
@@ -143,16 +146,9 @@ export class Generation {
     this.chain = manifest.chain
     this.marks = [...manifest.marks]
     this.epoch = manifest.epoch + 1
+    this.logPath = places.log(this.epoch)
+    this.nextLogPath = places.log(this.epoch + 1)
     this.binding = { storeId: manifest.store_id, epoch: this.epoch }
-  }
-
-  get logPath(): string {
-    return this.#places.log(this.epoch)
-  }
-
-  /** Where the log of the next epoch will appear. */
-  get nextLogPath(): string {
-    return this.#places.log(this.epoch + 1)
   }
 
   /** Goes on in the next log; the one before is read to its end. */
@@ -160,6 +156,8 @@ export class Generation {
     this.closeLog()
     this.log = log
     this.epoch = log.header.epoch
+    this.logPath = this.#places.log(this.epoch)
+    this.nextLogPath = this.#places.log(this.epoch + 1)
     this.binding = { storeId: log.header.store_id, epoch: this.epoch }
     this.start = log.start
     this.end = log.start
@@ -205,38 +203,21 @@ export class Generation {
    * when somebody looks: a bulk writer that reads nothing pays for none.
    */
   applyOwn(
-    sequence: number, record: { readonly bytes: Buffer; readonly chain: string },
-    changes: readonly Change[], encoded: EncodedPayload, mark: RecordPayload['mark'],
+    sequence: number, { bytes, chain }: { readonly bytes: Buffer; readonly chain: string },
+    mark: RecordPayload['mark'],
   ): void {
-    const { bytes, chain } = record
-    // In plain ASCII a position in the text is a position in the bytes, and the texts can go.
-    const plain = bytes.length - recordFrameBytes === encoded.text.length
-    if (plain) {
-      this.#late.push({
-        sequence,
-        bytes,
-        spans: encoded.spans,
-        targets: changes.map(({ collection, kind, id }) => ({ collection, kind, id })),
-      })
-    } else {
-      this.#applyLate()
-      for (const { collection, id, text } of changes) {
-        this.#put(sequence, collection, id, text === null, text ?? undefined, undefined)
-      }
-    }
+    this.#late.push({ sequence, bytes })
     this.#advance(sequence, chain, mark)
     this.end += bytes.length
   }
 
   #applyLate(): void {
-    for (const { sequence, bytes, spans, targets } of this.#late) {
-      targets.forEach(({ collection, id }, i) => {
-        const start = recordHeaderBytes + (spans[2 * i] ?? 0)
-        const end = recordHeaderBytes + (spans[2 * i + 1] ?? 0)
+    for (const { sequence, bytes } of this.#late) {
+      for (const { collection, id, start, end } of opsIn(bytes, recordHeaderBytes)) {
         const removed = start === end
         const source = removed ? undefined : { bytes, start, end }
         this.#put(sequence, collection, id, removed, source, undefined)
-      })
+      }
     }
     this.#late = []
   }

@@ -1,12 +1,15 @@
 import t from 'tap'
 import fc from 'fast-check'
 import { canonicalJson } from '../../../src/base/canonical.js'
-import { canonicalText } from '../../../src/state/log/canonical-text.js'
+import { canonicalCopy, canonicalText } from '../../../src/state/log/canonical-text.js'
 import {
   decodeLogHeader, encodeLogHeader, encodeRecord, firstChain,
 } from '../../../src/state/log/format.js'
 import { countRecordHeaders } from '../../../src/state/log/scan.js'
-import { decodePayload, encodePayload } from '../../../src/state/log/record.js'
+import type { Change } from '../../../src/state/log/record.js'
+import {
+  decodePayload, encodePayload, isDocumentId, opsIn,
+} from '../../../src/state/log/record.js'
 import { bytesInMemory, scanRecords } from '../../support/state/records.js'
 
 const storeId = '00000000-0000-4000-8000-000000000000'
@@ -122,20 +125,45 @@ t.test('the quick canonical text equals the library\'s for every JSON value', as
   }
   t.throws(() => canonicalText({ a: Number.NaN }))
   t.throws(() => canonicalText('\ud800'))
+  t.throws(() => canonicalText({ '\ud800': 1 }))
 })
 
 t.test('a payload is canonical JSON and comes back as it was', async (t) => {
   const at = '2026-01-01T00:00:00.000Z'
-  const { text, spans } = encodePayload(at, 'a "verb"', [
-    { collection: 'notes', kind: 1, id: 'a"b', text: '{"n":1}' },
-    { collection: 'items', kind: 256, id: 'ü', text: null },
-  ], { number: 2, policy_revision: null })
-  t.equal(text, canonicalJson(JSON.parse(text)))
-  t.equal(text.slice(spans[0], spans[1]), '{"n":1}')
-  t.strictSame(decodePayload(text), {
-    at, mark: { number: 2, policy_revision: null }, verb: 'a "verb"',
-    ops: [['notes', 1, 'a"b', { n: 1 }], ['items', 256, 'ü']],
-  })
+  for (const content of [{ doc: { n: 1 }, text: undefined }, { doc: undefined, text: '{"n":1}' }]) {
+    const text = encodePayload(at, 'a "verb"', [
+      { collection: 'notes', kind: 1, id: 'a"b', content },
+      { collection: 'items', kind: 256, id: 'ü', content: null },
+    ], { number: 2, policy_revision: null })
+    t.equal(text, canonicalJson(JSON.parse(text)))
+    t.strictSame(decodePayload(text), {
+      at, mark: { number: 2, policy_revision: null }, verb: 'a "verb"',
+      ops: [['notes', 1, 'a"b', { n: 1 }], ['items', 256, 'ü']],
+    })
+  }
+})
+
+const anyChange: fc.Arbitrary<Change> = fc.record({
+  collection: fc.constantFrom('notes', 'notes:by_text'),
+  kind: fc.constantFrom<1 | 256>(1, 256),
+  id: fc.string({ unit: 'grapheme', minLength: 1 }).filter(isDocumentId),
+  content: fc.option(fc.jsonValue().map((value) => {
+    const doc = canonicalCopy(value)
+    return doc === undefined ? { doc, text: canonicalJson(value) } : { doc, text: undefined }
+  })),
+})
+
+t.test('whatever a record holds, it is canonical, and each document is found again in its bytes', async () => {
+  fc.assert(fc.property(fc.array(anyChange), fc.string({ unit: 'grapheme' }), (changes, verb) => {
+    const text = encodePayload('2026-01-01T00:00:00.000Z', verb, changes, undefined)
+    const bytes = Buffer.from(`before${text}behind`)
+    const found = Array.from(opsIn(bytes, 6), ({ collection, id, start, end }) =>
+      [collection, id, bytes.toString('utf8', start, end)])
+    const wanted = changes.map(({ collection, id, content }) =>
+      [collection, id, content === null ? '' : content.text ?? canonicalJson(content.doc)])
+    return text === canonicalJson(JSON.parse(text)) &&
+      canonicalJson(found) === canonicalJson(wanted)
+  }))
 })
 
 t.test('what no record may hold is not read as one', async (t) => {
