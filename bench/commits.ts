@@ -176,7 +176,8 @@ const compare = async ({ name, commits, batch, target, log }: Case): Promise<Ben
     return [{
       name, ratio, target: `at least ${target}`, pass: ratio >= target,
       detail: `median ${median(ours).toFixed(3)} ms a commit, `
-        + `SQLite ${median(theirs).toFixed(3)} ms; mean ${mean(ours).toFixed(3)} and ${mean(theirs).toFixed(3)} ms; `
+        + `SQLite ${median(theirs).toFixed(3)} ms; `
+        + `mean ${mean(ours).toFixed(3)} and ${mean(theirs).toFixed(3)} ms; `
         + `closing (fold) ${median(closes).toFixed(0)} ms`,
     }, {
       name: `${name}, processor time`, ratio: processorRatio,
