@@ -103,8 +103,11 @@ export default tseslint.config(
       'no-restricted-imports': ['error', { paths: ['process', 'node:process', 'console'] }],
     },
   },
-  // The one module that owns the process.
-  { files: ['src/cli/io.ts'], rules: { 'no-restricted-properties': 'off' } },
+  // The modules that own a process: of the program, and of the producer's supervisor.
+  {
+    files: ['src/cli/io.ts', 'src/codehost/producer/supervisor/main.ts'],
+    rules: { 'no-restricted-properties': 'off' },
+  },
   {
     files: ['test/**/*.ts', 'bench/**/*.ts'],
     rules: {

@@ -3,7 +3,7 @@ import { installMissing } from './tool/install.js'
 import { root } from './tool/run.js'
 
 await installMissing()
-const [{ bundle }, { packs }] = await Promise.all([
+const [{ bundle }, { alone, packs }] = await Promise.all([
   import('./tool/bundle.js'), import('./tool/packs.js'),
 ])
 await bundle({
@@ -12,4 +12,5 @@ await bundle({
   outdir: `${root}/dist`,
   minify: true,
   packs,
+  alone,
 })

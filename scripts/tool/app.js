@@ -6,7 +6,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { root } from './run.js'
 import { filesBelow } from './files.js'
 import { bundle } from './bundle.js'
-import { packs } from './packs.js'
+import { alone, packs } from './packs.js'
 
 /** Where the spawned bundles lie: `sallyport.js` and `test-entry.js`. */
 export const appDir = `${root}/.build/app`
@@ -17,6 +17,9 @@ export const packedDir = `${root}/.build/packed`
 const entries = {
   sallyport: 'src/cli/start.ts', worker: 'src/images/worker.ts', 'test-entry': 'test/entry.ts',
 }
+
+/** The producer as it is shipped, and one that tests can stop at each step. */
+const programs = { ...alone, 'producer-observed': 'test/producer-entry.ts' }
 
 const stamp = `${root}/.build/app.sha256`
 
@@ -33,13 +36,13 @@ const madeOf = () => {
 /** Builds the text that coverage maps back. */
 export const bundleApp = async () => {
   const made = madeOf()
-  await bundle({ entries, outdir: appDir, minify: false })
+  await bundle({ entries, outdir: appDir, minify: false, alone: programs })
   writeFileSync(stamp, made)
 }
 
 /** Builds what is packed like the shipped one. */
 export const bundlePacked = async () => {
-  await bundle({ entries, outdir: packedDir, minify: true, packs })
+  await bundle({ entries, outdir: packedDir, minify: true, packs, alone: programs })
 }
 
 /** Builds the spawned bundles when they are made of another text; gives their folder. */

@@ -12,12 +12,14 @@ import { warmUp } from './warm-up.js'
 /**
  * Bundles entry points into `outdir` and removes files of earlier builds from it.
  * @param {{ entries: Record<string, string>, outdir: string, minify: boolean,
- *   packs?: Readonly<Record<string, readonly string[]>> }} options
+ *   packs?: Readonly<Record<string, readonly string[]>>,
+ *   alone?: Readonly<Record<string, string>> }} options
  *   `entries` maps the name of an output to its source file, relative to the project. `packs` are
  *   sources whose chunks are packed into one file, by its name; see pack.js. What two packs need is
- *   in the first of them. The very first source is the one with `runCommand`.
+ *   in the first of them. The very first source is the one with `runCommand`. `alone` are programs
+ *   of one self-contained file each, which share no chunk with anything.
  */
-export const bundle = async ({ entries, outdir, minify, packs = {} }) => {
+export const bundle = async ({ entries, outdir, minify, packs = {}, alone = {} }) => {
   const { outputFiles, metafile } = await build({
     absWorkingDir: root,
     entryPoints: entries,
@@ -48,7 +50,28 @@ export const bundle = async ({ entries, outdir, minify, packs = {} }) => {
   for (const [name, code] of chunks) files.set(name, `${code}//# sourceMappingURL=${name}.map\n`)
   const replaced = await pack(metafile, entries, packs, chunks)
   for (const [name, text] of replaced) files.set(name, text)
+  for (const [name, source] of Object.entries(alone)) {
+    files.set(`${name}.js`, await programAlone(source, minify))
+  }
   publish(outdir, files)
+}
+
+/** A program as one file of CommonJS that needs nothing beside it. */
+const programAlone = async (source, minify) => {
+  const { outputFiles: [file] } = await build({
+    absWorkingDir: root,
+    entryPoints: [source],
+    bundle: true,
+    format: 'cjs',
+    platform: 'node',
+    target: 'node20',
+    mainFields: ['module', 'main'],
+    legalComments: 'none',
+    minify,
+    write: false,
+    logLevel: 'warning',
+  })
+  return file.text
 }
 
 const pack = async (metafile, entries, packs, chunks) => {

@@ -21,11 +21,17 @@ const installed = () => {
   const wanted = packagesOf('package-lock.json')
   const present = packagesOf('node_modules/.package-lock.json')
   if (wanted === null || present === null) return false
+  const own = Object.keys(wanted[''].optionalDependencies ?? {})
+    .map((name) => `node_modules/${name}`)
   return Object.entries(wanted).every(
-    ([path, { version, optional }]) =>
-      path === '' || optional === true || present[path]?.version === version,
+    ([path, { version, optional, os, cpu }]) =>
+      path === '' || present[path]?.version === version
+      || (optional === true && !(own.includes(path) && fitsHere(os, cpu))),
   )
 }
+
+/** Whether npm installs an optional package of ours on this machine. */
+const fitsHere = (os = [], cpu = []) => os.includes(process.platform) && cpu.includes(process.arch)
 
 const packagesOf = (path) => {
   try {

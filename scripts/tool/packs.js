@@ -1,4 +1,5 @@
-// Sources whose chunks are wanted together; see pack.js. What two need is in the first of them.
+// Sources whose chunks are wanted together; see pack.js. What two need is in the first of them. And
+// programs that share no chunk.
 
 /** The packs of the program, by the name of their files. */
 export const packs = {
@@ -23,3 +24,6 @@ export const packs = {
     'src/cli/commands/status/status.ts', 'src/alpha/status-line.ts', 'src/gateway/status-line.ts',
   ],
 }
+
+/** Programs of one file each, by its name: they are copied and run apart from everything else. */
+export const alone = { producer: 'src/codehost/producer/supervisor/main.ts' }

@@ -29,6 +29,7 @@ export type IdPrefix =
   | 'eff' // effect of a job
   | 'std' // standing authority
   | 'rdb' // readback
+  | 'prd' // producer of a publication
 
 /** A new id with its type prefix. */
 export const newId = (prefix: IdPrefix): string => `${prefix}_${v7()}`

@@ -1,0 +1,182 @@
+/**
+ * Starts the supervisor of a publication and gives it what was approved. What came of it is what
+ * its stage proves afterwards; nothing that it says on the way is believed.
+ */
+import { spawn, type ChildProcess } from 'node:child_process'
+import { lstatSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Writable } from 'node:stream'
+import { canonicalJson, sha256Hex } from '../../base/canonical.js'
+import { fail } from '../../base/errors.js'
+import type { SallyportError } from '../../base/errors.js'
+import type { Guard } from '../../governance/guard.js'
+import { errnoOf, nodeFiles, readWhole, removeFile } from '../../state/files.js'
+import { loadEvidence } from './evidence.js'
+import { frameHead } from './frame.js'
+import { digestOfFile, inventoryOf } from './inventory.js'
+import { producerLimits, stageNames } from './limits.js'
+import { manifestBytes } from './manifest.js'
+import type { ProducerManifest } from './manifest.js'
+import { judgeProducer } from './proof.js'
+import type { ProducerVerdict } from './proof.js'
+import type { ProducerBinding, ProducerJob } from './shapes.js'
+import { bindingBytes, fifoPath, stagePath } from './stage.js'
+
+/** What of the bound things is not what it was. */
+export type ChangedReason =
+  | 'job' | 'inputs' | 'stage' | 'binding' | 'helper' | 'node' | 'git' | 'addon' | 'token'
+  | 'started'
+
+const worded: Readonly<Record<ChangedReason, string>> = {
+  job: 'job, attempt, authority or fence',
+  inputs: 'what is to be made',
+  stage: 'the folder of the producer',
+  binding: 'the record of what is bound',
+  helper: "the producer's program",
+  node: 'Node',
+  git: 'git',
+  addon: 'the FFI add-on',
+  token: 'the key of the state',
+  started: 'the producer, which was started already',
+}
+
+const changed = (reason: ChangedReason): SallyportError =>
+  fail.blocked(
+    'producer_changed', `Not what was approved: ${worded[reason]}. Nothing was started.`, {
+      reason, next: 'Prepare and approve the publication again.',
+    })
+
+/** A producer that is to run. */
+export interface ProducerRun {
+  /** As it was stored at approval. */
+  readonly binding: ProducerBinding
+  /** As they are now: the run's own job, attempt, authority and fence. */
+  readonly job: ProducerJob
+  readonly manifest: ProducerManifest
+  readonly token: string
+  /** Held for this job; handed to the supervisor. */
+  readonly guard: Guard
+  /** The contents of a file by the id of its blob, out of sealed pieces. */
+  readonly piecesOf: (id: string) => Iterable<Uint8Array>
+  /** Stops the producer: its input ends. */
+  readonly signal?: AbortSignal
+  /** Told when the supervisor was started, with its process number. */
+  readonly onStarted?: (pid: number) => void
+}
+
+const isSame = (path: string, sha256: string): boolean => {
+  try {
+    return digestOfFile(path)?.sha256 === sha256
+  } catch {
+    return false
+  }
+}
+
+const stageProblem = (stateDir: string, binding: ProducerBinding): ChangedReason | null => {
+  const dir = stagePath(stateDir, binding.job.job_id)
+  try {
+    const stat = lstatSync(dir, { bigint: true })
+    if (!stat.isDirectory() || String(stat.ino) !== binding.stage.inode) return 'stage'
+    if (nodeFiles.stat(join(dir, stageNames.start)) !== undefined) return 'started'
+    const helper = join(dir, stageNames.helper)
+    if (!isSame(helper, binding.helper.sha256) || binding.helper.path !== helper) return 'helper'
+    const bound = readWhole(nodeFiles, join(dir, stageNames.binding), producerLimits.recordBytesMax)
+    if (bound?.equals(bindingBytes(binding)) !== true) return 'binding'
+    return inventoryOf(dir) === binding.stage.inventory_sha256 ? null : 'stage'
+  } catch (error) {
+    if (error instanceof RangeError || errnoOf(error) !== '') return 'stage'
+    throw error
+  }
+}
+
+/** What is not as it was bound, looked at just before the start (C-079); null where all is. */
+export const bindingProblem = (
+  stateDir: string, { binding, job, manifest, token }: ProducerRun,
+): ChangedReason | null => {
+  if (canonicalJson(job) !== canonicalJson(binding.job)) return 'job'
+  if (sha256Hex(manifestBytes(manifest)) !== binding.inputs.manifest_sha256) return 'inputs'
+  if (sha256Hex(token) !== binding.token_sha256) return 'token'
+  const stage = stageProblem(stateDir, binding)
+  if (stage !== null) return stage
+  for (const name of ['node', 'git', 'addon'] as const) {
+    if (!isSame(binding[name].path, binding[name].sha256)) return name
+  }
+  return null
+}
+
+/** Gives bytes; resolves when they are on their way, false when nobody takes them any more. */
+const give = (stdin: Writable, bytes: Uint8Array): Promise<boolean> =>
+  new Promise((resolve) => {
+    if (stdin.destroyed) resolve(false)
+    else stdin.write(bytes, (error) => resolve(error === null || error === undefined))
+  })
+
+const feed = async (stdin: Writable, run: ProducerRun): Promise<void> => {
+  const manifest = manifestBytes(run.manifest)
+  const gone = async (bytes: Uint8Array): Promise<boolean> =>
+    run.signal?.aborted === true || !await give(stdin, bytes)
+  if (await gone(Buffer.from(run.token, 'latin1'))) return
+  if (await gone(frameHead(manifest.length)) || await gone(manifest)) return
+  for (const [id, bytes] of run.manifest.files) {
+    if (await gone(frameHead(bytes))) return
+    for (const piece of run.piecesOf(id)) if (await gone(piece)) return
+  }
+  stdin.end()
+}
+
+const start = (stateDir: string, { binding, guard }: ProducerRun): ChildProcess =>
+  spawn(binding.node.path, [...binding.arguments.node], {
+    cwd: stagePath(stateDir, binding.job.job_id),
+    env: { ...binding.environment.supervisor },
+    // A session of its own: no signal of this terminal, and no hangup, reaches it.
+    detached: true,
+    stdio: ['pipe', 'pipe', 'ignore', guard.fd],
+  })
+
+const startFailed = (cause: unknown): SallyportError =>
+  fail.failed('producer_not_started', 'The producer could not be started.', { cause })
+
+const attend = async (child: ChildProcess, run: ProducerRun): Promise<void> => {
+  const { stdin, stdout } = child
+  if (stdin === null || stdout === null) throw startFailed(null)
+  for (const stream of [stdin, stdout]) stream.on('error', () => undefined)
+  stdout.resume()
+  const closed = new Promise<void>((resolve) => child.once('close', () => resolve()))
+  const stop = (): void => void stdin.destroy()
+  run.signal?.addEventListener('abort', stop)
+  try {
+    await feed(stdin, run)
+    if (run.signal?.aborted === true) stop()
+  } catch (error) {
+    // A sealed piece that cannot be opened: what was given so far ends here.
+    stop()
+    await closed
+    throw error
+  } finally {
+    await closed
+    run.signal?.removeEventListener('abort', stop)
+  }
+}
+
+/**
+ * Runs a producer to its end and judges what it left. The guard is the supervisor's from the start
+ * on, also where this process dies. Throws before anything is started: `producer_changed` (blocked)
+ * with a `ChangedReason`, `producer_not_started` (failed); and what opening a sealed piece throws.
+ * A verdict without proof is a result: what was started may still live.
+ */
+export const runProducer = async (stateDir: string, run: ProducerRun): Promise<ProducerVerdict> => {
+  const problem = bindingProblem(stateDir, run)
+  if (problem !== null) throw changed(problem)
+  const { job_id: jobId } = run.binding.job
+  const child = start(stateDir, run)
+  const started = new Promise<void>((resolve, reject) => {
+    child.once('spawn', resolve)
+    child.once('error', (error) => reject(startFailed(error)))
+  })
+  await started
+  run.guard.handOver()
+  run.onStarted?.(child.pid ?? 0)
+  await attend(child, run)
+  removeFile(nodeFiles, fifoPath(stateDir, jobId))
+  return judgeProducer(run.binding, run.token, loadEvidence(stateDir, jobId))
+}
