@@ -13,11 +13,11 @@ import { zeroBlock } from '../support/state/forge.js'
 
 /** Steps of a prune, with what a process that dies there leaves to a later one. */
 const steps = [
+  ['asides_gone', { tasks: 1, files: 2, swept: 0 }],
   ['begun', { tasks: 1, files: 2, swept: 0 }], ['slice', { tasks: 0, files: 0, swept: 2 }],
   ['receipts_gone', { tasks: 0, files: 0, swept: 2 }],
   ['rows_gone', { tasks: 0, files: 0, swept: 2 }], ['forgotten', { tasks: 0, files: 0, swept: 2 }],
   ['files_gone', { tasks: 0, files: 0, swept: 0 }],
-  ['asides_gone', { tasks: 0, files: 0, swept: 0 }],
 ] as const
 
 t.test('a prune that is cut off at any step leaves a sound state, a spent key, and nothing that the '

@@ -3,7 +3,7 @@
  * nothing done, sessions that nothing names, copies of finished restores. In bounded slices, each a
  * record of its own, so that others go on beside it and a crash leaves whole slices only; then
  * everything is merged, so that no file holds what is gone; and last go the sealed files, whose
- * rows are gone from every generation by then.
+ * rows are gone from every generation by then. Copies aside go first, since merging needs room.
  */
 import { isoFromMs } from '../../base/clock.js'
 import { fail } from '../../base/errors.js'
@@ -226,11 +226,12 @@ export const pruneState = async (
   const { olderThanMs } = request
   const before = stateBytes(gov.store.dir)
   const asides = asidesOf(gov, request)
+  // First: merging needs room on the disk, and they may give it.
+  const dropped = await dropAsides(gov.store, asides, verb)
+  await announce(gov, 'asides_gone')
   const gone = olderThanMs === undefined
     ? { ...nothing, tasks: { ...nothing.tasks }, swept: 0 }
     : await pruneByAge(gov, session, { ...request, olderThanMs }, registry)
-  const dropped = await dropAsides(gov.store, asides, verb)
-  await announce(gov, 'asides_gone')
   return {
     dry_run: false, ...gone, asides: dropped,
     bytes_before: before, bytes_after: stateBytes(gov.store.dir),
