@@ -67,7 +67,9 @@ const commit = async <C, E, K>(
  */
 const toldEnd = <C, E, K>({ order, run, sent, unsentBy }: Op<C, E, K>, error: unknown): unknown => {
   if (!(error instanceof SallyportError)) return error
-  if (sent) return unrecorded(error, run.operationId, order.details(run))
+  if (sent) {
+    return unrecorded(error, run.operationId, order.details(run), order.sources !== undefined)
+  }
   // Rows that refuse the end say more than what stopped it; a state that takes no record does not.
   const untaken = error.kind === 'locked' || error.kind === 'failed'
   const told = untaken && unsentBy instanceof SallyportError ? unsentBy : error
@@ -131,7 +133,7 @@ const contact = async <C, E, K>(op: Op<C, E, K>, terms: Terms, key: Buffer): Pro
     const send = makeSend(op, session ?? client)
     evidence = await order.run(send, { ...run, key, terms })
   } catch (error) {
-    if (op.sent) throw error
+    if (op.sent) throw toldEnd(op, error)
     return await endUnsent(op, error)
   } finally {
     session?.close()

@@ -36,15 +36,18 @@ export const persist = async <T>(
  */
 export const unrecorded = (
   error: SallyportError, operationId: string, details: SallyportError['details'] = {},
+  isPaid = true,
 ): SallyportError =>
   new SallyportError({
     kind: error.kind === 'damaged' || error.kind === 'failed' ? error.kind : 'blocked',
     code: error.code,
     message: 'The request was sent, but how it ended could not be recorded. '
-      + 'Its full bound stays held.',
+      + (isPaid ? 'Its full bound stays held.' : 'What it did is not known.'),
     reason: 'outcome_not_recorded',
-    next: 'The next command that changes something makes its charge unknown; then see: '
-      + 'sallyport ledger reservations',
+    next: isPaid
+      ? 'The next command that changes something makes its charge unknown; then see: '
+        + 'sallyport ledger reservations'
+      : 'The next command that changes something says that it is unknown.',
     details: { ...error.details, ...details, operation_id: operationId },
     cause: error,
   })

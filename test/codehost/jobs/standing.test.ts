@@ -1,6 +1,7 @@
 /** Standing authority, scheduled runs, and the one boundary that four paths share. */
 import t from 'tap'
 import { requirePrerequisites } from '../../../src/codehost/jobs/boundary.js'
+import { connectionCollection } from '../../../src/governance/connections/rows.js'
 import { codehostBase } from '../../../src/codehost/context.js'
 import { historyNames } from '../../../src/codehost/jobs/contract.js'
 import { must } from '../../support/must.js'
@@ -67,6 +68,10 @@ t.test('C-027 all four paths refuse a job without its consent, and let it pass w
     t.throws(() => requirePrerequisites(path, asked, at.gov.store.read(), job),
       { code: 'codehost_write_denied', reason: 'consent_revoked' }, path)
   }
+  await at.transact((tx) =>
+    tx.put(connectionCollection, at.id, { ...at.connection(), owner: 'prn_x' }))
+  t.throws(() => requirePrerequisites('routine', asked, at.gov.store.read(), job),
+    { code: 'codehost_write_denied', reason: 'connection_missing' })
 })
 
 t.test('C-070 the histories of a job only ever grow, and are told as the lines that are counted', async (t) => {

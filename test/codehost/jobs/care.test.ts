@@ -1,0 +1,119 @@
+/** Jobs in a state that is looked after: copied, restored, unable to write, checked. */
+import { join } from 'node:path'
+import t from 'tap'
+import { connectionCollection } from '../../../src/governance/connections/rows.js'
+import { jobCollection, type Job } from '../../../src/codehost/jobs/rows.js'
+import { receiptCollection } from '../../../src/codehost/jobs/receipt.js'
+import { must } from '../../support/must.js'
+import { holdLock } from '../../support/state/hold-lock.js'
+import { working } from '../../support/codehost/working.js'
+
+t.test('C-045 a copy that is put back over later contacts knows that they may have happened, and sends nothing again', async (t) => {
+  const at = await working(t)
+  const before = await at.approved('Before')
+  const kept = join(at.place.dir, 'kept')
+  must(await at.run(['state', 'backup', kept]))
+  at.sandbox.faults.set('write_close_before_headers', { service: 'codehost', times: 1 })
+  await at.runJob(before)
+  at.sandbox.faults.clear()
+  t.equal(at.job(before).state, 'unknown_external_effect')
+  must(await at.run(['state', 'restore', kept, '--yes']))
+  must(await at.run(['login']))
+  const row = at.job(before)
+  t.hasStrict(row, {
+    state: 'unknown_external_effect', reason: 'restored_over_later_state', contacted: 1,
+    restored: true,
+  })
+  t.equal(at.connection().active_job_id, before, 'its connection stays occupied')
+  const { history } = await at.json(['codehost', 'job', before, '--history', 'effects'])
+  t.equal(history.entries, 3, 'what the later state wrote down is carried over')
+  for (const verb of ['run', 'resume']) {
+    t.equal((await at.run(['codehost', verb, before, '--json'])).error().code, 'job_state')
+  }
+  t.equal(at.posts().length, 1)
+  const check = await at.run(['state', 'check'])
+  t.equal(check.status, 0, check.stdout + check.stderr)
+})
+
+t.test('a job that was prepared and sent after the copy is known in it, and keeps its connection', async (t) => {
+  const at = await working(t)
+  const kept = join(at.place.dir, 'kept')
+  must(await at.run(['state', 'backup', kept]))
+  const later = await at.approved('Later')
+  at.sandbox.faults.set('write_close_before_headers', { service: 'codehost', times: 1 })
+  await at.runJob(later)
+  must(await at.run(['state', 'restore', kept, '--yes']))
+  must(await at.run(['login']))
+  t.hasStrict(at.job(later), { state: 'unknown_external_effect', restored: true })
+  t.equal(at.connection().active_job_id, later)
+  t.equal((await at.json(['codehost', 'connections']))[0].occupied_for_good, true)
+})
+
+t.test('what came of a creation and cannot be written down is told as not recorded, never as not sent', async (t) => {
+  const at = await working(t)
+  const job = await at.approved()
+  let release: (() => void) | undefined
+  const ran = await at.run(['codehost', 'run', job, '--json', '--wait', '0'], {
+    at: (step) => {
+      if (step !== 'codehost.replied' || release !== undefined) return
+      release = holdLock(at)
+      at.clock.advance(120_000)
+    },
+  })
+  release?.()
+  t.equal(ran.status, 7)
+  t.hasStrict(ran.error(), { reason: 'outcome_not_recorded' })
+  t.equal(ran.error().details.job_id, job)
+  t.equal(at.posts().length, 1)
+  must(await at.run(['codehost', 'cancel', await at.prepare()]))
+  t.hasStrict(at.job(job), { state: 'unknown_external_effect', reserved: true, remote: null })
+})
+
+t.test('a state whose jobs contradict ledger, connection, task or receipt is not sound', async (t) => {
+  const at = await working(t)
+  const done = await at.approved()
+  must(await at.runJob(done))
+  const row = at.job(done)
+  const codes = async (): Promise<string[]> => {
+    const ran = await at.run(['state', 'check', '--json'])
+    return [...`${ran.stdout}${ran.stderr}`.matchAll(/codehost_[a-z_]+/g)].map(([code]) => code)
+  }
+  t.strictSame(await codes(), [])
+  const altered: readonly (readonly [Partial<Job>, string])[] = [
+    [{ contacted: 2 }, 'codehost_job_ledger'], [{ reserved: true }, 'codehost_job_capacity'],
+    [{ authority_sha256: '0'.repeat(64) }, 'codehost_job_authority'],
+    [{ plan: { ...row.plan, sha256: '0'.repeat(64) } }, 'codehost_job_plan'],
+    [{ capability: 'engineering.repo-publication.v1' }, 'codehost_job_kind'],
+    [{ state: 'blocked' }, 'codehost_job_task'], [{ approval: null }, 'codehost_job_approval'],
+    [{ receipt_id: null }, 'codehost_job_receipt'],
+  ]
+  for (const [change, code] of altered) {
+    await at.transact((tx) => tx.put(jobCollection, done, { ...row, ...change }))
+    t.ok((await codes()).includes(code), code)
+  }
+  await at.transact((tx) => tx.put(jobCollection, done, row))
+  const receipt = at.view().get(receiptCollection, row.receipt_id ?? '')
+  if (receipt === undefined) throw new Error('no receipt')
+  await at.transact((tx) => tx.put(receiptCollection, receipt.readback_id, {
+    ...receipt, receipt: { ...receipt.receipt, count: 9 },
+  }))
+  t.ok((await codes()).includes('codehost_receipt'))
+  await at.transact((tx) => {
+    tx.put(receiptCollection, receipt.readback_id, receipt)
+    tx.put(connectionCollection, at.id, {
+      ...at.connection(), active_job_id: 'job_x', active_fence: 9,
+    })
+  })
+  t.ok((await codes()).includes('codehost_occupied_by_none'))
+})
+
+t.test('status tells of a job that waits for a person before anything else', async (t) => {
+  const at = await working(t)
+  t.strictSame((await at.json(['status'])).codehost, { status: 'configured', reason_code: null })
+  const job = await at.approved()
+  at.sandbox.faults.set('write_close_before_headers', { service: 'codehost', times: 1 })
+  await at.runJob(job)
+  t.hasStrict((await at.json(['status'])).codehost,
+    { status: 'blocked', reason_code: 'unknown_external_effect' })
+  t.match(must(await at.run(['doctor'])).stdout, /1 job\(s\) whose effects nobody read back/)
+})
