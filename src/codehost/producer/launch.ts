@@ -56,7 +56,10 @@ export interface ProducerRun {
   readonly token: string
   /** Held for this job; handed to the supervisor. */
   readonly guard: Guard
-  /** The contents of a file by the id of its blob, out of sealed pieces. */
+  /**
+   * The contents of a file by the id of its blob, out of sealed pieces. One opening of their pack
+   * should serve all: each reads its index, and the time of the producer is running.
+   */
   readonly piecesOf: (id: string) => Iterable<Uint8Array>
   /** Stops the producer: its input ends. */
   readonly signal?: AbortSignal

@@ -29,7 +29,7 @@ import type { PublicationPlan } from '../../../src/codehost/plan/publication.js'
 import { readSource, sourceLabel } from '../../../src/codehost/source/read.js'
 import { holdGuard, isHeld } from '../../../src/governance/guard.js'
 import { createStore, openStore } from '../../../src/state/store.js'
-import type { ArtifactRef, Store } from '../../../src/state/types.js'
+import type { ArtifactRef, PackReader, Store } from '../../../src/state/types.js'
 import type { Teardown } from '../../world/place.js'
 import { until } from '../until.js'
 import { publication } from './publication.js'
@@ -144,14 +144,10 @@ export const producing = async (how: Producing = {}): Promise<Produced> => {
   }
 }
 
-/** Contents out of the pack under which they were sealed. */
-export const piecesIn = (store: Store, ref: ArtifactRef) => (id: string): Iterable<Uint8Array> => {
-  const pack = store.artifacts.openPack(sourceLabel, ref)
-  try {
-    return [...pack.chunks(id)]
-  } finally {
-    pack.close()
-  }
+/** Contents out of the pack under which they were sealed; one opening serves all of them. */
+export const piecesIn = (store: Store, ref: ArtifactRef): ProducerRun['piecesOf'] => {
+  let pack: PackReader | undefined
+  return (id) => (pack ??= store.artifacts.openPack(sourceLabel, ref)).chunks(id)
 }
 
 /** Runs a bound producer from its folder, in another process (see children/producer.ts). */
