@@ -18,8 +18,10 @@ import { codehostBase, type CodehostContext } from '../context.js'
 import { requireRead, type Bound } from '../readiness.js'
 import { readHeaders } from './request.js'
 
-/** Reads one path; the reply is judged whatever it is. */
-export type Get = <V>(path: string, judge: (reply: HttpsReply) => V) => Promise<Sent<V>>
+/** Reads one path; the reply is judged whatever it is. A reply has 1 MiB unless it is said. */
+export type Get = <V>(
+  path: string, judge: (reply: HttpsReply) => V, replyBytesMax?: number,
+) => Promise<Sent<V>>
 
 type OrderParts<E, K> = Pick<Order<Bound, E, K>, 'step' | 'verb' | 'noun' | 'keep' | 'close'>
 
@@ -56,11 +58,12 @@ const authorityOf = <E, K>(
 /** One GET of a path below the host's base, as a step of an order. */
 export const getStep = <V>(
   baseUrl: string, key: Uint8Array, path: string, judge: (reply: HttpsReply) => V,
+  replyBytesMax: number = codehostLimits.smallReplyBytesMax,
 ): Step<V> => ({
   authority: 'read',
   request: () => ({
     method: 'GET', url: `${baseUrl}${path}`, headers: readHeaders(key), requestBytesMax: 0,
-    replyBytesMax: codehostLimits.smallReplyBytesMax,
+    replyBytesMax,
   }),
   timeoutMs: (leftMs) => (leftMs > 0 ? Math.min(leftMs, codehostLimits.requestMs) : null),
   judge,
@@ -91,8 +94,8 @@ export const readOrder = <E, K>(
     }),
     // A stop of everything ends what writes; this reads.
     covered: ({ kind }) => (kind === 'all' ? false : undefined),
-    run: (send, { key }) => reading.read((at, judge) =>
-      send(getStep(ctx.baseUrl, key, at, judge))),
+    run: (send, { key }) => reading.read((at, judge, bytesMax) =>
+      send(getStep(ctx.baseUrl, key, at, judge, bytesMax))),
     unsent: reading.unsent,
     money: () => ({ ledger: 'release' }),
     ...(reading.keep === undefined ? {} : { keep: reading.keep }),

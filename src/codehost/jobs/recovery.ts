@@ -3,14 +3,19 @@
  * the job is unknown and keeps its connection. Where it has none, nothing left this machine, for a
  * mark is durable before the first byte: the connection is free again. Nothing is sent here.
  */
+import { findTask } from '../../governance/board/place.js'
+import { isOutstanding } from '../../governance/board/states.js'
 import type { CapabilityRecovery } from '../../governance/capability.js'
+import { nowIso, type Gov } from '../../governance/context.js'
+import { isHeld } from '../../governance/guard.js'
 import type { Task } from '../../governance/rows.js'
-import type { Tx } from '../../state/types.js'
+import { rowsUnder } from '../../state/indexes.js'
+import type { Tx, View } from '../../state/types.js'
 import { effectBlock, incompleteBlock } from './blocks.js'
 import { putJob } from './change.js'
 import { ledgerOf, noteInterrupted } from './ledger.js'
 import { releaseConnection } from './reserve.js'
-import { jobCollection } from './rows.js'
+import { jobCollection, jobsByState } from './rows.js'
 
 const endJob = (tx: Tx, now: string, task: Task): void => {
   const job = tx.get(jobCollection, task.job_id)
@@ -26,6 +31,17 @@ const endJob = (tx: Tx, now: string, task: Task): void => {
   const state = task.state === 'cancelled' ? 'cancelled' : 'blocked'
   putJob(tx, now, job, { state, reason: 'interrupted_before_contact', reserved: false })
 }
+
+/**
+ * Tasks of running jobs that somebody cancelled before the board called them running, and whose
+ * process is dead: no recovery of tasks sees them any more.
+ */
+const leftTasks = ({ store }: Gov, view: View): readonly Task[] =>
+  rowsUnder(view, jobCollection, jobsByState, { under: ['running'] }).flatMap(({ doc }) => {
+    const task = doc.task_id === null ? undefined : findTask(view, doc.task_id)
+    if (task === undefined || isOutstanding(task.state)) return []
+    return isHeld(store.dir, task.operation_id) ? [] : [task]
+  })
 
 /** How its cut-off tasks end, and what becomes of their jobs in the same record. */
 export const jobRecovery: CapabilityRecovery = {
@@ -43,4 +59,10 @@ export const jobRecovery: CapabilityRecovery = {
     },
     keep: endJob,
   }),
+  settleRows: async (gov) => {
+    if (leftTasks(gov, gov.store.read()).length === 0) return
+    await gov.store.transact('codehost recovery', (tx) => {
+      for (const task of leftTasks(gov, tx)) endJob(tx, nowIso(gov), task)
+    })
+  },
 }

@@ -76,3 +76,19 @@ t.test('a job that was cut off before it sent anything goes on as its second att
   t.equal(at.posts().length, 1)
   t.equal((await at.run(['state', 'check'])).status, 0)
 })
+
+t.test('a job whose dead run is cancelled before anybody recovered it is cancelled, and its connection free', async (t) => {
+  const at = await working(t)
+  for (const verb of ['codehost', 'task']) {
+    const job = await at.approved(`By ${verb}`)
+    await at.place.spawn(['codehost', 'run', job], {
+      entry: 'test', coverage: false, env: { TEST_STOP_AT: 'codehost.claimed' },
+    })
+    t.hasStrict(at.job(job), { state: 'running', reserved: true })
+    must(await at.run([verb, 'cancel', verb === 'task' ? at.job(job).task_id ?? '' : job]))
+    t.hasStrict(at.job(job), { state: 'cancelled', reserved: false })
+    t.equal(at.connection().active_job_id, null)
+  }
+  t.equal(at.posts().length, 0)
+  t.equal((await at.run(['state', 'check'])).status, 0)
+})
