@@ -88,3 +88,32 @@ t.test('a key whose task was pruned stays spent: the same request is result_prun
   t.strictSame(balances(rig.view()), held)
   t.equal((await ask(rig, keyOf(1))).status, 0, 'a new key asks anew')
 })
+
+t.test('after a prune every verb tells of what is left, and of what is gone as of what never was', async (t) => {
+  const rig = await agingWorld(t)
+  const gone = await approved(rig, 0)
+  const left = must(await ask(rig, keyOf(1))).json().task.id
+  await muchLater(rig)
+  const told = async () => Promise.all([
+    rig.json(['ledger', 'show']), rig.json(['ledger', 'reservations']), rig.json(['policy', 'show']),
+  ])
+  const before = await told()
+  must(await prune(rig))
+  t.strictSame(await told(), before)
+  for (const line of [['task', 'list'], ['alpha', 'tasks']]) {
+    t.strictSame((await rig.json(line)).map(({ id }: { id: string }) => id), [left], line.join(' '))
+  }
+  for (const line of [
+    ['task', 'show', gone], ['task', 'recover', gone], ['alpha', 'output', gone],
+    ['alpha', 'task', gone], ['task', 'cancel', gone], ['task', 'close', gone],
+  ]) {
+    const ran = await rig.run([...line, '--json'])
+    t.strictSame([ran.status, ran.error().code], [6, 'task_not_found'], line.join(' '))
+  }
+  must(await rig.run(['task', 'recover', left]))
+  t.equal((await rig.json(['alpha', 'output', left])).task.id, left)
+  const names = (await rig.json(['audit', 'list', '--limit', '100']))
+    .map(({ what }: { what: string }) => what)
+  t.ok(names.includes('state.prune_begun') && names.includes('state.pruned'))
+  t.ok(names.filter((what: string) => what === 'task.admitted').length === 2, 'both are told of')
+})

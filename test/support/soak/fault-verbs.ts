@@ -1,15 +1,17 @@
 /**
  * A real disk that fails under whole commands: EIO, ENOSPC and a short write at every changing call
- * of an ask, a revoke, a save, a logout, a repair, a restore, a compaction and a backup, whichever
- * file it is: log, marks of contacts, artifacts, anchor, stops, fences, lanes. Afterwards the state
+ * of an ask, a revoke, a save, a logout, a repair, a restore, a compaction, a prune and a backup,
+ * whichever file it is: log, marks of contacts, artifacts, anchor, stops, fences, lanes. Afterwards the state
  * is sound or says why not, no question is sent twice, and no money is available that is not there.
  */
 import { randomUUID } from 'node:crypto'
 import { cpSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import type { Clock } from '../../../src/base/clock.js'
 import { roomy, setupFlags } from '../../world/alpha.js'
 import type { Ran, Teardown } from '../../world/place.js'
 import { World, type AlphaWorld } from '../../world/world.js'
+import { movedClock } from '../clock.js'
 import { must } from '../must.js'
 import { onFailingDisk, type DiskFault, type DiskPlan } from './failing-disk.js'
 
@@ -69,9 +71,21 @@ const works: Readonly<Record<string, Work>> = {
     line: (rig) => rig.run(['state', 'restore', rig.place.path('backup'), '--yes', '--json']),
   },
   'state compact': { line: (rig) => rig.run(['state', 'compact', '--json']) },
+  'state prune': {
+    before: async (rig) => void must(await rig.run(['login'], { clock: aged() })),
+    line: (rig) =>
+      rig.run(['state', 'prune', '--older-than', '30d', '--yes', '--json'], { clock: aged() }),
+  },
   'state backup': {
     line: (rig) => rig.run(['state', 'backup', rig.place.path('other'), '--json']),
   },
+}
+
+/** A hundred days later than the asks. */
+const aged = (): Clock => {
+  const clock = movedClock()
+  clock.stepWall(100 * 24 * 3_600_000)
+  return clock
 }
 
 class Rounds {
@@ -92,7 +106,8 @@ class Rounds {
   /** One answered and one unknown ask, a backup, and a copy of all of it. */
   async begin(): Promise<void> {
     const { rig } = this
-    must(await ask(rig, answered))
+    const { task: { id } } = must(await ask(rig, answered)).json()
+    must(await rig.run(['alpha', 'review', id, '--approve']))
     this.#cost = (await rig.json(['ledger', 'show'])).ledger.settled_microusd
     must(await rig.run(['state', 'backup', rig.place.path('backup')]))
     rig.sandbox.faults.set('reset_before_headers', { service: 'provider', times: 1 })
