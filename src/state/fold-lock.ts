@@ -1,5 +1,6 @@
 /** The lock `fold` for work over the whole directory: it is waited for, unlike by who folds. */
 import type { Clock } from '../base/clock.js'
+import { ioFailure } from './files.js'
 import type { LockMaker } from './lock.js'
 import { takeLock } from './lock.js'
 import type { Places } from './paths.js'
@@ -25,7 +26,11 @@ export const whileNobodyFolds = async <T>(
     close: close.bind(lock),
   }
   try {
-    await takeLock(alone, verb, site)
+    try {
+      await takeLock(alone, verb, site)
+    } catch (error) {
+      throw ioFailure(error, 'taking the lock')
+    }
     try {
       return await fn()
     } finally {

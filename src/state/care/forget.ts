@@ -5,6 +5,7 @@
  * that has been swept too.
  */
 import { fail } from '../../base/errors.js'
+import { ioFailure } from '../files.js'
 import { logEpochs, manifestNumbers } from '../paths.js'
 import { mergeBytesAtClose } from '../snapshot/fold.js'
 import type { Manifest } from '../snapshot/manifest.js'
@@ -17,6 +18,14 @@ const passesMax = 8
 /** Bytes of log beyond which a removal of many rows is folded in its middle. */
 const logBytesMax = 4 * 1024 * 1024
 
+const folding = (store: FileStore, mergeBytesMax: number): void => {
+  try {
+    store.fold({ mergeBytesMax })
+  } catch (error) {
+    throw ioFailure(error, 'folding the log')
+  }
+}
+
 /**
  * Folds what many removals have made long, so that a process that removes rows without number holds
  * few of them: what is in the log, it has in memory. For between two transactions.
@@ -24,7 +33,7 @@ const logBytesMax = 4 * 1024 * 1024
 export const foldMeanwhile = async (store: Store, verb: string): Promise<void> => {
   if (!(store instanceof FileStore) || store.generation.end <= logBytesMax) return
   await store.exclusive(verb, () => store.rotate())
-  store.fold({ mergeBytesMax: mergeBytesAtClose })
+  folding(store, mergeBytesAtClose)
 }
 
 /** Whether a generation of before the merge, or a log that leads up to it, is still there. */
@@ -57,7 +66,7 @@ export const forgetRemoved = async (store: Store, verb: string): Promise<void> =
     await store.exclusive(verb, () => store.rotate())
     // Somebody else's fold is waited for; what it leaves of older generations is this one's.
     await store.withoutFolding(verb, () => Promise.resolve())
-    store.fold({ mergeBytesMax: 0 })
+    folding(store, 0)
   }
   if (isLeft(store, manifest)) throw notForgotten()
 }
