@@ -4,7 +4,8 @@ import { faultVerbs } from '../support/soak/fault-verbs.js'
 
 t.test('durability 2 and 9, A-026: whichever call of the disk fails, nothing is sent or paid twice',
   async (t) => {
-    const { broken, commands } = await faultVerbs(t, 31, ['alpha ask', 'state repair', 'state prune'])
+    const names = ['alpha ask', 'state repair', 'state prune']
+    const { broken, commands } = await faultVerbs(t, 31, names)
     t.strictSame(broken, [])
     for (const [name, { injected, codes }] of Object.entries(commands)) {
       t.ok(injected > 0 && Object.keys(codes).length > 0, `${name}: a failure is told`)

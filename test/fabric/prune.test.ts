@@ -95,7 +95,8 @@ t.test('after a prune every verb tells of what is left, and of what is gone as o
   const left = must(await ask(rig, keyOf(1))).json().task.id
   await muchLater(rig)
   const told = async () => Promise.all([
-    rig.json(['ledger', 'show']), rig.json(['ledger', 'reservations']), rig.json(['policy', 'show']),
+    rig.json(['ledger', 'show']), rig.json(['ledger', 'reservations']),
+    rig.json(['policy', 'show']),
   ])
   const before = await told()
   must(await prune(rig))

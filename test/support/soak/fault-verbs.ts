@@ -1,8 +1,9 @@
 /**
  * A real disk that fails under whole commands: EIO, ENOSPC and a short write at every changing call
  * of an ask, a revoke, a save, a logout, a repair, a restore, a compaction, a prune and a backup,
- * whichever file it is: log, marks of contacts, artifacts, anchor, stops, fences, lanes. Afterwards the state
- * is sound or says why not, no question is sent twice, and no money is available that is not there.
+ * whichever file it is: log, marks of contacts, artifacts, anchor, stops, fences, lanes. Afterwards
+ * the state is sound or says why not, no question is sent twice, and no money is available that is
+ * not there.
  */
 import { randomUUID } from 'node:crypto'
 import { cpSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
