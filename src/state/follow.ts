@@ -34,6 +34,8 @@ export interface Followed {
   readonly dir: string
   readonly places: Places
   readonly storeId: string
+  /** See `OpenOptions`. */
+  readonly cachedBytes?: number | undefined
 }
 
 /** Closes the files of a generation that nobody reads any more. */
@@ -54,7 +56,7 @@ export class Follower {
 
   constructor(at: Followed) {
     this.#at = at
-    this.#pool = new SegmentPool(at.files, at.places)
+    this.#pool = new SegmentPool(at.files, at.places, at.cachedBytes)
     this.#generation = this.#load()
   }
 

@@ -59,6 +59,8 @@ export interface OpenOptions {
    * bulk writer folds seldom, and the next one to open finds a short log.
    */
   readonly logBytesMax?: number
+  /** Bytes of blocks that are kept in memory; whoever reads everything once needs few. */
+  readonly cachedBytes?: number
 }
 
 /** How to make a state directory. */
@@ -101,7 +103,9 @@ export class FileStore implements Store {
       this.state = readStateFile(files, places.state)
       this.keyPlaces = keyPlaces(resolve(options.configDir), this.storeId)
       this.keys = new KeyRing(this.storeId, () => readKey(files, this.keyPlaces.key))
-      this.#follower = new Follower({ files, clock, dir, places, storeId: this.storeId })
+      this.#follower = new Follower({
+        files, clock, dir, places, storeId: this.storeId, cachedBytes: options.cachedBytes,
+      })
     } catch (error) {
       throw ioFailure(error, 'opening the state')
     }

@@ -4,7 +4,8 @@ import { shotLabels } from '../../src/shots/constants.js'
 import { folderDigestOf } from '../../src/shots/source/folder-digest.js'
 import { appendReceipt, receiptIdOf } from '../../src/shots/receipts/append.js'
 import { receiptCollections as kept } from '../../src/shots/receipts/rows.js'
-import { shotCollections as c } from '../../src/shots/observations/rows.js'
+import { fileIdOf } from '../../src/shots/observations/observation-store.js'
+import { shotCollections as c, type SeenFile } from '../../src/shots/observations/rows.js'
 import { settingsCollection } from '../../src/shots/source/settings.js'
 import { verifyShots } from '../../src/shots/verify.js'
 import type { Tx } from '../../src/state/types.js'
@@ -50,6 +51,15 @@ t.test('S-064 S-117 what drifts from the observations is found, each by its own 
   const folder = view.get(c.folders, folderDigestOf(world.folder))
   if (!row || !count || !content || !folder) throw new Error('nothing there')
   const id = row.observation_id
+  const other = folderDigestOf('/elsewhere')
+  const seen: SeenFile = {
+    root_digest: row.root_digest, name: { text: 'z.png', bytes_base64: null }, bytes: 1,
+    modified_ns: '1', inode: '1', outcome: 'ingested', reason: null, measure: null,
+    observation_id: id, sha256: null, seen_at: after(0),
+  }
+  const fileId = fileIdOf(row.root_digest, seen.name)
+  await change(world, (tx) => tx.put(c.files, fileId, seen))
+  t.strictSame(codes(world), [])
   const drifts: [string, (tx: Tx) => void, (tx: Tx) => void][] = [
     ['shot_counts_differ',
       (tx) => tx.put(c.counts, count.id, { ...count.doc, count: count.doc.count + 1 }),
@@ -58,6 +68,18 @@ t.test('S-064 S-117 what drifts from the observations is found, each by its own 
       (tx) => tx.put(c.counts, count.id, count.doc)],
     ['shot_contents_differ', (tx) => tx.remove(c.contents, content.id),
       (tx) => tx.put(c.contents, content.id, content.doc)],
+    ...[
+      { observations: [] },
+      { observations: content.doc.observations.map((one) => ({ ...one, root_digest: other })) },
+      { observations: [...content.doc.observations, { observation_id: 'obs_1', root_digest: other }] },
+      { suppressed_for: ['obs_gone'] },
+    ].map((wrong): (typeof drifts)[number] => ['shot_contents_differ',
+      (tx) => tx.put(c.contents, content.id, { ...content.doc, ...wrong }),
+      (tx) => tx.put(c.contents, content.id, content.doc)]),
+    ['shot_file_differs', (tx) => tx.put(c.files, fileId, { ...seen, observation_id: 'obs_gone' }),
+      (tx) => tx.put(c.files, fileId, seen)],
+    ['shot_file_differs', (tx) => tx.put(c.files, 'a file', seen),
+      (tx) => tx.remove(c.files, 'a file')],
     ['shot_root_differs',
       (tx) => tx.put(c.folders, folder.root_digest, { ...folder, suppressed: 7 }),
       (tx) => tx.put(c.folders, folder.root_digest, folder)],

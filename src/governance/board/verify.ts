@@ -1,4 +1,5 @@
 /** Checks of the whole board, for `state check`: every rule that the functions here keep. */
+import { each } from '../../state/each.js'
 import type { View } from '../../state/types.js'
 import type { Problem } from '../context.js'
 import { rootsOfTask } from '../retention/tasks.js'
@@ -111,7 +112,7 @@ const placeProblems = (view: View): Problem[] => {
   const problems: Problem[] = []
   const places = [[collections.openTasks, true], [collections.closedTasks, false]] as const
   for (const [spec, open] of places) {
-    for (const { id, doc } of view.all(spec)) {
+    for (const { id, doc } of each(view, spec)) {
       const rules: readonly Rule[] = [
         ['task_id_mismatch', 'A task lies under its own id.', id === doc.task_id],
         [
@@ -146,7 +147,7 @@ const prunedIn = (view: View): number =>
 const keyProblems = (view: View): Problem[] => {
   const problems: Problem[] = []
   let pruned = 0
-  for (const { id, doc } of view.all(collections.idempotency)) {
+  for (const { id, doc } of each(view, collections.idempotency)) {
     if (!isRight(id, doc, findTask(view, doc.task_id))) {
       problems.push({ code: 'key_stray', subject: id, text: 'A key made no such task.' })
     }
@@ -174,14 +175,14 @@ const rootProblems = (view: View): Problem[] => {
 
 const indexProblems = (view: View): Problem[] => {
   const problems: Problem[] = []
-  for (const { id, doc } of view.all(collections.ownerSlots)) {
+  for (const { id, doc } of each(view, collections.ownerSlots)) {
     const task = findTask(view, doc.task_id)
     const holder = task === undefined ? null : slotId(task)
     const ok = id === holder && task !== undefined && isOutstanding(task.state)
     if (!ok) problems.push({ code: 'slot_stray', subject: id, text: 'A place holds no such task.' })
   }
   problems.push(...keyProblems(view))
-  for (const { id, doc } of view.all(collections.jobs)) {
+  for (const { id, doc } of each(view, collections.jobs)) {
     const ok = id === doc.job_id && findTask(view, doc.task_id)?.job_id === id
     if (!ok) problems.push({ code: 'job_stray', subject: id, text: 'A job belongs to no task.' })
   }

@@ -53,6 +53,9 @@ export const isSound = (problems: readonly Problem[]): boolean =>
 
 const attemptsMax = 3
 
+/** Whole collections pass by: blocks that were kept for long would only be garbage that is old. */
+const cachedBytes = 1024 * 1024
+
 /** Checks a state directory. `no_state` when there is none; anything else is in the report. */
 export const checkState = (options: CheckOptions): CheckReport => {
   const site = siteOf(options)
@@ -202,7 +205,7 @@ const checkWithStore = (
 ): AnchorStatus | null => {
   let store: FileStore
   try {
-    store = new FileStore({ ...options, mode: 'read' })
+    store = new FileStore({ ...options, mode: 'read', cachedBytes })
   } catch (error) {
     return noteFailure(error, problems)
   }

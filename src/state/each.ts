@@ -1,0 +1,18 @@
+/** Whole collections without holding them. */
+import type { CollectionSpec, Entry, View } from './types.js'
+
+/** Documents that are held at a time. */
+const pageRows = 500
+
+/**
+ * Every document of a collection, ids ascending, some hundreds at a time: what `View.all` gives,
+ * for whoever looks at each once. In a transaction nothing may be written meanwhile.
+ */
+export function* each<T>(view: View, spec: CollectionSpec<T>): Generator<Entry<T>> {
+  for (let after: string | undefined; ;) {
+    const page = view.range(spec, { limit: pageRows, ...(after === undefined ? {} : { after }) })
+    yield* page
+    if (page.length < pageRows) return
+    after = page.at(-1)?.id
+  }
+}

@@ -1,0 +1,54 @@
+/** Collections read through without holding them, and what is compared without its texts. */
+import fc from 'fast-check'
+import t from 'tap'
+import { each } from '../../src/state/each.js'
+import { TextBalance, TextSet } from '../../src/state/text-sums.js'
+import { notes } from '../support/state/notes.js'
+import { World } from '../world/world.js'
+
+t.test('each document of a collection comes once and in order, whatever pages it fills', async (t) => {
+  const { store } = await World.in(t).store()
+  t.strictSame([...each(store.read(), notes)], [])
+  let made = 0
+  for (const count of [1, 499, 500, 501, 1_000, 1_234]) {
+    await store.transact('test', (tx) => {
+      for (; made < count; made += 1) tx.put(notes, `n${made}`, { text: String(made), n: made })
+    })
+    const view = store.read()
+    t.strictSame([...each(view, notes)], view.all(notes), `${count}`)
+  }
+})
+
+const texts = fc.array(fc.string({ maxLength: 6 }), { maxLength: 3_000 })
+
+t.test('a set of texts has what was added and nothing else', (t) => {
+  fc.assert(fc.property(texts, texts, (added, others) => {
+    const [numbers, known] = [new TextSet(), new Set<string>()]
+    for (const text of added) {
+      numbers.add(text)
+      known.add(text)
+      if (known.size % 100 === 1 && !numbers.has(text)) return false
+    }
+    return [...added, ...others].every((text) => numbers.has(text) === known.has(text))
+  }), { numRuns: 60 })
+  t.end()
+})
+
+t.test('two sides are even when they have the same texts as often, in any order', (t) => {
+  const isEven = (left: readonly string[], right: readonly string[]): boolean => {
+    const balance = new TextBalance()
+    for (const text of left) balance.left(text)
+    for (const text of right) balance.right(text)
+    return balance.isEven
+  }
+  fc.assert(fc.property(texts, fc.string(), (all, other) => {
+    const [first, ...rest] = all
+    return isEven(all, [...all].reverse()) && !isEven(all, [...all, other])
+      && (first === undefined || !isEven(all, rest))
+      && (first === undefined || first === other || !isEven(all, [other, ...rest]))
+      && (first === undefined || !isEven([...all, first], [...all, `${first}x`]))
+  }), { numRuns: 100 })
+  t.ok(isEven([], []))
+  t.notOk(isEven(['a', 'a', 'b'], ['a', 'b', 'b']))
+  t.end()
+})
