@@ -10,10 +10,22 @@ import { evidenceText } from '../governance/ledger/machine.js'
 import { findReservation } from '../governance/ledger/read.js'
 import { unreadRuntime } from '../governance/ledger/unread.js'
 import { collections, type LedgerRow, type Reservation, type Task } from '../governance/rows.js'
-import type { View } from '../state/types.js'
+import { each } from '../state/each.js'
+import type { Entry, View } from '../state/types.js'
 
-const tasksOf = (view: View): readonly { readonly id: string; readonly doc: Task }[] =>
-  [...view.all(collections.openTasks), ...view.all(collections.closedTasks)]
+function* tasksOf(view: View): Generator<Entry<Task>> {
+  yield* each(view, collections.openTasks)
+  yield* each(view, collections.closedTasks)
+}
+
+/** What is wrong with each of some rows, in their order. */
+const problemsOf = <T>(
+  entries: Iterable<Entry<T>>, look: (entry: Entry<T>) => readonly Problem[],
+): Problem[] => {
+  const problems: Problem[] = []
+  for (const entry of entries) problems.push(...look(entry))
+  return problems
+}
 
 /** Whether a finished task and its money tell the same; open ones are the ledger's. */
 const agrees = (owner: Capability, task: Task, money: Reservation | undefined): boolean => {
@@ -28,7 +40,7 @@ const agrees = (owner: Capability, task: Task, money: Reservation | undefined): 
 }
 
 const taskProblems = (registry: Registry, view: View): Problem[] =>
-  tasksOf(view).flatMap(({ id, doc }): Problem[] => {
+  problemsOf(tasksOf(view), ({ id, doc }): Problem[] => {
     const owner = ownerOfKind(registry, doc.kind)
     if (owner === undefined) {
       const text = 'A task is of a kind that no capability has.'
@@ -51,7 +63,7 @@ const standsForUnread = ({ kind, runtime, evidence }: LedgerRow): boolean =>
   runtime === unreadRuntime && kind === 'reserve' && evidence?.['restored'] === true
 
 const moneyProblems = (registry: Registry, view: View): Problem[] =>
-  view.all(collections.ledgerRows).flatMap(({ id, doc }): Problem[] => {
+  problemsOf(each(view, collections.ledgerRows), ({ id, doc }): Problem[] => {
     if (doc.runtime === null || (doc.kind !== 'reserve' && doc.kind !== 'settle')) return []
     if (standsForUnread(doc)) return []
     const owner = ownerOfRuntime(registry, doc.runtime)
@@ -67,11 +79,11 @@ const moneyProblems = (registry: Registry, view: View): Problem[] =>
 
 const labelProblems = (registry: Registry, view: View): Problem[] => {
   const known = new Set(registry.flatMap(({ artifactLabels }) => artifactLabels))
-  return view.all(collections.artifacts).filter(({ doc }) => !known.has(doc.label))
-    .map(({ id }) => ({
+  return problemsOf(each(view, collections.artifacts), ({ id, doc }) =>
+    (known.has(doc.label) ? [] : [{
       code: 'artifact_label_unknown', subject: id,
       text: 'A private artifact is of a type that no capability keeps.',
-    }))
+    }]))
 }
 
 /** Everything that no capability answers for, and every task that its money contradicts. */

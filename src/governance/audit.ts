@@ -5,6 +5,7 @@
  */
 import { digestOf } from '../base/canonical.js'
 import { newId } from '../base/ids.js'
+import { documents, each } from '../state/each.js'
 import type { Tx, View } from '../state/types.js'
 import type { Problem } from './context.js'
 import { collections, type AuditRow } from './rows.js'
@@ -67,6 +68,16 @@ export const listAudit = (view: View): readonly AuditRow[] =>
     .map(({ doc }) => doc)
     .sort((a, b) => a.number - b.number)
 
+/** The rows by their numbers; they are held only where their ids do not tell the order. */
+const byNumber = (view: View): Iterable<AuditRow> => {
+  let number = 0
+  for (const { doc } of each(view, collections.audit)) {
+    if (doc.number <= number) return listAudit(view)
+    number = doc.number
+  }
+  return documents(each(view, collections.audit))
+}
+
 /** Recomputes the whole chain; an empty list means that nothing was changed or lost. */
 export const verifyAudit = (view: View): Problem[] => {
   const problems: Problem[] = []
@@ -75,10 +86,10 @@ export const verifyAudit = (view: View): Problem[] => {
   }
   let digest = auditGenesis
   let number = 0
-  for (const { id, doc } of view.all(collections.audit)) {
+  for (const { id, doc } of each(view, collections.audit)) {
     if (id !== doc.audit_id) found('audit_id_mismatch', id, 'An audit row lies under another id.')
   }
-  for (const row of listAudit(view)) {
+  for (const row of byNumber(view)) {
     number += 1
     if (row.number !== number) {
       found('audit_number_gap', row.audit_id, `Audit row ${number} is missing or doubled.`)

@@ -16,3 +16,8 @@ export function* each<T>(view: View, spec: CollectionSpec<T>): Generator<Entry<T
     after = page.at(-1)?.id
   }
 }
+
+/** Documents without their ids. */
+export function* documents<T>(entries: Iterable<Entry<T>>): Generator<T> {
+  for (const { doc } of entries) yield doc
+}

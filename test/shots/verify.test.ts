@@ -71,7 +71,8 @@ t.test('S-064 S-117 what drifts from the observations is found, each by its own 
     ...[
       { observations: [] },
       { observations: content.doc.observations.map((one) => ({ ...one, root_digest: other })) },
-      { observations: [...content.doc.observations, { observation_id: 'obs_1', root_digest: other }] },
+      { observations: [
+        ...content.doc.observations, { observation_id: 'obs_1', root_digest: other }] },
       { suppressed_for: ['obs_gone'] },
     ].map((wrong): (typeof drifts)[number] => ['shot_contents_differ',
       (tx) => tx.put(c.contents, content.id, { ...content.doc, ...wrong }),

@@ -3,6 +3,7 @@
  * reservation and the collection it lies in. Changes nothing.
  */
 import { canonicalJson } from '../../base/canonical.js'
+import { documents, each } from '../../state/each.js'
 import type { View } from '../../state/types.js'
 import type { Problem } from '../context.js'
 import { collections, type LedgerAccount, type LedgerRow, type Reservation } from '../rows.js'
@@ -56,8 +57,23 @@ const applyCeiling = (built: Rebuilt, row: LedgerRow, found: Found): void => {
 const passesCeiling = (built: Rebuilt, row: LedgerRow): boolean =>
   built.settled + built.held + built.unknown + row.amount_microusd > (built.ceiling ?? 0)
 
+/**
+ * How many rows there are, where each one in the order of the ids follows the one before, up to the
+ * account's last; null where they do not.
+ */
+const rowsInOrder = (view: View, account: LedgerAccount): number | null => {
+  let last: string | null = null
+  let rows = 0
+  for (const { id, doc } of each(view, collections.ledgerRows)) {
+    if (doc.row_id !== id || doc.previous_row_id !== last) return null
+    last = id
+    rows += 1
+  }
+  return last === account.last_row_id ? rows : null
+}
+
 const replay = (
-  chain: readonly LedgerRow[], account: LedgerAccount, found: Found,
+  chain: Iterable<LedgerRow>, account: LedgerAccount, found: Found,
 ): Rebuilt => {
   const built = emptyLedger()
   for (const row of chain) {
@@ -109,25 +125,33 @@ const compareAccount = (
 }
 
 const compareReservations = (view: View, built: Rebuilt, found: Found): void => {
-  const stored = [
-    ...view.all(collections.openReservations).map((entry) => ({ ...entry, open: true })),
-    ...view.all(collections.closedReservations).map((entry) => ({ ...entry, open: false })),
-  ]
   const seen = new Set<string>()
-  for (const { id, doc, open } of stored) {
-    const computed = built.reservations.get(id)
-    if (seen.has(id)) found('reservation_doubled', id, 'A reservation is both open and closed.')
-    seen.add(id)
-    if (!computed) found('reservation_without_rows', id, 'A reservation has no rows.')
-    else if (canonicalJson(computed) !== canonicalJson(doc)) {
-      found('reservation_differs', id, 'A reservation differs from its rows.')
-    } else if (open !== isOpen(doc)) {
-      found('reservation_misplaced', id, 'A reservation lies in the wrong collection.')
+  for (const spec of [collections.openReservations, collections.closedReservations]) {
+    for (const { id, doc } of each(view, spec)) {
+      const computed = built.reservations.get(id)
+      if (seen.has(id)) found('reservation_doubled', id, 'A reservation is both open and closed.')
+      seen.add(id)
+      if (!computed) found('reservation_without_rows', id, 'A reservation has no rows.')
+      else if (canonicalJson(computed) !== canonicalJson(doc)) {
+        found('reservation_differs', id, 'A reservation differs from its rows.')
+      } else if ((spec === collections.openReservations) !== isOpen(doc)) {
+        found('reservation_misplaced', id, 'A reservation lies in the wrong collection.')
+      }
     }
   }
   for (const id of built.reservations.keys()) {
     if (!seen.has(id)) found('reservation_missing', id, 'Ledger rows have no reservation.')
   }
+}
+
+/** The chain and its length; rows are held only where their ids do not tell the order. */
+const rowsOf = (view: View, account: LedgerAccount, found: Found): {
+  readonly rows: number; readonly chain: Iterable<LedgerRow>
+} => {
+  const rows = rowsInOrder(view, account)
+  if (rows !== null) return { rows, chain: documents(each(view, collections.ledgerRows)) }
+  const all = new Map(view.all(collections.ledgerRows).map(({ id, doc }) => [id, doc]))
+  return { rows: all.size, chain: chainOf(all, account, found) }
 }
 
 /** Every way in which the stored ledger differs from its rows; [] is sound. */
@@ -137,10 +161,11 @@ export const verifyLedger = (view: View): Problem[] => {
     problems.push({ code, subject, text })
   }
   const accounts = view.all(collections.ledgerAccounts)
-  const rows = new Map(view.all(collections.ledgerRows).map(({ id, doc }) => [id, doc]))
   const only = accounts[0]
   if (only === undefined) {
-    for (const id of rows.keys()) found('ledger_row_stray', id, 'A ledger row has no account.')
+    for (const { id } of each(view, collections.ledgerRows)) {
+      found('ledger_row_stray', id, 'A ledger row has no account.')
+    }
     compareReservations(view, emptyLedger(), found)
     return problems
   }
@@ -153,8 +178,9 @@ export const verifyLedger = (view: View): Problem[] => {
   if (only.doc.ceiling_microusd < 1) {
     found('ceiling_not_positive', only.id, 'The ledger ceiling is not positive.')
   }
-  const built = replay(chainOf(rows, only.doc, found), only.doc, found)
-  compareAccount(only.doc, built, rows.size, found)
+  const { rows, chain } = rowsOf(view, only.doc, found)
+  const built = replay(chain, only.doc, found)
+  compareAccount(only.doc, built, rows, found)
   compareReservations(view, built, found)
   return problems
 }
