@@ -86,7 +86,8 @@ export const approveJob = (
       state: 'approved',
       approval: {
         kind: 'exact', preview_sha256: named, root: current.root.root_id,
-        consent_id: job.consent.consent_id, standing_id: null, at: now,
+        consent_id: job.consent.consent_id, consent_revision: job.consent.revision,
+        standing_id: null, at: now,
       },
     })
   })

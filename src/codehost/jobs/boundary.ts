@@ -150,7 +150,8 @@ const approvalFacts = [
     name: 'approval_of_other', kind: 'unauthorized', phases: ofRequest,
     holds: ({ job: { approval, preview_sha256: preview, root, consent } }) => approval === null
       || (approval.preview_sha256 === preview && approval.root === root
-        && approval.consent_id === consent.consent_id),
+        && approval.consent_id === consent.consent_id
+        && approval.consent_revision === consent.revision),
   },
   {
     name: 'standing_ended', kind: 'unauthorized', phases: ofRequest,

@@ -36,7 +36,8 @@ const jobShape = v.strictObject({
   consent: v.strictObject({ id: text, revision: number, expires_at: text }),
   actions: v.array(v.picklist(codehostActions)),
   approval: v.nullable(v.strictObject({
-    kind: v.picklist(['exact', 'standing']), standing: nullableText, at: text,
+    kind: v.picklist(['exact', 'standing']), standing: nullableText, root: text,
+    consent: text, consent_revision: number, at: text,
   })),
   /** What an approval names. */
   preview_digest: text,
@@ -63,19 +64,21 @@ const wayOnDocument = (job: Job): JobDocument['way_on'] => {
   return { text: told, command, for_good: forGood }
 }
 
+const consentDocument = ({ consent }: Job): JobDocument['consent'] =>
+  ({ id: consent.consent_id, revision: consent.revision, expires_at: consent.expires_at })
+
 /** The document of a job. */
 export const jobDocument = (job: Job): JobDocument => ({
   id: job.job_id, kind: job.native_kind, capability: job.capability, state: job.state,
   reason: job.reason, revision: job.revision, connection: job.connection_id,
   repository: job.repository, repository_id: job.repository_id, goal: job.goal_id,
   goal_revision: job.goal_revision, root: job.root,
-  consent: {
-    id: job.consent.consent_id, revision: job.consent.revision,
-    expires_at: job.consent.expires_at,
-  },
+  consent: consentDocument(job),
   actions: [...job.actions],
   approval: job.approval === null ? null : {
-    kind: job.approval.kind, standing: job.approval.standing_id, at: job.approval.at,
+    kind: job.approval.kind, standing: job.approval.standing_id, root: job.approval.root,
+    consent: job.approval.consent_id, consent_revision: job.approval.consent_revision,
+    at: job.approval.at,
   },
   preview_digest: job.preview_sha256,
   effects: { planned: job.plan.effects, contacted: job.contacted, created: job.created },
@@ -109,6 +112,9 @@ const previewShape = v.strictObject({
   connection: text,
   host: text,
   repository: text,
+  /** The original consent, the session and the revision that it rests on. */
+  consent: v.strictObject({ id: text, revision: number, expires_at: text }),
+  root: text,
   /** What `approve` names. */
   digest: text,
   /** Every POST in order; nothing else is sent but the reads. */
@@ -141,7 +147,8 @@ const previewDocument = ({ job, plan, time }: Preview): PreviewDocument => {
   const target = plan.issue === null ? [] : [hostPath.issue(repository, plan.issue)]
   return {
     job: job.job_id, state: job.state, connection: job.connection_id, host: plan.host,
-    repository: plan.repository, digest: job.preview_sha256, effects,
+    repository: plan.repository, consent: consentDocument(job), root: job.root,
+    digest: job.preview_sha256, effects,
     gets: [hostPath.repository(repository), ...target, ...effects.map(({ action }) =>
       `${action === 'issue.create' ? hostPath.issues(repository)
         : `${hostPath.issues(repository)}/comments`}/N`)],

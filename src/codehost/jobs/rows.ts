@@ -49,6 +49,8 @@ const approvalShape = v.strictObject({
   preview_sha256: sha256,
   root: text,
   consent_id: text,
+  /** Revision of the connection that the consent is of. */
+  consent_revision: counted,
   /** The standing authority that stands for the approval; null for an exact one. */
   standing_id: nullableText,
   at: iso,

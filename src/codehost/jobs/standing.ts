@@ -122,7 +122,8 @@ export const approvedJob = (view: View, now: string, job: Job): Approved => {
     job: {
       ...job, approval: {
         kind: 'standing', preview_sha256: job.preview_sha256, root: job.root,
-        consent_id: job.consent.consent_id, standing_id: standing.standing_id, at: now,
+        consent_id: job.consent.consent_id, consent_revision: job.consent.revision,
+        standing_id: standing.standing_id, at: now,
       },
     },
   }

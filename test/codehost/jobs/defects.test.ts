@@ -77,7 +77,7 @@ t.test('C-001 C-010 C-212 C-213 C-214 a job leaves no byte without the very cons
   t.equal(at.posts().length, 1, 'with its own consent it goes')
 })
 
-t.test('C-032 C-041 C-051 what a job declares of itself is compared with its kind and its consent', async (t) => {
+t.test('C-009 C-032 C-041 C-051 what a job declares of itself is compared with its kind and its consent', async (t) => {
   const at = await working(t)
   const job = await at.approved()
   const sound = at.job(job)
@@ -91,6 +91,9 @@ t.test('C-032 C-041 C-051 what a job declares of itself is compared with its kin
     [{ approval: null }, 'approval_missing'],
     [{ approval: sound.approval && { ...sound.approval, preview_sha256: '0'.repeat(64) } },
       'approval_of_other'],
+    ...(['root', 'consent_id', 'consent_revision'] as const).map((name) => [{
+      approval: sound.approval && { ...sound.approval, [name]: name.endsWith('n') ? 9 : 'x' },
+    }, 'approval_of_other'] as const),
     [{ goal_revision: 7 }, 'goal_changed'],
     [{ closed: { closure_id: 'x', at: sound.created_at, fence: 1 } }, 'job_closed'],
   ]

@@ -3,7 +3,7 @@ import t from 'tap'
 import { must } from '../../support/must.js'
 import { hostMark, working } from '../../support/codehost/working.js'
 
-t.test('C-006 C-036 C-050 an issue is prepared, previewed, approved, sent once, read back and frees its connection', async (t) => {
+t.test('C-006 C-009 C-036 C-050 an issue is prepared, previewed, approved, sent once, read back and frees its connection', async (t) => {
   const at = await working(t)
   const job = await at.prepare('Fix the build')
   t.hasStrict(at.job(job), {
@@ -16,6 +16,13 @@ t.test('C-006 C-036 C-050 an issue is prepared, previewed, approved, sent once, 
     posts: 1, title: 'Fix the build', text: hostMark, digest: at.job(job).preview_sha256,
   })
   must(await at.approve(job))
+  const { consent, root, approval } = at.job(job)
+  const [shown] = await at.json(['codehost', 'jobs'])
+  for (const one of [preview.consent, shown.consent]) {
+    t.hasStrict(one, { id: consent.consent_id, revision: consent.revision })
+  }
+  t.strictSame([preview.root, shown.root, approval?.root], [root, root, root])
+  t.hasStrict(approval, { consent_id: consent.consent_id, consent_revision: consent.revision })
   t.hasStrict(at.job(job), { state: 'approved', task_id: null })
   const ran = must(await at.runJob(job)).json()
   t.hasStrict(ran.jobs[0], { state: 'succeeded', reserved: false, remote_id: 1, failure: null })
