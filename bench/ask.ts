@@ -8,7 +8,7 @@ import { withPlace, withSandbox } from './place.js'
 import type { BenchRow } from './types.js'
 
 const pairs = 25
-const ratioMax = 1.35
+const ratioMax = 1.25
 const question = 'What is a sally port?'
 const bare = join(process.cwd(), 'bench/bare-ask.js')
 

@@ -7,15 +7,15 @@
  * time of a commit, ours over SQLite's: the time of a sync is nobody's work, but hides some.
  */
 import { execFileSync } from 'node:child_process'
-import { mkdtempSync, rmSync, statSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import * as v from 'valibot'
 import { sha256Hex } from '../src/base/canonical.js'
 import { canonicalText } from '../src/state/log/canonical-text.js'
-import type { FileStore } from '../src/state/store.js'
 import { createStore, openStore } from '../src/state/store.js'
 import type { CollectionSpec } from '../src/state/types.js'
+import { lengthenLog } from './long-log.js'
 import { sqlitePeer } from './peers.js'
 import type { BenchRow } from './types.js'
 
@@ -89,25 +89,6 @@ interface Place {
   readonly configDir: string
 }
 
-/** Bytes of log past which a closing process folds it. */
-const foldBytes = 256 * 1024
-/** Rows of a record that makes the log longer. */
-const rowsAtOnce = 16
-
-/** Makes a state; `share` says how much of the log there is that would be folded. */
-const makeState = async (place: Place, share: number): Promise<void> => {
-  const store = createStore({ ...place, profile: {} }) as FileStore
-  for (let n = 0; statSync(store.generation.logPath).size < share * foldBytes; n += 1) {
-    await store.transact('bench', (tx) => {
-      for (let i = 0; i < rowsAtOnce; i += 1) {
-        const row = rowOf(`9${n * rowsAtOnce + i}`)
-        tx.put(rows, row.row_id, row)
-      }
-    })
-  }
-  store.close()
-}
-
 /** How long commits take in a state that was just opened, and closing, where the log is folded. */
 const stateTimes = async (
   place: Place, groups: Groups,
@@ -163,7 +144,8 @@ const compare = async ({ name, commits, batch, target, log }: Case): Promise<Ben
       const groups = groupsOf(round, commits, batch)
       const sqlite = sqliteTimes(dir, groups)
       const place = { dir: join(dir, `state-${round}`), configDir: join(dir, 'config') }
-      await makeState(place, log)
+      createStore({ ...place, profile: {} }).close()
+      await lengthenLog(place, log)
       const state = await stateTimes(place, groups)
       theirs.push(...sqlite.commits)
       theirWork.push(sqlite.processorMs)

@@ -289,7 +289,7 @@ const large = async (place: BenchPlace): Promise<BenchRow[]> => {
     ...tick(place, folder),
     {
       name: `shots status at ${knownFiles} observations`, ratio: status.ratio,
-      target: 'at most 5', pass: status.ratio <= 5,
+      target: 'at most 3.5', pass: status.ratio <= 3.5,
       detail: `${status.oursMs.toFixed(0)} ms beside ${status.theirsMs.toFixed(0)} ms of --version`,
     },
   ]

@@ -86,7 +86,8 @@ const pack = async (metafile, entries, packs, chunks) => {
   }
   const { outputs } = metafile
   const run = Object.keys(outputs).find((path) => outputs[path].entryPoint === source)
-  return packChunks(chunks, named, (load) => warmUp(load(`./${basename(run)}`).runCommand))
+  return packChunks(chunks, named, (loaderFor) =>
+    warmUp((verb) => loaderFor(verb)(`./${basename(run)}`).runCommand))
 }
 
 const url = 'const sallyportUrl=require("node:url").pathToFileURL(__filename).href;'

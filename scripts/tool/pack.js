@@ -1,10 +1,10 @@
 // Packs chunks that are wanted together into one file, with V8's compiled code beside it. Loading
 // them one by one, and compiling them each time, would take longer than Node itself.
+import { hash } from 'node:crypto'
 import { createRequire } from 'node:module'
 import { basename } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { Script, compileFunction } from 'node:vm'
-import { crc32 } from 'node:zlib'
 
 /**
  * Chunks that some entry points need as soon as they are loaded.
@@ -29,8 +29,9 @@ export const closureOf = ({ outputs }, sources) => {
  * Packs chunks.
  * @param {ReadonlyMap<string, string>} chunks CommonJS text of every chunk by file name
  * @param {Readonly<Record<string, readonly string[]>>} packs the chunks of each pack by its name
- * @param {(load: (name: string) => object) => Promise<void>} warmUp
- *   runs what is run often; the functions that it calls are kept in compiled form
+ * @param {(loaderFor: (verb: string) => (name: string) => object) => Promise<void>} warmUp
+ *   runs what is run often; the functions that it calls are kept in compiled form: for everybody
+ *   what it runs by the loader for '', and for one verb alone what it runs by the loader for that
  * @returns {Promise<ReadonlyMap<string, string | Buffer>>} files to write: of each pack the modules
  *   and the compiled code, what loads them, and a stub in the place of each packed chunk
  */
@@ -45,10 +46,12 @@ export const packChunks = async (chunks, packs, warmUp) => {
   const caches = await compiled(files, chunks, packs, warmUp)
   const facts = {}
   const packOf = {}
-  for (const [pack, cache] of caches) {
-    files.set(`${pack}.cache`, cache)
-    facts[pack] = [cache.length, crc32(cache)]
-    for (const name of packs[pack]) packOf[`./${name}`] = pack
+  for (const [name, cache] of caches) {
+    files.set(`${name}.cache`, cache)
+    facts[name] = [cache.length, hash('sha256', cache)]
+  }
+  for (const [pack, names] of Object.entries(packs)) {
+    for (const name of names) packOf[`./${name}`] = pack
   }
   const { v8 } = process.versions
   const values = { V8: v8, ARCH: process.arch, FACTS: facts, PACK_OF: packOf }
@@ -56,14 +59,17 @@ export const packChunks = async (chunks, packs, warmUp) => {
     (name) => JSON.stringify(values[name])))
 }
 
-// In parentheses a function is compiled at once and not parsed twice.
+// Not in parentheses, in which all of them would be compiled at once: what is called is in the
+// compiled code anyhow, and a verb that has its own does without the others.
 const moduleTable = (chunks) =>
   `module.exports={${[...chunks]
-    .map(([name, text]) => `"./${name}":(function(module,exports,require,__filename){${text}\n})`)
+    .map(([name, text]) => `"./${name}":function(module,exports,require,__filename){${text}\n}`)
     .join(',\n')}}\n`
 
 // V8 trusts compiled code as it trusts its own memory, and compares no more of the text than
 // its length. So it is used only when it is byte for byte what this build made, on the same V8.
+// Reading compiled code back takes as long as there is much of it: a verb that is waited for often
+// has compiled code of its own, of the same text, with no more functions than it calls.
 const loader = `"use strict";
 const { readFileSync } = require("node:fs");
 const v8 = V8;
@@ -71,12 +77,16 @@ const arch = ARCH;
 const facts = FACTS;
 const packOf = PACK_OF;
 const sameNode = process.versions.v8 === v8 && process.arch === arch;
+const verb = process.argv.slice(2, 4).join("-");
 const compiled = (pack) => {
   if (!sameNode) return null;
   try {
-    const cache = readFileSync(__dirname + "/" + pack + ".cache");
-    const [bytes, sum] = facts[pack];
-    const whole = cache.length === bytes && require("node:zlib").crc32(cache) === sum;
+    const own = pack + "." + verb;
+    const name = Object.hasOwn(facts, own) ? own : pack;
+    const cache = readFileSync(__dirname + "/" + name + ".cache");
+    const [bytes, sum] = facts[name];
+    // The program has need of it anyhow.
+    const whole = cache.length === bytes && require("node:crypto").hash("sha256", cache) === sum;
     return whole ? cache : null;
   } catch {
     return null;
@@ -109,22 +119,46 @@ load.resolve = require.resolve;
 module.exports = load;
 `
 
-/** Compiled code of each pack, with every function that the warm-up called. */
+/**
+ * Compiled code by the names of its files: of each pack what everybody calls, and of the packs that
+ * a verb loads what that verb calls.
+ */
 const compiled = async (files, chunks, packs, warmUp) => {
+  const made = []
+  await warmUp((verb) => {
+    const { load, scripts } = instance(files, chunks, packs, verb)
+    made.push({ verb, scripts })
+    return load
+  })
+  return made.flatMap(({ verb, scripts }) => [...scripts].map(([pack, script]) =>
+    [verb === '' ? pack : `${pack}.${verb}`, script.createCachedData()]))
+}
+
+/** The program loaded once more, with compiled code of its own for each pack that it loads. */
+const instance = (files, chunks, packs, verb) => {
   const scripts = new Map()
-  const table = {}
-  for (const pack of Object.keys(packs)) {
-    const text = `(function(module){${files.get(`${pack}.js`)}})`
-    const script = new Script(text, { filename: `${pack}.js` })
-    const module = { exports: {} }
-    script.runInThisContext()(module)
-    Object.assign(table, module.exports)
-    scripts.set(pack, script)
+  const tables = new Map()
+  const tableOf = (pack) => {
+    if (!tables.has(pack)) {
+      const text = `(function(module){${files.get(`${pack}.js`)}})`
+      // V8 knows a text again by its file name, and would give the functions of another verb too.
+      const script = new Script(text, { filename: `${pack}.${verb}.js` })
+      const module = { exports: {} }
+      script.runInThisContext()(module)
+      tables.set(pack, module.exports)
+      scripts.set(pack, script)
+    }
+    return tables.get(pack)
   }
+  const packOf = new Map(Object.entries(packs).flatMap(([pack, names]) =>
+    names.map((name) => [`./${name}`, pack])))
+  if (verb === '') for (const pack of Object.keys(packs)) tableOf(pack)
   const require = createRequire(import.meta.url)
   const loaded = {}
   const load = (name) => {
-    const make = table[name] ?? plainChunk(chunks.get(name.replace('./', '')))
+    const pack = packOf.get(name)
+    const make = pack === undefined
+      ? plainChunk(chunks.get(name.replace('./', ''))) : tableOf(pack)[name]
     if (make === null) return require(name)
     if (loaded[name] === undefined) {
       loaded[name] = { exports: {} }
@@ -133,8 +167,7 @@ const compiled = async (files, chunks, packs, warmUp) => {
     return loaded[name].exports
   }
   load.resolve = require.resolve
-  await warmUp(load)
-  return [...scripts].map(([pack, script]) => [pack, script.createCachedData()])
+  return { load, scripts }
 }
 
 const plainChunk = (text) =>

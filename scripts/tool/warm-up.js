@@ -9,12 +9,16 @@ const startMsMax = 20_000
 /**
  * Runs the commands that people wait for, an ask of the sandbox among them. Their results do not
  * matter: what does not run here is compiled when it is first called.
+ * @param {(verb: string) => (deps: object) => Promise<unknown>} runnerOf
+ *   gives `runCommand` of a program of its own: for '' that of all commands, and for a verb one
+ *   that runs nothing else
  */
-export const warmUp = async (runCommand) => {
+export const warmUp = async (runnerOf) => {
   const dir = mkdtempSync(join(tmpdir(), 'sallyport-build-'))
   const stop = new AbortController()
-  const run = (argv, { stdin = '', onOutput = () => undefined } = {}) =>
+  const runBy = (runCommand) => (argv, { stdin = '', onOutput = () => undefined } = {}) =>
     runCommand({ ...depsIn(dir, stop.signal), argv, io: ioOf(stdin, onOutput) })
+  const run = runBy(runnerOf(''))
   try {
     const sandbox = await startSandbox(run, join(dir, 'sandbox'))
     await run(['init', '--profile', sandbox.profile_file])
@@ -23,6 +27,10 @@ export const warmUp = async (runCommand) => {
     for (const argv of reading) await run(argv)
     await run(['alpha', 'ask', '-'], { stdin: 'What is a sally port?' })
     await run(['alpha', 'ask', '-', '--json'], { stdin: 'And what is a postern?' })
+    for (const verb of alone) {
+      const runAlone = runBy(runnerOf(verb.join('-')))
+      for (const argv of [verb, [...verb, '--json']]) await runAlone(argv)
+    }
     stop.abort()
     await sandbox.ended
   } finally {
@@ -36,6 +44,9 @@ const reading = [
   ['shots', 'scan'], ['shots', 'status'],
   ['no-such-command'],
 ]
+
+/** Verbs that have compiled code of their own; see pack.js. */
+const alone = [['alpha', 'show'], ['shots', 'status']]
 
 const setup = (keyFile) => [
   'alpha', 'setup', '--enable', '--acknowledge-plaintext-egress', '--api-key-file', keyFile,

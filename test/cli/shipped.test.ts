@@ -108,12 +108,31 @@ t.test('the shipped program needs Node and the lock add-on, nothing else', async
 
 t.test('the compiled code beside each pack is the one of its text', async (t) => {
   const dir = join(await shipped, 'dist')
-  for (const pack of ['first', 'second']) {
+  for (const [pack, name] of [
+    ['first', 'first'], ['second', 'second'], ['first', 'first.alpha-show'],
+  ] as const) {
     const text = `(function(module){${readFileSync(join(dir, `${pack}.js`), 'latin1')}})`
-    const cachedData = readFileSync(join(dir, `${pack}.cache`))
+    const cachedData = readFileSync(join(dir, `${name}.cache`))
     const script = new Script(text, { filename: join(dir, `${pack}.js`), cachedData })
-    t.equal(script.cachedDataRejected, false, pack)
+    t.equal(script.cachedDataRejected, false, name)
   }
+})
+
+t.test('a verb that is waited for has compiled code of its own, which is less, and runs without it', async (t) => {
+  const dir = t.testdir()
+  const [all, own] = ['first.cache', 'first.alpha-show.cache'].map((name) => `dist/${name}`)
+  const cache = join(await shipped, own as string)
+  const bytes = readFileSync(cache)
+  t.ok(bytes.length < 0.8 * readFileSync(join(await shipped, all as string)).length)
+  await start(t, dir, 'init')
+  await start(t, dir, 'login')
+  const shown = await start(t, dir, 'alpha', 'show')
+  const altered = Buffer.from(bytes)
+  altered[bytes.length >> 1] = (altered[bytes.length >> 1] ?? 0) ^ 0xff
+  writeFileSync(cache, altered)
+  t.equal(await start(t, dir, 'alpha', 'show'), shown, 'altered')
+  rmSync(cache)
+  t.equal(await start(t, dir, 'alpha', 'show'), shown, 'absent')
 })
 
 t.test('the bundled wrapper of the lock add-on finds its binary', async (t) => {

@@ -12,9 +12,9 @@
  * The header check also covers store id and epoch, so that bytes of another log never pass.
  */
 import { hash } from 'node:crypto'
-import { crc32 } from 'node:zlib'
 import * as v from 'valibot'
 import { canonicalJson, sha256Hex } from '../../base/canonical.js'
+import { crc32 } from './crc.js'
 
 const sha = v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/))
 const count = v.pipe(v.number(), v.safeInteger(), v.minValue(0))

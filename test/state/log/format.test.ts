@@ -1,4 +1,5 @@
 import t from 'tap'
+import zlib from 'node:zlib'
 import fc from 'fast-check'
 import { canonicalJson } from '../../../src/base/canonical.js'
 import { canonicalCopy, canonicalText } from '../../../src/state/log/canonical-text.js'
@@ -7,6 +8,7 @@ import {
 } from '../../../src/state/log/format.js'
 import { countRecordHeaders } from '../../../src/state/log/scan.js'
 import type { Change } from '../../../src/state/log/record.js'
+import { crc32 } from '../../../src/state/log/crc.js'
 import {
   decodePayload, encodePayload, isDocumentId, opsIn,
 } from '../../../src/state/log/record.js'
@@ -197,4 +199,10 @@ t.test('however small the pieces are in which a log is read, it ends in the same
       countRecordHeaders(binding, source, start, pieces),
       countRecordHeaders(binding, source, start, whole))
   }), { numRuns: 500 })
+})
+
+t.test('the check of a header is the CRC-32 of zlib', async (t) => {
+  t.equal(crc32('123456789'), 0xcbf43926)
+  t.doesNotThrow(() => fc.assert(fc.property(fc.uint8Array(), (bytes) =>
+    crc32(Buffer.from(bytes).toString('latin1')) === zlib.crc32(bytes))))
 })
