@@ -1,6 +1,6 @@
 /**
- * How long a light command takes beside an empty Node program, by medians of interleaved pairs, with
- * a short log and with one at nine tenths of the length at which it is folded.
+ * How long a light command takes beside an empty Node program, by medians of interleaved pairs,
+ * with a short log and with one at nine tenths of the length at which it is folded.
  */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
