@@ -2,8 +2,8 @@
  * What grows with the number of rows: a store is loaded to 1,000, 10,000, 100,000 and 1,000,000
  * documents by processes that each write a log's worth and close, two thirds of the ids random; at
  * each size it is folded, read, paged and checked, and a copy of it is updated row by row, backed
- * up, restored and repaired. `npm run bench -- growth`; SALLYPORT_GROWTH names the most rows (100,000
- * unless it is given: a million takes most of an hour and four gigabytes).
+ * up, restored and repaired. `npm run bench -- growth`; SALLYPORT_GROWTH names the most rows
+ * (100,000 unless it is given: a million takes most of an hour and some gigabytes).
  */
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
