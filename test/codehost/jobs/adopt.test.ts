@@ -83,8 +83,13 @@ t.test('C-069 a receipt that was not made here, or altered in one value, proves 
   await at.transact((tx) => tx.put(receiptCollection, row.readback_id, unsealed))
   const ran = await at.run(['codehost', 'adopt', job, '--json'])
   t.hasStrict(ran.error(), { code: 'codehost_not_adopted', reason: 'receipt_not_sealed' })
-  const { fence } = row.receipt.task ?? { fence: 0 }
-  const planted = receiptRow(store, { ...row.receipt, count: fence + 7 }, row.journal)
+  const { readback_sha256: own, ...values } = {
+    ...row.receipt, read_at: row.receipt.read_at.replace('2', '1'),
+  }
+  const forged = { ...values, readback_sha256: digestOf(values) }
+  t.not(forged.readback_sha256, own)
+  const planted = receiptRow(store, forged, row.journal)
+  t.ok(isSealed(store, planted), 'whoever has the key can seal a row')
   await at.transact((tx) => tx.put(receiptCollection, row.readback_id, planted))
   t.equal((await at.run(['codehost', 'adopt', job, '--json'])).error().reason, 'receipt_not_sealed',
     'the sealed journal does not hold it')
