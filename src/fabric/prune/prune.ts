@@ -13,7 +13,9 @@ import { appendAudit } from '../../governance/audit.js'
 import type { CapabilityRows, IdleRows, Registry } from '../../governance/capability.js'
 import { nowIso, type Gov } from '../../governance/context.js'
 import { liveGuards } from '../../governance/guard.js'
-import type { DroppedArtifact, TaskAge } from '../../governance/retention/tasks.js'
+import {
+  artifactsOfTask, type DroppedArtifact, type TaskAge,
+} from '../../governance/retention/tasks.js'
 import { collections } from '../../governance/rows.js'
 import type { Session } from '../../governance/session/types.js'
 import { dropStored, sweepStored } from '../../state/care/drop-stored.js'
@@ -26,7 +28,7 @@ import { capabilities } from '../capabilities.js'
 import { stateRules } from '../state-rules.js'
 import type { StatePruneDocument } from './contract.js'
 import { countRoots, namedRoots, pruneRootRows } from './roots.js'
-import { filesOf, goes, newTombstone, prunableKinds, pruneTasks, tasksToGo } from './tasks.js'
+import { goes, newTombstone, prunableKinds, pruneTasks } from './tasks.js'
 
 const verb = 'state prune'
 
@@ -106,11 +108,13 @@ const lookByAge = (pruning: Pruning) => {
   const { gov, age } = pruning
   const tasks = { succeeded: 0, failed: 0, cancelled: 0 }
   let artifacts = 0
-  for (const { view, tasks: found } of tasksToGo(gov, age)) {
-    for (const { state } of found) tasks[state as keyof typeof tasks] += 1
-    artifacts += filesOf(view, found).length
-  }
-  const named = namedRoots(gov, pruning.rows, (view, task) => goes(view, task, age))
+  // One walk over all tasks tells what goes, and which sessions the others name.
+  const named = namedRoots(gov, pruning.rows, (view, task) => {
+    if (!goes(view, task, age)) return false
+    tasks[task.state as keyof typeof tasks] += 1
+    artifacts += artifactsOfTask(view, task).length
+    return true
+  })
   return {
     before: age.before, tasks, artifacts,
     idle_receipts: idleOf(pruning).reduce((sum, one) => sum + countIdle(pruning, one), 0),

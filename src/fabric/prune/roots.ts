@@ -11,7 +11,7 @@ import { walkIndex } from '../../state/indexes.js'
 import type { CollectionSpec, View } from '../../state/types.js'
 import { pageMax, pagesOf } from './pages.js'
 
-/** Every session that a row names; `leaves` says which tasks no longer count. */
+/** Every session that a row names; `leaves`, asked once a task, says which no longer count. */
 export const namedRoots = (
   gov: Gov, rows: readonly CapabilityRows[], leaves: (view: View, task: Task) => boolean,
 ): ReadonlySet<string> => {

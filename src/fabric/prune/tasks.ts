@@ -4,7 +4,7 @@ import type { Registry } from '../../governance/capability.js'
 import { nowIso, type Gov } from '../../governance/context.js'
 import { findReservation } from '../../governance/ledger/read.js'
 import {
-  artifactsOfTask, countPruned, dropTask, mayTaskGo, type DroppedArtifact, type TaskAge,
+  countPruned, dropTask, mayTaskGo, type DroppedArtifact, type TaskAge,
 } from '../../governance/retention/tasks.js'
 import { collections, type Task, type TaskPrune } from '../../governance/rows.js'
 import type { Session } from '../../governance/session/types.js'
@@ -40,18 +40,14 @@ export const newTombstone = (
 })
 
 /** The tasks that would go. Reads only, a page at a time. */
-export function* tasksToGo(
+function* tasksToGo(
   gov: Gov, age: TaskAge,
-): Generator<{ readonly view: View, readonly tasks: readonly Task[] }, void, undefined> {
+): Generator<readonly Task[], void, undefined> {
   for (const { view, rows } of pagesOf(gov.store, collections.closedTasks)) {
     const tasks = rows.map(({ doc }) => doc).filter((task) => goes(view, task, age))
-    if (tasks.length > 0) yield { view, tasks }
+    if (tasks.length > 0) yield tasks
   }
 }
-
-/** Sealed files of tasks, by the rows of one moment. */
-export const filesOf = (view: View, tasks: readonly Task[]): readonly DroppedArtifact[] =>
-  tasks.flatMap((task) => artifactsOfTask(view, task))
 
 /** Removes those of `found` that still may go, and counts them in their tombstone. */
 const dropSlice = (
@@ -78,7 +74,7 @@ export const pruneTasks = async (
 ): Promise<readonly DroppedArtifact[]> => {
   const artifacts: DroppedArtifact[] = []
   let gone = 0
-  for (const { tasks } of tasksToGo(gov, age)) {
+  for (const tasks of tasksToGo(gov, age)) {
     const done = await gov.store.transact('state prune', (tx) =>
       dropSlice(tx, nowIso(gov), tasks, fresh, age))
     artifacts.push(...done.artifacts)
