@@ -18,6 +18,7 @@ const acts = {
   puts: (store: FileStore) =>
     store.transact('put', (tx) => tx.put(notes, 'heir', { n: 1, text: '' })),
   marks: (store: FileStore) => store.transact('mark', (tx) => tx.mark({ policyRevision: 9 })),
+  begins: (store: FileStore) => store.exclusive('begin', () => store.rotate()),
   folds: (store: FileStore) => store.exclusive('fold', () => store.checkpoint()),
 } as const
 type Act = keyof typeof acts

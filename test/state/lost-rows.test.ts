@@ -1,7 +1,7 @@
 /** A block that cannot be read: what is lost with it, what is not, and what must not come back. */
 import t from 'tap'
 import type { Test } from 'tap'
-import { writeFileSync, readFileSync } from 'node:fs'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { formerStates } from '../../src/state/care/aside.js'
 import { checkState } from '../../src/state/care/check.js'
 import { repairState } from '../../src/state/care/repair.js'
@@ -61,4 +61,48 @@ t.test('what was before a lost row is shown as evidence, with the range of ids t
   const next = former?.view.range(notes, { after: 'c', limit: 2 })
   t.strictSame(next?.map(({ id, doc }) => [id, doc.n]), [['d', 3], ['e', 4]])
   t.strictSame(former?.view.range(notes, { prefix: 'i', reverse: true }).length, 1)
+})
+
+/** `a` to `i` at 1, folded; `c` to `f` at 2, folded: a newest run that has lost its only block. */
+const hurtNewest = async (t: Test): Promise<FileStore> => {
+  const { store } = await World.in(t).store()
+  for (const [ids, n] of [['abcdefghi', 1], ['cdef', 2]] as const) {
+    await store.transact('fill', (tx) => {
+      for (const id of ids) tx.put(notes, id, { n, text: '' })
+    })
+    await store.exclusive('fold', () => store.checkpoint())
+  }
+  const newest = readdirSync(store.places.collections).filter((name) => /\.seg$/.test(name)).sort()
+  overwrite(store.places.segment(newest.at(-1) ?? ''))
+  store.close()
+  return store
+}
+
+const overwrite = (path: string): void =>
+  writeFileSync(path, readFileSync(path).fill(0, 2, 30))
+
+const repaired = async (t: Test, store: FileStore): Promise<Record<string, number>> => {
+  await repairState({
+    ...placeOf(store), onLoss: (opened) => opened.transact('loss', (tx) => tx.mark()),
+  })
+  return numbers(again(t, store))
+}
+
+t.test('lost rows come back by the manifest before and the log behind it, as they were last', async (t) => {
+  const rows = await repaired(t, await hurtNewest(t))
+  t.strictSame(rows, { a: 1, b: 1, c: 2, d: 2, e: 2, f: 2, g: 1, h: 1, i: 1 })
+})
+
+t.test('lost rows stay lost where the log behind the manifest before does not lead to the newest', async (t) => {
+  const store = await hurtNewest(t)
+  const logs = readdirSync(store.places.wal).sort()
+  t.ok(logs.length > 1, 'the sealed log is there')
+  // The sealed log: its only record is lost, too.
+  const path = `${store.places.wal}/${logs.at(-2) ?? ''}`
+  const bytes = readFileSync(path)
+  const at = bytes.indexOf('"fill"')
+  t.ok(at > 0)
+  writeFileSync(path, bytes.fill(0, at, at + 8))
+  t.strictSame(await repaired(t, store), { a: 1, b: 1, g: 1, h: 1, i: 1 },
+    'c to f do not come back as they were before')
 })
