@@ -1,12 +1,11 @@
 /** Folders read as the files of a publication: whole, sealed as they were hashed, or refused. */
 import { execFileSync } from 'node:child_process'
 import {
-  appendFileSync, chmodSync, closeSync, linkSync, mkdirSync, mkdtempSync, openSync, readdirSync,
+  appendFileSync, chmodSync, closeSync, linkSync, mkdirSync, openSync, readdirSync,
   renameSync, rmSync, symlinkSync, truncateSync, utimesSync, writeFileSync, writeSync,
 } from 'node:fs'
 import { createServer } from 'node:net'
 import { once } from 'node:events'
-import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import * as fc from 'fast-check'
 import t, { type Test } from 'tap'
@@ -153,11 +152,12 @@ t.test('links, pipes, sockets, devices and a repository within are refused by th
   const server = createServer()
   t.teardown(() => server.close())
   // The name of a socket has to be short.
-  const short = mkdtempSync(join(tmpdir(), 's-'))
-  t.teardown(() => rmSync(short, { recursive: true }))
+  const before = process.cwd()
+  t.teardown(() => process.chdir(before))
   const socket = async (): Promise<void> => {
-    await once(server.listen(join(short, 's')), 'listening')
-    renameSync(join(short, 's'), there)
+    process.chdir(dirname(there))
+    await once(server.listen('odd'), 'listening')
+    process.chdir(before)
   }
   const cases: readonly (readonly [string, () => unknown])[] = [
     ['link', () => symlinkSync('file', there)],
