@@ -6,6 +6,8 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
+import { frameHead } from '../../../src/codehost/producer/frame.js'
+import { manifestBytes } from '../../../src/codehost/producer/manifest.js'
 import {
   goOn, lives, madeFor, observed, shipped, startApart, supervisorOf, untilStopped,
 } from '../../support/codehost/producing.js'
@@ -208,7 +210,11 @@ t.test('C-267 what stands at the name of the marker refuses it, a link too', asy
 
 t.test('C-076 a supervisor that is given another token, or none, starts nothing', async (t) => {
   const produced = await madeFor(t, { helper: shipped() })
-  for (const input of ['', '0'.repeat(64), `${produced.run.token}\0\0\0\0\0\0\0\x02{}`]) {
+  const manifest = manifestBytes(produced.run.manifest)
+  const whole = (token: string): Buffer =>
+    Buffer.concat([Buffer.from(token), frameHead(manifest.length), manifest])
+  const short = `${produced.run.token}\0\0\0\0\0\0\0\x02{}`
+  for (const input of ['', '0'.repeat(64), whole('0'.repeat(64)), short]) {
     const { status } = spawnSync(process.execPath, [...produced.binding.arguments.node], {
       cwd: produced.stage, env: {}, input, stdio: ['pipe', 'pipe', 'pipe', 'pipe'],
     })

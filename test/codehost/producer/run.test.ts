@@ -187,6 +187,9 @@ t.test('C-080 the settings that git sees are those of the stage and of its line,
 
 const last = ({ manifest }: Produced['run']): string => manifest.files.at(-1)?.[0] ?? ''
 
+/** So long, by a number that no other run of this test uses. */
+const longSleep = (part: number): string => `6${part}0.${process.pid}`
+
 const quick = { wallMs: 4_000, reapMs: 2_500 }
 const real = '/usr/bin/git "$@"'
 const script = (...lines: string[]): string => ['#!/bin/sh', ...lines, ''].join('\n')
@@ -215,14 +218,14 @@ t.test('C-081 C-270 a git that hangs, fails, lies or writes too much makes a pre
 })
 
 t.test('C-206 C-266 a descendant that left session, group, environment and descriptors is no rest while it lives', async (t) => {
-  const leave = (seconds: number): string => script(
+  const leave = (seconds: string): string => script(
     `case "$*" in *hash-object*) setsid env -i setsid sleep ${seconds} <&- >&- 2>&- & ;; esac`,
     `exec ${real}`)
-  const lasting = await madeFor(t, { git: leave(600.123), helper: observed(), observe: quick })
+  const lasting = await madeFor(t, { git: leave(longSleep(0)), helper: observed(), observe: quick })
   t.strictSame(await lasting.start(), { quiescent: false, reason: 'marker_missing' })
   const alive = readdirSync('/proc').filter((pid) => {
     try {
-      return readFileSync(`/proc/${pid}/cmdline`, 'latin1') === 'sleep\u0000600.123\u0000'
+      return readFileSync(`/proc/${pid}/cmdline`, 'latin1') === `sleep\0${longSleep(0)}\0`
     } catch {
       return false
     }
@@ -230,7 +233,7 @@ t.test('C-206 C-266 a descendant that left session, group, environment and descr
   t.equal(alive.length, 1, 'it lives')
   for (const pid of alive) process.kill(Number(pid), 'SIGKILL')
   t.strictSame(lasting.verdict(), { quiescent: false, reason: 'marker_missing' }, 'and later, too')
-  const brief = await madeFor(t, { git: leave(0.7) })
+  const brief = await madeFor(t, { git: leave('0.7') })
   const verdict = await brief.start()
   t.hasStrict(verdict, { quiescent: true, complete: true })
   if (verdict.quiescent) t.ok(verdict.marker.quiescence.reaped > 0, 'it was reaped')
@@ -238,10 +241,10 @@ t.test('C-206 C-266 a descendant that left session, group, environment and descr
 
 t.test('C-266 a stranger that keeps a pipe of git open is no rest', async (t) => {
   const git = script(
-    'case "$*" in *hash-object*) setsid sleep 600.5 & ;; esac', `exec ${real}`)
+    `case "$*" in *hash-object*) setsid sleep ${longSleep(1)} & ;; esac`, `exec ${real}`)
   const produced = await madeFor(t, { git, helper: observed(), observe: quick })
   t.strictSame(await produced.start(), { quiescent: false, reason: 'marker_missing' })
-  execFileSync('pkill', ['-f', '^sleep 600.5$'])
+  execFileSync('pkill', ['-f', `^sleep ${longSleep(1)}$`])
 })
 
 t.test('C-264 one stream, in its order and no longer: anything else ends as a prefix', async (t) => {
