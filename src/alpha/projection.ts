@@ -1,12 +1,11 @@
 import * as v from 'valibot'
+import { count } from '../base/fields.js'
 import { alphaCapability, alphaCredentialRef, alphaProfile, alphaRuntime } from './constants.js'
 import { plaintextStatement } from './consent-text.js'
 import {
   alphaReasonOf, alphaReasons, alphaStatuses, alphaWordsOf, isConsentCurrent, type AlphaFacts,
   type AlphaReasonCode,
 } from './readiness.js'
-
-const count = v.pipe(v.number(), v.safeInteger(), v.minValue(0))
 
 /** The `alpha_text` member of a configuration read: closed, fields are only ever added. */
 export const alphaProjectionShape = v.strictObject({

@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { count, sha256 } from '../base/fields.js'
 import { finishNote, finishReasons, type FinishReason } from '../base/finish-reason.js'
 import { transportClaims, transportEntries, type ReceiptBase } from '../contact/receipt.js'
 import type { Job, Task } from '../governance/rows.js'
@@ -8,8 +9,6 @@ import {
 import { parseUuidText } from './identity.js'
 
 const text = v.pipe(v.string(), v.minLength(1))
-const sha256 = v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/))
-const count = v.pipe(v.number(), v.safeInteger(), v.minValue(0))
 
 /** Source of a charge that a person settled by hand. */
 const manualCostSource = 'manual_operator_settlement'

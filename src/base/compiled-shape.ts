@@ -16,7 +16,7 @@ interface Part {
 }
 
 /** What the kinds of schemas and rules hold; each kind has some of it. */
-interface Pieces {
+export interface Pieces {
   readonly kind: string
   readonly type: string
   readonly pipe?: readonly Pieces[]

@@ -1,5 +1,6 @@
 /** What goes in and comes out of the operations on connections and their consents. */
 import * as v from 'valibot'
+import { nullableText, text } from '../base/fields.js'
 import { contract, noInput } from '../base/contract.js'
 import { closedObject, strictInteger } from '../base/schema.js'
 import type { StandingConnection } from '../governance/connections/read.js'
@@ -8,8 +9,6 @@ import { codehostLimits } from './constants.js'
 import { standingDocument, standingDocumentShape } from './jobs/contract.js'
 import type { Standing } from './jobs/rows.js'
 
-const text = v.string()
-const nullableText = v.nullable(text)
 const revision = strictInteger(1, Number.MAX_SAFE_INTEGER)
 
 const consentShape = v.strictObject({

@@ -4,11 +4,9 @@
  * operation; nobody else writes one.
  */
 import * as v from 'valibot'
+import { iso, text } from '../base/fields.js'
 import { runtimeShape } from '../governance/rows.js'
 import type { CollectionSpec, Tx, View } from '../state/types.js'
-
-const text = v.string()
-const iso = v.pipe(text, v.isoTimestamp())
 
 const shape = v.strictObject({
   operation_id: text,

@@ -1,5 +1,6 @@
 /** What goes in and comes out of looking after a whole state directory. */
 import * as v from 'valibot'
+import { count } from '../base/fields.js'
 import { contract, noInput } from '../base/contract.js'
 import { fail, type SallyportError } from '../base/errors.js'
 import { closedObject } from '../base/schema.js'
@@ -20,7 +21,6 @@ export interface Kept {
   readonly owners_to_enable: readonly string[]
 }
 
-const count = v.pipe(v.number(), v.safeInteger(), v.minValue(0))
 const anchorShape = v.picklist(['ok', 'behind', 'forked', 'missing', 'forged'])
 
 /** One finding. */

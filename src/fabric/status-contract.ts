@@ -1,11 +1,11 @@
 /** What comes out of the one look at everything. */
 import * as v from 'valibot'
+import { nullableText } from '../base/fields.js'
 import { contract, noInput } from '../base/contract.js'
 import type { Registry, StatusLine } from '../governance/capability.js'
 import { capabilities } from './capabilities.js'
 
 const count = v.number()
-const nullableText = v.nullable(v.string())
 
 /** Status of one capability and, where it is not `configured`, why. */
 const lineShape = v.strictObject({

@@ -1,5 +1,6 @@
 /** The configuration read of the route: closed, fields are only ever added. Pure. */
 import * as v from 'valibot'
+import { count } from '../base/fields.js'
 import {
   egressPurpose, gatewayCapability, gatewayCredentialRef, gatewayPurposes, proofPurpose,
   routingControls, slotNames, type SlotName,
@@ -13,7 +14,6 @@ import {
 } from './readiness.js'
 import type { GatewayRoute, SlotSetup } from './setup.js'
 
-const count = v.pipe(v.number(), v.safeInteger(), v.minValue(0))
 const statusFields = {
   status: v.picklist(gatewayStatuses),
   reason_code: v.nullable(v.picklist(Object.keys(gatewayReasons) as GatewayReasonCode[])),

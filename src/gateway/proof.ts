@@ -4,6 +4,7 @@
  * is evidence for the gateway's own slots and for nothing else (A-160).
  */
 import * as v from 'valibot'
+import { sha256 } from '../base/fields.js'
 import { canonicalJson } from '../base/canonical.js'
 import { msFromIso } from '../base/clock.js'
 import type { CollectionSpec, Tx, View } from '../state/types.js'
@@ -13,7 +14,6 @@ import { gatewayReceiptShape } from './receipt.js'
 import type { GatewayRoute } from './setup.js'
 
 const name = v.pipe(v.string(), v.minLength(1), v.maxLength(gatewayLimits.nameCharsMax))
-const sha256 = v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/))
 
 const bindingsShape = v.strictObject({
   api_base: v.string(),

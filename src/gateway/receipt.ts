@@ -1,12 +1,11 @@
 import * as v from 'valibot'
+import { count, sha256 } from '../base/fields.js'
 import { finishNote, finishReasons } from '../base/finish-reason.js'
 import { transportEntries } from '../contact/receipt.js'
 import {
   gatewayLimits, gatewayPurposes, gatewaySchemas, gatewayUsageSource, slotNames,
 } from './constants.js'
 
-const count = v.pipe(v.number(), v.safeInteger(), v.minValue(0))
-const sha256 = v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/))
 const time = v.pipe(v.string(), v.isoTimestamp())
 const replyName = v.nullable(v.pipe(v.string(), v.maxLength(gatewayLimits.nameCharsMax)))
 

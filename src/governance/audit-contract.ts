@@ -1,12 +1,10 @@
 /** What goes in and comes out of reading the audit: ids, names and numbers, no content. */
 import * as v from 'valibot'
+import { nullableText, sha256 } from '../base/fields.js'
 import { contract } from '../base/contract.js'
 import { fail } from '../base/errors.js'
 import { closedObject, strictInteger } from '../base/schema.js'
 import type { AuditLink, NamedAuditRow } from './audit-read.js'
-
-const nullableText = v.nullable(v.string())
-const sha256 = v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/))
 
 /** One thing that happened. */
 const auditShape = v.strictObject({

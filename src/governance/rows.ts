@@ -4,6 +4,7 @@
  * Money is integer micro-USD, times are ISO 8601 UTC text (`*_at`) or milliseconds (`*_ms`).
  */
 import * as v from 'valibot'
+import { count, counted, iso, sha256, text } from '../base/fields.js'
 import type { CollectionSpec, Index } from '../state/types.js'
 import {
   auditByName, auditByNumber, auditByPrincipal, auditByTime, consentsByPurpose, consentsByState,
@@ -12,10 +13,6 @@ import {
   rootsUnended, tasksByGoal, tasksByKind, tasksByOwner, tasksByOwnState, tasksByState,
 } from './row-indexes.js'
 
-const text = v.string()
-const iso = v.pipe(v.string(), v.isoTimestamp())
-const count = v.pipe(v.number(), v.safeInteger(), v.minValue(0))
-const sha256 = v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/))
 const nullable = <S extends v.GenericSchema>(schema: S) => v.nullable(schema)
 
 /** Where an order came from; `face` is `cli`, `service` or `job`. */
@@ -247,8 +244,6 @@ export const taskStates = [
   'prepared', 'accepted', 'queued', 'running', 'succeeded', 'blocked', 'failed', 'cancelled',
 ] as const
 export type TaskState = (typeof taskStates)[number]
-
-const counted = v.pipe(v.number(), v.safeInteger(), v.minValue(1))
 
 const taskShape = v.strictObject({
   task_id: text,

@@ -5,6 +5,7 @@
  * the money. No picture, no hash, no path and no visible text is in any of them (S-025, S-107).
  */
 import * as v from 'valibot'
+import { count, text } from '../base/fields.js'
 import { imagesIn, type PeriodImages } from './images.js'
 import type {
   ModelText, ScreenObservationInput, ScreenReportInput,
@@ -17,8 +18,6 @@ const reportSchemaName = 'svc.screen_report.v1'
 /** Observations that are listed one by one; all are counted. */
 export const reportLimits = { listedMax: 2_000, summariesMax: 500 } as const
 
-const text = v.string()
-const count = v.pipe(v.number(), v.safeInteger(), v.minValue(0))
 const nullableCount = v.nullable(count)
 
 const authorEntries = {

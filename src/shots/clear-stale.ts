@@ -3,6 +3,7 @@
  * archived row stays on disk and in the historical count and leaves everything active.
  */
 import * as v from 'valibot'
+import { count } from '../base/fields.js'
 import { contract, noInput } from '../base/contract.js'
 import { fail } from '../base/errors.js'
 import { appendAudit } from '../governance/audit.js'
@@ -19,8 +20,6 @@ import { putObservation } from './observations/observation-store.js'
 import { locateFolder } from './source/folder.js'
 import { shotCollections as c, type CountKey } from './observations/rows.js'
 import { savedSettings } from './source/settings.js'
-
-const count = v.pipe(v.number(), v.safeInteger(), v.minValue(0))
 
 const clearStaleShape = v.strictObject({
   /** The folder that stays; rows of others were looked at. */

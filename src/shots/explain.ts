@@ -5,6 +5,7 @@
 import { lstatSync, readdirSync, realpathSync, type BigIntStats } from 'node:fs'
 import { basename, dirname, join, relative } from 'node:path'
 import * as v from 'valibot'
+import { nullableText, text } from '../base/fields.js'
 import { contract } from '../base/contract.js'
 import { closedObject } from '../base/schema.js'
 import { imageLimits, visualLimit } from '../images/limits.js'
@@ -19,9 +20,6 @@ import { shotCollections as c, type FileName, type SeenFile } from './observatio
 import { fileNameOf } from './scan/names.js'
 import { isSameFile } from './scan/same-file.js'
 import { isRecursive, savedSettings } from './source/settings.js'
-
-const text = v.string()
-const nullableText = v.nullable(text)
 
 /** What a scan of the folder would do with the file as it is now. */
 const scanWould = [

@@ -10,7 +10,7 @@ import { SallyportError } from '../base/errors.js'
 import type { ArtifactFolder } from './artifact-folder.js'
 import { damagedArtifact, Draft, missingArtifact, storedPath } from './artifact-folder.js'
 import type { Files } from './files.js'
-import { ioFailure, isTemporary, readWhole, removeFile, syncDir } from './files.js'
+import { orIoFailure, isTemporary, readWhole, removeFile, syncDir } from './files.js'
 import type { KeyRing } from './keys.js'
 import { openWith, sealedExtraBytes, sealWith } from './keys.js'
 import type { PieceMagic } from './pieces/cipher.js'
@@ -61,14 +61,6 @@ export const storedNames = (files: Files, dir: string): string[] => {
     files.list(join(dir, shard)).filter((name) => storedName.test(name)))
 }
 
-const asFailure = <T>(fn: () => T): T => {
-  try {
-    return fn()
-  } catch (error) {
-    throw ioFailure(error, 'artifact')
-  }
-}
-
 /** Where artifacts lie and what seals them. */
 interface Place extends ArtifactFolder {
   readonly storeId: string
@@ -86,7 +78,8 @@ export const artifactsAt = (
   return {
     write: (label, plaintext, options) => {
       requireWriting()
-      return asFailure(() => writeWhole(at, label, plaintext, options?.deterministic === true))
+      return orIoFailure('artifact', () =>
+        writeWhole(at, label, plaintext, options?.deterministic === true))
     },
     writeStream: (label, { bytesMax = Number.MAX_SAFE_INTEGER } = {}) => {
       requireWriting()
@@ -107,7 +100,7 @@ export const artifactsAt = (
     remove: (stored) => {
       requireWriting()
       if (!storedName.test(stored)) throw new TypeError('not a stored artifact name')
-      asFailure(() => {
+      orIoFailure('artifact', () => {
         const shard = dirname(storedPath(dir, stored))
         if (files.stat(shard)?.kind !== 'dir') return
         removeFile(files, storedPath(dir, stored))
@@ -171,7 +164,9 @@ const openStored = (
 ): Buffer => {
   if (!storedName.test(ref.stored_sha256)) throw damagedArtifact()
   const path = storedPath(dir, ref.stored_sha256)
-  const sealed = asFailure(() => readSealed(files, path, ref.bytes + sealedExtraBytes))
+  const sealed = orIoFailure(
+    'artifact', () => readSealed(files, path, ref.bytes + sealedExtraBytes),
+  )
   if (sealed === undefined) throw missingArtifact()
   if (hash('sha256', sealed) !== ref.stored_sha256) throw damagedArtifact()
   const magic = sealed.toString('latin1', 0, 4)

@@ -180,6 +180,15 @@ export const ioFailure = (error: unknown, what: string): SallyportError => {
   })
 }
 
+/** What `fn` gives; an error of the disk becomes the program's own (`ioFailure`). */
+export const orIoFailure = <T>(what: string, fn: () => T): T => {
+  try {
+    return fn()
+  } catch (error) {
+    throw ioFailure(error, what)
+  }
+}
+
 /** Writes all of `bytes` in one call or throws `ShortWrite`; a short write is never continued. */
 export const writeAll = (
   files: Files, fd: number, bytes: Uint8Array, position: number | null,

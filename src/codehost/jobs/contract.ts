@@ -1,5 +1,6 @@
 /** What goes in and comes out of the operations on jobs. */
 import * as v from 'valibot'
+import { nullableText, text } from '../../base/fields.js'
 import { contract } from '../../base/contract.js'
 import { closedObject, strictInteger } from '../../base/schema.js'
 import { fail, type SallyportError } from '../../base/errors.js'
@@ -12,8 +13,6 @@ import { jobStates, type Job, type Standing } from './rows.js'
 import type { RoutineResult } from './run.js'
 import { wayOn } from './way-on.js'
 
-const text = v.string()
-const nullableText = v.nullable(text)
 const number = v.number()
 const revision = strictInteger(1, Number.MAX_SAFE_INTEGER)
 

@@ -4,18 +4,13 @@
  * to C-074).
  */
 import * as v from 'valibot'
+import { count, counted, iso, sha256, text } from '../../base/fields.js'
 import { canonicalJson } from '../../base/canonical.js'
 import { fail } from '../../base/errors.js'
 import { historyRoom } from '../../state/history/append.js'
 import { historyHead, historyPage } from '../../state/history/read.js'
 import { historySpec } from '../../state/history/spec.js'
 import type { HistorySpec, Tx, View } from '../../state/types.js'
-
-const text = v.string()
-const iso = v.pipe(v.string(), v.isoTimestamp())
-const count = v.pipe(v.number(), v.safeInteger(), v.minValue(0))
-const counted = v.pipe(v.number(), v.safeInteger(), v.minValue(1))
-const sha256 = v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/))
 
 /** What came of an effect. `unsent` is proof that no byte of it left. */
 export const effectOutcomes = ['created', 'refused', 'unknown', 'unsent'] as const

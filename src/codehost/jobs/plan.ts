@@ -3,6 +3,7 @@
  * bytes of its one POST. What is sent, previewed and compared with a readback comes from here.
  */
 import * as v from 'valibot'
+import { counted, sha256 } from '../../base/fields.js'
 import { canonicalJson, digestOf, sha256Hex } from '../../base/canonical.js'
 import { fail } from '../../base/errors.js'
 import { readArtifact } from '../../governance/artifacts.js'
@@ -13,9 +14,6 @@ import { hostPath, repositoryOf } from '../repository.js'
 import { effectHistory, jobEntries } from './histories.js'
 import { effectLedger } from './effects.js'
 import type { Job } from './rows.js'
-
-const sha256 = v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/))
-const counted = v.pipe(v.number(), v.safeInteger(), v.minValue(1))
 
 const effectShape = v.strictObject({
   number: counted,

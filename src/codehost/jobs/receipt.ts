@@ -4,6 +4,7 @@
  * caller and no hand-written row makes one (C-059 to C-069).
  */
 import * as v from 'valibot'
+import { count, counted, sha256, text } from '../../base/fields.js'
 import { canonicalJson, digestOf } from '../../base/canonical.js'
 import { fail } from '../../base/errors.js'
 import { newId } from '../../base/ids.js'
@@ -17,10 +18,6 @@ import { nativeKinds, publicCapability } from './kinds.js'
 import type { PlannedEffect } from './plan.js'
 import type { Job } from './rows.js'
 
-const text = v.string()
-const count = v.pipe(v.number(), v.safeInteger(), v.minValue(0))
-const counted = v.pipe(v.number(), v.safeInteger(), v.minValue(1))
-const sha256 = v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/))
 const receiptShape = v.strictObject({
   schema: v.literal('svc.codehost.read-receipt.v1'),
   readback_id: text,

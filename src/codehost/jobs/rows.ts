@@ -3,16 +3,11 @@
  * session and credential, and how far it came. What was sent is told by the histories beside.
  */
 import * as v from 'valibot'
+import { count, counted, iso, nullableText, sha256, text } from '../../base/fields.js'
 import type { CollectionSpec, Index } from '../../state/types.js'
 import { codehostActions } from '../constants.js'
 import { nativeKinds, publicCapabilities } from './kinds.js'
 
-const text = v.string()
-const nullableText = v.nullable(text)
-const iso = v.pipe(v.string(), v.isoTimestamp())
-const count = v.pipe(v.number(), v.safeInteger(), v.minValue(0))
-const counted = v.pipe(v.number(), v.safeInteger(), v.minValue(1))
-const sha256 = v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/))
 const nullableSha256 = v.nullable(sha256)
 
 /**

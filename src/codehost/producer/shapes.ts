@@ -3,11 +3,10 @@
  * anything, and what it writes when nothing of it is left (C-079, C-265, C-267).
  */
 import * as v from 'valibot'
+import { count, sha256 } from '../../base/fields.js'
 import { isolationClaim, recoveryContract } from './limits.js'
 
 const text = v.pipe(v.string(), v.maxLength(4096))
-const count = v.pipe(v.number(), v.safeInteger(), v.minValue(0))
-const sha256 = v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/))
 const nanoseconds = v.pipe(v.string(), v.regex(/^(?:0|[1-9]\d{0,19})$/))
 const texts = v.array(v.string())
 const variables = v.record(v.string(), v.string())

@@ -3,6 +3,7 @@
  * let go, since hosts add members at any time.
  */
 import * as v from 'valibot'
+import { nullableText, text } from '../../base/fields.js'
 import { replyObject, strictInteger } from '../../base/schema.js'
 import { isObjectId } from '../git/object-id.js'
 import { treeModes, typeOfMode } from '../git/tree-entry.js'
@@ -12,8 +13,6 @@ const count = strictInteger(0, Number.MAX_SAFE_INTEGER)
 const objectId = v.pipe(
   v.string(), v.check(isObjectId, 'must be an object id of 40 lowercase hex digits'))
 const flag = v.boolean()
-const text = v.string()
-const nullableText = v.nullable(v.string())
 const person = replyObject({
   name: text, email: text,
   date: v.pipe(v.string(), v.regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/)),

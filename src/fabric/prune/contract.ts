@@ -1,13 +1,12 @@
 /** What goes in and comes out of a prune. */
 import * as v from 'valibot'
+import { count } from '../../base/fields.js'
 import { contract } from '../../base/contract.js'
 import { unitMs } from '../../base/duration.js'
 import { closedObject, strictInteger } from '../../base/schema.js'
 
 /** Ages that may be asked for, milliseconds: from a day on, since minutes and months look alike. */
 export const pruneAge = { min: unitMs.d, max: 36_500 * unitMs.d } as const
-
-const count = v.pipe(v.number(), v.safeInteger(), v.minValue(0))
 
 const shape = v.strictObject({
   /** Whether this only tells what would go. */

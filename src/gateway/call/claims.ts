@@ -4,6 +4,7 @@
  * digest is refused here; nothing that may have been sent is ever sent again by itself.
  */
 import * as v from 'valibot'
+import { sha256 } from '../../base/fields.js'
 import { fail } from '../../base/errors.js'
 import { isHeld } from '../../governance/guard.js'
 import { findReservation } from '../../governance/ledger/read.js'
@@ -12,7 +13,6 @@ import type { CollectionSpec, Index, Store, Tx, View } from '../../state/types.j
 import { gatewayPurposes, slotNames } from '../constants.js'
 import { callOutcomes, gatewayReceiptShape, type CallOutcome } from '../receipt.js'
 
-const sha256 = v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/))
 const time = v.pipe(v.string(), v.isoTimestamp())
 
 const claimShape = v.strictObject({

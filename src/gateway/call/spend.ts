@@ -6,11 +6,10 @@
  * full bound: too much, never too little.
  */
 import * as v from 'valibot'
+import { count } from '../../base/fields.js'
 import { isoFromMs } from '../../base/clock.js'
 import type { CollectionSpec, Tx, View } from '../../state/types.js'
 import { gatewayPurposes, type GatewayPurpose } from '../constants.js'
-
-const count = v.pipe(v.number(), v.safeInteger(), v.minValue(0))
 
 const spendShape = v.strictObject({
   /** `2026-11-20T14`, UTC. */

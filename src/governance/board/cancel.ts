@@ -7,14 +7,19 @@ import type { Session } from '../session/types.js'
 import { moveTask } from './move.js'
 import { putTask } from './place.js'
 import { getTask, requireOwnTask } from './read.js'
+import { costLiability, isHeld } from './states.js'
 
 const refuse = (task: Task): never => {
   const details = { task_id: task.task_id, state: task.state }
   if (task.blocked !== null) {
-    throw fail.blocked('task_blocked', 'A blocked task cannot be cancelled: its money stands.', {
-      reason: task.blocked.reason,
-      next: 'Run `sallyport ledger reservations`.',
-      details,
+    const { reason } = task.blocked
+    if (task.blocked.kind === costLiability || isHeld(task)) {
+      throw fail.blocked('task_blocked', 'A blocked task cannot be cancelled: its money stands.', {
+        reason, next: 'Run `sallyport ledger reservations`.', details,
+      })
+    }
+    throw fail.blocked('task_blocked', 'A blocked task cannot be cancelled: what it did stands.', {
+      reason, next: `Look at it: sallyport task show ${task.task_id}`, details,
     })
   }
   throw fail.conflict('task_finished', 'This task has finished already.', { details })

@@ -1,12 +1,11 @@
 /** A task of the board as a document: content-safe, in the specification's field names. */
 import * as v from 'valibot'
+import { nullableText } from '../../base/fields.js'
 import type { View } from '../../state/types.js'
 import { findReservation } from '../ledger/read.js'
 import { collections, taskStates, type Task } from '../rows.js'
 import type { Session } from '../session/types.js'
 import { taskAccess } from './read.js'
-
-const nullableText = v.nullable(v.string())
 
 /** Shape of a task; fields are only ever added. */
 export const taskShape = v.strictObject({

@@ -4,13 +4,8 @@
  * the same row, which is the only place where such a consent lies (C-001, C-003, C-030).
  */
 import * as v from 'valibot'
+import { count, counted, iso, sha256, text } from '../../base/fields.js'
 import type { CollectionSpec } from '../../state/types.js'
-
-const text = v.string()
-const iso = v.pipe(v.string(), v.isoTimestamp())
-const count = v.pipe(v.number(), v.safeInteger(), v.minValue(0))
-const counted = v.pipe(v.number(), v.safeInteger(), v.minValue(1))
-const sha256 = v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/))
 
 /** What a connection is good for: writes on consent, nothing, or reads that settle what was. */
 export const connectionModes = ['active', 'disabled', 'reconcile_only'] as const

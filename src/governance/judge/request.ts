@@ -1,9 +1,9 @@
 import * as v from 'valibot'
+import { count } from '../../base/fields.js'
 import { fail } from '../../base/errors.js'
 import { provenanceShape, runtimeShape, type RouteName, type Runtime } from '../rows.js'
 
 const text = v.pipe(v.string(), v.minLength(1), v.maxLength(512))
-const count = v.pipe(v.number(), v.safeInteger(), v.minValue(0))
 
 const requestShape = v.strictObject({
   capability: text,

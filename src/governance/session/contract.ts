@@ -1,11 +1,10 @@
 /** What goes in and comes out of logging in and out, and of the operations on sessions. */
 import * as v from 'valibot'
+import { nullableText } from '../../base/fields.js'
 import { contract, noInput } from '../../base/contract.js'
 import { closedObject, strictInteger } from '../../base/schema.js'
 import { sessionLimits } from './login.js'
 import type { SessionFacts } from './types.js'
-
-const nullableText = v.nullable(v.string())
 
 /** A session: times and names, never the token or its digest. */
 const sessionShape = v.strictObject({

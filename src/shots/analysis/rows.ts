@@ -1,9 +1,8 @@
 /** Analyses under way: few rows, each gone in the record that ends its call. */
 import * as v from 'valibot'
+import { nullableText } from '../../base/fields.js'
 import type { CollectionSpec } from '../../state/types.js'
 import { analysisStatuses } from '../constants.js'
-
-const nullableText = v.nullable(v.string())
 
 const runningShape = v.strictObject({
   observation_id: v.string(),

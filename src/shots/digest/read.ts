@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { count, text } from '../../base/fields.js'
 import { fail } from '../../base/errors.js'
 import { closedObject, parseClosed } from '../../base/schema.js'
 import { parseStrictJson } from '../../base/strict-json.js'
@@ -8,9 +9,6 @@ import type { View } from '../../state/types.js'
 import { digestSchemaVersion, digestSourceTool, shotLabels } from '../constants.js'
 import { findEpisode } from './episode-store.js'
 import type { Episode } from './rows.js'
-
-const text = v.string()
-const count = v.pipe(v.number(), v.safeInteger(), v.minValue(0))
 
 const payloadShape = closedObject({
   schema: v.literal(digestSchemaVersion),

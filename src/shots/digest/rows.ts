@@ -3,14 +3,10 @@
  * image, no visible text, nothing of request or reply (S-102, S-103).
  */
 import * as v from 'valibot'
+import { count, iso, sha256, text } from '../../base/fields.js'
 import type { CollectionSpec } from '../../state/types.js'
 import { digestSchemaVersion, digestSourceTool } from '../constants.js'
 import { madeTextEntries } from '../texts/made.js'
-
-const text = v.string()
-const iso = v.pipe(v.string(), v.isoTimestamp())
-const count = v.pipe(v.number(), v.safeInteger(), v.minValue(0))
-const sha256 = v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/))
 
 /** Texts of a window that are kept after newer ones. */
 export const earlierTextsMax = 64

@@ -1,5 +1,6 @@
 /** What verbs and the service tell of an observation: local facts, never the semantic analysis. */
 import * as v from 'valibot'
+import { count, nullableText, text } from '../../base/fields.js'
 import {
   analysisStatuses, classifications, reanalyzeReasons, screenshotSource,
 } from '../constants.js'
@@ -8,10 +9,6 @@ import {
 } from './as-of-now.js'
 import { fileNameOfRow } from './file-name.js'
 import type { FileName, Observation } from './rows.js'
-
-const text = v.string()
-const nullableText = v.nullable(text)
-const count = v.pipe(v.number(), v.safeInteger(), v.minValue(0))
 
 const nameFields = { path: text, path_bytes_base64: nullableText }
 

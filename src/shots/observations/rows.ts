@@ -6,15 +6,12 @@
  * with them.
  */
 import * as v from 'valibot'
+import { count, iso, sha256, text } from '../../base/fields.js'
 import { digestOf } from '../../base/canonical.js'
 import type { CollectionSpec, Index } from '../../state/types.js'
 import { analysisStatuses, classifications, reanalyzeReasons, screenshotSource }
   from '../constants.js'
 
-const text = v.string()
-const iso = v.pipe(v.string(), v.isoTimestamp())
-const count = v.pipe(v.number(), v.safeInteger(), v.minValue(0))
-const sha256 = v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/))
 const formatShape = v.picklist(['png', 'jpeg'])
 
 /** A file's name below its folder: text for people, and the bytes where they are not UTF-8. */

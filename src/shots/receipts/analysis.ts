@@ -1,12 +1,9 @@
 /** What a pass of the analysis job tells: printed by verbs and stored in its receipt. */
 import * as v from 'valibot'
+import { count, nullableText, text } from '../../base/fields.js'
 import { reanalyzeReasons } from '../constants.js'
 import { dueFields } from '../money.js'
 import { renewalShape } from './renewal.js'
-
-const text = v.string()
-const nullableText = v.nullable(text)
-const count = v.pipe(v.number(), v.safeInteger(), v.minValue(0))
 
 /** How many of the blocked rows that were looked at have a reason, most first. */
 export const blockedReasonsShape = v.array(v.strictObject({ reason: text, count }))

@@ -1,11 +1,8 @@
 /** What a pass of the digest job keeps of itself: names, counts and digests, no text. */
 import * as v from 'valibot'
+import { count, nullableText, text } from '../../base/fields.js'
 import { dueFields } from '../money.js'
 import { renewalShape } from './renewal.js'
-
-const text = v.string()
-const nullableText = v.nullable(text)
-const count = v.pipe(v.number(), v.safeInteger(), v.minValue(0))
 
 /** What became of one window. `not_repeated`: it was tried with these very inputs before. */
 const windowOutcomes = [

@@ -1,15 +1,10 @@
 /** Rows of the receipts of the scheduler jobs; the facts of each job are of a closed shape. */
 import * as v from 'valibot'
+import { count, iso, sha256, text } from '../../base/fields.js'
 import type { CollectionSpec } from '../../state/types.js'
 import { storedAnalysisShape } from './analysis.js'
 import { storedDigestShape } from './digest.js'
 import { scanFactsShape } from './scan.js'
-
-const text = v.string()
-const count = v.pipe(v.number(), v.safeInteger(), v.minValue(0))
-const sha256 = v.pipe(text, v.regex(/^[0-9a-f]{64}$/))
-
-const iso = v.pipe(text, v.isoTimestamp())
 
 const idleShape = v.strictObject({ since: iso, ticks: count, last: iso })
 /** Ticks of a job that had nothing to do: since when, how many, and the newest. */

@@ -1,11 +1,8 @@
 /** What a scan tells: printed by verbs, stored in its receipt and listed in docs/scanning.md. */
 import * as v from 'valibot'
+import { count, nullableText, text } from '../../base/fields.js'
 import { fail, type SallyportError } from '../../base/errors.js'
 import { fileNameShape } from '../observations/rows.js'
-
-const text = v.string()
-const nullableText = v.nullable(text)
-const count = v.pipe(v.number(), v.safeInteger(), v.minValue(0))
 
 const problemShape = v.strictObject({ name: fileNameShape, reason: text })
 /** A file that needs a word: why it was put off, refused, or taken in without being looked into. */

@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { text } from '../../base/fields.js'
 import { closedObject, parseClosed } from '../../base/schema.js'
 import { parseStrictJson } from '../../base/strict-json.js'
 import { readArtifact } from '../../governance/artifacts.js'
@@ -6,8 +7,6 @@ import type { Gov } from '../../governance/context.js'
 import type { View } from '../../state/types.js'
 import { shotLabels } from '../constants.js'
 import type { MadeConclusion } from './rows.js'
-
-const text = v.string()
 
 const payloadShape = closedObject({
   schema: v.literal(shotLabels.conclusion),

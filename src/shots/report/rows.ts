@@ -3,12 +3,9 @@
  * can tell how many digests and which observations stand behind it (S-107).
  */
 import * as v from 'valibot'
+import { count, sha256, text } from '../../base/fields.js'
 import type { CollectionSpec } from '../../state/types.js'
 import { madeTextEntries } from '../texts/made.js'
-
-const text = v.string()
-const count = v.pipe(v.number(), v.safeInteger(), v.minValue(0))
-const sha256 = v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/))
 
 const madeShape = v.strictObject({
   ...madeTextEntries,

@@ -1,5 +1,6 @@
 /** Saving and showing the settings of the screenshot source. */
 import * as v from 'valibot'
+import { count, nullableText, text } from '../../base/fields.js'
 import { SallyportError } from '../../base/errors.js'
 import { slotNames } from '../../gateway/constants.js'
 import { projectGateway } from '../../gateway/projection.js'
@@ -20,9 +21,6 @@ import {
 /** Bytes of a settings document. */
 export const settingsBytesMax = 65_536
 
-const text = v.string()
-const nullableText = v.nullable(text)
-const count = v.pipe(v.number(), v.safeInteger(), v.minValue(0))
 const source = v.picklist(['environment', 'settings', 'default'])
 const value = v.nullable(v.union([v.string(), v.number(), v.boolean()]))
 

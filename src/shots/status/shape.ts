@@ -1,12 +1,10 @@
 /** The settings status, closed; fields are only ever added. Null: could not be told just now. */
 import * as v from 'valibot'
+import { count, nullableText, text } from '../../base/fields.js'
 import { gatewayReceiptShape } from '../../gateway/receipt.js'
 import { blockedReasonsShape } from '../receipts/analysis.js'
 import { analysisStatuses } from '../constants.js'
 
-const text = v.string()
-const nullableText = v.nullable(text)
-const count = v.pipe(v.number(), v.safeInteger(), v.minValue(0))
 const nullableCount = v.nullable(count)
 const seconds = v.nullable(v.pipe(v.number(), v.safeInteger()))
 

@@ -1,10 +1,8 @@
 /** What a row says of a text that was bought, a digest's or a report's. */
 import * as v from 'valibot'
+import { count, text } from '../../base/fields.js'
 import { collections } from '../../governance/rows.js'
 import type { View } from '../../state/types.js'
-
-const text = v.string()
-const count = v.pipe(v.number(), v.safeInteger(), v.minValue(0))
 
 /** Entries of a strict object; the text itself lies sealed under `artifact_id`. */
 export const madeTextEntries = {

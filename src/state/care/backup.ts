@@ -6,6 +6,7 @@
 import { randomBytes } from 'node:crypto'
 import { basename, dirname, join, resolve, sep } from 'node:path'
 import * as v from 'valibot'
+import { count } from '../../base/fields.js'
 import { canonicalJson, sha256Hex } from '../../base/canonical.js'
 import { isoFromMs } from '../../base/clock.js'
 import { fail, SallyportError } from '../../base/errors.js'
@@ -23,7 +24,6 @@ import type { Store, View } from '../types.js'
 import { stampOf } from './use-case.js'
 
 const sha = v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/))
-const count = v.pipe(v.number(), v.safeInteger(), v.minValue(0))
 
 /** Shape of `backup.json`, written last: a folder without it is no backup. */
 export const backupShape = v.strictObject({

@@ -2,7 +2,7 @@
 import { dirname } from 'node:path'
 import { storedPath } from '../artifact-folder.js'
 import { storedNames, sweepOrphans } from '../artifacts.js'
-import { ioFailure, removeFile, syncDir } from '../files.js'
+import { orIoFailure, removeFile, syncDir } from '../files.js'
 import { requireOwnFolders } from '../folders.js'
 import { FileStore } from '../store.js'
 import type { Store, View } from '../types.js'
@@ -42,25 +42,17 @@ export const dropStored = async (
         const path = storedPath(places.artifacts, name)
         const facts = files.stat(path)
         if (facts?.kind !== 'file' || isNamed(view)) return []
-        removing(() => removeFile(files, path))
+        orIoFailure('removing stored files', () => removeFile(files, path))
         return [{ path, size: facts.size }]
       })
     })
-    removing(() => {
+    orIoFailure('removing stored files', () => {
       for (const shard of new Set(gone.map(({ path }) => dirname(path)))) syncDir(files, shard)
     })
     count += gone.length
     bytes += gone.reduce((sum, { size }) => sum + size, 0)
   }
   return { files: count, bytes }
-}
-
-const removing = (fn: () => void): void => {
-  try {
-    fn()
-  } catch (error) {
-    throw ioFailure(error, 'removing stored files')
-  }
 }
 
 /** Removes stored files that no row names, by the rule of `state compact`; answers how many. */

@@ -8,7 +8,7 @@ import { fail } from '../../base/errors.js'
 import { isReadWhole, settledFormers } from './aside.js'
 import type { FinishedFormer } from './aside.js'
 import type { Files } from '../files.js'
-import { ioFailure, removeFile, syncDir } from '../files.js'
+import { orIoFailure, removeFile, syncDir } from '../files.js'
 import { requireOwnFolders } from '../folders.js'
 import { placesOf } from '../paths.js'
 import { FileStore } from '../store.js'
@@ -60,14 +60,6 @@ const removeFolder = (files: Files, folder: string): void => {
   files.rmdir(folder)
 }
 
-const removing = (fn: () => void): void => {
-  try {
-    fn()
-  } catch (error) {
-    throw ioFailure(error, 'removing a copy')
-  }
-}
-
 /**
  * Removes copies by name, and what an earlier run left of some. Each gets another name first, in
  * one step, so that no later restore takes half of one for a state that owes something. Answers how
@@ -85,13 +77,13 @@ export const dropAsides = async (
     // A restore that came into force meanwhile is not finished before its anchor is.
     const settled = at.anchor().status === 'ok' ? settledFormers(dir, files) : []
     const found = names.filter((name) => settled.some((one) => one.name === name))
-    removing(() => {
+    orIoFailure('removing a copy', () => {
       for (const name of found) files.rename(join(aside, name), join(aside, `gone-${name}`))
       syncDir(files, aside)
     })
     return found.length
   })
-  removing(() => {
+  orIoFailure('removing a copy', () => {
     for (const name of files.list(aside).filter((one) => goneName.test(one))) {
       const path = join(aside, name)
       if (files.stat(path)?.kind === 'dir') removeFolder(files, path)

@@ -4,6 +4,7 @@
  */
 import { hash } from 'node:crypto'
 import * as v from 'valibot'
+import { count } from '../../base/fields.js'
 import { fail, SallyportError } from '../../base/errors.js'
 import type { Files } from '../files.js'
 import { readWhole } from '../files.js'
@@ -14,7 +15,6 @@ import { markShape } from '../snapshot/manifest.js'
 import { stateFileShape } from '../state-file.js'
 
 const sha = v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/))
-const count = v.pipe(v.number(), v.safeInteger(), v.minValue(0))
 
 /** One partition file: epoch of its name, SHA-256, bytes, documents. */
 const partEntryShape = v.strictTuple([count, sha, count, count])

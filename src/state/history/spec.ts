@@ -5,6 +5,7 @@
  */
 import type { GenericSchema } from 'valibot'
 import * as v from 'valibot'
+import { count } from '../../base/fields.js'
 import type { CollectionSpec, EntryRow, HistorySpec } from '../types.js'
 
 const entriesEnd = '_history'
@@ -16,7 +17,6 @@ const nameForm = /^[a-z][a-z0-9_]{0,50}$/
 const keyForm = /^[A-Za-z0-9_.:-]{1,200}$/
 const idForm = /^([^/]+)\/(\d{6})$/
 
-const count = v.pipe(v.number(), v.safeInteger(), v.minValue(0))
 const digest = v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/))
 
 const headShape = v.strictObject({ bytes: count, digest, entries: count })

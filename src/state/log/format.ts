@@ -13,11 +13,11 @@
  */
 import { hash } from 'node:crypto'
 import * as v from 'valibot'
+import { count } from '../../base/fields.js'
 import { canonicalJson, sha256Hex } from '../../base/canonical.js'
 import { crc32 } from './crc.js'
 
 const sha = v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/))
-const count = v.pipe(v.number(), v.safeInteger(), v.minValue(0))
 
 /** Shape of a log's first line. */
 const logHeaderShape = v.strictObject({

@@ -1,5 +1,6 @@
 /** The JSON inside a log record: which documents it puts or removes, and whether it is a mark. */
 import * as v from 'valibot'
+import { count } from '../../base/fields.js'
 import { shapeCheck } from '../../base/compiled-shape.js'
 import { isWellFormed } from '../../base/well-formed.js'
 import { stringJson } from './canonical-text.js'
@@ -10,7 +11,6 @@ export type PartitionKind = 1 | 256
 /** That of an index names whose rows it finds, a colon, and itself. */
 const name = v.pipe(v.string(), v.regex(/^[a-z][a-z0-9_]{0,63}(?::[a-z][a-z0-9_]{0,31})?$/))
 const kind = v.picklist([1, 256])
-const count = v.pipe(v.number(), v.safeInteger(), v.minValue(0))
 
 const payloadShape = v.strictObject({
   at: v.string(),

@@ -6,6 +6,7 @@
  */
 import { createHash, hash } from 'node:crypto'
 import * as v from 'valibot'
+import { count } from '../../base/fields.js'
 import { canonicalJson } from '../../base/canonical.js'
 import { fail } from '../../base/errors.js'
 import type { Draft } from '../artifact-folder.js'
@@ -22,7 +23,6 @@ const packPieceBytes = 1024 * 1024
 const indexBytesMax = 16 * 1024 * 1024
 const trailerBytes = 16
 
-const count = v.pipe(v.number(), v.safeInteger(), v.minValue(0))
 const hex = (bytes: number) => v.pipe(v.string(), v.regex(new RegExp(`^[0-9a-f]{${2 * bytes}}$`)))
 
 const indexShape = v.strictObject({

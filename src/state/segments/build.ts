@@ -4,6 +4,7 @@
  */
 import { hash } from 'node:crypto'
 import * as v from 'valibot'
+import { count } from '../../base/fields.js'
 import { canonicalJson } from '../../base/canonical.js'
 import { isIndexName } from '../indexes.js'
 import { buildFilter } from './filter.js'
@@ -11,7 +12,6 @@ import type { Key, Row } from './row.js'
 import { lineOf } from './row.js'
 
 const sha = v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/))
-const count = v.pipe(v.number(), v.safeInteger(), v.minValue(0))
 const keyShape = v.strictTuple([v.string(), v.string()])
 /** Offset, length and SHA-256 of some bytes of a file. */
 const spanShape = v.strictTuple([count, count, sha])

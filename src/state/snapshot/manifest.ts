@@ -6,6 +6,7 @@
 import { LowSync } from 'lowdb'
 import type { SyncAdapter } from 'lowdb'
 import * as v from 'valibot'
+import { count } from '../../base/fields.js'
 import { canonicalJson, sha256Hex } from '../../base/canonical.js'
 import type { SallyportError } from '../../base/errors.js'
 import { fail } from '../../base/errors.js'
@@ -17,7 +18,6 @@ import type { SegmentFacts } from '../segments/build.js'
 import { stateFileShape } from '../state-file.js'
 
 const sha = v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/))
-const count = v.pipe(v.number(), v.safeInteger(), v.minValue(0))
 
 /** A record that an old copy of the store must not be able to forget. */
 export const markShape = v.strictObject({

@@ -131,6 +131,10 @@ t.test('C-280 C-281 C-282 C-283 C-284 C-285 each value that an adoption rests on
   }
   await at.transact((tx) => tx.put(collections.openTasks, task.task_id, task))
   t.equal(at.task(task.task_id)?.state, 'blocked')
+  const refusal = (await at.run(['task', 'cancel', task.task_id, '--json'])).error()
+  t.equal(refusal.code, 'task_blocked')
+  t.equal(refusal.message, 'A blocked task cannot be cancelled: what it did stands.',
+    'it has no money to speak of')
   const before = at.requests().length
   must(await at.run(['codehost', 'adopt', job]))
   t.equal(at.task(task.task_id)?.state, 'succeeded')

@@ -1,22 +1,7 @@
 /** Values for a shape: such as fit it, mostly, and such as were changed in one place. */
 import fc from 'fast-check'
 import type { GenericSchema } from 'valibot'
-
-/** What the kinds of schemas hold; each has some of it. */
-interface Pieces {
-  readonly kind: string
-  readonly type: string
-  readonly pipe?: readonly Pieces[]
-  readonly entries?: Readonly<Record<string, Pieces>>
-  readonly item?: Pieces
-  readonly items?: readonly Pieces[]
-  readonly options?: readonly unknown[]
-  readonly wrapped?: Pieces
-  readonly key?: Pieces
-  readonly value?: Pieces
-  readonly literal?: unknown
-  readonly requirement?: unknown
-}
+import type { Pieces } from '../../../src/base/compiled-shape.js'
 
 const requirement = <T>(rules: readonly Pieces[], type: string): T | undefined =>
   rules.find((rule) => rule.type === type)?.requirement as T | undefined
