@@ -304,10 +304,15 @@ _sallyport() {
         --title) COMPREPLY=(); return ;;
         --body-file) COMPREPLY=($(compgen -f -- "$cur")); return ;;
         --issue) COMPREPLY=(); return ;;
+        --source) COMPREPLY=($(compgen -f -- "$cur")); return ;;
+        --base) COMPREPLY=(); return ;;
+        --branch) COMPREPLY=(); return ;;
+        --author) COMPREPLY=(); return ;;
+        --message-file) COMPREPLY=($(compgen -f -- "$cur")); return ;;
         --goal) COMPREPLY=(); return ;;
         --idempotency-key) COMPREPLY=(); return ;;
       esac
-      COMPREPLY=($(compgen -W "--connection --title --body-file --issue --goal --idempotency-key --help --state-dir --json --no-input --quiet --verbose --no-color --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--connection --title --body-file --issue --source --base --branch --author --message-file --goal --idempotency-key --help --state-dir --json --no-input --quiet --verbose --no-color --wait" -- "$cur"))
       ;;
     "codehost preview")
       COMPREPLY=($(compgen -W "--help --state-dir --json --no-input --quiet --verbose --no-color --wait" -- "$cur"))

@@ -6,6 +6,7 @@
 import { homedir } from 'node:os'
 import { systemClock } from '../base/clock.js'
 import type { Clock } from '../base/clock.js'
+import type { ToolPlaces } from '../codehost/producer/tools.js'
 import type { Observer } from '../base/observer.js'
 import type { HttpsClientDeps } from '../net/types.js'
 import type { Insist, Io, ProcessIo } from './io.js'
@@ -30,6 +31,8 @@ export interface CliDeps {
   readonly resolve: HttpsClientDeps['resolve']
   /** Asks a person; loaded at the first question. */
   prompter(io: Io): Promise<Prompter>
+  /** Where the producer of publications is found; empty: where it is installed. */
+  readonly producer: ToolPlaces
   /** Puts something round the observer that draws progress. */
   observe(drawn: Observer): Observer
 }
@@ -50,5 +53,6 @@ export const systemDeps = (io: ProcessIo): CliDeps => ({
     const { terminalPrompter } = await import('./prompt.js')
     return terminalPrompter(streams, io.stop)
   },
+  producer: {},
   observe: (drawn) => drawn,
 })

@@ -20,7 +20,7 @@ export const describingDeps = (): VerbDeps =>
         terminal: { stdin: false, stdout: false, stderr: false }, columns: 80,
         writeOut: nothing, writeErr: nothing, stdin: nothing, streams: nothing,
       },
-      resolve: nothing, prompter: nothing, observe: (drawn) => drawn,
+      resolve: nothing, prompter: nothing, producer: {}, observe: (drawn) => drawn,
     },
     scanGlobals([]).globals, secretsOfRun(), { commands, again: nothing },
   )

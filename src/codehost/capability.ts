@@ -1,6 +1,7 @@
 import type { Capability } from '../governance/capability.js'
 import {
-  codehostLimits, codehostName, codehostRuntime, journalLabel, planLabel,
+  codehostLimits, codehostName, codehostRuntime, journalLabel, planLabel, producerLabel,
+  publicationLabel, sourceLabel,
 } from './constants.js'
 import { nativeKinds } from './jobs/kinds.js'
 
@@ -10,7 +11,7 @@ export const codehost: Capability = {
   taskKinds: nativeKinds,
   runtimes: [codehostRuntime],
   sources: {},
-  artifactLabels: [planLabel, journalLabel],
+  artifactLabels: [planLabel, journalLabel, publicationLabel, sourceLabel, producerLabel],
   receipt: null,
   operationMsMax: codehostLimits.jobMsMax,
   rows: async () => (await import('./capability-rows.js')).codehostRows,

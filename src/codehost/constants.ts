@@ -52,6 +52,12 @@ export const codehostLimits = {
 
 /** Record types of sealed content of jobs. */
 export const planLabel = 'svc.codehost.plan.v1'
+/** A publication's plan, a pack; see `jobs/publication/document.ts`. */
+export const publicationLabel = 'svc.codehost.publication.v1'
+/** The contents of its files, a pack; a body's name is the id of its blob. */
+export const sourceLabel = 'svc.codehost.source.v1'
+/** What the producer of an approved publication is bound to. */
+export const producerLabel = 'svc.codehost.producer_binding.v1'
 /** Receipts of what was read back. */
 export const journalLabel = 'svc.codehost.reads.v1'
 /** Purpose that its tasks name; it rests on no consent but that of the connection. */

@@ -2,11 +2,14 @@ import { fail } from '../base/errors.js'
 import type { ContactContext } from '../contact/order.js'
 import { deploymentProfile } from '../governance/profile.js'
 import type { Gov } from '../governance/context.js'
+import type { ToolPlaces } from './producer/tools.js'
 
 /** What every use case that reaches the code host works with. */
 export interface CodehostContext extends ContactContext {
   /** Where the host is, out of the sealed profile; no slash at its end. */
   readonly baseUrl: string
+  /** Where the producer is found; left out: where it is installed. */
+  readonly producer?: ToolPlaces
 }
 
 /**

@@ -14,6 +14,7 @@ const secretBytesMax = 4096
 
 const sealLabel = 'vault.credential.v1'
 const fingerprintLabel = 'vault.fingerprint.v1'
+const secretLabel = 'vault.secret.v1'
 const fingerprintChars = 16
 const refForm = /^vault:[a-z0-9_]{1,64}$/
 
@@ -220,4 +221,17 @@ export const openCredential = (gov: Pick<Gov, 'store'>, ref: string, view?: View
     })
   }
   return openRow(gov.store, { ...row, credential_ref: ref })
+}
+
+/**
+ * What tells one secret from another whatever it is stored under: 16 hex digits of a keyed digest
+ * over its bytes, for what somebody counts by the secret itself. Throws as `openCredential` does.
+ */
+export const secretFingerprint = (store: Store, view: View, ref: string): string => {
+  const secret = openCredential({ store }, ref, view)
+  try {
+    return store.keyedDigest(secretLabel, secret).slice(0, fingerprintChars)
+  } finally {
+    secret.fill(0)
+  }
 }

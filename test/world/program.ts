@@ -1,4 +1,5 @@
 /** Runs the program in this process, with fakes for everything outside it. */
+import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
 import { safeParse } from 'valibot'
 import { systemClock } from '../../src/base/clock.js'
@@ -52,6 +53,8 @@ export const runHere = async (
       }
       return addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }))
     },
+    producer: options.producer
+      ?? { helper: join(process.env['SALLYPORT_TEST_APP'] ?? '', 'producer.js') },
     prompter: async () => answering([...(options.answers ?? [])]),
     observe: (drawn) => watched(drawn, options.at),
   }

@@ -32,11 +32,12 @@ export const messageBytesMax = 65_536
 
 /** What is wrong with a commit's text. */
 export type CommitReason =
-  | 'name_form' | 'email_form' | 'identity_too_long' | 'date_form' | 'message_empty'
+  | 'author_form' | 'name_form' | 'email_form' | 'identity_too_long' | 'date_form' | 'message_empty'
   | 'message_not_unicode' | 'message_nul' | 'message_carriage_return' | 'message_begin'
   | 'message_final_newline' | 'message_too_long'
 
 const worded: Readonly<Record<CommitReason, string>> = {
+  author_form: 'the author is not written as NAME <ADDRESS>',
   name_form: 'a name is empty, holds <, > or a control character, or begins or ends with a space '
     + 'or one of . , : ; " \\ \'',
   email_form: 'an address is empty, holds <, >, a space or a control character, or begins or ends '
@@ -73,6 +74,15 @@ export const secondsOf = (text: string): number | null => {
 /** The date of a moment, its fraction of a second cut off. */
 export const dateOf = (wallMs: number): string =>
   new Date(Math.floor(wallMs / 1000) * 1000).toISOString().replace('.000Z', 'Z')
+
+const personForm = /^([^<>]*) <([^<>]*)>$/
+
+/** A person as `NAME <ADDRESS>`. Throws `commit_text_invalid` (rejected) `author_form`. */
+export const personOf = (text: string): Omit<Identity, 'date'> => {
+  const [, who, where] = personForm.exec(text) ?? []
+  if (who === undefined || where === undefined) throw refused('author_form')
+  return { name: who, email: where }
+}
 
 /** What is wrong with a person, or null. */
 export const identityReason = (person: Identity): CommitReason | null => {

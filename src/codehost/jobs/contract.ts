@@ -90,16 +90,21 @@ const oneJob = {
   document: 'codehost.job', version: 1, output: jobShape, toDocument: jobDocument,
 } as const
 
-/** Preparing an issue or a comment. */
+/** Preparing an issue, a comment or a publication. */
 export const codehostPrepare = contract({
   ...oneJob,
   name: 'codehost.prepare',
   input: closedObject({
-    what: v.picklist(['issue', 'comment']),
+    what: v.picklist(['issue', 'comment', 'publication']),
     connection: text,
     title: v.optional(text),
     body: text,
     issue: v.optional(revision),
+    source: v.optional(text),
+    base: v.optional(text),
+    branch: v.optional(text),
+    author: v.optional(text),
+    message: v.optional(text),
     goal: v.optional(text),
     idempotency_key: v.optional(text),
   }),

@@ -81,6 +81,8 @@ const jobShape = v.strictObject({
   repository_id: counted,
   consent: bindingShape,
   vault: vaultShape,
+  /** Tells the token itself, whatever connection has it: a host counts by it. */
+  token_fingerprint: text,
   /** What its effects need of a consent, in the order of the list. */
   actions: v.pipe(v.array(v.picklist(codehostActions)), v.minLength(1)),
   /** Digests: of what it rests on, of what was asked for, and of the run under way or last. */
@@ -143,10 +145,22 @@ export const jobsByKey: Index<Job> = {
   name: 'key', parts: 1, keysOf: ({ idempotency_key: key }) => [[key]],
 }
 
+/** The hour of a time, as the index below has it. */
+export const hourOf = (at: string): string => at.slice(0, 'YYYY-MM-DDTHH'.length)
+
+/** Jobs that sent something, by their token and the hour of their last change. */
+export const jobsByToken: Index<Job> = {
+  name: 'token_hour', parts: 2,
+  keysOf: ({ contacted, token_fingerprint: token, updated_at: at }) =>
+    (contacted > 0 ? [[token, hourOf(at)]] : []),
+}
+
 /** Jobs by id. */
 export const jobCollection: CollectionSpec<Job> = {
   name: 'codehost_jobs', schema: jobShape, partition: 'hash256',
-  indexes: [jobsByOwner, jobsByOwnState, jobsByState, jobsByConnection, jobsByKey],
+  indexes: [
+    jobsByOwner, jobsByOwnState, jobsByState, jobsByConnection, jobsByKey, jobsByToken,
+  ],
 }
 
 const standingShape = v.strictObject({

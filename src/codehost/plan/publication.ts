@@ -59,7 +59,17 @@ export interface PublicationPlan {
   readonly seconds: number
 }
 
-const requireTexts = (input: PublicationInput): void => {
+/** The texts of a publication: what can be told before anybody is asked anything. */
+export interface PublicationTexts
+  extends Pick<PublicationInput, 'branch' | 'title' | 'body' | 'commit'> {
+  readonly base: Pick<PublicationInput['base'], 'branch'>
+}
+
+/**
+ * Throws, all `rejected`: `branch_name_invalid`, `branch_is_base`, `host_text_invalid`,
+ * `commit_text_invalid`.
+ */
+export const requirePublicationTexts = (input: PublicationTexts): void => {
   requireBranchName(input.base.branch)
   requireBranchName(input.branch)
   if (input.branch === input.base.branch) {
@@ -90,7 +100,7 @@ const sizesOf = (
  * `overlay_refused`, and `plan_not_closable` with the name of the limit.
  */
 export const planPublication = (input: PublicationInput): PublicationPlan => {
-  requireTexts(input)
+  requirePublicationTexts(input)
   const changes = changesOn(input.base.tree, input.files)
   requireFewEnough(changes)
   const tree = overlaid(input.base.tree, changes)

@@ -5,7 +5,8 @@
 import { prefixedKey, privateKey } from '../../base/key-shapes.js'
 
 /** Why a file is marked. */
-export type SourceMark = 'env_file' | 'pem_file' | 'id_file' | 'key_shape'
+export const sourceMarks = ['env_file', 'pem_file', 'id_file', 'key_shape'] as const
+export type SourceMark = (typeof sourceMarks)[number]
 
 const byName: readonly (readonly [SourceMark, RegExp])[] = [
   ['env_file', /^\.env/i],

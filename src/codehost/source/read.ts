@@ -10,6 +10,7 @@ import { dirname } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import { errnoOf } from '../../state/files.js'
 import type { ArtifactRef, Artifacts, PackWriter } from '../../state/types.js'
+import { sourceLabel } from '../constants.js'
 import { fileScan } from '../git/file-scan.js'
 import type { ScannedBytes } from '../git/file-scan.js'
 import { GitTree } from '../git/tree.js'
@@ -21,8 +22,7 @@ import { changedSource, refusedSource } from './refusals.js'
 import { lookFailed, placeOf, stampOf, walkSource } from './walk.js'
 import type { Stamp, Walked, WalkRules } from './walk.js'
 
-/** Record type under which the contents are sealed; a body's name is the id of its blob. */
-export const sourceLabel = 'svc.codehost.source.v1'
+export { sourceLabel }
 
 /** What a folder is read from and for. */
 export interface SourceInput {
@@ -290,5 +290,19 @@ export const readSource = async (input: SourceInput): Promise<SourceDraft> => {
     }
   } finally {
     closeSync(top.fd)
+  }
+}
+
+/**
+ * Walks a folder once without opening a file: what `readSource` would refuse by name, kind or place
+ * is refused before anybody is asked about a base. Throws what `readSource` throws of these.
+ */
+export const surveySource = ({ dir, ownFolders }: Pick<SourceInput, 'dir' | 'ownFolders'>): void => {
+  const { fd, where } = openTop(dir)
+  try {
+    const walk = walkSource(fd, where, rulesFor(where, ownFolders))
+    while (walk.next().done !== true) continue
+  } finally {
+    closeSync(fd)
   }
 }

@@ -2,6 +2,8 @@
  * A world with the sandbox's code host, one consented connection and its jobs in short. The clock
  * is moved by the test; requests are counted from when the world stood.
  */
+import { mkdirSync } from 'node:fs'
+import { dirname } from 'node:path'
 import { jobCollection, type Job } from '../../../src/codehost/jobs/rows.js'
 import { connectionCollection, type Connection } from '../../../src/governance/connections/rows.js'
 import { collections, type Task } from '../../../src/governance/rows.js'
@@ -29,6 +31,12 @@ export interface Working extends Placed<StillClock>, Stateful, SignedIn, Outside
   prepare(title?: string): Promise<string>
   /** Prepares a comment on an issue; gives its id. */
   prepareComment(issue: number, text?: string): Promise<string>
+  /** Consents to what a publication needs. */
+  consentToPublish(): Promise<Ran>
+  /** Writes a folder of files, its name that of the working folder's; gives its path. */
+  folder(files: Readonly<Record<string, string | Uint8Array>>, name?: string): string
+  /** Prepares a publication of a folder; more flags replace or add to the usual ones. */
+  publish(source: string, flags?: Readonly<Record<string, string>>, how?: RunOptions): Promise<Ran>
   /** Approves what the preview shows. */
   approve(job: string): Promise<Ran>
   /** Prepared and approved. */
@@ -72,11 +80,28 @@ export const working = async (
   const prepared = async (words: readonly string[], text: string): Promise<string> =>
     (await json(['codehost', 'prepare', ...words, '--connection', id, '--body-file',
       place.write('body.md', text)])).id
+  const folder = (
+    files: Readonly<Record<string, string | Uint8Array>>, name = 'source',
+  ): string => {
+    for (const [path, bytes] of Object.entries(files)) {
+      mkdirSync(dirname(place.path(`${name}/${path}`)), { recursive: true })
+      place.write(`${name}/${path}`, bytes)
+    }
+    return place.path(name)
+  }
+  const publish = (
+    source: string, flags: Readonly<Record<string, string>> = {}, how?: RunOptions,
+  ): Promise<Ran> => run(['codehost', 'prepare', 'publication', ...Object.entries({
+    '--connection': id, '--source': source, '--base': 'main', '--branch': 'topic/one',
+    '--title': 'One', '--author': 'Ann <ann@example.org>', ...flags,
+  }).flat(), '--json'], how)
   const prepare = (title = 'A title') => prepared(['issue', '--title', title], hostMark)
   const approve = async (job: string) => run(['codehost', 'approve', job, '--preview-digest',
     (await json(['codehost', 'preview', job])).digest, '--json'])
   const more = {
-    id, connection, consent, prepare, approve,
+    id, connection, consent, prepare, approve, folder, publish,
+    consentToPublish: () => consent(['--action', 'git.object.create', 'git.ref.create',
+      'pull_request.create']),
     job: (of: string): Job => {
       const found = world.view().get(jobCollection, of)
       if (found === undefined) throw new Error('no such job')

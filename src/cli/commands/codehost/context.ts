@@ -8,5 +8,5 @@ import { clientOf } from '../../client.js'
 /** The context of this run. Throws `blocked` where the profile names no code host. */
 export const codehostContext = (deps: VerbDeps, gov: Gov): CodehostContext => ({
   gov, signal: deps.stop, baseUrl: codehostBase(gov),
-  client: clientOf(deps, deploymentProfile(gov.store)),
+  client: clientOf(deps, deploymentProfile(gov.store)), producer: deps.producer,
 })

@@ -1,6 +1,9 @@
+import { resolve } from 'node:path'
 import { codehostPrepare, type JobDocument } from '../../../codehost/jobs/contract.js'
+import { preparePublication } from '../../../codehost/jobs/publication/prepare.js'
 import { prepareFollowThrough } from '../../../codehost/jobs/prepare.js'
 import type { FollowWish } from '../../../codehost/jobs/plan.js'
+import type { Job } from '../../../codehost/jobs/rows.js'
 import { fail } from '../../../base/errors.js'
 import type { VerbDeps } from '../../bound.js'
 import { integerFlag } from '../../flags.js'
@@ -8,6 +11,7 @@ import { readInputText } from '../../input.js'
 import { loginToMutate } from '../../mutate.js'
 import { requestOf } from '../../request.js'
 import { defineVerb, type Build, type Run, type VerbDefinition } from '../../verb.js'
+import { codehostContext } from './context.js'
 import { jobText } from './job-text.js'
 
 /** Argument and flags of `codehost prepare`. */
@@ -17,6 +21,11 @@ export interface PrepareOptions {
   readonly title?: string
   readonly bodyFile?: string
   readonly issue?: number
+  readonly source?: string
+  readonly base?: string
+  readonly branch?: string
+  readonly author?: string
+  readonly messageFile?: string
   readonly goal?: string
   readonly idempotencyKey?: string
 }
@@ -26,31 +35,41 @@ const definition: VerbDefinition<JobDocument> = {
     name: 'codehost prepare',
     summary: 'seal what a job will write, for you to look at and approve',
     description:
-      'Prepares one issue or one comment under the consent that the connection has now: the exact '
-      + 'request is sealed and does not change any more. Nobody is contacted, and the connection '
-      + 'stays free. Look at it with `codehost preview`, approve it by its digest, then run it. A '
+      'Prepares an issue, a comment, or a publication of a folder as a new branch with a pull '
+      + 'request, under the consent that the connection has now. What will be sent is sealed and '
+      + 'does not change any more; the connection stays free. For an issue or comment nobody is '
+      + 'contacted; for a publication the base is read from the host (GET alone) and the folder is '
+      + 'read once. Look at it with `codehost preview`, approve it by its digest, then run it. A '
       + 'job belongs to this session and this consent; neither another session nor a new consent '
       + 'takes it over.',
     examples: [
       '$ sallyport codehost prepare issue --connection ID --title "Fix the build" --body-file b.md',
       '$ sallyport codehost prepare comment --connection ID --issue 12 --body-file - --json',
+      '$ sallyport codehost prepare publication --connection ID --source . --base main '
+        + '--branch fix/build --title "Fix the build" --author "Ada <ada@example.org>"',
     ],
     session: 'required',
     damage: 'refuses',
+    contacts: true,
     exits: [
-      'rejected', 'unauthorized', 'conflict', 'not_found', 'blocked', 'no_state', 'locked',
-      'damaged',
+      'rejected', 'unauthorized', 'conflict', 'not_found', 'blocked', 'remote', 'no_state',
+      'locked', 'damaged',
     ],
     json: codehostPrepare,
   },
   flags: (command) => command
-    .argument('<what>', 'issue or comment')
+    .argument('<what>', 'issue, comment or publication')
     .option('--connection <id>', 'the connection that it is written through')
-    .option('--title <text>', 'title of an issue')
+    .option('--title <text>', 'title of an issue or of a pull request')
     .option('--body-file <file>', 'what it says, in UTF-8; - for stdin')
     .addOption(integerFlag('--issue <n>', 'issue or pull request that a comment is for', {
       min: 1, max: Number.MAX_SAFE_INTEGER,
     }))
+    .option('--source <folder>', 'folder that is published')
+    .option('--base <branch>', 'branch that a publication starts from')
+    .option('--branch <name>', 'new branch that it makes')
+    .option('--author <person>', 'who wrote the commit, as NAME <ADDRESS>')
+    .option('--message-file <file>', 'message of the commit; left out: the title')
     .option('--goal <id>', 'what it is for; left out: your default goal')
     .option('--idempotency-key <uuid>', 'the same key and request give the same job'),
   text: jobText,
@@ -59,24 +78,46 @@ const definition: VerbDefinition<JobDocument> = {
 /** A body of the longest permitted length takes up to four bytes a character. */
 const bodyBytesMax = 4 * 65_536
 
-const wishOf = (request: {
-  readonly what: 'issue' | 'comment'
-  readonly title?: string | undefined
-  readonly body: string
-  readonly issue?: number | undefined
-}): FollowWish => {
+type Request = ReturnType<typeof codehostPrepare.request>
+
+const wrongFlags = () => fail.usage(
+  'prepare_flags', 'An issue has a --title; a comment has an --issue; a publication has --source, '
+    + '--base, --branch, --title and --author.', {
+    next: 'See: sallyport codehost prepare --help',
+  },
+)
+
+/** What a publication alone has. */
+const publicationFlags = ['source', 'base', 'branch', 'author', 'message'] as const
+
+const wishOf = (request: Request): FollowWish => {
   const { what, title, body, issue } = request
+  if (publicationFlags.some((flag) => request[flag] !== undefined)) throw wrongFlags()
   if (what === 'issue' && title !== undefined && issue === undefined) return { what, title, body }
   if (what === 'comment' && issue !== undefined && title === undefined) {
     return { what, issue, body }
   }
-  throw fail.usage('prepare_flags', 'An issue has a --title; a comment has an --issue.', {
-    next: 'See: sallyport codehost prepare --help',
-  })
+  throw wrongFlags()
 }
 
-const bodyOf = async ({ bodyFile }: PrepareOptions, deps: VerbDeps): Promise<string> => {
+/** Throws where the line lacks a flag of a publication or has one of a comment. */
+const publicationOf = (request: Request, deps: VerbDeps) => {
+  const { title, body, issue, source, base, branch, author, message } = request
+  const given = { title, source, base, branch, author }
+  if (issue !== undefined || Object.values(given).includes(undefined)) throw wrongFlags()
+  const { stateDir, configDir } = deps.places
+  return {
+    connectionId: request.connection, goalId: request.goal,
+    idempotencyKey: request.idempotency_key, body, message,
+    source: resolve(deps.cwd, source ?? ''), ownFolders: [stateDir, configDir],
+    title: title ?? '', base: base ?? '', branch: branch ?? '', author: author ?? '',
+  }
+}
+
+/** A publication may say nothing besides its title. */
+const bodyOf = async ({ bodyFile, what }: PrepareOptions, deps: VerbDeps): Promise<string> => {
   if (bodyFile === undefined) {
+    if (what === 'publication') return ''
     throw fail.usage('prepare_flags', 'What it says comes from --body-file.', {
       next: 'Give a file, or - for stdin.',
     })
@@ -84,15 +125,43 @@ const bodyOf = async ({ bodyFile }: PrepareOptions, deps: VerbDeps): Promise<str
   return readInputText(deps, { from: bodyFile, flag: '--body-file', bytesMax: bodyBytesMax })
 }
 
-/** Prepares. */
-export const run: Run<PrepareOptions, JobDocument> = async (options, deps) => {
-  const request = requestOf(codehostPrepare, { ...options, body: await bodyOf(options, deps) })
+const messageOf = async (
+  { messageFile: from }: PrepareOptions, deps: VerbDeps,
+): Promise<string | undefined> => (from === undefined ? undefined : readInputText(deps, {
+  from, flag: '--message-file', bytesMax: bodyBytesMax,
+}))
+
+/** On a terminal the author is asked for: there is no default. */
+const authorOf = async (
+  { what, author }: PrepareOptions, deps: VerbDeps,
+): Promise<string | undefined> => {
+  if (author !== undefined || what !== 'publication' || !deps.interactive) return author
+  return (await deps.ask('Give --author.')).text('Author of the commit, as NAME <ADDRESS>')
+}
+
+const prepared = async (request: Request, deps: VerbDeps): Promise<Job> => {
+  if (request.what === 'publication') {
+    const wanted = publicationOf(request, deps)
+    const { gov, session } = await loginToMutate(deps)
+    return preparePublication(codehostContext(deps, gov), session, wanted)
+  }
   const wish = wishOf(request)
   const { gov, session } = await loginToMutate(deps)
-  return codehostPrepare.answer(await prepareFollowThrough(gov, session, {
+  return prepareFollowThrough(gov, session, {
     connectionId: request.connection, wish, goalId: request.goal,
     idempotencyKey: request.idempotency_key,
-  }))
+  })
+}
+
+/** Prepares. */
+export const run: Run<PrepareOptions, JobDocument> = async (options, deps) => {
+  const author = await authorOf(options, deps)
+  const message = await messageOf(options, deps)
+  const request = requestOf(codehostPrepare, {
+    ...options, body: await bodyOf(options, deps),
+    ...(author === undefined ? {} : { author }), ...(message === undefined ? {} : { message }),
+  })
+  return codehostPrepare.answer(await prepared(request, deps))
 }
 
 /** Parses a line of `codehost prepare`. */

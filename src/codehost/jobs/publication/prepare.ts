@@ -1,0 +1,250 @@
+/**
+ * Preparing a publication: everything that can be told here is checked first; then the base is read
+ * by GET, the folder is read once and sealed, the plan is made and sealed, and one record writes
+ * the job. No task is made and no connection occupied.
+ */
+import { randomUUID } from 'node:crypto'
+import { digestOf } from '../../../base/canonical.js'
+import { SallyportError } from '../../../base/errors.js'
+import { newId } from '../../../base/ids.js'
+import { discardStored } from '../../../governance/artifacts.js'
+import { nowIso } from '../../../governance/context.js'
+import { deploymentProfile } from '../../../governance/profile.js'
+import { liveSession } from '../../../governance/session/live.js'
+import type { Session } from '../../../governance/session/types.js'
+import type { ArtifactRef } from '../../../state/types.js'
+import { readBase, type BaseOnHost } from '../../adapter/base.js'
+import { afterRead } from '../../after-read.js'
+import { publicationLabel, sourceLabel, type CodehostAction } from '../../constants.js'
+import { codehostBase, type CodehostContext } from '../../context.js'
+import { dateOf, personOf } from '../../git/commit.js'
+import {
+  planPublication, requirePublicationTexts, type PublicationInput, type PublicationPlan,
+  type PublicationTexts,
+} from '../../plan/publication.js'
+import type { ProducerTools } from '../../producer/tools.js'
+import { findTools } from '../../producer/tools.js'
+import { repositoryOf } from '../../repository.js'
+import { readSource, surveySource } from '../../source/read.js'
+import type { SourceMark } from '../../source/marks.js'
+import { requirePrerequisites, type Asked } from '../boundary.js'
+import { effectEntryBytesMax } from '../histories.js'
+import { publicationKind } from '../kinds.js'
+import { requireOutlives } from '../outlive.js'
+import { draftOf, plannedJob, replayed, writeJob, type JobDraft, type JobWish } from '../prepared.js'
+import { requireRepository } from '../preflight.js'
+import type { Job } from '../rows.js'
+import { earlierPosts } from './earlier-posts.js'
+import { sealPublication, type SealedPublication } from './seal.js'
+
+/** What somebody wants to have published. */
+export interface PublicationRequest {
+  readonly connectionId: string
+  /** The folder, absolute, and the folders that are never published. */
+  readonly source: string
+  readonly ownFolders: readonly string[]
+  /** The branch to start from, and the one to make. */
+  readonly base: string
+  readonly branch: string
+  /** Of the pull request; an empty body is one. */
+  readonly title: string
+  readonly body: string
+  /** `NAME <ADDRESS>`. */
+  readonly author: string
+  /** Of the commit; left out: the title and a line end. */
+  readonly message?: string | undefined
+  /** Left out: the owner's default goal. */
+  readonly goalId?: string | undefined
+  /** Left out: a new one. */
+  readonly idempotencyKey?: string | undefined
+}
+
+/** Every publication needs all three; a consent that lacks one is of no use to it. */
+const actions: readonly CodehostAction[] = [
+  'git.object.create', 'git.ref.create', 'pull_request.create',
+]
+
+/** Growth, commit, branch and pull request: there is no smaller publication. */
+const postsMin = 4
+
+const textsOf = (request: PublicationRequest, wallMs: number): PublicationTexts => {
+  const { base, branch, title, body, author, message = `${title}\n` } = request
+  const person = { ...personOf(author), date: dateOf(wallMs) }
+  return {
+    base: { branch: base }, branch, title, body,
+    commit: { author: person, committer: person, message },
+  }
+}
+
+const wishOf = (request: PublicationRequest): JobWish => {
+  const { connectionId, source, base, branch, title, body, author, message } = request
+  const { goalId, idempotencyKey } = request
+  const asked = { source, base, branch, title, body, author, message }
+  return {
+    kind: publicationKind, jobId: newId('job'), connectionId, goalId, actions,
+    request: {
+      kind: publicationKind, key: (idempotencyKey ?? randomUUID()).toLowerCase(),
+      digest: digestOf({
+        kind: publicationKind, connection: connectionId, asked, goal: goalId ?? null,
+      }),
+    },
+  }
+}
+
+interface Preparing {
+  readonly ctx: CodehostContext
+  readonly session: Session
+  readonly request: PublicationRequest
+  readonly texts: PublicationTexts
+  readonly wish: JobWish
+  readonly asked: Asked
+  /** What it rests on, as it was before anybody was asked. */
+  readonly draft: JobDraft
+  readonly tools: ProducerTools
+}
+
+const zeros = '0'.repeat(64)
+
+/** The job before its plan is known, for what asks what it rests on and how long it takes. */
+const provisional = (draft: JobDraft, host: string): Job => plannedJob(draft, host, {
+  input: null, plan: { artifact_id: '', sha256: zeros, effects: postsMin },
+})
+
+/** Everything that can be told without asking anybody. */
+const begun = async (
+  ctx: CodehostContext, session: Session, request: PublicationRequest, wish: JobWish,
+): Promise<Preparing> => {
+  const { gov } = ctx
+  const texts = textsOf(request, gov.clock.wallMs())
+  requirePublicationTexts(texts)
+  const view = gov.store.read()
+  const asked = { gov, sealedHost: codehostBase(gov), askedHost: ctx.baseUrl }
+  const draft = draftOf(gov.store, view, session, nowIso(gov), wish)
+  const job = provisional(draft, ctx.baseUrl)
+  requirePrerequisites('followThrough', asked, view, job)
+  requireOutlives(gov, view, job)
+  surveySource({ dir: request.source, ownFolders: request.ownFolders })
+  const tools = await findTools(ctx.producer)
+  return { ctx, session, request, texts, wish, asked, draft, tools }
+}
+
+/** The base, read in an operation of its own; each boundary asks for all that the job rests on. */
+const baseOf = async ({ ctx, session, request, asked, draft }: Preparing): Promise<BaseOnHost> => {
+  const job = provisional(draft, ctx.baseUrl)
+  const base = await readBase(ctx, session, {
+    connectionId: request.connectionId, base: request.base, branch: request.branch,
+    requires: (view) => requirePrerequisites('followThrough', asked, view, job),
+  })
+  requireRepository(job, base.repository, false)
+  return base
+}
+
+const inputOf = (
+  { ctx, texts, draft }: Preparing, { commit, tree }: BaseOnHost,
+  files: PublicationInput['files'],
+): PublicationInput => {
+  const { gov, baseUrl } = ctx
+  return {
+    ...texts, files, base: { branch: texts.base.branch, commit, tree },
+    repository: repositoryOf(draft.repository),
+    host: {
+      base: baseUrl, loopback: deploymentProfile(gov.store).loopback,
+      earlierPosts: earlierPosts(
+        gov.store.read(), draft.token_fingerprint, gov.clock.wallMs()),
+    },
+    historyEntryBytes: () => effectEntryBytesMax,
+  }
+}
+
+interface Planned {
+  readonly input: PublicationInput
+  readonly plan: PublicationPlan
+  readonly marks: ReadonlyMap<string, readonly SourceMark[]>
+  readonly contents: ArtifactRef
+}
+
+const planned = async (preparing: Preparing, base: BaseOnHost): Promise<Planned> => {
+  const { ctx: { gov, signal }, request: { source, ownFolders } } = preparing
+  const folder = await readSource({
+    dir: source, base: base.tree, artifacts: gov.store.artifacts, ownFolders, signal,
+  })
+  try {
+    const input = inputOf(preparing, base, folder.files)
+    const plan = planPublication(input)
+    await gov.observer.at('codehost.planned')
+    return { input, plan, marks: folder.marks, contents: folder.seal() }
+  } catch (error) {
+    folder.abandon()
+    throw error
+  }
+}
+
+const write = (
+  { ctx: { gov }, session, wish, asked, draft }: Preparing, { input, plan, contents }: Planned,
+  sealed: SealedPublication,
+): Promise<{ readonly job: Job, readonly isNew: boolean }> =>
+  gov.store.transact('codehost prepare', (tx) => {
+    const now = nowIso(gov)
+    const current = liveSession(tx, gov, session.root.root_id)
+    const again = replayed(tx, current, wish.request)
+    if (again !== null) return { job: again, isNew: false }
+    const artifactId = newId('art')
+    const { branch, title, body, commit, base } = input
+    const job = plannedJob({ ...draft, created_at: now, updated_at: now }, input.host.base, {
+      input: {
+        base: { branch: base.branch, commit: base.commit }, branch, title, body,
+        message: commit.message, contents: contents.sha256,
+      },
+      plan: { artifact_id: artifactId, sha256: sealed.plan.sha256, effects: plan.posts.length },
+    })
+    requirePrerequisites('followThrough', asked, tx, job)
+    requireOutlives(gov, tx, job)
+    const made = writeJob(tx, now, job, [
+      { artifactId, label: publicationLabel, ref: sealed.plan },
+      { artifactId: sealed.contentsId, label: sourceLabel, ref: contents },
+    ])
+    return { job: made, isNew: true }
+  })
+
+/** Seals and writes; what was sealed for nothing is let go. */
+const kept = async (preparing: Preparing, base: BaseOnHost): Promise<Job> => {
+  const { store } = preparing.ctx.gov
+  const made = await planned(preparing, base)
+  const { input, plan, marks, contents } = made
+  let [sealed, isNew]: [SealedPublication | null, boolean] = [null, false]
+  try {
+    sealed = await sealPublication(store.artifacts, {
+      jobId: preparing.wish.jobId, repository: preparing.draft.repository, input, plan, marks,
+      tools: preparing.tools, contents,
+    })
+    const written = await write(preparing, made, sealed)
+    isNew = written.isNew
+    return written.job
+  } finally {
+    if (!isNew) {
+      discardStored(store, contents.stored_sha256)
+      discardStored(store, sealed?.plan.stored_sha256 ?? null)
+    }
+  }
+}
+
+/**
+ * Prepares a publication. The same key and request give the first job again, with nobody asked.
+ * Throws what is wrong with texts, folder and plan (`rejected`; `conflict` `source_changed`), with
+ * the consent (`unauthorized`), `producer_unsupported` (blocked), and what the host refuses or has
+ * otherwise. What is thrown after the host was asked has a status that says so.
+ */
+export const preparePublication = async (
+  ctx: CodehostContext, session: Session, request: PublicationRequest,
+): Promise<Job> => {
+  const wish = wishOf(request)
+  const earlier = replayed(ctx.gov.store.read(), session, wish.request)
+  if (earlier !== null) return earlier
+  const preparing = await begun(ctx, session, request, wish)
+  const base = await baseOf(preparing)
+  try {
+    return await kept(preparing, base)
+  } catch (error) {
+    throw error instanceof SallyportError ? afterRead(error) : error
+  }
+}
