@@ -297,7 +297,9 @@ export const readSource = async (input: SourceInput): Promise<SourceDraft> => {
  * Walks a folder once without opening a file: what `readSource` would refuse by name, kind or place
  * is refused before anybody is asked about a base. Throws what `readSource` throws of these.
  */
-export const surveySource = ({ dir, ownFolders }: Pick<SourceInput, 'dir' | 'ownFolders'>): void => {
+export const surveySource = (
+  { dir, ownFolders }: Pick<SourceInput, 'dir' | 'ownFolders'>,
+): void => {
   const { fd, where } = openTop(dir)
   try {
     const walk = walkSource(fd, where, rulesFor(where, ownFolders))

@@ -217,7 +217,9 @@ export const openPublication = (
     host, repository, branch, title, body, files, producer, ...made, ...bodies,
     marks: new Map(document.marks),
     verify: async () => {
-      for (const post of made.posts) for await (const piece of bodies.bodyPieces(post)) piece.fill(0)
+      for (const post of made.posts) {
+        for await (const piece of bodies.bodyPieces(post)) piece.fill(0)
+      }
     },
     close: () => contents.close(),
   }

@@ -31,7 +31,9 @@ import { requirePrerequisites, type Asked } from '../boundary.js'
 import { effectEntryBytesMax } from '../histories.js'
 import { publicationKind } from '../kinds.js'
 import { requireOutlives } from '../outlive.js'
-import { draftOf, plannedJob, replayed, writeJob, type JobDraft, type JobWish } from '../prepared.js'
+import {
+  draftOf, plannedJob, replayed, writeJob, type JobDraft, type JobWish,
+} from '../prepared.js'
 import { requireRepository } from '../preflight.js'
 import type { Job } from '../rows.js'
 import { earlierPosts } from './earlier-posts.js'

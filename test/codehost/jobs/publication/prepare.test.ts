@@ -1,4 +1,4 @@
-/** Preparing a publication: what is sealed, what is asked of the host, and what is refused before. */
+/** Preparing a publication: what is sealed, what the host is asked, what is refused before. */
 import { execFileSync } from 'node:child_process'
 import t from 'tap'
 import { openPublication } from '../../../../src/codehost/jobs/publication/open.js'
