@@ -35,9 +35,11 @@ export interface WorkPlace {
  * How a state is opened.
  * - `read`: takes no lock and changes no byte;
  * - `write`: may write; what dead processes left stays until its caller has it recovered;
- * - `mutate`: may write, and what dead processes left is resolved before anything else.
+ * - `mutate`: may write, and what dead processes left is resolved before anything else;
+ * - `alone`: may write its own record and changes nothing else: what dead processes left stays, as
+ *   do stops that wait to be recorded and a long log, and no use of the session is noted.
  */
-export type WorkMode = 'read' | 'write' | 'mutate'
+export type WorkMode = 'read' | 'write' | 'mutate' | 'alone'
 
 /**
  * What work asks of the anchor of the state that it is about to see or change: that it vouches for
@@ -54,7 +56,7 @@ export interface WorkOrder extends WorkPlace {
   readonly anchor?: AnchorRule
   /** The session token that was given, null where there was none; left out: nobody is asked for. */
   readonly token?: string | null
-  /** False where a use of the session must not be noted (default true). */
+  /** Whether a use of the session is noted (default true, in mode `alone` false). */
   readonly touch?: boolean
   /** A store that is open in a fitting mode already: it is used, and left open by `close`. */
   readonly store?: Store
@@ -81,7 +83,9 @@ export const openState = (place: WorkPlace, mode: WorkMode): Store => {
     mode: mode === 'read' ? 'read' : 'write',
     clock: place.clock ?? systemClock,
     signal: place.signal,
-    recordFirst: (opened) => recordStops(opened, place.clock ?? systemClock),
+    ...(mode === 'alone' ? { folds: false } : {
+      recordFirst: (opened: Store) => recordStops(opened, place.clock ?? systemClock),
+    }),
     ...(place.waitMs === undefined ? {} : { waitMs: place.waitMs }),
   })
   try {
@@ -106,7 +110,7 @@ interface OpenWork {
  * what the lock throws.
  */
 export const openWork = (async (order: WorkOrder): Promise<Work> => {
-  const { face, mode, anchor = 'vouches', token, touch = true } = order
+  const { face, mode, anchor = 'vouches', token, touch = mode !== 'alone' } = order
   const { clock = systemClock, observer = silentObserver } = order
   const store = order.store ?? openState(order, mode)
   const close = (): void => {

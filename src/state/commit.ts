@@ -29,6 +29,7 @@ import type { KeyPlaces, Places } from './paths.js'
 import { epochText } from './paths.js'
 import type { FoldOptions } from './snapshot/fold.js'
 import { fold, mergeBytesAtClose } from './snapshot/fold.js'
+import { NotLoaded } from './snapshot/pool.js'
 import type { Generation } from './snapshot/generation.js'
 import { rotate } from './snapshot/rotate.js'
 import type { FirstRecord, Problem, Turn, Tx, WitnessLog, WriteHookContext } from './types.js'
@@ -50,6 +51,8 @@ export interface CommitParts {
   readonly signal: AbortSignal | undefined
   /** Bytes of log past which a process that wrote folds it when it closes. */
   readonly logBytesMax: number
+  /** See `OpenOptions.folds`. */
+  readonly folds: boolean
   readonly hooks: readonly ((context: WriteHookContext) => void)[]
   /** See `OpenOptions.recordFirst`. */
   readonly first: () => FirstRecord | null
@@ -65,8 +68,16 @@ const bulkFactor = 32
 /** Bytes that a bulk writer merges each time it folds. */
 const mergeBytesInBulk = 64 * 1024 * 1024
 
+/** Others may fold what was read between two turns at the lock; so often it is read again. */
+const rehearsalsMax = 8
+
 /** No UTF-16 unit has more bytes in UTF-8. */
 const bytesAUnit = 3
+
+const restless = (): Error =>
+  fail.failed('store_restless', 'Other processes fold the state faster than it can be read.', {
+    next: 'Run the command again when they are done.',
+  })
 
 const isTooLong = (payload: string): boolean =>
   payload.length * bytesAUnit > payloadBytesMax && Buffer.byteLength(payload) > payloadBytesMax
@@ -122,6 +133,30 @@ export class Committer {
     }, turn)
     if (this.#rotatedAt > rotated) this.#foldOrNote({ mergeBytesMax: mergeBytesInBulk })
     return answer
+  }
+
+  /** One transaction over rows that are in memory; see `Store.transactLoaded`. */
+  async transactLoaded<T>(verb: string, fn: (tx: Tx) => T, turn: Turn = {}): Promise<T> {
+    for (let rehearsals = 1; ; rehearsals += 1) {
+      this.#rehearse(fn)
+      try {
+        return await this.transact(verb, (tx) =>
+          this.#follower.readingNothing(() => fn(tx)), turn)
+      } catch (error) {
+        if (!(error instanceof NotLoaded)) throw error
+        if (rehearsals >= rehearsalsMax) throw restless()
+      }
+    }
+  }
+
+  /** Reads what a transaction will look at; what it answers or throws now counts for nothing. */
+  #rehearse(fn: (tx: Tx) => unknown): void {
+    this.#follower.catchUp(false)
+    try {
+      fn(new StoreTx(this.#follower.view()))
+    } catch {
+      // It is asked again under the lock.
+    }
   }
 
   /** Runs `fn` under the lock, caught up with the log. Waiting for the lock blocks no thread. */
@@ -337,7 +372,8 @@ export class Committer {
 
   /** Begins a new log where this one has grown long; what fails here is told and not repeated. */
   #rotateBeyond(bytesMax: number): void {
-    if (this.#foldFailed || this.#follower.generation.end <= bytesMax) return
+    if (!this.#at.folds || this.#foldFailed) return
+    if (this.#follower.generation.end <= bytesMax) return
     this.#orNote(() => this.rotate())
   }
 
@@ -442,7 +478,7 @@ export class Committer {
   }
 
   #foldAtClose(): void {
-    if (!this.#wrote || this.#poisoned) return
+    if (!this.#at.folds || !this.#wrote || this.#poisoned) return
     this.#rotateAtClose()
     const { epoch, manifest } = this.#follower.generation
     if (epoch > manifest.epoch + 1) this.#foldOrNote({ mergeBytesMax: mergeBytesAtClose })

@@ -14,6 +14,7 @@ import type { Places } from './paths.js'
 const ownFolders = [
   'wal', 'collections', 'artifacts', 'run', 'run/ops', 'run/fence', 'run/lane',
   'run/lane/interactive', 'run/lane/high', 'run/lane/normal', 'run/sessions', 'aside', 'stages',
+  'pending',
 ] as const
 
 /** A folder inside the state directory, by its own name. */

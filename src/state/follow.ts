@@ -155,6 +155,11 @@ export class Follower {
     return facts === undefined || facts.ino !== log?.inode || facts.size < end
   }
 
+  /** What `fn` gives, which reads rows that are in memory and no file. Throws `NotLoaded`. */
+  readingNothing<T>(fn: () => T): T {
+    return this.#pool.readingNothing(fn)
+  }
+
   /** A view of what has been read so far. */
   view(): StoreView {
     return new StoreView(this.#generation, { met: (error) => this.met(error) })

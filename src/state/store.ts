@@ -59,6 +59,8 @@ export interface OpenOptions {
    * bulk writer folds seldom, and the next one to open finds a short log.
    */
   readonly logBytesMax?: number
+  /** False: this process begins no new log and folds none (default true). */
+  readonly folds?: boolean
   /** Bytes of blocks that are kept in memory; whoever reads everything once needs few. */
   readonly cachedBytes?: number
 }
@@ -124,6 +126,7 @@ export class FileStore implements Store {
       waitMs: options.waitMs ?? waitMsDefault,
       signal: options.signal,
       logBytesMax: options.logBytesMax ?? logBytesMaxDefault,
+      folds: options.folds ?? true,
       hooks: options.onOpenForWrite ?? [],
       first: () => options.recordFirst?.(this) ?? null,
     })
@@ -174,6 +177,11 @@ export class FileStore implements Store {
   async transact<T>(verb: string, fn: (tx: Tx) => T, turn?: Turn): Promise<T> {
     this.#refuseReading()
     return this.#committer.transact(verb, fn, turn)
+  }
+
+  async transactLoaded<T>(verb: string, fn: (tx: Tx) => T, turn?: Turn): Promise<T> {
+    this.#refuseReading()
+    return this.#committer.transactLoaded(verb, fn, turn)
   }
 
   /** Runs `fn` under the lock, caught up with the log. For the use cases of this folder. */

@@ -320,6 +320,12 @@ export interface Store {
    * an `fn` that puts nothing writes no record. `verb` names the holder for messages.
    */
   transact<T>(verb: string, fn: (tx: Tx) => T, turn?: Turn): Promise<T>
+  /**
+   * As `transact`, and from the begin of `fn` to its end no file is read: the rows that it asks for
+   * are read before, without the lock, by running `fn` and dropping what it gives. It must do
+   * nothing but read and change rows. `failed` `store_restless` where others fold all the while.
+   */
+  transactLoaded<T>(verb: string, fn: (tx: Tx) => T, turn?: Turn): Promise<T>
   readonly artifacts: Artifacts
   /** Seals small secrets for a row or file under an HKDF subkey; random nonce. */
   seal(label: string, plaintext: Uint8Array): Buffer

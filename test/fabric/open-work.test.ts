@@ -1,8 +1,14 @@
 /** One way of opening a state for work, whichever face asks. */
 import t from 'tap'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { collections } from '../../src/governance/rows.js'
 import { openWork } from '../../src/fabric/open-work.js'
 import { loadToken, tokenPath } from '../../src/governance/session/token.js'
+import { newStop } from '../../src/governance/stops/act.js'
+import { putStop } from '../../src/governance/stops/folder.js'
 import { minute } from '../support/clock.js'
+import { notes } from '../support/state/notes.js'
 import { taskAt } from '../support/tasks.js'
 import { sessionOf } from '../world/session.js'
 import { World, type StateWorld } from '../world/world.js'
@@ -68,6 +74,41 @@ t.test('a use is noted unless told otherwise, and a store that was brought stays
   const work = await openWork({ ...placeOf(at), face: 'service', mode: 'read', store })
   work.close()
   t.ok(store.read().sequence > 0)
+})
+
+t.test('work alone writes its own record and changes nothing else', async (t) => {
+  const at = await World.still(t).state({ owner: 'ada' })
+  await at.json(['login'])
+  const token = loadToken(tokenPath(at.place.stateDir))
+  const { store } = at.gov
+  // A log that the next writer would fold when it closes.
+  await store.transact('test', (tx) => {
+    for (let n = 0; n < 40; n += 1) tx.put(notes, `n${n}`, { n, text: 'x'.repeat(10_000) })
+  })
+  const task = await taskAt(at, sessionOf(at), 'queued')
+  putStop(store.stopsDir, newStop(at.clock, { kind: 'principal', target: 'nobody' },
+    { principal: null, root: null, verb: 'principal disable' }))
+  const { stateDir } = at.place
+  const walNames = readdirSync(join(stateDir, 'wal'))
+  const lastUse = join(stateDir, 'run', 'sessions', sessionOf(at).root.root_id)
+  const used = readFileSync(lastUse, 'utf8')
+  at.clock.advance(5 * minute)
+  const before = at.view().sequence
+  const work = await openWork({ ...placeOf(at), face: 'cli', mode: 'alone', token })
+  t.equal(work.recovered, null)
+  const seen = await work.gov.store.transactLoaded('test', (tx) => {
+    tx.mark()
+    return tx.sequence
+  })
+  work.close()
+  t.equal(seen, before, 'no record before its own')
+  t.equal(at.view().sequence, before + 1)
+  t.equal(at.view().get(collections.openTasks, task.task_id)?.state, 'queued')
+  t.equal(readFileSync(lastUse, 'utf8'), used)
+  t.equal(readdirSync(store.stopsDir).length, 1, 'the next other writer records it')
+  t.strictSame(readdirSync(join(stateDir, 'wal')), walNames)
+  await at.json(['goal', 'add', 'another'])
+  t.equal(readdirSync(store.stopsDir).length, 0)
 })
 
 t.test('where there is no state, or an unfinished one, nothing opens', async (t) => {

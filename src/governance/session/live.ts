@@ -50,20 +50,38 @@ export const requireRootRow = (view: View, now: string, rootId: string): Session
   return { root, principal: enabledOwner(view, root) }
 }
 
+/** What a rule over rows cannot know of a session: milliseconds since 1970 UTC. */
+export interface SessionMoment {
+  readonly wallMs: number
+  /** Its last use; null where it is not known. */
+  readonly lastUseMs: number | null
+}
+
+/** That of this moment. Reads a file. */
+export const sessionMoment = (at: Gov | Place, rootId: string): SessionMoment => {
+  const { dir, clock } = placeOf(at)
+  return { wallMs: clock.wallMs(), lastUseMs: readLastUse(dir, rootId) }
+}
+
 /** Newest moment at which a root is known to have been used, milliseconds. */
-const newestUseMs = (dir: string, root: Root): number =>
-  Math.max(msFromIso(root.issued_at), readLastUse(dir, root.root_id) ?? 0)
+const newestUseMs = (root: Root, lastUseMs: number | null): number =>
+  Math.max(msFromIso(root.issued_at), lastUseMs ?? 0)
 
 /**
- * The session of a root that is live now: row, owner, absolute and idle expiry. Throws
- * `unauthorized` as `requireRootRow` does, or `session_idle`, or `session_clock_stepped_back`.
- * Touches nothing.
+ * The session of a root that is live: row, owner, absolute and idle expiry. Throws `unauthorized`
+ * as `requireRootRow` does, or `session_idle`, or `session_clock_stepped_back`. Touches nothing.
  */
-export const liveSession = (view: View, at: Gov | Place, rootId: string): Session => {
-  const { dir, clock } = placeOf(at)
-  const wall = clock.wallMs()
+export const liveSession = (view: View, at: Gov | Place, rootId: string): Session =>
+  requireLiveRow(view, rootId, sessionMoment(at, rootId))
+
+/**
+ * As `liveSession`, from rows and two numbers that were read before: for a transaction that reads
+ * no file, in which nevertheless a session may be found to have idled away or its clock set back.
+ */
+export const requireLiveRow = (view: View, rootId: string, moment: SessionMoment): Session => {
+  const { wallMs: wall, lastUseMs } = moment
   const row = view.get(collections.roots, rootId)
-  const used = row === undefined ? 0 : newestUseMs(dir, row)
+  const used = row === undefined ? 0 : newestUseMs(row, lastUseMs)
   const session = requireRootRow(view, isoFromMs(Math.max(wall, used)), rootId)
   if (wall < used - clockStepBackMsMax) {
     const text = 'The clock of this machine lies behind the last use of this session.'
@@ -84,7 +102,8 @@ export const rootEndsMs = (view: View, at: Gov | Place, rootId: string): number 
   const { dir } = placeOf(at)
   const root = view.get(collections.roots, rootId)
   if (root === undefined || root.ended !== null) return 0
-  return Math.min(newestUseMs(dir, root) + root.idle_ms, msFromIso(root.expires_at))
+  const used = newestUseMs(root, readLastUse(dir, rootId))
+  return Math.min(used + root.idle_ms, msFromIso(root.expires_at))
 }
 
 const isLive = (view: View, place: Place, rootId: string): boolean => {
@@ -99,7 +118,7 @@ const isLive = (view: View, place: Place, rootId: string): boolean => {
 /** What the world sees of a root. */
 export const sessionFacts = (view: View, at: Gov | Place, root: Root): SessionFacts => {
   const place = placeOf(at)
-  const used = newestUseMs(place.dir, root)
+  const used = newestUseMs(root, readLastUse(place.dir, root.root_id))
   const idleEnd = Math.min(used + root.idle_ms, msFromIso(root.expires_at))
   return {
     id: root.root_id,

@@ -34,12 +34,16 @@ export interface Lease {
   release(): void
 }
 
+/** Rows that a transaction asked for lie in a file that nobody has read into memory. */
+export class NotLoaded extends Error {}
+
 /** Files of one directory, shared by the generations of a process. */
 export class SegmentPool {
   readonly #files: Files
   readonly #places: Places
   readonly #handles = new Map<string, Handle>()
   readonly #cache: BlockCache | undefined
+  #readsNothing = false
 
   /** `cached`: bytes of blocks that are kept, none where everything is read once. */
   constructor(files: Files, places: Places, cached: number = cacheBytes) {
@@ -69,6 +73,16 @@ export class SegmentPool {
     }
   }
 
+  /** What `fn` gives, which reads no file: what is not in memory is a `NotLoaded`. */
+  readingNothing<T>(fn: () => T): T {
+    this.#readsNothing = true
+    try {
+      return fn()
+    } finally {
+      this.#readsNothing = false
+    }
+  }
+
   /** Closes every file, whoever still holds a lease: nothing is read through it any more. */
   close(): void {
     for (const handle of this.#handles.values()) this.#shut(handle)
@@ -95,6 +109,7 @@ export class SegmentPool {
       else if (errnoOf(error) !== 'ENOENT') throw error
     }
     const read = (position: number, length: number): Buffer => {
+      if (this.#readsNothing) throw new NotLoaded()
       if (handle.fd === undefined) throw why
       try {
         return readRange(this.#files, handle.fd, position, length)
