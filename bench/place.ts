@@ -20,7 +20,8 @@ export interface BenchPlace {
   line(argv: readonly string[], stdin?: string): Program
 }
 
-const placeIn = (dir: string): BenchPlace => {
+/** The same in a folder that stays. */
+export const placeIn = (dir: string): BenchPlace => {
   const [stateDir, configDir] = [join(dir, 'state'), join(dir, 'config')]
   const env = {
     ...process.env,

@@ -9,20 +9,13 @@ import { mkdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node
 import { join } from 'node:path'
 import { crc32 } from 'node:zlib'
 import sharp from 'sharp'
-import { appendReceipt } from '../src/shots/receipts/append.js'
-import { folderRow } from '../src/shots/observations/observation-store.js'
-import { folderDigestOf } from '../src/shots/source/folder-digest.js'
-import { shotCollections as c } from '../src/shots/observations/rows.js'
-import { writeBatch } from '../src/shots/scan/commit.js'
-import type { TakenFile } from '../src/shots/scan/types.js'
 import { walkImageFolder } from '../src/shots/scan/walk.js'
-import { exactStamp } from '../src/shots/scan/read-once.js'
-import { openStore } from '../src/state/store.js'
 import { newScreen, paint, themes } from '../test/support/images/edit-suite.js'
 import { compare, median, type Program } from './pairs.js'
 import { dupesPeer } from './peers.js'
 import { withPlace, type BenchPlace } from './place.js'
-import { costOf, ownCost, type Cost } from './processor.js'
+import { costOf, ownCost, wholeCost, type Cost } from './processor.js'
+import { seedingGov, seedKnown } from './seed.js'
 import type { BenchRow } from './types.js'
 
 const sizes = [[1920, 1080], [2560, 1440]] as const
@@ -163,22 +156,8 @@ const intake = async (place: BenchPlace, kind: Kind): Promise<BenchRow[]> => {
   ]
 }
 
-/**
- * Peak memory of a line of the program, MiB, told by the process itself as it ends. Not by its
- * resource usage: the kernel counts there what this process had when it was started from it.
- */
-const peakOf = (place: BenchPlace, argv: readonly string[]): number => {
-  const file = join(place.dir, 'peak')
-  const hook = "data:text/javascript,import{readFileSync,writeFileSync}from'node:fs';"
-    + "process.on('exit',()=>writeFileSync("
-    + `${JSON.stringify(file)},readFileSync('/proc/self/status')))`
-  const { args, env } = place.line(argv)
-  execFileSync(process.execPath, ['--import', hook, ...args], {
-    ...(env === undefined ? {} : { env }), stdio: 'pipe',
-  })
-  const [, kibibytes] = /^VmHWM:\s*(\d+) kB$/m.exec(readFileSync(file, 'utf8')) ?? []
-  return Number(kibibytes) / 1024
-}
+const peakOf = (place: BenchPlace, argv: readonly string[]): number =>
+  wholeCost(place, place.line(argv)).peakMib
 
 const memoryRow = (name: string, peak: number, most: number): BenchRow => ({
   name, ratio: peak / most, target: 'at most 1', pass: peak <= most,
@@ -196,46 +175,8 @@ const intakeMemory = async (place: BenchPlace): Promise<BenchRow> => {
 
 /** Rows as if all files of the folder had been taken in; nothing is decoded for them. */
 const knowAll = async (place: BenchPlace, folder: string): Promise<void> => {
-  const store = openStore({ dir: place.stateDir, configDir: place.configDir, mode: 'write' })
-  const folderDigest = folderDigestOf(folder)
-  const listing = walkImageFolder(folder, false)
-  const now = new Date(start).toISOString()
-  const takenOf = (file: number): TakenFile => {
-    const name = listing.nameOf(file)
-    const exact = exactStamp(folder, name)
-    if (exact === null) throw new Error('a file of the bench is gone')
-    return {
-      ...exact, file, name: { text: name, bytes_base64: null }, stamp: listing.stampOf(file),
-      capturedAt: new Date(Number(BigInt(exact.modifiedNs) / 1_000_000n)).toISOString(),
-      inFuture: false, sha256: createHash('sha256').update(name).digest('hex'),
-      format: 'png', width: 1920, height: 1080, fingerprint: null, refused: null,
-      flaw: 'truncated',
-    }
-  }
-  const batch = 2_000
-  for (let from = 0; from < listing.count; from += batch) {
-    const size = Math.min(batch, listing.count - from)
-    const files = Array.from({ length: size }, (_, i) => takenOf(from + i))
-    await store.transact('bench', (tx) => {
-      writeBatch(tx, store, now, {
-        folder, folderDigest, refreshMs: 1_800_000,
-        facts: () => ({ folder, folderDigest, model: null }),
-        newStatus: () => ({ analysis_status: 'blocked', reason: 'analysis_off' }),
-        takeOver: (_tx, row) => row,
-      }, files)
-    })
-  }
-  await store.transact('bench', (tx) => {
-    const { receipt_id } = appendReceipt(tx, now, 'screenshot_folder_ingest', {
-      root: folder, source: 'settings', status: 'ok', reason: null, limit: listing.count,
-      scanned: listing.count, ingested: listing.count, duplicate: 0, suppressed: 0, rejected: 0,
-      deferred: 0, known: 0, reasons: {}, problems: [], problems_left_out: 0, duration_ms: 0,
-    })
-    tx.put(c.folders, folderDigest, {
-      ...folderRow(tx, folder, now),
-      last_scan: { at: now, status: 'ok', reason: null, receipt_id },
-    })
-  })
+  const { store } = seedingGov(place)
+  await seedKnown(store, folder, new Date(start).toISOString())
   store.close()
 }
 

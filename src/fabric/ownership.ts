@@ -10,22 +10,8 @@ import { evidenceText } from '../governance/ledger/machine.js'
 import { findReservation } from '../governance/ledger/read.js'
 import { unreadRuntime } from '../governance/ledger/unread.js'
 import { collections, type LedgerRow, type Reservation, type Task } from '../governance/rows.js'
-import { each } from '../state/each.js'
+import { findEach } from '../state/each.js'
 import type { Entry, View } from '../state/types.js'
-
-function* tasksOf(view: View): Generator<Entry<Task>> {
-  yield* each(view, collections.openTasks)
-  yield* each(view, collections.closedTasks)
-}
-
-/** What is wrong with each of some rows, in their order. */
-const problemsOf = <T>(
-  entries: Iterable<Entry<T>>, look: (entry: Entry<T>) => readonly Problem[],
-): Problem[] => {
-  const problems: Problem[] = []
-  for (const entry of entries) problems.push(...look(entry))
-  return problems
-}
 
 /** Whether a finished task and its money tell the same; open ones are the ledger's. */
 const agrees = (owner: Capability, task: Task, money: Reservation | undefined): boolean => {
@@ -39,8 +25,8 @@ const agrees = (owner: Capability, task: Task, money: Reservation | undefined): 
   return true
 }
 
-const taskProblems = (registry: Registry, view: View): Problem[] =>
-  problemsOf(tasksOf(view), ({ id, doc }): Problem[] => {
+const taskProblems = (registry: Registry, view: View): Problem[] => {
+  const look = ({ id, doc }: Entry<Task>): Problem[] => {
     const owner = ownerOfKind(registry, doc.kind)
     if (owner === undefined) {
       const text = 'A task is of a kind that no capability has.'
@@ -56,14 +42,18 @@ const taskProblems = (registry: Registry, view: View): Problem[] =>
       problems.push({ code: 'task_budget_beyond', subject: id, text })
     }
     return problems
-  })
+  }
+  return [
+    ...findEach(view, collections.openTasks, look), ...findEach(view, collections.closedTasks, look),
+  ]
+}
 
 /** A hold for records that nobody can read: no capability's, and only a person settles it. */
 const standsForUnread = ({ kind, runtime, evidence }: LedgerRow): boolean =>
   runtime === unreadRuntime && kind === 'reserve' && evidence?.['restored'] === true
 
 const moneyProblems = (registry: Registry, view: View): Problem[] =>
-  problemsOf(each(view, collections.ledgerRows), ({ id, doc }): Problem[] => {
+  findEach(view, collections.ledgerRows, ({ id, doc }): Problem[] => {
     if (doc.runtime === null || (doc.kind !== 'reserve' && doc.kind !== 'settle')) return []
     if (standsForUnread(doc)) return []
     const owner = ownerOfRuntime(registry, doc.runtime)
@@ -79,7 +69,7 @@ const moneyProblems = (registry: Registry, view: View): Problem[] =>
 
 const labelProblems = (registry: Registry, view: View): Problem[] => {
   const known = new Set(registry.flatMap(({ artifactLabels }) => artifactLabels))
-  return problemsOf(each(view, collections.artifacts), ({ id, doc }) =>
+  return findEach(view, collections.artifacts, ({ id, doc }) =>
     (known.has(doc.label) ? [] : [{
       code: 'artifact_label_unknown', subject: id,
       text: 'A private artifact is of a type that no capability keeps.',

@@ -19,6 +19,7 @@ import { witnessStatus } from '../governance/policy/witness.js'
 import { verifyPrincipals } from '../governance/principals.js'
 import { collections } from '../governance/rows.js'
 import { requireIntact } from '../governance/vault.js'
+import { findEach } from '../state/each.js'
 import type { CollectionSpec, Problem, Store, View } from '../state/types.js'
 import { capabilities } from './capabilities.js'
 import { verifyOwnership } from './ownership.js'
@@ -84,7 +85,7 @@ const sealedIn = (rows: readonly CapabilityRows[], view: View) =>
 
 const openArtifacts = (rows: readonly CapabilityRows[], store: Store): Problem[] => {
   const view = store.read()
-  const content = view.all(collections.artifacts).flatMap(({ id, doc }) =>
+  const content = findEach(view, collections.artifacts, ({ id, doc }) =>
     opening(id, () => store.artifacts.verify(doc.label, doc.ref)))
   const keys = view.all(collections.credentials).flatMap(({ id, doc }) =>
     opening(id, () => requireIntact(store, doc)))

@@ -3,27 +3,28 @@
  * claimed, attempts keep counting on, and the day's spend is never less than it was. So nothing
  * that may have been paid for is asked again by a restored state (S-168).
  */
+import { each } from '../state/each.js'
 import type { Tx, View } from '../state/types.js'
 import { claimCollection } from './call/claims.js'
 import { spendCollection } from './call/spend.js'
 import { attemptCollection } from './proof.js'
 
 const carryClaims = (tx: Tx, former: View): void => {
-  for (const { id, doc } of former.all(claimCollection)) {
+  for (const { id, doc } of each(former, claimCollection)) {
     const known = tx.get(claimCollection, id)
     if (known === undefined || known.ended === null) tx.put(claimCollection, id, doc)
   }
 }
 
 const carryAttempts = (tx: Tx, former: View): void => {
-  for (const { id, doc } of former.all(attemptCollection)) {
+  for (const { id, doc } of each(former, attemptCollection)) {
     const known = tx.get(attemptCollection, id)
     if (known === undefined || known.number < doc.number) tx.put(attemptCollection, id, doc)
   }
 }
 
 const carrySpend = (tx: Tx, former: View): void => {
-  for (const { id, doc } of former.all(spendCollection)) {
+  for (const { id, doc } of each(former, spendCollection)) {
     const known = tx.get(spendCollection, id)
     tx.put(spendCollection, id, known === undefined ? doc : {
       ...doc,

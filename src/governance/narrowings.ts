@@ -6,6 +6,7 @@
  */
 import { canonicalJson } from '../base/canonical.js'
 import { SallyportError } from '../base/errors.js'
+import { findEach } from '../state/each.js'
 import type { CollectionSpec, Tx, View } from '../state/types.js'
 import { appendAudit } from './audit.js'
 import { findTask, putTask } from './board/place.js'
@@ -73,12 +74,12 @@ const carryOwners: Carrier = (tx, _now, former) => {
 }
 
 const carrySessions: Carrier = (tx, _now, former) => {
-  const ended = former.all(collections.roots).filter(({ id, doc }) =>
-    doc.ended !== null && tx.get(collections.roots, id)?.ended === null)
-  for (const { id, doc } of ended) {
+  const ended = findEach(former, collections.roots, ({ id, doc }) => {
     const mine = tx.get(collections.roots, id)
-    if (mine !== undefined) tx.put(collections.roots, id, { ...mine, ended: doc.ended })
-  }
+    return doc.ended !== null && mine?.ended === null
+      ? [{ id, root: { ...mine, ended: doc.ended } }] : []
+  })
+  for (const { id, root } of ended) tx.put(collections.roots, id, root)
   return ended.length
 }
 
@@ -101,9 +102,9 @@ const carryGoals: Carrier = (tx, _now, former) => {
 }
 
 const carryRejections: Carrier = (tx, now, former) => {
-  const rejected = former.all(collections.closedTasks).flatMap(({ id, doc }) => {
-    const mine = findTask(tx, id)
-    return doc.review === 'rejected' && mine?.review === 'pending' ? [mine] : []
+  const rejected = findEach(former, collections.closedTasks, ({ id, doc }) => {
+    const mine = doc.review === 'rejected' ? findTask(tx, id) : undefined
+    return mine?.review === 'pending' ? [mine] : []
   })
   for (const mine of rejected) putTask(tx, { ...mine, review: 'rejected', updated_at: now })
   return rejected.length

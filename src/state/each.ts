@@ -17,6 +17,15 @@ export function* each<T>(view: View, spec: CollectionSpec<T>): Generator<Entry<T
   }
 }
 
+/** What a look at each document finds; only that is held. */
+export const findEach = <T, Found>(
+  view: View, spec: CollectionSpec<T>, look: (entry: Entry<T>) => readonly Found[],
+): Found[] => {
+  const found: Found[] = []
+  for (const entry of each(view, spec)) found.push(...look(entry))
+  return found
+}
+
 /** Documents without their ids. */
 export function* documents<T>(entries: Iterable<Entry<T>>): Generator<T> {
   for (const { doc } of entries) yield doc

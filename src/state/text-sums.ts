@@ -17,18 +17,17 @@ const newSeeds = (): Seeds => {
 const lowBits = 21
 const firstRoom = 1_024
 
+/** The number that a text is folded into, below 2^53. */
+const numberOf = ([first, second]: Seeds, text: string): number =>
+  spread(foldText(first, text)) * 2 ** lowBits
+    + (spread(foldText(second, text)) >>> (32 - lowBits))
+
 /** A set of texts, eight bytes each. */
 export class TextSet {
   readonly #seeds = newSeeds()
   #numbers = new Float64Array(firstRoom)
   #count = 0
   #isSorted = true
-
-  #numberOf(text: string): number {
-    const [first, second] = this.#seeds
-    return spread(foldText(first, text)) * 2 ** lowBits
-      + (spread(foldText(second, text)) >>> (32 - lowBits))
-  }
 
   /** Takes a text in. */
   add(text: string): void {
@@ -37,7 +36,7 @@ export class TextSet {
       larger.set(this.#numbers)
       this.#numbers = larger
     }
-    this.#numbers[this.#count] = this.#numberOf(text)
+    this.#numbers[this.#count] = numberOf(this.#seeds, text)
     this.#count += 1
     this.#isSorted = false
   }
@@ -46,7 +45,7 @@ export class TextSet {
   has(text: string): boolean {
     if (!this.#isSorted) this.#numbers.subarray(0, this.#count).sort()
     this.#isSorted = true
-    const wanted = this.#numberOf(text)
+    const wanted = numberOf(this.#seeds, text)
     let [low, high] = [0, this.#count]
     while (low < high) {
       const middle = (low + high) >>> 1
@@ -54,6 +53,69 @@ export class TextSet {
       else high = middle
     }
     return low < this.#count && this.#numbers[low] === wanted
+  }
+}
+
+/**
+ * A text for each key, sixteen bytes a place of which at most half are taken; asked while it still
+ * grows. Two keys that fold alike are one key here.
+ */
+export class TextPairs {
+  readonly #seeds = newSeeds()
+  #keys = new Float64Array(firstRoom)
+  #texts = new Float64Array(firstRoom)
+  #count = 0
+
+  /** How many keys were taken in. */
+  get size(): number {
+    return this.#count
+  }
+
+  /** Where a key lies, or would lie; a place is free while its number is 0. */
+  #placeOf(key: number): number {
+    const places = this.#keys.length
+    let at = key % places
+    while (this.#keys[at] !== 0 && this.#keys[at] !== key) at = (at + 1) % places
+    return at
+  }
+
+  #keyOf(key: string): number {
+    return numberOf(this.#seeds, key) + 1
+  }
+
+  #grow(): void {
+    const [keys, texts] = [this.#keys, this.#texts]
+    this.#keys = new Float64Array(keys.length * 2)
+    this.#texts = new Float64Array(keys.length * 2)
+    for (const [from, key] of keys.entries()) {
+      if (key === 0) continue
+      const at = this.#placeOf(key)
+      this.#keys[at] = key
+      this.#texts[at] = texts[from] as number
+    }
+  }
+
+  /** Takes a key in; false, and nothing is taken, where it is known. */
+  add(key: string, text: string): boolean {
+    if (this.#count * 2 >= this.#keys.length) this.#grow()
+    const number = this.#keyOf(key)
+    const at = this.#placeOf(number)
+    if (this.#keys[at] !== 0) return false
+    this.#keys[at] = number
+    this.#texts[at] = numberOf(this.#seeds, text)
+    this.#count += 1
+    return true
+  }
+
+  /** Whether a key was taken in. */
+  has(key: string): boolean {
+    return this.#keys[this.#placeOf(this.#keyOf(key))] !== 0
+  }
+
+  /** Whether it was taken in with this text. */
+  holds(key: string, text: string): boolean {
+    const at = this.#placeOf(this.#keyOf(key))
+    return this.#keys[at] !== 0 && this.#texts[at] === numberOf(this.#seeds, text)
   }
 }
 

@@ -11,11 +11,9 @@ import { isHistoryName } from './history/spec.js'
 import { entriesOf, entryDocument, indexCollections } from './indexes.js'
 import type { IndexCollection } from './indexes.js'
 import { mergeRows, withoutRemoved } from './segments/merge.js'
-import type { Bounds } from './segments/read.js'
 import { isWithin } from './segments/read.js'
 import type { Row } from './segments/row.js'
-import { compareKeys } from './segments/row.js'
-import { boundsOf } from './segments/table.js'
+import { boundsIn } from './segments/table.js'
 import type { Generation, Version } from './snapshot/generation.js'
 import { documentOf, freezeDeep, versionOf } from './snapshot/generation.js'
 import type { Change, Content, PartitionKind } from './log/record.js'
@@ -27,15 +25,6 @@ import type {
 export interface ViewHost {
   /** Learns of an error before it is thrown: met damage refuses later writes. */
   met(error: SallyportError): SallyportError
-}
-
-/** The keys that a range may give. */
-const boundsIn = (collection: string, { prefix, after, reverse }: RangeOptions): Bounds => {
-  const bounds = boundsOf(collection, prefix)
-  if (after === undefined) return bounds
-  const key = { collection, id: after }
-  if (reverse === true) return compareKeys(key, bounds.high) < 0 ? { ...bounds, high: key } : bounds
-  return compareKeys(key, bounds.low) < 0 ? bounds : { ...bounds, low: key, lowOpen: true }
 }
 
 /** The first `limit` of some values. */

@@ -1,8 +1,11 @@
 /** Collections read through without holding them, and what is compared without its texts. */
 import fc from 'fast-check'
 import t from 'tap'
+import { readFormer } from '../../src/state/care/former.js'
 import { each } from '../../src/state/each.js'
-import { TextBalance, TextSet } from '../../src/state/text-sums.js'
+import { nodeFiles } from '../../src/state/files.js'
+import { placesOf } from '../../src/state/paths.js'
+import { TextBalance, TextPairs, TextSet } from '../../src/state/text-sums.js'
 import { notes } from '../support/state/notes.js'
 import { World } from '../world/world.js'
 
@@ -19,6 +22,23 @@ t.test('each document of a collection comes once and in order, whatever pages it
   }
 })
 
+t.test('a former state gives the same pages as one that stands', async (t) => {
+  const { store } = await World.in(t).store()
+  await store.transact('test', (tx) => {
+    for (let n = 0; n < 1_100; n += 1) tx.put(notes, `n${n}`, { text: String(n), n })
+  })
+  await store.transact('test', (tx) => tx.remove(notes, 'n500'))
+  const view = store.read()
+  const { view: former } = readFormer(nodeFiles, placesOf(store.dir), store.storeId, 'test')
+  t.strictSame([...each(former, notes)], view.all(notes))
+  for (const options of [
+    { after: 'n5', limit: 3 }, { after: 'n499x', limit: 3, reverse: true }, { prefix: 'n10' },
+    { prefix: 'n10', after: 'n100', limit: 2 }, { prefix: 'n10', after: 'n100', reverse: true },
+    { after: 'm' }, { after: 'o' }, { prefix: 'n9', after: 'o', reverse: true, limit: 1 },
+    { limit: 0 },
+  ]) t.strictSame(former.range(notes, options), view.range(notes, options), JSON.stringify(options))
+})
+
 const texts = fc.array(fc.string({ maxLength: 6 }), { maxLength: 3_000 })
 
 t.test('a set of texts has what was added and nothing else', (t) => {
@@ -30,6 +50,23 @@ t.test('a set of texts has what was added and nothing else', (t) => {
       if (known.size % 100 === 1 && !numbers.has(text)) return false
     }
     return [...added, ...others].every((text) => numbers.has(text) === known.has(text))
+  }), { numRuns: 60 })
+  t.end()
+})
+
+t.test('a pair is held with its own text, once, while more are taken in', (t) => {
+  fc.assert(fc.property(texts, texts, (keys, others) => {
+    const [pairs, known] = [new TextPairs(), new Map<string, string>()]
+    const right = keys.every((key, n) => {
+      const isNew = !known.has(key)
+      if (isNew) known.set(key, String(n))
+      return pairs.add(key, String(n)) === isNew && pairs.has(key)
+    })
+    return right && pairs.size === known.size && [...keys, ...others].every((key) => {
+      const text = known.get(key)
+      return pairs.has(key) === (text !== undefined) && !pairs.holds(key, 'x')
+        && pairs.holds(key, text ?? '0') === (text !== undefined)
+    })
   }), { numRuns: 60 })
   t.end()
 })

@@ -1,3 +1,4 @@
+import { each } from '../../state/each.js'
 import { historyHead } from '../../state/history/read.js'
 import type { HistorySpec, Tx, View } from '../../state/types.js'
 import { jobEntries, jobHistories } from './histories.js'
@@ -21,7 +22,7 @@ const mayHaveSent = (job: Job): boolean =>
  * they are unknown here, whatever the copy thought of them, and keep their connection.
  */
 export const carryJobs = (tx: Tx, former: View): void => {
-  for (const { id, doc: theirs } of former.all(jobCollection)) {
+  for (const { id, doc: theirs } of each(former, jobCollection)) {
     const mine = tx.get(jobCollection, id)
     const same = mine?.contacted === theirs.contacted && mine.state === theirs.state
     if (same || !mayHaveSent(theirs)) continue

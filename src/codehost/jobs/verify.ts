@@ -4,6 +4,7 @@ import { SallyportError } from '../../base/errors.js'
 import { findTask } from '../../governance/board/place.js'
 import { connectionCollection } from '../../governance/connections/rows.js'
 import type { Problem } from '../../governance/context.js'
+import { findEach } from '../../state/each.js'
 import type { View } from '../../state/types.js'
 import { authorityDigest } from './digests.js'
 import { jobEntries, readHistory } from './histories.js'
@@ -59,7 +60,7 @@ const holdsOf = (view: View, id: string, job: Job): Record<Code, boolean> => {
 }
 
 const jobProblems = (view: View): Problem[] =>
-  view.all(jobCollection).flatMap(({ id, doc }): Problem[] => {
+  findEach(view, jobCollection, ({ id, doc }): Problem[] => {
     try {
       const found = holdsOf(view, id, doc)
       return (Object.keys(texts) as Code[]).filter((code) => !found[code])
@@ -81,20 +82,23 @@ const isRecorded = (view: View, { job_id: jobId, receipt }: ReceiptRow): boolean
 }
 
 const receiptProblems = (view: View): Problem[] =>
-  view.all(receiptCollection).filter(({ id, doc }) => {
+  findEach(view, receiptCollection, ({ id, doc }) => {
     const { readback_sha256: digest, ...unsigned } = doc.receipt
-    return doc.readback_id !== id || digestOf(unsigned) !== digest || !isRecorded(view, doc)
-  }).map(({ id }) => ({
-    code: 'codehost_receipt', subject: id, text: 'A receipt is not one that was made and recorded.',
-  }))
+    const isMade = doc.readback_id === id && digestOf(unsigned) === digest
+    return isMade && isRecorded(view, doc) ? [] : [{
+      code: 'codehost_receipt', subject: id,
+      text: 'A receipt is not one that was made and recorded.',
+    }]
+  })
 
 const standingProblems = (view: View): Problem[] =>
-  view.all(standingCollection)
-    .filter(({ id, doc }) => doc.standing_id !== id || doc.jobs.length > doc.jobs_max
-      || new Set(doc.jobs).size !== doc.jobs.length)
-    .map(({ id }) => ({
+  findEach(view, standingCollection, ({ id, doc }) => {
+    const isRight = doc.standing_id === id && doc.jobs.length <= doc.jobs_max
+      && new Set(doc.jobs).size === doc.jobs.length
+    return isRight ? [] : [{
       code: 'codehost_standing', subject: id, text: 'A standing authority stands for too much.',
-    }))
+    }]
+  })
 
 const strayProblems = (view: View): Problem[] =>
   view.all(connectionCollection)

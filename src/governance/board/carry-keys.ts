@@ -1,8 +1,9 @@
 import { msFromIso } from '../../base/clock.js'
 import { msOfUuid7 } from '../../base/ids.js'
 import { idsLost, type Former } from '../../state/care/former.js'
+import { each } from '../../state/each.js'
 import type { Tx, View } from '../../state/types.js'
-import { collections } from '../rows.js'
+import { collections, type Task, type UsedKey } from '../rows.js'
 
 /**
  * A key that was used in a former state never sends anything again (A-026). Tasks name their keys
@@ -12,21 +13,25 @@ import { collections } from '../rows.js'
 export const carryKeys = (tx: Tx, now: string, formers: readonly Former[]): number => {
   const { idempotency, openTasks, closedTasks } = collections
   carryLostKeys(tx, now, formers)
-  const used = formers.flatMap(({ view }) => [
-    ...view.all(idempotency).map(({ doc }) => doc),
-    ...[...view.all(openTasks), ...view.all(closedTasks)].map(({ doc }) => ({
-      key: doc.idempotency_key, kind: doc.kind, task_id: doc.task_id,
-      request_digest: doc.request_digest,
-    })),
-  ])
   let spent = 0
-  for (const one of used) {
-    if (tx.get(idempotency, one.key) !== undefined) continue
-    tx.put(idempotency, one.key, { ...one, restored: true })
+  const spend = (used: UsedKey): void => {
+    if (tx.get(idempotency, used.key) !== undefined) return
+    tx.put(idempotency, used.key, { ...used, restored: true })
     spent += 1
+  }
+  for (const { view } of formers) {
+    for (const { doc } of each(view, idempotency)) spend(doc)
+    for (const spec of [openTasks, closedTasks]) {
+      for (const { doc } of each(view, spec)) spend(keyOfTask(doc))
+    }
   }
   return spent
 }
+
+const keyOfTask = (task: Task): UsedKey => ({
+  key: task.idempotency_key, kind: task.kind, task_id: task.task_id,
+  request_digest: task.request_digest,
+})
 
 /** Ranges that damage took, those that former states had noted themselves too. */
 const carryLostKeys = (tx: Tx, now: string, formers: readonly Former[]): void => {

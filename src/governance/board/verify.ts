@@ -1,5 +1,5 @@
 /** Checks of the whole board, for `state check`: every rule that the functions here keep. */
-import { each } from '../../state/each.js'
+import { each, findEach } from '../../state/each.js'
 import type { View } from '../../state/types.js'
 import type { Problem } from '../context.js'
 import { rootsOfTask } from '../retention/tasks.js'
@@ -163,14 +163,13 @@ const keyProblems = (view: View): Problem[] => {
 const rootProblems = (view: View): Problem[] => {
   const named = new Set<string>()
   for (const spec of [collections.openTasks, collections.closedTasks]) {
-    for (const { doc } of view.all(spec)) for (const root of rootsOfTask(doc)) named.add(root)
+    for (const { doc } of each(view, spec)) for (const root of rootsOfTask(doc)) named.add(root)
   }
-  return view.all(collections.roots)
-    .filter(({ id, doc }) => doc.named === false && named.has(id))
-    .map(({ id }) => ({
+  return findEach(view, collections.roots, ({ id, doc }) =>
+    (doc.named === false && named.has(id) ? [{
       code: 'root_named_unnoted', subject: id,
       text: 'A session does not say that a task names it.',
-    }))
+    }] : []))
 }
 
 const indexProblems = (view: View): Problem[] => {

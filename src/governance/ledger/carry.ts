@@ -5,6 +5,7 @@
  * can no longer be replayed.
  */
 import type { Former } from '../../state/care/former.js'
+import { each } from '../../state/each.js'
 import type { Tx } from '../../state/types.js'
 import { collections, type Reservation } from '../rows.js'
 import { bootstrapLedger, isAccountingEmpty, setCeiling } from './account.js'
@@ -55,14 +56,20 @@ const carryOne = (tx: Tx, now: string, owed: Reservation, reason: string): void 
   })
 }
 
-/** The newest word on each operation, over all former states from the oldest to the newest. */
-const lastOf = (formers: readonly Former[]): readonly Last[] => {
+/**
+ * The newest word on each operation that this ledger has not heard of, over all former states from
+ * the oldest to the newest.
+ */
+const unheardOf = (tx: Tx, formers: readonly Former[]): readonly Last[] => {
   const last = new Map<string, Last>()
   for (const { view, holes } of formers) {
     const whole = holes.length === 0
-    for (const { doc } of [
-      ...view.all(collections.openReservations), ...view.all(collections.closedReservations),
-    ]) last.set(doc.operation_id, { doc, whole })
+    for (const spec of [collections.openReservations, collections.closedReservations]) {
+      for (const { doc } of each(view, spec)) {
+        if (findReservation(tx, doc.operation_id) !== undefined) continue
+        last.set(doc.operation_id, { doc, whole })
+      }
+    }
   }
   return [...last.values()]
 }
@@ -107,9 +114,7 @@ export const carryLiabilities = (
   tx: Tx, now: string, formers: readonly Former[], reason: string,
 ): CarriedMoney => {
   clearTorn(tx, formers)
-  const missing = lastOf(formers)
-    .filter((last) => owes(last) && findReservation(tx, last.doc.operation_id) === undefined)
-    .map(({ doc }) => doc)
+  const missing = unheardOf(tx, formers).filter(owes).map(({ doc }) => doc)
   // Before a ledger is made here, whose ceiling would be none that anybody had set.
   const holds = formers.flatMap(({ view, holes }) =>
     holes.map((hole) => ({ hole, former: view, amount: highestCeiling([tx, view]) })))

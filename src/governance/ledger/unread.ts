@@ -5,6 +5,7 @@
  * person who has seen the provider's bill settles it by hand.
  */
 import type { Hole } from '../../state/care/former.js'
+import { findEach } from '../../state/each.js'
 import type { Tx, View } from '../../state/types.js'
 import { collections } from '../rows.js'
 import { amountMicrousdMax } from './limits.js'
@@ -21,8 +22,8 @@ export const unreadOperation = ({ id }: Hole): string => `op_unread-${id}`
 const ceilingsIn = (views: readonly View[]): readonly number[] =>
   views.flatMap((view) => [
     ...view.all(collections.ledgerAccounts).map(({ doc }) => doc.ceiling_microusd),
-    ...view.all(collections.ledgerRows)
-      .filter(({ doc }) => doc.kind === 'ceiling').map(({ doc }) => doc.amount_microusd),
+    ...findEach(view, collections.ledgerRows, ({ doc }) =>
+      (doc.kind === 'ceiling' ? [doc.amount_microusd] : [])),
   ])
 
 /** The highest ceiling of any view; the largest that can be set where none tells of one. */

@@ -4,6 +4,7 @@
  */
 import { canonicalJson } from '../../base/canonical.js'
 import { documents, each } from '../../state/each.js'
+import { TextPairs } from '../../state/text-sums.js'
 import type { View } from '../../state/types.js'
 import type { Problem } from '../context.js'
 import { collections, type LedgerAccount, type LedgerRow, type Reservation } from '../rows.js'
@@ -16,7 +17,12 @@ interface Rebuilt {
   held: number
   unknown: number
   ceiling: number | null
-  readonly reservations: Map<string, Reservation>
+}
+
+/** Reservations as their rows make them, one row after the other. */
+interface Reservations {
+  get(id: string): Reservation | undefined
+  set(id: string, reservation: Reservation): unknown
 }
 
 /** Rows from the first to the last by following `previous_row_id` back from the account. */
@@ -73,9 +79,9 @@ const rowsInOrder = (view: View, account: LedgerAccount): number | null => {
 }
 
 const replay = (
-  chain: Iterable<LedgerRow>, account: LedgerAccount, found: Found,
+  chain: Iterable<LedgerRow>, account: LedgerAccount, reservations: Reservations, found: Found,
 ): Rebuilt => {
-  const built = emptyLedger()
+  const built: Rebuilt = { settled: 0, held: 0, unknown: 0, ceiling: null }
   for (const row of chain) {
     if (row.ledger_id !== account.ledger_id) {
       found('ledger_row_foreign', row.row_id, 'A ledger row names another ledger.')
@@ -91,12 +97,12 @@ const replay = (
     if (row.kind === 'reserve' && passesCeiling(built, row) && !restored) {
       found('ledger_ceiling_passed', row.row_id, 'A hold was taken past the ceiling of its time.')
     }
-    const step = applyRow(built.reservations.get(row.operation_id), row)
+    const step = applyRow(reservations.get(row.operation_id), row)
     if (typeof step === 'string') {
       found('ledger_row_illegal', row.row_id, `A ${row.kind} row cannot follow: ${step}.`)
       continue
     }
-    built.reservations.set(row.operation_id, step.reservation)
+    reservations.set(row.operation_id, step.reservation)
     built.settled += step.delta.settled
     built.held += step.delta.held
     built.unknown += step.delta.unknown
@@ -124,11 +130,13 @@ const compareAccount = (
   }
 }
 
-const compareReservations = (view: View, built: Rebuilt, found: Found): void => {
+const compareReservations = (
+  view: View, built: ReadonlyMap<string, Reservation>, found: Found,
+): void => {
   const seen = new Set<string>()
   for (const spec of [collections.openReservations, collections.closedReservations]) {
     for (const { id, doc } of each(view, spec)) {
-      const computed = built.reservations.get(id)
+      const computed = built.get(id)
       if (seen.has(id)) found('reservation_doubled', id, 'A reservation is both open and closed.')
       seen.add(id)
       if (!computed) found('reservation_without_rows', id, 'A reservation has no rows.')
@@ -139,7 +147,7 @@ const compareReservations = (view: View, built: Rebuilt, found: Found): void => 
       }
     }
   }
-  for (const id of built.reservations.keys()) {
+  for (const id of built.keys()) {
     if (!seen.has(id)) found('reservation_missing', id, 'Ledger rows have no reservation.')
   }
 }
@@ -154,6 +162,62 @@ const rowsOf = (view: View, account: LedgerAccount, found: Found): {
   return { rows: all.size, chain: chainOf(all, account, found) }
 }
 
+/**
+ * Reservations of which only those that are open are held: most are over, and nothing comes after
+ * that. Where something does, or where two operations are taken for one, `isExact` says so.
+ */
+class OpenReservations implements Reservations {
+  readonly #open = new Map<string, Reservation>()
+  readonly #closed = new TextPairs()
+  isExact = true
+
+  get(id: string): Reservation | undefined {
+    const found = this.#open.get(id)
+    if (found === undefined && this.#closed.has(id)) this.isExact = false
+    return found
+  }
+
+  set(id: string, reservation: Reservation): void {
+    if (isOpen(reservation)) this.#open.set(id, reservation)
+    else {
+      this.#open.delete(id)
+      if (!this.#closed.add(id, canonicalJson(reservation))) this.isExact = false
+    }
+  }
+
+  /** Whether a state has the very same, each in its collection. */
+  equal(view: View): boolean {
+    let [open, closed] = [0, 0]
+    for (const { id, doc } of each(view, collections.openReservations)) {
+      const mine = this.#open.get(id)
+      if (mine === undefined || canonicalJson(mine) !== canonicalJson(doc)) return false
+      open += 1
+    }
+    for (const { id, doc } of each(view, collections.closedReservations)) {
+      if (!this.#closed.holds(id, canonicalJson(doc))) return false
+      closed += 1
+    }
+    return open === this.#open.size && closed === this.#closed.size
+  }
+}
+
+/**
+ * Whether a ledger is right, told without holding all of it. Where it is not, what is wrong with it
+ * takes holding it.
+ */
+const isRight = (view: View, account: LedgerAccount): boolean => {
+  const rows = rowsInOrder(view, account)
+  if (rows === null) return false
+  let right = true
+  const found: Found = () => {
+    right = false
+  }
+  const reservations = new OpenReservations()
+  const chain = documents(each(view, collections.ledgerRows))
+  compareAccount(account, replay(chain, account, reservations, found), rows, found)
+  return right && reservations.isExact && reservations.equal(view)
+}
+
 /** Every way in which the stored ledger differs from its rows; [] is sound. */
 export const verifyLedger = (view: View): Problem[] => {
   const problems: Problem[] = []
@@ -166,7 +230,7 @@ export const verifyLedger = (view: View): Problem[] => {
     for (const { id } of each(view, collections.ledgerRows)) {
       found('ledger_row_stray', id, 'A ledger row has no account.')
     }
-    compareReservations(view, emptyLedger(), found)
+    compareReservations(view, new Map(), found)
     return problems
   }
   for (const { id, doc } of accounts) {
@@ -178,13 +242,10 @@ export const verifyLedger = (view: View): Problem[] => {
   if (only.doc.ceiling_microusd < 1) {
     found('ceiling_not_positive', only.id, 'The ledger ceiling is not positive.')
   }
+  if (isRight(view, only.doc)) return problems
   const { rows, chain } = rowsOf(view, only.doc, found)
-  const built = replay(chain, only.doc, found)
-  compareAccount(only.doc, built, rows, found)
-  compareReservations(view, built, found)
+  const reservations = new Map<string, Reservation>()
+  compareAccount(only.doc, replay(chain, only.doc, reservations, found), rows, found)
+  compareReservations(view, reservations, found)
   return problems
 }
-
-const emptyLedger = (): Rebuilt => ({
-  settled: 0, held: 0, unknown: 0, ceiling: null, reservations: new Map(),
-})

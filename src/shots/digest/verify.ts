@@ -1,5 +1,6 @@
 /** Rules of a sound state about digests, for `state check`. */
 import type { Problem } from '../../governance/context.js'
+import { findEach } from '../../state/each.js'
 import type { View } from '../../state/types.js'
 import { shotLabels } from '../constants.js'
 import { isTextStored } from '../texts/made.js'
@@ -25,9 +26,12 @@ const episodeProblems = (view: View, id: string, row: Episode): Problem[] => {
 
 /** Digests agree with their calendar, their count and their sealed texts. */
 export const verifyDigests = (view: View): Problem[] => {
-  const rows = view.all(c.episodes)
-  const problems = rows.flatMap(({ id, doc }) => episodeProblems(view, id, doc))
-  if ((digestHead(view)?.count ?? 0) !== rows.length) {
+  let rows = 0
+  const problems = findEach(view, c.episodes, ({ id, doc }) => {
+    rows += 1
+    return episodeProblems(view, id, doc)
+  })
+  if ((digestHead(view)?.count ?? 0) !== rows) {
     problems.push(problem('head', 'The number of digests is not what is counted.'))
   }
   return problems

@@ -9,8 +9,11 @@ import { gatherFormat1 } from '../format1/former.js'
 import { entriesOf, entryDocument, isIndexCollection } from '../indexes.js'
 import type { IndexCollection } from '../indexes.js'
 import type { Places } from '../paths.js'
+import type { Bounds } from '../segments/read.js'
+import { isWithin } from '../segments/read.js'
 import type { Key, Row } from '../segments/row.js'
-import { boundsOf } from '../segments/table.js'
+import { compareKeys } from '../segments/row.js'
+import { boundsIn, boundsOf } from '../segments/table.js'
 import type {
   AnchoredMark, AnchorStanding, CollectionSpec, Entry, RangeOptions, View,
 } from '../types.js'
@@ -59,7 +62,8 @@ export interface Former {
 /** Where the rows of a former state come from. */
 interface FormerRows {
   find(key: Key): Row | undefined
-  scan(collection: string, prefix: string): Iterable<Row>
+  /** In order, as they are asked for. */
+  scan(bounds: Bounds): Iterable<Row>
 }
 
 /**
@@ -84,18 +88,19 @@ class FormerView implements View {
   }
 
   range<T>(spec: CollectionSpec<T>, options: RangeOptions): readonly Entry<T>[] {
-    const { prefix = '', after, limit, reverse = false } = options
+    const { limit = Number.POSITIVE_INFINITY, reverse = false } = options
+    const bounds = boundsIn(spec.name, options)
     const found = isIndexCollection(spec)
-      ? this.#entries(spec).filter(({ id }) => id.startsWith(prefix)) as unknown as Entry<T>[]
-      : this.#stored(spec, prefix)
-    const wanted = after === undefined ? found
-      : found.filter(({ id }) => (reverse ? id < after : id > after))
-    return (reverse ? wanted.reverse() : wanted).slice(0, limit)
+      ? this.#entries(spec).filter(({ id }) => isWithin({ collection: spec.name, id }, bounds)) as
+        unknown as Entry<T>[]
+      : this.#stored(spec, bounds, reverse ? Number.POSITIVE_INFINITY : limit)
+    return (reverse ? found.reverse() : found).slice(0, limit)
   }
 
-  #stored<T>(spec: CollectionSpec<T>, prefix: string): Entry<T>[] {
+  #stored<T>(spec: CollectionSpec<T>, bounds: Bounds, limit: number): Entry<T>[] {
     const found: Entry<T>[] = []
-    for (const row of this.#rows.scan(spec.name, prefix)) {
+    for (const row of this.#rows.scan(bounds)) {
+      if (found.length >= limit) break
       const doc = this.#fitting(spec, row)
       if (doc !== undefined) found.push({ id: row.id, doc })
     }
@@ -104,7 +109,7 @@ class FormerView implements View {
 
   /** Entries of an index, from the rows: a former state may be of a time before there were any. */
   #entries(spec: IndexCollection): Entry<unknown>[] {
-    return this.#stored(spec.rows, '')
+    return this.#stored(spec.rows, boundsOf(spec.rows.name), Number.POSITIVE_INFINITY)
       .flatMap(({ id, doc }) => [...entriesOf(spec, doc, id)])
       .sort()
       .map((id) => ({ id, doc: entryDocument }))
@@ -142,7 +147,7 @@ const readFormat2 = (
   const sequence = Math.max(standing.head.sequence, evidenceOf(standing).at(-1)?.sequence ?? 0)
   const view = new FormerView({
     find: (key) => rows.find(key),
-    scan: (collection, prefix) => rows.rows(boundsOf(collection, prefix), skip),
+    scan: (bounds) => rows.rows(bounds, skip),
   }, sequence)
   const [any] = rows.rows({}, skip)
   const chains = new Set([
@@ -166,14 +171,31 @@ export const readFormer = (
   const { rows, holes, sequence, chains } = gatherFormat1(files, places, storeId, name)
   const set = new RowSet()
   for (const row of rows) set.set(row)
+  const sorted = set.sorted()
   const view = new FormerView({
     find: (key) => set.get(key),
-    scan: (collection, prefix) => set.sorted(boundsOf(collection, prefix)),
+    scan: (bounds) => withinSorted(sorted, bounds),
   }, sequence)
   const unread = found.untrue.length > 0 ? [{ id: `folder-${name}` }] : []
   return {
     view, holes: [...holes, ...unread], readable: rows.length > 0,
     knows: ({ chain }) => chains.has(chain),
+  }
+}
+
+/** Rows within bounds, of sorted ones. */
+function* withinSorted(sorted: readonly Row[], bounds: Bounds): Generator<Row> {
+  const { low: from, high: to } = bounds
+  let [low, high] = [0, sorted.length]
+  while (from !== undefined && low < high) {
+    const middle = (low + high) >> 1
+    if (compareKeys(sorted[middle]!, from) < 0) low = middle + 1
+    else high = middle
+  }
+  for (; low < sorted.length; low += 1) {
+    const row = sorted[low]!
+    if (to !== undefined && compareKeys(row, to) >= 0) return
+    if (isWithin(row, bounds)) yield row
   }
 }
 

@@ -3,6 +3,7 @@ import { hashesOf } from './filter.js'
 import { mergeRows } from './merge.js'
 import type { Bounds, OnLost, Segment, StoredRow } from './read.js'
 import { compareKeys, type Key } from './row.js'
+import type { RangeOptions } from '../types.js'
 
 /** One sorted run: its files in order, none overlapping another. */
 export type RunFiles = readonly Segment[]
@@ -66,4 +67,15 @@ export const boundsOf = (collection: string, prefix = ''): Required<Omit<Bounds,
     high: end === undefined
       ? { collection: `${collection}\u0000`, id: '' } : { collection, id: end },
   }
+}
+
+/** The keys that a range of a collection may give. */
+export const boundsIn = (
+  collection: string, { prefix, after, reverse }: RangeOptions,
+): Bounds => {
+  const bounds = boundsOf(collection, prefix)
+  if (after === undefined) return bounds
+  const key = { collection, id: after }
+  if (reverse === true) return compareKeys(key, bounds.high) < 0 ? { ...bounds, high: key } : bounds
+  return compareKeys(key, bounds.low) < 0 ? bounds : { ...bounds, low: key, lowOpen: true }
 }

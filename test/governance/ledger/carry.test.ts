@@ -158,8 +158,8 @@ t.test('A-026 keys of former states are spent, and those that only their tasks n
   const task = { idempotency_key: 'k2', kind: 'x.v1', task_id: 't2', request_digest: digest }
   const view: Former['view'] = {
     ...former.view(),
-    all: (spec) => spec.name === 'tasks_open'
-      ? [{ id: 't2', doc: task as never }] : former.view().all(spec),
+    range: (spec, options) => spec.name === 'tasks_open'
+      ? [{ id: 't2', doc: task as never }] : former.view().range(spec, options),
   }
   const memory = new Memory()
   t.equal(memory.transact((tx) => carryKeys(tx, now, [{ ...formerOf(former), view }])), 2)

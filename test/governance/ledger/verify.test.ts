@@ -131,6 +131,31 @@ t.test('A-089 a dropped or misplaced reservation, or a lost account, is found', 
       },
       'reservation_without_rows',
     ],
+    'dropped, though over': [
+      (tx) => tx.remove(closedReservations, 'op_1'), 'reservation_missing',
+    ],
+    'altered, though over': [
+      (tx) => tx.put(closedReservations, 'op_1', {
+        ...reservation(tx, 'op_1'), charged_microusd: 6,
+      }),
+      'reservation_differs',
+    ],
+    'exchanged, though over': [
+      (tx) => {
+        tx.put(closedReservations, 'op_9', { ...reservation(tx, 'op_1'), operation_id: 'op_9' })
+        tx.remove(closedReservations, 'op_1')
+      },
+      'reservation_missing',
+    ],
+    'begun again, though over': [
+      (tx) => {
+        const over = reservation(tx, 'op_1')
+        tx.remove(closedReservations, 'op_1')
+        reserve(tx, now, request({ operationId: 'op_1' }))
+        tx.put(closedReservations, 'op_1', over)
+      },
+      'ledger_row_illegal',
+    ],
     'lost account': [
       (tx) => {
         for (const { id } of tx.all(collections.ledgerAccounts)) {
