@@ -1,7 +1,7 @@
 /**
  * Rows of years, made by the use cases' own writers: known images of a folder, asks from their
- * admission to their settled end with sealed question and answer, logins. What is measured over them
- * is `growth-verbs.ts` and `million.ts`.
+ * admission to their settled end with sealed question and answer, logins. `growth-verbs.ts` and
+ * `million.ts` measure over them.
  */
 import { createHash, randomUUID } from 'node:crypto'
 import { join } from 'node:path'

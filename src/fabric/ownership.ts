@@ -44,7 +44,8 @@ const taskProblems = (registry: Registry, view: View): Problem[] => {
     return problems
   }
   return [
-    ...findEach(view, collections.openTasks, look), ...findEach(view, collections.closedTasks, look),
+    ...findEach(view, collections.openTasks, look),
+    ...findEach(view, collections.closedTasks, look),
   ]
 }
 

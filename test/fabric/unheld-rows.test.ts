@@ -1,4 +1,4 @@
-/** Whoever looks at everything holds a page of it: what grows with the years is never held whole. */
+/** Whoever looks at everything holds a page of it; what grows is never held whole. */
 import t from 'tap'
 import { recoveryRules, carryRules, gateRules } from '../../src/fabric/recovery.js'
 import { stateRules } from '../../src/fabric/state-rules.js'
