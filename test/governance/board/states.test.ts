@@ -1,7 +1,7 @@
 /** The closed table of states of a task, as one table. */
 import t from 'tap'
 import {
-  canGoOn, canMove, isOpen, isOutstanding, isSpent,
+  canEndAccounted, canGoOn, canMove, isOpen, isOutstanding, isSpent,
 } from '../../../src/governance/board/states.js'
 import { taskStates } from '../../../src/governance/rows.js'
 
@@ -25,6 +25,10 @@ t.test('only blocked work goes on, to the queue, and only for its own capability
     .filter((to) => canGoOn(from, to))
     .map((to) => `${from} ${to}`))
   t.strictSame(found, ['blocked queued'])
+})
+
+t.test('a task whose charge was accounted for by a person ends as failed and nowhere else', async (t) => {
+  t.strictSame(taskStates.filter(canEndAccounted), ['failed'])
 })
 
 t.test('A-196 what occupies the place of its owner, and what is not finished', async (t) => {

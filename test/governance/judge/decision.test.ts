@@ -56,6 +56,27 @@ t.test('A-159 a decision that is missing, forged or of another request grants no
   t.strictSame(of({ ...one, route: undefined }), ['decision_missing'])
 })
 
+t.test('A-159 a save in between is told as one, and nothing else is', async (t) => {
+  const at = (revision: unknown) => ({ kind: 'a request', policy_revision: revision })
+  const within = (revision: unknown) => ({ kind: 'an effect', authority: at(revision) })
+  const judged = (
+    then: DecisionCase['request'], now: DecisionCase['request'],
+    change: Partial<TrustDecision> = {},
+  ) => of({
+    ...stored((one) => ({ ...one, request: then, request_digest: digestOf(then), ...change })).one,
+    request: now,
+  })
+  for (const shape of [at, within]) {
+    t.strictSame(judged(shape(2), shape(2)), [])
+    t.strictSame(judged(shape(1), shape(2)), ['policy_moved'])
+    t.strictSame(judged(shape(3), shape(2)), ['decision_not_genuine'], 'decided later than now')
+    t.strictSame(judged(shape('1'), shape(2)), ['decision_not_genuine'], 'no revision')
+    t.strictSame(judged({ ...shape(2), kind: 'another' }, shape(2)), ['decision_not_genuine'])
+    t.strictSame(judged(shape(1), shape(2), { request_digest: digestOf({}) }),
+      ['decision_not_genuine'], 'forged and earlier')
+  }
+})
+
 t.test('A-157 the route row says what the route is fixed to, member by member', async (t) => {
   const { one, route } = stored()
   for (const name of ['runtime', 'profile', 'provider', 'model', 'url'] as const) {
