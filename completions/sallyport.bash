@@ -315,7 +315,7 @@ _sallyport() {
       COMPREPLY=($(compgen -W "--connection --title --body-file --issue --source --base --branch --author --message-file --goal --idempotency-key --help --state-dir --json --no-input --quiet --verbose --no-color --wait" -- "$cur"))
       ;;
     "codehost preview")
-      COMPREPLY=($(compgen -W "--help --state-dir --json --no-input --quiet --verbose --no-color --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--diff --help --state-dir --json --no-input --quiet --verbose --no-color --wait" -- "$cur"))
       ;;
     "codehost approve")
       case "$prev" in

@@ -312,6 +312,7 @@ complete -c sallyport -n '__sallyport_in "codehost prepare"' -l message-file -rF
 complete -c sallyport -n '__sallyport_in "codehost prepare"' -l goal -x -d 'what it is for; left out: your default goal'
 complete -c sallyport -n '__sallyport_in "codehost prepare"' -l idempotency-key -x -d 'the same key and request give the same job'
 complete -c sallyport -n '__sallyport_in "codehost prepare"' -l help -d 'show this help'
+complete -c sallyport -n '__sallyport_in "codehost preview"' -l diff -d 'also what a publication changes on the base, as a patch'
 complete -c sallyport -n '__sallyport_in "codehost preview"' -l help -d 'show this help'
 complete -c sallyport -n '__sallyport_in "codehost approve"' -l preview-digest -x -d 'as `codehost preview` shows it'
 complete -c sallyport -n '__sallyport_in "codehost approve"' -l standing -d 'give an authority that stands for approvals'

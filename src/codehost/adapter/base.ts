@@ -42,13 +42,14 @@ export interface BaseOnHost {
   readonly tree: GitTree
 }
 
-type Told<T> =
+/** What a strict reader made of a reply. */
+export type Told<T> =
   | { readonly kind: 'told'; readonly value: T }
   | { readonly kind: 'refused'; readonly code: RepositoryRefusal; readonly status: number }
   | { readonly kind: 'invalid'; readonly error: SallyportError }
 
-/** Total: what a strict reader refuses comes back as its error. */
-const told = <N extends HostReplyName>(name: N) => (
+/** Judges a reply. Total: what a strict reader refuses comes back as its error. */
+export const told = <N extends HostReplyName>(name: N) => (
   reply: HttpsReply,
 ): Told<HostReplyOf<N>> => {
   const code = refusalOf(reply)
@@ -66,14 +67,16 @@ const toldRepository = (reply: HttpsReply): Told<HostRepository> => {
   return verdict.kind === 'seen' ? { kind: 'told', value: verdict.repository } : verdict
 }
 
-const valueOf = <T>(wire: Sent<Told<T>>): T => {
+/** What was told; throws what the host refused, or did not answer. */
+export const valueOf = <T>(wire: Sent<Told<T>>): T => {
   if (wire.kind !== 'reply') throw errorOf(wire)
   const { verdict } = wire
   if (verdict.kind === 'told') return verdict.value
   throw verdict.kind === 'refused' ? refusedError(verdict) : verdict.error
 }
 
-const contradicts = (what: string): SallyportError => fail.remote(
+/** The error of a reply that is about something else. */
+export const contradicts = (what: string): SallyportError => fail.remote(
   'host_reply_invalid', `The code host’s ${what} is not the one that was asked for.`, {
     reason: 'other_object', next: 'Try again; nothing was changed.',
   },
@@ -132,10 +135,10 @@ const readAll = async (
   return { repository, commit, tree: treeOf(listing, tree.sha) }
 }
 
-/** What the reads came to: a value, so that the operation ends before anything is thrown. */
 type Read = BaseOnHost | SallyportError
 
-const orError = async (work: () => Promise<BaseOnHost>): Promise<Read> => {
+/** What reads came to as a value, so that the operation ends before anything is thrown. */
+export const orError = async <T>(work: () => Promise<T>): Promise<T | SallyportError> => {
   try {
     return await work()
   } catch (error) {

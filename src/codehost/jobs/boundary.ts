@@ -20,7 +20,8 @@ import type { GrantState } from '../../governance/connections/grant.js'
 import { lyingStops } from '../../governance/stops/folder.js'
 import { vaultDigest } from '../../governance/vault.js'
 import type { View } from '../../state/types.js'
-import { publicCapabilities } from './kinds.js'
+import { isWholeApproval } from './digests.js'
+import { publicationKind, publicCapabilities } from './kinds.js'
 import { holdsConnection } from './reserve.js'
 import { standingCollection, type Job } from './rows.js'
 import { isCurrent } from './standing-rule.js'
@@ -148,10 +149,15 @@ const approvalFacts = [
   },
   {
     name: 'approval_of_other', kind: 'unauthorized', phases: ofRequest,
-    holds: ({ job: { approval, preview_sha256: preview, root, consent } }) => approval === null
-      || (approval.preview_sha256 === preview && approval.root === root
+    holds: ({ job: { approval, job_id: id, preview_sha256: preview, root, consent } }) =>
+      approval === null || (approval.preview_sha256 === preview && approval.root === root
         && approval.consent_id === consent.consent_id
-        && approval.consent_revision === consent.revision),
+        && approval.consent_revision === consent.revision && isWholeApproval(id, approval)),
+  },
+  {
+    name: 'approval_without_producer', kind: 'unauthorized', phases: ofRequest,
+    holds: ({ job: { approval, native_kind: kind } }) => approval === null
+      || (kind === publicationKind) === (approval.producer !== null),
   },
   {
     name: 'standing_ended', kind: 'unauthorized', phases: ofRequest,

@@ -5,8 +5,6 @@ import { contract } from '../../base/contract.js'
 import { closedObject, strictInteger } from '../../base/schema.js'
 import { fail, type SallyportError } from '../../base/errors.js'
 import { codehostActions, codehostLimits } from '../constants.js'
-import { hostPath, repositoryOf } from '../repository.js'
-import type { Preview } from './approve.js'
 import { nativeKinds } from './kinds.js'
 import type { JobHistory } from './list.js'
 import { jobStates, type Job, type Standing } from './rows.js'
@@ -63,7 +61,8 @@ const wayOnDocument = (job: Job): JobDocument['way_on'] => {
   return { text: told, command, for_good: forGood }
 }
 
-const consentDocument = ({ consent }: Job): JobDocument['consent'] =>
+/** The consent of a job, within documents. */
+export const consentDocument = ({ consent }: Job): JobDocument['consent'] =>
   ({ id: consent.consent_id, revision: consent.revision, expires_at: consent.expires_at })
 
 /** The document of a job. */
@@ -108,64 +107,6 @@ export const codehostPrepare = contract({
     goal: v.optional(text),
     idempotency_key: v.optional(text),
   }),
-})
-
-const previewShape = v.strictObject({
-  job: text,
-  state: v.picklist(jobStates),
-  connection: text,
-  host: text,
-  repository: text,
-  /** The original consent, the session and the revision that it rests on. */
-  consent: v.strictObject({ id: text, revision: number, expires_at: text }),
-  root: text,
-  /** What `approve` names. */
-  digest: text,
-  /** Every POST in order; nothing else is sent but the reads. */
-  effects: v.array(v.strictObject({
-    number, action: v.picklist(codehostActions), method: v.literal('POST'), path: text,
-    body_bytes: number, body_sha256: text,
-    /** Null where the host chooses a number. */
-    predicted_id: nullableText,
-  })),
-  gets: v.array(text),
-  posts: number,
-  bytes: number,
-  /** What it takes at least, and what is left of what it rests on. */
-  needed_ms: number,
-  consent_left_ms: number,
-  session_left_ms: number,
-  title: nullableText,
-  text,
-  issue: v.nullable(number),
-})
-/** A preview as a document; it shows what will be public. */
-export type PreviewDocument = v.InferOutput<typeof previewShape>
-
-const previewDocument = ({ job, plan, time }: Preview): PreviewDocument => {
-  const repository = repositoryOf(plan.repository)
-  const effects = plan.effects.map(({ number: at, action, path, body, body_sha256 }) => ({
-    number: at, action, method: 'POST' as const, path, body_bytes: Buffer.byteLength(body),
-    body_sha256, predicted_id: null,
-  }))
-  const target = plan.issue === null ? [] : [hostPath.issue(repository, plan.issue)]
-  return {
-    job: job.job_id, state: job.state, connection: job.connection_id, host: plan.host,
-    repository: plan.repository, consent: consentDocument(job), root: job.root,
-    digest: job.preview_sha256, effects,
-    gets: [hostPath.repository(repository), ...target, ...effects.map(({ action }) =>
-      `${action === 'issue.create' ? hostPath.issues(repository)
-        : `${hostPath.issues(repository)}/comments`}/N`)],
-    posts: effects.length, bytes: effects.reduce((sum, { body_bytes: of }) => sum + of, 0),
-    needed_ms: time.neededMs, consent_left_ms: time.consentLeftMs,
-    session_left_ms: time.sessionLeftMs, title: plan.title, text: plan.text, issue: plan.issue,
-  }
-}
-
-/** Looking at what a job will send. */
-export const codehostPreview = contract({
-  name: 'codehost.preview', version: 1, input: closedObject({ job: text }), output: previewShape,
-  toDocument: previewDocument,
 })
 
 const standingShape = v.strictObject({

@@ -1,6 +1,6 @@
 /** What the digests of a job are over. */
 import { digestOf } from '../../base/canonical.js'
-import type { Job } from './rows.js'
+import type { Approval, Job } from './rows.js'
 
 type Authority = Pick<Job,
   'owner' | 'root' | 'goal_id' | 'goal_revision' | 'connection_id' | 'repository'
@@ -24,6 +24,15 @@ export const previewDigest = (
   input_sha256: job.input_sha256, plan_sha256: job.plan.sha256, effects: job.plan.effects, host,
 })
 
+/** An approval with its digest, which names the job and all that it is bound to. */
+export const sealedApproval = (jobId: string, approval: Omit<Approval, 'sha256'>): Approval => ({
+  ...approval, sha256: digestOf({ approval: 'codehost.approval.v1', job_id: jobId, ...approval }),
+})
+
+/** Whether an approval is what its digest says. */
+export const isWholeApproval = (jobId: string, { sha256, ...approval }: Approval): boolean =>
+  sealedApproval(jobId, approval).sha256 === sha256
+
 /** One run of a job. */
 export const runDigest = (job: Job, run: {
   readonly attempt: number
@@ -31,6 +40,7 @@ export const runDigest = (job: Job, run: {
   readonly fence: number
 }): string => digestOf({
   job_id: job.job_id, authority_sha256: job.authority_sha256, input_sha256: job.input_sha256,
-  plan_sha256: job.plan.sha256, preview_sha256: job.preview_sha256, attempt: run.attempt,
+  plan_sha256: job.plan.sha256, preview_sha256: job.preview_sha256,
+  approval_sha256: job.approval?.sha256 ?? null, attempt: run.attempt,
   operation_id: run.operationId, fence: run.fence,
 })

@@ -48,7 +48,15 @@ const approvalShape = v.strictObject({
   consent_revision: counted,
   /** The standing authority that stands for the approval; null for an exact one. */
   standing_id: nullableText,
+  /** What the local work of a publication is bound to (C-079); null for an issue or a comment. */
+  producer: v.nullable(v.strictObject({
+    producer_id: text,
+    /** The sealed binding, and the SHA-256 by which the producer's own records name it. */
+    artifact_id: text, binding_sha256: sha256,
+  })),
   at: iso,
+  /** Digest of all of the above and the id of the job. */
+  sha256,
 })
 /** What lets a job run, bound to what was previewed. */
 export type Approval = v.InferOutput<typeof approvalShape>

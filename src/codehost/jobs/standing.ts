@@ -16,6 +16,7 @@ import { rowsUnder } from '../../state/indexes.js'
 import type { Tx, View } from '../../state/types.js'
 import { requireActions } from '../actions.js'
 import { codehostLimits, type CodehostAction } from '../constants.js'
+import { sealedApproval } from './digests.js'
 import { followThroughKind } from './kinds.js'
 import { standingByConnection, standingCollection, type Job, type Standing } from './rows.js'
 import { mayStand } from './standing-rule.js'
@@ -120,11 +121,11 @@ export const approvedJob = (view: View, now: string, job: Job): Approved => {
   return {
     standing,
     job: {
-      ...job, approval: {
+      ...job, approval: sealedApproval(job.job_id, {
         kind: 'standing', preview_sha256: job.preview_sha256, root: job.root,
         consent_id: job.consent.consent_id, consent_revision: job.consent.revision,
-        standing_id: standing.standing_id, at: now,
-      },
+        standing_id: standing.standing_id, producer: null, at: now,
+      }),
     },
   }
 }

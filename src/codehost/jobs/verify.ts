@@ -6,7 +6,7 @@ import { connectionCollection } from '../../governance/connections/rows.js'
 import type { Problem } from '../../governance/context.js'
 import { findEach } from '../../state/each.js'
 import type { View } from '../../state/types.js'
-import { authorityDigest } from './digests.js'
+import { authorityDigest, isWholeApproval } from './digests.js'
 import { jobEntries, readHistory } from './histories.js'
 import { publicCapabilities } from './kinds.js'
 import { ledgerOf } from './ledger.js'
@@ -53,7 +53,9 @@ const holdsOf = (view: View, id: string, job: Job): Record<Code, boolean> => {
     codehost_job_capacity: job.restored === true
       || job.reserved === holdsConnection(connection, job),
     codehost_job_task: agreesWithTask(view, job),
-    codehost_job_approval: job.attempt === 0 || approval?.preview_sha256 === job.preview_sha256,
+    codehost_job_approval: approval === null
+      ? job.attempt === 0
+      : approval.preview_sha256 === job.preview_sha256 && isWholeApproval(id, approval),
     codehost_job_receipt: job.state !== 'succeeded' || (receipt !== null
       && view.get(receiptCollection, receipt)?.job_id === job.job_id),
   }

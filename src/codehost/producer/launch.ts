@@ -94,7 +94,8 @@ const stageProblem = (stateDir: string, binding: ProducerBinding): ChangedReason
 
 /** What is not as it was bound, looked at just before the start (C-079); null where all is. */
 export const bindingProblem = (
-  stateDir: string, { binding, job, manifest, token }: ProducerRun,
+  stateDir: string,
+  { binding, job, manifest, token }: Pick<ProducerRun, 'binding' | 'job' | 'manifest' | 'token'>,
 ): ChangedReason | null => {
   if (canonicalJson(job) !== canonicalJson(binding.job)) return 'job'
   if (sha256Hex(manifestBytes(manifest)) !== binding.inputs.manifest_sha256) return 'inputs'

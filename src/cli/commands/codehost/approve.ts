@@ -100,7 +100,8 @@ export const run: Run<ApproveOptions, ApprovedDocument> = async (options, deps) 
   }
   const exact = exactOf(request)
   const { gov, session } = await loginToMutate(deps)
-  return codehostApprove.answer({ job: await approveJob(gov, session, exact) })
+  const job = await approveJob(gov, session, { ...exact, producer: deps.producer })
+  return codehostApprove.answer({ job })
 }
 
 /** Parses a line of `codehost approve`. */

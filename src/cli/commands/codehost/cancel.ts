@@ -1,5 +1,5 @@
 import { codehostCancel, type JobDocument } from '../../../codehost/jobs/contract.js'
-import { cancelJob } from '../../../codehost/jobs/approve.js'
+import { cancelJob } from '../../../codehost/jobs/cancel.js'
 import { requireOwnJob } from '../../../codehost/jobs/change.js'
 import { afterStop, loginToStop } from '../../mutate.js'
 import { requestOf } from '../../request.js'

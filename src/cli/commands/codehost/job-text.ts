@@ -1,8 +1,8 @@
 /** Jobs, previews and histories as text. */
 import { durationText } from '../../../base/duration.js'
-import type {
-  JobDocument, PreviewDocument, ShownJobDocument,
-} from '../../../codehost/jobs/contract.js'
+import type { JobDocument, ShownJobDocument } from '../../../codehost/jobs/contract.js'
+import type { PreviewDocument } from '../../../codehost/jobs/preview-contract.js'
+import { diffLines, publicationLines } from './publication-text.js'
 import { bytesText, fieldLines, visible, visibleLine } from '../../text.js'
 
 /** An id as people tell it from others: its last eight digits. */
@@ -53,20 +53,25 @@ const contentLines = ({ title, text, issue }: PreviewDocument): readonly string[
   ...visible(text).split('\n').map((line) => `  | ${line}`),
 ]
 
-/** A preview, read like a plan: effects in order, what is said, what it takes, how to approve. */
-export const previewText = (preview: PreviewDocument): string => [
-  `This job sends to ${preview.repository} at ${preview.host}:`,
-  '',
+const followLines = (preview: PreviewDocument): readonly string[] => [
   ...preview.effects.map((effect) =>
     `  ${effect.number}. ${effect.action}  ${effect.method} ${effect.path}`
     + `  (${bytesText(effect.body_bytes)})`),
   '',
   ...contentLines(preview),
+]
+
+/** A preview, read like a plan: effects in order, what is said, what it takes, how to approve. */
+export const previewText = (preview: PreviewDocument): string => [
+  `This job sends to ${preview.repository} at ${preview.host}:`,
+  '',
+  ...(preview.publication === null ? followLines(preview) : publicationLines(preview)),
+  ...diffLines(preview),
   '',
   fieldLines([
     ['creations', `${preview.posts} of ${bytesText(preview.bytes)} in all`],
     ['reads', String(preview.gets.length)],
-    ['waiting between', minutes(preview.needed_ms)],
+    ['waits', minutes(preview.needed_ms)],
     ['consent left', leftText(preview.consent_left_ms)],
     ['session left', leftText(preview.session_left_ms)],
     ['digest', preview.digest],
@@ -74,7 +79,7 @@ export const previewText = (preview: PreviewDocument): string => [
   '',
   ...(preview.state === 'prepared'
     ? ['Approve exactly this:', `  sallyport codehost approve ${preview.job} \\`,
-      `    --preview-digest ${preview.digest}`]
+      '    --preview-digest \\', `    ${preview.digest}`]
     : [`This job is ${preview.state}.`]),
   '',
 ].join('\n')

@@ -1,12 +1,18 @@
-import { codehostPreview, type PreviewDocument } from '../../../codehost/jobs/contract.js'
-import { previewJob } from '../../../codehost/jobs/approve.js'
+import { codehostPreview, type PreviewDocument } from '../../../codehost/jobs/preview-contract.js'
+import { previewJob } from '../../../codehost/jobs/preview.js'
+import { diffPublication } from '../../../codehost/jobs/publication/diff.js'
+import { fail } from '../../../base/errors.js'
+import type { VerbDeps } from '../../bound.js'
+import { loginToMutate } from '../../mutate.js'
 import { requestOf } from '../../request.js'
 import { defineVerb, type Build, type Run, type VerbDefinition } from '../../verb.js'
+import { codehostContext } from './context.js'
 import { previewText } from './job-text.js'
 
-/** Argument of `codehost preview`. */
+/** Argument and flag of `codehost preview`. */
 export interface PreviewOptions {
   readonly job: string
+  readonly diff?: boolean
 }
 
 const definition: VerbDefinition<PreviewDocument> = {
@@ -16,22 +22,44 @@ const definition: VerbDefinition<PreviewDocument> = {
     description:
       'Shows every creation of a job in order, what it says, what it takes, and what is left of '
       + 'the consent and the session that it rests on. `codehost approve` names the digest at its '
-      + 'end. It contacts nobody and changes nothing.',
-    examples: ['$ sallyport codehost preview JOB', '$ sallyport codehost preview JOB --json'],
+      + 'end. It contacts nobody and changes nothing; with --diff it reads files of the base (at '
+      + 'most 200, GET alone) and shows what a publication changes there as a patch.',
+    examples: [
+      '$ sallyport codehost preview JOB', '$ sallyport codehost preview JOB --json',
+      '$ sallyport codehost preview JOB --diff',
+    ],
     session: 'required',
     damage: 'refuses',
-    exits: ['unauthorized', 'conflict', 'not_found', 'blocked', 'no_state', 'damaged'],
+    contacts: true,
+    exits: [
+      'unauthorized', 'conflict', 'not_found', 'blocked', 'remote', 'no_state', 'locked', 'damaged',
+    ],
     json: codehostPreview,
   },
-  flags: (command) => command.argument('<job>', 'id of the job'),
+  flags: (command) => command
+    .argument('<job>', 'id of the job')
+    .option('--diff', 'also what a publication changes on the base, as a patch'),
   text: previewText,
+}
+
+const withDiff = async (jobId: string, deps: VerbDeps) => {
+  const { gov, session } = await loginToMutate(deps)
+  const preview = await previewJob(gov, session, jobId)
+  if (preview.publication === null) {
+    throw fail.usage('preview_flags', 'Only a publication has a --diff.', {
+      next: `Leave it out: sallyport codehost preview ${jobId}`,
+    })
+  }
+  const diff = await diffPublication(codehostContext(deps, gov), session, preview.job)
+  return { ...preview, diff }
 }
 
 /** Shows it. */
 export const run: Run<PreviewOptions, PreviewDocument> = async (options, deps) => {
-  const { job } = requestOf(codehostPreview, options)
+  const { job, diff } = requestOf(codehostPreview, options)
+  if (diff === true) return codehostPreview.answer(await withDiff(job, deps))
   const { gov, session } = await deps.login('read')
-  return codehostPreview.answer(previewJob(gov, session, job))
+  return codehostPreview.answer({ ...await previewJob(gov, session, job), diff: null })
 }
 
 /** Parses a line of `codehost preview`. */

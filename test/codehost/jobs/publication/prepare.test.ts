@@ -38,7 +38,7 @@ t.test('C-049 C-106 a publication is prepared by reads alone, sealed whole, and 
   t.equal(new Set(open.posts.flatMap((one) => [one.effect_id, one.idempotency])).size, 12)
   await open.verify()
   const git = (...words: string[]): string => execFileSync('git', words, {
-    encoding: 'utf8', cwd: at.place.cwd, input: open.changes.map(({ path }) => path).join('\n'),
+    encoding: 'utf8', cwd: at.place.cwd,
   }).trim()
   t.strictSame(git('hash-object', '--no-filters', 'source/src/new.ts', 'source/src/binary')
     .split('\n'), [open.changes[2]?.id, open.changes[1]?.id])

@@ -1,0 +1,102 @@
+/**
+ * Giving a job up: what waits is cancelled, what runs is stopped, what may have been sent stands.
+ */
+import { fail } from '../../base/errors.js'
+import { appendAudit } from '../../governance/audit.js'
+import { requireCancellable } from '../../governance/board/cancel.js'
+import { moveTask } from '../../governance/board/move.js'
+import { getTask } from '../../governance/board/read.js'
+import { nowIso, type Gov } from '../../governance/context.js'
+import { requireRootRow } from '../../governance/session/live.js'
+import type { Session } from '../../governance/session/types.js'
+import { askedThrough, stopNow, type Recorded } from '../../governance/stops/act.js'
+import type { Tx } from '../../state/types.js'
+import { removeStage } from '../producer/stage.js'
+import { effectBlock, incompleteBlock } from './blocks.js'
+import { putJob, requireOwnJob } from './change.js'
+import { publicationKind } from './kinds.js'
+import type { Job } from './rows.js'
+
+/** A job that was given up. */
+export interface CancelledJob {
+  readonly jobId: string
+  /** Null where no stop was needed. */
+  readonly recorded: Recorded | null
+}
+
+const refuse = (job: Job): never => {
+  if (job.state === 'succeeded') {
+    throw fail.conflict('job_finished', 'This job has come to its end already.', {
+      details: { job_id: job.job_id, state: job.state },
+    })
+  }
+  throw fail.blocked(
+    'effect_stands', 'What may have been sent cannot be taken back: nothing here undoes it.', {
+      reason: job.reason ?? job.state, next: `See: sallyport codehost job ${job.job_id}`,
+      details: { job_id: job.job_id, state: job.state },
+    },
+  )
+}
+
+const isIdle = ({ state, contacted }: Job): boolean =>
+  state === 'prepared' || state === 'approved' || (state === 'blocked' && contacted === 0)
+
+const cancelIdle = (tx: Tx, now: string, job: Job): Job => {
+  if (job.task_id !== null) {
+    const { blocked } = getTask(tx, job.task_id)
+    if (blocked?.kind === incompleteBlock || blocked?.kind === effectBlock) {
+      moveTask(tx, now, job.task_id, 'failed', { reason: 'cancelled_by_owner' })
+    }
+  }
+  tx.mark()
+  appendAudit(tx, now, {
+    what: 'codehost.cancelled', principal: job.owner, root: job.root, subject: job.job_id,
+  })
+  return putJob(tx, now, job, { state: 'cancelled', reason: 'cancelled_by_owner' })
+}
+
+/** Nothing asks for the proof of a producer that was never started: its stage goes. */
+const letGoOfStage = (gov: Gov, { native_kind: kind, job_id: jobId, reserved }: Job): void => {
+  if (kind === publicationKind && !reserved) removeStage(gov.store.dir, jobId)
+}
+
+/** A run under way is stopped by its task, at once and without the lock. */
+const cancelRunning = async (
+  gov: Gov, session: Session, jobId: string,
+): Promise<Recorded | null> => {
+  const done = await stopNow(gov, () => {
+    const view = gov.store.read()
+    const current = requireRootRow(view, nowIso(gov), session.root.root_id)
+    const { task_id: target } = requireOwnJob(view, current, jobId)
+    if (target === null || requireCancellable(view, current, target) === null) return null
+    return { aim: { kind: 'task', target }, by: askedThrough('codehost cancel', session) }
+  })
+  return done?.recorded ?? null
+}
+
+/**
+ * Gives a job up. One that waits is cancelled; of one that runs nothing more is sent; what may have
+ * been sent stands. Throws `blocked` `effect_stands`, `conflict` `job_finished`, `not_found`.
+ */
+export const cancelJob = async (
+  gov: Gov, session: Session, jobId: string,
+): Promise<CancelledJob> => {
+  const seen = requireOwnJob(gov.store.read(), session, jobId)
+  if (seen.state === 'cancelled') {
+    letGoOfStage(gov, seen)
+    return { jobId, recorded: null }
+  }
+  if (seen.state === 'running') {
+    return { jobId, recorded: await cancelRunning(gov, session, jobId) }
+  }
+  if (!isIdle(seen)) refuse(seen)
+  await gov.store.transact('codehost cancel', (tx) => {
+    const current = requireRootRow(tx, nowIso(gov), session.root.root_id)
+    const job = requireOwnJob(tx, current, jobId)
+    if (job.state === 'cancelled') return
+    if (!isIdle(job)) refuse(job)
+    cancelIdle(tx, nowIso(gov), job)
+  })
+  letGoOfStage(gov, seen)
+  return { jobId, recorded: null }
+}
