@@ -22,7 +22,8 @@ export interface Preview {
 
 /**
  * The operator's job in its own session; one that waits still has all that it rests on, and ends
- * before any of it. Throws `unauthorized` `root_replaced`, `codehost_write_denied`, `codehost_too_short`.
+ * before any of it. Throws `unauthorized`: `root_replaced`, `codehost_write_denied`,
+ * `codehost_too_short`.
  */
 export const requirePreviewable = (
   gov: Gov, view: View, session: Session, jobId: string,
