@@ -14,6 +14,7 @@ import { emptyTree, overlaid } from '../../../src/codehost/git/tree.js'
 import type { GitTree } from '../../../src/codehost/git/tree.js'
 import { readSource, sourceLabel } from '../../../src/codehost/source/read.js'
 import type { SourceDraft, SourceInput } from '../../../src/codehost/source/read.js'
+import { walkSource } from '../../../src/codehost/source/walk.js'
 import { createStore } from '../../../src/state/store.js'
 import type { Store } from '../../../src/state/types.js'
 import { onCall } from '../../support/codehost/on-call.js'
@@ -360,6 +361,35 @@ t.test('a folder swapped for a link leads nowhere, and what comes or goes meanwh
     (await onCall('readSync', linked, () => refusal())), ['source_changed', null, 'a/inside'])
   const draft = await read()
   draft.abandon()
+})
+
+t.test('a folder that became a link since its name was read is not entered', async (t) => {
+  const { dir } = worldOf(t)
+  put(dir, 'a')
+  put(dir, 'b/inside')
+  const elsewhere = join(dir, '../elsewhere')
+  put(elsewhere, 'secret')
+  const fd = openSync(dir, 'r')
+  t.teardown(() => closeSync(fd))
+  const walk = walkSource(fd, dir, { forbidden: new Set() })
+  t.strictSame([walk.next().value, walk.next().value].map(({ path }) => path), ['', 'a'])
+  rmSync(join(dir, 'b'), { recursive: true })
+  symlinkSync(elsewhere, join(dir, 'b'))
+  t.throws(() => walk.next(), { code: 'source_changed', details: { path: 'b' } })
+})
+
+t.test('what took the place of a file that was found is not read', async (t) => {
+  const { dir, refusal } = worldOf(t)
+  const path = put(dir, 'file', 'small')
+  let isSwapped = false
+  const swapped = (_: number, [at]: readonly unknown[]): void => {
+    if (isSwapped || !String(at).endsWith('file')) return
+    isSwapped = true
+    rmSync(path)
+    put(dir, 'file', Buffer.alloc(3 * 1024 * 1024))
+  }
+  t.strictSame(
+    await onCall('openSync', swapped, () => refusal()), ['source_changed', null, 'file'])
 })
 
 t.test('a disk that fails gives a refusal with a name, and nothing is left', async (t) => {
