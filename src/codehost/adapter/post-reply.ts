@@ -13,7 +13,8 @@ export type PostVerdict = {
   readonly status: number
   readonly rawSha256: string
 } & (
-  | { readonly kind: 'created'; readonly remoteId: number }
+  /** `remoteId`: the number that the host chose; null where its id was known before. */
+  | { readonly kind: 'created'; readonly remoteId: number | null }
   | { readonly kind: 'refused'; readonly reason: string }
   | { readonly kind: 'unknown'; readonly reason: string }
 )
@@ -28,21 +29,31 @@ const reasonOf = ({ status, headers }: HttpsReply): string => {
   return status === 401 ? 'codehost_token_refused' : `status_${status}`
 }
 
-const idOf = (what: 'issue' | 'comment', body: Uint8Array): number | undefined =>
-  orUndefined(() => (what === 'issue'
-    ? readReply('issue', body).number : readReply('comment', body).id))
+/** What a whole 201 says: what was asked for is made, or something else is told. */
+export type Confirmation = { readonly remoteId: number | null } | 'differs'
 
-/** Judges the reply to the creation of an issue or a comment. */
-export const judgeCreation = (what: 'issue' | 'comment') => (reply: HttpsReply): PostVerdict => {
+/**
+ * Judges the reply to a creation. `confirmed` reads the body of a 201 and throws where it is not
+ * whole; a 201 about something else than what was sent is unknown, as is one that cannot be read.
+ */
+export const judgePost = (
+  confirmed: (body: Uint8Array) => Confirmation,
+) => (reply: HttpsReply): PostVerdict => {
   const { status, body, headers } = reply
   const seen = { status, rawSha256: sha256Hex(body) }
-  const told = body.toString('utf8')
-  if (isComplete4xx(reply) && !(status === 422 && timedOut.test(told))) {
+  if (isComplete4xx(reply) && !(status === 422 && timedOut.test(body.toString('utf8')))) {
     return { kind: 'refused', reason: reasonOf(reply), ...seen }
   }
   if (status !== 201) return { kind: 'unknown', reason: `status_${status}`, ...seen }
-  const remoteId = isIdentityEncoded(headers) ? idOf(what, body) : undefined
-  return remoteId === undefined
-    ? { kind: 'unknown', reason: 'reply_malformed', ...seen }
-    : { kind: 'created', remoteId, ...seen }
+  const found = isIdentityEncoded(headers) ? orUndefined(() => confirmed(body)) : undefined
+  if (found === undefined) return { kind: 'unknown', reason: 'reply_malformed', ...seen }
+  return found === 'differs'
+    ? { kind: 'unknown', reason: 'reply_differs', ...seen }
+    : { kind: 'created', ...found, ...seen }
 }
+
+/** Judges the reply to the creation of an issue or a comment. */
+export const judgeCreation = (what: 'issue' | 'comment'): (reply: HttpsReply) => PostVerdict =>
+  judgePost((body) => ({
+    remoteId: what === 'issue' ? readReply('issue', body).number : readReply('comment', body).id,
+  }))

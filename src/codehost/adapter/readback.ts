@@ -21,20 +21,26 @@ export type ReadVerdict =
   | { readonly kind: 'no_evidence'; readonly reason: ReadReason; readonly status: number }
 
 /** Why a readback is no evidence. */
-export type ReadReason = RepositoryRefusal | 'remote_not_found' | 'readback_differs'
+export type ReadReason =
+  RepositoryRefusal | 'remote_not_found' | 'readback_differs' | 'readback_truncated'
 
 /** One readback of an effect. */
 export interface Readback {
   readonly path: string
   readonly judge: (reply: HttpsReply) => ReadVerdict
+  /** Left out: 1 MiB. */
+  readonly replyBytesMax?: number
 }
 
 /** An empty text comes back as none. */
-const sameText = (told: string | null, sealed: string): boolean => (told ?? '') === sealed
+export const sameText = (told: string | null, sealed: string): boolean => (told ?? '') === sealed
 
-interface Payload {
+/** What a reply says, and whether that is what was sent. */
+export interface Payload {
   readonly matches: boolean
   readonly payload: unknown
+  /** The host left some of it out, and said so. */
+  readonly truncated?: boolean
 }
 
 const issuePayload = (plan: FollowPlan, number: number, body: Uint8Array): Payload => {
@@ -56,7 +62,10 @@ const commentPayload = (plan: FollowPlan, id: number, body: Uint8Array): Payload
   }
 }
 
-const judged = (reply: HttpsReply, read: (body: Uint8Array) => Payload): ReadVerdict => {
+/** Judges a readback; `read` throws where the body is not whole. Total. */
+export const judgedRead = (
+  reply: HttpsReply, read: (body: Uint8Array) => Payload,
+): ReadVerdict => {
   const { status, body } = reply
   if (status === 404 || status === 410) {
     return { kind: 'no_evidence', reason: 'remote_not_found', status }
@@ -65,6 +74,9 @@ const judged = (reply: HttpsReply, read: (body: Uint8Array) => Payload): ReadVer
   if (refusal !== null) return { kind: 'no_evidence', reason: refusal, status }
   const found = orUndefined(() => read(body))
   if (found === undefined) return { kind: 'no_evidence', reason: 'codehost_reply', status }
+  if (found.truncated === true) {
+    return { kind: 'no_evidence', reason: 'readback_truncated', status }
+  }
   if (!found.matches) return { kind: 'no_evidence', reason: 'readback_differs', status }
   return {
     kind: 'matches', rawSha256: sha256Hex(body), payloadSha256: digestOf(found.payload),
@@ -80,12 +92,12 @@ export const readbackOf = (
   if (action === 'issue.create') {
     return {
       path: hostPath.issue(repository, remoteId),
-      judge: (reply) => judged(reply, (body) => issuePayload(plan, remoteId, body)),
+      judge: (reply) => judgedRead(reply, (body) => issuePayload(plan, remoteId, body)),
     }
   }
   if (action !== 'comment.create') throw new TypeError('not an effect of a follow-through job')
   return {
     path: hostPath.comment(repository, remoteId),
-    judge: (reply) => judged(reply, (body) => commentPayload(plan, remoteId, body)),
+    judge: (reply) => judgedRead(reply, (body) => commentPayload(plan, remoteId, body)),
   }
 }

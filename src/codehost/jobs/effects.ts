@@ -17,10 +17,22 @@ export interface LedgerEffect {
   readonly bodySha256: string | null
 }
 
+/** What is known of the local work of a publication; it is begun once. */
+export interface LedgerProducer {
+  readonly producerId: string
+  readonly bindingSha256: string
+  /** `spawned`: it may have been started, and nothing proves that nothing of it is left. */
+  readonly standing: 'spawned' | 'complete' | 'prefix'
+  /** Why it ended before it had made everything. */
+  readonly reason: string | null
+}
+
 /** What the ledger of a job comes to. */
 export interface EffectLedger {
   /** The line that registered the plan; undefined where there is none. */
   readonly plan: Extract<EffectEntry, { type: 'plan' }> | undefined
+  /** Null where nothing was ever started. */
+  readonly producer: LedgerProducer | null
   readonly effects: readonly LedgerEffect[]
   /** How many may have happened. */
   readonly contacted: number
@@ -29,7 +41,7 @@ export interface EffectLedger {
 }
 
 const standingOf = (
-  before: LedgerEffect, entry: Exclude<EffectEntry, { type: 'plan' }>,
+  before: LedgerEffect, entry: Extract<EffectEntry, { type: 'contacted' | 'outcome' }>,
 ): LedgerEffect => {
   if (entry.type === 'contacted') {
     return { ...before, standing: 'contacted', bodySha256: entry.body_sha256 }
@@ -39,27 +51,42 @@ const standingOf = (
   return { ...before, standing, remoteId, reason, status }
 }
 
+const producerAfter = (
+  before: LedgerProducer | null, entry: Extract<EffectEntry, { type: 'spawn' | 'produced' }>,
+): LedgerProducer | null => {
+  if (entry.type === 'spawn') {
+    const { producer_id: producerId, binding_sha256: bindingSha256 } = entry
+    return { producerId, bindingSha256, standing: 'spawned', reason: null }
+  }
+  const isOwn = before?.producerId === entry.producer_id
+  return isOwn ? { ...before, standing: entry.end, reason: entry.reason } : before
+}
+
+const plannedEffect = (number: number): LedgerEffect => ({
+  number, standing: 'planned', remoteId: null, reason: null, status: null, bodySha256: null,
+})
+
 /** Folds the lines of a ledger, oldest first. */
 export const effectLedger = (entries: readonly EffectEntry[]): EffectLedger => {
   let plan: EffectLedger['plan']
+  let producer: LedgerProducer | null = null
   const effects = new Map<number, LedgerEffect>()
   for (const entry of entries) {
     if (entry.type === 'plan') {
       plan ??= entry
       for (let number = 1; number <= entry.effects; number += 1) {
-        effects.set(number, {
-          number, standing: 'planned', remoteId: null, reason: null, status: null,
-          bodySha256: null,
-        })
+        effects.set(number, plannedEffect(number))
       }
-      continue
+    } else if (entry.type === 'spawn' || entry.type === 'produced') {
+      producer = producerAfter(producer, entry)
+    } else {
+      const before = effects.get(entry.effect)
+      if (before !== undefined) effects.set(entry.effect, standingOf(before, entry))
     }
-    const before = effects.get(entry.effect)
-    if (before !== undefined) effects.set(entry.effect, standingOf(before, entry))
   }
   const all = [...effects.values()]
   return {
-    plan, effects: all,
+    plan, producer, effects: all,
     contacted: all.filter(({ standing }) => standing !== 'planned').length,
     created: all.filter(({ standing }) => standing === 'created').length,
   }

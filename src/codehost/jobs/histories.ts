@@ -34,11 +34,21 @@ const effectEntry = v.variant('type', [
     /** SHA-256 of the reply's bytes as they came. */
     raw_sha256: v.nullable(sha256),
   }),
+  /** The local intent of a publication: durable before its producer is started. */
+  v.strictObject({
+    type: v.literal('spawn'), at: iso, attempt: counted, operation_id: text, fence: counted,
+    producer_id: text, binding_sha256: sha256,
+  }),
+  /** Proof that nothing of the producer is left, and whether it made everything. */
+  v.strictObject({
+    type: v.literal('produced'), at: iso, producer_id: text, marker_sha256: sha256,
+    end: v.picklist(['complete', 'prefix']), reason: v.nullable(text),
+  }),
 ])
 /** One line of the effect ledger. */
 export type EffectEntry = v.InferOutput<typeof effectEntry>
 
-/** The effect ledger: one line registers the plan, then two a POST. */
+/** The effect ledger: one line registers the plan, two tell of the producer, then two a POST. */
 export const effectHistory: HistorySpec<EffectEntry> = historySpec({
   name: 'codehost_effects', entry: effectEntry,
 })
@@ -116,4 +126,12 @@ export const jobEntries = <T>(
     all.push(...page.map(({ entry }) => entry))
     if (page.length < pageEntries) return all
   }
+}
+
+/** The newest entry of a history of a job; undefined for an empty one. */
+export const lastEntry = <T>(
+  view: Pick<View, 'get' | 'range'>, spec: HistorySpec<T>, jobId: string,
+): T | undefined => {
+  const { entries } = historyHead(view, spec, jobId)
+  return historyPage(view, spec, jobId, { after: Math.max(0, entries - 1), limit: 1 })[0]?.entry
 }

@@ -5,7 +5,9 @@ import type { Tx, View } from '../../state/types.js'
 import type { PostVerdict } from '../adapter/post-reply.js'
 import { getJob, putJob } from './change.js'
 import { effectLedger, type EffectLedger } from './effects.js'
-import { appendEntry, effectHistory, jobEntries, type EffectEntry } from './histories.js'
+import {
+  appendEntry, effectHistory, jobEntries, lastEntry, type EffectEntry,
+} from './histories.js'
 import type { Job } from './rows.js'
 
 /** The ledger of a job as of one view. */
@@ -45,14 +47,15 @@ export const noteOutcome = (
   tx: Tx, now: string, jobId: string, effect: number, wire: Sent<PostVerdict>,
 ): void => {
   const job = getJob(tx, jobId)
-  const marked = ledgerOf(tx, jobId).effects.find(({ number }) => number === effect)
-  if (marked?.standing !== 'contacted') return
+  // A run marks one effect after the other: its own mark is the last line, however long it is.
+  const last = lastEntry(tx, effectHistory, jobId)
+  if (last?.type !== 'contacted' || last.effect !== effect) return
   const outcome = outcomeOf(wire)
   appendEntry(tx, effectHistory, jobId, { type: 'outcome', at: now, effect, ...outcome })
   const { remote_id: id } = outcome
   putJob(tx, now, job, {
     contacted: job.contacted - (outcome.outcome === 'unsent' ? 1 : 0),
-    created: job.created + (id === null ? 0 : 1),
+    created: job.created + (outcome.outcome === 'created' ? 1 : 0),
     remote: id === null ? job.remote : { effect, id },
   })
   tx.mark()
@@ -67,4 +70,19 @@ export const noteInterrupted = (tx: Tx, now: string, job: Job): void => {
       reason: 'interrupted_after_contact', ...nothingTold,
     })
   }
+}
+
+/** What a later readback proved of an effect that may have happened: it did. */
+export const noteFound = (
+  tx: Tx, now: string, job: Job, effect: number, found: {
+    readonly status: number
+    readonly rawSha256: string
+  },
+): Job => {
+  appendEntry(tx, effectHistory, job.job_id, {
+    type: 'outcome', at: now, effect, outcome: 'created', reason: 'read_back',
+    status: found.status, remote_id: null, raw_sha256: found.rawSha256,
+  })
+  tx.mark()
+  return putJob(tx, now, job, { created: job.created + 1 })
 }

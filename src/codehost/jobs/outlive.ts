@@ -20,13 +20,13 @@ export interface JobTime {
 const spacingMs = (gov: Gov): number =>
   (deploymentProfile(gov.store).loopback ? 0 : postLimits.spacingMs)
 
-/** The time of a job, as of one view. */
+/** The time of what is left of a job, as of one view. */
 export const jobTime = (
-  gov: Gov, view: View, job: Pick<Job, 'plan' | 'consent' | 'root'>,
+  gov: Gov, view: View, job: Pick<Job, 'plan' | 'created' | 'consent' | 'root'>,
 ): JobTime => {
   const nowMs = gov.clock.wallMs()
   return {
-    neededMs: job.plan.effects * spacingMs(gov),
+    neededMs: (job.plan.effects - job.created) * spacingMs(gov),
     consentLeftMs: Math.max(0, msFromIso(job.consent.expires_at) - nowMs),
     sessionLeftMs: Math.max(0, rootEndsMs(view, gov, job.root) - nowMs),
   }
@@ -34,7 +34,7 @@ export const jobTime = (
 
 /** Throws `unauthorized` `codehost_too_short` where the job would outlive what it rests on. */
 export const requireOutlives = (
-  gov: Gov, view: View, job: Pick<Job, 'plan' | 'consent' | 'root'>,
+  gov: Gov, view: View, job: Pick<Job, 'plan' | 'created' | 'consent' | 'root'>,
 ): void => {
   const { neededMs, consentLeftMs, sessionLeftMs } = jobTime(gov, view, job)
   const leftMs = Math.min(consentLeftMs, sessionLeftMs)

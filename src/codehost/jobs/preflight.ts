@@ -24,7 +24,8 @@ import type { FollowPlan } from './plan.js'
 import type { Job } from './rows.js'
 import { approvedJob } from './standing.js'
 
-interface RepositoryLook {
+/** The repository as a look shows it. */
+export interface RepositoryLook {
   readonly verdict: RepositoryVerdict
   /** Requests that the token has left; null where the host does not say. */
   readonly left: number | null
@@ -45,7 +46,8 @@ const leftOf = ({ headers }: HttpsReply): number | null => {
   return /^\d{1,9}$/.test(told) ? Number(told) : null
 }
 
-const judgeRepository = (reply: HttpsReply): RepositoryLook =>
+/** Judges the first look of a run. */
+export const judgeRepository = (reply: HttpsReply): RepositoryLook =>
   ({ verdict: judgeRepositoryReply(reply), left: leftOf(reply) })
 
 const judgeIssue = (reply: HttpsReply): IssueLook =>
@@ -79,18 +81,27 @@ export const requireRepository = (
   })
 }
 
-const requireLeft = (left: number | null, needed: number): void => {
+/** Throws `remote` `codehost_rate_limited` where the token has fewer requests left. */
+export const requireLeft = (left: number | null, needed: number): void => {
   if (left === null || left >= needed) return
   throw fail.remote('codehost_rate_limited', 'The token has too few requests left for this job.', {
     next: 'Try again later; nothing was changed.', details: { left, needed },
   })
 }
 
-const requireLooks = (job: Job, plan: FollowPlan, { repository, issue }: Looks): void => {
+/** Throws what is wrong with the repository; answers how many requests the token has left. */
+export const requireRepositoryLook = (
+  job: Job, repository: Sent<RepositoryLook>, needsIssues: boolean,
+): number | null => {
   if (repository.kind !== 'reply') throw errorOf(repository)
   const { verdict, left } = repository.verdict
   if (verdict.kind === 'refused') throw refusedError(verdict)
-  requireRepository(job, verdict.repository, plan.issue === null)
+  requireRepository(job, verdict.repository, needsIssues)
+  return left
+}
+
+const requireLooks = (job: Job, plan: FollowPlan, { repository, issue }: Looks): void => {
+  const left = requireRepositoryLook(job, repository, plan.issue === null)
   // Each effect and its readback.
   requireLeft(left, 2 * plan.effects.length)
   if (issue === null) return
@@ -102,28 +113,43 @@ const requireLooks = (job: Job, plan: FollowPlan, { repository, issue }: Looks):
   })
 }
 
+/** A job that is looked up before it is run. */
+export interface LookedFor<L> {
+  readonly session: Session
+  readonly job: Job
+  readonly path: 'dispatcher' | 'routine'
+  readonly look: (get: Get) => Promise<L>
+  /** What it comes to where nobody was asked. */
+  readonly unsent: (why: Unsent) => L
+}
+
 /**
- * Reads and checks; every boundary of each GET asks for all that the job rests on. Throws what is
- * wrong, with nothing written anywhere.
+ * Looks in an operation of its own; every boundary of each GET asks for all that the job rests on.
+ * Nothing is written anywhere.
  */
-export const preflight = async (
-  ctx: CodehostContext, session: Session, job: Job, plan: FollowPlan,
-  path: 'dispatcher' | 'routine',
-): Promise<void> => {
+export const lookBefore = <L>(
+  ctx: CodehostContext, { session, job, path, look, unsent }: LookedFor<L>,
+): Promise<L> => {
   const connection = requireOwnConnection(ctx.gov.store.read(), session, job.connection_id)
   const asked = { gov: ctx.gov, sealedHost: codehostBase(ctx.gov), askedHost: ctx.baseUrl }
-  const unsent = (why: Unsent): Looks => ({ repository: why, issue: null })
-  const looks = await runOrder(ctx, readOrder<Looks, Looks>(ctx, session, connection, {
+  return runOrder(ctx, readOrder<L, L>(ctx, session, connection, {
     step: 'preflight', verb: 'codehost run', noun: 'run',
     operationMsMax: codehostLimits.lookMsMax, connectionId: job.connection_id,
-    path: hostPath.repository(repositoryOf(plan.repository)),
+    path: hostPath.repository(repositoryOf(job.repository)),
     requires: (view) => requirePrerequisites(
       path, asked, view, approvedJob(view, nowIso(ctx.gov), getJob(view, job.job_id)).job,
     ),
-    read: (get) => read(plan, get),
+    read: look,
     unsent,
-    close: (_tx, _now, _run, { evidence }) =>
-      ({ kept: evidence, outcome: evidence.repository.kind, adopts: false }),
+    close: (_tx, _now, _run, { evidence }) => ({ kept: evidence, outcome: 'read', adopts: false }),
   }))
-  requireLooks(job, plan, looks)
 }
+
+/** Reads and checks for an issue or a comment. Throws what is wrong, with nothing written. */
+export const preflight = async (
+  ctx: CodehostContext, session: Session, job: Job, plan: FollowPlan,
+  path: 'dispatcher' | 'routine',
+): Promise<void> => requireLooks(job, plan, await lookBefore<Looks>(ctx, {
+  session, job, path, look: (get) => read(plan, get),
+  unsent: (why) => ({ repository: why, issue: null }),
+}))

@@ -48,7 +48,11 @@ const receiptShape = v.strictObject({
   get_path: text,
   effect: v.strictObject({
     effect_id: text, number: counted, action: text, path: text, body_sha256: sha256,
-    idempotency: text, remote_id: counted,
+    idempotency: text,
+    /** The number that the host chose; null where the id was known before. */
+    remote_id: v.nullable(counted),
+    /** The predicted id, of what has one: a branch has that of its commit. */
+    object_id: v.optional(text),
   }),
   /** Of the reply's bytes as they came. */
   raw_sha256: sha256,
@@ -81,10 +85,17 @@ export const receiptCollection: CollectionSpec<ReceiptRow> = {
   name: 'codehost_receipts', schema: rowShape, partition: 'hash256', indexes: [receiptsByJob],
 }
 
+/** The serialized intent that a receipt is about. */
+export type EffectIdentity = Pick<
+  PlannedEffect, 'effect_id' | 'number' | 'action' | 'path' | 'body_sha256' | 'idempotency'
+>
+
 /** What a receipt is made from, besides rows. */
 export interface Proof {
-  readonly effect: PlannedEffect
-  readonly remoteId: number
+  readonly effect: EffectIdentity
+  readonly remoteId: number | null
+  /** Left out where it has none. */
+  readonly objectId?: string
   readonly path: string
   readonly verdict: Extract<ReadVerdict, { kind: 'matches' }>
   readonly readRevision: number
@@ -98,7 +109,7 @@ const taskBound = (view: View, { task_id: id }: Job): ReadReceipt['task'] => {
 
 /** The receipt of a readback, from the rows of one view. */
 export const mintReceipt = (gov: Gov, view: View, job: Job, proof: Proof): ReadReceipt => {
-  const { effect, remoteId, path, verdict, readRevision } = proof
+  const { effect, remoteId, objectId, path, verdict, readRevision } = proof
   const unsigned: Omit<ReadReceipt, 'readback_sha256'> = {
     schema: 'svc.codehost.read-receipt.v1', readback_id: newId('rdb'), read_at: nowIso(gov),
     principal: job.owner, root: job.root, native_kind: job.native_kind,
@@ -112,7 +123,7 @@ export const mintReceipt = (gov: Gov, view: View, job: Job, proof: Proof): ReadR
     effect: {
       effect_id: effect.effect_id, number: effect.number, action: effect.action,
       path: effect.path, body_sha256: effect.body_sha256, idempotency: effect.idempotency,
-      remote_id: remoteId,
+      remote_id: remoteId, ...(objectId === undefined ? {} : { object_id: objectId }),
     },
     raw_sha256: verdict.rawSha256, payload_sha256: verdict.payloadSha256,
   }

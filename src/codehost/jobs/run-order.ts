@@ -3,58 +3,36 @@
  * connection and makes or continues the task; its POST is marked in the ledger before the first
  * byte and its outcome written behind it; then it is read back. Nothing is sent twice.
  */
-import { newId } from '../../base/ids.js'
-import type {
-  Claim, Claiming, Closed, Closing, Order, Running, Sent, Send, Unsent,
-} from '../../contact/order.js'
-import { admitTask } from '../../governance/board/admit.js'
+import type { Closed, Closing, Order, Running, Sent, Send } from '../../contact/order.js'
 import { leaseTask } from '../../governance/board/lease.js'
 import { moveTask } from '../../governance/board/move.js'
 import { getTask } from '../../governance/board/read.js'
-import { momentOf } from '../../governance/judge/moment.js'
-import { liveSession } from '../../governance/session/live.js'
-import type { Session } from '../../governance/session/types.js'
-import { appendAudit } from '../../governance/audit.js'
-import type { ArtifactRef, Tx, View } from '../../state/types.js'
+import { credentialRefOf } from '../../governance/connections/save.js'
+import type { ArtifactRef, Tx } from '../../state/types.js'
 import { judgeCreation, type PostVerdict } from '../adapter/post-reply.js'
 import { getStep } from '../adapter/reads.js'
 import { readbackOf, type Readback, type ReadVerdict } from '../adapter/readback.js'
 import { writeHeaders } from '../adapter/request.js'
 import {
-  codehostLimits, codehostProfile, codehostProvider, codehostRuntime, writePurpose,
+  codehostLimits, codehostProfile, codehostProvider, codehostRuntime,
 } from '../constants.js'
-import { codehostBase, type CodehostContext } from '../context.js'
-import { credentialRefOf } from '../../governance/connections/save.js'
-import { connectionCollection } from '../../governance/connections/rows.js'
-import { requirePrerequisites, requireWrite, type Asked } from './boundary.js'
-import { getJob, putJob, requireJobRevision, requireOriginalRoot, requireOwnJob } from './change.js'
-import { runDigest } from './digests.js'
+import type { CodehostContext } from '../context.js'
+import { effectBlock, incompleteBlock } from './blocks.js'
+import { getJob, putJob } from './change.js'
+import {
+  askedOf, blockTask, claimJob, closeUnsent, runAuthority, type Claimed, type Ran,
+  type RunnableJob,
+} from './claim.js'
 import { appendContacted } from './histories.js'
 import { noteOutcome, requireUnsent } from './ledger.js'
-import { effectBlock, incompleteBlock } from './blocks.js'
-import { requireOutlives } from './outlive.js'
 import { effectOf, type FollowPlan } from './plan.js'
 import { mintReceipt, sealJournal, type ReadReceipt } from './receipt.js'
-import { releaseConnection, reserveConnection } from './reserve.js'
 import type { Job } from './rows.js'
 import { settleProven } from './settle.js'
-import { takeApproval } from './standing.js'
 
-/** A job that is to be run, as it was looked at before. */
-export interface Runnable {
-  readonly session: Session
-  readonly job: Job
+/** A follow-through job that is to be run. */
+export interface Runnable extends RunnableJob {
   readonly plan: FollowPlan
-  readonly path: 'dispatcher' | 'routine'
-}
-
-/** What the claim read. */
-interface Claimed {
-  readonly jobId: string
-  readonly taskId: string
-  readonly attempt: number
-  readonly fence: number
-  readonly connectionRevision: number
 }
 
 /** What the run saw. */
@@ -67,91 +45,6 @@ interface Seen {
   } | null
   /** Of a readback that matched. */
   readonly receipts: readonly ReadReceipt[]
-}
-
-/** What a run gives: the job, and what kept it from being sent, if that was so. */
-export interface Ran {
-  readonly job: Job
-  readonly unsent: Unsent | null
-}
-
-const askedOf = (ctx: CodehostContext, run?: Running<Claimed>): Asked => ({
-  gov: ctx.gov, sealedHost: codehostBase(ctx.gov), askedHost: ctx.baseUrl,
-  at: run === undefined ? null : {
-    operationId: run.operationId, attempt: run.claimed.attempt, fence: run.claimed.fence,
-  },
-})
-
-const newTask = (
-  tx: Tx, now: string, { session, job }: Runnable, face: CodehostContext['gov']['face'],
-  { operationId, deadline }: Claiming,
-): string => {
-  const { deadline_at, budget_ms } = deadline.stored()
-  const { task } = admitTask(tx, now, {
-    kind: job.native_kind, session, place: job.connection_id, goalId: job.goal_id,
-    inputArtifactId: job.plan.artifact_id, idempotencyKey: job.idempotency_key,
-    requestDigest: job.request_sha256, taskId: newId('task'), jobId: job.job_id, operationId,
-    requestId: newId('req'), attemptId: newId('att'),
-    purpose: {
-      consent_id: job.consent.consent_id, purpose: writePurpose, revision: job.consent.revision,
-      root: job.root, expires_at: job.consent.expires_at,
-    },
-    deadlineAt: deadline_at, budgetMs: budget_ms,
-    provenance: { face, principal: job.owner, root: job.root },
-  })
-  moveTask(tx, now, task.task_id, 'queued')
-  return task.task_id
-}
-
-const goOn = (
-  tx: Tx, now: string, job: Job, taskId: string, { operationId, deadline }: Claiming,
-): string => {
-  const { deadline_at, budget_ms } = deadline.stored()
-  moveTask(tx, now, taskId, 'queued', {
-    goesOn: {
-      by: { kinds: [job.native_kind], blocked: [incompleteBlock, effectBlock] },
-      attempt_id: newId('att'), operation_id: operationId, deadline_at, budget_left_ms: budget_ms,
-    },
-  })
-  return taskId
-}
-
-/** The claim: judged, reserved, admitted and written in one record, or nothing. */
-const claimJob = (
-  ctx: CodehostContext, runnable: Runnable, tx: Tx, now: string, claiming: Claiming,
-): Claim<Claimed, Ran> => {
-  const session = liveSession(tx, ctx.gov, runnable.session.root.root_id)
-  const seen = requireOwnJob(tx, session, runnable.job.job_id)
-  requireJobRevision(seen, runnable.job.revision)
-  requireOriginalRoot(seen, session)
-  const job = takeApproval(tx, now, seen)
-  requirePrerequisites(runnable.path, askedOf(ctx), tx, job)
-  requireOutlives(ctx.gov, tx, job)
-  requireUnsent(tx, job)
-  const { operationId } = claiming
-  const fence = reserveConnection(tx, now, job, operationId)
-  requirePrerequisites('workBoard', askedOf(ctx), tx, job)
-  const taskId = job.task_id === null
-    ? newTask(tx, now, { ...runnable, session, job }, ctx.gov.face, claiming)
-    : goOn(tx, now, job, job.task_id, claiming)
-  const attempt = job.attempt + 1
-  putJob(tx, now, job, {
-    state: 'running', reason: null, task_id: taskId, attempt, fence, reserved: true,
-    run_sha256: runDigest(job, { attempt, operationId, fence }),
-  })
-  appendAudit(tx, now, {
-    what: 'codehost.run', principal: job.owner, root: job.root, subject: job.job_id,
-    facts: { attempt, fence, connection: job.connection_id },
-  })
-  tx.mark()
-  const connectionRevision = tx.get(connectionCollection, job.connection_id)?.revision ?? 0
-  const claimed = { jobId: job.job_id, taskId, attempt, fence, connectionRevision }
-  return { kind: 'claimed', claimed, taskId }
-}
-
-const authority = (ctx: CodehostContext, view: View, run: Running<Claimed>): number => {
-  requireWrite(askedOf(ctx, run), view, getJob(view, run.claimed.jobId), 'contact')
-  return momentOf(ctx.gov, view).policy.head.revision
 }
 
 const sendEffect = async (
@@ -189,6 +82,7 @@ const sendSteps = async (
   const post = await sendEffect(ctx, runnable, send, run, key)
   if (post.kind !== 'reply' || post.verdict.kind !== 'created') return { post, readback: null }
   const { remoteId } = post.verdict
+  if (remoteId === null) throw new TypeError('an issue or comment has a number of the host')
   await ctx.gov.observer.at('codehost.created')
   const at = readbackOf(runnable.plan, effectOf(runnable.plan, 1), remoteId)
   const wire = await send(getStep(ctx.baseUrl, key, at.path, at.judge))
@@ -212,27 +106,6 @@ const runSteps = async (
 ): Promise<Seen> => {
   const sent = await sendSteps(ctx, runnable, send, run, key)
   return { ...sent, receipts: receiptsOf(ctx, runnable, sent, run) }
-}
-
-const blockTask = (tx: Tx, now: string, taskId: string, kind: string, reason: string): void => {
-  moveTask(tx, now, taskId, 'blocked', { blocked: { kind, reason } })
-}
-
-/** Nothing left: the connection is free again, in the record that says so. */
-const closeUnsent = (
-  tx: Tx, now: string, job: Job, { claimed, operationId }: Running<Claimed>, why: Unsent,
-): Ran => {
-  const task = getTask(tx, claimed.taskId)
-  const cancelled = task.cancel_requested_at !== null || task.state === 'cancelled'
-  releaseConnection(tx, now, job, 'nothing_was_sent', operationId)
-  if (cancelled && task.state !== 'cancelled') {
-    moveTask(tx, now, task.task_id, 'cancelled', { reason: 'cancelled_by_owner' })
-  }
-  if (!cancelled) blockTask(tx, now, task.task_id, incompleteBlock, why.reason)
-  const state = cancelled ? 'cancelled' : 'blocked'
-  return {
-    job: putJob(tx, now, job, { state, reason: why.reason, reserved: false }), unsent: why,
-  }
 }
 
 /** Why what may have happened is not known to have happened. */
@@ -299,7 +172,7 @@ export const runOrderOf = (
     operationMsMax: codehostLimits.followThroughMsMax, lane: null, session: true,
     runtime: codehostRuntime, profile: codehostProfile,
     credential: credentialRefOf(job.connection_id),
-    claim: (tx, now, claiming) => claimJob(ctx, runnable, tx, now, claiming),
+    claim: (tx, now, claiming) => claimJob(ctx, runnable, tx, now, claiming, { sendable: requireUnsent }),
     prepare: (tx, now, { claimed, operationId }) => {
       moveTask(tx, now, claimed.taskId, 'running')
       leaseTask(tx, now, claimed.taskId, operationId, getTask(tx, claimed.taskId).deadline_at)
@@ -307,9 +180,9 @@ export const runOrderOf = (
     },
     decide: (tx, _now, run) => ({
       provider: codehostProvider, url: `${ctx.baseUrl}${effectOf(runnable.plan, 1).path}`,
-      decision_id: null, policy_revision: authority(ctx, tx, run),
+      decision_id: null, policy_revision: runAuthority(ctx, tx, run),
     }),
-    authority: (view, _boundary, run) => authority(ctx, view, run),
+    authority: (view, _boundary, run) => runAuthority(ctx, view, run),
     party: () => ({
       principal: session.principal.principal_id, root: session.root.root_id,
       connection: job.connection_id,

@@ -13,7 +13,10 @@ import { requireUnsent } from './ledger.js'
 import { requireOutlives } from './outlive.js'
 import { openPlan } from './plan.js'
 import { preflight } from './preflight.js'
-import { runOrderOf, type Ran, type Runnable } from './run-order.js'
+import type { Ran, RunnableJob } from './claim.js'
+import { publicationKind } from './kinds.js'
+import { runPublication } from './publishing/run.js'
+import { runOrderOf } from './run-order.js'
 import { jobCollection, jobsByOwnState, type Job } from './rows.js'
 import { approvedJob } from './standing.js'
 import { wayOn } from './way-on.js'
@@ -36,8 +39,9 @@ const requireState = (job: Job, verb: RunVerb): void => {
 
 /** Everything that can be told without contacting anybody: refused here, no byte leaves. */
 const runnableOf = (
-  ctx: CodehostContext, session: Session, jobId: string, verb: RunVerb, path: Runnable['path'],
-): Runnable => {
+  ctx: CodehostContext, session: Session, jobId: string, verb: RunVerb,
+  path: RunnableJob['path'],
+): RunnableJob => {
   const view = ctx.gov.store.read()
   const job = requireOwnJob(view, session, jobId)
   requireState(job, verb)
@@ -45,8 +49,16 @@ const runnableOf = (
   const asked = { gov: ctx.gov, sealedHost: codehostBase(ctx.gov), askedHost: ctx.baseUrl }
   requirePrerequisites(path, asked, view, approvedJob(view, nowIso(ctx.gov), job).job)
   requireOutlives(ctx.gov, view, job)
+  return { session, job, path }
+}
+
+const runFollowThrough = async (ctx: CodehostContext, runnable: RunnableJob): Promise<Ran> => {
+  const { session, job, path } = runnable
+  const view = ctx.gov.store.read()
   requireUnsent(view, job)
-  return { session, job, path, plan: openPlan(ctx.gov, view, job) }
+  const plan = openPlan(ctx.gov, view, job)
+  await preflight(ctx, session, job, plan, path)
+  return runOrder(ctx, runOrderOf(ctx, { ...runnable, plan }))
 }
 
 const detailsOf = ({ job_id, task_id, state }: Job) => ({ job_id, task_id, state })
@@ -99,13 +111,13 @@ export const runJob = async (
   ctx: CodehostContext, session: Session, jobId: string,
   { verb = 'run', path = 'dispatcher' }: {
     readonly verb?: RunVerb
-    readonly path?: Runnable['path']
+    readonly path?: RunnableJob['path']
   } = {},
 ): Promise<Ran> => {
   const runnable = runnableOf(ctx, session, jobId, verb, path)
   try {
-    await preflight(ctx, session, runnable.job, runnable.plan, path)
-    return await runOrder(ctx, runOrderOf(ctx, runnable))
+    return await (runnable.job.native_kind === publicationKind
+      ? runPublication(ctx, runnable) : runFollowThrough(ctx, runnable))
   } catch (error) {
     throw unwritten(error, jobId)
   }

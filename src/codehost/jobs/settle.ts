@@ -24,7 +24,8 @@ export interface Proven {
   readonly rawBytes: number
 }
 
-const keepProof = (
+/** Keeps what was read back: journal, history and rows of its receipts. */
+export const keepProof = (
   { gov: { store } }: Asked, tx: Tx, now: string, job: Job, proven: Proven,
 ): void => {
   const { receipts, journal, purpose, operationId, rawBytes } = proven

@@ -11,7 +11,9 @@ import type { HostReplyName, HostReplyOf } from './shapes.js'
 const depthMax = 32
 
 const bytesMax: Readonly<Partial<Record<HostReplyName, number>>> = {
-  tree: replyLimits.tree, blob: replyLimits.blob, pull_files: replyLimits.filesPage,
+  // A new tree is answered with its rows.
+  tree: replyLimits.tree, created: replyLimits.tree, blob: replyLimits.blob,
+  pull_files: replyLimits.filesPage,
 }
 
 const refused = (

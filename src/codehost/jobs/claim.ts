@@ -1,0 +1,161 @@
+/**
+ * How a run of a job begins, and how one ends that sent nothing: the same for every kind. The
+ * record that claims it is judged, occupies the connection and makes or continues the task, or it
+ * does nothing.
+ */
+import { newId } from '../../base/ids.js'
+import type { Claim, Claiming, Running, Unsent } from '../../contact/order.js'
+import { admitTask } from '../../governance/board/admit.js'
+import { moveTask } from '../../governance/board/move.js'
+import { getTask } from '../../governance/board/read.js'
+import { appendAudit } from '../../governance/audit.js'
+import { momentOf } from '../../governance/judge/moment.js'
+import { connectionCollection } from '../../governance/connections/rows.js'
+import { liveSession } from '../../governance/session/live.js'
+import type { Session } from '../../governance/session/types.js'
+import type { Tx, View } from '../../state/types.js'
+import { effectBlock, incompleteBlock } from './blocks.js'
+import { requirePrerequisites, requireWrite, type Asked } from './boundary.js'
+import { getJob, putJob, requireJobRevision, requireOriginalRoot, requireOwnJob } from './change.js'
+import { writePurpose } from '../constants.js'
+import { codehostBase, type CodehostContext } from '../context.js'
+import { runDigest } from './digests.js'
+import { requireOutlives } from './outlive.js'
+import { releaseConnection, reserveConnection } from './reserve.js'
+import type { Job } from './rows.js'
+import { takeApproval } from './standing.js'
+
+/** A job that is to be run, as it was looked at before. */
+export interface RunnableJob {
+  readonly session: Session
+  readonly job: Job
+  readonly path: 'dispatcher' | 'routine'
+}
+
+/** What the claim read. */
+export interface Claimed {
+  readonly jobId: string
+  readonly taskId: string
+  readonly attempt: number
+  readonly fence: number
+  readonly connectionRevision: number
+}
+
+/** What a run gives: the job, and what kept it from being sent, if that was so. */
+export interface Ran {
+  readonly job: Job
+  readonly unsent: Unsent | null
+}
+
+/** What a boundary of a run is asked with. */
+export const askedOf = (ctx: CodehostContext, run?: Running<Claimed>): Asked => ({
+  gov: ctx.gov, sealedHost: codehostBase(ctx.gov), askedHost: ctx.baseUrl,
+  at: run === undefined ? null : {
+    operationId: run.operationId, attempt: run.claimed.attempt, fence: run.claimed.fence,
+  },
+})
+
+const newTask = (
+  tx: Tx, now: string, { session, job }: RunnableJob, face: CodehostContext['gov']['face'],
+  { operationId, deadline }: Claiming,
+): string => {
+  const { deadline_at, budget_ms } = deadline.stored()
+  const { task } = admitTask(tx, now, {
+    kind: job.native_kind, session, place: job.connection_id, goalId: job.goal_id,
+    inputArtifactId: job.plan.artifact_id, idempotencyKey: job.idempotency_key,
+    requestDigest: job.request_sha256, taskId: newId('task'), jobId: job.job_id, operationId,
+    requestId: newId('req'), attemptId: newId('att'),
+    purpose: {
+      consent_id: job.consent.consent_id, purpose: writePurpose, revision: job.consent.revision,
+      root: job.root, expires_at: job.consent.expires_at,
+    },
+    deadlineAt: deadline_at, budgetMs: budget_ms,
+    provenance: { face, principal: job.owner, root: job.root },
+  })
+  moveTask(tx, now, task.task_id, 'queued')
+  return task.task_id
+}
+
+const goOn = (
+  tx: Tx, now: string, job: Job, taskId: string, { operationId, deadline }: Claiming,
+): string => {
+  const { deadline_at, budget_ms } = deadline.stored()
+  moveTask(tx, now, taskId, 'queued', {
+    goesOn: {
+      by: { kinds: [job.native_kind], blocked: [incompleteBlock, effectBlock] },
+      attempt_id: newId('att'), operation_id: operationId, deadline_at, budget_left_ms: budget_ms,
+    },
+  })
+  return taskId
+}
+
+/** What a kind of job asks of its rows before it is claimed; throws to refuse. */
+export interface Claimable {
+  /** What of it may be sent; asked before the connection is occupied. */
+  readonly sendable: (tx: Tx, job: Job) => void
+  /** What it is begun as. */
+  readonly begun?: (tx: Tx, job: Job, as: { attempt: number; fence: number }) => void
+}
+
+/** The claim: judged, reserved, admitted and written in one record, or nothing. */
+export const claimJob = (
+  ctx: CodehostContext, runnable: RunnableJob, tx: Tx, now: string, claiming: Claiming,
+  { sendable, begun }: Claimable,
+): Claim<Claimed, Ran> => {
+  const session = liveSession(tx, ctx.gov, runnable.session.root.root_id)
+  const seen = requireOwnJob(tx, session, runnable.job.job_id)
+  requireJobRevision(seen, runnable.job.revision)
+  requireOriginalRoot(seen, session)
+  const job = takeApproval(tx, now, seen)
+  requirePrerequisites(runnable.path, askedOf(ctx), tx, job)
+  requireOutlives(ctx.gov, tx, job)
+  sendable(tx, job)
+  const { operationId } = claiming
+  const fence = reserveConnection(tx, now, job, operationId)
+  requirePrerequisites('workBoard', askedOf(ctx), tx, job)
+  const taskId = job.task_id === null
+    ? newTask(tx, now, { ...runnable, session, job }, ctx.gov.face, claiming)
+    : goOn(tx, now, job, job.task_id, claiming)
+  const attempt = job.attempt + 1
+  begun?.(tx, job, { attempt, fence })
+  putJob(tx, now, job, {
+    state: 'running', reason: null, task_id: taskId, attempt, fence, reserved: true,
+    run_sha256: runDigest(job, { attempt, operationId, fence }),
+  })
+  appendAudit(tx, now, {
+    what: 'codehost.run', principal: job.owner, root: job.root, subject: job.job_id,
+    facts: { attempt, fence, connection: job.connection_id },
+  })
+  tx.mark()
+  const connectionRevision = tx.get(connectionCollection, job.connection_id)?.revision ?? 0
+  const claimed = { jobId: job.job_id, taskId, attempt, fence, connectionRevision }
+  return { kind: 'claimed', claimed, taskId }
+}
+
+/** Everything that a request of a run rests on; answers the revision of the policy. */
+export const runAuthority = (ctx: CodehostContext, view: View, run: Running<Claimed>): number => {
+  requireWrite(askedOf(ctx, run), view, getJob(view, run.claimed.jobId), 'contact')
+  return momentOf(ctx.gov, view).policy.head.revision
+}
+
+/** The task waits for a person. */
+export const blockTask = (tx: Tx, now: string, taskId: string, kind: string, reason: string): void => {
+  moveTask(tx, now, taskId, 'blocked', { blocked: { kind, reason } })
+}
+
+/** Nothing left: the connection is free again, in the record that says so. */
+export const closeUnsent = (
+  tx: Tx, now: string, job: Job, { claimed, operationId }: Running<Claimed>, why: Unsent,
+): Ran => {
+  const task = getTask(tx, claimed.taskId)
+  const cancelled = task.cancel_requested_at !== null || task.state === 'cancelled'
+  releaseConnection(tx, now, job, 'nothing_was_sent', operationId)
+  if (cancelled && task.state !== 'cancelled') {
+    moveTask(tx, now, task.task_id, 'cancelled', { reason: 'cancelled_by_owner' })
+  }
+  if (!cancelled) blockTask(tx, now, task.task_id, incompleteBlock, why.reason)
+  const state = cancelled ? 'cancelled' : 'blocked'
+  return {
+    job: putJob(tx, now, job, { state, reason: why.reason, reserved: false }), unsent: why,
+  }
+}

@@ -1,0 +1,141 @@
+/**
+ * How a run of a publication ends: by what its ledger says of what may have happened, and by what
+ * the run saw itself. Nothing is freed here without proof.
+ */
+import type { Running, Sent, Unsent } from '../../../contact/order.js'
+import { moveTask } from '../../../governance/board/move.js'
+import { getTask } from '../../../governance/board/read.js'
+import type { ArtifactRef, Tx } from '../../../state/types.js'
+import type { PostVerdict } from '../../adapter/post-reply.js'
+import type { CodehostContext } from '../../context.js'
+import { effectBlock, incompleteBlock } from '../blocks.js'
+import { getJob, putJob } from '../change.js'
+import { askedOf, blockTask, closeUnsent, type Claimed, type Ran } from '../claim.js'
+import { ledgerOf } from '../ledger.js'
+import type { ReadReceipt } from '../receipt.js'
+import { releaseConnection } from '../reserve.js'
+import type { Job } from '../rows.js'
+import { settleProven } from '../settle.js'
+import type { Made } from './produce.js'
+import { rawBytesOf, unprovenReason, type ReadEffect } from './read-back.js'
+
+/** What a run saw. */
+export interface Seen {
+  /** Null where the run did not come to the local work. */
+  readonly made: Made | null
+  /** What came of the last POST; null where none was tried. */
+  readonly post: Sent<PostVerdict> | null
+  /** What was read back; empty where not all was answered as made. */
+  readonly effects: readonly ReadEffect[]
+  /** Of effects that are all as they were sent. */
+  readonly receipts: readonly ReadReceipt[]
+  /** What stopped it before its first step. */
+  readonly unsent: Unsent | null
+}
+
+interface Ending {
+  readonly tx: Tx
+  readonly now: string
+  readonly run: Running<Claimed>
+  readonly job: Job
+  readonly seen: Seen
+}
+
+/** What kept the next POST from being sent, with proof that no byte of it left. */
+const unsentOf = ({ unsent, post, made }: Seen): Unsent => {
+  if (unsent !== null) return unsent
+  if (post?.kind === 'unsent') return post
+  if (made?.kind === 'not_started') {
+    return { kind: 'unsent', reason: made.reason, errorKind: made.error.kind, cause: made.error }
+  }
+  const reason = made === null || made.kind === 'complete' ? 'not_sent' : `producer_${made.reason}`
+  return { kind: 'unsent', reason, errorKind: 'failed' }
+}
+
+/** The local work was begun, is proved to be over, and nothing was sent: it never goes on. */
+const endFailed = ({ tx, now, run, job, seen }: Ending): Ran => {
+  const why = unsentOf(seen)
+  const task = getTask(tx, run.claimed.taskId)
+  const cancelled = task.cancel_requested_at !== null || task.state === 'cancelled'
+  releaseConnection(tx, now, job, 'nothing_was_sent', run.operationId)
+  if (task.state !== 'cancelled') {
+    moveTask(tx, now, task.task_id, cancelled ? 'cancelled' : 'failed', {
+      reason: cancelled ? 'cancelled_by_owner' : why.reason,
+    })
+  }
+  tx.mark()
+  const state = cancelled ? 'cancelled' : 'failed'
+  return {
+    job: putJob(tx, now, job, { state, reason: why.reason, reserved: false }), unsent: why,
+  }
+}
+
+/** Something of the local work may live: the connection stays occupied. */
+const endUnproved = ({ tx, now, run, job, seen }: Ending): Ran => {
+  const { made } = seen
+  const why = unsentOf(seen)
+  const reason = made?.kind === 'unproved' ? `producer_${made.reason}` : why.reason
+  blockTask(tx, now, run.claimed.taskId, incompleteBlock, reason)
+  tx.mark()
+  return { job: putJob(tx, now, job, { state: 'blocked', reason }), unsent: { ...why, reason } }
+}
+
+const endNothingSent = (ending: Ending): Ran => {
+  const { tx, now, run, job, seen } = ending
+  const { producer } = ledgerOf(tx, job.job_id)
+  if (producer === null) return closeUnsent(tx, now, job, run, unsentOf(seen))
+  const over = seen.made?.kind === 'not_started' || producer.standing !== 'spawned'
+  return over ? endFailed(ending) : endUnproved(ending)
+}
+
+/** Some were made, and of the next one no byte left: what was never sent may go on. */
+const endPartly = ({ tx, now, run, job, seen }: Ending): Ran => {
+  const why = unsentOf(seen)
+  blockTask(tx, now, run.claimed.taskId, incompleteBlock, why.reason)
+  tx.mark()
+  return { job: putJob(tx, now, job, { state: 'blocked', reason: why.reason }), unsent: null }
+}
+
+const endOpen = ({ tx, now, run, job, seen: { post, effects } }: Ending): Ran => {
+  const refused = post?.kind === 'reply' && post.verdict.kind === 'refused'
+  const reason = refused ? 'effect_refused' : 'unknown_external_effect'
+  blockTask(tx, now, run.claimed.taskId, effectBlock, reason)
+  tx.mark()
+  if (refused) return { job: putJob(tx, now, job, { state: 'failed', reason }), unsent: null }
+  const why = unprovenReason(effects) ?? openReason(post)
+  const changed = putJob(tx, now, job, { state: 'unknown_external_effect', reason: why })
+  return { job: changed, unsent: null }
+}
+
+const openReason = (post: Seen['post']): string => {
+  if (post?.kind !== 'reply') return post?.reason ?? 'not_read_back'
+  return post.verdict.kind === 'created' ? 'not_read_back' : post.verdict.reason
+}
+
+/** Writes the end of a run that proved nothing to be whole. */
+export const endUnproven = (
+  tx: Tx, now: string, run: Running<Claimed>, seen: Seen,
+): Ran => {
+  const job = getJob(tx, run.claimed.jobId)
+  const ending: Ending = { tx, now, run, job, seen }
+  if (job.contacted === 0) return endNothingSent(ending)
+  const { post, unsent } = seen
+  const isPartly = job.contacted === job.created && job.created < job.plan.effects
+    && (post === null || post.kind === 'unsent' || unsent !== null)
+  return isPartly ? endPartly(ending) : endOpen(ending)
+}
+
+/** Writes the end of a run whose whole publication was read back. */
+export const endProven = (
+  ctx: CodehostContext, tx: Tx, now: string, run: Running<Claimed>, journal: ArtifactRef,
+  { effects, receipts }: Seen,
+): Ran => {
+  const { jobId, taskId } = run.claimed
+  const settled = settleProven(askedOf(ctx, run), tx, now, getJob(tx, jobId), {
+    purpose: 'readback', operationId: run.operationId, receipts, journal,
+    rawBytes: rawBytesOf(effects),
+  })
+  if (settled.state === 'succeeded') moveTask(tx, now, taskId, 'succeeded')
+  else blockTask(tx, now, taskId, incompleteBlock, settled.reason ?? 'unknown')
+  return { job: settled, unsent: null }
+}

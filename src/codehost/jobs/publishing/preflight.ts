@@ -1,0 +1,122 @@
+/**
+ * What is read of the host before a publication occupies its connection: the repository, the branch
+ * that it starts from, that its own branch is not there, and how many requests the token has left.
+ * Nothing is reserved or written by it.
+ */
+import { fail } from '../../../base/errors.js'
+import type { Sent } from '../../../contact/order.js'
+import type { HttpsReply } from '../../../net/types.js'
+import { errorOf, refusedError } from '../../adapter/look.js'
+import type { Get } from '../../adapter/reads.js'
+import { refusalOf, type RepositoryRefusal } from '../../adapter/repository-reply.js'
+import { orUndefined } from '../../../governance/judge/fact.js'
+import { branchRefPrefix } from '../../git/branch-name.js'
+import type { ObjectId } from '../../git/object-id.js'
+import { readReply } from '../../replies/read.js'
+import { hostPath, repositoryOf } from '../../repository.js'
+import {
+  judgeRepository, requireLeft, requireRepositoryLook, type RepositoryLook,
+} from '../preflight.js'
+import type { OpenPublication } from '../publication/open.js'
+import type { Job } from '../rows.js'
+
+/** A branch as the host tells it: what it points at, that it is not there, or nothing. */
+type BranchLook =
+  | { readonly kind: 'at'; readonly commit: ObjectId }
+  | { readonly kind: 'absent' }
+  | { readonly kind: 'refused'; readonly code: RepositoryRefusal; readonly status: number }
+
+/** What was looked at. */
+export interface PublicationLooks {
+  readonly repository: Sent<RepositoryLook>
+  /** Null where the repository gave no reply. */
+  readonly base: Sent<BranchLook> | null
+  readonly branch: Sent<BranchLook> | null
+}
+
+const judgeBranch = (name: string) => (reply: HttpsReply): BranchLook => {
+  if (reply.status === 404) return { kind: 'absent' }
+  const { status } = reply
+  const code = refusalOf(reply)
+  if (code !== null) return { kind: 'refused', code, status }
+  const told = orUndefined(() => readReply('ref', reply.body))
+  const own = told?.ref === branchRefPrefix + name && told.object.type === 'commit'
+  return own ? { kind: 'at', commit: told.object.sha }
+    : { kind: 'refused', code: 'codehost_reply', status }
+}
+
+/** Reads all three, one after the other. */
+export const lookForPublication = async (
+  publication: OpenPublication, get: Get,
+): Promise<PublicationLooks> => {
+  const name = repositoryOf(publication.repository)
+  const repository = await get(hostPath.repository(name), judgeRepository)
+  if (repository.kind !== 'reply') return { repository, base: null, branch: null }
+  const look = (branch: string) => get(hostPath.branch(name, branch), judgeBranch(branch))
+  const base = await look(publication.base.branch)
+  if (base.kind !== 'reply') return { repository, base, branch: null }
+  return { repository, base, branch: await look(publication.branch) }
+}
+
+const branchOf = (
+  wire: Sent<BranchLook> | null,
+): Exclude<BranchLook, { kind: 'refused' }> => {
+  if (wire?.kind !== 'reply') throw errorOf(wire ?? { kind: 'sent', reason: 'not_read' })
+  if (wire.verdict.kind === 'refused') throw refusedError(wire.verdict)
+  return wire.verdict
+}
+
+/**
+ * What was previewed is what changes on the approved base: where the branch has gone on, and
+ * nothing was sent yet, the publication is prepared anew.
+ */
+const requireBase = (job: Job, publication: OpenPublication, look: Sent<BranchLook> | null) => {
+  const base = branchOf(look)
+  if (base.kind === 'absent') {
+    throw fail.remote(
+      'base_branch_missing', 'The code host shows no branch of that name to start from.', {
+        next: 'Check the base branch on the host, and what the token may see.',
+      },
+    )
+  }
+  if (job.contacted > 0 || base.commit === publication.base.commit) return
+  throw fail.blocked(
+    'base_moved', 'The branch that this starts from has gone on since it was approved.', {
+      next: `Prepare it anew, and end this one: sallyport codehost cancel ${job.job_id}`,
+      details: { job_id: job.job_id },
+    },
+  )
+}
+
+/** A branch of that name is there before this job has sent it. */
+const requireFreeBranch = (
+  job: Job, { posts, commit }: OpenPublication, look: Sent<BranchLook> | null,
+): void => {
+  const branch = branchOf(look)
+  const number = posts.find(({ kind }) => kind === 'ref')?.number ?? 0
+  const isMade = job.created >= number
+  if (isMade ? branch.kind === 'at' && branch.commit === commit : branch.kind === 'absent') return
+  throw fail.blocked(
+    isMade ? 'branch_differs' : 'branch_exists', isMade
+      ? 'The branch of this job is not where it was put.'
+      : 'The repository has a branch of that name: a publication makes a new one.', {
+      reason: isMade ? 'branch_differs' : 'branch_exists',
+      next: isMade ? 'Look on the host what became of it.'
+        : 'Prepare it anew with another name for the branch.',
+      details: { job_id: job.job_id },
+    },
+  )
+}
+
+/** Reads that prove it, behind its POSTs. */
+const provingReads = 4
+
+/** Throws what is not as the publication needs it. */
+export const requireLooks = (
+  job: Job, publication: OpenPublication, { repository, base, branch }: PublicationLooks,
+): void => {
+  const left = requireRepositoryLook(job, repository, false)
+  requireLeft(left, job.plan.effects - job.created + provingReads)
+  requireBase(job, publication, base)
+  requireFreeBranch(job, publication, branch)
+}

@@ -1,0 +1,117 @@
+/**
+ * The POSTs of a publication on their way out, one after the other: each marked in the ledger with
+ * the anchor before its first byte, its outcome written behind it. The first that is not answered
+ * as made ends the run; nothing later is sent.
+ */
+import { SallyportError } from '../../../base/errors.js'
+import type { Running, Send, Sent, Unsent } from '../../../contact/order.js'
+import { deploymentProfile } from '../../../governance/profile.js'
+import { judgePublished, postReplyMax, type Published } from '../../adapter/published.js'
+import type { PostVerdict } from '../../adapter/post-reply.js'
+import { writeHeaders } from '../../adapter/request.js'
+import { codehostLimits } from '../../constants.js'
+import type { CodehostContext } from '../../context.js'
+import { postLimits } from '../../plan/limits.js'
+import { repositoryOf } from '../../repository.js'
+import { getJob, putJob } from '../change.js'
+import type { Claimed } from '../claim.js'
+import { appendContacted } from '../histories.js'
+import { noteOutcome } from '../ledger.js'
+import type { OpenPublication, RegisteredPost } from '../publication/open.js'
+import type { Job } from '../rows.js'
+import { requireNext } from './sendable.js'
+
+/** One POST that was tried, and what came of it. */
+export interface Tried {
+  readonly post: RegisteredPost
+  readonly wire: Sent<PostVerdict>
+}
+
+/** A run while it sends. */
+export interface Sending {
+  readonly ctx: CodehostContext
+  readonly run: Running<Claimed>
+  readonly send: Send
+  readonly key: Uint8Array
+  readonly publication: OpenPublication
+}
+
+/** What the host's words are compared with. */
+export const publishedOf = (
+  publication: OpenPublication, { repository_id }: Pick<Job, 'repository_id'>,
+): Published => ({
+  repository: repositoryOf(publication.repository), repositoryId: repository_id,
+  base: publication.base, branch: publication.branch, title: publication.title,
+  body: publication.body, draft: publication.draft, commit: publication.commit,
+})
+
+/** The bytes of a POST, or proof that they were not sent: a sealed piece cannot be opened. */
+const bodyOf = async (
+  publication: OpenPublication, post: RegisteredPost,
+): Promise<Buffer | Unsent> => {
+  try {
+    return await publication.bodyOf(post)
+  } catch (error) {
+    if (!(error instanceof SallyportError)) throw error
+    const { code: reason, kind: errorKind } = error
+    return { kind: 'unsent', reason, errorKind, cause: error }
+  }
+}
+
+const sendPost = async (
+  { ctx, run, send, key, publication }: Sending, post: RegisteredPost, of: Published,
+): Promise<Sent<PostVerdict>> => {
+  const { operationId, claimed: { jobId, attempt, fence } } = run
+  const body = await bodyOf(publication, post)
+  if (!Buffer.isBuffer(body)) return body
+  return send({
+    authority: 'effect',
+    request: () => ({
+      method: 'POST', url: `${ctx.baseUrl}${post.path}`, headers: writeHeaders(key), body,
+      requestBytesMax: body.length, replyBytesMax: postReplyMax(post),
+    }),
+    timeoutMs: (leftMs) => (leftMs > 0 ? Math.min(leftMs, codehostLimits.postMs) : null),
+    mark: (tx, now) => {
+      const job = getJob(tx, jobId)
+      requireNext(tx, job, post.number)
+      appendContacted(tx, jobId, {
+        type: 'contacted', at: now, effect: post.number, attempt, operation_id: operationId,
+        fence, body_sha256: post.body_sha256,
+      })
+      putJob(tx, now, job, { contacted: job.contacted + 1 })
+    },
+    record: (tx, now, wire) => noteOutcome(tx, now, jobId, post.number, wire),
+    judge: judgePublished(of, post),
+  })
+}
+
+/** Waits until a second has passed since the last POST; hosts of others ask for that. */
+const pacing = ({ gov: { clock, store }, signal }: CodehostContext): (() => Promise<void>) => {
+  const spacingMs = deploymentProfile(store).loopback ? 0 : postLimits.spacingMs
+  let lastMs = -spacingMs + clock.monotonicMs()
+  return async () => {
+    const waitMs = lastMs + spacingMs - clock.monotonicMs()
+    // A stop ends the wait; the look before the POST says so.
+    if (waitMs > 0) await clock.sleep(waitMs, signal).catch(() => undefined)
+    lastMs = clock.monotonicMs()
+  }
+}
+
+/** Sends from a number on. Answers the last one that was tried. */
+export const sendPosts = async (
+  sending: Sending, job: Job, from: number,
+): Promise<Tried> => {
+  const { ctx, publication } = sending
+  const of = publishedOf(publication, job)
+  const spaced = pacing(ctx)
+  let last: Tried | null = null
+  for (const post of publication.posts) {
+    if (post.number < from) continue
+    await spaced()
+    await ctx.gov.observer.at(`codehost.post_${post.number}_of_${publication.posts.length}`)
+    last = { post, wire: await sendPost(sending, post, of) }
+    if (last.wire.kind !== 'reply' || last.wire.verdict.kind !== 'created') break
+  }
+  if (last === null) throw new TypeError('a run sends something')
+  return last
+}
