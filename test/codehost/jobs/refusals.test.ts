@@ -93,7 +93,7 @@ t.test('a readback of too many receipts is sealed in no journal', async (t) => {
   const row = { ...approved, attempt: 1, contacted: 1, run_sha256: 'a'.repeat(64) }
   const receipt = mintReceipt(at.gov, at.view(), row, {
     effect: {
-      number: 1, effect_id: 'eff_1', action: 'issue.create', path: '/x', body: '',
+      number: 1, effect_id: 'eff_1', action: 'issue.create', path: '/x',
       body_sha256: 'a'.repeat(64), idempotency: 'k',
     },
     remoteId: 1, path: '/y', readRevision: 1,
