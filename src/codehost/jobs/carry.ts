@@ -24,7 +24,8 @@ const mayHaveSent = (job: Job): boolean =>
 export const carryJobs = (tx: Tx, former: View): void => {
   for (const { id, doc: theirs } of each(former, jobCollection)) {
     const mine = tx.get(jobCollection, id)
-    const same = mine?.contacted === theirs.contacted && mine.state === theirs.state
+    const same = mine?.contacted === theirs.contacted && mine.created === theirs.created
+      && mine.state === theirs.state && mine.reserved === theirs.reserved
     if (same || !mayHaveSent(theirs)) continue
     for (const spec of Object.values(jobHistories)) {
       carryHistory(tx, former, spec as HistorySpec<unknown>, id)

@@ -1,7 +1,9 @@
 /**
  * What a run leaves whose process died. Where its ledger has a mark, something may have happened:
- * the job is unknown and keeps its connection. Where it has none, nothing left this machine, for a
- * mark is durable before the first byte: the connection is free again. Nothing is sent here.
+ * the job is unknown and keeps its connection. Where local work was begun, something of it may
+ * live: the connection stays occupied, whatever the stage says. Where there is neither, nothing
+ * left this machine, for a mark is durable before the first byte: the connection is free again.
+ * Nothing is sent, started or proved here.
  */
 import { findTask } from '../../governance/board/place.js'
 import { isOutstanding } from '../../governance/board/states.js'
@@ -13,18 +15,32 @@ import { rowsUnder } from '../../state/indexes.js'
 import type { Tx, View } from '../../state/types.js'
 import { effectBlock, incompleteBlock } from './blocks.js'
 import { putJob } from './change.js'
+import type { EffectLedger } from './effects.js'
 import { ledgerOf, noteInterrupted } from './ledger.js'
 import { releaseConnection } from './reserve.js'
 import { jobCollection, jobsByState } from './rows.js'
+import { sweepStages } from './publishing/stages.js'
+
+const unknown = {
+  state: 'unknown_external_effect', reason: 'interrupted_after_contact',
+} as const
+
+/** Its own run sent nothing; what an earlier one sent is all known to be made. */
+const isPartly = (task: Task, { effects, contacted, created }: EffectLedger): boolean =>
+  task.blocked?.kind === incompleteBlock && contacted === created && created < effects.length
 
 const endJob = (tx: Tx, now: string, task: Task): void => {
   const job = tx.get(jobCollection, task.job_id)
   if (job === undefined || job.state !== 'running') return
-  if (ledgerOf(tx, job.job_id).contacted > 0) {
+  const ledger = ledgerOf(tx, job.job_id)
+  if (ledger.contacted > 0) {
     noteInterrupted(tx, now, job)
-    putJob(tx, now, job, {
-      state: 'unknown_external_effect', reason: 'interrupted_after_contact',
-    })
+    putJob(tx, now, job, isPartly(task, ledger)
+      ? { state: 'blocked', reason: 'interrupted_before_contact' } : unknown)
+    return
+  }
+  if (ledger.producer !== null) {
+    putJob(tx, now, job, { state: 'blocked', reason: 'interrupted_after_spawn' })
     return
   }
   releaseConnection(tx, now, job, 'nothing_was_sent', null)
@@ -60,9 +76,11 @@ export const jobRecovery: CapabilityRecovery = {
     keep: endJob,
   }),
   settleRows: async (gov) => {
-    if (leftTasks(gov, gov.store.read()).length === 0) return
-    await gov.store.transact('codehost recovery', (tx) => {
-      for (const task of leftTasks(gov, tx)) endJob(tx, nowIso(gov), task)
-    })
+    if (leftTasks(gov, gov.store.read()).length > 0) {
+      await gov.store.transact('codehost recovery', (tx) => {
+        for (const task of leftTasks(gov, tx)) endJob(tx, nowIso(gov), task)
+      })
+    }
+    sweepStages(gov)
   },
 }

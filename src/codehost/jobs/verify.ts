@@ -8,7 +8,8 @@ import { findEach } from '../../state/each.js'
 import type { View } from '../../state/types.js'
 import { authorityDigest, isWholeApproval } from './digests.js'
 import { jobEntries, readHistory } from './histories.js'
-import { publicCapabilities } from './kinds.js'
+import type { EffectLedger } from './effects.js'
+import { publicationKind, publicCapabilities } from './kinds.js'
 import { ledgerOf } from './ledger.js'
 import { receiptCollection, type ReceiptRow } from './receipt.js'
 import { holdsConnection } from './reserve.js'
@@ -20,6 +21,7 @@ const texts = {
   codehost_job_authority: 'A job rests on other values than those that it was prepared with.',
   codehost_job_plan: 'The plan of a job is not the one that its ledger registered.',
   codehost_job_ledger: 'A job and its effect ledger count differently.',
+  codehost_job_order: 'A publication was sent out of its order, or before its local work was done.',
   codehost_job_capacity: 'A job and its connection disagree on whether it is occupied.',
   codehost_job_task: 'A job and its task contradict each other.',
   codehost_job_approval: 'A job ran without an approval of what it sends.',
@@ -38,6 +40,12 @@ const agreesWithTask = (view: View, job: Job): boolean => {
   return job.state !== 'running' || ['queued', 'running'].includes(task.state)
 }
 
+/** Each POST rests on the ones before it, and the first on what was made on this machine. */
+const isInOrder = (job: Job, { effects, producer, contacted, created }: EffectLedger): boolean =>
+  job.native_kind !== publicationKind || contacted === 0 || (producer?.standing === 'complete'
+    && created >= contacted - 1
+    && effects.every(({ standing }, at) => (standing !== 'planned') === at < contacted))
+
 const holdsOf = (view: View, id: string, job: Job): Record<Code, boolean> => {
   const ledger = ledgerOf(view, job.job_id)
   const connection = view.get(connectionCollection, job.connection_id)
@@ -50,6 +58,7 @@ const holdsOf = (view: View, id: string, job: Job): Record<Code, boolean> => {
       && ledger.plan.authority_sha256 === job.authority_sha256,
     codehost_job_ledger: job.restored === true
       || (ledger.contacted === job.contacted && ledger.created === job.created),
+    codehost_job_order: job.restored === true || isInOrder(job, ledger),
     codehost_job_capacity: job.restored === true
       || job.reserved === holdsConnection(connection, job),
     codehost_job_task: agreesWithTask(view, job),

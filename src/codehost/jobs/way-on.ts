@@ -12,30 +12,63 @@ export interface WayOn {
 
 const connectAnew = 'sallyport codehost connect --repo OWNER/NAME --token-file F'
 
-const unknownWay = (job: Job): WayOn => (job.remote === null
+const reconcileWay = (job: Job, text: string): WayOn => ({
+  text, command: `sallyport codehost reconcile ${job.job_id} --expected-read-revision N`,
+  forGood: false,
+})
+
+/**
+ * Only what the host numbers by its reply cannot be found again: it is the last effect of a job. Of
+ * one that an old copy of the state knows nothing of, nobody knows what to look for.
+ */
+const isLost = ({ remote, contacted, plan }: Job): boolean =>
+  remote === null && (contacted === plan.effects || contacted === 0)
+
+const unknownWay = (job: Job): WayOn => (isLost(job)
   ? {
     text: 'Its reply was lost, so nobody knows the number that the host gave it; nothing is '
       + 'searched for and nothing sent again. Look on the host whether it is there. The connection '
       + 'stays occupied.',
     command: connectAnew, forGood: true,
   }
+  : reconcileWay(job, 'It may have happened and was not read back. Reading it back settles it; the '
+    + 'connection stays occupied until then.'))
+
+const resumeWay = ({ job_id }: Job, text: string): WayOn =>
+  ({ text, command: `sallyport codehost resume ${job_id}`, forGood: false })
+
+/** Nothing was sent; what was done on this machine may not be over. */
+const unprovedWay = (job: Job): WayOn => (job.reason === 'interrupted_after_spawn'
+  ? resumeWay(job, 'Nothing of it was sent, but its local work was begun and nobody saw its end. '
+    + 'Going on looks for the proof; the connection stays occupied until then.')
   : {
-    text: 'It may have happened and was not read back. Reading it back settles it; the connection '
-      + 'stays occupied until then.',
-    command: `sallyport codehost reconcile ${job.job_id} --expected-read-revision N`,
-    forGood: false,
+    text: 'Nothing of it was sent, but nothing proves that all of its local work has ended, and '
+      + 'it is done once only. The connection stays occupied: use another one.',
+    command: connectAnew, forGood: true,
   })
 
-const blockedWay = (job: Job): WayOn => (job.contacted > 0
+const blockedWay = (job: Job): WayOn => {
+  if (job.contacted === 0) {
+    return job.reserved
+      ? unprovedWay(job) : resumeWay(job, 'Nothing of it was sent; the connection is free.')
+  }
+  return job.created < job.plan.effects
+    ? resumeWay(job, 'Some of it was made, and the rest was never sent. The connection stays '
+      + 'occupied until all of it is.')
+    : reconcileWay(job, 'It happened and was read back, but what it rests on changed meanwhile, '
+      + 'so it does not count as done. The connection stays occupied.')
+}
+
+const failedWay = (job: Job): WayOn => (job.reserved
   ? {
-    text: 'It happened and was read back, but what it rests on changed meanwhile, so it does not '
-      + 'count as done. The connection stays occupied.',
-    command: `sallyport codehost reconcile ${job.job_id} --expected-read-revision N`,
-    forGood: false,
+    text: 'The host refused it; it is never sent again. The connection stays occupied: use '
+      + 'another one.',
+    command: connectAnew, forGood: true,
   }
   : {
-    text: 'Nothing of it was sent; the connection is free.',
-    command: `sallyport codehost resume ${job.job_id}`, forGood: false,
+    text: 'Its local work ended before anything was sent, and is done once only. The connection is '
+      + 'free: prepare it anew.',
+    command: null, forGood: false,
   })
 
 /** The way on. Total. */
@@ -59,12 +92,7 @@ export const wayOn = (job: Job): WayOn => {
       return { text: 'It happened and was read back.', command: null, forGood: false }
     case 'unknown_external_effect': return unknownWay(job)
     case 'blocked': return blockedWay(job)
-    case 'failed':
-      return {
-        text: 'The host refused it; it is never sent again. The connection stays occupied: use '
-          + 'another one.',
-        command: connectAnew, forGood: true,
-      }
+    case 'failed': return failedWay(job)
     case 'cancelled':
       return { text: 'It was cancelled; nothing of it was sent.', command: null, forGood: false }
   }

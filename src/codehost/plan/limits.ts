@@ -87,8 +87,8 @@ interface Limit {
   readonly remoteOnly?: true
 }
 
-/** Two entries an effect (contacted, outcome), the plan's registration and the job's end. */
-const historyEntries = ({ posts }: PlanCounts): number => 2 * posts + 2
+/** Two entries an effect (contacted, outcome), the plan's registration, the producer's two. */
+const historyEntries = ({ posts }: PlanCounts): number => 2 * posts + 3
 
 const limits = {
   expected_files: { of: (c) => c.expectedFiles, max: 2000, what: 'files that differ' },

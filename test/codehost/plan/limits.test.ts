@@ -22,7 +22,7 @@ const cases: Readonly<Record<PlanLimitName, [Partial<PlanCounts>, Partial<PlanCo
   tree_entries: [{ treeEntries: 90_000 }, { treeEntries: 90_001 }],
   tree_listing_bytes: [{ treeListingBytes: 6_500_000 }, { treeListingBytes: 6_500_001 }],
   history_entry_bytes: [{ historyEntryBytes: 1000 }, { historyEntryBytes: 1001 }],
-  history_entries: [{ posts: 2047 }, { posts: 2048 }],
+  history_entries: [{ posts: 2046 }, { posts: 2047 }],
   closing_gets: [{ closingGets: 4096 }, { closingGets: 4097 }],
   closing_raw_bytes: [
     { closingRawBytes: 192 * mebibyte }, { closingRawBytes: 192 * mebibyte + 1 },

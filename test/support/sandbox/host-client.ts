@@ -48,8 +48,10 @@ const readJson = (body: Buffer): unknown => {
 /** A sandbox and a client whose every plain exchange is validated. */
 export const hostOf = async (
   t: Test, options: Partial<SandboxOptions> = {},
-): Promise<Host> => {
-  const { sandbox } = await World.in(t).sandbox(options)
+): Promise<Host> => clientOf((await World.in(t).sandbox(options)).sandbox)
+
+/** The same of a sandbox that is there. */
+export const clientOf = (sandbox: Sandbox): Host => {
   const told = described()
   const ask = async (
     method: string, path: string, bytes: Buffer, how: Partial<Ask>,

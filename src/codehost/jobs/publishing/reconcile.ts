@@ -32,8 +32,8 @@ import { keepProof, settleProven, type Proven } from '../settle.js'
 import {
   isProven, provingPosts, rawBytesOf, readEffects, receiptsOfEffects, type ReadEffect,
 } from './read-back.js'
-import { dropStage } from './run.js'
 import { publishedOf } from './send-posts.js'
+import { dropStage } from './stages.js'
 
 interface Target {
   readonly job: Job
@@ -74,6 +74,7 @@ const openPosts = (
   if (lost !== undefined) throw remoteIdRequired(job)
   if (open.length > 0) return posts.filter(({ number }) => open.some((one) => one.number === number))
   if (job.state === 'blocked') throw nothingToRead(job)
+  if (job.created === 0) throw remoteIdRequired(job)
   return posts.filter(({ number }) => number === job.created)
 }
 
@@ -202,7 +203,7 @@ export const publicationReconcile = (
     const target = targetOf(view, job, publication, readRevision)
     return async () => {
       const reconciled = await readPublication(ctx, session, target)
-      dropStage(ctx, reconciled.job)
+      dropStage(ctx.gov, reconciled.job)
       return reconciled
     }
   } finally {

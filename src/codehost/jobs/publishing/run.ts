@@ -1,21 +1,14 @@
 /** A publication from its sealed plan to its end; what its local work needed goes with the end. */
 import { runOrder } from '../../../contact/engine.js'
 import type { CodehostContext } from '../../context.js'
-import { removeStage } from '../../producer/stage.js'
 import type { Ran, RunnableJob } from '../claim.js'
 import { openPublication, type OpenPublication } from '../publication/open.js'
 import { boundProducer } from '../publication/approve.js'
 import { lookBefore } from '../preflight.js'
-import type { Job } from '../rows.js'
 import { lookForPublication, requireLooks, type PublicationLooks } from './preflight.js'
 import { publicationOrder } from './run-order.js'
 import { nextEffect } from './sendable.js'
-
-/** The stage proves the local work for as long as the connection is occupied, and no longer. */
-export const dropStage = ({ gov: { store } }: CodehostContext, job: Job): void => {
-  const isOver = !job.reserved && ['succeeded', 'failed', 'cancelled'].includes(job.state)
-  if (isOver) removeStage(store.dir, job.job_id)
-}
+import { dropStage } from './stages.js'
 
 const runOpened = async (
   ctx: CodehostContext, runnable: RunnableJob, publication: OpenPublication,
@@ -40,7 +33,7 @@ export const runPublication = async (
   const publication = openPublication(ctx.gov, view, runnable.job)
   try {
     const ran = await runOpened(ctx, runnable, publication)
-    dropStage(ctx, ran.job)
+    dropStage(ctx.gov, ran.job)
     return ran
   } finally {
     publication.close()

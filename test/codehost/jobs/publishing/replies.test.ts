@@ -1,0 +1,192 @@
+/** What the host answers, loses or garbles at each POST of a publication: nothing is sent twice. */
+import t, { type Test } from 'tap'
+import type { Job } from '../../../../src/codehost/jobs/rows.js'
+import { clientOf, settled } from '../../../support/sandbox/host-client.js'
+import { failure, must } from '../../../support/must.js'
+import { publishing, type Publishing } from '../../../support/codehost/publishing.js'
+
+/** POSTs of a publication of these tests. */
+const all = 6
+
+const noneTwice = (t: Test, at: Publishing): void => {
+  const sent = at.posts().map(({ path, bodySha256 }) => `${path} ${bodySha256}`)
+  t.equal(new Set(sent).size, sent.length, 'no effect was sent twice')
+}
+
+const wayOn = async (at: Publishing, job: string): Promise<string> =>
+  (await at.json(['codehost', 'job', job])).way_on.command
+
+/** Runs with a fault of one POST; gives the row afterwards. */
+const withFault = async (
+  at: Publishing, job: string, number: number, fault: string, value?: number,
+): Promise<{ readonly row: Job, readonly code: string }> => {
+  at.sandbox.faults.set(fault, {
+    service: 'codehost', after: number - 1, times: 1, ...(value === undefined ? {} : { value }),
+  })
+  const ran = await at.runJob(job)
+  at.sandbox.faults.clear()
+  return { row: at.job(job), code: ran.status === 0 ? '' : failure(ran).code }
+}
+
+t.test('C-104 C-105 C-107 a lost reply leaves the job unknown; what was made is found by its own id, and the rest goes on', async (t) => {
+  const at = await publishing(t)
+  for (let number = 1; number < all; number += 1) {
+    const job = await at.approvedPublication()
+    const before = at.posts().length
+    const { row, code } = await withFault(at, job, number, 'write_close_before_headers')
+    t.equal(code, 'unknown_external_effect', `POST ${number}`)
+    t.hasStrict(row, {
+      state: 'unknown_external_effect', contacted: number, created: number - 1, reserved: true,
+    })
+    t.equal(at.posts().length, before + number, 'nothing later is sent')
+    for (const verb of ['run', 'resume']) {
+      t.equal((await at.run(['codehost', verb, job, '--json'])).error().code, 'job_state')
+    }
+    const back = await at.reconcile(job)
+    t.hasStrict(back.error(), { code: 'codehost_incomplete', reason: 'incomplete' })
+    t.match(await wayOn(at, job), `codehost resume ${job}`)
+    t.hasStrict(at.job(job), {
+      state: 'blocked', reason: 'incomplete', contacted: number, created: number, reserved: true,
+    })
+    t.equal((await at.reconcile(job)).error().code, 'nothing_to_reconcile')
+    must(await at.run(['codehost', 'resume', job]))
+    t.hasStrict(at.job(job), { state: 'succeeded', contacted: all, created: all, attempt: 2 })
+    t.equal(at.connection().active_job_id, null)
+    t.equal(at.task(at.job(job).task_id ?? '')?.state, 'succeeded')
+  }
+  noneTwice(t, at)
+  await settled(t, clientOf(at.sandbox))
+  const check = await at.run(['state', 'check'])
+  t.equal(check.status, 0, check.stderr)
+})
+
+t.test('a pull request whose reply was lost has no number: nothing is searched for, and that is said to be for good', async (t) => {
+  const at = await publishing(t)
+  const job = await at.approvedPublication()
+  await withFault(at, job, all, 'write_close_before_headers')
+  t.hasStrict(at.job(job), {
+    state: 'unknown_external_effect', contacted: all, created: all - 1, remote: null,
+  })
+  const before = at.requests().length
+  const back = await at.reconcile(job)
+  t.equal(back.error().code, 'remote_id_required')
+  t.match(await wayOn(at, job), 'codehost connect')
+  t.equal(at.requests().length, before, 'nobody is asked')
+  t.equal((await at.json(['codehost', 'connections']))[0].occupied_for_good, true)
+  t.equal((await at.run(['codehost', 'resume', job, '--json'])).error().code, 'job_state')
+})
+
+/** Faults of one POST, whether it was done, and what the job comes to. */
+const faults: readonly (readonly [string, boolean, Job['state'], number?])[] = [
+  ['write_status_500', true, 'unknown_external_effect'],
+  ['write_timed_out', true, 'unknown_external_effect'],
+  ['write_other_id', true, 'unknown_external_effect'],
+  ['write_not_done_500', false, 'unknown_external_effect'],
+  ['write_not_done_422', false, 'failed'], ['write_too_many', false, 'failed'],
+]
+
+t.test('a POST without a whole confirmation ends the run: refused for good, or unknown until it is read back', async (t) => {
+  const at = await publishing(t)
+  for (const [place, [fault, isDone, state]] of faults.entries()) {
+    // The commit: its own readback, a tree and a blob before it.
+    const number = 2 + (place % 3)
+    const job = await at.approvedPublication()
+    const { row } = await withFault(at, job, number, fault)
+    t.hasStrict(row, { state, contacted: number, created: number - 1, reserved: true }, fault)
+    const before = at.requests().length
+    const back = await at.reconcile(job)
+    const { code } = back.error()
+    if (state === 'failed') {
+      t.equal(code, 'effect_refused', fault)
+      t.equal(at.requests().length, before)
+      t.equal((await at.json(['codehost', 'connections']))[0].occupied_for_good, true)
+      t.equal((await at.run(['codehost', 'resume', job, '--json'])).error().code, 'job_state')
+    } else if (isDone) {
+      t.equal(code, 'codehost_incomplete', fault)
+      must(await at.run(['codehost', 'resume', job]))
+    } else {
+      t.equal(code, 'remote_not_found', fault)
+      const text = await at.run(['codehost', 'reconcile', job, '--expected-read-revision',
+        String(at.connection().revision)])
+      t.match(text.stderr, 'codehost connect', 'a lasting 404 has a way on')
+      t.equal(at.job(job).state, state)
+    }
+    if (at.connection().active_job_id !== null) await at.free(job)
+  }
+  noneTwice(t, at)
+})
+
+t.test('a branch that somebody else made first is a refusal, told before or by the host, and is never sent again', async (t) => {
+  const at = await publishing(t)
+  const job = await at.approvedPublication({}, { '--branch': 'taken' })
+  const kept = await clientOf(at.sandbox).seed()
+  const ran = await at.runJob(job, {
+    at: async (step) => {
+      if (step === 'codehost.post_4_of_5' || step === 'codehost.post_3_of_4') {
+        await at.sandbox.codehost.commit(kept, 'taken', { 'x.txt': 'x\n' }, 'Taken\n')
+      }
+    },
+  })
+  t.equal(failure(ran).code, 'effect_refused', ran.stderr)
+  t.hasStrict(at.job(job), { state: 'failed', reason: 'effect_refused', reserved: true })
+  await at.free(job)
+  const second = await at.approvedPublication({}, { '--branch': 'taken-too' })
+  await at.sandbox.codehost.commit(kept, 'taken-too', { 'x.txt': 'x\n' }, 'Taken\n')
+  const before = at.posts().length
+  t.hasStrict((await at.runJob(second)).error(), { code: 'branch_exists' })
+  t.hasStrict(at.job(second), { state: 'approved', reserved: false })
+  t.equal(at.posts().length, before)
+})
+
+/** Faults of the readback: which of its GETs, and why it is no evidence. */
+const readbacks: readonly (readonly [string, string])[] = [
+  ['pull_closed', 'readback_differs'],
+  ['ref_moved', 'readback_differs'], ['commit_other_message', 'readback_differs'],
+  ['tree_cut', 'readback_differs'],
+  ['tree_truncated', 'readback_truncated'], ['read_not_there', 'remote_not_found'],
+]
+
+t.test('C-104 C-109 only tree, commit, branch and pull request as they were sent count as done', async (t) => {
+  const at = await publishing(t)
+  for (const [fault, reason] of readbacks) {
+    const job = await at.approvedPublication()
+    const ran = await at.runJob(job, {
+      at: (step) => {
+        if (step === 'codehost.created') {
+          at.sandbox.faults.set(fault, { service: 'codehost', times: 1 })
+        }
+      },
+    })
+    at.sandbox.faults.clear()
+    t.equal(failure(ran).code, 'unknown_external_effect', fault)
+    t.hasStrict(at.job(job), {
+      state: 'unknown_external_effect', reason, created: all, reserved: true,
+    }, fault)
+    must(await at.reconcile(job))
+    t.hasStrict(at.job(job), { state: 'succeeded', reserved: false })
+    t.equal(at.connection().active_job_id, null)
+    must(await at.run(['codehost', 'adopt', job]))
+    t.equal(at.task(at.job(job).task_id ?? '')?.state, 'succeeded')
+  }
+  noneTwice(t, at)
+  const check = await at.run(['state', 'check'])
+  t.equal(check.status, 0, check.stderr)
+})
+
+t.test('what the host has is looked at before the connection is occupied', async (t) => {
+  const at = await publishing(t)
+  const job = await at.approvedPublication()
+  for (const [fault, code] of [
+    ['repository_renumbered', 'repository_replaced'],
+    ['repository_archived', 'repository_archived'],
+    ['read_limit_spent', 'codehost_rate_limited'], ['read_status_401', 'codehost_token_refused'],
+    ['ref_moved', 'base_moved'],
+  ] as const) {
+    at.sandbox.faults.set(fault, { service: 'codehost', times: 1 })
+    t.equal(failure(await at.runJob(job)).code, code)
+    at.sandbox.faults.clear()
+    t.hasStrict(at.job(job), { state: 'approved', reserved: false })
+  }
+  t.equal(at.posts().length, 0)
+  must(await at.runJob(job))
+})

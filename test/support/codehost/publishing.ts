@@ -1,0 +1,91 @@
+/** A world whose connection may publish, and its publications in short. */
+import { connectionCollection } from '../../../src/governance/connections/rows.js'
+import { jobCollection } from '../../../src/codehost/jobs/rows.js'
+import { join } from 'node:path'
+import { openPublication } from '../../../src/codehost/jobs/publication/open.js'
+import { createStage } from '../../../src/codehost/producer/stage.js'
+import { findTools } from '../../../src/codehost/producer/tools.js'
+import { producerToken } from '../../../src/codehost/producer/token.js'
+import { programs } from './producing.js'
+import type { SandboxOptions } from '../../../src/sandbox/start.js'
+import type { Teardown } from '../../world/place.js'
+import { must } from '../must.js'
+import { working, type Working } from './working.js'
+
+/** A folder to publish. */
+export type Folder = Readonly<Record<string, string | Uint8Array>>
+
+/** What the worlds of these tests have. */
+export interface Publishing extends Working {
+  /** Prepares a publication onto a new branch; gives its id. */
+  preparedPublication(files?: Folder, flags?: Readonly<Record<string, string>>): Promise<string>
+  /** Prepared and approved. */
+  approvedPublication(files?: Folder, flags?: Readonly<Record<string, string>>): Promise<string>
+  /** What no program does: frees the connection of a job that occupies it for good. */
+  free(job: string): Promise<void>
+}
+
+/**
+ * A blob, a chunk, one growth, commit, branch and pull request: six POSTs. The number makes every
+ * body one of its own, so that what is sent twice is seen.
+ */
+const usualFiles = (number: number): Folder => ({
+  'README.md': '# Notes, of another kind\n', 'src/new.ts': 'export const one = "MARK-new"\n',
+  'src/binary': Buffer.from([0, number, 2, 255]), 'docs/plan.md': '# Plan\n\n- one\n- two\n',
+})
+
+const approveHere = async (at: Working, id: string) => {
+  const job = at.job(id)
+  const open = openPublication(at.gov, at.view(), job)
+  const tools = await (found ??= findTools({ helper: join(programs(), 'producer.js') }))
+  createStage(at.place.stateDir, {
+    tools, manifest: open.manifest, commit: open.draft,
+    tokenOf: (producer) => producerToken(at.gov.store, producer),
+    job: {
+      job_id: id, root_id: job.root, attempt: 1, authority: job.authority_sha256,
+      fence: at.connection().active_fence + 1,
+    },
+  })
+  open.close()
+  await at.transact((tx) => tx.put(jobCollection, id, {
+    ...job, state: 'approved', approval: {
+      kind: 'exact', preview_sha256: job.preview_sha256, root: job.root,
+      consent_id: job.consent.consent_id, consent_revision: job.consent.revision,
+      standing_id: null, at: job.created_at,
+    },
+  }))
+}
+let found: ReturnType<typeof findTools> | undefined
+
+/** Makes one. */
+export const publishing = async (
+  t: Teardown, options: Partial<SandboxOptions> = {},
+): Promise<Publishing> => {
+  const at = await working(t, options)
+  must(await at.consentToPublish())
+  let made = 0
+  const preparedPublication: Publishing['preparedPublication'] = async (
+    files, flags = {},
+  ) => {
+    made += 1
+    const folder = at.folder(
+      { ...files ?? usualFiles(made), 'own.txt': `publication ${made}\n` }, `source-${made}`)
+    const branch = { '--branch': `topic/${made}`, '--title': `Publication ${made}` }
+    return must(await at.publish(folder, { ...branch, ...flags })).json().id
+  }
+  const more = {
+    preparedPublication,
+    approvedPublication: async (...of: Parameters<Publishing['preparedPublication']>) => {
+      const job = await preparedPublication(...of)
+      await approveHere(at, job)
+      return job
+    },
+    free: (job: string) => at.transact((tx) => {
+      tx.put(connectionCollection, at.id, { ...at.connection(), active_job_id: null })
+      tx.put(jobCollection, job, { ...at.job(job), reserved: false })
+    }),
+  }
+  return Object.defineProperties({}, {
+    ...Object.getOwnPropertyDescriptors(at), ...Object.getOwnPropertyDescriptors(more),
+  }) as Publishing
+}
