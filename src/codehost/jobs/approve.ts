@@ -8,7 +8,9 @@ import type { Tx } from '../../state/types.js'
 import { codehostBase } from '../context.js'
 import type { ToolPlaces } from '../producer/tools.js'
 import { requirePrerequisites } from './boundary.js'
-import { putJob, requireOriginalRoot, requireOwnJob } from './change.js'
+import {
+  needsApprovalAgain, putJob, requireOriginalRoot, requireOwnJob,
+} from './change.js'
 import { previewDigest, sealedApproval } from './digests.js'
 import { publicationKind } from './kinds.js'
 import { openPlan } from './plan.js'
@@ -34,7 +36,7 @@ const requirePreview = (gov: Gov, job: Job, named: string): void => {
 }
 
 const requireState = (job: Job): void => {
-  if (job.state === 'prepared' || job.state === 'approved') return
+  if (job.state === 'prepared' || job.state === 'approved' || needsApprovalAgain(job)) return
   throw fail.conflict('job_state', 'Only a prepared job is approved.', {
     next: `Look at it: sallyport codehost job ${job.job_id}`,
     details: { job_id: job.job_id, state: job.state },
@@ -71,7 +73,7 @@ const approve = (
     what: 'codehost.approved', principal: job.owner, root: job.root, subject: job.job_id,
     facts: { preview: job.preview_sha256, approval: approval.sha256 },
   })
-  return putJob(tx, now, job, { state: 'approved', approval })
+  return putJob(tx, now, job, { state: 'approved', reason: null, approval })
 })
 
 const withdraw = (gov: Gov, session: Session, request: ApproveRequest): Promise<Job> =>

@@ -38,8 +38,9 @@ const refuse = (job: Job): never => {
   )
 }
 
-const isIdle = ({ state, contacted }: Job): boolean =>
-  state === 'prepared' || state === 'approved' || (state === 'blocked' && contacted === 0)
+const isIdle = ({ state, contacted, reserved }: Job): boolean =>
+  state === 'prepared' || state === 'approved'
+  || (state === 'blocked' && contacted === 0 && !reserved)
 
 const cancelIdle = (tx: Tx, now: string, job: Job): Job => {
   if (job.task_id !== null) {

@@ -2,6 +2,7 @@
 import { fail } from '../../base/errors.js'
 import type { Session } from '../../governance/session/types.js'
 import type { Tx, View } from '../../state/types.js'
+import { publicationKind } from './kinds.js'
 import { jobCollection, type Job } from './rows.js'
 
 const missing = () => fail.notFound('job_not_found', 'There is no such job.', {
@@ -57,3 +58,10 @@ export const requireJobRevision = (job: Job, revision: number): void => {
     details: { job_id: job.job_id, revision: job.revision },
   })
 }
+
+/**
+ * A publication whose run ended before any of it was begun. What its approval bound to that run is
+ * of no use to another: it is looked at and approved again.
+ */
+export const needsApprovalAgain = (job: Job): boolean => job.native_kind === publicationKind
+  && job.state === 'blocked' && job.contacted === 0 && !job.reserved

@@ -4,7 +4,7 @@ import type { Session } from '../../governance/session/types.js'
 import type { View } from '../../state/types.js'
 import { codehostBase } from '../context.js'
 import { requirePrerequisites } from './boundary.js'
-import { requireOriginalRoot, requireOwnJob } from './change.js'
+import { needsApprovalAgain, requireOriginalRoot, requireOwnJob } from './change.js'
 import { publicationKind } from './kinds.js'
 import { jobTime, requireOutlives, type JobTime } from './outlive.js'
 import { openPlan, type FollowPlan } from './plan.js'
@@ -30,7 +30,7 @@ export const requirePreviewable = (
 ): Job => {
   const job = requireOwnJob(view, session, jobId)
   requireOriginalRoot(job, session)
-  if (job.state === 'prepared' || job.state === 'approved') {
+  if (job.state === 'prepared' || job.state === 'approved' || needsApprovalAgain(job)) {
     const asked = { gov, sealedHost: codehostBase(gov) }
     requirePrerequisites('followThrough', asked, view, job)
     requireOutlives(gov, view, job)

@@ -1,4 +1,5 @@
 /** What a job waits for, whether its connection stays occupied, and what a person can do. */
+import { needsApprovalAgain } from './change.js'
 import type { Job } from './rows.js'
 
 /** The way on from where a job stands. */
@@ -48,6 +49,13 @@ const unprovedWay = (job: Job): WayOn => (job.reason === 'interrupted_after_spaw
   })
 
 const blockedWay = (job: Job): WayOn => {
+  if (needsApprovalAgain(job)) {
+    return {
+      text: 'Nothing of it was begun; the connection is free. Its approval was for that run: look '
+        + 'at it, approve it again, and run it.',
+      command: `sallyport codehost preview ${job.job_id}`, forGood: false,
+    }
+  }
   if (job.contacted === 0) {
     return job.reserved
       ? unprovedWay(job) : resumeWay(job, 'Nothing of it was sent; the connection is free.')

@@ -1,12 +1,7 @@
 /** A world whose connection may publish, and its publications in short. */
 import { connectionCollection } from '../../../src/governance/connections/rows.js'
 import { jobCollection } from '../../../src/codehost/jobs/rows.js'
-import { join } from 'node:path'
-import { openPublication } from '../../../src/codehost/jobs/publication/open.js'
-import { createStage } from '../../../src/codehost/producer/stage.js'
-import { findTools } from '../../../src/codehost/producer/tools.js'
-import { producerToken } from '../../../src/codehost/producer/token.js'
-import { programs } from './producing.js'
+import type { ToolPlaces } from '../../../src/codehost/producer/tools.js'
 import type { SandboxOptions } from '../../../src/sandbox/start.js'
 import type { Teardown } from '../../world/place.js'
 import { must } from '../must.js'
@@ -14,6 +9,12 @@ import { working, type Working } from './working.js'
 
 /** A folder to publish. */
 export type Folder = Readonly<Record<string, string | Uint8Array>>
+
+/** What a world is made with. */
+export interface PublishingOptions extends Partial<SandboxOptions> {
+  /** Another producer than the shipped one. */
+  readonly producer?: ToolPlaces
+}
 
 /** What the worlds of these tests have. */
 export interface Publishing extends Working {
@@ -34,34 +35,12 @@ const usualFiles = (number: number): Folder => ({
   'src/binary': Buffer.from([0, number, 2, 255]), 'docs/plan.md': '# Plan\n\n- one\n- two\n',
 })
 
-const approveHere = async (at: Working, id: string) => {
-  const job = at.job(id)
-  const open = openPublication(at.gov, at.view(), job)
-  const tools = await (found ??= findTools({ helper: join(programs(), 'producer.js') }))
-  createStage(at.place.stateDir, {
-    tools, manifest: open.manifest, commit: open.draft,
-    tokenOf: (producer) => producerToken(at.gov.store, producer),
-    job: {
-      job_id: id, root_id: job.root, attempt: 1, authority: job.authority_sha256,
-      fence: at.connection().active_fence + 1,
-    },
-  })
-  open.close()
-  await at.transact((tx) => tx.put(jobCollection, id, {
-    ...job, state: 'approved', approval: {
-      kind: 'exact', preview_sha256: job.preview_sha256, root: job.root,
-      consent_id: job.consent.consent_id, consent_revision: job.consent.revision,
-      standing_id: null, at: job.created_at,
-    },
-  }))
-}
-let found: ReturnType<typeof findTools> | undefined
-
 /** Makes one. */
 export const publishing = async (
-  t: Teardown, options: Partial<SandboxOptions> = {},
+  t: Teardown, { producer, ...options }: PublishingOptions = {},
 ): Promise<Publishing> => {
   const at = await working(t, options)
+  const how = producer === undefined ? {} : { producer }
   must(await at.consentToPublish())
   let made = 0
   const preparedPublication: Publishing['preparedPublication'] = async (
@@ -71,13 +50,14 @@ export const publishing = async (
     const folder = at.folder(
       { ...files ?? usualFiles(made), 'own.txt': `publication ${made}\n` }, `source-${made}`)
     const branch = { '--branch': `topic/${made}`, '--title': `Publication ${made}` }
-    return must(await at.publish(folder, { ...branch, ...flags })).json().id
+    return must(await at.publish(folder, { ...branch, ...flags }, how)).json().id
   }
   const more = {
     preparedPublication,
     approvedPublication: async (...of: Parameters<Publishing['preparedPublication']>) => {
       const job = await preparedPublication(...of)
-      await approveHere(at, job)
+      const { digest } = await at.json(['codehost', 'preview', job])
+      must(await at.run(['codehost', 'approve', job, '--preview-digest', digest], how))
       return job
     },
     free: (job: string) => at.transact((tx) => {

@@ -61,6 +61,13 @@ const followLines = (preview: PreviewDocument): readonly string[] => [
   ...contentLines(preview),
 ]
 
+/**
+ * A publication is approved again where its approval was for another run, of which nothing was
+ * begun; the approval itself says no to any other.
+ */
+const mayBeApproved = ({ state, publication }: PreviewDocument): boolean => state === 'prepared'
+  || (publication !== null && (state === 'approved' || state === 'blocked'))
+
 /** A preview, read like a plan: effects in order, what is said, what it takes, how to approve. */
 export const previewText = (preview: PreviewDocument): string => [
   `This job sends to ${preview.repository} at ${preview.host}:`,
@@ -77,8 +84,9 @@ export const previewText = (preview: PreviewDocument): string => [
     ['digest', preview.digest],
   ]).trimEnd(),
   '',
-  ...(preview.state === 'prepared'
-    ? ['Approve exactly this:', `  sallyport codehost approve ${preview.job} \\`,
+  ...(mayBeApproved(preview)
+    ? [preview.state === 'approved' ? 'It is approved. To approve it again:'
+      : 'Approve exactly this:', `  sallyport codehost approve ${preview.job} \\`,
       '    --preview-digest \\', `    ${preview.digest}`]
     : [`This job is ${preview.state}.`]),
   '',

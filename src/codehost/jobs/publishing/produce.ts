@@ -9,7 +9,7 @@ import { nowIso } from '../../../governance/context.js'
 import { sha256Hex } from '../../../base/canonical.js'
 import type { CodehostContext } from '../../context.js'
 import { loadEvidence } from '../../producer/evidence.js'
-import { runProducer, type ProducerRun } from '../../producer/launch.js'
+import { runProducer } from '../../producer/launch.js'
 import { judgeProducer, type ProducerVerdict } from '../../producer/proof.js'
 import type { ProducerBinding } from '../../producer/shapes.js'
 import { bindingBytes } from '../../producer/stage.js'
@@ -19,6 +19,7 @@ import { getJob } from '../change.js'
 import { askedOf, type Claimed } from '../claim.js'
 import { appendEntry, effectHistory } from '../histories.js'
 import { ledgerOf } from '../ledger.js'
+import { producerJobOf, producerRunOf } from '../publication/bind.js'
 import type { OpenPublication } from '../publication/open.js'
 import type { Job } from '../rows.js'
 
@@ -87,20 +88,14 @@ const start = async (
   ctx: CodehostContext, run: Running<Claimed>, job: Job, { publication, binding }: Producing,
 ): Promise<Made> => {
   const { gov: { store, observer }, signal } = ctx
+  const { claimed } = run
+  const parts = producerRunOf(
+    ctx.gov, store.read(), job, publication, producerJobOf(job, claimed))
   const guard = await holdGuard(store.dir, binding.producer_id)
-  const parts: ProducerRun = {
-    binding, guard, signal, manifest: publication.manifest,
-    job: {
-      job_id: job.job_id, root_id: job.root, attempt: run.claimed.attempt,
-      authority: job.authority_sha256, fence: run.claimed.fence,
-    },
-    token: producerToken(store, binding.producer_id),
-    piecesOf: (id) => publication.piecesOf(id),
-  }
   try {
     await noteSpawn(ctx, run, binding)
     await observer.at('codehost.spawn_intended')
-    await runProducer(store.dir, parts)
+    await runProducer(store.dir, { ...parts, guard, signal })
   } catch (error) {
     if (error instanceof SallyportError && notStarted.includes(error.code)) {
       return { kind: 'not_started', reason: error.reason ?? error.code, error }

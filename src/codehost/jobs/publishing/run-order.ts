@@ -17,6 +17,7 @@ import type { CodehostContext } from '../../context.js'
 import { getJob } from '../change.js'
 import { claimJob, runAuthority, type Claimed, type Ran, type RunnableJob } from '../claim.js'
 import { sealJournal } from '../receipt.js'
+import { requireBoundAs } from './bound.js'
 import { endProven, endUnproven, type Seen } from './end.js'
 import { produce, type Producing } from './produce.js'
 import {
@@ -78,6 +79,7 @@ export const publicationOrder = (
     credential: credentialRefOf(job.connection_id),
     claim: (tx, now, claiming) => claimJob(ctx, runnable, tx, now, claiming, {
       sendable: (rows, row) => void nextEffect(rows, row),
+      begun: (rows, row, as) => requireBoundAs(rows, row, runnable.binding, as),
     }),
     prepare: (tx, now, { claimed, operationId }) => {
       moveTask(tx, now, claimed.taskId, 'running')

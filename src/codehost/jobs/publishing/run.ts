@@ -3,18 +3,30 @@ import { runOrder } from '../../../contact/engine.js'
 import type { CodehostContext } from '../../context.js'
 import type { Ran, RunnableJob } from '../claim.js'
 import { openPublication, type OpenPublication } from '../publication/open.js'
-import { boundProducer } from '../publication/approve.js'
+import { nextRunProblem, openBinding } from '../publication/bind.js'
 import { lookBefore } from '../preflight.js'
 import { lookForPublication, requireLooks, type PublicationLooks } from './preflight.js'
 import { publicationOrder } from './run-order.js'
+import type { Job } from '../rows.js'
+import { ledgerOf } from '../ledger.js'
+import { approvedOtherwise } from './bound.js'
 import { nextEffect } from './sendable.js'
 import { dropStage } from './stages.js'
+
+/** What the producer is, or is given, is what was approved, and for this very run. */
+const requireBound = ({ gov }: CodehostContext, job: Job, publication: OpenPublication): void => {
+  const view = gov.store.read()
+  if (ledgerOf(view, job.job_id).producer !== null) return
+  const reason = nextRunProblem(gov, view, job, publication)
+  if (reason !== null) throw approvedOtherwise(job, reason)
+}
 
 const runOpened = async (
   ctx: CodehostContext, runnable: RunnableJob, publication: OpenPublication,
 ): Promise<Ran> => {
   const { job } = runnable
-  const binding = boundProducer(ctx.gov, ctx.gov.store.read(), job)
+  const binding = openBinding(ctx.gov, ctx.gov.store.read(), job)
+  requireBound(ctx, job, publication)
   const looks = await lookBefore<PublicationLooks>(ctx, {
     ...runnable, look: (get) => lookForPublication(publication, get),
     unsent: (why) => ({ repository: why, base: null, branch: null }),

@@ -1,0 +1,77 @@
+/** The local work of a publication that ends otherwise than it must: nothing is sent behind it. */
+import { existsSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import { stagePath } from '../../../../src/codehost/producer/stage.js'
+import { failure, must } from '../../../support/must.js'
+import { observed } from '../../../support/codehost/producing.js'
+import { publishing, type Publishing } from '../../../support/codehost/publishing.js'
+
+const observe = (at: Publishing, how: object): void =>
+  writeFileSync(join(at.place.stateDir, 'observe.json'), JSON.stringify(how))
+
+/** What the supervisor does, and where the job stands then. */
+const cases: readonly (readonly [string, object, object])[] = [
+  ['killed before it was told anything', { stopAt: 'admitted', do: 'kill' },
+    { state: 'blocked', reason: 'producer_start_missing', reserved: true }],
+  ['killed at its work', { stopAt: 'fed', do: 'kill' },
+    { state: 'blocked', reason: 'producer_marker_missing', reserved: true }],
+  ['a disk that is full', { stopAt: 'spawned', do: 'full' },
+    { state: 'blocked', reserved: true }],
+  ['out of time, and over', { wallMs: 1, reapMs: 0 }, { reserved: false }],
+]
+
+t.test('C-081 C-206 C-207 C-268 local work without proof of its end keeps the connection for good; with proof it frees it; nothing is sent either way', async (t) => {
+  const at = await publishing(t, { producer: { helper: observed() } })
+  for (const [what, how, row] of cases) {
+    const job = await at.approvedPublication()
+    observe(at, how)
+    const ran = await at.runJob(job)
+    observe(at, {})
+    t.not(ran.status, 0, what)
+    t.equal(failure(ran).code, 'codehost_not_sent', what)
+    t.hasStrict(at.job(job), { ...row, contacted: 0, created: 0 }, `${what}: ${ran.stderr}`)
+    t.equal(at.posts().length, 0, what)
+    const isHeld = at.job(job).reserved
+    t.equal(at.connection().active_job_id, isHeld ? job : null)
+    t.equal(existsSync(stagePath(at.place.stateDir, job)), isHeld, `${what}: its stage`)
+    const [connection] = await at.json(['codehost', 'connections'])
+    t.equal(connection.occupied_for_good, isHeld ? true : null, what)
+    t.equal(failure(await at.run(['codehost', 'resume', job, '--json'])).status === 0, false)
+    t.equal(at.posts().length, 0, 'a second run does not make it up')
+    const check = await at.run(['state', 'check'])
+    t.equal(check.status, 0, `${what}: ${check.stderr}`)
+    if (isHeld) await at.free(job)
+  }
+})
+
+t.test('a publication whose approval was for another run is refused before anything, and approved again', async (t) => {
+  const at = await publishing(t)
+  const [first, second] = [await at.approvedPublication(), await at.approvedPublication()]
+  must(await at.runJob(first))
+  const posts = at.posts().length
+  const asked = at.requests().length
+  const ran = await at.run(['codehost', 'run', second])
+  t.match(ran.stderr, `codehost preview ${second}`)
+  t.equal(at.requests().length, asked, 'nobody is asked')
+  t.hasStrict(at.job(second), { state: 'approved', reserved: false })
+  const shown = must(await at.run(['codehost', 'preview', second])).stdout
+  t.match(shown, /To approve it again:/)
+  must(await at.approve(second))
+  must(await at.runJob(second))
+  t.equal(at.posts().length, posts + 6)
+})
+
+t.test('a publication that was cut off before any of it was begun is approved again and run', async (t) => {
+  const at = await publishing(t)
+  const job = await at.approvedPublication()
+  const ran = await at.runJob(job, {
+    at: async (step) => {
+      if (step === 'codehost.claimed') must(await at.run(['codehost', 'mode', at.id, 'disabled']))
+    },
+  })
+  t.not(ran.status, 0)
+  t.hasStrict(at.job(job), { state: 'blocked', reserved: false, contacted: 0 })
+  const { way_on: way } = await at.json(['codehost', 'job', job])
+  t.equal(way.command, `sallyport codehost preview ${job}`)
+})
