@@ -13,7 +13,8 @@ import fs, {
 import { syncBuiltinESMExports } from 'node:module'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { guardFd, producerLimits } from '../src/codehost/producer/limits.js'
-import { supervise } from '../src/codehost/producer/supervisor/run.js'
+import { probe, supervise } from '../src/codehost/producer/supervisor/run.js'
+import type { Program } from '../src/codehost/producer/supervisor/run.js'
 
 interface Observe {
   readonly wallMs?: number
@@ -57,15 +58,20 @@ const acts: Readonly<Record<NonNullable<Observe['do']>, () => unknown>> = {
 }
 
 const observe = observeOf()
-void supervise({
+const program: Program = {
   pid: process.pid, stdin: process.stdin, stdout: process.stdout,
   on: (signal, act) => void process.on(signal, act),
   exit: (status) => process.exit(status),
-}, {
-  wallMs: observe.wallMs ?? producerLimits.wallMs,
-  reapMs: observe.reapMs ?? producerLimits.reapMs,
-  at: async (step) => {
-    if (observe.steps === true) appendFileSync(`${state}/steps`, `${step}\n`)
-    if (step === observe.stopAt && observe.do !== undefined) await acts[observe.do]()
-  },
-})
+}
+const [, , word, addonPath] = process.argv
+if (word === 'probe' && addonPath !== undefined) void probe(program, addonPath)
+else {
+  void supervise(program, {
+    wallMs: observe.wallMs ?? producerLimits.wallMs,
+    reapMs: observe.reapMs ?? producerLimits.reapMs,
+    at: async (step) => {
+      if (observe.steps === true) appendFileSync(`${state}/steps`, `${step}\n`)
+      if (step === observe.stopAt && observe.do !== undefined) await acts[observe.do]()
+    },
+  })
+}

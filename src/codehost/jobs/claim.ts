@@ -139,7 +139,9 @@ export const runAuthority = (ctx: CodehostContext, view: View, run: Running<Clai
 }
 
 /** The task waits for a person. */
-export const blockTask = (tx: Tx, now: string, taskId: string, kind: string, reason: string): void => {
+export const blockTask = (
+  tx: Tx, now: string, taskId: string, kind: string, reason: string,
+): void => {
   moveTask(tx, now, taskId, 'blocked', { blocked: { kind, reason } })
 }
 

@@ -172,7 +172,8 @@ export const runOrderOf = (
     operationMsMax: codehostLimits.followThroughMsMax, lane: null, session: true,
     runtime: codehostRuntime, profile: codehostProfile,
     credential: credentialRefOf(job.connection_id),
-    claim: (tx, now, claiming) => claimJob(ctx, runnable, tx, now, claiming, { sendable: requireUnsent }),
+    claim: (tx, now, claiming) =>
+      claimJob(ctx, runnable, tx, now, claiming, { sendable: requireUnsent }),
     prepare: (tx, now, { claimed, operationId }) => {
       moveTask(tx, now, claimed.taskId, 'running')
       leaseTask(tx, now, claimed.taskId, operationId, getTask(tx, claimed.taskId).deadline_at)

@@ -87,7 +87,9 @@ t.test('a 201 about something else, or that is not whole, is unknown and no succ
     ['ref', { ...ref, object: { type: 'tag', sha: commit } }],
     ['pull_request', { ...pull, head: side('topic/y', commit) }],
     ['pull_request', { ...pull, base: side('master', other) }],
-    ['pull_request', { ...pull, head: { ...side('topic/x', commit), repo: { id: 8, full_name: 'b/notes' } } }],
+    ['pull_request', {
+      ...pull, head: { ...side('topic/x', commit), repo: { id: 8, full_name: 'b/notes' } },
+    }],
     ['pull_request', { ...pull, base: { ...side('main', other), repo: null } }],
   ]
   for (const [kind, value] of differs) {
@@ -130,7 +132,8 @@ t.test('C-104 what is read back matches in every point that was sent, and in not
   }
   const gone = (at: number) => rowsOf(tree).filter((_, number) => number !== at)
   const differs: readonly (readonly [keyof typeof posts, object])[] = [
-    ['blob', { ...read.blob, content: 'aGVsbG8h\n', size: 6 }], ['blob', { ...read.blob, sha: other }],
+    ['blob', { ...read.blob, content: 'aGVsbG8h\n', size: 6 }],
+    ['blob', { ...read.blob, sha: other }],
     ['growth', { ...read.growth, sha: other }],
     ...rowsOf(tree).map((_, at) => ['growth', { ...read.growth, tree: gone(at) }] as const),
     ['growth', { ...read.growth, tree: rowsOf(tree).map((row) => ({ ...row, sha: other })) }],
@@ -138,10 +141,12 @@ t.test('C-104 what is read back matches in every point that was sent, and in not
       ...read.growth,
       tree: rowsOf(tree).map((row) => (row.path === 'a' ? { ...row, mode: '100755' } : row)),
     }],
-    ['commit', { ...read.commit, sha: other }], ['commit', { ...read.commit, tree: { sha: other } }],
+    ['commit', { ...read.commit, sha: other }],
+    ['commit', { ...read.commit, tree: { sha: other } }],
     ['commit', { ...read.commit, parents: [] }],
     ['commit', { ...read.commit, parents: [{ sha: '1'.repeat(40) }, { sha: other }] }],
-    ['commit', { ...read.commit, message: 'Other' }], ['commit', { ...read.commit, message: 'One\n\n' }],
+    ['commit', { ...read.commit, message: 'Other' }],
+    ['commit', { ...read.commit, message: 'One\n\n' }],
     ['commit', { ...read.commit, author: { ...person, name: 'Bob' } }],
     ['commit', { ...read.commit, committer: { ...person, date: '2024-02-29T23:59:58Z' } }],
     ['ref', { ...ref, ref: 'refs/heads/topic' }],

@@ -197,7 +197,7 @@ t.test('each reply has its own limit of bytes', async (t) => {
     return Buffer.concat([text, Buffer.alloc(bytes - text.length, 0x20)])
   }
   for (const [name, limit] of [
-    ['created', replyLimits.other], ['pull', replyLimits.other], ['blob', replyLimits.blob],
+    ['created', replyLimits.tree], ['pull', replyLimits.other], ['blob', replyLimits.blob],
     ['pull_files', replyLimits.filesPage], ['tree', replyLimits.tree],
   ] as const) {
     t.ok(readReply(name, padded(needed[name], limit)), name)

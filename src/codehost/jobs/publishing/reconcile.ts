@@ -72,7 +72,9 @@ const openPosts = (
   const lost = posts.find(({ number, kind }) =>
     kind === 'pull_request' && open.some((effect) => effect.number === number))
   if (lost !== undefined) throw remoteIdRequired(job)
-  if (open.length > 0) return posts.filter(({ number }) => open.some((one) => one.number === number))
+  if (open.length > 0) {
+    return posts.filter(({ number }) => open.some((effect) => effect.number === number))
+  }
   if (job.state === 'blocked') throw nothingToRead(job)
   if (job.created === 0) throw remoteIdRequired(job)
   return posts.filter(({ number }) => number === job.created)

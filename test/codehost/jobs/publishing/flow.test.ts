@@ -21,11 +21,11 @@ t.test('C-015 C-024 C-059 C-109 a publication is made once on this machine, sent
   const seen = at.requests().slice(before)
   t.strictSame(seen.map(({ method, path }) => `${method} ${path.replace(/[0-9a-f]{40}/g, 'ID')}`), [
     'GET /repos/operator/notes', 'GET /repos/operator/notes/git/ref/heads/main',
-    'GET /repos/operator/notes/git/ref/heads/topic%2Fone',
+    'GET /repos/operator/notes/git/ref/heads/topic%2F1',
     'POST /repos/operator/notes/git/blobs', 'POST /repos/operator/notes/git/trees',
     'POST /repos/operator/notes/git/trees', 'POST /repos/operator/notes/git/commits',
     'POST /repos/operator/notes/git/refs', 'POST /repos/operator/notes/pulls',
-    'GET /repos/operator/notes/pulls/1', 'GET /repos/operator/notes/git/ref/heads/topic%2Fone',
+    'GET /repos/operator/notes/pulls/1', 'GET /repos/operator/notes/git/ref/heads/topic%2F1',
     'GET /repos/operator/notes/git/commits/ID',
     'GET /repos/operator/notes/git/trees/ID?recursive=1',
   ])

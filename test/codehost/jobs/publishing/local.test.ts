@@ -18,7 +18,8 @@ const cases: readonly (readonly [string, object, object])[] = [
     { state: 'blocked', reason: 'producer_marker_missing', reserved: true }],
   ['a disk that is full', { stopAt: 'spawned', do: 'full' },
     { state: 'blocked', reserved: true }],
-  ['out of time, and over', { wallMs: 1, reapMs: 0 }, { reserved: false }],
+  ['out of time, and over', { wallMs: 20_000, reapMs: 19_999 },
+    { state: 'failed', reason: 'producer_wall', reserved: false }],
 ]
 
 t.test('C-081 C-206 C-207 C-268 local work without proof of its end keeps the connection for good; with proof it frees it; nothing is sent either way', async (t) => {
@@ -67,7 +68,7 @@ t.test('a publication that was cut off before any of it was begun is approved ag
   const job = await at.approvedPublication()
   const ran = await at.runJob(job, {
     at: async (step) => {
-      if (step === 'codehost.claimed') must(await at.run(['codehost', 'mode', at.id, 'disabled']))
+      if (step === 'codehost.reserved') must(await at.run(['codehost', 'mode', at.id, 'disabled']))
     },
   })
   t.not(ran.status, 0)
