@@ -49,6 +49,13 @@ t.test('C-104 C-105 C-107 a lost reply leaves the job unknown; what was made is 
       state: 'blocked', reason: 'incomplete', contacted: number, created: number, reserved: true,
     })
     t.equal((await at.reconcile(job)).error().code, 'nothing_to_reconcile')
+    if (number === all - 1) {
+      // The base is where it was; the branch that was made is not.
+      at.sandbox.faults.set('ref_moved', { service: 'codehost', after: 1, times: 1 })
+      t.equal(failure(await at.run(['codehost', 'resume', job, '--json'])).code, 'branch_differs')
+      at.sandbox.faults.clear()
+      t.equal(at.posts().length, before + number)
+    }
     must(await at.run(['codehost', 'resume', job]))
     t.hasStrict(at.job(job), { state: 'succeeded', contacted: all, created: all, attempt: 2 })
     t.equal(at.connection().active_job_id, null)
