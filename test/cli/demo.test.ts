@@ -17,6 +17,9 @@ t.test('the demo runs every capability against the sandbox, shows each line, end
   ]) {
     t.match(ran.stdout, `$ sallyport ${line}\n`)
   }
+  // One lost reply; both publications were opened as pull requests.
+  t.match(ran.stdout, /codehost run \S+\n[^$]*succeeded[^$]*host numbered it 3/)
+  t.match(ran.stdout, /codehost resume \S+\n[^$]*succeeded[^$]*host numbered it 4/)
   t.match(ran.stdout, '6 looked at: 4 ingested, 1 duplicate (0 known), 1 suppressed')
   t.match(ran.stdout, 'same_picture')
   t.match(ran.stdout, 'The state is sound.')

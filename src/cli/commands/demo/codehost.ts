@@ -1,4 +1,6 @@
 /** The part of the demo about a code host. */
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { exitStatus } from '../../../base/outcome.js'
 import type { Sandbox } from '../../../sandbox/start.js'
 import type { Stage } from './stage.js'
@@ -63,8 +65,89 @@ const playJobs = async (stage: Stage, sandbox: Sandbox, connection: string): Pro
   })
 }
 
-/** Connects, consents, runs two jobs, and takes the consent back. */
-export const playCodehost = async (stage: Stage, sandbox: Sandbox): Promise<void> => {
+const files = {
+  'README.md': '# Notes\n\nA repository to try publications on, mended.\n',
+  'docs/today.md': '# Today\n\n- publish the notes\n',
+  'docs/picture.bin': new Uint8Array([0, 1, 2, 255]),
+} as const
+
+const writeFiles = (dir: string, title: string): void => {
+  for (const [path, content] of Object.entries({ ...files, 'docs/title.md': `# ${title}\n` })) {
+    mkdirSync(dirname(join(dir, path)), { recursive: true })
+    writeFileSync(join(dir, path), content)
+  }
+}
+
+/** From a folder to an approved publication. */
+const approvePublication = async (
+  stage: Stage, connection: string, source: string, { title, branch }: {
+    readonly title: string
+    readonly branch: string
+  },
+): Promise<string> => {
+  writeFiles(source, title)
+  await stage.play({
+    say: 'Prepare a publication: what of a folder differs from the base, as a new branch with a '
+      + 'pull request. The base is read by GET; every id is known from here on.',
+    argv: ['codehost', 'prepare', 'publication', '--connection', connection, '--source', source,
+      '--base', 'main', '--branch', branch, '--title', title, '--author',
+      'Operator <operator@example.org>'],
+  })
+  const { id, preview_digest: digest } = jobOf(await stage.ask(['codehost', 'jobs']))
+  await stage.play({
+    say: 'Look at every creation in order, and at what changes on the base.',
+    argv: ['codehost', 'preview', id, '--diff'],
+  })
+  await stage.play({
+    say: 'Approve that. The programs that will make its objects here are bound with it.',
+    argv: ['codehost', 'approve', id, '--preview-digest', digest],
+  })
+  return id
+}
+
+/** One publication that is read back, and one of which a reply is lost on the way. */
+const playPublications = async (
+  stage: Stage, sandbox: Sandbox, connection: string, source: string,
+): Promise<void> => {
+  const first = await approvePublication(stage, connection, source, {
+    title: 'Mend the notes', branch: 'topic/notes',
+  })
+  await stage.play({
+    say: 'Run it: git makes its objects here once, then each creation is sent once, in order, and '
+      + 'tree, commit, branch and pull request are read back.',
+    argv: ['codehost', 'run', first],
+  })
+  const second = await approvePublication(stage, connection, source, {
+    title: 'Mend them again', branch: 'topic/again',
+  })
+  sandbox.faults.set('write_close_before_headers', { service: 'codehost', after: 2, times: 1 })
+  await stage.play({
+    say: 'This time the reply of its third creation is lost: nothing later is sent.',
+    argv: ['codehost', 'run', second], status: exitStatus.blocked,
+  })
+  const { revision } = revisionOf(await stage.ask(['codehost', 'connections']))
+  await stage.play({
+    say: 'Its id was known before, so it is found by GET. The rest was never sent.',
+    argv: ['codehost', 'reconcile', second, '--expected-read-revision', String(revision)],
+    status: exitStatus.blocked,
+  })
+  await stage.play({
+    say: 'Go on with the rest; nothing is sent twice.', argv: ['codehost', 'resume', second],
+  })
+}
+
+/** Where the demo has what it publishes. */
+export interface CodehostPlaces {
+  /** A folder of the demo's own. */
+  readonly source: string
+  /** Whether this machine makes publications. */
+  readonly publishes: boolean
+}
+
+/** Connects, consents, runs two jobs, publishes twice, and takes the consent back. */
+export const playCodehost = async (
+  stage: Stage, sandbox: Sandbox, places: CodehostPlaces,
+): Promise<void> => {
   await stage.play({
     say: 'Connect to one repository of a code host. A token identifies an account; it allows '
       + 'nothing.',
@@ -73,19 +156,21 @@ export const playCodehost = async (stage: Stage, sandbox: Sandbox): Promise<void
   })
   const { id, revision } = revisionOf(await stage.ask(['codehost', 'connections']))
   const consent = [
-    'codehost', 'consent', id, '--action', 'issue.create', 'comment.create', '--duration', '30m',
-    '--expected-revision', String(revision),
+    'codehost', 'consent', id, '--action', 'issue.create', 'comment.create', 'git.object.create',
+    'git.ref.create', 'pull_request.create', '--duration', '30m', '--expected-revision',
+    String(revision),
   ]
   await stage.play({
     say: 'Writes need a consent, and a consent the acknowledgment of its words: this is refused.',
     argv: consent, status: exitStatus.rejected,
   })
   await stage.play({
-    say: 'Consent to two kinds of writes for half an hour. One GET shows what it is about.',
+    say: 'Consent to five kinds of writes for half an hour. One GET shows what it is about.',
     argv: [...consent, '--acknowledge'],
   })
   await stage.play({ say: 'What is allowed, and until when.', argv: ['codehost', 'grants'] })
   await playJobs(stage, sandbox, id)
+  if (places.publishes) await playPublications(stage, sandbox, id, places.source)
   await stage.play({
     say: 'Take it back: in force at once.', argv: ['codehost', 'revoke', id],
   })

@@ -1,6 +1,7 @@
 import { mkdtemp } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { SallyportError } from '../../../base/errors.js'
 import { sandboxDemo, type DemoDocument } from '../../../sandbox/contract.js'
 import type { Sandbox } from '../../../sandbox/start.js'
 import type { VerbDeps } from '../../bound.js'
@@ -40,6 +41,19 @@ const startSandboxIn = async (deps: VerbDeps, dir: string): Promise<Sandbox> => 
   return startSandbox({ dir, clock: deps.clock })
 }
 
+/** Publications need Linux, an add-on and git: where they are not to be had, they are left out. */
+const publishes = async (deps: VerbDeps): Promise<boolean> => {
+  const { findTools } = await import('../../../codehost/producer/tools.js')
+  try {
+    await findTools(deps.producer)
+    return true
+  } catch (error) {
+    if (!(error instanceof SallyportError) || error.code !== 'producer_unsupported') throw error
+    deps.io.writeOut('Publications are left out: this machine has not what they need.\n')
+    return false
+  }
+}
+
 /** Plays the demo. */
 export const run: Run<object, DemoDocument> = async (_options, deps) => {
   const dir = await mkdtemp(join(tmpdir(), 'sallyport-demo-'))
@@ -51,7 +65,9 @@ export const run: Run<object, DemoDocument> = async (_options, deps) => {
     const stage = openStage(deps, folders)
     await playAlpha(stage, sandbox)
     await playShots(stage, sandbox, shotsPlaces(dir))
-    await playCodehost(stage, sandbox)
+    await playCodehost(stage, sandbox, {
+      source: join(dir, 'source'), publishes: await publishes(deps),
+    })
     await stage.play({ say: 'The state is sound.', argv: ['state', 'check'] })
     await stage.play({ say: 'Everything at a glance.', argv: ['status'] })
   } finally {

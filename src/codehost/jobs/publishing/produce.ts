@@ -2,7 +2,10 @@
  * The local work of a publication, done once and before anything is sent: the intent is durable
  * before the supervisor is started, and only what its stage proves afterwards counts.
  */
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
 import { SallyportError } from '../../../base/errors.js'
+import { cancelled } from '../../../contact/operation.js'
 import type { Running } from '../../../contact/order.js'
 import { holdGuard } from '../../../governance/guard.js'
 import { nowIso } from '../../../governance/context.js'
@@ -12,7 +15,8 @@ import { loadEvidence } from '../../producer/evidence.js'
 import { runProducer } from '../../producer/launch.js'
 import { judgeProducer, type ProducerVerdict } from '../../producer/proof.js'
 import type { ProducerBinding } from '../../producer/shapes.js'
-import { bindingBytes } from '../../producer/stage.js'
+import { stageNames } from '../../producer/limits.js'
+import { bindingBytes, stagePath } from '../../producer/stage.js'
 import { producerToken } from '../../producer/token.js'
 import { requireWrite } from '../boundary.js'
 import { getJob } from '../change.js'
@@ -84,18 +88,49 @@ const noteSpawn = (
 /** Errors of a start that was refused, or did not come about: no process was made. */
 const notStarted: readonly string[] = ['producer_changed', 'producer_not_started']
 
+/** Between two looks for the start record of a producer that is to be stopped, milliseconds. */
+const lookMs = 20
+
+/**
+ * The operator's stop, as far as it ends a producer: once its start record lies there. One that was
+ * ended before would leave no proof, and the connection would stay occupied for good.
+ */
+const stopOf = (
+  { gov: { clock, store }, signal }: CodehostContext, jobId: string,
+): { readonly signal: AbortSignal, end(): void } => {
+  const controller = new AbortController()
+  const over = new AbortController()
+  const startPath = join(stagePath(store.dir, jobId), stageNames.start)
+  const onStop = async (): Promise<void> => {
+    while (!over.signal.aborted && !existsSync(startPath)) await clock.sleep(lookMs)
+    controller.abort()
+  }
+  const listen = (): void => void onStop()
+  if (signal.aborted) listen()
+  else signal.addEventListener('abort', listen, { once: true })
+  return {
+    signal: controller.signal,
+    end: () => {
+      signal.removeEventListener('abort', listen)
+      over.abort()
+    },
+  }
+}
+
 const start = async (
   ctx: CodehostContext, run: Running<Claimed>, job: Job, { publication, binding }: Producing,
 ): Promise<Made> => {
-  const { gov: { store, observer }, signal } = ctx
+  const { gov: { store, observer } } = ctx
   const { claimed } = run
+  if (run.stopped()) throw cancelled({ noun: 'run' })
   const parts = producerRunOf(
     ctx.gov, store.read(), job, publication, producerJobOf(job, claimed))
   const guard = await holdGuard(store.dir, binding.producer_id)
+  const stop = stopOf(ctx, job.job_id)
   try {
     await noteSpawn(ctx, run, binding)
     await observer.at('codehost.spawn_intended')
-    await runProducer(store.dir, { ...parts, guard, signal })
+    await runProducer(store.dir, { ...parts, guard, signal: stop.signal })
   } catch (error) {
     if (error instanceof SallyportError && notStarted.includes(error.code)) {
       return { kind: 'not_started', reason: error.reason ?? error.code, error }
@@ -104,6 +139,7 @@ const start = async (
     const begun = ledgerOf(store.read(), job.job_id).producer !== null
     if (!begun || !(error instanceof SallyportError)) throw error
   } finally {
+    stop.end()
     guard.release()
   }
   const verdict = verdictOf(ctx, binding)

@@ -76,3 +76,20 @@ t.test('a publication that was cut off before any of it was begun is approved ag
   const { way_on: way } = await at.json(['codehost', 'job', job])
   t.equal(way.command, `sallyport codehost preview ${job}`)
 })
+
+t.test('C-081 a stop ends the local work only where its end can be proved: the connection is free, and nothing was sent', async (t) => {
+  const at = await publishing(t)
+  for (const step of ['codehost.spawn_intended', 'codehost.produced']) {
+    const job = await at.approvedPublication()
+    const stop = new AbortController()
+    const ran = await at.runJob(job, {
+      stop: stop.signal, at: (announced) => {
+        if (announced === step) stop.abort()
+      },
+    })
+    t.not(ran.status, 0)
+    t.hasStrict(at.job(job), { state: 'failed', contacted: 0, reserved: false }, step)
+    t.equal(at.connection().active_job_id, null, step)
+  }
+  t.equal(at.posts().length, 0)
+})
