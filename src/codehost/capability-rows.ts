@@ -4,6 +4,7 @@ import { collectionsOf } from '../state/history/spec.js'
 import type { HistorySpec } from '../state/types.js'
 import { carryJobs } from './jobs/carry.js'
 import { jobHistories } from './jobs/histories.js'
+import { stageProblems } from './jobs/publication/stages.js'
 import { receiptCollection } from './jobs/receipt.js'
 import { jobCollection, standingCollection } from './jobs/rows.js'
 import { verifyJobs } from './jobs/verify.js'
@@ -17,4 +18,5 @@ export const codehostRows: CapabilityRows = {
   ],
   rules: [verifyJobs],
   carry: carryJobs,
+  lying: stageProblems,
 }

@@ -41,7 +41,7 @@ export interface StateSite {
 export const checkWhole = async (
   site: StateSite, registry: Registry = capabilities,
 ): Promise<CheckReport> => {
-  const { collections, documents, referenced, openArtifacts } = await stateRules(registry)
+  const { collections, documents, referenced, openArtifacts, lying } = await stateRules(registry)
   const found = checkState({ ...site, specs: collections, extra: documents, referenced })
   // A damaged log has no witness to compare with, and without the key nothing can be opened.
   const bad = found.problems.some(({ severity, code }) =>
@@ -49,7 +49,7 @@ export const checkWhole = async (
   if (bad) return found
   const store = openStore({ ...site, mode: 'read' })
   try {
-    const more = [...witnessProblems(store), ...openArtifacts(store)]
+    const more = [...witnessProblems(store), ...openArtifacts(store), ...lying(store)]
     const problems = [...found.problems, ...more]
     return { ...found, ok: isSound(problems), problems }
   } finally {

@@ -39,6 +39,8 @@ export interface StateRules {
    * own record type, of its length and digest. Needs the store's key.
    */
   readonly openArtifacts: (store: Store) => readonly Problem[]
+  /** What lies in folders of capabilities and belongs to nothing that their rows tell of. */
+  readonly lying: (store: Store) => readonly Problem[]
 }
 
 const asDamage = ({ code, subject, text }: RuleProblem): Problem => ({
@@ -109,5 +111,7 @@ export const stateRules = async (registry: Registry = capabilities): Promise<Sta
       ...referencedArtifacts(view), ...sealedIn(rows, view).map(({ ref }) => ref.stored_sha256),
     ]),
     openArtifacts: (store) => openArtifacts(rows, store),
+    lying: (store) => rows.flatMap(({ lying }) => lying?.(store, store.read()) ?? [])
+      .map(({ code, subject, text }) => ({ code, severity: 'notice', message: text, subject })),
   }
 }

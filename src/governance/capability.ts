@@ -36,6 +36,8 @@ export interface CapabilityRows {
   readonly retired?: readonly string[]
   /** Each names every way in which rows contradict each other; [] is sound. Pure. */
   readonly rules: readonly ((view: View) => readonly Problem[])[]
+  /** What lies in folders of its own beside what its rows say; never damage. Changes nothing. */
+  readonly lying?: (store: Store, view: View) => readonly Problem[]
   /** Sealed content that its rows name beside the registry of artifacts. */
   readonly sealed?: (view: View) => readonly SealedContent[]
   /**

@@ -110,6 +110,12 @@ export class CollectingDuplex extends Duplex {
     return this
   }
 
+  /** Node asks it of a socket that it uses again: the connection keeps the process alive. */
+  ref(): this {
+    this.#socket.ref()
+    return this
+  }
+
   override _write(chunk: Buffer, _encoding: string, done: (error?: Error | null) => void): void {
     const request = this.#collecting
     // Node ends a request by writing nothing.

@@ -1,3 +1,4 @@
+import type { ClientRequest } from 'node:http'
 import { Agent } from 'node:https'
 import type { Duplex } from 'node:stream'
 import type { TLSSocket } from 'node:tls'
@@ -46,8 +47,9 @@ class PinnedAgent extends Agent {
     return true
   }
 
-  override reuseSocket(): void {
-    this.#socket.ref()
+  /** Node takes back what it put on the idle connection; each reuse would leave a listener else. */
+  override reuseSocket(wire: Duplex, request: ClientRequest): void {
+    super.reuseSocket(wire, request)
   }
 }
 

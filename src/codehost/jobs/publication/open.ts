@@ -201,8 +201,8 @@ const bodiesOf = (pack: PackReader, changes: readonly Change[]) => {
 
 /**
  * Opens the plan of a publication. Throws `damaged` `plan_altered` where anything in it is not what
- * was registered, `not_found` and `blocked` `evidence_missing` where it is gone; nothing is sent,
- * shown or approved without it (C-106).
+ * was registered, `blocked` `evidence_missing` where its file is gone; nothing is sent, shown or
+ * approved without it.
  */
 export const openPublication = (
   gov: Pick<Gov, 'store'>, view: View, job: Job,

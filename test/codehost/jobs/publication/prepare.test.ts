@@ -1,8 +1,17 @@
 /** Preparing a publication: what is sealed, what the host is asked, what is refused before. */
 import { execFileSync } from 'node:child_process'
+import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import t from 'tap'
 import { openPublication } from '../../../../src/codehost/jobs/publication/open.js'
-import { sha256Hex } from '../../../../src/base/canonical.js'
+import { canonicalJson, sha256Hex } from '../../../../src/base/canonical.js'
+import { newId } from '../../../../src/base/ids.js'
+import { publicationLabel, sourceLabel } from '../../../../src/codehost/constants.js'
+import { effectHistory } from '../../../../src/codehost/jobs/histories.js'
+import type { Job } from '../../../../src/codehost/jobs/rows.js'
+import { collections } from '../../../../src/governance/rows.js'
+import { historyHead } from '../../../../src/state/history/read.js'
+import type { Loose } from '../../../world/place.js'
 import { must } from '../../../support/must.js'
 import { working } from '../../../support/codehost/working.js'
 
@@ -11,7 +20,7 @@ const files = {
   'src/binary': Buffer.from([0, 1, 2, 255]), 'docs/plan.md': '# Plan\n\n- one\n- two\n',
 }
 
-t.test('C-049 C-106 a publication is prepared by reads alone, sealed whole, and opened as what was registered', async (t) => {
+t.test('C-049 a publication is prepared by reads alone, sealed whole, and opened as what was registered', async (t) => {
   const at = await working(t)
   must(await at.consentToPublish())
   const before = at.requests().length
@@ -45,4 +54,104 @@ t.test('C-049 C-106 a publication is prepared by reads alone, sealed whole, and 
   open.close()
   const check = await at.run(['state', 'check'])
   t.equal(check.status, 0, check.stderr)
+})
+
+t.test('a plan that is altered in any part is refused before it is shown, approved or given to anybody', async (t) => {
+  const at = await working(t)
+  must(await at.consentToPublish())
+  const { id } = must(await at.publish(at.folder(files))).json()
+  const job = at.job(id)
+  const rows = at.view().all(collections.artifacts).map(({ doc }) => doc)
+  const plan = rows.find(({ label }) => label === publicationLabel)
+  const contents = rows.find(({ label }) => label === sourceLabel)
+  if (plan === undefined || contents === undefined) throw new Error('not sealed')
+  const altered = { code: 'plan_altered' }
+  const opened = () => openPublication(at.gov, at.view(), at.job(id))
+  for (const change of [
+    { plan: { ...job.plan, sha256: '0'.repeat(64) } }, { authority_sha256: '0'.repeat(64) },
+    { plan: { ...job.plan, effects: 5 } }, { repository: 'operator/other' },
+    { plan: { ...job.plan, artifact_id: contents.artifact_id } },
+  ]) t.throws(() => openPublication(at.gov, at.view(), { ...job, ...change }), altered)
+  for (const row of [plan, contents]) {
+    const path = join(at.place.stateDir, 'artifacts', row.ref.stored_sha256.slice(0, 2),
+      row.ref.stored_sha256)
+    const bytes = readFileSync(path)
+    chmodSync(path, 0o600)
+    for (const place of [60, bytes.length - 40]) {
+      const other = Buffer.from(bytes)
+      other[place] = (other[place] ?? 0) ^ 1
+      writeFileSync(path, other)
+      await t.rejects(async () => {
+        const open = opened()
+        await open.verify().finally(() => open.close())
+      }, altered, `${row.label} ${place}`)
+      const approve = ['approve', id, '--preview-digest', job.preview_sha256]
+      for (const line of [['preview', id], approve]) {
+        t.equal((await at.run(['codehost', ...line, '--json'])).error().code, 'plan_altered')
+      }
+    }
+    writeFileSync(path, bytes)
+  }
+  await at.transact((tx) => tx.put(collections.artifacts, contents.artifact_id, {
+    ...contents, ref: plan.ref,
+  }))
+  t.throws(opened, altered, 'other contents than the plan names')
+  t.notOk(existsSync(join(at.place.stateDir, 'stages', id)))
+})
+
+t.test('every rule of a plan is compared with what was registered: another base, post, tree, commit or input is no plan', async (t) => {
+  const at = await working(t)
+  must(await at.consentToPublish())
+  const { id } = must(await at.publish(at.folder(files))).json()
+  const job = at.job(id)
+  const row = at.view().get(collections.artifacts, job.plan.artifact_id)
+  if (row === undefined) throw new Error('not sealed')
+  const pack = at.gov.store.artifacts.openPack(publicationLabel, row.ref)
+  const [document, base] = ['plan', 'base'].map((name) =>
+    JSON.parse(pack.read(name).toString('utf8')))
+  pack.close()
+  /** Seals another document as well as this program could, and registers it everywhere. */
+  const withPlan = async (change: (of: Loose, listing: Loose[]) => void): Promise<Job> => {
+    const [of, listing] = [structuredClone(document), structuredClone(base)]
+    const jobId = newId('job')
+    of.job_id = jobId
+    change(of, listing)
+    const writer = at.gov.store.artifacts.writePack(publicationLabel)
+    writer.add('plan', Buffer.from(canonicalJson(of)))
+    writer.add('base', Buffer.from(canonicalJson(listing)))
+    const ref = writer.finish()
+    const artifactId = newId('art')
+    await at.transact((tx) => {
+      tx.put(collections.artifacts, artifactId, { ...row, artifact_id: artifactId, ref })
+      tx.append(effectHistory, jobId, historyHead(tx, effectHistory, jobId), [{
+        type: 'plan', at: job.created_at, artifact_id: artifactId, sha256: ref.sha256,
+        effects: job.plan.effects, authority_sha256: job.authority_sha256,
+      }])
+    })
+    const plan = { ...job.plan, artifact_id: artifactId, sha256: ref.sha256 }
+    return { ...job, job_id: jobId, plan }
+  }
+  const zeros = '0'.repeat(40)
+  const changes: readonly ((of: Loose, listing: Loose[]) => void)[] = [
+    (of) => { of.job_id = id },
+    (of) => { of.posts[0].path = '/repos/operator/notes/merges' },
+    (of) => { of.posts[0].action = 'git.ref.update' },
+    (of) => { of.posts[1].id = zeros },
+    (of) => { of.posts[2].bytes += 1 },
+    (of) => { of.posts.pop() },
+    (of) => { of.tree = zeros },
+    (of) => { of.commit = zeros },
+    (of) => { of.producer.manifest_sha256 = '0'.repeat(64) },
+    (of) => { of.base.tree = zeros },
+    (of) => { of.message = 'Other\n' },
+    (of) => { of.branch = 'main..x' },
+    (of) => { of.changes[0][2] = zeros },
+    (_of, listing) => { listing[0][2] = zeros },
+  ]
+  const own = await withPlan(() => undefined)
+  openPublication(at.gov, at.view(), own).close()
+  for (const [n, change] of changes.entries()) {
+    const other = await withPlan(change)
+    t.throws(() => openPublication(at.gov, at.view(), other), { code: 'plan_altered' }, `${n}`)
+  }
 })

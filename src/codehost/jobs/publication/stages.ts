@@ -1,0 +1,42 @@
+/** The stages that lie in a state, beside what its rows say of them. */
+import { join } from 'node:path'
+import { SallyportError } from '../../../base/errors.js'
+import type { Problem } from '../../../governance/context.js'
+import { nodeFiles } from '../../../state/files.js'
+import { requireOwnFolders } from '../../../state/folders.js'
+import type { Store, View } from '../../../state/types.js'
+import { publicationKind } from '../kinds.js'
+import { jobCollection, type Job } from '../rows.js'
+
+const stagesIn = (stateDir: string): readonly string[] => {
+  requireOwnFolders(nodeFiles, stateDir, ['stages'])
+  const dir = join(stateDir, 'stages')
+  return nodeFiles.stat(dir) === undefined ? [] : [...nodeFiles.list(dir)].sort()
+}
+
+/** Whether a job may still ask for its stage: it was approved, or was run and is not given up. */
+const asks = (job: Job | undefined): boolean => job?.native_kind === publicationKind
+  && (job.approval !== null || job.attempt > 0) && job.state !== 'cancelled'
+
+/**
+ * Stages of no job, of one that was given up, and of one that was never approved: an approval that
+ * was cut off leaves one, and the next makes it anew. None of them proves anything.
+ */
+export const strayStages = (
+  { dir }: Pick<Store, 'dir'>, view: View,
+): readonly string[] =>
+  stagesIn(dir).filter((name) => !asks(view.get(jobCollection, name)))
+
+/** What `state check` says of them: nothing that is lost, and nothing that is used. */
+export const stageProblems = (store: Pick<Store, 'dir'>, view: View): readonly Problem[] => {
+  try {
+    return strayStages(store, view).map((name) => ({
+      code: 'codehost_stage_stray', subject: name,
+      text: 'A folder of a producer belongs to no publication that was approved.',
+    }))
+  } catch (error) {
+    // A link in the place of the folder is found by its own rule.
+    if (error instanceof SallyportError) return []
+    throw error
+  }
+}
