@@ -69,7 +69,8 @@ export const postReplyMax = ({ kind }: Pick<JudgedPost, 'kind'>): number =>
   (kind === 'chunk' || kind === 'growth' ? replyLimits.tree : replyLimits.other)
 
 const samePerson = (told: Identity, sent: Identity): boolean =>
-  told.name === sent.name && told.email === sent.email && told.date === sent.date
+  told.name === sent.name && told.email === sent.email
+    && Date.parse(told.date) === Date.parse(sent.date)
 
 /** Hosts leave out the last line end of a message; nothing else may be missing. */
 const sameMessage = (told: string, sent: string): boolean =>

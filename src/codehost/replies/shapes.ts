@@ -15,7 +15,9 @@ const objectId = v.pipe(
 const flag = v.boolean()
 const person = replyObject({
   name: text, email: text,
-  date: v.pipe(v.string(), v.regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/)),
+  // Not every host leaves the fraction of a second out.
+  date: v.pipe(
+    v.string(), v.regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?Z$/)),
 })
 const named = replyObject({ sha: objectId })
 

@@ -164,6 +164,10 @@ t.test('C-104 what is read back matches in every point that was sent, and in not
     { kind: 'no_evidence', reason: 'readback_truncated' })
   t.equal(back('commit', reply(200, { ...read.commit, message: 'One\n' })).kind, 'matches',
     'a host that keeps the last line end')
+  for (const [fraction, kind] of [['.000', 'matches'], ['.001', 'no_evidence']] as const) {
+    const date = person.date.replace('Z', `${fraction}Z`)
+    t.equal(back('commit', reply(200, { ...read.commit, author: { ...person, date } })).kind, kind)
+  }
   t.throws(() => publishedReadback(of, posts.pull_request, null), TypeError)
 })
 

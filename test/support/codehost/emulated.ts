@@ -1,0 +1,129 @@
+/**
+ * A code host that nobody here wrote: the emulator of the package `emulate`, which hashes what it
+ * is given, behind a TLS front of the test's own, since it speaks plain HTTP. The front changes
+ * nothing; it keeps every exchange and holds each to the public description.
+ */
+import { writeFile } from 'node:fs/promises'
+import { createServer as createPlain, request as ask } from 'node:http'
+import { createServer } from 'node:https'
+import type { AddressInfo, Socket } from 'node:net'
+import { join } from 'node:path'
+import { createEmulator } from 'emulate'
+import { makeSelfSigned } from '../plain-provider.js'
+import type { Loose, Teardown } from '../../world/place.js'
+import { described, type Described, type Exchange } from './described.js'
+
+/** Owner and repository that it begins with. */
+export const emulatedRepository = 'octo/notes'
+/** The token that it knows. */
+export const emulatedToken = 'ghp_EMULATED0123456789abcdefghijklmnopqr'
+
+/** A running one. */
+export interface Emulated {
+  /** Profile for `init --profile`. */
+  readonly profileFile: string
+  readonly exchanges: readonly Exchange[]
+  readonly told: Described
+  /** Reads a path below the repository, with the front left out. */
+  get(path: string): Promise<Loose>
+}
+
+const listening = (server: { listen: (port: number, host: string, done: () => void) => unknown }) =>
+  new Promise<void>((done) => void server.listen(0, '127.0.0.1', done))
+
+/** Headers that are between two ends of one connection. */
+const hopByHop = ['connection', 'keep-alive', 'transfer-encoding']
+
+/** The emulator takes no port 0. */
+const freePort = async (): Promise<number> => {
+  const server = createPlain()
+  await listening(server)
+  const { port } = server.address() as AddressInfo
+  await new Promise((done) => void server.close(done))
+  return port
+}
+
+const bodyOf = async (stream: AsyncIterable<Uint8Array>): Promise<Buffer> => {
+  const parts: Uint8Array[] = []
+  for await (const part of stream) parts.push(part)
+  return Buffer.concat(parts)
+}
+
+interface Told {
+  readonly status: number
+  readonly headers: NodeJS.Dict<string | string[]>
+  readonly body: Buffer
+}
+
+const forward = (
+  port: number, method: string, path: string, headers: NodeJS.Dict<string | string[]>, body: Buffer,
+): Promise<Told> => new Promise((resolve, reject) => {
+  const request = ask({ port, host: '127.0.0.1', method, path, headers }, (reply) => {
+    bodyOf(reply).then((bytes) => resolve({
+      status: reply.statusCode ?? 0, headers: reply.headers, body: bytes,
+    }), reject)
+  })
+  request.on('error', reject)
+  request.end(body)
+})
+
+/** Starts one that goes with the test. */
+export const startEmulated = async (t: Teardown, dir: string): Promise<Emulated> => {
+  const { cert, key } = await makeSelfSigned()
+  const [exchanges, told, port]: [Exchange[], Described, number] =
+    [[], described(), await freePort()]
+  const sockets = new Set<Socket>()
+  const front = createServer({ cert, key }, (request, response) => {
+    const { method = '', url: path = '', headers } = request
+    void bodyOf(request).then(async (body) => {
+      const reply = await forward(port, method, path, headers, body)
+      const exchange: Exchange = {
+        method, path, sent: method === 'GET' ? null : body, status: reply.status,
+        received: reply.body,
+      }
+      exchanges.push(exchange)
+      told.check(exchange)
+      const others = Object.fromEntries(
+        Object.entries(reply.headers).filter(([name]) => !hopByHop.includes(name)))
+      response.writeHead(reply.status, { ...others, 'content-length': reply.body.length })
+      response.end(reply.body)
+    })
+  })
+  front.on('connection', (socket: Socket) => {
+    sockets.add(socket)
+    socket.on('close', () => sockets.delete(socket))
+  })
+  await listening(front)
+  const baseUrl = `https://127.0.0.1:${(front.address() as AddressInfo).port}`
+  const [login = '', name = ''] = emulatedRepository.split('/')
+  const emulator = await createEmulator({
+    service: 'github', port, baseUrl, seed: {
+      tokens: { [emulatedToken]: { login, scopes: ['repo'] } },
+      github: {
+        users: [{ login, name: 'Octo', email: 'octo@example.org' }],
+        repos: [{ owner: login, name, private: false, auto_init: true }],
+      },
+    },
+  })
+  t.teardown(async () => {
+    for (const socket of sockets) socket.destroy()
+    await new Promise((done) => void front.close(done))
+    await emulator.close()
+  })
+  const [caFile, profileFile] = [join(dir, 'front-ca.pem'), join(dir, 'front-profile.json')]
+  await writeFile(caFile, cert)
+  await writeFile(profileFile, JSON.stringify({
+    schema: 'sallyport.profile.v1', name: 'emulated', ca_file: caFile,
+    provider: { name: 'nobody', base_url: `${baseUrl}/v1`, model_id: 'nobody/model' },
+    codehost: { base_url: baseUrl },
+  }))
+  return {
+    profileFile, exchanges, told,
+    get: async (path) => {
+      const { body } = await forward(port, 'GET', `/repos/${emulatedRepository}${path}`, {
+        authorization: `Bearer ${emulatedToken}`,
+      }, Buffer.alloc(0))
+      return JSON.parse(body.toString('utf8'))
+    },
+  }
+}
