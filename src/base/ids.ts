@@ -30,6 +30,7 @@ export type IdPrefix =
   | 'std' // standing authority
   | 'rdb' // readback
   | 'prd' // producer of a publication
+  | 'cls' // closure of a job's capacity
 
 /** A new id with its type prefix. */
 export const newId = (prefix: IdPrefix): string => `${prefix}_${v7()}`

@@ -73,8 +73,11 @@ export interface VerbDeps extends CliDeps, Program {
   ): Promise<{ readonly gov: Gov; readonly session: Session }>
 }
 
-/** `read` (the default) never takes the lock, changes no byte and loads no lock add-on. */
-export type StoreMode = 'read' | 'write'
+/**
+ * `read` (the default) never takes the lock, changes no byte and loads no lock add-on. `alone`
+ * writes its own record and changes nothing else (see `WorkMode`).
+ */
+export type StoreMode = 'read' | 'write' | 'alone'
 
 /** How a login is used. */
 export interface LoginOptions {

@@ -66,3 +66,11 @@ export const loginToMutate = async (
   if (recovered !== null) for (const line of lines(recovered)) deps.note(line)
   return { gov, session }
 }
+
+/**
+ * The open state with a session, for work that changes nothing but its own record: nothing is
+ * recovered or recorded for others, and the use of the session is not noted. Throws `unauthorized`.
+ */
+export const loginAlone = (
+  deps: VerbDeps,
+): Promise<{ readonly gov: Gov; readonly session: Session }> => openForOperator(deps, 'alone')

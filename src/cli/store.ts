@@ -32,7 +32,7 @@ export const openCliStore = (deps: VerbDeps, mode: StoreMode): Store => {
 }
 
 const storeFor = (deps: VerbDeps, mode: WorkMode): Promise<Store> =>
-  deps.openStore(mode === 'read' ? 'read' : 'write')
+  deps.openStore(mode === 'mutate' ? 'write' : mode)
 
 /** The open state, with nobody asked for. Throws what opening throws. */
 export const openForNobody = async (
@@ -51,7 +51,7 @@ export const openForStop = async (deps: VerbDeps, waitMsMax: number): Promise<Go
 
 /** The open state and the operator behind this process. Throws `unauthorized` besides. */
 export const openForOperator = async (
-  deps: VerbDeps, mode: WorkMode, { touch = true }: LoginOptions = {},
+  deps: VerbDeps, mode: WorkMode, { touch = mode !== 'alone' }: LoginOptions = {},
 ): Promise<Work<Session>> => {
   const store = await storeFor(deps, mode)
   const token = currentToken({ store }, deps.env)

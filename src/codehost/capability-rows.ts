@@ -2,6 +2,7 @@
 import type { CapabilityRows } from '../governance/capability.js'
 import { collectionsOf } from '../state/history/spec.js'
 import type { HistorySpec } from '../state/types.js'
+import { closureCollection } from './closure/rows.js'
 import { carryJobs } from './jobs/carry.js'
 import { jobHistories } from './jobs/histories.js'
 import { stageProblems } from './jobs/publication/stages.js'
@@ -12,7 +13,7 @@ import { verifyJobs } from './jobs/verify.js'
 /** Its collections, its histories among them. */
 export const codehostRows: CapabilityRows = {
   collections: [
-    jobCollection, standingCollection, receiptCollection,
+    jobCollection, standingCollection, receiptCollection, closureCollection,
     ...Object.values(jobHistories)
       .flatMap((spec) => collectionsOf(spec as HistorySpec<unknown>)),
   ],

@@ -1,7 +1,7 @@
 import type { Capability } from '../governance/capability.js'
 import {
-  codehostLimits, codehostName, codehostRuntime, journalLabel, planLabel, producerLabel,
-  publicationLabel, sourceLabel,
+  closureLabel, codehostLimits, codehostName, codehostRuntime, journalLabel, planLabel,
+  producerLabel, publicationLabel, sourceLabel,
 } from './constants.js'
 import { nativeKinds } from './jobs/kinds.js'
 
@@ -11,7 +11,9 @@ export const codehost: Capability = {
   taskKinds: nativeKinds,
   runtimes: [codehostRuntime],
   sources: {},
-  artifactLabels: [planLabel, journalLabel, publicationLabel, sourceLabel, producerLabel],
+  artifactLabels: [
+    planLabel, journalLabel, publicationLabel, sourceLabel, producerLabel, closureLabel,
+  ],
   receipt: null,
   operationMsMax: codehostLimits.jobMsMax,
   rows: async () => (await import('./capability-rows.js')).codehostRows,

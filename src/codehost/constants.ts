@@ -60,6 +60,8 @@ export const sourceLabel = 'svc.codehost.source.v1'
 export const producerLabel = 'svc.codehost.producer_binding.v1'
 /** Receipts of what was read back. */
 export const journalLabel = 'svc.codehost.reads.v1'
+/** The account of a closure of capacity. */
+export const closureLabel = 'svc.codehost.closure.v1'
 /** Purpose that its tasks name; it rests on no consent but that of the connection. */
 export const writePurpose = 'codehost.write'
 

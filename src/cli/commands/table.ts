@@ -103,6 +103,10 @@ export const commands: CommandTable = [
       { verb: 'cancel', load: () => import('./codehost/cancel.js') },
       { verb: 'reconcile', load: () => import('./codehost/reconcile.js') },
       { verb: 'adopt', load: () => import('./codehost/adopt.js') },
+      { verb: 'close-capacity', load: () => import('./codehost/close-capacity.js') },
+      { verb: 'closures', load: () => import('./codehost/closures.js') },
+      { verb: 'inspect', load: () => import('./codehost/inspect.js') },
+      { verb: 'discard', load: () => import('./codehost/discard.js') },
     ],
   },
   {

@@ -59,17 +59,33 @@ const artifactEntry = v.strictObject({
 /** Sealed content of a job. */
 export const artifactHistory = historySpec({ name: 'codehost_artifacts', entry: artifactEntry })
 
-const checkpointEntry = v.strictObject({
-  at: iso, what: v.picklist(['reserved', 'released']), fence: counted, attempt: counted,
-  operation_id: v.nullable(text), reason: v.nullable(text),
-})
+const checkpointEntry = v.variant('what', [
+  v.strictObject({
+    at: iso, what: v.picklist(['reserved', 'released']), fence: counted, attempt: counted,
+    operation_id: v.nullable(text), reason: v.nullable(text),
+  }),
+  /** The closure of its capacity: enough by itself to refuse whatever would execute the job. */
+  v.strictObject({
+    at: iso, what: v.literal('closed'), fence: counted, attempt: count, closure_id: text,
+    job_id: text, job_revision: counted, root: text, idempotency_key: text,
+    /** Canonical text of the request, and its digest. */
+    request: text, request_sha256: sha256,
+    artifact_id: text, artifact_sha256: sha256, artifact_stored_sha256: sha256,
+    producer: text, receipt_sha256: sha256, recovery_contract: v.literal('V3'),
+  }),
+])
+/** One line of the checkpoints. */
+export type CheckpointEntry = v.InferOutput<typeof checkpointEntry>
 /** How a job came to occupy its connection, and how it left it. */
-export const checkpointHistory = historySpec({
+export const checkpointHistory: HistorySpec<CheckpointEntry> = historySpec({
   name: 'codehost_checkpoints', entry: checkpointEntry,
 })
 
+/** What reads of a job were for. */
+export const readPurposes = ['readback', 'reconcile', 'closure', 'observation'] as const
+
 const readEntry = v.strictObject({
-  at: iso, operation_id: text, purpose: v.picklist(['readback', 'reconcile']),
+  at: iso, operation_id: text, purpose: v.picklist(readPurposes),
   read_revision: counted, gets: counted, raw_bytes: count,
   /** The sealed journals of its receipts. */
   journals: v.pipe(v.array(v.strictObject({ artifact_id: text, sha256 })), v.minLength(1)),

@@ -6,27 +6,31 @@
 import { newId } from '../../base/ids.js'
 import { registerArtifact } from '../../governance/artifacts.js'
 import { appendAudit } from '../../governance/audit.js'
+import type { Gov } from '../../governance/context.js'
 import type { ArtifactRef, Tx } from '../../state/types.js'
 import { journalLabel } from '../constants.js'
 import { writeDenials, type Asked } from './boundary.js'
 import { putJob, requireJobRevision } from './change.js'
-import { appendEntry, artifactHistory, readHistory } from './histories.js'
+import { appendEntry, artifactHistory, readHistory, type readPurposes } from './histories.js'
 import { receiptCollection, receiptRow, type ReadReceipt } from './receipt.js'
 import { releaseConnection } from './reserve.js'
 import type { Job } from './rows.js'
 
 /** What was read back. */
 export interface Proven {
-  readonly purpose: 'readback' | 'reconcile'
+  readonly purpose: (typeof readPurposes)[number]
   readonly operationId: string
   readonly receipts: readonly ReadReceipt[]
   readonly journal: ArtifactRef
   readonly rawBytes: number
+  /** Requests that it took; left out: one a receipt. */
+  readonly gets?: number
 }
 
 /** Keeps what was read back: journal, history and rows of its receipts. */
 export const keepProof = (
-  { gov: { store } }: Asked, tx: Tx, now: string, job: Job, proven: Proven,
+  { gov: { store } }: { readonly gov: Pick<Gov, 'store'> }, tx: Tx, now: string, job: Job,
+  proven: Proven,
 ): void => {
   const { receipts, journal, purpose, operationId, rawBytes } = proven
   const artifact_id = newId('art')
@@ -41,7 +45,7 @@ export const keepProof = (
   })
   appendEntry(tx, readHistory, job.job_id, {
     at: now, operation_id: operationId, purpose, read_revision: receipts[0]?.read_revision ?? 0,
-    gets: receipts.length, raw_bytes: rawBytes, journals: [named],
+    gets: proven.gets ?? receipts.length, raw_bytes: rawBytes, journals: [named],
     receipts: receipts.map(({ readback_sha256: digest }) => digest),
   })
   for (const receipt of receipts) {

@@ -1,0 +1,145 @@
+import { closeForm, requestOfBytes, requestOfFields } from '../../../codehost/closure/ask.js'
+import { closeCapacity } from '../../../codehost/closure/close.js'
+import { codehostCloseCapacity } from '../../../codehost/closure/contract.js'
+import { closureLimits } from '../../../codehost/closure/limits.js'
+import { keptRequest } from '../../../codehost/closure/look.js'
+import type { ClosureReceipt } from '../../../codehost/closure/receipt-shape.js'
+import type { ReadRequest } from '../../../codehost/closure/request.js'
+import { fail } from '../../../base/errors.js'
+import type { Gov } from '../../../governance/context.js'
+import type { Session } from '../../../governance/session/types.js'
+import type { VerbDeps } from '../../bound.js'
+import { integerFlag } from '../../flags.js'
+import { readInput } from '../../input.js'
+import { loginAlone } from '../../mutate.js'
+import { requestOf } from '../../request.js'
+import { defineVerb, type Build, type Run, type VerbDefinition } from '../../verb.js'
+import { receiptText } from './closure-text.js'
+import { codehostContext } from './context.js'
+
+/** Argument and flags of `codehost close-capacity`. */
+export interface CloseCapacityOptions {
+  readonly job: string
+  readonly from?: string
+  readonly retry?: boolean
+  readonly acknowledgedCapacityClose?: boolean
+  readonly expectedJobRevision?: number
+  readonly expectedConnectionRevision?: number
+  readonly expectedConnectionFence?: number
+  readonly idempotencyKey?: string
+  readonly remoteId?: number
+  readonly remoteCommitId?: string
+  readonly prNumber?: number
+}
+
+const number = { min: 1, max: Number.MAX_SAFE_INTEGER }
+
+const definition: VerbDefinition<ClosureReceipt> = {
+  meta: {
+    name: 'codehost close-capacity',
+    summary: 'free the connection of a job whose effects are all proved to have happened',
+    description:
+      'Reads back everything that a job may have sent, by GET alone, and frees the connection '
+      + 'that it occupies where all of it is proved. Nothing else changes: the job stays unknown, '
+      + 'blocked or failed, and never runs again. What cannot be proved leaves the connection '
+      + 'occupied, with a named reason. The request is kept in pending/ before anybody is '
+      + 'contacted; --retry sends the very same one, and a request that was applied is answered '
+      + 'from the state, with no contact. On a terminal, without flags, it is a form.',
+    examples: [
+      '$ sallyport codehost close-capacity JOB --acknowledged-capacity-close '
+        + '--expected-job-revision 6 --expected-connection-revision 2 '
+        + '--expected-connection-fence 1',
+      '$ sallyport codehost close-capacity JOB --from request.json --json',
+      '$ sallyport codehost close-capacity JOB --retry',
+    ],
+    session: 'required',
+    damage: 'refuses',
+    contacts: true,
+    exits: [
+      'rejected', 'unauthorized', 'conflict', 'not_found', 'blocked', 'no_state', 'locked',
+      'damaged', 'cancelled',
+    ],
+    json: codehostCloseCapacity,
+  },
+  flags: (command) => command
+    .argument('<job>', 'id of the job')
+    .option('--from <file>', 'the whole request as JSON; - for stdin')
+    .option('--retry', 'send the kept request of this job again')
+    .option('--acknowledged-capacity-close', 'I know that this closes capacity and proves nothing '
+      + 'else')
+    .addOption(integerFlag('--expected-job-revision <n>', 'as `codehost job` shows it', number))
+    .addOption(integerFlag(
+      '--expected-connection-revision <n>', 'as `codehost connections` shows it', number))
+    .addOption(integerFlag('--expected-connection-fence <n>', 'the fence of the job', number))
+    .option('--idempotency-key <uuid>', 'key of this request; a new one without it')
+    .addOption(integerFlag(
+      '--remote-id <n>', 'number of the issue or comment, where its reply was lost', number))
+    .option('--remote-commit-id <id>', 'commit of a publication whose reply was lost')
+    .addOption(integerFlag(
+      '--pr-number <n>', 'pull request of a publication whose reply was lost', number)),
+  text: receiptText,
+}
+
+const fieldsOf = (options: CloseCapacityOptions) => ({
+  acknowledged_capacity_close: options.acknowledgedCapacityClose,
+  expected_job_revision: options.expectedJobRevision,
+  expected_connection_revision: options.expectedConnectionRevision,
+  expected_connection_fence: options.expectedConnectionFence,
+  idempotency_key: options.idempotencyKey, remote_id: options.remoteId,
+  remote_commit_id: options.remoteCommitId, pr_number: options.prNumber,
+})
+
+/** On a terminal the numbers of now are shown, and the acknowledgment starts unchecked. */
+const asked = async (
+  options: CloseCapacityOptions, deps: VerbDeps, gov: Gov, session: Session,
+): Promise<ReadRequest> => {
+  const { jobId, ...form } = closeForm(gov, session, options.job)
+  const prompter = await deps.ask('Give --acknowledged-capacity-close and the expected numbers.')
+  deps.note(`${jobId} is ${form.state}; ${form.contacted} of its effects may have happened at `
+    + `${form.repository}. Its revision is ${form.expected_job_revision}, that of the connection `
+    + `${form.expected_connection_revision}, its fence ${form.expected_connection_fence}.`)
+  deps.note('Closing frees the connection and resolves nothing: the job stays as it is and never '
+    + 'runs again.')
+  if (!(await prompter.confirm('Close this capacity if everything is proved?'))) {
+    throw fail.cancelled('declined', 'Declined; nothing was changed.')
+  }
+  return requestOfFields(gov, session, options.job, {
+    acknowledged_capacity_close: true, remote_id: options.remoteId,
+    expected_job_revision: form.expected_job_revision,
+    expected_connection_revision: form.expected_connection_revision,
+    expected_connection_fence: form.expected_connection_fence,
+  })
+}
+
+const requestFrom = async (
+  options: CloseCapacityOptions, deps: VerbDeps, gov: Gov, session: Session,
+): Promise<ReadRequest> => {
+  const { job, from, retry } = options
+  const { idempotency_key: key, ...rest } = fieldsOf(options)
+  const given = Object.values(rest).some((value) => value !== undefined)
+  const sources = [from !== undefined, retry === true, given].filter(Boolean).length
+  if (sources > 1) {
+    throw fail.usage('request_twice', 'Give one request: --from, --retry, or its fields as flags.')
+  }
+  if (from !== undefined) {
+    return requestOfBytes(gov, session, job, await readInput(deps, {
+      from, flag: '--from', bytesMax: closureLimits.requestBytesMax,
+    }))
+  }
+  if (retry === true) return keptRequest(gov, { jobId: job, key }).read
+  return !given && deps.interactive
+    ? asked(options, deps, gov, session)
+    : requestOfFields(gov, session, job, fieldsOf(options))
+}
+
+/** Reads back and closes. */
+export const run: Run<CloseCapacityOptions, ClosureReceipt> = async (options, deps) => {
+  const { job } = requestOf(codehostCloseCapacity, options)
+  const { gov, session } = await loginAlone(deps)
+  const read = await requestFrom(options, deps, gov, session)
+  return codehostCloseCapacity.answer(
+    await closeCapacity(codehostContext(deps, gov), session, { jobId: job, read }))
+}
+
+/** Parses a line of `codehost close-capacity`. */
+export const build: Build = (deps) => defineVerb(deps, definition, run)

@@ -1,0 +1,48 @@
+/** Rows of closures: one a job, never changed (C-052 to C-058). */
+import * as v from 'valibot'
+import { count, counted, iso, sha256, text } from '../../base/fields.js'
+import type { CollectionSpec, Index } from '../../state/types.js'
+import { closureReceiptShape } from './receipt-shape.js'
+
+/** Sealed content that is named by its digests. */
+export const sealedShape = v.strictObject({
+  artifact_id: text, sha256, stored_sha256: sha256, bytes: count,
+})
+
+const closureShape = v.strictObject({
+  closure_id: text,
+  job_id: text,
+  owner: text,
+  root: text,
+  connection_id: text,
+  idempotency_key: text,
+  /** Canonical text of the request, and its digest. */
+  request: text,
+  request_sha256: sha256,
+  closed_at: iso,
+  /** Fence under which the job had last occupied its connection. */
+  fence: counted,
+  artifact: sealedShape,
+  receipt: closureReceiptShape,
+})
+/** One closure. */
+export type Closure = v.InferOutput<typeof closureShape>
+
+/** Closures by job. */
+export const closuresByJob: Index<Closure> = {
+  name: 'job', parts: 1, keysOf: ({ job_id: job }) => [[job]],
+}
+/** Closures by the key of their request; keys are global to a store. */
+export const closuresByKey: Index<Closure> = {
+  name: 'key', parts: 1, keysOf: ({ idempotency_key: key }) => [[key]],
+}
+/** Closures of an owner, in the order of their ids, which is that of time. */
+export const closuresByOwner: Index<Closure> = {
+  name: 'owner', parts: 1, keysOf: ({ owner }) => [[owner]],
+}
+
+/** Closures by id. */
+export const closureCollection: CollectionSpec<Closure> = {
+  name: 'codehost_closures', schema: closureShape, partition: 'hash256',
+  indexes: [closuresByJob, closuresByKey, closuresByOwner],
+}

@@ -1,0 +1,128 @@
+/** What is no proof: each leaves the capacity occupied, with its own reason, and every byte of the state. */
+import t from 'tap'
+import { connectionCollection } from '../../../src/governance/connections/rows.js'
+import { closureBlockers } from '../../../src/codehost/closure/blockers.js'
+import { jobCollection } from '../../../src/codehost/jobs/rows.js'
+import { collections } from '../../../src/governance/rows.js'
+import { must } from '../../support/must.js'
+import { closing, type Closing } from '../../support/codehost/closing.js'
+
+/** Faults of the two reads, or of the second alone, and the reason that each gives. */
+const faults: readonly (readonly [string, number, string])[] = [
+  ['read_not_there', 1, 'remote_not_found'],
+  ['issue_other_body', 1, 'readback_differs'],
+  ['read_malformed', 1, 'readback_malformed'],
+  ['read_truncate', 1, 'readback_truncated'],
+  ['read_oversize', 1, 'readback_too_large'],
+  ['read_gzip', 1, 'readback_encoded'],
+  ['read_redirect_301', 1, 'readback_redirected'],
+  ['read_status_500', 0, 'host_failed'],
+  ['read_limit_spent', 0, 'rate_limited'],
+  ['read_close_before_headers', 1, 'reply_lost'],
+]
+
+t.test('C-094 C-194 C-196 C-197 C-198 C-201 C-210 whatever is no proof leaves the capacity occupied with its reason, and the state byte for byte', async (t) => {
+  const at = await closing(t)
+  const job = await at.unknown('Refused', 'numbered')
+  const before = at.bytes()
+  for (const [fault, after, reason] of faults) {
+    at.sandbox.faults.set(fault, { service: 'codehost', times: 1, after })
+    const seen = await at.during(async () => {
+      const ran = await at.close(job, at.request(job))
+      t.equal(ran.status, 7, `${fault}: ${ran.stderr}`)
+      t.hasStrict(ran.error(), { code: 'closure_blocked', reason }, fault)
+      t.ok(ran.error().next.length > 0, 'what a person can do')
+    })
+    at.sandbox.faults.clear()
+    t.ok(seen.every((one) => one.startsWith('GET ')), fault)
+    t.ok(seen.length <= 2, `${fault}: nothing is tried again`)
+    t.strictSame([...at.bytes()], [...before], fault)
+    t.equal(at.connection().active_job_id, job)
+  }
+})
+
+t.test('C-195 a list where one object was asked for is ambiguous', async (t) => {
+  const at = await closing(t)
+  const job = await at.unknown('List', 'numbered')
+  at.sandbox.faults.set('read_list', { service: 'codehost', times: 1, after: 1 })
+  t.hasStrict((await at.close(job, at.request(job))).error(), { reason: 'readback_ambiguous' })
+})
+
+t.test('C-199 C-200 C-204 what is missing of plan or ledger blocks before anybody is asked', async (t) => {
+  const at = await closing(t)
+  const job = await at.unknown('Altered', 'numbered')
+  const row = at.job(job)
+  const states: readonly (readonly [string, Partial<typeof row>])[] = [
+    ['prepared_bytes_missing', { plan: { ...row.plan, artifact_id: 'art_none' } }],
+    ['prepared_bytes_altered', { plan: { ...row.plan, sha256: '0'.repeat(64) } }],
+    ['inventory_incomplete', { contacted: 2 }],
+    ['inventory_incomplete', { created: 0 }],
+  ]
+  for (const [reason, change] of states) {
+    await at.transact((tx) => tx.put(jobCollection, job, { ...row, ...change }))
+    t.strictSame(await at.during(async () => {
+      t.hasStrict((await at.close(job, at.request(job))).error(), { reason }, reason)
+    }), [])
+    await at.transact((tx) => tx.put(jobCollection, job, row))
+  }
+})
+
+type Act = (at: Closing, job: string) => Promise<unknown>
+
+const acts: Readonly<Record<string, readonly [Act, string]>> = {
+  'C-250 the session is revoked': [
+    async (at) => must(await at.run(['logout'])), 'unauthorized session_ended'],
+  'C-251 the job moves on': [
+    async (at, job) => at.transact((tx) => tx.put(jobCollection, job, {
+      ...at.job(job), revision: at.job(job).revision + 1,
+    })), 'conflict closure_binding_changed'],
+  'C-252 a fingerprint changes': [
+    async (at, job) => at.transact((tx) => tx.put(jobCollection, job, {
+      ...at.job(job), run_sha256: '0'.repeat(64),
+    })), 'conflict closure_binding_changed'],
+  'C-255 the connection is saved anew': [
+    async (at) => must(await at.run(['codehost', 'mode', at.id, 'disabled'])),
+    'conflict closure_binding_changed'],
+  'C-256 another job holds the connection': [
+    async (at) => at.transact((tx) => tx.put(connectionCollection, at.id, {
+      ...at.connection(), active_job_id: 'job_other', active_fence: 9,
+    })), 'conflict closure_binding_changed'],
+  'C-257 the token is another one': [
+    async (at) => at.transact((tx) => {
+      const ref = at.connection().credential_ref
+      const held = tx.get(collections.credentials, ref)
+      if (held !== undefined) {
+        tx.put(collections.credentials, ref, { ...held, fingerprint: 'other', saved_at: at.now() })
+      }
+    }), ''],
+}
+
+for (const [name, [act, expected]] of Object.entries(acts)) {
+  t.test(`C-216 ${name} between the reads and the record: nothing is closed`, async (t) => {
+    const at = await closing(t)
+    const job = await at.unknown('Raced', 'numbered')
+    let after: ReadonlyMap<string, string> = new Map()
+    let active: string | null = null
+    const ran = await at.close(job, at.request(job), {
+      at: async (step) => {
+        if (step !== 'closure.staged') return
+        await act(at, job)
+        after = at.bytes()
+        active = at.connection().active_job_id
+      },
+    })
+    t.not(ran.status, 0)
+    const { code } = ran.error()
+    if (expected !== '') t.ok(expected.endsWith(code), `${code}: ${ran.stderr}`)
+    t.equal(at.job(job).closed, null)
+    t.equal(at.connection().active_job_id, active)
+    t.strictSame([...at.bytes()], [...after], 'as the other act left it')
+  })
+}
+
+t.test('every named reason says what is missing and what a person can do', async (t) => {
+  for (const [name, { text, next }] of Object.entries(closureBlockers)) {
+    t.match(text, /\.$/, name)
+    t.ok(next.length > 10, name)
+  }
+})
