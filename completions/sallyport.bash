@@ -23,7 +23,7 @@ _sallyport() {
     "alpha") COMPREPLY=($(compgen -W "setup acknowledge show ask output tasks task review cancel --help" -- "$cur")); return ;;
     "gateway") COMPREPLY=($(compgen -W "setup show prove --help" -- "$cur")); return ;;
     "shots") COMPREPLY=($(compgen -W "config scan watch run analyze reanalyze list show explain clear-stale status digest digests report --help" -- "$cur")); return ;;
-    "codehost") COMPREPLY=($(compgen -W "connect connections mode consent grants revoke prepare preview approve run resume jobs job cancel reconcile adopt --help" -- "$cur")); return ;;
+    "codehost") COMPREPLY=($(compgen -W "connect connections mode consent grants revoke prepare preview approve run resume jobs job cancel reconcile adopt close-capacity closures inspect discard --help" -- "$cur")); return ;;
     "config") COMPREPLY=($(compgen -W "show save --help" -- "$cur")); return ;;
     "task") COMPREPLY=($(compgen -W "list show review cancel recover close --help" -- "$cur")); return ;;
     "policy") COMPREPLY=($(compgen -W "show revoke history --help" -- "$cur")); return ;;
@@ -358,6 +358,39 @@ _sallyport() {
       ;;
     "codehost adopt")
       COMPREPLY=($(compgen -W "--help --state-dir --json --no-input --quiet --verbose --no-color --wait" -- "$cur"))
+      ;;
+    "codehost close-capacity")
+      case "$prev" in
+        --from) COMPREPLY=($(compgen -f -- "$cur")); return ;;
+        --expected-job-revision) COMPREPLY=(); return ;;
+        --expected-connection-revision) COMPREPLY=(); return ;;
+        --expected-connection-fence) COMPREPLY=(); return ;;
+        --idempotency-key) COMPREPLY=(); return ;;
+        --remote-id) COMPREPLY=(); return ;;
+        --remote-commit-id) COMPREPLY=(); return ;;
+        --pr-number) COMPREPLY=(); return ;;
+      esac
+      COMPREPLY=($(compgen -W "--from --retry --acknowledged-capacity-close --expected-job-revision --expected-connection-revision --expected-connection-fence --idempotency-key --remote-id --remote-commit-id --pr-number --help --state-dir --json --no-input --quiet --verbose --no-color --wait" -- "$cur"))
+      ;;
+    "codehost closures")
+      case "$prev" in
+        --after) COMPREPLY=(); return ;;
+        --limit) COMPREPLY=(); return ;;
+      esac
+      COMPREPLY=($(compgen -W "--receipt --after --limit --help --state-dir --json --no-input --quiet --verbose --no-color --wait" -- "$cur"))
+      ;;
+    "codehost inspect")
+      case "$prev" in
+        --from) COMPREPLY=($(compgen -f -- "$cur")); return ;;
+        --idempotency-key) COMPREPLY=(); return ;;
+      esac
+      COMPREPLY=($(compgen -W "--from --idempotency-key --help --state-dir --json --no-input --quiet --verbose --no-color --wait" -- "$cur"))
+      ;;
+    "codehost discard")
+      case "$prev" in
+        --idempotency-key) COMPREPLY=(); return ;;
+      esac
+      COMPREPLY=($(compgen -W "--idempotency-key --help --state-dir --json --no-input --quiet --verbose --no-color --wait" -- "$cur"))
       ;;
     "config show")
       COMPREPLY=($(compgen -W "--help --state-dir --json --no-input --quiet --verbose --no-color --wait" -- "$cur"))

@@ -41,7 +41,9 @@ export const closureBlockers = {
   readback_malformed: {
     text: 'The host’s reply is not what its description says.', next: again,
   },
-  readback_encoded: { text: 'The host encoded its reply although none was asked for.', next: again },
+  readback_encoded: {
+    text: 'The host encoded its reply although none was asked for.', next: again,
+  },
   readback_redirected: {
     text: 'The host names another place; no redirect is followed.', next: connectAnew,
   },

@@ -30,7 +30,7 @@ import { ReadBudget } from './budget.js'
 import { commitClosure, requireHistoryRoom, type Committed, type Prepared } from './commit.js'
 import { appliedClosure, requireClosable, requireIdentity, type Identified } from './eligible.js'
 import type { Evidence } from './evidence.js'
-import { closureGet } from './get.js'
+import { closeCancelled, closureGet } from './get.js'
 import { closureKinds, type Proving } from './kinds.js'
 import type { ReadLimits } from './limits.js'
 import { keepPending } from './pending.js'
@@ -101,7 +101,8 @@ const holdClosureGuard = async (
     } catch (error) {
       if (!isHeldElsewhere(error)) throw error
     }
-    if (signal.aborted || performance.now() > endMs) throw underWay(jobId)
+    if (signal.aborted) throw closeCancelled(jobId)
+    if (performance.now() > endMs) throw underWay(jobId)
     await sleep(pauseMs)
   }
 }

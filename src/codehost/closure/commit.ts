@@ -68,7 +68,9 @@ const keepEvidence = (gov: Gov, tx: Tx, { job }: Identified, prepared: Prepared)
   })
 }
 
-const closureOf = ({ job }: Identified, prepared: Prepared, receipt: Closure['receipt']): Closure => {
+const closureOf = (
+  { job }: Identified, prepared: Prepared, receipt: Closure['receipt'],
+): Closure => {
   const { closureId, at, read, artifactId, account } = prepared
   return {
     closure_id: closureId, job_id: job.job_id, owner: job.owner, root: job.root,

@@ -30,10 +30,11 @@ const judging = <V>(judge: (reply: HttpsReply) => V) => (reply: HttpsReply): Jud
 const isRefusal = (cause: unknown): cause is SallyportError =>
   cause instanceof SallyportError && !(cause.code in wireBlockers)
 
-const closeCancelled = (jobId: string, cause: unknown): SallyportError => fail.cancelled(
+/** The end of a closure that the operator stopped. */
+export const closeCancelled = (jobId: string, cause?: unknown): SallyportError => fail.cancelled(
   'close_capacity_cancelled', 'The closure was cancelled; nothing was closed.', {
     next: `Send the same request again: sallyport codehost close-capacity ${jobId} --retry`,
-    details: { job_id: jobId }, cause,
+    details: { job_id: jobId }, ...(cause === undefined ? {} : { cause }),
   },
 )
 

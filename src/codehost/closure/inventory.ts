@@ -46,6 +46,8 @@ export const followInventory = (
   const ledger = effectLedger(entries)
   const planned = ledger.plan?.effects ?? 0
   if (entries.some((entry) => namesOther(entry, planned))) return { blocked: 'unidentified_intent' }
+  // A fixed kind without local work; a line that tells of some is not its own.
+  if (ledger.producer !== null) return { blocked: 'producer_unproved' }
   const [effect] = ledger.effects
   const agrees = kinds?.length === 1 && followActions.includes(kinds[0])
     && planned === 1 && job.plan.effects === 1 && ledger.plan?.sha256 === job.plan.sha256

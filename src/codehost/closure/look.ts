@@ -1,4 +1,4 @@
-/** Looking at closures and at kept requests, and dropping one that is decided; nobody is contacted. */
+/** Looking at closures and kept requests, and dropping one that is decided; no contact. */
 import { fail } from '../../base/errors.js'
 import type { Gov } from '../../governance/context.js'
 import { liveSession } from '../../governance/session/live.js'

@@ -19,6 +19,7 @@ export const replyBlocker = ({ status, headers, body }: HttpsReply): ClosureBloc
 export const blockerOf: Readonly<Record<ReadReason, ClosureBlocker>> = {
   remote_not_found: 'remote_not_found',
   readback_differs: 'readback_differs',
+  readback_truncated: 'readback_truncated',
   codehost_token_refused: 'token_refused',
   codehost_rate_limited: 'rate_limited',
   repository_not_seen: 'remote_not_found',

@@ -23,6 +23,9 @@ const rawOf = (more: Readonly<Record<string, string>>): string => {
   return text({ ...raw, ...more })
 }
 
+const without = (name: string): string =>
+  JSON.stringify(Object.fromEntries(Object.entries(good).filter(([one]) => one !== name)))
+
 const codeOf = (raw: string | Uint8Array, kind: typeof followThroughKind | typeof publicationKind =
   followThroughKind): string => {
   try {
@@ -49,8 +52,7 @@ t.test('C-115 C-116 C-117 C-129 each expected number is a plain integer above ze
         t.match(codeOf(rawOf({ [name]: raw }), kind), /^rejected /, `${name} ${raw}`)
       }
     }
-    const { [name]: _left, ...rest } = good
-    t.equal(codeOf(JSON.stringify(rest)), 'rejected request_invalid', `${name} is required`)
+    t.equal(codeOf(without(name)), 'rejected request_invalid', `${name} is required`)
   }
 })
 
@@ -58,8 +60,7 @@ t.test('C-114 the acknowledgment is the literal true and nothing that resembles 
   for (const raw of ['false', 'null', '1', '"true"', '"1"', '1.0', '[true]', '{}']) {
     t.match(codeOf(rawOf({ acknowledged_capacity_close: raw })), /^rejected /, raw)
   }
-  const { acknowledged_capacity_close: _left, ...rest } = good
-  t.equal(codeOf(JSON.stringify(rest)), 'rejected request_invalid')
+  t.equal(codeOf(without('acknowledged_capacity_close')), 'rejected request_invalid')
 })
 
 t.test('C-118 the key is a UUID in canonical lowercase, to its last character', async (t) => {

@@ -12,8 +12,8 @@ export interface Closing extends Working {
   unknown(title?: string, numbered?: 'numbered'): Promise<string>
   /** A request for a job with the numbers of now; more fields replace or add. */
   request(job: string, more?: Loose): Loose
-  /** Sends a request as a file. */
-  close(job: string, request: Loose | string | Uint8Array, options?: RunOptions): Promise<Ran>
+  /** Sends a request as a file; a text as it is. */
+  close(job: string, request: Loose, options?: RunOptions): Promise<Ran>
   /** Requests to the code host that one piece of work made. */
   during(work: () => Promise<unknown>): Promise<readonly string[]>
   /** Digest of each file of the state that a refused closure must leave as it was. */
@@ -52,9 +52,8 @@ export const closing = async (t: Teardown): Promise<Closing> => {
       expected_connection_fence: at.connection().active_fence, idempotency_key: randomUUID(),
       ...given,
     }),
-    close: (job: string, request: Loose | string | Uint8Array, options?: RunOptions) => {
-      const raw = typeof request === 'string' || request instanceof Uint8Array
-        ? request : JSON.stringify(request)
+    close: (job: string, request: Loose, options?: RunOptions) => {
+      const raw = typeof request === 'string' ? request : JSON.stringify(request)
       return at.run(['codehost', 'close-capacity', job, '--from',
         at.place.write(`request-${randomUUID()}.json`, raw), '--json'], options)
     },

@@ -1,0 +1,78 @@
+/** Who may close, and what even a repeated answer rests on. */
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import { dropPending, readPending } from '../../../src/codehost/closure/pending.js'
+import { connectionCollection } from '../../../src/governance/connections/rows.js'
+import { failure, must } from '../../support/must.js'
+import { closing } from '../../support/codehost/closing.js'
+
+t.test('C-164 C-167 C-168 C-188 another session closes nothing and gets no answer, whatever it consents to', async (t) => {
+  const at = await closing(t)
+  const open = await at.unknown('Open', 'numbered')
+  const request = at.request(open)
+  must(await at.run(['login', '--replace', '--json']))
+  t.strictSame(await at.during(async () => {
+    const ran = await at.close(open, request)
+    t.equal(ran.status, 4)
+    t.equal(failure(ran).code, 'closure_root_ended')
+  }), [])
+  t.equal(at.connection().active_job_id, open)
+})
+
+t.test('C-165 C-166 C-188 an ended or idle session closes nothing, and gets no answer again', async (t) => {
+  const at = await closing(t)
+  const job = await at.unknown('Ended', 'numbered')
+  const request = at.request(job)
+  must(await at.close(job, request))
+  at.clock.advance(31 * 60_000)
+  const idle = await at.close(job, request)
+  t.equal(failure(idle).code, 'session_idle')
+  t.equal(idle.stdout, '')
+})
+
+t.test('C-166 closing does not count as a use of the session', async (t) => {
+  const at = await closing(t)
+  const job = await at.unknown('Use', 'numbered')
+  at.clock.advance(29 * 60_000)
+  must(await at.close(job, at.request(job)))
+  at.clock.advance(2 * 60_000)
+  t.equal(failure(await at.run(['session', 'show', '--json'])).code, 'session_idle')
+})
+
+t.test('C-184 C-189 another token, repository or connection refuses a request and its repetition', async (t) => {
+  const at = await closing(t)
+  const job = await at.unknown('Identity', 'numbered')
+  const request = at.request(job)
+  must(await at.close(job, request))
+  const row = at.connection()
+  const states: readonly (readonly [string, Partial<typeof row>])[] = [
+    ['repository_changed', { repository: 'operator/other' }],
+    ['repository_changed', { repository_id: 99 }],
+    ['connection_not_found', { owner: 'prn_other' }],
+    ['credential_changed', { credential_ref: 'vault:none' }],
+  ]
+  for (const [code, change] of states) {
+    await at.transact((tx) => tx.put(connectionCollection, at.id, { ...row, ...change }))
+    t.equal(failure(await at.close(job, request)).code, code)
+    await at.transact((tx) => tx.put(connectionCollection, at.id, row))
+  }
+  must(await at.close(job, request))
+})
+
+t.test('C-146 a kept request that changed since it was looked at is not dropped', async (t) => {
+  const at = await closing(t)
+  const job = await at.unknown('Changed', 'numbered')
+  const request = at.request(job)
+  must(await at.close(job, request))
+  const { stateDir } = at.place
+  const kept = readPending(stateDir, request['idempotency_key'])
+  if (kept === undefined) throw new Error('it is kept')
+  const path = join(stateDir, 'pending', `${kept.key}.json`)
+  writeFileSync(path, 'other')
+  t.throws(() => dropPending(stateDir, kept), { code: 'pending_changed' })
+  writeFileSync(path, kept.bytes)
+  dropPending(stateDir, kept)
+  t.equal(readPending(stateDir, kept.key), undefined)
+  dropPending(stateDir, kept)
+})
