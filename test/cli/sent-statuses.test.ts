@@ -34,7 +34,7 @@ t.test('the sentence about requests is derived from one table, in the topic and 
     + 'With 13 something was done, and may have been paid for.')
   const contacting = verbs.filter(({ meta }) => meta.contacts === true).map(({ meta }) => meta.name)
   t.strictSame(contacting.sort(), [
-    'alpha ask', 'codehost consent', 'codehost reconcile', 'codehost resume', 'codehost run',
+    'alpha ask', 'codehost close-capacity', 'codehost consent', 'codehost reconcile', 'codehost resume', 'codehost run',
     'gateway prove', 'shots analyze', 'shots digest', 'shots reanalyze', 'shots report',
     'shots run',
   ])
@@ -160,6 +160,11 @@ t.test('no verb that may contact somebody sends anything under a status that say
   await take(world, 'a.png')
   const lines: Readonly<Record<string, readonly string[]>> = {
     'alpha ask': ['alpha', 'ask', 'What is new?'],
+    'codehost close-capacity': [
+      'codehost', 'close-capacity', 'job_none', '--acknowledged-capacity-close',
+      '--expected-job-revision', '1', '--expected-connection-revision', '1',
+      '--expected-connection-fence', '1',
+    ],
     'codehost consent': [
       'codehost', 'consent', 'cnn_none', '--action', 'issue.create', '--acknowledge',
       '--expected-revision', '1',

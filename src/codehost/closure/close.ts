@@ -198,10 +198,12 @@ const sealParts = (
 
 /** Commits; what no row names then leaves the disk, unless nobody knows whether one does. */
 const commitParts = async (
-  { gov }: CodehostContext, { journal, prepared }: SealedParts,
+  ctx: CodehostContext, session: Session, { journal, prepared }: SealedParts,
 ): Promise<Committed> => {
+  const { gov } = ctx
   let named = false
   try {
+    requireUnstopped(ctx, session)
     return await commitClosure(gov, prepared, () => (named = true))
   } finally {
     if (!named) {
@@ -238,8 +240,9 @@ const underGuard = async (
   await gov.observer.at('closure.proved')
   const parts = sealParts(ctx, order, snapshot, collected)
   await gov.observer.at('closure.staged')
-  requireUnstopped(ctx, session)
-  const { closureId, own } = await commitParts(ctx, parts)
+  const { closureId, own } = await commitParts(ctx, session, parts).catch((error: unknown) => {
+    throw collected.budget.gets > 0 ? afterRead(error) : error
+  })
   await gov.observer.at('closure.committed')
   return closed(ctx, closureId, own)
 }

@@ -6,10 +6,14 @@ import { contract } from '../../base/contract.js'
 import { closedObject, strictInteger } from '../../base/schema.js'
 import type { ClosedCapacity } from './close.js'
 import type { Inspection } from './look.js'
-import { closureReceiptShape, type ClosureReceipt } from './receipt-shape.js'
+import { closureReceiptShape } from './receipt-shape.js'
 import type { Closure } from './rows.js'
 
 const positive = strictInteger(1, Number.MAX_SAFE_INTEGER)
+
+const closedShape = v.strictObject({ receipt: closureReceiptShape })
+/** The receipt of what was closed, now or before: the same bytes each time. */
+export type ClosedDocument = v.InferOutput<typeof closedShape>
 
 /** Closing capacity: the receipt, as it lies in the store. */
 export const codehostCloseCapacity = contract({
@@ -25,8 +29,8 @@ export const codehostCloseCapacity = contract({
     remote_commit_id: v.optional(text),
     pr_number: v.optional(positive),
   }),
-  output: closureReceiptShape,
-  toDocument: ({ closure }: ClosedCapacity): ClosureReceipt => closure.receipt,
+  output: closedShape,
+  toDocument: ({ closure: { receipt } }: ClosedCapacity): ClosedDocument => ({ receipt }),
 })
 
 const closureLine = v.strictObject({

@@ -1,9 +1,8 @@
 import { closeForm, requestOfBytes, requestOfFields } from '../../../codehost/closure/ask.js'
 import { closeCapacity } from '../../../codehost/closure/close.js'
-import { codehostCloseCapacity } from '../../../codehost/closure/contract.js'
+import { codehostCloseCapacity, type ClosedDocument } from '../../../codehost/closure/contract.js'
 import { closureLimits } from '../../../codehost/closure/limits.js'
 import { keptRequest } from '../../../codehost/closure/look.js'
-import type { ClosureReceipt } from '../../../codehost/closure/receipt-shape.js'
 import type { ReadRequest } from '../../../codehost/closure/request.js'
 import { fail } from '../../../base/errors.js'
 import type { Gov } from '../../../governance/context.js'
@@ -34,7 +33,7 @@ export interface CloseCapacityOptions {
 
 const number = { min: 1, max: Number.MAX_SAFE_INTEGER }
 
-const definition: VerbDefinition<ClosureReceipt> = {
+const definition: VerbDefinition<ClosedDocument> = {
   meta: {
     name: 'codehost close-capacity',
     summary: 'free the connection of a job whose effects are all proved to have happened',
@@ -77,7 +76,7 @@ const definition: VerbDefinition<ClosureReceipt> = {
     .option('--remote-commit-id <id>', 'commit of a publication whose reply was lost')
     .addOption(integerFlag(
       '--pr-number <n>', 'pull request of a publication whose reply was lost', number)),
-  text: receiptText,
+  text: ({ receipt }) => receiptText(receipt),
 }
 
 const fieldsOf = (options: CloseCapacityOptions) => ({
@@ -133,7 +132,7 @@ const requestFrom = async (
 }
 
 /** Reads back and closes. */
-export const run: Run<CloseCapacityOptions, ClosureReceipt> = async (options, deps) => {
+export const run: Run<CloseCapacityOptions, ClosedDocument> = async (options, deps) => {
   const { job } = requestOf(codehostCloseCapacity, options)
   const { gov, session } = await loginAlone(deps)
   const read = await requestFrom(options, deps, gov, session)
