@@ -34,9 +34,9 @@ t.test('the sentence about requests is derived from one table, in the topic and 
     + 'With 13 something was done, and may have been paid for.')
   const contacting = verbs.filter(({ meta }) => meta.contacts === true).map(({ meta }) => meta.name)
   t.strictSame(contacting.sort(), [
-    'alpha ask', 'codehost close-capacity', 'codehost consent', 'codehost reconcile', 'codehost resume', 'codehost run',
-    'gateway prove', 'shots analyze', 'shots digest', 'shots reanalyze', 'shots report',
-    'shots run',
+    'alpha ask', 'codehost close-capacity', 'codehost consent', 'codehost reconcile',
+    'codehost resume', 'codehost run', 'gateway prove', 'shots analyze', 'shots digest',
+    'shots reanalyze', 'shots report', 'shots run',
   ])
   for (const { meta } of verbs) {
     const help = (await world.run([...meta.name.split(' '), '--help'])).stdout.replace(/\s+/g, ' ')
