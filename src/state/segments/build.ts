@@ -36,16 +36,13 @@ export type SegmentFacts = v.InferOutput<typeof segmentShape>
 /** One block as the index of its file names it: first key, offset, length, SHA-256. */
 export type IndexLine = readonly [string, string, number, number, string]
 
-const isIndexLine = (value: unknown): value is IndexLine => {
+/** Whether a value is a line of an index. By hand: a schema takes longer than the rest of a read. */
+export const isIndexLine = (value: unknown): value is IndexLine => {
   if (!Array.isArray(value) || value.length !== 5) return false
   const [collection, id, offset, length, digest] = value as unknown[]
   return typeof collection === 'string' && typeof id === 'string' &&
     typeof digest === 'string' && Number.isSafeInteger(offset) && Number.isSafeInteger(length)
 }
-
-/** Whether a value is an index. By hand: a schema takes longer than all the rest of a cold read. */
-export const isIndex = (value: unknown): value is readonly IndexLine[] =>
-  Array.isArray(value) && value.every(isIndexLine)
 
 /** How long blocks and files grow. A longer row has a block, or a file, of its own. */
 export interface SegmentLimits {

@@ -6,7 +6,7 @@ import { hash } from 'node:crypto'
 import { fail, SallyportError } from '../../base/errors.js'
 import { isIndexName } from '../indexes.js'
 import type { IndexLine, SegmentFacts } from './build.js'
-import { isIndex } from './build.js'
+import { isIndexLine } from './build.js'
 import { mayHold } from './filter.js'
 import type { Key, Row } from './row.js'
 import { compareKeys, rowOf } from './row.js'
@@ -87,18 +87,6 @@ export class BlockCache {
   }
 }
 
-/** Index of the last line whose first key is not above `key`; -1 where all are. */
-const lineAt = (index: readonly IndexLine[], key: Key): number => {
-  let [low, high] = [0, index.length]
-  while (low < high) {
-    const middle = (low + high) >> 1
-    const [collection = '', id = ''] = index[middle] ?? []
-    if (compareKeys({ collection, id }, key) <= 0) low = middle + 1
-    else high = middle
-  }
-  return low - 1
-}
-
 const keyOf = ([collection, id]: readonly [string, string, ...unknown[]]): Key =>
   ({ collection, id })
 
@@ -126,7 +114,8 @@ export class Segment {
   readonly facts: SegmentFacts
   readonly #source: SegmentSource
   readonly #cache: BlockCache | undefined
-  #index: readonly IndexLine[] | undefined
+  /** Lines of which one is looked at when it is used: a file has hundreds, a cold read uses ten. */
+  #lines: readonly unknown[] | undefined
   #filter: Buffer | undefined
 
   constructor(source: SegmentSource, cache?: BlockCache) {
@@ -145,12 +134,35 @@ export class Segment {
 
   /** Every block, in order. Throws `damaged`. */
   get index(): readonly IndexLine[] {
-    if (this.#index !== undefined) return this.#index
-    const text = this.#span(this.facts.index).toString('utf8')
-    const value: unknown = JSON.parse(text)
-    if (!isIndex(value)) throw damagedSegment(this.facts.name)
-    this.#index = value
-    return value
+    return Array.from({ length: this.#blocks }, (_, number) => this.#line(number))
+  }
+
+  /** How many blocks there are. Throws `damaged`. */
+  get #blocks(): number {
+    if (this.#lines === undefined) {
+      const value: unknown = JSON.parse(this.#span(this.facts.index).toString('utf8'))
+      if (!Array.isArray(value)) throw damagedSegment(this.facts.name)
+      this.#lines = value
+    }
+    return this.#lines.length
+  }
+
+  /** What the index says of a block; there is one of this number. */
+  #line(number: number): IndexLine {
+    const line = this.#lines?.[number]
+    if (!isIndexLine(line)) throw damagedSegment(this.facts.name)
+    return line
+  }
+
+  /** Number of the last block whose first key is not above `key`; -1 where all are. */
+  #blockAt(key: Key): number {
+    let [low, high] = [0, this.#blocks]
+    while (low < high) {
+      const middle = (low + high) >> 1
+      if (compareKeys(keyOf(this.#line(middle)), key) <= 0) low = middle + 1
+      else high = middle
+    }
+    return low - 1
   }
 
   /** The filter's bytes. Throws `damaged`. */
@@ -165,7 +177,7 @@ export class Segment {
     const key = `${name} ${sha256} ${number}`
     const known = this.#cache?.get(key)
     if (known !== undefined) return known
-    const [, , offset = 0, length = 0, digest = ''] = this.index[number] ?? []
+    const [, , offset, length, digest] = this.#line(number)
     const bytes = this.#span([offset, length, digest])
     const rows = rowsOfBlock(bytes)
     if (rows === undefined) throw damagedSegment(name)
@@ -182,7 +194,8 @@ export class Segment {
   /** The row at a key; `hashes` are the key's own, see `hashesOf`. */
   get(key: Key, hashes: readonly [number, number]): StoredRow | undefined {
     if (!this.spans(key) || !mayHold(this.filter, hashes)) return undefined
-    const rows = this.block(lineAt(this.index, key))
+    const number = this.#blockAt(key)
+    const rows = number < 0 ? [] : this.block(number)
     let [low, high] = [0, rows.length]
     while (low < high) {
       const middle = (low + high) >> 1
@@ -198,9 +211,8 @@ export class Segment {
 
   /** What lies in the n-th block. */
   rangeOf(number: number): LostRows {
-    const [line, next] = [this.index[number], this.index[number + 1]]
-    const from = keyOf(line ?? this.facts.first)
-    const to = next === undefined ? undefined : keyOf(next)
+    const from = keyOf(this.#line(number))
+    const to = number + 1 < this.#blocks ? keyOf(this.#line(number + 1)) : undefined
     // A block of entries holds those of one index, whatever comes behind it.
     const end = isIndexName(from.collection) && to?.collection !== from.collection
       ? { collection: `${from.collection}\u0000`, id: '' } : to
@@ -210,9 +222,9 @@ export class Segment {
   /** Rows within bounds, in order or in reverse. With `onLost` damage is told and passed over. */
   * scan(bounds: Bounds = {}, reverse = false, onLost?: OnLost): Generator<StoredRow> {
     const { low, high } = bounds
-    const index = this.#indexOr(onLost)
-    const first = low === undefined ? 0 : Math.max(0, lineAt(index, low))
-    const last = high === undefined ? index.length - 1 : lineAt(index, high)
+    const blocks = this.#blocksOr(onLost)
+    const first = low === undefined || blocks === 0 ? 0 : Math.max(0, this.#blockAt(low))
+    const last = high === undefined || blocks === 0 ? blocks - 1 : this.#blockAt(high)
     for (let n = reverse ? last : first; n >= first && n <= last; n += reverse ? -1 : 1) {
       const rows = this.#blockOr(n, onLost)
       for (let at = 0; at < rows.length; at += 1) {
@@ -222,13 +234,13 @@ export class Segment {
     }
   }
 
-  #indexOr(onLost: OnLost | undefined): readonly IndexLine[] {
+  #blocksOr(onLost: OnLost | undefined): number {
     try {
-      return this.index
+      return this.#blocks
     } catch (error) {
       if (onLost === undefined || !isDamage(error)) throw error
       onLost({ name: this.facts.name, from: keyOf(this.facts.first), to: undefined })
-      return []
+      return 0
     }
   }
 

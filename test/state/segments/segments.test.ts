@@ -12,6 +12,7 @@ import { compareKeys, lineOf, rowOf } from '../../../src/state/segments/row.js'
 import { Table, boundsOf } from '../../../src/state/segments/table.js'
 import { seeded } from '../../support/state/mem-files.js'
 import { errorOf } from '../../support/state/notes.js'
+import { sha256Hex } from '../../../src/base/canonical.js'
 
 const small = { blockBytes: 200, fileBytes: 1600 }
 
@@ -139,6 +140,31 @@ t.test('durability 11: a flip at any byte of a segment never gives another answe
     if (damaged === 0) wrong.push(`${at}: nobody noticed`)
   }
   t.strictSame(wrong, [])
+})
+
+t.test('a line of an index that is none is damage for whoever needs it, and for nobody else', async (t) => {
+  const rows = someRows(seeded(9), 40)
+  const [built] = [...buildSegments(rows, { blockBytes: 200, fileBytes: 100_000 })]
+  if (built === undefined) throw new Error('nothing was built')
+  const lines = segmentOf(built).index
+  const last = lines.length - 1
+  const found = (change: (all: unknown[]) => unknown): Segment => {
+    const index = Buffer.from(JSON.stringify(change([...lines])))
+    const at = built.bytes.length
+    return segmentOf({
+      bytes: Buffer.concat([built.bytes, index]),
+      facts: { ...built.facts, index: [at, index.length, sha256Hex(index)] },
+    })
+  }
+  const damaged = { code: 'collection_damaged' }
+  for (const line of [null, 7, [], lines[last]?.slice(0, 4), ['a', 'b', '0', 1, 'c']]) {
+    const segment = found((all) => all.with(last, line))
+    t.strictSame(plain(segment.scan({ high: rows[3] as Row })), rows.slice(0, 3))
+    t.hasStrict(errorOf(() => [...segment.scan()]), damaged, JSON.stringify(line))
+    t.hasStrict(errorOf(() => segment.index), damaged)
+  }
+  t.hasStrict(errorOf(() => [...found(() => ({})).scan()]), damaged)
+  t.strictSame(plain(found(() => []).scan()), [])
 })
 
 t.test('a damaged block loses its own rows only, and says which they may be', async (t) => {
