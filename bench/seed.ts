@@ -15,6 +15,7 @@ import { appendAudit } from '../src/governance/audit.js'
 import { admitTask } from '../src/governance/board/admit.js'
 import { leaseTask } from '../src/governance/board/lease.js'
 import { moveTask } from '../src/governance/board/move.js'
+import { reviewTask } from '../src/governance/board/review.js'
 import type { Gov } from '../src/governance/context.js'
 import { storeDecision } from '../src/governance/judge/decision.js'
 import { bootstrapLedger, isAccountingEmpty } from '../src/governance/ledger/account.js'
@@ -184,6 +185,7 @@ const ask = (tx: Tx, now: string, session: Session, n: number, sealed: Sealed): 
       label: alphaArtifactLabels.answer, ref: sealed.answer, owner, taskId, adopted: true,
     })
     moveTask(tx, now, taskId, state, { result_artifact_id: result })
+    reviewTask(tx, now, session, taskId, 'approve')
   }
   closeRoute(tx, operationId, state)
   appendAudit(tx, now, {

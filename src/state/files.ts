@@ -198,11 +198,14 @@ export const writeAll = (
   }
 }
 
-/** Reads `length` bytes from `position`, fewer where the file ends. */
+/**
+ * Reads `length` bytes from `position`, fewer where the file ends: into a buffer of their own, or
+ * into the beginning of `into`.
+ */
 export const readRange = (
-  files: Files, fd: number, position: number, length: number,
+  files: Files, fd: number, position: number, length: number, into?: Buffer,
 ): Buffer => {
-  const buffer = Buffer.allocUnsafe(length)
+  const buffer = into === undefined ? Buffer.allocUnsafe(length) : into.subarray(0, length)
   let have = 0
   while (have < length) {
     const got = files.read(fd, buffer.subarray(have), position + have)
@@ -250,6 +253,21 @@ export const readWhole = (files: Files, path: string, bytesMax: number): Buffer 
     throw error
   }
 }
+
+/** Bytes that are compared at a time. */
+const comparedBytes = 256 * 1024
+
+/** Whether a file holds exactly these bytes. */
+export const holdsBytes = (files: Files, path: string, bytes: Buffer): boolean =>
+  withFile(files, path, 'read', (fd) => {
+    if (files.fstat(fd).size !== bytes.length) return false
+    const piece = Buffer.allocUnsafe(Math.min(bytes.length, comparedBytes))
+    for (let at = 0; at < bytes.length; at += piece.length) {
+      const wanted = bytes.subarray(at, at + piece.length)
+      if (!readRange(files, fd, at, wanted.length, piece).equals(wanted)) return false
+    }
+    return true
+  })
 
 /** Makes a folder's entries durable. */
 export const syncDir = (files: Files, path: string): void =>

@@ -155,6 +155,11 @@ export class Follower {
     return facts === undefined || facts.ino !== log?.inode || facts.size < end
   }
 
+  /** See `SegmentPool.keepAtMost`. */
+  keepAtMost(bytes: number): void {
+    this.#pool.keepAtMost(bytes)
+  }
+
   /** What `fn` gives, which reads rows that are in memory and no file. Throws `NotLoaded`. */
   readingNothing<T>(fn: () => T): T {
     return this.#pool.readingNothing(fn)

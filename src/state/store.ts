@@ -184,6 +184,11 @@ export class FileStore implements Store {
     return this.#committer.transactLoaded(verb, fn, turn)
   }
 
+  /** Keeps at most so many bytes of blocks in memory from now on. */
+  keepAtMost(bytes: number): void {
+    this.#follower.keepAtMost(bytes)
+  }
+
   /** Runs `fn` under the lock, caught up with the log. For the use cases of this folder. */
   async exclusive<T>(verb: string, fn: () => T): Promise<T> {
     this.#refuseReading()

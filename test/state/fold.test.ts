@@ -47,6 +47,28 @@ const grown = async (): Promise<{ readonly disk: MemFiles; readonly state: strin
   return { disk, state }
 }
 
+t.test('rows of several runs are found one after the other, in whatever order they are asked for', async (t) => {
+  const disk = new MemFiles()
+  const store = createStore({ ...site, files: disk, lock: memoryLock(), profile: {} }) as FileStore
+  for (let round = 0; round < 3; round += 1) {
+    await store.transact('fill', (tx) => {
+      for (let i = round; i < 300; i += 3) tx.put(items, `i${i}`, { n: i, text: 'x'.repeat(90) })
+    })
+    await store.exclusive('fold', () => store.checkpoint())
+  }
+  t.equal(store.generation.manifest.runs.length, 3)
+  store.close()
+  for (const cachedBytes of [0, 40_000, 12_000_000]) {
+    const reader = openOn(disk, { mode: 'read', cachedBytes })
+    const view = reader.read()
+    const missing = Array.from({ length: 300 }, (_, i) => (i * 7) % 300)
+      .filter((i) => view.get(items, `i${i}`)?.n !== i)
+    t.strictSame(missing, [], `${cachedBytes}`)
+    t.equal(view.get(items, 'i300'), undefined)
+    reader.close()
+  }
+})
+
 const acts: Readonly<Record<string, (store: FileStore) => Promise<unknown>>> = {
   fold: (store) => store.exclusive('fold', () => store.checkpoint()),
   compact: (store) => compactState(store),

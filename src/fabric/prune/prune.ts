@@ -13,20 +13,19 @@ import { appendAudit } from '../../governance/audit.js'
 import type { CapabilityRows, IdleRows, Registry } from '../../governance/capability.js'
 import { nowIso, type Gov } from '../../governance/context.js'
 import { liveGuards } from '../../governance/guard.js'
-import {
-  artifactsOfTask, type DroppedArtifact, type TaskAge,
-} from '../../governance/retention/tasks.js'
+import { artifactsOfTask, type TaskAge } from '../../governance/retention/tasks.js'
 import { collections } from '../../governance/rows.js'
 import type { Session } from '../../governance/session/types.js'
-import { dropStored, sweepStored } from '../../state/care/drop-stored.js'
+import { dropStored, sweepStored, type DroppedFile } from '../../state/care/drop-stored.js'
 import {
   asideNotFound, dropAsides, finishedAsides, isFinishedAside,
 } from '../../state/care/finished-asides.js'
-import { forgetRemoved } from '../../state/care/forget.js'
+import { forgetRemoved, keepFewBlocks } from '../../state/care/forget.js'
 import { stateBytes } from '../../state/care/size.js'
 import { capabilities } from '../capabilities.js'
 import { stateRules } from '../state-rules.js'
 import type { StatePruneDocument } from './contract.js'
+import type { DroppedNames } from './dropped.js'
 import { countRoots, namedRoots, pruneRootRows } from './roots.js'
 import { goes, newTombstone, prunableKinds, pruneTasks } from './tasks.js'
 
@@ -127,6 +126,7 @@ export const lookForOld = async (
   gov: Gov, request: PruneRequest, registry: Registry = capabilities,
 ): Promise<StatePruneDocument> => {
   const { olderThanMs } = request
+  keepFewBlocks(gov.store)
   const asides = asidesOf(gov, request).length
   const found = olderThanMs === undefined
     ? nothing : lookByAge(await pruningOf(gov, olderThanMs, registry))
@@ -170,7 +170,7 @@ const end = (
 /** Rows of every kind, each slice in a record of its own; the sealed files are still there. */
 const dropRows = async (
   pruning: Pruning, session: Session, signal: AbortSignal | undefined,
-): Promise<{ readonly gone: RowsGone, readonly artifacts: readonly DroppedArtifact[] }> => {
+): Promise<{ readonly gone: RowsGone, readonly artifacts: DroppedNames }> => {
   const { gov, age, rows } = pruning
   const pruneId = newId('pru')
   await begin(pruning, session, pruneId)
@@ -191,12 +191,18 @@ const dropRows = async (
   return { gone, artifacts }
 }
 
+function* filesOf(artifacts: DroppedNames): Generator<DroppedFile> {
+  for (const { artifactId, name } of artifacts) {
+    yield {
+      name, isNamed: (view) => view.get(collections.artifacts, artifactId) !== undefined,
+    }
+  }
+}
+
 const dropFiles = async (
-  gov: Gov, artifacts: readonly DroppedArtifact[], registry: Registry,
+  gov: Gov, artifacts: DroppedNames, registry: Registry,
 ): Promise<{ readonly files: number, readonly swept: number }> => {
-  const { files } = await dropStored(gov.store, artifacts.map(({ artifactId, name }) => ({
-    name, isNamed: (view) => view.get(collections.artifacts, artifactId) !== undefined,
-  })), verb)
+  const { files } = await dropStored(gov.store, filesOf(artifacts), verb)
   await announce(gov, 'files_gone')
   // While an operation is under way its file may lie there with its record still to come.
   const { referenced } = await stateRules(registry)
@@ -227,6 +233,7 @@ export const pruneState = async (
   gov: Gov, session: Session, request: PruneRequest, registry: Registry = capabilities,
 ): Promise<StatePruneDocument> => {
   requireAnchored(gov.store)
+  keepFewBlocks(gov.store)
   const { olderThanMs } = request
   const before = stateBytes(gov.store.dir)
   const asides = asidesOf(gov, request)

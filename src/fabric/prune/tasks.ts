@@ -10,6 +10,7 @@ import { collections, type Task, type TaskPrune } from '../../governance/rows.js
 import type { Session } from '../../governance/session/types.js'
 import { foldMeanwhile } from '../../state/care/forget.js'
 import type { Tx, View } from '../../state/types.js'
+import { DroppedNames } from './dropped.js'
 import { pagesOf } from './pages.js'
 
 /** Kinds of tasks that a person may have removed. */
@@ -21,15 +22,6 @@ export const goes = (view: View, task: Task, age: TaskAge): boolean => mayTaskGo
   task, money: findReservation(view, task.operation_id),
   key: view.get(collections.idempotency, task.idempotency_key),
 }, age)
-
-/** What a prune removes of tasks, or would. */
-export interface PrunedTasks {
-  readonly succeeded: number
-  readonly failed: number
-  readonly cancelled: number
-  /** Their sealed files. */
-  readonly artifacts: readonly DroppedArtifact[]
-}
 
 /** A tombstone that counts nothing yet. */
 export const newTombstone = (
@@ -67,20 +59,20 @@ const dropSlice = (
 
 /**
  * Removes the tasks that may go, each slice in a record of its own: decided once more under the
- * lock, by the same rule. `told` gets how many are gone so far.
+ * lock, by the same rule. `told` gets how many are gone so far. Gives their sealed files.
  */
 export const pruneTasks = async (
   gov: Gov, fresh: TaskPrune, age: TaskAge, told: (gone: number) => void | Promise<void>,
-): Promise<readonly DroppedArtifact[]> => {
-  const artifacts: DroppedArtifact[] = []
+): Promise<DroppedNames> => {
+  const dropped = new DroppedNames()
   let gone = 0
   for (const tasks of tasksToGo(gov, age)) {
     const done = await gov.store.transact('state prune', (tx) =>
       dropSlice(tx, nowIso(gov), tasks, fresh, age))
-    artifacts.push(...done.artifacts)
+    for (const one of done.artifacts) dropped.add(one)
     await foldMeanwhile(gov.store, 'state prune')
     gone += done.tasks.length
     await told(gone)
   }
-  return artifacts
+  return dropped
 }

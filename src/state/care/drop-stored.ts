@@ -23,22 +23,34 @@ export interface DroppedFile {
   readonly isNamed: (view: View) => boolean
 }
 
+/** Some values at a time. */
+function* turnsOf<T>(values: Iterable<T>): Generator<readonly T[]> {
+  let turn: T[] = []
+  for (const value of values) {
+    turn.push(value)
+    if (turn.length < turnMax) continue
+    yield turn
+    turn = []
+  }
+  if (turn.length > 0) yield turn
+}
+
 /**
- * Removes stored files, so many in one turn at the lock; each folder is synced once a turn. Answers
+ * Removes stored files, so many in one turn at the lock; each folder is synced once a turn, so that
+ * files of one folder should come side by side. Answers
  * how many bytes and files went. May run twice; a process that dies leaves files without a record.
  */
 export const dropStored = async (
-  store: Store, dropped: readonly DroppedFile[], verb: string,
+  store: Store, dropped: Iterable<DroppedFile>, verb: string,
 ): Promise<{ readonly files: number; readonly bytes: number }> => {
   const at = requireFileStore(store)
   const { files, places } = at
-  const byShard = [...dropped].sort((a, b) => (a.name < b.name ? -1 : 1))
   let [count, bytes] = [0, 0]
-  for (let from = 0; from < byShard.length; from += turnMax) {
+  for (const turn of turnsOf(dropped)) {
     const gone = await at.exclusive(verb, () => {
       requireOwnFolders(files, at.dir, ['artifacts'])
       const view = at.viewLocked()
-      return byShard.slice(from, from + turnMax).flatMap(({ name, isNamed }) => {
+      return turn.flatMap(({ name, isNamed }) => {
         const path = storedPath(places.artifacts, name)
         const facts = files.stat(path)
         if (facts?.kind !== 'file' || isNamed(view)) return []

@@ -16,7 +16,18 @@ import type { Store } from '../types.js'
 const passesMax = 8
 
 /** Bytes of log beyond which a removal of many rows is folded in its middle. */
-const logBytesMax = 4 * 1024 * 1024
+const logBytesMax = 1 * 1024 * 1024
+
+/** Bytes of blocks that a walk through a whole state keeps. */
+const cachedBytes = 2 * 1024 * 1024
+
+/**
+ * For whoever is about to walk through a whole state: blocks that were kept for long would only be
+ * garbage that is old, and a process waits with collecting that until there is much of it.
+ */
+export const keepFewBlocks = (store: Store): void => {
+  if (store instanceof FileStore) store.keepAtMost(cachedBytes)
+}
 
 const folding = (store: FileStore, mergeBytesMax: number): void => {
   try {

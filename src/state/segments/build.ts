@@ -56,6 +56,8 @@ export const segmentLimits: SegmentLimits = {
   blockBytes: 16 * kibibyte,
   fileBytes: 8 * kibibyte * kibibyte,
 }
+/** What a file begins with: most folds are of a log this short. */
+const firstBytes = 512 * kibibyte
 /** What index and filter may take of a file beside its blocks. */
 const tailShare = 1 / 16
 
@@ -68,7 +70,8 @@ export interface Built {
 /** Puts one file together. */
 class Builder {
   readonly #limits: SegmentLimits
-  readonly #blocks: Buffer[] = []
+  /** One buffer for the whole file: its blocks one by one would be garbage twice. */
+  #buffer = Buffer.alloc(0)
   readonly #index: IndexLine[] = []
   readonly #keys: Key[] = []
   #lines: string[] = []
@@ -107,12 +110,29 @@ class Builder {
     return before !== collection && (isIndexName(before) || isIndexName(collection))
   }
 
+  /** Makes room for so many bytes more. */
+  #makeRoom(bytes: number): void {
+    const needed = this.#bytes + bytes
+    if (needed <= this.#buffer.length) return
+    const isSmall = needed <= firstBytes && this.#buffer.length === 0
+    const larger = Buffer.allocUnsafe(isSmall ? firstBytes : Math.max(this.#limits.fileBytes, needed))
+    this.#buffer.copy(larger, 0, 0, this.#bytes)
+    this.#buffer = larger
+  }
+
+  #append(bytes: Buffer): void {
+    this.#makeRoom(bytes.length)
+    this.#bytes += bytes.copy(this.#buffer, this.#bytes)
+  }
+
   #endBlock(): void {
-    const bytes = Buffer.from(`${this.#lines.join('\n')}\n`)
+    const length = this.#lineBytes
+    this.#makeRoom(length)
+    this.#buffer.write(`${this.#lines.join('\n')}\n`, this.#bytes)
+    const sha256 = hash('sha256', this.#buffer.subarray(this.#bytes, this.#bytes + length))
     const { collection = '', id = '' } = this.#blockFirst ?? {}
-    this.#index.push([collection, id, this.#bytes, bytes.length, hash('sha256', bytes)])
-    this.#blocks.push(bytes)
-    this.#bytes += bytes.length
+    this.#index.push([collection, id, this.#bytes, length, sha256])
+    this.#bytes += length
     this.#lines = []
     this.#lineBytes = 0
     this.#blockFirst = undefined
@@ -122,15 +142,17 @@ class Builder {
     this.#endBlock()
     const index = Buffer.from(`${canonicalJson(this.#index)}\n`)
     const filter = buildFilter(this.#keys)
-    const bytes = Buffer.concat([...this.#blocks, index, filter])
-    const filterAt = this.#bytes + index.length
+    const [indexAt, filterAt] = [this.#bytes, this.#bytes + index.length]
+    this.#append(index)
+    this.#append(filter)
+    const bytes = this.#buffer.subarray(0, this.#bytes)
     const [first, last] = [this.#keys[0], this.#keys.at(-1)]
     return {
       bytes,
       facts: {
         bytes: bytes.length,
         sha256: hash('sha256', bytes),
-        index: [this.#bytes, index.length, hash('sha256', index)],
+        index: [indexAt, index.length, hash('sha256', index)],
         filter: [filterAt, filter.length, hash('sha256', filter)],
         first: [first?.collection ?? '', first?.id ?? ''],
         last: [last?.collection ?? '', last?.id ?? ''],

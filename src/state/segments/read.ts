@@ -28,7 +28,10 @@ export interface Bounds {
 /** The bytes of a segment file, and which file it is. */
 export interface SegmentSource {
   readonly facts: SegmentFacts
-  /** Fewer bytes where the file ends; throws where the file cannot be read. */
+  /**
+   * Fewer bytes where the file ends; throws where the file cannot be read. They may be others from
+   * the next read of any file on.
+   */
   read(position: number, length: number): Buffer
 }
 
@@ -60,7 +63,7 @@ interface KeptBlock {
 /** Blocks read lately, the oldest let go first. */
 export class BlockCache {
   readonly #blocks = new Map<string, KeptBlock>()
-  readonly #bytesMax: number
+  #bytesMax: number
   #bytes = 0
 
   /** `bytesMax`: how many bytes of blocks are kept; their documents take a few times as much. */
@@ -79,8 +82,18 @@ export class BlockCache {
   put(key: string, rows: readonly StoredRow[], bytes: number): void {
     this.#blocks.set(key, { rows, bytes })
     this.#bytes += bytes
+    this.#letGo(key)
+  }
+
+  /** Keeps no more than so many bytes from now on. */
+  keepAtMost(bytesMax: number): void {
+    this.#bytesMax = bytesMax
+    this.#letGo(undefined)
+  }
+
+  #letGo(kept: string | undefined): void {
     for (const [oldest, { bytes: freed }] of this.#blocks) {
-      if (this.#bytes <= this.#bytesMax || oldest === key) return
+      if (this.#bytes <= this.#bytesMax || oldest === kept) return
       this.#blocks.delete(oldest)
       this.#bytes -= freed
     }
@@ -137,19 +150,24 @@ export class Segment {
     return Array.from({ length: this.#blocks }, (_, number) => this.#line(number))
   }
 
-  /** How many blocks there are. Throws `damaged`. */
-  get #blocks(): number {
+  /** Throws `damaged`. */
+  get #loaded(): readonly unknown[] {
     if (this.#lines === undefined) {
       const value: unknown = JSON.parse(this.#span(this.facts.index).toString('utf8'))
       if (!Array.isArray(value)) throw damagedSegment(this.facts.name)
       this.#lines = value
     }
-    return this.#lines.length
+    return this.#lines
+  }
+
+  /** How many blocks there are. Throws `damaged`. */
+  get #blocks(): number {
+    return this.#loaded.length
   }
 
   /** What the index says of a block; there is one of this number. */
   #line(number: number): IndexLine {
-    const line = this.#lines?.[number]
+    const line = this.#loaded[number]
     if (!isIndexLine(line)) throw damagedSegment(this.facts.name)
     return line
   }
@@ -167,7 +185,7 @@ export class Segment {
 
   /** The filter's bytes. Throws `damaged`. */
   get filter(): Buffer {
-    this.#filter ??= this.#span(this.facts.filter)
+    this.#filter ??= Buffer.from(this.#span(this.facts.filter))
     return this.#filter
   }
 
@@ -221,6 +239,18 @@ export class Segment {
 
   /** Rows within bounds, in order or in reverse. With `onLost` damage is told and passed over. */
   * scan(bounds: Bounds = {}, reverse = false, onLost?: OnLost): Generator<StoredRow> {
+    const wasHeld = this.#lines !== undefined
+    try {
+      yield* this.#scan(bounds, reverse, onLost)
+    } finally {
+      // Who keeps no blocks reads each file once; hundreds of indexes would be held meanwhile.
+      if (!wasHeld && this.#cache === undefined) this.#lines = undefined
+    }
+  }
+
+  * #scan(
+    bounds: Bounds, reverse: boolean, onLost: OnLost | undefined,
+  ): Generator<StoredRow> {
     const { low, high } = bounds
     const blocks = this.#blocksOr(onLost)
     const first = low === undefined || blocks === 0 ? 0 : Math.max(0, this.#blockAt(low))

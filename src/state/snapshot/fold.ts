@@ -12,7 +12,7 @@ import { isoFromMs } from '../../base/clock.js'
 import type { Clock } from '../../base/clock.js'
 import type { Files } from '../files.js'
 import {
-  isTemporary, readWhole, removeFile, syncDir, writeTemporary,
+  isTemporary, holdsBytes, removeFile, syncDir, writeTemporary,
 } from '../files.js'
 import { requireGenerationFolders } from '../folders.js'
 import type { Places } from '../paths.js'
@@ -80,8 +80,7 @@ export class SegmentWriter {
     this.#next += 1
     const path = this.#places.segment(name)
     const temporary = writeTemporary(this.#files, this.#places.collections, bytes)
-    const again = readWhole(this.#files, temporary, bytes.length)
-    if (again?.equals(bytes) !== true) throw unreadable()
+    if (!holdsBytes(this.#files, temporary, bytes)) throw unreadable()
     this.#files.rename(temporary, path)
     this.bytesWritten += bytes.length
     return { ...facts, name }

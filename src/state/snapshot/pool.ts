@@ -16,6 +16,9 @@ import { missingFile } from './manifest.js'
 /** Bytes of blocks that one process keeps; with their documents a few times as much. */
 const cacheBytes = 12 * 1024 * 1024
 
+/** Longest read that goes into the one buffer of a pool: every block but that of a long row. */
+const sharedBytes = 128 * 1024
+
 interface Handle {
   readonly segment: Segment
   /** Undefined where the file was not there, and once it is closed. */
@@ -43,6 +46,8 @@ export class SegmentPool {
   readonly #places: Places
   readonly #handles = new Map<string, Handle>()
   readonly #cache: BlockCache | undefined
+  /** Whoever walks through a state reads thousands of blocks; each would be garbage at once. */
+  #shared: Buffer | undefined
   #readsNothing = false
 
   /** `cached`: bytes of blocks that are kept, none where everything is read once. */
@@ -83,6 +88,17 @@ export class SegmentPool {
     }
   }
 
+  /** Keeps at most so many bytes of blocks from now on. */
+  keepAtMost(bytes: number): void {
+    this.#cache?.keepAtMost(bytes)
+  }
+
+  #bufferFor(length: number): Buffer | undefined {
+    if (length > sharedBytes) return undefined
+    this.#shared ??= Buffer.allocUnsafeSlow(sharedBytes)
+    return this.#shared
+  }
+
   /** Closes every file, whoever still holds a lease: nothing is read through it any more. */
   close(): void {
     for (const handle of this.#handles.values()) this.#shut(handle)
@@ -112,7 +128,7 @@ export class SegmentPool {
       if (this.#readsNothing) throw new NotLoaded()
       if (handle.fd === undefined) throw why
       try {
-        return readRange(this.#files, handle.fd, position, length)
+        return readRange(this.#files, handle.fd, position, length, this.#bufferFor(length))
       } catch (error) {
         throw ioFailure(error, 'reading a collection')
       }
