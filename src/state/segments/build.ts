@@ -36,7 +36,7 @@ export type SegmentFacts = v.InferOutput<typeof segmentShape>
 /** One block as the index of its file names it: first key, offset, length, SHA-256. */
 export type IndexLine = readonly [string, string, number, number, string]
 
-/** Whether a value is a line of an index. By hand: a schema takes longer than the rest of a read. */
+/** Whether a value is a line of an index. By hand: a schema takes longer than a whole cold read. */
 export const isIndexLine = (value: unknown): value is IndexLine => {
   if (!Array.isArray(value) || value.length !== 5) return false
   const [collection, id, offset, length, digest] = value as unknown[]
@@ -115,7 +115,8 @@ class Builder {
     const needed = this.#bytes + bytes
     if (needed <= this.#buffer.length) return
     const isSmall = needed <= firstBytes && this.#buffer.length === 0
-    const larger = Buffer.allocUnsafe(isSmall ? firstBytes : Math.max(this.#limits.fileBytes, needed))
+    const length = isSmall ? firstBytes : Math.max(this.#limits.fileBytes, needed)
+    const larger = Buffer.allocUnsafe(length)
     this.#buffer.copy(larger, 0, 0, this.#bytes)
     this.#buffer = larger
   }
