@@ -242,13 +242,17 @@ export const requireWrite = (asked: Asked, view: View, job: Job, phase: Phase): 
   const denials = writeDenials(asked, view, job, phase)
   if (denials.length === 0) return
   const isApproval = denials[0]?.name === 'approval_missing'
+  const anew = job.reserved && job.state === 'blocked'
+    ? 'The rest of it is never sent, and the connection stays occupied; use another one: '
+      + 'sallyport codehost connect --repo OWNER/NAME --token-file F'
+    : 'A new consent takes over no job: consent anew, then prepare it again. See: sallyport '
+      + 'codehost connections'
   throw denied(denials, {
     code: 'codehost_write_denied', message: 'What this write rests on does not stand.',
     details: { connection_id: job.connection_id },
     next: isApproval
       ? `Look at it first: sallyport codehost preview ${job.job_id}`
-      : 'A new consent takes over no job: consent anew, then prepare it again. See: '
-        + 'sallyport codehost connections',
+      : anew,
   })
 }
 

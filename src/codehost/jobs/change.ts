@@ -65,3 +65,10 @@ export const requireJobRevision = (job: Job, revision: number): void => {
  */
 export const needsApprovalAgain = (job: Job): boolean => job.native_kind === publicationKind
   && job.state === 'blocked' && job.contacted === 0 && !job.reserved
+
+/** Reason of a job that its owner gave up. */
+export const givenUp = 'cancelled_by_owner'
+
+/** A publication that was given up with a part of it sent: that stands, the rest is never sent. */
+export const isGivenUpPartly = ({ state, reason }: Job): boolean =>
+  state === 'blocked' && reason === givenUp

@@ -6,7 +6,9 @@ import { liveRoot } from '../../governance/session/live.js'
 import type { Session } from '../../governance/session/types.js'
 import { walkIndex } from '../../state/indexes.js'
 import type { HistorySpec, View } from '../../state/types.js'
-import type { StandingConnection } from '../../governance/connections/read.js'
+import { grantStateAt, type StandingConnection } from '../../governance/connections/read.js'
+import type { Connection } from '../../governance/connections/rows.js'
+import { lyingStops } from '../../governance/stops/folder.js'
 import { vaultDigest } from '../../governance/vault.js'
 import { requireOwnJob } from './change.js'
 import { jobHistories, type JobHistoryName } from './histories.js'
@@ -75,9 +77,16 @@ export const showJob = (
   return { job, history: history === undefined ? null : historyOf(view, jobId, history) }
 }
 
+/** Only its own consent lets the rest of a publication be sent, and no other takes its place. */
+const isStranded = (gov: Gov, view: View, job: Job, connection: Connection): boolean =>
+  job.state === 'blocked' && job.created < job.plan.effects
+    && (connection.consent?.consent_id !== job.consent.consent_id
+      || grantStateAt(gov, view, connection, lyingStops(gov.store.stopsDir)) !== 'issued')
+
 /**
  * Whether a connection is occupied by a job that nothing can settle any more: its session ended,
- * its token is another one, or what it waits for is not to be had. Null where none occupies it.
+ * its token is another one, the consent to send the rest of it has ended, or what it waits for is
+ * not to be had. Null where none occupies it.
  */
 export const isOccupiedForGood = (
   gov: Gov, view: View, { connection }: StandingConnection,
@@ -86,6 +95,7 @@ export const isOccupiedForGood = (
   if (id === null) return null
   const job = view.get(jobCollection, id)
   if (job === undefined) return true
-  return wayOn(job).forGood || orUndefined(() => liveRoot(view, gov, job.root)) === undefined
+  return wayOn(job).forGood || isStranded(gov, view, job, connection)
+    || orUndefined(() => liveRoot(view, gov, job.root)) === undefined
     || vaultDigest(view, connection.credential_ref) !== job.vault.sha256
 }

@@ -14,7 +14,7 @@ import type { Task } from '../../governance/rows.js'
 import { rowsUnder } from '../../state/indexes.js'
 import type { Tx, View } from '../../state/types.js'
 import { effectBlock, incompleteBlock } from './blocks.js'
-import { putJob } from './change.js'
+import { givenUp, putJob } from './change.js'
 import type { EffectLedger } from './effects.js'
 import { ledgerOf, noteInterrupted } from './ledger.js'
 import { releaseConnection } from './reserve.js'
@@ -35,8 +35,8 @@ const endJob = (tx: Tx, now: string, task: Task): void => {
   const ledger = ledgerOf(tx, job.job_id)
   if (ledger.contacted > 0) {
     noteInterrupted(tx, now, job)
-    putJob(tx, now, job, isPartly(task, ledger)
-      ? { state: 'blocked', reason: 'interrupted_before_contact' } : unknown)
+    const reason = task.cancel_requested_at === null ? 'interrupted_before_contact' : givenUp
+    putJob(tx, now, job, isPartly(task, ledger) ? { state: 'blocked', reason } : unknown)
     return
   }
   if (ledger.producer !== null) {

@@ -8,7 +8,7 @@ import type { View } from '../../state/types.js'
 import { afterRead } from '../after-read.js'
 import { codehostBase, type CodehostContext } from '../context.js'
 import { requirePrerequisites, writeDenials } from './boundary.js'
-import { requireOriginalRoot, requireOwnJob } from './change.js'
+import { isGivenUpPartly, requireOriginalRoot, requireOwnJob } from './change.js'
 import { requireUnsent } from './ledger.js'
 import { requireOutlives } from './outlive.js'
 import { openPlan } from './plan.js'
@@ -29,7 +29,7 @@ const states: Readonly<Record<RunVerb, readonly Job['state'][]>> = {
 }
 
 const requireState = (job: Job, verb: RunVerb): void => {
-  if (states[verb].includes(job.state)) return
+  if (states[verb].includes(job.state) && !isGivenUpPartly(job)) return
   const { text, command } = wayOn(job)
   throw fail.conflict('job_state', `This job is ${job.state}: ${text}`, {
     next: command ?? `sallyport codehost job ${job.job_id}`,

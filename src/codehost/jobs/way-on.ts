@@ -1,5 +1,5 @@
 /** What a job waits for, whether its connection stays occupied, and what a person can do. */
-import { needsApprovalAgain } from './change.js'
+import { isGivenUpPartly, needsApprovalAgain } from './change.js'
 import type { Job } from './rows.js'
 
 /** The way on from where a job stands. */
@@ -59,6 +59,13 @@ const blockedWay = (job: Job): WayOn => {
   if (job.contacted === 0) {
     return job.reserved
       ? unprovedWay(job) : resumeWay(job, 'Nothing of it was sent; the connection is free.')
+  }
+  if (isGivenUpPartly(job)) {
+    return {
+      text: 'It was given up with a part of it made: that stands, and the rest is never sent. The '
+        + 'connection stays occupied: use another one.',
+      command: connectAnew, forGood: true,
+    }
   }
   return job.created < job.plan.effects
     ? resumeWay(job, 'Some of it was made, and the rest was never sent. The connection stays '

@@ -9,7 +9,7 @@ import type { ArtifactRef, Tx } from '../../../state/types.js'
 import type { PostVerdict } from '../../adapter/post-reply.js'
 import type { CodehostContext } from '../../context.js'
 import { effectBlock, incompleteBlock } from '../blocks.js'
-import { getJob, putJob } from '../change.js'
+import { getJob, givenUp, putJob } from '../change.js'
 import { askedOf, blockTask, closeUnsent, type Claimed, type Ran } from '../claim.js'
 import { ledgerOf } from '../ledger.js'
 import type { ReadReceipt } from '../receipt.js'
@@ -60,7 +60,7 @@ const endFailed = ({ tx, now, run, job, seen }: Ending): Ran => {
   releaseConnection(tx, now, job, 'nothing_was_sent', run.operationId)
   if (task.state !== 'cancelled') {
     moveTask(tx, now, task.task_id, cancelled ? 'cancelled' : 'failed', {
-      reason: cancelled ? 'cancelled_by_owner' : why.reason,
+      reason: cancelled ? givenUp : why.reason,
     })
   }
   tx.mark()
@@ -90,10 +90,11 @@ const endNothingSent = (ending: Ending): Ran => {
 
 /** Some were made, and of the next one no byte left: what was never sent may go on. */
 const endPartly = ({ tx, now, run, job, seen }: Ending): Ran => {
-  const why = unsentOf(seen)
-  blockTask(tx, now, run.claimed.taskId, incompleteBlock, why.reason)
+  const { cancel_requested_at: cancelled } = getTask(tx, run.claimed.taskId)
+  const reason = cancelled === null ? unsentOf(seen).reason : givenUp
+  blockTask(tx, now, run.claimed.taskId, incompleteBlock, reason)
   tx.mark()
-  return { job: putJob(tx, now, job, { state: 'blocked', reason: why.reason }), unsent: null }
+  return { job: putJob(tx, now, job, { state: 'blocked', reason }), unsent: null }
 }
 
 const endOpen = ({ tx, now, run, job, seen: { post, effects } }: Ending): Ran => {

@@ -19,6 +19,7 @@ import { appendContacted } from '../histories.js'
 import { noteOutcome } from '../ledger.js'
 import type { OpenPublication, RegisteredPost } from '../publication/open.js'
 import type { Job } from '../rows.js'
+import { pacing } from './pacing.js'
 import { requireNext } from './sendable.js'
 
 /** One POST that was tried, and what came of it. */
@@ -85,25 +86,15 @@ const sendPost = async (
   })
 }
 
-/** Waits until a second has passed since the last POST; hosts of others ask for that. */
-const pacing = ({ gov: { clock, store }, signal }: CodehostContext): (() => Promise<void>) => {
-  const spacingMs = deploymentProfile(store).loopback ? 0 : postLimits.spacingMs
-  let lastMs = -spacingMs + clock.monotonicMs()
-  return async () => {
-    const waitMs = lastMs + spacingMs - clock.monotonicMs()
-    // A stop ends the wait; the look before the POST says so.
-    if (waitMs > 0) await clock.sleep(waitMs, signal).catch(() => undefined)
-    lastMs = clock.monotonicMs()
-  }
-}
-
 /** Sends from a number on. Answers the last one that was tried. */
 export const sendPosts = async (
   sending: Sending, job: Job, from: number,
 ): Promise<Tried> => {
   const { ctx, publication } = sending
   const of = publishedOf(publication, job)
-  const spaced = pacing(ctx)
+  const { gov: { clock, store }, signal } = ctx
+  const spacingMs = deploymentProfile(store).loopback ? 0 : postLimits.spacingMs
+  const spaced = pacing(clock, spacingMs, signal)
   let last: Tried | null = null
   for (const post of publication.posts) {
     if (post.number < from) continue

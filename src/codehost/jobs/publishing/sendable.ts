@@ -23,10 +23,10 @@ const finished = ({ job_id }: Job) =>
   })
 
 /** How many POSTs were answered as made, where none other may have happened; else null. */
-const madeInOrder = ({ effects, contacted: all, created }: EffectLedger): number | null => {
+const madeInOrder = ({ effects, created }: EffectLedger): number | null => {
   const inOrder = effects.every(({ standing }, at) =>
     standing === (at < created ? 'created' : 'planned'))
-  return inOrder && all === created && effects.length > 0 ? created : null
+  return inOrder && effects.length > 0 ? created : null
 }
 
 /**

@@ -73,6 +73,8 @@ t.test('C-079 the token is in no file, no history and no line of a publication t
 t.test('a terminal is told how many of how many were sent', async (t) => {
   const at = await publishing(t)
   const job = await at.approvedPublication()
+  // A reply that drips in is a whole one all the same.
+  at.sandbox.faults.set('write_drip', { service: 'codehost', value: 2, times: 2 })
   const ran = must(await at.run(['codehost', 'run', job, '--verbose']))
   for (const number of [1, 2, 3, 4, 5, 6]) t.match(ran.stderr, `codehost.post_${number}_of_6`)
 })
@@ -87,4 +89,14 @@ t.test('what was published once is not run, resumed or reconciled again', async 
   }
   t.equal((await at.reconcile(job)).error().code, 'nothing_to_reconcile')
   t.equal(at.posts().length, posts)
+})
+
+t.test('C-027 a scheduled run picks an approved publication as it picks an issue', async (t) => {
+  const at = await publishing(t)
+  const job = await at.approvedPublication()
+  const waiting = await at.preparedPublication()
+  const { jobs } = must(await at.run(['codehost', 'run', '--approved', '--json'])).json()
+  t.strictSame(jobs.map((one: { id: string, state: string }) => [one.id, one.state]),
+    [[job, 'succeeded']])
+  t.equal(at.job(waiting).state, 'prepared', 'a publication has no standing approval')
 })

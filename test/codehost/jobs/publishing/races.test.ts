@@ -64,7 +64,13 @@ t.test('C-001 C-011 C-012 C-015 C-018 C-215 what is taken back at a boundary of 
     t.hasStrict(at.job(job), { ...row, contacted: posts, created: posts }, told)
     const isHeld = at.job(job).reserved
     if (posts > 0 && posts < 6) {
-      t.not((await at.run(['codehost', 'resume', job])).status, 0, `${told}: resume`)
+      const resumed = await at.run(['codehost', 'resume', job])
+      t.not(resumed.status, 0, `${told}: resume`)
+      if (isHeld && act.startsWith('codehost')) {
+        t.match(resumed.stderr, /codehost connect --repo/, `${told}: it says that it is for good`)
+        const [own] = await at.json(['codehost', 'connections'])
+        t.equal(own.occupied_for_good, true, told)
+      }
       t.equal(at.posts().length - before, posts, `${told}: nothing goes on without it`)
     }
     if (posts === 6) must(await at.reconcile(job))
