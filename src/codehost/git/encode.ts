@@ -10,30 +10,26 @@ export interface PieceEncoder {
   end(): Buffer
 }
 
-/** Escapes of the bytes that JSON cannot hold as they are; undefined where it can. */
-const escapes: readonly (Buffer | undefined)[] = Array.from({ length: 256 }, (_, byte) => {
-  const text = byte < 0x80 ? JSON.stringify(String.fromCharCode(byte)).slice(1, -1) : ''
-  return text.length > 1 ? Buffer.from(text) : undefined
-})
-
-const lengths = Uint8Array.from(escapes, (escape) => escape?.length ?? 1)
+/** How long each byte is in a JSON text: what JSON cannot hold as it is stands there escaped. */
+const lengths = Uint8Array.from({ length: 256 }, (_, byte) =>
+  (byte < 0x80 ? JSON.stringify(String.fromCharCode(byte)).length - 2 : 1))
 
 /** Bytes that a piece of UTF-8 takes within a JSON string. */
 export const jsonBytesOf = (piece: Uint8Array): number => {
   let bytes = 0
-  for (const byte of piece) bytes += lengths[byte] ?? 1
+  // By index: an iterator over every byte of a folder takes ten times as long.
+  for (let at = 0; at < piece.length; at += 1) bytes += lengths[piece[at] ?? 0] ?? 1
   return bytes
 }
 
+/**
+ * One character a byte, so that a piece may end within a character: what JSON escapes are ASCII
+ * characters alone, and everything above them passes as it is.
+ */
 const jsonPiece = (piece: Uint8Array): Buffer => {
-  const out = Buffer.allocUnsafe(jsonBytesOf(piece))
-  let at = 0
-  for (const byte of piece) {
-    const escape = escapes[byte]
-    if (escape === undefined) out[at++] = byte
-    else at += escape.copy(out, at)
-  }
-  return out
+  const { buffer, byteOffset, byteLength } = piece
+  const text = Buffer.from(buffer, byteOffset, byteLength).toString('latin1')
+  return Buffer.from(JSON.stringify(text).slice(1, -1), 'latin1')
 }
 
 /** The inside of a JSON string; the file must be UTF-8 (see `fileScan`). */
