@@ -106,7 +106,7 @@ export const prepareInChild = async (
   const start = performance.now()
   const job = await prepareOnce(store, source)
   const prepared = performance.now()
-  const shown = await shownPublication({ store }, store.read(), job)
+  const shown = shownPublication({ store }, store.read(), job)
   const ms = performance.now() - start
   if (shown.changes.length !== files) throw new Error('the preview lacks files')
   store.close()

@@ -42,15 +42,15 @@ export const requirePreviewable = (
  * What a job will send, byte for byte. Throws what `requirePreviewable` throws, and `damaged` where
  * the sealed plan is not its own.
  */
-export const previewJob = async (
+export const previewJob = (
   gov: Gov, session: Session, jobId: string,
-): Promise<Preview> => {
+): Preview => {
   const view = gov.store.read()
   const job = requirePreviewable(gov, view, session, jobId)
   const isPublication = job.native_kind === publicationKind
   return {
     job, time: jobTime(gov, view, job),
     plan: isPublication ? null : openPlan(gov, view, job),
-    publication: isPublication ? await shownPublication(gov, view, job) : null,
+    publication: isPublication ? shownPublication(gov, view, job) : null,
   }
 }

@@ -44,7 +44,7 @@ const definition: VerbDefinition<PreviewDocument> = {
 
 const withDiff = async (jobId: string, deps: VerbDeps) => {
   const { gov, session } = await loginToMutate(deps)
-  const preview = await previewJob(gov, session, jobId)
+  const preview = previewJob(gov, session, jobId)
   if (preview.publication === null) {
     throw fail.usage('preview_flags', 'Only a publication has a --diff.', {
       next: `Leave it out: sallyport codehost preview ${jobId}`,
@@ -59,7 +59,7 @@ export const run: Run<PreviewOptions, PreviewDocument> = async (options, deps) =
   const { job, diff } = requestOf(codehostPreview, options)
   if (diff === true) return codehostPreview.answer(await withDiff(job, deps))
   const { gov, session } = await deps.login('read')
-  return codehostPreview.answer({ ...await previewJob(gov, session, job), diff: null })
+  return codehostPreview.answer({ ...previewJob(gov, session, job), diff: null })
 }
 
 /** Parses a line of `codehost preview`. */

@@ -39,7 +39,7 @@ const bindAndRecord = async (
   gov: Gov, job: Job, open: OpenPublication, places: ToolPlaces | undefined,
   records: ApprovalRecords,
 ): Promise<Job> => {
-  await open.verify()
+  open.verify()
   const tools = await findTools(places)
   const bound = bindProducer(gov, gov.store.read(), job, open, tools)
   let kept = false

@@ -78,13 +78,13 @@ const shownOf = (open: OpenPublication): ShownPublication => {
   }
 }
 
-/** What is shown, every body compared with its digest. Throws what `openPublication` throws. */
-export const shownPublication = async (
+/** What is shown, every content compared with its digest. Throws what `openPublication` throws. */
+export const shownPublication = (
   gov: Pick<Gov, 'store'>, view: View, job: Job,
-): Promise<ShownPublication> => {
+): ShownPublication => {
   const open = openPublication(gov, view, job)
   try {
-    await open.verify()
+    open.verify()
     return shownOf(open)
   } finally {
     open.close()

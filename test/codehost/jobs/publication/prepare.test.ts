@@ -45,7 +45,7 @@ t.test('C-049 a publication is prepared by reads alone, sealed whole, and opened
     t.strictSame([body.length, sha256Hex(body)], [post.bytes, post.body_sha256], post.kind)
   }
   t.equal(new Set(open.posts.flatMap((one) => [one.effect_id, one.idempotency])).size, 12)
-  await open.verify()
+  open.verify()
   const git = (...words: string[]): string => execFileSync('git', words, {
     encoding: 'utf8', cwd: at.place.cwd,
   }).trim()
@@ -81,9 +81,13 @@ t.test('a plan that is altered in any part is refused before it is shown, approv
       const other = Buffer.from(bytes)
       other[place] = (other[place] ?? 0) ^ 1
       writeFileSync(path, other)
-      await t.rejects(async () => {
+      t.throws(() => {
         const open = opened()
-        await open.verify().finally(() => open.close())
+        try {
+          open.verify()
+        } finally {
+          open.close()
+        }
       }, altered, `${row.label} ${place}`)
       const approve = ['approve', id, '--preview-digest', job.preview_sha256]
       for (const line of [['preview', id], approve]) {
