@@ -1,7 +1,7 @@
 /**
  * Preparing and previewing a publication of 2,000 files and 64 MiB, once text and once
- * incompressible: the folder read, sealed and planned, the plan sealed and opened again, beside `git add`, `write-tree` and `commit-tree` on the same files.
- * `npm run bench -- prepare`.
+ * incompressible: the folder read, sealed and planned, the plan sealed and opened again, beside
+ * `git add`, `write-tree` and `commit-tree` on the same files. `npm run bench -- prepare`.
  */
 import { execFileSync, spawnSync } from 'node:child_process'
 import { createHash, randomBytes } from 'node:crypto'
