@@ -3,6 +3,7 @@
  * the newest line of its checkpoints; any of the three is enough, so that no lost or altered one
  * lets a closed job run again (C-055, C-091, C-095 to C-103).
  */
+import { fail, SallyportError } from '../../base/errors.js'
 import { historyHead, historyPage } from '../../state/history/read.js'
 import { rowsUnder } from '../../state/indexes.js'
 import type { View } from '../../state/types.js'
@@ -25,4 +26,54 @@ export const closedBy = (view: View, job: Pick<Job, 'job_id' | 'closed'>): strin
     under: [job.job_id], limit: 1,
   })
   return row?.id ?? checkpointClosure(view, job.job_id)
+}
+
+/** Every way in which a job could run, hold or count again; each asks at its last moment. */
+export const fencedRoutes = [
+  'execute', 'approved_resume', 'lease_claim', 'recover', 'producer_spawn', 'post_handoff',
+  'reserve', 'reacquire', 'finalize', 'adopt',
+] as const
+export type FencedRoute = (typeof fencedRoutes)[number]
+
+/** Throws `conflict` `job_closed`, naming the route, unless the job is not closed. */
+export const requireUnclosed = (
+  view: View, job: Pick<Job, 'job_id' | 'closed' | 'fence'>, route: FencedRoute,
+): void => {
+  const closure = closedBy(view, job)
+  if (closure === null) return
+  throw fail.conflict('job_closed', 'The capacity of this job was closed: it never runs again.', {
+    reason: 'job_closed', next: 'Prepare another job, under a consent of after that closure. See: '
+      + 'sallyport codehost closures',
+    details: {
+      job_id: job.job_id, closure_id: closure, route, reasons: 'job_closed',
+      fence: job.closed?.fence ?? job.fence,
+    },
+  })
+}
+
+/** A rejection by the fence. */
+export interface FenceRejection {
+  readonly jobId: string
+  readonly closureId: string
+  readonly route: FencedRoute
+  readonly fence: number
+}
+
+const causesMax = 8
+
+/** The rejection that an error tells of, itself or by what caused it; null for any other. */
+export const fenceRejection = (error: unknown): FenceRejection | null => {
+  let one = error
+  for (let depth = 0; depth < causesMax && one instanceof Error; depth += 1) {
+    const { route, job_id: jobId, closure_id: closureId, fence } =
+      one instanceof SallyportError && one.code === 'job_closed' ? one.details : {}
+    const known = fencedRoutes.find((name) => name === route)
+    if (known !== undefined) {
+      return {
+        route: known, jobId: String(jobId), closureId: String(closureId), fence: Number(fence),
+      }
+    }
+    one = one.cause
+  }
+  return null
 }

@@ -19,6 +19,8 @@ import type { Session } from '../../governance/session/types.js'
 import type { Store, View } from '../../state/types.js'
 import { journalLabel } from '../constants.js'
 import { codehostBase } from '../context.js'
+import { requireUnclosed } from '../closure/fence.js'
+import { fenced } from '../closure/fence-audit.js'
 import { writeDenials } from './boundary.js'
 import { requireOriginalRoot, requireOwnJob } from './change.js'
 import { jobEntries, readHistory } from './histories.js'
@@ -137,15 +139,20 @@ const taskOf = (view: View, job: Job): Task => {
  * `unauthorized` (`root_replaced`, or what session and goal lack), `conflict` and `blocked`
  * `codehost_not_adopted` with what does not stand as reason.
  */
-export const adoptJob = async (gov: Gov, session: Session, jobId: string): Promise<Job> => {
+export const adoptJob = (gov: Gov, session: Session, jobId: string): Promise<Job> =>
+  fenced(gov, session, () => adoptUnfenced(gov, session, jobId))
+
+const adoptUnfenced = async (gov: Gov, session: Session, jobId: string): Promise<Job> => {
   const before = gov.store.read()
   const seen = requireOwnJob(before, session, jobId)
+  requireUnclosed(before, seen, 'adopt')
   requireOriginalRoot(seen, session)
   const { revision } = taskOf(before, seen)
   requireJournal(gov, before, seen)
   return gov.store.transact('codehost adopt', (tx) => {
     const current = liveSession(tx, gov, session.root.root_id)
     const job = requireOwnJob(tx, current, jobId)
+    requireUnclosed(tx, job, 'adopt')
     requireOriginalRoot(job, current)
     const task = taskOf(tx, job)
     if (task.state === 'succeeded' && job.state === 'succeeded') return job

@@ -20,6 +20,7 @@ import type { GrantState } from '../../governance/connections/grant.js'
 import { lyingStops } from '../../governance/stops/folder.js'
 import { vaultDigest } from '../../governance/vault.js'
 import type { View } from '../../state/types.js'
+import { closedBy } from '../closure/fence.js'
 import { isWholeApproval } from './digests.js'
 import { publicationKind, publicCapabilities } from './kinds.js'
 import { holdsConnection } from './reserve.js'
@@ -82,7 +83,7 @@ const standingFacts = [
   },
   {
     name: 'job_closed', kind: 'conflict', phases: underWay,
-    holds: ({ job }) => job.closed === null,
+    holds: ({ moment, job }) => closedBy(moment.view, job) === null,
   },
   {
     name: 'fixed_route_mismatch', kind: 'blocked', phases: underWay,

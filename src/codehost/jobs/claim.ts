@@ -14,6 +14,7 @@ import { connectionCollection } from '../../governance/connections/rows.js'
 import { liveSession } from '../../governance/session/live.js'
 import type { Session } from '../../governance/session/types.js'
 import type { Tx, View } from '../../state/types.js'
+import { closedBy, requireUnclosed } from '../closure/fence.js'
 import { effectBlock, incompleteBlock } from './blocks.js'
 import { requirePrerequisites, requireWrite, type Asked } from './boundary.js'
 import { getJob, putJob, requireJobRevision, requireOriginalRoot, requireOwnJob } from './change.js'
@@ -79,6 +80,7 @@ const newTask = (
 const goOn = (
   tx: Tx, now: string, job: Job, taskId: string, { operationId, deadline }: Claiming,
 ): string => {
+  requireUnclosed(tx, job, 'recover')
   const { deadline_at, budget_ms } = deadline.stored()
   moveTask(tx, now, taskId, 'queued', {
     goesOn: {
@@ -106,6 +108,7 @@ export const claimJob = (
   const seen = requireOwnJob(tx, session, runnable.job.job_id)
   requireJobRevision(seen, runnable.job.revision)
   requireOriginalRoot(seen, session)
+  requireUnclosed(tx, seen, 'lease_claim')
   const job = takeApproval(tx, now, seen)
   requirePrerequisites(runnable.path, askedOf(ctx), tx, job)
   requireOutlives(ctx.gov, tx, job)
@@ -134,7 +137,9 @@ export const claimJob = (
 
 /** Everything that a request of a run rests on; answers the revision of the policy. */
 export const runAuthority = (ctx: CodehostContext, view: View, run: Running<Claimed>): number => {
-  requireWrite(askedOf(ctx, run), view, getJob(view, run.claimed.jobId), 'contact')
+  const job = getJob(view, run.claimed.jobId)
+  requireUnclosed(view, job, 'post_handoff')
+  requireWrite(askedOf(ctx, run), view, job, 'contact')
   return momentOf(ctx.gov, view).policy.head.revision
 }
 
@@ -149,6 +154,8 @@ export const blockTask = (
 export const closeUnsent = (
   tx: Tx, now: string, job: Job, { claimed, operationId }: Running<Claimed>, why: Unsent,
 ): Ran => {
+  // What was closed meanwhile stays as it was closed.
+  if (closedBy(tx, job) !== null) return { job, unsent: why }
   const task = getTask(tx, claimed.taskId)
   const cancelled = task.cancel_requested_at !== null || task.state === 'cancelled'
   releaseConnection(tx, now, job, 'nothing_was_sent', operationId)

@@ -13,6 +13,7 @@ import { errorOf, refusedError } from '../adapter/look.js'
 import type { ReadReason, ReadVerdict } from '../adapter/readback.js'
 import type { RepositoryVerdict } from '../adapter/repository-reply.js'
 import type { CodehostContext } from '../context.js'
+import { requireUnclosed } from '../closure/fence.js'
 import { requireOriginalRoot, requireOwnJob } from './change.js'
 import { requireRepository } from './preflight.js'
 import { holdsConnection } from './reserve.js'
@@ -68,9 +69,7 @@ export const remoteIdRequired = (job: Job) => refuse(
 /** What must hold of rows at every boundary of the reads. */
 export const requireReadable = (view: View, job: Job, readRevision: number): void => {
   const connection = view.get(connectionCollection, job.connection_id)
-  if (job.closed !== null) {
-    throw fail.conflict('job_closed', 'The capacity of this job was closed.')
-  }
+  requireUnclosed(view, job, 'finalize')
   if (connection?.revision !== readRevision) {
     throw fail.conflict(
       'stale_read_revision', 'The connection has another revision than was asked for.', {

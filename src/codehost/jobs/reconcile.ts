@@ -17,6 +17,7 @@ import { codehostLimits } from '../constants.js'
 import { codehostBase, type CodehostContext } from '../context.js'
 import { hostPath, repositoryOf } from '../repository.js'
 import type { Bound } from '../readiness.js'
+import { fenced } from '../closure/fence-audit.js'
 import type { Asked } from './boundary.js'
 import { getJob, requireJobRevision } from './change.js'
 import { publicationKind } from './kinds.js'
@@ -146,7 +147,11 @@ const followThroughReconcile = (
  * `blocked` (`remote_id_required`, `effect_refused`, `credential_changed`, `remote_not_found`,
  * `readback_differs`, `codehost_incomplete`), `remote` for what the host does not answer.
  */
-export const reconcileJob = async (
+export const reconcileJob = (
+  ctx: CodehostContext, session: Session, request: ReconcileRequest,
+): Promise<Job> => fenced(ctx.gov, session, () => reconcileUnfenced(ctx, session, request))
+
+const reconcileUnfenced = async (
   ctx: CodehostContext, session: Session, request: ReconcileRequest,
 ): Promise<Job> => {
   const job = requireReconcilable(ctx, session, request)

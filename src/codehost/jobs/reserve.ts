@@ -5,6 +5,7 @@
 import { fail } from '../../base/errors.js'
 import { connectionCollection, type Connection } from '../../governance/connections/rows.js'
 import type { Tx } from '../../state/types.js'
+import { requireUnclosed } from '../closure/fence.js'
 import { appendEntry, checkpointHistory } from './histories.js'
 import type { Job } from './rows.js'
 
@@ -29,7 +30,9 @@ export const reserveConnection = (
   tx: Tx, now: string, job: Job, operationId: string,
 ): number => {
   const connection = connectionOf(tx, job)
-  if (holdsConnection(connection, job)) return connection.active_fence
+  const holds = holdsConnection(connection, job)
+  requireUnclosed(tx, job, holds ? 'reacquire' : 'reserve')
+  if (holds) return connection.active_fence
   if (connection.active_job_id !== null) {
     throw fail.conflict('connection_occupied', 'Another job occupies this connection.', {
       next: `Look at it: sallyport codehost job ${connection.active_job_id}`,

@@ -7,6 +7,8 @@ import { rowsUnder } from '../../state/indexes.js'
 import type { View } from '../../state/types.js'
 import { afterRead } from '../after-read.js'
 import { codehostBase, type CodehostContext } from '../context.js'
+import { requireUnclosed } from '../closure/fence.js'
+import { auditFenced, fenced } from '../closure/fence-audit.js'
 import { requirePrerequisites, writeDenials } from './boundary.js'
 import { isGivenUpPartly, requireOriginalRoot, requireOwnJob } from './change.js'
 import { requireUnsent } from './ledger.js'
@@ -23,6 +25,12 @@ import { wayOn } from './way-on.js'
 
 /** `run` begins what waits for it; `resume` goes on with what was not sent. */
 export type RunVerb = 'run' | 'resume'
+
+/** As what a job is run. */
+export interface HowToRun {
+  readonly verb?: RunVerb
+  readonly path?: RunnableJob['path']
+}
 
 const states: Readonly<Record<RunVerb, readonly Job['state'][]>> = {
   run: ['prepared', 'approved'], resume: ['blocked'],
@@ -44,6 +52,7 @@ const runnableOf = (
 ): RunnableJob => {
   const view = ctx.gov.store.read()
   const job = requireOwnJob(view, session, jobId)
+  requireUnclosed(view, job, verb === 'run' ? 'execute' : 'approved_resume')
   requireState(job, verb)
   requireOriginalRoot(job, session)
   const asked = { gov: ctx.gov, sealedHost: codehostBase(ctx.gov), askedHost: ctx.baseUrl }
@@ -107,12 +116,17 @@ const unwritten = (error: unknown, jobId: string): unknown => {
  * Runs a job, or goes on with one of which nothing was sent. Answers however it ended; throws what
  * kept it from being begun. What is thrown after a read has a status that says so.
  */
-export const runJob = async (
+export const runJob = (
+  ctx: CodehostContext, session: Session, jobId: string, how: HowToRun = {},
+): Promise<Ran> => fenced(ctx.gov, session, async () => {
+  const ran = await runUnfenced(ctx, session, jobId, how)
+  await auditFenced(ctx.gov, session, ran.unsent?.cause)
+  return ran
+})
+
+const runUnfenced = async (
   ctx: CodehostContext, session: Session, jobId: string,
-  { verb = 'run', path = 'dispatcher' }: {
-    readonly verb?: RunVerb
-    readonly path?: RunnableJob['path']
-  } = {},
+  { verb = 'run', path = 'dispatcher' }: HowToRun,
 ): Promise<Ran> => {
   const runnable = runnableOf(ctx, session, jobId, verb, path)
   try {

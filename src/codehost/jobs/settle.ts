@@ -9,6 +9,7 @@ import { appendAudit } from '../../governance/audit.js'
 import type { Gov } from '../../governance/context.js'
 import type { ArtifactRef, Tx } from '../../state/types.js'
 import { journalLabel } from '../constants.js'
+import { requireUnclosed } from '../closure/fence.js'
 import { writeDenials, type Asked } from './boundary.js'
 import { putJob, requireJobRevision } from './change.js'
 import { appendEntry, artifactHistory, readHistory, type readPurposes } from './histories.js'
@@ -59,6 +60,7 @@ export const settleProven = (
 ): Job => {
   const [first] = proven.receipts
   if (first === undefined) throw new TypeError('a readback without a receipt settles nothing')
+  requireUnclosed(tx, job, 'finalize')
   requireJobRevision(job, first.job_revision)
   keepProof(asked, tx, now, job, proven)
   const [denial] = writeDenials(asked, tx, job, 'adopt')

@@ -10,6 +10,7 @@ import type { Running } from '../../../contact/order.js'
 import { holdGuard } from '../../../governance/guard.js'
 import { nowIso } from '../../../governance/context.js'
 import { sha256Hex } from '../../../base/canonical.js'
+import { requireUnclosed } from '../../closure/fence.js'
 import type { CodehostContext } from '../../context.js'
 import { loadEvidence } from '../../producer/evidence.js'
 import { runProducer } from '../../producer/launch.js'
@@ -76,7 +77,9 @@ const noteSpawn = (
   ctx: CodehostContext, run: Running<Claimed>, binding: ProducerBinding,
 ): Promise<void> => ctx.gov.store.transact('codehost run', (tx) => {
   const { claimed: { jobId, attempt, fence }, operationId } = run
-  requireWrite(askedOf(ctx, run), tx, getJob(tx, jobId), 'contact')
+  const job = getJob(tx, jobId)
+  requireUnclosed(tx, job, 'producer_spawn')
+  requireWrite(askedOf(ctx, run), tx, job, 'contact')
   if (ledgerOf(tx, jobId).producer !== null) throw new TypeError('a producer runs once')
   appendEntry(tx, effectHistory, jobId, {
     type: 'spawn', at: nowIso(ctx.gov), attempt, operation_id: operationId, fence,
