@@ -121,6 +121,12 @@ const requireOnce = (at: Publishing): number => {
 /** What a state holds grows with each round; another one takes over then. */
 const roundsPerState = 25
 
+const tell = (rounds: number, posts: number, counts: ReadonlyMap<string, number>): void => {
+  const lines = [...counts].sort().map(([left, count]) => `  ${count} x ${left}\n`).join('')
+  process.stdout.write(`publication kills: ${rounds} rounds, ${posts} POSTs, none twice; every `
+    + `state sound\n${lines}`)
+}
+
 /** Kills so many publications; prints what they left and how they went on. */
 export const run = async (rounds: number): Promise<void> => {
   const counts = new Map<string, number>()
@@ -138,8 +144,7 @@ export const run = async (rounds: number): Promise<void> => {
     } finally {
       for (const end of teardowns) await end()
     }
+    // Told after each state: a loop that is ended early has told what it saw.
+    tell(Math.min(rounds, done + roundsPerState), posts, counts)
   }
-  const lines = [...counts].sort().map(([left, count]) => `  ${count} x ${left}\n`).join('')
-  process.stdout.write(`publication kills: ${rounds} rounds, ${posts} POSTs, none twice; every `
-    + `state sound\n${lines}`)
 }

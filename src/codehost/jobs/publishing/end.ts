@@ -121,7 +121,8 @@ export const endUnproven = (
   const ending: Ending = { tx, now, run, job, seen }
   if (job.contacted === 0) return endNothingSent(ending)
   const { post, unsent } = seen
-  const isPartly = job.contacted === job.created && job.created < job.plan.effects
+  // A run begins only where all that was contacted is known to be made.
+  const isPartly = job.created < job.plan.effects
     && (post === null || post.kind === 'unsent' || unsent !== null)
   return isPartly ? endPartly(ending) : endOpen(ending)
 }

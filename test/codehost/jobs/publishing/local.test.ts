@@ -63,6 +63,24 @@ t.test('a publication whose approval was for another run is refused before anyth
   t.equal(at.posts().length, posts + 6)
 })
 
+t.test('a job that runs between the look and the claim of another makes its approval one for another run', async (t) => {
+  const at = await publishing(t)
+  const [first, second] = [await at.approvedPublication(), await at.approvedPublication()]
+  let done = false
+  const ran = await at.runJob(second, {
+    at: async (step) => {
+      if (step !== 'preflight.finished' || done) return
+      done = true
+      must(await at.runJob(first))
+    },
+  })
+  t.ok(done)
+  t.equal(failure(ran).code, 'producer_changed')
+  t.hasStrict(at.job(second), { state: 'approved', attempt: 0, reserved: false })
+  t.equal(at.connection().active_job_id, null)
+  t.equal(at.posts().length, 6, 'of the first alone')
+})
+
 t.test('a publication that was cut off before any of it was begun is approved again and run', async (t) => {
   const at = await publishing(t)
   const job = await at.approvedPublication()
