@@ -18,9 +18,11 @@ const definition: VerbDefinition<JobDocument> = {
     name: 'codehost reconcile',
     summary: 'read back what a job may have done; GET alone',
     description:
-      'Reads the exact number that the host gave to what the job made, and compares it with what '
-      + 'was sealed. What matches settles the job and frees its connection; `codehost adopt` then '
-      + 'lets its task count as done. It works in every mode of the connection and whatever '
+      'Reads what the job made by the exact number that the host gave it, git objects by the id '
+      + 'that was known before, a branch by its name, and compares it with what was sealed. What '
+      + 'matches settles the job and frees its connection; `codehost adopt` then lets its task '
+      + 'count as done. Of a publication of which some was never sent, `codehost resume` sends the '
+      + 'rest then. It works in every mode of the connection and whatever '
       + 'became of the consent, in the session that prepared the job and with the token that it '
       + 'was sent with. What has no number, because its reply was lost, is never searched for.',
     examples: [
