@@ -3,6 +3,7 @@ import type { CapabilityRows } from '../governance/capability.js'
 import { collectionsOf } from '../state/history/spec.js'
 import type { HistorySpec } from '../state/types.js'
 import { closureCollection } from './closure/rows.js'
+import { verifyClosures } from './closure/verify.js'
 import { carryJobs } from './jobs/carry.js'
 import { jobHistories } from './jobs/histories.js'
 import { stageProblems } from './jobs/publication/stages.js'
@@ -17,7 +18,7 @@ export const codehostRows: CapabilityRows = {
     ...Object.values(jobHistories)
       .flatMap((spec) => collectionsOf(spec as HistorySpec<unknown>)),
   ],
-  rules: [verifyJobs],
+  rules: [verifyJobs, verifyClosures],
   carry: carryJobs,
   lying: stageProblems,
 }

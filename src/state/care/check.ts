@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { SallyportError } from '../../base/errors.js'
 import { storedPath } from '../artifact-folder.js'
 import { storedNames } from '../artifacts.js'
+import { pendingProblems } from './check-pending.js'
 import { placeProblems } from './check-places.js'
 import { digestFile } from './copy.js'
 import { checkGeneration, damage, notice } from './check-generation.js'
@@ -84,6 +85,7 @@ const checkOnce = (site: Site, options: CheckOptions): CheckReport => {
   const problems: Problem[] = []
   const state = checkStateFile(site, problems)
   checkModes(site, problems)
+  problems.push(...pendingProblems(site))
   checkKeyFolder(site, state?.store_id, problems)
   const { files, places } = site
   const found = salvage(files, places)
