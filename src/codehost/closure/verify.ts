@@ -19,7 +19,9 @@ const texts = {
 } as const
 type Code = keyof typeof texts
 
-const holdsRequest = ({ request, request_sha256: digest, idempotency_key: key, receipt }: Closure) =>
+const holdsRequest = (
+  { request, request_sha256: digest, idempotency_key: key, receipt }: Closure,
+): boolean =>
   sha256Hex(request) === digest && receipt.request.sha256 === digest
     && receipt.request.idempotency_key === key
     && request.includes(canonicalJson({ idempotency_key: key }).slice(1, -1))
