@@ -158,4 +158,12 @@ t.test('every rule of a plan is compared with what was registered: another base,
     const other = await withPlan(change)
     t.throws(() => openPublication(at.gov, at.view(), other), { code: 'plan_altered' }, `${n}`)
   }
+  const swapped = await withPlan((of) => {
+    of.job_id = id
+    of.title = 'Two'
+  })
+  const ref = at.view().get(collections.artifacts, swapped.plan.artifact_id)?.ref ?? row.ref
+  await at.transact((tx) => tx.put(collections.artifacts, row.artifact_id, { ...row, ref }))
+  t.throws(() => openPublication(at.gov, at.view(), job), { code: 'plan_altered' },
+    'a sealed plan of another digest under the same id')
 })

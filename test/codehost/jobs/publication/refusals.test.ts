@@ -257,9 +257,10 @@ t.test('at a host of others creations of a token are counted over all its connec
     type: 'contacted', at: new Date(now).toISOString(), effect: 1, attempt: 1,
     operation_id: 'op_x', fence: 1, body_sha256: 'a'.repeat(64),
   }
+  const old = { ...mark, at: new Date(now - 3_601_000).toISOString() }
   await at.transact((tx) => {
     tx.append(effectHistory, other, historyHead(tx, effectHistory, other),
-      Array.from({ length: 474 }, () => mark))
+      [...Array.from({ length: 10 }, () => old), ...Array.from({ length: 474 }, () => mark)])
     tx.put(jobCollection, other, {
       ...at.job(other), contacted: 1, updated_at: new Date(now).toISOString(),
     })
