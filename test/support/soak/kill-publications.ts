@@ -34,10 +34,10 @@ const startOf = (at: Publishing, job: string): StartRecord | null => {
 
 type Who = 'parent' | 'supervisor'
 
-/** Longest time from the start of the program to the kill of it, milliseconds. */
+/** Longest time from the claim of the job to the kill of its process, milliseconds. */
 const parentMsMax = 2_500
 /** The same of a supervisor, from its start record. */
-const supervisorMsMax = 250
+const supervisorMsMax = 60
 
 const killSupervisor = async (
   at: Publishing, job: string, child: ChildProcess,
@@ -52,7 +52,8 @@ const killSupervisor = async (
   }
 }
 
-const killParent = async (child: ChildProcess): Promise<void> => {
+const killParent = async (at: Publishing, job: string, child: ChildProcess): Promise<void> => {
+  await until('it is claimed', () => at.job(job).state !== 'approved' || child.exitCode !== null)
   await sleep(Math.random() * parentMsMax)
   child.kill('SIGKILL')
 }
@@ -62,7 +63,7 @@ const runAndKill = async (at: Publishing, job: string, who: Who): Promise<void> 
   await at.place.spawn(['codehost', 'run', job, '--json'], {
     coverage: false,
     onChild: (child) => {
-      killing = who === 'parent' ? killParent(child) : killSupervisor(at, job, child)
+      killing = who === 'parent' ? killParent(at, job, child) : killSupervisor(at, job, child)
     },
   })
   await killing
