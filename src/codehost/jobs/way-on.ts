@@ -89,6 +89,13 @@ const failedWay = (job: Job): WayOn => (job.reserved
 /** The way on. Total. */
 export const wayOn = (job: Job): WayOn => {
   const id = job.job_id
+  if (job.closed !== null) {
+    return {
+      text: 'Its capacity was closed by proof: the connection is free, nothing else of it changed, '
+        + 'and it never runs again.',
+      command: `sallyport codehost closures ${job.closed.closure_id}`, forGood: false,
+    }
+  }
   switch (job.state) {
     case 'prepared':
       return {

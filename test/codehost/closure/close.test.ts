@@ -35,6 +35,8 @@ t.test('C-020 C-022 C-037 C-058 C-082 C-087 C-088 C-089 C-090 C-091 C-092 C-154 
   t.hasStrict(lines[1], { closure_id: closed?.closure_id, job_id: job, recovery_contract: 'V3' })
   const check = await at.run(['state', 'check'])
   t.equal(check.status, 0, check.stdout + check.stderr)
+  const [shown] = await at.json(['codehost', 'jobs'])
+  t.hasStrict(shown.way_on, { command: `sallyport codehost closures ${closed?.closure_id}` })
   must(await at.runJob(await at.approved('A successor')))
   t.equal(at.connection().active_fence, connection.active_fence + 1)
 })
