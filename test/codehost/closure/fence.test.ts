@@ -98,3 +98,12 @@ t.test('C-099 C-180 a worker that was about to send wakes behind the closure and
   t.hasStrict(rows(at, job).map(({ facts }) => facts['route']), ['post_handoff'])
   t.strictSame(at.job(job).closed, closed)
 })
+
+t.test('C-095 what is closed is not looked at as something to be sent, either', async (t) => {
+  const at = await closing(t)
+  const job = await at.prepare('Preview')
+  const closed = { closure_id: 'cls_other', at: '2026-01-01T00:00:00.000Z', fence: 1 }
+  await at.transact((tx) => tx.put(jobCollection, job, { ...at.job(job), closed }))
+  const ran = await at.run(['codehost', 'preview', job, '--json'])
+  t.match(String(ran.error().details['reasons']), /job_closed/, ran.stderr)
+})
