@@ -183,8 +183,10 @@ t.test('a consent that is taken back while the base is read ends the reading, an
   }), { code: 'codehost_read_denied', reason: 'stale_connection_revision' })
   must(await at.consent(['--action', 'git.object.create', 'git.ref.create',
     'pull_request.create', '--duration', '1m']))
+  const asked = at.requests().length
   t.hasStrict(await during(async () => at.clock.advance(60_001)),
     { code: 'codehost_write_denied', reason: 'consent_expired' })
+  t.equal(at.requests().length, asked, 'no read was made without the consent')
   t.strictSame(at.view().all(jobCollection), [])
 })
 
