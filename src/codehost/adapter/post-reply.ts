@@ -6,7 +6,8 @@ import { sha256Hex } from '../../base/canonical.js'
 import { orUndefined } from '../../governance/judge/fact.js'
 import { isIdentityEncoded } from '../../net/reply.js'
 import type { HttpsReply } from '../../net/types.js'
-import { readReply } from '../replies/read.js'
+import type { FollowPlan, PlannedEffect } from '../jobs/plan.js'
+import { commentTold, issueTold } from './follow-told.js'
 
 /** What the host says of a creation. */
 export type PostVerdict = {
@@ -52,8 +53,11 @@ export const judgePost = (
     : { kind: 'created', ...found, ...seen }
 }
 
-/** Judges the reply to the creation of an issue or a comment. */
-export const judgeCreation = (what: 'issue' | 'comment'): (reply: HttpsReply) => PostVerdict =>
-  judgePost((body) => ({
-    remoteId: what === 'issue' ? readReply('issue', body).number : readReply('comment', body).id,
-  }))
+/** Judges the reply to the creation of an issue or a comment: it must be about the one sent. */
+export const judgeCreation = (
+  plan: FollowPlan, { action }: Pick<PlannedEffect, 'action'>,
+): (reply: HttpsReply) => PostVerdict => judgePost((body) => {
+  const { matches, remoteId } = action === 'issue.create'
+    ? issueTold(plan, body) : commentTold(plan, body)
+  return matches ? { remoteId } : 'differs'
+})

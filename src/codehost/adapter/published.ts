@@ -15,7 +15,8 @@ import { blobBytesOf, listingOf, readReply } from '../replies/read.js'
 import type { HostReplyOf } from '../replies/shapes.js'
 import { hostPath, type RepositoryName } from '../repository.js'
 import { judgePost, type PostVerdict } from './post-reply.js'
-import { judgedRead, sameText, type Payload, type Readback } from './readback.js'
+import { sameText } from './follow-told.js'
+import { judgedRead, type Payload, type Readback } from './readback.js'
 
 /** What a publication is, as far as the host's words are compared with it. */
 export interface Published {

@@ -6,8 +6,8 @@ import { digestOf, sha256Hex } from '../../base/canonical.js'
 import { orUndefined } from '../../governance/judge/fact.js'
 import type { HttpsReply } from '../../net/types.js'
 import type { FollowPlan, PlannedEffect } from '../jobs/plan.js'
-import { readReply } from '../replies/read.js'
 import { hostPath, repositoryOf } from '../repository.js'
+import { commentTold, issueTold, type FollowTold } from './follow-told.js'
 import { refusalOf, type RepositoryRefusal } from './repository-reply.js'
 
 /** What a readback shows. Digests: of the bytes as they came, and of what they say. */
@@ -32,9 +32,6 @@ export interface Readback {
   readonly replyBytesMax?: number
 }
 
-/** An empty text comes back as none. */
-export const sameText = (told: string | null, sealed: string): boolean => (told ?? '') === sealed
-
 /** What a reply says, and whether that is what was sent. */
 export interface Payload {
   readonly matches: boolean
@@ -43,24 +40,8 @@ export interface Payload {
   readonly truncated?: boolean
 }
 
-const issuePayload = (plan: FollowPlan, number: number, body: Uint8Array): Payload => {
-  const told = readReply('issue', body)
-  const isPull = told.pull_request !== undefined && told.pull_request !== null
-  return {
-    matches: told.number === number && told.title === plan.title && sameText(told.body, plan.text)
-      && !isPull,
-    payload: told,
-  }
-}
-
-const commentPayload = (plan: FollowPlan, id: number, body: Uint8Array): Payload => {
-  const told = readReply('comment', body)
-  const issue = `${plan.host}${hostPath.issue(repositoryOf(plan.repository), plan.issue ?? 0)}`
-  return {
-    matches: told.id === id && sameText(told.body, plan.text) && told.issue_url === issue,
-    payload: told,
-  }
-}
+const payloadOf = (told: FollowTold, id: number): Payload =>
+  ({ matches: told.matches && told.remoteId === id, payload: told.payload })
 
 /** Judges a readback; `read` throws where the body is not whole. Total. */
 export const judgedRead = (
@@ -92,12 +73,12 @@ export const readbackOf = (
   if (action === 'issue.create') {
     return {
       path: hostPath.issue(repository, remoteId),
-      judge: (reply) => judgedRead(reply, (body) => issuePayload(plan, remoteId, body)),
+      judge: (reply) => judgedRead(reply, (body) => payloadOf(issueTold(plan, body), remoteId)),
     }
   }
   if (action !== 'comment.create') throw new TypeError('not an effect of a follow-through job')
   return {
     path: hostPath.comment(repository, remoteId),
-    judge: (reply) => judgedRead(reply, (body) => commentPayload(plan, remoteId, body)),
+    judge: (reply) => judgedRead(reply, (body) => payloadOf(commentTold(plan, body), remoteId)),
   }
 }

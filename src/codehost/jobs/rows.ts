@@ -163,11 +163,29 @@ export const jobsByToken: Index<Job> = {
     (contacted > 0 ? [[token, hourOf(at)]] : []),
 }
 
+/** One thing on the host; issues and pull requests share their numbers. Null without one. */
+export const remoteKey = (
+  { repository_id, actions, remote }: Pick<Job, 'repository_id' | 'actions' | 'remote'>,
+): readonly string[] | null => (remote === null ? null : [
+  String(repository_id), actions.includes('comment.create') ? 'comment' : 'number',
+  String(remote.id),
+])
+
+/** Jobs by what the host numbered for them. */
+export const jobsByRemote: Index<Job> = {
+  name: 'remote', parts: 3,
+  keysOf: (job) => {
+    const key = remoteKey(job)
+    return key === null ? [] : [key]
+  },
+}
+
 /** Jobs by id. */
 export const jobCollection: CollectionSpec<Job> = {
   name: 'codehost_jobs', schema: jobShape, partition: 'hash256',
   indexes: [
     jobsByOwner, jobsByOwnState, jobsByState, jobsByConnection, jobsByKey, jobsByToken,
+    jobsByRemote,
   ],
 }
 

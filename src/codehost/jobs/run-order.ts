@@ -70,7 +70,7 @@ const sendEffect = async (
       putJob(tx, now, job, { contacted: job.contacted + 1 })
     },
     record: (tx, now, wire) => noteOutcome(tx, now, jobId, effect.number, wire),
-    judge: judgeCreation(effect.action === 'issue.create' ? 'issue' : 'comment'),
+    judge: judgeCreation(plan, effect),
   })
 }
 

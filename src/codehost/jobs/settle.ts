@@ -7,6 +7,7 @@ import { newId } from '../../base/ids.js'
 import { registerArtifact } from '../../governance/artifacts.js'
 import { appendAudit } from '../../governance/audit.js'
 import type { Gov } from '../../governance/context.js'
+import { rowsUnder } from '../../state/indexes.js'
 import type { ArtifactRef, Tx } from '../../state/types.js'
 import { journalLabel } from '../constants.js'
 import { requireUnclosed } from '../closure/fence.js'
@@ -15,7 +16,7 @@ import { putJob, requireJobRevision } from './change.js'
 import { appendEntry, artifactHistory, readHistory, type readPurposes } from './histories.js'
 import { receiptCollection, receiptRow, type ReadReceipt } from './receipt.js'
 import { releaseConnection } from './reserve.js'
-import type { Job } from './rows.js'
+import { jobCollection, jobsByRemote, remoteKey, type Job } from './rows.js'
 
 /** What was read back. */
 export interface Proven {
@@ -54,6 +55,18 @@ export const keepProof = (
   }
 }
 
+/**
+ * Why what was read back does not prove this job: another one was proved by the very same issue,
+ * comment or pull request, so that one of the two was never made.
+ */
+const takenBy = (tx: Tx, job: Job): { readonly name: string } | undefined => {
+  const under = remoteKey(job)
+  if (under === null) return undefined
+  const taken = rowsUnder(tx, jobCollection, jobsByRemote, { under })
+    .some(({ id, doc }) => id !== job.job_id && doc.state === 'succeeded')
+  return taken ? { name: 'remote_taken' } : undefined
+}
+
 /** Settles a job on its receipts; answers its row. Throws `conflict` `job_changed`. */
 export const settleProven = (
   asked: Asked, tx: Tx, now: string, job: Job, proven: Proven,
@@ -63,7 +76,7 @@ export const settleProven = (
   requireUnclosed(tx, job, 'finalize')
   requireJobRevision(job, first.job_revision)
   keepProof(asked, tx, now, job, proven)
-  const [denial] = writeDenials(asked, tx, job, 'adopt')
+  const denial = takenBy(tx, job) ?? writeDenials(asked, tx, job, 'adopt')[0]
   const by = { principal: job.owner, root: job.root, subject: job.job_id }
   tx.mark()
   if (denial !== undefined) {

@@ -60,6 +60,13 @@ const blockedWay = (job: Job): WayOn => {
     return job.reserved
       ? unprovedWay(job) : resumeWay(job, 'Nothing of it was sent; the connection is free.')
   }
+  if (job.reason === 'remote_taken') {
+    return {
+      text: 'The host gave it the number of something that another job was proved by: one of the '
+        + 'two was never made. Look on the host. The connection stays occupied: use another one.',
+      command: connectAnew, forGood: true,
+    }
+  }
   if (isGivenUpPartly(job)) {
     return {
       text: 'It was given up with a part of it made: that stands, and the rest is never sent. The '

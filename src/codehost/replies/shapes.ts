@@ -83,7 +83,7 @@ export const pullFilesReply = v.array(replyObject({
 /** An issue; a pull request is one too, and has `pull_request`. */
 export const issueReply = replyObject({
   id: number, number, state: v.picklist(['open', 'closed']), title: text, body: nullableText,
-  pull_request: v.optional(v.nullable(replyObject({}))),
+  pull_request: v.optional(v.nullable(replyObject({}))), repository_url: v.optional(text),
 })
 
 /** A comment, which tells its issue by that one's address alone. */

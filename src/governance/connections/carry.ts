@@ -16,11 +16,22 @@ const isOver = ({ consent }: Connection, theirs: Connection): boolean =>
   consent !== null && consent.ended === null
   && (theirs.consent?.consent_id !== consent.consent_id || theirs.consent.ended !== null)
 
+/**
+ * Who occupies it: each reservation raises the fence and none lowers it, so that the higher fence is
+ * the later word; under one fence, that it was given back is.
+ */
+const occupantOf = (mine: Connection, theirs: Connection): string | null => {
+  if (mine.active_fence !== theirs.active_fence) {
+    return (mine.active_fence > theirs.active_fence ? mine : theirs).active_job_id
+  }
+  return mine.active_job_id === theirs.active_job_id ? mine.active_job_id : null
+}
+
 const narrowed = (mine: Connection, theirs: Connection, now: string): Connection => ({
   ...(isOver(mine, theirs) ? endGrant(mine, now, 'stopped') : mine),
   mode: narrower(mine.mode, theirs.mode),
   consent_fence: Math.max(mine.consent_fence, theirs.consent_fence),
-  active_job_id: mine.active_job_id ?? theirs.active_job_id,
+  active_job_id: occupantOf(mine, theirs),
   active_fence: Math.max(mine.active_fence, theirs.active_fence),
   revision: Math.max(mine.revision, theirs.revision),
 })

@@ -98,6 +98,11 @@ const objects: readonly FaultSpec[] = [
       if (json.sha !== undefined) json.sha = otherId
       sideOf(json, 'object').sha = otherId
     }),
+  members('write_other_text', 'host_write', 'a creation that is done: the reply tells another text',
+    (json) => {
+      if (json.title !== undefined) json.title = 'Another title'
+      else if (json.body !== undefined) json.body = 'Another text'
+    }),
   members('tree_truncated', 'tree', 'the second half of the rows is left out, and that is said',
     (json) => {
       json.tree = rows(json).slice(0, Math.ceil(rows(json).length / 2))
@@ -139,6 +144,9 @@ const talk: readonly FaultSpec[] = [
   }),
   members('pull_moved', 'pull', 'the pull request has another head', (json) => {
     sideOf(json, 'head').sha = otherId
+  }),
+  members('issue_elsewhere', 'issue', 'the issue is one of another repository', (json) => {
+    json.repository_url = 'https://127.0.0.1/repos/other/place'
   }),
   members('issue_other_body', 'issue', 'the issue has another text', (json) => {
     json.body = 'Another text'

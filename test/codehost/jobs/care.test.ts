@@ -2,6 +2,7 @@
 import { join } from 'node:path'
 import t from 'tap'
 import { connectionCollection } from '../../../src/governance/connections/rows.js'
+import { carryJobs } from '../../../src/codehost/jobs/carry.js'
 import { jobCollection, type Job } from '../../../src/codehost/jobs/rows.js'
 import { receiptCollection } from '../../../src/codehost/jobs/receipt.js'
 import { must } from '../../support/must.js'
@@ -47,6 +48,44 @@ t.test('a job that was prepared and sent after the copy is known in it, and keep
   t.hasStrict(at.job(later), { state: 'unknown_external_effect', restored: true })
   t.equal(at.connection().active_job_id, later)
   t.equal((await at.json(['codehost', 'connections']))[0].occupied_for_good, true)
+})
+
+t.test('C-045 a job that was proved since the copy stays proved in it, with its receipt and a free connection', async (t) => {
+  const at = await working(t)
+  const unknown = await at.approved('Unknown')
+  await at.runJob(unknown, {
+    at: (step) => {
+      if (step !== 'codehost.created') return
+      at.sandbox.faults.set('read_not_there', { service: 'codehost', times: 1 })
+    },
+  })
+  t.equal(at.job(unknown).state, 'unknown_external_effect')
+  const kept = join(at.place.dir, 'kept')
+  must(await at.run(['state', 'backup', kept]))
+  const then = at.view()
+  must(await at.reconcile(unknown))
+  const alone = join(at.place.dir, 'alone')
+  must(await at.run(['state', 'backup', alone]))
+  must(await at.run(['state', 'restore', kept, '--yes']))
+  t.hasStrict(at.job(unknown), { state: 'succeeded', reserved: false, restored: true })
+  t.equal(at.connection().active_job_id, null, 'no reservation came since')
+  must(await at.run(['state', 'restore', alone, '--yes']))
+  must(await at.run(['login']))
+  must(await at.consent())
+  must(await at.runJob(await at.approved('Another')))
+  const later = await at.approved('Later')
+  must(await at.runJob(later))
+  must(await at.run(['state', 'restore', kept, '--yes']))
+  must(await at.run(['login']))
+  for (const job of [unknown, later]) {
+    t.hasStrict(at.job(job), { state: 'succeeded', reserved: false, restored: true })
+  }
+  t.equal(at.connection().active_job_id, null)
+  const check = await at.run(['state', 'check'])
+  t.equal(check.status, 0, check.stdout + check.stderr)
+  t.equal(at.posts().length, 3)
+  await at.transact((tx) => carryJobs(tx, then))
+  t.equal(at.job(unknown).state, 'succeeded', 'what an older state thought of it takes nothing back')
 })
 
 t.test('what came of a creation and cannot be written down is told as not recorded, never as not sent', async (t) => {

@@ -11,6 +11,7 @@ const creations: readonly (readonly [string, string, string])[] = [
   ['write_timed_out', 'unknown_external_effect', 'status_422'],
   ['write_malformed', 'unknown_external_effect', 'reply_malformed'],
   ['write_redirect_307', 'unknown_external_effect', 'status_307'],
+  ['write_other_text', 'unknown_external_effect', 'reply_differs'],
   ['write_oversize', 'unknown_external_effect', 'reply_too_large'],
   ['write_gzip', 'unknown_external_effect', ''],
   ['write_not_done_422', 'failed', 'effect_refused'],
@@ -57,6 +58,7 @@ const readbacks: readonly (readonly [string, string])[] = [
   ['read_close_before_headers', 'reset'],
   ['read_not_there', 'remote_not_found'],
   ['issue_other_body', 'readback_differs'],
+  ['issue_elsewhere', 'readback_differs'],
   ['read_redirect_301', 'repository_moved'],
   ['read_malformed', 'codehost_reply'],
   ['read_status_500', 'codehost_reply'],
@@ -89,6 +91,27 @@ t.test('C-104 C-107 C-109 C-110 what was created and not read back is unknown, u
   }
   t.equal(at.posts().length, readbacks.length, 'each was sent once')
   t.equal((await at.run(['state', 'check'])).status, 0)
+})
+
+t.test('what another job was proved by proves no second one', async (t) => {
+  const at = await working(t)
+  const { jobCollection } = await import('../../../src/codehost/jobs/rows.js')
+  const first = await at.approved('The same title')
+  must(await at.runJob(first))
+  const second = await at.approved('The same title')
+  const ran = await at.run(['codehost', 'run', second, '--json'], {
+    // As if the host had answered with the number that it gave before.
+    at: async (step) => {
+      if (step !== 'codehost.created') return
+      await at.transact((tx) => tx.put(jobCollection, first, {
+        ...at.job(first), remote: at.job(second).remote,
+      }))
+    },
+  })
+  t.not(ran.status, 0)
+  t.hasStrict(at.job(second), { state: 'blocked', reason: 'remote_taken', reserved: true })
+  t.equal(at.connection().active_job_id, second)
+  t.match((await at.run(['codehost', 'job', second])).stdout, /one of the\s+two was never made/)
 })
 
 t.test('C-106 a job whose sealed bytes are not its own is neither run nor read back', async (t) => {

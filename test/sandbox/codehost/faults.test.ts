@@ -18,7 +18,7 @@ t.test('a lost or broken reply leaves the effect behind', async (t) => {
   for (const [fault, status] of [
     ['write_close_before_headers', null], ['write_reset_before_headers', null],
     ['write_truncate', 201], ['write_status_502', 502], ['write_timed_out', 422],
-    ['write_other_id', 201], ['write_malformed', 201],
+    ['write_other_id', 201], ['write_other_text', 201], ['write_malformed', 201],
   ] as const) {
     const host = await hostOf(t)
     host.sandbox.faults.set(fault, { times: 1 })
@@ -85,6 +85,7 @@ t.test('a read can be cut, moved or told otherwise', async (t) => {
     ['pull_retitled', 'pulls/1', { title: 'Another title' }],
     ['pull_moved', 'pulls/1', (json) => json.head.sha !== tip],
     ['issue_other_body', 'issues/1', { body: 'Another text' }],
+    ['issue_elsewhere', 'issues/1', (json) => json.repository_url.endsWith('/other/place')],
     ['files_cut', 'pulls/1/files', (json) => json.length === 1],
     ['files_twice', 'pulls/1/files', (json) => json.length === 3],
   ]

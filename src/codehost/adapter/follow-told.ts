@@ -1,0 +1,45 @@
+/**
+ * What the host says of an issue or a comment, compared with what a plan sends: by the reply to its
+ * creation and by every readback alike, so that neither takes another one for it.
+ */
+import type { FollowPlan } from '../jobs/plan.js'
+import { readReply } from '../replies/read.js'
+import { hostPath, repositoryOf } from '../repository.js'
+
+/** What is told of one. */
+export interface FollowTold {
+  /** The number of an issue, or the id of a comment. */
+  readonly remoteId: number
+  /** Whether it is what the plan sends, in its repository and in its place. */
+  readonly matches: boolean
+  /** What was told, as far as it is read. */
+  readonly payload: unknown
+}
+
+/** An empty text comes back as none. */
+export const sameText = (told: string | null, sealed: string): boolean => (told ?? '') === sealed
+
+/** The address of something of the plan's repository. */
+const addressOf = ({ host }: FollowPlan, path: string): string => `${host}${path}`
+
+/** An issue. Throws where the reply is not whole. */
+export const issueTold = (plan: FollowPlan, body: Uint8Array): FollowTold => {
+  const told = readReply('issue', body)
+  const isPull = told.pull_request !== undefined && told.pull_request !== null
+  const repository = addressOf(plan, hostPath.repository(repositoryOf(plan.repository)))
+  return {
+    remoteId: told.number, payload: told,
+    matches: told.title === plan.title && sameText(told.body, plan.text) && !isPull
+      && (told.repository_url ?? repository) === repository,
+  }
+}
+
+/** A comment. Throws where the reply is not whole. */
+export const commentTold = (plan: FollowPlan, body: Uint8Array): FollowTold => {
+  const told = readReply('comment', body)
+  const issue = addressOf(plan, hostPath.issue(repositoryOf(plan.repository), plan.issue ?? 0))
+  return {
+    remoteId: told.id, payload: told,
+    matches: sameText(told.body, plan.text) && told.issue_url === issue,
+  }
+}
