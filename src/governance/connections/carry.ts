@@ -17,8 +17,8 @@ const isOver = ({ consent }: Connection, theirs: Connection): boolean =>
   && (theirs.consent?.consent_id !== consent.consent_id || theirs.consent.ended !== null)
 
 /**
- * Who occupies it: each reservation raises the fence and none lowers it, so that the higher fence is
- * the later word; under one fence, that it was given back is.
+ * Who occupies it: each reservation raises the fence and none lowers it, so that the higher fence
+ * is the later word; under one fence, that it was given back is.
  */
 const occupantOf = (mine: Connection, theirs: Connection): string | null => {
   if (mine.active_fence !== theirs.active_fence) {
