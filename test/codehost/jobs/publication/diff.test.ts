@@ -85,3 +85,11 @@ t.test('a patch of any two texts is taken by git and gives the second', (t) => {
   }
   t.end()
 })
+
+t.test('an issue has no patch, and nobody is asked for one', async (t) => {
+  const at = await working(t)
+  const ran = await at.run(['codehost', 'preview', await at.prepare(), '--diff', '--json'])
+  t.equal(ran.status, 2)
+  t.equal(ran.error().code, 'preview_flags')
+  t.equal(at.dials(), 0)
+})
