@@ -30,8 +30,13 @@ const words: Readonly<Record<string, readonly string[]>> = {
     'issue', '--connection', 'cnn_x', '--title', 'x', '--body-file', 'config.json',
   ],
   'codehost approve': ['job_x', '--preview-digest', 'x'],
-  ...Object.fromEntries(['preview', 'run', 'resume', 'job', 'cancel', 'adopt'].map((verb) =>
-    [`codehost ${verb}`, ['job_x']])),
+  ...Object.fromEntries([
+    'preview', 'run', 'resume', 'job', 'cancel', 'adopt', 'inspect', 'discard',
+  ].map((verb) => [`codehost ${verb}`, ['job_x']])),
+  'codehost close-capacity': [
+    'job_x', '--acknowledged-capacity-close', '--expected-job-revision', '1',
+    '--expected-connection-revision', '1', '--expected-connection-fence', '1',
+  ],
   'codehost reconcile': ['job_x', '--expected-read-revision', '1'],
   'shots config': ['set', '--analysis', 'off'],
   'shots reanalyze': ['obs_x', '--reason', 'manual_operator_request'],
