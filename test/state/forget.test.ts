@@ -6,11 +6,12 @@ import { checkState } from '../../src/state/care/check.js'
 import { dropStored, sweepStored } from '../../src/state/care/drop-stored.js'
 import { forgetRemoved } from '../../src/state/care/forget.js'
 import type { Files } from '../../src/state/files.js'
+import { kernelStateLock } from '../../src/state/lock.js'
 import { createStore, openStore, type FileStore } from '../../src/state/store.js'
 import { site } from '../support/state/crash-script.js'
 import { faulty, memoryLock, plan, Stopped } from '../support/state/faults.js'
 import { MemFiles } from '../support/state/mem-files.js'
-import { items, notes, specs } from '../support/state/notes.js'
+import { again, items, notes, put, specs } from '../support/state/notes.js'
 import { World } from '../world/world.js'
 
 const secret = 'MARK-REMOVED'
@@ -135,4 +136,31 @@ t.test('stored files whose rows are gone are removed, one that a row names again
   t.equal(await sweepStored(store, () => new Set([second, third]), 'prune'), 0)
   t.equal(await sweepStored(store, () => new Set([second]), 'prune'), 0, 'it is young')
   t.equal(store.artifacts.list().length, 2)
+})
+
+t.test('who finds that another has merged everything while it waited has forgotten, too', async (t) => {
+  const { store } = await World.in(t).store()
+  const other = again(t, store, 'write')
+  let merged = 0
+  const own = again(t, store, 'write', {
+    lock: (path, clock) => {
+      const lock = kernelStateLock(path, clock)
+      const tryTake = lock.tryTake.bind(lock)
+      lock.tryTake = (verb) => {
+        if (path.endsWith('fold') && (merged += 1) <= 2) {
+          other.read()
+          other.fold({ mergeBytesMax: Number.POSITIVE_INFINITY, whole: true })
+        }
+        return tryTake(verb)
+      }
+      return lock
+    },
+  })
+  await put(store, 'kept', 1)
+  await put(store, 'gone', 2)
+  await forgetRemoved(store, 'test')
+  await store.transact('test', (tx) => tx.remove(notes, 'gone'))
+  await forgetRemoved(own, 'test')
+  t.ok(merged > 0)
+  t.equal(other.generation.manifest.runs.length, 1)
 })

@@ -62,6 +62,21 @@ const notForgotten = (): Error =>
   })
 
 /**
+ * A manifest that holds everything up to a record in one run, made here or by somebody who merged
+ * meanwhile: what this process made is not the newest then.
+ */
+const mergedWhole = async (store: FileStore, verb: string, upTo: number): Promise<Manifest> => {
+  await store.exclusive(verb, () => store.rotate())
+  for (let n = 0; n < passesMax; n += 1) {
+    await store.mergeAll(verb)
+    await store.withoutFolding(verb, () => Promise.resolve())
+    const { manifest } = store.generation
+    if (isWhole(manifest, upTo)) return manifest
+  }
+  throw notForgotten()
+}
+
+/**
  * Merges everything down to the last run, and folds until no generation names rows that were
  * removed before the call. Others may read, write and fold beside it. Throws disk errors (all that
  * is durable stands, and the next call goes on) and `failed` `not_forgotten`.
@@ -69,10 +84,7 @@ const notForgotten = (): Error =>
 export const forgetRemoved = async (store: Store, verb: string): Promise<void> => {
   if (!(store instanceof FileStore)) throw new TypeError('not a store of this program')
   const upTo = store.read().sequence
-  await store.exclusive(verb, () => store.rotate())
-  await store.mergeAll(verb)
-  const { manifest } = store.generation
-  if (!isWhole(manifest, upTo)) throw notForgotten()
+  const manifest = await mergedWhole(store, verb, upTo)
   for (let n = 0; n < passesMax && isLeft(store, manifest); n += 1) {
     await store.exclusive(verb, () => store.rotate())
     // Somebody else's fold is waited for; what it leaves of older generations is this one's.
