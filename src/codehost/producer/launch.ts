@@ -10,7 +10,7 @@ import { canonicalJson, sha256Hex } from '../../base/canonical.js'
 import { fail } from '../../base/errors.js'
 import type { SallyportError } from '../../base/errors.js'
 import type { Guard } from '../../governance/guard.js'
-import { errnoOf, nodeFiles, readWhole, removeFile } from '../../state/files.js'
+import { errnoOf, nodeFiles, readWhole } from '../../state/files.js'
 import { loadEvidence } from './evidence.js'
 import { frameHead } from './frame.js'
 import { digestOfFile, inventoryOf } from './inventory.js'
@@ -20,7 +20,7 @@ import type { ProducerManifest } from './manifest.js'
 import { judgeProducer } from './proof.js'
 import type { ProducerVerdict } from './proof.js'
 import type { ProducerBinding, ProducerJob } from './shapes.js'
-import { bindingBytes, fifoPath, stagePath } from './stage.js'
+import { bindingBytes, removeFifo, stagePath } from './stage.js'
 
 /** What of the bound things is not what it was. */
 export type ChangedReason =
@@ -181,6 +181,6 @@ export const runProducer = async (stateDir: string, run: ProducerRun): Promise<P
   run.guard.handOver()
   run.onStarted?.(child.pid ?? 0)
   await attend(child, run)
-  removeFile(nodeFiles, fifoPath(stateDir, jobId))
+  removeFifo(stateDir, jobId)
   return judgeProducer(run.binding, run.token, loadEvidence(stateDir, jobId))
 }

@@ -2,7 +2,7 @@
  * The stage of one producer: a bare repository written by hand, since `git init` would copy
  * templates, with what is bound beside it. Regular files only; the folder is its owner's alone.
  */
-import { chmodSync, lstatSync, readFileSync } from 'node:fs'
+import { chmodSync, closeSync, constants, lstatSync, openSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { deflateSync } from 'node:zlib'
 import { canonicalJson, sha256Hex } from '../../base/canonical.js'
@@ -29,6 +29,21 @@ export const stagePath = (stateDir: string, jobId: string): string =>
 /** The named pipe of a job, where it stands while its producer runs. */
 export const fifoPath = (stateDir: string, jobId: string): string =>
   join(stateDir, 'run', `${jobId}.fifo`)
+
+/**
+ * Removes the named pipe of a job. A git whose supervisor was killed may wait for somebody to write
+ * to it, and would wait for ever: it is let go first.
+ */
+export const removeFifo = (stateDir: string, jobId: string): void => {
+  const path = fifoPath(stateDir, jobId)
+  try {
+    const { O_WRONLY, O_NONBLOCK, O_NOFOLLOW } = constants
+    closeSync(openSync(path, O_WRONLY | O_NONBLOCK | O_NOFOLLOW))
+  } catch {
+    // Nobody waits, or it is gone.
+  }
+  removeFile(nodeFiles, path)
+}
 
 const gitFolders = [
   'objects', 'objects/info', 'objects/pack', 'refs', 'refs/heads', 'refs/tags',
@@ -151,6 +166,6 @@ export const createStage = (stateDir: string, input: StageInput): ProducerBindin
 /** Removes a stage once nothing asks for its proof any more: after the record that says so. */
 export const removeStage = (stateDir: string, jobId: string): void => {
   requireOwnFolders(nodeFiles, stateDir, ['run', 'stages'])
-  removeFile(nodeFiles, fifoPath(stateDir, jobId))
+  removeFifo(stateDir, jobId)
   removeTree(nodeFiles, stagePath(stateDir, jobId))
 }

@@ -1,5 +1,9 @@
 /** What a stage proves, judged from values: one true proof, and everything that is none. */
-import { mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import {
+  existsSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { canonicalJson, sha256Hex } from '../../../src/base/canonical.js'
@@ -10,10 +14,11 @@ import { manifestOf } from '../../../src/codehost/producer/manifest.js'
 import { judgeProducer } from '../../../src/codehost/producer/proof.js'
 import type { ProducerEvidence } from '../../../src/codehost/producer/proof.js'
 import type { StartRecord, TerminalMarker } from '../../../src/codehost/producer/shapes.js'
-import { createStage, removeStage } from '../../../src/codehost/producer/stage.js'
+import { createStage, removeFifo, removeStage } from '../../../src/codehost/producer/stage.js'
 import { madeFor, shipped } from '../../support/codehost/producing.js'
 import { emptyTree, overlaid } from '../../../src/codehost/git/tree.js'
 import { scanned } from '../../support/codehost/publication.js'
+import { until } from '../../support/until.js'
 
 /** A record as whoever has the token would write it. */
 const sealed = (token: string, record: object): Buffer =>
@@ -172,4 +177,21 @@ t.test('a manifest names contents that the base has not, once, and levels from b
   t.strictSame(manifest.trees.map(({ entries }) => entries.map(([, name]) => name)), [
     ['same', 'new'], ['new'], ['a', 'b', 'c'],
   ])
+})
+
+t.test('a git that waits for a supervisor that was killed is let go', async (t) => {
+  const stateDir = t.testdir({ run: {}, stages: {} })
+  const path = join(stateDir, 'run', 'job_1.fifo')
+  execFileSync('mkfifo', [path])
+  const waiting = spawn('cat', [path], { stdio: 'ignore' })
+  const ended = once(waiting, 'exit')
+  let asleep = 0
+  await until('it waits', () => {
+    const isAsleep = / \(cat\) S /.test(readFileSync(`/proc/${waiting.pid}/stat`, 'utf8'))
+    asleep = isAsleep ? asleep + 1 : 0
+    return asleep > 5
+  })
+  removeFifo(stateDir, 'job_1')
+  t.strictSame(await ended, [0, null])
+  t.notOk(existsSync(path))
 })
