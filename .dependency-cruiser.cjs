@@ -42,6 +42,7 @@ const owners = {
   'node_modules/(pngjs|jpeg-js)/': '^(src/images|test|bench)/',
   'node_modules/(sharp|@img)/': '^(test|bench)/',
   'node_modules/(koffi|@koromix)/': '^(src/codehost/producer|test|bench)/',
+  'node_modules/hono/': '^(src/service|test|bench)/',
   'node_modules/node-fetch/': '^(src/net|test|bench)/',
   '^(node:)?(http|https|http2|net|tls|dns|dns/promises|dgram)$':
     '^(src/(net|service|sandbox)|test|bench)/',

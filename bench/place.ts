@@ -52,6 +52,7 @@ export const withPlace = async <T>(use: (place: BenchPlace) => T | Promise<T>): 
 export interface StartedSandbox {
   readonly profile_file: string
   readonly provider_key_file: string
+  readonly codehost_token_file: string
 }
 
 const startMsMax = 60_000

@@ -16,14 +16,15 @@ _sallyport() {
     --wait) return ;;
   esac
   case "${words[*]:0:2}" in
-    "") COMPREPLY=($(compgen -W "session principal goal alpha gateway shots codehost config task policy ledger audit state sandbox init login logout status demo doctor schema completion help --help --version" -- "$cur")); return ;;
+    "") COMPREPLY=($(compgen -W "session principal goal alpha gateway shots edge codehost config task policy ledger audit state sandbox init login logout status serve demo doctor schema completion help --help --version" -- "$cur")); return ;;
     "session") COMPREPLY=($(compgen -W "show list revoke --help" -- "$cur")); return ;;
     "principal") COMPREPLY=($(compgen -W "add list disable enable --help" -- "$cur")); return ;;
     "goal") COMPREPLY=($(compgen -W "add list show update close --help" -- "$cur")); return ;;
     "alpha") COMPREPLY=($(compgen -W "setup acknowledge show ask output tasks task review cancel --help" -- "$cur")); return ;;
     "gateway") COMPREPLY=($(compgen -W "setup show prove --help" -- "$cur")); return ;;
     "shots") COMPREPLY=($(compgen -W "config scan watch run analyze reanalyze list show explain clear-stale status digest digests report --help" -- "$cur")); return ;;
-    "codehost") COMPREPLY=($(compgen -W "connect connections mode consent grants revoke prepare preview approve run resume jobs job cancel reconcile adopt close-capacity closures inspect discard --help" -- "$cur")); return ;;
+    "edge") COMPREPLY=($(compgen -W "pair list revoke artifacts show capture daemon --help" -- "$cur")); return ;;
+    "codehost") COMPREPLY=($(compgen -W "connect connections mode consent grants revoke prepare preview approve run resume jobs job cancel reconcile adopt close-capacity closures inspect discard observe verify --help" -- "$cur")); return ;;
     "config") COMPREPLY=($(compgen -W "show save --help" -- "$cur")); return ;;
     "task") COMPREPLY=($(compgen -W "list show review cancel recover close --help" -- "$cur")); return ;;
     "policy") COMPREPLY=($(compgen -W "show revoke history --help" -- "$cur")); return ;;
@@ -268,6 +269,48 @@ _sallyport() {
       esac
       COMPREPLY=($(compgen -W "--since --until --html --conclude --retry --help --state-dir --json --no-input --quiet --verbose --no-color --wait" -- "$cur"))
       ;;
+    "edge pair")
+      case "$prev" in
+        --name) COMPREPLY=(); return ;;
+        --file) COMPREPLY=($(compgen -f -- "$cur")); return ;;
+      esac
+      COMPREPLY=($(compgen -W "--name --file --help --state-dir --json --no-input --quiet --verbose --no-color --wait" -- "$cur"))
+      ;;
+    "edge list")
+      COMPREPLY=($(compgen -W "--help --state-dir --json --no-input --quiet --verbose --no-color --wait" -- "$cur"))
+      ;;
+    "edge revoke")
+      COMPREPLY=($(compgen -W "--help --state-dir --json --no-input --quiet --verbose --no-color --wait" -- "$cur"))
+      ;;
+    "edge artifacts")
+      case "$prev" in
+        --device) COMPREPLY=(); return ;;
+        --limit) COMPREPLY=(); return ;;
+        --before) COMPREPLY=(); return ;;
+      esac
+      COMPREPLY=($(compgen -W "--device --limit --before --help --state-dir --json --no-input --quiet --verbose --no-color --wait" -- "$cur"))
+      ;;
+    "edge show")
+      case "$prev" in
+        --out) COMPREPLY=($(compgen -f -- "$cur")); return ;;
+      esac
+      COMPREPLY=($(compgen -W "--out --help --state-dir --json --no-input --quiet --verbose --no-color --wait" -- "$cur"))
+      ;;
+    "edge capture")
+      case "$prev" in
+        --request-id) COMPREPLY=(); return ;;
+        --purpose) COMPREPLY=(); return ;;
+        --source) COMPREPLY=(); return ;;
+      esac
+      COMPREPLY=($(compgen -W "--request-id --purpose --source --cloud-egress --model-egress --help --state-dir --json --no-input --quiet --verbose --no-color --wait" -- "$cur"))
+      ;;
+    "edge daemon")
+      case "$prev" in
+        --pair-file) COMPREPLY=($(compgen -f -- "$cur")); return ;;
+        --device-name) COMPREPLY=(); return ;;
+      esac
+      COMPREPLY=($(compgen -W "--once --pair-file --device-name --help --state-dir --json --no-input --quiet --verbose --no-color --wait" -- "$cur"))
+      ;;
     "codehost connect")
       case "$prev" in
         --connection) COMPREPLY=(); return ;;
@@ -337,15 +380,17 @@ _sallyport() {
       case "$prev" in
         --connection) COMPREPLY=(); return ;;
         --state) COMPREPLY=($(compgen -W "prepared approved running succeeded unknown_external_effect blocked failed cancelled" -- "$cur")); return ;;
+        --after) COMPREPLY=(); return ;;
         --limit) COMPREPLY=(); return ;;
       esac
-      COMPREPLY=($(compgen -W "--connection --state --limit --help --state-dir --json --no-input --quiet --verbose --no-color --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--connection --state --after --limit --help --state-dir --json --no-input --quiet --verbose --no-color --wait" -- "$cur"))
       ;;
     "codehost job")
       case "$prev" in
         --history) COMPREPLY=($(compgen -W "effects artifacts checkpoints reads" -- "$cur")); return ;;
+        --readback) COMPREPLY=(); return ;;
       esac
-      COMPREPLY=($(compgen -W "--history --help --state-dir --json --no-input --quiet --verbose --no-color --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--history --readback --help --state-dir --json --no-input --quiet --verbose --no-color --wait" -- "$cur"))
       ;;
     "codehost cancel")
       COMPREPLY=($(compgen -W "--help --state-dir --json --no-input --quiet --verbose --no-color --wait" -- "$cur"))
@@ -391,6 +436,16 @@ _sallyport() {
         --idempotency-key) COMPREPLY=(); return ;;
       esac
       COMPREPLY=($(compgen -W "--idempotency-key --help --state-dir --json --no-input --quiet --verbose --no-color --wait" -- "$cur"))
+      ;;
+    "codehost observe")
+      case "$prev" in
+        --from) COMPREPLY=($(compgen -f -- "$cur")); return ;;
+        --expected-read-revision) COMPREPLY=(); return ;;
+      esac
+      COMPREPLY=($(compgen -W "--from --acknowledged-closure-observation --expected-read-revision --help --state-dir --json --no-input --quiet --verbose --no-color --wait" -- "$cur"))
+      ;;
+    "codehost verify")
+      COMPREPLY=($(compgen -W "--help --state-dir --json --no-input --quiet --verbose --no-color --wait" -- "$cur"))
       ;;
     "config show")
       COMPREPLY=($(compgen -W "--help --state-dir --json --no-input --quiet --verbose --no-color --wait" -- "$cur"))
@@ -508,6 +563,12 @@ _sallyport() {
       esac
       COMPREPLY=($(compgen -W "--older-than --dry-run --aside --yes --help --state-dir --json --no-input --quiet --verbose --no-color --wait" -- "$cur"))
       ;;
+    "serve"|"serve "*)
+      case "$prev" in
+        --port) COMPREPLY=(); return ;;
+      esac
+      COMPREPLY=($(compgen -W "--port --help --state-dir --json --no-input --quiet --verbose --no-color --wait" -- "$cur"))
+      ;;
     "sandbox start")
       case "$prev" in
         --dir) COMPREPLY=($(compgen -f -- "$cur")); return ;;
@@ -549,7 +610,7 @@ _sallyport() {
       COMPREPLY=($(compgen -W "bash zsh fish --help --state-dir --json --no-input --quiet --verbose --no-color --wait" -- "$cur"))
       ;;
     "help"|"help "*)
-      COMPREPLY=($(compgen -W "environment exit-status json files consent money profile anchor retired-route --help --state-dir --json --no-input --quiet --verbose --no-color --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "environment exit-status json files consent money profile real-key anchor retired-route --help --state-dir --json --no-input --quiet --verbose --no-color --wait" -- "$cur"))
       ;;
   esac
 }

@@ -7,8 +7,11 @@ const [{ bundle }, { alone, packs }] = await Promise.all([
   import('./tool/bundle.js'), import('./tool/packs.js'),
 ])
 await bundle({
-  // The worker is a program of its own: threads are started from its file.
-  entries: { sallyport: 'src/cli/start.ts', worker: 'src/images/worker.ts' },
+  // Workers are programs of their own: threads are started from their files.
+  entries: {
+    sallyport: 'src/cli/start.ts', worker: 'src/images/worker.ts',
+    'service-worker': 'src/service/service-worker.ts',
+  },
   outdir: `${root}/dist`,
   minify: true,
   packs,

@@ -15,7 +15,8 @@ export const appDir = `${root}/.build/app`
 export const packedDir = `${root}/.build/packed`
 
 const entries = {
-  sallyport: 'src/cli/start.ts', worker: 'src/images/worker.ts', 'test-entry': 'test/entry.ts',
+  sallyport: 'src/cli/start.ts', worker: 'src/images/worker.ts',
+  'service-worker': 'src/service/service-worker.ts', 'test-entry': 'test/entry.ts',
 }
 
 /** The producer as it is shipped, and one that tests can stop at each step. */

@@ -5,6 +5,8 @@ import { mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:
 import { basename } from 'node:path'
 import { build, transform } from 'esbuild'
 import { closureOf, packChunks } from './pack.js'
+import { within } from './packs.js'
+import { withPlainExports } from './plain-exports.js'
 import { rewrites } from './rewrites.js'
 import { root } from './run.js'
 import { warmUp } from './warm-up.js'
@@ -78,7 +80,8 @@ const pack = async (metafile, entries, packs, chunks) => {
   const [source] = Object.values(packs).flat()
   if (source === undefined) return []
   // What the entry itself needs stays as it is: the version is answered without the rest.
-  const taken = closureOf(metafile, Object.values(entries))
+  const taken = closureOf(metafile, Object.keys(entries)
+    .filter((name) => !within.includes(name)).map((name) => entries[name]))
   const named = {}
   for (const [name, sources] of Object.entries(packs)) {
     named[name] = [...closureOf(metafile, sources)].filter((chunk) => !taken.has(chunk)).sort()
@@ -86,14 +89,15 @@ const pack = async (metafile, entries, packs, chunks) => {
   }
   const { outputs } = metafile
   const run = Object.keys(outputs).find((path) => outputs[path].entryPoint === source)
-  return packChunks(chunks, named, (loaderFor) =>
+  const start = [...closureOf(metafile, [entries.sallyport])].sort()
+  return packChunks(chunks, named, start, (loaderFor) =>
     warmUp((verb) => loaderFor(verb)(`./${basename(run)}`).runCommand))
 }
 
 const url = 'const sallyportUrl=require("node:url").pathToFileURL(__filename).href;'
 
 const toCommonJs = (name, text, minify) =>
-  transform(text, {
+  transform(withPlainExports(text), {
     format: 'cjs',
     platform: 'node',
     target: 'node20',

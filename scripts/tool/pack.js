@@ -1,6 +1,6 @@
 // Packs chunks that are wanted together into one file, with V8's compiled code beside it. Loading
 // them one by one, and compiling them each time, would take longer than Node itself.
-import { hash } from 'node:crypto'
+import { createCipheriv } from 'node:crypto'
 import { createRequire } from 'node:module'
 import { basename } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -29,42 +29,60 @@ export const closureOf = ({ outputs }, sources) => {
  * Packs chunks.
  * @param {ReadonlyMap<string, string>} chunks CommonJS text of every chunk by file name
  * @param {Readonly<Record<string, readonly string[]>>} packs the chunks of each pack by its name
+ * @param {readonly string[]} start the chunks that the program itself needs: they are in the file
+ *   of the loader, so that a light answer opens no other
  * @param {(loaderFor: (verb: string) => (name: string) => object) => Promise<void>} warmUp
  *   runs what is run often; the functions that it calls are kept in compiled form: for everybody
  *   what it runs by the loader for '', and for one verb alone what it runs by the loader for that
  * @returns {Promise<ReadonlyMap<string, string | Buffer>>} files to write: of each pack the modules
  *   and the compiled code, what loads them, and a stub in the place of each packed chunk
  */
-export const packChunks = async (chunks, packs, warmUp) => {
+export const packChunks = async (chunks, packs, start, warmUp) => {
   const files = new Map()
+  const textsOf = (names) => new Map(names.map((name) => [name, chunks.get(name)]))
   for (const [pack, names] of Object.entries(packs)) {
-    files.set(`${pack}.js`, moduleTable(new Map(names.map((name) => [name, chunks.get(name)]))))
-    for (const name of names) {
-      files.set(name, `module.exports=require("./packed.js")("./${name}");\n`)
-    }
+    files.set(`${pack}.js`, `module.exports=${moduleTable(textsOf(names))}\n`)
+  }
+  for (const name of [...Object.values(packs).flat(), ...start]) {
+    files.set(name, `module.exports=require("./packed.js")("./${name}");\n`)
   }
   const caches = await compiled(files, chunks, packs, warmUp)
   const facts = {}
   const packOf = {}
   for (const [name, cache] of caches) {
     files.set(`${name}.cache`, cache)
-    facts[name] = [cache.length, hash('sha256', cache)]
+    facts[name] = [cache.length, tagOf(createCipheriv, cache)]
   }
+  for (const name of start) packOf[`./${name}`] = ''
   for (const [pack, names] of Object.entries(packs)) {
     for (const name of names) packOf[`./${name}`] = pack
   }
   const { v8 } = process.versions
-  const values = { V8: v8, ARCH: process.arch, FACTS: facts, PACK_OF: packOf }
-  return files.set('packed.js', loader.replace(/\b(V8|ARCH|FACTS|PACK_OF)\b(?=;)/g,
-    (name) => JSON.stringify(values[name])))
+  const values = {
+    V8: JSON.stringify(v8), ARCH: JSON.stringify(process.arch), FACTS: JSON.stringify(facts),
+    PACK_OF: JSON.stringify(packOf), TAG_OF: String(tagOf), START: moduleTable(textsOf(start)),
+  }
+  return files.set('packed.js',
+    loader.replace(/\b(V8|ARCH|FACTS|PACK_OF|TAG_OF|START)\b(?=[;}])/g, (name) => values[name]))
 }
 
 // Not in parentheses, in which all of them would be compiled at once: what is called is in the
 // compiled code anyhow, and a verb that has its own does without the others.
 const moduleTable = (chunks) =>
-  `module.exports={${[...chunks]
+  `{${[...chunks]
     .map(([name, text]) => `"./${name}":function(module,exports,require,__filename){${text}\n}`)
-    .join(',\n')}}\n`
+    .join(',\n')}}`
+
+/**
+ * Tells whole compiled code from damaged: 128 bits over all its bytes, by the one function whose
+ * cost does not show (a SHA-256 of them took a tenth of a light command). Whoever may write the
+ * code may write its tag, with either.
+ */
+const tagOf = (createCipheriv, bytes) => {
+  const cipher = createCipheriv('aes-128-gcm', Buffer.alloc(16), Buffer.alloc(12))
+  cipher.setAAD(bytes).final()
+  return cipher.getAuthTag().toString('hex')
+}
 
 // V8 trusts compiled code as it trusts its own memory, and compares no more of the text than
 // its length. So it is used only when it is byte for byte what this build made, on the same V8.
@@ -76,6 +94,7 @@ const v8 = V8;
 const arch = ARCH;
 const facts = FACTS;
 const packOf = PACK_OF;
+const tagOf = TAG_OF;
 const sameNode = process.versions.v8 === v8 && process.arch === arch;
 const verb = process.argv.slice(2, 4).join("-");
 const compiled = (pack) => {
@@ -84,16 +103,16 @@ const compiled = (pack) => {
     const own = pack + "." + verb;
     const name = Object.hasOwn(facts, own) ? own : pack;
     const cache = readFileSync(__dirname + "/" + name + ".cache");
-    const [bytes, sum] = facts[name];
-    // The program has need of it anyhow.
-    const whole = cache.length === bytes && require("node:crypto").hash("sha256", cache) === sum;
-    return whole ? cache : null;
+    const [bytes, tag] = facts[name];
+    // The program has need of the module anyhow.
+    const { createCipheriv } = require("node:crypto");
+    return cache.length === bytes && tagOf(createCipheriv, cache) === tag ? cache : null;
   } catch {
     return null;
   }
 };
 const pathOf = (pack) => __dirname + "/" + pack + ".js";
-const tables = {};
+const tables = {"": START};
 const tableOf = (pack) => {
   const cachedData = compiled(pack);
   if (cachedData === null) return require(pathOf(pack));
@@ -111,7 +130,7 @@ const load = (name) => {
   if (loaded[name] === undefined) {
     tables[pack] ??= tableOf(pack);
     const module = (loaded[name] = { exports: {} });
-    tables[pack][name](module, module.exports, load, pathOf(pack));
+    tables[pack][name](module, module.exports, load, pack === "" ? __filename : pathOf(pack));
   }
   return loaded[name].exports;
 };

@@ -12,6 +12,20 @@ const replaced = {
     + "module.exports = require('require-addon')('.', wrapper)\n",
 }
 
+/**
+ * What valibot does for nobody here each time it is loaded or a shape is made: a form of all emoji,
+ * which asks the tables of Unicode for four properties, and a second face of each shape for other
+ * libraries, which makes two objects and a function for it. Throws where a text is not found.
+ */
+const leanValibot = (text) => [
+  [/(?<=^const EMOJI_REGEX = )(.*);$/m, '/* @__PURE__ */ (() => $1)();'],
+  [/(?<=function _standardSchema\(schema\) \{)[^}]+\}[^}]+\};(?=\s+return schema;)/, ''],
+].reduce((rest, [old, lean]) => {
+  const changed = rest.replace(old, lean)
+  if (changed === rest) throw new Error('valibot is written another way: see rewrites.js')
+  return changed
+}, text)
+
 const ends = (names) =>
   new RegExp(`(${names.map((name) => name.replaceAll('/', '[\\\\/]')).join('|')})$`)
 
@@ -29,6 +43,9 @@ export const rewrites = {
     onLoad({ filter: /[\\/](kernel-lock|checks)\.ts$/ }, ({ path }) => ({
       contents: readFileSync(path, 'utf8').replace('createRequire(import.meta.url)(', 'require('),
       loader: 'ts',
+    }))
+    onLoad({ filter: ends(['node_modules/valibot/dist/index\\.mjs']) }, ({ path }) => ({
+      contents: leanValibot(readFileSync(path, 'utf8')),
     }))
     // commander would start other programs with it, which no command here does.
     onResolve({ filter: /^node:child_process$/ }, ({ importer, path }) =>

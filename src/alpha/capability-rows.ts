@@ -1,5 +1,6 @@
 /** Rows of the text capability, for check, repair and restore. */
 import type { CapabilityRows } from '../governance/capability.js'
+import { keptInputCollection } from './ask/kept-input.js'
 import { billingUuidCollection } from './billing-uuids.js'
 import { carryAlphaGates } from './narrowings.js'
 import { alphaSetupCollection } from './setup.js'
@@ -7,7 +8,7 @@ import { alphaSetupCollection } from './setup.js'
 /** Its collections; what tasks and money must agree on is checked for every capability alike. */
 export const alphaRows: CapabilityRows = {
   collections: [
-    alphaSetupCollection, billingUuidCollection,
+    alphaSetupCollection, billingUuidCollection, keptInputCollection,
   ],
   rules: [],
   narrowed: carryAlphaGates,

@@ -17,4 +17,8 @@ export const alphaRecovery: CapabilityRecovery = {
       writeReceipt(tx, now, task, deploymentProfile(store).provider)
     },
   }),
+  settleRows: async (gov) => {
+    const { sweepInputs } = await import('./ask/kept-input.js')
+    return sweepInputs(gov)
+  },
 }

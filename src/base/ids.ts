@@ -31,6 +31,9 @@ export type IdPrefix =
   | 'rdb' // readback
   | 'prd' // producer of a publication
   | 'cls' // closure of a job's capacity
+  | 'edge_dev' // paired device
+  | 'edge_code' // code that pairs a device
+  | 'edge_art' // what a paired device sent
 
 /** A new id with its type prefix. */
 export const newId = (prefix: IdPrefix): string => `${prefix}_${v7()}`

@@ -5,7 +5,7 @@
 
 /** Keys and tokens by the prefixes that their issuers give them. */
 export const prefixedKey =
-  /\b(?:sk|pk|rk|ghp|gho|ghs|ghu|github_pat|xox[abps])[-_][A-Za-z0-9_-]{8,}/g
+  /\b(?:sk|pk|rk|ghp|gho|ghs|ghu|github_pat|xox[abps]|spe)[-_][A-Za-z0-9_-]{8,}/g
 
 /** What stands behind the name of a scheme in a header. */
 export const authorization = /\b(?:Bearer|Basic)\s+[A-Za-z0-9._~+/=-]{8,}/gi

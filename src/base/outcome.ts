@@ -4,27 +4,9 @@
  */
 import * as v from 'valibot'
 import { fail, type ErrorDetails, type ErrorKind, type SallyportError } from './errors.js'
+import type { ExitName } from './exit-status.js'
 
-/** Exit statuses by name. Anything that is not named here is a failure too. */
-export const exitStatus = {
-  ok: 0,
-  failed: 1,
-  usage: 2,
-  rejected: 3,
-  unauthorized: 4,
-  conflict: 5,
-  not_found: 6,
-  blocked: 7,
-  budget: 8,
-  remote: 9,
-  no_state: 10,
-  locked: 11,
-  damaged: 12,
-  partial: 13,
-  cancelled: 130,
-} as const satisfies Readonly<Record<ErrorKind | 'ok', number>>
-/** Name of an exit status. */
-export type ExitName = keyof typeof exitStatus
+export { exitStatus, type ExitName } from './exit-status.js'
 
 /**
  * Whether a request may have left when a command ended so: what help tells, in one place, and
@@ -57,7 +39,7 @@ const httpStatus: Readonly<Record<ErrorKind, number>> = {
 }
 
 /** Codes of `unauthorized` failures where nobody is known to be asking; others are 403. */
-const sessionCode = /^(session|login|passphrase|token|principal)_/
+const sessionCode = /^(session|login|passphrase|token|principal|edge_credential)_/
 
 /**
  * HTTP status of a failure. A `rejected` failure whose `reason` is `rule` broke a rule between

@@ -26,12 +26,26 @@ const joinedMax = 2
 
 const flag = '\\u{1f3f4}[\\u{e0030}-\\u{e0039}\\u{e0061}-\\u{e007a}]{3,6}\\u{e007f}'
 const keycap = '[0-9#*]\\ufe0f\\u20e3'
-const unsafe = new RegExp(
-  `(${flag}|${keycap})|([${joining}]+)|[${controls}${hidden}]|\\p{Cs}`, 'gu')
 
-/** After these, and at the beginning, nothing is joined. */
-const joinsNothing = new RegExp(
-  `(?:^|[\\u0000-\\u00a0${hidden}\\p{sc=Latin}\\p{sc=Greek}\\p{sc=Cyrillic}])$`, 'u')
+/**
+ * Made at their first use: properties of Unicode are looked up in tables, which takes longer than
+ * all else that a light command does with text.
+ */
+interface Forms {
+  readonly unsafe: RegExp
+  /** After these, and at the beginning, nothing is joined. */
+  readonly joinsNothing: RegExp
+}
+
+let made: Forms | undefined
+const forms = (): Forms => made ??= {
+  unsafe: new RegExp(`(${flag}|${keycap})|([${joining}]+)|[${controls}${hidden}]|\\p{Cs}`, 'gu'),
+  joinsNothing: new RegExp(
+    `(?:^|[\\u0000-\\u00a0${hidden}\\p{sc=Latin}\\p{sc=Greek}\\p{sc=Cyrillic}])$`, 'u'),
+}
+
+/** Of these none is written out. */
+const plainAscii = /^[\t\n\x20-\x7e]*$/
 
 /** What is found: all of it, a flag or keycap, joiners, and where it stands. */
 type Found = [string, string | undefined, string | undefined, number]
@@ -43,10 +57,13 @@ const charBefore = (text: string, at: number): string =>
   [...text.slice(Math.max(0, at - 2), at)].at(-1) ?? ''
 
 /** Text of others with control, reordering and invisible characters written out, but \n and \t. */
-export const shownText = (text: string): string =>
-  text.replace(unsafe, (...[found, whole, joined, at]: Found) => {
+export const shownText = (text: string): string => {
+  if (plainAscii.test(text)) return text
+  const { unsafe, joinsNothing } = forms()
+  return text.replace(unsafe, (...[found, whole, joined, at]: Found) => {
     if (whole !== undefined) return found
     if (joined === undefined) return written(found)
     const fits = [...joined].length <= joinedMax && !joinsNothing.test(charBefore(text, at))
     return fits ? joined : written(joined)
   })
+}

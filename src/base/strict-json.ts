@@ -10,6 +10,7 @@ import { visit } from 'jsonc-parser'
 import { fail } from './errors.js'
 import type { SallyportError } from './errors.js'
 import { NumberLexeme } from './number-lexeme.js'
+import { plainJson } from './plain-json.js'
 
 /** How much a document may cost to read. */
 export interface StrictJsonLimits {
@@ -159,7 +160,14 @@ export const parseStrictJson = (bytes: Uint8Array, limits: StrictJsonLimits): un
     throw new RangeError(`depthMax must be from 0 to ${depthCeiling}`)
   }
   const text = decode(bytes, limits.bytesMax)
-  const builder = new Builder(text, limits.depthMax)
+  // Large replies are plain, and the engine reads them several times as fast.
+  const plain = plainJson(bytes, text, limits.depthMax)
+  return plain === null ? readBySteps(text, limits.depthMax) : plain.value
+}
+
+/** Reads a document one token after the other; names what is wrong with it. */
+export const readBySteps = (text: string, depthMax: number): unknown => {
+  const builder = new Builder(text, depthMax)
   const at = (line: number, column: number): Place => ({ line: line + 1, column: column + 1 })
   visit(
     text,

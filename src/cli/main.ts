@@ -2,7 +2,7 @@
  * One run of the program. Light answers come before anything heavy is loaded: the version needs
  * this file alone, and every other command loads only the module of the verb that was named.
  */
-import { exitStatus } from '../base/outcome.js'
+import { exitStatus } from '../base/exit-status.js'
 import type { CliDeps } from './deps.js'
 import { version } from './version.js'
 

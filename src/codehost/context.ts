@@ -10,6 +10,20 @@ export interface CodehostContext extends ContactContext {
   readonly baseUrl: string
   /** Where the producer is found; left out: where it is installed. */
   readonly producer?: ToolPlaces
+  /** Told of each piece of evidence as it comes, for who looks on. Never throws. */
+  readonly watchEvidence?: (seen: EvidenceSeen) => void
+}
+
+/** One read of a closure that has come to its end. */
+export interface EvidenceSeen {
+  /** What was read. */
+  readonly path: string
+  /** Null where it is as it must be, else the sentence of what is missing. */
+  readonly missing: string | null
+  readonly gets: number
+  readonly getsMax: number
+  /** Milliseconds left of the window. */
+  readonly leftMs: number
 }
 
 /**

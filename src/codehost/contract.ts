@@ -13,7 +13,8 @@ const revision = strictInteger(1, Number.MAX_SAFE_INTEGER)
 
 const consentShape = v.strictObject({
   id: text,
-  state: v.picklist(['issued', 'expired', 'revoked', 'stopped']),
+  /** `closed`: a job was closed under it, so that it authorizes nothing any more. */
+  state: v.picklist(['issued', 'expired', 'revoked', 'stopped', 'closed']),
   repository: text,
   repository_id: v.number(),
   actions: v.array(text),
@@ -44,9 +45,11 @@ const connectionShape = v.strictObject({
 /** A connection as a document; never its token. */
 export type ConnectionDocument = v.InferOutput<typeof connectionShape>
 
-const consentDocument = ({ connection: { consent }, state }: StandingConnection) =>
+const consentDocument = ({ connection: { consent }, state, usedUp }: ListedConnection) =>
   (consent === null || state === null ? null : {
-    id: consent.consent_id, state, repository: consent.repository,
+    id: consent.consent_id,
+    state: state === 'issued' && usedUp === true ? 'closed' as const : state,
+    repository: consent.repository,
     repository_id: consent.repository_id, actions: [...consent.actions],
     issued_at: consent.issued_at, expires_at: consent.expires_at, root: consent.root,
     revision: consent.revision,
@@ -55,6 +58,8 @@ const consentDocument = ({ connection: { consent }, state }: StandingConnection)
 /** A connection as it is listed. */
 export interface ListedConnection extends StandingConnection {
   readonly occupiedForGood?: boolean | null
+  /** Whether a job was closed under its consent; left out: it was not looked at. */
+  readonly usedUp?: boolean
 }
 
 const connectionDocument = (standing: ListedConnection): ConnectionDocument => {
@@ -123,7 +128,7 @@ export const codehostRevoke = contract({
 })
 
 /** A connection with the standing authorities that were given on it. */
-export interface GrantedConnection extends StandingConnection {
+export interface GrantedConnection extends ListedConnection {
   readonly authorities: readonly Standing[]
 }
 

@@ -65,6 +65,7 @@ export const hostPath = {
   comments: (repo: Repo, issue: number) => below(repo, `/issues/${number(issue)}/comments`),
   blob: (repo: Repo, sha: string) => below(repo, `/git/blobs/${id(sha)}`),
   tree: (repo: Repo, sha: string) => below(repo, `/git/trees/${id(sha)}?recursive=1`),
+  treeLevel: (repo: Repo, sha: string) => below(repo, `/git/trees/${id(sha)}`),
   commit: (repo: Repo, sha: string) => below(repo, `/git/commits/${id(sha)}`),
   branch: (repo: Repo, branch: string) =>
     below(repo, `/git/ref/heads/${segment(branch)}`),

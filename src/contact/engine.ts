@@ -19,8 +19,8 @@ import { startDeadline } from '../net/remaining.js'
 import type { ArtifactRef, Tx } from '../state/types.js'
 import { endMoney } from './money.js'
 import {
-  announce, bindingOf, cancelled, isExpected, requireGoing, transact, waitFor, whyUnsent,
-  type Operation,
+  announce, bindingOf, cancelled, isExpected, requireGoing, toldByDisk, transact, waitFor,
+  whyUnsent, type Operation,
 } from './operation.js'
 import type { Claim, Claiming, Closed, ContactContext, Order, Terms } from './order.js'
 import { persist, unended, unrecorded } from './persist.js'
@@ -65,7 +65,10 @@ const commit = async <C, E, K>(
  * What kept the end from being recorded, told as what it means for the money: before contact it is
  * what stopped the operation, after contact see `unrecorded`.
  */
-const toldEnd = <C, E, K>({ order, run, sent, unsentBy }: Op<C, E, K>, error: unknown): unknown => {
+const toldEnd = <C, E, K>(
+  { order, run, sent, unsentBy }: Op<C, E, K>, thrown: unknown,
+): unknown => {
+  const error = toldByDisk(thrown)
   if (!(error instanceof SallyportError)) return error
   if (sent) {
     return unrecorded(error, run.operationId, order.details(run), order.sources !== undefined)
@@ -97,7 +100,8 @@ const finish = async <C, E, K>(op: Op<C, E, K>, evidence: E): Promise<K> => {
  * Ends an operation that was stopped before its first step, whatever stopped it: its claim and its
  * hold do not wait for the next recovery. A defect is thrown on after that, with its stack.
  */
-const endUnsent = async <C, E, K>(op: Op<C, E, K>, error: unknown): Promise<K> => {
+const endUnsent = async <C, E, K>(op: Op<C, E, K>, thrown: unknown): Promise<K> => {
+  const error = toldByDisk(thrown)
   op.unsentBy = error
   const kept = await finish(op, op.order.unsent(whyUnsent(op, error)))
   if (isExpected(error)) return kept

@@ -5,6 +5,7 @@ import type { WaitsFor } from '../base/observer.js'
 import type { Fence } from '../governance/stops/fence.js'
 import { ContactError } from '../net/contact-error.js'
 import type { Binding } from '../governance/ledger/post.js'
+import { errnoOf, ioFailure } from '../state/files.js'
 import type { Tx } from '../state/types.js'
 import type { ContactContext, Order, Running, Terms, Unsent } from './order.js'
 
@@ -96,12 +97,22 @@ const isStop = (error: unknown): boolean =>
 export const isExpected = (error: unknown): boolean =>
   error instanceof SallyportError || isStop(error)
 
+/**
+ * An error of this machine's own files (a guard, a fence, a key) as the program's: what keeps a
+ * request back here is never taken for the way to the host. Everything else goes on as it is.
+ */
+export const toldByDisk = (error: unknown): unknown =>
+  (error instanceof Error && 'syscall' in error && /^E[A-Z0-9]+$/.test(errnoOf(error))
+    ? ioFailure(error, 'on the way out of a request') : error)
+
 /** Why nothing was sent, from the error that stopped it before a request byte left. */
-export const whyUnsent = ({ order }: AnyOperation, error: unknown): Unsent => {
+export const whyUnsent = ({ order }: AnyOperation, thrown: unknown): Unsent => {
+  const error = toldByDisk(thrown)
   const told = isStop(error) ? cancelled(order) : error
   if (!(told instanceof SallyportError)) {
     return { kind: 'unsent', reason: 'unexpected', errorKind: 'failed', cause: error }
   }
   const reason = told.reason ?? told.code
-  return { kind: 'unsent', reason, errorKind: told.kind, cause: error }
+  const cause = error instanceof SallyportError ? error : told
+  return { kind: 'unsent', reason, errorKind: told.kind, cause }
 }

@@ -93,7 +93,8 @@ export interface Step<Verdict> {
   readonly name?: string
   /** Made before there is anything that could be contacted; what it throws sends nothing. */
   request(): Pick<
-    HttpsRequest, 'method' | 'url' | 'headers' | 'body' | 'requestBytesMax' | 'replyBytesMax'
+    HttpsRequest,
+    'method' | 'url' | 'headers' | 'body' | 'requestBytesMax' | 'replyBytesMax' | 'onReplyBytes'
   >
   /** Milliseconds it may take, of those left of the operation; null when it is too late. */
   timeoutMs(leftMs: number): number | null

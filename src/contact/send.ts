@@ -168,7 +168,7 @@ const go = async <C, V>(going: Going<C, V>): Promise<Sent<V>> => {
   } catch (error) {
     const unsent = whyUnsent(op, error)
     return contactOf(error) === 'none'
-      ? { ...unsent, tried: true } : { kind: 'sent', reason: unsent.reason, cause: error }
+      ? { ...unsent, tried: true } : { kind: 'sent', reason: unsent.reason, cause: unsent.cause }
   } finally {
     stop.end()
   }

@@ -1,6 +1,7 @@
 /** The one list of capabilities. Everything that spans them loops over it. */
 import { alpha } from '../alpha/capability.js'
 import { codehost } from '../codehost/capability.js'
+import { edge } from '../edge/capability.js'
 import { gateway } from '../gateway/capability.js'
 import type { Registry } from '../governance/capability.js'
 import { shots } from '../shots/capability.js'
@@ -12,4 +13,5 @@ export const capabilities: Registry = [
   gateway((gov) => routePlaces(gov).gateway),
   shots,
   codehost,
+  edge,
 ]

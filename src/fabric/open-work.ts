@@ -29,6 +29,10 @@ export interface WorkPlace {
   readonly signal?: AbortSignal | undefined
   readonly clock?: Clock
   readonly observer?: Observer
+  /** False: this process leaves folding to others (default: as the mode says). */
+  readonly folds?: boolean
+  /** See `OpenOptions.foldsForOthers`. */
+  readonly foldsForOthers?: boolean
 }
 
 /**
@@ -58,6 +62,8 @@ export interface WorkOrder extends WorkPlace {
   readonly token?: string | null
   /** Whether a use of the session is noted (default true, in mode `alone` false). */
   readonly touch?: boolean
+  /** A use is noted only so long after the one before, ms. */
+  readonly touchEveryMs?: number | undefined
   /** A store that is open in a fitting mode already: it is used, and left open by `close`. */
   readonly store?: Store
   /** The capabilities that there are (default: those of this program). */
@@ -83,7 +89,9 @@ export const openState = (place: WorkPlace, mode: WorkMode): Store => {
     mode: mode === 'read' ? 'read' : 'write',
     clock: place.clock ?? systemClock,
     signal: place.signal,
-    ...(mode === 'alone' ? { folds: false } : {
+    ...(mode === 'alone' || place.folds === false ? { folds: false } : {}),
+    ...(place.foldsForOthers === true ? { foldsForOthers: true } : {}),
+    ...(mode === 'alone' ? {} : {
       recordFirst: (opened: Store) => recordStops(opened, place.clock ?? systemClock),
     }),
     ...(place.waitMs === undefined ? {} : { waitMs: place.waitMs }),
@@ -120,7 +128,9 @@ export const openWork = (async (order: WorkOrder): Promise<Work> => {
     const gov: Gov = { store, clock, observer, face }
     // Before anybody is asked for: the rows of an old copy know sessions that have ended since.
     if (anchor !== 'any') requireAnchored(store)
-    const session = token === undefined ? null : authenticate(gov, token, { touch })
+    const session = token === undefined ? null : authenticate(gov, token, {
+      touch, ...(order.touchEveryMs === undefined ? {} : { touchEveryMs: order.touchEveryMs }),
+    })
     const recovered = mode === 'mutate' ? await recovery(gov, order.registry) : null
     return { gov, session, recovered, close }
   } catch (error) {

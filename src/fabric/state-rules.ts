@@ -12,6 +12,7 @@ import { connectionCollection } from '../governance/connections/rows.js'
 import { verifyConnections } from '../governance/connections/verify.js'
 import type { Problem as RuleProblem } from '../governance/context.js'
 import { isInitUnfinished } from '../governance/initialized.js'
+import { endedDevices } from '../governance/devices.js'
 import { verifyLedger } from '../governance/ledger/verify.js'
 import { policyAt } from '../governance/policy/head.js'
 import { verifyPolicy } from '../governance/policy/verify.js'
@@ -101,7 +102,7 @@ export const stateRules = async (registry: Registry = capabilities): Promise<Sta
   const rows = await Promise.all(registry.map((one) => one.rows()))
   return {
     collections: [
-      ...Object.values(collections), connectionCollection, routeCollection,
+      ...Object.values(collections), connectionCollection, routeCollection, endedDevices,
       ...rows.flatMap((one) => one.collections),
     ],
     retired: rows.flatMap(({ retired }) => retired ?? []),

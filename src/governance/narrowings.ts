@@ -11,6 +11,7 @@ import type { CollectionSpec, Tx, View } from '../state/types.js'
 import { appendAudit } from './audit.js'
 import { findTask, putTask } from './board/place.js'
 import { carryConnections } from './connections/carry.js'
+import { carryEndedDevices, endEveryDevice } from './devices.js'
 import { putDefaultGoal } from './goals.js'
 import { defaultPrincipal, listPrincipals } from './principals.js'
 import { collections, type Principal } from './rows.js'
@@ -112,7 +113,7 @@ const carryRejections: Carrier = (tx, now, former) => {
 
 const carriersOfAll = {
   owners: carryOwners, sessions: carrySessions, consents: carryConsents, goals: carryGoals,
-  reviews: carryRejections, connections: carryConnections,
+  reviews: carryRejections, connections: carryConnections, devices: carryEndedDevices,
 } as const satisfies Record<string, Carrier>
 
 /** The owners who may log in where a copy came into force, and who may not any more. */
@@ -175,8 +176,9 @@ const carryFrom = (
 /**
  * Carries over what the former states (oldest first) had narrowed and this one has not, in the
  * caller's record, once the ceiling has been carried. Those that were carried over before are left
- * out. Where none of them could be read whole, every owner but `restorer` (a name; null: whoever
- * `init` made) is disabled until somebody enables it by name. Audited.
+ * out. Where none of them could be read whole, every pairing of a device ends and every owner but
+ * `restorer` (a name; null: whoever `init` made) is disabled until somebody enables it by name.
+ * Audited.
  */
 export const carryNarrowings = (
   tx: Tx, now: string, formers: readonly FormerState[],
@@ -192,6 +194,7 @@ export const carryNarrowings = (
   const whole = fresh.length > 0
     && fresh.every(({ holes }) => holes.length === 0) && carried.every((one) => one.whole)
   const unvouched = whole ? [] : disableUnvouched(tx, now, restorer)
+  if (!whole) endEveryDevice(tx, now)
   const facts: Record<string, number> = { unvouched: unvouched.length }
   for (const { counts } of carried) {
     for (const [name, count] of Object.entries(counts)) facts[name] = (facts[name] ?? 0) + count

@@ -46,10 +46,20 @@ export const defaultProfile: Omit<DeploymentProfile, 'workspace'> = {
   loopback: false,
 }
 
+/** Of profiles that nobody changes any more. */
+const opened = new WeakMap<object, DeploymentProfile>()
+
 /** The sealed profile of an open store. Throws `damaged` when it is not one. */
 export const deploymentProfile = (store: Store): DeploymentProfile => {
-  const parsed = v.safeParse(sealedShape, store.profile)
-  if (parsed.success) return parsed.output
+  const { profile } = store
+  const kept = typeof profile === 'object' && profile !== null && Object.isFrozen(profile)
+  const known = kept ? opened.get(profile) : undefined
+  if (known !== undefined) return known
+  const parsed = v.safeParse(sealedShape, profile)
+  if (parsed.success) {
+    if (kept) opened.set(profile, parsed.output)
+    return parsed.output
+  }
   throw fail.damaged('profile_damaged', 'The sealed profile is not of its shape.', {
     next: 'Run: sallyport state check',
   })

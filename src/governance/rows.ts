@@ -427,6 +427,19 @@ const taskPruneShape = v.strictObject({
 /** What is left of the tasks that one prune removed: counts and no content. */
 export type TaskPrune = v.InferOutput<typeof taskPruneShape>
 
+/** Where the service listens and what it shows of itself; its key lies in the vault. */
+const serviceShape = v.strictObject({
+  /** Chosen once, kept for devices and scripts that know it. */
+  port: v.pipe(v.number(), v.safeInteger(), v.minValue(1), v.maxValue(65_535)),
+  /** `sha256/` and the base64url SHA-256 of the public key as DER SubjectPublicKeyInfo. */
+  pin: text,
+  /** PEM; made anew under the same key before it runs out. */
+  certificate: text,
+  created_at: iso,
+})
+/** The lasting identity of the service of one state. */
+export type ServiceRow = v.InferOutput<typeof serviceShape>
+
 /** Keys from one to before another, any of which may have been used: nobody can read them. */
 const lostKeysShape = v.strictObject({ from: text, to: v.nullable(text), at: text })
 
@@ -495,4 +508,6 @@ export const collections = {
   taskPrunes: one<TaskPrune>('tasks_pruned', taskPruneShape),
   /** Ranges of keys that damage took. Ids: see `carryKeys`. */
   lostKeys: one('idempotency_lost', lostKeysShape),
+  /** Absent until the service was started once. */
+  service: one<ServiceRow>('service', serviceShape),
 } as const

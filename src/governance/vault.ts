@@ -5,6 +5,7 @@
  */
 import { canonicalJson, sha256Hex } from '../base/canonical.js'
 import { fail, SallyportError } from '../base/errors.js'
+import { ofRows } from '../state/row-memo.js'
 import type { Store, Tx, View } from '../state/types.js'
 import type { Gov } from './context.js'
 import { collections, type Credential } from './rows.js'
@@ -88,13 +89,13 @@ const updatesOf = (view: View, ref: string): number =>
   view.get(collections.credentials, ref)?.updates ?? 0
 
 /**
- * Stores a sealed secret of one owner at once, in the caller's record. Returns the stored name of
- * the one it replaces, to be removed once the transaction is durable. The same secret again is a
- * change too: its sealed bytes and its count are others.
+ * Stores a sealed secret of one owner, or of the deployment, at once, in the caller's record.
+ * Returns the stored name of the one it replaces, to be removed once the transaction is durable.
+ * The same secret again is a change too: its sealed bytes and its count are others.
  */
 export const putCredential = (
   tx: Tx, now: string, sealed: SealedCredential,
-  { owner, name }: { readonly owner: string; readonly name: string },
+  { owner, name }: { readonly owner: string | null; readonly name: string },
 ): string | null => {
   const ref = sealed.credential_ref
   const before = tx.get(collections.credentials, ref)
@@ -125,10 +126,10 @@ export const vaultIdentity = (view: View, ref: string): VaultIdentity | null => 
 }
 
 /** Digest of that identity; null where no secret is stored. */
-export const vaultDigest = (view: View, ref: string): string | null => {
+export const vaultDigest: (view: View, ref: string) => string | null = ofRows((view, ref) => {
   const identity = vaultIdentity(view, ref)
   return identity === null ? null : sha256Hex(canonicalJson(identity))
-}
+})
 
 /**
  * Makes the staged secret the one in use. Returns the stored name of the one it replaces, to be

@@ -11,7 +11,7 @@ const startsWith = (bytes: Uint8Array, start: readonly number[]): boolean =>
   bytes.length >= start.length && start.every((byte, i) => bytes[i] === byte)
 
 /** The format that the first bytes tell; null for anything else. */
-const formatOf = (bytes: Uint8Array): ImageFormat | null => {
+export const formatOf = (bytes: Uint8Array): ImageFormat | null => {
   if (startsWith(bytes, pngSignature)) return 'png'
   return startsWith(bytes, [0xff, 0xd8, 0xff]) ? 'jpeg' : null
 }

@@ -4,17 +4,20 @@
  * request collected, authority, and only then its first byte. Nothing here retries, follows,
  * decodes or remembers.
  */
-import type { SecureContext } from 'node:tls'
 import { chooseAddress, literalAddress } from './addresses.js'
 import type { DialAddress } from './addresses.js'
 import { Attempt } from './attempt.js'
 import { checkRequest } from './checked-request.js'
 import type { Target } from './checked-request.js'
 import { ContactError, noteContact } from './contact-error.js'
-import { dial, secureContextFor } from './dial.js'
+import { dial, trustKey, trustRoots } from './dial.js'
+import type { Trust } from './dial.js'
 import { Connection, exchange } from './exchange.js'
 import { refuseLeakyRuntime } from './leaky-runtime.js'
-import type { HttpsClient, HttpsClientDeps, HttpsReply, HttpsRequest } from './types.js'
+import { requirePinnable } from './pin.js'
+import type {
+  HttpsClient, HttpsClientDeps, HttpsReply, HttpsRequest, PinnedClientDeps, ReachDeps,
+} from './types.js'
 
 /**
  * GETs of one operation that share one look-up and may share connections. All three authority
@@ -40,11 +43,13 @@ interface Line {
 
 /** An idle connection older than this is not used again: servers close them without a word. */
 const idleMsMax = 2_000
+/** How long a request may still be leaving once its reply is there. */
+const releaseMsMax = 100
 /** Idle connections kept by one session. */
 const connectionsMax = 8
 
 const lookUp = async (
-  deps: HttpsClientDeps,
+  deps: ReachDeps,
   attempt: Attempt,
   { host }: Target,
 ): Promise<DialAddress> => {
@@ -62,7 +67,7 @@ const lookUp = async (
 
 /** The whole of one request. */
 const run = async (
-  deps: HttpsClientDeps,
+  deps: ReachDeps,
   line: Line,
   request: HttpsRequest,
 ): Promise<HttpsReply> => {
@@ -90,26 +95,26 @@ const run = async (
 }
 
 /** A connection for one request and no other. */
-const freshLine = (deps: HttpsClientDeps, context: () => SecureContext): Line => ({
+const freshLine = (deps: ReachDeps, trust: () => Trust): Line => ({
   resolve: (attempt, target) => lookUp(deps, attempt, target),
   open: async (attempt, target, address) =>
-    new Connection(await dial(attempt, target, address, context()), false),
+    new Connection(await dial(attempt, target, address, trust()), false),
   close: (connection) => connection.destroy(),
 })
 
 /** Connections to one origin, pinned to the address of the first look-up. */
 class SharedLine implements Line {
-  readonly #deps: HttpsClientDeps
-  readonly #context: () => SecureContext
+  readonly #deps: ReachDeps
+  readonly #trust: () => Trust
   readonly #all = new Set<Connection>()
   readonly #idle: { connection: Connection; sinceMs: number }[] = []
   #origin: string | null = null
   #address: DialAddress | null = null
   #closed = false
 
-  constructor(deps: HttpsClientDeps, context: () => SecureContext) {
+  constructor(deps: ReachDeps, trust: () => Trust) {
     this.#deps = deps
-    this.#context = context
+    this.#trust = trust
   }
 
   async resolve(attempt: Attempt, target: Target): Promise<DialAddress> {
@@ -132,7 +137,7 @@ class SharedLine implements Line {
       if (fresh && !destroyed && !readableEnded && readableLength === 0) return connection
       this.#drop(connection)
     }
-    const socket = await dial(attempt, target, address, this.#context())
+    const socket = await dial(attempt, target, address, this.#trust())
     const connection = new Connection(socket, true)
     if (this.#closed) connection.destroy()
     else this.#all.add(connection)
@@ -140,7 +145,25 @@ class SharedLine implements Line {
   }
 
   close(connection: Connection, reply: HttpsReply | null): void {
-    if (reply === null || this.#closed || connection.releasing) return this.#drop(connection)
+    if (reply === null || this.#closed) return this.#drop(connection)
+    if (connection.releasing) return this.#keepReleased(connection)
+    this.#keep(connection)
+  }
+
+  /**
+   * Over a short way a reply is there before the kernel says that its request has left: that is
+   * waited for shortly. A reply that came before its request had left is no reason to keep it.
+   */
+  #keepReleased(connection: Connection): void {
+    const late = setTimeout(() => this.#drop(connection), releaseMsMax)
+    late.unref()
+    connection.whenReleased(() => {
+      clearTimeout(late)
+      if (!connection.socket.destroyed) this.#keep(connection)
+    })
+  }
+
+  #keep(connection: Connection): void {
     connection.whenFree(() => {
       if (this.#closed || this.#idle.length >= connectionsMax) return this.#drop(connection)
       this.#idle.push({ connection, sinceMs: this.#deps.clock.monotonicMs() })
@@ -158,6 +181,23 @@ class SharedLine implements Line {
   }
 }
 
+/** `request` by a connection of its own; `openSession` for GETs that share some. */
+const clientBy = (deps: ReachDeps, make: () => Trust): SessionClient => {
+  let made: Trust | null = null
+  const trust = (): Trust => (made ??= make())
+  const fresh = freshLine(deps, trust)
+  return {
+    request: (request) => run(deps, fresh, request),
+    openSession: () => {
+      const shared = new SharedLine(deps, trust)
+      return {
+        request: (request) => run(deps, request.method === 'GET' ? shared : fresh, request),
+        close: () => shared.closeAll(),
+      }
+    },
+  }
+}
+
 /**
  * The client. `request` always takes a fresh connection; `openSession` is for GETs of one
  * operation. Rules that hold for both: https only, verified TLS 1.2 or later against `deps.ca`, no
@@ -169,17 +209,26 @@ class SharedLine implements Line {
  */
 export const createHttpsClient = (deps: HttpsClientDeps): SessionClient => {
   if (deps.ca.length === 0) throw new RangeError('a client without roots trusts nobody')
-  let made: SecureContext | null = null
-  const context = (): SecureContext => (made ??= secureContextFor(deps.ca))
-  const fresh = freshLine(deps, context)
+  return clientBy(deps, () => trustRoots(deps.ca))
+}
+
+/**
+ * The client of one origin on loopback that is known by its key alone: the paired service of this
+ * machine. In the place of chain, name and time the key of the certificate must be that of
+ * `deps.pin`; another key is `tls_failed` with nothing sent. Every other rule is as above. Nothing
+ * but `deps.origin` is contacted (`url_refused`). See docs/decisions/edge-pin.md.
+ *
+ * Throws `url_refused` or `pin_refused` at once where origin or pin cannot be such.
+ */
+export const createPinnedClient = (given: PinnedClientDeps): HttpsClient => {
+  const origin = requirePinnable(given.origin, given.pin)
+  const client = clientBy({ ...given, loopbackOnly: true }, () => trustKey(given.pin))
   return {
-    request: (request) => run(deps, fresh, request),
-    openSession: () => {
-      const shared = new SharedLine(deps, context)
-      return {
-        request: (request) => run(deps, request.method === 'GET' ? shared : fresh, request),
-        close: () => shared.closeAll(),
+    async request(request) {
+      if (URL.canParse(request.url) && new URL(request.url).origin === origin) {
+        return client.request(request)
       }
+      throw new ContactError('url_refused', 'none', 'Only the paired origin is contacted.')
     },
   }
 }

@@ -5,6 +5,7 @@ import type { ContactProof } from './types.js'
 /** Why a request ended without a reply that may be used. */
 export type ContactCode =
   | 'url_refused'
+  | 'pin_refused'
   | 'method_refused'
   | 'header_refused'
   | 'request_too_large'
@@ -23,6 +24,7 @@ export type ContactCode =
 
 const kinds: Partial<Record<ContactCode, ErrorKind>> = {
   url_refused: 'rejected',
+  pin_refused: 'rejected',
   method_refused: 'rejected',
   header_refused: 'rejected',
   request_too_large: 'rejected',

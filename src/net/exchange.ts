@@ -65,6 +65,7 @@ export class Connection {
   #free = true
   /** Whether bytes of a request are still on their way to the kernel. */
   #releasing = false
+  #onReleased: (() => void) | null = null
   #onFree: (() => void) | null = null
 
   constructor(socket: TLSSocket, keepAlive: boolean) {
@@ -92,11 +93,20 @@ export class Connection {
     this.#releasing = true
     await this.#wire.release(whole, gate)
     this.#releasing = false
+    this.#onReleased?.()
   }
 
   /** Whether a reply came before its request had left: what follows would run into its rest. */
   get releasing(): boolean {
     return this.#releasing
+  }
+
+  /** Calls back when the request under way has wholly left; it may never. */
+  whenReleased(callback: () => void): void {
+    this.#onReleased = () => {
+      this.#onReleased = null
+      callback()
+    }
   }
 
   /** Calls back when Node has wholly read the reply and both sides want to go on; maybe at once. */
@@ -142,13 +152,15 @@ const readBody = async (
   attempt: Attempt,
   body: AsyncIterable<Buffer | string> | null,
   limit: number,
+  onBytes: HttpsRequest['onReplyBytes'],
 ): Promise<Buffer> => {
   const chunks: Buffer[] = []
   let bytes = 0
   for await (const chunk of body ?? []) {
-    const buffer = Buffer.from(chunk)
+    const buffer = typeof chunk === 'string' ? Buffer.from(chunk) : chunk
     bytes += buffer.length
-    if (bytes > limit) throw tooLarge(attempt, limit)
+    const goesOn = onBytes?.(buffer.length) ?? true
+    if (bytes > limit || !goesOn) throw tooLarge(attempt, limit)
     chunks.push(buffer)
   }
   return Buffer.concat(chunks, bytes)
@@ -181,7 +193,8 @@ const converse = async (
   requireIdentity(attempt, received)
   const limit = request.replyBytesMax
   if (Number(received.get('content-length')?.[0] ?? 0) > limit) throw tooLarge(attempt, limit)
-  const body = await readBody(attempt, response.body as AsyncIterable<Buffer> | null, limit)
+  const body = await readBody(
+    attempt, response.body as AsyncIterable<Buffer> | null, limit, request.onReplyBytes)
   return { status: response.status, headers: received, body }
 }
 

@@ -29,6 +29,13 @@ const codings = (headers: Headers, name: string): string[] =>
   (headers.get(name) ?? []).flatMap((value) => value.split(','))
     .map((coding) => coding.trim().toLowerCase())
 
+/**
+ * Whether the reply told where its body ends. One that ends with its connection may have been cut
+ * short by whatever closed that, and nobody can tell.
+ */
+export const isDelimited = (headers: Headers): boolean =>
+  headers.has('content-length') || codings(headers, 'transfer-encoding').includes('chunked')
+
 /** Whether any content type of the reply says event stream. */
 export const isEventStream = (headers: Headers): boolean =>
   (headers.get('content-type') ?? []).some((value) => /text\/event-stream/i.test(value))

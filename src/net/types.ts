@@ -32,6 +32,8 @@ export interface HttpsRequest {
   readonly requestBytesMax: number
   /** Most raw bytes of the reply body, counted on the stream. */
   readonly replyBytesMax: number
+  /** Told of the bytes of the reply's body as they come; false ends the reply as too large. */
+  readonly onReplyBytes?: (bytes: number) => boolean
   /** Milliseconds from now until the request is given up, reply included. */
   readonly timeoutMs: number
   readonly signal?: AbortSignal
@@ -62,17 +64,29 @@ export interface HttpsReply {
  */
 export type ContactProof = 'none' | 'possible'
 
-/** Everything the client needs from outside; tests pass their own resolver. */
-export interface HttpsClientDeps {
+/** What every client needs from outside; tests pass their own resolver. */
+export interface ReachDeps {
   readonly clock: Clock
   readonly env: Readonly<Record<string, string | undefined>>
   readonly execArgv: readonly string[]
   /** Resolves a host name to addresses (one look-up per contact). */
   resolve(host: string): Promise<readonly { address: string; family: 4 | 6 }[]>
-  /** PEM roots: Node's bundled ones, or the profile's sealed loopback CA. */
-  readonly ca: readonly string[]
   /** True only for a profile whose every host is loopback. */
   readonly loopbackOnly: boolean
+}
+
+/** Everything the client needs from outside. */
+export interface HttpsClientDeps extends ReachDeps {
+  /** PEM roots: Node's bundled ones, or the profile's sealed loopback CA. */
+  readonly ca: readonly string[]
+}
+
+/** What the client of one pinned origin needs. */
+export interface PinnedClientDeps extends Omit<ReachDeps, 'loopbackOnly'> {
+  /** `https://` with a loopback address or `localhost`, and a port; no path. */
+  readonly origin: string
+  /** Its public key: `sha256/` and the base64url digest of the DER SubjectPublicKeyInfo. */
+  readonly pin: string
 }
 
 /** The one client. Throws `ContactError` (src/net/contact-error.ts) with its `contact` proof. */

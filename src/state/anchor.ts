@@ -116,7 +116,7 @@ export const compareAnchor = (
   if (last === undefined || waits || last.number < anchored.number) {
     return { status: 'behind', oneAhead: false }
   }
-  const same = marks.find((mark) => mark.number === anchored.number)
+  const same = marks.findLast((mark) => mark.number === anchored.number)
   const agrees = same !== undefined && same.chain === anchored.chain
   const distance = last.number - anchored.number
   if (!agrees || distance > 1) return { status: 'forked', oneAhead: false }

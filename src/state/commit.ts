@@ -53,6 +53,8 @@ export interface CommitParts {
   readonly logBytesMax: number
   /** See `OpenOptions.folds`. */
   readonly folds: boolean
+  /** Also where only others wrote. */
+  readonly foldsForOthers: boolean
   readonly hooks: readonly ((context: WriteHookContext) => void)[]
   /** See `OpenOptions.recordFirst`. */
   readonly first: () => FirstRecord | null
@@ -149,9 +151,15 @@ export class Committer {
     }
   }
 
-  /** Reads what a transaction will look at; what it answers or throws now counts for nothing. */
+  /**
+   * Reads what a transaction will look at, and syncs the names on the way to the log; what the
+   * transaction answers or throws now counts for nothing.
+   */
   #rehearse(fn: (tx: Tx) => unknown): void {
     this.#follower.catchUp(false)
+    this.#refusePoisoned()
+    this.#orPoison('writing the log', () =>
+      this.#confirmation.nameLog(this.#follower.generation))
     try {
       fn(new StoreTx(this.#follower.view()))
     } catch {
@@ -478,7 +486,8 @@ export class Committer {
   }
 
   #foldAtClose(): void {
-    if (!this.#at.folds || !this.#wrote || this.#poisoned) return
+    const { folds, foldsForOthers } = this.#at
+    if (!folds || !(this.#wrote || foldsForOthers) || this.#poisoned) return
     this.#rotateAtClose()
     const { epoch, manifest } = this.#follower.generation
     if (epoch > manifest.epoch + 1) this.#foldOrNote({ mergeBytesMax: mergeBytesAtClose })

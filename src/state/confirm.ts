@@ -32,6 +32,8 @@ export class Confirmation {
   #end = 0
   /** Whether the folders beyond the log's own have been synced; once is enough. */
   #place = false
+  /** The log whose name this process has synced. */
+  #named: string | undefined
 
   constructor(at: ConfirmedPlace) {
     this.#at = at
@@ -40,6 +42,15 @@ export class Confirmation {
   /** Whether everything read so far is durable by this process's own doing. */
   covers(generation: Generation): boolean {
     return this.#place && this.#log === logOf(generation) && this.#end === generation.end
+  }
+
+  /**
+   * Syncs the names that lead to the log, before the lock is taken for a transaction that holds it
+   * shortly: the log was opened by its name, and another log by then has its own synced again.
+   */
+  nameLog(generation: Generation): void {
+    if (this.#log === logOf(generation)) return
+    this.#syncFolders(generation)
   }
 
   /** Writes what is not confirmed once more; the caller syncs, then calls `synced`. */
@@ -56,7 +67,7 @@ export class Confirmation {
   /** The log's bytes are synced up to `end`: now the names that lead to it. */
   synced(generation: Generation, end: number): void {
     if (this.#log !== logOf(generation)) {
-      this.#syncFolders()
+      if (this.#named !== logOf(generation)) this.#syncFolders(generation)
       if (generation.log !== undefined) {
         sealFormer(this.#at.files, this.#at.places, generation.log.header)
       }
@@ -67,14 +78,15 @@ export class Confirmation {
 
   /** A log that this process has begun itself, empty as yet. */
   published(generation: Generation): void {
-    if (!this.#place) this.#syncFolders()
+    if (!this.#place) this.#syncFolders(generation)
     this.#log = logOf(generation)
     this.#end = generation.end
   }
 
-  #syncFolders(): void {
+  #syncFolders(generation: Generation): void {
     const { files, dir, places, keyPlaces } = this.#at
     syncDir(files, places.wal)
+    this.#named = logOf(generation)
     if (this.#place) return
     for (const folder of [dir, dirname(dir), keyPlaces.dir]) syncDirIfOpen(files, folder)
     this.#place = true

@@ -21,7 +21,7 @@ import { kernelStateLock } from './lock.js'
 import type { KeyPlaces, Places } from './paths.js'
 import { keyPlaces, placesOf } from './paths.js'
 import type { FoldOptions } from './snapshot/fold.js'
-import type { Generation } from './snapshot/generation.js'
+import { freezeDeep, type Generation } from './snapshot/generation.js'
 import type { StateFile } from './state-file.js'
 import { profileSealText, readStateFile } from './state-file.js'
 import type {
@@ -61,6 +61,8 @@ export interface OpenOptions {
   readonly logBytesMax?: number
   /** False: this process begins no new log and folds none (default true). */
   readonly folds?: boolean
+  /** True: it does so at its close although only others wrote, for a process that keeps house. */
+  readonly foldsForOthers?: boolean
   /** Bytes of blocks that are kept in memory; whoever reads everything once needs few. */
   readonly cachedBytes?: number
 }
@@ -92,6 +94,8 @@ export class FileStore implements Store {
   readonly #anchor: Anchor
   readonly #follower: Follower
   readonly #committer: Committer
+  /** Once its seal was compared; it was read when the store was opened. */
+  #profile: Readonly<Record<string, unknown>> | undefined
   #closed = false
 
   constructor(options: OpenOptions) {
@@ -127,6 +131,7 @@ export class FileStore implements Store {
       signal: options.signal,
       logBytesMax: options.logBytesMax ?? logBytesMaxDefault,
       folds: options.folds ?? true,
+      foldsForOthers: options.foldsForOthers ?? false,
       hooks: options.onOpenForWrite ?? [],
       first: () => options.recordFirst?.(this) ?? null,
     })
@@ -141,12 +146,18 @@ export class FileStore implements Store {
   }
 
   get profile(): Readonly<Record<string, unknown>> {
+    this.#profile ??= this.#openProfile()
+    return this.#profile
+  }
+
+  #openProfile(): Readonly<Record<string, unknown>> {
     const { profile, profile_seal: seal } = this.state
     if (this.keys.hmac('profile', profileSealText(this.storeId, profile)) !== seal) {
       throw fail.damaged('profile_damaged', 'The sealed profile does not match its seal.', {
         next: 'Restore the state directory from a backup.',
       })
     }
+    freezeDeep(profile)
     return profile
   }
 
@@ -279,8 +290,9 @@ const standingOf = (
   anchored: Mark | 'missing' | 'forged', marks: readonly Mark[],
 ): Omit<AnchorStanding, 'status'> => {
   if (typeof anchored === 'string') return { policyRevision: 0, mark: null, isOwn: false }
-  const isOwn = marks.some(({ number, chain }) =>
-    number === anchored.number && chain === anchored.chain)
+  // It is one of the newest, if any.
+  const isOwn = marks.findLast(({ number, chain }) =>
+    number === anchored.number && chain === anchored.chain) !== undefined
   return { policyRevision: anchored.policy_revision ?? 0, mark: anchored, isOwn }
 }
 

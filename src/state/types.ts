@@ -99,6 +99,11 @@ export interface Entry<T> {
 export interface View {
   /** Sequence number of the last record in the view; 0 for a new store. */
   readonly sequence: number
+  /**
+   * One object for every view of the very same rows, and another one once anybody has written: for
+   * `ofRows`. None in a transaction that has changed any: its own changes are seen too.
+   */
+  readonly rows?: object | undefined
   get<T>(spec: CollectionSpec<T>, id: string): T | undefined
   /** Every document of the collection, ids ascending. */
   all<T>(spec: CollectionSpec<T>): readonly Entry<T>[]

@@ -42,11 +42,13 @@ function* firstOf<T>(values: Iterable<T>, limit = Number.POSITIVE_INFINITY): Gen
 export class StoreView implements View {
   readonly #generation: Generation
   readonly sequence: number
+  readonly rows: object
   readonly #host: ViewHost
 
   constructor(generation: Generation, host: ViewHost) {
     this.#generation = generation
     this.sequence = generation.sequence
+    this.rows = generation.rows
     this.#host = host
   }
 
@@ -139,6 +141,11 @@ export class StoreTx implements Tx {
 
   get sequence(): number {
     return this.#view.sequence
+  }
+
+  /** Those of the moment it began at, until it changes anything. */
+  get rows(): object | undefined {
+    return this.#own.size === 0 ? this.#view.rows : undefined
   }
 
   get<T>(spec: CollectionSpec<T>, id: string): T | undefined {

@@ -53,3 +53,8 @@ t.test('in JSON what is written out means the same text', async (t) => {
     t.strictSame(JSON.parse(shownText(JSON.stringify({ text }))), { text })
   }), { numRuns: 300 })
 })
+
+t.test('a control character is written out where all else is plain ASCII', async (t) => {
+  t.equal(shownText('a\u001b[2Jb'), 'a\\u001b[2Jb')
+  t.equal(shownText('a\tb\n'), 'a\tb\n')
+})

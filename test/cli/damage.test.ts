@@ -47,6 +47,9 @@ const more = ({ goal, row }: Begun): Readonly<Record<string, readonly string[]>>
   'codehost prepare': ['issue', '--connection', 'cnn_1', '--title', 'x', '--body-file', '-'],
   'codehost approve': ['job_1', '--preview-digest', 'x'], 'codehost run': ['job_1'],
   'codehost reconcile': ['job_1', '--expected-read-revision', '1'],
+  'edge pair': ['--file', 'pairing.txt'],
+  'edge revoke': ['edge_dev_01890000-0000-7000-8000-000000000000'],
+  'edge show': ['edge_art_01890000-0000-7000-8000-000000000000'],
   'gateway setup': ['--disable'], 'gateway prove': ['chat'], 'config save': ['--from', '-'],
   'shots config': ['show'], 'shots reanalyze': ['obs_1', '--reason', 'provider_failure_retry'],
 })
@@ -90,9 +93,9 @@ t.test('what opens no store or mends it is named, and nothing else goes unasked'
     verbs.filter(({ meta }) => meta.damage === rule).map(({ meta }) => meta.name).sort()
   t.strictSame(of('decides'), ['policy revoke', 'state backup'])
   t.strictSame(of('unasked'), [
-    'completion', 'demo', 'doctor', 'help', 'init', 'sandbox fault', 'sandbox faults',
-    'sandbox samples', 'sandbox start', 'sandbox status', 'schema', 'state check', 'state kept',
-    'state path', 'state repair', 'state restore',
+    'completion', 'demo', 'doctor', 'edge capture', 'edge daemon', 'help', 'init',
+    'sandbox fault', 'sandbox faults', 'sandbox samples', 'sandbox start', 'sandbox status',
+    'schema', 'state check', 'state kept', 'state path', 'state repair', 'state restore',
   ])
   const money = ['ledger', 'policy', 'config', 'task', 'alpha', 'session', 'principal', 'gateway']
   for (const { noun, meta } of verbs) {

@@ -34,9 +34,10 @@ t.test('the sentence about requests is derived from one table, in the topic and 
     + 'With 13 something was done, and may have been paid for.')
   const contacting = verbs.filter(({ meta }) => meta.contacts === true).map(({ meta }) => meta.name)
   t.strictSame(contacting.sort(), [
-    'alpha ask', 'codehost close-capacity', 'codehost consent', 'codehost prepare',
-    'codehost preview', 'codehost reconcile', 'codehost resume', 'codehost run', 'gateway prove',
-    'shots analyze', 'shots digest', 'shots reanalyze', 'shots report', 'shots run',
+    'alpha ask', 'codehost close-capacity', 'codehost consent', 'codehost observe',
+    'codehost prepare', 'codehost preview', 'codehost reconcile', 'codehost resume',
+    'codehost run', 'edge daemon', 'gateway prove', 'shots analyze', 'shots digest',
+    'shots reanalyze', 'shots report', 'shots run',
   ])
   for (const { meta } of verbs) {
     const help = (await world.run([...meta.name.split(' '), '--help'])).stdout.replace(/\s+/g, ' ')
@@ -169,6 +170,10 @@ t.test('no verb that may contact somebody sends anything under a status that say
       'codehost', 'consent', 'cnn_none', '--action', 'issue.create', '--acknowledge',
       '--expected-revision', '1',
     ],
+    'codehost observe': [
+      'codehost', 'observe', 'job_none', '--acknowledged-closure-observation',
+      '--expected-read-revision', '1',
+    ],
     'codehost prepare': [
       'codehost', 'prepare', 'publication', '--connection', 'cnn_none', '--source', '.',
       '--base', 'main', '--branch', 'topic', '--title', 'T', '--author', 'N <n@example.com>',
@@ -179,6 +184,7 @@ t.test('no verb that may contact somebody sends anything under a status that say
     ],
     'codehost resume': ['codehost', 'resume', 'job_none'],
     'codehost run': ['codehost', 'run', 'job_none'],
+    'edge daemon': ['edge', 'daemon', '--once'],
     'gateway prove': ['gateway', 'prove', 'report'],
     'shots analyze': ['shots', 'analyze'],
     'shots digest': ['shots', 'digest'],

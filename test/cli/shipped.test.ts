@@ -1,12 +1,12 @@
 /** What is true of the program as it is shipped: bundled, without anything of the tests. */
 import { spawnSync } from 'node:child_process'
 import {
-  cpSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, symlinkSync,
-  writeFileSync,
+  cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, realpathSync, rmSync,
+  symlinkSync, writeFileSync,
 } from 'node:fs'
 import { isBuiltin } from 'node:module'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { Script } from 'node:vm'
 import t, { type Test } from 'tap'
 import { version } from '../../src/cli/version.js'
@@ -27,7 +27,9 @@ const bundled = async (): Promise<string> => {
   const dir = mkdtempSync(join(tmpdir(), 'sallyport-dist-'))
   symlinkSync(join(root, 'node_modules'), join(dir, 'node_modules'))
   await tool.bundle({
-    entries: { sallyport: 'src/cli/start.ts' },
+    entries: {
+      sallyport: 'src/cli/start.ts', 'service-worker': 'src/service/service-worker.ts',
+    },
     outdir: join(dir, 'dist'),
     minify: true,
     packs: {
@@ -135,6 +137,84 @@ t.test('a verb that is waited for has compiled code of its own, which is less, a
   t.equal(await start(t, dir, 'alpha', 'show'), shown, 'altered')
   rmSync(cache)
   t.equal(await start(t, dir, 'alpha', 'show'), shown, 'absent')
+})
+
+/** Writes down which chunks were run, packed ones too, and which files were required. */
+const chunkNotes = `const { Script } = require('node:vm')
+  const chunks = new Set()
+  const { runInThisContext } = Script.prototype
+  Script.prototype.runInThisContext = function (...given) {
+    const fill = runInThisContext.apply(this, given)
+    return (module) => {
+      fill(module)
+      module.exports = new Proxy(module.exports, {
+        get: (table, name) => (chunks.add(name), table[name]),
+      })
+    }
+  }
+  process.on('exit', () => require('node:fs').writeFileSync(process.env.CHUNK_NOTES,
+    JSON.stringify({ chunks: [...chunks], files: Object.keys(require.cache) })))`
+
+/** Of one line of the program: source files of what it ran, and names of the files it required. */
+const loadedBy = async (t: Test, dir: string, ...argv: string[]) => {
+  const [preload, notes] = [join(dir, 'notes.cjs'), join(dir, 'notes.json')]
+  writeFileSync(preload, chunkNotes)
+  const env = {
+    PATH: process.env['PATH'], XDG_DATA_HOME: dir, CHUNK_NOTES: notes,
+    SALLYPORT_STATE_DIR: join(dir, 's'), SALLYPORT_CONFIG_DIR: join(dir, 'c'),
+  }
+  const folder = await shipped
+  const script = join(folder, 'bin/sallyport.js')
+  const { status } = spawnSync(process.execPath, ['--require', preload, script, ...argv], { env })
+  t.equal(status, 0)
+  const { chunks, files } = JSON.parse(readFileSync(notes, 'utf8')) as
+    { chunks: string[]; files: string[] }
+  const dist = join(folder, 'dist')
+  // The runner loads files of its own into every Node.
+  const own = files.filter((path) => path.startsWith(realpathSync(folder)))
+  const names = own.map((path) => basename(path))
+  const sourcesOf = (of: readonly string[]): string[] =>
+    of.map((name) => join(dist, `${basename(name)}.map`)).filter(existsSync).flatMap((path) =>
+      (JSON.parse(readFileSync(path, 'utf8')) as { sources: string[] }).sources)
+  // Chunks of a pack have a line in their place, for those that are in none.
+  const packed = (name: string): boolean =>
+    readFileSync(join(dist, name), 'utf8').startsWith('module.exports=require("./packed.js")')
+  const required = sourcesOf(names.filter((name) => name.endsWith('.js'))
+    .filter((name) => existsSync(join(dist, name)) && !packed(name)))
+  return { names, required, sources: [...sourcesOf(chunks), ...required] }
+}
+
+t.test('the version is answered by the entry alone, without any shape', async (t) => {
+  const { names } = await loadedBy(t, t.testdir(), '--version')
+  t.strictSame(names, ['sallyport.js', 'sallyport.js', 'packed.js'])
+  const text = readFileSync(join(await shipped, 'dist/packed.js'), 'utf8')
+  t.notOk(text.includes('strict_object'), 'no valibot')
+})
+
+t.test('showing the setup of the text provider runs nothing of the code host, of a prompt or of a client', async (t) => {
+  const dir = t.testdir()
+  await start(t, dir, 'init')
+  await start(t, dir, 'login')
+  const { required, sources } = await loadedBy(t, dir, 'alpha', 'show')
+  t.ok(sources.some((path) => path.endsWith('src/cli/commands/alpha/show.ts')))
+  const alone = required.filter((path) => path.endsWith('src/base/outcome.ts'))
+  t.strictSame(alone, [], 'what the service needs, too, is packed for every verb')
+  const foreign = new RegExp('src/(codehost|gateway|shots|images|sandbox)/'
+    + '|node_modules/(@?inquirer|node-fetch|cli-table3|jpeg-js|@peculiar|yocto-spinner)')
+  t.strictSame(sources.filter((path) => foreign.test(path)).sort(), [])
+})
+
+t.test('a chunk gives plain properties, and a getter only of what gets another value', async (t) => {
+  const { withPlainExports } = (await import(join(root, 'scripts/tool/plain-exports.js'))) as
+    { withPlainExports(text: string): string }
+  const text = withPlainExports('var a = 1;\nvar b = 2;\nvar set = () => {\n  b = 3;\n};\n'
+    + 'export {\n  a,\n  b as c,\n  set\n};\n')
+  const module = { exports: {} as { a: number; c: number; set(): void } }
+  new Script(`(function(module){${text}})`).runInThisContext()(module)
+  module.exports.set()
+  t.equal(module.exports.c, 3)
+  const { get } = Object.getOwnPropertyDescriptor(module.exports, 'a') ?? {}
+  t.equal(get, undefined)
 })
 
 t.test('the bundled wrapper of the lock add-on finds its binary', async (t) => {

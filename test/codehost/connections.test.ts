@@ -306,15 +306,40 @@ t.test('the token lies in no file, message or argument', async (t) => {
   }
 })
 
+t.test('on a terminal without flags a connection is a form: its token is not shown, its confirmation starts unchecked', async (t) => {
+  const at = await connected(t)
+  const terminal = { stdin: true, stdout: true, stderr: true }
+  const form = (answers: readonly (string | boolean)[], more: readonly string[] = []) =>
+    at.run(['codehost', 'connect', ...more], { terminal, answers: [...answers] })
+  const count = async (): Promise<number> => (await at.json(['codehost', 'connections'])).length
+  t.equal((await form(['octo-org/second', hostToken, false])).status, 130)
+  t.equal((await form(['octo-org/second', ''])).status, 3, 'no token')
+  t.equal(await count(), 1)
+  const made = must(await form(['octo-org/second', hostToken, true]))
+  t.match(made.stdout, /octo-org\/second/)
+  t.match(made.stderr, /help real-key/)
+  t.notMatch(made.stdout + made.stderr, hostToken)
+  t.equal(await count(), 2)
+  const change = ['--connection', at.id]
+  t.equal((await form(['octo-org/hello', ''], change)).status, 2, 'nothing to save')
+  t.equal((await form(['octo-org/hello', hostToken, false], change)).status, 130)
+  t.equal(at.revision(), 1)
+  must(await form(['octo-org/other', hostToken, true], change))
+  t.hasStrict(at.row(), { repository: 'octo-org/other', revision: 2, mode: 'disabled' })
+  t.equal((await at.run(['codehost', 'connect'])).status, 2, 'nobody is there to ask')
+  t.equal(at.host.requests.length, 0)
+})
+
 t.test('on a terminal each action is asked for unchecked, and the words are shown before they count', async (t) => {
   const at = await connected(t)
   const terminal = { stdin: true, stdout: true, stderr: true }
   const ask = (answers: readonly boolean[]) => at.run(
-    ['codehost', 'consent', at.id, '--expected-revision', '1'], { terminal, answers })
+    ['codehost', 'consent', at.id], { terminal, answers })
   const none = await ask([false, false, false, false, false])
   t.equal(none.status, 3, none.stderr)
   const declined = await ask([true, false, false, false, false, false])
   t.equal(declined.status, 130)
+  t.match(declined.stderr, /for octo-org\/hello, disabled, revision 1/)
   t.match(declined.stderr, /has the role push there/)
   t.match(declined.stderr, /tells nothing of what the token itself may do/)
   t.match(declined.stderr, /Consent to writes on https:/)

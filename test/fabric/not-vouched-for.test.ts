@@ -37,11 +37,18 @@ const words: Readonly<Record<string, readonly string[]>> = {
     'job_x', '--acknowledged-capacity-close', '--expected-job-revision', '1',
     '--expected-connection-revision', '1', '--expected-connection-fence', '1',
   ],
+  'codehost verify': ['config.json'],
+  'codehost observe': [
+    'job_x', '--acknowledged-closure-observation', '--expected-read-revision', '1',
+  ],
   'codehost reconcile': ['job_x', '--expected-read-revision', '1'],
   'shots config': ['set', '--analysis', 'off'],
   'shots reanalyze': ['obs_x', '--reason', 'manual_operator_request'],
   'shots show': ['obs_x'], 'shots explain': ['x.png'],
   'shots report': [],
+  'edge pair': ['--file', 'pairing.txt'],
+  'edge revoke': ['edge_dev_01890000-0000-7000-8000-000000000000'],
+  'edge show': ['edge_art_01890000-0000-7000-8000-000000000000'],
   'config save': ['--from', 'config.json'],
   'task show': ['task_x'], 'task review': ['task_x', '--approve'], 'task cancel': ['task_x'],
   'task recover': ['task_x'], 'task close': ['task_x'],
@@ -55,12 +62,13 @@ const words: Readonly<Record<string, readonly string[]>> = {
 /** These open no state at all. */
 const stateless = [
   'init', 'sandbox start', 'sandbox status', 'sandbox fault', 'sandbox faults', 'sandbox samples',
-  'demo', 'schema', 'completion', 'help',
+  'demo', 'schema', 'completion', 'help', 'edge capture', 'edge daemon',
 ]
 /** These work whatever a state is; what they answer is told by tests of their own. */
 const remaining = [
   'status', 'doctor', 'shots status', 'policy revoke',
   'state path', 'state check', 'state repair', 'state backup', 'state restore', 'state kept',
+  'codehost verify',
 ]
 
 const lineOf = (name: string): string[] => [...name.split(' '), ...(words[name] ?? []), '--json']

@@ -127,10 +127,11 @@ t.test('a sweep removes what dead processes left and nothing else', async (t) =>
   const folder = join(dir, 'run', 'ops')
   const foreign = ['.hidden', 'notes.txt', 'op_a', 'int_2026', `${newId('op')}.bak`]
   for (const name of foreign) writeFileSync(join(folder, name), '')
-  for (const name of [newId('op'), newId('int')]) writeFileSync(join(folder, name), '')
+  const own = (['op', 'int', 'prd', 'job'] as const).map((kind) => newId(kind))
+  for (const name of own) writeFileSync(join(folder, name), '')
   const below = newId('op')
   mkdirSync(join(folder, below))
-  t.equal(sweepGuards(dir), 2)
+  t.equal(sweepGuards(dir), own.length)
   t.equal(liveGuards(dir), 1, 'a folder of such a name is no guard')
   t.strictSame(readdirSync(folder).sort(), [...foreign, below, operation].sort())
   live.release()

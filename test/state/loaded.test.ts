@@ -66,6 +66,36 @@ t.test('between begin and end no file is read, and afterwards only the log is wr
   t.equal(numbersOf(store), 397)
 })
 
+t.test('the first record of a process syncs no folder under the lock', async (t) => {
+  const store = await folded(t)
+  const seen: string[] = []
+  const own = again(t, store, 'write', { files: noting(seen) })
+  const syncs = (): readonly string[] => seen.splice(0)
+    .filter((call) => call.startsWith('sync')).map((call) => call.split('/').at(-1) ?? '')
+  const before: string[] = []
+  await own.transactLoaded('test', (tx) => {
+    before.push(...syncs())
+    work(tx)
+  })
+  t.ok(before.includes('wal'), 'they are synced before it')
+  t.equal(before.length, 4)
+  t.strictSame(syncs().filter((name) => !/^\d+/.test(name)), [], 'the log alone')
+  const late = again(t, store, 'write', { files: noting(seen) })
+  const another = again(t, store, 'write')
+  let runs = 0
+  await late.transactLoaded('test', (tx) => {
+    runs += 1
+    if (runs === 1) {
+      void another.transact('other', (other) => other.put(items, 'other', { n: 1, text: '' }))
+      another.rotate()
+    }
+    work(tx)
+    syncs()
+  })
+  t.equal(runs, 2)
+  t.ok(syncs().includes('wal'), 'that of a log which somebody has begun meanwhile is')
+})
+
 const numbersOf = (store: Store): number | undefined => store.read().get(items, 'sum')?.n
 
 /** Writes and merges everything into new files; no lock is held at that moment. */

@@ -74,6 +74,8 @@ export interface Place {
   readonly dir: string
   readonly stateDir: string
   readonly configDir: string
+  /** Folder of a capture device. */
+  readonly edgeDir: string
   /** Working folder of the runs. */
   readonly cwd: string
   readonly env: Readonly<Record<string, string>>
@@ -116,6 +118,7 @@ export const placeOf = (t: Teardown, { clock, env: more = {} }: PlaceOptions = {
     HOME: join(dir, 'home'),
     SALLYPORT_STATE_DIR: join(dir, 'state'),
     SALLYPORT_CONFIG_DIR: join(dir, 'config'),
+    SALLYPORT_EDGE_DIR: join(dir, 'edge'),
     XDG_DATA_HOME: join(dir, 'data'),
     PATH: process.env['PATH'] ?? '',
     ...more,
@@ -124,6 +127,7 @@ export const placeOf = (t: Teardown, { clock, env: more = {} }: PlaceOptions = {
     dir, cwd, env,
     stateDir: env.SALLYPORT_STATE_DIR,
     configDir: env.SALLYPORT_CONFIG_DIR,
+    edgeDir: env.SALLYPORT_EDGE_DIR,
     run: async (argv, options = {}) => {
       const { runHere } = await import('./program.js')
       return runHere(place, argv, clock === undefined ? options : { clock, ...options })

@@ -5,6 +5,7 @@ import { makeCertificates } from '../../src/sandbox/certificates.js'
 import type { TlsMaterial } from '../../src/sandbox/certificates.js'
 import { startSandbox } from '../../src/sandbox/start.js'
 import type { Sandbox, SandboxOptions } from '../../src/sandbox/start.js'
+import type { SeenRequest } from '../../src/sandbox/types.js'
 import { marksInFiles, searchFor } from '../support/marks.js'
 import { temporaryFolder, type Place, type Teardown } from './place.js'
 import type { Placed } from './world.js'
@@ -45,10 +46,31 @@ const requireNoLeak = ({ stateDir, configDir, env }: Place): void => {
   if (found.length > 0) throw new Error(`private text in the clear: ${found.join(', ')}`)
 }
 
+/**
+ * Throws, and so fails the test, when the code host was asked for anything but a read or one of the
+ * creations: no merge, no release, no move of a reference, nothing that deletes.
+ */
+export const requireOnlyCreations = (
+  seen: readonly Pick<SeenRequest, 'service' | 'method' | 'route' | 'path'>[],
+): void => {
+  const others = seen.filter(({ service, method, route }) =>
+    service === 'codehost' && method !== 'GET' && !(method === 'POST' && route !== 'unknown'))
+  if (others.length === 0) return
+  throw new Error(`the code host was asked for: ${others.map(({ method, path }) =>
+    `${method} ${path}`).join(', ')}`)
+}
+
 /** Provider and gateway; when the test ends nothing private may lie in the clear. */
 export const outside = async (
   t: Teardown, { place }: Placed, options: Partial<SandboxOptions>,
 ): Promise<Outside> => {
-  t.teardown(() => requireNoLeak(place))
-  return { sandbox: await sandboxOf(t, options) }
+  const seen: { log?: Sandbox['log'] } = {}
+  // What is registered first runs last: nothing that throws may keep the sandbox from its end.
+  t.teardown(() => {
+    requireNoLeak(place)
+    requireOnlyCreations(seen.log?.all() ?? [])
+  })
+  const sandbox = await sandboxOf(t, options)
+  seen.log = sandbox.log
+  return { sandbox }
 }

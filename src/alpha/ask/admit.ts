@@ -8,11 +8,12 @@ import { msFromIso } from '../../base/clock.js'
 import { fail } from '../../base/errors.js'
 import { newId } from '../../base/ids.js'
 import type { Claiming } from '../../contact/order.js'
-import { registerArtifact } from '../../governance/artifacts.js'
+import { registerArtifact, requireArtifact } from '../../governance/artifacts.js'
 import { appendAudit } from '../../governance/audit.js'
 import { admitTask, findIdempotent } from '../../governance/board/admit.js'
 import { momentOf } from '../../governance/judge/moment.js'
 import { balances } from '../../governance/ledger/read.js'
+import type { Gov } from '../../governance/context.js'
 import { currentConsent } from '../../governance/policy/consents.js'
 import type { Consent, Task } from '../../governance/rows.js'
 import { liveRoot } from '../../governance/session/live.js'
@@ -24,6 +25,7 @@ import { requireConfigured } from '../readiness.js'
 import { encodeInput, makeAlphaInput, requireWithinCap, type AlphaTextInput } from '../input.js'
 import { inferenceRequestBytes } from '../request.js'
 import type { AlphaTextSetup } from '../setup.js'
+import { takeKeptInput } from './kept-input.js'
 
 /** What the caller may choose. */
 export interface AskRequest {
@@ -33,6 +35,8 @@ export interface AskRequest {
   /** Absent: the owner's default goal. */
   readonly goalId: string | null
   readonly idempotencyKey: string
+  /** The input that holds the question, where it was handed in before. */
+  readonly inputArtifactId?: string
 }
 
 /** A question that was sealed to be admitted. */
@@ -83,6 +87,21 @@ const buildInput = (request: AskRequest, setup: AlphaTextSetup): AlphaTextInput 
 const earlier = (iso: string, other: string | null): string =>
   other !== null && msFromIso(other) < msFromIso(iso) ? other : iso
 
+/** Registers the question of a task, or gives it the one that was handed in for it. */
+const placeInput = (
+  tx: Tx, now: string, session: Session, { inputArtifactId: kept }: AskRequest,
+  { artifact: ref }: SealedQuestion, taskId: string,
+): string => {
+  if (kept !== undefined) {
+    takeKeptInput(tx, msFromIso(now), session, kept, taskId)
+    return kept
+  }
+  return registerArtifact(tx, now, {
+    label: alphaArtifactLabels.input, ref, owner: session.principal.principal_id, taskId,
+    adopted: true,
+  }).artifact_id
+}
+
 const admitRow = (
   ctx: AlphaContext, tx: Tx, now: string, session: Session, request: AskRequest,
   made: SealedQuestion, { operationId, deadline }: Claiming,
@@ -93,15 +112,13 @@ const admitRow = (
   requireWithinCap(made.input, setup.max_output_tokens)
   const owner = session.principal.principal_id
   const taskId = newId('task')
-  const row = registerArtifact(tx, now, {
-    label: alphaArtifactLabels.input, ref: made.artifact, owner, taskId, adopted: true,
-  })
+  const inputArtifactId = placeInput(tx, now, session, request, made, taskId)
   const stored = deadline.stored()
   const { task } = admitTask(tx, now, {
     kind: alphaCapability,
     session,
     goalId: request.goalId ?? undefined,
-    inputArtifactId: row.artifact_id,
+    inputArtifactId,
     idempotencyKey: request.idempotencyKey,
     requestDigest: made.digest,
     taskId,
@@ -124,9 +141,14 @@ const admitRow = (
   return task
 }
 
-/** Keyed, so that a copy of the state tells nothing about a guessed question. */
-const requestDigest = (ctx: AlphaContext, request: AskRequest): string =>
-  ctx.gov.store.keyedDigest('alpha.request.v1', Buffer.from(canonicalJson({
+/**
+ * What tells one content of a key from another; keyed, so that a copy of the state tells nothing
+ * about a guessed question.
+ */
+const requestDigest = (
+  { gov }: Pick<AlphaContext, 'gov'>, request: AskRequest,
+): string =>
+  gov.store.keyedDigest('alpha.request.v1', Buffer.from(canonicalJson({
     question: request.question,
     max_output_tokens: request.maxOutputTokens,
     goal_id: request.goalId,
@@ -138,6 +160,11 @@ const replayOf = (
   findIdempotent(view, session, {
     kind: alphaCapability, key: request.idempotencyKey, requestDigest: digest,
   })
+
+/** The task that this key and content have made before; throws as `findIdempotent`. */
+export const askedBefore = (
+  gov: Gov, view: View, session: Session, request: AskRequest,
+): Task | null => replayOf(view, session, request, requestDigest({ gov }, request))
 
 /**
  * Seals a question that may be asked, or finds the task of the same key and content; the same key
@@ -157,7 +184,10 @@ export const sealQuestion = async (
   await ctx.client()
   const input = buildInput(request, requireStanding(ctx, view, session).setup)
   inferenceRequestBytes(input, ctx.provider.model_id)
-  const artifact = store.artifacts.write(alphaArtifactLabels.input, encodeInput(input))
+  const kept = request.inputArtifactId
+  const artifact = kept === undefined
+    ? store.artifacts.write(alphaArtifactLabels.input, encodeInput(input))
+    : requireArtifact(view, kept).ref
   return { input, digest, artifact }
 }
 

@@ -62,7 +62,8 @@ export const askOrder = (
   profile: alphaProfile,
   sources: alphaChargeSources,
   credential: alphaCredentialRef,
-  sealed: sealed.artifact,
+  // An input that waits for its task outlives a refusal: its own time ends it.
+  ...(request.inputArtifactId === undefined ? { sealed: sealed.artifact } : {}),
   claim: (tx, now, claiming) => {
     const { ctx, session } = asking
     const { task, replayed } = admitQuestion(ctx, tx, now, session, request, sealed, claiming)

@@ -84,6 +84,19 @@ export const commands: CommandTable = [
     ],
   },
   {
+    noun: 'edge',
+    summary: 'paired capture devices: pictures from them to the service of this machine',
+    verbs: [
+      { verb: 'pair', load: () => import('./edge/pair.js') },
+      { verb: 'list', load: () => import('./edge/list.js') },
+      { verb: 'revoke', load: () => import('./edge/revoke.js') },
+      { verb: 'artifacts', load: () => import('./edge/artifacts.js') },
+      { verb: 'show', load: () => import('./edge/show.js') },
+      { verb: 'capture', load: () => import('./edge/capture.js') },
+      { verb: 'daemon', load: () => import('./edge/daemon.js') },
+    ],
+  },
+  {
     noun: 'codehost',
     summary: 'connections to a code host, and finite consent to what is written through them',
     verbs: [
@@ -107,6 +120,8 @@ export const commands: CommandTable = [
       { verb: 'closures', load: () => import('./codehost/closures.js') },
       { verb: 'inspect', load: () => import('./codehost/inspect.js') },
       { verb: 'discard', load: () => import('./codehost/discard.js') },
+      { verb: 'observe', load: () => import('./codehost/observe.js') },
+      { verb: 'verify', load: () => import('./codehost/verify.js') },
     ],
   },
   {
@@ -171,6 +186,7 @@ export const commands: CommandTable = [
       { verb: 'prune', load: () => import('./state/prune.js') },
     ],
   },
+  { verb: 'serve', load: () => import('./serve/serve.js') },
   {
     noun: 'sandbox',
     summary: 'an embedded outside world on loopback, with faults, for trying things out',

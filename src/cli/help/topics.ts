@@ -5,6 +5,7 @@ import { exitMeaning, inOrder, precedenceSentence, sentSentence } from './exits.
 import { columns } from './sections.js'
 import { anchorTopic } from './topics/anchor.js'
 import { profileTopic } from './topics/profile.js'
+import { realKeyTopic } from './topics/real-key.js'
 
 const environment = `Environment variables
 
@@ -13,6 +14,8 @@ Places:
   XDG_STATE_HOME        else $XDG_STATE_HOME/sallyport, else ~/.local/state/sallyport
   SALLYPORT_CONFIG_DIR  folder of the vault keys and anchors, outside the state
   XDG_CONFIG_HOME       else $XDG_CONFIG_HOME/sallyport, else ~/.config/sallyport
+  SALLYPORT_EDGE_DIR    folder of a capture device: its spool and its credential
+                        (else sallyport-edge beside the state directory)
   XDG_DATA_HOME         where the default workspace lies when init fixes it
 
 Session:
@@ -200,6 +203,10 @@ const topics: Readonly<Record<string, { readonly summary: string; readonly text:
   money: { summary: 'ceiling, holds, charges and liabilities', text: money },
   profile: {
     summary: 'the built-in provider, and the form of a profile file', text: profileTopic,
+  },
+  'real-key': {
+    summary: 'which key or token to make where, so that it can do no more than it must',
+    text: realKeyTopic,
   },
   anchor: {
     summary: 'what an old copy of the state is noticed by, and what to do', text: anchorTopic,

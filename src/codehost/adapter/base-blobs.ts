@@ -14,6 +14,7 @@ import type { HostReplyOf } from '../replies/shapes.js'
 import { hostPath, repositoryOf } from '../repository.js'
 import { contradicts, orError, told, valueOf, type Told } from './base.js'
 import { errorOf } from './look.js'
+import { inPool } from './pool.js'
 import { readOrder, type Get } from './reads.js'
 
 /** What is read, and who takes it. */
@@ -39,15 +40,10 @@ const bytesOf = (wire: Sent<Told<HostReplyOf<'blob'>>>, id: ObjectId): Buffer | 
 
 const readAll = async (get: Get, repository: string, { ids, take }: BlobsWish): Promise<true> => {
   const name = repositoryOf(repository)
-  const waiting = [...ids]
-  const work = async (): Promise<void> => {
-    for (let id = waiting.shift(); id !== undefined; id = waiting.shift()) {
-      const wire = await get(hostPath.blob(name, id), told('blob'), replyLimits.blob)
-      take(id, bytesOf(wire, id))
-    }
-  }
-  const ends = await Promise.allSettled(Array.from({ length: atOnce }, work))
-  for (const end of ends) if (end.status === 'rejected') throw end.reason
+  await inPool(ids, atOnce, async (id) => {
+    const wire = await get(hostPath.blob(name, id), told('blob'), replyLimits.blob)
+    take(id, bytesOf(wire, id))
+  })
   return true
 }
 

@@ -9,6 +9,8 @@ import { requireOwnConnection } from '../../governance/connections/read.js'
 import type { Connection } from '../../governance/connections/rows.js'
 import { policyHead } from '../../governance/policy/head.js'
 import type { Session } from '../../governance/session/types.js'
+import { ContactError } from '../../net/contact-error.js'
+import { afterRead } from '../after-read.js'
 import { codehostLimits } from '../constants.js'
 import type { CodehostContext } from '../context.js'
 import type { Bound } from '../readiness.js'
@@ -31,8 +33,7 @@ type Wire = Sent<RepositoryVerdict>
 const refusals: Readonly<Record<RepositoryRefusal, { text: string; next: string }>> = {
   codehost_token_refused: {
     text: 'The code host refused the token of this connection.',
-    next: 'Store another one: sallyport codehost connect --connection ID --token-file F '
-      + '--expected-revision N',
+    next: 'Store another one, see: sallyport codehost connect --help',
   },
   codehost_rate_limited: {
     text: 'The code host takes no more requests of this token now.', next: 'Try again later.',
@@ -43,21 +44,41 @@ const refusals: Readonly<Record<RepositoryRefusal, { text: string; next: string 
   },
   repository_moved: {
     text: 'The repository has moved; the code host names another place, which is not followed.',
-    next: 'Save its new name: sallyport codehost connect --connection ID --repo OWNER/NAME '
-      + '--expected-revision N',
+    next: 'Save its new name, see: sallyport codehost connect --help',
   },
   codehost_reply: {
     text: 'The reply of the code host is not what its description says.', next: 'Try again later.',
   },
 }
 
-/** The error of a read that the host refused. */
-export const refusedError = ({ code, status }: { code: RepositoryRefusal; status: number }) =>
-  fail.remote(code, refusals[code].text, { next: refusals[code].next, details: { status } })
+/** What of a connection a person can save anew, where that is what helps. */
+const savedAnew = {
+  codehost_token_refused: ['Store another one', '--token-file F'],
+  repository_moved: ['Save its new name', '--repo NAME'],
+} as const satisfies Partial<Record<RepositoryRefusal, readonly [string, string]>>
 
-/** The error of a read without a reply. */
+const nextOf = (code: RepositoryRefusal, of: Connection | undefined): string => {
+  if (of === undefined || !(code in savedAnew)) return refusals[code].next
+  const [what, flag] = savedAnew[code as keyof typeof savedAnew]
+  return `${what}: sallyport codehost connect --connection ${of.connection_id} ${flag} `
+    + `--expected-revision ${of.revision}`
+}
+
+/** The error of a read that the host refused, and what to save of which connection. */
+export const refusedError = (
+  { code, status }: { code: RepositoryRefusal; status: number }, of?: Connection,
+): SallyportError =>
+  fail.remote(code, refusals[code].text, { next: nextOf(code, of), details: { status } })
+
+/**
+ * The error of a read without a reply. What kept it back is told as what it is; behind the first
+ * byte, with a status that says that something was sent. Only the rest is the host's silence.
+ */
 export const errorOf = (wire: Exclude<Sent<unknown>, { kind: 'reply' }>): SallyportError => {
-  if (wire.kind === 'unsent' && wire.cause instanceof SallyportError) return wire.cause
+  const { cause } = wire
+  if (wire.kind === 'unsent' && cause instanceof SallyportError) return cause
+  const ofHost = cause instanceof ContactError && cause.kind !== 'cancelled'
+  if (cause instanceof SallyportError && !ofHost) return afterRead(cause)
   return fail.remote('codehost_unreachable', 'The code host gave no answer.', {
     reason: wire.reason, next: 'Nothing was changed there: only a read was asked for. Try again.',
   })
@@ -79,7 +100,7 @@ const looking = (
       const { verdict } = evidence
       return verdict.kind === 'seen'
         ? { kept: verdict.repository, outcome: 'read', adopts: false }
-        : { kept: refusedError(verdict), outcome: 'refused', adopts: false }
+        : { kept: refusedError(verdict, connection), outcome: 'refused', adopts: false }
     },
   }
 }

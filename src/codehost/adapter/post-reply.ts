@@ -4,7 +4,7 @@
  */
 import { sha256Hex } from '../../base/canonical.js'
 import { orUndefined } from '../../governance/judge/fact.js'
-import { isIdentityEncoded } from '../../net/reply.js'
+import { isDelimited, isIdentityEncoded } from '../../net/reply.js'
 import type { HttpsReply } from '../../net/types.js'
 import type { FollowPlan, PlannedEffect } from '../jobs/plan.js'
 import { commentTold, issueTold } from './follow-told.js'
@@ -23,7 +23,9 @@ export type PostVerdict = {
 /** Hosts say with a 422 that they gave up, and may have done it all the same. */
 const timedOut = /timed?[ -]?out|timeout/i
 
-const isComplete4xx = ({ status }: HttpsReply): boolean => status >= 400 && status < 500
+/** Of one that ends with its connection nobody can tell whether it is whole. */
+const isComplete4xx = ({ status, headers }: HttpsReply): boolean =>
+  status >= 400 && status < 500 && isDelimited(headers)
 
 const reasonOf = ({ status, headers }: HttpsReply): string => {
   if (status === 429 || headers.has('retry-after')) return 'codehost_rate_limited'

@@ -7,6 +7,7 @@ import { branchRefPrefix } from '../git/branch-name.js'
 import type { CommitDraft, Identity } from '../git/commit.js'
 import { objectId, type ObjectId } from '../git/object-id.js'
 import { treeOfListing } from '../git/tree.js'
+import { treeBytes } from '../git/tree-entry.js'
 import { orUndefined } from '../../governance/judge/fact.js'
 import type { HttpsReply } from '../../net/types.js'
 import { replyLimits } from '../plan/limits.js'
@@ -90,7 +91,13 @@ const commitPayload = ({ draft, commit }: Published, body: Uint8Array): Payload 
   }
 }
 
-const pullPayload = (of: Published, number: number, body: Uint8Array): Payload => {
+/** What is told of a pull request, and whether that is the one that was sent. */
+export interface ToldPull extends Payload {
+  readonly payload: HostReplyOf<'pull'>
+}
+
+/** The pull request of a number. Throws where the reply is not whole. */
+export const pullTold = (of: Published, number: number, body: Uint8Array): ToldPull => {
   const told = readReply('pull', body)
   return {
     matches: told.number === number && told.state === 'open' && !told.draft && !told.merged
@@ -100,17 +107,59 @@ const pullPayload = (of: Published, number: number, body: Uint8Array): Payload =
   }
 }
 
-/** The ids of every level are computed from what is listed below it. */
+const truncated: Payload = { matches: false, truncated: true, payload: null }
+
+/**
+ * The ids of every level are computed from what is listed below it. What is said is named by them:
+ * the rows of a large tree are not told once more.
+ */
 const treePayload = (id: ObjectId, body: Uint8Array): Payload => {
   const told = readReply('tree', body)
-  if (told.truncated) return { matches: false, truncated: true, payload: null }
+  if (told.truncated) return truncated
   const tree = orUndefined(() => treeOfListing(id, listingOf(told)))
-  return { matches: told.sha === id && tree?.id === id, payload: told }
+  return {
+    matches: told.sha === id && tree?.id === id, decodedBytes: tree?.size.objectBytes ?? 0,
+    payload: { sha: told.sha, tree: tree?.id ?? null, entries: told.tree.length },
+  }
 }
 
-const blobPayload = (id: ObjectId, body: Uint8Array): Payload => {
+const isName = (path: string): boolean => !path.includes('/') && !path.includes('\0')
+
+/** One level: its id is computed from its entries, whose ids say what is below. */
+const levelPayload = (id: ObjectId, body: Uint8Array): Payload => {
+  const told = readReply('tree', body)
+  if (told.truncated) return truncated
+  const entries = told.tree.map(({ path, mode, sha }) => ({ name: path, mode, id: sha }))
+  const names = new Set(entries.map(({ name }) => name))
+  const bytes = treeBytes(entries)
+  const made = objectId('tree', bytes)
+  return {
+    matches: told.sha === id && made === id && names.size === entries.length
+      && entries.every(({ name }) => isName(name)),
+    decodedBytes: bytes.length, payload: { sha: told.sha, tree: made, entries: entries.length },
+  }
+}
+
+/** Whether bytes are those of some pieces, and of no more. */
+const isMadeOf = (bytes: Buffer, pieces: Iterable<Uint8Array>): boolean => {
+  let at = 0
+  for (const piece of pieces) {
+    if (!bytes.subarray(at, at + piece.length).equals(piece)) return false
+    at += piece.length
+  }
+  return at === bytes.length
+}
+
+const blobPayload = (
+  id: ObjectId, body: Uint8Array, sealed?: () => Iterable<Uint8Array>,
+): Payload => {
   const told = readReply('blob', body)
-  return { matches: told.sha === id && objectId('blob', blobBytesOf(told)) === id, payload: told }
+  const bytes = blobBytesOf(told)
+  const made = objectId('blob', bytes)
+  return {
+    matches: told.sha === id && made === id && (sealed === undefined || isMadeOf(bytes, sealed())),
+    decodedBytes: bytes.length, payload: { sha: told.sha, blob: made, bytes: bytes.length },
+  }
 }
 
 const readWith = (
@@ -131,7 +180,7 @@ export const publishedReadback = (
   const { repository, branch } = of
   if (kind === 'pull_request') {
     if (remoteId === null) throw new TypeError('a pull request is read by its number alone')
-    return readWith(hostPath.pull(repository, remoteId), (body) => pullPayload(of, remoteId, body))
+    return readWith(hostPath.pull(repository, remoteId), (body) => pullTold(of, remoteId, body))
   }
   if (kind === 'ref') {
     return readWith(hostPath.branch(repository, branch), (body) => {
@@ -149,3 +198,15 @@ export const publishedReadback = (
   }
   return readWith(hostPath.tree(repository, id), (body) => treePayload(id, body), replyLimits.tree)
 }
+
+/** How one level of a tree is read back, whatever is below it. */
+export const levelReadback = (
+  { repository }: Pick<Published, 'repository'>, id: ObjectId,
+): Readback =>
+  readWith(hostPath.treeLevel(repository, id), (body) => levelPayload(id, body), replyLimits.tree)
+
+/** How a file that was sent as it is is read back: byte by byte, beside the sealed ones. */
+export const contentReadback = (
+  { repository }: Pick<Published, 'repository'>, id: ObjectId, sealed: () => Iterable<Uint8Array>,
+): Readback => readWith(
+  hostPath.blob(repository, id), (body) => blobPayload(id, body, sealed), replyLimits.blob)

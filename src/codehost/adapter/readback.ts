@@ -17,6 +17,8 @@ export type ReadVerdict =
     readonly rawSha256: string
     readonly payloadSha256: string
     readonly rawBytes: number
+    /** Bytes of the objects that it shows, as they are when nothing encodes them. */
+    readonly decodedBytes: number
   }
   | { readonly kind: 'no_evidence'; readonly reason: ReadReason; readonly status: number }
 
@@ -36,6 +38,8 @@ export interface Readback {
 export interface Payload {
   readonly matches: boolean
   readonly payload: unknown
+  /** Left out: it shows no object of git. */
+  readonly decodedBytes?: number
   /** The host left some of it out, and said so. */
   readonly truncated?: boolean
 }
@@ -61,7 +65,7 @@ export const judgedRead = (
   if (!found.matches) return { kind: 'no_evidence', reason: 'readback_differs', status }
   return {
     kind: 'matches', rawSha256: sha256Hex(body), payloadSha256: digestOf(found.payload),
-    rawBytes: body.length,
+    rawBytes: body.length, decodedBytes: found.decodedBytes ?? 0,
   }
 }
 

@@ -59,11 +59,12 @@ const authorityOf = <E, K>(
 export const getStep = <V>(
   baseUrl: string, key: Uint8Array, path: string, judge: (reply: HttpsReply) => V,
   replyBytesMax: number = codehostLimits.smallReplyBytesMax,
+  onReplyBytes?: (bytes: number) => boolean,
 ): Step<V> => ({
   authority: 'read',
   request: () => ({
     method: 'GET', url: `${baseUrl}${path}`, headers: readHeaders(key), requestBytesMax: 0,
-    replyBytesMax,
+    replyBytesMax, ...(onReplyBytes === undefined ? {} : { onReplyBytes }),
   }),
   timeoutMs: (leftMs) => (leftMs > 0 ? Math.min(leftMs, codehostLimits.requestMs) : null),
   judge,

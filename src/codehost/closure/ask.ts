@@ -4,6 +4,8 @@ import { fail } from '../../base/errors.js'
 import type { Gov } from '../../governance/context.js'
 import type { Session } from '../../governance/session/types.js'
 import { closableJob } from './close.js'
+import { followThroughKind } from '../jobs/kinds.js'
+import type { Job } from '../jobs/rows.js'
 import { pendingOfJob } from './pending.js'
 import { closeRequestJson, closeRequestOf, type ReadRequest } from './request.js'
 
@@ -18,9 +20,19 @@ export interface CloseForm {
   readonly reason: string | null
   readonly repository: string
   readonly contacted: number
+  readonly connection: string
+  /** Number of the host's that no reply told and a person may have found; null where none is. */
+  readonly lost: 'remote_id' | 'pr_number' | null
+  /** Keys of the requests for this job that are kept. */
+  readonly kept: readonly string[]
   readonly expected_job_revision: number
   readonly expected_connection_revision: number
   readonly expected_connection_fence: number
+}
+
+const lostOf = ({ remote, contacted, plan, native_kind: kind }: Job): CloseForm['lost'] => {
+  if (remote !== null || contacted === 0 || contacted < plan.effects) return null
+  return kind === followThroughKind ? 'remote_id' : 'pr_number'
 }
 
 /** The numbers of now, and what will be closed. Throws as `closableJob`. */
@@ -28,7 +40,9 @@ export const closeForm = (gov: Gov, session: Session, jobId: string): CloseForm 
   const { job, connection } = closableJob(gov, session, jobId)
   return {
     jobId, kind: job.native_kind, state: job.state, reason: job.reason,
-    repository: job.repository, contacted: job.contacted, expected_job_revision: job.revision,
+    repository: job.repository, contacted: job.contacted, connection: job.connection_id,
+    lost: lostOf(job), kept: pendingOfJob(gov.store.dir, jobId).map(({ key }) => key),
+    expected_job_revision: job.revision,
     expected_connection_revision: connection.revision,
     expected_connection_fence: connection.active_fence,
   }
@@ -57,8 +71,9 @@ export const requestOfFields = (
   const read = closeRequestOf({ ...given, idempotency_key: randomUUID() }, job.native_kind)
   if (pendingOfJob(gov.store.dir, jobId).length === 0) return read
   throw fail.conflict('pending_kept', 'A request for this job is kept; a new one is not begun.', {
-    next: `Send it again (sallyport codehost close-capacity ${jobId} --retry), or discard it `
-      + `(sallyport codehost discard ${jobId})`,
+    next: `Send it again (sallyport codehost close-capacity ${jobId} --retry), discard it once it `
+      + `is decided (sallyport codehost discard ${jobId}), or give this one a key of its own `
+      + '(--idempotency-key UUID).',
     details: { job_id: jobId },
   })
 }

@@ -10,6 +10,7 @@ import { connectionCollection, type Connection } from '../../governance/connecti
 import type { Task } from '../../governance/rows.js'
 import { vaultDigest } from '../../governance/vault.js'
 import { historyHead } from '../../state/history/read.js'
+import { ofRows } from '../../state/row-memo.js'
 import type { View } from '../../state/types.js'
 import { getJob } from '../jobs/change.js'
 import { effectHistory } from '../jobs/histories.js'
@@ -49,6 +50,7 @@ const values = {
   job_input: ({ job }: Rows) => job.input_sha256,
   job_run: ({ job }: Rows) => job.run_sha256,
   job_plan: ({ job }: Rows) => digestOf(job.plan),
+  job_producer: ({ job }: Rows) => digestOf(job.approval?.producer ?? null),
   job_write_binding: ({ job }: Rows) => digestOf(job.consent),
   job_vault: ({ job }: Rows) => digestOf(job.vault),
   job_reservation: ({ job }: Rows) => [job.reserved, job.fence],
@@ -75,7 +77,7 @@ export type Bindings = Readonly<Record<BindingName, string>>
 const names = Object.keys(values) as readonly BindingName[]
 
 /** What a closure of a job rests on, as of one view. Throws `not_found` for a job that is gone. */
-export const bindingsOf = (view: View, jobId: string): Bindings => {
+export const bindingsOf = ofRows((view, jobId): Bindings => {
   const job = getJob(view, jobId)
   const rows: Rows = {
     view, job, connection: view.get(connectionCollection, job.connection_id),
@@ -83,11 +85,30 @@ export const bindingsOf = (view: View, jobId: string): Bindings => {
   }
   return Object.fromEntries(
     names.map((name) => [name, JSON.stringify(values[name](rows))])) as unknown as Bindings
+})
+
+/** What nothing changes of a job after its closure. */
+export const lastingOfJob = [
+  'job_owner', 'job_root', 'job_kind', 'job_attempt', 'job_authority', 'job_input', 'job_run',
+  'job_plan', 'job_write_binding', 'job_vault',
+] as const satisfies readonly BindingName[]
+
+/** What a look after the closure rests on: a successor's reservation is none of it (C-279). */
+const lasting = [
+  ...lastingOfJob, 'job_closure', 'ledger', 'connection_id', 'connection_owner',
+  'connection_repository', 'connection_revision', 'connection_vault',
+] as const satisfies readonly BindingName[]
+
+/** What a look after the closure of a job rests on, as of one view (C-171 to C-173). */
+export const observationBindings = (view: View, jobId: string): Partial<Bindings> => {
+  const all = bindingsOf(view, jobId)
+  return Object.fromEntries(lasting.map((name) => [name, all[name]]))
 }
 
 /** The first binding that differs; null where all are the same. */
-export const changedBinding = (before: Bindings, now: Bindings): BindingName | null =>
-  names.find((name) => before[name] !== now[name]) ?? null
+export const changedBinding = (
+  before: Partial<Bindings>, now: Partial<Bindings>,
+): BindingName | null => names.find((name) => before[name] !== now[name]) ?? null
 
 /** The refusal of a closure whose binding changed while it was under way. */
 export const bindingChanged = (name: BindingName, jobId: string): SallyportError => fail.conflict(

@@ -15,18 +15,32 @@ interface Blocker {
 const again = 'Try the same request again: sallyport codehost close-capacity JOB --retry'
 const connectAnew = 'The connection stays occupied; for further work save another one: '
   + 'sallyport codehost connect --repo OWNER/NAME --token-file F'
+const anew = 'sallyport codehost close-capacity JOB --idempotency-key UUID'
 const check = 'Run `sallyport state check`.'
 
 /** Every reason. */
 export const closureBlockers = {
   remote_id_required: {
     text: 'The reply with the host’s number was lost, and none was given. Nothing is searched for.',
-    next: 'Look on the host; discard this request (sallyport codehost discard JOB) and close with '
-      + '--remote-id N.',
+    next: `Look on the host, and give its number under a new key: ${anew} --remote-id N, for a `
+      + 'publication --pr-number N',
   },
   remote_id_differs: {
     text: 'The host’s number is recorded, and another one was given.',
-    next: 'Discard this request (sallyport codehost discard JOB) and close without --remote-id.',
+    next: `Leave it out, under a new key: ${anew}`,
+  },
+  pr_number_differs: {
+    text: 'The number of the pull request is recorded, and another one was given.',
+    next: `Leave it out, under a new key: ${anew}`,
+  },
+  remote_commit_differs: {
+    text: 'The commit that was given is not the one of this job.',
+    next: `Leave it out, its id is recorded, under a new key: ${anew}`,
+  },
+  remote_taken: {
+    text: 'What the host has under that number proves another job: one of the two was never made.',
+    next: `Look on the host for the one of this job, and give its number under a new key: ${anew} `
+      + `If none is there: ${connectAnew}`,
   },
   remote_not_found: {
     text: 'The host shows nothing under that number. That proves no absence.', next: again,
@@ -67,6 +81,43 @@ export const closureBlockers = {
   deadline_elapsed: { text: 'The window of the reads is over.', next: again },
   gets_exceeded: { text: 'The evidence takes more reads than one closure has.', next: connectAnew },
   bytes_exceeded: { text: 'The replies are more bytes than one closure has.', next: connectAnew },
+  decoded_bytes_exceeded: {
+    text: 'The objects that were read are more bytes than one closure has.', next: connectAnew,
+  },
+  pages_exceeded: {
+    text: 'The pull request changes more files than one closure reads pages of.',
+    next: connectAnew,
+  },
+  files_exceeded: {
+    text: 'The publication has more files than one closure proves.', next: connectAnew,
+  },
+  files_bytes_exceeded: {
+    text: 'The files of the publication are more bytes than one closure proves.',
+    next: connectAnew,
+  },
+  file_bytes_exceeded: {
+    text: 'A file of the publication is larger than one closure proves.', next: connectAnew,
+  },
+  journals_exceeded: {
+    text: 'The journals of what was read are larger than those of one closure may be.',
+    next: connectAnew,
+  },
+  changed_paths_missing: {
+    text: 'The host does not tell which files the pull request changes.',
+    next: `Without that nothing proves it. ${connectAnew}`,
+  },
+  changed_paths_truncated: {
+    text: 'The host tells of fewer, or of more, changed files than the pull request has.',
+    next: again,
+  },
+  changed_paths_differ: {
+    text: 'The pull request does not change exactly the files of this publication.',
+    next: `Look on the host what was pushed to its branch or its base. ${connectAnew}`,
+  },
+  changed_path_renamed: {
+    text: 'The host takes a file of the pull request for a renamed one; none was.',
+    next: connectAnew,
+  },
   prepared_bytes_missing: { text: 'The sealed original bytes are missing.', next: check },
   prepared_bytes_altered: { text: 'The sealed original bytes are not their own.', next: check },
   effect_kind_unknown: {
@@ -77,6 +128,53 @@ export const closureBlockers = {
   },
   unidentified_intent: {
     text: 'The ledger names an effect that the plan does not have.', next: check,
+  },
+  producer_running: {
+    text: 'The local work of this job is under way: its supervisor holds its guard.',
+    next: `Wait for its end. ${again}`,
+  },
+  producer_stage_missing: {
+    text: 'The folder of the local work is gone, or is not the one that was approved.',
+    next: connectAnew,
+  },
+  producer_stage_changed: {
+    text: 'The folder of the local work was changed after its end was written down.',
+    next: connectAnew,
+  },
+  producer_helper_changed: {
+    text: 'The program of the local work is not the one that was approved.', next: connectAnew,
+  },
+  producer_binding_changed: {
+    text: 'The local work is not the one that was approved and begun.', next: connectAnew,
+  },
+  producer_start_missing: {
+    text: 'Nothing was written down before the local work was begun.', next: connectAnew,
+  },
+  producer_start_invalid: {
+    text: 'What was written down before the local work was begun is not its own.',
+    next: connectAnew,
+  },
+  producer_marker_missing: {
+    text: 'Nothing was written down at the end of the local work: its supervisor died before, or '
+      + 'something of it lives.',
+    next: connectAnew,
+  },
+  producer_marker_ambiguous: {
+    text: 'Several ends of the local work are written down.', next: connectAnew,
+  },
+  producer_marker_invalid: {
+    text: 'What is written down of the end of the local work is not its own.', next: connectAnew,
+  },
+  producer_marker_legacy: {
+    text: 'What is written down of the end of the local work has an older form.',
+    next: connectAnew,
+  },
+  producer_marker_late: {
+    text: 'The local work ended after its time was over.', next: connectAnew,
+  },
+  producer_marker_differs: {
+    text: 'The end of the local work that is written down is not the one of the ledger.',
+    next: connectAnew,
   },
   producer_unproved: {
     text: 'Nothing proves that the local work of this job has ended.', next: connectAnew,
@@ -89,9 +187,6 @@ export const closureBlockers = {
   },
   artifact_conflict: {
     text: 'Other bytes lie under the name of the account of this closure.', next: check,
-  },
-  kind_not_closable_yet: {
-    text: 'Evidence for this kind of job is not read yet.', next: connectAnew,
   },
 } as const satisfies Readonly<Record<string, Blocker>>
 

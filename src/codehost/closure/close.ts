@@ -4,25 +4,23 @@
  * kept; evidence is read; account and journal are sealed; one short record. A closure that is
  * refused leaves the state as it was, but for the kept request (C-020, C-094, C-239).
  */
-import { setTimeout as sleep } from 'node:timers/promises'
 import { isoFromMs } from '../../base/clock.js'
-import { fail, SallyportError } from '../../base/errors.js'
 import { newId } from '../../base/ids.js'
 import { readUnrecorded } from '../../contact/unrecorded.js'
 import { discardStored } from '../../governance/artifacts.js'
 import type { Gov } from '../../governance/context.js'
-import { holdGuard, type Guard } from '../../governance/guard.js'
 import { momentOf } from '../../governance/judge/moment.js'
 import { liveSession, sessionMoment } from '../../governance/session/live.js'
 import type { Session } from '../../governance/session/types.js'
-import { stopCovering } from '../../governance/stops/folder.js'
-import { stoppedError, type Aim } from '../../governance/stops/stop.js'
-import type { ArtifactRef, View } from '../../state/types.js'
+import type { View } from '../../state/types.js'
 import { afterRead } from '../after-read.js'
 import { boundOf } from '../adapter/reads.js'
 import { codehostProfile, codehostRuntime } from '../constants.js'
 import { codehostBase, type CodehostContext } from '../context.js'
-import { sealJournal } from '../jobs/receipt.js'
+import { getJob } from '../jobs/change.js'
+import { dropStage } from '../jobs/publishing/stages.js'
+import type { Job } from '../jobs/rows.js'
+import { keptLimits } from '../plan/limits.js'
 import { requireRead, type Bound } from '../readiness.js'
 import { writeAccount } from './account.js'
 import { bindingsOf, requireBindings, type Bindings } from './bindings.js'
@@ -30,12 +28,16 @@ import { ReadBudget } from './budget.js'
 import { commitClosure, requireHistoryRoom, type Committed, type Prepared } from './commit.js'
 import { appliedClosure, requireClosable, requireIdentity, type Identified } from './eligible.js'
 import type { Evidence } from './evidence.js'
-import { closeCancelled, closureGet } from './get.js'
+import { closureGet } from './get.js'
+import { holdClosureGuard } from './guard.js'
+import { sealJournals, type SealedJournal } from './journals.js'
 import { closureKinds, type Proving } from './kinds.js'
 import type { ReadLimits } from './limits.js'
 import { keepPending } from './pending.js'
+import { watchedGet } from './watched.js'
 import type { ReadRequest } from './request.js'
 import { closureCollection, type Closure } from './rows.js'
+import { covered, partyOf, requireUnstopped } from './stops.js'
 
 /** What is asked for. */
 export interface CloseOrder {
@@ -52,18 +54,6 @@ export interface ClosedCapacity {
   readonly fresh: boolean
 }
 
-/** Like every read: what ends writes does not end it. */
-const covered = ({ kind }: Aim): boolean | undefined => (kind === 'all' ? false : undefined)
-
-const partyOf = ({ principal, root }: Session) =>
-  ({ principal: principal.principal_id, root: root.root_id, task: null, connection: null })
-
-/** Throws `unauthorized` where a stop that nobody has recorded yet covers the asker. */
-const requireUnstopped = ({ gov }: CodehostContext, session: Session): void => {
-  const stop = stopCovering(gov.store, partyOf(session), covered)
-  if (stop !== undefined) throw stoppedError(stop)
-}
-
 interface Found extends Identified {
   readonly view: View
   readonly applied: Closure | null
@@ -76,35 +66,6 @@ const find = (ctx: CodehostContext, session: Session, { jobId, read }: CloseOrde
   const live = liveSession(view, ctx.gov, session.root.root_id)
   const identified = requireIdentity(view, live, jobId)
   return { ...identified, view, applied: appliedClosure(view, identified.job, read) }
-}
-
-const pauseMs = 20
-
-const underWay = (jobId: string) => fail.locked(
-  'closure_under_way', 'Another process works on closing the capacity of this job.', {
-    next: `Try again: sallyport codehost close-capacity ${jobId} --retry`,
-    details: { job_id: jobId },
-  },
-)
-
-const isHeldElsewhere = (error: unknown): boolean =>
-  error instanceof SallyportError && error.code === 'guard_held'
-
-/** The guard of the closures of one job; whoever comes second waits for the first one's end. */
-const holdClosureGuard = async (
-  { gov, signal }: CodehostContext, jobId: string, windowMs: number,
-): Promise<Guard> => {
-  const endMs = performance.now() + windowMs
-  for (;;) {
-    try {
-      return await holdGuard(gov.store.dir, `close_${jobId}`)
-    } catch (error) {
-      if (!isHeldElsewhere(error)) throw error
-    }
-    if (signal.aborted) throw closeCancelled(jobId)
-    if (performance.now() > endMs) throw underWay(jobId)
-    await sleep(pauseMs)
-  }
 }
 
 interface Snapshot extends Found {
@@ -138,7 +99,10 @@ const collectReads = (
       return moment.policy.head.revision
     },
   }, async (parts) => ({
-    evidence: await proving.read(closureGet(jobId, ctx.baseUrl, budget, parts)),
+    evidence: await proving.read(
+      watchedGet(ctx, { budget, limits, deadline: parts.deadline },
+        closureGet(jobId, ctx.baseUrl, budget, parts)),
+      { budget, signal: ctx.signal }),
     operationId: parts.operationId, budget,
   }))
 }
@@ -157,58 +121,72 @@ const collect = async (
   }
 }
 
-interface SealedParts {
-  readonly journal: ArtifactRef | null
-  readonly prepared: Prepared
-}
+/** Digests of journals, each once, in the order of their readbacks. */
+const digestsOf = (
+  { earlier }: Evidence, sealed: readonly SealedJournal[],
+): readonly string[] => [...new Set([
+  ...earlier.map(({ journal: { sha256 } }) => sha256), ...sealed.map(({ ref }) => ref.sha256),
+])]
 
-const sealParts = (
+const sealAccount = (
   ctx: CodehostContext, { jobId, read }: CloseOrder, snapshot: Snapshot, collected: Collected,
-): SealedParts => {
+  sealed: readonly SealedJournal[],
+): Prepared => {
   const { gov } = ctx
   const { session, job, bindings, proving: { producer } } = snapshot
   const { evidence, operationId, budget } = collected
-  const { receipts, earlier } = evidence
-  const journal = receipts.length === 0 ? null : sealJournal(gov, receipts)
-  const journals = [
-    ...earlier.map(({ journal: { sha256 } }) => sha256),
-    ...(journal === null ? [] : [journal.sha256]),
-  ]
   const { wallMs, lastUseMs } = sessionMoment(gov, session.root.root_id)
   const counts = {
-    fresh: receipts.length, earlier: earlier.length, gets: budget.gets,
+    fresh: evidence.receipts.length, earlier: evidence.earlier.length, gets: budget.gets,
   }
   const header = {
-    closureId: newId('cls'), at: isoFromMs(Math.max(wallMs, lastUseMs ?? 0)), read, journals,
-    producer,
+    closureId: newId('cls'), at: isoFromMs(Math.max(wallMs, lastUseMs ?? 0)), read,
+    journals: digestsOf(evidence, sealed), producer,
   }
   const account = writeAccount(gov, {
     ...header, job, bindings,
     counts: { ...counts, effects: job.plan.effects, raw_bytes: budget.rawBytes },
   })
   return {
-    journal,
-    prepared: {
-      ...header, ...counts, rawBytes: budget.rawBytes, session, jobId, bindings, evidence,
-      journal, operationId, artifactId: newId('art'), account,
-      artifactSha256: account.stored_sha256, lastUseMs,
-    },
+    ...header, ...counts, rawBytes: budget.rawBytes, session, jobId, bindings, evidence, sealed,
+    operationId, artifactId: newId('art'), account, artifactSha256: account.stored_sha256,
+    lastUseMs,
+  }
+}
+
+const letGo = ({ gov: { store } }: CodehostContext, sealed: readonly SealedJournal[]): void => {
+  for (const { ref } of sealed) discardStored(store, ref.stored_sha256)
+}
+
+/** Seals journals and account; where the account cannot be, the journals leave the disk. */
+const sealParts = (
+  ctx: CodehostContext, order: CloseOrder, snapshot: Snapshot, collected: Collected,
+): Prepared => {
+  const sealed = sealJournals(ctx.gov, order.jobId, collected.evidence, {
+    ...keptLimits, ...snapshot.limits,
+  })
+  try {
+    return sealAccount(ctx, order, snapshot, collected, sealed)
+  } catch (error) {
+    letGo(ctx, sealed)
+    throw error
   }
 }
 
 /** Commits; what no row names then leaves the disk, unless nobody knows whether one does. */
 const commitParts = async (
-  ctx: CodehostContext, session: Session, { journal, prepared }: SealedParts,
+  ctx: CodehostContext, prepared: Prepared, { session, proving }: Snapshot,
 ): Promise<Committed> => {
   const { gov } = ctx
   let named = false
   try {
     requireUnstopped(ctx, session)
-    return await commitClosure(gov, prepared, () => (named = true))
+    proving.requireStill?.()
+    return await commitClosure(gov, prepared, (maybe) => (named = maybe))
   } finally {
     if (!named) {
       discardStored(gov.store, prepared.account.stored_sha256)
-      discardStored(gov.store, journal?.stored_sha256 ?? null)
+      letGo(ctx, prepared.sealed)
     }
   }
 }
@@ -219,32 +197,69 @@ const closed = (ctx: CodehostContext, closureId: string, fresh: boolean): Closed
   return { closure, fresh }
 }
 
-const underGuard = async (
-  ctx: CodehostContext, session: Session, order: CloseOrder,
+/** Reads, seals and commits, once everything that waits for others is held. */
+const prove = async (
+  ctx: CodehostContext, order: CloseOrder, snapshot: Snapshot,
 ): Promise<ClosedCapacity> => {
   const { gov } = ctx
-  const { jobId, read } = order
-  const found = find(ctx, session, order)
-  if (found.applied !== null) return { closure: found.applied, fresh: false }
-  const { view, job } = found
-  requireClosable(view, found, read.request)
-  keepPending(gov.store.dir, { jobId, kind: job.native_kind, read })
-  await gov.observer.at('closure.kept')
-  const kind = closureKinds[job.native_kind]
-  requireHistoryRoom(view, jobId)
-  const snapshot: Snapshot = {
-    ...found, session, limits: order.limits ?? kind.limits, bindings: bindingsOf(view, jobId),
-    proving: kind.proving(gov, view, job, read.request),
-  }
   const collected = await collect(ctx, order, snapshot)
   await gov.observer.at('closure.proved')
   const parts = sealParts(ctx, order, snapshot, collected)
   await gov.observer.at('closure.staged')
-  const { closureId, own } = await commitParts(ctx, session, parts).catch((error: unknown) => {
+  const { closureId, own } = await commitParts(ctx, parts, snapshot).catch((error: unknown) => {
     throw collected.budget.gets > 0 ? afterRead(error) : error
   })
   await gov.observer.at('closure.committed')
   return closed(ctx, closureId, own)
+}
+
+/** The request is kept whatever keeps it from being worked on, so that it can be sent again. */
+const keepOrder = async (
+  { gov }: CodehostContext, { jobId, read }: CloseOrder, { native_kind: kind }: Job,
+): Promise<void> => {
+  keepPending(gov.store.dir, { jobId, kind, read })
+  await gov.observer.at('closure.kept')
+}
+
+const withGuard = async (
+  ctx: CodehostContext, session: Session, order: CloseOrder, found: Found,
+): Promise<ClosedCapacity> => {
+  const { gov } = ctx
+  const { jobId, read } = order
+  const { view, job } = found
+  await keepOrder(ctx, order, job)
+  const kind = closureKinds[job.native_kind]
+  const limits = order.limits ?? kind.limits
+  const proving = kind.proving(gov, view, job, read.request, limits)
+  try {
+    requireHistoryRoom(view, jobId, proving.reads)
+    return await prove(ctx, order, {
+      ...found, session, limits, proving, bindings: bindingsOf(view, jobId),
+    })
+  } finally {
+    proving.end?.()
+  }
+}
+
+const underGuard = async (
+  ctx: CodehostContext, session: Session, order: CloseOrder,
+): Promise<ClosedCapacity> => {
+  const found = find(ctx, session, order)
+  if (found.applied !== null) return { closure: found.applied, fresh: false }
+  const { view, job } = found
+  requireClosable(view, found, order.read.request)
+  const guard = await closureKinds[job.native_kind].guard?.(ctx.gov, job)
+    .catch(async (error: unknown) => {
+      await keepOrder(ctx, order, job)
+      throw error
+    })
+  try {
+    const done = await withGuard(ctx, session, order, found)
+    dropStage(ctx.gov, getJob(ctx.gov.store.read(), job.job_id))
+    return done
+  } finally {
+    guard?.release()
+  }
 }
 
 /** The job of a request, before the request is read: its kind says which fields there are. */

@@ -18,12 +18,14 @@ import {
   appendEntry, artifactHistory, checkpointHistory, readHistory,
 } from '../jobs/histories.js'
 import { registerJobArtifact } from '../jobs/prepared.js'
+import { provesAnother } from '../jobs/receipt.js'
 import { jobCollection } from '../jobs/rows.js'
-import { keepProof } from '../jobs/settle.js'
+import { keepReads } from '../jobs/settle.js'
 import { requireBindings, type Bindings } from './bindings.js'
 import { closureBlocked } from './blockers.js'
 import { appliedClosure, requireClosable, requireIdentity, type Identified } from './eligible.js'
 import type { Evidence } from './evidence.js'
+import { journalsMax, rowedReceipts, type SealedJournal } from './journals.js'
 import { mintClosureReceipt, type ReceiptParts } from './receipt.js'
 import { closureCollection, type Closure } from './rows.js'
 
@@ -33,8 +35,8 @@ export interface Prepared extends ReceiptParts {
   readonly jobId: string
   readonly bindings: Bindings
   readonly evidence: Evidence
-  /** The sealed journal of its own readbacks; null where earlier ones serve. */
-  readonly journal: ArtifactRef | null
+  /** The sealed journals of its own readbacks; none where earlier ones serve. */
+  readonly sealed: readonly SealedJournal[]
   readonly operationId: string
   readonly artifactId: string
   readonly account: ArtifactRef
@@ -42,29 +44,47 @@ export interface Prepared extends ReceiptParts {
   readonly lastUseMs: number | null
 }
 
-/** Longest line that a closure appends to a history, bytes. */
+/** Longest line that a closure appends to a history, bytes, and what each journal adds to one. */
 const lineBytesMax = 4_096
+const journalBytes = 256
 
-const hasRoom = <T>(view: View, spec: HistorySpec<T>, jobId: string, entries: number): boolean => {
+const hasRoom = <T>(
+  view: View, spec: HistorySpec<T>, jobId: string, entries: number, lineBytes = lineBytesMax,
+): boolean => {
   const room = historyRoom(spec, historyHead(view, spec, jobId))
-  return room.entries >= entries && room.bytes >= entries * lineBytesMax
+  return room.entries >= entries && room.bytes >= entries * lineBytes
 }
 
 /**
  * Throws `blocked` `closure_blocked` where a history of the job has no room for what a closure
- * appends: asked before anybody is contacted, and nothing is ever evicted (C-073).
+ * appends that reads so many effects: asked before anybody is contacted, and nothing is ever
+ * evicted (C-073).
  */
-export const requireHistoryRoom = (view: View, jobId: string): void => {
+export const requireHistoryRoom = (view: View, jobId: string, reads: number): void => {
+  const journals = journalsMax(reads)
   const fits = hasRoom(view, checkpointHistory, jobId, 1)
-    && hasRoom(view, artifactHistory, jobId, 2) && hasRoom(view, readHistory, jobId, 1)
+    && hasRoom(view, artifactHistory, jobId, 1 + journals)
+    && hasRoom(view, readHistory, jobId, 1, lineBytesMax + journals * journalBytes)
+  if (!fits) throw closureBlocked('history_full', jobId)
+}
+
+/** As above, for a look after a closure: it appends its journals, and no checkpoint. */
+export const requireReadRoom = (view: View, jobId: string, reads: number): void => {
+  const journals = journalsMax(reads)
+  const fits = hasRoom(view, artifactHistory, jobId, journals)
+    && hasRoom(view, readHistory, jobId, 1, lineBytesMax + journals * journalBytes)
   if (!fits) throw closureBlocked('history_full', jobId)
 }
 
 const keepEvidence = (gov: Gov, tx: Tx, { job }: Identified, prepared: Prepared): void => {
-  const { journal, evidence: { receipts }, operationId, rawBytes, gets, at } = prepared
-  if (journal === null) return
-  keepProof({ gov }, tx, at, job, {
-    purpose: 'closure', operationId, receipts, journal, rawBytes, gets,
+  const { sealed, evidence: { receipts }, operationId, rawBytes, gets, at } = prepared
+  if (provesAnother(tx, job, receipts.map(({ effect }) => effect))) {
+    throw closureBlocked('remote_taken', job.job_id)
+  }
+  if (sealed.length === 0) return
+  keepReads({ gov }, tx, at, job, {
+    purpose: 'closure', operationId, journals: sealed, rowed: rowedReceipts(receipts), rawBytes,
+    gets,
   })
 }
 
@@ -136,15 +156,17 @@ export interface Committed {
 }
 
 /**
- * Commits. `begun` is called when rows may name what was sealed. Throws what the bindings,
+ * Commits. `begun` is told whether rows may name what was sealed. Throws what the bindings,
  * eligibility and session say, and what the lock and the disk do; then nothing was closed.
  */
 export const commitClosure = (
-  gov: Gov, prepared: Prepared, begun: () => void,
+  gov: Gov, prepared: Prepared, begun: (named: boolean) => void,
 ): Promise<Committed> => {
   const { session, jobId, read, bindings, lastUseMs } = prepared
   const { root_id: rootId } = session.root
   return gov.store.transactLoaded('codehost close-capacity', (tx) => {
+    // It is asked twice: first only for what it reads.
+    begun(false)
     const live = requireLiveRow(tx, rootId, { wallMs: gov.clock.wallMs(), lastUseMs })
     const of = requireIdentity(tx, live, jobId)
     const applied = appliedClosure(tx, of.job, read)
@@ -152,7 +174,7 @@ export const commitClosure = (
     requireBindings(tx, jobId, bindings)
     requireClosable(tx, of, read.request)
     const closureId = write(gov, tx, of, prepared)
-    begun()
+    begun(true)
     return { closureId, own: true }
   })
 }

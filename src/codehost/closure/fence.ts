@@ -6,6 +6,7 @@
 import { fail, SallyportError } from '../../base/errors.js'
 import { historyHead, historyPage } from '../../state/history/read.js'
 import { rowsUnder } from '../../state/indexes.js'
+import { ofRows } from '../../state/row-memo.js'
 import type { View } from '../../state/types.js'
 import { checkpointHistory } from '../jobs/histories.js'
 import type { Job } from '../jobs/rows.js'
@@ -19,13 +20,16 @@ export const checkpointClosure = (view: View, jobId: string): string | null => {
   return last?.entry.what === 'closed' ? last.entry.closure_id : null
 }
 
+/** The closure that its own row or a checkpoint names. */
+const closureBeside = ofRows((view, jobId): string | null => {
+  const [row] = rowsUnder(view, closureCollection, closuresByJob, { under: [jobId], limit: 1 })
+  return row?.id ?? checkpointClosure(view, jobId)
+})
+
 /** The closure that fences a job for good; null for one that is not closed. */
 export const closedBy = (view: View, job: Pick<Job, 'job_id' | 'closed'>): string | null => {
   if (job.closed !== null) return job.closed.closure_id
-  const [row] = rowsUnder(view, closureCollection, closuresByJob, {
-    under: [job.job_id], limit: 1,
-  })
-  return row?.id ?? checkpointClosure(view, job.job_id)
+  return closureBeside(view, job.job_id)
 }
 
 /** Every way in which a job could run, hold or count again; each asks at its last moment. */

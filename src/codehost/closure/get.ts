@@ -5,7 +5,6 @@
 import { fail, SallyportError } from '../../base/errors.js'
 import type { Sent } from '../../contact/order.js'
 import type { ReadParts } from '../../contact/unrecorded.js'
-import { contactOf } from '../../net/contact-error.js'
 import type { HttpsReply } from '../../net/types.js'
 import { getStep } from '../adapter/reads.js'
 import { closureBlocked, type ClosureBlocker } from './blockers.js'
@@ -13,17 +12,27 @@ import type { Allowance, ReadBudget } from './budget.js'
 import { replyBlocker, wireBlockers } from './readback.js'
 
 /** Reads one path; throws `blocked` `closure_blocked`, or what its authority refuses. */
-export type ClosureGet = <V>(path: string, judge: (reply: HttpsReply) => V) => Promise<V>
+export type ClosureGet = <V>(
+  path: string, judge: (reply: HttpsReply) => V, how?: ClosureGetHow,
+) => Promise<V>
+
+/** What differs from a read of one small object. */
+export interface ClosureGetHow {
+  /** Left out: the limit of all other replies. */
+  readonly replyBytesMax?: number
+  /** A list is asked for. */
+  readonly list?: true
+}
 
 type Judged<V> =
-  | { readonly kind: 'judged'; readonly value: V; readonly bytes: number }
-  | { readonly kind: 'blocked'; readonly reason: ClosureBlocker; readonly bytes: number }
+  | { readonly kind: 'judged'; readonly value: V }
+  | { readonly kind: 'blocked'; readonly reason: ClosureBlocker }
 
-const judging = <V>(judge: (reply: HttpsReply) => V) => (reply: HttpsReply): Judged<V> => {
-  const bytes = reply.body.length
-  const reason = replyBlocker(reply)
-  return reason === null
-    ? { kind: 'judged', value: judge(reply), bytes } : { kind: 'blocked', reason, bytes }
+const judging = <V>(
+  judge: (reply: HttpsReply) => V, { list }: ClosureGetHow,
+) => (reply: HttpsReply): Judged<V> => {
+  const reason = replyBlocker(reply, list)
+  return reason === null ? { kind: 'judged', value: judge(reply) } : { kind: 'blocked', reason }
 }
 
 /** Whether what kept a request back is a refusal of its own, not the way to the host. */
@@ -47,30 +56,25 @@ const lost = (
     ? wire.errorKind === 'cancelled' : cause instanceof SallyportError && cause.kind === 'cancelled'
   if (stopped) return closeCancelled(jobId, cause)
   const code = cause instanceof SallyportError ? cause.code : wire.reason
-  if (code === 'reply_too_large') return closureBlocked(allowed.beyond, jobId, cause)
+  if (code === 'reply_too_large') return closureBlocked(allowed.beyond(), jobId, cause)
   if (over) return closureBlocked('deadline_elapsed', jobId, cause)
   const reason = wireBlockers[code]
   if (reason !== undefined) return closureBlocked(reason, jobId, cause)
   if (isRefusal(cause)) return cause
-  const sent = wire.kind === 'sent' || contactOf(cause) === 'possible'
-  return closureBlocked(sent ? 'reply_lost' : 'host_unreachable', jobId, cause)
+  // Neither the host nor the network: a defect, which is thrown on as it is.
+  throw cause instanceof Error ? cause : new TypeError(`a request ended without a cause: ${code}`)
 }
 
 /** The reads of one closure of a job. */
 export const closureGet = (
   jobId: string, baseUrl: string, budget: ReadBudget, { send, key, deadline }: ReadParts,
-): ClosureGet => async (path, judge) => {
-  const allowed = budget.begin()
+): ClosureGet => async (path, judge, how = {}) => {
+  const allowed = budget.begin(how.replyBytesMax)
   if (typeof allowed === 'string') throw closureBlocked(allowed, jobId)
-  let bytes = 0
-  try {
-    const wire = await send(getStep(baseUrl, key, path, judging(judge), allowed.bytesMax))
-    if (wire.kind !== 'reply') throw lost(jobId, wire, allowed, deadline.expired())
-    const { verdict } = wire
-    bytes = verdict.bytes
-    if (verdict.kind === 'blocked') throw closureBlocked(verdict.reason, jobId)
-    return verdict.value
-  } finally {
-    budget.end(allowed, bytes)
-  }
+  const wire = await send(getStep(
+    baseUrl, key, path, judging(judge, how), allowed.bytesMax, (bytes) => allowed.take(bytes)))
+  if (wire.kind !== 'reply') throw lost(jobId, wire, allowed, deadline.expired())
+  const { verdict } = wire
+  if (verdict.kind === 'blocked') throw closureBlocked(verdict.reason, jobId)
+  return verdict.value
 }

@@ -4,35 +4,71 @@
  * the same (C-132).
  */
 import type { Gov } from '../../governance/context.js'
+import type { Guard } from '../../governance/guard.js'
 import type { View } from '../../state/types.js'
 import { followThroughKind, publicationKind, type NativeKind } from '../jobs/kinds.js'
 import type { Job } from '../jobs/rows.js'
-import { closureBlocked } from './blockers.js'
+import type { ReadBudget } from './budget.js'
 import { followTarget, readFollow, type Evidence } from './evidence.js'
 import type { ClosureGet } from './get.js'
 import { followReadLimits, type ReadLimits } from './limits.js'
+import { publicationClosure } from './publishing/kind.js'
 import type { CloseRequest } from './request.js'
 
 /** How the local work of a job stands: none for a fixed kind that has none (C-273). */
 export interface ProducerStanding {
   readonly applicable: boolean
   readonly standing: string
+  /** SHA-256 of the durable marker that proves it; left out where none is needed. */
+  readonly marker_sha256?: string
+}
+
+/** What reads are made with besides the way out. */
+export interface ReadingParts {
+  readonly budget: ReadBudget
+  readonly signal: AbortSignal
 }
 
 /** What has to be proved, and how. */
 export interface Proving {
   readonly producer: ProducerStanding
+  /** How many effects are read at most. */
+  readonly reads: number
   /** Sealed readbacks of before that serve; null where something has to be read. */
   readonly earlier: Evidence | null
   /** Reads what is missing. Throws `blocked` `closure_blocked`. */
-  readonly read: (get: ClosureGet) => Promise<Evidence>
+  readonly read: (get: ClosureGet, parts: ReadingParts) => Promise<Evidence>
+  /**
+   * What no row tells and the record rests on, looked at once more just before it; throws `blocked`
+   * `closure_blocked`. Left out where there is no such thing.
+   */
+  readonly requireStill?: () => void
+  /** Lets go of what was opened. */
+  readonly end?: () => void
 }
+
+/** What is looked at after a closure: all that it proved, read anew. */
+export type Observing = Pick<Proving, 'reads' | 'read' | 'end'>
 
 /** How a kind is proved. */
 export interface ClosureKind {
   readonly limits: ReadLimits
+  /**
+   * Takes the guard of its local work, first of all and until behind the record; null where it has
+   * none. Throws `blocked` `closure_blocked`.
+   */
+  readonly guard?: (gov: Gov, job: Job) => Promise<Guard | null>
   /** Out of rows and sealed content; throws `blocked` `closure_blocked`. Contacts nobody. */
-  readonly proving: (gov: Gov, view: View, job: Job, request: CloseRequest) => Proving
+  readonly proving: (
+    gov: Gov, view: View, job: Job, request: CloseRequest, limits: ReadLimits,
+  ) => Proving
+  /**
+   * What a look after the closure reads; `request` is the one that was applied, with the READ
+   * revision of now.
+   */
+  readonly observing: (
+    gov: Gov, view: View, job: Job, request: CloseRequest, limits: ReadLimits,
+  ) => Observing
 }
 
 const followThrough: ClosureKind = {
@@ -41,21 +77,21 @@ const followThrough: ClosureKind = {
     const target = followTarget(gov, view, job, request)
     const { earlier } = target
     return {
-      producer: { applicable: false, standing: 'not_applicable' },
+      producer: { applicable: false, standing: 'not_applicable' }, reads: 1,
       earlier: earlier === null ? null : { receipts: [], earlier: [earlier] },
+      read: (get) => readFollow(gov, target, get, request.expected_connection_revision),
+    }
+  },
+  observing: (gov, view, job, request) => {
+    const target = followTarget(gov, view, job, request)
+    return {
+      reads: 1,
       read: (get) => readFollow(gov, target, get, request.expected_connection_revision),
     }
   },
 }
 
-const publication: ClosureKind = {
-  limits: followReadLimits,
-  proving: (_gov, _view, { job_id: jobId }) => {
-    throw closureBlocked('kind_not_closable_yet', jobId)
-  },
-}
-
 /** Both kinds. */
 export const closureKinds: Readonly<Record<NativeKind, ClosureKind>> = {
-  [followThroughKind]: followThrough, [publicationKind]: publication,
+  [followThroughKind]: followThrough, [publicationKind]: publicationClosure,
 }

@@ -3,7 +3,7 @@ import { fail } from '../../base/errors.js'
 import type { Gov } from '../../governance/context.js'
 import { liveSession } from '../../governance/session/live.js'
 import type { Session } from '../../governance/session/types.js'
-import { walkIndex } from '../../state/indexes.js'
+import { rowsUnder } from '../../state/indexes.js'
 import type { View } from '../../state/types.js'
 import { requireOwnJob } from '../jobs/change.js'
 import { closureLimits } from './limits.js'
@@ -21,19 +21,10 @@ export const listClosures = (
     /** Only those older than this one. */
     readonly after?: string | undefined
   } = {},
-): readonly Closure[] => {
-  const found: Closure[] = []
-  const under = [principal.principal_id]
-  for (const { id } of walkIndex(view, closureCollection, closuresByOwner, {
-    under, reverse: true,
-  })) {
-    if (after !== undefined && id >= after) continue
-    const closure = view.get(closureCollection, id)
-    if (closure !== undefined) found.push(closure)
-    if (found.length >= limit) break
-  }
-  return found
-}
+): readonly Closure[] =>
+  rowsUnder(view, closureCollection, closuresByOwner, {
+    under: [principal.principal_id], from: after, limit, reverse: true,
+  }).map(({ doc }) => doc)
 
 /** One of the operator's closures. Throws `not_found` `closure_not_found`. */
 export const showClosure = (view: View, { principal }: Session, closureId: string): Closure => {

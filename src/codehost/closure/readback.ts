@@ -6,13 +6,18 @@ import type { ClosureBlocker } from './blockers.js'
 
 const firstStatusOfFailure = 500
 
-/** Why a reply is no evidence before anybody looks at what it says; null where it may be. */
-export const replyBlocker = ({ status, headers, body }: HttpsReply): ClosureBlocker | null => {
+/**
+ * Why a reply is no evidence before anybody looks at what it says; null where it may be. `list`: a
+ * list was asked for.
+ */
+export const replyBlocker = (
+  { status, headers, body }: HttpsReply, list: boolean = false,
+): ClosureBlocker | null => {
   if (status >= firstStatusOfFailure) return 'host_failed'
   if (status !== 200) return null
   if (!isIdentityEncoded(headers)) return 'readback_encoded'
   const start = body.toString('latin1', 0, 64).trimStart()
-  return start.startsWith('[') ? 'readback_ambiguous' : null
+  return start.startsWith('[') && !list ? 'readback_ambiguous' : null
 }
 
 /** The reason that a judged reply without evidence is told under. */

@@ -26,14 +26,19 @@ export const closureReceiptEntries = {
     fence: counted,
   }),
   request: v.strictObject({ sha256, idempotency_key: text }),
-  effects: v.strictObject({ planned: counted, contacted: counted, observed: counted }),
+  /** Of a publication whose local work alone was begun nothing was contacted. */
+  effects: v.strictObject({ planned: counted, contacted: count, observed: count }),
   evidence: v.strictObject({
     /** The sealed account of the closure, and the sealed journals of its readbacks, in order. */
     artifact_sha256: sha256, journals: v.array(sha256),
     /** Readbacks of this closure, and those that an earlier operation had sealed. */
     fresh: count, earlier: count, gets: count, raw_bytes: count,
   }),
-  producer: v.strictObject({ applicable: v.boolean(), standing: text }),
+  producer: v.strictObject({
+    applicable: v.boolean(), standing: text,
+    /** SHA-256 of the durable marker that proves the end of the local work. */
+    marker_sha256: v.optional(sha256),
+  }),
   all_potentially_contacted_effects_observed: yes,
   capacity_closed: yes,
   job_and_task_unresolved: yes,

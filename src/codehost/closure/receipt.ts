@@ -6,7 +6,6 @@
 import { canonicalJson } from '../../base/canonical.js'
 import { findTask } from '../../governance/board/place.js'
 import type { Store, View } from '../../state/types.js'
-import { ledgerOf } from '../jobs/ledger.js'
 import type { Job } from '../jobs/rows.js'
 import type { Identified } from './eligible.js'
 import type { ProducerStanding } from './kinds.js'
@@ -52,7 +51,6 @@ const jobOf = (job: Job): ClosureReceipt['job'] => ({
 const unsealed = (
   view: View, { job, connection }: Identified, parts: ReceiptParts,
 ): Omit<ClosureReceipt, 'seal'> => {
-  const { contacted, effects } = ledgerOf(view, job.job_id)
   return {
     schema: 'svc.codehost.closure-receipt.v1', recovery_contract: 'V3',
     closure_id: parts.closureId, closed_at: parts.at, principal: job.owner, root: job.root,
@@ -63,7 +61,10 @@ const unsealed = (
       fence: connection.active_fence,
     },
     request: { sha256: parts.read.sha256, idempotency_key: parts.read.request.idempotency_key },
-    effects: { planned: effects.length, contacted, observed: parts.fresh + parts.earlier },
+    // The inventory was compared with both, and the ledger with the one that it was made from.
+    effects: {
+      planned: job.plan.effects, contacted: job.contacted, observed: parts.fresh + parts.earlier,
+    },
     evidence: evidenceOf(parts),
     producer: { ...parts.producer },
     all_potentially_contacted_effects_observed: true, capacity_closed: true,
@@ -74,7 +75,7 @@ const unsealed = (
 }
 
 /** The seal of a receipt; it needs the key of the store. */
-export const sealOfReceipt = (
+const sealOfReceipt = (
   store: Pick<Store, 'keyedDigest'>, receipt: Omit<ClosureReceipt, 'seal'>,
 ): string => store.keyedDigest('codehost closure receipt', Buffer.from(canonicalJson(receipt)))
 
@@ -86,7 +87,7 @@ export const mintClosureReceipt = (
   return { ...receipt, seal: sealOfReceipt(store, receipt) }
 }
 
-/** Whether a receipt is one that this store made, unaltered. */
+/** Whether every byte of a receipt is as it was sealed by this store's key. */
 export const isOwnReceipt = (
   store: Pick<Store, 'keyedDigest'>, { seal, ...receipt }: ClosureReceipt,
-): boolean => sealOfReceipt(store, receipt) === seal
+): boolean => seal === sealOfReceipt(store, receipt)

@@ -62,7 +62,3 @@ export const closeRequestOf = (value: unknown, kind: NativeKind): ReadRequest =>
 export const closeRequestJson = (
   bytes: Uint8Array, bytesMax: number = closureLimits.requestBytesMax,
 ): unknown => parseStrictJson(bytes, { bytesMax, depthMax: 1 })
-
-/** A request as bytes. Throws `rejected`. */
-export const parseCloseRequest = (bytes: Uint8Array, kind: NativeKind): ReadRequest =>
-  closeRequestOf(closeRequestJson(bytes), kind)

@@ -47,6 +47,12 @@ const isTold = (view: View, closure: Closure): boolean => {
   }
 }
 
+/** What a closure is found to contradict; empty where all of it holds. */
+export const closureFaults = (view: View, id: string, closure: Closure): readonly Code[] => {
+  const found = holdsOf(view, id, closure)
+  return (Object.keys(texts) as Code[]).filter((code) => !found[code])
+}
+
 const holdsOf = (view: View, id: string, closure: Closure): Record<Code, boolean> => {
   const job = view.get(jobCollection, closure.job_id)
   const account = view.get(collections.artifacts, closure.artifact.artifact_id)
@@ -62,11 +68,8 @@ const holdsOf = (view: View, id: string, closure: Closure): Record<Code, boolean
 
 /** Every way in which closures contradict what they name, and jobs that no closure closed. */
 export const verifyClosures = (view: View): Problem[] => [
-  ...findEach(view, closureCollection, ({ id, doc }): Problem[] => {
-    const found = holdsOf(view, id, doc)
-    return (Object.keys(texts) as Code[]).filter((code) => !found[code])
-      .map((code) => ({ code, subject: id, text: texts[code] }))
-  }),
+  ...findEach(view, closureCollection, ({ id, doc }): Problem[] =>
+    closureFaults(view, id, doc).map((code) => ({ code, subject: id, text: texts[code] }))),
   ...findEach(view, jobCollection, ({ id, doc: { closed } }): Problem[] => {
     if (closed === null || view.get(closureCollection, closed.closure_id) !== undefined) return []
     return [{

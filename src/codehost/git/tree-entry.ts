@@ -9,10 +9,6 @@ export type TreeMode = (typeof treeModes)[number]
 /** The mode of a folder. */
 export const folderMode = '040000'
 
-/** Whether a text is a mode that trees have today; older ones (`100664`) are not. */
-export const isTreeMode = (text: string): text is TreeMode =>
-  (treeModes as readonly string[]).includes(text)
-
 /** Type of the object behind a mode, as listings name it. */
 export const typeOfMode = (mode: TreeMode): 'blob' | 'tree' | 'commit' =>
   mode === folderMode ? 'tree' : mode === '160000' ? 'commit' : 'blob'

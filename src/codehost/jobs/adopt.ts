@@ -106,13 +106,15 @@ export const adoptFacts = [
     connection?.revision === receipt.read_revision, 'conflict'),
 ] as const satisfies readonly Fact<AdoptCase>[]
 
-const refuse = (job: Job, denials: readonly Denial[]): never => {
+const refuse = (view: View, job: Job, denials: readonly Denial[]): never => {
+  const revision = view.get(connectionCollection, job.connection_id)?.revision ?? 0
   const stale = denials[0]?.name === 'readback_stale'
   throw denied(denials, {
     code: 'codehost_not_adopted', message: 'What proves this job does not stand for its task.',
     details: { job_id: job.job_id },
     next: stale
-      ? `Read it back anew: sallyport codehost reconcile ${job.job_id} --expected-read-revision N`
+      ? `Read it back anew: sallyport codehost reconcile ${job.job_id} `
+        + `--expected-read-revision ${revision}`
       : `See: sallyport codehost job ${job.job_id}`,
   })
 }
@@ -124,7 +126,7 @@ const requireJournal = (gov: Gov, view: View, job: Job): void => {
   const bytes = readArtifact(gov, view, row.journal.artifact_id, journalLabel)
   const journal = JSON.parse(bytes.toString('utf8')) as { readonly receipts: readonly unknown[] }
   if (journal.receipts.some((one) => digestOf(one) === digestOf(row.receipt))) return
-  refuse(job, [{ name: 'receipt_not_sealed', kind: 'blocked' }])
+  refuse(view, job, [{ name: 'receipt_not_sealed', kind: 'blocked' }])
 }
 
 const taskOf = (view: View, job: Job): Task => {
@@ -164,7 +166,7 @@ const adoptUnfenced = async (gov: Gov, session: Session, jobId: string): Promise
         row: job.receipt_id === null ? undefined : tx.get(receiptCollection, job.receipt_id),
       }, 'adopt'),
     ]
-    if (denials.length > 0) refuse(job, denials)
+    if (denials.length > 0) refuse(tx, job, denials)
     const now = nowIso(gov)
     tx.mark()
     moveTask(tx, now, task.task_id, 'succeeded', { revision })

@@ -19,12 +19,14 @@ import { collections } from '../../governance/rows.js'
 import type { GrantState } from '../../governance/connections/grant.js'
 import { lyingStops } from '../../governance/stops/folder.js'
 import { vaultDigest } from '../../governance/vault.js'
+import { rowsUnder } from '../../state/indexes.js'
+import { ofRows } from '../../state/row-memo.js'
 import type { View } from '../../state/types.js'
 import { closedBy } from '../closure/fence.js'
 import { isWholeApproval } from './digests.js'
 import { publicationKind, publicCapabilities } from './kinds.js'
 import { holdsConnection } from './reserve.js'
-import { standingCollection, type Job } from './rows.js'
+import { closedByConsent, jobCollection, standingCollection, type Job } from './rows.js'
 import { isCurrent } from './standing-rule.js'
 
 /** Where the job is under way; null before it runs. */
@@ -113,6 +115,14 @@ const state = <Name extends string>(name: Name, of: GrantState | null) => ({
   holds: ({ grant }: ConnectedCase) => grant !== of,
 } as const)
 
+/** Whether a job was closed under this consent: what comes after it needs a fresh one (C-111). */
+export const isOfClosedJob = (view: View, { consent }: Connection): boolean =>
+  consent !== null && closesOne(view, consent.consent_id)
+
+const closesOne = ofRows((view, consentId) => rowsUnder(view, jobCollection, closedByConsent, {
+  under: [consentId], limit: 1,
+}).length > 0)
+
 const consentFacts = [
   state('consent_missing', null), state('consent_revoked', 'revoked'),
   state('consent_expired', 'expired'), state('consent_stopped', 'stopped'),
@@ -120,6 +130,10 @@ const consentFacts = [
     name: 'consent_replaced', kind: 'unauthorized', phases: untilSent,
     holds: ({ connection: { consent }, job }) => consent?.consent_id === job.consent.consent_id
       && consent.binding_sha256 === job.consent.binding_sha256,
+  },
+  {
+    name: 'consent_before_closure', kind: 'unauthorized', phases: untilSent,
+    holds: ({ connection, moment }) => !isOfClosedJob(moment.view, connection),
   },
   {
     name: 'consent_root_mismatch', kind: 'unauthorized', phases: untilSent,
@@ -244,8 +258,8 @@ export const requireWrite = (asked: Asked, view: View, job: Job, phase: Phase): 
   if (denials.length === 0) return
   const isApproval = denials[0]?.name === 'approval_missing'
   const anew = job.reserved && job.state === 'blocked'
-    ? 'The rest of it is never sent, and the connection stays occupied; use another one: '
-      + 'sallyport codehost connect --repo OWNER/NAME --token-file F'
+    ? 'The rest of it is never sent; the connection is freed by a proof of what was: sallyport '
+      + `codehost close-capacity ${job.job_id}`
     : 'A new consent takes over no job: consent anew, then prepare it again. See: sallyport '
       + 'codehost connections'
   throw denied(denials, {

@@ -11,10 +11,8 @@ import { requireRootRow } from '../../governance/session/live.js'
 import type { Session } from '../../governance/session/types.js'
 import { askedThrough, stopNow, type Recorded } from '../../governance/stops/act.js'
 import type { Tx } from '../../state/types.js'
-import { removeStage } from '../producer/stage.js'
 import { effectBlock, incompleteBlock } from './blocks.js'
 import { putJob, requireOwnJob } from './change.js'
-import { publicationKind } from './kinds.js'
 import type { Job } from './rows.js'
 
 /** A job that was given up. */
@@ -56,11 +54,6 @@ const cancelIdle = (tx: Tx, now: string, job: Job): Job => {
   return putJob(tx, now, job, { state: 'cancelled', reason: 'cancelled_by_owner' })
 }
 
-/** Nothing asks for the proof of a producer that was never started: its stage goes. */
-const letGoOfStage = (gov: Gov, { native_kind: kind, job_id: jobId, reserved }: Job): void => {
-  if (kind === publicationKind && !reserved) removeStage(gov.store.dir, jobId)
-}
-
 /** A run under way is stopped by its task, at once and without the lock. */
 const cancelRunning = async (
   gov: Gov, session: Session, jobId: string,
@@ -76,17 +69,15 @@ const cancelRunning = async (
 }
 
 /**
- * Gives a job up. One that waits is cancelled; of one that runs nothing more is sent; what may have
- * been sent stands. Throws `blocked` `effect_stands`, `conflict` `job_finished`, `not_found`.
+ * Gives a job up. One that waits is cancelled, and its stage goes with the next settling of rows;
+ * of one that runs nothing more is sent; what may have been sent stands. Throws `blocked`
+ * `effect_stands`, `conflict` `job_finished`, `not_found`.
  */
 export const cancelJob = async (
   gov: Gov, session: Session, jobId: string,
 ): Promise<CancelledJob> => {
   const seen = requireOwnJob(gov.store.read(), session, jobId)
-  if (seen.state === 'cancelled') {
-    letGoOfStage(gov, seen)
-    return { jobId, recorded: null }
-  }
+  if (seen.state === 'cancelled') return { jobId, recorded: null }
   if (seen.state === 'running') {
     return { jobId, recorded: await cancelRunning(gov, session, jobId) }
   }
@@ -98,6 +89,5 @@ export const cancelJob = async (
     if (!isIdle(job)) refuse(job)
     cancelIdle(tx, nowIso(gov), job)
   })
-  letGoOfStage(gov, seen)
   return { jobId, recorded: null }
 }

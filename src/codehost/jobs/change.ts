@@ -2,6 +2,7 @@
 import { fail } from '../../base/errors.js'
 import type { Session } from '../../governance/session/types.js'
 import type { Tx, View } from '../../state/types.js'
+import { connectAnew } from './connect-anew.js'
 import { publicationKind } from './kinds.js'
 import { jobCollection, type Job } from './rows.js'
 
@@ -33,7 +34,7 @@ export const requireOriginalRoot = (job: Job, { root }: Session): void => {
     'root_replaced', 'This job rests on another session, and no session takes over its authority.',
     {
       next: job.reserved
-        ? 'It stays occupied for good: sallyport codehost connect --repo OWNER/NAME --token-file F'
+        ? `It stays occupied for good: ${connectAnew(job)}`
         : `Prepare it anew, and end this one: sallyport codehost cancel ${job.job_id}`,
       details: { job_id: job.job_id },
     },

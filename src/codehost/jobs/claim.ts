@@ -9,8 +9,8 @@ import { admitTask } from '../../governance/board/admit.js'
 import { moveTask } from '../../governance/board/move.js'
 import { getTask } from '../../governance/board/read.js'
 import { appendAudit } from '../../governance/audit.js'
-import { momentOf } from '../../governance/judge/moment.js'
 import { connectionCollection } from '../../governance/connections/rows.js'
+import { policyHead } from '../../governance/policy/head.js'
 import { liveSession } from '../../governance/session/live.js'
 import type { Session } from '../../governance/session/types.js'
 import type { Tx, View } from '../../state/types.js'
@@ -21,6 +21,7 @@ import { getJob, putJob, requireJobRevision, requireOriginalRoot, requireOwnJob 
 import { writePurpose } from '../constants.js'
 import { codehostBase, type CodehostContext } from '../context.js'
 import { runDigest } from './digests.js'
+import { requireHourly } from './earlier-posts.js'
 import { requireOutlives } from './outlive.js'
 import { releaseConnection, reserveConnection } from './reserve.js'
 import type { Job } from './rows.js'
@@ -112,6 +113,7 @@ export const claimJob = (
   const job = takeApproval(tx, now, seen)
   requirePrerequisites(runnable.path, askedOf(ctx), tx, job)
   requireOutlives(ctx.gov, tx, job)
+  requireHourly(ctx.gov, tx, job)
   sendable(tx, job)
   const { operationId } = claiming
   const fence = reserveConnection(tx, now, job, operationId)
@@ -140,7 +142,7 @@ export const runAuthority = (ctx: CodehostContext, view: View, run: Running<Clai
   const job = getJob(view, run.claimed.jobId)
   requireUnclosed(view, job, 'post_handoff')
   requireWrite(askedOf(ctx, run), view, job, 'contact')
-  return momentOf(ctx.gov, view).policy.head.revision
+  return policyHead(view).revision
 }
 
 /** The task waits for a person. */

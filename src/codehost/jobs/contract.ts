@@ -6,10 +6,12 @@ import { closedObject, strictInteger } from '../../base/schema.js'
 import { fail, type SallyportError } from '../../base/errors.js'
 import { codehostActions, codehostLimits } from '../constants.js'
 import { nativeKinds } from './kinds.js'
+import type { ClosureView } from '../closure/projection.js'
 import type { JobHistory } from './list.js'
 import { jobStates, type Job, type Standing } from './rows.js'
 import type { RoutineResult } from './run.js'
-import { wayOn } from './way-on.js'
+import type { JobOnItsWay } from './way-now.js'
+import { wayOn, type WayOn } from './way-on.js'
 
 const number = v.number()
 const revision = strictInteger(1, Number.MAX_SAFE_INTEGER)
@@ -56,17 +58,15 @@ const jobShape = v.strictObject({
 /** A job as a document: content-safe. */
 export type JobDocument = v.InferOutput<typeof jobShape>
 
-const wayOnDocument = (job: Job): JobDocument['way_on'] => {
-  const { text: told, command, forGood } = wayOn(job)
-  return { text: told, command, for_good: forGood }
-}
+const wayOnDocument = ({ text: told, command, forGood }: WayOn): JobDocument['way_on'] =>
+  ({ text: told, command, for_good: forGood })
 
 /** The consent of a job, within documents. */
 export const consentDocument = ({ consent }: Job): JobDocument['consent'] =>
   ({ id: consent.consent_id, revision: consent.revision, expires_at: consent.expires_at })
 
-/** The document of a job. */
-export const jobDocument = (job: Job): JobDocument => ({
+/** The document of a job; its way on by its row alone unless another is told. */
+export const jobDocument = (job: Job, way = wayOn(job)): JobDocument => ({
   id: job.job_id, kind: job.native_kind, capability: job.capability, state: job.state,
   reason: job.reason, revision: job.revision, connection: job.connection_id,
   repository: job.repository, repository_id: job.repository_id, goal: job.goal_id,
@@ -81,12 +81,13 @@ export const jobDocument = (job: Job): JobDocument => ({
   preview_digest: job.preview_sha256,
   effects: { planned: job.plan.effects, contacted: job.contacted, created: job.created },
   remote_id: job.remote?.id ?? null, reserved: job.reserved, fence: job.fence,
-  task: job.task_id, attempt: job.attempt, receipt: job.receipt_id, way_on: wayOnDocument(job),
+  task: job.task_id, attempt: job.attempt, receipt: job.receipt_id, way_on: wayOnDocument(way),
   created_at: job.created_at, updated_at: job.updated_at,
 })
 
 const oneJob = {
-  document: 'codehost.job', version: 1, output: jobShape, toDocument: jobDocument,
+  document: 'codehost.job', version: 1, output: jobShape,
+  toDocument: (job: Job) => jobDocument(job),
 } as const
 
 /** Preparing an issue, a comment or a publication. */
@@ -188,8 +189,8 @@ export const codehostRun = contract({
   name: 'codehost.run', version: 1, output: ranShape,
   input: closedObject({ job: v.optional(text), approved: v.optional(v.boolean()) }),
   toDocument: (results: readonly RoutineResult[]): RanDocument => ({
-    jobs: results.map(({ job, failure }) => ({
-      ...jobDocument(job),
+    jobs: results.map(({ job, way, failure }) => ({
+      ...jobDocument(job, way),
       failure: failure === null ? null : {
         code: failure.code, reason: failure.reason, message: failure.message,
       },
@@ -198,28 +199,67 @@ export const codehostRun = contract({
   failure: failedOf,
 })
 
+const yes = v.literal(true)
+
+const listedShape = v.strictObject({
+  ...jobShape.entries,
+  /** What closed its capacity; null where nothing did. The job and its task are as they were. */
+  closure: v.nullable(v.strictObject({
+    id: text, closed_at: text, job: text, connection: text, observed_effects: number,
+    job_state: text, task_state: nullableText, capacity_closed: yes,
+    job_and_task_unresolved: yes, no_learning: yes, history_unchanged: yes,
+  })),
+  /** Whether closing may be asked for, and why not; it acknowledges nothing. */
+  closable: v.strictObject({
+    now: v.boolean(), reason: nullableText, acknowledged: v.literal(false),
+  }),
+})
+/** A job as lists and single views show it. */
+export type ListedJobDocument = v.InferOutput<typeof listedShape>
+
+const closureOf = ({ closure }: ClosureView): ListedJobDocument['closure'] => {
+  if (closure === null) return null
+  const { receipt } = closure
+  return {
+    id: receipt.closure_id, closed_at: receipt.closed_at, job: receipt.job.id,
+    connection: receipt.connection.id, observed_effects: receipt.effects.observed,
+    job_state: receipt.job.state, task_state: receipt.task?.state ?? null, capacity_closed: true,
+    job_and_task_unresolved: true, no_learning: true, history_unchanged: true,
+  }
+}
+
+const listedDocument = (shown: JobOnItsWay & ClosureView): ListedJobDocument => ({
+  ...jobDocument(shown.job, shown.way), closure: closureOf(shown),
+  closable: {
+    now: shown.notClosable === null, reason: shown.notClosable, acknowledged: false,
+  },
+})
+
 /** The operator's jobs, newest first. */
 export const codehostJobs = contract({
   name: 'codehost.jobs', version: 1,
   input: closedObject({
     connection: v.optional(text),
     state: v.optional(v.picklist(jobStates)),
+    after: v.optional(text),
     limit: v.optional(strictInteger(1, 1_000)),
   }),
-  output: v.array(jobShape),
-  toDocument: (jobs: readonly Job[]) => jobs.map(jobDocument),
+  output: v.array(listedShape),
+  toDocument: (jobs: readonly (JobOnItsWay & ClosureView)[]) => jobs.map(listedDocument),
 })
 
 /** Names of the histories of a job. */
 export const historyNames = ['effects', 'artifacts', 'checkpoints', 'reads'] as const
 
 const shownShape = v.strictObject({
-  ...jobShape.entries,
+  ...listedShape.entries,
   /** The history that was asked for, as the canonical lines that its limits count. */
   history: v.nullable(v.strictObject({
     name: v.picklist(historyNames), entries: number, bytes: number, entries_max: number,
     bytes_max: number, digest: text, lines: v.array(text),
   })),
+  /** The sealed readback that was asked for, as canonical JSON. */
+  readback: nullableText,
 })
 /** A job with one of its histories. */
 export type ShownJobDocument = v.InferOutput<typeof shownShape>
@@ -227,13 +267,16 @@ export type ShownJobDocument = v.InferOutput<typeof shownShape>
 /** One job. */
 export const codehostJob = contract({
   name: 'codehost.job.show', version: 1, output: shownShape,
-  input: closedObject({ job: text, history: v.optional(v.picklist(historyNames)) }),
-  toDocument: ({ job, history }: {
-    readonly job: Job
+  input: closedObject({
+    job: text, history: v.optional(v.picklist(historyNames)), readback: v.optional(text),
+  }),
+  toDocument: ({ history, readback, ...shown }: JobOnItsWay & ClosureView & {
     readonly history: JobHistory | null
+    readonly readback: string | null
   }): ShownJobDocument => ({
-    ...jobDocument(job),
+    ...listedDocument(shown),
     history: history === null ? null : { ...history, lines: [...history.lines] },
+    readback,
   }),
 })
 

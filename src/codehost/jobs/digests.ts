@@ -16,6 +16,10 @@ export const authorityDigest = (job: Authority): string => {
   })
 }
 
+/** Whether a job rests on the values that it was prepared with, its binding among them (C-106). */
+export const isWholeAuthority = (job: Authority & Pick<Job, 'authority_sha256'>): boolean =>
+  authorityDigest(job) === job.authority_sha256
+
 /** What an approval names: the job, what it rests on, and every byte that it will send. */
 export const previewDigest = (
   job: Pick<Job, 'job_id' | 'authority_sha256' | 'input_sha256' | 'plan'>, host: string,

@@ -25,6 +25,8 @@ export interface LedgerProducer {
   readonly standing: 'spawned' | 'complete' | 'prefix'
   /** Why it ended before it had made everything. */
   readonly reason: string | null
+  /** SHA-256 of the marker that proves its end; null where none was recorded. */
+  readonly markerSha256: string | null
 }
 
 /** What the ledger of a job comes to. */
@@ -56,10 +58,12 @@ const producerAfter = (
 ): LedgerProducer | null => {
   if (entry.type === 'spawn') {
     const { producer_id: producerId, binding_sha256: bindingSha256 } = entry
-    return { producerId, bindingSha256, standing: 'spawned', reason: null }
+    return { producerId, bindingSha256, standing: 'spawned', reason: null, markerSha256: null }
   }
   const isOwn = before?.producerId === entry.producer_id
-  return isOwn ? { ...before, standing: entry.end, reason: entry.reason } : before
+  return isOwn ? {
+    ...before, standing: entry.end, reason: entry.reason, markerSha256: entry.marker_sha256,
+  } : before
 }
 
 const plannedEffect = (number: number): LedgerEffect => ({

@@ -1,51 +1,54 @@
 /** Looking at jobs: a list, or one of them with a history. */
+import { fail } from '../../base/errors.js'
 import { historyHead, historyLines } from '../../state/history/read.js'
-import { orUndefined } from '../../governance/judge/fact.js'
 import type { Gov } from '../../governance/context.js'
-import { liveRoot } from '../../governance/session/live.js'
 import type { Session } from '../../governance/session/types.js'
-import { walkIndex } from '../../state/indexes.js'
+import { rowsUnder } from '../../state/indexes.js'
 import type { HistorySpec, View } from '../../state/types.js'
-import { grantStateAt, type StandingConnection } from '../../governance/connections/read.js'
-import type { Connection } from '../../governance/connections/rows.js'
-import { lyingStops } from '../../governance/stops/folder.js'
-import { vaultDigest } from '../../governance/vault.js'
+import type { StandingConnection } from '../../governance/connections/read.js'
 import { requireOwnJob } from './change.js'
 import { jobHistories, type JobHistoryName } from './histories.js'
 import {
-  jobCollection, jobsByConnection, jobsByOwner, jobsByOwnState, type Job, type JobState,
+  jobCollection, jobsByConnection, jobsByConnectionState, jobsByOwner, jobsByOwnState,
+  type JobState,
 } from './rows.js'
-import { wayOn } from './way-on.js'
+import { receiptCollection, type ReceiptRow } from './receipt.js'
+import { onItsWay, wayOnNow, type JobOnItsWay } from './way-now.js'
 
 /** Which jobs are wanted. */
 export interface JobFilter {
   readonly connection?: string | undefined
   readonly state?: JobState | undefined
+  /** Only those older than this one. */
+  readonly after?: string | undefined
   /** Default 50. */
   readonly limit?: number | undefined
 }
 
 const listDefault = 50
 
+/** The index whose entries are the wanted ones, so that no page reads beyond what it shows. */
 const narrowest = (owner: string, { connection, state }: JobFilter) => {
-  if (connection !== undefined) return { index: jobsByConnection, under: [owner, connection] }
+  if (connection === undefined) {
+    return state === undefined
+      ? { index: jobsByOwner, under: [owner] } : { index: jobsByOwnState, under: [owner, state] }
+  }
   return state === undefined
-    ? { index: jobsByOwner, under: [owner] } : { index: jobsByOwnState, under: [owner, state] }
+    ? { index: jobsByConnection, under: [owner, connection] }
+    : { index: jobsByConnectionState, under: [owner, connection, state] }
 }
 
-/** The operator's jobs, newest first; a long list is read no further than it is shown. */
+/**
+ * The operator's jobs, newest first. At most a page of rows is read, whatever is filtered by: the
+ * bound comes before the filter (C-158).
+ */
 export const listJobs = (
-  view: View, { principal }: Session, filter: JobFilter = {},
-): readonly Job[] => {
-  const { limit = listDefault, state } = filter
+  gov: Gov, view: View, { principal }: Session, filter: JobFilter = {},
+): readonly JobOnItsWay[] => {
+  const { limit = listDefault, after } = filter
   const { index, under } = narrowest(principal.principal_id, filter)
-  const found: Job[] = []
-  for (const { id } of walkIndex(view, jobCollection, index, { under, reverse: true })) {
-    const job = view.get(jobCollection, id)
-    if (job !== undefined && (state === undefined || job.state === state)) found.push(job)
-    if (found.length >= limit) break
-  }
-  return found
+  return rowsUnder(view, jobCollection, index, { under, from: after, limit, reverse: true })
+    .map(({ doc }) => onItsWay(gov, view, doc))
 }
 
 /** A history of a job as it is counted. */
@@ -71,31 +74,31 @@ const historyOf = (view: View, jobId: string, name: JobHistoryName): JobHistory 
 
 /** One of the operator's jobs, with the history that was asked for. */
 export const showJob = (
-  view: View, session: Session, jobId: string, history: JobHistoryName | undefined,
-): { readonly job: Job; readonly history: JobHistory | null } => {
+  gov: Gov, view: View, session: Session, jobId: string, history: JobHistoryName | undefined,
+): JobOnItsWay & { readonly history: JobHistory | null } => {
   const job = requireOwnJob(view, session, jobId)
-  return { job, history: history === undefined ? null : historyOf(view, jobId, history) }
+  const shown = history === undefined ? null : historyOf(view, jobId, history)
+  return { ...onItsWay(gov, view, job), history: shown }
 }
 
-/** Only its own consent lets the rest of a publication be sent, and no other takes its place. */
-const isStranded = (gov: Gov, view: View, job: Job, connection: Connection): boolean =>
-  job.state === 'blocked' && job.created < job.plan.effects
-    && (connection.consent?.consent_id !== job.consent.consent_id
-      || grantStateAt(gov, view, connection, lyingStops(gov.store.stopsDir)) !== 'issued')
+/** A sealed readback of a job, by its id. Throws `not_found` `readback_not_found`. */
+export const shownReadback = (view: View, jobId: string, readbackId: string): ReceiptRow => {
+  const row = view.get(receiptCollection, readbackId)
+  if (row?.job_id === jobId) return row
+  throw fail.notFound('readback_not_found', 'This job has no such readback.', {
+    next: `Its field receipt names one, as does: sallyport codehost job ${jobId} --history reads`,
+    details: { job_id: jobId },
+  })
+}
 
 /**
- * Whether a connection is occupied by a job that nothing can settle any more: its session ended,
- * its token is another one, the consent to send the rest of it has ended, or what it waits for is
- * not to be had. Null where none occupies it.
+ * Whether a connection is occupied by a job that nothing can settle any more. Null where none
+ * occupies it.
  */
 export const isOccupiedForGood = (
-  gov: Gov, view: View, { connection }: StandingConnection,
+  gov: Gov, view: View, { connection: { active_job_id: id } }: StandingConnection,
 ): boolean | null => {
-  const id = connection.active_job_id
   if (id === null) return null
   const job = view.get(jobCollection, id)
-  if (job === undefined) return true
-  return wayOn(job).forGood || isStranded(gov, view, job, connection)
-    || orUndefined(() => liveRoot(view, gov, job.root)) === undefined
-    || vaultDigest(view, connection.credential_ref) !== job.vault.sha256
+  return job === undefined || wayOnNow(gov, view, job).forGood
 }

@@ -12,6 +12,7 @@ import type { View } from '../../state/types.js'
 import { codehostActions, planLabel } from '../constants.js'
 import { hostPath, repositoryOf } from '../repository.js'
 import { effectHistory, jobEntries } from './histories.js'
+import { isWholeAuthority } from './digests.js'
 import { effectLedger } from './effects.js'
 import type { Job } from './rows.js'
 
@@ -95,7 +96,7 @@ const altered = () => fail.damaged('plan_altered', 'The sealed plan of a job is 
 const requireIntact = (view: View, job: Job, plan: FollowPlan): void => {
   const { plan: registered } = effectLedger(jobEntries(view, effectHistory, job.job_id))
   const same = registered?.sha256 === job.plan.sha256 && digestOf(plan) === job.plan.sha256
-    && registered.authority_sha256 === job.authority_sha256
+    && registered.authority_sha256 === job.authority_sha256 && isWholeAuthority(job)
     && registered.effects === plan.effects.length && plan.job_id === job.job_id
     && plan.effects.every(({ body, body_sha256: sha }) => sha256Hex(body) === sha)
   if (!same) throw altered()

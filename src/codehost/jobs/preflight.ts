@@ -22,6 +22,7 @@ import { requirePrerequisites } from './boundary.js'
 import { getJob } from './change.js'
 import type { FollowPlan } from './plan.js'
 import type { Job } from './rows.js'
+import { connectAnew } from './connect-anew.js'
 import { approvedJob } from './standing.js'
 
 /** The repository as a look shows it. */
@@ -67,8 +68,7 @@ export const requireRepository = (
   if (seen.id !== job.repository_id || seen.fullName !== job.repository) {
     throw fail.blocked(
       'repository_replaced', 'Another repository has taken the place of the one of this job.', {
-        next: 'Look what is there, and save it anew: sallyport codehost connect --repo OWNER/NAME '
-          + '--token-file F',
+        next: `Look what is there, and save it anew: ${connectAnew(job)}`,
       },
     )
   }

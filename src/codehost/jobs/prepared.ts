@@ -72,8 +72,8 @@ const vaultOf = (view: View, connection: Connection): Job['vault'] => {
   const sha256 = vaultDigest(view, connection.credential_ref)
   if (identity !== null && sha256 !== null) return { ...identity, sha256 }
   throw fail.blocked('credential_missing', 'The connection has no stored token.', {
-    next: 'Store one: sallyport codehost connect --connection ID --token-file F '
-      + '--expected-revision N',
+    next: `Store one: sallyport codehost connect --connection ${connection.connection_id} `
+      + `--token-file F --expected-revision ${connection.revision}`,
   })
 }
 

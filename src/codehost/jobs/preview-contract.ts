@@ -1,6 +1,7 @@
 /** A preview as a document: what will be public, and everything that an approval names. */
 import * as v from 'valibot'
 import { contract } from '../../base/contract.js'
+import { nullableText, text } from '../../base/fields.js'
 import { closedObject } from '../../base/schema.js'
 import { codehostActions } from '../constants.js'
 import { hostPath, repositoryOf } from '../repository.js'
@@ -12,8 +13,6 @@ import type { PublicationDiff } from './publication/diff.js'
 import type { ShownPublication } from './publication/shown.js'
 import { jobStates } from './rows.js'
 
-const text = v.string()
-const nullableText = v.nullable(text)
 const number = v.number()
 const texts = v.array(text)
 const file = v.strictObject({ path: text, sha256: text })

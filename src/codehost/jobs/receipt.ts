@@ -11,6 +11,7 @@ import { newId } from '../../base/ids.js'
 import { findTask } from '../../governance/board/place.js'
 import type { Gov } from '../../governance/context.js'
 import { nowIso } from '../../governance/context.js'
+import { rowsUnder } from '../../state/indexes.js'
 import type { ArtifactRef, CollectionSpec, Index, Store, View } from '../../state/types.js'
 import type { ReadVerdict } from '../adapter/readback.js'
 import { codehostLimits, journalLabel } from '../constants.js'
@@ -64,31 +65,62 @@ const receiptShape = v.strictObject({
 /** One receipt. */
 export type ReadReceipt = v.InferOutput<typeof receiptShape>
 
-const rowShape = v.strictObject({
+/** Shape of a receipt with its seal. */
+export const sealedReceiptShape = v.strictObject({
   readback_id: text,
   job_id: text,
   receipt: receiptShape,
   journal: v.strictObject({ artifact_id: text, sha256 }),
   /** Keyed digest of receipt and journal. */
-  seal: v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/)),
+  seal: sha256,
 })
 /** A receipt as it is kept, with the sealed journal that it lies in. */
-export type ReceiptRow = v.InferOutput<typeof rowShape>
+export type ReceiptRow = v.InferOutput<typeof sealedReceiptShape>
 
 /** Receipts of a job. */
 export const receiptsByJob: Index<ReceiptRow> = {
   name: 'job', parts: 1, keysOf: ({ job_id: job }) => [[job]],
 }
 
+/** One thing on the host; issues and pull requests share their numbers. Null without a number. */
+const remoteKey = (
+  repositoryId: number, action: string, remoteId: number | null,
+): readonly string[] | null => (remoteId === null ? null : [
+  String(repositoryId), action === 'comment.create' ? 'comment' : 'number', String(remoteId),
+])
+
+/** Receipts by what the host numbered. */
+export const receiptsByRemote: Index<ReceiptRow> = {
+  name: 'remote', parts: 3,
+  keysOf: ({ receipt: { repository_id: repository, effect } }) => {
+    const key = remoteKey(repository, effect.action, effect.remote_id)
+    return key === null ? [] : [key]
+  },
+}
+
 /** Receipts by readback. */
 export const receiptCollection: CollectionSpec<ReceiptRow> = {
-  name: 'codehost_receipts', schema: rowShape, partition: 'hash256', indexes: [receiptsByJob],
+  name: 'codehost_receipts', schema: sealedReceiptShape, partition: 'hash256',
+  indexes: [receiptsByJob, receiptsByRemote],
 }
 
 /** The serialized intent that a receipt is about. */
 export type EffectIdentity = Pick<
   PlannedEffect, 'effect_id' | 'number' | 'action' | 'path' | 'body_sha256' | 'idempotency'
 >
+
+/**
+ * Whether something that the host numbered proves another job already: then one of the two was
+ * never made, and it proves this one no more.
+ */
+export const provesAnother = (
+  view: View, job: Job,
+  effects: readonly { readonly action: string, readonly remote_id: number | null }[],
+): boolean => effects.some(({ action, remote_id: id }) => {
+  const under = remoteKey(job.repository_id, action, id)
+  return under !== null && rowsUnder(view, receiptCollection, receiptsByRemote, { under })
+    .some(({ doc }) => doc.job_id !== job.job_id)
+})
 
 /** What a receipt is made from, besides rows. */
 export interface Proof {
@@ -150,9 +182,12 @@ export const receiptRow = (
   seal: sealOf(store, receipt, journal),
 })
 
+/** Whether a receipt is of its own digest; that alone is no seal. */
+export const isWhole = ({ readback_sha256: digest, ...unsigned }: ReadReceipt): boolean =>
+  digestOf(unsigned) === digest
+
 /** Whether a row is as it was made here: its digest its own, its seal this store's (C-069). */
 export const isSealed = (store: Store, { receipt, journal, seal, ...ids }: ReceiptRow): boolean => {
-  const { readback_sha256: digest, ...unsigned } = receipt
-  return digestOf(unsigned) === digest && ids.readback_id === receipt.readback_id
+  return isWhole(receipt) && ids.readback_id === receipt.readback_id
     && ids.job_id === receipt.job_id && seal === sealOf(store, receipt, journal)
 }

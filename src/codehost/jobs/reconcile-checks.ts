@@ -14,6 +14,7 @@ import type { ReadReason, ReadVerdict } from '../adapter/readback.js'
 import type { RepositoryVerdict } from '../adapter/repository-reply.js'
 import type { CodehostContext } from '../context.js'
 import { requireUnclosed } from '../closure/fence.js'
+import { connectAnew } from './connect-anew.js'
 import { requireOriginalRoot, requireOwnJob } from './change.js'
 import { requireRepository } from './preflight.js'
 import { holdsConnection } from './reserve.js'
@@ -47,8 +48,7 @@ export const requireState = (view: View, job: Job): void => {
   if (job.state === 'failed') {
     throw refuse(
       'effect_refused', 'The host refused it: there is nothing to read back.',
-      'The connection stays occupied; use another one: sallyport codehost connect --repo '
-        + 'OWNER/NAME --token-file F', job,
+      `The connection stays occupied; use another one: ${connectAnew(job)}`, job,
     )
   }
   throw fail.conflict('nothing_to_reconcile', 'Nothing of this job waits to be read back.', {
@@ -60,10 +60,9 @@ export const requireState = (view: View, job: Job): void => {
 /** Nobody knows which number the host gave it, and nothing is searched for. */
 export const remoteIdRequired = (job: Job) => refuse(
   'remote_id_required',
-  'The reply of the host was lost, so nobody knows which number it has there. Nothing is listed '
-    + 'or searched for, and nothing sent again.',
-  'Look on the host. The connection stays occupied; use another one: sallyport codehost connect '
-    + '--repo OWNER/NAME --token-file F', job,
+  'No reply told which number the host gave it. Nothing is listed or searched for, and nothing '
+    + 'sent again.',
+  `See what can be done: sallyport codehost job ${job.job_id}`, job,
 )
 
 /** What must hold of rows at every boundary of the reads. */
@@ -81,8 +80,7 @@ export const requireReadable = (view: View, job: Job, readRevision: number): voi
   if (vaultDigest(view, connection.credential_ref) !== job.vault.sha256) {
     throw refuse(
       'credential_changed', 'The connection has another token than it was written with.',
-      'It stays occupied for good; use another one: sallyport codehost connect --repo OWNER/NAME '
-        + '--token-file F', job,
+      `It stays occupied for good; use another one: ${connectAnew(job)}`, job,
     )
   }
   const same = connection.repository === job.repository
@@ -105,6 +103,8 @@ export const requireReconcilable = (
 ): Job => {
   const view = ctx.gov.store.read()
   const job = requireOwnJob(view, session, request.jobId)
+  // Before its state: whatever else keeps a closed job from it, the try is written down.
+  requireUnclosed(view, job, 'finalize')
   requireOriginalRoot(job, session)
   requireState(view, job)
   requireReadable(view, job, request.expectedReadRevision)
@@ -146,7 +146,7 @@ export const readFailure = (job: Job, wire: Sent<ReadVerdict> | null): Sallyport
   return fail.blocked(reason, noEvidence[reason], {
     reason, details: { job_id: job.job_id, status },
     next: 'Nothing changed here; look on the host, and try again later. If it stays so, use '
-      + 'another connection: sallyport codehost connect --repo OWNER/NAME --token-file F',
+      + `another connection: ${connectAnew(job)}`,
   })
 }
 

@@ -4,31 +4,29 @@
  * what was written is found out whatever was taken back since (C-023, C-024, C-104 to C-110).
  */
 import { fail, type SallyportError } from '../../base/errors.js'
-import { runOrder } from '../../contact/engine.js'
-import type { Closed, Closing, Running, Sent, Unsent } from '../../contact/order.js'
-import { requireOwnConnection } from '../../governance/connections/read.js'
+import type { Closed, Closing, Running, Sent } from '../../contact/order.js'
 import type { Session } from '../../governance/session/types.js'
 import type { Tx, View } from '../../state/types.js'
 import { afterRead } from '../after-read.js'
-import { readOrder, type Get } from '../adapter/reads.js'
+import type { Get } from '../adapter/reads.js'
 import { readbackOf, type ReadVerdict } from '../adapter/readback.js'
 import { judgeRepositoryReply, type RepositoryVerdict } from '../adapter/repository-reply.js'
-import { codehostLimits } from '../constants.js'
-import { codehostBase, type CodehostContext } from '../context.js'
+import type { CodehostContext } from '../context.js'
 import { hostPath, repositoryOf } from '../repository.js'
 import type { Bound } from '../readiness.js'
 import { fenced } from '../closure/fence-audit.js'
 import type { Asked } from './boundary.js'
-import { getJob, requireJobRevision } from './change.js'
+import { getJob } from './change.js'
 import { publicationKind } from './kinds.js'
 import { ledgerOf } from './ledger.js'
 import { effectOf, openPlan, type FollowPlan } from './plan.js'
 import { publicationReconcile } from './publishing/reconcile.js'
-import { mintReceipt, sealJournal, type ReadReceipt } from './receipt.js'
+import { mintReceipt, type ReadReceipt } from './receipt.js'
 import {
   changedMeanwhile, readFailure, remoteIdRequired, repositoryFailure, requireReadable,
   requireReconcilable, type ReconcileRequest, type Reconciled,
 } from './reconcile-checks.js'
+import { runReconcile } from './reconcile-order.js'
 import type { Job } from './rows.js'
 import { settleProven } from './settle.js'
 
@@ -66,13 +64,12 @@ const readBoth = async (
   const repository = await get(
     hostPath.repository(repositoryOf(plan.repository)), judgeRepositoryReply,
   )
-  if (repository.kind !== 'reply' || repository.verdict.kind === 'refused') {
+  if (repositoryFailure(job, repository) !== null) {
     return { repository, readback: null, receipts: [] }
   }
   const at = readbackOf(plan, effect, remoteId)
   const readback = await get(at.path, at.judge)
   const matches = readback.kind === 'reply' && readback.verdict.kind === 'matches'
-    && isSame(job, repository.verdict)
   if (!matches) return { repository, readback, receipts: [] }
   const view = ctx.gov.store.read()
   const receipt = mintReceipt(ctx.gov, view, getJob(view, job.job_id), {
@@ -80,9 +77,6 @@ const readBoth = async (
   })
   return { repository, readback, receipts: [receipt] }
 }
-
-const isSame = (job: Job, verdict: Extract<RepositoryVerdict, { kind: 'seen' }>): boolean =>
-  verdict.repository.id === job.repository_id && verdict.repository.fullName === job.repository
 
 const failureOf = ({ job }: Target, { repository, readback }: Found): SallyportError =>
   repositoryFailure(job, repository) ?? readFailure(job, readback) ?? changedMeanwhile(job)
@@ -121,24 +115,12 @@ const followThroughReconcile = (
   ctx: CodehostContext, session: Session, job: Job, readRevision: number,
 ): (() => Promise<Reconciled>) => {
   const target = targetOf(ctx, job, readRevision)
-  const { plan } = target
-  const asked: Asked = { gov: ctx.gov, sealedHost: codehostBase(ctx.gov), askedHost: ctx.baseUrl }
-  const connection = requireOwnConnection(ctx.gov.store.read(), session, job.connection_id)
-  const unsent = (why: Unsent): Found => ({ repository: why, readback: null, receipts: [] })
-  return () => runOrder(ctx, readOrder<Found, Reconciled>(ctx, session, connection, {
-    step: 'reconcile', verb: 'codehost reconcile', noun: 'reconcile',
-    operationMsMax: codehostLimits.followThroughMsMax, connectionId: job.connection_id,
-    path: hostPath.repository(repositoryOf(plan.repository)),
-    requires: (view) => {
-      const row = getJob(view, job.job_id)
-      requireJobRevision(row, job.revision)
-      requireReadable(view, row, readRevision)
-    },
+  return () => runReconcile<Found>(ctx, session, {
+    job, readRevision,
     read: (get) => readBoth(ctx, target, get),
-    unsent,
-    keep: ({ receipts }) => (receipts.length === 0 ? null : sealJournal(ctx.gov, receipts)),
-    close: (tx, now, run, facts) => closeReads(asked, target, tx, now, run, facts),
-  }))
+    unsent: (why) => ({ repository: why, readback: null, receipts: [] }),
+    close: (asked, tx, now, run, facts) => closeReads(asked, target, tx, now, run, facts),
+  })
 }
 
 /**

@@ -148,6 +148,11 @@ export const jobsByConnection: Index<Job> = {
   name: 'owner_connection', parts: 2,
   keysOf: ({ owner, connection_id: connection }) => [[owner, connection]],
 }
+/** Jobs of an owner by connection and state. */
+export const jobsByConnectionState: Index<Job> = {
+  name: 'owner_connection_state', parts: 3,
+  keysOf: ({ owner, connection_id: connection, state }) => [[owner, connection, state]],
+}
 /** Jobs by the key of their request. */
 export const jobsByKey: Index<Job> = {
   name: 'key', parts: 1, keysOf: ({ idempotency_key: key }) => [[key]],
@@ -163,29 +168,18 @@ export const jobsByToken: Index<Job> = {
     (contacted > 0 ? [[token, hourOf(at)]] : []),
 }
 
-/** One thing on the host; issues and pull requests share their numbers. Null without one. */
-export const remoteKey = (
-  { repository_id, actions, remote }: Pick<Job, 'repository_id' | 'actions' | 'remote'>,
-): readonly string[] | null => (remote === null ? null : [
-  String(repository_id), actions.includes('comment.create') ? 'comment' : 'number',
-  String(remote.id),
-])
-
-/** Jobs by what the host numbered for them. */
-export const jobsByRemote: Index<Job> = {
-  name: 'remote', parts: 3,
-  keysOf: (job) => {
-    const key = remoteKey(job)
-    return key === null ? [] : [key]
-  },
+/** Closed jobs by the consent that they ran under. */
+export const closedByConsent: Index<Job> = {
+  name: 'closed_consent', parts: 1,
+  keysOf: ({ closed, consent }) => (closed === null ? [] : [[consent.consent_id]]),
 }
 
 /** Jobs by id. */
 export const jobCollection: CollectionSpec<Job> = {
   name: 'codehost_jobs', schema: jobShape, partition: 'hash256',
   indexes: [
-    jobsByOwner, jobsByOwnState, jobsByState, jobsByConnection, jobsByKey, jobsByToken,
-    jobsByRemote,
+    jobsByOwner, jobsByOwnState, jobsByState, jobsByConnection,
+    jobsByConnectionState, jobsByKey, jobsByToken, closedByConsent,
   ],
 }
 

@@ -1,7 +1,7 @@
 /** Running jobs: one that was approved, one that goes on, or all that wait for a scheduled run. */
 import { fail, SallyportError } from '../../base/errors.js'
 import { runOrder } from '../../contact/engine.js'
-import { nowIso } from '../../governance/context.js'
+import { nowIso, type Gov } from '../../governance/context.js'
 import type { Session } from '../../governance/session/types.js'
 import { rowsUnder } from '../../state/indexes.js'
 import type { View } from '../../state/types.js'
@@ -10,7 +10,8 @@ import { codehostBase, type CodehostContext } from '../context.js'
 import { requireUnclosed } from '../closure/fence.js'
 import { auditFenced, fenced } from '../closure/fence-audit.js'
 import { requirePrerequisites, writeDenials } from './boundary.js'
-import { isGivenUpPartly, requireOriginalRoot, requireOwnJob } from './change.js'
+import { getJob, isGivenUpPartly, requireOriginalRoot, requireOwnJob } from './change.js'
+import { requireHourly } from './earlier-posts.js'
 import { requireUnsent } from './ledger.js'
 import { requireOutlives } from './outlive.js'
 import { openPlan } from './plan.js'
@@ -21,7 +22,7 @@ import { runPublication } from './publishing/run.js'
 import { runOrderOf } from './run-order.js'
 import { jobCollection, jobsByOwnState, type Job } from './rows.js'
 import { approvedJob } from './standing.js'
-import { wayOn } from './way-on.js'
+import { onItsWay, wayOnNow, type JobOnItsWay } from './way-now.js'
 
 /** `run` begins what waits for it; `resume` goes on with what was not sent. */
 export type RunVerb = 'run' | 'resume'
@@ -36,9 +37,9 @@ const states: Readonly<Record<RunVerb, readonly Job['state'][]>> = {
   run: ['prepared', 'approved'], resume: ['blocked'],
 }
 
-const requireState = (job: Job, verb: RunVerb): void => {
+const requireState = (gov: Gov, view: View, job: Job, verb: RunVerb): void => {
   if (states[verb].includes(job.state) && !isGivenUpPartly(job)) return
-  const { text, command } = wayOn(job)
+  const { text, command } = wayOnNow(gov, view, job)
   throw fail.conflict('job_state', `This job is ${job.state}: ${text}`, {
     next: command ?? `sallyport codehost job ${job.job_id}`,
     details: { job_id: job.job_id, state: job.state },
@@ -53,11 +54,12 @@ const runnableOf = (
   const view = ctx.gov.store.read()
   const job = requireOwnJob(view, session, jobId)
   requireUnclosed(view, job, verb === 'run' ? 'execute' : 'approved_resume')
-  requireState(job, verb)
+  requireState(ctx.gov, view, job, verb)
   requireOriginalRoot(job, session)
   const asked = { gov: ctx.gov, sealedHost: codehostBase(ctx.gov), askedHost: ctx.baseUrl }
   requirePrerequisites(path, asked, view, approvedJob(view, nowIso(ctx.gov), job).job)
   requireOutlives(ctx.gov, view, job)
+  requireHourly(ctx.gov, view, job)
   return { session, job, path }
 }
 
@@ -79,9 +81,9 @@ const toldAfterRead = (error: SallyportError): SallyportError => {
 }
 
 /** Why a job did not come to its end, told as an error; null where it did. */
-export const runFailure = ({ job, unsent }: Ran): SallyportError | null => {
+export const runFailure = (gov: Gov, { job, unsent }: Ran): SallyportError | null => {
   if (job.state === 'succeeded') return null
-  const { text, command } = wayOn(job)
+  const { text, command } = wayOnNow(gov, gov.store.read(), job)
   const rest = {
     reason: job.reason ?? job.state, details: detailsOf(job),
     next: command ?? `See: sallyport codehost job ${job.job_id}`,
@@ -93,7 +95,7 @@ export const runFailure = ({ job, unsent }: Ran): SallyportError | null => {
     }))
   }
   if (job.state === 'failed') {
-    return fail.remote('effect_refused', `The code host refused it. ${text}`, rest)
+    return fail.remote('effect_refused', text, rest)
   }
   const code = job.state === 'blocked' ? 'codehost_incomplete' : 'unknown_external_effect'
   return fail.blocked(code, text, rest)
@@ -137,11 +139,9 @@ const runUnfenced = async (
   }
 }
 
-/** One job of a scheduled run, and how it went. */
-export interface RoutineResult {
+/** One job of a scheduled run as it is now, and how it went. */
+export interface RoutineResult extends JobOnItsWay {
   readonly jobId: string
-  /** As it is now. */
-  readonly job: Job
   /** Null where it came to its end. */
   readonly failure: SallyportError | null
 }
@@ -162,13 +162,20 @@ export const routineJobs = (
     .sort((a, b) => (a.job_id < b.job_id ? -1 : 1))
 }
 
-const orFailure = async (work: () => Promise<Ran>): Promise<SallyportError | null> => {
+const orFailure = async (
+  gov: Gov, work: () => Promise<Ran>,
+): Promise<SallyportError | null> => {
   try {
-    return runFailure(await work())
+    return runFailure(gov, await work())
   } catch (error) {
     if (error instanceof SallyportError) return error
     throw error
   }
+}
+
+const isApproved = ({ gov }: CodehostContext, jobId: string): boolean => {
+  const view = gov.store.read()
+  return approvedJob(view, nowIso(gov), getJob(view, jobId)).job.approval !== null
 }
 
 /** Runs every job that waits, one after the other; a stop ends it between two. */
@@ -178,9 +185,12 @@ export const runApproved = async (
   const results: RoutineResult[] = []
   for (const { job_id: jobId } of routineJobs(ctx, ctx.gov.store.read(), session)) {
     if (ctx.signal.aborted) break
-    const failure = await orFailure(() => runJob(ctx, session, jobId, { path: 'routine' }))
+    // The job before it may have used up the authority that stood for its approval.
+    if (!isApproved(ctx, jobId)) continue
+    const failure = await orFailure(ctx.gov, () => runJob(ctx, session, jobId, { path: 'routine' }))
+    const view = ctx.gov.store.read()
     results.push({
-      jobId, failure, job: requireOwnJob(ctx.gov.store.read(), session, jobId),
+      jobId, failure, ...onItsWay(ctx.gov, view, requireOwnJob(view, session, jobId)),
     })
   }
   return results

@@ -7,16 +7,17 @@ import { newId } from '../../base/ids.js'
 import { registerArtifact } from '../../governance/artifacts.js'
 import { appendAudit } from '../../governance/audit.js'
 import type { Gov } from '../../governance/context.js'
-import { rowsUnder } from '../../state/indexes.js'
 import type { ArtifactRef, Tx } from '../../state/types.js'
 import { journalLabel } from '../constants.js'
 import { requireUnclosed } from '../closure/fence.js'
 import { writeDenials, type Asked } from './boundary.js'
 import { putJob, requireJobRevision } from './change.js'
 import { appendEntry, artifactHistory, readHistory, type readPurposes } from './histories.js'
-import { receiptCollection, receiptRow, type ReadReceipt } from './receipt.js'
+import {
+  provesAnother, receiptCollection, receiptRow, type ReadReceipt,
+} from './receipt.js'
 import { releaseConnection } from './reserve.js'
-import { jobCollection, jobsByRemote, remoteKey, type Job } from './rows.js'
+import type { Job } from './rows.js'
 
 /** What was read back. */
 export interface Proven {
@@ -29,43 +30,58 @@ export interface Proven {
   readonly gets?: number
 }
 
-/** Keeps what was read back: journal, history and rows of its receipts. */
-export const keepProof = (
-  { gov: { store } }: { readonly gov: Pick<Gov, 'store'> }, tx: Tx, now: string, job: Job,
-  proven: Proven,
-): void => {
-  const { receipts, journal, purpose, operationId, rawBytes } = proven
-  const artifact_id = newId('art')
+/** What was read back, in several sealed journals. */
+export interface KeptReads extends Pick<Proven, 'purpose' | 'operationId' | 'rawBytes'> {
+  readonly journals: readonly {
+    readonly ref: ArtifactRef
+    readonly receipts: readonly ReadReceipt[]
+  }[]
+  /** Those of the receipts that get a row. */
+  readonly rowed: readonly ReadReceipt[]
+  readonly gets: number
+}
+
+const keepJournal = (
+  tx: Tx, now: string, job: Job, ref: ArtifactRef,
+): { readonly artifact_id: string, readonly sha256: string } => {
+  const artifactId = newId('art')
   registerArtifact(tx, now, {
-    artifactId: artifact_id, label: journalLabel, ref: journal, owner: job.owner,
-    taskId: job.task_id, adopted: true,
+    artifactId, label: journalLabel, ref, owner: job.owner, taskId: job.task_id, adopted: true,
   })
-  const named = { artifact_id, sha256: journal.sha256 }
   appendEntry(tx, artifactHistory, job.job_id, {
-    at: now, artifact_id, label: journalLabel, sha256: journal.sha256,
-    stored_sha256: journal.stored_sha256, bytes: journal.bytes,
+    at: now, artifact_id: artifactId, label: journalLabel, sha256: ref.sha256,
+    stored_sha256: ref.stored_sha256, bytes: ref.bytes,
   })
+  return { artifact_id: artifactId, sha256: ref.sha256 }
+}
+
+/** Keeps what one operation read back: journals, one line of the history, rows of receipts. */
+export const keepReads = (
+  { gov: { store } }: { readonly gov: Pick<Gov, 'store'> }, tx: Tx, now: string, job: Job,
+  { journals, rowed, purpose, operationId, rawBytes, gets }: KeptReads,
+): void => {
+  const named = journals.map(({ ref, receipts }) => ({
+    journal: keepJournal(tx, now, job, ref), receipts: new Set(receipts),
+  }))
   appendEntry(tx, readHistory, job.job_id, {
-    at: now, operation_id: operationId, purpose, read_revision: receipts[0]?.read_revision ?? 0,
-    gets: proven.gets ?? receipts.length, raw_bytes: rawBytes, journals: [named],
-    receipts: receipts.map(({ readback_sha256: digest }) => digest),
+    at: now, operation_id: operationId, purpose, read_revision: rowed[0]?.read_revision ?? 0,
+    gets, raw_bytes: rawBytes, journals: named.map(({ journal }) => journal),
+    receipts: rowed.map(({ readback_sha256: digest }) => digest),
   })
-  for (const receipt of receipts) {
-    tx.put(receiptCollection, receipt.readback_id, receiptRow(store, receipt, named))
+  for (const receipt of rowed) {
+    const found = named.find(({ receipts }) => receipts.has(receipt))
+    if (found === undefined) throw new TypeError('a receipt lies in one of its journals')
+    tx.put(receiptCollection, receipt.readback_id, receiptRow(store, receipt, found.journal))
   }
 }
 
-/**
- * Why what was read back does not prove this job: another one was proved by the very same issue,
- * comment or pull request, so that one of the two was never made.
- */
-const takenBy = (tx: Tx, job: Job): { readonly name: string } | undefined => {
-  const under = remoteKey(job)
-  if (under === null) return undefined
-  const taken = rowsUnder(tx, jobCollection, jobsByRemote, { under })
-    .some(({ id, doc }) => id !== job.job_id && doc.state === 'succeeded')
-  return taken ? { name: 'remote_taken' } : undefined
-}
+/** Keeps what was read back: its one journal, history and rows of its receipts. */
+export const keepProof = (
+  asked: { readonly gov: Pick<Gov, 'store'> }, tx: Tx, now: string, job: Job,
+  { receipts, journal, gets = receipts.length, ...proven }: Proven,
+): void => keepReads(asked, tx, now, job, {
+  ...proven, gets, journals: [{ ref: journal, receipts }], rowed: receipts,
+})
 
 /** Settles a job on its receipts; answers its row. Throws `conflict` `job_changed`. */
 export const settleProven = (
@@ -76,7 +92,8 @@ export const settleProven = (
   requireUnclosed(tx, job, 'finalize')
   requireJobRevision(job, first.job_revision)
   keepProof(asked, tx, now, job, proven)
-  const denial = takenBy(tx, job) ?? writeDenials(asked, tx, job, 'adopt')[0]
+  const isTaken = provesAnother(tx, job, proven.receipts.map(({ effect }) => effect))
+  const denial = isTaken ? { name: 'remote_taken' } : writeDenials(asked, tx, job, 'adopt')[0]
   const by = { principal: job.owner, root: job.root, subject: job.job_id }
   tx.mark()
   if (denial !== undefined) {

@@ -6,7 +6,7 @@ import { connectionCollection } from '../../governance/connections/rows.js'
 import type { Problem } from '../../governance/context.js'
 import { findEach } from '../../state/each.js'
 import type { View } from '../../state/types.js'
-import { authorityDigest, isWholeApproval } from './digests.js'
+import { isWholeApproval, isWholeAuthority } from './digests.js'
 import { jobEntries, readHistory } from './histories.js'
 import type { EffectLedger } from './effects.js'
 import { publicationKind, publicCapabilities } from './kinds.js'
@@ -53,7 +53,7 @@ const holdsOf = (view: View, id: string, job: Job): Record<Code, boolean> => {
   return {
     codehost_job_id: job.job_id === id,
     codehost_job_kind: publicCapabilities[job.native_kind] === job.capability,
-    codehost_job_authority: job.authority_sha256 === authorityDigest(job),
+    codehost_job_authority: isWholeAuthority(job),
     codehost_job_plan: ledger.plan?.sha256 === job.plan.sha256
       && ledger.plan.authority_sha256 === job.authority_sha256,
     codehost_job_ledger: job.restored === true

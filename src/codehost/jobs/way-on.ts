@@ -1,5 +1,7 @@
 /** What a job waits for, whether its connection stays occupied, and what a person can do. */
 import { isGivenUpPartly, needsApprovalAgain } from './change.js'
+import { connectAnew } from './connect-anew.js'
+import { followThroughKind } from './kinds.js'
 import type { Job } from './rows.js'
 
 /** The way on from where a job stands. */
@@ -11,11 +13,12 @@ export interface WayOn {
   readonly forGood: boolean
 }
 
-const connectAnew = 'sallyport codehost connect --repo OWNER/NAME --token-file F'
+/** Revision of its connection, as far as whoever asks knows it. */
+type Revision = number | undefined
 
-const reconcileWay = (job: Job, text: string): WayOn => ({
-  text, command: `sallyport codehost reconcile ${job.job_id} --expected-read-revision N`,
-  forGood: false,
+const reconcileWay = ({ job_id: id }: Job, revision: Revision, text: string): WayOn => ({
+  text, forGood: false,
+  command: `sallyport codehost reconcile ${id} --expected-read-revision ${revision ?? 'N'}`,
 })
 
 /**
@@ -25,15 +28,31 @@ const reconcileWay = (job: Job, text: string): WayOn => ({
 const isLost = ({ remote, contacted, plan }: Job): boolean =>
   remote === null && (contacted === plan.effects || contacted === 0)
 
-const unknownWay = (job: Job): WayOn => (isLost(job)
-  ? {
-    text: 'Its reply was lost, so nobody knows the number that the host gave it; nothing is '
-      + 'searched for and nothing sent again. Look on the host whether it is there. The connection '
-      + 'stays occupied.',
-    command: connectAnew, forGood: true,
-  }
-  : reconcileWay(job, 'It may have happened and was not read back. Reading it back settles it; the '
-    + 'connection stays occupied until then.'))
+/** The line that asks for the closure of what a job occupies. */
+export const closeCapacityLine = ({ job_id: id }: Pick<Job, 'job_id'>): string =>
+  `sallyport codehost close-capacity ${id}`
+
+const lostText = 'No reply told the number that the host gave it; nothing is searched for and '
+  + 'nothing sent again. Look on the host whether it is there'
+
+/** Where a closure can read by a number that a person found, the connection is not lost. */
+const lostWay = (job: Job): WayOn =>
+  (job.contacted > 0
+    ? {
+      text: `${lostText}: with its number the connection can be freed. It stays occupied until `
+        + 'then.',
+      command: `${closeCapacityLine(job)} `
+        + `${job.native_kind === followThroughKind ? '--remote-id' : '--pr-number'} N`,
+      forGood: false,
+    }
+    : {
+      text: `${lostText}. The connection stays occupied.`, command: connectAnew(job), forGood: true,
+    })
+
+const unknownWay = (job: Job, revision: Revision): WayOn => (isLost(job)
+  ? lostWay(job)
+  : reconcileWay(job, revision, 'It may have happened and was not read back. Reading it back '
+    + 'settles it; the connection stays occupied until then.'))
 
 const resumeWay = ({ job_id }: Job, text: string): WayOn =>
   ({ text, command: `sallyport codehost resume ${job_id}`, forGood: false })
@@ -45,10 +64,10 @@ const unprovedWay = (job: Job): WayOn => (job.reason === 'interrupted_after_spaw
   : {
     text: 'Nothing of it was sent, but nothing proves that all of its local work has ended, and '
       + 'it is done once only. The connection stays occupied: use another one.',
-    command: connectAnew, forGood: true,
+    command: connectAnew(job), forGood: true,
   })
 
-const blockedWay = (job: Job): WayOn => {
+const blockedWay = (job: Job, revision: Revision): WayOn => {
   if (needsApprovalAgain(job)) {
     return {
       text: 'Nothing of it was begun; the connection is free. Its approval was for that run: look '
@@ -64,28 +83,28 @@ const blockedWay = (job: Job): WayOn => {
     return {
       text: 'The host gave it the number of something that another job was proved by: one of the '
         + 'two was never made. Look on the host. The connection stays occupied: use another one.',
-      command: connectAnew, forGood: true,
+      command: connectAnew(job), forGood: true,
     }
   }
   if (isGivenUpPartly(job)) {
     return {
       text: 'It was given up with a part of it made: that stands, and the rest is never sent. The '
-        + 'connection stays occupied: use another one.',
-      command: connectAnew, forGood: true,
+        + 'connection stays occupied until that part is proved: close its capacity.',
+      command: closeCapacityLine(job), forGood: false,
     }
   }
   return job.created < job.plan.effects
     ? resumeWay(job, 'Some of it was made, and the rest was never sent. The connection stays '
       + 'occupied until all of it is.')
-    : reconcileWay(job, 'It happened and was read back, but what it rests on changed meanwhile, '
-      + 'so it does not count as done. The connection stays occupied.')
+    : reconcileWay(job, revision, 'It happened and was read back, but what it rests on changed '
+      + 'meanwhile, so it does not count as done. The connection stays occupied.')
 }
 
 const failedWay = (job: Job): WayOn => (job.reserved
   ? {
     text: 'The host refused it; it is never sent again. The connection stays occupied: use '
       + 'another one.',
-    command: connectAnew, forGood: true,
+    command: connectAnew(job), forGood: true,
   }
   : {
     text: 'Its local work ended before anything was sent, and is done once only. The connection is '
@@ -93,8 +112,10 @@ const failedWay = (job: Job): WayOn => (job.reserved
     command: null, forGood: false,
   })
 
-/** The way on. Total. */
-export const wayOn = (job: Job): WayOn => {
+/**
+ * The way on by the row of a job alone; `wayOnNow` asks what else it rests on, too. Total.
+ */
+export const wayOn = (job: Job, revision?: number): WayOn => {
   const id = job.job_id
   if (job.closed !== null) {
     return {
@@ -119,8 +140,8 @@ export const wayOn = (job: Job): WayOn => {
       }
     case 'succeeded':
       return { text: 'It happened and was read back.', command: null, forGood: false }
-    case 'unknown_external_effect': return unknownWay(job)
-    case 'blocked': return blockedWay(job)
+    case 'unknown_external_effect': return unknownWay(job, revision)
+    case 'blocked': return blockedWay(job, revision)
     case 'failed': return failedWay(job)
     case 'cancelled':
       return { text: 'It was cancelled; nothing of it was sent.', command: null, forGood: false }

@@ -68,8 +68,17 @@ const verifyChain = (lines: readonly string[]): Chain => {
   return chain
 }
 
+/** Of a document of a view: it is frozen, and every view of it has the same one. */
+const digests = new WeakMap<PolicyRevision, string>()
+
+const digestOfPolicy = (policy: PolicyRevision): string => {
+  const digest = digests.get(policy) ?? digestOf(policy)
+  if (Object.isFrozen(policy)) digests.set(policy, digest)
+  return digest
+}
+
 const vouches = (line: WitnessLine | undefined, policy: PolicyRevision): boolean =>
-  line?.revision === policy.revision && line.policy_sha256 === digestOf(policy)
+  line?.revision === policy.revision && line.policy_sha256 === digestOfPolicy(policy)
 
 /** Compares the witness file with the head of the policy. Reads only. */
 export const witnessStatus = (

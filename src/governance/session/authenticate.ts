@@ -37,6 +37,13 @@ const requireWhole = ({ store }: Gov): void => {
   })
 }
 
+/** Whether, and how often, a use of a session is noted. */
+export interface TouchRule {
+  readonly touch?: boolean
+  /** A use this soon after the noted one is not noted, ms; left out: each is. */
+  readonly touchEveryMs?: number
+}
+
 /**
  * The operator behind a token. Throws `unauthorized`: `session_required` (none given),
  * `session_invalid`, `session_ended`, `session_expired`, `session_idle`,
@@ -46,7 +53,7 @@ const requireWhole = ({ store }: Gov): void => {
 export const authenticate = (
   gov: Gov,
   token: string | null | undefined,
-  { touch = true }: { readonly touch?: boolean } = {},
+  { touch = true, touchEveryMs }: TouchRule = {},
 ): Session => {
   const next = 'Run `sallyport login`.'
   if (token === null || token === undefined || token === '') {
@@ -62,6 +69,6 @@ export const authenticate = (
   const session = liveSession(view, gov, found.root_id)
   const { root } = session
   requireUnstopped(gov, root)
-  if (touch) touchLastUse(gov.store.dir, root.root_id, gov.clock.wallMs())
+  if (touch) touchLastUse(gov.store.dir, root.root_id, gov.clock.wallMs(), touchEveryMs)
   return session
 }

@@ -25,9 +25,14 @@ export const readLastUse = (dir: string, rootId: string): number | null => {
   }
 }
 
-/** Notes a use at `ms`; never moves the noted time back. */
-export const touchLastUse = (dir: string, rootId: string, ms: number): void => {
-  if (!idForm.test(rootId) || (readLastUse(dir, rootId) ?? -1) >= ms) return
+/**
+ * Notes a use at `ms`, unless one was noted less than `everyMs` before; never moves the noted time
+ * back.
+ */
+export const touchLastUse = (dir: string, rootId: string, ms: number, everyMs = 1): void => {
+  if (!idForm.test(rootId)) return
+  const noted = readLastUse(dir, rootId)
+  if (noted !== null && ms - noted < everyMs) return
   try {
     writePrivate(join(folderOf(dir), rootId), `${Math.floor(ms)}\n`)
   } catch {

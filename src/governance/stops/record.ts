@@ -12,6 +12,7 @@ import { requestCancel } from '../board/cancel.js'
 import { narrowedConnection, revokedConnection } from '../connections/narrow.js'
 import { requireOwnConnection } from '../connections/read.js'
 import { connectionCollection } from '../connections/rows.js'
+import { endDevice } from '../devices.js'
 import { endConsents } from '../policy/consents.js'
 import { publishRevision } from '../policy/publish.js'
 import { disableRow } from '../principals.js'
@@ -21,7 +22,7 @@ import { dropLastUse } from '../session/last-use.js'
 import { requireRootRow } from '../session/live.js'
 import { dropStop, lyingStops, pendingStops, sweepHalfWritten } from './folder.js'
 import { noteRecorded } from './recent.js'
-import { connectionStops, type ConnectionStop, type Stop } from './stop.js'
+import { connectionStops, deviceStop, type ConnectionStop, type Stop } from './stop.js'
 
 type Facts = RecordedStop['facts']
 
@@ -97,9 +98,16 @@ const narrow = (recording: Recording, stop: Stop): Facts => {
   return { changed: true, revision, fence }
 }
 
+const unpair = (recording: Recording, stop: Stop): Facts => {
+  const { tx, now } = recording
+  const { principal, root } = askedBy(recording, stop)
+  const by = { principal: principal.principal_id, root: root.root_id }
+  return { ended: endDevice(tx, now, stop.target ?? '', by) }
+}
+
 /** What each kind ends; any other kind ends everything. */
 const kinds: Readonly<Record<string, (recording: Recording, stop: Stop) => Facts>> = {
-  principal: disable, root: endRoot, task: cancel,
+  principal: disable, root: endRoot, task: cancel, [deviceStop]: unpair,
   connection: narrow, connection_disabled: narrow, connection_reconcile_only: narrow,
 }
 

@@ -11,7 +11,7 @@ const text = v.pipe(v.string(), v.maxLength(256))
 /** Closed shape of a stop's file. */
 export const stopShape = v.strictObject({
   id: v.pipe(v.string(), v.regex(/^stp_[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/)),
-  /** `all`, `principal`, `root`, `task`, or one about a connection; others may come. */
+  /** `all`, `principal`, `root`, `task`, one about a connection or a device; others may come. */
   kind: v.pipe(v.string(), v.regex(/^[a-z][a-z0-9_]{0,63}$/)),
   /** Id of what is stopped; null for everything. */
   target: v.nullable(text),
@@ -34,6 +34,8 @@ export interface Party {
   readonly task?: string | null | undefined
   /** Saved connection that it writes through; null where it writes through none. */
   readonly connection?: string | null | undefined
+  /** Paired device that sends it; nothing that this program contacts belongs to one. */
+  readonly device?: string
 }
 
 /** What a stop says of whom it stops. */
@@ -56,19 +58,23 @@ export type ConnectionStop = keyof typeof connectionStops
 const isOfConnection = (kind: string): kind is ConnectionStop =>
   Object.hasOwn(connectionStops, kind)
 
+/** Kind of the stop that ends the pairing of a device. It covers nothing else. */
+export const deviceStop = 'edge_device'
+
 /** Whether a stop covers an operation. Pure. */
 export const covers = (aim: Aim, party: Party, own?: OwnCover): boolean => {
   const isMeant = (id: string | null | undefined): boolean => id === undefined || id === aim.target
   if (aim.kind === 'principal') return isMeant(party.principal)
   if (aim.kind === 'root') return isMeant(party.root)
   if (aim.kind === 'task') return isMeant(party.task)
+  if (aim.kind === deviceStop) return party.device === aim.target
   if (isOfConnection(aim.kind)) return own?.(aim) ?? isMeant(party.connection)
   return own?.(aim) ?? true
 }
 
 /** Whether a stop covers every operation, whosever it is. */
 export const stopsEverybody = ({ kind }: Aim): boolean =>
-  !['principal', 'root', 'task'].includes(kind) && !isOfConnection(kind)
+  !['principal', 'root', 'task', deviceStop].includes(kind) && !isOfConnection(kind)
 
 const refusals: Readonly<Record<string, { readonly code: string; readonly message: string }>> = {
   principal: { code: 'principal_disabled', message: 'The owner of this work is disabled.' },

@@ -90,6 +90,15 @@ const refusals: readonly FaultSpec[] = [
     apply: ({ draft }) => refusal(
       draft, 422, 'Sorry, your request timed out. It’s likely that your input was too large.'),
   },
+  {
+    name: 'write_cut_422', route: 'host_write', services: ['codehost'], stage: 'bytes',
+    summary: 'a creation that is done: 422 without a length, half of it, then an orderly close',
+    apply: ({ draft }) => {
+      refusal(draft, 422, 'Sorry, your request timed out.')
+      const body = (draft.bytes ?? Buffer.alloc(0)).subarray(0, 20)
+      draft.wire.raw = { status: 422, body, framing: 'close' }
+    },
+  },
 ]
 
 const objects: readonly FaultSpec[] = [
@@ -117,6 +126,7 @@ const objects: readonly FaultSpec[] = [
   }),
   members('blob_other_bytes', 'blob', 'other bytes under the id that was asked for', (json) => {
     json.content = 'b3RoZXIK\n'
+    json.size = 6
   }),
   members('commit_other_message', 'commit', 'another message under the id', (json) => {
     json.message = 'Another message'
@@ -142,6 +152,14 @@ const talk: readonly FaultSpec[] = [
   members('pull_retitled', 'pull', 'the pull request has another title', (json) => {
     json.title = 'Another title'
   }),
+  {
+    ...members('pull_counts', 'pull', 'the pull request tells another number of files',
+      () => undefined),
+    value: { meaning: 'files that it says it changes', fallback: 2_001 },
+    apply: ({ draft, value }) => {
+      draft.json.changed_files = value
+    },
+  },
   members('pull_moved', 'pull', 'the pull request has another head', (json) => {
     sideOf(json, 'head').sha = otherId
   }),

@@ -6,7 +6,7 @@ import { hash } from 'node:crypto'
 import { fail, SallyportError } from '../../base/errors.js'
 import { isIndexName } from '../indexes.js'
 import type { IndexLine, SegmentFacts } from './build.js'
-import { isIndexLine } from './build.js'
+import { IndexLines } from './index-lines.js'
 import { mayHold } from './filter.js'
 import type { Key, Row } from './row.js'
 import { compareKeys, rowOf } from './row.js'
@@ -127,8 +127,7 @@ export class Segment {
   readonly facts: SegmentFacts
   readonly #source: SegmentSource
   readonly #cache: BlockCache | undefined
-  /** Lines of which one is looked at when it is used: a file has hundreds, a cold read uses ten. */
-  #lines: readonly unknown[] | undefined
+  #lines: IndexLines | undefined
   #filter: Buffer | undefined
 
   constructor(source: SegmentSource, cache?: BlockCache) {
@@ -151,24 +150,24 @@ export class Segment {
   }
 
   /** Throws `damaged`. */
-  get #loaded(): readonly unknown[] {
+  get #loaded(): IndexLines {
     if (this.#lines === undefined) {
-      const value: unknown = JSON.parse(this.#span(this.facts.index).toString('utf8'))
-      if (!Array.isArray(value)) throw damagedSegment(this.facts.name)
-      this.#lines = value
+      const lines = new IndexLines(this.#span(this.facts.index))
+      if (lines.count === 0) throw damagedSegment(this.facts.name)
+      this.#lines = lines
     }
     return this.#lines
   }
 
   /** How many blocks there are. Throws `damaged`. */
   get #blocks(): number {
-    return this.#loaded.length
+    return this.#loaded.count
   }
 
   /** What the index says of a block; there is one of this number. */
   #line(number: number): IndexLine {
-    const line = this.#loaded[number]
-    if (!isIndexLine(line)) throw damagedSegment(this.facts.name)
+    const line = this.#loaded.line(number)
+    if (line === undefined) throw damagedSegment(this.facts.name)
     return line
   }
 

@@ -17,7 +17,7 @@ import type { RecordPayload } from '../log/record.js'
 import { decodePayload, opsIn } from '../log/record.js'
 import { mergeRows, withoutRemoved } from '../segments/merge.js'
 import type { Bounds, StoredRow } from '../segments/read.js'
-import { isWithin } from '../segments/read.js'
+import { IdOrder } from './id-order.js'
 import type { Manifest, Mark } from './manifest.js'
 import type { Lease } from './pool.js'
 import type { CollectionSpec } from '../types.js'
@@ -107,15 +107,24 @@ const versionAt = (newest: Version | undefined, sequence: number): Version | und
   return version
 }
 
+/** How many rows of the runs are kept at hand: what one operation asks for again and again. */
+const foundMax = 64
+
 /** The state as far as it has been read. */
 export class Generation {
   readonly manifest: Manifest
   readonly lease: Lease
   readonly #overlays = new Map<string, Overlay>()
+  /** By collection, of those that a range was asked of. */
+  readonly #orders = new Map<string, IdOrder>()
   /** Records of this process that no version has been made of yet, oldest first. */
   #late: LateRecord[] = []
+  /** Rows of the runs that were asked for lately, also those that are not there. */
+  readonly #found = new Map<string, { readonly row: StoredRow | undefined }>()
   sequence: number
   chain: string
+  /** Another object behind each record: what is known of the rows is known of these alone. */
+  rows: object = {}
   /** Marks, oldest first, at least one. */
   marks: Mark[]
   /** The newest log, open for reading; undefined where it is gone. */
@@ -231,6 +240,7 @@ export class Generation {
   #advance(sequence: number, chain: string, mark: RecordPayload['mark']): void {
     this.sequence = sequence
     this.chain = chain
+    this.rows = {}
     if (mark !== undefined) this.marks.push({ ...mark, sequence, chain })
   }
 
@@ -244,6 +254,7 @@ export class Generation {
       this.#overlays.set(collection, overlay)
     }
     const before = overlay.get(id)
+    if (before === undefined) this.#orders.get(collection)?.add(id)
     overlay.set(id, { sequence, removed, source, doc, checked: undefined, before })
   }
 
@@ -251,28 +262,52 @@ export class Generation {
   find(collection: string, id: string, sequence: number): Version | undefined {
     const version = versionAt(this.overlays.get(collection)?.get(id), sequence)
     if (version !== undefined) return version.removed ? undefined : version
-    const row = this.lease.table.find({ collection, id })
+    const row = this.#stored(collection, id)
     return row === undefined || row.text === null ? undefined : keptVersion(row, row.text)
+  }
+
+  /** The row at a key of the runs, which stay as they are: asked for again, it is the same. */
+  #stored(collection: string, id: string): StoredRow | undefined {
+    const key = `${collection}\0${id}`
+    const known = this.#found.get(key)
+    if (known !== undefined) return known.row
+    const row = this.lease.table.find({ collection, id })
+    if (this.#found.size >= foundMax) this.#found.clear()
+    this.#found.set(key, { row })
+    return row
   }
 
   /** Versions of a collection at a moment whose keys lie within bounds, in order or in reverse. */
   * scan(
     collection: string, bounds: Bounds, sequence: number, reverse: boolean,
   ): Generator<readonly [string, Version]> {
-    const own = this.#ownRows(collection, bounds, sequence)
-    if (reverse) own.reverse()
+    const own = this.#ownRows(collection, bounds, sequence, reverse)
     const rows = mergeRows([own, this.lease.table.scan(bounds, reverse)], reverse)
     for (const row of withoutRemoved(rows)) yield [row.id, keptVersion(row, row.text ?? '')]
   }
 
-  #ownRows(collection: string, bounds: Bounds, sequence: number): StoredRow[] {
-    const rows: StoredRow[] = []
-    for (const [id, newest] of this.overlays.get(collection) ?? []) {
-      const version = versionAt(newest, sequence)
-      if (version === undefined || !isWithin({ collection, id }, bounds)) continue
-      rows.push({ collection, id, text: version.removed ? null : '', version })
+  * #ownRows(
+    collection: string, bounds: Bounds, sequence: number, reverse: boolean,
+  ): Generator<StoredRow> {
+    const overlay = this.overlays.get(collection)
+    if (overlay === undefined) return
+    for (const id of this.#idsWithin(overlay, collection, bounds, reverse)) {
+      const version = versionAt(overlay.get(id), sequence)
+      if (version === undefined) continue
+      yield { collection, id, text: version.removed ? null : '', version }
     }
-    return rows.sort((a, b) => (a.id < b.id ? -1 : 1))
+  }
+
+  #idsWithin(
+    overlay: Overlay, collection: string, bounds: Bounds, reverse: boolean,
+  ): readonly string[] {
+    let order = this.#orders.get(collection)
+    if (order === undefined) {
+      order = new IdOrder()
+      this.#orders.set(collection, order)
+    }
+    const ids = order.within(overlay, collection, bounds)
+    return reverse ? ids.toReversed() : ids
   }
 
   /** Rows of all logs at a moment, sorted; null texts for what they removed. */

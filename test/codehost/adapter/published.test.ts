@@ -108,15 +108,18 @@ t.test('a 201 about something else, or that is not whole, is unknown and no succ
   }
 })
 
-t.test('a complete 4xx is refused, but for a 422 that says that it timed out', async (t) => {
+t.test('a complete 4xx is refused, but for a 422 that says that it timed out; one whose end nobody was told is unknown', async (t) => {
+  const whole = [['content-length', '38']] as const
   for (const kind of kinds) {
     for (const status of [400, 401, 403, 404, 409, 422, 429]) {
-      t.equal(judged(kind, reply(status, { message: 'Reference already exists' })).kind, 'refused')
+      const body = { message: 'Reference already exists' }
+      t.equal(judged(kind, reply(status, body, whole)).kind, 'refused')
+      t.equal(judged(kind, reply(status, body)).kind, 'unknown')
     }
     for (const message of [
       'Sorry, your request timed out.', 'Timeout while reading', 'it has TIMED-OUT',
     ]) {
-      t.hasStrict(judged(kind, reply(422, { message })),
+      t.hasStrict(judged(kind, reply(422, { message }, whole)),
         { kind: 'unknown', reason: 'status_422' }, message)
     }
   }

@@ -4,10 +4,12 @@ import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { closureCollection } from '../../../src/codehost/closure/rows.js'
+import { receiptCollection, receiptsByJob } from '../../../src/codehost/jobs/receipt.js'
+import { rowsUnder } from '../../../src/state/indexes.js'
 import { failure, must } from '../../support/must.js'
 import { closing } from '../../support/codehost/closing.js'
 
-t.test('C-020 C-022 C-037 C-058 C-082 C-087 C-088 C-089 C-090 C-091 C-092 C-154 an unknown issue whose number is known is read back, and its connection is free', async (t) => {
+t.test('C-020 C-022 C-037 C-058 C-082 C-087 C-088 C-089 C-090 C-091 C-092 C-123 C-128 C-154 C-262 C-263 an unknown issue whose number is known is read back, and its connection is free', async (t) => {
   const at = await closing(t)
   const job = await at.unknown('Unknown', 'numbered')
   const [row, connection, task] = [at.job(job), at.connection(), at.task(at.job(job).task_id ?? '')]
@@ -19,7 +21,7 @@ t.test('C-020 C-022 C-037 C-058 C-082 C-087 C-088 C-089 C-090 C-091 C-092 C-154 
   const { closed, ...after } = at.job(job)
   const { closed: none, ...before } = row
   t.equal(none, null)
-  t.strictSame(after, { ...before, revision: row.revision + 1, reserved: false }, 'C-262 C-263')
+  t.strictSame(after, { ...before, revision: row.revision + 1, reserved: false })
   t.strictSame(at.connection(), { ...connection, active_job_id: null }, 'nothing else of it')
   t.strictSame(at.task(row.task_id ?? ''), task, 'the task is as it was')
   t.hasStrict(receipt, {
@@ -37,6 +39,10 @@ t.test('C-020 C-022 C-037 C-058 C-082 C-087 C-088 C-089 C-090 C-091 C-092 C-154 
   t.equal(check.status, 0, check.stdout + check.stderr)
   const [shown] = await at.json(['codehost', 'jobs'])
   t.hasStrict(shown.way_on, { command: `sallyport codehost closures ${closed?.closure_id}` })
+  const [grant] = await at.json(['codehost', 'grants'])
+  t.equal(grant.state, 'closed', 'what it was closed under is shown as used up')
+  const [listed] = await at.json(['codehost', 'connections'])
+  t.equal(listed.consent.state, 'closed')
   must(await at.runJob(await at.approved('A successor')))
   t.equal(at.connection().active_fence, connection.active_fence + 1)
 })
@@ -45,6 +51,9 @@ t.test('C-120 C-192 C-193 C-249 a lost number is asked for by name, never search
   const at = await closing(t)
   const done = await at.approved('Another one')
   must(await at.runJob(done))
+  // As if somebody else had made it: nothing here was proved by it.
+  const [proof] = rowsUnder(at.view(), receiptCollection, receiptsByJob, { under: [done] })
+  await at.transact((tx) => tx.remove(receiptCollection, proof?.id ?? ''))
   const job = await at.unknown('Lost')
   const before = at.bytes()
   const none = await at.close(job, at.request(job))

@@ -43,6 +43,30 @@ t.test('C-095 C-096 C-101 C-102 C-103 C-180 a closed job is neither run, gone on
   t.strictSame(at.job(job), closed, 'nothing of it changed')
 })
 
+t.test('C-101 C-180 what was refused and is closed all the same is not read back, in no session, and each try is written down', async (t) => {
+  const at = await closing(t)
+  const alike = await at.unknown('Alike')
+  await at.transact((tx) => {
+    tx.put(connectionCollection, at.id, { ...at.connection(), active_job_id: null })
+    tx.put(jobCollection, alike, { ...at.job(alike), reserved: false })
+  })
+  const job = await at.approved('Alike')
+  at.sandbox.faults.set('write_not_done_422', { service: 'codehost', times: 1 })
+  await at.runJob(job)
+  at.sandbox.faults.clear()
+  t.equal(at.job(job).state, 'failed')
+  must(await at.close(job, at.request(job, { remote_id: 1 })))
+  const reconciled = async (): Promise<void> => {
+    t.equal(failure(await at.reconcile(job)).code, 'job_closed')
+  }
+  t.strictSame(await at.during(async () => {
+    await reconciled()
+    must(await at.run(['login', '--replace']))
+    await reconciled()
+  }), [])
+  t.strictSame(rows(at, job).map(({ facts }) => facts['route']), ['finalize', 'finalize'])
+})
+
 t.test('C-055 C-091 each of the three places of the fence is enough by itself', async (t) => {
   const at = await closing(t)
   const job = await at.unknown('Places', 'numbered')

@@ -67,10 +67,14 @@ t.test('C-239 whoever holds the guard keeps others from beginning', async (t) =>
   const { holdGuard } = await import('../../../src/governance/guard.js')
   const guard = await holdGuard(at.place.stateDir, `close_${job}`)
   const stop = new AbortController()
-  const waiting = at.close(job, at.request(job), { stop: stop.signal })
   const before = at.requests().length
-  setTimeout(() => stop.abort(), 50)
-  t.equal(failure(await waiting).code, 'close_capacity_cancelled')
+  const waited = at.close(job, at.request(job), {
+    stop: stop.signal,
+    at: (step) => {
+      if (step === 'closure.waits') stop.abort()
+    },
+  })
+  t.equal(failure(await waited).code, 'close_capacity_cancelled')
   t.equal(at.requests().length, before)
   guard.release()
   must(await at.close(job, at.request(job)))

@@ -3,6 +3,7 @@ import t from 'tap'
 import { connectionCollection } from '../../../src/governance/connections/rows.js'
 import { closureBlockers } from '../../../src/codehost/closure/blockers.js'
 import { jobCollection } from '../../../src/codehost/jobs/rows.js'
+import { collections } from '../../../src/governance/rows.js'
 import { must } from '../../support/must.js'
 import { closing, type Closing } from '../../support/codehost/closing.js'
 
@@ -71,6 +72,42 @@ t.test('C-199 C-200 C-204 what is missing of plan or ledger blocks before anybod
   }
 })
 
+t.test('the number that proved another job proves no second one, and nobody is asked', async (t) => {
+  const at = await closing(t)
+  const first = await at.unknown('The same title')
+  must(await at.close(first, at.request(first, { remote_id: 1 })))
+  const second = await at.unknown('The same title')
+  const before = at.bytes()
+  t.strictSame(await at.during(async () => {
+    const ran = await at.close(second, at.request(second, { remote_id: 1 }))
+    t.equal(ran.status, 7, ran.stderr)
+    t.hasStrict(ran.error(), { code: 'closure_blocked', reason: 'remote_taken' })
+  }), [])
+  t.strictSame([...at.bytes()], [...before])
+  t.equal(at.connection().active_job_id, second)
+  must(await at.close(second, at.request(second, { remote_id: 2 })))
+  t.equal(at.connection().active_job_id, null)
+})
+
+t.test('a number that comes to prove another job during the reads closes nothing more', async (t) => {
+  const at = await closing(t)
+  const first = await at.unknown('The same title')
+  const other = await at.beside()
+  const second = await other.unknown('The same title')
+  let after: ReadonlyMap<string, string> = new Map()
+  const ran = await at.close(first, at.request(first, { remote_id: 1 }), {
+    at: async (step) => {
+      if (step !== 'closure.staged') return
+      must(await other.close(second, other.request(second, { remote_id: 1 })))
+      after = at.bytes()
+    },
+  })
+  t.hasStrict(ran.error(), { code: 'closure_blocked', reason: 'remote_taken' }, ran.stderr)
+  t.strictSame([...at.bytes()], [...after], 'as the other closure left it')
+  t.equal(at.connection().active_job_id, first)
+  t.equal(other.connection().active_job_id, null)
+})
+
 type Act = (at: Closing, job: string) => Promise<unknown>
 
 const acts: Readonly<Record<string, readonly [Act, string]>> = {
@@ -83,6 +120,18 @@ const acts: Readonly<Record<string, readonly [Act, string]>> = {
   'C-252 a fingerprint changes': [
     async (at, job) => at.transact((tx) => tx.put(jobCollection, job, {
       ...at.job(job), run_sha256: '0'.repeat(64),
+    })), 'conflict closure_binding_changed'],
+  'C-253 a process takes the lease': [
+    async (at, job) => at.transact((tx) => {
+      const task = at.task(at.job(job).task_id ?? '')
+      if (task === undefined) throw new Error('it has one')
+      tx.put(collections.openTasks, task.task_id, {
+        ...task, lease: { holder: 'op', fence: 1, expires_at: '2100-01-01T00:00:00.000Z' },
+      })
+    }), 'conflict closure_binding_changed'],
+  'C-253 the write binding changes': [
+    async (at, job) => at.transact((tx) => tx.put(jobCollection, job, {
+      ...at.job(job), consent: { ...at.job(job).consent, binding_sha256: '0'.repeat(64) },
     })), 'conflict closure_binding_changed'],
   'C-255 the connection is saved anew': [
     async (at) => must(await at.run(['codehost', 'mode', at.id, 'disabled'])),

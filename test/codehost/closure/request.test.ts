@@ -2,8 +2,14 @@
 import * as fc from 'fast-check'
 import t from 'tap'
 import { SallyportError } from '../../../src/base/errors.js'
-import { parseCloseRequest } from '../../../src/codehost/closure/request.js'
+import {
+  closeRequestJson, closeRequestOf, type ReadRequest,
+} from '../../../src/codehost/closure/request.js'
 import { followThroughKind, publicationKind } from '../../../src/codehost/jobs/kinds.js'
+
+const parseCloseRequest = (
+  bytes: Uint8Array, kind: typeof followThroughKind | typeof publicationKind,
+): ReadRequest => closeRequestOf(closeRequestJson(bytes), kind)
 
 const key = '0f8fad5b-d9cb-469f-a165-70867728950e'
 const good = {

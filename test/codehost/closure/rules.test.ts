@@ -71,27 +71,30 @@ t.test('C-273 local work in the ledger of a kind that has none is not passed ove
 })
 
 t.test('C-232 C-233 C-234 requests and bytes are counted for the whole operation, each limit at its value and one past it', async (t) => {
-  const limits = { windowMs: 1, getsMax: 3, rawBytesMax: 100, replyBytesMax: 60 }
-  const budget = new ReadBudget(limits)
-  const first = budget.begin()
-  t.strictSame(first, { bytesMax: 60, beyond: 'readback_too_large' })
-  const second = budget.begin()
-  t.strictSame(second, { bytesMax: 40, beyond: 'bytes_exceeded' }, 'what another may still bring')
-  t.equal(budget.begin(), 'bytes_exceeded')
-  if (typeof first === 'string' || typeof second === 'string') return
-  budget.end(first, 10)
-  budget.end(second, 40)
-  t.strictSame([budget.gets, budget.rawBytes], [2, 50])
-  const third = budget.begin()
-  t.strictSame(third, { bytesMax: 50, beyond: 'bytes_exceeded' })
-  if (typeof third !== 'string') budget.end(third, 49)
-  t.equal(budget.begin(), 'gets_exceeded')
-  const last = new ReadBudget({ ...limits, getsMax: 9 })
-  for (const bytes of [60, 39]) {
-    const one = last.begin()
-    if (typeof one !== 'string') last.end(one, bytes)
+  const limits = {
+    windowMs: 1, getsMax: 3, rawBytesMax: 100, replyBytesMax: 60, decodedBytesMax: 10,
   }
-  t.hasStrict(last.begin(), { bytesMax: 1 })
+  const begun = (of: ReadBudget, bytesMax?: number) => {
+    const one = of.begin(bytesMax)
+    if (typeof one === 'string') throw new Error(one)
+    return one
+  }
+  const budget = new ReadBudget(limits)
+  const first = begun(budget)
+  const second = begun(budget, 80)
+  t.strictSame([first.bytesMax, second.bytesMax], [60, 80])
+  t.strictSame([first.take(60), first.beyond()], [true, 'readback_too_large'])
+  t.strictSame(
+    [second.take(39), second.take(1), second.beyond()], [true, true, 'readback_too_large'])
+  t.strictSame([second.take(1), second.beyond()], [false, 'bytes_exceeded'], 'of all together')
+  t.strictSame([budget.gets, budget.rawBytes], [2, 101])
+  t.equal(budget.begin(), 'bytes_exceeded')
+  const counted = new ReadBudget(limits)
+  for (const bytes of [50, 40]) begun(counted).take(bytes)
+  const third = begun(counted)
+  t.strictSame([third.bytesMax, third.beyond()], [10, 'bytes_exceeded'], 'no more than is left')
+  t.equal(counted.begin(), 'gets_exceeded')
+  t.strictSame([counted.decode(10), counted.decode(1), counted.decodedBytes], [true, false, 11])
 })
 
 t.test('C-057 an account of the most bytes that are stored passes, one byte more does not', async (t) => {

@@ -8,9 +8,10 @@ import { fileScan } from '../../../src/codehost/git/file-scan.js'
 import { isObjectId, objectHash, objectId, rawId } from '../../../src/codehost/git/object-id.js'
 import { GitTree, emptyTree, treeOfListing } from '../../../src/codehost/git/tree.js'
 import {
-  isTreeMode, sortedEntries, treeBytes, treeId, typeOfMode,
+  sortedEntries, treeBytes, treeId, typeOfMode,
 } from '../../../src/codehost/git/tree-entry.js'
 import type { TreeMode } from '../../../src/codehost/git/tree-entry.js'
+import { readReply } from '../../../src/codehost/replies/read.js'
 import { levelsOf, nestedTree } from '../../support/codehost/arbitrary.js'
 import { bareRepository, git, linesOf, tryGit } from '../../support/codehost/real-git.js'
 
@@ -130,8 +131,15 @@ t.test('a folder sorts as if its name ended in a slash', async (t) => {
 })
 
 t.test('only modes of today are modes', async (t) => {
-  for (const mode of ['100644', '100755', '120000', '160000', '040000']) t.ok(isTreeMode(mode))
-  for (const mode of ['100664', '40000', '', '100600', '0100644']) t.notOk(isTreeMode(mode))
+  const sha = '1'.repeat(40)
+  const told = (mode: string, type: string) => readReply('tree', Buffer.from(JSON.stringify({
+    sha, truncated: false, tree: [{ path: 'a', mode, type, sha }],
+  })))
+  const modes = ['100644', '100755', '120000', '160000', '040000'] as const
+  for (const mode of modes) t.equal(told(mode, typeOfMode(mode)).tree[0]?.mode, mode)
+  for (const mode of ['100664', '40000', '', '100600', '0100644']) {
+    t.throws(() => told(mode, 'blob'), mode)
+  }
 })
 
 t.test('commits have the ids of git commit-tree', async (t) => {

@@ -3,7 +3,10 @@ import t from 'tap'
 import { connectionCollection } from '../../../src/governance/connections/rows.js'
 import { requireJobRevision } from '../../../src/codehost/jobs/change.js'
 import { codehostRun } from '../../../src/codehost/jobs/contract.js'
-import { effectHistory, type EffectEntry } from '../../../src/codehost/jobs/histories.js'
+import {
+  effectHistory, jobHistories, type EffectEntry,
+} from '../../../src/codehost/jobs/histories.js'
+import { canonicalJson } from '../../../src/base/canonical.js'
 import { requireUnsent } from '../../../src/codehost/jobs/ledger.js'
 import { requireRepository } from '../../../src/codehost/jobs/preflight.js'
 import { mintReceipt, sealJournal } from '../../../src/codehost/jobs/receipt.js'
@@ -87,6 +90,31 @@ t.test('C-071 C-073 C-074 an effect whose outcome would not fit behind its mark 
   t.hasStrict(at.connection(), { active_job_id: null })
 })
 
+t.test('C-072 each history of a job holds 4 MiB: what fits is written, one byte more is refused and nothing is lost', async (t) => {
+  const at = await working(t)
+  const job = await at.prepare()
+  for (const spec of Object.values(jobHistories)) t.equal(spec.bytesMax, 4 * 1024 * 1024, spec.name)
+  const entry = (reason: string): EffectEntry => ({
+    type: 'outcome', at: at.job(job).created_at, effect: 1, outcome: 'unsent', status: null,
+    reason, remote_id: null, raw_sha256: null,
+  })
+  const line = (reason: string): number => Buffer.byteLength(canonicalJson(entry(reason))) + 1
+  const head = () => historyHead(at.view(), effectHistory, job)
+  const append = (reason: string) => at.transact((tx) =>
+    void tx.append(effectHistory, job, historyHead(tx, effectHistory, job), [entry(reason)]))
+  const long = 'x'.repeat(1024 * 1024)
+  for (let one = 0; one < 3; one += 1) await append(long)
+  const room = 4 * 1024 * 1024 - head().bytes
+  const exact = 'y'.repeat(room - line(''))
+  const before = head()
+  await t.rejects(append(`${exact}y`), { code: 'history_full' })
+  t.strictSame(head(), before)
+  await append(exact)
+  t.equal(head().bytes, 4 * 1024 * 1024)
+  await t.rejects(append(''), { code: 'history_full' })
+  t.equal((await at.run(['state', 'check'])).status, 0)
+})
+
 t.test('a readback of too many receipts is sealed in no journal', async (t) => {
   const at = await working(t)
   const approved = at.job(await at.approved())
@@ -99,6 +127,7 @@ t.test('a readback of too many receipts is sealed in no journal', async (t) => {
     remoteId: 1, path: '/y', readRevision: 1,
     verdict: {
       kind: 'matches', rawSha256: 'b'.repeat(64), payloadSha256: 'c'.repeat(64), rawBytes: 1,
+      decodedBytes: 1,
     },
   })
   t.throws(() => sealJournal(at.gov, Array.from({ length: 200 }, () => receipt)),
@@ -119,8 +148,8 @@ t.test('a connection that another job occupies meanwhile lets nothing be read ba
 
 t.test('a scheduled run of which a part came to its end says so', (t) => {
   const failed = codehostRun.failure([
-    { jobId: 'a', job: null as never, failure: null },
-    { jobId: 'b', job: null as never, failure: fail.blocked('x', 'y') },
+    { jobId: 'a', job: null as never, way: null as never, failure: null },
+    { jobId: 'b', job: null as never, way: null as never, failure: fail.blocked('x', 'y') },
   ])
   t.equal(failed?.code, 'jobs_partly_run')
   t.equal(failed?.kind, 'partial')

@@ -9,6 +9,7 @@ const creations: readonly (readonly [string, string, string])[] = [
   ['write_truncate', 'unknown_external_effect', 'truncated'],
   ['write_status_500', 'unknown_external_effect', 'status_500'],
   ['write_timed_out', 'unknown_external_effect', 'status_422'],
+  ['write_cut_422', 'unknown_external_effect', 'status_422'],
   ['write_malformed', 'unknown_external_effect', 'reply_malformed'],
   ['write_redirect_307', 'unknown_external_effect', 'status_307'],
   ['write_other_text', 'unknown_external_effect', 'reply_differs'],
@@ -49,7 +50,10 @@ t.test('a creation without a whole confirmation is unknown or refused, keeps its
     const back = await at.reconcile(job)
     t.equal(failure(back).code, state === 'failed' ? 'effect_refused' : 'remote_id_required')
     t.equal(at.requests().length, before, 'nothing is searched for')
-    t.equal((await at.json(['codehost', 'connections']))[0].occupied_for_good, true)
+    const isRefused = state === 'failed'
+    t.equal((await at.json(['codehost', 'connections']))[0].occupied_for_good, isRefused, fault)
+    t.match((await at.run(['codehost', 'job', job])).stdout, isRefused
+      ? 'sallyport codehost connect' : `sallyport codehost close-capacity ${job} --remote-id N`)
   }
 })
 
@@ -95,7 +99,7 @@ t.test('C-104 C-107 C-109 C-110 what was created and not read back is unknown, u
 
 t.test('what another job was proved by proves no second one', async (t) => {
   const at = await working(t)
-  const { jobCollection } = await import('../../../src/codehost/jobs/rows.js')
+  const { receiptCollection } = await import('../../../src/codehost/jobs/receipt.js')
   const first = await at.approved('The same title')
   must(await at.runJob(first))
   const second = await at.approved('The same title')
@@ -103,8 +107,11 @@ t.test('what another job was proved by proves no second one', async (t) => {
     // As if the host had answered with the number that it gave before.
     at: async (step) => {
       if (step !== 'codehost.created') return
-      await at.transact((tx) => tx.put(jobCollection, first, {
-        ...at.job(first), remote: at.job(second).remote,
+      const row = at.view().get(receiptCollection, at.job(first).receipt_id ?? '')
+      if (row === undefined) throw new Error('it was proved')
+      const effect = { ...row.receipt.effect, remote_id: at.job(second).remote?.id ?? 0 }
+      await at.transact((tx) => tx.put(receiptCollection, row.readback_id, {
+        ...row, receipt: { ...row.receipt, effect },
       }))
     },
   })
@@ -125,6 +132,28 @@ t.test('C-106 a job whose sealed bytes are not its own is neither run nor read b
   t.hasStrict((await at.runJob(job)).error(), { code: 'plan_altered' })
   t.equal(at.dials(), 0)
   t.equal((await at.run(['state', 'check'])).status, 12, 'and a check tells')
+  await at.transact((tx) => tx.put(jobCollection, job, row))
+  await at.runJob(job, {
+    at: (step) => {
+      if (step !== 'codehost.created') return
+      at.sandbox.faults.set('read_not_there', { service: 'codehost', times: 1 })
+    },
+  })
+  at.sandbox.faults.clear()
+  const unknown = at.job(job)
+  const before = at.requests().length
+  const { consent } = unknown
+  for (const [change, code] of [
+    [{ plan: { ...unknown.plan, sha256: '0'.repeat(64) } }, 'plan_altered'],
+    [{ consent: { ...consent, binding_sha256: '0'.repeat(64) } }, 'plan_altered'],
+    [{ consent: { ...consent, consent_id: 'con_x' } }, 'plan_altered'],
+  ] as const) {
+    await at.transact((tx) => tx.put(jobCollection, job, { ...unknown, ...change }))
+    t.equal(failure(await at.reconcile(job)).code, code)
+  }
+  t.equal(at.requests().length, before, 'nobody is asked')
+  await at.transact((tx) => tx.put(jobCollection, job, unknown))
+  must(await at.reconcile(job))
 })
 
 t.test('what the host has is looked at before the connection is occupied', async (t) => {

@@ -57,6 +57,16 @@ t.test('a scheduled run runs what was approved, oldest first, and leaves what wa
   t.equal(at.job(second).state, 'approved')
 })
 
+t.test('C-007 a scheduled run ends with the authority that it runs under: what it does not stand for waits on', async (t) => {
+  const at = await working(t)
+  must(await standing(at, ['--max-jobs', '1']))
+  const jobs = [await at.prepare('One'), await at.prepare('Two')]
+  const ran = must(await at.run(['codehost', 'run', '--approved', '--json']))
+  t.strictSame(ran.json().jobs.map(({ id }: { id: string }) => id), [jobs[0]])
+  t.hasStrict(at.job(jobs[1] ?? ''), { state: 'prepared', approval: null })
+  t.equal(at.posts().length, 1)
+})
+
 t.test('C-027 all four paths refuse a job without its consent, and let it pass with it', async (t) => {
   const at = await working(t)
   const job = at.job(await at.approved())

@@ -9,6 +9,7 @@ import t from 'tap'
 import { canonicalJson, sha256Hex } from '../../../src/base/canonical.js'
 import { loadEvidence } from '../../../src/codehost/producer/evidence.js'
 import { markerName } from '../../../src/codehost/producer/limits.js'
+import { holdGuard } from '../../../src/governance/guard.js'
 import { macOf } from '../../../src/codehost/producer/mac.js'
 import { manifestOf } from '../../../src/codehost/producer/manifest.js'
 import { judgeProducer } from '../../../src/codehost/producer/proof.js'
@@ -97,6 +98,30 @@ t.test('C-205 C-207 C-208 C-211 C-267 only a marker of this start, this stage an
   const spaced = Buffer.from(JSON.stringify(marker, null, 1))
   t.equal(judged({ markers: [markerOf(spaced)] }), 'marker_invalid')
   t.hasStrict(judgeProducer(binding, 'another', evidence), { reason: 'binding_changed' })
+})
+
+t.test('C-272 another isolation than none is neither started nor believed: without a proof of the supervisor it stays blocked', async (t) => {
+  const { binding, run: { token }, start, stateDir, job } = await madeFor(t)
+  for (const claim of ['vm', 'namespace', 'cgroup', '']) {
+    const guard = await holdGuard(stateDir, binding.producer_id)
+    const other = { ...binding, isolation_claim: claim } as never
+    await t.rejects(start({ guard, binding: other }), { code: 'producer_changed' }, claim)
+    guard.release()
+  }
+  t.equal(loadEvidence(stateDir, job.job_id).start, null, 'nothing was started')
+  t.hasStrict(await start(), { quiescent: true, complete: true })
+  const evidence = loadEvidence(stateDir, job.job_id)
+  const begun = read<StartRecord>(evidence.start)
+  const marker = read<TerminalMarker>(evidence.markers[0]?.bytes)
+  for (const claim of ['vm', 'namespace', 'cgroup', '']) {
+    const begunSo = sealed(token, { ...begun, isolation_claim: claim })
+    const endedSo = markerOf(sealed(token, {
+      ...marker, isolation_claim: claim, start_sha256: sha256Hex(begunSo),
+    }))
+    for (const change of [{ markers: [endedSo] }, { start: begunSo, markers: [endedSo] }]) {
+      t.hasStrict(judgeProducer(binding, token, { ...evidence, ...change }), { quiescent: false })
+    }
+  }
 })
 
 t.test('C-208 every file of a stage counts, and so does the stage itself', async (t) => {

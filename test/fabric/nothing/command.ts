@@ -1,5 +1,5 @@
 /** `nothing look <url>`: one look from the line, as the terminal gives every other order. */
-import { clientOf } from '../../../src/cli/client.js'
+import { clientOf } from '../../../src/fabric/client.js'
 import type { CommandTable } from '../../../src/cli/entry.js'
 import { currentToken } from '../../../src/cli/login.js'
 import { defineVerb, type Build, type Run } from '../../../src/cli/verb.js'

@@ -83,6 +83,7 @@ t.test('a read can be cut, moved or told otherwise', async (t) => {
     ['repository_archived', '', { archived: true }],
     ['pull_closed', 'pulls/1', { state: 'closed' }], ['pull_draft', 'pulls/1', { draft: true }],
     ['pull_retitled', 'pulls/1', { title: 'Another title' }],
+    ['pull_counts', 'pulls/1', { changed_files: 2_001 }],
     ['pull_moved', 'pulls/1', (json) => json.head.sha !== tip],
     ['issue_other_body', 'issues/1', { body: 'Another text' }],
     ['issue_elsewhere', 'issues/1', (json) => json.repository_url.endsWith('/other/place')],

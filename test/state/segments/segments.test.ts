@@ -17,7 +17,7 @@ import { sha256Hex } from '../../../src/base/canonical.js'
 const small = { blockBytes: 200, fileBytes: 1600 }
 
 const nasty = ['a', 'a/b', 'a"b', 'back\\slash', '\\"', 'ü', '\u{1f600}', '\uffff', 'x'.repeat(300),
-  '\n', '","', '__proto__', '10', '9', ']']
+  '\n', '","', '__proto__', '10', '9', ']', '"],["', '"],[', 'x"],[', '\\"],[']
 
 const someRows = (random: () => number, count: number): Row[] => {
   const rows = new Map<string, Row>()
@@ -149,7 +149,7 @@ t.test('a line of an index that is none is damage for whoever needs it, and for 
   const lines = segmentOf(built).index
   const last = lines.length - 1
   const found = (change: (all: unknown[]) => unknown): Segment => {
-    const index = Buffer.from(JSON.stringify(change([...lines])))
+    const index = Buffer.from(`${JSON.stringify(change([...lines]))}\n`)
     const at = built.bytes.length
     return segmentOf({
       bytes: Buffer.concat([built.bytes, index]),
@@ -157,14 +157,15 @@ t.test('a line of an index that is none is damage for whoever needs it, and for 
     })
   }
   const damaged = { code: 'collection_damaged' }
-  for (const line of [null, 7, [], lines[last]?.slice(0, 4), ['a', 'b', '0', 1, 'c']]) {
+  for (const line of [[], lines[last]?.slice(0, 4), ['a', 'b', '0', 1, 'c']]) {
     const segment = found((all) => all.with(last, line))
     t.strictSame(plain(segment.scan({ high: rows[3] as Row })), rows.slice(0, 3))
     t.hasStrict(errorOf(() => [...segment.scan()]), damaged, JSON.stringify(line))
     t.hasStrict(errorOf(() => segment.index), damaged)
   }
   t.hasStrict(errorOf(() => [...found(() => ({})).scan()]), damaged)
-  t.strictSame(plain(found(() => []).scan()), [])
+  t.hasStrict(errorOf(() => [...found((all) => all.with(last, null)).scan()]), damaged)
+  t.hasStrict(errorOf(() => [...found(() => []).scan()]), damaged, 'no file is without a block')
 })
 
 t.test('a damaged block loses its own rows only, and says which they may be', async (t) => {

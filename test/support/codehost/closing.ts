@@ -4,7 +4,7 @@ import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { referencedArtifacts } from '../../../src/governance/artifacts.js'
 import type { Loose, Ran, RunOptions, Teardown } from '../../world/place.js'
-import { working, type Working } from './working.js'
+import { connectionOf, working, type Working } from './working.js'
 
 /** What the worlds of these tests have. */
 export interface Closing extends Working {
@@ -16,6 +16,8 @@ export interface Closing extends Working {
   close(job: string, request: Loose, options?: RunOptions): Promise<Ran>
   /** Requests to the code host that one piece of work made. */
   during(work: () => Promise<unknown>): Promise<readonly string[]>
+  /** The same for another connection to the same repository, saved now. */
+  beside(): Promise<Closing>
   /** Digest of each file of the state that a refused closure must leave as it was. */
   bytes(): ReadonlyMap<string, string>
 }
@@ -29,9 +31,8 @@ const filesBelow = (dir: string, below = ''): readonly string[] => readdirSync(j
     return statSync(join(dir, path)).isDirectory() ? filesBelow(dir, path) : [path]
   })
 
-/** Makes one. */
-export const closing = async (t: Teardown): Promise<Closing> => {
-  const at = await working(t)
+/** Makes one of a world that is there. */
+export const closingOf = <W extends Working>(at: W): W & Closing => {
   const more = {
     unknown: async (title?: string, numbered?: 'numbered') => {
       const job = await at.approved(title)
@@ -62,6 +63,7 @@ export const closing = async (t: Teardown): Promise<Closing> => {
       await work()
       return at.requests().slice(before).map(({ method, path }) => `${method} ${path}`)
     },
+    beside: async () => closingOf(await connectionOf(at)),
     bytes: () => {
       const { stateDir } = at.place
       const named = referencedArtifacts(at.view())
@@ -74,5 +76,8 @@ export const closing = async (t: Teardown): Promise<Closing> => {
   }
   return Object.defineProperties({}, {
     ...Object.getOwnPropertyDescriptors(at), ...Object.getOwnPropertyDescriptors(more),
-  }) as Closing
+  }) as W & Closing
 }
+
+/** Makes one. */
+export const closing = async (t: Teardown): Promise<Closing> => closingOf(await working(t))

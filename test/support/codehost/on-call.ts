@@ -13,7 +13,8 @@ type Calls = Record<string, Call>
  * throw, or do nothing. What it does itself is not counted.
  */
 export const onCall = async <T>(
-  name: 'readSync' | 'openSync' | 'opendirSync' | 'fstatSync' | 'lstatSync',
+  name: 'readSync' | 'openSync' | 'opendirSync' | 'fstatSync' | 'lstatSync' | 'writeSync'
+    | 'fsyncSync' | 'fdatasyncSync' | 'linkSync',
   before: (number: number, args: readonly unknown[]) => void, work: () => Promise<T>,
 ): Promise<T> => {
   const disk = fs as unknown as Calls

@@ -55,6 +55,7 @@ export const publishing = async (
   const more = {
     preparedPublication,
     approvedPublication: async (...of: Parameters<Publishing['preparedPublication']>) => {
+      await at.freshConsent()
       const job = await preparedPublication(...of)
       const { digest } = await at.json(['codehost', 'preview', job])
       must(await at.run(['codehost', 'approve', job, '--preview-digest', digest], how))

@@ -4,9 +4,10 @@
  */
 import { mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { jobCollection, type Job } from '../../../src/codehost/jobs/rows.js'
+import { closedByConsent, jobCollection, type Job } from '../../../src/codehost/jobs/rows.js'
 import { connectionCollection, type Connection } from '../../../src/governance/connections/rows.js'
 import { collections, type Task } from '../../../src/governance/rows.js'
+import { rowsUnder } from '../../../src/state/indexes.js'
 import type { SandboxOptions } from '../../../src/sandbox/start.js'
 import type { SeenRequest } from '../../../src/sandbox/types.js'
 import type { Loose, Ran, RunOptions, Teardown } from '../../world/place.js'
@@ -33,6 +34,8 @@ export interface Working extends Placed<StillClock>, Stateful, SignedIn, Outside
   prepareComment(issue: number, text?: string): Promise<string>
   /** Consents to what a publication needs. */
   consentToPublish(): Promise<Ran>
+  /** The same consent anew where a job was closed under the one of now; else nothing. */
+  freshConsent(): Promise<void>
   /** Writes a folder of files, its name that of the working folder's; gives its path. */
   folder(files: Readonly<Record<string, string | Uint8Array>>, name?: string): string
   /** Prepares a publication of a folder; more flags replace or add to the usual ones. */
@@ -57,11 +60,10 @@ export const hostMark = 'MARK-host-text'
 const requestsOf = ({ sandbox }: Outside): readonly SeenRequest[] =>
   sandbox.log.all().filter(({ service }) => service === 'codehost')
 
-/** Makes one. */
-export const working = async (
-  t: Teardown, options: Partial<SandboxOptions> = {},
-): Promise<Working> => {
-  const world = await World.in(t, { clock: movedClock() }).sandbox(options).state().session()
+type Signed = Placed<StillClock> & Stateful & SignedIn & Outside
+
+/** Saves a connection of its own, consented, and gives its jobs in short. */
+export const connectionOf = async (world: Signed): Promise<Working> => {
   const { place, run, json, sandbox } = world
   const { id }: Loose = must(await run([
     'codehost', 'connect', '--repo', 'operator/notes', '--token-file', sandbox.keyFiles.codehost,
@@ -77,6 +79,14 @@ export const working = async (
       String(connection().revision), ...flags])
   must(await consent())
   const before = requestsOf(world).length
+  /** What a person does who goes on behind a closure: another consent to the same. */
+  const freshConsent = async (): Promise<void> => {
+    const given = connection().consent
+    const spent = given !== null && given.ended === null && rowsUnder(
+      world.view(), jobCollection, closedByConsent, { under: [given.consent_id], limit: 1 },
+    ).length > 0
+    if (spent) must(await consent(['--action', ...given.actions]))
+  }
   const prepared = async (words: readonly string[], text: string): Promise<string> =>
     (await json(['codehost', 'prepare', ...words, '--connection', id, '--body-file',
       place.write('body.md', text)])).id
@@ -99,7 +109,7 @@ export const working = async (
   const approve = async (job: string) => run(['codehost', 'approve', job, '--preview-digest',
     (await json(['codehost', 'preview', job])).digest, '--json'])
   const more = {
-    id, connection, consent, prepare, approve, folder, publish,
+    id, connection, consent, freshConsent, prepare, approve, folder, publish,
     consentToPublish: () => consent(['--action', 'git.object.create', 'git.ref.create',
       'pull_request.create']),
     job: (of: string): Job => {
@@ -112,6 +122,7 @@ export const working = async (
     prepareComment: (issue: number, text = hostMark) =>
       prepared(['comment', '--issue', String(issue)], text),
     approved: async (title?: string) => {
+      await freshConsent()
       const job = await prepare(title)
       must(await approve(job))
       return job
@@ -127,3 +138,9 @@ export const working = async (
     ...Object.getOwnPropertyDescriptors(world), ...Object.getOwnPropertyDescriptors(more),
   }) as Working
 }
+
+/** Makes one. */
+export const working = async (
+  t: Teardown, options: Partial<SandboxOptions> = {},
+): Promise<Working> => connectionOf(
+  await World.in(t, { clock: movedClock() }).sandbox(options).state().session())

@@ -8,7 +8,7 @@ import { described } from '../codehost/described.js'
 import type { Described } from '../codehost/described.js'
 import { git, tryGit } from '../codehost/real-git.js'
 import type { GitPlace } from '../codehost/real-git.js'
-import { World } from '../../world/world.js'
+import { sandboxOf } from '../../world/sandbox.js'
 import { post } from './https-post.js'
 import type { Ask, Reply } from './https-post.js'
 
@@ -48,7 +48,7 @@ const readJson = (body: Buffer): unknown => {
 /** A sandbox and a client whose every plain exchange is validated. */
 export const hostOf = async (
   t: Test, options: Partial<SandboxOptions> = {},
-): Promise<Host> => clientOf((await World.in(t).sandbox(options)).sandbox)
+): Promise<Host> => clientOf(await sandboxOf(t, options))
 
 /** The same of a sandbox that is there. */
 export const clientOf = (sandbox: Sandbox): Host => {

@@ -10,7 +10,7 @@ import { integerFlag } from '../../flags.js'
 import { readInput } from '../../input.js'
 import { loginToMutate } from '../../mutate.js'
 import { defineVerb, type Build, type Run, type VerbDefinition } from '../../verb.js'
-import { alphaContext } from './context.js'
+import { alphaContext } from '../../../fabric/contexts/alpha.js'
 
 /** Flags of `alpha ask`. */
 export interface AskOptions {

@@ -1,4 +1,4 @@
-import { closeForm, requestOfBytes, requestOfFields } from '../../../codehost/closure/ask.js'
+import { requestOfBytes, requestOfFields } from '../../../codehost/closure/ask.js'
 import { closeCapacity } from '../../../codehost/closure/close.js'
 import { codehostCloseCapacity, type ClosedDocument } from '../../../codehost/closure/contract.js'
 import { closureLimits } from '../../../codehost/closure/limits.js'
@@ -13,8 +13,9 @@ import { readInput } from '../../input.js'
 import { loginAlone } from '../../mutate.js'
 import { requestOf } from '../../request.js'
 import { defineVerb, type Build, type Run, type VerbDefinition } from '../../verb.js'
+import { askToClose, evidenceLines } from './close-form.js'
 import { receiptText } from './closure-text.js'
-import { codehostContext } from './context.js'
+import { codehostContext } from '../../../fabric/contexts/codehost.js'
 
 /** Argument and flags of `codehost close-capacity`. */
 export interface CloseCapacityOptions {
@@ -43,7 +44,8 @@ const definition: VerbDefinition<ClosedDocument> = {
       + 'blocked or failed, and never runs again. What cannot be proved leaves the connection '
       + 'occupied, with a named reason. The request is kept in pending/ before anybody is '
       + 'contacted; --retry sends the very same one, and a request that was applied is answered '
-      + 'from the state, with no contact. On a terminal, without flags, it is a form.',
+      + 'from the state, with no contact. On a terminal, without the expected numbers, it is a '
+      + 'form.',
     examples: [
       '$ sallyport codehost close-capacity JOB --acknowledged-capacity-close '
         + '--expected-job-revision 6 --expected-connection-revision 2 '
@@ -79,43 +81,33 @@ const definition: VerbDefinition<ClosedDocument> = {
   text: ({ receipt }) => receiptText(receipt),
 }
 
-const fieldsOf = (options: CloseCapacityOptions) => ({
+/** What a form shows and asks; given as flags it makes a request of its own. */
+const decidedOf = (options: CloseCapacityOptions) => ({
   acknowledged_capacity_close: options.acknowledgedCapacityClose,
   expected_job_revision: options.expectedJobRevision,
   expected_connection_revision: options.expectedConnectionRevision,
   expected_connection_fence: options.expectedConnectionFence,
-  idempotency_key: options.idempotencyKey, remote_id: options.remoteId,
-  remote_commit_id: options.remoteCommitId, pr_number: options.prNumber,
 })
 
-/** On a terminal the numbers of now are shown, and the acknowledgment starts unchecked. */
-const asked = async (
-  options: CloseCapacityOptions, deps: VerbDeps, gov: Gov, session: Session,
-): Promise<ReadRequest> => {
-  const { jobId, ...form } = closeForm(gov, session, options.job)
-  const prompter = await deps.ask('Give --acknowledged-capacity-close and the expected numbers.')
-  deps.note(`${jobId} is ${form.state}; ${form.contacted} of its effects may have happened at `
-    + `${form.repository}. Its revision is ${form.expected_job_revision}, that of the connection `
-    + `${form.expected_connection_revision}, its fence ${form.expected_connection_fence}.`)
-  deps.note('Closing frees the connection and resolves nothing: the job stays as it is and never '
-    + 'runs again.')
-  if (!(await prompter.confirm('Close this capacity if everything is proved?'))) {
-    throw fail.cancelled('declined', 'Declined; nothing was changed.')
-  }
-  return requestOfFields(gov, session, options.job, {
-    acknowledged_capacity_close: true, remote_id: options.remoteId,
-    expected_job_revision: form.expected_job_revision,
-    expected_connection_revision: form.expected_connection_revision,
-    expected_connection_fence: form.expected_connection_fence,
-  })
-}
+/** What only a person can know, who looked on the host. */
+const hintsOf = (options: CloseCapacityOptions) => ({
+  remote_id: options.remoteId, remote_commit_id: options.remoteCommitId,
+  pr_number: options.prNumber,
+})
+
+const fieldsOf = (options: CloseCapacityOptions) => ({
+  ...decidedOf(options), ...hintsOf(options), idempotency_key: options.idempotencyKey,
+})
+
+const someGiven = (fields: object): boolean =>
+  Object.values(fields).some((value) => value !== undefined)
 
 const requestFrom = async (
   options: CloseCapacityOptions, deps: VerbDeps, gov: Gov, session: Session,
 ): Promise<ReadRequest> => {
   const { job, from, retry } = options
-  const { idempotency_key: key, ...rest } = fieldsOf(options)
-  const given = Object.values(rest).some((value) => value !== undefined)
+  const isRequest = someGiven(decidedOf(options))
+  const given = isRequest || someGiven(hintsOf(options))
   const sources = [from !== undefined, retry === true, given].filter(Boolean).length
   if (sources > 1) {
     throw fail.usage('request_twice', 'Give one request: --from, --retry, or its fields as flags.')
@@ -125,9 +117,11 @@ const requestFrom = async (
       from, flag: '--from', bytesMax: closureLimits.requestBytesMax,
     }))
   }
-  if (retry === true) return keptRequest(gov, { jobId: job, key }).read
-  return !given && deps.interactive
-    ? asked(options, deps, gov, session)
+  if (retry === true) return keptRequest(gov, { jobId: job, key: options.idempotencyKey }).read
+  return !isRequest && deps.interactive
+    ? askToClose(deps, gov, session, {
+      jobId: job, fields: { ...hintsOf(options), idempotency_key: options.idempotencyKey },
+    })
     : requestOfFields(gov, session, job, fieldsOf(options))
 }
 
@@ -137,7 +131,9 @@ export const run: Run<CloseCapacityOptions, ClosedDocument> = async (options, de
   const { gov, session } = await loginAlone(deps)
   const read = await requestFrom(options, deps, gov, session)
   return codehostCloseCapacity.answer(
-    await closeCapacity(codehostContext(deps, gov), session, { jobId: job, read }))
+    await closeCapacity({ ...codehostContext(deps, gov), ...evidenceLines(deps) }, session, {
+      jobId: job, read,
+    }))
 }
 
 /** Parses a line of `codehost close-capacity`. */

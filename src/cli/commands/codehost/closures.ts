@@ -25,8 +25,8 @@ const definition: VerbDefinition<Shown> = {
     description:
       'Lists your closures, newest first: which job, which connection, how many effects were '
       + 'observed, and that nothing else of the job changed. With a closure it shows that one. '
-      + 'With --json it prints the receipt as it lies in the state, always the same; save it for '
-      + '`codehost verify`. It contacts nobody.',
+      + 'With --json it prints the receipt as it lies in the state, always the same. It '
+      + 'contacts nobody.',
     examples: [
       '$ sallyport codehost closures', '$ sallyport codehost closures CLOSURE --receipt > r.json',
     ],

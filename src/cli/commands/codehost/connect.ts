@@ -2,12 +2,18 @@ import { connect, reconnect } from '../../../codehost/connect.js'
 import { codehostConnect, type ConnectionDocument } from '../../../codehost/contract.js'
 import { codehostLimits } from '../../../codehost/constants.js'
 import { fail } from '../../../base/errors.js'
+import { requireOwnConnection } from '../../../governance/connections/read.js'
+import type { Gov } from '../../../governance/context.js'
+import type { Session } from '../../../governance/session/types.js'
 import type { VerbDeps } from '../../bound.js'
 import { choiceFlag, integerFlag } from '../../flags.js'
 import { readSecret } from '../../input.js'
 import { loginToMutate } from '../../mutate.js'
 import { requestOf } from '../../request.js'
 import { defineVerb, type Build, type Run, type VerbDefinition } from '../../verb.js'
+import {
+  newConnectionForm, savedConnectionForm, type FilledConnection,
+} from './connect-form.js'
 import { connectionText } from './text.js'
 
 /** Flags of `codehost connect`. */
@@ -28,8 +34,10 @@ const definition: VerbDefinition<ConnectionDocument> = {
       + 'writes need a consent of their own (`codehost consent`). Nobody is contacted. With '
       + '--connection an existing one gets another token, repository or mode; whatever consent it '
       + 'had has ended then. A token that is stored again, the same one too, is another '
-      + 'credential: a job that is not settled cannot be closed with it.',
+      + 'credential: a job that is not settled cannot be closed with it. Without flags on a '
+      + 'terminal it is a form; its confirmation starts unchecked.',
     examples: [
+      '$ sallyport codehost connect',
       '$ sallyport codehost connect --repo octo-org/hello --token-file token',
       '$ sallyport codehost connect --connection ID --token-file token --expected-revision 3',
     ],
@@ -78,15 +86,32 @@ const tokenOf = async (options: ConnectOptions, deps: VerbDeps): Promise<Buffer 
   }))
 }
 
+/** Whether nothing is said of what to save, and somebody is there to ask. */
+const isForm = ({ connection: _, ...options }: ConnectOptions, { interactive }: VerbDeps) =>
+  interactive && Object.values(options).every((value) => value === undefined)
+
+/** On a terminal without flags the form, and what it says as flags would. */
+const filled = async (
+  options: ConnectOptions, deps: VerbDeps,
+  { gov, session }: { readonly gov: Gov, readonly session: Session },
+): Promise<FilledConnection> => (options.connection === undefined
+  ? newConnectionForm(deps)
+  : savedConnectionForm(
+    deps, requireOwnConnection(gov.store.read(), session, options.connection)))
+
 /** Saves. */
 export const run: Run<ConnectOptions, ConnectionDocument> = async (options, deps) => {
-  const { connection: connectionId, expected_revision: expectedRevision, repo, mode } =
-    requestOf(codehostConnect, options)
-  if (connectionId === undefined) requireMade(options)
-  else requireChanged(options)
-  const token = await tokenOf(options, deps)
+  const { connection: connectionId, mode, ...flags } = requestOf(codehostConnect, options)
+  const asks = isForm(options, deps)
+  if (!asks) (connectionId === undefined ? requireMade : requireChanged)(options)
+  let token = await tokenOf(options, deps)
   try {
-    const { gov, session } = await loginToMutate(deps)
+    const opened = await loginToMutate(deps)
+    const { gov, session } = opened
+    const form: FilledConnection = asks ? await filled(options, deps, opened) : {}
+    token ??= form.token
+    const repo = form.repo ?? flags.repo
+    const expectedRevision = form.expectedRevision ?? flags.expected_revision
     const saved = connectionId === undefined
       ? connect(gov, session, {
         repository: repo ?? '', mode: mode ?? 'disabled', token: token ?? Buffer.alloc(0),

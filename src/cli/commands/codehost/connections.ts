@@ -1,6 +1,5 @@
 import { codehostConnections, type ConnectionDocument } from '../../../codehost/contract.js'
-import { isOccupiedForGood } from '../../../codehost/jobs/list.js'
-import { standingConnections } from '../../../governance/connections/read.js'
+import { listedConnections } from '../../../codehost/connections.js'
 import { renderTable } from '../../table.js'
 import { defineVerb, type Build, type Run, type VerbDefinition } from '../../verb.js'
 import { consentLine } from './text.js'
@@ -31,9 +30,7 @@ const definition: VerbDefinition<ConnectionDocument[]> = {
 /** Lists. */
 export const run: Run<object, ConnectionDocument[]> = async (_options, deps) => {
   const { gov, session } = await deps.login('read')
-  const view = gov.store.read()
-  return codehostConnections.answer(standingConnections(gov, session).map((standing) =>
-    ({ ...standing, occupiedForGood: isOccupiedForGood(gov, view, standing) })))
+  return codehostConnections.answer(listedConnections(gov, session))
 }
 
 /** Parses a line of `codehost connections`. */

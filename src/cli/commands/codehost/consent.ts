@@ -3,13 +3,15 @@ import { codehostConsent, type ConnectionDocument } from '../../../codehost/cont
 import { actionTexts, codehostActions, codehostLimits } from '../../../codehost/constants.js'
 import { durationText } from '../../../base/duration.js'
 import { fail } from '../../../base/errors.js'
+import { requireOwnConnection } from '../../../governance/connections/read.js'
+import type { Connection } from '../../../governance/connections/rows.js'
 import type { VerbDeps } from '../../bound.js'
 import { durationFlag, integerFlag } from '../../flags.js'
 import { loginToMutate } from '../../mutate.js'
 import type { Prompter } from '../../prompt.js'
 import { requestOf } from '../../request.js'
 import { defineVerb, type Build, type Run, type VerbDefinition } from '../../verb.js'
-import { codehostContext } from './context.js'
+import { codehostContext } from '../../../fabric/contexts/codehost.js'
 import { connectionText } from './text.js'
 
 /** Argument and flags of `codehost consent`. */
@@ -30,8 +32,10 @@ const definition: VerbDefinition<ConnectionDocument> = {
       + 'beside the exact words of the consent, and saves it: the connection is active until the '
       + 'consent ends, which is never later than this session. Each action is named; nothing '
       + 'stands for several. Only the default owner can give one. Jobs still need an approval '
-      + 'each.',
+      + 'each. On a terminal it is a form: what is not on the line is asked for, and starts '
+      + 'unchecked.',
     examples: [
+      '$ sallyport codehost consent ID',
       '$ sallyport codehost consent ID --action issue.create --duration 30m --acknowledge '
         + '--expected-revision 1',
       '$ sallyport codehost consent ID --action git.object.create git.ref.create '
@@ -78,6 +82,17 @@ const actionsOf = async (
   return chosen
 }
 
+/** On a terminal the connection is shown as it is, and that is what the consent is for. */
+const shownRevision = (
+  { expectedRevision }: ConsentOptions, deps: VerbDeps, prompter: Prompter | null,
+  connection: () => Connection,
+): { readonly expectedRevision?: number } => {
+  if (prompter === null || expectedRevision !== undefined) return {}
+  const { repository, mode, revision } = connection()
+  deps.note(`The connection is for ${repository}, ${mode}, revision ${revision}.`)
+  return { expectedRevision: revision }
+}
+
 const toldOfToken = ({ look: { repository }, wish }: PreparedConsent): readonly string[] => {
   const { roles, scopes, fullName, isPrivate, archived } = repository
   const role = roles.at(-1)
@@ -112,6 +127,8 @@ export const run: Run<ConsentOptions, ConnectionDocument> = async (options, deps
   const request = requestOf(codehostConsent, {
     duration: codehostLimits.grantMsDefault, ...options,
     action: await actionsOf(options, prompter),
+    ...shownRevision(options, deps, prompter, () => requireOwnConnection(
+      gov.store.read(), session, options.connection)),
   })
   const ctx = codehostContext(deps, gov)
   const prepared = await prepareConsent(ctx, session, {

@@ -1,6 +1,6 @@
 import { codehostGrants, type GrantDocument } from '../../../codehost/contract.js'
 import { standingsOf } from '../../../codehost/jobs/standing.js'
-import { standingConnections } from '../../../governance/connections/read.js'
+import { listedConnections } from '../../../codehost/connections.js'
 import { renderTable } from '../../table.js'
 import { defineVerb, type Build, type Run, type VerbDefinition } from '../../verb.js'
 
@@ -33,7 +33,7 @@ const definition: VerbDefinition<GrantDocument[]> = {
 export const run: Run<object, GrantDocument[]> = async (_options, deps) => {
   const { gov, session } = await deps.login('read')
   const view = gov.store.read()
-  return codehostGrants.answer(standingConnections(gov, session).map((one) =>
+  return codehostGrants.answer(listedConnections(gov, session).map((one) =>
     ({ ...one, authorities: standingsOf(view, one.connection.connection_id) })))
 }
 

@@ -14,8 +14,9 @@ const effectsLine = ({ effects, remote_id: remote }: JobDocument): string => {
   return `${planned} planned, ${contacted} may have happened, ${created} confirmed${known}`
 }
 
-/** A job as lines of text, its way on last. */
-export const jobText = (job: JobDocument): string => fieldLines([
+type Field = readonly [string, string]
+
+const jobLines = (job: JobDocument, more: readonly Field[]): string => fieldLines([
   ['job', job.id],
   ['kind', job.kind === job.capability ? job.kind : `${job.kind} (${job.capability})`],
   ['state', job.reason === null ? job.state : `${job.state} (${job.reason})`],
@@ -27,14 +28,34 @@ export const jobText = (job: JobDocument): string => fieldLines([
   ['capacity', job.reserved ? 'occupies its connection' : 'free'],
   ['revision', String(job.revision)],
   ...(job.task === null ? [] : [['task', job.task] as const]),
+  ...more,
   ['so', job.way_on.text],
   ...(job.way_on.command === null ? [] : [['next', job.way_on.command] as const]),
 ])
 
-/** A job alone, or the canonical lines of a history and nothing else. */
-export const shownJobText = ({ history, ...job }: ShownJobDocument): string =>
-  (history === null
-    ? jobText(job) : history.lines.map((line) => `${visibleLine(line)}\n`).join(''))
+/** A job as lines of text, its way on last. */
+export const jobText = (job: JobDocument): string => jobLines(job, [])
+
+const closureFields = ({ closure, closable }: Pick<
+  ShownJobDocument, 'closure' | 'closable'
+>): readonly Field[] => {
+  if (closure === null) {
+    return closable.now ? [['closable', 'yes; nothing is acknowledged yet']] : []
+  }
+  return [
+    ['closed', `${closure.closed_at} by ${closure.id}; ${closure.observed_effects} observed`],
+    ['still', `job ${closure.job_state}, task ${closure.task_state ?? 'none'}; nothing learned, `
+      + 'history unchanged'],
+  ]
+}
+
+/** A job alone, or the canonical lines of a history or readback and nothing else. */
+export const shownJobText = ({ history, readback, ...job }: ShownJobDocument): string => {
+  if (readback !== null) return `${visibleLine(readback)}\n`
+  return history === null
+    ? jobLines(job, closureFields(job))
+    : history.lines.map((line) => `${visibleLine(line)}\n`).join('')
+}
 
 /** Cells of a job in a list. */
 export const jobCells = (job: JobDocument): readonly string[] => [

@@ -1,7 +1,9 @@
 import {
   codehostJob, historyNames, type ShownJobDocument,
 } from '../../../codehost/jobs/contract.js'
-import { showJob } from '../../../codehost/jobs/list.js'
+import { closureView } from '../../../codehost/closure/projection.js'
+import { sealedReadText } from '../../../codehost/closure/offline/given.js'
+import { showJob, shownReadback } from '../../../codehost/jobs/list.js'
 import { choiceFlag } from '../../flags.js'
 import { requestOf } from '../../request.js'
 import { defineVerb, type Build, type Run, type VerbDefinition } from '../../verb.js'
@@ -11,6 +13,7 @@ import { shownJobText } from './job-text.js'
 export interface JobOptions {
   readonly job: string
   readonly history?: string
+  readonly readback?: string
 }
 
 const definition: VerbDefinition<ShownJobDocument> = {
@@ -20,9 +23,11 @@ const definition: VerbDefinition<ShownJobDocument> = {
     description:
       'Shows where a job stands, what may have happened, whether it occupies its connection, and '
       + 'what you can do. With --history it prints the canonical lines of one of its append-only '
-      + 'histories, as their limits count them: effects, artifacts, checkpoints or reads.',
+      + 'histories, as their limits count them: effects, artifacts, checkpoints or reads. With '
+      + '--readback it prints one sealed readback, which `codehost verify` checks offline.',
     examples: [
       '$ sallyport codehost job JOB', '$ sallyport codehost job JOB --history effects',
+      '$ sallyport codehost job JOB --readback ID > r.json',
     ],
     session: 'required',
     damage: 'refuses',
@@ -31,15 +36,21 @@ const definition: VerbDefinition<ShownJobDocument> = {
   },
   flags: (command) => command
     .argument('<job>', 'id of the job')
-    .addOption(choiceFlag('--history <name>', 'print one of its histories', [...historyNames])),
+    .addOption(choiceFlag('--history <name>', 'print one of its histories', [...historyNames]))
+    .option('--readback <id>', 'print one sealed readback alone, as canonical JSON'),
   text: shownJobText,
 }
 
 /** Shows it. */
 export const run: Run<JobOptions, ShownJobDocument> = async (options, deps) => {
-  const { job, history } = requestOf(codehostJob, options)
+  const { job, history, readback } = requestOf(codehostJob, options)
   const { gov, session } = await deps.login('read')
-  return codehostJob.answer(showJob(gov.store.read(), session, job, history))
+  const view = gov.store.read()
+  const shown = showJob(gov, view, session, job, history)
+  return codehostJob.answer({
+    ...shown, ...closureView(view, session, shown.job),
+    readback: readback === undefined ? null : sealedReadText(shownReadback(view, job, readback)),
+  })
 }
 
 /** Parses a line of `codehost job`. */

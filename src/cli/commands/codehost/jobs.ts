@@ -1,4 +1,5 @@
-import { codehostJobs, type JobDocument } from '../../../codehost/jobs/contract.js'
+import { codehostJobs, type ListedJobDocument } from '../../../codehost/jobs/contract.js'
+import { closureView } from '../../../codehost/closure/projection.js'
 import { listJobs } from '../../../codehost/jobs/list.js'
 import { jobStates } from '../../../codehost/jobs/rows.js'
 import { choiceFlag, integerFlag } from '../../flags.js'
@@ -11,10 +12,11 @@ import { jobCells, jobHeads } from './job-text.js'
 export interface JobsOptions {
   readonly connection?: string
   readonly state?: string
+  readonly after?: string
   readonly limit?: number
 }
 
-const definition: VerbDefinition<JobDocument[]> = {
+const definition: VerbDefinition<ListedJobDocument[]> = {
   meta: {
     name: 'codehost jobs',
     summary: 'list your jobs: what waits, what is unknown, what occupies a connection',
@@ -32,15 +34,18 @@ const definition: VerbDefinition<JobDocument[]> = {
   flags: (command) => command
     .option('--connection <id>', 'only those of one connection')
     .addOption(choiceFlag('--state <state>', 'only those in one state', [...jobStates]))
+    .option('--after <job>', 'only those older than this one')
     .addOption(integerFlag('--limit <n>', 'at most so many (default 50)', { min: 1, max: 1_000 })),
   text: (rows, view) => renderTable(view, jobHeads, rows.map(jobCells)),
 }
 
 /** Lists. */
-export const run: Run<JobsOptions, JobDocument[]> = async (options, deps) => {
+export const run: Run<JobsOptions, ListedJobDocument[]> = async (options, deps) => {
   const request = requestOf(codehostJobs, options)
   const { gov, session } = await deps.login('read')
-  return codehostJobs.answer(listJobs(gov.store.read(), session, request))
+  const view = gov.store.read()
+  return codehostJobs.answer(listJobs(gov, view, session, request)
+    .map((one) => ({ ...one, ...closureView(view, session, one.job) })))
 }
 
 /** Parses a line of `codehost jobs`. */

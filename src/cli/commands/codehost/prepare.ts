@@ -11,7 +11,7 @@ import { readInputText } from '../../input.js'
 import { loginToMutate } from '../../mutate.js'
 import { requestOf } from '../../request.js'
 import { defineVerb, type Build, type Run, type VerbDefinition } from '../../verb.js'
-import { codehostContext } from './context.js'
+import { codehostContext } from '../../../fabric/contexts/codehost.js'
 import { jobText } from './job-text.js'
 
 /** Argument and flags of `codehost prepare`. */

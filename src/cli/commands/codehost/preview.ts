@@ -6,7 +6,7 @@ import type { VerbDeps } from '../../bound.js'
 import { loginToMutate } from '../../mutate.js'
 import { requestOf } from '../../request.js'
 import { defineVerb, type Build, type Run, type VerbDefinition } from '../../verb.js'
-import { codehostContext } from './context.js'
+import { codehostContext } from '../../../fabric/contexts/codehost.js'
 import { previewText } from './job-text.js'
 
 /** Argument and flag of `codehost preview`. */

@@ -4,7 +4,7 @@ import { integerFlag } from '../../flags.js'
 import { loginToMutate } from '../../mutate.js'
 import { requestOf } from '../../request.js'
 import { defineVerb, type Build, type Run, type VerbDefinition } from '../../verb.js'
-import { codehostContext } from './context.js'
+import { codehostContext } from '../../../fabric/contexts/codehost.js'
 import { jobText } from './job-text.js'
 
 /** Argument and flag of `codehost reconcile`. */

@@ -3,7 +3,7 @@ import { runFailure, runJob } from '../../../codehost/jobs/run.js'
 import { loginToMutate } from '../../mutate.js'
 import { requestOf } from '../../request.js'
 import { defineVerb, type Build, type Run, type VerbDefinition } from '../../verb.js'
-import { codehostContext } from './context.js'
+import { codehostContext } from '../../../fabric/contexts/codehost.js'
 import { jobText } from './job-text.js'
 
 /** Argument of `codehost resume`. */
@@ -38,7 +38,7 @@ export const run: Run<ResumeOptions, JobDocument> = async (options, deps) => {
   const { job } = requestOf(codehostResume, options)
   const { gov, session } = await loginToMutate(deps)
   const ran = await runJob(codehostContext(deps, gov), session, job, { verb: 'resume' })
-  const failure = runFailure(ran)
+  const failure = runFailure(gov, ran)
   if (failure !== null) throw failure
   return codehostResume.answer(ran.job)
 }

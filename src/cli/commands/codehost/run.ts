@@ -1,10 +1,11 @@
 import { codehostRun, type RanDocument } from '../../../codehost/jobs/contract.js'
+import { onItsWay } from '../../../codehost/jobs/way-now.js'
 import { runApproved, runFailure, runJob } from '../../../codehost/jobs/run.js'
 import { fail } from '../../../base/errors.js'
 import { loginToMutate } from '../../mutate.js'
 import { requestOf } from '../../request.js'
 import { defineVerb, type Build, type Run, type VerbDefinition } from '../../verb.js'
-import { codehostContext } from './context.js'
+import { codehostContext } from '../../../fabric/contexts/codehost.js'
 import { jobText } from './job-text.js'
 
 /** Argument and flag of `codehost run`. */
@@ -55,9 +56,10 @@ export const run: Run<RunOptions, RanDocument> = async (options, deps) => {
   const ctx = codehostContext(deps, gov)
   if (jobId === undefined) return codehostRun.answer(await runApproved(ctx, session))
   const ran = await runJob(ctx, session, jobId)
-  const failure = runFailure(ran)
+  const failure = runFailure(gov, ran)
   if (failure !== null) throw failure
-  return codehostRun.answer([{ jobId, job: ran.job, failure: null }])
+  const done = onItsWay(gov, gov.store.read(), ran.job)
+  return codehostRun.answer([{ jobId, ...done, failure: null }])
 }
 
 /** Parses a line of `codehost run`. */

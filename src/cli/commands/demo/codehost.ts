@@ -3,6 +3,7 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { exitStatus } from '../../../base/outcome.js'
 import type { Sandbox } from '../../../sandbox/start.js'
+import { playClosures } from './closures.js'
 import type { Stage } from './stage.js'
 
 /** The repository that every sandbox has. */
@@ -144,7 +145,7 @@ export interface CodehostPlaces {
   readonly publishes: boolean
 }
 
-/** Connects, consents, runs two jobs, publishes twice, and takes the consent back. */
+/** Connects, consents, runs jobs, publishes, closes capacity, and takes the consent back. */
 export const playCodehost = async (
   stage: Stage, sandbox: Sandbox, places: CodehostPlaces,
 ): Promise<void> => {
@@ -171,6 +172,18 @@ export const playCodehost = async (
   await stage.play({ say: 'What is allowed, and until when.', argv: ['codehost', 'grants'] })
   await playJobs(stage, sandbox, id)
   if (places.publishes) await playPublications(stage, sandbox, id, places.source)
+  await playClosures({
+    stage, sandbox, connection: id, receiptFile: `${places.source}-receipt.json`,
+    approve: (title) => approve(stage, id, title),
+    consent: async () => {
+      const now = revisionOf(await stage.ask(['codehost', 'connections'])).revision
+      await stage.play({
+        say: 'Consent anew: what was given before the closure is for no successor of it.',
+        argv: ['codehost', 'consent', id, '--action', 'issue.create', '--duration', '10m',
+          '--expected-revision', String(now), '--acknowledge'],
+      })
+    },
+  })
   await stage.play({
     say: 'Take it back: in force at once.', argv: ['codehost', 'revoke', id],
   })

@@ -2,7 +2,7 @@ import { clearStale, shotsClearStale, staleNow, type ClearStaleReceipt }
   from '../../../shots/clear-stale.js'
 import { loginToMutate } from '../../mutate.js'
 import { defineVerb, type Build, type Run, type VerbDefinition } from '../../verb.js'
-import { shotsContext } from './context.js'
+import { shotsContext } from '../../../fabric/contexts/shots.js'
 
 /** Flags of `shots clear-stale`. */
 export interface ClearStaleOptions {

@@ -16,7 +16,7 @@ import { defineVerb, type Build, type Run, type VerbDefinition } from '../../ver
 import { addSettingFlags, changeOfFlags } from './config-flags.js'
 import { fillConfigForm } from './config-form.js'
 import { configText } from './config-text.js'
-import { shotsContext } from './context.js'
+import { shotsContext } from '../../../fabric/contexts/shots.js'
 
 /** Arguments and flags of `shots config`; the settings' own flags besides. */
 export interface ShotsConfigOptions {

@@ -4,7 +4,7 @@ import { decodeReasons, explainReasons } from '../../../shots/explain-reasons.js
 import type { View } from '../../output.js'
 import { fieldLines, visibleLine } from '../../text.js'
 import { defineVerb, type Build, type Run, type VerbDefinition } from '../../verb.js'
-import { shotsContext } from './context.js'
+import { shotsContext } from '../../../fabric/contexts/shots.js'
 
 /** Argument of `shots explain`. */
 export interface ExplainOptions {

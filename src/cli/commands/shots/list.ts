@@ -6,7 +6,7 @@ import { choiceFlag, integerFlag } from '../../flags.js'
 import { renderTable } from '../../table.js'
 import { requestOf } from '../../request.js'
 import { defineVerb, type Build, type Run, type VerbDefinition } from '../../verb.js'
-import { shotsContext } from './context.js'
+import { shotsContext } from '../../../fabric/contexts/shots.js'
 import { noteCut } from './cut-note.js'
 import { pointInTime, timeZoneOf } from '../../since.js'
 

@@ -4,7 +4,7 @@ import type { ShotsContext } from '../../../shots/context.js'
 import { countingLock } from '../../../shots/locked.js'
 import type { VerbDeps } from '../../bound.js'
 import { recoverFirst } from '../../mutate.js'
-import { shotsContext } from './context.js'
+import { shotsContext } from '../../../fabric/contexts/shots.js'
 
 /**
  * The state, open for writing and recovered; the waits for its lock are counted. `face` is `job`

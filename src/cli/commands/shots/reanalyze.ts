@@ -11,7 +11,7 @@ import { choiceFlag, integerFlag } from '../../flags.js'
 import { loginToMutate } from '../../mutate.js'
 import { defineVerb, type Build, type Run, type VerbDefinition } from '../../verb.js'
 import { analysisReceiptText } from './analyze.js'
-import { shotsContext } from './context.js'
+import { shotsContext } from '../../../fabric/contexts/shots.js'
 
 /** Argument and flags of `shots reanalyze`. */
 export interface ReanalyzeOptions {

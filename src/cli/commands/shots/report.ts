@@ -5,7 +5,7 @@ import { reportPeriod, type ReportPeriod } from '../../../shots/report/period.js
 import type { VerbDeps } from '../../bound.js'
 import { recoverFirst } from '../../mutate.js'
 import { defineVerb, type Build, type Run, type VerbDefinition } from '../../verb.js'
-import { shotsContext } from './context.js'
+import { shotsContext } from '../../../fabric/contexts/shots.js'
 import { pointInTime, timeZoneOf } from '../../since.js'
 
 /** Flags of `shots report`. */

@@ -4,7 +4,7 @@ import type { View } from '../../output.js'
 import { bytesText, fieldLines, visibleLine } from '../../text.js'
 import { requestOf } from '../../request.js'
 import { defineVerb, type Build, type Run, type VerbDefinition } from '../../verb.js'
-import { shotsContext } from './context.js'
+import { shotsContext } from '../../../fabric/contexts/shots.js'
 
 /** Argument and flags of `shots show`. */
 export interface ShotsShowOptions {

@@ -5,7 +5,7 @@ import { readShotsStatus, type StatusSite } from '../../../shots/status/status.j
 import type { VerbDeps } from '../../bound.js'
 import { durationFlag } from '../../flags.js'
 import { defineVerb, type Build, type Run, type VerbDefinition } from '../../verb.js'
-import { shotsContext } from './context.js'
+import { shotsContext } from '../../../fabric/contexts/shots.js'
 import { statusText } from './status-text.js'
 
 /** Flags of `shots status`. */

@@ -5,15 +5,13 @@
  */
 import * as v from 'valibot'
 import { canonicalJson } from '../../../base/canonical.js'
+import { count, sha256, text } from '../../../base/fields.js'
 import { branchReason } from '../../git/branch-name.js'
 import { isObjectId } from '../../git/object-id.js'
 import { treeModes } from '../../git/tree-entry.js'
 import { isRepositoryName } from '../../repository.js'
 import { sourceMarks } from '../../source/marks.js'
 
-const text = v.string()
-const count = v.pipe(v.number(), v.safeInteger(), v.minValue(0))
-const sha256 = v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/))
 const objectId = v.pipe(v.string(), v.check(isObjectId))
 const branch = v.pipe(v.string(), v.check((name) => branchReason(name) === null))
 const fileModes = ['100644', '100755'] as const

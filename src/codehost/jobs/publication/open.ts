@@ -21,6 +21,7 @@ import { postsOf, type PlannedPost } from '../../plan/posts.js'
 import { manifestBytes, manifestOf, type ProducerManifest } from '../../producer/manifest.js'
 import { repositoryOf } from '../../repository.js'
 import type { SourceMark } from '../../source/marks.js'
+import { isWholeAuthority } from '../digests.js'
 import { effectHistory } from '../histories.js'
 import type { Job } from '../rows.js'
 import {
@@ -101,6 +102,7 @@ const loaded = (gov: Pick<Gov, 'store'>, view: View, job: Job) => {
   const named = [registered?.sha256, ref.sha256].every((one) => one === job.plan.sha256)
     && registered?.artifact_id === job.plan.artifact_id
     && registered.authority_sha256 === job.authority_sha256
+    && isWholeAuthority(job)
     && registered.effects === job.plan.effects
   if (!named) throw altered()
   const pack = openArtifactPack(gov, view, job.plan.artifact_id, publicationLabel)

@@ -36,7 +36,7 @@ import {
 } from '../prepared.js'
 import { requireRepository } from '../preflight.js'
 import type { Job } from '../rows.js'
-import { earlierPosts } from './earlier-posts.js'
+import { earlierPosts } from '../earlier-posts.js'
 import { sealPublication, type SealedPublication } from './seal.js'
 
 /** What somebody wants to have published. */

@@ -6,27 +6,25 @@
  * on with those (C-104 to C-110).
  */
 import { fail, type SallyportError } from '../../../base/errors.js'
-import { runOrder } from '../../../contact/engine.js'
-import type { Closed, Closing, Running, Sent, Unsent } from '../../../contact/order.js'
+import type { Closed, Closing, Running, Sent } from '../../../contact/order.js'
 import { appendAudit } from '../../../governance/audit.js'
-import { requireOwnConnection } from '../../../governance/connections/read.js'
 import type { Session } from '../../../governance/session/types.js'
 import type { ArtifactRef, Tx, View } from '../../../state/types.js'
-import { readOrder, type Get } from '../../adapter/reads.js'
+import type { Get } from '../../adapter/reads.js'
 import { judgeRepositoryReply, type RepositoryVerdict } from '../../adapter/repository-reply.js'
-import { codehostLimits } from '../../constants.js'
-import { codehostBase, type CodehostContext } from '../../context.js'
+import type { CodehostContext } from '../../context.js'
 import type { Bound } from '../../readiness.js'
 import { hostPath, repositoryOf } from '../../repository.js'
 import type { Asked } from '../boundary.js'
-import { getJob, putJob, requireJobRevision } from '../change.js'
+import { getJob, putJob } from '../change.js'
 import { ledgerOf, noteFound } from '../ledger.js'
 import { openPublication, type OpenPublication, type RegisteredPost } from '../publication/open.js'
-import { sealJournal, type ReadReceipt } from '../receipt.js'
+import type { ReadReceipt } from '../receipt.js'
 import {
   changedMeanwhile, readFailure, remoteIdRequired, repositoryFailure, requireReadable,
   type Reconciled,
 } from '../reconcile-checks.js'
+import { runReconcile } from '../reconcile-order.js'
 import type { Job } from '../rows.js'
 import { keepProof, settleProven, type Proven } from '../settle.js'
 import {
@@ -169,28 +167,14 @@ const closeReads = (
   return { kept: { job: settled, failure }, outcome: settled.state, adopts: true }
 }
 
-const readPublication = async (
+const readPublication = (
   ctx: CodehostContext, session: Session, target: Target,
-): Promise<Reconciled> => {
-  const { job, publication, readRevision } = target
-  const asked: Asked = { gov: ctx.gov, sealedHost: codehostBase(ctx.gov), askedHost: ctx.baseUrl }
-  const connection = requireOwnConnection(ctx.gov.store.read(), session, job.connection_id)
-  const unsent = (why: Unsent): Found => ({ repository: why, effects: [], receipts: [] })
-  return runOrder(ctx, readOrder<Found, Reconciled>(ctx, session, connection, {
-    step: 'reconcile', verb: 'codehost reconcile', noun: 'reconcile',
-    operationMsMax: codehostLimits.followThroughMsMax, connectionId: job.connection_id,
-    path: hostPath.repository(repositoryOf(publication.repository)),
-    requires: (view) => {
-      const row = getJob(view, job.job_id)
-      requireJobRevision(row, job.revision)
-      requireReadable(view, row, readRevision)
-    },
-    read: (get) => readAll(ctx, target, get),
-    unsent,
-    keep: ({ receipts }) => (receipts.length === 0 ? null : sealJournal(ctx.gov, receipts)),
-    close: (tx, now, run, facts) => closeReads(asked, target, tx, now, run, facts),
-  }))
-}
+): Promise<Reconciled> => runReconcile<Found>(ctx, session, {
+  job: target.job, readRevision: target.readRevision,
+  read: (get) => readAll(ctx, target, get),
+  unsent: (why) => ({ repository: why, effects: [], receipts: [] }),
+  close: (asked, tx, now, run, facts) => closeReads(asked, target, tx, now, run, facts),
+})
 
 /**
  * What can be told of rows and the sealed plan is refused here: `remote_id_required`,

@@ -10,7 +10,8 @@ import { removeStage } from '../../producer/stage.js'
 import { jobCollection, type Job } from '../rows.js'
 
 const isOver = (job: Job | undefined): boolean =>
-  job !== undefined && !job.reserved && ['succeeded', 'failed', 'cancelled'].includes(job.state)
+  job !== undefined && !job.reserved
+    && (job.closed !== null || ['succeeded', 'failed', 'cancelled'].includes(job.state))
 
 /** Removes the stage of a job that needs it no more; after the record that says so. */
 export const dropStage = ({ store }: Pick<Gov, 'store'>, job: Job): void => {

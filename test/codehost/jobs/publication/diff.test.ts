@@ -27,7 +27,7 @@ t.test('a file of the base that is not what its id says is no part of a patch, a
   t.notMatch(issue.stdout, 'diff --git')
 })
 
-t.test('more files than 200 are left out of a patch, and it says so', async (t) => {
+t.test('more files than 200 are left out of a patch, and it says so; after one that is not what its id says no more are asked for', async (t) => {
   const at = await working(t)
   must(await at.consentToPublish())
   const kept = at.sandbox.codehost.find('operator', 'notes')
@@ -46,6 +46,13 @@ t.test('more files than 200 are left out of a patch, and it says so', async (t) 
   git('-C', clone, 'commit', '-qm', 'many')
   git('-C', clone, 'push', '-q', 'origin', 'HEAD:main')
   const job = must(await at.publish(at.folder(files))).json().id
+  at.sandbox.faults.set('blob_other_bytes', { service: 'codehost', times: 1 })
+  const before = at.requests().length
+  const refused = await at.run(['codehost', 'preview', job, '--diff', '--json'])
+  t.equal(refused.error().code, 'host_reply_invalid', refused.stderr)
+  const asked = at.requests().length - before
+  t.ok(asked < 50, `${asked} requests, 8 at once`)
+  at.sandbox.faults.clear()
   const warned: string[] = []
   const onWarning = ({ name }: Error): void => void warned.push(name)
   process.on('warning', onWarning)

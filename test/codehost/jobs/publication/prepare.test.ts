@@ -66,11 +66,15 @@ t.test('a plan that is altered in any part is refused before it is shown, approv
   const contents = rows.find(({ label }) => label === sourceLabel)
   if (plan === undefined || contents === undefined) throw new Error('not sealed')
   const altered = { code: 'plan_altered' }
+  // The very same bytes under an id that the ledger did not register.
+  const twin = newId('art')
+  await at.transact((tx) => tx.put(collections.artifacts, twin, { ...plan, artifact_id: twin }))
   const opened = () => openPublication(at.gov, at.view(), at.job(id))
   for (const change of [
     { plan: { ...job.plan, sha256: '0'.repeat(64) } }, { authority_sha256: '0'.repeat(64) },
     { plan: { ...job.plan, effects: 5 } }, { repository: 'operator/other' },
     { plan: { ...job.plan, artifact_id: contents.artifact_id } },
+    { plan: { ...job.plan, artifact_id: twin } },
   ]) t.throws(() => openPublication(at.gov, at.view(), { ...job, ...change }), altered)
   for (const row of [plan, contents]) {
     const path = join(at.place.stateDir, 'artifacts', row.ref.stored_sha256.slice(0, 2),
@@ -100,6 +104,15 @@ t.test('a plan that is altered in any part is refused before it is shown, approv
     ...contents, ref: plan.ref,
   }))
   t.throws(opened, altered, 'other contents than the plan names')
+  const own = at.gov.store.artifacts.openPack(sourceLabel, contents.ref)
+  const again = at.gov.store.artifacts.writePack(sourceLabel)
+  for (const { name } of own.bodies) again.add(name, own.read(name))
+  own.close()
+  const ref = again.finish()
+  await at.transact((tx) => tx.put(collections.artifacts, contents.artifact_id, {
+    ...contents, ref,
+  }))
+  t.throws(opened, altered, 'the same contents in another pack')
   t.notOk(existsSync(join(at.place.stateDir, 'stages', id)))
 })
 
@@ -115,7 +128,9 @@ t.test('every rule of a plan is compared with what was registered: another base,
     JSON.parse(pack.read(name).toString('utf8')))
   pack.close()
   /** Seals another document as well as this program could, and registers it everywhere. */
-  const withPlan = async (change: (of: Loose, listing: Loose[]) => void): Promise<Job> => {
+  const withPlan = async (
+    change: (of: Loose, listing: Loose[]) => void, effects = job.plan.effects,
+  ): Promise<Job> => {
     const [of, listing] = [structuredClone(document), structuredClone(base)]
     const jobId = newId('job')
     of.job_id = jobId
@@ -129,7 +144,7 @@ t.test('every rule of a plan is compared with what was registered: another base,
       tx.put(collections.artifacts, artifactId, { ...row, artifact_id: artifactId, ref })
       tx.append(effectHistory, jobId, historyHead(tx, effectHistory, jobId), [{
         type: 'plan', at: job.created_at, artifact_id: artifactId, sha256: ref.sha256,
-        effects: job.plan.effects, authority_sha256: job.authority_sha256,
+        effects, authority_sha256: job.authority_sha256,
       }])
     })
     const plan = { ...job.plan, artifact_id: artifactId, sha256: ref.sha256 }
@@ -158,6 +173,9 @@ t.test('every rule of a plan is compared with what was registered: another base,
     const other = await withPlan(change)
     t.throws(() => openPublication(at.gov, at.view(), other), { code: 'plan_altered' }, `${n}`)
   }
+  const more = await withPlan(() => undefined, job.plan.effects + 1)
+  t.throws(() => openPublication(at.gov, at.view(), more), { code: 'plan_altered' },
+    'its ledger registered another number of effects')
   const swapped = await withPlan((of) => {
     of.job_id = id
     of.title = 'Two'

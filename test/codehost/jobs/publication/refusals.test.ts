@@ -8,7 +8,8 @@ import { join } from 'node:path'
 import t from 'tap'
 import { codehostBase, type CodehostContext } from '../../../../src/codehost/context.js'
 import { effectHistory, type EffectEntry } from '../../../../src/codehost/jobs/histories.js'
-import { earlierPosts } from '../../../../src/codehost/jobs/publication/earlier-posts.js'
+import { runJob } from '../../../../src/codehost/jobs/run.js'
+import { earlierPosts } from '../../../../src/codehost/jobs/earlier-posts.js'
 import { preparePublication } from '../../../../src/codehost/jobs/publication/prepare.js'
 import { jobCollection } from '../../../../src/codehost/jobs/rows.js'
 import { createHttpsClient } from '../../../../src/net/client.js'
@@ -190,6 +191,19 @@ t.test('a consent that is taken back while the base is read ends the reading, an
   t.strictSame(at.view().all(jobCollection), [])
 })
 
+t.test('a session that ends behind the reading makes no job, and what was sealed for it is let go', async (t) => {
+  const at = await ready(t)
+  const before = sealed(at)
+  const ran = await at.publish(at.folder({ 'a.txt': 'a\n' }), {}, {
+    at: (step) => {
+      if (step === 'codehost.planned') at.clock.advance(1_800_001)
+    },
+  })
+  t.hasStrict(ran.error(), { code: 'session_idle' })
+  t.strictSame(at.view().all(jobCollection), [])
+  t.equal(sealed(at), before)
+})
+
 t.test('the same key and request give the first job again and ask nobody; another request is refused', async (t) => {
   const at = await ready(t)
   const source = at.folder({ 'a.txt': 'a\n' })
@@ -275,6 +289,49 @@ t.test('at a host of others creations of a token are counted over all its connec
   await t.rejects(prepareRemote(at, source), {
     code: 'plan_not_closable', reason: 'posts_an_hour',
   })
+})
+
+t.test('what a token has created is counted again when a job is run, what others of it have still to send among it', async (t) => {
+  const at = await working(t)
+  const other = await at.prepare('Other')
+  const { token_fingerprint: token } = at.job(other)
+  const now = new Date(at.clock.wallMs()).toISOString()
+  const mark: EffectEntry = {
+    type: 'contacted', at: now, effect: 1, attempt: 1, operation_id: 'op_x', fence: 1,
+    body_sha256: 'a'.repeat(64),
+  }
+  await at.transact((tx) => {
+    tx.append(effectHistory, other, historyHead(tx, effectHistory, other),
+      Array.from({ length: 400 }, () => mark))
+    tx.put(jobCollection, other, {
+      ...at.job(other), contacted: 400, state: 'running', updated_at: now,
+      plan: { ...at.job(other).plan, effects: 479 },
+    })
+  })
+  t.equal(earlierPosts(at.view(), token, at.clock.wallMs()), 400)
+  const job = await at.approved()
+  const more = (effects: number) => at.transact((tx) => tx.put(jobCollection, other, {
+    ...at.job(other), plan: { ...at.job(other).plan, effects },
+  }))
+  const ctx = remote(at)
+  const before = at.requests().length
+  await more(480)
+  await t.rejects(runJob(ctx, at.session(), job), {
+    code: 'posts_an_hour', details: { earlier: 480, needed: 1, limit: 480 },
+  })
+  t.equal(at.requests().length, before, 'nobody was asked')
+  await more(479)
+  let isLate = false
+  const late = { ...ctx, gov: { ...ctx.gov, observer: { at: async (step: string) => {
+    if (step !== 'preflight.finished' || isLate) return
+    isLate = true
+    await more(480)
+  } } } }
+  await t.rejects(runJob(late, at.session(), job), { code: 'posts_an_hour' })
+  t.hasStrict(at.job(job), { state: 'approved', attempt: 0, reserved: false })
+  t.equal(at.posts().length, 0)
+  await more(479)
+  t.hasStrict((await runJob(ctx, at.session(), job)).job, { state: 'succeeded' })
 })
 
 t.test('a publication that consent, session or its idle time would not outlive is refused when it is prepared', async (t) => {

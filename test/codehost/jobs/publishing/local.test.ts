@@ -84,6 +84,24 @@ t.test('a job that runs between the look and the claim of another makes its appr
 t.test('a publication that was cut off before any of it was begun is approved again and run', async (t) => {
   const at = await publishing(t)
   const job = await at.approvedPublication()
+  const stop = new AbortController()
+  const ran = await at.runJob(job, {
+    stop: stop.signal, at: (step) => {
+      if (step === 'codehost.reserved') stop.abort()
+    },
+  })
+  t.not(ran.status, 0)
+  t.hasStrict(at.job(job), { state: 'blocked', reserved: false, contacted: 0 })
+  const way = async () => (await at.json(['codehost', 'job', job])).way_on.command
+  t.equal(await way(), `sallyport codehost preview ${job}`)
+  must(await at.approve(job))
+  must(await at.runJob(job))
+  t.equal(at.posts().length, 6)
+})
+
+t.test('one that was cut off by the end of its consent is given up', async (t) => {
+  const at = await publishing(t)
+  const job = await at.approvedPublication()
   const ran = await at.runJob(job, {
     at: async (step) => {
       if (step === 'codehost.reserved') must(await at.run(['codehost', 'mode', at.id, 'disabled']))
@@ -92,7 +110,8 @@ t.test('a publication that was cut off before any of it was begun is approved ag
   t.not(ran.status, 0)
   t.hasStrict(at.job(job), { state: 'blocked', reserved: false, contacted: 0 })
   const { way_on: way } = await at.json(['codehost', 'job', job])
-  t.equal(way.command, `sallyport codehost preview ${job}`)
+  t.equal(way.command, `sallyport codehost cancel ${job}`)
+  must(await at.run(['codehost', 'cancel', job]))
 })
 
 t.test('C-081 a stop ends the local work only where its end can be proved: the connection is free, and nothing was sent', async (t) => {

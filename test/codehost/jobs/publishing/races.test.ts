@@ -67,9 +67,9 @@ t.test('C-001 C-011 C-012 C-015 C-018 C-215 what is taken back at a boundary of 
       const resumed = await at.run(['codehost', 'resume', job])
       t.not(resumed.status, 0, `${told}: resume`)
       if (isHeld && act.startsWith('codehost')) {
-        t.match(resumed.stderr, /codehost connect --repo/, `${told}: it says that it is for good`)
+        t.match(resumed.stderr, `codehost close-capacity ${job}`, `${told}: proof frees it`)
         const [own] = await at.json(['codehost', 'connections'])
-        t.equal(own.occupied_for_good, true, told)
+        t.equal(own.occupied_for_good, false, told)
       }
       t.equal(at.posts().length - before, posts, `${told}: nothing goes on without it`)
     }

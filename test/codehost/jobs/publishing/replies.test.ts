@@ -1,6 +1,10 @@
 /** What the host answers, loses or garbles at each POST of a publication: nothing is sent twice. */
 import t, { type Test } from 'tap'
+import { codehostActions } from '../../../../src/codehost/constants.js'
+import { historyNames } from '../../../../src/codehost/jobs/contract.js'
+import { receiptCollection } from '../../../../src/codehost/jobs/receipt.js'
 import type { Job } from '../../../../src/codehost/jobs/rows.js'
+import { connectionCollection } from '../../../../src/governance/connections/rows.js'
 import { clientOf, settled } from '../../../support/sandbox/host-client.js'
 import { failure, must } from '../../../support/must.js'
 import { publishing, type Publishing } from '../../../support/codehost/publishing.js'
@@ -67,7 +71,7 @@ t.test('C-104 C-105 C-107 a lost reply leaves the job unknown; what was made is 
   t.equal(check.status, 0, check.stderr)
 })
 
-t.test('a pull request whose reply was lost has no number: nothing is searched for, and that is said to be for good', async (t) => {
+t.test('a pull request whose reply was lost has no number: nothing is searched for, and a person who finds it can free the connection', async (t) => {
   const at = await publishing(t)
   const job = await at.approvedPublication()
   await withFault(at, job, all, 'write_close_before_headers')
@@ -77,9 +81,9 @@ t.test('a pull request whose reply was lost has no number: nothing is searched f
   const before = at.requests().length
   const back = await at.reconcile(job)
   t.equal(back.error().code, 'remote_id_required')
-  t.match(await wayOn(at, job), 'codehost connect')
+  t.match(await wayOn(at, job), `codehost close-capacity ${job} --pr-number N`)
   t.equal(at.requests().length, before, 'nobody is asked')
-  t.equal((await at.json(['codehost', 'connections']))[0].occupied_for_good, true)
+  t.equal((await at.json(['codehost', 'connections']))[0].occupied_for_good, false)
   t.equal((await at.run(['codehost', 'resume', job, '--json'])).error().code, 'job_state')
 })
 
@@ -87,6 +91,7 @@ t.test('a pull request whose reply was lost has no number: nothing is searched f
 const faults: readonly (readonly [string, boolean, Job['state'], number?])[] = [
   ['write_status_500', true, 'unknown_external_effect'],
   ['write_timed_out', true, 'unknown_external_effect'],
+  ['write_cut_422', true, 'unknown_external_effect'],
   ['write_other_id', true, 'unknown_external_effect'],
   ['write_not_done_500', false, 'unknown_external_effect'],
   ['write_not_done_422', false, 'failed'], ['write_too_many', false, 'failed'],
@@ -196,4 +201,61 @@ t.test('what the host has is looked at before the connection is occupied', async
   }
   t.equal(at.posts().length, 0)
   must(await at.runJob(job))
+})
+
+t.test('C-023 reading back asks by GET alone, whatever the kind of the job', async (t) => {
+  const at = await publishing(t)
+  must(await at.consent(['--action', ...codehostActions]))
+  const first = await at.approved('First')
+  must(await at.runJob(first))
+  const comment = await at.prepareComment(at.job(first).remote?.id ?? 0)
+  must(await at.approve(comment))
+  const kinds = [
+    async () => at.approved('Issue'), async () => comment, async () => at.approvedPublication(),
+  ]
+  for (const made of kinds) {
+    const job = await made()
+    await at.runJob(job, {
+      at: (step) => {
+        if (step !== 'codehost.created') return
+        at.sandbox.faults.set('read_not_there', { service: 'codehost', times: 1 })
+      },
+    })
+    at.sandbox.faults.clear()
+    const before = at.requests().length
+    must(await at.reconcile(job))
+    const methods = at.requests().slice(before).map(({ method }) => method)
+    t.ok(methods.length > 0)
+    t.strictSame(methods.filter((method) => method !== 'GET'), [], at.job(job).native_kind)
+    t.equal(at.job(job).state, 'succeeded')
+  }
+})
+
+t.test('C-288 the two kinds and the two capabilities have their v1 everywhere', async (t) => {
+  const at = await publishing(t)
+  must(await at.consent(['--action', ...codehostActions]))
+  const jobs: string[] = []
+  for (const prepared of [() => at.approved(), () => at.approvedPublication()]) {
+    const job = await prepared()
+    must(await at.runJob(job))
+    jobs.push(job)
+  }
+  const view = at.view()
+  const texts = [JSON.stringify([
+    ...jobs.map((job) => [at.job(job), at.task(at.job(job).task_id ?? '')]),
+    view.all(receiptCollection), view.all(connectionCollection),
+  ])]
+  for (const line of [
+    ['codehost', 'jobs'], ['task', 'list'],
+    ...jobs.flatMap((job) => [
+      ['codehost', 'job', job], ...historyNames.map((name) =>
+        ['codehost', 'job', job, '--history', name]),
+    ]),
+  ]) texts.push(must(await at.run([...line, '--json'])).stdout, must(await at.run(line)).stdout)
+  const names = texts.join('\n').matchAll(
+    /[\w.-]*(?:repo-publication|codehost[-_]followthrough)[\w.-]*/g)
+  t.strictSame([...new Set([...names].map(([name]) => name))].sort(), [
+    'codehost_followthrough_v1', 'engineering.repo-publication.v1',
+    'work.codehost-followthrough.v1',
+  ])
 })

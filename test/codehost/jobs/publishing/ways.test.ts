@@ -9,7 +9,6 @@ import { publishing, type Publishing } from '../../../support/codehost/publishin
 /** Types what was printed, with what a person has to fill in; gives its exit status. */
 const typed = async (t: Test, at: Publishing, command: string): Promise<number> => {
   const [program, ...words] = command
-    .replace(/\bN$/, String(at.connection().revision)).replace('OWNER/NAME', 'operator/notes')
     .replace(/ F$/, ` ${at.sandbox.keyFiles.codehost}`).split(' ')
   t.equal(program, 'sallyport')
   return (await at.run(words)).status
@@ -62,7 +61,7 @@ const places: readonly (readonly [
   ['a lost number', async (at, job) => {
     lose(at, 6)
     await at.runJob(job)
-  }, [['codehost connect', 0]], true],
+  }, [['codehost close-capacity', 3]], false],
   ['a refusal', async (at, job) => {
     at.sandbox.faults.set('write_not_done_422', { service: 'codehost', times: 1 })
     await at.runJob(job)

@@ -1,0 +1,54 @@
+// The least that sends the same creations: each POST of a list in its order, over a TLS connection
+// of its own, by node-fetch, and before and behind each what a ledger and an anchor cost: a line
+// of a log, synced, and an anchor moved as one is moved: a file synced, renamed, and its folder
+// synced.
+// Arguments: base URL, CA, list, folder, and `nosync` to leave the syncs out. Prints wall and
+// processor milliseconds of the POSTs.
+import {
+  closeSync, fdatasyncSync, fsyncSync, openSync, readFileSync, renameSync, writeSync,
+} from 'node:fs'
+import { Agent } from 'node:https'
+import { join } from 'node:path'
+import fetch from 'node-fetch'
+
+const [base, caFile, listFile, dir, syncs] = process.argv.slice(2)
+const ca = readFileSync(caFile)
+const posts = JSON.parse(readFileSync(listFile, 'utf8'))
+const log = openSync(join(dir, 'log'), 'a')
+const folder = openSync(dir, 'r')
+const sync = syncs === 'nosync' ? () => undefined : fsyncSync
+const line = `${'x'.repeat(600)}\n`
+
+const keep = () => {
+  writeSync(log, line)
+  if (syncs !== 'nosync') fdatasyncSync(log)
+  const anchor = openSync(join(dir, 'anchor.new'), 'w')
+  writeSync(anchor, line.slice(0, 200))
+  sync(anchor)
+  closeSync(anchor)
+  renameSync(join(dir, 'anchor.new'), join(dir, 'anchor'))
+  sync(folder)
+}
+
+const [start, used] = [performance.now(), process.cpuUsage()]
+for (const { path, file } of posts) {
+  const body = readFileSync(file)
+  keep()
+  const response = await fetch(base + path, {
+    method: 'POST', agent: new Agent({ ca }), body,
+    headers: {
+      'authorization': 'Bearer token-of-the-bench', 'content-type': 'application/json',
+      'accept': 'application/vnd.github+json', 'user-agent': 'bench',
+      'accept-encoding': 'identity',
+    },
+  })
+  const told = await response.json()
+  if (response.status !== 201) throw new Error(`status ${response.status}: ${told.message}`)
+  keep()
+}
+const { user, system } = process.cpuUsage(used)
+closeSync(log)
+closeSync(folder)
+console.log(JSON.stringify({
+  wallMs: performance.now() - start, processorMs: (user + system) / 1000,
+}))

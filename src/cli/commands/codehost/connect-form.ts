@@ -1,0 +1,64 @@
+/** `codehost connect` as a form: what is saved is asked for, and nothing is ticked beforehand. */
+import { fail } from '../../../base/errors.js'
+import { codehostLimits } from '../../../codehost/constants.js'
+import type { Connection } from '../../../governance/connections/rows.js'
+import type { VerbDeps } from '../../bound.js'
+import type { Prompter } from '../../prompt.js'
+
+/** What somebody filled in; what is left as it is, is left out. */
+export interface FilledConnection {
+  readonly repo?: string
+  readonly token?: Buffer
+  /** Of the connection as it was shown; left out where a new one is made. */
+  readonly expectedRevision?: number
+}
+
+const tokenOf = async (
+  deps: VerbDeps, prompter: Prompter, question: string,
+): Promise<Buffer | undefined> => {
+  const token = await prompter.secret(question)
+  if (token === '') return undefined
+  deps.secrets.add(token)
+  if (Buffer.byteLength(token) > codehostLimits.tokenBytesMax) {
+    throw fail.rejected(
+      'secret_length', `A token has at most ${codehostLimits.tokenBytesMax} bytes.`)
+  }
+  return Buffer.from(token)
+}
+
+const confirmed = async (prompter: Prompter, question: string): Promise<void> => {
+  if (await prompter.confirm(question)) return
+  throw fail.cancelled('declined', 'Declined; nothing was changed.')
+}
+
+/** A new connection. Throws `cancelled` `declined`, `rejected` `secret_length`. */
+export const newConnectionForm = async (deps: VerbDeps): Promise<FilledConnection> => {
+  const prompter = await deps.ask('Give --repo and --token-file.')
+  deps.note('A connection is for one exact repository. Its token identifies an account and allows '
+    + 'nothing until you consent; what to make it for: sallyport help real-key')
+  const repo = await prompter.text('Repository (OWNER/NAME):')
+  const token = await tokenOf(deps, prompter, 'Token (not shown):')
+  if (token === undefined) throw fail.rejected('secret_length', 'A connection needs a token.')
+  await confirmed(prompter, 'Store this token for this repository')
+  return { repo, token }
+}
+
+/** Another token or repository of a connection, shown as it is. Throws the same. */
+export const savedConnectionForm = async (
+  deps: VerbDeps, { repository, revision, mode, consent }: Connection,
+): Promise<FilledConnection> => {
+  const prompter = await deps.ask('Give --repo, --token-file or --mode.')
+  deps.note(`The connection is for ${repository}, ${mode}, revision ${revision}. `
+    + (consent === null
+      ? 'No consent was ever given.' : 'Whatever consent it has ends with a save.'))
+  const repo = await prompter.text('Repository (OWNER/NAME):', repository)
+  const token = await tokenOf(deps, prompter, 'Token (not shown; Enter keeps the stored one):')
+  if (token === undefined && repo === repository) {
+    throw fail.usage('nothing_to_save', 'Name what to save: --repo, --token-file or --mode.')
+  }
+  await confirmed(prompter, 'Save this connection')
+  return {
+    expectedRevision: revision, ...(repo === repository ? {} : { repo }),
+    ...(token === undefined ? {} : { token }),
+  }
+}

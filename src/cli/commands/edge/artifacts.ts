@@ -1,0 +1,57 @@
+/** `sallyport edge artifacts`: what the operator's devices sent. */
+import { edgeArtifactList } from '../../../edge/contract.js'
+import { edgeArtifacts } from '../../../edge/read.js'
+import { integerFlag } from '../../flags.js'
+import { requestOf } from '../../request.js'
+import { renderTable } from '../../table.js'
+import { bytesText } from '../../text.js'
+import { defineVerb, type Build, type Run, type VerbDefinition } from '../../verb.js'
+
+/** Flags of `edge artifacts`. */
+export interface ArtifactsOptions {
+  readonly device?: string
+  readonly limit?: number
+  readonly before?: string
+}
+
+type Listed = ReturnType<typeof edgeArtifactList.answer>
+
+const pageMax = 1_000
+
+const definition: VerbDefinition<Listed> = {
+  meta: {
+    name: 'edge artifacts',
+    summary: 'what your devices sent, newest first',
+    description:
+      'Lists what your devices sent: facts alone, never a picture. Where there is more, the last '
+      + 'line says how to go on.',
+    examples: ['$ sallyport edge artifacts', '$ sallyport edge artifacts --limit 10 --json'],
+    session: 'required',
+    damage: 'refuses',
+    exits: ['rejected', 'unauthorized', 'no_state', 'damaged'],
+    json: edgeArtifactList,
+  },
+  flags: (command) => command
+    .option('--device <id>', 'only what this device sent')
+    .addOption(integerFlag('--limit <n>', 'at most so many', { min: 1, max: pageMax }))
+    .option('--before <id>', 'only those that came before this one'),
+  text: async ({ artifacts, next }, view) => ({
+    out: artifacts.length === 0 ? 'Nothing was sent yet.\n' : await renderTable(view,
+      ['artifact', 'sequence', 'captured', 'received', 'kind', 'size'],
+      artifacts.map((one) => [
+        one.artifact_id, String(one.sequence), one.captured_at, one.received_at, one.mime,
+        bytesText(one.bytes),
+      ])),
+    notes: next === null ? [] : [`More: sallyport edge artifacts --before ${next}`],
+  }),
+}
+
+/** Lists. */
+export const run: Run<ArtifactsOptions, Listed> = async (options, deps) => {
+  const request = requestOf(edgeArtifactList, options)
+  const { gov, session } = await deps.login('read')
+  return edgeArtifactList.answer(edgeArtifacts(gov.store.read(), session, request))
+}
+
+/** Parses a line of `edge artifacts`. */
+export const build: Build = (deps) => defineVerb(deps, definition, run)

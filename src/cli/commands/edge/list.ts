@@ -1,0 +1,38 @@
+/** `sallyport edge list`: the operator's paired devices. */
+import { edgeDevices, type DeviceDocument } from '../../../edge/contract.js'
+import { listDevices } from '../../../edge/pairing.js'
+import { renderTable } from '../../table.js'
+import { bytesText } from '../../text.js'
+import { defineVerb, type Build, type Run, type VerbDefinition } from '../../verb.js'
+
+const definition: VerbDefinition<readonly DeviceDocument[]> = {
+  meta: {
+    name: 'edge list',
+    summary: 'your paired devices, newest first',
+    description:
+      'Lists the devices that you paired: what they stored, the last sequence that was accepted, '
+      + 'when they last sent, and whether their pairing has ended.',
+    examples: ['$ sallyport edge list', '$ sallyport edge list --json'],
+    session: 'required',
+    damage: 'refuses',
+    exits: ['unauthorized', 'no_state', 'damaged'],
+    json: edgeDevices,
+  },
+  text: (devices, view) => (devices.length === 0
+    ? 'No device is paired. Pair one: sallyport edge pair\n'
+    : renderTable(view, ['device', 'name', 'last upload', 'last', 'stored', 'state'],
+      devices.map((one) => [
+        one.device_id, view.foreign(one.device_name), one.last_upload_at ?? 'never',
+        String(one.last_sequence), `${one.stored.items}, ${bytesText(one.stored.bytes)}`,
+        one.revoked ? `ended (${one.ended_reason ?? 'revoked'})` : 'paired',
+      ]))),
+}
+
+/** Lists. */
+export const run: Run<object, readonly DeviceDocument[]> = async (_options, deps) => {
+  const { gov, session } = await deps.login('read')
+  return edgeDevices.answer(listDevices(gov.store.read(), session))
+}
+
+/** Parses a line of `edge list`. */
+export const build: Build = (deps) => defineVerb(deps, definition, run)

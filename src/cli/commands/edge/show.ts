@@ -1,0 +1,80 @@
+/** `sallyport edge show`: the facts of one capture, or its bytes into a file. */
+import { closeSync, openSync, rmSync, writeSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { fail } from '../../../base/errors.js'
+import { edgeShow, type ArtifactDocument } from '../../../edge/contract.js'
+import { edgeArtifact, openEdgeBytes } from '../../../edge/read.js'
+import type { Gov } from '../../../governance/context.js'
+import type { Session } from '../../../governance/session/types.js'
+import { requestOf } from '../../request.js'
+import { bytesText, fieldLines } from '../../text.js'
+import { defineVerb, type Build, type Run, type VerbDefinition } from '../../verb.js'
+
+/** Argument and flag of `edge show`. */
+export interface EdgeShowOptions {
+  readonly artifact: string
+  readonly out?: string
+}
+
+const definition: VerbDefinition<ArtifactDocument> = {
+  meta: {
+    name: 'edge show',
+    summary: 'the facts of one capture, and its bytes into a file',
+    description:
+      'Prints what is known of a capture that one of your devices sent. With --out its bytes go '
+      + 'into a new file of mode 600, each piece verified before it is written.',
+    examples: [
+      '$ sallyport edge show edge_art_01890000-0000-7000-8000-000000000000',
+      '$ sallyport edge show edge_art_01890000-0000-7000-8000-000000000000 --out shot.png',
+    ],
+    session: 'required',
+    damage: 'refuses',
+    exits: ['rejected', 'unauthorized', 'not_found', 'blocked', 'no_state', 'damaged'],
+    json: edgeShow,
+  },
+  flags: (command) => command
+    .argument('<artifact>', 'id of the capture')
+    .option('--out <file>', 'write its bytes to this new file'),
+  text: (one, view) => fieldLines([
+    ['capture', one.artifact_id], ['device', one.device_id], ['sequence', String(one.sequence)],
+    ['captured', one.captured_at], ['received', one.received_at],
+    ['kind', `${one.mime}, ${bytesText(one.bytes)}`], ['sha256', one.sha256],
+    ['purpose', one.purpose],
+    ...(one.source === null ? [] : [['source', view.foreign(one.source)] as const]),
+  ]),
+}
+
+/** A new file; what was begun and could not be ended is removed. */
+const writeBytes = (gov: Gov, session: Session, id: string, path: string): void => {
+  const { reader } = openEdgeBytes(gov, gov.store.read(), session, id)
+  let fd: number
+  try {
+    fd = openSync(path, 'wx', 0o600)
+  } catch (cause) {
+    reader.close()
+    throw fail.rejected('out_file', 'That file cannot be made, or is there already.', {
+      next: 'Name a file that is not there yet.', cause,
+    })
+  }
+  try {
+    for (const piece of reader.pieces()) writeSync(fd, piece)
+  } catch (error) {
+    rmSync(path, { force: true })
+    throw error
+  } finally {
+    closeSync(fd)
+    reader.close()
+  }
+}
+
+/** Shows. */
+export const run: Run<EdgeShowOptions, ArtifactDocument> = async (options, deps) => {
+  const { artifact: id } = requestOf(edgeShow, options)
+  const { gov, session } = await deps.login('read')
+  const artifact = edgeArtifact(gov.store.read(), session, id)
+  if (options.out !== undefined) writeBytes(gov, session, id, resolve(deps.cwd, options.out))
+  return edgeShow.answer(artifact)
+}
+
+/** Parses a line of `edge show`. */
+export const build: Build = (deps) => defineVerb(deps, definition, run)

@@ -1,0 +1,5 @@
+import type { Job } from './rows.js'
+
+/** The line that saves another connection to the repository of a job. */
+export const connectAnew = ({ repository }: Pick<Job, 'repository'>): string =>
+  `sallyport codehost connect --repo ${repository} --token-file F`

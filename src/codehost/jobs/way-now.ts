@@ -1,0 +1,85 @@
+/**
+ * The way on of a job as everything that it rests on stands at this moment. Its own row does not
+ * tell that its session ended, its consent was taken back, its token is another one or its
+ * connection is gone: what asks for the way on asks here, so that no command is named that would be
+ * refused for one of these.
+ */
+import type { Gov } from '../../governance/context.js'
+import { connectionCollection } from '../../governance/connections/rows.js'
+import { orUndefined } from '../../governance/judge/fact.js'
+import { liveRoot } from '../../governance/session/live.js'
+import { vaultDigest } from '../../governance/vault.js'
+import type { View } from '../../state/types.js'
+import { codehostBase } from '../context.js'
+import { writeDenials, type WriteDenial } from './boundary.js'
+import { connectAnew } from './connect-anew.js'
+import type { Job } from './rows.js'
+import { closeCapacityLine, wayOn, type WayOn } from './way-on.js'
+
+/** A job with its way on at the moment at which it was looked at. */
+export interface JobOnItsWay {
+  readonly job: Job
+  readonly way: WayOn
+}
+
+/** What no reading, closing or sending can do without, in the words that are told. */
+const lastingProblem = (gov: Gov, view: View, job: Job): string | null => {
+  const connection = view.get(connectionCollection, job.connection_id)
+  if (connection === undefined) {
+    return 'The state that was put back knows no such connection, so nothing of it can be read '
+      + 'back from here: look on the host.'
+  }
+  if (orUndefined(() => liveRoot(view, gov, job.root)) === undefined) {
+    return 'Its session has ended, and no other takes it over: look on the host. The connection '
+      + 'stays occupied.'
+  }
+  return vaultDigest(view, connection.credential_ref) === job.vault.sha256 ? null
+    : 'The connection has another token than it was written with, and nothing is read back with '
+      + 'that: look on the host. The connection stays occupied.'
+}
+
+/** Denials that a person ends by doing what the way on names. */
+const waitsForAPerson: readonly WriteDenial[] = ['approval_missing']
+
+const denialsOf = (gov: Gov, view: View, job: Job): readonly WriteDenial[] =>
+  (orUndefined(() => writeDenials(
+    { gov, sealedHost: codehostBase(gov) }, view, job, 'admit')) ?? [])
+    .map(({ name }) => name as WriteDenial).filter((name) => !waitsForAPerson.includes(name))
+
+/** Of a job that occupies its connection. */
+const occupiedWay = (gov: Gov, view: View, job: Job, way: WayOn): WayOn => {
+  const command = connectAnew(job)
+  const lasting = lastingProblem(gov, view, job)
+  if (lasting !== null) return { text: lasting, command, forGood: true }
+  const isUnsent = job.state === 'blocked' && job.contacted > 0 && job.created < job.plan.effects
+  if (!isUnsent || denialsOf(gov, view, job).length === 0) return way
+  return {
+    text: 'A part of it was made, and what it was prepared under has ended: the rest is never '
+      + 'sent. The connection stays occupied until that part is proved: close its capacity.',
+    command: closeCapacityLine(job), forGood: false,
+  }
+}
+
+/** Of a job that waits to be sent and occupies nothing. */
+const waitingWay = (gov: Gov, view: View, job: Job, way: WayOn): WayOn =>
+  (denialsOf(gov, view, job).length === 0 ? way : {
+    text: 'What it was prepared under has ended, and nothing new takes it over: prepare it anew, '
+      + 'and give this one up. Nothing of it was sent.',
+    command: `sallyport codehost cancel ${job.job_id}`, forGood: false,
+  })
+
+const waits = ({ state, contacted, reserved }: Job): boolean => state === 'prepared'
+  || state === 'approved' || (state === 'blocked' && contacted === 0 && !reserved)
+
+/** The way on now. Total. */
+export const wayOnNow = (gov: Gov, view: View, job: Job): WayOn => {
+  const revision = view.get(connectionCollection, job.connection_id)?.revision
+  const way = wayOn(job, revision)
+  if (way.forGood || job.closed !== null) return way
+  if (waits(job)) return waitingWay(gov, view, job, way)
+  return job.reserved && job.state !== 'running' ? occupiedWay(gov, view, job, way) : way
+}
+
+/** A job with its way on. */
+export const onItsWay = (gov: Gov, view: View, job: Job): JobOnItsWay =>
+  ({ job, way: wayOnNow(gov, view, job) })

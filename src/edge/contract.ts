@@ -1,0 +1,211 @@
+/** What goes in and comes out of the operations on paired devices and on what they sent. */
+import * as v from 'valibot'
+import { contract, noInput } from '../base/contract.js'
+import { count, iso, nullableText, sha256, text } from '../base/fields.js'
+import { closedObject, strictInteger } from '../base/schema.js'
+import { edgeLimits, edgeMimes, edgeScope } from './constants.js'
+import { limitsShape, policyShape, type EdgeArtifact } from './rows.js'
+import type { DeviceFacts } from './device-facts.js'
+
+const id = (prefix: string) =>
+  v.pipe(v.string(), v.regex(new RegExp(`^${prefix}_[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)))
+const deviceId = id('edge_dev')
+const artifactId = id('edge_art')
+
+/** A name: 1 to 64 characters, without control characters, and no space at its ends. */
+const nameForm = /^[^\s\p{C}](?:[^\p{C}]{0,62}[^\s\p{C}])?$/u
+const nameRule = `must be 1 to ${edgeLimits.nameCharsMax} visible characters`
+// A check and no regex: what JSON Schema calls a pattern knows no classes of characters.
+const nameShape = v.pipe(
+  v.string(), v.minLength(1, nameRule), v.maxLength(edgeLimits.nameCharsMax, nameRule),
+  v.check((name) => nameForm.test(name), nameRule),
+)
+
+/** Wishes for the limits of a pairing; what is left out is the default, egress off. */
+const wishesShape = closedObject({
+  bytes_max: v.optional(strictInteger(1, edgeLimits.bytesMax)),
+  items_max: v.optional(strictInteger(1, edgeLimits.itemsMax)),
+  cloud_egress: v.optional(v.boolean()),
+  model_egress: v.optional(v.boolean()),
+})
+/** Wishes for the limits of a pairing. */
+export type LimitWishes = v.InferOutput<typeof wishesShape>
+
+const scopeShape = v.array(v.picklist(edgeScope))
+const storedShape = v.strictObject({ items: count, bytes: count })
+
+const deviceShape = v.strictObject({
+  device_id: text, owner: text, device_name: text, paired_at: iso, last_sequence: count,
+  last_upload_at: v.nullable(iso), stored: storedShape, limits: limitsShape,
+  revoked: v.boolean(), ended_at: v.nullable(iso), ended_reason: nullableText,
+})
+/** A paired device as a document. */
+export type DeviceDocument = v.InferOutput<typeof deviceShape>
+
+const artifactShape = v.strictObject({
+  artifact_id: text, device_id: text, owner: text, request_id: text, sequence: count,
+  captured_at: iso, received_at: iso, sha256, bytes: count, mime: v.picklist(edgeMimes),
+  policy: policyShape, purpose: text, source: nullableText, source_path: nullableText,
+})
+/** What a device sent, as a document. */
+export type ArtifactDocument = v.InferOutput<typeof artifactShape>
+
+const artifactDocument = (row: EdgeArtifact): ArtifactDocument => ({
+  artifact_id: row.artifact_id, device_id: row.device_id, owner: row.owner,
+  request_id: row.request_id, sequence: row.sequence, captured_at: row.captured_at,
+  received_at: row.received_at, sha256: row.ref.sha256, bytes: row.ref.bytes, mime: row.mime,
+  policy: row.policy, purpose: row.purpose, source: row.source, source_path: row.source_path,
+})
+
+/** Offering a pairing: what is told of it; the pairing string itself goes to a file alone. */
+export const edgePair = contract({
+  name: 'edge.pair',
+  version: 1,
+  input: closedObject({ name: v.optional(nameShape), limits: v.optional(wishesShape) }),
+  output: v.strictObject({
+    code_id: text, device_name: nullableText, expires_at: iso, limits: limitsShape,
+    file: nullableText,
+  }),
+  toDocument: (offered: {
+    readonly code: {
+      readonly code_id: string
+      readonly name: string | null
+      readonly expires_at: string
+      readonly limits: v.InferOutput<typeof limitsShape>
+    }
+    readonly file: string | null
+  }) => ({
+    code_id: offered.code.code_id, device_name: offered.code.name,
+    expires_at: offered.code.expires_at, limits: offered.code.limits, file: offered.file,
+  }),
+})
+
+/** Redeeming a code: the one answer that holds the credential. */
+export const edgeRedeem = contract({
+  name: 'edge.redeem',
+  version: 1,
+  input: closedObject({
+    code: v.pipe(v.string(), v.regex(/^[A-Za-z0-9_-]{22}$/)), device_name: nameShape,
+  }),
+  output: v.strictObject({
+    device_id: text, owner: text, device_name: text, credential: text, scope: scopeShape,
+    last_sequence: count, limits: limitsShape,
+  }),
+  toDocument: ({ device, credential }: {
+    readonly device: DeviceFacts['device']
+    readonly credential: string
+  }) => ({
+    device_id: device.device_id, owner: device.owner, device_name: device.name, credential,
+    scope: [...edgeScope], last_sequence: device.last_sequence, limits: device.limits,
+  }),
+})
+
+/** What a device is told of its own pairing: a lost spool resumes from it. */
+export const edgePairing = contract({
+  name: 'edge.pairing',
+  version: 1,
+  input: noInput,
+  output: v.strictObject({
+    device_id: text, owner: text, device_name: text, last_sequence: count, scope: scopeShape,
+    limits: limitsShape, stored: storedShape, revoked: v.literal(false),
+  }),
+  toDocument: ({ device }: Pick<DeviceFacts, 'device'>) => ({
+    device_id: device.device_id, owner: device.owner, device_name: device.name,
+    last_sequence: device.last_sequence, scope: [...edgeScope], limits: device.limits,
+    stored: device.stored, revoked: false as const,
+  }),
+})
+
+const facts = ({ device, ended }: DeviceFacts): DeviceDocument => ({
+  device_id: device.device_id, owner: device.owner, device_name: device.name,
+  paired_at: device.paired_at, last_sequence: device.last_sequence,
+  last_upload_at: device.last_upload_at, stored: device.stored, limits: device.limits,
+  revoked: ended !== null, ended_at: ended?.ended_at ?? null, ended_reason: ended?.reason ?? null,
+})
+
+/** The operator's devices, newest first. */
+export const edgeDevices = contract({
+  name: 'edge.devices',
+  version: 1,
+  input: noInput,
+  output: v.array(deviceShape),
+  toDocument: (devices: readonly DeviceFacts[]) => devices.map(facts),
+})
+
+/** Ending a pairing; `ended` says whether it was ended now. */
+export const edgeRevoke = contract({
+  name: 'edge.revoke',
+  version: 1,
+  input: closedObject({ device: deviceId }),
+  output: v.strictObject({ device: deviceShape, ended: v.boolean() }),
+  toDocument: ({ device, ended }: {
+    readonly device: DeviceFacts
+    readonly ended: boolean
+  }) => ({ device: facts(device), ended }),
+})
+
+const uuid = v.pipe(
+  v.string(), v.regex(/^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/, 'must be a lowercase UUID'),
+)
+const utc = v.pipe(
+  v.string(),
+  v.regex(
+    /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{3})?Z$/, 'must be a time in UTC that ends in Z',
+  ),
+  v.isoTimestamp('must be a time in UTC that ends in Z'),
+)
+const slug = v.pipe(
+  v.string(), v.regex(/^[a-z0-9](?:[a-z0-9._-]{0,63})$/, 'must be 1 to 64 of a-z, 0-9, . _ -'),
+)
+const uploadInput = 'sallyport.edge.upload.input.v1'
+
+/** What a device declares of an upload (S-028): all but the credential, which is the bearer's. */
+export const edgeUpload = contract({
+  name: 'edge.upload',
+  document: 'edge.artifact',
+  version: 1,
+  input: closedObject({
+    schema: v.literal(uploadInput, `must be ${uploadInput}`),
+    request_id: uuid,
+    sequence: strictInteger(1, Number.MAX_SAFE_INTEGER),
+    captured_at: utc,
+    sha256,
+    bytes: strictInteger(1, edgeLimits.artifactBytesMax),
+    mime: v.picklist(edgeMimes),
+    policy: closedObject({ cloud_egress: v.boolean(), model_egress: v.boolean() }),
+    purpose: slug,
+    owner: v.optional(v.string()),
+    source: v.optional(v.pipe(v.string(), v.maxBytes(edgeLimits.sourceBytesMax))),
+    source_path: v.optional(v.pipe(v.string(), v.maxBytes(edgeLimits.sourcePathBytesMax))),
+  }),
+  output: artifactShape,
+  toDocument: artifactDocument,
+})
+/** What a device declares of an upload. */
+export type UploadHead = ReturnType<typeof edgeUpload.request>
+
+/** What is known of one that was sent. */
+export const edgeShow = contract({
+  name: 'edge.show',
+  document: 'edge.artifact',
+  version: 1,
+  input: closedObject({ artifact: artifactId }),
+  output: artifactShape,
+  toDocument: artifactDocument,
+})
+
+/** What was sent, newest first; `next` is where to go on (`before`), null at the end. */
+export const edgeArtifactList = contract({
+  name: 'edge.artifacts',
+  version: 1,
+  input: closedObject({
+    device: v.optional(deviceId),
+    limit: v.optional(strictInteger(1, edgeLimits.pageMax)),
+    before: v.optional(artifactId),
+  }),
+  output: v.strictObject({ artifacts: v.array(artifactShape), next: nullableText }),
+  toDocument: ({ artifacts, next }: {
+    readonly artifacts: readonly EdgeArtifact[]
+    readonly next: string | null
+  }) => ({ artifacts: artifacts.map(artifactDocument), next }),
+})

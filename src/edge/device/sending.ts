@@ -1,0 +1,82 @@
+/**
+ * Numbers of uploads. One is given out durably before the first byte that carries it, together with
+ * the request that it is for: after a crash the same request goes out under the same number, and no
+ * other request ever gets it (S-028, S-040).
+ */
+import * as v from 'valibot'
+import { count, counted } from '../../base/fields.js'
+import { SallyportError } from '../../base/errors.js'
+import { closedObject, parseClosed } from '../../base/schema.js'
+import { parseStrictJson } from '../../base/strict-json.js'
+import { orIoFailure, publish, readWhole } from '../../state/files.js'
+import type { Files } from '../../state/files.js'
+import { requestIdShape } from './spool/item.js'
+
+const shape = closedObject({
+  schema: v.literal('sallyport.edge.sending.v1'),
+  device_id: v.string(),
+  last_sequence: count,
+  under_way: v.nullable(closedObject({ request_id: requestIdShape, sequence: counted })),
+})
+type State = v.InferOutput<typeof shape>
+
+const bytesMax = 4_096
+
+/** The numbers of one pairing; held by whoever holds the lock of the daemon. */
+export class Numbers {
+  readonly #files: Files
+  readonly #path: string
+  readonly #deviceId: string
+  #state: State | null
+
+  constructor(files: Files, path: string, deviceId: string) {
+    this.#files = files
+    this.#path = path
+    this.#deviceId = deviceId
+    this.#state = orIoFailure('the numbers', () => read(files, path, deviceId))
+  }
+
+  /** Whether the last number is known; where it is not, the service is asked. */
+  get known(): boolean {
+    return this.#state !== null
+  }
+
+  /** Goes on behind what the service took last; never back. */
+  raiseTo(lastSequence: number): void {
+    const last = Math.max(this.#state?.last_sequence ?? 0, lastSequence)
+    this.#write({ last_sequence: last, under_way: null })
+  }
+
+  /** The number for a request: the one it has, or the next one, durable. */
+  numberFor(requestId: string): number {
+    const state = this.#state
+    if (state === null) throw new Error('no number is known yet')
+    if (state.under_way?.request_id === requestId) return state.under_way.sequence
+    const sequence = state.last_sequence + 1
+    this.#write({ last_sequence: sequence, under_way: { request_id: requestId, sequence } })
+    return sequence
+  }
+
+  #write(part: Pick<State, 'last_sequence' | 'under_way'>): void {
+    const state: State = {
+      schema: 'sallyport.edge.sending.v1', device_id: this.#deviceId, ...part,
+    }
+    orIoFailure('the numbers', () =>
+      publish(this.#files, this.#path, Buffer.from(`${JSON.stringify(state)}\n`)))
+    this.#state = state
+  }
+}
+
+/** What is not there, of another pairing or not readable counts as lost. */
+const read = (files: Files, path: string, deviceId: string): State | null => {
+  try {
+    const bytes = readWhole(files, path, bytesMax)
+    if (bytes === undefined) return null
+    const value = parseStrictJson(bytes, { bytesMax, depthMax: 3 })
+    const state = parseClosed(shape, value, { code: 'lost', what: 'the numbers' })
+    return state.device_id === deviceId ? state : null
+  } catch (error) {
+    if (error instanceof SallyportError) return null
+    throw error
+  }
+}

@@ -1,0 +1,47 @@
+/**
+ * Pins of public keys: how the service of this machine is known to a paired device. A pin says
+ * nothing of names or times, so that a certificate may be renewed under the same key; whoever lacks
+ * the private key cannot finish the handshake under it.
+ */
+import { createHash } from 'node:crypto'
+import type { TLSSocket } from 'node:tls'
+import { literalAddress, mayDial } from './addresses.js'
+import { ContactError } from './contact-error.js'
+
+const pinForm = /^sha256\/[A-Za-z0-9_-]{43}$/
+
+/** The pin of a public key: `sha256/` and the base64url digest of its DER SubjectPublicKeyInfo. */
+export const pinOf = (spki: Uint8Array): string =>
+  `sha256/${createHash('sha256').update(spki).digest('base64url')}`
+
+/** The pin of whoever is at the other end of a finished handshake; null where nothing proves it. */
+export const peerPin = (socket: TLSSocket): string | null => {
+  try {
+    const key = socket.getPeerX509Certificate()?.publicKey
+    return key === undefined ? null : pinOf(key.export({ type: 'spki', format: 'der' }))
+  } catch {
+    // A key of a kind that cannot be written out is not the one that was pinned.
+    return null
+  }
+}
+
+/**
+ * The canonical origin that may be known by a pin alone: `https:` to a loopback address or
+ * `localhost`, and nothing behind it. Throws `url_refused` or `pin_refused`.
+ */
+export const requirePinnable = (origin: string, pin: string): string => {
+  if (!pinForm.test(pin)) {
+    throw new ContactError('pin_refused', 'none', 'A pin is sha256/ and 43 base64url characters.')
+  }
+  const url = URL.canParse(origin) ? new URL(origin) : null
+  if (url?.protocol === 'https:' && url.origin === origin && isLoopback(url.hostname)) return origin
+  throw new ContactError(
+    'url_refused', 'none',
+    'A pinned origin is https:// with a loopback address or localhost, a port and no path.',
+  )
+}
+
+const isLoopback = (host: string): boolean => {
+  const literal = literalAddress(host)
+  return literal === null ? host === 'localhost' : mayDial(literal.address, true)
+}

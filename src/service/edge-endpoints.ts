@@ -1,0 +1,201 @@
+/**
+ * What paired devices may ask: redeeming a code, their own pairing, sending a capture, reading it
+ * back. An operator's session reads back what its own devices sent. Everything that can be refused
+ * is refused before a byte of the body is read; what was refused or cut off leaves none.
+ */
+import type { IncomingMessage } from 'node:http'
+import { fail } from '../base/errors.js'
+import { parseStrictJson } from '../base/strict-json.js'
+import {
+  edgePairing, edgeRedeem, edgeShow, edgeUpload, type UploadHead,
+} from '../edge/contract.js'
+import { authenticateEdge, type EdgeParty } from '../edge/credential.js'
+import { redeemPairing } from '../edge/pairing.js'
+import { edgeArtifact, openEdgeBytes } from '../edge/read.js'
+import { beginUpload, type Upload } from '../edge/upload.js'
+import { recoverState } from '../fabric/recovery.js'
+import { requireAnchored } from '../governance/anchored.js'
+import { authenticate } from '../governance/session/authenticate.js'
+import type { Session } from '../governance/session/types.js'
+import { hasBody, readBody, requireJson } from './http/body.js'
+import { bearerOf } from './http/raw-check.js'
+import { refusal } from './http/refusal.js'
+import { commonHeaders } from './http/send.js'
+import { smallBody } from './operation.js'
+import { touchEveryMs } from './perform.js'
+import type { Endpoint, Exchange, Site } from './service.js'
+import { govOf } from './service.js'
+
+const artifactId = ({ params }: Exchange): string => params['artifact_id'] ?? ''
+
+/** A capture has at most so many bytes of declared facts. */
+const headCharsMax = 12_000
+const headForm = /^[A-Za-z0-9_-]+$/
+
+/** What is declared of an upload, out of its one header. Throws `rejected`. */
+const headOf = (request: IncomingMessage): UploadHead => {
+  const text = request.headers['sallyport-edge-upload']
+  if (typeof text !== 'string' || text.length > headCharsMax || !headForm.test(text)) {
+    throw fail.rejected('edge_head_invalid', 'What is declared of the upload is missing or no '
+      + 'base64url of a JSON object.', { details: { chars_max: headCharsMax } })
+  }
+  return edgeUpload.request(parseStrictJson(Buffer.from(text, 'base64url'), {
+    bytesMax: headCharsMax, depthMax: 3,
+  }))
+}
+
+/** What the request line itself declares must be what the head says. */
+const requireFraming = ({ headers }: IncomingMessage, { bytes, mime }: UploadHead): void => {
+  const length = headers['content-length']
+  if (length === undefined) throw refusal.length()
+  if (Number(length) !== bytes) {
+    throw fail.rejected('size_differs', 'Content-Length is not the size that was declared.', {
+      reason: 'rule',
+    })
+  }
+  if (headers['content-type'] !== mime) throw refusal.mediaType(mime)
+  const { 'content-encoding': encoding } = headers
+  if (encoding !== undefined && encoding !== 'identity') throw refusal.mediaType(mime)
+}
+
+/** Longest time for the body of one capture, ms. */
+const uploadMsMax = 110_000
+
+/** Hands every piece of the body to the upload; what it throws ends the reading. */
+const pour = (
+  { request, response, expectsContinue }: Exchange, upload: Upload,
+): Promise<void> => {
+  if (expectsContinue) response.writeContinue()
+  return new Promise((resolve, reject) => {
+    const late = setTimeout(() => end(refusal.slow()), uploadMsMax)
+    const end = (error: Error | null): void => {
+      clearTimeout(late)
+      request.off('data', take).off('end', whole).off('close', cut).off('error', cut)
+      if (error === null) return resolve()
+      request.pause()
+      upload.abandon()
+      reject(error)
+    }
+    const take = (chunk: Buffer): void => {
+      try {
+        upload.write(chunk)
+      } catch (error) {
+        end(error as Error)
+      }
+    }
+    const whole = (): void => end(request.complete ? null : refusal.cutShort())
+    const cut = (): void => end(refusal.cutShort())
+    request.on('data', take).on('end', whole).on('close', cut).on('error', cut)
+  })
+}
+
+const partyOf = (site: Site, exchange: Exchange): Promise<EdgeParty> =>
+  site.held.use((store) =>
+    authenticateEdge(govOf(store, site.world), store.read(), bearerOf(exchange.request)))
+
+/** Sends one capture. */
+const upload: Endpoint = {
+  method: 'POST', path: '/api/edge/artifacts',
+  answer: (exchange, site) => site.held.use(async (store) => {
+    const gov = govOf(store, site.world)
+    const party = authenticateEdge(gov, store.read(), bearerOf(exchange.request))
+    const head = headOf(exchange.request)
+    requireFraming(exchange.request, head)
+    await recoverState(gov)
+    const begun = await beginUpload(gov, party, head)
+    if (begun.kind === 'known') return { status: 200, body: edgeUpload.answer(begun.artifact) }
+    try {
+      await pour(exchange, begun)
+      return { status: 201, body: edgeUpload.answer(await begun.finish()) }
+    } finally {
+      begun.abandon()
+    }
+  }),
+}
+
+/** Makes a device of a one-time code; the one answer that holds its credential. */
+const pairing: Endpoint = {
+  method: 'POST', path: '/api/edge/pairings',
+  answer: async (exchange, site) => {
+    const { request, response, expectsContinue } = exchange
+    if (!hasBody(request)) throw refusal.needsBody()
+    requireJson(request, smallBody)
+    const body = await readBody({ request, response, bytesMax: smallBody, expectsContinue })
+    const given = edgeRedeem.request(parseStrictJson(body, { bytesMax: smallBody, depthMax: 2 }))
+    return site.held.use(async (store) => ({
+      status: 201,
+      body: edgeRedeem.answer(await redeemPairing(govOf(store, site.world), given)),
+    }))
+  },
+}
+
+const ownPairing: Endpoint = {
+  method: 'GET', path: '/api/edge/pairing',
+  answer: async (exchange, site) => ({
+    status: 200, body: edgePairing.answer(await partyOf(site, exchange)),
+  }),
+}
+
+/** A device by its credential, or an operator by the token of a session. */
+const readerOf = (
+  site: Site, store: Parameters<typeof govOf>[0], exchange: Exchange,
+): EdgeParty | Session => {
+  const gov = govOf(store, site.world)
+  const token = bearerOf(exchange.request)
+  if (token?.startsWith('spe_') === true) return authenticateEdge(gov, store.read(), token)
+  requireAnchored(store)
+  return authenticate(gov, token, { touchEveryMs })
+}
+
+const metadata: Endpoint = {
+  method: 'GET', path: '/api/edge/artifacts/{artifact_id}',
+  answer: (exchange, site) => site.held.use((store) => {
+    const by = readerOf(site, store, exchange)
+    const artifact = edgeArtifact(store.read(), by, artifactId(exchange))
+    return { status: 200, body: edgeShow.answer(artifact) }
+  }),
+}
+
+/** Waits until the client takes more; rejects where it went away. */
+const taken = (response: Exchange['response']): Promise<void> => new Promise((resolve, reject) => {
+  const gone = (): void => reject(new Error('the client went away'))
+  response.once('drain', () => {
+    response.off('close', gone)
+    resolve()
+  })
+  response.once('close', gone)
+})
+
+/** The bytes of one, piece by piece; no byte of a piece before its tag was verified. */
+const bytes: Endpoint = {
+  method: 'GET', path: '/api/edge/artifacts/{artifact_id}/bytes',
+  answer: (exchange, site) => site.held.use(async (store) => {
+    const { response, requestId } = exchange
+    const gov = govOf(store, site.world)
+    const by = readerOf(site, store, exchange)
+    const { artifact, reader } = openEdgeBytes(gov, store.read(), by, artifactId(exchange))
+    try {
+      const pieces = reader.pieces()
+      let piece = pieces.next()
+      response.writeHead(200, {
+        ...commonHeaders(requestId), 'Content-Type': artifact.mime,
+        'Content-Length': String(artifact.ref.bytes), 'Content-Disposition': 'attachment',
+      })
+      while (piece.done !== true) {
+        if (!response.write(piece.value)) await taken(response)
+        piece = pieces.next()
+      }
+      response.end()
+    } catch (error) {
+      // A reply that was begun can only be cut off; its length says that it was.
+      if (!response.headersSent) throw error
+      response.destroy()
+    } finally {
+      reader.close()
+    }
+    return null
+  }),
+}
+
+/** The endpoints. */
+export const edgeEndpoints: readonly Endpoint[] = [pairing, ownPairing, upload, metadata, bytes]

@@ -1,0 +1,40 @@
+/** Writing a reply: one JSON document, and headers that keep it from being kept or guessed at. */
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Reply } from '../reply.js'
+
+/** Version of the interface; fields and endpoints are only ever added under one. */
+export const apiVersion = '1'
+
+/** Headers of every reply. */
+export const commonHeaders = (requestId: string): Readonly<Record<string, string>> => ({
+  'Cache-Control': 'no-store',
+  'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'",
+  'Referrer-Policy': 'no-referrer',
+  'Sallyport-Api': apiVersion,
+  'X-Content-Type-Options': 'nosniff',
+  'X-Request-Id': requestId,
+})
+
+/** A reply to be sent. */
+export interface Sending {
+  readonly requestId: string
+  readonly reply: Reply
+  /** Whether the connection ends behind it. */
+  readonly last: boolean
+}
+
+/** Sends a reply; a connection whose request was not read to its end is closed behind it. */
+export const send = (
+  request: IncomingMessage, response: ServerResponse, { requestId, reply, last }: Sending,
+): void => {
+  if (response.headersSent || response.destroyed) return void response.destroy()
+  const text = Buffer.from(`${JSON.stringify(reply.body)}\n`)
+  const unread = !request.complete && !request.readableEnded
+  response.writeHead(reply.status, {
+    ...commonHeaders(requestId), ...reply.headers,
+    ...(reply.status === 401 ? { 'WWW-Authenticate': 'Bearer' } : {}),
+    ...(unread || last ? { Connection: 'close' } : {}),
+    'Content-Type': 'application/json', 'Content-Length': String(text.length),
+  })
+  response.end(text)
+}

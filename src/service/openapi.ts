@@ -1,0 +1,146 @@
+/** The description of the service as OpenAPI 3.1, made of the shapes that read the requests. */
+import type { GenericSchema } from 'valibot'
+import type { ContractFacts } from '../base/contract.js'
+import { errorBodyShape, errorSchemaName } from '../base/error-shape.js'
+import { jsonSchemaOf, type JsonSchema } from '../base/json-schema.js'
+import { apiVersion } from './http/send.js'
+import type { Operation, QueryField } from './operation.js'
+
+type Node = Readonly<Record<string, unknown>>
+
+/** Statuses with which any operation may refuse, and what each says. */
+const refusals: Readonly<Record<string, string>> = {
+  400: 'Malformed, or against a form or a limit; nothing was changed or sent.',
+  401: 'No session, or one that has ended.',
+  402: 'It would exceed the ceiling or the budget; nothing was sent.',
+  403: 'Your consent is missing, ended or for another target; or another origin or peer.',
+  404: 'No such thing, or another owner\'s.',
+  405: 'The endpoint has no such method.',
+  408: 'The body did not come in time.',
+  409: 'A stale revision, a key used for other content, or one under way already.',
+  411: 'The length of the body must be declared.',
+  413: 'The body is too large.',
+  415: 'The body must be JSON.',
+  417: 'Only 100-continue can be expected.',
+  421: 'The Host is not a name of this service.',
+  422: 'Well formed, and against a rule between values.',
+  423: 'It needs a person: a closed gate, an unknown charge, evidence that is missing.',
+  499: 'It was cancelled before its end.',
+  500: 'It failed, or the state is damaged.',
+  502: 'The other side failed or answered against its contract.',
+  503: 'The lock is held, the state is missing, or the service is stopping.',
+}
+
+/** Names of OpenAPI components hold no other characters. */
+const componentName = (name: string): string => name.replace(/[^A-Za-z0-9._-]/g, '-')
+
+class Components {
+  readonly schemas: Record<string, JsonSchema> = {}
+
+  /** Keeps a schema under its name; gives the reference to it. */
+  add(shape: GenericSchema, name: string): Node {
+    const key = componentName(name)
+    const schema = Object.fromEntries(Object.entries(jsonSchemaOf(shape, name))
+      .filter(([field]) => field !== '$schema' && field !== '$id'))
+    const known = this.schemas[key]
+    if (known !== undefined && JSON.stringify(known) !== JSON.stringify(schema)) {
+      throw new TypeError(`two shapes are called ${name}`)
+    }
+    this.schemas[key] = schema
+    return { $ref: `#/components/schemas/${key}` }
+  }
+
+  result({ output, schemaName }: ContractFacts): Node {
+    return this.add(output, schemaName)
+  }
+}
+
+const json = (schema: Node): Node => ({ 'application/json': { schema } })
+
+const types: Readonly<Record<QueryField['kind'], Node>> = {
+  text: { type: 'string' }, integer: { type: 'integer' }, boolean: { type: 'boolean' },
+}
+
+const parametersOf = ({ path, query = [] }: Operation): readonly Node[] => [
+  ...[...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => ({
+    name, in: 'path', required: true,
+    schema: { type: 'string', pattern: '^[A-Za-z0-9_-]{1,80}$' },
+  })),
+  ...query.map(({ name, what, kind }) => ({
+    name, in: 'query', required: false, description: what, schema: types[kind],
+  })),
+]
+
+const bodyOf = ({ body, contract }: Operation, components: Components): Node =>
+  (body === null ? {} : {
+    requestBody: {
+      required: body.required,
+      content: json(components.add(body.shape, body.name ?? contract.inputName)),
+    },
+  })
+
+/** A result that stands although it failed in part comes beside its failure. */
+const partly = (result: Node): Node => ({
+  type: 'object', required: ['error', 'receipt'],
+  properties: { error: {}, receipt: result },
+})
+
+const responsesOf = (operation: Operation, components: Components): Node => {
+  const { contract, status, later } = operation
+  const error = components.add(errorBodyShape, errorSchemaName)
+  const result = components.result(contract)
+  const failed = { anyOf: [error, partly(result)] }
+  return {
+    [status]: { description: 'Done.', content: json(result) },
+    ...(later === undefined ? {} : {
+      [later.status]: {
+        description: 'The other end it may have.', content: json(components.result(later.contract)),
+      },
+    }),
+    207: { description: 'Part of it was done; the receipt says which.', content: json(failed) },
+    ...Object.fromEntries(Object.entries(refusals).map(([code, description]) =>
+      [code, { description, content: json(failed) }])),
+  }
+}
+
+const operationOf = (operation: Operation, components: Components): Node => {
+  const { method, path, summary, verb } = operation
+  return {
+    operationId: `${method} ${path}`.toLowerCase().replace(/[^a-z0-9]+/g, '_').replace(/_$/, ''),
+    summary,
+    ...(verb === null ? {} : { description: `The same as \`sallyport ${verb}\`.` }),
+    security: [{ session: [] }],
+    parameters: parametersOf(operation),
+    ...bodyOf(operation, components),
+    responses: responsesOf(operation, components),
+  }
+}
+
+/** The document. */
+export const describe = (operations: readonly Operation[]): Node => {
+  const components = new Components()
+  const paths: Record<string, Record<string, Node>> = {}
+  for (const operation of operations) {
+    const at = (paths[operation.path] ??= {})
+    at[operation.method.toLowerCase()] = operationOf(operation, components)
+  }
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Sallyport', version: apiVersion,
+      description: 'The use cases of `sallyport` over TLS on loopback. Fields and endpoints are '
+        + 'only ever added under one version; each document names its schema and version.',
+    },
+    servers: [{ url: '/' }],
+    paths,
+    components: {
+      securitySchemes: {
+        session: {
+          type: 'http', scheme: 'bearer',
+          description: 'The token of `sallyport login --token-file F`.',
+        },
+      },
+      schemas: components.schemas,
+    },
+  }
+}

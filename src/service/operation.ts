@@ -1,0 +1,93 @@
+/**
+ * What the service offers, as records: a route is parsing and status, the use case beneath is the
+ * one that the verb calls. Shapes are the contracts' beside the use cases.
+ */
+import type { GenericSchema } from 'valibot'
+import type { ContractFacts } from '../base/contract.js'
+import { parseStrictJson } from '../base/strict-json.js'
+import type { WorkMode } from '../fabric/open-work.js'
+import type { World } from '../fabric/world.js'
+import type { Gov } from '../governance/context.js'
+import type { Session } from '../governance/session/types.js'
+
+/** What was asked, as far as HTTP goes; it can be handed to a thread. */
+export interface Asked {
+  /** Parts of the path by their names; each has the form of an id. */
+  readonly params: Readonly<Record<string, string>>
+  /** Fields of the query, each given once. */
+  readonly query: Readonly<Record<string, string>>
+  /** The body as it came; empty where there is none. */
+  readonly body: Uint8Array
+  /** How long the caller would wait for the end of long work, ms (`Prefer: wait=N`). */
+  readonly waitMs: number
+}
+
+/** One request of an operator, authenticated. */
+export interface Call {
+  readonly gov: Gov
+  readonly session: Session
+  readonly world: World
+  readonly asked: Asked
+  /** Work that goes on after the answer; a stop of the service waits for it. */
+  goOn(work: Promise<unknown>): void
+}
+
+/** An answer with a status of its own. */
+export class Answered {
+  readonly status: number
+  readonly document: unknown
+
+  constructor(status: number, document: unknown) {
+    this.status = status
+    this.document = document
+  }
+}
+
+/** A field of the query. */
+export interface QueryField {
+  readonly name: string
+  readonly what: string
+  readonly kind: 'text' | 'integer' | 'boolean'
+}
+
+/** One operation. */
+export interface Operation {
+  /** Its contract; what it answers is `contract.output`. */
+  readonly contract: ContractFacts
+  readonly method: 'GET' | 'POST' | 'PUT'
+  /** With parts in braces: `/api/work-board/tasks/{task_id}`. */
+  readonly path: string
+  /** One short sentence. */
+  readonly summary: string
+  /** The verb that does the same; null where only HTTP has it. */
+  readonly verb: string | null
+  readonly mode: WorkMode
+  /** Shape of a JSON body and whether it must be there; null where none is taken. */
+  readonly body: {
+    readonly shape: GenericSchema
+    /** Name of its schema where it is not the contract's input. */
+    readonly name?: string
+    readonly required: boolean
+    readonly bytesMax: number
+  } | null
+  readonly query?: readonly QueryField[]
+  /** Success status. */
+  readonly status: number
+  /** Another success status and its document, where there is one. */
+  readonly later?: { readonly status: number; readonly contract: ContractFacts }
+  /** Refuses every peer that is not this machine, and what was forwarded. */
+  readonly localOnly?: true
+  /** Where it runs: decoding, folding and long lists never hold up other requests. */
+  readonly where: 'here' | 'thread'
+  /** Does the work; gives the document, or `Answered`. Throws as the use case. */
+  readonly run: (call: Call) => Promise<unknown>
+}
+
+const depthMax = 16
+
+/** A JSON body, read strictly; undefined where there was none. Throws `rejected` `json_…`. */
+export const jsonOf = ({ body }: Asked): unknown =>
+  (body.length === 0 ? undefined : parseStrictJson(body, { bytesMax: body.length, depthMax }))
+
+/** Most bytes of a body that names a few fields. */
+export const smallBody = 65_536

@@ -1,0 +1,135 @@
+/** The text capability over HTTP: its configuration, a question, its answer. */
+import * as v from 'valibot'
+import { askedBefore, type AskRequest } from '../../alpha/ask/admit.js'
+import { alphaInput, keepInput, readKeptInput } from '../../alpha/ask/kept-input.js'
+import { alphaCapability, alphaLimits } from '../../alpha/constants.js'
+import { alphaInputShape } from '../../alpha/input.js'
+import { readOutput } from '../../alpha/output.js'
+import { alphaAsk, alphaOutput } from '../../alpha/task-contract.js'
+import { contract } from '../../base/contract.js'
+import type { Observer } from '../../base/observer.js'
+import { closedObject } from '../../base/schema.js'
+import { configSave, configShow } from '../../fabric/configuration-contract.js'
+import {
+  configurationBytesMax, readConfiguration, saveConfiguration,
+} from '../../fabric/configuration.js'
+import { alphaContext } from '../../fabric/contexts/alpha.js'
+import {
+  boardTaskDocument, boardTaskShape, type SeenTask,
+} from '../../governance/board/task-document.js'
+import { Answered, jsonOf, smallBody, type Call, type Operation } from '../operation.js'
+
+/** Making a task: the shape of every capability, of which the text capability takes one. */
+export const taskCreate = contract({
+  name: 'task.create', document: 'task', version: 1,
+  input: closedObject({
+    kind: v.literal(alphaCapability, `must be ${alphaCapability}`),
+    input_artifact_id: v.string(),
+    idempotency_key: v.string(),
+    goal_id: v.optional(v.string()),
+  }),
+  output: boardTaskShape,
+  toDocument: (seen: SeenTask) => boardTaskDocument(seen),
+})
+
+/** A look that is told as soon as a task is admitted. */
+const watching = (call: Call) => {
+  let tell: () => void = () => undefined
+  const admitted = new Promise<null>((resolve) => (tell = () => resolve(null)))
+  const observer: Observer = {
+    at: async (step) => {
+      await call.gov.observer.at(step)
+      if (step === 'ask.admitted') tell()
+    },
+  }
+  return { gov: { ...call.gov, observer }, admitted }
+}
+
+const pause = (ms: number): Promise<null> =>
+  new Promise((resolve) => void setTimeout(() => resolve(null), ms).unref())
+
+const requestOf = ({ gov, session, asked }: Call): AskRequest => {
+  const request = taskCreate.request(jsonOf(asked))
+  const view = gov.store.read()
+  const input = readKeptInput(gov, view, session, request.input_artifact_id)
+  return {
+    question: input.question, maxOutputTokens: input.max_output_tokens,
+    goalId: request.goal_id ?? null, idempotencyKey: request.idempotency_key,
+    inputArtifactId: request.input_artifact_id,
+  }
+}
+
+/** The task of a request, under way or ended; null before it is admitted. */
+const underWay = ({ gov, session }: Call, request: AskRequest): Answered | null => {
+  const view = gov.store.read()
+  const task = askedBefore(gov, view, session, request)
+  return task === null ? null : new Answered(202, taskCreate.answer({ view, session, task }))
+}
+
+const running: ReadonlySet<string> = new Set(['accepted', 'queued', 'running'])
+
+/** Asks in the background; what comes first answers: the end, or the admission and the wait. */
+const ask = async (call: Call, request: AskRequest): Promise<unknown> => {
+  const { session, asked, world } = call
+  const { gov, admitted } = watching(call)
+  const { ask: askOnce } = await import('../../alpha/ask/ask.js')
+  const work = askOnce(alphaContext(world, gov), session, request).then((result) =>
+    new Answered(200, alphaAsk.answer({ ...result, view: gov.store.read() })))
+  call.goOn(work)
+  const soon = await Promise.race([admitted, work])
+  const ended = soon ?? (asked.waitMs > 0
+    ? await Promise.race([work, pause(asked.waitMs)]) : null)
+  if (ended !== null) return ended
+  return underWay(call, request) ?? work
+}
+
+const createTask = async (call: Call): Promise<unknown> => {
+  const request = requestOf(call)
+  const before = askedBefore(call.gov, call.gov.store.read(), call.session, request)
+  if (before !== null && running.has(before.state)) return underWay(call, request)
+  return ask(call, request)
+}
+
+/** The operations. */
+export const alphaOperations: readonly Operation[] = [
+  {
+    contract: configShow, method: 'GET', path: '/api/settings/model-configuration',
+    summary: 'The model configuration: the text capability and the gateway.',
+    verb: 'config show', mode: 'read', body: null, status: 200, where: 'here',
+    run: async ({ gov, session }) => configShow.answer(readConfiguration(gov, session)),
+  },
+  {
+    contract: configSave, method: 'PUT', path: '/api/settings/model-configuration',
+    summary: 'Saves one block of the model configuration.',
+    verb: 'config save', mode: 'mutate', status: 200, where: 'here',
+    body: { shape: configSave.input, required: true, bytesMax: configurationBytesMax },
+    // What would give up paid answers needs a person at a terminal, and is refused by its name.
+    run: async ({ gov, session, asked }) => configSave.answer(
+      await saveConfiguration(gov, session, { bytes: asked.body, accepts: [] })),
+  },
+  {
+    contract: alphaInput, method: 'POST', path: '/api/work-board/inputs',
+    summary: 'Hands in a question; it waits a quarter of an hour for its task.',
+    verb: null, mode: 'mutate', status: 201, where: 'here',
+    body: { shape: alphaInputShape, required: true, bytesMax: alphaLimits.inputBytesMax },
+    run: async ({ gov, session, asked }) =>
+      alphaInput.answer(await keepInput(gov, session, asked.body)),
+  },
+  {
+    contract: taskCreate, method: 'POST', path: '/api/work-board/tasks',
+    summary: 'Asks the question of an input, once; answers as soon as its task is admitted.',
+    verb: 'alpha ask', mode: 'mutate', status: 202, where: 'here',
+    later: { status: 200, contract: alphaAsk },
+    body: { shape: taskCreate.input, required: true, bytesMax: smallBody },
+    run: createTask,
+  },
+  {
+    contract: alphaOutput, method: 'GET',
+    path: '/api/work-board/tasks/{task_id}/alpha-text/output',
+    summary: 'The answer of a succeeded task and its receipt; contacts nobody.',
+    verb: 'alpha output', mode: 'read', body: null, status: 200, where: 'here',
+    run: async ({ gov, session, asked: { params } }) => alphaOutput.answer({
+      ...readOutput(gov, session, params['task_id'] ?? ''), view: gov.store.read(),
+    }),
+  },
+]

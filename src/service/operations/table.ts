@@ -1,0 +1,15 @@
+/** Every operation that the service offers to operators. */
+import type { Operation } from '../operation.js'
+import { alphaOperations } from './alpha.js'
+import { codehostOperations } from './codehost.js'
+import { shotsOperations } from './shots.js'
+import { taskOperations } from './tasks.js'
+
+/** In the order in which the description lists them. */
+export const operations: readonly Operation[] = [
+  ...alphaOperations, ...taskOperations, ...shotsOperations, ...codehostOperations,
+]
+
+/** What tells one operation from every other, also between threads. */
+export const keyOf = ({ method, path }: Pick<Operation, 'method' | 'path'>): string =>
+  `${method} ${path}`

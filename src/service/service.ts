@@ -1,0 +1,200 @@
+/**
+ * The service: one process that answers requests of operators and of paired devices over one state
+ * directory that it shares with terminals and timers. Every request is judged raw, placed,
+ * authenticated, read, authenticated again and performed; nothing of it outlives its reply but what
+ * the reply says goes on.
+ */
+import { randomUUID } from 'node:crypto'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { WorkPlace } from '../fabric/open-work.js'
+import type { World } from '../fabric/world.js'
+import { sweepInputs } from '../alpha/ask/kept-input.js'
+import { requireAnchored } from '../governance/anchored.js'
+import type { Gov } from '../governance/context.js'
+import { authenticate } from '../governance/session/authenticate.js'
+import { silentObserver } from '../base/observer.js'
+import type { Store } from '../state/types.js'
+import { hasBody, readBody, requireJson } from './http/body.js'
+import {
+  bearerOf, checkRaw, requireLocal, waitOf, type Listener,
+} from './http/raw-check.js'
+import { refusal } from './http/refusal.js'
+import { Router, type Placed } from './http/router.js'
+import { send } from './http/send.js'
+import { HeldStore } from './held-store.js'
+import type { Asked, Operation } from './operation.js'
+import { keyOf } from './operations/table.js'
+import { perform } from './perform.js'
+import { checkedQuery } from './query.js'
+import { replyOfThrown, type Reply } from './reply.js'
+import type { Threads } from './threads.js'
+
+/** A request on its way. */
+export interface Exchange {
+  readonly request: IncomingMessage
+  readonly response: ServerResponse
+  readonly requestId: string
+  readonly params: Readonly<Record<string, string>>
+  readonly query: URLSearchParams
+  readonly expectsContinue: boolean
+}
+
+/** What an endpoint works with. */
+export interface Site {
+  readonly world: World
+  readonly place: WorkPlace
+  readonly held: HeldStore
+  readonly threads: Threads
+  goOn(work: Promise<unknown>): void
+}
+
+/** Something that answers at a path; `null`: it has written its reply itself. */
+export interface Endpoint extends Placed {
+  /** Refuses every peer that is not this machine, and what was forwarded. */
+  readonly localOnly?: true
+  answer(exchange: Exchange, site: Site): Promise<Reply | null>
+}
+
+/** What a service is made of. */
+export interface ServiceParts {
+  readonly world: World
+  readonly place: WorkPlace
+  readonly threads: Threads
+  readonly endpoints: readonly Endpoint[]
+}
+
+/** The open state as this face works with it. */
+export const govOf = (store: Store, { clock }: World): Gov =>
+  ({ store, clock, observer: silentObserver, face: 'service' })
+
+/** Whether anybody is behind the token; before a byte of the body. Throws `unauthorized`. */
+const requireSomebody = (site: Site, token: string | null): Promise<void> =>
+  site.held.use((store) => {
+    const gov = govOf(store, site.world)
+    requireAnchored(store)
+    authenticate(gov, token, { touch: false })
+  })
+
+const bodyOf = async (
+  { body }: Operation, { request, response, expectsContinue }: Exchange,
+): Promise<Buffer> => {
+  if (body === null || (!body.required && !hasBody(request))) {
+    if (body === null && hasBody(request)) throw refusal.noBody()
+    return Buffer.alloc(0)
+  }
+  if (!hasBody(request)) throw refusal.needsBody()
+  requireJson(request, body.bytesMax)
+  return readBody({ request, response, bytesMax: body.bytesMax, expectsContinue })
+}
+
+const performHere = (
+  operation: Operation, site: Site, token: string | null, asked: Asked,
+): Promise<Reply> => {
+  const { world, place, held } = site
+  return new Promise((resolve, reject) => {
+    // The store is lent for as long as anything of the request goes on.
+    site.goOn(held.use(async (store) => {
+      const goingOn: Promise<unknown>[] = []
+      const goOn = (work: Promise<unknown>): void => void goingOn.push(work)
+      resolve(await perform(operation, { world, place, store, token, asked, goOn }))
+      await Promise.allSettled(goingOn)
+    }).catch(reject))
+  })
+}
+
+/** An operation of operators as an endpoint. */
+export const operatorEndpoint = (operation: Operation): Endpoint => ({
+  method: operation.method, path: operation.path,
+  ...(operation.localOnly === true ? { localOnly: true } : {}),
+  answer: async (exchange, site) => {
+    const { request, params } = exchange
+    const token = bearerOf(request)
+    await requireSomebody(site, token)
+    const query = checkedQuery(operation, exchange.query)
+    const body = await bodyOf(operation, exchange)
+    const asked = { params, query, body, waitMs: waitOf(request) }
+    return operation.where === 'thread'
+      ? site.threads.perform(keyOf(operation), token, asked)
+      : performHere(operation, site, token, asked)
+  },
+})
+
+/** How often what waits for its time is looked at, ms. */
+const housekeepingMs = 60_000
+
+/** Answers requests until it is stopped. */
+export class Service {
+  readonly #site: Site
+  readonly #router: Router<Endpoint>
+  readonly #goingOn = new Set<Promise<unknown>>()
+  readonly #housekeeping: NodeJS.Timeout
+  #stopping = false
+
+  constructor({ world, place, threads, endpoints }: ServiceParts) {
+    this.#site = {
+      world, place, threads, held: new HeldStore({ ...place, folds: false }),
+      goOn: (work) => this.#keep(work),
+    }
+    this.#router = new Router(endpoints)
+    this.#housekeeping = setInterval(() => this.#keep(this.#keepHouse()), housekeepingMs)
+    this.#housekeeping.unref()
+  }
+
+  /** Answers one request; never throws. */
+  async handle(
+    request: IncomingMessage, response: ServerResponse, listener: Listener,
+    expectsContinue = false,
+  ): Promise<void> {
+    const requestId = randomUUID()
+    const answered = this.#answer({ request, response, requestId, expectsContinue }, listener)
+    this.#keep(answered)
+    const reply = await answered
+    if (reply !== null) send(request, response, { requestId, reply, last: this.#stopping })
+  }
+
+  /** Takes no more requests, waits for what goes on, and closes. */
+  async stop(): Promise<void> {
+    this.#stopping = true
+    clearInterval(this.#housekeeping)
+    const { threads, held } = this.#site
+    threads.stop()
+    while (this.#goingOn.size > 0) await Promise.allSettled(this.#goingOn)
+    await threads.close()
+    held.close()
+  }
+
+  async #answer(
+    exchange: Omit<Exchange, 'params' | 'query'>, listener: Listener,
+  ): Promise<Reply | null> {
+    try {
+      const { request } = exchange
+      checkRaw(request, listener)
+      if (this.#stopping) throw refusal.stopping()
+      const [path = '', query = ''] = splitOnce(request.url ?? '')
+      const { endpoint, params } = this.#router.find(request.method ?? '', path)
+      if (endpoint.localOnly === true) requireLocal(request)
+      return await endpoint.answer(
+        { ...exchange, params, query: new URLSearchParams(query) }, this.#site)
+    } catch (thrown) {
+      return replyOfThrown(thrown)
+    }
+  }
+
+  /** Removes what has had its time and has a long log folded, in a thread. */
+  async #keepHouse(): Promise<void> {
+    const { held, threads, world } = this.#site
+    await held.use((store) => sweepInputs(govOf(store, world)))
+    await threads.fold()
+  }
+
+  #keep(work: Promise<unknown>): void {
+    const kept = work.then(() => undefined, () => undefined)
+      .finally(() => this.#goingOn.delete(kept))
+    this.#goingOn.add(kept)
+  }
+}
+
+const splitOnce = (target: string): readonly [string, string] => {
+  const at = target.indexOf('?')
+  return at < 0 ? [target, ''] : [target.slice(0, at), target.slice(at + 1)]
+}

@@ -1,0 +1,199 @@
+/** Starting the service: its lasting key and port, its listeners, and its end. */
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:https'
+import { createPrivateKey, type KeyObject } from 'node:crypto'
+import { join } from 'node:path'
+import * as v from 'valibot'
+import { silentObserver } from '../base/observer.js'
+import { contract } from '../base/contract.js'
+import { closedObject, strictInteger } from '../base/schema.js'
+import { openState, type WorkPlace } from '../fabric/open-work.js'
+import type { World } from '../fabric/world.js'
+import { requireAnchored } from '../governance/anchored.js'
+import type { Gov } from '../governance/context.js'
+import {
+  findService, keepService, openServiceKey, type ServiceIdentity,
+} from '../governance/service/identity.js'
+import { certificateUsable, makeCertificate, newServiceKey } from './certificate.js'
+import {
+  closeServer, listenLoopback, listenPassed, passedDescriptors, type AnyServer, type Listening,
+} from './http/listen.js'
+import { ownHosts, type Listener } from './http/raw-check.js'
+import { edgeEndpoints } from './edge-endpoints.js'
+import { operations } from './operations/table.js'
+import { description, healthz } from './plain-endpoints.js'
+import { operatorEndpoint, Service, type Endpoint } from './service.js'
+import { Threads } from './threads.js'
+
+/** Starting the service. */
+export const serve = contract({
+  name: 'serve', version: 1,
+  input: closedObject({ port: v.optional(strictInteger(1, 65_535)) }),
+  output: v.strictObject({
+    origin: v.string(), port: v.number(), pin: v.string(),
+    /** File with the certificate, for scripts: `curl --cacert`. */
+    certificate_file: v.string(), pid: v.number(),
+    /** Whether devices that were paired with an earlier port must be paired again. */
+    port_changed: v.boolean(),
+  }),
+  toDocument: ({ identity, certificateFile, portChanged }: StartedService) => ({
+    origin: identity.origin, port: identity.port, pin: identity.pin,
+    certificate_file: certificateFile, pid: process.pid, port_changed: portChanged,
+  }),
+})
+
+/** A service that listens. */
+export interface StartedService {
+  readonly identity: ServiceIdentity
+  readonly certificateFile: string
+  readonly portChanged: boolean
+  /** Takes no more requests, waits for what goes on, and closes. */
+  stop(): Promise<void>
+}
+
+/** How a service is started. */
+export interface ServeOrder {
+  readonly world: World
+  readonly place: WorkPlace
+  /** Left out: the port of before, or a free one. */
+  readonly port?: number | undefined
+  /** Endpoints besides those of operators. */
+  readonly endpoints?: readonly Endpoint[]
+  /** Process that sockets may have been passed to. */
+  readonly pid: number
+}
+
+const connectionsMax = 512
+
+const limits = {
+  minVersion: 'TLSv1.2', ALPNProtocols: ['http/1.1'], handshakeTimeout: 5_000,
+  headersTimeout: 10_000, requestTimeout: 120_000, keepAliveTimeout: 5_000,
+  connectionsCheckingInterval: 1_000, maxHeaderSize: 16_384,
+  // Without a Host our own refusal is told, with a body.
+  requireHostHeader: false,
+} as const
+
+const badRequest = 'HTTP/1.1 400 Bad Request\r\nConnection: close\r\nContent-Length: 0\r\n\r\n'
+
+/** Puts the service behind a server. */
+const attach = (server: AnyServer, service: Service, listener: () => Listener): AnyServer => {
+  server.maxConnections = connectionsMax
+  server.on('request', (request, response) =>
+    void service.handle(request, response, listener()))
+  server.on('checkContinue', (request, response) =>
+    void service.handle(request, response, listener(), true))
+  server.on('checkExpectation', (request, response) =>
+    void service.handle(request, response, listener()))
+  server.on('clientError', (_error, socket) => {
+    if (socket.writable) socket.end(badRequest)
+    else socket.destroy()
+  })
+  return server
+}
+
+const certificateFileOf = (stateDir: string): string =>
+  join(stateDir, 'run', 'service-certificate.pem')
+
+/** The key and certificate to listen with; `fresh` is what must be kept of them. */
+const materialOf = async (gov: Gov): Promise<{
+  readonly key: KeyObject; readonly certificate: string; readonly newKey?: Buffer
+}> => {
+  const before = findService(gov.store.read())
+  const nowMs = gov.clock.wallMs()
+  if (before === undefined) {
+    const newKey = await newServiceKey()
+    const key = createPrivateKey({ key: newKey, format: 'der', type: 'pkcs8' })
+    return { key, certificate: await makeCertificate(newKey, nowMs), newKey }
+  }
+  const key = openServiceKey(gov)
+  const der = key.export({ type: 'pkcs8', format: 'der' })
+  const certificate = certificateUsable(before.certificate, key, nowMs)
+    ? before.certificate : await makeCertificate(der, nowMs)
+  return { key, certificate }
+}
+
+const listenFor = (
+  make: () => AnyServer, { world, pid }: ServeOrder, port: number | null,
+): Promise<Listening> => {
+  const passed = passedDescriptors(world.env, pid)
+  return passed.length > 0 ? listenPassed(make, passed) : listenLoopback(make, port)
+}
+
+const closeAll = (servers: readonly AnyServer[]): Promise<unknown> =>
+  Promise.all(servers.map(closeServer))
+
+/** Longest wait for replies to be taken once all of them are given, ms. */
+const takenMsMax = 2_000
+
+/** Ends idle connections, and after a while those whose reply nobody takes. */
+const endConnections = async (
+  servers: readonly AnyServer[], closed: Promise<unknown>,
+): Promise<void> => {
+  const late = setTimeout(() => {
+    for (const server of servers) server.closeAllConnections()
+  }, takenMsMax)
+  for (const server of servers) server.closeIdleConnections()
+  await closed
+  clearTimeout(late)
+}
+
+/**
+ * Starts it. Throws `blocked` `port_taken`, `rejected` `socket_not_loopback`, and what opening the
+ * state throws; then nothing listens.
+ */
+export const startService = async (order: ServeOrder): Promise<StartedService> => {
+  const { world, place } = order
+  const { stateDir, configDir } = place
+  const store = openState(place, 'write')
+  try {
+    const gov: Gov = { store, clock: world.clock, observer: silentObserver, face: 'service' }
+    // An old copy knows sessions and pairings that have ended since: nobody is answered from it.
+    requireAnchored(store)
+    const before = findService(store.read())
+    const { key, certificate, newKey } = await materialOf(gov)
+    const service = new Service({
+      world, place, threads: new Threads({
+        stateDir, configDir, home: world.home, env: { ...world.env },
+        execArgv: [...world.execArgv],
+        ...(place.waitMs === undefined ? {} : { waitMs: place.waitMs }),
+      }),
+      endpoints: [
+        healthz, description(operations), ...operations.map(operatorEndpoint), ...edgeEndpoints,
+        ...order.endpoints ?? [],
+      ],
+    })
+    const keyPem = key.export({ type: 'pkcs8', format: 'pem' })
+    let hosts: readonly string[] = []
+    const listener = (): Listener => ({ hosts, scheme: 'https' })
+    const make = (): AnyServer =>
+      attach(createServer({ ...limits, key: keyPem, cert: certificate }), service, listener)
+    const { port, servers } = await listenFor(make, order, order.port ?? before?.port ?? null)
+    hosts = ownHosts(port)
+    try {
+      const changed = before?.port !== port || before.certificate !== certificate
+      const identity = changed
+        ? await keepService(gov, before, {
+          port, certificate, ...(newKey === undefined ? {} : { key: newKey }),
+        })
+        : { origin: `https://127.0.0.1:${port}`, port, pin: before.pin, certificate }
+      const certificateFile = certificateFileOf(stateDir)
+      mkdirSync(join(stateDir, 'run'), { recursive: true, mode: 0o700 })
+      writeFileSync(certificateFile, certificate, { mode: 0o600 })
+      return {
+        identity, certificateFile,
+        portChanged: before !== undefined && before.port !== port,
+        stop: async () => {
+          const closed = closeAll(servers)
+          await service.stop()
+          await endConnections(servers, closed)
+        },
+      }
+    } catch (error) {
+      await closeAll(servers)
+      await service.stop()
+      throw error
+    }
+  } finally {
+    store.close()
+  }
+}

@@ -1,0 +1,71 @@
+/** A readback that was sealed before serves in place of a request, and of nothing else. */
+import t from 'tap'
+import { receiptCollection, receiptsByJob } from '../../../src/codehost/jobs/receipt.js'
+import { connectionCollection } from '../../../src/governance/connections/rows.js'
+import { rowsUnder } from '../../../src/state/indexes.js'
+import { failure, must } from '../../support/must.js'
+import { closing, type Closing } from '../../support/codehost/closing.js'
+
+/** A job whose readback was sealed, and which a change of its goal kept from its end. */
+const readBack = async (at: Closing, title: string): Promise<string> => {
+  const job = await at.approved(title)
+  await at.runJob(job, {
+    at: async (step) => {
+      if (step !== 'codehost.sealed') return
+      must(await at.run(['goal', 'update', at.job(job).goal_id, '--title', `Not ${title}`]))
+    },
+  })
+  t.hasStrict(at.job(job), { state: 'blocked', reserved: true, created: 1 })
+  return job
+}
+
+t.test('C-241 an earlier sealed readback of the same serialized intent closes without a request; of another intent it does not', async (t) => {
+  const at = await closing(t)
+  const job = await readBack(at, 'Read before')
+  const [row] = rowsUnder(at.view(), receiptCollection, receiptsByJob, { under: [job] })
+  if (row === undefined) throw new Error('it was sealed')
+  const { effect } = row.doc.receipt
+  const other = { ...effect, body_sha256: effect.body_sha256.replace(/^./, (one) =>
+    (one === '0' ? '1' : '0')) }
+  await at.transact((tx) => tx.put(receiptCollection, row.id, {
+    ...row.doc, receipt: { ...row.doc.receipt, effect: other },
+  }))
+  const before = at.bytes()
+  at.sandbox.faults.set('read_not_there', { service: 'codehost', times: 9 })
+  const asked = await at.during(async () => {
+    t.hasStrict((await at.close(job, at.request(job))).error(), { code: 'closure_blocked' })
+  })
+  t.ok(asked.length > 0, 'it had to be read')
+  t.strictSame([...at.bytes()], [...before])
+  await at.transact((tx) => tx.put(receiptCollection, row.id, row.doc))
+  t.strictSame(await at.during(async () => {
+    t.hasStrict(must(await at.close(job, at.request(job))).json().receipt, {
+      evidence: { fresh: 0, earlier: 1, gets: 0 }, effects: { observed: 1 },
+      job: { state: 'blocked', reason: 'goal_changed' },
+    })
+  }), [])
+})
+
+const spoilt: Readonly<Record<string, readonly [(at: Closing) => Promise<unknown>, RegExp]>> = {
+  'session': [(at) => at.run(['login', '--replace', '--json']), /closure_root_ended/],
+  'token': [(at) => at.run(['codehost', 'connect', '--connection', at.id, '--token-file',
+    at.sandbox.keyFiles.codehost, '--expected-revision', String(at.connection().revision)]),
+  /credential_changed/],
+  'connection': [(at) => at.transact((tx) => tx.put(connectionCollection, at.id, {
+    ...at.connection(), repository_id: 99,
+  })), /repository_changed|closure_|connection_/],
+}
+
+for (const [name, [spoil, code]] of Object.entries(spoilt)) {
+  t.test(`C-242 an earlier readback serves nobody under another ${name}`, async (t) => {
+    const at = await closing(t)
+    const job = await readBack(at, 'Read before')
+    await spoil(at)
+    const before = at.bytes()
+    t.strictSame(await at.during(async () => {
+      t.match(failure(await at.close(job, at.request(job))).code, code)
+    }), [])
+    t.strictSame([...at.bytes()], [...before])
+    t.equal(at.connection().active_job_id, job)
+  })
+}

@@ -1,0 +1,17 @@
+/** The program and the reference model of closing capacity live the same histories. */
+import t from 'tap'
+import { closureModel } from '../../support/soak/closure-model.js'
+
+const runs = 60
+const firstSeed = 20_261_122
+
+t.test('histories of prepare, run, crash, revoke, close, retry, inspect, discard, reconcile, rotate and login leave what the states and transitions of the specification say', async (t) => {
+  t.comment(`seeds ${firstSeed} to ${firstSeed + runs - 1}`)
+  const { outcomes } = await closureModel(t, runs, firstSeed)
+  t.comment(JSON.stringify(outcomes, null, 1))
+  for (const reached of [
+    'closed unknown_external_effect', 'applied', 'crashed, closed',
+    'crashed, unchanged', 'raced, refused', 'woke behind its closure', 'job_closed',
+    'closure_blocked remote_taken', 'closure_blocked remote_not_found', 'closure_root_ended',
+  ]) t.ok((outcomes[reached] ?? 0) > 0, reached)
+})

@@ -1,0 +1,50 @@
+/** The lasting identity of a service: made once, kept, renewed under the same key. */
+import { createPrivateKey, X509Certificate } from 'node:crypto'
+import t from 'tap'
+import {
+  findService, keepService, openServiceKey, pinOf, serviceIdentity,
+} from '../../../src/governance/service/identity.js'
+import {
+  certificateUsable, makeCertificate, newServiceKey,
+} from '../../../src/service/certificate.js'
+import { codeOf, codeOfWaited } from '../../support/refused.js'
+import { World } from '../../world/world.js'
+
+const yearMs = 366 * 86_400_000
+
+t.test('before a first start there is none; a start that another one overtook changes nothing', async (t) => {
+  const world = await World.in(t).state()
+  const gov = { ...world.gov, store: world.open('write') }
+  t.equal(codeOf(() => serviceIdentity(gov)), 'service_not_set_up')
+  const nowMs = gov.clock.wallMs()
+  const key = await newServiceKey()
+  const certificate = await makeCertificate(key, nowMs)
+  const made = await keepService(gov, undefined, { port: 4_000, certificate, key })
+  t.strictSame(made, serviceIdentity(gov))
+  t.equal(made.pin, pinOf(createPrivateKey({ key, format: 'der', type: 'pkcs8' })))
+  t.equal(made.pin, pinOf(openServiceKey(gov)))
+  t.equal(await codeOfWaited(() =>
+    keepService(gov, undefined, { port: 4_001, certificate, key })), 'service_changed')
+  const renewed = await makeCertificate(key, nowMs + yearMs)
+  const moved = await keepService(gov, findService(gov.store.read()), {
+    port: 4_002, certificate: renewed,
+  })
+  t.equal(moved.pin, made.pin, 'the key stays')
+  t.equal(moved.origin, 'https://127.0.0.1:4002')
+  t.equal((await world.run(['state', 'check'])).status, 0)
+})
+
+t.test('a certificate is for loopback names, of its key, and is made anew in time', async (t) => {
+  const nowMs = Date.UTC(2026, 10, 20)
+  const [der, other] = [await newServiceKey(), await newServiceKey()]
+  const keyOf = (key: Buffer) => createPrivateKey({ key, format: 'der', type: 'pkcs8' })
+  const pem = await makeCertificate(der, nowMs)
+  const found = new X509Certificate(pem)
+  t.equal(found.subjectAltName, 'IP Address:127.0.0.1, IP Address:0:0:0:0:0:0:0:1, DNS:localhost')
+  t.equal(found.ca, false)
+  t.equal(certificateUsable(pem, keyOf(der), nowMs), true)
+  t.equal(certificateUsable(pem, keyOf(other), nowMs), false, 'of another key')
+  t.equal(certificateUsable(pem, keyOf(der), nowMs + yearMs - 20 * 86_400_000), false, 'soon over')
+  t.equal(certificateUsable(pem, keyOf(der), nowMs - 2 * 86_400_000), false, 'not yet')
+  t.equal(certificateUsable('no certificate', keyOf(der), nowMs), false)
+})

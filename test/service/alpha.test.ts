@@ -1,0 +1,187 @@
+/** The text capability over HTTP: the checks of its rows, with a request in place of the verb. */
+import { randomUUID } from 'node:crypto'
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import { alphaCapability } from '../../src/alpha/constants.js'
+import { keptInputMs } from '../../src/alpha/ask/kept-input.js'
+import { must } from '../support/must.js'
+import { until } from '../support/until.js'
+import { serving, type Serving } from '../support/service/serving.js'
+import { question } from '../world/alpha.js'
+import type { Teardown } from '../world/place.js'
+import { World } from '../world/world.js'
+
+const schema = 'svc.alpha.text.input.v1'
+const input = (over: object = {}): object =>
+  ({ schema, question, max_output_tokens: 100, ...over })
+
+const setup = async (t: Teardown, options = {}) => {
+  const world = await World.in(t).sandbox().state().session().alpha(options)
+  return { world, at: await serving(t, world) }
+}
+
+const handIn = async (at: Serving, over: object = {}): Promise<string> => {
+  const got = await at.ask('POST', '/api/work-board/inputs', { body: input(over) })
+  if (got.status !== 201) throw new Error(got.bytes.toString())
+  return String(got.json()['input_artifact_id'])
+}
+
+const create = (
+  at: Serving, id: string, key: string = randomUUID(), headers = {}, over: object = {},
+) => at.ask('POST', '/api/work-board/tasks', {
+  headers,
+  body: {
+    kind: alphaCapability, input_artifact_id: id, idempotency_key: key, ...over,
+  },
+})
+
+t.test('A-099 A-102 A-131 A-132 A-133 a question over HTTP: handed in, asked once, read back', async (t) => {
+  const { world, at } = await setup(t)
+  const id = await handIn(at)
+  const key = randomUUID()
+  const made = await create(at, id, key)
+  t.equal(made.status, 202)
+  const task = made.json()
+  t.hasStrict(task, { schema: 'sallyport.task.v1', idempotency_key: key })
+  const path = `/api/work-board/tasks/${String(task['id'])}`
+  await until('the answer', async () => (await at.get(path)).task.state === 'succeeded')
+  const output = await at.get(`${path}/alpha-text/output`)
+  const { stdout } = must(await world.run(['alpha', 'output', String(task['id']), '--json']))
+  t.strictSame(output, JSON.parse(stdout), 'the same document as the verb gives')
+  t.equal(world.inferences().length, 1)
+  t.matchStrict(JSON.parse(String(world.inferences()[0]?.body)), { max_tokens: 100 })
+  const again = await create(at, id, key)
+  t.equal(again.status, 200, 'the same key finds the answer')
+  t.equal(again.json()['answer'], output['answer'])
+  const other = await handIn(at, { max_output_tokens: 99 })
+  const conflict = await create(at, other, key)
+  t.equal(conflict.status, 409)
+  t.hasStrict(conflict.json(), { error: { code: 'idempotency_conflict', status: 409 } })
+  const used = await create(at, id)
+  t.equal(used.status, 409)
+  t.hasStrict(used.json(), { error: { code: 'input_used' } })
+  t.equal(world.inferences().length, 1, 'nothing else was sent')
+  t.equal((await world.run(['state', 'check'])).status, 0)
+})
+
+t.test('A-093 A-094 A-095 A-096 A-098 an input that is none is refused as at the terminal, and nothing is kept', async (t) => {
+  const { world, at } = await setup(t)
+  const files = () => readdirSync(join(world.place.stateDir, 'artifacts'), { recursive: true })
+  const before = files()
+  const refused: readonly (readonly [string, unknown, number])[] = [
+    ['an extra field', input({ owner: 'me' }), 400],
+    ['a field of authority', input({ consent: 'yes' }), 400],
+    ['another schema', input({ schema: 'svc.alpha.text.input.v2' }), 400],
+    ['an empty question', input({ question: '' }), 400],
+    ['a question of 8193 bytes', input({ question: 'ä'.repeat(4_096) + 'b' }), 400],
+    ['no tokens', input({ max_output_tokens: 0 }), 400],
+    ['too many tokens', input({ max_output_tokens: 1_025 }), 400],
+    ['half a token', input({ max_output_tokens: 1.5 }), 400],
+    ['tokens as text', input({ max_output_tokens: '5' }), 400],
+    ['true', input({ max_output_tokens: true }), 400],
+    ['1e2', `{"schema":"${schema}","question":"q","max_output_tokens":1e2}`, 400],
+    ['a key twice',
+      `{"schema":"${schema}","question":"q","question":"r","max_output_tokens":1}`, 400],
+    ['a byte order mark', `\uFEFF${JSON.stringify(input())}`, 400],
+    ['an array', [], 400],
+    ['no UTF-8', Buffer.from([0x7b, 0xff, 0x7d]), 400],
+  ]
+  for (const [what, body, status] of refused) {
+    const got = await at.ask('POST', '/api/work-board/inputs', { body })
+    t.equal(got.status, status, what)
+    t.notOk(got.bytes.includes('MARK-'), 'it quotes nothing')
+  }
+  t.strictSame(files(), before)
+  const above = await handIn(at, { max_output_tokens: 257 })
+  const capped = await create(at, above)
+  t.equal(capped.status, 400, 'above the configured maximum')
+  t.hasStrict(capped.json(), { error: { code: 'max_output_tokens_above_cap' } })
+  const key = await create(at, await handIn(at), 'not-a-uuid')
+  t.equal(key.status, 400)
+  t.strictSame(world.inferences(), [])
+})
+
+t.test('A-052 A-063 A-064 A-085 A-051 the configuration is read and saved by the rules of the verb', async (t) => {
+  const world = await World.in(t).sandbox().state().session().alpha().gateway()
+  const at = await serving(t, world)
+  const path = '/api/settings/model-configuration'
+  const shown = await at.get(path)
+  t.strictSame(shown, JSON.parse(must(await world.run(['config', 'show', '--json'])).stdout))
+  const setup = {
+    enabled: true, max_output_tokens: 200, timeout_seconds: 20,
+    request_cost_bound_microusd: 50_000,
+    spend_ceiling_microusd: shown['alpha_text']['spend_ceiling_microusd'],
+  }
+  const save = async (alpha: object, rest: object) => {
+    const got = await at.ask('PUT', path, { body: { alpha_text: alpha, ...rest } })
+    return [got.status, got.json()['error']?.['code'] ?? null]
+  }
+  const revision = shown['policy_revision']
+  const yes = { plaintext_provider_egress_acknowledged: true }
+  t.strictSame((await save(setup, { expected_policy_revision: revision }))[0], 400)
+  t.strictSame(await save({ ...setup, ...yes }, { expected_policy_revision: revision - 1 }),
+    [409, 'stale_policy_revision'])
+  t.strictNotSame((await save({ ...setup, ...yes }, {}))[0], 200)
+  const both = await save({ ...setup, ...yes, spend_ceiling_microusd: 7_000_000 }, {
+    expected_policy_revision: revision,
+  })
+  t.equal(both[0], 409, 'a ceiling that differs from the other route')
+  t.equal((await at.get(path))['policy_revision'], revision, 'nothing was published')
+  t.strictSame((await save({ ...setup, ...yes }, { expected_policy_revision: revision }))[0], 200)
+  const after = await at.get(path)
+  t.equal(after['alpha_text']['max_output_tokens'], 200)
+})
+
+t.test('A-129 A-130 an answer is for the session that holds its task', async (t) => {
+  const { world, at } = await setup(t)
+  const made = await create(at, await handIn(at), randomUUID(), { Prefer: 'wait=30' })
+  t.equal(made.status, 200)
+  const path = `/api/work-board/tasks/${String(made.json()['task']['id'])}/alpha-text/output`
+  const { goal_id: goal } = made.json().task
+  must(await world.run(['goal', 'update', goal, '--title', 'Another purpose']))
+  const changed = await at.ask('GET', path)
+  t.not(changed.status, 200, 'the goal is another one')
+  t.notOk(changed.bytes.includes('Sandbox answer'))
+  const first = at.token()
+  for (const token of [null, '', 'x', 'A'.repeat(43), `${first}x`]) {
+    const got = await at.ask('GET', path, { token })
+    t.equal(got.status, 401)
+    t.notOk(got.bytes.includes('Sandbox answer'))
+  }
+  must(await world.run(['login', '--replace']))
+  t.equal((await at.ask('GET', path, { token: first })).status, 401, 'the ended one')
+  const later = await at.ask('GET', path)
+  t.not(later.status, 200, 'another session of the same owner')
+  t.notOk(later.bytes.includes('Sandbox answer'))
+})
+
+t.test('an input without a task is gone after a quarter of an hour, and so is its file', async (t) => {
+  const world = await World.still(t).sandbox().state().session()
+  const at = await serving(t, world)
+  const artifacts = join(world.place.stateDir, 'artifacts')
+  const files = () => readdirSync(artifacts, { recursive: true }).length
+  const before = files()
+  const id = await handIn(at)
+  t.ok(files() > before)
+  world.clock.advance(keptInputMs + 1)
+  const late = await create(at, id)
+  t.not(late.status, 202)
+  const kept = await handIn(at)
+  t.ok(kept)
+  must(await world.run(['goal', 'add', 'Anything that writes']))
+  t.equal((await at.ask('POST', '/api/work-board/tasks', {
+    body: { kind: alphaCapability, input_artifact_id: id, idempotency_key: randomUUID() },
+  })).json()['error']['code'], 'input_not_found')
+  t.equal((await world.run(['state', 'check'])).status, 0)
+})
+
+t.test('at most sixteen questions of an owner wait, and another one seals nothing', async (t) => {
+  const world = await World.in(t).sandbox().state().session()
+  const at = await serving(t, world)
+  for (let n = 0; n < 16; n += 1) await handIn(at, { question: `MARK-${n}` })
+  const one = await at.ask('POST', '/api/work-board/inputs', { body: input() })
+  t.equal(one.status, 409)
+  t.equal(one.json().error.code, 'inputs_waiting')
+  t.equal((await world.run(['state', 'check'])).status, 0)
+})

@@ -1,0 +1,205 @@
+/** Paired devices over the real service: pairing, uploads, readback, refusals before a byte. */
+import { createHash, randomUUID } from 'node:crypto'
+import { readFileSync, statSync } from 'node:fs'
+import { connect as tlsConnect } from 'node:tls'
+import t from 'tap'
+import { offerPairing, revokeDevice } from '../../src/edge/pairing.js'
+import { artifactMarks } from '../support/edge/marks.js'
+import { codeOf } from '../support/edge/uploading.js'
+import { must } from '../support/must.js'
+import { image } from '../support/png.js'
+import { serving, type Got, type Serving } from '../support/service/serving.js'
+import { until } from '../support/until.js'
+import type { Teardown } from '../world/place.js'
+import { World } from '../world/world.js'
+
+const setup = async (t: Teardown) => {
+  const world = await World.in(t).state().session()
+  const at = await serving(t, world)
+  const gov = () => ({ ...world.gov, store: world.open('write') })
+  const { origin, pin } = at.started.identity
+  const offer = async (limits = {}): Promise<string> =>
+    (await offerPairing(gov(), world.session(), { origin, pin, limits })).pairing
+  const pair = async (limits = {}) => {
+    const got = await at.ask('POST', '/api/edge/pairings', {
+      token: null, body: { code: codeOf(await offer(limits)), device_name: 'camera' },
+    })
+    if (got.status !== 201) throw new Error(got.bytes.toString())
+    return got.json()
+  }
+  return { world, at, gov, offer, pair }
+}
+
+const headOf = (body: Buffer, sequence: number, more: object = {}) => ({
+  schema: 'sallyport.edge.upload.input.v1', request_id: randomUUID(), sequence,
+  captured_at: '2026-11-20T10:00:00.000Z',
+  sha256: createHash('sha256').update(body).digest('hex'), bytes: body.length,
+  mime: 'image/png', policy: { cloud_egress: false, model_egress: false },
+  purpose: 'screen_capture', ...more,
+})
+
+const send = (
+  at: Serving, token: string | null, body: Buffer, head: object | string, headers = {},
+): Promise<Got> => at.ask('POST', '/api/edge/artifacts', {
+  token, body, headers: {
+    'Content-Type': 'image/png',
+    'Sallyport-Edge-Upload': Buffer.from(typeof head === 'string' ? head : JSON.stringify(head))
+      .toString('base64url'),
+    ...headers,
+  },
+})
+
+t.test('S-030 S-031 S-032 S-033 S-195 S-196 a paired device sends, reads back what it sent, and can do nothing else', async (t) => {
+  const { world, at, pair } = await setup(t)
+  const [{ credential, device_id: device }, other] = [await pair(), await pair()]
+  const body = image(1)
+  const sent = await send(at, credential, body, headOf(body, 1))
+  t.equal(sent.status, 201, sent.bytes.toString())
+  const { artifact_id: id } = sent.json()
+  t.match(id, /^edge_art_/)
+  const path = `/api/edge/artifacts/${String(id)}`
+  t.strictSame((await at.ask('GET', path, { token: credential })).json(), sent.json())
+  const bytes = await at.ask('GET', `${path}/bytes`, { token: credential })
+  t.ok(bytes.bytes.equals(body))
+  t.hasStrict(bytes.headers, {
+    'content-type': 'image/png', 'content-disposition': 'attachment',
+    'cache-control': 'no-store', 'x-content-type-options': 'nosniff',
+  })
+  t.ok((await at.ask('GET', `${path}/bytes`)).bytes.equals(body), 'its owner reads it, too')
+  for (const place of [path, `${path}/bytes`]) {
+    t.equal((await at.ask('GET', place, { token: other.credential })).status, 404)
+  }
+  for (const place of ['/api/status', '/api/work-board/tasks', '/api/policy', '/api/session']) {
+    t.equal((await at.ask('GET', place, { token: credential })).status, 401, place)
+  }
+  t.equal((await at.ask('GET', '/api/edge/pairing', { token: credential })).json().device_id,
+    device)
+  for (const token of [null, '', 'spe_x', `spe_${'A'.repeat(43)}`, at.token()]) {
+    t.equal((await send(at, token, body, headOf(body, 2))).status, 401, String(token))
+  }
+  const foreign = await send(at, credential, body, headOf(body, 2, { owner: 'prn_somebody' }))
+  t.equal(foreign.status, 403)
+  t.equal((await world.run(['state', 'check'])).status, 0)
+})
+
+t.test('S-037 S-201 S-202 S-203 S-204 what does not fit what is declared, or comes out of turn, stores no byte', async (t) => {
+  const { world, at, pair } = await setup(t)
+  const { credential } = await pair()
+  const body = image(2)
+  const first = headOf(body, 5)
+  t.equal((await send(at, credential, body, first)).status, 201)
+  const marks = () => artifactMarks(world.place.stateDir)
+  const before = marks()
+  const again = await send(at, credential, body, first)
+  t.equal(again.status, 200, 'a lost reply is answered again')
+  const text = JSON.stringify(headOf(body, 9))
+  for (const [what, head, status] of [
+    ['another hash', headOf(body, 6, { sha256: '0'.repeat(64) }), 422],
+    ['one byte more', headOf(body, 6, { bytes: body.length + 1 }), 422],
+    ['one byte less', headOf(body, 6, { bytes: body.length - 1 }), 422],
+    ['another kind', headOf(body, 6, { mime: 'image/jpeg' }), 415],
+    ['an equal sequence', headOf(body, 5), 409],
+    ['a lower one', headOf(body, 4), 409],
+    ['none', headOf(body, 0), 400],
+    ['past 2^53', text.replace('"sequence":9', '"sequence":9007199254740993'), 400],
+    ['1e1', text.replace('"sequence":9', '"sequence":1e1'), 400],
+    ['a key twice', text.replace('{', '{"sequence":9,'), 400],
+    ['an unknown field', headOf(body, 9, { id: 'edge_art_x' }), 400],
+    ['the same request with other content', { ...first, purpose: 'another' }, 409],
+    ['more egress than it was paired for',
+      headOf(body, 9, { policy: { cloud_egress: true, model_egress: false } }), 403],
+    ['no JSON', 'no', 400],
+  ] as const) {
+    const got = await send(at, credential, body, head)
+    t.equal(got.status, status, `${what}: ${got.bytes.toString()}`)
+    t.strictSame(marks(), before, what)
+  }
+  const unsaid = await send(at, credential, body, headOf(body, 9), {
+    'Transfer-Encoding': 'chunked',
+  })
+  t.equal(unsaid.json().error.code, 'http_length_required')
+  const headless = await at.ask('POST', '/api/edge/artifacts', {
+    token: credential, body, headers: { 'Content-Type': 'image/png' },
+  })
+  t.equal(headless.json().error.code, 'edge_head_invalid')
+  const gap = await send(at, credential, body, headOf(body, 900))
+  t.equal(gap.status, 201, 'gaps are allowed')
+})
+
+t.test('S-198 a pairing that ends in the middle of a body ends the upload at its next byte', async (t) => {
+  const { world, at, gov, pair } = await setup(t)
+  const { credential, device_id: device } = await pair()
+  const body = Buffer.concat([image(3), Buffer.alloc(600_000)])
+  const { port, certificate } = at.started.identity
+  const before = artifactMarks(world.place.stateDir)
+  const head = Buffer.from(JSON.stringify(headOf(body, 1))).toString('base64url')
+  let got = ''
+  const socket = tlsConnect({ host: '127.0.0.1', port, ca: [certificate], servername: 'localhost' })
+  socket.on('data', (chunk) => (got += chunk.toString('latin1')))
+  socket.on('error', () => undefined)
+  socket.write([
+    'POST /api/edge/artifacts HTTP/1.1', `Host: localhost:${port}`,
+    `Authorization: Bearer ${credential}`, 'Content-Type: image/png',
+    'Expect: 100-continue', `Content-Length: ${body.length}`, `Sallyport-Edge-Upload: ${head}`,
+    '', '',
+  ].join('\r\n'))
+  await until('the service to want the body', () => got.includes('100 Continue'))
+  socket.write(body.subarray(0, 300_000))
+  const twice = await send(at, credential, body, headOf(body, 2))
+  t.equal(twice.json().error.code, 'upload_under_way', 'one at a time')
+  await revokeDevice(gov(), world.session(), String(device))
+  socket.write(body.subarray(300_000))
+  await until('the refusal', () => /edge_credential_revoked/.test(got))
+  t.match(got, /HTTP\/1\.1 (401|403)/)
+  socket.destroy()
+  t.strictSame(artifactMarks(world.place.stateDir), before)
+  t.equal((await send(at, credential, body, headOf(body, 3))).status, 401)
+})
+
+t.test('S-027 S-036 the daemon of a device, paired by its line, sends to this service and to nobody else', async (t) => {
+  const { world, at, offer } = await setup(t)
+  const { place } = world
+  const line = place.write('pairing', `${await offer()}\n`)
+  const env = { SALLYPORT_EDGE_DIR: place.path('device') }
+  const files = [1, 2, 3].map((n) => place.write(`${n}.png`, image(n)))
+  for (const file of files) must(await place.spawn(['edge', 'capture', file], { env }))
+  must(await place.spawn(['edge', 'daemon', '--once', '--pair-file', line], { env }))
+  const listed = JSON.parse(must(await world.run(['edge', 'artifacts', '--json'])).stdout)
+  t.strictSame(listed.artifacts.map(({ sequence }: { sequence: number }) => sequence), [3, 2, 1])
+  for (const [n, { artifact_id: id }] of [...listed.artifacts].reverse().entries()) {
+    const bytes = await at.ask('GET', `/api/edge/artifacts/${String(id)}/bytes`)
+    t.ok(bytes.bytes.equals(readFileSync(files[n] ?? '')))
+  }
+})
+
+t.test('the verbs of paired devices: a line that is a secret, lists, bytes into a new file, an end', async (t) => {
+  const { world, at } = await setup(t)
+  const { place } = world
+  t.equal((await world.run(['edge', 'pair', '--json'])).error().code, 'pairing_file_needed')
+  const file = place.path('line')
+  const paired = must(await world.run(['edge', 'pair', '--json', '--file', file]))
+  const line = readFileSync(file, 'utf8').trim()
+  t.equal(statSync(file).mode & 0o777, 0o600)
+  t.notOk(paired.stdout.includes(line.slice(20)))
+  t.equal((await world.run(['edge', 'pair', '--json', '--file', file])).error().code, 'pairing_file')
+  const shown = must(await world.run(['edge', 'pair', '--name', 'camera']))
+  t.match(shown.stdout, /^sallyport-pair-v1\.[A-Za-z0-9_-]+\n$/)
+  const { credential, device_id: device } = (await at.ask('POST', '/api/edge/pairings', {
+    token: null, body: { code: codeOf(line), device_name: 'camera' },
+  })).json()
+  const body = image(4)
+  const { artifact_id: id } = (await send(at, credential, body, headOf(body, 1))).json()
+  const out = place.path('out.png')
+  must(await world.run(['edge', 'show', id, '--out', out]))
+  t.ok(readFileSync(out).equals(body))
+  t.equal((await world.run(['edge', 'show', id, '--json', '--out', out])).error().code, 'out_file')
+  t.match(must(await world.run(['edge', 'artifacts'])).stdout, id)
+  t.match(must(await world.run(['edge', 'list'])).stdout, /camera.*paired/)
+  must(await world.run(['edge', 'revoke', device]))
+  t.equal((await send(at, credential, body, headOf(body, 2))).status, 401)
+  t.match(must(await world.run(['edge', 'list'])).stdout, /ended/)
+  const used = await at.ask('POST', '/api/edge/pairings', {
+    token: null, body: { code: codeOf(line), device_name: 'camera' },
+  })
+  t.equal(used.status, 403, 'a code pairs one device')
+})

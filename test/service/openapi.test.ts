@@ -1,0 +1,61 @@
+/** The description of the service, against the shapes that read the requests. */
+import t from 'tap'
+import { describe } from '../../src/service/openapi.js'
+import { operations } from '../../src/service/operations/table.js'
+import type { Loose } from '../world/place.js'
+
+const fieldsOf = (shape: Loose): string[] | null => {
+  if (shape.entries !== undefined) return Object.keys(shape.entries)
+  return (shape.pipe ?? []).map((one: Loose) => (one === shape ? null : fieldsOf({
+    ...one, pipe: undefined,
+  }))).find((found: string[] | null) => found !== null) ?? null
+}
+
+const document = describe(operations) as Loose
+
+const schemaOf = (content: Loose): Loose => {
+  const { $ref: reference } = content['application/json'].schema
+  return document.components.schemas[String(reference).split('/').at(-1) ?? '']
+}
+
+t.test('every operation is described: its place, its parameters, its answers', (t) => {
+  for (const { method, path, status, later } of operations) {
+    const found = document.paths[path]?.[method.toLowerCase()]
+    t.ok(found, `${method} ${path}`)
+    t.ok(found.responses[status], 'its success')
+    if (later !== undefined) t.ok(found.responses[later.status], 'its other end')
+    const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name)
+    t.strictSame(found.parameters.filter((one: Loose) => one.in === 'path')
+      .map((one: Loose) => one.name), inPath)
+    for (const [code, { content }] of Object.entries<Loose>(found.responses)) {
+      t.ok(content['application/json'].schema, `${path} ${code}`)
+    }
+  }
+  const ids = operations.map(({ path, method }) =>
+    document.paths[path][method.toLowerCase()].operationId)
+  t.equal(new Set(ids).size, ids.length)
+  t.end()
+})
+
+t.test('names, required and closedness of every request are those of the shape that reads it', (t) => {
+  let compared = 0
+  for (const { method, path, body } of operations) {
+    if (body === null) continue
+    const described = document.paths[path][method.toLowerCase()].requestBody
+    t.equal(described.required, body.required)
+    const schema = schemaOf(described.content)
+    const fields = fieldsOf(body.shape)
+    t.ok(fields, `${method} ${path} has fields`)
+    t.strictSame(Object.keys(schema.properties).sort(), [...fields ?? []].sort())
+    t.equal(schema.additionalProperties, false, 'closed')
+    const entries = (body.shape as Loose).entries
+      ?? (body.shape as Loose).pipe.find((one: Loose) => one.entries !== undefined).entries
+    const required = Object.entries<Loose>(entries)
+      .filter(([, one]) => !['optional', 'nullish', 'exact_optional'].includes(one.type))
+      .map(([name]) => name)
+    t.strictSame([...schema.required ?? []].sort(), required.sort(), `${method} ${path}`)
+    compared += 1
+  }
+  t.ok(compared >= 10, `${compared} requests`)
+  t.end()
+})

@@ -1,0 +1,120 @@
+/** `sallyport serve` as a process: its files, its port, its signals, its neighbours. */
+import { spawn } from 'node:child_process'
+import { readFileSync, statSync } from 'node:fs'
+import { connect, createServer } from 'node:net'
+import { join } from 'node:path'
+import t from 'tap'
+import { builtApp } from '../world/process.js'
+import type { Place, Teardown } from '../world/place.js'
+import { World } from '../world/world.js'
+import { askOver, type Asking } from '../support/service/serving.js'
+import { loadToken, tokenPath } from '../../src/governance/session/token.js'
+import { until } from '../support/until.js'
+import { must } from '../support/must.js'
+
+interface Told {
+  readonly origin: string
+  readonly port: number
+  readonly pin: string
+  readonly certificate_file: string
+  readonly pid: number
+  readonly port_changed: boolean
+}
+
+/** Starts the program; resolves once it says where it listens. */
+const started = async (t: Teardown, place: Place, args: readonly string[] = []) => {
+  const script = join(await builtApp(), 'sallyport.js')
+  const child = spawn(process.execPath, [script, 'serve', '--json', ...args], {
+    cwd: place.cwd, stdio: ['ignore', 'pipe', 'pipe'],
+    env: {
+      ...place.env,
+      ...(process.env['SALLYPORT_COVERAGE_DIR'] === undefined
+        ? {} : { NODE_V8_COVERAGE: process.env['SALLYPORT_COVERAGE_DIR'] }),
+    },
+  })
+  t.teardown(() => void child.kill('SIGKILL'))
+  let [out, err] = ['', '']
+  child.stdout.on('data', (chunk: Buffer) => (out += chunk.toString()))
+  child.stderr.on('data', (chunk: Buffer) => (err += chunk.toString()))
+  const ended = new Promise<number>((resolve) => child.on('close', (code) => resolve(code ?? 1)))
+  let status: number | null = null
+  void ended.then((code) => (status = code))
+  await until('the service to say where it listens', () => status !== null || out.includes('}\n'))
+  const told = status === null ? JSON.parse(out) as Told : null
+  const certificate = told === null ? '' : readFileSync(told.certificate_file, 'utf8')
+  const identity = { ...told as Told, certificate }
+  return {
+    child, ended, told: told as Told, err: () => err,
+    ask: (method: string, path: string, asking: Asking = {}) => askOver(
+      { identity, certificateFile: '', portChanged: false, stop: async () => undefined },
+      method, path, { token: loadToken(tokenPath(place.stateDir)) ?? '', ...asking }),
+  }
+}
+
+t.test('S-177 S-199 S-206 S-212 one port and one key for good, and what is answered says which version it is of', async (t) => {
+  const { place } = await World.in(t).state().session()
+  const first = await started(t, place)
+  t.equal(statSync(first.told.certificate_file).mode & 0o777, 0o600)
+  const got = await first.ask('GET', '/api/session')
+  t.equal(got.status, 200)
+  t.equal(got.headers['sallyport-api'], '1')
+  t.matchStrict(got.json(), { schema: /^sallyport\.session\.show\.v1$/ })
+  const refused = await first.ask('GET', '/api/session', { token: null })
+  t.strictSame(Object.keys(refused.json().error),
+    ['code', 'message', 'reason', 'status', 'details'])
+  t.equal(refused.json().error.status, 401)
+  first.child.kill('SIGTERM')
+  t.equal(await first.ended, 0)
+  const second = await started(t, place)
+  t.equal(second.told.port, first.told.port)
+  t.equal(second.told.pin, first.told.pin)
+  t.equal(second.told.port_changed, false)
+  const third = await started(t, place)
+  t.equal(await third.ended, 7, 'its port is taken')
+  t.match(third.err(), '"code":"port_taken"')
+  second.child.kill('SIGINT')
+  await second.ended
+  const files = [first, second, third].map(({ err }) => err()).join('')
+  t.notMatch(files, loadToken(tokenPath(place.stateDir)) ?? 'none')
+})
+
+t.test('where somebody sits on the port of either family it does not start', async (t) => {
+  const { place } = await World.in(t).state().session()
+  const first = await started(t, place)
+  const { port } = first.told
+  first.child.kill('SIGTERM')
+  await first.ended
+  for (const host of ['127.0.0.1', '::1']) {
+    const squatter = createServer()
+    const listens = await new Promise<boolean>((resolve) => {
+      squatter.once('error', () => resolve(false))
+      squatter.listen({ port, host, exclusive: true }, () => resolve(true))
+    })
+    if (!listens) continue
+    const again = await started(t, place)
+    t.equal(await again.ended, 7, host)
+    await new Promise<void>((resolve) => void squatter.close(() => resolve()))
+    await t.rejects(new Promise((resolve, reject) => {
+      connect({ port, host: '127.0.0.1' }).on('connect', resolve).on('error', reject)
+    }), 'nothing was left listening')
+  }
+})
+
+t.test('a terminal, and a restore, beside it: what they change is what it answers', async (t) => {
+  const world = await World.in(t).state().session()
+  const { place } = world
+  const at = await started(t, place)
+  must(await place.spawn(['state', 'backup', place.path('backup')]))
+  must(await place.spawn(['goal', 'add', 'Tides']))
+  t.equal((await at.ask('GET', '/api/status')).status, 200)
+  must(await place.spawn(['logout']))
+  t.equal((await at.ask('GET', '/api/session')).status, 401, 'ended in a terminal')
+  must(await place.spawn(['state', 'restore', place.path('backup'), '--yes']))
+  must(await place.spawn(['login']))
+  await until('the restored state', async () =>
+    (await at.ask('GET', '/api/session')).status === 200)
+  t.hasStrict((await at.ask('GET', '/api/policy')).json(), { policy: { state: 'revoked' } })
+  at.child.kill('SIGTERM')
+  t.equal(await at.ended, 0)
+  t.equal((await place.spawn(['state', 'check'])).status, 0)
+})

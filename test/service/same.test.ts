@@ -1,0 +1,77 @@
+/** One table: what a verb answers and what its route answers, results and refusals alike. */
+import t from 'tap'
+import { operations } from '../../src/service/operations/table.js'
+import { must } from '../support/must.js'
+import { serving } from '../support/service/serving.js'
+import { World } from '../world/world.js'
+
+interface Row {
+  readonly verb: readonly string[]
+  readonly method?: 'GET' | 'POST'
+  readonly path: string
+}
+
+const rows: readonly Row[] = [
+  { verb: ['status'], path: '/api/status' },
+  { verb: ['policy', 'show'], path: '/api/policy' },
+  { verb: ['config', 'show'], path: '/api/settings/model-configuration' },
+  { verb: ['task', 'list'], path: '/api/work-board/tasks' },
+  { verb: ['task', 'list', '--limit', '1'], path: '/api/work-board/tasks?limit=1' },
+  { verb: ['task', 'list', '--state', 'failed'], path: '/api/work-board/tasks?state=failed' },
+  { verb: ['task', 'list', '--state', 'nope'], path: '/api/work-board/tasks?state=nope' },
+  { verb: ['task', 'show', 'TASK'], path: '/api/work-board/tasks/TASK' },
+  { verb: ['task', 'show', 'task_none'], path: '/api/work-board/tasks/task_none' },
+  { verb: ['alpha', 'output', 'TASK'], path: '/api/work-board/tasks/TASK/alpha-text/output' },
+  {
+    verb: ['alpha', 'output', 'task_none'],
+    path: '/api/work-board/tasks/task_none/alpha-text/output',
+  },
+  { verb: ['task', 'cancel', 'TASK'], method: 'POST', path: '/api/work-board/tasks/TASK/cancel' },
+  {
+    verb: ['task', 'recover', 'TASK'], method: 'POST',
+    path: '/api/work-board/tasks/TASK/recover',
+  },
+  { verb: ['codehost', 'jobs'], path: '/capabilities/codehost/jobs' },
+  { verb: ['codehost', 'jobs', '--limit', '0'], path: '/capabilities/codehost/jobs?limit=0' },
+  { verb: ['codehost', 'job', 'job_none'], path: '/capabilities/codehost/jobs/job_none' },
+  { verb: ['codehost', 'closures'], path: '/capabilities/codehost/closures' },
+  { verb: ['codehost', 'connections'], path: '/capabilities/codehost/connections' },
+  { verb: ['shots', 'show', 'obs_none'], path: '/api/observer/screen-artifacts/obs_none/analysis' },
+  { verb: ['shots', 'status'], path: '/api/settings/artifact-storage' },
+]
+
+/** Times of the look itself differ from one look to the next. */
+const still = (document: unknown): unknown => JSON.parse(JSON.stringify(document), (name, value) =>
+  (['checked_at', 'last_use_at', 'now', 'newest_item_age_seconds'].includes(name) ? null : value))
+
+t.test('each verb and its route give the same document, and the same body of an error', async (t) => {
+  const world = await World.in(t).sandbox().state().session().alpha()
+  const { task } = must(await world.ask()).json()
+  const at = await serving(t, world)
+  let differences = 0
+  const table: string[] = []
+  for (const { verb, method = 'GET', path } of rows) {
+    const words = verb.map((word) => (word === 'TASK' ? task.id : word))
+    const ran = await world.run([...words, '--json'])
+    const got = await at.ask(method, path.replace('TASK', task.id))
+    const own = ran.status === 0 ? ran.json() : { error: ran.error() }
+    // What a flag is refused for, a field is: the same rule, and the name of the one or the other.
+    const ofFlag = ran.status !== 0 && ran.error().code === 'flag_invalid'
+    const same = ofFlag
+      ? got.status === 400 && got.json().error.details.rule !== undefined
+      : JSON.stringify(still(own)) === JSON.stringify(still(got.json()))
+    if (!same) differences += 1
+    t.ok(same, `${words.join(' ')}: ${JSON.stringify(own)} and ${got.bytes.toString('utf8')}`)
+    const verdict = same ? 'equal' : 'DIFFERS'
+    table.push([verb.join(' '), `${method} ${path}`, got.status, verdict].join(' | '))
+  }
+  t.comment(table.join('\n'))
+  t.equal(differences, 0)
+})
+
+t.test('every operation names a verb that there is, and no two share a place', (t) => {
+  const places = operations.map(({ method, path }) => `${method} ${path}`)
+  t.strictSame(places.length, new Set(places).size)
+  t.ok(operations.every(({ verb, contract: { name } }) => verb !== null || name === 'alpha.input'))
+  t.end()
+})

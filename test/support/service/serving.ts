@@ -1,0 +1,125 @@
+/** The service of a world, in this process, and requests to it over its real TLS. */
+import { request as httpsRequest } from 'node:https'
+import { loadToken, tokenPath } from '../../../src/governance/session/token.js'
+import type { Endpoint } from '../../../src/service/service.js'
+import { startService, type StartedService } from '../../../src/service/start.js'
+import type { World as ProcessWorld } from '../../../src/fabric/world.js'
+import type { Placed } from '../../world/world.js'
+import type { Stateful } from '../../world/state.js'
+import type { Loose, Teardown } from '../../world/place.js'
+
+/** What is asked. */
+export interface Asking {
+  /** The token of the session that the state directory keeps, unless one is given; null: none. */
+  readonly token?: string | null
+  /** Sent as JSON, or as it is where it is text or bytes. */
+  readonly body?: unknown
+  readonly headers?: Readonly<Record<string, string | string[]>>
+  readonly host?: string
+}
+
+/** What came back. */
+export interface Got {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>
+  readonly bytes: Buffer
+  /** The body as JSON. */
+  readonly json: () => Loose
+}
+
+/** A service that listens. */
+export interface Serving {
+  readonly started: StartedService
+  readonly token: () => string
+  ask(method: string, path: string, asking?: Asking): Promise<Got>
+  /** The same, which must succeed; gives the document. */
+  get(path: string): Promise<Loose>
+  stop(): Promise<void>
+}
+
+const bytesOf = (body: unknown): Buffer | null => {
+  if (body === undefined) return null
+  if (Buffer.isBuffer(body)) return body
+  return Buffer.from(typeof body === 'string' ? body : JSON.stringify(body))
+}
+
+/** One request over TLS that trusts the service's own certificate and nothing else. */
+export const askOver = (
+  { identity }: StartedService, method: string, path: string, asking: Asking,
+): Promise<Got> => new Promise((resolve, reject) => {
+  const body = bytesOf(asking.body)
+  const request = httpsRequest({
+    host: asking.host ?? '127.0.0.1', port: identity.port, method, path,
+    ca: [identity.certificate], agent: false,
+    headers: {
+      ...(asking.token === null || asking.token === undefined
+        ? {} : { Authorization: `Bearer ${asking.token}` }),
+      ...(body === null ? {} : {
+        'Content-Type': 'application/json',
+        ...('Transfer-Encoding' in (asking.headers ?? {})
+          ? {} : { 'Content-Length': String(body.length) }),
+      }),
+      ...asking.headers,
+    },
+  }, (response) => {
+    const chunks: Buffer[] = []
+    response.on('data', (chunk: Buffer) => chunks.push(chunk))
+    response.on('error', reject)
+    response.on('end', () => {
+      const bytes = Buffer.concat(chunks)
+      resolve({
+        status: response.statusCode ?? 0, headers: response.headers, bytes,
+        json: () => JSON.parse(bytes.toString('utf8')),
+      })
+    })
+  })
+  request.on('error', reject)
+  request.end(body ?? undefined)
+})
+
+/** What the use cases of a service take from a process, as runs of this place have it. */
+export const processWorld = (
+  { place, clock }: Placed, stop: AbortSignal,
+): ProcessWorld => ({
+  clock, env: place.env, execArgv: [], home: place.env['HOME'] as string, stop, producer: {},
+  places: { stateDir: place.stateDir, configDir: place.configDir },
+  resolve: async () => [{ address: '127.0.0.1', family: 4 }],
+})
+
+/** Starts the service of a world; it stops with the test. */
+export const serving = async (
+  t: Teardown, world: Placed & Stateful,
+  { port, endpoints, env = {} }: {
+    readonly port?: number
+    readonly endpoints?: readonly Endpoint[]
+    readonly env?: Readonly<Record<string, string>>
+  } = {},
+): Promise<Serving> => {
+  const { stateDir, configDir } = world.place
+  const stopping = new AbortController()
+  const process = processWorld(world, stopping.signal)
+  const started = await startService({
+    world: { ...process, env: { ...process.env, ...env } }, port, pid: 1,
+    place: { stateDir, configDir, clock: world.clock },
+    ...(endpoints === undefined ? {} : { endpoints }),
+  })
+  let stopped: Promise<void> | null = null
+  const stop = (): Promise<void> => {
+    stopping.abort()
+    return (stopped ??= started.stop())
+  }
+  t.teardown(stop)
+  const token = (): string => loadToken(tokenPath(stateDir)) ?? ''
+  const ask: Serving['ask'] = (method, path, asking = {}) =>
+    askOver(started, method, path, {
+      ...asking, token: asking.token === undefined ? token() : asking.token,
+    })
+  return {
+    started, token, ask, stop,
+    get: async (path) => {
+      const got = await ask('GET', path)
+      if (got.status !== 200) throw new Error(`${path}: ${got.status} ${got.bytes.toString()}`)
+      return got.json()
+    },
+  }
+}
