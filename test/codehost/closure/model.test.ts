@@ -5,7 +5,7 @@ import { closureModel } from '../../support/soak/closure-model.js'
 const runs = 60
 const firstSeed = 20_261_122
 
-t.test('histories of prepare, run, crash, revoke, close, retry, inspect, discard, reconcile, rotate and login leave what the states and transitions of the specification say', async (t) => {
+t.test('histories of prepare, run, crash, revoke, close, retry, inspect, discard, observe, reconcile, rotate and login leave what the states and transitions of the specification say', async (t) => {
   t.comment(`seeds ${firstSeed} to ${firstSeed + runs - 1}`)
   const { outcomes } = await closureModel(t, runs, firstSeed)
   t.comment(JSON.stringify(outcomes, null, 1))
@@ -13,5 +13,6 @@ t.test('histories of prepare, run, crash, revoke, close, retry, inspect, discard
     'closed unknown_external_effect', 'applied', 'crashed, closed',
     'crashed, unchanged', 'raced, refused', 'woke behind its closure', 'job_closed',
     'closure_blocked remote_taken', 'closure_blocked remote_not_found', 'closure_root_ended',
+    'looked', 'look observation_blocked', 'look not_closed',
   ]) t.ok((outcomes[reached] ?? 0) > 0, reached)
 })

@@ -9,12 +9,14 @@ import { join } from 'node:path'
 import { canonicalJson } from '../../../../src/base/canonical.js'
 import { closeCapacity } from '../../../../src/codehost/closure/close.js'
 import { discardKept, inspectText } from '../../../../src/codehost/closure/look.js'
+import { observeClosed } from '../../../../src/codehost/closure/observe/observe.js'
 import { closeRequestOf } from '../../../../src/codehost/closure/request.js'
 import { closureCollection } from '../../../../src/codehost/closure/rows.js'
 import { reconnect } from '../../../../src/codehost/connect.js'
 import { adoptJob } from '../../../../src/codehost/jobs/adopt.js'
 import { approveJob } from '../../../../src/codehost/jobs/approve.js'
 import { cancelJob } from '../../../../src/codehost/jobs/cancel.js'
+import { jobEntries, readHistory } from '../../../../src/codehost/jobs/histories.js'
 import { followThroughKind } from '../../../../src/codehost/jobs/kinds.js'
 import { ledgerOf } from '../../../../src/codehost/jobs/ledger.js'
 import { prepareFollowThrough } from '../../../../src/codehost/jobs/prepare.js'
@@ -26,13 +28,13 @@ import { recoverState } from '../../../../src/fabric/recovery.js'
 import { listAudit } from '../../../../src/governance/audit.js'
 import { connectionCollection, type Connection }
   from '../../../../src/governance/connections/rows.js'
+import type { View } from '../../../../src/state/types.js'
 import type { Deployment, Line, Told } from './deployment.js'
 import type { ReadFault } from './host.js'
 import type { CloseWish, CrashWish, Operation, RunFault } from './operations.js'
 import {
-  applyClosure, authorizes, closeFate, freshModel, isKept, isSpent, verdictOf, type Model,
-  type ModelJob,
-  type SentRequest,
+  applyClosure, authorizes, closeFate, freshModel, isKept, isSpent, lookFate, verdictOf,
+  type Model, type ModelJob, type SentRequest,
 } from './reference.js'
 
 const text = 'text'
@@ -44,6 +46,7 @@ interface Rows {
   readonly receipts: ReadonlyMap<string, string>
   readonly fenced: readonly string[]
   readonly told: readonly (number | null)[]
+  readonly looks: readonly number[]
 }
 
 type Closed = Told<string>
@@ -54,6 +57,10 @@ const requestJson = (request: SentRequest) => ({
   expected_connection_fence: request.fence, idempotency_key: request.key,
   ...(request.remoteId === undefined ? {} : { remote_id: request.remoteId }),
 })
+
+const looksOf = (view: View, jobId: string): number =>
+  jobEntries(view, readHistory, jobId)
+    .filter(({ purpose }) => purpose === 'observation').length
 
 /** One history, as it is lived. */
 export class Drive {
@@ -111,6 +118,7 @@ export class Drive {
       case 'inspect': return this.#onSent(one.kept, (job, request) => this.#inspect(job, request))
       case 'discard': return this.#onKept(one.kept, (key) => this.#discard(key))
       case 'reconcile': return this.#onHolder(one.job, (job) => this.#reconcile(job, one.read))
+      case 'observe': return this.#onClosed(one.job, (job) => this.#observe(job, one))
       case 'paused': return this.#paused(one.title)
       case 'revoke': return this.#narrow((line) =>
         revokeConsent(line.gov, line.session, this.#at.connectionId))
@@ -137,6 +145,12 @@ export class Drive {
   async #onHolder(number: number, work: (job: number) => Promise<void>): Promise<void> {
     const { active } = this.#model
     await (active === null || number > 4 ? this.#onJob(number, work) : work(active))
+  }
+
+  /** A job that was closed, mostly. */
+  async #onClosed(number: number, work: (job: number) => Promise<void>): Promise<void> {
+    const closed = this.#model.jobs.findLastIndex((job) => job.closed !== null)
+    await (closed === -1 || number > 5 ? this.#onJob(number, work) : work(closed))
   }
 
   async #onKept(number: number, work: (key: string) => Promise<void>): Promise<void> {
@@ -189,13 +203,14 @@ export class Drive {
         fenced: listAudit(view).filter(({ what }) => what === 'codehost.fenced')
           .map(({ subject, facts }) => `${String(subject)} ${String(facts['route'])}`),
         told: this.#ids.map((id) => ledgerOf(view, id).effects[0]?.remoteId ?? null),
+        looks: this.#ids.map((id) => looksOf(view, id)),
       }
     })
   }
 
   /** Every row that the model knows is what the model says. */
   #compare(): void {
-    const { connection, jobs, receipts, fenced, told } = this.#rows()
+    const { connection, jobs, receipts, fenced, told, looks } = this.#rows()
     const model = this.#model
     const { active } = model
     assert.deepEqual({
@@ -212,6 +227,7 @@ export class Drive {
         closed: row.closed !== null,
       }, { state, revision, reserved, closed: closed !== null }, `job ${number}`)
       assert.equal(told[number], this.#job(number).told, `the number of job ${number}`)
+      assert.equal(looks[number], this.#job(number).looks, `looks at job ${number}`)
     }
     assert.deepEqual([...receipts].sort(), model.jobs.flatMap(({ closed }, number) =>
       (closed === null ? [] : [[this.#id(number), closed.receipt]])).sort(), 'receipts')
@@ -280,7 +296,7 @@ export class Drive {
     this.#ids.push(told.value.job_id)
     return model.jobs.push({
       title, root: model.root, consent: model.consent.id, vault: model.vault, state: 'prepared',
-      revision: told.value.revision, reserved: false, told: null, closed: null,
+      revision: told.value.revision, reserved: false, told: null, closed: null, looks: 0,
     }) - 1
   }
 
@@ -643,6 +659,58 @@ export class Drive {
     model.active = null
     model.proved.set(job.told ?? 0, number)
     this.#absorb(number)
+  }
+
+  async #observe(
+    number: number, one: Extract<Operation, { readonly op: 'observe' }>,
+  ): Promise<void> {
+    const { read, numbers, meanwhile } = one
+    const revision = Math.max(1, this.#model.revision - (numbers === 'past' ? 1 : 0))
+    if (read !== null) this.#at.host.readFault = { fault: read, skip: 1 }
+    const fate = lookFate(this.#model, number, revision, {
+      titles: this.#titles(), faulty: read !== null,
+    })
+    let changed = false
+    const [told, { gets, posts }] = await this.#counted(() => this.#whole((inside) =>
+      this.#at.line({
+        mode: 'alone',
+        at: (step) => inside(async () => {
+          if (step !== 'observe.sealed' || meanwhile === null) return
+          const before = this.#bound(number)
+          await this.#step(meanwhile)
+          changed = this.#bound(number) !== before
+        }),
+      }, ({ ctx, session }) => observeClosed(ctx, session, {
+        jobId: this.#id(number),
+        request: { acknowledged_closure_observation: true, expected_read_revision: revision },
+      }))))
+    this.#heal()
+    assert.equal(posts, 0, 'a look only reads')
+    this.#judgeLook(number, fate, told, { gets, changed, isRaced: meanwhile !== null })
+  }
+
+  #judgeLook(
+    number: number, fate: ReturnType<typeof lookFate>, told: Told<unknown>,
+    { gets, changed, isRaced }: {
+      readonly gets: number; readonly changed: boolean; readonly isRaced: boolean
+    },
+  ): void {
+    const seen = JSON.stringify(told)
+    if (fate === 'seen' && !changed) {
+      assert.equal(told.kind, 'done', seen)
+      if (!isRaced) assert.equal(gets, 2, 'the repository and what was made')
+      this.#job(number).looks += 1
+      return this.#count('looked')
+    }
+    assert.equal(told.kind, 'refused', seen)
+    if (told.kind !== 'refused') return
+    if (fate === 'seen') return this.#count('raced, not looked')
+    if (fate === 'blocked') assert.equal(told.code, 'observation_blocked', seen)
+    else {
+      assert.equal(told.code, fate.code, seen)
+      assert.equal(gets, 0, 'nobody is asked')
+    }
+    this.#count(`look ${told.code}`)
   }
 
   async #cancel(number: number): Promise<void> {

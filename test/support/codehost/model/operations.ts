@@ -40,6 +40,8 @@ export type Operation =
   | { readonly op: 'retry'; readonly kept: number; readonly crash: CrashWish | null }
   | { readonly op: 'inspect' | 'discard'; readonly kept: number }
   | { readonly op: 'reconcile'; readonly job: number; readonly read: ReadFault | null }
+  | { readonly op: 'observe'; readonly job: number; readonly read: ReadFault | null
+    readonly numbers: 'now' | 'past'; readonly meanwhile: Operation | null }
   | { readonly op: 'paused'; readonly title: string }
   | { readonly op: 'revoke' | 'disable' | 'rotate' | 'login' | 'consent' }
 
@@ -88,6 +90,11 @@ const meanwhile: fc.Arbitrary<Operation> = fc.oneof(
     }), weight: 1,
   })
 
+const observe: fc.Arbitrary<Operation> = fc.record({
+  op: fc.constant('observe' as const), job: small, read: rare(fc.constantFrom(...readFaults), 2),
+  numbers: usually<'now' | 'past'>('now', 'past'), meanwhile: rare(meanwhile, 2),
+})
+
 const close: fc.Arbitrary<Operation> = fc.record({
   op: fc.constant('close' as const), job: small, wish, crash, meanwhile: rare(meanwhile, 2),
 })
@@ -113,6 +120,7 @@ const weighted: readonly (readonly [number, fc.Arbitrary<Operation>])[] = [
     op: fc.constantFrom('inspect' as const, 'discard' as const), kept: small,
   })],
   [1, reconcile],
+  [3, observe],
   [1, fc.record({ op: fc.constant('paused' as const), title })],
   [1, simple],
   [1, fc.constant({ op: 'consent' })],
@@ -124,4 +132,5 @@ const one = fc.oneof(...weighted.map(([weight, arbitrary]) => ({ weight, arbitra
 export const histories: fc.Arbitrary<Operation[]> = fc.array(fc.oneof(
   { weight: 3, arbitrary: one.map((operation) => [operation]) },
   { weight: 2, arbitrary: fc.tuple(lost, fc.oneof(close, close, twins)) },
+  { weight: 1, arbitrary: fc.tuple(lost, close, observe) },
 ), { minLength: 3, maxLength: 12, size: 'max' }).map((parts) => parts.flat())

@@ -31,7 +31,14 @@ export interface ModelJob {
   reserved: boolean
   /** The number that the host told. */
   told: number | null
-  closed: { readonly request: SentRequest; readonly receipt: string } | null
+  closed: {
+    readonly request: SentRequest
+    readonly receipt: string
+    /** The number that it rests on. */
+    readonly remote: number
+  } | null
+  /** Looks behind its closure that found everything as it was sealed. */
+  looks: number
 }
 
 /** Everything. */
@@ -145,6 +152,23 @@ export const closeFate = (
   return { kind: 'closed', number: remote }
 }
 
+/**
+ * What a look behind a closure must come to: refused with a code before anybody is asked, blocked
+ * by what was read, or one more look. It is judged by the session, the credential, the closure
+ * itself and the revision of the connection, in that order.
+ */
+export const lookFate = (
+  model: Model, number: number, readRevision: number, host: HostTruth,
+): 'seen' | 'blocked' | { readonly code: string } => {
+  const job = model.jobs[number] as ModelJob
+  if (job.root !== model.root) return { code: 'closure_root_ended' }
+  if (job.vault !== model.vault) return { code: 'credential_changed' }
+  if (job.closed === null) return { code: 'not_closed' }
+  if (readRevision !== model.revision) return { code: 'stale_read_revision' }
+  const isThere = host.titles[job.closed.remote - 1] === job.title
+  return host.faulty || !isThere ? 'blocked' : 'seen'
+}
+
 /** The transition of a closure, and nothing besides. */
 export const applyClosure = (
   model: Model, number: number, request: SentRequest, remote: number, receipt: string,
@@ -152,7 +176,7 @@ export const applyClosure = (
   const job = model.jobs[number] as ModelJob
   job.revision += 1
   job.reserved = false
-  job.closed = { request, receipt }
+  job.closed = { request, receipt, remote }
   model.active = null
   model.proved.set(remote, number)
 }
