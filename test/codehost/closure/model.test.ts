@@ -5,7 +5,7 @@ import { closureModel } from '../../support/soak/closure-model.js'
 const runs = 60
 const firstSeed = 20_261_122
 
-t.test('histories of prepare, run, crash, revoke, close, retry, inspect, discard, observe, reconcile, rotate and login leave what the states and transitions of the specification say', async (t) => {
+t.test('histories of jobs, closures and looks behind them, with crashes and changes in between, leave what the states and transitions of the specification say', async (t) => {
   t.comment(`seeds ${firstSeed} to ${firstSeed + runs - 1}`)
   const { outcomes } = await closureModel(t, runs, firstSeed)
   t.comment(JSON.stringify(outcomes, null, 1))

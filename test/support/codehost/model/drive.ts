@@ -580,6 +580,12 @@ export class Drive {
     return JSON.stringify([root, vault, revision, fence, active, this.#mode, this.#job(number)])
   }
 
+  /** What a look behind a closure rests on: the reservation of a successor is none of it. */
+  #lasting(): string {
+    const { root, vault, revision } = this.#model
+    return JSON.stringify([root, vault, revision])
+  }
+
   /** The same request, or two, at once: one closes, one reads. */
   async #twins(number: number, wish: CloseWish, keys: 1 | 2): Promise<void> {
     const request = this.#request(number, { ...wish, key: 'new' })
@@ -676,9 +682,9 @@ export class Drive {
         mode: 'alone',
         at: (step) => inside(async () => {
           if (step !== 'observe.sealed' || meanwhile === null) return
-          const before = this.#bound(number)
+          const before = this.#lasting()
           await this.#step(meanwhile)
-          changed = this.#bound(number) !== before
+          changed = this.#lasting() !== before
         }),
       }, ({ ctx, session }) => observeClosed(ctx, session, {
         jobId: this.#id(number),
