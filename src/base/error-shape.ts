@@ -11,8 +11,8 @@ export const errorBodyShape = v.strictObject({
     message: v.string(),
     /** A finer stable name. */
     reason: v.nullable(v.string()),
-    /** HTTP status. */
-    status: v.pipe(v.number(), v.safeInteger(), v.minValue(400), v.maxValue(599)),
+    /** HTTP status; 207 where part was done. */
+    status: v.pipe(v.number(), v.safeInteger(), v.minValue(207), v.maxValue(599)),
     details: v.record(
       v.string(), v.nullable(v.union([v.string(), v.number(), v.boolean()])),
     ),

@@ -74,8 +74,14 @@ const silent = new Set(['check', 'finite', 'readonly', 'transform'])
 export const jsonSchemaOf = (shape: GenericSchema, name: string): JsonSchema => {
   const { $schema, ...rest } = toJsonSchema(plain(shape) as never, {
     target: 'draft-2020-12',
-    overrideAction: ({ valibotAction, jsonSchema }) =>
-      silent.has(valibotAction.type) ? jsonSchema : undefined,
+    overrideAction: ({ valibotAction, jsonSchema }) => {
+      // Every character has a byte at least: the bound in characters is the nearest that it has.
+      if (valibotAction.type === 'max_bytes') {
+        const { requirement } = valibotAction as unknown as { readonly requirement: number }
+        return { ...jsonSchema, maxLength: requirement }
+      }
+      return silent.has(valibotAction.type) ? jsonSchema : undefined
+    },
   }) as Record<string, unknown>
   return { $schema, $id: name, ...rest }
 }

@@ -43,11 +43,13 @@ const sessionCode = /^(session|login|passphrase|token|principal|edge_credential)
 
 /**
  * HTTP status of a failure. A `rejected` failure whose `reason` is `rule` broke a rule between
- * well-formed values (422) and not a form or a limit (400).
+ * well-formed values (422), one whose `reason` is `too_large` is about a body above its size (413);
+ * any other broke a form or a limit (400).
  */
 const httpStatusOf = (error: Pick<SallyportError, 'kind' | 'code' | 'reason'>): number => {
   if (error.kind === 'unauthorized' && sessionCode.test(error.code)) return 401
   if (error.kind === 'rejected' && error.reason === 'rule') return 422
+  if (error.kind === 'rejected' && error.reason === 'too_large') return 413
   return httpStatus[error.kind]
 }
 

@@ -62,6 +62,12 @@ const requireOwner = (device: EdgeDevice, { owner }: UploadHead): void => {
   throw fail.unauthorized('edge_owner_differs', 'This device belongs to another owner.')
 }
 
+/** The refusal of an upload above so many bytes. */
+export const uploadTooLarge = (bytesMax: number): SallyportError => fail.rejected(
+  'edge_upload_too_large', 'The upload is larger than one may be.', {
+    reason: 'too_large', details: { bytes_max: bytesMax },
+  })
+
 /** Everything about a new upload that rows can tell; asked before the body and in the record. */
 const requireAcceptable = (device: EdgeDevice, head: UploadHead): void => {
   const { limits, last_sequence: last, stored } = device
@@ -73,9 +79,7 @@ const requireAcceptable = (device: EdgeDevice, head: UploadHead): void => {
     )
   }
   if (head.bytes > limits.artifact_bytes_max) {
-    throw fail.rejected('edge_upload_too_large', 'The upload is larger than one may be.', {
-      details: { bytes_max: limits.artifact_bytes_max },
-    })
+    throw uploadTooLarge(limits.artifact_bytes_max)
   }
   if (head.sequence <= last) {
     throw fail.conflict(

@@ -6,13 +6,14 @@
 import type { IncomingMessage } from 'node:http'
 import { fail } from '../base/errors.js'
 import { parseStrictJson } from '../base/strict-json.js'
+import { edgeLimits, edgeMimes } from '../edge/constants.js'
 import {
   edgePairing, edgeRedeem, edgeShow, edgeUpload, type UploadHead,
 } from '../edge/contract.js'
 import { authenticateEdge, type EdgeParty } from '../edge/credential.js'
 import { redeemPairing } from '../edge/pairing.js'
 import { edgeArtifact, openEdgeBytes } from '../edge/read.js'
-import { beginUpload, type Upload } from '../edge/upload.js'
+import { beginUpload, uploadTooLarge, type Upload } from '../edge/upload.js'
 import { recoverState } from '../fabric/recovery.js'
 import { requireAnchored } from '../governance/anchored.js'
 import { authenticate } from '../governance/session/authenticate.js'
@@ -44,11 +45,22 @@ const headOf = (request: IncomingMessage): UploadHead => {
   }))
 }
 
-/** What the request line itself declares must be what the head says. */
-const requireFraming = ({ headers }: IncomingMessage, { bytes, mime }: UploadHead): void => {
+/** No upload has more than this, whatever it was paired for: asked before anything else of it. */
+const requireSize = (bytes: number): void => {
+  const { artifactBytesMax: bytesMax } = edgeLimits
+  if (bytes > bytesMax) throw uploadTooLarge(bytesMax)
+}
+
+const requireLength = ({ headers }: IncomingMessage): void => {
   const length = headers['content-length']
   if (length === undefined) throw refusal.length()
-  if (Number(length) !== bytes) {
+  requireSize(Number(length))
+}
+
+/** What the request itself declares must be what the head says. */
+const requireFraming = ({ headers }: IncomingMessage, { bytes, mime }: UploadHead): void => {
+  requireSize(bytes)
+  if (Number(headers['content-length']) !== bytes) {
     throw fail.rejected('size_differs', 'Content-Length is not the size that was declared.', {
       reason: 'rule',
     })
@@ -96,9 +108,16 @@ const partyOf = (site: Site, exchange: Exchange): Promise<EdgeParty> =>
 /** Sends one capture. */
 const upload: Endpoint = {
   method: 'POST', path: '/api/edge/artifacts',
+  described: {
+    method: 'POST', path: '/api/edge/artifacts', contract: edgeUpload, verb: null, body: null,
+    by: ['device'], status: 201, later: { status: 200, contract: edgeUpload },
+    head: { name: 'Sallyport-Edge-Upload', contract: edgeUpload }, takes: edgeMimes,
+    summary: 'Sends one capture; 200 for one that was stored before under its request id.',
+  },
   answer: (exchange, site) => site.held.use(async (store) => {
     const gov = govOf(store, site.world)
     const party = authenticateEdge(gov, store.read(), bearerOf(exchange.request))
+    requireLength(exchange.request)
     const head = headOf(exchange.request)
     requireFraming(exchange.request, head)
     await recoverState(gov)
@@ -116,6 +135,11 @@ const upload: Endpoint = {
 /** Makes a device of a one-time code; the one answer that holds its credential. */
 const pairing: Endpoint = {
   method: 'POST', path: '/api/edge/pairings',
+  described: {
+    method: 'POST', path: '/api/edge/pairings', contract: edgeRedeem, verb: null, by: [],
+    body: { shape: edgeRedeem.input, required: true, bytesMax: smallBody }, status: 201,
+    summary: 'Makes a device of a one-time code; the one answer that holds its credential.',
+  },
   answer: async (exchange, site) => {
     const { request, response, expectsContinue } = exchange
     if (!hasBody(request)) throw refusal.needsBody()
@@ -131,6 +155,10 @@ const pairing: Endpoint = {
 
 const ownPairing: Endpoint = {
   method: 'GET', path: '/api/edge/pairing',
+  described: {
+    method: 'GET', path: '/api/edge/pairing', contract: edgePairing, verb: null, body: null,
+    by: ['device'], status: 200, summary: 'The device of the credential.',
+  },
   answer: async (exchange, site) => ({
     status: 200, body: edgePairing.answer(await partyOf(site, exchange)),
   }),
@@ -149,6 +177,11 @@ const readerOf = (
 
 const metadata: Endpoint = {
   method: 'GET', path: '/api/edge/artifacts/{artifact_id}',
+  described: {
+    method: 'GET', path: '/api/edge/artifacts/{artifact_id}', contract: edgeShow, body: null,
+    verb: 'edge show', by: ['device', 'session'], status: 200,
+    summary: 'What is known of a capture.',
+  },
   answer: (exchange, site) => site.held.use((store) => {
     const by = readerOf(site, store, exchange)
     const artifact = edgeArtifact(store.read(), by, artifactId(exchange))
@@ -169,6 +202,11 @@ const taken = (response: Exchange['response']): Promise<void> => new Promise((re
 /** The bytes of one, piece by piece; no byte of a piece before its tag was verified. */
 const bytes: Endpoint = {
   method: 'GET', path: '/api/edge/artifacts/{artifact_id}/bytes',
+  described: {
+    method: 'GET', path: '/api/edge/artifacts/{artifact_id}/bytes', contract: edgeShow, body: null,
+    verb: 'edge show', by: ['device', 'session'], status: 200, gives: edgeMimes,
+    summary: 'The bytes of a capture, as they were sent.',
+  },
   answer: (exchange, site) => site.held.use(async (store) => {
     const { response, requestId } = exchange
     const gov = govOf(store, site.world)

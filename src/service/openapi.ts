@@ -4,14 +4,14 @@ import type { ContractFacts } from '../base/contract.js'
 import { errorBodyShape, errorSchemaName } from '../base/error-shape.js'
 import { jsonSchemaOf, type JsonSchema } from '../base/json-schema.js'
 import { apiVersion } from './http/send.js'
-import type { Operation, QueryField } from './operation.js'
+import type { Described, QueryField } from './operation.js'
 
 type Node = Readonly<Record<string, unknown>>
 
 /** Statuses with which any operation may refuse, and what each says. */
 const refusals: Readonly<Record<string, string>> = {
   400: 'Malformed, or against a form or a limit; nothing was changed or sent.',
-  401: 'No session, or one that has ended.',
+  401: 'No session or credential, or one that has ended.',
   402: 'It would exceed the ceiling or the budget; nothing was sent.',
   403: 'Your consent is missing, ended or for another target; or another origin or peer.',
   404: 'No such thing, or another owner\'s.',
@@ -20,7 +20,7 @@ const refusals: Readonly<Record<string, string>> = {
   409: 'A stale revision, a key used for other content, or one under way already.',
   411: 'The length of the body must be declared.',
   413: 'The body is too large.',
-  415: 'The body must be JSON.',
+  415: 'The body is not of the media type that is taken.',
   417: 'Only 100-continue can be expected.',
   421: 'The Host is not a name of this service.',
   422: 'Well formed, and against a rule between values.',
@@ -61,37 +61,60 @@ const types: Readonly<Record<QueryField['kind'], Node>> = {
   text: { type: 'string' }, integer: { type: 'integer' }, boolean: { type: 'boolean' },
 }
 
-const parametersOf = ({ path, query = [] }: Operation): readonly Node[] => [
-  ...[...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => ({
+const headerOf = (name: string, required: boolean, description: string, schema: Node): Node =>
+  ({ name, in: 'header', required, description, schema })
+
+const headersOf = ({ head, waits }: Described, components: Components): readonly Node[] => [
+  ...(head === undefined ? [] : [headerOf(
+    head.name, true, 'What is declared of the body: base64url, unpadded, of one JSON object.', {
+      type: 'string', pattern: '^[A-Za-z0-9_-]+$', contentEncoding: 'base64url',
+      contentMediaType: 'application/json',
+      contentSchema: components.add(head.contract.input, head.contract.inputName),
+    })]),
+  ...(waits === undefined ? [] : [headerOf(
+    'Prefer', false, 'How long to wait for the end, in seconds: wait=N, at most 120.', {
+      type: 'string',
+    })]),
+]
+
+const parametersOf = (described: Described, components: Components): readonly Node[] => [
+  ...[...described.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => ({
     name, in: 'path', required: true,
     schema: { type: 'string', pattern: '^[A-Za-z0-9_-]{1,80}$' },
   })),
-  ...query.map(({ name, what, kind }) => ({
+  ...(described.query ?? []).map(({ name, what, kind }) => ({
     name, in: 'query', required: false, description: what, schema: types[kind],
   })),
+  ...headersOf(described, components),
 ]
 
-const bodyOf = ({ body, contract }: Operation, components: Components): Node =>
-  (body === null ? {} : {
+const asItIs = (mediaTypes: readonly string[]): Node =>
+  Object.fromEntries(mediaTypes.map((one) => [one, {}]))
+
+const bodyOf = ({ body, takes, contract }: Described, components: Components): Node => {
+  if (takes !== undefined) return { requestBody: { required: true, content: asItIs(takes) } }
+  return body === null ? {} : {
     requestBody: {
       required: body.required,
       content: json(components.add(body.shape, body.name ?? contract.inputName)),
     },
-  })
+  }
+}
 
 /** A result that stands although it failed in part comes beside its failure. */
-const partly = (result: Node): Node => ({
-  type: 'object', required: ['error', 'receipt'],
-  properties: { error: {}, receipt: result },
+const partly = (error: Node, result: Node): Node => ({
+  type: 'object', required: ['error', 'receipt'], additionalProperties: false,
+  properties: { error: { $ref: `${String(error['$ref'])}/properties/error` }, receipt: result },
 })
 
-const responsesOf = (operation: Operation, components: Components): Node => {
-  const { contract, status, later } = operation
+const responsesOf = (described: Described, components: Components): Node => {
+  const { contract, status, later, gives } = described
   const error = components.add(errorBodyShape, errorSchemaName)
-  const result = components.result(contract)
-  const failed = { anyOf: [error, partly(result)] }
+  const result = gives === undefined ? components.result(contract) : {}
+  const content = gives === undefined ? json(result) : asItIs(gives)
+  const failed = gives === undefined ? { anyOf: [error, partly(error, result)] } : error
   return {
-    [status]: { description: 'Done.', content: json(result) },
+    [status]: { description: 'Done.', content },
     ...(later === undefined ? {} : {
       [later.status]: {
         description: 'The other end it may have.', content: json(components.result(later.contract)),
@@ -103,26 +126,26 @@ const responsesOf = (operation: Operation, components: Components): Node => {
   }
 }
 
-const operationOf = (operation: Operation, components: Components): Node => {
-  const { method, path, summary, verb } = operation
+const operationOf = (described: Described, components: Components): Node => {
+  const { method, path, summary, verb, by = ['session'] } = described
   return {
     operationId: `${method} ${path}`.toLowerCase().replace(/[^a-z0-9]+/g, '_').replace(/_$/, ''),
     summary,
     ...(verb === null ? {} : { description: `The same as \`sallyport ${verb}\`.` }),
-    security: [{ session: [] }],
-    parameters: parametersOf(operation),
-    ...bodyOf(operation, components),
-    responses: responsesOf(operation, components),
+    security: by.map((one) => ({ [one]: [] })),
+    parameters: parametersOf(described, components),
+    ...bodyOf(described, components),
+    responses: responsesOf(described, components),
   }
 }
 
 /** The document. */
-export const describe = (operations: readonly Operation[]): Node => {
+export const describe = (all: readonly Described[]): Node => {
   const components = new Components()
   const paths: Record<string, Record<string, Node>> = {}
-  for (const operation of operations) {
-    const at = (paths[operation.path] ??= {})
-    at[operation.method.toLowerCase()] = operationOf(operation, components)
+  for (const described of all) {
+    const at = (paths[described.path] ??= {})
+    at[described.method.toLowerCase()] = operationOf(described, components)
   }
   return {
     openapi: '3.1.0',
@@ -138,6 +161,10 @@ export const describe = (operations: readonly Operation[]): Node => {
         session: {
           type: 'http', scheme: 'bearer',
           description: 'The token of `sallyport login --token-file F`.',
+        },
+        device: {
+          type: 'http', scheme: 'bearer',
+          description: 'The credential of a paired device: it uploads, and reads what it sent.',
         },
       },
       schemas: components.schemas,

@@ -50,8 +50,17 @@ export interface QueryField {
   readonly kind: 'text' | 'integer' | 'boolean'
 }
 
-/** One operation. */
-export interface Operation {
+/** A JSON body. */
+export interface BodyRule {
+  readonly shape: GenericSchema
+  /** Name of its schema where it is not the contract's input. */
+  readonly name?: string
+  readonly required: boolean
+  readonly bytesMax: number
+}
+
+/** What the description says of an endpoint, whoever may ask it. */
+export interface Described {
   /** Its contract; what it answers is `contract.output`. */
   readonly contract: ContractFacts
   readonly method: 'GET' | 'POST' | 'PUT'
@@ -61,20 +70,28 @@ export interface Operation {
   readonly summary: string
   /** The verb that does the same; null where only HTTP has it. */
   readonly verb: string | null
-  readonly mode: WorkMode
+  /** Whose token it needs, any of them; left out: a session's. */
+  readonly by?: readonly ('session' | 'device')[]
   /** Shape of a JSON body and whether it must be there; null where none is taken. */
-  readonly body: {
-    readonly shape: GenericSchema
-    /** Name of its schema where it is not the contract's input. */
-    readonly name?: string
-    readonly required: boolean
-    readonly bytesMax: number
-  } | null
+  readonly body: BodyRule | null
   readonly query?: readonly QueryField[]
   /** Success status. */
   readonly status: number
   /** Another success status and its document, where there is one. */
   readonly later?: { readonly status: number; readonly contract: ContractFacts }
+  /** Whether it honours `Prefer: wait=N`. */
+  readonly waits?: true
+  /** A header that holds a request as base64url of JSON. */
+  readonly head?: { readonly name: string; readonly contract: ContractFacts }
+  /** Media types of a body that is no JSON. */
+  readonly takes?: readonly string[]
+  /** Media types of an answer that is no document of the contract. */
+  readonly gives?: readonly string[]
+}
+
+/** One operation. */
+export interface Operation extends Described {
+  readonly mode: WorkMode
   /** Refuses every peer that is not this machine, and what was forwarded. */
   readonly localOnly?: true
   /** Where it runs: decoding, folding and long lists never hold up other requests. */

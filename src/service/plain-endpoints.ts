@@ -1,34 +1,58 @@
 /** What anybody on this machine may ask: whether the service lives, and what it offers. */
-import type { Endpoint } from './service.js'
-import type { Operation } from './operation.js'
+import * as v from 'valibot'
+import { contract, noInput } from '../base/contract.js'
 import { refusal } from './http/refusal.js'
+import type { Described } from './operation.js'
+import type { Endpoint } from './service.js'
 
 const noQuery = (query: URLSearchParams): void => {
   const [first] = query.keys()
   if (first !== undefined) throw refusal.query('*')
 }
 
+/** Being there. */
+const healthzContract = contract({
+  name: 'healthz', version: 1, input: noInput,
+  output: v.strictObject({ status: v.literal('ok') }),
+  toDocument: () => ({ status: 'ok' as const }),
+})
+
+const anybody = { method: 'GET', by: [], verb: null, body: null, status: 200 } as const
+
 /** Whether the process answers; it says nothing of the state. */
 export const healthz: Endpoint = {
   method: 'GET', path: '/healthz',
+  described: {
+    ...anybody, path: '/healthz', contract: healthzContract,
+    summary: 'Whether the service answers; nothing of the state.',
+  },
   answer: async ({ query }) => {
     noQuery(query)
-    return { status: 200, body: { schema: 'sallyport.healthz.v1', status: 'ok' } }
+    return { status: 200, body: healthzContract.answer(undefined) }
   },
 }
 
-/** The description of all operations, made at the first request. */
-export const description = (operations: readonly Operation[]): Endpoint => {
+const ownPath = '/openapi.json'
+const ownDescription: Described = {
+  ...anybody, path: ownPath, contract: healthzContract, gives: ['application/json'],
+  summary: 'This description.',
+}
+
+/** Endpoints, and before them the description of them all, made at the first request. */
+export const withDescription = (endpoints: readonly Endpoint[]): readonly Endpoint[] => {
   let made: Promise<unknown> | null = null
   const make = async (): Promise<unknown> => {
     const { describe } = await import('./openapi.js')
-    return describe(operations)
+    return describe([
+      ownDescription, ...endpoints.flatMap(({ described }) => described ?? []),
+    ])
   }
-  return {
-    method: 'GET', path: '/openapi.json',
+  const own: Endpoint = {
+    method: 'GET', path: ownPath,
     answer: async ({ query }) => {
       noQuery(query)
       return { status: 200, body: await (made ??= make()) }
     },
   }
+  return [own, ...endpoints]
 }

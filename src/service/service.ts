@@ -22,7 +22,7 @@ import { refusal } from './http/refusal.js'
 import { Router, type Placed } from './http/router.js'
 import { send } from './http/send.js'
 import { HeldStore } from './held-store.js'
-import type { Asked, Operation } from './operation.js'
+import type { Asked, Described, Operation } from './operation.js'
 import { keyOf } from './operations/table.js'
 import { perform } from './perform.js'
 import { checkedQuery } from './query.js'
@@ -52,6 +52,8 @@ export interface Site {
 export interface Endpoint extends Placed {
   /** Refuses every peer that is not this machine, and what was forwarded. */
   readonly localOnly?: true
+  /** What the description of the service says of it; left out: it is not described. */
+  readonly described?: Described
   answer(exchange: Exchange, site: Site): Promise<Reply | null>
 }
 
@@ -104,7 +106,7 @@ const performHere = (
 
 /** An operation of operators as an endpoint. */
 export const operatorEndpoint = (operation: Operation): Endpoint => ({
-  method: operation.method, path: operation.path,
+  method: operation.method, path: operation.path, described: operation,
   ...(operation.localOnly === true ? { localOnly: true } : {}),
   answer: async (exchange, site) => {
     const { request, params } = exchange

@@ -21,7 +21,7 @@ import {
 import { ownHosts, type Listener } from './http/raw-check.js'
 import { edgeEndpoints } from './edge-endpoints.js'
 import { operations } from './operations/table.js'
-import { description, healthz } from './plain-endpoints.js'
+import { healthz, withDescription } from './plain-endpoints.js'
 import { operatorEndpoint, Service, type Endpoint } from './service.js'
 import { Threads } from './threads.js'
 
@@ -157,10 +157,9 @@ export const startService = async (order: ServeOrder): Promise<StartedService> =
         execArgv: [...world.execArgv],
         ...(place.waitMs === undefined ? {} : { waitMs: place.waitMs }),
       }),
-      endpoints: [
-        healthz, description(operations), ...operations.map(operatorEndpoint), ...edgeEndpoints,
-        ...order.endpoints ?? [],
-      ],
+      endpoints: withDescription([
+        healthz, ...operations.map(operatorEndpoint), ...edgeEndpoints, ...order.endpoints ?? [],
+      ]),
     })
     const keyPem = key.export({ type: 'pkcs8', format: 'pem' })
     let hosts: readonly string[] = []

@@ -109,9 +109,11 @@ t.test('S-037 S-201 S-202 S-203 S-204 what does not fit what is declared, or com
     ['more egress than it was paired for',
       headOf(body, 9, { policy: { cloud_egress: true, model_egress: false } }), 403],
     ['no JSON', 'no', 400],
+    ['more than one may have', headOf(body, 9, { bytes: 20 * 1024 * 1024 + 1 }), 413],
   ] as const) {
     const got = await send(at, credential, body, head)
     t.equal(got.status, status, `${what}: ${got.bytes.toString()}`)
+    t.equal(got.json().error.status, status)
     t.strictSame(marks(), before, what)
   }
   const unsaid = await send(at, credential, body, headOf(body, 9), {
@@ -122,6 +124,13 @@ t.test('S-037 S-201 S-202 S-203 S-204 what does not fit what is declared, or com
     token: credential, body, headers: { 'Content-Type': 'image/png' },
   })
   t.equal(headless.json().error.code, 'edge_head_invalid')
+  const huge = await send(at, credential, Buffer.from('x'), headOf(body, 9), {
+    'Content-Length': String(20 * 1024 * 1024 + 1),
+  })
+  t.equal(huge.status, 413, 'by its length, unread')
+  t.hasStrict(huge.json().error, {
+    code: 'edge_upload_too_large', details: { bytes_max: 20_971_520 },
+  })
   const gap = await send(at, credential, body, headOf(body, 900))
   t.equal(gap.status, 201, 'gaps are allowed')
 })

@@ -1,7 +1,8 @@
 /** The description of the service, against the shapes that read the requests. */
 import t from 'tap'
 import { describe } from '../../src/service/openapi.js'
-import { operations } from '../../src/service/operations/table.js'
+import { edgeEndpoints } from '../../src/service/edge-endpoints.js'
+import { operations as ofOperators } from '../../src/service/operations/table.js'
 import type { Loose } from '../world/place.js'
 
 const fieldsOf = (shape: Loose): string[] | null => {
@@ -11,6 +12,7 @@ const fieldsOf = (shape: Loose): string[] | null => {
   }))).find((found: string[] | null) => found !== null) ?? null
 }
 
+const operations = [...ofOperators, ...edgeEndpoints.flatMap(({ described }) => described ?? [])]
 const document = describe(operations) as Loose
 
 const schemaOf = (content: Loose): Loose => {
@@ -28,9 +30,11 @@ t.test('every operation is described: its place, its parameters, its answers', (
     t.strictSame(found.parameters.filter((one: Loose) => one.in === 'path')
       .map((one: Loose) => one.name), inPath)
     for (const [code, { content }] of Object.entries<Loose>(found.responses)) {
-      t.ok(content['application/json'].schema, `${path} ${code}`)
+      const kinds = Object.keys(content)
+      t.ok(content['application/json']?.schema ?? kinds.includes('image/png'), `${path} ${code}`)
     }
   }
+  t.equal(operations.length, ofOperators.length + edgeEndpoints.length, 'the paired edge, too')
   const ids = operations.map(({ path, method }) =>
     document.paths[path][method.toLowerCase()].operationId)
   t.equal(new Set(ids).size, ids.length)
@@ -57,5 +61,22 @@ t.test('names, required and closedness of every request are those of the shape t
     compared += 1
   }
   t.ok(compared >= 10, `${compared} requests`)
+  t.end()
+})
+
+t.test('what is declared of an upload is described in its one header, by the shape that reads it', (t) => {
+  const { parameters, requestBody, security } = document.paths['/api/edge/artifacts'].post
+  const head = parameters.find((one: Loose) => one.in === 'header')
+  t.equal(head.name, 'Sallyport-Edge-Upload')
+  const { $ref: reference } = head.schema.contentSchema
+  const schema = document.components.schemas[String(reference).split('/').at(-1) ?? '']
+  t.equal(schema.additionalProperties, false)
+  t.strictSame([...schema.required].sort(), [
+    'bytes', 'captured_at', 'mime', 'policy', 'purpose', 'request_id', 'schema', 'sequence',
+    'sha256',
+  ])
+  t.strictSame(Object.keys(requestBody.content), ['image/png', 'image/jpeg'])
+  t.strictSame(security, [{ device: [] }])
+  t.strictSame(document.paths['/api/edge/pairings'].post.security, [])
   t.end()
 })

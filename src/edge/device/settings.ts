@@ -1,6 +1,5 @@
 /** What the owner of a device may set, in a file that the program only reads. */
 import * as v from 'valibot'
-import { durationText } from '../../base/duration.js'
 import { fail, SallyportError } from '../../base/errors.js'
 import { closedObject, parseClosed, strictInteger } from '../../base/schema.js'
 import { parseStrictJson } from '../../base/strict-json.js'
@@ -97,7 +96,3 @@ export const readSettings = (files: Files, path: string): DeviceSettings => {
   throw fail.rejected('edge_settings_invalid',
     'The settings file, field retry.most_ms, is below retry.first_ms.', { reason: 'rule' })
 }
-
-/** The limits in one line. */
-export const limitsText = ({ max_age_seconds, max_bytes, max_items }: SpoolLimits): string =>
-  `${durationText(max_age_seconds * 1000)}, ${max_bytes} bytes, ${max_items} items`

@@ -3,9 +3,11 @@
  * key of its own whose public half devices pin. The key lies sealed in the vault; the certificate
  * is made anew under the same key before it runs out.
  */
-import { createHash, createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto'
+import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto'
 import { fail } from '../../base/errors.js'
+import { pinOf } from '../../net/pin.js'
 import type { Tx, View } from '../../state/types.js'
+import { discardStored } from '../artifacts.js'
 import { appendAudit } from '../audit.js'
 import type { Gov } from '../context.js'
 import { nowIso } from '../context.js'
@@ -35,15 +37,11 @@ export interface ServiceParts {
   readonly key?: Buffer
 }
 
-/** The pin of a key: of its public half, whichever half is given. */
-export const pinOf = (key: KeyObject): string => {
-  const half = key.type === 'private' ? createPublicKey(key) : key
-  const der = half.export({ type: 'spki', format: 'der' })
-  return `sha256/${createHash('sha256').update(der).digest('base64url')}`
-}
-
 const keyOf = (der: Uint8Array): KeyObject =>
   createPrivateKey({ key: Buffer.from(der), format: 'der', type: 'pkcs8' })
+
+const pinOfKey = (der: Uint8Array): string =>
+  pinOf(createPublicKey(keyOf(der)).export({ type: 'spki', format: 'der' }))
 
 /** The row; undefined before the first start. */
 export const findService = (view: View): ServiceRow | undefined =>
@@ -74,10 +72,16 @@ export const openServiceKey = ({ store }: Pick<Gov, 'store'>): KeyObject => {
   }
 }
 
+/** Writes the row; gives the stored name of a key that it replaces. */
 const put = (
   gov: Gov, tx: Tx, before: ServiceRow | undefined, sealed: SealedCredential | null,
   row: ServiceRow,
 ): string | null => {
+  if (JSON.stringify(findService(tx)) !== JSON.stringify(before)) {
+    throw fail.conflict('service_changed', 'Another start of the service was sooner.', {
+      next: 'Start it again.',
+    })
+  }
   const now = nowIso(gov)
   const replaced = sealed === null
     ? null : putCredential(tx, now, sealed, { owner: null, name: 'service_key' })
@@ -97,21 +101,26 @@ export const keepService = async (
   gov: Gov, before: ServiceRow | undefined, { port, certificate, key }: ServiceParts,
 ): Promise<ServiceIdentity> => {
   const { store } = gov
+  const pin = key === undefined ? before?.pin : pinOfKey(key)
+  if (pin === undefined) throw new TypeError('a first start brings its key')
   const sealed = key === undefined ? null : sealCredential(store, {
     ref: serviceKeyRef, secret: Buffer.from(key.toString('base64url'), 'latin1'),
   })
-  const pin = key === undefined ? before?.pin : pinOf(keyOf(key))
-  if (pin === undefined) throw new TypeError('a first start brings its key')
   const row: ServiceRow = {
     port, pin, certificate, created_at: before?.created_at ?? nowIso(gov),
   }
-  await store.transact('serve', (tx) => {
-    if (JSON.stringify(findService(tx)) !== JSON.stringify(before)) {
-      throw fail.conflict('service_changed', 'Another start of the service was sooner.', {
-        next: 'Start it again.',
-      })
-    }
-    put(gov, tx, before, sealed, row)
-  })
+  let named = false
+  try {
+    const replaced = await store.transact('serve', (tx) => {
+      const former = put(gov, tx, before, sealed, row)
+      named = true
+      return former
+    })
+    discardStored(store, replaced)
+  } catch (error) {
+    // Where it is the disk that failed, the record may be there all the same.
+    if (!named && sealed !== null) discardStored(store, sealed.artifact.stored_sha256)
+    throw error
+  }
   return identityOf(row)
 }

@@ -119,7 +119,7 @@ export const alphaOperations: readonly Operation[] = [
     contract: taskCreate, method: 'POST', path: '/api/work-board/tasks',
     summary: 'Asks the question of an input, once; answers as soon as its task is admitted.',
     verb: 'alpha ask', mode: 'mutate', status: 202, where: 'here',
-    later: { status: 200, contract: alphaAsk },
+    later: { status: 200, contract: alphaAsk }, waits: true,
     body: { shape: taskCreate.input, required: true, bytesMax: smallBody },
     run: createTask,
   },

@@ -212,7 +212,7 @@ export const codehostOperations: readonly Operation[] = [
     contract: codehostRun, method: 'POST', path: `${jobs}/run`,
     summary: 'Runs an approved job; what takes longer goes on, and the job tells of it.',
     verb: 'codehost run', mode: 'mutate', body: null, status: 200, where: 'thread',
-    later: { status: 202, contract: codehostRun }, run: runOne,
+    later: { status: 202, contract: codehostRun }, waits: true, run: runOne,
   },
   {
     contract: codehostJobs, method: 'GET', path: `${base}/jobs`, summary: 'Your jobs.',

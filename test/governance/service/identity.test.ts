@@ -1,14 +1,20 @@
 /** The lasting identity of a service: made once, kept, renewed under the same key. */
-import { createPrivateKey, X509Certificate } from 'node:crypto'
+import { createPrivateKey, createPublicKey, X509Certificate, type KeyObject } from 'node:crypto'
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
 import t from 'tap'
 import {
-  findService, keepService, openServiceKey, pinOf, serviceIdentity,
+  findService, keepService, openServiceKey, serviceIdentity,
 } from '../../../src/governance/service/identity.js'
+import { pinOf } from '../../../src/net/pin.js'
 import {
   certificateUsable, makeCertificate, newServiceKey,
 } from '../../../src/service/certificate.js'
 import { codeOf, codeOfWaited } from '../../support/refused.js'
 import { World } from '../../world/world.js'
+
+const pinOfKey = (key: KeyObject): string =>
+  pinOf(createPublicKey(key).export({ type: 'spki', format: 'der' }))
 
 const yearMs = 366 * 86_400_000
 
@@ -21,16 +27,27 @@ t.test('before a first start there is none; a start that another one overtook ch
   const certificate = await makeCertificate(key, nowMs)
   const made = await keepService(gov, undefined, { port: 4_000, certificate, key })
   t.strictSame(made, serviceIdentity(gov))
-  t.equal(made.pin, pinOf(createPrivateKey({ key, format: 'der', type: 'pkcs8' })))
-  t.equal(made.pin, pinOf(openServiceKey(gov)))
+  t.equal(made.pin, pinOfKey(createPrivateKey({ key, format: 'der', type: 'pkcs8' })))
+  t.equal(made.pin, pinOfKey(openServiceKey(gov)))
+  const sealed = () => readdirSync(join(world.place.stateDir, 'artifacts'), {
+    recursive: true, encoding: 'utf8',
+  }).filter((name) => name.includes('/'))
+  const before = sealed()
   t.equal(await codeOfWaited(() =>
     keepService(gov, undefined, { port: 4_001, certificate, key })), 'service_changed')
+  t.strictSame(sealed(), before, 'the key that nobody names does not stay')
   const renewed = await makeCertificate(key, nowMs + yearMs)
   const moved = await keepService(gov, findService(gov.store.read()), {
     port: 4_002, certificate: renewed,
   })
   t.equal(moved.pin, made.pin, 'the key stays')
   t.equal(moved.origin, 'https://127.0.0.1:4002')
+  const another = await newServiceKey()
+  const replaced = await keepService(gov, findService(gov.store.read()), {
+    port: 4_002, certificate: renewed, key: another,
+  })
+  t.not(replaced.pin, made.pin)
+  t.equal(sealed().length, before.length, 'nor does one that was replaced')
   t.equal((await world.run(['state', 'check'])).status, 0)
 })
 

@@ -7,6 +7,7 @@ import type { World as ProcessWorld } from '../../../src/fabric/world.js'
 import type { Placed } from '../../world/world.js'
 import type { Stateful } from '../../world/state.js'
 import type { Loose, Teardown } from '../../world/place.js'
+import { servedDocument, type ServedDocument } from './served-document.js'
 
 /** What is asked. */
 export interface Asking {
@@ -31,6 +32,7 @@ export interface Got {
 export interface Serving {
   readonly started: StartedService
   readonly token: () => string
+  /** One request; rejects where the answer is none that the served description knows. */
   ask(method: string, path: string, asking?: Asking): Promise<Got>
   /** The same, which must succeed; gives the document. */
   get(path: string): Promise<Loose>
@@ -110,10 +112,16 @@ export const serving = async (
   }
   t.teardown(stop)
   const token = (): string => loadToken(tokenPath(stateDir)) ?? ''
-  const ask: Serving['ask'] = (method, path, asking = {}) =>
-    askOver(started, method, path, {
+  let described: ServedDocument | null = null
+  const ask: Serving['ask'] = async (method, path, asking = {}) => {
+    const got = await askOver(started, method, path, {
       ...asking, token: asking.token === undefined ? token() : asking.token,
     })
+    described ??= servedDocument((await askOver(started, 'GET', '/openapi.json', {})).json())
+    const wrong = described.wrong(method, path, got)
+    if (wrong === null) return got
+    throw new Error(`${method} ${path}: ${got.status} is not as described: ${wrong}`)
+  }
   return {
     started, token, ask, stop,
     get: async (path) => {

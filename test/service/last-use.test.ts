@@ -1,0 +1,28 @@
+/** When a use of a session is noted: seldom, or each request would write a file. */
+import t from 'tap'
+import { readLastUse } from '../../src/governance/session/last-use.js'
+import { touchEveryMs } from '../../src/service/perform.js'
+import { must } from '../support/must.js'
+import { serving } from '../support/service/serving.js'
+import { World } from '../world/world.js'
+
+t.test('a use is noted at most every 30 seconds, whatever is asked', async (t) => {
+  const world = await World.still(t).state().session()
+  const at = await serving(t, world)
+  const { id: root } = must(await world.run(['session', 'show', '--json'])).json().root
+  const noted = () => readLastUse(world.place.stateDir, root)
+  await at.get('/api/session')
+  const begun = noted()
+  t.equal(begun, world.clock.wallMs(), 'the first use is noted')
+  t.equal(touchEveryMs, 30_000)
+  // The second is an operator's look at what a device sent, which is no operation of operators.
+  const paths = ['/api/session', '/api/edge/artifacts/edge_art_x']
+  world.clock.advance(touchEveryMs - 1)
+  for (const path of paths) await at.ask('GET', path)
+  t.equal(noted(), begun)
+  for (const path of paths) {
+    world.clock.advance(touchEveryMs)
+    await at.ask('GET', path)
+    t.equal(noted(), world.clock.wallMs(), path)
+  }
+})
