@@ -95,7 +95,8 @@ export const requireWithinCap = (input: AlphaTextInput, capTokens: number): Alph
     'max_output_tokens_above_cap',
     `max_output_tokens is ${input.max_output_tokens}; the configured maximum is ${capTokens}.`,
     {
-      next: 'Ask for fewer tokens, or raise the maximum with `sallyport alpha setup`.',
+      next: 'Ask for fewer tokens, or raise the maximum: '
+        + '`sallyport alpha setup --max-output-tokens N`.',
       details: { max_output_tokens: input.max_output_tokens, limit: capTokens },
     },
   )

@@ -22,7 +22,7 @@ export const receiptOf = (stored: unknown): AlphaReceipt | null => {
   const parsed = v.safeParse(alphaReceiptShape, stored)
   if (parsed.success) return parsed.output
   throw fail.damaged('receipt_damaged', 'The stored receipt is not of its shape.', {
-    next: 'Run: sallyport state check',
+    next: 'Run `sallyport state check`.',
   })
 }
 
@@ -36,7 +36,7 @@ const requireOwnResult = (
     && receipt.output_digest === row.ref.sha256
   if (own) return
   throw fail.damaged('result_mismatch', 'Task, receipt and answer do not belong together.', {
-    next: 'Run: sallyport state check', details: { task_id: task.task_id },
+    next: 'Run `sallyport state check`.', details: { task_id: task.task_id },
   })
 }
 
@@ -49,7 +49,7 @@ export const readOutput = (gov: Gov, session: Session, taskId: string): AlphaOut
   const task = requireOwnTask(view, session, taskId, { for: 'read' })
   if (task.kind !== alphaCapability) {
     throw fail.notFound('task_not_found', 'There is no such text task.', {
-      next: 'Run: sallyport alpha tasks',
+      next: 'Run `sallyport alpha tasks`.',
     })
   }
   const receipt = receiptOf(getJob(view, task).receipt)
@@ -57,13 +57,13 @@ export const readOutput = (gov: Gov, session: Session, taskId: string): AlphaOut
   if (task.state === 'blocked') {
     throw fail.blocked('output_withheld', 'This task is blocked; no answer is released.', {
       reason: task.blocked?.reason ?? 'blocked', details,
-      next: `See: sallyport alpha task ${task.task_id}`,
+      next: `See \`sallyport alpha task ${task.task_id}\`.`,
     })
   }
   if (task.state !== 'succeeded' || task.result_artifact_id === null || receipt === null) {
     throw fail.conflict('no_output', 'This task has no answer.', {
       reason: task.reason ?? task.state, details,
-      next: `See: sallyport alpha task ${task.task_id}`,
+      next: `See \`sallyport alpha task ${task.task_id}\`.`,
     })
   }
   requireOwnResult(view, task, receipt, task.result_artifact_id)

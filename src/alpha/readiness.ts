@@ -36,7 +36,7 @@ import type { AlphaTextInput } from './input.js'
 import { alphaSetupCollection, type AlphaTextSetup } from './setup.js'
 import { fail } from '../base/errors.js'
 
-const grant = 'sallyport alpha setup --enable --acknowledge-plaintext-egress'
+const grant = 'sallyport alpha setup --enable'
 
 /**
  * What the configuration read says of a reason, in the order of the list: its status, and a
@@ -280,7 +280,7 @@ export const requireConfigured = (
   const facts = alphaFactsAt(moment, provider, session.principal.principal_id)
   if (facts.setup === null) {
     throw fail.unauthorized('alpha_not_set_up', 'The text capability is not set up.', {
-      reason: 'not_set_up', next: 'Run: sallyport alpha setup',
+      reason: 'not_set_up', next: 'Run `sallyport alpha setup`.',
     })
   }
   const denials = judgeRoute(facts, 'admit', { moment, root: session.root.root_id })

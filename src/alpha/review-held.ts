@@ -70,7 +70,7 @@ const heldAnswer = (tx: Tx, task: Task): string => {
   const held = getJob(tx, task).progress['held_artifact_id']
   if (typeof held === 'string') return held
   throw fail.damaged('held_answer_missing', 'The held answer of this task is not recorded.', {
-    next: 'Run: sallyport state check',
+    next: 'Run `sallyport state check`.',
   })
 }
 

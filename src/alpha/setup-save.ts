@@ -104,6 +104,25 @@ export const alphaWouldChange = (
   }
 }
 
+/**
+ * Whether a save may be made only with the acknowledgment of plaintext egress, given that it would
+ * come. Throws as the save.
+ */
+export const alphaNeedsAcknowledgment = (
+  gov: Gov, provider: AlphaProvider, input: AlphaTextSetupInput,
+): boolean => {
+  const secret = suppliedKey(input)
+  try {
+    const save = {
+      input: { ...input, plaintext_provider_egress_acknowledged: true },
+      expectedPolicyRevision: null,
+    }
+    return planOf(gov, gov.store.read(), provider, save, suppliedOf(gov, secret)).needsAuthority
+  } finally {
+    secret?.fill(0)
+  }
+}
+
 /** What a save would void, judged on one view. Throws as the save. */
 export const alphaVoids = (
   gov: Gov, view: View, provider: AlphaProvider, save: AlphaSave,

@@ -209,7 +209,7 @@ const keyChangeOf = (current: AlphaTextSetup | null, facts: SetupFacts): 'none' 
 
 const limitsRequired = (fields: readonly string[]): Error =>
   fail.rejected('setup_field_required', `The first save must name ${fields.join(', ')}.`, {
-    next: 'There is no default for a limit. Flags and an example: sallyport alpha setup --help',
+    next: 'There is no default for a limit. Flags and an example: `sallyport alpha setup --help`.',
     details: { field: fields[0] ?? '', fields: fields.join(',') },
   })
 

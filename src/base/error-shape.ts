@@ -16,5 +16,12 @@ export const errorBodyShape = v.strictObject({
     details: v.record(
       v.string(), v.nullable(v.union([v.string(), v.number(), v.boolean()])),
     ),
+    /** Commands that help, in order; empty where none does. */
+    next: v.array(v.strictObject({
+      /** The whole line, beginning with `sallyport`. */
+      command: v.string(),
+      /** A person has to decide, to give a secret or to fill in a word. */
+      needs_person: v.boolean(),
+    })),
   }),
 })

@@ -5,6 +5,7 @@
 import * as v from 'valibot'
 import { fail, type ErrorDetails, type ErrorKind, type SallyportError } from './errors.js'
 import type { ExitName } from './exit-status.js'
+import { nextStepsOf, type NextStep } from './next-step.js'
 
 export { exitStatus, type ExitName } from './exit-status.js'
 
@@ -61,6 +62,8 @@ export const errorShape = v.strictObject({
   /** HTTP status. */
   status: v.number(),
   details: v.record(v.string(), v.nullable(v.union([v.string(), v.number(), v.boolean()]))),
+  /** What helps, in order; empty where no command does. */
+  next: v.array(v.strictObject({ command: v.string(), needs_person: v.boolean() })),
 })
 
 /** Body of a failure: the last line of stderr with `--json`, and the service's answer. */
@@ -72,6 +75,8 @@ export interface ErrorBody {
     /** HTTP status. */
     readonly status: number
     readonly details: Readonly<Record<string, string | number | boolean | null>>
+    /** Commands that help, in order; empty where none does. */
+    readonly next: NextStep[]
   }
 }
 
@@ -83,11 +88,12 @@ export const errorBody = (error: SallyportError): ErrorBody => ({
     reason: error.reason,
     status: httpStatusOf(error),
     details: error.details,
+    next: nextStepsOf(error.next),
   },
 })
 
-/** Which of several failures decides the exit status, gravest first. */
-export const precedence: readonly ErrorKind[] = ['damaged', 'blocked', 'partial', 'remote']
+/** Which of several failures decides the exit status, gravest first: 12, 13, 7, 9. */
+export const precedence: readonly ErrorKind[] = ['damaged', 'partial', 'blocked', 'remote']
 
 /** The failure that speaks for several; null for none. Ties go to the first. */
 export const gravest = (errors: readonly SallyportError[]): SallyportError | null => {

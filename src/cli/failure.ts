@@ -68,6 +68,7 @@ const showDefect = (thrown: unknown, { json, secrets }: FailureOptions): Shown =
       reason: name,
       status: 500,
       details: {},
+      next: [],
     },
   }
   const last = json ? jsonLine(body) : `sallyport: ${body.error.message}\n`

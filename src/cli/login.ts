@@ -19,7 +19,7 @@ export const withTokenPlace = async <T>(env: CliDeps['env'], use: () => Promise<
     throw new SallyportError({
       kind, code, message, details, cause, ...(reason === null ? {} : { reason }),
       next: 'It came from SALLYPORT_SESSION: unset that, or put the token of a new login there '
-        + '(sallyport login --token-file FILE).',
+        + '(`sallyport login --token-file FILE`).',
     })
   }
 }

@@ -23,7 +23,7 @@ const lines = (report: RecoveryReport): string[] => {
     ...(report.leftAlone.length > 0
       ? [
           `not recovered: ${report.leftAlone.length} hold(s) or task(s) whose rows contradict `
-            + 'them; nothing was given back. Run: sallyport state check',
+            + 'them; nothing was given back. Run `sallyport state check`.',
         ]
       : []),
     ...(report.witnessCompleted ? ['recovered: the witness log was completed'] : []),

@@ -5,8 +5,13 @@ import type { Io } from './io.js'
 export interface Prompter {
   /** A yes or no; Enter alone means no. */
   confirm(message: string): Promise<boolean>
-  /** One line; Enter alone takes `initial`. */
-  text(message: string, initial?: string): Promise<string>
+  /**
+   * One line; Enter alone takes `initial`. What `problem` says of it is told at once, and it is
+   * asked again, until `problem` gives null.
+   */
+  text(
+    message: string, initial?: string, problem?: (text: string) => string | null,
+  ): Promise<string>
   /** One line that is not shown. */
   secret(message: string): Promise<string>
   /** One of a few values. */
@@ -25,8 +30,11 @@ export const terminalPrompter = async (io: Io, stop: AbortSignal): Promise<Promp
       ])
       return it
     },
-    async text(message, initial) {
-      const question = { type: 'input', name: 'it', message } as const
+    async text(message, initial, problem) {
+      const question = {
+        type: 'input', name: 'it', message,
+        validate: (text: string) => problem?.(text) ?? true,
+      } as const
       const { it } = await prompt<{ it: string }>([withInitial(question, initial)])
       return it
     },

@@ -38,7 +38,7 @@ const contactLost = ({ operationId, taskId }: Waiting): SallyportError =>
       reason: 'outcome_not_recorded',
       details: { operation_id: operationId, task_id: taskId },
       next: 'The next command that changes something makes its charge unknown; then see: '
-        + 'sallyport ledger reservations',
+        + '`sallyport ledger reservations`.',
     },
   )
 
@@ -50,7 +50,7 @@ const endLost = ({ operationId, taskId }: Waiting): SallyportError =>
     {
       details: { operation_id: operationId, task_id: taskId },
       next: 'The next command that changes something decides what it held; then see: '
-        + 'sallyport ledger reservations',
+        + '`sallyport ledger reservations`.',
     },
   )
 

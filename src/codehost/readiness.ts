@@ -85,6 +85,6 @@ export const requireRead = (one: ReadCase): void => {
   if (denials.length === 0) return
   throw denied(denials, {
     code: 'codehost_read_denied', message: 'What this read rests on does not stand any more.',
-    next: 'See: sallyport codehost connections',
+    next: 'See `sallyport codehost connections`.',
   })
 }

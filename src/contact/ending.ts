@@ -60,11 +60,11 @@ const textOf = (noun: string, { end, boundMicrousd }: PaidEnding): string => {
 
 const nextOf = (names: PaidNames, { end, operationId }: PaidEnding): string | undefined => {
   if (end === 'charge_unknown') {
-    return `Look it up with the ${names.biller}, then: ${settleCommand(operationId)}`
+    return `Look it up with the ${names.biller}, then run \`${settleCommand(operationId)}\`.`
   }
-  if (end === 'held' && names.accept !== undefined) return `Run: ${names.accept}`
-  const review = names.review ?? `sallyport ledger review ${operationId} --accept`
-  return end === 'overrun' ? `Run: ${review}` : undefined
+  if (end === 'held' && names.accept !== undefined) return `Run \`${names.accept}\`.`
+  const review = names.review ?? `sallyport ledger review ${operationId}`
+  return end === 'overrun' ? `Run \`${review}\`.` : undefined
 }
 
 /** The error that tells an end; `next` says what a person does about money that waits. */

@@ -46,7 +46,7 @@ export const unrecorded = (
     reason: 'outcome_not_recorded',
     next: isPaid
       ? 'The next command that changes something makes its charge unknown; then see: '
-        + 'sallyport ledger reservations'
+        + '`sallyport ledger reservations`.'
       : 'The next command that changes something says that it is unknown.',
     details: { ...error.details, ...details, operation_id: operationId },
     cause: error,

@@ -32,7 +32,7 @@ export const newCredential = (): string => `spe_${randomBytes(32).toString('base
 export const credentialDigest = (store: Store, credential: string): string =>
   store.keyedDigest(label, Buffer.from(credential, 'ascii'))
 
-const next = 'Pair the device again: sallyport edge pair'
+const next = 'Pair the device again: `sallyport edge pair`.'
 
 const invalid = () => fail.unauthorized(
   'edge_credential_invalid', 'There is no such edge credential.', { next },

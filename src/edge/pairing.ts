@@ -75,7 +75,7 @@ const requireRoom = (tx: Tx): void => {
   if (standing.length < edgeLimits.devicesMax) return
   throw fail.conflict('edge_devices_full', 'As many devices are paired as may be.', {
     details: { devices_max: edgeLimits.devicesMax },
-    next: 'End a pairing that is not used: sallyport edge revoke DEVICE',
+    next: 'End a pairing that is not used: `sallyport edge revoke DEVICE`.',
   })
 }
 
@@ -118,7 +118,7 @@ export const offerPairing = async (
 
 const refused = () =>
   fail.unauthorized('edge_code_refused', 'This pairing code opens nothing.', {
-    next: 'Ask for a new one: sallyport edge pair',
+    next: 'Ask for a new one: `sallyport edge pair`.',
   })
 
 /** The open code of these digits whose session still stands; undefined for any other. */

@@ -92,7 +92,7 @@ const requireAcceptable = (device: EdgeDevice, head: UploadHead): void => {
     throw fail.blocked('edge_store_full', 'This pairing has stored as much as it may.', {
       reason: 'edge_store_full',
       details: { items_max: limits.items_max, bytes_max: limits.bytes_max },
-      next: 'Pair the device anew, with other limits if need be: sallyport edge pair',
+      next: 'Pair the device anew, with other limits if need be: `sallyport edge pair`.',
     })
   }
 }

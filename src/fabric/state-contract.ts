@@ -54,7 +54,7 @@ const nextOf = (problems: readonly Problem[]): string => {
   if (has('init_unfinished')) return 'Run `sallyport init` again, with the same arguments.'
   return has('key_missing')
     ? 'Put the key file back into the key folder; `sallyport doctor` tells where that is.'
-    : 'sallyport help anchor'
+    : 'See `sallyport help anchor`.'
 }
 
 const checkFailure = ({ problems }: CheckReport): SallyportError | null => {
@@ -63,7 +63,7 @@ const checkFailure = ({ problems }: CheckReport): SallyportError | null => {
   const details = { damage: of('damage'), blocked: of('blocked') }
   if (details.damage > 0) {
     return fail.damaged('state_damaged', 'The state is damaged or contradicts itself.', {
-      next: 'Run `sallyport state repair`; what it leaves needs `sallyport state restore`.',
+      next: 'Run `sallyport state repair`; what it leaves needs `sallyport state restore DIR`.',
       details,
     })
   }

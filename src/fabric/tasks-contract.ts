@@ -48,7 +48,7 @@ const receiptOf = (registry: Registry, { view, task }: SeenTask): TaskShowDocume
   const parsed = v.safeParse(shape, stored)
   if (parsed.success) return parsed.output
   throw fail.damaged('receipt_damaged', 'The stored receipt is not of its shape.', {
-    next: 'Run: sallyport state check',
+    next: 'Run `sallyport state check`.',
   })
 }
 

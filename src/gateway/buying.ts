@@ -93,7 +93,7 @@ export const proofFacts = [
 ] as const satisfies readonly Fact<BuyingCase>[]
 
 const consentAnew = 'Give the consents anew:'
-  + ' sallyport gateway setup --consent PURPOSE --acknowledge-cloud-egress'
+  + ' `sallyport gateway setup --consent PURPOSE`.'
 
 /** Names under which these have always been told to whoever reads about images and texts. */
 export const buyingToldAs = {
@@ -103,19 +103,19 @@ export const buyingToldAs = {
 
 /** What a reason of these means and what to do, for a slot; the read has words for the others. */
 export const buyingWords = (slot: SlotUse['slot']) => {
-  const setup = `Run: sallyport gateway setup --slot ${slot}`
+  const setup = (flag: string): string => `Run \`sallyport gateway setup --slot ${slot} ${flag}\`.`
   return {
     gateway_not_in_profile: {
       text: 'The sealed deployment profile names no gateway.',
       next: 'A gateway is named at init (--profile FILE) and never later.',
     },
-    model_not_set: { text: 'No vision model is set.', next: `${setup} --model M` },
+    model_not_set: { text: 'No vision model is set.', next: setup('--model M') },
     model_not_exact: {
       text: 'The vision model is not of the form gateway/<provider>/<model>.',
-      next: `${setup} --model M`,
+      next: setup('--model M'),
     },
     allow_list_missing: {
-      text: 'No upstream host is allowed.', next: `${setup} --upstream-allow SLUG`,
+      text: 'No upstream host is allowed.', next: setup('--upstream-allow SLUG'),
     },
     principal_missing: {
       text: 'Whoever gave the consent is not known here any more.', next: consentAnew,
@@ -123,11 +123,11 @@ export const buyingWords = (slot: SlotUse['slot']) => {
     principal_disabled: { text: 'Whoever gave the consent is disabled.', next: consentAnew },
     proof_missing: {
       text: 'The route was never proved with its present model, key and hosts.',
-      next: `Run: sallyport gateway prove ${slot}`,
+      next: `Run \`sallyport gateway prove ${slot}\`.`,
     },
     proof_stale: {
       text: 'The proof of the route is older than a day or of another set-up.',
-      next: `Run: sallyport gateway prove ${slot} --if-stale`,
+      next: `Run \`sallyport gateway prove ${slot} --if-stale\`.`,
     },
   } as const
 }

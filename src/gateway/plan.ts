@@ -57,7 +57,7 @@ export interface GatewayPlan {
 
 const required = (...fields: readonly string[]): Error =>
   fail.rejected('gateway_field_required', `The first save must name ${fields.join(', ')}.`, {
-    next: 'Flags and an example: sallyport gateway setup --help',
+    next: 'Flags and an example: `sallyport gateway setup --help`.',
     details: { field: fields[0] ?? '', fields: fields.join(',') },
   })
 

@@ -89,7 +89,7 @@ const requireRepeatable = (ctx: GatewayContext, view: View, slot: SlotName): voi
     'proof_not_repeated',
     'The last attempt was refused, failed or is uncertain; it is not repeated by itself.',
     {
-      reason: standing, next: `Look at it, then run: sallyport gateway prove ${slot}`,
+      reason: standing, next: `Look at it, then run \`sallyport gateway prove ${slot}\`.`,
       details: { slot, operation_id: claim.operation_id },
     },
   )

@@ -40,7 +40,7 @@ import { latestProof, proofStateOf, type ProofState } from './proof.js'
 import { gatewayCollection, gatewayRouteId, type GatewayRoute, type SlotSetup } from './setup.js'
 
 /** What consents anew; each purpose is named. */
-const grant = 'sallyport gateway setup --consent PURPOSE --acknowledge-cloud-egress'
+const grant = 'sallyport gateway setup --consent PURPOSE'
 
 /**
  * What the configuration read says of a reason: its status, and a sentence with what to do. The
@@ -48,7 +48,8 @@ const grant = 'sallyport gateway setup --consent PURPOSE --acknowledge-cloud-egr
  */
 export const gatewayReasons = {
   route_disabled: {
-    status: 'disabled', text: 'The route is disabled. Enable it with `sallyport gateway setup`.',
+    status: 'disabled',
+    text: 'The route is disabled. Enable it with `sallyport gateway setup --enable`.',
   },
   key_missing: {
     status: 'configuration_required',
@@ -80,7 +81,7 @@ export const gatewayReasons = {
   consent_not_current: {
     status: 'blocked',
     text: 'The purpose of this slot has no current consent. Give it with `sallyport gateway setup'
-      + ' --consent PURPOSE --acknowledge-cloud-egress`.',
+      + ' --consent PURPOSE`.',
   },
   ...giverWords(grant),
   ...accountWords('route'),

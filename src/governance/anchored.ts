@@ -17,8 +17,8 @@ const notVouchedFor = (status: Exclude<AnchorStatus, 'ok'>): SallyportError =>
   fail.blocked('store_behind_anchor', `${texts[status]} Nothing is shown, decided or sent.`, {
     reason: 'store_behind_anchor',
     details: { anchor: status },
-    next: 'Put the newest copy back, or make one count: sallyport state restore DIR (see: '
-      + 'sallyport help anchor). To stop every route meanwhile: sallyport policy revoke',
+    next: 'Put the newest copy back, or make one count: `sallyport state restore DIR` (see '
+      + '`sallyport help anchor`). To stop every route meanwhile: `sallyport policy revoke`.',
   })
 
 /**

@@ -91,6 +91,6 @@ export const auditShow = contract({
   }),
   failure: (link) => verifies(link) ? null : fail.damaged(
     'audit_chain_broken', 'The audit does not hold round this row: rows were altered or lost.',
-    { next: 'Run: sallyport state check', details: { number: link.row.number } },
+    { next: 'Run `sallyport state check`.', details: { number: link.row.number } },
   ),
 })

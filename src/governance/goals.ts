@@ -113,7 +113,7 @@ const change = (
     const { expectedRevision } = request
     if (expectedRevision !== undefined && expectedRevision !== goal.revision) {
       throw fail.conflict('stale_goal_revision', 'The goal has another revision by now.', {
-        next: 'Run `sallyport goal show` and decide again.',
+        next: `Run \`sallyport goal show ${goal.goal_id}\` and decide again.`,
         details: { revision: goal.revision },
       })
     }

@@ -61,6 +61,6 @@ export const deploymentProfile = (store: Store): DeploymentProfile => {
     return parsed.output
   }
   throw fail.damaged('profile_damaged', 'The sealed profile is not of its shape.', {
-    next: 'Run: sallyport state check',
+    next: 'Run `sallyport state check`.',
   })
 }

@@ -52,7 +52,7 @@ export const requireBudget = (view: View, nowMs: number, boundMicrousd: number):
   const standing = budgetStanding(view, nowMs)
   if (callsLeft(standing, boundMicrousd) > 0) return
   throw fail.budget('budget_exhausted', 'The budget of the last 24 hours is used up.', {
-    reason: 'budget_exhausted', next: 'Nothing was sent. See: sallyport shots status',
+    reason: 'budget_exhausted', next: 'Nothing was sent. See `sallyport shots status`.',
     details: {
       budget_microusd: standing.budgetMicrousd, budget_requests: standing.budgetRequests,
       settled_microusd: standing.settledMicrousd, held_microusd: standing.heldMicrousd,

@@ -22,7 +22,7 @@ import type { View } from '../state/types.js'
 import type { ShotsContext } from './context.js'
 import { savedSettings, type SavedShotSettings } from './source/settings.js'
 
-const setNext = (flag: string): string => `Run: sallyport shots config set ${flag}`
+const setNext = (flag: string): string => `Run \`sallyport shots config set ${flag}\`.`
 
 /** Gates of the source's own settings: what opens each, in the order in which they are told. */
 const settingGates = {
@@ -72,14 +72,14 @@ export const settingFacts = (Object.keys(settingGates) as (keyof typeof settingG
   }))
 
 const releaseNext = 'Look at it; to send it all the same, where its size is known: '
-  + 'sallyport shots reanalyze PATH --reason manual_operator_request --release'
+  + '`sallyport shots reanalyze PATH --reason manual_operator_request`.'
 
 /** Reasons of one image, which no scan looks for. */
 const lateGates = {
   before_consent: {
     text:
       'The image was taken in before the consent was given, and a consent reaches forward only.',
-    next: 'Run: sallyport shots reanalyze --blocked --reason manual_operator_request',
+    next: 'Run `sallyport shots reanalyze --blocked --reason manual_operator_request`.',
   },
   recursive_off: {
     text: 'The image lies in a subfolder, and recursive is off.',
@@ -100,7 +100,8 @@ const lateGates = {
   },
   budget_exhausted: {
     text: 'The budget of the last 24 hours is used up.',
-    next: 'It frees itself hour by hour; or raise it with sallyport shots config set.',
+    next: 'It frees itself hour by hour; or raise it: '
+      + '`sallyport shots config set --budget-microusd N`.',
   },
 } as const
 
@@ -126,7 +127,7 @@ export const gateTextOf = (reason: string): GateText | null => {
   if (own !== undefined) return { text: own.text, next: own.next }
   if (!Object.hasOwn(gatewayReasons, reason)) return null
   const { text } = gatewayReasons[reason as GatewayReasonCode]
-  return { text, next: 'See: sallyport gateway show' }
+  return { text, next: 'See `sallyport gateway show`.' }
 }
 
 /** What the gates are judged on. */

@@ -56,8 +56,9 @@ const unknownCharge = (job: string, calls: readonly CallMoney[]): SallyportError
     {
       reason: 'charge_unknown',
       next: one
-        ? `Look it up with the gateway, then: ${settleCommand(id)}`
-        : `See: sallyport ledger reservations; then for each: ${settleCommand('OPERATION')}`,
+        ? `Look it up with the gateway, then run \`${settleCommand(id)}\`.`
+        : 'See `sallyport ledger reservations`; then for each run '
+          + `\`${settleCommand('OPERATION')}\`.`,
       details: {
         held_microusd: held, requests: calls.length, ...(one ? { operation_id: id } : {}),
       },
@@ -76,9 +77,9 @@ const overrun = (job: string, calls: readonly CallMoney[]): SallyportError => {
     {
       reason: 'overrun_review_required',
       next: calls.length === 1
-        ? `Run: sallyport ledger review ${id} --accept`
-        : 'See: sallyport ledger reservations; then for each: '
-          + 'sallyport ledger review OPERATION --accept',
+        ? `Run \`sallyport ledger review ${id}\`.`
+        : 'See `sallyport ledger reservations`; then for each run '
+          + '`sallyport ledger review OPERATION`.',
       details: { requests: calls.length, ...(calls.length === 1 ? { operation_id: id } : {}) },
     },
   )

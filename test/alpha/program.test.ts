@@ -96,7 +96,8 @@ t.test('A-020 A-025 a failing provider is not replaced, retried or asked again',
   }
 })
 
-t.test('A-039 A-046 A-083 the consent revision and the ceiling are the service\'s own', async (t) => {
+t.test('A-039 A-046 A-083 the consent revision and the ceiling are the service\'s own',
+  async (t) => {
   const rig = await World.in(t).sandbox().state().session().alpha()
   const { alpha_text: alpha, policy_revision: revision } =
     (await rig.run(['alpha', 'show', '--json'])).json()
@@ -135,17 +136,19 @@ t.test('A-062 A-072 the form opens disabled and shows what is acknowledged', asy
   const rig = await World.in(t).sandbox().state().session().alpha({ setUp: false })
   const declined = await rig.run(['alpha', 'setup'], {
     terminal: { stdin: true, stdout: true, stderr: true },
-    answers: ['256', '20', '50000', '1000000', 'FORM-KEY-1', false],
+    answers: ['256', '20', '50000', '1000000', 'FORM-KEY-1', false, true],
   })
   t.equal(declined.status, 0, declined.stderr)
   t.match(declined.stderr, /The text capability is disabled/)
-  t.match(declined.stderr, /stops both this route and the gateway route/)
+  t.match(declined.stderr, /max_output_tokens: not set -> 256\n/, 'the change is shown')
+  t.notMatch(declined.stderr, /stops both/, 'nothing is consented to')
   t.equal((await rig.run(['alpha', 'show', '--json'])).json().alpha_text.enabled, false)
   const accepted = await rig.run(['alpha', 'setup'], {
     terminal: { stdin: true, stdout: true, stderr: true },
     answers: ['256', '20', '50000', '1000000', '', true, true],
   })
   t.equal(accepted.status, 0, accepted.stderr)
+  t.match(accepted.stderr, /stops both this route and the gateway route/)
   t.equal((await rig.run(['alpha', 'show', '--json'])).json().alpha_text.status, 'configured')
 })
 
@@ -391,7 +394,8 @@ const heldTask = async (rig: AlphaWorld): Promise<string> => {
   return (await rig.ask()).error().details['task_id'] as string
 }
 
-t.test('A-128 an answer that was paid for waits through a new login, and is released to it', async (t) => {
+t.test('A-128 an answer that was paid for waits through a new login, and is released to it',
+  async (t) => {
   const rig = await World.in(t).sandbox().state().session().alpha()
   const id = await heldTask(rig)
   t.equal((await rig.run(['login', '--replace', '--json'])).status, 0)
@@ -404,7 +408,8 @@ t.test('A-128 an answer that was paid for waits through a new login, and is rele
   t.equal(rig.inferences().length, 1)
 })
 
-t.test('A-128 accepting what cannot be released decides nothing; only rejecting drops it', async (t) => {
+t.test('A-128 accepting what cannot be released decides nothing; only rejecting drops it',
+  async (t) => {
   const rig = await World.in(t).sandbox().state().session().alpha()
   const id = await heldTask(rig)
   t.equal((await rig.run(['policy', 'revoke'])).status, 0)
@@ -457,7 +462,8 @@ t.test('A-123 A-124 A-125 an unknown charge is never done and keeps its liabilit
   t.equal((await rig.run(['alpha', 'output', id])).status, 7)
 })
 
-t.test('A-007 the program stands on reviewed packages alone: no SDK, and no native add-on is cryptography', async (t) => {
+t.test('A-007 the program stands on reviewed packages alone: no SDK, and no native add-on is '
+  + 'cryptography', async (t) => {
   const lock = JSON.parse(readFileSync('package-lock.json', 'utf8')).packages as
     Record<string, { dev?: boolean; optional?: boolean; dependencies?: Record<string, string> }>
   const direct = Object.keys(lock['']?.dependencies ?? {})

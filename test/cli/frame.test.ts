@@ -1,7 +1,8 @@
+import { readFileSync } from 'node:fs'
 import t from 'tap'
 import { SallyportError, fail } from '../../src/base/errors.js'
 import type { ErrorKind } from '../../src/base/errors.js'
-import { errorBody, exitStatus, gravest } from '../../src/base/outcome.js'
+import { errorBody, exitStatus, gravest, precedence } from '../../src/base/outcome.js'
 import { Degraded } from '../../src/base/contract.js'
 import type { Ran, RunOptions, Teardown } from '../world/place.js'
 import { World } from '../world/world.js'
@@ -130,6 +131,7 @@ t.test('every kind of failure has its exit status and its HTTP status', async (t
     t.equal(ran.status, exits[kind], kind)
     t.strictSame(ran.error(), {
       code: 'a_code', message: 'A sentence.', reason: null, status, details: { n: 1 },
+      next: [],
     })
   }
 })
@@ -145,8 +147,12 @@ t.test('of several failures damage speaks first, then a block, then the other si
   const [remote, blocked, damaged, budget] = [
     fail.remote('r', ''), fail.blocked('b', ''), fail.damaged('d', ''), fail.budget('m', ''),
   ]
-  t.equal(gravest([budget, remote, blocked, damaged]), damaged)
+  const partial = fail.partial('p', 'part of it was done')
+  t.equal(gravest([budget, remote, partial, blocked, damaged]), damaged)
+  t.equal(gravest([budget, remote, blocked, partial]), partial, '13 before 7, as the contract says')
   t.equal(gravest([budget, remote, blocked]), blocked)
+  const numbers = precedence.map((kind) => exitStatus[kind]).join(', then ')
+  t.match(readFileSync('docs/scripting.md', 'utf8'), `Where several fit: ${numbers}.`)
   t.equal(gravest([budget, remote]), remote)
   t.equal(gravest([budget]), budget)
   t.equal(gravest([]), null)

@@ -92,7 +92,8 @@ t.test('repair says in words what it lost', async (t) => {
   t.equal((await place.run(['session', 'show'])).status, 4)
 })
 
-t.test('a torn last record was never acknowledged: nothing is lost, and check says so', async (t) => {
+t.test('a torn last record was never acknowledged: nothing is lost, and check says so',
+  async (t) => {
   const place = await begun(t)
   appendFileSync(newestLog(place), 'torn')
   const found = await place.run(['state', 'check', '--json'])
@@ -117,13 +118,15 @@ t.test('a witness log that does not vouch for the policy blocks', async (t) => {
   t.match(found.json().problems.map((one: { code: string }) => one.code).join(), 'witness_')
 })
 
-t.test('backup and restore: the documents come back, revoked, with every session ended', async (t) => {
+t.test('backup and restore: the documents come back, revoked, with every session ended',
+  async (t) => {
   const place = await begun(t)
   await ok(place, 'login')
   const made = (await ok(place, 'state', 'backup', 'copy', '--json')).json()
   t.equal(made.to, place.path('copy'))
   t.match((await place.run(['state', 'backup', 'copy', '--json'])).error().code, 'backup_exists')
-  t.match((await ok(place, 'state', 'backup', 'copy2')).stdout, /\d+ files, .* the key is not in it/)
+  t.match((await ok(place, 'state', 'backup', 'copy2')).stdout,
+    /\d+ files, .* the key is not in it/)
   const keys = readdirSync(place.path('copy'), { recursive: true }).map(String)
   t.notOk(keys.some((name) => name.endsWith('.key')), 'no key in the backup')
 
@@ -167,7 +170,7 @@ t.test('an old copy put back by hand is seen as behind its anchor and blocks', a
   cpSync(place.path('old'), place.stateDir, { recursive: true })
   const found = await place.run(['state', 'check', '--json'])
   t.strictSame([found.status, found.json().anchor], [7, 'behind'])
-  t.match((await place.run(['state', 'check'])).stderr, 'next: sallyport help anchor')
+  t.match((await place.run(['state', 'check'])).stderr, 'next: See `sallyport help anchor`.')
   const topic = (await ok(place, 'help', 'anchor')).stdout
   t.match(topic, /state backup DIR[^]*state restore DIR/, 'the remedy, which works:')
   await ok(place, 'state', 'backup', 'copy')
@@ -197,7 +200,8 @@ t.test('a held lock ends with 11 after --wait, and readers do not mind', async (
   t.equal((await place.run(['state', 'compact', '--wait', '0'])).status, 0)
 })
 
-t.test('a command that wrote folds a long log at its end, and one that reads changes nothing', async (t) => {
+t.test('a command that wrote folds a long log at its end, and one that reads changes nothing',
+  async (t) => {
   const place = World.in(t).place
   t.equal((await place.run(['init', '--json'])).status, 0)
   const store = openStore({ dir: place.stateDir, configDir: place.configDir, mode: 'write' })

@@ -25,7 +25,8 @@ t.test('S-008 S-009 S-016 nothing that opens a gate has a permissive default', a
   t.hasStrict(folder, { configuration_source: 'default', saved_folder: null, editable: true })
 })
 
-t.test('S-128 S-129 S-130 S-138 S-139 S-140 S-141 S-210 S-211 defaults are shown with their source', async (t) => {
+t.test('S-128 S-129 S-130 S-138 S-139 S-140 S-141 S-210 S-211 defaults are shown with their source',
+  async (t) => {
   const { settings } = await show(await World.in(t).state().session().images({ saved: false }))
   const values = Object.fromEntries(Object.entries(settings as Record<string, { value: unknown }>)
     .map(([name, one]) => [name, one.value]))
@@ -37,7 +38,8 @@ t.test('S-128 S-129 S-130 S-138 S-139 S-140 S-141 S-210 S-211 defaults are shown
   })
 })
 
-t.test('S-128 S-129 S-130 S-132 S-133 S-134 S-135 each variable comes before what is saved', async (t) => {
+t.test('S-128 S-129 S-130 S-132 S-133 S-134 S-135 each variable comes before what is saved',
+  async (t) => {
   const world = await World.in(t).state().session().images({ saved: false })
   const saved = await set(
     world, '--ingest-enabled', 'on', '--ingest-interval-minutes', '5', '--ingest-limit', '7',
@@ -69,7 +71,8 @@ t.test('S-128 S-129 S-130 S-132 S-133 S-134 S-135 each variable comes before wha
   t.equal(odd.settings.ingest_limit.value, 7)
 })
 
-t.test('S-052 S-184 a saved folder is used by the next scan, and says when the environment hides it', async (t) => {
+t.test('S-052 S-184 a saved folder is used by the next scan, and says when the environment '
+  + 'hides it', async (t) => {
   const world = await World.in(t).state().session().images({ saved: false })
   world.file('a.png', greyPng(32, 32, 1))
   const saved = await set(world, '--folder', `${world.folder}/../shots/`)
@@ -90,7 +93,8 @@ t.test('S-052 S-184 a saved folder is used by the next scan, and says when the e
   t.match(hidden.stderr, /SVC_SCREENSHOT_FOLDER is set/)
 })
 
-t.test('S-055 S-056 S-185 a save takes the settings\' own names and refuses every other', async (t) => {
+t.test('S-055 S-056 S-185 a save takes the settings\' own names and refuses every other',
+  async (t) => {
   const world = await World.in(t).state().session().images()
   const before = JSON.stringify(await show(world))
   const file = world.place.path('settings.json')
@@ -186,36 +190,39 @@ t.test('S-009 S-185 the form asks unchecked, and Enter alone turns nothing on', 
   const terminal = { stdin: true, stdout: true }
   const other = world.place.path('others')
   mkdirSync(other)
-  const no = await world.run(['shots', 'config', 'set'], { terminal, answers: [other, false] })
+  const no = await world.run(
+    ['shots', 'config', 'set'], { terminal, answers: [other, false, true] })
   t.equal(no.status, 0, no.stderr)
   t.match(no.stderr, /whole screenshots leave/, 'it is said before it is asked')
   const { settings, folder } = await show(world)
-  t.equal(settings.analysis.value, 'off')
+  t.equal(settings.analysis.value, null, 'a no saves nothing')
   t.equal(settings.cloud_upload.value, null)
   t.equal(folder.saved_folder, other)
-  const answers = [other, true, true, true, '900000', '50', '', false]
+  const answers = [other, true, true, true, '900000', '50', '', false, true]
   const yes = await world.run(['shots', 'config', 'set'], { terminal, answers })
   t.equal(yes.status, 0, yes.stderr)
   t.hasStrict((await show(world)).settings, {
     analysis: { value: 'on' }, cloud_upload: { value: 'on' }, fallbacks: { value: 'deny' },
     data_collection: { value: 'deny' }, zdr: { value: 'on' }, budget_microusd: { value: 900_000 },
     budget_requests: { value: 50 }, request_cost_bound_microusd: { value: null },
-    renew_proof: { value: 'off' },
+    renew_proof: { value: null },
   })
   t.match(yes.stderr, /With renew_proof on/, 'what it pays for is said before it is asked')
+  t.match(yes.stderr, /budget_microusd: not set -> 900000\n/, 'the change is shown')
   const renews = await world.run(['shots', 'config', 'set'], {
-    terminal, answers: [...answers.slice(0, -1), true],
+    terminal, answers: [other, '900000', '50', '', true, true],
   })
   t.equal(renews.status, 0, renews.stderr)
   t.equal(renews.stderr.split('With renew_proof on').length, 2, 'once')
   t.equal((await show(world)).settings.renew_proof.value, 'on')
   const bad = await world.run(['shots', 'config', 'set'], {
-    terminal, answers: [other, true, true, false, '1e6'],
+    terminal, answers: [other, '1e6'],
   })
   t.strictSame([bad.status, (await show(world)).settings.budget_microusd.value], [3, 900_000])
 })
 
-t.test('S-123 S-124 what the gateway owns is shown beside the settings, the key never', async (t) => {
+t.test('S-123 S-124 what the gateway owns is shown beside the settings, the key never',
+  async (t) => {
   const world = await World.in(t).sandbox().state().session().gateway(forImages).images(allowed)
   const shown = await show(world)
   t.hasStrict(shown.gateway, {
@@ -250,7 +257,8 @@ t.test('S-135 S-207 the sample settings of the remote route show 120 seconds', a
   t.hasStrict(ran.json().settings.analysis_job_timeout_seconds, { value: 120, source: 'settings' })
 })
 
-t.test('S-006 no setting takes capture, cadence, retention or blocklist over from the producer', async (t) => {
+t.test('S-006 no setting takes capture, cadence, retention or blocklist over from the producer',
+  async (t) => {
   const { settings } = await show(await World.in(t).state().session().images({ saved: false }))
   const names = ['screenshot_folder', ...Object.keys(settings)]
   t.notMatch(names.join(' '), /capture|cadence|retention_|block|permission|schedule_capture/)
@@ -265,7 +273,8 @@ t.test('S-185 settings need a session', async (t) => {
   }
 })
 
-t.test('S-128 S-130 S-138 S-141 help names every variable that is read, with its default', async (t) => {
+t.test('S-128 S-130 S-138 S-141 help names every variable that is read, with its default',
+  async (t) => {
   const { stdout } = await World.in(t).place.run(['help', 'environment'])
   const sources = ['src/shots/source/settings.ts', 'src/shots/constants.ts']
     .map((path) => readFileSync(join(process.cwd(), path), 'utf8')).join('\n')
@@ -288,7 +297,8 @@ t.test('S-128 S-130 S-138 S-141 help names every variable that is read, with its
   }
 })
 
-t.test('S-185 the table of settings in the docs names every field, its flag and its default', async (t) => {
+t.test('S-185 the table of settings in the docs names every field, its flag and its default',
+  async (t) => {
   const text = readFileSync('docs/screenshots.md', 'utf8')
   const rows = new Map(text.replaceAll('| |', '|  |').split('\n').map((line) => line.split(' | '))
     .filter((cells) => cells.length === 6)

@@ -14,7 +14,8 @@ t.test('switches and bounds of the job', async (t) => {
     world.run(['shots', 'digest', '--json', ...flags], { env })
   const back = keptOf(world)
 
-  await t.test('S-138 the job runs unless it is switched off, by the environment or by a setting', async (t) => {
+  await t.test('S-138 the job runs unless it is switched off, by the environment or by a setting',
+    async (t) => {
     await world.analysed({ name: 'a.png', at: moment(2, 1) })
     const off = await digestWith({ SCREENSHOT_OBSERVATION_DIGEST_ENABLED: 'false' })
     t.equal(off.status, 0)
@@ -25,7 +26,8 @@ t.test('switches and bounds of the job', async (t) => {
     t.hasStrict((await digestWith({})).json(), { status: 'ok', written: 1 })
   })
 
-  await t.test('S-141 a text longer than the bound is refused whole; the bound counts code points and follows its setting', async (t) => {
+  await t.test('S-141 a text longer than the bound is refused whole; the bound counts code '
+    + 'points and follows its setting', async (t) => {
     back()
     await world.analysed({ name: 'b.png', at: moment(3, 1) })
     world.say('x'.repeat(10_000))
@@ -45,7 +47,8 @@ t.test('switches and bounds of the job', async (t) => {
     t.match(system, 'at most 20 characters')
   })
 
-  await t.test('S-140 the window follows its setting, and only an aligned end names one', async (t) => {
+  await t.test('S-140 the window follows its setting, and only an aligned end names one',
+    async (t) => {
     back()
     await world.analysed({ name: 'e.png', at: moment(70, 12) })
     world.say('Ten minutes.')
@@ -60,7 +63,8 @@ t.test('switches and bounds of the job', async (t) => {
     t.equal((await digestWith({}, '--window-end', 'yesterday')).status, 3)
   })
 
-  await t.test('a tick works on four windows at most, oldest first, none older than a day; an older one is digested when it is named, an empty one never', async (t) => {
+  await t.test('a tick works on four windows at most, oldest first, none older than a day; an '
+    + 'older one is digested when it is named, an empty one never', async (t) => {
     back()
     const asked = world.asked().length
     const at = [20, 19, 18, 17, 16, 15]
@@ -99,13 +103,14 @@ t.test('switches and bounds of the job', async (t) => {
       t.equal(ran.status, 7, reason)
       t.hasStrict(ran.json(), { status: 'blocked', blocked: 1, reason })
       const told = await world.run(['shots', 'digest'])
-      t.match(told.stderr, `next: Run: sallyport shots config set ${flag} ${open}`, reason)
+      t.match(told.stderr, `next: Run \`sallyport shots config set ${flag} ${open}\`.`, reason)
       await world.run(['shots', 'config', 'set', flag, open])
     }
     t.equal(world.asked().length, asked, 'nothing was sent')
   })
 
-  await t.test('the bound of the source is what a text holds where it is below the slot', async (t) => {
+  await t.test('the bound of the source is what a text holds where it is below the slot',
+    async (t) => {
     back()
     const bounds = [['40000', 40_000], ['900000', 100_000]] as const
     for (const [at, [bound, held]] of bounds.entries()) {
@@ -143,5 +148,5 @@ t.test('S-104 a slot that was never proved writes no digest', async (t) => {
   t.hasStrict(ran.error(), { code: 'digest_blocked', reason: 'proof_missing' })
   t.equal(world.asked().length, 0)
   const told = await world.run(['shots', 'digest'])
-  t.match(told.stderr, 'next: Run: sallyport gateway prove report')
+  t.match(told.stderr, 'next: Run `sallyport gateway prove report')
 })

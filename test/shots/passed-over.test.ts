@@ -62,13 +62,14 @@ t.test('analyze tells how many blocked images it passed over, why, and what to d
   await t.test('over pending images it does, and that helps', async (t) => {
     world.file('p.png', greyPng(64, 48, 7_800), new Date().toISOString())
     await world.run(['shots', 'scan', '--json'])
-    t.match(await concludeNext(world), 'Run: sallyport shots analyze')
+    t.match(await concludeNext(world), 'Run `sallyport shots analyze`.')
     const done = await world.run(['shots', 'analyze', '--json'])
     t.hasStrict(done.json(), { analyzed: 1, passed_over: 3 })
   })
 })
 
-t.test('a conclusion over nothing, over failures and behind a closed gate names another verb', async (t) => {
+t.test('a conclusion over nothing, over failures and behind a closed gate names another verb',
+  async (t) => {
   const world = await World.still(t, Date.UTC(2026, 10, 20, 12)).state().session().images()
   t.match(await concludeNext(world), '--since')
   await world.put(observationOf(world.folder, 'f.png', { analysis_status: 'failed' }))

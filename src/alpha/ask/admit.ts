@@ -57,8 +57,7 @@ const requireStanding = (ctx: AlphaContext, view: View, session: Session): Stand
   const consent = currentConsent(view, moment.policy, alphaPurpose, moment.nowMs)
   if (!consent) {
     throw fail.unauthorized('consent_not_current', 'No current consent covers this route.', {
-      next: 'Run: sallyport alpha setup --enable --acknowledge-plaintext-egress', reason:
-        'consent_not_current',
+      reason: 'consent_not_current', next: 'Run `sallyport alpha setup --enable`.',
     })
   }
   const { available_microusd: available } = balances(view)
@@ -68,7 +67,7 @@ const requireStanding = (ctx: AlphaContext, view: View, session: Session): Stand
       `One request may cost ${setup.request_cost_bound_microusd} micro-USD; `
         + `${available} are left under the ceiling.`,
       {
-        next: 'See: sallyport ledger show',
+        next: 'See `sallyport ledger show`.',
         details: {
           bound_microusd: setup.request_cost_bound_microusd, available_microusd: available,
         },

@@ -15,8 +15,8 @@ const detailsOf = (task: Task) => ({
 const namesOf = (task: Task): PaidNames => ({
   noun: 'ask',
   biller: 'provider',
-  review: `sallyport alpha review ${task.task_id} --accept-overrun`,
-  accept: `sallyport alpha review ${task.task_id} --accept-held`,
+  review: `sallyport alpha review ${task.task_id}`,
+  accept: `sallyport alpha review ${task.task_id}`,
   codes: {
     charge_unknown: 'ask_blocked', overrun: 'ask_blocked', held: 'ask_blocked',
     refused: 'ask_failed',
@@ -49,7 +49,7 @@ const endOf = ({ blocked }: Task): PaidEnd => {
  */
 export const errorOfTask = (task: Task, ended: Partial<AskEnd> = {}): SallyportError => {
   const reason = task.reason ?? task.state
-  const next = `See: sallyport alpha task ${task.task_id}`
+  const next = `See \`sallyport alpha task ${task.task_id}\`.`
   if (task.state === 'blocked') {
     return told(task, endOf(task), { reason: task.blocked?.reason ?? 'blocked' }, {})
   }

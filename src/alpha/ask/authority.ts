@@ -119,7 +119,7 @@ const allowed = ({ denials, moment, setup }: Judged, code: string): AskAuthority
   if (denials.length > 0 || setup === null) {
     throw denied(denials, {
       code, toldAs: alphaToldAs, message: 'What this ask rests on does not stand any more.',
-      next: 'Nothing more is sent for this task. See: sallyport alpha show',
+      next: 'Nothing more is sent for this task. See `sallyport alpha show`.',
     })
   }
   return { setup, policyRevision: moment.policy.head.revision }

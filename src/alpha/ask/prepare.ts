@@ -78,6 +78,6 @@ export const requireStoredInput = (operation: AskOperation, view: View): void =>
     stored.fill(0)
   }
   throw fail.blocked('input_altered', 'The stored input is not the one that was admitted.', {
-    reason: 'input_altered', next: 'Nothing was sent. Run: sallyport state check',
+    reason: 'input_altered', next: 'Nothing was sent. Run `sallyport state check`.',
   })
 }

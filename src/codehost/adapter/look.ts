@@ -33,7 +33,7 @@ type Wire = Sent<RepositoryVerdict>
 const refusals: Readonly<Record<RepositoryRefusal, { text: string; next: string }>> = {
   codehost_token_refused: {
     text: 'The code host refused the token of this connection.',
-    next: 'Store another one, see: sallyport codehost connect --help',
+    next: 'Store another one, see `sallyport codehost connect --help`.',
   },
   codehost_rate_limited: {
     text: 'The code host takes no more requests of this token now.', next: 'Try again later.',
@@ -44,7 +44,7 @@ const refusals: Readonly<Record<RepositoryRefusal, { text: string; next: string 
   },
   repository_moved: {
     text: 'The repository has moved; the code host names another place, which is not followed.',
-    next: 'Save its new name, see: sallyport codehost connect --help',
+    next: 'Save its new name, see `sallyport codehost connect --help`.',
   },
   codehost_reply: {
     text: 'The reply of the code host is not what its description says.', next: 'Try again later.',
@@ -60,8 +60,8 @@ const savedAnew = {
 const nextOf = (code: RepositoryRefusal, of: Connection | undefined): string => {
   if (of === undefined || !(code in savedAnew)) return refusals[code].next
   const [what, flag] = savedAnew[code as keyof typeof savedAnew]
-  return `${what}: sallyport codehost connect --connection ${of.connection_id} ${flag} `
-    + `--expected-revision ${of.revision}`
+  return `${what}: \`sallyport codehost connect --connection ${of.connection_id} ${flag} `
+    + `--expected-revision ${of.revision}\`.`
 }
 
 /** The error of a read that the host refused, and what to save of which connection. */
@@ -121,8 +121,8 @@ export const lookAtRepository = async (
   if (kept.fullName === connection.repository) return { repository: kept, bound, policyFence }
   throw fail.remote(
     'repository_name_differs', 'The code host writes the name of this repository otherwise.', {
-      next: `Save it as the host writes it: sallyport codehost connect --connection `
-        + `${connectionId} --repo ${kept.fullName} --expected-revision ${connection.revision}`,
+      next: 'Save it as the host writes it: `sallyport codehost connect --connection '
+        + `${connectionId} --repo ${kept.fullName} --expected-revision ${connection.revision}\`.`,
     },
   )
 }

@@ -12,35 +12,35 @@ interface Blocker {
   readonly next: string
 }
 
-const again = 'Try the same request again: sallyport codehost close-capacity JOB --retry'
+const again = 'Try the same request again: `sallyport codehost close-capacity JOB --retry`.'
 const connectAnew = 'The connection stays occupied; for further work save another one: '
-  + 'sallyport codehost connect --repo OWNER/NAME --token-file F'
+  + '`sallyport codehost connect --repo OWNER/NAME --token-file F`.'
 const anew = 'sallyport codehost close-capacity JOB --idempotency-key UUID'
 const check = 'Run `sallyport state check`.'
 
 /** Every reason. */
 export const closureBlockers = {
   remote_id_required: {
-    text: 'The reply with the host’s number was lost, and none was given. Nothing is searched for.',
-    next: `Look on the host, and give its number under a new key: ${anew} --remote-id N, for a `
-      + 'publication --pr-number N',
+    text: 'The reply with the host’s number was lost, and none was given; none is searched for.',
+    next: `Look on the host, and give its number under a new key: \`${anew} --remote-id N\`, for a `
+      + `publication \`${anew} --pr-number N\`.`,
   },
   remote_id_differs: {
     text: 'The host’s number is recorded, and another one was given.',
-    next: `Leave it out, under a new key: ${anew}`,
+    next: `Leave it out, under a new key: \`${anew}\`.`,
   },
   pr_number_differs: {
     text: 'The number of the pull request is recorded, and another one was given.',
-    next: `Leave it out, under a new key: ${anew}`,
+    next: `Leave it out, under a new key: \`${anew}\`.`,
   },
   remote_commit_differs: {
     text: 'The commit that was given is not the one of this job.',
-    next: `Leave it out, its id is recorded, under a new key: ${anew}`,
+    next: `Leave it out, its id is recorded, under a new key: \`${anew}\`.`,
   },
   remote_taken: {
     text: 'What the host has under that number proves another job: one of the two was never made.',
-    next: `Look on the host for the one of this job, and give its number under a new key: ${anew} `
-      + `If none is there: ${connectAnew}`,
+    next: 'Look on the host for the one of this job, and give its number under a new key: '
+      + `\`${anew}\`. If none is there: ${connectAnew}`,
   },
   remote_not_found: {
     text: 'The host shows nothing under that number. That proves no absence.', next: again,

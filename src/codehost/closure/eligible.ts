@@ -21,9 +21,9 @@ import { closureOfKey } from './verdict.js'
 export const closableStates: readonly JobState[] = ['unknown_external_effect', 'blocked', 'failed']
 
 const connectAnew = 'The connection stays occupied for good; save another one: '
-  + 'sallyport codehost connect --repo OWNER/NAME --token-file F'
+  + '`sallyport codehost connect --repo OWNER/NAME --token-file F`.'
 
-const look = (job: Job): string => `Look at it: sallyport codehost job ${job.job_id}`
+const look = (job: Job): string => `Look at it: \`sallyport codehost job ${job.job_id}\`.`
 
 /** A job with its connection. */
 export interface Identified {
@@ -57,7 +57,7 @@ export const requireIdentity = (view: View, session: Session, jobId: string): Id
   if (!same) {
     throw fail.conflict(
       'repository_changed', 'The connection is for another repository than this job.', {
-        next: 'See: sallyport codehost connections', details,
+        next: 'See `sallyport codehost connections`.', details,
       },
     )
   }
@@ -81,13 +81,13 @@ export const appliedClosure = (view: View, job: Job, read: ReadRequest): Closure
     if (bound.job_id === job.job_id && bound.request === read.canonical) return bound
     throw fail.conflict(
       'idempotency_conflict', 'This key has been used for another request.', {
-        next: 'A key stands for one request. See: sallyport codehost closures', details,
+        next: 'A key stands for one request. See `sallyport codehost closures`.', details,
       },
     )
   }
   if (closedBy(view, job) === null) return null
   throw fail.conflict('job_closed', 'The capacity of this job was closed by another request.', {
-    next: 'See: sallyport codehost closures', details,
+    next: 'See `sallyport codehost closures`.', details,
   })
 }
 

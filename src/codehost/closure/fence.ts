@@ -47,7 +47,7 @@ export const requireUnclosed = (
   if (closure === null) return
   throw fail.conflict('job_closed', 'The capacity of this job was closed: it never runs again.', {
     reason: 'job_closed', next: 'Prepare another job, under a consent of after that closure. See: '
-      + 'sallyport codehost closures',
+      + '`sallyport codehost closures`.',
     details: {
       job_id: job.job_id, closure_id: closure, route, reasons: 'job_closed',
       fence: job.closed?.fence ?? job.fence,

@@ -42,7 +42,7 @@ const isRefusal = (cause: unknown): cause is SallyportError =>
 /** The end of a closure that the operator stopped. */
 export const closeCancelled = (jobId: string, cause?: unknown): SallyportError => fail.cancelled(
   'close_capacity_cancelled', 'The closure was cancelled; nothing was closed.', {
-    next: `Send the same request again: sallyport codehost close-capacity ${jobId} --retry`,
+    next: `Send the same request again: \`sallyport codehost close-capacity ${jobId} --retry\`.`,
     details: { job_id: jobId }, ...(cause === undefined ? {} : { cause }),
   },
 )

@@ -9,7 +9,7 @@ const pauseMs = 20
 
 const underWay = (jobId: string) => fail.locked(
   'closure_under_way', 'Another process works on closing the capacity of this job.', {
-    next: `Try again: sallyport codehost close-capacity ${jobId} --retry`,
+    next: `Try again: \`sallyport codehost close-capacity ${jobId} --retry\`.`,
     details: { job_id: jobId },
   },
 )

@@ -111,7 +111,7 @@ export const discardKept = (gov: Gov, session: Session, choice: PendingChoice): 
   if (inspection.verdict.verdict === 'inconclusive') {
     throw fail.conflict(
       'pending_inconclusive', 'It is not proved that this request can never apply: it stays.', {
-        next: `Send it again: sallyport codehost close-capacity ${choice.jobId} --retry`,
+        next: `Send it again: \`sallyport codehost close-capacity ${choice.jobId} --retry\`.`,
         details: { job_id: choice.jobId },
       },
     )

@@ -30,7 +30,7 @@ const requirePreview = (gov: Gov, job: Job, named: string): void => {
   const own = previewDigest(job, codehostBase(gov))
   if (own === job.preview_sha256 && named === own) return
   throw fail.conflict('preview_changed', 'That is not the digest of what this job will send.', {
-    next: `Look at it: sallyport codehost preview ${job.job_id}`,
+    next: `Look at it: \`sallyport codehost preview ${job.job_id}\`.`,
     details: { job_id: job.job_id },
   })
 }
@@ -38,7 +38,7 @@ const requirePreview = (gov: Gov, job: Job, named: string): void => {
 const requireState = (job: Job): void => {
   if (job.state === 'prepared' || job.state === 'approved' || needsApprovalAgain(job)) return
   throw fail.conflict('job_state', 'Only a prepared job is approved.', {
-    next: `Look at it: sallyport codehost job ${job.job_id}`,
+    next: `Look at it: \`sallyport codehost job ${job.job_id}\`.`,
     details: { job_id: job.job_id, state: job.state },
   })
 }

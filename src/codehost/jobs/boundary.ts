@@ -266,7 +266,7 @@ export const requireWrite = (asked: Asked, view: View, job: Job, phase: Phase): 
     code: 'codehost_write_denied', message: 'What this write rests on does not stand.',
     details: { connection_id: job.connection_id },
     next: isApproval
-      ? `Look at it first: sallyport codehost preview ${job.job_id}`
+      ? `Look at it first: \`sallyport codehost preview ${job.job_id}\`.`
       : anew,
   })
 }

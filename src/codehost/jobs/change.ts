@@ -34,8 +34,8 @@ export const requireOriginalRoot = (job: Job, { root }: Session): void => {
     'root_replaced', 'This job rests on another session, and no session takes over its authority.',
     {
       next: job.reserved
-        ? `It stays occupied for good: ${connectAnew(job)}`
-        : `Prepare it anew, and end this one: sallyport codehost cancel ${job.job_id}`,
+        ? `It stays occupied for good: \`${connectAnew(job)}\`.`
+        : `Prepare it anew, and end this one: \`sallyport codehost cancel ${job.job_id}\`.`,
       details: { job_id: job.job_id },
     },
   )
@@ -55,7 +55,7 @@ export const putJob = (
 export const requireJobRevision = (job: Job, revision: number): void => {
   if (job.revision === revision) return
   throw fail.conflict('job_changed', 'The job has changed since it was read.', {
-    next: `Look at it again: sallyport codehost job ${job.job_id}`,
+    next: `Look at it again: \`sallyport codehost job ${job.job_id}\`.`,
     details: { job_id: job.job_id, revision: job.revision },
   })
 }

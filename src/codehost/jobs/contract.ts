@@ -176,11 +176,11 @@ const failedOf = (results: readonly RoutineResult[]): SallyportError | null => {
   if (failed.length === results.length) {
     const { code, message, reason } = first.failure
     return fail.blocked(code, message, {
-      details, next: 'See: sallyport codehost jobs', ...(reason === null ? {} : { reason }),
+      details, next: 'See `sallyport codehost jobs`.', ...(reason === null ? {} : { reason }),
     })
   }
   return fail.partial('jobs_partly_run', 'Some of the jobs did not come to their end.', {
-    details, next: 'See: sallyport codehost jobs',
+    details, next: 'See `sallyport codehost jobs`.',
   })
 }
 

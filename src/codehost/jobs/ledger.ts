@@ -22,7 +22,7 @@ export const requireUnsent = (view: Pick<View, 'get' | 'range'>, job: Job): void
   const { effects } = ledgerOf(view, job.job_id)
   if (effects.length > 0 && effects.every(({ standing }) => standing === 'planned')) return
   throw fail.conflict('effect_contacted', 'What this job sends may have been sent already.', {
-    next: `Nothing is sent twice. See: sallyport codehost job ${job.job_id}`,
+    next: `Nothing is sent twice. See \`sallyport codehost job ${job.job_id}\`.`,
     details: { job_id: job.job_id },
   })
 }

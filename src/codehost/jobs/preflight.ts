@@ -68,7 +68,7 @@ export const requireRepository = (
   if (seen.id !== job.repository_id || seen.fullName !== job.repository) {
     throw fail.blocked(
       'repository_replaced', 'Another repository has taken the place of the one of this job.', {
-        next: `Look what is there, and save it anew: ${connectAnew(job)}`,
+        next: `Look what is there, and save it anew: \`${connectAnew(job)}\`.`,
       },
     )
   }

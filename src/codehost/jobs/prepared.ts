@@ -59,8 +59,8 @@ const bindingOf = (connection: Connection): Job['consent'] => {
   if (consent === null) {
     throw fail.unauthorized('codehost_write_denied', 'Writes need a consent of the connection.', {
       reason: 'consent_missing',
-      next: `Give one: sallyport codehost consent ${connection.connection_id} --action A… `
-        + `--acknowledge --expected-revision ${connection.revision}`,
+      next: `Give one: \`sallyport codehost consent ${connection.connection_id} --action A `
+        + `--duration TIME --expected-revision ${connection.revision}\`.`,
     })
   }
   const { consent_id, binding_sha256, revision, policy_fence, expires_at } = consent
@@ -72,8 +72,8 @@ const vaultOf = (view: View, connection: Connection): Job['vault'] => {
   const sha256 = vaultDigest(view, connection.credential_ref)
   if (identity !== null && sha256 !== null) return { ...identity, sha256 }
   throw fail.blocked('credential_missing', 'The connection has no stored token.', {
-    next: `Store one: sallyport codehost connect --connection ${connection.connection_id} `
-      + `--token-file F --expected-revision ${connection.revision}`,
+    next: `Store one: \`sallyport codehost connect --connection ${connection.connection_id} `
+      + `--token-file F --expected-revision ${connection.revision}\`.`,
   })
 }
 

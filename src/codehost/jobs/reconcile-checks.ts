@@ -48,11 +48,11 @@ export const requireState = (view: View, job: Job): void => {
   if (job.state === 'failed') {
     throw refuse(
       'effect_refused', 'The host refused it: there is nothing to read back.',
-      `The connection stays occupied; use another one: ${connectAnew(job)}`, job,
+      `The connection stays occupied; use another one: \`${connectAnew(job)}\`.`, job,
     )
   }
   throw fail.conflict('nothing_to_reconcile', 'Nothing of this job waits to be read back.', {
-    next: `Look at it: sallyport codehost job ${job.job_id}`,
+    next: `Look at it: \`sallyport codehost job ${job.job_id}\`.`,
     details: { job_id: job.job_id, state: job.state },
   })
 }
@@ -62,7 +62,7 @@ export const remoteIdRequired = (job: Job) => refuse(
   'remote_id_required',
   'No reply told which number the host gave it. Nothing is listed or searched for, and nothing '
     + 'sent again.',
-  `See what can be done: sallyport codehost job ${job.job_id}`, job,
+  `See what can be done: \`sallyport codehost job ${job.job_id}\`.`, job,
 )
 
 /** What must hold of rows at every boundary of the reads. */
@@ -72,7 +72,7 @@ export const requireReadable = (view: View, job: Job, readRevision: number): voi
   if (connection?.revision !== readRevision) {
     throw fail.conflict(
       'stale_read_revision', 'The connection has another revision than was asked for.', {
-        next: 'See it, and decide again: sallyport codehost connections',
+        next: 'See it, and decide again: `sallyport codehost connections`.',
         details: { revision: connection?.revision ?? 0 },
       },
     )
@@ -80,7 +80,7 @@ export const requireReadable = (view: View, job: Job, readRevision: number): voi
   if (vaultDigest(view, connection.credential_ref) !== job.vault.sha256) {
     throw refuse(
       'credential_changed', 'The connection has another token than it was written with.',
-      `It stays occupied for good; use another one: ${connectAnew(job)}`, job,
+      `It stays occupied for good; use another one: \`${connectAnew(job)}\`.`, job,
     )
   }
   const same = connection.repository === job.repository
@@ -88,7 +88,7 @@ export const requireReadable = (view: View, job: Job, readRevision: number): voi
   if (!same) {
     throw refuse(
       'repository_changed', 'The connection is for another repository than it was written to.',
-      'See: sallyport codehost connections', job,
+      'See `sallyport codehost connections`.', job,
     )
   }
   if (!job.reserved || holdsConnection(connection, job)) return
@@ -146,12 +146,12 @@ export const readFailure = (job: Job, wire: Sent<ReadVerdict> | null): Sallyport
   return fail.blocked(reason, noEvidence[reason], {
     reason, details: { job_id: job.job_id, status },
     next: 'Nothing changed here; look on the host, and try again later. If it stays so, use '
-      + `another connection: ${connectAnew(job)}`,
+      + `another connection: \`${connectAnew(job)}\`.`,
   })
 }
 
 /** `conflict` `job_changed`. */
 export const changedMeanwhile = ({ job_id }: Job) =>
   fail.conflict('job_changed', 'The job changed while it was read back.', {
-    next: `Look at it: sallyport codehost job ${job_id}`, details: { job_id },
+    next: `Look at it: \`sallyport codehost job ${job_id}\`.`, details: { job_id },
   })

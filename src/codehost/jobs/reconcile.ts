@@ -85,7 +85,7 @@ const failureOf = ({ job }: Target, { repository, readback }: Found): SallyportE
 const incomplete = (job: Job) => fail.blocked(
   'codehost_incomplete', 'It happened and is proved, but what it rests on changed meanwhile.', {
     reason: job.reason ?? 'blocked', details: { job_id: job.job_id },
-    next: `It does not count as done. See: sallyport codehost job ${job.job_id}`,
+    next: `It does not count as done. See \`sallyport codehost job ${job.job_id}\`.`,
   },
 )
 

@@ -41,7 +41,7 @@ const requireState = (gov: Gov, view: View, job: Job, verb: RunVerb): void => {
   if (states[verb].includes(job.state) && !isGivenUpPartly(job)) return
   const { text, command } = wayOnNow(gov, view, job)
   throw fail.conflict('job_state', `This job is ${job.state}: ${text}`, {
-    next: command ?? `sallyport codehost job ${job.job_id}`,
+    next: `Run \`${command ?? `sallyport codehost job ${job.job_id}`}\`.`,
     details: { job_id: job.job_id, state: job.state },
   })
 }
@@ -86,7 +86,7 @@ export const runFailure = (gov: Gov, { job, unsent }: Ran): SallyportError | nul
   const { text, command } = wayOnNow(gov, gov.store.read(), job)
   const rest = {
     reason: job.reason ?? job.state, details: detailsOf(job),
-    next: command ?? `See: sallyport codehost job ${job.job_id}`,
+    next: `Run \`${command ?? `sallyport codehost job ${job.job_id}`}\`.`,
   }
   if (unsent !== null) {
     return toldAfterRead(new SallyportError({
@@ -105,8 +105,8 @@ export const runFailure = (gov: Gov, { job, unsent }: Ran): SallyportError | nul
 const unwritten = (error: unknown, jobId: string): unknown => {
   if (!(error instanceof SallyportError)) return error
   if (!('operation_id' in error.details)) return afterRead(error)
-  const next = 'What is not known stays so until it is read back. See: '
-    + `sallyport codehost job ${jobId}`
+  const next = 'What is not known stays so until it is read back. See '
+    + `\`sallyport codehost job ${jobId}\`.`
   return new SallyportError({
     kind: error.kind, code: error.code, message: error.message, next, cause: error,
     ...(error.reason === null ? {} : { reason: error.reason }),

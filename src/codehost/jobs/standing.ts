@@ -70,7 +70,7 @@ export const giveStanding = (
       throw fail.unauthorized(
         'standing_without_consent', 'A standing authority rests on a consent that allows it.', {
           reason: `consent_${state ?? 'missing'}`,
-          next: 'See: sallyport codehost connections',
+          next: 'See `sallyport codehost connections`.',
         },
       )
     }

@@ -71,7 +71,7 @@ const allowed = (judged: Judged): Judged => {
   throw denied(judged.denials, {
     code: 'trust_denied', toldAs: gatewayToldAs,
     message: 'What this call rests on does not stand any more.',
-    next: 'Nothing was sent. See: sallyport gateway show',
+    next: 'Nothing was sent. See `sallyport gateway show`.',
   })
 }
 

@@ -27,7 +27,7 @@ import { decideCall, requireCall } from './authority.js'
 
 const notSetUp = (): SallyportError =>
   fail.unauthorized('gateway_not_set_up', 'This slot of the gateway is not set up.', {
-    reason: 'slot_not_set', next: 'Run: sallyport gateway setup',
+    reason: 'slot_not_set', next: 'Run `sallyport gateway setup --slot S --model M`.',
   })
 
 /** What a claim of the engine holds: the call, and what the capability's own claim read. */

@@ -19,7 +19,7 @@ const refuse = (task: Task): never => {
       })
     }
     throw fail.blocked('task_blocked', 'A blocked task cannot be cancelled: what it did stands.', {
-      reason, next: `Look at it: sallyport task show ${task.task_id}`, details,
+      reason, next: `Look at it: \`sallyport task show ${task.task_id}\`.`, details,
     })
   }
   throw fail.conflict('task_finished', 'This task has finished already.', { details })

@@ -45,7 +45,7 @@ export const requireRevision = ({ revision }: Connection, expected: number): voi
 export const requireFree = ({ active_job_id: job }: Connection): void => {
   if (job === null) return
   throw fail.conflict('capacity_reserved', 'A job occupies this connection.', {
-    next: 'Its consent can be revoked at any time: sallyport codehost revoke CONNECTION',
+    next: 'Its consent can be revoked at any time: `sallyport codehost revoke CONNECTION`.',
     details: { job_id: job },
   })
 }

@@ -142,8 +142,8 @@ const requireUnchanged = (tx: Tx, connection: Connection, request: GrantRequest)
   throw fail.blocked(
     'repository_replaced', 'Another repository has taken the place of the one of this connection.',
     {
-      next: 'If it is meant, save it anew: sallyport codehost connect --repo '
-        + `${connection.repository} --token-file F`,
+      next: 'If it is meant, save it anew: `sallyport codehost connect --repo '
+        + `${connection.repository} --token-file F\`.`,
       details: { repository_id: known },
     },
   )

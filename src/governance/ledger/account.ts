@@ -55,7 +55,7 @@ export const bootstrapLedger = (tx: Tx, now: string, ceiling: number): LedgerAcc
     throw fail.blocked(
       'accounting_not_empty',
       'A ledger is created only where no account, row or reservation exists.',
-      { next: 'Run: sallyport state check' },
+      { next: 'Run `sallyport state check`.' },
     )
   }
   const account: LedgerAccount = {
@@ -86,8 +86,8 @@ export const requireAccount = (view: View): LedgerAccount => {
         : 'The deployment ledger must be exactly one.',
       {
         next: accounts.length === 0
-          ? 'Set a spend ceiling with: sallyport alpha setup'
-          : 'Run: sallyport state check',
+          ? 'Set a spend ceiling with `sallyport alpha setup --spend-ceiling-microusd N`.'
+          : 'Run `sallyport state check`.',
         reason: 'ledger_not_unique',
         details: { ledgers: accounts.length },
       },
@@ -95,7 +95,7 @@ export const requireAccount = (view: View): LedgerAccount => {
   }
   if (only.doc.ceiling_microusd < 1) {
     throw fail.blocked('ceiling_not_positive', 'The ledger ceiling must be positive.', {
-      next: 'Run: sallyport state check', reason: 'ceiling_not_positive',
+      next: 'Run `sallyport state check`.', reason: 'ceiling_not_positive',
     })
   }
   return only.doc

@@ -33,7 +33,7 @@ export const requireOwnReservation = (
   const found = findReservation(view, operationId)
   if (!found || !answersFor(view, session, found.principal)) {
     throw fail.notFound('reservation_not_found', 'There is no reservation of this operation.', {
-      next: 'List yours with: sallyport ledger reservations',
+      next: 'List yours with: `sallyport ledger reservations`.',
     })
   }
   const binding = { operationId, runtime: found.runtime, profile: found.profile }

@@ -35,7 +35,7 @@ const mismatch = (operationId: string): SallyportError =>
     'reservation_binding_mismatch',
     'The original reserve row does not belong to this runtime, profile and operation.',
     {
-      next: 'Run: sallyport state check',
+      next: 'Run `sallyport state check`.',
       reason: 'reservation_binding_mismatch',
       details: { operation_id: operationId },
     },
@@ -118,7 +118,7 @@ const addTotals = (account: LedgerAccount, row: LedgerRow, delta: Delta): Ledger
   const exact = [...totals, consumed].every((n) => Number.isSafeInteger(n) && n >= 0)
   if (!exact) {
     throw fail.blocked('ledger_overflow', 'The ledger totals would leave the integer range.', {
-      next: 'Run: sallyport state check', reason: 'ledger_overflow',
+      next: 'Run `sallyport state check`.', reason: 'ledger_overflow',
     })
   }
   return after

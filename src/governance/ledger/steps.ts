@@ -74,7 +74,7 @@ export const reserve = (tx: Tx, now: string, request: ReserveRequest): Reserved 
       `The bound of ${request.bound} micro-USD on top of ${consumed} passes the ceiling of `
         + `${account.ceiling_microusd}.`,
       {
-        next: 'See what holds it with: sallyport ledger show',
+        next: 'See what holds it with: `sallyport ledger show`.',
         details: {
           ceiling: account.ceiling_microusd, consumed, bound: request.bound,
         },

@@ -19,7 +19,7 @@ export const policyHead = (view: View): PolicyRevision => {
   const policy = head && policyAt(view, head.revision)
   if (!policy || policy.revision !== head.revision) {
     throw fail.damaged('policy_missing', 'The policy head names no published revision.', {
-      next: 'Run: sallyport state check',
+      next: 'Run `sallyport state check`.',
     })
   }
   return policy

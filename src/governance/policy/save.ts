@@ -161,7 +161,7 @@ const requireUndamagedPolicy = (gov: Gov, tx: Tx): void => {
   if (block !== 'witness_mismatch' && block !== 'store_behind_anchor') return
   throw fail.blocked(
     block, 'The policy record of this state directory is not vouched for; nothing was saved.',
-    { next: 'Run: sallyport state check', reason: block },
+    { next: 'Run `sallyport state check`.', reason: block },
   )
 }
 

@@ -58,7 +58,7 @@ export const serviceIdentity = ({ store }: Pick<Gov, 'store'>): ServiceIdentity 
   const row = findService(store.read())
   if (row !== undefined) return identityOf(row)
   throw fail.blocked('service_not_set_up', 'The service of this state was never started.', {
-    next: 'Start it once, so that it has a port and a key: sallyport serve',
+    next: 'Start it once, so that it has a port and a key: `sallyport serve`.',
   })
 }
 

@@ -90,6 +90,6 @@ export const stoppedError = (aim: Aim): SallyportError => {
   const known = refusals[isOfConnection(aim.kind) ? 'connection' : aim.kind]
   return fail.unauthorized(
     known?.code ?? 'policy_revoked', known?.message ?? 'The policy is revoked for every route.',
-    { reason: known?.code ?? 'policy_revoked', next: 'See: sallyport policy show' },
+    { reason: known?.code ?? 'policy_revoked', next: 'See `sallyport policy show`.' },
   )
 }

@@ -34,7 +34,7 @@ export const closeServer = (server: AnyServer): Promise<void> =>
 
 const taken = (port: number) => fail.blocked(
   'port_taken', `Somebody listens on port ${port} of this machine.`, {
-    next: 'Find out who (ss -tlnp), or choose another port: sallyport serve --port N. Devices '
+    next: 'Find out who (ss -tlnp), or choose another port: `sallyport serve --port N`. Devices '
       + 'that were paired with the old one are paired again.',
     details: { port },
   })

@@ -76,6 +76,6 @@ export const blockedCount = (ctx: ShotsContext, view: View): number => {
 
 /** What a person may do about a reason why images are blocked; never empty. */
 export const blockedNext = (reason: string): string => {
-  if (reason === reasonGone) return 'The next passes take them up: sallyport shots analyze'
-  return gateTextOf(reason)?.next ?? 'See: sallyport shots list --status blocked'
+  if (reason === reasonGone) return 'The next passes take them up: `sallyport shots analyze`.'
+  return gateTextOf(reason)?.next ?? 'See `sallyport shots list --status blocked`.'
 }

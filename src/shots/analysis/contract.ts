@@ -35,7 +35,7 @@ const cutShort = (receipt: AnalysisReceipt): SallyportError | null => {
   if (reason !== null && isFolderProblem(reason)) return folderFailure(reason, null)
   const gate = reason === null ? null : gateTextOf(reason)
   const parts = {
-    ...(reason === null ? {} : { reason }), next: gate?.next ?? 'See: sallyport shots status',
+    ...(reason === null ? {} : { reason }), next: gate?.next ?? 'See `sallyport shots status`.',
   }
   if (status === 'blocked') {
     const make = reason === 'budget_exhausted' ? fail.budget : fail.blocked

@@ -23,7 +23,7 @@ import { requireObservation } from '../observations/show.js'
 import { reanalyzeRows } from './batch.js'
 import { earlierCall } from './earlier-call.js'
 import { requireRoute } from './send-image.js'
-import { hasSize } from './integrity.js'
+import { hasSize, type IntegrityReason } from './integrity.js'
 import { isSourceGone } from './privacy.js'
 import type { AnalysisReceipt } from '../receipts/analysis.js'
 
@@ -37,7 +37,7 @@ const findTarget = (ctx: ShotsContext, view: View, target: string): Observation 
   const { observation } = explainPath(ctx, view, target)
   if (observation !== null) return requireObservation(view, observation.observation_id)
   throw fail.notFound('observation_not_found', 'No observation stands for this file.', {
-    next: 'See: sallyport shots explain PATH',
+    next: 'See `sallyport shots explain PATH`.',
   })
 }
 
@@ -50,12 +50,13 @@ const requireAnalyzable = (
 ): void => {
   const now = currentFacts(ctx, view)
   if (row.archived_at !== null) {
-    throw refuse('archived', 'This observation is archived.', 'See: sallyport shots show ID')
+    const see = `See \`sallyport shots show ${row.observation_id}\`.`
+    throw refuse('archived', 'This observation is archived.', see)
   }
   if (row.root_digest !== now.folderDigest) {
     throw refuse(
       'other_root', 'This observation lies under another folder than the one in force.',
-      'See: sallyport shots config show',
+      'See `sallyport shots config show`.',
     )
   }
   const { kind } = earlierCall(ctx, view, row)
@@ -86,6 +87,14 @@ export interface ReanalyzeOne {
   /** Send it although it is damaged or cut: whoever says so is written down. */
   readonly release?: boolean
 }
+
+/** Reasons for which a person may send an image that is not whole. */
+const releasable: ReadonlySet<string | null> = new Set<IntegrityReason>(
+  ['image_damaged', 'image_truncated', 'image_goes_on'])
+
+/** Whether an image stays here until a person releases it by name. Throws `not_found`. */
+export const waitsForRelease = (ctx: ShotsContext, target: string): boolean =>
+  releasable.has(findTarget(ctx, ctx.gov.store.read(), target).analyzer.reason)
 
 const release = async (ctx: ShotsContext, session: Session, row: Observation): Promise<void> => {
   if (!hasSize(row)) {

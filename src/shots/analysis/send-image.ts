@@ -45,7 +45,7 @@ export interface Attempt {
 const closedGate = (reason: string): Error => {
   const told = gateTextOf(reason)
   return fail.blocked('analysis_blocked', told?.text ?? 'This image may not be sent now.', {
-    reason, next: told?.next ?? 'See: sallyport shots status',
+    reason, next: told?.next ?? 'See `sallyport shots status`.',
   })
 }
 

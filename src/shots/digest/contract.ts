@@ -17,7 +17,7 @@ const againNext = ({ windows }: DigestReceipt): string => {
   const failed = windows.find((one) => one.outcome === 'failed')
   if (failed === undefined) return 'Run it again.'
   const retry = failed.cost_microusd === null ? '' : ' --retry'
-  return `To try it again: sallyport shots digest --window-end ${failed.window_end}${retry}`
+  return `To try it again: \`sallyport shots digest --window-end ${failed.window_end}${retry}\`.`
 }
 
 /** Every call of a tick: its windows, and a proof that it renewed. */

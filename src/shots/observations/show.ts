@@ -12,7 +12,7 @@ export const requireObservation = (view: View, id: string): Observation => {
   const row = view.get(shotCollections.observations, id)
   if (row === undefined) {
     throw fail.notFound('observation_not_found', 'There is no such observation.', {
-      next: 'List them with: sallyport shots list',
+      next: 'List them with: `sallyport shots list`.',
     })
   }
   return row
@@ -31,7 +31,7 @@ export const showObservation = (
   if (!analysis) return { facts, payload: null }
   if (row.payload === null) {
     throw fail.notFound('analysis_not_found', 'This observation has no analysis.', {
-      next: 'See why with: sallyport shots show ID',
+      next: `See why with \`sallyport shots show ${row.observation_id}\`.`,
     })
   }
   return { facts, payload: openPayload(ctx, view, row.payload) }

@@ -20,6 +20,6 @@ export const openPayload = (
     return value as Readonly<Record<string, unknown>>
   }
   throw fail.damaged('payload_damaged', 'The stored analysis is not of its shape.', {
-    next: 'Run: sallyport state check',
+    next: 'Run `sallyport state check`.',
   })
 }

@@ -70,7 +70,7 @@ const nextNumber = (
     'The last call for these inputs was refused, failed or is uncertain; it is not repeated.',
     {
       reason: claim?.ended?.reason ?? standing,
-      next: 'Look at it, then run: sallyport shots report --conclude --retry',
+      next: 'Look at it, then run `sallyport shots report --conclude --retry`.',
       details: { operation_id: claim?.operation_id ?? null },
     },
   )
@@ -167,16 +167,16 @@ const nothingNext = (
   ctx: ShotsContext, view: View, { since, until }: ReportPeriod,
 ): string => {
   const { folderDigest } = currentFacts(ctx, view)
-  if (folderDigest === null) return 'See: sallyport shots status'
+  if (folderDigest === null) return 'See `sallyport shots status`.'
   const within = { since, until, folderDigest } satisfies ObservationFilter
   const any = (status: AnalysisStatus): boolean =>
     takeObservations(view, { ...within, statuses: [status] }, 1).length > 0
-  if (any('pending')) return 'Run: sallyport shots analyze'
+  if (any('pending')) return 'Run `sallyport shots analyze`.'
   const [blocked] = blockedReasons(ctx, view, { since, until })
   if (blocked !== undefined) return blockedNext(blocked.reason)
   return any('failed')
-    ? 'Run: sallyport shots reanalyze --failed --reason provider_failure_retry'
-    : 'Give --since an earlier time; what lies in the folder is taken in by: sallyport shots scan'
+    ? 'Run `sallyport shots reanalyze --failed --reason provider_failure_retry`.'
+    : 'Give --since an earlier time; what lies in the folder is taken in by `sallyport shots scan`.'
 }
 
 const names = {

@@ -118,7 +118,7 @@ export interface ShotSettings {
 
 const badVariable = (name: string, rule: string): Error =>
   fail.rejected('setting_invalid', `The environment variable ${name} ${rule}.`, {
-    next: 'See: sallyport help environment', details: { variable: name },
+    next: 'See `sallyport help environment`.', details: { variable: name },
   })
 
 const integerSetting = (

@@ -33,7 +33,7 @@ const oldAnalysis = ({ status, maxAnalysisAgeMs: most, nowMs }: AskedStatus) => 
       ? 'Nothing was analysed under this folder yet.'
       : `The newest analysis is older than ${durationText(most)}.`,
     {
-      next: 'See why images wait: sallyport shots status',
+      next: 'See why images wait: `sallyport shots status`.',
       details: { age_seconds: ageMs === null ? null : Math.floor(ageMs / 1000) },
     },
   )
@@ -47,7 +47,7 @@ const oldItem = ({ status, maxAgeMs: most }: AskedStatus): SallyportError | null
     age === null
       ? 'Nothing was observed under this folder yet.'
       : `The newest item is older than ${durationText(most)}.`,
-    { next: 'Look at the producer and at: sallyport shots scan', details: { age_seconds: age } },
+    { next: 'Look at the producer and at: `sallyport shots scan`.', details: { age_seconds: age } },
   )
 }
 

@@ -34,17 +34,17 @@ export interface TextRoute {
   readonly boundMicrousd: number
 }
 
-const proveNext = 'Run: sallyport gateway prove report --if-stale'
+const proveNext = 'Run `sallyport gateway prove report --if-stale`.'
 
 /** What a person may do about a reason why no text was bought; never empty. */
 export const textReasonNext = (reason: string): string => {
   if (reason === 'proof_missing' || reason === 'proof_stale') return proveNext
   if (Object.hasOwn(gatewayReasons, reason)) return gatewayReasons[reason as GatewayReasonCode].text
-  return gateTextOf(reason)?.next ?? 'See: sallyport shots status'
+  return gateTextOf(reason)?.next ?? 'See `sallyport shots status`.'
 }
 
 const consentNext = (purpose: TextPurpose): string =>
-  `Run: sallyport gateway setup --consent ${purpose} --acknowledge-cloud-egress`
+  `Run \`sallyport gateway setup --consent ${purpose}\`.`
 
 const blocked = (reason: string, next = textReasonNext(reason)): SallyportError =>
   fail.blocked('text_route_not_ready', 'No text may be bought now.', { reason, next })

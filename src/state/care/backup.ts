@@ -70,13 +70,13 @@ const readBackupFacts = (files: Files, dir: string): BackupFacts => {
 
 const noBackup = (): Error =>
   fail.rejected('backup_missing', 'There is no folder at the place of the backup.', {
-    next: 'Name the folder that `sallyport state backup` made.',
+    next: 'Name the folder that `sallyport state backup DIR` made.',
   })
 
 /** The error for a folder that is no whole backup. */
 const invalidBackup = (): Error =>
   fail.rejected('backup_invalid', 'The folder is not a whole backup.', {
-    next: 'Use another backup; `sallyport state backup` makes one.',
+    next: 'Use another backup; `sallyport state backup DIR` makes one.',
   })
 
 /** What a backup holds. */

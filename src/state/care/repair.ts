@@ -55,7 +55,7 @@ export interface RepairOptions extends StatePlace, Layout {
 
 const beyond = (): Error =>
   fail.damaged('beyond_repair', 'No generation of this state is whole enough to start from.', {
-    next: 'Restore a backup with `sallyport state restore`.',
+    next: 'Restore a backup with `sallyport state restore DIR`.',
   })
 
 /**

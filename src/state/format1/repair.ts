@@ -44,7 +44,7 @@ export interface RepairHelp {
 
 const beyond = (): Error =>
   fail.damaged('beyond_repair', 'No generation of this state is whole enough to start from.', {
-    next: 'Restore a backup with `sallyport state restore`.',
+    next: 'Restore a backup with `sallyport state restore DIR`.',
   })
 
 /** Repairs a state of format 1; both locks must be held. */

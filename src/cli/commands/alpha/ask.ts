@@ -64,7 +64,7 @@ const definition: VerbDefinition<AnswerDocument> = {
     .option('--idempotency-key <uuid>', 'the same key and question find the first ask again'),
   text: answerText,
   again: ({ task }) => ({
-    next: `It is paid for and kept: sallyport alpha output ${task.id}`,
+    next: `It is paid for and kept: \`sallyport alpha output ${task.id}\`.`,
     details: { task_id: task.id },
   }),
 }

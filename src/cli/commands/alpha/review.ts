@@ -3,6 +3,8 @@ import type { TaskDocument } from '../../../governance/board/task-document.js'
 import { fail } from '../../../base/errors.js'
 import { reviewAnyTask } from '../../../fabric/tasks.js'
 import type { TaskVerdict } from '../../../fabric/tasks-contract.js'
+import { askVerdict } from '../../ask-verdict.js'
+import type { VerbDeps } from '../../bound.js'
 import { loginToMutate } from '../../mutate.js'
 import { taskText } from '../../task-text.js'
 import { requestOf } from '../../request.js'
@@ -44,14 +46,22 @@ const definition: VerbDefinition<TaskDocument> = {
   text: (task) => taskText(task),
 }
 
-/** The one verdict that was given. Throws `usage` for none or several. */
-export const verdictOf = (options: Omit<ReviewOptions, 'task'>): TaskVerdict => {
+const verdicts = ['approve', 'reject', 'accept-overrun', 'accept-held'] as const
+
+/**
+ * The one verdict that was given; on a terminal it is asked for where none was. Throws `usage` for
+ * none or several, and `cancelled` where a person leaves it at that.
+ */
+export const verdictOf = async (
+  options: Omit<ReviewOptions, 'task'>, deps: VerbDeps,
+): Promise<TaskVerdict> => {
   const given = ([
     ['approve', options.approve], ['reject', options.reject],
     ['accept-overrun', options.acceptOverrun], ['accept-held', options.acceptHeld],
   ] as const).filter(([, on]) => on)
   const [only] = given
   if (only !== undefined && given.length === 1) return only[0]
+  if (only === undefined && deps.interactive) return askVerdict(deps, verdicts)
   throw fail.usage(
     'one_verdict', 'Give one of --approve, --reject, --accept-overrun and --accept-held.',
   )
@@ -59,7 +69,7 @@ export const verdictOf = (options: Omit<ReviewOptions, 'task'>): TaskVerdict => 
 
 /** Reviews. */
 export const run: Run<ReviewOptions, TaskDocument> = async (options, deps) => {
-  const request = requestOf(alphaReview, { ...options, verdict: verdictOf(options) })
+  const request = requestOf(alphaReview, { ...options, verdict: await verdictOf(options, deps) })
   const { gov, session } = await loginToMutate(deps)
   const task = await reviewAnyTask(gov, session, request.task, request.verdict)
   return alphaReview.answer({ view: gov.store.read(), task })

@@ -1,8 +1,14 @@
-import type { ConsentStatement } from '../../../alpha/consent-text.js'
-import { alphaLimits } from '../../../alpha/constants.js'
+import { alphaConsentStatement } from '../../../alpha/consent-text.js'
+import { alphaLimits, type AlphaProvider } from '../../../alpha/constants.js'
 import type { AlphaShow } from '../../../alpha/projection.js'
+import { alphaNeedsAcknowledgment } from '../../../alpha/setup-save.js'
+import { parseSetupInput } from '../../../alpha/setup.js'
 import { fail } from '../../../base/errors.js'
+import type { Gov } from '../../../governance/context.js'
 import type { VerbDeps } from '../../bound.js'
+import { requireYes } from '../../ask-verdict.js'
+import { differenceOf } from '../../difference.js'
+import type { Prompter } from '../../prompt.js'
 import type { SetupBlock } from './setup.js'
 
 /** What the form offers where nothing is saved yet. */
@@ -13,57 +19,101 @@ const suggested = {
   spend_ceiling_microusd: 1_000_000,
 } as const
 
-const integerOf = (text: string, name: string): number => {
-  if (/^(?:0|[1-9][0-9]{0,9})$/.test(text)) return Number(text)
-  throw fail.rejected('form_number', `${name} must be a plain integer.`, {
-    details: { field: name },
-  })
+const numberNames = [
+  'max_output_tokens', 'timeout_seconds', 'request_cost_bound_microusd', 'spend_ceiling_microusd',
+] as const
+
+/** What is wrong with an answer; null for a good one. */
+const problemOf = (name: (typeof numberNames)[number], text: string): string | null => {
+  if (name === 'timeout_seconds') {
+    return /^[0-9]{1,2}(?:\.[0-9]{1,6})?$/.test(text)
+      ? null : 'timeout_seconds must be a number from 1 to 45.'
+  }
+  return /^(?:0|[1-9][0-9]{0,9})$/.test(text) ? null : `${name} must be a plain integer.`
 }
 
-const secondsOf = (text: string): number => {
-  if (/^[0-9]{1,2}(?:\.[0-9]{1,6})?$/.test(text)) return Number(text)
-  throw fail.rejected('form_number', 'timeout_seconds must be a number from 1 to 45.', {
-    details: { field: 'timeout_seconds' },
-  })
+const numberOf = async (
+  prompter: Prompter, name: (typeof numberNames)[number], initial: number,
+): Promise<number> => {
+  const text = await prompter.text(
+    `${name}:`, String(initial), (given) => problemOf(name, given))
+  const problem = problemOf(name, text)
+  if (problem === null) return Number(text)
+  throw fail.rejected('form_number', problem, { details: { field: name } })
+}
+
+const keyOf = async (
+  deps: VerbDeps, prompter: Prompter, isStored: boolean,
+): Promise<{ readonly api_key?: string }> => {
+  const key = await prompter.secret(isStored ? 'API key (Enter keeps the stored one):' : 'API key:')
+  if (key === '') return {}
+  deps.secrets.add(key)
+  if (Buffer.byteLength(key) > alphaLimits.apiKeyBytesMax) {
+    throw fail.rejected('secret_length', `A key has at most ${alphaLimits.apiKeyBytesMax} bytes.`)
+  }
+  return { api_key: key }
+}
+
+interface Form {
+  readonly deps: VerbDeps
+  readonly gov: Gov
+  readonly provider: AlphaProvider
+  readonly prompter: Prompter
+}
+
+/**
+ * Whoever saves agrees once, unchecked: to the statement, where the save needs a consent (A-072),
+ * and else to the change that was shown. Throws `cancelled`.
+ */
+const agreed = async (
+  { deps, gov, provider, prompter }: Form, block: SetupBlock['alpha_text'],
+): Promise<boolean> => {
+  if (!alphaNeedsAcknowledgment(gov, provider, parseSetupInput(block))) {
+    await requireYes(prompter, 'Save this change')
+    return false
+  }
+  deps.note(`\n${alphaConsentStatement(provider).text}`)
+  await requireYes(prompter, 'I acknowledge this plaintext egress')
+  return true
 }
 
 /**
  * The set-up as a form. It opens with the capability as it is saved, disabled where nothing is
- * (A-062); every confirmation starts unchecked, and the statement is shown before it (A-072).
+ * (A-062), and asks only for what it would add: an enabled route stays enabled, and a consent that
+ * is there stays. What would change is shown before it is saved; Enter throughout changes nothing,
+ * and then null is given.
  */
 export const fillForm = async (
-  deps: VerbDeps, current: AlphaShow, statement: ConsentStatement,
-): Promise<SetupBlock> => {
+  deps: VerbDeps, gov: Gov, current: AlphaShow, provider: AlphaProvider,
+): Promise<SetupBlock | null> => {
   const prompter = await deps.ask('Give the flags, see `sallyport alpha setup --help`.')
   const saved = current.alpha_text
-  const now = saved ?? suggested
-  deps.note(`The text capability is ${saved?.enabled ? 'enabled' : 'disabled'}.`)
-  const text = async (name: string, initial: number): Promise<string> =>
-    prompter.text(`${name}:`, String(initial))
-  const maxTokens = await text('max_output_tokens', now.max_output_tokens)
-  const timeout = await text('timeout_seconds', now.timeout_seconds)
-  const bound = await text('request_cost_bound_microusd', now.request_cost_bound_microusd)
-  const ceiling = await text('spend_ceiling_microusd', now.spend_ceiling_microusd)
-  const key = await prompter.secret(
-    saved?.key_present ? 'API key (Enter keeps the stored one):' : 'API key:',
-  )
-  if (key !== '') deps.secrets.add(key)
-  if (Buffer.byteLength(key) > alphaLimits.apiKeyBytesMax) {
-    throw fail.rejected('secret_length', `A key has at most ${alphaLimits.apiKeyBytesMax} bytes.`)
+  deps.note(saved?.enabled
+    ? 'The text capability is enabled, and stays so; to end it: sallyport alpha setup --disable'
+    : 'The text capability is disabled.')
+  const numbers: Partial<Record<(typeof numberNames)[number], number>> = {}
+  for (const name of numberNames) {
+    numbers[name] = await numberOf(prompter, name, (saved ?? suggested)[name])
   }
-  deps.note(`\n${statement.text}`)
-  const acknowledged = await prompter.confirm('I acknowledge this plaintext egress')
-  const enabled = acknowledged && await prompter.confirm('Enable the capability now')
+  const key = await keyOf(deps, prompter, saved?.key_present ?? false)
+  const enabled = saved?.enabled === true || await prompter.confirm('Enable the capability now')
+  const changes = [
+    ...differenceOf({ enabled: false, ...saved }, { enabled, ...numbers }),
+    ...('api_key' in key ? ['  API key: a new one'] : []),
+  ]
+  const isLapsed = saved?.enabled === true && !saved.consent_current
+  if (changes.length === 0 && !isLapsed) {
+    deps.note('Nothing changes; nothing is saved.')
+    return null
+  }
+  deps.note(['This would change:', ...changes, ...(isLapsed ? ['  consent: given anew'] : [])]
+    .join('\n'))
+  const block = {
+    enabled, ...key, ...numbers, plaintext_provider_egress_acknowledged: false,
+  }
+  const acknowledged = await agreed({ deps, gov, provider, prompter }, block)
   return {
-    alpha_text: {
-      enabled,
-      ...(key === '' ? {} : { api_key: key }),
-      max_output_tokens: integerOf(maxTokens, 'max_output_tokens'),
-      timeout_seconds: secondsOf(timeout),
-      request_cost_bound_microusd: integerOf(bound, 'request_cost_bound_microusd'),
-      spend_ceiling_microusd: integerOf(ceiling, 'spend_ceiling_microusd'),
-      plaintext_provider_egress_acknowledged: acknowledged,
-    },
+    alpha_text: { ...block, plaintext_provider_egress_acknowledged: acknowledged },
     expected_policy_revision: current.policy_revision,
   }
 }

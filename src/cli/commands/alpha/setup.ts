@@ -2,8 +2,11 @@ import { alphaSetup } from '../../../alpha/setup-contract.js'
 import { alphaLimits } from '../../../alpha/constants.js'
 import { alphaConsentStatement } from '../../../alpha/consent-text.js'
 import type { AlphaShow } from '../../../alpha/projection.js'
+import { alphaNeedsAcknowledgment } from '../../../alpha/setup-save.js'
+import { parseSetupInput } from '../../../alpha/setup.js'
 import { showAlpha } from '../../../alpha/show.js'
 import { fail } from '../../../base/errors.js'
+import type { Gov } from '../../../governance/context.js'
 import { deploymentProfile } from '../../../governance/profile.js'
 import type { VerbDeps } from '../../bound.js'
 import { integerFlag, moneyFlag } from '../../flags.js'
@@ -119,6 +122,25 @@ const blockOf = async (
   }
 }
 
+/**
+ * What is consented to is shown before it counts. On a terminal the acknowledgment may be given at
+ * a prompt, which starts unchecked; elsewhere only by the flag.
+ */
+const acknowledged = async (
+  deps: VerbDeps, gov: Gov, current: AlphaShow, block: SetupBlock,
+): Promise<SetupBlock> => {
+  const { provider } = deploymentProfile(gov.store)
+  const given = block.alpha_text.plaintext_provider_egress_acknowledged === true
+  if (given || !deps.interactive) return block
+  if (!alphaNeedsAcknowledgment(gov, provider, parseSetupInput(block.alpha_text))) return block
+  deps.note(`\n${alphaConsentStatement(provider).text}`)
+  await deps.confirm('I acknowledge this plaintext egress', '--acknowledge-plaintext-egress')
+  return {
+    alpha_text: { ...block.alpha_text, plaintext_provider_egress_acknowledged: true },
+    expected_policy_revision: block.expected_policy_revision ?? current.policy_revision,
+  }
+}
+
 /** Names of what the flags say, besides what may be lost. */
 const namesOf = ({ voidAnswers: _, ...options }: SetupOptions): readonly string[] =>
   Object.entries(options).flatMap(([name, value]) => (value === undefined ? [] : [name]))
@@ -140,9 +162,11 @@ export const run: Run<SetupOptions, AlphaShow> = async (options, deps) => {
   }
   const current = showAlpha(gov, session, provider)
   const block = namesOf(options).length === 0
-    ? await fillForm(deps, current, alphaConsentStatement(provider))
-    : await blockOf(options, deps, current)
-  await saveListing(deps, opened, { value: block, only: 'alpha_text' }, options)
+    ? await fillForm(deps, gov, current, provider)
+    : await acknowledged(deps, gov, current, await blockOf(options, deps, current))
+  if (block !== null) {
+    await saveListing(deps, opened, { value: block, only: 'alpha_text' }, options)
+  }
   return alphaSetup.answer(showAlpha(gov, session, provider))
 }
 

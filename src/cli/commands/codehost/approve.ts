@@ -67,7 +67,7 @@ const definition: VerbDefinition<ApprovedDocument> = {
 
 const wrongFlags = () => fail.usage(
   'approve_flags', 'Give a job with --preview-digest, or --standing with all of its flags.', {
-    next: 'See: sallyport codehost approve --help',
+    next: 'See `sallyport codehost approve --help`.',
   },
 )
 

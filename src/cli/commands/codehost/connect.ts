@@ -72,7 +72,7 @@ const requireMade = ({ repo, tokenFile }: ConnectOptions): void => {
 const requireChanged = ({ repo, tokenFile, mode, expectedRevision }: ConnectOptions): void => {
   if (expectedRevision === undefined) {
     throw fail.usage('connect_flags', 'A change needs --expected-revision.', {
-      next: 'See its revision: sallyport codehost connections',
+      next: 'See its revision: `sallyport codehost connections`.',
     })
   }
   if ([repo, tokenFile, mode].some((value) => value !== undefined)) return

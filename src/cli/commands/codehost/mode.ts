@@ -38,7 +38,7 @@ const definition: VerbDefinition<ConnectionDocument> = {
 export const run: Run<ModeOptions, ConnectionDocument> = async (options, deps) => {
   if (options.mode === 'active') {
     throw fail.rejected('mode_by_consent', 'Only a consent makes a connection active.', {
-      next: 'See: sallyport codehost consent --help',
+      next: 'See `sallyport codehost consent --help`.',
     })
   }
   const { connection, mode } = requestOf(codehostMode, options)

@@ -69,11 +69,22 @@ const definition: VerbDefinition<ObservationDocument> = {
   ]),
 }
 
+/** On a terminal the acknowledgment may be given at a prompt, which starts unchecked. */
+const acknowledgedOf = async (
+  { acknowledgedClosureObservation: given, from }: ObserveOptions, deps: VerbDeps,
+): Promise<boolean | undefined> => {
+  if (given === true || from !== undefined || !deps.interactive) return given
+  await deps.confirm(
+    'Read what was closed once more; it changes nothing', '--acknowledged-closure-observation')
+  return true
+}
+
 const requestFrom = async (
-  { from, ...options }: ObserveOptions, deps: VerbDeps,
+  options: ObserveOptions, deps: VerbDeps,
 ): Promise<ObserveRequest> => {
+  const { from } = options
   const fields = {
-    acknowledged_closure_observation: options.acknowledgedClosureObservation,
+    acknowledged_closure_observation: await acknowledgedOf(options, deps),
     expected_read_revision: options.expectedReadRevision,
   }
   const given = Object.entries(fields).filter(([, value]) => value !== undefined)

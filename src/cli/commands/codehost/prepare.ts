@@ -83,7 +83,7 @@ type Request = ReturnType<typeof codehostPrepare.request>
 const wrongFlags = () => fail.usage(
   'prepare_flags', 'An issue has a --title; a comment has an --issue; a publication has --source, '
     + '--base, --branch, --title and --author.', {
-    next: 'See: sallyport codehost prepare --help',
+    next: 'See `sallyport codehost prepare --help`.',
   },
 )
 

@@ -47,7 +47,7 @@ const withDiff = async (jobId: string, deps: VerbDeps) => {
   const preview = previewJob(gov, session, jobId)
   if (preview.publication === null) {
     throw fail.usage('preview_flags', 'Only a publication has a --diff.', {
-      next: `Leave it out: sallyport codehost preview ${jobId}`,
+      next: `Leave it out: \`sallyport codehost preview ${jobId}\`.`,
     })
   }
   const diff = await diffPublication(codehostContext(deps, gov), session, preview.job)

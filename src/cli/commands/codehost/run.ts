@@ -49,7 +49,7 @@ export const run: Run<RunOptions, RanDocument> = async (options, deps) => {
   const { job: jobId, approved } = requestOf(codehostRun, options)
   if ((jobId === undefined) !== (approved === true)) {
     throw fail.usage('run_flags', 'Name one job, or give --approved.', {
-      next: 'See: sallyport codehost jobs',
+      next: 'See `sallyport codehost jobs`.',
     })
   }
   const { gov, session } = await loginToMutate(deps)

@@ -186,7 +186,7 @@ export const run: Run<GatewaySetupOptions, GatewayShow> = async (options, deps) 
   const given = Object.keys(options).filter((name) => name !== 'voidAnswers').length
   if (given === 0) {
     throw fail.usage('nothing_to_save', 'Name what to save.', {
-      next: 'Flags and an example: sallyport gateway setup --help',
+      next: 'Flags and an example: `sallyport gateway setup --help`.',
     })
   }
   if (options.from !== undefined && given > 1) {

@@ -1,6 +1,8 @@
 import { fail } from '../../../base/errors.js'
 import { ledgerReview, type ReservationDocument } from '../../../governance/ledger/contract.js'
 import { reviewAnyOverrun } from '../../../fabric/tasks.js'
+import { askVerdict } from '../../ask-verdict.js'
+import type { VerbDeps } from '../../bound.js'
 import { loginToMutate } from '../../mutate.js'
 import { requestOf } from '../../request.js'
 import { defineVerb, type Build, type Run, type VerbDefinition } from '../../verb.js'
@@ -37,15 +39,18 @@ const definition: VerbDefinition<ReservationDocument> = {
   text: reservationText,
 }
 
-const verdictOf = ({ accept, reject }: LedgerReviewOptions): 'accept' | 'reject' => {
+const verdictOf = async (
+  { accept, reject }: LedgerReviewOptions, deps: VerbDeps,
+): Promise<'accept' | 'reject'> => {
   if (accept !== reject) return accept ? 'accept' : 'reject'
+  if (accept === undefined && deps.interactive) return askVerdict(deps, ['accept', 'reject'])
   throw fail.usage('one_verdict', 'Give one of --accept and --reject.')
 }
 
 /** Reviews. */
 export const run: Run<LedgerReviewOptions, ReservationDocument> = async (options, deps) => {
   const { operation, verdict } = requestOf(ledgerReview, {
-    ...options, verdict: verdictOf(options),
+    ...options, verdict: await verdictOf(options, deps),
   })
   const { gov, session } = await loginToMutate(deps)
   return ledgerReview.answer(await reviewAnyOverrun(gov, session, operation, verdict))

@@ -22,7 +22,7 @@ export interface ControlRequest {
 
 const notRunning = (dir: string) =>
   fail.notFound('sandbox_not_running', 'No sandbox runs in that folder.', {
-    next: 'Start one with: sallyport sandbox start --dir DIR',
+    next: 'Start one with: `sallyport sandbox start --dir DIR`.',
     details: { dir },
   })
 

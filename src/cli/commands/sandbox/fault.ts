@@ -84,7 +84,7 @@ const requireFitting = ({ action, name, ...flags }: SandboxFaultOptions): void =
   }
   if (action === 'set' && name === undefined) {
     throw fail.usage('fault_name_missing', 'Name the fault to set.', {
-      next: 'List the names with: sallyport sandbox faults',
+      next: 'List the names with: `sallyport sandbox faults`.',
     })
   }
   const { service, times, after, value } = flags

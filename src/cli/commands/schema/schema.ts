@@ -50,7 +50,7 @@ const definition: VerbDefinition<Shown> = {
 }
 
 const unknown = () => fail.notFound('schema_not_found', 'There is no such schema.', {
-  next: 'The list: sallyport schema',
+  next: 'The list: `sallyport schema`.',
 })
 
 const contractOf = async (deps: VerbDeps, words: readonly string[]) => {
@@ -62,7 +62,7 @@ const contractOf = async (deps: VerbDeps, words: readonly string[]) => {
   const { json } = (await verb.load()).build(deps).meta
   if (json === null) {
     throw fail.notFound('schema_not_found', 'This command prints no JSON.', {
-      next: 'The list: sallyport schema',
+      next: 'The list: `sallyport schema`.',
     })
   }
   return json

@@ -80,7 +80,7 @@ const documentOf = async (
 const show = async (options: ShotsConfigOptions, deps: VerbDeps): Promise<ShotsConfig> => {
   if (Object.keys(options).length > 1) {
     throw fail.usage('show_flags', 'Showing takes no flags.', {
-      next: 'To save, say: sallyport shots config set …',
+      next: 'How to save: `sallyport shots config set --help`.',
     })
   }
   const { gov } = await deps.login()
@@ -91,7 +91,7 @@ const set = async (options: ShotsConfigOptions, deps: VerbDeps): Promise<ShotsCo
   const given = await documentOf(options, deps)
   if (given === null && !deps.interactive) {
     throw fail.usage('nothing_to_save', 'Name what to save.', {
-      next: 'Flags and an example: sallyport shots config set --help',
+      next: 'Flags and an example: `sallyport shots config set --help`.',
     })
   }
   // Before anything is written, recovery included, the change must be of its shape.
@@ -101,6 +101,9 @@ const set = async (options: ShotsConfigOptions, deps: VerbDeps): Promise<ShotsCo
   const before = savedSettings(gov.store.read())
   const document = given ?? await fillConfigForm(deps, before, before.screenshot_folder)
   const change = parseSettingsChange(document)
+  if (Object.keys(change).length === 0) {
+    return shotsConfig.answer(showShotsConfig(ctx, gov.store.read()))
+  }
   await saveShotsConfig(ctx, session, document)
   if (given !== null && widensEgress(before, change)) deps.note(egressText)
   if (given !== null && startsRenewing(before, change)) deps.note(renewText)

@@ -122,8 +122,12 @@ const run: Run<ReanalyzeOptions, ReanalysisDocument> = async (options, deps) => 
   const ctx = shotsContext(deps, gov)
   const shots = await import('../../../shots/analysis/reanalyze.js')
   if (group === null) {
+    const named = request.target ?? ''
+    // On a terminal it may be said at a prompt, which starts unchecked; elsewhere by the flag.
+    const asks = request.release !== true && deps.interactive && shots.waitsForRelease(ctx, named)
+    if (asks) await deps.confirm('This file is no whole image. Send it all the same', '--release')
     return shotsReanalyze.answer(await shots.reanalyzeOne(ctx, session, {
-      target: request.target ?? '', reason, release: request.release === true,
+      target: named, reason, release: request.release === true || asks,
     }))
   }
   const plan = shots.planReanalysis(ctx, group, reason, request.limit)

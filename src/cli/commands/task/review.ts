@@ -36,7 +36,7 @@ const definition: VerbDefinition<BoardTaskDocument> = {
 
 /** Reviews. */
 export const run: Run<ReviewOptions, BoardTaskDocument> = async (options, deps) => {
-  const request = requestOf(taskReview, { ...options, verdict: verdictOf(options) })
+  const request = requestOf(taskReview, { ...options, verdict: await verdictOf(options, deps) })
   const { gov, session } = await loginToMutate(deps)
   const task = await reviewAnyTask(gov, session, request.task, request.verdict)
   return taskReview.answer({ view: gov.store.read(), session, task })

@@ -19,7 +19,7 @@ export interface ClosedJob extends Identified {
   readonly closure: Closure
 }
 
-const next = (jobId: string): string => `Look at it: sallyport codehost job ${jobId}`
+const next = (jobId: string): string => `Look at it: \`sallyport codehost job ${jobId}\`.`
 
 /** The closure that the checkpoints of a job tell of, with nothing that contradicts it. */
 const closureOf = (view: View, jobId: string): Closure => {
@@ -52,7 +52,7 @@ export const requireObservable = (
   if (revision === request.expected_read_revision) return { ...identified, closure }
   throw fail.conflict(
     'stale_read_revision', 'The connection has another revision than was asked for.', {
-      next: 'See it, and acknowledge again: sallyport codehost connections',
+      next: 'See it, and acknowledge again: `sallyport codehost connections`.',
       details: { job_id: jobId, revision },
     },
   )

@@ -13,9 +13,8 @@ interface Asked {
 }
 
 const again = ({ jobId, request }: Asked): string =>
-  `The closure stands. To look again: sallyport codehost observe ${jobId} `
-    + '--acknowledged-closure-observation --expected-read-revision '
-    + String(request.expected_read_revision)
+  `The closure stands. To look again: \`sallyport codehost observe ${jobId} `
+    + `--expected-read-revision ${request.expected_read_revision}\`.`
 
 /** The error of a look, whatever it was; after reads none that says that nothing was sent. */
 export const observationError = (error: unknown, asked: Asked, reads: boolean): unknown => {

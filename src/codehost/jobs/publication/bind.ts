@@ -126,7 +126,7 @@ export const openBinding = (gov: Pick<Gov, 'store'>, view: View, job: Job): Prod
   const bound = job.approval?.producer ?? null
   if (bound === null) {
     throw fail.unauthorized('codehost_write_denied', 'This publication is not approved.', {
-      reason: 'approval_missing', next: `Look at it: sallyport codehost preview ${job.job_id}`,
+      reason: 'approval_missing', next: `Look at it: \`sallyport codehost preview ${job.job_id}\`.`,
     })
   }
   const bytes = readArtifact(gov, view, bound.artifact_id, producerLabel)

@@ -13,7 +13,7 @@ export const approvedOtherwise = ({ job_id }: Job, reason: ChangedReason): Sally
   fail.conflict('producer_changed', reason === 'job'
     ? 'Its approval was for another run: the connection was used since, or this one was cut off.'
     : 'This machine would make the objects otherwise than was approved.', {
-    reason, next: `Look at it and approve it again: sallyport codehost preview ${job_id}`,
+    reason, next: `Look at it and approve it again: \`sallyport codehost preview ${job_id}\`.`,
     details: { job_id },
   })
 

@@ -53,7 +53,7 @@ const resumeCommand = ({ job_id }: Job): string => `sallyport codehost resume ${
 
 const nothingToRead = (job: Job) => fail.conflict(
   'nothing_to_reconcile', 'Everything of this job that was sent is known to be made.', {
-    next: `Go on with what was never sent: ${resumeCommand(job)}`,
+    next: `Go on with what was never sent: \`${resumeCommand(job)}\`.`,
     details: { job_id: job.job_id, state: job.state },
   },
 )
@@ -114,8 +114,8 @@ const incomplete = (job: Job) => fail.blocked(
     : 'It happened and is proved, but what it rests on changed meanwhile.', {
     reason: job.reason ?? 'incomplete', details: { job_id: job.job_id },
     next: job.created < job.plan.effects
-      ? `Go on with the rest: ${resumeCommand(job)}`
-      : `It does not count as done. See: sallyport codehost job ${job.job_id}`,
+      ? `Go on with the rest: \`${resumeCommand(job)}\`.`
+      : `It does not count as done. See \`sallyport codehost job ${job.job_id}\`.`,
   },
 )
 
