@@ -5,15 +5,15 @@
  */
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import fs, { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import fs, { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { syncBuiltinESMExports } from 'node:module'
 import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { producerLimits } from '../src/codehost/producer/limits.js'
 import { openPublication } from '../src/codehost/jobs/publication/open.js'
 import { jobCollection } from '../src/codehost/jobs/rows.js'
 import { must } from '../test/support/must.js'
-import { World } from '../test/world/world.js'
+import { approvedPublication } from './approved-publication.js'
 import { median } from './pairs.js'
 import type { Cost } from './processor.js'
 import type { BenchRow } from './types.js'
@@ -69,25 +69,9 @@ const since = (start: Cost): Cost => {
 export const publishInChild = async (
   dir: string, profileFile: string, kind: Kind, syncs: string,
 ): Promise<string> => {
-  const endings: (() => Promise<void> | void)[] = []
-  const t = { teardown: (done: () => Promise<void> | void) => void endings.push(done) }
-  const world = await World.in(t).state({ owner: 'ada', profileFile }).session()
-  const { place, run, json } = world
-  const { id } = must(await run(['codehost', 'connect', '--repo', 'octo-org/hello', '--token-file',
-    place.write('token', 'token-of-the-bench\n'), '--json'])).json<{ id: string }>()
-  must(await run(['codehost', 'consent', id, '--acknowledge', '--expected-revision', '1',
-    '--duration', '1h', '--action', 'git.object.create', 'git.ref.create', 'pull_request.create']))
-  const source = place.path('source')
-  for (let n = 0; n < files; n += 1) {
-    const path = join(source, `part-${n % 40}`, `of-${n % 7}`, `file-${n}`)
-    mkdirSync(dirname(path), { recursive: true })
-    writeFileSync(path, contentOf(kind, n))
-  }
-  const { id: job } = must(await run(['codehost', 'prepare', 'publication', '--connection', id,
-    '--source', source, '--base', 'main', '--branch', 'topic', '--title', 'T', '--author',
-    'Ann <ann@example.org>', '--json'])).json<{ id: string }>()
-  const { digest } = await json(['codehost', 'preview', job]) as { digest: string }
-  must(await run(['codehost', 'approve', job, '--preview-digest', digest]))
+  const { world, job, end } = await approvedPublication(profileFile, {
+    count: files, contentOf: (n) => contentOf(kind, n),
+  })
   const view = world.view()
   const row = view.get(jobCollection, job)
   if (row === undefined) throw new Error('no job')
@@ -103,13 +87,13 @@ export const publishInChild = async (
   const seen = watchSyncs(syncs === 'nosync')
   let [from, cost, spawned, producerMs, counted]: [Cost, Cost, number, number, number] =
     [now(), now(), 0, 0, 0]
-  must(await run(['codehost', 'run', job], { at: (step) => {
+  must(await world.run(['codehost', 'run', job], { at: (step) => {
     if (step === 'codehost.spawn_intended') spawned = performance.now()
     if (step === 'codehost.produced') producerMs = performance.now() - spawned
     if (step.startsWith('codehost.post_1_of_')) [from, counted] = [now(), seen.count]
     if (step === 'codehost.created') [cost, counted] = [since(from), seen.count - counted]
   } }))
-  for (const done of endings.reverse()) await done()
+  await end()
   const posts = list.length
   return JSON.stringify({ ...cost, posts, syncs: counted / posts, producerMs })
 }

@@ -5,6 +5,10 @@ import {
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { canonicalJson, sha256Hex } from '../../../../src/base/canonical.js'
+import type { SpawnEntry } from '../../../../src/codehost/closure/publishing/inventory.js'
+import { requireQuiescence } from '../../../../src/codehost/closure/publishing/quiescence.js'
+import { effectLedger } from '../../../../src/codehost/jobs/effects.js'
+import { effectHistory, jobEntries } from '../../../../src/codehost/jobs/histories.js'
 import { jobCollection } from '../../../../src/codehost/jobs/rows.js'
 import { markerDigest, markerName } from '../../../../src/codehost/producer/limits.js'
 import { macOf } from '../../../../src/codehost/producer/mac.js'
@@ -142,6 +146,28 @@ t.test('whatever is no proof of the end of the local work keeps the capacity, wi
     await at.transact((tx) => tx.put(jobCollection, job, row))
   })
   must(await at.close(job, at.request(job)))
+})
+
+t.test('a whole stage with its marker proves nothing of local work that the ledger tells otherwise', async (t) => {
+  const at = await publicationClosing(t)
+  const job = await at.stopped('blob')
+  const [row, view] = [at.job(job), at.view()]
+  const { producer, effects } = effectLedger(jobEntries(view, effectHistory, job))
+  const told = jobEntries(view, effectHistory, job).find(({ type }) => type === 'spawn')
+  if (producer === null || told?.type !== 'spawn') throw new Error('no local work was begun')
+  const contacted = effects.filter(({ standing }) => standing !== 'planned')
+  const proof = (spawn: SpawnEntry) =>
+    requireQuiescence(at.gov, view, row, { spawn, producer, contacted })
+  t.equal(proof(told).standing, 'complete')
+  for (const change of [
+    { producer_id: 'prd_01900000-0000-7000-8000-000000000000' },
+    { binding_sha256: '0'.repeat(64) },
+    { attempt: told.attempt + 1 }, { fence: told.fence + 1 },
+  ]) {
+    t.throws(() => proof({ ...told, ...change }), {
+      code: 'closure_blocked', reason: 'producer_binding_changed',
+    }, Object.keys(change).join())
+  }
 })
 
 t.test('C-239 C-254 the guard is held from before the first read to behind the record, and the proof is looked at once more before it', async (t) => {
