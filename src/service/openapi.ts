@@ -89,7 +89,7 @@ const parametersOf = (described: Described, components: Components): readonly No
 ]
 
 const asItIs = (mediaTypes: readonly string[]): Node =>
-  Object.fromEntries(mediaTypes.map((one) => [one, {}]))
+  Object.fromEntries(mediaTypes.map((one) => [one, { schema: {} }]))
 
 const bodyOf = ({ body, takes, contract }: Described, components: Components): Node => {
   if (takes !== undefined) return { requestBody: { required: true, content: asItIs(takes) } }
