@@ -10,6 +10,7 @@ import { verifyEdge } from '../../src/edge/verify.js'
 import { putStop } from '../../src/governance/stops/folder.js'
 import { askedThrough, newStop } from '../../src/governance/stops/act.js'
 import { deviceStop } from '../../src/governance/stops/stop.js'
+import type { Gov } from '../../src/governance/context.js'
 import { addAndSignIn, signIn } from '../support/tasks.js'
 import { capture, headOf, pairDevice, send } from '../support/edge/uploading.js'
 import { World, type StateWorld } from '../world/world.js'
@@ -228,4 +229,75 @@ t.test('each egress is a switch of its own, off at first', async (t) => {
       else await t.rejects(sent, { code: 'edge_egress_not_allowed' })
     }
   }
+})
+
+/** The same store, which does something right before a record. */
+const beforeRecords = (store: Gov['store'], first: () => void): Gov['store'] =>
+  new Proxy(store, {
+    get: (target, name) => {
+      const found = Reflect.get(target, name, target) as unknown
+      if (typeof found !== 'function') return found
+      const method = (found as (...args: unknown[]) => unknown).bind(target)
+      return name !== 'transact' ? method : (...args: unknown[]) => {
+        first()
+        return method(...args)
+      }
+    },
+  })
+
+const stopOf = ({ world, party, session }: Awaited<ReturnType<typeof paired>>) => () => {
+  const aim = { kind: deviceStop, target: party.device.device_id }
+  putStop(world.gov.store.stopsDir, newStop(world.clock, aim, askedThrough('edge revoke', session)))
+}
+
+t.test('what the record refuses leaves no bytes, though they were stored by then', async (t) => {
+  const at = await paired(t)
+  const { world, party } = at
+  const body = capture()
+  const sealed = () => files(join(world.place.stateDir, 'artifacts'))
+  const before = sealed()
+  let seen: readonly string[] = []
+  const stop = stopOf(at)
+  const store = beforeRecords(world.gov.store, () => {
+    seen = sealed()
+    stop()
+  })
+  await t.rejects(send({ ...world.gov, store }, party, headOf(body, 1), body), {
+    code: 'edge_credential_revoked',
+  })
+  t.equal(seen.length, before.length + 1, 'they were there')
+  t.strictSame(sealed(), before)
+})
+
+t.test('a pairing that ended before the end of a body comes to no record at all', async (t) => {
+  const at = await paired(t)
+  const { world } = at
+  const body = capture()
+  let records = 0
+  const store = beforeRecords(world.gov.store, () => (records += 1))
+  const upload = await begun({ ...at, world: { ...world, gov: { ...world.gov, store } } },
+    headOf(body, 1))
+  upload.write(body)
+  stopOf(at)()
+  await t.rejects(upload.finish(), { code: 'edge_credential_revoked' })
+  t.equal(records, 0)
+})
+
+t.test('a pairing that has stored as many as it may stores no more, however small', async (t) => {
+  const { world, party } = await paired(t, { items_max: 1 })
+  const body = capture()
+  await send(world.gov, party, headOf(body, 1), body)
+  await t.rejects(beginUpload(world.gov, party, headOf(body, 2)), { code: 'edge_store_full' })
+})
+
+t.test('the stop of one device stops no other one, recorded or not', async (t) => {
+  const at = await paired(t)
+  const { world, party, session } = at
+  const body = capture()
+  const other = await pairDevice(world.gov, session)
+  stopOf(at)()
+  await t.rejects(send(world.gov, party, headOf(body, 1), body), {
+    code: 'edge_credential_revoked',
+  })
+  t.equal((await send(world.gov, other.party, headOf(body, 1), body)).sequence, 1)
 })

@@ -21,8 +21,8 @@ t.test('a validator of OpenAPI that is not ours accepts the served description',
   const document = await served(at)
   const { valid, errors } = await new Validator().validate(document)
   t.strictSame([valid, errors ?? null], [true, null])
-  const { paths, ...rest } = document
-  t.equal((await new Validator().validate({ ...rest, paths: { '/x': { get: 7 } } })).valid, false,
+  const spoilt = { ...document, paths: { '/x': { get: 7 } } }
+  t.equal((await new Validator().validate(spoilt)).valid, false,
     'it does refuse what is none')
   t.equal(document.openapi, '3.1.0')
 })
