@@ -65,8 +65,8 @@ t.test('types that others make of the description carry a client that compiles a
   writeFileSync(join(dir, 'package.json'), '{"type":"module"}')
   const program = ts.createProgram([join(dir, 'client.ts')], {
     strict: true, target: ts.ScriptTarget.ES2022, module: ts.ModuleKind.NodeNext,
-    moduleResolution: ts.ModuleResolutionKind.NodeNext, noEmitOnError: true, skipLibCheck: true, types: ['node'],
-    typeRoots: [join(process.cwd(), 'node_modules/@types')],
+    moduleResolution: ts.ModuleResolutionKind.NodeNext, noEmitOnError: true, skipLibCheck: true,
+    types: ['node'], typeRoots: [join(process.cwd(), 'node_modules/@types')],
   })
   const { diagnostics } = program.emit()
   const problems = [...ts.getPreEmitDiagnostics(program), ...diagnostics]

@@ -1,4 +1,4 @@
-/** Requests made from the JSON Schemas of a served description: valid ones, and ones that are not. */
+/** Requests made from the JSON Schemas of a served description, valid and not. */
 import fc from 'fast-check'
 import type { Loose } from '../../world/place.js'
 
