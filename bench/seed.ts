@@ -63,7 +63,7 @@ export const imageOf = (folder: string, n: number, start: number): TakenFile => 
     modifiedNs: String(BigInt(at) * 1_000_000n), changedNs: String(BigInt(at) * 1_000_000n),
     inode: String(n), bytes: 1, capturedAt: isoFromMs(at), inFuture: false,
     sha256: createHash('sha256').update(name).digest('hex'), format: 'png', width: 1920,
-    height: 1080, fingerprint: null, refused: null, flaw: 'truncated',
+    height: 1080, fingerprint: null, refused: null, flaw: 'truncated', confirmed: null,
   } as unknown as TakenFile
 }
 
@@ -99,7 +99,7 @@ export const seedKnown = async (store: Store, folder: string, now: string): Prom
       ...exact, file, name: { text: name, bytes_base64: null }, stamp: listing.stampOf(file),
       capturedAt: isoFromMs(Number(BigInt(exact.modifiedNs) / 1_000_000n)), inFuture: false,
       sha256: createHash('sha256').update(name).digest('hex'), format: 'png', width: 1920,
-      height: 1080, fingerprint: null, refused: null, flaw: 'truncated',
+      height: 1080, fingerprint: null, refused: null, flaw: 'truncated', confirmed: null,
     }
   })
   await store.transact('bench', (tx) => {

@@ -80,6 +80,21 @@ export const tableOf = (code: HuffmanCode): HuffmanTable => {
   return table
 }
 
+const symbols = new WeakMap<HuffmanCode, Uint16Array>()
+
+/**
+ * Length and symbol of the code at the front of 16 bits, by these bits; 0 is no code. 128 KiB, made
+ * once for each code.
+ */
+export const symbolsOf = (code: HuffmanCode): Uint16Array => {
+  const known = symbols.get(code)
+  if (known !== undefined) return known
+  const table = new Uint16Array(1 << codeBitsMax)
+  eachCode(code, (length, symbol, from, to) => { table.fill((length << 8) | symbol, from, to) })
+  symbols.set(code, table)
+  return table
+}
+
 /** Most bytes that may be read behind the end of a scan: a whole symbol's worth of padding. */
 const overrunBytesMax = 64
 
@@ -124,18 +139,35 @@ export class BitReader {
     this.at = at
   }
 
-  /** A DC difference: its size by the table, then as many bits (T.81, EXTEND). */
+  /** A DC difference: its size by the table, then as many bits. */
   difference({ full }: HuffmanTable): number {
+    const size = this.symbol(full)
+    if (size > differenceBitsMax) throw new ImageProblem('data_damaged')
+    return this.value(size)
+  }
+
+  /** The symbol of the next code, by a table of lengths and symbols. */
+  symbol(table: Uint16Array): number {
     if (this.#count < 16) this.#fill()
-    const entry = full[this.#bits >>> 16]!
-    const size = entry & 0xff
-    if (entry === 0 || size > differenceBitsMax) throw new ImageProblem('data_damaged')
+    const entry = table[this.#bits >>> 16]!
+    if (entry === 0) throw new ImageProblem('data_damaged')
     this.#drop(entry >> 8)
+    return entry & 0xff
+  }
+
+  /** A value of up to 15 bits (T.81, EXTEND). */
+  value(size: number): number {
     if (size === 0) return 0
+    const value = this.number(size)
+    return value < 1 << (size - 1) ? value - (1 << size) + 1 : value
+  }
+
+  /** One to 15 bits as they are. */
+  number(size: number): number {
     if (this.#count < size) this.#fill()
     const value = this.#bits >>> (32 - size)
     this.#drop(size)
-    return value < 1 << (size - 1) ? value - (1 << size) + 1 : value
+    return value
   }
 
   /** Passes over the AC values of one block; locals, because this loop is most of the work. */

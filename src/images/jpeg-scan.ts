@@ -101,24 +101,6 @@ const unitsOf = (frame: Frame, { parts }: Scan): Units => {
     : { columns: frame.mcuColumns, rows: frame.mcuRows, single: false }
 }
 
-const readUnit = (reader: BitReader, scan: ReadyScan, column: number, row: number): void => {
-  if (scan.parts.length === 1) {
-    const [part] = scan.parts
-    if (part !== undefined) {
-      readBlock(reader, scan, part, row * part.component.stride + column)
-    }
-    return
-  }
-  for (const part of scan.parts) {
-    const { h, v, stride } = part.component
-    for (let y = 0; y < v; y += 1) {
-      for (let x = 0; x < h; x += 1) {
-        readBlock(reader, scan, part, (row * v + y) * stride + column * h + x)
-      }
-    }
-  }
-}
-
 const ready = (scan: Scan): ReadyScan => {
   const tables = (code: HuffmanCode | undefined): HuffmanTable | undefined =>
     (code === undefined ? undefined : tableOf(code))
@@ -131,26 +113,60 @@ const ready = (scan: Scan): ReadyScan => {
   }
 }
 
-/** The reader that has the last word on every scan. */
-const readSlowly = (bytes: Uint8Array, at: number, frame: Frame, asked: Scan): number => {
-  const scan = ready(asked)
-  const reader = new BitReader(bytes, at)
-  const { columns, rows } = unitsOf(frame, asked)
-  const reset = (): void => { for (const { component } of scan.parts) component.previous = 0 }
-  reset()
+/** What is done with the blocks of a scan. */
+export interface BlockReader {
+  /** Reads the block `index` of the part `part` of the scan. */
+  block(part: number, index: number): void
+  /** Before the first block, and behind every restart. */
+  reset(): void
+}
+
+const readUnit = (
+  { block }: BlockReader, { parts }: Scan, column: number, row: number,
+): void => {
+  if (parts.length === 1) {
+    block(0, row * parts[0]!.component.stride + column)
+    return
+  }
+  for (let part = 0; part < parts.length; part += 1) {
+    const { h, v, stride } = parts[part]!.component
+    for (let y = 0; y < v; y += 1) {
+      for (let x = 0; x < h; x += 1) block(part, (row * v + y) * stride + column * h + x)
+    }
+  }
+}
+
+/** Goes through the blocks of a scan in their order. Throws `data_damaged` without a restart. */
+export const eachBlock = (
+  bits: BitReader, frame: Frame, scan: Scan, reader: BlockReader,
+): void => {
+  const { columns, rows } = unitsOf(frame, scan)
+  reader.reset()
   let left = scan.restartInterval
   for (let row = 0; row < rows; row += 1) {
     for (let column = 0; column < columns; column += 1) {
       if (scan.restartInterval > 0 && left === 0) {
-        if (!reader.restart()) throw new ImageProblem('data_damaged')
-        reset()
+        if (!bits.restart()) throw new ImageProblem('data_damaged')
+        reader.reset()
         left = scan.restartInterval
       }
       readUnit(reader, scan, column, row)
       left -= 1
     }
   }
-  return reader.at
+}
+
+/** The reader that has the last word on every scan. */
+const readSlowly = (bytes: Uint8Array, at: number, frame: Frame, asked: Scan): number => {
+  const scan = ready(asked)
+  const bits = new BitReader(bytes, at)
+  eachBlock(bits, frame, asked, {
+    block: (part, index) => readBlock(bits, scan, scan.parts[part]!, index),
+    reset() {
+      for (const { component } of scan.parts) component.previous = 0
+    },
+  })
+  return bits.at
 }
 
 /** Reads the values of the first component alone; null where that is not to be done. */

@@ -10,10 +10,17 @@ export const imageLimits = {
   /** Images that wait for a worker. */
   waitingMax: 64,
   workerHeapMegabytesMax: 256,
+  /** One picture of two that are compared: its rows, or its coefficients. */
+  compareBytesMax: 256 * 1024 * 1024,
+  /** A larger picture is not held for the next comparison. */
+  heldBytesMax: 64 * 1024 * 1024,
 } as const
 
-/** Largest cell difference, in levels of 255, that still counts as the same picture. */
+/** Largest cell difference, in levels of 255, up to which two pictures are worth comparing. */
 export const visualLimit = 3
+
+/** Largest difference of a channel of any pixel between repeats of a PNG, in levels of 255. */
+export const pixelLimit = 2
 
 /** Fixed point of a cell's average. */
 export const levelScale = 64

@@ -14,6 +14,12 @@ export interface Png {
   /** The one transparent sample value or triple, as stored. */
   readonly clear: readonly number[] | null
   readonly data: readonly Uint8Array[]
+  /** Chunks that say what its numbers look like, with their types, in the order of the file. */
+  readonly colourChunks: readonly Uint8Array[]
+  /** Whether more than one frame is shown. */
+  readonly animated: boolean
+  /** What a camera says of it. */
+  readonly exif: Uint8Array | null
 }
 
 const samplesOf: Readonly<Record<number, number>> = { 0: 1, 2: 3, 3: 1, 4: 2, 6: 4 }
@@ -39,8 +45,13 @@ const requireChecksum = (bytes: Buffer, type: string, at: number, end: number): 
 const isUnknownCritical = (type: string): boolean =>
   /^[^a-z]/.test(type) && !['IHDR', 'PLTE', 'IDAT', 'IEND'].includes(type)
 
-/** Every chunk up to IEND: type and content. */
-function* chunksOf(bytes: Buffer): Generator<readonly [string, Buffer]> {
+/** Chunks without which the same samples are another picture (section 11.3.2). */
+const tellsColour: ReadonlySet<string> = new Set([
+  'gAMA', 'cHRM', 'sRGB', 'iCCP', 'cICP', 'mDCV', 'mDCv', 'cLLI', 'cLLi',
+])
+
+/** Every chunk up to IEND: type, content, and both as they stand. */
+function* chunksOf(bytes: Buffer): Generator<readonly [string, Buffer, Buffer]> {
   let at = 8
   while (at + 12 <= bytes.length) {
     const length = bytes.readUInt32BE(at)
@@ -49,7 +60,7 @@ function* chunksOf(bytes: Buffer): Generator<readonly [string, Buffer]> {
     const type = bytes.toString('latin1', at + 4, at + 8)
     if (isUnknownCritical(type)) throw new ImageProblem('header_damaged')
     requireChecksum(bytes, type, at, end)
-    yield [type, bytes.subarray(at + 8, end)]
+    yield [type, bytes.subarray(at + 8, end), bytes.subarray(at + 4, end)]
     if (type === 'IEND') return
     at = end + 4
   }
@@ -76,7 +87,9 @@ const clearOf = (colour: number, content: Buffer | null): number[] | null => {
 export const readPng = (bytes: Buffer): Png => {
   const found = new Map<string, Buffer>()
   const data: Buffer[] = []
-  for (const [type, content] of chunksOf(bytes)) {
+  const colourChunks: Buffer[] = []
+  for (const [type, content, whole] of chunksOf(bytes)) {
+    if (tellsColour.has(type)) colourChunks.push(whole)
     if (type === 'IDAT') data.push(content)
     else if (!found.has(type)) found.set(type, content)
     else if (type === 'IHDR') throw new ImageProblem('header_damaged')
@@ -95,7 +108,7 @@ export const readPng = (bytes: Buffer): Png => {
     interlaced: interlace === 1,
     palette: colour === 3 && rgb !== null ? paletteOf(rgb, transparency) : null,
     clear: clearOf(colour, transparency),
-    data,
+    data, colourChunks, animated: found.has('acTL'), exif: found.get('eXIf') ?? null,
   }
 }
 

@@ -15,8 +15,11 @@ import { unfilterRow } from './unfilter.js'
 
 const chunkBytesMin = 64
 
-/** Exactly as many bytes as the header promises: no bomb gets past its own header. */
-const inflate = ({ data }: Png, expected: number): Buffer => {
+/**
+ * The data, inflated to exactly as many bytes as the header promises: no bomb gets past its own
+ * header. Throws `ImageProblem`.
+ */
+export const inflate = ({ data }: Png, expected: number): Buffer => {
   const [first = Buffer.alloc(0)] = data
   let raw: Buffer
   try {
@@ -30,8 +33,12 @@ const inflate = ({ data }: Png, expected: number): Buffer => {
   return raw
 }
 
-/** Undoes the filters of a pass in place; rows lie at `length + 1` bytes. */
-const unfilter = (raw: Buffer, at: number, pass: Pass, length: number, step: number): void => {
+/**
+ * Undoes the filters of a pass in place; rows lie at `length + 1` bytes. Throws `ImageProblem`.
+ */
+export const unfilter = (
+  raw: Buffer, at: number, pass: Pass, length: number, step: number,
+): void => {
   let before: Uint8Array | null = null
   for (let row = 0, from = at; row < pass.height; row += 1, from += length + 1) {
     const line = raw.subarray(from + 1, from + 1 + length)

@@ -6,9 +6,11 @@
 import { createHash } from 'node:crypto'
 import { availableParallelism } from 'node:os'
 import { Worker } from 'node:worker_threads'
+import { notCompared } from './compare.js'
+import type { CompareJob } from './compare-job.js'
 import { readImageFacts } from './facts.js'
 import { imageLimits } from './limits.js'
-import type { Examined, ImageReason } from './types.js'
+import type { Examined, ImageReason, PictureComparison } from './types.js'
 
 /** How to make a pool. */
 export interface ImagePoolOptions {
@@ -27,6 +29,11 @@ export interface ImagePool {
    * change until the answer; any others are copied.
    */
   examine(bytes: Uint8Array): Promise<Examined>
+  /**
+   * Compares two whole pictures, both within the limits of `examine`; one comparison after another,
+   * in one thread. `not_compared` past its time, or when the thread died.
+   */
+  compare(job: CompareJob): Promise<PictureComparison>
   /** How many images may be under way before `examine` waits for a thread. */
   readonly workers: number
   /** Ends every thread; images under way or waiting end as `decode_failed`. */
@@ -34,8 +41,12 @@ export interface ImagePool {
 }
 
 interface Job {
-  readonly bytes: Uint8Array
-  resolve(found: Examined): void
+  /** What the thread is sent. */
+  readonly asked: Uint8Array | CompareJob
+  /** Takes the thread's answer. */
+  resolve(answer: unknown): void
+  /** The thread was ended, or will not be had. */
+  lost(reason: ImageReason): void
 }
 
 interface Thread {
@@ -59,12 +70,16 @@ const shared = (bytes: Uint8Array): Uint8Array => {
   return copy
 }
 
+const isComparison = (asked: Job['asked']): asked is CompareJob => !(asked instanceof Uint8Array)
+
 class Pool implements ImagePool {
   readonly workers: number
   readonly #timeLimitMs: number
   readonly #program: URL
   readonly #threads = new Set<Thread>()
   readonly #waiting: Job[] = []
+  /** The thread that holds a picture to compare with. */
+  #comparer: Thread | null = null
   #closed = false
 
   constructor({ workers, timeLimitMs, program }: ImagePoolOptions) {
@@ -75,10 +90,30 @@ class Pool implements ImagePool {
   }
 
   examine(bytes: Uint8Array): Promise<Examined> {
+    const asked = shared(bytes)
+    return this.#ask(asked, (reason) => withoutThread(asked, reason))
+  }
+
+  compare({ bytes, standing }: CompareJob): Promise<PictureComparison> {
+    const asked = {
+      bytes: shared(bytes),
+      standing: { sha256: standing.sha256, bytes: shared(standing.bytes) },
+    }
+    return this.#ask(asked, () => notCompared)
+  }
+
+  #ask<T>(asked: Job['asked'], without: (reason: ImageReason) => T): Promise<T> {
     if (this.#closed) throw new TypeError('the pool is closed')
     if (this.#waiting.length >= imageLimits.waitingMax) throw new TypeError('too many images wait')
     return new Promise((resolve) => {
-      this.#waiting.push({ bytes: shared(bytes), resolve })
+      const job: Job = {
+        asked,
+        resolve: (answer) => resolve(answer as T),
+        lost: (reason) => resolve(without(reason)),
+      }
+      // The answer of a comparison is waited for before anything else goes on.
+      if (isComparison(asked)) this.#waiting.unshift(job)
+      else this.#waiting.push(job)
       this.#next()
     })
   }
@@ -87,18 +122,22 @@ class Pool implements ImagePool {
     this.#closed = true
     const threads = [...this.#threads]
     for (const job of this.#waiting.splice(0)) {
-      job.resolve(withoutThread(job.bytes, 'decode_failed'))
+      job.lost('decode_failed')
     }
     for (const thread of threads) this.#end(thread, 'decode_failed')
     await Promise.all(threads.map(({ worker }) => worker.terminate()))
   }
 
   #next(): void {
-    if (this.#closed || this.#waiting.length === 0) return
-    const idle = [...this.#threads].find(({ job }) => job === null)
-    const thread = idle ?? (this.#threads.size < this.workers ? this.#start() : undefined)
-    const job = thread === undefined ? undefined : this.#waiting.shift()
-    if (thread === undefined || job === undefined) return
+    if (this.#closed) return
+    let thread: Thread | null = null
+    const at = this.#waiting.findIndex((one) => (thread = this.#threadFor(one)) !== null)
+    const [job] = at < 0 ? [] : this.#waiting.splice(at, 1)
+    if (job !== undefined && thread !== null) this.#give(thread, job)
+  }
+
+  #give(thread: Thread, job: Job): void {
+    if (isComparison(job.asked)) this.#comparer = thread
     thread.job = job
     thread.worker.ref()
     thread.timer = setTimeout(() => {
@@ -106,8 +145,17 @@ class Pool implements ImagePool {
       void thread.worker.terminate()
       this.#next()
     }, this.#timeLimitMs)
-    thread.worker.postMessage(job.bytes)
+    thread.worker.postMessage(job.asked)
     this.#next()
+  }
+
+  /** An idle thread, or a new one; comparisons go to one thread, whatever it is doing. */
+  #threadFor({ asked }: Job): Thread | null {
+    if (isComparison(asked) && this.#comparer !== null) {
+      return this.#comparer.job === null ? this.#comparer : null
+    }
+    const idle = [...this.#threads].find(({ job }) => job === null)
+    return idle ?? (this.#threads.size < this.workers ? this.#start() : null)
   }
 
   #start(): Thread {
@@ -116,12 +164,12 @@ class Pool implements ImagePool {
       stdout: false, stderr: true, execArgv: [],
     })
     const thread: Thread = { worker, job: null, timer: null }
-    worker.on('message', (found: Examined) => {
+    worker.on('message', (answer: unknown) => {
       const { job } = thread
       // An answer that comes after the end of its time is nobody's.
       if (job === null) return
       this.#rest(thread)
-      job.resolve(found)
+      job.resolve(answer)
       this.#next()
     })
     const lost = (): void => {
@@ -145,8 +193,9 @@ class Pool implements ImagePool {
   #end(thread: Thread, reason: ImageReason): void {
     const { job } = thread
     this.#threads.delete(thread)
+    if (this.#comparer === thread) this.#comparer = null
     this.#rest(thread)
-    job?.resolve(withoutThread(job.bytes, reason))
+    job?.lost(reason)
   }
 }
 

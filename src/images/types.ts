@@ -44,3 +44,27 @@ export interface Examined {
   /** Why there is no fingerprint; null when there is one. */
   readonly reason: ImageReason | null
 }
+
+/** What two whole pictures are to each other. Closed list. */
+export const pictureVerdicts = [
+  /** The same pixels, or the same coefficients. */
+  'same',
+  /** Equal but for what noise or another encoder's rounding explains. */
+  'alike',
+  'differs',
+  /** Their numbers do not mean the same: colours, profile, orientation. */
+  'other_colours',
+  'animated',
+  /** Too large, of a kind that is not compared, or not to be read in time. */
+  'not_compared',
+] as const
+
+/** How two whole pictures compare. */
+export interface PictureComparison {
+  readonly verdict: (typeof pictureVerdicts)[number]
+  /**
+   * Largest difference of `same` and `alike`: of a PNG in levels of 255, rounded up; of a JPEG of a
+   * coefficient as it is after its quantization is undone. Null for the others.
+   */
+  readonly difference: number | null
+}

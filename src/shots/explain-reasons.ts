@@ -4,9 +4,14 @@ export const explainReasons: Readonly<Record<string, string>> = {
   same_bytes_elsewhere: 'these very bytes were observed under another folder',
   same_bytes_suppressed: 'these very bytes were suppressed for another image before',
   found_again: 'these very bytes were missing and are back',
-  looks_alike: 'no cell differs by more than the limit from the image before',
-  same_picture: 'every cell is equal to the image before, in other bytes',
+  looks_alike: 'it is equal to the image before but for small differences',
+  same_picture: 'it is equal to the image before, in other bytes',
   looks_different: 'a cell differs by more than the limit from the image before',
+  picture_differs: 'its cells are about as bright, but the two pictures are not equal',
+  other_colours: 'its colours, its profile or its orientation are told in another way',
+  animated: 'it or the image before it is animated, and such an image is never merged',
+  representative_gone: 'no file holds the image before it any more, so nothing could be compared',
+  not_confirmed: 'the two whole pictures could not be compared',
   run_refreshed: 'it looks alike, but the run has lasted for the refresh time',
   first_image: 'there was no image before it to compare with',
   other_format: 'the image before it is of another format',
@@ -19,6 +24,32 @@ export const explainReasons: Readonly<Record<string, string>> = {
   too_many_bytes: 'it has more bytes than an image may have',
   too_many_pixels: 'it has more pixels than an image may have',
   header_damaged: 'its header cannot be read',
+}
+
+/** What is said of rows of an earlier version, which compared cells alone. */
+const unconfirmedReasons: Readonly<Record<string, string>> = {
+  looks_alike: 'no cell differs by more than the limit from the image before',
+  same_picture: 'every cell is as bright as in the image before, in other bytes',
+}
+
+/** What differences are of: channels of pixels, or coefficients before their quantization. */
+export const differenceUnits = ['levels of 255', 'units of a coefficient'] as const
+
+/**
+ * Why a file became what it became, for people; null for no reason. Only what was compared whole is
+ * called equal.
+ */
+export const becauseOf = ({ reason, compared }: {
+  readonly reason: string | null
+  readonly compared: { readonly difference: number | null; readonly unit: string } | null
+}): string | null => {
+  if (reason === null) return null
+  if (compared === null) return unconfirmedReasons[reason] ?? explainReasons[reason] ?? null
+  if (reason !== 'looks_alike' || compared.difference === null) {
+    return explainReasons[reason] ?? null
+  }
+  const most = Number(compared.difference.toFixed(2))
+  return `it is equal to the image before but for differences up to ${most} ${compared.unit}`
 }
 
 /** Why a picture could not be looked into, by reason code, for people; the docs list the same. */

@@ -11,12 +11,15 @@ import { closedObject } from '../base/schema.js'
 import { imageLimits, visualLimit } from '../images/limits.js'
 import type { View } from '../state/types.js'
 import { shotLimits } from './constants.js'
+import { differenceUnits } from './explain-reasons.js'
 import type { ShotsContext } from './context.js'
 import { currentFacts } from './observations/as-of-now.js'
 import { listedOf, listedShape } from './observations/facts.js'
 import { fileIdOf } from './observations/observation-store.js'
 import { folderDigestOf } from './source/folder-digest.js'
-import { shotCollections as c, type FileName, type SeenFile } from './observations/rows.js'
+import {
+  shotCollections as c, type FileName, type Observation, type SeenFile,
+} from './observations/rows.js'
 import { fileNameOf } from './scan/names.js'
 import { isSameFile } from './scan/same-file.js'
 import { isRecursive, savedSettings } from './source/settings.js'
@@ -48,6 +51,14 @@ const explanationShape = v.strictObject({
     measure: v.nullable(v.number()), limit: v.number(), cell_pixels: v.number(),
     /** Corner of the cell that differs most, in pixels from the top left; null for none. */
     cell: v.nullable(v.strictObject({ x_pixels: v.number(), y_pixels: v.number() })),
+    /**
+     * The two whole pictures, where they were compared: the SHA-256 of the representative's, and of
+     * repeats the largest difference; null where they are none. A JPEG's is that of a coefficient.
+     */
+    compared: v.nullable(v.strictObject({
+      representative_sha256: text, difference: v.nullable(v.number()),
+      unit: v.picklist(differenceUnits),
+    })),
   })),
   /** The observation that it is, duplicates or was suppressed for. */
   observation: v.nullable(listedShape),
@@ -199,12 +210,21 @@ const wouldOf = (
   return { ...facts, scan_would: 'read', why }
 }
 
-const gateOf = (row: SeenFile | undefined): Explanation['visual_gate'] => {
+/** Like images are of one format: that of the observation that the file led to. */
+const unitOf = (observation: Observation | undefined): typeof differenceUnits[number] =>
+  differenceUnits[observation?.format === 'jpeg' ? 1 : 0]
+
+const gateOf = (
+  row: SeenFile | undefined, observation: Observation | undefined,
+): Explanation['visual_gate'] => {
   if (row === undefined || (row.measure === null && row.outcome !== 'suppressed')) return null
   const { cellPixels } = imageLimits
   const cell = row.cell === undefined
     ? null : { x_pixels: row.cell.x * cellPixels, y_pixels: row.cell.y * cellPixels }
-  return { measure: row.measure, limit: visualLimit, cell_pixels: cellPixels, cell }
+  return {
+    measure: row.measure, limit: visualLimit, cell_pixels: cellPixels, cell,
+    compared: row.compared === undefined ? null : { ...row.compared, unit: unitOf(observation) },
+  }
 }
 
 /** Explains a file by its absolute path. */
@@ -226,7 +246,7 @@ export const explainPath = (ctx: ShotsContext, view: View, path: string): Explan
     decode_reason: row?.flaw ?? null,
     seen_at: row?.seen_at ?? null,
     sha256: row?.sha256 ?? null,
-    visual_gate: gateOf(row),
+    visual_gate: gateOf(row, observation),
     observation: observation === undefined ? null : listedOf(observation, now),
     now: wouldOf(found, seen, isRecursive(savedSettings(view))),
   }

@@ -53,6 +53,9 @@ const counts = (world: ImageWorld) => {
   }
 }
 
+const fileOf = (world: ImageWorld, name: string) =>
+  world.view().all(c.files).find(({ doc }) => doc.name.text === name)?.doc
+
 const gone = async (world: ImageWorld, name: string, analysed: boolean): Promise<void> => {
   unlinkSync(join(world.folder, name))
   await world.put({
@@ -80,7 +83,9 @@ t.test('S-068 look-alikes of an image that is gone unanalysed stand for it, and 
   const world = await World.in(t).state().session().images()
   const bytes = like(1, 1)
   world.file('r.png', bytes)
-  for (const n of [2, 3, 4]) world.file(`${n}.png`, like(1, n), after(n * 1000))
+  for (const [n, level] of [2, 3, 0].entries()) {
+    world.file(`${n}.png`, like(1, level), after(1000 + n * 1000))
+  }
   t.hasStrict(await scan(world), { ingested: 1, suppressed: 3 })
   await gone(world, 'r.png', false)
   t.hasStrict(await scan(world), { ingested: 1, suppressed: 2 })
@@ -91,7 +96,7 @@ t.test('S-068 look-alikes of an image that is gone unanalysed stand for it, and 
   t.strictSame(counts(world).problems, [])
 })
 
-t.test('S-068 an analysis goes on standing for the look-alikes when the file of its image is gone', async (t) => {
+t.test('S-068 S-071 an analysis goes on standing for its look-alikes when its file is gone, and nothing new is merged with what cannot be compared', async (t) => {
   const world = await World.in(t).state().session().images()
   world.file('r.png', like(1, 1))
   world.file('2.png', like(1, 2), after(1000))
@@ -102,8 +107,9 @@ t.test('S-068 an analysis goes on standing for the look-alikes when the file of 
     t.hasStrict(await scan(world), { known: 1, ingested: 0, suppressed: 0 })
   }
   world.file('3.png', like(1, 3), after(2000))
-  t.hasStrict(await scan(world), { known: 1, suppressed: 1 })
-  t.equal(rowOf(world, 'r.png').screenshot_visual_run?.suppressed_count, 2)
+  t.hasStrict(await scan(world), { known: 1, ingested: 1, suppressed: 0 })
+  t.equal(rowOf(world, 'r.png').screenshot_visual_run?.suppressed_count, 1)
+  t.equal(fileOf(world, '3.png')?.reason, 'representative_gone')
 })
 
 t.test('S-068 S-069 a file that is only touched is read again and counted nowhere again', async (t) => {
@@ -168,7 +174,7 @@ t.test('S-131 however often a folder is scanned, with its index or without, the 
   ), { numRuns: 5 })
 })
 
-t.test('S-070 the comparison is one of brightness: a red light and a green one of the same grey are alike', async (t) => {
+t.test('S-070 S-071 a light that turns from red to green of the same grey is another picture', async (t) => {
   const light = (colour: readonly number[]): Buffer => writePng({
     width: 64, height: 48, depth: 8, colour: 2,
     sample: (x, y, channel) => ((x >> 4) === 1 && (y >> 4) === 1 ? colour[channel] ?? 0 : 240),
@@ -176,8 +182,15 @@ t.test('S-070 the comparison is one of brightness: a red light and a green one o
   const world = await World.in(t).state().session().images()
   world.file('red.png', light([255, 0, 0]))
   world.file('green.png', light([0, 130, 0]), after(1000))
-  world.file('blue.png', light([0, 0, 255]), after(2000))
+  world.file('green-again.png', light([0, 131, 2]), after(2000))
   t.hasStrict(await scan(world), { ingested: 2, suppressed: 1, reasons: { looks_alike: 1 } })
-  const [green] = world.view().all(c.files).filter(({ doc }) => doc.name.text === 'green.png')
-  t.equal(green?.doc.measure?.toFixed(2), '0.06', 'as the docs say')
+  const green = fileOf(world, 'green.png')
+  t.hasStrict(green, { outcome: 'ingested', reason: 'picture_differs' })
+  t.equal(green?.measure?.toFixed(2), '0.06', 'as the docs say')
+  t.strictSame(green?.compared, {
+    representative_sha256: rowOf(world, 'red.png').sha256, difference: null,
+  })
+  t.strictSame(fileOf(world, 'green-again.png')?.compared, {
+    representative_sha256: rowOf(world, 'green.png').sha256, difference: 2,
+  })
 })

@@ -7,23 +7,30 @@ import type { Fingerprint } from '../../src/images/types.js'
 import { folderDigestOf } from '../../src/shots/source/folder-digest.js'
 import type { Observation, SeenFile } from '../../src/shots/observations/rows.js'
 import { decide, type Loaded } from '../../src/shots/scan/decide.js'
-import type { TakenFile } from '../../src/shots/scan/types.js'
+import type { Confirmation, TakenFile } from '../../src/shots/scan/types.js'
 import { after, observationOf } from '../support/observations.js'
 
 const folder = '/pictures'
 const print = (...cells: number[]): Fingerprint =>
   ({ format: 'png', width: 32, height: 16, planes: [Uint16Array.from(cells, (v) => v * 64)] })
 
+/** What comparing the two pictures told. */
+const found = (
+  verdict: Confirmation['verdict'], difference = 0, other = 'old',
+): Confirmation => ({ representativeSha256: sha256Hex(other), verdict, difference })
+
 const taken = (changes: Partial<TakenFile> = {}): TakenFile => ({
   file: 0, name: { text: 'new.png', bytes_base64: null }, bytes: 10, modifiedNs: '1',
   changedNs: '1', inode: '2',
   stamp: { size: 10, mtimeMs: 0, ctimeMs: 0, ino: 2 }, capturedAt: after(60_000), inFuture: false,
   sha256: sha256Hex('new'), format: 'png', width: 32, height: 16, fingerprint: print(10, 20),
-  refused: null, flaw: null, ...changes,
+  refused: null, flaw: null, confirmed: found('same'), ...changes,
 })
 
 const standing = (changes: Partial<Observation> = {}): Observation =>
-  observationOf(folder, 'old.png', { width: 32, height: 16, captured_at: after(0), ...changes })
+  observationOf(folder, 'old.png', {
+    width: 32, height: 16, captured_at: after(0), sha256: sha256Hex('old'), ...changes,
+  })
 
 const loaded = (changes: Partial<Loaded> = {}): Loaded => ({
   folderDigest: folderDigestOf(folder), seen: undefined, seenObservation: undefined, twins: [],
@@ -48,8 +55,10 @@ t.test('S-070 S-071 the largest cell difference decides, up to the limit and not
     },
   ))
   t.hasStrict(decide(taken(), loaded()), { kind: 'suppressed', measure: 0, reason: 'same_picture' })
-  const cell = (level: number): Partial<TakenFile> =>
-    ({ fingerprint: { ...print(), planes: [Uint16Array.of(level, 20 * 64)] } })
+  const cell = (level: number): Partial<TakenFile> => ({
+    fingerprint: { ...print(), planes: [Uint16Array.of(level, 20 * 64)] },
+    confirmed: found('alike', 2),
+  })
   t.hasStrict(decide(taken(cell(13 * 64)), loaded()),
     { kind: 'suppressed', measure: 3, reason: 'looks_alike' }, 'exactly three levels')
   t.hasStrict(decide(taken(cell(13 * 64 + 1)), loaded()),
@@ -68,6 +77,30 @@ t.test('S-073 S-074 S-071 what cannot be compared is never merged', async (t) =>
   t.equal(reason({ height: 17 }), 'other_dimensions')
   t.equal(reason({}, { representative: { row: standing(), fingerprint: null } }),
     'representative_not_decodable')
+})
+
+t.test('S-070 S-071 S-072 what the fingerprint lets pass is merged only as the two pictures say', async (t) => {
+  const of = (confirmed: Confirmation | null, rows: Partial<Loaded> = {}) =>
+    decide(taken({ confirmed }), loaded(rows))
+  const representative = sha256Hex('old')
+  t.hasStrict(of(found('same')), {
+    kind: 'suppressed', reason: 'same_picture',
+    compared: { representative_sha256: representative, difference: 0 },
+  })
+  t.hasStrict(of(found('alike', 2)), {
+    kind: 'suppressed', reason: 'looks_alike',
+    compared: { representative_sha256: representative, difference: 2 },
+  })
+  for (const [verdict, reason] of [
+    ['differs', 'picture_differs'], ['other_colours', 'other_colours'], ['animated', 'animated'],
+    ['not_compared', 'not_confirmed'], ['representative_gone', 'representative_gone'],
+  ] as const) t.hasStrict(of(found(verdict)), { kind: 'ingested', reason }, verdict)
+  t.equal(of(null).kind, 'unconfirmed', 'nothing was compared')
+  t.equal(of(found('same', 0, 'another')).kind, 'unconfirmed', 'it was another representative')
+  t.hasStrict(of({ ...found('not_compared'), representativeSha256: null }),
+    { kind: 'ingested', reason: 'not_confirmed' }, 'it will not be had')
+  t.hasStrict(decide(taken({ fingerprint: print(14, 20), confirmed: null }), loaded()),
+    { kind: 'ingested', reason: 'looks_different', compared: null }, 'refused by its cells alone')
 })
 
 t.test('S-075 S-076 a run never turns round and never grows to the refresh time, whatever the clock does', async (t) => {

@@ -132,6 +132,13 @@ const fileShape = v.strictObject({
   measure: v.nullable(v.number()),
   /** The cell that differs most, counted from the top left; left out where nothing differs. */
   cell: v.optional(v.strictObject({ x: count, y: count })),
+  /**
+   * Set where its whole picture was compared with the representative's: that one's SHA-256, and the
+   * largest difference where the two are repeats. Left out in rows of an earlier version.
+   */
+  compared: v.optional(v.strictObject({
+    representative_sha256: sha256, difference: v.nullable(v.number()),
+  })),
   /** Why the picture could not be looked into; left out where it could. */
   flaw: v.optional(text),
   observation_id: v.nullable(text),

@@ -4,13 +4,11 @@
  * decoded was read and decoded before; under the lock there are only rows and one sealed
  * fingerprint.
  */
-import { decodeFingerprint, encodeFingerprint } from '../../images/fingerprint.js'
+import { encodeFingerprint } from '../../images/fingerprint.js'
 import type { Fingerprint } from '../../images/types.js'
-import { SallyportError } from '../../base/errors.js'
 import { newId } from '../../base/ids.js'
 import { discardStored, dropArtifact, registerArtifact } from '../../governance/artifacts.js'
 import { policyHead } from '../../governance/policy/head.js'
-import { collections } from '../../governance/rows.js'
 import type { ArtifactRef, Store, Tx } from '../../state/types.js'
 import { screenshotSource, shotLabels } from '../constants.js'
 import type { CurrentFacts } from '../observations/as-of-now.js'
@@ -19,9 +17,11 @@ import {
 } from '../observations/observation-store.js'
 import { shotCollections as c, type Observation, type SeenFile } from '../observations/rows.js'
 import { decide, runLeft, type Decision, type Loaded } from './decide.js'
+import { fingerprintArtifactId, representativeOf } from './representative.js'
 import { stampOf } from './same-file.js'
 import type { Counted } from './tally.js'
 import type { NewStatus, Representative, TakenFile } from './types.js'
+import { Unconfirmed } from './unconfirmed.js'
 
 /** What a batch is written with. */
 export interface BatchRules {
@@ -38,12 +38,10 @@ export interface BatchRules {
 /** Owner that a representative's fingerprint is registered under: no person's. */
 const fingerprintOwner = 'screenshot_folder_ingest'
 
-/** Id under which the only fingerprint of a folder is registered. */
-const fingerprintArtifactId = (folderDigest: string): string =>
-  `art_fingerprint_${folderDigest}`
-
+/** Decisions that can be written down. */
+type Made = Exclude<Decision, { kind: 'unconfirmed' }>
 /** Decisions by which a file's row is written anew. */
-type Written = Exclude<Decision, { kind: 'seen' | 'again' }>
+type Written = Exclude<Made, { kind: 'seen' | 'again' }>
 
 /** One batch inside its transaction. */
 class Batch {
@@ -66,6 +64,8 @@ class Batch {
   take(taken: TakenFile): void {
     const loaded = this.#load(taken)
     const decision = decide(taken, loaded)
+    // Two pictures are not looked at under the lock: this transaction comes to nothing.
+    if (decision.kind === 'unconfirmed') throw new Unconfirmed(taken, decision.representative)
     this.counted.push(countedOf(taken, decision))
     if (decision.kind === 'seen') return
     if (decision.kind === 'again') return this.#again(taken, loaded, decision.changed)
@@ -217,29 +217,7 @@ class Batch {
   }
 }
 
-const representativeOf = (tx: Tx, store: Store, folderDigest: string): Representative | null => {
-  const kept = tx.get(c.folders, folderDigest)?.representative ?? null
-  const row = kept === null ? undefined : tx.get(c.observations, kept.observation_id)
-  if (kept === null || row === undefined || row.archived_at !== null) return null
-  return { row, fingerprint: fingerprintFrom(tx, store, folderDigest, kept.fingerprint) }
-}
-
-/** One that does not open merges nothing; `state check` says what is wrong with it. */
-const fingerprintFrom = (
-  tx: Tx, store: Store, folderDigest: string, ref: ArtifactRef | null,
-): Fingerprint | null => {
-  if (ref === null) return null
-  const registered = tx.get(collections.artifacts, fingerprintArtifactId(folderDigest))
-  if (registered?.ref.stored_sha256 !== ref.stored_sha256) return null
-  try {
-    return decodeFingerprint(store.artifacts.read(shotLabels.fingerprint, ref))
-  } catch (error) {
-    if (error instanceof SallyportError) return null
-    throw error
-  }
-}
-
-const countedOf = (taken: TakenFile, decision: Decision): Counted => {
+const countedOf = (taken: TakenFile, decision: Made): Counted => {
   const { name } = taken
   if (decision.kind === 'seen') {
     return { name, outcome: 'duplicate', reason: 'taken_by_another_scan', isProblem: false }
@@ -265,6 +243,7 @@ const seenOf = (
   reason: decision.reason,
   measure: 'measure' in decision ? decision.measure : null,
   ...('cell' in decision && decision.cell !== null ? { cell: decision.cell } : {}),
+  ...('compared' in decision && decision.compared !== null ? { compared: decision.compared } : {}),
   ...(decision.kind === 'ingested' && taken.flaw !== null ? { flaw: taken.flaw } : {}),
   observation_id: observation,
   sha256: taken.sha256,
@@ -272,8 +251,9 @@ const seenOf = (
 })
 
 /**
- * Writes a batch in the caller's transaction. Gives how each file is counted, and a clean-up for
- * after the record is durable.
+ * Writes a batch in the caller's transaction. Throws `Unconfirmed` where a file looks like the
+ * representative as it is now and was not compared with it. Gives how each file is counted, and a
+ * clean-up for after the record is durable.
  */
 export const writeBatch = (
   tx: Tx, store: Store, now: string, rules: BatchRules, files: readonly TakenFile[],

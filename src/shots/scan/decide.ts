@@ -4,14 +4,12 @@
  * the visual-run gate, which compares with the current representative of the folder and nothing
  * else (S-069 to S-076).
  */
-import { compareFingerprints, type Comparison } from '../../images/fingerprint.js'
-import { visualLimit } from '../../images/limits.js'
-import { isoFromMs, msFromIso } from '../../base/clock.js'
 import { shotLimits } from '../constants.js'
 import { rowClassificationNow, type CurrentFacts } from '../observations/as-of-now.js'
-import { fileNameOfRow } from '../observations/file-name.js'
 import type { FileName, Observation, SeenFile, VisualRun } from '../observations/rows.js'
 import { capturedAtOf } from './captured-at.js'
+import { gate, standsForOthers, type GateDecision } from './gate.js'
+import { quarterOf } from './run.js'
 import { isSameFile } from './same-file.js'
 import type { Representative, TakenFile } from './types.js'
 
@@ -31,9 +29,6 @@ export interface Loaded {
   readonly refreshMs: number
 }
 
-/** The cell in which two pictures differ most. */
-type Cell = NonNullable<Comparison['cell']>
-
 /** What becomes of the file. */
 export type Decision =
   /** Another scan took this very file in since the walk. */
@@ -48,27 +43,7 @@ export type Decision =
     readonly observation: Observation
     readonly changed: Observation | null
   }
-  | {
-    readonly kind: 'suppressed'
-    readonly reason: string
-    readonly measure: number
-    readonly cell: Cell | null
-    readonly changed: Observation
-  }
-  /** `reason`: why the gate did not hold it back. */
-  | {
-    readonly kind: 'ingested'
-    readonly reason: string
-    readonly measure: number | null
-    readonly cell: Cell | null
-  }
-
-/**
- * Whether an observation may stand for look-alikes: its picture can still be looked at, or was. One
- * whose file is gone before it was ever analysed would hide them all.
- */
-const standsForOthers = (row: Observation): boolean =>
-  row.archived_at === null && (row.classification !== 'source_missing' || row.payload !== null)
+  | GateDecision<Observation>
 
 /**
  * Whether a known file must be read again: its observation was missed there or archived, or the one
@@ -122,30 +97,6 @@ const sameContent = (seen: SeenFile, taken: TakenFile): boolean =>
   && (seen.sha256 !== null
     || (seen.bytes === taken.bytes && seen.modified_ns === taken.modifiedNs))
 
-const runOf = (row: Observation): VisualRun =>
-  row.screenshot_visual_run ?? {
-    representative_path: fileNameOfRow(row).text,
-    first_seen: row.captured_at,
-    last_seen: row.captured_at,
-    suppressed_count: 0,
-    latest_suppressed_path: null,
-    reason_counts: {},
-    quarter_counts: {},
-  }
-
-const quarterMs = 900_000
-
-const quarterOf = (capturedAt: string): string =>
-  isoFromMs(Math.floor(msFromIso(capturedAt) / quarterMs) * quarterMs)
-
-/** Counts an image in its quarter hour; a run of an earlier version stays without them. */
-const quartersWith = (run: VisualRun, capturedAt: string): Pick<VisualRun, 'quarter_counts'> => {
-  const counts = run.quarter_counts
-  if (counts === undefined) return {}
-  const quarter = quarterOf(capturedAt)
-  return { quarter_counts: { ...counts, [quarter]: (counts[quarter] ?? 0) + 1 } }
-}
-
 type Counts = Readonly<Record<string, number>>
 
 /** One less under a key; a key without a count is left out. */
@@ -195,53 +146,6 @@ export const runLeft = (
   return counted ? without(seenObservation, seen) : null
 }
 
-const earlier = (a: string, b: string): string => (a < b ? a : b)
-const later = (a: string, b: string): string => (a > b ? a : b)
-
-/** A clock that went backwards widens the run at its other end; it never turns it round. */
-const extended = (row: Observation, taken: TakenFile, reason: string): Observation => {
-  const run = runOf(row)
-  return {
-    ...row,
-    screenshot_visual_run: {
-      ...run,
-      first_seen: earlier(run.first_seen, taken.capturedAt),
-      last_seen: later(run.last_seen, taken.capturedAt),
-      suppressed_count: run.suppressed_count + 1,
-      latest_suppressed_path: taken.name.text,
-      reason_counts: { ...run.reason_counts, [reason]: (run.reason_counts[reason] ?? 0) + 1 },
-      ...quartersWith(run, taken.capturedAt),
-    },
-  }
-}
-
-/** How long the run would be with this image in it, milliseconds. */
-const lengthWith = (row: Observation, taken: TakenFile): number => {
-  const run = runOf(row)
-  return msFromIso(later(run.last_seen, taken.capturedAt))
-    - msFromIso(earlier(run.first_seen, taken.capturedAt))
-}
-
-const fresh = (
-  reason: string, measure: number | null = null, cell: Cell | null = null,
-): Decision => ({ kind: 'ingested', reason, measure, cell })
-
-const gate = (taken: TakenFile, loaded: Loaded): Decision => {
-  const { representative, refreshMs } = loaded
-  if (representative === null || !standsForOthers(representative.row)) return fresh('first_image')
-  const { row, fingerprint } = representative
-  if (taken.fingerprint === null) return fresh('not_decodable')
-  if (row.format !== taken.format) return fresh('other_format')
-  if (row.width !== taken.width || row.height !== taken.height) return fresh('other_dimensions')
-  if (fingerprint === null) return fresh('representative_not_decodable')
-  const { comparable, measure, cell } = compareFingerprints(fingerprint, taken.fingerprint)
-  if (!comparable) return fresh('not_comparable')
-  if (measure > visualLimit) return fresh('looks_different', measure, cell)
-  if (lengthWith(row, taken) >= refreshMs) return fresh('run_refreshed', measure, cell)
-  const reason = measure === 0 ? 'same_picture' : 'looks_alike'
-  return { kind: 'suppressed', reason, measure, cell, changed: extended(row, taken, reason) }
-}
-
 /** What its own row says of a file whose content is still the same; null: it is decided anew. */
 const asBefore = (taken: TakenFile, { seen, seenObservation }: Loaded): Decision | null => {
   if (seen === undefined || !sameContent(seen, taken)) return null
@@ -280,5 +184,6 @@ export const decide = (taken: TakenFile, loaded: Loaded): Decision => {
   }
   const standIn = standInOf(loaded)
   return standIn === undefined
-    ? gate(taken, loaded) : countedOnce(asSuppressed(standIn), taken, loaded)
+    ? gate(taken, loaded.representative, loaded.refreshMs)
+    : countedOnce(asSuppressed(standIn), taken, loaded)
 }

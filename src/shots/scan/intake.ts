@@ -20,6 +20,8 @@ const aheadFilesMax = 8
 export interface IntakeWorld {
   readonly folder: string
   readonly examiner: Examiner
+  /** The file with what comparing it told; its bytes are let go afterwards. */
+  confirm(taken: TakenFile, bytes: Uint8Array): Promise<TakenFile>
   /** Wall time, milliseconds. */
   nowMs(): number
   /** Announces a step; what it throws ends the scan. */
@@ -52,7 +54,8 @@ interface Ahead {
   readonly candidate: Candidate
   readonly facts: ReadFacts
   readonly refused: string | null
-  readonly size: number
+  /** None where the file was refused unread. */
+  readonly bytes: Uint8Array
   readonly examined: Promise<Examined | null>
 }
 
@@ -76,6 +79,7 @@ const takenOf = (
   refused: refused ?? (examined?.facts.format === null
     ? (examined.facts.reason ?? 'not_an_image') : (examined?.facts.reason ?? null)),
   flaw: examined?.reason ?? null,
+  confirmed: null,
 })
 
 /** One scan's intake. */
@@ -140,13 +144,13 @@ export class Intake {
     this.#left -= 1
     const { facts } = result
     const refused = result.kind === 'refused' ? result.reason : null
-    const size = result.kind === 'read' ? result.bytes.length : 0
+    const bytes = result.kind === 'read' ? result.bytes : new Uint8Array(0)
     const examined = result.kind === 'read'
       ? world.examiner.examine(result.bytes) : Promise.resolve(null)
     // It is awaited in its turn; until then a failure is nobody's.
     examined.catch(() => undefined)
-    this.#ahead.push({ candidate, facts, refused, size, examined })
-    this.#aheadBytes += size
+    this.#ahead.push({ candidate, facts, refused, bytes, examined })
+    this.#aheadBytes += bytes.length
     while (this.#aheadBytes > aheadBytesMax || this.#ahead.length > aheadFilesMax) {
       await this.#takeFirst()
     }
@@ -164,15 +168,19 @@ export class Intake {
     const ahead = this.#ahead.shift()
     if (ahead === undefined) return
     const examined = await ahead.examined
-    this.#aheadBytes -= ahead.size
+    this.#aheadBytes -= ahead.bytes.length
     if (!this.#writing) {
       this.#cutOff += 1
       return
     }
     // The last batch waits for the receipt: only a full one that is followed by another goes now.
     if (this.#batch.length >= batchFiles) await this.#commit()
-    if (this.#writing) this.#batch.push(takenOf(ahead, examined, this.world.nowMs()))
-    else this.#cutOff += 1
+    if (!this.#writing) {
+      this.#cutOff += 1
+      return
+    }
+    const taken = takenOf(ahead, examined, this.world.nowMs())
+    this.#batch.push(await this.world.confirm(taken, ahead.bytes))
   }
 
   async #commit(): Promise<void> {

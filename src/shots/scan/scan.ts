@@ -19,6 +19,7 @@ import { folderFailure, folderProblem, locateFolder, type ResolvedFolder }
 import { shotCollections as c, type ShotFolder } from '../observations/rows.js'
 import { resolveSettings, type ShotSettings } from '../source/settings.js'
 import { writeBatch, type BatchRules } from './commit.js'
+import { Confirmer } from './confirm.js'
 import { makeExaminer } from './examiner.js'
 import { Intake, settleMs, type IntakeEnd, type IntakeWorld } from './intake.js'
 import { bindingOf, loadKnownIndex, marks, writeKnownIndex } from './known-index.js'
@@ -29,7 +30,8 @@ import { sortFiles, type SortedFiles } from './sort-files.js'
 import {
   emptyTally, scannedOf, tallyDeferred, tallyFiles, tallyKnown, type Tally,
 } from './tally.js'
-import type { TakenFile } from './types.js'
+import type { Examiner, TakenFile } from './types.js'
+import { Unconfirmed } from './unconfirmed.js'
 import { walkImageFolder, type Listing } from './walk.js'
 
 const job = 'screenshot_folder_ingest'
@@ -50,6 +52,14 @@ export interface ScanOptions {
 const degrades = (error: unknown): error is SallyportError =>
   error instanceof SallyportError && (error.kind === 'locked' || error.kind === 'failed')
 
+/** What a record left. */
+interface Written {
+  readonly tally: Tally
+  readonly receipt: ShotReceipt | null
+  /** For after the record is durable. */
+  readonly after: () => void
+}
+
 /** One scan under way. */
 class Scan {
   readonly #startedMs: number
@@ -57,6 +67,7 @@ class Scan {
   #listing: Listing
   #sorted: SortedFiles
   #receipt: ShotReceipt | null = null
+  #confirmer: Confirmer | null = null
   /** Why no more can be written. */
   #failure: SallyportError | null = null
   readonly limit: number
@@ -97,17 +108,31 @@ class Scan {
   }
 
   async #takeIn(): Promise<void> {
+    const { gov } = this.ctx
+    const { folder, folderDigest } = this.resolved
     const examiner = makeExaminer()
-    let end: IntakeEnd
+    this.#confirmer = new Confirmer({
+      folder, folderDigest, refreshMs: this.#refreshMs(), view: this.view, store: gov.store,
+      examiner, nowMs: () => gov.clock.wallMs(),
+    })
     try {
-      end = await new Intake(this.#intakeWorld(examiner), this.limit).run(this.#sorted.candidates)
+      const world = this.#intakeWorld(examiner, this.#confirmer)
+      const end = await new Intake(world, this.limit).run(this.#sorted.candidates)
+      await this.#finish(end)
     } finally {
       await examiner.close()
     }
+  }
+
+  async #finish(end: IntakeEnd): Promise<void> {
     this.#tally = tallyFiles(this.#tally, end.deferred)
     this.#tally = tallyDeferred(this.#tally, end.overLimit, 'over_limit')
     this.#tally = tallyDeferred(this.#tally, end.cutOff, this.#cutReason())
     if (end.last.length > 0 || this.#changed() || !this.#isSettled()) await this.#write(end.last)
+  }
+
+  #refreshMs(): number {
+    return this.settings.refreshMinutes.value * 60_000
   }
 
   #cutReason(): string {
@@ -119,11 +144,12 @@ class Scan {
     return ingested + suppressed + rejected + duplicate - known > 0
   }
 
-  #intakeWorld(examiner: ReturnType<typeof makeExaminer>): IntakeWorld {
+  #intakeWorld(examiner: Examiner, confirmer: Confirmer): IntakeWorld {
     const { gov, signal } = this.ctx
     return {
       folder: this.resolved.folder,
       examiner,
+      confirm: (taken, bytes) => confirmer.foresee(taken, bytes),
       nowMs: () => gov.clock.wallMs(),
       at: (step) => gov.observer.at(step),
       settle: () => gov.clock.sleep(settleMs, signal),
@@ -143,8 +169,7 @@ class Scan {
     const { gov } = this.ctx
     await gov.observer.at('scan.writing')
     try {
-      const { tally, receipt, after } = await transactCounted(gov, 'shots scan', (tx) =>
-        this.#inTransaction(tx, files, last))
+      const { tally, receipt, after } = await this.#transact(files, last)
       this.#tally = tally
       this.#receipt = receipt
       after()
@@ -158,9 +183,22 @@ class Scan {
     return true
   }
 
-  #inTransaction(tx: Tx, files: readonly TakenFile[], last: boolean): {
-    readonly tally: Tally; readonly receipt: ShotReceipt | null; readonly after: () => void
-  } {
+  /** Writes as soon as all that the record asks was compared; the lock is not held meanwhile. */
+  async #transact(files: readonly TakenFile[], last: boolean): Promise<Written> {
+    let batch = files
+    for (;;) {
+      try {
+        return await transactCounted(this.ctx.gov, 'shots scan', (tx) =>
+          this.#inTransaction(tx, batch, last))
+      } catch (error) {
+        if (!(error instanceof Unconfirmed) || this.#confirmer === null) throw error
+        const found = await this.#confirmer.again(error)
+        batch = batch.map((file) => file === error.file ? found : file)
+      }
+    }
+  }
+
+  #inTransaction(tx: Tx, files: readonly TakenFile[], last: boolean): Written {
     const { store } = this.ctx.gov
     const now = isoFromMs(this.ctx.gov.clock.wallMs())
     const { counted, after } = writeBatch(tx, store, now, this.#rules(), files)
@@ -183,7 +221,7 @@ class Scan {
     return {
       folder: this.resolved.folder,
       folderDigest: this.resolved.folderDigest,
-      refreshMs: this.settings.refreshMinutes.value * 60_000,
+      refreshMs: this.#refreshMs(),
       facts: (tx) => currentFacts(ctx, tx),
       newStatus: (tx) => newImageStatus(ctx, tx),
       takeOver: (tx, row, now) => afterEarlierCall(ctx, tx, row, now),

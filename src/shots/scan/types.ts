@@ -1,5 +1,6 @@
 /** What passes between the parts of a scan. */
-import type { Examined, Fingerprint, ImageFormat } from '../../images/types.js'
+import type { CompareJob } from '../../images/compare-job.js'
+import type { Examined, Fingerprint, ImageFormat, PictureComparison } from '../../images/types.js'
 import type { AnalysisStatus } from '../constants.js'
 import type { FileName, Observation } from '../observations/rows.js'
 import type { ExactFacts } from './same-file.js'
@@ -9,7 +10,21 @@ import type { FileStamp } from './walk.js'
 export interface Examiner {
   /** Hash, facts and fingerprint of one buffer; the caller uses the buffer no more. */
   examine(bytes: Uint8Array): Promise<Examined>
+  /** Compares a picture with the one that stands for others; both are images that were taken. */
+  compare(job: CompareJob): Promise<PictureComparison>
   close(): Promise<void>
+}
+
+/**
+ * What two whole pictures were found to be: the file's, whose hash stands beside it, and the
+ * representative's. It holds for these two contents and no others.
+ */
+export interface Confirmation {
+  /** SHA-256 of the representative's bytes; null: it stands for any, and confirms nothing. */
+  readonly representativeSha256: string | null
+  /** `representative_gone`: no recorded path holds its bytes any more. */
+  readonly verdict: PictureComparison['verdict'] | 'representative_gone'
+  readonly difference: number | null
 }
 
 /** A file that was read once and looked into; nothing about it is decided yet. */
@@ -32,11 +47,13 @@ export interface TakenFile extends ExactFacts {
   readonly refused: string | null
   /** Why there is no fingerprint of an image that is taken in. */
   readonly flaw: string | null
+  /** Null where nothing was compared yet. */
+  readonly confirmed: Confirmation | null
 }
 
 /** The image that the next one is compared with. */
-export interface Representative {
-  readonly row: Observation
+export interface Representative<R = Observation> {
+  readonly row: R
   readonly fingerprint: Fingerprint | null
 }
 

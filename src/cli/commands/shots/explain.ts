@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
 import { explainPath, shotsExplain, type Explanation } from '../../../shots/explain.js'
-import { decodeReasons, explainReasons } from '../../../shots/explain-reasons.js'
+import { becauseOf, decodeReasons } from '../../../shots/explain-reasons.js'
 import type { View } from '../../output.js'
 import { fieldLines, visibleLine } from '../../text.js'
 import { defineVerb, type Build, type Run, type VerbDefinition } from '../../verb.js'
@@ -28,12 +28,12 @@ const decodingText = (code: string): string => {
 const explanationText = (one: Explanation, view: View): string => {
   const shown = (path: string): string => visibleLine(view.foreign(path))
   const folder = one.root === null ? 'none' : shown(one.root)
-  const reason = explainReasons[one.reason ?? '']
+  const because = becauseOf({ reason: one.reason, compared: one.visual_gate?.compared ?? null })
   return fieldLines([
     ['file', shown(one.path)],
     ['folder', one.root === null || one.current_root ? folder : `${folder} (not the one in force)`],
     ['outcome', outcomeText(one)],
-    ...(reason === undefined ? [] : [['because', reason] as const]),
+    ...(because === null ? [] : [['because', because] as const]),
     ...(one.decode_reason === null ? [] : [['decoding', decodingText(one.decode_reason)] as const]),
     ...(one.visual_gate === null ? [] : [['gate', gateText(one.visual_gate)] as const]),
     ...(one.observation === null ? [] : [[
