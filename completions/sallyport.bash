@@ -105,12 +105,14 @@ _sallyport() {
         --max-output-tokens) COMPREPLY=(); return ;;
         --timeout-seconds) COMPREPLY=(); return ;;
         --request-cost-bound-microusd) COMPREPLY=(); return ;;
+        --request-cost-bound) COMPREPLY=(); return ;;
         --spend-ceiling-microusd) COMPREPLY=(); return ;;
+        --spend-ceiling) COMPREPLY=(); return ;;
         --api-key-file) COMPREPLY=($(compgen -f -- "$cur")); return ;;
         --expected-policy-revision) COMPREPLY=(); return ;;
         --from) COMPREPLY=($(compgen -f -- "$cur")); return ;;
       esac
-      COMPREPLY=($(compgen -W "--enable --disable --max-output-tokens --timeout-seconds --request-cost-bound-microusd --spend-ceiling-microusd --api-key-file --acknowledge-plaintext-egress --expected-policy-revision --void-answers --from --help --state-dir --json --no-input --quiet --verbose --no-color --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--enable --disable --max-output-tokens --timeout-seconds --request-cost-bound-microusd --request-cost-bound --spend-ceiling-microusd --spend-ceiling --api-key-file --acknowledge-plaintext-egress --expected-policy-revision --void-answers --from --help --state-dir --json --no-input --quiet --verbose --no-color --wait" -- "$cur"))
       ;;
     "alpha acknowledge")
       COMPREPLY=($(compgen -W "--acknowledge-plaintext-egress --help --state-dir --json --no-input --quiet --verbose --no-color --wait" -- "$cur"))
@@ -152,15 +154,17 @@ _sallyport() {
         --model) COMPREPLY=(); return ;;
         --upstream-allow) COMPREPLY=(); return ;;
         --request-cost-bound-microusd) COMPREPLY=(); return ;;
+        --request-cost-bound) COMPREPLY=(); return ;;
         --timeout-seconds) COMPREPLY=(); return ;;
         --remove-slot) COMPREPLY=($(compgen -W "chat report screenshot" -- "$cur")); return ;;
         --api-key-file) COMPREPLY=($(compgen -f -- "$cur")); return ;;
         --spend-ceiling-microusd) COMPREPLY=(); return ;;
+        --spend-ceiling) COMPREPLY=(); return ;;
         --consent) COMPREPLY=(); return ;;
         --expected-policy-revision) COMPREPLY=(); return ;;
         --from) COMPREPLY=($(compgen -f -- "$cur")); return ;;
       esac
-      COMPREPLY=($(compgen -W "--slot --model --upstream-allow --request-cost-bound-microusd --timeout-seconds --remove-slot --api-key-file --spend-ceiling-microusd --consent --enable --disable --acknowledge-cloud-egress --expected-policy-revision --void-answers --from --help --state-dir --json --no-input --quiet --verbose --no-color --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--slot --model --upstream-allow --request-cost-bound-microusd --request-cost-bound --timeout-seconds --remove-slot --api-key-file --spend-ceiling-microusd --spend-ceiling --consent --enable --disable --acknowledge-cloud-egress --expected-policy-revision --void-answers --from --help --state-dir --json --no-input --quiet --verbose --no-color --wait" -- "$cur"))
       ;;
     "gateway show")
       COMPREPLY=($(compgen -W "--help --state-dir --json --no-input --quiet --verbose --no-color --wait" -- "$cur"))
@@ -179,8 +183,10 @@ _sallyport() {
         --zdr) COMPREPLY=($(compgen -W "on off" -- "$cur")); return ;;
         --renew-proof) COMPREPLY=($(compgen -W "on off" -- "$cur")); return ;;
         --budget-microusd) COMPREPLY=(); return ;;
+        --budget) COMPREPLY=(); return ;;
         --budget-requests) COMPREPLY=(); return ;;
         --request-cost-bound-microusd) COMPREPLY=(); return ;;
+        --request-cost-bound) COMPREPLY=(); return ;;
         --visual-run-refresh-minutes) COMPREPLY=(); return ;;
         --ingest-enabled) COMPREPLY=($(compgen -W "on off" -- "$cur")); return ;;
         --ingest-interval-minutes) COMPREPLY=(); return ;;
@@ -196,7 +202,7 @@ _sallyport() {
         --unset) COMPREPLY=(); return ;;
         --from) COMPREPLY=($(compgen -f -- "$cur")); return ;;
       esac
-      COMPREPLY=($(compgen -W "set show --folder --recursive --analysis --cloud-upload --fallbacks --data-collection --zdr --renew-proof --budget-microusd --budget-requests --request-cost-bound-microusd --visual-run-refresh-minutes --ingest-enabled --ingest-interval-minutes --ingest-limit --analysis-limit --analysis-concurrency --analysis-interval-seconds --analysis-job-timeout-seconds --digest-enabled --digest-interval-minutes --digest-window-minutes --digest-max-chars --unset --from --help --state-dir --json --no-input --quiet --verbose --no-color --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "set show --folder --recursive --analysis --cloud-upload --fallbacks --data-collection --zdr --renew-proof --budget-microusd --budget --budget-requests --request-cost-bound-microusd --request-cost-bound --visual-run-refresh-minutes --ingest-enabled --ingest-interval-minutes --ingest-limit --analysis-limit --analysis-concurrency --analysis-interval-seconds --analysis-job-timeout-seconds --digest-enabled --digest-interval-minutes --digest-window-minutes --digest-max-chars --unset --from --help --state-dir --json --no-input --quiet --verbose --no-color --wait" -- "$cur"))
       ;;
     "shots scan")
       case "$prev" in
@@ -507,9 +513,10 @@ _sallyport() {
     "ledger settle")
       case "$prev" in
         --amount-microusd) COMPREPLY=(); return ;;
+        --amount) COMPREPLY=(); return ;;
         --note-file) COMPREPLY=($(compgen -f -- "$cur")); return ;;
       esac
-      COMPREPLY=($(compgen -W "--amount-microusd --note-file --yes --help --state-dir --json --no-input --quiet --verbose --no-color --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--amount-microusd --amount --note-file --yes --help --state-dir --json --no-input --quiet --verbose --no-color --wait" -- "$cur"))
       ;;
     "audit list")
       case "$prev" in

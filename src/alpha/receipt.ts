@@ -1,3 +1,4 @@
+import { moneyText } from '../base/money.js'
 import * as v from 'valibot'
 import { count, sha256 } from '../base/fields.js'
 import { finishNote, finishReasons, type FinishReason } from '../base/finish-reason.js'
@@ -127,7 +128,7 @@ const costOf = ({ task, reservation, settlement }: ReceiptParts): AlphaReceipt['
 export const receiptLine = (receipt: AlphaReceipt): string => {
   const { cost } = receipt
   const charge = cost.amount_microusd === null
-    ? `cost ${cost.state}` : `cost ${cost.amount_microusd} micro-USD (${cost.source})`
+    ? `cost ${cost.state}` : `cost ${moneyText(cost.amount_microusd)} (${cost.source})`
   const note = finishNote(receipt.finish_reason)
   return [
     `receipt ${receipt.task_id}`, receipt.provider, receipt.model, charge,

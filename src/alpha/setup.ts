@@ -2,6 +2,7 @@
  * The stored setup, the write shape, and what a save would change. Pure: the save itself, with
  * its five durable steps, asks these functions what to do.
  */
+import { moneyText } from '../base/money.js'
 import * as v from 'valibot'
 import { fail } from '../base/errors.js'
 import { closedObject, finiteNumber, parseClosed, strictInteger } from '../base/schema.js'
@@ -250,7 +251,8 @@ const requireBoundWithinCeiling = (setup: AlphaTextSetup): void => {
   if (bound <= ceiling) return
   throw fail.rejected(
     'request_bound_above_ceiling',
-    `The request cost bound of ${bound} micro-USD is above the spend ceiling of ${ceiling}.`,
+    `The request cost bound of ${moneyText(bound)} is above the spend `
+      + `ceiling of ${moneyText(ceiling)}.`,
     {
       next: 'Lower the bound or raise the ceiling.',
       details: { request_cost_bound_microusd: bound, spend_ceiling_microusd: ceiling },

@@ -3,6 +3,14 @@ import * as v from 'valibot'
 /** Name of the schema of every failure. */
 export const errorSchemaName = 'sallyport.error.v1'
 
+/** A command that helps. */
+export const nextStepShape = v.strictObject({
+  /** The whole line, beginning with `sallyport`. */
+  command: v.string(),
+  /** A person has to decide, to give a secret or to fill in a word. */
+  needs_person: v.boolean(),
+})
+
 /** The body of a failure: the last line of stderr with `--json`, and the service's answer. */
 export const errorBodyShape = v.strictObject({
   error: v.strictObject({
@@ -17,11 +25,6 @@ export const errorBodyShape = v.strictObject({
       v.string(), v.nullable(v.union([v.string(), v.number(), v.boolean()])),
     ),
     /** Commands that help, in order; empty where none does. */
-    next: v.array(v.strictObject({
-      /** The whole line, beginning with `sallyport`. */
-      command: v.string(),
-      /** A person has to decide, to give a secret or to fill in a word. */
-      needs_person: v.boolean(),
-    })),
+    next: v.array(nextStepShape),
   }),
 })

@@ -3,6 +3,7 @@
  * terminal, an HTTP status at the service. Scripts rely on both, so numbers never change meaning.
  */
 import * as v from 'valibot'
+import { nextStepShape } from './error-shape.js'
 import { fail, type ErrorDetails, type ErrorKind, type SallyportError } from './errors.js'
 import type { ExitName } from './exit-status.js'
 import { nextStepsOf, type NextStep } from './next-step.js'
@@ -63,7 +64,7 @@ export const errorShape = v.strictObject({
   status: v.number(),
   details: v.record(v.string(), v.nullable(v.union([v.string(), v.number(), v.boolean()]))),
   /** What helps, in order; empty where no command does. */
-  next: v.array(v.strictObject({ command: v.string(), needs_person: v.boolean() })),
+  next: v.array(nextStepShape),
 })
 
 /** Body of a failure: the last line of stderr with `--json`, and the service's answer. */

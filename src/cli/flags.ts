@@ -2,9 +2,10 @@
  * Typed flags. A value is taken strictly or refused: no sign, exponent, hex, space or unit is
  * guessed, and no error text holds the value itself.
  */
-import { Option } from 'commander'
+import { Option, type Command } from 'commander'
 import { durationText, unitMs } from '../base/duration.js'
 import { fail } from '../base/errors.js'
+import { microusdOf, moneyText } from '../base/money.js'
 import { parseClosed, strictIntegerText } from '../base/schema.js'
 
 /** Inclusive range of an integer flag. */
@@ -22,10 +23,73 @@ export const integerFlag = (flags: string, text: string, range: Range): Option =
   return option.argParser((value) => integer(option.long ?? flags, value, range))
 }
 
-/** A flag that takes an amount of money: an integer of micro-USD (1000000 is one dollar). */
+const micro = '-microusd'
+
+/** The name in camel case of the flag in micro-USD, by its sister in dollars. */
+const sisters = new WeakMap<Option, string>()
+
+const dollars = (name: string, text: string, { min, max }: Range): number => {
+  const amount = microusdOf(text)
+  if (amount !== null && amount >= min && amount <= max) return amount
+  const limits = `${moneyText(min)} to ${moneyText(max)}`
+  throw fail.rejected('flag_invalid', amount === null
+    ? `Flag ${name} must be an amount such as 5.00usd, with at most six decimals.`
+    : `Flag ${name} must be an amount from ${limits}.`, {
+    details: { field: name, rule: 'money', min_microusd: min, max_microusd: max },
+  })
+}
+
+/** Range of each flag in micro-USD, for its sister. */
+const moneyRanges = new WeakMap<Option, Range>()
+
+/**
+ * A flag that takes an amount of money: an integer of micro-USD (1000000 is one dollar). Its name
+ * ends with `-microusd`; `addMoneySisters` puts one in dollars beside it.
+ */
 export const moneyFlag = (flags: string, text: string, range: Range): Option => {
   const option = new Option(flags, `${text} (micro-USD, ${range.min} to ${range.max})`)
+  moneyRanges.set(option, range)
   return option.argParser((value) => integer(option.long ?? flags, value, range))
+}
+
+/**
+ * Puts a flag in dollars (`--spend-ceiling 5.00usd`) behind each in micro-USD; `withMoney` gives
+ * its value under the name of the first.
+ */
+export const addMoneySisters = (command: Command): Command => {
+  const given = [...command.options]
+  for (const option of given) {
+    const range = moneyRanges.get(option)
+    if (range === undefined) continue
+    const sister = new Option(
+      `${(option.long ?? '').replace(micro, '')} <usd>`, 'the same in dollars, as 5.00usd')
+    sister.argParser((value) => dollars(sister.long ?? '', value, range))
+    sisters.set(sister, option.attributeName())
+    command.addOption(sister)
+    given.splice(given.indexOf(option) + 1, 0, sister)
+  }
+  // Help shows a flag and its sister side by side.
+  const order = command.options as Option[]
+  order.splice(0, order.length, ...given)
+  return command
+}
+
+/** What was given in dollars, under the names in micro-USD. Throws `usage` where both were. */
+export const withMoney = (
+  command: Command, given: Readonly<Record<string, unknown>>,
+): Record<string, unknown> => {
+  const values = { ...given }
+  for (const option of command.options) {
+    const name = sisters.get(option)
+    const own = option.attributeName()
+    if (name === undefined || values[own] === undefined) continue
+    if (values[name] !== undefined) {
+      throw fail.usage('money_twice', `Give one of ${option.long} and ${option.long}${micro}.`)
+    }
+    values[name] = values[own]
+    delete values[own]
+  }
+  return values
 }
 
 const durationForm = /^([1-9][0-9]{0,8})([smhd])$/

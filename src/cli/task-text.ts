@@ -1,4 +1,5 @@
 /** A task as lines of text. */
+import { moneyText } from '../base/money.js'
 import type {
   BoardTaskDocument, TaskDocument,
 } from '../governance/board/task-document.js'
@@ -7,8 +8,8 @@ const costText = (
   { state, bound_microusd: bound, charged_microusd: charged }: NonNullable<TaskDocument['cost']>,
 ): string => {
   if (state === 'released') return 'released, nothing was charged'
-  if (charged === null) return `${state}, at most ${bound} micro-USD held`
-  return `${state}, ${charged} of at most ${bound} micro-USD`
+  if (charged === null) return `${state}, at most ${moneyText(bound)} held`
+  return `${state}, ${moneyText(charged)} of at most ${moneyText(bound)}`
 }
 
 /** The lines that every task has. */

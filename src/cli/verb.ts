@@ -12,6 +12,7 @@ import type { ExitName } from '../base/outcome.js'
 import type { AnchorRule } from '../fabric/open-work.js'
 import { endedByDamage, markedForDamage, markedResult } from './damage.js'
 import type { DamageRule } from './damage.js'
+import { addMoneySisters, withMoney } from './flags.js'
 import { helpSections } from './help/sections.js'
 import { writeJson, writeJsonLine, writeText } from './output.js'
 import type { Rendered, View } from './output.js'
@@ -79,7 +80,7 @@ export const defineVerb = <O extends object, R>(
   deps: VerbDeps, definition: VerbDefinition<R>, run: Run<O, R>,
 ): Verb => {
   const { meta, flags = (command) => command } = definition
-  const command = flags(bareCommand(deps, meta))
+  const command = addMoneySisters(flags(bareCommand(deps, meta)))
   command.addHelpText('after', () => helpSections(meta))
   command.action(async () => {
     deps.heedDamage(meta.damage)
@@ -157,7 +158,7 @@ const optionsOf = <O>(command: Command): O => {
     (argument, at) => [camelCase(argument.name()), command.processedArgs[at] as unknown] as const,
   )
   const given = named.filter(([, value]) => value !== undefined)
-  return { ...command.opts(), ...Object.fromEntries(given) } as O
+  return { ...withMoney(command, command.opts()), ...Object.fromEntries(given) } as O
 }
 
 const camelCase = (name: string): string =>

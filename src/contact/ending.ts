@@ -1,4 +1,5 @@
 /** How a paid call ended, told as an error: one table for every capability. */
+import { moneyText } from '../base/money.js'
 import { SallyportError, type ErrorDetails, type ErrorKind } from '../base/errors.js'
 import { settleCommand } from '../governance/ledger/due.js'
 
@@ -45,7 +46,7 @@ export interface PaidEnding {
 }
 
 const textOf = (noun: string, { end, boundMicrousd }: PaidEnding): string => {
-  const bound = boundMicrousd === null ? '' : ` of ${boundMicrousd} micro-USD`
+  const bound = boundMicrousd === null ? '' : ` of ${moneyText(boundMicrousd)}`
   const texts: Readonly<Record<PaidEnd, string>> = {
     not_sent: `The ${noun} was not sent; nothing is owed.`,
     charge_unknown:

@@ -3,6 +3,7 @@
  * model or upstream, a higher bound, a key, enabling, a consent) needs the acknowledgment and the
  * exact revision; disabling, removing and lowering need neither, because stopping is never hard.
  */
+import { moneyText } from '../base/money.js'
 import { canonicalJson } from '../base/canonical.js'
 import { fail } from '../base/errors.js'
 import {
@@ -174,8 +175,8 @@ const requireBoundsWithinCeiling = (next: GatewayRoute, input: GatewayInput): vo
     if (bound <= ceiling) continue
     throw fail.rejected(
       'request_bound_above_ceiling',
-      `The request cost bound of the slot ${name} is ${bound} micro-USD, above the spend `
-        + `ceiling of ${ceiling}.`,
+      `The request cost bound of the slot ${name} is ${moneyText(bound)}, above the spend `
+        + `ceiling of ${moneyText(ceiling)}.`,
       {
         next: 'Lower the bound or raise the ceiling.',
         details: {

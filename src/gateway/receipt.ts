@@ -1,3 +1,4 @@
+import { moneyText } from '../base/money.js'
 import * as v from 'valibot'
 import { count, sha256 } from '../base/fields.js'
 import { finishNote, finishReasons } from '../base/finish-reason.js'
@@ -71,8 +72,8 @@ export const gatewayReceiptLine = (receipt: GatewayReceipt): string => {
   const { cost } = receipt
   const note = finishNote(receipt.finish_reason)
   const charge = cost.amount_microusd === null
-    ? `${cost.state ?? 'no hold'}, bound ${cost.bound_microusd} micro-USD`
-    : `${cost.amount_microusd} micro-USD`
+    ? `${cost.state ?? 'no hold'}, bound ${moneyText(cost.bound_microusd)}`
+    : moneyText(cost.amount_microusd)
   return `receipt ${receipt.operation_id}: ${receipt.outcome}, ${charge}, policy `
     + `${receipt.policy.revision}${note === null ? '' : `, ${note}`}`
 }

@@ -155,6 +155,8 @@ export interface RouteStanding {
   readonly proof: 'current' | 'stale' | 'missing'
   /** The first reason before sending, the proof included (S-152); null when one may be sent. */
   readonly closed: GateReason | null
+  /** Every reason before sending, each once, in a fixed order. */
+  readonly gates: readonly GateReason[]
   /** What made a proof stale; null otherwise. */
   readonly proofReason: string | null
   /** The newest proof, current or not. */
@@ -204,6 +206,7 @@ export const judgeGates = (facts: GateFacts): RouteStanding => {
     ...facts, use, bound: (slot) => imageBound(saved, slot),
   }
   const reasons = reasonsOf(one, 'status')
+  const gates = reasonsOf(one, 'admit')
   const slot = slotOf(one)
   const consent = consentTo(gateway, use.purpose)
   const { state, reason, proof } = gateway.proofs[use.slot]
@@ -212,7 +215,8 @@ export const judgeGates = (facts: GateFacts): RouteStanding => {
     reason: reasons[0] ?? null,
     reasons,
     proof: state,
-    closed: reasonsOf(one, 'admit')[0] ?? null,
+    closed: gates[0] ?? null,
+    gates,
     proofReason: reason,
     newestProof: proof,
     route: reasons.length === 0 && slot !== null && consent !== undefined

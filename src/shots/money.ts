@@ -2,6 +2,7 @@
  * Money that a job's calls leave to a person. A charge that nobody knows outweighs whatever else
  * became of the pass: its full bound stays held until somebody looks at the bill.
  */
+import { moneyText } from '../base/money.js'
 import * as v from 'valibot'
 import { fail, type SallyportError } from '../base/errors.js'
 import { dueKinds, moneyDueOf, settleCommand, type DueKind } from '../governance/ledger/due.js'
@@ -51,8 +52,8 @@ const unknownCharge = (job: string, calls: readonly CallMoney[]): SallyportError
   return fail.blocked(
     `${job}_charge_unknown`,
     one
-      ? `The charge of a request is not known; its full bound of ${held} micro-USD stays held.`
-      : `The charges of ${calls.length} requests are not known; ${held} micro-USD stay held.`,
+      ? `The charge of a request is not known; its full bound of ${moneyText(held)} stays held.`
+      : `The charges of ${calls.length} requests are not known; ${moneyText(held)} stay held.`,
     {
       reason: 'charge_unknown',
       next: one

@@ -67,7 +67,7 @@ t.test('A-001 A-003 A-019 A-021 A-099 A-131 A-138 set up, ask and read as proces
   t.strictSame([receipt.provider, receipt.model], ['plain', 'plain/model-7'])
   const output = must(await place.spawn(['alpha', 'output', task.id]))
   t.strictSame(output.bytes, Buffer.from(answered), 'read back byte for byte')
-  t.match(output.stderr, /2346 micro-USD/, 'the receipt is on stderr')
+  t.match(output.stderr, /\$0\.002346 \(2,346 µUSD\)/, 'the receipt is on stderr')
   const read = must(await place.spawn(['alpha', 'output', task.id, '--json'])).json()
   t.strictSame(read.receipt, receipt)
   t.equal(must(await place.spawn(['state', 'check', '--json'])).json().ok, true)
@@ -84,7 +84,8 @@ t.test('A-136 a cost that is not recorded yet is asked for once more', async (t)
   t.equal(provider.requests[1]?.body, provider.requests[2]?.body)
 })
 
-t.test('A-138 one charge settles one question: an id that was given before is an unknown charge', async (t) => {
+t.test('A-138 one charge settles one question: an id that was given before is an unknown charge',
+  async (t) => {
   const { place, provider } = await deploy(t, 'run', { repeatsId: true })
   must(await place.run(['alpha', 'ask', '-', '--json'], { stdin: asked }))
   const second = await place.run(['alpha', 'ask', '-', '--json'], { stdin: 'Another question.' })

@@ -143,7 +143,7 @@ t.test('without a contact the receipt names the sealed provider and no billing U
 t.test('the line for a terminal is one line and tells the charge', async (t) => {
   const line = receiptLine(buildReceipt(parts))
   t.notMatch(line, /\n/)
-  t.match(line, /task_1.*7 micro-USD.*no attestation/)
+  t.match(line, /task_1.*\$0\.000007 \(7 µUSD\).*no attestation/)
   const blocked = { ...task, state: 'blocked' as const }
   t.match(receiptLine(buildReceipt({ ...parts, task: blocked, ...unsettled('unknown') })),
     /cost unknown.*billing cc8b70d8/)

@@ -147,8 +147,9 @@ t.test('a canary that fails in one slot proves the others and says so', async (t
   const text = await rig.run(['gateway', 'prove', '--all', '--if-stale'])
   t.match(text.stdout, /chat: proof_not_repeated[\s\S]*report: already current/)
   const one = await rig.run(['gateway', 'prove', 'chat'])
-  t.match(one.stdout, /^chat: proved, acme\/chat-1-2026-01-15 by Acme Host, \d+ micro-USD\n$/)
-  t.match(one.stderr, /receipt op_.*: succeeded, \d+ micro-USD, policy \d+/)
+  t.match(one.stdout,
+    /^chat: proved, acme\/chat-1-2026-01-15 by Acme Host, \$[0-9.]+ \([0-9,]+ µUSD\)\n$/)
+  t.match(one.stderr, /receipt op_.*: succeeded, \$[0-9.]+ \([0-9,]+ µUSD\), policy \d+/)
   t.match((await rig.run(['gateway', 'show'])).stdout, /proof\s+current/)
 })
 
@@ -166,7 +167,8 @@ t.test('neither the key nor a reply\'s text lies in the state or comes out anywh
   }
 })
 
-t.test('replies of every kind of fault settle or stay unknown, and nothing is sent twice', async (t) => {
+t.test('replies of every kind of fault settle or stay unknown, and nothing is sent twice',
+  async (t) => {
   const rig = await World.in(t).sandbox().state().session().alpha().gateway()
   must(await rig.run(['gateway', 'setup', '--spend-ceiling-microusd', '1000000', '--json']))
   must(await rig.run([

@@ -51,7 +51,8 @@ const started = async (t: Teardown, place: Place, args: readonly string[] = []) 
   }
 }
 
-t.test('S-177 S-199 S-206 S-212 one port and one key for good, and what is answered says which version it is of', async (t) => {
+t.test('S-177 S-199 S-206 S-212 one port and one key for good, and what is answered says which '
+  + 'version it is of', async (t) => {
   const { place } = await World.in(t).state().session()
   const first = await started(t, place)
   t.equal(statSync(first.told.certificate_file).mode & 0o777, 0o600)
@@ -61,7 +62,7 @@ t.test('S-177 S-199 S-206 S-212 one port and one key for good, and what is answe
   t.matchStrict(got.json(), { schema: /^sallyport\.session\.show\.v1$/ })
   const refused = await first.ask('GET', '/api/session', { token: null })
   t.strictSame(Object.keys(refused.json().error),
-    ['code', 'message', 'reason', 'status', 'details'])
+    ['code', 'message', 'reason', 'status', 'details', 'next'])
   t.equal(refused.json().error.status, 401)
   first.child.kill('SIGTERM')
   t.equal(await first.ended, 0)

@@ -1,4 +1,5 @@
 /** The day's budget: what is spent, what is held, and what a bill changes in it. */
+import { moneyText } from '../../src/base/money.js'
 import t from 'tap'
 import { systemClock } from '../../src/base/clock.js'
 import { verifyLedger } from '../../src/governance/ledger/verify.js'
@@ -7,7 +8,8 @@ import { forImages } from '../world/gateway.js'
 import { allowed } from '../world/images.js'
 import { World } from '../world/world.js'
 
-t.test('S-124 an unknown charge is held in the day of the budget until its bill is recorded', async (t) => {
+t.test('S-124 an unknown charge is held in the day of the budget until its bill is recorded',
+  async (t) => {
   const world = await World.in(t).sandbox().state().session().gateway(forImages).images(allowed)
   t.equal((await world.prove('screenshot')).status, 0)
   world.file('a.png', greyPng(64, 48, 1))
@@ -24,7 +26,8 @@ t.test('S-124 an unknown charge is held in the day of the budget until its bill 
     requests: before.requests + 1,
   })
   const text = await world.run(['shots', 'status'])
-  t.match(text.stdout, `${before.settled_microusd} spent, 100000 held, of 1000000 micro-USD; `)
+  t.match(text.stdout, `${moneyText(before.settled_microusd)} spent, `
+    + '$0.10 (100,000 µUSD) held, of $1.00 (1,000,000 µUSD); ')
 
   const operation = world.rows()[0]?.analyzer.operation_id ?? ''
   const settle = await world.run([
@@ -39,7 +42,8 @@ t.test('S-124 an unknown charge is held in the day of the budget until its bill 
 
 t.test('a proof obeys the budget that is set, and is free to be made where none is', async (t) => {
   const world = await World.in(t).sandbox().state().session().gateway(forImages).images(allowed)
-  t.equal((await world.run(['shots', 'config', 'set', '--json', '--budget-requests', '1'])).status, 0)
+  const set = await world.run(['shots', 'config', 'set', '--json', '--budget-requests', '1'])
+  t.equal(set.status, 0)
   t.equal((await world.prove('screenshot')).status, 0)
   const refused = await world.prove('report')
   t.strictSame([refused.status, refused.error().code], [8, 'budget_exhausted'])
@@ -75,7 +79,8 @@ t.test('killed before anything was sent: the budget gets back what the call held
   t.equal((await world.run(['state', 'check'])).status, 0)
 })
 
-t.test('one call under a clock that stood ahead does not wipe out what was spent today', async (t) => {
+t.test('one call under a clock that stood ahead does not wipe out what was spent today',
+  async (t) => {
   const world = await World.in(t).sandbox().state().session().gateway(forImages).images(allowed)
   t.equal((await world.prove('screenshot')).status, 0)
   t.equal((await world.prove('report')).status, 0)

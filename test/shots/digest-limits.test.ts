@@ -1,4 +1,5 @@
 /** Switch, sizes and gates of the digest job. */
+import { moneyText } from '../../src/base/money.js'
 import t from 'tap'
 import { observationOf, payloadRefOf } from '../support/observations.js'
 import { bodyOf, forImages } from '../world/gateway.js'
@@ -123,7 +124,7 @@ t.test('switches and bounds of the job', async (t) => {
       world.say('No cost.', { cost: null })
       const report = ['--since', moment(24 + at), '--until', moment(23 + at), '--conclude']
       const concluded = await world.run(['shots', 'report', ...report])
-      t.match(concluded.stderr, `full bound of ${held} micro-USD`)
+      t.match(concluded.stderr, `full bound of ${moneyText(held)}`)
     }
   })
 })

@@ -17,15 +17,16 @@ const costless = (world: AnalysisWorld, times = 1): void => {
 
 const settleOne = /ledger settle op_\S+ --amount-microusd N/
 
-t.test('S-168 an analysis whose charge is not known ends with 7, names what is held and how to settle it', async (t) => {
+t.test('S-168 an analysis whose charge is not known ends with 7, names what is held and how to '
+  + 'settle it', async (t) => {
   const world = await World.in(t).sandbox().state().session()
     .gateway(forImages).images(allowed).proof('screenshot')
   await take(world, 'a.png')
   costless(world)
   const ran = await world.run(['shots', 'analyze'])
   t.equal(ran.status, 7, ran.stderr)
-  t.match(ran.stdout, /100000 micro-USD stay held/)
-  t.match(ran.stderr, /full bound of 100000 micro-USD stays held/)
+  t.match(ran.stdout, /\$0\.10 \(100,000 µUSD\) stay held/)
+  t.match(ran.stderr, /full bound of \$0\.10 \(100,000 µUSD\) stays held/)
   t.match(ran.stderr, settleOne)
   const back = keptOf(world)
 
@@ -52,7 +53,8 @@ t.test('S-168 an analysis whose charge is not known ends with 7, names what is h
     })
   })
 
-  await t.test('S-136 one turn of the scheduler ends with 7, its receipt like the one of the verb', async (t) => {
+  await t.test('S-136 one turn of the scheduler ends with 7, its receipt like the one of the verb',
+    async (t) => {
     back()
     await take(world, 'b.png')
     costless(world)
@@ -71,21 +73,22 @@ t.test('S-168 an analysis whose charge is not known ends with 7, names what is h
     costless(world, 2)
     const both = await world.run(['shots', 'analyze'])
     t.equal(both.status, 7)
-    t.match(both.stderr, /charges of 2 requests are not known; 200000 micro-USD/)
+    t.match(both.stderr, /charges of 2 requests are not known; \$0\.20 \(200,000 µUSD\)/)
     t.match(both.stderr, /ledger reservations.*ledger settle OPERATION --amount-microusd N/)
   })
   checkLedger(t, world)
 })
 
-t.test('a digest whose charge is not known ends with 7, and one above its bound names the review', async (t) => {
+t.test('a digest whose charge is not known ends with 7, and one above its bound names the review',
+  async (t) => {
   const world = await World.in(t).sandbox().state().session()
     .gateway(forImages).images(allowed).proof('report').texts()
   await world.analysed({ name: 'a.png', at: moment(2, 1) })
   world.say('No cost.', { cost: null })
   const ran = await world.run(['shots', 'digest'])
   t.equal(ran.status, 7, ran.stderr)
-  t.match(ran.stdout, /100000 micro-USD stay held/)
-  t.match(ran.stderr, /full bound of 100000 micro-USD stays held/)
+  t.match(ran.stdout, /\$0\.10 \(100,000 µUSD\) stay held/)
+  t.match(ran.stderr, /full bound of \$0\.10 \(100,000 µUSD\) stays held/)
   t.match(ran.stderr, settleOne)
   t.equal((await world.digest()).status, 0, 'it is told where it happened, and not repeated')
 
@@ -98,7 +101,8 @@ t.test('a digest whose charge is not known ends with 7, and one above its bound 
   checkLedger(t, world)
 })
 
-t.test('S-105 a digest that was sent and could not be recorded is not told as refused', async (t) => {
+t.test('S-105 a digest that was sent and could not be recorded is not told as refused',
+  async (t) => {
   const world = await World.in(t).sandbox().state().session()
     .gateway(forImages).images(allowed).proof('report').texts()
   await world.analysed({ name: 'a.png', at: moment(2, 1) })
@@ -130,12 +134,12 @@ t.test('a proof and a conclusion whose charge is not known print the whole comma
   costless(world)
   const proof = await world.run(['gateway', 'prove', 'screenshot'])
   t.equal(proof.status, 7)
-  t.match(proof.stderr, /full bound of \d+ micro-USD stays held/)
+  t.match(proof.stderr, /full bound of \S+ \(\S+ µUSD\) stays held/)
   t.match(proof.stderr, settleOne)
   world.say('No cost.', { cost: null })
   const concluded = await world.run(['shots', 'report', '--conclude'])
   t.equal(concluded.status, 7)
-  t.match(concluded.stderr, /full bound of \d+ micro-USD stays held/)
+  t.match(concluded.stderr, /full bound of \S+ \(\S+ µUSD\) stays held/)
   t.match(concluded.stderr, settleOne)
   t.match((await world.run(['ledger', 'show'])).stdout, /settle OPERATION --amount-microusd N/)
 })

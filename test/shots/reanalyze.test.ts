@@ -61,7 +61,8 @@ t.test('one image again', async (t) => {
     .gateway(forImages).images(allowed).proof('screenshot').with(analysed)
   const first = rowOf(world)
 
-  await t.test('S-179 none, two, an unknown one and no target are refused, nothing sent', async (t) => {
+  await t.test('S-179 none, two, an unknown one and no target are refused, nothing sent',
+    async (t) => {
     const before = sent(world)
     const id = first.observation_id
     const lines = [
@@ -82,7 +83,8 @@ t.test('one image again', async (t) => {
     t.equal(sent(world), before)
   })
 
-  await t.test('S-160 S-161 S-179 each reason is taken; same row, hash and capture time', async (t) => {
+  await t.test('S-160 S-161 S-179 each reason is taken; same row, hash and capture time',
+    async (t) => {
     utimesSync(`${world.folder}/a.png`, new Date(), new Date())
     for (const reason of reanalyzeReasons) {
       const before = rowOf(world)
@@ -99,7 +101,8 @@ t.test('one image again', async (t) => {
     t.equal(world.rows().length, 1, 'no second record')
   })
 
-  await t.test('S-077 the path of a suppressed file is answered with its representative', async (t) => {
+  await t.test('S-077 the path of a suppressed file is answered with its representative',
+    async (t) => {
     const bytes = greyPng(64, 48, 5_000)
     world.file('rep.png', bytes, '2026-11-20T12:00:00.000Z')
     await must(world.run(['shots', 'scan', '--json']))
@@ -176,7 +179,8 @@ t.test('what is old is found, and analysed again in bulk', async (t) => {
     }
   })
 
-  await t.test('S-158 another model makes it old; bulk shows count and price and asks', async (t) => {
+  await t.test('S-158 another model makes it old; bulk shows count and price and asks',
+    async (t) => {
     await must(world.widen([
       '--slot', 'screenshot', '--model', 'gateway/acme/screenshot-2', '--consent', 'gateway.vision',
       '--upstream-allow', 'acme-host,other-host',
@@ -191,7 +195,7 @@ t.test('what is old is found, and analysed again in bulk', async (t) => {
     const alone = await world.run(bulk)
     t.equal(alone.status, 2, 'nobody can be asked')
     t.match(alone.stderr, /1 found, 1 would be sent/)
-    t.match(alone.stderr, /micro-USD/)
+    t.match(alone.stderr, /µUSD/)
     t.equal(sent(world), before)
     const ran = await world.run([...bulk, '--yes'])
     t.hasStrict(ran.json(), { observation_id: null, analyzed: 1 }, ran.stderr)
@@ -201,7 +205,8 @@ t.test('what is old is found, and analysed again in bulk', async (t) => {
   })
 })
 
-t.test('S-168 failed images are sent again for provider_failure_retry alone; a bulk for another reason is refused and changes nothing', async (t) => {
+t.test('S-168 failed images are sent again for provider_failure_retry alone; a bulk for '
+  + 'another reason is refused and changes nothing', async (t) => {
   const world = await World.in(t).sandbox().state().session()
     .gateway(forImages).images(allowed).proof('screenshot').with(analysed)
   world.sandbox.faults.set('shot_prose', { service: 'gateway', times: 1 })

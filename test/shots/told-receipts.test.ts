@@ -14,10 +14,12 @@ const told = (error: SallyportError | null) => error && [error.kind, error.code,
 const pass = {
   status: 'degraded', reason: null, receipt_id: 'rct_1', analyzed: 0, failed: 0, blocked: 0,
   skipped: 0, cost_microusd: 0, held_microusd: 0, items: [], proof_renewal: null,
+  closed_gates: [], passed_over_reasons: [],
 }
 const analysed = (change: object) => analysisFailure({ ...pass, ...change } as unknown as Analysed)
 
-t.test('a pass that was stopped is cancelled, one that left work says whether it may be repeated', async (t) => {
+t.test('a pass that was stopped is cancelled, one that left work says whether it may be repeated',
+  async (t) => {
   t.equal(analysed({ status: 'ok' }), null)
   for (const reason of ['cancelled', 'call_cancelled']) {
     t.strictSame(told(analysed({ reason })), ['cancelled', 'analysis_cancelled', reason])

@@ -3,6 +3,7 @@
  * that decides who may spend (owner, root, goal revision, consent) is taken from rows, never from
  * the caller (A-098, A-102, A-103).
  */
+import { moneyText } from '../../base/money.js'
 import { canonicalJson } from '../../base/canonical.js'
 import { msFromIso } from '../../base/clock.js'
 import { fail } from '../../base/errors.js'
@@ -64,8 +65,8 @@ const requireStanding = (ctx: AlphaContext, view: View, session: Session): Stand
   if (setup.request_cost_bound_microusd > available) {
     throw fail.budget(
       'ceiling_exceeded',
-      `One request may cost ${setup.request_cost_bound_microusd} micro-USD; `
-        + `${available} are left under the ceiling.`,
+      `One request may cost ${moneyText(setup.request_cost_bound_microusd)}; `
+        + `${moneyText(available)} are left under the ceiling.`,
       {
         next: 'See `sallyport ledger show`.',
         details: {

@@ -153,8 +153,11 @@ way there. Nothing is claimed about what runs at the other end.
 
 const money = `Money
 
-Amounts are integers of micro-USD: 1000000 is one dollar. Nothing is rounded down,
-clipped or estimated from token prices.
+Amounts are integers of micro-USD: 1000000 is one dollar. People read them as
+$0.0138 (13,800 µUSD); JSON has integers alone. Each flag that ends with -microusd
+has a sister in dollars without that end, --spend-ceiling 5.00usd, taken by its
+digits: at most six decimals, never rounded, and one of the two at a time. Nothing
+is rounded down, clipped or estimated from token prices.
 
 One ledger with one ceiling covers every route of the state directory:
   reserve   the full request bound is held before contact
@@ -165,7 +168,7 @@ One ledger with one ceiling covers every route of the state directory:
 What would exceed the ceiling is refused before contact (status 8). The hold is a
 rule of this machine; the provider enforces no maximum. A charge above the bound
 stands, and its answer waits for your review (status 7):
-  sallyport alpha review TASK --accept-overrun
+  sallyport alpha review TASK
 An unknown charge blocks its task until you settle it by hand:
   sallyport ledger settle --help
 `

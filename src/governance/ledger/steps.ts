@@ -3,6 +3,7 @@
  * one of the three ends, settle, release or unknown, each at most once (A-117, A-124, A-127). Each
  * replays the operation's rows and refuses another runtime, profile or operation.
  */
+import { moneyText } from '../../base/money.js'
 import * as v from 'valibot'
 import { fail } from '../../base/errors.js'
 import type { Tx } from '../../state/types.js'
@@ -71,8 +72,8 @@ export const reserve = (tx: Tx, now: string, request: ReserveRequest): Reserved 
   if (consumed + request.bound > account.ceiling_microusd) {
     throw fail.budget(
       'ceiling_exceeded',
-      `The bound of ${request.bound} micro-USD on top of ${consumed} passes the ceiling of `
-        + `${account.ceiling_microusd}.`,
+      `The bound of ${moneyText(request.bound)} on top of ${moneyText(consumed)} passes the `
+        + `ceiling of ${moneyText(account.ceiling_microusd)}.`,
       {
         next: 'See what holds it with: `sallyport ledger show`.',
         details: {

@@ -10,7 +10,7 @@ import type { ReanalyzeReason } from '../constants.js'
 import type { ShotsContext } from '../context.js'
 import { currentFacts, rowClassificationNow } from '../observations/as-of-now.js'
 import { findObservations, type ObservationFilter } from '../observations/find.js'
-import { standingOf } from '../gates.js'
+import { standingOf, type GateReason } from '../gates.js'
 import { transactCounted } from '../locked.js'
 import { dueFactsOf, heldOf, maySent } from '../money.js'
 import type {
@@ -64,6 +64,8 @@ interface Batch {
   renewal: ProofRenewal | null
   /** Why the route is closed for every image; null while it is open. */
   closed: string | null
+  /** Every gate that is closed for all images. */
+  gates: readonly GateReason[]
   consentId: string | null
   stop: string | null
 }
@@ -196,6 +198,7 @@ const work = async (batch: Batch): Promise<void> => {
   const standing = standingOf(ctx, ctx.gov.store.read())
   const { closed } = standing
   batch.closed = closed
+  batch.gates = standing.gates
   if (standing.ready) {
     batch.consentId = standing.route?.consent.consent_id ?? null
     batch.restored = await restoreBlocked(ctx, standing, limit)
@@ -244,6 +247,7 @@ const factsOf = (batch: Batch): AnalysisFacts => {
     restored: batch.restored,
     passed_over: batch.passedOver,
     passed_over_reasons: batch.passedOverReasons,
+    closed_gates: [...batch.gates],
     needs_reanalysis: batch.needs,
     stale_root: batch.stale,
     cost_microusd: calls.reduce((sum, one) => sum + (one.cost_microusd ?? 0), 0),
@@ -293,6 +297,7 @@ const newBatch = (
     limit: options.scheduled ? Math.min(asked, settings.concurrency.value) : asked,
     skipped: 0, restored: 0, needs: 0, stale: 0, passedOver: 0, passedOverReasons: [],
     consentId: null, stop: null, renewal: null, closed: null,
+    gates: [],
   }
 }
 

@@ -2,11 +2,15 @@
 import * as v from 'valibot'
 import { contract } from '../../base/contract.js'
 import { fail, type SallyportError } from '../../base/errors.js'
+import { nextStepShape } from '../../base/error-shape.js'
+import { nextStepsOf } from '../../base/next-step.js'
 import { partialOf, type BatchWork } from '../../base/outcome.js'
 import { closedObject, strictInteger } from '../../base/schema.js'
 import { reanalyzeGroups, reanalyzeReasons, shotLimits } from '../constants.js'
-import { gateTextOf } from '../gates.js'
+import { gateTextOf, type GateReason } from '../gates.js'
 import { dueFailure, maySent } from '../money.js'
+import { blockedNext } from './blocked.js'
+import { openingHint } from '../opening.js'
 import { callsOfRenewal } from '../receipts/renewal.js'
 import { folderFailure, isFolderProblem } from '../source/folder.js'
 import { analysisReceiptShape, type AnalysisReceipt } from '../receipts/analysis.js'
@@ -28,14 +32,27 @@ export const analysisWork = (receipt: AnalysisReceipt): BatchWork => ({
   },
 })
 
+/**
+ * What opens every closed gate, or what helps with the reason of this pass, or of the images that
+ * it passed over; null for nothing.
+ */
+export const nextOfPass = (receipt: AnalysisReceipt): string | null => {
+  const { closed_gates: gates, reason, passed_over_reasons: [passedOver] } = receipt
+  if (gates.length > 0 && (reason === null || gates.includes(reason))) {
+    return openingHint(gates as readonly GateReason[])
+  }
+  if (reason !== null) return gateTextOf(reason)?.next ?? null
+  return passedOver === undefined ? null : blockedNext(passedOver.reason)
+}
+
 /** Why a pass did not do all of its work; null for a good one. */
 const cutShort = (receipt: AnalysisReceipt): SallyportError | null => {
   const { status, reason } = receipt
   if (status === 'ok') return null
   if (reason !== null && isFolderProblem(reason)) return folderFailure(reason, null)
-  const gate = reason === null ? null : gateTextOf(reason)
   const parts = {
-    ...(reason === null ? {} : { reason }), next: gate?.next ?? 'See `sallyport shots status`.',
+    ...(reason === null ? {} : { reason }),
+    next: nextOfPass(receipt) ?? 'See `sallyport shots status`.',
   }
   if (status === 'blocked') {
     const make = reason === 'budget_exhausted' ? fail.budget : fail.blocked
@@ -60,13 +77,23 @@ export const analysisFailure = (receipt: AnalysisReceipt): SallyportError | null
   dueFailure('analysis', callsOfReceipt(receipt))
     ?? partialOf(cutShort(receipt), analysisWork(receipt))
 
+const analyzedShape = v.strictObject({
+  ...analysisReceiptShape.entries,
+  /** What takes up the images that stand blocked; empty where none do. */
+  next: v.array(nextStepShape),
+})
+/** Result of a pass over pending images. */
+export type AnalyzedDocument = v.InferOutput<typeof analyzedShape>
+
 /** One pass over pending images. */
 export const shotsAnalyze = contract({
   name: 'shots.analyze',
   version: 1,
   input: closedObject({ limit }),
-  output: analysisReceiptShape,
-  toDocument: (receipt: AnalysisReceipt) => receipt,
+  output: analyzedShape,
+  toDocument: (receipt: AnalysisReceipt) => ({
+    ...receipt, next: nextStepsOf(nextOfPass(receipt)),
+  }),
   failure: analysisFailure,
 })
 

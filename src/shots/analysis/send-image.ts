@@ -16,7 +16,10 @@ import {
   analysisPromptVersion, analysisSchemaVersion, shotLabels, type ReanalyzeReason,
 } from '../constants.js'
 import type { ShotsContext } from '../context.js'
-import { consentReaches, gateTextOf, imageBound, standingOf, type RouteStanding } from '../gates.js'
+import {
+  consentReaches, gateTextOf, imageBound, standingOf, type GateReason, type RouteStanding,
+} from '../gates.js'
+import { openingHint } from '../opening.js'
 import { putObservation } from '../observations/observation-store.js'
 import { shotCollections as c, type Observation, type PayloadRef } from '../observations/rows.js'
 import { isRecursive, savedSettings } from '../source/settings.js'
@@ -42,10 +45,10 @@ export interface Attempt {
 }
 
 /** A closed gate as an error. */
-const closedGate = (reason: string): Error => {
+const closedGate = (reason: string, gates: readonly GateReason[] = []): Error => {
   const told = gateTextOf(reason)
   return fail.blocked('analysis_blocked', told?.text ?? 'This image may not be sent now.', {
-    reason, next: told?.next ?? 'See `sallyport shots status`.',
+    reason, next: openingHint(gates) ?? told?.next ?? 'See `sallyport shots status`.',
   })
 }
 
@@ -54,9 +57,9 @@ export const requireRoute = (standing: RouteStanding): {
   readonly setup: SlotSetup, readonly proof: GatewayProof,
   readonly consent: NonNullable<RouteStanding['route']>['consent'],
 } => {
-  const { closed, route, newestProof } = standing
+  const { closed, route, newestProof, gates } = standing
   if (closed !== null || route === null || newestProof === null) {
-    throw closedGate(closed ?? 'model_not_set')
+    throw closedGate(closed ?? 'model_not_set', gates)
   }
   return { setup: route.setup, consent: route.consent, proof: newestProof }
 }
@@ -112,8 +115,8 @@ const requireSource = ({ row, image }: Attempt, view: View): void => {
  */
 const requireStill = (attempt: Attempt, consentId: string, view: View): void => {
   const { ctx, reason } = attempt
-  const { ready, reason: closed, route } = standingOf(ctx, view)
-  if (!ready || route === null) throw closedGate(closed ?? 'model_not_set')
+  const { ready, reason: closed, route, gates } = standingOf(ctx, view)
+  if (!ready || route === null) throw closedGate(closed ?? 'model_not_set', gates)
   const row = view.get(c.observations, attempt.row.observation_id)
   const reached = route.consent.consent_id === consentId
     && (reason !== null || (row !== undefined && consentReaches(route.consent, row)))

@@ -45,6 +45,8 @@ const analysisFactsShape = v.strictObject({
   /** Blocked rows that were left as they are, and why, as far as some were looked at. */
   passed_over: count,
   passed_over_reasons: blockedReasonsShape,
+  /** Every gate that is closed for all images, most telling first. */
+  closed_gates: v.array(text),
   /** Rows whose analysis was found to be of an older model, prompt or schema. */
   needs_reanalysis: count,
   /** Rows that were found to lie under an older folder. */
@@ -71,7 +73,7 @@ export const analysisReceiptShape = v.strictObject({
 export type AnalysisReceipt = v.InferOutput<typeof analysisReceiptShape>
 
 const {
-  passed_over, passed_over_reasons, held_microusd, reanalyze_reason, proof_renewal,
+  closed_gates, passed_over, passed_over_reasons, held_microusd, reanalyze_reason, proof_renewal,
 } = analysisFactsShape.entries
 
 /** The facts as states hold them: fields that came later may be missing in rows of old. */
@@ -79,6 +81,7 @@ export const storedAnalysisShape = v.strictObject({
   ...analysisFactsShape.entries,
   reanalyze_reason: v.optional(reanalyze_reason),
   passed_over: v.optional(passed_over),
+  closed_gates: v.optional(closed_gates),
   passed_over_reasons: v.optional(passed_over_reasons),
   held_microusd: v.optional(held_microusd),
   proof_renewal: v.optional(proof_renewal),

@@ -89,7 +89,7 @@ t.test('the ledger is shown before and after its first set-up', async (t) => {
     consumed_microusd: 1840, available_microusd: 998_160, rows: 4,
   })
   t.strictSame(open, { reserved: 0, contacted: 0, unknown: 0, overrun_review_required: 0 })
-  t.match((await desk.run(['show'])).stdout, /^ceiling +1000000 micro-USD$/m)
+  t.match((await desk.run(['show'])).stdout, /^ceiling +\$1\.00 \(1,000,000 µUSD\)$/m)
   t.strictSame((await desk.run(['reservations', '--json'])).json(), [], 'nothing is open')
   const all = (await desk.run(['reservations', '--all', '--json'])).json()
   t.hasStrict(all, [{ state: 'settled', runtime: 'alpha_text_native', profile: 'alpha.text' }])
@@ -127,13 +127,16 @@ t.test('settling by hand is asked first and refuses bad amounts', async (t) => {
     const ran = await desk.run(['settle', 'op_1', '--yes', `--amount-microusd=${bad}`])
     t.equal(ran.status, 3, `amount ${bad}`)
   }
+  t.equal((await desk.run(['settle', 'op_1'], {
+    terminal, answers: ['0.000005usd', false],
+  })).status, 130, 'the amount is asked for, and then whether')
   const none = await desk.run(['settle', 'op_9', '--amount-microusd', '5', '--yes', '--json'])
   refusedAs(t, none, 6, 'reservation_not_found')
   const { ledger } = (await desk.run(['show', '--json'])).json()
   t.equal(ledger.unknown_microusd, bound, 'nothing was settled')
   const yes = await desk.run(line, { terminal, answers: [true] })
   t.equal(yes.status, 0, yes.stderr)
-  t.match(yes.stdout, /charged +5 micro-USD/)
+  t.match(yes.stdout, /charged +\$0\.000005 \(5 µUSD\)/)
 })
 
 t.test('A-127 an overrun is accepted or rejected once, by its operation', async (t) => {

@@ -1,3 +1,4 @@
+import { moneyText } from '../../../base/money.js'
 import type { AlphaShow } from '../../../alpha/projection.js'
 import { plaintextStatement } from '../../../alpha/consent-text.js'
 import type { View } from '../../output.js'
@@ -31,8 +32,8 @@ export const alphaText = (show: AlphaShow, view: View): string => {
     line('profile', alpha.profile_id),
     line('max output', `${alpha.max_output_tokens} tokens`),
     line('timeout', `${alpha.timeout_seconds} s`),
-    line('request bound', `${alpha.request_cost_bound_microusd} micro-USD`),
-    line('spend ceiling', `${alpha.spend_ceiling_microusd} micro-USD (shared)`),
+    line('request bound', moneyText(alpha.request_cost_bound_microusd)),
+    line('spend ceiling', `${moneyText(alpha.spend_ceiling_microusd)} (shared)`),
     line('key', alpha.key_present ? `present, ${alpha.credential_fingerprint ?? ''}` : 'none'),
     line('consent current', alpha.consent_current ? 'yes' : 'no'),
     ...(alpha.consent_giver === null ? [] : [line('consent given by', giver(alpha.consent_giver))]),

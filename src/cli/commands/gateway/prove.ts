@@ -1,3 +1,4 @@
+import { moneyText } from '../../../base/money.js'
 import { fail } from '../../../base/errors.js'
 import { gatewayContext } from '../../../fabric/places.js'
 import {
@@ -25,7 +26,7 @@ type ProveDocument = ProvedDocument | ProofEntry[]
 const provedLine = (one: ProvedDocument, view: View): string => {
   const names = view.foreign(`${one.reply_model} by ${one.reply_provider}`)
   const how = one.made ? 'proved' : 'already current'
-  return `${one.slot}: ${how}, ${names}, ${one.cost_microusd} micro-USD`
+  return `${one.slot}: ${how}, ${names}, ${moneyText(one.cost_microusd)}`
 }
 
 const entryLine = (entry: ProofEntry, view: View): string =>

@@ -1,3 +1,4 @@
+import { moneyText } from '../../../base/money.js'
 import { egressPurpose, slotOfPurpose } from '../../../gateway/constants.js'
 import type { GatewayShow, SlotProjection } from '../../../gateway/projection.js'
 import type { View } from '../../output.js'
@@ -32,7 +33,7 @@ const slotLines = (view: View, slot: SlotProjection, consents: Consents): string
     line('  upstreams', slot.upstream_allow.join(', ')),
     line(
       '  bound, timeout',
-      `${slot.request_cost_bound_microusd ?? 0} micro-USD, ${slot.timeout_seconds ?? 0} s`,
+      `${moneyText(slot.request_cost_bound_microusd ?? 0)}, ${slot.timeout_seconds ?? 0} s`,
     ),
     ...consentLines(slot, consents),
     line('  proof', proofText(view, slot)),
@@ -56,7 +57,7 @@ export const gatewayText = (show: GatewayShow, view: View): string => {
     ...(gateway.reason === null ? [] : [line('reason', gateway.reason)]),
     line('gateway', gateway.api_base),
     line('grant', gateway.grant_id),
-    line('spend ceiling', `${gateway.spend_ceiling_microusd} micro-USD (shared)`),
+    line('spend ceiling', `${moneyText(gateway.spend_ceiling_microusd)} (shared)`),
     line('key', gateway.key_present ? `present, ${gateway.credential_fingerprint ?? ''}` : 'none'),
     line('cloud egress', gateway.cloud_egress_acknowledged ? 'acknowledged' : 'not acknowledged'),
     ...[slots.chat, slots.report, slots.screenshot]

@@ -1,3 +1,4 @@
+import { microusdOf, moneyText } from '../../../base/money.js'
 import { fail } from '../../../base/errors.js'
 import { sha256Hex } from '../../../base/canonical.js'
 import { ledgerSettle, type ReservationDocument } from '../../../governance/ledger/contract.js'
@@ -54,10 +55,25 @@ const definition: VerbDefinition<ReservationDocument> = {
   text: reservationText,
 }
 
-const requireAmount = ({ amountMicrousd }: SettleOptions): void => {
-  if (amountMicrousd !== undefined) return
+const amountOf = (text: string): number | null =>
+  microusdOf(text) ?? (/^(?:0|[1-9][0-9]{0,15})$/.test(text) ? Number(text) : null)
+
+const amountProblem = (text: string): string | null =>
+  (amountOf(text) === null ? 'Write it as 0.0138usd, or as an integer of micro-USD.' : null)
+
+/** The amount of the flag; on a terminal it is asked for where none was given. */
+const askedAmount = async (
+  { amountMicrousd }: SettleOptions, deps: VerbDeps,
+): Promise<number> => {
+  if (amountMicrousd !== undefined) return amountMicrousd
+  if (deps.interactive) {
+    const prompter = await deps.ask('Give --amount-microusd N.')
+    const text = await prompter.text('Billed amount, as 0.0138usd:', undefined, amountProblem)
+    const amount = amountOf(text)
+    if (amount !== null) return amount
+  }
   throw fail.usage('amount_required', 'The billed amount is missing.', {
-    next: 'Give it with --amount-microusd N; 0 says that nothing was billed.',
+    next: 'Give it with --amount 0.0138usd or --amount-microusd N; 0 says that it was free.',
   })
 }
 
@@ -69,15 +85,15 @@ const noteDigest = async (options: SettleOptions, deps: VerbDeps): Promise<strin
 
 /** Settles. */
 export const run: Run<SettleOptions, ReservationDocument> = async (options, deps) => {
-  requireAmount(options)
   const request = requestOf(ledgerSettle, {
-    ...options, noteDigest: await noteDigest(options, deps),
+    ...options, amountMicrousd: await askedAmount(options, deps),
+    noteDigest: await noteDigest(options, deps),
   })
   const { operation: operationId, amount_microusd: amount, note_digest: note } = request
   const { gov, session } = await loginToMutate(deps)
   requireUnknownCharge(gov.store.read(), session, operationId)
   if (options.yes !== true) {
-    await deps.confirm(`Record ${amount} micro-USD as the charge of this operation?`, '--yes')
+    await deps.confirm(`Record ${moneyText(amount)} as the charge of this operation?`, '--yes')
   }
   return ledgerSettle.answer(await settleAnyCharge(gov, session, {
     operationId, amount, ...(note === undefined ? {} : { note_digest: note }),

@@ -1,3 +1,4 @@
+import { moneyText } from '../../../base/money.js'
 import { ledgerShow, type LedgerDocument } from '../../../governance/ledger/contract.js'
 import { settleCommand } from '../../../governance/ledger/due.js'
 import { ledgerStanding } from '../../../governance/ledger/read.js'
@@ -21,7 +22,7 @@ const definition: VerbDefinition<LedgerDocument> = {
   text: ({ ledger, open }, view) => {
     if (ledger === null) return 'There is no ledger yet; the first set-up of a route makes it.\n'
     const line = (name: string, value: number): string =>
-      `${name.padEnd(11)}${String(value).padStart(12)} micro-USD\n`
+      `${name.padEnd(11)}${moneyText(value)}\n`
     const due = (count: number, text: string): string =>
       count === 0 ? '' : `${view.paint('yellow', 'due')}        ${count} ${text}\n`
     return [

@@ -1,3 +1,4 @@
+import { moneyText } from '../../../base/money.js'
 import type { ReservationDocument } from '../../../governance/ledger/contract.js'
 
 /** What a person has to do about a reservation; empty when nothing. */
@@ -15,8 +16,8 @@ export const reservationText = (one: ReservationDocument): string => {
     ...(one.task_id === null ? [] : [line('task', one.task_id)]),
     line('runtime', `${one.runtime} (${one.profile})`),
     line('state', one.state),
-    line('bound', `${one.bound_microusd} micro-USD`),
-    line('charged', one.charged_microusd === null ? '-' : `${one.charged_microusd} micro-USD`),
+    line('bound', moneyText(one.bound_microusd)),
+    line('charged', one.charged_microusd === null ? '-' : moneyText(one.charged_microusd)),
     ...(one.overrun === 'none' ? [] : [line('overrun', one.overrun)]),
     ...(due === '' ? [] : [line('due', due)]),
   ].join('')

@@ -1,6 +1,6 @@
-import { blockedNext } from '../../../shots/analysis/blocked.js'
+import { moneyText } from '../../../base/money.js'
 import { shotLimits } from '../../../shots/constants.js'
-import { shotsAnalyze } from '../../../shots/analysis/contract.js'
+import { nextOfPass, shotsAnalyze } from '../../../shots/analysis/contract.js'
 import { gateTextOf } from '../../../shots/gates.js'
 import type { AnalysisItem, AnalysisReceipt } from '../../../shots/receipts/analysis.js'
 import { integerFlag } from '../../flags.js'
@@ -18,15 +18,15 @@ const line = ({ observation_id: id, outcome, ...one }: AnalysisItem): string => 
   const parts = [
     id, outcome,
     ...(reason === null ? [] : [reason]),
-    ...(cost === null ? [] : [`${cost} micro-USD`]),
-    ...(held === null ? [] : [`${held} micro-USD stay held`]),
+    ...(cost === null ? [] : [moneyText(cost)]),
+    ...(held === null ? [] : [`${moneyText(held)} stay held`]),
   ]
   return `${parts.join('  ')}\n`
 }
 
 const renewed = ({ proof_renewal: one }: AnalysisReceipt): string[] => (one === null ? [] : [
   `proof of ${one.slot}: ${one.outcome}${one.reason === null ? '' : ` (${one.reason})`}`
-    + `${one.cost_microusd === null ? '' : `, ${one.cost_microusd} micro-USD`}`,
+    + `${one.cost_microusd === null ? '' : `, ${moneyText(one.cost_microusd)}`}`,
 ])
 
 /** How many images no pass takes up, and why; empty where there are none. */
@@ -41,10 +41,8 @@ const passedOver = ({ passed_over: count, ...receipt }: AnalysisReceipt): string
   if (count === 0) return []
   const reasons = receipt.passed_over_reasons
   const told = reasons.map((one) => `${one.count} ${one.reason}`).join(', ')
-  const [first] = reasons
   return [
     `${count} blocked and passed over${told === '' ? '' : `: ${told}`}`,
-    ...(first === undefined ? [] : [blockedNext(first.reason)]),
   ]
 }
 
@@ -52,11 +50,12 @@ const passedOver = ({ passed_over: count, ...receipt }: AnalysisReceipt): string
 export const analysisReceiptText = (receipt: AnalysisReceipt): { out: string, notes: string[] } => {
   const { scanned, analyzed, failed, blocked, skipped, cost_microusd: cost } = receipt
   const counts = `${scanned} looked at: ${analyzed} analysed, ${failed} failed, `
-    + `${blocked} blocked, ${skipped} left for later; ${cost} micro-USD`
+    + `${blocked} blocked, ${skipped} left for later; ${moneyText(cost)}`
     + `${standingText(receipt)}\n`
+  const next = nextOfPass(receipt)
   const gate = receipt.reason === null ? null : gateTextOf(receipt.reason)
   const notes = [
-    ...(gate === null ? [] : [gate.text, gate.next]), ...passedOver(receipt),
+    ...(gate === null ? [] : [gate.text]), ...passedOver(receipt), ...(next === null ? [] : [next]),
   ]
   return {
     out: receipt.items.map(line).join('') + counts,

@@ -1,3 +1,4 @@
+import { moneyText } from '../../../base/money.js'
 import type { ShotsConfig } from '../../../shots/source/config.js'
 import type { View } from '../../output.js'
 import { visibleLine } from '../../text.js'
@@ -16,7 +17,7 @@ const gatewayLines = ({ gateway }: ShotsConfig): string[] => {
   const reason = gateway.reason_code === null ? '' : ` (${gateway.reason_code})`
   return [
     `gateway: ${gateway.status}${reason}; key ${gateway.key_present ? 'stored' : 'missing'}, `
-      + `ceiling ${gateway.spend_ceiling_microusd} micro-USD`,
+      + `ceiling ${moneyText(gateway.spend_ceiling_microusd)}`,
     ...gateway.slots.map((slot) => {
       const consents = slot.purposes
         .map(({ purpose, consent_current: current }) => `${purpose} ${current ? 'yes' : 'no'}`)

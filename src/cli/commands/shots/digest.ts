@@ -1,3 +1,4 @@
+import { moneyText } from '../../../base/money.js'
 import { fail } from '../../../base/errors.js'
 import { shotsDigest } from '../../../shots/digest/contract.js'
 import type { DigestReceipt, WindowResult } from '../../../shots/digest/types.js'
@@ -19,8 +20,8 @@ const line = ({ window_start, window_end, outcome, ...one }: WindowResult): stri
     ...(reason === null ? [] : [reason]),
     `${count} analysed screenshot${count === 1 ? '' : 's'}`,
     ...(episode === null ? [] : [`${episode.content_chars} characters`, episode.episode_id]),
-    ...(cost === null ? [] : [`${cost} micro-USD`]),
-    ...(held === null ? [] : [`${held} micro-USD stay held`]),
+    ...(cost === null ? [] : [moneyText(cost)]),
+    ...(held === null ? [] : [`${moneyText(held)} stay held`]),
   ]
   return `${parts.join(', ')}\n`
 }

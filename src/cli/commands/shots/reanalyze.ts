@@ -1,3 +1,4 @@
+import { moneyText } from '../../../base/money.js'
 import { resolve } from 'node:path'
 import { fail } from '../../../base/errors.js'
 import {
@@ -91,9 +92,10 @@ const planLines = (plan: ReanalyzePlan): string[] => [
   ...(plan.sourceGone === 0 ? [] : [
     `${plan.sourceGone} left out: their files are gone; what was analysed stays`,
   ]),
-  `each holds ${plan.boundMicrousd} micro-USD, all together at most ${plan.atMostMicrousd}`,
+  `each holds ${moneyText(plan.boundMicrousd)}, all together at `
+    + `most ${moneyText(plan.atMostMicrousd)}`,
   ...(plan.earlierMicrousd === null
-    ? [] : [`their analyses cost ${plan.earlierMicrousd} micro-USD on average before`]),
+    ? [] : [`their analyses cost ${moneyText(plan.earlierMicrousd)} on average before`]),
   `the budget of the day leaves room for ${plan.callsLeft} requests`,
 ]
 

@@ -1,3 +1,4 @@
+import { moneyText } from '../../../base/money.js'
 import { shotsShow, type ObservationDocument } from '../../../shots/observations/contract.js'
 import { showObservation } from '../../../shots/observations/show.js'
 import type { View } from '../../output.js'
@@ -21,7 +22,7 @@ const analysisText = (one: ObservationDocument): [string, string][] => {
   const { analysis: made } = one
   return made === null ? [] : [[
     'analysed', `${made.analyzed_at} by ${made.model} (${made.reply_model}), `
-      + `${made.cost_microusd} micro-USD${made.earlier ? ', before the newest attempt' : ''}`,
+      + `${moneyText(made.cost_microusd)}${made.earlier ? ', before the newest attempt' : ''}`,
   ]]
 }
 

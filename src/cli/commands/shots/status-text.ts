@@ -1,3 +1,4 @@
+import { moneyText } from '../../../base/money.js'
 import type { ShotsStatus } from '../../../shots/status/shape.js'
 import { durationText } from '../../../base/duration.js'
 import type { View } from '../../output.js'
@@ -6,6 +7,8 @@ import { visibleLine } from '../../text.js'
 type Folder = ShotsStatus['screenshot_folder']
 
 const line = (name: string, value: string): string => `${name.padEnd(16)}${value}`
+const money = (value: number | null): string => (value === null ? '?' : moneyText(value))
+
 const known = (value: number | string | null): string => (value === null ? '?' : String(value))
 
 const unitOf = (seconds: number): number =>
@@ -75,9 +78,9 @@ const visionLines = (vision: ShotsStatus['remote_vision'], view: View): string[]
   const safe = vision.remote_routing_safe
     ? view.paint('green', 'safe')
     : view.paint('yellow', `not safe: ${vision.unsafe_reasons.join(', ')}`)
-  const money = budget.budget_microusd === null ? 'none'
-    : `${known(budget.settled_microusd)} spent, ${known(budget.held_microusd)} held, of `
-      + `${budget.budget_microusd} micro-USD; ${known(budget.requests)} of `
+  const spent = budget.budget_microusd === null ? 'none'
+    : `${money(budget.settled_microusd)} spent, ${money(budget.held_microusd)} held, of `
+      + `${moneyText(budget.budget_microusd)}; ${known(budget.requests)} of `
       + `${known(budget.budget_requests)} requests in a day`
   return [
     line('remote vision', safe),
@@ -87,7 +90,7 @@ const visionLines = (vision: ShotsStatus['remote_vision'], view: View): string[]
     line('  consent', `analysis ${consent.analysis ?? 'not set'}, `
       + `cloud upload ${consent.cloud_upload ?? 'not set'}, `
       + `vision ${consent.vision_consent_current ? 'current' : 'not current'}`),
-    line('  budget', money),
+    line('  budget', spent),
     line('  proof', `${proof.state}${proof.made_at === null ? '' : ` (${proof.made_at})`}`
       + `, ${vision.renew_proof === 'on' ? 'renewed by the jobs' : 'renewed by a person alone'}`),
   ]

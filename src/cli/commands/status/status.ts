@@ -1,3 +1,4 @@
+import { moneyText } from '../../../base/money.js'
 import { readStatus } from '../../../fabric/status.js'
 import {
   statusLinesOf, statusShow, type StatusDocument,
@@ -33,9 +34,10 @@ const definition: VerbDefinition<StatusDocument> = {
       `policy     ${policy.state} at revision ${policy.revision}`
         + (policy.block === null ? '' : ` (${policy.block})`),
       ...statusLinesOf(status).map(([name, line]) => `${name.padEnd(10)} ${lineText(line)}`),
-      ledger === null ? 'ledger     none yet' : `ledger     ${ledger.settled_microusd} spent, `
-        + `${ledger.held_microusd} held, ${ledger.unknown_microusd} unknown of `
-        + `${ledger.ceiling_microusd} micro-USD`,
+      ledger === null ? 'ledger     none yet'
+        : `ledger     ${moneyText(ledger.settled_microusd)} spent, `
+          + `${moneyText(ledger.held_microusd)} held, ${moneyText(ledger.unknown_microusd)} `
+          + `unknown of ${moneyText(ledger.ceiling_microusd)}`,
       `tasks      ${open === '' ? 'none open' : open}`,
       waits === 0 ? 'attention  no charge waits for a person' : view.paint(
         'yellow',

@@ -1,0 +1,24 @@
+/** Money as people write it. Amounts are integers of micro-USD everywhere else. */
+
+const grouped = (digits: string): string => digits.replace(/\B(?=(?:\d{3})+$)/g, ',')
+
+/**
+ * An amount for people: `$0.0138 (13,800 µUSD)`. Dollars are written from the digits, with two
+ * decimals or more and never rounded.
+ */
+export const moneyText = (microusd: number): string => {
+  const digits = String(Math.abs(microusd)).padStart(7, '0')
+  const [whole, rest] = [digits.slice(0, -6), digits.slice(-6)]
+  const decimals = rest.replace(/0+$/, '').padEnd(2, '0')
+  const sign = microusd < 0 ? '-' : ''
+  const micro = `${sign}${grouped(String(Math.abs(microusd)))}`
+  return `${sign}$${grouped(whole)}.${decimals} (${micro} µUSD)`
+}
+
+const dollarForm = /^(0|[1-9][0-9]{0,9})(?:\.([0-9]{1,6}))?usd$/
+
+/** Micro-USD of an amount such as `5.00usd`, by its digits; null for a text of any other form. */
+export const microusdOf = (text: string): number | null => {
+  const [, whole, decimals = ''] = dollarForm.exec(text) ?? []
+  return whole === undefined ? null : Number(`${whole}${decimals.padEnd(6, '0')}`)
+}

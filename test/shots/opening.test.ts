@@ -1,0 +1,63 @@
+/** All closed gates are told at once, as commands that open them when they are typed. */
+import t from 'tap'
+import type { NextStep } from '../../src/base/next-step.js'
+import { openingCommands } from '../../src/shots/opening.js'
+import { analyze, nextImage, scan } from '../support/shots.js'
+import { must } from '../support/must.js'
+import { gatewayKey } from '../world/gateway.js'
+import { World } from '../world/world.js'
+
+/** What a person writes for the words in capitals, by the flag before them. */
+const given: Readonly<Record<string, string>> = {
+  '--model': 'gateway/acme/screenshot-1', '--upstream-allow': 'acme-host',
+  '--api-key-file': 'the-key', '--spend-ceiling-microusd': '1000000',
+  '--budget-microusd': '500000', '--budget-requests': '50',
+  '--request-cost-bound-microusd': '20000',
+}
+
+const typed = ({ command }: NextStep): string[] =>
+  command.split(' ').slice(1).map((word, at, words) =>
+    (/^[A-Z]+$/.test(word) ? given[words[at - 1] ?? ''] ?? word : word))
+
+t.test('S-008 from a scanned folder to the first analysis it is four commands, typed as they are '
+  + 'told', async (t) => {
+  const world = await World.in(t).sandbox().state().session().images()
+  world.place.write('the-key', `${gatewayKey}\n`)
+  world.file('a.png', nextImage())
+  await scan(world)
+  const told = await analyze(world)
+  const steps = told.json<{ next: NextStep[] }>().next
+  t.strictSame(steps.map(({ needs_person }) => needs_person), [true, true, false, true])
+  t.ok(steps.length + 1 <= 6, `${steps.length + 1} commands, the first refusal counted`)
+  for (const step of steps) {
+    // A person answers every question with yes, each of which starts unchecked.
+    const terminal = step.needs_person
+      ? { terminal: { stdin: true, stdout: true, stderr: true }, answers: [true] } : {}
+    must(await world.run(typed(step), terminal))
+  }
+  const [row] = world.rows()
+  t.equal(row?.analysis_status, 'succeeded', 'the image was analysed')
+  const text = await world.run(['shots', 'analyze'])
+  t.notMatch(text.stderr, 'gateway setup', 'nothing more to open')
+})
+
+t.test('with --no-input no step consents by being run', async (t) => {
+  const world = await World.in(t).sandbox().state().session().images()
+  world.place.write('the-key', `${gatewayKey}\n`)
+  world.file('a.png', nextImage())
+  await scan(world)
+  const { next } = (await analyze(world)).json<{ next: NextStep[] }>()
+  const [setup] = next
+  if (setup === undefined) throw new Error('there is no step')
+  const ran = await world.run([...typed(setup), '--no-input', '--json'])
+  t.strictSame([ran.status, ran.error().code], [3, 'acknowledgment_required'])
+  t.equal(world.sandbox.log.connections('gateway').opened, 0)
+})
+
+t.test('a closed gate alone asks for its own command, and an open route for none', async (t) => {
+  t.strictSame(openingCommands([]), [])
+  t.strictSame(openingCommands(['zdr_not_on', 'budget_not_set']),
+    ['shots config set --zdr on --budget-microusd N', 'shots analyze'])
+  t.strictSame(openingCommands(['proof_stale']), ['gateway prove screenshot', 'shots analyze'])
+  t.strictSame(openingCommands(['save_in_progress']), [], 'no command opens what only time does')
+})
