@@ -574,7 +574,7 @@ _sallyport() {
       case "$prev" in
         --port) COMPREPLY=(); return ;;
       esac
-      COMPREPLY=($(compgen -W "--port --help --state-dir --json --no-input --quiet --verbose --no-color --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--port --page --open --help --state-dir --json --no-input --quiet --verbose --no-color --wait" -- "$cur"))
       ;;
     "sandbox start")
       case "$prev" in

@@ -464,6 +464,8 @@ complete -c sallyport -n '__sallyport_in "state prune"' -l aside -x -d 'remove t
 complete -c sallyport -n '__sallyport_in "state prune"' -l yes -d 'do not ask'
 complete -c sallyport -n '__sallyport_in "state prune"' -l help -d 'show this help'
 complete -c sallyport -n '__sallyport_in "serve"' -l port -x -d 'listen on this port from now on (default: the one of before, or a free one) (1 to 65535)'
+complete -c sallyport -n '__sallyport_in "serve"' -l page -d 'serve a page for a browser, too'
+complete -c sallyport -n '__sallyport_in "serve"' -l open -d 'serve it and make a way into it'
 complete -c sallyport -n '__sallyport_in "serve"' -l help -d 'show this help'
 complete -c sallyport -n '__sallyport_in "sandbox start"' -l dir -rF -d 'folder of the sandbox; sallyport-sandbox in $XDG_STATE_HOME or ~/.local/state unless given'
 complete -c sallyport -n '__sallyport_in "sandbox start"' -l help -d 'show this help'

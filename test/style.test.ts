@@ -17,6 +17,7 @@ const code = ['src', 'test', 'bench', 'scripts', 'bin']
   .filter((path) => /\.(ts|js)$/.test(path))
 const prose = ['docs', 'man', 'completions', 'changelog', '.ci', 'README.md', 'package.json']
   .flatMap(filesBelow)
+  .filter((path) => !path.endsWith('.png'))
 
 const linesWith = (paths: readonly string[], wrong: (line: string) => boolean): string[] =>
   paths.flatMap((path) =>

@@ -26,7 +26,11 @@ export const packs = {
 }
 
 /** Programs of one file each, by its name: they are copied and run apart from everything else. */
-export const alone = { producer: 'src/codehost/producer/supervisor/main.ts' }
+export const alone = {
+  producer: 'src/codehost/producer/supervisor/main.ts',
+  // Runs in a browser.
+  'page-script': 'src/service/page/page-script.ts',
+}
 
 /** Entries that run inside a program which has read the packs: what they need may be packed. */
 export const within = ['service-worker']

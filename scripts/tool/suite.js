@@ -75,6 +75,8 @@ const uncounted = {
   'src/codehost/producer/supervisor/main.ts':
     'Runs only as a bundle of its own, in an environment that is built from nothing; every test '
     + 'of test/codehost/producer/run.test.ts starts it.',
+  'src/service/page/page-script.ts':
+    'Runs in a browser only; scripts/pictures.js drives it in one where one is given.',
 }
 
 // A file that is asked for by its name has a process of its own.

@@ -41,7 +41,7 @@ const httpStatus: Readonly<Record<ErrorKind, number>> = {
 }
 
 /** Codes of `unauthorized` failures where nobody is known to be asking; others are 403. */
-const sessionCode = /^(session|login|passphrase|token|principal|edge_credential)_/
+const sessionCode = /^(session|login|passphrase|token|principal|edge_credential|page)_/
 
 /**
  * HTTP status of a failure. A `rejected` failure whose `reason` is `rule` broke a rule between

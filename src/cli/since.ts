@@ -10,10 +10,6 @@ const timeForm = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,3})?)?(?:Z|[+
 const ageForm = /^[0-9]+[smhd]$/
 const yearsMs = 100 * 366 * 86_400_000
 
-/** The zone in which days are told and meant: that of `TZ`, else the machine's; an IANA name. */
-export const timeZoneOf = (env: Readonly<Record<string, string | undefined>>): string =>
-  env['TZ'] || Intl.DateTimeFormat().resolvedOptions().timeZone
-
 const momentOf = (text: string, timeZone: string): number => {
   if (dayForm.test(text)) return startOfDay(zoneOf(timeZone), text) ?? Number.NaN
   return timeForm.test(text) ? Date.parse(text) : Number.NaN

@@ -34,7 +34,8 @@ export type LimitWishes = v.InferOutput<typeof wishesShape>
 const scopeShape = v.array(v.picklist(edgeScope))
 const storedShape = v.strictObject({ items: count, bytes: count })
 
-const deviceShape = v.strictObject({
+/** Shape of a paired device; fields are only ever added. */
+export const deviceShape = v.strictObject({
   device_id: text, owner: text, device_name: text, paired_at: iso, last_sequence: count,
   last_upload_at: v.nullable(iso), stored: storedShape, limits: limitsShape,
   revoked: v.boolean(), ended_at: v.nullable(iso), ended_reason: nullableText,
@@ -116,7 +117,8 @@ export const edgePairing = contract({
   }),
 })
 
-const facts = ({ device, ended }: DeviceFacts): DeviceDocument => ({
+/** The document of a paired device. */
+export const deviceDocument = ({ device, ended }: DeviceFacts): DeviceDocument => ({
   device_id: device.device_id, owner: device.owner, device_name: device.name,
   paired_at: device.paired_at, last_sequence: device.last_sequence,
   last_upload_at: device.last_upload_at, stored: device.stored, limits: device.limits,
@@ -129,7 +131,7 @@ export const edgeDevices = contract({
   version: 1,
   input: noInput,
   output: v.array(deviceShape),
-  toDocument: (devices: readonly DeviceFacts[]) => devices.map(facts),
+  toDocument: (devices: readonly DeviceFacts[]) => devices.map(deviceDocument),
 })
 
 /** Ending a pairing; `ended` says whether it was ended now. */
@@ -141,7 +143,7 @@ export const edgeRevoke = contract({
   toDocument: ({ device, ended }: {
     readonly device: DeviceFacts
     readonly ended: boolean
-  }) => ({ device: facts(device), ended }),
+  }) => ({ device: deviceDocument(device), ended }),
 })
 
 const uuid = v.pipe(

@@ -12,7 +12,7 @@ import type { Registry } from '../governance/capability.js'
 import type { Face, Gov } from '../governance/context.js'
 import { requireInitialized } from '../governance/initialized.js'
 import type { RecoveryReport } from '../contact/recovery.js'
-import { authenticate } from '../governance/session/authenticate.js'
+import { authenticate, authenticateRoot } from '../governance/session/authenticate.js'
 import type { Session } from '../governance/session/types.js'
 import { recordStops } from '../governance/stops/record.js'
 import { openStore } from '../state/store.js'
@@ -60,6 +60,8 @@ export interface WorkOrder extends WorkPlace {
   readonly anchor?: AnchorRule
   /** The session token that was given, null where there was none; left out: nobody is asked for. */
   readonly token?: string | null
+  /** In place of a token: a session whose token was judged before by whoever asks. */
+  readonly root?: string
   /** Whether a use of the session is noted (default true, in mode `alone` false). */
   readonly touch?: boolean
   /** A use is noted only so long after the one before, ms. */
@@ -106,7 +108,9 @@ export const openState = (place: WorkPlace, mode: WorkMode): Store => {
 }
 
 interface OpenWork {
-  (order: WorkOrder & { readonly token: string | null }): Promise<Work<Session>>
+  (
+    order: WorkOrder & ({ readonly token: string | null } | { readonly root: string }),
+  ): Promise<Work<Session>>
   (order: WorkOrder): Promise<Work>
 }
 
@@ -118,7 +122,7 @@ interface OpenWork {
  * what the lock throws.
  */
 export const openWork = (async (order: WorkOrder): Promise<Work> => {
-  const { face, mode, anchor = 'vouches', token, touch = mode !== 'alone' } = order
+  const { face, mode, anchor = 'vouches' } = order
   const { clock = systemClock, observer = silentObserver } = order
   const store = order.store ?? openState(order, mode)
   const close = (): void => {
@@ -128,9 +132,7 @@ export const openWork = (async (order: WorkOrder): Promise<Work> => {
     const gov: Gov = { store, clock, observer, face }
     // Before anybody is asked for: the rows of an old copy know sessions that have ended since.
     if (anchor !== 'any') requireAnchored(store)
-    const session = token === undefined ? null : authenticate(gov, token, {
-      touch, ...(order.touchEveryMs === undefined ? {} : { touchEveryMs: order.touchEveryMs }),
-    })
+    const session = operatorOf(gov, order)
     const recovered = mode === 'mutate' ? await recovery(gov, order.registry) : null
     return { gov, session, recovered, close }
   } catch (error) {
@@ -138,6 +140,15 @@ export const openWork = (async (order: WorkOrder): Promise<Work> => {
     throw error
   }
 }) as OpenWork
+
+/** Who asks; null where nobody is asked for. */
+const operatorOf = (
+  gov: Gov, { mode, token, root, touch = mode !== 'alone', touchEveryMs }: WorkOrder,
+): Session | null => {
+  const rule = { touch, ...(touchEveryMs === undefined ? {} : { touchEveryMs }) }
+  if (root !== undefined) return authenticateRoot(gov, root, rule)
+  return token === undefined ? null : authenticate(gov, token, rule)
+}
 
 /** Loaded at use: its rules know every capability, and most work only reads. */
 const recovery = async (

@@ -95,3 +95,7 @@ export const daysOf = (zone: Zone, from: string, to: string): string[] => {
   if (days.length < daysMax) add(Math.max(end, Date.parse(from)))
   return days
 }
+
+/** The zone in which days are told and meant: that of `TZ`, else the machine's; an IANA name. */
+export const timeZoneOf = (env: Readonly<Record<string, string | undefined>>): string =>
+  env['TZ'] || Intl.DateTimeFormat().resolvedOptions().timeZone

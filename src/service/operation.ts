@@ -96,6 +96,8 @@ export interface Operation extends Described {
   readonly localOnly?: true
   /** Where it runs: decoding, folding and long lists never hold up other requests. */
   readonly where: 'here' | 'thread'
+  /** Refuses more than the operation itself does; throws. Where a face offers a part of it. */
+  readonly check?: (asked: Asked) => void
   /** Does the work; gives the document, or `Answered`. Throws as the use case. */
   readonly run: (call: Call) => Promise<unknown>
 }

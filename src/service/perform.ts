@@ -2,6 +2,7 @@
 import { openWork, type WorkPlace } from '../fabric/open-work.js'
 import type { World } from '../fabric/world.js'
 import type { Store } from '../state/types.js'
+import { asWorkOrder, type Asker } from './asker.js'
 import type { Asked, Operation } from './operation.js'
 import { replyOf, replyOfThrown, type Reply } from './reply.js'
 
@@ -13,20 +14,21 @@ export interface Performing {
   readonly world: World
   readonly place: WorkPlace
   readonly store: Store
-  readonly token: string | null
+  readonly by: Asker
   readonly asked: Asked
   goOn(work: Promise<unknown>): void
 }
 
-/** Performs it; never throws. The token is looked up again: the body may have taken its time. */
-export const perform = async (operation: Operation, by: Performing): Promise<Reply> => {
-  const { world, place, store, token, asked } = by
+/** Performs it; never throws. Who asks is looked up again: the body may have taken its time. */
+export const perform = async (operation: Operation, order: Performing): Promise<Reply> => {
+  const { world, place, store, by, asked } = order
   try {
     const { gov, session } = await openWork({
-      ...place, store, face: 'service', mode: operation.mode, token, touchEveryMs,
+      ...place, store, face: 'service', mode: operation.mode, touchEveryMs,
+      ...asWorkOrder(by),
     })
     return replyOf(operation, await operation.run({
-      gov, session, world, asked, goOn: (work) => by.goOn(work),
+      gov, session, world, asked, goOn: (work) => order.goOn(work),
     }))
   } catch (thrown) {
     return replyOfThrown(thrown)

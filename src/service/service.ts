@@ -9,9 +9,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { WorkPlace } from '../fabric/open-work.js'
 import type { World } from '../fabric/world.js'
 import { sweepInputs } from '../alpha/ask/kept-input.js'
-import { requireAnchored } from '../governance/anchored.js'
 import type { Gov } from '../governance/context.js'
-import { authenticate } from '../governance/session/authenticate.js'
 import { silentObserver } from '../base/observer.js'
 import type { Store } from '../state/types.js'
 import { hasBody, readBody, requireJson } from './http/body.js'
@@ -21,6 +19,7 @@ import {
 import { refusal } from './http/refusal.js'
 import { Router, type Placed } from './http/router.js'
 import { send } from './http/send.js'
+import { requireAsker, type Asker } from './asker.js'
 import { HeldStore } from './held-store.js'
 import type { Asked, Described, Operation } from './operation.js'
 import { keyOf } from './operations/table.js'
@@ -63,19 +62,17 @@ export interface ServiceParts {
   readonly place: WorkPlace
   readonly threads: Threads
   readonly endpoints: readonly Endpoint[]
+  /** What is answered where the page listens; left out: there is none. */
+  readonly page?: readonly Endpoint[]
 }
 
 /** The open state as this face works with it. */
 export const govOf = (store: Store, { clock }: World): Gov =>
   ({ store, clock, observer: silentObserver, face: 'service' })
 
-/** Whether anybody is behind the token; before a byte of the body. Throws `unauthorized`. */
-const requireSomebody = (site: Site, token: string | null): Promise<void> =>
-  site.held.use((store) => {
-    const gov = govOf(store, site.world)
-    requireAnchored(store)
-    authenticate(gov, token, { touch: false })
-  })
+/** Whether anybody is behind it; before a byte of the body. Throws `unauthorized`. */
+export const requireSomebody = (site: Site, by: Asker): Promise<void> =>
+  site.held.use((store) => requireAsker(govOf(store, site.world), by))
 
 const bodyOf = async (
   { body }: Operation, { request, response, expectsContinue }: Exchange,
@@ -90,7 +87,7 @@ const bodyOf = async (
 }
 
 const performHere = (
-  operation: Operation, site: Site, token: string | null, asked: Asked,
+  operation: Operation, site: Site, by: Asker, asked: Asked,
 ): Promise<Reply> => {
   const { world, place, held } = site
   return new Promise((resolve, reject) => {
@@ -98,26 +95,32 @@ const performHere = (
     site.goOn(held.use(async (store) => {
       const goingOn: Promise<unknown>[] = []
       const goOn = (work: Promise<unknown>): void => void goingOn.push(work)
-      resolve(await perform(operation, { world, place, store, token, asked, goOn }))
+      resolve(await perform(operation, { world, place, store, by, asked, goOn }))
       await Promise.allSettled(goingOn)
     }).catch(reject))
   })
 }
 
+/** Whom a request is from. Throws `unauthorized`. */
+export type FindAsker = (request: IncomingMessage) => Asker
+
 /** An operation of operators as an endpoint. */
-export const operatorEndpoint = (operation: Operation): Endpoint => ({
+export const operatorEndpoint = (
+  operation: Operation, askerOf: FindAsker = bearerOf,
+): Endpoint => ({
   method: operation.method, path: operation.path, described: operation,
   ...(operation.localOnly === true ? { localOnly: true } : {}),
   answer: async (exchange, site) => {
     const { request, params } = exchange
-    const token = bearerOf(request)
-    await requireSomebody(site, token)
+    const by = askerOf(request)
+    await requireSomebody(site, by)
     const query = checkedQuery(operation, exchange.query)
     const body = await bodyOf(operation, exchange)
     const asked = { params, query, body, waitMs: waitOf(request) }
+    operation.check?.(asked)
     return operation.where === 'thread'
-      ? site.threads.perform(keyOf(operation), token, asked)
-      : performHere(operation, site, token, asked)
+      ? site.threads.perform(keyOf(operation), by, asked)
+      : performHere(operation, site, by, asked)
   },
 })
 
@@ -128,16 +131,18 @@ const housekeepingMs = 60_000
 export class Service {
   readonly #site: Site
   readonly #router: Router<Endpoint>
+  readonly #page: Router<Endpoint>
   readonly #goingOn = new Set<Promise<unknown>>()
   readonly #housekeeping: NodeJS.Timeout
   #stopping = false
 
-  constructor({ world, place, threads, endpoints }: ServiceParts) {
+  constructor({ world, place, threads, endpoints, page = [] }: ServiceParts) {
     this.#site = {
       world, place, threads, held: new HeldStore({ ...place, folds: false }),
       goOn: (work) => this.#keep(work),
     }
     this.#router = new Router(endpoints)
+    this.#page = new Router(page)
     this.#housekeeping = setInterval(() => this.#keep(this.#keepHouse()), housekeepingMs)
     this.#housekeeping.unref()
   }
@@ -173,7 +178,8 @@ export class Service {
       checkRaw(request, listener)
       if (this.#stopping) throw refusal.stopping()
       const [path = '', query = ''] = splitOnce(request.url ?? '')
-      const { endpoint, params } = this.#router.find(request.method ?? '', path)
+      const router = listener.landing === undefined ? this.#router : this.#page
+      const { endpoint, params } = router.find(request.method ?? '', path)
       if (endpoint.localOnly === true) requireLocal(request)
       return await endpoint.answer(
         { ...exchange, params, query: new URLSearchParams(query) }, this.#site)

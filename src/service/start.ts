@@ -1,5 +1,6 @@
 /** Starting the service: its lasting key and port, its listeners, and its end. */
 import { mkdirSync, writeFileSync } from 'node:fs'
+import { createServer as createPlainServer } from 'node:http'
 import { createServer } from 'node:https'
 import { createPrivateKey, type KeyObject } from 'node:crypto'
 import { join } from 'node:path'
@@ -20,6 +21,8 @@ import {
 } from './http/listen.js'
 import { ownHosts, type Listener } from './http/raw-check.js'
 import { edgeEndpoints } from './edge-endpoints.js'
+import { PageDesk, type OfferedPage } from './page/desk.js'
+import { offerEndpoint, pageEndpoints } from './page/endpoints.js'
 import { operations } from './operations/table.js'
 import { healthz, withDescription } from './plain-endpoints.js'
 import { operatorEndpoint, Service, type Endpoint } from './service.js'
@@ -28,25 +31,45 @@ import { Threads } from './threads.js'
 /** Starting the service. */
 export const serve = contract({
   name: 'serve', version: 1,
-  input: closedObject({ port: v.optional(strictInteger(1, 65_535)) }),
+  input: closedObject({
+    port: v.optional(strictInteger(1, 65_535)),
+    page: v.optional(v.boolean()),
+    open: v.optional(v.boolean()),
+  }),
   output: v.strictObject({
     origin: v.string(), port: v.number(), pin: v.string(),
     /** File with the certificate, for scripts: `curl --cacert`. */
     certificate_file: v.string(), pid: v.number(),
     /** Whether devices that were paired with an earlier port must be paired again. */
     port_changed: v.boolean(),
+    /** Null where there is no page. */
+    page: v.nullable(v.strictObject({
+      url: v.string(),
+      /** Private file that leads a browser there, once, within a minute; null: not asked for. */
+      open_file: v.nullable(v.string()),
+    })),
   }),
-  toDocument: ({ identity, certificateFile, portChanged }: StartedService) => ({
+  toDocument: ({ identity, certificateFile, portChanged, pid, page }: Served) => ({
     origin: identity.origin, port: identity.port, pin: identity.pin,
-    certificate_file: certificateFile, pid: process.pid, port_changed: portChanged,
+    certificate_file: certificateFile, pid, port_changed: portChanged,
+    page: page === null ? null : { url: page.url, open_file: page.openFile },
   }),
 })
 
-/** A service that listens. */
-export interface StartedService {
+/** What is told of a service. */
+export interface Served {
   readonly identity: ServiceIdentity
   readonly certificateFile: string
   readonly portChanged: boolean
+  readonly pid: number
+  /** Null where there is no page; `openFile` null where no way into it was asked for. */
+  readonly page: { readonly url: string; readonly openFile: string | null } | null
+}
+
+/** A service that listens. */
+export interface StartedService extends Served {
+  /** What `--open` asked for; null where it was not given. */
+  readonly offered: OfferedPage | null
   /** Takes no more requests, waits for what goes on, and closes. */
   stop(): Promise<void>
 }
@@ -57,6 +80,8 @@ export interface ServeOrder {
   readonly place: WorkPlace
   /** Left out: the port of before, or a free one. */
   readonly port?: number | undefined
+  /** Whether a page is served, too; `openFor`: the session that gets a way into it at once. */
+  readonly page?: { readonly openFor: string | null } | undefined
   /** Endpoints besides those of operators. */
   readonly endpoints?: readonly Endpoint[]
   /** Process that sockets may have been passed to. */
@@ -65,12 +90,15 @@ export interface ServeOrder {
 
 const connectionsMax = 512
 
-const limits = {
-  minVersion: 'TLSv1.2', ALPNProtocols: ['http/1.1'], handshakeTimeout: 5_000,
+const plainLimits = {
   headersTimeout: 10_000, requestTimeout: 120_000, keepAliveTimeout: 5_000,
   connectionsCheckingInterval: 1_000, maxHeaderSize: 16_384,
   // Without a Host our own refusal is told, with a body.
   requireHostHeader: false,
+} as const
+
+const limits = {
+  ...plainLimits, minVersion: 'TLSv1.2', ALPNProtocols: ['http/1.1'], handshakeTimeout: 5_000,
 } as const
 
 const badRequest = 'HTTP/1.1 400 Bad Request\r\nConnection: close\r\nContent-Length: 0\r\n\r\n'
@@ -91,7 +119,8 @@ const attach = (server: AnyServer, service: Service, listener: () => Listener): 
   return server
 }
 
-const certificateFileOf = (stateDir: string): string =>
+/** Where the certificate of now lies, for programs that trust exactly it. */
+export const certificateFileOf = (stateDir: string): string =>
   join(stateDir, 'run', 'service-certificate.pem')
 
 /** The key and certificate to listen with; `fresh` is what must be kept of them. */
@@ -137,6 +166,38 @@ const endConnections = async (
   clearTimeout(late)
 }
 
+/** The endpoints of operators and devices, by TLS. */
+const endpointsOf = (order: ServeOrder, desk: PageDesk | null): readonly Endpoint[] =>
+  withDescription([
+    healthz, ...operations.map((one) => operatorEndpoint(one)), ...edgeEndpoints,
+    offerEndpoint(desk), ...order.endpoints ?? [],
+  ])
+
+/**
+ * Listens for the page: plain HTTP, because no browser trusts a certificate that nobody vouches
+ * for; loopback alone, on a free port of both families.
+ */
+const listenForPage = async (
+  service: Service, desk: PageDesk,
+): Promise<readonly AnyServer[]> => {
+  let hosts: readonly string[] = []
+  const listener = (): Listener => ({ hosts, scheme: 'http', landing: '/' })
+  const { port, servers } = await listenLoopback(
+    () => attach(createPlainServer(plainLimits), service, listener), null)
+  hosts = ownHosts(port)
+  desk.listensAt(port)
+  return servers
+}
+
+const stopAll = async (
+  service: Service, servers: readonly AnyServer[], desk: PageDesk | null,
+): Promise<void> => {
+  desk?.withdraw()
+  const closed = closeAll(servers)
+  await service.stop()
+  await endConnections(servers, closed)
+}
+
 /**
  * Starts it. Throws `blocked` `port_taken`, `rejected` `socket_not_loopback`, and what opening the
  * state throws; then nothing listens.
@@ -145,6 +206,7 @@ export const startService = async (order: ServeOrder): Promise<StartedService> =
   const { world, place } = order
   const { stateDir, configDir } = place
   const store = openState(place, 'write')
+  const desk = order.page === undefined ? null : new PageDesk(world.clock, stateDir)
   try {
     const gov: Gov = { store, clock: world.clock, observer: silentObserver, face: 'service' }
     // An old copy knows sessions and pairings that have ended since: nobody is answered from it.
@@ -157,17 +219,18 @@ export const startService = async (order: ServeOrder): Promise<StartedService> =
         execArgv: [...world.execArgv],
         ...(place.waitMs === undefined ? {} : { waitMs: place.waitMs }),
       }),
-      endpoints: withDescription([
-        healthz, ...operations.map(operatorEndpoint), ...edgeEndpoints, ...order.endpoints ?? [],
-      ]),
+      endpoints: endpointsOf(order, desk), page: desk === null ? [] : pageEndpoints(desk),
     })
     const keyPem = key.export({ type: 'pkcs8', format: 'pem' })
     let hosts: readonly string[] = []
     const listener = (): Listener => ({ hosts, scheme: 'https' })
     const make = (): AnyServer =>
       attach(createServer({ ...limits, key: keyPem, cert: certificate }), service, listener)
-    const { port, servers } = await listenFor(make, order, order.port ?? before?.port ?? null)
+    const listening = await listenFor(make, order, order.port ?? before?.port ?? null)
+    const { port } = listening
+    const servers = [...listening.servers]
     hosts = ownHosts(port)
+    const stop = (): Promise<void> => stopAll(service, servers, desk)
     try {
       const changed = before?.port !== port || before.certificate !== certificate
       const identity = changed
@@ -178,18 +241,16 @@ export const startService = async (order: ServeOrder): Promise<StartedService> =
       const certificateFile = certificateFileOf(stateDir)
       mkdirSync(join(stateDir, 'run'), { recursive: true, mode: 0o700 })
       writeFileSync(certificateFile, certificate, { mode: 0o600 })
+      if (desk !== null) servers.push(...await listenForPage(service, desk))
+      const openFor = order.page?.openFor ?? null
+      const offered = desk === null || openFor === null ? null : desk.offer(openFor)
       return {
-        identity, certificateFile,
-        portChanged: before !== undefined && before.port !== port,
-        stop: async () => {
-          const closed = closeAll(servers)
-          await service.stop()
-          await endConnections(servers, closed)
-        },
+        identity, certificateFile, portChanged: before !== undefined && before.port !== port,
+        pid: process.pid, offered, stop,
+        page: desk === null ? null : { url: desk.url, openFile: offered?.openFile ?? null },
       }
     } catch (error) {
-      await closeAll(servers)
-      await service.stop()
+      await stop()
       throw error
     }
   } finally {

@@ -54,14 +54,14 @@ export class ThreadWork {
     this.#tell({ kind: 'reply', id, reply: { status: 200, body: null } })
   }
 
-  async #perform({ id, key, token, asked }: Told<'perform'>): Promise<void> {
+  async #perform({ id, key, by, asked }: Told<'perform'>): Promise<void> {
     const operation = operations.find((one) => keyOf(one) === key)
     if (operation === undefined) throw new TypeError('a thread was asked for no operation')
     // The store is lent for as long as anything of the request goes on.
     await this.#held.use(async (store) => {
       const goingOn: Promise<unknown>[] = []
       const reply = await perform(operation, {
-        world: this.#world, place: this.#place, store, token, asked,
+        world: this.#world, place: this.#place, store, by, asked,
         goOn: (work) => void goingOn.push(work),
       })
       this.#tell({ kind: 'reply', id, reply })

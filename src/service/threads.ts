@@ -5,6 +5,7 @@
  */
 import { Worker } from 'node:worker_threads'
 import { fail } from '../base/errors.js'
+import type { Asker } from './asker.js'
 import type { Asked } from './operation.js'
 import { replyOfThrown, type Reply } from './reply.js'
 
@@ -15,7 +16,7 @@ export type ToThread =
     readonly id: number
     /** See `keyOf`. */
     readonly key: string
-    readonly token: string | null
+    readonly by: Asker
     readonly asked: Asked
   }
   | { readonly kind: 'fold'; readonly id: number }
@@ -65,8 +66,8 @@ export class Threads {
   }
 
   /** One operation; never rejects. */
-  perform(key: string, token: string | null, asked: Asked): Promise<Reply> {
-    return this.#ask((id) => ({ kind: 'perform', id, key, token, asked }))
+  perform(key: string, by: Asker, asked: Asked): Promise<Reply> {
+    return this.#ask((id) => ({ kind: 'perform', id, key, by, asked }))
   }
 
   /** Folds a long log. */

@@ -66,9 +66,29 @@ export const authenticate = (
     requireWhole(gov)
     throw fail.unauthorized('session_invalid', 'There is no such session.', { next })
   }
-  const session = liveSession(view, gov, found.root_id)
+  return standingSession(gov, view, found.root_id, { touch, touchEveryMs })
+}
+
+/** Of a root that somebody has proved to be the holder of. */
+const standingSession = (
+  gov: Gov, view: View, rootId: string,
+  { touch, touchEveryMs }: { readonly touch: boolean; readonly touchEveryMs: number | undefined },
+): Session => {
+  const session = liveSession(view, gov, rootId)
   const { root } = session
   requireUnstopped(gov, root)
   if (touch) touchLastUse(gov.store.dir, root.root_id, gov.clock.wallMs(), touchEveryMs)
   return session
+}
+
+/**
+ * The operator of a session whose token was judged before, by its id: for what a face made from
+ * that session in its own memory. Throws as `authenticate`; notes a use only where `touch` says so.
+ */
+export const authenticateRoot = (
+  gov: Gov, rootId: string, { touch = false, touchEveryMs }: TouchRule = {},
+): Session => {
+  const view = gov.store.read()
+  if (view.get(collections.roots, rootId) === undefined) requireWhole(gov)
+  return standingSession(gov, view, rootId, { touch, touchEveryMs })
 }

@@ -9,7 +9,8 @@ import { refusal } from './refusal.js'
 /** Headers that decide something: a second one would be read differently by two readers. */
 const singular = new Set([
   'host', 'authorization', 'origin', 'content-length', 'content-type', 'transfer-encoding',
-  'expect', 'prefer', 'sec-fetch-site', 'sallyport-edge-upload', 'content-encoding',
+  'expect', 'prefer', 'sec-fetch-site', 'sec-fetch-mode', 'sec-fetch-dest',
+  'sallyport-edge-upload', 'content-encoding',
 ])
 const overrides = ['x-http-method-override', 'x-http-method', 'x-method-override']
 const forwarded = ['forwarded', 'x-real-ip', 'via']
@@ -42,9 +43,21 @@ export interface Listener {
   /** `Host` values that are its own. */
   readonly hosts: readonly string[]
   readonly scheme: 'https' | 'http'
+  /**
+   * Of the listener of the page: the one target to which a person's browser may come from anywhere
+   * else, from the private file that opens it too. It shows nothing of the state.
+   */
+  readonly landing?: string
 }
 
-const requireOwnName = ({ headers }: IncomingMessage, { hosts, scheme }: Listener): void => {
+/** A person's browser goes there as a whole: no frame, no script that reads the answer. */
+const isArrival = ({ method, url, headers }: IncomingMessage, { landing }: Listener): boolean =>
+  method === 'GET' && url === landing && headers['sec-fetch-mode'] === 'navigate'
+  && headers['sec-fetch-dest'] === 'document'
+
+const requireOwnName = (request: IncomingMessage, listener: Listener): void => {
+  const { headers } = request
+  const { hosts, scheme } = listener
   const host = headers.host?.toLowerCase() ?? ''
   if (!hosts.includes(host)) throw refusal.host()
   const { origin } = headers
@@ -52,6 +65,7 @@ const requireOwnName = ({ headers }: IncomingMessage, { hosts, scheme }: Listene
     throw refusal.origin()
   }
   const site = headers['sec-fetch-site']
+  if (isArrival(request, listener)) return
   if (site !== undefined && site !== 'same-origin' && site !== 'none') throw refusal.origin()
 }
 

@@ -8,6 +8,10 @@ import { reanalyzeOne } from '../../shots/analysis/reanalyze.js'
 import { clearStale, shotsClearStale } from '../../shots/clear-stale.js'
 import { shotsShow } from '../../shots/observations/contract.js'
 import { showObservation } from '../../shots/observations/show.js'
+import { reportPeriod } from '../../shots/report/period.js'
+import { shotsReport } from '../../shots/report/contract.js'
+import { reportShots } from '../../shots/report/report.js'
+import { timeZoneOf } from '../../observations/zone.js'
 import { shotsScan } from '../../shots/scan/contract.js'
 import { parseScanInput, scanInputShape } from '../../shots/scan/input.js'
 import { scanFolder } from '../../shots/scan/scan.js'
@@ -53,6 +57,13 @@ const status = async ({ gov, world }: Call): Promise<unknown> => shotsStatus.ans
   maxAgeMs: null, maxAnalysisAgeMs: null, nowMs: gov.clock.wallMs(),
 })
 
+/** The last 24 hours, in the zone of the service; a conclusion is shown and never bought here. */
+const report = async ({ gov, world }: Call): Promise<unknown> =>
+  shotsReport.answer(await reportShots(shotsContext(world, gov), {
+    period: reportPeriod(gov.clock.wallMs(), { timeZone: timeZoneOf(world.env) }),
+    html: null, conclude: null,
+  }))
+
 /** The operations. */
 export const shotsOperations: readonly Operation[] = [
   {
@@ -96,6 +107,11 @@ export const shotsOperations: readonly Operation[] = [
     contract: shotsStatus, method: 'GET', path: '/api/settings/artifact-storage',
     summary: 'Folder, analysis and remote vision profile.', verb: 'shots status', mode: 'read',
     body: null, status: 200, where: 'thread', run: status,
+  },
+  {
+    contract: shotsReport, method: 'GET', path: '/api/observer/screenshot-report',
+    summary: 'Reports the last 24 hours; nobody is contacted and no picture is in it.',
+    verb: 'shots report', mode: 'read', body: null, status: 200, where: 'thread', run: report,
   },
   {
     contract: shotsClearStale, method: 'POST', path: '/api/settings/screen-analysis/clear-stale',

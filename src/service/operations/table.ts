@@ -2,12 +2,15 @@
 import type { Operation } from '../operation.js'
 import { alphaOperations } from './alpha.js'
 import { codehostOperations } from './codehost.js'
+import { edgeOperations } from './edge.js'
+import { overviewOperations } from './overview.js'
 import { shotsOperations } from './shots.js'
 import { taskOperations } from './tasks.js'
 
 /** In the order in which the description lists them. */
 export const operations: readonly Operation[] = [
-  ...alphaOperations, ...taskOperations, ...shotsOperations, ...codehostOperations,
+  ...overviewOperations, ...alphaOperations, ...taskOperations, ...shotsOperations,
+  ...codehostOperations, ...edgeOperations,
 ]
 
 /** What tells one operation from every other, also between threads. */

@@ -91,10 +91,12 @@ export const processWorld = (
 /** Starts the service of a world; it stops with the test. */
 export const serving = async (
   t: Teardown, world: Placed & Stateful,
-  { port, endpoints, env = {} }: {
+  { port, endpoints, env = {}, page }: {
     readonly port?: number
     readonly endpoints?: readonly Endpoint[]
     readonly env?: Readonly<Record<string, string>>
+    /** The session that gets a way into the page, or null; left out: there is no page. */
+    readonly page?: string | null
   } = {},
 ): Promise<Serving> => {
   const { stateDir, configDir } = world.place
@@ -104,6 +106,7 @@ export const serving = async (
     world: { ...process, env: { ...process.env, ...env } }, port, pid: 1,
     place: { stateDir, configDir, clock: world.clock },
     ...(endpoints === undefined ? {} : { endpoints }),
+    ...(page === undefined ? {} : { page: { openFor: page } }),
   })
   let stopped: Promise<void> | null = null
   const stop = (): Promise<void> => {

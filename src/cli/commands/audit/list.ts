@@ -4,7 +4,8 @@ import { integerFlag } from '../../flags.js'
 import { requestOf } from '../../request.js'
 import { renderTable } from '../../table.js'
 import { defineVerb, type Build, type Run, type VerbDefinition } from '../../verb.js'
-import { pointInTime, timeZoneOf } from '../../since.js'
+import { timeZoneOf } from '../../../observations/zone.js'
+import { pointInTime } from '../../since.js'
 import { factsText } from './text.js'
 
 /** Flags of `audit list`. */

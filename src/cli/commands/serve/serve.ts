@@ -1,5 +1,7 @@
+import { SallyportError } from '../../../base/errors.js'
 import { serve, startService, type StartedService } from '../../../service/start.js'
 import type { VerbDeps } from '../../bound.js'
+import { openInBrowser } from './open-browser.js'
 import { integerFlag } from '../../flags.js'
 import { requestOf } from '../../request.js'
 import { defineVerb, type Build, type Run, type VerbDefinition } from '../../verb.js'
@@ -7,15 +9,37 @@ import { defineVerb, type Build, type Run, type VerbDefinition } from '../../ver
 /** Flags of `serve`. */
 export interface ServeOptions {
   readonly port?: number
+  readonly page?: boolean
+  readonly open?: boolean
 }
 
 type Served = ReturnType<typeof serve.answer>
 
 const running = new WeakMap<Served, StartedService>()
 
+/** Codes, for a terminal alone; never in the document. */
+const codes = new WeakMap<Served, string>()
+
+const pageLines = (result: Served, { io }: VerbDeps): readonly string[] => {
+  if (result.page === null) return []
+  const { url, open_file: file } = result.page
+  const code = codes.get(result)
+  return [
+    `Page: ${url}`,
+    ...(file === null ? ['Open it with: sallyport serve --open'] : [
+      `Open this file in a browser, once, within a minute: ${file}`,
+    ]),
+    // Not into a log: a service that systemd starts has no terminal.
+    ...(code === undefined || !io.terminal.stderr ? [] : [`Or go to the page and paste this code: ${code}`]),
+  ]
+}
+
 /** Waits for the signal to stop, then for what goes on. */
 const untilStopped = async (result: Served, deps: VerbDeps): Promise<void> => {
   const started = running.get(result)
+  if (result.page !== null && result.page.open_file !== null) {
+    openInBrowser(deps, result.page.open_file)
+  }
   if (started === undefined) return
   if (!deps.stop.aborted) {
     await new Promise<void>((resolve) => {
@@ -33,43 +57,72 @@ const definition: VerbDefinition<Served> = {
       'Listens on 127.0.0.1 and ::1 alone, with a key of its own that is sealed in the vault, and '
       + 'answers requests that bear the token of a session. It shares the state directory with '
       + 'terminals and timers beside it. The port is chosen once and kept. What it offers is told '
-      + 'by GET /openapi.json. A signal ends it: what is under way comes to its own end first.',
+      + 'by GET /openapi.json. A signal ends it: what is under way comes to its own end first. '
+      + '--page serves a page for a browser besides, on a port of its own of loopback; --open makes '
+      + 'a private file that opens it once, within a minute, for the session in use. Where the '
+      + 'service runs already, --open asks it for a new one and ends.',
     examples: [
       '$ sallyport serve',
+      '$ sallyport serve --open',
       '$ sallyport serve --port 8443 --json',
     ],
-    session: 'none',
+    session: 'optional',
     damage: 'refuses',
-    exits: ['rejected', 'blocked', 'conflict', 'no_state', 'locked', 'damaged'],
+    exits: [
+      'rejected', 'unauthorized', 'blocked', 'conflict', 'remote', 'no_state', 'locked', 'damaged',
+    ],
     json: serve,
   },
   flags: (command) => command.addOption(integerFlag(
     '--port <n>', 'listen on this port from now on (default: the one of before, or a free one)',
     { min: 1, max: 65_535 },
-  )),
-  text: (result) => ({
+  ))
+    .option('--page', 'serve a page for a browser, too')
+    .option('--open', 'serve it and make a way into it'),
+  text: (result, _view, deps) => ({
     out: `${result.origin}\n`,
     notes: [
       `Certificate for scripts: ${result.certificate_file}`,
       `Key of the service: ${result.pin}`,
       ...(result.port_changed
         ? ['The port is another one than before: pair devices again.'] : []),
+      ...pageLines(result, deps),
     ],
   }),
   after: untilStopped,
 }
 
-/** Starts the service. */
-export const run: Run<ServeOptions, Served> = async (options, deps) => {
-  const { port } = requestOf(serve, options)
+/** The session that a way into the page is for; null where none is asked for. */
+const openerOf = async (open: boolean, deps: VerbDeps): Promise<string | null> =>
+  (open ? (await deps.login('read')).session.root.root_id : null)
+
+const begin = async (
+  { port, page, open }: ReturnType<typeof serve.request>, deps: VerbDeps,
+): Promise<Served> => {
   const { stateDir, configDir } = deps.places
+  const openFor = await openerOf(open === true, deps)
   const started = await startService({
     world: deps, port, pid: process.pid,
     place: { stateDir, configDir, waitMs: deps.globals.waitMs, clock: deps.clock },
+    page: page === true || open === true ? { openFor } : undefined,
   })
   const result = serve.answer(started)
   running.set(result, started)
+  if (started.offered !== null) codes.set(result, started.offered.code)
   return result
+}
+
+/** Starts the service, or asks the one that runs for a way into its page. */
+export const run: Run<ServeOptions, Served> = async (options, deps) => {
+  const request = requestOf(serve, options)
+  try {
+    return await begin(request, deps)
+  } catch (error) {
+    const isTaken = error instanceof SallyportError && error.code === 'port_taken'
+    if (request.open !== true || !isTaken) throw error
+    const { askForPage } = await import('./ask-for-page.js')
+    return askForPage(deps, error)
+  }
 }
 
 /** Parses a line of `serve`. */

@@ -8,7 +8,8 @@ import { requestOf } from '../../request.js'
 import { defineVerb, type Build, type Run, type VerbDefinition } from '../../verb.js'
 import { shotsContext } from '../../../fabric/contexts/shots.js'
 import { noteCut } from './cut-note.js'
-import { pointInTime, timeZoneOf } from '../../since.js'
+import { timeZoneOf } from '../../../observations/zone.js'
+import { pointInTime } from '../../since.js'
 
 /** Flags of `shots list`. */
 export interface ShotsListOptions {

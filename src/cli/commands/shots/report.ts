@@ -6,7 +6,8 @@ import type { VerbDeps } from '../../bound.js'
 import { recoverFirst } from '../../mutate.js'
 import { defineVerb, type Build, type Run, type VerbDefinition } from '../../verb.js'
 import { shotsContext } from '../../../fabric/contexts/shots.js'
-import { pointInTime, timeZoneOf } from '../../since.js'
+import { timeZoneOf } from '../../../observations/zone.js'
+import { pointInTime } from '../../since.js'
 
 /** Flags of `shots report`. */
 export interface ReportOptions {

@@ -1,0 +1,63 @@
+/** Asks the service that runs for a way into its page, as the session in use, over its own key. */
+import * as v from 'valibot'
+import type { SallyportError } from '../../../base/errors.js'
+import { fail } from '../../../base/errors.js'
+import { parseStrictJson } from '../../../base/strict-json.js'
+import { serviceIdentity } from '../../../governance/service/identity.js'
+import { createPinnedClient } from '../../../net/client.js'
+import { ContactError } from '../../../net/contact-error.js'
+import type { HttpsReply } from '../../../net/types.js'
+import { pageOffer } from '../../../service/page/contract.js'
+import { certificateFileOf, serve } from '../../../service/start.js'
+import type { VerbDeps } from '../../bound.js'
+import { currentToken } from '../../login.js'
+
+const replyBytesMax = 65_536
+const timeoutMs = 10_000
+const errorShape = v.object({ error: v.object({ code: v.string() }) })
+
+const documentOf = ({ body }: HttpsReply): unknown =>
+  parseStrictJson(body, { bytesMax: replyBytesMax, depthMax: 8 })
+
+const codeOf = (reply: HttpsReply): string | null => {
+  const parsed = v.safeParse(errorShape, documentOf(reply))
+  return parsed.success ? parsed.output.error.code : null
+}
+
+const askFor = async (deps: VerbDeps, origin: string, pin: string): Promise<HttpsReply> => {
+  const { gov } = await deps.login('read')
+  const client = createPinnedClient({
+    clock: deps.clock, env: deps.env, execArgv: deps.execArgv, resolve: deps.resolve, origin, pin,
+  })
+  return client.request({
+    method: 'POST', url: `${origin}/api/page/offers`,
+    headers: { authorization: `Bearer ${currentToken(gov, deps.env) ?? ''}` },
+    requestBytesMax: 0, replyBytesMax, timeoutMs, signal: deps.stop,
+    authority: () => undefined, markContact: () => undefined,
+  })
+}
+
+/**
+ * What the running service offers, in the words of `serve`. Throws `blocked` `page_not_served`, and
+ * `taken` as it is where somebody else sits on the port.
+ */
+export const askForPage = async (
+  deps: VerbDeps, taken: SallyportError,
+): Promise<ReturnType<typeof serve.answer>> => {
+  const identity = serviceIdentity(await deps.gov('read'))
+  const reply = await askFor(deps, identity.origin, identity.pin).catch((error: unknown) => {
+    throw error instanceof ContactError ? taken : error
+  })
+  if (reply.status === 201) {
+    const { url, open_file, pid } = v.parse(pageOffer.output, documentOf(reply)) as
+      ReturnType<typeof pageOffer.document>
+    return serve.answer({
+      identity, certificateFile: certificateFileOf(deps.places.stateDir), portChanged: false, pid,
+      page: { url, openFile: open_file },
+    })
+  }
+  if (codeOf(reply) !== 'page_not_served') throw taken
+  throw fail.blocked('page_not_served', 'The service runs without a page.', {
+    next: 'Stop it, and start it again with: sallyport serve --page',
+  })
+}

@@ -1,0 +1,157 @@
+/**
+ * What waits for a person, with the command to type: what stops every route first, then money, then
+ * results, jobs and capabilities. Reads rows only; no list of it is longer than a page.
+ */
+import { costLiability } from '../../governance/board/states.js'
+import { listTasks } from '../../governance/board/read.js'
+import type { Registry } from '../../governance/capability.js'
+import type { Gov } from '../../governance/context.js'
+import { findReservation } from '../../governance/ledger/read.js'
+import { policyStanding, type PolicyBlock } from '../../governance/policy/standing.js'
+import { reservationsByOverrun, reservationsByState } from '../../governance/row-indexes.js'
+import { collections, type Reservation, type Task } from '../../governance/rows.js'
+import type { Session } from '../../governance/session/types.js'
+import { listJobs } from '../../codehost/jobs/list.js'
+import type { JobState } from '../../codehost/jobs/rows.js'
+import { rowsUnder } from '../../state/indexes.js'
+import type { View } from '../../state/types.js'
+import { capabilities } from '../capabilities.js'
+import type { Waiting } from './contract.js'
+
+/** Most rows of one kind that are looked at. */
+const looksMax = 50
+
+const policyTexts: Readonly<Record<Exclude<PolicyBlock, null>, string>> = {
+  policy_revoked: 'The policy is revoked: no route contacts anybody until one is set up anew.',
+  save_interrupted: 'A save was interrupted: no route contacts anybody until the next save.',
+  save_in_progress: 'A save is under way: no route contacts anybody until it has ended.',
+  witness_mismatch: 'The witness of the policy does not match: no route contacts anybody.',
+  store_behind_anchor: 'The state is older than its anchor: no route contacts anybody.',
+}
+
+const policyWaits = (block: PolicyBlock): readonly Waiting[] => (block === null ? [] : [{
+  what: 'policy', count: 1, text: policyTexts[block],
+  command: block === 'store_behind_anchor' ? 'sallyport help anchor' : 'sallyport policy show',
+}])
+
+/** Several of a kind come as one line, with the list; one comes with its own command. */
+const grouped = <Row>(
+  what: Waiting['what'], rows: readonly Row[],
+  { one, many, commandOf, list }: {
+    readonly one: string
+    readonly many: (count: number) => string
+    readonly commandOf: (row: Row) => string
+    readonly list: string
+  },
+): readonly Waiting[] => {
+  const [first] = rows
+  if (first === undefined) return []
+  const alone = rows.length === 1
+  return [{
+    what, count: rows.length, text: alone ? one : many(rows.length),
+    command: alone ? commandOf(first) : list,
+  }]
+}
+
+const reservations = 'sallyport ledger reservations'
+
+const moneyWaits = (
+  unknown: readonly Reservation[], overruns: readonly Reservation[],
+): readonly Waiting[] => [
+  ...grouped('unknown_charge', unknown, {
+    one: 'What one call cost is not known; its full bound stays held.',
+    many: (count) => `What ${count} calls cost is not known; their full bounds stay held.`,
+    commandOf: ({ operation_id: id }) => `sallyport ledger settle ${id} --amount-microusd N`,
+    list: reservations,
+  }),
+  ...grouped('overrun', overruns, {
+    one: 'One charge is above its bound.',
+    many: (count) => `${count} charges are above their bounds.`,
+    commandOf: ({ operation_id: id }) => `sallyport ledger review ${id} --accept`,
+    list: reservations,
+  }),
+]
+
+/** What unblocks a task that no open charge blocks: that one is told as money. */
+const commandOfBlocked = ({ task_id: id, blocked }: Task): string => {
+  if (blocked?.kind === 'answer_held') return `sallyport task review ${id} --accept-held`
+  return blocked?.kind === costLiability
+    ? `sallyport task close ${id}` : `sallyport task show ${id}`
+}
+
+const taskWaits = (blocked: readonly Task[], toReview: readonly Task[]): readonly Waiting[] => [
+  ...grouped('held_result', blocked.filter((task) => task.blocked?.kind === 'answer_held'), {
+    one: 'One result is paid for and waits, because a save was under way when it came.',
+    many: (count) => `${count} results are paid for and wait, because a save was under way.`,
+    commandOf: commandOfBlocked, list: 'sallyport task list --state blocked',
+  }),
+  ...grouped('blocked_task', blocked.filter((task) => task.blocked?.kind !== 'answer_held'), {
+    one: 'One task is blocked.', many: (count) => `${count} tasks are blocked.`,
+    commandOf: commandOfBlocked, list: 'sallyport task list --state blocked',
+  }),
+  ...grouped('review', toReview, {
+    one: 'One result waits for your review.',
+    many: (count) => `${count} results wait for your review.`,
+    commandOf: ({ task_id: id }) => `sallyport task review ${id} --approve`,
+    list: 'sallyport task list --state succeeded',
+  }),
+]
+
+/** States in which a job waits for a person, the worst first. */
+const waitingJobs: readonly JobState[] = [
+  'unknown_external_effect', 'failed', 'blocked', 'prepared', 'approved',
+]
+
+const jobsOf = (gov: Gov, view: View, session: Session): readonly Waiting[] =>
+  waitingJobs.flatMap((state) => listJobs(gov, view, session, { state, limit: looksMax }))
+    .filter(({ job }) => job.closed === null)
+    .flatMap(({ way: { text, command } }) =>
+      (command === null ? [] : [{ what: 'job' as const, count: 1, text, command }]))
+
+const linesOf = async (
+  gov: Gov, view: View, registry: Registry, block: PolicyBlock,
+): Promise<readonly Waiting[]> => {
+  const found: Waiting[] = []
+  for (const { name, status } of registry) {
+    const line = (await status?.())?.(gov, view)
+    // What every route stands still for is told once; jobs are told one by one.
+    if (line?.status !== 'blocked' || line.reason_code === block || name === 'codehost') continue
+    const code = line.reason_code === null ? '' : ` (${line.reason_code})`
+    found.push({
+      what: 'capability', count: 1, command: 'sallyport status',
+      text: `${name} is blocked${code}.${line.reason === undefined ? '' : ` ${line.reason}`}`,
+    })
+  }
+  return found
+}
+
+const openUnder = (
+  view: View, index: typeof reservationsByState, key: string,
+): readonly Reservation[] => rowsUnder(view, collections.openReservations, index, {
+  under: [key], limit: looksMax,
+}).map(({ doc }) => doc)
+
+const isMoney = (view: View, { operation_id: id }: Task): boolean => {
+  const money = findReservation(view, id)
+  return money?.state === 'unknown' || money?.overrun === 'review_required'
+}
+
+/** What waits for this operator, most urgent first. */
+export const waitingOf = async (
+  gov: Gov, view: View, session: Session, registry: Registry = capabilities,
+): Promise<readonly Waiting[]> => {
+  const { block } = policyStanding(gov.store, view)
+  const tasks = (state: Task['state']): readonly Task[] =>
+    listTasks(view, session, { state, limit: looksMax })
+  return [
+    ...policyWaits(block),
+    ...moneyWaits(
+      openUnder(view, reservationsByState, 'unknown'),
+      openUnder(view, reservationsByOverrun, 'review_required')),
+    ...taskWaits(
+      tasks('blocked').filter((task) => !isMoney(view, task)),
+      tasks('succeeded').filter(({ review }) => review === 'pending')),
+    ...jobsOf(gov, view, session),
+    ...await linesOf(gov, view, registry, block),
+  ]
+}

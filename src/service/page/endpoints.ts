@@ -1,0 +1,157 @@
+/**
+ * What the page may ask: a closed list of the operators' operations, by the paths that they have
+ * for everybody, and its own few. Each is asked with a run token of this process; the token of a
+ * session and the credential of a device open nothing here. What the page asks by itself is no use
+ * of its session; what a person does in it is.
+ */
+import type { IncomingMessage } from 'node:http'
+import * as v from 'valibot'
+import { fail } from '../../base/errors.js'
+import { closedObject, parseClosed } from '../../base/schema.js'
+import { parseStrictJson } from '../../base/strict-json.js'
+import { reportPage } from '../../observations/html/page.js'
+import type { ReportDocument } from '../../shots/report/contract.js'
+import { authenticate } from '../../governance/session/authenticate.js'
+import { requireAnchored } from '../../governance/anchored.js'
+import { readBody, requireJson } from '../http/body.js'
+import { bearerOf } from '../http/raw-check.js'
+import { refusal } from '../http/refusal.js'
+import { smallBody, type Operation } from '../operation.js'
+import { keyOf, operations } from '../operations/table.js'
+import { touchEveryMs } from '../perform.js'
+import {
+  govOf, operatorEndpoint, requireSomebody, type Endpoint, type Exchange, type Site,
+} from '../service.js'
+import { pageClose, pageOffer, pageOpen, pageReport } from './contract.js'
+import type { PageDesk } from './desk.js'
+import { pageFiles } from './files.js'
+import { sendText } from './send-text.js'
+import { usedLinkPage } from './used-link.js'
+
+const about = { code: 'request_invalid', what: 'the request' }
+
+/** A scan of the folder that is configured: the page names no other. */
+const scanShape = closedObject({})
+/** Of all settings the page saves the folder alone. */
+const folderShape = closedObject({ screenshot_folder: v.string() })
+
+const reportKey = 'GET /api/observer/screenshot-report'
+
+/** What the page may ask of the operators' operations, and which bodies it may send. */
+const offered: Readonly<Record<string, v.GenericSchema | null>> = {
+  'GET /api/overview': null,
+  'POST /api/observer/screenshot-folder/scan': scanShape,
+  'PUT /api/settings/screen-analysis': folderShape,
+  'POST /api/policy/revoke': null,
+  'POST /api/edge/devices/{device_id}/revoke': null,
+}
+
+const isUse = ({ method }: IncomingMessage): boolean => method !== 'GET'
+
+const narrowed = (operation: Operation, shape: v.GenericSchema | null): Operation =>
+  (operation.body === null || shape === null ? operation : {
+    ...operation, body: { ...operation.body, required: true },
+    check: ({ body }) =>
+      void parseClosed(shape, parseStrictJson(body, { bytesMax: smallBody, depthMax: 2 }), about),
+  })
+
+const operationEndpoints = (desk: PageDesk): readonly Endpoint[] =>
+  Object.entries(offered).map(([key, shape]) => {
+    const operation = operations.find((one) => keyOf(one) === key)
+    if (operation === undefined) throw new TypeError(`the page asks for no operation: ${key}`)
+    return operatorEndpoint(narrowed(operation, shape), (request) =>
+      ({ root: desk.keys.rootOf(bearerOf(request)), isUse: isUse(request) }))
+  })
+
+/** Gives a run token for a code. */
+const opening = (desk: PageDesk): Endpoint => ({
+  method: 'POST', path: '/api/page/open',
+  answer: async ({ request, response, expectsContinue }, site) => {
+    requireJson(request, smallBody)
+    const body = await readBody({ request, response, bytesMax: smallBody, expectsContinue })
+    const { code } = pageOpen.request(parseStrictJson(body, { bytesMax: smallBody, depthMax: 2 }))
+    const root = desk.keys.useCode(code)
+    desk.withdraw()
+    await requireSomebody(site, { root, isUse: false })
+    return { status: 201, body: pageOpen.answer({ token: desk.keys.open(root) }) }
+  },
+})
+
+const closing = (desk: PageDesk): Endpoint => ({
+  method: 'POST', path: '/api/page/close',
+  answer: async ({ request }) => {
+    const token = bearerOf(request)
+    desk.keys.rootOf(token)
+    desk.keys.close(token)
+    return { status: 200, body: pageClose.answer(undefined) }
+  },
+})
+
+/** A path that shows the report once: a tab of its own has no run token. */
+const reportOffer = (desk: PageDesk): Endpoint => ({
+  method: 'POST', path: '/api/page/report',
+  answer: async ({ request }, site) => {
+    const root = desk.keys.rootOf(bearerOf(request))
+    await requireSomebody(site, { root, isUse: true })
+    const path = `/report/${desk.keys.pass('report', root)}`
+    return { status: 201, body: pageReport.answer({ path }) }
+  },
+})
+
+/** Null where the pass is used up or too old, its session has ended, or no report can be made. */
+const reportOf = async (
+  desk: PageDesk, { params }: Exchange, { threads }: Site,
+): Promise<string | null> => {
+  const root = desk.keys.find('report', params['pass'] ?? '')
+  if (root === null) return null
+  const asked = { params: {}, query: {}, body: new Uint8Array(), waitMs: 0 }
+  const { status, body } = await threads.perform(reportKey, { root, isUse: true }, asked)
+  return status === 200 ? reportPage((body as ReportDocument).report) : null
+}
+
+/** The report of the report builder, once; whatever else is told as a page, too. */
+const report = (desk: PageDesk): Endpoint => ({
+  method: 'GET', path: '/report/{pass}',
+  answer: async (exchange, site) => {
+    const text = await reportOf(desk, exchange, site)
+    sendText(exchange, {
+      status: text === null ? 410 : 200, type: 'text/html', text: text ?? usedLinkPage,
+      policy: 'report',
+    })
+    return null
+  },
+})
+
+const fileEndpoints: readonly Endpoint[] = pageFiles.map(({ path, type, text, policy }) => ({
+  method: 'GET', path,
+  answer: async (exchange) => {
+    const [first] = exchange.query.keys()
+    if (first !== undefined) throw refusal.query('*')
+    sendText(exchange, { type, text: text(), policy })
+    return null
+  },
+}))
+
+/** Everything that is answered where the page listens; to nobody but this machine. */
+export const pageEndpoints = (desk: PageDesk): readonly Endpoint[] => [
+  ...fileEndpoints, opening(desk), closing(desk), reportOffer(desk), report(desk),
+  ...operationEndpoints(desk),
+].map((endpoint) => ({ ...endpoint, localOnly: true }))
+
+/**
+ * A new way into the page, asked of the service itself by the token of a session. Throws `blocked`
+ * `page_not_served` where the service was started without a page.
+ */
+export const offerEndpoint = (desk: PageDesk | null): Endpoint => ({
+  method: 'POST', path: '/api/page/offers', localOnly: true,
+  answer: ({ request }, site) => site.held.use((store) => {
+    requireAnchored(store)
+    const { root } = authenticate(govOf(store, site.world), bearerOf(request), { touchEveryMs })
+    if (desk === null) {
+      throw fail.blocked('page_not_served', 'This service was started without a page.', {
+        next: 'Start it again with: sallyport serve --page',
+      })
+    }
+    return { status: 201, body: pageOffer.answer(desk.offer(root.root_id)) }
+  }),
+})

@@ -1,0 +1,107 @@
+/** The page's own program, run against the real page by a small browser. */
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import t from 'tap'
+import { browse, type FakeBrowser } from '../../support/service/fake-browser.js'
+import { codeIn } from '../../support/service/paging.js'
+import { serving } from '../../support/service/serving.js'
+import { image } from '../../support/png.js'
+import { must } from '../../support/must.js'
+import { until } from '../../support/until.js'
+import type { Teardown } from '../../world/place.js'
+import { World } from '../../world/world.js'
+
+const script = join(
+  fileURLToPath(new URL('../../../src/service/page/', import.meta.url)), 'page-script.js')
+
+const setup = async (t: Teardown) => {
+  const world = await World.in(t).state().session().images()
+  const at = await serving(t, world, { page: world.session().root.root_id })
+  const page = browse(at, script, `#${codeIn(at.started.offered?.openFile ?? '')}`)
+  await until('the page to show something', () => page.at('newest').textContent !== '')
+  return { world, at, page }
+}
+
+const linesOf = ({ requests }: FakeBrowser, line: string) =>
+  requests.filter((one) => one.line === line)
+
+const scan = 'POST /api/observer/screenshot-folder/scan'
+
+t.test('S-193 one click on scan is exactly one call of the scan endpoint, with a valid body', async (t) => {
+  const { world, page } = await setup(t)
+  for (const n of [1, 2]) world.file(`${n}.png`, image(n))
+  page.at('scan').does('click')
+  page.at('scan').does('click')
+  await until('the scan to be told', () => /^Looked/.test(page.at('scan-told').textContent))
+  t.strictSame(linesOf(page, scan).map(({ body }) => body), ['{}'], 'two quick clicks are one')
+  t.match(page.at('scan-told').textContent, /Looked at 2: 2 new, 0 known/)
+  t.equal(world.rows().length, 2)
+  page.at('scan').does('click')
+  await until('the second to be told', () => /0 new/.test(page.at('scan-told').textContent))
+  t.equal(linesOf(page, scan).length, 2)
+})
+
+t.test('the code is taken out of the address, and what is shown is what there is', async (t) => {
+  const { page } = await setup(t)
+  t.equal(page.address(), '/')
+  t.strictSame(page.requests.slice(0, 2).map(({ line }) => line),
+    ['POST /api/page/open', 'GET /api/overview'])
+  t.equal(page.at('entry').hidden, true)
+  t.equal(page.at('desk').hidden, false)
+  t.match(page.at('waiting').textContent, /Nothing waits|sallyport /)
+  t.match(page.at('devices').textContent, /None\. Pair one/)
+})
+
+t.test('a confirmation starts unchecked, and nothing is revoked until it is checked', async (t) => {
+  const { page } = await setup(t)
+  const revoke = 'POST /api/policy/revoke'
+  const [box, yes, dialog] =
+    [page.at('confirm-check'), page.at('confirm-yes'), page.at('confirm')]
+  box.checked = true
+  page.at('stop-all').does('click')
+  await until('the question', () => page.at('confirm-title').textContent !== '')
+  t.equal(box.checked, false)
+  t.equal(yes.disabled, true)
+  dialog.returnValue = 'yes'
+  dialog.does('close')
+  await new Promise((resolve) => setImmediate(resolve))
+  t.strictSame(linesOf(page, revoke), [], 'yes without the box')
+  page.at('stop-all').does('click')
+  box.checked = true
+  box.does('change')
+  t.equal(yes.disabled, false)
+  dialog.returnValue = 'yes'
+  dialog.does('close')
+  await until('what waits', () => /policy is revoked/.test(page.at('waiting').textContent))
+  t.equal(linesOf(page, revoke).length, 1)
+})
+
+t.test('a page whose session has ended shows nothing of before and says why', async (t) => {
+  const { world, page } = await setup(t)
+  must(await world.run(['logout']))
+  page.at('scan').does('click')
+  await until('the way back', () => page.at('desk').hidden)
+  t.match(page.at('told').textContent, /ended.*sallyport serve --open/)
+  for (const id of ['waiting', 'folder', 'consents', 'devices', 'who', 'newest']) {
+    t.equal(page.at(id).textContent, '', id)
+  }
+  t.equal(page.at('entry').hidden, false)
+})
+
+t.test('a page whose service was stopped says so', async (t) => {
+  const { at, page } = await setup(t)
+  await at.stop()
+  page.at('scan').does('click')
+  await until('the end', () => /does not answer/.test(page.at('told').textContent))
+  t.match(page.at('scan-told').textContent, /does not answer/)
+})
+
+t.test('the day opens in a tab of its own, and the page can be closed', async (t) => {
+  const { page } = await setup(t)
+  page.at('day').does('click')
+  await until('the tab', () => page.tabs.length === 1)
+  t.match(page.tabs[0], /^\/report\/[A-Za-z0-9_-]{22}$/)
+  page.at('close').does('click')
+  await until('the entry', () => page.at('desk').hidden)
+  t.match(page.at('told').textContent, /closed/)
+})
