@@ -1,5 +1,5 @@
-// `node scripts/pictures.js DIR [STATE CONFIG]`: opens the operator page in a real browser, looks at
-// it wide, middle and narrow, light and dark, with the keyboard alone, and asks axe-core; writes the
+// `node scripts/pictures.js DIR [STATE CONFIG]`: opens the operator page in a real browser, looks
+// at it wide, middle and narrow, light and dark, by keyboard alone, and asks axe-core; writes the
 // pictures to docs/pictures/ and prints what was found. DIR is a folder whose node_modules hold
 // puppeteer-core, axe-core and @sparticuz/chromium (or CHROMIUM names a browser); none of them is a
 // dependency of the project. Without STATE and CONFIG it looks at what `sallyport demo` leaves.
@@ -162,7 +162,8 @@ try {
   await page.click('#day')
   const day = await (await tab).page()
   await day?.waitForSelector('main', { timeout: 20_000 })
-  console.log(`the day: ${await day?.title()}, ${await day?.$$eval('section', (all) => all.length)} parts`)
+  const dayParts = await day?.$$eval('section', (all) => all.length)
+  console.log(`the day: ${await day?.title()}, ${dayParts} parts`)
   await day?.close()
   const stored = await page.evaluate(
     'JSON.stringify([localStorage.length, sessionStorage.length, document.cookie])')
@@ -175,7 +176,8 @@ try {
   for (const line of found.requests) kinds.set(line, (kinds.get(line) ?? 0) + 1)
   console.log([...kinds].map(([line, count]) => `${count} ${line}`).join('\n'))
   console.log(`requests that left the origin: ${found.foreign.length}`)
-  console.log(`console: ${found.console.filter((one) => !/ERR_CONN/.test(one)).join('; ') || 'nothing'}`)
+  const said = found.console.filter((one) => !/ERR_CONN/.test(one))
+  console.log(`console: ${said.join('; ') || 'nothing'}`)
   console.log(`serious findings: ${found.serious.length} ${found.serious.join('\n')}`)
 } finally {
   await browser.close()

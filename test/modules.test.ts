@@ -9,8 +9,9 @@ import t from 'tap'
 
 const src = fileURLToPath(new URL('../src', import.meta.url))
 
-/** Run a program when they are loaded; spawned bundles cover them. */
-const starts = ['cli/start', 'codehost/producer/supervisor/main'].map((path) => join(src, path))
+/** Run a program when they are loaded; spawned bundles, or a browser, cover them. */
+const starts = ['cli/start', 'codehost/producer/supervisor/main', 'service/page/page-script']
+  .map((path) => join(src, path))
 
 t.test('every module can be loaded on its own and does nothing by being loaded', async (t) => {
   const modules = readdirSync(src, { recursive: true, withFileTypes: true })

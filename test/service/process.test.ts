@@ -46,7 +46,10 @@ const started = async (t: Teardown, place: Place, args: readonly string[] = []) 
   return {
     child, ended, told: told as Told, err: () => err,
     ask: (method: string, path: string, asking: Asking = {}) => askOver(
-      { identity, certificateFile: '', portChanged: false, pid: 1, page: null, offered: null, stop: async () => undefined },
+      {
+        identity, certificateFile: '', portChanged: false, pid: 1, page: null, offered: null,
+        stop: async () => undefined,
+      },
       method, path, { token: loadToken(tokenPath(place.stateDir)) ?? '', ...asking }),
   }
 }

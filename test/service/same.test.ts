@@ -77,7 +77,8 @@ t.test('each verb and its route give the same document, and the same body of an 
 t.test('every operation names a verb that there is, and no two share a place', (t) => {
   const places = operations.map(({ method, path }) => `${method} ${path}`)
   t.strictSame(places.length, new Set(places).size)
-  const ofNoVerb = operations.filter(({ verb }) => verb === null).map(({ contract }) => contract.name)
+  const ofNoVerb = operations.filter(({ verb }) => verb === null)
+    .map(({ contract }) => contract.name)
   t.strictSame(ofNoVerb, ['overview', 'alpha.input'])
   t.end()
 })

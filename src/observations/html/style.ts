@@ -1,10 +1,5 @@
 /** The page's only style: inline, no font and no picture from anywhere. */
-
-const rule = (selector: string, ...declarations: readonly string[]): string =>
-  `${selector} { ${declarations.join('; ')} }`
-
-const media = (query: string, rules: readonly string[]): string =>
-  `@media ${query} {\n${rules.join('\n')}\n}`
+import { media, rule } from './rules.js'
 
 /** Style sheet of a report's page: light and dark, wide and narrow, screen and paper. */
 export const pageStyle = [

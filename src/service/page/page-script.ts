@@ -385,7 +385,8 @@ const confirmed = (
 const stopAll = async (): Promise<void> => {
   const yes = await confirmed(
     'Stop every route?',
-    'No model is asked any more until a route is set up anew. What had left before is still billed.',
+    'No model is asked any more until a route is set up anew. What had left before is still '
+      + 'billed.',
     'Yes, end every consent to model routes.', 'Stop every route')
   if (!yes) return
   const answer = await act('POST', '/api/policy/revoke')

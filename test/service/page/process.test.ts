@@ -1,4 +1,4 @@
-/** `sallyport serve --open` as a process: what it says, what it shows others, how it is asked again. */
+/** `sallyport serve --open` as a process: what it says and shows, how it is asked again. */
 import { spawn } from 'node:child_process'
 import { existsSync, readFileSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'

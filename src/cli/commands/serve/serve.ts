@@ -30,7 +30,8 @@ const pageLines = (result: Served, { io }: VerbDeps): readonly string[] => {
       `Open this file in a browser, once, within a minute: ${file}`,
     ]),
     // Not into a log: a service that systemd starts has no terminal.
-    ...(code === undefined || !io.terminal.stderr ? [] : [`Or go to the page and paste this code: ${code}`]),
+    ...(code === undefined || !io.terminal.stderr
+      ? [] : [`Or go to the page and paste this code: ${code}`]),
   ]
 }
 
@@ -58,9 +59,9 @@ const definition: VerbDefinition<Served> = {
       + 'answers requests that bear the token of a session. It shares the state directory with '
       + 'terminals and timers beside it. The port is chosen once and kept. What it offers is told '
       + 'by GET /openapi.json. A signal ends it: what is under way comes to its own end first. '
-      + '--page serves a page for a browser besides, on a port of its own of loopback; --open makes '
-      + 'a private file that opens it once, within a minute, for the session in use. Where the '
-      + 'service runs already, --open asks it for a new one and ends.',
+      + '--page serves a page for a browser besides, on a port of its own of loopback; --open '
+      + 'makes a private file that opens it once, within a minute, for the session in use. Where '
+      + 'the service runs already, --open asks it for a new one and ends.',
     examples: [
       '$ sallyport serve',
       '$ sallyport serve --open',
