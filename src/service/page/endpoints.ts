@@ -138,12 +138,18 @@ export const pageEndpoints = (desk: PageDesk): readonly Endpoint[] => [
   ...operationEndpoints(desk),
 ].map((endpoint) => ({ ...endpoint, localOnly: true }))
 
+const offerPath = '/api/page/offers'
+
 /**
  * A new way into the page, asked of the service itself by the token of a session. Throws `blocked`
  * `page_not_served` where the service was started without a page.
  */
 export const offerEndpoint = (desk: PageDesk | null): Endpoint => ({
-  method: 'POST', path: '/api/page/offers', localOnly: true,
+  method: 'POST', path: offerPath, localOnly: true,
+  described: {
+    contract: pageOffer, method: 'POST', path: offerPath, verb: 'serve --open', body: null,
+    status: 201, summary: 'A new way into the page, in a private file of this machine.',
+  },
   answer: ({ request }, site) => site.held.use((store) => {
     requireAnchored(store)
     const { root } = authenticate(govOf(store, site.world), bearerOf(request), { touchEveryMs })
