@@ -147,7 +147,7 @@ complete -c sallyport -n '__sallyport_at "sandbox"' -a 'status' -d 'show what a 
 complete -c sallyport -n '__sallyport_at "sandbox"' -a 'fault' -d 'switch a fault of a running sandbox on or off'
 complete -c sallyport -n '__sallyport_at "sandbox"' -a 'faults' -d 'list the faults that a sandbox can be given'
 complete -c sallyport -n '__sallyport_at "sandbox"' -a 'samples' -d 'write sample screenshots into a folder'
-complete -c sallyport -n '__sallyport_in "init"' -l profile -rF -d 'the deployment profile (default: the built-in one)'
+complete -c sallyport -n '__sallyport_in "init"' -l profile -rF -d 'default, sandbox, or a file; sealed for good'
 complete -c sallyport -n '__sallyport_in "init"' -l owner -x -d 'name of the first owner (default: owner)'
 complete -c sallyport -n '__sallyport_in "init"' -l workspace -rF -d 'the workspace, an absolute path'
 complete -c sallyport -n '__sallyport_in "init"' -l passphrase-file -rF -d 'a passphrase for the owner; - for stdin'

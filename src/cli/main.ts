@@ -8,10 +8,18 @@ import { version } from './version.js'
 
 const versionFlags = ['--version', '-V']
 
+/** Switches that may stand beside a version flag, on either side. */
+const besideVersion = ['--json', '--no-input', '--quiet', '--verbose', '--no-color']
+
+const asksVersion = (argv: readonly string[]): boolean =>
+  argv.some((word) => versionFlags.includes(word))
+  && argv.every((word) => versionFlags.includes(word) || besideVersion.includes(word))
+
 /** Runs the command that `deps.argv` names; gives the exit status and never throws. */
 export const main = async (deps: CliDeps): Promise<number> => {
-  if (deps.argv.length === 1 && versionFlags.includes(deps.argv[0] ?? '')) {
-    deps.io.writeOut(`${version}\n`)
+  if (asksVersion(deps.argv)) {
+    const isJson = deps.argv.includes('--json')
+    deps.io.writeOut(isJson ? `${JSON.stringify({ version }, null, 2)}\n` : `${version}\n`)
     return exitStatus.ok
   }
   const { runCommand } = await import('./run.js')

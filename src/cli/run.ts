@@ -7,6 +7,7 @@ import { commands } from './commands/table.js'
 import { nameOf } from './entry.js'
 import type { CommandTable, NounEntry, VerbEntry } from './entry.js'
 import type { CliDeps } from './deps.js'
+import { editDistance } from './edit-distance.js'
 import { showFailure } from './failure.js'
 import { scanGlobals, wantsJson } from './globals.js'
 import { secretsOfRun } from './redact.js'
@@ -89,25 +90,10 @@ const runEntry = async (
 
 /** The word itself is not repeated: it may be anything, also a question or a key. */
 const unknownWord = (what: string, word: string, names: readonly string[]): Error => {
-  const close = names.filter((name) => distance(name, word) <= 2)
+  const close = names.filter((name) => editDistance(name, word) <= 2)
   return fail.usage('unknown_command', `There is no such ${what}.`, {
     next: close.length > 0
       ? `Did you mean ${close.join(' or ')}?`
       : 'Run `sallyport --help` for the list of commands.',
   })
-}
-
-/** Edits between two short words (Levenshtein); words beyond 40 characters are never close. */
-const distance = (a: string, b: string): number => {
-  if (a.length > 40 || b.length > 40) return Infinity
-  let row = Array.from({ length: b.length + 1 }, (_, at) => at)
-  for (let i = 1; i <= a.length; i += 1) {
-    const next = [i]
-    for (let j = 1; j <= b.length; j += 1) {
-      const same = a[i - 1] === b[j - 1] ? 0 : 1
-      next.push(Math.min((next[j - 1] ?? 0) + 1, (row[j] ?? 0) + 1, (row[j - 1] ?? 0) + same))
-    }
-    row = next
-  }
-  return row[b.length] ?? Infinity
 }

@@ -3,7 +3,9 @@ import type { Clock } from '../base/clock.js'
 import { fail, SallyportError } from '../base/errors.js'
 import { initialize } from '../governance/init.js'
 import { requirePassphraseLength, type Passphrase } from '../governance/passphrase.js'
-import { requirePrincipalName } from '../governance/principals.js'
+import { defaultGoal } from '../governance/goals.js'
+import { isInitLost } from '../governance/initialized.js'
+import { defaultPrincipal, requirePrincipalName } from '../governance/principals.js'
 import type { DeploymentProfile } from '../governance/profile.js'
 import { collections, type Goal, type Principal } from '../governance/rows.js'
 import type { Store } from '../state/types.js'
@@ -22,15 +24,57 @@ export interface InitRequest {
   readonly passphrase?: Passphrase | undefined
 }
 
+const exists = (cause?: SallyportError): SallyportError =>
+  fail.conflict('state_exists', 'There is a state directory here already.', {
+    next: 'Use it, or name another one with --state-dir.', cause,
+  })
+
 const existing = (request: InitRequest, cause: SallyportError): Store => {
   const store = openStore({ ...request, mode: 'write' })
   // An `init` that was cut off after the directory was made has no owner yet: it is completed.
   const fresh = store.read().all(collections.principals).length === 0
   if (fresh && canonicalJson(store.profile) === canonicalJson(request.profile)) return store
   store.close()
-  throw fail.conflict('state_exists', 'There is a state directory here already.', {
-    next: 'Use it, or name another one with --state-dir.', cause,
-  })
+  throw exists(cause)
+}
+
+/** What a directory holds that an `init` with these very arguments made; null where none did. */
+export interface MadeBefore {
+  readonly store: { readonly dir: string; readonly storeId: string }
+  readonly principal: Principal
+  readonly goal: Goal
+}
+
+const openedThere = (request: InitRequest): Store | null => {
+  try {
+    return openStore({ ...request, mode: 'read' })
+  } catch (error) {
+    // Whatever is wrong with it, making it says so in its own words.
+    if (error instanceof SallyportError) return null
+    throw error
+  }
+}
+
+/**
+ * Whether the directory was made before with the same profile, workspace and owner: then there is
+ * nothing to do, no byte is written and no passphrase is asked for. Null where it is not there, or
+ * is unfinished or damaged. Throws `conflict` `state_exists` for another one.
+ */
+export const madeBefore = (request: Omit<InitRequest, 'passphrase'>): MadeBefore | null => {
+  const store = openedThere(request)
+  if (store === null) return null
+  try {
+    const view = store.read()
+    if (store.health().damage !== null || isInitLost(view)) return null
+    const principal = defaultPrincipal(view)
+    const isSame = canonicalJson(store.profile) === canonicalJson(request.profile)
+      && principal.name === request.ownerName
+    if (!isSame) throw exists()
+    const goal = defaultGoal(view, principal.principal_id)
+    return { store: { dir: store.dir, storeId: store.storeId }, principal, goal }
+  } finally {
+    store.close()
+  }
 }
 
 const create = (request: InitRequest): Store => {

@@ -185,7 +185,7 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
       const place = World.in(t).place
       const pipe = mkfifo(place.path('pipe'))
       let waits = false
-      const ran = await place.spawn(['init', '--owner', 'maria', '--profile', 'pipe'], {
+      const ran = await place.spawn(['init', '--owner', 'maria', '--profile', './pipe'], {
         onChild: async (child) => {
           waits = await opens(child.pid ?? 0, pipe)
           const fd = writer && waits ? openSync(pipe, 'w') : null

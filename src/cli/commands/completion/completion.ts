@@ -32,7 +32,7 @@ const shellArgument = (): Argument => {
   argument.argChoices = [...shells]
   return argument.argParser((word) => {
     if ((shells as readonly string[]).includes(word)) return word
-    throw fail.usage('unknown_shell', `The shell is one of ${shells.join(', ')}.`)
+    throw fail.rejected('unknown_shell', `The shell is one of ${shells.join(', ')}.`)
   })
 }
 

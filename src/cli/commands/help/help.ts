@@ -1,5 +1,6 @@
 /** `sallyport help [TOPIC | COMMAND…]`: a topic, or the help of a command. */
 import { fail } from '../../../base/errors.js'
+import { editDistance } from '../../edit-distance.js'
 import { columns } from '../../help/sections.js'
 import { topicList, topicText } from '../../help/topics.js'
 import { describeTree } from '../../tree.js'
@@ -46,9 +47,15 @@ export const help: Run<HelpOptions, string> = async ({ topic: words = [] }, deps
   if (topic !== null) return topic
   const noun = deps.commands.find((entry) => 'noun' in entry && entry.noun === name)
   if (noun !== undefined && 'noun' in noun) return nounHelp(noun, deps)
-  const verb = (await describeTree(deps)).find(({ meta }) => meta.name === name)
+  const tree = await describeTree(deps)
+  const verb = tree.find(({ meta: { name: one } }) => one === name)
   if (verb !== undefined) return verb.help
+  const topics = topicList().map(([one]) => one)
+  const known = [...topics, ...tree.map(({ meta: { name: one } }) => one)]
+  const close = known.filter((one) => editDistance(one, name) <= 2)
   throw fail.notFound('no_such_topic', 'There is no such topic or command.', {
-    next: `Topics: ${topicList().map(([one]) => one).join(', ')}.`,
+    next: close.length > 0
+      ? `Did you mean ${close.map((one) => `\`sallyport help ${one}\``).join(' or ')}?`
+      : `Topics: ${topics.join(', ')}.`,
   })
 }

@@ -24,20 +24,25 @@ const definition: VerbDefinition<InitDocument> = {
     description:
       'Makes the state directory with its first owner and seals the deployment profile: which '
       + 'provider, model and hosts it may ever reach. Nothing can change them later. It opens no '
-      + 'session and contacts nobody. The built-in profile and the form of a profile file: '
+      + 'session and contacts nobody beyond this machine. Run again with the same profile, owner '
+      + 'and workspace it changes nothing. --profile takes a name or a file (with a slash, or '
+      + 'ending with .json): default is NEAR AI Cloud for text, OpenRouter for pictures and '
+      + 'GitHub; sandbox is the sandbox that runs in its default folder. Both are sealed for '
+      + 'good. The built-in profile and the form of a profile file: '
       + 'sallyport help profile.',
     examples: [
       '$ sallyport init',
       '$ sallyport init --owner maria --passphrase-file ./passphrase',
+      '$ sallyport init --profile sandbox',
       '$ sallyport init --profile ./sandbox/profile.json --state-dir /tmp/trial',
     ],
     session: 'none',
     damage: 'unasked',
-    exits: ['rejected', 'conflict', 'locked'],
+    exits: ['rejected', 'conflict', 'not_found', 'remote', 'locked'],
     json: stateInit,
   },
   flags: (command) => command
-    .option('--profile <file>', 'the deployment profile (default: the built-in one)')
+    .option('--profile <profile>', 'default, sandbox, or a file; sealed for good')
     .option('--owner <name>', 'name of the first owner (default: owner)')
     .option('--workspace <dir>', 'the workspace, an absolute path')
     .option('--passphrase-file <file>', 'a passphrase for the owner; - for stdin'),
@@ -71,12 +76,32 @@ const readCa = (folder: string) => (path: string): Uint8Array => {
   }
 }
 
+/** A name has no slash and no ending; everything else is a file, and `-` stdin. */
+const isFile = (profile: string): boolean =>
+  profile === '-' || profile.includes('/') || profile.endsWith('.json')
+
+/** The profile file of the sandbox that runs in the default folder. Throws as `askControl`. */
+const profileOfSandbox = async (deps: VerbDeps, name: string): Promise<string> => {
+  if (name !== 'sandbox') {
+    throw fail.rejected('profile_unknown', 'There is no profile of that name.', {
+      next: 'Names are default and sandbox; a file has a slash in it, or ends with .json.',
+    })
+  }
+  const [{ askControl }, { sandboxDir }, { sandboxStatusShape }, { folderFiles }] = await Promise.all([
+    import('../sandbox/control.js'), import('../sandbox/dir.js'),
+    import('../../../sandbox/contract.js'), import('../../../sandbox/folder.js'),
+  ])
+  await askControl(deps, undefined, { method: 'GET', path: '/status' }, sandboxStatusShape)
+  return join(sandboxDir(deps, undefined), folderFiles.profile)
+}
+
 const profileOf = async (deps: VerbDeps, options: InitOptions): Promise<DeploymentProfile> => {
   const workspace = workspaceOf(deps, options.workspace)
-  if (options.profile === undefined) return { ...defaultProfile, workspace }
-  const source = { from: options.profile, flag: '--profile', bytesMax: profileBytesMax }
-  const bytes = await readInput(deps, source)
-  const folder = options.profile === '-' ? deps.cwd : resolve(deps.cwd, options.profile, '..')
+  const { profile = 'default' } = options
+  if (profile === 'default') return { ...defaultProfile, workspace }
+  const from = isFile(profile) ? profile : await profileOfSandbox(deps, profile)
+  const bytes = await readInput(deps, { from, flag: '--profile', bytesMax: profileBytesMax })
+  const folder = from === '-' ? deps.cwd : resolve(deps.cwd, from, '..')
   return parseProfile(bytes, workspace, readCa(folder))
 }
 
@@ -88,14 +113,21 @@ const passphraseOf = async (deps: VerbDeps, file: string | undefined) => {
 /** Makes the state directory. */
 export const run: Run<InitOptions, InitDocument> = async (options, deps) => {
   const profile = await profileOf(deps, options)
-  const passphrase = await passphraseOf(deps, options.passphraseFile)
-  const { initState } = await import('../../../fabric/init.js')
+  const { initState, madeBefore } = await import('../../../fabric/init.js')
   const { stateDir: dir, configDir } = deps.places
-  const { owner: ownerName = 'owner' } = requestOf(stateInit, { ...options, passphrase })
-  const made = await initState({
+  const { owner: ownerName = 'owner' } = requestOf(stateInit, options)
+  const request = {
     dir, configDir, waitMs: deps.globals.waitMs, clock: deps.clock, signal: deps.stop, profile,
-    ownerName, passphrase,
-  })
+    ownerName,
+  }
+  const before = madeBefore(request)
+  if (before !== null) {
+    deps.note('It is there already, with this profile, owner and workspace: nothing was changed.')
+    return stateInit.answer({ ...before, profile })
+  }
+  deps.note('The profile is sealed for good: another provider means another state directory.')
+  const passphrase = await passphraseOf(deps, options.passphraseFile)
+  const made = await initState({ ...request, passphrase })
   return stateInit.answer({ ...made, profile })
 }
 

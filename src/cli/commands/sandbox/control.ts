@@ -20,11 +20,13 @@ export interface ControlRequest {
   readonly body?: Readonly<Record<string, unknown>>
 }
 
-const notRunning = (dir: string) =>
-  fail.notFound('sandbox_not_running', 'No sandbox runs in that folder.', {
-    next: 'Start one with: `sallyport sandbox start --dir DIR`.',
+const notRunning = (deps: VerbDeps, dir: string) => {
+  const where = dir === sandboxDir(deps, undefined) ? '' : ' --dir DIR'
+  return fail.notFound('sandbox_not_running', 'No sandbox runs in that folder.', {
+    next: `Start one with \`sallyport sandbox start${where}\`.`,
     details: { dir },
   })
+}
 
 const send = async (
   deps: VerbDeps, dir: string, request: ControlRequest,
@@ -33,7 +35,7 @@ const send = async (
     import('../../../net/client.js'), import('../../../sandbox/folder.js'),
   ])
   const folder = await readFolder(dir)
-  if (folder === null || folder.ports.control === 0) throw notRunning(dir)
+  if (folder === null || folder.ports.control === 0) throw notRunning(deps, dir)
   const client = createHttpsClient({
     clock: deps.clock,
     env: deps.env,
@@ -62,7 +64,7 @@ const send = async (
     })
   } catch (error) {
     // Another program may have the port by now; its certificate then is not this folder's.
-    if (isCode(error, 'connect_failed') || isCode(error, 'tls_failed')) throw notRunning(dir)
+    if (isCode(error, 'connect_failed') || isCode(error, 'tls_failed')) throw notRunning(deps, dir)
     throw error
   }
 }
