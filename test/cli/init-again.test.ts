@@ -33,7 +33,8 @@ t.test('an init with another owner, workspace or profile is a conflict', async (
   const { place } = World.in(t)
   t.equal((await place.run(['init', '--owner', 'maria'])).status, 0)
   const before = bytesOf(place)
-  for (const words of [[], ['--owner', 'otto'], ['--owner', 'maria', '--workspace', '/elsewhere']]) {
+  const maria = ['--owner', 'maria']
+  for (const words of [[], ['--owner', 'otto'], [...maria, '--workspace', '/elsewhere']]) {
     t.strictSame(refusal(await place.run(['init', ...words, '--json'])), [5, 'state_exists'])
   }
   place.write('own.json', JSON.stringify({

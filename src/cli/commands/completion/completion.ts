@@ -23,7 +23,7 @@ const meta: VerbMeta = {
   ],
   session: 'none',
   damage: 'unasked',
-  exits: [],
+  exits: ['rejected'],
   json: null,
 }
 

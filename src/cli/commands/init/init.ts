@@ -87,7 +87,9 @@ const profileOfSandbox = async (deps: VerbDeps, name: string): Promise<string> =
       next: 'Names are default and sandbox; a file has a slash in it, or ends with .json.',
     })
   }
-  const [{ askControl }, { sandboxDir }, { sandboxStatusShape }, { folderFiles }] = await Promise.all([
+  const [
+    { askControl }, { sandboxDir }, { sandboxStatusShape }, { folderFiles },
+  ] = await Promise.all([
     import('../sandbox/control.js'), import('../sandbox/dir.js'),
     import('../../../sandbox/contract.js'), import('../../../sandbox/folder.js'),
   ])
