@@ -172,7 +172,8 @@ COMP_WORDS=(${quoted}); COMP_CWORD=${words.length - 1}; _sallyport; echo "\${COM
   t.strictSame(complete('sallyport', 'completion', 'z'), ['zsh'])
 })
 
-t.test('A-006 no help text, topic, man page or completion claims attestation, trusted execution or end-to-end encryption', async (t) => {
+t.test('A-006 no help text, topic, man page or completion claims attestation, trusted '
+  + 'execution or end-to-end encryption', async (t) => {
   const isSchema = (path: string): boolean => path.startsWith('docs/schemas/')
   const texts = [...pages].flatMap(([path, text]) => (isSchema(path) ? [] : [text]))
   texts.push(...verbs.map(({ help }) => help))

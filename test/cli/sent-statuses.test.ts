@@ -23,7 +23,8 @@ const nothingSent = async (world: AnalysisWorld): Promise<readonly number[]> => 
   return numbers.split(/, | or /).map(Number)
 }
 
-t.test('the sentence about requests is derived from one table, in the topic and in each help', async (t) => {
+t.test('the sentence about requests is derived from one table, in the topic and in each help',
+  async (t) => {
   const world = await World.in(t)
   const names = Object.keys(exitStatus) as ExitName[]
   t.strictSame(Object.keys(requestsSent).sort(), [...names].sort(), 'every status has its word')
@@ -81,7 +82,8 @@ const prepared = (t: Test): Promise<AnalysisWorld> => {
   return world.then((one) => one)
 }
 
-t.test('S-136 S-137 a batch that did part of its work ends with 13, its receipt and its cost', async (t) => {
+t.test('S-136 S-137 a batch that did part of its work ends with 13, its receipt and its cost',
+  async (t) => {
   const world = await prepared(t)
   must(await world.prove('screenshot'))
   for (const name of ['a', 'b', 'c', 'd']) world.file(`${name}.png`, nextImage())
@@ -139,7 +141,8 @@ t.test('S-136 S-137 a batch that did part of its work ends with 13, its receipt 
   })
 })
 
-t.test('S-142 proofs of many slots and digests of many windows end with 13 where only some came to be', async (t) => {
+t.test('S-142 proofs of many slots and digests of many windows end with 13 where only some '
+  + 'came to be', async (t) => {
   const world = await World.in(t).sandbox().state().session()
     .gateway(forImages).images(allowed).texts()
   await set(world, '--budget-requests', '1')
@@ -155,7 +158,8 @@ t.test('S-142 proofs of many slots and digests of many windows end with 13 where
   t.hasStrict(digests.error().details, { written: 2, blocked: 1 })
 })
 
-t.test('no verb that may contact somebody sends anything under a status that says so', async (t) => {
+t.test('no verb that may contact somebody sends anything under a status that says so',
+  async (t) => {
   const world = await prepared(t)
   must(await world.prove('screenshot'))
   await take(world, 'a.png')

@@ -87,14 +87,8 @@ const profileOfSandbox = async (deps: VerbDeps, name: string): Promise<string> =
       next: 'Names are default and sandbox; a file has a slash in it, or ends with .json.',
     })
   }
-  const [
-    { askControl }, { sandboxDir }, { sandboxStatusShape }, { folderFiles },
-  ] = await Promise.all([
-    import('../sandbox/control.js'), import('../sandbox/dir.js'),
-    import('../../../sandbox/contract.js'), import('../../../sandbox/folder.js'),
-  ])
-  await askControl(deps, undefined, { method: 'GET', path: '/status' }, sandboxStatusShape)
-  return join(sandboxDir(deps, undefined), folderFiles.profile)
+  const { profileOfRunning } = await import('../sandbox/profile.js')
+  return profileOfRunning(deps)
 }
 
 const profileOf = async (deps: VerbDeps, options: InitOptions): Promise<DeploymentProfile> => {
