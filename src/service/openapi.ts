@@ -25,6 +25,7 @@ const refusals: Readonly<Record<string, string>> = {
   421: 'The Host is not a name of this service.',
   422: 'Well formed, and against a rule between values.',
   423: 'It needs a person: a closed gate, an unknown charge, evidence that is missing.',
+  431: 'The head of the request is too large.',
   499: 'It was cancelled before its end.',
   500: 'It failed, or the state is damaged.',
   502: 'The other side failed or answered against its contract.',

@@ -2,7 +2,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { createServer as createPlainServer } from 'node:http'
 import { createServer } from 'node:https'
-import { createPrivateKey, type KeyObject } from 'node:crypto'
+import { createPrivateKey, randomUUID, type KeyObject } from 'node:crypto'
 import { join } from 'node:path'
 import * as v from 'valibot'
 import { silentObserver } from '../base/observer.js'
@@ -20,6 +20,8 @@ import {
   closeServer, listenLoopback, listenPassed, passedDescriptors, type AnyServer, type Listening,
 } from './http/listen.js'
 import { ownHosts, type Listener } from './http/raw-check.js'
+import { unreadable } from './http/refusal.js'
+import { rawReply } from './http/send.js'
 import { edgeEndpoints } from './edge-endpoints.js'
 import { PageDesk, type OfferedPage } from './page/desk.js'
 import { offerEndpoint, pageEndpoints } from './page/endpoints.js'
@@ -101,8 +103,6 @@ const limits = {
   ...plainLimits, minVersion: 'TLSv1.2', ALPNProtocols: ['http/1.1'], handshakeTimeout: 5_000,
 } as const
 
-const badRequest = 'HTTP/1.1 400 Bad Request\r\nConnection: close\r\nContent-Length: 0\r\n\r\n'
-
 /** Puts the service behind a server. */
 const attach = (server: AnyServer, service: Service, listener: () => Listener): AnyServer => {
   server.maxConnections = connectionsMax
@@ -112,9 +112,9 @@ const attach = (server: AnyServer, service: Service, listener: () => Listener): 
     void service.handle(request, response, listener(), true))
   server.on('checkExpectation', (request, response) =>
     void service.handle(request, response, listener()))
-  server.on('clientError', (_error, socket) => {
-    if (socket.writable) socket.end(badRequest)
-    else socket.destroy()
+  server.on('clientError', (error, socket) => {
+    if (!socket.writable) return void socket.destroy()
+    socket.end(rawReply(unreadable(error, plainLimits.maxHeaderSize), randomUUID()))
   })
   return server
 }

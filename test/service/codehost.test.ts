@@ -74,6 +74,44 @@ t.test('C-112 C-122 C-123 C-124 C-128 C-132 C-134 C-135 C-137 C-138 C-142 C-157 
   t.equal(other.status, 409)
 })
 
+t.test('C-124 C-158 what the answer says of job, task and histories is what the records say, and the verbs print the same', async (t) => {
+  const at = await closing(t)
+  const job = await at.unknown('Unknown', 'numbered')
+  const other = await at.prepare('Another one')
+  const service = await serving(t, at)
+  const lines = [['goal', 'list'], ['ledger', 'show'], ['ledger', 'reservations']]
+  const histories = () => Promise.all(lines.map(async (line) =>
+    JSON.parse(must(await at.run([...line, '--json'])).stdout)))
+  const standing = () => {
+    const { state, approval, contacted } = at.job(job)
+    return { state, approval, contacted, task: at.task(job)?.state ?? null }
+  }
+  const [before, stood] = [await histories(), standing()]
+  const closed = await service.ask('POST', `${jobs}/${job}/close-capacity`, {
+    body: at.request(job),
+  })
+  t.hasStrict(closed.json().receipt, {
+    job: { state: 'unknown_external_effect' }, job_and_task_unresolved: true, execution_fenced_for_good: true,
+    no_learning: true, approval_history_unchanged: true, goal_history_unchanged: true,
+    finance_history_unchanged: true,
+  })
+  t.match(closed.json().receipt.statement, /unchanged/)
+  t.strictSame(standing(), stood, 'job, task and approval stand as they stood')
+  t.strictSame(await histories(), before, 'and so do goals and money')
+  const closure = String((await service.get('/capabilities/codehost/closures'))[0].closure)
+  for (const [path, ...line] of [
+    [`${jobs}/${job}`, 'job', job], [`${jobs}?limit=1`, 'jobs', '--limit', '1'],
+    [`${jobs}?state=prepared&limit=1`, 'jobs', '--state', 'prepared', '--limit', '1'],
+    [`${jobs}?after=${other}&limit=9`, 'jobs', '--after', other, '--limit', '9'],
+    ['/capabilities/codehost/closures', 'closures'],
+    [`/capabilities/codehost/closures/${closure}`, 'closures', closure, '--receipt'],
+  ] as const) {
+    const ran = await at.run(['codehost', ...line, '--json'])
+    const own = ran.status === 0 ? JSON.parse(ran.stdout) : { error: ran.error() }
+    t.strictSame((await service.ask('GET', path)).json(), own, line.join(' '))
+  }
+})
+
 t.test('C-136 C-152 an observation over HTTP needs its own acknowledgment and the exact revision, and a session', async (t) => {
   const at = await closing(t)
   const job = await at.unknown('Unknown', 'numbered')

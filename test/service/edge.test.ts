@@ -1,14 +1,14 @@
 /** Paired devices over the real service: pairing, uploads, readback, refusals before a byte. */
-import { createHash, randomUUID } from 'node:crypto'
 import { readFileSync, statSync } from 'node:fs'
 import { connect as tlsConnect } from 'node:tls'
 import t from 'tap'
-import { offerPairing, revokeDevice } from '../../src/edge/pairing.js'
+import { revokeDevice } from '../../src/edge/pairing.js'
 import { artifactMarks } from '../support/edge/marks.js'
 import { codeOf } from '../support/edge/uploading.js'
 import { must } from '../support/must.js'
 import { image } from '../support/png.js'
-import { serving, type Got, type Serving } from '../support/service/serving.js'
+import { headOf, headText, offered, pairOver, sendOver } from '../support/service/devices.js'
+import { serving } from '../support/service/serving.js'
 import { until } from '../support/until.js'
 import type { Teardown } from '../world/place.js'
 import { World } from '../world/world.js'
@@ -17,37 +17,11 @@ const setup = async (t: Teardown) => {
   const world = await World.in(t).state().session()
   const at = await serving(t, world)
   const gov = () => ({ ...world.gov, store: world.open('write') })
-  const { origin, pin } = at.started.identity
-  const offer = async (limits = {}): Promise<string> =>
-    (await offerPairing(gov(), world.session(), { origin, pin, limits })).pairing
-  const pair = async (limits = {}) => {
-    const got = await at.ask('POST', '/api/edge/pairings', {
-      token: null, body: { code: codeOf(await offer(limits)), device_name: 'camera' },
-    })
-    if (got.status !== 201) throw new Error(got.bytes.toString())
-    return got.json()
-  }
-  return { world, at, gov, offer, pair }
+  const offer = (): Promise<string> => offered(world, at)
+  return { world, at, gov, offer, pair: () => pairOver(world, at) }
 }
 
-const headOf = (body: Buffer, sequence: number, more: object = {}) => ({
-  schema: 'sallyport.edge.upload.input.v1', request_id: randomUUID(), sequence,
-  captured_at: '2026-11-20T10:00:00.000Z',
-  sha256: createHash('sha256').update(body).digest('hex'), bytes: body.length,
-  mime: 'image/png', policy: { cloud_egress: false, model_egress: false },
-  purpose: 'screen_capture', ...more,
-})
-
-const send = (
-  at: Serving, token: string | null, body: Buffer, head: object | string, headers = {},
-): Promise<Got> => at.ask('POST', '/api/edge/artifacts', {
-  token, body, headers: {
-    'Content-Type': 'image/png',
-    'Sallyport-Edge-Upload': Buffer.from(typeof head === 'string' ? head : JSON.stringify(head))
-      .toString('base64url'),
-    ...headers,
-  },
-})
+const send = sendOver
 
 t.test('S-030 S-031 S-032 S-033 S-195 S-196 a paired device sends, reads back what it sent, and can do nothing else', async (t) => {
   const { world, at, pair } = await setup(t)
@@ -141,7 +115,7 @@ t.test('S-198 a pairing that ends in the middle of a body ends the upload at its
   const body = Buffer.concat([image(3), Buffer.alloc(600_000)])
   const { port, certificate } = at.started.identity
   const before = artifactMarks(world.place.stateDir)
-  const head = Buffer.from(JSON.stringify(headOf(body, 1))).toString('base64url')
+  const head = headText(headOf(body, 1))
   let got = ''
   const socket = tlsConnect({ host: '127.0.0.1', port, ca: [certificate], servername: 'localhost' })
   socket.on('data', (chunk) => (got += chunk.toString('latin1')))

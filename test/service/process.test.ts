@@ -1,58 +1,12 @@
 /** `sallyport serve` as a process: its files, its port, its signals, its neighbours. */
-import { spawn } from 'node:child_process'
-import { readFileSync, statSync } from 'node:fs'
+import { statSync } from 'node:fs'
 import { connect, createServer } from 'node:net'
-import { join } from 'node:path'
 import t from 'tap'
-import { builtApp } from '../world/process.js'
-import type { Place, Teardown } from '../world/place.js'
 import { World } from '../world/world.js'
-import { askOver, type Asking } from '../support/service/serving.js'
+import { started } from '../support/service/process.js'
 import { loadToken, tokenPath } from '../../src/governance/session/token.js'
 import { until } from '../support/until.js'
 import { must } from '../support/must.js'
-
-interface Told {
-  readonly origin: string
-  readonly port: number
-  readonly pin: string
-  readonly certificate_file: string
-  readonly pid: number
-  readonly port_changed: boolean
-}
-
-/** Starts the program; resolves once it says where it listens. */
-const started = async (t: Teardown, place: Place, args: readonly string[] = []) => {
-  const script = join(await builtApp(), 'sallyport.js')
-  const child = spawn(process.execPath, [script, 'serve', '--json', ...args], {
-    cwd: place.cwd, stdio: ['ignore', 'pipe', 'pipe'],
-    env: {
-      ...place.env,
-      ...(process.env['SALLYPORT_COVERAGE_DIR'] === undefined
-        ? {} : { NODE_V8_COVERAGE: process.env['SALLYPORT_COVERAGE_DIR'] }),
-    },
-  })
-  t.teardown(() => void child.kill('SIGKILL'))
-  let [out, err] = ['', '']
-  child.stdout.on('data', (chunk: Buffer) => (out += chunk.toString()))
-  child.stderr.on('data', (chunk: Buffer) => (err += chunk.toString()))
-  const ended = new Promise<number>((resolve) => child.on('close', (code) => resolve(code ?? 1)))
-  let status: number | null = null
-  void ended.then((code) => (status = code))
-  await until('the service to say where it listens', () => status !== null || out.includes('}\n'))
-  const told = status === null ? JSON.parse(out) as Told : null
-  const certificate = told === null ? '' : readFileSync(told.certificate_file, 'utf8')
-  const identity = { ...told as Told, certificate }
-  return {
-    child, ended, told: told as Told, err: () => err,
-    ask: (method: string, path: string, asking: Asking = {}) => askOver(
-      {
-        identity, certificateFile: '', portChanged: false, pid: 1, page: null, offered: null,
-        stop: async () => undefined,
-      },
-      method, path, { token: loadToken(tokenPath(place.stateDir)) ?? '', ...asking }),
-  }
-}
 
 t.test('S-177 S-199 S-206 S-212 one port and one key for good, and what is answered says which '
   + 'version it is of', async (t) => {

@@ -26,6 +26,8 @@ const refuse = (
   status: number, code: string, message: string, next: string, headers?: Record<string, string>,
 ): HttpRefusal => new HttpRefusal(status, fail.rejected(code, message, { next }), headers)
 
+const again = 'Send it again, as HTTP/1.1 has it.'
+
 /** The refusals, by what was wrong. */
 export const refusal = {
   target: () => refuse(400, 'http_target', 'The request target is not a plain path.',
@@ -65,6 +67,18 @@ export const refusal = {
   query: (name: string) => new HttpRefusal(400, fail.rejected(
     'http_query', `The query field ${name} is unknown, repeated or not of its form.`,
     { details: { field: name }, next: 'See GET /openapi.json for the fields there are.' })),
+  malformed: () => refuse(400, 'http_malformed', 'The request is no HTTP/1.1.', again),
+  headTooLarge: (bytesMax: number) => new HttpRefusal(431, fail.rejected(
+    'http_head_too_large', `The head of a request has at most ${bytesMax} bytes.`,
+    { details: { bytes_max: bytesMax } })),
+  headSlow: () => refuse(408, 'http_head_slow', 'The head did not come in time.', again),
   expectation: () => refuse(417, 'http_expectation', 'Only 100-continue can be expected.',
     'Leave Expect out.'),
 } as const
+
+/** What to answer where the parser of HTTP gave up; a head has at most so many bytes. */
+export const unreadable = (error: Error, headBytesMax: number): HttpRefusal => {
+  const code = 'code' in error ? error.code : ''
+  if (code === 'HPE_HEADER_OVERFLOW') return refusal.headTooLarge(headBytesMax)
+  return code === 'ERR_HTTP_REQUEST_TIMEOUT' ? refusal.headSlow() : refusal.malformed()
+}

@@ -1,6 +1,7 @@
 /** Writing a reply: one JSON document, and headers that keep it from being kept or guessed at. */
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import { STATUS_CODES, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { Reply } from '../reply.js'
+import type { HttpRefusal } from './refusal.js'
 
 /** Version of the interface; fields and endpoints are only ever added under one. */
 export const apiVersion = '1'
@@ -14,6 +15,22 @@ export const commonHeaders = (requestId: string): Readonly<Record<string, string
   'X-Content-Type-Options': 'nosniff',
   'X-Request-Id': requestId,
 })
+
+/**
+ * The whole reply to what could not be read as a request, on its raw connection, which ends behind
+ * it.
+ */
+export const rawReply = ({ status, body }: HttpRefusal, requestId: string): string => {
+  const text = `${JSON.stringify(body)}\n`
+  const headers = {
+    ...commonHeaders(requestId), Connection: 'close', 'Content-Type': 'application/json',
+    'Content-Length': String(Buffer.byteLength(text)),
+  }
+  return [
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
+    ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`), '', text,
+  ].join('\r\n')
+}
 
 /** A reply to be sent. */
 export interface Sending {

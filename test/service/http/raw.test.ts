@@ -3,6 +3,7 @@ import { connect as tlsConnect, type TLSSocket } from 'node:tls'
 import { connect as tcpConnect } from 'node:net'
 import t from 'tap'
 import { serving, type Serving } from '../../support/service/serving.js'
+import { unreadable } from '../../../src/service/http/refusal.js'
 import { World } from '../../world/world.js'
 
 const world = (t: Parameters<typeof World.in>[0]) => World.in(t).state().session()
@@ -103,6 +104,18 @@ t.test('lengths that lie, two framings at once and plain HTTP never reach a hand
     socket.end(`GET /healthz HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\n\r\n`)
   })
   t.notMatch(plain, /200 OK/)
+})
+
+t.test('what cannot be read as a request is told so in the body of any other error', async (t) => {
+  const at = await serving(t, await world(t))
+  const got = await raw(at, 'NO HTTP AT ALL\r\n\r\n')
+  t.equal(statusOf(got), 400)
+  t.match(got, /\r\nX-Request-Id: [\s\S]*"code":"http_malformed"/)
+  const told = ['HPE_HEADER_OVERFLOW', 'ERR_HTTP_REQUEST_TIMEOUT', 'HPE_INVALID_METHOD']
+    .map((code) => unreadable(Object.assign(new Error(code), { code }), 9))
+  t.strictSame(told.map(({ status, error }) => [status, error.code]), [
+    [431, 'http_head_too_large'], [408, 'http_head_slow'], [400, 'http_malformed'],
+  ])
 })
 
 t.test('a client that expects to be told is told only once it may send', async (t) => {

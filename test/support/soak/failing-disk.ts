@@ -16,6 +16,11 @@ export interface DiskPlan {
   readonly at: number
   readonly fault: DiskFault
   readonly seen: string[]
+  /**
+   * Files that were open before count, too, and so do those that are named by an open folder: for a
+   * process that keeps its store open.
+   */
+  readonly openOnes?: true
 }
 
 type Call = (...args: unknown[]) => unknown
@@ -52,6 +57,17 @@ const isMaking = (flags: unknown): boolean =>
   typeof flags === 'string' ? /[wax]/.test(flags)
     : typeof flags === 'number' && (flags & fs.constants.O_CREAT) !== 0
 
+/** The path of what is named by an open descriptor, or within one; any other as it is. */
+const throughFolder = (path: string): string => {
+  const [, fd, rest] = /^\/proc\/self\/fd\/(\d+)(\/.*)?$/.exec(path) ?? []
+  if (fd === undefined) return path
+  try {
+    return `${fs.readlinkSync(`/proc/self/fd/${fd}`)}${rest ?? ''}`
+  } catch {
+    return path
+  }
+}
+
 class Watched {
   readonly #names = new Map<number, string>()
   readonly #own: Calls = {}
@@ -59,8 +75,16 @@ class Watched {
   constructor(readonly roots: readonly string[], readonly plan: DiskPlan) {}
 
   #isOurs(path: unknown): path is string {
-    return typeof path === 'string'
-      && this.roots.some((root) => path === root || path.startsWith(root + sep))
+    if (typeof path !== 'string') return false
+    const named = this.plan.openOnes === true ? throughFolder(path) : path
+    return this.roots.some((root) => named === root || named.startsWith(root + sep))
+  }
+
+  #nameOpenOnes(): void {
+    for (const fd of fs.readdirSync('/proc/self/fd')) {
+      const path = throughFolder(`/proc/self/fd/${fd}`)
+      if (this.#isOurs(path)) this.#names.set(Number(fd), path)
+    }
   }
 
   /** Counts one call; says how it is to fail, if it is. */
@@ -83,6 +107,7 @@ class Watched {
   }
 
   on(): void {
+    if (this.plan.openOnes === true) this.#nameOpenOnes()
     this.#replace('openSync', (own) => (path, flags, ...more) => {
       // Made by this call, or opened to be locked: both can fail on a full disk.
       if (this.#isOurs(path) && isMaking(flags)) this.#fails(this.#step('open', path), 'open')
