@@ -54,7 +54,8 @@ t.test('curl as the documentation shows it: its certificate, its token from a fi
 
 const python = `
 import http.client, json, ssl, sys, urllib.request
-port, cafile, token, head, body = int(sys.argv[1]), sys.argv[2], sys.argv[3], sys.argv[4], sys.argv[5]
+cafile, token, head, body = sys.argv[2:6]
+port = int(sys.argv[1])
 context = ssl.create_default_context(cafile=cafile)
 said = []
 one = http.client.HTTPSConnection('127.0.0.1', port, context=context)
@@ -65,8 +66,9 @@ for _ in range(3):
     got = one.getresponse(); got.read(); said.append(got.status); socks.add(id(one.sock))
 said.append(len(socks))
 def pieces():
-    for part in (b'{"schema":"svc.alpha.text.input.v1",', b'"question":"q",', b'"max_output_tokens":1}'):
-        yield part
+    yield b'{"schema":"svc.alpha.text.input.v1",'
+    yield b'"question":"q",'
+    yield b'"max_output_tokens":1}'
 one.request('POST', '/api/work-board/inputs', body=pieces(), encode_chunked=True,
     headers={**bearer, 'Content-Type': 'application/json', 'Transfer-Encoding': 'chunked'})
 got = one.getresponse(); got.read(); said.append(got.status)
@@ -77,7 +79,8 @@ one.request('POST', '/api/edge/artifacts', body=data, headers={
     'Sallyport-Edge-Upload': head})
 got = one.getresponse(); stored = json.loads(got.read()); said.append(got.status)
 ask = urllib.request.Request(
-    'https://127.0.0.1:%d/api/edge/artifacts/%s/bytes' % (port, stored['artifact_id']), headers=bearer)
+    'https://127.0.0.1:%d/api/edge/artifacts/%s/bytes' % (port, stored['artifact_id']),
+    headers=bearer)
 with urllib.request.urlopen(ask, context=context) as back:
     said.append(back.read() == data)
 print(json.dumps(said))
@@ -137,7 +140,7 @@ t.test('a connection that is kept carries several requests, each authenticated a
   t.strictSame(statuses(three), ['200', '404', '200'], 'in their order')
   const smuggled = `POST ${inputs} HTTP/1.1\r\nHost: localhost:${port}\r\n`
     + `Content-Type: application/json\r\nContent-Length: 400\r\n\r\n${lines('/healthz')}`
-  t.strictSame(statuses(await piped(smuggled, 9)), ['401'], 'a body that nobody reads is no request')
+  t.strictSame(statuses(await piped(smuggled, 9)), ['401'], 'what nobody reads is no request')
 })
 
 t.test('trailers of a chunked body change nothing', async (t) => {

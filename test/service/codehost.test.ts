@@ -91,8 +91,8 @@ t.test('C-124 C-158 what the answer says of job, task and histories is what the 
     body: at.request(job),
   })
   t.hasStrict(closed.json().receipt, {
-    job: { state: 'unknown_external_effect' }, job_and_task_unresolved: true, execution_fenced_for_good: true,
-    no_learning: true, approval_history_unchanged: true, goal_history_unchanged: true,
+    job: { state: 'unknown_external_effect' }, job_and_task_unresolved: true,
+    execution_fenced_for_good: true, no_learning: true, approval_history_unchanged: true, goal_history_unchanged: true,
     finance_history_unchanged: true,
   })
   t.match(closed.json().receipt.statement, /unchanged/)

@@ -24,7 +24,8 @@ t.test('S-031 S-204 a disk that is full or fails at any step of an upload stores
   }).filter((name) => name.includes('/')).length
   const seen: string[] = []
   let sequence = 1
-  const counted = await onFailingDisk([stateDir], { at: 0, fault: 'EIO', seen, openOnes: true }, () =>
+  const counting = { at: 0, fault: 'EIO', seen, openOnes: true } as const
+  const counted = await onFailingDisk([stateDir], counting, () =>
     sendOver(at, credential, bodyOf(0), headOf(bodyOf(0), sequence)))
   t.equal(counted.status, 201)
   t.ok(seen.length >= 8, seen.map((one) => one.split(' ')[0]).join())
