@@ -92,8 +92,8 @@ t.test('C-124 C-158 what the answer says of job, task and histories is what the 
   })
   t.hasStrict(closed.json().receipt, {
     job: { state: 'unknown_external_effect' }, job_and_task_unresolved: true,
-    execution_fenced_for_good: true, no_learning: true, approval_history_unchanged: true, goal_history_unchanged: true,
-    finance_history_unchanged: true,
+    execution_fenced_for_good: true, no_learning: true, approval_history_unchanged: true,
+    goal_history_unchanged: true, finance_history_unchanged: true,
   })
   t.match(closed.json().receipt.statement, /unchanged/)
   t.strictSame(standing(), stood, 'job, task and approval stand as they stood')
