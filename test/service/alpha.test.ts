@@ -4,7 +4,7 @@ import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { alphaCapability } from '../../src/alpha/constants.js'
-import { keptInputMs } from '../../src/alpha/ask/kept-input.js'
+import { keptInputMs, takeKeptInput } from '../../src/alpha/ask/kept-input.js'
 import { must } from '../support/must.js'
 import { until } from '../support/until.js'
 import { serving, type Serving } from '../support/service/serving.js'
@@ -165,6 +165,11 @@ t.test('an input without a task is gone after a quarter of an hour, and so is it
   const id = await handIn(at)
   t.ok(files() > before)
   world.clock.advance(keptInputMs + 1)
+  const store = world.open('write')
+  await t.rejects(store.transact('late', (tx) =>
+    takeKeptInput(tx, world.clock.wallMs(), world.session(), id, 'task_x')), {
+    code: 'input_not_found',
+  })
   const late = await create(at, id)
   t.not(late.status, 202)
   const kept = await handIn(at)

@@ -30,14 +30,19 @@ export const sendOver = (
   },
 })
 
-/** A line that pairs one device. */
-export const offered = async (
-  world: Placed & Stateful & SignedIn, { started }: Serving, limits: LimitWishes = {},
+/** A line that pairs one device with a service elsewhere. */
+export const offeredAt = async (
+  world: Placed & Stateful & SignedIn,
+  { origin, pin }: { readonly origin: string; readonly pin: string }, limits: LimitWishes = {},
 ): Promise<string> => {
-  const { origin, pin } = started.identity
   const gov = { ...world.gov, store: world.open('write') }
   return (await offerPairing(gov, world.session(), { origin, pin, limits })).pairing
 }
+
+/** A line that pairs one device with this service. */
+export const offered = (
+  world: Placed & Stateful & SignedIn, { started }: Serving, limits: LimitWishes = {},
+): Promise<string> => offeredAt(world, started.identity, limits)
 
 /** A device that is paired over HTTP. */
 export const pairOver = async (

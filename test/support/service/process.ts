@@ -50,3 +50,6 @@ export const started = async (t: Teardown, place: Place, args: readonly string[]
       method, path, { token: loadToken(tokenPath(place.stateDir)) ?? '', ...asking }),
   }
 }
+
+/** A service that was started so. */
+export type Started = Awaited<ReturnType<typeof started>>

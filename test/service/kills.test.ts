@@ -1,0 +1,10 @@
+/** The service and a device while either is killed; `npm run soak -- 200 kill-service` is longer. */
+import t from 'tap'
+import { killService } from '../support/soak/kill-service.js'
+
+t.test('S-031 S-204 whoever is killed at whatever time, each capture is stored once, whole and in order', async (t) => {
+  const { captured, stored, killedService, violations } = await killService(3)
+  t.strictSame(violations, [])
+  t.equal(stored, captured)
+  t.ok(killedService > 0)
+})
