@@ -1,4 +1,4 @@
-/** The service and a device while either is killed; `npm run soak -- 200 kill-service` is longer. */
+/** The service and a device while either is killed; `npm run soak` runs longer ones. */
 import t from 'tap'
 import { killService } from '../support/soak/kill-service.js'
 
