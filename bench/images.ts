@@ -5,9 +5,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createHash } from 'node:crypto'
 import sharp from 'sharp'
-import { createImagePool } from '../src/images/pool.js'
+import { createImagePool, type ImagePool } from '../src/images/pool.js'
 import { newScreen, paint, themes } from '../test/support/images/edit-suite.js'
 import { dupesPeer } from './peers.js'
+import { ownCost } from './processor.js'
 import type { BenchRow } from './types.js'
 
 const sizes = [[1920, 1080], [2560, 1440]] as const
@@ -144,13 +145,68 @@ const measureMemory = (dir: string): BenchRow => {
   }
 }
 
-/** Each kind against both, then memory. */
+const repeats = 40
+const repeatMost = 2
+
+/** Encodings of one screen: the first stands, the others are repeats of it. */
+const repeatsOf = async (width: number, height: number, kind: string): Promise<Buffer[]> => {
+  const image = sharp(paint(newScreen(width, height, themes[0]!, 5)), {
+    raw: { width, height, channels: 3 },
+  })
+  return Promise.all([0, 1].map((n) => kind === 'png'
+    ? image.clone().png({ compressionLevel: 4 + n }).toBuffer()
+    : image.clone().jpeg({ quality: 85, progressive: n === 1 }).toBuffer()))
+}
+
+/** A repeat that is looked into and confirmed, beside one that is only looked into. */
+const measureRepeat = async (
+  pool: ImagePool, [width, height]: readonly [number, number], kind: string,
+): Promise<BenchRow> => {
+  const [first, again] = await repeatsOf(width, height, kind)
+  const standing = { sha256: createHash('sha256').update(first!).digest('hex'), bytes: first! }
+  const take = async (confirm: boolean): Promise<void> => {
+    for (let i = 0; i < repeats; i += 1) {
+      await pool.examine(again!)
+      if (!confirm) continue
+      const { verdict } = await pool.compare({ bytes: again!, standing })
+      if (verdict !== 'same') throw new Error(`a repeat is ${verdict}`)
+    }
+  }
+  await take(true)
+  const [alone, confirmed] = [await ownCost(() => take(false)), await ownCost(() => take(true))]
+  const ratio = confirmed.processorMs / alone.processorMs
+  const most = kind === 'png' ? repeatMost : null
+  return {
+    name: `images: a confirmed ${kind} repeat, ${width}x${height}`, ratio,
+    target: most === null ? 'no target' : `at most ${most}`, pass: most === null || ratio <= most,
+    detail: `processor time, ${(confirmed.processorMs / repeats).toFixed(1)} ms beside`
+      + ` ${(alone.processorMs / repeats).toFixed(1)} ms of one that its cells refuse`,
+  }
+}
+
+/** For `npm run bench`, and alone. */
+export const measureRepeats = async (): Promise<BenchRow[]> => {
+  const pool = createImagePool({ workers: 1 })
+  try {
+    const rows: BenchRow[] = []
+    for (const kind of ['png', 'jpeg']) {
+      for (const size of [...sizes, [3840, 2160] as const]) {
+        rows.push(await measureRepeat(pool, size, kind))
+      }
+    }
+    return rows
+  } finally {
+    await pool.close()
+  }
+}
+
+/** Each kind against both, then memory, then repeats. */
 export const run = async (): Promise<BenchRow[]> => {
   const dir = mkdtempSync(join(tmpdir(), 'sallyport-images-'))
   try {
     const rows: BenchRow[] = []
     for (const kind of kinds) rows.push(...await measureKind(dir, kind))
-    return [...rows, measureMemory(dir)]
+    return [...rows, measureMemory(dir), ...await measureRepeats()]
   } finally {
     rmSync(dir, { recursive: true, force: true })
   }

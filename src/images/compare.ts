@@ -3,7 +3,7 @@ import { formatOf } from './facts.js'
 import { compareJpegs } from './compare-jpeg.js'
 import { comparePngs } from './compare-png.js'
 import { readJpegPicture, type JpegPicture } from './jpeg-picture.js'
-import { readPngPicture, type PngPicture } from './png-picture.js'
+import { readPngPicture, type PngPicture, type Wanted } from './png-picture.js'
 import { ImageProblem } from './problem.js'
 import type { PictureComparison } from './types.js'
 
@@ -24,9 +24,12 @@ const orNull = <T>(run: () => T): T | null => {
   }
 }
 
-/** Decodes bytes whose facts were accepted; null where that is not to be had. */
-export const readPicture = (bytes: Uint8Array): Picture | null =>
-  orNull(() => formatOf(bytes) === 'png' ? readPngPicture(bytes) : readJpegPicture(bytes))
+/**
+ * Decodes bytes whose facts were accepted; null where that is not to be had. A `passing` one is
+ * good until the next one is decoded.
+ */
+export const readPicture = (bytes: Uint8Array, wanted: Wanted = 'lasting'): Picture | null =>
+  orNull(() => formatOf(bytes) === 'png' ? readPngPicture(bytes, wanted) : readJpegPicture(bytes))
 
 const differs: PictureComparison = { verdict: 'differs', difference: null }
 

@@ -130,8 +130,11 @@ export const addRowsFast = (png: Png, raw: Buffer, planes: Planes): Buffer | nul
   return null
 }
 
-/** Undoes the filters of an inflated picture in place, for `canBeFast`. Throws `ImageProblem`. */
-export const unfilterFast = (png: Png, raw: Buffer): void => {
+/**
+ * An inflated picture with its filters undone, for `canBeFast`: in the program's own memory, which
+ * holds it until another one is read. Throws `ImageProblem`.
+ */
+export const unfilterFast = (png: Png, raw: Uint8Array): Buffer => {
   const program = rowsProgram()
   if (program === null) throw new TypeError('asked for without canBeFast')
   const length = rowBytes(png, png.width)
@@ -143,5 +146,5 @@ export const unfilterFast = (png: Png, raw: Buffer): void => {
   if (program.unfilter(from, png.height, length, stepOf(png), 0) === 0) {
     throw new ImageProblem('data_damaged')
   }
-  raw.set(bytes.subarray(from, from + raw.length))
+  return Buffer.from(program.memory.buffer, from, raw.length)
 }

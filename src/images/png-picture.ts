@@ -6,6 +6,7 @@ import { canBeFast, unfilterFast } from './png-fast.js'
 import { passesOf, type Pass } from './png-passes.js'
 import { inflate, unfilter } from './png.js'
 import { ImageProblem } from './problem.js'
+import { release } from './release.js'
 
 /** A pass with the place of its first row, filter byte included. */
 interface PlacedPass extends Pass {
@@ -34,21 +35,37 @@ const placed = (png: Png): PlacedPass[] => {
   })
 }
 
+/** How long a decoded picture is wanted: `passing`, until the next one is decoded. */
+export type Wanted = 'lasting' | 'passing'
+
+/** The rows with their filters undone. */
+const unfiltered = (
+  png: Png, passes: readonly PlacedPass[], raw: Buffer, wanted: Wanted,
+): Buffer => {
+  if (canBeFast(png)) {
+    const rows = unfilterFast(png, raw)
+    if (wanted === 'lasting') {
+      raw.set(rows)
+      return raw
+    }
+    release(raw)
+    return rows
+  }
+  const step = Math.max(1, bitsPerPixel(png) >> 3)
+  for (const pass of passes) unfilter(raw, pass.at, pass, pass.length, step)
+  return raw
+}
+
 /**
  * Reads a PNG whose facts were accepted. Throws `ImageProblem`; `too_many_bytes` where its rows are
  * more than `compareBytesMax`, before anything is allocated for them.
  */
-export const readPngPicture = (bytes: Uint8Array): PngPicture => {
+export const readPngPicture = (bytes: Uint8Array, wanted: Wanted): PngPicture => {
   const png = readPng(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength))
   const passes = placed(png)
   const size = passes.reduce((sum, { height, length }) => sum + height * (length + 1), 0)
   if (size > imageLimits.compareBytesMax) throw new ImageProblem('too_many_bytes')
-  const raw = inflate(png, size)
-  if (canBeFast(png)) unfilterFast(png, raw)
-  else {
-    const step = Math.max(1, bitsPerPixel(png) >> 3)
-    for (const pass of passes) unfilter(raw, pass.at, pass, pass.length, step)
-  }
+  const raw = unfiltered(png, passes, inflate(png, size), wanted)
   return { format: 'png', png, passes, raw, orientation: orientationOf(png.exif), bytes: size }
 }
 

@@ -8,6 +8,7 @@ import { compareJpegs } from '../../src/images/compare-jpeg.js'
 import { comparePictures, readPicture } from '../../src/images/compare.js'
 import { compareWithStanding } from '../../src/images/compare-job.js'
 import { readJpegPicture, type JpegPart, type JpegPicture } from '../../src/images/jpeg-picture.js'
+import { readPngPicture } from '../../src/images/png-picture.js'
 import type { PictureComparison } from '../../src/images/types.js'
 import { anyPng, noise } from '../support/images/any-png.js'
 import {
@@ -273,6 +274,10 @@ t.test('S-071 where the sampling differs the mean chroma of the covered blocks d
   t.equal(verdict(20, 22), 'alike', 'within one step and one')
   t.equal(verdict(20, 23), 'differs')
   t.equal(verdict(-20, -20), 'differs', 'another colour of the same luma')
+  const both = (...values: readonly number[]): string =>
+    compareJpegs(chroma(10, 20, 20), chroma(10, ...values)).verdict
+  t.equal(both(20, 20), 'same')
+  t.equal(both(20, 21), 'differs', 'with the same tables and sampling chroma is equal or it is not')
 })
 
 t.test('S-071 what cannot be decoded, or would take too much memory, is not compared', async (t) => {
@@ -280,6 +285,14 @@ t.test('S-071 what cannot be decoded, or would take too much memory, is not comp
   const huge = pngAround([header(8_000, 8_000, 16, 6)], Buffer.alloc(10))
   t.equal(compare(sound, sound.subarray(0, 90)).verdict, 'not_compared')
   t.equal(compare(sound, huge).verdict, 'not_compared')
+  t.throws(() => readPngPicture(huge, 'passing'), { message: 'too_many_bytes' })
+  // 8,000 x 8,000 pixels of three components, none of them sampled more coarsely.
+  const large = Buffer.concat([
+    Buffer.from([0xff, 0xd8]),
+    segment(0xc0, Buffer.from([8, 0x1f, 0x40, 0x1f, 0x40, 3, 1, 17, 0, 2, 17, 0, 3, 17, 0])),
+    segment(0xda, Buffer.from([3, 1, 0, 2, 0, 3, 0, 0, 63, 0])), Buffer.from([0xff, 0xd9]),
+  ])
+  t.throws(() => readJpegPicture(large), { message: 'too_many_bytes' })
   const base = await jpeg(sizes[0], { quality: 80 })
   fc.assert(fc.property(fc.nat(base.length - 1), fc.nat(255), (at, byte) => {
     const broken = Buffer.from(base)

@@ -195,7 +195,8 @@ const program = (source: string): URL =>
 
 const obeying = `
   import { parentPort } from 'node:worker_threads'
-  parentPort.on('message', (bytes) => {
+  parentPort.on('message', (asked) => {
+    const bytes = asked.bytes ?? asked
     if (bytes[0] === 1) while (true) {}
     if (bytes[0] === 2) process.exit(3)
     if (bytes[0] === 3) throw new Error('broken')
@@ -219,6 +220,19 @@ t.test('a thread that ends or throws costs one image and the pool goes on', asyn
   t.strictSame(found.map((one) => one.reason ?? one),
     ['decode_failed', { fine: 9 }, 'decode_failed', { fine: 8 }, 'decode_failed', { fine: 7 }])
   await pool.close()
+})
+
+t.test('S-071 a comparison that hangs, or whose thread ends, confirms nothing and the pool goes on', async (t) => {
+  const pool = createImagePool({ workers: 1, timeLimitMs: timeOf(17), program: program(obeying) })
+  const compared = async (byte: number) => pool.compare({
+    bytes: Uint8Array.of(byte), standing: { sha256: 'x', bytes: Uint8Array.of(9) },
+  })
+  const none = { verdict: 'not_compared', difference: null }
+  t.strictSame(
+    await Promise.all([1, 9, 2, 8].map(compared)), [none, { fine: 9 }, none, { fine: 8 }])
+  t.strictSame(await pool.examine(Uint8Array.of(7)), { fine: 7 })
+  const [late] = [compared(1), await pool.close()]
+  t.strictSame(await late, none, 'nor after the end')
 })
 
 t.test('closing ends what is under way and what waits, and nothing is taken afterwards', async (t) => {
