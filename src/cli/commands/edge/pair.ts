@@ -28,7 +28,9 @@ const definition: VerbDefinition<Paired> = {
       'Makes a one-time line that holds where the service is, the key that it must show and a '
       + 'code of ten minutes. Give it to the device by a file (`edge daemon --pair-file F`): '
       + 'whoever has it can pair one device as you. The device may then send screenshots and read '
-      + 'back what it sent, and nothing else. The service must have been started once.',
+      + 'back what it sent, and nothing else. This path is partial: it knows no provider, nothing '
+      + 'that a device sends is analysed, and it does not replace the image folder. The service '
+      + 'must have been started once.',
     examples: [
       '$ sallyport edge pair --file pairing.txt',
       '$ sallyport edge pair --name camera',
