@@ -148,6 +148,9 @@ t.test('A-127 an overrun is accepted or rejected once, by its operation', async 
     t.match((await desk.run(['reservations'])).stdout, /review the overrun/)
     t.equal((await desk.run(['review', 'op_1'])).status, 2, 'a verdict is needed')
     t.equal((await desk.run(['review', 'op_1', '--accept', '--reject'])).status, 2)
+    const terminal = { stdin: true, stdout: true }
+    t.equal((await desk.run(['review', 'op_1'], { terminal, answers: ['not now'] })).status, 130,
+      'a terminal asks, and what is not decided changes nothing')
     const reviewed = await desk.run(['review', 'op_1', flag, '--json'])
     t.hasStrict(reviewed.json(), { overrun, charged_microusd: bound + 1 })
     refusedAs(t, await desk.run(['review', 'op_1', flag, '--json']), 5, 'no_overrun_to_review')
