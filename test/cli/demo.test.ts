@@ -28,6 +28,11 @@ t.test('the demo runs every capability against the sandbox, shows each line, end
   t.match(ran.stdout, /codehost verify \S+\n[^$]*proves our record and not the host/)
   t.match(ran.stdout, '6 looked at: 4 ingested, 1 duplicate (0 known), 1 suppressed')
   t.match(ran.stdout, 'same_picture')
+  // A device is paired, sends and is read back; what it sends when its pairing ends is not kept.
+  t.match(ran.stdout, /\$ sallyport serve --page\n\s+https:\/\/127\.0\.0\.1:\d+\n/)
+  t.match(ran.stdout, /edge revoke \S+\n[^$]*answered 401 \(edge_credential_revoked\)/)
+  t.ok(readFileSync(join(dir, 'readback.png'))
+    .equals(readFileSync(join(dir, 'screens', 'editor-one-line.png'))))
   t.match(ran.stdout, 'The state is sound.')
   const page = join(dir, 'report.html')
   t.equal(statSync(page).mode & 0o777, 0o600)

@@ -8,6 +8,7 @@ import type { VerbDeps } from '../../bound.js'
 import { defineVerb, type Build, type Run, type VerbDefinition } from '../../verb.js'
 import { playAlpha } from './alpha.js'
 import { playCodehost } from './codehost.js'
+import { edgePlaces, playEdge } from './edge.js'
 import { playShots, shotsPlaces } from './shots.js'
 import { openStage } from './stage.js'
 
@@ -57,14 +58,18 @@ const publishes = async (deps: VerbDeps): Promise<boolean> => {
 /** Plays the demo. */
 export const run: Run<object, DemoDocument> = async (_options, deps) => {
   const dir = await mkdtemp(join(tmpdir(), 'sallyport-demo-'))
-  const folders = { stateDir: join(dir, 'state'), configDir: join(dir, 'config') }
+  const folders = {
+    stateDir: join(dir, 'state'), configDir: join(dir, 'config'), device: join(dir, 'device'),
+  }
   deps.io.writeOut(
     'The sandbox plays provider, gateway and code host on loopback, over real TLS.\n')
   const sandbox = await startSandboxIn(deps, join(dir, 'sandbox'))
   try {
     const stage = openStage(deps, folders)
     await playAlpha(stage, sandbox)
-    await playShots(stage, sandbox, shotsPlaces(dir))
+    const shots = shotsPlaces(dir)
+    await playShots(stage, sandbox, shots)
+    await playEdge(deps, stage, edgePlaces(dir, folders.stateDir, shots))
     await playCodehost(stage, sandbox, {
       source: join(dir, 'source'), publishes: await publishes(deps),
     })
