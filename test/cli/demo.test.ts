@@ -23,8 +23,9 @@ t.test('the demo runs every capability against the sandbox, shows each line, end
   // One capacity closed by proof, never run again; one refused; one receipt verified.
   t.match(ran.stdout, /codehost close-capacity \S+ [^$]*closure: {4,}cls_[^$]*free/)
   t.match(ran.stdout, /codehost resume \S+\n[^$]*never runs again[^$]*exit status 5/)
-  t.match(ran.stdout, /Another job|A successor runs[^$]*\$ sallyport codehost run \S+\n[^$]*succeeded/)
-  t.match(ran.stdout, /--remote-id N\n\s+exit status 7/)
+  const successor = /Another job|A successor runs[^$]*\$ sallyport codehost run \S+\n[^$]*succeeded/
+  t.match(ran.stdout, successor)
+  t.match(ran.stdout, /--remote-id N[^$]*exit status 7/)
   t.match(ran.stdout, /codehost verify \S+\n[^$]*proves our record and not the host/)
   t.match(ran.stdout, '6 looked at: 4 ingested, 1 duplicate (0 known), 1 suppressed')
   t.match(ran.stdout, 'same_picture')
