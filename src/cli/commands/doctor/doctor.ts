@@ -9,8 +9,9 @@ const meta: VerbMeta = {
   name: 'doctor',
   summary: 'check whether this machine can run sallyport',
   description:
-    'Looks at Node, the lock add-on, the folders and key files with their modes, and the ' +
-    'environment, and says what of a state that is there stands blocked and waits for a person. ' +
+    'Looks at Node, the lock add-on, the folders and key files with their modes, the ' +
+    'environment, and the port, certificate and socket recipe of the service, and says what of ' +
+    'a state that is there stands blocked and waits for a person. ' +
     'It contacts nobody, needs no state and changes nothing.',
   examples: ['$ sallyport doctor', '$ sallyport doctor --json'],
   session: 'none',
@@ -49,6 +50,9 @@ export const build: Build = (deps) =>
  */
 export const doctor: Run<object, DoctorDocument> = async (_options, deps) => {
   const { runChecks, standingBlocks } = await import('../../../fabric/doctor.js')
-  const blocks = await deps.gov('read').then((gov) => standingBlocks(gov)).catch(() => [])
+  const { serviceChecks } = await import('../../../fabric/doctor-service.js')
+  const blocks = await deps.gov('read')
+    .then(async (gov) => [...serviceChecks(gov, deps), ...await standingBlocks(gov)])
+    .catch(() => [])
   return doctorContract.answer([...runChecks(deps), ...blocks])
 }
