@@ -55,7 +55,7 @@ t.test('a profile is taken by name: default, or the sandbox that runs', async (t
     [3, 'profile_unknown'])
   const named = await place.run(['init', '--profile', 'default', '--json'])
   t.equal(named.status, 0, named.stderr)
-  t.match(named.stderr, /sealed for good/)
+  t.match((await place.run(['init'])).stdout, /^profile +near-ai-cloud, sealed for good$/m)
   t.strictSame((await place.run(['init', '--json'])).json(), named.json(), 'the built-in one')
   t.equal(named.json().provider.name, 'near-ai-cloud')
 })

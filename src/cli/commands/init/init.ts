@@ -49,6 +49,7 @@ const definition: VerbDefinition<InitDocument> = {
   text: (result) => [
     `state      ${result.state_dir}`,
     `owner      ${result.owner}`,
+    `profile    ${result.profile}, sealed for good`,
     `provider   ${result.provider.name} at ${result.provider.base_url}`,
     `model      ${result.provider.model_id}`,
     `gateway    ${result.gateway_base_url ?? 'none'}`,
@@ -121,7 +122,6 @@ export const run: Run<InitOptions, InitDocument> = async (options, deps) => {
     deps.note('It is there already, with this profile, owner and workspace: nothing was changed.')
     return stateInit.answer({ ...before, profile })
   }
-  deps.note('The profile is sealed for good: another provider means another state directory.')
   const passphrase = await passphraseOf(deps, options.passphraseFile)
   const made = await initState({ ...request, passphrase })
   return stateInit.answer({ ...made, profile })
