@@ -38,6 +38,7 @@ export const closureOf = ({ outputs }, sources) => {
  *   and the compiled code, what loads them, and a stub in the place of each packed chunk
  */
 export const packChunks = async (chunks, packs, start, warmUp) => {
+  for (const [name, text] of chunks) requireAscii(name, text)
   const files = new Map()
   const textsOf = (names) => new Map(names.map((name) => [name, chunks.get(name)]))
   for (const [pack, names] of Object.entries(packs)) {
@@ -64,6 +65,16 @@ export const packChunks = async (chunks, packs, start, warmUp) => {
   }
   return files.set('packed.js',
     loader.replace(/\b(V8|ARCH|FACTS|PACK_OF|TAG_OF|START)\b(?=[;}])/g, (name) => values[name]))
+}
+
+/**
+ * The loader reads packs as Latin-1, which is one read for V8 and another one for a letter outside
+ * ASCII: its text is no longer the one that was compiled. The bundler writes such letters as
+ * escapes everywhere but in regular expressions.
+ */
+const requireAscii = (name, text) => {
+  const found = /.{0,40}[^\0-\x7f]/.exec(text)
+  if (found !== null) throw new Error(`${name} has a letter outside ASCII behind ${found[0]}`)
 }
 
 // Not in parentheses, in which all of them would be compiled at once: what is called is in the

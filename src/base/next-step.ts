@@ -34,7 +34,7 @@ export const personCommands: readonly string[] = [
 /** What only shows, whatever its first words: help, and a closure asked for again as it was. */
 const unasked: readonly RegExp[] = [/ --help$/, /^codehost close-capacity \S+ --retry$/]
 
-const placeholder = /^(?:[A-Z][A-Z_-]*(?:\/[A-Z]+)*|.*…)$/
+const placeholder = /^(?:[A-Z][A-Z_-]*(?:\/[A-Z]+)*|.*\u2026)$/
 
 const isOf = (line: string, words: string): boolean => `${line} `.startsWith(`${words} `)
 

@@ -54,7 +54,7 @@ t.test('A-070 A-154 a consent whose giver is disabled is current for nobody, and
       consent_current: false, status: 'blocked', reason_code: 'consent_giver_disabled',
       consent_giver: { name: 'owner', disabled: true },
     })
-    const anew = /given by owner, who.*sallyport alpha setup --enable --acknowledge-plaintext/
+    const anew = /given by owner, who.*`sallyport alpha setup --enable`/
     t.match(shown.alpha_text.reason, anew, 'the read names the giver and what consents anew')
     t.match((await rig.json(['status'])).alpha.reason, anew)
     must(await rig.run([
