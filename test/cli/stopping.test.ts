@@ -74,7 +74,7 @@ t.test('the last words name task and operation, in JSON as well', async (t) => {
   }
   await told(t, 'thing do', during)
   t.match(words, /^sallyport: Ended by a second signal: .* op_1 \(task tk_1\) may have been sent/)
-  t.match(words, /\nnext: .*ledger reservations\n$/)
+  t.match(words, /\nnext: .*`sallyport ledger reservations`\.\n$/)
   await told(t, 'thing do --json', during)
   const { error } = JSON.parse(words) as { error: unknown }
   t.hasStrict(error, {

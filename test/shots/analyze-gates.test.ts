@@ -131,7 +131,7 @@ t.test('S-021 S-205 what was taken in before the consent waits for a person', as
   ])
   t.equal(bulk.status, 0, bulk.stderr)
   t.match(bulk.stderr, /1 found, 1 would be sent/)
-  t.match(bulk.stderr, /at most 100000/)
+  t.match(bulk.stderr, /at most \$0\.10 \(100,000 µUSD\)/)
   t.equal(rowOf(world, 'old.png').analysis_status, 'succeeded')
   await healthy(t, world)
 })
