@@ -105,7 +105,8 @@ if (whole) {
     const { status, output, files } = await reportCoverage()
     t.equal(status, 0, 'coverage reaches the thresholds', { output: output.split('\n') })
     const unlisted = sourcesWithCode().filter((path) => !files.includes(path))
-    t.same(unlisted.sort(), Object.keys(uncounted).sort(), 'every file is listed, but for those with a reason')
+    t.same(unlisted.sort(), Object.keys(uncounted).sort(),
+      'every file is listed, but for those with a reason')
   })
 }
 
