@@ -40,7 +40,7 @@ export const closureBlockers = {
   remote_taken: {
     text: 'What the host has under that number proves another job: one of the two was never made.',
     next: 'Look on the host for the one of this job, and give its number under a new key: '
-      + `\`${anew}\`. If none is there: ${connectAnew}`,
+      + `\`${anew} --remote-id N\`. If none is there: ${connectAnew}`,
   },
   remote_not_found: {
     text: 'The host shows nothing under that number. That proves no absence.', next: again,

@@ -155,7 +155,7 @@ export const offerEndpoint = (desk: PageDesk | null): Endpoint => ({
     const { root } = authenticate(govOf(store, site.world), bearerOf(request), { touchEveryMs })
     if (desk === null) {
       throw fail.blocked('page_not_served', 'This service was started without a page.', {
-        next: 'Start it again with: sallyport serve --page',
+        next: 'Start it again with `sallyport serve --page`.',
       })
     }
     return { status: 201, body: pageOffer.answer(desk.offer(root.root_id)) }

@@ -23,11 +23,11 @@ interface Pass {
 }
 
 const codeRefused = () => fail.unauthorized('page_code_refused', 'This code opens nothing.', {
-  next: 'A code works once, within a minute. Ask for a new one: sallyport serve --open',
+  next: 'A code works once, within a minute. Ask for a new one: `sallyport serve --open`.',
 })
 
 const tokenRefused = () => fail.unauthorized('page_token_refused', 'This page was not opened.', {
-  next: 'Open it with a code: sallyport serve --open',
+  next: 'Open it with a code: `sallyport serve --open`.',
 })
 
 /** The passes and run tokens of one process. */

@@ -58,6 +58,6 @@ export const askForPage = async (
   }
   if (codeOf(reply) !== 'page_not_served') throw taken
   throw fail.blocked('page_not_served', 'The service runs without a page.', {
-    next: 'Stop it, and start it again with: sallyport serve --page',
+    next: 'Stop it, and start it again with `sallyport serve --page`.',
   })
 }
