@@ -11,8 +11,6 @@ export const edgeScope = ['edge.upload', 'edge.read'] as const
 
 /** What may be sent; told by the bytes, and the same as was declared. */
 export const edgeMimes = ['image/png', 'image/jpeg'] as const
-/** One of them. */
-export type EdgeMime = (typeof edgeMimes)[number]
 
 /** Limits of the store's side. */
 export const edgeLimits = {

@@ -30,8 +30,6 @@ const bindingShape = v.strictObject({
   policy_fence: count,
   expires_at: iso,
 })
-/** The original write binding. */
-export type WriteBinding = v.InferOutput<typeof bindingShape>
 
 const vaultShape = v.strictObject({
   id: text, owner: nullableText, name: text, updates: count, sealed_sha256: sha256,

@@ -82,8 +82,6 @@ const analyzedShape = v.strictObject({
   /** What takes up the images that stand blocked; empty where none do. */
   next: v.array(nextStepShape),
 })
-/** Result of a pass over pending images. */
-export type AnalyzedDocument = v.InferOutput<typeof analyzedShape>
 
 /** One pass over pending images. */
 export const shotsAnalyze = contract({

@@ -38,6 +38,7 @@ const visualRunShape = v.strictObject({
 /** A run as its representative's row keeps it. */
 export type VisualRun = v.InferOutput<typeof visualRunShape>
 
+/** Bounded analyzer status details (S-065). */
 const analyzerShape = v.strictObject({
   /** Why the status is what it is: a code, or null for a good one. */
   reason: v.nullable(text),
@@ -53,8 +54,6 @@ const analyzerShape = v.strictObject({
   reanalyze_reason: v.nullable(v.picklist(reanalyzeReasons)),
   updated_at: v.nullable(iso),
 })
-/** Bounded analyzer status details (S-065). */
-export type Analyzer = v.InferOutput<typeof analyzerShape>
 
 const payloadShape = v.strictObject({
   artifact_id: text,

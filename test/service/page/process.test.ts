@@ -1,14 +1,11 @@
 /** `sallyport serve --open` as a process: what it says and shows, how it is asked again. */
-import { spawn } from 'node:child_process'
 import { existsSync, readFileSync, readdirSync } from 'node:fs'
-import { join } from 'node:path'
 import t from 'tap'
 import { loadToken, tokenPath } from '../../../src/governance/session/token.js'
 import { must } from '../../support/must.js'
 import { image } from '../../support/png.js'
 import { askPage, codeIn } from '../../support/service/paging.js'
-import { until } from '../../support/until.js'
-import { builtApp } from '../../world/process.js'
+import { launched } from '../../support/service/process.js'
 import type { Place, Teardown } from '../../world/place.js'
 import { World } from '../../world/world.js'
 
@@ -19,27 +16,9 @@ interface Told {
 }
 
 const started = async (t: Teardown, place: Place, args: readonly string[]) => {
-  const script = join(await builtApp(), 'sallyport.js')
-  const child = spawn(process.execPath, [script, 'serve', ...args], {
-    cwd: place.cwd, stdio: ['ignore', 'pipe', 'pipe'],
-    env: {
-      ...place.env,
-      ...(process.env['SALLYPORT_COVERAGE_DIR'] === undefined
-        ? {} : { NODE_V8_COVERAGE: process.env['SALLYPORT_COVERAGE_DIR'] }),
-    },
-  })
-  t.teardown(() => void child.kill('SIGKILL'))
-  let [out, err] = ['', '']
-  child.stdout.on('data', (chunk: Buffer) => (out += chunk.toString()))
-  child.stderr.on('data', (chunk: Buffer) => (err += chunk.toString()))
-  let status: number | null = null
-  const ended = new Promise<number>((resolve) => child.on('close', (code) => {
-    status = code ?? 1
-    resolve(status)
-  }))
-  await until('the service to say where it listens', () =>
-    status !== null || /\}\n$/.test(out) || /Page: /.test(err))
-  return { child, ended, out: () => out, err: () => err, told: () => JSON.parse(out) as Told }
+  const run = await launched(t, place, args, (out, err) =>
+    /\}\n$/.test(out) || /Page: /.test(err))
+  return { ...run, told: () => JSON.parse(run.out()) as Told }
 }
 
 /** What every process of this machine was started with, as any other may read it. */

@@ -18,10 +18,13 @@ export interface Told {
   readonly port_changed: boolean
 }
 
-/** Starts the program; resolves once it says where it listens, or has ended. */
-export const started = async (t: Teardown, place: Place, args: readonly string[] = []) => {
+/** Starts the program; resolves once it has said enough, or has ended. */
+export const launched = async (
+  t: Teardown, place: Place, args: readonly string[],
+  hasSaid: (out: string, err: string) => boolean,
+) => {
   const script = join(await builtApp(), 'sallyport.js')
-  const child = spawn(process.execPath, [script, 'serve', '--json', ...args], {
+  const child = spawn(process.execPath, [script, 'serve', ...args], {
     cwd: place.cwd, stdio: ['ignore', 'pipe', 'pipe'],
     env: {
       ...place.env,
@@ -33,15 +36,24 @@ export const started = async (t: Teardown, place: Place, args: readonly string[]
   let [out, err] = ['', '']
   child.stdout.on('data', (chunk: Buffer) => (out += chunk.toString()))
   child.stderr.on('data', (chunk: Buffer) => (err += chunk.toString()))
-  const ended = new Promise<number>((resolve) => child.on('close', (code) => resolve(code ?? 1)))
   let status: number | null = null
-  void ended.then((code) => (status = code))
-  await until('the service to say where it listens', () => status !== null || out.includes('}\n'))
-  const told = status === null ? JSON.parse(out) as Told : null
+  const ended = new Promise<number>((resolve) => child.on('close', (code) => {
+    status = code ?? 1
+    resolve(status)
+  }))
+  await until('the service to say where it listens', () => status !== null || hasSaid(out, err))
+  return { child, ended, out: () => out, err: () => err, status: () => status }
+}
+
+/** The same with `--json`, which says where it listens, and what asks it. */
+export const started = async (t: Teardown, place: Place, args: readonly string[] = []) => {
+  const { child, ended, out, err, status } =
+    await launched(t, place, ['--json', ...args], (said) => said.includes('}\n'))
+  const told = status() === null ? JSON.parse(out()) as Told : null
   const certificate = told === null ? '' : readFileSync(told.certificate_file, 'utf8')
   const identity = { ...told as Told, certificate }
   return {
-    child, ended, told: told as Told, err: () => err,
+    child, ended, told: told as Told, err,
     ask: (method: string, path: string, asking: Asking = {}) => askOver(
       {
         identity, certificateFile: '', portChanged: false, pid: 1, page: null, offered: null,

@@ -1,5 +1,6 @@
 /** The service of a world, in this process, and requests to it over its real TLS. */
-import { request as httpsRequest } from 'node:https'
+import type { ClientRequest, IncomingMessage } from 'node:http'
+import { request as httpsRequest, type RequestOptions } from 'node:https'
 import { loadToken, tokenPath } from '../../../src/governance/session/token.js'
 import type { Endpoint } from '../../../src/service/service.js'
 import { startService, type StartedService } from '../../../src/service/start.js'
@@ -45,14 +46,14 @@ const bytesOf = (body: unknown): Buffer | null => {
   return Buffer.from(typeof body === 'string' ? body : JSON.stringify(body))
 }
 
-/** One request over TLS that trusts the service's own certificate and nothing else. */
-export const askOver = (
-  { identity }: StartedService, method: string, path: string, asking: Asking,
+/** One request to `to`, by the client of either scheme. */
+export const askBy = (
+  send: (options: RequestOptions, heard: (response: IncomingMessage) => void) => ClientRequest,
+  to: RequestOptions, asking: Asking,
 ): Promise<Got> => new Promise((resolve, reject) => {
   const body = bytesOf(asking.body)
-  const request = httpsRequest({
-    host: asking.host ?? '127.0.0.1', port: identity.port, method, path,
-    ca: [identity.certificate], agent: false,
+  const request = send({
+    host: asking.host ?? '127.0.0.1', agent: false, ...to,
     headers: {
       ...(asking.token === null || asking.token === undefined
         ? {} : { Authorization: `Bearer ${asking.token}` }),
@@ -78,6 +79,12 @@ export const askOver = (
   request.on('error', reject)
   request.end(body ?? undefined)
 })
+
+/** One request over TLS that trusts the service's own certificate and nothing else. */
+export const askOver = (
+  { identity }: StartedService, method: string, path: string, asking: Asking,
+): Promise<Got> =>
+  askBy(httpsRequest, { port: identity.port, method, path, ca: [identity.certificate] }, asking)
 
 /** What the use cases of a service take from a process, as runs of this place have it. */
 export const processWorld = (
