@@ -188,21 +188,24 @@ const isOld = (files: Files, path: string, nowMs: number): boolean => {
 }
 
 /**
- * Removes stored files that no record refers to and temporary files of dead processes, both only
- * when older than `orphanAgeMs`. The lock must be held. Answers how many went.
+ * Paths of stored files that no record refers to and of temporary files of dead processes, both
+ * only when older than `orphanAgeMs`.
  */
+export const orphansIn = (
+  files: Files, dir: string, referenced: ReadonlySet<string>, nowMs: number,
+): string[] =>
+  [dir, ...shardsIn(files, dir).map((shard) => join(dir, shard))].flatMap((folder) =>
+    files.list(folder)
+      .filter((name) => isTemporary(name)
+        || (folder !== dir && storedName.test(name) && !referenced.has(name)))
+      .map((name) => join(folder, name))
+      .filter((path) => isOld(files, path, nowMs)))
+
+/** Removes what `orphansIn` finds. The lock must be held. Answers how many went. */
 export const sweepOrphans = (
   files: Files, dir: string, referenced: ReadonlySet<string>, nowMs: number,
 ): number => {
-  let removed = 0
-  for (const folder of [dir, ...shardsIn(files, dir).map((shard) => join(dir, shard))]) {
-    for (const name of files.list(folder)) {
-      const isOrphan = folder !== dir && storedName.test(name) && !referenced.has(name)
-      const path = join(folder, name)
-      if (!(isTemporary(name) || isOrphan) || !isOld(files, path, nowMs)) continue
-      removeFile(files, path)
-      removed += 1
-    }
-  }
-  return removed
+  const found = orphansIn(files, dir, referenced, nowMs)
+  for (const path of found) removeFile(files, path)
+  return found.length
 }

@@ -1,7 +1,10 @@
 /** What was removed is in no file any more, wherever a process or the power ends on the way. */
-import { mkdirSync, readdirSync, readFileSync } from 'node:fs'
+import {
+  existsSync, mkdirSync, readdirSync, readFileSync, utimesSync, writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
+import { systemClock } from '../../src/base/clock.js'
 import { checkState } from '../../src/state/care/check.js'
 import { dropStored, sweepStored } from '../../src/state/care/drop-stored.js'
 import { forgetRemoved } from '../../src/state/care/forget.js'
@@ -136,6 +139,17 @@ t.test('stored files whose rows are gone are removed, one that a row names again
   t.equal(await sweepStored(store, () => new Set([second, third]), 'prune'), 0)
   t.equal(await sweepStored(store, () => new Set([second]), 'prune'), 0, 'it is young')
   t.equal(store.artifacts.list().length, 2)
+  const folder = join(store.dir, 'artifacts', third.slice(0, 2))
+  const left = join(folder, '.tmp-1-0123456789abcdef-1')
+  writeFileSync(left, 'half of a file')
+  t.equal(await sweepStored(store, () => new Set([second, third]), 'prune'), 0, 'it is young, too')
+  const anHourAgo = new Date(systemClock.wallMs() - 3_600_000)
+  utimesSync(left, anHourAgo, anHourAgo)
+  t.equal(await sweepStored(store, () => new Set([second, third]), 'prune'), 1, 'no file but it')
+  t.notOk(existsSync(left))
+  utimesSync(join(folder, third), anHourAgo, anHourAgo)
+  t.equal(await sweepStored(store, () => new Set([second]), 'prune'), 1)
+  t.strictSame([...store.artifacts.list()], [second])
 })
 
 t.test('who finds that another has merged everything while it waited has forgotten, too', async (t) => {

@@ -1,7 +1,7 @@
 /** Removing stored files whose rows are durably gone, and sweeping those of cut-off runs. */
 import { dirname } from 'node:path'
 import { storedPath } from '../artifact-folder.js'
-import { storedNames, sweepOrphans } from '../artifacts.js'
+import { orphansIn, sweepOrphans } from '../artifacts.js'
 import { orIoFailure, removeFile, syncDir } from '../files.js'
 import { requireOwnFolders } from '../folders.js'
 import { FileStore } from '../store.js'
@@ -74,10 +74,10 @@ export const sweepStored = async (
   const at = requireFileStore(store)
   const { files, places, clock } = at
   // Looked at without the lock: where there is nothing to sweep, nobody waits.
-  const named = referenced(at.read())
-  if (storedNames(files, places.artifacts).every((name) => named.has(name))) return 0
+  const now = clock.wallMs()
+  if (orphansIn(files, places.artifacts, referenced(at.read()), now).length === 0) return 0
   return at.exclusive(verb, () => {
     requireOwnFolders(files, at.dir, ['artifacts'])
-    return sweepOrphans(files, places.artifacts, referenced(at.viewLocked()), clock.wallMs())
+    return sweepOrphans(files, places.artifacts, referenced(at.viewLocked()), now)
   })
 }
