@@ -21,7 +21,7 @@ import { manifestDigest, segmentsIn } from '../snapshot/manifest.js'
 import type { Manifest } from '../snapshot/manifest.js'
 import { FileStore } from '../store.js'
 import type { Store, View } from '../types.js'
-import { stampOf } from './use-case.js'
+import { asideName } from './use-case.js'
 
 const sha = v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/))
 
@@ -311,7 +311,7 @@ class Copy {
   /** Logs and snapshots as they lie there, as a former state that a restore looks through. */
   #copyRaw(): void {
     const { files, clock, dir } = this.#store
-    const to = `aside/salvage-${stampOf(clock)}-${randomBytes(3).toString('hex')}`
+    const to = `aside/${asideName('salvage', clock)}`
     for (const folder of ['wal', 'collections']) {
       for (const name of files.list(join(dir, folder))) {
         const path = `${folder}/${name}`

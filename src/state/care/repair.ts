@@ -20,7 +20,7 @@ import { marksAfter } from './log-records.js'
 import { cutTail, writeMends } from './mend-log.js'
 import { mendedSegment, writeMended } from './mend-segment.js'
 import { migrateState } from './migrate.js'
-import { epochText, formatVersion, isSnapshotName, keyPlaces } from '../paths.js'
+import { formatVersion, isSnapshotName, keyPlaces } from '../paths.js'
 import type { Layout } from './reindex.js'
 import { areIndexed, reindex } from './reindex.js'
 import type { Loss, RepairReport } from './repair-report.js'
@@ -38,7 +38,7 @@ import { decodeStateFile, encodeStateFile, tooNew } from '../state-file.js'
 import { FileStore } from '../store.js'
 import type { Problem, Store } from '../types.js'
 import type { Site, StatePlace } from './use-case.js'
-import { siteOf, stampOf } from './use-case.js'
+import { asideName, siteOf } from './use-case.js'
 
 export type { Loss, RepairReport } from './repair-report.js'
 
@@ -124,7 +124,7 @@ const repairLocked = (site: Site, layout: Layout): RepairReport => {
     const { sequence } = trace.head
     return { changed: false, copied_to: null, done, loss: noLoss, sequence }
   }
-  const copied = copyAside(site, found.newestLog)
+  const copied = copyAside(site)
   for (const log of mends) done.push(writeMends(site, log.epoch, log.mends))
   for (const [name, bytes] of mended) writeMended(site.files, site.places, name, bytes)
   if (mended.size > 0) done.push(note('files_mended', `${mended.size} snapshot files were mended.`))
@@ -264,9 +264,8 @@ const planRepair = (site: Site, found: Salvage): Plan => {
 }
 
 /** Copies what is there into a folder of its own. Snapshot files never change: a link is a copy. */
-const copyAside = ({ files, places, dir, clock }: Site, epoch: number): string => {
-  const name = `repair-${stampOf(clock)}-${epochText(epoch)}`
-  const target = join(places.aside, name)
+const copyAside = ({ files, places, dir, clock }: Site): string => {
+  const target = join(places.aside, asideName('repair', clock))
   ensureDir(files, places.aside)
   files.mkdir(target)
   const copyAll = (from: string, names: readonly string[]): void => {

@@ -39,7 +39,7 @@ import type { StateFile } from '../state-file.js'
 import { FileStore } from '../store.js'
 import type { AnchorStatus, Store } from '../types.js'
 import type { Site, StatePlace } from './use-case.js'
-import { siteOf, stampOf } from './use-case.js'
+import { asideName, siteOf } from './use-case.js'
 
 /** How to restore. */
 export interface RestoreOptions extends StatePlace, Layout {
@@ -272,7 +272,7 @@ const placeLocked = (site: Site, source: Source, floor: number, layout: Layout):
   for (const folder of [places.wal, places.collections, places.artifacts, places.run]) {
     ensureDir(files, folder)
   }
-  const aside = join(places.aside, `restore-${stampOf(clock)}-${randomBytes(3).toString('hex')}`)
+  const aside = join(places.aside, asideName('restore', clock))
   ensureDir(files, places.aside)
   files.mkdir(aside)
   for (const name of ['wal', 'collections']) {

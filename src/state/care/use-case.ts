@@ -1,4 +1,5 @@
 /** What the use cases over a whole state directory have in common. */
+import { randomBytes } from 'node:crypto'
 import { resolve } from 'node:path'
 import type { Clock } from '../../base/clock.js'
 import { systemClock } from '../../base/clock.js'
@@ -49,6 +50,12 @@ export const siteOf = (place: StatePlace): Site => {
   }
 }
 
-/** A name for a folder of copies: time first, so that names sort by age. */
-export const stampOf = (clock: Clock): string =>
+const stampOf = (clock: Clock): string =>
   new Date(clock.wallMs()).toISOString().replace(/[^0-9TZ]/g, '')
+
+/**
+ * A name for a folder of copies: time first, so that names sort by age, and chance last. Two
+ * repairs within a millisecond, or after a clock went back, would else want the same folder.
+ */
+export const asideName = (kind: 'repair' | 'restore' | 'salvage', clock: Clock): string =>
+  `${kind}-${stampOf(clock)}-${randomBytes(3).toString('hex')}`

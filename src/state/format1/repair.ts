@@ -37,7 +37,7 @@ interface Plan {
 
 /** What the repair of any format does alike. */
 export interface RepairHelp {
-  readonly copyAside: (site: Site, epoch: number) => string
+  readonly copyAside: (site: Site) => string
   /** The number of the anchored mark. */
   readonly anchoredNumber: (site: Site, storeId: string) => number
 }
@@ -63,7 +63,7 @@ export const repairFormat1 = (site: Site, help: RepairHelp): RepairReport => {
     return { changed: false, copied_to: null, done: [], loss: noLoss, sequence }
   }
   const done: Problem[] = []
-  const copied = help.copyAside(site, newest.epoch)
+  const copied = help.copyAside(site)
   for (const epoch of mends) done.push(writeMends(site, epoch.epoch, epoch.mends))
   if (!plan.stateTrue) {
     publish(site.files, site.places.state, encodeStateFile(plan.state))

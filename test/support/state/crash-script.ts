@@ -2,6 +2,7 @@
  * Creation, transactions and folds as a script that is ended at any step, and what the disk must
  * then hold: unsynced writes kept, dropped, or garbled by seed.
  */
+import { systemClock } from '../../../src/base/clock.js'
 import { SallyportError } from '../../../src/base/errors.js'
 import { checkState } from '../../../src/state/care/check.js'
 import { repairState } from '../../../src/state/care/repair.js'
@@ -13,8 +14,14 @@ import type { Plan } from './faults.js'
 import type { MemFiles } from './mem-files.js'
 import { items, notes, specs } from './notes.js'
 
-/** Where the state and its key lie on the disk in memory. */
-export const site = { dir: '/tmp/state', configDir: '/tmp/config' }
+/**
+ * Where the state and its key lie on the disk in memory. Its clock stands: what two processes write
+ * within a millisecond, or after a clock went back, must not want the same name.
+ */
+export const site = {
+  dir: '/tmp/state', configDir: '/tmp/config',
+  clock: { ...systemClock, wallMs: () => Date.UTC(2026, 0, 1) },
+}
 
 /** What the documents were after each acknowledged or attempted step. */
 export interface History {
