@@ -9,7 +9,7 @@ import type { Readable, Writable } from 'node:stream'
 export interface Io {
   /** Which of the three streams are terminals. */
   readonly terminal: { readonly stdin: boolean; readonly stdout: boolean; readonly stderr: boolean }
-  /** Width of the terminal in columns; 80 when unknown. */
+  /** Width of the terminal of stdout, else of stderr, in columns; 80 when unknown. */
   readonly columns: number
   writeOut(data: string | Uint8Array): void
   writeErr(text: string): void
@@ -81,7 +81,12 @@ export const processIo = (): ProcessIo => {
       get stderr() { return mayBeTerminal(2) && process.stderr.isTTY },
     },
     get columns() {
-      return mayBeTerminal(1) ? (process.stdout.columns ?? columnsUnknown) : columnsUnknown
+      const widths = [
+        mayBeTerminal(1) ? process.stdout.columns : 0,
+        mayBeTerminal(2) ? process.stderr.columns : 0,
+      ]
+      // A terminal that nobody has measured says 0.
+      return widths.find((width) => width > 0) ?? columnsUnknown
     },
     writeOut: out.write,
     writeErr: err.write,

@@ -2,6 +2,7 @@
 import { styleText } from 'node:util'
 import type { Globals } from './globals.js'
 import type { CliDeps } from './deps.js'
+import { fitted, widthFor } from './fit.js'
 import { terminalSafe, visible } from './text.js'
 
 /** What the stream that carries results can show. */
@@ -29,6 +30,8 @@ export interface Rendered {
   readonly out: string | Uint8Array
   /** Lines for stderr, left out with `--quiet`; without the final newline. */
   readonly notes?: readonly string[]
+  /** A document to be taken as it is (a script, a patch): no line of it is broken. */
+  readonly exact?: boolean
 }
 
 /** What stdout can show in this run. */
@@ -63,16 +66,35 @@ export const writeJsonLine = ({ io }: CliDeps, value: unknown): void =>
  */
 export const tell = (io: CliDeps['io'], line: string): void => {
   try {
-    io.writeErr(`${line}\n`)
+    io.writeErr(`${fittedBeside(io, line)}\n`)
   } catch {
     // There is nobody to tell.
   }
 }
 
+/** What goes to stderr, as wide as its terminal; in a pipe as it is. */
+export const fittedBeside = (io: CliDeps['io'], text: string): string =>
+  io.terminal.stderr ? fitted(text, io.columns) : text
+
+/** Prints text that others may have had a part in: on a terminal harmless, and as wide as it is. */
+export const writeShown = async ({ io }: CliDeps, text: string): Promise<void> => {
+  if (!io.terminal.stdout) return io.writeOut(text)
+  const safe = terminalSafe(text)
+  io.writeOut(fitted(safe, io.columns, await widthFor(safe)))
+}
+
+/** One line of a verb that goes on telling, as `writeShown` has it. */
+export const writeLine = ({ io }: CliDeps, line: string): void =>
+  io.writeOut(`${io.terminal.stdout ? fitted(terminalSafe(line), io.columns) : line}\n`)
+
 /** Prints a result as text, and its notes. */
-export const writeText = ({ io }: CliDeps, globals: Globals, rendered: Rendered | string): void => {
-  const { out, notes = [] } = typeof rendered === 'string' ? { out: rendered } : rendered
-  const safe = typeof out === 'string' && io.terminal.stdout ? terminalSafe(out) : out
-  if (safe.length > 0) io.writeOut(safe)
-  if (!globals.quiet) for (const note of notes) tell(io, terminalSafe(note))
+export const writeText = async (
+  deps: CliDeps, globals: Globals, rendered: Rendered | string,
+): Promise<void> => {
+  const { out, notes = [], exact = false } = typeof rendered === 'string'
+    ? { out: rendered } : rendered
+  if (typeof out !== 'string') deps.io.writeOut(out)
+  else if (exact) deps.io.writeOut(deps.io.terminal.stdout ? terminalSafe(out) : out)
+  else if (out !== '') await writeShown(deps, out)
+  if (!globals.quiet) for (const note of notes) tell(deps.io, terminalSafe(note))
 }

@@ -9,7 +9,9 @@ import type { CommandTable, NounEntry, VerbEntry } from './entry.js'
 import type { CliDeps } from './deps.js'
 import { editDistance } from './edit-distance.js'
 import { showFailure } from './failure.js'
+import { helpText } from './fit.js'
 import { scanGlobals, wantsJson } from './globals.js'
+import { fittedBeside } from './output.js'
 import { secretsOfRun } from './redact.js'
 import type { Secrets } from './redact.js'
 import { runVerb, usageOf } from './verb.js'
@@ -26,9 +28,10 @@ export const runCommand = async (
   await seen.bound?.closeStores()
   if (failed === null) return exitStatus.ok
   seen.bound?.progress.clear()
-  const shown = showFailure(failed.thrown, { ...seen, json: wantsJson(deps.argv), secrets })
+  const json = wantsJson(deps.argv)
+  const shown = showFailure(failed.thrown, { ...seen, json, secrets })
   try {
-    deps.io.writeErr(shown.stderr)
+    deps.io.writeErr(json ? shown.stderr : fittedBeside(deps.io, shown.stderr))
   } catch {
     // Where it cannot be told the exit status still says it.
   }
@@ -56,7 +59,7 @@ const runLine = async (
   const [first, second] = rest
   if (first === undefined || helpFlags.has(first)) {
     const { overview } = await import('./help/overview.js')
-    return deps.io.writeOut(await overview(bound))
+    return deps.io.writeOut(helpText(await overview(bound), bound.view))
   }
   const entry = table.find((one) => nameOf(one) === first)
   if (entry === undefined) throw unknownWord('command', first, table.map(nameOf))
@@ -64,7 +67,7 @@ const runLine = async (
   seen.usage = `sallyport ${entry.noun} <verb> [flags]`
   if (second !== undefined && helpFlags.has(second)) {
     const { nounHelp } = await import('./help/overview.js')
-    return deps.io.writeOut(await nounHelp(entry, bound))
+    return deps.io.writeOut(helpText(await nounHelp(entry, bound), bound.view))
   }
   return runEntry(verbOf(entry, second), rest.slice(2), bound, seen)
 }

@@ -13,6 +13,7 @@ import type { AnchorRule } from '../fabric/open-work.js'
 import { endedByDamage, markedForDamage, markedResult } from './damage.js'
 import type { DamageRule } from './damage.js'
 import { addMoneySisters, withMoney } from './flags.js'
+import { helpColumns, helpText } from './fit.js'
 import { helpSections } from './help/sections.js'
 import { writeJson, writeJsonLine, writeText } from './output.js'
 import type { Rendered, View } from './output.js'
@@ -112,13 +113,11 @@ const bareCommand = (deps: VerbDeps, meta: VerbMeta): Command =>
     .allowExcessArguments(false)
     .exitOverride()
     .configureOutput({
-      writeOut: (text) => deps.io.writeOut(text),
+      writeOut: (text) => deps.io.writeOut(helpText(text, deps.view)),
       writeErr: () => undefined,
       outputError: () => undefined,
-      getOutHelpWidth: () => helpColumns,
+      getOutHelpWidth: () => helpColumns(deps.view),
     })
-
-const helpColumns = 100
 
 /** A full disk behind `>` undoes nothing: whoever runs the command again must know that. */
 const show = async <R>(
@@ -149,7 +148,7 @@ const print = async <R>(
     else writeJson(deps, shown)
     return
   }
-  writeText(deps, deps.globals, await text(result, deps.view, deps))
+  await writeText(deps, deps.globals, await text(result, deps.view, deps))
 }
 
 /** Flags and arguments in one record, by their names in camel case. */

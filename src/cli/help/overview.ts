@@ -1,6 +1,7 @@
 /** The help of the whole program and of one noun. */
 import type { VerbDeps } from '../bound.js'
 import type { NounEntry } from '../entry.js'
+import { fitted } from '../fit.js'
 import { columns, globalFlagRows } from './sections.js'
 import { topicNames } from './topics.js'
 
@@ -10,7 +11,7 @@ export const overview = async (deps: VerbDeps): Promise<string> => {
   for (const entry of deps.commands) {
     rows.push(
       'noun' in entry
-        ? [`${entry.noun} ${entry.verbs.map(({ verb }) => verb).join('|')}`, entry.summary]
+        ? [`${entry.noun} ${verbsOf(entry)}`, entry.summary]
         : [entry.verb, (await entry.load()).build(deps).meta.summary],
     )
   }
@@ -37,6 +38,15 @@ export const overview = async (deps: VerbDeps): Promise<string> => {
 
 // The list of a noun's verbs can be long: what it is for stands on a line of its own then.
 const leftColumns = 34
+/** What is before them and the continued lines of long ones. */
+const verbsColumns = 74
+
+const verbsOf = ({ noun, verbs }: NounEntry): string => {
+  const names = verbs.map(({ verb }) => verb)
+  const short = names.join('|')
+  return noun.length + 1 + short.length <= leftColumns
+    ? short : fitted(names.join(' | '), verbsColumns - noun.length).replaceAll('\n', '\n    ')
+}
 
 const wrapped = (rows: readonly (readonly [string, string])[]): string[] =>
   rows.flatMap(([left, right]) =>

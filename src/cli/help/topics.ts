@@ -11,9 +11,11 @@ const environment = `Environment variables
 
 Places:
   SALLYPORT_STATE_DIR   the state directory (below --state-dir)
-  XDG_STATE_HOME        else $XDG_STATE_HOME/sallyport, else ~/.local/state/sallyport
+  XDG_STATE_HOME        else $XDG_STATE_HOME/sallyport, else
+                        ~/.local/state/sallyport
   SALLYPORT_CONFIG_DIR  folder of the vault keys and anchors, outside the state
-  XDG_CONFIG_HOME       else $XDG_CONFIG_HOME/sallyport, else ~/.config/sallyport
+  XDG_CONFIG_HOME       else $XDG_CONFIG_HOME/sallyport, else
+                        ~/.config/sallyport
   SALLYPORT_EDGE_DIR    folder of a capture device: its spool and its credential
                         (else sallyport-edge beside the state directory)
   XDG_DATA_HOME         where the default workspace lies when init fixes it
@@ -22,20 +24,25 @@ Session:
   SALLYPORT_SESSION     a session token, for CI; else the one that login stored
 
 Screenshots (each comes before what is saved; an empty one counts as absent):
-  SVC_SCREENSHOT_FOLDER                          the image folder, an absolute path
+  SVC_SCREENSHOT_FOLDER                          the image folder, an absolute
+                                                 path
   SCREENSHOT_FOLDER_INGEST_ENABLED               the ingest job (enabled)
   SCREENSHOT_FOLDER_INGEST_INTERVAL_MIN          minutes between its ticks (1)
   SCREENSHOT_FOLDER_INGEST_LIMIT                 new files of one tick (100)
   SCREENSHOT_FOLDER_ANALYSIS_LIMIT               images of one analysis (20)
-  SCREENSHOT_FOLDER_ANALYSIS_CONCURRENCY         images of one scheduled tick (2)
-  SCREENSHOT_FOLDER_ANALYSIS_INTERVAL_SECONDS    between ticks of the analysis job (60)
+  SCREENSHOT_FOLDER_ANALYSIS_CONCURRENCY         images of one scheduled tick
+                                                 (2)
+  SCREENSHOT_FOLDER_ANALYSIS_INTERVAL_SECONDS    between ticks of the analysis
+                                                 job (60)
   SCREENSHOT_FOLDER_ANALYSIS_JOB_TIMEOUT_SECONDS longest wait for one image (45)
   SCREENSHOT_OBSERVATION_DIGEST_ENABLED          the digest job (true)
   SCREENSHOT_OBSERVATION_DIGEST_INTERVAL_MIN     minutes between its ticks (15)
-  SCREENSHOT_OBSERVATION_DIGEST_WINDOW_MIN       length of a window, minutes (30)
-  SCREENSHOT_OBSERVATION_DIGEST_MAX_CHARS        longest digest, Unicode code points (6000)
-  HOME, XDG_CONFIG_HOME, XDG_DESKTOP_DIR, XDG_DOWNLOAD_DIR and user-dirs.dirs say
-  which folders are too broad to be the image folder. No other name is read.
+  SCREENSHOT_OBSERVATION_DIGEST_WINDOW_MIN       length of a window, minutes
+                                                 (30)
+  SCREENSHOT_OBSERVATION_DIGEST_MAX_CHARS        longest digest, Unicode code
+                                                 points (6000)
+  HOME, XDG_CONFIG_HOME, XDG_DESKTOP_DIR, XDG_DOWNLOAD_DIR and user-dirs.dirs
+  say which folders are too broad to be the image folder. No other name is read.
 
 Output:
   NO_COLOR              any value but an empty one: no colour
@@ -45,11 +52,12 @@ Refused: with one of these set, nothing is contacted, because Node would write
 requests and replies in the clear:
   NODE_DEBUG            for http, https, http2, net, tls or stream
   NODE_DEBUG_NATIVE     any value
-  NODE_OPTIONS          with --tls-keylog, --trace-tls, --inspect or --heapsnapshot
+  NODE_OPTIONS          with --tls-keylog, --trace-tls, --inspect or
+                        --heapsnapshot
 
 Slower, by about a third of a short command: any flag of V8 in NODE_OPTIONS
-(--max-old-space-size is one). Node refuses the compiled code that comes with the
-program then, and compiles it anew at each start.
+(--max-old-space-size is one). Node refuses the compiled code that comes with
+the program then, and compiles it anew at each start.
 
 Without effect: HTTP_PROXY, HTTPS_PROXY, ALL_PROXY, NODE_EXTRA_CA_CERTS,
 SSL_CERT_FILE, SSL_CERT_DIR and NODE_TLS_REJECT_UNAUTHORIZED. Whom to trust and
@@ -75,11 +83,11 @@ const json = `JSON output
 
 With --json a command prints one JSON document on stdout. A list without rows is
 []. Field names are snake_case, times are ISO 8601 in UTC, money is integer
-micro-USD. Each verb's help names the version of its output and its fields; under
-one version fields are added, never renamed or dropped: ignore what you do not
-know. A result that is an object says its schema in the field schema, for example
-sallyport.goal.v1; sallyport schema prints the JSON Schema of every result,
-request and error.
+micro-USD. Each verb's help names the version of its output and its fields:
+under one version fields are added, never renamed or dropped, so ignore what you
+do not know. A result that is an object says its schema in the field schema, for
+example sallyport.goal.v1; sallyport schema prints the JSON Schema of every
+result, request and error.
 
 A failure leaves stdout empty, and the last line of stderr is
   {"error":{"code","message","reason","status","details"}}
@@ -106,58 +114,61 @@ share it. It must lie on a local disk.
   collections/   snapshots
   artifacts/     private content, encrypted, named by its digest
   witness.log    one chained line per published policy revision
-  run/           session token, last uses, lanes, guards, lists of known screenshots; it
-                 may go while nothing runs
+  run/           session token, last uses, lanes, guards, lists of known
+                 screenshots; it may go while nothing runs
   shots-lock-counters  one byte for each wait for the lock by a screenshot job
 
 The key folder lies outside, so that a copy of the state opens nothing:
   keys/<store>.key     the vault key, mode 600
-  keys/<store>.anchor  how far the store had come, to notice an old copy (help anchor)
+  keys/<store>.anchor  how far the store had come, to notice an old copy (help
+                       anchor)
 
 The workspace that init fixed holds the default image folder,
-artifacts/screenshot-folder. The image folder is only ever read: no file in it is
-written, renamed, linked or removed.
+artifacts/screenshot-folder. The image folder is only ever read: no file in it
+is written, renamed, linked or removed.
 
-Compiled code of newer Nodes is cached in $XDG_CACHE_HOME/sallyport (~/.cache), a folder of
-this user alone; it may go at any time.
+Compiled code of newer Nodes is cached in $XDG_CACHE_HOME/sallyport (~/.cache),
+a folder of this user alone; it may go at any time.
 
-Back up state and keys, apart from each other. Files that you name with --x-file may be -
-for stdin. A secret file holds one line; one line end after it is dropped.
+Back up state and keys, apart from each other. Files that you name with --x-file
+may be - for stdin. A secret file holds one line; one line end after it is
+dropped.
 `
 
 const consent = `Consent
 
 Nothing is contacted without consent that is current. Consent belongs to one
-purpose, was given by a logged-in operator with an explicit acknowledgment, and is
-bound to the revision of the policy at which it was given.
+purpose, was given by a logged-in operator with an explicit acknowledgment, and
+is bound to the revision of the policy at which it was given.
 
-One policy governs every route of the state directory. A save publishes a revoked
-revision first and an active one after it; an unchanged consent that was current is
-carried over. sallyport policy revoke stops every route at once, needs no session,
-and kills every consent: none comes back by itself. Only a new acknowledgment gives
-a new one.
+One policy governs every route of the state directory. A save publishes a
+revoked revision first and an active one after it; an unchanged consent that was
+current is carried over. sallyport policy revoke stops every route at once,
+needs no session, and kills every consent: none comes back by itself. Only a new
+acknowledgment gives a new one.
 
 A consent is asked three times for each request: before the name is resolved,
 before the connection, and before the first byte. It is asked once more before a
 result is adopted.
 
-Screenshots need more than a consent. Two switches, analysis and cloud upload, the
-controls (fallbacks and data collection denied, zero data retention on), a budget
-and the consent to gateway.vision each block alone. A consent reaches forward only:
-images taken in before it stay here. Digests and conclusions send stored analyses
-under gateway.digest and gateway.report. See: sallyport shots config show
+Screenshots need more than a consent. Two switches, analysis and cloud upload,
+the controls (fallbacks and data collection denied, zero data retention on), a
+budget and the consent to gateway.vision each block alone. A consent reaches
+forward only: images taken in before it stay here. Digests and conclusions send
+stored analyses under gateway.digest and gateway.report. See:
+  sallyport shots config show
 
-The provider receives the question in plaintext and could keep it. TLS protects the
-way there. Nothing is claimed about what runs at the other end.
+The provider receives the question in plaintext and could keep it. TLS protects
+the way there. Nothing is claimed about what runs at the other end.
 `
 
 const money = `Money
 
 Amounts are integers of micro-USD: 1000000 is one dollar. People read them as
-$0.0138 (13,800 µUSD); JSON has integers alone. Each flag that ends with -microusd
-has a sister in dollars without that end, --spend-ceiling 5.00usd, taken by its
-digits: at most six decimals, never rounded, and one of the two at a time. Nothing
-is rounded down, clipped or estimated from token prices.
+$0.0138 (13,800 µUSD); JSON has integers alone. Each flag that ends with
+-microusd has a sister in dollars without that end, --spend-ceiling 5.00usd,
+taken by its digits: at most six decimals, never rounded, and one of the two at
+a time. Nothing is rounded down, clipped or estimated from token prices.
 
 One ledger with one ceiling covers every route of the state directory:
   reserve   the full request bound is held before contact
@@ -165,9 +176,9 @@ One ledger with one ceiling covers every route of the state directory:
   release   the hold is given back, only on proof that nothing was sent
   unknown   the charge could not be read: the full bound stays a liability
 
-What would exceed the ceiling is refused before contact (status 8). The hold is a
-rule of this machine; the provider enforces no maximum. A charge above the bound
-stands, and its answer waits for your review (status 7):
+What would exceed the ceiling is refused before contact (status 8). The hold is
+a rule of this machine; the provider enforces no maximum. A charge above the
+bound stands, and its answer waits for your review (status 7):
   sallyport alpha review TASK
 An unknown charge blocks its task until you settle it by hand:
   sallyport ledger settle --help
@@ -175,10 +186,10 @@ An unknown charge blocks its task until you settle it by hand:
 
 const retiredRoute = `The retired local analysis route (rollback diagnosis only)
 
-This route is retired. It is kept for rollback diagnosis only, must not be configured
-for current analysis, and is not an active setup path: none of its settings activates
-anything, and nothing here contacts it. The names are recorded so that they can be
-recognised in an old installation.
+This route is retired. It is kept for rollback diagnosis only, must not be
+configured for current analysis, and is not an active setup path: none of its
+settings activates anything, and nothing here contacts it. The names are
+recorded so that they can be recognised in an old installation.
 
 What it was: a local analysis wrapper in front of a GPU model server.
 
@@ -194,7 +205,8 @@ screenshot_fast (normal), dispatched work-conserving with the highest ready lane
 first and never interrupting a running job, over direct HTTP and never tunnels.
 
 Fast metadata endpoints report vlm_runtime.live_probe.checked=false with reason
-deferred_fast_metadata. sallyport shots status --json still does: it probes nothing.
+deferred_fast_metadata. sallyport shots status --json still does: it probes
+nothing.
 `
 
 const topics: Readonly<Record<string, { readonly summary: string; readonly text: string }>> = {

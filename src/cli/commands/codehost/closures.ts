@@ -42,7 +42,8 @@ const definition: VerbDefinition<Shown> = {
     .addOption(integerFlag('--limit <n>', 'at most so many (default 50)', { min: 1, max: 1_000 })),
   text: (shown, view) => {
     if (Array.isArray(shown)) return renderTable(view, closureHeads, shown.map(closureCells))
-    return shown.canonical === null ? receiptText(shown.receipt) : `${shown.canonical}\n`
+    if (shown.canonical === null) return receiptText(shown.receipt)
+    return { out: `${shown.canonical}\n`, exact: true }
   },
 }
 

@@ -39,7 +39,10 @@ const definition: VerbDefinition<PreviewDocument> = {
   flags: (command) => command
     .argument('<job>', 'id of the job')
     .option('--diff', 'also what a publication changes on the base, as a patch'),
-  text: previewText,
+  // A line of a patch that was broken would read as two.
+  text: (shown) => ({
+    out: previewText(shown), exact: (shown.publication?.diff ?? null) !== null,
+  }),
 }
 
 const withDiff = async (jobId: string, deps: VerbDeps) => {

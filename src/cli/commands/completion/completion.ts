@@ -40,7 +40,11 @@ const shellArgument = (): Argument => {
 export const build: Build = (deps) =>
   defineVerb<CompletionOptions, string>(
     deps,
-    { meta, flags: (command) => command.addArgument(shellArgument()), text: (script) => script },
+    {
+      meta,
+      flags: (command) => command.addArgument(shellArgument()),
+      text: (script) => ({ out: script, exact: true }),
+    },
     completion,
   )
 

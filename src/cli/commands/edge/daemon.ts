@@ -4,7 +4,7 @@ import { edgeDaemon, type DaemonDocument, type DaemonEvent }
 import type { PairingString } from '../../../edge/device/pairing-string.js'
 import type { VerbDeps } from '../../bound.js'
 import { readSecret } from '../../input.js'
-import { writeJsonLine } from '../../output.js'
+import { writeJsonLine, writeLine } from '../../output.js'
 import { requestOf } from '../../request.js'
 import { defineVerb, type Build, type Run, type VerbDefinition } from '../../verb.js'
 import { evictionLine } from './capture.js'
@@ -67,7 +67,7 @@ const lineText = (told: DaemonEvent): string => `${told.at} ${eventText(told)}`
 const say = (deps: VerbDeps, told: DaemonEvent): void => {
   deps.progress.clear()
   if (deps.globals.json) writeJsonLine(deps, edgeDaemon.document(told))
-  else deps.io.writeOut(`${deps.view.foreign(lineText(told))}\n`)
+  else writeLine(deps, lineText(told))
 }
 
 const pairingOf = async (deps: VerbDeps, from: string): Promise<PairingString> => {

@@ -1,6 +1,7 @@
 /** `sallyport help [TOPIC | COMMAND…]`: a topic, or the help of a command. */
 import { fail } from '../../../base/errors.js'
 import { editDistance } from '../../edit-distance.js'
+import { helpText } from '../../fit.js'
 import { columns } from '../../help/sections.js'
 import { topicList, topicText } from '../../help/topics.js'
 import { describeTree } from '../../tree.js'
@@ -34,7 +35,7 @@ export const build: Build = (deps) =>
     {
       meta,
       flags: (command) => command.argument('[topic...]', 'a topic, or the words of a command'),
-      text: (page) => page,
+      text: (page, view) => helpText(page, view),
     },
     help,
   )

@@ -46,7 +46,7 @@ const definition: VerbDefinition<Shown> = {
       view, ['schema', 'of', 'commands'],
       shown.map(({ schema, kind, commands }) => [schema, kind, commands.join(', ')]),
     )
-    : `${JSON.stringify(shown, null, 2)}\n`,
+    : { out: `${JSON.stringify(shown, null, 2)}\n`, exact: true },
 }
 
 const unknown = () => fail.notFound('schema_not_found', 'There is no such schema.', {

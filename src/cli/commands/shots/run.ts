@@ -2,7 +2,7 @@
 import { shotsRun, type RunDocument, type TurnDocument } from '../../../shots/jobs-contract.js'
 import type { JobTurn } from '../../../shots/jobs.js'
 import type { VerbDeps } from '../../bound.js'
-import { writeJsonLine } from '../../output.js'
+import { writeJsonLine, writeLine } from '../../output.js'
 import { requestOf } from '../../request.js'
 import { defineVerb, type Build, type Run, type VerbDefinition } from '../../verb.js'
 import { standingText } from './analyze.js'
@@ -57,7 +57,7 @@ const say = (deps: VerbDeps, turn: JobTurn): void => {
   deps.progress.clear()
   const line = shotsRun.document(turn)
   if (deps.globals.json) writeJsonLine(deps, line)
-  else deps.io.writeOut(`${deps.view.foreign(lineText(line))}\n`)
+  else writeLine(deps, lineText(line))
 }
 
 const run: Run<RunOptions, RunDocument> = async (options, deps) => {

@@ -3,8 +3,7 @@ import type { ScanReceipt } from '../../../shots/receipts/scan.js'
 import { shotsWatch, type WatchDocument, type WatchEvent }
   from '../../../shots/watch/contract.js'
 import type { VerbDeps } from '../../bound.js'
-import { writeJsonLine } from '../../output.js'
-import { terminalSafe } from '../../text.js'
+import { writeJsonLine, writeLine } from '../../output.js'
 import { defineVerb, type Build, type Run, type VerbDefinition } from '../../verb.js'
 import { withJobs } from './open.js'
 import { scanCountsLine } from './scan-text.js'
@@ -39,7 +38,7 @@ const tickLine = (receipt: ScanReceipt): string =>
 const say = (deps: VerbDeps, told: WatchEvent, text: string): void => {
   deps.progress.clear()
   if (deps.globals.json) writeJsonLine(deps, shotsWatch.document(told))
-  else deps.io.writeOut(deps.io.terminal.stdout ? terminalSafe(`${text}\n`) : `${text}\n`)
+  else writeLine(deps, text)
 }
 
 const run: Run<WatchOptions, WatchDocument> = async (_options, deps) => {

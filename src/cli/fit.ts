@@ -1,0 +1,98 @@
+/**
+ * Text of ours made to fit the width of a terminal: broken between words, continued below where
+ * its value began. A word is never broken, whatever its width: a path or a digest stays one that
+ * can be copied.
+ */
+
+/** Columns that a text takes on a terminal, without its colours. */
+export type WidthOf = (text: string) => number
+
+const plain = /^[\x20-\x7e\n]*$/
+const colours = /\u001b\[[0-9;]*m/gu
+
+/** Columns of a text of which each character takes one. */
+export const charWidth: WidthOf = (text) => [...text.replaceAll(colours, '')].length
+
+/** How to measure a text; what measures wide characters is loaded where there are any. */
+export const widthFor = async (text: string): Promise<WidthOf> => {
+  if (plain.test(text.replaceAll(colours, ''))) return charWidth
+  const { default: stringWidth } = await import('fast-string-width')
+  return (part) => stringWidth(part.replaceAll(colours, ''))
+}
+
+/** Columns of help, wherever it is shown; a narrower terminal has narrower help. */
+export const helpColumnsMax = 100
+
+/** Columns that help takes in this view. */
+export const helpColumns = (
+  { terminal, columns }: { readonly terminal: boolean; readonly columns: number },
+): number => (terminal ? Math.min(helpColumnsMax, columns) : helpColumnsMax)
+
+/** What is left for a value below its name; with less it begins at the left. */
+const valueColumnsMin = 24
+/** A name has one word or two before its colon; more are the beginning of a sentence. */
+const nameForm = /^ *[a-z][a-z0-9_-]*( [a-z][a-z0-9_-]*)?: /
+const pointForm = /^ *[0-9]+\. /
+const gapForm = /^ *\S+(?: \S+)* {2,}(?=\S)/
+const bodyForm = /^ *\| /
+const commandForm = /^ *\$ /
+const sentenceEnd = /[.!?] +$/
+
+/** What the lines after the first begin with. */
+const beginningOf = (line: string, columns: number, widthOf: WidthOf): string => {
+  const lead = /^ */.exec(line)?.[0] ?? ''
+  const [body] = bodyForm.exec(line) ?? []
+  if (body !== undefined) return body
+  if (commandForm.test(line)) return `${lead}    `
+  const [name = ''] = nameForm.exec(line) ?? pointForm.exec(line) ?? gapForm.exec(line) ?? []
+  const width = widthOf(name)
+  const isName = width > 0 && (pointForm.test(line) || !sentenceEnd.test(name))
+    && width + valueColumnsMin <= columns
+  return isName ? ' '.repeat(width) : lead
+}
+
+/** Stands for a space that no line is broken at; no text of ours has it. */
+const held = '\ue000'
+
+/** Holds commands between backticks and quoted words together where a line has room for them. */
+const heldTogether = (line: string, room: number, widthOf: WidthOf): string =>
+  line.includes(held) ? line : line.replace(/`[^`]+`|'[^']+'/g, (part) =>
+    (widthOf(part) <= room ? part.replaceAll(' ', held) : part))
+
+const isInCommand = (text: string): boolean => text.split('`').length % 2 === 0
+
+/** A shell reads on after it, so that a command can be copied from two lines. */
+const continued = ' \\'
+
+const fitLine = (line: string, columns: number, widthOf: WidthOf): string => {
+  if (widthOf(line) <= columns) return line
+  const beginning = beginningOf(line, columns, widthOf)
+  const room = columns - widthOf(beginning)
+  const isCommand = commandForm.test(line)
+  const text = heldTogether(line, room, widthOf)
+  const least = beginning.includes('|') ? beginning : (/^ */.exec(line)?.[0] ?? '')
+  const lines: string[] = []
+  let open = ''
+  let told = ''
+  for (const [, gap = '', word = ''] of text.matchAll(/( *)(\S+)/g)) {
+    const tail = isCommand || isInCommand(told + word) ? continued.length : 0
+    if (open.trim() !== '' && widthOf(open + gap + word) + tail > columns) {
+      lines.push(isCommand || isInCommand(told) ? open + continued : open)
+      // A long word has the whole width: a digest is to be copied.
+      open = (widthOf(beginning + word) > columns ? least : beginning) + word
+    } else {
+      open += gap + word
+    }
+    told += word
+  }
+  return [...lines, open].join('\n').replaceAll(held, ' ')
+}
+
+/** The text with every line of it broken between words where it is wider than `columns`. */
+export const fitted = (text: string, columns: number, widthOf: WidthOf = charWidth): string =>
+  text.split('\n').map((line) => fitLine(line, columns, widthOf)).join('\n')
+
+/** A page of help for this view: on a terminal as wide as it is, in a pipe as it was written. */
+export const helpText = (
+  page: string, view: { readonly terminal: boolean; readonly columns: number },
+): string => (view.terminal ? fitted(page, helpColumns(view)) : page)

@@ -1,0 +1,110 @@
+/** Screens as wide as the terminal that shows them. */
+import { rmSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import fc from 'fast-check'
+import t from 'tap'
+import { charWidth, fitted, widthFor } from '../../src/cli/fit.js'
+import { topicNames } from '../../src/cli/help/topics.js'
+import type { View } from '../../src/cli/output.js'
+import { renderTable } from '../../src/cli/table.js'
+import { describeNouns } from '../../src/cli/tree.js'
+import { describingDeps } from '../../src/cli/describing.js'
+import { allVerbs } from '../world/program.js'
+import { World } from '../world/world.js'
+import type { Place } from '../world/place.js'
+import { must } from '../support/must.js'
+
+interface Captures {
+  readonly widths: readonly [number, number]
+  readonly looks: readonly string[]
+  captureProblems(name: string, narrow: string, wide: string): readonly string[]
+}
+const { widths, looks, captureProblems } =
+  await import(join(process.cwd(), 'scripts/tool/captures.js')) as Captures
+
+const terminal = { stdin: true, stdout: true, stderr: true }
+
+/** What is wrong with the screens of one line at both widths; nothing on one is wrong, too. */
+const problemsOf = async (
+  place: Place, line: string, env: Record<string, string> = {},
+): Promise<readonly string[]> => {
+  const screens: string[] = []
+  for (const columns of widths) {
+    const { stdout } = await place.run(line.split(' '), { terminal, columns, env })
+    screens.push(stdout)
+  }
+  const [narrow = '', wide = ''] = screens
+  return narrow === '' ? [`${line}: nothing is shown`] : captureProblems(line, narrow, wide)
+}
+
+t.test('help of every verb, noun and topic fits 80 columns, and 100 where there are 200', async (t) => {
+  const place = World.in(t).place
+  for (const line of [
+    '--help', ...describeNouns(describingDeps()).map(({ noun }) => `${noun} --help`),
+    ...(await allVerbs()).map(({ meta }) => `${meta.name} --help`),
+    ...topicNames.map((name) => `help ${name}`),
+  ]) t.strictSame(await problemsOf(place, line), [], line)
+})
+
+t.test('every list of what the demo leaves fits 80 and 200 columns, and no word is cut', async (t) => {
+  const place = World.in(t).place
+  const { stdout } = must(await place.spawn(['demo', '--json']))
+  const left = JSON.parse(stdout.slice(stdout.lastIndexOf('\n{'))) as Record<string, string>
+  const env = {
+    SALLYPORT_STATE_DIR: left['state_dir'] ?? '', SALLYPORT_CONFIG_DIR: left['config_dir'] ?? '',
+  }
+  t.teardown(() => rmSync(dirname(env.SALLYPORT_STATE_DIR), { recursive: true, force: true }))
+  for (const line of looks) t.strictSame(await problemsOf(place, line, env), [], line)
+})
+
+const words = fc.array(fc.stringMatching(/^[a-z0-9_.,=:-]{1,30}$/), { maxLength: 30 })
+  .map((some) => some.join(' '))
+
+t.test('a fitted text has the same words, and no line is wider but for one word', async (t) => {
+  fc.assert(fc.property(words, fc.integer({ min: 20, max: 120 }), (text, columns) => {
+    const shown = fitted(text, columns)
+    t.strictSame(shown.split(/\s+/).filter(Boolean), text.split(' ').filter(Boolean))
+    for (const line of shown.split('\n')) {
+      t.ok(line.length <= columns || line.trim().split(' ').length === 1, line)
+    }
+  }), { numRuns: 300 })
+})
+
+const cases: [string, number, string][] = [
+  ['plaintext   the provider sees it all in the clear', 36,
+    'plaintext   the provider sees it all\n            in the clear'],
+  ['  1. put that one back whole', 16, '  1. put that\n  one back whole'],
+  ['next: look it up somewhere, then run `a b c`', 34,
+    'next: look it up somewhere, then\n      run `a b c`'],
+  ['  | a body goes on with its mark', 20, '  | a body goes on\n  | with its mark'],
+  ['  $ sallyport one --two three --four', 24,
+    '  $ sallyport one \\\n      --two three \\\n      --four'],
+  ['It ended well.  Nothing is left to do here', 30,
+    'It ended well.  Nothing is\nleft to do here'],
+]
+
+t.test('what is broken goes on where its value began; a command can be copied', async (t) => {
+  for (const [text, columns, shown] of cases) t.equal(fitted(text, columns), shown)
+})
+
+t.test('wide characters take two columns, colours none', async (t) => {
+  const wide = '日本語 日本語 日本語'
+  t.equal(fitted(wide, 14, await widthFor(wide)), '日本語 日本語\n日本語')
+  t.equal(charWidth('\u001b[1mab\u001b[22m'), 2)
+  t.equal((await widthFor('\u001b[1mab\u001b[22m'))('\u001b[1mab\u001b[22m'), 2)
+})
+
+const view = (columns: number): View => ({
+  terminal: true, color: false, columns, paint: (_style, text) => text, foreign: (text) => text,
+})
+
+t.test('a list without room for its columns breaks the widest, and then shows cards', async (t) => {
+  const head = ['id', 'state', 'title']
+  const rows = [['one', 'open', 'a title of some words that goes on'], ['two', '-', '']]
+  t.equal(await renderTable(view(60), head, rows),
+    'id   state  title\none  open   a title of some words that goes on\ntwo  -\n')
+  t.equal(await renderTable(view(36), head, rows),
+    'id   state  title\none  open   a title of some words\n            that goes on\ntwo  -\n')
+  t.equal(await renderTable(view(30), head, rows),
+    'one  state: open\n  title: a title of some words that goes on\ntwo\n')
+})
