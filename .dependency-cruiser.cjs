@@ -57,6 +57,13 @@ const ownerRules = Object.entries(owners).map(([path, owner], number) => ({
   to: { path, dependencyTypesNot: ['type-only'] },
 }))
 
+/** Packages that the program is bundled with; docs/dependencies.md says what each is for. */
+const bundled = [
+  '@peculiar/x509', '@valibot/to-json-schema', 'canonicalize', 'cli-table3', 'commander', 'diff',
+  'fast-string-width', 'hono', 'inquirer', 'ipaddr.js', 'jpeg-js', 'jsonc-parser', 'lowdb',
+  'node-fetch', 'reflect-metadata', 'uuid', 'valibot', 'yocto-spinner',
+]
+
 module.exports = {
   forbidden: [
     ...layerRules,
@@ -89,7 +96,17 @@ module.exports = {
       name: 'declared-packages-only',
       severity: 'error',
       from: { path: '^src/' },
-      to: { dependencyTypes: ['npm-dev', 'npm-no-pkg', 'npm-unknown'] },
+      to: { dependencyTypes: ['npm-no-pkg', 'npm-unknown'] },
+    },
+    {
+      // What is bundled is installed for development only; so is everything else that tests need.
+      name: 'bundled-packages-only',
+      severity: 'error',
+      from: { path: '^src/' },
+      to: {
+        dependencyTypes: ['npm-dev'],
+        pathNot: `^node_modules/(${bundled.join('|').replaceAll('.', '\\.')})/`,
+      },
     },
     { name: 'resolvable', severity: 'error', from: {}, to: { couldNotResolve: true } },
   ],

@@ -14,6 +14,7 @@ await bundle({
   },
   outdir: `${root}/dist`,
   minify: true,
+  maps: false,
   packs,
   alone,
 })

@@ -4,6 +4,7 @@
 import { mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { basename } from 'node:path'
 import { build, transform } from 'esbuild'
+import { noticesOf, packagesIn } from './notices.js'
 import { closureOf, packChunks } from './pack.js'
 import { within } from './packs.js'
 import { withPlainExports } from './plain-exports.js'
@@ -13,15 +14,18 @@ import { warmUp } from './warm-up.js'
 
 /**
  * Bundles entry points into `outdir` and removes files of earlier builds from it.
- * @param {{ entries: Record<string, string>, outdir: string, minify: boolean,
+ * @param {{ entries: Record<string, string>, outdir: string, minify: boolean, maps?: boolean,
  *   packs?: Readonly<Record<string, readonly string[]>>,
  *   alone?: Readonly<Record<string, string>> }} options
  *   `entries` maps the name of an output to its source file, relative to the project. `packs` are
  *   sources whose chunks are packed into one file, by its name; see pack.js. What two packs need is
  *   in the first of them. The very first source is the one with `runCommand`. `alone` are programs
- *   of one self-contained file each, which share no chunk with anything.
+ *   of one self-contained file each, which share no chunk with anything. `maps` writes source maps
+ *   beside the chunks, for coverage and tests: nothing that is shipped reads one.
  */
-export const bundle = async ({ entries, outdir, minify, packs = {}, alone = {} }) => {
+export const bundle = async (
+  { entries, outdir, minify, maps = true, packs = {}, alone = {} },
+) => {
   const { outputFiles, metafile } = await build({
     absWorkingDir: root,
     entryPoints: entries,
@@ -47,20 +51,26 @@ export const bundle = async ({ entries, outdir, minify, packs = {}, alone = {} }
     const name = basename(path)
     const { code, map } = await toCommonJs(name, text, minify)
     chunks.set(name, code)
-    files.set(`${name}.map`, map)
+    if (maps) files.set(`${name}.map`, map)
   }
-  for (const [name, code] of chunks) files.set(name, `${code}//# sourceMappingURL=${name}.map\n`)
+  for (const [name, code] of chunks) {
+    files.set(name, maps ? `${code}//# sourceMappingURL=${name}.map\n` : code)
+  }
   const replaced = await pack(metafile, entries, packs, chunks)
   for (const [name, text] of replaced) files.set(name, text)
+  const metafiles = [metafile]
   for (const [name, source] of Object.entries(alone)) {
-    files.set(`${name}.js`, await programAlone(source, minify))
+    const one = await programAlone(source, minify)
+    files.set(`${name}.js`, one.text)
+    metafiles.push(one.metafile)
   }
+  files.set('licenses.txt', noticesOf(packagesIn(metafiles)))
   publish(outdir, files)
 }
 
 /** A program as one file of CommonJS that needs nothing beside it. */
 const programAlone = async (source, minify) => {
-  const { outputFiles: [file] } = await build({
+  const { outputFiles: [file], metafile } = await build({
     absWorkingDir: root,
     entryPoints: [source],
     bundle: true,
@@ -70,10 +80,11 @@ const programAlone = async (source, minify) => {
     mainFields: ['module', 'main'],
     legalComments: 'none',
     minify,
+    metafile: true,
     write: false,
     logLevel: 'warning',
   })
-  return file.text
+  return { text: file.text, metafile }
 }
 
 const pack = async (metafile, entries, packs, chunks) => {

@@ -462,15 +462,29 @@ t.test('A-123 A-124 A-125 an unknown charge is never done and keeps its liabilit
   t.equal((await rig.run(['alpha', 'output', id])).status, 7)
 })
 
+/** Folders of the packages that a bundle has text of, by its source maps. */
+const packagesOfMaps = (dir: string): readonly string[] => {
+  const sources = readdirSync(dir).filter((name) => name.endsWith('.map')).flatMap((name) =>
+    (JSON.parse(readFileSync(join(dir, name), 'utf8')) as { sources: string[] }).sources)
+  const folder = /node_modules\/(?:@[^/]+\/)?[^/]+/
+  return [...new Set(sources.flatMap((path) => folder.exec(path)?.[0] ?? []))]
+}
+
 t.test('A-007 the program stands on reviewed packages alone: no SDK, and no native add-on is '
   + 'cryptography', async (t) => {
   const lock = JSON.parse(readFileSync('package-lock.json', 'utf8')).packages as
-    Record<string, { dev?: boolean; optional?: boolean; dependencies?: Record<string, string> }>
-  const direct = Object.keys(lock['']?.dependencies ?? {})
+    Record<string, { dev?: boolean; optional?: boolean; dependencies?: Record<string, string>
+      devDependencies?: Record<string, string> }>
+  const bundled = packagesOfMaps(await builtApp())
+  const wanted = { ...lock['']?.dependencies, ...lock['']?.devDependencies }
+  const direct = Object.keys(wanted).filter((name) => bundled.includes(`node_modules/${name}`))
+  t.ok(direct.length > 10, 'the program is bundled with packages')
   const page = readFileSync('docs/dependencies.md', 'utf8').split('## In the program')[1] ?? ''
   const table = page.split('## ')[0] ?? ''
   for (const name of direct) t.ok(table.includes(name), `${name} has its reason`)
-  const shipped = Object.keys(lock).filter((path) => path !== '' && lock[path]?.dev !== true)
+  const installed = Object.keys(lock).filter((path) => path !== '' && lock[path]?.dev !== true)
+  t.strictSame(Object.keys(lock['']?.dependencies ?? {}), ['fs-native-extensions'])
+  const shipped = [...new Set([...installed, ...bundled])]
   t.ok(shipped.length > direct.length)
   const below = (path: string): string[] => existsSync(path) ? filesBelow(path) : []
   const native = shipped.filter((path) =>

@@ -6,7 +6,7 @@ import {
 } from 'node:fs'
 import { isBuiltin } from 'node:module'
 import { tmpdir } from 'node:os'
-import { basename, join } from 'node:path'
+import { basename, dirname, join, relative } from 'node:path'
 import { Script } from 'node:vm'
 import t, { type Test } from 'tap'
 import { version } from '../../src/cli/version.js'
@@ -17,6 +17,7 @@ const manifest = JSON.parse(readFileSync('package.json', 'utf8')) as {
   version: string
   dependencies: Record<string, string>
   devDependencies: Record<string, string>
+  man: readonly string[]
 }
 
 /** Bundles the program as `npm run build` does, into a folder of its own; gives the folder. */
@@ -101,11 +102,54 @@ t.test('the shipped program has no switch of the tests', async (t) => {
 t.test('the shipped program needs Node and the lock add-on, nothing else', async (t) => {
   const texts = textsOf(await shipped)
   const imports = texts.flatMap((text) =>
-    [...text.matchAll(/\brequire\(["']([^"']+)["']\)/g)].map(([, name]) => name ?? ''),
+    [...text.matchAll(/\b(?:require|resolve)\(["']([^"']+)["']\)/g)].map(([, name]) => name ?? ''),
   )
   const outside = new Set(imports.filter((name) => !name.startsWith('./') && !isBuiltin(name)))
-  t.strictSame([...outside].filter((name) => name in manifest.devDependencies), [])
-  t.ok('fs-native-extensions' in manifest.dependencies)
+  t.strictSame([...outside], ['fs-native-extensions'])
+  t.strictSame(Object.keys(manifest.dependencies), [...outside])
+})
+
+t.test('the licence of every package in the bundle goes with it', async (t) => {
+  const dir = join(await shipped, 'dist')
+  const sources = readdirSync(dir).filter((name) => name.endsWith('.map')).flatMap((name) =>
+    (JSON.parse(readFileSync(join(dir, name), 'utf8')) as { sources: string[] }).sources)
+  const name = /node_modules\/((?:@[^/]+\/)?[^/]+)\//
+  const names = [...new Set(sources.flatMap((path) => name.exec(path)?.[1] ?? []))]
+  t.ok(names.length > 10, `${names.length} packages`)
+  const text = readFileSync(join(dir, 'licenses.txt'), 'utf8')
+  for (const one of names) t.ok(text.includes(`==== ${one} `), one)
+  const { noticesOf } = (await import(join(root, 'scripts/tool/notices.js'))) as
+    { noticesOf(folders: readonly string[]): string }
+  const bare = t.testdir({ 'package.json': '{"name":"without","version":"1.0.0"}' })
+  t.throws(() => noticesOf([relative(root, bare)]), /without names no licence/)
+})
+
+t.test('a build of what is shipped has no source maps', async (t) => {
+  t.match(readFileSync('scripts/build.js', 'utf8'), /^ {2}maps: false,$/m)
+  t.ok(textsOf(await shipped).some((text) => text.includes('sourceMappingURL')), 'tests have them')
+})
+
+t.test('the tarball holds every page that a page in it links to, and every man page is named', async (t) => {
+  const named = manifest.man.map((path) => basename(path)).sort()
+  t.strictSame(named, readdirSync('man').sort())
+  const { status, stdout } = spawnSync('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'],
+    { encoding: 'utf8' })
+  t.equal(status, 0)
+  const [{ files }] = JSON.parse(stdout) as [{ files: readonly { path: string }[] }]
+  const held = new Set(files.map(({ path }) => path))
+  const pages = [...held].filter((path) => path.endsWith('.md'))
+  t.ok(pages.length > 40, `${pages.length} pages`)
+  for (const page of pages) {
+    for (const [, link = ''] of readFileSync(page, 'utf8').matchAll(/\]\(([^)#\s]+)[^)]*\)/g)) {
+      if (/^[a-z]+:/.test(link)) continue
+      const path = join(dirname(page), link)
+      t.ok(held.has(path) || [...held].some((one) => one.startsWith(join(path, '/'))),
+        `${page} links to ${path}`)
+    }
+  }
+  for (const never of ['src/', 'test/', 'docs/requirements/', 'node_modules/']) {
+    t.notOk([...held].some((path) => path.startsWith(never) || path.endsWith('.map')), never)
+  }
 })
 
 t.test('the compiled code beside each pack is the one of its text', async (t) => {

@@ -1,0 +1,76 @@
+// `npm run tarball`: packs the program, installs the tarball into an empty prefix as a stranger
+// would, and plays it there, on each Node that it says it runs on. Prints sizes; the status is not
+// 0 when anything did not work. `npm run tarball -- 22` asks one Node alone.
+// The binaries of the other Nodes are packages of the npm registry.
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { basename, delimiter, dirname, join } from 'node:path'
+import { filesBelow } from './tool/files.js'
+import { root, run } from './tool/run.js'
+
+const manifest = JSON.parse(readFileSync(`${root}/package.json`, 'utf8'))
+const majors = process.argv.length > 2 ? process.argv.slice(2) : ['20', '22', '24']
+const place = mkdtempSync(join(tmpdir(), 'sallyport-tarball-'))
+const kib = (bytes) => `${Math.round(bytes / 1024).toLocaleString('en')} KiB`
+
+/** Runs a program that has to succeed; gives what it printed. */
+const must = async (file, args, options) => {
+  const { status, output } = await run(file, args, options)
+  if (status === 0) return output
+  throw new Error(`${basename(file)} ${args.join(' ')} ended with ${status}:\n${output}`)
+}
+
+/** The binary of the newest Node of one major version: this one, or that of a package. */
+const nodeOf = async (major) => {
+  if (process.versions.node.split('.')[0] === major) return process.execPath
+  const name = `node-${process.platform}-${process.arch}`
+  const folder = join(place, `node-${major}`)
+  mkdirSync(folder)
+  await must('npm', ['install', '--prefix', folder, '--ignore-scripts', `${name}@${major}`])
+  return join(folder, 'node_modules', name, 'bin/node')
+}
+
+/** Packages that were installed, the program itself among them. */
+const installedIn = (folder) =>
+  filesBelow(folder).filter((path) => /node_modules\/(@[^/]+\/)?[^/]+\/package\.json$/.test(path))
+
+/** What a stranger types; throws where it does not answer as it should. */
+const play = async (tarball, major) => {
+  const node = await nodeOf(major)
+  const prefix = join(place, `prefix-${major}`)
+  const home = join(place, `home-${major}`)
+  mkdirSync(home)
+  // npm and the program are started by `env node`: the Node that is asked for comes first.
+  const PATH = [dirname(node), join(prefix, 'bin'), process.env.PATH].join(delimiter)
+  const env = { PATH, HOME: home }
+  const version = (await must('node', ['--version'], { env })).trim()
+  if (!version.startsWith(`v${major}.`)) throw new Error(`${version} is not Node ${major}`)
+  // How the registry is reached is a matter of this machine.
+  const options = { env: { ...process.env, PATH }, cwd: home }
+  await must('npm', ['install', '-g', '--prefix', prefix, tarball], options)
+  const sallyport = join(prefix, 'bin/sallyport')
+  const told = (await must(sallyport, ['--version'], { env, cwd: home })).trim()
+  if (told !== manifest.version) throw new Error(`--version said ${told}`)
+  const page = join(prefix, 'share/man/man1/sallyport.1')
+  if (!existsSync(page)) throw new Error(`npm linked no ${page}`)
+  const demo = await must(sallyport, ['demo'], { env, cwd: home })
+  const files = filesBelow(prefix)
+  const bytes = files.reduce((sum, path) => sum + readFileSync(path).length, 0)
+  console.log(`Node ${version}: ${installedIn(prefix).length} packages, ${files.length} files, `
+    + `${kib(bytes)} installed; --version, man page and demo (${demo.split('\n').length} lines) `
+    + 'as they should')
+}
+
+try {
+  await import('./build.js')
+  await must('npm', ['pack', '--ignore-scripts', '--pack-destination', place])
+  const [name] = readdirSync(place).filter((one) => one.endsWith('.tgz'))
+  const tarball = join(place, name)
+  console.log(`${name}: ${kib(readFileSync(tarball).length)}`)
+  for (const major of majors) await play(tarball, major)
+} catch (error) {
+  console.error(error.message)
+  process.exitCode = 1
+} finally {
+  rmSync(place, { recursive: true, force: true })
+}
