@@ -12,6 +12,7 @@ import { join } from 'node:path'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { must } from '../test/support/must.js'
 import { besideHost } from './bench-host.js'
+import { peakMib } from './peak.js'
 import type { BenchRow } from './types.js'
 import { unknownPublication } from './unknown-publication.js'
 
@@ -129,7 +130,7 @@ export const closeInChild = async (
     rawMib: receipt.evidence.raw_bytes / mebibyte,
     decodedMib: kind === 'blobs' ? files * fileBytes / mebibyte : 0,
     connections: seen.connections - 1, pauseMs: pauses.max / 1e6,
-    peakMib: process.resourceUsage().maxRSS / 1024,
+    peakMib: peakMib(),
     bare: await bareLoop(host, { ...seen, connections: seen.connections - 1 }),
   }
   await end()

@@ -23,6 +23,7 @@ import { nodeFiles } from '../src/state/files.js'
 import type { FileStore } from '../src/state/store.js'
 import { createStore, openStore } from '../src/state/store.js'
 import type { CollectionSpec } from '../src/state/types.js'
+import { peakMib } from './peak.js'
 import type { BenchRow } from './types.js'
 
 const shape = v.strictObject({ id: v.string(), digest: v.string(), text: v.string() })
@@ -183,8 +184,7 @@ export const care = async (
     await backupState(store, backup)
     store.close()
   }
-  const { maxRSS } = process.resourceUsage()
-  return JSON.stringify({ ok, documents, ms: performance.now() - start, mib: maxRSS / 1024 })
+  return JSON.stringify({ ok, documents, ms: performance.now() - start, mib: peakMib() })
 }
 
 interface Cared {

@@ -17,6 +17,7 @@ import { historySpec } from '../src/state/history/spec.js'
 import type { FileStore } from '../src/state/store.js'
 import { createStore, openStore } from '../src/state/store.js'
 import type { ArtifactRef, Store, View } from '../src/state/types.js'
+import { peakMib } from './peak.js'
 import type { BenchRow } from './types.js'
 
 const label = 'bench.plan.v1'
@@ -58,11 +59,11 @@ const writePack = (store: Store, source: Buffer): ArtifactRef => {
 /** In a process of its own: writes and reads a whole pack; its peak memory above the start's. */
 export const packInChild = (dir: string, configDir: string): string => {
   const store = openStore({ dir, configDir, mode: 'write' })
-  const before = process.resourceUsage().maxRSS / 1024
+  const before = peakMib()
   const ref = writePack(store, randomBytes(1024 * 1024))
-  const written = process.resourceUsage().maxRSS / 1024
+  const written = peakMib()
   store.artifacts.verify(label, ref)
-  const read = process.resourceUsage().maxRSS / 1024
+  const read = peakMib()
   const reader = store.artifacts.openPack(label, ref)
   reader.read('src/1000.ts')
   return JSON.stringify({ before, written, read, opened: reader.opened })

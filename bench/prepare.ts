@@ -23,6 +23,7 @@ import { readSource } from '../src/codehost/source/read.js'
 import { createStore, openStore } from '../src/state/store.js'
 import type { Store } from '../src/state/types.js'
 import { median } from './pairs.js'
+import { peakMib } from './peak.js'
 import type { BenchRow } from './types.js'
 
 const files = 2_000
@@ -111,7 +112,7 @@ export const prepareInChild = async (
   if (shown.changes.length !== files) throw new Error('the preview lacks files')
   store.close()
   return JSON.stringify({
-    ms, preview: performance.now() - prepared, peak: process.resourceUsage().maxRSS / 1024,
+    ms, preview: performance.now() - prepared, peak: peakMib(),
   })
 }
 

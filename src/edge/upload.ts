@@ -15,6 +15,7 @@ import { rowsUnder } from '../state/indexes.js'
 import type { ArtifactRef, StreamWriter, Tx, View } from '../state/types.js'
 import { edgeLabel } from './constants.js'
 import type { UploadHead } from './contract.js'
+import { noteUpload, sweepCutOff, uploadSettled } from './cut-off.js'
 import { standingParty, type EdgeParty } from './credential.js'
 import {
   artifactsByRequest, edgeCollections, spentId, type EdgeArtifact, type EdgeDevice,
@@ -137,7 +138,11 @@ class Body implements Upload {
     this.#party = party
     this.#head = head
     this.#guard = guard
-    this.#writer = gov.store.artifacts.writeStream(edgeLabel, { bytesMax: head.bytes })
+    const { device: { device_id: device } } = party
+    this.#writer = gov.store.artifacts.writeStream(edgeLabel, {
+      bytesMax: head.bytes,
+      announce: (names) => noteUpload(gov, device, head.request_id, names),
+    })
   }
 
   write(chunk: Uint8Array): void {
@@ -154,7 +159,7 @@ class Body implements Upload {
     const ref = this.#orAbandon(() => this.#publish())
     let refused = false
     try {
-      return await this.#gov.store.transact('edge upload', (tx) => {
+      const artifact = await this.#gov.store.transact('edge upload', (tx) => {
         try {
           return record(this.#gov, tx, this.#party, this.#head, ref)
         } catch (error) {
@@ -162,9 +167,15 @@ class Body implements Upload {
           throw error
         }
       })
+      uploadSettled(this.#gov, artifact.device_id)
+      return artifact
     } catch (error) {
-      // Where it is the disk that failed, the record may be there all the same.
-      if (refused) discardStored(this.#gov.store, ref.stored_sha256)
+      // Where it is the disk that failed, the record may be there all the same: the note stays, and
+      // the next upload of the device, or the next start, looks which it is.
+      if (refused) {
+        discardStored(this.#gov.store, ref.stored_sha256)
+        uploadSettled(this.#gov, this.#party.device.device_id)
+      }
       throw error
     } finally {
       this.#end()
@@ -279,6 +290,7 @@ export const beginUpload = async (
   if (before !== null) return before
   const guard = await holdOnly(gov.store.dir, party.device.device_id)
   try {
+    sweepCutOff(gov, party.device.device_id)
     // Whoever held it may have stored this very upload.
     const known = look()
     if (known === null) return new Body(gov, party, head, guard)

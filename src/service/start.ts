@@ -9,6 +9,7 @@ import { silentObserver } from '../base/observer.js'
 import { contract } from '../base/contract.js'
 import { closedObject, strictInteger } from '../base/schema.js'
 import { openState, type WorkPlace } from '../fabric/open-work.js'
+import { sweepUnfinished } from '../fabric/sweep-unfinished.js'
 import type { World } from '../fabric/world.js'
 import { requireAnchored } from '../governance/anchored.js'
 import type { Gov } from '../governance/context.js'
@@ -211,6 +212,7 @@ export const startService = async (order: ServeOrder): Promise<StartedService> =
     const gov: Gov = { store, clock: world.clock, observer: silentObserver, face: 'service' }
     // An old copy knows sessions and pairings that have ended since: nobody is answered from it.
     requireAnchored(store)
+    await sweepUnfinished(gov)
     const before = findService(store.read())
     const { key, certificate, newKey } = await materialOf(gov)
     const service = new Service({

@@ -7,6 +7,7 @@ import { createHash } from 'node:crypto'
 import { join } from 'node:path'
 import { fail } from '../base/errors.js'
 import type { Files } from './files.js'
+import type { PublishedNames } from './types.js'
 import {
   ensureDir, errnoOf, ioFailure, readRange, syncDir, temporaryName, withFile, writeAll,
 } from './files.js'
@@ -92,6 +93,8 @@ const linkUnderName = (
   })
 }
 
+type Announce = (names: PublishedNames) => void
+
 /**
  * A file that is being written: sealed bytes in, its name out. After an error it is abandoned.
  * Errors of the disk are `failed`, see `ioFailure`.
@@ -99,6 +102,7 @@ const linkUnderName = (
 export class Draft {
   readonly #folder: ArtifactFolder
   readonly #named: boolean
+  readonly #announce: Announce
   readonly #digest = createHash('sha256')
   /** Open while the draft is. */
   #open: { readonly fd: number; readonly root: number; readonly path: string } | undefined
@@ -106,15 +110,20 @@ export class Draft {
 
   /**
    * `named`: under a temporary name until it is published. A `nameless` file has no name from the
-   * start, so that a process that dies leaves nothing, and is copied when it is published.
+   * start, so that a process that dies leaves nothing, and is copied when it is published: the
+   * names of the copy are announced before it is made.
    */
-  constructor(folder: ArtifactFolder, kind: 'named' | 'nameless') {
+  constructor(
+    folder: ArtifactFolder, kind: 'named' | 'nameless', announce: Announce = () => undefined,
+    temporary = temporaryName(),
+  ) {
     this.#folder = folder
     this.#named = kind === 'named'
+    this.#announce = announce
     const { files, dir } = folder
     this.#orAbandon(() => {
       const root = files.open(dir, 'folder')
-      const path = files.inside(root, dir, temporaryName())
+      const path = files.inside(root, dir, temporary)
       try {
         this.#open = { fd: files.open(path, 'scratch'), root, path }
       } catch (error) {
@@ -193,7 +202,9 @@ export class Draft {
   /** A file without a name cannot be linked: its bytes go into one that has. */
   #copy(from: number, stored: string): void {
     const { files } = this.#folder
-    const copy = new Draft(this.#folder, 'named')
+    const temporary = temporaryName()
+    this.#announce({ temporary, stored })
+    const copy = new Draft(this.#folder, 'named', undefined, temporary)
     try {
       for (let at = 0; at < this.#bytes; at += pieceBytes) {
         copy.append(readRange(files, from, at, Math.min(pieceBytes, this.#bytes - at)))

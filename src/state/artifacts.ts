@@ -81,10 +81,11 @@ export const artifactsAt = (
       return orIoFailure('artifact', () =>
         writeWhole(at, label, plaintext, options?.deterministic === true))
     },
-    writeStream: (label, { bytesMax = Number.MAX_SAFE_INTEGER } = {}) => {
+    writeStream: (label, { bytesMax = Number.MAX_SAFE_INTEGER, announce } = {}) => {
       requireWriting()
       return new PieceStreamWriter(
-        new Draft(at, 'nameless'), PieceCipher.fresh(keys, storeId, 'SPT1', label), bytesMax)
+        new Draft(at, 'nameless', announce), PieceCipher.fresh(keys, storeId, 'SPT1', label),
+        bytesMax)
     },
     writePack: (label) => {
       requireWriting()
@@ -106,6 +107,11 @@ export const artifactsAt = (
         removeFile(files, storedPath(dir, stored))
         syncDir(files, shard)
       })
+    },
+    removeTemporary: (name) => {
+      requireWriting()
+      if (!isTemporary(name)) throw new TypeError('not a temporary name')
+      orIoFailure('artifact', () => removeFile(files, join(dir, name)))
     },
     list: () => storedNames(files, dir),
   }
@@ -186,6 +192,11 @@ const isOld = (files: Files, path: string, nowMs: number): boolean => {
   const facts = files.stat(path)
   return facts?.kind === 'file' && facts.mtimeMs <= nowMs - orphanAgeMs
 }
+
+/** Paths of unfinished files that nobody has written to for `orphanAgeMs`. */
+export const oldTemporaries = (files: Files, dir: string, nowMs: number): string[] =>
+  files.list(dir).filter(isTemporary).map((name) => join(dir, name))
+    .filter((path) => isOld(files, path, nowMs))
 
 /**
  * Paths of stored files that no record refers to and of temporary files of dead processes, both

@@ -13,8 +13,8 @@ import type { Places } from './paths.js'
 /** Every folder that the program makes in a state directory, outer ones first. */
 const ownFolders = [
   'wal', 'collections', 'artifacts', 'run', 'run/ops', 'run/fence', 'run/lane',
-  'run/lane/interactive', 'run/lane/high', 'run/lane/normal', 'run/sessions', 'aside', 'stages',
-  'pending',
+  'run/lane/interactive', 'run/lane/high', 'run/lane/normal', 'run/sessions', 'run/publishing',
+  'aside', 'stages', 'pending',
 ] as const
 
 /** A folder inside the state directory, by its own name. */

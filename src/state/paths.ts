@@ -23,6 +23,8 @@ export const placesOf = (dir: string) => ({
   artifacts: join(dir, 'artifacts'),
   witness: join(dir, 'witness.log'),
   run: join(dir, 'run'),
+  /** Notes of publications under way, one file each. */
+  publishing: join(dir, 'run', 'publishing'),
   aside: join(dir, 'aside'),
   log: (epoch: number) => join(dir, 'wal', `${epochText(epoch)}.log`),
   /** A manifest; of format 1 by its epoch, later by its number. */

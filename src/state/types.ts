@@ -167,6 +167,12 @@ export interface ArtifactRef {
   readonly bytes: number
 }
 
+/** Names of a file that is being published: `temporary` until it is whole, `stored` behind that. */
+export interface PublishedNames {
+  readonly temporary: string
+  readonly stored: string
+}
+
 /** Writes one content piece by piece. After an error, or its end, it can do nothing more. */
 export interface StreamWriter {
   /** Bytes taken so far. */
@@ -238,9 +244,14 @@ export interface Artifacts {
   ): ArtifactRef
   /**
    * Begins a content that is sealed in pieces of 256 KiB while it comes, in a file that has no name
-   * until `finish`: a process that dies leaves nothing.
+   * until `finish`: a process that dies leaves nothing. `announce` is told by `finish` which names
+   * the file is about to get, before it has one: whoever keeps them can sweep a publication that a
+   * dead process did not record.
    */
-  writeStream(label: string, options?: { readonly bytesMax?: number }): StreamWriter
+  writeStream(label: string, options?: {
+    readonly bytesMax?: number
+    readonly announce?: (names: PublishedNames) => void
+  }): StreamWriter
   openStream(label: string, ref: ArtifactRef): StreamReader
   /** Begins a pack: many bodies in one file, in pieces of at most 4 MiB behind one index. */
   writePack(label: string): PackWriter
@@ -251,6 +262,8 @@ export interface Artifacts {
   read(label: string, ref: ArtifactRef): Buffer
   /** Removes one stored file (after the record that dropped it is durable). */
   remove(storedSha256: string): void
+  /** Removes the temporary file that `announce` told, if there is one. */
+  removeTemporary(name: string): void
   /** Names of all stored files. */
   list(): readonly string[]
 }

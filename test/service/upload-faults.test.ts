@@ -47,6 +47,7 @@ t.test('S-031 S-204 a disk that is full or fails at any step of an upload stores
     const again = await sendOver(at, credential, body, head)
     t.ok(again.status === 201 || again.status === 200, `${what}: ${again.bytes.toString()}`)
     t.equal(stored(), rows + 1, `${what}: once`)
+    t.equal(files(), kept + 1, `${what}: no file that no record names`)
     const path = `/api/edge/artifacts/${String(again.json().artifact_id)}/bytes`
     t.ok((await at.ask('GET', path)).bytes.equals(body), what)
   }

@@ -1,7 +1,7 @@
 /** Removing stored files whose rows are durably gone, and sweeping those of cut-off runs. */
 import { dirname } from 'node:path'
 import { storedPath } from '../artifact-folder.js'
-import { orphansIn, sweepOrphans } from '../artifacts.js'
+import { oldTemporaries, orphansIn, sweepOrphans } from '../artifacts.js'
 import { orIoFailure, removeFile, syncDir } from '../files.js'
 import { requireOwnFolders } from '../folders.js'
 import { FileStore } from '../store.js'
@@ -79,5 +79,16 @@ export const sweepStored = async (
   return at.exclusive(verb, () => {
     requireOwnFolders(files, at.dir, ['artifacts'])
     return sweepOrphans(files, places.artifacts, referenced(at.viewLocked()), now)
+  })
+}
+
+/** Removes old unfinished files, which needs no look at any record; answers how many. */
+export const sweepTemporaries = (store: Store): number => {
+  const { files, places, clock, dir } = requireFileStore(store)
+  requireOwnFolders(files, dir, ['artifacts'])
+  return orIoFailure('removing unfinished files', () => {
+    const found = oldTemporaries(files, places.artifacts, clock.wallMs())
+    for (const path of found) removeFile(files, path)
+    return found.length
   })
 }

@@ -29,6 +29,7 @@ import type { Gathered } from './rows.js'
 import { badFiles, gather, soundRuns } from './rows.js'
 import type { Salvage, Trace } from './salvage.js'
 import { recordsOf, salvage } from './salvage.js'
+import { forgetPublishing } from '../publishing.js'
 import type { Row } from '../segments/row.js'
 import type { Segment } from '../segments/read.js'
 import { nextNumber, SegmentWriter } from '../snapshot/fold.js'
@@ -125,6 +126,7 @@ const repairLocked = (site: Site, layout: Layout): RepairReport => {
     return { changed: false, copied_to: null, done, loss: noLoss, sequence }
   }
   const copied = copyAside(site)
+  forgetPublishing(site.files, site.dir)
   for (const log of mends) done.push(writeMends(site, log.epoch, log.mends))
   for (const [name, bytes] of mended) writeMended(site.files, site.places, name, bytes)
   if (mended.size > 0) done.push(note('files_mended', `${mended.size} snapshot files were mended.`))

@@ -39,6 +39,7 @@ import type { StateFile } from '../state-file.js'
 import { FileStore } from '../store.js'
 import type { AnchorStatus, Store } from '../types.js'
 import type { Site, StatePlace } from './use-case.js'
+import { forgetPublishing } from '../publishing.js'
 import { asideName, siteOf } from './use-case.js'
 
 /** How to restore. */
@@ -291,6 +292,7 @@ const placeLocked = (site: Site, source: Source, floor: number, layout: Layout):
       restoreArtifacts(files, join(source.root, name), places.artifacts, aside)
     } else addMissing(files, join(source.root, name), join(dir, name))
   }
+  forgetPublishing(files, dir)
   publish(files, places.state, encodeStateFile(source.state))
   const newest = logEpochs(files.list(places.wal)).at(-1) ?? 0
   const epoch = Math.max(newest, source.epoch) + 1

@@ -13,6 +13,7 @@ import type { Site } from '../care/use-case.js'
 import { publish, readWhole } from '../files.js'
 import { fileBytesMax } from '../limits.js'
 import { formatVersion } from '../paths.js'
+import { forgetPublishing } from '../publishing.js'
 import { nextNumber, SegmentWriter } from '../snapshot/fold.js'
 import type { StateFile } from '../state-file.js'
 import { decodeStateFile, encodeStateFile, tooNew } from '../state-file.js'
@@ -64,6 +65,7 @@ export const repairFormat1 = (site: Site, help: RepairHelp): RepairReport => {
   }
   const done: Problem[] = []
   const copied = help.copyAside(site)
+  forgetPublishing(site.files, site.dir)
   for (const epoch of mends) done.push(writeMends(site, epoch.epoch, epoch.mends))
   if (!plan.stateTrue) {
     publish(site.files, site.places.state, encodeStateFile(plan.state))

@@ -7,8 +7,8 @@ import fs from 'node:fs'
 import { syncBuiltinESMExports } from 'node:module'
 import { sep } from 'node:path'
 
-/** How a call fails. */
-export type DiskFault = 'EIO' | 'ENOSPC' | 'short'
+/** How a call fails; `kill` ends this process before it. */
+export type DiskFault = 'EIO' | 'ENOSPC' | 'short' | 'kill'
 
 /** Which call fails; `seen` fills with all of them. */
 export interface DiskPlan {
@@ -96,6 +96,7 @@ class Watched {
 
   #fails(fault: DiskFault | null, name: string): boolean {
     if (fault === null) return false
+    if (fault === 'kill') process.kill(process.pid, 'SIGKILL')
     if (fault === 'short' && name === 'writeSync') return true
     throw failure(fault === 'short' ? 'EIO' : fault, name)
   }

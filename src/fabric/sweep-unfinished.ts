@@ -1,0 +1,14 @@
+/** What processes that died left unfinished, swept where it needs no look at all records. */
+import { sweepAllCutOff } from '../edge/cut-off.js'
+import type { Gov } from '../governance/context.js'
+import { sweepTemporaries } from '../state/care/drop-stored.js'
+
+/**
+ * For the start of what lives for days: removes sealed files of uploads that were cut off between
+ * the file and its record, and unfinished files that nobody has written to for a quarter of an
+ * hour. What is under way elsewhere stays. May run twice. Throws what the disk does.
+ */
+export const sweepUnfinished = async (gov: Gov): Promise<void> => {
+  await sweepAllCutOff(gov)
+  sweepTemporaries(gov.store)
+}
