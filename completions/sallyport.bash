@@ -160,7 +160,7 @@ _sallyport() {
         --api-key-file) COMPREPLY=($(compgen -f -- "$cur")); return ;;
         --spend-ceiling-microusd) COMPREPLY=(); return ;;
         --spend-ceiling) COMPREPLY=(); return ;;
-        --consent) COMPREPLY=(); return ;;
+        --consent) COMPREPLY=($(compgen -W "gateway.chat gateway.report gateway.digest gateway.vision" -- "$cur")); return ;;
         --expected-policy-revision) COMPREPLY=(); return ;;
         --from) COMPREPLY=($(compgen -f -- "$cur")); return ;;
       esac
@@ -170,7 +170,7 @@ _sallyport() {
       COMPREPLY=($(compgen -W "--help --state-dir --json --no-input --quiet --verbose --no-color --wait" -- "$cur"))
       ;;
     "gateway prove")
-      COMPREPLY=($(compgen -W "--all --if-stale --help --state-dir --json --no-input --quiet --verbose --no-color --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "chat report screenshot --all --if-stale --help --state-dir --json --no-input --quiet --verbose --no-color --wait" -- "$cur"))
       ;;
     "shots config")
       case "$prev" in
@@ -199,7 +199,7 @@ _sallyport() {
         --digest-interval-minutes) COMPREPLY=(); return ;;
         --digest-window-minutes) COMPREPLY=(); return ;;
         --digest-max-chars) COMPREPLY=(); return ;;
-        --unset) COMPREPLY=(); return ;;
+        --unset) COMPREPLY=($(compgen -W "screenshot_folder recursive analysis cloud_upload fallbacks data_collection zdr renew_proof budget_microusd budget_requests request_cost_bound_microusd visual_run_refresh_minutes ingest_enabled ingest_interval_minutes ingest_limit analysis_limit analysis_concurrency analysis_interval_seconds analysis_job_timeout_seconds digest_enabled digest_interval_minutes digest_window_minutes digest_max_chars" -- "$cur")); return ;;
         --from) COMPREPLY=($(compgen -f -- "$cur")); return ;;
       esac
       COMPREPLY=($(compgen -W "set show --folder --recursive --analysis --cloud-upload --fallbacks --data-collection --zdr --renew-proof --budget-microusd --budget --budget-requests --request-cost-bound-microusd --request-cost-bound --visual-run-refresh-minutes --ingest-enabled --ingest-interval-minutes --ingest-limit --analysis-limit --analysis-concurrency --analysis-interval-seconds --analysis-job-timeout-seconds --digest-enabled --digest-interval-minutes --digest-window-minutes --digest-max-chars --unset --from --help --state-dir --json --no-input --quiet --verbose --no-color --wait" -- "$cur"))
@@ -331,11 +331,11 @@ _sallyport() {
       COMPREPLY=($(compgen -W "--help --state-dir --json --no-input --quiet --verbose --no-color --wait" -- "$cur"))
       ;;
     "codehost mode")
-      COMPREPLY=($(compgen -W "--help --state-dir --json --no-input --quiet --verbose --no-color --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "disabled reconcile_only --help --state-dir --json --no-input --quiet --verbose --no-color --wait" -- "$cur"))
       ;;
     "codehost consent")
       case "$prev" in
-        --action) COMPREPLY=(); return ;;
+        --action) COMPREPLY=($(compgen -W "issue.create comment.create git.object.create git.ref.create pull_request.create" -- "$cur")); return ;;
         --duration) COMPREPLY=(); return ;;
         --expected-revision) COMPREPLY=(); return ;;
       esac
@@ -361,7 +361,7 @@ _sallyport() {
         --goal) COMPREPLY=(); return ;;
         --idempotency-key) COMPREPLY=(); return ;;
       esac
-      COMPREPLY=($(compgen -W "--connection --title --body-file --issue --source --base --branch --author --message-file --goal --idempotency-key --help --state-dir --json --no-input --quiet --verbose --no-color --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "issue comment publication --connection --title --body-file --issue --source --base --branch --author --message-file --goal --idempotency-key --help --state-dir --json --no-input --quiet --verbose --no-color --wait" -- "$cur"))
       ;;
     "codehost preview")
       COMPREPLY=($(compgen -W "--diff --help --state-dir --json --no-input --quiet --verbose --no-color --wait" -- "$cur"))
@@ -370,7 +370,7 @@ _sallyport() {
       case "$prev" in
         --preview-digest) COMPREPLY=(); return ;;
         --connection) COMPREPLY=(); return ;;
-        --action) COMPREPLY=(); return ;;
+        --action) COMPREPLY=($(compgen -W "issue.create comment.create" -- "$cur")); return ;;
         --until) COMPREPLY=(); return ;;
         --max-jobs) COMPREPLY=(); return ;;
       esac
@@ -596,7 +596,7 @@ _sallyport() {
         --after) COMPREPLY=(); return ;;
         --value) COMPREPLY=(); return ;;
       esac
-      COMPREPLY=($(compgen -W "set clear --dir --service --times --after --value --help --state-dir --json --no-input --quiet --verbose --no-color --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "set clear delay hang_before_headers hang_mid_body drip close_before_headers reset_before_headers reset_mid_body truncate chunked redirect_301 redirect_302 redirect_303 redirect_307 redirect_308 gzip br deflate encoding_unnamed_gzip oversize oversize_chunked status_400 status_401 status_402 status_403 status_404 status_408 status_413 status_429 status_500 status_502 status_503 status_504 not_json malformed trailing empty_body duplicate_key deep bom bad_utf8 lone_surrogate billing_delay billing_hang_before_headers billing_hang_mid_body billing_drip billing_close_before_headers billing_reset_before_headers billing_reset_mid_body billing_truncate billing_chunked billing_redirect_301 billing_redirect_302 billing_redirect_303 billing_redirect_307 billing_redirect_308 billing_gzip billing_br billing_deflate billing_encoding_unnamed_gzip billing_oversize billing_oversize_chunked billing_status_400 billing_status_401 billing_status_402 billing_status_403 billing_status_404 billing_status_408 billing_status_413 billing_status_429 billing_status_500 billing_status_502 billing_status_503 billing_status_504 billing_not_json billing_malformed billing_trailing billing_empty_body billing_duplicate_key billing_deep billing_bom billing_bad_utf8 billing_lone_surrogate read_delay read_hang_before_headers read_hang_mid_body read_drip read_close_before_headers read_reset_before_headers read_reset_mid_body read_truncate read_chunked read_redirect_301 read_redirect_302 read_redirect_303 read_redirect_307 read_redirect_308 read_gzip read_br read_deflate read_encoding_unnamed_gzip read_oversize read_oversize_chunked read_status_400 read_status_401 read_status_402 read_status_403 read_status_404 read_status_408 read_status_413 read_status_429 read_status_500 read_status_502 read_status_503 read_status_504 read_not_json read_malformed read_trailing read_empty_body read_duplicate_key read_deep read_bom read_bad_utf8 read_lone_surrogate write_delay write_hang_before_headers write_hang_mid_body write_drip write_close_before_headers write_reset_before_headers write_reset_mid_body write_truncate write_chunked write_redirect_301 write_redirect_302 write_redirect_303 write_redirect_307 write_redirect_308 write_gzip write_br write_deflate write_encoding_unnamed_gzip write_oversize write_oversize_chunked write_status_400 write_status_401 write_status_402 write_status_403 write_status_404 write_status_408 write_status_413 write_status_429 write_status_500 write_status_502 write_status_503 write_status_504 write_not_json write_malformed write_trailing write_empty_body write_duplicate_key write_deep write_bom write_bad_utf8 write_lone_surrogate wrong_id empty_id no_id id_number id_257_bytes header_absent header_wrong header_malformed header_compact header_braced header_urn header_uppercase header_empty header_repeated header_repeated_other wrong_model no_model two_choices zero_choices no_choices tool_calls tool_calls_null tool_calls_empty function_call null_content no_content content_parts wrong_role empty_answer answer_over_64k answer_64k control_characters reasoning refusal wrong_upstream no_upstream no_cost usage_cost billing_no_entry billing_no_entry_once billing_no_envelope billing_bare_list billing_duplicate_entry billing_extra_entry billing_other_id billing_no_request_id billing_uppercase_id billing_500_once billing_500_always billing_no_cost billing_negative billing_negative_zero billing_above_range billing_top_of_range billing_huge billing_float billing_fraction billing_exponent billing_bool billing_string billing_null billing_list billing_zero_first billing_zero_always billing_cost billing_overrun billing_warning_text billing_warning_space billing_warning_empty billing_warning_null billing_warning_false billing_warning_zero billing_warning_list billing_warning_object shot_prose shot_fenced shot_trailing_text shot_truncated_json shot_comment shot_duplicate_field shot_nan shot_unknown_field shot_unknown_nested_field shot_missing_field shot_other_schema shot_other_activity shot_other_artifact shot_other_goal shot_other_needle shot_confidence_low shot_confidence_high shot_confidence_text shot_confidence_null shot_unknowns shot_secret shot_password shot_chat shot_sensitive_snippets shot_injection shot_long_snippet shot_long_log shot_cut shot_huge_error read_limit_spent write_limit_spent write_too_fast write_too_many write_not_done_500 write_not_done_422 read_not_there write_timed_out write_cut_422 write_other_id write_other_text tree_truncated tree_cut tree_other_row blob_other_bytes commit_other_message ref_moved repository_renumbered repository_archived pull_closed pull_draft pull_retitled pull_counts pull_moved issue_elsewhere issue_other_body comment_elsewhere files_cut files_twice files_more --dir --service --times --after --value --help --state-dir --json --no-input --quiet --verbose --no-color --wait" -- "$cur"))
       ;;
     "sandbox faults")
       COMPREPLY=($(compgen -W "--help --state-dir --json --no-input --quiet --verbose --no-color --wait" -- "$cur"))

@@ -2,7 +2,7 @@
  * Typed flags. A value is taken strictly or refused: no sign, exponent, hex, space or unit is
  * guessed, and no error text holds the value itself.
  */
-import { Option, type Command } from 'commander'
+import { Option, type Argument, type Command } from 'commander'
 import { durationText, unitMs } from '../base/duration.js'
 import { fail } from '../base/errors.js'
 import { microusdOf, moneyText } from '../base/money.js'
@@ -117,11 +117,24 @@ export const durationFlag = (flags: string, text: string, range: Range): Option 
   return option.argParser((value) => parseDuration(option.long ?? flags, value, range))
 }
 
+/** What completion offers, by the flag or argument. */
+const words = new WeakMap<Argument | Option, readonly string[]>()
+
+/**
+ * Words that completion offers for a flag or an argument. What is given is judged where it is read:
+ * commander's own `choices()` would repeat what was typed, and its help say the words twice.
+ */
+export const offered = <T extends Argument | Option>(taker: T, offers: readonly string[]): T => {
+  words.set(taker, offers)
+  return taker
+}
+
+/** Words that completion offers for a flag or an argument; none where it takes others. */
+export const offeredFor = (taker: Argument | Option): readonly string[] => words.get(taker) ?? []
+
 /** A flag that takes one of a few words. */
 export const choiceFlag = (flags: string, text: string, choices: readonly string[]): Option => {
-  const option = new Option(flags, `${text} (${choices.join(', ')})`)
-  // Not `choices()`: its error text repeats what was typed.
-  option.argChoices = [...choices]
+  const option = offered(new Option(flags, `${text} (${choices.join(', ')})`), choices)
   return option.argParser((value) => {
     if (choices.includes(value)) return value
     const name = option.long ?? flags

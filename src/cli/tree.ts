@@ -1,6 +1,7 @@
 /** The whole command tree as data: what man pages, completions and tests are made from. */
 import type { Command, Option } from 'commander'
 import type { VerbEntry } from './entry.js'
+import { offeredFor } from './flags.js'
 import { usageOf } from './verb.js'
 import type { VerbMeta } from './verb.js'
 import type { VerbDeps } from './bound.js'
@@ -12,7 +13,7 @@ export interface DescribedFlag {
   /** As shown: `<file>`; null for a switch. */
   readonly value: string | null
   readonly text: string
-  /** The only words it takes; empty when it takes others. */
+  /** Words that it is known to take; empty when it takes others. */
   readonly choices: readonly string[]
 }
 
@@ -73,7 +74,7 @@ const describe = async (
     arguments: command.registeredArguments.map((argument) => ({
       name: argument.name(),
       text: argument.description,
-      choices: argument.argChoices ?? [],
+      choices: offeredFor(argument),
     })),
     flags: [
       ...command.options.filter((option) => !option.hidden).map(describeFlag),
@@ -87,7 +88,7 @@ const describeFlag = (option: Option): DescribedFlag => ({
   long: option.long ?? option.flags,
   value: /[<[][^>\]]+[>\]]/.exec(option.flags)?.[0] ?? null,
   text: option.description,
-  choices: option.argChoices ?? [],
+  choices: offeredFor(option),
 })
 
 // `helpInformation` leaves out what `addHelpText` added.

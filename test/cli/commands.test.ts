@@ -133,6 +133,9 @@ t.test('every verb and flag is in every completion script and man page', async (
   for (const { noun, meta, flags } of verbs) {
     const page = pages.get(noun === null ? 'man/sallyport.1' : `man/sallyport-${noun}.1`) ?? ''
     t.match(page, `.SH ${meta.name.toUpperCase()}`, meta.name)
+    const synopsis = page.split('.SH SYNOPSIS')[1]?.split('.SH ')[0] ?? ''
+    const words = noun === null ? 'COMMAND' : `sallyport ${meta.name}`
+    t.ok(synopsis.includes(words.replaceAll('-', '\\-')), `${meta.name} in the synopsis`)
     for (const { long } of flags) {
       t.ok(page.includes(long.replaceAll('-', '\\-')), `${meta.name} ${long}`)
     }
@@ -170,6 +173,19 @@ COMP_WORDS=(${quoted}); COMP_CWORD=${words.length - 1}; _sallyport; echo "\${COM
   t.strictSame(complete('sallyport', 'state', 'path', '--js'), ['--json'])
   t.strictSame(complete('sallyport', 'help', 'mon'), ['money'])
   t.strictSame(complete('sallyport', 'completion', 'z'), ['zsh'])
+  t.strictSame(complete('sallyport', 'gateway', 'prove', 'scr'), ['screenshot'])
+  t.strictSame(complete('sallyport', 'gateway', 'setup', '--consent', 'gateway.v'),
+    ['gateway.vision'])
+  t.strictSame(complete('sallyport', 'sandbox', 'fault', 'set', 'billing_overr'),
+    ['billing_overrun'])
+  t.strictSame(complete('sallyport', 'codehost', 'consent', 'ID', '--action', 'git.r'),
+    ['git.ref.create'])
+  t.strictSame(complete('sallyport', 'codehost', 'approve', '--action', ''),
+    ['issue.create', 'comment.create'])
+  t.strictSame(complete('sallyport', 'codehost', 'prepare', 'pu'), ['publication'])
+  t.strictSame(complete('sallyport', 'codehost', 'mode', 'ID', 'rec'), ['reconcile_only'])
+  t.strictSame(complete('sallyport', 'shots', 'config', 'set', '--unset', 'screenshot_f'),
+    ['screenshot_folder'])
 })
 
 t.test('A-006 no help text, topic, man page or completion claims attestation, trusted '

@@ -52,6 +52,7 @@ const nounPage = (noun: DescribedNoun, verbs: Verbs): string =>
   page([
     title(`SALLYPORT\\-${noun.noun.toUpperCase()}`),
     section('NAME', [`sallyport\\-${noun.noun} \\- ${plain(noun.summary)}`]),
+    section('SYNOPSIS', [verbatim(verbs.map(({ usage }) => usage).join('\n'))]),
     ...verbs.flatMap(verbSection),
     section('SEE ALSO', ['.BR sallyport (1)']),
   ])

@@ -31,7 +31,8 @@ export interface StandingRequest {
 }
 
 /** Actions of follow-through jobs; a publication is approved one by one. */
-const followActions: readonly CodehostAction[] = ['issue.create', 'comment.create']
+/** What a standing authority may allow. */
+export const followActions: readonly CodehostAction[] = ['issue.create', 'comment.create']
 
 const requireFollow = (given: readonly string[]): readonly CodehostAction[] => {
   const actions = requireActions(given)

@@ -1,9 +1,10 @@
+import { Option } from 'commander'
 import { codehostApprove, type ApprovedDocument } from '../../../codehost/jobs/contract.js'
 import { approveJob } from '../../../codehost/jobs/approve.js'
-import { giveStanding } from '../../../codehost/jobs/standing.js'
+import { followActions, giveStanding } from '../../../codehost/jobs/standing.js'
 import { codehostLimits } from '../../../codehost/constants.js'
 import { fail } from '../../../base/errors.js'
-import { integerFlag } from '../../flags.js'
+import { integerFlag, offered } from '../../flags.js'
 import { loginToMutate } from '../../mutate.js'
 import { requestOf } from '../../request.js'
 import { fieldLines } from '../../text.js'
@@ -57,7 +58,10 @@ const definition: VerbDefinition<ApprovedDocument> = {
     .option('--preview-digest <digest>', 'as `codehost preview` shows it')
     .option('--standing', 'give an authority that stands for approvals')
     .option('--connection <id>', 'with --standing: its connection')
-    .option('--action <action...>', 'with --standing: issue.create, comment.create')
+    .addOption(offered(
+      new Option('--action <action...>', `with --standing: ${followActions.join(', ')}`),
+      followActions,
+    ))
     .option('--until <time>', 'with --standing: when it ends (ISO 8601 UTC)')
     .addOption(integerFlag('--max-jobs <n>', 'with --standing: for so many jobs', {
       min: 1, max: codehostLimits.standingJobsMax,

@@ -1,3 +1,4 @@
+import { Option } from 'commander'
 import { issueConsent, prepareConsent, type PreparedConsent } from '../../../codehost/consent.js'
 import { codehostConsent, type ConnectionDocument } from '../../../codehost/contract.js'
 import { actionTexts, codehostActions, codehostLimits } from '../../../codehost/constants.js'
@@ -6,7 +7,7 @@ import { fail } from '../../../base/errors.js'
 import { requireOwnConnection } from '../../../governance/connections/read.js'
 import type { Connection } from '../../../governance/connections/rows.js'
 import type { VerbDeps } from '../../bound.js'
-import { durationFlag, integerFlag } from '../../flags.js'
+import { durationFlag, integerFlag, offered } from '../../flags.js'
 import { loginToMutate } from '../../mutate.js'
 import type { Prompter } from '../../prompt.js'
 import { requestOf } from '../../request.js'
@@ -52,7 +53,9 @@ const definition: VerbDefinition<ConnectionDocument> = {
   },
   flags: (command) => command
     .argument('<connection>', 'id of the connection')
-    .option('--action <action...>', `what to allow: ${codehostActions.join(', ')}`)
+    .addOption(offered(new Option(
+      '--action <action...>', `what to allow: ${codehostActions.join(', ')}`,
+    ), codehostActions))
     .addOption(durationFlag('--duration <time>', 'how long; first 30m', {
       min: codehostLimits.grantMsMin, max: codehostLimits.grantMsMax,
     }))

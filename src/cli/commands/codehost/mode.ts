@@ -1,6 +1,8 @@
+import { Argument } from 'commander'
 import { fail } from '../../../base/errors.js'
 import { codehostMode, type ConnectionDocument } from '../../../codehost/contract.js'
 import { setMode } from '../../../codehost/narrow.js'
+import { offered } from '../../flags.js'
 import { afterStop, loginToStop } from '../../mutate.js'
 import { requestOf } from '../../request.js'
 import { defineVerb, type Build, type Run, type VerbDefinition } from '../../verb.js'
@@ -30,7 +32,9 @@ const definition: VerbDefinition<ConnectionDocument> = {
   },
   flags: (command) => command
     .argument('<connection>', 'id of the connection')
-    .argument('<mode>', 'disabled or reconcile_only'),
+    .addArgument(offered(
+      new Argument('<mode>', 'disabled or reconcile_only'), ['disabled', 'reconcile_only'],
+    )),
   text: connectionText,
 }
 

@@ -1,3 +1,4 @@
+import { Argument } from 'commander'
 import { resolve } from 'node:path'
 import { codehostPrepare, type JobDocument } from '../../../codehost/jobs/contract.js'
 import { preparePublication } from '../../../codehost/jobs/publication/prepare.js'
@@ -6,7 +7,7 @@ import type { FollowWish } from '../../../codehost/jobs/plan.js'
 import type { Job } from '../../../codehost/jobs/rows.js'
 import { fail } from '../../../base/errors.js'
 import type { VerbDeps } from '../../bound.js'
-import { integerFlag } from '../../flags.js'
+import { integerFlag, offered } from '../../flags.js'
 import { readInputText } from '../../input.js'
 import { loginToMutate } from '../../mutate.js'
 import { requestOf } from '../../request.js'
@@ -58,7 +59,9 @@ const definition: VerbDefinition<JobDocument> = {
     json: codehostPrepare,
   },
   flags: (command) => command
-    .argument('<what>', 'issue, comment or publication')
+    .addArgument(offered(
+      new Argument('<what>', 'issue, comment or publication'), ['issue', 'comment', 'publication'],
+    ))
     .option('--connection <id>', 'the connection that it is written through')
     .option('--title <text>', 'title of an issue or of a pull request')
     .option('--body-file <file>', 'what it says, in UTF-8; - for stdin')

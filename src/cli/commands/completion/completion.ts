@@ -3,6 +3,7 @@ import { Argument } from 'commander'
 import { fail } from '../../../base/errors.js'
 import { completionScript, shells } from '../../completion/scripts.js'
 import type { Shell } from '../../completion/scripts.js'
+import { offered } from '../../flags.js'
 import { describeNouns, describeTree } from '../../tree.js'
 import { defineVerb } from '../../verb.js'
 import type { Build, Run, VerbMeta } from '../../verb.js'
@@ -28,8 +29,7 @@ const meta: VerbMeta = {
 }
 
 const shellArgument = (): Argument => {
-  const argument = new Argument('<shell>', shells.join(', '))
-  argument.argChoices = [...shells]
+  const argument = offered(new Argument('<shell>', shells.join(', ')), shells)
   return argument.argParser((word) => {
     if ((shells as readonly string[]).includes(word)) return word
     throw fail.rejected('unknown_shell', `The shell is one of ${shells.join(', ')}.`)

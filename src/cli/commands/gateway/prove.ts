@@ -1,3 +1,4 @@
+import { Argument } from 'commander'
 import { moneyText } from '../../../base/money.js'
 import { fail } from '../../../base/errors.js'
 import { gatewayContext } from '../../../fabric/places.js'
@@ -10,6 +11,7 @@ import type { Gov } from '../../../governance/context.js'
 import { deploymentProfile } from '../../../governance/profile.js'
 import type { VerbDeps } from '../../bound.js'
 import { clientOf } from '../../../fabric/client.js'
+import { offered } from '../../flags.js'
 import { loginToMutate } from '../../mutate.js'
 import type { View } from '../../output.js'
 import { defineVerb, type Build, type Run, type VerbDefinition } from '../../verb.js'
@@ -69,7 +71,7 @@ const definition: VerbDefinition<ProveDocument> = {
     json: gatewayProve,
   },
   flags: (command) => command
-    .argument('[slot]', 'chat, report or screenshot')
+    .addArgument(offered(new Argument('[slot]', 'chat, report or screenshot'), slotNames))
     .option('--all', 'every slot that is set; one failure does not stop the others')
     .option('--if-stale', 'only when there is no current proof'),
   text,

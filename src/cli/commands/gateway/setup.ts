@@ -1,3 +1,4 @@
+import { Option } from 'commander'
 import { fail } from '../../../base/errors.js'
 import { configurationBytesMax } from '../../../fabric/configuration.js'
 import { routePlaces } from '../../../fabric/places.js'
@@ -10,7 +11,7 @@ import { showGateway } from '../../../gateway/show.js'
 import type { Gov } from '../../../governance/context.js'
 import { policyHead } from '../../../governance/policy/head.js'
 import type { VerbDeps } from '../../bound.js'
-import { choiceFlag, integerFlag, moneyFlag } from '../../flags.js'
+import { choiceFlag, integerFlag, moneyFlag, offered } from '../../flags.js'
 import { readInput, readSecret } from '../../input.js'
 import { loginToMutate } from '../../mutate.js'
 import { defineVerb, type Build, type Run, type VerbDefinition } from '../../verb.js'
@@ -78,7 +79,9 @@ const definition: VerbDefinition<GatewayShow> = {
     .addOption(choiceFlag('--remove-slot <slot>', 'remove a slot', slotNames))
     .option('--api-key-file <file>', "the gateway's key; - for stdin")
     .addOption(moneyFlag('--spend-ceiling-microusd <n>', 'the one ceiling of all routes', money))
-    .option('--consent <purpose...>', `purposes to consent to: ${gatewayPurposes.join(', ')}`)
+    .addOption(offered(new Option(
+      '--consent <purpose...>', `purposes to consent to: ${gatewayPurposes.join(', ')}`,
+    ), gatewayPurposes))
     .option('--enable', 'enable the route (a first set-up does)')
     .option('--disable', 'disable it; slots, key and proofs remain')
     .option('--acknowledge-cloud-egress', 'content leaves for the gateway and its upstream hosts')

@@ -3,10 +3,11 @@ import {
   faultLimits, sandboxFault, sandboxFaultsShape,
   type ActiveFaultDocument, type SandboxFaultsDocument,
 } from '../../../sandbox/contract.js'
+import { faultTable } from '../../../sandbox/faults/table.js'
 import { serviceNames } from '../../../sandbox/types.js'
 import { Argument } from 'commander'
 import { fail } from '../../../base/errors.js'
-import { choiceFlag, integerFlag } from '../../flags.js'
+import { choiceFlag, integerFlag, offered } from '../../flags.js'
 import { requestOf } from '../../request.js'
 import { defineVerb } from '../../verb.js'
 import type { Build, Run, VerbDefinition } from '../../verb.js'
@@ -49,11 +50,13 @@ export const definition: VerbDefinition<SandboxFaultsDocument> = {
     json: sandboxFault,
   },
   flags: (command) => {
-    const action = new Argument('<action>', 'set or clear')
-    action.argChoices = [...actions]
+    const action = offered(new Argument('<action>', 'set or clear'), actions)
     return command
       .addArgument(action)
-      .argument('[name]', 'name of the fault; clear without one clears all')
+      .addArgument(offered(
+        new Argument('[name]', 'name of the fault; clear without one clears all'),
+        [...new Set(faultTable.map(({ name }) => name))],
+      ))
       .option(...dirFlag)
       .addOption(choiceFlag('--service <name>', 'whose fault', [...serviceNames]))
       .addOption(integerFlag('--times <n>', 'requests it strikes', { min: 1, max: countMax }))

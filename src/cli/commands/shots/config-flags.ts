@@ -123,7 +123,8 @@ export const addSettingFlags = (command: Command): Command => {
 const camel = (flag: string): string =>
   flag.slice(2).replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase())
 
-const settingNames: readonly string[] =
+/** Settings that `--unset` takes. */
+export const settingNames: readonly string[] =
   ['screenshot_folder', ...settingFlags.map(({ field }) => field)]
 
 const requireSetting = (name: string): void => {

@@ -1,5 +1,5 @@
 /** `sallyport shots config set|show`. */
-import { Argument } from 'commander'
+import { Argument, Option } from 'commander'
 import { fail } from '../../../base/errors.js'
 import { parseStrictJson } from '../../../base/strict-json.js'
 import {
@@ -10,10 +10,11 @@ import {
 import { shotsConfig } from '../../../shots/source/contract.js'
 import { parseSettingsChange, savedSettings } from '../../../shots/source/settings.js'
 import type { VerbDeps } from '../../bound.js'
+import { offered } from '../../flags.js'
 import { readInput } from '../../input.js'
 import { loginToMutate } from '../../mutate.js'
 import { defineVerb, type Build, type Run, type VerbDefinition } from '../../verb.js'
-import { addSettingFlags, changeOfFlags } from './config-flags.js'
+import { addSettingFlags, changeOfFlags, settingNames } from './config-flags.js'
 import { fillConfigForm } from './config-form.js'
 import { configText } from './config-text.js'
 import { shotsContext } from '../../../fabric/contexts/shots.js'
@@ -51,10 +52,12 @@ const definition: VerbDefinition<ShotsConfig> = {
     json: shotsConfig,
   },
   flags: (command) => {
-    const action = new Argument('<action>', 'set or show')
-    action.argChoices = ['set', 'show']
+    const action = offered(new Argument('<action>', 'set or show'), ['set', 'show'])
     return addSettingFlags(command.addArgument(action))
-      .option('--unset <setting...>', 'forget saved settings, named as `show` names them')
+      .addOption(offered(
+        new Option('--unset <setting...>', 'forget saved settings, named as `show` names them'),
+        settingNames,
+      ))
       .option('--from <file>', 'settings as JSON, named as `show --json` names them; - for stdin')
   },
   text: (result, view) => configText(result, view),
