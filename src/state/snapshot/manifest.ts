@@ -6,6 +6,7 @@
 import { LowSync } from 'lowdb'
 import type { SyncAdapter } from 'lowdb'
 import * as v from 'valibot'
+import { shapeCheck } from '../../base/compiled-shape.js'
 import { count } from '../../base/fields.js'
 import { canonicalJson, sha256Hex } from '../../base/canonical.js'
 import type { SallyportError } from '../../base/errors.js'
@@ -90,16 +91,24 @@ export const encodeManifest = (manifest: Manifest): Buffer => {
   return Buffer.from(`${text} ${sha256Hex(text)}\n`)
 }
 
+const isManifest = shapeCheck(manifestShape)
+
+/** Digests of the files from which manifests were read: making their text again takes longer. */
+const digests = new WeakMap<Manifest, string>()
+
 /** Reads a manifest's bytes; undefined when a byte of them is untrue. */
 export const decodeManifest = (bytes: Buffer): Manifest | undefined => {
   const text = bytes.toString('utf8', 0, Math.max(0, bytes.length - checksumBytes))
   if (!Buffer.from(`${text} ${sha256Hex(text)}\n`).equals(bytes)) return undefined
-  const parsed = v.safeParse(manifestShape, JSON.parse(text))
-  return parsed.success ? parsed.output : undefined
+  const parsed: unknown = JSON.parse(text)
+  if (!isManifest(parsed)) return undefined
+  digests.set(parsed, sha256Hex(bytes))
+  return parsed
 }
 
 /** SHA-256 of a manifest file, by which a log names the manifest that it was founded with. */
-export const manifestDigest = (manifest: Manifest): string => sha256Hex(encodeManifest(manifest))
+export const manifestDigest = (manifest: Manifest): string =>
+  digests.get(manifest) ?? sha256Hex(encodeManifest(manifest))
 
 /** lowdb's storage as needed here: self-checked, uniquely named, synced, never half replaced. */
 class ManifestAdapter implements SyncAdapter<Manifest> {
