@@ -1,11 +1,11 @@
 /** What goes in and comes out of the operations on tasks of every capability. */
 import * as v from 'valibot'
-import { contract } from '../base/contract.js'
+import { contract, type Stamped } from '../base/contract.js'
 import { fail } from '../base/errors.js'
 import { closedObject, strictInteger } from '../base/schema.js'
 import { getJob } from '../governance/board/read.js'
 import {
-  boardTaskDocument, boardTaskShape, type SeenTask,
+  boardTaskDocument, boardTaskShape, type BoardTaskDocument, type SeenTask,
 } from '../governance/board/task-document.js'
 import { ownerOfKind, type Registry } from '../governance/capability.js'
 import { taskStates } from '../governance/rows.js'
@@ -88,5 +88,30 @@ export const taskCancel = contract({ ...oneTask, name: 'task.cancel', input: one
 /** Closing a task whose charge was settled by hand. */
 export const taskClose = contract({ ...oneTask, name: 'task.close', input: one })
 
-/** Taking over a task from an earlier session of the same owner. */
-export const taskRecover = contract({ ...oneTask, name: 'task.recover', input: one })
+/** Taking over one task from an earlier session of the same owner. */
+export const taskRecoverOne = contract({ ...oneTask, name: 'task.recover', input: one })
+
+/** One task keeps the name of its schema, whichever operation gave it. */
+const oneShape = taskRecoverOne.output as v.GenericSchema<Stamped<BoardTaskDocument>>
+
+const recoveredShape = v.strictObject({
+  /** How many tasks were taken over. */
+  recovered: v.number(),
+  /** In how many acts, each with a row of the audit. */
+  acts: v.number(),
+})
+
+/** What a recovery of all finished tasks did. */
+export type RecoveredTasks = v.InferOutput<typeof recoveredShape>
+
+/** The task that was taken over, or what was done to all. */
+export type TaskRecoverDocument = Stamped<BoardTaskDocument> | RecoveredTasks
+
+/** Taking over one task, or all that are finished. */
+export const taskRecover = contract({
+  name: 'task.recover', version: 1,
+  input: closedObject({ task: v.optional(v.string()), all: v.optional(v.boolean()) }),
+  output: v.union([oneShape, recoveredShape]),
+  toDocument: (found: SeenTask | RecoveredTasks): TaskRecoverDocument =>
+    'task' in found ? taskRecoverOne.document(found) : found,
+})

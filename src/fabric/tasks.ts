@@ -3,7 +3,9 @@ import { isoFromMs } from '../base/clock.js'
 import { fail } from '../base/errors.js'
 import { requireCancellable } from '../governance/board/cancel.js'
 import { getTask, requireOwnTask } from '../governance/board/read.js'
-import { recoverOwnership } from '../governance/board/recover.js'
+import {
+  recoverableTasks, recoverFinished, recoverOwnership,
+} from '../governance/board/recover.js'
 import { reviewTask } from '../governance/board/review.js'
 import {
   ownerOfKind, ownerOfRuntime, type Capability, type Registry,
@@ -20,7 +22,7 @@ import type { Session } from '../governance/session/types.js'
 import { askedThrough, stopNow, type Recorded } from '../governance/stops/act.js'
 import type { View } from '../state/types.js'
 import { capabilities } from './capabilities.js'
-import type { TaskVerdict } from './tasks-contract.js'
+import type { RecoveredTasks, TaskVerdict } from './tasks-contract.js'
 
 type HeldReview = 'reviewOverrun' | 'reviewHeld'
 
@@ -104,6 +106,24 @@ export const recoverAnyTask = (gov: Gov, session: Session, taskId: string): Prom
     recoverOwnership(tx, isoFromMs(gov.clock.wallMs()), session, taskId)
     return getTask(tx, taskId)
   })
+
+/**
+ * Moves all of an owner's finished tasks to the present session, as one act; what one record has no
+ * room for follows in another. Answers how many were moved.
+ */
+export const recoverAllTasks = async (gov: Gov, session: Session): Promise<RecoveredTasks> => {
+  let [recovered, acts] = [0, 0]
+  for (;;) {
+    // Found without the lock: only what is there to be moved is read again under it.
+    const ids = recoverableTasks(gov.store.read(), session)
+    if (ids.length === 0) return { recovered, acts }
+    const moved = await gov.store.transact('task recover', (tx) =>
+      recoverFinished(tx, isoFromMs(gov.clock.wallMs()), session, ids))
+    if (moved === 0) return { recovered, acts }
+    recovered += moved
+    acts += 1
+  }
+}
 
 /**
  * Settles an unknown charge by hand. What the capability keeps of the charge follows in the same

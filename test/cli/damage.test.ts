@@ -37,7 +37,7 @@ const more = ({ goal, row }: Begun): Readonly<Record<string, readonly string[]>>
   'goal update': [goal, '--title', 'x', '--expected-revision', '1'],
   'alpha ask': ['-'], 'audit show': [row], 'shots explain': ['x.png'],
   'alpha review': ['task_1', '--approve'], 'task review': ['task_1', '--approve'],
-  'ledger review': ['op_1', '--accept'],
+  'ledger review': ['op_1', '--accept'], 'task recover': ['--all'],
   'ledger settle': ['op_1', '--amount-microusd', '1', '--yes'],
   'codehost connect': ['--repo', 'o/r', '--token-file', '-'],
   'codehost mode': ['cnn_1', 'disabled'], 'state prune': ['--older-than', '30d', '--yes'],
@@ -135,7 +135,8 @@ t.test('a torn last record is told on stderr by reads, and cut by the next write
   t.equal((await world.run(['goal', 'list', '--quiet'])).stderr, '')
   const wrote = await world.run(['goal', 'add', 'bread', '--json'])
   t.equal(wrote.status, 0)
-  t.match(wrote.stderr, /^torn_tail_cut: A torn last record \(8 bytes, never acknowledged\) was cut/m)
+  const cut = /^torn_tail_cut: A torn last record \(8 bytes, never acknowledged\) was cut/m
+  t.match(wrote.stderr, cut)
   t.equal((await world.run(['goal', 'list'])).stderr, '')
 })
 

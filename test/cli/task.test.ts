@@ -2,7 +2,7 @@ import t from 'tap'
 import { verifyAudit } from '../../src/governance/audit.js'
 import { verifyBoard } from '../../src/governance/board/verify.js'
 import { holdGuard } from '../../src/governance/guard.js'
-import type { Task } from '../../src/governance/rows.js'
+import { collections, type Task } from '../../src/governance/rows.js'
 import { admit, taskAt, type Stage } from '../support/tasks.js'
 import { World, type StateWorld } from '../world/world.js'
 import { failure } from '../support/must.js'
@@ -141,6 +141,38 @@ t.test('A-130 after a new login a task is listed, and recovered explicitly', asy
   t.hasStrict(await at.json(['task', 'review', id, '--approve']), { done: true })
   const view = at.view()
   t.strictSame([...verifyBoard(view), ...verifyAudit(view)], [])
+})
+
+t.test('A-130 every finished task is taken over in one audited act, and no other', async (t) => {
+  const at = await World.still(t).state({ owner: 'ada' })
+  await at.json(['login'])
+  const done = [await make(t, at, 'succeeded'), await make(t, at, 'succeeded')]
+  const blocked = await make(t, at, 'blocked')
+  const { root } = await at.json(['login', '--replace'])
+  const refused = await at.run(['task', 'review', done[0]?.task_id ?? '', '--approve'])
+  t.match(refused.stderr, /task recover task_\S+`\. `sallyport task recover --all` takes over/)
+  const open = await at.run(['task', 'cancel', blocked.task_id])
+  t.notMatch(open.stderr, '--all', 'a task that is not finished is not among them')
+  for (const words of [[], [done[0]?.task_id ?? '', '--all']]) {
+    const ran = await at.run(['task', 'recover', ...words, '--json'])
+    t.hasStrict(failure(ran), { status: 2, code: 'one_task_or_all' })
+  }
+  const before = at.view().all(collections.audit).length
+  t.hasStrict(await at.json(['task', 'recover', '--all']), { recovered: 2, acts: 1 })
+  t.equal(at.view().all(collections.audit).length, before + 1)
+  t.hasStrict(await at.json(['audit', 'list', '--limit', '1']), [{
+    what: 'task.recovered_all', subject: root.id, facts: { tasks: 2 },
+  }])
+  const access = Object.fromEntries((await at.json(['task', 'list']))
+    .map((task: { id: string; access: string }) => [task.id, task.access]))
+  for (const { task_id: id } of done) t.equal(access[id], 'current')
+  t.equal(access[blocked.task_id], 'root_replaced')
+  const { sequence } = at.view()
+  t.match((await at.run(['task', 'recover', '--all'])).stdout, 'No finished task of yours')
+  t.equal(at.view().sequence, sequence, 'again is nothing to do')
+  t.strictSame([...verifyBoard(at.view()), ...verifyAudit(at.view())], [])
+  await asBob(at)
+  t.hasStrict(await at.json(['task', 'recover', '--all']), { recovered: 0, acts: 0 })
 })
 
 t.test('a task whose process died is ended before a mutating verb does its work', async (t) => {

@@ -98,6 +98,14 @@ const acts: Readonly<Record<string, { readonly act: Act; readonly again: 'nothin
     },
     again: 'nothing',
   },
+  'task recover --all': {
+    act: async (at) => {
+      await asked(at)
+      await at.json(['login'])
+      return ['task', 'recover', '--all']
+    },
+    again: 'nothing',
+  },
   'alpha setup': { act: async () => ['alpha', 'setup', '--disable'], again: 'nothing' },
   'alpha setup of a lower ceiling': {
     act: async (at) => setupFlags(at.place, await at.revision(), {

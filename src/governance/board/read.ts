@@ -19,6 +19,7 @@ import { tasksByGoal, tasksByKind, tasksByOwner, tasksByOwnState } from '../row-
 import { collections, type Job, type Task, type TaskState } from '../rows.js'
 import type { Session } from '../session/types.js'
 import { findTask } from './place.js'
+import { isSpent } from './states.js'
 
 /** What a task is wanted for. */
 export type TaskUse = 'show' | 'read' | 'review' | 'cancel'
@@ -79,7 +80,9 @@ export const requireOwnTask = (
   const task = getTask(view, taskId)
   if (task.owner !== session.principal.principal_id) throw taskNotFound()
   const access = taskAccess(view, session, task)
-  const next = `Run \`sallyport task recover ${task.task_id}\`.`
+  const all = isSpent(task)
+    ? ' `sallyport task recover --all` takes over every finished task of yours.' : ''
+  const next = `Run \`sallyport task recover ${task.task_id}\`.${all}`
   if (access === 'root_replaced' && use !== 'show') {
     const text = 'This task belongs to another session of its owner.'
     throw fail.unauthorized('root_replaced', text, { next })

@@ -1,16 +1,52 @@
 import { fail } from '../../base/errors.js'
-import type { Tx } from '../../state/types.js'
+import { walkIndex } from '../../state/indexes.js'
+import type { Tx, View } from '../../state/types.js'
 import { appendAudit } from '../audit.js'
+import { tasksByOwner } from '../row-indexes.js'
 import { collections, type Task } from '../rows.js'
 import { requireRootRow } from '../session/live.js'
 import { noteNamed } from '../session/named.js'
 import type { Session } from '../session/types.js'
-import { putTask } from './place.js'
+import { findTask, putTask } from './place.js'
 import { requireOwnTask, taskAccess } from './read.js'
 import { isSpent } from './states.js'
 
 /** Most recoveries of one task. */
 export const recoveriesMax = 1_000
+
+/** A task that a session takes over, and the revision of its goal that it has then. */
+interface Move {
+  readonly task: Task
+  readonly revision: number
+}
+
+/** What a recovery would change; null: nothing is left to do. Throws as `recoverOwnership`. */
+const moveOf = (view: View, current: Session, task: Task): Move | null => {
+  const access = taskAccess(view, current, task)
+  const goal = view.get(collections.goals, task.goal_id)
+  const finished = isSpent(task)
+  if (finished && goal?.owner !== task.owner) {
+    throw fail.unauthorized('goal_changed', 'The goal of this task does not exist any more.')
+  }
+  const revision = finished && goal !== undefined ? goal.revision : task.goal_revision
+  const moves = access === 'root_replaced' || revision !== task.goal_revision
+  if (!moves) return null
+  if (task.recovered.length >= recoveriesMax) {
+    throw fail.conflict('recoveries_max', 'This task has been recovered 1,000 times.', {
+      details: { recoveries_max: recoveriesMax },
+    })
+  }
+  return { task, revision }
+}
+
+const putMoved = (tx: Tx, now: string, root: string, { task, revision }: Move): Task =>
+  putTask(tx, {
+    ...task,
+    current_root: root,
+    goal_revision: revision,
+    recovered: [...task.recovered, { at: now, root, from_root: task.current_root }],
+    updated_at: now,
+  })
 
 /**
  * Gives the operator's present session the reading, review and cancel of one of the operator's own
@@ -30,35 +66,75 @@ export const recoverOwnership = (
 ): Task => {
   const current = requireRootRow(tx, now, session.root.root_id)
   const task = requireOwnTask(tx, current, taskId, { for: 'show' })
-  const access = taskAccess(tx, current, task)
-  const goal = tx.get(collections.goals, task.goal_id)
-  const finished = isSpent(task)
-  if (finished && goal?.owner !== task.owner) {
-    throw fail.unauthorized('goal_changed', 'The goal of this task does not exist any more.')
-  }
-  const revision = finished && goal !== undefined ? goal.revision : task.goal_revision
-  const moves = access === 'root_replaced' || revision !== task.goal_revision
-  if (!moves) return task
-  if (task.recovered.length >= recoveriesMax) {
-    throw fail.conflict('recoveries_max', 'This task has been recovered 1,000 times.', {
-      details: { recoveries_max: recoveriesMax },
-    })
-  }
+  const move = moveOf(tx, current, task)
+  if (move === null) return task
   tx.mark()
   const root = current.root.root_id
   const facts = {
     from_root: task.current_root,
-    goal_revision: revision,
+    goal_revision: move.revision,
     from_goal_revision: task.goal_revision,
   }
   const principal = current.principal.principal_id
   appendAudit(tx, now, { what: 'task.recovered', principal, root, subject: taskId, facts })
   noteNamed(tx, root)
-  return putTask(tx, {
-    ...task,
-    current_root: root,
-    goal_revision: revision,
-    recovered: [...task.recovered, { at: now, root, from_root: task.current_root }],
-    updated_at: now,
+  return putMoved(tx, now, root, move)
+}
+
+/** What a session could take over, without a look at what cannot be. */
+const movable = (view: View, current: Session, task: Task): Move | null => {
+  try {
+    return isSpent(task) ? moveOf(view, current, task) : null
+  } catch {
+    // Its goal is gone, or it was recovered too often: asked for by its id it says which.
+    return null
+  }
+}
+
+/** Most that one act writes: a task counts as eight, and each of its earlier recoveries as one. */
+const actWeightMax = 16_000
+const taskWeight = 8
+
+/** Ids of the operator's finished tasks that another session holds, as many as one act moves. */
+export const recoverableTasks = (view: View, session: Session): readonly string[] => {
+  const found: string[] = []
+  let weight = 0
+  for (const spec of [collections.closedTasks, collections.openTasks]) {
+    const under = [session.principal.principal_id]
+    for (const { id } of walkIndex(view, spec, tasksByOwner, { under, reverse: true })) {
+      const task = view.get(spec, id)
+      if (task === undefined || movable(view, session, task) === null) continue
+      weight += taskWeight + task.recovered.length
+      if (weight > actWeightMax && found.length > 0) return found
+      found.push(id)
+    }
+  }
+  return found
+}
+
+/**
+ * The same as `recoverOwnership` for many finished tasks, as one act with one audit row, which
+ * says how many; each task keeps when it was taken over and from whom. What cannot be taken over
+ * any more is left as it is. Answers how many were.
+ */
+export const recoverFinished = (
+  tx: Tx, now: string, session: Session, taskIds: readonly string[],
+): number => {
+  const current = requireRootRow(tx, now, session.root.root_id)
+  const owner = current.principal.principal_id
+  const moves = taskIds.flatMap((id) => {
+    const task = findTask(tx, id)
+    const move = task?.owner === owner ? movable(tx, current, task) : null
+    return move ?? []
   })
+  if (moves.length === 0) return 0
+  tx.mark()
+  const root = current.root.root_id
+  const facts = { tasks: moves.length }
+  appendAudit(tx, now, {
+    what: 'task.recovered_all', principal: owner, root, subject: root, facts,
+  })
+  noteNamed(tx, root)
+  for (const move of moves) putMoved(tx, now, root, move)
+  return moves.length
 }

@@ -6,7 +6,7 @@ import { recoverState } from '../../fabric/recovery.js'
 import { statusShow } from '../../fabric/status-contract.js'
 import { readStatus } from '../../fabric/status.js'
 import {
-  taskCancel, taskList, taskRecover, taskReview, taskShow, taskVerdicts,
+  taskCancel, taskList, taskRecoverOne, taskReview, taskShow, taskVerdicts,
 } from '../../fabric/tasks-contract.js'
 import { cancelAnyTask, recoverAnyTask, reviewAnyTask } from '../../fabric/tasks.js'
 
@@ -111,13 +111,13 @@ export const taskOperations: readonly Operation[] = [
     },
   },
   {
-    contract: taskRecover, method: 'POST', path: '/api/work-board/tasks/{task_id}/recover',
+    contract: taskRecoverOne, method: 'POST', path: '/api/work-board/tasks/{task_id}/recover',
     summary: 'Takes an own task over from an earlier session.', verb: 'task recover',
     mode: 'mutate', body: null, status: 200, where: 'here',
     run: async (call) => {
       const { gov, session } = call
       const task = await recoverAnyTask(gov, session, taskOf(call))
-      return taskRecover.answer({ view: gov.store.read(), session, task })
+      return taskRecoverOne.answer({ view: gov.store.read(), session, task })
     },
   },
   {

@@ -1,7 +1,9 @@
 import t from 'tap'
 import { listAudit } from '../../../src/governance/audit.js'
 import { getTask, requireOwnTask } from '../../../src/governance/board/read.js'
-import { recoveriesMax, recoverOwnership } from '../../../src/governance/board/recover.js'
+import {
+  recoverableTasks, recoverFinished, recoveriesMax, recoverOwnership,
+} from '../../../src/governance/board/recover.js'
 import { verifyBoard } from '../../../src/governance/board/verify.js'
 import { addGoal, closeGoal, defaultGoal, updateGoal } from '../../../src/governance/goals.js'
 import { collections } from '../../../src/governance/rows.js'
@@ -47,6 +49,28 @@ t.test('another owner recovers nothing, nor does a session that has ended', asyn
   await logout(bench.gov, late.token)
   await t.rejects(recover(bench, late.session, task.task_id), { code: 'session_ended' })
   t.strictSame(getTask(bench.view(), task.task_id), task)
+})
+
+t.test('A-130 many are taken over at once: those of the owner, as far as one act goes', async (t) => {
+  const bench = await World.still(t).state({ owner: 'ada' })
+  const ada = await signIn(bench)
+  const bob = await addAndSignIn(bench, ada.session, 'bob')
+  const own = await taskAt(bench, ada.session, 'succeeded')
+  const foreign = await taskAt(bench, bob.session, 'succeeded')
+  const { session } = await signIn(bench, 'ada', { replace: true })
+  t.strictSame(recoverableTasks(bench.view(), session), [own.task_id])
+  const worn = Array.from({ length: recoveriesMax }, () =>
+    ({ at: own.updated_at, root: 'r', from_root: 'r' }))
+  const all = [own.task_id, foreign.task_id, 'task_x']
+  const recover = () => bench.transact((tx, now) => recoverFinished(tx, now, session, all))
+  await bench.transact((tx) =>
+    tx.put(collections.closedTasks, own.task_id, { ...own, recovered: worn }))
+  t.equal(await recover(), 0, 'what was recovered too often is passed over')
+  await bench.transact((tx) => tx.put(collections.closedTasks, own.task_id, own))
+  t.equal(await recover(), 1)
+  t.equal(getTask(bench.view(), own.task_id).current_root, session.root.root_id)
+  t.strictSame(getTask(bench.view(), foreign.task_id), foreign)
+  t.equal(await recover(), 0, 'again is nothing to do')
 })
 
 t.test('a finished task also takes over the revision of its goal; an open one never does', async (t) => {

@@ -1,6 +1,6 @@
-import { taskRecover } from '../../../fabric/tasks-contract.js'
-import type { BoardTaskDocument } from '../../../governance/board/task-document.js'
-import { recoverAnyTask } from '../../../fabric/tasks.js'
+import { fail } from '../../../base/errors.js'
+import { taskRecover, type TaskRecoverDocument } from '../../../fabric/tasks-contract.js'
+import { recoverAllTasks, recoverAnyTask } from '../../../fabric/tasks.js'
 import { loginToMutate } from '../../mutate.js'
 import { requestOf } from '../../request.js'
 import { defineVerb, type Build, type Run, type VerbDefinition } from '../../verb.js'
@@ -8,33 +8,48 @@ import { boardTaskText } from '../../task-text.js'
 
 /** Arguments of `task recover`. */
 export interface TaskRecoverOptions {
-  readonly task: string
+  readonly task?: string
+  readonly all?: boolean
 }
 
-const definition: VerbDefinition<BoardTaskDocument> = {
+const definition: VerbDefinition<TaskRecoverDocument> = {
   meta: {
     name: 'task recover',
-    summary: 'take over your task from an earlier session of yours',
+    summary: 'take over your tasks from an earlier session of yours',
     description:
       'Lets the session in use read, review and cancel a task that an earlier session of the same '
       + 'owner admitted; the step is audited and moves the anchor. A paid answer that is held for '
       + 'a review can be accepted by it then. It never lets the task be contacted: that needs the '
-      + 'session that admitted it. A finished task also follows its goal to the present revision.',
-    examples: ['$ sallyport task recover task_0190f…'],
+      + 'session that admitted it. A finished task also follows its goal to the present revision. '
+      + 'With --all every finished task of yours is taken over in one audited act; those that are '
+      + 'under way, wait to be started or whose charge is not known are taken over one by one.',
+    examples: ['$ sallyport task recover task_0190f…', '$ sallyport task recover --all'],
     session: 'required',
     damage: 'refuses',
     exits: ['unauthorized', 'conflict', 'not_found', 'no_state', 'locked', 'damaged'],
     json: taskRecover,
   },
-  flags: (command) => command.argument('<task>', 'id of the task'),
-  text: (task) => boardTaskText(task),
+  flags: (command) => command
+    .argument('[task]', 'id of the task')
+    .option('--all', 'every finished task of yours'),
+  text: (found) => 'id' in found ? boardTaskText(found) : allText(found.recovered),
 }
 
+const allText = (count: number): string => count === 0
+  ? 'No finished task of yours belongs to another session.\n'
+  : `${count} finished task(s) of yours belong to this session now.\n`
+
 /** Recovers. */
-export const run: Run<TaskRecoverOptions, BoardTaskDocument> = async (options, deps) => {
-  const request = requestOf(taskRecover, options)
+export const run: Run<TaskRecoverOptions, TaskRecoverDocument> = async (options, deps) => {
+  const { task: id, all = false } = requestOf(taskRecover, options)
+  if (all !== (id === undefined)) {
+    throw fail.usage('one_task_or_all', 'Name one task, or give --all.', {
+      next: 'Run `sallyport task list`, or `sallyport task recover --all`.',
+    })
+  }
   const { gov, session } = await loginToMutate(deps)
-  const task = await recoverAnyTask(gov, session, request.task)
+  if (id === undefined) return taskRecover.answer(await recoverAllTasks(gov, session))
+  const task = await recoverAnyTask(gov, session, id)
   return taskRecover.answer({ view: gov.store.read(), session, task })
 }
 
