@@ -1,6 +1,6 @@
 /**
  * Taking what a device sends. Everything that can be refused is refused before a byte is read; the
- * bytes go, sealed, into a file that has no name; digest, length and kind are found by this program
+ * bytes go, sealed, where they have no name; digest, length and kind are found by this program
  * itself; and one record compares credential, sequence and request id once more and then has
  * artifact and counters. Whatever ends it otherwise leaves nothing (S-204).
  */

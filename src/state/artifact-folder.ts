@@ -93,16 +93,41 @@ const linkUnderName = (
   })
 }
 
-type Announce = (names: PublishedNames) => void
+/** Is told which names a file is about to get. */
+export type Announce = (names: PublishedNames) => void
+
+/** What kind of file a draft is, see `FileDraft`. */
+export interface FileDraftOptions {
+  readonly kind: 'named' | 'nameless'
+  /** The temporary name, where it was announced. */
+  readonly temporary?: string
+  /** Where the caller has digested what is appended, its SHA-256 in hex. */
+  readonly stored?: string
+  readonly announce?: Announce | undefined
+}
 
 /**
- * A file that is being written: sealed bytes in, its name out. After an error it is abandoned.
+ * An artifact that is being written: sealed bytes in, its name out. After an error it is abandoned.
  * Errors of the disk are `failed`, see `ioFailure`.
  */
-export class Draft {
+export interface Draft {
+  /** Bytes written so far. */
+  readonly bytes: number
+  append(bytes: Uint8Array): void
+  /** Publishes what was written, durable when it returns; answers the name. */
+  publish(): string
+  /** Lets go of it; may run twice, and after an error. */
+  abandon(): void
+  /** A defect of the caller: what is published or abandoned takes nothing more. */
+  requireOpen(): void
+}
+
+/** A draft in a file. */
+export class FileDraft implements Draft {
   readonly #folder: ArtifactFolder
   readonly #named: boolean
   readonly #announce: Announce
+  readonly #stored: string | undefined
   readonly #digest = createHash('sha256')
   /** Open while the draft is. */
   #open: { readonly fd: number; readonly root: number; readonly path: string } | undefined
@@ -114,12 +139,13 @@ export class Draft {
    * names of the copy are announced before it is made.
    */
   constructor(
-    folder: ArtifactFolder, kind: 'named' | 'nameless', announce: Announce = () => undefined,
-    temporary = temporaryName(),
+    folder: ArtifactFolder,
+    { kind, temporary = temporaryName(), stored, announce = () => undefined }: FileDraftOptions,
   ) {
     this.#folder = folder
     this.#named = kind === 'named'
     this.#announce = announce
+    this.#stored = stored
     const { files, dir } = folder
     this.#orAbandon(() => {
       const root = files.open(dir, 'folder')
@@ -134,7 +160,6 @@ export class Draft {
     })
   }
 
-  /** Bytes written so far. */
   get bytes(): number {
     return this.#bytes
   }
@@ -143,15 +168,14 @@ export class Draft {
     const { fd } = this.#draft()
     this.#orAbandon(() => {
       writeAll(this.#folder.files, fd, bytes, this.#bytes)
-      this.#digest.update(bytes)
+      if (this.#stored === undefined) this.#digest.update(bytes)
       this.#bytes += bytes.length
     })
   }
 
-  /** Publishes what was written, durable when it returns; answers the name. */
   publish(): string {
     const { fd, path } = this.#draft()
-    const stored = this.#digest.digest('hex')
+    const stored = this.#stored ?? this.#digest.digest('hex')
     this.#orAbandon(() => {
       if (this.#named) {
         this.#folder.files.sync(fd)
@@ -164,7 +188,6 @@ export class Draft {
     return stored
   }
 
-  /** Lets go of the file; may run twice, and after an error. */
   abandon(): void {
     const { files } = this.#folder
     if (this.#open === undefined) return
@@ -180,7 +203,6 @@ export class Draft {
     }
   }
 
-  /** A defect of the caller: what is published or abandoned takes nothing more. */
   requireOpen(): void {
     this.#draft()
   }
@@ -204,7 +226,7 @@ export class Draft {
     const { files } = this.#folder
     const temporary = temporaryName()
     this.#announce({ temporary, stored })
-    const copy = new Draft(this.#folder, 'named', undefined, temporary)
+    const copy = new FileDraft(this.#folder, { kind: 'named', temporary })
     try {
       for (let at = 0; at < this.#bytes; at += pieceBytes) {
         copy.append(readRange(files, from, at, Math.min(pieceBytes, this.#bytes - at)))

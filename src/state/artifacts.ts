@@ -8,9 +8,10 @@ import { hash } from 'node:crypto'
 import { dirname, join } from 'node:path'
 import { SallyportError } from '../base/errors.js'
 import type { ArtifactFolder } from './artifact-folder.js'
-import { damagedArtifact, Draft, missingArtifact, storedPath } from './artifact-folder.js'
+import { damagedArtifact, FileDraft, missingArtifact, storedPath } from './artifact-folder.js'
 import type { Files } from './files.js'
 import { orIoFailure, isTemporary, readWhole, removeFile, syncDir } from './files.js'
+import { allHeldBytesMax, HeldDraft, type HeldBytes } from './held-draft.js'
 import type { KeyRing } from './keys.js'
 import { openWith, sealedExtraBytes, sealWith } from './keys.js'
 import type { PieceMagic } from './pieces/cipher.js'
@@ -67,11 +68,20 @@ interface Place extends ArtifactFolder {
   readonly keys: KeyRing
 }
 
+/** How a process uses artifacts. */
+export interface ArtifactsUse {
+  readonly mayWrite: boolean
+  /** See `OpenOptions.heldBytes`. */
+  readonly heldBytes?: number | undefined
+}
+
 /** Artifacts under `dir`, sealed with `keys`. */
 export const artifactsAt = (
-  files: Files, dir: string, storeId: string, keys: KeyRing, mayWrite: boolean,
+  files: Files, dir: string, storeId: string, keys: KeyRing,
+  { mayWrite, heldBytes }: ArtifactsUse,
 ): Artifacts => {
   const at: Place = { files, dir, storeId, keys, durable: new Set() }
+  const held: HeldBytes = { bytes: 0, bytesMax: heldBytes ?? allHeldBytesMax }
   const requireWriting = (): void => {
     if (!mayWrite) throw new TypeError('the store is open for reading only')
   }
@@ -84,13 +94,13 @@ export const artifactsAt = (
     writeStream: (label, { bytesMax = Number.MAX_SAFE_INTEGER, announce } = {}) => {
       requireWriting()
       return new PieceStreamWriter(
-        new Draft(at, 'nameless', announce), PieceCipher.fresh(keys, storeId, 'SPT1', label),
+        new HeldDraft(at, held, announce), PieceCipher.fresh(keys, storeId, 'SPT1', label),
         bytesMax)
     },
     writePack: (label) => {
       requireWriting()
       return new PiecePackWriter(
-        new Draft(at, 'named'), PieceCipher.fresh(keys, storeId, 'SPP1', label))
+        new FileDraft(at, { kind: 'named' }), PieceCipher.fresh(keys, storeId, 'SPP1', label))
     },
     read: (label, ref) => openStored(at, label, ref),
     openStream: (label, ref) => openPieces(at, 'SPT1', label, ref, (source, cipher) =>
@@ -123,7 +133,7 @@ const writeWhole = (
   const magic = deterministic ? deterministicMagic : randomMagic
   const sha256 = hash('sha256', plaintext)
   const { key, nonce } = keysFor(at.keys, magic, label, sha256)
-  const draft = new Draft(at, 'named')
+  const draft = new FileDraft(at, { kind: 'named' })
   draft.append(sealWith(key, magic, `${at.storeId}|${label}`, plaintext, nonce))
   return { stored_sha256: draft.publish(), sha256, bytes: plaintext.length }
 }

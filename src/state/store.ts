@@ -63,6 +63,8 @@ export interface OpenOptions {
   readonly folds?: boolean
   /** True: it does so at its close although only others wrote, for a process that keeps house. */
   readonly foldsForOthers?: boolean
+  /** Bytes of streams that may lie in memory until they are published (default 16 MiB). */
+  readonly heldBytes?: number
   /** Bytes of blocks that are kept in memory; whoever reads everything once needs few. */
   readonly cachedBytes?: number
 }
@@ -115,8 +117,9 @@ export class FileStore implements Store {
     } catch (error) {
       throw ioFailure(error, 'opening the state')
     }
-    const writing = options.mode === 'write'
-    this.artifacts = artifactsAt(files, places.artifacts, this.storeId, this.keys, writing)
+    this.artifacts = artifactsAt(files, places.artifacts, this.storeId, this.keys, {
+      mayWrite: options.mode === 'write', heldBytes: options.heldBytes,
+    })
     this.witness = witnessAt(files, places.witness)
     this.runDir = places.run
     this.stopsDir = this.keyPlaces.stops

@@ -243,10 +243,10 @@ export interface Artifacts {
     label: string, plaintext: Uint8Array, options?: { readonly deterministic?: boolean },
   ): ArtifactRef
   /**
-   * Begins a content that is sealed in pieces of 256 KiB while it comes, in a file that has no name
-   * until `finish`: a process that dies leaves nothing. `announce` is told by `finish` which names
-   * the file is about to get, before it has one: whoever keeps them can sweep a publication that a
-   * dead process did not record.
+   * Begins a content that is sealed in pieces of 256 KiB while it comes, in memory or in a file
+   * that has no name until `finish`: a process that dies leaves nothing. `announce` is told by
+   * `finish` which names the file is about to get, before it has one: whoever keeps them can sweep
+   * a publication that a dead process did not record.
    */
   writeStream(label: string, options?: {
     readonly bytesMax?: number

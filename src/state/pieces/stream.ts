@@ -25,13 +25,18 @@ const differs = (): Error =>
     next: 'Send it again, with the digest of what is sent.',
   })
 
+/** Pieces of streams that are over: memory that is new each time costs more than what fills it. */
+const pieces: Buffer[] = []
+const piecesKept = 8
+
 /** Writes one content; see `Artifacts.writeStream`. */
 export class PieceStreamWriter implements StreamWriter {
   readonly #draft: Draft
   readonly #cipher: PieceCipher
   readonly #bytesMax: number
   readonly #digest = createHash('sha256')
-  readonly #piece = Buffer.allocUnsafe(streamPieceBytes)
+  readonly #piece = pieces.pop() ?? Buffer.allocUnsafe(streamPieceBytes)
+  #isOver = false
   #filled = 0
   #sealed = 0
   bytes = 0
@@ -64,7 +69,8 @@ export class PieceStreamWriter implements StreamWriter {
   }
 
   #seal(role: PieceRole): void {
-    this.#draft.append(this.#cipher.seal(role, this.#piece.subarray(0, this.#filled)))
+    const sealed = this.#cipher.sealApart(role, this.#piece.subarray(0, this.#filled))
+    for (const part of sealed) this.#draft.append(part)
     this.#sealed += 1
     this.#filled = 0
   }
@@ -78,13 +84,21 @@ export class PieceStreamWriter implements StreamWriter {
       throw differs()
     }
     this.#seal(lastPiece(this.#sealed, bytes))
-    this.#piece.fill(0)
+    this.#letGo()
     return { stored_sha256: this.#draft.publish(), sha256, bytes }
   }
 
   abandon(): void {
-    this.#piece.fill(0)
+    this.#letGo()
     this.#draft.abandon()
+  }
+
+  /** Leaves no plaintext in its piece, which the next stream may have. */
+  #letGo(): void {
+    if (this.#isOver) return
+    this.#isOver = true
+    this.#piece.fill(0)
+    if (pieces.length < piecesKept) pieces.push(this.#piece)
   }
 }
 

@@ -8,6 +8,7 @@ import { checkState } from '../../../src/state/care/check.js'
 import { compactState } from '../../../src/state/care/compact.js'
 import { restoreState } from '../../../src/state/care/restore.js'
 import { storedPath } from '../../../src/state/artifact-folder.js'
+import { heldBytesMax } from '../../../src/state/held-draft.js'
 import { isTemporary } from '../../../src/state/files.js'
 import { createStore, openStore } from '../../../src/state/store.js'
 import type { ArtifactRef, Artifacts } from '../../../src/state/types.js'
@@ -22,6 +23,8 @@ const label = 'x'
 const site = { dir: '/tmp/state', configDir: '/tmp/config' }
 const folder = '/tmp/state/artifacts'
 const content = Buffer.alloc(150_000, 7)
+/** A stream for which there is no room in memory. */
+const inFile = 'stream in a file'
 
 const made = (): MemFiles => {
   const disk = new MemFiles()
@@ -29,8 +32,11 @@ const made = (): MemFiles => {
   return disk
 }
 
-const artifactsOn = (disk: MemFiles, to: Plan = plan()): Artifacts =>
-  openStore({ ...site, mode: 'write', files: faulty(disk, to), lock: memoryLock() }).artifacts
+const artifactsOn = (disk: MemFiles, to: Plan = plan(), name = ''): Artifacts =>
+  openStore({
+    ...site, mode: 'write', files: faulty(disk, to), lock: memoryLock(),
+    ...(name === inFile ? { heldBytes: 0 } : {}),
+  }).artifacts
 
 const writers: Readonly<Record<string, (artifacts: Artifacts) => ArtifactRef>> = {
   pack: (artifacts) => {
@@ -43,6 +49,7 @@ const writers: Readonly<Record<string, (artifacts: Artifacts) => ArtifactRef>> =
     for (let n = 0; n < 3; n += 1) writer.write(content)
     return writer.finish()
   },
+  [inFile]: (artifacts) => writers['stream']!(artifacts),
   whole: (artifacts) => artifacts.write(label, content, { deterministic: true }),
 }
 
@@ -58,7 +65,7 @@ t.test('one sync of the file and one of its folder: a pack, a stream and a whole
   for (const [name, write] of Object.entries(writers)) {
     const disk = made()
     const to = plan()
-    const artifacts = artifactsOn(disk, to)
+    const artifacts = artifactsOn(disk, to, name)
     to.seen.length = 0
     const ref = write(artifacts)
     const shard = join(folder, ref.stored_sha256.slice(0, 2))
@@ -73,12 +80,12 @@ t.test('one sync of the file and one of its folder: a pack, a stream and a whole
 t.test('durability 2: ENOSPC, EIO and a short write at each call leave nothing under a name, and no rest', (t) => {
   for (const [name, write] of Object.entries(writers)) {
     const counted = plan()
-    write(artifactsOn(made(), counted))
+    write(artifactsOn(made(), counted, name))
     for (let at = 1; at <= counted.calls; at += 1) {
       for (const fault of ['ENOSPC', 'EIO', 'short'] as const) {
         const disk = made()
         const to = plan(at, fault)
-        const error = errorOf(() => write(artifactsOn(disk, to)))
+        const error = errorOf(() => write(artifactsOn(disk, to, name)))
         const call = to.seen.at(at - 1) ?? ''
         const isKept = call.startsWith('unlink')
         if (isKept && error === undefined) continue
@@ -97,15 +104,15 @@ const modes = [['kept', 0], ['dropped', 0], ['garbled', 1], ['garbled', 2]] as c
 
 t.test('durability 10: a process that ends at any step leaves a whole artifact, or what a sweep removes', (t) => {
   let ends = 0
-  for (const write of Object.values(writers)) {
+  for (const [name, write] of Object.entries(writers)) {
     const counted = plan()
-    write(artifactsOn(made(), counted))
+    write(artifactsOn(made(), counted, name))
     for (let at = 1; at <= counted.calls; at += 1) {
       for (const [mode, seed] of modes) {
         const disk = made()
         let ref: ArtifactRef | undefined
         try {
-          ref = write(artifactsOn(disk, plan(at, 'stop')))
+          ref = write(artifactsOn(disk, plan(at, 'stop'), name))
         } catch (error) {
           if (error instanceof SallyportError) throw error
         }
@@ -120,6 +127,32 @@ t.test('durability 10: a process that ends at any step leaves a whole artifact, 
     }
   }
   t.comment(`${ends} ends`)
+  t.end()
+})
+
+t.test('streams lie in memory while they are short and few: a long one, or one too many, is in a file', (t) => {
+  const disk = made()
+  const to = plan()
+  const artifacts = artifactsOn(disk, to)
+  const begun = (bytes: number) => {
+    const writer = artifacts.writeStream(label)
+    const before = to.seen.length
+    // Its last piece is sealed only when it is finished.
+    writer.write(Buffer.alloc(bytes, 3))
+    return { writer, isInFile: to.seen.length > before }
+  }
+  const most = heldBytesMax - 1024
+  const all = Array.from({ length: 12 }, () => begun(most))
+  const inMemory = all.filter(({ isInFile }) => !isInFile).length
+  t.ok(inMemory >= 8 && inMemory < 12, `${inMemory} of 12 lie in memory`)
+  for (const { writer } of all.slice(0, 6)) artifacts.verify(label, writer.finish())
+  for (const { writer } of all.slice(6)) writer.abandon()
+  for (let n = 0; n < 12; n += 1) {
+    const { writer, isInFile } = begun(most)
+    t.notOk(isInFile, 'what is published or abandoned takes no room')
+    writer.abandon()
+  }
+  t.ok(begun(heldBytesMax + 2 ** 18).isInFile)
   t.end()
 })
 

@@ -378,7 +378,7 @@ t.test('no part of the path below the state directory is a link', async (t) => {
   symlinkSync(outside, folder)
   for (const write of [
     () => store.artifacts.write(label, bytesOf(5)),
-    () => store.artifacts.writePack(label), () => store.artifacts.writeStream(label),
+    () => store.artifacts.writePack(label), () => store.artifacts.writeStream(label).finish(),
   ]) t.hasStrict(errorOf(write), { kind: 'failed' })
   t.strictSame(readdirSync(outside), [])
 })
