@@ -12,6 +12,7 @@ import { isoFromMs, systemClock } from '../src/base/clock.js'
 import type { FileStore } from '../src/state/store.js'
 import { openStore } from '../src/state/store.js'
 import { newScreen, paint, themes } from '../test/support/images/edit-suite.js'
+import { makeImageFiles } from './image-files.js'
 import { placeIn, withPlace, withSandbox, type BenchPlace } from './place.js'
 import { wholeCost, type WholeCost } from './processor.js'
 import { seedAsks, seedingGov, seedKnown } from './seed.js'
@@ -29,20 +30,9 @@ const tell = (text: string): void => {
   process.stderr.write(`${isoFromMs(systemClock.wallMs()).slice(11, 19)} ${text}\n`)
 }
 
-/** Empty files: what is known of them is never read again. */
-const makeFiles = (folder: string): void => {
-  mkdirSync(folder)
-  const spacing = 30_000
-  const start = systemClock.wallMs() - images * spacing - day
-  for (let n = 0; n < images; n += 1) {
-    const path = join(folder, `Screenshot ${String(n).padStart(7, '0')}.png`)
-    writeFileSync(path, '')
-    utimesSync(path, new Date(start + n * spacing), new Date(start + n * spacing))
-  }
-}
-
 const seed = async (place: BenchPlace, folder: string): Promise<void> => {
-  makeFiles(folder)
+  // What is known of them is never read again.
+  makeImageFiles(folder, images, day)
   tell(`${images} files`)
   const { store } = seedingGov(place)
   await seedKnown(store, folder, isoFromMs(systemClock.wallMs()))

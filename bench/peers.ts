@@ -6,3 +6,7 @@ export const dupesPeer = 'findimagedupes (Debian, Ubuntu: sudo apt-get install f
 /** The database beside which commits are measured. */
 export const sqlitePeer =
   'python3 with its sqlite3 module (Debian, Ubuntu: sudo apt-get install python3)'
+
+/** Holds a socket and starts what is asked for. */
+export const activatorPeer =
+  'systemd-socket-activate (Debian, Ubuntu: sudo apt-get install systemd)'
