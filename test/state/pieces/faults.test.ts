@@ -89,7 +89,8 @@ t.test('durability 2: ENOSPC, EIO and a short write at each call leave nothing u
         const call = to.seen.at(at - 1) ?? ''
         const isKept = call.startsWith('unlink')
         if (isKept && error === undefined) continue
-        t.ok(error instanceof SallyportError && error.kind === 'failed', `${name}: ${call} ${fault}`)
+        const isFailure = error instanceof SallyportError && error.kind === 'failed'
+        t.ok(isFailure, `${name}: ${call} ${fault}`)
         if (!isKept) t.strictSame(leftIn(disk), [], `${name}: ${call} ${fault}`)
         t.strictSame(problemsOf(disk), [])
         const ref = write(artifactsOn(disk))
