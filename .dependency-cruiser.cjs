@@ -46,7 +46,8 @@ const owners = {
   'node_modules/node-fetch/': '^(src/net|test|bench)/',
   '^(node:)?(http|https|http2|net|tls|dns|dns/promises|dgram)$':
     '^(src/(net|service|sandbox)|test|bench)/',
-  '^(node:)?child_process$': '^(src/(codehost|sandbox|cli/commands/(demo|sandbox|serve))|test|bench)/',
+  '^(node:)?child_process$':
+    '^(src/(codehost/|sandbox/|cli/(pager\\.ts|commands/(demo|sandbox|serve)/))|(test|bench)/)',
 }
 
 const ownerRules = Object.entries(owners).map(([path, owner], number) => ({

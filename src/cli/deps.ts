@@ -31,6 +31,8 @@ export interface CliDeps {
   readonly resolve: HttpsClientDeps['resolve']
   /** Asks a person; loaded at the first question. */
   prompter(io: Io): Promise<Prompter>
+  /** Shows a text through this pager until the person leaves it; false where it cannot run. */
+  page(command: string, text: string): Promise<boolean>
   /** Where the producer of publications is found; empty: where it is installed. */
   readonly producer: ToolPlaces
   /** Puts something round the observer that draws progress. */
@@ -52,6 +54,12 @@ export const systemDeps = (io: ProcessIo): CliDeps => ({
   async prompter(streams) {
     const { terminalPrompter } = await import('./prompt.js')
     return terminalPrompter(streams, io.stop)
+  },
+  async page(command, text) {
+    const { showPaged } = await import('./pager.js')
+    // In a pager an interrupt is meant for the pager.
+    io.onInsist(() => undefined)
+    return showPaged(command, text, io.facts.env)
   },
   producer: {},
   observe: (drawn) => drawn,

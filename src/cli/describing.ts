@@ -18,9 +18,10 @@ export const describingDeps = (): VerbDeps =>
       stop: new AbortController().signal, onInsist: () => undefined,
       io: {
         terminal: { stdin: false, stdout: false, stderr: false }, columns: 80,
+        rows: 24,
         writeOut: nothing, writeErr: nothing, stdin: nothing, streams: nothing,
       },
-      resolve: nothing, prompter: nothing, producer: {}, observe: (drawn) => drawn,
+      resolve: nothing, prompter: nothing, page: nothing, producer: {}, observe: (drawn) => drawn,
     },
     scanGlobals([]).globals, secretsOfRun(), { commands, again: nothing },
   )

@@ -15,6 +15,7 @@ export interface Globals {
   readonly quiet: boolean
   readonly verbose: boolean
   readonly noColor: boolean
+  readonly noPager: boolean
   /** Longest wait for the state's lock, milliseconds. */
   readonly waitMs: number
 }
@@ -35,6 +36,7 @@ export const globalFlags: readonly GlobalFlag[] = [
   { long: '--quiet', value: null, text: 'no notes on stderr, only errors' },
   { long: '--verbose', value: null, text: 'name each step on stderr' },
   { long: '--no-color', value: null, text: 'no colour (as NO_COLOR)' },
+  { long: '--no-pager', value: null, text: 'long output is not shown through a pager' },
   { long: '--wait', value: 'SECONDS', text: 'longest wait for the state lock (default 10)' },
 ]
 
@@ -95,6 +97,7 @@ const globalsOf = (given: ReadonlyMap<string, string>): Globals => {
     quiet: given.has('--quiet'),
     verbose: given.has('--verbose'),
     noColor: given.has('--no-color'),
+    noPager: given.has('--no-pager'),
     waitMs: wait === undefined ? waitMsDefault : waitMs(wait),
   }
 }

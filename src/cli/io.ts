@@ -11,6 +11,8 @@ export interface Io {
   readonly terminal: { readonly stdin: boolean; readonly stdout: boolean; readonly stderr: boolean }
   /** Width of the terminal of stdout, else of stderr, in columns; 80 when unknown. */
   readonly columns: number
+  /** Height of the terminal of stdout in rows; 24 when unknown. */
+  readonly rows: number
   writeOut(data: string | Uint8Array): void
   writeErr(text: string): void
   /** Everything on stdin, as it comes. */
@@ -47,6 +49,7 @@ export interface ProcessIo extends Io {
 
 const cancelledStatus = 130
 const columnsUnknown = 80
+const rowsUnknown = 24
 /** Device numbers as Linux packs them: eight bits of the minor, then twelve of the major. */
 const deviceMinorBits = 8
 const deviceMajorMask = 0xfff
@@ -87,6 +90,10 @@ export const processIo = (): ProcessIo => {
       ]
       // A terminal that nobody has measured says 0.
       return widths.find((width) => width > 0) ?? columnsUnknown
+    },
+    get rows() {
+      const rows = mayBeTerminal(1) ? process.stdout.rows : 0
+      return rows > 0 ? rows : rowsUnknown
     },
     writeOut: out.write,
     writeErr: err.write,

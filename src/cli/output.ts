@@ -3,6 +3,7 @@ import { styleText } from 'node:util'
 import type { Globals } from './globals.js'
 import type { CliDeps } from './deps.js'
 import { fitted, widthFor } from './fit.js'
+import { isLong, pagerOf } from './pager.js'
 import { terminalSafe, visible } from './text.js'
 
 /** What the stream that carries results can show. */
@@ -76,11 +77,23 @@ export const tell = (io: CliDeps['io'], line: string): void => {
 export const fittedBeside = (io: CliDeps['io'], text: string): string =>
   io.terminal.stderr ? fitted(text, io.columns) : text
 
+/** Prints a result on a terminal, through the pager where it is long. */
+const writeLong = async (deps: CliDeps, globals: Globals, text: string): Promise<void> => {
+  const command = pagerOf(deps, globals)
+  const isPaged = command !== null && isLong(text, deps.io.rows)
+  if (isPaged && await deps.page(command, text)) return
+  deps.io.writeOut(text)
+}
+
 /** Prints text that others may have had a part in: on a terminal harmless, and as wide as it is. */
-export const writeShown = async ({ io }: CliDeps, text: string): Promise<void> => {
+const writeShown = async (
+  deps: CliDeps, globals: Globals, text: string, exact: boolean,
+): Promise<void> => {
+  const { io } = deps
   if (!io.terminal.stdout) return io.writeOut(text)
   const safe = terminalSafe(text)
-  io.writeOut(fitted(safe, io.columns, await widthFor(safe)))
+  const shown = exact ? safe : fitted(safe, io.columns, await widthFor(safe))
+  return writeLong(deps, globals, shown)
 }
 
 /** One line of a verb that goes on telling, as `writeShown` has it. */
@@ -94,7 +107,6 @@ export const writeText = async (
   const { out, notes = [], exact = false } = typeof rendered === 'string'
     ? { out: rendered } : rendered
   if (typeof out !== 'string') deps.io.writeOut(out)
-  else if (exact) deps.io.writeOut(deps.io.terminal.stdout ? terminalSafe(out) : out)
-  else if (out !== '') await writeShown(deps, out)
+  else if (out !== '') await writeShown(deps, globals, out, exact)
   if (!globals.quiet) for (const note of notes) tell(deps.io, terminalSafe(note))
 }

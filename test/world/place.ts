@@ -36,6 +36,9 @@ export interface RunOptions {
   /** Which streams are terminals; none unless said. */
   readonly terminal?: { stdin?: boolean; stdout?: boolean; stderr?: boolean }
   readonly columns?: number
+  readonly rows?: number
+  /** Stands for the pager; none can be started unless said. */
+  readonly page?: CliDeps['page']
   readonly clock?: Clock
   readonly execArgv?: readonly string[]
   /** Answers to prompts in order, booleans for confirmations. A missing one fails the run. */

@@ -37,6 +37,7 @@ export const runHere = async (
     io: {
       terminal,
       columns: options.columns ?? 80,
+      rows: options.rows ?? 24,
       writeOut: (data) => void out.push(Buffer.from(data)),
       writeErr: (text) => void err.push(text),
       async *stdin() {
@@ -55,6 +56,7 @@ export const runHere = async (
     },
     producer: options.producer
       ?? { helper: join(process.env['SALLYPORT_TEST_APP'] ?? '', 'producer.js') },
+    page: options.page ?? (async () => false),
     prompter: async () => answering([...(options.answers ?? [])]),
     observe: (drawn) => watched(drawn, options.at),
   }

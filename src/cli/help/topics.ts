@@ -46,7 +46,9 @@ Screenshots (each comes before what is saved; an empty one counts as absent):
 
 Output:
   NO_COLOR              any value but an empty one: no colour
-  TERM                  dumb: no colour
+  TERM                  dumb: no colour, no pager
+  PAGER                 what shows long results on a terminal (less); empty or cat:
+                        nothing does
 
 Refused: with one of these set, nothing is contacted, because Node would write
 requests and replies in the clear:

@@ -89,6 +89,7 @@ export const openStage = (
         ...deps.io,
         terminal: { stdin: false, stdout: false, stderr: false },
         columns: 80,
+        rows: 24,
         writeOut: (data) => { got.stdout += Buffer.from(data).toString('utf8') },
         writeErr: (text) => {
           got.stderr += text

@@ -1,13 +1,46 @@
+import { fail } from '../../../base/errors.js'
 import { moneyText } from '../../../base/money.js'
 import { readStatus } from '../../../fabric/status.js'
 import {
   statusLinesOf, statusShow, type StatusDocument,
 } from '../../../fabric/status-contract.js'
 import type { StatusLine } from '../../../governance/capability.js'
+import type { Gov } from '../../../governance/context.js'
+import type { VerbDeps } from '../../bound.js'
+import { writeLine, type View } from '../../output.js'
 import { defineVerb, type Build, type Run, type VerbDefinition } from '../../verb.js'
+
+/** Flags of `status`. */
+export interface StatusOptions {
+  readonly watch?: boolean
+}
 
 const lineText = ({ status, reason_code: code, reason }: StatusLine): string =>
   [code === null ? status : `${status} (${code})`, reason].filter(Boolean).join('. ')
+
+const statusText = (status: StatusDocument, view: View): string => {
+  const { policy, ledger, attention, tasks } = status
+  const open = Object.entries(tasks).map(([state, n]) => `${n} ${state}`).join(', ')
+  const waits = attention.unknown_charges + attention.overrun_reviews
+  return [
+    `state      ${status.state_dir}`,
+    `profile    ${status.profile}`,
+    `policy     ${policy.state} at revision ${policy.revision}`
+      + (policy.block === null ? '' : ` (${policy.block})`),
+    ...statusLinesOf(status).map(([name, line]) => `${name.padEnd(10)} ${lineText(line)}`),
+    ledger === null ? 'ledger     none yet'
+      : `ledger     ${moneyText(ledger.settled_microusd)} spent, `
+        + `${moneyText(ledger.held_microusd)} held, ${moneyText(ledger.unknown_microusd)} `
+        + `unknown of ${moneyText(ledger.ceiling_microusd)}`,
+    `tasks      ${open === '' ? 'none open' : open}`,
+    waits === 0 ? 'attention  no charge waits for a person' : view.paint(
+      'yellow',
+      `attention  ${attention.unknown_charges} unknown charge(s), `
+        + `${attention.overrun_reviews} overrun review(s): sallyport ledger reservations`,
+    ),
+    '',
+  ].join('\n')
+}
 
 const definition: VerbDefinition<StatusDocument> = {
   meta: {
@@ -17,41 +50,47 @@ const definition: VerbDefinition<StatusDocument> = {
       'Shows where the policy stands, the status of each capability, the balance of the one '
       + 'ledger and the charges that wait for a person. It needs no session, takes no lock, '
       + 'changes no byte and contacts nobody.',
-    examples: ['$ sallyport status', '$ sallyport status --json'],
+    examples: ['$ sallyport status', '$ sallyport status --json', '$ sallyport status --watch'],
     session: 'none',
     anchor: 'any',
     damage: 'shows',
     exits: ['no_state', 'damaged'],
     json: statusShow,
   },
-  text: (status, view) => {
-    const { policy, ledger, attention, tasks } = status
-    const open = Object.entries(tasks).map(([state, n]) => `${n} ${state}`).join(', ')
-    const waits = attention.unknown_charges + attention.overrun_reviews
-    return [
-      `state      ${status.state_dir}`,
-      `profile    ${status.profile}`,
-      `policy     ${policy.state} at revision ${policy.revision}`
-        + (policy.block === null ? '' : ` (${policy.block})`),
-      ...statusLinesOf(status).map(([name, line]) => `${name.padEnd(10)} ${lineText(line)}`),
-      ledger === null ? 'ledger     none yet'
-        : `ledger     ${moneyText(ledger.settled_microusd)} spent, `
-          + `${moneyText(ledger.held_microusd)} held, ${moneyText(ledger.unknown_microusd)} `
-          + `unknown of ${moneyText(ledger.ceiling_microusd)}`,
-      `tasks      ${open === '' ? 'none open' : open}`,
-      waits === 0 ? 'attention  no charge waits for a person' : view.paint(
-        'yellow',
-        `attention  ${attention.unknown_charges} unknown charge(s), `
-          + `${attention.overrun_reviews} overrun review(s): sallyport ledger reservations`,
-      ),
-      '',
-    ].join('\n')
-  },
+  flags: (command) => command.option('--watch', 'show it anew every two seconds, until stopped'),
+  text: statusText,
+}
+
+const watchMs = 2_000
+/** Clears the screen and begins at its top. */
+const clearScreen = '\u001b[H\u001b[2J'
+
+/** Shows the status until the command is stopped; what it is then is the result. */
+const watch = async (deps: VerbDeps, gov: Gov): Promise<void> => {
+  const { io, view, stop, clock } = deps
+  const clear = (): void => {
+    if (io.terminal.stdout) io.writeOut(clearScreen)
+  }
+  while (!stop.aborted) {
+    const status = statusShow.answer(await readStatus(gov))
+    clear()
+    for (const line of statusText(status, view).trimEnd().split('\n')) writeLine(deps, line)
+    await clock.sleep(watchMs, stop).catch(() => undefined)
+  }
+  clear()
 }
 
 /** Reads the status. */
-export const run: Run<object, StatusDocument> = async (_options, deps) =>
-  statusShow.answer(await readStatus(await deps.gov('read')))
+export const run: Run<StatusOptions, StatusDocument> = async ({ watch: watches }, deps) => {
+  if (watches === true && deps.globals.json) {
+    throw fail.usage('watch_is_text', 'With --json there is one document, and nothing to watch.', {
+      next: 'Leave out --watch: `sallyport status --json`.',
+    })
+  }
+  const gov = await deps.gov('read')
+  if (watches === true) await watch(deps, gov)
+  return statusShow.answer(await readStatus(gov))
+}
 
 /** Parses a line of `status`. */
 export const build: Build = (deps) => defineVerb(deps, definition, run)
