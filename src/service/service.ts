@@ -86,6 +86,15 @@ const bodyOf = async (
   return readBody({ request, response, bytesMax: body.bytesMax, expectsContinue })
 }
 
+const askedOf = async (operation: Operation, exchange: Exchange): Promise<Asked> => {
+  const { request, params } = exchange
+  const query = checkedQuery(operation, exchange.query)
+  const body = await bodyOf(operation, exchange)
+  const asked = { params, query, body, waitMs: waitOf(request) }
+  operation.check?.(asked)
+  return asked
+}
+
 const performHere = (
   operation: Operation, site: Site, by: Asker, asked: Asked,
 ): Promise<Reply> => {
@@ -111,16 +120,21 @@ export const operatorEndpoint = (
   method: operation.method, path: operation.path, described: operation,
   ...(operation.localOnly === true ? { localOnly: true } : {}),
   answer: async (exchange, site) => {
-    const { request, params } = exchange
+    const { request } = exchange
     const by = askerOf(request)
-    await requireSomebody(site, by)
-    const query = checkedQuery(operation, exchange.query)
-    const body = await bodyOf(operation, exchange)
-    const asked = { params, query, body, waitMs: waitOf(request) }
-    operation.check?.(asked)
-    return operation.where === 'thread'
-      ? site.threads.perform(keyOf(operation), by, asked)
-      : performHere(operation, site, by, asked)
+    const isHere = operation.where === 'here'
+    // Where nothing is read and no thread is taken, who asks is looked up once: by the work itself.
+    const isLookedUp = hasBody(request) || !isHere
+    if (isLookedUp) await requireSomebody(site, by)
+    try {
+      const asked = await askedOf(operation, exchange)
+      if (isHere) return await performHere(operation, site, by, asked)
+      return await site.threads.perform(keyOf(operation), by, asked)
+    } catch (refused) {
+      // What is wrong about a request is told to somebody alone.
+      if (!isLookedUp) await requireSomebody(site, by)
+      throw refused
+    }
   },
 })
 

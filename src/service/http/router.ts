@@ -29,6 +29,8 @@ const decoded = (text: string): string => {
 /** Finds endpoints. */
 export class Router<T extends Placed> {
   readonly #byPath = new TrieRouter<ReadonlyMap<string, T>>()
+  /** Paths without parts, which need no search. */
+  readonly #plain: ReadonlyMap<string, ReadonlyMap<string, T>>
 
   constructor(endpoints: readonly T[]) {
     const paths = new Map<string, Map<string, T>>()
@@ -37,6 +39,7 @@ export class Router<T extends Placed> {
       if (methods.has(endpoint.method)) throw new TypeError(`two endpoints at ${endpoint.path}`)
       paths.set(endpoint.path, methods.set(endpoint.method, endpoint))
     }
+    this.#plain = new Map([...paths].filter(([path]) => !path.includes('{')))
     for (const [path, methods] of paths) {
       this.#byPath.add('ALL', path.replace(/\{(\w+)\}/g, ':$1'), methods)
     }
@@ -44,16 +47,22 @@ export class Router<T extends Placed> {
 
   /** Throws `HttpRefusal`: 404, also for a part that can be no id, or 405 with what is allowed. */
   find(method: string, path: string): Found<T> {
-    const [found] = this.#byPath.match('ALL', path) as [[ReadonlyMap<string, T>, Params][]]
-    const [first] = found
-    if (first === undefined) throw refusal.noRoute()
-    const [methods, raw] = first
+    const [methods, raw] = this.#search(path)
     const endpoint = methods.get(method)
     if (endpoint === undefined) throw refusal.method([...methods.keys()].join(', '))
     const params = Object.fromEntries(
       Object.entries(raw).map(([name, text]) => [name, decoded(text)]))
     if (Object.values(params).some((text) => !idForm.test(text))) throw refusal.noRoute()
     return { endpoint, params }
+  }
+
+  #search(path: string): readonly [ReadonlyMap<string, T>, Params] {
+    const plain = this.#plain.get(path)
+    if (plain !== undefined) return [plain, {}]
+    const [found] = this.#byPath.match('ALL', path) as [[ReadonlyMap<string, T>, Params][]]
+    const [first] = found
+    if (first === undefined) throw refusal.noRoute()
+    return first
   }
 }
 

@@ -171,3 +171,19 @@ t.test('endpoints that are none, methods that they have not, ids of no form', as
   t.equal(gone.headers['sallyport-api'], '1')
   t.equal(gone.headers['cache-control'], 'no-store')
 })
+
+t.test('what is wrong about a request is told to nobody who is a stranger', async (t) => {
+  const at = await serving(t, await world(t))
+  const codes = async (token?: null): Promise<readonly string[]> => {
+    const all = await Promise.all([
+      ['GET', '/api/work-board/tasks?nope=1'], ['POST', '/api/work-board/inputs'],
+      ['GET', '/api/overview?nope=1'], ['GET', '/api/work-board/tasks/task_x'],
+      ['GET', '/api/session'],
+    ].map(([method = '', path = '']) => at.ask(method, path, token === null ? { token } : {})))
+    return all.map((got) => (got.status === 200 ? 'ok' : String(got.json().error.code)))
+  }
+  t.strictSame(await codes(null), Array.from({ length: 5 }, () => 'session_required'))
+  t.strictSame(await codes(), [
+    'http_query', 'http_body_missing', 'http_query', 'task_not_found', 'ok',
+  ])
+})
