@@ -56,7 +56,10 @@ const oneTask = {
 export const alphaTasks = contract({
   name: 'alpha.tasks',
   version: 1,
-  input: closedObject({ limit: strictInteger(1, 10_000), open: v.optional(v.boolean()) }),
+  input: closedObject({
+    limit: strictInteger(1, 10_000), open: v.optional(v.boolean()),
+    after: v.optional(v.string()),
+  }),
   output: v.array(taskShape),
   toDocument: (tasks: readonly ViewedTask[]) =>
     tasks.map(({ view, task }) => taskDocument(view, task)),

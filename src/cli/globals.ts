@@ -11,6 +11,7 @@ export interface Globals {
   /** As given; null = from the environment. */
   readonly stateDir: string | null
   readonly json: boolean
+  readonly paged: boolean
   readonly noInput: boolean
   readonly quiet: boolean
   readonly verbose: boolean
@@ -32,6 +33,10 @@ export interface GlobalFlag {
 export const globalFlags: readonly GlobalFlag[] = [
   { long: '--state-dir', value: 'DIR', text: 'the state directory' },
   { long: '--json', value: null, text: 'one JSON document on stdout, errors as JSON on stderr' },
+  {
+    long: '--paged', value: null,
+    text: 'with --json: a list as rows, more and next_page',
+  },
   { long: '--no-input', value: null, text: 'never ask; what would need a question fails' },
   { long: '--quiet', value: null, text: 'no notes on stderr, only errors' },
   { long: '--verbose', value: null, text: 'name each step on stderr' },
@@ -93,6 +98,7 @@ const globalsOf = (given: ReadonlyMap<string, string>): Globals => {
   return {
     stateDir: given.get('--state-dir') ?? null,
     json: given.has('--json'),
+    paged: given.has('--paged'),
     noInput: given.has('--no-input'),
     quiet: given.has('--quiet'),
     verbose: given.has('--verbose'),

@@ -5,6 +5,7 @@ import type { ContractFacts } from '../base/contract.js'
 import { errorBodyShape, errorSchemaName } from '../base/error-shape.js'
 import { jsonSchemaOf, type JsonSchema } from '../base/json-schema.js'
 import type { SchemaRow } from '../base/json-schema-contract.js'
+import { pageSchemaName, pageShape } from './cut.js'
 import type { DescribedVerb } from './tree.js'
 
 /** A schema, what it is of, and the shape that it was made from. */
@@ -15,6 +16,9 @@ export interface NamedSchema extends SchemaRow {
 
 /** The schema of every failure. */
 export const errorSchema = (): JsonSchema => jsonSchemaOf(errorBodyShape, errorSchemaName)
+
+/** The schema of any list with `--paged`. */
+export const pageSchema = (): JsonSchema => jsonSchemaOf(pageShape, pageSchemaName)
 
 /** The schema of what a command prints, each line of it where it goes on telling. */
 export const resultSchema = ({ output, schemaName }: ContractFacts): JsonSchema =>
@@ -29,6 +33,9 @@ export const allSchemas = (verbs: readonly DescribedVerb[]): readonly NamedSchem
   const found = new Map<string, NamedSchema>([[errorSchemaName, {
     schema: errorSchemaName, kind: 'error', commands: [], document: errorSchema(),
     shape: errorBodyShape,
+  }], [pageSchemaName, {
+    schema: pageSchemaName, kind: 'result', commands: [], document: pageSchema(),
+    shape: pageShape,
   }]])
   const add = (one: NamedSchema): void => {
     const known = found.get(one.schema)

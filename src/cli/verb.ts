@@ -10,6 +10,7 @@ import { fail } from '../base/errors.js'
 import type { ErrorDetails, SallyportError } from '../base/errors.js'
 import type { ExitName } from '../base/outcome.js'
 import type { AnchorRule } from '../fabric/open-work.js'
+import { pageOfList } from './cut.js'
 import { endedByDamage, markedForDamage, markedResult } from './damage.js'
 import type { DamageRule } from './damage.js'
 import { addMoneySisters, withMoney } from './flags.js'
@@ -138,6 +139,9 @@ const show = async <R>(
   }
 }
 
+const isPage = (shown: unknown, { globals }: VerbDeps): shown is unknown[] =>
+  globals.paged && Array.isArray(shown)
+
 const print = async <R>(
   result: R, { meta, text }: VerbDefinition<R>, deps: VerbDeps,
 ): Promise<void> => {
@@ -145,7 +149,7 @@ const print = async <R>(
     const damage = deps.shownDamage()
     const shown = damage === null ? result : markedResult(result, damage)
     if (meta.json.lines) writeJsonLine(deps, shown)
-    else writeJson(deps, shown)
+    else writeJson(deps, isPage(shown, deps) ? pageOfList(shown, deps.cut) : shown)
     return
   }
   await writeText(deps, deps.globals, await text(result, deps.view, deps))

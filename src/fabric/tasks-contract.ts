@@ -30,6 +30,7 @@ export const taskList = contract({
     state: v.optional(v.picklist(taskStates)),
     kind: v.optional(v.string()),
     goal: v.optional(v.string()),
+    after: v.optional(v.string()),
   }),
   output: v.array(boardTaskShape),
   toDocument: (tasks: readonly SeenTask[]) => tasks.map(boardTaskDocument),

@@ -44,6 +44,7 @@ export const auditList = contract({
     since: v.optional(v.string()),
     what: v.optional(v.string()),
     principal: v.optional(v.string()),
+    after: v.optional(v.string()),
   }),
   output: v.array(auditShape),
   toDocument: (rows: readonly NamedAuditRow[]) => rows.map(auditDocument),

@@ -13,6 +13,8 @@ import { collections, type AuditRow } from './rows.js'
 /** Which rows to list. */
 export interface AuditFilter {
   readonly limit: number
+  /** Id of a row: only those before it. */
+  readonly after?: string | undefined
   /** ISO text; rows from then on. */
   readonly since?: string | undefined
   /** What happened, or the part of its name before a dot: `session` is every `session.…`. */
@@ -51,44 +53,59 @@ const rowsSince = (view: View, since: string): Iterable<AuditRow> | undefined =>
 
 /** Rows of one owner, who may be named, newest number first; undefined where it is several. */
 const rowsBy = (
-  view: View, principal: string, names: ReadonlyMap<string, string>,
+  view: View, principal: string, names: ReadonlyMap<string, string>, from: string | undefined,
 ): Iterable<AuditRow> | undefined => {
   const ids = [...names].filter(([id, name]) => id === principal || name === principal)
     .map(([id]) => id)
   if (ids.length > 1) return undefined
   const under = ids.length === 0 ? [principal] : ids
   return rowsOf(view, walkIndex(view, collections.audit, auditByPrincipal, {
-    under, reverse: true,
+    under, from, reverse: true,
   }))
 }
 
 /** Rows among which all that are asked for are, newest number first, as few as can be. */
 const candidates = (
   view: View, { since, what, principal }: AuditFilter, names: ReadonlyMap<string, string>,
+  from: string | undefined,
 ): Iterable<AuditRow> => {
   const recent = since === undefined ? undefined : rowsSince(view, since)
   if (recent !== undefined) return recent
-  const own = principal === undefined ? undefined : rowsBy(view, principal, names)
+  const own = principal === undefined ? undefined : rowsBy(view, principal, names, from)
   if (own !== undefined) return own
   return rowsOf(view, what === undefined
-    ? walkIndex(view, collections.audit, auditByNumber, { reverse: true })
-    : walkIndex(view, collections.audit, auditByName, { under: [what], reverse: true }))
+    ? walkIndex(view, collections.audit, auditByNumber, { from, reverse: true })
+    : walkIndex(view, collections.audit, auditByName, { under: [what], from, reverse: true }))
 }
 
 const isOf = (what: string, row: AuditRow): boolean =>
   row.what === what || row.what.startsWith(`${what}.`)
 
+/** A row by its id. Throws `not_found` `audit_not_found`. */
+const requireAudit = (view: View, auditId: string): AuditRow => {
+  const row = view.get(collections.audit, auditId)
+  if (row === undefined || row.audit_id !== auditId) {
+    throw fail.notFound('audit_not_found', 'There is no such audit row.', {
+      next: 'Run `sallyport audit list`.',
+    })
+  }
+  return row
+}
+
 /** Rows of every owner that fit, newest first, at most `limit`. */
 export const findAudit = (view: View, filter: AuditFilter): readonly NamedAuditRow[] => {
-  const { limit, since, what, principal } = filter
+  const { limit, since, what, principal, after } = filter
+  const before = after === undefined ? Infinity : requireAudit(view, after).number
+  const from = after === undefined ? undefined : numberPart(before)
   const names = namesOf(view)
   const nameOf = (row: AuditRow): string | null =>
     row.principal === null ? null : names.get(row.principal) ?? null
   const isWanted = (row: AuditRow): boolean =>
-    (since === undefined || row.at >= since) && (what === undefined || isOf(what, row))
+    row.number < before && (since === undefined || row.at >= since)
+    && (what === undefined || isOf(what, row))
     && (principal === undefined || row.principal === principal || nameOf(row) === principal)
   const found: NamedAuditRow[] = []
-  for (const row of candidates(view, filter, names)) {
+  for (const row of candidates(view, filter, names, from)) {
     if (found.length >= limit) break
     if (isWanted(row)) found.push({ row, principalName: nameOf(row) })
   }
@@ -123,12 +140,7 @@ export interface AuditLink extends NamedAuditRow {
  * whole chain is what `state check` walks. Throws `not_found` `audit_not_found`.
  */
 export const auditLink = (view: View, auditId: string): AuditLink => {
-  const row = view.get(collections.audit, auditId)
-  if (row === undefined || row.audit_id !== auditId) {
-    throw fail.notFound('audit_not_found', 'There is no such audit row.', {
-      next: 'Run `sallyport audit list`.',
-    })
-  }
+  const row = requireAudit(view, auditId)
   const previous = neighbour(view, row.number, true)
   const next = neighbour(view, row.number, false)
   const head = auditHead(view)

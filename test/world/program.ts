@@ -4,6 +4,7 @@ import { PassThrough } from 'node:stream'
 import { safeParse } from 'valibot'
 import { systemClock } from '../../src/base/clock.js'
 import type { Observer } from '../../src/base/observer.js'
+import { pageShape } from '../../src/cli/cut.js'
 import { describingDeps } from '../../src/cli/describing.js'
 import type { CliDeps } from '../../src/cli/deps.js'
 import { main } from '../../src/cli/main.js'
@@ -105,6 +106,12 @@ const entryOf = (argv: readonly string[]): VerbEntry | undefined => {
     ? entry : entry.verbs.find(({ verb }) => verb === second)
 }
 
+/** What a list prints, also of a page of it. */
+const rowsOfPage = (document: unknown): unknown => {
+  const page = safeParse(pageShape, document)
+  return page.success ? page.output.rows : document
+}
+
 /** A JSON result has the shape that its verb declares, in every test that prints one. */
 const requireShape = async (argv: readonly string[], ran: Ran): Promise<void> => {
   if (ran.stdout === '' || argv.includes('--help')) return
@@ -115,7 +122,8 @@ const requireShape = async (argv: readonly string[], ran: Ran): Promise<void> =>
   if (json === null) return
   const documents = json.lines
     ? ran.stdout.trimEnd().split('\n').map((line) => JSON.parse(line) as unknown) : [ran.json()]
-  for (const document of documents) {
+  for (const whole of documents) {
+    const document = rowsOfPage(whole)
     const parsed = safeParse(json.output, document)
     if (parsed.success) continue
     const [issue] = parsed.issues

@@ -99,6 +99,8 @@ export interface TaskFilter {
   readonly kind?: string | undefined
   readonly state?: TaskState | undefined
   readonly goalId?: string | undefined
+  /** Only those older than this one. */
+  readonly after?: string | undefined
   /** Most tasks; default 50. */
   readonly limit?: number | undefined
   /** Only tasks that are not finished: reads no finished task at all. */
@@ -126,7 +128,9 @@ const newestOf = (
 ): readonly Task[] => {
   const { index, under } = narrowest(owner, filter)
   const found: Task[] = []
-  for (const { id } of walkIndex(view, spec, index, { under, reverse: true })) {
+  for (const { id } of walkIndex(view, spec, index, {
+    under, from: filter.after, reverse: true,
+  })) {
     const task = view.get(spec, id)
     if (task !== undefined && isWanted(task, filter)) found.push(task)
     if (found.length >= limit) break

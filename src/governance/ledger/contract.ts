@@ -69,7 +69,9 @@ export const ledgerShow = contract({
 export const ledgerReservations = contract({
   name: 'ledger.reservations',
   version: 1,
-  input: closedObject({ all: v.optional(v.boolean()), limit: strictInteger(1, 10_000) }),
+  input: closedObject({
+    all: v.optional(v.boolean()), limit: strictInteger(1, 10_000), after: v.optional(v.string()),
+  }),
   output: v.array(reservationShape),
   toDocument: (reservations: readonly Reservation[]) => reservations.map(reservationDocument),
 })

@@ -45,9 +45,11 @@ export const requireOwnReservation = (
  * `closed` adds those that are over.
  */
 export const ownReservations = (
-  view: View, session: Session, { closed, limit }: {
+  view: View, session: Session, { closed, limit, after }: {
     readonly closed: boolean
     readonly limit: number
+    /** Only those of operations older than this one. */
+    readonly after?: string | undefined
   },
 ): readonly Reservation[] => {
   const owners = view.all(collections.principals).map(({ id }) => id)
@@ -57,7 +59,9 @@ export const ownReservations = (
     : [collections.openReservations]
   return places
     .flatMap((spec) => owners.flatMap((owner) =>
-      rowsUnder(view, spec, reservationsByOwner, { under: [owner], reverse: true, limit })))
+      rowsUnder(view, spec, reservationsByOwner, {
+        under: [owner], from: after, reverse: true, limit,
+      })))
     .map(({ doc }) => doc)
     .sort((a, b) => (a.operation_id < b.operation_id ? 1 : -1))
     .slice(0, limit)

@@ -136,7 +136,10 @@ export const policyRevoke = contract({
 export const policyHistory = contract({
   name: 'policy.history',
   version: 1,
-  input: closedObject({ limit: strictInteger(1, 100_000) }),
+  input: closedObject({
+    limit: strictInteger(1, 100_000),
+    after: v.optional(strictInteger(1, Number.MAX_SAFE_INTEGER)),
+  }),
   output: v.array(policyShape),
   toDocument: (revisions: readonly PolicyRevision[]) => revisions.map(policyDocument),
 })

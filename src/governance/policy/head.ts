@@ -9,9 +9,13 @@ export const revisionId = (revision: number): string => String(revision).padStar
 export const policyAt = (view: View, revision: number): PolicyRevision | undefined =>
   view.get(collections.policy, revisionId(revision))
 
-/** Published revisions, newest first; at most `limit`. */
-export const listPolicy = (view: View, limit: number): readonly PolicyRevision[] =>
-  view.range(collections.policy, { reverse: true, limit }).map(({ doc }) => doc)
+/** Published revisions, newest first, at most `limit`; with `after` those below it. */
+export const listPolicy = (
+  view: View, limit: number, after?: number,
+): readonly PolicyRevision[] =>
+  view.range(collections.policy, {
+    reverse: true, limit, ...(after === undefined ? {} : { after: revisionId(after) }),
+  }).map(({ doc }) => doc)
 
 /** The last published revision. Throws `damaged` when a store has none: `init` publishes one. */
 export const policyHead = (view: View): PolicyRevision => {

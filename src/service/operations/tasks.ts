@@ -48,6 +48,7 @@ const listFields: readonly QueryField[] = [
   { name: 'state', what: 'Only those in this state.', kind: 'text' },
   { name: 'kind', what: 'Only those of this kind.', kind: 'text' },
   { name: 'goal', what: 'Only those of this goal.', kind: 'text' },
+  { name: 'after', what: 'Only those older than this one.', kind: 'text' },
 ]
 
 const verdictShape = closedObject({ verdict: v.picklist(taskVerdicts) })
@@ -60,11 +61,11 @@ export const taskOperations: readonly Operation[] = [
     status: 200, where: 'here',
     query: listFields,
     run: async ({ gov, session, asked }) => {
-      const { limit, open, state, kind, goal } =
+      const { limit, open, state, kind, goal, after } =
         taskList.request({ limit: 50, ...requestOfQuery(asked, listFields) })
       const view = gov.store.read()
       const tasks = listTasks(view, session, {
-        limit, openOnly: open === true, state, kind, goalId: goal,
+        limit, openOnly: open === true, state, kind, goalId: goal, after,
       })
       return taskList.answer(tasks.map((task) => ({ view, session, task })))
     },

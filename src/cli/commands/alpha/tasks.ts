@@ -2,6 +2,7 @@ import { alphaTasks } from '../../../alpha/task-contract.js'
 import type { TaskDocument } from '../../../governance/board/task-document.js'
 import { alphaCapability } from '../../../alpha/constants.js'
 import { listTasks } from '../../../governance/board/read.js'
+import { cutAt } from '../../cut.js'
 import { integerFlag } from '../../flags.js'
 import { renderTable } from '../../table.js'
 import { requestOf } from '../../request.js'
@@ -26,7 +27,8 @@ const definition: VerbDefinition<TaskDocument[]> = {
   },
   flags: (command) => command
     .addOption(integerFlag('--limit <n>', 'most tasks', { min: 1, max: 10_000 }).default(50))
-    .option('--open', 'only tasks that are not finished'),
+    .option('--open', 'only tasks that are not finished')
+    .option('--after <task>', 'only those older than this one'),
   text: (rows, view) => renderTable(
     view, ['task', 'state', 'review', 'charged', 'created'],
     rows.map((row) => [
@@ -38,11 +40,14 @@ const definition: VerbDefinition<TaskDocument[]> = {
 
 /** Lists. */
 export const run: Run<TasksOptions, TaskDocument[]> = async (options, deps) => {
-  const { limit, open = false } = requestOf(alphaTasks, options)
+  const { limit, open = false, after } = requestOf(alphaTasks, options)
   const { gov, session } = await deps.login('read')
   const view = gov.store.read()
-  const tasks = listTasks(view, session, { kind: alphaCapability, limit, openOnly: open })
-  return alphaTasks.answer(tasks.map((task) => ({ view, task })))
+  const tasks = listTasks(view, session, {
+    kind: alphaCapability, limit: limit + 1, openOnly: open, after,
+  })
+  const shown = cutAt(deps, tasks, limit, ({ task_id: id }) => id)
+  return alphaTasks.answer(shown.map((task) => ({ view, task })))
 }
 
 /** Parses a line of `alpha tasks`. */

@@ -1,5 +1,6 @@
 import { auditList, type AuditDocument } from '../../../governance/audit-contract.js'
 import { findAudit } from '../../../governance/audit-read.js'
+import { cutAt } from '../../cut.js'
 import { integerFlag } from '../../flags.js'
 import { requestOf } from '../../request.js'
 import { renderTable } from '../../table.js'
@@ -14,6 +15,7 @@ export interface AuditListOptions {
   readonly since?: string
   readonly what?: string
   readonly principal?: string
+  readonly after?: string
 }
 
 const definition: VerbDefinition<AuditDocument[]> = {
@@ -31,14 +33,15 @@ const definition: VerbDefinition<AuditDocument[]> = {
     ],
     session: 'required',
     damage: 'shows',
-    exits: ['rejected', 'unauthorized', 'no_state', 'damaged'],
+    exits: ['rejected', 'unauthorized', 'not_found', 'no_state', 'damaged'],
     json: auditList,
   },
   flags: (command) => command
     .addOption(integerFlag('--limit <n>', 'most rows', { min: 1, max: 10_000 }).default(50))
     .option('--since <time>', 'from a day, a time or an age on: 2026-11-20, 2026-11-20T10:00Z, 8h')
     .option('--what <name>', 'only what has this name or begins with it: session, session.login')
-    .option('--principal <owner>', 'only what this owner did, by name or id'),
+    .option('--principal <owner>', 'only what this owner did, by name or id')
+    .option('--after <row>', 'only those older than this one'),
   text: (rows, view) => renderTable(
     view, ['row', 'at', 'what', 'owner', 'subject', 'facts'],
     rows.map((row) => [
@@ -55,7 +58,8 @@ export const run: Run<AuditListOptions, AuditDocument[]> = async (options, deps)
     ? undefined : pointInTime('--since', since, deps.clock, timeZoneOf(deps.env))
   const request = requestOf(auditList, { ...given, since: from })
   const { gov } = await deps.login('read')
-  return auditList.answer(findAudit(gov.store.read(), request))
+  const found = findAudit(gov.store.read(), { ...request, limit: request.limit + 1 })
+  return auditList.answer(cutAt(deps, found, request.limit, ({ row }) => row.audit_id))
 }
 
 /** Parses a line of `audit list`. */

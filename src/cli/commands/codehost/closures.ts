@@ -2,6 +2,7 @@ import {
   codehostClosures, type ClosureLine, type ShownClosureDocument,
 } from '../../../codehost/closure/contract.js'
 import { listClosures, showClosure } from '../../../codehost/closure/look.js'
+import { cutAt } from '../../cut.js'
 import { integerFlag } from '../../flags.js'
 import { requestOf } from '../../request.js'
 import { renderTable } from '../../table.js'
@@ -49,11 +50,14 @@ const definition: VerbDefinition<Shown> = {
 
 /** Lists or shows. */
 export const run: Run<ClosuresOptions, Shown> = async (options, deps) => {
-  const { closure, after, limit, receipt = false } = requestOf(codehostClosures, options)
+  const { closure, after, limit = 50, receipt = false } = requestOf(codehostClosures, options)
   const { gov, session } = await deps.login('read', { touch: false })
   const view = gov.store.read()
   return codehostClosures.answer(closure === undefined
-    ? listClosures(view, session, { after, limit })
+    ? cutAt(
+      deps, listClosures(view, session, { after, limit: limit + 1 }), limit,
+      ({ closure_id: id }) => id,
+    )
     : { closure: showClosure(view, session, closure), receipt })
 }
 

@@ -2,6 +2,7 @@ import { codehostJobs, type ListedJobDocument } from '../../../codehost/jobs/con
 import { closureView } from '../../../codehost/closure/projection.js'
 import { listJobs } from '../../../codehost/jobs/list.js'
 import { jobStates } from '../../../codehost/jobs/rows.js'
+import { cutAt } from '../../cut.js'
 import { choiceFlag, integerFlag } from '../../flags.js'
 import { requestOf } from '../../request.js'
 import { renderTable } from '../../table.js'
@@ -44,7 +45,9 @@ export const run: Run<JobsOptions, ListedJobDocument[]> = async (options, deps) 
   const request = requestOf(codehostJobs, options)
   const { gov, session } = await deps.login('read')
   const view = gov.store.read()
-  return codehostJobs.answer(listJobs(gov, view, session, request)
+  const { limit = 50 } = request
+  const found = listJobs(gov, view, session, { ...request, limit: limit + 1 })
+  return codehostJobs.answer(cutAt(deps, found, limit, ({ job }) => job.job_id)
     .map((one) => ({ ...one, ...closureView(view, session, one.job) })))
 }
 

@@ -2,6 +2,7 @@ import {
   ledgerReservations, type ReservationDocument,
 } from '../../../governance/ledger/contract.js'
 import { ownReservations } from '../../../governance/ledger/own.js'
+import { cutAt } from '../../cut.js'
 import { integerFlag } from '../../flags.js'
 import { renderTable } from '../../table.js'
 import { requestOf } from '../../request.js'
@@ -12,6 +13,7 @@ import { dueOf } from './text.js'
 export interface ReservationsOptions {
   readonly all?: boolean
   readonly limit: number
+  readonly after?: string
 }
 
 const definition: VerbDefinition<ReservationDocument[]> = {
@@ -32,7 +34,8 @@ const definition: VerbDefinition<ReservationDocument[]> = {
     .option('--all', 'also the settled and released ones')
     .addOption(
       integerFlag('--limit <n>', 'most reservations', { min: 1, max: 10_000 }).default(50),
-    ),
+    )
+    .option('--after <operation>', 'only those older than this one'),
   text: (rows, view) => renderTable(
     view, ['operation', 'runtime', 'state', 'bound', 'charged', 'due'],
     rows.map((row) => [
@@ -44,11 +47,10 @@ const definition: VerbDefinition<ReservationDocument[]> = {
 
 /** Lists. */
 export const run: Run<ReservationsOptions, ReservationDocument[]> = async (options, deps) => {
-  const { all = false, limit } = requestOf(ledgerReservations, options)
+  const { all = false, limit, after } = requestOf(ledgerReservations, options)
   const { gov, session } = await deps.login('read')
-  return ledgerReservations.answer(
-    ownReservations(gov.store.read(), session, { closed: all, limit }),
-  )
+  const found = ownReservations(gov.store.read(), session, { closed: all, limit: limit + 1, after })
+  return ledgerReservations.answer(cutAt(deps, found, limit, ({ operation_id: id }) => id))
 }
 
 /** Parses a line of `ledger reservations`. */

@@ -1,5 +1,6 @@
 import { policyHistory, type PolicyDocument } from '../../../governance/policy/contract.js'
 import { listPolicy } from '../../../governance/policy/head.js'
+import { cutAt } from '../../cut.js'
 import { integerFlag } from '../../flags.js'
 import { renderTable } from '../../table.js'
 import { requestOf } from '../../request.js'
@@ -8,6 +9,7 @@ import { defineVerb, type Build, type Run, type VerbDefinition } from '../../ver
 /** Flags of `policy history`. */
 export interface HistoryOptions {
   readonly limit: number
+  readonly after?: number
 }
 
 const definition: VerbDefinition<PolicyDocument[]> = {
@@ -21,9 +23,11 @@ const definition: VerbDefinition<PolicyDocument[]> = {
     exits: ['unauthorized', 'no_state', 'damaged'],
     json: policyHistory,
   },
-  flags: (command) => command.addOption(
-    integerFlag('--limit <n>', 'most revisions', { min: 1, max: 100_000 }).default(50),
-  ),
+  flags: (command) => command
+    .addOption(integerFlag('--limit <n>', 'most revisions', { min: 1, max: 100_000 }).default(50))
+    .addOption(integerFlag(
+      '--after <revision>', 'only those below this one', { min: 1, max: Number.MAX_SAFE_INTEGER },
+    )),
   text: (rows, view) => renderTable(
     view, ['revision', 'state', 'reason', 'epoch', 'fence', 'published'],
     rows.map((row) => [
@@ -35,9 +39,10 @@ const definition: VerbDefinition<PolicyDocument[]> = {
 
 /** Reads the history. */
 export const run: Run<HistoryOptions, PolicyDocument[]> = async (options, deps) => {
-  const { limit } = requestOf(policyHistory, options)
+  const { limit, after } = requestOf(policyHistory, options)
   const { gov } = await deps.login('read')
-  return policyHistory.answer(listPolicy(gov.store.read(), limit))
+  const found = listPolicy(gov.store.read(), limit + 1, after)
+  return policyHistory.answer(cutAt(deps, found, limit, ({ revision }) => String(revision)))
 }
 
 /** Parses a line of `policy history`. */

@@ -39,7 +39,7 @@ const definition: VerbDefinition<Shown> = {
     json: schemaShow,
   },
   flags: (command) => command
-    .argument('[command...]', 'the words of a command, or error')
+    .argument('[command...]', 'the words of a command, or error or page')
     .option('--input', 'the request in place of the result'),
   text: (shown, view) => Array.isArray(shown)
     ? renderTable(
@@ -79,6 +79,9 @@ export const run: Run<SchemaOptions, Shown> = async (options, deps) => {
   }
   if (words.length === 1 && words[0] === 'error' && !input) {
     return schemaShow.answer(schemas.errorSchema() as JsonSchemaDocument)
+  }
+  if (words.length === 1 && words[0] === 'page' && !input) {
+    return schemaShow.answer(schemas.pageSchema() as JsonSchemaDocument)
   }
   const contract = await contractOf(deps, words)
   const found = input ? schemas.inputSchema(contract) : schemas.resultSchema(contract)

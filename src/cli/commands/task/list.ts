@@ -2,6 +2,7 @@ import { taskList } from '../../../fabric/tasks-contract.js'
 import type { BoardTaskDocument } from '../../../governance/board/task-document.js'
 import { listTasks } from '../../../governance/board/read.js'
 import { taskStates, type TaskState } from '../../../governance/rows.js'
+import { cutAt } from '../../cut.js'
 import { choiceFlag, integerFlag } from '../../flags.js'
 import { renderTable } from '../../table.js'
 import { requestOf } from '../../request.js'
@@ -14,6 +15,7 @@ export interface TaskListOptions {
   readonly state?: TaskState
   readonly kind?: string
   readonly goal?: string
+  readonly after?: string
 }
 
 const definition: VerbDefinition<BoardTaskDocument[]> = {
@@ -35,7 +37,8 @@ const definition: VerbDefinition<BoardTaskDocument[]> = {
     .option('--open', 'only tasks that are not finished')
     .addOption(choiceFlag('--state <state>', 'only tasks in this state', taskStates))
     .option('--kind <kind>', 'only tasks of this kind')
-    .option('--goal <id>', 'only tasks of this goal'),
+    .option('--goal <id>', 'only tasks of this goal')
+    .option('--after <task>', 'only those older than this one'),
   text: (rows, view) => renderTable(
     view, ['task', 'kind', 'state', 'review', 'access', 'created'],
     rows.map((row) => [
@@ -47,13 +50,14 @@ const definition: VerbDefinition<BoardTaskDocument[]> = {
 
 /** Lists. */
 export const run: Run<TaskListOptions, BoardTaskDocument[]> = async (options, deps) => {
-  const { limit, open, state, kind, goal } = requestOf(taskList, options)
+  const { limit, open, state, kind, goal, after } = requestOf(taskList, options)
   const { gov, session } = await deps.login('read')
   const view = gov.store.read()
   const tasks = listTasks(view, session, {
-    limit, openOnly: open === true, state, kind, goalId: goal,
+    limit: limit + 1, openOnly: open === true, state, kind, goalId: goal, after,
   })
-  return taskList.answer(tasks.map((task) => ({ view, session, task })))
+  const shown = cutAt(deps, tasks, limit, ({ task_id: id }) => id)
+  return taskList.answer(shown.map((task) => ({ view, session, task })))
 }
 
 /** Parses a line of `task list`. */

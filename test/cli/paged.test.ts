@@ -1,0 +1,71 @@
+/** A list that was cut says so, and how to go on, until its last row. */
+import t from 'tap'
+import { taskAt } from '../support/tasks.js'
+import { sessionOf } from '../world/session.js'
+import type { Loose } from '../world/place.js'
+import { World, type StateWorld } from '../world/world.js'
+import { must } from '../support/must.js'
+
+/** Every page of a list, one row each; gives the rows in order. */
+const pagesOf = async (at: Pick<StateWorld, 'json'>, line: readonly string[]): Promise<Loose[]> => {
+  const rows: Loose[] = []
+  for (let after: string | null = '', asked = 0; after !== null && asked < 50; asked += 1) {
+    const on = after === '' ? [] : ['--after', after]
+    const page: Loose = await at.json([...line, '--limit', '1', '--paged', ...on])
+    rows.push(...page.rows)
+    after = page.next_page
+    if (page.more !== (after !== null)) throw new Error('more says what next_page does')
+  }
+  return rows
+}
+
+t.test('every page after the other gives each row of the list once, and the last has no next', async (t) => {
+  const at = await World.still(t).state({ owner: 'ada' }).session()
+  for (const stage of ['succeeded', 'blocked', 'succeeded'] as const) {
+    await taskAt(at, sessionOf(at), stage)
+  }
+  await at.json(['policy', 'revoke'])
+  for (const line of [
+    ['task', 'list'], ['task', 'list', '--state', 'succeeded'], ['alpha', 'tasks'],
+    ['audit', 'list'], ['audit', 'list', '--what', 'session'], ['audit', 'list', '--since', '1d'],
+    ['audit', 'list', '--principal', 'ada'], ['policy', 'history'],
+  ]) {
+    const whole = await at.json([...line, '--limit', '100'])
+    t.ok(whole.length > 0, `${line.join(' ')} has rows`)
+    t.strictSame(await pagesOf(at, line), whole, line.join(' '))
+  }
+})
+
+t.test('the holds of an owner are paged by their operations', async (t) => {
+  const at = await World.in(t).sandbox().state().session().alpha()
+  for (let count = 0; count < 2; count += 1) must(await at.ask())
+  const line = ['ledger', 'reservations', '--all']
+  const whole = await at.json(line)
+  t.equal(whole.length, 2)
+  t.strictSame(await pagesOf(at, line), whole)
+})
+
+t.test('without --paged a list stays an array, and a note says that there is more', async (t) => {
+  const at = await World.still(t).state({ owner: 'ada' }).session()
+  for (let count = 0; count < 2; count += 1) await taskAt(at, sessionOf(at), 'succeeded')
+  const [newest, oldest] = await at.json(['task', 'list'])
+  const cut = must(await at.run(['task', 'list', '--limit', '1', '--json']))
+  t.strictSame(cut.json(), [newest])
+  t.equal(cut.stderr, `1 shown, the newest; more with --after ${newest.id}\n`)
+  const whole = must(await at.run(['task', 'list', '--limit', '2', '--json']))
+  t.strictSame([whole.json(), whole.stderr], [[newest, oldest], ''])
+  t.strictSame(await at.json(['task', 'list', '--limit', '2', '--paged']), {
+    schema: 'sallyport.page.v1', rows: [newest, oldest], more: false, next_page: null,
+  })
+  t.hasStrict(await at.json(['schema', 'page']), { $id: 'sallyport.page.v1' })
+  t.hasStrict((await at.run(['audit', 'list', '--after', 'aud_x', '--json'])).status, 6)
+})
+
+t.test('A-189 a page goes on behind another owner’s row without a word of it', async (t) => {
+  const at = await World.still(t).state({ owner: 'ada' }).session()
+  const foreign = await taskAt(at, sessionOf(at), 'succeeded')
+  const file = at.place.write('passphrase', 'correct horse')
+  await at.json(['principal', 'add', 'bob', '--passphrase-file', file])
+  await at.json(['login', '--owner', 'bob', '--passphrase-file', file])
+  t.strictSame(await at.json(['task', 'list', '--after', foreign.task_id]), [])
+})
