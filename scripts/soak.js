@@ -1,5 +1,6 @@
 // `npm run soak [-- ROUNDS [PART]]`: the long loops of test/support/soak/*.ts, each `run(rounds)`.
-// The test run calls the same functions with a few rounds.
+// What counts minutes says so (`unit`), and how many where none are given (`usual`). The test run
+// calls the same functions with a few rounds.
 import { basename } from 'node:path'
 import { installMissing } from './tool/install.js'
 
@@ -12,15 +13,16 @@ await app.bundlePacked()
 process.env.SALLYPORT_TEST_APP = app.packedDir
 
 const roundsDefault = 200
-const rounds = Number(process.argv[2] ?? roundsDefault)
+const given = process.argv[2]
 const part = process.argv[3] ?? ''
 const modules = filesBelow(`${treeDir}/test/support/soak`)
   .filter((path) => path.endsWith('.js') && !path.endsWith('.test.js'))
   .filter((path) => basename(path).includes(part))
   .sort()
 for (const path of modules) {
-  const { run } = await import(path)
+  const { run, unit = 'rounds', usual = roundsDefault } = await import(path)
   if (typeof run !== 'function') continue
-  console.log(`${basename(path, '.js')}: ${rounds} rounds`)
+  const rounds = Number(given ?? usual)
+  console.log(`${basename(path, '.js')}: ${rounds} ${unit}`)
   await run(rounds)
 }

@@ -1,0 +1,24 @@
+/** The load of `npm run soak -- MINUTES mixed-load` for some seconds, and the account behind it. */
+import t from 'tap'
+import { mixedLoad } from '../support/soak/mixed-load.js'
+import { reckon } from '../support/soak/reckoning.js'
+
+t.test('the account tells what was lost, what is there twice and what nobody asked for', (t) => {
+  const of = (told: readonly string[], found: readonly string[], maybe: readonly string[] = []) =>
+    reckon({ kind: 'x', told, maybe, found })
+  t.strictSame(of(['a', 'b'], ['b', 'a', 'c'], ['c', 'd']), [])
+  t.strictSame(of(['a', 'b'], ['a']), ['x: 1 lost, one is b'])
+  t.strictSame(of(['a'], ['a', 'a']), ['x: 1 doubled, one is a'])
+  t.strictSame(of(['a'], ['a', 'c', 'c'], ['c']), ['x: 1 doubled, one is c'])
+  t.strictSame(of(['a'], ['a', 'e']), ['x: 1 that nobody asked for, one is e'])
+  t.strictSame(of(['a', 'a'], ['a']), ['x: 1 told twice, one is a'])
+  t.end()
+})
+
+t.test('uploads, reads, scans, asks, publications and a terminal at once, and the service killed meanwhile: nothing lost, nothing doubled', async (t) => {
+  const { figures, violations } = await mixedLoad(t, { ms: 9_000, restartEveryMs: 4_000 })
+  t.comment(JSON.stringify(figures))
+  t.strictSame(violations, [])
+  t.hasStrict(figures, { killed: 1 })
+  t.ok((figures['goals'] ?? 0) > 0)
+})
