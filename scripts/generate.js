@@ -1,14 +1,19 @@
 // `node scripts/generate.js`: writes man pages, completions and JSON Schemas from the commands, the
-// page of refusals from the source, and the module that holds the project's WebAssembly.
+// page of refusals from the source, the picture of a terminal from the tutorial, and the modules
+// that hold the project's WebAssembly.
 // With `--check` it writes nothing and fails when a file differs or should not be there.
 import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { compileTree, treeDir } from './tool/tree.js'
 import { refusalsPage } from './tool/refusals.js'
 import { root } from './tool/run.js'
+import { terminalPicture } from './tool/terminal.js'
 import { wasmFiles } from './tool/wasm.js'
 
 const check = process.argv.includes('--check')
-const modules = [...(await wasmFiles()), ['docs/refusals.md', refusalsPage()]]
+const modules = [
+  ...(await wasmFiles()), ['docs/refusals.md', refusalsPage()],
+  ['docs/pictures/terminal.svg', terminalPicture()],
+]
 const textOf = (path) =>
   existsSync(`${root}/${path}`) ? readFileSync(`${root}/${path}`, 'utf8') : ''
 if (!check) for (const [path, text] of modules) writeFileSync(`${root}/${path}`, text)

@@ -164,6 +164,8 @@ try {
   await day?.waitForSelector('main', { timeout: 20_000 })
   const dayParts = await day?.$$eval('section', (all) => all.length)
   console.log(`the day: ${await day?.title()}, ${dayParts} parts`)
+  await day?.setViewport({ width: 1000, height: 1130, deviceScaleFactor: 1 })
+  await day?.screenshot({ path: join(shots, 'report.png') })
   await day?.close()
   const stored = await page.evaluate(
     'JSON.stringify([localStorage.length, sessionStorage.length, document.cookie])')

@@ -1,0 +1,156 @@
+/** Pages as readers see them: their blocks, and what a shell answers when they are typed. */
+import { spawn } from 'node:child_process'
+import {
+  chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Test } from 'tap'
+import { builtApp } from '../../world/process.js'
+
+/** One fenced block of a page. */
+export interface Block {
+  readonly info: string
+  readonly text: string
+  /** Why nobody runs it; null where somebody does. */
+  readonly unrun: string | null
+  /** Where its text begins and ends in the page. */
+  readonly from: number
+  readonly to: number
+}
+
+const fence = /^(?:<!-- not run: (.+) -->\n)?```([^\n]*)\n([^]*?)^```$/gm
+
+/** The blocks of a page, in order. */
+export const blocksOf = (page: string): readonly Block[] =>
+  [...page.matchAll(fence)].map((found) => {
+    const [whole, unrun = null, info = '', text = ''] = found
+    const to = found.index + whole.length - '```'.length
+    return { info, text, unrun, from: to - text.length, to }
+  })
+
+/** Lines of the program in a text, without its name, whatever stands before and behind them. */
+export const commandsIn = (text: string): readonly string[] =>
+  text.replace(/\\\n\s*/g, '').split('\n').flatMap((line) => {
+    const [, command] = /(?:^|[\s/])sallyport ([a-z-][^#]*)/.exec(line) ?? []
+    return command === undefined ? [] : [command.replace(/ (\| [^-]|>|\|\|).*/, '').trim()]
+  })
+
+/** What is typed, and the block that says what it answers; null where it answers nothing. */
+const exchanges = (page: string) => {
+  const blocks = blocksOf(page).filter(({ unrun }) => unrun === null)
+  return blocks.flatMap((block, place) => {
+    if (block.info !== 'sh') return []
+    const next = blocks[place + 1]
+    return [{ typed: block.text, answer: next?.info === 'text' ? next : null }]
+  })
+}
+
+/** A stand-in where there is no jq: paths alone. */
+const pathOnly = `jq() { node -e '
+  const fs = require("fs")
+  const [path, file] = process.argv.slice(2)
+  const value = path.split(/[.[\\]]+/).filter(Boolean)
+    .reduce((one, key) => one[key], JSON.parse(fs.readFileSync(file ?? 0)))
+  console.log(typeof value === "string" ? value : JSON.stringify(value))' "$@"; }`
+
+const marker = '---- end of a block ----'
+
+/** Where and with what a page is typed. */
+export interface Reader {
+  readonly cwd: string
+  readonly env: Readonly<Record<string, string | undefined>>
+  /** What is typed before the page begins. */
+  readonly before?: string
+}
+
+const typedSoFar = new Set<string>()
+
+/** The pages that were typed by now. */
+export const typedPages = (): ReadonlySet<string> => typedSoFar
+
+/** Ends what a page left behind its shell, as a sandbox that it did not come to stop. */
+const endGroup = (pid: number | undefined): void => {
+  if (pid === undefined) return
+  try {
+    process.kill(-pid, 'SIGTERM')
+  } catch {
+    // Nothing is left.
+  }
+}
+
+/** Types the blocks one after the other in one shell; gives what each answered. */
+const typed = async (
+  t: Test, { cwd, env, before = '' }: Reader, blocks: readonly string[],
+): Promise<readonly string[]> => {
+  const bin = mkdtempSync(join(tmpdir(), 'sallyport-page-'))
+  t.teardown(() => rmSync(bin, { recursive: true, force: true }))
+  const program = join(bin, 'sallyport')
+  const entry = join(await builtApp(), 'sallyport.js')
+  writeFileSync(program, `#!/bin/sh\nexec "${process.execPath}" "${entry}" "$@"\n`)
+  chmodSync(program, 0o755)
+  const script = [
+    `command -v jq >/dev/null || ${pathOnly}`,
+    `${before}echo '${marker}'`,
+    ...blocks.map((block) => `${block}echo '${marker}'`),
+  ].join('\n')
+  const PATH = `${bin}:${process.env['PATH'] ?? ''}`
+  const child = spawn('bash', ['-c', `exec 2>&1\n${script}`], {
+    cwd, env: { ...env, PATH }, stdio: ['ignore', 'pipe', 'inherit'], detached: true,
+  })
+  t.teardown(() => { endGroup(child.pid) })
+  const out: Buffer[] = []
+  child.stdout.on('data', (piece: Buffer) => out.push(piece))
+  await new Promise((done) => child.once('exit', done))
+  // What is still running may hold the stream open.
+  child.stdout.destroy()
+  return Buffer.concat(out).toString('utf8').split(`${marker}\n`).slice(1, blocks.length + 1)
+}
+
+/** The same for every run: what is made anew each time has one form. */
+const formed = (text: string, { cwd }: Reader): string => text
+  .replaceAll(cwd, '/home/me')
+  .replace(/\b([a-z]{2,4})_[0-9a-f]{8}-[0-9a-f-]{27}\b/g, '$1_01a2b3c4-…')
+  .replace(/\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/g, '6ba7b810-…')
+  .replace(/\b[0-9a-f]{64}\b/g, '5feceb66…').replace(/\b[0-9a-f]{40}\b/g, 'd670460b…')
+  .replace(/\brestore-\d{8}T\d+Z-[0-9a-f]{6}\b/g, 'restore-20260102T030405678Z-e01811')
+  .replace(/\b\d+\.\d KiB, up to/g, '16.2 KiB, up to')
+  .replace(/(?<=^key +present, )[0-9a-f]{16}$/gm, '899d6c045d9e2e21')
+  .replace(/\b\d{4}-\d\d-\d\dT[\d:.]+Z/g, '2026-01-02T03:04:05.678Z')
+  .replace(/\b\d{4}-\d\d-\d\d \d\d:\d\d\b/g, '2026-01-02 12:04')
+  .replace(/\w+day, \d+ \w+ \d{4}$/gm, 'Friday, 2 January 2026')
+  // Hours stand in a chart of their own, and pictures are ready in no order.
+  .replace(/(?:^ {2}\d\d:00 +\d+ {2}#+\n)+/gm, `  11:00       5  ${'#'.repeat(40)}\n`)
+  .replace(/^ {2}\d\d:\d\d {2}(?=\S)/gm, '  11:59  ').replace(/Etc\/GMT[-+]\d+$/gm, 'UTC')
+  .replace(/(?:^obs_.*\n)+/gm, (lines) => `${lines.trimEnd().split('\n').sort().join('\n')}\n`)
+  .replace(/\b127\.0\.0\.1:\d+/g, '127.0.0.1:40001')
+
+/**
+ * Types every block of a page that is run, and compares what it answers with what the page says.
+ * SALLYPORT_WRITE_DOCS=1 writes what was answered into the page.
+ */
+export const typePage = async (t: Test, path: string, reader: Reader): Promise<void> => {
+  const page = readFileSync(path, 'utf8')
+  const asked = exchanges(page)
+  typedSoFar.add(path)
+  t.ok(asked.length > 0, `${path} has something to type`)
+  const answers = (await typed(t, reader, asked.map((one) => one.typed)))
+    .map((answer) => formed(answer, reader))
+  t.strictSame(answers, asked.map(({ answer }) => answer?.text ?? ''), path)
+  if (process.env['SALLYPORT_WRITE_DOCS'] !== '1') return
+  const written = asked.reduceRight((rest, { answer }, place) => answer === null
+    ? rest : rest.slice(0, answer.from) + (answers[place] ?? '') + rest.slice(answer.to), page)
+  writeFileSync(path, written)
+}
+
+/** A zone in which it is noon, so that no page is typed across a midnight. */
+const noon = (): string => {
+  const hours = 12 - new Date().getUTCHours()
+  return hours === 0 ? 'UTC' : `Etc/GMT${hours > 0 ? '-' : '+'}${Math.abs(hours)}`
+}
+
+/** A home of its own with nothing in it. */
+export const newcomer = (t: Test): Reader => {
+  const cwd = join(t.testdir({ home: {} }), 'home')
+  return { cwd, env: { HOME: cwd, TZ: noon() } }
+}
