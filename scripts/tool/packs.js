@@ -23,6 +23,8 @@ export const packs = {
   status: [
     'src/cli/commands/status/status.ts', 'src/alpha/status-line.ts', 'src/gateway/status-line.ts',
   ],
+  // What the service loads besides, which a socket starts while somebody waits.
+  serving: ['src/cli/commands/serve/serve.ts', 'src/fabric/sweep-unfinished.ts'],
 }
 
 /** Programs of one file each, by its name: they are copied and run apart from everything else. */
