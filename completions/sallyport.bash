@@ -22,7 +22,7 @@ _sallyport() {
     "goal") COMPREPLY=($(compgen -W "add list show update close --help" -- "$cur")); return ;;
     "alpha") COMPREPLY=($(compgen -W "setup acknowledge show ask output tasks task review cancel --help" -- "$cur")); return ;;
     "gateway") COMPREPLY=($(compgen -W "setup show prove --help" -- "$cur")); return ;;
-    "shots") COMPREPLY=($(compgen -W "config scan watch run analyze reanalyze list show explain clear-stale status digest digests report --help" -- "$cur")); return ;;
+    "shots") COMPREPLY=($(compgen -W "config scan watch run analyze reanalyze list show explain find clear-stale status digest digests report --help" -- "$cur")); return ;;
     "edge") COMPREPLY=($(compgen -W "pair list revoke artifacts show capture daemon --help" -- "$cur")); return ;;
     "codehost") COMPREPLY=($(compgen -W "connect connections mode consent grants revoke prepare preview approve run resume jobs job cancel reconcile adopt close-capacity closures inspect discard observe verify --help" -- "$cur")); return ;;
     "config") COMPREPLY=($(compgen -W "show save --help" -- "$cur")); return ;;
@@ -245,6 +245,13 @@ _sallyport() {
       ;;
     "shots explain")
       COMPREPLY=($(compgen -W "--help --state-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      ;;
+    "shots find")
+      case "$prev" in
+        --since) COMPREPLY=(); return ;;
+        --limit) COMPREPLY=(); return ;;
+      esac
+      COMPREPLY=($(compgen -W "--since --limit --help --state-dir --json --no-input --quiet --verbose --no-color --wait" -- "$cur"))
       ;;
     "shots clear-stale")
       COMPREPLY=($(compgen -W "--yes --help --state-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))

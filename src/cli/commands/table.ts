@@ -76,6 +76,7 @@ export const commands: CommandTable = [
       { verb: 'list', load: () => import('./shots/list.js') },
       { verb: 'show', load: () => import('./shots/show.js') },
       { verb: 'explain', load: () => import('./shots/explain.js') },
+      { verb: 'find', load: () => import('./shots/find.js') },
       { verb: 'clear-stale', load: () => import('./shots/clear-stale.js') },
       { verb: 'status', load: () => import('./shots/status.js') },
       { verb: 'digest', load: () => import('./shots/digest.js') },

@@ -1,0 +1,48 @@
+/** What goes into a search of what analyses and digests say, and what comes out. */
+import * as v from 'valibot'
+import { contract } from '../../base/contract.js'
+import { count, iso, text } from '../../base/fields.js'
+import { closedObject, strictInteger } from '../../base/schema.js'
+import { shotLimits } from '../constants.js'
+
+/** Longest text that is looked for, in characters. */
+export const searchCharsMax = 200
+
+const foundShape = v.strictObject({
+  kind: v.picklist(['analysis', 'digest']),
+  /** Id of the observation, or of the digest. */
+  id: text,
+  /** When the picture was captured, or the digest's window ended. */
+  at: iso,
+  /** Member of the payload in which it was found first. */
+  field: text,
+  /** One line of what a model wrote, around the place. */
+  line: text,
+})
+/** One analysis or digest that says it. */
+export type Found = v.InferOutput<typeof foundShape>
+
+const outputShape = v.strictObject({
+  found: v.array(foundShape),
+  looked_at: v.strictObject({ analyses: count, digests: count }),
+  /** Payloads that could not be opened. */
+  unreadable: count,
+  /** Whether it stopped at the limit before all was looked at. */
+  more: v.boolean(),
+})
+/** What a search found. */
+export type SearchResult = v.InferOutput<typeof outputShape>
+
+/** A search of what was bought. */
+export const shotsFind = contract({
+  name: 'shots.find',
+  version: 1,
+  input: closedObject({
+    text: v.pipe(v.string(), v.maxLength(searchCharsMax)),
+    /** ISO text: captured, or its window ended, at or after. */
+    since: v.optional(v.string()),
+    limit: v.optional(strictInteger(1, shotLimits.listItemsMax)),
+  }),
+  output: outputShape,
+  toDocument: (result: SearchResult) => ({ ...result, found: [...result.found] }),
+})

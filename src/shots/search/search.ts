@@ -1,0 +1,129 @@
+/**
+ * Looking for a text in what models wrote: sealed payloads of analyses and digests, newest first.
+ * Opens no socket and changes no byte; what is looked for is kept nowhere.
+ */
+import { setImmediate } from 'node:timers/promises'
+import { fail, SallyportError } from '../../base/errors.js'
+import type { View } from '../../state/types.js'
+import { shotLimits } from '../constants.js'
+import type { ShotsContext } from '../context.js'
+import { episodesNewestFirst } from '../digest/episode-store.js'
+import { readDigest } from '../digest/read.js'
+import { findObservations } from '../observations/find.js'
+import { openPayload } from '../payload/read.js'
+import type { Found, SearchResult } from './contract.js'
+import { lineAround, needleOf, textsIn } from './line.js'
+
+/** What is looked for, and from when on. */
+export interface Search {
+  readonly text: string
+  /** ISO text. */
+  readonly since?: string | undefined
+  readonly limit?: number | undefined
+}
+
+/** Something that a model wrote, opened only when its turn comes. */
+interface Written {
+  readonly kind: Found['kind']
+  readonly id: string
+  readonly at: string
+  readonly open: () => unknown
+}
+
+function* analyses(
+  ctx: ShotsContext, view: View, since: string | undefined,
+): Generator<Written, void, undefined> {
+  const filter = { newestFirst: true, ...(since === undefined ? {} : { since }) }
+  for (const { observation_id: id, captured_at: at, payload } of findObservations(view, filter)) {
+    if (payload === null) continue
+    yield { kind: 'analysis', id, at, open: () => openPayload(ctx, view, payload) }
+  }
+}
+
+function* digests(
+  { gov }: ShotsContext, view: View, since = '',
+): Generator<Written, void, undefined> {
+  for (const episode of episodesNewestFirst(view)) {
+    const { episode_id: id, window_end: at } = episode
+    if (at < since) return
+    const open = () => ({ content: readDigest(gov, view, episode).content })
+    yield { kind: 'digest', id, at, open }
+  }
+}
+
+/** Looks between two moments in which a stop is heard. */
+const looksATurn = 32
+
+const turn = async ({ signal }: ShotsContext): Promise<void> => {
+  await setImmediate()
+  if (signal.aborted) throw fail.cancelled('interrupted', 'Stopped before all was looked at.')
+}
+
+/** Two lists, each newest first, as one. */
+function* newestOf(
+  one: Iterator<Written, void>, other: Iterator<Written, void>,
+): Generator<Written, void, undefined> {
+  let [a, b] = [one.next(), other.next()]
+  for (;;) {
+    if (a.done !== true && (b.done === true || a.value.at >= b.value.at)) {
+      yield a.value
+      a = one.next()
+    } else if (b.done !== true) {
+      yield b.value
+      b = other.next()
+    } else return
+  }
+}
+
+/** What a text says of what is looked for; null where it says nothing of it. */
+const foundIn = ({ kind, id, at }: Written, opened: unknown, needle: string): Found | null => {
+  for (const { field, text } of textsIn(opened)) {
+    const line = lineAround(text, needle)
+    if (line !== null && field !== 'schema') return { kind, id, at, field, line }
+  }
+  return null
+}
+
+/** What is opened; undefined where its file is missing or untrue, which `state check` tells. */
+const openedOf = ({ open }: Written): unknown => {
+  try {
+    return open()
+  } catch (error) {
+    if (error instanceof SallyportError) return undefined
+    throw error
+  }
+}
+
+/**
+ * Analyses and digests that say a text, newest first; letter case, white space and compatibility
+ * forms make no difference. Archived observations are left out. Throws `rejected`
+ * `search_text_empty`, `cancelled` `interrupted` when the context's signal says so.
+ */
+export const searchTexts = async (
+  ctx: ShotsContext, view: View, { text, since, limit = shotLimits.listItemsDefault }: Search,
+): Promise<SearchResult> => {
+  const needle = needleOf(text)
+  if (needle === '') {
+    throw fail.rejected('search_text_empty', 'There is nothing to look for in an empty text.', {
+      reason: 'rule', next: 'Give some letters: `sallyport shots find report`.',
+    })
+  }
+  const found: Found[] = []
+  const looked = { analysis: 0, digest: 0 }
+  let [unreadable, more] = [0, false]
+  for (const one of newestOf(analyses(ctx, view, since), digests(ctx, view, since))) {
+    if (found.length === limit) {
+      more = true
+      break
+    }
+    looked[one.kind] += 1
+    if ((looked.analysis + looked.digest) % looksATurn === 0) await turn(ctx)
+    const opened = openedOf(one)
+    if (opened === undefined) unreadable += 1
+    const match = opened === undefined ? null : foundIn(one, opened, needle)
+    if (match !== null) found.push(match)
+  }
+  return {
+    found, unreadable, more, looked_at: { analyses: looked.analysis, digests: looked.digest },
+  }
+}

@@ -1,0 +1,71 @@
+/** `shots find`: what models wrote, looked through on this machine. */
+import { rmSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import { collections } from '../../../src/governance/rows.js'
+import { allowed } from '../../world/images.js'
+import { forImages } from '../../world/gateway.js'
+import { moment } from '../../world/texts.js'
+import { World } from '../../world/world.js'
+import { must } from '../../support/must.js'
+
+t.test('a text is found in analyses and digests, newest first, with a line around it, and nobody is contacted', async (t) => {
+  const world = await World.in(t).sandbox().state().session()
+    .gateway(forImages).images(allowed).proof('report').texts()
+  const [old, , tagged] = await world.analysed(
+    { name: 'old.png', at: moment(3, 1), says: { summary: 'The invoice of October is open.' } },
+    { name: 'other.png', at: moment(2, 1), says: { summary: 'A terminal.' } },
+    { name: 'tags.png', at: moment(2, 2), says: { tags: ['mail', 'Invoice  draft'] } },
+    { name: 'gone.png', at: moment(2, 3), says: { summary: 'invoice' },
+      row: { archived_at: moment(1, 1) } },
+  )
+  world.say('In this half hour an invoice was written.')
+  must(await world.digest())
+  const before = world.calls().length
+  const find = async (...argv: string[]) =>
+    must(await world.run(['shots', 'find', ...argv, '--json'])).json()
+  const all = await find('INVOICE')
+  t.strictSame(all.found.map((one: { kind: string, id: string, field: string }) =>
+    [one.kind, one.kind === 'digest' ? '' : one.id, one.field]), [
+    ['analysis', tagged?.observation_id, 'tags'], ['digest', '', 'content'],
+    ['analysis', old?.observation_id, 'summary'],
+  ])
+  t.hasStrict(all, { more: false, unreadable: 0, looked_at: { analyses: 3, digests: 2 } })
+  t.equal(all.found[2].line, 'The invoice of October is open.')
+  t.equal(all.found[0].line, 'Invoice draft')
+  t.equal((await find('invoice', '--since', moment(2))).found.length, 2)
+  t.hasStrict(await find('invoice', '--limit', '1'), { more: true, looked_at: { analyses: 1, digests: 1 } })
+  t.hasStrict(await find('png.png'), { found: [], more: false })
+  const shown = must(await world.run(['shots', 'find', 'october']))
+  t.match(shown.stdout, 'The invoice of October is open.')
+  t.match(shown.stderr, '1 found in 3 analyses and 2 digests')
+  t.equal(world.calls().length, before)
+})
+
+t.test('an analysis whose file is gone is counted and hides no other', async (t) => {
+  const world = await World.in(t).sandbox().state().session()
+    .gateway(forImages).images(allowed).proof('report').texts()
+  const [first] = await world.analysed(
+    { name: 'a.png', at: moment(2, 1), says: { summary: 'harbour one' } },
+    { name: 'b.png', at: moment(2, 2), says: { summary: 'harbour two' } },
+  )
+  const { ref } = world.view().get(collections.artifacts, first?.payload?.artifact_id ?? '')!
+  const name = ref.stored_sha256
+  rmSync(join(world.place.stateDir, 'artifacts', name.slice(0, 2), name))
+  const ran = must(await world.run(['shots', 'find', 'harbour', '--json']))
+  t.hasStrict(ran.json(), { unreadable: 1, looked_at: { analyses: 2 } })
+  t.equal(ran.json().found.length, 1)
+  t.match(must(await world.run(['shots', 'find', 'harbour'])).stderr, 'could not be opened')
+})
+
+t.test('an empty text, one that is too long and no session are refused', async (t) => {
+  const world = await World.in(t).state().session().images()
+  const status = async (...argv: string[]) => {
+    const ran = await world.run(['shots', 'find', ...argv, '--json'])
+    return [ran.status, ran.error().code]
+  }
+  t.strictSame(await status(' \t '), [3, 'search_text_empty'])
+  t.equal((await status('x'.repeat(201)))[0], 3)
+  must(await world.run(['logout']))
+  t.equal((await status('anything'))[0], 4)
+})
