@@ -34,7 +34,9 @@ t.test('a text is found in analyses and digests, newest first, with a line aroun
   t.equal(all.found[2].line, 'The invoice of October is open.')
   t.equal(all.found[0].line, 'Invoice draft')
   t.equal((await find('invoice', '--since', moment(2))).found.length, 2)
-  t.hasStrict(await find('invoice', '--limit', '1'), { more: true, looked_at: { analyses: 1, digests: 1 } })
+  t.hasStrict(await find('invoice', '--limit', '1'), {
+    more: true, looked_at: { analyses: 1, digests: 1 },
+  })
   t.hasStrict(await find('png.png'), { found: [], more: false })
   const shown = must(await world.run(['shots', 'find', 'october']))
   t.match(shown.stdout, 'The invoice of October is open.')
