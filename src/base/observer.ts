@@ -22,6 +22,15 @@ export interface Waiting {
   readonly untilMs: number
 }
 
+/** How far a long work has come. */
+export interface Work {
+  /** One word that people know: `intake`. */
+  readonly what: string
+  readonly done: number
+  /** How many there are in all; null where nobody knows yet. */
+  readonly of: number | null
+}
+
 /**
  * A use case announces each of its steps by name and waits for the answer. The shipped program
  * draws progress from it; tests stop, crash or race the process there. It can change nothing else.
@@ -31,6 +40,8 @@ export interface Observer {
   at(step: string): void | Promise<void>
   /** Told of every change of what an operation waits for; null when it has ended. Never throws. */
   waits?(now: Waiting | null): void
+  /** Told how far a long work has come. Never throws. */
+  counts?(work: Work): void
 }
 
 /** An observer that looks at nothing. */

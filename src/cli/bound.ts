@@ -107,7 +107,9 @@ export const bindDeps = (
     secrets,
     view: viewOf(deps, globals),
     progress,
-    observer: { at: (step) => watched.at(step), waits },
+    observer: {
+      at: (step) => watched.at(step), waits, counts: (work) => watched.counts?.(work),
+    },
     interactive,
     anchor: 'vouches',
     cut: null,

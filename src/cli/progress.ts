@@ -1,5 +1,5 @@
 /** Draws the steps that use cases announce: a spinner on a terminal, lines with `--verbose`. */
-import type { Observer } from '../base/observer.js'
+import type { Observer, Work } from '../base/observer.js'
 import type { CliDeps } from './deps.js'
 import type { Globals } from './globals.js'
 
@@ -28,6 +28,13 @@ const harmless = (drawn: Progress): Progress => ({
       // What happens is recorded in the state; this was only its picture.
     }
   },
+  counts(work) {
+    try {
+      drawn.counts?.(work)
+    } catch {
+      // As above.
+    }
+  },
   clear() {
     try {
       drawn.clear()
@@ -47,7 +54,24 @@ const namedSteps = ({ io, clock }: CliDeps): Progress => {
   }
 }
 
-const spinner = ({ io }: CliDeps): Progress => {
+/** From then on a rate is more than chance. */
+const rateMsMin = 1_000
+
+const grouped = (count: number): string => count.toLocaleString('en-US')
+
+/** How far a work has come and how long it may take: `intake 412/1,200 · 31/s · 25 s`. */
+export const countsText = ({ what, done, of }: Work, elapsedMs: number): string => {
+  const count = of === null ? grouped(done) : `${grouped(done)}/${grouped(of)}`
+  if (elapsedMs < rateMsMin || done === 0) return `${what} ${count}`
+  const rate = done * 1000 / elapsedMs
+  const speed = `${rate < 10 ? rate.toFixed(1) : grouped(Math.round(rate))}/s`
+  const left = of === null ? '' : ` · ${grouped(Math.ceil((of - done) / rate))} s`
+  return `${what} ${count} · ${speed}${left}`
+}
+
+const spinner = ({ io, clock }: CliDeps): Progress => {
+  /** What is counted now, and since when; steps within it are not named. */
+  let counted: { readonly what: string; readonly sinceMs: number } | null = null
   let drawn: { text: string; stop(): unknown } | null = null
   let cleared = false
   return {
@@ -58,7 +82,13 @@ const spinner = ({ io }: CliDeps): Progress => {
         if (cleared) return
         drawn = yoctoSpinner({ stream: io.streams().stderr, handleSignals: false }).start(step)
       }
-      drawn.text = step.replaceAll('.', ' ').replaceAll('_', ' ')
+      if (counted === null) drawn.text = step.replaceAll('.', ' ').replaceAll('_', ' ')
+    },
+    counts(work) {
+      const now = clock.monotonicMs()
+      if (counted?.what !== work.what) counted = { what: work.what, sinceMs: now }
+      if (drawn !== null) drawn.text = countsText(work, now - counted.sinceMs)
+      if (work.done === work.of) counted = null
     },
     clear() {
       cleared = true

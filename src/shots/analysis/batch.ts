@@ -139,6 +139,7 @@ const sendSet = async (
     }
     const end = await endImage(ctx, one, { reason, timeoutMs })
     addItem(batch, one.row, end)
+    ctx.gov.observer.counts?.({ what: 'analysis', done: batch.items.length, of: null })
     batch.stop = end.stop
   }
 }

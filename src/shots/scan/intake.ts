@@ -26,6 +26,8 @@ export interface IntakeWorld {
   nowMs(): number
   /** Announces a step; what it throws ends the scan. */
   at(step: string): void | Promise<void>
+  /** Told that a file was read. */
+  read(): void
   /** Waits for a file that is being written; may end with the scan's signal. */
   settle(): Promise<void>
   /** True once somebody asked the program to stop. */
@@ -142,6 +144,7 @@ export class Intake {
     }
     if (result.kind === 'unavailable') return this.#defer(candidate, result.reason)
     this.#left -= 1
+    world.read()
     const { facts } = result
     const refused = result.kind === 'refused' ? result.reason : null
     const bytes = result.kind === 'read' ? result.bytes : new Uint8Array(0)

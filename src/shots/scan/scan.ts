@@ -70,6 +70,7 @@ class Scan {
   #confirmer: Confirmer | null = null
   /** Why no more can be written. */
   #failure: SallyportError | null = null
+  #read = 0
   readonly limit: number
 
   constructor(
@@ -131,6 +132,13 @@ class Scan {
     if (end.last.length > 0 || this.#changed() || !this.#isSettled()) await this.#write(end.last)
   }
 
+  /** Files that are read one after the other, of those that this scan may read. */
+  #counts(): void {
+    const of = Math.min(this.limit, this.#sorted.candidates.length)
+    this.#read = Math.min(of, this.#read + 1)
+    this.ctx.gov.observer.counts?.({ what: 'intake', done: this.#read, of })
+  }
+
   #refreshMs(): number {
     return this.settings.refreshMinutes.value * 60_000
   }
@@ -152,6 +160,7 @@ class Scan {
       confirm: (taken, bytes) => confirmer.foresee(taken, bytes),
       nowMs: () => gov.clock.wallMs(),
       at: (step) => gov.observer.at(step),
+      read: () => this.#counts(),
       settle: () => gov.clock.sleep(settleMs, signal),
       stopped: () => signal.aborted,
       commit: (files) => this.#commit(files, false),
