@@ -351,20 +351,28 @@ export const ensureDurableDirs = (files: Files, path: string): void => {
   ensureDirs(files, path)
 }
 
-/** Removes a file or a whole folder, no link followed; missing is fine. */
-export const removeTree = (files: Files, path: string): void => {
-  const facts = files.stat(path)
-  if (facts === undefined) return
-  if (facts.kind !== 'dir') return files.unlink(path)
-  for (const name of files.list(path)) removeTree(files, join(path, name))
-  files.rmdir(path)
+/** What `fn` gives; `gone` where what it is about is not there, or no more. */
+const orGone = <T>(gone: T, fn: () => T): T => {
+  try {
+    return fn()
+  } catch (error) {
+    if (errnoOf(error) !== 'ENOENT') throw error
+    return gone
+  }
 }
 
 /** Removes a file; a missing one is fine. */
-export const removeFile = (files: Files, path: string): void => {
-  try {
-    files.unlink(path)
-  } catch (error) {
-    if (errnoOf(error) !== 'ENOENT') throw error
-  }
+export const removeFile = (files: Files, path: string): void =>
+  orGone(undefined, () => files.unlink(path))
+
+/**
+ * Removes a file or a whole folder, no link followed; missing is fine, and so is somebody else who
+ * removes the same just now: two processes may sweep after a third.
+ */
+export const removeTree = (files: Files, path: string): void => {
+  const facts = files.stat(path)
+  if (facts === undefined) return
+  if (facts.kind !== 'dir') return removeFile(files, path)
+  for (const name of orGone([], () => files.list(path))) removeTree(files, join(path, name))
+  orGone(undefined, () => files.rmdir(path))
 }

@@ -8,7 +8,7 @@ import { fail } from '../../base/errors.js'
 import { isReadWhole, settledFormers } from './aside.js'
 import type { FinishedFormer } from './aside.js'
 import type { Files } from '../files.js'
-import { orIoFailure, removeFile, syncDir } from '../files.js'
+import { orIoFailure, removeTree, syncDir } from '../files.js'
 import { requireOwnFolders } from '../folders.js'
 import { placesOf } from '../paths.js'
 import { FileStore } from '../store.js'
@@ -51,15 +51,6 @@ export const isFinishedAside = (store: Store, name: string): boolean => {
     && settledFormers(dir, files).some((one) => one.name === name)
 }
 
-const removeFolder = (files: Files, folder: string): void => {
-  for (const name of files.list(folder)) {
-    const path = join(folder, name)
-    if (files.stat(path)?.kind === 'dir') removeFolder(files, path)
-    else removeFile(files, path)
-  }
-  files.rmdir(folder)
-}
-
 /**
  * Removes copies by name, and what an earlier run left of some. Each gets another name first, in
  * one step, so that no later restore takes half of one for a state that owes something. Answers how
@@ -86,7 +77,7 @@ export const dropAsides = async (
   orIoFailure('removing a copy', () => {
     for (const name of files.list(aside).filter((one) => goneName.test(one))) {
       const path = join(aside, name)
-      if (files.stat(path)?.kind === 'dir') removeFolder(files, path)
+      if (files.stat(path)?.kind === 'dir') removeTree(files, path)
     }
     syncDir(files, aside)
   })
