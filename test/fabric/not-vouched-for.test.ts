@@ -44,7 +44,7 @@ const words: Readonly<Record<string, readonly string[]>> = {
   'codehost reconcile': ['job_x', '--expected-read-revision', '1'],
   'shots config': ['set', '--analysis', 'off'],
   'shots reanalyze': ['obs_x', '--reason', 'manual_operator_request'],
-  'shots show': ['obs_x'], 'shots explain': ['x.png'],
+  'shots show': ['obs_x'], 'shots find': ['x'], 'shots explain': ['x.png'],
   'shots report': [],
   'edge pair': ['--file', 'pairing.txt'],
   'edge revoke': ['edge_dev_01890000-0000-7000-8000-000000000000'],
