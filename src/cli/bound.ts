@@ -98,6 +98,7 @@ export const bindDeps = (
   const { waits } = followStopping(deps, { globals, secrets, clear: () => progress.clear() })
   const watched = deps.observe(progress)
   const stores = new Map<string, Promise<Store>>()
+  let isDialogue = false
   const asked = healthQuestion((line) => bound.note(line))
   const bound: VerbDeps = {
     ...deps,
@@ -113,6 +114,8 @@ export const bindDeps = (
     interactive,
     anchor: 'vouches',
     cut: null,
+    // Whoever answered questions sees the result below them, and need not leave a pager first.
+    page: async (command, text) => !isDialogue && deps.page(command, text),
     note(line) {
       progress.clear()
       if (!globals.quiet) tell(deps.io, terminalSafe(line))
@@ -124,6 +127,7 @@ export const bindDeps = (
         })
       }
       progress.clear()
+      isDialogue = true
       return deps.prompter(deps.io)
     },
     async confirm(question, flag) {

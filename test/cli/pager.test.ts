@@ -50,6 +50,15 @@ t.test('nothing is paged in a pipe, without questions, in JSON, or where it was 
   t.match(none.ran.stdout, 'line 39', 'where no pager can be started it is printed')
 })
 
+t.test('whoever answered questions sees a long result below them, and need not leave a pager', async (t) => {
+  const { calls, ran } = await paged(t, { answers: [true] }, [], async (_, deps) => {
+    await deps.confirm('Do it?', '--yes')
+    return long
+  })
+  t.strictSame(calls, [])
+  t.match(ran.stdout, 'line 39')
+})
+
 t.test('a pager reads the text, is secured, keeps no history and is told no session', async (t) => {
   const { place } = World.in(t)
   const [text, env] = [place.path('text'), place.path('env')]

@@ -39,12 +39,15 @@ t.test('C-160 C-161 the form starts unchecked, and who does not check it changes
   t.equal(at.connection().active_job_id, null)
 })
 
+/** Text as it was before it was broken between words for a terminal. */
+const unbroken = (text: string): string => text.replace(/ (?:\\)?\n +/g, ' ').replace(/\n +/g, ' ')
+
 t.test('C-192 what is missing is told as it comes, and a refusal ends with what a person can do, as a command that works', async (t) => {
   const at = await closing(t)
   const job = await at.unknown('Lost')
   const none = await form(at, job, ['', true])
   t.equal(none.status, 7)
-  t.match(none.stderr, /close-capacity job_\S+ --idempotency-key UUID --remote-id N/)
+  t.match(unbroken(none.stderr), /close-capacity job_\S+ --idempotency-key UUID --remote-id N/)
   const [first = ''] = kept(at)
   const left = await form(at, job, ['leave it, and begin nothing'])
   t.match(left.stderr, new RegExp(`Declined|${first}`))
@@ -53,7 +56,7 @@ t.test('C-192 what is missing is told as it comes, and a refusal ends with what 
     at, job, ['begin another one, under a key of its own', '1', true])
   at.sandbox.faults.clear()
   t.match(missing.stderr, /missing {2}GET \/repos\/operator\/notes\/issues\/1, remote_not_found/)
-  t.match(missing.stderr, /close-capacity job_\S+ --retry/)
+  t.match(unbroken(missing.stderr), /close-capacity job_\S+ --retry/)
   t.equal(kept(at).length, 2)
   const second = kept(at).find((key) => key !== first) ?? ''
   const again = must(await form(at, job, [], ['--retry', '--idempotency-key', second]))

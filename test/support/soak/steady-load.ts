@@ -18,6 +18,13 @@ const meanOf = ({ samples }: Life, of: number): number => {
   return all.reduce((sum, { mib }) => sum + mib, 0) / Math.max(1, all.length)
 }
 
+/** What is wrong with the memory of each minute, MiB: the last one is held to the third. */
+export const grownIn = (each: readonly number[]): readonly string[] => {
+  const [third = 0, last = 0] = [each[2], each.at(-1)]
+  if (each.length <= 3 || last <= grownMax * third) return []
+  return [`memory: ${last} MiB in the last minute, ${third} in the third`]
+}
+
 /** So many minutes. */
 export const run = async (minutes: number): Promise<void> => {
   const undo: (() => Promise<void> | void)[] = []
@@ -28,10 +35,7 @@ export const run = async (minutes: number): Promise<void> => {
     const each = Array.from({ length: minutes }, (_, n) =>
       Math.round(meanOf(life ?? { samples: [] }, n + 1)))
     process.stdout.write(`${JSON.stringify({ figures, mib_of_each_minute: each }, null, 2)}\n`)
-    const [third = 0, last = 0] = [each[2], each.at(-1)]
-    const grown = each.length > 3 && last > grownMax * third
-      ? [`memory: ${last} MiB in the last minute, ${third} in the third`] : []
-    const all = [...violations, ...grown]
+    const all = [...violations, ...grownIn(each)]
     if (all.length > 0) throw new Error(all.join('\n'))
   } finally {
     for (const done of undo.reverse()) await done()
