@@ -17,7 +17,7 @@ import { blocksOf, commandsIn, newcomer, typedPages, typePage } from '../support
 /** What a reader of a how-to page has done before: the tutorial's steps, in one go. */
 const setUp = `
 sallyport sandbox start > sandbox.txt &
-until grep -q Ctrl-C sandbox.txt; do sleep 1; done
+until grep -qs Ctrl-C sandbox.txt; do sleep 1; done
 keys=~/.local/state/sallyport-sandbox
 sallyport init --profile sandbox
 sallyport login
