@@ -6,7 +6,8 @@
 import type { Carrier } from '../governance/narrowings.js'
 import { each } from '../state/each.js'
 import type { Tx, View } from '../state/types.js'
-import { edgeCollections, spentId } from './rows.js'
+import { limitsOf } from './limits.js'
+import { edgeCollections, spentId, type EdgeArtifact, type EdgeDevice } from './rows.js'
 import { countArtifacts } from './verify.js'
 
 const carrySequences = (tx: Tx, former: View): void => {
@@ -29,6 +30,24 @@ const carrySpent = (tx: Tx, former: View): void => {
   }
 }
 
+/** Matches no credential: a digest of one has never been it. */
+const noCredential = '0'.repeat(64)
+
+/** A device whose row damage took: its uploads are still their owner's, and nothing opens it. */
+const lostDevice = (first: EdgeArtifact): EdgeDevice => ({
+  device_id: first.device_id, owner: first.owner, name: 'lost', credential_digest: noCredential,
+  limits: limitsOf(), last_sequence: 0, last_upload_at: null, stored: { items: 0, bytes: 0 },
+  paired_at: first.received_at, outlived: null,
+})
+
+/** Puts a row that opens nothing in the place of each that is gone while its uploads are there. */
+const standIn = (tx: Tx): void => {
+  for (const { doc } of each(tx, edgeCollections.artifacts)) {
+    if (tx.get(edgeCollections.devices, doc.device_id) !== undefined) continue
+    tx.put(edgeCollections.devices, doc.device_id, lostDevice(doc))
+  }
+}
+
 /** Rows that damage took are counted no more. */
 const countAnew = (tx: Tx): void => {
   const counted = countArtifacts(tx)
@@ -45,6 +64,7 @@ const countAnew = (tx: Tx): void => {
 export const carryEdge = (tx: Tx, former: View): void => {
   carrySequences(tx, former)
   carrySpent(tx, former)
+  standIn(tx)
   countAnew(tx)
 }
 

@@ -64,7 +64,7 @@ export const standingParty = (
   const rows = view()
   const device = rows.get(edgeCollections.devices, known.device_id)
   if (device?.credential_digest !== known.credential_digest) throw invalid()
-  if (stopped || endOfDevice(rows, device.device_id, device.paired_at) !== undefined) {
+  if (stopped || endOfDevice(rows, device) !== undefined) {
     throw revoked()
   }
   const owner = rows.get(collections.principals, device.owner)

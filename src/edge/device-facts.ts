@@ -11,5 +11,5 @@ export interface DeviceFacts {
 
 /** The facts of a device. */
 export const deviceFacts = (view: View, device: EdgeDevice): DeviceFacts => ({
-  device, ended: endOfDevice(view, device.device_id, device.paired_at) ?? null,
+  device, ended: endOfDevice(view, device) ?? null,
 })

@@ -11,6 +11,7 @@ import { newId } from '../base/ids.js'
 import { requireAnchored } from '../governance/anchored.js'
 import { appendAudit } from '../governance/audit.js'
 import { nowIso, type Gov } from '../governance/context.js'
+import { everyEnd } from '../governance/devices.js'
 import { clockStepBackMsMax, requireRootRow } from '../governance/session/live.js'
 import type { Session } from '../governance/session/types.js'
 import { askedThrough, stopNow, type Recorded } from '../governance/stops/act.js'
@@ -21,9 +22,8 @@ import { edgeLimits } from './constants.js'
 import type { LimitWishes } from './contract.js'
 import { credentialDigest, newCredential, sameText } from './credential.js'
 import { deviceFacts, type DeviceFacts } from './device-facts.js'
-import {
-  codesByDigest, edgeCollections, type EdgeCode, type EdgeDevice, type EdgeLimits,
-} from './rows.js'
+import { limitsOf } from './limits.js'
+import { codesByDigest, edgeCollections, type EdgeCode, type EdgeDevice } from './rows.js'
 
 /** What the text of a pairing begins with. */
 export const pairingPrefix = 'sallyport-pair-v1.'
@@ -43,14 +43,6 @@ export interface PairingOffer {
   /** Of the service's public key: `sha256/…`. */
   readonly pin: string
 }
-
-const limitsOf = (wishes: LimitWishes = {}): EdgeLimits => ({
-  artifact_bytes_max: edgeLimits.artifactBytesMax,
-  bytes_max: wishes.bytes_max ?? edgeLimits.bytesDefault,
-  items_max: wishes.items_max ?? edgeLimits.itemsDefault,
-  cloud_egress: wishes.cloud_egress ?? false,
-  model_egress: wishes.model_egress ?? false,
-})
 
 /** Whether a code may still be used; a clock that was set back lengthens no life. */
 const isOpen = ({ issued_at, expires_at, tries }: EdgeCode, now: string): boolean =>
@@ -154,7 +146,7 @@ const paired = (
   const device: EdgeDevice = {
     device_id: newId('edge_dev'), owner: code.owner, name: code.name ?? name,
     credential_digest: digest, limits: code.limits, last_sequence: 0, last_upload_at: null,
-    stored: { items: 0, bytes: 0 }, paired_at: now,
+    stored: { items: 0, bytes: 0 }, paired_at: now, outlived: everyEnd(tx),
   }
   tx.remove(edgeCollections.codes, code.code_id)
   tx.put(edgeCollections.devices, device.device_id, device)

@@ -48,6 +48,8 @@ const deviceShape = v.strictObject({
   last_upload_at: v.nullable(iso),
   stored: v.strictObject({ items: count, bytes: count }),
   paired_at: iso,
+  /** When all pairings of before had ended last (`everyEnd`); left out by earlier programs. */
+  outlived: v.optional(v.nullable(iso)),
 })
 /** A paired device. That its pairing ended is told by `endedDevices`. */
 export type EdgeDevice = v.InferOutput<typeof deviceShape>

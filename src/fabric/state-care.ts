@@ -20,7 +20,7 @@ import { openStore } from '../state/store.js'
 import type { Store } from '../state/types.js'
 import { capabilities } from './capabilities.js'
 import { carryRules, gateRules, recoveryRules } from './recovery.js'
-import type { Kept } from './state-contract.js'
+import type { Kept, Left } from './state-contract.js'
 import { stateRules, witnessProblems } from './state-rules.js'
 
 /** Where the state lies, and who looks after it. */
@@ -110,16 +110,20 @@ const settleOldState = (site: StateSite, registry: Registry, told: (kept: Kept) 
     })
   }
 
-/** Back to the last moment that is provably whole. Throws `damaged` `beyond_repair`. */
+/**
+ * Back to the last moment that is provably whole, and what damage is left then: bytes of an
+ * artifact, or rows that contradict each other, are in no log. Throws `damaged` `beyond_repair`.
+ */
 export const repairWhole = async (
   site: StateSite, registry: Registry = capabilities,
-): Promise<RepairReport & Kept> => {
+): Promise<RepairReport & Kept & Left> => {
   let kept = nothingKept
   const report = await repairState({
     ...site, ...await layoutOf(registry),
     onLoss: settleOldState(site, registry, (told) => { kept = told }),
   })
-  return { ...report, ...kept }
+  const { problems } = await checkWhole(site, registry)
+  return { ...report, ...kept, left: problems.filter(({ severity }) => severity === 'damage') }
 }
 
 /** Puts a backup in place, revoked; what the replaced state owed since stays owed. */

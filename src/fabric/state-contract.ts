@@ -21,6 +21,12 @@ export interface Kept {
   readonly owners_to_enable: readonly string[]
 }
 
+/** What a repair cannot bring back and says. */
+export interface Left {
+  /** Damage that a check still finds. */
+  readonly left: readonly Problem[]
+}
+
 const anchorShape = v.picklist(['ok', 'behind', 'forked', 'missing', 'forged'])
 
 /** One finding. */
@@ -76,14 +82,22 @@ const checkFailure = ({ problems }: CheckReport): SallyportError | null => {
 /** Findings of one code that a report lists. */
 const listedMax = 20
 
-/** A report of bounded length: the first of each kind, and how many there are. */
-const bounded = (report: CheckReport): StateCheckDocument => {
+/** The first findings of each kind, and how many there are of each. */
+const firstOf = (
+  problems: readonly Problem[],
+): { readonly listed: Problem[]; readonly counts: ReadonlyMap<string, number> } => {
   const counts = new Map<string, number>()
-  const problems = report.problems.filter(({ code }) => {
+  const listed = problems.filter(({ code }) => {
     const seen = (counts.get(code) ?? 0) + 1
     counts.set(code, seen)
     return seen <= listedMax
   })
+  return { listed, counts }
+}
+
+/** A report of bounded length: the first of each kind, and how many there are. */
+const bounded = (report: CheckReport): StateCheckDocument => {
+  const { listed: problems, counts } = firstOf(report.problems)
   const more = Object.fromEntries([...counts].filter(([, seen]) => seen > listedMax))
   return { ...report, problems, ...(Object.keys(more).length === 0 ? {} : { more }) }
 }
@@ -120,6 +134,10 @@ const repairShape = v.strictObject({
     records_after: v.nullable(count), records_seen: count, bytes: count, documents: count,
   }),
   sequence: count,
+  /** Damage that is left, which only a backup may mend; the first 20 of each code. */
+  left: v.array(problemShape),
+  /** How much of it there is in all. */
+  left_in_all: count,
   ...keptShape,
 })
 /** What a repair did and what it could not bring back. */
@@ -134,8 +152,9 @@ export const stateRepair = contract({
   version: 1,
   input: closedObject({ owner: v.optional(v.string()) }),
   output: repairShape,
-  toDocument: (report: Kept & RepairReport) => ({
+  toDocument: ({ left, ...report }: Kept & RepairReport & Left) => ({
     ...report, done: [...report.done], ...listsOf(report),
+    left: firstOf(left).listed, left_in_all: left.length,
   }),
 })
 

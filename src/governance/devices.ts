@@ -28,14 +28,29 @@ export const endedDevices: CollectionSpec<EndedDevice> = {
 /** Id of the row that ends all pairings at once. */
 export const everyDevice = 'every'
 
-/** How the pairing of a device that was paired at `pairedAt` ended; undefined while it stands. */
+/** What of a pairing tells whether it stands. */
+export interface PairingMade {
+  readonly device_id: string
+  readonly paired_at: string
+  /** `everyEnd` when it was made. Left out by earlier programs: then times are compared. */
+  readonly outlived?: string | null | undefined
+}
+
+/** When all pairings of before had ended last; null: never. A pairing that is made notes it. */
+export const everyEnd = (view: View): string | null =>
+  view.get(endedDevices, everyDevice)?.ended_at ?? null
+
+/** How a pairing ended; undefined while it stands. */
 export const endOfDevice = (
-  view: View, deviceId: string, pairedAt: string,
+  view: View, { device_id: id, paired_at: at, outlived }: PairingMade,
 ): EndedDevice | undefined => {
-  const own = view.get(endedDevices, deviceId)
+  const own = view.get(endedDevices, id)
   if (own !== undefined) return own
   const all = view.get(endedDevices, everyDevice)
-  return all !== undefined && pairedAt <= all.ended_at ? all : undefined
+  if (all === undefined) return undefined
+  // No clock tells before from after: one may have been ahead, or set back since.
+  const stands = outlived === undefined ? at > all.ended_at : outlived === all.ended_at
+  return stands ? undefined : all
 }
 
 /** Ends a pairing, in the record of the stop; false for one that has ended. */
@@ -56,11 +71,15 @@ export const endEveryDevice = (tx: Tx, now: string): void =>
     ended_at: now, reason: 'restored', principal: null, root: null,
   })
 
-/** A pairing that had ended stays so in a copy that does not know it. */
+/**
+ * A pairing that had ended stays so in a copy that does not know it. What ended all of them last is
+ * what the replaced state says: it had taken it over from the state before it.
+ */
 export const carryEndedDevices: Carrier = (tx, _now, former) => {
   const later = findEach(former, endedDevices, ({ id, doc }) => {
     const mine = tx.get(endedDevices, id)
-    return mine === undefined || mine.ended_at < doc.ended_at ? [{ id, doc }] : []
+    const isLater = id === everyDevice && mine?.ended_at !== doc.ended_at
+    return mine === undefined || isLater ? [{ id, doc }] : []
   })
   for (const { id, doc } of later) tx.put(endedDevices, id, doc)
   return later.length

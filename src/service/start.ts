@@ -11,6 +11,7 @@ import { closedObject, strictInteger } from '../base/schema.js'
 import { openState, type WorkPlace } from '../fabric/open-work.js'
 import { sweepUnfinished } from '../fabric/sweep-unfinished.js'
 import type { World } from '../fabric/world.js'
+import { SallyportError } from '../base/errors.js'
 import { requireAnchored } from '../governance/anchored.js'
 import type { Gov } from '../governance/context.js'
 import {
@@ -124,18 +125,28 @@ const attach = (server: AnyServer, service: Service, listener: () => Listener): 
 export const certificateFileOf = (stateDir: string): string =>
   join(stateDir, 'run', 'service-certificate.pem')
 
-/** The key and certificate to listen with; `fresh` is what must be kept of them. */
+/** The key that was kept; null where a repair has lost its row: devices must pair anew then. */
+const keptKey = (gov: Gov): KeyObject | null => {
+  try {
+    return openServiceKey(gov)
+  } catch (error) {
+    if (error instanceof SallyportError && error.code === 'credential_missing') return null
+    throw error
+  }
+}
+
+/** The key and certificate to listen with; `newKey` is what must be kept of them. */
 const materialOf = async (gov: Gov): Promise<{
   readonly key: KeyObject; readonly certificate: string; readonly newKey?: Buffer
 }> => {
   const before = findService(gov.store.read())
   const nowMs = gov.clock.wallMs()
-  if (before === undefined) {
+  const key = before === undefined ? null : keptKey(gov)
+  if (before === undefined || key === null) {
     const newKey = await newServiceKey()
-    const key = createPrivateKey({ key: newKey, format: 'der', type: 'pkcs8' })
-    return { key, certificate: await makeCertificate(newKey, nowMs), newKey }
+    const made = createPrivateKey({ key: newKey, format: 'der', type: 'pkcs8' })
+    return { key: made, certificate: await makeCertificate(newKey, nowMs), newKey }
   }
-  const key = openServiceKey(gov)
   const der = key.export({ type: 'pkcs8', format: 'der' })
   const certificate = certificateUsable(before.certificate, key, nowMs)
     ? before.certificate : await makeCertificate(der, nowMs)

@@ -6,25 +6,12 @@ import t from 'tap'
 import { verifyLedger } from '../../src/governance/ledger/verify.js'
 import { collections } from '../../src/governance/rows.js'
 import { isIndexName } from '../../src/state/indexes.js'
-import type { FileStore } from '../../src/state/store.js'
-import { openStore } from '../../src/state/store.js'
 import { ask, availableIn, copied, keyOf } from '../support/fabric/copies.js'
 import { must } from '../support/must.js'
 import { zeroBlock } from '../support/state/forge.js'
+import { blocksOf } from '../support/state/places-of-damage.js'
 import { setupFlags } from '../world/alpha.js'
 import { World } from '../world/world.js'
-
-/** Every block of a state's one run: its file and where it begins. */
-const blocksOf = (place: { dir: string; configDir: string }) => {
-  const store = openStore({ ...place, mode: 'read' }) as FileStore
-  const segments = store.generation.lease.table.runs.flat()
-  const blocks = segments.flatMap(({ facts, index }) =>
-    index.map(([collection, id, offset, length]) => ({
-      path: store.places.segment(facts.name), collection, id, offset, length,
-    })))
-  store.close()
-  return blocks
-}
 
 t.test('A-026 A-089 A-124 zeroes over any block of a snapshot: a repair forgets no money and no key, and '
   + 'the same questions are not sent again', async (t) => {

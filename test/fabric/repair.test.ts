@@ -4,11 +4,11 @@ import t from 'tap'
 import { balances } from '../../src/governance/ledger/read.js'
 import { verifyLedger } from '../../src/governance/ledger/verify.js'
 import { collections } from '../../src/governance/rows.js'
-import { decodeLogHeader } from '../../src/state/log/format.js'
 import type { View } from '../../src/state/types.js'
 import { ask, availableIn, copied, keyOf } from '../support/fabric/copies.js'
 import { must } from '../support/must.js'
 import { flipBit, newestLog, zeroBlock } from '../support/state/forge.js'
+import { recordsOf } from '../support/state/places-of-damage.js'
 import { limits, setupFlags } from '../world/alpha.js'
 import { World, type AlphaWorld } from '../world/world.js'
 
@@ -23,19 +23,6 @@ const lived = async (t: { teardown(fn: () => void): void }): Promise<AlphaWorld>
   await ask(rig, keyOf(2))
   rig.sandbox.faults.clear()
   return rig
-}
-
-/** Where each record of the newest log begins and ends. */
-const recordsOf = (path: string): readonly { readonly start: number; readonly end: number }[] => {
-  const bytes = readFileSync(path)
-  const found: { start: number; end: number }[] = []
-  let start = decodeLogHeader(bytes)?.end ?? 0
-  while (start < bytes.length) {
-    const end = start + 106 + Number(bytes.toString('latin1', start + 20, start + 30))
-    found.push({ start, end })
-    start = end
-  }
-  return found
 }
 
 const holdsIn = (view: View): readonly string[] => [

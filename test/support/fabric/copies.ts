@@ -16,7 +16,7 @@ export const ask = (rig: AlphaWorld, key: string, env = {}): Promise<Ran> =>
   rig.ask({ args: ['--idempotency-key', key], env })
 
 /** A copy of the world's state and keys, and the environment that names it. */
-export const copied = (rig: AlphaWorld, name: string) => {
+export const copied = (rig: Pick<AlphaWorld, 'place'>, name: string) => {
   const base = rig.place.path(name)
   mkdirSync(base)
   cpSync(rig.place.stateDir, join(base, 'state'), { recursive: true })

@@ -1,11 +1,12 @@
 /** `sallyport edge show`: the facts of one capture, or its bytes into a file. */
-import { closeSync, openSync, rmSync, writeSync } from 'node:fs'
+import { closeSync, openSync, rmSync, writeFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { fail } from '../../../base/errors.js'
 import { edgeShow, type ArtifactDocument } from '../../../edge/contract.js'
 import { edgeArtifact, openEdgeBytes } from '../../../edge/read.js'
 import type { Gov } from '../../../governance/context.js'
 import type { Session } from '../../../governance/session/types.js'
+import { ioFailure } from '../../../state/files.js'
 import { requestOf } from '../../request.js'
 import { bytesText, fieldLines } from '../../text.js'
 import { defineVerb, type Build, type Run, type VerbDefinition } from '../../verb.js'
@@ -44,7 +45,7 @@ const definition: VerbDefinition<ArtifactDocument> = {
   ]),
 }
 
-/** A new file; what was begun and could not be ended is removed. */
+/** A new file, whole; what was begun and could not be ended is removed. Throws as reading does. */
 const writeBytes = (gov: Gov, session: Session, id: string, path: string): void => {
   const { reader } = openEdgeBytes(gov, gov.store.read(), session, id)
   let fd: number
@@ -57,10 +58,11 @@ const writeBytes = (gov: Gov, session: Session, id: string, path: string): void 
     })
   }
   try {
-    for (const piece of reader.pieces()) writeSync(fd, piece)
+    // Goes on where the disk takes only a part: what it refuses then is an error.
+    for (const piece of reader.pieces()) writeFileSync(fd, piece)
   } catch (error) {
     rmSync(path, { force: true })
-    throw error
+    throw ioFailure(error, 'writing the capture')
   } finally {
     closeSync(fd)
     reader.close()

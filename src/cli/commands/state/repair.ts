@@ -2,6 +2,7 @@
 import { stateRepair, type StateRepairDocument } from '../../../fabric/state-contract.js'
 import { existsSync } from 'node:fs'
 import { fail } from '../../../base/errors.js'
+import type { View } from '../../output.js'
 import { requestOf } from '../../request.js'
 import { defineVerb } from '../../verb.js'
 import type { Build, Run, VerbMeta } from '../../verb.js'
@@ -24,7 +25,7 @@ const meta: VerbMeta = {
     'show stays owed and their idempotency keys stay spent; and the whole ceiling is held for ' +
     'what nobody can read, until you have looked at the bill and settle it with `ledger settle`. ' +
     'Every owner but the one who repairs waits for `principal enable` then. ' +
-    'It changes nothing where nothing is damaged.',
+    'It changes nothing where nothing is damaged, and names the damage that it leaves.',
   examples: ['$ sallyport state repair'],
   session: 'none',
   anchor: 'any',
@@ -43,10 +44,10 @@ export const build: Build = (deps) =>
         command.option('--owner <name>', 'who repairs, if not the first owner'),
       text: (report, view) => {
         const { changed, copied_to: copied, done, loss } = report
-        if (!changed) return `Nothing had to be repaired.\n${keptText(report)}`
+        if (!changed) return unchangedText(report, view) + keptText(report)
         const lines = done.map(({ message }) => `${message}\n`)
         if (copied !== null) lines.push(`What was there before: ${view.foreign(copied)}\n`)
-        return lines.join('') + lossText(loss) + keptText(report)
+        return lines.join('') + lossText(loss) + leftText(report, view) + keptText(report)
       },
     },
     repair,
@@ -63,6 +64,21 @@ export const repair: Run<RepairOptions, StateRepairDocument> = async (options, d
   const { repairWhole } = await import('../../../fabric/state-care.js')
   return stateRepair.answer(await repairWhole({ ...siteOf(deps), owner }))
 }
+
+/** What stays as it is: a repair makes no bytes that are in no log. */
+const leftText = ({ left, left_in_all: all }: StateRepairDocument, view: View): string => {
+  if (all === 0) return ''
+  const lines = left.map(({ code, message, subject }) => {
+    const where = subject === undefined ? '' : ` (${view.foreign(subject)})`
+    return `Left as it is: ${code}: ${message}${where}\n`
+  })
+  const more = all > left.length ? `${all} in all, the first of them are listed.\n` : ''
+  return `${lines.join('')}${more}A backup may have it whole: sallyport state restore DIR\n`
+}
+
+const unchangedText = (report: StateRepairDocument, view: View): string =>
+  (report.left_in_all === 0 ? 'Nothing had to be repaired.\n'
+    : `Nothing was repaired.\n${leftText(report, view)}`)
 
 const lossText = (loss: StateRepairDocument['loss']): string => {
   const lost = loss.records_after !== null || loss.documents > 0
