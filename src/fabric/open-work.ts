@@ -33,6 +33,8 @@ export interface WorkPlace {
   readonly folds?: boolean
   /** See `OpenOptions.foldsForOthers`. */
   readonly foldsForOthers?: boolean
+  /** See `OpenOptions.readsWait`. */
+  readonly readsWait?: boolean
 }
 
 /**
@@ -93,6 +95,7 @@ export const openState = (place: WorkPlace, mode: WorkMode): Store => {
     signal: place.signal,
     ...(mode === 'alone' || place.folds === false ? { folds: false } : {}),
     ...(place.foldsForOthers === true ? { foldsForOthers: true } : {}),
+    ...(place.readsWait === false ? { readsWait: false } : {}),
     ...(mode === 'alone' ? {} : {
       recordFirst: (opened: Store) => recordStops(opened, place.clock ?? systemClock),
     }),

@@ -25,7 +25,8 @@ export class HeldStore {
   #closed = false
 
   constructor(place: WorkPlace) {
-    this.#place = place
+    // Whoever waits here keeps everybody waiting.
+    this.#place = { ...place, readsWait: false }
   }
 
   /** Works with the store. Throws what opening throws. */

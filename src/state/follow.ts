@@ -36,6 +36,8 @@ export interface Followed {
   readonly storeId: string
   /** See `OpenOptions`. */
   readonly cachedBytes?: number | undefined
+  /** See `OpenOptions`. */
+  readonly readsWait?: boolean | undefined
 }
 
 /** Closes the files of a generation that nobody reads any more. */
@@ -48,6 +50,10 @@ export class Follower {
   #generation: Generation
   #loadDamage: Problem | null = null
   #partDamage: { readonly epoch: number; readonly problem: Problem } | undefined
+  /** An end of the log that was not whole, and since when it has been seen; see `#doubt`. */
+  #openEnd: { readonly end: number; readonly size: number; readonly sinceMs: number } | null = null
+  /** Whether the log may end in a record that is being written at this very moment. */
+  #inDoubt = false
   /**
    * Whether another process may have died between a marked record and its effects, so that the
    * hooks of opening have to run before this process writes. Its writer sets it back.
@@ -94,7 +100,9 @@ export class Follower {
     const { tail, epoch } = this.#generation
     if (this.#loadDamage !== null) return this.#loadDamage
     if (this.#successorMissing()) return damageOf('log_missing', missingMessage)
-    if (tail !== 'clean' && tail !== 'torn') return damageOf(`log_${tail}`, tailMessage(tail))
+    if (tail !== 'clean' && tail !== 'torn' && !this.#inDoubt) {
+      return damageOf(`log_${tail}`, tailMessage(tail))
+    }
     return this.#partDamage?.epoch === epoch ? this.#partDamage.problem : null
   }
 
@@ -107,7 +115,7 @@ export class Follower {
 
   /** What is worth knowing of the log as it was last read, or null. */
   get notice(): Problem | null {
-    if (this.#generation.tail !== 'torn') return null
+    if (this.#generation.tail !== 'torn' || this.#inDoubt) return null
     return {
       code: 'log_torn',
       severity: 'torn',
@@ -137,15 +145,30 @@ export class Follower {
         const now = this.#generation
         if (now.readTail(facts?.size ?? now.end)) this.hooksDue = true
         const open = now.tail === 'ambiguous' || now.tail === 'torn'
-        if (!open || locked || tries >= tailTriesMax) return
         // Without the lock this may be a record that is being written at this very moment.
         const quietMs = clock.wallMs() - (facts?.mtimeMs ?? 0)
-        if (quietMs > quietMsMin) return
+        const isUnsure = open && !locked && quietMs <= quietMsMin
+        if (this.#at.readsWait === false) return this.#doubt(isUnsure, facts?.size ?? 0)
+        if (!isUnsure || tries >= tailTriesMax) return
         pause(tailPauseMs)
       }
     } catch (error) {
       throw ioFailure(error, 'reading the log')
     }
+  }
+
+  /**
+   * Remembers since when the log ends like this, in place of waiting: what is being written has not
+   * been acknowledged, and the last whole record serves. By the clock that never steps back: one
+   * that does would keep a record in doubt for as long as it is behind.
+   */
+  #doubt(isUnsure: boolean, size: number): void {
+    const { end } = this.#generation
+    const nowMs = this.#at.clock.monotonicMs()
+    const before = this.#openEnd
+    const isSame = isUnsure && before?.end === end && before.size === size
+    if (!isSame) this.#openEnd = isUnsure ? { end, size, sinceMs: nowMs } : null
+    this.#inDoubt = isUnsure && (!isSame || nowMs - before.sinceMs <= quietMsMin)
   }
 
   /** Whether another generation has taken over, or the one before it had to stand in. */

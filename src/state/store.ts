@@ -67,6 +67,12 @@ export interface OpenOptions {
   readonly heldBytes?: number
   /** Bytes of blocks that are kept in memory; whoever reads everything once needs few. */
   readonly cachedBytes?: number
+  /**
+   * False: a read never waits for a record that is being written; the last whole one serves, and
+   * what the log ends in is told once it has been so for a second (default true: it waits up to
+   * 40 ms, so that whoever looks once is told at once).
+   */
+  readonly readsWait?: boolean
 }
 
 /** How to make a state directory. */
@@ -113,6 +119,7 @@ export class FileStore implements Store {
       this.keys = new KeyRing(this.storeId, () => readKey(files, this.keyPlaces.key))
       this.#follower = new Follower({
         files, clock, dir, places, storeId: this.storeId, cachedBytes: options.cachedBytes,
+        readsWait: options.readsWait,
       })
     } catch (error) {
       throw ioFailure(error, 'opening the state')
