@@ -77,7 +77,7 @@ const uploadMsMax = 110_000
 const pour = (
   { request, response, expectsContinue }: Exchange, upload: Upload,
 ): Promise<void> => {
-  if (expectsContinue) response.writeContinue()
+  if (expectsContinue && !request.destroyed) response.writeContinue()
   return new Promise((resolve, reject) => {
     const late = setTimeout(() => end(refusal.slow()), uploadMsMax)
     const end = (error: Error | null): void => {
@@ -97,6 +97,8 @@ const pour = (
     }
     const whole = (): void => end(request.complete ? null : refusal.cutShort())
     const cut = (): void => end(refusal.cutShort())
+    // Who went away meanwhile is not told of again; the device could send nothing till it was late.
+    if (request.destroyed) return cut()
     request.on('data', take).on('end', whole).on('close', cut).on('error', cut)
   })
 }
@@ -192,6 +194,7 @@ const metadata: Endpoint = {
 /** Waits until the client takes more; rejects where it went away. */
 const taken = (response: Exchange['response']): Promise<void> => new Promise((resolve, reject) => {
   const gone = (): void => reject(new Error('the client went away'))
+  if (response.destroyed) return gone()
   response.once('drain', () => {
     response.off('close', gone)
     resolve()

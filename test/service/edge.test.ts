@@ -1,5 +1,6 @@
 /** Paired devices over the real service: pairing, uploads, readback, refusals before a byte. */
-import { readFileSync, statSync } from 'node:fs'
+import { readFileSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { connect as tlsConnect } from 'node:tls'
 import t from 'tap'
 import { revokeDevice } from '../../src/edge/pairing.js'
@@ -8,6 +9,7 @@ import { codeOf } from '../support/edge/uploading.js'
 import { must } from '../support/must.js'
 import { image } from '../support/png.js'
 import { headOf, headText, offered, pairOver, sendOver } from '../support/service/devices.js'
+import { holdLock } from '../support/state/hold-lock.js'
 import { serving } from '../support/service/serving.js'
 import { until } from '../support/until.js'
 import type { Teardown } from '../world/place.js'
@@ -137,6 +139,36 @@ t.test('S-198 a pairing that ends in the middle of a body ends the upload at its
   socket.destroy()
   t.strictSame(artifactMarks(world.place.stateDir), before)
   t.equal((await send(at, credential, body, headOf(body, 3))).status, 401)
+})
+
+t.test('S-204 whoever goes away before the body is wanted keeps no other upload of the device waiting', async (t) => {
+  const { world, at, pair } = await setup(t)
+  const { credential } = await pair()
+  const body = image(4)
+  const { port, certificate } = at.started.identity
+  // The witness is a line behind, as a process leaves it that dies: recovery waits for the lock.
+  const witness = join(world.place.stateDir, 'witness.log')
+  const lines = readFileSync(witness, 'utf8').trimEnd().split('\n')
+  writeFileSync(witness, lines.slice(0, -1).map((line) => `${line}\n`).join(''))
+  const release = holdLock(world)
+  const socket = tlsConnect({ host: '127.0.0.1', port, ca: [certificate], servername: 'localhost' })
+  socket.on('error', () => undefined)
+  socket.write([
+    'POST /api/edge/artifacts HTTP/1.1', `Host: localhost:${port}`,
+    `Authorization: Bearer ${credential}`, 'Content-Type: image/png',
+    `Content-Length: ${body.length}`, `Sallyport-Edge-Upload: ${headText(headOf(body, 1))}`,
+    '', '',
+  ].join('\r\n'))
+  t.equal((await at.ask('GET', '/healthz', { token: null })).status, 200, 'it was taken up')
+  const closed = new Promise((resolve) => socket.on('close', resolve))
+  socket.destroy()
+  await closed
+  t.equal((await at.ask('GET', '/healthz', { token: null })).status, 200, 'it was seen to go')
+  release()
+  await until('the other upload to be taken', async () =>
+    (await send(at, credential, body, headOf(body, 2))).status === 201)
+  t.equal(readFileSync(witness, 'utf8').trimEnd().split('\n').length, lines.length,
+    'recovery ran')
 })
 
 t.test('S-027 S-036 the daemon of a device, paired by its line, sends to this service and to nobody else', async (t) => {

@@ -40,7 +40,7 @@ export interface BodyReading {
 export const readBody = (
   { request, response, bytesMax, expectsContinue, msMax = bodyMsMax }: BodyReading,
 ): Promise<Buffer> => {
-  if (expectsContinue) response.writeContinue()
+  if (expectsContinue && !request.destroyed) response.writeContinue()
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = []
     let bytes = 0
@@ -59,6 +59,8 @@ export const readBody = (
     }
     const whole = (): void => end(request.complete ? null : refusal.cutShort())
     const cut = (): void => end(refusal.cutShort())
+    // Who went away meanwhile is not told of again.
+    if (request.destroyed) return cut()
     request.on('data', take).on('end', whole).on('close', cut).on('error', cut)
   })
 }

@@ -1,6 +1,7 @@
 /** Bodies: bounded before and while they come, refused by their type, in time. */
 import { connect as tlsConnect } from 'node:tls'
 import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
 import t from 'tap'
 import { PassThrough } from 'node:stream'
 import type { IncomingMessage, ServerResponse } from 'node:http'
@@ -113,4 +114,19 @@ t.test('a body that does not come in its time is given up, whatever of it came',
   t.ok(refused instanceof HttpRefusal)
   t.equal((refused as HttpRefusal).status, 408)
   t.equal((refused as HttpRefusal).error.code, 'http_body_slow')
+})
+
+t.test('a body whose client went away before it was wanted is given up at once', async (t) => {
+  const request = new PassThrough()
+  request.destroy()
+  await once(request, 'close')
+  const asked: string[] = []
+  const reading = readBody({
+    request: request as unknown as IncomingMessage,
+    response: { writeContinue: () => asked.push('continue') } as unknown as ServerResponse,
+    bytesMax: 10, expectsContinue: true, msMax: 5,
+  })
+  const refused = await reading.then(() => null, (error: unknown) => error)
+  t.equal((refused as HttpRefusal).error.code, 'http_body_cut_short', 'and not that it was slow')
+  t.strictSame(asked, [])
 })
