@@ -102,6 +102,10 @@ export interface Operation extends Described {
   readonly run: (call: Call) => Promise<unknown>
 }
 
+/** What tells one operation from every other, also between threads. */
+export const keyOf = ({ method, path }: Pick<Operation, 'method' | 'path'>): string =>
+  `${method} ${path}`
+
 const depthMax = 16
 
 /** A JSON body, read strictly; undefined where there was none. Throws `rejected` `json_…`. */

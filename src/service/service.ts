@@ -18,11 +18,11 @@ import {
 } from './http/raw-check.js'
 import { refusal } from './http/refusal.js'
 import { Router, type Placed } from './http/router.js'
+import { Routes } from './routes.js'
 import { send } from './http/send.js'
 import { requireAsker, type Asker } from './asker.js'
 import { HeldStore } from './held-store.js'
-import type { Asked, Described, Operation } from './operation.js'
-import { keyOf } from './operations/table.js'
+import { keyOf, type Asked, type Described, type Operation } from './operation.js'
 import { perform } from './perform.js'
 import { checkedQuery } from './query.js'
 import { replyOfThrown, type Reply } from './reply.js'
@@ -62,9 +62,17 @@ export interface ServiceParts {
   readonly place: WorkPlace
   readonly threads: Threads
   readonly endpoints: readonly Endpoint[]
+  /**
+   * All that is answered, loaded once something else is asked for: whoever starts the service by a
+   * first request waits for what answers that one alone. Left out: there is nothing else.
+   */
+  readonly all?: LoadEndpoints
   /** What is answered where the page listens; left out: there is none. */
   readonly page?: readonly Endpoint[]
 }
+
+/** Endpoints that are loaded at use; never rejects unless the program itself is gone. */
+export type LoadEndpoints = () => Promise<readonly Endpoint[]>
 
 /** The open state as this face works with it. */
 export const govOf = (store: Store, { clock }: World): Gov =>
@@ -144,18 +152,18 @@ const housekeepingMs = 60_000
 /** Answers requests until it is stopped. */
 export class Service {
   readonly #site: Site
-  readonly #router: Router<Endpoint>
+  readonly #routes: Routes
   readonly #page: Router<Endpoint>
   readonly #goingOn = new Set<Promise<unknown>>()
   readonly #housekeeping: NodeJS.Timeout
   #stopping = false
 
-  constructor({ world, place, threads, endpoints, page = [] }: ServiceParts) {
+  constructor({ world, place, threads, endpoints, all, page = [] }: ServiceParts) {
     this.#site = {
       world, place, threads, held: new HeldStore({ ...place, folds: false }),
       goOn: (work) => this.#keep(work),
     }
-    this.#router = new Router(endpoints)
+    this.#routes = new Routes(endpoints, all)
     this.#page = new Router(page)
     this.#housekeeping = setInterval(() => this.#keep(this.#keepHouse()), housekeepingMs)
     this.#housekeeping.unref()
@@ -171,6 +179,11 @@ export class Service {
     this.#keep(answered)
     const reply = await answered
     if (reply !== null) send(request, response, { requestId, reply, last: this.#stopping })
+  }
+
+  /** Loads what is loaded at use. */
+  async loadAll(): Promise<void> {
+    await this.#routes.loadAll()
   }
 
   /** Takes no more requests, waits for what goes on, and closes. */
@@ -192,8 +205,8 @@ export class Service {
       checkRaw(request, listener)
       if (this.#stopping) throw refusal.stopping()
       const [path = '', query = ''] = splitOnce(request.url ?? '')
-      const router = listener.landing === undefined ? this.#router : this.#page
-      const { endpoint, params } = router.find(request.method ?? '', path)
+      const router = listener.landing === undefined ? this.#routes : this.#page
+      const { endpoint, params } = await router.find(request.method ?? '', path)
       if (endpoint.localOnly === true) requireLocal(request)
       return await endpoint.answer(
         { ...exchange, params, query: new URLSearchParams(query) }, this.#site)

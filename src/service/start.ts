@@ -26,8 +26,6 @@ import { unreadable } from './http/refusal.js'
 import { rawReply } from './http/send.js'
 import { edgeEndpoints } from './edge-endpoints.js'
 import { PageDesk, type OfferedPage } from './page/desk.js'
-import { offerEndpoint, pageEndpoints } from './page/endpoints.js'
-import { operations } from './operations/table.js'
 import { healthz, withDescription } from './plain-endpoints.js'
 import { operatorEndpoint, Service, type Endpoint } from './service.js'
 import { Threads } from './threads.js'
@@ -178,12 +176,34 @@ const endConnections = async (
   clearTimeout(late)
 }
 
-/** The endpoints of operators and devices, by TLS. */
-const endpointsOf = (order: ServeOrder, desk: PageDesk | null): readonly Endpoint[] =>
-  withDescription([
+/** What is answered from the start, by TLS: who lives, and devices. */
+const firstEndpoints: readonly Endpoint[] = [healthz, ...edgeEndpoints]
+
+/** All that is answered by TLS: operators besides, and the description of it. */
+const allEndpoints = async (
+  order: ServeOrder, desk: PageDesk | null,
+): Promise<readonly Endpoint[]> => {
+  const [{ operations }, { offerEndpoint }] = await Promise.all([
+    import('./operations/table.js'), import('./page/endpoints.js'),
+  ])
+  return withDescription([
     healthz, ...operations.map((one) => operatorEndpoint(one)), ...edgeEndpoints,
     offerEndpoint(desk), ...order.endpoints ?? [],
   ])
+}
+
+/** What is answered where the page listens. */
+const endpointsOfPage = async (desk: PageDesk | null): Promise<readonly Endpoint[]> =>
+  (desk === null ? [] : (await import('./page/endpoints.js')).pageEndpoints(desk))
+
+/** What is loaded at use is loaded by then, ms. */
+const loadedMs = 1_000
+
+/** Loads the rest behind the first answer, before an operator waits for it. */
+const loadSoon = (service: Service): void => {
+  // Where it cannot be loaded, whoever asks for it is told.
+  setTimeout(() => void service.loadAll().catch(() => undefined), loadedMs).unref()
+}
 
 /**
  * Listens for the page: plain HTTP, because no browser trusts a certificate that nobody vouches
@@ -232,7 +252,8 @@ export const startService = async (order: ServeOrder): Promise<StartedService> =
         execArgv: [...world.execArgv],
         ...(place.waitMs === undefined ? {} : { waitMs: place.waitMs }),
       }),
-      endpoints: endpointsOf(order, desk), page: desk === null ? [] : pageEndpoints(desk),
+      endpoints: firstEndpoints, all: () => allEndpoints(order, desk),
+      page: await endpointsOfPage(desk),
     })
     const keyPem = key.export({ type: 'pkcs8', format: 'pem' })
     let hosts: readonly string[] = []
@@ -244,6 +265,7 @@ export const startService = async (order: ServeOrder): Promise<StartedService> =
     const servers = [...listening.servers]
     hosts = ownHosts(port)
     const stop = (): Promise<void> => stopAll(service, servers, desk)
+    loadSoon(service)
     try {
       const changed = before?.port !== port || before.certificate !== certificate
       const identity = changed

@@ -45,9 +45,16 @@ export class Router<T extends Placed> {
     }
   }
 
+  /** The same; undefined where there is no such path, or none with this method. */
+  match(method: string, path: string): Found<T> | undefined {
+    return this.#search(path)?.[0].has(method) === true ? this.find(method, path) : undefined
+  }
+
   /** Throws `HttpRefusal`: 404, also for a part that can be no id, or 405 with what is allowed. */
   find(method: string, path: string): Found<T> {
-    const [methods, raw] = this.#search(path)
+    const found = this.#search(path)
+    if (found === undefined) throw refusal.noRoute()
+    const [methods, raw] = found
     const endpoint = methods.get(method)
     if (endpoint === undefined) throw refusal.method([...methods.keys()].join(', '))
     const params = Object.fromEntries(
@@ -56,13 +63,11 @@ export class Router<T extends Placed> {
     return { endpoint, params }
   }
 
-  #search(path: string): readonly [ReadonlyMap<string, T>, Params] {
+  #search(path: string): readonly [ReadonlyMap<string, T>, Params] | undefined {
     const plain = this.#plain.get(path)
     if (plain !== undefined) return [plain, {}]
     const [found] = this.#byPath.match('ALL', path) as [[ReadonlyMap<string, T>, Params][]]
-    const [first] = found
-    if (first === undefined) throw refusal.noRoute()
-    return first
+    return found[0]
   }
 }
 

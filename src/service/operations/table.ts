@@ -12,7 +12,3 @@ export const operations: readonly Operation[] = [
   ...overviewOperations, ...alphaOperations, ...taskOperations, ...shotsOperations,
   ...codehostOperations, ...edgeOperations,
 ]
-
-/** What tells one operation from every other, also between threads. */
-export const keyOf = ({ method, path }: Pick<Operation, 'method' | 'path'>): string =>
-  `${method} ${path}`

@@ -16,8 +16,8 @@ import { requireAnchored } from '../../governance/anchored.js'
 import { readBody, requireJson } from '../http/body.js'
 import { bearerOf } from '../http/raw-check.js'
 import { refusal } from '../http/refusal.js'
-import { smallBody, type Operation } from '../operation.js'
-import { keyOf, operations } from '../operations/table.js'
+import { keyOf, smallBody, type Operation } from '../operation.js'
+import { operations } from '../operations/table.js'
 import { touchEveryMs } from '../perform.js'
 import {
   govOf, operatorEndpoint, requireSomebody, type Endpoint, type Exchange, type Site,
