@@ -1,6 +1,7 @@
 // Runs a few commands in the build's own process, in a place that is removed afterwards, so that
 // the functions they call are compiled once and for all.
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { request } from 'node:https'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
@@ -20,7 +21,7 @@ export const warmUp = async (runnerOf) => {
     runCommand({ ...depsIn(dir, stop.signal), argv, io: ioOf(stdin, onOutput) })
   const run = runBy(runnerOf(''))
   try {
-    const sandbox = await startSandbox(run, join(dir, 'sandbox'))
+    const sandbox = await started(run, ['sandbox', 'start', '--dir', join(dir, 'sandbox')])
     await run(['init', '--profile', sandbox.profile_file])
     await run(['login'])
     await run(setup(sandbox.provider_key_file))
@@ -31,8 +32,10 @@ export const warmUp = async (runnerOf) => {
       const runAlone = runBy(runnerOf(verb.join('-')))
       for (const argv of [verb, [...verb, '--json']]) await runAlone(argv)
     }
+    const service = await started(run, ['serve'])
+    await asked(service)
     stop.abort()
-    await sandbox.ended
+    await Promise.all([sandbox.ended, service.ended])
   } finally {
     stop.abort()
     rmSync(dir, { recursive: true, force: true })
@@ -54,13 +57,21 @@ const setup = (keyFile) => [
   '--spend-ceiling-microusd', '100000', '--expected-policy-revision', '1',
 ]
 
-/** The sandbox in this process; gives what it prints and when it has ended. */
-const startSandbox = (run, dir) =>
+/** A server of the program in this process; gives what it prints and when it has ended. */
+const started = (run, verb) =>
   new Promise((resolve, reject) => {
-    const argv = ['sandbox', 'start', '--json', '--dir', dir]
+    const argv = [...verb, '--json']
     const ended = run(argv, { onOutput: (text) => resolve({ ...JSON.parse(text), ended }) })
-    ended.then(() => reject(new Error('the sandbox did not start')), reject)
-    setTimeout(() => reject(new Error('the sandbox did not start in time')), startMsMax).unref()
+    ended.then(() => reject(new Error(`${verb[0]} did not start`)), reject)
+    setTimeout(() => reject(new Error(`${verb[0]} did not start in time`)), startMsMax).unref()
+  })
+
+/** One request, which a service answers that a socket has started. */
+const asked = ({ origin, certificate_file: file }) =>
+  new Promise((resolve, reject) => {
+    request(`${origin}/healthz`, { ca: [readFileSync(file)], agent: false }, (response) => {
+      response.resume().on('end', resolve)
+    }).on('error', reject).end()
   })
 
 const ioOf = (stdin, onOutput) => ({
