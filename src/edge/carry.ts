@@ -10,11 +10,18 @@ import { limitsOf } from './limits.js'
 import { edgeCollections, spentId, type EdgeArtifact, type EdgeDevice } from './rows.js'
 import { countArtifacts } from './verify.js'
 
-const carrySequences = (tx: Tx, former: View): void => {
+const later = (mine: EdgeDevice, theirs: EdgeDevice): EdgeDevice => {
+  const tellsMore = (theirs.spool?.evictions ?? 0) > (mine.spool?.evictions ?? 0)
+  return {
+    ...mine, last_sequence: Math.max(mine.last_sequence, theirs.last_sequence),
+    ...(tellsMore ? { spool: theirs.spool } : {}),
+  }
+}
+
+const carryCounts = (tx: Tx, former: View): void => {
   for (const { id, doc: theirs } of former.all(edgeCollections.devices)) {
     const mine = tx.get(edgeCollections.devices, id)
-    if (mine === undefined || mine.last_sequence >= theirs.last_sequence) continue
-    tx.put(edgeCollections.devices, id, { ...mine, last_sequence: theirs.last_sequence })
+    if (mine !== undefined) tx.put(edgeCollections.devices, id, later(mine, theirs))
   }
 }
 
@@ -62,7 +69,7 @@ const countAnew = (tx: Tx): void => {
 
 /** Carries them over, in the record that settles the copy. */
 export const carryEdge = (tx: Tx, former: View): void => {
-  carrySequences(tx, former)
+  carryCounts(tx, former)
   carrySpent(tx, former)
   standIn(tx)
   countAnew(tx)

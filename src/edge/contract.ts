@@ -38,6 +38,8 @@ const storedShape = v.strictObject({ items: count, bytes: count })
 export const deviceShape = v.strictObject({
   device_id: text, owner: text, device_name: text, paired_at: iso, last_sequence: count,
   last_upload_at: v.nullable(iso), stored: storedShape, limits: limitsShape,
+  /** Captures that left its spool unsent, as it says itself, and when; null: it said nothing. */
+  spool_evictions: v.nullable(count), spool_told_at: v.nullable(iso),
   revoked: v.boolean(), ended_at: v.nullable(iso), ended_reason: nullableText,
 })
 /** A paired device as a document. */
@@ -101,6 +103,13 @@ export const edgeRedeem = contract({
   }),
 })
 
+const pairingDocument = ({ device }: Pick<DeviceFacts, 'device'>) => ({
+  device_id: device.device_id, owner: device.owner, device_name: device.name,
+  last_sequence: device.last_sequence, scope: [...edgeScope], limits: device.limits,
+  stored: device.stored, spool_evictions: device.spool?.evictions ?? null,
+  revoked: false as const,
+})
+
 /** What a device is told of its own pairing: a lost spool resumes from it. */
 export const edgePairing = contract({
   name: 'edge.pairing',
@@ -108,13 +117,20 @@ export const edgePairing = contract({
   input: noInput,
   output: v.strictObject({
     device_id: text, owner: text, device_name: text, last_sequence: count, scope: scopeShape,
-    limits: limitsShape, stored: storedShape, revoked: v.literal(false),
+    limits: limitsShape, stored: storedShape, spool_evictions: v.nullable(count),
+    revoked: v.literal(false),
   }),
-  toDocument: ({ device }: Pick<DeviceFacts, 'device'>) => ({
-    device_id: device.device_id, owner: device.owner, device_name: device.name,
-    last_sequence: device.last_sequence, scope: [...edgeScope], limits: device.limits,
-    stored: device.stored, revoked: false as const,
-  }),
+  toDocument: pairingDocument,
+})
+
+/** What a device says of its own spool: how many captures ever left it unsent. */
+export const edgeSpool = contract({
+  name: 'edge.spool',
+  document: 'edge.pairing',
+  version: 1,
+  input: closedObject({ evictions: strictInteger(1, Number.MAX_SAFE_INTEGER) }),
+  output: edgePairing.output,
+  toDocument: pairingDocument,
 })
 
 /** The document of a paired device. */
@@ -122,6 +138,7 @@ export const deviceDocument = ({ device, ended }: DeviceFacts): DeviceDocument =
   device_id: device.device_id, owner: device.owner, device_name: device.name,
   paired_at: device.paired_at, last_sequence: device.last_sequence,
   last_upload_at: device.last_upload_at, stored: device.stored, limits: device.limits,
+  spool_evictions: device.spool?.evictions ?? null, spool_told_at: device.spool?.told_at ?? null,
   revoked: ended !== null, ended_at: ended?.ended_at ?? null, ended_reason: ended?.reason ?? null,
 })
 

@@ -50,6 +50,8 @@ const deviceShape = v.strictObject({
   paired_at: iso,
   /** When all pairings of before had ended last (`everyEnd`); left out by earlier programs. */
   outlived: v.optional(v.nullable(iso)),
+  /** What it said of its spool last; left out until it says something. */
+  spool: v.optional(v.strictObject({ evictions: counted, told_at: iso })),
 })
 /** A paired device. That its pairing ended is told by `endedDevices`. */
 export type EdgeDevice = v.InferOutput<typeof deviceShape>

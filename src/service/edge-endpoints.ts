@@ -8,11 +8,12 @@ import { fail } from '../base/errors.js'
 import { parseStrictJson } from '../base/strict-json.js'
 import { edgeLimits, edgeMimes } from '../edge/constants.js'
 import {
-  edgePairing, edgeRedeem, edgeShow, edgeUpload, type UploadHead,
+  edgePairing, edgeRedeem, edgeShow, edgeSpool, edgeUpload, type UploadHead,
 } from '../edge/contract.js'
 import { authenticateEdge, type EdgeParty } from '../edge/credential.js'
 import { redeemPairing } from '../edge/pairing.js'
 import { edgeArtifact, openEdgeBytes } from '../edge/read.js'
+import { keepSpoolTold } from '../edge/spool-told.js'
 import { beginUpload, uploadTooLarge, type Upload } from '../edge/upload.js'
 import { recoverState } from '../fabric/recovery.js'
 import { requireAnchored } from '../governance/anchored.js'
@@ -166,6 +167,31 @@ const ownPairing: Endpoint = {
   }),
 }
 
+/** What a device says of its own spool. */
+const spool: Endpoint = {
+  method: 'POST', path: '/api/edge/pairing/spool',
+  described: {
+    method: 'POST', path: '/api/edge/pairing/spool', contract: edgeSpool, verb: null,
+    by: ['device'], status: 200,
+    body: { shape: edgeSpool.input, required: true, bytesMax: smallBody },
+    summary: 'Says how many captures ever left the spool of the device unsent; it only grows.',
+  },
+  answer: async (exchange, site) => {
+    const { request, response, expectsContinue } = exchange
+    await partyOf(site, exchange)
+    if (!hasBody(request)) throw refusal.needsBody()
+    requireJson(request, smallBody)
+    const body = await readBody({ request, response, bytesMax: smallBody, expectsContinue })
+    const told = edgeSpool.request(parseStrictJson(body, { bytesMax: smallBody, depthMax: 2 }))
+    return site.held.use(async (store) => {
+      const gov = govOf(store, site.world)
+      const party = authenticateEdge(gov, store.read(), bearerOf(request))
+      const device = await keepSpoolTold(gov, party, told)
+      return { status: 200, body: edgeSpool.answer({ device }) }
+    })
+  },
+}
+
 /** A device by its credential, or an operator by the token of a session. */
 const readerOf = (
   site: Site, store: Parameters<typeof govOf>[0], exchange: Exchange,
@@ -239,4 +265,6 @@ const bytes: Endpoint = {
 }
 
 /** The endpoints. */
-export const edgeEndpoints: readonly Endpoint[] = [pairing, ownPairing, upload, metadata, bytes]
+export const edgeEndpoints: readonly Endpoint[] = [
+  pairing, ownPairing, spool, upload, metadata, bytes,
+]

@@ -15,6 +15,7 @@ import { Bell } from './bell.js'
 import { blockedBy } from './blocklist.js'
 import type { DeviceContext } from './capture.js'
 import type { DaemonEvent, DaemonRequest } from './daemon-contract.js'
+import { EvictionReport } from './eviction-report.js'
 import { openDeviceFolder } from './folder.js'
 import type { DevicePlaces } from './folder.js'
 import { Origin, redeem } from './origin.js'
@@ -102,6 +103,7 @@ class Daemon {
   readonly #origin: Origin
   readonly #numbers: Numbers
   #settings: DeviceSettings
+  readonly #report = new EvictionReport()
   #failures = 0
   /** The request that already got a new number because its first one was used up. */
   #renumbered: string | null = null
@@ -130,7 +132,7 @@ class Daemon {
     try {
       while (!signal.aborted) {
         const failed = await this.#turn()
-        if (failed === 'idle' && once) break
+        if (once && (failed === 'idle' || failed?.idle === true)) break
         if (failed === 'idle') await this.#bell.wait(clock)
         else if (failed !== null && once) throw this.#notSent(failed)
         else if (failed !== null) await this.#waitAfter(failed)
@@ -146,9 +148,10 @@ class Daemon {
   async #turn(): Promise<'idle' | null | Failed> {
     if (!this.#readSettings()) return { reason: 'edge_settings_invalid', entry: null }
     const spool = this.#spool()
-    const { entry, evicted } = await spool.front()
+    const { entry, evicted, evictions } = await spool.front()
     for (const eviction of evicted) this.#tell({ event: 'evicted', eviction })
-    if (entry === null) return 'idle'
+    this.#report.noted(evictions)
+    if (entry === null) return await this.#tellEvictions() ?? 'idle'
     const capture = spool.read(entry)
     if (capture === 'gone') return null
     if (capture === 'damaged') return this.#putAside(entry, 'spool_item_damaged')
@@ -187,7 +190,17 @@ class Daemon {
       event: 'sent', request_id: entry.requestId, artifact_id: reaction.artifactId,
       sequence: reaction.sequence ?? 1,
     })
+    // Where it cannot be told now, it is when nothing waits any more.
+    await this.#tellEvictions()
     return null
+  }
+
+  /** How many captures left unsent, where the service was not told; null once it knows. */
+  async #tellEvictions(): Promise<null | Failed> {
+    const told = await this.#report.tell((evictions) =>
+      tried(() => this.#origin.tellEvictions(evictions)))
+    if (told.kind === 'ended') throw this.#end(told.status)
+    return told.kind === 'retry' ? { reason: told.reason, entry: null, idle: true } : null
   }
 
   async #putAside(entry: Entry, reason: string): Promise<null> {
@@ -278,6 +291,8 @@ class Daemon {
 interface Failed {
   readonly reason: string
   readonly entry: Entry | null
+  /** Nothing waits: it is only the number of evictions that could not be told. */
+  readonly idle?: true
 }
 
 /** Runs a request. What may be otherwise the next time is a reason to try again, never an end. */

@@ -1,5 +1,5 @@
 /**
- * The three requests of a device, all to the one origin that it was paired with, known by its key
+ * The four requests of a device, all to the one origin that it was paired with, known by its key
  * (S-027, S-197). Before each of them the pairing is read again from the disk, as late as just
  * before the first byte.
  */
@@ -127,6 +127,16 @@ export class Origin {
         'sallyport-edge-upload': uploadHeader(facts, sequence),
       },
       body: bytes, requestBytesMax: captureBytesMax, ...this.#common(),
+    })
+  }
+
+  /** Tells how many captures ever left the spool unsent. */
+  async tellEvictions(evictions: number): Promise<HttpsReply> {
+    const body = Buffer.from(JSON.stringify({ evictions }))
+    return this.#client.request({
+      method: 'POST', url: `${this.#pairing.origin}/api/edge/pairing/spool`,
+      headers: { ...this.#bearer(), 'content-type': 'application/json' },
+      body, requestBytesMax: body.length, ...this.#common(),
     })
   }
 

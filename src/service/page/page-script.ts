@@ -232,6 +232,9 @@ const showConsents = ({ consents, checked_at: now, policy }: Overview): void => 
 const bytes = (count: number): string =>
   (count < 1_048_576 ? `${Math.ceil(count / 1_024)} KiB` : `${(count / 1_048_576).toFixed(1)} MiB`)
 
+const evictedText = ({ spool_evictions: count }: Device): string =>
+  (count === null ? 'none told' : String(count))
+
 const deviceRow = (device: Device, now: string): Part => {
   const ended = device.revoked ? `ended (${wordly(device.ended_reason ?? 'revoked')})` : 'paired'
   const row = make('li', {},
@@ -249,7 +252,7 @@ const deviceRow = (device: Device, now: string): Part => {
     ['Last upload', ago(device.last_upload_at, now)],
     ['Last sequence', String(device.last_sequence)],
     ['Stored', `${device.stored.items}, ${bytes(device.stored.bytes)}`],
-    ['Evicted from its spool', 'not told'],
+    ['Evicted from its spool', evictedText(device)],
   ] as const).map((pair) => make('div', {}, ...terms([pair]))))
   row.append(facts)
   return row

@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url'
 import t from 'tap'
 import { browse, type FakeBrowser } from '../../support/service/fake-browser.js'
 import { codeIn } from '../../support/service/paging.js'
+import { pairOver } from '../../support/service/devices.js'
 import { serving } from '../../support/service/serving.js'
 import { image } from '../../support/png.js'
 import { must } from '../../support/must.js'
@@ -14,9 +15,14 @@ import { World } from '../../world/world.js'
 const script = join(
   fileURLToPath(new URL('../../../src/service/page/', import.meta.url)), 'page-script.js')
 
-const setup = async (t: Teardown) => {
+const begun = async (t: Teardown) => {
   const world = await World.in(t).state().session().images()
   const at = await serving(t, world, { page: world.session().root.root_id })
+  return { world, at }
+}
+
+const setup = async (t: Teardown, given?: Awaited<ReturnType<typeof begun>>) => {
+  const { world, at } = given ?? await begun(t)
   const page = browse(at, script, `#${codeIn(at.started.offered?.openFile ?? '')}`)
   await until('the page to show something', () => page.at('newest').textContent !== '')
   return { world, at, page }
@@ -50,6 +56,17 @@ t.test('the code is taken out of the address, and what is shown is what there is
   t.equal(page.at('desk').hidden, false)
   t.match(page.at('waiting').textContent, /Nothing waits|sallyport /)
   t.match(page.at('devices').textContent, /None\. Pair one/)
+})
+
+t.test('a device is shown with what it told of its spool, and where it told nothing that is said', async (t) => {
+  const rig = await begun(t)
+  const [{ credential }] = [await pairOver(rig.world, rig.at), await pairOver(rig.world, rig.at)]
+  t.equal((await rig.at.ask('POST', '/api/edge/pairing/spool', {
+    token: credential, body: { evictions: 37 },
+  })).status, 200)
+  const { page } = await setup(t, rig)
+  t.match(page.at('devices').textContent,
+    /Evicted from its spool\s*none told[^]*Evicted from its spool\s*37/)
 })
 
 t.test('a confirmation starts unchecked, and nothing is revoked until it is checked', async (t) => {

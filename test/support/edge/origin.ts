@@ -50,6 +50,10 @@ export interface TestOrigin {
   pairingString(): string
   revoke(): void
   lastSequence: number
+  /** What was told of evictions. */
+  readonly evictions: number[]
+  /** What the next tellings of them get: a status, or nothing at all. */
+  readonly spoolFaults: (number | 'cut')[]
   connections(): number
   close(): Promise<void>
 }
@@ -98,6 +102,8 @@ class Service {
   readonly violations: string[] = []
   readonly stored: TestOrigin['stored'] = new Map()
   lastSequence = 0
+  readonly evictions: number[] = []
+  readonly spoolFaults: TestOrigin['spoolFaults'] = []
   readonly #key: LastingKey
   readonly #codes = new Set<string>()
   #credential = ''
@@ -139,6 +145,7 @@ class Service {
     const known = this.#credential !== ''
       && request.headers.authorization === `Bearer ${this.#credential}`
     if (route === 'GET /api/edge/pairing') return this.#facts(known, response)
+    if (route === 'POST /api/edge/pairing/spool') return this.#spool(known, request, response)
     this.#check(route === 'POST /api/edge/artifacts', route)
     return this.#upload(known, request, response)
   }
@@ -166,6 +173,20 @@ class Service {
       device_id: this.#deviceId, owner: 'prn_x', device_name: 'd', revoked: false,
       last_sequence: this.lastSequence, scope: [], limits: {}, stored: { items: 0, bytes: 0 },
     })
+  }
+
+  async #spool(
+    known: boolean, request: IncomingMessage, response: ServerResponse,
+  ): Promise<void> {
+    const body = (await bodyOf(request)).toString()
+    this.#check(request.headers['content-type'] === 'application/json', 'content type')
+    this.#check(/^\{"evictions":[1-9]\d*\}$/.test(body), body)
+    const fault = this.spoolFaults.shift()
+    if (fault === 'cut') return void request.socket.destroy()
+    if (fault !== undefined) return refuse(response, fault, 'refused')
+    if (!known) return refuse(response, 401, 'edge_credential_invalid')
+    this.evictions.push((JSON.parse(body) as { evictions: number }).evictions)
+    this.#facts(known, response)
   }
 
   async #upload(

@@ -11,7 +11,8 @@ const definition: VerbDefinition<readonly DeviceDocument[]> = {
     summary: 'your paired devices, newest first',
     description:
       'Lists the devices that you paired: what they stored, the last sequence that was accepted, '
-      + 'when they last sent, and whether their pairing has ended.',
+      + 'when they last sent, how many captures left their spool unsent as far as they told, and '
+      + 'whether their pairing has ended.',
     examples: ['$ sallyport edge list', '$ sallyport edge list --json'],
     session: 'required',
     damage: 'refuses',
@@ -20,10 +21,11 @@ const definition: VerbDefinition<readonly DeviceDocument[]> = {
   },
   text: (devices, view) => (devices.length === 0
     ? 'No device is paired. Pair one: sallyport edge pair\n'
-    : renderTable(view, ['device', 'name', 'last upload', 'last', 'stored', 'state'],
+    : renderTable(view, ['device', 'name', 'last upload', 'last', 'stored', 'evicted', 'state'],
       devices.map((one) => [
         one.device_id, view.foreign(one.device_name), one.last_upload_at ?? 'never',
         String(one.last_sequence), `${one.stored.items}, ${bytesText(one.stored.bytes)}`,
+        one.spool_evictions === null ? 'none told' : String(one.spool_evictions),
         one.revoked ? `ended (${one.ended_reason ?? 'revoked'})` : 'paired',
       ]))),
 }

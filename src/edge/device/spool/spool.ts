@@ -104,11 +104,14 @@ export class Spool {
     })
   }
 
-  /** The oldest that waits, after what is too old has left. */
-  async front(): Promise<{ entry: Entry | null; evicted: readonly Eviction[] }> {
+  /** The oldest that waits, after what is too old has left; and how many ever left unsent. */
+  async front(): Promise<{
+    entry: Entry | null; evicted: readonly Eviction[]; evictions: number
+  }> {
     return this.#locked('the spool', async () => {
       const { evicted, extent } = this.#makeRoom(0)
-      return { entry: extent?.first ?? null, evicted }
+      const evictions = this.#evictions.last()?.number ?? 0
+      return { entry: extent?.first ?? null, evicted, evictions }
     })
   }
 

@@ -1,0 +1,59 @@
+/** The daemon tells how many captures left its spool unsent, and nothing waits for that. */
+import t from 'tap'
+import { deviceOf, linesOf } from '../../support/edge/paired.js'
+import { must } from '../../support/must.js'
+import { until } from '../../support/until.js'
+
+const full = { limits: { max_items: 1 }, retry: { first_ms: 100, most_ms: 400 } }
+
+t.test('S-039 nothing is told where nothing was lost; else the number, once for each', async (t) => {
+  const device = await deviceOf(t, { settings: full })
+  const { service } = device
+  await device.capture(1)
+  must(await device.once())
+  t.strictSame(service.requests, ['POST /api/edge/artifacts'])
+  for (const n of [2, 3, 4]) await device.capture(n)
+  must(await device.once())
+  t.strictSame(service.evictions, [2])
+  t.strictSame(service.requests.slice(1), [
+    'POST /api/edge/artifacts', 'POST /api/edge/pairing/spool',
+  ], 'behind the capture that waited')
+  await device.running(async () => {
+    await until('the first telling', () => service.evictions.length === 2)
+    for (const n of [5, 6]) await device.capture(n)
+    await until('all to be sent', () => service.uploads.length >= 3)
+  })
+  t.ok(service.evictions.every((count, at, all) => count >= (all[at - 1] ?? 0)))
+  t.strictSame(service.violations, [])
+})
+
+t.test('S-036 S-038 S-039 a number that cannot be told holds no capture back, and is told later', async (t) => {
+  const device = await deviceOf(t, { settings: full })
+  const { service } = device
+  for (const n of [1, 2]) await device.capture(n)
+  service.spoolFaults.push('cut', 503)
+  const ran = must(await device.once())
+  t.strictSame(linesOf(ran).map(({ event }) => event), ['ready', 'sent', 'stopped'])
+  t.strictSame([service.uploads.length, service.evictions], [1, []])
+  service.spoolFaults.push('cut', 503)
+  const waited = await device.running(() =>
+    until('it to be told', () => service.evictions.length === 1))
+  t.strictSame(linesOf(waited).filter(({ event }) => event === 'waiting')
+    .map(({ request_id, reason }) => [request_id, reason]),
+  [[null, 'reset'], [null, 'refused']])
+  t.strictSame(service.evictions, [1])
+})
+
+t.test('S-039 S-198 a service that does not know the question is not asked it again; one that ended the '
+  + 'pairing ends the sending', async (t) => {
+  const device = await deviceOf(t, { settings: full })
+  const { service } = device
+  for (const n of [1, 2]) await device.capture(n)
+  service.spoolFaults.push(404)
+  must(await device.once())
+  t.equal(service.requests.filter((line) => /spool/.test(line)).length, 1)
+  t.strictSame(service.evictions, [])
+  service.spoolFaults.push(401)
+  t.equal((await device.once()).status, 4)
+  t.ok(device.pairing().ended_at !== null)
+})
