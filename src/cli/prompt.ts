@@ -1,6 +1,9 @@
 /** Questions to a person, through inquirer, loaded at the first one. */
 import type { Io } from './io.js'
 
+/** What is wrong with an answer, told as soon as its field is left; null for a good one. */
+export type ProblemOf = (text: string) => string | null | Promise<string | null>
+
 /** Asks at the terminal. Each call rejects as cancelled when the person leaves with Ctrl-C. */
 export interface Prompter {
   /** A yes or no; Enter alone means no. */
@@ -9,13 +12,13 @@ export interface Prompter {
    * One line; Enter alone takes `initial`. What `problem` says of it is told at once, and it is
    * asked again, until `problem` gives null.
    */
-  text(
-    message: string, initial?: string, problem?: (text: string) => string | null,
-  ): Promise<string>
-  /** One line that is not shown. */
-  secret(message: string): Promise<string>
+  text(message: string, initial?: string, problem?: ProblemOf): Promise<string>
+  /** One line that is not shown; asked again as `text` is. */
+  secret(message: string, problem?: ProblemOf): Promise<string>
   /** One of a few values. */
   choose(message: string, choices: readonly string[], initial?: string): Promise<string>
+  /** Any of a few values, none of them marked beforehand: Enter alone picks nothing. */
+  pick(message: string, choices: readonly string[]): Promise<readonly string[]>
 }
 
 /** Asks on the process's own terminal until `stop`, which rejects the open question. */
@@ -33,20 +36,27 @@ export const terminalPrompter = async (io: Io, stop: AbortSignal): Promise<Promp
     async text(message, initial, problem) {
       const question = {
         type: 'input', name: 'it', message,
-        validate: (text: string) => problem?.(text) ?? true,
+        validate: async (text: string) => await problem?.(text) ?? true,
       } as const
       const { it } = await prompt<{ it: string }>([withInitial(question, initial)])
       return it
     },
-    async secret(message) {
-      const { it } = await prompt<{ it: string }>([
-        { type: 'password', name: 'it', message, mask: false },
-      ])
+    async secret(message, problem) {
+      const { it } = await prompt<{ it: string }>([{
+        type: 'password', name: 'it', message, mask: false,
+        validate: async (text: string) => await problem?.(text) ?? true,
+      }])
       return it
     },
     async choose(message, choices, initial) {
       const question = { type: 'select', name: 'it', message, choices: [...choices] } as const
       const { it } = await prompt<{ it: string }>([withInitial(question, initial)])
+      return it
+    },
+    async pick(message, choices) {
+      const { it } = await prompt<{ it: string[] }>([
+        { type: 'checkbox', name: 'it', message, choices: [...choices] },
+      ])
       return it
     },
   }

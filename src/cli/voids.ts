@@ -35,6 +35,13 @@ const accepted = async (
   return lost
 }
 
+/** What a line or a form says about saving. */
+export interface Listing {
+  readonly voidAnswers?: boolean
+  /** Asks whoever filled in a form, once it is told what the save would void. */
+  readonly agree?: () => Promise<void>
+}
+
 /**
  * Saves the configuration. Lists on stderr what the save would void; paid results are given up
  * only by `--void-answers` or at an unchecked prompt, to exactly those that were listed. Throws
@@ -42,10 +49,11 @@ const accepted = async (
  */
 export const saveListing = async (
   deps: VerbDeps, { gov, session }: { readonly gov: Gov; readonly session: Session },
-  save: ConfigurationSave, { voidAnswers = false }: { readonly voidAnswers?: boolean },
+  save: ConfigurationSave, { voidAnswers = false, agree }: Listing,
 ): Promise<Configuration> => {
   const voids = await configurationVoids(gov, save)
   tell(deps, voids)
+  await agree?.()
   const accepts = await accepted(deps, voids, voidAnswers)
   return saveConfiguration(gov, session, { ...save, accepts })
 }

@@ -37,7 +37,8 @@ export const egressStatement = (route: Pick<GatewayRoute, 'api_base'>): GatewayS
     '   maximum that the gateway enforces: the real charge may be higher, and then it stands.',
   ])
 
-const contents: Readonly<Record<GatewayPurpose, string>> = {
+/** What each purpose sends, in words. */
+export const purposeContents: Readonly<Record<GatewayPurpose, string>> = {
   'gateway.chat': 'the text of chat requests',
   'gateway.report': 'stored analyses and the text of report requests',
   'gateway.digest': 'stored analyses of screenshots, to be digested',
@@ -47,7 +48,7 @@ const contents: Readonly<Record<GatewayPurpose, string>> = {
 /** The consent to one purpose through one slot as it is set up. */
 export const purposeStatement = (purpose: GatewayPurpose, slot: SlotSetup): GatewayStatement =>
   statement(purpose, [
-    `Through the ${slotOfPurpose[purpose]} slot is sent: ${contents[purpose]}.`,
+    `Through the ${slotOfPurpose[purpose]} slot is sent: ${purposeContents[purpose]}.`,
     `Model: ${slot.model}`,
     `Upstream hosts: ${slot.upstream_allow.join(', ')}`,
   ])

@@ -173,6 +173,20 @@ export const gatewayStatements = (
   })
 
 /**
+ * Whether a save may be made only with the acknowledgment of cloud egress, given that it would
+ * come. Throws as the save.
+ */
+export const gatewayNeedsAcknowledgment = (
+  gov: Gov, place: GatewayPlace, input: GatewayInput,
+): Promise<boolean> =>
+  withKey(gov, input, (_secret, supplied) => {
+    const save = {
+      input: { ...input, cloud_egress_acknowledged: true }, expectedPolicyRevision: null,
+    }
+    return planOf(gov, gov.store.read(), place, save, supplied).needsAuthority
+  })
+
+/**
  * Saves the route and answers the read of after. An unchanged block changes nothing and publishes
  * nothing; slots that are not named, the key under a blank one, the grant and every proof stay.
  * Throws `rejected`, `conflict` (stale revision, somebody published in between), `unauthorized`.

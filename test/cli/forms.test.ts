@@ -1,55 +1,36 @@
 /**
- * Each set-up form on a pseudo-terminal, made by script(1), answered by the Enter key alone: it
- * changes nothing, whatever was saved before.
+ * Each set-up form on a pseudo-terminal of 80 columns, as a person meets it: Enter alone and an
+ * interrupt in the middle change nothing, whatever was saved before, and what changed while they
+ * were thinking is not saved over.
  */
-import { spawn, spawnSync } from 'node:child_process'
-import { join } from 'node:path'
 import t, { type Test } from 'tap'
+import {
+  columns, converse, keys, needsScript, type Ended, type Step,
+} from '../support/cli/pseudo-terminal.js'
 import { forImages } from '../world/gateway.js'
 import { allowed } from '../world/images.js'
-import { builtApp } from '../world/process.js'
 import type { SignedIn } from '../world/session.js'
 import type { Stateful } from '../world/state.js'
 import { World, type Placed } from '../world/world.js'
 
-const hasScript = spawnSync('script', ['-qec', 'true', '/dev/null']).status === 0
-const needsScript = hasScript ? false : 'needs the program script'
+const skip = needsScript
+const { enter, down, space, interrupt } = keys
 
-interface Ended {
-  readonly status: number | null
-  readonly shown: string
-}
-
-/** Runs a line on a terminal and answers whatever is shown with Enter until it ends. */
-const enterThrough = async (t: Test, { place }: Placed, words: string): Promise<Ended> => {
-  const program = `'${process.execPath}' '${join(await builtApp(), 'sallyport.js')}' ${words}`
-  const terminal = spawn('script', ['-qec', program, '/dev/null'], {
-    cwd: place.cwd, env: { ...place.env, SHELL: '/bin/sh', TERM: 'xterm' },
-    stdio: ['pipe', 'pipe', 'ignore'],
-  })
-  t.teardown(() => { terminal.kill('SIGKILL') })
-  terminal.stdin.on('error', () => undefined)
-  let shown = ''
-  terminal.stdout.on('data', (chunk: Buffer) => {
-    shown += chunk.toString('utf8')
-    terminal.stdin.write('\r')
-  })
-  const status = await new Promise<number | null>((resolve) => terminal.on('close', resolve))
-  return { status, shown }
-}
+type Here = Placed & Stateful & SignedIn
 
 const unchangedBy = async (
-  t: Test, world: Placed & Stateful & SignedIn, words: string,
+  t: Test, world: Here, words: string, steps: readonly Step[] = [],
 ): Promise<Ended> => {
   const before = world.view().sequence
-  const ended = await enterThrough(t, world, words)
+  const ended = await converse(t, world, words, steps)
   t.match(ended.shown, '?', `${words} asks`)
   t.equal(world.view().sequence, before, `${words}: nothing was written`)
+  t.strictSame(ended.lines.filter((line) => line.length > columns), [], 'every line fits')
   return ended
 }
 
 t.test('Enter through `alpha setup` leaves an enabled route and its consent as they are', {
-  skip: needsScript,
+  skip,
 }, async (t) => {
   const world = await World.in(t).sandbox().state().session().alpha()
   const { status, shown } = await unchangedBy(t, world, 'alpha setup')
@@ -58,28 +39,233 @@ t.test('Enter through `alpha setup` leaves an enabled route and its consent as t
   t.equal((await world.run(['alpha', 'show', '--json'])).json().alpha_text.status, 'configured')
 })
 
-t.test('Enter through `alpha setup` saves nothing where nothing was saved', {
-  skip: needsScript,
-}, async (t) => {
+t.test('Enter through `alpha setup` saves nothing where nothing was saved', { skip }, async (t) => {
   const world = await World.in(t).state().session()
   const { status, shown } = await unchangedBy(t, world, 'alpha setup')
   t.equal(status, 130, shown)
   t.equal((await world.run(['alpha', 'show', '--json'])).json().alpha_text, null)
 })
 
-t.test('Enter through `shots config set` leaves analysis, upload and controls as they are', {
-  skip: needsScript,
-}, async (t) => {
-  const world = await World.in(t).sandbox().state().session().gateway(forImages).images(allowed)
-  const { status, shown } = await unchangedBy(t, world, 'shots config set')
-  t.equal(status, 0, shown)
-  const { settings } = (await world.run(['shots', 'config', 'show', '--json'])).json()
-  t.hasStrict(settings, { analysis: { value: 'on' }, cloud_upload: { value: 'on' } })
-})
-
-t.test('Enter through `codehost connect` stores nothing', { skip: needsScript }, async (t) => {
+t.test('Enter through `codehost connect` stores nothing', { skip }, async (t) => {
   const world = await World.in(t).sandbox().state().session()
   const { status, shown } = await unchangedBy(t, world, 'codehost connect')
   t.not(status, 0, shown)
   t.strictSame((await world.run(['codehost', 'connections', '--json'])).json(), [])
+})
+
+for (const words of ['shots setup', 'shots config set']) {
+  t.test(`Enter through \`${words}\` leaves analysis, upload and controls as they are`, {
+    skip,
+  }, async (t) => {
+    const world = await World.in(t).sandbox().state().session().gateway(forImages).images(allowed)
+    const { status, shown } = await unchangedBy(t, world, words)
+    t.equal(status, 0, shown)
+    t.match(shown, 'Nothing changes; nothing is saved.')
+    const { settings } = (await world.run(['shots', 'config', 'show', '--json'])).json()
+    t.hasStrict(settings, { analysis: { value: 'on' }, cloud_upload: { value: 'on' } })
+  })
+}
+
+t.test('an interrupt in the middle of `shots setup` saves nothing', { skip }, async (t) => {
+  const world = await World.in(t).state().session()
+  const { status } = await unchangedBy(t, world, 'shots setup', [
+    { at: 'Screenshot folder', keys: `${world.place.path('screens')}${enter}` },
+    { at: 'Have images analysed', keys: `y${enter}` },
+    { at: 'Let whole images leave', keys: interrupt },
+  ])
+  t.equal(status, 130)
+})
+
+t.test('`shots setup` judges the folder as its field is left, and saves what was chosen', {
+  skip,
+}, async (t) => {
+  const world = await World.in(t).state().session()
+  const folder = world.place.path('screens')
+  const { status, shown, lines } = await converse(t, world, 'shots setup', [
+    { at: 'Screenshot folder', keys: `/${enter}` },
+    { at: 'root of the file system', keys: `\b${folder}${enter}` },
+    { at: 'Have images analysed', keys: `y${enter}` },
+    { at: 'Let whole images leave', keys: `y${enter}` },
+    { at: 'Refuse fallbacks', keys: `y${enter}` },
+    { at: 'Spend of a rolling day', keys: `${down}${enter}` },
+    { at: 'Requests of a rolling day', keys: enter },
+    { at: 'Hold for one image', keys: enter },
+    { at: 'Let jobs renew', keys: enter },
+    { at: 'Save this change', keys: `y${enter}` },
+  ])
+  t.equal(status, 0, shown)
+  t.strictSame(lines.filter((line) => line.length > columns), [])
+  t.match(shown, 'budget_microusd: not set -> $0.20 (200,000 µUSD)', 'the difference is shown')
+  const { settings, folder: saved } = await world.json(['shots', 'config', 'show'])
+  t.equal(saved.saved_folder, folder)
+  t.hasStrict(settings, {
+    analysis: { value: 'on' }, zdr: { value: 'on' }, budget_microusd: { value: 200_000 },
+    budget_requests: { value: null }, renew_proof: { value: null },
+  })
+})
+
+t.test('`shots setup` does not save over what changed while the person was thinking', {
+  skip,
+}, async (t) => {
+  const world = await World.in(t).sandbox().state().session().gateway(forImages).images(allowed)
+  const { status, shown } = await converse(t, world, 'shots setup', [
+    { at: 'Screenshot folder', keys: enter },
+    { at: 'Spend of a rolling day', keys: `${down}${enter}` },
+    { at: 'Requests of a rolling day', keys: enter },
+    { at: 'Hold for one image', keys: enter },
+    { at: 'Let jobs renew', keys: enter },
+    {
+      at: 'Save this change', keys: `y${enter}`,
+      meanwhile: () => world.json(['shots', 'config', 'set', '--analysis', 'off']),
+    },
+  ])
+  t.equal(status, 5, shown)
+  t.match(shown, 'settings were changed meanwhile')
+  const { settings } = (await world.run(['shots', 'config', 'show', '--json'])).json()
+  t.hasStrict(settings, { analysis: { value: 'off' } })
+  t.not(settings.budget_microusd.value, 200_000)
+})
+
+t.test('where nobody can be asked, a form is refused with the flags as its next step', async (t) => {
+  const world = await World.in(t).sandbox().state().session()
+  const before = world.view().sequence
+  const next = {
+    'alpha setup': 'sallyport alpha setup --help',
+    'gateway setup': 'sallyport gateway setup --help',
+    'shots setup': 'sallyport shots config set --help',
+    'shots config set': 'sallyport shots config set --help',
+  }
+  const terminal = { stdin: true, stdout: true, stderr: true }
+  for (const [words, command] of Object.entries(next)) {
+    const line = [...words.split(' '), '--no-input', '--json']
+    const ran = await world.run(line, { terminal })
+    t.equal(ran.status, 2, words)
+    t.strictSame(ran.error().next.map((one: { command: string }) => one.command), [command], words)
+  }
+  t.equal(world.view().sequence, before)
+})
+
+t.test('Enter through `gateway setup` changes nothing, whether it is set up or not', {
+  skip,
+}, async (t) => {
+  const bare = await World.in(t).sandbox().state().session()
+  const none = await unchangedBy(t, bare, 'gateway setup')
+  t.equal(none.status, 0, none.shown)
+  const world = await World.in(t).sandbox().state().session().gateway()
+  const before = await world.json(['gateway', 'show'])
+  const all = await unchangedBy(t, world, 'gateway setup')
+  t.equal(all.status, 0, all.shown)
+  t.match(all.shown, 'Nothing changes; nothing is saved.')
+  t.strictSame(await world.json(['gateway', 'show']), before)
+})
+
+t.test('Enter through every slot of `gateway setup` changes nothing', { skip }, async (t) => {
+  const world = await World.in(t).sandbox().state().session().gateway()
+  const before = await world.json(['gateway', 'show'])
+  const through = (at: number): Step[] => [
+    { at: 'Slot to set up', keys: `${down.repeat(at)}${enter}` },
+    { at: 'Model of', keys: enter }, { at: 'Upstream hosts', keys: enter },
+    { at: 'Hold for one request', keys: enter }, { at: 'Longest wait', keys: enter },
+  ]
+  const { status, shown } = await unchangedBy(t, world, 'gateway setup', [
+    { at: 'Ceiling of all routes', keys: enter }, ...through(1), ...through(2), ...through(3),
+  ])
+  t.equal(status, 0, shown)
+  t.strictSame(await world.json(['gateway', 'show']), before)
+})
+
+const firstSlot = (more: readonly Step[]): readonly Step[] => [
+  { at: 'Ceiling of all routes', keys: `${down}${enter}` },
+  { at: 'Slot to set up', keys: `${down}${enter}` },
+  { at: 'Model of chat', keys: `acme/text-1${enter}` },
+  { at: 'must have the form', keys: `${'\b'.repeat(11)}gateway/acme/text-1${enter}` },
+  { at: 'Upstream hosts', keys: `acme-host,other-host${enter}` },
+  ...more,
+]
+
+const toSaving: readonly Step[] = [
+  { at: 'Hold for one request', keys: enter },
+  { at: 'Longest wait', keys: `${down}${enter}` },
+  { at: 'Slot to set up', keys: enter },
+  { at: 'Gateway key', keys: `MARK-GATEWAY-KEY-0123456789${enter}` },
+  { at: 'Enable the route now', keys: `y${enter}` },
+  { at: 'Purposes to consent to', keys: `${space}${enter}` },
+]
+
+t.test('A-071 `gateway setup` fills in a first slot by arrow keys, shows it and asks unchecked', {
+  skip,
+}, async (t) => {
+  const world = await World.in(t).sandbox().state().session()
+  const { status, shown, lines } = await converse(t, world, 'gateway setup', firstSlot([
+    ...toSaving, { at: 'I acknowledge this cloud egress', keys: `y${enter}` },
+  ]))
+  t.equal(status, 0, shown)
+  t.strictSame(lines.filter((line) => line.length > columns), [])
+  t.notMatch(shown, 'MARK-GATEWAY-KEY', 'the key is not shown')
+  t.match(shown, 'chat.model: not set -> gateway/acme/text-1', 'the difference is')
+  t.match(shown, 'Consent to gateway.chat', 'and what is consented to')
+  const { gateway } = await world.json(['gateway', 'show'])
+  t.hasStrict(gateway, {
+    enabled: true, key_present: true, spend_ceiling_microusd: 500_000,
+    slots: { chat: {
+      model: 'gateway/acme/text-1', upstream_allow: ['acme-host', 'other-host'],
+      timeout_seconds: 15, consent_current: true,
+    } },
+  })
+})
+
+t.test('a yes that is left out, or an interrupt, saves nothing of a filled-in gateway', {
+  skip,
+}, async (t) => {
+  const world = await World.in(t).sandbox().state().session()
+  const left = await unchangedBy(t, world, 'gateway setup', firstSlot(toSaving))
+  t.equal(left.status, 130, left.shown)
+  const interrupted = await unchangedBy(t, world, 'gateway setup', firstSlot([
+    { at: 'Hold for one request', keys: interrupt },
+  ]))
+  t.equal(interrupted.status, 130, interrupted.shown)
+  t.equal((await world.json(['gateway', 'show'])).gateway, null)
+})
+
+t.test('A-064 `gateway setup` saves at the revision that it showed, or not at all', {
+  skip,
+}, async (t) => {
+  const world = await World.in(t).sandbox().state().session().gateway()
+  const { status, shown } = await converse(t, world, 'gateway setup', [
+    { at: 'Ceiling of all routes', keys: `${down.repeat(3)}${enter}` },
+    { at: 'Slot to set up', keys: enter }, { at: 'Gateway key', keys: enter },
+    {
+      at: 'I acknowledge this cloud egress', keys: `y${enter}`,
+      meanwhile: () => world.widen(['--slot', 'chat', '--timeout-seconds', '70']),
+    },
+  ])
+  t.equal(status, 5, shown)
+  const { gateway } = await world.json(['gateway', 'show'])
+  t.equal(gateway.spend_ceiling_microusd, 1_000_000, 'the ceiling stands')
+  t.equal(gateway.slots.chat.timeout_seconds, 70)
+})
+
+t.test('a change of a slot names the consent that it ends before it asks for the yes', {
+  skip,
+}, async (t) => {
+  const world = await World.in(t).sandbox().state().session().gateway()
+  const { shown, status } = await converse(t, world, 'gateway setup', [
+    { at: 'Ceiling of all routes', keys: enter },
+    { at: 'Slot to set up', keys: `${down}${enter}` },
+    { at: 'Model of chat', keys: `${'\b'.repeat(40)}gateway/acme/chat-2${enter}` },
+    { at: 'Upstream hosts', keys: enter },
+    { at: 'Hold for one request', keys: enter }, { at: 'Longest wait', keys: enter },
+    { at: 'Slot to set up', keys: enter }, { at: 'Gateway key', keys: enter },
+    { at: 'Purposes to consent to', keys: enter },
+    { at: 'I acknowledge this cloud egress', keys: `y${enter}` },
+  ])
+  t.equal(status, 0, shown)
+  const [named, asked] = [shown.indexOf('Consents that this save ends'),
+    shown.indexOf('I acknowledge this cloud egress')]
+  t.ok(named > 0 && named < asked, 'named first')
+  const { gateway } = await world.json(['gateway', 'show'])
+  t.hasStrict(gateway.slots, {
+    chat: { model: 'gateway/acme/chat-2', consent_current: false },
+    report: { consent_current: true },
+  }, 'no new consent was marked')
 })

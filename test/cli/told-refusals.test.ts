@@ -38,7 +38,7 @@ t.test('a workspace, a profile and its CA that cannot be meant make no state', a
 t.test('a number of a form that is none saves nothing', async (t) => {
   const world = await World.in(t).sandbox().state().session().images()
   const forms: readonly (readonly [string[], (string | boolean)[]])[] = [
-    [['shots', 'config', 'set'], ['', true, true, false, '1e6']],
+    [['shots', 'config', 'set'], ['', true, true, false, 'another value', '1e6']],
     [['alpha', 'setup'], ['1e3', '20', '1', '1', '', true, false]],
     [['alpha', 'setup'], ['256', '1,5', '1', '1', '', true, false]],
   ]

@@ -198,8 +198,11 @@ t.test('S-009 S-185 the form asks unchecked, and Enter alone turns nothing on', 
   t.equal(settings.analysis.value, null, 'a no saves nothing')
   t.equal(settings.cloud_upload.value, null)
   t.equal(folder.saved_folder, other)
-  const answers = [other, true, true, true, '900000', '50', '', false, true]
-  const yes = await world.run(['shots', 'config', 'set'], { terminal, answers })
+  const [set, typed] = [['shots', 'config', 'set'], 'another value']
+  const answers = [
+    other, true, true, true, typed, '900000', '50', 'leave it unset', false, true,
+  ]
+  const yes = await world.run(set, { terminal, answers })
   t.equal(yes.status, 0, yes.stderr)
   t.hasStrict((await show(world)).settings, {
     analysis: { value: 'on' }, cloud_upload: { value: 'on' }, fallbacks: { value: 'deny' },
@@ -208,17 +211,30 @@ t.test('S-009 S-185 the form asks unchecked, and Enter alone turns nothing on', 
     renew_proof: { value: null },
   })
   t.match(yes.stderr, /With renew_proof on/, 'what it pays for is said before it is asked')
-  t.match(yes.stderr, /budget_microusd: not set -> 900000\n/, 'the change is shown')
-  const renews = await world.run(['shots', 'config', 'set'], {
-    terminal, answers: [other, '900000', '50', '', true, true],
+  t.match(yes.stderr, /budget_microusd: not set -> \$0\.90 \(900,000 µUSD\)\n/, 'the change is shown')
+  const renews = await world.run(set, {
+    terminal, answers: [other, 'keep', 'keep', 'leave it unset', true, true],
   })
   t.equal(renews.status, 0, renews.stderr)
   t.equal(renews.stderr.split('With renew_proof on').length, 2, 'once')
   t.equal((await show(world)).settings.renew_proof.value, 'on')
-  const bad = await world.run(['shots', 'config', 'set'], {
-    terminal, answers: [other, '1e6'],
+  const bad = await world.run(set, {
+    terminal, answers: [other, typed, '1e6'],
   })
   t.strictSame([bad.status, (await show(world)).settings.budget_microusd.value], [3, 900_000])
+})
+
+t.test('a form saves upon the settings that it showed, or nothing', async (t) => {
+  const world = await World.in(t).state().session().images()
+  const meanwhile = async (): Promise<boolean> => {
+    await world.json(['shots', 'config', 'set', '--analysis-limit', '3'])
+    return true
+  }
+  const late = await world.run(['shots', 'setup', '--json'], {
+    terminal: { stdin: true, stdout: true }, answers: [world.place.path('o'), false, meanwhile],
+  })
+  t.strictSame([late.status, late.error().code], [5, 'settings_changed'])
+  t.not((await show(world)).folder.saved_folder, world.place.path('o'))
 })
 
 t.test('S-123 S-124 what the gateway owns is shown beside the settings, the key never',

@@ -89,6 +89,7 @@ const answering = (answers: Answer[]): Prompter => {
     text: async () => String(await next()),
     secret: async () => String(await next()),
     choose: async () => String(await next()),
+    pick: async () => String(await next()).split(', ').filter((one) => one !== ''),
   }
 }
 

@@ -67,6 +67,7 @@ export const commands: CommandTable = [
     noun: 'shots',
     summary: 'a folder of screenshots: scan, analysis, digests, reports',
     verbs: [
+      { verb: 'setup', load: () => import('./shots/setup.js') },
       { verb: 'config', load: () => import('./shots/config.js') },
       { verb: 'scan', load: () => import('./shots/scan.js') },
       { verb: 'watch', load: () => import('./shots/watch.js') },

@@ -1,7 +1,8 @@
 /** Saving and showing the settings of the screenshot source. */
 import * as v from 'valibot'
 import { count, nullableText, text } from '../../base/fields.js'
-import { SallyportError } from '../../base/errors.js'
+import { canonicalJson } from '../../base/canonical.js'
+import { fail, SallyportError } from '../../base/errors.js'
 import { slotNames } from '../../gateway/constants.js'
 import { projectGateway } from '../../gateway/projection.js'
 import { gatewayFacts } from '../../gateway/readiness.js'
@@ -201,13 +202,22 @@ export const widensEgress = (before: SavedShotSettings, change: ShotSettingsChan
 const given = (change: ShotSettingsChange): Partial<SavedShotSettings> =>
   Object.fromEntries(Object.entries(change).filter(([, one]) => one !== undefined))
 
+/** What was decided on is what is saved upon: settings that changed meanwhile were not seen. */
+const requireAsShown = (before: SavedShotSettings, shown: SavedShotSettings | undefined): void => {
+  if (shown === undefined || canonicalJson(before) === canonicalJson(shown)) return
+  throw fail.conflict('settings_changed', 'The settings were changed meanwhile.', {
+    next: 'Nothing was saved. Look at `sallyport shots config show` and say it again.',
+  })
+}
+
 /**
- * Saves a change, whole or not at all (S-184 as a use case). Throws `rejected`:
- * `settings_invalid` for another shape, and as `judgeFolder` for a folder that may not be one;
- * then nothing is changed.
+ * Saves a change, whole or not at all (S-184 as a use case). `shown` is what it was decided on,
+ * where somebody was shown it. Throws `rejected`: `settings_invalid` for another shape, and as
+ * `judgeFolder` for a folder that may not be one, and `conflict` `settings_changed`; then nothing
+ * is changed.
  */
 export const saveShotsConfig = async (
-  ctx: ShotsContext, session: Session, document: unknown,
+  ctx: ShotsContext, session: Session, document: unknown, shown?: SavedShotSettings,
 ): Promise<void> => {
   const change = parseSettingsChange(document)
   const folder = typeof change.screenshot_folder === 'string'
@@ -215,6 +225,7 @@ export const saveShotsConfig = async (
   const named = given({ ...change, ...folder })
   await ctx.gov.store.transact('shots config set', (tx) => {
     const before = savedSettings(tx)
+    requireAsShown(before, shown)
     const after = { ...before, ...named }
     const changed = (Object.keys(named) as (keyof SavedShotSettings)[])
       .filter((name) => before[name] !== after[name])

@@ -8,6 +8,7 @@ import type { Gov } from '../../../governance/context.js'
 import type { VerbDeps } from '../../bound.js'
 import { requireYes } from '../../ask-verdict.js'
 import { differenceOf } from '../../difference.js'
+import { changeText, nothingChanges, refusalOf } from '../../form.js'
 import type { Prompter } from '../../prompt.js'
 import type { SetupBlock } from './setup.js'
 
@@ -23,8 +24,7 @@ const numberNames = [
   'max_output_tokens', 'timeout_seconds', 'request_cost_bound_microusd', 'spend_ceiling_microusd',
 ] as const
 
-/** What is wrong with an answer; null for a good one. */
-const problemOf = (name: (typeof numberNames)[number], text: string): string | null => {
+const formOf = (name: (typeof numberNames)[number], text: string): string | null => {
   if (name === 'timeout_seconds') {
     return /^[0-9]{1,2}(?:\.[0-9]{1,6})?$/.test(text)
       ? null : 'timeout_seconds must be a number from 1 to 45.'
@@ -32,12 +32,18 @@ const problemOf = (name: (typeof numberNames)[number], text: string): string | n
   return /^(?:0|[1-9][0-9]{0,9})$/.test(text) ? null : `${name} must be a plain integer.`
 }
 
+/** What is wrong with an answer, its range included; null for a good one. */
+const problemOf = async (
+  name: (typeof numberNames)[number], text: string,
+): Promise<string | null> =>
+  formOf(name, text) ?? refusalOf(() => { parseSetupInput({ [name]: Number(text) }) })
+
 const numberOf = async (
   prompter: Prompter, name: (typeof numberNames)[number], initial: number,
 ): Promise<number> => {
   const text = await prompter.text(
     `${name}:`, String(initial), (given) => problemOf(name, given))
-  const problem = problemOf(name, text)
+  const problem = await problemOf(name, text)
   if (problem === null) return Number(text)
   throw fail.rejected('form_number', problem, { details: { field: name } })
 }
@@ -56,25 +62,26 @@ const keyOf = async (
 
 interface Form {
   readonly deps: VerbDeps
-  readonly gov: Gov
   readonly provider: AlphaProvider
   readonly prompter: Prompter
 }
 
-/**
- * Whoever saves agrees once, unchecked: to the statement, where the save needs a consent (A-072),
- * and else to the change that was shown. Throws `cancelled`.
- */
+/** What the form was filled in with, and the yes that it still needs. */
+export interface FilledForm {
+  readonly block: SetupBlock
+  /**
+   * Whoever saves agrees once, unchecked: to the statement, where the save needs a consent (A-072),
+   * and else to the change that was shown. Throws `cancelled`.
+   */
+  agree(): Promise<void>
+}
+
 const agreed = async (
-  { deps, gov, provider, prompter }: Form, block: SetupBlock['alpha_text'],
-): Promise<boolean> => {
-  if (!alphaNeedsAcknowledgment(gov, provider, parseSetupInput(block))) {
-    await requireYes(prompter, 'Save this change')
-    return false
-  }
+  { deps, provider, prompter }: Form, needs: boolean,
+): Promise<void> => {
+  if (!needs) return requireYes(prompter, 'Save this change')
   deps.note(`\n${alphaConsentStatement(provider).text}`)
   await requireYes(prompter, 'I acknowledge this plaintext egress')
-  return true
 }
 
 /**
@@ -85,7 +92,7 @@ const agreed = async (
  */
 export const fillForm = async (
   deps: VerbDeps, gov: Gov, current: AlphaShow, provider: AlphaProvider,
-): Promise<SetupBlock | null> => {
+): Promise<FilledForm | null> => {
   const prompter = await deps.ask('Give the flags, see `sallyport alpha setup --help`.')
   const saved = current.alpha_text
   deps.note(saved?.enabled
@@ -103,17 +110,19 @@ export const fillForm = async (
   ]
   const isLapsed = saved?.enabled === true && !saved.consent_current
   if (changes.length === 0 && !isLapsed) {
-    deps.note('Nothing changes; nothing is saved.')
+    deps.note(nothingChanges)
     return null
   }
-  deps.note(['This would change:', ...changes, ...(isLapsed ? ['  consent: given anew'] : [])]
-    .join('\n'))
+  deps.note(changeText([...changes, ...(isLapsed ? ['  consent: given anew'] : [])]))
   const block = {
     enabled, ...key, ...numbers, plaintext_provider_egress_acknowledged: false,
   }
-  const acknowledged = await agreed({ deps, gov, provider, prompter }, block)
+  const needs = alphaNeedsAcknowledgment(gov, provider, parseSetupInput(block))
   return {
-    alpha_text: { ...block, plaintext_provider_egress_acknowledged: acknowledged },
-    expected_policy_revision: current.policy_revision,
+    block: {
+      alpha_text: { ...block, plaintext_provider_egress_acknowledged: needs },
+      expected_policy_revision: current.policy_revision,
+    },
+    agree: () => agreed({ deps, provider, prompter }, needs),
   }
 }

@@ -161,11 +161,13 @@ export const run: Run<SetupOptions, AlphaShow> = async (options, deps) => {
     return alphaSetup.answer(showAlpha(gov, session, provider))
   }
   const current = showAlpha(gov, session, provider)
-  const block = namesOf(options).length === 0
+  const filled = namesOf(options).length === 0
     ? await fillForm(deps, gov, current, provider)
-    : await acknowledged(deps, gov, current, await blockOf(options, deps, current))
-  if (block !== null) {
-    await saveListing(deps, opened, { value: block, only: 'alpha_text' }, options)
+    : { block: await acknowledged(deps, gov, current, await blockOf(options, deps, current)) }
+  if (filled !== null) {
+    const { block, ...asks } = filled
+    const listing = { ...options, ...asks }
+    await saveListing(deps, opened, { value: block, only: 'alpha_text' }, listing)
   }
   return alphaSetup.answer(showAlpha(gov, session, provider))
 }

@@ -16,6 +16,8 @@ import { readInput, readSecret } from '../../input.js'
 import { loginToMutate } from '../../mutate.js'
 import { defineVerb, type Build, type Run, type VerbDefinition } from '../../verb.js'
 import { saveListing, voidAnswersFlag } from '../../voids.js'
+import type { GatewayDocument } from './setup-draft.js'
+import { fillGatewayForm } from './setup-form.js'
 import { gatewayText } from './text.js'
 
 /** Flags of `gateway setup`. */
@@ -48,8 +50,10 @@ const definition: VerbDefinition<GatewayShow> = {
       + 'shared ceiling and the other slots stay as they are unless named. Whatever widens the '
       + 'route needs the acknowledgment of cloud egress and the policy revision that `gateway '
       + 'show` prints; each purpose needs a consent of its own. Disabling, removing a slot and '
-      + 'lowering a limit need neither.',
+      + 'lowering a limit need neither. Without flags on a '
+      + 'terminal it is a form: Enter keeps what is saved, and every consent starts unmarked.',
     examples: [
+      '$ sallyport gateway setup',
       '$ sallyport gateway setup --slot chat --model gateway/acme/text-1 --upstream-allow '
         + 'acme-host --api-key-file key --spend-ceiling-microusd 1000000 --consent gateway.chat '
         + '--acknowledge-cloud-egress --expected-policy-revision 3',
@@ -151,18 +155,13 @@ const blockOf = async (
   }
 }
 
-interface Document {
-  gateway: Record<string, unknown>
-  expected_policy_revision?: number
-}
-
 /**
  * What is consented to is shown before it counts. On a terminal the acknowledgment may be given at
  * a prompt, which starts unchecked; elsewhere only by the flag.
  */
 const acknowledged = async (
   options: GatewaySetupOptions, deps: VerbDeps, gov: Gov, gateway: Record<string, unknown>,
-): Promise<Document> => {
+): Promise<GatewayDocument> => {
   const revision = options.expectedPolicyRevision
   const document = { gateway, ...set('expected_policy_revision', revision) }
   const statements = await gatewayStatements(
@@ -184,10 +183,26 @@ const acknowledged = async (
 
 const showRevision = (gov: Gov): number => policyHead(gov.store.read()).revision
 
+type Opened = Awaited<ReturnType<typeof loginToMutate>>
+
+const shown = ({ gov, session }: Opened): GatewayShow =>
+  showGateway(gov, session, routePlaces(gov).gateway)
+
+/** Saves what a person fills in, at the very revision that the form showed. */
+const fillIn = async (
+  { voidAnswers }: GatewaySetupOptions, deps: VerbDeps, opened: Opened,
+): Promise<void> => {
+  const filled = await fillGatewayForm(deps, opened.gov, shown(opened))
+  if (filled === null) return
+  await saveListing(deps, opened, { value: filled.document, only: 'gateway' }, {
+    ...(voidAnswers === undefined ? {} : { voidAnswers }), agree: filled.agree,
+  })
+}
+
 /** Saves the route. */
 export const run: Run<GatewaySetupOptions, GatewayShow> = async (options, deps) => {
   const given = Object.keys(options).filter((name) => name !== 'voidAnswers').length
-  if (given === 0) {
+  if (given === 0 && !deps.interactive) {
     throw fail.usage('nothing_to_save', 'Name what to save.', {
       next: 'Flags and an example: `sallyport gateway setup --help`.',
     })
@@ -198,16 +213,18 @@ export const run: Run<GatewaySetupOptions, GatewayShow> = async (options, deps) 
   const bytes = options.from === undefined ? null : await readInput(deps, {
     from: options.from, flag: '--from', bytesMax: configurationBytesMax,
   })
-  const block = bytes === null ? await blockOf(options, deps) : null
+  const block = bytes !== null || given === 0 ? null : await blockOf(options, deps)
   const opened = await loginToMutate(deps)
-  const { gov, session } = opened
+  const { gov } = opened
   if (block !== null) {
     const value = await acknowledged(options, deps, gov, block)
     await saveListing(deps, opened, { value, only: 'gateway' }, options)
   } else if (bytes !== null) {
     await saveListing(deps, opened, { bytes, only: 'gateway' }, options)
+  } else {
+    await fillIn(options, deps, opened)
   }
-  return gatewaySetup.answer(showGateway(gov, session, routePlaces(gov).gateway))
+  return gatewaySetup.answer(shown(opened))
 }
 
 /** Parses a line of `gateway setup`. */

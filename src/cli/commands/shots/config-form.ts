@@ -1,23 +1,39 @@
-import { fail } from '../../../base/errors.js'
-import { egressText, renewText } from '../../../shots/source/config.js'
-import { type SavedShotSettings } from '../../../shots/source/settings.js'
+import { shotsContext } from '../../../fabric/contexts/shots.js'
+import {
+  egressText, overrideNote, renewText, saveShotsConfig, showShotsConfig, type ShotsConfig,
+} from '../../../shots/source/config.js'
+import type { ShotsContext } from '../../../shots/context.js'
+import { judgeFolder } from '../../../shots/source/folder.js'
+import {
+  parseSettingsChange, savedSettings, type SavedShotSettings,
+} from '../../../shots/source/settings.js'
+import { moneyText } from '../../../base/money.js'
 import type { VerbDeps } from '../../bound.js'
 import { requireYes } from '../../ask-verdict.js'
 import { differenceOf } from '../../difference.js'
+import {
+  askLimit, changeText, moneyLimit, nothingChanges, readInteger, refusalOf, type Limit,
+} from '../../form.js'
+import { loginToMutate } from '../../mutate.js'
 import type { Prompter } from '../../prompt.js'
 
-const integerOf = (text: string, field: string): number => {
-  if (/^[1-9][0-9]{0,9}$/.test(text)) return Number(text)
-  throw fail.rejected('form_number', `${field} must be a plain positive integer.`, {
-    details: { field },
-  })
-}
+type Change = Record<string, unknown>
+type Parts = Pick<Limit, 'message' | 'offers' | 'label' | 'read' | 'form'>
 
-const moneyFields = [
-  ['budget_microusd', 'Budget of a rolling day, micro-USD:'],
-  ['budget_requests', 'Requests of a rolling day:'],
-  ['request_cost_bound_microusd', 'Hold for one image, micro-USD:'],
-] as const
+const microusdMax = 1_000_000_000
+
+const money = (message: string, offers: readonly number[]) =>
+  ({ ...moneyLimit, message, offers, range: { min: 1, max: microusdMax } })
+
+/** The operator's own bounds; what an image costs is told by the ledger alone. */
+const limits = {
+  budget_microusd: money('Spend of a rolling day:', [200_000, 1_000_000, 5_000_000]),
+  budget_requests: {
+    message: 'Requests of a rolling day:', offers: [50, 200, 1_000], label: String,
+    read: readInteger, form: 'a plain positive integer', range: { min: 1, max: 1_000_000 },
+  },
+  request_cost_bound_microusd: money('Hold for one image:', [10_000, 20_000, 50_000]),
+} as const satisfies Record<string, Parts & Pick<Limit, 'range'>>
 
 /** What is asked to be switched on, where it is not: an answer of no leaves it as it is. */
 const asksFor = {
@@ -31,7 +47,16 @@ const isStrict = (saved: SavedShotSettings): boolean =>
   Object.entries(strictWords).every(([name, word]) =>
     saved[name as keyof typeof strictWords] === word)
 
-type Change = Record<string, unknown>
+const askFolder = async (
+  prompter: Prompter, ctx: ShotsContext, now: string | null,
+): Promise<Change> => {
+  const named = await prompter.text(
+    'Screenshot folder (absolute path):', now ?? '',
+    (text) => (text === '' || text === now ? null : refusalOf(() => {
+      judgeFolder(ctx, text, 'settings')
+    })))
+  return named === '' || named === now ? {} : { screenshot_folder: named }
+}
 
 /** What leaves the machine and under which controls; false where a person left it at that. */
 const askEgress = async (
@@ -43,36 +68,42 @@ const askEgress = async (
     change[name] = word
   }
   if (!isStrict(saved) && await prompter.confirm(
-    'Refuse fallbacks and data collection and demand zero data retention (analysis needs it)',
+    'Refuse fallbacks and data collection, demand zero data retention',
   )) Object.assign(change, strictWords)
   return true
 }
 
-const askMoney = async (
+const askLimits = async (
   prompter: Prompter, saved: SavedShotSettings, change: Change,
 ): Promise<void> => {
-  for (const [field, question] of moneyFields) {
-    const now = saved[field]
-    const text = await prompter.text(question, now === null ? '' : String(now))
-    if (text !== '' && text !== String(now)) change[field] = integerOf(text, field)
+  for (const [field, parts] of Object.entries(limits)) {
+    const now = saved[field as keyof typeof limits]
+    const keep = now === null ? 'leave it unset' : `keep ${parts.label(now)}`
+    const given = await askLimit(prompter, { ...parts, now, keep })
+    if (given !== undefined) change[field] = given
   }
 }
+
+const shownAs = (name: string, value: unknown): unknown =>
+  (name.endsWith('_microusd') && typeof value === 'number' ? moneyText(value) : value)
+
+const forPeople = (fields: object): Readonly<Record<string, unknown>> =>
+  Object.fromEntries(Object.entries(fields).map(([name, one]) => [name, shownAs(name, one)]))
 
 /**
  * The settings as a form. It asks only for what it would add: nothing that is on is switched off
  * by it, and Enter alone keeps what is saved. What leaves the machine is said before it is asked,
  * and the change is shown before it is saved; an empty one is given where nothing changes.
  */
-export const fillConfigForm = async (
-  deps: VerbDeps, saved: SavedShotSettings, folder: string | null,
+const fillConfigForm = async (
+  deps: VerbDeps, ctx: ShotsContext, saved: SavedShotSettings,
 ): Promise<object> => {
-  const prompter = await deps.ask('Give the flags, see `sallyport shots config --help`.')
-  const named = await prompter.text('Screenshot folder (absolute path):', folder ?? '')
-  const change: Change = {}
-  if (named !== '' && named !== folder) change['screenshot_folder'] = named
+  const prompter = await deps.ask(
+    'Give the settings as flags: `sallyport shots config set --help`.')
+  const change = await askFolder(prompter, ctx, saved.screenshot_folder)
   deps.note(`\n${egressText}\n`)
   if (await askEgress(prompter, saved, change)) {
-    await askMoney(prompter, saved, change)
+    await askLimits(prompter, saved, change)
     if (saved.renew_proof !== 'on') {
       deps.note(`\n${renewText}\n`)
       if (await prompter.confirm('Let jobs renew a proof by themselves')) {
@@ -80,12 +111,29 @@ export const fillConfigForm = async (
       }
     }
   }
-  const changes = differenceOf(saved, change)
+  const changes = differenceOf(forPeople(saved), forPeople(parseSettingsChange(change)))
   if (changes.length === 0) {
-    deps.note('Nothing changes; nothing is saved.')
+    deps.note(nothingChanges)
     return {}
   }
-  deps.note(['This would change:', ...changes].join('\n'))
+  deps.note(changeText(changes))
   await requireYes(prompter, 'Save this change')
   return change
+}
+
+/**
+ * Asks for the settings and saves what a person changed, upon the very settings they were shown.
+ * Throws as the save does, and `conflict` `settings_changed` where they changed meanwhile.
+ */
+export const saveByForm = async (deps: VerbDeps): Promise<ShotsConfig> => {
+  const { gov, session } = await loginToMutate(deps)
+  const ctx = shotsContext(deps, gov)
+  const before = savedSettings(gov.store.read())
+  const change = await fillConfigForm(deps, ctx, before)
+  if (Object.keys(change).length > 0) {
+    await saveShotsConfig(ctx, session, change, before)
+    const override = overrideNote(ctx, parseSettingsChange(change))
+    if (override !== null) deps.note(override)
+  }
+  return showShotsConfig(ctx, gov.store.read())
 }

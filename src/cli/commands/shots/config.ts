@@ -15,7 +15,7 @@ import { readInput } from '../../input.js'
 import { loginToMutate } from '../../mutate.js'
 import { defineVerb, type Build, type Run, type VerbDefinition } from '../../verb.js'
 import { addSettingFlags, changeOfFlags, settingNames } from './config-flags.js'
-import { fillConfigForm } from './config-form.js'
+import { saveByForm } from './config-form.js'
 import { configText } from './config-text.js'
 import { shotsContext } from '../../../fabric/contexts/shots.js'
 
@@ -37,7 +37,7 @@ const definition: VerbDefinition<ShotsConfig> = {
       + 'and consents, which `gateway setup` changes. `set` saves what its flags name and leaves '
       + 'the rest; a folder that is too broad is refused and nothing is saved then. The controls '
       + '(fallbacks, data collection, zdr, budget) have no default that opens anything. Without '
-      + 'a flag, on a terminal, `set` is a form.',
+      + 'a flag, on a terminal, `set` is the form of `shots setup`.',
     examples: [
       '$ sallyport shots config show',
       '$ sallyport shots config set --folder /home/me/Pictures/Screenshots',
@@ -48,7 +48,7 @@ const definition: VerbDefinition<ShotsConfig> = {
     ],
     session: 'required',
     damage: 'refuses',
-    exits: ['rejected', 'unauthorized', 'no_state', 'locked', 'damaged'],
+    exits: ['rejected', 'unauthorized', 'conflict', 'no_state', 'locked', 'damaged'],
     json: shotsConfig,
   },
   flags: (command) => {
@@ -92,26 +92,24 @@ const show = async (options: ShotsConfigOptions, deps: VerbDeps): Promise<ShotsC
 
 const set = async (options: ShotsConfigOptions, deps: VerbDeps): Promise<ShotsConfig> => {
   const given = await documentOf(options, deps)
-  if (given === null && !deps.interactive) {
+  if (given === null) {
+    if (deps.interactive) return shotsConfig.answer(await saveByForm(deps))
     throw fail.usage('nothing_to_save', 'Name what to save.', {
       next: 'Flags and an example: `sallyport shots config set --help`.',
     })
   }
   // Before anything is written, recovery included, the change must be of its shape.
-  if (given !== null) parseSettingsChange(given)
+  const change = parseSettingsChange(given)
   const { gov, session } = await loginToMutate(deps)
   const ctx = shotsContext(deps, gov)
   const before = savedSettings(gov.store.read())
-  const document = given ?? await fillConfigForm(deps, before, before.screenshot_folder)
-  const change = parseSettingsChange(document)
-  if (Object.keys(change).length === 0) {
-    return shotsConfig.answer(showShotsConfig(ctx, gov.store.read()))
+  if (Object.keys(change).length > 0) {
+    await saveShotsConfig(ctx, session, given)
+    if (widensEgress(before, change)) deps.note(egressText)
+    if (startsRenewing(before, change)) deps.note(renewText)
+    const override = overrideNote(ctx, change)
+    if (override !== null) deps.note(override)
   }
-  await saveShotsConfig(ctx, session, document)
-  if (given !== null && widensEgress(before, change)) deps.note(egressText)
-  if (given !== null && startsRenewing(before, change)) deps.note(renewText)
-  const override = overrideNote(ctx, change)
-  if (override !== null) deps.note(override)
   return shotsConfig.answer(showShotsConfig(ctx, gov.store.read()))
 }
 

@@ -1,0 +1,74 @@
+/** What a person has filled in so far, as the difference they see and as the save it makes. */
+import { moneyText } from '../../../base/money.js'
+import {
+  egressPurpose, slotNames, type GatewayPurpose, type SlotName,
+} from '../../../gateway/constants.js'
+import type { GatewayShow } from '../../../gateway/projection.js'
+import { differenceOf } from '../../difference.js'
+import type { SlotDraft } from './slot-form.js'
+
+/** A save of the route as the configuration use case takes it; parsed strictly there. */
+export interface GatewayDocument {
+  gateway: Record<string, unknown>
+  expected_policy_revision?: number
+}
+
+/** Answers; what was not answered is left out. */
+export interface Draft {
+  key?: string
+  /** Micro-USD. */
+  ceiling?: number
+  slots: Partial<Record<SlotName, SlotDraft>>
+  enable?: boolean
+  consents: readonly GatewayPurpose[]
+  /** A lapsed acknowledgment is given anew though nothing else changes. */
+  renews?: boolean
+}
+
+const slotFields = (
+  slot: SlotName, from: SlotDraft | undefined,
+): readonly (readonly [string, unknown])[] => Object.entries(from ?? {}).map(([name, value]) =>
+  [`${slot}.${name}`, name.endsWith('_microusd') ? moneyText(Number(value)) : value] as const)
+
+const savedFields = ({ gateway }: GatewayShow, slot: SlotName) => {
+  const saved = gateway?.slots[slot]
+  if (saved === undefined || saved.model === null) return []
+  const { model, upstream_allow, request_cost_bound_microusd: bound, timeout_seconds: time } = saved
+  return slotFields(slot, {
+    model, upstream_allow,
+    ...(bound === null ? {} : { request_cost_bound_microusd: bound }),
+    ...(time === null ? {} : { timeout_seconds: time }),
+  })
+}
+
+/** The difference, one line a field; what was not asked for is not among it. */
+export const changesOf = (current: GatewayShow, draft: Draft): readonly string[] => {
+  const after = Object.fromEntries(slotNames.flatMap((slot) =>
+    slotFields(slot, draft.slots[slot])))
+  const before = Object.fromEntries(slotNames.flatMap((slot) => savedFields(current, slot)))
+  const { gateway } = current
+  const ceiling = gateway?.spend_ceiling_microusd
+  return [
+    ...differenceOf({ enabled: gateway?.enabled ?? null }, {
+      ...(draft.enable === undefined ? {} : { enabled: draft.enable }),
+    }),
+    ...differenceOf(
+      { spend_ceiling: ceiling === undefined ? null : moneyText(ceiling) },
+      draft.ceiling === undefined ? {} : { spend_ceiling: moneyText(draft.ceiling) }),
+    ...(draft.key === undefined ? [] : ['  API key: a new one']),
+    ...differenceOf(before, after),
+    ...draft.consents.map((purpose) => `  consent: ${purpose}`),
+    ...(draft.renews === true ? [`  consent: ${egressPurpose}, anew`] : []),
+  ]
+}
+
+/** The save that the answers make, without the acknowledgment. */
+export const blockOf = (current: GatewayShow, draft: Draft): Record<string, unknown> => ({
+  ...(draft.key === undefined ? {} : { api_key: draft.key }),
+  ...(draft.ceiling === undefined ? {} : { spend_ceiling_microusd: draft.ceiling }),
+  slots: draft.slots,
+  consents: draft.consents,
+  // A first save enables unless told otherwise; the form enables nothing that was not asked for.
+  ...(draft.enable === undefined && current.gateway !== null
+    ? {} : { enabled: draft.enable ?? false }),
+})

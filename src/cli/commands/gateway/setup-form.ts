@@ -1,0 +1,195 @@
+import { moneyText } from '../../../base/money.js'
+import { routePlaces } from '../../../fabric/places.js'
+import { purposeContents } from '../../../gateway/consent-text.js'
+import {
+  gatewayLimits as limits, gatewayPurposes, slotNames, slotOfPurpose, type GatewayPurpose,
+  type SlotName,
+} from '../../../gateway/constants.js'
+import type { GatewayShow } from '../../../gateway/projection.js'
+import { gatewayNeedsAcknowledgment, gatewayStatements } from '../../../gateway/save.js'
+import { parseGatewayInput } from '../../../gateway/setup.js'
+import type { Gov } from '../../../governance/context.js'
+import { collections } from '../../../governance/rows.js'
+import type { VerbDeps } from '../../bound.js'
+import { requireYes } from '../../ask-verdict.js'
+import { askLimit, changeText, moneyLimit, nothingChanges, refusalOf } from '../../form.js'
+import type { Prompter } from '../../prompt.js'
+import { blockOf, changesOf, type Draft, type GatewayDocument } from './setup-draft.js'
+import { askSlot, type SavedSlot } from './slot-form.js'
+
+/** What a form was filled in with, and the yes that it still needs. */
+export interface FilledForm {
+  readonly document: GatewayDocument
+  /** Asks, unchecked. Throws `cancelled`. */
+  agree(): Promise<void>
+}
+
+interface Form {
+  readonly deps: VerbDeps
+  readonly gov: Gov
+  readonly prompter: Prompter
+  readonly current: GatewayShow
+}
+
+/** The one ceiling as it is now, micro-USD; null before there is one. */
+const ceilingOf = ({ gov, current }: Form): number | null =>
+  current.gateway?.spend_ceiling_microusd
+    ?? gov.store.read().all(collections.ledgerAccounts).at(0)?.doc.ceiling_microusd ?? null
+
+const spentText = ({ gov }: Form): string => {
+  const account = gov.store.read().all(collections.ledgerAccounts).at(0)?.doc
+  return account === undefined || account.rows === 0 ? 'The ledger saw no charge yet.'
+    : `The ledger saw ${account.rows} request(s), ${moneyText(account.settled_microusd)} in all.`
+}
+
+const askCeiling = async (form: Form, keep: string): Promise<number | undefined> => {
+  const now = ceilingOf(form)
+  return askLimit(form.prompter, {
+    ...moneyLimit, now, keep, message: 'Ceiling of all routes together:',
+    offers: [500_000, 1_000_000, 5_000_000, 20_000_000],
+    range: { min: limits.microusdMin, max: limits.microusdMax },
+  })
+}
+
+/** Whatever is saved first needs a ceiling: it is asked for until there is one. */
+const requiredCeiling = async (form: Form, draft: Draft): Promise<number> => {
+  for (;;) {
+    const known = draft.ceiling ?? ceilingOf(form)
+    if (known !== null) return known
+    const given = await askCeiling(form, 'none yet; it is needed')
+    if (given !== undefined) draft.ceiling = given
+  }
+}
+
+const done = 'no other slot'
+const unset: SavedSlot = {
+  model: null, upstream_allow: [], request_cost_bound_microusd: null, timeout_seconds: null,
+}
+
+/** What this state paid for the newest proof of a slot. */
+const provedText = ({ current }: Form, slot: SlotName): string => {
+  const cost = current.gateway?.slots[slot].proof.cost_microusd ?? null
+  return cost === null ? '' : ` Its last proof cost ${moneyText(cost)}.`
+}
+
+const askSlots = async (form: Form, draft: Draft): Promise<void> => {
+  const { prompter, gov, current, deps } = form
+  for (;;) {
+    const labels = new Map<string, SlotName>(slotNames.map((slot) => {
+      const model = draft.slots[slot]?.model ?? current.gateway?.slots[slot].model ?? 'not set'
+      return [`${slot}: ${model}`, slot]
+    }))
+    const chosen = await prompter.choose('Slot to set up:', [done, ...labels.keys()], done)
+    const slot = labels.get(chosen)
+    if (slot === undefined) return
+    const ceilingMicrousd = await requiredCeiling(form, draft)
+    deps.note(`Its cost is your own bound.${provedText(form, slot)} ${spentText(form)}`)
+    const saved = { ...unset, ...current.gateway?.slots[slot], ...draft.slots[slot] }
+    const named = await askSlot({ prompter, gov, slot, saved, ceilingMicrousd })
+    if (Object.keys(named).length > 0) draft.slots[slot] = { ...draft.slots[slot], ...named }
+  }
+}
+
+const askKey = async ({ prompter, deps, current }: Form): Promise<string | undefined> => {
+  const stored = current.gateway?.key_present === true
+  const key = await prompter.secret(
+    stored ? 'Gateway key (Enter keeps the stored one):' : 'Gateway key (Enter: not now):',
+    (text) => refusalOf(() => { parseGatewayInput({ api_key: text }) }),
+  )
+  if (key.trim() === '') return undefined
+  deps.secrets.add(key)
+  return key
+}
+
+/** Purposes that have somewhere to go and no consent to it, once the draft is saved. */
+const openPurposes = ({ current }: Form, draft: Draft): readonly GatewayPurpose[] =>
+  gatewayPurposes.filter((purpose) => {
+    const slot = slotOfPurpose[purpose]
+    const { model, upstream_allow: upstreams } = draft.slots[slot] ?? {}
+    if (model !== undefined || upstreams !== undefined) return true
+    const isSet = current.gateway !== null && current.gateway.slots[slot].model !== null
+    return isSet && current.gateway?.consents.find((one) => one.purpose === purpose)?.current
+      !== true
+  })
+
+const askConsents = async (form: Form, draft: Draft): Promise<void> => {
+  const open = openPurposes(form, draft)
+  if (open.length === 0) return
+  const labels = new Map(open.map((one) => [`${one}: ${purposeContents[one]}`, one]))
+  const picked = await form.prompter.pick(
+    'Purposes to consent to (space marks, none is no new consent):', [...labels.keys()])
+  draft.consents = picked.flatMap((label) => labels.get(label) ?? [])
+}
+
+/** Enabling and consents, each unchecked; a route that stays disabled takes no consent. */
+const askUse = async (form: Form, draft: Draft): Promise<void> => {
+  const { prompter, current: { gateway } } = form
+  const isFirst = gateway === null
+  const hasSlot = Object.keys(draft.slots).length > 0
+  const asks = isFirst ? hasSlot : !gateway.enabled
+  if (asks && await prompter.confirm('Enable the route now')) draft.enable = true
+  if (gateway?.enabled !== true && draft.enable !== true) return
+  await askConsents(form, draft)
+  const isLapsed = gateway?.enabled === true && !gateway.cloud_egress_acknowledged
+  if (!isLapsed || draft.consents.length > 0) return
+  draft.renews = await prompter.confirm('Acknowledge cloud egress anew')
+}
+
+/** The texts first, then one unchecked yes: to them, or to the change where there are none. */
+const agreed = async (
+  { deps, gov, prompter }: Form, block: Record<string, unknown>, needs: boolean,
+): Promise<void> => {
+  if (!needs) return requireYes(prompter, 'Save this change')
+  const { gateway } = routePlaces(gov)
+  for (const { text } of await gatewayStatements(gov, gateway, parseGatewayInput(block))) {
+    deps.note(`\n${text}`)
+  }
+  await requireYes(prompter, 'I acknowledge this cloud egress')
+}
+
+const standing = ({ current: { gateway } }: Form): string => {
+  if (gateway === null) return 'The gateway is not set up.'
+  return gateway.enabled
+    ? 'The gateway is enabled, and stays so; to end it: sallyport gateway setup --disable'
+    : 'The gateway is disabled.'
+}
+
+/**
+ * The set-up as a form. It asks only for what it would add or change: slots that are not chosen,
+ * the key under Enter and every consent stay as they are. What would change is shown before it is
+ * saved; where nothing does, null is given.
+ */
+export const fillGatewayForm = async (
+  deps: VerbDeps, gov: Gov, current: GatewayShow,
+): Promise<FilledForm | null> => {
+  const prompter = await deps.ask('Give the flags, see `sallyport gateway setup --help`.')
+  const form = { deps, gov, prompter, current }
+  deps.note(`${standing(form)} ${spentText(form)}`)
+  const draft: Draft = { slots: {}, consents: [] }
+  const now = ceilingOf(form)
+  const ceiling = await askCeiling(form, now === null ? 'not now' : `keep ${moneyText(now)}`)
+  if (ceiling !== undefined) draft.ceiling = ceiling
+  await askSlots(form, draft)
+  const key = await askKey(form)
+  if (key !== undefined) {
+    draft.key = key
+    await requiredCeiling(form, draft)
+  }
+  await askUse(form, draft)
+  const changes = changesOf(current, draft)
+  if (changes.length === 0) {
+    deps.note(nothingChanges)
+    return null
+  }
+  deps.note(changeText(changes))
+  const block = blockOf(current, draft)
+  const input = parseGatewayInput(block)
+  const needs = await gatewayNeedsAcknowledgment(gov, routePlaces(gov).gateway, input)
+  return {
+    document: {
+      gateway: { ...block, cloud_egress_acknowledged: needs },
+      expected_policy_revision: current.policy_revision,
+    },
+    agree: () => agreed(form, block, needs),
+  }
+}

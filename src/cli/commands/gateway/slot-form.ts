@@ -1,0 +1,111 @@
+/** One slot of the route, asked for field by field; each is judged when it is left. */
+import { moneyText } from '../../../base/money.js'
+import { gatewayLimits as limits, type SlotName } from '../../../gateway/constants.js'
+import type { SlotProjection } from '../../../gateway/projection.js'
+import { gatewayWouldChange } from '../../../gateway/save.js'
+import { parseGatewayInput, type SlotSetup } from '../../../gateway/setup.js'
+import { parseGatewaySelector } from '../../../governance/selectors.js'
+import type { Gov } from '../../../governance/context.js'
+import { routePlaces } from '../../../fabric/places.js'
+import { askLimit, moneyLimit, refusalOf } from '../../form.js'
+import type { Prompter } from '../../prompt.js'
+
+/** A slot as the form shows it. */
+export type SavedSlot = Pick<
+  SlotProjection, 'model' | 'upstream_allow' | 'request_cost_bound_microusd' | 'timeout_seconds'
+>
+
+/** What a form would change of a slot. */
+export type SlotDraft = Partial<SlotSetup>
+
+/** Where a slot is asked about. */
+export interface SlotCase {
+  readonly prompter: Prompter
+  readonly gov: Gov
+  readonly slot: SlotName
+  /** As it is saved; its model is null where nothing is. */
+  readonly saved: SavedSlot
+  /** The ceiling as it will be, micro-USD: no bound is above it. */
+  readonly ceilingMicrousd: number
+}
+
+const listOf = (text: string): string[] => text.split(',').map((one) => one.trim())
+
+/** The refusal of a save that names this way alone; its bound is asked for later. */
+const wayProblem = (
+  { gov, slot, ceilingMicrousd }: SlotCase, way: SlotDraft,
+): Promise<string | null> => refusalOf(async () => {
+  const draft = { ...way, request_cost_bound_microusd: limits.microusdMin }
+  const input = parseGatewayInput({
+    spend_ceiling_microusd: ceilingMicrousd, slots: { [slot]: draft },
+  })
+  await gatewayWouldChange(gov, gov.store.read(), routePlaces(gov).gateway, {
+    input, expectedPolicyRevision: null,
+  })
+})
+
+const modelProblem = ({ gov, slot }: SlotCase, model: string): Promise<string | null> =>
+  refusalOf(() => {
+    parseGatewayInput({ slots: { [slot]: { model } } })
+    parseGatewaySelector(model, routePlaces(gov).gateway.reserved)
+  })
+
+/** Model and upstream hosts; null where a slot that is not set is left empty. */
+const askWay = async (one: SlotCase): Promise<SlotDraft | null> => {
+  const { prompter, saved, slot } = one
+  const model = await prompter.text(
+    `Model of ${slot} (gateway/PROVIDER/MODEL):`, saved.model ?? '',
+    (text) => (text === '' ? null : modelProblem(one, text)),
+  )
+  if (model === '') return null
+  const now = saved.upstream_allow.join(', ')
+  const upstreams = await prompter.text(
+    'Upstream hosts that may serve it, by commas:', now,
+    (text) => (text === '' ? null : wayProblem(one, { model, upstream_allow: listOf(text) })),
+  )
+  if (upstreams === '') return null
+  return {
+    ...(model === saved.model ? {} : { model }),
+    ...(upstreams === now ? {} : { upstream_allow: listOf(upstreams) }),
+  }
+}
+
+const timeouts = [15, 30, 45, 60, 120] as const
+
+const readSeconds = (text: string): number | null =>
+  (/^(?:0|[1-9][0-9]{0,2})(?:\.[0-9]{1,6})?$/.test(text) ? Number(text) : null)
+
+const askLimits = async (
+  { prompter, saved, ceilingMicrousd }: SlotCase,
+): Promise<SlotDraft> => {
+  const { request_cost_bound_microusd: bound, timeout_seconds: timeout } = saved
+  const first = Math.min(ceilingMicrousd, limits.requestBoundMicrousdDefault)
+  const held = await askLimit(prompter, {
+    ...moneyLimit, now: bound, message: 'Hold for one request:',
+    keep: bound === null
+      ? `${moneyText(first)}, as a first set-up does` : `keep ${moneyText(bound)}`,
+    offers: [10_000, 50_000, 200_000, 500_000].filter((one) => one !== first),
+    range: { min: limits.microusdMin, max: Math.min(limits.microusdMax, ceilingMicrousd) },
+  })
+  const seconds = await askLimit(prompter, {
+    now: timeout, message: 'Longest wait for a reply:',
+    keep: timeout === null
+      ? `${limits.timeoutSecondsDefault} s, as a first set-up does` : `keep ${timeout} s`,
+    offers: timeouts.filter((one) => timeout !== null || one !== limits.timeoutSecondsDefault),
+    label: (value) => `${value} s`, read: readSeconds, form: 'seconds, as 30',
+    range: { min: limits.timeoutSecondsMin, max: limits.timeoutSecondsMax },
+  })
+  return {
+    ...(held === undefined ? {} : { request_cost_bound_microusd: held }),
+    ...(seconds === undefined ? {} : { timeout_seconds: seconds }),
+  }
+}
+
+/**
+ * What a person would change of a slot; empty where nothing. A list of models or hosts is none of
+ * this program's: both are typed. Beside the bound stands only what this state itself has paid.
+ */
+export const askSlot = async (one: SlotCase): Promise<SlotDraft> => {
+  const way = await askWay(one)
+  return way === null ? {} : { ...way, ...await askLimits(one) }
+}

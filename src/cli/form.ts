@@ -1,0 +1,85 @@
+/** Questions that the set-up forms ask alike: amounts, limits and how a refusal is told at once. */
+import { fail, SallyportError } from '../base/errors.js'
+import { microusdOf, moneyText } from '../base/money.js'
+import type { Range } from './flags.js'
+import type { Prompter } from './prompt.js'
+
+/** What is said of an empty change. */
+export const nothingChanges = 'Nothing changes; nothing is saved.'
+
+/** What the people who use forms read before the yes. */
+export const changeText = (changes: readonly string[]): string =>
+  ['This would change:', ...changes].join('\n')
+
+/** A limit that is asked for. */
+export interface Limit {
+  readonly message: string
+  /** What the first choice, and so Enter alone, says: that nothing changes. */
+  readonly keep: string
+  /** Round values to choose from; the operator's own bounds, nobody's prices. */
+  readonly offers: readonly number[]
+  /** What stands, which is offered no second time; null where nothing does. */
+  readonly now: number | null
+  readonly range: Range
+  /** A value for people. */
+  label(value: number): string
+  /** Reads what was typed; null for what is no value. */
+  read(text: string): number | null
+  /** How a value is written, said of one that was refused. */
+  readonly form: string
+}
+
+/** Reads an amount: micro-USD as a plain integer, or dollars as `5.00usd`; null for neither. */
+export const readMoney = (text: string): number | null =>
+  (/^(?:0|[1-9][0-9]{0,9})$/.test(text) ? Number(text) : microusdOf(text))
+
+/** Reads a plain positive integer; null for anything else. */
+export const readInteger = (text: string): number | null =>
+  (/^[1-9][0-9]{0,9}$/.test(text) ? Number(text) : null)
+
+/** The parts of a limit that is an amount of money. */
+export const moneyLimit = {
+  label: moneyText, read: readMoney, form: 'an amount as 0.50usd, or a whole number of micro-USD',
+} as const
+
+const other = 'another value'
+
+/** What is wrong with a typed value; null for a good one. */
+const problemOf = ({ read, range, form, label }: Limit, text: string): string | null => {
+  const value = read(text)
+  if (value === null) return `Type ${form}.`
+  if (value >= range.min && value <= range.max) return null
+  return `It must be from ${label(range.min)} to ${label(range.max)}.`
+}
+
+/**
+ * Asks for a limit by the arrow keys, or typed; undefined where it stays. Throws `rejected`
+ * `form_number` for an answer that no terminal would have let through.
+ */
+export const askLimit = async (
+  prompter: Prompter, limit: Limit,
+): Promise<number | undefined> => {
+  const { message, keep, now, label, range } = limit
+  const offers = limit.offers.filter((one) =>
+    one !== now && one >= range.min && one <= range.max)
+  const labels = new Map(offers.map((one) => [label(one), one]))
+  const chosen = await prompter.choose(message, [keep, ...labels.keys(), other], keep)
+  if (chosen !== other) return labels.get(chosen)
+  const text = await prompter.text(
+    `${message} (Enter: ${keep})`, '', (typed) => (typed === '' ? null : problemOf(limit, typed)))
+  const problem = text === '' ? null : problemOf(limit, text)
+  if (problem !== null) throw fail.rejected('form_number', problem)
+  const value = limit.read(text)
+  return value === null || value === now ? undefined : value
+}
+
+/** What a check refuses, in its own words, for a field that is left; null where it refuses none. */
+export const refusalOf = async (check: () => unknown): Promise<string | null> => {
+  try {
+    await check()
+    return null
+  } catch (error) {
+    if (!(error instanceof SallyportError)) throw error
+    return error.message
+  }
+}
