@@ -3,11 +3,12 @@
  * them, and the recipe by which systemd would start it. Nothing where it was never started.
  */
 import { X509Certificate } from 'node:crypto'
-import { readFileSync } from 'node:fs'
+import { accessSync, constants, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Gov } from '../governance/context.js'
 import { findService } from '../governance/service/identity.js'
 import type { MachineCheck as Check } from './doctor-contract.js'
+import { serviceProblem, socketProblem, unitOf, type Unit } from './unit-files.js'
 
 const textOf = (path: string): string | null => {
   try {
@@ -25,32 +26,45 @@ const certificateCheck = (pem: string, nowMs: number): Check => {
     : { name, result: 'note', text: 'has run out; the next start makes another', next: null }
 }
 
-/** Values of a field of a unit file, in their order. */
-const fieldsOf = (unit: string, field: string): readonly string[] => unit.split('\n')
-  .flatMap((line) => (line.startsWith(`${field}=`) ? [line.slice(field.length + 1).trim()] : []))
-
-/** What is wrong with the recipe of a socket for this port; null: nothing. */
-export const socketProblem = (unit: string, port: number): string | null => {
-  const addresses = fieldsOf(unit, 'ListenStream')
-  const own = [`127.0.0.1:${port}`, `[::1]:${port}`]
-  if (addresses.some((one) => !/^(?:127\.0\.0\.1|\[::1\]):\d+$/.test(one))) {
-    return 'listens elsewhere than on loopback; the service refuses it'
-  }
-  return own.every((one) => addresses.includes(one))
-    ? null : `does not listen on port ${port} of both 127.0.0.1 and ::1`
+const unitChecks = (
+  folder: string, file: string, what: string, wrongIn: (unit: Unit) => string | null, next: string,
+): readonly Check[] => {
+  const path = join(folder, file)
+  const text = textOf(path)
+  if (text === null) return []
+  const wrong = (statSync(path).mode & 0o022) === 0 ? wrongIn(unitOf(text))
+    : 'may be changed by others, who could run anything as you'
+  const name = `service ${what}`
+  if (wrong !== null) return [{ name, result: 'problem', text: `${file} ${wrong}`, next }]
+  // What stands there counts before the file, and is not read here.
+  const isChanged = statSync(`${path}.d`, { throwIfNoEntry: false })?.isDirectory() === true
+  return [isChanged
+    ? { name, result: 'note', text: `${file} is changed by what lies in ${file}.d`, next: null }
+    : { name, result: 'ok', text: `${file} fits the service`, next: null }]
 }
 
-const socketCheck = (folder: string, port: number): readonly Check[] => {
-  const unit = textOf(join(folder, 'sallyport.socket'))
-  if (unit === null) return []
-  const name = 'service socket'
-  const wrong = socketProblem(unit, port)
-  return [wrong === null
-    ? { name, result: 'ok', text: 'sallyport.socket fits the port of the service', next: null }
-    : {
-      name, result: 'problem', text: `sallyport.socket ${wrong}`,
-      next: `In ${folder}: ListenStream=127.0.0.1:${port} and ListenStream=[::1]:${port}.`,
-    }]
+const runs = (path: string): boolean => {
+  try {
+    accessSync(path, constants.X_OK)
+    return statSync(path).isFile()
+  } catch {
+    return false
+  }
+}
+
+/** The recipe by which systemd would start it: nothing where there is none. */
+const recipeChecks = (folder: string, port: number): readonly Check[] => {
+  const socket = unitChecks(folder, 'sallyport.socket', 'socket',
+    (unit) => socketProblem(unit, port), `In ${folder}, chmod 600: ListenStream=127.0.0.1:${port} `
+    + `and ListenStream=[::1]:${port}, and no other one.`)
+  const service = unitChecks(folder, 'sallyport.service', 'unit',
+    (unit) => serviceProblem(unit, runs), `In ${folder}, chmod 600: ExecStart=/PATH/TO/sallyport `
+    + 'serve, KillMode=mixed and TimeoutStopSec=150.')
+  if (socket.length === 0 || service.length > 0) return [...socket, ...service]
+  return [...socket, {
+    name: 'service unit', result: 'problem', text: 'there is a socket and no sallyport.service',
+    next: 'Write it as `docs/service.md` says.',
+  }]
 }
 
 /** The checks. Throws what reading throws. */
@@ -66,6 +80,6 @@ export const serviceChecks = (
   return [
     { name: 'service port', result: 'ok', text: `${row.port}, kept for good`, next: null },
     certificateCheck(row.certificate, gov.clock.wallMs()),
-    ...socketCheck(join(config, 'systemd', 'user'), row.port),
+    ...recipeChecks(join(config, 'systemd', 'user'), row.port),
   ]
 }

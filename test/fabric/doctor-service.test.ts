@@ -1,14 +1,19 @@
 /** What `doctor` says of the service: port, certificate, and the recipe of its socket. */
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { socketProblem } from '../../src/fabric/doctor-service.js'
+import { serviceProblem, socketProblem, unitOf } from '../../src/fabric/unit-files.js'
 import { serving } from '../support/service/serving.js'
 import { World } from '../world/world.js'
 
 interface Checks {
   readonly checks: readonly { name: string; result: string; text: string }[]
 }
+
+const socket = (port: number): string =>
+  `[Socket]\nListenStream=127.0.0.1:${port}\nListenStream=[::1]:${port}\nBindIPv6Only=ipv6-only\n`
+const service = (program: string): string =>
+  `[Service]\nExecStart=${program} serve\nKillMode=mixed\nTimeoutStopSec=150\n`
 
 t.test('doctor tells port and certificate once the service was started, and a socket recipe that does not fit', async (t) => {
   const world = await World.in(t).state().session()
@@ -27,16 +32,75 @@ t.test('doctor tells port and certificate once the service was started, and a so
   const config = env['XDG_CONFIG_HOME'] || join(env['HOME'] ?? '', '.config')
   const folder = join(config, 'systemd', 'user')
   mkdirSync(folder, { recursive: true })
-  writeFileSync(join(folder, 'sallyport.socket'), '[Socket]\nListenStream=0.0.0.0:8443\n')
-  t.hasStrict((await checks())[2], { name: 'service socket', result: 'problem' })
-  writeFileSync(join(folder, 'sallyport.socket'),
-    `[Socket]\nListenStream=127.0.0.1:${port}\nListenStream=[::1]:${port}\n`)
-  t.hasStrict((await checks())[2], { name: 'service socket', result: 'ok' })
+  const put = (name: string, text: string): void => {
+    writeFileSync(join(folder, name), text)
+    chmodSync(join(folder, name), 0o644)
+  }
+  const recipe = async () => (await checks()).slice(2)
+  put('sallyport.socket', '[Socket]\nListenStream=0.0.0.0:8443\n')
+  t.hasStrict(await recipe(), [
+    { name: 'service socket', result: 'problem' }, { name: 'service unit', result: 'problem' },
+  ], 'and nothing that it would start')
+  put('sallyport.socket', socket(port))
+  const program = world.place.write('sallyport', '#!/bin/sh\n')
+  put('sallyport.service', service(program))
+  t.matchStrict((await recipe())[1]?.text, /program that cannot be run/)
+  chmodSync(program, 0o755)
+  t.hasStrict(await recipe(), [
+    { name: 'service socket', result: 'ok' }, { name: 'service unit', result: 'ok' },
+  ])
+  const ran = await world.run(['doctor'])
+  t.match(ran.stdout, /sallyport\.service fits the service/)
+  for (const name of ['sallyport.socket', 'sallyport.service']) {
+    chmodSync(join(folder, name), 0o664)
+    t.hasStrict((await recipe()).find(({ text }) => text.startsWith(name)), {
+      result: 'problem', text: `${name} may be changed by others, who could run anything as you`,
+    })
+    chmodSync(join(folder, name), 0o600)
+  }
+  mkdirSync(join(folder, 'sallyport.service.d'))
+  t.hasStrict((await recipe())[1], { result: 'note' }, 'what changes it is not judged')
 })
 
-t.test('a socket recipe fits on loopback alone, on the one port of both families', async (t) => {
-  t.equal(socketProblem('ListenStream=127.0.0.1:1\nListenStream=[::1]:1\n', 1), null)
-  t.match(socketProblem('ListenStream=127.0.0.1:1\nListenStream=[::1]:2\n', 1), /does not listen/)
-  t.match(socketProblem('ListenStream=127.0.0.1:1\n', 1), /does not listen/)
-  t.match(socketProblem('ListenStream=1\n', 1), /loopback/)
+t.test('a socket recipe fits on loopback alone, on the one port of both families, for one service', async (t) => {
+  const wrongIn = (text: string, port = 1) => socketProblem(unitOf(text), port)
+  const good = socket(1)
+  t.equal(wrongIn(good), null)
+  t.equal(wrongIn(`[Socket]\nListenStream=0.0.0.0:1\nListenStream=\n${good}`), null, 'taken back')
+  t.equal(wrongIn(`${good}# ListenStream=0.0.0.0:1\n[X]\nListenStream=1\n`), null)
+  for (const [more, why] of [
+    ['ListenStream=0.0.0.0:1', /elsewhere/], ['ListenStream = 1', /elsewhere/],
+    ['ListenDatagram=127.0.0.1:1', /elsewhere/], ['ListenStream=/run/x', /elsewhere/],
+    ['ListenStream=127.0.0.1:2', /more than two/], ['Accept=yes', /each connection/],
+    ['Accept=no\nAccept=true', /each connection/],
+  ] as const) t.matchStrict(wrongIn(`${good}${more}\n`), why, more)
+  t.matchStrict(wrongIn(good, 2), /port 2/)
+  t.matchStrict(wrongIn('[Socket]\nListenStream=127.0.0.1:1\n'), /does not listen/)
+  t.matchStrict(wrongIn('ListenStream=127.0.0.1:1\nListenStream=[::1]:1\n'), /does not listen/,
+    'in no section')
+})
+
+t.test('a service recipe names one program by its whole path and leaves a stop its time', async (t) => {
+  const wrongIn = (text: string) => serviceProblem(unitOf(text), (path) => path === '/bin/x')
+  const good = service('/bin/x')
+  for (const text of [
+    good, good.replace('150', '2min 30s'), good.replace('150', 'infinity'),
+    good.replace('serve', 'serve \\\n  --page'), good.replace('/bin/x', '-/bin/x'),
+    good.replace('TimeoutStopSec', 'TimeoutSec'), `${good}KillMode=control-group\nKillMode=mixed\n`,
+  ]) t.equal(wrongIn(text), null, text)
+  for (const [from, to, why] of [
+    ['/bin/x', 'x', /absolute/], ['/bin/x', '/bin/y', /cannot be run/], ['serve', 'status', /serve/],
+    ['ExecStart', 'ExecStop', /exactly one/], ['KillMode=mixed', 'KillMode=process', /mixed/],
+    ['KillMode=mixed', '', /mixed/], ['150', '149', /150/], ['150', '2min', /150/],
+    ['150', '150000ms x', /150/], ['TimeoutStopSec=150', '', /150/], ['[Service]', '[X]', /one/],
+    ['KillMode', 'ExecStart=/bin/x serve\nKillMode', /exactly one/],
+  ] as const) t.matchStrict(wrongIn(good.replace(from, to)), why, `${from} ${to}`)
+})
+
+t.test('the recipe that the documentation gives is one that doctor finds nothing wrong with', async (t) => {
+  const text = readFileSync('docs/service.md', 'utf8')
+  const block = (name: string): string =>
+    new RegExp(`\\n\`\`\`\\n# ${name}\\n([^]*?)\`\`\`\\n`).exec(text)?.[1] ?? ''
+  t.equal(socketProblem(unitOf(block('sallyport.socket')), 8443), null)
+  t.equal(serviceProblem(unitOf(block('sallyport.service')), () => true), null)
 })

@@ -86,6 +86,8 @@ export const listenLoopback = async (
 }
 
 const firstPassed = 3
+/** All are looked at, so that none is left open unseen; a recipe passes two. */
+const passedMax = 64
 const loopback = new Set(['127.0.0.1', '::1', '::ffff:127.0.0.1'])
 
 /** Descriptors that systemd passed to this very process; none where it passed none. */
@@ -94,7 +96,7 @@ export const passedDescriptors = (
 ): readonly number[] => {
   const count = Number(env['LISTEN_FDS'] ?? 0)
   if (env['LISTEN_PID'] !== String(pid) || !Number.isSafeInteger(count) || count < 1) return []
-  return Array.from({ length: Math.min(count, 2) }, (_, at) => firstPassed + at)
+  return Array.from({ length: Math.min(count, passedMax) }, (_, at) => firstPassed + at)
 }
 
 /**
@@ -108,7 +110,8 @@ export const listenPassed = async (
   const ports = new Set<number>()
   for (const fd of descriptors) {
     const server = make()
-    const address = await listening(server, { fd })
+    // What cannot be listened on at all is no listener on loopback either.
+    const address = await listening(server, { fd }).catch(() => null)
     servers.push(server)
     if (address === null || typeof address === 'string' || !loopback.has(address.address)) {
       await Promise.all(servers.map(closeServer))

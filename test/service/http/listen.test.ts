@@ -1,7 +1,9 @@
 /** Where the service listens: loopback alone, whether it opens the sockets or is given them. */
 import { spawnSync } from 'node:child_process'
+import { closeSync, openSync } from 'node:fs'
 import { createServer as createHttp } from 'node:http'
 import { createServer, type Server } from 'node:net'
+import { fileURLToPath } from 'node:url'
 import t from 'tap'
 import { codeOfWaited } from '../../support/refused.js'
 import {
@@ -33,7 +35,7 @@ t.test('both families have one port; a port that either family has not free is r
 
 t.test('descriptors are taken only where they were passed to this very process', (t) => {
   t.strictSame(passedDescriptors({ LISTEN_FDS: '2', LISTEN_PID: '7' }, 7), [3, 4])
-  t.strictSame(passedDescriptors({ LISTEN_FDS: '9', LISTEN_PID: '7' }, 7), [3, 4], 'two at most')
+  t.strictSame(passedDescriptors({ LISTEN_FDS: '4', LISTEN_PID: '7' }, 7), [3, 4, 5, 6], 'all')
   for (const env of [
     {}, { LISTEN_FDS: '1' }, { LISTEN_FDS: '1', LISTEN_PID: '8' },
     { LISTEN_FDS: '0', LISTEN_PID: '7' }, { LISTEN_FDS: '1.5', LISTEN_PID: '7' },
@@ -70,4 +72,8 @@ t.test('a passed socket that does not listen on loopback starts nothing', async 
   t.equal(passedTo([open.fd]), 'socket_not_loopback')
   const [one, two] = [await socketOn(t, '127.0.0.1'), await socketOn(t, '127.0.0.1')]
   t.equal(passedTo([one.fd, two.fd]), 'socket_ports_differ')
+  t.equal(passedTo([good.fd, open.fd]), 'socket_not_loopback', 'whichever it is')
+  const file = openSync(fileURLToPath(import.meta.url), 'r')
+  t.teardown(() => closeSync(file))
+  t.equal(passedTo([file]), 'socket_not_loopback', 'no socket at all')
 })
