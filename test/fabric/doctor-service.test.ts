@@ -89,7 +89,8 @@ t.test('a service recipe names one program by its whole path and leaves a stop i
     good.replace('TimeoutStopSec', 'TimeoutSec'), `${good}KillMode=control-group\nKillMode=mixed\n`,
   ]) t.equal(wrongIn(text), null, text)
   for (const [from, to, why] of [
-    ['/bin/x', 'x', /absolute/], ['/bin/x', '/bin/y', /cannot be run/], ['serve', 'status', /serve/],
+    ['/bin/x', 'x', /absolute/], ['/bin/x', '/bin/y', /cannot be run/],
+    ['serve', 'status', /serve/],
     ['ExecStart', 'ExecStop', /exactly one/], ['KillMode=mixed', 'KillMode=process', /mixed/],
     ['KillMode=mixed', '', /mixed/], ['150', '149', /150/], ['150', '2min', /150/],
     ['150', '150000ms x', /150/], ['TimeoutStopSec=150', '', /150/], ['[Service]', '[X]', /one/],

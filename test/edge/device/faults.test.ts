@@ -1,4 +1,4 @@
-/** The disk of a device that is full or fails, at each of its changing calls, through the program. */
+/** The disk of a device that is full, or fails at each of its calls, through the program. */
 import { createHash } from 'node:crypto'
 import { readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
@@ -40,7 +40,10 @@ t.test('S-036 S-037 S-040 a disk that fails at any step of a capture or of the s
     t.equal(onDisk(dir).items, 0, `${call}: nothing is left`)
     return seen.length >= at
   }
-  for (const fault of faults) for (let at = 1; await round(at, fault); at += 1);
+  for (const fault of faults) {
+    let at = 1
+    while (await round(at, fault)) at += 1
+  }
   const [ids, stored] = [service.uploads.map(({ told }) => told['request_id']), service.stored]
   t.ok(answered.every((id) => stored.has(id)), 'what was answered is there')
   t.ok(kinds.size > 0 && number > 60, `${number} rounds`)
