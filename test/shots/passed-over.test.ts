@@ -45,7 +45,9 @@ t.test('analyze tells how many blocked images it passed over, why, and what to d
     const lines = (await world.run(['shots', 'list'])).stdout.split('\n')
     t.match(lines.find((line) => line.includes('c.png')), /\tfile_unreadable$/)
     const seen = (await world.run(['shots', 'status', '--json'])).json()
-    t.hasStrict(seen.screenshot_folder.analysis.blocked_reasons, [{ count: 2 }, { count: 1 }])
+    t.hasStrict(seen.screenshot_folder.analysis, {
+      blocked_reasons: [{ count: 2 }, { count: 1 }], blocked_looked_at: 3,
+    })
   })
 
   await t.test('a few rows are looked at however slow the machine is', async (t) => {
@@ -83,4 +85,17 @@ t.test('a conclusion over nothing, over failures and behind a closed gate names 
     t.match(ran.stderr, 'shots config set --cloud-upload on')
     t.match(await concludeNext(world), 'shots config set --cloud-upload on')
   })
+})
+
+t.test('where some blocked images alone were looked at, the status says at how many', async (t) => {
+  const world = await World.in(t).state().session().images()
+  await world.put(...Array.from({ length: 9 }, (_, n) => observationOf(world.folder, `${n}.png`)))
+  let ms = 0
+  const clock = { ...systemClock, monotonicMs: () => (ms += 1_000) }
+  const json = (await world.run(['shots', 'status', '--json'], { clock })).json()
+  t.hasStrict(json.screenshot_folder.analysis, {
+    status_mix: { blocked: 9 }, blocked_looked_at: 5, blocked_reasons: [{ count: 5 }],
+  })
+  const text = (await world.run(['shots', 'status'], { clock })).stdout
+  t.match(text, /^analysis .*9 blocked \(\w+: 5 of them were looked at\)/m)
 })

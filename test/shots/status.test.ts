@@ -4,6 +4,7 @@ import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 import t from 'tap'
 import { sha256Hex } from '../../src/base/canonical.js'
+import { systemClock } from '../../src/base/clock.js'
 import { folderDigestOf } from '../../src/shots/source/folder-digest.js'
 import { countLockEvent } from '../../src/shots/lock-counters.js'
 import { countImages } from '../../src/shots/status/images.js'
@@ -133,6 +134,30 @@ t.test('S-109 S-126 a huge folder is counted within the budget and marked', asyn
   })
   t.equal(slow.failure, 'folder_too_large')
   t.ok(slow.images > 90 && slow.images < 200, 'the first ones are always looked at')
+})
+
+t.test('S-109 S-126 the images of a folder too large to be counted are those of the last scan, which is named', async (t) => {
+  const world = await World.in(t).state().session().images()
+  for (let n = 0; n < 4_200; n += 1) writeFileSync(join(world.folder, `${n}.txt`), '')
+  world.file('a.png', greyPng(32, 32, 1), '2026-11-20T09:00:00.000Z')
+  world.file('b.png', greyPng(32, 32, 2), '2026-11-20T11:00:00.000Z')
+  let ms = 0
+  const clock = { ...systemClock, monotonicMs: () => (ms += 1_000) }
+  const look = async (): Promise<Loose> =>
+    (await world.run(['shots', 'status', '--json'], { clock })).json().screenshot_folder
+  t.hasStrict(await look(), {
+    summary_status: 'partial', summary_failure: 'folder_too_large', image_count_at: null,
+  })
+  t.equal((await world.run(['shots', 'scan'])).status, 0)
+  const told = await look()
+  t.hasStrict(told, {
+    summary_status: 'ok', summary_failure: null, image_count: 2,
+    latest_image_at: '2026-11-20T11:00:00.000Z', image_count_at: told.last_scan_at,
+  })
+  const text = (await world.run(['shots', 'status'], { clock })).stdout
+  t.ok(text.includes(`counted by the scan of ${String(told.last_scan_at)}`), text)
+  const here = await folderOf(world)
+  t.hasStrict(here, { image_count: 2, image_count_at: null }, 'where there is time for it: now')
 })
 
 t.test('S-113 S-114 S-115 S-117 S-119 S-165 the numbers are those of the rows', async (t) => {

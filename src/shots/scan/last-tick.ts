@@ -11,6 +11,9 @@ const shape = v.strictObject({
   at: v.pipe(v.string(), v.isoTimestamp()),
   status: v.picklist(['ok', 'degraded', 'failed']),
   scanned: v.number(),
+  /** Images that lay in the folder, and when the newest of them was written. */
+  images: v.optional(v.number()),
+  newest_at: v.optional(v.nullable(v.pipe(v.string(), v.isoTimestamp()))),
 })
 /** The newest look at a folder, whatever it found. */
 export type LastTick = v.InferOutput<typeof shape>

@@ -276,7 +276,11 @@ class Scan {
     }
     const status = this.#degraded() === null ? 'ok' : 'degraded'
     const at = isoFromMs(clock.wallMs())
-    writeLastTick(store.runDir, folderDigest, { at, status, scanned: scannedOf(this.#tally) })
+    const { count: images, newestMs } = this.#listing
+    writeLastTick(store.runDir, folderDigest, {
+      at, status, scanned: scannedOf(this.#tally), images,
+      newest_at: newestMs === null ? null : isoFromMs(Math.floor(newestMs)),
+    })
   }
 
   #receiptOf(): ScanReceipt {

@@ -63,6 +63,16 @@ export class Listing {
     }
   }
 
+  /** Newest time of a last change of content among the files, ms; null for none. */
+  get newestMs(): number | null {
+    let newest: number | null = null
+    for (let file = 0; file < this.count; file += 1) {
+      const ms = this.#stamps[file * fields + 1] as number
+      if (newest === null || ms > newest) newest = ms
+    }
+    return newest
+  }
+
   /** The four numbers of each file after one another: size, both times, inode. */
   get stamps(): Float64Array {
     return this.#stamps

@@ -27,7 +27,8 @@ const lockOf = (dir: string): AnalysisStatusPart['db_lock'] => {
 /** The part where the rows cannot be read: short, and it says why (S-122). */
 export const unknownAnalysis = (dir: string, failure: string): AnalysisStatusPart => ({
   counted_root: null, observation_count: null, total_historical_observation_count: null,
-  status_mix: null, blocked_reasons: null, active_backlog: null, active_failures: null,
+  status_mix: null, blocked_reasons: null, blocked_looked_at: null,
+  active_backlog: null, active_failures: null,
   source_missing_count: null,
   stale_cleanup: { stale_root_count: null, archived_count: null },
   visual_run_count: null, visual_suppression_count: null, db_lock: lockOf(dir),
@@ -55,6 +56,7 @@ export const analysisPart = (
   const mix = Object.fromEntries(analysisStatuses.map((status) =>
     [status, sum(here.filter((one) => statusNow(one, now) === status))],
   )) as NonNullable<AnalysisStatusPart['status_mix']>
+  const reasons = mix.blocked === 0 ? [] : reasonsOf(ctx, view)
   const facts = now.folderDigest === null ? undefined : view.get(c.folders, now.folderDigest)
   const digests = view.get(digestCollections.head, digestHeadId)
   return {
@@ -62,7 +64,8 @@ export const analysisPart = (
     observation_count: sum(here),
     total_historical_observation_count: sum(all),
     status_mix: mix,
-    blocked_reasons: mix.blocked === 0 ? [] : reasonsOf(ctx, view),
+    blocked_reasons: reasons,
+    blocked_looked_at: reasons?.reduce((total, { count }) => total + count, 0) ?? null,
     active_backlog: sum(active.filter((one) => one.analysis_status === 'pending')),
     active_failures: sum(active.filter((one) => one.analysis_status === 'failed')),
     source_missing_count:

@@ -21,6 +21,8 @@ const analysisShape = v.strictObject({
   status_mix: v.nullable(mix),
   /** Why blocked ones are, as of now, as far as some were looked at; most first. */
   blocked_reasons: v.nullable(blockedReasonsShape),
+  /** How many blocked ones that was; their number is in `status_mix`. */
+  blocked_looked_at: nullableCount,
   active_backlog: nullableCount,
   active_failures: nullableCount,
   source_missing_count: nullableCount,
@@ -54,6 +56,11 @@ const folderShape = v.strictObject({
   recursive: v.nullable(v.boolean()),
   image_count: nullableCount,
   latest_image_at: nullableText,
+  /**
+   * When the images were counted, where that was by the last scan, because the folder is too large
+   * to be looked at here; null: just now, as far as `summary_failure` says.
+   */
+  image_count_at: nullableText,
   local_scan_status: v.picklist(['never', 'ok', 'degraded', 'failed', 'unknown']),
   last_scan_at: nullableText,
   last_scan_reason: nullableText,

@@ -14,7 +14,7 @@ import { folderEditable, judgeFolder, locateFolder, type ResolvedFolder, type Fo
 import { shotCollections, type ShotFolder } from '../observations/rows.js'
 import { configuredFolder, isRecursive, savedSettings, unsetSettings, type SavedShotSettings }
   from '../source/settings.js'
-import { readLastTick } from '../scan/last-tick.js'
+import { readLastTick, type LastTick } from '../scan/last-tick.js'
 import { analysisPart, newestItemAt, scannedFolders, unknownAnalysis } from './analysis.js'
 import { countImages, type ImageCount } from './images.js'
 import type { FolderStatusPart, ShotsStatus, VisionStatusPart } from './shape.js'
@@ -72,11 +72,32 @@ const locateBlindly = (world: Omit<FolderWorld, 'workspace'>, failure: string): 
 
 const nothing = (failure: string): ImageCount => ({ images: 0, latestAt: null, failure })
 
-const imagesOf = (located: Located, recursive: boolean, clock: Clock): ImageCount => {
-  if (located.resolved === null) return nothing(located.failure ?? 'folder_unknown')
-  return countImages(located.resolved.folder, recursive, {
+/** How many images there are, and when that was counted; null: now. */
+interface Counted extends ImageCount {
+  readonly countedAt: string | null
+}
+
+/** A folder that is too large to be counted here was counted by the last scan. */
+const byLastScan = (counted: ImageCount, tick: LastTick | null): Counted => {
+  const { images, newest_at: newest = null } = tick ?? {}
+  if (tick === null || images === undefined || images < counted.images) {
+    return { ...counted, countedAt: null }
+  }
+  const [latestAt = null] = [counted.latestAt, newest].filter((at) => at !== null).sort().reverse()
+  return { images, latestAt, failure: null, countedAt: tick.at }
+}
+
+const imagesOf = (
+  { stateDir, clock }: StatusSite, located: Located, recursive: boolean,
+): Counted => {
+  const { resolved, failure } = located
+  if (resolved === null) return { ...nothing(failure ?? 'folder_unknown'), countedAt: null }
+  const counted = countImages(resolved.folder, recursive, {
     ...countBudget, now: () => clock.monotonicMs(),
   })
+  return counted.failure === 'folder_too_large'
+    ? byLastScan(counted, readLastTick(placesOf(stateDir).run, resolved.folderDigest))
+    : { ...counted, countedAt: null }
 }
 
 const scanCommand = 'sallyport shots scan'
@@ -133,7 +154,7 @@ const folderPart = (
 ): FolderStatusPart => {
   const { saved, folder, newestAt } = rows
   const unread = rows.analysis.metadata_status === 'partial'
-  const images = imagesOf(located, isRecursive(saved), site.clock)
+  const images = imagesOf(site, located, isRecursive(saved))
   const counted = images.failure === null || images.failure === 'folder_too_large'
   return {
     configured_folder: located.text,
@@ -143,6 +164,7 @@ const folderPart = (
     recursive: unread ? null : isRecursive(saved),
     image_count: counted ? images.images : null,
     latest_image_at: images.latestAt,
+    image_count_at: images.countedAt,
     ...(unread ? unknownScan : lastScanOf(site.stateDir, located, folder)),
     ...fixedFolderFacts,
     newest_item_at: newestAt,

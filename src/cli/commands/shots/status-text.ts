@@ -36,15 +36,20 @@ const folderLines = (folder: Folder, view: View): string[] => {
     line('folder', `${shown} (${folder.configuration_source ?? 'unknown'}`
       + `${folder.editable ? '' : ', not editable'})`),
     line('images', `${known(folder.image_count)}, newest ${folder.latest_image_at ?? 'none'}`
+      + (folder.image_count_at === null ? '' : `, counted by the scan of ${folder.image_count_at}`)
       + partial(view, folder.summary_status, folder.summary_failure)),
     line('last scan', scan.join(' ')),
     line('newest item', age === null ? 'none' : `${ageText(age)} (${folder.newest_item_at})`),
   ]
 }
 
-const mixText = ({ status_mix: mix, blocked_reasons: blocked }: Folder['analysis']): string => {
+const mixText = (
+  { status_mix: mix, blocked_reasons: blocked, blocked_looked_at: looked }: Folder['analysis'],
+): string => {
   if (mix === null) return '?'
-  const why = (blocked ?? []).map(({ reason }) => reason).join(', ')
+  const codes = (blocked ?? []).map(({ reason }) => reason).join(', ')
+  const isSample = looked !== null && looked > 0 && looked < mix.blocked
+  const why = isSample ? `${codes}: ${looked} of them were looked at` : codes
   return Object.entries(mix)
     .map(([status, n]) => `${n} ${status}${status === 'blocked' && why !== '' ? ` (${why})` : ''}`)
     .join(', ')
