@@ -43,3 +43,41 @@ const uuid7Form = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12
 /** When a UUID of version 7 says that it was made, in milliseconds since 1970; else undefined. */
 export const msOfUuid7 = (uuid: string): number | undefined =>
   uuid7Form.test(uuid) ? Number.parseInt(uuid.slice(0, 8) + uuid.slice(9, 13), 16) : undefined
+
+const wholeForm = /^[a-z]+(?:_[a-z]+)?_[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/
+
+/**
+ * So many last digits an id is shown and found by. A UUID of version 7 begins with its time: ids
+ * that were made together differ at the end.
+ */
+export const tailDigits = 8
+
+/** The last digits of an id; null of one that does not end in a UUID (`op_unread-…`). */
+export const tailOf = (id: string): string | null =>
+  wholeForm.test(id) ? id.slice(-tailDigits) : null
+
+/** An id as lists show it: its type and its last digits. What is no such id stays as it is. */
+export const shortOf = (id: string): string => {
+  const tail = tailOf(id)
+  return tail === null ? id : `${id.slice(0, id.lastIndexOf('_') + 1)}${tail}`
+}
+
+/** A text that may name a row in short. */
+export interface ShortId {
+  /** What the id begins with; null where the text lacks the type, or may be an end alone. */
+  readonly begins: string | null
+  /** What the id ends with, at least `tailDigits` of it; null where it is shorter. */
+  readonly ends: string | null
+}
+
+/**
+ * A text as a short form of an id of this type: `task_0190f3`, `task_1a2b3c4d` or `1a2b3c4d`. Null
+ * for a whole id and for everything else.
+ */
+export const shortForm = (prefix: IdPrefix, text: string): ShortId | null => {
+  const isTyped = text.startsWith(`${prefix}_`)
+  const rest = isTyped ? text.slice(prefix.length + 1) : text
+  if (!/^[0-9a-f-]{1,36}$/.test(rest) || tailOf(text) !== null) return null
+  const ends = /[0-9a-f]{8}$/.test(rest) ? rest : null
+  return !isTyped && ends === null ? null : { begins: isTyped ? text : null, ends }
+}

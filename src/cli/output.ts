@@ -1,5 +1,6 @@
 /** One result value, printed as JSON or as text; only this last step differs. */
 import { styleText } from 'node:util'
+import { shortOf } from '../base/ids.js'
 import type { Globals } from './globals.js'
 import type { CliDeps } from './deps.js'
 import { fitted, widthFor } from './fit.js'
@@ -20,6 +21,8 @@ export interface View {
    * others that is not passed through here could drive the operator's terminal.
    */
   foreign(text: string): string
+  /** An id in a list: short for a person, whole in a pipe and with `--no-input`. */
+  id(id: string): string
 }
 
 /** Styles in use. */
@@ -46,6 +49,7 @@ export const viewOf = ({ io, env }: CliDeps, globals: Globals): View => {
     get columns() { return io.columns },
     paint: (style, text) =>
       color ? styleText(style, text, { validateStream: false }) : text,
+    id: (id) => (terminal && !globals.noInput ? shortOf(id) : id),
     foreign: (text) => (terminal ? visible(text) : text),
   }
 }

@@ -16,6 +16,7 @@ import type { DamageRule } from './damage.js'
 import { addMoneySisters, withMoney } from './flags.js'
 import { helpColumns, helpText } from './fit.js'
 import { helpSections } from './help/sections.js'
+import { withWholeIds, type IdName } from './short-ids.js'
 import { writeJson, writeJsonLine, writeText } from './output.js'
 import type { Rendered, View } from './output.js'
 import type { VerbDeps } from './bound.js'
@@ -40,6 +41,10 @@ export interface VerbMeta {
   readonly damage: DamageRule
   /** Whether it may contact somebody beyond this machine's own files; left out: it never does. */
   readonly contacts?: true
+  /** Whether it consents, approves, settles or revokes; left out: it does none of them. */
+  readonly decides?: true
+  /** Arguments and flags that take an id, also a short one; by their names in camel case. */
+  readonly ids?: Readonly<Record<string, IdName>>
   /** Statuses that this verb can end with, besides those that every verb can. */
   readonly exits: readonly ExitName[]
   /** The contract of its operation; null where `--json` has no meaning (a script, a page). */
@@ -87,7 +92,8 @@ export const defineVerb = <O extends object, R>(
   command.action(async () => {
     deps.heedDamage(meta.damage)
     try {
-      const result = await run(optionsOf<O>(command), deps)
+      const options = await withWholeIds(optionsOf<O>(command), meta, deps)
+      const result = await run(options, deps)
       await show(result, definition, deps)
       await definition.after?.(result, deps)
     } catch (thrown) {

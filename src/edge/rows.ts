@@ -4,6 +4,7 @@
  */
 import * as v from 'valibot'
 import { count, counted, iso, nullableText, sha256, text } from '../base/fields.js'
+import { byTail } from '../governance/by-tail.js'
 import type { CollectionSpec, Index } from '../state/types.js'
 import { edgeMimes } from './constants.js'
 
@@ -100,7 +101,14 @@ export const artifactsByDevice: Index<EdgeArtifact> = {
 export const artifactsByOwner: Index<EdgeArtifact> = {
   name: 'owner', parts: 1, keysOf: ({ owner }) => [[owner]],
 }
-
+/** Devices of an owner, in the order of their ids. */
+export const devicesByOwner: Index<EdgeDevice> = {
+  name: 'owner', parts: 1, keysOf: ({ owner }) => [[owner]],
+}
+/** Devices by the end of their ids. */
+export const devicesByTail = byTail<EdgeDevice>(({ device_id: id }) => id)
+/** What they sent, by the end of its ids. */
+export const artifactsByTail = byTail<EdgeArtifact>(({ artifact_id: id }) => id)
 
 /** Collections by name. */
 export const edgeCollections = {
@@ -108,11 +116,12 @@ export const edgeCollections = {
     name: 'edge_codes', schema: codeShape, partition: 'one', indexes: [codesByDigest],
   } as CollectionSpec<EdgeCode>,
   devices: {
-    name: 'edge_devices', schema: deviceShape, partition: 'one', indexes: [devicesByCredential],
+    name: 'edge_devices', schema: deviceShape, partition: 'one', 
+    indexes: [devicesByCredential, devicesByOwner, devicesByTail],
   } as CollectionSpec<EdgeDevice>,
   artifacts: {
     name: 'edge_artifacts', schema: artifactShape, partition: 'hash256',
-    indexes: [artifactsByRequest, artifactsByDevice, artifactsByOwner],
+    indexes: [artifactsByRequest, artifactsByDevice, artifactsByOwner, artifactsByTail],
   } as CollectionSpec<EdgeArtifact>,
   /** Request ids, as `<device>/<request id>`, that a state that was replaced had accepted. */
   spent: {

@@ -4,9 +4,10 @@
  * is under way; or they are read by id, or whole by `state check` alone.
  */
 import { isoFromMs, msFromIso } from '../base/clock.js'
-import type { Index } from '../state/types.js'
+import type { Index, IndexKey } from '../state/types.js'
+import { byTail } from './by-tail.js'
 import type {
-  AuditRow, Consent, Goal, Reservation, Root, SaveIntent, Task, TrustDecision,
+  AuditRow, Consent, Goal, Job, LedgerRow, Reservation, Root, SaveIntent, Task, TrustDecision,
 } from './rows.js'
 
 const digits = 12
@@ -34,6 +35,25 @@ export const rootsUnended: Index<Root> = {
 export const rootsByEnd: Index<Root> = {
   name: 'over', parts: 1, keysOf: (root) => [[isoFromMs(rootOverMs(root))]],
 }
+
+/** Sessions by the end of their ids. */
+export const rootsByTail = byTail<Root>(({ root_id: id }) => id)
+/** Goals by the end of their ids. */
+export const goalsByTail = byTail<Goal>(({ goal_id: id }) => id)
+/**
+ * Jobs by the end of their tasks' ids: a job is written once where a task moves from collection to
+ * collection, so that an index of tasks would take three entries for each.
+ */
+export const jobsByTaskTail = byTail<Job>(({ task_id: id }) => id)
+const noKeys: readonly IndexKey[] = []
+const operationTail = byTail<LedgerRow>(({ operation_id: id }) => id)
+/** The first row of each operation by the end of its id; like a job, it is written once. */
+export const ledgerByTail: Index<LedgerRow> = {
+  ...operationTail,
+  keysOf: (row) => (row.kind === 'reserve' ? operationTail.keysOf(row) : noKeys),
+}
+/** The audit by the end of its ids. */
+export const auditByTail = byTail<AuditRow>(({ audit_id: id }) => id)
 
 /** Goals of an owner, in the order of their ids. */
 export const goalsByOwner: Index<Goal> = {

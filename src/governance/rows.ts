@@ -7,10 +7,10 @@ import * as v from 'valibot'
 import { count, counted, iso, sha256, text } from '../base/fields.js'
 import type { CollectionSpec, Index } from '../state/types.js'
 import {
-  auditByName, auditByNumber, auditByPrincipal, auditByTime, consentsByPurpose, consentsByState,
-  decisionsByOperation, goalsByOwner, goalsDefault, intentsOpen, reservationsByOverrun,
-  reservationsByOwner, reservationsByState, rootsByEnd, rootsByOwner, rootsByToken,
-  rootsUnended, tasksByGoal, tasksByKind, tasksByOwner, tasksByOwnState, tasksByState,
+  auditByName, auditByNumber, auditByPrincipal, auditByTail, auditByTime, consentsByPurpose,
+  consentsByState, decisionsByOperation, goalsByOwner, goalsByTail, goalsDefault, intentsOpen,
+  jobsByTaskTail, ledgerByTail, reservationsByOverrun, reservationsByOwner, reservationsByState,
+  rootsByEnd, rootsByOwner, rootsByTail, rootsByToken, rootsUnended, tasksByGoal, tasksByKind, tasksByOwner, tasksByOwnState, tasksByState,
 } from './row-indexes.js'
 
 const nullable = <S extends v.GenericSchema>(schema: S) => v.nullable(schema)
@@ -457,10 +457,12 @@ export const collections = {
   principals: one<Principal>('principals', principalShape),
   /** Whom `init` made; absent in stores of programs that did not say. */
   defaults: one('defaults', defaultsShape),
-  roots: one<Root>('roots', rootShape, [rootsByToken, rootsByOwner, rootsUnended, rootsByEnd]),
+  roots: one<Root>('roots', rootShape, [
+    rootsByToken, rootsByOwner, rootsUnended, rootsByEnd, rootsByTail,
+  ]),
   /** Sessions that the sweep at login took from the list, since other rows name them. */
   pastRoots: one<Root>('roots_past', rootShape),
-  goals: one<Goal>('goals', goalShape, [goalsByOwner, goalsDefault]),
+  goals: one<Goal>('goals', goalShape, [goalsByOwner, goalsDefault, goalsByTail]),
   consents: {
     ...one<Consent>('consents', consentShape, [consentsByPurpose, consentsByState]),
     upgrade: upgradeConsent,
@@ -475,7 +477,7 @@ export const collections = {
     ...one<Credential>('credentials', credentialShape), upgrade: upgradeCredential,
   },
   ledgerAccounts: one<LedgerAccount>('ledger_accounts', ledgerAccountShape),
-  ledgerRows: many<LedgerRow>('ledger_rows', ledgerRowShape),
+  ledgerRows: many<LedgerRow>('ledger_rows', ledgerRowShape, [ledgerByTail]),
   /** Reservations that hold money or need a person (reserved, contacted, unknown, overrun). */
   openReservations: one<Reservation>('reservations_open', reservationShape, [
     reservationsByState, reservationsByOverrun, reservationsByOwner,
@@ -490,11 +492,11 @@ export const collections = {
   closedTasks: {
     ...many<Task>('tasks_closed', taskShape, tasksIndexes), upgrade: upgradeTask,
   },
-  jobs: many<Job>('jobs', jobShape),
+  jobs: many<Job>('jobs', jobShape, [jobsByTaskTail]),
   artifacts: many<ArtifactRow>('artifacts', artifactRowShape),
   decisions: many<TrustDecision>('decisions', decisionShape, [decisionsByOperation]),
   audit: many<AuditRow>('audit', auditShape, [
-    auditByNumber, auditByName, auditByPrincipal, auditByTime,
+    auditByNumber, auditByName, auditByPrincipal, auditByTime, auditByTail,
   ]),
   auditHead: one('audit_head', auditHeadShape),
   /** Stops that were recorded, by their ids. */

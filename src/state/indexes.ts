@@ -98,6 +98,11 @@ export interface Lookup {
    * everything before it).
    */
   readonly from?: string | undefined
+  /**
+   * Only entries whose next part begins with this text; behind a whole key the next part is the
+   * id.
+   */
+  readonly begins?: string
   /** Only entries behind this place (before it, with `reverse`); see `Found`. */
   readonly after?: string | undefined
   readonly limit?: number
@@ -110,8 +115,8 @@ const prefixOf = (under: IndexKey): string => under.map((part) => `${escaped(par
 export const lookUp = <T>(
   view: View, rows: CollectionSpec<T>, index: Index<T>, lookup: Lookup = {},
 ): readonly Found[] => {
-  const { under = [], from, after, limit, reverse } = lookup
-  const prefix = prefixOf(under)
+  const { under = [], from, begins = '', after, limit, reverse } = lookup
+  const prefix = prefixOf(under) + escaped(begins)
   const start = after ?? (from === undefined ? undefined : prefix + escaped(from))
   return view.range(indexCollection(rows, index), {
     prefix,

@@ -95,7 +95,8 @@ t.test('wide characters take two columns, colours none', async (t) => {
 })
 
 const view = (columns: number): View => ({
-  terminal: true, color: false, columns, paint: (_style, text) => text, foreign: (text) => text,
+  terminal: true, color: false, columns,
+  paint: (_style, text) => text, foreign: (text) => text, id: (id) => id,
 })
 
 t.test('a list without room for its columns breaks the widest, and then shows cards', async (t) => {

@@ -47,7 +47,8 @@ t.test('sizes and field lists', async (t) => {
 })
 
 const view = (terminal: boolean): View => ({
-  terminal, color: false, columns: 80, paint: (_style, text) => text, foreign: (text) => text,
+  terminal, color: false, columns: 80,
+  paint: (_style, text) => text, foreign: (text) => text, id: (id) => id,
 })
 
 t.test('a list is a table on a terminal and tab-separated lines in a pipe', async (t) => {

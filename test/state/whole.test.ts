@@ -513,7 +513,7 @@ t.test('compact folds the log and says how long it was', async (t) => {
 
 /** Two steps that only write down that they were taken, and the STATE that stood meanwhile. */
 const stepsInto = (taken: string[]): readonly Migration[] =>
-  [3, 4].map((from) => ({
+  [4, 5].map((from) => ({
     from, to: from + 1, name: `step ${from}`,
     prepare: ({ files, places }) => {
       taken.push(`prepare ${from}`)
@@ -528,13 +528,13 @@ const stepsInto = (taken: string[]): readonly Migration[] =>
 t.test('durability 12: migrations run in order, once, STATE raised before each', async (t) => {
   const store = await livedIn(t)
   store.close()
-  t.strictSame(migrations.map(({ from, to }) => [from, to]), [[1, 2], [2, 3]])
-  t.strictSame(await migrateState(placeOf(store)), { from: 3, to: 3, steps: [] })
+  t.strictSame(migrations.map(({ from, to }) => [from, to]), [[1, 2], [2, 3], [3, 4]])
+  t.strictSame(await migrateState(placeOf(store)), { from: 4, to: 4, steps: [] })
   const taken: string[] = []
   const steps = stepsInto(taken)
-  const report = await migrateState(placeOf(store), steps, 5)
-  t.strictSame(report, { from: 3, to: 5, steps: ['step 3', 'step 4'] })
-  t.strictSame(taken, ['prepare 3', 'run 3, STATE 4', 'prepare 4', 'run 4, STATE 5'])
+  const report = await migrateState(placeOf(store), steps, 6)
+  t.strictSame(report, { from: 4, to: 6, steps: ['step 4', 'step 5'] })
+  t.strictSame(taken, ['prepare 4', 'run 4, STATE 5', 'prepare 5', 'run 5, STATE 6'])
   t.hasStrict(errorOf(() => again(t, store)), { kind: 'blocked', code: 'state_too_new' })
-  t.hasStrict(errorOf(() => stepsBetween(steps, 5, 7)), { code: 'no_migration' })
+  t.hasStrict(errorOf(() => stepsBetween(steps, 6, 8)), { code: 'no_migration' })
 })

@@ -1,6 +1,7 @@
 /** Rows of closures: one a job, never changed (C-052 to C-058). */
 import * as v from 'valibot'
 import { count, counted, iso, sha256, text } from '../../base/fields.js'
+import { byTail } from '../../governance/by-tail.js'
 import type { CollectionSpec, Index } from '../../state/types.js'
 import { closureReceiptShape } from './receipt-shape.js'
 
@@ -40,9 +41,11 @@ export const closuresByKey: Index<Closure> = {
 export const closuresByOwner: Index<Closure> = {
   name: 'owner', parts: 1, keysOf: ({ owner }) => [[owner]],
 }
+/** Closures by the end of their ids. */
+export const closuresByTail = byTail<Closure>(({ closure_id: id }) => id)
 
 /** Closures by id. */
 export const closureCollection: CollectionSpec<Closure> = {
   name: 'codehost_closures', schema: closureShape, partition: 'hash256',
-  indexes: [closuresByJob, closuresByKey, closuresByOwner],
+  indexes: [closuresByJob, closuresByKey, closuresByOwner, closuresByTail],
 }

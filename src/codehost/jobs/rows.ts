@@ -4,6 +4,7 @@
  */
 import * as v from 'valibot'
 import { count, counted, iso, nullableText, sha256, text } from '../../base/fields.js'
+import { byTail } from '../../governance/by-tail.js'
 import type { CollectionSpec, Index } from '../../state/types.js'
 import { codehostActions } from '../constants.js'
 import { nativeKinds, publicCapabilities } from './kinds.js'
@@ -171,6 +172,8 @@ export const closedByConsent: Index<Job> = {
   name: 'closed_consent', parts: 1,
   keysOf: ({ closed, consent }) => (closed === null ? [] : [[consent.consent_id]]),
 }
+/** Jobs by the end of their ids. */
+export const jobsByTail = byTail<Job>(({ job_id: id }) => id)
 
 /** Jobs by id. */
 export const jobCollection: CollectionSpec<Job> = {
@@ -178,6 +181,7 @@ export const jobCollection: CollectionSpec<Job> = {
   indexes: [
     jobsByOwner, jobsByOwnState, jobsByState, jobsByConnection,
     jobsByConnectionState, jobsByKey, jobsByToken, closedByConsent,
+    jobsByTail,
   ],
 }
 

@@ -5,7 +5,8 @@
  */
 import * as v from 'valibot'
 import { count, counted, iso, sha256, text } from '../../base/fields.js'
-import type { CollectionSpec } from '../../state/types.js'
+import type { CollectionSpec, Index } from '../../state/types.js'
+import { byTail } from '../by-tail.js'
 
 /** What a connection is good for: writes on consent, nothing, or reads that settle what was. */
 export const connectionModes = ['active', 'disabled', 'reconcile_only'] as const
@@ -62,8 +63,15 @@ const connectionShape = v.strictObject({
 })
 /** One saved connection. */
 export type Connection = v.InferOutput<typeof connectionShape>
+/** Connections of an owner, in the order of their ids. */
+export const connectionsByOwner: Index<Connection> = {
+  name: 'owner', parts: 1, keysOf: ({ owner }) => [[owner]],
+}
+/** Connections by the end of their ids. */
+export const connectionsByTail = byTail<Connection>(({ connection_id: id }) => id)
 
 /** Connections by id. People make them one by one: a few, never a history. */
 export const connectionCollection: CollectionSpec<Connection> = {
   name: 'connections', schema: connectionShape, partition: 'one',
+  indexes: [connectionsByOwner, connectionsByTail],
 }

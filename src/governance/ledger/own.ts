@@ -17,7 +17,7 @@ export interface OwnReservation {
  * Whose money a session may settle and review: its owner's, and that of a disabled owner, whose
  * unknown charges would hold a part of the one ceiling for ever. The rows name who did.
  */
-const answersFor = (view: View, session: Session, principalId: string): boolean => {
+export const answersFor = (view: View, session: Session, principalId: string): boolean => {
   if (principalId === session.principal.principal_id) return true
   const owner = view.get(collections.principals, principalId)
   return owner !== undefined && owner.disabled_at !== null

@@ -1,6 +1,9 @@
 /** The one writer of episodes, with the calendar and the counts that are read from them. */
+import { rowsUnder } from '../../state/indexes.js'
 import type { Tx, View } from '../../state/types.js'
-import { digestCollections as c, digestHeadId, type DigestHead, type Episode } from './rows.js'
+import {
+  digestCollections as c, digestHeadId, episodesById, type DigestHead, type Episode,
+} from './rows.js'
 
 /** UTC day of a window's start. */
 export const dayOf = (iso: string): string => iso.slice(0, iso.indexOf('T'))
@@ -85,7 +88,5 @@ export function* episodesNewestFirst(view: View): Generator<Episode, void, undef
 }
 
 /** The episode of an id, or undefined. */
-export const findEpisode = (view: View, episodeId: string): Episode | undefined => {
-  for (const one of episodesNewestFirst(view)) if (one.episode_id === episodeId) return one
-  return undefined
-}
+export const findEpisode = (view: View, episodeId: string): Episode | undefined =>
+  rowsUnder(view, c.episodes, episodesById, { under: [episodeId], limit: 1 })[0]?.doc

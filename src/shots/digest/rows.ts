@@ -4,7 +4,8 @@
  */
 import * as v from 'valibot'
 import { count, iso, sha256, text } from '../../base/fields.js'
-import type { CollectionSpec } from '../../state/types.js'
+import { byTail } from '../../governance/by-tail.js'
+import type { CollectionSpec, Index } from '../../state/types.js'
 import { digestSchemaVersion, digestSourceTool } from '../constants.js'
 import { madeTextEntries } from '../texts/made.js'
 
@@ -80,10 +81,20 @@ const headShape = v.strictObject({
 /** Counted from the episodes, so that status reads one small row (S-120). */
 export type DigestHead = v.InferOutput<typeof headShape>
 
+/** Episodes by their ids: the collection itself is keyed by window. */
+export const episodesById: Index<Episode> = {
+  name: 'episode', parts: 1, keysOf: ({ episode_id: id }) => [[id]],
+}
+/** Episodes by the end of their ids. */
+export const episodesByTail = byTail<Episode>(({ episode_id: id }) => id)
+
 /** The collections of digests. */
 export const digestCollections = {
   /** By digest key. */
-  episodes: { name: 'shot_digests', schema: episodeShape, partition: 'hash256' },
+  episodes: {
+    name: 'shot_digests', schema: episodeShape, partition: 'hash256',
+    indexes: [episodesById, episodesByTail],
+  },
   /** By source digest. */
   attempts: { name: 'shot_digest_attempts', schema: attemptShape, partition: 'hash256' },
   /** By UTC day of the window's start: keys in the order of the windows. */

@@ -8,6 +8,7 @@
 import * as v from 'valibot'
 import { count, iso, sha256, text } from '../../base/fields.js'
 import { digestOf } from '../../base/canonical.js'
+import { byTail } from '../../governance/by-tail.js'
 import type { CollectionSpec, Index } from '../../state/types.js'
 import { analysisStatuses, classifications, reanalyzeReasons, screenshotSource }
   from '../constants.js'
@@ -224,6 +225,9 @@ export const observationsByGroup: Index<Observation> = {
   keysOf: (row) => [[groupPart(countIdOf(countKeyOf(row))), row.captured_at]],
 }
 
+/** Observations by the end of their ids. */
+export const observationsByTail = byTail<Observation>(({ observation_id: id }) => id)
+
 /** Collections of programs that kept the calendar as pages. */
 export const retiredShotCollections = ['shot_hours', 'shot_hour_pages']
 
@@ -232,7 +236,7 @@ export const shotCollections = {
   /** By observation id. */
   observations: {
     name: 'observations', schema: observationShape, partition: 'hash256',
-    indexes: [observationsByGroup],
+    indexes: [observationsByGroup, observationsByTail],
   },
   /** By SHA-256 of the content. */
   contents: { name: 'observation_contents', schema: contentShape, partition: 'hash256' },

@@ -36,7 +36,8 @@ export interface Migration {
 /** The steps so far, in order. */
 export const migrations: readonly Migration[] = [
   { from: 1, to: 2, name: 'sorted runs', prepare: toSegments },
-  { from: 2, to: 3, name: 'indexes', prepare: toIndexes },
+  { from: 2, to: 3, name: 'indexes', prepare: toIndexes(3) },
+  { from: 3, to: 4, name: 'short ids', prepare: toIndexes(4) },
 ]
 
 /** What a migration did. */

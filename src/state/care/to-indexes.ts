@@ -1,6 +1,7 @@
 /**
- * From format 2 to format 3: the runs stay as they are, the entries of every index come to lie over
- * them as a run of their own, and collections that nothing reads any more go.
+ * To a format with other indexes than the one before, and first of all from format 2, which had none:
+ * the runs stay as they are, the entries that are missing come to lie over them as a run of their
+ * own, and collections that nothing reads any more go.
  */
 import { fail } from '../../base/errors.js'
 import { bytesOf } from '../snapshot/manifest.js'
@@ -48,8 +49,10 @@ const requireSound = (site: Site, found: Salvage & { readonly standing: Trace })
   }
 }
 
-/** See `Migration.prepare`. */
-export const toIndexes = (site: Site, layout: Layout): ((state: StateFile) => void) => {
+/** A step to the format `to`; see `Migration.prepare`. */
+export const toIndexes = (to: number) => (
+  site: Site, layout: Layout,
+): ((state: StateFile) => void) => {
   const { files, places, clock } = site
   const found = salvage(files, places)
   const { standing } = found
@@ -70,7 +73,7 @@ export const toIndexes = (site: Site, layout: Layout): ((state: StateFile) => vo
     ]
     const indexed = reindex(files, places, runs, manifest.next_run + 1, layout, writer)
     publishFounding(files, places, {
-      state, number, ...head, format: 3, runs: indexed.runs, nextRun: indexed.nextRun,
+      state, number, ...head, format: to, runs: indexed.runs, nextRun: indexed.nextRun,
       epoch: Math.max(found.newestLog, standing.logs.at(-1)?.epoch ?? 0) + 1,
       marks: marksAfter(recordsOf(standing), manifest.marks), markFloor: manifest.mark_floor,
       nowMs: clock.wallMs(),

@@ -45,6 +45,7 @@ const definition: VerbDefinition<AnswerDocument> = {
         + '0b0e6a3c-7f0e-4a1e-9d3a-7a7c2f2f4a10 --json',
     ],
     session: 'required',
+    ids: { goal: 'goal' },
     damage: 'refuses',
     contacts: true,
     exits: [

@@ -20,6 +20,7 @@ const definition: VerbDefinition<TaskDocument> = {
       + 'the answer is dropped; a charge that stays unknown blocks the task all the same.',
     examples: ['$ sallyport alpha cancel task_0190f…'],
     session: 'required',
+    ids: { task: 'task' },
     damage: 'refuses',
     exits: ['unauthorized', 'conflict', 'not_found', 'blocked', 'no_state', 'locked', 'damaged'],
     json: alphaCancel,

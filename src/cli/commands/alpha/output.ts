@@ -20,6 +20,7 @@ const definition: VerbDefinition<AnswerDocument> = {
       '$ sallyport alpha output task_0190f…', '$ sallyport alpha output task_0190f… --json',
     ],
     session: 'required',
+    ids: { task: 'task' },
     damage: 'refuses',
     exits: ['unauthorized', 'conflict', 'not_found', 'blocked', 'no_state', 'damaged'],
     json: alphaOutput,

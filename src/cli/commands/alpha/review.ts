@@ -33,6 +33,8 @@ const definition: VerbDefinition<TaskDocument> = {
       '$ sallyport alpha review task_0190f… --accept-overrun',
     ],
     session: 'required',
+    ids: { task: 'task' },
+    decides: true,
     damage: 'refuses',
     exits: ['unauthorized', 'conflict', 'not_found', 'blocked', 'no_state', 'locked', 'damaged'],
     json: alphaReview,

@@ -17,6 +17,7 @@ const definition: VerbDefinition<AlphaTaskDocument> = {
     description: 'Shows state, charge, review and receipt of a task; never question or answer.',
     examples: ['$ sallyport alpha task task_0190f…', '$ sallyport alpha task task_0190f… --json'],
     session: 'required',
+    ids: { task: 'task' },
     damage: 'refuses',
     exits: ['unauthorized', 'not_found', 'no_state', 'damaged'],
     json: alphaTask,

@@ -21,6 +21,7 @@ const definition: VerbDefinition<TaskDocument[]> = {
     description: 'Lists the tasks of the text capability: states, charges, reviews; no content.',
     examples: ['$ sallyport alpha tasks', '$ sallyport alpha tasks --open --json'],
     session: 'required',
+    ids: { after: 'task' },
     damage: 'refuses',
     exits: ['unauthorized', 'no_state', 'damaged'],
     json: alphaTasks,
@@ -32,7 +33,7 @@ const definition: VerbDefinition<TaskDocument[]> = {
   text: (rows, view) => renderTable(
     view, ['task', 'state', 'review', 'charged', 'created'],
     rows.map((row) => [
-      row.id, row.blocked ? `blocked (${row.blocked.reason})` : row.state, row.review,
+      view.id(row.id), row.blocked ? `blocked (${row.blocked.reason})` : row.state, row.review,
       String(row.cost?.charged_microusd ?? '-'), row.created_at,
     ]),
   ),

@@ -32,6 +32,7 @@ const definition: VerbDefinition<AuditDocument[]> = {
       '$ sallyport audit list --principal maria --limit 500 --json',
     ],
     session: 'required',
+    ids: { after: 'audit' },
     damage: 'shows',
     exits: ['rejected', 'unauthorized', 'not_found', 'no_state', 'damaged'],
     json: auditList,
@@ -45,8 +46,8 @@ const definition: VerbDefinition<AuditDocument[]> = {
   text: (rows, view) => renderTable(
     view, ['row', 'at', 'what', 'owner', 'subject', 'facts'],
     rows.map((row) => [
-      row.id, row.at, row.what, row.principal_name ?? row.principal ?? '-', row.subject ?? '-',
-      factsText(row),
+      view.id(row.id), row.at, row.what, row.principal_name ?? row.principal ?? '-',
+      view.id(row.subject ?? '-'), factsText(row),
     ]),
   ),
 }

@@ -20,6 +20,7 @@ const definition: VerbDefinition<AuditShowDocument> = {
       + '12. The whole chain is checked by `state check`.',
     examples: ['$ sallyport audit show aud_0190f…', '$ sallyport audit show aud_0190f… --json'],
     session: 'required',
+    ids: { audit: 'audit' },
     damage: 'shows',
     exits: ['unauthorized', 'not_found', 'no_state', 'damaged'],
     json: auditShow,

@@ -21,6 +21,8 @@ const definition: VerbDefinition<JobDocument> = {
       + 'since, it asks for another readback.',
     examples: ['$ sallyport codehost adopt JOB', '$ sallyport codehost adopt JOB --json'],
     session: 'required',
+    ids: { job: 'job' },
+    decides: true,
     damage: 'refuses',
     exits: ['unauthorized', 'conflict', 'not_found', 'blocked', 'no_state', 'locked', 'damaged'],
     json: codehostAdopt,

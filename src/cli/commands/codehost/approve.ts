@@ -46,6 +46,8 @@ const definition: VerbDefinition<ApprovedDocument> = {
         + '--until 2026-11-22T15:00:00Z --max-jobs 5',
     ],
     session: 'required',
+    ids: { job: 'job', connection: 'connection' },
+    decides: true,
     damage: 'refuses',
     exits: [
       'rejected', 'unauthorized', 'conflict', 'not_found', 'blocked', 'no_state', 'locked',

@@ -21,6 +21,7 @@ const definition: VerbDefinition<JobDocument> = {
       + 'no undo.',
     examples: ['$ sallyport codehost cancel JOB', '$ sallyport codehost cancel JOB --json'],
     session: 'required',
+    ids: { job: 'job' },
     damage: 'refuses',
     exits: ['unauthorized', 'conflict', 'not_found', 'blocked', 'no_state', 'locked', 'damaged'],
     json: codehostCancel,

@@ -54,6 +54,8 @@ const definition: VerbDefinition<ClosedDocument> = {
       '$ sallyport codehost close-capacity JOB --retry',
     ],
     session: 'required',
+    ids: { job: 'job' },
+    decides: true,
     damage: 'refuses',
     contacts: true,
     exits: [

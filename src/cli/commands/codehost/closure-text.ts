@@ -3,6 +3,7 @@ import type {
   ClosureLine, InspectionDocument,
 } from '../../../codehost/closure/contract.js'
 import type { ClosureReceipt } from '../../../codehost/closure/receipt-shape.js'
+import type { View } from '../../output.js'
 import { bytesText, fieldLines } from '../../text.js'
 
 const jobState = ({ job }: ClosureReceipt): string =>
@@ -26,8 +27,8 @@ export const receiptText = (receipt: ClosureReceipt): string => {
 }
 
 /** Cells of a closure in a list. */
-export const closureCells = (line: ClosureLine): readonly string[] => [
-  line.closure, line.closed_at, line.job, line.job_state, line.repository,
+export const closureCells = (view: View, line: ClosureLine): readonly string[] => [
+  view.id(line.closure), line.closed_at, view.id(line.job), line.job_state, line.repository,
   String(line.observed_effects),
 ]
 /** Heads of those cells. */

@@ -32,6 +32,7 @@ const definition: VerbDefinition<Shown> = {
       '$ sallyport codehost closures', '$ sallyport codehost closures CLOSURE --receipt > r.json',
     ],
     session: 'required',
+    ids: { closure: 'closure', after: 'closure' },
     damage: 'refuses',
     exits: ['rejected', 'unauthorized', 'not_found', 'no_state', 'damaged'],
     json: codehostClosures,
@@ -42,7 +43,9 @@ const definition: VerbDefinition<Shown> = {
     .option('--after <closure>', 'only those older than this one')
     .addOption(integerFlag('--limit <n>', 'at most so many (default 50)', { min: 1, max: 1_000 })),
   text: (shown, view) => {
-    if (Array.isArray(shown)) return renderTable(view, closureHeads, shown.map(closureCells))
+    if (Array.isArray(shown)) {
+      return renderTable(view, closureHeads, shown.map((line) => closureCells(view, line)))
+    }
     if (shown.canonical === null) return receiptText(shown.receipt)
     return { out: `${shown.canonical}\n`, exact: true }
   },

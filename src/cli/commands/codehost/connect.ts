@@ -42,6 +42,8 @@ const definition: VerbDefinition<ConnectionDocument> = {
       '$ sallyport codehost connect --connection ID --token-file token --expected-revision 3',
     ],
     session: 'required',
+    ids: { connection: 'connection' },
+    decides: true,
     damage: 'refuses',
     exits: [
       'rejected', 'unauthorized', 'conflict', 'not_found', 'blocked', 'no_state', 'locked',

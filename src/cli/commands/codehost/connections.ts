@@ -21,7 +21,7 @@ const definition: VerbDefinition<ConnectionDocument[]> = {
   text: (rows, view) => renderTable(
     view, ['connection', 'repository', 'mode', 'revision', 'consent', 'capacity'],
     rows.map((row) => [
-      row.id, row.repository, row.mode, String(row.revision), consentLine(row),
+      view.id(row.id), row.repository, row.mode, String(row.revision), consentLine(row),
       row.occupied_for_good === true ? 'occupied for good' : row.capacity,
     ]),
   ),

@@ -43,6 +43,8 @@ const definition: VerbDefinition<ConnectionDocument> = {
         + 'pull_request.create --acknowledge --expected-revision 4 --json',
     ],
     session: 'required',
+    ids: { connection: 'connection' },
+    decides: true,
     damage: 'refuses',
     contacts: true,
     exits: [

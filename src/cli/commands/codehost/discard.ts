@@ -20,6 +20,7 @@ const definition: VerbDefinition<DiscardDocument> = {
       + 'a new key and the numbers of then.',
     examples: ['$ sallyport codehost discard JOB', '$ sallyport codehost discard JOB --json'],
     session: 'required',
+    ids: { job: 'job' },
     damage: 'refuses',
     exits: ['unauthorized', 'conflict', 'not_found', 'blocked', 'no_state', 'damaged'],
     json: codehostDiscard,

@@ -22,7 +22,8 @@ const definition: VerbDefinition<GrantDocument[]> = {
   text: (rows, view) => renderTable(
     view, ['connection', 'repository', 'state', 'until', 'actions', 'standing'],
     rows.map((row) => [
-      row.connection, row.repository, row.state, row.expires_at, row.actions.join(', '),
+      view.id(row.connection), row.repository, row.state, row.expires_at,
+      row.actions.join(', '),
       row.standing.map((one) =>
         `${one.jobs_used} of ${one.jobs_max} jobs until ${one.expires_at}`).join('; '),
     ]),

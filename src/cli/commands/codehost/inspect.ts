@@ -26,6 +26,7 @@ const definition: VerbDefinition<InspectionDocument> = {
       '$ sallyport codehost inspect JOB', '$ sallyport codehost inspect JOB --from request.json',
     ],
     session: 'required',
+    ids: { job: 'job' },
     damage: 'refuses',
     exits: [
       'rejected', 'unauthorized', 'conflict', 'not_found', 'blocked', 'no_state', 'damaged',

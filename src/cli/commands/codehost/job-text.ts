@@ -3,6 +3,7 @@ import { durationText } from '../../../base/duration.js'
 import type { JobDocument, ShownJobDocument } from '../../../codehost/jobs/contract.js'
 import type { PreviewDocument } from '../../../codehost/jobs/preview-contract.js'
 import { diffLines, publicationLines } from './publication-text.js'
+import type { View } from '../../output.js'
 import { bytesText, fieldLines, visible, visibleLine } from '../../text.js'
 
 /** An id as people tell it from others: its last eight digits. */
@@ -58,8 +59,8 @@ export const shownJobText = ({ history, readback, ...job }: ShownJobDocument): s
 }
 
 /** Cells of a job in a list. */
-export const jobCells = (job: JobDocument): readonly string[] => [
-  job.id, job.kind, job.reason === null ? job.state : `${job.state} (${job.reason})`,
+export const jobCells = (view: View, job: JobDocument): readonly string[] => [
+  view.id(job.id), job.kind, job.reason === null ? job.state : `${job.state} (${job.reason})`,
   job.repository, job.reserved ? 'reserved' : 'free', job.created_at,
 ]
 /** Heads of those cells. */

@@ -30,6 +30,7 @@ const definition: VerbDefinition<ShownJobDocument> = {
       '$ sallyport codehost job JOB --readback ID > r.json',
     ],
     session: 'required',
+    ids: { job: 'job' },
     damage: 'refuses',
     exits: ['rejected', 'unauthorized', 'not_found', 'blocked', 'no_state', 'damaged'],
     json: codehostJob,

@@ -28,6 +28,7 @@ const definition: VerbDefinition<ListedJobDocument[]> = {
       '$ sallyport codehost jobs', '$ sallyport codehost jobs --state unknown_external_effect',
     ],
     session: 'required',
+    ids: { connection: 'connection', after: 'job' },
     damage: 'refuses',
     exits: ['rejected', 'unauthorized', 'no_state', 'damaged'],
     json: codehostJobs,
@@ -37,7 +38,7 @@ const definition: VerbDefinition<ListedJobDocument[]> = {
     .addOption(choiceFlag('--state <state>', 'only those in one state', [...jobStates]))
     .option('--after <job>', 'only those older than this one')
     .addOption(integerFlag('--limit <n>', 'at most so many (default 50)', { min: 1, max: 1_000 })),
-  text: (rows, view) => renderTable(view, jobHeads, rows.map(jobCells)),
+  text: (rows, view) => renderTable(view, jobHeads, rows.map((row) => jobCells(view, row))),
 }
 
 /** Lists. */

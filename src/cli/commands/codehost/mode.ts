@@ -26,6 +26,8 @@ const definition: VerbDefinition<ConnectionDocument> = {
       '$ sallyport codehost mode ID disabled', '$ sallyport codehost mode ID reconcile_only',
     ],
     session: 'required',
+    ids: { connection: 'connection' },
+    decides: true,
     damage: 'refuses',
     exits: ['rejected', 'unauthorized', 'conflict', 'not_found', 'no_state', 'locked', 'damaged'],
     json: codehostMode,

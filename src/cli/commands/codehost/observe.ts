@@ -40,6 +40,7 @@ const definition: VerbDefinition<ObservationDocument> = {
       '$ sallyport codehost observe JOB --from request.json --json',
     ],
     session: 'required',
+    ids: { job: 'job' },
     damage: 'refuses',
     contacts: true,
     exits: [

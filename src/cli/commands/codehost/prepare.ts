@@ -50,6 +50,7 @@ const definition: VerbDefinition<JobDocument> = {
         + '--branch fix/build --title "Fix the build" --author "Ada <ada@example.org>"',
     ],
     session: 'required',
+    ids: { connection: 'connection', goal: 'goal' },
     damage: 'refuses',
     contacts: true,
     exits: [

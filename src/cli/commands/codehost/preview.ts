@@ -29,6 +29,7 @@ const definition: VerbDefinition<PreviewDocument> = {
       '$ sallyport codehost preview JOB --diff',
     ],
     session: 'required',
+    ids: { job: 'job' },
     damage: 'refuses',
     contacts: true,
     exits: [

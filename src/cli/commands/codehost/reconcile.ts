@@ -30,6 +30,7 @@ const definition: VerbDefinition<JobDocument> = {
       '$ sallyport codehost reconcile JOB --expected-read-revision 3 --json',
     ],
     session: 'required',
+    ids: { job: 'job' },
     damage: 'refuses',
     contacts: true,
     exits: [

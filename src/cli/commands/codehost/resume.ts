@@ -21,6 +21,8 @@ const definition: VerbDefinition<JobDocument> = {
       + 'sent again.',
     examples: ['$ sallyport codehost resume JOB', '$ sallyport codehost resume JOB --json'],
     session: 'required',
+    ids: { job: 'job' },
+    decides: true,
     damage: 'refuses',
     contacts: true,
     exits: [

@@ -20,6 +20,8 @@ const definition: VerbDefinition<ConnectionDocument> = {
       + 'that what was sent can be found out.',
     examples: ['$ sallyport codehost revoke ID', '$ sallyport codehost revoke ID --json'],
     session: 'required',
+    ids: { connection: 'connection' },
+    decides: true,
     damage: 'refuses',
     exits: ['unauthorized', 'conflict', 'not_found', 'no_state', 'locked', 'damaged'],
     json: codehostRevoke,

@@ -28,6 +28,7 @@ const definition: VerbDefinition<RanDocument> = {
       + '--approved it runs every job that waits, for a scheduler.',
     examples: ['$ sallyport codehost run JOB', '$ sallyport codehost run --approved --json'],
     session: 'required',
+    ids: { job: 'job' },
     damage: 'refuses',
     contacts: true,
     exits: [

@@ -27,6 +27,7 @@ const definition: VerbDefinition<Listed> = {
       + 'line says how to go on.',
     examples: ['$ sallyport edge artifacts', '$ sallyport edge artifacts --limit 10 --json'],
     session: 'required',
+    ids: { device: 'device', before: 'capture' },
     damage: 'refuses',
     exits: ['rejected', 'unauthorized', 'no_state', 'damaged'],
     json: edgeArtifactList,
@@ -39,7 +40,7 @@ const definition: VerbDefinition<Listed> = {
     out: artifacts.length === 0 ? 'Nothing was sent yet.\n' : await renderTable(view,
       ['artifact', 'sequence', 'captured', 'received', 'kind', 'size'],
       artifacts.map((one) => [
-        one.artifact_id, String(one.sequence), one.captured_at, one.received_at, one.mime,
+        view.id(one.artifact_id), String(one.sequence), one.captured_at, one.received_at, one.mime,
         bytesText(one.bytes),
       ])),
     notes: next === null ? [] : [`More: sallyport edge artifacts --before ${next}`],

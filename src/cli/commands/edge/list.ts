@@ -23,7 +23,7 @@ const definition: VerbDefinition<readonly DeviceDocument[]> = {
     ? 'No device is paired. Pair one: sallyport edge pair\n'
     : renderTable(view, ['device', 'name', 'last upload', 'last', 'stored', 'evicted', 'state'],
       devices.map((one) => [
-        one.device_id, view.foreign(one.device_name), one.last_upload_at ?? 'never',
+        view.id(one.device_id), view.foreign(one.device_name), one.last_upload_at ?? 'never',
         String(one.last_sequence), `${one.stored.items}, ${bytesText(one.stored.bytes)}`,
         one.spool_evictions === null ? 'none told' : String(one.spool_evictions),
         one.revoked ? `ended (${one.ended_reason ?? 'revoked'})` : 'paired',

@@ -24,6 +24,8 @@ const definition: VerbDefinition<Revoked> = {
       '$ sallyport edge revoke edge_dev_01890000-0000-7000-8000-000000000000 --json',
     ],
     session: 'required',
+    ids: { device: 'device' },
+    decides: true,
     damage: 'refuses',
     exits: [
       'rejected', 'unauthorized', 'conflict', 'not_found', 'no_state', 'locked', 'damaged',

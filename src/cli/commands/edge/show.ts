@@ -29,6 +29,7 @@ const definition: VerbDefinition<ArtifactDocument> = {
       '$ sallyport edge show edge_art_01890000-0000-7000-8000-000000000000 --out shot.png',
     ],
     session: 'required',
+    ids: { artifact: 'capture' },
     damage: 'refuses',
     exits: ['rejected', 'unauthorized', 'not_found', 'blocked', 'no_state', 'damaged'],
     json: edgeShow,

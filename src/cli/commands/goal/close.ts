@@ -20,6 +20,7 @@ const definition: VerbDefinition<GoalDocument> = {
       + 'adopted any more. The default goal stays open.',
     examples: ['$ sallyport goal close goal_0190f…'],
     session: 'required',
+    ids: { goal: 'goal' },
     damage: 'refuses',
     exits: ['unauthorized', 'conflict', 'not_found', 'no_state', 'locked', 'damaged'],
     json: goalClose,

@@ -24,7 +24,7 @@ const definition: VerbDefinition<GoalDocument[]> = {
   text: (rows, view) => renderTable(
     view, ['goal', 'state', 'revision', 'default', 'title'],
     rows.map((row) => [
-      row.id, row.state, String(row.revision), row.is_default ? 'yes' : 'no', row.title,
+      view.id(row.id), row.state, String(row.revision), row.is_default ? 'yes' : 'no', row.title,
     ]),
   ),
 }

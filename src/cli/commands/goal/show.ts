@@ -16,6 +16,7 @@ const definition: VerbDefinition<GoalDocument> = {
     description: 'Shows one of your goals with its revision.',
     examples: ['$ sallyport goal show goal_0190f…'],
     session: 'required',
+    ids: { goal: 'goal' },
     damage: 'shows',
     exits: ['unauthorized', 'not_found', 'no_state', 'damaged'],
     json: goalShow,

@@ -21,6 +21,7 @@ const definition: VerbDefinition<GoalDocument> = {
       + 'adopted any more; finished ones are readable again after `task recover`.',
     examples: ['$ sallyport goal update goal_0190f… --title "Learn about spring tides"'],
     session: 'required',
+    ids: { goal: 'goal' },
     damage: 'refuses',
     exits: ['rejected', 'unauthorized', 'conflict', 'not_found', 'no_state', 'locked', 'damaged'],
     json: goalUpdate,

@@ -26,6 +26,7 @@ const definition: VerbDefinition<ReservationDocument[]> = {
       + 'among them, because nobody else could settle them. --all adds the finished ones.',
     examples: ['$ sallyport ledger reservations', '$ sallyport ledger reservations --all --json'],
     session: 'required',
+    ids: { after: 'operation' },
     damage: 'refuses',
     exits: ['unauthorized', 'no_state', 'damaged'],
     json: ledgerReservations,
@@ -39,7 +40,7 @@ const definition: VerbDefinition<ReservationDocument[]> = {
   text: (rows, view) => renderTable(
     view, ['operation', 'runtime', 'state', 'bound', 'charged', 'due'],
     rows.map((row) => [
-      row.operation_id, row.runtime, row.state, String(row.bound_microusd),
+      view.id(row.operation_id), row.runtime, row.state, String(row.bound_microusd),
       row.charged_microusd === null ? '-' : String(row.charged_microusd), dueOf(row),
     ]),
   ),

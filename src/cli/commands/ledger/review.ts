@@ -28,6 +28,8 @@ const definition: VerbDefinition<ReservationDocument> = {
       '$ sallyport ledger review op_0190f… --reject --json',
     ],
     session: 'required',
+    ids: { operation: 'operation' },
+    decides: true,
     damage: 'refuses',
     exits: ['unauthorized', 'conflict', 'not_found', 'blocked', 'no_state', 'locked', 'damaged'],
     json: ledgerReview,

@@ -38,6 +38,8 @@ const definition: VerbDefinition<ReservationDocument> = {
       '$ sallyport ledger settle op_0190f… --amount-microusd 0 --note-file bill.txt --yes --json',
     ],
     session: 'required',
+    ids: { operation: 'operation' },
+    decides: true,
     damage: 'refuses',
     exits: [
       'rejected', 'unauthorized', 'conflict', 'not_found', 'blocked', 'no_state', 'locked',

@@ -2,6 +2,7 @@ import { sessionList, type SessionDocument } from '../../../governance/session/c
 import { listSessions } from '../../../governance/session/end.js'
 import { renderTable } from '../../table.js'
 import { requestOf } from '../../request.js'
+import type { View } from '../../output.js'
 import { defineVerb, type Build, type Run, type VerbDefinition } from '../../verb.js'
 import { sessionState } from './text.js'
 
@@ -10,6 +11,10 @@ export interface SessionListOptions {
   readonly all?: boolean
   readonly live?: boolean
 }
+
+// A session of another owner is ended by its whole id alone.
+const shownId = (rows: SessionDocument[], { id, principal }: SessionDocument, view: View): string =>
+  rows.every((row) => row.principal === principal) ? view.id(id) : id
 
 const definition: VerbDefinition<SessionDocument[]> = {
   meta: {
@@ -29,7 +34,8 @@ const definition: VerbDefinition<SessionDocument[]> = {
   text: (rows, view) => renderTable(
     view, ['session', 'owner', 'state', 'opened', 'idle until', 'expires'],
     rows.map((row) => [
-      row.id, row.principal, sessionState(row), row.issued_at, row.idle_expires_at, row.expires_at,
+      shownId(rows, row, view), row.principal, sessionState(row), row.issued_at,
+      row.idle_expires_at, row.expires_at,
     ]),
   ),
 }

@@ -21,6 +21,8 @@ const definition: VerbDefinition<SessionRevokedDocument> = {
       + 'and is audited. Nothing that the session admitted is contacted or adopted any more.',
     examples: ['$ sallyport session revoke root_0190f…'],
     session: 'required',
+    ids: { session: 'session' },
+    decides: true,
     damage: 'refuses',
     exits: ['unauthorized', 'not_found', 'no_state', 'locked', 'damaged'],
     json: sessionRevoke,

@@ -25,6 +25,7 @@ const definition: VerbDefinition<DigestsDocument> = {
       '$ sallyport shots digests epi_01890000-0000-7000-8000-000000000000',
     ],
     session: 'none',
+    ids: { episode: 'digest' },
     damage: 'refuses',
     exits: ['rejected', 'not_found', 'no_state', 'damaged'],
     json: shotsDigests,
@@ -40,8 +41,8 @@ const definition: VerbDefinition<DigestsDocument> = {
       return renderTable(
         view, ['digest', 'window start', 'window end', 'screenshots', 'characters', 'written'],
         result.map((one) => [
-          one.episode_id, one.window_start, one.window_end, String(one.observation_count),
-          String(one.content_chars), one.written_at,
+          view.id(one.episode_id), one.window_start, one.window_end,
+          String(one.observation_count), String(one.content_chars), one.written_at,
         ]),
       )
     }

@@ -53,7 +53,7 @@ const definition: VerbDefinition<SearchResult> = {
     out: await renderTable(
       view, ['time', 'kind', 'id', 'in', 'text'],
       result.found.map(({ at, kind, id, field, line }) =>
-        [at, kind, id, field, visibleLine(view.foreign(line))]),
+        [at, kind, view.id(id), field, visibleLine(view.foreign(line))]),
     ),
     notes: notesOf(result),
   }),

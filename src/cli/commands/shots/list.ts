@@ -52,7 +52,7 @@ const definition: VerbDefinition<Listed[]> = {
   text: (rows, view) => renderTable(
     view, ['observation', 'captured', 'status', 'size', 'like', 'file', 'reason'],
     rows.map((row) => [
-      row.observation_id, row.captured_at,
+      view.id(row.observation_id), row.captured_at,
       row.classification ?? (row.archived_at === null ? row.analysis_status : 'archived'),
       row.width === null ? row.format : `${row.width}x${row.height} ${row.format}`,
       String(row.suppressed_count), row.path, reasonOf(row),

@@ -54,6 +54,7 @@ const definition: VerbDefinition<ReanalysisDocument> = {
       '$ sallyport shots reanalyze --needs --reason model_version_changed --limit 100',
     ],
     session: 'required',
+    ids: { target: 'observation or path' },
     damage: 'refuses',
     contacts: true,
     exits: [

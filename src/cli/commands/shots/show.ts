@@ -66,6 +66,7 @@ const definition: VerbDefinition<ObservationDocument> = {
       '$ sallyport shots show obs_01890000-0000-7000-8000-000000000000 --analysis --json',
     ],
     session: 'required',
+    ids: { id: 'observation' },
     damage: 'refuses',
     exits: ['rejected', 'unauthorized', 'not_found', 'blocked', 'no_state', 'damaged'],
     json: shotsShow,

@@ -21,6 +21,7 @@ const definition: VerbDefinition<BoardTaskDocument> = {
       + 'blocked on money cannot be cancelled.',
     examples: ['$ sallyport task cancel task_0190f…'],
     session: 'required',
+    ids: { task: 'task' },
     damage: 'refuses',
     exits: ['unauthorized', 'conflict', 'not_found', 'blocked', 'no_state', 'locked', 'damaged'],
     json: taskCancel,

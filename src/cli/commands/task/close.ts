@@ -21,6 +21,7 @@ const definition: VerbDefinition<BoardTaskDocument> = {
       + 'comes back and nothing is sent. A task of a disabled owner may be closed by any other.',
     examples: ['$ sallyport task close task_0190f…'],
     session: 'required',
+    ids: { task: 'task' },
     damage: 'refuses',
     exits: ['unauthorized', 'conflict', 'not_found', 'blocked', 'no_state', 'locked', 'damaged'],
     json: taskClose,

@@ -28,6 +28,7 @@ const definition: VerbDefinition<BoardTaskDocument[]> = {
       + 'them over.',
     examples: ['$ sallyport task list', '$ sallyport task list --state blocked --json'],
     session: 'required',
+    ids: { goal: 'goal', after: 'task' },
     damage: 'refuses',
     exits: ['rejected', 'unauthorized', 'no_state', 'damaged'],
     json: taskList,
@@ -42,7 +43,7 @@ const definition: VerbDefinition<BoardTaskDocument[]> = {
   text: (rows, view) => renderTable(
     view, ['task', 'kind', 'state', 'review', 'access', 'created'],
     rows.map((row) => [
-      row.id, row.kind, row.blocked ? `blocked (${row.blocked.reason})` : row.state,
+      view.id(row.id), row.kind, row.blocked ? `blocked (${row.blocked.reason})` : row.state,
       row.done ? 'done' : row.review, row.access, row.created_at,
     ]),
   ),

@@ -25,6 +25,7 @@ const definition: VerbDefinition<TaskRecoverDocument> = {
       + 'under way, wait to be started or whose charge is not known are taken over one by one.',
     examples: ['$ sallyport task recover task_0190f…', '$ sallyport task recover --all'],
     session: 'required',
+    ids: { task: 'task' },
     damage: 'refuses',
     exits: ['unauthorized', 'conflict', 'not_found', 'no_state', 'locked', 'damaged'],
     json: taskRecover,

@@ -21,6 +21,8 @@ const definition: VerbDefinition<BoardTaskDocument> = {
       '$ sallyport task review task_0190f… --reject --json',
     ],
     session: 'required',
+    ids: { task: 'task' },
+    decides: true,
     damage: 'refuses',
     exits: ['unauthorized', 'conflict', 'not_found', 'blocked', 'no_state', 'locked', 'damaged'],
     json: taskReview,

@@ -16,6 +16,7 @@ const definition: VerbDefinition<TaskShowDocument> = {
     description: 'Shows state, charge, review and receipt of a task; never its input or output.',
     examples: ['$ sallyport task show task_0190f…', '$ sallyport task show task_0190f… --json'],
     session: 'required',
+    ids: { task: 'task' },
     damage: 'refuses',
     exits: ['unauthorized', 'not_found', 'no_state', 'damaged'],
     json: taskShow,

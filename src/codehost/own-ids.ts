@@ -1,0 +1,14 @@
+/** The ids of the code host that may be given in short; connections are governance's. */
+import { ownedIds } from '../governance/short-ids.js'
+import { closureCollection, closuresByOwner, closuresByTail } from './closure/rows.js'
+import { jobCollection, jobsByOwner, jobsByTail } from './jobs/rows.js'
+
+/** Jobs. */
+export const jobIds = ownedIds('job', jobCollection, {
+  tail: jobsByTail, owner: jobsByOwner,
+}, ({ owner }) => owner)
+
+/** Closures. */
+export const closureIds = ownedIds('cls', closureCollection, {
+  tail: closuresByTail, owner: closuresByOwner,
+}, ({ owner }) => owner)
