@@ -1,4 +1,4 @@
-/** Ids that were typed in short: found out before the verb runs, so that it knows whole ones only. */
+/** Ids that were typed in short: made whole before the verb runs, so that it knows no others. */
 import { tailOf } from '../base/ids.js'
 import type { IdKind } from '../governance/short-ids.js'
 import type { VerbDeps } from './bound.js'

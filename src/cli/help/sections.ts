@@ -2,6 +2,7 @@
 import { exitStatus } from '../../base/outcome.js'
 import type { ExitName } from '../../base/outcome.js'
 import { globalFlags } from '../globals.js'
+import { needsWholeIds } from '../short-ids.js'
 import type { SessionNeed, VerbMeta } from '../verb.js'
 import { commonExits, exitMeaning, inOrder, sentSentence } from './exits.js'
 import { topLevelFields } from './fields.js'
@@ -13,6 +14,13 @@ export const sessionText: Readonly<Record<SessionNeed, string>> = {
   required: 'needs a session: sallyport login',
 }
 
+/** What the line on ids of help says; none for a verb that takes no id. */
+export const idsText = (meta: VerbMeta): string[] => {
+  if (meta.ids === undefined) return []
+  const forms = 'whole, or the beginning, or the last 8 digits or more, of one of yours alone'
+  return [needsWholeIds(meta) ? `${forms}; with --no-input whole` : forms]
+}
+
 /** The sections, beginning with an empty line. */
 export const helpSections = (meta: VerbMeta): string =>
   [
@@ -21,6 +29,7 @@ export const helpSections = (meta: VerbMeta): string =>
     ...columns(globalFlagRows()),
     '',
     `Session: ${sessionText[meta.session]}`,
+    ...idsText(meta).map((line) => wrap(`Ids: ${line}`)),
     wrap(`JSON: ${jsonText(meta)}`),
     '',
     'Examples:',

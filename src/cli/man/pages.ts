@@ -3,7 +3,7 @@ import { exitStatus } from '../../base/outcome.js'
 import type { ExitName } from '../../base/outcome.js'
 import { globalFlags } from '../globals.js'
 import { exitMeaning, inOrder } from '../help/exits.js'
-import { exitRows, jsonText, sentLines, sessionText } from '../help/sections.js'
+import { exitRows, idsText, jsonText, sentLines, sessionText } from '../help/sections.js'
 import { topicNames, topicText } from '../help/topics.js'
 import type { DescribedFlag, DescribedNoun, DescribedVerb } from '../tree.js'
 import { version } from '../version.js'
@@ -62,6 +62,7 @@ const verbSection = ({ meta, usage, arguments: args, flags }: DescribedVerb): st
   ...args.flatMap(({ name, text }) => tagged(italic(name), plain(text))),
   ...flags.flatMap((flag) => tagged(flagTag(flag), plain(flag.text))),
   '.PP', plain(`Session: ${sessionText[meta.session]}.`),
+  ...idsText(meta).flatMap((line) => ['.PP', plain(`Ids: ${line}.`)]),
   '.PP', plain(`JSON: ${jsonText(meta)}.`),
   '.PP', 'Exit status:',
   ...exitRows(meta).flatMap(([status, text]) => tagged(bold(status), plain(text))),

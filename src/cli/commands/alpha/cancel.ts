@@ -22,7 +22,10 @@ const definition: VerbDefinition<TaskDocument> = {
     session: 'required',
     ids: { task: 'task' },
     damage: 'refuses',
-    exits: ['unauthorized', 'conflict', 'not_found', 'blocked', 'no_state', 'locked', 'damaged'],
+    exits: [
+      'rejected', 'unauthorized', 'conflict', 'not_found', 'blocked', 'no_state', 'locked',
+      'damaged',
+    ],
     json: alphaCancel,
   },
   flags: (command) => command.argument('<task>', 'id of the task'),

@@ -22,7 +22,7 @@ const definition: VerbDefinition<AnswerDocument> = {
     session: 'required',
     ids: { task: 'task' },
     damage: 'refuses',
-    exits: ['unauthorized', 'conflict', 'not_found', 'blocked', 'no_state', 'damaged'],
+    exits: ['rejected', 'unauthorized', 'conflict', 'not_found', 'blocked', 'no_state', 'damaged'],
     json: alphaOutput,
   },
   flags: (command) => command.argument('<task>', 'id of the task'),

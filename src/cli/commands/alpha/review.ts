@@ -36,7 +36,10 @@ const definition: VerbDefinition<TaskDocument> = {
     ids: { task: 'task' },
     decides: true,
     damage: 'refuses',
-    exits: ['unauthorized', 'conflict', 'not_found', 'blocked', 'no_state', 'locked', 'damaged'],
+    exits: [
+      'rejected', 'unauthorized', 'conflict', 'not_found', 'blocked', 'no_state', 'locked',
+      'damaged',
+    ],
     json: alphaReview,
   },
   flags: (command) => command

@@ -19,7 +19,7 @@ const definition: VerbDefinition<AlphaTaskDocument> = {
     session: 'required',
     ids: { task: 'task' },
     damage: 'refuses',
-    exits: ['unauthorized', 'not_found', 'no_state', 'damaged'],
+    exits: ['rejected', 'unauthorized', 'not_found', 'no_state', 'damaged'],
     json: alphaTask,
   },
   flags: (command) => command.argument('<task>', 'id of the task'),

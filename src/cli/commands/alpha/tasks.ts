@@ -23,7 +23,7 @@ const definition: VerbDefinition<TaskDocument[]> = {
     session: 'required',
     ids: { after: 'task' },
     damage: 'refuses',
-    exits: ['unauthorized', 'no_state', 'damaged'],
+    exits: ['rejected', 'unauthorized', 'no_state', 'damaged'],
     json: alphaTasks,
   },
   flags: (command) => command

@@ -22,7 +22,7 @@ const definition: VerbDefinition<AuditShowDocument> = {
     session: 'required',
     ids: { audit: 'audit' },
     damage: 'shows',
-    exits: ['unauthorized', 'not_found', 'no_state', 'damaged'],
+    exits: ['rejected', 'unauthorized', 'not_found', 'no_state', 'damaged'],
     json: auditShow,
   },
   flags: (command) => command.argument('<audit>', 'id of the row, from audit list'),

@@ -24,7 +24,10 @@ const definition: VerbDefinition<JobDocument> = {
     ids: { job: 'job' },
     decides: true,
     damage: 'refuses',
-    exits: ['unauthorized', 'conflict', 'not_found', 'blocked', 'no_state', 'locked', 'damaged'],
+    exits: [
+      'rejected', 'unauthorized', 'conflict', 'not_found', 'blocked', 'no_state', 'locked',
+      'damaged',
+    ],
     json: codehostAdopt,
   },
   flags: (command) => command.argument('<job>', 'id of the job'),

@@ -23,7 +23,10 @@ const definition: VerbDefinition<JobDocument> = {
     session: 'required',
     ids: { job: 'job' },
     damage: 'refuses',
-    exits: ['unauthorized', 'conflict', 'not_found', 'blocked', 'no_state', 'locked', 'damaged'],
+    exits: [
+      'rejected', 'unauthorized', 'conflict', 'not_found', 'blocked', 'no_state', 'locked',
+      'damaged',
+    ],
     json: codehostCancel,
   },
   flags: (command) => command.argument('<job>', 'id of the job'),

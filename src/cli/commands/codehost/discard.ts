@@ -22,7 +22,7 @@ const definition: VerbDefinition<DiscardDocument> = {
     session: 'required',
     ids: { job: 'job' },
     damage: 'refuses',
-    exits: ['unauthorized', 'conflict', 'not_found', 'blocked', 'no_state', 'damaged'],
+    exits: ['rejected', 'unauthorized', 'conflict', 'not_found', 'blocked', 'no_state', 'damaged'],
     json: codehostDiscard,
   },
   flags: (command) => command

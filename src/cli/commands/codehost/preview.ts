@@ -33,7 +33,8 @@ const definition: VerbDefinition<PreviewDocument> = {
     damage: 'refuses',
     contacts: true,
     exits: [
-      'unauthorized', 'conflict', 'not_found', 'blocked', 'remote', 'no_state', 'locked', 'damaged',
+      'rejected', 'unauthorized', 'conflict', 'not_found', 'blocked', 'remote', 'no_state',
+      'locked', 'damaged',
     ],
     json: codehostPreview,
   },

@@ -26,8 +26,8 @@ const definition: VerbDefinition<JobDocument> = {
     damage: 'refuses',
     contacts: true,
     exits: [
-      'unauthorized', 'conflict', 'not_found', 'blocked', 'remote', 'no_state', 'locked',
-      'damaged', 'cancelled',
+      'rejected', 'unauthorized', 'conflict', 'not_found', 'blocked', 'remote', 'no_state',
+      'locked', 'damaged', 'cancelled',
     ],
     json: codehostResume,
   },

@@ -23,7 +23,7 @@ const definition: VerbDefinition<ConnectionDocument> = {
     ids: { connection: 'connection' },
     decides: true,
     damage: 'refuses',
-    exits: ['unauthorized', 'conflict', 'not_found', 'no_state', 'locked', 'damaged'],
+    exits: ['rejected', 'unauthorized', 'conflict', 'not_found', 'no_state', 'locked', 'damaged'],
     json: codehostRevoke,
   },
   flags: (command) => command.argument('<connection>', 'id of the connection'),

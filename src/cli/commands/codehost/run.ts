@@ -32,8 +32,8 @@ const definition: VerbDefinition<RanDocument> = {
     damage: 'refuses',
     contacts: true,
     exits: [
-      'unauthorized', 'conflict', 'not_found', 'blocked', 'remote', 'partial', 'no_state',
-      'locked', 'damaged', 'cancelled',
+      'rejected', 'unauthorized', 'conflict', 'not_found', 'blocked', 'remote', 'partial',
+      'no_state', 'locked', 'damaged', 'cancelled',
     ],
     json: codehostRun,
   },

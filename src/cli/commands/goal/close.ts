@@ -22,7 +22,7 @@ const definition: VerbDefinition<GoalDocument> = {
     session: 'required',
     ids: { goal: 'goal' },
     damage: 'refuses',
-    exits: ['unauthorized', 'conflict', 'not_found', 'no_state', 'locked', 'damaged'],
+    exits: ['rejected', 'unauthorized', 'conflict', 'not_found', 'no_state', 'locked', 'damaged'],
     json: goalClose,
   },
   flags: (command) => command

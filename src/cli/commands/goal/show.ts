@@ -18,7 +18,7 @@ const definition: VerbDefinition<GoalDocument> = {
     session: 'required',
     ids: { goal: 'goal' },
     damage: 'shows',
-    exits: ['unauthorized', 'not_found', 'no_state', 'damaged'],
+    exits: ['rejected', 'unauthorized', 'not_found', 'no_state', 'damaged'],
     json: goalShow,
   },
   flags: (command) => command.argument('<goal>', 'id of the goal'),

@@ -28,7 +28,7 @@ const definition: VerbDefinition<ReservationDocument[]> = {
     session: 'required',
     ids: { after: 'operation' },
     damage: 'refuses',
-    exits: ['unauthorized', 'no_state', 'damaged'],
+    exits: ['rejected', 'unauthorized', 'no_state', 'damaged'],
     json: ledgerReservations,
   },
   flags: (command) => command

@@ -31,7 +31,10 @@ const definition: VerbDefinition<ReservationDocument> = {
     ids: { operation: 'operation' },
     decides: true,
     damage: 'refuses',
-    exits: ['unauthorized', 'conflict', 'not_found', 'blocked', 'no_state', 'locked', 'damaged'],
+    exits: [
+      'rejected', 'unauthorized', 'conflict', 'not_found', 'blocked', 'no_state', 'locked',
+      'damaged',
+    ],
     json: ledgerReview,
   },
   flags: (command) => command

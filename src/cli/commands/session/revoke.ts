@@ -24,7 +24,7 @@ const definition: VerbDefinition<SessionRevokedDocument> = {
     ids: { session: 'session' },
     decides: true,
     damage: 'refuses',
-    exits: ['unauthorized', 'not_found', 'no_state', 'locked', 'damaged'],
+    exits: ['rejected', 'unauthorized', 'not_found', 'no_state', 'locked', 'damaged'],
     json: sessionRevoke,
   },
   flags: (command) => command.argument('<session>', 'id of the session'),

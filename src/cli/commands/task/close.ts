@@ -23,7 +23,10 @@ const definition: VerbDefinition<BoardTaskDocument> = {
     session: 'required',
     ids: { task: 'task' },
     damage: 'refuses',
-    exits: ['unauthorized', 'conflict', 'not_found', 'blocked', 'no_state', 'locked', 'damaged'],
+    exits: [
+      'rejected', 'unauthorized', 'conflict', 'not_found', 'blocked', 'no_state', 'locked',
+      'damaged',
+    ],
     json: taskClose,
   },
   flags: (command) => command.argument('<task>', 'id of the task'),

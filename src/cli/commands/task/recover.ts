@@ -27,7 +27,7 @@ const definition: VerbDefinition<TaskRecoverDocument> = {
     session: 'required',
     ids: { task: 'task' },
     damage: 'refuses',
-    exits: ['unauthorized', 'conflict', 'not_found', 'no_state', 'locked', 'damaged'],
+    exits: ['rejected', 'unauthorized', 'conflict', 'not_found', 'no_state', 'locked', 'damaged'],
     json: taskRecover,
   },
   flags: (command) => command

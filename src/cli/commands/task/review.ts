@@ -24,7 +24,10 @@ const definition: VerbDefinition<BoardTaskDocument> = {
     ids: { task: 'task' },
     decides: true,
     damage: 'refuses',
-    exits: ['unauthorized', 'conflict', 'not_found', 'blocked', 'no_state', 'locked', 'damaged'],
+    exits: [
+      'rejected', 'unauthorized', 'conflict', 'not_found', 'blocked', 'no_state', 'locked',
+      'damaged',
+    ],
     json: taskReview,
   },
   flags: (command) => command

@@ -18,7 +18,7 @@ const definition: VerbDefinition<TaskShowDocument> = {
     session: 'required',
     ids: { task: 'task' },
     damage: 'refuses',
-    exits: ['unauthorized', 'not_found', 'no_state', 'damaged'],
+    exits: ['rejected', 'unauthorized', 'not_found', 'no_state', 'damaged'],
     json: taskShow,
   },
   flags: (command) => command.argument('<task>', 'id of the task'),
