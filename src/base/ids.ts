@@ -44,7 +44,6 @@ const uuid7Form = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12
 export const msOfUuid7 = (uuid: string): number | undefined =>
   uuid7Form.test(uuid) ? Number.parseInt(uuid.slice(0, 8) + uuid.slice(9, 13), 16) : undefined
 
-const wholeForm = /^[a-z]+(?:_[a-z]+)?_[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/
 
 /**
  * So many last digits an id is shown and found by. A UUID of version 7 begins with its time: ids
@@ -52,9 +51,16 @@ const wholeForm = /^[a-z]+(?:_[a-z]+)?_[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9
  */
 export const tailDigits = 8
 
+/** Whether a text is an id of any type, whole. */
+const isWhole = (text: string): boolean => {
+  const at = text.lastIndexOf('_')
+  return /^[a-z]+(?:_[a-z]+)?$/.test(text.slice(0, Math.max(0, at)))
+    && uuid7Form.test(text.slice(at + 1))
+}
+
 /** The last digits of an id; null of one that does not end in a UUID (`op_unread-…`). */
 export const tailOf = (id: string): string | null =>
-  wholeForm.test(id) ? id.slice(-tailDigits) : null
+  isWhole(id) ? id.slice(-tailDigits) : null
 
 /** An id as lists show it: its type and its last digits. What is no such id stays as it is. */
 export const shortOf = (id: string): string => {

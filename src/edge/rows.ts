@@ -116,7 +116,7 @@ export const edgeCollections = {
     name: 'edge_codes', schema: codeShape, partition: 'one', indexes: [codesByDigest],
   } as CollectionSpec<EdgeCode>,
   devices: {
-    name: 'edge_devices', schema: deviceShape, partition: 'one', 
+    name: 'edge_devices', schema: deviceShape, partition: 'one',
     indexes: [devicesByCredential, devicesByOwner, devicesByTail],
   } as CollectionSpec<EdgeDevice>,
   artifacts: {

@@ -10,7 +10,8 @@ import {
   auditByName, auditByNumber, auditByPrincipal, auditByTail, auditByTime, consentsByPurpose,
   consentsByState, decisionsByOperation, goalsByOwner, goalsByTail, goalsDefault, intentsOpen,
   jobsByTaskTail, ledgerByTail, reservationsByOverrun, reservationsByOwner, reservationsByState,
-  rootsByEnd, rootsByOwner, rootsByTail, rootsByToken, rootsUnended, tasksByGoal, tasksByKind, tasksByOwner, tasksByOwnState, tasksByState,
+  rootsByEnd, rootsByOwner, rootsByTail, rootsByToken, rootsUnended, tasksByGoal,
+  tasksByKind, tasksByOwner, tasksByOwnState, tasksByState,
 } from './row-indexes.js'
 
 const nullable = <S extends v.GenericSchema>(schema: S) => v.nullable(schema)

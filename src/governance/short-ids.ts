@@ -52,7 +52,7 @@ export const sharedIds = <T>(
     view.range(spec, { prefix: begins, limit }).map(({ id }) => id),
 })
 
-/** Of so many rows it is worked out which digits tell them apart; a time that many share has more. */
+/** Of so many rows it is worked out which digits tell them apart; many may begin alike. */
 const candidatesMost = 32
 
 /** How many of their last digits two ids have in common. */

@@ -1,5 +1,5 @@
 /** A short id leads to the one row of its owner that it fits, or to a refusal; never to another. */
-import t from 'tap'
+import t, { type Test } from 'tap'
 import fc from 'fast-check'
 import { SallyportError } from '../../src/base/errors.js'
 import { tailOf, type IdPrefix } from '../../src/base/ids.js'
@@ -55,7 +55,7 @@ const fits = (id: string, given: string): boolean =>
   id.startsWith(given)
   || (tailOf(id) !== null && /[0-9a-f]{8}$/.test(given) && id.endsWith(given.replace(/^goal_/, '')))
 
-const world = async (test: typeof t) => {
+const world = async (test: Test) => {
   const at = await World.still(test).state({ owner: 'ada' })
   const ada = (await signIn(at)).session
   const bob = (await addAndSignIn(at, ada, 'bob')).session
@@ -109,8 +109,8 @@ t.test('a whole id, a path and another word are no short ids; a beginning alone 
   const { at, ada } = await world(t)
   const whole = 'goal_01900000-0000-7000-8000-000000000001'
   for (const given of [
-    whole, 'goal_', 'goal', '', 'task_00000001', '0190', 'GOAL_01900000', 'goal_019z', 'op_unread-1',
-    './shot.png', 'goal_0190000000000', `${whole}0`, `goal_${'0'.repeat(37)}`,
+    whole, 'goal_', 'goal', '', 'task_00000001', '0190', 'GOAL_01900000', 'goal_019z',
+    'op_unread-1', './shot.png', `${whole}0`, `goal_${'0'.repeat(37)}`,
   ]) {
     t.equal(wholeId(at.view(), ada, goalIds, given, 'goal'), given)
   }
@@ -172,7 +172,8 @@ t.test('a session of another owner is no short id’s, and where nobody is logge
   t.equal(wholeId(at.view(), ada, sessionIds, mine.slice(-8), 'session'), mine)
   for (const form of [mine.slice(-8), mine.slice(0, -1)]) {
     t.equal(wholeId(at.view(), bob, sessionIds, form, 'session'), form)
-    for (const kind of [sessionIds, taskIds, operationIds, goalIds, jobIds, deviceIds, connectionIds]) {
+    const owned = [sessionIds, taskIds, operationIds, goalIds, jobIds, deviceIds, connectionIds]
+    for (const kind of owned) {
       const given = form.replace(/^root/, kind.prefix)
       t.equal(wholeId(at.view(), null, kind, given, 'session'), given)
     }
