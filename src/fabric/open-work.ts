@@ -16,7 +16,7 @@ import { authenticate, authenticateRoot } from '../governance/session/authentica
 import type { Session } from '../governance/session/types.js'
 import { recordStops } from '../governance/stops/record.js'
 import { openStore } from '../state/store.js'
-import type { Store } from '../state/types.js'
+import type { Store, View } from '../state/types.js'
 
 /** Where a state lies and what it is worked on with. */
 export interface WorkPlace {
@@ -134,8 +134,8 @@ export const openWork = (async (order: WorkOrder): Promise<Work> => {
   try {
     const gov: Gov = { store, clock, observer, face }
     // Before anybody is asked for: the rows of an old copy know sessions that have ended since.
-    if (anchor !== 'any') requireAnchored(store)
-    const session = operatorOf(gov, order)
+    const view = anchor === 'any' ? store.read() : requireAnchored(store)
+    const session = operatorOf(gov, order, view)
     const recovered = mode === 'mutate' ? await recovery(gov, order.registry) : null
     return { gov, session, recovered, close }
   } catch (error) {
@@ -146,11 +146,11 @@ export const openWork = (async (order: WorkOrder): Promise<Work> => {
 
 /** Who asks; null where nobody is asked for. */
 const operatorOf = (
-  gov: Gov, { mode, token, root, touch = mode !== 'alone', touchEveryMs }: WorkOrder,
+  gov: Gov, { mode, token, root, touch = mode !== 'alone', touchEveryMs }: WorkOrder, view: View,
 ): Session | null => {
   const rule = { touch, ...(touchEveryMs === undefined ? {} : { touchEveryMs }) }
-  if (root !== undefined) return authenticateRoot(gov, root, rule)
-  return token === undefined ? null : authenticate(gov, token, rule)
+  if (root !== undefined) return authenticateRoot(gov, root, rule, view)
+  return token === undefined ? null : authenticate(gov, token, rule, view)
 }
 
 /** Loaded at use: its rules know every capability, and most work only reads. */

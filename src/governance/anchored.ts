@@ -4,7 +4,7 @@
  * with only by what looks after a state and by what stops (A-070, A-158).
  */
 import { fail, type SallyportError } from '../base/errors.js'
-import type { AnchorStatus, Store } from '../state/types.js'
+import type { AnchorStatus, Store, View } from '../state/types.js'
 
 const texts: Readonly<Record<Exclude<AnchorStatus, 'ok'>, string>> = {
   behind: 'This state directory is older than what its anchor remembers.',
@@ -42,12 +42,13 @@ const requireOwnKey = (store: Store): void => {
  * Throws `blocked`/`store_behind_anchor` (with `behind`, `forked`, `missing` or `forged`) unless
  * the anchor vouches for the store. A record whose process died before it had moved the anchor was
  * never acknowledged and is no fork, and neither is what damage hides. Where it is the
- * key that is not there, or not the right one, that is told: `key_missing`, `key_damaged`.
+ * key that is not there, or not the right one, that is told: `key_missing`, `key_damaged`. Gives the
+ * rows that it vouches for.
  */
-export const requireAnchored = (store: Store): void => {
-  const { status } = store.anchor()
+export const requireAnchored = (store: Store): View => {
+  const { status, view } = store.anchor()
   // Records that damage hides are no older copy: damage is told for itself, before any of this.
-  if (status === 'ok' || store.health().damage !== null) return
+  if (status === 'ok' || store.health().damage !== null) return view
   if (status === 'missing' || status === 'forged') requireOwnKey(store)
   throw notVouchedFor(status)
 }

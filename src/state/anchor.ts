@@ -11,6 +11,7 @@ import type { KeyRing } from './keys.js'
 import { fileBytesMax } from './limits.js'
 import type { Mark } from './snapshot/manifest.js'
 import { markShape } from './snapshot/manifest.js'
+import { Still } from './still.js'
 import type { AnchorStatus } from './types.js'
 
 const anchorShape = v.strictObject({
@@ -64,9 +65,12 @@ export const anchorAt = (
 ): Anchor => {
   let still = false
   let known: Mark | 'missing' | 'forged' | undefined
+  const unmoved = new Still<Mark | 'missing' | 'forged'>()
   const open = (): Mark | 'missing' | 'forged' => {
     try {
-      return readAnchor(files, path, keys, storeId)
+      const facts = files.stat(path)
+      const read = () => readAnchor(files, path, keys, storeId)
+      return facts === undefined ? read() : unmoved.of(facts, read)
     } catch (error) {
       if (error instanceof SallyportError && error.code === 'key_missing') return 'missing'
       throw ioFailure(error, 'reading the anchor')

@@ -272,13 +272,13 @@ export class FileStore implements Store {
     // an anchor that nobody has moved since says that the two went on apart.
     let anchored = this.#anchor.read()
     for (;;) {
-      this.read()
+      const view = this.read()
       const { marks, manifest } = this.generation
       const { status } = compareAnchor(anchored, marks, manifest.mark_floor)
       const before = anchored
       if (status === 'forked') anchored = this.#anchor.read()
       if (!sameMark(before, anchored)) continue
-      return { status, ...standingOf(anchored, marks) }
+      return { status, ...standingOf(anchored, marks), view }
     }
   }
 
@@ -298,7 +298,7 @@ export class FileStore implements Store {
 
 const standingOf = (
   anchored: Mark | 'missing' | 'forged', marks: readonly Mark[],
-): Omit<AnchorStanding, 'status'> => {
+): Omit<AnchorStanding, 'status' | 'view'> => {
   if (typeof anchored === 'string') return { policyRevision: 0, mark: null, isOwn: false }
   // It is one of the newest, if any.
   const isOwn = marks.findLast(({ number, chain }) =>

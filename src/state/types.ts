@@ -149,6 +149,8 @@ export interface AnchorStanding {
   readonly mark: AnchoredMark | null
   /** Whether the record of that mark is in this store's own history. */
   readonly isOwn: boolean
+  /** The rows that it was compared with. */
+  readonly view: View
 }
 
 /** The marked record that an anchor remembers. */

@@ -7,7 +7,7 @@ import { collections, type Root } from '../rows.js'
 import { stopCovering } from '../stops/folder.js'
 import { stoppedError, stopsEverybody } from '../stops/stop.js'
 import { touchLastUse } from './last-use.js'
-import { liveSession } from './live.js'
+import { requireLiveRow, sessionMoment } from './live.js'
 import { isToken, sameDigest, tokenDigest } from './token.js'
 import type { Session } from './types.js'
 
@@ -48,18 +48,18 @@ export interface TouchRule {
  * The operator behind a token. Throws `unauthorized`: `session_required` (none given),
  * `session_invalid`, `session_ended`, `session_expired`, `session_idle`,
  * `session_clock_stepped_back`, `principal_disabled`; or `damaged` where damage may hide its row.
- * Notes the use unless `touch` is false.
+ * Notes the use unless `touch` is false. `view`: the rows that the caller has just read.
  */
 export const authenticate = (
   gov: Gov,
   token: string | null | undefined,
   { touch = true, touchEveryMs }: TouchRule = {},
+  view: View = gov.store.read(),
 ): Session => {
   const next = 'Run `sallyport login`.'
   if (token === null || token === undefined || token === '') {
     throw fail.unauthorized('session_required', 'This needs a session.', { next })
   }
-  const view = gov.store.read()
   const found = rootOfToken(gov, view, token)
   if (found === undefined) {
     // Its row may be among those that damage hides.
@@ -74,10 +74,14 @@ const standingSession = (
   gov: Gov, view: View, rootId: string,
   { touch, touchEveryMs }: { readonly touch: boolean; readonly touchEveryMs: number | undefined },
 ): Session => {
-  const session = liveSession(view, gov, rootId)
+  const moment = sessionMoment(gov, rootId)
+  const session = requireLiveRow(view, rootId, moment)
   const { root } = session
   requireUnstopped(gov, root)
-  if (touch) touchLastUse(gov.store.dir, root.root_id, gov.clock.wallMs(), touchEveryMs)
+  if (touch) {
+    const note = { everyMs: touchEveryMs, seenMs: moment.lastUseMs }
+    touchLastUse(gov.store.dir, root.root_id, gov.clock.wallMs(), note)
+  }
   return session
 }
 
@@ -87,8 +91,8 @@ const standingSession = (
  */
 export const authenticateRoot = (
   gov: Gov, rootId: string, { touch = false, touchEveryMs }: TouchRule = {},
+  view: View = gov.store.read(),
 ): Session => {
-  const view = gov.store.read()
   if (view.get(collections.roots, rootId) === undefined) requireWhole(gov)
   return standingSession(gov, view, rootId, { touch, touchEveryMs })
 }

@@ -4,8 +4,9 @@
  * only shortens a session, because the time of issue then counts as the last use; for the same
  * reason a failed write is ignored.
  */
-import { rmSync } from 'node:fs'
+import { rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
+import { Still } from '../../state/still.js'
 import { readPrivate, writePrivate } from './private-file.js'
 
 const idForm = /^root_[0-9a-f-]{36}$/
@@ -14,25 +15,54 @@ const lineBytesMax = 64
 
 const folderOf = (dir: string): string => join(dir, 'run', 'sessions')
 
+/** Sessions whose last use is remembered; more of them are rather read again. */
+const remembered = new Map<string, Still<number | null>>()
+const rememberedMax = 1_000
+
+const stillOf = (path: string): Still<number | null> => {
+  const known = remembered.get(path)
+  if (known !== undefined) return known
+  if (remembered.size >= rememberedMax) remembered.clear()
+  const still = new Still<number | null>()
+  remembered.set(path, still)
+  return still
+}
+
+const readLine = (path: string): number | null => {
+  const line = lineForm.exec(readPrivate(path, lineBytesMax) ?? '')
+  return line?.[1] === undefined ? null : Number(line[1])
+}
+
 /** Milliseconds since 1970 UTC of the last use, or null when it is not known. */
 export const readLastUse = (dir: string, rootId: string): number | null => {
   if (!idForm.test(rootId)) return null
+  const path = join(folderOf(dir), rootId)
   try {
-    const line = lineForm.exec(readPrivate(join(folderOf(dir), rootId), lineBytesMax) ?? '')
-    return line?.[1] === undefined ? null : Number(line[1])
+    const facts = statSync(path, { throwIfNoEntry: false })
+    return facts === undefined ? null : stillOf(path).of(facts, () => readLine(path))
   } catch {
     return null
   }
+}
+
+/** How a use is noted. */
+export interface UseNote {
+  /** A use this soon after the noted one is not noted, ms (default 1). */
+  readonly everyMs?: number | undefined
+  /** What was noted when the caller looked a moment ago; left out: it is looked for. */
+  readonly seenMs?: number | null
 }
 
 /**
  * Notes a use at `ms`, unless one was noted less than `everyMs` before; never moves the noted time
  * back.
  */
-export const touchLastUse = (dir: string, rootId: string, ms: number, everyMs = 1): void => {
-  if (!idForm.test(rootId)) return
-  const noted = readLastUse(dir, rootId)
-  if (noted !== null && ms - noted < everyMs) return
+export const touchLastUse = (
+  dir: string, rootId: string, ms: number, { everyMs = 1, seenMs = null }: UseNote = {},
+): void => {
+  const isRecent = (noted: number | null): boolean => noted !== null && ms - noted < everyMs
+  // Looked at again where it will be written: another process may have noted a later use.
+  if (!idForm.test(rootId) || isRecent(seenMs) || isRecent(readLastUse(dir, rootId))) return
   try {
     writePrivate(join(folderOf(dir), rootId), `${Math.floor(ms)}\n`)
   } catch {

@@ -106,9 +106,9 @@ export const rootEndsMs = (view: View, at: Gov | Place, rootId: string): number 
   return Math.min(used + root.idle_ms, msFromIso(root.expires_at))
 }
 
-const isLive = (view: View, place: Place, rootId: string): boolean => {
+const isLive = (view: View, rootId: string, moment: SessionMoment): boolean => {
   try {
-    liveRoot(view, place, rootId)
+    requireLiveRow(view, rootId, moment)
     return true
   } catch {
     return false
@@ -117,8 +117,9 @@ const isLive = (view: View, place: Place, rootId: string): boolean => {
 
 /** What the world sees of a root. */
 export const sessionFacts = (view: View, at: Gov | Place, root: Root): SessionFacts => {
-  const place = placeOf(at)
-  const used = newestUseMs(root, readLastUse(place.dir, root.root_id))
+  // One look for all: with two of them a session could end between its times and `live`.
+  const moment = sessionMoment(at, root.root_id)
+  const used = newestUseMs(root, moment.lastUseMs)
   const idleEnd = Math.min(used + root.idle_ms, msFromIso(root.expires_at))
   return {
     id: root.root_id,
@@ -129,6 +130,6 @@ export const sessionFacts = (view: View, at: Gov | Place, root: Root): SessionFa
     expires_at: root.expires_at,
     ended_at: root.ended?.at ?? null,
     ended_reason: root.ended?.reason ?? null,
-    live: isLive(view, place, root.root_id),
+    live: isLive(view, root.root_id, moment),
   }
 }

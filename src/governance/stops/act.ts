@@ -84,7 +84,10 @@ export const underWayError = (facts: FenceFacts, stop: Stop): SallyportError => 
  */
 const requireSound = ({ store }: Gov): void => {
   const { damage } = store.health()
-  if (damage === null) return requireAnchored(store)
+  if (damage === null) {
+    requireAnchored(store)
+    return
+  }
   throw fail.damaged(damage.code, damage.message, {
     next: 'Everything at once is stopped by `sallyport policy revoke`, which needs no sound state. '
       + 'For the state itself run `sallyport state check`.',
