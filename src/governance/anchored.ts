@@ -42,8 +42,8 @@ const requireOwnKey = (store: Store): void => {
  * Throws `blocked`/`store_behind_anchor` (with `behind`, `forked`, `missing` or `forged`) unless
  * the anchor vouches for the store. A record whose process died before it had moved the anchor was
  * never acknowledged and is no fork, and neither is what damage hides. Where it is the
- * key that is not there, or not the right one, that is told: `key_missing`, `key_damaged`. Gives the
- * rows that it vouches for.
+ * key that is not there, or not the right one, that is told: `key_missing`, `key_damaged`. Gives
+ * the rows that it vouches for.
  */
 export const requireAnchored = (store: Store): View => {
   const { status, view } = store.anchor()

@@ -1,5 +1,5 @@
 /** What a watcher looks at again by itself, with no notice: judged by a clock that jumps. */
-import { utimesSync, writeFileSync } from 'node:fs'
+import { mkdirSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { isoFromMs, systemClock, type Clock } from '../../src/base/clock.js'
@@ -9,10 +9,11 @@ import { watchFolder } from '../../src/shots/watch/watch.js'
 import { placesOf } from '../../src/state/paths.js'
 import { openStore } from '../../src/state/store.js'
 import { image } from '../support/png.js'
+import type { Ran } from '../world/place.js'
 import { World, type ImageWorld } from '../world/world.js'
 
 /** A clock on which every wait is over at once. */
-const jumpingClock = (): { clock: Clock; passedMs: () => number } => {
+const jumpingClock = (wait?: () => Promise<void>): { clock: Clock; passedMs: () => number } => {
   let passed = 0
   return {
     passedMs: () => passed,
@@ -21,6 +22,7 @@ const jumpingClock = (): { clock: Clock; passedMs: () => number } => {
       wallMs: () => systemClock.wallMs() + passed,
       monotonicMs: () => systemClock.monotonicMs() + passed,
       sleep: async (ms) => {
+        await wait?.()
         passed += ms
         // Notices of the kernel come in between, as they do in a real wait.
         await new Promise((resolve) => setImmediate(resolve))
@@ -35,11 +37,18 @@ interface Watched {
   readonly waitedMs: number
 }
 
+interface Told {
+  at?(step: string): void
+  tick?(): void
+  /** Before each wait of the watcher is over. */
+  wait?(): Promise<void>
+}
+
 /** Watches until so many images are in; `at` is told every step of a tick. */
 const watched = async (
-  world: ImageWorld, images: number, told: { at?(step: string): void; tick?(): void } = {},
+  world: ImageWorld, images: number, told: Told = {},
 ): Promise<Watched> => {
-  const { clock, passedMs } = jumpingClock()
+  const { clock, passedMs } = jumpingClock(told.wait)
   const stop = new AbortController()
   const receipts: ScanReceipt[] = []
   const { stateDir: dir, configDir } = world.place
@@ -110,4 +119,26 @@ t.test('S-001 a tick that found the state locked is done again, with no notice',
     ['degraded', 'lock_held'], ['ok', null],
   ])
   t.ok(waitedMs < soonMs, `${waitedMs} ms`)
+})
+
+t.test('S-001 another folder that was configured meanwhile is followed within a second, with no notice', async (t) => {
+  const world = await World.in(t).state().session().images()
+  const old = isoFromMs(Date.now() - 60_000)
+  world.file('here.png', image(1), old)
+  const other = join(world.folder, '..', 'other')
+  mkdirSync(other)
+  writeFileSync(join(other, 'there.png'), image(2))
+  utimesSync(join(other, 'there.png'), new Date(old), new Date(old))
+  const configured: Promise<Ran>[] = []
+  const { receipts, waitedMs } = await watched(world, 2, {
+    tick: () => {
+      if (configured.length > 0) return
+      configured.push(world.run(['shots', 'config', 'set', '--folder', other]))
+    },
+    // The settings are saved while the watcher waits, however long that takes here.
+    wait: async () => void await configured[0],
+  })
+  t.equal((await configured[0])?.status, 0)
+  t.strictSame(receipts.map(({ root }) => root), [world.folder, other])
+  t.ok(waitedMs <= 2_000, `${waitedMs} ms`)
 })

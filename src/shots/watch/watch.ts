@@ -75,6 +75,7 @@ class Watch {
     if (waitMs > 0) {
       await this.#sleep(Math.min(waitMs, watchTimes.checkMs))
       this.#hints?.check()
+      if (this.#isElsewhere()) this.#hurry(0)
       return
     }
     const names = [...this.#names]
@@ -97,6 +98,15 @@ class Watch {
   #resolve(): ResolvedFolder {
     const { saved } = resolveSettings(this.ctx.gov.store.read(), this.ctx.env)
     return locateFolder(this.ctx, saved)
+  }
+
+  /** Whether another folder is configured now; one that cannot be used is told by the next tick. */
+  #isElsewhere(): boolean {
+    try {
+      return this.#resolve().folder !== this.#folder
+    } catch {
+      return false
+    }
   }
 
   /** A tick comes after so many milliseconds, or earlier when one is due earlier. */
