@@ -187,6 +187,25 @@ t.test('S-027 S-036 the daemon of a device, paired by its line, sends to this se
   }
 })
 
+t.test('S-037 S-042 a capture that declares more egress than its device is paired for lies aside, and the next is sent', async (t) => {
+  const { world, offer } = await setup(t)
+  const { place } = world
+  const line = place.write('pairing', `${await offer()}\n`)
+  const env = { SALLYPORT_EDGE_DIR: place.path('device') }
+  for (const [n, flags] of [['--cloud-egress'], ['--model-egress'], []].entries()) {
+    const file = place.write(`${n}.png`, image(n))
+    must(await place.spawn(['edge', 'capture', file, ...flags], { env }))
+  }
+  const daemon = ['edge', 'daemon', '--once', '--json', '--pair-file', line]
+  const said = must(await place.spawn(daemon, { env })).stdout.split('\n').filter(Boolean)
+    .map((text) => JSON.parse(text) as { event: string; reason: string | null })
+  t.strictSame(said.filter(({ event }) => event === 'aside').map(({ reason }) => reason),
+    ['edge_egress_not_allowed', 'edge_egress_not_allowed'])
+  t.equal(said.filter(({ event }) => event === 'sent').length, 1)
+  const { artifacts } = JSON.parse(must(await world.run(['edge', 'artifacts', '--json'])).stdout)
+  t.hasStrict(artifacts, [{ policy: { cloud_egress: false, model_egress: false } }])
+})
+
 t.test('the verbs of paired devices: a line that is a secret, lists, bytes into a new file, an end', async (t) => {
   const { world, at } = await setup(t)
   const { place } = world

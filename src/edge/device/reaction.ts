@@ -36,6 +36,8 @@ const permanent: ReadonlySet<number> = new Set([400, 409, 411, 413, 415, 422])
 /** Conflicts that pass: an upload of before is still being read, or the number is used up. */
 const passing = 'upload_under_way'
 const usedUp = 'sequence_not_greater'
+/** Refuses what one capture declares, and not the device. */
+const ofThisOne = 'edge_egress_not_allowed'
 
 /** The code that an error body names; else one made of the status. Nothing else of it is kept. */
 export const errorCodeOf = ({ status, headers, body }: HttpsReply): string => {
@@ -50,6 +52,7 @@ export const reactionTo = (reply: HttpsReply, sent: CaptureFacts): Reaction => {
   const { status } = reply
   if (status === 201 || status === 200) return storedBy(reply, sent)
   const code = errorCodeOf(reply)
+  if (status === 403 && code === ofThisOne) return { kind: 'aside', reason: code }
   if (status === 401 || status === 403) return { kind: 'ended', status }
   if (status === 409 && code === usedUp) return { kind: 'renumber' }
   if (status === 409 && code === passing) return { kind: 'retry', reason: code }
