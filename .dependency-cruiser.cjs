@@ -47,7 +47,7 @@ const owners = {
   '^(node:)?(http|https|http2|net|tls|dns|dns/promises|dgram)$':
     '^(src/(net|service|sandbox)|test|bench)/',
   '^(node:)?child_process$':
-    '^(src/(codehost/|sandbox/|cli/(pager\\.ts|commands/(demo|sandbox|serve)/))|(test|bench)/)',
+    '^(src/(codehost/|sandbox/|cli/(pager\\.ts|commands/(demo|sandbox|serve|timers)/))|(test|bench)/)',
 }
 
 const ownerRules = Object.entries(owners).map(([path, owner], number) => ({

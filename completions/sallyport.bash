@@ -16,7 +16,7 @@ _sallyport() {
     --wait) return ;;
   esac
   case "${words[*]:0:2}" in
-    "") COMPREPLY=($(compgen -W "session principal goal alpha gateway shots edge codehost config task policy ledger audit state sandbox init login logout status serve demo doctor schema completion help --help --version" -- "$cur")); return ;;
+    "") COMPREPLY=($(compgen -W "session principal goal alpha gateway shots edge codehost config task policy ledger audit state timers sandbox init login logout status serve demo doctor schema completion help --help --version" -- "$cur")); return ;;
     "session") COMPREPLY=($(compgen -W "show list revoke --help" -- "$cur")); return ;;
     "principal") COMPREPLY=($(compgen -W "add list disable enable --help" -- "$cur")); return ;;
     "goal") COMPREPLY=($(compgen -W "add list show update close --help" -- "$cur")); return ;;
@@ -31,6 +31,7 @@ _sallyport() {
     "ledger") COMPREPLY=($(compgen -W "show reservations review settle --help" -- "$cur")); return ;;
     "audit") COMPREPLY=($(compgen -W "list show --help" -- "$cur")); return ;;
     "state") COMPREPLY=($(compgen -W "path check repair backup restore compact kept prune --help" -- "$cur")); return ;;
+    "timers") COMPREPLY=($(compgen -W "install remove show --help" -- "$cur")); return ;;
     "sandbox") COMPREPLY=($(compgen -W "start status fault faults samples --help" -- "$cur")); return ;;
     "init"|"init "*)
       case "$prev" in
@@ -584,6 +585,20 @@ _sallyport() {
         --aside) COMPREPLY=(); return ;;
       esac
       COMPREPLY=($(compgen -W "--older-than --dry-run --aside --yes --help --state-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      ;;
+    "timers install")
+      case "$prev" in
+        --with) COMPREPLY=($(compgen -W "systemd cron" -- "$cur")); return ;;
+        --check-age) COMPREPLY=(); return ;;
+        --mail-to) COMPREPLY=(); return ;;
+      esac
+      COMPREPLY=($(compgen -W "--with --check-age --mail-to --yes --help --state-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      ;;
+    "timers remove")
+      COMPREPLY=($(compgen -W "--help --state-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      ;;
+    "timers show")
+      COMPREPLY=($(compgen -W "--help --state-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
       ;;
     "serve"|"serve "*)
       case "$prev" in

@@ -9,7 +9,7 @@ import type { Clock } from '../base/clock.js'
 import type { ToolPlaces } from '../codehost/producer/tools.js'
 import type { Observer } from '../base/observer.js'
 import type { HttpsClientDeps } from '../net/types.js'
-import type { Insist, Io, ProcessIo } from './io.js'
+import type { Insist, Io, ProcessIo, Self } from './io.js'
 import type { Prompter } from './prompt.js'
 
 /** The world as the program sees it. */
@@ -33,6 +33,7 @@ export interface CliDeps {
   prompter(io: Io): Promise<Prompter>
   /** Shows a text through this pager until the person leaves it; false where it cannot run. */
   page(command: string, text: string): Promise<boolean>
+  readonly self: Self
   /** Where the producer of publications is found; empty: where it is installed. */
   readonly producer: ToolPlaces
   /** Puts something round the observer that draws progress. */

@@ -21,7 +21,8 @@ export const describingDeps = (): VerbDeps =>
         rows: 24,
         writeOut: nothing, writeErr: nothing, stdin: nothing, streams: nothing,
       },
-      resolve: nothing, prompter: nothing, page: nothing, producer: {}, observe: (drawn) => drawn,
+      resolve: nothing, prompter: nothing, page: nothing, producer: {},
+      self: { uid: null, program: [] }, observe: (drawn) => drawn,
     },
     scanGlobals([]).globals, secretsOfRun(), { commands, again: nothing },
   )

@@ -3,6 +3,7 @@
  * end. Everything else is handed an `Io`, so that a test is a record of what was written.
  */
 import { fstatSync, statSync, writeSync } from 'node:fs'
+import { resolve } from 'node:path'
 import type { Readable, Writable } from 'node:stream'
 
 /** The process's streams and terminal facts. */
@@ -21,6 +22,14 @@ export interface Io {
   streams(): { readonly stdin: Readable; readonly stdout: Writable; readonly stderr: Writable }
 }
 
+/** Whose process it is and what runs in it: what a timer starts. */
+export interface Self {
+  /** Null where users have no number. */
+  readonly uid: number | null
+  /** Interpreter and program, absolute. */
+  readonly program: readonly string[]
+}
+
 /** What the process was started with. */
 export interface ProcessFacts {
   /** Arguments after the program's own name. */
@@ -28,6 +37,7 @@ export interface ProcessFacts {
   readonly env: Readonly<Record<string, string | undefined>>
   readonly execArgv: readonly string[]
   readonly cwd: string
+  readonly self: Self
 }
 
 /**
@@ -77,6 +87,10 @@ export const processIo = (): ProcessIo => {
       env: process.env,
       execArgv: process.execArgv,
       cwd: workingFolder(),
+      self: {
+        uid: process.getuid?.() ?? null,
+        program: [process.execPath, resolve(process.argv[1] ?? '')],
+      },
     },
     terminal: {
       get stdin() { return mayBeTerminal(0) && process.stdin.isTTY },

@@ -27,6 +27,8 @@ const factsShape = v.strictObject({
     ceiling_microusd: count, settled_microusd: count, held_microusd: count,
     unknown_microusd: count, available_microusd: count,
   })),
+  /** Newest run of each job of the screenshots, by its own receipts. */
+  last_runs: v.strictObject({ scan: nullableText, analyze: nullableText, digest: nullableText }),
   /** Charges that wait for a person. */
   attention: v.strictObject({ unknown_charges: count, overrun_reviews: count }),
   /** Unfinished tasks by state. */
@@ -57,17 +59,17 @@ export const statusLinesOf = (
 
 /** Looking at everything at once, over these capabilities. */
 export const statusContract = (registry: Registry) => {
-  const { ledger, attention, tasks, ...before } = factsShape.entries
+  const { ledger, last_runs, attention, tasks, ...before } = factsShape.entries
   const lines = Object.fromEntries(namesOf(registry).map((name) => [name, lineShape]))
   const shape: v.GenericSchema<unknown, StatusDocument> =
-    v.strictObject({ ...before, ...lines, ledger, attention, tasks })
+    v.strictObject({ ...before, ...lines, ledger, last_runs, attention, tasks })
   return contract({
     name: 'status',
     version: 1,
     input: noInput,
     output: shape,
-    toDocument: ({ lines, ledger, attention, tasks, ...before }: StateStatus) =>
-      ({ ...before, ...lines, ledger, attention, tasks }),
+    toDocument: ({ lines, ledger, last_runs, attention, tasks, ...before }: StateStatus) =>
+      ({ ...before, ...lines, ledger, last_runs, attention, tasks }),
   })
 }
 

@@ -10,6 +10,7 @@ import { walkIndex } from '../state/indexes.js'
 import type { View } from '../state/types.js'
 import { capabilities } from './capabilities.js'
 import type { StateStatus } from './status-contract.js'
+import { lastRuns } from './timers/last-runs.js'
 
 const statusLines = async (
   gov: Gov, view: View, registry: Registry,
@@ -49,6 +50,7 @@ export const readStatus = async (
     policy: { revision: head.revision, state: head.state, usable, block },
     lines: await statusLines(gov, view, registry),
     ledger: hasLedger ? ledgerOf(view) : null,
+    last_runs: { ...lastRuns(view) },
     attention: {
       unknown_charges: unknownCharges(view),
       overrun_reviews: overrunReviews(view),

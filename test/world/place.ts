@@ -50,6 +50,8 @@ export interface RunOptions {
   readonly stop?: AbortSignal
   /** Takes what the program would do at a second signal. */
   readonly onInsist?: CliDeps['onInsist']
+  /** User and program; an ordinary user unless said. */
+  readonly self?: CliDeps['self']
   /** Where the producer is found; the one of this run's build unless said. */
   readonly producer?: CliDeps['producer']
   /** Other commands than the program's own. */

@@ -55,6 +55,7 @@ export const runHere = async (
       }
       return addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }))
     },
+    self: options.self ?? { uid: 1000, program: ['/usr/bin/node', '/opt/sally port/bin'] },
     producer: options.producer
       ?? { helper: join(process.env['SALLYPORT_TEST_APP'] ?? '', 'producer.js') },
     page: options.page ?? (async () => false),

@@ -188,6 +188,15 @@ export const commands: CommandTable = [
       { verb: 'prune', load: () => import('./state/prune.js') },
     ],
   },
+  {
+    noun: 'timers',
+    summary: 'scan, analysis and digests on timers of systemd or cron',
+    verbs: [
+      { verb: 'install', load: () => import('./timers/install.js') },
+      { verb: 'remove', load: () => import('./timers/remove.js') },
+      { verb: 'show', load: () => import('./timers/show.js') },
+    ],
+  },
   { verb: 'serve', load: () => import('./serve/serve.js') },
   {
     noun: 'sandbox',

@@ -18,6 +18,12 @@ export interface StatusOptions {
 const lineText = ({ status, reason_code: code, reason }: StatusLine): string =>
   [code === null ? status : `${status} (${code})`, reason].filter(Boolean).join('. ')
 
+/** One line for the jobs of a timer; none where none ever ran. */
+const runLines = ({ last_runs: runs }: StatusDocument): readonly string[] => {
+  const told = Object.entries(runs).flatMap(([job, at]) => (at === null ? [] : [`${job} ${at}`]))
+  return told.length === 0 ? [] : [`last runs  ${told.join(', ')}`]
+}
+
 const statusText = (status: StatusDocument, view: View): string => {
   const { policy, ledger, attention, tasks } = status
   const open = Object.entries(tasks).map(([state, n]) => `${n} ${state}`).join(', ')
@@ -32,6 +38,7 @@ const statusText = (status: StatusDocument, view: View): string => {
       : `ledger     ${moneyText(ledger.settled_microusd)} spent, `
         + `${moneyText(ledger.held_microusd)} held, ${moneyText(ledger.unknown_microusd)} `
         + `unknown of ${moneyText(ledger.ceiling_microusd)}`,
+    ...runLines(status),
     `tasks      ${open === '' ? 'none open' : open}`,
     waits === 0 ? 'attention  no charge waits for a person' : view.paint(
       'yellow',
@@ -48,8 +55,8 @@ const definition: VerbDefinition<StatusDocument> = {
     summary: 'one look at policy, capabilities, money and open tasks',
     description:
       'Shows where the policy stands, the status of each capability, the balance of the one '
-      + 'ledger and the charges that wait for a person. It needs no session, takes no lock, '
-      + 'changes no byte and contacts nobody.',
+      + 'ledger, when the jobs of timers last ran, and the charges that wait for a person. It '
+      + 'needs no session, takes no lock, changes no byte and contacts nobody.',
     examples: ['$ sallyport status', '$ sallyport status --json', '$ sallyport status --watch'],
     session: 'none',
     anchor: 'any',

@@ -1,0 +1,78 @@
+/** Programs of this machine that timers need, and systemd's own two. */
+import { spawn } from 'node:child_process'
+import { accessSync, constants } from 'node:fs'
+import { isAbsolute, join } from 'node:path'
+import { fail } from '../../../base/errors.js'
+import type { VerbDeps } from '../../bound.js'
+
+/** How a program of the machine ended. */
+export interface Ended {
+  /** Null where there is none of that name; -1 where it was ended, or could not be run. */
+  readonly status: number | null
+  /** Bytes as latin1. */
+  readonly out: string
+  readonly err: string
+}
+
+const answerMs = 20_000
+
+/** A session of this program is none of theirs. */
+const envFor = (env: VerbDeps['env']): Record<string, string | undefined> => ({
+  ...env, SALLYPORT_SESSION: undefined, LC_ALL: 'C',
+})
+
+/** Runs a program of the machine by its name on PATH and waits for it. */
+export const ask = (
+  deps: VerbDeps, name: string, words: readonly string[], input = '',
+): Promise<Ended> => new Promise((resolve) => {
+  const child = spawn(name, [...words], {
+    env: envFor(deps.env), stdio: ['pipe', 'pipe', 'pipe'], timeout: answerMs,
+  })
+  const [out, err]: [Buffer[], Buffer[]] = [[], []]
+  const textOf = (parts: Buffer[]): string => Buffer.concat(parts).toString('latin1')
+  child.stdout.on('data', (part: Buffer) => out.push(part))
+  child.stderr.on('data', (part: Buffer) => err.push(part))
+  child.on('error', ({ code }: NodeJS.ErrnoException) =>
+    resolve({ status: code === 'ENOENT' ? null : -1, out: '', err: '' }))
+  child.on('close', (status) =>
+    resolve({ status: status ?? -1, out: textOf(out), err: textOf(err) }))
+  child.stdin.on('error', () => undefined)
+  child.stdin.end(Buffer.from(input, 'latin1'))
+})
+
+/** The absolute path of a program; null where there is none. */
+export const findProgram = ({ env }: VerbDeps, name: string): string | null => {
+  const folders = [...(env['PATH'] ?? '').split(':'), '/usr/sbin', '/usr/lib'].filter(isAbsolute)
+  for (const folder of folders) {
+    try {
+      accessSync(join(folder, name), constants.X_OK)
+      return join(folder, name)
+    } catch {
+      // The next folder may have it.
+    }
+  }
+  return null
+}
+
+/** systemctl of the user's own manager. Throws `failed` `systemd_refused`. */
+export const systemctl = async (deps: VerbDeps, ...words: string[]): Promise<void> => {
+  const { status } = await ask(deps, 'systemctl', ['--user', ...words])
+  if (status === 0) return
+  throw fail.failed('systemd_refused', `systemctl --user ${words[0] ?? ''} did not succeed.`, {
+    next: 'Look with `systemctl --user list-timers`, and take the units out with '
+      + '`sallyport timers remove`.',
+    details: { status },
+  })
+}
+
+/** Whether a manager of user units answers. */
+export const hasSystemd = async (deps: VerbDeps): Promise<boolean> =>
+  (await ask(deps, 'systemctl', ['--user', 'show-environment'])).status === 0
+
+/** Whether user units go on while nobody is logged in; null where nobody can say. */
+export const lingers = async (deps: VerbDeps): Promise<boolean | null> => {
+  const uid = deps.self.uid === null ? [] : [String(deps.self.uid)]
+  const { status, out } = await ask(deps, 'loginctl', ['show-user', ...uid, '--property=Linger'])
+  const [, word] = /^Linger=(yes|no)$/m.exec(out) ?? []
+  return status !== 0 || word === undefined ? null : word === 'yes'
+}

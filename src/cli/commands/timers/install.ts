@@ -1,0 +1,175 @@
+import { fail } from '../../../base/errors.js'
+import { timersInstall, schedulers, type Scheduler, type Timers }
+  from '../../../fabric/timers/contract.js'
+import { cronLines, withBlock } from '../../../fabric/timers/crontab.js'
+import {
+  requirePlainPaths, timerId, timerJobs, type TimerJob, type TimerPlace,
+} from '../../../fabric/timers/jobs.js'
+import { timerStanding } from '../../../fabric/timers/standing.js'
+import { unitsOf, type UnitFile } from '../../../fabric/timers/units.js'
+import type { Gov } from '../../../governance/context.js'
+import { resolveSettings, savedSettings } from '../../../shots/source/settings.js'
+import type { VerbDeps } from '../../bound.js'
+import { choiceFlag, parseDuration } from '../../flags.js'
+import { tell } from '../../output.js'
+import { terminalSafe } from '../../text.js'
+import { defineVerb, type Build, type Run, type VerbDefinition } from '../../verb.js'
+import { foundTimers } from './found.js'
+import { readCrontab, readCrontabBeside, writeCrontab } from './crontab-file.js'
+import { findProgram, hasSystemd, systemctl } from './host.js'
+import { ownUnits, unitFolder, writeUnits } from './unit-files.js'
+import { dropLines, dropUnits } from './remove.js'
+import { timersText } from './text.js'
+
+/** Flags of `timers install`. */
+export interface InstallOptions {
+  readonly with?: Scheduler
+  readonly checkAge?: string
+  readonly mailTo?: string
+  readonly yes?: boolean
+}
+
+const definition: VerbDefinition<Timers> = {
+  meta: {
+    name: 'timers install',
+    summary: 'run scan, analysis and digests on timers of systemd or cron',
+    description:
+      'Makes user units of systemd, or lines of your crontab, for the jobs that the settings ask '
+      + 'for, on their intervals. They are shown first; a yes, which starts unchecked, installs '
+      + 'them in place of earlier ones. They name the program, the state and the key folder by '
+      + 'absolute paths and hold no secret. Cron mails you what fails; with systemd --mail-to '
+      + 'does, at most once an hour for each job. Never as root.',
+    examples: [
+      '$ sallyport timers install',
+      '$ sallyport timers install --with cron --yes',
+      '$ sallyport timers install --with systemd --check-age 2h --mail-to me@example.org',
+    ],
+    session: 'none',
+    damage: 'refuses',
+    exits: ['rejected', 'conflict', 'blocked', 'no_state', 'damaged'],
+    json: timersInstall,
+  },
+  flags: (command) => command
+    .addOption(choiceFlag(
+      '--with <scheduler>', 'what runs them; systemd where it answers, else cron', schedulers))
+    .option('--check-age <duration>', 'hourly look that fails without an image younger than this')
+    .option('--mail-to <address>', 'with systemd: who is told what failed, by sendmail')
+    .option('--yes', 'install without a question'),
+  text: timersText,
+}
+
+const ageMs = { min: 60_000, max: 30 * 86_400_000 }
+
+const requireUser = ({ self }: VerbDeps): void => {
+  if (self.uid !== 0) return
+  throw fail.blocked('timers_as_root', 'Timers are installed for a user, never for root.', {
+    next: 'Run it as the user whose screenshots they are.',
+  })
+}
+
+const mailOf = (deps: VerbDeps, scheduler: Scheduler, to: string | undefined) => {
+  if (to === undefined) return null
+  if (scheduler === 'cron') {
+    throw fail.rejected('timer_mail', 'Cron mails whoever its crontab belongs to.', {
+      next: 'Leave out --mail-to; a line MAILTO= in the crontab names somebody else.',
+    })
+  }
+  const sendmail = findProgram(deps, 'sendmail')
+  const isAddress = /^[A-Za-z0-9][A-Za-z0-9._+-]{0,63}(?:@[A-Za-z0-9][A-Za-z0-9.-]{0,250})?$/
+  if (isAddress.test(to) && sendmail !== null) return { sendmail, to }
+  throw fail.rejected('timer_mail', sendmail === null
+    ? 'There is no sendmail on this machine.' : 'That is no plain mail address.', {
+    next: 'What fails stands in `journalctl --user`, and the last runs in `sallyport timers show`.',
+  })
+}
+
+interface Recipe {
+  readonly shown: readonly string[]
+  install(): Promise<void>
+}
+
+/** Earlier ones go once the new ones are written, so that a failure leaves one or the other. */
+const installUnits = async (
+  deps: VerbDeps, id: string, files: readonly UnitFile[],
+): Promise<void> => {
+  const names = files.map(({ name }) => name)
+  const timers = names.filter((name) => name.endsWith('.timer'))
+  writeUnits(deps, files)
+  await dropUnits(deps, ownUnits(deps, id).filter((name) => !names.includes(name)))
+  await systemctl(deps, 'daemon-reload')
+  await systemctl(deps, 'enable', ...timers)
+  // One that ran before goes on with its earlier interval until it is started anew.
+  await systemctl(deps, 'restart', ...timers)
+  await dropLines(deps, id, await readCrontabBeside(deps))
+}
+
+const withUnits = (deps: VerbDeps, id: string, files: readonly UnitFile[]): Recipe => ({
+  shown: files.flatMap(({ name, text }) => [`${unitFolder(deps)}/${name}`, text]),
+  install: () => installUnits(deps, id, files),
+})
+
+const withCron = (deps: VerbDeps, id: string, lines: readonly string[]): Recipe => ({
+  shown: ['These lines at the end of your crontab, in place of earlier ones:', ...lines],
+  async install() {
+    const crontab = await readCrontab(deps)
+    if (crontab === null) {
+      throw fail.failed('crontab_missing', 'There is no program crontab on this machine.', {
+        next: 'Install cron, or choose --with systemd.',
+      })
+    }
+    const written = withBlock(id, crontab, lines)
+    if (written !== crontab) await writeCrontab(deps, written)
+    await dropUnits(deps, ownUnits(deps, id))
+  },
+})
+
+const recipeOf = (
+  deps: VerbDeps, scheduler: Scheduler, jobs: readonly TimerJob[], mailTo: string | undefined,
+): Recipe => {
+  const { stateDir, configDir } = deps.places
+  const place: TimerPlace = { program: deps.self.program, stateDir, configDir }
+  requirePlainPaths(place)
+  const [id, mail] = [timerId(stateDir), mailOf(deps, scheduler, mailTo)]
+  return scheduler === 'systemd'
+    ? withUnits(deps, id, unitsOf(id, jobs, place, mail))
+    : withCron(deps, id, cronLines(jobs, place))
+}
+
+/** Settings that only this terminal has: a timer starts without them. */
+const localVariables = ({ env }: VerbDeps): readonly string[] => Object.keys(env)
+  .filter((name) => /^(?:SVC_SCREENSHOT|SCREENSHOT)_/.test(name)).sort()
+
+const tellWhatLacks = (deps: VerbDeps, gov: Gov, jobs: readonly TimerJob[]): void => {
+  const local = localVariables(deps)
+  if (savedSettings(gov.store.read()).screenshot_folder === null) {
+    deps.note('No folder is saved, so every run will fail. Save one with `shots setup`.')
+  }
+  if (local.length > 0) {
+    deps.note(`Set here and not for timers: ${local.join(', ')}. Save them with \`shots config\`.`)
+  }
+  if (!jobs.some(({ name }) => name === 'analyze')) {
+    deps.note('Analysis is off, so only the scan runs. After it is on, install them again.')
+  } else if (timerStanding(gov).renew_proof !== true) {
+    deps.note('A proof is stale after 24 h, and nothing is sent then. To let jobs renew it: '
+      + 'sallyport shots config set --renew-proof on')
+  }
+}
+
+const run: Run<InstallOptions, Timers> = async (options, deps) => {
+  requireUser(deps)
+  const gov = await deps.gov('read')
+  const { checkAge, mailTo } = options
+  if (checkAge !== undefined) parseDuration('--check-age', checkAge, ageMs)
+  const jobs = timerJobs(resolveSettings(gov.store.read(), {}), checkAge ?? null)
+  const scheduler = options.with ?? (await hasSystemd(deps) ? 'systemd' : 'cron')
+  const recipe = recipeOf(deps, scheduler, jobs, mailTo)
+  // Also with --quiet: nobody is asked about what was not shown.
+  for (const line of recipe.shown) tell(deps.io, terminalSafe(line))
+  tellWhatLacks(deps, gov, jobs)
+  if (options.yes !== true) await deps.confirm('Install these timers', '--yes')
+  await recipe.install()
+  return timersInstall.answer(await foundTimers(deps, timerStanding(gov)))
+}
+
+/** Parses a line of `timers install`. */
+export const build: Build = (deps) => defineVerb(deps, definition, run)

@@ -1,0 +1,73 @@
+/** Unit files of the user: those of this program are told from all others by their first line. */
+import {
+  lstatSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync,
+} from 'node:fs'
+import { isAbsolute, join } from 'node:path'
+import { fail } from '../../../base/errors.js'
+import { unitMark, unitPrefix, type UnitFile } from '../../../fabric/timers/units.js'
+import type { VerbDeps } from '../../bound.js'
+
+/** Where units of the user lie; a relative path counts as absent, as for systemd. */
+export const unitFolder = ({ env, home }: VerbDeps): string => {
+  const base = env['XDG_CONFIG_HOME'] ?? ''
+  return join(isAbsolute(base) ? base : join(home, '.config'), 'systemd/user')
+}
+
+/** Whose a path is. A link is somebody else's, wherever it leads: so is a unit that is masked. */
+const ownerOf = (path: string): 'nobody' | 'own' | 'foreign' => {
+  const found = lstatSync(path, { throwIfNoEntry: false })
+  if (found === undefined) return 'nobody'
+  return found.isFile() && readFileSync(path, 'utf8').startsWith(unitMark) ? 'own' : 'foreign'
+}
+
+const namesIn = (folder: string): readonly string[] => {
+  try {
+    return readdirSync(folder)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return []
+    throw error
+  }
+}
+
+/** Names of the units of one state that this program made, in order. */
+export const ownUnits = (deps: VerbDeps, id: string): readonly string[] => {
+  const folder = unitFolder(deps)
+  return namesIn(folder).filter((name) =>
+    name.startsWith(unitPrefix(id)) && ownerOf(join(folder, name)) === 'own').sort()
+}
+
+const requireFree = (folder: string, files: readonly UnitFile[]): void => {
+  const taken = files.find(({ name }) => ownerOf(join(folder, name)) === 'foreign')
+  if (taken === undefined) return
+  throw fail.conflict('unit_foreign', 'A unit of that name was made by somebody else.', {
+    next: 'Nothing was changed. Move it away first.', details: { file: taken.name },
+  })
+}
+
+/**
+ * Writes the units in place of earlier ones: each whole, and none before the disk took them all.
+ * Throws `conflict` `unit_foreign` for a name that is taken, with nothing changed.
+ */
+export const writeUnits = (deps: VerbDeps, files: readonly UnitFile[]): void => {
+  const folder = unitFolder(deps)
+  mkdirSync(folder, { recursive: true })
+  requireFree(folder, files)
+  // Two installs at once do not write into one another's files.
+  const fresh = (name: string): string => join(folder, `.${name}.${process.pid}`)
+  try {
+    for (const { name, text } of files) writeFileSync(fresh(name), text, { mode: 0o600 })
+    for (const { name } of files) renameSync(fresh(name), join(folder, name))
+  } finally {
+    for (const { name } of files) rmSync(fresh(name), { force: true })
+  }
+}
+
+/** Removes units, and the links by which they were enabled. */
+export const removeUnits = (deps: VerbDeps, names: readonly string[]): void => {
+  const folder = unitFolder(deps)
+  for (const name of names) {
+    const link = join(folder, 'timers.target.wants', name)
+    if (lstatSync(link, { throwIfNoEntry: false })?.isSymbolicLink()) rmSync(link)
+    rmSync(join(folder, name), { force: true })
+  }
+}

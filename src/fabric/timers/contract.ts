@@ -1,0 +1,57 @@
+/** What comes out of looking after timers. Nothing in it is a secret. */
+import * as v from 'valibot'
+import { count, nullableText, text } from '../../base/fields.js'
+import { contract, noInput } from '../../base/contract.js'
+import { closedObject } from '../../base/schema.js'
+import { slotNames } from '../../gateway/constants.js'
+
+/** What can run timers. */
+export const schedulers = ['systemd', 'cron'] as const
+/** One of them. */
+export type Scheduler = (typeof schedulers)[number]
+
+const timersShape = v.strictObject({
+  /** What runs them; null where nothing is installed. */
+  scheduler: v.nullable(v.picklist(schedulers)),
+  /** Unit files, by path, or lines of the crontab. */
+  entries: v.array(text),
+  /** Whether user units go on while nobody is logged in; null where that is not known. */
+  lingering: v.nullable(v.boolean()),
+  /** Newest run of each job by its own receipts. */
+  last_runs: v.nullable(v.strictObject({
+    scan: nullableText, analyze: nullableText, digest: nullableText,
+  })),
+  /** Proofs of the gateway, which go stale after a day; empty where no slot is set. */
+  proofs: v.array(v.strictObject({
+    slot: v.picklist(slotNames), state: v.picklist(['missing', 'current', 'stale']),
+    age_seconds: v.nullable(count),
+  })),
+  /** Whether jobs renew proofs by themselves; null where the state was not asked. */
+  renew_proof: v.nullable(v.boolean()),
+})
+/** What is installed and what it last did. */
+export type Timers = v.InferOutput<typeof timersShape>
+
+const parts = {
+  document: 'timers', version: 1, output: timersShape, toDocument: (timers: Timers) => timers,
+} as const
+
+/** Showing the timers. */
+export const timersShow = contract({ ...parts, name: 'timers.show', input: noInput })
+
+/** Installing them. */
+export const timersInstall = contract({
+  ...parts,
+  name: 'timers.install',
+  input: closedObject({
+    /** Left out: systemd where a user manager answers, else cron. */
+    with: v.optional(v.picklist(schedulers)),
+    /** An age such as 2h, for an hourly look whether images still come. */
+    check_age: v.optional(v.string()),
+    /** Where the units of systemd mail what failed; cron mails by itself. */
+    mail_to: v.optional(v.string()),
+  }),
+})
+
+/** Removing them. */
+export const timersRemove = contract({ ...parts, name: 'timers.remove', input: noInput })

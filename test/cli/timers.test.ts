@@ -1,0 +1,304 @@
+/** Timers, against stand-ins for systemctl, loginctl, crontab and sendmail on PATH. */
+import { spawnSync } from 'node:child_process'
+import {
+  chmodSync, existsSync, mkdirSync, readFileSync, readdirSync, rmSync, symlinkSync, writeFileSync,
+} from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import fc from 'fast-check'
+import {
+  cronLinesOf, scheduleOf, withBlock, withoutBlock,
+} from '../../src/fabric/timers/crontab.js'
+import { loadToken, tokenPath } from '../../src/governance/session/token.js'
+import { schedulers } from '../support/cli/schedulers.js'
+import { codeOf } from '../support/refused.js'
+import type { RunOptions } from '../world/place.js'
+import { World } from '../world/world.js'
+
+const here = async (t: Parameters<typeof World.in>[0], systemd: boolean) => {
+  const world = await World.in(t).state().session().images()
+  const host = schedulers(world.place, { systemd })
+  const run = (words: string, more: RunOptions = {}) =>
+    world.run(['timers', ...words.split(' ')], { ...host.options, ...more })
+  return { world, host, run }
+}
+
+t.test('with systemd the units are shown, made, started, told and removed again', async (t) => {
+  const { host, run, world } = await here(t, true)
+  await world.json(['shots', 'config', 'set', '--analysis', 'on'])
+  const made = await run('install --yes --check-age 2h --mail-to me@example.org --json')
+  t.equal(made.status, 0, made.stderr)
+  const names = readdirSync(host.units).sort()
+  t.equal(names.length, 9, names.join(' '))
+  for (const name of names) {
+    const text = readFileSync(join(host.units, name), 'utf8')
+    t.match(made.stderr, text.split('\n')[2], 'it was shown')
+    if (!/(scan|analyze|digest|age)\.service$/.test(name)) continue
+    t.match(text, 'ExecStart="/usr/bin/node" "/opt/sally port/bin" "shots"', 'absolute, quoted')
+    t.match(text, `"--state-dir" "${world.place.stateDir}"`)
+    t.match(text, `SALLYPORT_CONFIG_DIR=${world.place.configDir}`)
+    t.match(text, /OnFailure=sallyport-[0-9a-f]{8}-mail@%n\.service/)
+  }
+  t.ok(host.calls().includes('systemctl --user daemon-reload'))
+  for (const verb of ['enable', 'restart']) {
+    t.ok(host.calls().some((line) => line.startsWith(`systemctl --user ${verb} `)
+      && /-scan\.timer/.test(line)), verb)
+  }
+  t.hasStrict(made.json(), { scheduler: 'systemd', lingering: false })
+  t.match((await run('show')).stdout, 'off: they run only while you are logged in')
+  t.hasStrict((await run('remove --json')).json(), { scheduler: null, entries: [] })
+  t.strictSame(readdirSync(host.units), [])
+  t.ok(host.calls().some((line) => /disable --now .*-scan\.timer/.test(line)))
+})
+
+t.test('a foreign crontab is byte for byte the same after the lines came and went', async (t) => {
+  const { host, run } = await here(t, false)
+  const foreign = Buffer.from('MAILTO=me\n# \xe9 100\\%\n\n0 * * * * true\n', 'latin1')
+  writeFileSync(host.tab, foreign)
+  const made = await run('install --yes --json')
+  t.equal(made.status, 0, made.stderr)
+  t.hasStrict(made.json(), { scheduler: 'cron', lingering: null })
+  const crontab = readFileSync(host.tab)
+  t.ok(crontab.subarray(0, foreign.length).equals(foreign), 'what was there stands first')
+  t.match(crontab.toString('latin1'), "'/opt/sally port/bin' 'shots' 'scan' '--quiet'")
+  const again = await run('install --yes --json')
+  t.ok(readFileSync(host.tab).equals(crontab), `a second install is the same: ${again.stderr}`)
+  t.equal((await run('remove')).status, 0)
+  t.ok(readFileSync(host.tab).equals(foreign))
+  const none = await here(t, false)
+  await none.run('install --yes')
+  await none.run('remove')
+  t.notOk(existsSync(none.host.tab), 'where there was none there is none')
+})
+
+t.test('no secret is in a unit or a line, and nothing is installed without a yes', async (t) => {
+  const { host, run, world } = await here(t, true)
+  const token = loadToken(tokenPath(world.place.stateDir)) ?? ''
+  t.not(token, '')
+  const env = { ...host.options.env, SALLYPORT_SESSION: token, SVC_SCREENSHOT_FOLDER: '/x' }
+  const asked = await run('install --no-input', { env })
+  t.equal(asked.status, 2, asked.stderr)
+  const terminal = { stdin: true, stdout: true, stderr: true }
+  const no = await run('install --quiet', { env, terminal, answers: [false] })
+  t.equal(no.status, 130)
+  t.match(no.stderr, 'ExecStart=', 'shown, quiet or not')
+  t.notOk(existsSync(host.units))
+  const yes = await run('install', { env, terminal, answers: [true] })
+  t.equal(yes.status, 0, yes.stderr)
+  t.match(yes.stderr, 'SVC_SCREENSHOT_FOLDER', 'what a timer does not see is named')
+  for (const name of readdirSync(host.units)) {
+    t.notMatch(readFileSync(join(host.units, name), 'utf8'), token, name)
+  }
+})
+
+t.test('timers are refused for root, and before anything is asked', async (t) => {
+  const { host, run } = await here(t, true)
+  const root = await run('install --yes --json', { self: { uid: 0, program: ['/n', '/p'] } })
+  t.strictSame([root.status, root.error().code], [7, 'timers_as_root'])
+  const odd = await run('install --yes --json', { self: { uid: 1, program: ['/n', '/p\nq'] } })
+  t.equal(odd.error().code, 'timer_path')
+  const back = { uid: 1, program: ['/n', '/p\\q'] }
+  const cron = await run('install --with cron --yes --json', { self: back })
+  t.equal(cron.error().code, 'timer_path')
+  const quote = { uid: 1, program: ['/n"', '/p'] }
+  t.equal((await run('install --yes --json', { self: quote })).error().code, 'timer_path')
+  t.notOk(existsSync(host.units))
+  t.notOk(existsSync(host.tab))
+  for (const words of ['--mail-to -oQ/tmp', '--with cron --mail-to me']) {
+    t.equal((await run(`install --yes --json ${words}`)).error().code, 'timer_mail', words)
+  }
+})
+
+t.test('a unit that is somebody else’s, or a link, is left alone, and so is what ran', async (t) => {
+  const { host, run } = await here(t, true)
+  await run('install --yes --check-age 2h --mail-to me')
+  const names = readdirSync(host.units)
+  const name = names.find((one) => one.endsWith('age.timer')) ?? ''
+  const path = join(host.units, name)
+  const elsewhere = join(host.units, '../elsewhere')
+  const takeOver = [
+    () => writeFileSync(path, '[Unit]\n'),
+    () => symlinkSync('/dev/null', path),
+    () => symlinkSync(elsewhere, path),
+    () => mkdirSync(path),
+  ]
+  for (const [which, take] of takeOver.entries()) {
+    rmSync(path, { recursive: true, force: true })
+    take()
+    const before = host.calls().length
+    const foreign = await run('install --yes --check-age 3h --json')
+    t.equal(foreign.error().code, 'unit_foreign', String(which))
+    t.strictSame(readdirSync(host.units), names, 'nothing came and nothing went')
+    const asked = host.calls().slice(before).filter((line) => !line.includes('show-environment'))
+    t.strictSame(asked, [], 'nothing was stopped')
+  }
+  t.notOk(existsSync(elsewhere), 'nothing is written through a link')
+  await run('remove')
+  t.strictSame(readdirSync(host.units), [name], 'a removal leaves it, too')
+})
+
+t.test('what an earlier install made and this one does not is stopped and gone', async (t) => {
+  const { host, run } = await here(t, true)
+  await run('install --yes --check-age 2h --mail-to me')
+  t.equal(readdirSync(host.units).length, 5)
+  await run('install --yes')
+  t.equal(readdirSync(host.units).length, 2)
+  t.ok(host.calls().some((line) => /disable --now \S+-age\.timer$/.test(line)))
+  writeFileSync(host.tab, '# mine\n')
+  await run('install --yes --with cron')
+  t.strictSame(readdirSync(host.units), [], 'cron in place of systemd')
+  t.match(readFileSync(host.tab, 'utf8'), "'scan'")
+  await run('install --yes --with systemd')
+  t.equal(readFileSync(host.tab, 'utf8'), '# mine\n', 'systemd in place of cron')
+})
+
+t.test('a machine that refuses is told, and what stands is removed without it', async (t) => {
+  const { host, run, world } = await here(t, true)
+  for (const step of ['daemon-reload', 'enable', 'restart']) {
+    const env = { ...host.options.env, SYSTEMCTL_FAILS: `--user ${step}` }
+    const ran = await run('install --yes --json', { env })
+    t.equal(ran.error().code, 'systemd_refused', step)
+    t.equal(readdirSync(host.units).length, 2)
+  }
+  const stubborn = { ...host.options.env, SYSTEMCTL_FAILS: 'disable' }
+  t.equal((await run('remove --json', { env: stubborn })).error().code, 'systemd_refused')
+  t.equal(readdirSync(host.units).length, 2, 'what runs on is not forgotten')
+  const [timer = ''] = readdirSync(host.units).filter((name) => name.endsWith('.timer'))
+  const wants = join(host.units, 'timers.target.wants')
+  mkdirSync(wants)
+  symlinkSync(join(host.units, timer), join(wants, timer))
+  const gone = schedulers(world.place, { systemd: false })
+  const removed = await run('remove', gone.options)
+  t.equal(removed.status, 0, removed.stderr)
+  t.match(removed.stderr, 'No manager of user units answers')
+  t.strictSame(readdirSync(host.units), ['timers.target.wants'])
+  t.strictSame(readdirSync(wants), [])
+})
+
+t.test('a crontab that cannot be read is not written, and does not stop units', async (t) => {
+  const { host, run } = await here(t, false)
+  const none = await run('install --yes --with cron --json', { env: { PATH: '/nowhere' } })
+  t.equal(none.error().code, 'crontab_missing')
+  const denied = 'echo "not allowed" >&2; exit 1'
+  for (const body of [denied, 'kill -KILL $$']) {
+    host.program('crontab', body)
+    t.equal((await run('install --yes --with cron --json')).error().code, 'crontab_unreadable')
+    t.equal((await run('remove --json')).error().code, 'crontab_unreadable')
+  }
+  host.program('systemctl', 'exit 0')
+  for (const words of ['install --yes', 'show', 'remove']) {
+    t.equal((await run(words)).status, 0, words)
+  }
+  host.program('crontab', '[ "$1" = -l ] && exit 0; cat > /dev/null')
+  t.equal((await run('install --yes --with cron --json')).error().code, 'crontab_not_written')
+})
+
+t.test('a crontab that heads its tables anew is the same but for that heading', async (t) => {
+  const { host, run } = await here(t, false)
+  const heading = '# DO NOT EDIT THIS FILE - edit the master and reinstall.'
+  host.program('crontab', `case "$1" in
+-l) [ -f '${host.tab}' ] && cat '${host.tab}' || { echo "no crontab for me" >&2; exit 1; } ;;
+-r) rm -f '${host.tab}' ;;
+-) { printf '%s\\n# (on %s)\\n# (Cron)\\n' '${heading}' $$; cat; } > '${host.tab}' ;;
+esac`)
+  const bare = () => readFileSync(host.tab, 'latin1').split('\n').slice(3).join('\n')
+  for (const words of ['install --yes', 'install --yes --check-age 2h', 'remove']) {
+    t.equal((await run(words)).status, 0, words)
+  }
+  t.notOk(existsSync(host.tab), 'where there was none there is none')
+  writeFileSync(host.tab, `${heading}\n# (x)\n# (y)\n0 * * * * true\n`)
+  for (const words of ['install --yes', 'install --yes --check-age 2h', 'remove']) {
+    const ran = await run(words)
+    t.equal(ran.status, 0, `${words}: ${ran.stderr}`)
+    t.ok(bare().startsWith('0 * * * * true\n'), words)
+  }
+  t.equal(bare(), '0 * * * * true\n')
+})
+
+/** What cron hands to the shell: it reads a percent sign with a backslash as itself. */
+const commandOf = (line: string): string =>
+  line.split(' ').slice(5).join(' ').replaceAll('\\%', '%')
+
+t.test('whatever a path is made of, what runs is that very path', async (t) => {
+  const odd = 'a b%c$d`e\'f"g#é\u4e2d'
+  const world = await World.in(t)
+  const host = schedulers(world.place, { systemd: false })
+  const [stateDir, configDir] = ['state', 'config'].map((name) =>
+    join(world.place.dir, odd, name)) as [string, string]
+  const env = {
+    ...host.options.env, SALLYPORT_STATE_DIR: stateDir, SALLYPORT_CONFIG_DIR: configDir,
+  }
+  const [told, program] = [world.place.path('told'), world.place.path('program')]
+  writeFileSync(program, `#!/bin/sh\nprintf '%s\\n' "$SALLYPORT_CONFIG_DIR" "$@" > "$TOLD"\n`)
+  chmodSync(program, 0o755)
+  const self = { uid: 1, program: [program, odd] }
+  t.equal((await world.run(['init'], { env })).status, 0)
+  const made = await world.run(['timers', 'install', '--yes', '--json'], { env, self })
+  const [line = ''] = made.json().entries
+  spawnSync('/bin/sh', ['-c', commandOf(line)], { env: { TOLD: told } })
+  t.strictSame(readFileSync(told, 'utf8').trim().split('\n'),
+    [configDir, odd, 'shots', 'scan', '--quiet', '--state-dir', stateDir])
+})
+
+const analyses = spawnSync('systemd-analyze', ['--version']).status === 0
+
+t.test('systemd finds nothing wrong with the units, whatever a path is made of', {
+  skip: analyses ? false : 'needs the program systemd-analyze',
+}, async (t) => {
+  const { host, run, world } = await here(t, true)
+  const program = join(world.place.dir, 'a b%c$d é')
+  writeFileSync(program, '#!/bin/sh\n')
+  chmodSync(program, 0o755)
+  const self = { uid: 1, program: [program, '/p "q" \'r\' \\ $s %t'] }
+  const made = await run('install --yes --mail-to me --check-age 2h', { self })
+  t.equal(made.status, 0, made.stderr)
+  const paths = readdirSync(host.units).filter((name) => !name.includes('@'))
+    .map((name) => join(host.units, name))
+  const judged = spawnSync('systemd-analyze', ['--user', '--man=no', 'verify', ...paths], {
+    encoding: 'utf8', env: { PATH: process.env['PATH'], XDG_RUNTIME_DIR: world.place.dir },
+  })
+  t.strictSame([judged.status, judged.stderr], [0, ''])
+})
+
+t.test('settings that ask for no job make no timers', async (t) => {
+  const { run, world } = await here(t, true)
+  await world.json(['shots', 'config', 'set', '--ingest-enabled', 'off'])
+  t.equal((await run('install --yes --json')).error().code, 'timers_idle')
+})
+
+t.test('status and timers show tell the newest run of each job', async (t) => {
+  const { run, world } = await here(t, true)
+  t.strictSame((await run('show --json')).json().last_runs,
+    { scan: null, analyze: null, digest: null })
+  await world.json(['shots', 'scan'])
+  const { scan } = (await run('show --json')).json().last_runs
+  t.type(scan, 'string')
+  t.equal((await world.json(['status'])).last_runs.scan, scan)
+  t.match((await world.run(['status'])).stdout, `last runs  scan ${scan}`)
+})
+
+const foreignText = fc.array(fc.constantFrom('a', '\n', '#', ' ', '\u00e9', '\r', '%', '\0'))
+  .map((parts) => parts.join(''))
+
+t.test('whatever stands in a crontab, a block comes and goes without a trace', async (t) => {
+  fc.assert(fc.property(foreignText, foreignText, (before, after) => {
+    const lines = ['* * * * * one', '0 * * * * two']
+    const made = withBlock('0a1b2c3d', before, lines)
+    t.strictSame(cronLinesOf('0a1b2c3d', made), lines)
+    t.equal(withoutBlock('0a1b2c3d', made), before)
+    t.equal(withBlock('0a1b2c3d', made, lines), made)
+    const gap = after === '' || before === '' || before.endsWith('\n') ? '' : '\n'
+    t.equal(withoutBlock('0a1b2c3d', made + after), before + gap + after, 'later lines stay lines')
+    t.equal(withoutBlock('ffffffff', made), made, 'another state’s lines stay')
+  }), { numRuns: 50 })
+  const made = withBlock('0a1b2c3d', '', ['x'])
+  t.equal(codeOf(() => withoutBlock('0a1b2c3d', made + made)), 'crontab_altered')
+  t.equal(codeOf(() => withoutBlock('0a1b2c3d', made.replace(/.*end\n/, ''))), 'crontab_altered')
+})
+
+t.test('an interval is written as a crontab can say it', async (t) => {
+  t.strictSame([1, 2, 15, 59, 60, 120, 1_440].map(scheduleOf), [
+    '* * * * *', '*/2 * * * *', '*/15 * * * *', '*/59 * * * *', '0 * * * *', '0 */2 * * *',
+    '0 0 * * *',
+  ])
+})
