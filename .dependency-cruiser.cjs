@@ -42,6 +42,7 @@ const owners = {
   'node_modules/(pngjs|jpeg-js)/': '^(src/images|test|bench)/',
   'node_modules/(sharp|@img)/': '^(test|bench)/',
   'node_modules/(koffi|@koromix)/': '^(src/codehost/producer|test|bench)/',
+  'node_modules/chokidar/': '^(src/shots/watch|test|bench)/',
   'node_modules/hono/': '^(src/service|test|bench)/',
   'node_modules/node-fetch/': '^(src/net|test|bench)/',
   '^(node:)?(http|https|http2|net|tls|dns|dns/promises|dgram)$':
@@ -60,7 +61,8 @@ const ownerRules = Object.entries(owners).map(([path, owner], number) => ({
 
 /** Packages that the program is bundled with; docs/dependencies.md says what each is for. */
 const bundled = [
-  '@peculiar/x509', '@valibot/to-json-schema', 'canonicalize', 'cli-table3', 'commander', 'diff',
+  '@peculiar/x509', '@valibot/to-json-schema', 'canonicalize', 'chokidar', 'cli-table3',
+  'commander', 'diff',
   'fast-string-width', 'hono', 'inquirer', 'ipaddr.js', 'jpeg-js', 'jsonc-parser', 'lowdb',
   'node-fetch', 'reflect-metadata', 'uuid', 'valibot', 'yocto-spinner',
 ]

@@ -1,12 +1,13 @@
 /**
  * Kernel notices about a folder, used as hints alone: a notice says that a look is worth while, the
- * look decides. The folder and its parent are watched, one watch each, so that a folder that is
- * removed, made again or renamed is noticed; a stat every second finds what the notices missed.
+ * look decides. The folder has one watch of its own, and a lookout at its parent notices that it is
+ * removed, made again or renamed; a stat every second finds what the notices missed.
  */
 import { lstatSync, statSync, watch, type FSWatcher } from 'node:fs'
 import { basename, dirname, posix } from 'node:path'
 import { pathBelow } from '../scan/names.js'
 import { isImageName } from '../scan/walk.js'
+import { lookOutFor, type Lookout } from './lookout.js'
 
 /** Who is told. */
 export interface HintListener {
@@ -49,7 +50,7 @@ const isFolder = (path: Path): boolean => {
 /** Watches one image folder. Closed, it tells nothing any more. */
 export class FolderHints {
   #watcher: FSWatcher | null = null
-  #parent: FSWatcher | null = null
+  #lookout: Lookout | null = null
   /** Device and inode of what `#watcher` watches. */
   #identity: string | null = null
   #parentIdentity: string | null = null
@@ -69,13 +70,10 @@ export class FolderHints {
 
   /** Watches what is at the path now; tells when that is another folder than before. */
   check(): void {
-    const parent = dirname(this.folder)
-    const parentNow = identityOf(parent)
+    const parentNow = identityOf(dirname(this.folder))
     if (parentNow !== this.#parentIdentity) {
-      this.#parent?.close()
-      this.#parent = parentNow === null ? null : this.#open(parent, (name) => {
-        if (name === null || name === this.#name) this.check()
-      })
+      this.#lookout?.close()
+      this.#lookout = parentNow === null ? null : lookOutFor(this.folder, () => this.check())
       this.#parentIdentity = parentNow
     }
     const now = identityOf(this.folder)
@@ -107,10 +105,10 @@ export class FolderHints {
 
   close(): void {
     this.#watcher?.close()
-    this.#parent?.close()
+    this.#lookout?.close()
     this.#closeBelow()
     this.#watcher = null
-    this.#parent = null
+    this.#lookout = null
   }
 
   get #name(): string {

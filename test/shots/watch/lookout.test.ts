@@ -1,0 +1,85 @@
+/** What the parent of an image folder tells of it, with real files. */
+import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import t, { type Test } from 'tap'
+import { FolderHints } from '../../../src/shots/watch/hints.js'
+import { lookOutFor, parentEntriesMax } from '../../../src/shots/watch/lookout.js'
+import { patienceMs } from '../../support/speed.js'
+
+const until = async (found: () => boolean, what: string): Promise<void> => {
+  const begin = performance.now()
+  while (!found()) {
+    if (performance.now() - begin > patienceMs()) throw new Error(`never came: ${what}`)
+    await sleep(5)
+  }
+}
+
+const placed = (t: Test) => {
+  const parent = t.testdir()
+  const folder = join(parent, 'pictures')
+  mkdirSync(folder)
+  return { parent, folder }
+}
+
+/** A lookout that has begun, and how often it told something. */
+const lookingOut = async (t: Test, folder: string) => {
+  let told = 0
+  const lookout = lookOutFor(folder, () => {
+    told += 1
+  })
+  t.teardown(() => lookout?.close())
+  await lookout?.ready
+  const tells = async (what: string, change: () => void): Promise<void> => {
+    const before = told
+    change()
+    await until(() => told > before, what)
+  }
+  return { lookout, told: () => told, tells }
+}
+
+t.test('S-001 a folder that goes, comes back or is moved is told by its parent, and no file is', async (t) => {
+  const { parent, folder } = placed(t)
+  const { lookout, told, tells } = await lookingOut(t, folder)
+  writeFileSync(join(folder, 'inside.png'), '')
+  writeFileSync(join(parent, 'beside.png'), '')
+  mkdirSync(join(parent, 'other'))
+  await tells('that it is gone', () => rmSync(folder, { recursive: true }))
+  t.equal(told(), 1, 'neither what lies in it nor what lies beside it')
+  await tells('that it is back', () => mkdirSync(folder))
+  await tells('that it was moved away', () => renameSync(folder, join(parent, 'away')))
+  await tells('that it was moved back', () => renameSync(join(parent, 'away'), folder))
+  const before = told()
+  lookout?.close()
+  const { tells: nextTells } = await lookingOut(t, folder)
+  await nextTells('the same, to another one', () => rmSync(folder, { recursive: true }))
+  t.equal(told(), before, 'closed, it tells nothing')
+})
+
+t.test('a parent is watched with so many entries and not with more: each change costs a look at all', async (t) => {
+  const { parent, folder } = placed(t)
+  for (let at = 1; at < parentEntriesMax; at += 1) writeFileSync(join(parent, `${at}`), '')
+  t.ok((await lookingOut(t, folder)).lookout)
+  writeFileSync(join(parent, 'one more'), '')
+  t.equal((await lookingOut(t, folder)).lookout, null)
+  t.equal(lookOutFor(join(parent, 'nowhere/pictures'), () => undefined), null)
+})
+
+t.test('S-001 a look finds a folder that was replaced where nobody looks out for it', async (t) => {
+  const { parent, folder } = placed(t)
+  for (let at = 0; at <= parentEntriesMax; at += 1) writeFileSync(join(parent, `${at}`), '')
+  const hints: (string | null)[] = []
+  const told = new FolderHints(folder, {
+    hint: (name) => void hints.push(name), blind: () => t.fail('it sees'),
+  })
+  t.teardown(() => told.close())
+  hints.length = 0
+  told.check()
+  t.strictSame(hints, [])
+  renameSync(folder, join(parent, 'away'))
+  mkdirSync(folder)
+  told.check()
+  t.strictSame(hints, [null])
+  writeFileSync(join(folder, 'new.png'), '')
+  await until(() => hints.includes('new.png'), 'a notice of the new folder')
+})
