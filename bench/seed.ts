@@ -80,6 +80,7 @@ export const seedImages = async (
       writeBatch(tx, store, now, {
         folder, folderDigest, refreshMs: 1_800_000,
         facts: () => ({ folder, folderDigest, model: null }),
+        ignored: () => () => null,
         newStatus: () => ({ analysis_status: 'blocked', reason: 'analysis_off' }),
         takeOver: (_tx, row) => row,
       }, files)

@@ -4,7 +4,7 @@
  */
 import { comparePictures, readPicture, type Picture } from './compare.js'
 import { imageLimits } from './limits.js'
-import type { PictureComparison } from './types.js'
+import type { PictureComparison, PixelRect } from './types.js'
 
 /** What a thread is asked. */
 export interface CompareJob {
@@ -14,6 +14,8 @@ export interface CompareJob {
     readonly sha256: string
     readonly bytes: Uint8Array
   }
+  /** What of both does not count, where they are not repeats as a whole. */
+  readonly ignored?: readonly PixelRect[]
 }
 
 /** The picture that was compared with last. */
@@ -28,7 +30,9 @@ const standingPicture = ({ sha256, bytes }: CompareJob['standing']): Picture | n
 }
 
 /** Compares a picture with the one that stands for others. Never throws for any bytes. */
-export const compareWithStanding = ({ bytes, standing }: CompareJob): PictureComparison => {
+export const compareWithStanding = (
+  { bytes, standing, ignored = [] }: CompareJob,
+): PictureComparison => {
   const picture = standingPicture(standing)
-  return comparePictures(picture, picture === null ? null : readPicture(bytes, 'passing'))
+  return comparePictures(picture, picture === null ? null : readPicture(bytes, 'passing'), ignored)
 }

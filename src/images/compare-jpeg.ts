@@ -4,6 +4,7 @@
  * and the two must meet. Decoded pixels do not tell: what encoders of different quality leave apart
  * is more than what changes in a line of faint text.
  */
+import { without } from './comparisons.js'
 import { blockValues } from './jpeg-blocks.js'
 import type { JpegPart, JpegPicture } from './jpeg-picture.js'
 import type { PictureComparison } from './types.js'
@@ -11,39 +12,46 @@ import type { PictureComparison } from './types.js'
 /** What transforms of whole numbers may be apart, beside the rounding of coefficients. */
 const transformSlack = 1
 
-const without = (verdict: PictureComparison['verdict']): PictureComparison =>
-  ({ verdict, difference: null })
-
 const same = (a: Uint8Array, b: Uint8Array): boolean => Buffer.compare(a, b) === 0
 const bytesOf = ({ buffer, byteOffset, byteLength }: Int16Array | Uint16Array): Uint8Array =>
   new Uint8Array(buffer, byteOffset, byteLength)
 
 const sameSteps = (a: JpegPart, b: JpegPart): boolean => same(bytesOf(a.steps), bytesOf(b.steps))
 
-const sameGrid = (a: JpegPart, b: JpegPart): boolean =>
+/** Whether blocks of two components lie on each other. */
+export const sameGrid = (a: JpegPart, b: JpegPart): boolean =>
   a.across === b.across && a.down === b.down
 
-const rowOf = ({ values, stride, columns }: JpegPart, row: number): Int16Array =>
+/** The coefficients of a row of blocks that hold picture. */
+export const rowOf = ({ values, stride, columns }: JpegPart, row: number): Int16Array =>
   values.subarray(row * stride * blockValues, (row * stride + columns) * blockValues)
 
+/** Whether a row of blocks has the same coefficients in both. */
+export const equalRows = (a: JpegPart, b: JpegPart, row: number): boolean =>
+  same(bytesOf(rowOf(a, row)), bytesOf(rowOf(b, row)))
+
 const equalValues = (a: JpegPart, b: JpegPart): boolean => {
-  for (let row = 0; row < a.rows; row += 1) {
-    if (!same(bytesOf(rowOf(a, row)), bytesOf(rowOf(b, row)))) return false
-  }
+  for (let row = 0; row < a.rows; row += 1) if (!equalRows(a, b, row)) return false
   return true
 }
 
 /** Half of either step, within which each was rounded. */
 const allowed = (a: number, b: number): number => (a + b) / 2 + transformSlack
 
-/** The largest difference of coefficients of one grid; null where two intervals do not meet. */
-const intervalsMeet = (a: JpegPart, b: JpegPart): number | null => {
+/**
+ * The largest difference of coefficients of two rows, from one to before another; null where two
+ * intervals do not meet.
+ */
+export type SpanDifference =
+  (one: Int16Array, other: Int16Array, from: number, to: number) => number | null
+
+/** How blocks of two components are apart that lie on each other. */
+export const intervalsOf = (a: JpegPart, b: JpegPart): SpanDifference => {
   const [stepsOfA, stepsOfB] = [a.steps, b.steps]
   const limits = Float64Array.from(stepsOfA, (step, k) => allowed(step, stepsOfB[k]!))
-  let largest = 0
-  for (let row = 0; row < a.rows; row += 1) {
-    const [one, other] = [rowOf(a, row), rowOf(b, row)]
-    for (let i = 0; i < one.length; i += 1) {
+  return (one, other, from, to) => {
+    let largest = 0
+    for (let i = from; i < to; i += 1) {
       const [x, y] = [one[i]!, other[i]!]
       if (x === 0 && y === 0) continue
       const k = i & (blockValues - 1)
@@ -51,14 +59,34 @@ const intervalsMeet = (a: JpegPart, b: JpegPart): number | null => {
       if (difference > limits[k]!) return null
       if (difference > largest) largest = difference
     }
+    return largest
+  }
+}
+
+const intervalsMeet = (a: JpegPart, b: JpegPart): number | null => {
+  const difference = intervalsOf(a, b)
+  let largest = 0
+  for (let row = 0; row < a.rows; row += 1) {
+    const [one, other] = [rowOf(a, row), rowOf(b, row)]
+    const here = difference(one, other, 0, one.length)
+    if (here === null) return null
+    largest = Math.max(largest, here)
   }
   return largest
+}
+
+/** Blocks of the finest component: columns and rows, from a first one on. */
+export interface Cell {
+  readonly x: number
+  readonly y: number
+  readonly w: number
+  readonly h: number
 }
 
 /** The mean of the first coefficients of the blocks that lie in a cell; null: none does. */
 const meanIn = (
   { values, stride, columns, rows, steps, across, down }: JpegPart,
-  cell: { readonly x: number; readonly y: number; readonly w: number; readonly h: number },
+  cell: Cell,
 ): number | null => {
   const [right, bottom] = [
     Math.min(columns, (cell.x + cell.w) / across), Math.min(rows, (cell.y + cell.h) / down),
@@ -73,28 +101,43 @@ const meanIn = (
   return blocks === 0 ? null : (sum * steps[0]!) / blocks
 }
 
-const leastCommon = (a: number, b: number): number => {
+/** The least common multiple of two whole numbers. */
+export const leastCommon = (a: number, b: number): number => {
   let sum = a
   while (sum % b !== 0) sum += a
   return sum
 }
 
+/** How far the means in a cell are apart; null where that is more than rounding explains. */
+export const meanDifference = (a: JpegPart, b: JpegPart, cell: Cell): number | null => {
+  const [one, other] = [meanIn(a, cell), meanIn(b, cell)]
+  if (one === null || other === null) return 0
+  const difference = Math.abs(one - other)
+  return difference > allowed(a.steps[0]!, b.steps[0]!) ? null : difference
+}
+
+/** Visits the cells that hold whole blocks of both, until one says no; gives whether none did. */
+export const eachCell = (
+  a: JpegPart, b: JpegPart, visit: (cell: Cell) => boolean,
+): boolean => {
+  const [w, h] = [leastCommon(a.across, b.across), leastCommon(a.down, b.down)]
+  const [right, bottom] = [a.columns * a.across, a.rows * a.down]
+  for (let y = 0; y < bottom; y += h) {
+    for (let x = 0; x < right; x += w) if (!visit({ x, y, w, h })) return false
+  }
+  return true
+}
+
 /** The largest difference of means where one block covers several; null where they are apart. */
 const meansMeet = (a: JpegPart, b: JpegPart): number | null => {
-  const [w, h] = [leastCommon(a.across, b.across), leastCommon(a.down, b.down)]
-  const limit = allowed(a.steps[0]!, b.steps[0]!)
-  const [right, bottom] = [a.columns * a.across, a.rows * a.down]
   let largest = 0
-  for (let y = 0; y < bottom; y += h) {
-    for (let x = 0; x < right; x += w) {
-      const [one, other] = [meanIn(a, { x, y, w, h }), meanIn(b, { x, y, w, h })]
-      if (one === null || other === null) continue
-      const difference = Math.abs(one - other)
-      if (difference > limit) return null
-      largest = Math.max(largest, difference)
-    }
-  }
-  return largest
+  const all = eachCell(a, b, (cell) => {
+    const difference = meanDifference(a, b, cell)
+    if (difference === null) return false
+    largest = Math.max(largest, difference)
+    return true
+  })
+  return all ? largest : null
 }
 
 const near = (a: JpegPicture, b: JpegPicture): number | null => {
@@ -111,14 +154,21 @@ const near = (a: JpegPicture, b: JpegPicture): number | null => {
   return largest
 }
 
+const pairsOf = (a: JpegPicture, b: JpegPicture): (readonly [JpegPart, JpegPart])[] =>
+  a.parts.map((part, i) => [part, b.parts[i]!] as const)
+
+/** Whether equal coefficients are equal pictures. */
+export const haveSameTables = (a: JpegPicture, b: JpegPicture): boolean =>
+  pairsOf(a, b).every(([one, other]) => sameGrid(one, other) && sameSteps(one, other))
+
 /** Compares two JPEGs. */
 export const compareJpegs = (a: JpegPicture, b: JpegPicture): PictureComparison => {
   const means = a.meaning.length === b.meaning.length && a.parts.length === b.parts.length
     && a.meaning.every((one, i) => same(one, b.meaning[i]!))
   if (!means) return without('other_colours')
   if (a.width !== b.width || a.height !== b.height) return without('differs')
-  const pairs = a.parts.map((part, i) => [part, b.parts[i]!] as const)
-  if (pairs.every(([one, other]) => sameGrid(one, other) && sameSteps(one, other))) {
+  const pairs = pairsOf(a, b)
+  if (haveSameTables(a, b)) {
     return pairs.every(([one, other]) => equalValues(one, other))
       ? { verdict: 'same', difference: 0 } : without('differs')
   }

@@ -1,7 +1,8 @@
 /** Comparing fingerprints, and their form at rest. Pure. */
 import { cellsOf } from './cells.js'
-import { levelScale } from './limits.js'
-import type { Fingerprint } from './types.js'
+import { imageLimits, levelScale, visualLimit } from './limits.js'
+import { SmallChange } from './rect.js'
+import type { Fingerprint, PixelRect } from './types.js'
 
 /** How two pictures differ. */
 export interface Comparison {
@@ -38,6 +39,59 @@ export const compareFingerprints = (a: Fingerprint, b: Fingerprint): Comparison 
   const columns = cellsOf(a.width)
   const cell = at < 0 ? null : { x: at % columns, y: Math.floor(at / columns) }
   return { comparable: true, measure: most / levelScale, cell }
+}
+
+const side = imageLimits.cellPixels
+
+/** The same with every cell made equal of which a rectangle holds a pixel. */
+const withoutCells = (
+  { planes, ...rest }: Fingerprint, rects: readonly PixelRect[],
+): Fingerprint => {
+  const columns = cellsOf(rest.width)
+  const left = planes.map((plane) => plane.slice())
+  for (const { x, y, width, height } of rects) {
+    const [first, end] = [Math.floor(x / side), cellsOf(x + width)]
+    for (let row = Math.floor(y / side); row < cellsOf(y + height); row += 1) {
+      for (const plane of left) plane.fill(0, row * columns + first, row * columns + end)
+    }
+  }
+  return { ...rest, planes: left }
+}
+
+/**
+ * The same comparison, and where it tells two pictures apart once more without the cells that a
+ * rectangle touches: a cell refuses only for pixels that count.
+ */
+export const compareOutside = (
+  a: Fingerprint, b: Fingerprint, ignored: readonly PixelRect[],
+): Comparison => {
+  const whole = compareFingerprints(a, b)
+  if (ignored.length === 0 || !whole.comparable || whole.measure <= visualLimit) return whole
+  return compareFingerprints(withoutCells(a, ignored), withoutCells(b, ignored))
+}
+
+/**
+ * The small rectangle, in whole cells, that holds every cell that differs at all and counts; null
+ * where none does. Looks no further once too much differs.
+ */
+export const smallChangeOf = (
+  a: Fingerprint, b: Fingerprint, ignored: readonly PixelRect[],
+): PixelRect | null => {
+  const [one, other] = ignored.length === 0
+    ? [a, b] : [withoutCells(a, ignored), withoutCells(b, ignored)]
+  const { width, height } = a
+  const columns = cellsOf(width)
+  const change = new SmallChange(width, height)
+  for (let plane = 0; plane < Math.max(a.planes.length, b.planes.length); plane += 1) {
+    const [left, right] = [planeAt(one, plane), planeAt(other, plane)]
+    for (let i = 0; i < left.length; i += 1) {
+      if (left[i] === right[i]) continue
+      const [x, y] = [(i % columns) * side, Math.floor(i / columns) * side]
+      const cell = { x, y, width: Math.min(side, width - x), height: Math.min(side, height - y) }
+      if (!change.add(cell)) return null
+    }
+  }
+  return change.rect
 }
 
 const magic = 0x53464731 // SFG1

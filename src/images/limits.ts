@@ -22,5 +22,8 @@ export const visualLimit = 3
 /** Largest difference of a channel of any pixel between repeats of a PNG, in levels of 255. */
 export const pixelLimit = 2
 
+/** Part of a picture that one rectangle may be, so that a change within it is a small one. */
+export const smallChangeShare = 0.02
+
 /** Fixed point of a cell's average. */
 export const levelScale = 64

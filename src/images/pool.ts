@@ -94,8 +94,9 @@ class Pool implements ImagePool {
     return this.#ask(asked, (reason) => withoutThread(asked, reason))
   }
 
-  compare({ bytes, standing }: CompareJob): Promise<PictureComparison> {
+  compare({ bytes, standing, ignored = [] }: CompareJob): Promise<PictureComparison> {
     const asked = {
+      ignored,
       bytes: shared(bytes),
       standing: { sha256: standing.sha256, bytes: shared(standing.bytes) },
     }

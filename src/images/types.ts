@@ -51,6 +51,8 @@ export const pictureVerdicts = [
   'same',
   /** Equal but for what noise or another encoder's rounding explains. */
   'alike',
+  /** The same, or alike, but for pixels in rectangles that do not count. */
+  'alike_outside',
   'differs',
   /** Their numbers do not mean the same: colours, profile, orientation. */
   'other_colours',
@@ -59,12 +61,22 @@ export const pictureVerdicts = [
   'not_compared',
 ] as const
 
+/** A part of a picture, in pixels from its top left corner; width and height are at least 1. */
+export interface PixelRect {
+  readonly x: number
+  readonly y: number
+  readonly width: number
+  readonly height: number
+}
+
 /** How two whole pictures compare. */
 export interface PictureComparison {
   readonly verdict: (typeof pictureVerdicts)[number]
   /**
-   * Largest difference of `same` and `alike`: of a PNG in levels of 255, rounded up; of a JPEG of a
-   * coefficient as it is after its quantization is undone. Null for the others.
+   * Largest difference of `same`, `alike` and `alike_outside`: of a PNG in levels of 255, rounded
+   * up; of a JPEG of a coefficient as it is after its quantization is undone. Null for the others.
    */
   readonly difference: number | null
+  /** Of `differs`: the small rectangle that holds whatever differs and counts, where one does. */
+  readonly region?: PixelRect
 }

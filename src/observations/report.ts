@@ -82,6 +82,11 @@ export const reportShape = v.strictObject({
     excluded: v.strictObject({
       source_missing: count, stale_root: count, archived: count, digests: count,
     }),
+    /**
+     * Areas that are ignored when images are compared, and how many of the observations stand for
+     * images that differ from them there.
+     */
+    ignored: v.strictObject({ areas: v.array(text), observations: count }),
   }),
 })
 /** A report over one period. */
@@ -177,7 +182,7 @@ const modelTextOf = (
 const provenanceOf = (
   input: ScreenReportInput, counted: readonly Counted[],
 ): ScreenReport['provenance'] => {
-  const { digests, conclusion, excluded } = input
+  const { digests, conclusion, excluded, ignoring } = input
   const observations = counted.map(({ one }) => one)
   return {
     sources: [...new Set(observations.map(({ source }) => source))].sort(),
@@ -194,6 +199,10 @@ const provenanceOf = (
     excluded: {
       source_missing: excluded.sourceMissing, stale_root: excluded.staleFolder,
       archived: excluded.archived, digests: excluded.digests,
+    },
+    ignored: {
+      areas: [...ignoring.areas],
+      observations: observations.filter((one) => (one.ignoredImages ?? 0) > 0).length,
     },
   }
 }

@@ -117,6 +117,13 @@ const modelLines = (report: ScreenReport, zone: Zone, style: TextStyle): Lines =
   ]
 }
 
+const ignoredLines = ({ ignored }: ScreenReport['provenance']): Lines => [
+  ...(ignored.areas.length === 0 ? [] : [`  ignored areas: ${ignored.areas.join(' ')}`]),
+  ...(ignored.observations === 0 ? [] : [
+    `  ${countText(ignored.observations, 'observation')} standing for images that differ there`,
+  ]),
+]
+
 const provenanceLines = ({ provenance }: ScreenReport): Lines => {
   const { excluded } = provenance
   const left = [
@@ -129,6 +136,7 @@ const provenanceLines = ({ provenance }: ScreenReport): Lines => {
       + `${countText(provenance.observation_count, 'source observation')} `
       + `(${provenance.sources.join(', ') || 'no source'}); ids with --json`,
     ...(out.length === 0 ? [] : [`  left out: ${out.join(', ')}`]),
+    ...ignoredLines(provenance),
   ]
 }
 

@@ -33,6 +33,8 @@ export interface ScreenObservationInput {
   readonly likeImages: number
   /** When they were captured, as far as it is known: times and how many. */
   readonly likeTimes?: readonly { readonly at: string; readonly images: number }[]
+  /** Those of them that differ from it in ignored areas. */
+  readonly ignoredImages?: number
   /** Analysis status. */
   readonly status: string
   readonly summary: ModelText | null
@@ -77,6 +79,12 @@ export interface ScreenExclusions {
   readonly digests: number
 }
 
+/** What did not count when images were compared. */
+export interface ScreenIgnoring {
+  /** Areas that are ignored now, as their setting names them. */
+  readonly areas: readonly string[]
+}
+
 /** Everything that one report is built from. */
 export interface ScreenReportInput {
   readonly madeAt: string
@@ -91,4 +99,5 @@ export interface ScreenReportInput {
   readonly conclusion: ScreenConclusionInput | null
   readonly spend: ScreenSpendInput | null
   readonly excluded: ScreenExclusions
+  readonly ignoring: ScreenIgnoring
 }

@@ -6,11 +6,14 @@ export const explainReasons: Readonly<Record<string, string>> = {
   found_again: 'these very bytes were missing and are back',
   looks_alike: 'it is equal to the image before but for small differences',
   same_picture: 'it is equal to the image before, in other bytes',
+  alike_outside_ignored:
+    'it is equal to the image before but for pixels in ignored areas, which do not count',
   looks_different: 'a cell differs by more than the limit from the image before',
   picture_differs: 'its cells are about as bright, but the two pictures are not equal',
   other_colours: 'its colours, its profile or its orientation are told in another way',
   animated: 'it or the image before it is animated, and such an image is never merged',
   representative_gone: 'no file holds the image before it any more, so nothing could be compared',
+  ignored_changed: 'other areas were ignored when the image before it was taken in',
   not_confirmed: 'the two whole pictures could not be compared',
   run_refreshed: 'it looks alike, but the run has lasted for the refresh time',
   first_image: 'there was no image before it to compare with',
@@ -45,11 +48,15 @@ export const becauseOf = ({ reason, compared }: {
 }): string | null => {
   if (reason === null) return null
   if (compared === null) return unconfirmedReasons[reason] ?? explainReasons[reason] ?? null
-  if (reason !== 'looks_alike' || compared.difference === null) {
+  const { difference, unit } = compared
+  const isOutside = reason === 'alike_outside_ignored' && difference !== 0
+  if ((reason !== 'looks_alike' && !isOutside) || difference === null) {
     return explainReasons[reason] ?? null
   }
-  const most = Number(compared.difference.toFixed(2))
-  return `it is equal to the image before but for differences up to ${most} ${compared.unit}`
+  const upTo = `differences up to ${Number(difference.toFixed(2))} ${unit}`
+  return reason === 'looks_alike'
+    ? `it is equal to the image before but for ${upTo}`
+    : `${explainReasons[reason]}, and for ${upTo}`
 }
 
 /** Why a picture could not be looked into, by reason code, for people; the docs list the same. */

@@ -22,6 +22,7 @@ import {
 } from './observations/rows.js'
 import { fileNameOf } from './scan/names.js'
 import { isSameFile } from './scan/same-file.js'
+import { ignoredOf } from './source/ignored.js'
 import { isRecursive, savedSettings } from './source/settings.js'
 
 /** What a scan of the folder would do with the file as it is now. */
@@ -59,6 +60,11 @@ const explanationShape = v.strictObject({
       representative_sha256: text, difference: v.nullable(v.number()),
       unit: v.picklist(differenceUnits),
     })),
+    /**
+     * What did not count: the areas, where they are still the ones that are ignored of its size;
+     * null where every pixel counted.
+     */
+    ignored: v.nullable(v.strictObject({ in_force: v.boolean(), areas: v.array(text) })),
   })),
   /** The observation that it is, duplicates or was suppressed for. */
   observation: v.nullable(listedShape),
@@ -214,8 +220,21 @@ const wouldOf = (
 const unitOf = (observation: Observation | undefined): typeof differenceUnits[number] =>
   differenceUnits[observation?.format === 'jpeg' ? 1 : 0]
 
+/** The areas that did not count, as far as they are known: a row keeps their digest alone. */
+const ignoredFor = (
+  view: View, row: SeenFile, observation: Observation | undefined,
+): NonNullable<Explanation['visual_gate']>['ignored'] => {
+  if (row.ignored_sha256 === undefined) return null
+  const { ignore } = savedSettings(view)
+  const { width = null, height = null } = observation ?? {}
+  const inForce = ignoredOf(ignore)(width, height)?.sha256 === row.ignored_sha256
+  const size = `${width}x${height}:`
+  const areas = inForce ? (ignore ?? []).filter((area) => area.startsWith(size)) : []
+  return { in_force: inForce, areas }
+}
+
 const gateOf = (
-  row: SeenFile | undefined, observation: Observation | undefined,
+  view: View, row: SeenFile | undefined, observation: Observation | undefined,
 ): Explanation['visual_gate'] => {
   if (row === undefined || (row.measure === null && row.outcome !== 'suppressed')) return null
   const { cellPixels } = imageLimits
@@ -224,6 +243,7 @@ const gateOf = (
   return {
     measure: row.measure, limit: visualLimit, cell_pixels: cellPixels, cell,
     compared: row.compared === undefined ? null : { ...row.compared, unit: unitOf(observation) },
+    ignored: ignoredFor(view, row, observation),
   }
 }
 
@@ -246,7 +266,7 @@ export const explainPath = (ctx: ShotsContext, view: View, path: string): Explan
     decode_reason: row?.flaw ?? null,
     seen_at: row?.seen_at ?? null,
     sha256: row?.sha256 ?? null,
-    visual_gate: gateOf(row, observation),
+    visual_gate: gateOf(view, row, observation),
     observation: observation === undefined ? null : listedOf(observation, now),
     now: wouldOf(found, seen, isRecursive(savedSettings(view))),
   }

@@ -78,12 +78,15 @@ const verifyContents = (view: View, { ids, twins }: Recount, found: Found): void
 
 const isRight = (view: View, folder: ShotFolder, counted: Recounted): boolean => {
   const { observations, visual_runs, suppressed, archived, latest_captured_at } = folder
+  const changed_little = folder.small_changes?.images ?? 0
   const { latest_analyzed_at: analyzed, ...facts } = counted
   // A dropped analysis leaves the time when there was one; it never lies before a present one.
   const later = analyzed === null || (folder.latest_analyzed_at ?? '') >= analyzed
   const { representative } = folder
   return later
-    && same({ observations, visual_runs, suppressed, archived, latest_captured_at }, facts)
+    && same(
+      { observations, visual_runs, suppressed, archived, changed_little, latest_captured_at },
+      facts)
     && (representative === null
       || view.get(c.observations, representative.observation_id)?.root_digest
         === folder.root_digest)

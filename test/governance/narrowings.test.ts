@@ -132,15 +132,18 @@ t.test('A-070 S-010 a gate of the screenshots that was closed since stays closed
   const at = await World.in(t).state({ owner: 'ada' }).session().images()
   const set = (...words: string[]) => at.run(['shots', 'config', 'set', ...words])
   must(await set('--cloud-upload', 'on', '--analysis', 'on', '--budget-requests', '9',
-    '--fallbacks', 'deny', '--ingest-limit', '5', '--renew-proof', 'on'))
+    '--fallbacks', 'deny', '--ingest-limit', '5', '--renew-proof', 'on',
+    '--ignore', '1920x1080:0,0,40,10'))
   keepCopy(at.place)
   must(await set('--cloud-upload', 'off', '--budget-requests', '3', '--fallbacks', 'allow',
-    '--ingest-enabled', 'off', '--ingest-limit', '8', '--renew-proof', 'off'))
+    '--ingest-enabled', 'off', '--ingest-limit', '8', '--renew-proof', 'off',
+    '--no-ignore', '--ignore', '1920x1080:0,0,50,20'))
   const copy = copyOf(t, at.place)
   await carried(copy, [whole(at.view())])
   t.hasStrict(savedSettings(copy.read()), {
     cloud_upload: 'off', analysis: 'on', budget_requests: 3, fallbacks: 'deny', renew_proof: 'off',
     ingest_enabled: false, ingest_limit: 5, budget_microusd: null,
+    ignore: ['1920x1080:0,0,50,20'],
   })
 })
 

@@ -89,7 +89,8 @@ t.test('S-070 a file that always finds another representative is taken in after 
   const world = await World.in(t).state().session().images()
   const { folder } = world
   const confirmer = new Confirmer({
-    folder, folderDigest: folderDigestOf(folder), refreshMs: 1, view: world.view(),
+    folder, folderDigest: folderDigestOf(folder), refreshMs: 1, ignored: () => null,
+    view: world.view(),
     store: world.ctx('read').gov.store, nowMs: () => 0,
     examiner: {
       examine: () => { throw new Error('nothing is examined') },
@@ -104,13 +105,13 @@ t.test('S-070 a file that always finds another representative is taken in after 
     sha256: sha256(red), bytes: red.length,
   })
   const again = async () =>
-    (await confirmer.again(new Unconfirmed(file, representative))).confirmed
+    (await confirmer.again(new Unconfirmed(file, representative, null))).confirmed
   for (let tries = 0; tries < 3; tries += 1) {
     t.strictSame(await again(),
-      { representativeSha256: sha256(red), verdict: 'same', difference: 0 })
+      { representativeSha256: sha256(red), verdict: 'same', difference: 0, ignoredSha256: null })
   }
   t.strictSame(await again(),
-    { representativeSha256: null, verdict: 'not_compared', difference: null })
+    { representativeSha256: null, verdict: 'not_compared', difference: null, ignoredSha256: null })
 })
 
 t.test('S-072 explain calls pictures equal only when they were compared whole, and tells the difference', async (t) => {

@@ -17,7 +17,8 @@ const print = (...cells: number[]): Fingerprint =>
 /** What comparing the two pictures told. */
 const found = (
   verdict: Confirmation['verdict'], difference = 0, other = 'old',
-): Confirmation => ({ representativeSha256: sha256Hex(other), verdict, difference })
+): Confirmation =>
+  ({ representativeSha256: sha256Hex(other), verdict, difference, ignoredSha256: null })
 
 const taken = (changes: Partial<TakenFile> = {}): TakenFile => ({
   file: 0, name: { text: 'new.png', bytes_base64: null }, bytes: 10, modifiedNs: '1',
@@ -37,7 +38,7 @@ const loaded = (changes: Partial<Loaded> = {}): Loaded => ({
   standIns: [],
   representative: { row: standing(), fingerprint: print(10, 20) },
   now: { folder, folderDigest: folderDigestOf(folder), model: null }, refreshMs: 30 * 60_000,
-  ...changes,
+  ignored: null, ...changes,
 })
 
 t.test('S-070 S-071 the largest cell difference decides, up to the limit and not beyond it', async (t) => {

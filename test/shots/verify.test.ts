@@ -87,6 +87,11 @@ t.test('S-064 S-117 what drifts from the observations is found, each by its own 
     ['shot_root_differs',
       (tx) => tx.put(c.folders, folder.root_digest, { ...folder, latest_captured_at: after(-1) }),
       (tx) => tx.put(c.folders, folder.root_digest, folder)],
+    ['shot_root_differs',
+      (tx) => tx.put(c.folders, folder.root_digest, {
+        ...folder, small_changes: { images: 1, areas: [] },
+      }),
+      (tx) => tx.put(c.folders, folder.root_digest, folder)],
     ['shot_root_missing', (tx) => tx.remove(c.folders, folder.root_digest),
       (tx) => tx.put(c.folders, folder.root_digest, folder)],
     ['observation_without_payload',

@@ -154,6 +154,15 @@ const idList = (title: string, ids: readonly string[]): Markup => (ids.length ==
   : html`<details><summary>${title}</summary>
 <ul class="ids">${ids.map((id) => html`<li><code>${id}</code></li>`)}</ul></details>`)
 
+const ignoredPart = ({ ignored }: ScreenReport['provenance']): Markup => {
+  const { areas, observations } = ignored
+  const told = observations === 0 ? ''
+    : ` ${countText(observations, 'observation')} standing for images that differ in such areas.`
+  if (areas.length + observations === 0) return nothing
+  return html`<p class="note">Areas that do not count when images are compared:
+${areas.length === 0 ? 'none any more' : areas.join(', ')}.${told}</p>`
+}
+
 const provenancePart = ({ provenance: from }: ScreenReport): Markup => {
   const left = ([
     [from.excluded.source_missing, 'whose file is missing'],
@@ -166,6 +175,7 @@ const provenancePart = ({ provenance: from }: ScreenReport): Markup => {
 <p>${countText(from.observation_count, 'source observation')}${sources},
 ${countText(from.digest_count, 'digest')}.</p>
 ${left.length === 0 ? nothing : html`<p class="note">Left out: ${left.join(', ')}.</p>`}
+${ignoredPart(from)}
 ${idList('Source observations', from.source_observation_ids)}
 ${idList('Digests', from.digests.map((one) => one.episode_id))}
 ${idList('Sources of the conclusion', from.conclusion?.source_observation_ids ?? [])}</section>`

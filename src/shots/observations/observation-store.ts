@@ -10,6 +10,7 @@ import { folderDigestOf } from '../source/folder-digest.js'
 import {
   countIdOf, countKeyOf, shotCollections as c, type FileName, type Observation, type ShotFolder,
 } from './rows.js'
+import { withSmallChange } from './small-changes.js'
 
 /** Id of a file's row: folder and name bytes, so that equal text of other bytes is another file. */
 export const fileIdOf = (folderDigest: string, name: FileName): string =>
@@ -48,8 +49,11 @@ const updateFolder = (
   const folder = folderRow(tx, row.root, now)
   const archived = (one: Observation | undefined): number =>
     one !== undefined && one.archived_at !== null ? 1 : 0
+  const small = before === undefined
+    ? withSmallChange(folder.small_changes, row) : folder.small_changes
   tx.put(c.folders, folder.root_digest, {
     ...folder,
+    ...(small === undefined ? {} : { small_changes: small }),
     observations: folder.observations + (before === undefined ? 1 : 0),
     visual_runs: folder.visual_runs + hasRun(row) - hasRun(before),
     suppressed: folder.suppressed + suppressedOf(row) - suppressedOf(before),

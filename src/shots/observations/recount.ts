@@ -10,7 +10,10 @@ import { countIdOf, countKeyOf, type Observation, type ShotCount, type ShotFolde
 /** Facts of a folder that follow from its observations. */
 export type FolderFacts = Pick<
   ShotFolder, 'observations' | 'visual_runs' | 'suppressed' | 'archived' | 'latest_captured_at'
->
+> & {
+  /** Those that differ from the image before them in one small rectangle only. */
+  readonly changed_little: number
+}
 
 /** The same with the newest analysis, which a folder's row may lie behind but not before. */
 export type Recounted = { -readonly [K in keyof FolderFacts]: FolderFacts[K] } & {
@@ -19,7 +22,8 @@ export type Recounted = { -readonly [K in keyof FolderFacts]: FolderFacts[K] } &
 
 /** Facts of a folder without observations. */
 export const noObservations = (): Recounted => ({
-  observations: 0, visual_runs: 0, suppressed: 0, archived: 0, latest_captured_at: null,
+  observations: 0, visual_runs: 0, suppressed: 0, archived: 0, changed_little: 0,
+  latest_captured_at: null,
   latest_analyzed_at: null,
 })
 
@@ -57,6 +61,7 @@ export class Recount {
     folder.visual_runs += suppressed > 0 ? 1 : 0
     folder.suppressed += suppressed
     folder.archived += row.archived_at === null ? 0 : 1
+    folder.changed_little += row.changed_region === undefined ? 0 : 1
     folder.latest_captured_at = newer(folder.latest_captured_at, row.captured_at)
     folder.latest_analyzed_at =
       newer(folder.latest_analyzed_at, row.payload?.analyzed_at ?? null)

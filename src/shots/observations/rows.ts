@@ -39,6 +39,9 @@ const visualRunShape = v.strictObject({
 /** A run as its representative's row keeps it. */
 export type VisualRun = v.InferOutput<typeof visualRunShape>
 
+/** A part of a picture, in pixels from its top left corner. */
+const rectEntries = { x: count, y: count, width: count, height: count }
+
 /** Bounded analyzer status details (S-065). */
 const analyzerShape = v.strictObject({
   /** Why the status is what it is: a code, or null for a good one. */
@@ -98,6 +101,13 @@ const observationShape = v.strictObject({
   /** Names under which these very bytes were seen, first one first; bounded. */
   paths: v.pipe(v.array(pathShape), v.minLength(1), v.maxLength(16)),
   screenshot_visual_run: v.nullable(visualRunShape),
+  /**
+   * Digest of the areas that were ignored of its size when it was taken in: no image that others
+   * were ignored for is merged with it. Left out where none were.
+   */
+  ignored_sha256: v.optional(sha256),
+  /** The small rectangle that it differs in from the image before it; left out where none does. */
+  changed_region: v.optional(v.strictObject(rectEntries)),
   analysis_status: v.picklist(analysisStatuses),
   classification: v.nullable(v.picklist(classifications)),
   archived_at: v.nullable(iso),
@@ -139,6 +149,8 @@ const fileShape = v.strictObject({
   compared: v.optional(v.strictObject({
     representative_sha256: sha256, difference: v.nullable(v.number()),
   })),
+  /** Digest of the areas that did not count in that; left out where every pixel did. */
+  ignored_sha256: v.optional(sha256),
   /** Why the picture could not be looked into; left out where it could. */
   flaw: v.optional(text),
   observation_id: v.nullable(text),
@@ -149,6 +161,17 @@ const fileShape = v.strictObject({
 export type SeenFile = v.InferOutput<typeof fileShape>
 
 const artifactRefShape = v.strictObject({ stored_sha256: sha256, sha256, bytes: count })
+
+const smallChangesShape = v.strictObject({
+  /** Observations that have a `changed_region`. */
+  images: count,
+  /** Where they differ, most images first: near ones grow together, and few are kept. */
+  areas: v.pipe(v.array(v.strictObject({
+    screen_width: count, screen_height: count, ...rectEntries, images: count, latest_at: iso,
+  })), v.maxLength(8)),
+})
+/** Images that differ from the one before them in one small rectangle only. */
+export type SmallChanges = v.InferOutput<typeof smallChangesShape>
 
 const folderShape = v.strictObject({
   root: text,
@@ -165,6 +188,8 @@ const folderShape = v.strictObject({
   suppressed: count,
   duplicates: count,
   rejected: count,
+  /** Left out where there are none, and in rows of an earlier version. */
+  small_changes: v.optional(smallChangesShape),
   latest_captured_at: v.nullable(iso),
   latest_analyzed_at: v.nullable(iso),
   /** Rows that clear-stale archived. */

@@ -1,5 +1,6 @@
 /** What a scan tells: printed by verbs, stored in its receipt and listed in docs/scanning.md. */
 import * as v from 'valibot'
+import { nextStepShape } from '../../base/error-shape.js'
 import { count, nullableText, text } from '../../base/fields.js'
 import { fail, type SallyportError } from '../../base/errors.js'
 import { fileNameShape } from '../observations/rows.js'
@@ -7,6 +8,18 @@ import { fileNameShape } from '../observations/rows.js'
 const problemShape = v.strictObject({ name: fileNameShape, reason: text })
 /** A file that needs a word: why it was put off, refused, or taken in without being looked into. */
 export type ScanProblem = v.InferOutput<typeof problemShape>
+
+/** Images that differ from the one before them in one small rectangle only. */
+export const smallChangesToldShape = v.strictObject({
+  images: count,
+  /** Where most of the folder's do, as `shots config set --ignore` takes it; null: nowhere yet. */
+  area: nullableText,
+  /** How many of the folder's that are. */
+  area_images: count,
+  /** What keeps such images from being new ones. */
+  next: v.array(nextStepShape),
+})
+export type SmallChangesTold = v.InferOutput<typeof smallChangesToldShape>
 
 /** Facts of one scan; every file of the folder is in exactly one of the five counts (S-131). */
 export const scanFactsShape = v.strictObject({
@@ -32,6 +45,8 @@ export const scanFactsShape = v.strictObject({
   /** The first files of `reasons`, named. */
   problems: v.array(problemShape),
   problems_left_out: count,
+  /** Of the ingested; left out where there are none, and in receipts of an earlier version. */
+  small_changes: v.optional(smallChangesToldShape),
   duration_ms: count,
 })
 /** Facts of one scan, as its receipt keeps them. */

@@ -9,6 +9,7 @@ import { imagesIn } from '../../observations/images.js'
 import { reportLimits } from '../../observations/report.js'
 import type { View } from '../../state/types.js'
 import { shotLabels, shotLimits } from '../constants.js'
+import { savedSettings } from '../source/settings.js'
 import type { ShotsContext } from '../context.js'
 import {
   currentFacts, rowClassificationNow, rowStatusNow, type CurrentFacts,
@@ -101,6 +102,7 @@ const observationOf = (row: Observation, summary: ModelText | null): ScreenObser
   height: row.height,
   bytes: row.bytes,
   ...timesOf(row),
+  ignoredImages: row.screenshot_visual_run?.reason_counts['alike_outside_ignored'] ?? 0,
   lastSeenAt: row.screenshot_visual_run?.last_seen ?? row.captured_at,
   status: row.analysis_status,
   summary,
@@ -192,6 +194,7 @@ export const collectReport = (
     digests: sources.episodes.map((row) => digestOfEpisode(ctx, view, row)),
     conclusion: findConclusion(ctx, view, sources),
     spend: spendOfDay(ctx, view),
+    ignoring: { areas: savedSettings(view).ignore ?? [] },
     excluded: {
       ...left,
       digests: episodesBetween(view, period.since, period.until).length - sources.episodes.length,

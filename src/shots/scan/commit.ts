@@ -5,7 +5,7 @@
  * fingerprint.
  */
 import { encodeFingerprint } from '../../images/fingerprint.js'
-import type { Fingerprint } from '../../images/types.js'
+import type { Fingerprint, PixelRect } from '../../images/types.js'
 import { newId } from '../../base/ids.js'
 import { discardStored, dropArtifact, registerArtifact } from '../../governance/artifacts.js'
 import { policyHead } from '../../governance/policy/head.js'
@@ -16,6 +16,7 @@ import {
   fileIdOf, folderRow, noteSuppressed, putObservation,
 } from '../observations/observation-store.js'
 import { shotCollections as c, type Observation, type SeenFile } from '../observations/rows.js'
+import type { IgnoredHere, IgnoredOf } from '../source/ignored.js'
 import { decide, runLeft, type Decision, type Loaded } from './decide.js'
 import { fingerprintArtifactId, representativeOf } from './representative.js'
 import { stampOf } from './same-file.js'
@@ -30,6 +31,8 @@ export interface BatchRules {
   readonly refreshMs: number
   /** What rows are compared with, as of the transaction. */
   readonly facts: (tx: Tx) => CurrentFacts
+  /** What does not count of images, as of the transaction. */
+  readonly ignored: (tx: Tx) => IgnoredOf
   readonly newStatus: (tx: Tx) => NewStatus
   /** A new row of bytes that were sent before is what that request made of them (S-168). */
   readonly takeOver: (tx: Tx, row: Observation, now: string) => Observation
@@ -52,6 +55,7 @@ class Batch {
   #rejected = 0
   readonly #status: NewStatus
   readonly #facts: CurrentFacts
+  readonly #ignored: IgnoredOf
 
   constructor(
     readonly tx: Tx, readonly store: Store, readonly now: string, readonly rules: BatchRules,
@@ -59,21 +63,24 @@ class Batch {
     this.#representative = representativeOf(tx, store, rules.folderDigest)
     this.#status = rules.newStatus(tx)
     this.#facts = rules.facts(tx)
+    this.#ignored = rules.ignored(tx)
   }
 
   take(taken: TakenFile): void {
     const loaded = this.#load(taken)
     const decision = decide(taken, loaded)
     // Two pictures are not looked at under the lock: this transaction comes to nothing.
-    if (decision.kind === 'unconfirmed') throw new Unconfirmed(taken, decision.representative)
+    if (decision.kind === 'unconfirmed') {
+      throw new Unconfirmed(taken, decision.representative, loaded.ignored)
+    }
     this.counted.push(countedOf(taken, decision))
     if (decision.kind === 'seen') return
     if (decision.kind === 'again') return this.#again(taken, loaded, decision.changed)
     const left = runLeft(taken, loaded, decision)
     if (left !== null) this.#put(left)
-    const observation = this.#apply(taken, decision)
+    const observation = this.#apply(taken, decision, loaded.ignored)
     this.tx.put(c.files, this.#fileId(taken), seenOf(taken, decision, {
-      folderDigest: this.rules.folderDigest, observation, now: this.now,
+      folderDigest: this.rules.folderDigest, observation, ignored: loaded.ignored, now: this.now,
     }))
   }
 
@@ -105,11 +112,12 @@ class Batch {
       representative: this.#representative,
       now: this.#facts,
       refreshMs: this.rules.refreshMs,
+      ignored: this.#ignored(taken.width, taken.height),
     }
   }
 
   /** Writes what a decision changes; gives the id of the observation that the file led to. */
-  #apply(taken: TakenFile, decision: Written): string | null {
+  #apply(taken: TakenFile, decision: Written, ignored: IgnoredHere | null): string | null {
     if (decision.kind === 'rejected') {
       this.#rejected += 1
       return null
@@ -125,7 +133,7 @@ class Batch {
       if (taken.sha256 !== null) noteSuppressed(this.tx, taken.sha256, id)
       return id
     }
-    const fresh = this.#fresh(taken)
+    const fresh = this.#fresh(taken, decision.region, ignored)
     // Bytes that no row knows yet are looked up when they would be sent.
     const isKnown = (this.tx.get(c.contents, fresh.sha256)?.observations ?? []).length > 0
     const row = isKnown ? this.rules.takeOver(this.tx, fresh, this.now) : fresh
@@ -143,7 +151,9 @@ class Batch {
     }
   }
 
-  #fresh(taken: TakenFile): Observation {
+  #fresh(
+    taken: TakenFile, region: PixelRect | null, ignored: IgnoredHere | null,
+  ): Observation {
     const { folder, folderDigest } = this.rules
     if (taken.sha256 === null || taken.format === null) {
       throw new TypeError('only an image that was read becomes an observation')
@@ -164,6 +174,8 @@ class Batch {
       observed_revision: policyHead(this.tx).revision,
       paths: [{ name: taken.name, modified_at: taken.capturedAt }],
       screenshot_visual_run: null,
+      ...(ignored === null ? {} : { ignored_sha256: ignored.sha256 }),
+      ...(region === null ? {} : { changed_region: region }),
       analysis_status: this.#status.analysis_status,
       classification: null,
       archived_at: null,
@@ -223,7 +235,10 @@ const countedOf = (taken: TakenFile, decision: Made): Counted => {
     return { name, outcome: 'duplicate', reason: 'taken_by_another_scan', isProblem: false }
   }
   if (decision.kind === 'ingested') {
-    return { name, outcome: 'ingested', reason: taken.flaw, isProblem: taken.flaw !== null }
+    return {
+      name, outcome: 'ingested', reason: taken.flaw, isProblem: taken.flaw !== null,
+      changedLittle: decision.region !== null,
+    }
   }
   const { kind, reason } = decision
   if (kind === 'again') return { name, outcome: 'duplicate', reason, isProblem: false }
@@ -232,8 +247,11 @@ const countedOf = (taken: TakenFile, decision: Made): Counted => {
 
 const seenOf = (
   taken: TakenFile, decision: Written,
-  { folderDigest, observation, now }: {
-    readonly folderDigest: string; readonly observation: string | null; readonly now: string
+  { folderDigest, observation, ignored, now }: {
+    readonly folderDigest: string
+    readonly observation: string | null
+    readonly ignored: IgnoredHere | null
+    readonly now: string
   },
 ): SeenFile => ({
   root_digest: folderDigest,
@@ -244,6 +262,7 @@ const seenOf = (
   measure: 'measure' in decision ? decision.measure : null,
   ...('cell' in decision && decision.cell !== null ? { cell: decision.cell } : {}),
   ...('compared' in decision && decision.compared !== null ? { compared: decision.compared } : {}),
+  ...('measure' in decision && ignored !== null ? { ignored_sha256: ignored.sha256 } : {}),
   ...(decision.kind === 'ingested' && taken.flaw !== null ? { flaw: taken.flaw } : {}),
   observation_id: observation,
   sha256: taken.sha256,

@@ -8,6 +8,7 @@
 import { sha256Hex } from '../../base/canonical.js'
 import type { Store, View } from '../../state/types.js'
 import { shotCollections as c } from '../observations/rows.js'
+import type { IgnoredHere, IgnoredOf } from '../source/ignored.js'
 import { gate, type StandingRow } from './gate.js'
 import { latin1Of } from './names.js'
 import { exactStamp, readOnce } from './read-once.js'
@@ -20,6 +21,7 @@ export interface ConfirmWorld {
   readonly folder: string
   readonly folderDigest: string
   readonly refreshMs: number
+  readonly ignored: IgnoredOf
   readonly view: View
   readonly store: Store
   readonly examiner: Examiner
@@ -32,7 +34,9 @@ const triesMax = 3
 
 const nothing = (
   representativeSha256: string | null, verdict: Confirmation['verdict'],
-): Confirmation => ({ representativeSha256, verdict, difference: null })
+  ignored: IgnoredHere | null,
+): Confirmation =>
+  ({ representativeSha256, verdict, difference: null, ignoredSha256: ignored?.sha256 ?? null })
 
 /** The whole file of a path below a folder; null where it is not that content any more. */
 const readContent = (
@@ -43,13 +47,16 @@ const readContent = (
 }
 
 /** The row that a file will have, as far as the gate asks. */
-const rowOf = (folder: string, taken: TakenFile): StandingRow | null => {
+const rowOf = (
+  folder: string, taken: TakenFile, ignored: IgnoredHere | null,
+): StandingRow | null => {
   const { sha256, format, name, capturedAt } = taken
   if (sha256 === null || format === null) return null
   return {
     root: folder, sha256, format, bytes: taken.bytes, width: taken.width, height: taken.height,
     captured_at: capturedAt, paths: [{ name, modified_at: capturedAt }],
     screenshot_visual_run: null, classification: null, archived_at: null, payload: null,
+    ...(ignored === null ? {} : { ignored_sha256: ignored.sha256 }),
   }
 }
 
@@ -67,14 +74,16 @@ export class Confirmer {
 
   /** The file with what it was found to be, where that will be asked. */
   async foresee(taken: TakenFile, bytes: Uint8Array): Promise<TakenFile> {
-    const row = taken.refused === null ? rowOf(this.world.folder, taken) : null
+    const { refreshMs, folder } = this.world
+    const ignored = this.world.ignored(taken.width, taken.height)
+    const row = taken.refused === null ? rowOf(folder, taken, ignored) : null
     if (row === null || this.#isKnown(row.sha256)) return taken
-    const { refreshMs } = this.world
     let found = taken
-    let decision = gate(found, this.#expected, refreshMs)
+    let decision = gate(found, this.#expected, refreshMs, ignored)
     if (decision.kind === 'unconfirmed') {
-      found = { ...taken, confirmed: await this.#compare(bytes, decision.representative) }
-      decision = gate(found, this.#expected, refreshMs)
+      const confirmed = await this.#compare(bytes, decision.representative, ignored)
+      found = { ...taken, confirmed }
+      decision = gate(found, this.#expected, refreshMs, ignored)
     }
     if (decision.kind === 'ingested') {
       this.#expected = { row, fingerprint: taken.fingerprint }
@@ -85,16 +94,17 @@ export class Confirmer {
     return found
   }
 
-  /** A file that a record found another image to be compared with for. */
-  async again({ file, representative }: Unconfirmed): Promise<TakenFile> {
+  /** A file that a record found another image, or other areas, to be compared with for. */
+  async again({ file, representative, ignored }: Unconfirmed): Promise<TakenFile> {
     const tries = (this.#tries.get(file.file) ?? 0) + 1
     this.#tries.set(file.file, tries)
     // Whoever takes the folder in beside this scan must not keep it from coming to its end.
-    if (tries > triesMax) return { ...file, confirmed: nothing(null, 'not_compared') }
+    if (tries > triesMax) return { ...file, confirmed: nothing(null, 'not_compared', ignored) }
     const { folder, nowMs } = this.world
     const bytes = readContent(folder, file.name, file.sha256, nowMs())
     const confirmed = bytes === null
-      ? nothing(representative.sha256, 'not_compared') : await this.#compare(bytes, representative)
+      ? nothing(representative.sha256, 'not_compared', ignored)
+      : await this.#compare(bytes, representative, ignored)
     return { ...file, confirmed }
   }
 
@@ -106,12 +116,16 @@ export class Confirmer {
     return isKnown
   }
 
-  async #compare(bytes: Uint8Array, row: StandingRow): Promise<Confirmation> {
+  async #compare(
+    bytes: Uint8Array, row: StandingRow, ignored: IgnoredHere | null,
+  ): Promise<Confirmation> {
     const { sha256 } = row
     const standing = this.#bytesOf(row)
-    if (standing === null) return nothing(sha256, 'representative_gone')
-    const job = { bytes, standing: { sha256, bytes: standing } }
-    return { representativeSha256: sha256, ...await this.world.examiner.compare(job) }
+    if (standing === null) return nothing(sha256, 'representative_gone', ignored)
+    const found = await this.world.examiner.compare({
+      bytes, standing: { sha256, bytes: standing }, ignored: ignored?.rects ?? [],
+    })
+    return { representativeSha256: sha256, ignoredSha256: ignored?.sha256 ?? null, ...found }
   }
 
   /** The bytes of a row's picture, from memory or from the first path that still holds them. */

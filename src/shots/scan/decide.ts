@@ -7,6 +7,7 @@
 import { shotLimits } from '../constants.js'
 import { rowClassificationNow, type CurrentFacts } from '../observations/as-of-now.js'
 import type { FileName, Observation, SeenFile, VisualRun } from '../observations/rows.js'
+import type { IgnoredHere } from '../source/ignored.js'
 import { capturedAtOf } from './captured-at.js'
 import { gate, standsForOthers, type GateDecision } from './gate.js'
 import { quarterOf } from './run.js'
@@ -27,6 +28,8 @@ export interface Loaded {
   readonly representative: Representative | null
   readonly now: CurrentFacts
   readonly refreshMs: number
+  /** What does not count of images of the file's size. */
+  readonly ignored: IgnoredHere | null
 }
 
 /** What becomes of the file. */
@@ -165,9 +168,13 @@ const countedOnce = (decision: Decision, taken: TakenFile, { seen }: Loaded): De
   return known ? { kind: 'again', reason, changed } : decision
 }
 
+/** Whether what was held back for a row is so still: nothing was ignored then, or the same. */
+const stillIgnored = (row: Observation, { ignored }: Loaded): boolean =>
+  row.ignored_sha256 === undefined || row.ignored_sha256 === ignored?.sha256
+
 /** What the bytes were suppressed for before, while it still stands for them. */
-const standInOf = (loaded: Loaded): Observation | undefined =>
-  loaded.standIns.findLast((row) => countsAsTwin(row, loaded) && standsForOthers(row))
+const standInOf = (loaded: Loaded): Observation | undefined => loaded.standIns.findLast((row) =>
+  countsAsTwin(row, loaded) && standsForOthers(row) && stillIgnored(row, loaded))
 
 /** They come again: whatever lies between, they are what they were, and nothing to pay for. */
 const asSuppressed = (observation: Observation): Decision =>
@@ -184,6 +191,6 @@ export const decide = (taken: TakenFile, loaded: Loaded): Decision => {
   }
   const standIn = standInOf(loaded)
   return standIn === undefined
-    ? gate(taken, loaded.representative, loaded.refreshMs)
+    ? gate(taken, loaded.representative, loaded.refreshMs, loaded.ignored)
     : countedOnce(asSuppressed(standIn), taken, loaded)
 }

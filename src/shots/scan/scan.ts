@@ -13,11 +13,13 @@ import { folderRow } from '../observations/observation-store.js'
 import { transactCounted } from '../locked.js'
 import { appendReceipt } from '../receipts/append.js'
 import type { ShotReceipt } from '../receipts/rows.js'
-import type { ScanFacts, ScanReceipt } from '../receipts/scan.js'
+import type { ScanFacts, ScanReceipt, SmallChangesTold } from '../receipts/scan.js'
 import { folderFailure, folderProblem, locateFolder, type ResolvedFolder }
   from '../source/folder.js'
 import { shotCollections as c, type ShotFolder } from '../observations/rows.js'
-import { resolveSettings, type ShotSettings } from '../source/settings.js'
+import { ignorableOf, toldOf } from '../observations/small-changes.js'
+import { ignoredOf } from '../source/ignored.js'
+import { resolveSettings, savedSettings, type ShotSettings } from '../source/settings.js'
 import { writeBatch, type BatchRules } from './commit.js'
 import { Confirmer } from './confirm.js'
 import { makeExaminer } from './examiner.js'
@@ -56,6 +58,8 @@ const degrades = (error: unknown): error is SallyportError =>
 interface Written {
   readonly tally: Tally
   readonly receipt: ShotReceipt | null
+  /** Where images changed little; null where none did. */
+  readonly small: SmallChangesTold | null
   /** For after the record is durable. */
   readonly after: () => void
 }
@@ -67,6 +71,7 @@ class Scan {
   #listing: Listing
   #sorted: SortedFiles
   #receipt: ShotReceipt | null = null
+  #small: SmallChangesTold | null = null
   #confirmer: Confirmer | null = null
   /** Why no more can be written. */
   #failure: SallyportError | null = null
@@ -114,7 +119,7 @@ class Scan {
     const examiner = makeExaminer()
     this.#confirmer = new Confirmer({
       folder, folderDigest, refreshMs: this.#refreshMs(), view: this.view, store: gov.store,
-      examiner, nowMs: () => gov.clock.wallMs(),
+      ignored: ignoredOf(this.settings.saved.ignore), examiner, nowMs: () => gov.clock.wallMs(),
     })
     try {
       const world = this.#intakeWorld(examiner, this.#confirmer)
@@ -178,9 +183,10 @@ class Scan {
     const { gov } = this.ctx
     await gov.observer.at('scan.writing')
     try {
-      const { tally, receipt, after } = await this.#transact(files, last)
+      const { tally, receipt, small, after } = await this.#transact(files, last)
       this.#tally = tally
       this.#receipt = receipt
+      this.#small = small
       after()
       this.#markKnown(files)
     } catch (error) {
@@ -212,8 +218,9 @@ class Scan {
     const now = isoFromMs(this.ctx.gov.clock.wallMs())
     const { counted, after } = writeBatch(tx, store, now, this.#rules(), files)
     const tally = tallyFiles(this.#tally, counted)
-    if (!last) return { tally, receipt: null, after }
-    const facts = this.#factsOf(tally)
+    if (!last) return { tally, receipt: null, small: null, after }
+    const small = this.#smallChanges(tx, tally)
+    const facts = this.#factsOf(tally, small)
     const receipt = appendReceipt(tx, now, job, facts)
     const row: ShotFolder = {
       ...folderRow(tx, this.resolved.folder, now),
@@ -222,7 +229,13 @@ class Scan {
       },
     }
     tx.put(c.folders, this.resolved.folderDigest, row)
-    return { tally, receipt, after }
+    return { tally, receipt, small, after }
+  }
+
+  #smallChanges(tx: Tx, { changedLittle }: Tally): SmallChangesTold | null {
+    if (changedLittle === 0) return null
+    const changes = tx.get(c.folders, this.resolved.folderDigest)?.small_changes
+    return toldOf(changedLittle, ignorableOf(changes, ignoredOf(savedSettings(tx).ignore)))
   }
 
   #rules(): BatchRules {
@@ -232,6 +245,7 @@ class Scan {
       folderDigest: this.resolved.folderDigest,
       refreshMs: this.#refreshMs(),
       facts: (tx) => currentFacts(ctx, tx),
+      ignored: (tx) => ignoredOf(savedSettings(tx).ignore),
       newStatus: (tx) => newImageStatus(ctx, tx),
       takeOver: (tx, row, now) => afterEarlierCall(ctx, tx, row, now),
     }
@@ -251,7 +265,7 @@ class Scan {
     return this.ctx.signal.aborted ? 'cancelled' : null
   }
 
-  #factsOf(tally: Tally): ScanFacts {
+  #factsOf({ changedLittle: _, ...tally }: Tally, small: SmallChangesTold | null): ScanFacts {
     const reason = this.#degraded()
     return {
       root: this.resolved.folder,
@@ -261,6 +275,7 @@ class Scan {
       limit: this.limit,
       scanned: scannedOf(tally),
       ...tally,
+      ...(small === null ? {} : { small_changes: small }),
       duration_ms: Math.round(this.ctx.gov.clock.monotonicMs() - this.#startedMs),
     }
   }
@@ -285,7 +300,7 @@ class Scan {
 
   #receiptOf(): ScanReceipt {
     const receipt = this.#receipt
-    const facts = this.#factsOf(this.#tally)
+    const facts = this.#factsOf(this.#tally, this.#small)
     return {
       receipt_id: receipt?.receipt_id ?? null,
       number: receipt?.number ?? null,

@@ -14,18 +14,23 @@ export interface Counted {
   readonly reason: string | null
   /** Named in the receipt. */
   readonly isProblem: boolean
+  /** It differs from the image before it in one small rectangle only. */
+  readonly changedLittle?: boolean
 }
 
 /** Counts so far, as a receipt tells them. */
 export type Tally = Readonly<Pick<ScanFacts,
   'ingested' | 'duplicate' | 'suppressed' | 'rejected' | 'deferred' | 'known' | 'reasons'
   | 'problems' | 'problems_left_out'
->>
+>> & {
+  /** Of the ingested: those that differ from the image before them in one small rectangle only. */
+  readonly changedLittle: number
+}
 
 /** Nothing was looked at yet. */
 export const emptyTally: Tally = {
   ingested: 0, duplicate: 0, suppressed: 0, rejected: 0, deferred: 0, known: 0,
-  reasons: {}, problems: [], problems_left_out: 0,
+  reasons: {}, problems: [], problems_left_out: 0, changedLittle: 0,
 }
 
 /** With that many files that were known and not read. */
@@ -45,8 +50,9 @@ export const tallyFiles = (tally: Tally, files: readonly Counted[]): Tally => {
   const counts = { ...tally }
   const reasons = { ...tally.reasons }
   const problems = [...tally.problems]
-  for (const { name, outcome, reason, isProblem } of files) {
+  for (const { name, outcome, reason, isProblem, changedLittle = false } of files) {
     counts[outcome] += 1
+    if (changedLittle) counts.changedLittle += 1
     if (reason === null) continue
     reasons[reason] = (reasons[reason] ?? 0) + 1
     if (!isProblem) continue
@@ -57,5 +63,5 @@ export const tallyFiles = (tally: Tally, files: readonly Counted[]): Tally => {
 }
 
 /** Files looked at: the sum of the five. */
-export const scannedOf = (tally: Tally): number =>
+export const scannedOf = (tally: Omit<Tally, 'changedLittle'>): number =>
   tally.ingested + tally.duplicate + tally.suppressed + tally.rejected + tally.deferred

@@ -1,6 +1,8 @@
 /** What passes between the parts of a scan. */
 import type { CompareJob } from '../../images/compare-job.js'
-import type { Examined, Fingerprint, ImageFormat, PictureComparison } from '../../images/types.js'
+import type {
+  Examined, Fingerprint, ImageFormat, PictureComparison, PixelRect,
+} from '../../images/types.js'
 import type { AnalysisStatus } from '../constants.js'
 import type { FileName, Observation } from '../observations/rows.js'
 import type { ExactFacts } from './same-file.js'
@@ -17,7 +19,7 @@ export interface Examiner {
 
 /**
  * What two whole pictures were found to be: the file's, whose hash stands beside it, and the
- * representative's. It holds for these two contents and no others.
+ * representative's. It holds for these two contents, and for what was ignored of them.
  */
 export interface Confirmation {
   /** SHA-256 of the representative's bytes; null: it stands for any, and confirms nothing. */
@@ -25,6 +27,10 @@ export interface Confirmation {
   /** `representative_gone`: no recorded path holds its bytes any more. */
   readonly verdict: PictureComparison['verdict'] | 'representative_gone'
   readonly difference: number | null
+  /** Digest of the areas that did not count; null where every pixel did. */
+  readonly ignoredSha256: string | null
+  /** The small rectangle that holds whatever differs and counts, where one does. */
+  readonly region?: PixelRect
 }
 
 /** A file that was read once and looked into; nothing about it is decided yet. */

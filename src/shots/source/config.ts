@@ -10,10 +10,12 @@ import { appendAudit } from '../../governance/audit.js'
 import { nowIso } from '../../governance/context.js'
 import type { Session } from '../../governance/session/types.js'
 import type { View } from '../../state/types.js'
+import { shotCollections as c } from '../observations/rows.js'
 import { folderVariable } from '../constants.js'
 import type { Env, ShotsContext } from '../context.js'
 import { folderEditable, folderProblem, judgeFolder, locateFolder, type FolderWorld }
   from './folder.js'
+import { changedIgnore, type ToldArea } from './ignored.js'
 import {
   configuredFolder, parseSettingsChange, resolveSettings, savedSettings, settingsCollection,
   settingsId, type SavedShotSettings, type ShotSettings, type ShotSettingsChange,
@@ -23,7 +25,7 @@ import {
 export const settingsBytesMax = 65_536
 
 const source = v.picklist(['environment', 'settings', 'default'])
-const value = v.nullable(v.union([v.string(), v.number(), v.boolean()]))
+const value = v.nullable(v.union([v.string(), v.number(), v.boolean(), v.array(v.string())]))
 
 const slotShape = v.strictObject({
   slot: v.picklist(slotNames), model: nullableText, upstream_allow: v.array(text),
@@ -80,7 +82,7 @@ type Shown = ShotsConfig['settings']
 const fromSaved = (saved: SavedShotSettings): Shown => Object.fromEntries(
   ([
     'analysis', 'cloud_upload', 'fallbacks', 'data_collection', 'zdr', 'renew_proof',
-    'budget_microusd', 'budget_requests', 'request_cost_bound_microusd',
+    'budget_microusd', 'budget_requests', 'request_cost_bound_microusd', 'ignore',
   ] as const).map((name) => [name, {
     value: saved[name] ?? null, saved: saved[name] ?? null,
     source: (saved[name] ?? null) === null ? 'default' as const : 'settings' as const,
@@ -202,6 +204,28 @@ export const widensEgress = (before: SavedShotSettings, change: ShotSettingsChan
 const given = (change: ShotSettingsChange): Partial<SavedShotSettings> =>
   Object.fromEntries(Object.entries(change).filter(([, one]) => one !== undefined))
 
+/** What somebody must know who has areas ignored. */
+export const ignoreText = [
+  'Ignored areas do not count when two images are compared, so that what changes in them alone is',
+  'not analysed. They hide nothing: an image that is analysed is sent as it is, with all in them.',
+].join('\n')
+
+/** Whether a change names areas to be ignored. */
+export const startsIgnoring = ({ ignore, add_ignore: add = [] }: ShotSettingsChange): boolean =>
+  add.length + (ignore ?? []).length > 0
+
+/** The screen that an area is of which names none: that of the folder's newest image. */
+const newestScreen = (
+  ctx: ShotsContext, view: View, saved: SavedShotSettings,
+) => (): ToldArea['screen'] => {
+  const { folderDigest } = locateFolder(ctx, saved)
+  const { width = 0, height = 0 } = view.get(c.folders, folderDigest)?.representative ?? {}
+  return width === 0 || height === 0 ? null : { width, height }
+}
+
+const differ = (a: unknown, b: unknown): boolean =>
+  canonicalJson(a ?? null) !== canonicalJson(b ?? null)
+
 /** What was decided on is what is saved upon: settings that changed meanwhile were not seen. */
 const requireAsShown = (before: SavedShotSettings, shown: SavedShotSettings | undefined): void => {
   if (shown === undefined || canonicalJson(before) === canonicalJson(shown)) return
@@ -213,22 +237,25 @@ const requireAsShown = (before: SavedShotSettings, shown: SavedShotSettings | un
 /**
  * Saves a change, whole or not at all (S-184 as a use case). `shown` is what it was decided on,
  * where somebody was shown it. Throws `rejected`: `settings_invalid` for another shape, and as
- * `judgeFolder` for a folder that may not be one, and `conflict` `settings_changed`; then nothing
- * is changed.
+ * `judgeFolder` for a folder that may not be one, as `changedIgnore` for areas, and `conflict`
+ * `settings_changed`; then nothing is changed.
  */
 export const saveShotsConfig = async (
   ctx: ShotsContext, session: Session, document: unknown, shown?: SavedShotSettings,
 ): Promise<void> => {
-  const change = parseSettingsChange(document)
+  const { add_ignore, remove_ignore, ignore: list, ...change } = parseSettingsChange(document)
+  const areas = { ignore: list, add_ignore, remove_ignore }
   const folder = typeof change.screenshot_folder === 'string'
     ? { screenshot_folder: judgeFolder(ctx, change.screenshot_folder, 'settings') } : {}
   const named = given({ ...change, ...folder })
   await ctx.gov.store.transact('shots config set', (tx) => {
     const before = savedSettings(tx)
     requireAsShown(before, shown)
-    const after = { ...before, ...named }
-    const changed = (Object.keys(named) as (keyof SavedShotSettings)[])
-      .filter((name) => before[name] !== after[name])
+    const settings = { ...before, ...named }
+    const ignore = changedIgnore(before.ignore, areas, newestScreen(ctx, tx, settings))
+    const after = ignore === undefined ? settings : { ...settings, ignore }
+    const changed = (Object.keys(after) as (keyof SavedShotSettings)[])
+      .filter((name) => differ(before[name], after[name]))
     if (changed.length === 0) return
     // Most of them close a gate or may: an old copy must not open it again.
     tx.mark()

@@ -42,6 +42,8 @@ const narrower = (mine: Saved, theirs: Saved): Saved => ({
   analysis_concurrency: lower(mine.analysis_concurrency, theirs.analysis_concurrency),
   // Another folder was chosen since: what lies in the one of before must not leave.
   screenshot_folder: theirs.screenshot_folder,
+  // So were the areas that do not count: they are of its screens.
+  ignore: theirs.ignore ?? null,
 })
 
 /** A gate that was closed stays closed, and the folder is the one that was chosen last. */

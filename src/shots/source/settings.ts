@@ -9,8 +9,11 @@ import { closedObject, parseClosed, strictInteger, strictIntegerText } from '../
 import type { CollectionSpec, View } from '../../state/types.js'
 import type { Env } from '../context.js'
 import { folderSetting, folderVariable, shotLimits as limits } from '../constants.js'
+import { isAreaText } from './ignored.js'
 
 const microusd = strictInteger(1, 1_000_000_000)
+
+const areas = v.array(v.string())
 
 const savedEntries = {
   /** Canonical path text of the image folder; judged by folder.ts before it is saved. */
@@ -38,11 +41,15 @@ const savedEntries = {
   digest_interval_minutes: v.nullable(strictInteger(1, 1_440)),
   digest_window_minutes: v.nullable(strictInteger(1, 1_440)),
   digest_max_chars: v.nullable(strictInteger(1, 100_000)),
+  /** Areas that do not count when images are compared, as ignored.ts reads them. */
+  ignore: v.nullable(areas),
 }
 const savedShape = v.strictObject({
   schema_version: v.literal('svc.screenshot_settings.v1'), ...savedEntries,
   // Left out in settings of an earlier version.
   renew_proof: v.optional(savedEntries.renew_proof),
+  ignore: v.optional(v.nullable(
+    v.array(v.pipe(v.string(), v.check(isAreaText, 'must be an area'))))),
 })
 /** The saved settings; null means never set. */
 export type SavedShotSettings = v.InferOutput<typeof savedShape>
@@ -63,7 +70,7 @@ export const unsetSettings: SavedShotSettings = {
   ingest_interval_minutes: null, ingest_limit: null, analysis_limit: null,
   analysis_concurrency: null, analysis_interval_seconds: null, analysis_job_timeout_seconds: null,
   digest_enabled: null, digest_interval_minutes: null, digest_window_minutes: null,
-  digest_max_chars: null,
+  digest_max_chars: null, ignore: null,
 }
 
 /** Whether folders below count, too: not unless saved so. */
@@ -79,9 +86,14 @@ export const savedSettings = (view: View): SavedShotSettings =>
   view.get(settingsCollection, settingsId) ?? unsetSettings
 
 /** What a save may change; null unsets. */
-export const settingsChangeShape = closedObject(Object.fromEntries(
-  Object.entries(savedEntries).map(([name, schema]) => [name, v.optional(schema)]),
-) as { [K in keyof typeof savedEntries]: v.OptionalSchema<(typeof savedEntries)[K], undefined> })
+export const settingsChangeShape = closedObject({
+  ...Object.fromEntries(
+    Object.entries(savedEntries).map(([name, schema]) => [name, v.optional(schema)]),
+  ) as { [K in keyof typeof savedEntries]: v.OptionalSchema<(typeof savedEntries)[K], undefined> },
+  /** Areas beside those that are ignored, and areas that no longer are. */
+  add_ignore: v.optional(areas),
+  remove_ignore: v.optional(areas),
+})
 export type ShotSettingsChange = v.InferOutput<typeof settingsChangeShape>
 
 /** Reads a change strictly: unknown and legacy names are refused (S-056, S-176). */

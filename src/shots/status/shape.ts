@@ -3,6 +3,7 @@ import * as v from 'valibot'
 import { count, nullableText, text } from '../../base/fields.js'
 import { gatewayReceiptShape } from '../../gateway/receipt.js'
 import { blockedReasonsShape } from '../receipts/analysis.js'
+import { smallChangesToldShape } from '../receipts/scan.js'
 import { analysisStatuses } from '../constants.js'
 
 const nullableCount = v.nullable(count)
@@ -54,6 +55,10 @@ const folderShape = v.strictObject({
   saved_folder: nullableText,
   editable: v.boolean(),
   recursive: v.nullable(v.boolean()),
+  /** Areas that do not count when images are compared; what is sent holds them all the same. */
+  ignored: v.nullable(v.array(text)),
+  /** Observations that differ from the image before them in one small rectangle only. */
+  small_changes: v.nullable(smallChangesToldShape),
   image_count: nullableCount,
   latest_image_at: nullableText,
   /**

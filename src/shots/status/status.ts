@@ -12,6 +12,8 @@ import { currentFacts } from '../observations/as-of-now.js'
 import { folderEditable, judgeFolder, locateFolder, type ResolvedFolder, type FolderWorld }
   from '../source/folder.js'
 import { shotCollections, type ShotFolder } from '../observations/rows.js'
+import { ignorableOf, toldOf } from '../observations/small-changes.js'
+import { ignoredOf } from '../source/ignored.js'
 import { configuredFolder, isRecursive, savedSettings, unsetSettings, type SavedShotSettings }
   from '../source/settings.js'
 import { readLastTick, type LastTick } from '../scan/last-tick.js'
@@ -149,6 +151,14 @@ interface RowFacts {
   readonly folders: FolderStatusPart['roots']
 }
 
+const ignoringOf = (
+  { saved, folder }: RowFacts,
+): Pick<FolderStatusPart, 'ignored' | 'small_changes'> => {
+  const changes = folder?.small_changes
+  const most = ignorableOf(changes, ignoredOf(saved.ignore))
+  return { ignored: saved.ignore ?? [], small_changes: toldOf(changes?.images ?? 0, most) }
+}
+
 const folderPart = (
   site: StatusSite, env: FolderWorld['env'], located: Located, rows: RowFacts,
 ): FolderStatusPart => {
@@ -162,6 +172,7 @@ const folderPart = (
     saved_folder: saved.screenshot_folder,
     editable: folderEditable({ env }),
     recursive: unread ? null : isRecursive(saved),
+    ...(unread ? { ignored: null, small_changes: null } : ignoringOf(rows)),
     image_count: counted ? images.images : null,
     latest_image_at: images.latestAt,
     image_count_at: images.countedAt,

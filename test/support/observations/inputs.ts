@@ -24,5 +24,6 @@ export const seen = (changes: Partial<ScreenObservationInput> = {}): ScreenObser
 export const input = (changes: Partial<ScreenReportInput> = {}): ScreenReportInput => ({
   madeAt: at(18), since: at(0), until: at(24), timeZone: 'UTC', observations: [seen()],
   digests: [], conclusion: null, spend: null,
-  excluded: { sourceMissing: 0, staleFolder: 0, archived: 0, digests: 0 }, ...changes,
+  excluded: { sourceMissing: 0, staleFolder: 0, archived: 0, digests: 0 },
+  ignoring: { areas: [] }, ...changes,
 })

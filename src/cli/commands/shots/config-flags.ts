@@ -1,5 +1,5 @@
 /** Flags of `shots config set`: one per setting, named as the setting is. */
-import type { Command } from 'commander'
+import { Option, type Command } from 'commander'
 import { fail } from '../../../base/errors.js'
 import { shotLimits as limits } from '../../../shots/constants.js'
 import type { ShotSettingsChange } from '../../../shots/source/settings.js'
@@ -109,6 +109,33 @@ const settingFlags: readonly SettingFlag[] = [
   },
 ]
 
+/** What `--ignore` and `--no-ignore` say, in turn; the latter without an area takes back all. */
+interface AreaStep {
+  readonly word: 'add' | 'remove' | 'clear'
+  readonly area: string
+}
+
+/** What was said before; commander has false where all were taken back. */
+const stepsOf = (said: unknown): readonly AreaStep[] =>
+  said === false ? [{ word: 'clear', area: '' }] : (said ?? []) as readonly AreaStep[]
+
+const areaFlag = (flags: string, text: string, word: AreaStep['word']): Option =>
+  new Option(flags, text).argParser((area: string, said: unknown): readonly AreaStep[] =>
+    [...stepsOf(said), { word, area }])
+
+/** The change that the areas of a line name. */
+const changeOfAreas = (said: unknown): Record<string, unknown> => {
+  const steps = stepsOf(said)
+  const named = (word: AreaStep['word']): string[] =>
+    steps.filter((step) => step.word === word).map(({ area }) => area)
+  const [add, remove] = [named('add'), named('remove')]
+  return {
+    ...(named('clear').length === 0 ? {} : { ignore: null }),
+    ...(remove.length === 0 ? {} : { remove_ignore: remove }),
+    ...(add.length === 0 ? {} : { add_ignore: add }),
+  }
+}
+
 /** Adds every setting's flag. */
 export const addSettingFlags = (command: Command): Command => {
   command.option('--folder <dir>', 'the image folder: an absolute path of a folder of its own')
@@ -118,6 +145,10 @@ export const addSettingFlags = (command: Command): Command => {
     else command.addOption(integerFlag(`${flag} <n>`, text, takes))
   }
   return command
+    .addOption(areaFlag('--ignore <area...>',
+      'what does not count when images are compared: WIDTHxHEIGHT:X,Y,W,H in pixels', 'add'))
+    .addOption(areaFlag('--no-ignore [area...]',
+      'have these areas count again; all of them where none is named', 'remove'))
 }
 
 const camel = (flag: string): string =>
@@ -125,7 +156,7 @@ const camel = (flag: string): string =>
 
 /** Settings that `--unset` takes. */
 export const settingNames: readonly string[] =
-  ['screenshot_folder', ...settingFlags.map(({ field }) => field)]
+  ['screenshot_folder', ...settingFlags.map(({ field }) => field), 'ignore']
 
 const requireSetting = (name: string): void => {
   if (settingNames.includes(name)) return
@@ -143,6 +174,7 @@ export const changeOfFlags = (options: Readonly<Record<string, unknown>>): objec
     const value = options[camel(flag)]
     if (value !== undefined) change[field] = boolean === true ? value === 'on' : value
   }
+  Object.assign(change, changeOfAreas(options['ignore']))
   const unset = (options['unset'] ?? []) as readonly string[]
   for (const name of unset) {
     requireSetting(name)

@@ -28,10 +28,15 @@ const gatewayLines = ({ gateway }: ShotsConfig): string[] => {
   ]
 }
 
+const valueText = (value: ShotsConfig['settings'][string]['value']): string => {
+  if (value === null) return 'not set'
+  return Array.isArray(value) ? value.join(' ') : String(value)
+}
+
 /** Settings for people: name, value in force, source. */
 export const configText = (config: ShotsConfig, view: View): string => {
   const settings = Object.entries(config.settings).map(([name, one]) =>
-    line(name, `${one.value === null ? 'not set' : String(one.value)} (${one.source})`))
+    line(name, `${valueText(one.value)} (${one.source})`))
   const invalid = config.invalid_variables
     .map((name) => view.paint('yellow', `${name} has no valid value; jobs refuse to run`))
   const lines = [

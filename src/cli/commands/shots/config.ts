@@ -3,8 +3,8 @@ import { Argument, Option } from 'commander'
 import { fail } from '../../../base/errors.js'
 import { parseStrictJson } from '../../../base/strict-json.js'
 import {
-  egressText, overrideNote, renewText, saveShotsConfig, settingsBytesMax, showShotsConfig,
-  startsRenewing, widensEgress,
+  egressText, ignoreText, overrideNote, renewText, saveShotsConfig, settingsBytesMax,
+  showShotsConfig, startsIgnoring, startsRenewing, widensEgress,
   type ShotsConfig,
 } from '../../../shots/source/config.js'
 import { shotsConfig } from '../../../shots/source/contract.js'
@@ -36,14 +36,19 @@ const definition: VerbDefinition<ShotsConfig> = {
       + 'settings, default), and what the gateway slots own: model, upstream hosts, key, ceiling '
       + 'and consents, which `gateway setup` changes. `set` saves what its flags name and leaves '
       + 'the rest; a folder that is too broad is refused and nothing is saved then. The controls '
-      + '(fallbacks, data collection, zdr, budget) have no default that opens anything. Without '
-      + 'a flag, on a terminal, `set` is the form of `shots setup`.',
+      + '(fallbacks, data collection, zdr, budget) have no default that opens anything. Areas that '
+      + '--ignore names do not count when two images are compared, so that a clock makes no new '
+      + 'image each minute; they hide nothing, an image is sent as it is. They are of one screen '
+      + 'size; without it, of that of the newest image. Without a flag, on a terminal, `set` is '
+      + 'the form of `shots setup`.',
     examples: [
       '$ sallyport shots config show',
       '$ sallyport shots config set --folder /home/me/Pictures/Screenshots',
       '$ sallyport shots config set --analysis on --cloud-upload on --fallbacks deny '
         + '--data-collection deny --zdr on --budget-microusd 500000 --budget-requests 200 '
         + '--request-cost-bound-microusd 20000 --analysis-job-timeout-seconds 120',
+      '$ sallyport shots config set --ignore 1920x1080:1800,0,120,40 --ignore 1920x1080:0,0,80,20',
+      '$ sallyport shots config set --no-ignore 1920x1080:0,0,80,20',
       '$ sallyport shots config set --from settings.json --json',
     ],
     session: 'required',
@@ -107,6 +112,7 @@ const set = async (options: ShotsConfigOptions, deps: VerbDeps): Promise<ShotsCo
     await saveShotsConfig(ctx, session, given)
     if (widensEgress(before, change)) deps.note(egressText)
     if (startsRenewing(before, change)) deps.note(renewText)
+    if (startsIgnoring(change)) deps.note(ignoreText)
     const override = overrideNote(ctx, change)
     if (override !== null) deps.note(override)
   }

@@ -20,6 +20,11 @@ const gateText = (gate: NonNullable<Explanation['visual_gate']>): string =>
   + `${gate.measure === null ? 'unknown' : gate.measure}, the limit is ${gate.limit} of 255`
   + (gate.cell === null ? '' : ` (at ${gate.cell.x_pixels},${gate.cell.y_pixels})`)
 
+const ignoredText = (
+  { in_force: inForce, areas }: NonNullable<NonNullable<Explanation['visual_gate']>['ignored']>,
+): string => inForce
+  ? `${areas.join(' ')}, which do not count` : 'areas that are no longer the ones in force'
+
 const decodingText = (code: string): string => {
   const text = decodeReasons[code]
   return text === undefined ? code : `${text} (${code})`
@@ -36,6 +41,8 @@ const explanationText = (one: Explanation, view: View): string => {
     ...(because === null ? [] : [['because', because] as const]),
     ...(one.decode_reason === null ? [] : [['decoding', decodingText(one.decode_reason)] as const]),
     ...(one.visual_gate === null ? [] : [['gate', gateText(one.visual_gate)] as const]),
+    ...(one.visual_gate === null || one.visual_gate.ignored === null
+      ? [] : [['ignored', ignoredText(one.visual_gate.ignored)] as const]),
     ...(one.observation === null ? [] : [[
       'observation', `${one.observation.observation_id}, ${one.observation.analysis_status}`,
     ] as const]),

@@ -16,6 +16,16 @@ const problemLines = ({ problems, problems_left_out: more }: ScanReceipt, view: 
   ...(more > 0 ? [`  and ${more} more`] : []),
 ]
 
+const smallLines = ({ small_changes: small }: ScanReceipt): string[] => {
+  if (small === undefined) return []
+  const where = small.area === null ? ''
+    : `; ${small.area_images} of this folder in ${small.area}, to be left out with`
+  return [
+    `changed in one small area only: ${small.images}${where}`,
+    ...small.next.map(({ command }) => `  ${command}`),
+  ]
+}
+
 /** The receipt as text. */
 export const scanReceiptText = (receipt: ScanReceipt, view: View): string => {
   const problems = problemLines(receipt, view)
@@ -24,6 +34,7 @@ export const scanReceiptText = (receipt: ScanReceipt, view: View): string => {
     `${view.foreign(receipt.root)}`,
     scanCountsLine(receipt),
     ...(reasons.length > 0 ? ['by reason:', ...reasons] : []),
+    ...smallLines(receipt),
     ...(problems.length > 0 ? ['files to look at:', ...problems] : []),
     receipt.recorded ? `receipt ${receipt.receipt_id ?? ''}` : 'nothing new was written',
     '',

@@ -23,6 +23,16 @@ const ageText = (seconds: number): string => {
 const partial = (view: View, status: string, failure: string | null): string =>
   status === 'ok' ? '' : `  ${view.paint('yellow', `partial: ${failure ?? 'unknown'}`)}`
 
+const ignoringLines = ({ ignored, small_changes: small }: Folder): string[] => [
+  ...((ignored ?? []).length === 0 ? [] : [
+    line('ignored areas', `${(ignored ?? []).join(' ')} (they do not count, and are sent)`),
+  ]),
+  ...(small === null || small.images === 0 ? [] : [line('small changes',
+    `${small.images} images changed in one small area only`
+    + (small.area === null ? '' : `, ${small.area_images} of them in ${small.area}`)
+    + small.next.map(({ command }) => `: ${command}`).join(''))]),
+]
+
 const folderLines = (folder: Folder, view: View): string[] => {
   const path = folder.configured_folder
   const shown = path === null ? 'unknown' : visibleLine(view.foreign(path))
@@ -40,6 +50,7 @@ const folderLines = (folder: Folder, view: View): string[] => {
       + partial(view, folder.summary_status, folder.summary_failure)),
     line('last scan', scan.join(' ')),
     line('newest item', age === null ? 'none' : `${ageText(age)} (${folder.newest_item_at})`),
+    ...ignoringLines(folder),
   ]
 }
 

@@ -1,0 +1,85 @@
+/**
+ * Where images differ from the one before them in one small rectangle only: a clock, a caret, a
+ * spinner. Few areas are kept; one that comes near another one grows with it.
+ */
+import { nextStepsOf } from '../../base/next-step.js'
+import { smallChangeShare } from '../../images/limits.js'
+import { around, liesIn, meet } from '../../images/rect.js'
+import type { PixelRect } from '../../images/types.js'
+import type { SmallChangesTold } from '../receipts/scan.js'
+import { areaText, type IgnoredOf } from '../source/ignored.js'
+import type { Observation, SmallChanges } from './rows.js'
+
+type Area = SmallChanges['areas'][number]
+
+const areasMax = 8
+/** Digits of one clock stand as near as this, pixels. */
+const gap = 16
+/** An area is worth a word from so many images on. */
+const imagesMin = 3
+
+const grown = ({ x, y, width, height }: PixelRect): PixelRect =>
+  ({ x: x - gap, y: y - gap, width: width + 2 * gap, height: height + 2 * gap })
+
+const isNear = (area: Area, own: Area): boolean => {
+  if (area.screen_width !== own.screen_width || area.screen_height !== own.screen_height) {
+    return false
+  }
+  const { width, height } = around(area, own)
+  return meet(grown(area), own)
+    && width * height <= own.screen_width * own.screen_height * smallChangeShare
+}
+
+const byImages = (a: Area, b: Area): number =>
+  b.images - a.images || Date.parse(b.latest_at) - Date.parse(a.latest_at)
+
+/** With a new observation among them, if it differs in a small rectangle. */
+export const withSmallChange = (
+  before: SmallChanges | undefined, row: Observation,
+): SmallChanges | undefined => {
+  const { changed_region: rect, width, height, captured_at } = row
+  if (rect === undefined || width === null || height === null) return before
+  const { images, areas } = before ?? { images: 0, areas: [] }
+  const own: Area = {
+    screen_width: width, screen_height: height, ...rect, images: 1, latest_at: captured_at,
+  }
+  const near = areas.find((area) => isNear(area, own))
+  const joined: Area = near === undefined ? own : {
+    ...own, ...around(near, own), images: near.images + 1,
+    latest_at: near.latest_at > captured_at ? near.latest_at : captured_at,
+  }
+  const others = areas.filter((area) => area !== near)
+  return {
+    images: images + 1,
+    areas: [...others, joined].sort(byImages).slice(0, areasMax),
+  }
+}
+
+/** An area in which many images differ and that is not ignored yet. */
+export interface Ignorable {
+  /** As `shots config set --ignore` takes it. */
+  readonly area: string
+  readonly images: number
+}
+
+/** The area that most images differ in alone; null where none is worth a word. */
+export const ignorableOf = (
+  changes: SmallChanges | undefined, ignored: IgnoredOf,
+): Ignorable | null => {
+  const isIgnored = (area: Area): boolean =>
+    ignored(area.screen_width, area.screen_height)?.rects.some((rect) => liesIn(area, rect))
+      ?? false
+  const found = changes?.areas.find((area) => area.images >= imagesMin && !isIgnored(area))
+  if (found === undefined) return null
+  const { screen_width: screenWidth, screen_height: screenHeight, images, ...rect } = found
+  return { area: areaText({ screenWidth, screenHeight, ...rect }), images }
+}
+
+/** What is told of so many images, with where most of their folder's changed. */
+export const toldOf = (images: number, most: Ignorable | null): SmallChangesTold => ({
+  images,
+  area: most?.area ?? null,
+  area_images: most?.images ?? 0,
+  next: most === null
+    ? [] : nextStepsOf(`\`sallyport shots config set --ignore ${most.area}\``),
+})
