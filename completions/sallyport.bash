@@ -16,7 +16,7 @@ _sallyport() {
     --wait) return ;;
   esac
   case "${words[*]:0:2}" in
-    "") COMPREPLY=($(compgen -W "session principal goal alpha gateway shots edge codehost config task policy ledger audit state timers sandbox init login logout status serve demo doctor schema completion help --help --version" -- "$cur")); return ;;
+    "") COMPREPLY=($(compgen -W "session principal goal alpha gateway shots edge codehost config task policy ledger audit state timers sandbox setup init login logout status serve demo doctor schema completion help --help --version" -- "$cur")); return ;;
     "session") COMPREPLY=($(compgen -W "show list revoke --help" -- "$cur")); return ;;
     "principal") COMPREPLY=($(compgen -W "add list disable enable --help" -- "$cur")); return ;;
     "goal") COMPREPLY=($(compgen -W "add list show update close --help" -- "$cur")); return ;;
@@ -33,6 +33,9 @@ _sallyport() {
     "state") COMPREPLY=($(compgen -W "path check repair backup restore compact kept prune --help" -- "$cur")); return ;;
     "timers") COMPREPLY=($(compgen -W "install remove show --help" -- "$cur")); return ;;
     "sandbox") COMPREPLY=($(compgen -W "start status fault faults samples --help" -- "$cur")); return ;;
+    "setup"|"setup "*)
+      COMPREPLY=($(compgen -W "--help --state-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      ;;
     "init"|"init "*)
       case "$prev" in
         --profile) COMPREPLY=($(compgen -f -- "$cur")); return ;;

@@ -37,7 +37,7 @@ t.test('the sentence about requests is derived from one table, in the topic and 
   t.strictSame(contacting.sort(), [
     'alpha ask', 'codehost close-capacity', 'codehost consent', 'codehost observe',
     'codehost prepare', 'codehost preview', 'codehost reconcile', 'codehost resume',
-    'codehost run', 'edge daemon', 'gateway prove', 'shots analyze', 'shots digest',
+    'codehost run', 'edge daemon', 'gateway prove', 'setup', 'shots analyze', 'shots digest',
     'shots reanalyze', 'shots report', 'shots run',
   ])
   for (const { meta } of verbs) {
@@ -190,6 +190,7 @@ t.test('no verb that may contact somebody sends anything under a status that say
     'codehost run': ['codehost', 'run', 'job_none'],
     'edge daemon': ['edge', 'daemon', '--once'],
     'gateway prove': ['gateway', 'prove', 'report'],
+    'setup': ['setup'],
     'shots analyze': ['shots', 'analyze'],
     'shots digest': ['shots', 'digest'],
     'shots reanalyze': ['shots', 'reanalyze', 'obs_none', '--reason', 'manual_operator_request'],

@@ -6,6 +6,7 @@ import type { CommandTable } from '../entry.js'
 
 /** Nouns and verbs in the order in which help lists them. */
 export const commands: CommandTable = [
+  { verb: 'setup', load: () => import('./setup/setup.js') },
   { verb: 'init', load: () => import('./init/init.js') },
   { verb: 'login', load: () => import('./login/login.js') },
   { verb: 'logout', load: () => import('./logout/logout.js') },

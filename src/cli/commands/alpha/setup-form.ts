@@ -10,6 +10,7 @@ import { requireYes } from '../../ask-verdict.js'
 import { differenceOf } from '../../difference.js'
 import { changeText, nothingChanges, refusalOf } from '../../form.js'
 import type { Prompter } from '../../prompt.js'
+import { keyFileWord } from '../../typed.js'
 import type { SetupBlock } from './setup.js'
 
 /** What the form offers where nothing is saved yet. */
@@ -69,6 +70,8 @@ interface Form {
 /** What the form was filled in with, and the yes that it still needs. */
 export interface FilledForm {
   readonly block: SetupBlock
+  /** The line that says the same, without its consent. */
+  readonly typed: readonly string[]
   /**
    * Whoever saves agrees once, unchecked: to the statement, where the save needs a consent (A-072),
    * and else to the change that was shown. Throws `cancelled`.
@@ -83,6 +86,22 @@ const agreed = async (
   deps.note(`\n${alphaConsentStatement(provider).text}`)
   await requireYes(prompter, 'I acknowledge this plaintext egress')
 }
+
+const flagOf = (name: (typeof numberNames)[number]): string => `--${name.replaceAll('_', '-')}`
+
+/** A flag left out keeps what is saved: only what differs stands in it. */
+const typedOf = (
+  saved: AlphaShow['alpha_text'], { enables, hasKey, numbers }: {
+    readonly enables: boolean
+    readonly hasKey: boolean
+    readonly numbers: Partial<Record<(typeof numberNames)[number], number>>
+  },
+): readonly string[] => [
+  'alpha', 'setup', ...(enables ? ['--enable'] : []),
+  ...numberNames.filter((name) => saved?.[name] !== numbers[name])
+    .flatMap((name) => [flagOf(name), String(numbers[name])]),
+  ...(hasKey ? ['--api-key-file', keyFileWord] : []),
+]
 
 /**
  * The set-up as a form. It opens with the capability as it is saved, disabled where nothing is
@@ -123,6 +142,9 @@ export const fillForm = async (
       alpha_text: { ...block, plaintext_provider_egress_acknowledged: needs },
       expected_policy_revision: current.policy_revision,
     },
+    typed: typedOf(saved, {
+      enables: enabled && (saved?.enabled !== true || isLapsed), hasKey: 'api_key' in key, numbers,
+    }),
     agree: () => agreed({ deps, provider, prompter }, needs),
   }
 }

@@ -12,6 +12,7 @@ import type { VerbDeps } from '../../bound.js'
 import { integerFlag, moneyFlag } from '../../flags.js'
 import { readInput, readSecret } from '../../input.js'
 import { loginToMutate } from '../../mutate.js'
+import { tellTyped } from '../../typed.js'
 import { defineVerb, type Build, type Run, type VerbDefinition } from '../../verb.js'
 import { saveListing, voidAnswersFlag } from '../../voids.js'
 import { fillForm } from './setup-form.js'
@@ -145,6 +146,20 @@ const acknowledged = async (
 const namesOf = ({ voidAnswers: _, ...options }: SetupOptions): readonly string[] =>
   Object.entries(options).flatMap(([name, value]) => (value === undefined ? [] : [name]))
 
+/** Saves what a person fills in. */
+const fillIn = async (
+  { voidAnswers }: SetupOptions, deps: VerbDeps, opened: Awaited<ReturnType<typeof loginToMutate>>,
+  current: AlphaShow,
+): Promise<void> => {
+  const { gov } = opened
+  const filled = await fillForm(deps, gov, current, deploymentProfile(gov.store).provider)
+  if (filled === null) return
+  await saveListing(deps, opened, { value: filled.block, only: 'alpha_text' }, {
+    ...(voidAnswers === undefined ? {} : { voidAnswers }), agree: filled.agree,
+  })
+  tellTyped(deps, [filled.typed])
+}
+
 /** Saves the set-up. */
 export const run: Run<SetupOptions, AlphaShow> = async (options, deps) => {
   if (options.from !== undefined && namesOf(options).length > 1) {
@@ -161,13 +176,11 @@ export const run: Run<SetupOptions, AlphaShow> = async (options, deps) => {
     return alphaSetup.answer(showAlpha(gov, session, provider))
   }
   const current = showAlpha(gov, session, provider)
-  const filled = namesOf(options).length === 0
-    ? await fillForm(deps, gov, current, provider)
-    : { block: await acknowledged(deps, gov, current, await blockOf(options, deps, current)) }
-  if (filled !== null) {
-    const { block, ...asks } = filled
-    const listing = { ...options, ...asks }
-    await saveListing(deps, opened, { value: block, only: 'alpha_text' }, listing)
+  if (namesOf(options).length === 0) {
+    await fillIn(options, deps, opened, current)
+  } else {
+    const value = await acknowledged(deps, gov, current, await blockOf(options, deps, current))
+    await saveListing(deps, opened, { value, only: 'alpha_text' }, options)
   }
   return alphaSetup.answer(showAlpha(gov, session, provider))
 }

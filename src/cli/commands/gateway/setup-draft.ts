@@ -1,10 +1,11 @@
 /** What a person has filled in so far, as the difference they see and as the save it makes. */
 import { moneyText } from '../../../base/money.js'
 import {
-  egressPurpose, slotNames, type GatewayPurpose, type SlotName,
+  egressPurpose, slotNames, slotOfPurpose, type GatewayPurpose, type SlotName,
 } from '../../../gateway/constants.js'
 import type { GatewayShow } from '../../../gateway/projection.js'
 import { differenceOf } from '../../difference.js'
+import { keyFileWord } from '../../typed.js'
 import type { SlotDraft } from './slot-form.js'
 
 /** A save of the route as the configuration use case takes it; parsed strictly there. */
@@ -72,3 +73,44 @@ export const blockOf = (current: GatewayShow, draft: Draft): Record<string, unkn
   ...(draft.enable === undefined && current.gateway !== null
     ? {} : { enabled: draft.enable ?? false }),
 })
+
+const slotWords = (slot: SlotName, { model, upstream_allow: upstreams, ...limits }: SlotDraft) => [
+  '--slot', slot,
+  ...(model === undefined ? [] : ['--model', model]),
+  ...(upstreams === undefined ? [] : ['--upstream-allow', upstreams.join(',')]),
+  ...Object.entries(limits).flatMap(([name, value]) =>
+    [`--${name.replaceAll('_', '-')}`, String(value)]),
+]
+
+const consentWords = (purposes: readonly GatewayPurpose[]): readonly string[] =>
+  (purposes.length === 0 ? [] : ['--consent', ...purposes])
+
+/**
+ * The lines that say the same, one for each slot, without their consent to what they list: what
+ * belongs to no slot stands in the first.
+ */
+export const typedOf = (current: GatewayShow, draft: Draft): readonly (readonly string[])[] => {
+  const slots = slotNames.filter((slot) => draft.slots[slot] !== undefined)
+  const enables = draft.enable === true || draft.renews === true
+  const common = [
+    ...(enables ? ['--enable'] : []),
+    // A first save enables unless told otherwise.
+    ...(!enables && current.gateway === null ? ['--disable'] : []),
+    ...(draft.ceiling === undefined ? [] : ['--spend-ceiling-microusd', String(draft.ceiling)]),
+    ...(draft.key === undefined ? [] : ['--api-key-file', keyFileWord]),
+  ]
+  const [first, ...others] = slots
+  const of = (slot: SlotName): readonly GatewayPurpose[] =>
+    draft.consents.filter((purpose) => slotOfPurpose[purpose] === slot)
+  const rest = draft.consents.filter((purpose) => !slots.includes(slotOfPurpose[purpose]))
+  return [
+    [
+      'gateway', 'setup',
+      ...(first === undefined ? [] : slotWords(first, draft.slots[first] ?? {})),
+      ...common, ...consentWords([...first === undefined ? [] : of(first), ...rest]),
+    ],
+    ...others.map((slot) => [
+      'gateway', 'setup', ...slotWords(slot, draft.slots[slot] ?? {}), ...consentWords(of(slot)),
+    ]),
+  ]
+}

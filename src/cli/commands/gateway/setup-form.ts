@@ -14,12 +14,14 @@ import type { VerbDeps } from '../../bound.js'
 import { requireYes } from '../../ask-verdict.js'
 import { askLimit, changeText, moneyLimit, nothingChanges, refusalOf } from '../../form.js'
 import type { Prompter } from '../../prompt.js'
-import { blockOf, changesOf, type Draft, type GatewayDocument } from './setup-draft.js'
+import { blockOf, changesOf, typedOf, type Draft, type GatewayDocument } from './setup-draft.js'
 import { askSlot, type SavedSlot } from './slot-form.js'
 
 /** What a form was filled in with, and the yes that it still needs. */
 export interface FilledForm {
   readonly document: GatewayDocument
+  /** The lines that say the same, without their consent. */
+  readonly typed: readonly (readonly string[])[]
   /** Asks, unchecked. Throws `cancelled`. */
   agree(): Promise<void>
 }
@@ -190,6 +192,7 @@ export const fillGatewayForm = async (
       gateway: { ...block, cloud_egress_acknowledged: needs },
       expected_policy_revision: current.policy_revision,
     },
+    typed: typedOf(current, draft),
     agree: () => agreed(form, block, needs),
   }
 }

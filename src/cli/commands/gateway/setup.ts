@@ -14,6 +14,7 @@ import type { VerbDeps } from '../../bound.js'
 import { choiceFlag, integerFlag, moneyFlag, offered } from '../../flags.js'
 import { readInput, readSecret } from '../../input.js'
 import { loginToMutate } from '../../mutate.js'
+import { tellTyped } from '../../typed.js'
 import { defineVerb, type Build, type Run, type VerbDefinition } from '../../verb.js'
 import { saveListing, voidAnswersFlag } from '../../voids.js'
 import type { GatewayDocument } from './setup-draft.js'
@@ -197,6 +198,7 @@ const fillIn = async (
   await saveListing(deps, opened, { value: filled.document, only: 'gateway' }, {
     ...(voidAnswers === undefined ? {} : { voidAnswers }), agree: filled.agree,
   })
+  tellTyped(deps, filled.typed)
 }
 
 /** Saves the route. */

@@ -53,7 +53,8 @@ const definition: VerbDefinition<InitDocument> = {
     `provider   ${result.provider.name} at ${result.provider.base_url}`,
     `model      ${result.provider.model_id}`,
     `gateway    ${result.gateway_base_url ?? 'none'}`,
-    'next       sallyport login, with the same --state-dir if you gave one',
+    'next       sallyport setup leads through the rest, or sallyport login,',
+    '           with the same --state-dir if you gave one',
     '',
   ].join('\n'),
 }

@@ -154,6 +154,14 @@ export const addSettingFlags = (command: Command): Command => {
 const camel = (flag: string): string =>
   flag.slice(2).replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase())
 
+const wordOf = (value: unknown): string =>
+  (typeof value === 'boolean' ? (value ? 'on' : 'off') : String(value))
+
+/** The flags that name a change. */
+export const flagsOfChange = (change: Readonly<Record<string, unknown>>): readonly string[] =>
+  [{ flag: '--folder', field: 'screenshot_folder' }, ...settingFlags].flatMap(
+    ({ flag, field }) => (field in change ? [flag, wordOf(change[field])] : []))
+
 /** Settings that `--unset` takes. */
 export const settingNames: readonly string[] =
   ['screenshot_folder', ...settingFlags.map(({ field }) => field), 'ignore']

@@ -16,6 +16,8 @@ import {
 } from '../../form.js'
 import { loginToMutate } from '../../mutate.js'
 import type { Prompter } from '../../prompt.js'
+import { tellTyped } from '../../typed.js'
+import { flagsOfChange } from './config-flags.js'
 
 type Change = Record<string, unknown>
 type Parts = Pick<Limit, 'message' | 'offers' | 'label' | 'read' | 'form'>
@@ -97,7 +99,7 @@ const forPeople = (fields: object): Readonly<Record<string, unknown>> =>
  */
 const fillConfigForm = async (
   deps: VerbDeps, ctx: ShotsContext, saved: SavedShotSettings,
-): Promise<object> => {
+): Promise<Change> => {
   const prompter = await deps.ask(
     'Give the settings as flags: `sallyport shots config set --help`.')
   const change = await askFolder(prompter, ctx, saved.screenshot_folder)
@@ -132,6 +134,7 @@ export const saveByForm = async (deps: VerbDeps): Promise<ShotsConfig> => {
   const change = await fillConfigForm(deps, ctx, before)
   if (Object.keys(change).length > 0) {
     await saveShotsConfig(ctx, session, change, before)
+    tellTyped(deps, [['shots', 'config', 'set', ...flagsOfChange(change)]])
     const override = overrideNote(ctx, parseSettingsChange(change))
     if (override !== null) deps.note(override)
   }

@@ -142,7 +142,7 @@ const localVariables = ({ env }: VerbDeps): readonly string[] => Object.keys(env
 const tellWhatLacks = (deps: VerbDeps, gov: Gov, jobs: readonly TimerJob[]): void => {
   const local = localVariables(deps)
   if (savedSettings(gov.store.read()).screenshot_folder === null) {
-    deps.note('No folder is saved, so every run will fail. Save one with `shots setup`.')
+    deps.note('No folder is saved, so every run will fail. Save one with `sallyport shots setup`.')
   }
   if (local.length > 0) {
     deps.note(`Set here and not for timers: ${local.join(', ')}. Save them with \`shots config\`.`)

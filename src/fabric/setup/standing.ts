@@ -1,0 +1,69 @@
+/** Which steps of a set-up are done, out of the state alone. Opens no socket, asks no machine. */
+import type { StatusLine } from '../../governance/capability.js'
+import type { Gov } from '../../governance/context.js'
+import { savedSettings } from '../../shots/source/settings.js'
+import { routePlaces } from '../places.js'
+import { readStatus } from '../status.js'
+import { timerStanding } from '../timers/standing.js'
+import type { SetupStep, StepStanding } from './contract.js'
+
+type Standing = Readonly<Record<SetupStep, StepStanding>>
+
+/** What is asked of the machine and of the session, by whoever can ask them. */
+export interface Around {
+  readonly isLoggedIn: boolean
+  /** What runs the timers; null where nothing does. */
+  readonly scheduler: string | null
+}
+
+const open = (told: string, possible: boolean): StepStanding => ({ done: false, told, possible })
+
+/** Where there is no state nothing else can be done. */
+export const standingWithoutState: Standing = {
+  state: open('there is none', true),
+  session: open('it needs a state', false),
+  alpha: open('it needs a state', false),
+  gateway: open('it needs a state', false),
+  shots: open('it needs a state', false),
+  proof: open('it needs a state', false),
+  timers: open('it needs a state', false),
+}
+
+const ofLine = (line: StatusLine | undefined, possible: boolean): StepStanding => {
+  const told = line?.status ?? 'not known'
+  const code = line?.reason_code ?? null
+  return { done: told === 'configured', told: code === null ? told : `${told} (${code})`, possible }
+}
+
+const proofOf = (gov: Gov, possible: boolean): StepStanding => {
+  const { proofs } = timerStanding(gov)
+  if (proofs.length === 0) return open('no slot is set', false)
+  return {
+    done: proofs.every(({ state }) => state === 'current'), possible,
+    told: proofs.map(({ slot, state }) => `${slot}: ${state}`).join(', '),
+  }
+}
+
+/** Images that wait blocked are nothing that a set-up would mend: what counts is what is saved. */
+const shotsOf = (gov: Gov, line: StatusLine | undefined, possible: boolean): StepStanding =>
+  savedSettings(gov.store.read()).screenshot_folder === null
+    ? open('no folder', possible)
+    : { ...ofLine(line, possible), done: line !== undefined && line.status !== 'disabled' }
+
+/** The steps of an open state. */
+export const setupStanding = async (
+  gov: Gov, { isLoggedIn, scheduler }: Around,
+): Promise<Standing> => {
+  const { lines, state_dir: dir, profile } = await readStatus(gov)
+  const hasGateway = routePlaces(gov).gateway.baseUrl !== null
+  const noGateway = open('the sealed profile has no gateway', false)
+  return {
+    state: { done: true, told: `${dir}, sealed for ${profile}`, possible: false },
+    session: { done: isLoggedIn, told: isLoggedIn ? 'logged in' : 'none', possible: !isLoggedIn },
+    alpha: ofLine(lines['alpha'], isLoggedIn),
+    gateway: hasGateway ? ofLine(lines['gateway'], isLoggedIn) : noGateway,
+    shots: shotsOf(gov, lines['shots'], isLoggedIn),
+    proof: hasGateway ? proofOf(gov, isLoggedIn) : noGateway,
+    timers: { done: scheduler !== null, told: scheduler ?? 'none', possible: true },
+  }
+}
