@@ -1,4 +1,4 @@
-/** Areas over screens of real type, in short; the long run is `npm run soak -- 200 ignored-text`. */
+/** Areas over screens of real type, in short; the long run is `npm run soak -- 200 ignored`. */
 import t from 'tap'
 import { realEdits } from '../support/images/real-text.js'
 import { linesOf, tryIgnoredText } from '../support/soak/ignored-text.js'

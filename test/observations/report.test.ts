@@ -89,6 +89,25 @@ t.test('S-166 what is left out is counted by its reason', async (t) => {
   t.match(reportText(report, plain), '2 source missing, 3 of an older folder, 1 archived, 1 digests that')
 })
 
+t.test('areas that do not count are told, with how many observations stand for images that differ there', async (t) => {
+  const told = (areas: readonly string[], ...ignoredImages: readonly number[]) => {
+    const report = buildReport(input({
+      observations: ignoredImages.map((images) => seen({ ignoredImages: images })),
+      ignoring: { areas },
+    }))
+    return [report.provenance.ignored, reportText(report, plain), reportPage(report)] as const
+  }
+  const area = '1920x1080:1800,0,120,40'
+  const [ignored, text, page] = told([area], 3, 0, 1)
+  t.strictSame(ignored, { areas: [area], observations: 2 })
+  t.match(text, `ignored areas: ${area}\n  2 observations standing for images that differ there`)
+  t.match(page.replace(/\s+/g, ' '), `compared: ${area}. 2 observations standing for images`)
+  const [none, plainText, plainPage] = told([], 0)
+  t.strictSame(none, { areas: [], observations: 0 })
+  t.notMatch(plainText + plainPage, /ignored|Areas that/)
+  t.match(told([], 1)[2].replace(/\s+/g, ' '), 'compared: none any more. 1 observation standing')
+})
+
 t.test('all are counted, the newest are listed; images by hour count the like ones, in the time zone', async (t) => {
   const many = Array.from({ length: reportLimits.listedMax + 5 }, (_, n) =>
     seen({ observationId: `obs_${n}`, filename: `${n}.png`, likeImages: n === 0 ? 4 : 0 }))

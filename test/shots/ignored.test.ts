@@ -195,6 +195,9 @@ t.test('S-070 images that change in one small area only are counted, and the com
   }), after(3_600_000))
   t.equal((await scan(world)).small_changes, undefined, 'another page is no small change')
   t.equal((await status()).images, 5)
+  const many = Array.from({ length: 16 }, (_, i) => `320x200:${i * 8},100,4,4`)
+  await set(world, '--no-ignore', ...many.flatMap((one) => ['--ignore', one]))
+  t.strictSame((await status()).next, [], 'no command is told that would be refused')
 })
 
 t.test('S-070 where two pictures were compared the small area is told to the pixel', async (t) => {

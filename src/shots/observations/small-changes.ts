@@ -7,7 +7,7 @@ import { smallChangeShare } from '../../images/limits.js'
 import { around, liesIn, meet } from '../../images/rect.js'
 import type { PixelRect } from '../../images/types.js'
 import type { SmallChangesTold } from '../receipts/scan.js'
-import { areaText, type IgnoredOf } from '../source/ignored.js'
+import { areaText, canBeIgnored, ignoredOf } from '../source/ignored.js'
 import type { Observation, SmallChanges } from './rows.js'
 
 type Area = SmallChanges['areas'][number]
@@ -62,17 +62,23 @@ export interface Ignorable {
   readonly images: number
 }
 
-/** The area that most images differ in alone; null where none is worth a word. */
+const textOf = ({ screen_width, screen_height, ...rect }: Area): string =>
+  areaText({ screenWidth: screen_width, screenHeight: screen_height, ...rect })
+
+/**
+ * The area that most images differ in alone, where it may be ignored beside those that are; null
+ * where none is worth a word. `saved`: the areas as they are saved.
+ */
 export const ignorableOf = (
-  changes: SmallChanges | undefined, ignored: IgnoredOf,
+  changes: SmallChanges | undefined, saved: readonly string[] | null | undefined,
 ): Ignorable | null => {
+  const ignored = ignoredOf(saved)
   const isIgnored = (area: Area): boolean =>
     ignored(area.screen_width, area.screen_height)?.rects.some((rect) => liesIn(area, rect))
       ?? false
-  const found = changes?.areas.find((area) => area.images >= imagesMin && !isIgnored(area))
-  if (found === undefined) return null
-  const { screen_width: screenWidth, screen_height: screenHeight, images, ...rect } = found
-  return { area: areaText({ screenWidth, screenHeight, ...rect }), images }
+  const found = changes?.areas.find((area) =>
+    area.images >= imagesMin && !isIgnored(area) && canBeIgnored(saved, textOf(area)))
+  return found === undefined ? null : { area: textOf(found), images: found.images }
 }
 
 /** What is told of so many images, with where most of their folder's changed. */

@@ -235,7 +235,7 @@ class Scan {
   #smallChanges(tx: Tx, { changedLittle }: Tally): SmallChangesTold | null {
     if (changedLittle === 0) return null
     const changes = tx.get(c.folders, this.resolved.folderDigest)?.small_changes
-    return toldOf(changedLittle, ignorableOf(changes, ignoredOf(savedSettings(tx).ignore)))
+    return toldOf(changedLittle, ignorableOf(changes, savedSettings(tx).ignore))
   }
 
   #rules(): BatchRules {

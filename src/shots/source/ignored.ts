@@ -4,7 +4,7 @@
  * itself. Nothing of an image is hidden by them: whatever is sent is sent as it is.
  */
 import { digestOf } from '../../base/canonical.js'
-import { fail, type SallyportError } from '../../base/errors.js'
+import { fail, SallyportError } from '../../base/errors.js'
 import { liesIn, pixelsIn } from '../../images/rect.js'
 import type { PixelRect } from '../../images/types.js'
 
@@ -192,4 +192,16 @@ export const changedIgnore = (
   for (const text of remove) areas = without(areas, text)
   const after = judged([...areas, ...add.map((text) => withSize(text, size))])
   return after.length === 0 ? null : after
+}
+
+/** Whether an area may be ignored beside those that are saved. */
+export const canBeIgnored = (
+  saved: readonly string[] | null | undefined, area: string,
+): boolean => {
+  try {
+    return changedIgnore(saved, { add_ignore: [area] }, () => null) !== undefined
+  } catch (error) {
+    if (error instanceof SallyportError) return false
+    throw error
+  }
 }

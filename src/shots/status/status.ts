@@ -13,7 +13,6 @@ import { folderEditable, judgeFolder, locateFolder, type ResolvedFolder, type Fo
   from '../source/folder.js'
 import { shotCollections, type ShotFolder } from '../observations/rows.js'
 import { ignorableOf, toldOf } from '../observations/small-changes.js'
-import { ignoredOf } from '../source/ignored.js'
 import { configuredFolder, isRecursive, savedSettings, unsetSettings, type SavedShotSettings }
   from '../source/settings.js'
 import { readLastTick, type LastTick } from '../scan/last-tick.js'
@@ -155,7 +154,7 @@ const ignoringOf = (
   { saved, folder }: RowFacts,
 ): Pick<FolderStatusPart, 'ignored' | 'small_changes'> => {
   const changes = folder?.small_changes
-  const most = ignorableOf(changes, ignoredOf(saved.ignore))
+  const most = ignorableOf(changes, saved.ignore)
   return { ignored: saved.ignore ?? [], small_changes: toldOf(changes?.images ?? 0, most) }
 }
 

@@ -51,7 +51,8 @@ const grown = ({ x, y, width, height }: PixelRect): PixelRect => {
   const floor = (value: number): number => Math.floor(value / unit) * unit
   const ceil = (value: number): number => Math.ceil(value / unit) * unit
   return {
-    x: floor(x), y: floor(y), width: ceil(x + width) - floor(x), height: ceil(y + height) - floor(y),
+    x: floor(x), y: floor(y),
+    width: ceil(x + width) - floor(x), height: ceil(y + height) - floor(y),
   }
 }
 
@@ -162,9 +163,9 @@ export const tryIgnoredText = async (rounds: number, first = 0): Promise<Ignored
 
 /** One line a format. */
 export const linesOf = ({ beside, inside }: IgnoredTextReport): string[] =>
-  Object.entries({ beside, inside }).flatMap(([where, all]) => Object.entries(all).map(
-    ([format, { pairs, merged }]) => `${format}, edited ${where} areas: merged ${merged} of ${pairs}`,
-  ))
+  Object.entries({ beside, inside }).flatMap(([where, all]) =>
+    Object.entries(all).map(([format, { pairs, merged }]) =>
+      `${format}, edited ${where} areas: merged ${merged} of ${pairs}`))
 
 /** The long run. */
 export const run = async (rounds: number): Promise<void> => {
