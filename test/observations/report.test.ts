@@ -86,7 +86,8 @@ t.test('S-166 what is left out is counted by its reason', async (t) => {
   t.strictSame(
     report.provenance.excluded, { source_missing: 2, stale_root: 3, archived: 1, digests: 1 }
   )
-  t.match(reportText(report, plain), '2 source missing, 3 of an older folder, 1 archived, 1 digests that')
+  t.match(reportText(report, plain),
+    '2 source missing, 3 of an older folder, 1 archived, 1 digests that')
 })
 
 t.test('areas that do not count are told, with how many observations stand for images that differ there', async (t) => {
