@@ -60,7 +60,7 @@ interface KeptBlock {
   readonly bytes: number
 }
 
-/** Blocks read lately, the oldest let go first. */
+/** Blocks read lately, by file and number; the oldest are let go first. */
 export class BlockCache {
   readonly #blocks = new Map<string, KeptBlock>()
   #bytesMax: number
@@ -89,6 +89,15 @@ export class BlockCache {
   keepAtMost(bytesMax: number): void {
     this.#bytesMax = bytesMax
     this.#letGo(undefined)
+  }
+
+  /** Lets go of the blocks of a file that nobody reads any more: a fold wrote its rows anew. */
+  forget(file: string): void {
+    for (const [key, { bytes }] of this.#blocks) {
+      if (!key.startsWith(`${file} `)) continue
+      this.#blocks.delete(key)
+      this.#bytes -= bytes
+    }
   }
 
   #letGo(kept: string | undefined): void {

@@ -142,7 +142,11 @@ export class SegmentPool {
     handle.users -= 1
     if (handle.users > 0) return
     const key = keyOf(handle.segment.facts)
-    if (this.#handles.get(key) === handle) this.#handles.delete(key)
+    if (this.#handles.get(key) === handle) {
+      this.#handles.delete(key)
+      // Each fold gives a process that stays open other files: what it kept of these is waste.
+      this.#cache?.forget(key)
+    }
     this.#shut(handle)
   }
 
