@@ -246,8 +246,9 @@ _sallyport() {
         --status) COMPREPLY=($(compgen -W "pending blocked succeeded failed needs_reanalysis" -- "$cur")); return ;;
         --since) COMPREPLY=(); return ;;
         --limit) COMPREPLY=(); return ;;
+        --after) COMPREPLY=(); return ;;
       esac
-      COMPREPLY=($(compgen -W "--status --since --limit --archived --help --state-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--status --since --limit --archived --after --help --state-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
       ;;
     "shots show")
       COMPREPLY=($(compgen -W "--analysis --help --state-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
@@ -259,8 +260,9 @@ _sallyport() {
       case "$prev" in
         --since) COMPREPLY=(); return ;;
         --limit) COMPREPLY=(); return ;;
+        --after) COMPREPLY=(); return ;;
       esac
-      COMPREPLY=($(compgen -W "--since --limit --help --state-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--since --limit --after --help --state-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
       ;;
     "shots clear-stale")
       COMPREPLY=($(compgen -W "--yes --help --state-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
@@ -281,8 +283,9 @@ _sallyport() {
     "shots digests")
       case "$prev" in
         --limit) COMPREPLY=(); return ;;
+        --after) COMPREPLY=(); return ;;
       esac
-      COMPREPLY=($(compgen -W "--limit --help --state-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
+      COMPREPLY=($(compgen -W "--limit --after --help --state-dir --json --paged --no-input --quiet --verbose --no-color --no-pager --wait" -- "$cur"))
       ;;
     "shots report")
       case "$prev" in

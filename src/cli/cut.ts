@@ -1,40 +1,51 @@
 /** Lists that are longer than what is shown of them: what says so, and how to go on. */
-import * as v from 'valibot'
+import { firstRows } from '../base/page.js'
 import type { VerbDeps } from './bound.js'
 
-/** Name of the schema of a page. */
-export const pageSchemaName = 'sallyport.page.v1'
+/** That a list was cut: the flag that goes on, and what it takes. */
+export interface Cut {
+  readonly flag: string
+  readonly value: string
+}
 
-/** A list with `--paged`: its rows, whether there are more, and what reaches them. */
-export const pageShape = v.strictObject({
-  schema: v.literal(pageSchemaName),
-  /** What the command prints without `--paged`. */
-  rows: v.array(v.unknown()),
-  more: v.boolean(),
-  /** What `--after` takes for the next page; null at the end, and where a list has no `--after`. */
-  next_page: v.nullable(v.string()),
-})
+const plainWord = /^[A-Za-z0-9_@%+=:,./-]+$/
 
-/** That a list was cut, and where the rest begins. */
-export type Cut = Pick<v.InferOutput<typeof pageShape>, 'more' | 'next_page'>
+/** A word as a shell reads it. */
+const quoted = (word: string): string =>
+  (plainWord.test(word) ? word : `'${word.replaceAll('\'', '\'\\\'\'')}'`)
 
-/** The page of a list as one document. */
-export const pageOfList = (rows: readonly unknown[], cut: Cut | null): object => ({
-  schema: pageSchemaName, rows, more: cut?.more ?? false, next_page: cut?.next_page ?? null,
-})
+/** A line without one flag and its value, and what stands behind a lone `--`. */
+const without = (
+  argv: readonly string[], flag: string,
+): readonly [readonly string[], readonly string[]] => {
+  const end = argv.indexOf('--')
+  const [before, behind] = end < 0 ? [argv, []] : [argv.slice(0, end), argv.slice(end)]
+  const kept = before.filter((word, at) =>
+    word !== flag && before[at - 1] !== flag && !word.startsWith(`${flag}=`))
+  return [kept, behind]
+}
+
+/** The whole command that prints what comes behind a cut: the line of now, going on there. */
+export const nextCommand = (argv: readonly string[], { flag, value }: Cut): string => {
+  const [words, behind] = without(argv, flag)
+  return ['sallyport', ...words, flag, value, ...behind].map(quoted).join(' ')
+}
+
+/** The same of this run; null where nothing was cut. */
+export const nextPage = ({ argv, cut }: Pick<VerbDeps, 'argv' | 'cut'>): string | null =>
+  (cut === null ? null : nextCommand(argv, cut))
 
 /**
  * The first `limit` rows of a list that was asked for one more, and the word that there is more.
  * `afterOf` gives what `--after` takes to go on behind a row.
  */
 export const cutAt = <T>(
-  deps: VerbDeps, rows: readonly T[], limit: number, afterOf: (row: T) => string,
+  deps: VerbDeps, found: readonly T[], limit: number, afterOf: (row: T) => string,
 ): readonly T[] => {
-  if (rows.length <= limit) return rows
-  const shown = rows.slice(0, limit)
-  const last = shown.at(-1)
-  const next = last === undefined ? null : afterOf(last)
-  deps.cut = { more: true, next_page: next }
-  deps.note(`${shown.length} shown, the newest; more with --after ${next ?? 'ID'}`)
-  return shown
+  const { rows, last } = firstRows(found, limit)
+  if (last === null) return rows
+  const value = afterOf(last)
+  deps.cut = { flag: '--after', value }
+  deps.note(`${rows.length} shown, the newest; more with --after ${value}`)
+  return rows
 }

@@ -3,7 +3,7 @@ import { styleText } from 'node:util'
 import { shortOf } from '../base/ids.js'
 import type { Globals } from './globals.js'
 import type { CliDeps } from './deps.js'
-import { fitted, widthFor } from './fit.js'
+import { fitted, helpText, widthFor } from './fit.js'
 import { isLong, pagerOf } from './pager.js'
 import { terminalSafe, visible } from './text.js'
 
@@ -99,6 +99,11 @@ const writeShown = async (
   const shown = exact ? safe : fitted(safe, io.columns, await widthFor(safe))
   return writeLong(deps, globals, shown)
 }
+
+/** Prints a page of help; on a terminal as wide as that is, and through the pager where long. */
+export const writeHelp = (
+  deps: CliDeps & { readonly globals: Globals; readonly view: View }, page: string,
+): Promise<void> => writeLong(deps, deps.globals, helpText(page, deps.view))
 
 /** One line of a verb that goes on telling, as `writeShown` has it. */
 export const writeLine = ({ io }: CliDeps, line: string): void =>

@@ -9,9 +9,8 @@ import type { CommandTable, NounEntry, VerbEntry } from './entry.js'
 import type { CliDeps } from './deps.js'
 import { editDistance } from './edit-distance.js'
 import { showFailure } from './failure.js'
-import { helpText } from './fit.js'
 import { scanGlobals, wantsJson } from './globals.js'
-import { fittedBeside } from './output.js'
+import { fittedBeside, writeHelp } from './output.js'
 import { secretsOfRun } from './redact.js'
 import type { Secrets } from './redact.js'
 import { runVerb, usageOf } from './verb.js'
@@ -59,7 +58,7 @@ const runLine = async (
   const [first, second] = rest
   if (first === undefined || helpFlags.has(first)) {
     const { overview } = await import('./help/overview.js')
-    return deps.io.writeOut(helpText(await overview(bound), bound.view))
+    return writeHelp(bound, await overview(bound))
   }
   const entry = table.find((one) => nameOf(one) === first)
   if (entry === undefined) throw unknownWord('command', first, table.map(nameOf))
@@ -67,7 +66,7 @@ const runLine = async (
   seen.usage = `sallyport ${entry.noun} <verb> [flags]`
   if (second !== undefined && helpFlags.has(second)) {
     const { nounHelp } = await import('./help/overview.js')
-    return deps.io.writeOut(helpText(await nounHelp(entry, bound), bound.view))
+    return writeHelp(bound, await nounHelp(entry, bound))
   }
   return runEntry(verbOf(entry, second), rest.slice(2), bound, seen)
 }
@@ -88,7 +87,7 @@ const runEntry = async (
   const verb = (await entry.load()).build(bound)
   seen.usage = usageOf(verb)
   bound.anchor = verb.meta.anchor ?? 'vouches'
-  await runVerb(verb, words)
+  await runVerb(verb, words, bound)
 }
 
 /** The word itself is not repeated: it may be anything, also a question or a key. */

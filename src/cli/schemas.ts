@@ -5,7 +5,7 @@ import type { ContractFacts } from '../base/contract.js'
 import { errorBodyShape, errorSchemaName } from '../base/error-shape.js'
 import { jsonSchemaOf, type JsonSchema } from '../base/json-schema.js'
 import type { SchemaRow } from '../base/json-schema-contract.js'
-import { pageSchemaName, pageShape } from './cut.js'
+import { pageSchemaName, pageShape } from '../base/page.js'
 import type { DescribedVerb } from './tree.js'
 
 /** A schema, what it is of, and the shape that it was made from. */

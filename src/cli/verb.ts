@@ -9,15 +9,16 @@ import type { ContractFacts } from '../base/contract.js'
 import { fail } from '../base/errors.js'
 import type { ErrorDetails, SallyportError } from '../base/errors.js'
 import type { ExitName } from '../base/outcome.js'
+import { pageDocument } from '../base/page.js'
 import type { AnchorRule } from '../fabric/open-work.js'
-import { pageOfList } from './cut.js'
+import { nextPage } from './cut.js'
 import { endedByDamage, markedForDamage, markedResult } from './damage.js'
 import type { DamageRule } from './damage.js'
 import { addMoneySisters, withMoney } from './flags.js'
-import { helpColumns, helpText } from './fit.js'
+import { helpColumns } from './fit.js'
 import { helpSections } from './help/sections.js'
 import { withWholeIds, type IdName } from './short-ids.js'
-import { writeJson, writeJsonLine, writeText } from './output.js'
+import { writeHelp, writeJson, writeJsonLine, writeText } from './output.js'
 import type { Rendered, View } from './output.js'
 import type { VerbDeps } from './bound.js'
 
@@ -106,6 +107,9 @@ export const defineVerb = <O extends object, R>(
   return { meta, command }
 }
 
+/** What the parser of a line printed: its help, which is shown once the parser has ended. */
+const printed = new WeakMap<Command, string>()
+
 /** Damage is told before whatever else went wrong beside it. */
 const sooner = (thrown: unknown, deps: VerbDeps): unknown => {
   const damage = deps.shownDamage()
@@ -113,18 +117,20 @@ const sooner = (thrown: unknown, deps: VerbDeps): unknown => {
   return endedByDamage(damage, thrown instanceof Degraded ? thrown.failure : thrown)
 }
 
-const bareCommand = (deps: VerbDeps, meta: VerbMeta): Command =>
-  new Command(`sallyport ${meta.name}`)
+const bareCommand = (deps: VerbDeps, meta: VerbMeta): Command => {
+  const command = new Command(`sallyport ${meta.name}`)
+  return command
     .description(meta.description)
     .helpOption('-h, --help', 'show this help')
     .allowExcessArguments(false)
     .exitOverride()
     .configureOutput({
-      writeOut: (text) => deps.io.writeOut(helpText(text, deps.view)),
+      writeOut: (text) => void printed.set(command, (printed.get(command) ?? '') + text),
       writeErr: () => undefined,
       outputError: () => undefined,
       getOutHelpWidth: () => helpColumns(deps.view),
     })
+}
 
 /** A full disk behind `>` undoes nothing: whoever runs the command again must know that. */
 const show = async <R>(
@@ -155,7 +161,7 @@ const print = async <R>(
     const damage = deps.shownDamage()
     const shown = damage === null ? result : markedResult(result, damage)
     if (meta.json.lines) writeJsonLine(deps, shown)
-    else writeJson(deps, isPage(shown, deps) ? pageOfList(shown, deps.cut) : shown)
+    else writeJson(deps, isPage(shown, deps) ? pageDocument(shown, nextPage(deps)) : shown)
     return
   }
   await writeText(deps, deps.globals, await text(result, deps.view, deps))
@@ -176,13 +182,16 @@ const camelCase = (name: string): string =>
 const snakeCase = (name: string): string =>
   name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 
-/** Parses a line (without the words that name the verb) and runs the verb. */
-export const runVerb = async ({ command }: Verb, words: readonly string[]): Promise<void> => {
+/** Parses a line (without the words that name the verb) and runs the verb, or shows its help. */
+export const runVerb = async (
+  { command }: Verb, words: readonly string[], deps: VerbDeps,
+): Promise<void> => {
   try {
     await command.parseAsync([...words], { from: 'user' })
   } catch (thrown) {
     if (!(thrown instanceof CommanderError)) throw thrown
     if (thrown.exitCode !== 0) throw misuse(thrown, words)
+    await writeHelp(deps, printed.get(command) ?? '')
   }
 }
 

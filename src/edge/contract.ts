@@ -1,5 +1,6 @@
 /** What goes in and comes out of the operations on paired devices and on what they sent. */
 import * as v from 'valibot'
+import { isoFromMs } from '../base/clock.js'
 import { contract, noInput } from '../base/contract.js'
 import { count, iso, nullableText, sha256, text } from '../base/fields.js'
 import { closedObject, strictInteger } from '../base/schema.js'
@@ -163,15 +164,25 @@ export const edgeRevoke = contract({
   }) => ({ device: deviceDocument(device), ended }),
 })
 
+/** As far as the seconds of a time in UTC. */
+const secondChars = '2026-01-01T00:00:00'.length
+
 const uuid = v.pipe(
   v.string(), v.regex(/^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/, 'must be a lowercase UUID'),
 )
+/** Whether a calendar and a clock have it: the last of February is not its 31st day. */
+const isOnCalendar = (text: string): boolean => {
+  const ms = Date.parse(text)
+  return !Number.isNaN(ms) && isoFromMs(ms).slice(0, secondChars) === text.slice(0, secondChars)
+}
+
 const utc = v.pipe(
   v.string(),
   v.regex(
     /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{3})?Z$/, 'must be a time in UTC that ends in Z',
   ),
   v.isoTimestamp('must be a time in UTC that ends in Z'),
+  v.check(isOnCalendar, 'must be a time that there is'),
 )
 const slug = v.pipe(
   v.string(), v.regex(/^[a-z0-9](?:[a-z0-9._-]{0,63})$/, 'must be 1 to 64 of a-z, 0-9, . _ -'),
@@ -214,7 +225,10 @@ export const edgeShow = contract({
   toDocument: artifactDocument,
 })
 
-/** What was sent, newest first; `next` is where to go on (`before`), null at the end. */
+/**
+ * What was sent, newest first; `next` is where to go on (`before`), null at the end, and
+ * `next_page` the whole command that does.
+ */
 export const edgeArtifactList = contract({
   name: 'edge.artifacts',
   version: 1,
@@ -223,9 +237,15 @@ export const edgeArtifactList = contract({
     limit: v.optional(strictInteger(1, edgeLimits.pageMax)),
     before: v.optional(artifactId),
   }),
-  output: v.strictObject({ artifacts: v.array(artifactShape), next: nullableText }),
-  toDocument: ({ artifacts, next }: {
+  output: v.strictObject({
+    artifacts: v.array(artifactShape), next: nullableText, more: v.boolean(),
+    next_page: nullableText,
+  }),
+  toDocument: ({ artifacts, next, nextPage }: {
     readonly artifacts: readonly EdgeArtifact[]
     readonly next: string | null
-  }) => ({ artifacts: artifacts.map(artifactDocument), next }),
+    readonly nextPage: string | null
+  }) => ({
+    artifacts: artifacts.map(artifactDocument), next, more: next !== null, next_page: nextPage,
+  }),
 })

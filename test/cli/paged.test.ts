@@ -6,15 +6,17 @@ import type { Loose } from '../world/place.js'
 import { World, type StateWorld } from '../world/world.js'
 import { must } from '../support/must.js'
 
-/** Every page of a list, one row each; gives the rows in order. */
+/** Every page of a list, one row each, by the command that each names; gives the rows in order. */
 const pagesOf = async (at: Pick<StateWorld, 'json'>, line: readonly string[]): Promise<Loose[]> => {
   const rows: Loose[] = []
-  for (let after: string | null = '', asked = 0; after !== null && asked < 50; asked += 1) {
-    const on = after === '' ? [] : ['--after', after]
-    const page: Loose = await at.json([...line, '--limit', '1', '--paged', ...on])
+  const first = ['sallyport', ...line, '--limit', '1', '--paged', '--json'].join(' ')
+  for (let next: string | null = first, asked = 0; next !== null && asked < 50; asked += 1) {
+    const [program, ...words] = next.split(' ')
+    if (program !== 'sallyport') throw new Error('it is no command that can be typed')
+    const page: Loose = await at.json(words.filter((word) => word !== '--json'))
     rows.push(...page.rows)
-    after = page.next_page
-    if (page.more !== (after !== null)) throw new Error('more says what next_page does')
+    next = page.next_page
+    if (page.more !== (next !== null)) throw new Error('more says what next_page does')
   }
   return rows
 }

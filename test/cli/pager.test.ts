@@ -1,12 +1,18 @@
 /** Long output through a pager, where a person reads it and nowhere else. */
 import { readFileSync } from 'node:fs'
 import t from 'tap'
+import type { VerbEntry } from '../../src/cli/entry.js'
 import { isLong, showPaged } from '../../src/cli/pager.js'
 import type { Act } from '../support/cli/fake-verbs.js'
 import { fakeCommands } from '../support/cli/fake-verbs.js'
 import type { RunOptions, Teardown } from '../world/place.js'
 import { systemClock } from '../../src/base/clock.js'
 import { World } from '../world/world.js'
+
+/** The verb that explains the others. */
+const helpEntry: VerbEntry = {
+  verb: 'help', load: async () => import('../../src/cli/commands/help/help.js'),
+}
 
 const terminal = { stdin: true, stdout: true, stderr: true }
 const long = `${Array.from({ length: 40 }, (_, at) => `line ${at} \u001b[2J`).join('\n')}\n`
@@ -48,6 +54,36 @@ t.test('nothing is paged in a pipe, without questions, in JSON, or where it was 
   }
   const none = await paged(t, { page: async () => false })
   t.match(none.ran.stdout, 'line 39', 'where no pager can be started it is printed')
+})
+
+t.test('help that is longer than the screen goes through the pager, like any other result', async (t) => {
+  const lines = [
+    ['--help'], ['thing', '--help'], ['thing', 'do', '--help'], ['help', 'thing', 'do'],
+  ]
+  for (const line of lines) {
+    const shown = async (options: RunOptions, argv: readonly string[] = []) => {
+      const calls: string[] = []
+      const { place } = World.in(t)
+      const ran = await place.run([...line, ...argv], {
+        terminal, rows: 5, commands: [...fakeCommands(async () => ''), helpEntry],
+        page: async (_, text) => calls.push(text) > 0, ...options,
+      })
+      return { calls, ran }
+    }
+    const words = line.join(' ')
+    const { calls, ran } = await shown({})
+    t.strictSame([calls.length, ran.stdout, ran.status], [1, '', 0], words)
+    t.match(calls[0], 'sallyport')
+    for (const [options, argv] of [
+      [{ rows: 500 }, []], [{ terminal: { ...terminal, stdout: false } }, []],
+      [{ env: { TERM: 'dumb' } }, []], [{}, ['--no-pager']], [{}, ['--no-input']],
+      [{ env: { PAGER: 'cat' } }, []],
+    ] as const) {
+      const other = await shown(options, argv)
+      t.strictSame(other.calls, [], `${words} ${JSON.stringify(options)} ${argv.join(' ')}`)
+      t.match(other.ran.stdout, 'sallyport')
+    }
+  }
 })
 
 t.test('whoever answered questions sees a long result below them, and need not leave a pager', async (t) => {

@@ -64,3 +64,23 @@ t.test('a terminal that is closed at a prompt ends it by the hangup, never by an
   prompt.closeTerminal()
   t.equal(await prompt.ended(), 'signal 1')
 })
+
+t.test('help on a terminal that is lower than it goes through PAGER, and what follows it does not', {
+  skip: needsScript,
+}, async (t) => {
+  const { place } = World.in(t)
+  const program = `'${process.execPath}' '${join(await builtApp(), 'sallyport.js')}'`
+  const shown = (line: string, env: Record<string, string> = {}): string =>
+    spawnSync('script', ['-qec', `stty rows 10 cols 80; ${program} ${line}`, '/dev/null'], {
+      cwd: place.cwd, encoding: 'utf8', stdio: ['pipe', 'pipe', 'ignore'], input: '',
+      env: {
+        ...place.env, SHELL: '/bin/sh', TERM: 'xterm', PAGER: 'sed s/^/PAGED-/', ...env,
+      },
+    }).stdout
+  for (const line of ['--help', 'task --help', 'task list --help', 'help task list']) {
+    t.match(shown(line), /^PAGED-/m, line)
+    for (const [more, env] of [
+      ['--no-pager', {}], ['--no-input', {}], ['| cat', {}], ['', { TERM: 'dumb' }],
+    ] as const) t.notMatch(shown(`${line} ${more}`, env), /PAGED-/, `${line} ${more}`)
+  }
+})

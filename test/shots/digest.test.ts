@@ -182,12 +182,20 @@ t.test('one window, from the first digest to a restored analysis', async (t) => 
     )
     t.equal((await world.run(['shots', 'digests', '--limit', '1', '--json'])).json().length, 1)
     t.match((await world.run(['shots', 'digests', '--limit', '1'])).stderr, '1 shown of 2')
+    const line = ['shots', 'digests', '--limit', '1', '--json', '--paged']
+    const first = (await world.run(line)).json()
+    t.strictSame([first.rows, first.more], [[listed[0]], true])
+    const second = (await world.run(String(first.next_page).split(' ').slice(1))).json()
+    t.hasStrict(second, {
+      rows: [{ episode_id: listed[1].episode_id }], more: false, next_page: null,
+    })
     const table = await world.run(['shots', 'digests'])
     t.match(table.stdout, episode?.episode_id)
     const one = await world.run(['shots', 'digests', episode?.episode_id ?? ''])
     t.equal(one.stdout, 'Now four.\n')
     t.match(one.stderr, 'written by gateway/acme/report-1')
-    t.equal((await world.run(['shots', 'digests', 'epi_none', '--json'])).error().code, 'digest_not_found')
+    const none = await world.run(['shots', 'digests', 'epi_none', '--json'])
+    t.equal(none.error().code, 'digest_not_found')
     t.equal((await world.run(['state', 'check', '--json'])).status, 0)
     t.equal(world.view().get(digestCollections.head, 'the')?.count, 2)
   })

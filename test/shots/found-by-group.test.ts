@@ -48,16 +48,19 @@ t.test('S-065 observations are found by time, status and folder as in a look at 
     since: anyOf(after(0), after(hour), after(hour * 2 + 1)), until: anyOf(after(hour * 3)),
     statuses: anyOf(['blocked'], ['pending', 'failed'], ['succeeded', 'needs_reanalysis']),
     folderDigest: anyOf(folderDigestOf(world.folder), folderDigestOf(other)),
-    archived: anyOf(true), newestFirst: anyOf(true),
-  }), { numRuns: 200, seed: 5 })
+    archived: anyOf(true), newestFirst: anyOf(true), behindAt: anyOf(0, 40, 41, 60, 119),
+  }), { numRuns: 300, seed: 5 })
   for (const given of filters) {
-    const filter = defined(given) as ObservationFilter
+    const { behindAt, ...plain } = given
+    const behind = plain.newestFirst === true && behindAt !== undefined ? all[behindAt] : undefined
+    const filter = defined({ ...plain, behind }) as ObservationFilter
     const due = all.filter((row) =>
       (filter.since === undefined || row.captured_at >= filter.since)
       && (filter.until === undefined || row.captured_at < filter.until)
       && (filter.statuses?.includes(row.analysis_status) ?? true)
       && (filter.folderDigest === undefined || row.root_digest === filter.folderDigest)
-      && (filter.archived === true || row.archived_at === null))
+      && (filter.archived === true || row.archived_at === null)
+      && (behind === undefined || byTime(row, behind) < 0))
     if (filter.newestFirst === true) due.reverse()
     const ids = (found: Iterable<Observation>): string =>
       [...found].map(({ observation_id: id }) => id).join()

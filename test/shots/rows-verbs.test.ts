@@ -90,11 +90,23 @@ t.test('a list that was cut says how many there are and how to see more', async 
   await world.put(...Array.from({ length: 52 }, (_, at) =>
     observationOf(world.folder, `${at}.png`, { captured_at: after(at) })))
   const cut = await world.run(['shots', 'list'])
-  t.match(cut.stderr, '50 shown of 52, the newest; more with --limit N')
+  t.match(cut.stderr, /50 shown of 52, the newest; more with --after obs_\S+ or --limit N/)
   t.equal(cut.stdout.trimEnd().split('\n').length, 50)
-  const json = await world.run(['shots', 'list', '--limit', '1', '--since', after(50), '--json'])
-  t.equal(json.json().length, 1)
-  t.match(json.stderr, '1 shown of 2, ')
+  const whole: Loose[] = await json(world, 'shots', 'list', '--limit', '52')
+  const found: Loose[] = []
+  let words = 'shots list --limit 20 --paged'.split(' ')
+  for (let pages = 1; pages <= 3; pages += 1) {
+    const page: Loose = await json(world, ...words)
+    found.push(...page.rows)
+    t.equal(page.more, pages < 3)
+    words = String(page.next_page).split(' ').slice(1).filter((word) => word !== '--json')
+  }
+  t.strictSame(found, whole, 'page after page')
+  const none = await world.run(['shots', 'list', '--after', 'obs_none', '--json'])
+  t.equal(none.error().code, 'observation_not_found')
+  const json1 = await world.run(['shots', 'list', '--limit', '1', '--since', after(50), '--json'])
+  t.equal(json1.json().length, 1)
+  t.match(json1.stderr, '1 shown of 2, ')
   t.notMatch((await world.run(['shots', 'list', '--limit', '52'])).stderr, 'shown of')
   t.notMatch((await world.run(['shots', 'list', '--limit', '1', '--quiet'])).stderr, 'shown of')
   for (const [line, said] of [
@@ -258,8 +270,10 @@ t.test('S-072 an image that could not be looked into is explained with the reaso
   const path = join(world.folder, 'cut.png')
   const one = await json(world, 'shots', 'explain', path)
   t.hasStrict(one, { outcome: 'ingested', reason: 'not_decodable', decode_reason: 'truncated' })
-  t.match((await world.run(['shots', 'explain', path])).stdout, /decoding: +the file ends .*truncated/)
-  t.equal((await json(world, 'shots', 'explain', join(world.folder, 'first.png'))).decode_reason, null)
+  t.match((await world.run(['shots', 'explain', path])).stdout,
+    /decoding: +the file ends .*truncated/)
+  const whole = join(world.folder, 'first.png')
+  t.equal((await json(world, 'shots', 'explain', whole)).decode_reason, null)
   t.equal((await world.run(['state', 'check', '--json'])).status, 0)
 })
 

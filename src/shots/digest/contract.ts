@@ -88,6 +88,8 @@ export const shotsDigests = contract({
   input: closedObject({
     episode: v.optional(v.string()),
     limit: v.optional(strictInteger(1, shotLimits.listItemsMax)),
+    /** Only those behind this one. */
+    after: v.optional(v.string()),
   }),
   output: digestsShape,
   toDocument: (source: readonly Episode[] | OpenedDigest): DigestsDocument =>

@@ -7,7 +7,7 @@ import { readArtifact } from '../../governance/artifacts.js'
 import type { Gov } from '../../governance/context.js'
 import type { View } from '../../state/types.js'
 import { digestSchemaVersion, digestSourceTool, shotLabels } from '../constants.js'
-import { findEpisode } from './episode-store.js'
+import { episodesNewestFirst, findEpisode } from './episode-store.js'
 import type { Episode } from './rows.js'
 
 const payloadShape = closedObject({
@@ -37,9 +37,30 @@ export interface OpenedDigest {
   readonly content: string
 }
 
-/** Opens the digest of an id. Throws `not_found` `digest_not_found`, and as `readDigest`. */
-export const openDigest = (gov: Pick<Gov, 'store'>, view: View, id: string): OpenedDigest => {
+/** The episode of an id. Throws `not_found` `digest_not_found`. */
+export const requireEpisode = (view: View, id: string): Episode => {
   const episode = findEpisode(view, id)
   if (episode === undefined) throw fail.notFound('digest_not_found', 'There is no such digest.')
+  return episode
+}
+
+/**
+ * Episodes, newest window first; with an id only those behind it. Throws `not_found`
+ * `digest_not_found`.
+ */
+export function* episodesBehind(
+  view: View, after: string | undefined,
+): Generator<Episode, void, undefined> {
+  const from = after === undefined ? undefined : requireEpisode(view, after)
+  let isBehind = from === undefined
+  for (const episode of episodesNewestFirst(view)) {
+    if (isBehind || from === undefined || episode.window_start < from.window_start) yield episode
+    isBehind ||= episode.episode_id === after
+  }
+}
+
+/** Opens the digest of an id. Throws `not_found` `digest_not_found`, and as `readDigest`. */
+export const openDigest = (gov: Pick<Gov, 'store'>, view: View, id: string): OpenedDigest => {
+  const episode = requireEpisode(view, id)
   return { episode, content: readDigest(gov, view, episode).content }
 }

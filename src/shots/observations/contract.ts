@@ -16,6 +16,8 @@ export const shotsList = contract({
     since: v.optional(v.string()),
     limit: v.optional(strictInteger(1, shotLimits.listItemsMax)),
     archived: v.optional(v.boolean()),
+    /** Only those behind this one. */
+    after: v.optional(v.string()),
   }),
   output: v.array(listedShape),
   toDocument: (rows: readonly Listed[]) => [...rows],

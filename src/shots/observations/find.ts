@@ -25,7 +25,12 @@ export interface ObservationFilter {
   readonly archived?: boolean
   /** Newest first; otherwise oldest first. */
   readonly newestFirst?: boolean
+  /** Only rows that come behind this one in a list with the newest first. */
+  readonly behind?: Behind
 }
+
+/** A row that a list goes on behind, whatever became of it meanwhile. */
+export type Behind = Pick<Observation, 'captured_at' | 'observation_id'>
 
 const isMeant = (key: CountKey, filter: ObservationFilter): boolean =>
   (filter.statuses === undefined || filter.statuses.includes(key.analysis_status))
@@ -43,11 +48,18 @@ const groupsOf = (
 
 const timeOf = ({ key: [, time = ''] }: Found): string => time
 
+/** Comes behind every id of the same time. */
+const allOf = (time: string): string => `${time}~`
+
+const isBehind = (entry: Found, { captured_at: at, observation_id: id }: Behind): boolean =>
+  timeOf(entry) === at ? entry.id < id : timeOf(entry) < at
+
 /** Entries of one group in the asked order, within the period. */
 function* entriesOf(
-  view: View, part: string, { since, until, newestFirst = false }: ObservationFilter,
+  view: View, part: string, { since, until, behind, newestFirst = false }: ObservationFilter,
 ): Generator<Found, void, undefined> {
-  const from = newestFirst ? until : since
+  const before = until ?? (behind === undefined ? undefined : allOf(behind.captured_at))
+  const from = newestFirst ? before : since
   const entries = walkIndex(view, c.observations, observationsByGroup, {
     under: [part], from, reverse: newestFirst,
   })
@@ -56,7 +68,7 @@ function* entriesOf(
     const isOver = newestFirst ? since !== undefined && time < since
       : until !== undefined && time >= until
     if (isOver) return
-    yield entry
+    if (behind === undefined || isBehind(entry, behind)) yield entry
   }
 }
 
@@ -129,6 +141,20 @@ export const takeObservations = (
   return found
 }
 
+const countIn = (
+  view: View, part: string, { since, behind }: ObservationFilter, most: number,
+): number => {
+  let total = 0
+  if (behind === undefined) {
+    return lookUp(view, c.observations, observationsByGroup, {
+      under: [part], from: since, limit: most + 1,
+    }).length
+  }
+  const filter = { behind, newestFirst: true, ...(since === undefined ? {} : { since }) }
+  for (const _ of entriesOf(view, part, filter)) if ((total += 1) > most) break
+  return total
+}
+
 /** How many there are from a time on; counting stops above `most`. Reads no observation. */
 export const countObservations = (
   view: View, filter: Omit<ObservationFilter, 'until'>, most: number,
@@ -136,10 +162,8 @@ export const countObservations = (
   let total = 0
   for (const { part, count } of groupsOf(view, filter)) {
     if (total > most) break
-    total += filter.since === undefined ? count
-      : lookUp(view, c.observations, observationsByGroup, {
-        under: [part], from: filter.since, limit: most - total + 1,
-      }).length
+    total += filter.since === undefined && filter.behind === undefined
+      ? count : countIn(view, part, filter, most - total)
   }
   return Math.min(total, most + 1)
 }

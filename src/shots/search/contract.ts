@@ -1,7 +1,7 @@
 /** What goes into a search of what analyses and digests say, and what comes out. */
 import * as v from 'valibot'
 import { contract } from '../../base/contract.js'
-import { count, iso, text } from '../../base/fields.js'
+import { count, iso, nullableText, text } from '../../base/fields.js'
 import { closedObject, strictInteger } from '../../base/schema.js'
 import { shotLimits } from '../constants.js'
 
@@ -29,9 +29,13 @@ const outputShape = v.strictObject({
   unreadable: count,
   /** Whether it stopped at the limit before all was looked at. */
   more: v.boolean(),
+  /** The command that goes on behind the last that was found; null where all was looked at. */
+  next_page: nullableText,
 })
 /** What a search found. */
-export type SearchResult = v.InferOutput<typeof outputShape>
+export type SearchResult = Omit<v.InferOutput<typeof outputShape>, 'next_page'>
+/** The same as a document. */
+export type SearchDocument = v.InferOutput<typeof outputShape>
 
 /** A search of what was bought. */
 export const shotsFind = contract({
@@ -42,7 +46,12 @@ export const shotsFind = contract({
     /** ISO text: captured, or its window ended, at or after. */
     since: v.optional(v.string()),
     limit: v.optional(strictInteger(1, shotLimits.listItemsMax)),
+    /** Only what comes behind the analysis of this observation, or behind this digest. */
+    after: v.optional(v.string()),
   }),
   output: outputShape,
-  toDocument: (result: SearchResult) => ({ ...result, found: [...result.found] }),
+  toDocument: ({ result, nextPage }: {
+    readonly result: SearchResult
+    readonly nextPage: string | null
+  }): SearchDocument => ({ ...result, found: [...result.found], next_page: nextPage }),
 })

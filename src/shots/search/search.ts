@@ -7,9 +7,9 @@ import { fail, SallyportError } from '../../base/errors.js'
 import type { View } from '../../state/types.js'
 import { shotLimits } from '../constants.js'
 import type { ShotsContext } from '../context.js'
-import { episodesNewestFirst } from '../digest/episode-store.js'
-import { readDigest } from '../digest/read.js'
-import { findObservations } from '../observations/find.js'
+import { episodesBehind, readDigest, requireEpisode } from '../digest/read.js'
+import { findObservations, type Behind } from '../observations/find.js'
+import { requireObservation } from '../observations/show.js'
 import { openPayload } from '../payload/read.js'
 import type { Found, SearchResult } from './contract.js'
 import { lineAround, needleOf, textsIn } from './line.js'
@@ -20,6 +20,8 @@ export interface Search {
   /** ISO text. */
   readonly since?: string | undefined
   readonly limit?: number | undefined
+  /** Only what comes behind this observation's analysis, or behind this digest. */
+  readonly after?: string | undefined
 }
 
 /** Something that a model wrote, opened only when its turn comes. */
@@ -30,10 +32,25 @@ interface Written {
   readonly open: () => unknown
 }
 
+/** Where a search goes on: behind an observation, or behind a digest. */
+type From =
+  | { readonly behind: Behind }
+  | { readonly episode: string; readonly until: string }
+
+/** Throws `not_found` `observation_not_found`, `digest_not_found`. */
+const fromOf = (view: View, after: string): From => {
+  if (!after.startsWith('epi_')) return { behind: requireObservation(view, after) }
+  return { episode: after, until: requireEpisode(view, after).window_end }
+}
+
 function* analyses(
-  ctx: ShotsContext, view: View, since: string | undefined,
+  ctx: ShotsContext, view: View, since: string | undefined, from: From | null,
 ): Generator<Written, void, undefined> {
-  const filter = { newestFirst: true, ...(since === undefined ? {} : { since }) }
+  const filter = {
+    newestFirst: true, ...(since === undefined ? {} : { since }),
+    // A digest comes behind the analyses of its own moment.
+    ...(from === null ? {} : 'behind' in from ? { behind: from.behind } : { until: from.until }),
+  }
   for (const { observation_id: id, captured_at: at, payload } of findObservations(view, filter)) {
     if (payload === null) continue
     yield { kind: 'analysis', id, at, open: () => openPayload(ctx, view, payload) }
@@ -41,11 +58,14 @@ function* analyses(
 }
 
 function* digests(
-  { gov }: ShotsContext, view: View, since = '',
+  { gov }: ShotsContext, view: View, from: From | null, since = '',
 ): Generator<Written, void, undefined> {
-  for (const episode of episodesNewestFirst(view)) {
+  const after = from !== null && 'episode' in from ? from.episode : undefined
+  const until = from !== null && 'behind' in from ? from.behind.captured_at : null
+  for (const episode of episodesBehind(view, after)) {
     const { episode_id: id, window_end: at } = episode
     if (at < since) return
+    if (until !== null && at > until) continue
     const open = () => ({ content: readDigest(gov, view, episode).content })
     yield { kind: 'digest', id, at, open }
   }
@@ -97,10 +117,12 @@ const openedOf = ({ open }: Written): unknown => {
 /**
  * Analyses and digests that say a text, newest first; letter case, white space and compatibility
  * forms make no difference. Archived observations are left out. Throws `rejected`
- * `search_text_empty`, `cancelled` `interrupted` when the context's signal says so.
+ * `search_text_empty`, `not_found` for what it should go on behind, `cancelled` `interrupted` when
+ * the context's signal says so.
  */
 export const searchTexts = async (
-  ctx: ShotsContext, view: View, { text, since, limit = shotLimits.listItemsDefault }: Search,
+  ctx: ShotsContext, view: View,
+  { text, since, limit = shotLimits.listItemsDefault, after }: Search,
 ): Promise<SearchResult> => {
   const needle = needleOf(text)
   if (needle === '') {
@@ -108,10 +130,13 @@ export const searchTexts = async (
       reason: 'rule', next: 'Give some letters: `sallyport shots find report`.',
     })
   }
+  const from = after === undefined ? null : fromOf(view, after)
   const found: Found[] = []
   const looked = { analysis: 0, digest: 0 }
   let [unreadable, more] = [0, false]
-  for (const one of newestOf(analyses(ctx, view, since), digests(ctx, view, since))) {
+  for (const one of newestOf(
+    analyses(ctx, view, since, from), digests(ctx, view, from, since),
+  )) {
     if (found.length === limit) {
       more = true
       break

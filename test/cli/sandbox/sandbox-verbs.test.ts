@@ -225,8 +225,9 @@ t.test('arguments and flags of sandbox fault reach its run', async (t) => {
     // Ends here: these dependencies can print nothing.
     throw new Error('seen')
   }
-  const verb = defineVerb(describingDeps(), faultDefinition, note)
+  const deps = describingDeps()
+  const verb = defineVerb(deps, faultDefinition, note)
   const words = ['set', 'delay', '--value', '5', '--after', '0', '--dir', 'x']
-  await t.rejects(runVerb(verb, words), { message: 'seen' })
+  await t.rejects(runVerb(verb, words, deps), { message: 'seen' })
   t.strictSame(seen, { action: 'set', name: 'delay', value: 5, after: 0, dir: 'x' })
 })

@@ -37,6 +37,15 @@ t.test('a text is found in analyses and digests, newest first, with a line aroun
   t.hasStrict(await find('invoice', '--limit', '1'), {
     more: true, looked_at: { analyses: 1, digests: 1 },
   })
+  const found: unknown[] = []
+  for (let words: string[] | null = ['invoice', '--limit', '1']; words !== null;) {
+    const page = await find(...words)
+    found.push(...page.found)
+    t.equal(page.more, page.next_page !== null)
+    words = page.next_page === null ? null
+      : String(page.next_page).split(' ').slice(3).filter((word) => word !== '--json')
+  }
+  t.strictSame(found, all.found, 'one after the other, by the command that each names')
   t.hasStrict(await find('png.png'), { found: [], more: false })
   const shown = must(await world.run(['shots', 'find', 'october']))
   t.match(shown.stdout, 'The invoice of October is open.')

@@ -1,6 +1,7 @@
 /** `sallyport edge artifacts`: what the operator's devices sent. */
 import { edgeArtifactList } from '../../../edge/contract.js'
 import { edgeArtifacts } from '../../../edge/read.js'
+import { nextPage } from '../../cut.js'
 import { integerFlag } from '../../flags.js'
 import { requestOf } from '../../request.js'
 import { renderTable } from '../../table.js'
@@ -36,14 +37,14 @@ const definition: VerbDefinition<Listed> = {
     .option('--device <id>', 'only what this device sent')
     .addOption(integerFlag('--limit <n>', 'at most so many', { min: 1, max: pageMax }))
     .option('--before <id>', 'only those that came before this one'),
-  text: async ({ artifacts, next }, view) => ({
+  text: async ({ artifacts, next_page: next }, view) => ({
     out: artifacts.length === 0 ? 'Nothing was sent yet.\n' : await renderTable(view,
       ['artifact', 'sequence', 'captured', 'received', 'kind', 'size'],
       artifacts.map((one) => [
         view.id(one.artifact_id), String(one.sequence), one.captured_at, one.received_at, one.mime,
         bytesText(one.bytes),
       ])),
-    notes: next === null ? [] : [`More: sallyport edge artifacts --before ${next}`],
+    notes: next === null ? [] : [`More: ${next}`],
   }),
 }
 
@@ -51,7 +52,9 @@ const definition: VerbDefinition<Listed> = {
 export const run: Run<ArtifactsOptions, Listed> = async (options, deps) => {
   const request = requestOf(edgeArtifactList, options)
   const { gov, session } = await deps.login('read')
-  return edgeArtifactList.answer(edgeArtifacts(gov.store.read(), session, request))
+  const page = edgeArtifacts(gov.store.read(), session, request)
+  if (page.next !== null) deps.cut = { flag: '--before', value: page.next }
+  return edgeArtifactList.answer({ ...page, nextPage: nextPage(deps) })
 }
 
 /** Parses a line of `edge artifacts`. */

@@ -11,6 +11,7 @@ import { noteCut } from './cut-note.js'
 export interface DigestsOptions {
   readonly episode?: string
   readonly limit?: number
+  readonly after?: string
 }
 
 const definition: VerbDefinition<DigestsDocument> = {
@@ -25,7 +26,7 @@ const definition: VerbDefinition<DigestsDocument> = {
       '$ sallyport shots digests epi_01890000-0000-7000-8000-000000000000',
     ],
     session: 'none',
-    ids: { episode: 'digest' },
+    ids: { episode: 'digest', after: 'digest' },
     damage: 'refuses',
     exits: ['rejected', 'not_found', 'no_state', 'damaged'],
     json: shotsDigests,
@@ -35,7 +36,8 @@ const definition: VerbDefinition<DigestsDocument> = {
     .addOption(integerFlag(
       '--limit <n>', `at most so many; ${shotLimits.listItemsDefault} unless given`,
       { min: 1, max: shotLimits.listItemsMax },
-    )),
+    ))
+    .option('--after <digest>', 'only those of windows before that of this one'),
   text: (result, view) => {
     if (Array.isArray(result)) {
       return renderTable(
@@ -59,13 +61,13 @@ const definition: VerbDefinition<DigestsDocument> = {
 }
 
 const run: Run<DigestsOptions, DigestsDocument> = async (options, deps) => {
-  const { episode, limit } = requestOf(shotsDigests, options)
+  const { episode, limit, after } = requestOf(shotsDigests, options)
   const gov = await deps.gov('read')
   const view = gov.store.read()
   if (episode === undefined) {
-    const { episodesNewestFirst } = await import('../../../shots/digest/episode-store.js')
-    const page = pageOf(episodesNewestFirst(view), limit ?? shotLimits.listItemsDefault)
-    noteCut(deps, page)
+    const { episodesBehind } = await import('../../../shots/digest/read.js')
+    const page = pageOf(episodesBehind(view, after), limit ?? shotLimits.listItemsDefault)
+    noteCut(deps, page, ({ episode_id: id }) => id, ' or --limit N')
     return shotsDigests.answer(page.rows)
   }
   const { openDigest } = await import('../../../shots/digest/read.js')

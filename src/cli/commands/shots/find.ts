@@ -1,8 +1,9 @@
 import { shotsContext } from '../../../fabric/contexts/shots.js'
 import { timeZoneOf } from '../../../observations/zone.js'
 import { shotLimits } from '../../../shots/constants.js'
-import { shotsFind, type SearchResult } from '../../../shots/search/contract.js'
+import { shotsFind, type SearchDocument } from '../../../shots/search/contract.js'
 import { searchTexts } from '../../../shots/search/search.js'
+import { nextPage } from '../../cut.js'
 import { integerFlag } from '../../flags.js'
 import { requestOf } from '../../request.js'
 import { pointInTime } from '../../since.js'
@@ -15,17 +16,21 @@ export interface FindOptions {
   readonly text: string
   readonly since?: string
   readonly limit?: number
+  readonly after?: string
 }
 
-const notesOf = ({ found, looked_at: { analyses, digests }, unreadable, more }: SearchResult) => [
+const notesOf = (
+  { found, looked_at: { analyses, digests }, unreadable, next_page: next }: SearchDocument,
+) => [
   `${found.length} found in ${analyses} analyses and ${digests} digests`
-    + (more ? '; there is more to look at with --limit N, or less with --since' : ''),
+    + (next === null ? '' : '; there is more to look at, or less with --since'),
+  ...(next === null ? [] : [`More: ${next}`]),
   ...(unreadable === 0 ? [] : [
     `${unreadable} could not be opened: \`sallyport state check\``,
   ]),
 ]
 
-const definition: VerbDefinition<SearchResult> = {
+const definition: VerbDefinition<SearchDocument> = {
   meta: {
     name: 'shots find',
     summary: 'look for a text in what models wrote about screenshots',
@@ -39,7 +44,7 @@ const definition: VerbDefinition<SearchResult> = {
     ],
     session: 'required',
     damage: 'refuses',
-    exits: ['rejected', 'unauthorized', 'no_state', 'damaged'],
+    exits: ['rejected', 'unauthorized', 'not_found', 'no_state', 'damaged'],
     json: shotsFind,
   },
   flags: (command) => command
@@ -48,7 +53,8 @@ const definition: VerbDefinition<SearchResult> = {
     .addOption(integerFlag(
       '--limit <n>', `at most so many; ${shotLimits.listItemsDefault} unless given`,
       { min: 1, max: shotLimits.listItemsMax },
-    )),
+    ))
+    .option('--after <id>', 'only what comes behind this observation or digest, by its whole id'),
   text: async (result, view) => ({
     out: await renderTable(
       view, ['time', 'kind', 'id', 'in', 'text'],
@@ -59,12 +65,15 @@ const definition: VerbDefinition<SearchResult> = {
   }),
 }
 
-const run: Run<FindOptions, SearchResult> = async ({ since, ...options }, deps) => {
+const run: Run<FindOptions, SearchDocument> = async ({ since, ...options }, deps) => {
   const from = since === undefined
     ? {} : { since: pointInTime('--since', since, deps.clock, timeZoneOf(deps.env)) }
   const search = requestOf(shotsFind, { ...options, ...from })
   const { gov } = await deps.login('read')
-  return shotsFind.answer(await searchTexts(shotsContext(deps, gov), gov.store.read(), search))
+  const result = await searchTexts(shotsContext(deps, gov), gov.store.read(), search)
+  const last = result.found.at(-1)
+  if (result.more && last !== undefined) deps.cut = { flag: '--after', value: last.id }
+  return shotsFind.answer({ result, nextPage: nextPage(deps) })
 }
 
 /** Parses a line of `shots find`. */

@@ -17,6 +17,7 @@ export interface ShotsListOptions {
   readonly since?: string
   readonly limit?: number
   readonly archived?: boolean
+  readonly after?: string
 }
 
 /** Why it is not analysed; what was analysed needs no reason. */
@@ -37,8 +38,9 @@ const definition: VerbDefinition<Listed[]> = {
       '$ sallyport shots list --archived --limit 10',
     ],
     session: 'none',
+    ids: { after: 'observation' },
     damage: 'shows',
-    exits: ['rejected', 'no_state', 'damaged'],
+    exits: ['rejected', 'not_found', 'no_state', 'damaged'],
     json: shotsList,
   },
   flags: (command) => command
@@ -48,7 +50,8 @@ const definition: VerbDefinition<Listed[]> = {
       '--limit <n>', `at most so many; ${shotLimits.listItemsDefault} unless given`,
       { min: 1, max: shotLimits.listItemsMax },
     ))
-    .option('--archived', 'archived ones too'),
+    .option('--archived', 'archived ones too')
+    .option('--after <observation>', 'only those captured before this one'),
   text: (rows, view) => renderTable(
     view, ['observation', 'captured', 'status', 'size', 'like', 'file', 'reason'],
     rows.map((row) => [
@@ -67,7 +70,8 @@ const run: Run<ShotsListOptions, Listed[]> = async ({ since, ...options }, deps)
   const ctx = shotsContext(deps, gov)
   const query = requestOf(shotsList, { ...options, ...from })
   const page = listObservations(ctx, gov.store.read(), query)
-  noteCut(deps, page, ', fewer with --status or --since')
+  noteCut(
+    deps, page, ({ observation_id: id }) => id, ' or --limit N, fewer with --status or --since')
   return shotsList.answer(page.rows)
 }
 

@@ -1,0 +1,33 @@
+/** A part of a list, and what goes on behind it. */
+import * as v from 'valibot'
+
+/** Name of the schema of a page. */
+export const pageSchemaName = 'sallyport.page.v1'
+
+/** A part of a list as a document. */
+export const pageShape = v.strictObject({
+  schema: v.literal(pageSchemaName),
+  /** What is given where no page was asked for. */
+  rows: v.array(v.unknown()),
+  more: v.boolean(),
+  /** The command that prints the next page, over HTTP the path that gives it; null at the end. */
+  next_page: v.nullable(v.string()),
+})
+/** A part of a list as a document. */
+export type PageDocument = v.InferOutput<typeof pageShape>
+
+/** The document of a part; `next` is what goes on, null at the end. */
+export const pageDocument = (rows: readonly unknown[], next: string | null): PageDocument =>
+  ({ schema: pageSchemaName, rows: [...rows], more: next !== null, next_page: next })
+
+/** The first rows of a list, and the one of them behind which it goes on; null at the end. */
+export interface FirstRows<T> {
+  readonly rows: readonly T[]
+  readonly last: T | null
+}
+
+/** The first `limit` rows of a list that was asked for one more. */
+export const firstRows = <T>(found: readonly T[], limit: number): FirstRows<T> => {
+  const rows = found.slice(0, limit)
+  return { rows, last: found.length > limit ? rows.at(-1) ?? null : null }
+}
