@@ -89,6 +89,31 @@ export const refusals = () => {
   return [...found.values()].map((one) => ({ ...one, files: [...one.files] })).sort(order)
 }
 
+const endingFile = `${root}/src/contact/ending.ts`
+
+/** Kinds of what becomes of a paid request, by its end; the one table of the program. */
+const paidKinds = () => {
+  const text = readFileSync(endingFile, 'utf8')
+  const found = {}
+  walk(ts.createSourceFile(endingFile, text, ts.ScriptTarget.Latest, true), (node) => {
+    if (!ts.isVariableDeclaration(node) || node.name.getText() !== 'kinds') return
+    for (const one of node.initializer.properties) {
+      found[one.name.getText()] = textsOf(one.initializer)[0]
+    }
+  })
+  return found
+}
+
+/** Codes that a capability gives the ends of its paid requests: `codes: { held: 'x' }`. */
+const addPaid = (node, add) => {
+  const of = (name) => node.properties.find((one) =>
+    ts.isPropertyAssignment(one) && one.name.getText() === name)?.initializer
+  const codes = of('codes')
+  if (of('biller') === undefined || codes === undefined) return
+  const ends = paidKinds()
+  for (const one of codes.properties) add(ends[one.name.getText()], textsOf(one.initializer))
+}
+
 const readFile = (file, add) => {
   const wrappers = []
   walk(file, (node) => {
@@ -104,6 +129,7 @@ const readFile = (file, add) => {
       if (code !== null && kind !== null && Object.values(kinds).includes(kind[0])) {
         add(kind[0], code)
       } else if (code !== null && what !== null) add('rejected', code)
+      addPaid(node, add)
     }
     if (!ts.isCallExpression(node) || !ts.isPropertyAccessExpression(node.expression)) return
     const { expression, name } = node.expression
@@ -137,6 +163,15 @@ export const refusalsPage = () => [
   'code without a sentence here has several, or one that depends on where it was found. What is',
   'refused after somebody was asked exits 7 where its own status would say that nothing was sent',
   '(2, 3, 5, 6, 8, 10 or 11): `job_changed` is 5 before a first request, and 7 behind it.',
+  '',
+  'What becomes of a paid request is told under the name of its work (`proof`, `conclusion`,',
+  '`analysis`, `digest`, `job`) where the table below has no code of its own for it:',
+  '`proof_charge_unknown` is 7.',
+  '',
+  '| code | kind | exit |',
+  '|---|---|---|',
+  ...Object.entries({ ...paidKinds(), cancelled: 'cancelled' }).map(([end, kind]) =>
+    `| \`WORK_${end}\` | ${kind} | ${statuses[kind]} |`),
   '',
   '| code | kind | exit | sentence |',
   '|---|---|---|---|',

@@ -1,6 +1,6 @@
 /** What goes in and comes out of the operations on tasks of every capability. */
 import * as v from 'valibot'
-import { contract, type Stamped } from '../base/contract.js'
+import { contract, noInput, type Stamped } from '../base/contract.js'
 import { fail } from '../base/errors.js'
 import { closedObject, strictInteger } from '../base/schema.js'
 import { getJob } from '../governance/board/read.js'
@@ -104,6 +104,12 @@ const recoveredShape = v.strictObject({
 
 /** What a recovery of all finished tasks did. */
 export type RecoveredTasks = v.InferOutput<typeof recoveredShape>
+
+/** Taking over all tasks that are finished. */
+export const taskRecoverAll = contract({
+  name: 'task.recover', version: 1, input: noInput, output: recoveredShape,
+  toDocument: (done: RecoveredTasks) => done,
+})
 
 /** The task that was taken over, or what was done to all. */
 export type TaskRecoverDocument = Stamped<BoardTaskDocument> | RecoveredTasks

@@ -22,7 +22,7 @@ import type { Session } from '../governance/session/types.js'
 import { hasBody, readBody, requireJson } from './http/body.js'
 import { bearerOf } from './http/raw-check.js'
 import { refusal } from './http/refusal.js'
-import { commonHeaders } from './http/send.js'
+import { commonHeaders, endTaken, roomIn } from './http/send.js'
 import { smallBody } from './operation.js'
 import { touchEveryMs } from './perform.js'
 import type { Endpoint, Exchange, Site } from './service.js'
@@ -217,17 +217,6 @@ const metadata: Endpoint = {
   }),
 }
 
-/** Waits until the client takes more; rejects where it went away. */
-const taken = (response: Exchange['response']): Promise<void> => new Promise((resolve, reject) => {
-  const gone = (): void => reject(new Error('the client went away'))
-  if (response.destroyed) return gone()
-  response.once('drain', () => {
-    response.off('close', gone)
-    resolve()
-  })
-  response.once('close', gone)
-})
-
 /** The bytes of one, piece by piece; no byte of a piece before its tag was verified. */
 const bytes: Endpoint = {
   method: 'GET', path: '/api/edge/artifacts/{artifact_id}/bytes',
@@ -249,10 +238,10 @@ const bytes: Endpoint = {
         'Content-Length': String(artifact.ref.bytes), 'Content-Disposition': 'attachment',
       })
       while (piece.done !== true) {
-        if (!response.write(piece.value)) await taken(response)
+        if (!response.write(piece.value)) await roomIn(response)
         piece = pieces.next()
       }
-      response.end()
+      endTaken(response)
     } catch (error) {
       // A reply that was begun can only be cut off; its length says that it was.
       if (!response.headersSent) throw error

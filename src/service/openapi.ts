@@ -3,6 +3,7 @@ import type { GenericSchema } from 'valibot'
 import type { ContractFacts } from '../base/contract.js'
 import { errorBodyShape, errorSchemaName } from '../base/error-shape.js'
 import { jsonSchemaOf, type JsonSchema } from '../base/json-schema.js'
+import { pageSchemaName, pageShape } from '../base/page.js'
 import { apiVersion } from './http/send.js'
 import type { Described, QueryField } from './operation.js'
 
@@ -108,14 +109,31 @@ const partly = (error: Node, result: Node): Node => ({
   properties: { error: { $ref: `${String(error['$ref'])}/properties/error` }, receipt: result },
 })
 
+/** A list also comes as a page; that it was cut is told in either case. */
+const doneOf = (
+  { gives, paged, contract }: Described, components: Components,
+): { readonly content: Node; readonly headers?: Node } => {
+  if (gives !== undefined) return { content: asItIs(gives) }
+  const result = components.result(contract)
+  if (paged === undefined) return { content: json(result) }
+  return {
+    content: json({ anyOf: [result, components.add(pageShape, pageSchemaName)] }),
+    headers: {
+      Link: {
+        required: false, schema: { type: 'string' },
+        description: 'Where the list was cut: <path and query of the next part>; rel="next".',
+      },
+    },
+  }
+}
+
 const responsesOf = (described: Described, components: Components): Node => {
   const { contract, status, later, gives } = described
   const error = components.add(errorBodyShape, errorSchemaName)
   const result = gives === undefined ? components.result(contract) : {}
-  const content = gives === undefined ? json(result) : asItIs(gives)
   const failed = gives === undefined ? { anyOf: [error, partly(error, result)] } : error
   return {
-    [status]: { description: 'Done.', content },
+    [status]: { description: 'Done.', ...doneOf(described, components) },
     ...(later === undefined ? {} : {
       [later.status]: {
         description: 'The other end it may have.', content: json(components.result(later.contract)),

@@ -43,6 +43,17 @@ export class Answered {
   }
 }
 
+/** A part of a list, newest first, and what `after` takes to go on behind it; null at its end. */
+export class ListPart {
+  readonly rows: readonly unknown[]
+  readonly after: string | null
+
+  constructor(rows: readonly unknown[], after: string | null) {
+    this.rows = rows
+    this.after = after
+  }
+}
+
 /** A field of the query. */
 export interface QueryField {
   readonly name: string
@@ -75,6 +86,8 @@ export interface Described {
   /** Shape of a JSON body and whether it must be there; null where none is taken. */
   readonly body: BodyRule | null
   readonly query?: readonly QueryField[]
+  /** Whether it answers a part of a list; `pagedField` is among its fields then. */
+  readonly paged?: true
   /** Success status. */
   readonly status: number
   /** Another success status and its document, where there is one. */

@@ -27,9 +27,10 @@ export const perform = async (operation: Operation, order: Performing): Promise<
       ...place, store, face: 'service', mode: operation.mode, touchEveryMs,
       ...asWorkOrder(by),
     })
-    return replyOf(operation, await operation.run({
+    const result = await operation.run({
       gov, session, world, asked, goOn: (work) => order.goOn(work),
-    }))
+    })
+    return replyOf(operation, result, asked)
   } catch (thrown) {
     return replyOfThrown(thrown)
   }

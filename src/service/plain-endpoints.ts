@@ -40,18 +40,20 @@ const ownDescription: Described = {
 
 /** Endpoints, and before them the description of them all, made at the first request. */
 export const withDescription = (endpoints: readonly Endpoint[]): readonly Endpoint[] => {
-  let made: Promise<unknown> | null = null
-  const make = async (): Promise<unknown> => {
+  let made: Promise<string> | null = null
+  const make = async (): Promise<string> => {
     const { describe } = await import('./openapi.js')
-    return describe([
+    const document = describe([
       ownDescription, ...endpoints.flatMap(({ described }) => described ?? []),
     ])
+    return `${JSON.stringify(document)}\n`
   }
   const own: Endpoint = {
     method: 'GET', path: ownPath,
     answer: async ({ query }) => {
       noQuery(query)
-      return { status: 200, body: await (made ??= make()) }
+      // Anybody may ask for it: a text for each of them would be memory that anybody may take.
+      return { status: 200, body: null, text: await (made ??= make()) }
     },
   }
   return [own, ...endpoints]

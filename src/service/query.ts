@@ -2,6 +2,11 @@
 import { refusal } from './http/refusal.js'
 import type { Asked, Operation, QueryField } from './operation.js'
 
+/** Asks for a part of a list as a document that says whether there is more, and where. */
+export const pagedField: QueryField = {
+  name: 'paged', what: 'true: a document of rows, more and next_page.', kind: 'boolean',
+}
+
 const integer = /^(?:0|-?[1-9][0-9]{0,15})$/
 
 const valueOf = ({ name, kind }: QueryField, text: string): unknown => {
@@ -31,8 +36,9 @@ export const checkedQuery = (
 /** The same with their types, for the request of a contract. */
 export const requestOfQuery = (
   { query }: Asked, fields: readonly QueryField[],
-): Readonly<Record<string, unknown>> => Object.fromEntries(Object.entries(query).map(
-  ([name, text]) => {
+): Readonly<Record<string, unknown>> => Object.fromEntries(Object.entries(query)
+  .filter(([name]) => name !== pagedField.name)
+  .map(([name, text]) => {
     const field = fields.find((one) => one.name === name)
     if (field === undefined) throw refusal.query('*')
     return [name, valueOf(field, text)]

@@ -2,13 +2,17 @@
 import { Degraded } from '../base/contract.js'
 import { fail, SallyportError } from '../base/errors.js'
 import { errorBody, type ErrorBody } from '../base/outcome.js'
+import { pageDocument } from '../base/page.js'
 import { HttpRefusal } from './http/refusal.js'
-import { Answered, type Operation } from './operation.js'
+import { Answered, ListPart, type Asked, type Operation } from './operation.js'
+import { pagedField } from './query.js'
 
 /** A reply; it can be handed over between threads. */
 export interface Reply {
   readonly status: number
   readonly body: unknown
+  /** The body as it goes out, where it was made before; one text for all who ask. */
+  readonly text?: string
   readonly headers?: Readonly<Record<string, string>>
 }
 
@@ -43,7 +47,21 @@ export const replyOfThrown = (thrown: unknown): Reply => {
   return { status: body.error.status, body }
 }
 
+/** A list that was cut says so in a header, and in its document where that was asked for. */
+const listReply = ({ status, path }: Operation, part: ListPart, { query }: Asked): Reply => {
+  const { rows, after } = part
+  const next = after === null
+    ? null : `${path}?${new URLSearchParams({ ...query, after }).toString()}`
+  return {
+    status, body: query[pagedField.name] === 'true' ? pageDocument(rows, next) : rows,
+    ...(next === null ? {} : { headers: { Link: `<${next}>; rel="next"` } }),
+  }
+}
+
 /** The reply to what an operation gave. */
-export const replyOf = ({ status }: Operation, result: unknown): Reply =>
-  (result instanceof Answered
-    ? { status: result.status, body: result.document } : { status, body: result })
+export const replyOf = (operation: Operation, result: unknown, asked: Asked): Reply => {
+  if (result instanceof ListPart) return listReply(operation, result, asked)
+  return result instanceof Answered
+    ? { status: result.status, body: result.document }
+    : { status: operation.status, body: result }
+}

@@ -69,6 +69,10 @@ export interface ServiceParts {
   readonly all?: LoadEndpoints
   /** What is answered where the page listens; left out: there is none. */
   readonly page?: readonly Endpoint[]
+  /** What else is looked at from time to time. */
+  readonly keepsHouse?: (gov: Gov) => Promise<unknown>
+  /** How often, ms; left out: each minute. */
+  readonly houseMs?: number | undefined
 }
 
 /** Endpoints that are loaded at use; never rejects unless the program itself is gone. */
@@ -156,16 +160,19 @@ export class Service {
   readonly #page: Router<Endpoint>
   readonly #goingOn = new Set<Promise<unknown>>()
   readonly #housekeeping: NodeJS.Timeout
+  readonly #keepsHouse: ServiceParts['keepsHouse']
   #stopping = false
 
-  constructor({ world, place, threads, endpoints, all, page = [] }: ServiceParts) {
+  constructor(parts: ServiceParts) {
+    const { world, place, threads, endpoints, all, page = [], houseMs = housekeepingMs } = parts
+    this.#keepsHouse = parts.keepsHouse
     this.#site = {
       world, place, threads, held: new HeldStore({ ...place, folds: false }),
       goOn: (work) => this.#keep(work),
     }
     this.#routes = new Routes(endpoints, all)
     this.#page = new Router(page)
-    this.#housekeeping = setInterval(() => this.#keep(this.#keepHouse()), housekeepingMs)
+    this.#housekeeping = setInterval(() => this.#keep(this.#keepHouse()), houseMs)
     this.#housekeeping.unref()
   }
 
@@ -220,6 +227,7 @@ export class Service {
     const { held, threads, world } = this.#site
     await held.use((store) => sweepInputs(govOf(store, world)))
     await threads.fold()
+    await held.use((store) => this.#keepsHouse?.(govOf(store, world)))
   }
 
   #keep(work: Promise<unknown>): void {

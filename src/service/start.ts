@@ -1,9 +1,6 @@
 /** Starting the service: its lasting key and port, its listeners, and its end. */
-import { mkdirSync, writeFileSync } from 'node:fs'
 import { createServer as createPlainServer } from 'node:http'
 import { createServer } from 'node:https'
-import { createPrivateKey, randomUUID, type KeyObject } from 'node:crypto'
-import { join } from 'node:path'
 import * as v from 'valibot'
 import { silentObserver } from '../base/observer.js'
 import { contract } from '../base/contract.js'
@@ -11,20 +8,21 @@ import { closedObject, strictInteger } from '../base/schema.js'
 import { openState, type WorkPlace } from '../fabric/open-work.js'
 import { sweepUnfinished } from '../fabric/sweep-unfinished.js'
 import type { World } from '../fabric/world.js'
-import { SallyportError } from '../base/errors.js'
 import { requireAnchored } from '../governance/anchored.js'
 import type { Gov } from '../governance/context.js'
 import {
-  findService, keepService, openServiceKey, type ServiceIdentity,
+  findService, keepService, type ServiceIdentity,
 } from '../governance/service/identity.js'
-import { certificateUsable, makeCertificate, newServiceKey } from './certificate.js'
+import { refuseLeakyRuntime } from '../net/leaky-runtime.js'
+import { attach, endAllConnections, plainLimits, tlsLimits, type Handle } from './http/attach.js'
 import {
   closeServer, listenLoopback, listenPassed, passedDescriptors, type AnyServer, type Listening,
 } from './http/listen.js'
 import { ownHosts, type Listener } from './http/raw-check.js'
-import { unreadable } from './http/refusal.js'
-import { rawReply } from './http/send.js'
 import { edgeEndpoints } from './edge-endpoints.js'
+import {
+  certificateFileOf, materialOf, Renewal, secureOptions, writeCertificate, type Shows,
+} from './material.js'
 import { PageDesk, type OfferedPage } from './page/desk.js'
 import { healthz, withDescription } from './plain-endpoints.js'
 import { operatorEndpoint, Service, type Endpoint } from './service.js'
@@ -88,67 +86,8 @@ export interface ServeOrder {
   readonly endpoints?: readonly Endpoint[]
   /** Process that sockets may have been passed to. */
   readonly pid: number
-}
-
-const connectionsMax = 512
-
-const plainLimits = {
-  headersTimeout: 10_000, requestTimeout: 120_000, keepAliveTimeout: 5_000,
-  connectionsCheckingInterval: 1_000, maxHeaderSize: 16_384,
-  // Without a Host our own refusal is told, with a body.
-  requireHostHeader: false,
-} as const
-
-const limits = {
-  ...plainLimits, minVersion: 'TLSv1.2', ALPNProtocols: ['http/1.1'], handshakeTimeout: 5_000,
-} as const
-
-/** Puts the service behind a server. */
-const attach = (server: AnyServer, service: Service, listener: () => Listener): AnyServer => {
-  server.maxConnections = connectionsMax
-  server.on('request', (request, response) =>
-    void service.handle(request, response, listener()))
-  server.on('checkContinue', (request, response) =>
-    void service.handle(request, response, listener(), true))
-  server.on('checkExpectation', (request, response) =>
-    void service.handle(request, response, listener()))
-  server.on('clientError', (error, socket) => {
-    if (!socket.writable) return void socket.destroy()
-    socket.end(rawReply(unreadable(error, plainLimits.maxHeaderSize), randomUUID()))
-  })
-  return server
-}
-
-/** Where the certificate of now lies, for programs that trust exactly it. */
-export const certificateFileOf = (stateDir: string): string =>
-  join(stateDir, 'run', 'service-certificate.pem')
-
-/** The key that was kept; null where a repair has lost its row: devices must pair anew then. */
-const keptKey = (gov: Gov): KeyObject | null => {
-  try {
-    return openServiceKey(gov)
-  } catch (error) {
-    if (error instanceof SallyportError && error.code === 'credential_missing') return null
-    throw error
-  }
-}
-
-/** The key and certificate to listen with; `newKey` is what must be kept of them. */
-const materialOf = async (gov: Gov): Promise<{
-  readonly key: KeyObject; readonly certificate: string; readonly newKey?: Buffer
-}> => {
-  const before = findService(gov.store.read())
-  const nowMs = gov.clock.wallMs()
-  const key = before === undefined ? null : keptKey(gov)
-  if (before === undefined || key === null) {
-    const newKey = await newServiceKey()
-    const made = createPrivateKey({ key: newKey, format: 'der', type: 'pkcs8' })
-    return { key: made, certificate: await makeCertificate(newKey, nowMs), newKey }
-  }
-  const der = key.export({ type: 'pkcs8', format: 'der' })
-  const certificate = certificateUsable(before.certificate, key, nowMs)
-    ? before.certificate : await makeCertificate(der, nowMs)
-  return { key, certificate }
+  /** How often what waits for its time is looked at, ms; left out: each minute. */
+  readonly houseMs?: number
 }
 
 const listenFor = (
@@ -169,7 +108,7 @@ const endConnections = async (
   servers: readonly AnyServer[], closed: Promise<unknown>,
 ): Promise<void> => {
   const late = setTimeout(() => {
-    for (const server of servers) server.closeAllConnections()
+    for (const server of servers) endAllConnections(server)
   }, takenMsMax)
   for (const server of servers) server.closeIdleConnections()
   await closed
@@ -205,6 +144,10 @@ const loadSoon = (service: Service): void => {
   setTimeout(() => void service.loadAll().catch(() => undefined), loadedMs).unref()
 }
 
+const handleBy = (service: Service, listener: () => Listener): Handle =>
+  (request, response, expectsContinue) =>
+    void service.handle(request, response, listener(), expectsContinue)
+
 /**
  * Listens for the page: plain HTTP, because no browser trusts a certificate that nobody vouches
  * for; loopback alone, on a free port of both families.
@@ -215,7 +158,7 @@ const listenForPage = async (
   let hosts: readonly string[] = []
   const listener = (): Listener => ({ hosts, scheme: 'http', landing: '/' })
   const { port, servers } = await listenLoopback(
-    () => attach(createPlainServer(plainLimits), service, listener), null)
+    () => attach(createPlainServer(plainLimits), handleBy(service, listener)), null)
   hosts = ownHosts(port)
   desk.listensAt(port)
   return servers
@@ -237,6 +180,8 @@ const stopAll = async (
 export const startService = async (order: ServeOrder): Promise<StartedService> => {
   const { world, place } = order
   const { stateDir, configDir } = place
+  // What devices and scripts send would be printed, tokens and pictures included.
+  refuseLeakyRuntime(world.env, world.execArgv)
   const store = openState(place, 'write')
   const desk = order.page === undefined ? null : new PageDesk(world.clock, stateDir)
   try {
@@ -245,7 +190,10 @@ export const startService = async (order: ServeOrder): Promise<StartedService> =
     requireAnchored(store)
     await sweepUnfinished(gov)
     const before = findService(store.read())
-    const { key, certificate, newKey } = await materialOf(gov)
+    const material = await materialOf(gov)
+    const { certificate, newKey } = material
+    const shows: (AnyServer & Shows)[] = []
+    const renewal = new Renewal(material, shows)
     const service = new Service({
       world, place, threads: new Threads({
         stateDir, configDir, home: world.home, env: { ...world.env },
@@ -254,12 +202,15 @@ export const startService = async (order: ServeOrder): Promise<StartedService> =
       }),
       endpoints: firstEndpoints, all: () => allEndpoints(order, desk),
       page: await endpointsOfPage(desk),
+      houseMs: order.houseMs, keepsHouse: (now) => renewal.look(now),
     })
-    const keyPem = key.export({ type: 'pkcs8', format: 'pem' })
     let hosts: readonly string[] = []
     const listener = (): Listener => ({ hosts, scheme: 'https' })
-    const make = (): AnyServer =>
-      attach(createServer({ ...limits, key: keyPem, cert: certificate }), service, listener)
+    const make = (): AnyServer => {
+      const server = createServer({ ...tlsLimits, ...secureOptions(material) })
+      shows.push(server)
+      return attach(server, handleBy(service, listener))
+    }
     const listening = await listenFor(make, order, order.port ?? before?.port ?? null)
     const { port } = listening
     const servers = [...listening.servers]
@@ -273,14 +224,13 @@ export const startService = async (order: ServeOrder): Promise<StartedService> =
           port, certificate, ...(newKey === undefined ? {} : { key: newKey }),
         })
         : { origin: `https://127.0.0.1:${port}`, port, pin: before.pin, certificate }
-      const certificateFile = certificateFileOf(stateDir)
-      mkdirSync(join(stateDir, 'run'), { recursive: true, mode: 0o700 })
-      writeFileSync(certificateFile, certificate, { mode: 0o600 })
+      writeCertificate(stateDir, certificate)
       if (desk !== null) servers.push(...await listenForPage(service, desk))
       const openFor = order.page?.openFor ?? null
       const offered = desk === null || openFor === null ? null : desk.offer(openFor)
       return {
-        identity, certificateFile, portChanged: before !== undefined && before.port !== port,
+        identity, certificateFile: certificateFileOf(stateDir),
+        portChanged: before !== undefined && before.port !== port,
         pid: process.pid, offered, stop,
         page: desk === null ? null : { url: desk.url, openFile: offered?.openFile ?? null },
       }

@@ -107,8 +107,6 @@ t.test('each refusal in the page of troubles is one of the program, with its exi
   const rows = (path: string) => [...readFileSync(path, 'utf8').matchAll(/^\| `(\w+)` \|.*$/gm)]
     .map(([line, code = '']) => ({ code, cells: line.split(' | ') }))
   const all = new Map(rows('docs/refusals.md').map(({ code, cells }) => [code, cells[2]]))
-  // What becomes of a paid request is told by a table of names, which that list does not read.
-  all.set('ask_blocked', '7')
   const told = rows('docs/troubleshooting.md')
   t.ok(told.length >= 15, `${told.length} codes`)
   for (const { code, cells } of told) t.equal(cells[1], all.get(code), code)

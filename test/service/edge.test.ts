@@ -80,6 +80,8 @@ t.test('S-037 S-201 S-202 S-203 S-204 what does not fit what is declared, or com
     ['past 2^53', text.replace('"sequence":9', '"sequence":9007199254740993'), 400],
     ['1e1', text.replace('"sequence":9', '"sequence":1e1'), 400],
     ['a key twice', text.replace('{', '{"sequence":9,'), 400],
+    ['a day that no month has', headOf(body, 9, { captured_at: '2026-02-31T10:00:00Z' }), 400],
+    ['an hour that no day has', headOf(body, 9, { captured_at: '2026-02-01T24:00:00Z' }), 400],
     ['an unknown field', headOf(body, 9, { id: 'edge_art_x' }), 400],
     ['the same request with other content', { ...first, purpose: 'another' }, 409],
     ['more egress than it was paired for',
@@ -204,6 +206,25 @@ t.test('S-037 S-042 a capture that declares more egress than its device is paire
   t.equal(said.filter(({ event }) => event === 'sent').length, 1)
   const { artifacts } = JSON.parse(must(await world.run(['edge', 'artifacts', '--json'])).stdout)
   t.hasStrict(artifacts, [{ policy: { cloud_egress: false, model_egress: false } }])
+})
+
+t.test('S-037 a large capture whose answer was lost is known again, and keeps no other one waiting', async (t) => {
+  const { world, offer } = await setup(t)
+  const { place } = world
+  const line = place.write('pairing', `${await offer()}\n`)
+  const env = { SALLYPORT_EDGE_DIR: place.path('device') }
+  const large = place.write('large.png', Buffer.concat([image(1), Buffer.alloc(16_777_216, 7)]))
+  const capture = ['edge', 'capture', large, '--request-id', '01890000-0000-4000-8000-000000000001']
+  must(await place.spawn(capture, { env }))
+  must(await place.spawn(['edge', 'daemon', '--once', '--pair-file', line], { env }))
+  for (let round = 1; round <= 3; round += 1) {
+    must(await place.spawn(capture, { env }))
+    must(await place.spawn(['edge', 'capture', place.write(`${round}.png`, image(round))], { env }))
+    const said = must(await place.spawn(['edge', 'daemon', '--once', '--json'], { env })).stdout
+    t.equal(said.split('"event":"sent"').length - 1, 2, said)
+  }
+  const { artifacts } = JSON.parse(must(await world.run(['edge', 'artifacts', '--json'])).stdout)
+  t.equal(artifacts.length, 4, 'the large one once')
 })
 
 t.test('the verbs of paired devices: a line that is a secret, lists, bytes into a new file, an end', async (t) => {

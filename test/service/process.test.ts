@@ -1,6 +1,7 @@
 /** `sallyport serve` as a process: its files, its port, its signals, its neighbours. */
-import { statSync } from 'node:fs'
+import { readFileSync, statSync } from 'node:fs'
 import { connect, createServer } from 'node:net'
+import { connect as tlsConnect } from 'node:tls'
 import t from 'tap'
 import { World } from '../world/world.js'
 import { started } from '../support/service/process.js'
@@ -75,4 +76,33 @@ t.test('a terminal, and a restore, beside it: what they change is what it answer
   at.child.kill('SIGTERM')
   t.equal(await at.ended, 0)
   t.equal((await place.spawn(['state', 'check'])).status, 0)
+})
+
+t.test('what Node would print or store of requests starts nothing, and what makes it lenient changes nothing', async (t) => {
+  const { place } = await World.in(t).state().session()
+  const keys = place.path('keys')
+  for (const env of [
+    { NODE_DEBUG: 'http' }, { NODE_DEBUG: 'stream' }, { NODE_OPTIONS: `--tls-keylog=${keys}` },
+    { NODE_OPTIONS: '--inspect=127.0.0.1:0' },
+  ]) {
+    const refused = await started(t, place, [], env)
+    t.equal(await refused.ended, 3, JSON.stringify(env))
+    t.match(refused.err(), '"code":"debug_output_refused"')
+  }
+  const lenient = await started(t, place, [], { NODE_OPTIONS: '--insecure-http-parser' })
+  const { port } = lenient.told
+  const token = loadToken(tokenPath(place.stateDir)) ?? ''
+  const socket = tlsConnect({
+    port, host: '127.0.0.1', servername: 'localhost',
+    ca: [readFileSync(lenient.told.certificate_file)],
+  })
+  const input = '{"schema":"svc.alpha.text.input.v1","question":"q","max_output_tokens":5}'
+  socket.end([
+    'POST /api/work-board/inputs HTTP/1.1', `Host: localhost:${port}`,
+    `Authorization: Bearer ${token}`, 'Content-Type: application/json', 'Content-Length: 4',
+    'Transfer-Encoding: chunked', '', `${input.length.toString(16)}`, input, '0', '', '',
+  ].join('\r\n'))
+  let got = ''
+  for await (const chunk of socket) got += String(chunk)
+  t.match(got, /^HTTP\/1\.1 400 [\s\S]*"code":"http_malformed"/, 'two framings are none')
 })

@@ -31,6 +31,9 @@ const rows: readonly Row[] = [
     verb: ['task', 'recover', 'TASK'], method: 'POST',
     path: '/api/work-board/tasks/TASK/recover',
   },
+  {
+    verb: ['task', 'recover', '--all'], method: 'POST', path: '/api/work-board/recover',
+  },
   { verb: ['codehost', 'jobs'], path: '/capabilities/codehost/jobs' },
   { verb: ['codehost', 'jobs', '--limit', '0'], path: '/capabilities/codehost/jobs?limit=0' },
   { verb: ['codehost', 'job', 'job_none'], path: '/capabilities/codehost/jobs/job_none' },

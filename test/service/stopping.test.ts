@@ -55,6 +55,7 @@ t.test('a request on a connection of before is refused by name once it stops', a
   const response = {
     writeHead: (status: number) => (written.status = status),
     end: (text: Buffer) => (written.text = text.toString('utf8')),
+    once: () => undefined, socket: {},
   } as unknown as ServerResponse
   const request = {
     method: 'GET', url: '/healthz', headers: { host: 'localhost:1' }, complete: true,

@@ -19,7 +19,14 @@ export interface Declared {
   readonly file_name: string | null
 }
 
-const plain = (text: string): readonly string[] => [...text.normalize('NFKC').toLowerCase()]
+/** One character without its case, whatever stands beside it: a final sigma is a sigma. */
+const caseless = (one: string): string => {
+  const upper = one.toUpperCase()
+  return ([...upper].length === 1 ? upper : one).toLowerCase()
+}
+
+const plain = (text: string): readonly string[] =>
+  [...text.normalize('NFKC')].map(caseless)
 
 /** Whether the whole text fits the pattern. */
 export const matchesGlob = (pattern: string, given: string): boolean => {

@@ -13,7 +13,12 @@ const singular = new Set([
   'sallyport-edge-upload', 'content-encoding',
 ])
 const overrides = ['x-http-method-override', 'x-http-method', 'x-method-override']
-const forwarded = ['forwarded', 'x-real-ip', 'via']
+/** What proxies say of whom they ask for. */
+const forwarded = new Set([
+  'forwarded', 'via', 'x-real-ip', 'x-client-ip', 'x-cluster-client-ip', 'x-remote-ip',
+  'true-client-ip', 'cf-connecting-ip',
+])
+const forwardedStart = /^x-(?:original-)?forwarded-|^x-envoy-/
 
 const targetForm = /^\/[A-Za-z0-9._~!$&'()*+,;=:@%/-]*(?:\?[\x21-\x7e]*)?$/
 /** Dot segments, slashes and backslashes, however they are spelled. */
@@ -75,7 +80,9 @@ export const checkRaw = (request: IncomingMessage, listener: Listener): void => 
   requireSingular(request.rawHeaders)
   requireOwnName(request, listener)
   if (overrides.some((name) => request.headers[name] !== undefined)) throw refusal.override()
-  const { expect } = request.headers
+  const { expect, 'transfer-encoding': coding } = request.headers
+  // Another coding beneath would be taken for the body itself.
+  if (coding !== undefined && coding.toLowerCase() !== 'chunked') throw refusal.malformed()
   if (expect !== undefined && expect.toLowerCase() !== '100-continue') throw refusal.expectation()
 }
 
@@ -88,9 +95,7 @@ const isLoopback = (address: string): boolean => {
 export const requireLocal = ({ socket, headers }: IncomingMessage): void => {
   if (!isLoopback(socket.remoteAddress ?? '')) throw refusal.peer()
   const names = Object.keys(headers)
-  if (names.some((name) => forwarded.includes(name) || name.startsWith('x-forwarded-'))) {
-    throw refusal.peer()
-  }
+  if (names.some((name) => forwarded.has(name) || forwardedStart.test(name))) throw refusal.peer()
 }
 
 /** Bearer token of a request; null where there is none of that form. */

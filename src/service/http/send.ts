@@ -32,6 +32,77 @@ export const rawReply = ({ status, body }: HttpRefusal, requestId: string): stri
   ].join('\r\n')
 }
 
+/** Whoever takes nothing of a reply for so long gets no more of it, ms. */
+export const takenMsMax = 30_000
+
+/**
+ * Ends a reply, and its connection where its end is not taken: it would be held for as long as
+ * somebody likes. One that waits behind another reply of its connection has its time afterwards.
+ */
+export const endTaken = (
+  response: ServerResponse, text?: string | Uint8Array, msMax = takenMsMax,
+): void => {
+  const begin = (): void => {
+    const late = setTimeout(() => response.destroy(), msMax).unref()
+    response.once('close', () => clearTimeout(late))
+  }
+  if (response.socket === null) response.once('socket', begin)
+  else begin()
+  response.end(text)
+}
+
+/** Waits until the client takes more of a reply. Rejects where it went away, or takes nothing. */
+export const roomIn = (response: ServerResponse, msMax = takenMsMax): Promise<void> =>
+  new Promise((resolve, reject) => {
+    const late = setTimeout(() => gone(), msMax)
+    const end = (): void => {
+      clearTimeout(late)
+      response.off('drain', more).off('close', gone)
+    }
+    const more = (): void => {
+      end()
+      resolve()
+    }
+    const gone = (): void => {
+      end()
+      reject(new Error('the client takes no more'))
+    }
+    if (response.destroyed) return gone()
+    response.once('drain', more).once('close', gone)
+  })
+
+/** How long, and for how many bytes, a body goes on being taken behind its refusal. */
+const leftMsMax = 5_000
+const leftBytesMax = 64 * 1024 * 1024
+
+/**
+ * Sends a whole reply while the body of its request still comes, and ends the connection once that
+ * has come, unread: a connection that is closed over bytes on their way takes the reply with it,
+ * and a client that is still sending never learns why it was refused.
+ */
+const endBehindBody = (
+  request: IncomingMessage, response: ServerResponse, text: string, msMax = leftMsMax,
+): void => {
+  let left = leftBytesMax
+  const end = (): void => {
+    clearTimeout(late)
+    request.off('data', drop).off('end', end).off('close', end)
+    endTaken(response)
+  }
+  const drop = ({ length }: Buffer): void => {
+    left -= length
+    if (left < 0) end()
+  }
+  const late = setTimeout(end, msMax).unref()
+  response.write(text)
+  request.on('data', drop).once('end', end).once('close', end)
+  request.resume()
+}
+
+/** Whether a body is on its way that nobody asked the client to keep back. */
+const isComing = ({ complete, readableEnded, destroyed, headers }: IncomingMessage): boolean =>
+  !complete && !readableEnded && !destroyed && headers.expect === undefined
+
 /** A reply to be sent. */
 export interface Sending {
   readonly requestId: string
@@ -46,7 +117,7 @@ export const send = (
 ): void => {
   if (response.headersSent || response.destroyed) return void response.destroy()
   // As text it goes out in one piece with its head.
-  const text = `${JSON.stringify(reply.body)}\n`
+  const text = reply.text ?? `${JSON.stringify(reply.body)}\n`
   const unread = !request.complete && !request.readableEnded
   response.writeHead(reply.status, {
     ...commonHeaders(requestId), ...reply.headers,
@@ -54,5 +125,6 @@ export const send = (
     ...(unread || last ? { Connection: 'close' } : {}),
     'Content-Type': 'application/json', 'Content-Length': String(Buffer.byteLength(text)),
   })
-  response.end(text)
+  if (isComing(request)) endBehindBody(request, response, text)
+  else endTaken(response, text)
 }

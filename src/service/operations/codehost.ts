@@ -1,6 +1,7 @@
 /** The code host over HTTP: closing capacity, what was kept, what was closed, and runs. */
 import * as v from 'valibot'
 import { fail } from '../../base/errors.js'
+import { firstRows } from '../../base/page.js'
 import { closedObject, parseClosed, strictInteger } from '../../base/schema.js'
 import { requestOfBytes } from '../../codehost/closure/ask.js'
 import { closeCapacity } from '../../codehost/closure/close.js'
@@ -26,9 +27,9 @@ import { onItsWay } from '../../codehost/jobs/way-now.js'
 import { codehostContext } from '../../fabric/contexts/codehost.js'
 import { listedConnections } from '../../codehost/connections.js'
 import {
-  Answered, jsonOf, smallBody, type Call, type Operation, type QueryField,
+  Answered, jsonOf, ListPart, smallBody, type Call, type Operation, type QueryField,
 } from '../operation.js'
-import { requestOfQuery } from '../query.js'
+import { pagedField, requestOfQuery } from '../query.js'
 
 const param = ({ asked: { params } }: Call, name: string): string => params[name] ?? ''
 const jobOf = (call: Call): string => param(call, 'job_id')
@@ -129,7 +130,8 @@ const runOne = async (call: Call): Promise<unknown> => {
 
 const pageFields: readonly QueryField[] = [
   { name: 'after', what: 'Only those behind this id.', kind: 'text' },
-  { name: 'limit', what: 'At most so many, 1 to 1,000.', kind: 'integer' },
+  { name: 'limit', what: 'At most so many, 1 to 1,000 (default 50).', kind: 'integer' },
+  pagedField,
 ]
 const jobFields: readonly QueryField[] = [
   { name: 'connection', what: 'Only those of this connection.', kind: 'text' },
@@ -143,11 +145,26 @@ const historyFields: readonly QueryField[] = [
 const listConnections = async ({ gov, session }: Call): Promise<unknown> =>
   codehostConnections.answer(listedConnections(gov, session))
 
+const listDefault = 50
+
 const listAll = async ({ gov, session, asked }: Call): Promise<unknown> => {
   const request = codehostJobs.request(requestOfQuery(asked, jobFields))
   const view = gov.store.read()
-  return codehostJobs.answer(listJobs(gov, view, session, request)
-    .map((one) => ({ ...one, ...closureView(view, session, one.job) })))
+  const { limit = listDefault } = request
+  const { rows, last } =
+    firstRows(listJobs(gov, view, session, { ...request, limit: limit + 1 }), limit)
+  return new ListPart(
+    codehostJobs.answer(rows.map((one) => ({ ...one, ...closureView(view, session, one.job) }))),
+    last?.job.job_id ?? null)
+}
+
+const closuresOf = async ({ gov, session, asked }: Call): Promise<ListPart> => {
+  const { after, limit = listDefault } =
+    codehostClosures.request(requestOfQuery(asked, pageFields))
+  const found = listClosures(gov.store.read(), session, { after, limit: limit + 1 })
+  const { rows, last } = firstRows(found, limit)
+  return new ListPart(
+    codehostClosures.answer(rows) as readonly unknown[], last?.closure_id ?? null)
 }
 
 const showOne = async (call: Call): Promise<unknown> => {
@@ -217,7 +234,7 @@ export const codehostOperations: readonly Operation[] = [
   {
     contract: codehostJobs, method: 'GET', path: `${base}/jobs`, summary: 'Your jobs.',
     verb: 'codehost jobs', mode: 'read', body: null, status: 200, where: 'here',
-    query: jobFields, run: listAll,
+    query: jobFields, paged: true, run: listAll,
   },
   {
     contract: codehostJob, method: 'GET', path: jobs, summary: 'One job, its way on, its closure.',
@@ -227,11 +244,7 @@ export const codehostOperations: readonly Operation[] = [
   {
     contract: codehostClosures, method: 'GET', path: `${base}/closures`,
     summary: 'Closures, newest first.', verb: 'codehost closures', mode: 'read', body: null,
-    status: 200, where: 'here', query: pageFields,
-    run: async ({ gov, session, asked }) => {
-      const { after, limit } = codehostClosures.request(requestOfQuery(asked, pageFields))
-      return codehostClosures.answer(listClosures(gov.store.read(), session, { after, limit }))
-    },
+    status: 200, where: 'here', query: pageFields, paged: true, run: closuresOf,
   },
   {
     contract: codehostClosures, method: 'GET', path: `${base}/closures/{closure_id}`,

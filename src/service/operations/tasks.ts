@@ -1,15 +1,17 @@
 /** The work board, the policy and the status over HTTP. */
 import * as v from 'valibot'
+import { firstRows } from '../../base/page.js'
 import { closedObject, parseClosed } from '../../base/schema.js'
 import { openState } from '../../fabric/open-work.js'
 import { recoverState } from '../../fabric/recovery.js'
 import { statusShow } from '../../fabric/status-contract.js'
 import { readStatus } from '../../fabric/status.js'
 import {
-  taskCancel, taskList, taskRecoverOne, taskReview, taskShow, taskVerdicts,
+  taskCancel, taskList, taskRecoverAll, taskRecoverOne, taskReview, taskShow, taskVerdicts,
 } from '../../fabric/tasks-contract.js'
-import { cancelAnyTask, recoverAnyTask, reviewAnyTask } from '../../fabric/tasks.js'
-
+import {
+  cancelAnyTask, recoverAllTasks, recoverAnyTask, reviewAnyTask,
+} from '../../fabric/tasks.js'
 import { listTasks, requireOwnTask } from '../../governance/board/read.js'
 import type { Gov } from '../../governance/context.js'
 import { policyRevoke, policyShow } from '../../governance/policy/contract.js'
@@ -17,8 +19,10 @@ import { revokePolicy } from '../../governance/policy/revoke.js'
 import { showPolicy } from '../../governance/policy/show.js'
 import { sessionShow } from '../../governance/session/contract.js'
 import { sessionFacts } from '../../governance/session/live.js'
-import { jsonOf, smallBody, type Call, type Operation, type QueryField } from '../operation.js'
-import { requestOfQuery } from '../query.js'
+import {
+  jsonOf, ListPart, smallBody, type Call, type Operation, type QueryField,
+} from '../operation.js'
+import { pagedField, requestOfQuery } from '../query.js'
 
 const taskOf = ({ asked: { params } }: Call): string => params['task_id'] ?? ''
 
@@ -49,6 +53,7 @@ const listFields: readonly QueryField[] = [
   { name: 'kind', what: 'Only those of this kind.', kind: 'text' },
   { name: 'goal', what: 'Only those of this goal.', kind: 'text' },
   { name: 'after', what: 'Only those older than this one.', kind: 'text' },
+  pagedField,
 ]
 
 const verdictShape = closedObject({ verdict: v.picklist(taskVerdicts) })
@@ -59,15 +64,16 @@ export const taskOperations: readonly Operation[] = [
     contract: taskList, method: 'GET', path: '/api/work-board/tasks',
     summary: 'Your tasks, newest first.', verb: 'task list', mode: 'read', body: null,
     status: 200, where: 'here',
-    query: listFields,
+    query: listFields, paged: true,
     run: async ({ gov, session, asked }) => {
       const { limit, open, state, kind, goal, after } =
         taskList.request({ limit: 50, ...requestOfQuery(asked, listFields) })
       const view = gov.store.read()
-      const tasks = listTasks(view, session, {
-        limit, openOnly: open === true, state, kind, goalId: goal, after,
-      })
-      return taskList.answer(tasks.map((task) => ({ view, session, task })))
+      const { rows, last } = firstRows(listTasks(view, session, {
+        limit: limit + 1, openOnly: open === true, state, kind, goalId: goal, after,
+      }), limit)
+      return new ListPart(
+        taskList.answer(rows.map((task) => ({ view, session, task }))), last?.task_id ?? null)
     },
   },
   {
@@ -120,6 +126,13 @@ export const taskOperations: readonly Operation[] = [
       const task = await recoverAnyTask(gov, session, taskOf(call))
       return taskRecoverOne.answer({ view: gov.store.read(), session, task })
     },
+  },
+  {
+    contract: taskRecoverAll, method: 'POST', path: '/api/work-board/recover',
+    summary: 'Takes every finished task of yours over from earlier sessions, in one act.',
+    verb: 'task recover --all', mode: 'mutate', body: null, status: 200, where: 'thread',
+    run: async ({ gov, session }) =>
+      taskRecoverAll.answer(await recoverAllTasks(gov, session)),
   },
   {
     contract: policyShow, method: 'GET', path: '/api/policy',

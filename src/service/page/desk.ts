@@ -34,6 +34,8 @@ export class PageDesk {
   readonly #file: string
   #url = ''
   #removal: NodeJS.Timeout | null = null
+  /** The code that the file holds. */
+  #offered: string | null = null
 
   constructor(clock: Clock, stateDir: string) {
     this.keys = new PageKeys(clock)
@@ -54,6 +56,7 @@ export class PageDesk {
   /** Offers a session a way in; an earlier file is replaced, its code still works once. */
   offer(root: string): OfferedPage {
     const code = this.keys.pass('code', root)
+    this.#offered = code
     writePrivate(this.#file, openingPage(`${this.#url}#${code}`))
     if (this.#removal !== null) clearTimeout(this.#removal)
     this.#removal = setTimeout(() => this.withdraw(), passMs)
@@ -64,7 +67,12 @@ export class PageDesk {
     }
   }
 
-  /** Removes the file: its code was used, or has had its time. */
+  /** A code was used: the file that holds it goes, and a newer one stays. */
+  used(code: string): void {
+    if (code === this.#offered) this.withdraw()
+  }
+
+  /** Removes the file: its code has had its time, or the service stops. */
   withdraw(): void {
     if (this.#removal !== null) clearTimeout(this.#removal)
     this.#removal = null

@@ -71,7 +71,7 @@ const opening = (desk: PageDesk): Endpoint => ({
     const body = await readBody({ request, response, bytesMax: smallBody, expectsContinue })
     const { code } = pageOpen.request(parseStrictJson(body, { bytesMax: smallBody, depthMax: 2 }))
     const root = desk.keys.useCode(code)
-    desk.withdraw()
+    desk.used(code)
     await requireSomebody(site, { root, isUse: false })
     return { status: 201, body: pageOpen.answer({ token: desk.keys.open(root) }) }
   },

@@ -1,5 +1,5 @@
 /** Answers of the page that are no JSON, under a policy that lets nothing in from elsewhere. */
-import { commonHeaders } from '../http/send.js'
+import { commonHeaders, endTaken } from '../http/send.js'
 import type { Exchange } from '../service.js'
 
 const own = "'self'"
@@ -36,5 +36,5 @@ export const sendText = (
     ...(request.complete || request.readableEnded ? {} : { Connection: 'close' }),
     'Content-Type': `${type}; charset=utf-8`, 'Content-Length': String(bytes.length),
   })
-  response.end(bytes)
+  endTaken(response, bytes)
 }

@@ -144,14 +144,15 @@ export const takeObservations = (
 const countIn = (
   view: View, part: string, { since, behind }: ObservationFilter, most: number,
 ): number => {
-  let total = 0
   if (behind === undefined) {
     return lookUp(view, c.observations, observationsByGroup, {
       under: [part], from: since, limit: most + 1,
     }).length
   }
   const filter = { behind, newestFirst: true, ...(since === undefined ? {} : { since }) }
-  for (const _ of entriesOf(view, part, filter)) if ((total += 1) > most) break
+  const entries = entriesOf(view, part, filter)
+  let total = 0
+  while (total <= most && entries.next().done !== true) total += 1
   return total
 }
 

@@ -15,6 +15,7 @@ t.test('S-041 a pattern fits as the regular expression that it stands for', (t) 
   for (const [pattern, given] of [
     ['*bank*', 'My BANK.png'], ['*.png', 'é.PNG'], ['ｗallet*', 'Wallet 1'],
     ['caf\u00e9', 'cafe\u0301'],
+    ['*ΟΔΟΣ*', 'οδος.png'], ['οδοσ*', 'ΟΔΟΣ.png'], ['stra?e', 'STRAßE'],
   ] as const) t.ok(matchesGlob(pattern, given), pattern)
   t.end()
 })

@@ -87,6 +87,11 @@ t.test('lengths that lie, two framings at once and plain HTTP never reach a hand
   t.equal(statusOf(await raw(at, post(
     ['Content-Length: 2', 'Transfer-Encoding: chunked'], '0\r\n\r\n'))), 400, 'both framings')
   t.equal(statusOf(await raw(at, post(['Content-Length: 2', 'Content-Length: 3'], '{}'))), 400)
+  const input = '{"schema":"svc.alpha.text.input.v1","question":"q","max_output_tokens":5}'
+  const chunked = `${input.length.toString(16)}\r\n${input}\r\n0\r\n\r\n`
+  t.equal(statusOf(await raw(at, post(['Transfer-Encoding: Chunked'], chunked))), 201)
+  t.equal(statusOf(await raw(at, post(['Transfer-Encoding: gzip, chunked'], chunked))), 400,
+    'another coding beneath')
   t.equal(statusOf(await raw(at, post(['Content-Length: -1'], '{}'))), 400)
   t.equal(statusOf(await raw(at, post(['Content-Length: 99999999'], '{}'))), 413,
     'refused by what it declares')

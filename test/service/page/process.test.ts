@@ -76,7 +76,11 @@ t.test('no code and no token is in a process list, in what is printed into a fil
   t.hasStrict(second.told(), { pid, port, page: { url: page?.url } }, 'asked of the one that runs')
   const again = codeIn(second.told().page?.open_file ?? '')
   t.not(again, code)
+  const third = await started(t, place, ['--open', '--json'])
+  t.equal(await third.ended, 0, third.err())
+  const newest = third.told().page?.open_file ?? ''
   t.equal((await askPage(at, 'POST', '/api/page/open', { body: { code: again } })).status, 201)
+  t.not(codeIn(newest), again, 'a newer way in stays when an older one was used')
   first.child.kill('SIGTERM')
   t.equal(await first.ended, 0)
   await t.rejects(askPage(at, 'GET', '/'), 'it is gone with its process')

@@ -18,16 +18,18 @@ export interface Told {
   readonly port_changed: boolean
 }
 
+type Env = Readonly<Record<string, string>>
+
 /** Starts the program; resolves once it has said enough, or has ended. */
 export const launched = async (
   t: Teardown, place: Place, args: readonly string[],
-  hasSaid: (out: string, err: string) => boolean,
+  hasSaid: (out: string, err: string) => boolean, env: Env = {},
 ) => {
   const script = join(await builtApp(), 'sallyport.js')
   const child = spawn(process.execPath, [script, 'serve', ...args], {
     cwd: place.cwd, stdio: ['ignore', 'pipe', 'pipe'],
     env: {
-      ...place.env,
+      ...place.env, ...env,
       ...(process.env['SALLYPORT_COVERAGE_DIR'] === undefined
         ? {} : { NODE_V8_COVERAGE: process.env['SALLYPORT_COVERAGE_DIR'] }),
     },
@@ -46,9 +48,11 @@ export const launched = async (
 }
 
 /** The same with `--json`, which says where it listens, and what asks it. */
-export const started = async (t: Teardown, place: Place, args: readonly string[] = []) => {
+export const started = async (
+  t: Teardown, place: Place, args: readonly string[] = [], env: Env = {},
+) => {
   const { child, ended, out, err, status } =
-    await launched(t, place, ['--json', ...args], (said) => said.includes('}\n'))
+    await launched(t, place, ['--json', ...args], (said) => said.includes('}\n'), env)
   const told = status() === null ? JSON.parse(out()) as Told : null
   const certificate = told === null ? '' : readFileSync(told.certificate_file, 'utf8')
   const identity = { ...told as Told, certificate }

@@ -98,12 +98,14 @@ export const processWorld = (
 /** Starts the service of a world; it stops with the test. */
 export const serving = async (
   t: Teardown, world: Placed & Stateful,
-  { port, endpoints, env = {}, page }: {
+  { port, endpoints, env = {}, page, houseMs }: {
     readonly port?: number
     readonly endpoints?: readonly Endpoint[]
     readonly env?: Readonly<Record<string, string>>
     /** The session that gets a way into the page, or null; left out: there is no page. */
     readonly page?: string | null
+    /** How often what waits for its time is looked at, ms. */
+    readonly houseMs?: number
   } = {},
 ): Promise<Serving> => {
   const { stateDir, configDir } = world.place
@@ -113,6 +115,7 @@ export const serving = async (
     world: { ...process, env: { ...process.env, ...env } }, port, pid: 1,
     place: { stateDir, configDir, clock: world.clock },
     ...(endpoints === undefined ? {} : { endpoints }),
+    ...(houseMs === undefined ? {} : { houseMs }),
     ...(page === undefined ? {} : { page: { openFor: page } }),
   })
   let stopped: Promise<void> | null = null

@@ -1,0 +1,77 @@
+/** Lists over HTTP that are longer than what is answered of them, and what reaches the rest. */
+import t from 'tap'
+import { movedClock } from '../support/clock.js'
+import { taskAt } from '../support/tasks.js'
+import { serving, type Got, type Serving } from '../support/service/serving.js'
+import { sessionOf } from '../world/session.js'
+import type { Loose } from '../world/place.js'
+import { World } from '../world/world.js'
+
+const linkOf = ({ headers }: Got): string | null => {
+  const { link } = headers
+  return typeof link === 'string' ? /^<(\/[^>]+)>; rel="next"$/.exec(link)?.[1] ?? 'none' : null
+}
+
+/** Rows of every page, one each, by what each answer says goes on. */
+const walked = async (t: Test, at: Serving, first: string, paged: boolean): Promise<Loose[]> => {
+  const rows: Loose[] = []
+  for (let path: string | null = first; path !== null;) {
+    const got: Got = await at.ask('GET', path)
+    t.equal(got.status, 200, path)
+    const document = got.json()
+    if (paged) {
+      t.equal(document.schema, 'sallyport.page.v1')
+      t.strictSame([document.more, document.next_page], [linkOf(got) !== null, linkOf(got)])
+    }
+    rows.push(...(paged ? document.rows : document))
+    path = linkOf(got)
+  }
+  return rows
+}
+
+type Test = Pick<typeof t, 'equal' | 'strictSame'>
+
+t.test('each page of a list names the next one, by a header and by its document, to the last row', async (t) => {
+  const world = await World.still(t).state({ owner: 'ada' }).session()
+  for (const stage of ['succeeded', 'blocked', 'succeeded'] as const) {
+    await taskAt(world, sessionOf(world), stage)
+  }
+  const at = await serving(t, world)
+  for (const filter of ['', '&state=succeeded']) {
+    const path = `/api/work-board/tasks?limit=100${filter}`
+    const whole = await at.get(path)
+    t.ok(whole.length > 1)
+    const page = path.replace('100', '1')
+    t.strictSame(await walked(t, at, page, false), whole, filter)
+    t.strictSame(await walked(t, at, `${page}&paged=true`, true), whole, `paged ${filter}`)
+  }
+  t.strictSame(await at.get('/api/work-board/tasks?paged=true&limit=3'), {
+    schema: 'sallyport.page.v1', rows: await at.get('/api/work-board/tasks'), more: false,
+    next_page: null,
+  })
+  t.equal((await at.ask('GET', '/api/work-board/tasks?paged=1')).status, 400)
+  for (const path of ['/capabilities/codehost/jobs', '/capabilities/codehost/closures']) {
+    t.strictSame(await at.get(`${path}?paged=true`), {
+      schema: 'sallyport.page.v1', rows: [], more: false, next_page: null,
+    })
+  }
+})
+
+t.test('A-130 all finished tasks are taken over by one request, as by the verb, and only by their owner', async (t) => {
+  // Threads have the clock of the machine.
+  const world = await World.in(t, { clock: movedClock() }).state({ owner: 'ada' }).session()
+  for (const stage of ['succeeded', 'blocked', 'succeeded'] as const) {
+    await taskAt(world, sessionOf(world), stage)
+  }
+  t.equal((await world.run(['login'])).status, 0)
+  const at = await serving(t, world)
+  const path = '/api/work-board/recover'
+  t.equal((await at.ask('POST', path, { token: null })).status, 401)
+  t.equal((await at.ask('POST', path, { body: {} })).status, 400, 'it takes no body')
+  const got = await at.ask('POST', path)
+  t.strictSame([got.status, got.json()],
+    [200, { schema: 'sallyport.task.recover.v1', recovered: 2, acts: 1 }])
+  t.hasStrict((await at.ask('POST', path)).json(), { recovered: 0, acts: 0 })
+  const facts = await world.json(['audit', 'list', '--what', 'task.recovered_all'])
+  t.equal(facts.length, 1, 'one act')
+})
