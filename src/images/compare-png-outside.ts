@@ -26,13 +26,28 @@ const countedIn = (ignored: readonly PixelRect[], y: number, width: number): Spa
   return spans
 }
 
-/** From the first pixel that differs to the last one; null where none of these does. */
-const changedIn = (spans: readonly Span[], differs: (x: number) => boolean): Span | null => {
-  let found: Span | null = null
-  for (const [from, to] of spans) {
-    for (let x = from; x < to; x += 1) if (differs(x)) found = [found?.[0] ?? x, x + 1]
+/** Halves a span in which something differs until one pixel is left, the first or the last. */
+const endOf = (
+  [from, to]: Span, isFirst: boolean, differs: (from: number, to: number) => boolean,
+): number => {
+  let [low, high] = [from, to]
+  while (high - low > 1) {
+    const middle = (low + high) >> 1
+    const isLower = isFirst ? differs(low, middle) : !differs(middle, high)
+    if (isLower) high = middle
+    else low = middle
   }
-  return found
+  return low
+}
+
+/** From the first pixel that differs to behind the last one; null where none of these does. */
+const changedIn = (
+  spans: readonly Span[], differs: (from: number, to: number) => boolean,
+): Span | null => {
+  const changed = spans.filter((span) => differs(...span))
+  const [first, last] = [changed[0], changed.at(-1)]
+  if (first === undefined || last === undefined) return null
+  return [endOf(first, true, differs), endOf(last, false, differs) + 1]
 }
 
 /** Compares two PNGs of one size that `comparePngs` tells apart. */
@@ -55,7 +70,7 @@ export const compareOutsideOfPngs = (
     largest = Math.max(largest, here)
     if (here <= pixelLimit * level) continue
     differs = true
-    const found = changedIn(spans, (x) => difference(x, x + 1) > pixelLimit * level)
+    const found = changedIn(spans, (from, to) => difference(from, to) > pixelLimit * level)
     if (found === null) continue
     const [x, end] = found
     if (!change.add({ x, y, width: end - x, height: 1 })) return apart()

@@ -115,6 +115,12 @@ t.test('S-071 of two pictures that differ in one small rectangle it is told wher
   t.strictSame(
     region((x, y) => holds(clock, x, y) || holds(second, x, y), [clock]), second,
     'one of which is ignored')
+  fc.assert(fc.property(fc.nat(280), fc.nat(39), fc.nat(39), (x, first, last) => {
+    const [from, to] = [x + Math.min(first, last), x + Math.max(first, last)]
+    const found = region((px, py) => (px === from || px === to) && py === 7)
+    return found?.x === from && found.width === to - from + 1 && found.y === 7
+      && found.height === 1
+  }), { numRuns: 40 })
   // 2 of 100 parts of 64,000 pixels are 1,280.
   t.strictSame(region((x, y) => x < 40 && y < 32), { x: 0, y: 0, width: 40, height: 32 })
   t.equal(region((x, y) => x < 41 && y < 32), undefined)
