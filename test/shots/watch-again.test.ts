@@ -1,5 +1,5 @@
 /** What a watcher looks at again by itself, with no notice: judged by a clock that jumps. */
-import { mkdirSync, utimesSync, writeFileSync } from 'node:fs'
+import { mkdirSync, renameSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { isoFromMs, systemClock, type Clock } from '../../src/base/clock.js'
@@ -88,14 +88,44 @@ t.test('S-001 a file that was being written is looked at again with no notice of
   t.ok(waitedMs > 1_000, 'not before it stood still')
 })
 
-t.test('S-001 files beyond the limit of one tick are taken by the next ones at once', async (t) => {
+t.test('S-001 S-130 files beyond the limit of one tick are taken by the next ones at once, from the same walk', async (t) => {
   const world = await World.in(t).state().session()
     .images({ settings: ['--ingest-limit', '1'] })
   const old = isoFromMs(Date.now() - 60_000)
   for (let at = 0; at < 3; at += 1) world.file(`${at}.png`, image(at), old)
-  const { receipts, waitedMs } = await watched(world, 3)
+  let walks = 0
+  const { receipts, waitedMs } = await watched(world, 3, {
+    at: (step) => {
+      if (step === 'scan.walked') walks += 1
+    },
+  })
   t.strictSame(receipts.map(({ ingested }) => ingested), [1, 1, 1])
+  t.equal(walks, 1)
   t.ok(waitedMs < 1_000, `${waitedMs} ms`)
+})
+
+t.test('S-001 what is left of a walk is given up where the folder is another one by now', async (t) => {
+  const world = await World.in(t).state().session()
+    .images({ settings: ['--ingest-limit', '1'] })
+  const old = isoFromMs(Date.now() - 60_000)
+  for (let at = 0; at < 3; at += 1) world.file(`${at}.png`, image(at), old)
+  const other = `${world.folder}-other`
+  mkdirSync(other)
+  for (const at of [1, 2, 3, 4, 5]) {
+    writeFileSync(join(other, `${at}.png`), image(10 + at))
+    utimesSync(join(other, `${at}.png`), new Date(old), new Date(old))
+  }
+  let ticks = 0
+  const { receipts, waitedMs } = await watched(world, 2, {
+    tick: () => {
+      ticks += 1
+      if (ticks > 1) return
+      renameSync(world.folder, `${world.folder}-away`)
+      renameSync(other, world.folder)
+    },
+  })
+  t.strictSame(receipts.map(({ scanned }) => scanned), [3, 5], 'all that lies there now')
+  t.ok(waitedMs < soonMs, `${waitedMs} ms`)
 })
 
 t.test('S-001 a tick that found the state locked is done again, with no notice', async (t) => {

@@ -40,6 +40,14 @@ export interface IntakeWorld {
 export interface Candidate {
   readonly file: number
   readonly name: string
+  /** Its taking is written down as soon as no other such file is under way. */
+  readonly isUrgent: boolean
+}
+
+/** What waits to be read. */
+export interface Waiting {
+  readonly waiting: number
+  next(): Candidate | null
 }
 
 /** What the intake leaves: files that were put off, and how many were never begun. */
@@ -50,6 +58,8 @@ export interface IntakeEnd {
   readonly overLimit: number
   /** Files that were begun or waited when writing failed or the stop came. */
   readonly cutOff: number
+  /** Files that were still being written: of `deferred`, to be looked at again. */
+  readonly unfinished: readonly Candidate[]
 }
 
 interface Ahead {
@@ -89,8 +99,11 @@ export class Intake {
   readonly #deferred: Counted[] = []
   readonly #ahead: Ahead[] = []
   readonly #later: Candidate[] = []
+  readonly #unfinished: Candidate[] = []
   #batch: TakenFile[] = []
   #aheadBytes = 0
+  /** Whether the batch holds a file that is to be written down soon. */
+  #urgent = false
   #left: number
   #overLimit = 0
   #cutOff = 0
@@ -101,25 +114,31 @@ export class Intake {
     this.#left = limit
   }
 
-  /** Reads the candidates in their order. */
-  async run(candidates: readonly Candidate[]): Promise<IntakeEnd> {
+  /** Reads what waits, as far as the limit goes. */
+  async run(waiting: Waiting): Promise<IntakeEnd> {
     try {
-      return await this.#all(candidates)
+      return await this.#all(waiting)
     } finally {
       // Nobody ends the workers while they hold an image: none is left behind, failed or not.
       await Promise.allSettled(this.#ahead.map(({ examined }) => examined))
     }
   }
 
-  async #all(candidates: readonly Candidate[]): Promise<IntakeEnd> {
-    for (const candidate of candidates) await this.#next(candidate, true)
+  async #all(waiting: Waiting): Promise<IntakeEnd> {
+    while (this.#goesOn() && this.#left > 0) {
+      const candidate = waiting.next()
+      if (candidate === null) break
+      await this.#read(candidate, true)
+    }
+    if (this.#goesOn()) this.#overLimit = waiting.waiting
+    else this.#cutOff += waiting.waiting
     await this.#drainTo(0)
     if (this.#later.length > 0 && this.#goesOn()) await this.world.settle().catch(() => undefined)
     for (const candidate of this.#later.splice(0)) await this.#next(candidate, false)
     await this.#drainTo(0)
     return {
       deferred: this.#deferred, last: this.#batch,
-      overLimit: this.#overLimit, cutOff: this.#cutOff,
+      overLimit: this.#overLimit, cutOff: this.#cutOff, unfinished: this.#unfinished,
     }
   }
 
@@ -138,9 +157,12 @@ export class Intake {
     await world.at('scan.read')
     const result = readOnce(world.folder, candidate.name, world.nowMs())
     if (result.kind === 'unsettled') {
-      if (first) this.#later.push(candidate)
-      else this.#defer(candidate, 'still_being_written')
-      return
+      if (first) {
+        this.#later.push(candidate)
+        return
+      }
+      this.#unfinished.push(candidate)
+      return this.#defer(candidate, 'still_being_written')
     }
     if (result.kind === 'unavailable') return this.#defer(candidate, result.reason)
     this.#left -= 1
@@ -184,11 +206,16 @@ export class Intake {
     }
     const taken = takenOf(ahead, examined, this.world.nowMs())
     this.#batch.push(await this.world.confirm(taken, ahead.bytes))
+    this.#urgent ||= ahead.candidate.isUrgent
+    // A file that somebody has just finished waits for no others; the last ones have the receipt.
+    const more = this.#ahead[0]
+    if (this.#urgent && more !== undefined && !more.candidate.isUrgent) await this.#commit()
   }
 
   async #commit(): Promise<void> {
     const files = this.#batch
     this.#batch = []
+    this.#urgent = false
     this.#writing = await this.world.commit(files)
     if (!this.#writing) this.#cutOff += files.length
   }

@@ -1,7 +1,8 @@
 /**
  * One scan of an image folder: walk, sort out what is known, read the rest once, decide and write
- * in batches, write a receipt. It only ever reads the folder, opens no socket and calls no model
- * (S-146, S-194). A tick that finds nothing new writes no durable byte.
+ * in batches, write a receipt. Several scans may work off one walk (`Pass`). It only ever reads the
+ * folder, opens no socket and calls no model (S-146, S-194). A tick that finds nothing new writes
+ * no durable byte.
  */
 import { isoFromMs } from '../../base/clock.js'
 import { SallyportError } from '../../base/errors.js'
@@ -14,41 +15,27 @@ import { transactCounted } from '../locked.js'
 import { appendReceipt } from '../receipts/append.js'
 import type { ShotReceipt } from '../receipts/rows.js'
 import type { ScanFacts, ScanReceipt, SmallChangesTold } from '../receipts/scan.js'
-import { folderFailure, folderProblem, locateFolder, type ResolvedFolder }
-  from '../source/folder.js'
+import type { ResolvedFolder } from '../source/folder.js'
 import { shotCollections as c, type ShotFolder } from '../observations/rows.js'
 import { ignorableOf, toldOf } from '../observations/small-changes.js'
 import { ignoredOf } from '../source/ignored.js'
 import { resolveSettings, savedSettings, type ShotSettings } from '../source/settings.js'
 import { writeBatch, type BatchRules } from './commit.js'
 import { Confirmer } from './confirm.js'
-import { makeExaminer } from './examiner.js'
-import { Intake, settleMs, type IntakeEnd, type IntakeWorld } from './intake.js'
-import { bindingOf, loadKnownIndex, marks, writeKnownIndex } from './known-index.js'
+import { Intake, settleMs, type IntakeEnd, type IntakeWorld, type Waiting } from './intake.js'
+import { bindingOf, writeKnownIndex } from './known-index.js'
 import { writeLastTick } from './last-tick.js'
 import { fileNameOf } from './names.js'
 import { newImageStatus } from './new-status.js'
-import { sortFiles, type SortedFiles } from './sort-files.js'
+import { openPass, type OpenPass, type ScanOptions } from './open-pass.js'
+import type { Pass } from './pass.js'
 import {
   emptyTally, scannedOf, tallyDeferred, tallyFiles, tallyKnown, type Tally,
 } from './tally.js'
 import type { Examiner, TakenFile } from './types.js'
 import { Unconfirmed } from './unconfirmed.js'
-import { walkImageFolder, type Listing } from './walk.js'
 
 const job = 'screenshot_folder_ingest'
-
-/** How one scan is asked for. */
-export interface ScanOptions {
-  /** A folder instead of the configured one. */
-  readonly folder?: string
-  /** Files that may be read for the first time. */
-  readonly limit?: number
-  /** Names below the folder that an event was about, latin1. */
-  readonly hints?: Iterable<string>
-  /** Told which subfolders were entered, latin1; null: none are, without recursion. */
-  readonly onFolders?: (folders: readonly string[] | null) => void
-}
 
 /** Codes of failures after which a batch is degraded and the rest is left for a later pass. */
 const degrades = (error: unknown): error is SallyportError =>
@@ -68,39 +55,32 @@ interface Written {
 class Scan {
   readonly #startedMs: number
   #tally: Tally = emptyTally
-  #listing: Listing
-  #sorted: SortedFiles
   #receipt: ShotReceipt | null = null
   #small: SmallChangesTold | null = null
   #confirmer: Confirmer | null = null
   /** Why no more can be written. */
   #failure: SallyportError | null = null
   #read = 0
+  /** Files that it will read, as far as that is known at its beginning. */
+  #of = 0
   readonly limit: number
+  readonly view: View
 
   constructor(
     readonly ctx: ShotsContext, readonly resolved: ResolvedFolder, readonly settings: ShotSettings,
-    readonly options: ScanOptions, readonly view: View, listing: Listing,
+    readonly options: ScanOptions, readonly pass: Pass,
   ) {
-    const { gov } = ctx
-    this.#startedMs = gov.clock.monotonicMs()
+    this.#startedMs = ctx.gov.clock.monotonicMs()
+    this.view = ctx.gov.store.read()
     this.limit = options.limit ?? settings.ingestLimit.value
-    this.#listing = listing
-    const { folder, folderDigest } = resolved
-    const index = loadKnownIndex(gov.store.runDir, view, gov.store.storeId, folderDigest)
-    this.#sorted = sortFiles(listing, {
-      view, folder, folderDigest, index, hints: new Set(options.hints ?? []),
-    })
-    const { candidates } = this.#sorted
-    this.#tally = tallyKnown(this.#tally, listing.count - candidates.length)
-    this.#tally = tallyFiles(this.#tally, listing.unreadable.map((name) => ({
+    this.#tally = tallyKnown(this.#tally, pass.knownCount)
+    this.#tally = tallyFiles(this.#tally, pass.listing.unreadable.map((name) => ({
       name: fileNameOf(name), outcome: 'deferred', reason: 'file_unreadable', isProblem: true,
     })))
   }
 
   async run(): Promise<ScanReceipt> {
-    const { candidates } = this.#sorted
-    if (candidates.length > 0) await this.#takeIn()
+    if (this.pass.waiting > 0) await this.#takeIn()
     else if (!this.#isSettled()) await this.#write([])
     await this.ctx.gov.observer.at('scan.written')
     this.#keepForNextTick()
@@ -116,17 +96,27 @@ class Scan {
   async #takeIn(): Promise<void> {
     const { gov } = this.ctx
     const { folder, folderDigest } = this.resolved
-    const examiner = makeExaminer()
+    const { examiner } = this.pass
     this.#confirmer = new Confirmer({
       folder, folderDigest, refreshMs: this.#refreshMs(), view: this.view, store: gov.store,
       ignored: ignoredOf(this.settings.saved.ignore), examiner, nowMs: () => gov.clock.wallMs(),
     })
-    try {
-      const world = this.#intakeWorld(examiner, this.#confirmer)
-      const end = await new Intake(world, this.limit).run(this.#sorted.candidates)
-      await this.#finish(end)
-    } finally {
-      await examiner.close()
+    const world = this.#intakeWorld(examiner, this.#confirmer)
+    await this.#finish(await new Intake(world, this.limit).run(this.#waiting()))
+  }
+
+  /** What waits, with what is noticed while this scan goes on. */
+  #waiting(): Waiting {
+    const { pass, options } = this
+    this.#of = Math.min(this.limit, pass.waiting)
+    return {
+      get waiting() {
+        return pass.waiting
+      },
+      next: () => {
+        pass.urge(options.hints?.() ?? [])
+        return pass.next()
+      },
     }
   }
 
@@ -135,12 +125,13 @@ class Scan {
     this.#tally = tallyDeferred(this.#tally, end.overLimit, 'over_limit')
     this.#tally = tallyDeferred(this.#tally, end.cutOff, this.#cutReason())
     if (end.last.length > 0 || this.#changed() || !this.#isSettled()) await this.#write(end.last)
+    for (const candidate of end.unfinished) this.pass.putBack(candidate)
   }
 
   /** Files that are read one after the other, of those that this scan may read. */
   #counts(): void {
-    const of = Math.min(this.limit, this.#sorted.candidates.length)
-    this.#read = Math.min(of, this.#read + 1)
+    this.#read += 1
+    const of = Math.max(this.#of, this.#read)
     this.ctx.gov.observer.counts?.({ what: 'intake', done: this.#read, of })
   }
 
@@ -252,12 +243,7 @@ class Scan {
   }
 
   #markKnown(files: readonly TakenFile[]): void {
-    for (const { file, stamp } of files) {
-      const walked = this.#listing.stampOf(file)
-      const same = walked.size === stamp.size && walked.mtimeMs === stamp.mtimeMs
-        && walked.ctimeMs === stamp.ctimeMs && walked.ino === stamp.ino
-      if (same) this.#sorted.known[file] = marks.known
-    }
+    for (const { file, stamp } of files) this.pass.markKnown(file, stamp)
   }
 
   #degraded(): string | null {
@@ -284,14 +270,15 @@ class Scan {
   #keepForNextTick(): void {
     const { store, clock } = this.ctx.gov
     const { folderDigest } = this.resolved
-    const { known, missedByIndex } = this.#sorted
-    if (missedByIndex > 0 || this.#receipt !== null) {
+    const { known, missedByIndex, listing } = this.pass
+    const isNew = missedByIndex > 0 || this.#receipt !== null
+    if (isNew && this.pass.isIndexDue(clock.monotonicMs())) {
       const binding = bindingOf(store.read(), store.storeId, folderDigest)
-      if (binding !== null) writeKnownIndex(store.runDir, binding, this.#listing, known)
+      if (binding !== null) writeKnownIndex(store.runDir, binding, listing, known)
     }
     const status = this.#degraded() === null ? 'ok' : 'degraded'
     const at = isoFromMs(clock.wallMs())
-    const { count: images, newestMs } = this.#listing
+    const { count: images, newestMs } = listing
     writeLastTick(store.runDir, folderDigest, {
       at, status, scanned: scannedOf(this.#tally), images,
       newest_at: newestMs === null ? null : isoFromMs(Math.floor(newestMs)),
@@ -312,51 +299,26 @@ class Scan {
   }
 }
 
-/** A scan that cannot begin is told by `status` too; the same failure is written down once. */
-const recordFailure = async (
-  { gov }: ShotsContext, { folder, folderDigest }: ResolvedFolder, reason: string,
-): Promise<void> => {
-  const known = gov.store.read().get(c.folders, folderDigest)?.last_scan
-  const now = isoFromMs(gov.clock.wallMs())
-  writeLastTick(gov.store.runDir, folderDigest, { at: now, status: 'failed', scanned: 0 })
-  if (known?.status === 'failed' && known.reason === reason) return
-  await transactCounted(gov, 'shots scan', (tx) =>
-    tx.put(c.folders, folderDigest, {
-      ...folderRow(tx, folder, now),
-      last_scan: { at: now, status: 'failed', reason, receipt_id: null },
-    }))
-}
-
-const walked = (folder: string, recursive: boolean): Listing | string => {
-  const problem = folderProblem(folder)
-  if (problem !== null) return problem
-  try {
-    return walkImageFolder(folder, recursive)
-  } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : ''
-    if (!/^E[A-Z0-9]+$/.test(code)) throw error
-    return folderProblem(folder) ?? 'folder_unreadable'
-  }
-}
-
 /**
- * Scans a folder. A receipt whose status is `degraded` stands for what was written; the rest was
- * left for a later pass. Throws `rejected` where the folder may not be scanned, is not there or
- * cannot be read, `damaged` where the state is.
+ * One scan of what a pass still holds, at most as many files as one scan may read. A receipt whose
+ * status is `degraded` stands for what was written; the rest was left for a later pass. Throws
+ * `damaged` where the state is.
  */
+export const scanPass = (
+  ctx: ShotsContext, { resolved, pass }: OpenPass, options: ScanOptions = {},
+): Promise<ScanReceipt> => {
+  const settings = resolveSettings(ctx.gov.store.read(), ctx.env)
+  return new Scan(ctx, resolved, settings, options, pass).run()
+}
+
+/** Walks a folder and scans it once. Throws as `openPass` and `scanPass` do. */
 export const scanFolder = async (
   ctx: ShotsContext, options: ScanOptions = {},
 ): Promise<ScanReceipt> => {
-  const view = ctx.gov.store.read()
-  const settings = resolveSettings(view, ctx.env)
-  const input = options.folder === undefined ? {} : { folder: options.folder }
-  const resolved = locateFolder(ctx, settings.saved, input)
-  const listing = walked(resolved.folder, settings.recursive)
-  if (typeof listing === 'string') {
-    await recordFailure(ctx, resolved, listing)
-    throw folderFailure(listing, resolved.source)
+  const opened = await openPass(ctx, options)
+  try {
+    return await scanPass(ctx, opened, options)
+  } finally {
+    await opened.pass.close()
   }
-  options.onFolders?.(settings.recursive ? listing.folders : null)
-  await ctx.gov.observer.at('scan.walked')
-  return new Scan(ctx, resolved, settings, options, view, listing).run()
 }

@@ -56,7 +56,9 @@ const inOrder = (
     rank(a) - rank(b)
     || (stamps[a * 4 + 1] as number) - (stamps[b * 4 + 1] as number)
     || byName(a, b))
-  return files.map((file) => ({ file, name: listing.nameOf(file) }))
+  return files.map((file) => ({
+    file, name: listing.nameOf(file), isUrgent: hints.has(listing.nameOf(file)),
+  }))
 }
 
 /**

@@ -49,6 +49,11 @@ export class Listing {
     this.names.push(name)
   }
 
+  /** It was read when it had these facts. */
+  restamp(file: number, { size, mtimeMs, ctimeMs, ino }: FileStamp): void {
+    this.#stamps.set([size, mtimeMs, ctimeMs, ino], file * fields)
+  }
+
   nameOf(file: number): string {
     return this.names[file] as string
   }
@@ -84,7 +89,8 @@ const imageName = /\.(?:png|jpe?g)$/i
 /** Whether a name may be an image's, by its extension in any letter case (S-001). */
 export const isImageName = (name: string): boolean => imageName.test(name)
 
-const hidden = (name: string): boolean => name.charCodeAt(0) === 0x2e
+/** Whether a walk leaves a name out: it begins with a dot. */
+export const isHidden = (name: string): boolean => name.charCodeAt(0) === 0x2e
 
 /** What system calls take for an entry of the folder that is being read. */
 type PathOf = (name: string) => string | Buffer
@@ -148,7 +154,7 @@ const walkFolder = (walk: Walk, below: string, depthMax: number): void => {
   const opened = openFolder(inside ? '.' : path)
   try {
     for (let entry = opened.readSync(); entry !== null; entry = opened.readSync()) {
-      if (hidden(entry.name)) continue
+      if (isHidden(entry.name)) continue
       const name = below === '' ? entry.name : `${below}/${entry.name}`
       const image = isImageName(entry.name)
       if (!image && depthMax === 0) continue

@@ -1,15 +1,16 @@
 /**
  * Follows an image folder: a notice runs a tick, and a tick takes in whatever is new, so that
  * nothing depends on a notice being exact, single or even there. A finished file is taken within
- * two seconds.
+ * two seconds, also while the ticks work off a walk that found very many: it comes before them.
  */
 import { fail, SallyportError } from '../../base/errors.js'
 import type { ShotsContext } from '../context.js'
 import { folderFailure, folderProblem, locateFolder, type ResolvedFolder }
   from '../source/folder.js'
-import { scanFolder } from '../scan/scan.js'
+import { openPass, type OpenPass } from '../scan/open-pass.js'
+import { scanPass } from '../scan/scan.js'
 import type { ScanReceipt } from '../receipts/scan.js'
-import { resolveSettings } from '../source/settings.js'
+import { resolveSettings, type ShotSettings } from '../source/settings.js'
 import { FolderHints } from './hints.js'
 
 /** Every time of the watcher, milliseconds. */
@@ -43,10 +44,14 @@ class Watch {
   #hints: FolderHints | null = null
   #folder = ''
   readonly #names = new Set<string>()
+  /** Something about the folder itself was noticed since it was walked. */
+  #isOther = false
   /** Monotonic time of the next tick, whatever else happens. */
   #dueMs = 0
   #wake = new AbortController()
   #trouble: string | null = null
+  /** What the last walk found and no tick has taken in yet, and when it was walked. */
+  #rest: { readonly open: OpenPass; readonly walkedMs: number } | null = null
 
   constructor(readonly ctx: ShotsContext, readonly listener: WatchListener) {}
 
@@ -66,6 +71,7 @@ class Watch {
       while (!ctx.signal.aborted) await this.#turn()
     } finally {
       this.#hints?.close()
+      await this.#drop()
     }
   }
 
@@ -78,11 +84,14 @@ class Watch {
       if (this.#isElsewhere()) this.#hurry(0)
       return
     }
-    const names = [...this.#names]
-    this.#names.clear()
-    this.#dueMs = clock.monotonicMs()
-      + (this.#hints?.isBlind === true ? watchTimes.blindMs : watchTimes.netMs)
-    if (this.#isOn()) await this.#tick(names)
+    this.#dueMs = clock.monotonicMs() + this.#netMs()
+    if (this.#isOn()) await this.#tick()
+    else await this.#drop()
+  }
+
+  /** Until the folder is walked without any notice. */
+  #netMs(): number {
+    return this.#hints?.isBlind === true ? watchTimes.blindMs : watchTimes.netMs
   }
 
   async #sleep(ms: number): Promise<void> {
@@ -91,13 +100,16 @@ class Watch {
     await this.ctx.gov.clock.sleep(ms, signal).catch(() => undefined)
   }
 
+  #settings(): ShotSettings {
+    return resolveSettings(this.ctx.gov.store.read(), this.ctx.env)
+  }
+
   #isOn(): boolean {
-    return resolveSettings(this.ctx.gov.store.read(), this.ctx.env).ingestEnabled.value
+    return this.#settings().ingestEnabled.value
   }
 
   #resolve(): ResolvedFolder {
-    const { saved } = resolveSettings(this.ctx.gov.store.read(), this.ctx.env)
-    return locateFolder(this.ctx, saved)
+    return locateFolder(this.ctx, this.#settings().saved)
   }
 
   /** Whether another folder is configured now; one that cannot be used is told by the next tick. */
@@ -123,24 +135,61 @@ class Watch {
     this.#folder = folder
     this.#hints = new FolderHints(folder, {
       hint: (name) => {
-        if (name !== null) this.#names.add(name)
+        if (name === null) this.#isOther = true
+        else this.#names.add(name)
         this.#hurry(watchTimes.gatherMs)
       },
       blind: () => this.#hurry(watchTimes.blindMs),
     })
   }
 
-  async #tick(hints: readonly string[]): Promise<void> {
+  /** Names that were noticed since this was last asked. */
+  #noticed(): readonly string[] {
+    if (this.#names.size === 0) return []
+    const names = [...this.#names]
+    this.#names.clear()
+    return names
+  }
+
+  async #tick(): Promise<void> {
     try {
-      this.#follow(this.#resolve().folder)
-      const receipt = await scanFolder(this.ctx, {
-        hints, onFolders: (folders) => this.#hints?.follow(folders),
-      })
+      const open = await this.#walked()
+      const receipt = await scanPass(this.ctx, open, { hints: () => this.#noticed() })
       this.#trouble = null
+      if (receipt.status !== 'ok' || open.pass.waiting === 0) await this.#drop()
       this.#after(receipt)
     } catch (error) {
+      await this.#drop()
       this.#failed(error)
     }
+  }
+
+  /** The walk that this tick goes on with: the last one, or one of its own. */
+  async #walked(): Promise<OpenPass> {
+    const { folder } = this.#resolve()
+    const nowMs = this.ctx.gov.clock.monotonicMs()
+    const rest = this.#rest
+    // Tick follows tick while much is left, and no notice comes through in between.
+    if (rest !== null) this.#hints?.check()
+    const goesOn = rest !== null && !this.#isOther && rest.open.resolved.folder === folder
+      && rest.open.recursive === this.#settings().recursive
+      && nowMs - rest.walkedMs < this.#netMs()
+    if (goesOn) return rest.open
+    await this.#drop()
+    this.#follow(folder)
+    this.#isOther = false
+    const open = await openPass(this.ctx, {
+      hints: () => this.#noticed(), onFolders: (folders) => this.#hints?.follow(folders),
+    })
+    this.#rest = { open, walkedMs: nowMs }
+    return open
+  }
+
+  /** The next tick walks. */
+  async #drop(): Promise<void> {
+    const rest = this.#rest
+    this.#rest = null
+    await rest?.open.pass.close()
   }
 
   #after(receipt: ScanReceipt): void {
