@@ -93,6 +93,23 @@ t.test('S-184 S-185 the folder is saved, a broad one and an unknown name are ref
   t.match(JSON.stringify(shown), other)
 })
 
+t.test('areas that do not count are saved, added, refused and told', async (t) => {
+  const { at } = await setup(t)
+  const path = '/api/settings/screen-analysis'
+  const [one, two] = ['1920x1080:0,0,40,10', '1920x1080:1800,0,120,40']
+  t.equal((await at.ask('PUT', path, { body: { ignore: [one] } })).status, 200)
+  const saved = await at.ask('PUT', path, { body: { add_ignore: [two] } })
+  t.strictSame(saved.json().settings.ignore.value, [one, two])
+  const whole = await at.ask('PUT', path, { body: { add_ignore: ['64x48:0,0,64,48'] } })
+  t.ok([400, 422].includes(whole.status), `${whole.status}`)
+  t.equal(whole.json().error.code, 'ignore_too_large')
+  const status = await at.ask('GET', '/api/settings/artifact-storage')
+  t.strictSame(status.json().screenshot_folder.ignored, [one, two])
+  t.equal((await at.ask('PUT', path, { body: { ignore: null } })).status, 200)
+  const report = await at.ask('GET', '/api/observer/screenshot-report')
+  t.strictSame(report.json().report.provenance.ignored, { areas: [], observations: 0 })
+})
+
 t.test('S-178 S-188 reanalysis and clear-stale are for this machine itself: what was forwarded is refused', async (t) => {
   const { world, at } = await setup(t)
   const obs = '/api/observer/screen-artifacts/obs_01890000-0000-7000-8000-000000000000/reanalyze'
