@@ -159,7 +159,8 @@ const peerStatus = async (
     method: 'GET', url: '/', headers: { host: 'localhost:1' }, rawHeaders: ['Host', 'localhost:1'],
     complete: true, socket: { remoteAddress },
   } as unknown as IncomingMessage, {
-    writeHead: (code: number) => (status = code), end: () => undefined,
+    writeHead: (code: number) => (status = code), end: () => undefined, once: () => undefined,
+    socket: {},
   } as unknown as ServerResponse, { hosts: ['localhost:1'], scheme: 'http', landing: '/' })
   await service.stop()
   return status
