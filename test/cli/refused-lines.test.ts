@@ -15,7 +15,7 @@ const lines: Readonly<Record<string, string>> = {
   'alpha setup --enable --disable': 'contradicting_flags',
   'gateway setup': 'nothing_to_save',
   'gateway setup --model gateway/acme/chat-1': 'slot_flags',
-  'ledger settle op_1': 'amount_required',
+  'ledger settle op_01890000-0000-7000-8000-000000000000': 'amount_required',
   'gateway prove': 'one_slot',
   'gateway prove other': 'slot_unknown',
   'shots config get': 'config_action',

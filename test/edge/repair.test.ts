@@ -101,7 +101,7 @@ t.test('S-198 S-203 S-204 zeroes over any one record and a repair: no number and
     t.strictSame(await repaired(t, before, `record-${n}`, answers, (dir) =>
       zeroBlock(newestLog(dir), start + 30)), [], `record ${n + 1}`)
   }
-  t.ok(records.length > 12, `${records.length} records`)
+  t.ok(records.length >= 12, `${records.length} records`)
   t.comment(JSON.stringify([...answers]))
 })
 
