@@ -192,6 +192,16 @@ t.test('a route that was left disabled is told as a line that leaves it so', { s
   }
 })
 
+t.test('a form that was looked at and left as it was is not told as saved', { skip }, async (t) => {
+  const world = await World.in(t).sandbox().state().session().alpha()
+  const before = world.view().sequence
+  const { status, shown } = await converse(t, world, 'setup', [yes('Change limits, key')])
+  t.equal(status, 0, shown)
+  t.match(shown, 'Nothing changes; nothing is saved.')
+  t.match(shown, 'Nothing was saved.')
+  t.equal(world.view().sequence, before)
+})
+
 t.test('Ctrl-C at any question leaves what was saved and says what', { skip }, async (t) => {
   const { led } = await beside(t)
   const first = await converse(t, led, 'setup', [
