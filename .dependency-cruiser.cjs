@@ -39,7 +39,7 @@ const owners = {
   'node_modules/(inquirer|@inquirer|commander|cli-table3|yocto-spinner)/': '^(src/cli|test)/',
   'node_modules/(lowdb|steno)/': '^(src/state|test|bench)/',
   'node_modules/fs-native-extensions/': '^(src/state|test|bench)/',
-  'node_modules/(pngjs|jpeg-js)/': '^(src/images|test|bench)/',
+  'node_modules/(pngjs|jpeg-js)/': '^(src/(images|sandbox/samples|gateway)|test|bench)/',
   'node_modules/(sharp|@img)/': '^(test|bench)/',
   'node_modules/(koffi|@koromix)/': '^(src/codehost/producer|test|bench)/',
   'node_modules/chokidar/': '^(src/shots/watch|test|bench)/',
@@ -64,7 +64,7 @@ const bundled = [
   '@peculiar/x509', '@valibot/to-json-schema', 'canonicalize', 'chokidar', 'cli-table3',
   'commander', 'diff',
   'fast-string-width', 'hono', 'inquirer', 'ipaddr.js', 'jpeg-js', 'jsonc-parser', 'lowdb',
-  'node-fetch', 'reflect-metadata', 'uuid', 'valibot', 'yocto-spinner',
+  'node-fetch', 'pngjs', 'reflect-metadata', 'uuid', 'valibot', 'yocto-spinner',
 ]
 
 module.exports = {

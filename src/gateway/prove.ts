@@ -137,12 +137,13 @@ interface Prover {
   readonly root: string | null
 }
 
-const proofOrder = (
+const proofOrder = async (
   ctx: GatewayContext, { principal, root }: Prover,
   request: ProofRequest & Pick<ProofRenewalOrder, 'onlyIf'>,
-): CallOrder<ProofBindings, true, GatewayProof> => {
+): Promise<CallOrder<ProofBindings, true, GatewayProof>> => {
   const { slot } = request
   const recipe = proofRecipes[slot]
+  const messages = await recipe.messages()
   return {
     step: 'prove',
     slot,
@@ -151,7 +152,7 @@ const proofOrder = (
     principal,
     root,
     content: {
-      messages: recipe.messages, responseFormat: recipe.responseFormat,
+      messages, responseFormat: recipe.responseFormat,
       maxTokens: gatewayLimits.proofOutputTokensMax,
     },
     claim: (tx) => claimAttempt(ctx, tx, root, request),
@@ -188,7 +189,7 @@ export const proveSlot = async (
   }
   await ctx.gov.observer.at('prove.begin')
   const prover = { principal: session.principal.principal_id, root: session.root.root_id }
-  const result = await sendCall(ctx, proofOrder(ctx, prover, request))
+  const result = await sendCall(ctx, await proofOrder(ctx, prover, request))
   if (result.made === null) {
     throw callError({ noun: 'proof', codes: { refused: 'proof_failed' } }, result, { slot })
   }
@@ -209,10 +210,11 @@ export interface ProofRenewalOrder {
  * `conflict` `proof_not_due` or `proof_in_progress`, `blocked` `proof_not_repeated` after a try
  * that failed or is uncertain, `budget`; every end after that is a result.
  */
-export const renewProof = (
+export const renewProof = async (
   ctx: GatewayContext, { principal, ...order }: ProofRenewalOrder,
 ): Promise<CallResult<GatewayProof>> =>
-  sendCall(ctx, proofOrder(ctx, { principal, root: null }, { ...order, ifStale: true }))
+  sendCall(
+    ctx, await proofOrder(ctx, { principal, root: null }, { ...order, ifStale: true }))
 
 /** One slot's part of a canary run. */
 export type CanaryEntry =

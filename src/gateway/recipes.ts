@@ -6,14 +6,13 @@ import * as v from 'valibot'
 import { SallyportError } from '../base/errors.js'
 import { parseStrictJson } from '../base/strict-json.js'
 import { slotUse, type SlotName } from './constants.js'
-import { twoColourPng } from './test-image.js'
 
 /** One proof request, without the routing part that every request has. */
 export interface ProofRecipe {
   readonly promptVersion: string
   /** Version of the strict answer schema; null where free text is asked for. */
   readonly schemaVersion: string | null
-  readonly messages: readonly unknown[]
+  readonly messages: () => Promise<readonly unknown[]>
   readonly responseFormat: Readonly<Record<string, unknown>> | null
   /** Whether the content is what was asked for. */
   accepts(content: string): boolean
@@ -47,7 +46,7 @@ const strictSchema = (name: string, properties: Readonly<Record<string, unknown>
 const chat: ProofRecipe = {
   promptVersion: 'svc.gateway.proof.chat.prompt.v1',
   schemaVersion: null,
-  messages: [{ role: 'user', content: 'Reply with exactly: ready' }],
+  messages: async () => [{ role: 'user', content: 'Reply with exactly: ready' }],
   responseFormat: null,
   // Any text proves the route; how well a model follows orders is not what is proved.
   accepts: (content) => content.trim() !== '',
@@ -56,7 +55,7 @@ const chat: ProofRecipe = {
 const report: ProofRecipe = {
   promptVersion: 'svc.gateway.proof.report.prompt.v1',
   schemaVersion: 'svc.gateway.proof.report.v1',
-  messages: [{
+  messages: async () => [{
     role: 'user',
     content: 'Answer with JSON of the given schema: readiness is "ready".',
   }],
@@ -68,11 +67,14 @@ const report: ProofRecipe = {
 
 const colours = ['red', 'green', 'blue'] as const
 
+/** Loaded at use: what only reads proofs needs no encoder. */
+const proofImage = async (): Promise<Buffer> => (await import('./test-image.js')).twoColourPng()
+
 /** An image made here: the left half red, the right half blue. Nobody's screen is in it. */
 const screenshot: ProofRecipe = {
   promptVersion: 'svc.gateway.proof.screenshot.prompt.v1',
   schemaVersion: 'svc.gateway.proof.screenshot.v1',
-  messages: [{
+  messages: async () => [{
     role: 'user',
     content: [
       {
@@ -81,7 +83,7 @@ const screenshot: ProofRecipe = {
       },
       {
         type: 'image_url',
-        image_url: { url: `data:image/png;base64,${twoColourPng().toString('base64')}` },
+        image_url: { url: `data:image/png;base64,${(await proofImage()).toString('base64')}` },
       },
     ],
   }],

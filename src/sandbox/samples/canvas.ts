@@ -1,5 +1,7 @@
-/** A picture of few colours, drawn by hand and written as a PNG with a palette. */
-import { crc32, deflateSync } from 'node:zlib'
+/** A picture of few colours, drawn by hand. */
+import { constants } from 'node:zlib'
+import { encode } from 'jpeg-js'
+import { PNG } from 'pngjs'
 import { cell, isSet } from './font.js'
 
 /** Red, green and blue, 0 to 255. */
@@ -42,36 +44,29 @@ export const write = (
   })
 }
 
-const chunk = (type: string, data: Uint8Array): Buffer => {
-  const body = Buffer.concat([Buffer.from(type, 'latin1'), data])
-  const frame = Buffer.alloc(body.length + 8)
-  frame.writeUInt32BE(data.length, 0)
-  body.copy(frame, 4)
-  frame.writeUInt32BE(crc32(body), body.length + 4)
-  return frame
-}
-
-const header = ({ width, height }: Canvas): Buffer => {
-  const data = Buffer.alloc(13)
-  data.writeUInt32BE(width, 0)
-  data.writeUInt32BE(height, 4)
-  // Eight bits a pixel, a palette, no interlace.
-  data.set([8, 3, 0, 0, 0], 8)
-  return data
+/** Red, green, blue and opaque, a byte each: what the encoders take. */
+const rgbaOf = ({ pixels, palette }: Canvas): Buffer => {
+  const colours = Uint32Array.from(palette, (colour) => Buffer.from([...colour, 0xff]).readUInt32LE())
+  const bytes = Buffer.alloc(pixels.length * 4)
+  for (let at = 0; at < pixels.length; at += 1) {
+    bytes.writeUInt32LE(colours[pixels[at] as number] as number, at * 4)
+  }
+  return bytes
 }
 
 /** The picture as a PNG; `level` is how hard it is compressed, which changes bytes, not pixels. */
 export const pngOf = (canvas: Canvas, level: number): Buffer => {
-  const { width, height, pixels, palette } = canvas
-  const rows = Buffer.alloc(height * (width + 1))
-  for (let y = 0; y < height; y += 1) {
-    rows.set(pixels.subarray(y * width, (y + 1) * width), y * (width + 1) + 1)
-  }
-  return Buffer.concat([
-    Buffer.from('89504e470d0a1a0a', 'hex'),
-    chunk('IHDR', header(canvas)),
-    chunk('PLTE', Buffer.from(palette.flat())),
-    chunk('IDAT', deflateSync(rows, { level })),
-    chunk('IEND', Buffer.alloc(0)),
-  ])
+  const { width, height } = canvas
+  const png = new PNG({ width, height })
+  png.data = rgbaOf(canvas)
+  // Rows that are alike compress best as they are.
+  return PNG.sync.write(png, {
+    colorType: 2, filterType: 0, deflateLevel: level, deflateStrategy: constants.Z_DEFAULT_STRATEGY,
+  })
+}
+
+/** The picture as a baseline JPEG; `quality` 1 to 100. */
+export const jpegOf = (canvas: Canvas, quality: number): Buffer => {
+  const { width, height } = canvas
+  return Buffer.from(encode({ width, height, data: rgbaOf(canvas) }, quality).data)
 }

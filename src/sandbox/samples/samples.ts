@@ -3,7 +3,7 @@
  * them are a repeat that only differs in bytes, one changed line of text and one plain copy, so
  * that a scan shows what each becomes.
  */
-import { pngOf } from './canvas.js'
+import { jpegOf, pngOf } from './canvas.js'
 import { boardScreen, editorScreen, inboxScreen } from './screens.js'
 
 /** One file. */
@@ -30,7 +30,7 @@ export const sampleScreens = (): readonly Sample[] => {
     {
       name: 'editor-one-line.png', bytes: pngOf(changed, 9), minutesAgo: 38, becomes: 'observation',
     },
-    { name: 'inbox.png', bytes: pngOf(inboxScreen(), 9), minutesAgo: 22, becomes: 'observation' },
+    { name: 'inbox.jpg', bytes: jpegOf(inboxScreen(), 85), minutesAgo: 22, becomes: 'observation' },
     { name: 'board.png', bytes: board, minutesAgo: 9, becomes: 'observation' },
     { name: 'board-copy.png', bytes: board, minutesAgo: 5, becomes: 'duplicate' },
   ]
