@@ -46,5 +46,6 @@ t.test('sandbox samples writes them with times of the last hour, and never over 
   const again = await place.run(['sandbox', 'samples', 'screens'])
   t.equal(again.status, 5)
   t.ok(readFileSync(first).equals(before))
-  t.match((await place.run(['sandbox', 'samples', 'other'])).stdout, 'editor-again.png: suppressed repeat')
+  const other = await place.run(['sandbox', 'samples', 'other'])
+  t.match(other.stdout, 'editor-again.png: suppressed repeat')
 })

@@ -46,7 +46,7 @@ export const write = (
 
 /** Red, green, blue and opaque, a byte each: what the encoders take. */
 const rgbaOf = ({ pixels, palette }: Canvas): Buffer => {
-  const colours = Uint32Array.from(palette, (colour) => Buffer.from([...colour, 0xff]).readUInt32LE())
+  const colours = palette.map((colour) => Buffer.from([...colour, 0xff]).readUInt32LE())
   const bytes = Buffer.alloc(pixels.length * 4)
   for (let at = 0; at < pixels.length; at += 1) {
     bytes.writeUInt32LE(colours[pixels[at] as number] as number, at * 4)
