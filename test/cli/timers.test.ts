@@ -215,9 +215,9 @@ esac`)
   t.equal(bare(), '0 * * * * true\n')
 })
 
-/** What cron hands to the shell: it reads a percent sign with a backslash as itself. */
+/** What cron hands to the shell: a bare percent sign ends it, one with a backslash is itself. */
 const commandOf = (line: string): string =>
-  line.split(' ').slice(5).join(' ').replaceAll('\\%', '%')
+  line.split(' ').slice(5).join(' ').replace(/(?<!\\)%[^]*$/, '').replaceAll('\\%', '%')
 
 t.test('whatever a path is made of, what runs is that very path', async (t) => {
   const odd = 'a b%c$d`e\'f"g#é\u4e2d'
