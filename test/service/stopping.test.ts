@@ -1,9 +1,10 @@
 /** A stop of the service: nothing new is taken, what goes on comes to its end first. */
 import { connect as tlsConnect } from 'node:tls'
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { IncomingMessage } from 'node:http'
 import t from 'tap'
 import { Service } from '../../src/service/service.js'
 import { Threads } from '../../src/service/threads.js'
+import { standInReply } from '../support/service/reply.js'
 import { processWorld, serving } from '../support/service/serving.js'
 import { until } from '../support/until.js'
 import { World } from '../world/world.js'
@@ -51,12 +52,7 @@ t.test('a request on a connection of before is refused by name once it stops', a
     world: process, place: { stateDir, configDir }, threads: new Threads(start), endpoints: [],
   })
   await service.stop()
-  const written: { status?: number; text?: string } = {}
-  const response = {
-    writeHead: (status: number) => (written.status = status),
-    end: (text: Buffer) => (written.text = text.toString('utf8')),
-    once: () => undefined, socket: {},
-  } as unknown as ServerResponse
+  const { response, written } = standInReply()
   const request = {
     method: 'GET', url: '/healthz', headers: { host: 'localhost:1' }, complete: true,
     rawHeaders: ['Host', 'localhost:1'],

@@ -1,7 +1,7 @@
 /** The page of a real service: how it is opened, who gets nothing, what it shows and can do. */
 import { createHash, randomUUID } from 'node:crypto'
 import { chmodSync, existsSync, mkdirSync, statSync } from 'node:fs'
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { IncomingMessage } from 'node:http'
 import t from 'tap'
 import { offerPairing } from '../../../src/edge/pairing.js'
 import { systemClock } from '../../../src/base/clock.js'
@@ -11,6 +11,7 @@ import { codeOf } from '../../support/edge/uploading.js'
 import { must } from '../../support/must.js'
 import { image } from '../../support/png.js'
 import { askPage, codeIn, openPage } from '../../support/service/paging.js'
+import { standInReply } from '../../support/service/reply.js'
 import { processWorld, serving, type Got, type Serving } from '../../support/service/serving.js'
 import { Service } from '../../../src/service/service.js'
 import { touchEveryMs } from '../../../src/service/perform.js'
@@ -154,16 +155,15 @@ const peerStatus = async (
     threads: new Threads({ stateDir, configDir, home: '/', env: {}, execArgv: [] }),
     endpoints: [], page: pageEndpoints(new PageDesk(world.clock, stateDir)),
   })
-  let status = 0
+  const { response, written } = standInReply()
   await service.handle({
     method: 'GET', url: '/', headers: { host: 'localhost:1' }, rawHeaders: ['Host', 'localhost:1'],
     complete: true, socket: { remoteAddress },
-  } as unknown as IncomingMessage, {
-    writeHead: (code: number) => (status = code), end: () => undefined, once: () => undefined,
-    socket: {},
-  } as unknown as ServerResponse, { hosts: ['localhost:1'], scheme: 'http', landing: '/' })
+  } as unknown as IncomingMessage, response, {
+    hosts: ['localhost:1'], scheme: 'http', landing: '/',
+  })
   await service.stop()
-  return status
+  return written.status ?? 0
 }
 
 t.test('what the page asks by itself is no use of the session; what a person does in it is', async (t) => {
