@@ -48,6 +48,10 @@ export interface Candidate {
 export interface Waiting {
   readonly waiting: number
   next(): Candidate | null
+  /** It is still being written: it goes on waiting, for the end of the scan or a notice. */
+  postpone(candidate: Candidate): void
+  /** The next of those that were postponed. */
+  nextPostponed(): Candidate | null
 }
 
 /** What the intake leaves: files that were put off, and how many were never begun. */
@@ -98,14 +102,12 @@ const takenOf = (
 export class Intake {
   readonly #deferred: Counted[] = []
   readonly #ahead: Ahead[] = []
-  readonly #later: Candidate[] = []
   readonly #unfinished: Candidate[] = []
   #batch: TakenFile[] = []
   #aheadBytes = 0
   /** Whether the batch holds a file that is to be written down soon. */
   #urgent = false
   #left: number
-  #overLimit = 0
   #cutOff = 0
   #writing = true
 
@@ -125,45 +127,46 @@ export class Intake {
   }
 
   async #all(waiting: Waiting): Promise<IntakeEnd> {
-    while (this.#goesOn() && this.#left > 0) {
-      const candidate = waiting.next()
-      if (candidate === null) break
-      await this.#read(candidate, true)
-    }
-    if (this.#goesOn()) this.#overLimit = waiting.waiting
-    else this.#cutOff += waiting.waiting
+    await this.#each(() => waiting.next(), (candidate) => waiting.postpone(candidate))
     await this.#drainTo(0)
-    if (this.#later.length > 0 && this.#goesOn()) await this.world.settle().catch(() => undefined)
-    for (const candidate of this.#later.splice(0)) await this.#next(candidate, false)
+    // What waits although there is room was postponed.
+    if (this.#hasRoom() && waiting.waiting > 0) await this.world.settle().catch(() => undefined)
+    await this.#each(() => waiting.nextPostponed(), (candidate) => this.#leave(candidate))
     await this.#drainTo(0)
+    const isWhole = this.#goesOn()
     return {
-      deferred: this.#deferred, last: this.#batch,
-      overLimit: this.#overLimit, cutOff: this.#cutOff, unfinished: this.#unfinished,
+      deferred: this.#deferred, last: this.#batch, unfinished: this.#unfinished,
+      overLimit: isWhole ? waiting.waiting : 0,
+      cutOff: this.#cutOff + (isWhole ? 0 : waiting.waiting),
     }
+  }
+
+  /** Reads one after the other; `unsettled` is told of those that are still being written. */
+  async #each(
+    next: () => Candidate | null, unsettled: (candidate: Candidate) => void,
+  ): Promise<void> {
+    while (this.#hasRoom()) {
+      const candidate = next()
+      if (candidate === null) return
+      await this.#read(candidate, unsettled)
+    }
+  }
+
+  #hasRoom(): boolean {
+    return this.#goesOn() && this.#left > 0
   }
 
   #goesOn(): boolean {
     return this.#writing && !this.world.stopped()
   }
 
-  async #next(candidate: Candidate, first: boolean): Promise<void> {
-    if (!this.#goesOn()) this.#cutOff += 1
-    else if (this.#left === 0) this.#overLimit += 1
-    else await this.#read(candidate, first)
-  }
-
-  async #read(candidate: Candidate, first: boolean): Promise<void> {
+  async #read(
+    candidate: Candidate, unsettled: (candidate: Candidate) => void,
+  ): Promise<void> {
     const { world } = this
     await world.at('scan.read')
     const result = readOnce(world.folder, candidate.name, world.nowMs())
-    if (result.kind === 'unsettled') {
-      if (first) {
-        this.#later.push(candidate)
-        return
-      }
-      this.#unfinished.push(candidate)
-      return this.#defer(candidate, 'still_being_written')
-    }
+    if (result.kind === 'unsettled') return unsettled(candidate)
     if (result.kind === 'unavailable') return this.#defer(candidate, result.reason)
     this.#left -= 1
     world.read()
@@ -179,6 +182,11 @@ export class Intake {
     while (this.#aheadBytes > aheadBytesMax || this.#ahead.length > aheadFilesMax) {
       await this.#takeFirst()
     }
+  }
+
+  #leave(candidate: Candidate): void {
+    this.#unfinished.push(candidate)
+    this.#defer(candidate, 'still_being_written')
   }
 
   #defer({ name }: Candidate, reason: string): void {

@@ -43,6 +43,13 @@ export class Pass {
   #fileOf: Map<string, number> | null = null
   #examiner: Examiner | null = null
   readonly #urgent: Candidate[] = []
+  #isScanning = false
+  /** One for each file that the scan under way has counted or begun. */
+  #counted: Uint8Array
+  /** Files that were not finished when they were first read, by their numbers. */
+  readonly #postponed = new Map<number, Candidate>()
+  /** Names of counted files that a notice was about: the next scan looks at them. */
+  readonly #noticed = new Set<string>()
   readonly #ordered: readonly Candidate[]
   /** Files that the list of known ones had missed when the walk was sorted. */
   readonly missedByIndex: number
@@ -53,6 +60,7 @@ export class Pass {
   ) {
     this.#known = sorted.known
     this.#waits = new Uint8Array(sorted.known.length)
+    this.#counted = new Uint8Array(sorted.known.length)
     this.#ordered = sorted.candidates
     this.missedByIndex = sorted.missedByIndex
     for (const { file } of sorted.candidates) this.#waits[file] = 1
@@ -81,6 +89,27 @@ export class Pass {
     return this.#examiner
   }
 
+  /** A scan begins: it counts each file once (S-131), and the known ones are counted already. */
+  begin(): void {
+    this.#isScanning = true
+    this.#counted = this.#known.map((mark) => (mark === marks.known ? 1 : 0))
+  }
+
+  /**
+   * A scan ended: what it left unfinished, and what was noticed behind its reading, waits for the
+   * next one.
+   */
+  end(unfinished: readonly Candidate[]): void {
+    this.#isScanning = false
+    this.#counted.fill(0)
+    for (const candidate of unfinished) this.#wait(candidate.file)
+    this.#urgent.push(...unfinished, ...this.#postponed.values())
+    this.#postponed.clear()
+    const names = [...this.#noticed]
+    this.#noticed.clear()
+    this.urge(names)
+  }
+
   /** The file that is to be read next: noticed ones before all others. */
   next(): Candidate | null {
     for (let one = this.#urgent.shift(); one !== undefined; one = this.#urgent.shift()) {
@@ -99,10 +128,17 @@ export class Pass {
     for (const name of names) this.#urgeOne(name)
   }
 
-  /** It was not finished when it was read: it is looked at again. */
-  putBack({ file, name }: Candidate): void {
+  /** It was not finished when it was read: it waits behind all others, or for its notice. */
+  postpone({ file, name }: Candidate): void {
+    this.#counted[file] = 0
     this.#wait(file)
-    this.#urgent.push({ file, name, isUrgent: true })
+    this.#postponed.set(file, { file, name, isUrgent: true })
+  }
+
+  /** The next of the postponed files. */
+  nextPostponed(): Candidate | null {
+    for (const one of this.#postponed.values()) if (this.#begins(one)) return one
+    return null
   }
 
   /** A committed row is about the file as it was read. */
@@ -127,7 +163,9 @@ export class Pass {
 
   #begins({ file }: Candidate): boolean {
     if (this.#waits[file] !== 1) return false
+    this.#postponed.delete(file)
     this.#waits[file] = 0
+    this.#counted[file] = 1
     this.#waiting -= 1
     return true
   }
@@ -146,7 +184,12 @@ export class Pass {
     if (!isImageName(name) || name.split('/').some(isHidden)) return
     const stamp = stampNow(pathBelow(this.folder, name))
     if (stamp === null) return
+    const { unreadable } = this.listing
+    // Read twice in one scan it would be counted twice: whether it changed is told afterwards.
+    if (this.#isScanning && unreadable.has(name)) return void this.#noticed.add(name)
     const file = this.#numberOf(name, stamp)
+    if (this.#counted[file] === 1) return void this.#noticed.add(name)
+    unreadable.delete(name)
     const isTaken = this.#known[file] === marks.known
       && sameStamp(this.listing.stampOf(file), stamp)
     if (isTaken) return
@@ -165,6 +208,7 @@ export class Pass {
     if (file >= this.#known.length) {
       this.#known = grown(this.#known)
       this.#waits = grown(this.#waits)
+      this.#counted = grown(this.#counted)
     }
     return file
   }

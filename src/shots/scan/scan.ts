@@ -74,7 +74,7 @@ class Scan {
     this.view = ctx.gov.store.read()
     this.limit = options.limit ?? settings.ingestLimit.value
     this.#tally = tallyKnown(this.#tally, pass.knownCount)
-    this.#tally = tallyFiles(this.#tally, pass.listing.unreadable.map((name) => ({
+    this.#tally = tallyFiles(this.#tally, Array.from(pass.listing.unreadable, (name) => ({
       name: fileNameOf(name), outcome: 'deferred', reason: 'file_unreadable', isProblem: true,
     })))
   }
@@ -97,6 +97,7 @@ class Scan {
     const { gov } = this.ctx
     const { folder, folderDigest } = this.resolved
     const { examiner } = this.pass
+    this.pass.begin()
     this.#confirmer = new Confirmer({
       folder, folderDigest, refreshMs: this.#refreshMs(), view: this.view, store: gov.store,
       ignored: ignoredOf(this.settings.saved.ignore), examiner, nowMs: () => gov.clock.wallMs(),
@@ -117,6 +118,8 @@ class Scan {
         pass.urge(options.hints?.() ?? [])
         return pass.next()
       },
+      postpone: (candidate) => pass.postpone(candidate),
+      nextPostponed: () => pass.nextPostponed(),
     }
   }
 
@@ -125,7 +128,7 @@ class Scan {
     this.#tally = tallyDeferred(this.#tally, end.overLimit, 'over_limit')
     this.#tally = tallyDeferred(this.#tally, end.cutOff, this.#cutReason())
     if (end.last.length > 0 || this.#changed() || !this.#isSettled()) await this.#write(end.last)
-    for (const candidate of end.unfinished) this.pass.putBack(candidate)
+    this.pass.end(end.unfinished)
   }
 
   /** Files that are read one after the other, of those that this scan may read. */

@@ -26,7 +26,7 @@ export class Listing {
   /** Paths below the folder, latin1. */
   readonly names: string[] = []
   /** Files that could not be looked at: they are told, never guessed about. */
-  readonly unreadable: string[] = []
+  readonly unreadable = new Set<string>()
   /** Subfolders that were entered, latin1, by their paths below the image folder. */
   readonly folders: string[] = []
   #stamps = new Float64Array(firstCapacity * fields)
@@ -100,7 +100,7 @@ const addFile = (listing: Listing, name: string, path: string | Buffer): void =>
     const stat = lstatSync(path, { throwIfNoEntry: false })
     if (stat?.isFile() === true) listing.add(name, stat)
   } catch {
-    listing.unreadable.push(name)
+    listing.unreadable.add(name)
   }
 }
 
@@ -170,7 +170,7 @@ const walkFolder = (walk: Walk, below: string, depthMax: number): void => {
     try {
       walkFolder(walk, name, depthMax - 1)
     } catch {
-      listing.unreadable.push(name)
+      listing.unreadable.add(name)
     }
   }
 }

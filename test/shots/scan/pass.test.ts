@@ -84,6 +84,94 @@ t.test('S-001 a file that is noticed during a scan is read next and written down
   ])
 })
 
+t.test('S-131 a file that is noticed again while it is under way is read and counted once', async (t) => {
+  const world = await placed(t, 2)
+  const { scan: next, pass } = await opened(t, world)
+  let asked = 0
+  const hints = (): readonly string[] => {
+    asked += 1
+    if (asked === 1) world.file('new.png', image(9), after(9_000))
+    return ['new.png', '0.png']
+  }
+  t.hasStrict(await next({ hints }), { scanned: 3, ingested: 3, duplicate: 0 })
+  t.equal(pass.waiting, 0)
+})
+
+t.test('S-131 a file that is written anew while it is under way waits for the next scan', async (t) => {
+  const world = await placed(t, 2)
+  const { scan: next, pass } = await opened(t, world)
+  let asked = 0
+  const hints = (): readonly string[] => {
+    asked += 1
+    if (asked === 2) world.file('0.png', image(9), after(9_000))
+    return asked === 2 ? ['0.png'] : []
+  }
+  t.hasStrict(await next({ hints }), { scanned: 2, ingested: 2, duplicate: 0 })
+  t.equal(pass.waiting, 1)
+  t.hasStrict(await next(), { scanned: 2, known: 1, ingested: 1 })
+})
+
+t.test('S-131 a half-written file that is noticed when it is whole is read then, and counted once', async (t) => {
+  const world = await placed(t, 2)
+  const half = join(world.folder, 'half.png')
+  writeFileSync(half, image(7).subarray(0, 60))
+  utimesSync(half, new Date(), new Date())
+  const written: string[][] = []
+  const { scan: next, pass } = await opened(t, world, {
+    at: (step) => {
+      if (step === 'scan.batch') written.push(names(world))
+    },
+  }, { hints: () => ['half.png'] })
+  let asked = 0
+  const hints = (): readonly string[] => {
+    asked += 1
+    if (asked !== 2) return []
+    writeFileSync(half, image(7))
+    return ['half.png']
+  }
+  t.hasStrict(await next({ hints }), { scanned: 3, ingested: 3, duplicate: 0, deferred: 0 })
+  t.strictSame(written[0], ['half.png'], 'it waits for no others')
+  t.equal(pass.waiting, 0)
+})
+
+t.test('S-131 a known file that is written anew during a scan stays counted as it was, and is the next scan’s', async (t) => {
+  const world = await placed(t, 3, 1)
+  const { scan: next, pass } = await opened(t, world)
+  let asked = 0
+  const hints = (): readonly string[] => {
+    asked += 1
+    if (asked === 1) world.file('0.png', image(9), after(9_000))
+    return ['0.png']
+  }
+  t.hasStrict(await next({ hints }), { scanned: 3, known: 1, ingested: 2, duplicate: 1 })
+  t.equal(pass.waiting, 1)
+  t.hasStrict(await next(), { scanned: 3, known: 2, ingested: 1, duplicate: 2 })
+})
+
+t.test('S-131 a file that no look could reach and that is noticed during a scan is counted once in each', async (t) => {
+  const world = await placed(t, 2)
+  const { scan: next, pass } = await opened(t, world)
+  pass.listing.unreadable.add('late.png')
+  world.file('late.png', image(9), after(9_000))
+  t.hasStrict(await next({ hints: () => ['late.png'] }),
+    { scanned: 3, ingested: 2, deferred: 1, reasons: { file_unreadable: 1 } })
+  t.equal(pass.waiting, 1)
+  t.hasStrict(await next(), { scanned: 3, known: 2, ingested: 1, deferred: 0 })
+})
+
+t.test('S-131 a half-written file that no room was left for waits, and is counted once', async (t) => {
+  const world = await placed(t, 2)
+  const half = join(world.folder, 'half.png')
+  writeFileSync(half, image(7).subarray(0, 60))
+  utimesSync(half, new Date(), new Date())
+  const { scan: next, pass } = await opened(t, world, {}, { hints: () => ['half.png'] })
+  const receipt = await next({ limit: 2 })
+  t.hasStrict(receipt, { scanned: 3, ingested: 2, deferred: 1, reasons: { over_limit: 1 } })
+  t.equal(pass.waiting, 1)
+  writeFileSync(half, image(7))
+  t.hasStrict(await next(), { scanned: 3, known: 2, ingested: 1 })
+})
+
 t.test('a notice is believed of nothing: what is known, hidden, gone or no file is not read', async (t) => {
   const world = await placed(t, 3, 2)
   writeFileSync(join(world.folder, '.hidden.png'), image(5))
