@@ -7,7 +7,7 @@ import type { Gov } from '../governance/context.js'
 import { writePrivate } from '../governance/session/private-file.js'
 import { findService, keepService, openServiceKey } from '../governance/service/identity.js'
 import { certificateUsable, makeCertificate, newServiceKey } from './certificate.js'
-import { tlsLimits } from './http/attach.js'
+import { tlsLimits } from './http/limits.js'
 
 /** Where the certificate of now lies, for programs that trust exactly it. */
 export const certificateFileOf = (stateDir: string): string =>

@@ -14,7 +14,9 @@ import {
   findService, keepService, type ServiceIdentity,
 } from '../governance/service/identity.js'
 import { refuseLeakyRuntime } from '../net/leaky-runtime.js'
-import { attach, endAllConnections, plainLimits, tlsLimits, type Handle } from './http/attach.js'
+import { attach, type Handle } from './http/attach.js'
+import { plainLimits, tlsLimits } from './http/limits.js'
+import { endAllConnections } from './http/sockets.js'
 import {
   closeServer, listenLoopback, listenPassed, passedDescriptors, type AnyServer, type Listening,
 } from './http/listen.js'

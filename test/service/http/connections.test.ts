@@ -1,10 +1,14 @@
 /** Connections of clients that send half of something, take nothing, or go on behind a refusal. */
 import { once } from 'node:events'
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import {
+  createServer, type IncomingMessage, type Server, type ServerResponse,
+} from 'node:http'
 import { connect as tcpConnect, type AddressInfo, type Socket } from 'node:net'
 import { connect as tlsConnect, type TLSSocket } from 'node:tls'
 import t, { type Test } from 'tap'
+import { attach, type Handle } from '../../../src/service/http/attach.js'
 import { endTaken, roomIn } from '../../../src/service/http/send.js'
+import { endAllConnections } from '../../../src/service/http/sockets.js'
 import { image } from '../../support/png.js'
 import { headOf, headText, pairOver, sendOver } from '../../support/service/devices.js'
 import { serving, type Serving } from '../../support/service/serving.js'
@@ -174,4 +178,57 @@ t.test('requests of one connection that wait for each other are a few, not as ma
   many.write(line.repeat(2_000))
   t.ok((await allOf(many)).toString().split('HTTP/1.1 200 OK').length - 1 < 2_000)
   t.equal((await at.ask('GET', '/healthz', { token: null })).status, 200)
+})
+
+/** A plain server of Node's with nothing of its own that would end a connection. */
+const attached = async (t: Test, handle: Handle): Promise<Server> => {
+  const server = createServer({ headersTimeout: 0, requestTimeout: 0, keepAliveTimeout: 0 })
+  attach(server, handle)
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.teardown(() => {
+    endAllConnections(server)
+    server.close()
+  })
+  return server
+}
+
+const clientOf = (t: Test, server: Server): Socket => {
+  const { port } = server.address() as AddressInfo
+  const client = tcpConnect({ host: '127.0.0.1', port, allowHalfOpen: true })
+  client.on('error', () => undefined)
+  t.teardown(() => void client.destroy())
+  return client
+}
+
+t.test('a refused connection whose client says nothing more and keeps it open is ended', async (t) => {
+  const server = await attached(t, () => undefined)
+  const accepted = once(server, 'connection') as Promise<[Socket]>
+  const client = clientOf(t, server)
+  client.write('no request\r\n\r\n')
+  t.match((await allOf(client)).toString(), /"code":"http_malformed"/)
+  const [socket] = await accepted
+  await until('its end', () => socket.destroyed)
+  t.equal(client.writableEnded, false, 'the client’s own side was open')
+})
+
+t.test('a connection that asks on and on without a reply is ended behind 32 requests', async (t) => {
+  let asked = 0
+  const server = await attached(t, () => (asked += 1))
+  const client = clientOf(t, server)
+  client.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(33))
+  await allOf(client)
+  t.equal(asked, 32)
+})
+
+t.test('a connection whose requests are answered may ask more than 32', async (t) => {
+  const server = await attached(t, (_, response) => void response.end('ok'))
+  const client = clientOf(t, server)
+  let got = ''
+  client.on('data', (chunk: Buffer) => (got += chunk.toString()))
+  for (let round = 1; round <= 100; round += 1) {
+    client.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n')
+    await until('a reply', () => got.split('HTTP/1.1 200 OK').length - 1 === round)
+  }
+  t.equal(client.destroyed, false)
 })
