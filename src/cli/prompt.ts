@@ -43,7 +43,8 @@ export const terminalPrompter = async (io: Io, stop: AbortSignal): Promise<Promp
     },
     async secret(message, problem) {
       const { it } = await prompt<{ it: string }>([{
-        type: 'password', name: 'it', message, mask: false,
+        // A key would show it: whoever films, shares or looks at the screen must not read it.
+        type: 'password', name: 'it', message, mask: false, toggleMask: false,
         validate: async (text: string) => await problem?.(text) ?? true,
       }])
       return it

@@ -46,6 +46,25 @@ t.test('Enter through `alpha setup` saves nothing where nothing was saved', { sk
   t.equal((await world.run(['alpha', 'show', '--json'])).json().alpha_text, null)
 })
 
+t.test('no key on the keyboard shows a secret that is typed, at any form', { skip }, async (t) => {
+  const world = await World.in(t).sandbox().state().session()
+  const [secret, toggle] = ['not-to-be-seen-1', '\u0014']
+  const forms: Record<string, readonly Step[]> = {
+    'alpha setup': ['max_output', 'timeout_', 'request_cost', 'spend_'].map((at) =>
+      ({ at, keys: enter })),
+    'gateway setup': ['Ceiling of all', 'Slot to set up'].map((at) => ({ at, keys: enter })),
+  }
+  for (const [words, steps] of Object.entries(forms)) {
+    const { shown, status } = await unchangedBy(t, world, words, [
+      ...steps,
+      { at: 'ey', keys: `${secret}${toggle}` },
+      { at: '[input is masked]', keys: interrupt },
+    ])
+    t.equal(status, 130, shown)
+    t.notMatch(shown, secret, words)
+  }
+})
+
 t.test('Enter through `codehost connect` stores nothing', { skip }, async (t) => {
   const world = await World.in(t).sandbox().state().session()
   const { status, shown } = await unchangedBy(t, world, 'codehost connect')
