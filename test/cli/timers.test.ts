@@ -9,9 +9,12 @@ import fc from 'fast-check'
 import {
   cronLinesOf, scheduleOf, withBlock, withoutBlock,
 } from '../../src/fabric/timers/crontab.js'
+import { systemClock, type Clock } from '../../src/base/clock.js'
+import { kernelStateLock } from '../../src/state/lock.js'
 import { loadToken, tokenPath } from '../../src/governance/session/token.js'
 import { schedulers } from '../support/cli/schedulers.js'
 import { codeOf } from '../support/refused.js'
+import { until } from '../support/until.js'
 import type { RunOptions } from '../world/place.js'
 import { World } from '../world/world.js'
 
@@ -21,6 +24,14 @@ const here = async (t: Parameters<typeof World.in>[0], systemd: boolean) => {
   const run = (words: string, more: RunOptions = {}) =>
     world.run(['timers', ...words.split(' ')], { ...host.options, ...more })
   return { world, host, run }
+}
+
+const isAlive = (pid: number): boolean => {
+  try {
+    return process.kill(pid, 0)
+  } catch {
+    return false
+  }
 }
 
 t.test('with systemd the units are shown, made, started, told and removed again', async (t) => {
@@ -191,6 +202,87 @@ t.test('a crontab that cannot be read is not written, and does not stop units', 
   }
   host.program('crontab', '[ "$1" = -l ] && exit 0; cat > /dev/null')
   t.equal((await run('install --yes --with cron --json')).error().code, 'crontab_not_written')
+})
+
+t.test('a program of the machine that does not end is not waited for, nor what it started', async (t) => {
+  const { host, run, world } = await here(t, false)
+  const pids = world.place.path('pids')
+  // Each would last for a day; the shell of the first does not heed a request to end.
+  for (const body of [
+    `trap '' TERM; sleep 86400 & echo "$$ $!" > '${pids}'; wait`,
+    `echo "$$ $$" > '${pids}'; exec sleep 86400`,
+  ]) {
+    rmSync(pids, { force: true })
+    host.program('crontab', body)
+    const clock: Clock = {
+      ...systemClock, sleep: () => until('it was started', () =>
+        existsSync(pids) && readFileSync(pids, 'utf8').endsWith('\n')),
+    }
+    const ran = await run('remove --json', { clock })
+    t.strictSame([ran.status, ran.error().code], [1, 'crontab_unreadable'])
+    const [own = 0, started = 0] = readFileSync(pids, 'utf8').trim().split(' ').map(Number)
+    await until('it was ended', () => !isAlive(own))
+    if (started !== own) process.kill(started, 'SIGKILL')
+  }
+})
+
+t.test('whoever interrupts while the machine is asked changes no timer by it', async (t) => {
+  for (const name of ['systemctl', 'crontab'] as const) {
+    const { host, run } = await here(t, false)
+    writeFileSync(host.tab, '# mine\n')
+    const stop = new AbortController()
+    const asked = join(host.tab, '..', 'asked')
+    // What an interrupt at a terminal does: it ends the program that is asked, too.
+    host.program(name,
+      `touch '${asked}'; while [ -e '${asked}' ]; do sleep 0.02; done; kill -INT $$`)
+    const ran = run('install --yes --json', { stop: stop.signal })
+    await until('it is asked', () => existsSync(asked))
+    stop.abort()
+    rmSync(asked)
+    const ended = await ran
+    t.strictSame([ended.status, ended.error().code], [130, 'timers_stopped'], name)
+    t.equal(readFileSync(host.tab, 'utf8'), '# mine\n', 'no line came')
+    t.notOk(existsSync(host.units), 'no unit came')
+  }
+})
+
+t.test('timers of one user are changed one at a time, whatever state they are of', async (t) => {
+  const { host, run, world } = await here(t, false)
+  await run('install --yes')
+  const [before, calls] = [readFileSync(host.tab, 'utf8'), host.calls().length]
+  const path = join(world.place.dir, 'home/.cache/sallyport/timers.lock')
+  const lock = kernelStateLock(path, systemClock)
+  t.ok(lock.tryTake('another'))
+  for (const words of ['remove', 'install --yes --with cron']) {
+    const ran = await run(`${words} --wait 0 --json`)
+    t.strictSame([ran.status, ran.error().code], [11, 'timers_locked'], words)
+  }
+  t.strictSame(host.calls().slice(calls), [], 'the crontab is not even read')
+  t.equal(readFileSync(host.tab, 'utf8'), before)
+  lock.close()
+  t.equal((await run('remove --wait 0')).status, 0)
+  t.notOk(existsSync(host.tab))
+  rmSync(join(path, '..'), { recursive: true })
+  writeFileSync(join(path, '..'), 'no folder')
+  t.equal((await run('install --yes')).status, 0, 'where there can be no lock it goes without')
+  t.equal((await run('remove')).status, 0)
+})
+
+t.test('units that can be neither read nor written are told before anything changes', async (t) => {
+  const { host, run, world } = await here(t, false)
+  writeFileSync(host.tab, '# mine\n')
+  mkdirSync(join(host.units, '..'), { recursive: true })
+  writeFileSync(host.units, 'no folder')
+  for (const words of ['install --yes', 'install --yes --with systemd', 'show', 'remove']) {
+    const ran = await run(`${words} --json`)
+    t.strictSame([ran.status, ran.error().code], [1, 'units_refused'], words)
+  }
+  t.equal(readFileSync(host.tab, 'utf8'), '# mine\n')
+  const { status, stderr } = await world.run(['setup'], {
+    ...host.options, terminal: { stdin: true, stdout: true, stderr: true },
+    answers: [false, false, false, false],
+  })
+  t.equal(status, 0, `a set-up goes on: ${stderr}`)
 })
 
 t.test('a crontab that heads its tables anew is the same but for that heading', async (t) => {

@@ -19,19 +19,19 @@ interface Look {
 
 /** The answer, or null where it is refused for this reason. */
 const unless = async <T>(
-  kind: SallyportError['kind'], look: () => Promise<T>,
+  kinds: readonly SallyportError['kind'][], look: () => Promise<T>,
 ): Promise<T | null> => {
   try {
     return await look()
   } catch (error) {
-    if (error instanceof SallyportError && error.kind === kind) return null
+    if (error instanceof SallyportError && kinds.includes(error.kind)) return null
     throw error
   }
 }
 
 const lookAtState = async (deps: VerbDeps, gov: Gov): Promise<Look> => {
-  const session = await unless('unauthorized', () => deps.login('read', { touch: false }))
-  const timers = await unless('conflict', () => foundTimers(deps, noStanding))
+  const session = await unless(['unauthorized'], () => deps.login('read', { touch: false }))
+  const timers = await unless(['conflict', 'failed'], () => foundTimers(deps, noStanding))
   const around = { isLoggedIn: session !== null, scheduler: timers?.scheduler ?? null }
   return { steps: await setupStanding(gov, around), sequence: gov.store.read().sequence }
 }
@@ -39,7 +39,7 @@ const lookAtState = async (deps: VerbDeps, gov: Gov): Promise<Look> => {
 /** Reads everything anew: the command before has changed it in a store of its own. */
 const lookAround = async (deps: VerbDeps): Promise<Look> => {
   await deps.closeStores()
-  const gov = await unless('no_state', () => deps.gov('read'))
+  const gov = await unless(['no_state'], () => deps.gov('read'))
   return gov === null ? { steps: standingWithoutState, sequence: 0 } : lookAtState(deps, gov)
 }
 

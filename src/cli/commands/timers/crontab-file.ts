@@ -1,5 +1,5 @@
 /** The crontab of the user, read and replaced by the program crontab. */
-import { fail } from '../../../base/errors.js'
+import { fail, SallyportError } from '../../../base/errors.js'
 import type { VerbDeps } from '../../bound.js'
 import { ask } from './host.js'
 
@@ -17,11 +17,15 @@ export const readCrontab = async (deps: VerbDeps): Promise<string | null> => {
   })
 }
 
+const isUnreadable = (error: unknown): boolean =>
+  error instanceof SallyportError && error.code === 'crontab_unreadable'
+
 /** The same where units are what runs: a crontab that may not be read is told and passed over. */
 export const readCrontabBeside = async (deps: VerbDeps): Promise<string | null> => {
   try {
     return await readCrontab(deps)
-  } catch {
+  } catch (error) {
+    if (!isUnreadable(error)) throw error
     deps.note('The crontab cannot be read: whether lines of timers stand in it is not known.')
     return null
   }

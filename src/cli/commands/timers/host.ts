@@ -1,8 +1,8 @@
 /** Programs of this machine that timers need, and systemd's own two. */
-import { spawn } from 'node:child_process'
+import { spawn, type ChildProcess } from 'node:child_process'
 import { accessSync, constants } from 'node:fs'
 import { isAbsolute, join } from 'node:path'
-import { fail } from '../../../base/errors.js'
+import { fail, type SallyportError } from '../../../base/errors.js'
 import type { VerbDeps } from '../../bound.js'
 
 /** How a program of the machine ended. */
@@ -14,6 +14,7 @@ export interface Ended {
   readonly err: string
 }
 
+/** How long a program of the machine may take, milliseconds. */
 const answerMs = 20_000
 
 /** A session of this program is none of theirs. */
@@ -21,24 +22,54 @@ const envFor = (env: VerbDeps['env']): Record<string, string | undefined> => ({
   ...env, SALLYPORT_SESSION: undefined, LC_ALL: 'C',
 })
 
-/** Runs a program of the machine by its name on PATH and waits for it. */
-export const ask = (
-  deps: VerbDeps, name: string, words: readonly string[], input = '',
-): Promise<Ended> => new Promise((resolve) => {
-  const child = spawn(name, [...words], {
-    env: envFor(deps.env), stdio: ['pipe', 'pipe', 'pipe'], timeout: answerMs,
+/** What a stop while the machine is asked, or is about to be, becomes. */
+export const stopped = (cause?: unknown): SallyportError =>
+  fail.cancelled('timers_stopped', 'Stopped; timers may have been changed in part.', {
+    next: 'What is installed now tells `sallyport timers show`.', cause,
   })
+
+const endOf = (child: ChildProcess): Promise<Ended> => new Promise((resolve) => {
   const [out, err]: [Buffer[], Buffer[]] = [[], []]
   const textOf = (parts: Buffer[]): string => Buffer.concat(parts).toString('latin1')
-  child.stdout.on('data', (part: Buffer) => out.push(part))
-  child.stderr.on('data', (part: Buffer) => err.push(part))
+  child.stdout?.on('data', (part: Buffer) => out.push(part))
+  child.stderr?.on('data', (part: Buffer) => err.push(part))
   child.on('error', ({ code }: NodeJS.ErrnoException) =>
     resolve({ status: code === 'ENOENT' ? null : -1, out: '', err: '' }))
   child.on('close', (status) =>
     resolve({ status: status ?? -1, out: textOf(out), err: textOf(err) }))
+})
+
+/** Ends it; what it started itself may keep its streams open, and is not waited for. */
+const letGo = (child: ChildProcess): void => {
+  child.kill('SIGKILL')
+  for (const stream of child.stdio) stream?.destroy()
+}
+
+/**
+ * Runs a program of the machine by its name on PATH and waits for it, never longer than `answerMs`.
+ * Throws `cancelled` `timers_stopped`: an interrupt at the terminal ends the program too, and what
+ * it did not say must not be taken for an answer.
+ */
+export const ask = async (
+  deps: VerbDeps, name: string, words: readonly string[], input = '',
+): Promise<Ended> => {
+  if (deps.stop.aborted) throw stopped()
+  const child = spawn(name, [...words], {
+    env: envFor(deps.env), stdio: ['pipe', 'pipe', 'pipe'],
+  })
   child.stdin.on('error', () => undefined)
   child.stdin.end(Buffer.from(input, 'latin1'))
-})
+  const over = new AbortController()
+  const late = deps.clock.sleep(answerMs, AbortSignal.any([deps.stop, over.signal]))
+  try {
+    const ended = await Promise.race([endOf(child), late.then(() => null, () => null)])
+    if (deps.stop.aborted) throw stopped()
+    return ended ?? { status: -1, out: '', err: '' }
+  } finally {
+    over.abort()
+    letGo(child)
+  }
+}
 
 /** The absolute path of a program; null where there is none. */
 export const findProgram = ({ env }: VerbDeps, name: string): string | null => {

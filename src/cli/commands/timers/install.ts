@@ -17,6 +17,7 @@ import { defineVerb, type Build, type Run, type VerbDefinition } from '../../ver
 import { foundTimers } from './found.js'
 import { readCrontab, readCrontabBeside, writeCrontab } from './crontab-file.js'
 import { findProgram, hasSystemd, systemctl } from './host.js'
+import { oneAtATime } from './one-at-a-time.js'
 import { ownUnits, unitFolder, writeUnits } from './unit-files.js'
 import { dropLines, dropUnits } from './remove.js'
 import { timersText } from './text.js'
@@ -46,7 +47,7 @@ const definition: VerbDefinition<Timers> = {
     ],
     session: 'none',
     damage: 'refuses',
-    exits: ['rejected', 'conflict', 'blocked', 'no_state', 'damaged'],
+    exits: ['rejected', 'conflict', 'blocked', 'no_state', 'locked', 'damaged'],
     json: timersInstall,
   },
   flags: (command) => command
@@ -117,9 +118,9 @@ const withCron = (deps: VerbDeps, id: string, lines: readonly string[]): Recipe 
         next: 'Install cron, or choose --with systemd.',
       })
     }
-    const written = withBlock(id, crontab, lines)
+    const [written, units] = [withBlock(id, crontab, lines), ownUnits(deps, id)]
     if (written !== crontab) await writeCrontab(deps, written)
-    await dropUnits(deps, ownUnits(deps, id))
+    await dropUnits(deps, units)
   },
 })
 
@@ -167,7 +168,7 @@ const run: Run<InstallOptions, Timers> = async (options, deps) => {
   for (const line of recipe.shown) tell(deps.io, terminalSafe(line))
   tellWhatLacks(deps, gov, jobs)
   if (options.yes !== true) await deps.confirm('Install these timers', '--yes')
-  await recipe.install()
+  await oneAtATime(deps, 'timers install', () => recipe.install())
   return timersInstall.answer(await foundTimers(deps, timerStanding(gov)))
 }
 

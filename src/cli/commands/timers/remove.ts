@@ -6,6 +6,7 @@ import type { VerbDeps } from '../../bound.js'
 import { defineVerb, type Build, type Run, type VerbDefinition } from '../../verb.js'
 import { readCrontab, readCrontabBeside, writeCrontab } from './crontab-file.js'
 import { hasSystemd, systemctl } from './host.js'
+import { oneAtATime } from './one-at-a-time.js'
 import { ownUnits, removeUnits } from './unit-files.js'
 import { timersText } from './text.js'
 
@@ -20,7 +21,7 @@ const definition: VerbDefinition<Timers> = {
     examples: ['$ sallyport timers remove'],
     session: 'none',
     damage: 'unasked',
-    exits: ['conflict'],
+    exits: ['conflict', 'locked'],
     json: timersRemove,
   },
   text: timersText,
@@ -51,10 +52,12 @@ export const dropLines = async (
 
 const run: Run<object, Timers> = async (_options, deps) => {
   const id = timerId(deps.places.stateDir)
-  const units = ownUnits(deps, id)
-  await dropUnits(deps, units)
-  const read = units.length > 0 ? readCrontabBeside : readCrontab
-  await dropLines(deps, id, await read(deps))
+  await oneAtATime(deps, 'timers remove', async () => {
+    const units = ownUnits(deps, id)
+    await dropUnits(deps, units)
+    const read = units.length > 0 ? readCrontabBeside : readCrontab
+    await dropLines(deps, id, await read(deps))
+  })
   return timersRemove.answer({ scheduler: null, entries: [], lingering: null, ...noStanding })
 }
 

@@ -3,8 +3,9 @@ import {
   lstatSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync,
 } from 'node:fs'
 import { isAbsolute, join } from 'node:path'
-import { fail } from '../../../base/errors.js'
+import { fail, SallyportError } from '../../../base/errors.js'
 import { unitMark, unitPrefix, type UnitFile } from '../../../fabric/timers/units.js'
+import { ioFailure } from '../../../state/files.js'
 import type { VerbDeps } from '../../bound.js'
 
 /** Where units of the user lie; a relative path counts as absent, as for systemd. */
@@ -20,6 +21,22 @@ const ownerOf = (path: string): 'nobody' | 'own' | 'foreign' => {
   return found.isFile() && readFileSync(path, 'utf8').startsWith(unitMark) ? 'own' : 'foreign'
 }
 
+/** What `fn` gives; throws `failed`: `disk_full`, or `units_refused` for all else of the disk. */
+const orRefused = <T>(doing: 'read' | 'written', fn: () => T): T => {
+  try {
+    return fn()
+  } catch (error) {
+    if (error instanceof SallyportError) throw error
+    const failure = ioFailure(error, 'the user units')
+    if (failure.code === 'disk_full') throw failure
+    throw fail.failed('units_refused', `The folder of the user units cannot be ${doing}.`, {
+      next: 'See whose ~/.config/systemd/user is, and which rights it has. Lines of a crontab '
+        + 'need no units: `sallyport timers install --with cron`.',
+      details: failure.details, cause: error,
+    })
+  }
+}
+
 const namesIn = (folder: string): readonly string[] => {
   try {
     return readdirSync(folder)
@@ -29,11 +46,11 @@ const namesIn = (folder: string): readonly string[] => {
   }
 }
 
-/** Names of the units of one state that this program made, in order. */
+/** Names of the units of one state that this program made, in order. Throws as `orRefused`. */
 export const ownUnits = (deps: VerbDeps, id: string): readonly string[] => {
   const folder = unitFolder(deps)
-  return namesIn(folder).filter((name) =>
-    name.startsWith(unitPrefix(id)) && ownerOf(join(folder, name)) === 'own').sort()
+  return orRefused('read', () => namesIn(folder).filter((name) =>
+    name.startsWith(unitPrefix(id)) && ownerOf(join(folder, name)) === 'own').sort())
 }
 
 const requireFree = (folder: string, files: readonly UnitFile[]): void => {
@@ -46,28 +63,33 @@ const requireFree = (folder: string, files: readonly UnitFile[]): void => {
 
 /**
  * Writes the units in place of earlier ones: each whole, and none before the disk took them all.
- * Throws `conflict` `unit_foreign` for a name that is taken, with nothing changed.
+ * Throws `conflict` `unit_foreign` for a name that is taken, with nothing changed, and as
+ * `orRefused`.
  */
 export const writeUnits = (deps: VerbDeps, files: readonly UnitFile[]): void => {
   const folder = unitFolder(deps)
-  mkdirSync(folder, { recursive: true })
-  requireFree(folder, files)
   // Two installs at once do not write into one another's files.
   const fresh = (name: string): string => join(folder, `.${name}.${process.pid}`)
-  try {
-    for (const { name, text } of files) writeFileSync(fresh(name), text, { mode: 0o600 })
-    for (const { name } of files) renameSync(fresh(name), join(folder, name))
-  } finally {
-    for (const { name } of files) rmSync(fresh(name), { force: true })
-  }
+  orRefused('written', () => {
+    mkdirSync(folder, { recursive: true })
+    requireFree(folder, files)
+    try {
+      for (const { name, text } of files) writeFileSync(fresh(name), text, { mode: 0o600 })
+      for (const { name } of files) renameSync(fresh(name), join(folder, name))
+    } finally {
+      for (const { name } of files) rmSync(fresh(name), { force: true })
+    }
+  })
 }
 
 /** Removes units, and the links by which they were enabled. */
 export const removeUnits = (deps: VerbDeps, names: readonly string[]): void => {
   const folder = unitFolder(deps)
-  for (const name of names) {
-    const link = join(folder, 'timers.target.wants', name)
-    if (lstatSync(link, { throwIfNoEntry: false })?.isSymbolicLink()) rmSync(link)
-    rmSync(join(folder, name), { force: true })
-  }
+  orRefused('written', () => {
+    for (const name of names) {
+      const link = join(folder, 'timers.target.wants', name)
+      if (lstatSync(link, { throwIfNoEntry: false })?.isSymbolicLink()) rmSync(link)
+      rmSync(join(folder, name), { force: true })
+    }
+  })
 }
