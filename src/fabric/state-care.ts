@@ -57,10 +57,10 @@ export const checkWhole = async (
   }
 }
 
-/** What a repair and a restore need to make indexes again. */
+/** What a repair and a restore need to make indexes and counts again. */
 const layoutOf = async (registry: Registry): Promise<Layout> => {
-  const { collections, retired } = await stateRules(registry)
-  return { specs: collections, retired }
+  const { collections, retired, derived } = await stateRules(registry)
+  return { specs: collections, retired, derived }
 }
 
 const nothingKept: Kept = {

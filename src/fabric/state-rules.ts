@@ -20,6 +20,7 @@ import { witnessStatus } from '../governance/policy/witness.js'
 import { verifyPrincipals } from '../governance/principals.js'
 import { collections } from '../governance/rows.js'
 import { requireIntact } from '../governance/vault.js'
+import type { DerivedRows } from '../state/derived.js'
 import { findEach } from '../state/each.js'
 import type { CollectionSpec, Problem, Store, View } from '../state/types.js'
 import { capabilities } from './capabilities.js'
@@ -31,6 +32,8 @@ export interface StateRules {
   readonly collections: readonly CollectionSpec<unknown>[]
   /** Collections of earlier programs, which a change of format drops. */
   readonly retired: readonly string[]
+  /** Collections that are counted from others. */
+  readonly derived: readonly DerivedRows[]
   /** Rules over the documents: money that balances, a chained audit, rows that agree. */
   readonly documents: readonly ((view: View) => readonly Problem[])[]
   /** Names of all stored content that some row refers to; any other belongs to no record. */
@@ -106,6 +109,7 @@ export const stateRules = async (registry: Registry = capabilities): Promise<Sta
       ...rows.flatMap((one) => one.collections),
     ],
     retired: rows.flatMap(({ retired }) => retired ?? []),
+    derived: rows.flatMap(({ derived }) => derived ?? []),
     documents: [...ofGovernance, verifyOwnership(registry), ...rows.flatMap(({ rules }) => rules)]
       .map((rule) => (view) => isInitUnfinished(view) ? [] : rule(view).map(asDamage)),
     referenced: (view) => new Set([

@@ -6,6 +6,7 @@
  * that whoever needs one part does not load every capability.
  */
 import type * as v from 'valibot'
+import type { DerivedRows } from '../state/derived.js'
 import type { ArtifactRef, CollectionSpec, Store, Tx, View } from '../state/types.js'
 import type { Gov, Problem } from './context.js'
 import type { RecoveryRule } from './interrupted.js'
@@ -34,6 +35,8 @@ export interface CapabilityRows {
   readonly collections: readonly CollectionSpec<unknown>[]
   /** Collections of its earlier programs: a change of the format drops them. */
   readonly retired?: readonly string[]
+  /** Of its collections those that are counted from others. */
+  readonly derived?: readonly DerivedRows[]
   /** Each names every way in which rows contradict each other; [] is sound. Pure. */
   readonly rules: readonly ((view: View) => readonly Problem[])[]
   /** What lies in folders of its own beside what its rows say; never damage. Changes nothing. */

@@ -4,6 +4,7 @@ import { runningCollection } from './analysis/rows.js'
 import { carryShots } from './carry.js'
 import { digestCollections } from './digest/rows.js'
 import { verifyDigests } from './digest/verify.js'
+import { countedRows } from './observations/recount.js'
 import { retiredShotCollections, shotCollections } from './observations/rows.js'
 import { idleReceipts } from './receipts/prune.js'
 import { receiptCollections } from './receipts/rows.js'
@@ -21,6 +22,7 @@ export const shotRows: CapabilityRows = {
     ...Object.values(conclusionCollections),
   ],
   retired: retiredShotCollections,
+  derived: [countedRows],
   rules: [verifyShots, verifyDigests, verifyConclusions],
   sealed: shotArtifacts,
   carry: carryShots,

@@ -1,29 +1,13 @@
-import { SallyportError } from '../base/errors.js'
 import type { StatusLine } from '../governance/capability.js'
 import type { View } from '../state/types.js'
-import { sampleObservations } from './observations/find.js'
-import { shotCollections as c } from './observations/rows.js'
+import { shotCollections as c, type ShotCount } from './observations/rows.js'
 import { savedSettings } from './source/settings.js'
 
-/** Blocked rows that are asked for their reason. */
-const looksMax = 100
-
-/** What a row cannot tell is left out: the number stands without it. */
-const reasonOfMost = (view: View): string | null => {
-  try {
-    return mostFrequent(view)
-  } catch (error) {
-    if (error instanceof SallyportError) return null
-    throw error
-  }
-}
-
-/** The most frequent stored reason of some blocked rows; null where none has one. */
-const mostFrequent = (view: View): string | null => {
+/** The reason of most of them, as it is stored; null where none has one. */
+const reasonOfMost = (blocked: readonly ShotCount[]): string | null => {
   const counts = new Map<string, number>()
-  const some = sampleObservations(view, { statuses: ['blocked'] }, (looks) => looks < looksMax)
-  for (const { analyzer: { reason } } of some) {
-    if (reason !== null) counts.set(reason, (counts.get(reason) ?? 0) + 1)
+  for (const { reason = null, count } of blocked) {
+    if (reason !== null) counts.set(reason, (counts.get(reason) ?? 0) + count)
   }
   return [...counts].sort((a, b) => b[1] - a[1])[0]?.[0] ?? null
 }
@@ -39,11 +23,11 @@ export const shotsStatusLine = (view: View): StatusLine => {
   const blocked = view.all(c.counts).map(({ doc }) => doc)
     .filter((one) => !one.archived && one.analysis_status === 'blocked'
       && one.classification === null)
-    .reduce((sum, { count }) => sum + count, 0)
-  if (blocked === 0) return { status: 'configured', reason_code: null }
-  const images = blocked === 1 ? '1 image is' : `${blocked} images are`
+  const number = blocked.reduce((sum, { count }) => sum + count, 0)
+  if (number === 0) return { status: 'configured', reason_code: null }
+  const images = number === 1 ? '1 image is' : `${number} images are`
   return {
-    status: 'blocked', reason_code: reasonOfMost(view),
+    status: 'blocked', reason_code: reasonOfMost(blocked),
     reason: `${images} blocked: sallyport shots status`,
   }
 }

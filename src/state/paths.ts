@@ -2,7 +2,7 @@
 import { join } from 'node:path'
 
 /** The format this program writes. */
-export const formatVersion = 4
+export const formatVersion = 5
 /** The format that the first line of a log names: its bytes are those of format 2. */
 export const logFormatVersion = 2
 

@@ -1,6 +1,8 @@
 /** Blocked images: who tells of them, and that no hint leads back to the verb that gave it. */
 import t from 'tap'
 import { systemClock } from '../../src/base/clock.js'
+import { standingOf } from '../../src/shots/gates.js'
+import type { Observation } from '../../src/shots/observations/rows.js'
 import { observationOf } from '../support/observations.js'
 import { greyPng } from '../support/png.js'
 import { forImages } from '../world/gateway.js'
@@ -41,7 +43,7 @@ t.test('analyze tells how many blocked images it passed over, why, and what to d
 
   await t.test('the status names the reasons, the list has them in a column', async (t) => {
     const status = await world.run(['shots', 'status'])
-    t.match(status.stdout, /^analysis .*3 blocked \(before_consent, file_unreadable\)/m)
+    t.match(status.stdout, /^analysis .*3 blocked \(2 before_consent, 1 file_unreadable\)/m)
     const lines = (await world.run(['shots', 'list'])).stdout.split('\n')
     t.match(lines.find((line) => line.includes('c.png')), /\tfile_unreadable$/)
     const seen = (await world.run(['shots', 'status', '--json'])).json()
@@ -87,8 +89,64 @@ t.test('a conclusion over nothing, over failures and behind a closed gate names 
   })
 })
 
-t.test('where some blocked images alone were looked at, the status says at how many', async (t) => {
+t.test('the reasons of blocked and failed images are counted for all of them, however slow the machine is', async (t) => {
   const world = await World.in(t).state().session().images()
+  const many = (from: number, to: number, change: Partial<Observation>): Observation[] =>
+    Array.from({ length: to - from }, (_, n) =>
+      observationOf(world.folder, `${from + n}.png`, change))
+  const { analyzer } = observationOf('/x', 'x')
+  await world.put(
+    ...many(0, 1_100, { observed_revision: 1 }),
+    ...many(1_100, 1_300, { analyzer: { ...analyzer, reason: 'image_damaged' } }),
+    ...many(1_300, 1_307, {
+      analysis_status: 'failed', analyzer: { ...analyzer, reason: 'timed_out' },
+    }),
+    ...many(1_307, 1_309, {
+      analysis_status: 'failed', analyzer: { ...analyzer, reason: 'bad_reply' },
+    }),
+  )
+  let ms = 0
+  const clock = { ...systemClock, monotonicMs: () => (ms += 1_000) }
+  const seen = (await world.run(['shots', 'status', '--json'], { clock })).json()
+  t.hasStrict(seen.screenshot_folder.analysis, {
+    status_mix: { blocked: 1_300, failed: 9 }, blocked_looked_at: 1_300,
+    blocked_reasons: [
+      { reason: 'analysis_off', count: 1_100 }, { reason: 'image_damaged', count: 200 },
+    ],
+    failed_reasons: [{ reason: 'timed_out', count: 7 }, { reason: 'bad_reply', count: 2 }],
+  })
+  const text = (await world.run(['shots', 'status'], { clock })).stdout.replace(/\s+/g, ' ')
+  t.match(text, '1300 blocked (1100 analysis_off, 200 image_damaged)')
+  t.match(text, '9 failed (7 timed_out, 2 bad_reply)')
+  t.equal((await world.run(['state', 'check'])).status, 0)
+})
+
+t.test('what a consent reaches of blocked images is counted by the policy under which they were taken in', async (t) => {
+  const world = await World.in(t).sandbox().state().session().gateway(forImages).images(allowed)
+  await world.prove('screenshot')
+  const ctx = world.ctx('read')
+  const reach = standingOf(ctx, ctx.gov.store.read()).route?.consent.granted_revision ?? 0
+  ctx.gov.store.close()
+  t.ok(reach > 0)
+  const taken = (name: string, revision: number): Observation =>
+    observationOf(world.folder, name, { observed_revision: revision })
+  await world.put(
+    ...Array.from({ length: 20 }, (_, n) => taken(`before-${n}.png`, reach - 1)),
+    ...Array.from({ length: 10 }, (_, n) => taken(`behind-${n}.png`, reach)),
+  )
+  let ms = 0
+  const clock = { ...systemClock, monotonicMs: () => (ms += 1_000) }
+  const seen = (await world.run(['shots', 'status', '--json'], { clock })).json()
+  t.hasStrict(seen.screenshot_folder.analysis, {
+    blocked_looked_at: 30, blocked_reasons: [
+      { reason: 'before_consent', count: 20 }, { reason: 'reason_gone', count: 10 },
+    ],
+  })
+})
+
+t.test('where rows of an earlier version have to be read, the status says how many were', async (t) => {
+  const world = await World.in(t).sandbox().state().session().gateway(forImages).images(allowed)
+  await world.prove('screenshot')
   await world.put(...Array.from({ length: 9 }, (_, n) => observationOf(world.folder, `${n}.png`)))
   let ms = 0
   const clock = { ...systemClock, monotonicMs: () => (ms += 1_000) }

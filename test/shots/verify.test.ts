@@ -164,6 +164,28 @@ t.test('state check knows every row and every sealed byte of a scan, and a compa
   t.ok(codesNow.includes('evidence_missing'))
 })
 
+t.test('counters that are wrong are counted again by a repair, which loses nothing', async (t) => {
+  const world = await World.in(t).state().session().images()
+  await world.put(...['a.png', 'b.png', 'c.png'].map((name) => observationOf(world.folder, name)))
+  const right = world.view().all(c.counts)
+  const { store } = world.ctx('write').gov
+  await store.transact('test', (tx) => {
+    for (const { id, doc } of tx.all(c.counts)) {
+      tx.remove(c.counts, id)
+      tx.put(c.counts, 'other', { ...doc, count: doc.count + 4 })
+    }
+  })
+  store.close()
+  t.hasStrict((await world.run(['state', 'check', '--json'])).json().problems,
+    [{ code: 'shot_counts_differ' }])
+  const { done, loss } = (await world.run(['state', 'repair', '--json'])).json()
+  t.hasStrict(done, [{ code: 'indexes_rebuilt' }])
+  t.hasStrict(loss, { records_after: null })
+  t.strictSame(world.view().all(c.counts), right)
+  t.equal((await world.run(['state', 'check'])).status, 0)
+  t.hasStrict((await world.run(['state', 'repair', '--json'])).json(), { changed: false })
+})
+
 t.test('every collection of the source is known to state check', async (t) => {
   const { collections } = await stateRules()
   const known = new Set(collections.map(({ name }) => name))

@@ -14,9 +14,10 @@ import { decodeStateFile, encodeStateFile } from '../../src/state/state-file.js'
 import { openStore } from '../../src/state/store.js'
 import type { FileStore } from '../../src/state/store.js'
 import { items, notes, numbers, specs } from '../support/state/notes.js'
-import { dueEntries, entriesIn, things } from '../support/state/things.js'
+import { colourCounts, countedColours, dueEntries, entriesIn, things } from '../support/state/things.js'
 
-const indexed = [...specs, things]
+const indexed = [...specs, things, colourCounts]
+const derived = [countedColours]
 const folder = join(dirname(fileURLToPath(import.meta.url)), 'fixtures')
 
 const unpack = (t: Test, name: string): { dir: string; configDir: string } => {
@@ -175,14 +176,14 @@ t.test('durability 12: there is a stored fixture of each format and of each kind
   t.strictSame(names, [
     ...Object.keys(expectations).map((kind) => `format-1-${kind}`),
     ...kindsOf2.map((kind) => `format-2-${kind}`),
-    ...[3, 4].flatMap((format) =>
+    ...[3, 4, 5].flatMap((format) =>
       [...kindsOf2, ...Object.keys(expectations3)].map((kind) => `format-${format}-${kind}`)),
   ].sort())
 })
 
 for (const name of names) {
   const kind = name.replace(/^format-\d+-/, '')
-  const isOld = !name.startsWith('format-4-')
+  const isOld = !name.startsWith('format-5-')
   // Indexes of an earlier format are looked at, and made again, when it is changed.
   const isMended = (code: string): boolean => isOld && code.startsWith('index')
   // Before format 3 there were no indexes, and none of these.
@@ -215,7 +216,7 @@ for (const name of names) {
       t.throws(() => openStore({ ...place, mode: 'read' }), { code: expected.open })
     }
     const repair = await repairState({
-      ...place, specs: indexed, onLoss: (store) => store.transact('loss', (tx) => tx.mark()),
+      ...place, specs: indexed, derived, onLoss: (store) => store.transact('loss', (tx) => tx.mark()),
     })
     const done = repair.done.map((problem) => problem.code)
     const cut = kind === 'torn-tail' && !isOld
@@ -228,12 +229,14 @@ for (const name of names) {
     t.equal(view.all(items).length, expected.itemsAfter ?? 5)
     t.strictSame(entriesIn(view), dueEntries(view.all(things).map(({ id, doc }) => [id, doc])))
     t.equal(view.all(things).length, thingsThere)
+    t.strictSame(view.all(colourCounts).map(({ doc }) => doc),
+      thingsThere === 0 ? [] : [{ count: thingsThere }])
     t.equal(await tryWrite(after), 'ok')
     after.close()
   })
 }
 
-for (const format of [2, 3]) {
+for (const format of [2, 3, 4]) {
   t.test(`durability 10: a change from format ${format} that only raised STATE is taken up again`, async (t) => {
     const place = unpack(t, `format-${format}-sound`)
     const path = join(place.dir, 'STATE')

@@ -15,6 +15,7 @@ import type { Migration } from '../../src/state/care/migrate.js'
 import { migrateState, migrations, stepsBetween } from '../../src/state/care/migrate.js'
 import { repairState } from '../../src/state/care/repair.js'
 import { restoreState } from '../../src/state/care/restore.js'
+import { formatVersion } from '../../src/state/paths.js'
 import type { FileStore } from '../../src/state/store.js'
 import {
   fingerprintOf, flipBit, newestLog, truncateTo, zeroBlock,
@@ -513,7 +514,7 @@ t.test('compact folds the log and says how long it was', async (t) => {
 
 /** Two steps that only write down that they were taken, and the STATE that stood meanwhile. */
 const stepsInto = (taken: string[]): readonly Migration[] =>
-  [4, 5].map((from) => ({
+  [formatVersion, formatVersion + 1].map((from) => ({
     from, to: from + 1, name: `step ${from}`,
     prepare: ({ files, places }) => {
       taken.push(`prepare ${from}`)
@@ -528,13 +529,18 @@ const stepsInto = (taken: string[]): readonly Migration[] =>
 t.test('durability 12: migrations run in order, once, STATE raised before each', async (t) => {
   const store = await livedIn(t)
   store.close()
-  t.strictSame(migrations.map(({ from, to }) => [from, to]), [[1, 2], [2, 3], [3, 4]])
-  t.strictSame(await migrateState(placeOf(store)), { from: 4, to: 4, steps: [] })
+  t.strictSame(migrations.map(({ from, to }) => [from, to]), [[1, 2], [2, 3], [3, 4], [4, 5]])
+  t.strictSame(await migrateState(placeOf(store)), {
+    from: formatVersion, to: formatVersion, steps: [],
+  })
   const taken: string[] = []
   const steps = stepsInto(taken)
-  const report = await migrateState(placeOf(store), steps, 6)
-  t.strictSame(report, { from: 4, to: 6, steps: ['step 4', 'step 5'] })
-  t.strictSame(taken, ['prepare 4', 'run 4, STATE 5', 'prepare 5', 'run 5, STATE 6'])
+  const [now, next, last] = [formatVersion, formatVersion + 1, formatVersion + 2]
+  const report = await migrateState(placeOf(store), steps, last)
+  t.strictSame(report, { from: now, to: last, steps: [`step ${now}`, `step ${next}`] })
+  t.strictSame(taken, [
+    `prepare ${now}`, `run ${now}, STATE ${next}`, `prepare ${next}`, `run ${next}, STATE ${last}`,
+  ])
   t.hasStrict(errorOf(() => again(t, store)), { kind: 'blocked', code: 'state_too_new' })
-  t.hasStrict(errorOf(() => stepsBetween(steps, 6, 8)), { code: 'no_migration' })
+  t.hasStrict(errorOf(() => stepsBetween(steps, last, last + 2)), { code: 'no_migration' })
 })

@@ -4,14 +4,20 @@
  */
 import type { View } from '../../state/types.js'
 import type { ShotsContext } from '../context.js'
-import { classificationNow, currentFacts, rowClassificationNow } from '../observations/as-of-now.js'
+import { classificationNow, currentFacts, type CurrentFacts } from '../observations/as-of-now.js'
 import { sampleObservations, type ObservationFilter } from '../observations/find.js'
-import { consentReaches, gateTextOf, standingOf } from '../gates.js'
-import { shotCollections as c, type Observation } from '../observations/rows.js'
+import { consentReaches, gateTextOf, standingOf, type RouteStanding } from '../gates.js'
+import {
+  shotCollections as c, type CountKey, type Observation, type ShotCount,
+} from '../observations/rows.js'
 import type { BlockedReasons } from '../receipts/analysis.js'
-import { lasting, stillHolds } from './restore.js'
+import { ReasonCounts } from './reason-counts.js'
+import { lasting, reasonHolds, stillHolds } from './restore.js'
 
-/** Rows that are read for it at most; the first few are read however long they take. */
+/**
+ * Rows that are read where counters cannot tell, at most; the first few are read however long they
+ * take.
+ */
 const looksMax = 1_000
 const looksMin = 5
 /** How long a job may look beyond them, in ms. */
@@ -22,14 +28,42 @@ export const quickLooksMs = 15
 /** What nothing stands in the way of any more: a later pass of the job takes it up. */
 export const reasonGone = 'reason_gone'
 
-const reasonReader = (ctx: ShotsContext, view: View): ((row: Observation) => string) => {
-  const standing = standingOf(ctx, view)
-  const { closed } = standing
+/** What is told of a blocked row depends on these two alone, in nearly all cases. */
+type Blocked = Pick<ShotCount, 'reason' | 'observed_revision'>
+
+/** Whether the consent in force reaches rows; null where each has to be asked. */
+const reaches = ({ route }: RouteStanding, group: Blocked): boolean | null => {
+  if (route === null) return false
+  const { observed_revision: revision = null } = group
+  return revision === null ? null
+    : consentReaches(route.consent, { observed_at: '', observed_revision: revision })
+}
+
+/** What is told of all rows of a group; null where each has to be asked. */
+const groupReader = (
+  ctx: ShotsContext, view: View, standing: RouteStanding,
+): ((group: Blocked) => string | null) => {
+  const holds = reasonHolds(ctx, view, standing)
+  return (group) => {
+    const { reason = null } = group
+    if (reason !== null && lasting(reason)) return reason
+    if (standing.closed !== null) return standing.closed
+    const isHeld = reason === null ? false : holds(reason)
+    if (isHeld === true) return reason
+    const isReached = reaches(standing, group)
+    if (isHeld === null || isReached === null) return null
+    return isReached ? reasonGone : 'before_consent'
+  }
+}
+
+const rowReader = (
+  ctx: ShotsContext, view: View, standing: RouteStanding,
+): ((row: Observation) => string) => {
   const holds = stillHolds(ctx, view, standing)
   return (row) => {
     const { reason } = row.analyzer
     if (reason !== null && lasting(reason)) return reason
-    if (closed !== null) return closed
+    if (standing.closed !== null) return standing.closed
     if (reason !== null && holds(row)) return reason
     const { route } = standing
     return route === null || consentReaches(route.consent, row) ? reasonGone : 'before_consent'
@@ -41,37 +75,46 @@ export interface BlockedLook extends Pick<ObservationFilter, 'since' | 'until'> 
   readonly msMax?: number
 }
 
-/** Why images of the current folder are blocked; with a period, those that were captured in it. */
+/**
+ * Why images of the current folder are blocked: of all of them, from counters; with a period those
+ * that were captured in it, as far as some were looked at.
+ */
 export const blockedReasons = (
   ctx: ShotsContext, view: View, { msMax = looksMsMax, ...period }: BlockedLook = {},
 ): BlockedReasons => {
   const now = currentFacts(ctx, view)
   if (now.folderDigest === null) return []
-  const reasonOf = reasonReader(ctx, view)
-  const counts = new Map<string, number>()
-  const filter: ObservationFilter = {
-    ...period, statuses: ['blocked'], folderDigest: now.folderDigest,
+  const standing = standingOf(ctx, view)
+  const ofGroup = groupReader(ctx, view, standing)
+  const isWhole = period.since === undefined && period.until === undefined
+  const reasons = new ReasonCounts()
+  const toldOf = (key: CountKey): string | null => (isWhole ? ofGroup(key) : null)
+  for (const group of blockedGroups(view, now)) {
+    const told = toldOf(group)
+    if (told !== null) reasons.add(told, group.count)
   }
   const { clock } = ctx.gov
   const untilMs = clock.monotonicMs() + msMax
   const goesOn = (looks: number): boolean =>
     looks < looksMin || (looks < looksMax && clock.monotonicMs() < untilMs)
-  for (const row of sampleObservations(view, filter, goesOn)) {
-    if (rowClassificationNow(row, now) !== null) continue
-    const reason = reasonOf(row)
-    counts.set(reason, (counts.get(reason) ?? 0) + 1)
+  const filter: ObservationFilter = {
+    ...period, statuses: ['blocked'], folderDigest: now.folderDigest,
+    meant: (key) => classificationNow(key, now) === null && toldOf(key) === null,
   }
-  return [...counts].map(([reason, count]) => ({ reason, count }))
-    .sort((a, b) => b.count - a.count)
+  const ofRow = rowReader(ctx, view, standing)
+  for (const row of sampleObservations(view, filter, goesOn)) reasons.add(ofRow(row), 1)
+  return reasons.list()
 }
+
+/** The blocked rows of the current folder that are still meant, in groups. */
+const blockedGroups = (view: View, now: CurrentFacts): readonly ShotCount[] =>
+  view.all(c.counts).map(({ doc }) => doc).filter((one) =>
+    one.root_digest === now.folderDigest && !one.archived
+    && one.analysis_status === 'blocked' && classificationNow(one, now) === null)
 
 /** How many images of the current folder are blocked, from counters alone. */
 export const blockedCount = (ctx: ShotsContext, view: View): number => {
-  const now = currentFacts(ctx, view)
-  return view.all(c.counts)
-    .filter(({ doc }) => doc.root_digest === now.folderDigest && !doc.archived
-      && doc.analysis_status === 'blocked' && classificationNow(doc, now) === null)
-    .reduce((sum, { doc }) => sum + doc.count, 0)
+  return blockedGroups(view, currentFacts(ctx, view)).reduce((sum, { count }) => sum + count, 0)
 }
 
 /** What a person may do about a reason why images are blocked; never empty. */

@@ -54,10 +54,13 @@ const ledgerHasRoom = (view: View, boundMicrousd: number): boolean => {
   return ledgerFacts(view).ok && balances(view).available_microusd >= boundMicrousd
 }
 
-/** Which reasons of blocked rows hold although every gate of the route is open. */
-export const stillHolds = (
+/**
+ * Which reasons of blocked rows hold although every gate of the route is open; null where that
+ * differs from row to row.
+ */
+export const reasonHolds = (
   ctx: ShotsContext, view: View, standing: RouteStanding,
-): ((row: Observation) => boolean) => {
+): ((reason: string | null) => boolean | null) => {
   const { route } = standing
   if (route === null) return () => true
   const saved = savedSettings(view)
@@ -66,14 +69,21 @@ export const stillHolds = (
   const exhausted = callsLeft(budget, bound) === 0
   const noRoom = !ledgerHasRoom(view, bound)
   const recursive = isRecursive(saved)
-  return (row) => {
-    const { reason } = row.analyzer
+  return (reason) => {
     if (lasting(reason)) return true
-    if (reason === 'recursive_off') return !isRowSelected(row, recursive)
+    if (reason === 'recursive_off') return recursive ? false : null
     if (reason === 'proof_missing' || reason === 'proof_stale') return standing.proof !== 'current'
     if (reason === 'budget_exhausted') return exhausted
     return reason === 'ceiling_exceeded' && noRoom
   }
+}
+
+/** The same of rows: one in a subfolder may have got a name outside of it since. */
+export const stillHolds = (
+  ctx: ShotsContext, view: View, standing: RouteStanding,
+): ((row: Observation) => boolean) => {
+  const holds = reasonHolds(ctx, view, standing)
+  return (row) => holds(row.analyzer.reason) ?? !isRowSelected(row, false)
 }
 
 interface Found {

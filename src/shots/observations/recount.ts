@@ -2,10 +2,13 @@
  * Everything that is counted from observations, counted again row by row. What is held grows with
  * folders and groups, of which there are few, and by eight bytes a row.
  */
+import type { DerivedRows } from '../../state/derived.js'
 import type { Entry } from '../../state/types.js'
 import { TextBalance, TextSet } from '../../state/text-sums.js'
 import { folderDigestOf } from '../source/folder-digest.js'
-import { countIdOf, countKeyOf, type Observation, type ShotCount, type ShotFolder } from './rows.js'
+import {
+  countIdOf, countKeyOf, shotCollections, type Observation, type ShotCount, type ShotFolder,
+} from './rows.js'
 
 /** Facts of a folder that follow from its observations. */
 export type FolderFacts = Pick<
@@ -34,6 +37,39 @@ const newer = (a: string | null, b: string | null): string | null =>
 export const twinText = (sha256: string, observationId: string, rootDigest: string): string =>
   `${sha256}/${observationId}/${rootDigest}`
 
+/** Counters under way. */
+class GroupCounts {
+  readonly #groups = new Map<string, { readonly row: Observation; count: number }>()
+
+  add(row: Observation): void {
+    const key = JSON.stringify(Object.values(countKeyOf(row)))
+    const group = this.#groups.get(key)
+    if (group === undefined) this.#groups.set(key, { row, count: 1 })
+    else group.count += 1
+  }
+
+  /** Counters by id, as they should be. */
+  counts(): ReadonlyMap<string, ShotCount> {
+    return new Map([...this.#groups.values()].map(({ row, count }) => {
+      const key = countKeyOf(row)
+      return [countIdOf(key), { ...key, count }]
+    }))
+  }
+}
+
+/** The counter rows as what they are: counted from the observations. */
+export const countedRows: DerivedRows = {
+  name: shotCollections.counts.name,
+  from: shotCollections.observations.name,
+  begin: () => {
+    const groups = new GroupCounts()
+    return {
+      add: ({ doc }) => groups.add(doc as Observation),
+      rows: () => Array.from(groups.counts(), ([id, doc]) => ({ id, doc })),
+    }
+  },
+}
+
 /** The count under way. */
 export class Recount {
   /** Ids under which observations lie. */
@@ -41,16 +77,13 @@ export class Recount {
   /** Observations by content: on the left what rows say, on the right what the contents say. */
   readonly twins = new TextBalance()
   readonly folders = new Map<string, Recounted>()
-  readonly #groups = new Map<string, { readonly row: Observation; count: number }>()
+  readonly #groups = new GroupCounts()
   readonly #roots = new Map<string, string>()
 
   add({ id, doc: row }: Entry<Observation>): void {
     this.ids.add(id)
     this.twins.left(twinText(row.sha256, row.observation_id, row.root_digest))
-    const key = JSON.stringify(Object.values(countKeyOf(row)))
-    const group = this.#groups.get(key)
-    if (group === undefined) this.#groups.set(key, { row, count: 1 })
-    else group.count += 1
+    this.#groups.add(row)
     this.#addToFolder(row)
   }
 
@@ -77,9 +110,6 @@ export class Recount {
 
   /** Counters by id, as they should be. */
   counts(): ReadonlyMap<string, ShotCount> {
-    return new Map([...this.#groups.values()].map(({ row, count }) => {
-      const key = countKeyOf(row)
-      return [countIdOf(key), { ...key, count }]
-    }))
+    return this.#groups.counts()
   }
 }

@@ -212,6 +212,10 @@ const countShape = v.strictObject({
   model: v.nullable(text),
   prompt_version: v.nullable(text),
   schema_version: v.nullable(text),
+  /** Of blocked and failed rows: why, as it was last written; left out for all others. */
+  reason: v.optional(v.nullable(text)),
+  /** Of blocked rows: the policy revision at which they were taken in; null in rows of old. */
+  observed_revision: v.optional(v.nullable(count)),
   count,
 })
 /** How many observations share these facts; status reads these and no observation. */
@@ -229,7 +233,16 @@ export const countKeyOf = (row: Observation): CountKey => ({
   model: row.payload?.model ?? null,
   prompt_version: row.payload?.prompt_version ?? null,
   schema_version: row.payload?.schema_version ?? null,
+  ...reasonPart(row),
 })
+
+/** What is told of blocked and failed images is told of all of them: none of them is read. */
+const reasonPart = (
+  { analysis_status: status, analyzer: { reason }, observed_revision: revision }: Observation,
+): Pick<ShotCount, 'reason' | 'observed_revision'> => {
+  if (status === 'failed') return { reason }
+  return status === 'blocked' ? { reason, observed_revision: revision ?? null } : {}
+}
 
 /** Id of a group's counter row. */
 export const countIdOf = (key: CountKey): string => digestOf(key)

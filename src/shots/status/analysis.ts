@@ -2,6 +2,7 @@
 import type { View } from '../../state/types.js'
 import { SallyportError } from '../../base/errors.js'
 import { blockedReasons, quickLooksMs } from '../analysis/blocked.js'
+import { ReasonCounts } from '../analysis/reason-counts.js'
 import { analysisStatuses } from '../constants.js'
 import type { ShotsContext } from '../context.js'
 import { classificationNow, statusNow, type CurrentFacts } from '../observations/as-of-now.js'
@@ -27,7 +28,7 @@ const lockOf = (dir: string): AnalysisStatusPart['db_lock'] => {
 /** The part where the rows cannot be read: short, and it says why (S-122). */
 export const unknownAnalysis = (dir: string, failure: string): AnalysisStatusPart => ({
   counted_root: null, observation_count: null, total_historical_observation_count: null,
-  status_mix: null, blocked_reasons: null, blocked_looked_at: null,
+  status_mix: null, blocked_reasons: null, blocked_looked_at: null, failed_reasons: null,
   active_backlog: null, active_failures: null,
   source_missing_count: null,
   stale_cleanup: { stale_root_count: null, archived_count: null },
@@ -44,6 +45,12 @@ const reasonsOf = (ctx: ShotsContext, view: View): BlockedReasons | null => {
     if (error instanceof SallyportError) return null
     throw error
   }
+}
+
+const failedReasons = (failed: readonly ShotCount[]): BlockedReasons => {
+  const reasons = new ReasonCounts()
+  for (const { reason, count } of failed) reasons.add(reason ?? 'unknown', count)
+  return reasons.list()
 }
 
 /** Numbers of the current folder; `historical` and `stale_cleanup` count all folders. */
@@ -66,6 +73,7 @@ export const analysisPart = (
     status_mix: mix,
     blocked_reasons: reasons,
     blocked_looked_at: reasons?.reduce((total, { count }) => total + count, 0) ?? null,
+    failed_reasons: failedReasons(here.filter((one) => statusNow(one, now) === 'failed')),
     active_backlog: sum(active.filter((one) => one.analysis_status === 'pending')),
     active_failures: sum(active.filter((one) => one.analysis_status === 'failed')),
     source_missing_count:

@@ -20,10 +20,12 @@ const analysisShape = v.strictObject({
   /** Every observation there ever was, of all folders, archived ones too. */
   total_historical_observation_count: nullableCount,
   status_mix: v.nullable(mix),
-  /** Why blocked ones are, as of now, as far as some were looked at; most first. */
+  /** Why blocked ones are, as of now; most first. */
   blocked_reasons: v.nullable(blockedReasonsShape),
-  /** How many blocked ones that was; their number is in `status_mix`. */
+  /** How many blocked ones that tells; fewer than `status_mix` has where some had to be read. */
   blocked_looked_at: nullableCount,
+  /** Why failed ones did; most first. */
+  failed_reasons: v.nullable(blockedReasonsShape),
   active_backlog: nullableCount,
   active_failures: nullableCount,
   source_missing_count: nullableCount,

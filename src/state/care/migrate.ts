@@ -38,6 +38,7 @@ export const migrations: readonly Migration[] = [
   { from: 1, to: 2, name: 'sorted runs', prepare: toSegments },
   { from: 2, to: 3, name: 'indexes', prepare: toIndexes(3) },
   { from: 3, to: 4, name: 'short ids', prepare: toIndexes(4) },
+  { from: 4, to: 5, name: 'reasons in counters', prepare: toIndexes(5) },
 ]
 
 /** What a migration did. */

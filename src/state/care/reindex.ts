@@ -1,12 +1,14 @@
 /**
- * Makes the entries of indexes again from the rows: after a loss, in a restored copy, and where a
+ * Makes the entries of indexes, and what is counted, again from the rows: after a loss, in a restored copy, and where a
  * state was written before there were indexes. What is right is not written again. It streams: many
  * entries are sorted piece by piece, each as a run of its own, which are then merged.
  */
 import { shapeCheck } from '../../base/compiled-shape.js'
+import type { Derivation, DerivedRows } from '../derived.js'
 import type { Files } from '../files.js'
 import { removeFile } from '../files.js'
 import { entriesOf, entryText, indexCollections, isIndexName } from '../indexes.js'
+import { canonicalText } from '../log/canonical-text.js'
 import type { Places } from '../paths.js'
 import type { SegmentFacts } from '../segments/build.js'
 import { mergeRows } from '../segments/merge.js'
@@ -29,6 +31,8 @@ export interface Layout {
   readonly specs?: readonly CollectionSpec<unknown>[] | undefined
   /** Collections that earlier programs kept, and that nothing reads any more. */
   readonly retired?: readonly string[] | undefined
+  /** Collections whose rows are counted from others. */
+  readonly derived?: readonly DerivedRows[] | undefined
 }
 
 /** Entries that are sorted in memory at once. */
@@ -74,6 +78,25 @@ function* entriesFor(
     }
   }
 }
+
+/** Rows that are counted from what is there; nothing where their source is not declared. */
+const derivedRows = (
+  { rows }: Work, { name, from, begin }: DerivedRows, specs: Layout['specs'],
+): Row[] => {
+  const spec = specs?.find((one) => one.name === from)
+  const count = begin()
+  if (spec !== undefined) {
+    for (const { id, text } of rows.rows(boundsOf(from), () => undefined)) {
+      const fitting = fittingDocument(spec, text ?? '')
+      if (fitting !== undefined) count.add({ id, doc: fitting.doc })
+    }
+  }
+  return rowsOf(name, count)
+}
+
+const rowsOf = (collection: string, count: Derivation): Row[] =>
+  Array.from(count.rows(), ({ id, doc }) => ({ collection, id, text: canonicalText(doc) }))
+    .sort(compareKeys)
 
 /** Rows in their order, however many there are. */
 function* sorted(work: Work, rows: Iterable<Row>): Generator<Row, void, undefined> {
@@ -121,7 +144,7 @@ const entryBounds = (name: string): Bounds => ({
   low: { collection: `${name}:`, id: '' }, high: { collection: `${name};`, id: '' },
 })
 
-/** Corrections of all indexes, and the removal of what is retired, in the order of the keyspace. */
+/** Corrections of all indexes and counts, and the removal of what is retired, in the order of the keyspace. */
 function* allCorrections(work: Work, layout: Layout): Generator<Row, void, undefined> {
   const jobs = new Map<string, () => Iterable<Row>>()
   for (const spec of layout.specs ?? []) {
@@ -129,6 +152,11 @@ function* allCorrections(work: Work, layout: Layout): Generator<Row, void, undef
     jobs.set(`${spec.name}:`, () => corrections(
       sorted(work, entriesFor(work, spec)),
       work.rows.rows(entryBounds(spec.name), () => undefined)))
+  }
+  for (const one of layout.derived ?? []) {
+    jobs.set(one.name, () => corrections(
+      derivedRows(work, one, layout.specs)[Symbol.iterator](),
+      work.rows.rows(boundsOf(one.name), () => undefined)))
   }
   for (const name of layout.retired ?? []) {
     jobs.set(name, () => corrections([][Symbol.iterator](),
@@ -146,7 +174,7 @@ export interface Reindexed {
   readonly corrected: number
 }
 
-/** Puts a run over some others that makes all indexes right; nothing where they are. */
+/** Puts a run over some others that makes all indexes and counts right; nothing where they are. */
 export const reindex = (
   files: Files, places: Places, runs: readonly Run[], nextRun: number, layout: Layout,
   writer: SegmentWriter, atOnce = entriesAtOnce,
@@ -170,10 +198,11 @@ export const reindex = (
   }
 }
 
-/** Whether the indexes of some rows are right. Reads all of them. */
+/** Whether the indexes of some rows, and what is counted, are right. Reads all of them. */
 export const areIndexed = (
-  rows: Iterable<Row>, { specs = [], retired = [] }: Layout,
+  rows: Iterable<Row>, { specs = [], retired = [], derived = [] }: Layout,
 ): boolean => {
+  const counted = new CountedAgain(derived)
   const known = new Map(specs.map((spec) => [spec.name, spec]))
   const sums = new IndexSums(specs)
   const gone = new Set(retired)
@@ -184,10 +213,51 @@ export const areIndexed = (
       sums.addEntry(row)
       continue
     }
+    counted.store(row)
     const spec = known.get(collection)
-    if ((spec?.indexes ?? []).length === 0 || spec === undefined) continue
+    if (spec === undefined || !counted.asks(collection) && (spec.indexes ?? []).length === 0) {
+      continue
+    }
     const fitting = fittingDocument(spec, text ?? '')
-    if (fitting !== undefined) sums.addDocument(collection, id, fitting.doc)
+    if (fitting === undefined) continue
+    sums.addDocument(collection, id, fitting.doc)
+    counted.add(collection, id, fitting.doc)
   }
-  return sums.differences().length === 0
+  return sums.differences().length === 0 && counted.isRight()
+}
+
+/** What is counted and what is stored of it, side by side; both are few rows. */
+class CountedAgain {
+  readonly #counts: ReadonlyMap<string, Derivation[]>
+  readonly #due: readonly { readonly name: string; readonly count: Derivation }[]
+  readonly #stored: ReadonlyMap<string, Map<string, string | null>>
+
+  constructor(derived: readonly DerivedRows[]) {
+    const due = derived.map(({ name, from, begin }) => ({ name, from, count: begin() }))
+    const counts = new Map<string, Derivation[]>()
+    for (const { from, count } of due) counts.set(from, [...counts.get(from) ?? [], count])
+    this.#due = due
+    this.#counts = counts
+    this.#stored = new Map(due.map(({ name }) => [name, new Map()]))
+  }
+
+  asks(collection: string): boolean {
+    return this.#counts.has(collection)
+  }
+
+  store({ collection, id, text }: Row): void {
+    this.#stored.get(collection)?.set(id, text)
+  }
+
+  add(collection: string, id: string, doc: unknown): void {
+    for (const count of this.#counts.get(collection) ?? []) count.add({ id, doc })
+  }
+
+  isRight(): boolean {
+    return this.#due.every(({ name, count }) => {
+      const rows = rowsOf(name, count)
+      const stored = this.#stored.get(name)
+      return stored?.size === rows.length && rows.every(({ id, text }) => stored.get(id) === text)
+    })
+  }
 }

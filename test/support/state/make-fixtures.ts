@@ -16,7 +16,7 @@ import {
   flipBit, forgePayload, forgeRecord, newestLog, truncateTo, zeroBlock,
 } from './forge.js'
 import { items, notes, put } from './notes.js'
-import { things } from './things.js'
+import { colourCounts, things } from './things.js'
 
 const makeSound = async (base: string): Promise<FileStore> => {
   const store = createStore({
@@ -34,6 +34,7 @@ const makeSound = async (base: string): Promise<FileStore> => {
     for (let n = 0; n < 4; n += 1) {
       tx.put(things, `t${n}`, { colour: 'red', weight: n, words: ['x'] })
     }
+    tx.put(colourCounts, 'red', { count: 4 })
     tx.mark({ policyRevision: 1 })
     tx.afterSync(() => store.witness.append('revision 1'))
   })

@@ -1,5 +1,6 @@
 /** A collection with indexes, for the tests of stores. */
 import * as v from 'valibot'
+import type { DerivedRows } from '../../../src/state/derived.js'
 import type { Found, Lookup } from '../../../src/state/indexes.js'
 import { lookUp } from '../../../src/state/indexes.js'
 import type { CollectionSpec, Index, View } from '../../../src/state/types.js'
@@ -55,3 +56,24 @@ export const entriesIn = (
   colour: placesOf(lookUp(view, things, byColour, lookup)),
   word: placesOf(lookUp(view, things, byWord, lookup)),
 })
+
+/** How many things there are of each colour, as rows that are counted from them. */
+export const colourCounts: CollectionSpec<{ readonly count: number }> = {
+  name: 'thing_counts', schema: v.strictObject({ count: v.number() }), partition: 'one',
+}
+
+/** The same, for whoever counts them again. */
+export const countedColours: DerivedRows = {
+  name: colourCounts.name,
+  from: things.name,
+  begin: () => {
+    const counts = new Map<string, number>()
+    return {
+      add: ({ doc }) => {
+        const { colour } = doc as Thing
+        if (colour !== null) counts.set(colour, (counts.get(colour) ?? 0) + 1)
+      },
+      rows: () => Array.from(counts, ([id, count]) => ({ id, doc: { count } })),
+    }
+  },
+}

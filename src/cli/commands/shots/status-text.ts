@@ -54,16 +54,28 @@ const folderLines = (folder: Folder, view: View): string[] => {
   ]
 }
 
-const mixText = (
-  { status_mix: mix, blocked_reasons: blocked, blocked_looked_at: looked }: Folder['analysis'],
-): string => {
+/** One reason is that of all; of several each has its number. */
+const reasonsText = (reasons: Folder['analysis']['blocked_reasons']): string => {
+  if (reasons === null || reasons.length === 0) return ''
+  const [first, ...more] = reasons
+  return more.length === 0 ? String(first?.reason)
+    : reasons.map(({ reason, count }) => `${count} ${reason}`).join(', ')
+}
+
+const mixText = (analysis: Folder['analysis']): string => {
+  const { status_mix: mix, blocked_looked_at: looked } = analysis
   if (mix === null) return '?'
-  const codes = (blocked ?? []).map(({ reason }) => reason).join(', ')
+  const blocked = reasonsText(analysis.blocked_reasons)
   const isSample = looked !== null && looked > 0 && looked < mix.blocked
-  const why = isSample ? `${codes}: ${looked} of them were looked at` : codes
-  return Object.entries(mix)
-    .map(([status, n]) => `${n} ${status}${status === 'blocked' && why !== '' ? ` (${why})` : ''}`)
-    .join(', ')
+  const why: Readonly<Record<string, string>> = {
+    blocked: isSample ? `${blocked}: ${looked} of them were looked at` : blocked,
+    failed: reasonsText(analysis.failed_reasons),
+  }
+  const told = (status: string): string => {
+    const reasons = why[status] ?? ''
+    return reasons === '' ? '' : ` (${reasons})`
+  }
+  return Object.entries(mix).map(([status, n]) => `${n} ${status}${told(status)}`).join(', ')
 }
 
 const analysisLines = ({ analysis }: Folder, view: View): string[] => {
