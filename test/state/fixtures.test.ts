@@ -14,7 +14,9 @@ import { decodeStateFile, encodeStateFile } from '../../src/state/state-file.js'
 import { openStore } from '../../src/state/store.js'
 import type { FileStore } from '../../src/state/store.js'
 import { items, notes, numbers, specs } from '../support/state/notes.js'
-import { colourCounts, countedColours, dueEntries, entriesIn, things } from '../support/state/things.js'
+import {
+  colourCounts, countedColours, dueEntries, entriesIn, things,
+} from '../support/state/things.js'
 
 const indexed = [...specs, things, colourCounts]
 const derived = [countedColours]
@@ -216,7 +218,8 @@ for (const name of names) {
       t.throws(() => openStore({ ...place, mode: 'read' }), { code: expected.open })
     }
     const repair = await repairState({
-      ...place, specs: indexed, derived, onLoss: (store) => store.transact('loss', (tx) => tx.mark()),
+      ...place, specs: indexed, derived,
+      onLoss: (store) => store.transact('loss', (tx) => tx.mark()),
     })
     const done = repair.done.map((problem) => problem.code)
     const cut = kind === 'torn-tail' && !isOld

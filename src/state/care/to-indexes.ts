@@ -1,7 +1,7 @@
 /**
- * To a format with other indexes or counts than the one before, and first of all from format 2, which had
- * none: the runs stay as they are, the entries that are missing come to lie over them as a run of
- * their own, and collections that nothing reads any more go.
+ * To a format with other indexes or counts than the one before, and first of all from format 2,
+ * which had none: the runs stay as they are, the entries that are missing come to lie over them as
+ * a run of their own, and collections that nothing reads any more go.
  */
 import { fail } from '../../base/errors.js'
 import { bytesOf } from '../snapshot/manifest.js'
