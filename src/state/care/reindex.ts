@@ -1,7 +1,8 @@
 /**
- * Makes the entries of indexes, and what is counted, again from the rows: after a loss, in a restored copy, and where a
- * state was written before there were indexes. What is right is not written again. It streams: many
- * entries are sorted piece by piece, each as a run of its own, which are then merged.
+ * Makes the entries of indexes, and what is counted, again from the rows: after a loss, in a
+ * restored copy, and where a state was written before there were such. What is right is not written
+ * again. It streams: many entries are sorted piece by piece, each as a run of its own, which are
+ * then merged.
  */
 import { shapeCheck } from '../../base/compiled-shape.js'
 import type { Derivation, DerivedRows } from '../derived.js'
@@ -144,7 +145,10 @@ const entryBounds = (name: string): Bounds => ({
   low: { collection: `${name}:`, id: '' }, high: { collection: `${name};`, id: '' },
 })
 
-/** Corrections of all indexes and counts, and the removal of what is retired, in the order of the keyspace. */
+/**
+ * Corrections of all indexes and counts, and the removal of what is retired, in the order of the
+ * keyspace.
+ */
 function* allCorrections(work: Work, layout: Layout): Generator<Row, void, undefined> {
   const jobs = new Map<string, () => Iterable<Row>>()
   for (const spec of layout.specs ?? []) {

@@ -171,7 +171,8 @@ const foundOrCut = (site: Site, plan: Plan, layout: Layout, done: Problem[]): Lo
       const corrected = found(site, plan, gathered, bad, loss, layout)
       if (isNeeded) done.push(...generationNotes(plan, gathered, loss))
       if (corrected > 0) {
-        done.push(note('indexes_rebuilt', `${corrected} entries of indexes and counts were put right.`))
+        const what = `${corrected} entries of indexes and counts were put right.`
+        done.push(note('indexes_rebuilt', what))
       }
       return loss
     }
