@@ -4,11 +4,11 @@
 // puppeteer-core, axe-core and @sparticuz/chromium (or CHROMIUM names a browser); none of them is a
 // dependency of the project. Without STATE and CONFIG it looks at what `sallyport demo` leaves.
 import { spawn, spawnSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { openBrowser } from './tool/browser.js'
 import { root } from './tool/run.js'
 
 const [from, ...given] = process.argv.slice(2)
@@ -16,15 +16,6 @@ if (from === undefined) {
   console.log('No browser is given: node scripts/pictures.js DIR')
   process.exit(0)
 }
-const need = createRequire(join(resolve(from), 'package.json'))
-const load = async (name) => {
-  const module = await import(pathToFileURL(need.resolve(name)))
-  return module.default ?? module
-}
-const puppeteer = await load('puppeteer-core')
-const axe = readFileSync(need.resolve('axe-core/axe.min.js'), 'utf8')
-const bundled = process.env.CHROMIUM === undefined ? await load('@sparticuz/chromium') : null
-
 const program = join(root, 'bin/sallyport.js')
 const sallyport = (env, ...args) => {
   const ran = spawnSync(process.execPath, [program, ...args], {
@@ -61,21 +52,14 @@ const serve = async () => {
 const shots = join(root, 'docs/pictures')
 mkdirSync(shots, { recursive: true })
 const { child, told } = await serve()
-const browser = await puppeteer.launch({
-  executablePath: process.env.CHROMIUM ?? await bundled.executablePath(),
-  args: bundled?.args ?? [], headless: 'shell',
-  userDataDir: mkdtempSync(join(tmpdir(), 'sallyport-browser-')),
-})
+const { browser, ask: findingsOf } = await openBrowser(from)
 const found = { requests: [], foreign: [], console: [], serious: [] }
 
 /** Serious findings of axe-core at this moment. */
 const ask = async (page, when) => {
-  const findings = await page.evaluate(`${axe}; axe.run(document)`)
-  for (const { id, impact, nodes } of findings.violations) {
-    const line = `${when}: ${impact} ${id} ${nodes.map(({ target }) => target).join(' ')}`
-    if (impact === 'serious' || impact === 'critical') found.serious.push(line)
-    else console.log(`minor: ${line}`)
-  }
+  const { serious, minor } = await findingsOf(page, when)
+  found.serious.push(...serious)
+  for (const line of minor) console.log(`minor: ${line}`)
 }
 
 const picture = async (page, name, { width, height, dark = false, keep = true }) => {
@@ -164,8 +148,6 @@ try {
   await day?.waitForSelector('main', { timeout: 20_000 })
   const dayParts = await day?.$$eval('section', (all) => all.length)
   console.log(`the day: ${await day?.title()}, ${dayParts} parts`)
-  await day?.setViewport({ width: 1000, height: 1130, deviceScaleFactor: 1 })
-  await day?.screenshot({ path: join(shots, 'report.png') })
   await day?.close()
   const stored = await page.evaluate(
     'JSON.stringify([localStorage.length, sessionStorage.length, document.cookie])')

@@ -16,7 +16,7 @@ import { zoneOf, type Zone } from './zone.js'
 const reportSchemaName = 'svc.screen_report.v1'
 
 /** Observations that are listed one by one; all are counted. */
-export const reportLimits = { listedMax: 2_000, summariesMax: 500 } as const
+export const reportLimits = { listedMax: 5_000, summariesMax: 500 } as const
 
 const nullableCount = v.nullable(count)
 
@@ -42,6 +42,15 @@ const spendShape = v.strictObject({
   budget_requests: nullableCount, requests: count,
 })
 
+const spendHourShape = v.strictObject({ at: text, spent_microusd: count, held_microusd: count })
+
+const reasonShape = v.strictObject({
+  status: text, reason: text, count, text: v.nullable(text), next: v.nullable(text),
+  needs_person: v.boolean(),
+})
+/** Why observations of one status are what they are. */
+export type ReportReason = v.InferOutput<typeof reasonShape>
+
 /** A report, and what `shots report --json` prints of it. */
 export const reportShape = v.strictObject({
   schema: v.literal(reportSchemaName),
@@ -57,6 +66,12 @@ export const reportShape = v.strictObject({
     hours: v.pipe(v.array(count), v.length(24)),
     runs: v.array(runShape),
     spend: v.nullable(spendShape),
+    /** Hours of the period in which a call was claimed, as far as their sums are kept. */
+    spend_hours: v.array(spendHourShape),
+    /** Why observations are blocked or failed; blocked ones as far as they were looked at. */
+    reasons: v.array(reasonShape),
+    /** What the calls of these observations leave to a person. */
+    money_due: v.strictObject({ unknown_charges: count, held_microusd: count, overruns: count }),
   }),
   /** Every entry was written by a language model from stored analyses (S-026). */
   model_text: v.strictObject({
@@ -133,6 +148,23 @@ const hoursOf = (zone: Zone): ((at: string) => number) => {
   }
 }
 
+const moneyOf = (
+  { spend, spendHours, moneyDue: due }: ScreenReportInput,
+): Pick<ScreenReport['course'], 'spend' | 'spend_hours' | 'money_due'> => ({
+  spend: spend === null ? null : {
+    since: spend.since, budget_microusd: spend.budgetMicrousd,
+    spent_microusd: spend.spentMicrousd, held_microusd: spend.heldMicrousd,
+    budget_requests: spend.budgetRequests, requests: spend.requests,
+  },
+  spend_hours: spendHours.map((one) => ({
+    at: one.at, spent_microusd: one.spentMicrousd, held_microusd: one.heldMicrousd,
+  })),
+  money_due: {
+    unknown_charges: due.unknownCharges, held_microusd: due.heldMicrousd,
+    overruns: due.overruns,
+  },
+})
+
 const courseOf = (
   input: ScreenReportInput, counted: readonly Counted[], listed: readonly Counted[],
 ): ScreenReport['course'] => {
@@ -148,14 +180,12 @@ const courseOf = (
     }
     images += here
   }
-  const { spend } = input
   return {
     image_count: images, statuses, hours, runs: listed.map(runOf),
-    spend: spend === null ? null : {
-      since: spend.since, budget_microusd: spend.budgetMicrousd,
-      spent_microusd: spend.spentMicrousd, held_microusd: spend.heldMicrousd,
-      budget_requests: spend.budgetRequests, requests: spend.requests,
-    },
+    ...moneyOf(input),
+    reasons: input.reasons.map(({ needsPerson, ...one }) => ({
+      ...one, needs_person: needsPerson,
+    })),
   }
 }
 

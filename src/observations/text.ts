@@ -1,4 +1,5 @@
 /** A report as text for a terminal or a file. */
+import { moneyStand } from './budget.js'
 import type { ScreenReport } from './report.js'
 import {
   countText, dimensionsText, dollarsText, sizeText, spanText, statusText,
@@ -49,12 +50,15 @@ const spendLines = ({ course }: ScreenReport): Lines => {
   if (spend === null) return []
   const of = (used: string, budget: string | null): string =>
     budget === null ? `${used}, no budget is set` : `${used} of ${budget}`
+  const { state, rest } = moneyStand(spend)
+  const held = spend.held_microusd === 0 ? '' : ' with what is held'
+  const over = state === 'over' ? `, over by ${dollarsText(rest)}${held}` : ''
   return [
     '', 'Spend of the last 24 hours',
     `  money     ${of(
       dollarsText(spend.spent_microusd),
       spend.budget_microusd === null ? null : dollarsText(spend.budget_microusd),
-    )}`,
+    )}${over}`,
     ...(spend.held_microusd === 0 ? [] : [`  held      ${dollarsText(spend.held_microusd)}`]),
     `  requests  ${of(
       String(spend.requests),

@@ -70,6 +70,38 @@ export interface ScreenSpendInput {
   readonly requests: number
 }
 
+/** What the calls of one hour cost, by the hour in which each was claimed; micro-USD. */
+export interface ScreenSpendHour {
+  /** Beginning of the hour, ISO. */
+  readonly at: string
+  readonly spentMicrousd: number
+  /** Bounds of calls that are under way or whose charge is not known. */
+  readonly heldMicrousd: number
+}
+
+/** Why observations of one status are what they are. */
+export interface ScreenReason {
+  readonly status: string
+  /** A code. */
+  readonly reason: string
+  readonly count: number
+  /** A sentence for people; null where there is none. */
+  readonly text: string | null
+  /** What takes it away; commands stand between backticks. Null where nothing is known. */
+  readonly next: string | null
+  /** True where it stays until a person acts. */
+  readonly needsPerson: boolean
+}
+
+/** Money that stays as it is until a person looks at it. */
+export interface ScreenMoneyDue {
+  /** Calls whose charge nobody knows, and what is held for them, micro-USD. */
+  readonly unknownCharges: number
+  readonly heldMicrousd: number
+  /** Charges that passed their bound. */
+  readonly overruns: number
+}
+
 /** Why observations of the period are not in the report, by count. */
 export interface ScreenExclusions {
   readonly sourceMissing: number
@@ -98,6 +130,11 @@ export interface ScreenReportInput {
   readonly digests: readonly ScreenDigestInput[]
   readonly conclusion: ScreenConclusionInput | null
   readonly spend: ScreenSpendInput | null
+  /** Hours of the period in which a call was claimed, oldest first, as far as they are kept. */
+  readonly spendHours: readonly ScreenSpendHour[]
+  /** Why observations are blocked or failed, most first. */
+  readonly reasons: readonly ScreenReason[]
+  readonly moneyDue: ScreenMoneyDue
   readonly excluded: ScreenExclusions
   readonly ignoring: ScreenIgnoring
 }

@@ -6,7 +6,7 @@
 import { isoFromMs } from '../base/clock.js'
 import { fail } from '../base/errors.js'
 import type { GatewayPurpose } from '../gateway/constants.js'
-import { spendOfDay } from '../gateway/call/spend.js'
+import { spendByHour, spendOfDay, type SpendOfHour } from '../gateway/call/spend.js'
 import type { View } from '../state/types.js'
 import { savedSettings, type SavedShotSettings } from './source/settings.js'
 
@@ -38,6 +38,11 @@ export const budgetStanding = (
     ...spendOfDay(view, budgetedPurposes, nowMs),
   }
 }
+
+/** What was spent in each hour of a period, as far as the sums of hours are kept. */
+export const spendOfHours = (
+  view: View, period: { readonly since: string; readonly until: string },
+): readonly SpendOfHour[] => spendByHour(view, budgetedPurposes, period)
 
 /** How many more calls of such a bound fit; 0 where a budget is not set. */
 export const callsLeft = (standing: BudgetStanding, boundMicrousd: number): number => {

@@ -181,7 +181,7 @@ t.test('S-024 periods that meet count every image of a run once, each in its own
   t.match(second.text, '1 observation of 3 images')
   t.match(second.text, /08:00 +3 /)
   t.notMatch(second.text, /07:00/)
-  t.match(second.page, '<b>3</b><span>images</span>')
+  t.match(second.page, '<b class="num">3</b>\n<span>images</span>')
   t.match(second.page, '08:00, 3 images')
   for (const { report } of [told(6, 7), told(9, 10)]) {
     t.equal(report.facts.count, 0, 'a run without an image in the period is not in it')

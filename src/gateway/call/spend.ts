@@ -101,3 +101,32 @@ export const spendOfDay = (
     settledMicrousd: sum((row) => row.settled_microusd),
   }
 }
+
+/** What was claimed in one hour. */
+export interface SpendOfHour extends Omit<SpendSum, 'requests'> {
+  /** Beginning of the hour, ISO. */
+  readonly at: string
+}
+
+/**
+ * Hours of a period, half-open, in which calls of these purposes were claimed, oldest first; one
+ * that the period cuts counts whole. Sums of long ago are not kept, so their hours are not there.
+ */
+export const spendByHour = (
+  view: View, purposes: ReadonlySet<GatewayPurpose>,
+  { since, until }: { readonly since: string; readonly until: string },
+): SpendOfHour[] => {
+  const hours = new Map<string, SpendOfHour>()
+  for (const { doc } of view.all(spendCollection)) {
+    const at = `${doc.hour}:00:00.000Z`
+    if (doc.hour < hourOf(since) || at >= until || !purposes.has(doc.purpose)) continue
+    const before = hours.get(at)
+    hours.set(at, {
+      at,
+      heldMicrousd: plus(doc.held_microusd, before?.heldMicrousd),
+      settledMicrousd: plus(doc.settled_microusd, before?.settledMicrousd),
+    })
+  }
+  return [...hours.values()].filter((one) => one.heldMicrousd + one.settledMicrousd > 0)
+    .sort((a, b) => (a.at < b.at ? -1 : 1))
+}

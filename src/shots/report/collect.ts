@@ -22,10 +22,12 @@ import { fileNameOfRow } from '../observations/file-name.js'
 import { findObservations } from '../observations/find.js'
 import { shotCollections, type Observation } from '../observations/rows.js'
 import { openPayload } from '../payload/read.js'
+import { spendOfHours } from '../budget.js'
 import { spendOfDay } from '../texts/budget.js'
 import { isSource, sourcesBetween, versionsOf, type Analysed } from '../texts/sources.js'
 import type { ReportPeriod } from './period.js'
 import { readConclusion } from './read.js'
+import { moneyDueFor, reasonsFor } from './reasons.js'
 import { conclusionCollections as c, conclusionHeadId, type MadeConclusion } from './rows.js'
 
 /** Rows of a period, sorted by whether a report may hold them. */
@@ -194,6 +196,11 @@ export const collectReport = (
     digests: sources.episodes.map((row) => digestOfEpisode(ctx, view, row)),
     conclusion: findConclusion(ctx, view, sources),
     spend: spendOfDay(ctx, view),
+    spendHours: spendOfHours(view, period).map(({ settledMicrousd, ...one }) => ({
+      ...one, spentMicrousd: settledMicrousd,
+    })),
+    reasons: reasonsFor(ctx, view, period, rows),
+    moneyDue: moneyDueFor(view, rows),
     ignoring: { areas: savedSettings(view).ignore ?? [] },
     excluded: {
       ...left,

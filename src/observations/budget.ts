@@ -1,0 +1,30 @@
+/** How the spend of a day stands against its budget. */
+import type { ScreenReport } from './report.js'
+
+/** Money and requests of a day with their budgets. */
+export type ReportSpend = NonNullable<ScreenReport['course']['spend']>
+
+/** From this share of the budget on it is told that little is left. */
+const nearShare = 0.9
+
+/** Where one measure stands. */
+export interface BudgetStand {
+  readonly state: 'no_budget' | 'within' | 'near' | 'over'
+  /** Micro-USD or requests: above the budget where it is over, else what is left of it. */
+  readonly rest: number
+}
+
+const standOf = (used: number, budget: number | null): BudgetStand => {
+  if (budget === null) return { state: 'no_budget', rest: 0 }
+  if (used > budget) return { state: 'over', rest: used - budget }
+  const near = used > 0 && used >= budget * nearShare
+  return { state: near ? 'near' : 'within', rest: budget - used }
+}
+
+/** Money that was spent or is held, against its budget. */
+export const moneyStand = (spend: ReportSpend): BudgetStand =>
+  standOf(spend.spent_microusd + spend.held_microusd, spend.budget_microusd)
+
+/** Requests against theirs. */
+export const requestStand = (spend: ReportSpend): BudgetStand =>
+  standOf(spend.requests, spend.budget_requests)

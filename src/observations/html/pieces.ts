@@ -1,0 +1,35 @@
+/** Small pieces that the parts of the page share. */
+import { dollarsText } from '../words.js'
+import type { Zone } from '../zone.js'
+import { html, type Markup } from './markup.js'
+
+/** A number, an amount, a time or a span: it never breaks inside. */
+export const num = (text: string | number): Markup => html`<span class="num">${text}</span>`
+
+/** An amount of money. */
+export const dollars = (microusd: number): Markup => num(dollarsText(microusd))
+
+/** Day and time. */
+export const moment = (zone: Zone, iso: string): string => {
+  const { day, time } = zone.at(iso)
+  return `${day} ${time}`
+}
+
+/** The time alone where it is on the day of another moment, else day and time. */
+export const momentNear = (zone: Zone, iso: string, near: string): string =>
+  zone.at(iso).day === zone.at(near).day ? zone.at(iso).time : moment(zone, iso)
+
+/** A command: it goes on in the next line between its words only. */
+const command = (text: string): Markup =>
+  html`<code>${text.split(' ').map((word, at) =>
+    html`${at === 0 ? '' : ' '}<span class="w">${word}</span>`)}</code>`
+
+/** A text with commands between backticks. */
+export const withCommands = (text: string): Markup => {
+  const parts = text.split('`')
+  return html`${parts.map((part, at) => (at % 2 === 1 && at < parts.length - 1
+    ? command(part) : html`${at % 2 === 1 ? `\`${part}` : part}`))}`
+}
+
+/** A mark that is told from others by its sign and not by its colour alone; words stand beside. */
+export const alertMark: Markup = html`<i class="mark" aria-hidden="true">!</i>`

@@ -1,0 +1,47 @@
+/** Where a report comes from, and what was left out of it. */
+import type { ScreenReport } from '../report.js'
+import { countText } from '../words.js'
+import { leftOut, listBytes, newestWithin } from './bounded.js'
+import { html, nothing, type Markup } from './markup.js'
+
+const idList = (
+  title: string, what: string, ids: readonly string[], bytesMax: number,
+): Markup => {
+  if (ids.length === 0) return nothing
+  const { parts } = newestWithin(ids.length, bytesMax, (at) => html`${ids[at] ?? ''}
+`)
+  const all = parts.length === ids.length ? nothing
+    : html`<p class="note"><code>sallyport shots report --json</code> names all.</p>`
+  return html`<details class="long"><summary>${title}</summary>
+${leftOut(parts.length, ids.length, what)}${all}<p class="ids"><code>${parts}</code></p></details>`
+}
+
+const ignoredPart = ({ ignored }: ScreenReport['provenance']): Markup => {
+  const { areas, observations } = ignored
+  const told = observations === 0 ? ''
+    : ` ${countText(observations, 'observation')} standing for images that differ in such areas.`
+  if (areas.length + observations === 0) return nothing
+  return html`<p class="note">Areas that do not count when images are compared:
+${areas.length === 0 ? 'none any more' : areas.join(', ')}.${told}</p>`
+}
+
+/** Sources, exclusions, ignored areas, and the ids behind the report. */
+export const provenancePart = ({ provenance: from }: ScreenReport): Markup => {
+  const left = ([
+    [from.excluded.source_missing, 'whose file is missing'],
+    [from.excluded.stale_root, 'of an older folder, never analysed'],
+    [from.excluded.archived, 'archived'],
+    [from.excluded.digests, 'digests that rest on one of these'],
+  ] as const).filter(([count]) => count > 0).map(([count, text]) => `${count} ${text}`)
+  const sources = from.sources.length === 0 ? '' : ` (${from.sources.join(', ')})`
+  const { ids } = listBytes
+  return html`<section aria-labelledby="provenance"><h2 id="provenance">Where it comes from</h2>
+<p>${countText(from.observation_count, 'source observation')}${sources},
+${countText(from.digest_count, 'digest')}.</p>
+${left.length === 0 ? nothing : html`<p class="note">Left out: ${left.join(', ')}.</p>`}
+${ignoredPart(from)}
+${idList('Source observations', 'ids', from.source_observation_ids, ids)}
+${idList('Digests', 'ids', from.digests.map((one) => one.episode_id), ids / 4)}
+${idList('Sources of the conclusion', 'ids', from.conclusion?.source_observation_ids ?? [],
+    ids / 4)}</section>`
+}

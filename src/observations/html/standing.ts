@@ -1,0 +1,118 @@
+/** How the observations stand: the mix of statuses, why some failed or wait, and for whom. */
+import { moneyStand } from '../budget.js'
+import type { ReportReason, ScreenReport } from '../report.js'
+import { statusText } from '../words.js'
+import { statusClass } from './axis.js'
+import { stacked } from './bars.js'
+import { firstWithin, listBytes } from './bounded.js'
+import { html, nothing, type Markup } from './markup.js'
+import { alertMark, dollars, num, withCommands } from './pieces.js'
+
+const statusBar = ({ course, facts }: ScreenReport): Markup =>
+  stacked('mix', 'Analysis status', Object.entries(course.statuses)
+    .sort(([, a], [, b]) => b - a)
+    .map(([status, count]) => ({
+      className: statusClass(status), share: count / Math.max(1, facts.count),
+      text: `${statusText(status)} ${count}`,
+    })))
+
+const reasonMarkup = ({ reason, count, text, next, needs_person: person }: ReportReason): Markup =>
+  html`<li>${num(count)} <span>${text ?? 'No sentence is kept for this reason.'}
+<code>${reason}</code>${next === null || person ? nothing
+    : html` <small>${withCommands(next)}</small>`}</span></li>`
+
+const reasonList = ({ course }: ScreenReport, status: string, all: number): Markup => {
+  const reasons = course.reasons.filter((one) => one.status === status)
+  if (reasons.length === 0) return nothing
+  const told = reasons.reduce((sum, { count }) => sum + count, 0)
+  const { parts } = firstWithin(reasons.length, listBytes.reasons, (at) =>
+    reasonMarkup(reasons[at] as ReportReason))
+  const rest = all - told
+  const more = rest > 0
+    ? html`<li>${num(rest)} <span>more, whose reasons were not looked at</span></li>` : nothing
+  return html`<ul class="why">${parts}${more}</ul>`
+}
+
+/** The mix of statuses, each with its reasons. */
+export const statusPart = (report: ScreenReport): Markup => {
+  const { statuses } = report.course
+  const rows = Object.entries(statuses).sort(([, a], [, b]) => b - a)
+    .map(([status, count]) => html`<li><p class="row"><span><i class="${statusClass(status)}"></i>
+${statusText(status)}</span> <b class="num">${count}</b></p>
+${reasonList(report, status, count)}</li>`)
+  return html`<section aria-labelledby="mix"><h2 id="mix">Analysis status</h2>
+${statusBar(report)}<ul class="mix">${rows}</ul></section>`
+}
+
+interface Waiting {
+  readonly head: Markup
+  readonly next: Markup
+}
+
+const moneyWaits = ({ course }: ScreenReport): Waiting[] => {
+  const { unknown_charges: unknown, held_microusd: held, overruns } = course.money_due
+  const see = 'See `sallyport ledger reservations`, then for each '
+  return [
+    ...(unknown === 0 ? [] : [{
+      head: html`${num(unknown)} ${unknown === 1 ? 'charge is' : 'charges are'} not known,
+and ${dollars(held)} ${unknown === 1 ? 'stays' : 'stay'} held.`,
+      next: withCommands(`${see}\`sallyport ledger settle OPERATION --amount-microusd N\`.`),
+    }]),
+    ...(overruns === 0 ? [] : [{
+      head: html`${num(overruns)} ${overruns === 1 ? 'charge' : 'charges'} passed the bound of a
+request.`,
+      next: withCommands(`${see}\`sallyport ledger review OPERATION\`.`),
+    }]),
+  ]
+}
+
+const budgetWaits = ({ course: { spend } }: ScreenReport): Waiting[] => {
+  if (spend === null || moneyStand(spend).state !== 'over') return []
+  return [{
+    head: html`The budget of the day is overspent by ${dollars(moneyStand(spend).rest)}.`,
+    next: html`${withCommands('Wait, or raise it: '
+      + '`sallyport shots config set --budget-microusd N`.')} <a href="#spend">Spend</a>`,
+  }]
+}
+
+/** Observations that one step takes on are told together; why is told with their status. */
+const reasonWaits = ({ course }: ScreenReport): Waiting[] => {
+  const groups = new Map<string, ReportReason[]>()
+  for (const one of course.reasons.filter(({ needs_person: person }) => person)) {
+    const key = JSON.stringify([one.status, one.next])
+    groups.set(key, [...groups.get(key) ?? [], one])
+  }
+  return [...groups.values()].map((group) => {
+    const { status, text, reason, next } = group[0] as ReportReason
+    const count = group.reduce((sum, one) => sum + one.count, 0)
+    const why = group.length === 1 ? html`: ${text ?? ''} <code>${reason}</code>`
+      : html`, for <a href="#mix">${group.length} reasons</a>.`
+    return {
+      head: html`${num(count)} ${statusText(status)}${why}`,
+      next: next === null ? nothing : withCommands(next),
+    }
+  })
+}
+
+/** Everything that goes on only when a person acts, money first. */
+const waitingOf = (report: ScreenReport): Waiting[] =>
+  [...moneyWaits(report), ...budgetWaits(report), ...reasonWaits(report)]
+
+/** How many things wait for a person. */
+export const waitingCount = (report: ScreenReport): number => waitingOf(report).length
+
+/** What waits for a person, and what to do; one line where nothing does. */
+export const waitingPart = (report: ScreenReport): Markup => {
+  const waiting = waitingOf(report)
+  if (waiting.length === 0) {
+    return html`<section aria-labelledby="waits" class="calm"><h2 id="waits">Waits for a person</h2>
+<p>Nothing of this period does.</p></section>`
+  }
+  const { parts } = firstWithin(waiting.length, listBytes.reasons, (at) => {
+    const { head, next } = waiting[at] as Waiting
+    return html`<li>${alertMark}<div><p>${head}</p>
+${next === nothing ? nothing : html`<p class="note">${next}</p>`}</div></li>`
+  })
+  return html`<section aria-labelledby="waits" class="waits"><h2 id="waits">Waits for a person
+<span class="count">${waiting.length}</span></h2><ul class="waiting">${parts}</ul></section>`
+}

@@ -1,0 +1,215 @@
+/**
+ * The timeline: for each day its hours as an axis, and on them the screens as long as they stood,
+ * the episodes beside them and the money. Inline SVG stretched to the width there is, so every
+ * text stands beside the drawings as text and stays readable on a phone. What they show is told in
+ * words below: the longest runs, the episodes, and every screen in the table.
+ */
+import type { ScreenReport } from '../report.js'
+import { countText, dollarsText, spanText, statusText } from '../words.js'
+import { daysOf, longDay, type Zone } from '../zone.js'
+import { axisLabels, clock, statusClass, type Span } from './axis.js'
+import { firstWithin, listBytes, newestWithin } from './bounded.js'
+import { drawnHours, lanesOf, rarestLast, withoutPiles, type Bar, type DayLanes }
+  from './lanes.js'
+import { html, nothing, type Markup } from './markup.js'
+import { moment, momentNear, num } from './pieces.js'
+
+/** The drawing's width in its own units; a moment is drawn too, as wide as a finger-nail's edge. */
+const unitsWide = 1_000
+const unitsLeast = 5
+/** Between neighbours, so that each is seen. */
+const unitsGap = 1.5
+const laneHeight = 24
+
+/** A length of a drawing: there may be thousands. */
+const short = (units: number): number => Math.round(units * 10) / 10
+
+const barMarkup = (bar: Bar, hours: Span): Markup => {
+  const perMinute = unitsWide / ((hours.to - hours.from) * 60)
+  const x = (bar.from - hours.from * 60) * perMinute
+  const width = Math.max((bar.to - bar.from) * perMinute - unitsGap, unitsLeast)
+  const height = Math.max(1, bar.height * laneHeight)
+  return html`<rect class="${bar.className}" x="${short(x)}" y="${short(laneHeight - height)}"
+ width="${short(width)}" height="${short(height)}"><title>${bar.title}</title></rect>`
+}
+
+const gridLines = (hours: Span): Markup[] =>
+  Array.from({ length: hours.to - hours.from + 1 }, (_, at) => {
+    const x = ((at / (hours.to - hours.from)) * unitsWide).toFixed(1)
+    return html`<line class="grid" x1="${x}" x2="${x}" y1="0" y2="${laneHeight}"/>`
+  })
+
+interface Lane {
+  readonly id: string
+  readonly name: string
+  /** A second line of the name; empty for none. */
+  readonly scale: string
+  readonly title: string
+  readonly told: string
+  readonly bars: readonly Bar[]
+}
+
+const laneMarkup = (
+  { id, name, scale, title, told, bars }: Lane, hours: Span, drawn: readonly Markup[],
+): Markup => {
+  if (bars.length === 0) return nothing
+  const second = scale === '' ? nothing : html` <small>${scale}</small>`
+  return html`<div class="lane"><div class="name" aria-hidden="true">${name}${second}</div>
+<svg viewBox="0 0 ${unitsWide} ${laneHeight}" preserveAspectRatio="none" role="img"
+ aria-labelledby="${id}-t ${id}-d"><title id="${id}-t">${title}</title>
+<desc id="${id}-d">${told}</desc>
+<rect class="track" x="0" y="0" width="${unitsWide}" height="${laneHeight}"/>${gridLines(hours)}
+${drawn}</svg></div>`
+}
+
+const screensTold = (bars: readonly Bar[]): string =>
+  `${countText(bars.length, 'screen')}, each as long as it stood. The table of screenshots tells `
+  + 'each.'
+
+const lanesOfDay = (lanes: DayLanes, id: string, day: string): Lane[] => [
+  {
+    id: `${id}e`, name: 'Episodes', scale: '', title: `Episodes of ${day}`,
+    told: `${countText(lanes.episodes.length, 'window')} with a digest.`, bars: lanes.episodes,
+  },
+  {
+    id: `${id}a`, name: 'Analysed', scale: '', title: `Analysed screens of ${day}`,
+    told: screensTold(lanes.analysed), bars: lanes.analysed,
+  },
+  {
+    id: `${id}o`, name: 'Not analysed', scale: '', title: `Screens of ${day} without an analysis`,
+    told: screensTold(lanes.open), bars: lanes.open,
+  },
+  {
+    id: `${id}s`, name: 'Spend', scale: `up to ${dollarsText(lanes.spendMost)}`,
+    title: `Spend by the hour on ${day}`,
+    told: lanes.spend.map(({ title }) => title).join('; '), bars: lanes.spend,
+  },
+]
+
+/** One day as it is drawn; it says how many bars did not fit. */
+const dayFigure = (report: ScreenReport, zone: Zone, day: string, id: string): Markup => {
+  const lanes = lanesOf(report, zone, day)
+  const all = [...lanes.episodes, ...lanes.analysed, ...lanes.open, ...lanes.spend]
+  if (all.length === 0) return nothing
+  const hours = drawnHours(all)
+  const least = unitsLeast * ((hours.to - hours.from) * 60) / unitsWide
+  let left = 0
+  const drawn = lanesOfDay(lanes, id, longDay(day)).map((lane) => {
+    const bars = rarestLast(withoutPiles(lane.bars, least))
+    const fitting = newestWithin(bars.length, listBytes.bars / 4, (at) =>
+      barMarkup(bars[at] as Bar, hours))
+    left += fitting.left
+    return laneMarkup(lane, hours, fitting.parts)
+  })
+  const cut = left === 0 ? nothing
+    : html`<p class="note">${num(left)} more bars of this day lie too close to be drawn.</p>`
+  return html`<figure class="day"><h3>${longDay(day)}
+<small class="num">${clock(hours.from)} to ${clock(hours.to)}</small></h3>
+${drawn}<div class="lane hours"><div class="name"></div>${axisLabels(hours)}</div>${cut}</figure>`
+}
+
+const daysDrawnMax = 31
+
+/** Colours in use, with their words and counts. */
+const statusKey = ({ course, model_text: model }: ScreenReport): Markup => {
+  const entries = Object.entries(course.statuses).sort(([, a], [, b]) => b - a)
+  const digests = model.digests.length === 0
+    ? nothing : html`<li><i class="s-digest"></i>episode ${num(model.digests.length)}</li>`
+  return html`<ul class="key">${entries.map(([status, count]) =>
+    html`<li><i class="${statusClass(status)}"></i>${statusText(status)} ${num(count)}</li>`)}
+${digests}</ul>`
+}
+
+const longestMax = 6
+
+interface Stood {
+  readonly at: number
+  readonly ms: number
+}
+
+const longestRuns = ({ course }: ScreenReport): Stood[] =>
+  course.runs
+    .map((run, at) => ({ at, ms: Date.parse(run.last_seen_at) - Date.parse(run.captured_at) }))
+    .filter(({ ms }) => ms > 0)
+    .sort((a, b) => b.ms - a.ms || a.at - b.at)
+    .slice(0, longestMax)
+
+const longestPart = (report: ScreenReport, zone: Zone): Markup => {
+  const longest = longestRuns(report)
+  if (longest.length === 0) return nothing
+  const items = longest.map(({ at, ms }) => {
+    const run = report.course.runs[at]
+    if (run === undefined) return nothing
+    const name = report.facts.observations[at]?.filename ?? ''
+    const until = momentNear(zone, run.last_seen_at, run.captured_at)
+    return html`<li><b class="num">${spanText(ms)}</b><span><bdi class="file">${name}</bdi>
+<small>${num(moment(zone, run.captured_at))} to ${num(until)},
+${statusText(run.status)}</small></span></li>`
+  })
+  return html`<section aria-labelledby="longest"><h2 id="longest">Longest on the screen</h2>
+<ol class="longest">${items}</ol></section>`
+}
+
+const episodesPart = (report: ScreenReport, zone: Zone, untold: number): Markup => {
+  const { digests } = report.model_text
+  if (digests.length === 0) return nothing
+  const first = digests[0]?.window_start ?? ''
+  const several = zone.at(first).day !== zone.at(digests.at(-1)?.window_start ?? first).day
+  const chip = (at: number): Markup => {
+    const one = digests[at]
+    if (one === undefined) return nothing
+    const from = several ? moment(zone, one.window_start) : zone.at(one.window_start).time
+    const words = html`<span class="num">${from} to ${zone.at(one.window_end).time}</span>
+<small>${num(one.observation_count)}</small>`
+    return at < untold ? html`<li><span>${words}</span></li>`
+      : html`<li><a href="#digest-${at + 1}">${words}</a></li>`
+  }
+  const { parts, left } = firstWithin(digests.length, listBytes.episodes, (at) =>
+    chip(digests.length - 1 - at))
+  const more = left === 0 ? nothing : html`<p class="note">and ${num(left)} earlier ones</p>`
+  return html`<section aria-labelledby="episodes"><h2 id="episodes">Episodes</h2>
+<p class="note">Windows with a digest, and how many screenshots each was made from.</p>
+<ul class="chips">${[...parts].reverse()}</ul>${more}</section>`
+}
+
+/**
+ * What is told beside the drawings: which screens stood longest, and the episodes. The first
+ * `untold` digests are not on the page, so nothing leads to them.
+ */
+export const besideTimeline = (report: ScreenReport, zone: Zone, untold: number): Markup => {
+  const parts = [longestPart(report, zone), episodesPart(report, zone, untold)]
+    .filter(({ text }) => text !== '')
+  return parts.length === 0 ? nothing : html`<div class="pair">${parts}</div>`
+}
+
+/** The newest days that fit, oldest first; the newest is there in any case. */
+const daysDrawn = (report: ScreenReport, zone: Zone, days: readonly string[]): Markup[] => {
+  const figures: Markup[] = []
+  let bytes = 0
+  for (const [at, day] of days.slice(-daysDrawnMax).reverse().entries()) {
+    const figure = dayFigure(report, zone, day, `d${at}`)
+    bytes += Buffer.byteLength(figure.text)
+    if (figures.length > 0 && bytes > listBytes.bars) break
+    figures.push(figure)
+  }
+  return figures.reverse()
+}
+
+/** One figure for each day that has something, newest days where there are too many. */
+export const timelinePart = (report: ScreenReport, zone: Zone): Markup => {
+  if (report.facts.count === 0) {
+    return html`<section aria-labelledby="timeline"><h2 id="timeline">Timeline</h2>
+<p>No screenshot of this period may be reported.</p></section>`
+  }
+  const days = [...new Set(report.course.runs.flatMap((run) =>
+    daysOf(zone, run.captured_at, run.last_seen_at)))].sort()
+  const figures = daysDrawn(report, zone, days)
+  const cut = days.length > figures.length
+    ? html`<p class="note">The newest ${num(figures.length)} of ${num(days.length)} days are
+drawn.</p>` : nothing
+  const more = report.facts.count > report.facts.listed
+    ? html`<p class="note">Drawn are the newest ${num(report.facts.listed)} of
+${num(report.facts.count)} screens; all of them are counted.</p>` : nothing
+  return html`<section aria-labelledby="timeline"><h2 id="timeline">Timeline</h2>${figures}
+${statusKey(report)}${cut}${more}</section>`
+}

@@ -1,0 +1,68 @@
+/**
+ * Why observations of a report are not analysed, and what of it waits for a person. Blocked ones
+ * are told by what stands in their way now, failed ones by what their call came to; a reason is
+ * told with what takes it away.
+ */
+import type { ScreenMoneyDue, ScreenReason } from '../../observations/types.js'
+import type { View } from '../../state/types.js'
+import { blockedNext, blockedReasons, reasonGone } from '../analysis/blocked.js'
+import type { ShotsContext } from '../context.js'
+import { gateTextOf } from '../gates.js'
+import { dueFactsOf } from '../money.js'
+import type { Observation } from '../observations/rows.js'
+import type { ReportPeriod } from './period.js'
+
+/** Blocked, but only until the budget's day has moved on, or until the next pass. */
+const passing: ReadonlySet<string> = new Set([reasonGone, 'budget_exhausted'])
+
+const blockedText = (reason: string): string | null => (reason === reasonGone
+  ? 'Nothing stands in their way any more.' : gateTextOf(reason)?.text ?? null)
+
+const retryNext = 'One more request for each, which costs again: '
+  + '`sallyport shots reanalyze --failed --reason provider_failure_retry`.'
+
+const failedReasons = (rows: readonly Observation[]): ScreenReason[] => {
+  const found = new Map<string, ScreenReason>()
+  for (const { analysis_status: status, analyzer } of rows) {
+    if (status !== 'failed') continue
+    const reason = analyzer.reason ?? 'not_recorded'
+    const before = found.get(reason)
+    found.set(reason, {
+      status, reason, count: (before?.count ?? 0) + 1, text: before?.text ?? analyzer.detail,
+      next: retryNext, needsPerson: true,
+    })
+  }
+  return [...found.values()]
+}
+
+/**
+ * Why these rows are blocked or failed, most first. Of blocked ones at most the newest thousand of
+ * the period are looked at, however long that takes, so that one state gives one report.
+ */
+export const reasonsFor = (
+  ctx: ShotsContext, view: View, { since, until }: ReportPeriod, rows: readonly Observation[],
+): ScreenReason[] => {
+  const isBlocked = rows.some((row) => row.analysis_status === 'blocked')
+  const blocked = !isBlocked ? []
+    : blockedReasons(ctx, view, { since, until, msMax: Number.MAX_SAFE_INTEGER })
+  return [
+    ...failedReasons(rows),
+    ...blocked.map(({ reason, count }): ScreenReason => ({
+      status: 'blocked', reason, count, text: blockedText(reason), next: blockedNext(reason),
+      needsPerson: !passing.has(reason),
+    })),
+  ].sort((a, b) => b.count - a.count)
+}
+
+/** What the newest calls of these rows leave to a person; each call counts once. */
+export const moneyDueFor = (view: View, rows: readonly Observation[]): ScreenMoneyDue => {
+  const ids = new Set(rows.filter((row) => row.analysis_status === 'failed')
+    .map((row) => row.analyzer.operation_id))
+  const due = [...ids].map((id) => dueFactsOf(view, id))
+  const unknown = due.filter((one) => one.due === 'settle')
+  return {
+    unknownCharges: unknown.length,
+    heldMicrousd: unknown.reduce((sum, one) => sum + (one.held_microusd ?? 0), 0),
+    overruns: due.filter((one) => one.due === 'review').length,
+  }
+}

@@ -1,0 +1,79 @@
+/** Why observations stand as they do, and what waits for a person. */
+import t from 'tap'
+import { reportPage } from '../../../src/observations/html/page.js'
+import { buildReport } from '../../../src/observations/report.js'
+import type { ScreenReason, ScreenReportInput } from '../../../src/observations/types.js'
+import { busyDay } from '../../support/observations/days.js'
+import { input, seen } from '../../support/observations/inputs.js'
+
+const plainOf = (page: string): string =>
+  page.replace(/<[^>]*>/g, ' ').replace(/\s+/g, ' ')
+
+const part = (changes: Partial<ScreenReportInput>, id: string): string => {
+  const page = reportPage(buildReport(input(changes)))
+  const from = page.indexOf(`<section aria-labelledby="${id}"`)
+  return plainOf(page.slice(from, page.indexOf('</section>', from)))
+}
+
+const why = (changes: Partial<ScreenReason>): ScreenReason => ({
+  status: 'failed', reason: 'reply_not_json', count: 1, text: 'The reply was not JSON.',
+  next: 'Run `sallyport x --y`.', needsPerson: true, ...changes,
+})
+
+const rows = (failed: number, blocked: number) => [
+  ...Array.from({ length: failed }, () => seen({ status: 'failed' })),
+  ...Array.from({ length: blocked }, () => seen({ status: 'blocked' })),
+]
+
+t.test('failed and blocked observations are told with each reason and its count, and those that were not looked at are said', async (t) => {
+  const told = part({
+    observations: rows(7, 5),
+    reasons: [
+      why({ count: 4 }), why({ reason: 'http_status_500', text: null, count: 3 }),
+      why({ status: 'blocked', reason: 'budget_exhausted', count: 3, needsPerson: false,
+        text: 'It is used up.', next: 'It frees itself; or `sallyport z`.' }),
+    ],
+  }, 'mix')
+  t.match(told, 'failed 7 4 The reply was not JSON. reply_not_json 3 No sentence is kept')
+  t.match(told, 'for this reason. http_status_500')
+  t.match(told, 'blocked 5 3 It is used up. budget_exhausted It frees itself; or sallyport z .')
+  t.match(told, '2 more, whose reasons were not looked at')
+})
+
+t.test('what waits for a person is told once for each step, with the command; what opens by itself is not', async (t) => {
+  const told = part({
+    observations: rows(7, 5),
+    reasons: [
+      why({ count: 4 }), why({ reason: 'http_status_500', count: 3 }),
+      why({ status: 'blocked', reason: 'before_consent', count: 2, text: 'Taken before.' }),
+      why({ status: 'blocked', reason: 'budget_exhausted', count: 3, needsPerson: false }),
+    ],
+    moneyDue: { unknownCharges: 2, heldMicrousd: 104_000, overruns: 1 },
+  }, 'waits')
+  t.match(told, 'Waits for a person 4')
+  t.match(told, '2 charges are not known, and $0.104 stay held.')
+  t.match(told, 'sallyport ledger settle OPERATION --amount-microusd N')
+  t.match(told, '1 charge passed the bound of a request.')
+  t.match(told, '7 failed, for 2 reasons . Run sallyport x --y .')
+  t.match(told, '2 blocked: Taken before. before_consent Run sallyport x --y .')
+  t.notMatch(told, 'budget_exhausted')
+  t.match(part({}, 'waits'), 'Nothing of this period does.')
+})
+
+t.test('a model is named once on a page: alone before its texts, among several by a number, and a section of one model says so once', async (t) => {
+  const day = busyDay()
+  const plain = plainOf(reportPage(buildReport(day)))
+  for (const name of ['gateway/acme/report-1', 'gateway/acme/vision-2',
+    'gateway/initech/sight-mini']) {
+    t.equal(plain.split(name).length - 1, 1, name)
+  }
+  t.match(plain, 'Written by 3 language models.')
+  t.match(plain, '1 gateway/acme/report-1 (replied as acme/report-1-2026 ) , 25 texts')
+  t.match(plain, 'Digests All by model 1 . 2026-11-20 07:30')
+  t.match(plain, /2 written 07:53.*3 written 07:56/)
+  const alone = plainOf(reportPage(buildReport({ ...day, observations: day.observations.slice(0, 1),
+    conclusion: null, digests: [] })))
+  t.match(alone, 'Written by the language model gateway/acme/vision-2')
+  t.equal(alone.split('gateway/acme/vision-2').length - 1, 1)
+  t.notMatch(alone, /All by model|2 written/)
+})

@@ -1,0 +1,91 @@
+/** The timeline: first on the page, its bars as long as what they stand for. */
+import t from 'tap'
+import { lanesOf, withoutPiles } from '../../../src/observations/html/lanes.js'
+import { reportPage } from '../../../src/observations/html/page.js'
+import { buildReport } from '../../../src/observations/report.js'
+import type { ScreenReportInput } from '../../../src/observations/types.js'
+import { zoneOf } from '../../../src/observations/zone.js'
+import { busyDay } from '../../support/observations/days.js'
+import { at, input, said, seen } from '../../support/observations/inputs.js'
+
+const lanes = (changes: Partial<ScreenReportInput>, day = '2026-11-20') => {
+  const report = buildReport(input(changes))
+  return lanesOf(report, zoneOf(report.period.time_zone), day)
+}
+
+const spans = (bars: readonly { from: number; to: number }[]) =>
+  bars.map(({ from, to }) => [from, to])
+
+t.test('the timeline is the first part of the page, with lanes for episodes, screens and spend above one axis', async (t) => {
+  const page = reportPage(buildReport(busyDay()))
+  const headings = [...page.matchAll(/<h2 id="([a-z]+)"/g)].map(([, id]) => id)
+  t.strictSame(headings.slice(0, 2), ['timeline', 'waits'])
+  const first = page.slice(page.indexOf('<figure class="day">'), page.indexOf('</figure>'))
+  const names = [...first.matchAll(/<div class="name" aria-hidden="true">([A-Za-z ]+)/g)]
+    .map(([, name]) => name?.trim())
+  t.strictSame(names, ['Episodes', 'Analysed', 'Not analysed', 'Spend'])
+  t.equal([...first.matchAll(/class="axis"/g)].length, 1)
+  t.match(first, '<title>07:15 to 07:22, 7 min, succeeded, Screenshot 2026-11-20')
+  const longest = page.slice(page.indexOf('class="longest"')).replace(/<[^>]*>/g, ' ')
+  t.match(longest.replace(/\s+/g, ' ').slice(0, 200),
+    /37 min Screenshot .* 2026-11-20 17:29 to 18:06 , succeeded/)
+  for (const one of ['Not analysed', 'Spend']) {
+    t.notMatch(reportPage(buildReport(input())), `aria-hidden="true">${one}`, `no empty ${one}`)
+  }
+})
+
+t.test('a run is as long as it stood, screens without an analysis have their own lane, and what crosses midnight is on both days', async (t) => {
+  const observations = [
+    seen({ lastSeenAt: at(10, 30), likeImages: 3 }),
+    seen({ status: 'failed', capturedAt: at(11), lastSeenAt: at(11) }),
+    seen({ status: 'needs_reanalysis', capturedAt: at(23, 50), lastSeenAt: at(24, 20) }),
+  ]
+  const first = lanes({ observations, until: at(48) })
+  t.strictSame(spans(first.analysed), [[540, 630], [1430, 1440]])
+  t.strictSame(spans(first.open), [[660, 660]])
+  t.strictSame(spans(lanes({ observations, until: at(48) }, '2026-11-21').analysed), [[0, 20]])
+  const digests = [{
+    episodeId: 'epi_1', windowStart: at(23, 30), windowEnd: at(24), sourceObservationIds: ['obs_1'],
+    text: said('x'),
+  }]
+  t.strictSame(spans(lanes({ digests }).episodes), [[1410, 1440]])
+  t.strictSame(lanes({ digests }, '2026-11-21').episodes, [])
+})
+
+t.test('spend lies on its hour in the zone, as high as its share of the dearest hour', async (t) => {
+  const spendHours = [
+    { at: at(9), spentMicrousd: 50, heldMicrousd: 50 },
+    { at: at(10), spentMicrousd: 50, heldMicrousd: 0 },
+  ]
+  const { spend, spendMost } = lanes({ spendHours, timeZone: 'Asia/Kolkata' })
+  t.strictSame(spans(spend), [[870, 930], [930, 990]])
+  t.strictSame(spend.map(({ height }) => height), [1, 0.5])
+  t.equal(spendMost, 100)
+  t.equal(spend[0]?.title, '14:30 to 15:30, $0.00005 spent, $0.00005 held')
+})
+
+t.test('bars too narrow to be told apart become one with a count; long ones, other colours and gaps stay', (t) => {
+  const bar = (from: number, to: number, className = 's-succeeded') =>
+    ({ from, to, className, title: `${from}`, height: 1 })
+  const piled = withoutPiles([
+    bar(0, 0), bar(1, 1), bar(2, 3), bar(2, 2, 's-failed'), bar(60, 90), bar(90, 90), bar(200, 200),
+  ], 5)
+  t.strictSame(piled.map(({ from, to, title }) => [from, to, title]), [
+    [0, 5, '0, and 2 more up to 00:05'], [2, 2, '2'], [60, 90, '60'], [90, 90, '90'],
+    [200, 200, '200'],
+  ])
+  t.end()
+})
+
+t.test('rarer bars of a day are drawn last', (t) => {
+  const observations = [
+    seen({ status: 'failed' }),
+    ...[30, 40, 50].map((minute) =>
+      seen({ capturedAt: at(9, minute), lastSeenAt: at(9, minute), status: 'pending' })),
+  ]
+  const page = reportPage(buildReport(input({ observations }))).split('</figure>')[0] ?? ''
+  const bars = [...page.matchAll(/<rect class="(s-[a-z]+)"\s+x="[0-9.]+"\s+y="0"/g)]
+    .map(([, name]) => name)
+  t.strictSame(bars, ['s-pending', 's-pending', 's-pending', 's-failed'])
+  t.end()
+})
