@@ -37,5 +37,5 @@ t.test('the demo runs every capability against the sandbox, shows each line, end
   t.match(ran.stdout, 'The state is sound.')
   const page = join(dir, 'report.html')
   t.equal(statSync(page).mode & 0o777, 0o600)
-  t.match(readFileSync(page, 'utf8'), 'Course of the day')
+  t.match(readFileSync(page, 'utf8'), '>Timeline</h2>')
 })

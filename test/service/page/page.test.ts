@@ -308,7 +308,7 @@ t.test('the day is the page of the report builder, shown once under a path that 
   t.match(path, /^\/report\/[A-Za-z0-9_-]{22}$/)
   const got = await askPage(at, 'GET', path)
   t.equal(got.status, 200)
-  t.match(got.bytes.toString(), /<h2 id="course">Course of the day/)
+  t.match(got.bytes.toString(), /<h2 id="timeline">Timeline/)
   t.match(got.bytes.toString(), /1\.png/)
   t.match(got.headers['content-security-policy'], /default-src 'none'.*sandbox/)
   t.equal((await askPage(at, 'GET', path)).status, 410, 'a second time')
