@@ -54,10 +54,25 @@ const beginningOf = (line: string, columns: number, widthOf: WidthOf): string =>
 /** Stands for a space that no line is broken at; no text of ours has it. */
 const held = '\ue000'
 
-/** Holds commands between backticks and quoted words together where a line has room for them. */
-const heldTogether = (line: string, room: number, widthOf: WidthOf): string =>
-  line.includes(held) ? line : line.replace(/`[^`]+`|'[^']+'/g, (part) =>
-    (widthOf(part) <= room ? part.replaceAll(' ', held) : part))
+const holding = (part: string): string => part.replaceAll(' ', held)
+
+/** What is quoted for a shell: a break in it would be part of the word. */
+const shellQuoted = /\\.|'[^']*'/g
+
+/**
+ * Holds commands between backticks and quoted words together where a line has room for them; the
+ * quoted words of a command always.
+ */
+const heldTogether = (
+  line: string, room: number, widthOf: WidthOf, isCommand: boolean,
+): string => {
+  if (line.includes(held)) return line
+  if (isCommand) return line.replace(shellQuoted, holding)
+  return line.replace(/`[^`]+`|'[^']+'/g, (part) => {
+    if (widthOf(part) <= room) return holding(part)
+    return part.startsWith('`') ? part.replace(shellQuoted, holding) : part
+  })
+}
 
 const isInCommand = (text: string): boolean => text.split('`').length % 2 === 0
 
@@ -69,7 +84,7 @@ const fitLine = (line: string, columns: number, widthOf: WidthOf): string => {
   const beginning = beginningOf(line, columns, widthOf)
   const room = columns - widthOf(beginning)
   const isCommand = commandForm.test(line)
-  const text = heldTogether(line, room, widthOf)
+  const text = heldTogether(line, room, widthOf, isCommand)
   const least = beginning.includes('|') ? beginning : (/^ */.exec(line)?.[0] ?? '')
   const lines: string[] = []
   let open = ''

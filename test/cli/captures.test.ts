@@ -1,4 +1,5 @@
 /** Screens as wide as the terminal that shows them. */
+import { spawnSync } from 'node:child_process'
 import { rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import fc from 'fast-check'
@@ -8,6 +9,7 @@ import { topicNames } from '../../src/cli/help/topics.js'
 import type { View } from '../../src/cli/output.js'
 import { renderTable } from '../../src/cli/table.js'
 import { describeNouns } from '../../src/cli/tree.js'
+import { typedLine } from '../../src/cli/typed.js'
 import { describingDeps } from '../../src/cli/describing.js'
 import { allVerbs } from '../world/program.js'
 import { World } from '../world/world.js'
@@ -85,6 +87,28 @@ const cases: [string, number, string][] = [
 
 t.test('what is broken goes on where its value began; a command can be copied', async (t) => {
   for (const [text, columns, shown] of cases) t.equal(fitted(text, columns), shown)
+})
+
+const shellWords = fc.array(
+  fc.array(fc.constantFrom('a', '--b', ' ', '  ', "'", '/one two', '%', '$', 'long'.repeat(9)))
+    .map((parts) => parts.join('')).filter((word) => word !== ''),
+  { minLength: 1, maxLength: 8 })
+
+t.test('a shell reads a command that was broken as it was, however long its words', async (t) => {
+  const deps = describingDeps()
+  const read = (line: string): string =>
+    spawnSync('/bin/sh', ['-c', `sallyport() { printf '[%s]' "$@"; }; ${line}`], {
+      encoding: 'utf8',
+    }).stdout
+  const isRead = (words: readonly string[], columns: number): void => {
+    const line = typedLine(deps, words)
+    const told = words.map((word) => `[${word}]`).join('')
+    t.equal(read(fitted(`  $ ${line}`, columns).replace(/^ *\$ /, '')), told, line)
+    const hint = fitted(`next: Run it as \`${line}\` once more.`, columns)
+    t.equal(read(/`([^`]*)`/.exec(hint)?.[1] ?? ''), told, hint)
+  }
+  isRead(['--state-dir', `/tmp/${'one two three '.repeat(9)}`], 80)
+  fc.assert(fc.property(shellWords, fc.integer({ min: 20, max: 100 }), isRead), { numRuns: 60 })
 })
 
 t.test('wide characters take two columns, colours none', async (t) => {

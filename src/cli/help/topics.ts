@@ -92,12 +92,13 @@ example sallyport.goal.v1; sallyport schema prints the JSON Schema of every
 result, request and error.
 
 A failure leaves stdout empty, and the last line of stderr is
-  {"error":{"code","message","reason","status","details"}}
+  {"error":{"code","message","reason","status","details","next"}}
   code     a stable name to match on
   message  one sentence for people; its wording may change
   reason   a finer stable name, or null
   status   the HTTP status that the service answers with
   details  names, numbers and limits; never what was typed or received
+  next     commands that help, in order, and which of them need a person
 One exception: a batch or a check that went partly wrong prints its receipt on
 stdout as well.
 
