@@ -76,7 +76,8 @@ const spilled = `[...document.querySelectorAll('.num, .figures b, .figures span'
     const box = one.closest('li, td, p, h3, section')?.getBoundingClientRect()
     const own = one.getBoundingClientRect()
     return box !== undefined && own.width > 0 && own.right > box.right + 1
-  }).map((one) => one.textContent.slice(0, 40))`
+  }).concat([...document.querySelectorAll('.name')].filter((one) =>
+    one.scrollWidth > one.clientWidth)).map((one) => one.textContent.slice(0, 40))`
 
 const look = async (page, name, { width, dark }) => {
   const when = `${name} ${width} ${dark ? 'dark' : 'light'}`
@@ -161,7 +162,12 @@ try {
     if (name === 'demo') {
       await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: 'light' }])
       await page.setViewport({ width: 1000, height: 1130, deviceScaleFactor: 1 })
-      await page.screenshot({ path: join(root, 'docs/pictures/report.png') })
+      const end = await page.evaluate(
+        '[...document.querySelectorAll(".pair")].at(-1).getBoundingClientRect().bottom')
+      await page.screenshot({
+        path: join(root, 'docs/pictures/report.png'), captureBeyondViewport: true,
+        clip: { x: 0, y: 0, width: 1000, height: Math.ceil(end) + 20 },
+      })
     }
     await page.close()
   }

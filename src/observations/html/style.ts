@@ -43,7 +43,7 @@ const ground = [
     'overflow-wrap: anywhere',
   ),
   // A word of a command breaks only where it is wider than the line.
-  rule('code .w', 'display: inline-block; max-width: 100%; vertical-align: top'),
+  rule('code .w', 'display: inline-block; max-width: 100%'),
   // A number, an amount or a time is read whole or wrongly.
   rule('.num', 'white-space: nowrap; overflow-wrap: normal; font-variant-numeric: tabular-nums'),
   rule('.file', 'font-weight: 400'),
@@ -58,7 +58,7 @@ const ground = [
   rule('figure:last-child, section > :last-child, article > :last-child', 'margin-bottom: 0'),
   rule('.pair',
     'display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 18rem), 1fr))',
-    'gap: 1.1rem; margin: 0 0 1.1rem; align-items: start',
+    'gap: 1.1rem; margin: 0 0 1.1rem',
   ),
   rule('.pair > section', 'margin: 0'),
   rule('a:focus-visible, summary:focus-visible, [tabindex]:focus-visible',
@@ -97,7 +97,6 @@ const drawings = [
     'align-items: center; margin: 0 0 .3rem',
   ),
   rule('.name', 'font-size: .82rem; line-height: 1.2; color: var(--soft)'),
-  rule('.name small', 'display: block; font-size: .76rem; white-space: nowrap'),
   rule('.key li, .mix .row span', 'min-width: 0; overflow-wrap: anywhere'),
   rule('.day', 'margin: 0 0 .9rem'),
   rule('.bar', 'margin: 0 0 .6rem'),
@@ -247,7 +246,6 @@ const windows = [
     rule('.figures li', 'padding: .7rem .85rem'),
     rule('h1', 'font-size: 1.4rem'),
     rule('.lane', 'grid-template-columns: minmax(0, 1fr); row-gap: .15rem; margin-bottom: .5rem'),
-    rule('.name small', 'display: inline'),
     rule('.day svg', 'height: 2.2rem'),
     rule('.lane.hours .name', 'display: none'),
     rule('.longest li', 'grid-template-columns: 5rem minmax(0, 1fr); gap: .5rem'),

@@ -5,14 +5,14 @@
  * words below: the longest runs, the episodes, and every screen in the table.
  */
 import type { ScreenReport } from '../report.js'
-import { countText, dollarsText, spanText, statusText } from '../words.js'
+import { countText, spanText, statusText } from '../words.js'
 import { daysOf, longDay, type Zone } from '../zone.js'
 import { axisLabels, clock, statusClass, type Span } from './axis.js'
 import { firstWithin, listBytes, newestWithin } from './bounded.js'
 import { drawnHours, lanesOf, rarestLast, withoutPiles, type Bar, type DayLanes }
   from './lanes.js'
 import { html, nothing, type Markup } from './markup.js'
-import { moment, momentNear, num } from './pieces.js'
+import { dollars, moment, momentNear, num } from './pieces.js'
 
 /** The drawing's width in its own units; a moment is drawn too, as wide as a finger-nail's edge. */
 const unitsWide = 1_000
@@ -42,19 +42,16 @@ const gridLines = (hours: Span): Markup[] =>
 interface Lane {
   readonly id: string
   readonly name: string
-  /** A second line of the name; empty for none. */
-  readonly scale: string
   readonly title: string
   readonly told: string
   readonly bars: readonly Bar[]
 }
 
 const laneMarkup = (
-  { id, name, scale, title, told, bars }: Lane, hours: Span, drawn: readonly Markup[],
+  { id, name, title, told, bars }: Lane, hours: Span, drawn: readonly Markup[],
 ): Markup => {
   if (bars.length === 0) return nothing
-  const second = scale === '' ? nothing : html` <small>${scale}</small>`
-  return html`<div class="lane"><div class="name" aria-hidden="true">${name}${second}</div>
+  return html`<div class="lane"><div class="name" aria-hidden="true">${name}</div>
 <svg viewBox="0 0 ${unitsWide} ${laneHeight}" preserveAspectRatio="none" role="img"
  aria-labelledby="${id}-t ${id}-d"><title id="${id}-t">${title}</title>
 <desc id="${id}-d">${told}</desc>
@@ -68,20 +65,19 @@ const screensTold = (bars: readonly Bar[]): string =>
 
 const lanesOfDay = (lanes: DayLanes, id: string, day: string): Lane[] => [
   {
-    id: `${id}e`, name: 'Episodes', scale: '', title: `Episodes of ${day}`,
+    id: `${id}e`, name: 'Episodes', title: `Episodes of ${day}`,
     told: `${countText(lanes.episodes.length, 'window')} with a digest.`, bars: lanes.episodes,
   },
   {
-    id: `${id}a`, name: 'Analysed', scale: '', title: `Analysed screens of ${day}`,
+    id: `${id}a`, name: 'Analysed', title: `Analysed screens of ${day}`,
     told: screensTold(lanes.analysed), bars: lanes.analysed,
   },
   {
-    id: `${id}o`, name: 'Not analysed', scale: '', title: `Screens of ${day} without an analysis`,
+    id: `${id}o`, name: 'Unfinished', title: `Screens of ${day} whose analysis is not finished`,
     told: screensTold(lanes.open), bars: lanes.open,
   },
   {
-    id: `${id}s`, name: 'Spend', scale: `up to ${dollarsText(lanes.spendMost)}`,
-    title: `Spend by the hour on ${day}`,
+    id: `${id}s`, name: 'Spend', title: `Spend by the hour on ${day}`,
     told: lanes.spend.map(({ title }) => title).join('; '), bars: lanes.spend,
   },
 ]
@@ -103,8 +99,10 @@ const dayFigure = (report: ScreenReport, zone: Zone, day: string, id: string): M
   })
   const cut = left === 0 ? nothing
     : html`<p class="note">${num(left)} more bars of this day lie too close to be drawn.</p>`
+  const scale = lanes.spend.length === 0 ? nothing
+    : html`, <span>spend up to ${dollars(lanes.spendMost)} an hour</span>`
   return html`<figure class="day"><h3>${longDay(day)}
-<small class="num">${clock(hours.from)} to ${clock(hours.to)}</small></h3>
+<small>${num(`${clock(hours.from)} to ${clock(hours.to)}`)}${scale}</small></h3>
 ${drawn}<div class="lane hours"><div class="name"></div>${axisLabels(hours)}</div>${cut}</figure>`
 }
 
@@ -201,8 +199,10 @@ export const timelinePart = (report: ScreenReport, zone: Zone): Markup => {
     return html`<section aria-labelledby="timeline"><h2 id="timeline">Timeline</h2>
 <p>No screenshot of this period may be reported.</p></section>`
   }
-  const days = [...new Set(report.course.runs.flatMap((run) =>
-    daysOf(zone, run.captured_at, run.last_seen_at)))].sort()
+  const days = [...new Set([
+    ...report.course.runs.flatMap((run) => daysOf(zone, run.captured_at, run.last_seen_at)),
+    ...report.course.spend_hours.map((one) => zone.at(one.at).day),
+  ])].sort()
   const figures = daysDrawn(report, zone, days)
   const cut = days.length > figures.length
     ? html`<p class="note">The newest ${num(figures.length)} of ${num(days.length)} days are

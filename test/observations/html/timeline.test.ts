@@ -23,18 +23,18 @@ t.test('the timeline is the first part of the page, with lanes for episodes, scr
   const first = page.slice(page.indexOf('<figure class="day">'), page.indexOf('</figure>'))
   const names = [...first.matchAll(/<div class="name" aria-hidden="true">([A-Za-z ]+)/g)]
     .map(([, name]) => name?.trim())
-  t.strictSame(names, ['Episodes', 'Analysed', 'Not analysed', 'Spend'])
+  t.strictSame(names, ['Episodes', 'Analysed', 'Unfinished', 'Spend'])
   t.equal([...first.matchAll(/class="axis"/g)].length, 1)
   t.match(first, '<title>07:15 to 07:22, 7 min, succeeded, Screenshot 2026-11-20')
   const longest = page.slice(page.indexOf('class="longest"')).replace(/<[^>]*>/g, ' ')
   t.match(longest.replace(/\s+/g, ' ').slice(0, 200),
     /37 min Screenshot .* 2026-11-20 17:29 to 18:06 , succeeded/)
-  for (const one of ['Not analysed', 'Spend']) {
+  for (const one of ['Unfinished', 'Spend']) {
     t.notMatch(reportPage(buildReport(input())), `aria-hidden="true">${one}`, `no empty ${one}`)
   }
 })
 
-t.test('a run is as long as it stood, screens without an analysis have their own lane, and what crosses midnight is on both days', async (t) => {
+t.test('a run is as long as it stood, screens whose analysis is not finished have their own lane, and what crosses midnight is on both days', async (t) => {
   const observations = [
     seen({ lastSeenAt: at(10, 30), likeImages: 3 }),
     seen({ status: 'failed', capturedAt: at(11), lastSeenAt: at(11) }),
@@ -62,6 +62,16 @@ t.test('spend lies on its hour in the zone, as high as its share of the dearest 
   t.strictSame(spend.map(({ height }) => height), [1, 0.5])
   t.equal(spendMost, 100)
   t.equal(spend[0]?.title, '14:30 to 15:30, $0.00005 spent, $0.00005 held')
+})
+
+t.test('a day on which money was spent is drawn although no screen is of it', (t) => {
+  const page = reportPage(buildReport(input({
+    until: at(48), spendHours: [{ at: at(30), spentMicrousd: 1_500, heldMicrousd: 0 }],
+  })))
+  t.equal([...page.matchAll(/<figure class="day">/g)].length, 2)
+  t.ok(page.includes('Spend by the hour on Saturday, 21 November 2026'))
+  t.ok(page.includes('06:00 to 07:00, $0.0015 spent'))
+  t.end()
 })
 
 t.test('bars too narrow to be told apart become one with a count; long ones, other colours and gaps stay', (t) => {
