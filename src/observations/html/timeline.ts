@@ -89,12 +89,13 @@ const dayFigure = (report: ScreenReport, zone: Zone, day: string, id: string): M
   if (all.length === 0) return nothing
   const hours = drawnHours(all)
   const least = unitsLeast * ((hours.to - hours.from) * 60) / unitsWide
-  let left = 0
+  let [left, bytes] = [0, 0]
   const drawn = lanesOfDay(lanes, id, longDay(day)).map((lane) => {
     const bars = rarestLast(withoutPiles(lane.bars, least))
-    const fitting = newestWithin(bars.length, listBytes.bars / 4, (at) =>
+    const fitting = newestWithin(bars.length, listBytes.bars - bytes, (at) =>
       barMarkup(bars[at] as Bar, hours))
     left += fitting.left
+    bytes += fitting.parts.reduce((sum, { text }) => sum + Buffer.byteLength(text), 0)
     return laneMarkup(lane, hours, fitting.parts)
   })
   const cut = left === 0 ? nothing
