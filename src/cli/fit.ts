@@ -31,7 +31,7 @@ export const helpColumns = (
 /** What is left for a value below its name; with less it begins at the left. */
 const valueColumnsMin = 24
 /** A name has one word or two before its colon; more are the beginning of a sentence. */
-const nameForm = /^ *[a-z][a-z0-9_-]*( [a-z][a-z0-9_-]*)?: /
+const nameForm = /^ *(?:[a-z][a-z0-9_-]*(?: [a-z][a-z0-9_-]*)?|JSON|Ids): /
 const pointForm = /^ *[0-9]+\. /
 const gapForm = /^ *\S+(?: \S+)* {2,}(?=\S)/
 const bodyForm = /^ *\| /
@@ -59,6 +59,9 @@ const holding = (part: string): string => part.replaceAll(' ', held)
 /** What is quoted for a shell: a break in it would be part of the word. */
 const shellQuoted = /\\.|'[^']*'/g
 
+/** A flag and its value, which may be quoted. */
+const flagWithValue = /--[a-z-]+ (?!-|\\)\S+/g
+
 /**
  * Holds commands between backticks and quoted words together where a line has room for them; the
  * quoted words of a command always.
@@ -67,7 +70,10 @@ const heldTogether = (
   line: string, room: number, widthOf: WidthOf, isCommand: boolean,
 ): string => {
   if (line.includes(held)) return line
-  if (isCommand) return line.replace(shellQuoted, holding)
+  if (isCommand) {
+    return line.replace(shellQuoted, holding).replace(flagWithValue, (part) =>
+      (widthOf(part) <= room ? holding(part) : part))
+  }
   return line.replace(/`[^`]+`|'[^']+'/g, (part) => {
     if (widthOf(part) <= room) return holding(part)
     return part.startsWith('`') ? part.replace(shellQuoted, holding) : part
@@ -107,7 +113,7 @@ const fitLine = (line: string, columns: number, widthOf: WidthOf): string => {
 export const fitted = (text: string, columns: number, widthOf: WidthOf = charWidth): string =>
   text.split('\n').map((line) => fitLine(line, columns, widthOf)).join('\n')
 
-/** A page of help for this view: on a terminal as wide as it is, in a pipe as it was written. */
+/** A page of help for this view: on a terminal as wide as it is, in a pipe of 100 columns. */
 export const helpText = (
   page: string, view: { readonly terminal: boolean; readonly columns: number },
-): string => (view.terminal ? fitted(page, helpColumns(view)) : page)
+): string => fitted(page, helpColumns(view))

@@ -1,4 +1,5 @@
 /** How a mutating verb opens the state: recovery first, and a line for what it resolved. */
+import { countText } from '../base/counted.js'
 import type { Gov } from '../governance/context.js'
 import type { RecoveryReport } from '../contact/recovery.js'
 import type { Session } from '../governance/session/types.js'
@@ -10,20 +11,21 @@ const lines = (report: RecoveryReport): string[] => {
   const said = (count: number, text: string): string[] =>
     count > 0 ? [`recovered: ${text}`] : []
   return [
-    ...said(report.released.length, `${report.released.length} hold(s) released, never contacted`),
+    ...said(report.released.length, `${countText(report.released.length, 'hold')} released, never contacted`),
     ...said(
       report.unknown.length,
-      `${report.unknown.length} charge(s) unknown after a cut-off contact; the bound stays held`,
+      `${countText(report.unknown.length, 'charge')} unknown after a cut-off contact; `
+        + 'the bound stays held',
     ),
-    ...said(report.endedTasks.length, `${report.endedTasks.length} interrupted task(s) ended`),
+    ...said(report.endedTasks.length, `${countText(report.endedTasks.length, 'interrupted task')} ended`),
     ...said(
       report.rolledBackSaves.length,
       'an interrupted save was rolled back; the policy stays revoked until the next save',
     ),
     ...(report.leftAlone.length > 0
       ? [
-          `not recovered: ${report.leftAlone.length} hold(s) or task(s) whose rows contradict `
-            + 'them; nothing was given back. Run `sallyport state check`.',
+          `not recovered: ${countText(report.leftAlone.length, 'hold or task', 'holds or tasks')} `
+            + 'whose rows contradict each other; nothing was given back. Run `sallyport state check`.',
         ]
       : []),
     ...(report.witnessCompleted ? ['recovered: the witness log was completed'] : []),

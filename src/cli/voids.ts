@@ -1,4 +1,5 @@
 /** Saving a set-up: what it would put out of reach is listed first, and a person is asked. */
+import { countText } from '../base/counted.js'
 import {
   configurationVoids, saveConfiguration, type Configuration, type ConfigurationSave,
 } from '../fabric/configuration.js'
@@ -31,7 +32,7 @@ const accepted = async (
   const lost = lostBy(voids)
   if (voidAnswers) return 'all'
   if (lost.length === 0 || !deps.interactive) return []
-  await deps.confirm(`Give up ${lost.length} paid result(s), ${namesOf(lost)}?`, '--void-answers')
+  await deps.confirm(`Give up ${countText(lost.length, 'paid result')}, ${namesOf(lost)}?`, '--void-answers')
   return lost
 }
 

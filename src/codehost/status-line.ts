@@ -1,3 +1,4 @@
+import { countText } from '../base/counted.js'
 import type { StatusLine } from '../governance/capability.js'
 import type { Gov } from '../governance/context.js'
 import { deploymentProfile } from '../governance/profile.js'
@@ -20,7 +21,8 @@ export const codehostStatusLine = (gov: Gov, view: View): StatusLine => {
     const what = state === 'failed' ? 'that the host refused' : 'whose effects nobody read back'
     return {
       status: 'blocked', reason_code: state,
-      reason: `${found} job(s) ${what} occupy a connection. See: sallyport codehost jobs`,
+      reason: `${countText(found, 'job')} ${what} ${found === 1 ? 'occupies' : 'occupy'} a `
+        + 'connection. See: sallyport codehost jobs',
     }
   }
   return view.all(connectionCollection).length === 0

@@ -1,4 +1,5 @@
 /** Small wordings that text and page share. */
+export { countText } from '../base/counted.js'
 
 /** Bytes in the unit that people read. */
 export const sizeText = (bytes: number): string => {
@@ -26,10 +27,6 @@ export const spanText = (ms: number): string => {
   const hours = Math.floor(minutes / 60)
   return minutes % 60 === 0 ? `${hours} h` : `${hours} h ${minutes % 60} min`
 }
-
-/** `1 image`, `2 images`. */
-export const countText = (count: number, one: string, many = `${one}s`): string =>
-  `${count} ${count === 1 ? one : many}`
 
 /** A status as people read it. */
 export const statusText = (status: string): string => status.replaceAll('_', ' ')

@@ -59,6 +59,13 @@ t.test('every list of what the demo leaves fits 80 and 200 columns, and no word 
   for (const line of looks) t.strictSame(await problemsOf(place, line, env), [], line)
 })
 
+t.test('the fields of a result go on below the first of them, and a flag stays with its value', async (t) => {
+  const place = World.in(t).place
+  const { stdout } = await place.run(['gateway', 'setup', '--help'], { terminal, columns: 60 })
+  t.match(stdout, /^JSON: version 1: schema, gateway, policy_revision,\n {6}damage$/m)
+  t.match(stdout, /^ +--spend-ceiling-microusd 1000000/m)
+})
+
 const words = fc.array(fc.stringMatching(/^[a-z0-9_.,=:-]{1,30}$/), { maxLength: 30 })
   .map((some) => some.join(' '))
 

@@ -68,10 +68,12 @@ t.test('--help of each verb ends with 0, shows all of it, and fits in 100 column
   for (const { meta, usage } of verbs) {
     const { status, stdout, stderr } = await place.run([...meta.name.split(' '), '--help'])
     t.strictSame([status, stderr], [0, ''], meta.name)
+    // A shell reads on behind the mark, so an example can be copied from two lines.
+    const whole = stdout.replace(/ \\\n +/g, ' ')
     for (const part of [usage, 'Examples:', 'Exit status:', 'Session: ', ...meta.examples]) {
-      t.ok(stdout.includes(part), `${meta.name}: ${part}`)
+      t.ok(whole.includes(part), `${meta.name}: ${part}`)
     }
-    const long = stdout.split('\n').filter((line) => line.length > 100 && !line.includes('$ sally'))
+    const long = stdout.split('\n').filter((line) => line.length > 100)
     t.strictSame(long, [], meta.name)
     t.equal((await place.run(['help', ...meta.name.split(' ')])).stdout, stdout, 'as help NAME')
   }
@@ -106,12 +108,12 @@ t.test('an unknown flag is refused by each verb before anything is opened', asyn
   }
 })
 
-t.test('each topic is a page that fits in 96 columns', async (t) => {
+t.test('each topic is a page that fits in 80 columns as it was written', async (t) => {
   const place = World.in(t).place
   for (const name of topicNames) {
     const { status, stdout } = await place.run(['help', name])
     t.strictSame([status, stdout], [0, topicText(name)], name)
-    const long = stdout.split('\n').filter((line) => line.length > 96)
+    const long = stdout.split('\n').filter((line) => line.length > 80)
     t.strictSame(long, [], name)
   }
   t.equal((await place.run(['help', 'no-such-topic'])).status, exitStatus.not_found)

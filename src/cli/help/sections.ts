@@ -29,8 +29,8 @@ export const helpSections = (meta: VerbMeta): string =>
     ...columns(globalFlagRows()),
     '',
     `Session: ${sessionText[meta.session]}`,
-    ...idsText(meta).map((line) => wrap(`Ids: ${line}`)),
-    wrap(`JSON: ${jsonText(meta)}`),
+    ...idsText(meta).map((line) => `Ids: ${line}`),
+    `JSON: ${jsonText(meta)}`,
     '',
     'Examples:',
     ...meta.examples.map((line) => `  ${line}`),
@@ -43,24 +43,11 @@ export const helpSections = (meta: VerbMeta): string =>
 
 /** What the statuses of a verb that may contact somebody say about requests; [] for others. */
 export const sentLines = (meta: VerbMeta): string[] =>
-  (meta.contacts === true ? [wrap(sentSentence([...commonExits, ...meta.exits]))] : [])
+  (meta.contacts === true ? [sentSentence([...commonExits, ...meta.exits])] : [])
 
 /** The global flags, as rows of two columns. */
 export const globalFlagRows = (): [string, string][] =>
   globalFlags.map(({ long, value, text }) => [`${long} ${value ?? ''}`, text])
-
-const columnsMax = 96
-
-/** Breaks a line at its spaces; what follows the first line is indented. */
-const wrap = (line: string): string => {
-  const lines = ['']
-  for (const word of line.split(' ')) {
-    const last = lines.at(-1) as string
-    if (last.length + word.length >= columnsMax) lines.push(word)
-    else lines[lines.length - 1] = `${last} ${word}`.trimStart()
-  }
-  return lines.join('\n  ')
-}
 
 /** A verb that asks something of the anchor refuses a state that it does not vouch for. */
 const anchorExits = ({ anchor = 'vouches', exits }: VerbMeta): readonly ExitName[] =>

@@ -1,4 +1,4 @@
-/** Help topics: `sallyport help TOPIC`. Each is a page of plain text, at most 96 columns wide. */
+/** Help topics: `sallyport help TOPIC`. Each is a page of plain text, at most 80 columns wide. */
 import { exitStatus } from '../../base/outcome.js'
 import type { ExitName } from '../../base/outcome.js'
 import { exitMeaning, inOrder, precedenceSentence, sentSentence } from './exits.js'
@@ -47,8 +47,8 @@ Screenshots (each comes before what is saved; an empty one counts as absent):
 Output:
   NO_COLOR              any value but an empty one: no colour
   TERM                  dumb: no colour, no pager
-  PAGER                 what shows long results on a terminal (less); empty or cat:
-                        nothing does
+  PAGER                 what shows long results on a terminal (less); empty or
+                        cat: nothing does
 
 Refused: with one of these set, nothing is contacted, because Node would write
 requests and replies in the clear:
@@ -77,8 +77,8 @@ ${columns(
 Any other number is a failure too.
 ${precedenceSentence()}
 ${sentSentence(Object.keys(exitStatus) as ExitName[]).replace('. ', '.\n')}
-With 1 or 12 and the reason outcome_not_recorded a request was sent: the bound stays
-held until it is settled.
+With 1 or 12 and the reason outcome_not_recorded a request was sent: the bound
+stays held until it is settled.
 `
 
 const json = `JSON output
@@ -223,7 +223,7 @@ const topics: Readonly<Record<string, { readonly summary: string; readonly text:
     summary: 'the built-in provider, and the form of a profile file', text: profileTopic,
   },
   'real-key': {
-    summary: 'which key or token to make where, so that it can do no more than it must',
+    summary: 'which key or token to make where, with the least rights',
     text: realKeyTopic,
   },
   anchor: {

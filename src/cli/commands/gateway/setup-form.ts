@@ -1,3 +1,4 @@
+import { countText } from '../../../base/counted.js'
 import { moneyText } from '../../../base/money.js'
 import { routePlaces } from '../../../fabric/places.js'
 import { purposeContents } from '../../../gateway/consent-text.js'
@@ -41,7 +42,8 @@ const ceilingOf = ({ gov, current }: Form): number | null =>
 const spentText = ({ gov }: Form): string => {
   const account = gov.store.read().all(collections.ledgerAccounts).at(0)?.doc
   return account === undefined || account.rows === 0 ? 'The ledger saw no charge yet.'
-    : `The ledger saw ${account.rows} request(s), ${moneyText(account.settled_microusd)} in all.`
+    : `The ledger saw ${countText(account.rows, 'request')}, `
+      + `${moneyText(account.settled_microusd)} in all.`
 }
 
 const askCeiling = async (form: Form, keep: string): Promise<number | undefined> => {

@@ -1,3 +1,4 @@
+import { countText } from '../../../base/counted.js'
 import { moneyText } from '../../../base/money.js'
 import { ledgerShow, type LedgerDocument } from '../../../governance/ledger/contract.js'
 import { settleCommand } from '../../../governance/ledger/due.js'
@@ -23,16 +24,16 @@ const definition: VerbDefinition<LedgerDocument> = {
     if (ledger === null) return 'There is no ledger yet; the first set-up of a route makes it.\n'
     const line = (name: string, value: number): string =>
       `${name.padEnd(11)}${moneyText(value)}\n`
-    const due = (count: number, text: string): string =>
-      count === 0 ? '' : `${view.paint('yellow', 'due')}        ${count} ${text}\n`
+    const due = (count: number, what: string, next: string): string => count === 0 ? ''
+      : `${view.paint('yellow', 'due')}        ${countText(count, what)}: ${next}\n`
     return [
       line('ceiling', ledger.ceiling_microusd),
       line('settled', ledger.settled_microusd),
       line('held', ledger.held_microusd),
       line('unknown', ledger.unknown_microusd),
       line('available', ledger.available_microusd),
-      due(open.unknown, `unknown charge(s): ${settleCommand('OPERATION')}`),
-      due(open.overrun_review_required, 'overrun(s): sallyport ledger review OPERATION'),
+      due(open.unknown, 'unknown charge', settleCommand('OPERATION')),
+      due(open.overrun_review_required, 'overrun', 'sallyport ledger review OPERATION'),
     ].join('')
   },
 }

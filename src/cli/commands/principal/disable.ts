@@ -1,3 +1,4 @@
+import { countText } from '../../../base/counted.js'
 import { disablePrincipal } from '../../../governance/stops/people.js'
 import {
   principalDisable, type PrincipalDisabledDocument,
@@ -31,7 +32,7 @@ const definition: VerbDefinition<PrincipalDisabledDocument> = {
     .argument('<name>', 'name or id of the owner')
     .option('--yes', 'do not ask'),
   text: ({ principal, sessions_ended: ended }) =>
-    `${principalText(principal)}${ended} session(s) ended.\n`,
+    `${principalText(principal)}${countText(ended, 'session')} ended.\n`,
 }
 
 /** Disables. */

@@ -1,3 +1,4 @@
+import { countText } from '../../../base/counted.js'
 import { clearStale, shotsClearStale, staleNow, type ClearStaleReceipt }
   from '../../../shots/clear-stale.js'
 import { loginToMutate } from '../../mutate.js'
@@ -36,7 +37,8 @@ const run: Run<ClearStaleOptions, ClearStaleReceipt> = async ({ yes }, deps) => 
   const ctx = shotsContext(deps, gov)
   const stale = staleNow(ctx, gov.store.read())
   if (stale > 0 && yes !== true) {
-    await deps.confirm(`Archive ${stale} incomplete observation(s) of other folders?`, '--yes')
+    const what = countText(stale, 'incomplete observation')
+    await deps.confirm(`Archive ${what} of other folders?`, '--yes')
   }
   return shotsClearStale.answer(await clearStale(ctx, session))
 }

@@ -1,3 +1,4 @@
+import { countText } from '../../../base/counted.js'
 import { moneyText } from '../../../base/money.js'
 import { resolve } from 'node:path'
 import { fail } from '../../../base/errors.js'
@@ -136,7 +137,7 @@ const run: Run<ReanalyzeOptions, ReanalysisDocument> = async (options, deps) => 
   const plan = shots.planReanalysis(ctx, group, reason, request.limit)
   for (const line of planLines(plan)) deps.note(line)
   if (plan.rows.length > 0 && yes !== true) {
-    await deps.confirm(`Send ${plan.rows.length} image(s)?`, '--yes')
+    await deps.confirm(`Send ${countText(plan.rows.length, 'image')}?`, '--yes')
   }
   const receipt = await shots.reanalyzePlanned(ctx, plan, reason)
   return shotsReanalyze.answer({ observationId: null, receipt })

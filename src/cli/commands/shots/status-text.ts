@@ -1,3 +1,4 @@
+import { countText } from '../../../base/counted.js'
 import { moneyText } from '../../../base/money.js'
 import type { ShotsStatus } from '../../../shots/status/shape.js'
 import { durationText } from '../../../base/duration.js'
@@ -28,7 +29,7 @@ const ignoringLines = ({ ignored, small_changes: small }: Folder): string[] => [
     line('ignored areas', `${(ignored ?? []).join(' ')} (they do not count, and are sent)`),
   ]),
   ...(small === null || small.images === 0 ? [] : [line('small changes',
-    `${small.images} images changed in one small area only`
+    `${countText(small.images, 'image')} changed in one small area only`
     + (small.area === null ? '' : `, ${small.area_images} of them in ${small.area}`)
     + small.next.map(({ command }) => `: ${command}`).join(''))]),
 ]

@@ -1,3 +1,4 @@
+import { countText } from '../../../base/counted.js'
 import type { Kept } from '../../../fabric/state-contract.js'
 
 /** What was carried over from states that were put aside, in words; empty when nothing was. */
@@ -8,10 +9,11 @@ export const keptText = (
   }: Kept,
 ): string => [
   kept === 0
-    ? '' : `${kept} later charge(s) are kept as unknown: sallyport ledger reservations\n`,
-  lost === 0 ? '' : `${lost} former state(s) could not be read at all.\n`,
+    ? '' : `${countText(kept, 'later charge is', 'later charges are')} kept as unknown: `
+      + 'sallyport ledger reservations\n',
+  lost === 0 ? '' : `${countText(lost, 'former state')} could not be read at all.\n`,
   artifacts === 0
-    ? '' : `${artifacts} artifact(s) without a record are kept aside: sallyport state kept\n`,
+    ? '' : `${countText(artifacts, 'artifact')} without a record kept aside: sallyport state kept\n`,
   ...owners.map((name) =>
     `Whether ${name} was still enabled cannot be told: sallyport principal enable ${name}\n`),
   ...unread.map((operation) =>

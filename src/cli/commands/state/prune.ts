@@ -1,4 +1,5 @@
 /** `sallyport state prune`: removes what is old, as a person decides. */
+import { countText } from '../../../base/counted.js'
 import { fail } from '../../../base/errors.js'
 import { pruneAge, statePrune, type StatePruneDocument } from '../../../fabric/prune/contract.js'
 import type { PruneRequest } from '../../../fabric/prune/prune.js'
@@ -22,9 +23,10 @@ const backups = 'Backups and copies elsewhere keep what they hold.\n'
 const whatOf = (found: StatePruneDocument): string => {
   const { tasks: { succeeded, failed, cancelled }, idle_receipts: idle } = found
   const tasks = succeeded + failed + cancelled
-  return `${tasks} ended task(s) (${succeeded} succeeded, ${failed} failed, ${cancelled} cancelled)`
-    + ` with ${found.artifacts} sealed file(s), ${idle} receipt(s) of nothing done, `
-    + `${found.sessions} session(s), ${found.asides} finished copy or copies aside`
+  return `${countText(tasks, 'ended task')} (${succeeded} succeeded, ${failed} failed, `
+    + `${cancelled} cancelled) with ${countText(found.artifacts, 'sealed file')}, `
+    + `${countText(idle, 'receipt')} of nothing done, ${countText(found.sessions, 'session')}, `
+    + `${countText(found.asides, 'finished copy', 'finished copies')} aside`
 }
 
 const pruneText = (found: StatePruneDocument): string => {
@@ -34,7 +36,7 @@ const pruneText = (found: StatePruneDocument): string => {
       backups}`
   }
   const more = swept === null || swept === 0
-    ? '' : `${swept} file(s) without a record, of a run that was cut off, went too.\n`
+    ? '' : `${countText(swept, 'file')} without a record, of a run that was cut off, went too.\n`
   const sizes = `${bytesText(before)} before, ${bytesText(after)} after.\n`
   return `Removed ${whatOf(found)}.\n${more}${sizes}${backups}`
 }

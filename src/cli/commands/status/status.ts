@@ -1,3 +1,4 @@
+import { countText } from '../../../base/counted.js'
 import { fail } from '../../../base/errors.js'
 import { moneyText } from '../../../base/money.js'
 import { readStatus } from '../../../fabric/status.js'
@@ -42,8 +43,9 @@ const statusText = (status: StatusDocument, view: View): string => {
     `tasks      ${open === '' ? 'none open' : open}`,
     waits === 0 ? 'attention  no charge waits for a person' : view.paint(
       'yellow',
-      `attention  ${attention.unknown_charges} unknown charge(s), `
-        + `${attention.overrun_reviews} overrun review(s): sallyport ledger reservations`,
+      `attention  ${countText(attention.unknown_charges, 'unknown charge')}, `
+        + `${countText(attention.overrun_reviews, 'overrun review')}: `
+        + 'sallyport ledger reservations',
     ),
     '',
   ].join('\n')

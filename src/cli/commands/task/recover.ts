@@ -1,3 +1,4 @@
+import { countText } from '../../../base/counted.js'
 import { fail } from '../../../base/errors.js'
 import { taskRecover, type TaskRecoverDocument } from '../../../fabric/tasks-contract.js'
 import { recoverAllTasks, recoverAnyTask } from '../../../fabric/tasks.js'
@@ -38,7 +39,8 @@ const definition: VerbDefinition<TaskRecoverDocument> = {
 
 const allText = (count: number): string => count === 0
   ? 'No finished task of yours belongs to another session.\n'
-  : `${count} finished task(s) of yours belong to this session now.\n`
+  : `${countText(count, 'finished task')} of yours ${count === 1 ? 'belongs' : 'belong'} to this `
+    + 'session now.\n'
 
 /** Recovers. */
 export const run: Run<TaskRecoverOptions, TaskRecoverDocument> = async (options, deps) => {

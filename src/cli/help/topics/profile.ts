@@ -39,10 +39,11 @@ A profile file is one JSON object of at most ${profileBytesMax} bytes, read stri
   codehost.base_url  optional; https, no path: a host that serves its interface
                      below one, as servers of your own do, is out of reach (help
                      real-key)
-  ca_file            optional; one PEM file of at most ${caBytesMax} bytes, relative to the
-                     profile. Only where every host is loopback: elsewhere the roots that
-                     Node brings decide, and nothing can add to them. Its bytes are sealed
-                     too, the file is not read again.
+  ca_file            optional; one PEM file of at most ${caBytesMax} bytes, relative
+                     to the profile. Only where every host is loopback:
+                     elsewhere the roots that Node brings decide, and nothing
+                     can add to them. Its bytes are sealed too, the file is not
+                     read again.
 
 For a rehearsal \`sallyport sandbox start\` writes a profile and says where it
 lies.

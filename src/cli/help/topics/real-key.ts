@@ -11,8 +11,9 @@ given on the line. It is stored sealed, identifies an account and allows nothing
 by itself: what may be sent, each consent and each approval says. Give it as
 little as it needs, and an end.
 
-Text provider (${provider.base_url}) and gateway (${gateway?.base_url ?? 'none'}):
-a key of its own for this state, with a spending limit set there, too.
+Text provider (${provider.base_url}) and
+gateway (${gateway?.base_url ?? 'none'}): a key of its own for this
+state, with a spending limit set there, too.
   $ sallyport alpha setup
   $ sallyport gateway setup
 
