@@ -11,13 +11,19 @@ const lines = (report: RecoveryReport): string[] => {
   const said = (count: number, text: string): string[] =>
     count > 0 ? [`recovered: ${text}`] : []
   return [
-    ...said(report.released.length, `${countText(report.released.length, 'hold')} released, never contacted`),
+    ...said(
+      report.released.length,
+      `${countText(report.released.length, 'hold')} released, never contacted`,
+    ),
     ...said(
       report.unknown.length,
       `${countText(report.unknown.length, 'charge')} unknown after a cut-off contact; `
         + 'the bound stays held',
     ),
-    ...said(report.endedTasks.length, `${countText(report.endedTasks.length, 'interrupted task')} ended`),
+    ...said(
+      report.endedTasks.length,
+      `${countText(report.endedTasks.length, 'interrupted task')} ended`,
+    ),
     ...said(
       report.rolledBackSaves.length,
       'an interrupted save was rolled back; the policy stays revoked until the next save',
@@ -25,7 +31,8 @@ const lines = (report: RecoveryReport): string[] => {
     ...(report.leftAlone.length > 0
       ? [
           `not recovered: ${countText(report.leftAlone.length, 'hold or task', 'holds or tasks')} `
-            + 'whose rows contradict each other; nothing was given back. Run `sallyport state check`.',
+            + 'whose rows contradict each other; nothing was given back. '
+            + 'Run `sallyport state check`.',
         ]
       : []),
     ...(report.witnessCompleted ? ['recovered: the witness log was completed'] : []),

@@ -32,7 +32,8 @@ const accepted = async (
   const lost = lostBy(voids)
   if (voidAnswers) return 'all'
   if (lost.length === 0 || !deps.interactive) return []
-  await deps.confirm(`Give up ${countText(lost.length, 'paid result')}, ${namesOf(lost)}?`, '--void-answers')
+  const what = `${countText(lost.length, 'paid result')}, ${namesOf(lost)}`
+  await deps.confirm(`Give up ${what}?`, '--void-answers')
   return lost
 }
 

@@ -13,7 +13,8 @@ export const keptText = (
       + 'sallyport ledger reservations\n',
   lost === 0 ? '' : `${countText(lost, 'former state')} could not be read at all.\n`,
   artifacts === 0
-    ? '' : `${countText(artifacts, 'artifact')} without a record kept aside: sallyport state kept\n`,
+    ? '' : `${countText(artifacts, 'artifact')} without a record kept aside: `
+      + 'sallyport state kept\n',
   ...owners.map((name) =>
     `Whether ${name} was still enabled cannot be told: sallyport principal enable ${name}\n`),
   ...unread.map((operation) =>
