@@ -128,7 +128,7 @@ export const bindDeps = (
       }
       progress.clear()
       isDialogue = true
-      return deps.prompter(deps.io)
+      return deps.prompter(deps.io, !globals.noColor)
     },
     async confirm(question, flag) {
       const prompter = await bound.ask(`Give ${flag} to say yes.`)

@@ -30,7 +30,7 @@ export interface CliDeps {
   /** One look-up per contact. */
   readonly resolve: HttpsClientDeps['resolve']
   /** Asks a person; loaded at the first question. */
-  prompter(io: Io): Promise<Prompter>
+  prompter(io: Io, color: boolean): Promise<Prompter>
   /** Shows a text through this pager until the person leaves it; false where it cannot run. */
   page(command: string, text: string): Promise<boolean>
   readonly self: Self
@@ -52,9 +52,9 @@ export const systemDeps = (io: ProcessIo): CliDeps => ({
     const { lookUp } = await import('../net/look-up.js')
     return lookUp(host)
   },
-  async prompter(streams) {
+  async prompter(streams, color) {
     const { terminalPrompter } = await import('./prompt.js')
-    return terminalPrompter(streams, io.stop)
+    return terminalPrompter(streams, color, io.stop)
   },
   async page(command, text) {
     const { showPaged } = await import('./pager.js')

@@ -18,8 +18,15 @@ export interface Io {
   writeErr(text: string): void
   /** Everything on stdin, as it comes. */
   stdin(): AsyncIterable<Uint8Array>
-  /** The raw streams, for prompts and the spinner only. */
-  streams(): { readonly stdin: Readable; readonly stdout: Writable; readonly stderr: Writable }
+  /**
+   * The raw streams, for prompts and the spinner only. Without `color` the libraries that draw on
+   * them use none: they ask the environment, some as soon as they are loaded.
+   */
+  streams(color: boolean): {
+    readonly stdin: Readable
+    readonly stdout: Writable
+    readonly stderr: Writable
+  }
 }
 
 /** Whose process it is and what runs in it: what a timer starts. */
@@ -112,7 +119,8 @@ export const processIo = (): ProcessIo => {
     writeOut: out.write,
     writeErr: err.write,
     stdin: stdinStream,
-    streams() {
+    streams(color) {
+      if (!color) process.env['NO_COLOR'] = '1'
       endWithTerminal()
       return { stdin: process.stdin, stdout: process.stdout, stderr: process.stderr }
     },

@@ -13,7 +13,7 @@ export interface Progress extends Observer {
 export const drawProgress = (deps: CliDeps, globals: Globals): Progress => {
   if (globals.verbose) return harmless(namedSteps(deps))
   const silent = globals.quiet || !deps.io.terminal.stderr
-  return silent ? { at: () => undefined, clear: () => undefined } : harmless(spinner(deps))
+  return silent ? { at: () => undefined, clear: () => undefined } : harmless(spinner(deps, globals))
 }
 
 /**
@@ -69,7 +69,7 @@ export const countsText = ({ what, done, of }: Work, elapsedMs: number): string 
   return `${what} ${count} · ${speed}${left}`
 }
 
-const spinner = ({ io, clock }: CliDeps): Progress => {
+const spinner = ({ io, clock }: CliDeps, globals: Globals): Progress => {
   /** What is counted now, and since when; steps within it are not named. */
   let counted: { readonly what: string; readonly sinceMs: number } | null = null
   let drawn: { text: string; stop(): unknown } | null = null
@@ -78,9 +78,10 @@ const spinner = ({ io, clock }: CliDeps): Progress => {
     async at(step) {
       cleared = false
       if (drawn === null) {
+        const { stderr } = io.streams(!globals.noColor)
         const { default: yoctoSpinner } = await import('yocto-spinner')
         if (cleared) return
-        drawn = yoctoSpinner({ stream: io.streams().stderr, handleSignals: false }).start(step)
+        drawn = yoctoSpinner({ stream: stderr, handleSignals: false }).start(step)
       }
       if (counted === null) drawn.text = step.replaceAll('.', ' ').replaceAll('_', ' ')
     },

@@ -22,9 +22,11 @@ export interface Prompter {
 }
 
 /** Asks on the process's own terminal until `stop`, which rejects the open question. */
-export const terminalPrompter = async (io: Io, stop: AbortSignal): Promise<Prompter> => {
+export const terminalPrompter = async (
+  io: Io, color: boolean, stop: AbortSignal,
+): Promise<Prompter> => {
+  const { stdin, stdout } = io.streams(color)
   const { default: inquirer } = await import('inquirer')
-  const { stdin, stdout } = io.streams()
   const prompt = inquirer.createPromptModule({ input: stdin, output: stdout, signal: stop })
   return {
     async confirm(message) {

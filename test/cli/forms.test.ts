@@ -65,6 +65,17 @@ t.test('no key on the keyboard shows a secret that is typed, at any form', { ski
   }
 })
 
+t.test('with --no-color neither a form nor the picture of a scan has a colour', {
+  skip,
+}, async (t) => {
+  const world = await World.in(t).sandbox().state().session().images()
+  const colour = /\u001b\[[0-9;]*m/
+  for (const words of ['alpha setup', 'shots setup', 'shots scan']) {
+    t.match((await converse(t, world, words)).drawn, colour, `${words}: there are colours`)
+    t.notMatch((await converse(t, world, `${words} --no-color`)).drawn, colour, words)
+  }
+})
+
 t.test('Enter through `codehost connect` stores nothing', { skip }, async (t) => {
   const world = await World.in(t).sandbox().state().session()
   const { status, shown } = await unchangedBy(t, world, 'codehost connect')

@@ -96,7 +96,7 @@ export const openStage = (
           told?.(got)
         },
         stdin: () => Readable.from([Buffer.from(stdin)]),
-        streams: () => deps.io.streams(),
+        streams: (color) => deps.io.streams(color),
       },
     })
     return { status, ...got }
