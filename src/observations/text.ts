@@ -33,7 +33,12 @@ const headLines = ({ period, facts, course }: ScreenReport, zone: Zone): Lines =
 const statusLines = ({ course }: ScreenReport): Lines =>
   Object.entries(course.statuses)
     .sort(([, a], [, b]) => b - a)
-    .map(([status, count]) => `  ${statusText(status).padEnd(18)}${String(count).padStart(7)}`)
+    .flatMap(([status, count]) => [
+      `  ${statusText(status).padEnd(18)}${String(count).padStart(7)}`,
+      ...course.reasons.filter((one) => one.status === status)
+        .map((one) => `  ${String(one.count).padStart(7)}  ${one.reason}`
+          + (one.text === null ? '' : `: ${one.text}`)),
+    ])
 
 const bar = (count: number, most: number): string =>
   '#'.repeat(Math.ceil((count / Math.max(1, most)) * 40))

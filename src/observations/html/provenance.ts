@@ -16,13 +16,21 @@ const idList = (
 ${leftOut(parts.length, ids.length, what)}${all}<p class="ids"><code>${parts}</code></p></details>`
 }
 
+const namesMax = 40
+
+/** The first names of a list, and how many more there are. */
+const firstOf = (names: readonly string[]): string => [
+  ...names.slice(0, namesMax),
+  ...(names.length > namesMax ? [`and ${names.length - namesMax} more`] : []),
+].join(', ')
+
 const ignoredPart = ({ ignored }: ScreenReport['provenance']): Markup => {
   const { areas, observations } = ignored
   const told = observations === 0 ? ''
     : ` ${countText(observations, 'observation')} standing for images that differ in such areas.`
   if (areas.length + observations === 0) return nothing
   return html`<p class="note">Areas that do not count when images are compared:
-${areas.length === 0 ? 'none any more' : areas.join(', ')}.${told}</p>`
+${areas.length === 0 ? 'none any more' : firstOf(areas)}.${told}</p>`
 }
 
 /** Sources, exclusions, ignored areas, and the ids behind the report. */
@@ -33,7 +41,7 @@ export const provenancePart = ({ provenance: from }: ScreenReport): Markup => {
     [from.excluded.archived, 'archived'],
     [from.excluded.digests, 'digests that rest on one of these'],
   ] as const).filter(([count]) => count > 0).map(([count, text]) => `${count} ${text}`)
-  const sources = from.sources.length === 0 ? '' : ` (${from.sources.join(', ')})`
+  const sources = from.sources.length === 0 ? '' : ` (${firstOf(from.sources)})`
   const { ids } = listBytes
   return html`<section aria-labelledby="provenance"><h2 id="provenance">Where it comes from</h2>
 <p>${countText(from.observation_count, 'source observation')}${sources},

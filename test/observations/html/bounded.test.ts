@@ -36,12 +36,14 @@ t.test('names, texts and ids of any length leave the page below the same bound, 
   const report = buildReport(input({
     observations: Array.from({ length: 6_000 }, (_, n) => seen({
       observationId: `obs_${n}_${'x'.repeat(60)}`, filename: long, capturedAt: at(0, n % 1_440),
-      lastSeenAt: at(0, n % 1_440), summary: n < 5_500 ? null : said(text, { model: `m${n}` }),
+      lastSeenAt: at(0, n % 1_440), source: `source ${n} ${'<'.repeat(50)}`,
+      summary: n < 5_500 ? null : said(text, { model: `m${n}` }),
     })),
     digests: Array.from({ length: 3_000 }, (_, n) => ({
       episodeId: `epi_${n}`, windowStart: at(9, n), windowEnd: at(9, n + 30),
       sourceObservationIds: ['obs_1'], text: said(text),
     })),
+    ignoring: { areas: Array.from({ length: 9_000 }, (_, n) => `1920x1080:${n},0,120,40`) },
     conclusion: {
       conclusionId: 'ccl_1', digestIds: [], current: true, text: said(text),
       sourceObservationIds: Array.from({ length: 6_000 }, (_, n) => `obs_${n}`),
@@ -51,6 +53,7 @@ t.test('names, texts and ids of any length leave the page below the same bound, 
   t.ok(Buffer.byteLength(page) < bytesMax, String(Buffer.byteLength(page)))
   const plain = plainOf(page)
   says(t, plain, /The newest [0-9]+ of 6000 screenshots are here\. A shorter period/)
+  says(t, plain, '1920x1080:39,0,120,40, and 8960 more.')
   says(t, plain, /The newest [0-9]+ of 3000 digests are here/)
   says(t, plain, /The newest [0-9]+ of 6000 screenshots with an analysis have their summary/)
   says(t, plain, /The newest [0-9]+ of 6000 ids are here/)

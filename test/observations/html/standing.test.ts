@@ -2,6 +2,7 @@
 import t from 'tap'
 import { reportPage } from '../../../src/observations/html/page.js'
 import { buildReport } from '../../../src/observations/report.js'
+import { reportText } from '../../../src/observations/text.js'
 import type { ScreenReason, ScreenReportInput } from '../../../src/observations/types.js'
 import { busyDay } from '../../support/observations/days.js'
 import { input, seen } from '../../support/observations/inputs.js'
@@ -38,6 +39,14 @@ t.test('failed and blocked observations are told with each reason and its count,
   t.match(told, 'for this reason. http_status_500')
   t.match(told, 'blocked 5 3 It is used up. budget_exhausted It frees itself; or sallyport z .')
   t.match(told, '2 more, whose reasons were not looked at')
+})
+
+t.test('the text of a report tells the reasons with their counts, too', async (t) => {
+  const plain = { foreign: (text: string) => text, strong: (text: string) => text }
+  const text = reportText(buildReport(input({
+    observations: rows(2, 1), reasons: [why({ count: 1 }), why({ reason: 'http_500', text: null })],
+  })), plain)
+  t.match(text, /failed +2\n +1 {2}reply_not_json: The reply was not JSON\.\n +1 {2}http_500\n/)
 })
 
 t.test('what waits for a person is told once for each step, with the command; what opens by itself is not', async (t) => {
