@@ -94,6 +94,9 @@ t.test('the ledger is shown before and after its first set-up', async (t) => {
   const all = (await desk.run(['reservations', '--all', '--json'])).json()
   t.hasStrict(all, [{ state: 'settled', runtime: 'alpha_text_native', profile: 'alpha.text' }])
   t.match((await desk.run(['reservations', '--all'])).stdout, /\tsettled\t50000\t1840\t/)
+  const seen = await desk.run(['reservations', '--all'],
+    { terminal: { stdin: true, stdout: true }, columns: 80 })
+  t.match(seen.stdout, /bound: \$0\.05 \(50,000 µUSD\)\s+charged: \$0\.00184 \(1,840 µUSD\)/)
 })
 
 t.test('A-124 an unknown charge is held in full until it is settled by hand', async (t) => {

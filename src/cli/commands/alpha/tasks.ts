@@ -2,6 +2,7 @@ import { alphaTasks } from '../../../alpha/task-contract.js'
 import type { TaskDocument } from '../../../governance/board/task-document.js'
 import { alphaCapability } from '../../../alpha/constants.js'
 import { listTasks } from '../../../governance/board/read.js'
+import { amountCell } from '../../amount.js'
 import { cutAt } from '../../cut.js'
 import { integerFlag } from '../../flags.js'
 import { renderTable } from '../../table.js'
@@ -34,7 +35,7 @@ const definition: VerbDefinition<TaskDocument[]> = {
     view, ['task', 'state', 'review', 'charged', 'created'],
     rows.map((row) => [
       view.id(row.id), row.blocked ? `blocked (${row.blocked.reason})` : row.state, row.review,
-      String(row.cost?.charged_microusd ?? '-'), row.created_at,
+      amountCell(view, row.cost?.charged_microusd ?? null), row.created_at,
     ]),
   ),
 }

@@ -2,6 +2,7 @@ import {
   ledgerReservations, type ReservationDocument,
 } from '../../../governance/ledger/contract.js'
 import { ownReservations } from '../../../governance/ledger/own.js'
+import { amountCell } from '../../amount.js'
 import { cutAt } from '../../cut.js'
 import { integerFlag } from '../../flags.js'
 import { renderTable } from '../../table.js'
@@ -40,8 +41,8 @@ const definition: VerbDefinition<ReservationDocument[]> = {
   text: (rows, view) => renderTable(
     view, ['operation', 'runtime', 'state', 'bound', 'charged', 'due'],
     rows.map((row) => [
-      view.id(row.operation_id), row.runtime, row.state, String(row.bound_microusd),
-      row.charged_microusd === null ? '-' : String(row.charged_microusd), dueOf(row),
+      view.id(row.operation_id), row.runtime, row.state, amountCell(view, row.bound_microusd),
+      amountCell(view, row.charged_microusd), dueOf(row),
     ]),
   ),
 }

@@ -1,5 +1,6 @@
 import { moneyText } from '../../../base/money.js'
 import type { ShotsConfig } from '../../../shots/source/config.js'
+import { amountCell } from '../../amount.js'
 import type { View } from '../../output.js'
 import { visibleLine } from '../../text.js'
 
@@ -28,7 +29,10 @@ const gatewayLines = ({ gateway }: ShotsConfig): string[] => {
   ]
 }
 
-const valueText = (value: ShotsConfig['settings'][string]['value']): string => {
+const valueText = (
+  name: string, value: ShotsConfig['settings'][string]['value'], view: View,
+): string => {
+  if (name.endsWith('microusd') && typeof value === 'number') return amountCell(view, value)
   if (value === null) return 'not set'
   return Array.isArray(value) ? value.join(' ') : String(value)
 }
@@ -36,7 +40,7 @@ const valueText = (value: ShotsConfig['settings'][string]['value']): string => {
 /** Settings for people: name, value in force, source. */
 export const configText = (config: ShotsConfig, view: View): string => {
   const settings = Object.entries(config.settings).map(([name, one]) =>
-    line(name, `${valueText(one.value)} (${one.source})`))
+    line(name, `${valueText(name, one.value, view)} (${one.source})`))
   const invalid = config.invalid_variables
     .map((name) => view.paint('yellow', `${name} has no valid value; jobs refuse to run`))
   const lines = [
