@@ -246,6 +246,23 @@ t.test('whoever interrupts while the machine is asked changes no timer by it', a
   }
 })
 
+t.test('whoever interrupts does not wait for a program of the machine that goes on', async (t) => {
+  for (const name of ['systemctl', 'crontab'] as const) {
+    const { host, run } = await here(t, false)
+    const stop = new AbortController()
+    const [asked, released] = ['asked', 'released'].map((file) => join(host.tab, '..', file))
+    t.teardown(() => writeFileSync(released ?? '', ''))
+    host.program(name, `trap '' INT TERM
+touch '${asked}'; while [ ! -e '${released}' ]; do sleep 0.02; done`)
+    let ended: number | null = null
+    void run('install --yes --json', { stop: stop.signal }).then(({ status }) => (ended = status))
+    await until('it is asked', () => existsSync(asked ?? ''))
+    stop.abort()
+    await until('the end', () => ended !== null)
+    t.equal(ended, 130, name)
+  }
+})
+
 t.test('timers of one user are changed one at a time, whatever state they are of', async (t) => {
   const { host, run, world } = await here(t, false)
   await run('install --yes')
