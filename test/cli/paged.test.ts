@@ -16,6 +16,8 @@ const pagesOf = async (at: Pick<StateWorld, 'json'>, line: readonly string[]): P
     const page: Loose = await at.json(words.filter((word) => word !== '--json'))
     rows.push(...page.rows)
     next = page.next_page
+    const flags = (next ?? '').split(' ').filter((word) => word === '--after').length
+    if (next !== null && flags !== 1) throw new Error('it has its flag once')
     if (page.more !== (next !== null)) throw new Error('more says what next_page does')
   }
   return rows

@@ -173,7 +173,7 @@ t.test('without a terminal a prune needs --yes, on one it is asked for and Enter
   }
   t.equal(rig.view().all(collections.closedTasks).length, 1)
   const accepted = must(await rig.run(line, { terminal, answers: [true] }))
-  t.match(accepted.stdout, /Removed 1 ended task\(s\) \(1 succeeded/)
+  t.match(accepted.stdout, /Removed 1 ended task \(1 succeeded/)
   t.match(accepted.stdout, /before, .* after\.\nBackups and copies elsewhere keep what they hold\./)
   const told = must(await rig.run([...line, '--dry-run']))
   t.match(told.stdout, /Would remove 0 ended task/)

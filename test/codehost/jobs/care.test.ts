@@ -154,5 +154,5 @@ t.test('status tells of a job that waits for a person before anything else', asy
   await at.runJob(job)
   t.hasStrict((await at.json(['status'])).codehost,
     { status: 'blocked', reason_code: 'unknown_external_effect' })
-  t.match(must(await at.run(['doctor'])).stdout, /1 job\(s\) whose effects nobody read back/)
+  t.match(must(await at.run(['doctor'])).stdout, /1 job whose effects nobody read back occupies/)
 })
