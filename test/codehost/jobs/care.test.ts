@@ -85,7 +85,8 @@ t.test('C-045 a job that was proved since the copy stays proved in it, with its 
   t.equal(check.status, 0, check.stdout + check.stderr)
   t.equal(at.posts().length, 3)
   await at.transact((tx) => carryJobs(tx, then))
-  t.equal(at.job(unknown).state, 'succeeded', 'what an older state thought of it takes nothing back')
+  t.equal(at.job(unknown).state, 'succeeded',
+    'what an older state thought of it takes nothing back')
 })
 
 t.test('what came of a creation and cannot be written down is told as not recorded, never as not sent', async (t) => {
