@@ -144,6 +144,17 @@ t.test('an unknown charge keeps the full bound, keeps no proof, and is not repea
   checkLedger(t, rig)
 })
 
+t.test('a reply that is not as it was asked for is paid, and is no proof', async (t) => {
+  const rig = await World.in(t).sandbox().state().session().alpha().gateway()
+  rig.sandbox.faults.set('two_choices', { service: 'gateway' })
+  const ran = await rig.prove('chat')
+  t.strictSame([ran.status, ran.error().code], [9, 'proof_failed'])
+  t.hasStrict(findReservation(rig.view(), ran.error().details.operation_id), { state: 'settled' })
+  t.equal((await rig.show()).gateway.slots.chat.proof.state, 'missing')
+  t.equal(rig.calls().length, 1)
+  checkLedger(t, rig)
+})
+
 t.test('a connection that nobody took releases the hold and may be tried again', async (t) => {
   const rig = await World.in(t).sandbox().state().session().alpha().gateway()
   await rig.sandbox.stop()
