@@ -6,16 +6,15 @@ import t from 'tap'
 import { shotCollections as c, type SeenFile } from '../../src/shots/observations/rows.js'
 import { fileIdOf } from '../../src/shots/observations/observation-store.js'
 import { Confirmer } from '../../src/shots/scan/confirm.js'
-import type { ScanOptions } from '../../src/shots/scan/open-pass.js'
-import { scanFolder } from '../../src/shots/scan/scan.js'
 import type { TakenFile } from '../../src/shots/scan/types.js'
 import { Unconfirmed } from '../../src/shots/scan/unconfirmed.js'
 import { folderDigestOf } from '../../src/shots/source/folder-digest.js'
 import { writePng } from '../support/images/png-writer.js'
 import { after, observationOf } from '../support/observations.js'
+import { fileOf, observedScan as scan } from '../support/observed-scan.js'
 import { rowOf } from '../support/shots.js'
 import { sha256 } from '../support/sha256.js'
-import { World, type ImageWorld } from '../world/world.js'
+import { World } from '../world/world.js'
 
 /** A lamp on a wall; every picture has as many bytes as any other. */
 const lamp = (...colour: readonly number[]): Buffer => writePng({
@@ -24,21 +23,6 @@ const lamp = (...colour: readonly number[]): Buffer => writePng({
 })
 /** All of the same grey. */
 const [red, green, blue] = [lamp(255, 0, 0), lamp(0, 130, 0), lamp(10, 122, 15)]
-
-const scan = async (
-  world: ImageWorld, options: ScanOptions = {}, at?: (step: string) => unknown,
-) => {
-  const ctx = world.ctx('write')
-  try {
-    const observer = { at: async (step: string): Promise<void> => void await at?.(step) }
-    return await scanFolder({ ...ctx, gov: { ...ctx.gov, observer } }, options)
-  } finally {
-    ctx.gov.store.close()
-  }
-}
-
-const fileOf = (world: ImageWorld, name: string) =>
-  world.view().all(c.files).find(({ doc }) => doc.name.text === name)?.doc
 
 t.test('S-070 S-071 an image that became the representative meanwhile is what the file is compared with', async (t) => {
   const world = await World.in(t).state().session().images()

@@ -1,12 +1,10 @@
 /** Areas that do not count, through scans: what they merge, what they never do, and who says so. */
 import t from 'tap'
 import sharp from 'sharp'
-import { shotCollections as c } from '../../src/shots/observations/rows.js'
-import type { ScanOptions } from '../../src/shots/scan/open-pass.js'
-import { scanFolder } from '../../src/shots/scan/scan.js'
 import { ignoredOf } from '../../src/shots/source/ignored.js'
 import { writePng } from '../support/images/png-writer.js'
 import { after } from '../support/observations.js'
+import { fileOf, observedScan as scan } from '../support/observed-scan.js'
 import { rowOf, set } from '../support/shots.js'
 import { sha256 } from '../support/sha256.js'
 import { World, type ImageWorld } from '../world/world.js'
@@ -23,21 +21,6 @@ const screen = (time: number, page = 0): Buffer => writePng({
     return y > 60 && y < 68 && x < 200 ? 200 - page : 240
   },
 })
-
-const scan = async (
-  world: ImageWorld, options: ScanOptions = {}, at?: (step: string) => unknown,
-) => {
-  const ctx = world.ctx('write')
-  try {
-    const observer = { at: async (step: string): Promise<void> => void await at?.(step) }
-    return await scanFolder({ ...ctx, gov: { ...ctx.gov, observer } }, options)
-  } finally {
-    ctx.gov.store.close()
-  }
-}
-
-const fileOf = (world: ImageWorld, name: string) =>
-  world.view().all(c.files).find(({ doc }) => doc.name.text === name)?.doc
 
 const begin = async (test: Parameters<typeof World.in>[0]): Promise<ImageWorld> =>
   World.in(test).state().session().images()

@@ -1,6 +1,9 @@
 /** How many rows there are for each reason. */
 import type { BlockedReasons } from '../receipts/analysis.js'
 
+/** Stands for the reason of a row that has none. */
+export const notRecorded = 'not_recorded'
+
 /** Numbers by reason. */
 export class ReasonCounts {
   readonly #counts = new Map<string, number>()

@@ -6,6 +6,7 @@
 import type { ScreenMoneyDue, ScreenReason } from '../../observations/types.js'
 import type { View } from '../../state/types.js'
 import { blockedNext, blockedReasons, reasonGone } from '../analysis/blocked.js'
+import { notRecorded } from '../analysis/reason-counts.js'
 import type { ShotsContext } from '../context.js'
 import { gateTextOf } from '../gates.js'
 import { dueFactsOf } from '../money.js'
@@ -25,7 +26,7 @@ const failedReasons = (rows: readonly Observation[]): ScreenReason[] => {
   const found = new Map<string, ScreenReason>()
   for (const { analysis_status: status, analyzer } of rows) {
     if (status !== 'failed') continue
-    const reason = analyzer.reason ?? 'not_recorded'
+    const reason = analyzer.reason ?? notRecorded
     const before = found.get(reason)
     found.set(reason, {
       status, reason, count: (before?.count ?? 0) + 1, text: before?.text ?? analyzer.detail,

@@ -2,7 +2,7 @@
 import type { View } from '../../state/types.js'
 import { SallyportError } from '../../base/errors.js'
 import { blockedReasons, quickLooksMs } from '../analysis/blocked.js'
-import { ReasonCounts } from '../analysis/reason-counts.js'
+import { notRecorded, ReasonCounts } from '../analysis/reason-counts.js'
 import { analysisStatuses } from '../constants.js'
 import type { ShotsContext } from '../context.js'
 import { classificationNow, statusNow, type CurrentFacts } from '../observations/as-of-now.js'
@@ -49,7 +49,7 @@ const reasonsOf = (ctx: ShotsContext, view: View): BlockedReasons | null => {
 
 const failedReasons = (failed: readonly ShotCount[]): BlockedReasons => {
   const reasons = new ReasonCounts()
-  for (const { reason, count } of failed) reasons.add(reason ?? 'unknown', count)
+  for (const { reason, count } of failed) reasons.add(reason ?? notRecorded, count)
   return reasons.list()
 }
 
