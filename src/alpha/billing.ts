@@ -1,7 +1,8 @@
 import * as v from 'valibot'
 import { sha256Hex } from '../base/canonical.js'
 import {
-  isEventStream, isIdentityEncoded, isRecord, isRedirect, member, parseReply, type JsonRecord,
+  isEventStream, isIdentityEncoded, isRecord, isRedirect, member, parseReply, saysError,
+  type JsonRecord,
 } from '../net/reply.js'
 import type { HttpsReply } from '../net/types.js'
 import { alphaCostSource, alphaLimits, alphaSchemas } from './constants.js'
@@ -19,6 +20,7 @@ export const billingReasons = {
   event_stream: 'the billing reply is an event stream',
   malformed_json: 'the billing reply is not one strict JSON object',
   envelope: 'the billing reply holds no list of entries',
+  error_member: 'the billing reply carries an error beside its list',
   entry_count: 'the billing reply holds more than one entry',
   entry_malformed: 'the billing entry is not an object',
   request_id: 'the billing entry names another inference, or none',
@@ -76,6 +78,7 @@ export const judgeBilling = (
   const entries = member(root, 'requests')
   if (!Array.isArray(entries)) return violation('envelope')
   if (entries.length === 0) return notYet('no_entry')
+  if (saysError(root)) return violation('error_member')
   if (entries.length > 1) return violation('entry_count')
   const entry: unknown = entries[0]
   if (!isRecord(entry)) return violation('entry_malformed')

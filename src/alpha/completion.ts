@@ -1,5 +1,6 @@
 import {
-  isEventStream, isIdentityEncoded, isRecord, isRedirect, member, parseReply, type JsonRecord,
+  completionDenial, isEventStream, isIdentityEncoded, isRecord, isRedirect, member, parseReply,
+  type JsonRecord,
 } from '../net/reply.js'
 import type { HttpsReply } from '../net/types.js'
 import { finishReasonOf, type FinishReason } from '../base/finish-reason.js'
@@ -16,6 +17,8 @@ export const completionReasons = {
   body_id: 'the reply id is missing, empty, not text or longer than 256 bytes',
   inference_id: 'the inference-id header is malformed or names another reply',
   event_stream: 'the reply is an event stream, which was not asked for',
+  error_member: 'the reply or its choice carries an error',
+  stream_piece: 'the reply is a piece of a stream, which was not asked for',
   model_mismatch: 'the reply names another model, or none',
   choice_count: 'the reply does not hold exactly one choice',
   choice_malformed: 'the choice holds no message',
@@ -82,12 +85,16 @@ const nameless = (reason: CompletionReason): CompletionVerdict =>
 interface Accepted { readonly answer: string; readonly finish: FinishReason | null }
 
 const judgeRoot = (root: JsonRecord, model: string): CompletionReason | Accepted => {
+  const denied = completionDenial(root)
+  if (denied !== null) return denied
   if (member(root, 'model') !== model) return 'model_mismatch'
   const choices = member(root, 'choices')
   if (!Array.isArray(choices) || choices.length !== 1) return 'choice_count'
   const choice: unknown = choices[0]
   const message = isRecord(choice) ? member(choice, 'message') : undefined
   if (!isRecord(choice) || !isRecord(message)) return 'choice_malformed'
+  const deniedChoice = completionDenial(root, choice)
+  if (deniedChoice !== null) return deniedChoice
   const finish = member(choice, 'finish_reason')
   if (finish === 'tool_calls' || finish === 'function_call') return 'tools'
   const judged = judgeMessage(message)

@@ -34,19 +34,22 @@ const kindOf = (address: string): 'public' | 'loopback' | 'special' => {
 export const mayDial = (address: string, loopbackOnly: boolean): boolean =>
   kindOf(address) === (loopbackOnly ? 'loopback' : 'public')
 
+/** Addresses of one host that are dialled at most, one after the other. */
+const addressesMax = 4
+
 /**
- * The one address to dial: the first of the answer. Every address of the answer must pass, because
- * an answer that mixes public and private ones is how a name is turned against its owner.
+ * The addresses to dial, in the order of the answer: the next one is for where no connection came
+ * about. Every address of the answer must pass, because an answer that mixes public and private
+ * ones is how a name is turned against its owner.
  *
  * Throws `dns_failed` for an empty answer and `address_refused`.
  */
-export const chooseAddress = (
+export const dialableAddresses = (
   host: string,
   answer: readonly DialAddress[],
   loopbackOnly: boolean,
-): DialAddress => {
-  const [first] = answer
-  if (first === undefined) {
+): readonly DialAddress[] => {
+  if (answer.length === 0) {
     throw new ContactError('dns_failed', 'none', `The name ${host} has no address.`, { host })
   }
   if (!answer.every(({ address }) => mayDial(address, loopbackOnly))) {
@@ -58,7 +61,8 @@ export const chooseAddress = (
       { host },
     )
   }
-  return { address: first.address, family: isIP(first.address) === 6 ? 6 : 4 }
+  return answer.slice(0, addressesMax)
+    .map(({ address }) => ({ address, family: isIP(address) === 6 ? 6 : 4 }))
 }
 
 /** The address that a URL host spells out, or null for a name. Brackets of IPv6 are dropped. */

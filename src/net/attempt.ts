@@ -48,6 +48,11 @@ export class Attempt {
     this.#stop.abort('ended')
   }
 
+  /** Calls back in so many milliseconds, unless `given` is aborted before. */
+  after(ms: number, given: AbortSignal, callback: () => void): void {
+    this.#clock.sleep(ms, given).then(callback, () => undefined)
+  }
+
   /** An error of this attempt with its present proof. */
   failure(code: ContactCode, message: string, details = {}): ContactError {
     return new ContactError(code, this.contact, message, { host: this.host, ...details })

@@ -1,10 +1,10 @@
 /**
  * The one way out. Every outbound request of the program passes here, in this order: the form of
- * the request, authority, one look-up, authority, the contacted mark, one dial, TLS, the whole
+ * the request, authority, one look-up, authority, the contacted mark, the dial, TLS, the whole
  * request collected, authority, and only then its first byte. Nothing here retries, follows,
  * decodes or remembers.
  */
-import { chooseAddress, literalAddress } from './addresses.js'
+import { dialableAddresses, literalAddress } from './addresses.js'
 import type { DialAddress } from './addresses.js'
 import { Attempt } from './attempt.js'
 import { checkRequest } from './checked-request.js'
@@ -36,8 +36,10 @@ export interface SessionClient extends HttpsClient {
 
 /** How a request gets its address and its connection, and what becomes of the connection. */
 interface Line {
-  resolve(attempt: Attempt, target: Target): Promise<DialAddress>
-  open(attempt: Attempt, target: Target, address: DialAddress): Promise<Connection>
+  resolve(attempt: Attempt, target: Target): Promise<readonly DialAddress[]>
+  open(
+    attempt: Attempt, target: Target, addresses: readonly DialAddress[],
+  ): Promise<Connection>
   close(connection: Connection, reply: HttpsReply | null): void
 }
 
@@ -52,9 +54,9 @@ const lookUp = async (
   deps: ReachDeps,
   attempt: Attempt,
   { host }: Target,
-): Promise<DialAddress> => {
+): Promise<readonly DialAddress[]> => {
   const literal = literalAddress(host)
-  if (literal !== null) return chooseAddress(host, [literal], deps.loopbackOnly)
+  if (literal !== null) return dialableAddresses(host, [literal], deps.loopbackOnly)
   const answer = await attempt.during(
     Promise.resolve()
       .then(() => deps.resolve(host))
@@ -62,7 +64,7 @@ const lookUp = async (
         throw attempt.failure('dns_failed', `The name ${host} could not be resolved.`)
       }),
   )
-  return chooseAddress(host, answer, deps.loopbackOnly)
+  return dialableAddresses(host, answer, deps.loopbackOnly)
 }
 
 /** The whole of one request. */
@@ -79,10 +81,10 @@ const run = async (
   let reply: HttpsReply | null = null
   try {
     await attempt.ask(() => request.authority('before_resolve'))
-    const address = await line.resolve(attempt, target)
+    const addresses = await line.resolve(attempt, target)
     await attempt.ask(() => request.authority('before_dial'))
     await attempt.askToTheEnd(() => request.markContact())
-    connection = await line.open(attempt, target, address)
+    connection = await line.open(attempt, target, addresses)
     reply = await exchange(attempt, connection, checked, request)
     return reply
   } catch (error) {
@@ -97,19 +99,19 @@ const run = async (
 /** A connection for one request and no other. */
 const freshLine = (deps: ReachDeps, trust: () => Trust): Line => ({
   resolve: (attempt, target) => lookUp(deps, attempt, target),
-  open: async (attempt, target, address) =>
-    new Connection(await dial(attempt, target, address, trust()), false),
+  open: async (attempt, target, addresses) =>
+    new Connection((await dial(attempt, target, addresses, trust())).socket, false),
   close: (connection) => connection.destroy(),
 })
 
-/** Connections to one origin, pinned to the address of the first look-up. */
+/** Connections to one origin, by one look-up, pinned to the address that was reached first. */
 class SharedLine implements Line {
   readonly #deps: ReachDeps
   readonly #trust: () => Trust
   readonly #all = new Set<Connection>()
   readonly #idle: { connection: Connection; sinceMs: number }[] = []
   #origin: string | null = null
-  #address: DialAddress | null = null
+  #addresses: readonly DialAddress[] | null = null
   #closed = false
 
   constructor(deps: ReachDeps, trust: () => Trust) {
@@ -117,18 +119,20 @@ class SharedLine implements Line {
     this.#trust = trust
   }
 
-  async resolve(attempt: Attempt, target: Target): Promise<DialAddress> {
+  async resolve(attempt: Attempt, target: Target): Promise<readonly DialAddress[]> {
     this.#origin ??= target.url.origin
     if (this.#closed || this.#origin !== target.url.origin) {
       throw new ContactError('url_refused', 'none', 'A session is open for one host only.')
     }
     // Requests that start together may look up twice; the first answer is the one that stays.
-    const found = this.#address ?? (await lookUp(this.#deps, attempt, target))
-    this.#address ??= found
-    return this.#address
+    const found = this.#addresses ?? (await lookUp(this.#deps, attempt, target))
+    this.#addresses ??= found
+    return this.#addresses
   }
 
-  async open(attempt: Attempt, target: Target, address: DialAddress): Promise<Connection> {
+  async open(
+    attempt: Attempt, target: Target, addresses: readonly DialAddress[],
+  ): Promise<Connection> {
     for (let idle = this.#idle.pop(); idle !== undefined; idle = this.#idle.pop()) {
       const { connection, sinceMs } = idle
       const fresh = this.#deps.clock.monotonicMs() - sinceMs < idleMsMax
@@ -137,7 +141,8 @@ class SharedLine implements Line {
       if (fresh && !destroyed && !readableEnded && readableLength === 0) return connection
       this.#drop(connection)
     }
-    const socket = await dial(attempt, target, address, this.#trust())
+    const { socket, address } = await dial(attempt, target, addresses, this.#trust())
+    this.#addresses = [address]
     const connection = new Connection(socket, true)
     if (this.#closed) connection.destroy()
     else this.#all.add(connection)
@@ -201,8 +206,8 @@ const clientBy = (deps: ReachDeps, make: () => Trust): SessionClient => {
 /**
  * The client. `request` always takes a fresh connection; `openSession` is for GETs of one
  * operation. Rules that hold for both: https only, verified TLS 1.2 or later against `deps.ca`, no
- * proxy, redirects come back as replies, identity encoding only, addresses checked and pinned, one
- * deadline.
+ * proxy, redirects come back as replies, identity encoding only, addresses checked and pinned,
+ * another address of the same look-up only where no TCP connection came about, one deadline.
  *
  * Throws `ContactError`, or what `authority` and `markContact` threw; `contactOf` reads the proof
  * from either.

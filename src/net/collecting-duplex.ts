@@ -1,5 +1,6 @@
 import { Duplex } from 'node:stream'
 import type { TLSSocket } from 'node:tls'
+import { StatusLines } from './reply-head.js'
 
 /** Most bytes of a request's head: twice what servers commonly accept. */
 const headBytesMax = 32_768
@@ -44,6 +45,7 @@ export class CollectingDuplex extends Duplex {
   #collecting: Collecting | null = null
   #released = false
   #ended = false
+  #statusLines = new StatusLines()
 
   constructor(socket: TLSSocket) {
     super({ allowHalfOpen: false })
@@ -52,9 +54,7 @@ export class CollectingDuplex extends Duplex {
     // process.
     this.on('error', () => undefined)
     socket.pause()
-    socket.on('data', (chunk: Buffer) => {
-      if (!this.push(chunk)) socket.pause()
-    })
+    socket.on('data', (chunk: Buffer) => this.#take(chunk))
     socket.on('end', () => {
       this.#ended = true
       this.push(null)
@@ -86,6 +86,7 @@ export class CollectingDuplex extends Duplex {
    */
   async release(whole: Buffer, gate: Gate): Promise<void> {
     this.#released = true
+    this.#statusLines = new StatusLines()
     this.#socket.resume()
     for (let at = 0; at < whole.length; at += pieceBytesMax) {
       if (at > 0) await gate.enter()
@@ -149,6 +150,16 @@ export class CollectingDuplex extends Duplex {
     this.#refuse(error ?? new Error('the connection is gone'))
     this.#socket.destroy()
     done(error)
+  }
+
+  /** Lets a piece of a reply through, unless its first line is none. */
+  #take(chunk: Buffer): void {
+    try {
+      this.#statusLines.see(chunk)
+    } catch (error) {
+      return void this.destroy(error as Error)
+    }
+    if (!this.push(chunk)) this.#socket.pause()
   }
 
   #refuse(error: Error): void {

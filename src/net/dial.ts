@@ -1,11 +1,12 @@
-import { constants } from 'node:crypto'
 import { isIP } from 'node:net'
 import type { TcpSocketConnectOpts } from 'node:net'
 import { checkServerIdentity, connect, createSecureContext } from 'node:tls'
 import type { SecureContext, TLSSocket } from 'node:tls'
+import { tlsFloor } from '../base/tls-floor.js'
 import type { DialAddress } from './addresses.js'
 import type { Attempt } from './attempt.js'
 import type { Target } from './checked-request.js'
+import { ContactError } from './contact-error.js'
 import { peerPin } from './pin.js'
 
 /** System error names such as ECONNREFUSED: letters, digits and underscores, no content. */
@@ -38,31 +39,21 @@ export const trustKey = (pin: string): Trust => ({
   vouches: (socket) => peerPin(socket) === pin,
 })
 
-/**
- * What is trusted and how connections are protected. Everything is spelled out, since flags and
- * variables of Node change each of these defaults: roots, least version, ciphers.
- */
+/** What is trusted and how connections are protected, both written out. */
 const secureContextFor = (ca: readonly string[]): SecureContext =>
-  createSecureContext({
-    ca: [...ca],
-    minVersion: 'TLSv1.2',
-    maxVersion: 'TLSv1.3',
-    ciphers: constants.defaultCoreCipherList,
-  })
+  createSecureContext({ ca: [...ca], ...tlsFloor })
 
-/**
- * Dials one address and finishes TLS. No request byte is sent. Under trust by chain the name in the
- * URL is what the certificate must carry, though the connection goes to `address`.
- *
- * Throws `connect_failed` or `tls_failed`, or the end of the attempt, with contact `none`.
- */
-export const dial = (
+/** How long an address is tried before the next one, milliseconds. */
+const connectMsMax = 5_000
+
+/** Dials one address and finishes TLS. `next`: another one follows where it is not reached. */
+const dialOne = (
   attempt: Attempt,
-  target: Target,
+  { host, port }: Target,
   { address, family }: DialAddress,
   { secureContext, byChain, vouches }: Trust,
+  next: boolean,
 ): Promise<TLSSocket> => {
-  const { host, port } = target
   attempt.check()
   const tcp: TcpSocketConnectOpts = { host: address, port, family, autoSelectFamily: false }
   const socket = connect({
@@ -75,8 +66,10 @@ export const dial = (
     ALPNProtocols: ['http/1.1'],
   })
   const connected = new Promise<TLSSocket>((resolve, reject) => {
+    const waiting = new AbortController()
     let reached = false
     const failed = (error?: unknown): void => {
+      waiting.abort()
       const details = { system_error: errorName(error) }
       reject(
         reached
@@ -84,7 +77,12 @@ export const dial = (
           : attempt.failure('connect_failed', `The host ${host} is not reachable.`, details),
       )
     }
-    socket.once('connect', () => (reached = true))
+    // TLS begins with this event: before it no byte at all has been said.
+    socket.once('connect', () => {
+      reached = true
+      waiting.abort()
+    })
+    if (next) attempt.after(connectMsMax, waiting.signal, () => socket.destroy())
     // Stays for the life of the socket: without a listener a late reset would end the process.
     socket.on('error', failed)
     socket.once('close', () => failed())
@@ -94,4 +92,26 @@ export const dial = (
     socket.destroy()
     throw error
   })
+}
+
+/**
+ * Dials the addresses of a host, one after the other, and finishes TLS with the first one that a
+ * TCP connection came about with. No request byte is sent, and behind a TCP connection no other
+ * address is dialled, whatever becomes of it. Under trust by chain the name in the URL is what the
+ * certificate must carry, though the connection goes to an address.
+ *
+ * Throws `connect_failed` or `tls_failed`, or the end of the attempt, with contact `none`.
+ */
+export const dial = async (
+  attempt: Attempt, target: Target, addresses: readonly DialAddress[], trust: Trust,
+): Promise<{ readonly socket: TLSSocket; readonly address: DialAddress }> => {
+  const [address, ...others] = addresses
+  if (address === undefined) throw new TypeError('there is an address to dial')
+  try {
+    return { socket: await dialOne(attempt, target, address, trust, others.length > 0), address }
+  } catch (error) {
+    const isUnreached = error instanceof ContactError && error.code === 'connect_failed'
+    if (!isUnreached || others.length === 0) throw error
+    return dial(attempt, target, others, trust)
+  }
 }

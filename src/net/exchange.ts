@@ -184,9 +184,6 @@ const converse = async (
     signal: attempt.signal,
   })
   connection.replied = true
-  if (response.status < 200) {
-    throw attempt.failure('reply_malformed', `The host ${attempt.host} switched protocols.`)
-  }
   // Every value of every header, as sent: an empty or a repeated one stays visible.
   const received = new Map(Object.entries(response.headers.raw()))
   requireWholeHead(attempt, received)

@@ -5,6 +5,7 @@
  */
 import { createHash } from 'node:crypto'
 import type { TLSSocket } from 'node:tls'
+import { rsaBitsMin } from '../base/tls-floor.js'
 import { literalAddress, mayDial } from './addresses.js'
 import { ContactError } from './contact-error.js'
 
@@ -14,10 +15,15 @@ const pinForm = /^sha256\/[A-Za-z0-9_-]{43}$/
 export const pinOf = (spki: Uint8Array): string =>
   `sha256/${createHash('sha256').update(spki).digest('base64url')}`
 
-/** The pin of whoever is at the other end of a finished handshake; null where nothing proves it. */
+/**
+ * The pin of whoever is at the other end of a finished handshake; null where nothing proves it, as
+ * a key that is small enough to be found.
+ */
 export const peerPin = (socket: TLSSocket): string | null => {
   try {
     const key = socket.getPeerX509Certificate()?.publicKey
+    // Without a chain to verify OpenSSL tells of a small key, and goes on.
+    if ((key?.asymmetricKeyDetails?.modulusLength ?? rsaBitsMin) < rsaBitsMin) return null
     return key === undefined ? null : pinOf(key.export({ type: 'spki', format: 'der' }))
   } catch {
     // A key of a kind that cannot be written out is not the one that was pinned.

@@ -17,6 +17,25 @@ export const isRecord = (value: unknown): value is JsonRecord =>
 export const member = (record: JsonRecord, name: string): unknown =>
   Object.hasOwn(record, name) ? record[name] : undefined
 
+/** Whether a reply says of itself that it is an error; null is as if it were left out. */
+export const saysError = (record: JsonRecord): boolean => isSaid(record, 'error')
+
+/** Whether a member is there and not null. */
+const isSaid = (record: JsonRecord, name: string): boolean =>
+  (member(record, name) ?? null) !== null
+
+/**
+ * Why a completion is no answer, whatever else it holds: it or its choice carries an error, or it
+ * is one piece of a stream, which nobody asked for. Null where nothing speaks against it.
+ */
+export const completionDenial = (
+  root: JsonRecord, choice: JsonRecord = {},
+): 'error_member' | 'stream_piece' | null => {
+  if (saysError(root) || saysError(choice)) return 'error_member'
+  const isPiece = member(root, 'object') === 'chat.completion.chunk' || isSaid(choice, 'delta')
+  return isPiece ? 'stream_piece' : null
+}
+
 /**
  * Whether the body may be read as it came: every coding named in `content-encoding` is identity,
  * and the only transfer coding is chunked. Anything else is refused, never decoded (A-171).

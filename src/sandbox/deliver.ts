@@ -37,10 +37,12 @@ const closed = (socket: Socket): Promise<void> =>
     socket.once('close', () => resolve())
   })
 
-const head = (status: number, headers: readonly (readonly [string, string])[]): Buffer => {
+const head = (
+  status: number, headers: readonly (readonly [string, string])[],
+  first = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? 'Unknown'}`,
+): Buffer => {
   const lines = headers.map(([name, value]) => `${name}: ${value}\r\n`).join('')
-  const first = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? 'Unknown'}\r\n`
-  return Buffer.from(`${first}${lines}\r\n`, 'latin1')
+  return Buffer.from(`${first}\r\n${lines}\r\n`, 'latin1')
 }
 
 /** The bytes of a part given as bytes or as text. */
@@ -80,7 +82,7 @@ const deliverRaw = async (raw: RawReply, out: Outlet): Promise<void> => {
     const framing = raw.framing ?? (raw.chunks === undefined ? 'length' : 'chunked')
     const length = parts.reduce((sum, part) => sum + part.length, 0)
     const headers = [...pairs(raw.headers), ...framingHeaders(framing, length)]
-    await write(socket, head(status, headers))
+    await write(socket, head(status, headers, raw.firstLine))
     for (const [at, part] of parts.entries()) {
       if (at > 0 && raw.chunkDelayMs !== undefined) await clock.sleep(raw.chunkDelayMs, signal)
       if (socket.destroyed) return

@@ -5,6 +5,7 @@
  */
 import { createHash, randomUUID } from 'node:crypto'
 import { request as httpsRequest } from 'node:https'
+import { tlsFloor } from '../base/tls-floor.js'
 
 /** Whom it sends to, as whom, and what. */
 export interface SlowUploadOrder {
@@ -38,7 +39,7 @@ export const beginSlowUpload = (order: SlowUploadOrder): Promise<SlowUpload> =>
     const { origin, certificate, credential, bytes } = order
     const half = Math.floor(bytes.length / 2)
     const request = httpsRequest(`${origin}/api/edge/artifacts`, {
-      method: 'POST', ca: [certificate], agent: false,
+      method: 'POST', ca: [certificate], agent: false, ...tlsFloor,
       headers: {
         Authorization: `Bearer ${credential}`, 'Content-Type': 'image/png', Expect: '100-continue',
         'Content-Length': String(bytes.length), 'Sallyport-Edge-Upload': headOf(order),

@@ -3,6 +3,7 @@ import type { Server } from 'node:https'
 import type { AddressInfo, Socket } from 'node:net'
 import { createServer } from 'node:https'
 import { fail } from '../base/errors.js'
+import { tlsFloor } from '../base/tls-floor.js'
 import type { TlsMaterial } from './certificates.js'
 
 /** What a server does with a request; it must end or destroy the response itself. */
@@ -65,7 +66,7 @@ const build = (
   const server = createServer({
     key: tls.keyPem,
     cert: tls.certPem,
-    minVersion: 'TLSv1.2',
+    ...tlsFloor,
     ALPNProtocols: ['http/1.1'],
     requestTimeout: 0,
     headersTimeout: 0,

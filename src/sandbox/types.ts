@@ -98,6 +98,8 @@ export interface Draft {
 export interface RawReply {
   /** Default 200. */
   readonly status?: number
+  /** The first line without its end, in the place of the one that `status` makes. */
+  readonly firstLine?: string
   /** Pairs, because names may repeat; a record is accepted too. Default: JSON content type. */
   readonly headers?: readonly (readonly [string, string])[] | Readonly<Record<string, string>>
   /** The body in one piece. */

@@ -1,7 +1,7 @@
 import { isIP } from 'node:net'
 import fc from 'fast-check'
 import t from 'tap'
-import { chooseAddress, literalAddress, mayDial } from '../../src/net/addresses.js'
+import { dialableAddresses, literalAddress, mayDial } from '../../src/net/addresses.js'
 import { lookUp } from '../../src/net/look-up.js'
 
 const never = ['0.0.0.0', '0.1.2.3', '10.0.0.1', '10.255.255.255', '100.64.0.1', '100.127.255.254',
@@ -43,14 +43,15 @@ t.test('no address is both public and loopback, and nothing crashes the check', 
   t.pass('held for all')
 })
 
-t.test('the first address of an answer is chosen, when all of them pass', async (t) => {
+t.test('the addresses of an answer are dialled in its order, when all of them pass', async (t) => {
   const four = { address: '8.8.8.8', family: 4 } as const
   const six = { address: '2606:4700::1111', family: 6 } as const
-  t.strictSame(chooseAddress('h.test', [six, four], false), six)
-  t.strictSame(chooseAddress('h.test', [four, six], false), four)
-  t.strictSame(chooseAddress('h.test', [{ ...six, family: 4 }], false), six, 'family as it is')
-  t.throws(() => chooseAddress('h.test', [], false), { code: 'dns_failed' })
-  t.throws(() => chooseAddress('h.test', [four, { address: '10.0.0.1', family: 4 }], false),
+  t.strictSame(dialableAddresses('h.test', [six, four], false), [six, four])
+  t.strictSame(dialableAddresses('h.test', [four, six], false), [four, six])
+  t.strictSame(
+    dialableAddresses('h.test', [{ ...six, family: 4 }], false), [six], 'family as it is')
+  t.throws(() => dialableAddresses('h.test', [], false), { code: 'dns_failed' })
+  t.throws(() => dialableAddresses('h.test', [four, { address: '10.0.0.1', family: 4 }], false),
     { code: 'address_refused', contact: 'none' })
 })
 

@@ -19,6 +19,10 @@ const texts = (id: string): Readonly<Record<string, readonly [string, string?]>>
     billing_no_entry_once: ['{"requests":[]}', honest],
     billing_no_envelope: ['{}'],
     billing_bare_list: [`{"data":[{${own},"costNanoUsd":77}]}`],
+    billing_error_beside: [
+      `{"requests":[{${own},"costNanoUsd":77}],${error.slice(1)}`,
+    ],
+    billing_error_null: [`{"requests":[{${own},"costNanoUsd":77}],"error":null}`],
     billing_duplicate_entry: [
       `{"requests":[{${own},"costNanoUsd":77},{${own},"costNanoUsd":77}]}`,
     ],

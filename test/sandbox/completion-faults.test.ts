@@ -21,6 +21,9 @@ const contentOf = ({ message }: Seen): string => String(message.content)
 
 const choicesIn = ({ json }: Seen): number => (json.choices as unknown[]).length
 
+type Loose = Record<string, unknown>
+const choiceOf = (json: Loose): Loose => (json.choices as Loose[])[0] ?? {}
+
 const otherUuid = /^9d7f0d0e-/
 
 const checks: Readonly<Record<string, Check>> = {
@@ -44,6 +47,11 @@ const checks: Readonly<Record<string, Check>> = {
   two_choices: (seen) => choicesIn(seen) === 2,
   zero_choices: (seen) => choicesIn(seen) === 0,
   no_choices: ({ json }) => !('choices' in json),
+  error_beside: ({ json }) => 'choices' in json && (json.error as { code: number }).code === 500,
+  error_null: ({ json }) => json.error === null,
+  error_in_choice: ({ json }) => 'error' in choiceOf(json),
+  chunk_object: ({ json }) => json.object === 'chat.completion.chunk',
+  delta: ({ json, message }) => (choiceOf(json).delta as Loose).content === message.content,
   tool_calls: ({ message }) => (message.tool_calls as unknown[]).length === 1,
   tool_calls_null: ({ message }) => message.tool_calls === null,
   tool_calls_empty: ({ message }) => (message.tool_calls as unknown[]).length === 0,

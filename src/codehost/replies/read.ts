@@ -2,6 +2,7 @@
 import * as v from 'valibot'
 import { fail, SallyportError } from '../../base/errors.js'
 import { parseStrictJson } from '../../base/strict-json.js'
+import { isRecord, saysError } from '../../net/reply.js'
 import type { ListedEntry } from '../git/tree.js'
 import { replyLimits } from '../plan/limits.js'
 import { hostReplies } from './shapes.js'
@@ -30,10 +31,12 @@ const fieldOf = (issue: v.BaseIssue<unknown>): string =>
 
 /**
  * The needed members of a reply. Throws `host_reply_invalid` (remote) with a reason: the code of
- * `parseStrictJson`, or `shape` with the field among the details. Nothing of the reply is quoted.
+ * `parseStrictJson`, `error` where it carries one, or `shape` with the field among the details.
+ * Nothing of the reply is quoted.
  */
 export const readReply = <N extends HostReplyName>(name: N, bytes: Uint8Array): HostReplyOf<N> => {
   const value = parsed(name, bytes)
+  if (isRecord(value) && saysError(value)) throw refused(name, 'error', 'it carries an error')
   const result = v.safeParse(hostReplies[name], value)
   if (result.success) return result.output
   const field = fieldOf(result.issues[0])

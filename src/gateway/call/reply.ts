@@ -5,7 +5,8 @@
 import { sha256Hex } from '../../base/canonical.js'
 import { finishReasonOf } from '../../base/finish-reason.js'
 import {
-  isEventStream, isIdentityEncoded, isRecord, isRedirect, member, parseReply, type JsonRecord,
+  completionDenial, isEventStream, isIdentityEncoded, isRecord, isRedirect, member, parseReply,
+  type JsonRecord,
 } from '../../net/reply.js'
 import type { HttpsReply } from '../../net/types.js'
 import { gatewayLimits } from '../constants.js'
@@ -15,8 +16,9 @@ import type { AcceptedReply } from './order.js'
 /** Why a reply's text is not used, in the order of the checks. */
 export const replyReasons = [
   'redirect', 'http_status', 'content_encoding', 'oversize', 'event_stream', 'malformed_json',
-  'model_missing', 'provider_missing', 'choice_count', 'choice_malformed', 'tools', 'role',
-  'refusal', 'content_type', 'empty_content', 'content_too_large', 'not_as_asked',
+  'error_member', 'stream_piece', 'model_missing', 'provider_missing', 'choice_count',
+  'choice_malformed', 'tools', 'role', 'refusal', 'content_type', 'empty_content',
+  'content_too_large', 'not_as_asked',
 ] as const
 export type ReplyReason = (typeof replyReasons)[number]
 
@@ -69,6 +71,8 @@ const contentOf = (message: JsonRecord): ReplyReason | { readonly content: strin
 }
 
 const acceptedOf = (root: JsonRecord): ReplyReason | AcceptedReply => {
+  const denied = completionDenial(root)
+  if (denied !== null) return denied
   const model = nameOf(member(root, 'model'))
   const provider = nameOf(member(root, 'provider'))
   if (model === null) return 'model_missing'
@@ -78,6 +82,8 @@ const acceptedOf = (root: JsonRecord): ReplyReason | AcceptedReply => {
   const choice: unknown = choices[0]
   const message = isRecord(choice) ? member(choice, 'message') : undefined
   if (!isRecord(choice) || !isRecord(message)) return 'choice_malformed'
+  const deniedChoice = completionDenial(root, choice)
+  if (deniedChoice !== null) return deniedChoice
   const finish = member(choice, 'finish_reason')
   if (finish === 'tool_calls' || finish === 'function_call') return 'tools'
   const read = contentOf(message)

@@ -66,6 +66,12 @@ const envelopeFaults: readonly FaultSpec[] = [
   billing('bare_list', 'the list under another name', ({ draft }) => {
     draft.json = { data: draft.json.requests }
   }),
+  billing('error_beside', 'an error beside the list', ({ draft }) => {
+    draft.json.error = { message: 'sandbox fault', code: 500 }
+  }),
+  billing('error_null', 'an error of null beside the list', ({ draft }) => {
+    draft.json.error = null
+  }),
   billing('duplicate_entry', 'the entry twice', ({ draft }) => {
     draft.json.requests = entriesOf(draft.json).flatMap((one) => [one, { ...one }])
   }),

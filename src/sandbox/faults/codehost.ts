@@ -101,7 +101,15 @@ const refusals: readonly FaultSpec[] = [
   },
 ]
 
+const errorBeside = (json: JsonObject): void => {
+  json.error = { message: 'sandbox fault' }
+}
+
 const objects: readonly FaultSpec[] = [
+  members('write_error_beside', 'host_write', 'a creation that is done: an error in its reply',
+    errorBeside),
+  members('read_error_beside', 'host_read', 'a read: an error beside what was asked for',
+    errorBeside),
   members('write_other_id', 'host_write', 'a creation that is done: another id in the reply',
     (json) => {
       if (json.sha !== undefined) json.sha = otherId

@@ -39,6 +39,8 @@ const toolCall = {
   function: { name: 'lookup', arguments: '{}' },
 }
 
+const sandboxError = { message: 'sandbox fault', code: 500 }
+
 const idHeader = 'Inference-Id'
 const otherUuid = '9d7f0d0e-3c7b-5a41-8f0e-0d6f3a2b1c00'
 
@@ -110,6 +112,21 @@ const shapeFaults: readonly FaultSpec[] = [
   }),
   members('no_choices', 'no list of choices', (json) => {
     delete json.choices
+  }),
+  members('error_beside', 'an error beside the choices', (json) => {
+    json.error = sandboxError
+  }),
+  members('error_null', 'an error of null beside a correct answer', (json) => {
+    json.error = null
+  }),
+  message('error_in_choice', 'an error in the choice', (_one, choice) => {
+    choice.error = sandboxError
+  }),
+  members('chunk_object', 'the object of one piece of a stream', (json) => {
+    json.object = 'chat.completion.chunk'
+  }),
+  message('delta', 'a delta beside the message', (one, choice) => {
+    choice.delta = { content: one.content }
   }),
   message('tool_calls', 'tool calls beside the content', (one) => {
     one.tool_calls = [toolCall]

@@ -1,4 +1,5 @@
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib'
+import { bodyOf } from '../deliver.js'
 import type { Draft, WirePlan } from '../types.js'
 import type { FaultCall, FaultSpec, FaultStage } from './spec.js'
 
@@ -106,6 +107,17 @@ const bytes = (name: string, summary: string, to: (body: Buffer) => Buffer): Pla
   },
 })
 
+/** The honest reply behind another first line. */
+const firstLine = (name: string, summary: string, line: string): PlainFault => ({
+  name: `first_line_${name}`,
+  summary: `the first line is ${summary}`,
+  stage: 'wire',
+  apply: ({ draft }) => {
+    const { status, headers } = draft
+    draft.wire.raw = { firstLine: line, status, headers, body: bodyOf(draft) }
+  },
+})
+
 const plain: readonly PlainFault[] = [
   {
     name: 'delay',
@@ -132,6 +144,18 @@ const plain: readonly PlainFault[] = [
   mode('reset_before_headers', 'the connection is reset without an answer'),
   mode('reset_mid_body', 'half of the body, then a reset'),
   mode('truncate', 'half of the announced body, then a clean close'),
+  firstLine('http2', 'one of HTTP/2.0', 'HTTP/2.0 200 OK'),
+  firstLine('foreign', 'one of another protocol', 'ICE/1.0 200 OK'),
+  firstLine('nul', 'one with a NUL in its words', 'HTTP/1.1 200 O\0K'),
+  {
+    name: 'switching',
+    summary: 'the protocol is switched, and the connection stays open',
+    stage: 'wire',
+    apply: ({ draft }) => {
+      const lines = ['HTTP/1.1 101 Switching Protocols', 'Connection: upgrade', 'Upgrade: other']
+      draft.wire.raw = { verbatim: `${lines.join('\r\n')}\r\n\r\n`, end: 'hang' }
+    },
+  },
   {
     name: 'chunked',
     summary: 'correct, in HTTP chunks without a length',

@@ -138,6 +138,10 @@ export const hostileCompletions = (model: string): readonly HostileCompletion[] 
   accepted('refusal null', reply(message({ refusal: null })))
   accepted('a reasoning field beside the answer',
     reply(message({ reasoning_content: bodyMarker })))
+  accepted('an error null beside the choices', reply(root({ error: null })))
+  accepted('an error null in the choice', reply(choice({ error: null })))
+  accepted('a delta null in the choice', reply(choice({ delta: null })))
+  accepted('object missing', reply(without('object')))
   accepted('unknown members everywhere', reply(message({ extra: { [bodyMarker]: [1.5, 1e300] } })))
   accepted('a member named __proto__', reply(goodText.replace('{', '{"__proto__":{"id":"x"},')))
   accepted('finish_reason length', reply(choice({ finish_reason: 'length' })))
@@ -269,6 +273,19 @@ export const hostileCompletions = (model: string): readonly HostileCompletion[] 
     ['with a message list', { message: [goodMessage] }]] as const) {
     failed(`the choice ${name}`, 'choice_malformed', reply(root({ choices: [value] })))
   }
+  for (const [name, error] of [['an object', { message: bodyMarker, code: 500 }],
+    ['a text', bodyMarker], ['an empty text', ''], ['false', false], ['an empty list', []],
+    ['an empty object', {}], ['a number', 0]] as const) {
+    failed(`beside the choices an error: ${name}`, 'error_member', reply(root({ error })))
+    failed(`in the choice an error: ${name}`, 'error_member', reply(choice({ error })))
+  }
+  failed('an error and no choices', 'error_member', reply(root({ error: {}, choices: [] })))
+  failed('object chat.completion.chunk', 'stream_piece',
+    reply(root({ object: 'chat.completion.chunk' })))
+  for (const [name, delta] of [['a text', { content: tableAnswer }], ['nothing', {}],
+    ['no object', '']] as const) {
+    failed(`a delta of ${name} beside the message`, 'stream_piece', reply(choice({ delta })))
+  }
   const call = { id: 'call_1', type: 'function', function: { name: 'f', arguments: '{}' } }
   for (const [name, value] of [['a tool call beside text', { tool_calls: [call] }],
     ['a tool call without text', { tool_calls: [call], content: null }],
@@ -331,6 +348,8 @@ export const hostileBillings = (): readonly HostileBilling[] => {
   charged('warning empty', 1_500, 2, reply(one({ warning: '' })))
   charged('requestId in upper case', 1_500, 2, reply(one({ requestId: tableUuid.toUpperCase() })))
   charged('unknown members', 1_500, 2, reply(one({ note: bodyMarker, tokens: 1.5 })))
+  charged('an error null beside the list', 1_500, 2,
+    reply(JSON.stringify({ requests: [entry], error: null })))
   charged('no content type', 1_500, 2, reply(goodText, 200, []))
   charged('exactly 16384 bytes', 1_500, 2, reply(padTo(goodText, 16_384)))
   charged('content-encoding identity', 1_500, 2, headed(['content-encoding', 'identity']))
@@ -377,6 +396,12 @@ export const hostileBillings = (): readonly HostileBilling[] => {
     ['the bare entry', JSON.stringify(entry)]] as const) {
     final(name, 'envelope', reply(body))
   }
+  for (const error of [{ message: bodyMarker }, bodyMarker, '', false, []]) {
+    final(`beside the list an error: ${JSON.stringify(error)}`, 'error_member',
+      reply(JSON.stringify({ requests: [entry], error })))
+  }
+  again('an error and an empty list', 'no_entry',
+    reply(JSON.stringify({ requests: [], error: {} })))
   const other = { requestId: otherUuid, costNanoUsd: 7 }
   for (const [name, entries] of [['the same entry twice', [entry, entry]],
     ['the entry and another', [entry, other]], ['another and the entry', [other, entry]],

@@ -15,7 +15,14 @@ export interface Pair {
 export interface Authority {
   readonly ca: string
   /** A server certificate for these DNS names and addresses. */
-  issue(names: readonly string[], options?: { notAfter?: Date }): Promise<Pair>
+  issue(names: readonly string[], options?: IssueOptions): Promise<Pair>
+}
+
+/** How a server certificate differs from an ordinary one. */
+export interface IssueOptions {
+  readonly notAfter?: Date
+  /** Bits of an RSA key; left out: P-256. */
+  readonly rsaBits?: number
 }
 
 const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' } as const
@@ -23,6 +30,13 @@ const day = 86_400_000
 let serial = 1000
 
 const newKeys = () => webcrypto.subtle.generateKey(algorithm, true, ['sign', 'verify'])
+
+/** A new RSA key for SHA-256. */
+export const newRsaKeys = (bits: number): Promise<webcrypto.CryptoKeyPair> =>
+  webcrypto.subtle.generateKey({
+    name: 'RSASSA-PKCS1-v1_5', hash: 'SHA-256', modulusLength: bits,
+    publicExponent: new Uint8Array([1, 0, 1]),
+  }, true, ['sign', 'verify'])
 
 const pemOf = async (key: webcrypto.CryptoKey): Promise<string> =>
   x509.PemConverter.encode(await webcrypto.subtle.exportKey('pkcs8', key), 'PRIVATE KEY')
@@ -42,8 +56,8 @@ export const newAuthority = async (name = 'Test CA'): Promise<Authority> => {
       new x509.KeyUsagesExtension(x509.KeyUsageFlags.keyCertSign, true),
     ],
   })
-  const issue: Authority['issue'] = async (names, { notAfter } = {}) => {
-    const own = await newKeys()
+  const issue: Authority['issue'] = async (names, { notAfter, rsaBits } = {}) => {
+    const own = await (rsaBits === undefined ? newKeys() : newRsaKeys(rsaBits))
     const cert = await x509.X509CertificateGenerator.create({
       serialNumber: String(++serial),
       subject: 'CN=not looked at',

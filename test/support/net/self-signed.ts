@@ -3,7 +3,7 @@ import 'reflect-metadata'
 import { webcrypto } from 'node:crypto'
 import * as x509 from '@peculiar/x509'
 import { pinOf } from '../../../src/net/pin.js'
-import type { Pair } from './certs.js'
+import { newRsaKeys, type Pair } from './certs.js'
 
 x509.cryptoProvider.set(webcrypto as never)
 
@@ -17,9 +17,11 @@ export interface LastingKey {
   readonly pin: string
 }
 
-/** A new P-256 key. */
-export const newKey = async (): Promise<LastingKey> => {
-  const keys = await webcrypto.subtle.generateKey(algorithm, true, ['sign', 'verify'])
+/** A new key: P-256, or RSA of so many bits. */
+export const newKey = async (rsaBits?: number): Promise<LastingKey> => {
+  const keys = rsaBits === undefined
+    ? await webcrypto.subtle.generateKey(algorithm, true, ['sign', 'verify'])
+    : await newRsaKeys(rsaBits)
   const spki = await webcrypto.subtle.exportKey('spki', keys.publicKey)
   return { keys, pin: pinOf(new Uint8Array(spki)) }
 }
@@ -31,7 +33,7 @@ export const selfSigned = async (
 ): Promise<Pair> => {
   const cert = await x509.X509CertificateGenerator.createSelfSigned({
     serialNumber: String((serial += 1)), name: 'CN=service', notBefore, notAfter,
-    signingAlgorithm: algorithm, keys,
+    signingAlgorithm: keys.publicKey.algorithm as typeof algorithm, keys,
     extensions: [
       new x509.SubjectAlternativeNameExtension(names.map((value) => ({
         type: /^[\d.]+$|:/.test(value) ? 'ip' as const : 'dns' as const, value,

@@ -82,7 +82,8 @@ const requireBase = (job: Job, publication: OpenPublication, look: Sent<BranchLo
   if (job.contacted > 0 || base.commit === publication.base.commit) return
   throw fail.blocked(
     'base_moved', 'The branch that this starts from has gone on since it was approved.', {
-      next: `Prepare it anew, and end this one: \`sallyport codehost cancel ${job.job_id}\`.`,
+      next: 'End this one, then prepare it anew under another key: '
+        + `\`sallyport codehost cancel ${job.job_id}\`.`,
       details: { job_id: job.job_id },
     },
   )
