@@ -1,12 +1,14 @@
 /**
- * What can be said of the service without asking it: its port and certificate as the state keeps
- * them, and the recipe by which systemd would start it. Nothing where it was never started.
+ * What can be said of the service without asking it: which process it is, its port and certificate
+ * as the state keeps them, and the recipe by which systemd would start it. Nothing where it was
+ * never started.
  */
 import { X509Certificate } from 'node:crypto'
 import { accessSync, constants, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Gov } from '../governance/context.js'
 import { findService } from '../governance/service/identity.js'
+import { runningService, runningText } from '../governance/service/running.js'
 import type { MachineCheck as Check } from './doctor-contract.js'
 import { serviceProblem, socketProblem, unitOf, type Unit } from './unit-files.js'
 
@@ -24,6 +26,12 @@ const certificateCheck = (pem: string, nowMs: number): Check => {
   return endsMs > nowMs
     ? { name, result: 'ok', text: `valid until ${new Date(endsMs).toISOString()}`, next: null }
     : { name, result: 'note', text: 'has run out; the next start makes another', next: null }
+}
+
+const processCheck = (stateDir: string): Check => {
+  const running = runningService(stateDir)
+  const text = running === null ? 'none runs' : runningText(running)
+  return { name: 'service process', result: 'ok', text, next: null }
 }
 
 const unitChecks = (
@@ -78,6 +86,7 @@ export const serviceChecks = (
   if (row === undefined) return []
   const config = env['XDG_CONFIG_HOME'] || join(home, '.config')
   return [
+    processCheck(gov.store.dir),
     { name: 'service port', result: 'ok', text: `${row.port}, kept for good`, next: null },
     certificateCheck(row.certificate, gov.clock.wallMs()),
     ...recipeChecks(join(config, 'systemd', 'user'), row.port),

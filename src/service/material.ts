@@ -3,11 +3,11 @@ import { createPrivateKey, type KeyObject } from 'node:crypto'
 import type { SecureContextOptions } from 'node:tls'
 import { join } from 'node:path'
 import { SallyportError } from '../base/errors.js'
+import { tlsFloor } from '../base/tls-floor.js'
 import type { Gov } from '../governance/context.js'
 import { writePrivate } from '../governance/session/private-file.js'
 import { findService, keepService, openServiceKey } from '../governance/service/identity.js'
 import { certificateUsable, makeCertificate, newServiceKey } from './certificate.js'
-import { tlsLimits } from './http/limits.js'
 
 /** Where the certificate of now lies, for programs that trust exactly it. */
 export const certificateFileOf = (stateDir: string): string =>
@@ -48,10 +48,9 @@ export const materialOf = async (gov: Gov): Promise<Material> => {
   return { key, certificate }
 }
 
-/** Options of a TLS server with it. */
+/** Options of a TLS server with it, the first and each later context. */
 export const secureOptions = ({ key, certificate }: Material): SecureContextOptions => ({
-  key: key.export({ type: 'pkcs8', format: 'pem' }), cert: certificate,
-  minVersion: tlsLimits.minVersion,
+  key: key.export({ type: 'pkcs8', format: 'pem' }), cert: certificate, ...tlsFloor,
 })
 
 /** Something that shows a certificate. */

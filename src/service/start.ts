@@ -9,10 +9,11 @@ import { openState, type WorkPlace } from '../fabric/open-work.js'
 import { sweepUnfinished } from '../fabric/sweep-unfinished.js'
 import type { World } from '../fabric/world.js'
 import { requireAnchored } from '../governance/anchored.js'
-import type { Gov } from '../governance/context.js'
+import { nowIso, type Gov } from '../governance/context.js'
 import {
   findService, keepService, type ServiceIdentity,
 } from '../governance/service/identity.js'
+import { holdService, type HeldService } from '../governance/service/running.js'
 import { refuseLeakyRuntime } from '../net/leaky-runtime.js'
 import { attach, type Handle } from './http/attach.js'
 import { plainLimits, tlsLimits } from './http/limits.js'
@@ -175,69 +176,86 @@ const stopAll = async (
   await endConnections(servers, closed)
 }
 
+/** Starts it in the place that it holds. */
+const startIn = async (
+  order: ServeOrder, gov: Gov, held: HeldService,
+): Promise<StartedService> => {
+  const { world, place } = order
+  const { stateDir, configDir } = place
+  const desk = order.page === undefined ? null : new PageDesk(world.clock, stateDir)
+  await sweepUnfinished(gov)
+  const before = findService(gov.store.read())
+  const material = await materialOf(gov)
+  const { certificate, newKey } = material
+  const shows: (AnyServer & Shows)[] = []
+  const renewal = new Renewal(material, shows)
+  const service = new Service({
+    world, place, threads: new Threads({
+      stateDir, configDir, home: world.home, env: { ...world.env },
+      execArgv: [...world.execArgv],
+      ...(place.waitMs === undefined ? {} : { waitMs: place.waitMs }),
+    }),
+    endpoints: firstEndpoints, all: () => allEndpoints(order, desk),
+    page: await endpointsOfPage(desk),
+    houseMs: order.houseMs, keepsHouse: (now) => renewal.look(now),
+  })
+  let hosts: readonly string[] = []
+  const listener = (): Listener => ({ hosts, scheme: 'https' })
+  const make = (): AnyServer => {
+    const server = createServer({ ...tlsLimits, ...secureOptions(material) })
+    shows.push(server)
+    return attach(server, handleBy(service, listener))
+  }
+  const listening = await listenFor(make, order, order.port ?? before?.port ?? null)
+  const { port } = listening
+  const servers = [...listening.servers]
+  hosts = ownHosts(port)
+  const stop = (): Promise<void> => stopAll(service, servers, desk)
+  loadSoon(service)
+  try {
+    const changed = before?.port !== port || before.certificate !== certificate
+    const identity = changed
+      ? await keepService(gov, before, {
+        port, certificate, ...(newKey === undefined ? {} : { key: newKey }),
+      })
+      : { origin: `https://127.0.0.1:${port}`, port, pin: before.pin, certificate }
+    writeCertificate(stateDir, certificate)
+    held.listensAt(identity.origin)
+    if (desk !== null) servers.push(...await listenForPage(service, desk))
+    const openFor = order.page?.openFor ?? null
+    const offered = desk === null || openFor === null ? null : desk.offer(openFor)
+    return {
+      identity, certificateFile: certificateFileOf(stateDir),
+      portChanged: before !== undefined && before.port !== port,
+      pid: process.pid, offered, stop,
+      page: desk === null ? null : { url: desk.url, openFile: offered?.openFile ?? null },
+    }
+  } catch (error) {
+    await stop()
+    throw error
+  }
+}
+
 /**
- * Starts it. Throws `blocked` `port_taken`, `rejected` `socket_not_loopback`, and what opening the
- * state throws; then nothing listens.
+ * Starts the one service of a state. Throws `locked` `service_running`, `blocked` `port_taken`,
+ * `rejected` `socket_not_loopback`, and what opening the state throws; then nothing listens.
  */
 export const startService = async (order: ServeOrder): Promise<StartedService> => {
   const { world, place } = order
-  const { stateDir, configDir } = place
   // What devices and scripts send would be printed, tokens and pictures included.
   refuseLeakyRuntime(world.env, world.execArgv)
   const store = openState(place, 'write')
-  const desk = order.page === undefined ? null : new PageDesk(world.clock, stateDir)
   try {
     const gov: Gov = { store, clock: world.clock, observer: silentObserver, face: 'service' }
-    // An old copy knows sessions and pairings that have ended since: nobody is answered from it.
-    requireAnchored(store)
-    await sweepUnfinished(gov)
-    const before = findService(store.read())
-    const material = await materialOf(gov)
-    const { certificate, newKey } = material
-    const shows: (AnyServer & Shows)[] = []
-    const renewal = new Renewal(material, shows)
-    const service = new Service({
-      world, place, threads: new Threads({
-        stateDir, configDir, home: world.home, env: { ...world.env },
-        execArgv: [...world.execArgv],
-        ...(place.waitMs === undefined ? {} : { waitMs: place.waitMs }),
-      }),
-      endpoints: firstEndpoints, all: () => allEndpoints(order, desk),
-      page: await endpointsOfPage(desk),
-      houseMs: order.houseMs, keepsHouse: (now) => renewal.look(now),
-    })
-    let hosts: readonly string[] = []
-    const listener = (): Listener => ({ hosts, scheme: 'https' })
-    const make = (): AnyServer => {
-      const server = createServer({ ...tlsLimits, ...secureOptions(material) })
-      shows.push(server)
-      return attach(server, handleBy(service, listener))
-    }
-    const listening = await listenFor(make, order, order.port ?? before?.port ?? null)
-    const { port } = listening
-    const servers = [...listening.servers]
-    hosts = ownHosts(port)
-    const stop = (): Promise<void> => stopAll(service, servers, desk)
-    loadSoon(service)
+    const held = await holdService(place.stateDir, nowIso(gov))
     try {
-      const changed = before?.port !== port || before.certificate !== certificate
-      const identity = changed
-        ? await keepService(gov, before, {
-          port, certificate, ...(newKey === undefined ? {} : { key: newKey }),
-        })
-        : { origin: `https://127.0.0.1:${port}`, port, pin: before.pin, certificate }
-      writeCertificate(stateDir, certificate)
-      if (desk !== null) servers.push(...await listenForPage(service, desk))
-      const openFor = order.page?.openFor ?? null
-      const offered = desk === null || openFor === null ? null : desk.offer(openFor)
-      return {
-        identity, certificateFile: certificateFileOf(stateDir),
-        portChanged: before !== undefined && before.port !== port,
-        pid: process.pid, offered, stop,
-        page: desk === null ? null : { url: desk.url, openFile: offered?.openFile ?? null },
-      }
+      // An old copy knows sessions and pairings that have ended since: nobody is answered from it.
+      requireAnchored(store)
+      const started = await startIn(order, gov, held)
+      const stop = (): Promise<void> => started.stop().finally(() => held.release())
+      return { ...started, stop }
     } catch (error) {
-      await stop()
+      held.release()
       throw error
     }
   } finally {

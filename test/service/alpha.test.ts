@@ -154,6 +154,24 @@ t.test('A-129 A-130 an answer is for the session that holds its task', async (t)
   const later = await at.ask('GET', path)
   t.not(later.status, 200, 'another session of the same owner')
   t.notOk(later.bytes.includes('Sandbox answer'))
+  t.hasStrict(later.json(), { error: { details: { task_id: made.json().task.id } } })
+})
+
+t.test('A-026 A-186 the same request from a later session of its owner is answered with the first answer, and sends nothing', async (t) => {
+  const { world, at } = await setup(t)
+  const [id, key] = [await handIn(at), randomUUID()]
+  const made = await create(at, id, key, { Prefer: 'wait=30' })
+  must(await world.run(['logout']))
+  must(await world.run(['login']))
+  for (const input of [id, await handIn(at)]) {
+    const again = await create(at, input, key)
+    t.equal(again.status, 200, again.bytes.toString())
+    t.equal(again.json()['answer'], made.json()['answer'])
+    t.equal(again.json()['task']['id'], made.json()['task']['id'])
+  }
+  const path = `/api/work-board/tasks/${String(made.json()['task']['id'])}/alpha-text/output`
+  t.equal((await at.get(path)).answer, made.json()['answer'])
+  t.equal(world.inferences().length, 1)
 })
 
 t.test('an input without a task is gone after a quarter of an hour, and so is its file', async (t) => {

@@ -1,7 +1,7 @@
 /** A service that runs for longer than its certificate is good for. */
 import { X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import { connect as tlsConnect } from 'node:tls'
+import tls, { connect as tlsConnect } from 'node:tls'
 import { once } from 'node:events'
 import t from 'tap'
 import { serviceIdentity } from '../../src/governance/service/identity.js'
@@ -46,4 +46,30 @@ t.test('a running service shows a new certificate under its old key before the o
       === after.serialNumber)
   t.equal(new X509Certificate(serviceIdentity({ store: world.open('read') }).certificate)
     .serialNumber, after.serialNumber, 'and the next start shows it')
+})
+
+/** Whether a listener goes along with a client that asks for no encryption at all. */
+const speaksOpenly = async (port: number): Promise<boolean> => {
+  const socket = tlsConnect({
+    host: '127.0.0.1', port, rejectUnauthorized: false, maxVersion: 'TLSv1.2',
+    ciphers: 'ECDHE-ECDSA-NULL-SHA:@SECLEVEL=0',
+  })
+  const spoken = await once(socket, 'secureConnect').then(() => true, () => false)
+  socket.destroy()
+  return spoken
+}
+
+t.test('no default of Node takes the encryption from the service, nor from a certificate that it makes later', async (t) => {
+  const before = tls.DEFAULT_CIPHERS
+  t.teardown(() => (tls.DEFAULT_CIPHERS = before))
+  tls.DEFAULT_CIPHERS = 'ALL:eNULL:@SECLEVEL=0'
+  const clock = movedClock()
+  const world = await World.in(t, { clock }).state().session()
+  const at = await serving(t, world, { houseMs: 20 })
+  const { port } = at.started.identity
+  t.equal(await speaksOpenly(port), false)
+  const { serialNumber } = await shown(port)
+  clock.stepWall(340 * day)
+  await until('another certificate', async () => (await shown(port)).serialNumber !== serialNumber)
+  t.equal(await speaksOpenly(port), false, 'the renewed one')
 })

@@ -24,6 +24,9 @@ export const attach = (server: AnyServer, handle: Handle): AnyServer => {
       handle(request, response, expectsContinue)
     }
   server.maxConnections = connectionsMax
+  // Of more headers than this Node hands over the first alone, without a word: what comes behind
+  // them must be judged too. The bytes of a head are bounded all the same.
+  server.maxHeadersCount = 0
   server.on('request', answer(false))
   server.on('checkContinue', answer(true))
   server.on('checkExpectation', answer(false))

@@ -21,5 +21,5 @@ export const plainLimits = {
 
 /** The same for TLS. */
 export const tlsLimits = {
-  ...plainLimits, minVersion: 'TLSv1.2', ALPNProtocols: ['http/1.1'], handshakeTimeout: 5_000,
+  ...plainLimits, ALPNProtocols: ['http/1.1'], handshakeTimeout: 5_000,
 } as const

@@ -29,7 +29,19 @@ const raw = async (at: Serving, text: string, { end = true } = {}): Promise<stri
   })
 }
 
+/** The same to a listener without TLS, by a client that says no more. */
+const plainRaw = (port: number, text: string): Promise<string> => new Promise((resolve) => {
+  const socket = tcpConnect({ host: '127.0.0.1', port })
+  let got = ''
+  socket.on('data', (chunk) => (got += chunk.toString('latin1')))
+  socket.on('close', () => resolve(got))
+  socket.on('error', () => undefined)
+  socket.end(text)
+})
+
 const statusOf = (text: string): number => Number(/^HTTP\/1\.1 (\d{3})/.exec(text)?.[1] ?? 0)
+
+const codeOf = (text: string): string => /"code":"([a-z_]+)"/.exec(text)?.[1] ?? ''
 
 t.test('targets, hosts, origins and repeated headers that two readers could read in two ways are refused', async (t) => {
   const at = await serving(t, await world(t))
@@ -77,6 +89,51 @@ t.test('targets, hosts, origins and repeated headers that two readers could read
   t.equal(statusOf(fine), 200)
 })
 
+/** So many short headers, each of which counts. */
+const pads = (count: number): readonly string[] =>
+  Array.from({ length: count }, (_, at) => `a${(at % 36).toString(36)}:`)
+const padCounts = [0, 990, 1_000, 1_010, 3_900] as const
+
+t.test('S-178 S-188 a header behind a thousand others counts as much as the first one', async (t) => {
+  const at = await serving(t, await world(t), { page: null })
+  const { port } = at.started.identity
+  const [own, bearer] = [`Host: 127.0.0.1:${port}`, `Authorization: Bearer ${at.token()}`]
+  const clear = 'POST /api/settings/screen-analysis/clear-stale HTTP/1.1'
+  const cases: readonly (readonly [string, string, string])[] = [
+    ['GET /api/status HTTP/1.1', 'Origin: https://evil.example', 'http_origin'],
+    ['GET /api/status HTTP/1.1', 'Sec-Fetch-Site: cross-site', 'http_origin'],
+    ['GET /api/status HTTP/1.1', 'Host: evil.example', 'http_header_repeated'],
+    ['GET /api/status HTTP/1.1', bearer, 'http_header_repeated'],
+    ['GET /api/status HTTP/1.1', 'X-HTTP-Method: DELETE', 'http_method_override'],
+    ['GET /api/status HTTP/1.1', 'Expect: a-miracle', 'http_expectation'],
+    [clear, 'X-Forwarded-For: 203.0.113.9', 'http_peer'],
+    [clear, 'Content-Length: 2', 'http_body_unexpected'],
+    [clear, 'Transfer-Encoding: chunked', 'http_body_unexpected'],
+  ]
+  for (const count of padCounts) {
+    for (const [line, last, code] of cases) {
+      const got = await raw(at, [line, own, bearer, ...pads(count), last, '', ''].join('\r\n'))
+      t.equal(codeOf(got), code, `${last} behind ${count}`)
+    }
+    const fine = await raw(at, ['GET /api/status HTTP/1.1', own, bearer, ...pads(count), '', '']
+      .join('\r\n'))
+    t.equal(statusOf(fine), 200, `${count} headers that say nothing`)
+  }
+  const page = new URL(at.started.page?.url ?? '')
+  for (const count of padCounts) {
+    for (const [last, code] of [
+      ['Origin: https://evil.example', 'http_origin'],
+      ['Host: evil.example', 'http_header_repeated'],
+      ['Sec-Fetch-Site: cross-site', 'http_origin'], ['Via: 1.1 proxy', 'http_peer'],
+    ]) {
+      const got = await plainRaw(Number(page.port), [
+        'GET / HTTP/1.1', `Host: ${page.host}`, ...pads(count), last, '', '',
+      ].join('\r\n'))
+      t.equal(codeOf(got), code, `the page: ${last} behind ${count}`)
+    }
+  }
+})
+
 t.test('lengths that lie, two framings at once and plain HTTP never reach a handler', async (t) => {
   const at = await serving(t, await world(t))
   const { port } = at.started.identity
@@ -100,14 +157,7 @@ t.test('lengths that lie, two framings at once and plain HTTP never reach a hand
     '2\r\n{}\r\n0\r\nX-A: b\r\n\r\n'))), 400, 'a trailer changes nothing: no input')
   const refused = await raw(at, post(['Content-Length: 99999999'], '{}'))
   t.match(refused, /\r\nConnection: close\r\n/i, 'what was not read is not read')
-  const plain = await new Promise<string>((resolve) => {
-    const socket = tcpConnect({ host: '127.0.0.1', port })
-    let got = ''
-    socket.on('data', (chunk) => (got += chunk.toString('latin1')))
-    socket.on('close', () => resolve(got))
-    socket.on('error', () => undefined)
-    socket.end(`GET /healthz HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\n\r\n`)
-  })
+  const plain = await plainRaw(port, `GET /healthz HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\n\r\n`)
   t.notMatch(plain, /200 OK/)
 })
 

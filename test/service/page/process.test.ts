@@ -17,7 +17,7 @@ interface Told {
 
 const started = async (t: Teardown, place: Place, args: readonly string[]) => {
   const run = await launched(t, place, args, (out, err) =>
-    /\}\n$/.test(out) || /Page: /.test(err))
+    /\}\n$/.test(out) || /Page: .*\nOpen .*\n/.test(err))
   return { ...run, told: () => JSON.parse(run.out()) as Told }
 }
 

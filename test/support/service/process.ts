@@ -57,7 +57,7 @@ export const started = async (
   const certificate = told === null ? '' : readFileSync(told.certificate_file, 'utf8')
   const identity = { ...told as Told, certificate }
   return {
-    child, ended, told: told as Told, err,
+    child, ended, told: told as Told, err, status,
     ask: (method: string, path: string, asking: Asking = {}) => askOver(
       {
         identity, certificateFile: '', portChanged: false, pid: 1, page: null, offered: null,

@@ -40,14 +40,14 @@ const askFor = async (deps: VerbDeps, origin: string, pin: string): Promise<Http
 
 /**
  * What the running service offers, in the words of `serve`. Throws `blocked` `page_not_served`, and
- * `taken` as it is where somebody else sits on the port.
+ * `running` as it is where the one that runs does not answer.
  */
 export const askForPage = async (
-  deps: VerbDeps, taken: SallyportError,
+  deps: VerbDeps, running: SallyportError,
 ): Promise<ReturnType<typeof serve.answer>> => {
   const identity = serviceIdentity(await deps.gov('read'))
   const reply = await askFor(deps, identity.origin, identity.pin).catch((error: unknown) => {
-    throw error instanceof ContactError ? taken : error
+    throw error instanceof ContactError ? running : error
   })
   if (reply.status === 201) {
     const { url, open_file, pid } = v.parse(pageOffer.output, documentOf(reply)) as
@@ -57,7 +57,7 @@ export const askForPage = async (
       page: { url, openFile: open_file },
     })
   }
-  if (codeOf(reply) !== 'page_not_served') throw taken
+  if (codeOf(reply) !== 'page_not_served') throw running
   throw fail.blocked('page_not_served', 'The service runs without a page.', {
     next: 'Stop it, and start it again with `sallyport serve --page`.',
   })

@@ -57,8 +57,9 @@ const definition: VerbDefinition<Served> = {
     description:
       'Listens on 127.0.0.1 and ::1 alone, with a key of its own that is sealed in the vault, and '
       + 'answers requests that bear the token of a session. It shares the state directory with '
-      + 'terminals and timers beside it. The port is chosen once and kept. What it offers is told '
-      + 'by GET /openapi.json. A signal ends it: what is under way comes to its own end first. '
+      + 'terminals and timers beside it; a second service of the same state is refused. The port '
+      + 'is chosen once and kept. What it offers is told by GET /openapi.json. A signal ends it: '
+      + 'what is under way comes to its own end first. '
       + '--page serves a page for a browser besides, on a port of its own of loopback; --open '
       + 'makes a private file that opens it once, within a minute, for the session in use. Where '
       + 'the service runs already, --open asks it for a new one and ends.',
@@ -113,14 +114,19 @@ const begin = async (
   return result
 }
 
+/** Another port is a wish that the one that runs cannot fulfil. */
+const asksElsewhere = (
+  { port }: ReturnType<typeof serve.request>, { details }: SallyportError,
+): boolean => port !== undefined && details['origin'] !== `https://127.0.0.1:${port}`
+
 /** Starts the service, or asks the one that runs for a way into its page. */
 export const run: Run<ServeOptions, Served> = async (options, deps) => {
   const request = requestOf(serve, options)
   try {
     return await begin(request, deps)
   } catch (error) {
-    const isTaken = error instanceof SallyportError && error.code === 'port_taken'
-    if (request.open !== true || !isTaken) throw error
+    const isRunning = error instanceof SallyportError && error.code === 'service_running'
+    if (request.open !== true || !isRunning || asksElsewhere(request, error)) throw error
     const { askForPage } = await import('./ask-for-page.js')
     return askForPage(deps, error)
   }

@@ -1,0 +1,83 @@
+/**
+ * Which process serves a state: whoever holds the kernel lock of `run/service`. Two would each
+ * write a port of its own into the state, and devices would be led to the one that ends. The text
+ * of the file says who it is, for people; what counts is the lock, which ends with its process.
+ */
+import { ftruncateSync, writeSync } from 'node:fs'
+import { join } from 'node:path'
+import * as v from 'valibot'
+import { fail, type SallyportError } from '../../base/errors.js'
+import { iso } from '../../base/fields.js'
+import { ioFailure } from '../../state/files.js'
+import { holdFreshFile, probeFile } from '../kernel-file.js'
+import { readPrivate } from '../session/private-file.js'
+
+const pathOf = (stateDir: string): string => join(stateDir, 'run', 'service')
+const bytesMax = 1_024
+
+/** Shape of what is told of a service that runs; what it has not yet said is null. */
+export const runningShape = v.strictObject({
+  pid: v.nullable(v.pipe(v.number(), v.safeInteger())),
+  /** When it was started. */
+  since: v.nullable(iso),
+  /** Null until it listens. */
+  origin: v.nullable(v.string()),
+})
+/** A service that runs. */
+export type RunningService = v.InferOutput<typeof runningShape>
+
+const saidIn = (text: string): RunningService => {
+  try {
+    return v.parse(runningShape, JSON.parse(text))
+  } catch {
+    // It is writing just now.
+    return { pid: null, since: null, origin: null }
+  }
+}
+
+/** The service that runs over a state; null where none does. Changes no byte. */
+export const runningService = (stateDir: string): RunningService | null => {
+  const path = pathOf(stateDir)
+  if (probeFile(path) !== 'live') return null
+  return saidIn(readPrivate(path, bytesMax) ?? '')
+}
+
+/** Who serves and since when, in words. */
+export const runningText = ({ pid, since, origin }: RunningService): string => [
+  `process ${pid ?? 'unknown'}`, ...(since === null ? [] : [`since ${since}`]),
+  ...(origin === null ? [] : [`at ${origin}`]),
+].join(' ')
+
+const isRunning = (one: RunningService): SallyportError => fail.locked(
+  'service_running', `A service of this state runs already: ${runningText(one)}.`, {
+    next: 'Use that one, or end it first. `sallyport serve --open` asks it for its page.',
+    details: { pid: one.pid, since: one.since, origin: one.origin },
+  })
+
+/** The place of the one service of a state, held until it is released or its process ends. */
+export interface HeldService {
+  /** Says where it listens. */
+  listensAt(origin: string): void
+  release(): void
+}
+
+/**
+ * Takes the place. Throws `locked` `service_running` where another process has it, and what the
+ * disk does.
+ */
+export const holdService = async (stateDir: string, since: string): Promise<HeldService> => {
+  const file = await holdFreshFile(pathOf(stateDir))
+  if (file === null) throw isRunning(runningService(stateDir) ?? saidIn(''))
+  const say = (origin: string | null): void => {
+    const text = JSON.stringify({ pid: process.pid, since, origin } satisfies RunningService)
+    try {
+      writeSync(file.fd, text, 0)
+      ftruncateSync(file.fd, text.length)
+    } catch (error) {
+      file.remove()
+      throw ioFailure(error, 'the place of the service')
+    }
+  }
+  say(null)
+  return { listensAt: say, release: () => file.remove() }
+}
