@@ -15,8 +15,13 @@ import { zoneOf, type Zone } from './zone.js'
 /** Schema name of a report. */
 const reportSchemaName = 'svc.screen_report.v1'
 
-/** Observations that are listed one by one; all are counted. */
+/** Observations that are listed one by one, and told by their summary; all are counted. */
 export const reportLimits = { listedMax: 5_000, summariesMax: 500 } as const
+
+/** The newest observations of which `isTold` holds: as many as a report tells of by summary. */
+export const newestTold = <T>(
+  observations: readonly T[], isTold: (one: T) => boolean,
+): ReadonlySet<T> => new Set(observations.filter(isTold).slice(-reportLimits.summariesMax))
 
 const nullableCount = v.nullable(count)
 
@@ -56,11 +61,16 @@ export const reportShape = v.strictObject({
   schema: v.literal(reportSchemaName),
   made_at: text,
   period: v.strictObject({ since: text, until: text, time_zone: text }),
-  /** The newest files of the period, oldest first; like images of it count with theirs. */
+  /**
+   * Files of the period, oldest first: those whose summary is told, and the newest others. Like
+   * images of it count with theirs.
+   */
   facts: v.strictObject({ count, listed: count, observations: v.array(factShape) }),
   /** Counted, not written by anybody; `runs` is in the order of the facts. */
   course: v.strictObject({
     image_count: count,
+    /** Observations that stand for like images, too. */
+    like_runs: count,
     statuses: v.record(text, count),
     /** Images of the period, each by its own hour of the day in the time zone. */
     hours: v.pipe(v.array(count), v.length(24)),
@@ -82,6 +92,8 @@ export const reportShape = v.strictObject({
       ...authorEntries, episode_id: text, window_start: text, window_end: text,
       observation_count: count,
     })),
+    /** Observations with an analysis; the newest of them have their summary here. */
+    summary_count: count,
     /** `number` counts the listed facts from 1. */
     summaries: v.array(v.strictObject({ ...authorEntries, number: count })),
   }),
@@ -181,7 +193,8 @@ const courseOf = (
     images += here
   }
   return {
-    image_count: images, statuses, hours, runs: listed.map(runOf),
+    image_count: images, like_runs: counted.filter(({ likeImages }) => likeImages > 0).length,
+    statuses, hours, runs: listed.map(runOf),
     ...moneyOf(input),
     reasons: input.reasons.map(({ needsPerson, ...one }) => ({
       ...one, needs_person: needsPerson,
@@ -189,12 +202,28 @@ const courseOf = (
   }
 }
 
+const isAnalysed = ({ one: { summary, analysed } }: Counted): boolean =>
+  analysed ?? summary !== null
+
+const hasSummary = ({ one: { summary } }: Counted): boolean => summary !== null
+
+/** What is told by its summary is listed in any case, and the newest others. */
+const listedOf = (counted: readonly Counted[]): readonly Counted[] => {
+  const told = newestTold(counted, hasSummary)
+  const others = counted.filter((one) => !told.has(one)).slice(told.size - reportLimits.listedMax)
+  const listed = new Set([...told, ...others])
+  return counted.filter((one) => listed.has(one))
+}
+
 const modelTextOf = (
-  input: ScreenReportInput, listed: readonly Counted[],
+  input: ScreenReportInput, counted: readonly Counted[], listed: readonly Counted[],
 ): ScreenReport['model_text'] => {
   const { conclusion, digests } = input
-  const summaries = listed.flatMap(({ one }, at) =>
-    one.summary === null ? [] : [{ ...author(one.summary), number: at + 1 }])
+  const told = newestTold(listed, hasSummary)
+  const summaries = listed.flatMap((seen, at) => {
+    const { summary } = seen.one
+    return summary === null || !told.has(seen) ? [] : [{ ...author(summary), number: at + 1 }]
+  })
   return {
     conclusion: conclusion === null ? null : {
       ...author(conclusion.text), conclusion_id: conclusion.conclusionId,
@@ -205,7 +234,8 @@ const modelTextOf = (
       ...author(one.text), episode_id: one.episodeId, window_start: one.windowStart,
       window_end: one.windowEnd, observation_count: one.sourceObservationIds.length,
     })),
-    summaries: summaries.slice(-reportLimits.summariesMax),
+    summary_count: counted.filter(isAnalysed).length,
+    summaries,
   }
 }
 
@@ -240,7 +270,7 @@ const provenanceOf = (
 /** Builds a report. Pure: no text in it is made up here; without a model there is none. */
 export const buildReport = (input: ScreenReportInput): ScreenReport => {
   const counted = countedOf(input)
-  const listed = counted.slice(-reportLimits.listedMax)
+  const listed = listedOf(counted)
   return {
     schema: reportSchemaName,
     made_at: input.madeAt,
@@ -252,7 +282,7 @@ export const buildReport = (input: ScreenReportInput): ScreenReport => {
       observations: listed.map(({ one }) => factOf(one)),
     },
     course: courseOf(input, counted, listed),
-    model_text: modelTextOf(input, listed),
+    model_text: modelTextOf(input, counted, listed),
     provenance: provenanceOf(input, counted),
   }
 }

@@ -106,8 +106,12 @@ const byline = (one: Written, zone: Zone, style: TextStyle): string => {
   return `written by ${model} at ${moment(zone, one.written_at)}${age}`
 }
 
+const summariesHead = (shown: number, all: number): string =>
+  (shown < all ? `Summaries, the newest ${shown} of ${all}` : 'Summaries')
+
 const modelLines = (report: ScreenReport, zone: Zone, style: TextStyle): Lines => {
-  const { conclusion, digests, summaries } = report.model_text
+  const { conclusion, digests, summaries, summary_count: all } = report.model_text
+  const told = summaries.slice(-filesMax)
   const part = (head: string, one: Written): Lines => [
     '', style.strong(head), `  ${byline(one, zone, style)}`,
     indented(style.foreign(one.text)),
@@ -117,8 +121,8 @@ const modelLines = (report: ScreenReport, zone: Zone, style: TextStyle): Lines =
     ...(conclusion === null ? [] : part('Conclusion', conclusion)),
     ...digests.flatMap((one) =>
       part(`Digest of ${moment(zone, one.window_start)} to ${moment(zone, one.window_end)}`, one)),
-    ...(summaries.length === 0 ? [] : ['', style.strong('Summaries')]),
-    ...summaries.slice(-filesMax).flatMap((one) => [
+    ...(all === 0 ? [] : ['', style.strong(summariesHead(told.length, all))]),
+    ...told.flatMap((one) => [
       `  ${style.foreign((names[one.number - 1]?.filename ?? '').replaceAll('\n', '\\n'))}: `
         + style.foreign(one.text),
       `    ${byline(one, zone, style)}`,

@@ -37,7 +37,10 @@ export interface ScreenObservationInput {
   readonly ignoredImages?: number
   /** Analysis status. */
   readonly status: string
+  /** Null where there is none, and where the source opened those of newer ones alone. */
   readonly summary: ModelText | null
+  /** Whether there is a summary, opened or not; left out: whether it is here. */
+  readonly analysed?: boolean
 }
 
 /** One digest of a window. */

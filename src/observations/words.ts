@@ -19,9 +19,12 @@ export const dollarsText = (microusd: number): string => {
   return `$${digits.slice(0, -6)}.${part.slice(0, 2)}${part.slice(2).replace(/0+$/, '')}`
 }
 
+/** Whole minutes of a span, as they are told. */
+export const spanMinutes = (ms: number): number => Math.round(ms / 60_000)
+
 /** A span in minutes and hours. */
 export const spanText = (ms: number): string => {
-  const minutes = Math.round(ms / 60_000)
+  const minutes = spanMinutes(ms)
   if (ms > 0 && minutes === 0) return '< 1 min'
   if (minutes < 60) return `${minutes} min`
   const hours = Math.floor(minutes / 60)

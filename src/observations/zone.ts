@@ -23,7 +23,7 @@ const formatOf = (timeZone: string): Intl.DateTimeFormat =>
     hour: '2-digit', minute: '2-digit',
   })
 
-const known = (name: string): { name: string; format: Intl.DateTimeFormat } => {
+const formatKnown = (name: string): { name: string; format: Intl.DateTimeFormat } => {
   try {
     return { name, format: formatOf(name) }
   } catch {
@@ -31,21 +31,29 @@ const known = (name: string): { name: string; format: Intl.DateTimeFormat } => {
   }
 }
 
-/** The zone of an IANA name; one that this machine does not know counts as UTC. */
+/**
+ * The zone of an IANA name; one that this machine does not know counts as UTC. It keeps what it
+ * told: a page asks for the times of each screen on each of its days.
+ */
 export const zoneOf = (wanted: string): Zone => {
-  const { name, format } = known(wanted)
+  const { name, format } = formatKnown(wanted)
+  const told = new Map<string, ZoneTime>()
   return {
     name,
     at(iso) {
+      const before = told.get(iso)
+      if (before !== undefined) return before
       const parts = Object.fromEntries(
         format.formatToParts(new Date(iso)).map(({ type, value }) => [type, value]),
       )
       const { year = '', month = '', day = '', hour = '00', minute = '00' } = parts
-      return {
+      const time = {
         day: `${year.padStart(4, '0')}-${month}-${day}`,
         minute: Number(hour) * 60 + Number(minute),
         time: `${hour}:${minute}`,
       }
+      told.set(iso, time)
+      return time
     },
   }
 }

@@ -5,7 +5,7 @@ import { carryShots } from './carry.js'
 import { digestCollections } from './digest/rows.js'
 import { verifyDigests } from './digest/verify.js'
 import { countedRows } from './observations/recount.js'
-import { retiredShotCollections, shotCollections } from './observations/rows.js'
+import { shotCollections } from './observations/rows.js'
 import { idleReceipts } from './receipts/prune.js'
 import { receiptCollections } from './receipts/rows.js'
 import { conclusionCollections } from './report/rows.js'
@@ -21,7 +21,6 @@ export const shotRows: CapabilityRows = {
     ...Object.values(receiptCollections), ...Object.values(digestCollections),
     ...Object.values(conclusionCollections),
   ],
-  retired: retiredShotCollections,
   derived: [countedRows],
   rules: [verifyShots, verifyDigests, verifyConclusions],
   sealed: shotArtifacts,

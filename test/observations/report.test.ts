@@ -4,6 +4,7 @@ import { reportPage } from '../../src/observations/html/page.js'
 import { buildReport, reportLimits, reportShape } from '../../src/observations/report.js'
 import { reportText } from '../../src/observations/text.js'
 import { daysOf, startOfDay, zoneOf } from '../../src/observations/zone.js'
+import type { ScreenObservationInput } from '../../src/observations/types.js'
 import { at, input, said, seen } from '../support/observations/inputs.js'
 
 const plain = { foreign: (text: string) => text, strong: (text: string) => text }
@@ -39,7 +40,9 @@ t.test('S-025 the facts of a file are name, format, dimensions and size and noth
 
 t.test('S-026 text of a model stands apart with its model and time, and without a model there is none', async (t) => {
   const without = buildReport(input())
-  t.strictSame(without.model_text, { conclusion: null, digests: [], summaries: [] })
+  t.strictSame(without.model_text, {
+    conclusion: null, digests: [], summary_count: 0, summaries: [],
+  })
   const text = reportText(without, plain)
   t.notMatch(text, /written by|Conclusion|Digest of|Summaries/)
   const report = buildReport(input({
@@ -119,6 +122,35 @@ t.test('all are counted, the newest are listed; images by hour count the like on
   t.equal(report.course.hours[18], many.length + 4, '9:00 UTC is 18:00 in Tokyo')
   t.equal(report.course.image_count, many.length + 4)
   t.equal(buildReport(input({ timeZone: 'No/Where' })).period.time_zone, 'UTC')
+})
+
+t.test('what is told of a few is chosen before the list is cut: summaries are of the newest screens that have one, runs are counted over all', async (t) => {
+  const { listedMax, summariesMax } = reportLimits
+  const row = (n: number, changes: Partial<ScreenObservationInput> = {}) => seen({
+    observationId: `obs_${n}`, filename: `${n}.png`, capturedAt: at(9, n / 200), ...changes,
+  })
+  const text = (n: number) => row(n, { summary: said(`Text ${n}.`), likeImages: 1 })
+  const old = Array.from({ length: summariesMax + 3 }, (_, n) => text(n))
+  const waits = Array.from({ length: listedMax + 1 }, (_, n) =>
+    row(old.length + n, { status: 'pending' }))
+  const report = buildReport(input({ observations: [...old, ...waits] }))
+  const { summaries, summary_count: all } = report.model_text
+  t.equal(summaries.length, summariesMax)
+  t.equal(all, summariesMax + 3)
+  t.strictSame([summaries[0]?.text, summaries.at(-1)?.text],
+    ['Text 3.', `Text ${summariesMax + 2}.`])
+  for (const { number, text: its } of summaries) {
+    t.equal(report.facts.observations[number - 1]?.filename, `${its.slice(5, -1)}.png`)
+  }
+  t.equal(report.facts.listed, listedMax)
+  t.equal(report.facts.observations.at(-1)?.filename, `${old.length + listedMax}.png`)
+  t.equal(report.course.like_runs, summariesMax + 3)
+  const page = reportPage(report).replace(/<[^>]*>/g, '').replace(/\s+/g, ' ')
+  t.match(page, `${all} runs of like images`)
+  t.match(page, `The newest ${summariesMax} of ${all} screenshots with an analysis have their`)
+  t.match(page, `Listed are ${listedMax} of ${report.facts.count} screens: the newest, and`)
+  t.match(reportText(report, plain), `Summaries, the newest 40 of ${all}`)
+  t.match(reportText(buildReport(input({ observations: [text(1)] })), plain), /Summaries\n/)
 })
 
 t.test('a day of a zone is that of its wall clock, over its changes', async (t) => {

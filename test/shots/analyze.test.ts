@@ -7,7 +7,9 @@ import { findReservation } from '../../src/governance/ledger/read.js'
 import { readArtifact } from '../../src/governance/artifacts.js'
 import { claimCollection } from '../../src/gateway/call/claims.js'
 import { openPayload } from '../../src/shots/payload/read.js'
-import { payloadField } from '../../src/shots/payload/schema.js'
+import {
+  artifactKinds, payloadField, type AnalysisPayload,
+} from '../../src/shots/payload/schema.js'
 import { analysisStatuses, classifications, shotLabels } from '../../src/shots/constants.js'
 import { forImages } from '../world/gateway.js'
 import { allowed } from '../world/images.js'
@@ -29,6 +31,44 @@ const changed = async (world: AnalysisWorld): Promise<void> => {
   await take(world, 'other.png')
   world.file('other.png', nextImage())
 }
+
+/** Every field with a value that no other answer has. */
+const everyField: AnalysisPayload = {
+  schema: 'svc.screenshot_analysis.v1',
+  summary: 'A list of berths beside a tide table.',
+  observations: ['Two columns.', 'The third row is marked.'],
+  activity: 'planning',
+  project: 'harbour',
+  applications: ['Spreadsheet', 'Browser'],
+  artifacts: artifactKinds.map((kind) => ({ kind, name: `the ${kind}` })),
+  snippets: ['berth 7'],
+  intent: 'Find a free berth.',
+  goal: { status: 'partly_aligned', evidence: 'A note names berths.', pushed_the_needle: 'no' },
+  confidence: 0.625,
+  sensitive: true,
+  privacy_notes: ['a name was left out'],
+  tags: ['berths', 'tide-2'],
+}
+
+t.test('S-080 S-081 S-082 S-083 S-084 S-085 the stored payload holds every field as the gateway gave it', async (t) => {
+  const world = await World.in(t).sandbox().state().session()
+    .gateway(forImages).images(allowed).proof('screenshot').texts()
+  const { reply_model: model, reply_provider: provider } = (await world.json(['gateway', 'show']))
+    .gateway.slots.screenshot.proof
+  const analyses = [{ ...everyField, snippets: [] }, { ...everyField, sensitive: false }]
+  for (const [at, payload] of analyses.entries()) {
+    await take(world, `${at}.png`)
+    world.say(JSON.stringify(payload), { model, provider })
+    must(await world.run(['shots', 'analyze', '--json']))
+    const row = rowOf(world, `${at}.png`)
+    const ctx = world.ctx()
+    const bytes = readArtifact(
+      ctx.gov, ctx.gov.store.read(), row.payload?.artifact_id ?? '', shotLabels.payload)
+    t.strictSame(JSON.parse(bytes.toString()), payload)
+    const shown = await world.json(['shots', 'show', row.observation_id, '--analysis'])
+    t.strictSame(shown.payload, payload)
+  }
+})
 
 t.test('the life of an image', async (t) => {
   const world = await World.in(t).sandbox().state().session().gateway(forImages).images(allowed)

@@ -4,7 +4,9 @@ import t from 'tap'
 import { claimCollection } from '../../src/gateway/call/claims.js'
 import { collections } from '../../src/governance/rows.js'
 import { systemClock } from '../../src/base/clock.js'
+import type { Observation } from '../../src/shots/observations/rows.js'
 import { checkLedger } from '../support/ledger.js'
+import { observationOf } from '../support/observations.js'
 import { forImages } from '../world/gateway.js'
 import { allowed } from '../world/images.js'
 import { World, type AnalysisWorld } from '../world/world.js'
@@ -38,6 +40,24 @@ t.test('S-021 what was taken in before the consent stays here although the clock
   t.equal(rowOf(world, 'new.png').analysis_status, 'succeeded')
   t.equal(sent(world), 1)
   checkLedger(t, world)
+})
+
+t.test('S-021 a thousand images from before the consent keep none from its turn that it reaches', async (t) => {
+  const world = await World.in(t).sandbox().state().session()
+    .gateway(forImages).images(allowed).proof('screenshot')
+  await take(world, 'new.png')
+  const blocked = (row: Observation): Observation => ({
+    ...row, analysis_status: 'blocked', analyzer: { ...row.analyzer, reason: 'analysis_off' },
+  })
+  await world.put(
+    blocked(rowOf(world, 'new.png')),
+    ...Array.from({ length: 1_001 }, (_, n) => blocked(observationOf(world.folder, `${n}.png`, {
+      captured_at: '2026-11-19T10:00:00.000Z', observed_revision: 1,
+    }))),
+  )
+  t.hasStrict((await world.run(['shots', 'analyze', '--json'])).json(), {
+    restored: 1, analyzed: 1,
+  })
 })
 
 for (const step of ['claimed', 'reserved'] as const) {

@@ -65,6 +65,26 @@ t.test('S-205 a report tells why images failed or are blocked, what takes that a
   t.equal(sum, after.spend.spent_microusd, 'the hours are the parts of the day')
 })
 
+t.test('every blocked image of a period is told by its reason, however many newer ones there are', async (t) => {
+  const world = await World.in(t).sandbox().state().session()
+    .gateway(forImages).images(allowed).proof('screenshot')
+  const blocked = (name: string, reason: string, second: number) => {
+    const row = observationOf(world.folder, name, {
+      captured_at: new Date(Date.UTC(2026, 10, 20, 8, 0, second)).toISOString(),
+    })
+    return { ...row, analyzer: { ...row.analyzer, reason } }
+  }
+  await world.put(
+    blocked('old.png', 'image_truncated', 0),
+    ...Array.from({ length: 1_001 }, (_, n) => blocked(`${n}.png`, 'image_damaged', 1 + n)),
+  )
+  const ran = await world.run(['shots', 'report', '--json', '--since', '2026-11-20T08:00Z',
+    '--until', '2026-11-20T09:00Z'])
+  t.hasStrict(ran.json().report.course.reasons, [
+    { reason: 'image_damaged', count: 1_001 }, { reason: 'image_truncated', count: 1 },
+  ])
+})
+
 t.test('what opens by itself waits for nobody, and two reports of one state say the same', async (t) => {
   const world = await World.in(t).sandbox().state().session()
     .gateway(forImages).images(allowed).proof('screenshot')

@@ -191,6 +191,28 @@ t.test('S-024 S-068 a run is reported in each period that has an image of it, an
   t.strictSame(await told('07:51', '08:10'), { files: 2, images: 5, hours: [3, 2, 0], missing: 0 })
 })
 
+t.test('S-024 S-026 the newest screens with an analysis are told, however many newer ones have none', async (t) => {
+  const world = await World.in(t).sandbox().state().session()
+    .gateway(forImages).images(allowed).proof('report').texts()
+  const second = (n: number): string => new Date(Date.UTC(2026, 10, 20, 8, 0, n)).toISOString()
+  const told = Array.from({ length: 3 }, (_, n) => ({ name: `told-${n}.png`, at: second(n) }))
+  await world.analysed(...told)
+  await world.put(...Array.from({ length: 501 }, (_, n) => observationOf(
+    world.folder, `waits-${n}.png`,
+    { captured_at: second(10 + n), analysis_status: 'pending' })))
+  const period = ['--since', '2026-11-20T08:00Z', '--until', '2026-11-20T09:00Z']
+  const ran = await world.run(['shots', 'report', '--json', ...period, '--html', 'day.html'])
+  const { facts, model_text: { summaries, summary_count: all } } = ran.json().report
+  t.equal(facts.count, 504)
+  t.strictSame(summaries.map((one: { text: string }) => one.text),
+    told.map(({ name }) => `The screen shows ${name}.`))
+  t.equal(all, 3)
+  const page = readFileSync(world.place.path('day.html'), 'utf8')
+  t.match(page, 'The screen shows told-2.png.')
+  t.notMatch(page, 'screenshots with an analysis have their summary here')
+  t.match((await world.run(['shots', 'report', ...period])).stdout, 'The screen shows told-0.png.')
+})
+
 t.test('a day without a time begins in the zone in which the report tells days', async (t) => {
   const world = await World.in(t).sandbox().state().session()
     .gateway(forImages).images(allowed).proof('report').texts()

@@ -2,6 +2,8 @@
 import { mkdirSync } from 'node:fs'
 import t from 'tap'
 import { isRowSelected } from '../../src/shots/analysis/privacy.js'
+import type { Observation } from '../../src/shots/observations/rows.js'
+import { movedClock } from '../support/clock.js'
 import { observationOf } from '../support/observations.js'
 import { forImages } from '../world/gateway.js'
 import { allowed } from '../world/images.js'
@@ -66,6 +68,28 @@ t.test('S-019 a file that cannot be read for a moment is tried again by the next
   })
   t.hasStrict(await analyze(world), { restored: 1, analyzed: 2, passed_over: 0 })
   t.equal(rowOf(world, 'below/a.png').analysis_status, 'succeeded')
+})
+
+t.test('S-019 a file that can be read again has its turn behind any number of files that stay unreadable', async (t) => {
+  const clock = movedClock()
+  const world = await World.in(t, { clock }).sandbox().state().session()
+    .gateway(forImages).images(allowed).proof('screenshot').with(twoFolders)
+  const unreadable = (row: Observation): Observation => ({
+    ...row, analysis_status: 'blocked',
+    analyzer: { ...row.analyzer, reason: 'file_unreadable' },
+  })
+  await world.put(
+    ...Array.from({ length: 150 }, (_, n) => unreadable(observationOf(
+      world.folder, `${'x'.repeat(300)}${n}.png`,
+      { captured_at: '2026-11-19T10:00:00.000Z', observed_revision: 1_000 }))),
+    unreadable(rowOf(world, 'below/a.png')), unreadable(rowOf(world, 'top.png')),
+  )
+  for (let pass = 0; pass < 3; pass += 1) {
+    await analyze(world)
+    clock.advance(60_000)
+  }
+  t.equal(rowOf(world, 'below/a.png').analysis_status, 'succeeded')
+  t.equal(rowOf(world, 'top.png').analysis_status, 'succeeded')
 })
 
 t.test('S-019 a file that stays unreadable keeps its reason and lets newer images go', async (t) => {

@@ -221,6 +221,16 @@ t.test('S-113 S-116 S-162 S-163 a changed root makes incomplete rows stale; hist
   })
 })
 
+t.test('the folder in force is among the folders that are told, however many have newer images', async (t) => {
+  const world = await World.in(t).state().session().images()
+  const newer = Array.from({ length: 20 }, (_, n) =>
+    observationOf(`/elsewhere/${n}`, 'a.png', { captured_at: '2026-11-21T10:00:00.000Z' }))
+  await world.put(observationOf(world.folder, 'a.png'), ...newer)
+  const { roots } = await folderOf(world)
+  t.equal(roots.length, 20)
+  t.hasStrict(roots[0], { root: world.folder, current: true, observation_count: 1 })
+})
+
 t.test('S-118 lock retries and lock failures are counted apart, beside the log', async (t) => {
   const world = await World.in(t).state().session().images()
   t.strictSame((await analysisOf(world)).db_lock, { retry_count: 0, failure_count: 0 })

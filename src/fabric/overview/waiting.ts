@@ -1,25 +1,45 @@
 /**
  * What waits for a person, with the command to type: what stops every route first, then money, then
- * results, jobs and capabilities. Reads rows only; no list of it is longer than a page.
+ * results, jobs and capabilities. Reads rows only. What waits is chosen first and cut then.
  */
+import { countText } from '../../base/counted.js'
 import { costLiability } from '../../governance/board/states.js'
 import { listTasks } from '../../governance/board/read.js'
 import type { Registry } from '../../governance/capability.js'
 import type { Gov } from '../../governance/context.js'
 import { findReservation } from '../../governance/ledger/read.js'
 import { policyStanding, type PolicyBlock } from '../../governance/policy/standing.js'
-import { reservationsByOverrun, reservationsByState } from '../../governance/row-indexes.js'
+import {
+  reservationsByOverrun, reservationsByState, tasksToReview,
+} from '../../governance/row-indexes.js'
 import { collections, type Reservation, type Task } from '../../governance/rows.js'
 import type { Session } from '../../governance/session/types.js'
-import { listJobs } from '../../codehost/jobs/list.js'
+import { openJobs } from '../../codehost/jobs/list.js'
 import type { JobState } from '../../codehost/jobs/rows.js'
-import { rowsUnder } from '../../state/indexes.js'
-import type { View } from '../../state/types.js'
+import { lookUp } from '../../state/indexes.js'
+import type { CollectionSpec, Index, View } from '../../state/types.js'
 import { capabilities } from '../capabilities.js'
 import type { Waiting } from './contract.js'
 
-/** Most rows of one kind that are looked at. */
-const looksMax = 50
+/** Jobs of one state that are told one by one, the newest. */
+const jobsMax = 50
+
+/** How many rows of a kind there are, and one of them. */
+interface Some<Row> {
+  readonly count: number
+  readonly first: Row | undefined
+}
+
+const someOf = <Row>(rows: readonly Row[]): Some<Row> => ({ count: rows.length, first: rows[0] })
+
+/** The rows under a key of an index, of which one is read. */
+const someUnder = <Row>(
+  view: View, spec: CollectionSpec<Row>, index: Index<Row>, key: string,
+): Some<Row> => {
+  const found = lookUp(view, spec, index, { under: [key] })
+  const id = found.at(-1)?.id
+  return { count: found.length, first: id === undefined ? undefined : view.get(spec, id) }
+}
 
 const policyTexts: Readonly<Record<Exclude<PolicyBlock, null>, string>> = {
   policy_revoked: 'The policy is revoked: no route contacts anybody until one is set up anew.',
@@ -36,7 +56,7 @@ const policyWaits = (block: PolicyBlock): readonly Waiting[] => (block === null 
 
 /** Several of a kind come as one line, with the list; one comes with its own command. */
 const grouped = <Row>(
-  what: Waiting['what'], rows: readonly Row[],
+  what: Waiting['what'], { count, first }: Some<Row>,
   { one, many, commandOf, list }: {
     readonly one: string
     readonly many: (count: number) => string
@@ -44,11 +64,10 @@ const grouped = <Row>(
     readonly list: string
   },
 ): readonly Waiting[] => {
-  const [first] = rows
   if (first === undefined) return []
-  const alone = rows.length === 1
+  const alone = count === 1
   return [{
-    what, count: rows.length, text: alone ? one : many(rows.length),
+    what, count, text: alone ? one : many(count),
     command: alone ? commandOf(first) : list,
   }]
 }
@@ -56,7 +75,7 @@ const grouped = <Row>(
 const reservations = 'sallyport ledger reservations'
 
 const moneyWaits = (
-  unknown: readonly Reservation[], overruns: readonly Reservation[],
+  unknown: Some<Reservation>, overruns: Some<Reservation>,
 ): readonly Waiting[] => [
   ...grouped('unknown_charge', unknown, {
     one: 'What one call cost is not known; its full bound stays held.',
@@ -79,13 +98,15 @@ const commandOfBlocked = ({ task_id: id, blocked }: Task): string => {
     ? `sallyport task close ${id}` : `sallyport task show ${id}`
 }
 
-const taskWaits = (blocked: readonly Task[], toReview: readonly Task[]): readonly Waiting[] => [
-  ...grouped('held_result', blocked.filter((task) => task.blocked?.kind === 'answer_held'), {
+const isHeldAnswer = ({ blocked }: Task): boolean => blocked?.kind === 'answer_held'
+
+const taskWaits = (blocked: readonly Task[], toReview: Some<Task>): readonly Waiting[] => [
+  ...grouped('held_result', someOf(blocked.filter(isHeldAnswer)), {
     one: 'One result is paid for and waits, because a save was under way when it came.',
     many: (count) => `${count} results are paid for and wait, because a save was under way.`,
     commandOf: commandOfBlocked, list: 'sallyport task list --state blocked',
   }),
-  ...grouped('blocked_task', blocked.filter((task) => task.blocked?.kind !== 'answer_held'), {
+  ...grouped('blocked_task', someOf(blocked.filter((task) => !isHeldAnswer(task))), {
     one: 'One task is blocked.', many: (count) => `${count} tasks are blocked.`,
     commandOf: commandOfBlocked, list: 'sallyport task list --state blocked',
   }),
@@ -103,10 +124,15 @@ const waitingJobs: readonly JobState[] = [
 ]
 
 const jobsOf = (gov: Gov, view: View, session: Session): readonly Waiting[] =>
-  waitingJobs.flatMap((state) => listJobs(gov, view, session, { state, limit: looksMax }))
-    .filter(({ job }) => job.closed === null)
-    .flatMap(({ way: { text, command } }) =>
+  waitingJobs.flatMap((state) => {
+    const all = openJobs(gov, view, session, state).flatMap(({ way: { text, command } }) =>
       (command === null ? [] : [{ what: 'job' as const, count: 1, text, command }]))
+    const rest = all.length - jobsMax
+    return rest <= 0 ? all : [...all.slice(0, jobsMax), {
+      what: 'job', count: rest, text: `${countText(rest, 'more job')} ${rest === 1
+        ? 'waits' : 'wait'}.`, command: `sallyport codehost jobs --state ${state}`,
+    }]
+  })
 
 const linesOf = async (
   gov: Gov, view: View, registry: Registry, block: PolicyBlock,
@@ -125,12 +151,6 @@ const linesOf = async (
   return found
 }
 
-const openUnder = (
-  view: View, index: typeof reservationsByState, key: string,
-): readonly Reservation[] => rowsUnder(view, collections.openReservations, index, {
-  under: [key], limit: looksMax,
-}).map(({ doc }) => doc)
-
 const isMoney = (view: View, { operation_id: id }: Task): boolean => {
   const money = findReservation(view, id)
   return money?.state === 'unknown' || money?.overrun === 'review_required'
@@ -141,16 +161,17 @@ export const waitingOf = async (
   gov: Gov, view: View, session: Session, registry: Registry = capabilities,
 ): Promise<readonly Waiting[]> => {
   const { block } = policyStanding(gov.store, view)
-  const tasks = (state: Task['state']): readonly Task[] =>
-    listTasks(view, session, { state, limit: looksMax })
+  const charges = (index: typeof reservationsByState, key: string): Some<Reservation> =>
+    someUnder(view, collections.openReservations, index, key)
+  const blocked = listTasks(view, session, { state: 'blocked', openOnly: true, limit: Infinity })
   return [
     ...policyWaits(block),
     ...moneyWaits(
-      openUnder(view, reservationsByState, 'unknown'),
-      openUnder(view, reservationsByOverrun, 'review_required')),
+      charges(reservationsByState, 'unknown'),
+      charges(reservationsByOverrun, 'review_required')),
     ...taskWaits(
-      tasks('blocked').filter((task) => !isMoney(view, task)),
-      tasks('succeeded').filter(({ review }) => review === 'pending')),
+      blocked.filter((task) => !isMoney(view, task)),
+      someUnder(view, collections.closedTasks, tasksToReview, session.principal.principal_id)),
     ...jobsOf(gov, view, session),
     ...await linesOf(gov, view, registry, block),
   ]

@@ -21,8 +21,6 @@ export interface DayLanes {
   readonly analysed: readonly Bar[]
   readonly open: readonly Bar[]
   readonly spend: readonly Bar[]
-  /** What the highest bar of `spend` stands for, micro-USD. */
-  readonly spendMost: number
 }
 
 const minutesOfDay = 1_440
@@ -85,12 +83,17 @@ const episodeBars = (report: ScreenReport, zone: Zone, day: string): Bar[] =>
 const spendOf = (one: ScreenReport['course']['spend_hours'][number]): number =>
   one.spent_microusd + one.held_microusd
 
-const spendBars = (report: ScreenReport, zone: Zone, day: string): [Bar[], number] => {
-  const hours = report.course.spend_hours
-    .map((one) => ({ one, seen: zone.at(one.at) }))
-    .filter(({ seen }) => seen.day === day)
-  const most = Math.max(0, ...hours.map(({ one }) => spendOf(one)))
-  return [hours.flatMap(({ one, seen }): Bar[] => {
+/** What the dearest hour of these days cost, micro-USD: the highest bar of money. */
+export const spendMostOf = (
+  report: ScreenReport, zone: Zone, days: ReadonlySet<string>,
+): number => report.course.spend_hours
+  .filter((one) => days.has(zone.at(one.at).day))
+  .reduce((most, one) => Math.max(most, spendOf(one)), 0)
+
+const spendBars = (report: ScreenReport, zone: Zone, day: string, most: number): Bar[] =>
+  report.course.spend_hours.flatMap((one): Bar[] => {
+    const seen = zone.at(one.at)
+    if (seen.day !== day) return []
     const until = zone.at(new Date(Date.parse(one.at) + hourMs).toISOString()).time
     const span = { from: seen.minute, to: Math.min(minutesOfDay, seen.minute + 60) }
     const held = one.held_microusd === 0 ? '' : `, ${dollarsText(one.held_microusd)} held`
@@ -98,25 +101,30 @@ const spendBars = (report: ScreenReport, zone: Zone, day: string): [Bar[], numbe
       ...span, className: 'spent', height: spendOf(one) / most,
       title: `${seen.time} to ${until}, ${dollarsText(one.spent_microusd)} spent${held}`,
     }]
-  }), most]
-}
+  })
 
-/** The bars of one day; a run or window over midnight is on both. */
-export const lanesOf = (report: ScreenReport, zone: Zone, day: string): DayLanes => {
+/**
+ * The bars of one day; a run or window over midnight is on both. `spendMost` is what the highest
+ * bar of money stands for.
+ */
+export const lanesOf = (
+  report: ScreenReport, zone: Zone, day: string, spendMost: number,
+): DayLanes => {
   const runs = runBars(report, zone, day)
-  const [spend, spendMost] = spendBars(report, zone, day)
   return {
     episodes: episodeBars(report, zone, day),
     analysed: runs.filter(({ status }) => analysed.has(status)),
     open: runs.filter(({ status }) => !analysed.has(status)),
-    spend, spendMost,
+    spend: spendBars(report, zone, day, spendMost),
   }
 }
 
 /** The hours that are drawn: those with something in them, at least six, whole ones. */
 export const drawnHours = (bars: readonly Bar[]): Span => {
-  const first = Math.floor(Math.min(...bars.map(({ from }) => from)) / 60)
-  const last = Math.max(first + 1, Math.ceil(Math.max(...bars.map(({ to }) => to)) / 60))
+  const begin = bars.reduce((least, { from }) => Math.min(least, from), minutesOfDay)
+  const end = bars.reduce((most, { to }) => Math.max(most, to), 0)
+  const first = Math.floor(begin / 60)
+  const last = Math.max(first + 1, Math.ceil(end / 60))
   const missing = Math.max(0, 6 - (last - first))
   const latest = 24 - Math.max(6, last - first)
   const from = Math.max(0, Math.min(first - Math.floor(missing / 2), latest))

@@ -47,7 +47,7 @@ const tiles = (report: ScreenReport): Markup => {
     const count = course.statuses[status] ?? 0
     return count === 0 ? nothing : tile(count, word)
   }
-  const runs = course.runs.filter((run) => run.like_images > 0).length
+  const { like_runs: runs } = course
   return html`<ul class="figures">
 ${tile(course.image_count, course.image_count === 1 ? 'image' : 'images')}
 ${tile(facts.count, facts.count === 1 ? 'observation' : 'observations')}

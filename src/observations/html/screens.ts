@@ -42,7 +42,7 @@ export const screensPart = (report: ScreenReport, zone: Zone): Markup => {
   const few = parts.length <= openMax
   const open = few ? html` open` : nothing
   return html`<section aria-labelledby="screens"><h2 id="screens">Screenshots</h2>
-${leftOut(parts.length, facts.count, 'screenshots')}
+${leftOut(parts.length, facts.count, 'screenshots', facts.listed < facts.count ? '' : undefined)}
 <details class="${few ? 'short' : 'long'}"${open}><summary>Table of ${parts.length}
 ${parts.length === 1 ? 'screenshot' : 'screenshots'}</summary>
 <div class="wide" role="region" aria-label="Table of screenshots" tabindex="0">

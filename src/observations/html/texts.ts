@@ -126,17 +126,15 @@ ${shown.parts}</section>`
 
 const openMax = 20
 
-/** Summaries are read for the newest screenshots only; those of the others are not there. */
-const untold = (shown: number, statuses: ScreenReport['course']['statuses']): Markup => {
-  const analysed = (statuses['succeeded'] ?? 0) + (statuses['needs_reanalysis'] ?? 0)
-  return shown >= analysed ? nothing : html`<p class="note">The newest ${num(shown)} of
+/** Summaries are read for the newest analysed screenshots; those of the others are not there. */
+const untold = (shown: number, analysed: number): Markup =>
+  (shown >= analysed ? nothing : html`<p class="note">The newest ${num(shown)} of
 ${num(analysed)} screenshots with an analysis have their summary here. A shorter period
-(<code>--since</code>, <code>--until</code>) shows the others.</p>`
-}
+(<code>--since</code>, <code>--until</code>) shows the others.</p>`)
 
 /** The summaries; nothing without one. */
 export const summariesPart = (report: ScreenReport, zone: Zone, authors: Authors): Markup => {
-  const { model_text: { summaries }, course, facts } = report
+  const { model_text: { summaries, summary_count: all }, course, facts } = report
   if (summaries.length === 0) return nothing
   const by = { authors, common: commonOf(summaries, authors), zone }
   const shown = newestWithin(summaries.length, listBytes.summaries, (at) => {
@@ -153,6 +151,6 @@ export const summariesPart = (report: ScreenReport, zone: Zone, authors: Authors
     : html`<details class="long"><summary>${earlier.length} earlier
 ${earlier.length === 1 ? 'summary' : 'summaries'}</summary>${earlier}</details>`
   return html`<section aria-labelledby="summaries"><h2 id="summaries">Summaries</h2>
-${untold(parts.length, course.statuses)}${commonNote(by.common)}${more}${list}
+${untold(parts.length, all)}${commonNote(by.common)}${more}${list}
 </section>`
 }

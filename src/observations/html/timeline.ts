@@ -5,12 +5,13 @@
  * words below: the longest runs, the episodes, and every screen in the table.
  */
 import type { ScreenReport } from '../report.js'
-import { countText, spanText, statusText } from '../words.js'
+import { countText, spanMinutes, spanText, statusText } from '../words.js'
 import { daysOf, longDay, type Zone } from '../zone.js'
 import { axisLabels, clock, statusClass, type Span } from './axis.js'
 import { firstWithin, listBytes, newestWithin } from './bounded.js'
-import { drawnHours, lanesOf, rarestLast, withoutPiles, type Bar, type DayLanes }
-  from './lanes.js'
+import {
+  drawnHours, lanesOf, rarestLast, spendMostOf, withoutPiles, type Bar, type DayLanes,
+} from './lanes.js'
 import { html, nothing, type Markup } from './markup.js'
 import { dollars, moment, momentNear, num } from './pieces.js'
 
@@ -82,12 +83,24 @@ const lanesOfDay = (lanes: DayLanes, id: string, day: string): Lane[] => [
   },
 ]
 
+/** A day with something on it. */
+interface Day {
+  readonly day: string
+  readonly lanes: DayLanes
+}
+
+/** What all days of a report share, so that they can be compared. */
+interface Scale {
+  readonly hours: Span
+  /** What the highest bar of money stands for, micro-USD. */
+  readonly spendMost: number
+}
+
+const barsOf = ({ lanes }: Day): readonly Bar[] =>
+  [...lanes.episodes, ...lanes.analysed, ...lanes.open, ...lanes.spend]
+
 /** One day as it is drawn; it says how many bars did not fit. */
-const dayFigure = (report: ScreenReport, zone: Zone, day: string, id: string): Markup => {
-  const lanes = lanesOf(report, zone, day)
-  const all = [...lanes.episodes, ...lanes.analysed, ...lanes.open, ...lanes.spend]
-  if (all.length === 0) return nothing
-  const hours = drawnHours(all)
+const dayFigure = ({ day, lanes }: Day, { hours, spendMost }: Scale, id: string): Markup => {
   const least = unitsLeast * ((hours.to - hours.from) * 60) / unitsWide
   let [left, bytes] = [0, 0]
   const drawn = lanesOfDay(lanes, id, longDay(day)).map((lane) => {
@@ -101,7 +114,7 @@ const dayFigure = (report: ScreenReport, zone: Zone, day: string, id: string): M
   const cut = left === 0 ? nothing
     : html`<p class="note">${num(left)} more bars of this day lie too close to be drawn.</p>`
   const scale = lanes.spend.length === 0 ? nothing
-    : html`, <span>spend up to ${dollars(lanes.spendMost)} an hour</span>`
+    : html`, <span>spend up to ${dollars(spendMost)} an hour</span>`
   return html`<figure class="day"><h3>${longDay(day)}
 <small>${num(`${clock(hours.from)} to ${clock(hours.to)}`)}${scale}</small></h3>
 ${drawn}<div class="lane hours"><div class="name"></div>${axisLabels(hours)}</div>${cut}</figure>`
@@ -129,7 +142,7 @@ interface Stood {
 const longestRuns = ({ course }: ScreenReport): Stood[] =>
   course.runs
     .map((run, at) => ({ at, ms: Date.parse(run.last_seen_at) - Date.parse(run.captured_at) }))
-    .filter(({ ms }) => ms > 0)
+    .filter(({ ms }) => spanMinutes(ms) > 0)
     .sort((a, b) => b.ms - a.ms || a.at - b.at)
     .slice(0, longestMax)
 
@@ -183,10 +196,15 @@ export const besideTimeline = (report: ScreenReport, zone: Zone, untold: number)
 
 /** The newest days that fit, oldest first; the newest is there in any case. */
 const daysDrawn = (report: ScreenReport, zone: Zone, days: readonly string[]): Markup[] => {
+  const newest = days.slice(-daysDrawnMax)
+  const spendMost = spendMostOf(report, zone, new Set(newest))
+  const all = newest.map((day) => ({ day, lanes: lanesOf(report, zone, day, spendMost) }))
+    .filter((one) => barsOf(one).length > 0)
+  const scale = { hours: drawnHours(all.flatMap(barsOf)), spendMost }
   const figures: Markup[] = []
   let bytes = 0
-  for (const [at, day] of days.slice(-daysDrawnMax).reverse().entries()) {
-    const figure = dayFigure(report, zone, day, `d${at}`)
+  for (const [at, one] of all.reverse().entries()) {
+    const figure = dayFigure(one, scale, `d${at}`)
     bytes += Buffer.byteLength(figure.text)
     if (figures.length > 0 && bytes > listBytes.bars) break
     figures.push(figure)
@@ -209,8 +227,8 @@ export const timelinePart = (report: ScreenReport, zone: Zone): Markup => {
     ? html`<p class="note">The newest ${num(figures.length)} of ${num(days.length)} days are
 drawn.</p>` : nothing
   const more = report.facts.count > report.facts.listed
-    ? html`<p class="note">Drawn are the newest ${num(report.facts.listed)} of
-${num(report.facts.count)} screens; all of them are counted.</p>` : nothing
+    ? html`<p class="note">Listed are ${num(report.facts.listed)} of ${num(report.facts.count)}
+screens: the newest, and those whose summary is told. All of them are counted.</p>` : nothing
   return html`<section aria-labelledby="timeline"><h2 id="timeline">Timeline</h2>${figures}
 ${statusKey(report)}${cut}${more}</section>`
 }

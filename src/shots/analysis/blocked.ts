@@ -56,7 +56,8 @@ const groupReader = (
   }
 }
 
-const rowReader = (
+/** What is told of a blocked row of the current folder, as of a view. */
+export const blockedRowReader = (
   ctx: ShotsContext, view: View, standing: RouteStanding,
 ): ((row: Observation) => string) => {
   const holds = stillHolds(ctx, view, standing)
@@ -101,7 +102,7 @@ export const blockedReasons = (
     ...period, statuses: ['blocked'], folderDigest: now.folderDigest,
     meant: (key) => classificationNow(key, now) === null && toldOf(key) === null,
   }
-  const ofRow = rowReader(ctx, view, standing)
+  const ofRow = blockedRowReader(ctx, view, standing)
   for (const row of sampleObservations(view, filter, goesOn)) reasons.add(ofRow(row), 1)
   return reasons.list()
 }

@@ -35,15 +35,28 @@ export const lasting = (reason: string | null): boolean =>
 const readsPerTick = 100
 
 /**
+ * How many of them are passed over: where they are more than one pass tries, each minute has others
+ * of them, so that no number of files which stay unreadable keeps the rest from their turn.
+ */
+const firstTurn = (view: View, nowMs: number): number => {
+  const all = view.all(c.counts).reduce((sum, { doc: { reason, count } }) =>
+    (reason === unreadable ? sum + count : sum), 0)
+  const turns = Math.ceil(all / readsPerTick)
+  return turns < 2 ? 0 : (Math.floor(nowMs / 60_000) % turns) * readsPerTick
+}
+
+/**
  * Answers whether a file that could not be read can be now (or is gone, which is told as such).
  * It is read whole, as to send it, so that one which stays unreadable takes no image's place.
  */
 const readableAgain = (ctx: ShotsContext, view: View): ((row: Observation) => boolean) => {
   const recursive = isRecursive(savedSettings(view))
-  let reads = 0
+  const first = firstTurn(view, ctx.gov.clock.wallMs())
+  let looks = 0
   return (row) => {
-    if (row.analyzer.reason !== unreadable || reads >= readsPerTick) return false
-    reads += 1
+    if (row.analyzer.reason !== unreadable) return false
+    looks += 1
+    if (looks <= first || looks > first + readsPerTick) return false
     const verdict = readForUpload(row, ctx.gov.clock.wallMs(), recursive)
     return verdict.kind !== 'refused' || verdict.reason !== unreadable
   }
@@ -107,7 +120,7 @@ const findBlocked = (
     statuses: ['blocked'], folderDigest: now.folderDigest,
   }
   for (const row of findObservations(view, filter)) {
-    if (restore.length >= limit || before.length >= rowsPerTick) break
+    if (restore.length >= limit) break
     if (rowClassificationNow(row, now) !== null) continue
     if (failedBefore(view, row)) {
       if (uncertain.length < rowsPerTick) uncertain.push(row.observation_id)
@@ -115,7 +128,8 @@ const findBlocked = (
     }
     const reaches = consentReaches(route.consent, row)
     if (holds(row) && !(reaches && isReadable(row))) continue
-    (reaches ? restore : before).push(row.observation_id)
+    if (reaches) restore.push(row.observation_id)
+    else if (before.length < rowsPerTick) before.push(row.observation_id)
   }
   return { restore, before, uncertain }
 }

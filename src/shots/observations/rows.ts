@@ -266,9 +266,6 @@ export const observationsByGroup: Index<Observation> = {
 /** Observations by the end of their ids. */
 export const observationsByTail = byTail<Observation>(({ observation_id: id }) => id)
 
-/** Collections of programs that kept the calendar as pages. */
-export const retiredShotCollections = ['shot_hours', 'shot_hour_pages']
-
 /** Every collection of the screenshot source but those of receipts, texts and settings. */
 export const shotCollections = {
   /** By observation id. */

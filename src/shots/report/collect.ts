@@ -6,7 +6,7 @@ import type {
   ModelText, ScreenConclusionInput, ScreenDigestInput, ScreenObservationInput, ScreenReportInput,
 } from '../../observations/types.js'
 import { imagesIn } from '../../observations/images.js'
-import { reportLimits } from '../../observations/report.js'
+import { newestTold } from '../../observations/report.js'
 import type { View } from '../../state/types.js'
 import { shotLabels, shotLimits } from '../constants.js'
 import { savedSettings } from '../source/settings.js'
@@ -108,6 +108,7 @@ const observationOf = (row: Observation, summary: ModelText | null): ScreenObser
   lastSeenAt: row.screenshot_visual_run?.last_seen ?? row.captured_at,
   status: row.analysis_status,
   summary,
+  analysed: row.payload !== null,
 })
 
 /** Whether every observation that a text rests on may still be in a report (S-166). */
@@ -187,19 +188,19 @@ export const collectReport = (
   const nowMs = ctx.gov.clock.wallMs()
   const { rows, ...left } = sortRows(view, currentFacts(ctx, view), period)
   const sources = conclusionSources(view, period)
-  const firstSummary = rows.length - reportLimits.summariesMax
+  const told = newestTold(rows, ({ payload }) => payload !== null)
   return {
     madeAt: isoFromMs(nowMs),
     ...period,
-    observations: rows.map((row, at) =>
-      observationOf(row, at < firstSummary ? null : summaryOf(ctx, view, row))),
+    observations: rows.map((row) =>
+      observationOf(row, told.has(row) ? summaryOf(ctx, view, row) : null)),
     digests: sources.episodes.map((row) => digestOfEpisode(ctx, view, row)),
     conclusion: findConclusion(ctx, view, sources),
     spend: spendOfDay(ctx, view),
     spendHours: spendOfHours(view, period).map(({ settledMicrousd, ...one }) => ({
       ...one, spentMicrousd: settledMicrousd,
     })),
-    reasons: reasonsFor(ctx, view, period, rows),
+    reasons: reasonsFor(ctx, view, rows),
     moneyDue: moneyDueFor(view, rows),
     ignoring: { areas: savedSettings(view).ignore ?? [] },
     excluded: {

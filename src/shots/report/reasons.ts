@@ -5,13 +5,12 @@
  */
 import type { ScreenMoneyDue, ScreenReason } from '../../observations/types.js'
 import type { View } from '../../state/types.js'
-import { blockedNext, blockedReasons, reasonGone } from '../analysis/blocked.js'
-import { notRecorded } from '../analysis/reason-counts.js'
+import { blockedNext, blockedRowReader, reasonGone } from '../analysis/blocked.js'
+import { notRecorded, ReasonCounts } from '../analysis/reason-counts.js'
 import type { ShotsContext } from '../context.js'
-import { gateTextOf } from '../gates.js'
+import { gateTextOf, standingOf } from '../gates.js'
 import { dueFactsOf } from '../money.js'
 import type { Observation } from '../observations/rows.js'
-import type { ReportPeriod } from './period.js'
 
 /** Blocked, but only until the budget's day has moved on, or until the next pass. */
 const passing: ReadonlySet<string> = new Set([reasonGone, 'budget_exhausted'])
@@ -36,19 +35,16 @@ const failedReasons = (rows: readonly Observation[]): ScreenReason[] => {
   return [...found.values()]
 }
 
-/**
- * Why these rows are blocked or failed, most first. Of blocked ones at most the newest thousand of
- * the period are looked at, however long that takes, so that one state gives one report.
- */
+/** Why these rows are blocked or failed, most first. */
 export const reasonsFor = (
-  ctx: ShotsContext, view: View, { since, until }: ReportPeriod, rows: readonly Observation[],
+  ctx: ShotsContext, view: View, rows: readonly Observation[],
 ): ScreenReason[] => {
-  const isBlocked = rows.some((row) => row.analysis_status === 'blocked')
-  const blocked = !isBlocked ? []
-    : blockedReasons(ctx, view, { since, until, msMax: Number.MAX_SAFE_INTEGER })
+  const reasonOf = blockedRowReader(ctx, view, standingOf(ctx, view))
+  const blocked = new ReasonCounts()
+  for (const row of rows) if (row.analysis_status === 'blocked') blocked.add(reasonOf(row), 1)
   return [
     ...failedReasons(rows),
-    ...blocked.map(({ reason, count }): ScreenReason => ({
+    ...blocked.list().map(({ reason, count }): ScreenReason => ({
       status: 'blocked', reason, count, text: blockedText(reason), next: blockedNext(reason),
       needsPerson: !passing.has(reason),
     })),

@@ -103,16 +103,17 @@ export const newestItemAt = (view: View, folder: ShotFolder | undefined): string
   return seen.sort().at(-1) ?? null
 }
 
-/** Folders that were ever scanned, newest image first. */
+/** Folders that were ever scanned: the one in force, then those with the newest images. */
 export const scannedFolders = (view: View, now: CurrentFacts): ScannedFolder[] => {
   const counts = view.all(c.counts).map(({ doc }) => doc)
+  const isCurrent = (folder: ShotFolder): boolean => folder.root_digest === now.folderDigest
   const latest = (folder: ShotFolder): string => folder.latest_captured_at ?? ''
   return view.all(c.folders).map(({ doc }) => doc)
-    .sort((a, b) => (latest(a) < latest(b) ? 1 : -1))
+    .sort((a, b) => Number(isCurrent(b)) - Number(isCurrent(a)) || (latest(a) < latest(b) ? 1 : -1))
     .slice(0, foldersShownMax)
     .map((folder) => ({
       root: folder.root,
-      current: folder.root_digest === now.folderDigest,
+      current: isCurrent(folder),
       observation_count: folder.observations - folder.archived,
       archived_count: folder.archived,
       stale_root_count: sum(counts.filter((one) =>

@@ -1,6 +1,7 @@
 /** The timeline: first on the page, its bars as long as what they stand for. */
 import t from 'tap'
-import { lanesOf, withoutPiles } from '../../../src/observations/html/lanes.js'
+import { axisLabels } from '../../../src/observations/html/axis.js'
+import { lanesOf, spendMostOf, withoutPiles } from '../../../src/observations/html/lanes.js'
 import { reportPage } from '../../../src/observations/html/page.js'
 import { buildReport } from '../../../src/observations/report.js'
 import type { ScreenReportInput } from '../../../src/observations/types.js'
@@ -10,7 +11,8 @@ import { at, input, said, seen } from '../../support/observations/inputs.js'
 
 const lanes = (changes: Partial<ScreenReportInput>, day = '2026-11-20') => {
   const report = buildReport(input(changes))
-  return lanesOf(report, zoneOf(report.period.time_zone), day)
+  const zone = zoneOf(report.period.time_zone)
+  return lanesOf(report, zone, day, spendMostOf(report, zone, new Set([day])))
 }
 
 const spans = (bars: readonly { from: number; to: number }[]) =>
@@ -57,11 +59,66 @@ t.test('spend lies on its hour in the zone, as high as its share of the dearest 
     { at: at(9), spentMicrousd: 50, heldMicrousd: 50 },
     { at: at(10), spentMicrousd: 50, heldMicrousd: 0 },
   ]
-  const { spend, spendMost } = lanes({ spendHours, timeZone: 'Asia/Kolkata' })
+  const { spend } = lanes({ spendHours, timeZone: 'Asia/Kolkata' })
   t.strictSame(spans(spend), [[870, 930], [930, 990]])
   t.strictSame(spend.map(({ height }) => height), [1, 0.5])
-  t.equal(spendMost, 100)
   t.equal(spend[0]?.title, '14:30 to 15:30, $0.00005 spent, $0.00005 held')
+})
+
+t.test('an axis of any number of hours has its labels: both ends and whole steps between them', (t) => {
+  for (let span = 1; span <= 24; span += 1) {
+    const labels = [...axisLabels({ from: 0, to: span }).text
+      .matchAll(/class="hour([^"]*)" style="left:([0-9.]+)%"\s*>([0-9]+):00</g)]
+    const hours = labels.map(([, , , hour]) => Number(hour))
+    t.strictSame([hours[0], hours.at(-1)], [0, span], `${span} hours: both ends`)
+    t.ok(hours.length >= Math.min(4, span) && hours.length <= 9, `${span}: ${hours.join()}`)
+    const step = hours[1] ?? span
+    for (const [at, hour] of hours.slice(1).entries()) {
+      const gap = hour - (hours[at] ?? 0)
+      t.ok(gap === step || (hour === span && gap > step && gap < 2 * step), `${span}: ${gap}`)
+    }
+    for (const [, , left, hour] of labels) {
+      t.equal(left, ((Number(hour) / span) * 100).toFixed(2), `${span}: where the hour is`)
+    }
+    t.notMatch(labels.at(-1)?.[1], 'minor', 'a phone shows the end')
+  }
+  t.end()
+})
+
+t.test('the days of a report share one axis and one scale of money', (t) => {
+  const page = reportPage(buildReport(input({
+    until: at(48), observations: [seen({ lastSeenAt: at(10) }), seen({
+      capturedAt: at(24 + 15), lastSeenAt: at(24 + 19, 30),
+    })],
+    spendHours: [
+      { at: at(9), spentMicrousd: 50_000, heldMicrousd: 0 },
+      { at: at(24 + 16), spentMicrousd: 5_000, heldMicrousd: 0 },
+    ],
+  })))
+  const days = page.split('<figure class="day">').slice(1)
+    .map((day) => day.replace(/<[^>]*>/g, ' ').replace(/\s+/g, ' '))
+  t.equal(days.length, 2)
+  for (const day of days) t.match(day, '09:00 to 20:00 , spend up to $0.05 an hour')
+  const spent = [...page.matchAll(/class="spent"[^>]*height="([0-9.]+)"/g)].map(([, one]) => one)
+  t.strictSame(spent, ['24', '2.4'])
+  t.end()
+})
+
+t.test('what stood for less than a minute is not told among the longest', (t) => {
+  const longest = (seconds: readonly number[]): string => {
+    const page = reportPage(buildReport(input({
+      observations: seconds.map((s) => seen({
+        lastSeenAt: new Date(Date.parse(at(9)) + s * 1_000).toISOString(), likeImages: 1,
+      })),
+    })))
+    return page.slice(page.indexOf('</nav>'))
+  }
+  t.notMatch(longest([5, 6, 7, 8, 9, 29]), 'Longest on the screen')
+  const some = longest([29, 30, 120])
+  t.match(some, 'Longest on the screen')
+  t.equal([...some.matchAll(/<li><b class="num">/g)].length, 2)
+  t.notMatch(some.slice(some.indexOf('class="longest"'), some.indexOf('</ol>')), '&lt; 1 min')
+  t.end()
 })
 
 t.test('a day on which money was spent is drawn although no screen is of it', (t) => {

@@ -109,6 +109,7 @@ export const fullDay = (rows = 5_000): ScreenReportInput => input({
       capturedAt: at(from), lastSeenAt: at(from + (n % 40 === 0 ? 0.28 * 39 : 0)),
       likeImages: n % 40 === 0 ? 3 : 0, bytes: 300_000 + ((n * 7_919) % 900_000), width: 2_560,
       height: 1_440, status: n % 50 === 7 ? 'failed' : n % 90 === 11 ? 'blocked' : 'succeeded',
+      analysed: n % 50 !== 7 && n % 90 !== 11,
       summary: n < rows - 500 || n % 50 === 7 || n % 90 === 11
         ? null : said(sentences[n % 5] ?? '', models[0]),
     })
